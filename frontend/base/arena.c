@@ -1,0 +1,147 @@
+/* arena.c - see arena.h.
+ *
+ * Blocks grow from 4 KiB to 1 MiB by doubling, so that a small program costs
+ * little and a large one few calls; an allocation larger than a block gets a
+ * block of its own. */
+#include "frontend/base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 4096, LAST_BLOCK = 1 << 20, ALIGN = 16 };
+
+typedef struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(ALIGN) char data[];
+} block;
+
+struct jx_arena {
+    block *blocks; /* the one being filled comes first */
+    size_t budget, used, next_size;
+    bool failed;
+};
+
+jx_arena *jx_arena_new(size_t budget)
+{
+    jx_arena *arena = calloc(1, sizeof *arena);
+
+    if (!arena)
+        return NULL;
+    arena->budget = budget ? budget : SIZE_MAX;
+    arena->next_size = FIRST_BLOCK;
+    return arena;
+}
+
+void jx_arena_free(jx_arena *arena)
+{
+    if (!arena)
+        return;
+    for (block *b = arena->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(arena);
+}
+
+static void *fail(jx_arena *arena)
+{
+    arena->failed = true;
+    return NULL;
+}
+
+static block *add_block(jx_arena *arena, size_t need)
+{
+    size_t size = need > arena->next_size ? need : arena->next_size;
+    block *b = calloc(1, sizeof *b + size);
+
+    if (!b)
+        return NULL;
+    b->size = size;
+    if (need > arena->next_size && arena->blocks) {
+        /* A block of its own goes behind the one being filled. */
+        b->next = arena->blocks->next;
+        arena->blocks->next = b;
+    } else {
+        b->next = arena->blocks;
+        arena->blocks = b;
+    }
+    if (arena->next_size < LAST_BLOCK)
+        arena->next_size *= 2;
+    return b;
+}
+
+void *jx_arena_alloc(jx_arena *arena, size_t size)
+{
+    block *b = arena->blocks;
+
+    if (arena->failed || size > SIZE_MAX / 2)
+        return fail(arena);
+    size = size ? (size + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
+    if (size > arena->budget - arena->used)
+        return fail(arena);
+    if (!b || b->size - b->used < size)
+        b = add_block(arena, size);
+    if (!b)
+        return fail(arena);
+    void *at = b->data + b->used;
+    b->used += size;
+    arena->used += size;
+    return at;
+}
+
+void *jx_arena_array(jx_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return fail(arena);
+    return jx_arena_alloc(arena, bytes);
+}
+
+void *jx_arena_copy(jx_arena *arena, const void *from, size_t size)
+{
+    void *to = jx_arena_alloc(arena, size);
+
+    if (to && size)
+        memcpy(to, from, size);
+    return to;
+}
+
+char *jx_arena_string(jx_arena *arena, const char *text, size_t length)
+{
+    char *to = jx_arena_alloc(arena, length + 1);
+
+    if (to)
+        memcpy(to, text, length);
+    return to;
+}
+
+char *jx_arena_printf(jx_arena *arena, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *to = length < 0 ? NULL : jx_arena_alloc(arena, (size_t)length + 1);
+    if (!to)
+        return fail(arena);
+    va_start(args, format);
+    vsnprintf(to, (size_t)length + 1, format, args);
+    va_end(args);
+    return to;
+}
+
+bool jx_arena_failed(const jx_arena *arena)
+{
+    return arena->failed;
+}
+
+size_t jx_arena_used(const jx_arena *arena)
+{
+    return arena->used;
+}

@@ -1,0 +1,99 @@
+/* buffer.c - see buffer.h. */
+#include "frontend/base/buffer.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void jx_buffer_free(jx_buffer *buffer)
+{
+    free(buffer->text);
+    *buffer = (jx_buffer){0};
+}
+
+void jx_buffer_clear(jx_buffer *buffer)
+{
+    buffer->length = 0;
+    if (buffer->text)
+        buffer->text[0] = '\0';
+}
+
+/* Room for `extra` bytes and the NUL. */
+static bool reserve(jx_buffer *buffer, size_t extra)
+{
+    size_t need, capacity = buffer->capacity ? buffer->capacity : 256;
+
+    if (buffer->failed || __builtin_add_overflow(buffer->length, extra, &need)
+        || need >= SIZE_MAX / 4) {
+        buffer->failed = true;
+        return false;
+    }
+    while (capacity <= need)
+        capacity *= 2;
+    if (capacity == buffer->capacity)
+        return true;
+    char *text = realloc(buffer->text, capacity);
+    if (!text) {
+        buffer->failed = true;
+        return false;
+    }
+    buffer->text = text;
+    buffer->capacity = capacity;
+    return true;
+}
+
+void jx_buffer_bytes(jx_buffer *buffer, const void *data, size_t size)
+{
+    if (!reserve(buffer, size))
+        return;
+    if (size)
+        memcpy(buffer->text + buffer->length, data, size);
+    buffer->length += size;
+    buffer->text[buffer->length] = '\0';
+}
+
+void jx_buffer_puts(jx_buffer *buffer, const char *text)
+{
+    jx_buffer_bytes(buffer, text, strlen(text));
+}
+
+void jx_buffer_putc(jx_buffer *buffer, char c)
+{
+    jx_buffer_bytes(buffer, &c, 1);
+}
+
+void jx_buffer_printf(jx_buffer *buffer, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    jx_buffer_vprintf(buffer, format, args);
+    va_end(args);
+}
+
+void jx_buffer_vprintf(jx_buffer *buffer, const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    if (length >= 0 && reserve(buffer, (size_t)length)) {
+        vsnprintf(buffer->text + buffer->length, (size_t)length + 1, format,
+                  again);
+        buffer->length += (size_t)length;
+    } else {
+        buffer->failed = true;
+    }
+    va_end(again);
+}
+
+bool jx_buffer_ok(const jx_buffer *buffer)
+{
+    return !buffer->failed;
+}
+
+const char *jx_buffer_text(const jx_buffer *buffer)
+{
+    return buffer->text ? buffer->text : "";
+}

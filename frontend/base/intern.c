@@ -1,0 +1,120 @@
+/* intern.c - see intern.h.  Linear probing, at most two thirds full. */
+#include "frontend/base/intern.h"
+
+#include <string.h>
+
+/* FNV-1a, then a finalizer: short keys with equal tails must not cluster. */
+uint64_t jx_hash_bytes(const void *data, size_t size)
+{
+    const unsigned char *p = data;
+    uint64_t hash = 14695981039346656037u;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ p[i]) * 1099511628211u;
+    return jx_hash_mix(hash, size);
+}
+
+uint64_t jx_hash_mix(uint64_t seed, uint64_t value)
+{
+    uint64_t h = seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) +
+                         (seed >> 2));
+
+    h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdu;
+    return h ^ (h >> 33);
+}
+
+void jx_intern_init(jx_intern *table, jx_arena *arena)
+{
+    memset(table, 0, sizeof *table);
+    table->arena = arena;
+}
+
+const void *jx_intern_find(const jx_intern *table, uint64_t hash,
+                           const void *key, jx_same *same)
+{
+    size_t mask = table->capacity - 1;
+
+    if (!table->capacity)
+        return NULL;
+    for (size_t i = hash & mask; table->slots[i]; i = (i + 1) & mask)
+        if (table->hashes[i] == hash && same(table->slots[i], key))
+            return table->slots[i];
+    return NULL;
+}
+
+static void put(jx_intern *table, uint64_t hash, const void *value)
+{
+    size_t mask = table->capacity - 1, i = hash & mask;
+
+    while (table->slots[i])
+        i = (i + 1) & mask;
+    table->slots[i] = value;
+    table->hashes[i] = hash;
+}
+
+static bool grow(jx_intern *table)
+{
+    jx_intern old = *table;
+
+    table->capacity = old.capacity ? old.capacity * 2 : 32;
+    table->slots = JX_NEW_ARRAY(table->arena, table->capacity, const void *);
+    table->hashes = JX_NEW_ARRAY(table->arena, table->capacity, uint64_t);
+    if (!table->slots || !table->hashes) {
+        *table = old;
+        return false;
+    }
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.slots[i])
+            put(table, old.hashes[i], old.slots[i]);
+    return true;
+}
+
+bool jx_intern_add(jx_intern *table, uint64_t hash, const void *value)
+{
+    if (table->count * 3 >= table->capacity * 2 && !grow(table))
+        return false;
+    put(table, hash, value);
+    table->count++;
+    return true;
+}
+
+typedef struct text {
+    const char *at;
+    size_t length;
+} text;
+
+typedef struct kept_text {
+    size_t length;
+    char at[];
+} kept_text;
+
+static bool same_text(const void *kept, const void *key)
+{
+    const kept_text *a = kept;
+    const text *b = key;
+
+    return a->length == b->length && memcmp(a->at, b->at, b->length) == 0;
+}
+
+void jx_strings_init(jx_strings *strings, jx_arena *arena)
+{
+    jx_intern_init(&strings->table, arena);
+}
+
+const char *jx_strings_add(jx_strings *strings, const char *at, size_t length)
+{
+    text key = {at, length};
+    uint64_t hash = jx_hash_bytes(at, length);
+    const kept_text *found =
+        jx_intern_find(&strings->table, hash, &key, same_text);
+
+    if (found)
+        return found->at;
+    kept_text *kept = jx_arena_alloc(strings->table.arena,
+                                     sizeof *kept + length + 1);
+    if (!kept)
+        return NULL;
+    kept->length = length;
+    memcpy(kept->at, at, length);
+    return jx_intern_add(&strings->table, hash, kept) ? kept->at : NULL;
+}
