@@ -1,0 +1,117 @@
+/* dim.h - sizes of axes, as polynomials over symbolic dimensions.
+ *
+ * A dim is an interned polynomial with checked 128-bit coefficients over
+ * variables and the atoms floordiv, mod, max and min (each of two dims).  Two
+ * dims are equal by algebra exactly when their pointers are equal; equality
+ * that depends on assumptions is a question for the prover.
+ *
+ * The normal form is JAX's own (jax/_src/export/shape_poly.py), so that
+ * printing gives JAX's text: terms are sorted as JAX sorts them, atoms are
+ * opaque but for folding constants, and nothing relates floordiv to mod.
+ * Division is Python's: floor.
+ *
+ * A variable belongs to a scope (a number; 0 almost always): variables of one
+ * name and two scopes are different. */
+#ifndef JX_DIM_H
+#define JX_DIM_H
+
+#include "frontend/base/buffer.h"
+#include "frontend/base/ctx.h"
+
+#include <stdint.h>
+
+typedef __int128 jx_int;
+typedef struct jx_dim jx_dim;
+typedef struct jx_dims jx_dims; /* interns dims; lives in a context's arena */
+
+jx_dims *jx_dims_new(jx_ctx *ctx);
+
+/* Every constructor gives NULL when a coefficient leaves 128 bits or memory
+ * ends, and takes NULL operands (giving NULL), so that a chain is checked once
+ * at its end. */
+const jx_dim *jx_dim_int(jx_dims *in, int64_t value);
+const jx_dim *jx_dim_var(jx_dims *in, const char *name, int scope);
+const jx_dim *jx_dim_add(jx_dims *in, const jx_dim *a, const jx_dim *b);
+const jx_dim *jx_dim_sub(jx_dims *in, const jx_dim *a, const jx_dim *b);
+const jx_dim *jx_dim_mul(jx_dims *in, const jx_dim *a, const jx_dim *b);
+const jx_dim *jx_dim_neg(jx_dims *in, const jx_dim *a);
+const jx_dim *jx_dim_floordiv(jx_dims *in, const jx_dim *a, const jx_dim *b);
+const jx_dim *jx_dim_mod(jx_dims *in, const jx_dim *a, const jx_dim *b);
+const jx_dim *jx_dim_max(jx_dims *in, const jx_dim *a, const jx_dim *b);
+const jx_dim *jx_dim_min(jx_dims *in, const jx_dim *a, const jx_dim *b);
+/* a / b where b divides a as polynomials, else NULL without an error. */
+const jx_dim *jx_dim_divide_exactly(jx_dims *in, const jx_dim *a,
+                                    const jx_dim *b);
+
+/* True, and sets *value, if the dim is a number (that fits). */
+bool jx_dim_is_int(const jx_dim *dim, int64_t *value);
+/* The number, or -1 for a symbolic dim: for code that has checked. */
+int64_t jx_dim_value(const jx_dim *dim);
+
+/* Reads JAX's grammar, and parentheses, `//` and `%` besides.  On failure NULL,
+ * with *at the offset of the first byte that does not fit and *expected what
+ * was expected there. */
+const jx_dim *jx_dim_parse(jx_dims *in, const char *text, size_t length,
+                           int scope, size_t *at, const char **expected);
+/* As JAX prints it. */
+void jx_dim_print(const jx_dim *dim, jx_buffer *to);
+
+/* The structure, for the prover: terms in printing order, each a coefficient
+ * times factors raised to powers. */
+typedef enum jx_atom_kind {
+    JX_ATOM_VAR,
+    JX_ATOM_FLOORDIV,
+    JX_ATOM_MOD,
+    JX_ATOM_MAX,
+    JX_ATOM_MIN,
+} jx_atom_kind;
+
+/* Interned: one pointer per atom. */
+typedef struct jx_dim_atom {
+    jx_atom_kind kind;
+    int scope;             /* of a variable */
+    const char *name;      /* of a variable, interned */
+    const jx_dim *a, *b;   /* operands of the others */
+    unsigned id;           /* in order of creation within the jx_dims */
+} jx_dim_atom;
+
+typedef struct jx_dim_factor {
+    const jx_dim_atom *atom;
+    int power; /* >= 1 */
+} jx_dim_factor;
+
+typedef struct jx_dim_term {
+    jx_int coefficient; /* not 0 */
+    int nfactors;       /* 0: the constant term, which comes last */
+    const jx_dim_factor *factors;
+} jx_dim_term;
+
+int jx_dim_nterms(const jx_dim *dim); /* 0 for the number 0 */
+const jx_dim_term *jx_dim_terms(const jx_dim *dim);
+
+/* The distinct variables below a dim, nested ones too, sorted by name, then
+ * scope; *count of them in the context's arena. */
+const jx_dim_atom *const *jx_dim_vars(jx_dims *in, const jx_dim *dim,
+                                      int *count);
+
+/* Replaces a variable everywhere; NULL on overflow. */
+const jx_dim *jx_dim_substitute(jx_dims *in, const jx_dim *dim,
+                                const jx_dim_atom *var, const jx_dim *value);
+
+/* The value under an assignment.  `value` gives a variable's value, false if
+ * it has none.  False on overflow of 64 bits, a divisor that is 0, or a
+ * variable without a value. */
+typedef bool jx_dim_lookup(void *env, const jx_dim_atom *var, int64_t *value);
+bool jx_dim_eval(const jx_dim *dim, jx_dim_lookup *value, void *env,
+                 int64_t *result);
+
+/* A quick interval of the values over all assignments with every variable >=
+ * `base` (exact integers, saturating): for cheap answers anywhere.  The prover
+ * knows more. */
+typedef struct jx_dim_range {
+    jx_int low, high;
+    bool has_low, has_high;
+} jx_dim_range;
+jx_dim_range jx_dim_bounds(const jx_dim *dim, int64_t base);
+
+#endif
