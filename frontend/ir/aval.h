@@ -1,0 +1,63 @@
+/* aval.h - what is known of a value before it exists: dtype, shape, and JAX's
+ * further marks.
+ *
+ * Avals are interned in a program: equal avals are one pointer.  Everything
+ * a jx_aval points to is interned or lives in the same arena. */
+#ifndef JX_AVAL_H
+#define JX_AVAL_H
+
+#include "frontend/ir/dim.h"
+#include "frontend/ir/dtype.h"
+
+typedef enum jx_aval_kind {
+    JX_AVAL_ARRAY = 0,
+    JX_AVAL_TOKEN,
+    JX_AVAL_REF,   /* `of` is what it holds */
+    JX_AVAL_OTHER, /* `label` names the class; nothing is known of it */
+} jx_aval_kind;
+
+/* A sorted set of axis names. */
+typedef struct jx_names {
+    int count;
+    const char *const *at; /* interned */
+} jx_names;
+
+struct jx_value; /* param.h */
+
+typedef struct jx_aval {
+    jx_aval_kind kind;
+    jx_dtype dtype;
+    bool weak;            /* weak type: a Python scalar's */
+    int rank;
+    const jx_dim *const *shape; /* `rank` of them, in elements */
+    const char *impl;     /* of a key ("fry"), else NULL */
+    jx_names varying, unreduced, reduced; /* manual mesh axes */
+    int mesh;             /* 1 + index in the program's meshes; 0: none */
+    const struct jx_value *spec; /* partition spec, or NULL */
+    const char *memory_space;    /* NULL: the device's */
+    const char *label;    /* of JX_AVAL_OTHER */
+    const struct jx_aval *of;    /* of JX_AVAL_REF */
+} jx_aval;
+
+typedef struct jx_avals {
+    jx_ctx *ctx;
+    jx_intern table;
+} jx_avals;
+
+void jx_avals_init(jx_avals *in, jx_ctx *ctx);
+/* The interned aval equal to *like (which is copied, its shape too; texts must
+ * be interned).  NULL without memory. */
+const jx_aval *jx_aval_add(jx_avals *in, const jx_aval *like);
+/* An array aval of that dtype and shape and no further marks. */
+const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
+                             const jx_dim *const *shape);
+
+/* As JAX prints it: `f32[2*b + 1,3]`, `key<fry>[]`, `f32[4]{V:(i)}`; `long`
+ * adds nothing but is what binders show. */
+void jx_aval_print(const jx_aval *aval, jx_buffer *to);
+/* Every size is a number. */
+bool jx_aval_is_static(const jx_aval *aval);
+/* The product of the sizes; false if one is symbolic or it overflows. */
+bool jx_aval_elements(const jx_aval *aval, int64_t *count);
+
+#endif

@@ -1,0 +1,38 @@
+/* claim.c - see claim.h. */
+#include "frontend/ir/claim.h"
+
+#include <string.h>
+
+static const jx_code_info codes[JX_NCODES] = {
+    [JX_CODE_NONE] = {"", "", JX_NOTE, JX_PROBE, ""},
+#define CODE(id, name, level, class, summary)                                 \
+    [JX_CODE_##id] = {#id, name, JX_##level, JX_##class, summary},
+#include "frontend/ir/codes.def"
+#undef CODE
+};
+
+const jx_code_info *jx_code_of(jx_code code)
+{
+    return &codes[code < JX_NCODES ? code : JX_CODE_NONE];
+}
+
+jx_code jx_code_named(const char *text)
+{
+    for (int i = 1; i < JX_NCODES; i++)
+        if (strcmp(codes[i].id, text) == 0 || strcmp(codes[i].name, text) == 0)
+            return (jx_code)i;
+    return JX_CODE_NONE;
+}
+
+jx_claim *jx_claim_add(jx_ctx *ctx, jx_claim_list *to, jx_code code)
+{
+    jx_claim *claim = JX_NEW(ctx->arena, jx_claim);
+
+    if (!claim)
+        return NULL;
+    claim->code = code;
+    claim->level = jx_code_of(code)->level;
+    claim->class = jx_code_of(code)->class;
+    JX_PUSH(ctx->arena, to, claim);
+    return claim;
+}

@@ -1,0 +1,107 @@
+/* claim.h - statements about a program, and what became of them.
+ *
+ * A claim is one statement at one place with a typed goal.  The analyzer makes
+ * it (verdict JX_UNDECIDED), the prover or the runtime settles it, reports
+ * render it.  Obligations count toward a program's status; probes are shown
+ * only when something settled them. */
+#ifndef JX_CLAIM_H
+#define JX_CLAIM_H
+
+#include "frontend/base/vec.h"
+#include "frontend/ir/program.h"
+
+typedef enum jx_code {
+    JX_CODE_NONE = 0,
+#define CODE(id, name, level, class, summary) JX_CODE_##id,
+#include "frontend/ir/codes.def"
+#undef CODE
+    JX_NCODES,
+} jx_code;
+
+typedef enum jx_level { JX_NOTE = 1, JX_WARNING, JX_ERROR } jx_level;
+typedef enum jx_class { JX_OBLIGATION = 1, JX_PROBE } jx_class;
+
+typedef struct jx_code_info {
+    const char *id;   /* "SHP010" */
+    const char *name; /* "sizes-disagree" */
+    jx_level level;
+    jx_class class;
+    const char *summary;
+} jx_code_info;
+
+const jx_code_info *jx_code_of(jx_code code);
+/* By id or name; JX_CODE_NONE if there is none. */
+jx_code jx_code_named(const char *text);
+
+/* Zero is the modest answer. */
+typedef enum jx_verdict {
+    JX_UNDECIDED = 0,
+    JX_PROVED,
+    JX_REFUTED,   /* with a counterexample that plain evaluation confirmed */
+    JX_WITNESSED, /* a run, or the program itself, showed it */
+} jx_verdict;
+
+typedef enum jx_goal_kind {
+    JX_GOAL_NONE = 0, /* nothing for the prover: settled by who made it, or by
+                         running */
+    JX_GOAL_EQ,       /* lhs == rhs for all admissible sizes */
+    JX_GOAL_NE,
+    JX_GOAL_GE,       /* lhs >= rhs */
+    JX_GOAL_GT,
+    JX_GOAL_DIVIDES,  /* lhs divides rhs */
+    JX_GOAL_DECIDED,  /* what JAX decided (`comparison`) holds for all sizes */
+    JX_GOAL_FALSE,    /* can never hold: refuted on the spot by its maker */
+} jx_goal_kind;
+
+typedef struct jx_goal {
+    jx_goal_kind kind;
+    const jx_dim *lhs, *rhs;
+    const jx_comparison *comparison; /* of JX_GOAL_DECIDED */
+    int scope; /* whose constraints are assumed */
+} jx_goal;
+
+/* A value of one dim variable in a counterexample or witness. */
+typedef struct jx_binding {
+    const jx_dim_atom *var;
+    int64_t value;
+} jx_binding;
+
+typedef struct jx_evidence {
+    const char *by;   /* "algebra", "bounds", "z3 4.8.12", "finite differences" */
+    const char *why;  /* of undecided: budget, unknown primitive, ... */
+    int nbindings;
+    const jx_binding *bindings; /* of a refutation: sizes that break it */
+    int64_t lhs, rhs; /* the two sides at those sizes */
+    const char *note; /* further text for the report, or NULL */
+    const char *suggestion; /* a constraint that would settle it, or NULL */
+} jx_evidence;
+
+/* The equations that lead to a nested jaxpr, outermost first. */
+typedef struct jx_calls {
+    const struct jx_calls *outer; /* or NULL */
+    const jx_jaxpr *jaxpr;        /* that holds the call */
+    const jx_eqn *eqn;
+} jx_calls;
+
+typedef struct jx_claim {
+    jx_code code;
+    jx_level level;   /* usually the code's */
+    jx_class class;
+    jx_goal goal;
+    const jx_jaxpr *jaxpr; /* the place; NULL for the program as a whole */
+    const jx_eqn *eqn;     /* NULL: the jaxpr's inputs or outputs */
+    const jx_calls *calls; /* how one gets there from the entry, or NULL */
+    const jx_stack *stack; /* where to point when not at the equation */
+    const char *what;      /* "operand 1, axis 0": arena text */
+    const char *help;      /* what to do, or NULL */
+    jx_verdict verdict;
+    jx_evidence evidence;
+} jx_claim;
+
+typedef JX_VEC(jx_claim *) jx_claim_list;
+
+/* A new undecided claim with its code's level and class, added to the list;
+ * NULL without memory. */
+jx_claim *jx_claim_add(jx_ctx *ctx, jx_claim_list *to, jx_code code);
+
+#endif

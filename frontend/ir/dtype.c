@@ -1,0 +1,66 @@
+/* dtype.c - see dtype.h. */
+#include "frontend/ir/dtype.h"
+
+#include <string.h>
+
+static const jx_dtype_info infos[JX_NDTYPES] = {
+    [JX_DT_NONE] = {"none", "none", JX_KIND_NONE, 0, 0},
+#define DTYPE(id, short_name, name, kind, bits, bytes)                        \
+    [JX_##id] = {short_name, name, JX_KIND_##kind, bits, bytes},
+#include "frontend/ir/dtypes.def"
+#undef DTYPE
+};
+
+const jx_dtype_info *jx_dtype_of(jx_dtype dtype)
+{
+    return &infos[dtype > JX_DT_NONE && dtype < JX_NDTYPES ? dtype
+                                                           : JX_DT_NONE];
+}
+
+static bool spells(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+jx_dtype jx_dtype_named(const char *name, size_t length)
+{
+    for (int i = 1; i < JX_NDTYPES; i++)
+        if (spells(infos[i].short_name, name, length) ||
+            spells(infos[i].name, name, length))
+            return (jx_dtype)i;
+    return JX_DT_NONE;
+}
+
+bool jx_dtype_is_integer(jx_dtype dtype)
+{
+    jx_dtype_kind kind = jx_dtype_of(dtype)->kind;
+
+    return kind == JX_KIND_INT || kind == JX_KIND_UINT;
+}
+
+bool jx_dtype_is_float(jx_dtype dtype)
+{
+    return jx_dtype_of(dtype)->kind == JX_KIND_FLOAT;
+}
+
+bool jx_dtype_is_complex(jx_dtype dtype)
+{
+    return jx_dtype_of(dtype)->kind == JX_KIND_COMPLEX;
+}
+
+bool jx_dtype_is_inexact(jx_dtype dtype)
+{
+    return jx_dtype_is_float(dtype) || jx_dtype_is_complex(dtype);
+}
+
+jx_dtype jx_dtype_real(jx_dtype dtype)
+{
+    return dtype == JX_C64 ? JX_F32 : dtype == JX_C128 ? JX_F64 : dtype;
+}
+
+jx_dtype jx_dtype_complex(jx_dtype dtype)
+{
+    return dtype == JX_F32   ? JX_C64
+           : dtype == JX_F64 ? JX_C128
+                             : JX_DT_NONE;
+}

@@ -1,0 +1,48 @@
+/* dtype.h - element types.  The facts are in dtypes.def. */
+#ifndef JX_DTYPE_H
+#define JX_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum jx_dtype {
+    JX_DT_NONE = 0, /* no dtype: an absent parameter, a token */
+#define DTYPE(id, short_name, name, kind, bits, bytes) JX_##id,
+#include "frontend/ir/dtypes.def"
+#undef DTYPE
+    JX_NDTYPES,
+} jx_dtype;
+
+typedef enum jx_dtype_kind {
+    JX_KIND_NONE = 0,
+    JX_KIND_BOOL,
+    JX_KIND_INT,
+    JX_KIND_UINT,
+    JX_KIND_FLOAT,
+    JX_KIND_COMPLEX,
+    JX_KIND_VOID,
+    JX_KIND_KEY,
+} jx_dtype_kind;
+
+typedef struct jx_dtype_info {
+    const char *short_name; /* "f32" */
+    const char *name;       /* "float32" */
+    jx_dtype_kind kind;
+    int bits;
+    size_t bytes; /* per element in memory */
+} jx_dtype_info;
+
+const jx_dtype_info *jx_dtype_of(jx_dtype dtype); /* never NULL */
+/* By either name; JX_DT_NONE if there is none.  `length` bytes are read. */
+jx_dtype jx_dtype_named(const char *name, size_t length);
+
+bool jx_dtype_is_integer(jx_dtype dtype); /* signed or unsigned, not bool */
+bool jx_dtype_is_float(jx_dtype dtype);
+bool jx_dtype_is_complex(jx_dtype dtype);
+bool jx_dtype_is_inexact(jx_dtype dtype); /* float or complex */
+/* f32 for c64, f64 for c128, else the dtype itself. */
+jx_dtype jx_dtype_real(jx_dtype dtype);
+/* c64 for f32, c128 for f64; JX_DT_NONE if there is none. */
+jx_dtype jx_dtype_complex(jx_dtype dtype);
+
+#endif

@@ -1,0 +1,125 @@
+/* params.h - parameters as rules and kernels see them: one struct per family,
+ * decoded once from the tree by the schema in params.def. */
+#ifndef JX_PARAMS_H
+#define JX_PARAMS_H
+
+#include "frontend/ir/program.h"
+
+typedef struct jx_ints {
+    int count;
+    const int64_t *at;
+} jx_ints;
+
+typedef struct jx_bools {
+    int count;
+    const bool *at;
+} jx_bools;
+
+typedef struct jx_dim_list {
+    int count;
+    const jx_dim *const *at; /* numbers are dims too */
+    bool given; /* false: the parameter is None (opt_dims) */
+} jx_dim_list;
+
+/* padding: count pairs (low, high) or triples (low, high, interior), flat. */
+typedef struct jx_dim_list jx_dim_tuples;
+
+typedef struct jx_closed_list {
+    int count;
+    const jx_closed *at;
+} jx_closed_list;
+
+typedef struct jx_gather_dims {
+    jx_ints offset_dims, collapsed_slice_dims, start_index_map;
+    jx_ints operand_batching_dims, start_indices_batching_dims;
+} jx_gather_dims;
+
+typedef struct jx_scatter_dims {
+    jx_ints update_window_dims, inserted_window_dims;
+    jx_ints scatter_dims_to_operand_dims;
+    jx_ints operand_batching_dims, scatter_indices_batching_dims;
+} jx_scatter_dims;
+
+/* Each spec gives the axes in the order (batch, feature, spatial...), for the
+ * kernel (out feature, in feature, spatial...). */
+typedef struct jx_conv_dims {
+    jx_ints lhs_spec, rhs_spec, out_spec;
+} jx_conv_dims;
+
+typedef struct jx_dot_dims {
+    jx_ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
+} jx_dot_dims;
+
+typedef enum jx_gather_mode {
+    JX_MODE_CLIP = 1,
+    JX_MODE_FILL_OR_DROP,
+    JX_MODE_PROMISE_IN_BOUNDS,
+    JX_MODE_ONE_HOT,
+} jx_gather_mode;
+
+typedef enum jx_fft_kind { JX_FFT = 1, JX_IFFT, JX_RFFT, JX_IRFFT } jx_fft_kind;
+
+typedef enum jx_rounding {
+    JX_ROUND_AWAY_FROM_ZERO = 1,
+    JX_ROUND_TO_NEAREST_EVEN,
+} jx_rounding;
+
+typedef enum jx_rng_algorithm {
+    JX_RNG_DEFAULT = 1,
+    JX_RNG_THREEFRY,
+    JX_RNG_PHILOX,
+} jx_rng_algorithm;
+
+/* The C type of each kind of field. */
+#define JX_FIELD_boolean bool
+#define JX_FIELD_opt_boolean bool
+#define JX_FIELD_integer int64_t
+#define JX_FIELD_opt_integer int64_t
+#define JX_FIELD_real double
+#define JX_FIELD_text const char *
+#define JX_FIELD_opt_text const char *
+#define JX_FIELD_dtype jx_dtype
+#define JX_FIELD_opt_dtype jx_dtype
+#define JX_FIELD_dim const jx_dim *
+#define JX_FIELD_ints jx_ints
+#define JX_FIELD_opt_ints jx_ints
+#define JX_FIELD_bools jx_bools
+#define JX_FIELD_dims jx_dim_list
+#define JX_FIELD_opt_dims jx_dim_list
+#define JX_FIELD_pairs jx_dim_tuples
+#define JX_FIELD_triples jx_dim_tuples
+#define JX_FIELD_jaxpr jx_closed
+#define JX_FIELD_opt_jaxpr jx_closed
+#define JX_FIELD_jaxprs jx_closed_list
+#define JX_FIELD_gather jx_gather_dims
+#define JX_FIELD_scatter jx_scatter_dims
+#define JX_FIELD_conv jx_conv_dims
+#define JX_FIELD_dot jx_dot_dims
+#define JX_FIELD_mode jx_gather_mode
+#define JX_FIELD_fft_kind jx_fft_kind
+#define JX_FIELD_rounding jx_rounding
+#define JX_FIELD_algorithm jx_rng_algorithm
+#define JX_FIELD_prim const char *
+#define JX_FIELD_rule const struct jx_rule *
+#define JX_FIELD_opt_rule const struct jx_rule *
+#define JX_FIELD_impl const char *
+#define JX_FIELD_value const jx_value *
+#define JX_FIELD_opt_value const jx_value *
+
+#define FIELD(kind, name) JX_FIELD_##kind name;
+#define PARAMS(name, ...)                                                     \
+    typedef struct jx_p_##name {                                              \
+        char jx_nothing; /* a struct may have no other member */              \
+        __VA_ARGS__                                                           \
+    } jx_p_##name;
+#include "frontend/ir/params.def"
+#undef PARAMS
+#undef FIELD
+
+/* Decodes an equation's tree by its primitive's schema into the program's
+ * arena.  NULL, with *why (arena text: which parameter, what was expected),
+ * when the tree does not fit. */
+const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
+                             const char **why);
+
+#endif

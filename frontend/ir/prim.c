@@ -1,0 +1,31 @@
+/* prim.c - see prim.h. */
+#include "frontend/ir/prim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N JX_ANY_COUNT
+static const jx_prim prims[JX_NPRIMS] = {
+    [JX_PRIM_unknown] = {JX_PRIM_unknown, "unknown", N, N},
+#define PRIM(id, name, nins, nouts, params, type, plan)                       \
+    [JX_PRIM_##id] = {JX_PRIM_##id, name, nins, nouts},
+#include "frontend/ir/prims.def"
+#undef PRIM
+};
+
+/* A perfect hash is not worth it: a reader looks each name up once. */
+const jx_prim *jx_prim_named(jx_ctx *ctx, const char *name)
+{
+    for (int i = 1; i < JX_NPRIMS; i++)
+        if (strcmp(prims[i].name, name) == 0)
+            return &prims[i];
+    jx_prim *prim = JX_NEW(ctx->arena, jx_prim);
+    if (prim)
+        *prim = (jx_prim){JX_PRIM_unknown, jx_intern_text(ctx, name), N, N};
+    return prim;
+}
+
+const jx_prim *jx_prim_of(jx_prim_id id)
+{
+    return &prims[id < JX_NPRIMS ? id : JX_PRIM_unknown];
+}

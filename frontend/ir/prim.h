@@ -1,0 +1,28 @@
+/* prim.h - primitives by id; the facts are in prims.def. */
+#ifndef JX_PRIM_H
+#define JX_PRIM_H
+
+#include "frontend/base/ctx.h"
+
+typedef enum jx_prim_id {
+    JX_PRIM_unknown = 0, /* not in the table: known by its name alone */
+#define PRIM(id, name, nins, nouts, params, type, plan) JX_PRIM_##id,
+#include "frontend/ir/prims.def"
+#undef PRIM
+    JX_NPRIMS,
+} jx_prim_id;
+
+enum { JX_ANY_COUNT = -1 };
+
+typedef struct jx_prim {
+    jx_prim_id id;
+    const char *name; /* as JAX spells it */
+    int nins, nouts;  /* or JX_ANY_COUNT */
+} jx_prim;
+
+/* Known primitives are static; an unknown name gets a jx_prim of its own in
+ * the context's arena (id JX_PRIM_unknown).  NULL without memory. */
+const jx_prim *jx_prim_named(jx_ctx *ctx, const char *name);
+const jx_prim *jx_prim_of(jx_prim_id id);
+
+#endif

@@ -1,0 +1,231 @@
+/* program.h - a program: jaxprs, and all that they refer to.
+ *
+ * This is the one representation with meaning.  Every reader makes it, every
+ * pass and rule reads it, every writer prints it.  It is built once, by a
+ * reader or a pass, and not changed after jx_program_verify(); everything in
+ * it lives in the arena of its context.
+ *
+ *     program -> entry jaxpr -> equations -> (params) -> nested jaxprs
+ *
+ * A variable is a pointer; it belongs to exactly one jaxpr and is defined once:
+ * as a constvar, an input, or an output of one equation, before every use. */
+#ifndef JX_PROGRAM_H
+#define JX_PROGRAM_H
+
+#include "frontend/ir/prim.h"
+#include "frontend/ir/value.h"
+
+/* A constant array.  Row-major; bool one byte, 4-bit types one byte each, keys
+ * their u32 data with the trailing axis not in `shape`. */
+typedef struct jx_array {
+    const jx_aval *aval; /* static */
+    bool splat;          /* all elements equal: `data` holds one */
+    size_t bytes;        /* of `data` */
+    const void *data;
+    const char *npz;     /* the array's name in the side file, or NULL */
+} jx_array;
+
+/* A literal operand that is a scalar: the element as it lies in memory. */
+typedef struct jx_literal {
+    const jx_aval *aval;
+    const jx_dim *dim;     /* a symbolic size used as a value, or NULL */
+    const jx_array *array; /* an array literal, or NULL */
+    unsigned char bits[16]; /* otherwise: one element, little endian */
+} jx_literal;
+
+typedef struct jx_var {
+    const jx_aval *aval; /* as the input declares it */
+    int id;              /* its number in its jaxpr: constvars, inputs, outputs */
+    bool dropped;        /* printed `_`, never used */
+} jx_var;
+
+/* An operand: a variable, or a literal if `var` is NULL. */
+typedef struct jx_atom {
+    const jx_var *var;
+    const jx_literal *literal;
+} jx_atom;
+
+static inline const jx_aval *jx_atom_aval(jx_atom atom)
+{
+    return atom.var ? atom.var->aval : atom.literal->aval;
+}
+
+typedef enum jx_file_kind {
+    JX_FILE_USER = 0,
+    JX_FILE_LIBRARY,
+    JX_FILE_JAX,
+} jx_file_kind;
+
+typedef struct jx_source_line {
+    int number; /* from 1 */
+    const char *text;
+} jx_source_line;
+
+typedef struct jx_file {
+    const char *path;
+    jx_file_kind kind;
+    int nlines;
+    const jx_source_line *lines; /* embedded source lines, by number */
+} jx_file;
+
+typedef struct jx_frame {
+    const jx_file *file;
+    const char *function;
+    int line, column, end_line, end_column; /* lines from 1, columns from 0; -1 */
+} jx_frame;
+
+typedef struct jx_stack {
+    int count;
+    const jx_frame *const *frames; /* innermost first */
+} jx_stack;
+
+/* What JAX keeps per equation beside params (JaxprEqnContext). */
+typedef struct jx_eqn_ctx {
+    bool threefry_partitionable;
+    const char *compute_type;    /* or NULL */
+    const jx_value *xla_metadata; /* a map, or NULL */
+} jx_eqn_ctx;
+
+typedef struct jx_effect {
+    const char *type; /* "NamedAxisEffect" */
+    const char *axis; /* or NULL */
+    int input;        /* index, or -1 */
+} jx_effect;
+
+typedef struct jx_effects {
+    int count;
+    const jx_effect *at;
+} jx_effects;
+
+typedef struct jx_eqn {
+    const jx_prim *prim;
+    int nins, nouts, nparams;
+    const jx_atom *ins;
+    const jx_var *const *outs;
+    const jx_param *params; /* sorted by name */
+    const void *typed;      /* the primitive's struct of params.h; NULL if the
+                               primitive is unknown */
+    const jx_stack *stack;  /* or NULL */
+    const char *name_stack; /* or NULL */
+    const jx_eqn_ctx *ctx;  /* or NULL */
+    jx_effects effects;
+    bool saveable;          /* a remat policy keeps its outputs */
+} jx_eqn;
+
+typedef struct jx_jaxpr {
+    int id; /* position in the program's table, callees first */
+    int nconsts, nins, neqns, nouts, nvars;
+    const jx_var *const *vars; /* all: constvars, inputs, then outputs in order */
+    const jx_eqn *eqns;        /* `vars[0..nconsts)` constvars, then `nins` inputs */
+    const jx_atom *outs;
+    jx_effects effects;
+    const char *function; /* "name at file:line", or NULL */
+    const char *const *arg_names, *const *result_paths; /* nins / nouts; or NULL */
+} jx_jaxpr;
+
+/* A jaxpr with the values of its constvars. */
+typedef struct jx_closed {
+    const jx_jaxpr *jaxpr;
+    int nconsts;
+    const jx_array *const *consts;
+} jx_closed;
+
+/* One pattern of zero tangents of a custom rule. */
+typedef struct jx_rule_pattern {
+    const char *zeros;   /* "010": '1' where the tangent is zero */
+    const char *error;   /* the rule raised; all below is then empty */
+    jx_closed jvp;       /* custom_jvp: primals ++ tangents -> both */
+    const char *out_zeros;
+    jx_closed fwd, bwd;  /* custom_vjp */
+    int nres;
+    const int *fwds;     /* per residual: the input it forwards, or -1 */
+    const char *ct_zeros;
+} jx_rule_pattern;
+
+typedef struct jx_rule {
+    int id;
+    bool vjp; /* custom_vjp_call, else custom_jvp_call */
+    const char *name;
+    const jx_stack *stack;
+    int nins, nconsts, nouts;
+    const jx_aval *const *ins;
+    bool symbolic_zeros;
+    int npatterns;
+    const jx_rule_pattern *patterns;
+    const jx_value *batched; /* reserved for the batched rule, or NULL */
+    const char *truncated; /* why there are no patterns, or NULL */
+} jx_rule;
+
+typedef struct jx_mesh {
+    int naxes;
+    const char *const *axes;
+    const int64_t *sizes;
+    int ntypes;
+    const char *const *types;
+    bool abstract;
+} jx_mesh;
+
+/* One declared constraint on symbolic dims: lhs >= rhs, or lhs == rhs. */
+typedef struct jx_constraint {
+    bool equal;
+    const jx_dim *lhs, *rhs;
+    const char *text; /* as the user wrote it */
+} jx_constraint;
+
+typedef struct jx_scope {
+    int nconstraints;
+    const jx_constraint *constraints;
+    const jx_stack *stack;
+} jx_scope;
+
+typedef enum jx_decision {
+    JX_DECIDED_NONE = 0, /* JAX raised */
+    JX_DECIDED_TRUE,
+    JX_DECIDED_FALSE,
+} jx_decision;
+
+/* A comparison of dims that JAX decided while tracing. */
+typedef struct jx_comparison {
+    const char *op; /* "==", "!=", ">=", ... */
+    const jx_dim *lhs, *rhs;
+    int scope;
+    jx_decision decision;
+    int64_t count;
+    const jx_stack *stack; /* asking lines outside JAX, or NULL */
+    const char *site_file, *site_function; /* innermost frame, or NULL */
+} jx_comparison;
+
+/* Everything is in the order of the document's tables (docs/DOCUMENT.md). */
+typedef struct jx_program {
+    jx_ctx *ctx;
+    jx_dims *dims;
+    jx_avals avals;
+    const char *path; /* of the input, for messages; "-" for standard input */
+    const char *jaxvet_version, *jax_version, *python_version; /* or NULL */
+    bool x64;
+    jx_closed entry;
+    const char *name;
+    const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
+    int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ncomparisons;
+    const jx_file *const *files;
+    const jx_mesh *meshes;
+    const jx_scope *scopes;
+    const jx_array *const *arrays;
+    const jx_jaxpr *const *jaxprs; /* callees first */
+    const jx_rule *const *rules;
+    const jx_comparison *comparisons;
+    const char *npz_name, *npz_sha256; /* of the side file, or NULL */
+    int64_t base; /* smallest value of a dim variable: 1 for JAX */
+} jx_program;
+
+/* Checks the rules of the representation (definition before use, one
+ * definition, operand counts by primitive, params sorted, nested jaxprs before
+ * their users, ...).  False with an error of kind JX_E_INTERNAL that names the
+ * place.  Readers promise a program that passes; passes are checked after each
+ * run in debug builds. */
+bool jx_program_verify(const jx_program *program);
+
+/* The parameter of that name, or NULL. */
+const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name);
+
+#endif

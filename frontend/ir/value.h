@@ -1,0 +1,72 @@
+/* value.h - parameters as an equation carries them: a tagged tree.
+ *
+ * The tree keeps everything that the input said, for printing and writing
+ * back.  Rules and kernels never see it: they get the primitive's typed struct
+ * (params.h), decoded once.  Values are immutable and live in the program's
+ * arena. */
+#ifndef JX_VALUE_H
+#define JX_VALUE_H
+
+#include "frontend/ir/aval.h"
+
+struct jx_jaxpr;
+struct jx_rule;
+struct jx_array;
+
+typedef enum jx_value_tag {
+    JX_V_NONE = 0,
+    JX_V_BOOL,     /* .boolean */
+    JX_V_INT,      /* .integer (int64) */
+    JX_V_UINT,     /* .integer holds the bits of a uint64 above INT64_MAX */
+    JX_V_FLOAT,    /* .real */
+    JX_V_COMPLEX,  /* .real, .imag */
+    JX_V_TEXT,     /* .text */
+    JX_V_TUPLE,    /* .items, .count (tuples and lists) */
+    JX_V_SET,      /* .items sorted */
+    JX_V_MAP,      /* .items: key, value, key, value, ... */
+    JX_V_SLICE,    /* .items: start, stop, step */
+    JX_V_RECORD,   /* .text type name; .keys, .items, .count */
+    JX_V_ENUM,     /* .text: "GatherScatterMode.CLIP" */
+    JX_V_DTYPE,    /* .dtype; .text numpy's name */
+    JX_V_DIM,      /* .dim (symbolic) */
+    JX_V_JAXPR,    /* .jaxpr; .items its constants as JX_V_CONST; .open */
+    JX_V_RULE,     /* .rule */
+    JX_V_AVAL,     /* .aval */
+    JX_V_PRIM,     /* .text: another primitive's name */
+    JX_V_MESH,     /* .integer: index in the program's meshes */
+    JX_V_SPEC,     /* .items; .keys/.extra: unreduced, reduced (see below) */
+    JX_V_SHARDING, /* .integer: mesh index; .items: {spec}; .text memory kind */
+    JX_V_UNSPECIFIED,
+    JX_V_CONST,    /* .array */
+    JX_V_FUNCTION, /* .text: its name */
+    JX_V_TREE,     /* .text: a PyTreeDef as printed */
+    JX_V_IMPL,     /* .text: a PRNG implementation's name */
+    JX_V_OPAQUE,   /* .text type name, .detail its repr */
+} jx_value_tag;
+
+typedef struct jx_value {
+    jx_value_tag tag;
+    bool boolean;
+    bool open; /* of a jaxpr that is not closed (`Jaxpr`, no constants) */
+    jx_dtype dtype;
+    int64_t integer;
+    double real, imag;
+    const char *text, *detail; /* interned */
+    const jx_dim *dim;
+    const jx_aval *aval;
+    const struct jx_jaxpr *jaxpr;
+    const struct jx_rule *rule;
+    const struct jx_array *array;
+    int count;
+    const struct jx_value *const *items;
+    const char *const *keys;          /* of a record: field names */
+    const struct jx_value *unreduced, *reduced; /* of a spec, or NULL */
+} jx_value;
+
+/* Parameters of one equation, sorted by name. */
+typedef struct jx_param {
+    const char *name; /* interned */
+    const jx_value *value;
+} jx_param;
+
+#endif

@@ -1,0 +1,94 @@
+/* kernel.h - what kernels and plan rules see.
+ *
+ * Planning happens at concrete sizes and makes an immutable list of operations
+ * on slots.  A slot is a typed, strided window into a buffer, so that
+ * broadcast, slice, transpose, reverse and squeeze cost nothing at run time.
+ * Buffers are assigned by lifetime after planning.  At run time an operation
+ * gets its slots as views (pointers resolved) and may not allocate: it asks for
+ * scratch memory while planning. */
+#ifndef JX_KERNEL_H
+#define JX_KERNEL_H
+
+#include "frontend/ir/params.h"
+
+enum { JX_MAX_RANK = 32 };
+
+/* Which numbers a plan computes with. */
+typedef enum jx_domain {
+    JX_DECLARED = 0, /* IEEE, each dtype as declared */
+    JX_WIDE,         /* f64 for every float, c128 for every complex */
+} jx_domain;
+
+/* A value while planning.  Strides are in bytes, and may be 0 (broadcast) or
+ * negative (reversed). */
+typedef struct jx_slot {
+    jx_dtype dtype; /* as stored: in the wide domain F64 for every float; a key
+                       is U32 with its trailing axis in the shape */
+    int rank;
+    int64_t shape[JX_MAX_RANK];
+    int64_t strides[JX_MAX_RANK];
+    int buffer;     /* planner's number */
+    int64_t offset; /* of element 0,...,0 in bytes */
+} jx_slot;
+
+/* A value while running: the same with its address. */
+typedef struct jx_view {
+    char *data;
+    jx_dtype dtype;
+    int rank;
+    const int64_t *shape, *strides;
+    int64_t count; /* elements */
+    bool dense;    /* row-major without gaps */
+} jx_view;
+
+typedef struct jx_run jx_run;         /* state of one execution (exec.h) */
+typedef struct jx_planner jx_planner; /* plan.h */
+
+/* One operation.  `data` is what the plan rule stored; `scratch` the memory it
+ * asked for (64-byte aligned, uninitialized).  False only with jx_run_fail()
+ * called. */
+typedef bool jx_kernel(jx_run *run, const void *data, const jx_view *ins,
+                       const jx_view *outs, void *scratch);
+
+/* Says what is wrong at run time (a factorization that LAPACK refuses with an
+ * argument error, memory); always returns false. */
+bool jx_run_fail(jx_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A plan rule makes operations for one equation.  `ins` are the operands'
+ * slots; it fills `outs`.  False only with jx_plan_fail() called. */
+typedef bool jx_plan_rule(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                          jx_slot *outs);
+jx_plan_rule *jx_plan_rule_of(jx_prim_id id); /* NULL: none */
+
+bool jx_plan_fail(jx_planner *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+jx_domain jx_plan_domain(const jx_planner *p);
+/* How a dtype is stored in this plan's domain. */
+jx_dtype jx_plan_dtype(const jx_planner *p, jx_dtype declared);
+/* The value of a dim at this plan's sizes; planning fails (and 0 is given)
+ * if it has none. */
+int64_t jx_plan_dim(jx_planner *p, const jx_dim *dim);
+/* Shape of an output as declared, evaluated; a key's has its trailing axis. */
+void jx_plan_shape(jx_planner *p, const jx_aval *aval, int *rank,
+                   int64_t *shape);
+
+/* A new dense slot in a buffer of its own. */
+jx_slot jx_plan_new(jx_planner *p, jx_dtype stored, int rank,
+                    const int64_t *shape);
+/* A new dense slot of the equation's output `i`. */
+jx_slot jx_plan_output(jx_planner *p, const jx_eqn *eqn, int i);
+bool jx_slot_is_dense(const jx_slot *slot);
+int64_t jx_slot_count(const jx_slot *slot);
+/* The same value row-major without gaps: itself, or a copy. */
+jx_slot jx_plan_dense(jx_planner *p, const jx_slot *slot);
+/* The same elements as another stored dtype (a conversion by the semantics of
+ * convert_element_type). */
+jx_slot jx_plan_convert(jx_planner *p, const jx_slot *slot, jx_dtype stored);
+
+/* Appends an operation; `data` is copied (NULL with size 0). */
+void jx_plan_op(jx_planner *p, jx_kernel *kernel, const void *data,
+                size_t data_size, int nins, const jx_slot *ins, int nouts,
+                const jx_slot *outs, size_t scratch);
+
+#endif
