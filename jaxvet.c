@@ -1,8 +1,46 @@
-/* jaxvet.c - the command: options and subcommands only. */
-#include <stdio.h>
+/* jaxvet.c - the command: finds the subcommand and hands over. */
+#include "reports/commands.h"
+#include "reports/versions.h"
 
-int main(void)
+#include <string.h>
+
+/* Whether help is asked for, before any `--`. */
+static bool asks_for_help(int argc, char **argv)
 {
-    fputs("usage: jaxvet SUBCOMMAND ...\n", stderr);
-    return 2;
+    for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return true;
+    return false;
+}
+
+static int print_versions(void)
+{
+    jx_buffer text = {0};
+    int code;
+
+    jx_versions(&text);
+    code = jx_command_write(NULL, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const jx_command *help = jx_command_find("help");
+    const jx_command *command;
+
+    if (argc < 2) {
+        help->run(0, NULL);
+        return JX_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--version"))
+        return print_versions();
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return help->run(0, NULL);
+    command = jx_command_find(argv[1]);
+    if (!command)
+        return jx_command_unknown(argv[1]);
+    if (asks_for_help(argc - 2, argv + 2))
+        return help->run(1, argv + 1);
+    return command->run(argc - 2, argv + 2);
 }

@@ -1,0 +1,88 @@
+/* commands.h - the subcommands of `jaxvet`, and what they share.
+ *
+ * A subcommand lives in reports/cmd_NAME.c, defines `jx_command_NAME` and has
+ * a line in commands.def, which it gets once it works:
+ *
+ *     typedef struct settings { bool strict; const char *output; } settings;
+ *
+ *     static const jx_option options[] = {...};    -- see options.h
+ *
+ *     static int run(int argc, char **argv)        -- words after its name
+ *     {
+ *         settings s = {0};
+ *         int n = jx_command_options(&jx_command_info, argc, argv, &s);
+ *         if (n < 0)
+ *             return JX_EXIT_USAGE;                -- already said why
+ *         ... argv[0] to argv[n - 1] are the arguments ...
+ *         return jx_command_write(s.output, &text);
+ *     }
+ *
+ *     const jx_command jx_command_info = {
+ *         "info", "PROGRAM", "say what is in a program",
+ *         "A paragraph or two, and an example, for `--help`.\n",
+ *         options, sizeof options / sizeof *options, run,
+ *     };
+ *
+ * `--help` is answered before `run` is called.  Only files of this kind print;
+ * what they print is complete in a buffer first.  None of this is part of
+ * libjaxvet.so. */
+#ifndef JX_COMMANDS_H
+#define JX_COMMANDS_H
+
+#include "frontend/base/ctx.h"
+#include "reports/options.h"
+
+typedef enum jx_exit {
+    JX_EXIT_OK = 0,
+    JX_EXIT_FINDINGS = 1,   /* findings, a mismatch, a wrong rule */
+    JX_EXIT_USAGE = 2,      /* wrong usage */
+    JX_EXIT_INPUT = 3,      /* an input can't be read or run */
+    JX_EXIT_INTERNAL = 4,   /* we are wrong */
+    JX_EXIT_UNDECIDED = 5,  /* undecided obligations, under --strict */
+} jx_exit;
+
+typedef struct jx_command {
+    const char *name;
+    const char *arguments; /* "PROGRAM|DIR..." */
+    const char *summary;   /* one line, no capital, no period */
+    const char *help;      /* what it does, with an example; ends in a newline */
+    const jx_option *options;
+    size_t noptions;
+    int (*run)(int argc, char **argv); /* gives an exit code */
+} jx_command;
+
+#define COMMAND(name) extern const jx_command jx_command_##name;
+#include "reports/commands.def"
+#undef COMMAND
+
+/* The table, in the order of commands.def. */
+extern const jx_command *const jx_commands[];
+extern const size_t jx_ncommands;
+const jx_command *jx_command_find(const char *name);
+/* Says on standard error that there is no such command, and which is near;
+ * gives JX_EXIT_USAGE. */
+int jx_command_unknown(const char *name);
+
+/* jx_options_read() with the command's table; on wrong usage -1, having told
+ * standard error. */
+int jx_command_options(const jx_command *command, int argc, char **argv,
+                       void *settings);
+/* Says on standard error what is wrong with the usage; gives JX_EXIT_USAGE. */
+int jx_command_usage(const jx_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says an error on standard error, "jaxvet: file: place: message"; gives the
+ * exit code that belongs to its kind. */
+int jx_command_error(const jx_error *error);
+/* The first that applies over several programs: 4, 2, 3, 1, 5, 0. */
+int jx_exit_worse(int a, int b);
+
+/* Writes a finished text to a file (whole or not at all), or to standard
+ * output if `path` is NULL or "-".  JX_EXIT_OK, or having said why another. */
+int jx_command_write(const char *path, const jx_buffer *text);
+
+/* Whether to colour what goes to this descriptor: a terminal that can, and
+ * NO_COLOR not set. */
+bool jx_command_colour(int descriptor);
+
+#endif

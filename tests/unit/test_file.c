@@ -1,0 +1,140 @@
+/* test_file.c - whole files in and out. */
+#include "frontend/base/file.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+typedef struct place {
+    char folder[64], path[96];
+    jx_ctx *ctx;
+} place;
+
+static int set_up(void **state)
+{
+    place *p = calloc(1, sizeof *p);
+
+    strcpy(p->folder, "/tmp/jaxvet-test-XXXXXX");
+    if (!mkdtemp(p->folder))
+        return -1;
+    snprintf(p->path, sizeof p->path, "%s/file", p->folder);
+    p->ctx = jx_ctx_new(1 << 20);
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    place *p = *state;
+
+    unlink(p->path);
+    rmdir(p->folder);
+    jx_ctx_free(p->ctx);
+    free(p);
+    return 0;
+}
+
+static int count_files(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    int count = 0;
+
+    for (struct dirent *e; (e = readdir(dir));)
+        count += e->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void what_is_written_reads_back(void **state)
+{
+    place *p = *state;
+    size_t size = 0;
+
+    assert_true(jx_file_write(p->ctx, p->path, "a\0b", 3));
+    const char *text = jx_file_read(p->ctx, p->path, &size);
+    assert_non_null(text);
+    assert_int_equal(size, 3);
+    assert_memory_equal(text, "a\0b", 4);
+    assert_int_equal(count_files(p->folder), 1);
+    assert_true(jx_file_write(p->ctx, p->path, "", 0));
+    assert_non_null(jx_file_read(p->ctx, p->path, &size));
+    assert_int_equal(size, 0);
+}
+
+static void rewriting_keeps_the_permissions(void **state)
+{
+    place *p = *state;
+    struct stat info;
+
+    assert_true(jx_file_write(p->ctx, p->path, "1", 1));
+    assert_int_equal(chmod(p->path, 0640), 0);
+    assert_true(jx_file_write(p->ctx, p->path, "2", 1));
+    assert_int_equal(stat(p->path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+    place *p = *state;
+
+    assert_false(jx_file_write(p->ctx, "/dev/full", "1", 1));
+    assert_int_equal(p->ctx->error.kind, JX_E_SYSTEM);
+    assert_string_equal(p->ctx->error.file, "/dev/full");
+}
+
+static void a_folder_that_is_not_there_is_an_error(void **state)
+{
+    place *p = *state;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/no/file", p->folder);
+    assert_false(jx_file_write(p->ctx, path, "1", 1));
+    assert_int_equal(p->ctx->error.kind, JX_E_SYSTEM);
+    assert_int_equal(count_files(p->folder), 0);
+}
+
+static void a_folder_and_a_missing_file_cannot_be_read(void **state)
+{
+    place *p = *state;
+    size_t size;
+
+    assert_null(jx_file_read(p->ctx, p->folder, &size));
+    assert_non_null(strstr(p->ctx->error.message, "directory"));
+    jx_error_clear(p->ctx);
+    assert_null(jx_file_read(p->ctx, p->path, &size));
+    assert_string_equal(p->ctx->error.file, p->path);
+}
+
+static void a_file_beyond_the_budget_is_refused(void **state)
+{
+    place *p = *state;
+    size_t size;
+
+    assert_null(jx_file_read(p->ctx, "/dev/zero", &size));
+    assert_int_equal(p->ctx->error.kind, JX_E_MEMORY);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_written_reads_back),
+        TEST(rewriting_keeps_the_permissions),
+        TEST(a_full_disk_is_an_error),
+        TEST(a_folder_that_is_not_there_is_an_error),
+        TEST(a_folder_and_a_missing_file_cannot_be_read),
+        TEST(a_file_beyond_the_budget_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
