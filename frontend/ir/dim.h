@@ -26,17 +26,24 @@ typedef struct jx_dims jx_dims; /* interns dims; lives in a context's arena */
 
 jx_dims *jx_dims_new(jx_ctx *ctx);
 
+jx_ctx *jx_dims_ctx(const jx_dims *in);
+
 /* Every constructor gives NULL when a coefficient leaves 128 bits or memory
  * ends, and takes NULL operands (giving NULL), so that a chain is checked once
  * at its end. */
 const jx_dim *jx_dim_int(jx_dims *in, int64_t value);
+const jx_dim *jx_dim_wide(jx_dims *in, jx_int value);
 const jx_dim *jx_dim_var(jx_dims *in, const char *name, int scope);
 const jx_dim *jx_dim_add(jx_dims *in, const jx_dim *a, const jx_dim *b);
 const jx_dim *jx_dim_sub(jx_dims *in, const jx_dim *a, const jx_dim *b);
 const jx_dim *jx_dim_mul(jx_dims *in, const jx_dim *a, const jx_dim *b);
 const jx_dim *jx_dim_neg(jx_dims *in, const jx_dim *a);
+const jx_dim *jx_dim_pow(jx_dims *in, const jx_dim *a, int64_t power);
+/* As JAX's `//` and `%`: polynomial division where it goes, else the atom. */
 const jx_dim *jx_dim_floordiv(jx_dims *in, const jx_dim *a, const jx_dim *b);
 const jx_dim *jx_dim_mod(jx_dims *in, const jx_dim *a, const jx_dim *b);
+/* Folded where the difference is a number; JAX folds by its bounds, too, so
+ * the text that it prints keeps only what stays here as well. */
 const jx_dim *jx_dim_max(jx_dims *in, const jx_dim *a, const jx_dim *b);
 const jx_dim *jx_dim_min(jx_dims *in, const jx_dim *a, const jx_dim *b);
 /* a / b where b divides a as polynomials, else NULL without an error. */
@@ -44,6 +51,7 @@ const jx_dim *jx_dim_divide_exactly(jx_dims *in, const jx_dim *a,
                                     const jx_dim *b);
 
 /* True, and sets *value, if the dim is a number (that fits). */
+bool jx_dim_is_wide(const jx_dim *dim, jx_int *value);
 bool jx_dim_is_int(const jx_dim *dim, int64_t *value);
 /* The number, or -1 for a symbolic dim: for code that has checked. */
 int64_t jx_dim_value(const jx_dim *dim);
@@ -53,6 +61,11 @@ int64_t jx_dim_value(const jx_dim *dim);
  * was expected there. */
 const jx_dim *jx_dim_parse(jx_dims *in, const char *text, size_t length,
                            int scope, size_t *at, const char **expected);
+/* The same for the longest prefix that is a dim: *end is where it ends (after
+ * white space), or on failure as above. */
+const jx_dim *jx_dim_parse_prefix(jx_dims *in, const char *text, size_t length,
+                                  int scope, size_t *end,
+                                  const char **expected);
 /* As JAX prints it. */
 void jx_dim_print(const jx_dim *dim, jx_buffer *to);
 
@@ -65,6 +78,8 @@ typedef enum jx_atom_kind {
     JX_ATOM_MAX,
     JX_ATOM_MIN,
 } jx_atom_kind;
+
+const char *jx_atom_kind_name(jx_atom_kind kind); /* "floordiv" */
 
 /* Interned: one pointer per atom. */
 typedef struct jx_dim_atom {
@@ -83,11 +98,23 @@ typedef struct jx_dim_factor {
 typedef struct jx_dim_term {
     jx_int coefficient; /* not 0 */
     int nfactors;       /* 0: the constant term, which comes last */
+    /* Interned: equal products are one pointer.  Largest atom first; printing
+     * goes from the last to the first. */
     const jx_dim_factor *factors;
 } jx_dim_term;
 
 int jx_dim_nterms(const jx_dim *dim); /* 0 for the number 0 */
 const jx_dim_term *jx_dim_terms(const jx_dim *dim);
+unsigned jx_dim_id(const jx_dim *dim); /* in order of creation */
+int jx_dim_nodes(const jx_dim *dim);   /* of the whole as a tree */
+
+const jx_dim_atom *jx_dim_var_atom(jx_dims *in, const char *name, int scope);
+const jx_dim *jx_dim_of_atom(jx_dims *in, const jx_dim_atom *atom);
+/* The atom as written, nothing simplified; and by the constructor above. */
+const jx_dim *jx_dim_literal(jx_dims *in, jx_atom_kind kind, const jx_dim *a,
+                             const jx_dim *b);
+const jx_dim *jx_dim_apply(jx_dims *in, jx_atom_kind kind, const jx_dim *a,
+                           const jx_dim *b);
 
 /* The distinct variables below a dim, nested ones too, sorted by name, then
  * scope; *count of them in the context's arena. */
@@ -105,6 +132,14 @@ typedef bool jx_dim_lookup(void *env, const jx_dim_atom *var, int64_t *value);
 bool jx_dim_eval(const jx_dim *dim, jx_dim_lookup *value, void *env,
                  int64_t *result);
 
+/* The same within 128 bits. */
+bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
+                      jx_int *result);
+
+/* Floor division; false when b is 0 or the quotient does not fit. */
+bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder);
+void jx_int_print(jx_int value, jx_buffer *to);
+
 /* A quick interval of the values over all assignments with every variable >=
  * `base` (exact integers, saturating): for cheap answers anywhere.  The prover
  * knows more. */
@@ -113,5 +148,12 @@ typedef struct jx_dim_range {
     bool has_low, has_high;
 } jx_dim_range;
 jx_dim_range jx_dim_bounds(const jx_dim *dim, int64_t base);
+/* The same with a range of its own for each variable, or a better one for any
+ * atom: `range` narrows *known, which holds what follows from the atom's
+ * operands. */
+typedef void jx_dim_range_of(void *env, const jx_dim_atom *atom,
+                             jx_dim_range *known);
+jx_dim_range jx_dim_bounds_by(const jx_dim *dim, jx_dim_range_of *range,
+                              void *env);
 
 #endif

@@ -1,0 +1,1053 @@
+/* dim.c - see dim.h.
+ *
+ * The shape of a dim, from the inside out:
+ *
+ *     atom   n  or  floordiv(D, D), mod(D, D), max(D, D), min(D, D)
+ *     mono   atom^power * atom^power * ...      largest atom first; 1 if empty
+ *     dim    coefficient*mono + ...             largest mono first
+ *
+ * All three are interned, so that equal ones are one pointer.  "Largest" is
+ * JAX's order: first by a size that counts coefficients and powers, then by
+ * the parts in turn.  It is not compatible with multiplication, so a product
+ * has to be sorted anew. */
+#include "frontend/ir/dim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned __int128 wide;
+
+enum {
+    MAX_DEPTH = 512,      /* of nested atoms */
+    MAX_NODES = 1 << 16,  /* of the dim written out as a tree */
+    MAX_TERMS = 1 << 13,
+    MAX_PRODUCT = 1 << 16, /* terms multiplied out before collecting */
+    MAX_POWER = 1 << 20,
+    MAX_DIVISION_STEPS = 1 << 10,
+};
+
+typedef struct mono {
+    wide size;
+    unsigned id;
+    int nodes, depth, nfactors;
+    jx_dim_factor factors[];
+} mono;
+
+typedef struct atom {
+    jx_dim_atom a;
+    wide size;
+    int nodes, depth;
+} atom;
+
+struct jx_dim {
+    wide size;
+    unsigned id;
+    int nodes, depth, nterms;
+    const jx_dim_term *terms;
+    const jx_dim_atom *const *vars; /* made when first asked for */
+    int nvars;
+};
+
+struct jx_dims {
+    jx_ctx *ctx;
+    jx_intern atoms, monos, dims;
+    unsigned natoms, nmonos, ndims;
+    const mono *one;
+    const jx_dim *zero;
+    /* Where results grow before they are interned. */
+    jx_dim_term *terms;
+    size_t nterms, terms_capacity;
+    jx_dim_factor *factors;
+    size_t factors_capacity;
+};
+
+static const mono *mono_of(const jx_dim_term *term)
+{
+    return (const mono *)((const char *)term->factors -
+                          offsetof(mono, factors));
+}
+
+static const atom *atom_of(const jx_dim_atom *a)
+{
+    return (const atom *)a;
+}
+
+/* -------------------------------------------------------------------------
+ * JAX's order
+ * ---------------------------------------------------------------------- */
+
+static wide add_size(wide a, wide b)
+{
+    wide sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? ~(wide)0 : sum;
+}
+
+static wide mul_size(wide a, wide b)
+{
+    wide product;
+
+    return __builtin_mul_overflow(a, b, &product) ? ~(wide)0 : product;
+}
+
+static wide magnitude(jx_int k)
+{
+    return k < 0 ? -(wide)k : (wide)k;
+}
+
+static int compare_sizes(wide a, wide b)
+{
+    return (a > b) - (a < b);
+}
+
+/* The place of an operation in the order of their names. */
+static int kind_rank(jx_atom_kind kind)
+{
+    switch (kind) {
+    case JX_ATOM_VAR: return 0;
+    case JX_ATOM_FLOORDIV: return 1;
+    case JX_ATOM_MAX: return 2;
+    case JX_ATOM_MIN: return 3;
+    case JX_ATOM_MOD: return 4;
+    }
+    return 5;
+}
+
+static int compare_dims(const jx_dim *a, const jx_dim *b);
+
+static int compare_atoms(const jx_dim_atom *a, const jx_dim_atom *b)
+{
+    int c;
+
+    if (a == b)
+        return 0;
+    if ((c = compare_sizes(atom_of(a)->size, atom_of(b)->size)))
+        return c;
+    if ((c = kind_rank(a->kind) - kind_rank(b->kind)))
+        return c;
+    if (a->kind == JX_ATOM_VAR) {
+        if ((c = strcmp(a->name, b->name)))
+            return c;
+        return (a->scope > b->scope) - (a->scope < b->scope);
+    }
+    if ((c = compare_dims(a->a, b->a)))
+        return c;
+    return compare_dims(a->b, b->b);
+}
+
+static int compare_monos(const mono *a, const mono *b)
+{
+    int c;
+
+    if (a == b)
+        return 0;
+    if ((c = compare_sizes(a->size, b->size)))
+        return c;
+    for (int i = 0; i < a->nfactors && i < b->nfactors; i++) {
+        if ((c = compare_atoms(a->factors[i].atom, b->factors[i].atom)))
+            return c;
+        if ((c = a->factors[i].power - b->factors[i].power))
+            return c;
+    }
+    return a->nfactors - b->nfactors;
+}
+
+static int compare_coefficients(jx_int a, jx_int b)
+{
+    return (a > b) - (a < b);
+}
+
+static jx_int constant_term(const jx_dim *d)
+{
+    return d->nterms && !d->terms[d->nterms - 1].nfactors
+               ? d->terms[d->nterms - 1].coefficient
+               : 0;
+}
+
+static bool is_constant(const jx_dim *d)
+{
+    return !d->nterms || !d->terms[0].nfactors;
+}
+
+static int compare_dims(const jx_dim *a, const jx_dim *b)
+{
+    int c;
+
+    if (a == b)
+        return 0;
+    if ((c = compare_sizes(a->size, b->size)))
+        return c;
+    if (is_constant(a) && is_constant(b))
+        return compare_coefficients(constant_term(a), constant_term(b));
+    for (int i = 0; i < a->nterms && i < b->nterms; i++) {
+        const jx_dim_term *s = &a->terms[i], *t = &b->terms[i];
+
+        if ((c = compare_monos(mono_of(s), mono_of(t))))
+            return c;
+        if ((c = compare_coefficients(s->coefficient, t->coefficient)))
+            return c;
+    }
+    return a->nterms - b->nterms;
+}
+
+/* -------------------------------------------------------------------------
+ * Interning
+ * ---------------------------------------------------------------------- */
+
+static bool same_atom(const void *kept, const void *key)
+{
+    const jx_dim_atom *a = kept, *b = key;
+
+    return a->kind == b->kind && a->scope == b->scope && a->name == b->name &&
+           a->a == b->a && a->b == b->b;
+}
+
+static uint64_t hash_atom(const jx_dim_atom *a)
+{
+    uint64_t hash = jx_hash_mix((uint64_t)a->kind, (uint64_t)a->scope);
+
+    if (a->kind == JX_ATOM_VAR)
+        return jx_hash_mix(hash, (uint64_t)(uintptr_t)a->name);
+    return jx_hash_mix(jx_hash_mix(hash, a->a->id), a->b->id);
+}
+
+static const jx_dim_atom *keep_atom(jx_dims *in, const jx_dim_atom *key)
+{
+    uint64_t hash = hash_atom(key);
+    const jx_dim_atom *found =
+        jx_intern_find(&in->atoms, hash, key, same_atom);
+
+    if (found)
+        return found;
+    int nodes = 1, depth = 1;
+    wide size = 1;
+    if (key->kind != JX_ATOM_VAR) {
+        nodes += key->a->nodes + key->b->nodes;
+        depth += key->a->depth > key->b->depth ? key->a->depth : key->b->depth;
+        size = add_size(size, add_size(key->a->size, key->b->size));
+    }
+    if (nodes > MAX_NODES || depth > MAX_DEPTH)
+        return NULL;
+    atom *kept = JX_NEW(in->ctx->arena, atom);
+    if (!kept)
+        return NULL;
+    *kept = (atom){*key, size, nodes, depth};
+    kept->a.id = in->natoms++;
+    return jx_intern_add(&in->atoms, hash, kept) ? &kept->a : NULL;
+}
+
+typedef struct factors {
+    const jx_dim_factor *at;
+    int count;
+} factors;
+
+static bool same_mono(const void *kept, const void *key)
+{
+    const mono *m = kept;
+    const factors *f = key;
+
+    if (m->nfactors != f->count)
+        return false;
+    for (int i = 0; i < f->count; i++)
+        if (m->factors[i].atom != f->at[i].atom ||
+            m->factors[i].power != f->at[i].power)
+            return false;
+    return true;
+}
+
+static const mono *keep_mono(jx_dims *in, const jx_dim_factor *at, int count)
+{
+    factors key = {at, count};
+    uint64_t hash = (uint64_t)count;
+
+    for (int i = 0; i < count; i++)
+        hash = jx_hash_mix(jx_hash_mix(hash, at[i].atom->id),
+                           (uint64_t)at[i].power);
+    const mono *found = jx_intern_find(&in->monos, hash, &key, same_mono);
+    if (found)
+        return found;
+    mono *kept = jx_arena_alloc(in->ctx->arena,
+                                sizeof *kept + (size_t)count * sizeof *at);
+    if (!kept)
+        return NULL;
+    kept->id = in->nmonos++;
+    kept->nfactors = count;
+    for (int i = 0; i < count; i++) {
+        const atom *a = atom_of(at[i].atom);
+        wide size = mul_size(a->size, (wide)at[i].power);
+
+        kept->factors[i] = at[i];
+        kept->size = add_size(kept->size, add_size(1, size));
+        kept->nodes += a->nodes;
+        if (kept->nodes > MAX_NODES)
+            return NULL;
+        if (a->depth > kept->depth)
+            kept->depth = a->depth;
+    }
+    return jx_intern_add(&in->monos, hash, kept) ? kept : NULL;
+}
+
+typedef struct terms {
+    const jx_dim_term *at;
+    size_t count;
+} terms;
+
+static bool same_dim(const void *kept, const void *key)
+{
+    const jx_dim *d = kept;
+    const terms *t = key;
+
+    if ((size_t)d->nterms != t->count)
+        return false;
+    for (size_t i = 0; i < t->count; i++)
+        if (d->terms[i].coefficient != t->at[i].coefficient ||
+            d->terms[i].factors != t->at[i].factors)
+            return false;
+    return true;
+}
+
+/* A new dim of these terms, sorted and without zeros. */
+static jx_dim *make_dim(jx_dims *in, const jx_dim_term *at, size_t count)
+{
+    jx_dim *kept = JX_NEW(in->ctx->arena, jx_dim);
+
+    if (!kept)
+        return NULL;
+    kept->terms = jx_arena_copy(in->ctx->arena, at, count * sizeof *at);
+    if (!kept->terms)
+        return NULL;
+    kept->nterms = (int)count;
+    kept->size = count ? 0 : 1;
+    kept->nodes = 1;
+    for (size_t i = 0; i < count; i++) {
+        const mono *m = mono_of(&at[i]);
+        wide size = mul_size(magnitude(at[i].coefficient), m->size);
+
+        kept->size = add_size(kept->size, add_size(1, size));
+        kept->nodes += 1 + m->nodes;
+        if (kept->nodes > MAX_NODES)
+            return NULL;
+        if (m->depth > kept->depth)
+            kept->depth = m->depth;
+    }
+    kept->id = in->ndims++;
+    return kept;
+}
+
+static const jx_dim *keep_dim(jx_dims *in, const jx_dim_term *at, size_t count)
+{
+    terms key = {at, count};
+    uint64_t hash = count;
+
+    if (count > MAX_TERMS)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        wide k = (wide)at[i].coefficient;
+
+        hash = jx_hash_mix(hash, (uint64_t)k);
+        hash = jx_hash_mix(hash, (uint64_t)(k >> 64));
+        hash = jx_hash_mix(hash, mono_of(&at[i])->id);
+    }
+    const jx_dim *found = jx_intern_find(&in->dims, hash, &key, same_dim);
+    if (found)
+        return found;
+    jx_dim *kept = make_dim(in, at, count);
+    return kept && jx_intern_add(&in->dims, hash, kept) ? kept : NULL;
+}
+
+static const jx_dim *dim_of_term(jx_dims *in, jx_int k, const mono *m)
+{
+    jx_dim_term term = {k, m->nfactors, m->factors};
+
+    return keep_dim(in, &term, k != 0);
+}
+
+/* -------------------------------------------------------------------------
+ * Scratch
+ * ---------------------------------------------------------------------- */
+
+static bool push_term(jx_dims *in, jx_int k, const mono *m)
+{
+    if (!k)
+        return true;
+    if (in->nterms == in->terms_capacity) {
+        size_t capacity = in->terms_capacity ? in->terms_capacity * 2 : 64;
+        jx_dim_term *at =
+            JX_NEW_ARRAY(in->ctx->arena, capacity, jx_dim_term);
+        if (!at)
+            return false;
+        if (in->nterms)
+            memcpy(at, in->terms, in->nterms * sizeof *at);
+        in->terms = at;
+        in->terms_capacity = capacity;
+    }
+    in->terms[in->nterms++] = (jx_dim_term){k, m->nfactors, m->factors};
+    return true;
+}
+
+static jx_dim_factor *room_for_factors(jx_dims *in, size_t count)
+{
+    if (count > in->factors_capacity) {
+        size_t capacity = count < 16 ? 16 : count * 2;
+        in->factors = JX_NEW_ARRAY(in->ctx->arena, capacity, jx_dim_factor);
+        in->factors_capacity = in->factors ? capacity : 0;
+    }
+    return in->factors;
+}
+
+/* -------------------------------------------------------------------------
+ * Arithmetic
+ * ---------------------------------------------------------------------- */
+
+jx_dims *jx_dims_new(jx_ctx *ctx)
+{
+    jx_dims *in = JX_NEW(ctx->arena, jx_dims);
+
+    if (!in)
+        return NULL;
+    in->ctx = ctx;
+    jx_intern_init(&in->atoms, ctx->arena);
+    jx_intern_init(&in->monos, ctx->arena);
+    jx_intern_init(&in->dims, ctx->arena);
+    in->one = keep_mono(in, NULL, 0);
+    in->zero = keep_dim(in, NULL, 0);
+    return in->one && in->zero ? in : NULL;
+}
+
+jx_ctx *jx_dims_ctx(const jx_dims *in)
+{
+    return in->ctx;
+}
+
+const jx_dim *jx_dim_wide(jx_dims *in, jx_int value)
+{
+    return dim_of_term(in, value, in->one);
+}
+
+const jx_dim *jx_dim_int(jx_dims *in, int64_t value)
+{
+    return jx_dim_wide(in, value);
+}
+
+const jx_dim *jx_dim_of_atom(jx_dims *in, const jx_dim_atom *a)
+{
+    jx_dim_factor factor = {a, 1};
+    const mono *m = a ? keep_mono(in, &factor, 1) : NULL;
+
+    return m ? dim_of_term(in, 1, m) : NULL;
+}
+
+const jx_dim_atom *jx_dim_var_atom(jx_dims *in, const char *name, int scope)
+{
+    jx_dim_atom key = {.kind = JX_ATOM_VAR, .scope = scope};
+
+    key.name = jx_intern_text(in->ctx, name);
+    return key.name ? keep_atom(in, &key) : NULL;
+}
+
+const jx_dim *jx_dim_var(jx_dims *in, const char *name, int scope)
+{
+    return jx_dim_of_atom(in, jx_dim_var_atom(in, name, scope));
+}
+
+const jx_dim *jx_dim_literal(jx_dims *in, jx_atom_kind kind, const jx_dim *a,
+                             const jx_dim *b)
+{
+    jx_dim_atom key = {.kind = kind, .a = a, .b = b};
+
+    return a && b ? jx_dim_of_atom(in, keep_atom(in, &key)) : NULL;
+}
+
+static bool push_scaled(jx_dims *in, const jx_dim_term *t, jx_int by)
+{
+    jx_int k;
+
+    return !__builtin_mul_overflow(t->coefficient, by, &k) &&
+           push_term(in, k, mono_of(t));
+}
+
+static bool push_sum(jx_dims *in, const jx_dim_term *s, jx_int ks,
+                     const jx_dim_term *t, jx_int kt)
+{
+    jx_int a, b, sum;
+
+    return !__builtin_mul_overflow(s->coefficient, ks, &a) &&
+           !__builtin_mul_overflow(t->coefficient, kt, &b) &&
+           !__builtin_add_overflow(a, b, &sum) &&
+           push_term(in, sum, mono_of(s));
+}
+
+/* a*ka + b*kb; both sorted alike, so one merge does it. */
+static const jx_dim *combine(jx_dims *in, const jx_dim *a, jx_int ka,
+                             const jx_dim *b, jx_int kb)
+{
+    int i = 0, j = 0;
+    bool ok = a && b;
+
+    in->nterms = 0;
+    while (ok && i < a->nterms && j < b->nterms) {
+        const jx_dim_term *s = &a->terms[i], *t = &b->terms[j];
+        int c = compare_monos(mono_of(s), mono_of(t));
+
+        ok = c > 0   ? push_scaled(in, s, ka)
+             : c < 0 ? push_scaled(in, t, kb)
+                     : push_sum(in, s, ka, t, kb);
+        i += c >= 0;
+        j += c <= 0;
+    }
+    for (; ok && i < a->nterms; i++)
+        ok = push_scaled(in, &a->terms[i], ka);
+    for (; ok && j < b->nterms; j++)
+        ok = push_scaled(in, &b->terms[j], kb);
+    return ok ? keep_dim(in, in->terms, in->nterms) : NULL;
+}
+
+const jx_dim *jx_dim_add(jx_dims *in, const jx_dim *a, const jx_dim *b)
+{
+    return combine(in, a, 1, b, 1);
+}
+
+const jx_dim *jx_dim_sub(jx_dims *in, const jx_dim *a, const jx_dim *b)
+{
+    return combine(in, a, 1, b, -1);
+}
+
+const jx_dim *jx_dim_neg(jx_dims *in, const jx_dim *a)
+{
+    return combine(in, a, -1, in->zero, 0);
+}
+
+/* The product, or with sign -1 the quotient; NULL if that is no mono. */
+static const mono *times(jx_dims *in, const mono *a, const mono *b, int sign)
+{
+    int i = 0, j = 0, n = 0;
+    jx_dim_factor *to =
+        room_for_factors(in, (size_t)(a->nfactors + b->nfactors));
+
+    if (!to)
+        return NULL;
+    while (i < a->nfactors || j < b->nfactors) {
+        int c = i == a->nfactors   ? -1
+                : j == b->nfactors ? 1
+                                   : compare_atoms(a->factors[i].atom,
+                                                   b->factors[j].atom);
+        jx_dim_factor f = c >= 0 ? a->factors[i] : b->factors[j];
+
+        f.power = c >= 0 ? f.power : 0;
+        if (c <= 0)
+            f.power += sign * b->factors[j].power;
+        if (f.power < 0 || f.power > MAX_POWER)
+            return NULL;
+        if (f.power)
+            to[n++] = f;
+        i += c >= 0;
+        j += c <= 0;
+    }
+    return keep_mono(in, to, n);
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    return -compare_monos(mono_of(a), mono_of(b));
+}
+
+/* Sorts the scratch terms and adds up those of one mono. */
+static const jx_dim *collect(jx_dims *in)
+{
+    size_t n = 0;
+
+    if (in->nterms > 1)
+        qsort(in->terms, in->nterms, sizeof *in->terms, largest_first);
+    for (size_t i = 0; i < in->nterms;) {
+        jx_dim_term sum = in->terms[i++];
+
+        for (; i < in->nterms && in->terms[i].factors == sum.factors; i++)
+            if (__builtin_add_overflow(sum.coefficient,
+                                       in->terms[i].coefficient,
+                                       &sum.coefficient))
+                return NULL;
+        if (sum.coefficient)
+            in->terms[n++] = sum;
+    }
+    return keep_dim(in, in->terms, n);
+}
+
+const jx_dim *jx_dim_mul(jx_dims *in, const jx_dim *a, const jx_dim *b)
+{
+    if (!a || !b)
+        return NULL;
+    if (is_constant(a))
+        return combine(in, b, constant_term(a), in->zero, 0);
+    if (is_constant(b))
+        return combine(in, a, constant_term(b), in->zero, 0);
+    if ((int64_t)a->nterms * b->nterms > MAX_PRODUCT)
+        return NULL;
+    in->nterms = 0;
+    for (int i = 0; i < a->nterms; i++)
+        for (int j = 0; j < b->nterms; j++) {
+            const mono *m = times(in, mono_of(&a->terms[i]),
+                                  mono_of(&b->terms[j]), 1);
+            jx_int k;
+
+            if (!m || __builtin_mul_overflow(a->terms[i].coefficient,
+                                             b->terms[j].coefficient, &k) ||
+                !push_term(in, k, m))
+                return NULL;
+        }
+    return collect(in);
+}
+
+const jx_dim *jx_dim_pow(jx_dims *in, const jx_dim *a, int64_t power)
+{
+    const jx_dim *result = jx_dim_int(in, 1);
+
+    if (!a || power < 0 || power > MAX_POWER)
+        return NULL;
+    while (result && power) {
+        if (power & 1)
+            result = jx_dim_mul(in, result, a);
+        power >>= 1;
+        if (power && !(a = jx_dim_mul(in, a, a)))
+            return NULL;
+    }
+    return result;
+}
+
+bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder)
+{
+    if (!b || (b == -1 && a == (jx_int)((wide)1 << 127)))
+        return false;
+    jx_int q = a / b, r = a % b;
+    if (r && (r < 0) != (b < 0)) {
+        q--;
+        r += b;
+    }
+    *quotient = q;
+    *remainder = r;
+    return true;
+}
+
+/* One step of polynomial division: the term that, times b, cancels the
+ * leading term of a.  False if there is none. */
+static const jx_dim *quotient_term(jx_dims *in, const jx_dim *a,
+                                   const jx_dim *b)
+{
+    const jx_dim_term *lead = &a->terms[0];
+    const mono *m = mono_of(lead);
+    jx_int by = is_constant(b) ? constant_term(b) : b->terms[0].coefficient;
+    jx_int q, r;
+
+    if (!is_constant(b))
+        m = times(in, m, mono_of(&b->terms[0]), -1);
+    if (!m || !jx_int_floordiv(lead->coefficient, by, &q, &r) || r)
+        return NULL;
+    return dim_of_term(in, q, m);
+}
+
+/* a == b * quotient + remainder as JAX finds it: by leading terms, down to a
+ * constant, which must be 0 unless b is a number.  The steps are limited
+ * because JAX's order does not promise an end. */
+static bool divide(jx_dims *in, const jx_dim *a, const jx_dim *b,
+                   const jx_dim **quotient, const jx_dim **remainder)
+{
+    const jx_dim *sum = in->zero;
+    jx_int q, r;
+
+    for (int step = 0; !is_constant(a); step++) {
+        const jx_dim *term = step < MAX_DIVISION_STEPS
+                                 ? quotient_term(in, a, b)
+                                 : NULL;
+        sum = jx_dim_add(in, sum, term);
+        a = jx_dim_sub(in, a, jx_dim_mul(in, term, b));
+        if (!a || !sum)
+            return false;
+    }
+    if (!is_constant(b)) {
+        *quotient = sum;
+        *remainder = in->zero;
+        return a == in->zero;
+    }
+    if (!jx_int_floordiv(constant_term(a), constant_term(b), &q, &r))
+        return false;
+    *quotient = jx_dim_add(in, sum, jx_dim_wide(in, q));
+    *remainder = jx_dim_wide(in, r);
+    return *quotient && *remainder;
+}
+
+const jx_dim *jx_dim_floordiv(jx_dims *in, const jx_dim *a, const jx_dim *b)
+{
+    const jx_dim *q, *r;
+
+    if (a && b && divide(in, a, b, &q, &r))
+        return q;
+    return jx_dim_literal(in, JX_ATOM_FLOORDIV, a, b);
+}
+
+const jx_dim *jx_dim_mod(jx_dims *in, const jx_dim *a, const jx_dim *b)
+{
+    const jx_dim *q, *r;
+
+    if (a && b && divide(in, a, b, &q, &r))
+        return r;
+    return jx_dim_literal(in, JX_ATOM_MOD, a, b);
+}
+
+const jx_dim *jx_dim_divide_exactly(jx_dims *in, const jx_dim *a,
+                                    const jx_dim *b)
+{
+    const jx_dim *q, *r;
+
+    return a && b && divide(in, a, b, &q, &r) && r == in->zero ? q : NULL;
+}
+
+const jx_dim *jx_dim_max(jx_dims *in, const jx_dim *a, const jx_dim *b)
+{
+    const jx_dim *d = jx_dim_sub(in, a, b);
+
+    if (d && is_constant(d))
+        return constant_term(d) >= 0 ? a : b;
+    return jx_dim_literal(in, JX_ATOM_MAX, a, b);
+}
+
+const jx_dim *jx_dim_min(jx_dims *in, const jx_dim *a, const jx_dim *b)
+{
+    const jx_dim *d = jx_dim_sub(in, a, b);
+
+    if (d && is_constant(d))
+        return constant_term(d) >= 0 ? b : a;
+    return jx_dim_literal(in, JX_ATOM_MIN, a, b);
+}
+
+const jx_dim *jx_dim_apply(jx_dims *in, jx_atom_kind kind, const jx_dim *a,
+                           const jx_dim *b)
+{
+    switch (kind) {
+    case JX_ATOM_FLOORDIV: return jx_dim_floordiv(in, a, b);
+    case JX_ATOM_MOD: return jx_dim_mod(in, a, b);
+    case JX_ATOM_MAX: return jx_dim_max(in, a, b);
+    case JX_ATOM_MIN: return jx_dim_min(in, a, b);
+    case JX_ATOM_VAR: break;
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------
+ * Looking inside
+ * ---------------------------------------------------------------------- */
+
+bool jx_dim_is_wide(const jx_dim *dim, jx_int *value)
+{
+    if (!is_constant(dim))
+        return false;
+    *value = constant_term(dim);
+    return true;
+}
+
+bool jx_dim_is_int(const jx_dim *dim, int64_t *value)
+{
+    jx_int v;
+
+    if (!jx_dim_is_wide(dim, &v) || v < INT64_MIN || v > INT64_MAX)
+        return false;
+    *value = (int64_t)v;
+    return true;
+}
+
+int64_t jx_dim_value(const jx_dim *dim)
+{
+    int64_t value;
+
+    return jx_dim_is_int(dim, &value) ? value : -1;
+}
+
+int jx_dim_nterms(const jx_dim *dim)
+{
+    return dim->nterms;
+}
+
+const jx_dim_term *jx_dim_terms(const jx_dim *dim)
+{
+    return dim->terms;
+}
+
+unsigned jx_dim_id(const jx_dim *dim)
+{
+    return dim->id;
+}
+
+int jx_dim_nodes(const jx_dim *dim)
+{
+    return dim->nodes;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const jx_dim_atom *s = *(const jx_dim_atom *const *)a;
+    const jx_dim_atom *t = *(const jx_dim_atom *const *)b;
+    int c = strcmp(s->name, t->name);
+
+    return c ? c : (s->scope > t->scope) - (s->scope < t->scope);
+}
+
+/* How many variables the atoms of a dim bring, some perhaps twice; and to
+ * where they go, when `to` is given. */
+static int gather_vars(jx_dims *in, const jx_dim *dim, const jx_dim_atom **to)
+{
+    int n = 0;
+
+    for (int i = 0; i < dim->nterms; i++)
+        for (int j = 0; j < dim->terms[i].nfactors; j++) {
+            const jx_dim_atom *a = dim->terms[i].factors[j].atom;
+            const jx_dim *below[2] = {a->a, a->b};
+
+            if (a->kind == JX_ATOM_VAR) {
+                if (to)
+                    to[n] = a;
+                n++;
+                continue;
+            }
+            for (int k = 0; k < 2; k++) {
+                int count;
+                const jx_dim_atom *const *vars =
+                    jx_dim_vars(in, below[k], &count);
+                if (to && count)
+                    memcpy(to + n, vars, (size_t)count * sizeof *to);
+                n += count;
+            }
+        }
+    return n;
+}
+
+const jx_dim_atom *const *jx_dim_vars(jx_dims *in, const jx_dim *dim,
+                                      int *count)
+{
+    jx_dim *d = (jx_dim *)dim; /* ours to remember in */
+
+    *count = 0;
+    if (!d->vars) {
+        int all = gather_vars(in, d, NULL), n = 0;
+        const jx_dim_atom **at =
+            JX_NEW_ARRAY(in->ctx->arena, all, const jx_dim_atom *);
+
+        if (!at)
+            return NULL;
+        gather_vars(in, d, at);
+        if (all > 1)
+            qsort(at, (size_t)all, sizeof *at, by_name);
+        for (int i = 0; i < all; i++)
+            if (!n || at[n - 1] != at[i])
+                at[n++] = at[i];
+        d->vars = at;
+        d->nvars = n;
+    }
+    *count = d->nvars;
+    return d->vars;
+}
+
+static bool mentions(jx_dims *in, const jx_dim *dim, const jx_dim_atom *var)
+{
+    int count;
+    const jx_dim_atom *const *vars = jx_dim_vars(in, dim, &count);
+
+    return vars && count &&
+           bsearch(&var, vars, (size_t)count, sizeof *vars, by_name);
+}
+
+static const jx_dim *substitute_atom(jx_dims *in, const jx_dim_atom *a,
+                                     const jx_dim_atom *var,
+                                     const jx_dim *value)
+{
+    if (a == var)
+        return value;
+    if (a->kind == JX_ATOM_VAR)
+        return jx_dim_of_atom(in, a);
+    return jx_dim_apply(in, a->kind, jx_dim_substitute(in, a->a, var, value),
+                        jx_dim_substitute(in, a->b, var, value));
+}
+
+const jx_dim *jx_dim_substitute(jx_dims *in, const jx_dim *dim,
+                                const jx_dim_atom *var, const jx_dim *value)
+{
+    const jx_dim *sum = in->zero;
+
+    if (!dim || !value || !mentions(in, dim, var))
+        return value ? dim : NULL;
+    for (int i = 0; i < dim->nterms; i++) {
+        const jx_dim_term *t = &dim->terms[i];
+        const jx_dim *product = jx_dim_wide(in, t->coefficient);
+
+        for (int j = 0; j < t->nfactors; j++) {
+            const jx_dim *f =
+                substitute_atom(in, t->factors[j].atom, var, value);
+            product = jx_dim_mul(in, product,
+                                 jx_dim_pow(in, f, t->factors[j].power));
+        }
+        sum = jx_dim_add(in, sum, product);
+    }
+    return sum;
+}
+
+/* -------------------------------------------------------------------------
+ * Evaluation
+ * ---------------------------------------------------------------------- */
+
+static bool eval_atom(const jx_dim_atom *a, jx_dim_lookup *value, void *env,
+                      jx_int *result)
+{
+    jx_int x, y, q, r;
+    int64_t v;
+
+    if (a->kind == JX_ATOM_VAR) {
+        if (!value(env, a, &v))
+            return false;
+        *result = v;
+        return true;
+    }
+    if (!jx_dim_eval_wide(a->a, value, env, &x) ||
+        !jx_dim_eval_wide(a->b, value, env, &y))
+        return false;
+    switch (a->kind) {
+    case JX_ATOM_MAX: *result = x > y ? x : y; return true;
+    case JX_ATOM_MIN: *result = x < y ? x : y; return true;
+    default: break;
+    }
+    if (!jx_int_floordiv(x, y, &q, &r))
+        return false;
+    *result = a->kind == JX_ATOM_FLOORDIV ? q : r;
+    return true;
+}
+
+static bool multiply_power(jx_int *product, jx_int x, int power)
+{
+    if (x >= -1 && x <= 1) {
+        jx_int sign = x && !(power & 1) ? 1 : x;
+        return !__builtin_mul_overflow(*product, sign, product);
+    }
+    if (!*product)
+        return true;
+    for (int k = 0; k < power; k++)
+        if (__builtin_mul_overflow(*product, x, product))
+            return false;
+    return true;
+}
+
+bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
+                      jx_int *result)
+{
+    jx_int sum = 0;
+
+    for (int i = 0; i < dim->nterms; i++) {
+        const jx_dim_term *t = &dim->terms[i];
+        jx_int product = t->coefficient, x;
+
+        for (int j = 0; j < t->nfactors; j++)
+            if (!eval_atom(t->factors[j].atom, value, env, &x) ||
+                !multiply_power(&product, x, t->factors[j].power))
+                return false;
+        if (__builtin_add_overflow(sum, product, &sum))
+            return false;
+    }
+    *result = sum;
+    return true;
+}
+
+bool jx_dim_eval(const jx_dim *dim, jx_dim_lookup *value, void *env,
+                 int64_t *result)
+{
+    jx_int v;
+
+    if (!jx_dim_eval_wide(dim, value, env, &v) || v < INT64_MIN ||
+        v > INT64_MAX)
+        return false;
+    *result = (int64_t)v;
+    return true;
+}
+
+/* -------------------------------------------------------------------------
+ * Printing
+ * ---------------------------------------------------------------------- */
+
+void jx_int_print(jx_int value, jx_buffer *to)
+{
+    char digits[48];
+    size_t at = sizeof digits;
+    wide rest = magnitude(value);
+
+    do
+        digits[--at] = (char)('0' + (int)(rest % 10));
+    while (rest /= 10);
+    if (value < 0)
+        digits[--at] = '-';
+    jx_buffer_bytes(to, digits + at, sizeof digits - at);
+}
+
+const char *jx_atom_kind_name(jx_atom_kind kind)
+{
+    switch (kind) {
+    case JX_ATOM_FLOORDIV: return "floordiv";
+    case JX_ATOM_MOD: return "mod";
+    case JX_ATOM_MAX: return "max";
+    case JX_ATOM_MIN: return "min";
+    case JX_ATOM_VAR: break;
+    }
+    return "variable";
+}
+
+static void print_sum(const jx_dim *dim, jx_buffer *to);
+
+static void print_factor(const jx_dim_factor *f, jx_buffer *to)
+{
+    if (f->atom->kind == JX_ATOM_VAR) {
+        jx_buffer_puts(to, f->atom->name);
+    } else {
+        jx_buffer_puts(to, jx_atom_kind_name(f->atom->kind));
+        jx_buffer_putc(to, '(');
+        print_sum(f->atom->a, to);
+        jx_buffer_puts(to, ", ");
+        print_sum(f->atom->b, to);
+        jx_buffer_putc(to, ')');
+    }
+    if (f->power != 1)
+        jx_buffer_printf(to, "^%d", f->power);
+}
+
+static void print_magnitude(jx_int k, jx_buffer *to)
+{
+    jx_buffer digits = {0};
+
+    jx_int_print(k, &digits);
+    jx_buffer_puts(to, jx_buffer_text(&digits) + (k < 0));
+    to->failed |= digits.failed;
+    jx_buffer_free(&digits);
+}
+
+/* As JAX prints an expression: the smallest factor of a product first. */
+static void print_sum(const jx_dim *dim, jx_buffer *to)
+{
+    if (!dim->nterms)
+        jx_buffer_putc(to, '0');
+    for (int i = 0; i < dim->nterms; i++) {
+        const jx_dim_term *t = &dim->terms[i];
+        bool minus = t->coefficient < 0;
+        bool one = t->nfactors && magnitude(t->coefficient) == 1;
+
+        if (i || minus)
+            jx_buffer_puts(to, i ? minus ? " - " : " + " : "- ");
+        if (!one)
+            print_magnitude(t->coefficient, to);
+        for (int j = t->nfactors - 1; j >= 0; j--) {
+            if (!one || j < t->nfactors - 1)
+                jx_buffer_putc(to, '*');
+            print_factor(&t->factors[j], to);
+        }
+    }
+}
+
+void jx_dim_print(const jx_dim *dim, jx_buffer *to)
+{
+    /* A dim that is a number is a Python int to JAX: no space after `-`. */
+    if (is_constant(dim))
+        jx_int_print(constant_term(dim), to);
+    else
+        print_sum(dim, to);
+}
