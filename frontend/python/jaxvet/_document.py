@@ -1,0 +1,103 @@
+"""A document: its canonical text, and the file (and .npz) that holds it."""
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+
+import jax
+import numpy as np
+
+from . import _compat
+from ._tables import compact, without_empty
+from ._version import VERSION
+
+FORMAT = "jaxvet-jaxpr"
+FORMAT_VERSION = 1
+
+#: Tables in the order in which a document has them.
+_ALWAYS = ("prims", "jaxprs")
+
+
+class Document:
+    """One traced program in the form that the checker reads."""
+
+    def __init__(self, walker, entry, rules, comparisons=(), jaxpr=None):
+        self._walker, self._entry = walker, entry
+        self._rules, self._comparisons = rules, list(comparisons)
+        #: The closed jaxpr that was written.
+        self.jaxpr = jaxpr
+
+    @property
+    def opaque(self) -> dict:
+        """Type names of parameters that could not be written, with counts."""
+        return dict(self._walker.values.opaque)
+
+    @property
+    def warnings(self) -> list:
+        return []
+
+    def text(self) -> str:
+        """The canonical text with every constant inside."""
+        return self._text(inline_all=True)[0]
+
+    def save(self, path) -> str:
+        """Writes the document, and its large constants to the .npz beside.
+
+        Both files are complete or absent: each is written under another name
+        first.  Returns the path.
+        """
+        path = os.fspath(path)
+        stem = path[:-5] if path.endswith(".json") else path
+        _, arrays = self._walker.values.constants.write(inline_all=False)
+        npz = None
+        if arrays:
+            packed = _packed(arrays)
+            npz = {"name": os.path.basename(stem) + ".npz",
+                   "sha256": hashlib.sha256(packed).hexdigest()}
+            _write(stem + ".npz", packed)
+        text, _ = self._text(inline_all=False, npz=npz)
+        _write(path, text.encode("utf-8"))
+        return path
+
+    def _text(self, inline_all, npz=None) -> tuple:
+        walker = self._walker
+        values, sources = walker.values, walker.sources
+        consts, arrays = values.constants.write(inline_all)
+        tables = [
+            ("files", sources.file_rows()), ("frames", sources.frames.rows),
+            ("stacks", sources.stacks.rows), ("names", walker.names.rows),
+            ("contexts", walker.contexts.rows), ("meshes", values.meshes.rows),
+            ("scopes", values.scopes), ("avals", values.avals.rows),
+            ("consts", consts), ("npz", npz), ("prims", walker.prims.rows),
+            ("jaxprs", walker.jaxprs), ("rules", self._rules),
+            ("comparisons", self._comparisons)]
+        head = {"format": FORMAT, "version": FORMAT_VERSION,
+                "producer": {"jaxvet": VERSION, "jax": jax.__version__,
+                             "python": _compat.python_version(),
+                             "x64": bool(jax.config.jax_enable_x64)},
+                "entry": self._entry}
+        head.update(without_empty(tables, always=_ALWAYS))
+        return compact(head) + "\n", arrays
+
+    def __repr__(self) -> str:
+        return (f"<jaxvet document of {self._entry.get('name', '?')}: "
+                f"{self._walker.equations} equations, "
+                f"{len(self._rules)} rules>")
+
+
+def _packed(arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _write(path, data) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)

@@ -1,0 +1,133 @@
+"""Source files, frames and stacks of a document."""
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+
+from . import _compat
+from ._tables import Table
+
+PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
+#: A call written over more lines than this is embedded up to here.
+MOST_LINES = 8
+#: Stacks deeper than this lose their outermost frames.
+MOST_FRAMES = 32
+
+
+def _library_roots() -> list:
+    roots = {os.path.abspath(path) + os.sep for path in sys.path
+             if os.path.basename(path) in ("site-packages", "dist-packages")}
+    roots.add(os.path.dirname(_compat.JAX_DIR.rstrip(os.sep)) + os.sep)
+    return sorted(roots, key=len, reverse=True)
+
+
+class Sources:
+    """The tables `files`, `frames` and `stacks`."""
+
+    def __init__(self, relative_to=None, lines=True):
+        self.files, self.frames, self.stacks = Table(), Table(), Table()
+        self._root = (os.path.abspath(relative_to) + os.sep
+                      if relative_to else None)
+        self._libraries = _library_roots()
+        self._lines = lines
+        self._places = {}    # (code, offset) -> frame index or None
+        self._known = {}     # id of traceback -> stack index
+        self._keep = []      # tracebacks, so that their ids stay theirs
+        self._disk = []      # per file: where its text is, if it is the user's
+
+    def place(self, path: str) -> tuple:
+        """(path as written, "user" | "library" | "jax") of a source file."""
+        kind = "user"
+        if path.startswith(_compat.JAX_DIR):
+            kind = "jax"
+        for root in self._libraries:
+            if path.startswith(root):
+                return path[len(root):], "library" if kind == "user" else kind
+        if kind == "user" and path.startswith(_compat.STDLIB_DIR):
+            return path[len(_compat.STDLIB_DIR):], "library"
+        if self._root and path.startswith(self._root):
+            return path[len(self._root):], kind
+        return path, kind
+
+    def file(self, path: str) -> int:
+        shown, kind = self.place(path)
+        index = self.files.add([shown, kind])
+        if index == len(self._disk):
+            self._disk.append(path if kind == "user" else None)
+        return index
+
+    def frame(self, path, function, location) -> int:
+        return self.frames.add([self.file(path), function, *location])
+
+    def _frame_of(self, code, lasti):
+        key = (code, lasti)
+        if key not in self._places:
+            path = code.co_filename
+            hidden = (path.startswith((_compat.JAX_DIR, _compat.STDLIB_DIR,
+                                       "<frozen", PACKAGE_DIR))
+                      and not any(path.startswith(root) for root
+                                  in self._libraries
+                                  if not path.startswith(_compat.JAX_DIR)))
+            self._places[key] = None if hidden else (
+                path, getattr(code, "co_qualname", code.co_name),
+                _compat.location_of(code, lasti))
+        return self._places[key]
+
+    def stack(self, traceback) -> int:
+        """The frames outside JAX of a traceback, or -1 if there are none."""
+        if traceback is None:
+            return -1
+        index = self._known.get(id(traceback))
+        if index is not None:
+            return index
+        found = []
+        for code, lasti in _compat.frames_of(traceback):
+            if code.co_filename.startswith(PACKAGE_DIR):
+                if code.co_name == "trace_here":
+                    break  # all further out called the exporter
+                continue
+            frame = self._frame_of(code, lasti)
+            if frame is not None:
+                found.append(frame)
+        index = self.stack_of(found)
+        self._keep.append(traceback)
+        self._known[id(traceback)] = index
+        return index
+
+    def stack_of(self, found: list) -> int:
+        """A stack from (path, function, location) triples."""
+        if not found:
+            return -1
+        return self.stacks.add([self.frame(*frame)
+                                for frame in found[:MOST_FRAMES]])
+
+    def function(self, text):
+        """`name at file:line`, with the file as this document writes it."""
+        if not text or " at " not in text:
+            return text
+        name, _, rest = text.rpartition(" at ")
+        path, colon, line = rest.rpartition(":")
+        return f"{name} at {self.place(path)[0]}{colon}{line}"
+
+    def file_rows(self) -> list:
+        """The table `files`, with the source lines that frames point at."""
+        wanted = [set() for _ in self.files.rows]
+        for file, _, line, _, end, _ in self.frames.rows:
+            last = min(max(line, end), line + MOST_LINES - 1)
+            wanted[file].update(range(line, last + 1))
+        rows = []
+        for row, disk, lines in zip(self.files.rows, self._disk, wanted):
+            texts = {}
+            if self._lines and disk is not None:
+                for line in sorted(lines):
+                    text = linecache.getline(disk, line).rstrip("\r\n")
+                    if text:
+                        texts[str(line)] = printable(text)
+            rows.append([*row, texts] if texts else list(row))
+        return rows
+
+
+def printable(text: str) -> str:
+    """Text that UTF-8 can carry: lone surrogates become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,64 @@
+"""From a function and its specs to a document."""
+from __future__ import annotations
+
+import jax
+
+from . import _compat
+from ._document import Document
+from ._rules import BUDGET, MOST_DEPTH, Rules
+from ._source import printable
+from ._tables import without_empty
+from ._walk import Walker
+
+
+def trace_here(fun, args, kwargs):
+    """Traces a function.  Frames outside this call are not the program's."""
+    return jax.make_jaxpr(fun, return_shape=True)(*args, **kwargs)
+
+
+def dump(fun, *, rules=True, rule_depth=MOST_DEPTH, rule_budget=BUDGET,
+         relative_to=None, source_lines=True):
+    """A function that traces `fun` at some specs and gives its `Document`.
+
+    Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s (with
+    symbolic dimensions if wanted), or pytrees of them.
+
+      rules        write custom derivative rules
+      rule_depth   how deep rules inside rules are followed
+      rule_budget  how many equations all rules together may add
+      relative_to  a directory: source files below it are named relative to it
+      source_lines embed the source lines that equations come from
+    """
+    def dumper(*args, **kwargs) -> Document:
+        closed, shape = trace_here(fun, args, kwargs)
+        walker = Walker(relative_to, source_lines)
+        if rules:
+            walker.rules = Rules(walker, rule_depth, rule_budget)
+        return write(walker, closed, _name(fun), (args, kwargs), shape)
+    return dumper
+
+
+def write(walker, closed, name, inputs, outputs) -> Document:
+    """A closed jaxpr as a document."""
+    jaxpr = walker.jaxpr(closed.jaxpr)
+    entry = without_empty([
+        ("jaxpr", jaxpr),
+        ("consts", [walker.values.const(value) for value in closed.consts]),
+        ("name", printable(name)),
+        ("in_paths", _input_paths(*inputs)),
+        ("out_paths", _paths(outputs))], always=("jaxpr",))
+    rules = walker.rules.write() if walker.rules else []
+    return Document(walker, entry, rules, jaxpr=closed)
+
+
+def _name(fun) -> str:
+    return getattr(fun, "__name__", None) or type(fun).__name__
+
+
+def _paths(tree) -> list:
+    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+    return [printable(jax.tree_util.keystr(path)) for path, _ in leaves]
+
+
+def _input_paths(args, kwargs) -> list:
+    return _paths(args) + _paths(kwargs)

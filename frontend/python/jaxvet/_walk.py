@@ -1,0 +1,206 @@
+"""Jaxprs into tables: the walk that fixes the order of everything.
+
+An input of a jaxpr is visited before its equations, an equation's primitive,
+operands and output avals before its parameters; a jaxpr inside a parameter is
+complete before the equation that holds it.  Rules wait in a queue until the
+entry is done (`_rules.py`).
+"""
+from __future__ import annotations
+
+from . import _compat
+from ._tables import compact, without_empty
+from ._source import Sources, printable
+from ._tables import Table
+from ._values import Values, rule_function_name
+
+
+class Walker:
+    """Owns every table of a document."""
+
+    def __init__(self, relative_to=None, source_lines=True):
+        self.sources = Sources(relative_to, source_lines)
+        self.values = Values(self.sources)
+        self.values.encode_jaxpr = self._jaxpr_param
+        self.prims, self.names, self.contexts = Table(), Table(), Table()
+        self.jaxprs = []
+        self.equations = 0        # written so far, for the budget of rules
+        self.rules = None         # a `Rules`, or None: rules are left out
+        self._index = {}          # (id of jaxpr, id of policy) -> index
+        self._keep = []
+        self._env = {}            # variables of the jaxpr being walked
+        self._policy = None       # of the remat that encloses it
+        self._axes = ()           # mesh axes that enclose it
+        self._context_index = {}
+
+    # -- jaxprs
+
+    def jaxpr(self, jaxpr) -> int:
+        key = (id(jaxpr), id(self._policy) if self._policy else 0)
+        index = self._index.get(key)
+        if index is None:
+            outer, self._env = self._env, {}
+            row = self._jaxpr_row(jaxpr)
+            self._env = outer
+            index = self._index[key] = len(self.jaxprs)
+            self.jaxprs.append(row)
+            self._keep.append((jaxpr, self._policy))
+        return index
+
+    def closed(self, jaxpr, consts) -> dict:
+        """`$jaxpr` with its constants."""
+        row = {"$jaxpr": self.jaxpr(jaxpr)}
+        if consts:
+            row["consts"] = [self.values.const(value) for value in consts]
+        return row
+
+    def _jaxpr_param(self, value) -> dict:
+        if isinstance(value, _compat.ClosedJaxpr):
+            return self.closed(value.jaxpr, value.consts)
+        return {"$jaxpr": self.jaxpr(value), "open": True}
+
+    def _jaxpr_row(self, jaxpr) -> dict:
+        inputs = [*jaxpr.constvars, *jaxpr.invars]
+        avals = [self._bind(var) for var in inputs]
+        row = [("in", avals), ("nc", len(jaxpr.constvars)),
+               ("eqns", [self._equation(eqn) for eqn in jaxpr.eqns]),
+               ("out", [self._operand(out) for out in jaxpr.outvars]),
+               ("eff", self._effects(jaxpr.effects, self._env))]
+        info = getattr(jaxpr, "debug_info", None)
+        if info is not None:
+            row += [("fn", self.sources.function(info.func_src_info)),
+                    ("args", _names(info.arg_names, len(jaxpr.invars))),
+                    ("res", _names(info.result_paths, len(jaxpr.outvars)))]
+        return without_empty(row, always=("in", "eqns", "out"))
+
+    def _bind(self, var) -> int:
+        self._env[var] = len(self._env)
+        return self.values.aval(var.aval)
+
+    def _operand(self, operand):
+        if isinstance(operand, _compat.Literal):
+            return self.values.literal(operand)
+        return self._env[operand]
+
+    # -- equations
+
+    def _equation(self, eqn) -> list:
+        self.equations += 1
+        prim = self.prims.add(eqn.primitive.name)
+        operands = [self._operand(operand) for operand in eqn.invars]
+        outputs = [self._output(out) for out in eqn.outvars]
+        params = self._params(eqn)
+        stack = self.sources.stack(eqn.source_info.traceback)
+        name = self.names.add(printable(str(eqn.source_info.name_stack)))
+        row = [prim, operands, outputs, params, stack, name,
+               self._context(eqn)]
+        extra = self._extra(eqn)
+        return [*row, extra] if extra else row
+
+    def _output(self, out) -> int:
+        aval = self._bind(out)
+        return -1 - aval if isinstance(out, _compat.DropVar) else aval
+
+    def _params(self, eqn) -> dict:
+        outer = self._policy, self._axes
+        name = eqn.primitive.name
+        if "policy" in eqn.params and "differentiated" in eqn.params:
+            self._policy = eqn.params["policy"]
+        if name == "shard_map":
+            self._axes = (*self._axes, *_mesh_axes(eqn.params))
+        params = {}
+        for key in sorted(eqn.params):
+            params[key] = self._param(eqn, name, key)
+        self._policy, self._axes = outer
+        return params
+
+    def _param(self, eqn, name, key):
+        value = eqn.params[key]
+        if name in _compat.CUSTOM_JVP and key in _compat.JVP_THUNKS or \
+           name in _compat.CUSTOM_VJP and key in _compat.VJP_THUNKS:
+            return self._rule(eqn, value)
+        return self.values.param(value)
+
+    def _rule(self, eqn, thunk) -> dict:
+        name = rule_function_name(thunk)
+        if self.rules is None:
+            return {"$fn": name}
+        call = next(eqn.params[key] for key in ("call_jaxpr", "fun_jaxpr")
+                    if key in eqn.params)
+        return {"$rule": self.rules.meet(eqn, thunk, call, self._axes),
+                "fn": name}
+
+    def _context(self, eqn) -> int:
+        ctx = getattr(eqn, "ctx", None)
+        if ctx is None:
+            return -1
+        index = self._context_index.get(id(ctx))
+        if index is None:
+            index = self.contexts.add(self._context_row(ctx))
+            self._context_index[id(ctx)] = index
+            self._keep.append(ctx)
+        return index
+
+    def _context_row(self, ctx) -> dict:
+        metadata = getattr(ctx, "xla_metadata", None) or {}
+        mesh = getattr(ctx, "cur_abstract_mesh", None)
+        shown = mesh is not None and not mesh.empty
+        return without_empty([
+            ("threefry_partitionable", bool(ctx.threefry_partitionable)),
+            ("compute_type", ctx.compute_type),
+            ("xla_metadata", {str(key): str(metadata[key])
+                              for key in sorted(metadata, key=str)}),
+            ("mesh", self.values.mesh(mesh) if shown else None),
+        ], always=("mesh",) if shown else ())
+
+    def _extra(self, eqn) -> dict:
+        inputs = {operand: index for index, operand in enumerate(eqn.invars)
+                  if not isinstance(operand, _compat.Literal)}
+        saved, offload = self._saveable(eqn)
+        return without_empty([("eff", self._effects(eqn.effects, inputs)),
+                              ("saveable", saved), ("offload", offload)])
+
+    def _saveable(self, eqn) -> tuple:
+        if self._policy is None:
+            return False, None
+        try:
+            answer = self._policy(eqn.primitive,
+                                  *[var.aval for var in eqn.invars],
+                                  **eqn.params)
+        except Exception:  # a user's function: JAX would fail when it asks
+            return False, None
+        return _compat.saveable_kind(answer)
+
+    def _effects(self, effects, inputs) -> list:
+        rows = [_effect_row(effect, inputs) for effect in effects]
+        return sorted(rows, key=lambda row: compact(row).encode())
+
+
+def _effect_row(effect, inputs) -> dict:
+    place = _compat.effect_input(effect)
+    if not isinstance(place, int) and place is not None:
+        place = inputs.get(place, -1)
+    axis = getattr(effect, "name", None) if place is None else None
+    row = {"t": type(effect).__name__}
+    if axis is not None:
+        row["axis"] = str(axis)
+    if place is not None:
+        row["in"] = place
+    return row
+
+
+def _names(names, count) -> list:
+    """Debug names, if JAX has one for each; it promises only to try."""
+    if not isinstance(names, (tuple, list)) or len(names) != count:
+        return []
+    names = [printable(name) if isinstance(name, str) else ""
+             for name in names]
+    return names if any(names) else []
+
+
+def _mesh_axes(params) -> list:
+    """(name, size) of the axes that a shard_map makes manual."""
+    mesh = params["mesh"]
+    manual = params.get("manual_axes") or params.get("newly_manual_axes") or \
+        mesh.axis_names
+    return [(name, size) for name, size in mesh.shape.items()
+            if name in manual]
