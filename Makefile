@@ -1,5 +1,5 @@
 # Builds jaxvet; `make help` lists the targets.  No configure step: what is
-# missing is installed by scripts/setup.sh (make setup).
+# missing is installed by scripts/setup.sh.
 CC      = gcc
 CFLAGS  = -O2 -g
 STRICT  = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
@@ -8,6 +8,7 @@ STRICT  = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototy
 BUILD   = build
 LIBS    = -ljson-c -lz -lm -ldl -pthread
 PREFIX  = /usr/local
+SOVERSION = 0
 VERSION = $(shell sed -n 's/^\#define JX_VERSION "\(.*\)"/\1/p' reports/versions.h)
 
 # `make DEBUG=1` has a folder of its own: no optimization, the IR verified after
@@ -50,7 +51,7 @@ $(BUILD)/libjaxvet.a: $(LIB_OBJ)
 	$(if $(V),,@)ar rcs $@ $^
 
 $(BUILD)/libjaxvet.so: $(LIB_OBJ)
-	$(LINK) -shared -Wl,-soname,libjaxvet.so.0 -o $@ $^ $(LIBS)
+	$(LINK) -shared -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $^ $(LIBS)
 
 $(BUILD)/jaxvet: $(CMD_OBJ) $(BUILD)/libjaxvet.a
 	$(LINK) -o $@ $^ $(LIBS)
@@ -63,9 +64,90 @@ $(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_MOD) $(BUILD)/libj
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -lcmocka $(LIBS)
 
+# Tests: every program of tests/unit, then every tests/check_*.sh (given the build
+# folder), then every tests/cli/*.sh; test adds the pytest files of tests/ and
+# frontend/python, which need build/venv.
 .PHONY: check
 check: all $(TESTS)  ## run the tests that need no network and no JAX
 	@set -e; for t in $(TESTS); do $$t; done
+	@set -e; for t in $(wildcard tests/check_*.sh); do BUILD=$(BUILD) CC="$(CC)" OBJECTS="$(LIB_OBJ) $(CMD_OBJ)" $$t; done
+	@JAXVET=$(BUILD)/jaxvet tests/cli/run.sh
+
+.PHONY: setup test demo
+setup:  ## install what is missing, pinned JAX in build/venv included
+	@scripts/setup.sh all
+
+test: setup  ## set up, then run every test
+	@$(MAKE) check
+	@scripts/pytests.sh
+
+demo:  ## set up, then check, gradcheck and run the demo programs
+	@scripts/setup.sh build
+	@$(MAKE) all
+	@scripts/demo.sh
+
+# The same tests in other builds.
+.PHONY: asan valgrind
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan:  ## build under ASan and UBSan in build/asan and run the offline tests
+	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
+	$(MAKE) BUILD=build/asan CFLAGS="-O1 -g -DJX_VERIFY $(SANITIZE)" check
+
+valgrind: all $(TESTS)  ## run the unit tests under valgrind
+	@set -e; for t in $(TESTS); do echo "  VALGRIND $$t"; \
+	    valgrind -q --leak-check=full --error-exitcode=9 $$t >$(BUILD)/valgrind.log 2>&1 \
+	    || { cat $(BUILD)/valgrind.log; exit 1; }; done
+
+# One fuzz target per file of tests/fuzz; what it keeps lies in build/fuzz/corpus.
+.PHONY: fuzz
+FUZZ_SECONDS = 60
+FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+fuzz:  ## run each fuzz target for FUZZ_SECONDS (60) under ASan and UBSan
+	@$(MAKE) CC=clang BUILD=build/fuzz CFLAGS="-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link" \
+	    $(FUZZERS:%=build/fuzz/%)
+	@set -e; for t in $(FUZZERS); do FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh $$t; done
+
+$(FUZZERS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libjaxvet.a
+	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+.PHONY: bench conformance
+bench: all  ## measure start-up, checking and running, beside JAX
+	@build/venv/bin/python scripts/bench.py
+
+conformance: all  ## run JAX's own test harnesses from ready documents
+	@scripts/conformance.sh
+
+.PHONY: install uninstall
+BINDIR  = $(DESTDIR)$(PREFIX)/bin
+LIBDIR  = $(DESTDIR)$(PREFIX)/lib
+EXECDIR = $(DESTDIR)$(PREFIX)/libexec/jaxvet
+INCDIR  = $(DESTDIR)$(PREFIX)/include
+MANDIR  = $(DESTDIR)$(PREFIX)/share/man/man1
+install: all  ## install under PREFIX (/usr/local), below DESTDIR
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(EXECDIR) $(INCDIR) $(MANDIR)
+	install $(BUILD)/jaxvet $(BINDIR)
+	$(if $(SOLVER_SRC),install $(BUILD)/jaxvet-solver $(EXECDIR))
+	install -m 644 $(BUILD)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION)
+	ln -sf libjaxvet.so.$(SOVERSION) $(LIBDIR)/libjaxvet.so
+	install -m 644 jaxvet.h $(INCDIR)
+	install -m 644 docs/jaxvet.1 $(MANDIR)
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: jaxvet' \
+	    'Description: reads, checks and runs traced JAX programs' 'Version: $(VERSION)' \
+	    'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -ljaxvet' \
+	    >$(LIBDIR)/pkgconfig/jaxvet.pc
+
+uninstall:  ## remove what install put there
+	rm -f $(BINDIR)/jaxvet $(LIBDIR)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION) \
+	    $(LIBDIR)/pkgconfig/jaxvet.pc $(INCDIR)/jaxvet.h $(MANDIR)/jaxvet.1
+	rm -rf $(EXECDIR)
+
+.PHONY: format lint
+SOURCES = $(shell git ls-files '*.c' '*.h')
+format:  ## run clang-format over every C file
+	clang-format -i $(SOURCES)
+
+lint:  ## run cppcheck, clang-tidy and shellcheck, those that are there
+	@scripts/lint.sh
 
 .PHONY: clean
 clean:  ## remove what was built (but not build/venv)
@@ -75,4 +157,5 @@ clean:  ## remove what was built (but not build/venv)
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(SOLVER_OBJ:.o=.d) $(TEST_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(SOLVER_OBJ:.o=.d) $(TEST_OBJ:.o=.d) \
+         $(FUZZERS:%=$(BUILD)/obj/tests/fuzz/%.d)

@@ -1,0 +1,38 @@
+#!/bin/sh
+# lint.sh - static checkers over the C sources and the scripts.  What is not
+# installed is named and left out.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bad=0
+
+have() {
+    command -v "$1" >/dev/null 2>&1 || { echo "left out: $1 (not installed)"; false; }
+}
+
+# $1: name, then the command; quiet unless it fails.
+run() {
+    name=$1
+    shift
+    if "$@" >build/lint.log 2>&1; then
+        echo "$name: clean"
+    else
+        cat build/lint.log
+        echo "$name: found something"
+        bad=1
+    fi
+}
+
+mkdir -p build
+# shellcheck disable=SC2046 # lists of files without blanks
+{
+    have cppcheck && run cppcheck cppcheck -q --std=c11 --error-exitcode=1 \
+        --enable=warning,portability --inline-suppr --library=posix -I. \
+        --suppress=missingIncludeSystem -D__x86_64__ -j2 \
+        $(git ls-files '*.c' | grep -v '^tests/')
+    have clang-tidy && run clang-tidy clang-tidy --quiet \
+        --warnings-as-errors='*' \
+        --checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-bugprone-macro-parentheses,-bugprone-narrowing-conversions,-bugprone-implicit-widening-of-multiplication-result,-bugprone-branch-clone,-bugprone-suspicious-include,-bugprone-assignment-in-if-condition' \
+        $(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -D_GNU_SOURCE -I.
+    have shellcheck && run shellcheck shellcheck $(git ls-files '*.sh' .ci/run)
+}
+exit $bad

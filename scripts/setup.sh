@@ -1,0 +1,121 @@
+#!/bin/sh
+# setup.sh [build|all] - installs what is missing and nothing else.
+#
+# `build` is what compiling, the offline tests and the demo need, from Debian's
+# packages; `all` adds the pinned JAX of requirements.txt in build/venv.  Does
+# nothing when all is there.  Without root it prints the one command to run.
+# What can't be had is named: for the build that is a failure, for the rest it
+# is one only under CI=true.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+what=${1:-all}
+venv=build/venv
+
+say() { echo "setup: $*"; }
+
+has_command() { command -v "$1" >/dev/null 2>&1; }
+has_header() {
+    printf '#include <stdio.h>\n#include <%s>\n' "$1" |
+        cc -E -x c - >/dev/null 2>&1
+}
+
+# Packages whose probe fails.  Needed: gcc make pkg-config and the libraries;
+# cvc5 (a second solver) and libmpfr serve the tests.
+missing_packages() {
+    has_command gcc || echo gcc
+    has_command cc || echo libc6-dev
+    has_command make || echo make
+    has_command pkg-config || echo pkg-config
+    while read -r package header; do
+        has_header "$header" || echo "$package"
+    done <<EOF
+libc6-dev stdlib.h
+libz3-dev z3.h
+libjson-c-dev json-c/json.h
+libopenblas-dev cblas.h
+zlib1g-dev zlib.h
+EOF
+    printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>
+#include <setjmp.h>\n#include <cmocka.h>\n' | cc -E -x c - >/dev/null 2>&1 ||
+        echo libcmocka-dev
+    [ "$what" = build ] && return
+    has_command g++ || echo g++
+    has_header mpfr.h || echo libmpfr-dev
+    has_command cvc5 || echo cvc5
+    python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || echo python3-venv
+}
+
+apt_install() {
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+        "$@" >build/setup.log 2>&1
+}
+
+# The build can do without these.
+only_for_tests() {
+    for package; do
+        case $package in
+        g++ | libmpfr-dev | cvc5 | python3-venv) ;;
+        *) return 1 ;;
+        esac
+    done
+}
+
+install_packages() {
+    packages=$(missing_packages | sort -u | tr '\n' ' ')
+    [ -z "$packages" ] && return 0
+    if ! has_command apt-get; then
+        say "missing: $packages(Debian's names); install them and run again"
+    elif [ "$(id -u)" != 0 ]; then
+        say "missing: $packages"
+        say "run this, then try again:"
+        echo "  sudo apt-get install -y --no-install-recommends $packages"
+        return 1
+    else
+        say "installing $packages"
+        # shellcheck disable=SC2086 # a list of words
+        if apt_install $packages ||
+            { apt-get update >build/setup.log 2>&1 && apt_install $packages; }
+        then
+            return 0
+        fi
+        tail -n 5 build/setup.log
+    fi
+    # shellcheck disable=SC2046,SC2086
+    packages=$(missing_packages | sort -u | tr '\n' ' ')
+    say "left out: $packages"
+    # shellcheck disable=SC2086
+    [ "${CI:-}" != true ] && only_for_tests $packages
+}
+
+# Whether the environment has exactly the pinned versions.
+venv_is_there() {
+    [ -x $venv/bin/python ] && $venv/bin/python - requirements.txt <<'EOF'
+import importlib.metadata as metadata
+import sys
+
+for line in open(sys.argv[1]):
+    name, _, version = line.split('#')[0].strip().partition('==')
+    try:
+        if name and metadata.version(name) != version:
+            sys.exit(1)
+    except metadata.PackageNotFoundError:
+        sys.exit(1)
+EOF
+}
+
+install_venv() {
+    venv_is_there && return 0
+    say "installing the pinned JAX into $venv (some minutes)"
+    if python3 -m venv $venv >build/setup.log 2>&1 &&
+        $venv/bin/pip install --disable-pip-version-check -q \
+            -r requirements.txt >build/setup.log 2>&1 && venv_is_there; then
+        return 0
+    fi
+    tail -n 5 build/setup.log
+    say "left out: JAX and the tests against it (see above)"
+    [ "${CI:-}" != true ]
+}
+
+mkdir -p build
+install_packages || exit 1
+[ "$what" = build ] || install_venv

@@ -1,0 +1,92 @@
+#!/bin/sh
+# check_layers.sh - what no compiler checks: includes point left, each outside
+# library has one file, objects hold no mutable state, the library neither ends
+# nor jumps out of its host, and exports only jaxvet_*.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
+bad=0
+
+fail() {
+    echo "layers: $*"
+    bad=1
+}
+
+sources=$(find frontend analyzer prover runtime reports jaxvet.c \
+    -name '*.[ch]' -o -name '*.def' 2>/dev/null | sort)
+
+# Includes point left.
+# shellcheck disable=SC2086 # a list of files
+grep -n '^#include "' $sources | awk '
+function rank(path) {
+    if (path ~ /^frontend\/base\//) return 1
+    if (path ~ /^frontend\/ir\//) return 2
+    if (path ~ /^frontend\/mlir\//) return 3
+    if (path ~ /^frontend\/read\//) return 4
+    if (path ~ /^frontend\/write\//) return 5
+    if (path ~ /^analyzer\//) return 6
+    if (path ~ /^prover\//) return 7
+    if (path ~ /^runtime\//) return 8
+    if (path ~ /^reports\//) return 9
+    if (path == "jaxvet.c") return 10
+    if (path == "jaxvet.h") return 0
+    return -1
+}
+{
+    split($0, part, ":")
+    split($0, quoted, "\"")
+    from = rank(part[1]); to = rank(quoted[2])
+    if (to < 0) { print part[1] ":" part[2] ": include \"" quoted[2] "\": name it by its path from the root"; bad = 1 }
+    else if (to > from) { print part[1] ":" part[2] ": includes " quoted[2] ", which is to its right"; bad = 1 }
+}
+END { exit bad }' || fail "includes must point left"
+
+# One file per outside library.
+one_file() { # header pattern, file
+    # shellcheck disable=SC2086
+    for f in $(grep -lE "^#include <($1)>" $sources); do
+        [ "$f" = "$2" ] || fail "$f includes <$1>, which only $2 may"
+    done
+}
+one_file 'json-c/.*|json\.h' frontend/base/json.c
+one_file 'zlib\.h' frontend/base/npz.c
+one_file 'z3.*\.h' prover/z3.c
+one_file 'cblas.*\.h|lapack.*\.h|openblas.*\.h' runtime/blas.c
+one_file 'mpi\.h' runtime/mpi.c
+
+# No mutable globals: every object symbol is in a read-only section (or one that
+# is so after relocation).  The solver's helper is a program of its own.
+objects=${OBJECTS:?the objects of the library and the command}
+instrumented=$(nm "$build/libjaxvet.a" 2>/dev/null | grep -cE '__(asan|ubsan)_')
+if [ "$instrumented" -eq 0 ]; then
+    # shellcheck disable=SC2086
+    objdump -t $objects | awk '
+    /file format/ { file = $1 }
+    $0 ~ / O / && $0 ~ / (\.data|\.bss|\.tdata|\.tbss|\*COM\*)/ && $0 !~ /\.data\.rel\.ro/ {
+        print file " " $NF ": mutable global"; bad = 1
+    }
+    END { exit bad }' || fail "state belongs to a struct that the caller passes"
+
+    # What a library must not do to its host.
+    # shellcheck disable=SC2086
+    nm -A -u $objects | awk '
+    $NF ~ /^(_?exit|_Exit|quick_exit|abort|_?_?sigsetjmp|_?setjmp|_?longjmp|siglongjmp|v?fork|system|popen|signal|s?rand|strtok|setlocale|umask|chdir)(@|$)/ {
+        print; bad = 1
+    }
+    END { exit bad }' || fail "a library must not call these"
+fi
+
+# Only jaxvet_* is visible from outside.
+nm -D --defined-only "$build/libjaxvet.so" | awk '
+$NF !~ /^jaxvet_/ { print "libjaxvet.so exports " $NF; bad = 1 }
+END { exit bad }' || fail "libjaxvet.so must export jaxvet_* only"
+
+# What would cost every start is loaded when it is needed.
+for file in jaxvet libjaxvet.so; do
+    if readelf -d "$build/$file" | grep NEEDED | grep -E 'z3|blas|lapack|mpi'; then
+        fail "$build/$file must not be linked with these"
+    fi
+done
+
+[ $bad -eq 0 ] && echo "layers: as they should be ($(echo "$sources" | wc -l) files)"
+exit $bad

@@ -1,0 +1,62 @@
+#!/bin/sh
+# run.sh - the command as its users meet it.  Reads every tests/cli/test_*.sh,
+# which calls what is defined here; $JAXVET is the command under test.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+JAXVET=$(realpath "${JAXVET:-build/jaxvet}")
+export JAXVET
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+fail() {
+    echo "cli: $file: $*"
+    sed 's/^/    out: /' "$work/out" | head -n 10
+    sed 's/^/    err: /' "$work/err" | head -n 10
+    failed=$((failed + 1))
+}
+
+pass() {
+    passed=$((passed + 1))
+}
+
+# expect CODE ARG... - runs jaxvet with the arguments (standard input is this
+# shell's); its exit code must be CODE.  What it printed is in $work/out and
+# $work/err for the lines that follow.
+expect() {
+    code=$1
+    shift
+    "$JAXVET" "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    if [ $got -eq "$code" ]; then
+        pass
+    else
+        fail "jaxvet $*: exit code $got, expected $code"
+    fi
+}
+
+# prints PATTERN, complains PATTERN - what the last command wrote to standard
+# output (error) has a line that matches.
+prints() {
+    if grep -q -e "$1" "$work/out"; then pass; else fail "no '$1' in the output"; fi
+}
+complains() {
+    if grep -q -e "$1" "$work/err"; then pass; else fail "no '$1' in the errors"; fi
+}
+
+# is_silent - the last command wrote nothing to standard error.
+is_silent() {
+    if [ -s "$work/err" ]; then fail "unexpected errors"; else pass; fi
+}
+
+# holds COMMAND... - the command succeeds.
+holds() {
+    if "$@"; then pass; else fail "not so: $*"; fi
+}
+
+for file in tests/cli/test_*.sh; do
+    . "$file"
+done
+echo "cli: $passed passed, $failed failed"
+[ $failed -eq 0 ]
