@@ -1,10 +1,13 @@
 """From a function and its specs to a document."""
 from __future__ import annotations
 
+import contextlib
+
 import jax
 
 from . import _compat
 from ._document import Document
+from ._record import Recorder
 from ._rules import BUDGET, MOST_DEPTH, Rules
 from ._source import printable
 from ._tables import without_empty
@@ -16,13 +19,18 @@ def trace_here(fun, args, kwargs):
     return jax.make_jaxpr(fun, return_shape=True)(*args, **kwargs)
 
 
-def dump(fun, *, rules=True, rule_depth=MOST_DEPTH, rule_budget=BUDGET,
-         relative_to=None, source_lines=True):
+def dump(fun, *, comparisons=None, clear_caches=True, rules=True,
+         rule_depth=MOST_DEPTH, rule_budget=BUDGET, relative_to=None,
+         source_lines=True):
     """A function that traces `fun` at some specs and gives its `Document`.
 
     Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s (with
     symbolic dimensions if wanted), or pytrees of them.
 
+      comparisons  record what JAX decides about dims while it traces; the
+                   default is to do so if a spec has a symbolic dim
+      clear_caches forget earlier traces before and after a recording (else
+                   JAX's caches may answer, and nothing is recorded)
       rules        write custom derivative rules
       rule_depth   how deep rules inside rules are followed
       rule_budget  how many equations all rules together may add
@@ -30,15 +38,27 @@ def dump(fun, *, rules=True, rule_depth=MOST_DEPTH, rule_budget=BUDGET,
       source_lines embed the source lines that equations come from
     """
     def dumper(*args, **kwargs) -> Document:
-        closed, shape = trace_here(fun, args, kwargs)
+        record = (is_symbolic((args, kwargs)) if comparisons is None
+                  else comparisons)
+        recorder = Recorder(clear_caches) if record else None
+        with recorder or contextlib.nullcontext():
+            closed, shape = trace_here(fun, args, kwargs)
         walker = Walker(relative_to, source_lines)
         if rules:
             walker.rules = Rules(walker, rule_depth, rule_budget)
-        return write(walker, closed, _name(fun), (args, kwargs), shape)
+        return write(walker, closed, _name(fun), (args, kwargs), shape,
+                     recorder)
     return dumper
 
 
-def write(walker, closed, name, inputs, outputs) -> Document:
+def is_symbolic(specs) -> bool:
+    """Whether any leaf has a symbolic dim in its shape."""
+    return any(isinstance(dim, _compat.DimExpr)
+               for leaf in jax.tree_util.tree_leaves(specs)
+               for dim in getattr(leaf, "shape", ()))
+
+
+def write(walker, closed, name, inputs, outputs, recorder=None) -> Document:
     """A closed jaxpr as a document."""
     jaxpr = walker.jaxpr(closed.jaxpr)
     entry = without_empty([
@@ -48,7 +68,9 @@ def write(walker, closed, name, inputs, outputs) -> Document:
         ("in_paths", _input_paths(*inputs)),
         ("out_paths", _paths(outputs))], always=("jaxpr",))
     rules = walker.rules.write() if walker.rules else []
-    return Document(walker, entry, rules, jaxpr=closed)
+    asked = (recorder.write(walker.values, walker.sources) if recorder
+             else [])
+    return Document(walker, entry, rules, asked, closed)
 
 
 def _name(fun) -> str:
