@@ -118,19 +118,22 @@ conformance: all  ## run JAX's own test harnesses from ready documents
 	@scripts/conformance.sh
 
 .PHONY: install uninstall
+$(BUILD)/jaxvet.1: docs/jaxvet.1.in scripts/manpage.sh $(BUILD)/jaxvet
+	@scripts/manpage.sh $(BUILD)/jaxvet >$@
+
 BINDIR  = $(DESTDIR)$(PREFIX)/bin
 LIBDIR  = $(DESTDIR)$(PREFIX)/lib
 EXECDIR = $(DESTDIR)$(PREFIX)/libexec/jaxvet
 INCDIR  = $(DESTDIR)$(PREFIX)/include
 MANDIR  = $(DESTDIR)$(PREFIX)/share/man/man1
-install: all  ## install under PREFIX (/usr/local), below DESTDIR
+install: all $(BUILD)/jaxvet.1  ## install under PREFIX (/usr/local), below DESTDIR
 	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(EXECDIR) $(INCDIR) $(MANDIR)
 	install $(BUILD)/jaxvet $(BINDIR)
 	$(if $(SOLVER_SRC),install $(BUILD)/jaxvet-solver $(EXECDIR))
 	install -m 644 $(BUILD)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION)
 	ln -sf libjaxvet.so.$(SOVERSION) $(LIBDIR)/libjaxvet.so
 	install -m 644 jaxvet.h $(INCDIR)
-	install -m 644 docs/jaxvet.1 $(MANDIR)
+	install -m 644 $(BUILD)/jaxvet.1 $(MANDIR)
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: jaxvet' \
 	    'Description: reads, checks and runs traced JAX programs' 'Version: $(VERSION)' \
 	    'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -ljaxvet' \
