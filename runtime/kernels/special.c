@@ -1,5 +1,6 @@
 /* special.c - special functions; see special.h. */
 #include "runtime/kernels/special.h"
+#include "runtime/kernels/vector.h"
 
 #include <float.h>
 #include <math.h>
@@ -98,9 +99,8 @@ static inline double log_rough(double x)
     return t * p + (double)(int32_t)power * 0.69314718055994530942;
 }
 
-__attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"),
-               optimize("O3"))) void
-jx_sf_erf_inv_f32(size_t count, const float *in, float *out)
+JX_VECTOR_CLONES
+static void erf_inv_f32(size_t count, const float *in, float *out)
 {
     for (size_t i = 0; i < count; i++) {
         double x = in[i];
@@ -118,6 +118,11 @@ jx_sf_erf_inv_f32(size_t count, const float *in, float *out)
         y = rest == 0 ? copysign(INFINITY, x) : y;
         out[i] = (float)(rest >= 0 ? y : (double)NAN);
     }
+}
+
+void jx_sf_erf_inv_f32(size_t count, const float *in, float *out)
+{
+    erf_inv_f32(count, in, out);
 }
 
 /* ---- gamma and its logarithmic derivatives ---- */

@@ -1,0 +1,20 @@
+/* vector.h - loops compiled for several instruction sets.
+ *
+ * JX_VECTOR_CLONES before a *static* function (one with external linkage would
+ * be exported by its resolver) compiles it for SSE2, AVX2 and AVX-512 and takes
+ * the best one at load time.  The bits do not depend on which: nothing is
+ * contracted to an FMA, and reductions keep their order in the source. */
+#ifndef JX_VECTOR_H
+#define JX_VECTOR_H
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&   \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define JX_VECTOR_CLONES                                                      \
+    __attribute__((target_clones("default", "arch=x86-64-v3",                 \
+                                 "arch=x86-64-v4"),                           \
+                   optimize("O3")))
+#else
+#define JX_VECTOR_CLONES
+#endif
+
+#endif
