@@ -50,8 +50,8 @@ $(BUILD)/libjaxvet.a: $(LIB_OBJ)
 	@rm -f $@
 	$(if $(V),,@)ar rcs $@ $^
 
-$(BUILD)/libjaxvet.so: $(LIB_OBJ)
-	$(LINK) -shared -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $^ $(LIBS)
+$(BUILD)/libjaxvet.so: $(LIB_OBJ) reports/exports.map
+	$(LINK) -shared -Wl,--version-script=reports/exports.map -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIBS)
 
 $(BUILD)/jaxvet: $(CMD_OBJ) $(BUILD)/libjaxvet.a
 	$(LINK) -o $@ $^ $(LIBS)

@@ -8,7 +8,7 @@ commands() {
     "$jaxvet" help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\)  *\(.*\)/\1 \2/p' |
         while read -r name summary; do
             usage=$("$jaxvet" help "$name" | sed -n '1s/^usage: //p')
-            printf '.TP\n.B %s\n%s.\n' "$usage" "$summary"
+            printf '.TP\n.B %s\n%s.\n' "$usage" "$(echo "$summary" | sed 's/./\U&/')"
         done
 }
 
