@@ -193,6 +193,7 @@ typedef struct jx_comparison {
     int64_t count;
     const jx_stack *stack; /* asking lines outside JAX, or NULL */
     const char *site_file, *site_function; /* innermost frame, or NULL */
+    const char *via; /* "call": C code compared on the site's behalf; or NULL */
 } jx_comparison;
 
 /* Everything is in the order of the document's tables (docs/DOCUMENT.md). */
