@@ -35,7 +35,7 @@ def stored(value):
         return np.asarray(jax.random.key_data(value))
     if dtype == jax.dtypes.float0:
         return np.zeros(np.shape(value), np.bool_)
-    array = np.asarray(value if dtype is not None else jax.numpy.asarray(value))
+    array = np.asarray(value)
     if array.dtype.name in ("int4", "uint4", "int2", "uint2"):
         width = int(array.dtype.name[-1])
         return array.astype(np.int8).view(np.uint8) & ((1 << width) - 1)

@@ -30,7 +30,8 @@ def dump_all(out, rows) -> dict:
         if left_out:
             row["left_out"] = left_out
         row.update(dump_one(jaxvet, out, stem, harness, together, opaque))
-        counts[row["status"] + (" (left out of runs)" if left_out else "")] += 1
+        marked = " (left out of runs)" if left_out else ""
+        counts[row["status"] + marked] += 1
         manifest.write(json.dumps(row) + "\n")
     manifest.close()
     together.close()

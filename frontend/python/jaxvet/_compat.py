@@ -13,8 +13,9 @@ import sys
 import jax
 import jax.extend.random
 import numpy as np
-from jax._src import ad_util, core, dtypes, source_info_util
+from jax._src import ad_util, config, core, dtypes, shard_map
 from jax._src import linear_util as lu
+from jax._src import mesh as mesh_lib
 from jax._src.custom_derivatives import SymbolicZero
 from jax._src.export import shape_poly
 from jax._src.interpreters import ad
@@ -37,7 +38,6 @@ FLOAT0 = dtypes.float0
 PRNGImpl = type(jax.extend.random.threefry_prng_impl)
 TreeDef = type(jax.tree_util.tree_structure(0))
 CustomVJPException = getattr(ad, "CustomVJPException", ())
-Store = lu.Store
 Inconclusive = shape_poly.InconclusiveDimensionOperation
 
 #: Parameters that hold a rule's thunk, by primitive, oldest spelling last.
@@ -113,24 +113,36 @@ def unknown_names(debug_info):
 
 
 @contextlib.contextmanager
-def equation_context(eqn, axes):
-    """The settings under which an equation was traced, for tracing its rule."""
+def equation_context(eqn, shard_maps):
+    """The settings under which an equation was traced, for tracing its rule.
+
+    `shard_maps` are the parameters of the shard_maps around it, outermost
+    first.
+    """
     with contextlib.ExitStack() as stack:
         ctx = getattr(eqn, "ctx", None)
         if ctx is not None:
             stack.enter_context(ctx.manager)
-        if axes and hasattr(core, "extend_axis_env_nd"):
-            stack.enter_context(core.extend_axis_env_nd(list(axes)))
+        for params in shard_maps:
+            mesh, manual = params["mesh"], manual_axes(params)
+            stack.enter_context(core.extend_axis_env_nd(
+                [(name, size) for name, size in mesh.shape.items()
+                 if name in manual]))
+            stack.enter_context(mesh_lib.use_abstract_mesh(
+                shard_map._as_manual_mesh(mesh, manual)))
+            stack.enter_context(
+                config._check_vma(bool(params.get("check_vma"))))
         yield
 
 
-def exclude_from_tracebacks(path: str) -> None:
-    """Keeps frames of this directory out of JAX's source information."""
-    source_info_util.register_exclusion(path)
+def manual_axes(params) -> frozenset:
+    """The axes that a shard_map's body sees as manual."""
+    found = params.get("newly_manual_axes", params.get("manual_axes"))
+    return frozenset(params["mesh"].axis_names if found is None else found)
 
 
 def saveable_kind(answer):
-    """A remat policy's answer: (is it saved, (source, target) if offloaded)."""
+    """A remat policy's answer: (is it saved, where it is offloaded)."""
     if isinstance(answer, bool) or answer is None:
         return bool(answer), None
     if isinstance(answer, getattr(pe, "SaveableType", ())):

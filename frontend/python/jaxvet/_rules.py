@@ -29,7 +29,7 @@ MOST_INNER_MASK_INPUTS = 2
 #: Equations that all rules together may add.
 BUDGET = 60_000
 
-Met = collections.namedtuple("Met", "eqn thunk call axes depth")
+Met = collections.namedtuple("Met", "eqn thunk call shard_maps depth")
 
 
 class Refused(Exception):
@@ -46,17 +46,18 @@ class Rules:
         self._depth = 1
         self._start = 0
 
-    def meet(self, eqn, thunk, call, axes) -> int:
+    def meet(self, eqn, thunk, call, shard_maps) -> int:
         """The index of a rule; it is written later, when its turn comes."""
         avals = tuple(self.walker.values.aval(var.aval) for var in eqn.invars)
+        cut = self._depth > self._most_depth
         key = (eqn.primitive.name, avals, eqn.params.get("num_consts", 0),
-               axes, self._depth if self._depth > self._most_depth else 0,
+               tuple(map(id, shard_maps)), cut,
                self._fingerprint(thunk),
                self._fingerprint(eqn.params.get("bwd")))
         index = self._index.get(key)
         if index is None:
             index = self._index[key] = len(self._met)
-            self._met.append(Met(eqn, thunk, call, axes, self._depth))
+            self._met.append(Met(eqn, thunk, call, shard_maps, self._depth))
         return index
 
     def write(self) -> list:
@@ -65,6 +66,7 @@ class Rules:
         while len(self.rows) < len(self._met):
             met = self._met[len(self.rows)]
             self._depth = met.depth + 1
+            self.walker.shard_maps = met.shard_maps
             self.rows.append(self._row(met))
         return self.rows
 
@@ -90,7 +92,7 @@ class Rules:
     def _patterns(self, met, is_jvp) -> tuple:
         if met.depth > self._most_depth:
             return [], "depth"
-        masks, truncated = self._masks(met, is_jvp)
+        masks, truncated = self._masks(met)
         extract = self._jvp if is_jvp else self._vjp
         patterns = []
         for mask in masks:
@@ -98,7 +100,7 @@ class Rules:
                 return patterns, "budget"
             row = {"zeros": _text(mask)}
             try:
-                with _compat.equation_context(met.eqn, met.axes):
+                with _compat.equation_context(met.eqn, met.shard_maps):
                     made = extract(met, mask)
                 row.update(self._written(made))
             except Exception as error:  # the user's function: say what it said
@@ -110,17 +112,18 @@ class Rules:
         return {key: self.walker.closed(*value) if key in ("jvp", "fwd", "bwd")
                 else value for key, value in made.items()}
 
-    def _masks(self, met, is_jvp) -> tuple:
+    def _masks(self, met) -> tuple:
         """Masks worth tracing, and why some are left out.
 
-        An input without a tangent (an integer) is zero in every mask.  A vjp
-        rule that does not ask for symbolic zeros never sees its mask.
+        An input without a tangent (an integer) is zero in every mask.  A rule
+        that does not ask for symbolic zeros never sees a mask: JAX gives it
+        zeros in full.
         """
         nc = met.eqn.params.get("num_consts", 0)
         fixed = [not _differentiable(var.aval)
                  for var in met.eqn.invars[nc:]]
         free = [index for index, zero in enumerate(fixed) if not zero]
-        if not is_jvp and not met.eqn.params.get("symbolic_zeros"):
+        if not met.eqn.params.get("symbolic_zeros"):
             return [tuple(fixed)], None
         most = MOST_MASK_INPUTS if met.depth == 1 else MOST_INNER_MASK_INPUTS
         if len(free) <= most:
@@ -133,8 +136,12 @@ class Rules:
         return [_merged(fixed, free, choice) for choice in chosen], truncated
 
     def _jvp(self, met, mask) -> dict:
-        jaxpr, consts, out_zeros = _called(met.thunk)(*mask)
+        symbolic = met.eqn.params.get("symbolic_zeros")
+        asked = mask if symbolic else [False] * len(mask)
+        jaxpr, consts, out_zeros = _called(met.thunk)(*asked)
         _refuse_tracers(consts)
+        jaxpr, consts = _without_float0_inputs(jaxpr, consts)
+        jaxpr, out_zeros = _without_float0_outputs(jaxpr, out_zeros)
         made = {"jvp": (jaxpr, consts)}
         if any(out_zeros):
             made["out_zeros"] = _text(out_zeros)
@@ -263,6 +270,38 @@ def _refuse_tracers(consts) -> None:
         if isinstance(const, _compat.Tracer):
             raise Refused("the rule closes over a traced value "
                           f"({const.aval.str_short()})")
+
+
+def _is_float0(var) -> bool:
+    return getattr(var.aval, "dtype", None) == _compat.FLOAT0
+
+
+def _without_float0_inputs(jaxpr, consts) -> tuple:
+    """A jaxpr that is not given the tangents of integers: they are zero."""
+    kept = [var for var in jaxpr.invars if not _is_float0(var)]
+    dropped = [var for var in jaxpr.invars if _is_float0(var)]
+    if not dropped:
+        return jaxpr, consts
+    return jaxpr.replace(
+        constvars=[*jaxpr.constvars, *dropped], invars=kept,
+        debug_info=_compat.unknown_names(jaxpr.debug_info)), [
+            *consts, *[np.zeros(var.aval.shape, _compat.FLOAT0)
+                       for var in dropped]]
+
+
+def _without_float0_outputs(jaxpr, out_zeros) -> tuple:
+    """The same for the tangents of integer outputs."""
+    count = len(jaxpr.outvars) - sum(not zero for zero in out_zeros)
+    primals, tangents = jaxpr.outvars[:count], iter(jaxpr.outvars[count:])
+    zeros, kept = [], []
+    for zero in out_zeros:
+        tangent = None if zero else next(tangents)
+        zeros.append(zero or _is_float0(tangent))
+        if not zeros[-1]:
+            kept.append(tangent)
+    return jaxpr.replace(
+        outvars=[*primals, *kept],
+        debug_info=_compat.unknown_names(jaxpr.debug_info)), zeros
 
 
 def _forward(thunk, zeros) -> tuple:

@@ -29,7 +29,7 @@ class Walker:
         self._keep = []
         self._env = {}            # variables of the jaxpr being walked
         self._policy = None       # of the remat that encloses it
-        self._axes = ()           # mesh axes that enclose it
+        self.shard_maps = ()     # parameters of those that enclose it
         self._context_index = {}
 
     # -- jaxprs
@@ -101,16 +101,16 @@ class Walker:
         return -1 - aval if isinstance(out, _compat.DropVar) else aval
 
     def _params(self, eqn) -> dict:
-        outer = self._policy, self._axes
+        outer = self._policy, self.shard_maps
         name = eqn.primitive.name
         if "policy" in eqn.params and "differentiated" in eqn.params:
             self._policy = eqn.params["policy"]
         if name == "shard_map":
-            self._axes = (*self._axes, *_mesh_axes(eqn.params))
+            self.shard_maps = (*self.shard_maps, eqn.params)
         params = {}
         for key in sorted(eqn.params):
             params[key] = self._param(eqn, name, key)
-        self._policy, self._axes = outer
+        self._policy, self.shard_maps = outer
         return params
 
     def _param(self, eqn, name, key):
@@ -126,7 +126,8 @@ class Walker:
             return {"$fn": name}
         call = next(eqn.params[key] for key in ("call_jaxpr", "fun_jaxpr")
                     if key in eqn.params)
-        return {"$rule": self.rules.meet(eqn, thunk, call, self._axes),
+        return {"$rule": self.rules.meet(eqn, thunk, call,
+                                       self.shard_maps),
                 "fn": name}
 
     def _context(self, eqn) -> int:
@@ -195,12 +196,3 @@ def _names(names, count) -> list:
     names = [printable(name) if isinstance(name, str) else ""
              for name in names]
     return names if any(names) else []
-
-
-def _mesh_axes(params) -> list:
-    """(name, size) of the axes that a shard_map makes manual."""
-    mesh = params["mesh"]
-    manual = params.get("manual_axes") or params.get("newly_manual_axes") or \
-        mesh.axis_names
-    return [(name, size) for name, size in mesh.shape.items()
-            if name in manual]
