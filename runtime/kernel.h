@@ -69,6 +69,9 @@ jx_dtype jx_plan_dtype(const jx_planner *p, jx_dtype declared);
 /* The value of a dim at this plan's sizes; planning fails (and 0 is given)
  * if it has none. */
 int64_t jx_plan_dim(jx_planner *p, const jx_dim *dim);
+/* A size used as a value: the program's own int32 or int64 arithmetic, which
+ * wraps, converted to the dtype. */
+jx_slot jx_plan_dim_slot(jx_planner *p, const jx_dim *dim, jx_dtype declared);
 /* Shape of an output as declared, evaluated; a key's has its trailing axis. */
 void jx_plan_shape(jx_planner *p, const jx_aval *aval, int *rank,
                    int64_t *shape);
@@ -90,5 +93,41 @@ jx_slot jx_plan_convert(jx_planner *p, const jx_slot *slot, jx_dtype stored);
 void jx_plan_op(jx_planner *p, jx_kernel *kernel, const void *data,
                 size_t data_size, int nins, const jx_slot *ins, int nouts,
                 const jx_slot *outs, size_t scratch);
+
+/* Copies one slot's elements into another of the same dtype and shape.  Costs
+ * nothing when both end up in the same place: an operation that updates its
+ * operand (a scatter) copies the operand to its output and then works on the
+ * output, listed among its outs only. */
+void jx_plan_copy(jx_planner *p, const jx_slot *from, const jx_slot *into);
+/* A dense constant with the given elements (copied). */
+jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
+                         const int64_t *shape, const void *elements);
+/* The slot seen with another shape of as many elements, sharing memory where
+ * the strides allow it, else copied. */
+jx_slot jx_plan_reshape(jx_planner *p, const jx_slot *slot, int rank,
+                        const int64_t *shape);
+
+/* Operations of a jaxpr in place (as a call does): `outs` are its results. */
+bool jx_plan_inline(jx_planner *p, const jx_closed *closed,
+                    const jx_slot *ins, jx_slot *outs);
+
+/* Code that an operation runs any number of times (the body of a loop, the
+ * computation of a reduction).  Between begin and end operations go into the
+ * block; its number is what jx_run_block() wants.  Slots that are made before
+ * and read in the block keep their memory until the owning operation, which is
+ * appended last, by jx_plan_block_op(), and lists among its ins and outs all
+ * slots through which it talks to its blocks. */
+int jx_plan_block_begin(jx_planner *p);
+void jx_plan_block_end(jx_planner *p);
+void jx_plan_block_op(jx_planner *p, jx_kernel *kernel, const void *data,
+                      size_t data_size, int nins, const jx_slot *ins, int nouts,
+                      const jx_slot *outs, size_t scratch, int first_block,
+                      int nblocks);
+bool jx_run_block(jx_run *run, int block);
+/* A begin, the jaxpr inlined, and an end: its results are copied to dense
+ * slots that outlive the block.  `ins` are slots that the owner fills before
+ * each jx_run_block(). */
+int jx_plan_body(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
+                 jx_slot *outs);
 
 #endif

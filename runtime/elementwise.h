@@ -1,0 +1,19 @@
+/* elementwise.h - the tiles of each elementwise operation by dtype. */
+#ifndef JX_ELEMENTWISE_H
+#define JX_ELEMENTWISE_H
+
+#include "runtime/region.h"
+
+/* The tile of a primitive on operands of a compute dtype (bool, i8..u64, f32,
+ * f64, c64, c128); NULL if it has none. */
+jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype);
+/* One step of a conversion, or NULL; `convert` chains two where needed. */
+jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to);
+/* The dtype that operations on a stored dtype compute in: f32 for the small
+ * floats, i8 and u8 for the small integers, else itself. */
+jx_dtype jx_compute_dtype(jx_dtype stored);
+/* Converts n elements by the semantics of convert_element_type. */
+void jx_convert(jx_dtype from, jx_dtype to, const void *src, void *dst,
+                int64_t n);
+
+#endif

@@ -1,0 +1,227 @@
+/* exec.c - see exec.h. */
+#include "runtime/exec.h"
+
+#include "runtime/plan_impl.h"
+#include "runtime/run.h"
+
+#include <fenv.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
+
+/* What runs, with its addresses. */
+typedef struct jx_ready {
+    jx_kernel *kernel;
+    const void *data;
+    const jx_view *ins, *outs;
+    void *scratch;
+} jx_ready;
+
+typedef struct ready_block {
+    int count;
+    const jx_ready *at;
+} ready_block;
+
+struct jx_run {
+    const jx_plan *plan;
+    jx_view *views;
+    ready_block *blocks;
+    char *memory;
+    void **own;  /* per output: memory of the execution's own, or NULL */
+    const void **outs; /* per output: where it was written */
+    bool failed;
+    char error[256];
+};
+
+struct jx_exec {
+    jx_run run;
+};
+
+bool jx_run_fail(jx_run *run, const char *format, ...)
+{
+    va_list args;
+
+    if (run->failed)
+        return false;
+    run->failed = true;
+    va_start(args, format);
+    vsnprintf(run->error, sizeof run->error, format, args);
+    va_end(args);
+    return false;
+}
+
+bool jx_run_block(jx_run *run, int block)
+{
+    const ready_block *b = &run->blocks[block];
+
+    for (int i = 0; i < b->count; i++) {
+        const jx_ready *r = &b->at[i];
+        if (!r->kernel(run, r->data, r->ins, r->outs, r->scratch))
+            return false;
+    }
+    return true;
+}
+
+void jx_run_move(jx_run *run, int buffer, const void *to)
+{
+    const jx_patches *patches = &run->plan->patches[buffer];
+
+    for (int i = 0; i < patches->count; i++) {
+        int v = patches->views[i];
+        run->views[v].data =
+            (char *)(uintptr_t)to + run->plan->view_offsets[v];
+    }
+}
+
+static void *big_alloc(int64_t bytes)
+{
+    size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
+    size_t size = ((size_t)bytes + alignment) / alignment * alignment;
+    void *memory = aligned_alloc(alignment, size);
+
+    if (memory && alignment == HUGE_PAGE)
+        madvise(memory, size, MADV_HUGEPAGE);
+    return memory;
+}
+
+static void set_addresses(jx_run *run)
+{
+    const jx_plan *plan = run->plan;
+
+    for (int i = 0; i < plan->nviews; i++) {
+        const jx_mem *mem = &plan->mems[plan->view_mems[i]];
+        run->views[i] = plan->views[i];
+        if (mem->kind == JX_MEM_TEMP)
+            run->views[i].data =
+                run->memory + mem->offset + plan->view_offsets[i];
+        else if (mem->kind == JX_MEM_CONST)
+            run->views[i].data = (char *)(uintptr_t)mem->constant +
+                                 plan->view_offsets[i];
+    }
+}
+
+static bool make_ready(jx_run *run)
+{
+    const jx_plan *plan = run->plan;
+
+    for (int b = 0; b < plan->nblocks; b++) {
+        const jx_steps *steps = &plan->blocks[b];
+        jx_ready *ready =
+            malloc((size_t)(steps->count + 1) * sizeof *ready);
+        if (!ready)
+            return false;
+        for (int i = 0; i < steps->count; i++) {
+            const jx_step *s = &steps->at[i];
+            ready[i] = (jx_ready){
+                s->kernel, s->data, run->views + s->first_view,
+                run->views + s->first_view + s->nins,
+                s->scratch >= 0 ? run->memory + s->scratch : NULL};
+        }
+        run->blocks[b] = (ready_block){steps->count, ready};
+    }
+    return true;
+}
+
+static bool start(jx_exec *exec, const jx_plan *plan)
+{
+    jx_run *run = &exec->run;
+
+    run->plan = plan;
+    run->views = malloc((size_t)(plan->nviews + 1) * sizeof *run->views);
+    run->blocks = calloc((size_t)plan->nblocks + 1, sizeof *run->blocks);
+    run->own = calloc((size_t)plan->nouts + 1, sizeof *run->own);
+    run->outs = calloc((size_t)plan->nouts + 1, sizeof *run->outs);
+    run->memory = big_alloc(plan->bytes);
+    if (!run->views || !run->blocks || !run->own || !run->outs ||
+        !run->memory)
+        return false;
+    set_addresses(run);
+    return make_ready(run);
+}
+
+jx_exec *jx_exec_new(const jx_plan *plan)
+{
+    jx_exec *exec = calloc(1, sizeof *exec);
+
+    if (exec && start(exec, plan))
+        return exec;
+    jx_exec_free(exec);
+    jx_fail(plan->program->ctx, JX_E_MEMORY, plan->program->path, NULL,
+            "there is no memory to run with (%lld bytes)",
+            (long long)plan->bytes);
+    return NULL;
+}
+
+void jx_exec_free(jx_exec *exec)
+{
+    if (!exec)
+        return;
+    jx_run *run = &exec->run;
+    for (int b = 0; run->blocks && b < run->plan->nblocks; b++)
+        free((void *)(uintptr_t)run->blocks[b].at);
+    for (int i = 0; run->own && i < run->plan->nouts; i++)
+        free(run->own[i]);
+    free(run->views);
+    free(run->blocks);
+    free(run->own);
+    free(run->outs);
+    free(run->memory);
+    free(exec);
+}
+
+static bool set_outputs(jx_run *run, void *const *outs)
+{
+    const jx_plan *plan = run->plan;
+
+    for (int i = 0; i < plan->nouts; i++) {
+        void *to = outs ? outs[i] : NULL;
+        if (!to && !run->own[i])
+            run->own[i] = big_alloc((int64_t)plan->outs[i].bytes);
+        run->outs[i] = to ? to : run->own[i];
+        if (!run->outs[i])
+            return jx_run_fail(run, "there is no memory for output %d", i);
+    }
+    return true;
+}
+
+static void set_ports(jx_run *run, const void *const *ins)
+{
+    const jx_plan *plan = run->plan;
+
+    for (int i = 0; i < plan->nmems; i++) {
+        const jx_mem *mem = &plan->mems[i];
+        if (mem->kind == JX_MEM_IN)
+            jx_run_move(run, i, ins[mem->port]);
+        else if (mem->kind == JX_MEM_OUT)
+            jx_run_move(run, i, run->outs[mem->port]);
+    }
+}
+
+bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
+{
+    jx_run *run = &exec->run;
+    fenv_t mode;
+
+    run->failed = false;
+    if (!set_outputs(run, outs))
+        return false;
+    set_ports(run, ins);
+    fegetenv(&mode);
+    fesetenv(FE_DFL_ENV);
+    bool ok = jx_run_block(run, 0);
+    fesetenv(&mode);
+    return ok;
+}
+
+const void *jx_exec_out(const jx_exec *exec, int i)
+{
+    return exec->run.outs[i];
+}
+
+const char *jx_exec_error(const jx_exec *exec)
+{
+    return exec->run.error;
+}

@@ -1,0 +1,877 @@
+/* plan.c - see plan.h: slots, equations, calls, blocks. */
+#include "runtime/plan.h"
+
+#include "runtime/elementwise.h"
+#include "runtime/plan_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_DEPTH = 400 };
+
+bool jx_plan_fail(jx_planner *p, const char *format, ...)
+{
+    char place[160] = "", text[400];
+    va_list args;
+
+    if (p->failed)
+        return false;
+    p->failed = true;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (p->eqn)
+        snprintf(place, sizeof place, "equation %d of jaxpr %d (%s)",
+                 (int)(p->eqn - p->jaxpr->eqns), p->jaxpr->id,
+                 p->eqn->prim->name);
+    return jx_fail(p->program->ctx, JX_E_INPUT, p->program->path,
+                   p->eqn ? place : NULL, "%s", text);
+}
+
+jx_domain jx_plan_domain(const jx_planner *p)
+{
+    return p->options->domain;
+}
+
+jx_dtype jx_plan_dtype(const jx_planner *p, jx_dtype declared)
+{
+    if (declared == JX_KEY)
+        return JX_U32;
+    if (p->options->domain != JX_WIDE)
+        return declared;
+    if (jx_dtype_is_float(declared))
+        return JX_F64;
+    return jx_dtype_is_complex(declared) ? JX_C128 : declared;
+}
+
+static bool binding_of(void *env, const jx_dim_atom *var, int64_t *value)
+{
+    const jx_plan_options *options = env;
+
+    for (int i = 0; i < options->nbindings; i++)
+        if (options->bindings[i].var == var) {
+            *value = options->bindings[i].value;
+            return true;
+        }
+    return false;
+}
+
+static const char *dim_text(jx_planner *p, const jx_dim *dim)
+{
+    jx_buffer text = {0};
+
+    jx_dim_print(dim, &text);
+    const char *kept = jx_arena_printf(p->arena, "%s", jx_buffer_text(&text));
+    jx_buffer_free(&text);
+    return kept ? kept : "";
+}
+
+int64_t jx_plan_dim(jx_planner *p, const jx_dim *dim)
+{
+    int64_t value = 0;
+
+    if (!dim) {
+        jx_plan_fail(p, "a size is missing");
+        return 0;
+    }
+    if (jx_dim_is_int(dim, &value))
+        return value;
+    if (!jx_dim_eval(dim, binding_of, (void *)(uintptr_t)p->options, &value)) {
+        jx_plan_fail(p,
+                     "the size %s has no value: give its variables sizes that "
+                     "it can be computed from (--set b=3)",
+                     dim_text(p, dim));
+        return 0;
+    }
+    return value;
+}
+
+static int key_words(const char *impl)
+{
+    return impl && strcmp(impl, "fry") == 0 ? 2 : 4;
+}
+
+void jx_plan_shape(jx_planner *p, const jx_aval *aval, int *rank,
+                   int64_t *shape)
+{
+    *rank = 0;
+    if (aval->kind != JX_AVAL_ARRAY) {
+        if (aval->kind != JX_AVAL_TOKEN)
+            jx_plan_fail(p, "values that are not arrays can't be run");
+        return;
+    }
+    if (aval->rank >= JX_MAX_RANK) {
+        jx_plan_fail(p, "rank %d is above %d", aval->rank, JX_MAX_RANK - 1);
+        return;
+    }
+    for (int i = 0; i < aval->rank; i++) {
+        shape[i] = jx_plan_dim(p, aval->shape[i]);
+        if (shape[i] < 0) {
+            jx_plan_fail(p, "axis %d has the size %s = %lld here", i,
+                         dim_text(p, aval->shape[i]), (long long)shape[i]);
+            shape[i] = 0;
+        }
+    }
+    *rank = aval->rank;
+    if (aval->dtype == JX_KEY)
+        shape[(*rank)++] = key_words(aval->impl);
+}
+
+/* Row-major strides; false when the size in bytes leaves 62 bits. */
+static bool dense_strides(jx_slot *s, int64_t *bytes)
+{
+    int64_t step = (int64_t)jx_dtype_of(s->dtype)->bytes;
+    bool ok = true, empty = false;
+
+    for (int i = s->rank - 1; i >= 0; i--) {
+        s->strides[i] = step;
+        empty |= s->shape[i] == 0;
+        if (s->shape[i] &&
+            (__builtin_mul_overflow(step, s->shape[i], &step) ||
+             step >= (int64_t)1 << 62))
+            ok = false, step = 1;
+    }
+    *bytes = empty ? 0 : step;
+    return ok;
+}
+
+static int new_mem(jx_planner *p, jx_mem_kind kind, int64_t bytes)
+{
+    jx_mem mem = {.kind = kind,
+                  .bytes = bytes,
+                  .port = -1,
+                  .home = p->block,
+                  .alias = -1};
+
+    JX_PUSH(p->arena, &p->mems, mem);
+    return (int)p->mems.count - 1;
+}
+
+static jx_slot new_slot(jx_planner *p, jx_mem_kind kind, jx_dtype stored,
+                        int rank, const int64_t *shape)
+{
+    jx_slot slot = {.dtype = stored, .rank = rank};
+    int64_t bytes;
+
+    if (rank)
+        memcpy(slot.shape, shape, (size_t)rank * sizeof *shape);
+    if (!dense_strides(&slot, &bytes)) {
+        jx_plan_fail(p, "an array would take more bytes than there are");
+        bytes = 0;
+    }
+    if (kind == JX_MEM_TEMP && p->options->memory &&
+        (uint64_t)bytes > p->options->memory)
+        jx_plan_fail(p, "one array takes %lld bytes, the budget is %llu",
+                     (long long)bytes,
+                     (unsigned long long)p->options->memory);
+    slot.buffer = new_mem(p, kind, bytes);
+    return slot;
+}
+
+jx_slot jx_plan_new(jx_planner *p, jx_dtype stored, int rank,
+                    const int64_t *shape)
+{
+    return new_slot(p, JX_MEM_TEMP, stored, rank, shape);
+}
+
+static jx_slot slot_of_aval(jx_planner *p, const jx_aval *aval,
+                            jx_mem_kind kind)
+{
+    int64_t shape[JX_MAX_RANK];
+    int rank;
+    jx_dtype dtype = aval->kind == JX_AVAL_TOKEN
+                         ? JX_BOOL
+                         : jx_plan_dtype(p, aval->dtype);
+
+    jx_plan_shape(p, aval, &rank, shape);
+    return new_slot(p, kind, dtype, rank, shape);
+}
+
+jx_slot jx_plan_output(jx_planner *p, const jx_eqn *eqn, int i)
+{
+    return slot_of_aval(p, eqn->outs[i]->aval, JX_MEM_TEMP);
+}
+
+int64_t jx_slot_count(const jx_slot *slot)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < slot->rank; i++)
+        n *= slot->shape[i];
+    return n;
+}
+
+bool jx_slot_is_dense(const jx_slot *slot)
+{
+    int64_t step = (int64_t)jx_dtype_of(slot->dtype)->bytes;
+
+    if (jx_slot_count(slot) == 0)
+        return true;
+    for (int i = slot->rank - 1; i >= 0; i--) {
+        if (slot->shape[i] != 1 && slot->strides[i] != step)
+            return false;
+        step *= slot->shape[i];
+    }
+    return true;
+}
+
+jx_slot jx_plan_dense(jx_planner *p, const jx_slot *slot)
+{
+    if (jx_slot_is_dense(slot)) {
+        jx_slot same = *slot;
+        int64_t bytes;
+        dense_strides(&same, &bytes);
+        return same;
+    }
+    jx_slot copy = jx_plan_new(p, slot->dtype, slot->rank, slot->shape);
+    jx_plan_copy(p, slot, &copy);
+    return copy;
+}
+
+/* Strides of the new shape over the same memory: the old axes of size other
+ * than 1 are grouped into runs that are contiguous among themselves, and each
+ * run must be cut by the new shape on its own. */
+static bool view_strides(const jx_slot *s, jx_slot *to)
+{
+    int i = 0, k = 0;
+
+    while (i < s->rank || k < to->rank) {
+        int64_t have = i < s->rank ? s->shape[i] : 1;
+        int64_t want = k < to->rank ? to->shape[k] : 1;
+        int i0 = i++, k0 = k++;
+
+        while (have != want)
+            if (have < want && i < s->rank)
+                have *= s->shape[i++];
+            else if (want < have && k < to->rank)
+                want *= to->shape[k++];
+            else
+                return false;
+        int64_t step = 0, next = 0;
+        bool first = true;
+        for (int a = i - 1; a >= i0; a--) {
+            if (a >= s->rank || s->shape[a] == 1)
+                continue;
+            if (!first && s->strides[a] != next)
+                return false;
+            if (first)
+                step = s->strides[a];
+            first = false;
+            next = s->strides[a] * s->shape[a];
+        }
+        for (int a = k - 1; a >= k0; a--)
+            if (a < to->rank) {
+                to->strides[a] = step;
+                step *= to->shape[a];
+            }
+    }
+    return true;
+}
+
+jx_slot jx_plan_reshape(jx_planner *p, const jx_slot *slot, int rank,
+                        const int64_t *shape)
+{
+    jx_slot to = {.dtype = slot->dtype,
+                  .rank = rank,
+                  .buffer = slot->buffer,
+                  .offset = slot->offset};
+    int64_t bytes;
+
+    memcpy(to.shape, shape, (size_t)rank * sizeof *shape);
+    if (jx_slot_count(&to) != jx_slot_count(slot)) {
+        jx_plan_fail(p, "a reshape changes the number of elements");
+        return *slot;
+    }
+    if (jx_slot_is_dense(slot)) {
+        dense_strides(&to, &bytes);
+        return to;
+    }
+    if (view_strides(slot, &to))
+        return to;
+    jx_slot copy = jx_plan_dense(p, slot);
+    to.buffer = copy.buffer;
+    to.offset = copy.offset;
+    dense_strides(&to, &bytes);
+    return to;
+}
+
+jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
+                         const int64_t *shape, const void *elements)
+{
+    jx_slot slot = new_slot(p, JX_MEM_CONST, stored, rank, shape);
+
+    if (p->mems.count)
+        p->mems.at[slot.buffer].constant = jx_arena_copy(
+            p->arena, elements, (size_t)p->mems.at[slot.buffer].bytes);
+    return slot;
+}
+
+void jx_plan_operand(jx_planner *p, const jx_slot *slot, jx_operand *to)
+{
+    size_t bytes = (size_t)slot->rank * sizeof(int64_t);
+    int64_t *both = jx_arena_alloc(p->arena, 2 * bytes);
+
+    *to = (jx_operand){.dtype = slot->dtype,
+                       .rank = slot->rank,
+                       .buffer = slot->buffer,
+                       .offset = slot->offset};
+    if (!both)
+        return;
+    memcpy(both, slot->shape, bytes);
+    memcpy(both + slot->rank, slot->strides, bytes);
+    to->shape = both;
+    to->strides = both + slot->rank;
+}
+
+void jx_operand_slot(const jx_operand *operand, jx_slot *to)
+{
+    size_t bytes = (size_t)operand->rank * sizeof(int64_t);
+
+    to->dtype = operand->dtype;
+    to->rank = operand->rank;
+    to->buffer = operand->buffer;
+    to->offset = operand->offset;
+    if (operand->rank) {
+        memcpy(to->shape, operand->shape, bytes);
+        memcpy(to->strides, operand->strides, bytes);
+    }
+}
+
+static jx_op *add_op(jx_planner *p, int nins, const jx_slot *ins, int nouts,
+                     const jx_slot *outs)
+{
+    jx_op *op = JX_NEW(p->arena, jx_op);
+    jx_operand *all = JX_NEW_ARRAY(p->arena, nins + nouts, jx_operand);
+
+    if (!op || !all || p->failed)
+        return NULL;
+    for (int i = 0; i < nins; i++)
+        jx_plan_operand(p, &ins[i], &all[i]);
+    for (int i = 0; i < nouts; i++)
+        jx_plan_operand(p, &outs[i], &all[nins + i]);
+    op->ins = all;
+    op->outs = all + nins;
+    op->nins = nins;
+    op->nouts = nouts;
+    op->block = p->block;
+    op->scratch_buffer = -1;
+    JX_PUSH(p->arena, &p->blocks.at[p->block].ops, op);
+    return op;
+}
+
+void jx_plan_block_op(jx_planner *p, jx_kernel *kernel, const void *data,
+                      size_t data_size, int nins, const jx_slot *ins, int nouts,
+                      const jx_slot *outs, size_t scratch, int first_block,
+                      int nblocks)
+{
+    jx_op *op = add_op(p, nins, ins, nouts, outs);
+
+    if (!op)
+        return;
+    op->kernel = kernel;
+    op->data = data_size ? jx_arena_copy(p->arena, data, data_size) : NULL;
+    op->scratch = scratch;
+    if (scratch)
+        op->scratch_buffer = new_mem(p, JX_MEM_TEMP, (int64_t)scratch);
+    op->first_block = first_block;
+    op->nblocks = nblocks;
+}
+
+void jx_plan_op(jx_planner *p, jx_kernel *kernel, const void *data,
+                size_t data_size, int nins, const jx_slot *ins, int nouts,
+                const jx_slot *outs, size_t scratch)
+{
+    jx_plan_block_op(p, kernel, data, data_size, nins, ins, nouts, outs,
+                     scratch, 0, 0);
+}
+
+void jx_plan_region(jx_planner *p, jx_region *region, int nins,
+                    const jx_slot *ins, const jx_slot *out)
+{
+    jx_op *op = add_op(p, nins, ins, 1, out);
+
+    if (op) {
+        op->kernel = jx_run_region;
+        op->region = region;
+    }
+}
+
+void jx_plan_copy(jx_planner *p, const jx_slot *from, const jx_slot *into)
+{
+    jx_op *op;
+
+    if (from->buffer == into->buffer && from->offset == into->offset &&
+        from->rank == into->rank &&
+        !memcmp(from->strides, into->strides,
+                (size_t)from->rank * sizeof(int64_t)))
+        return;
+    op = add_op(p, 1, from, 1, into);
+    if (op) {
+        op->kernel = jx_run_copy;
+        op->copy = true;
+    }
+}
+
+jx_slot jx_plan_convert(jx_planner *p, const jx_slot *slot, jx_dtype stored)
+{
+    if (slot->dtype == stored)
+        return *slot;
+    jx_slot to = jx_plan_new(p, stored, slot->rank, slot->shape);
+    jx_region *r = jx_region_new(p->arena);
+    if (!r)
+        return to;
+    int value = jx_region_input(p->arena, r, slot->dtype);
+    value = jx_region_convert(p->arena, r, value, stored);
+    if (value < 0) {
+        jx_plan_fail(p, "%s can't be converted to %s",
+                     jx_dtype_of(slot->dtype)->short_name,
+                     jx_dtype_of(stored)->short_name);
+        return to;
+    }
+    jx_region_output(p->arena, r, value);
+    jx_plan_region(p, r, 1, slot, &to);
+    return to;
+}
+
+jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole)
+{
+    jx_slot slot = {.dtype = whole->dtype, .rank = whole->rank - 1};
+    size_t bytes = (size_t)slot.rank * sizeof(int64_t);
+
+    memcpy(slot.shape, whole->shape + 1, bytes);
+    memcpy(slot.strides, whole->strides + 1, bytes);
+    slot.buffer = new_mem(p, JX_MEM_MOVING,
+                          jx_slot_count(&slot) *
+                              (int64_t)jx_dtype_of(slot.dtype)->bytes);
+    return slot;
+}
+
+/* Constants. */
+
+/* Elements in the plan's domain: `count` of them, converted if need be. */
+static const void *stored_elements(jx_planner *p, jx_dtype declared,
+                                   jx_dtype stored, const void *data,
+                                   int64_t count)
+{
+    if (declared == stored || (declared == JX_KEY && stored == JX_U32))
+        return data;
+    void *to = jx_arena_array(p->arena, (size_t)count,
+                              jx_dtype_of(stored)->bytes);
+    if (to)
+        jx_convert(declared, stored, data, to, count);
+    return to;
+}
+
+static void array_slot(jx_planner *p, const jx_array *array, jx_slot *slot)
+{
+    const jx_aval *aval = array->aval;
+    int64_t words = aval->dtype == JX_KEY ? key_words(aval->impl) : 1;
+    int64_t bytes;
+
+    *slot = slot_of_aval(p, aval, JX_MEM_CONST);
+    if (p->failed)
+        return;
+    int64_t count = array->splat ? words : jx_slot_count(slot);
+    if ((uint64_t)count * jx_dtype_of(aval->dtype)->bytes > array->bytes) {
+        jx_plan_fail(p, "a constant has fewer bytes than its shape says");
+        return;
+    }
+    p->mems.at[slot->buffer].constant =
+        stored_elements(p, aval->dtype, slot->dtype, array->data, count);
+    dense_strides(slot, &bytes);
+    if (array->splat)
+        for (int i = 0; i < aval->rank; i++)
+            slot->strides[i] = 0;
+}
+
+/* Size arithmetic as the program does it: in its own integers, which wrap. */
+typedef struct wrapping {
+    jx_planner *planner;
+    int bits;
+    bool failed;
+} wrapping;
+
+static int64_t wrap(const wrapping *w, uint64_t value)
+{
+    return w->bits == 32 ? (int64_t)(int32_t)(uint32_t)value : (int64_t)value;
+}
+
+static int64_t wrap_eval(wrapping *w, const jx_dim *dim);
+
+static int64_t wrap_quotient(wrapping *w, const jx_dim_atom *atom)
+{
+    int64_t a = wrap_eval(w, atom->a), b = wrap_eval(w, atom->b);
+
+    if (b == 0) {
+        w->failed = true;
+        return 0;
+    }
+    int64_t q = b == -1 ? wrap(w, 0 - (uint64_t)a) : a / b;
+    int64_t r = b == -1 ? 0 : a % b;
+    if (r != 0 && (r < 0) != (b < 0)) {
+        q--;
+        r += b;
+    }
+    return atom->kind == JX_ATOM_MOD ? r : q;
+}
+
+static int64_t wrap_atom(wrapping *w, const jx_dim_atom *atom)
+{
+    int64_t a, b;
+
+    switch (atom->kind) {
+    case JX_ATOM_VAR:
+        if (!binding_of((void *)(uintptr_t)w->planner->options, atom, &a)) {
+            w->failed = true;
+            return 0;
+        }
+        return wrap(w, (uint64_t)a);
+    case JX_ATOM_FLOORDIV:
+    case JX_ATOM_MOD:
+        return wrap_quotient(w, atom);
+    default:
+        a = wrap_eval(w, atom->a);
+        b = wrap_eval(w, atom->b);
+        return (atom->kind == JX_ATOM_MAX) == (a > b) ? a : b;
+    }
+}
+
+static int64_t wrap_eval(wrapping *w, const jx_dim *dim)
+{
+    const jx_dim_term *terms = jx_dim_terms(dim);
+    uint64_t sum = 0;
+
+    for (int i = 0; i < jx_dim_nterms(dim); i++) {
+        uint64_t product = (uint64_t)terms[i].coefficient;
+        for (int k = 0; k < terms[i].nfactors; k++) {
+            uint64_t value =
+                (uint64_t)wrap_atom(w, terms[i].factors[k].atom);
+            for (int e = 0; e < terms[i].factors[k].power; e++)
+                product *= value;
+        }
+        sum += product;
+    }
+    return wrap(w, sum);
+}
+
+static int64_t dim_value(jx_planner *p, const jx_dim *dim)
+{
+    wrapping w = {p, p->program->x64 ? 64 : 32, false};
+    int64_t value = wrap_eval(&w, dim);
+
+    if (w.failed)
+        jx_plan_fail(p, "the size %s has no value here", dim_text(p, dim));
+    return value;
+}
+
+jx_slot jx_plan_dim_slot(jx_planner *p, const jx_dim *dim, jx_dtype declared)
+{
+    int64_t value = dim_value(p, dim);
+    jx_dtype stored = jx_plan_dtype(p, declared);
+    unsigned char bits[16] = {0};
+
+    jx_convert(JX_I64, stored, &value, bits, 1);
+    return jx_plan_constant(p, stored, 0, NULL, bits);
+}
+
+static void literal_slot(jx_planner *p, const jx_literal *literal,
+                         jx_slot *slot)
+{
+    const jx_aval *aval = literal->aval;
+
+    if (literal->array) {
+        array_slot(p, literal->array, slot);
+    } else if (literal->dim) {
+        *slot = jx_plan_dim_slot(p, literal->dim, aval->dtype);
+    } else {
+        *slot = slot_of_aval(p, aval, JX_MEM_CONST);
+        const void *bits = stored_elements(p, aval->dtype, slot->dtype,
+                                           literal->bits, 1);
+        if (bits)
+            p->mems.at[slot->buffer].constant =
+                jx_arena_copy(p->arena, bits, 16);
+        for (int i = 0; i < slot->rank; i++)
+            slot->strides[i] = 0;
+    }
+}
+
+/* Equations. */
+
+typedef struct frame {
+    const jx_operand **values; /* by variable number */
+} frame;
+
+static void atom_slot(jx_planner *p, const frame *f, jx_atom atom,
+                      jx_slot *slot)
+{
+    if (!atom.var)
+        literal_slot(p, atom.literal, slot);
+    else if (f->values[atom.var->id])
+        jx_operand_slot(f->values[atom.var->id], slot);
+    else
+        jx_plan_fail(p, "an operand is used before it is made");
+}
+
+static void bind(jx_planner *p, frame *f, const jx_var *var,
+                 const jx_slot *slot)
+{
+    jx_operand *operand = JX_NEW(p->arena, jx_operand);
+
+    if (!operand)
+        return;
+    jx_plan_operand(p, slot, operand);
+    f->values[var->id] = operand;
+}
+
+static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
+{
+    jx_plan_rule *rule = jx_plan_rule_of(eqn->prim->id);
+    jx_slot *slots;
+
+    if (!rule) {
+        jx_plan_fail(p, "there is no way to run the primitive %s",
+                     eqn->prim->name);
+        return;
+    }
+    if (!eqn->typed) {
+        jx_plan_fail(p, "its parameters were not understood");
+        return;
+    }
+    slots = malloc((size_t)(eqn->nins + eqn->nouts + 1) * sizeof *slots);
+    if (!slots) {
+        jx_plan_fail(p, "there is no memory");
+        return;
+    }
+    for (int i = 0; i < eqn->nins && !p->failed; i++)
+        atom_slot(p, f, eqn->ins[i], &slots[i]);
+    if (!p->failed && rule(p, eqn, slots, slots + eqn->nins))
+        for (int i = 0; i < eqn->nouts; i++)
+            bind(p, f, eqn->outs[i], &slots[eqn->nins + i]);
+    else
+        jx_plan_fail(p, "it can't be planned");
+    free(slots);
+}
+
+/* Which equations matter to the results. */
+static bool *used_equations(jx_planner *p, const jx_jaxpr *jaxpr)
+{
+    bool *used = JX_NEW_ARRAY(p->arena, jaxpr->neqns + jaxpr->nvars, bool);
+    bool *vars = used ? used + jaxpr->neqns : NULL;
+
+    if (!used)
+        return NULL;
+    for (int i = 0; i < jaxpr->nouts; i++)
+        if (jaxpr->outs[i].var)
+            vars[jaxpr->outs[i].var->id] = true;
+    for (int i = jaxpr->neqns - 1; i >= 0; i--) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        used[i] = eqn->nouts == 0;
+        for (int k = 0; k < eqn->nouts; k++)
+            used[i] |= vars[eqn->outs[k]->id];
+        for (int k = 0; k < eqn->nins && used[i]; k++)
+            if (eqn->ins[k].var)
+                vars[eqn->ins[k].var->id] = true;
+    }
+    return used;
+}
+
+static void run_equations(jx_planner *p, frame *f, const jx_jaxpr *jaxpr)
+{
+    const bool *used = used_equations(p, jaxpr);
+
+    for (int i = 0; used && i < jaxpr->neqns && !p->failed; i++) {
+        if (!used[i])
+            continue;
+        p->eqn = &jaxpr->eqns[i];
+        p->jaxpr = jaxpr;
+        run_rule(p, f, &jaxpr->eqns[i]);
+    }
+}
+
+bool jx_plan_inline(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
+                    jx_slot *outs)
+{
+    const jx_jaxpr *jaxpr = closed->jaxpr;
+    const jx_eqn *eqn = p->eqn;
+    const jx_jaxpr *outer = p->jaxpr;
+    frame f = {JX_NEW_ARRAY(p->arena, jaxpr->nvars, const jx_operand *)};
+
+    if (!f.values)
+        return jx_plan_fail(p, "there is no memory");
+    if (closed->nconsts != jaxpr->nconsts)
+        return jx_plan_fail(p, "a jaxpr lacks its constants");
+    if (p->depth >= MAX_DEPTH)
+        return jx_plan_fail(p, "calls nest deeper than %d", MAX_DEPTH);
+    p->depth++;
+    jx_slot *slot = malloc(sizeof *slot);
+    for (int i = 0; slot && i < jaxpr->nconsts && !p->failed; i++) {
+        array_slot(p, closed->consts[i], slot);
+        bind(p, &f, jaxpr->vars[i], slot);
+    }
+    free(slot);
+    for (int i = 0; i < jaxpr->nins; i++)
+        bind(p, &f, jaxpr->vars[jaxpr->nconsts + i], &ins[i]);
+    run_equations(p, &f, jaxpr);
+    if (!p->failed) {
+        p->eqn = eqn;
+        p->jaxpr = outer;
+        for (int i = 0; i < jaxpr->nouts; i++)
+            atom_slot(p, &f, jaxpr->outs[i], &outs[i]);
+    }
+    p->depth--;
+    return !p->failed;
+}
+
+int jx_plan_block_begin(jx_planner *p)
+{
+    jx_block block = {.parent = p->block};
+
+    JX_PUSH(p->arena, &p->blocks, block);
+    p->block = (int)p->blocks.count - 1;
+    return p->block;
+}
+
+void jx_plan_block_end(jx_planner *p)
+{
+    p->block = p->blocks.at[p->block].parent;
+}
+
+int jx_plan_body(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
+                 jx_slot *outs)
+{
+    int nouts = closed->jaxpr->nouts;
+    jx_slot *results = malloc((size_t)(nouts + 1) * sizeof *results);
+
+    if (!results) {
+        jx_plan_fail(p, "there is no memory");
+        return 0;
+    }
+    for (int i = 0; i < nouts; i++)
+        outs[i] = slot_of_aval(p, jx_atom_aval(closed->jaxpr->outs[i]),
+                               JX_MEM_TEMP);
+    int block = jx_plan_block_begin(p);
+    if (jx_plan_inline(p, closed, ins, results))
+        for (int i = 0; i < nouts; i++)
+            jx_plan_copy(p, &results[i], &outs[i]);
+    jx_plan_block_end(p);
+    free(results);
+    return block;
+}
+
+/* Ports. */
+
+static void fill_port(jx_planner *p, jx_port *port, const jx_aval *aval,
+                      const jx_slot *slot)
+{
+    jx_operand kept;
+
+    jx_plan_operand(p, slot, &kept);
+    port->aval = aval;
+    port->dtype = slot->dtype;
+    port->rank = slot->rank;
+    port->shape = kept.shape;
+    port->count = jx_slot_count(slot);
+    port->bytes = (size_t)p->mems.at[slot->buffer].bytes;
+}
+
+static void plan_program(jx_planner *p, const jx_closed *closed, jx_slot *ins,
+                         jx_slot *outs)
+{
+    jx_plan *plan = p->plan;
+    const jx_jaxpr *jaxpr = closed->jaxpr;
+
+    for (int i = 0; i < jaxpr->nins && !p->failed; i++) {
+        const jx_aval *aval = jaxpr->vars[jaxpr->nconsts + i]->aval;
+        ins[i] = slot_of_aval(p, aval, JX_MEM_IN);
+        p->mems.at[ins[i].buffer].port = i;
+        fill_port(p, &plan->ins[i], aval, &ins[i]);
+    }
+    if (p->failed || !jx_plan_inline(p, closed, ins, outs))
+        return;
+    for (int i = 0; i < jaxpr->nouts && !p->failed; i++) {
+        jx_slot port = new_slot(p, JX_MEM_OUT, outs[i].dtype, outs[i].rank,
+                                outs[i].shape);
+        p->mems.at[port.buffer].port = i;
+        fill_port(p, &plan->outs[i], jx_atom_aval(jaxpr->outs[i]), &port);
+        jx_plan_copy(p, &outs[i], &port);
+    }
+}
+
+static bool make_plan(jx_planner *p, const jx_closed *closed)
+{
+    const jx_jaxpr *jaxpr = closed->jaxpr;
+    jx_plan *plan = p->plan;
+    jx_slot *slots =
+        malloc((size_t)(jaxpr->nins + jaxpr->nouts + 1) * sizeof *slots);
+
+    plan->nins = jaxpr->nins;
+    plan->nouts = jaxpr->nouts;
+    plan->ins = JX_NEW_ARRAY(p->arena, jaxpr->nins, jx_port);
+    plan->outs = JX_NEW_ARRAY(p->arena, jaxpr->nouts, jx_port);
+    JX_PUSH(p->arena, &p->blocks, (jx_block){.parent = -1});
+    if (slots && plan->ins && plan->outs && p->blocks.count)
+        plan_program(p, closed, slots, slots + jaxpr->nins);
+    free(slots);
+    p->eqn = NULL;
+    return !p->failed && !jx_arena_failed(p->arena) && jx_plan_finish(p);
+}
+
+jx_plan *jx_plan_make(const jx_program *program, const jx_closed *closed,
+                      const jx_plan_options *options)
+{
+    jx_arena *arena = jx_arena_new(0);
+    jx_plan *plan = arena ? JX_NEW(arena, jx_plan) : NULL;
+
+    if (plan) {
+        jx_planner p = {.plan = plan,
+                        .arena = arena,
+                        .program = program,
+                        .options = options};
+        plan->arena = arena;
+        plan->program = program;
+        plan->domain = options->domain;
+        if (make_plan(&p, closed))
+            return plan;
+        if (!p.failed)
+            jx_plan_fail(&p, "there is no memory to plan with");
+    }
+    if (arena)
+        jx_arena_free(arena);
+    return NULL;
+}
+
+void jx_plan_free(jx_plan *plan)
+{
+    if (plan)
+        jx_arena_free(plan->arena);
+}
+
+int jx_plan_nins(const jx_plan *plan)
+{
+    return plan->nins;
+}
+
+int jx_plan_nouts(const jx_plan *plan)
+{
+    return plan->nouts;
+}
+
+const jx_port *jx_plan_in(const jx_plan *plan, int i)
+{
+    return &plan->ins[i];
+}
+
+const jx_port *jx_plan_out(const jx_plan *plan, int i)
+{
+    return &plan->outs[i];
+}
+
+size_t jx_plan_memory(const jx_plan *plan)
+{
+    return (size_t)plan->bytes;
+}
+
+int jx_plan_nops(const jx_plan *plan)
+{
+    return plan->nops;
+}

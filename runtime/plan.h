@@ -1,0 +1,59 @@
+/* plan.h - what running a jaxpr at concrete sizes takes.
+ *
+ * A plan is immutable once made: a list of operations on slots, with calls
+ * inlined, dead code gone, chains of elementwise operations fused and all
+ * memory assigned.  Any number of executions (exec.h) may share it. */
+#ifndef JX_PLAN_H
+#define JX_PLAN_H
+
+#include "frontend/ir/claim.h"
+#include "runtime/kernel.h"
+
+typedef struct jx_plan jx_plan;
+
+typedef struct jx_plan_options {
+    jx_domain domain;
+    size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
+    int nbindings; /* values of the dim variables */
+    const jx_binding *bindings;
+} jx_plan_options;
+
+/* An input or output as the caller hands it over: dense, row-major. */
+typedef struct jx_port {
+    const jx_aval *aval; /* as declared */
+    jx_dtype dtype;      /* as stored in the plan's domain */
+    int rank;
+    const int64_t *shape; /* a key's has its trailing axis */
+    int64_t count;
+    size_t bytes;
+} jx_port;
+
+/* A plan of a jaxpr of this program (its entry, a rule's).  NULL with the
+ * error in program->ctx: an unknown primitive, a size without a value, the
+ * budget. */
+jx_plan *jx_plan_make(const jx_program *program, const jx_closed *closed,
+                      const jx_plan_options *options);
+void jx_plan_free(jx_plan *plan);
+
+int jx_plan_nins(const jx_plan *plan);
+int jx_plan_nouts(const jx_plan *plan);
+const jx_port *jx_plan_in(const jx_plan *plan, int i);
+const jx_port *jx_plan_out(const jx_plan *plan, int i);
+size_t jx_plan_memory(const jx_plan *plan); /* bytes of a run's own buffers */
+int jx_plan_nops(const jx_plan *plan);
+
+/* The values of the dim variables that make the jaxpr's input avals have these
+ * shapes (the logical ones: a key's without its trailing axis), and that the
+ * program's constraints allow.  Bindings that are given in *options stay fixed.
+ * Fills *bindings (arena of the program).  False with an error that names the
+ * input and axis, or the variables that no input determines. */
+bool jx_plan_solve(const jx_program *program, const jx_closed *closed,
+                   const int *ranks, const int64_t *const *shapes,
+                   int nfixed, const jx_binding *fixed, int *nbindings,
+                   const jx_binding **bindings);
+/* Checks the constraints of the program's scopes, and that variables reach the
+ * base, under an assignment. */
+bool jx_plan_admissible(const jx_program *program, int nbindings,
+                        const jx_binding *bindings);
+
+#endif

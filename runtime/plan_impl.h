@@ -1,0 +1,130 @@
+/* plan_impl.h - a plan and the planner from inside: shared by plan.c (values
+ * and equations), finish.c (the passes over operations) and exec.c. */
+#ifndef JX_PLAN_IMPL_H
+#define JX_PLAN_IMPL_H
+
+#include "frontend/base/vec.h"
+#include "runtime/plan.h"
+#include "runtime/region.h"
+
+typedef enum jx_mem_kind {
+    JX_MEM_TEMP = 0, /* in the run's arena */
+    JX_MEM_CONST,    /* read in place */
+    JX_MEM_IN,       /* the caller's */
+    JX_MEM_OUT,      /* the caller's, or the execution's own */
+    JX_MEM_MOVING,   /* set by a loop at every turn */
+} jx_mem_kind;
+
+/* A buffer.  `first` and `last` bound the positions where it is in use. */
+typedef struct jx_mem {
+    jx_mem_kind kind;
+    int64_t bytes;
+    const void *constant;
+    int port;  /* of an input or output */
+    int home;  /* block in which it was made */
+    int alias; /* the buffer that it lives in, or -1 */
+    int first, last;
+    int64_t offset; /* in the run's arena */
+    bool needed;
+    JX_VEC(int) touches; /* positions that read or write it */
+} jx_mem;
+
+/* A slot, stored in the size it needs. */
+typedef struct jx_operand {
+    jx_dtype dtype;
+    int rank;
+    int buffer;
+    int64_t offset;
+    const int64_t *shape, *strides;
+} jx_operand;
+
+typedef struct jx_op {
+    jx_kernel *kernel;
+    const void *data;
+    int nins, nouts;
+    jx_operand *ins, *outs;
+    size_t scratch;
+    int scratch_buffer;
+    int block;
+    int first_block, nblocks; /* blocks that it runs */
+    jx_region *region;        /* of an elementwise operation */
+    bool copy, dead;
+    int begin, position; /* its blocks' first position; its own */
+} jx_op;
+
+typedef JX_VEC(jx_op *) jx_op_list;
+
+typedef struct jx_block {
+    int parent;
+    jx_op *owner; /* the operation that runs it */
+    jx_op_list ops;
+} jx_block;
+
+/* An operation ready to run: `views` index the execution's. */
+typedef struct jx_step {
+    jx_kernel *kernel;
+    const void *data;
+    int first_view, nins, nouts;
+    int64_t scratch; /* offset in the run's arena, or -1 */
+} jx_step;
+
+typedef struct jx_steps {
+    int count;
+    const jx_step *at;
+} jx_steps;
+
+/* Where the views of an input, output or moving buffer are. */
+typedef struct jx_patches {
+    int count;
+    const int *views;
+} jx_patches;
+
+struct jx_plan {
+    jx_arena *arena;
+    const jx_program *program;
+    jx_domain domain;
+    int nins, nouts;
+    jx_port *ins, *outs;
+    int nmems;
+    jx_mem *mems;
+    int nviews;
+    jx_view *views;        /* without addresses */
+    const int *view_mems;  /* the root buffer of each view */
+    const int64_t *view_offsets;
+    jx_patches *patches;   /* per buffer: of IN, OUT and MOVING ones */
+    int nblocks;
+    jx_steps *blocks;      /* 0 is the program */
+    int nops;
+    int64_t bytes;         /* of the run's arena */
+};
+
+struct jx_planner {
+    jx_plan *plan;
+    jx_arena *arena; /* the plan's */
+    const jx_program *program;
+    const jx_plan_options *options;
+    JX_VEC(jx_mem) mems;
+    JX_VEC(jx_block) blocks;
+    int block; /* where operations go */
+    const jx_eqn *eqn; /* being planned, for messages */
+    const jx_jaxpr *jaxpr;
+    int depth;
+    bool failed;
+};
+
+/* The buffer that a buffer lives in. */
+int jx_mem_root(jx_mem *const mems, int buffer);
+void jx_plan_operand(jx_planner *p, const jx_slot *slot, jx_operand *to);
+void jx_operand_slot(const jx_operand *operand, jx_slot *to);
+/* Appends an elementwise operation (region.h). */
+void jx_plan_region(jx_planner *p, jx_region *region, int nins,
+                    const jx_slot *ins, const jx_slot *out);
+/* A buffer whose address a loop sets: an element of the slot's leading axis. */
+jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole);
+
+jx_kernel jx_run_copy; /* kernels/move.c */
+
+/* Dead code, fusion, sharing, memory, and the plan's final form. */
+bool jx_plan_finish(jx_planner *p);
+
+#endif

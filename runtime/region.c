@@ -1,0 +1,458 @@
+/* region.c - see region.h. */
+#include "runtime/region.h"
+
+#include "runtime/elementwise.h"
+
+#include <string.h>
+
+enum { TILE_MIN = 128, TILE_MAX = 2048, TILE_BYTES = 24 << 10, ALIGN = 64 };
+
+jx_region *jx_region_new(jx_arena *arena)
+{
+    return JX_NEW(arena, jx_region);
+}
+
+static int add_value(jx_arena *arena, jx_region *r, jx_dtype dtype, int input)
+{
+    JX_PUSH(arena, &r->values,
+            (jx_rvalue){.dtype = dtype, .input = input, .output = -1});
+    return (int)r->values.count - 1;
+}
+
+int jx_region_input(jx_arena *arena, jx_region *r, jx_dtype dtype)
+{
+    int value = add_value(arena, r, dtype, r->nins++);
+
+    JX_PUSH(arena, &r->inputs, value);
+    return value;
+}
+
+int jx_region_instr(jx_arena *arena, jx_region *r, jx_tile *tile,
+                    const void *param, jx_dtype out, int nins, const int *ins)
+{
+    int *kept = jx_arena_copy(arena, ins, (size_t)nins * sizeof *ins);
+    int value = add_value(arena, r, out, -1);
+
+    JX_PUSH(arena, &r->instrs,
+            (jx_rinstr){tile, param, value, nins, kept});
+    return value;
+}
+
+/* The dtype to pass through when there is no direct tile. */
+static jx_dtype midway(jx_dtype from, jx_dtype to)
+{
+    jx_dtype mid = jx_compute_dtype(from);
+
+    if (mid == from)
+        mid = jx_compute_dtype(to);
+    /* An integer reaches a small float through f64, which holds it exactly up
+     * to 53 bits, so that it is rounded once. */
+    if (mid == JX_F32 && (jx_dtype_is_integer(from) || from == JX_F64))
+        mid = JX_F64;
+    return mid;
+}
+
+int jx_region_convert(jx_arena *arena, jx_region *r, int value, jx_dtype to)
+{
+    /* At most: widen, convert, narrow. */
+    for (int step = 0; step < 4; step++) {
+        jx_dtype from = value < 0 ? to : r->values.at[value].dtype;
+        if (from == to)
+            return value;
+        jx_dtype next = to;
+        jx_tile *tile = jx_tile_convert(from, to);
+        if (!tile) {
+            next = midway(from, to);
+            tile = jx_tile_convert(from, next);
+        }
+        if (!tile)
+            return -1;
+        value = jx_region_instr(arena, r, tile, NULL, next, 1, &value);
+    }
+    return -1;
+}
+
+void jx_region_output(jx_arena *arena, jx_region *r, int value)
+{
+    /* A value that is an operand, or an output already, is written by an
+     * instruction of its own. */
+    if (r->values.at[value].input >= 0 || r->values.at[value].output >= 0) {
+        jx_dtype dtype = r->values.at[value].dtype;
+        value = jx_region_instr(arena, r, jx_tile_convert(dtype, dtype), NULL,
+                                dtype, 1, &value);
+    }
+    r->values.at[value].output = r->nouts++;
+    JX_PUSH(arena, &r->outputs, value);
+}
+
+void jx_region_merge(jx_arena *arena, jx_region *a, const jx_region *b,
+                     const int *map)
+{
+    int *values = JX_NEW_ARRAY(arena, b->values.count, int);
+
+    if (!values)
+        return;
+    for (int i = 0; i < b->nins; i++) {
+        int value = b->inputs.at[i];
+        values[value] = map[i] >= 0 ? map[i]
+                                    : jx_region_input(
+                                          arena, a, b->values.at[value].dtype);
+    }
+    for (size_t i = 0; i < b->instrs.count; i++) {
+        const jx_rinstr *instr = &b->instrs.at[i];
+        int *ins = JX_NEW_ARRAY(arena, instr->nins, int);
+        for (int k = 0; ins && k < instr->nins; k++)
+            ins[k] = values[instr->ins[k]];
+        if (ins)
+            values[instr->out] =
+                jx_region_instr(arena, a, instr->tile, instr->param,
+                                b->values.at[instr->out].dtype, instr->nins,
+                                ins);
+    }
+    for (int i = 0; i < b->nouts; i++)
+        jx_region_output(arena, a, values[b->outputs.at[i]]);
+}
+
+void jx_region_keep(jx_region *r, const bool *keep)
+{
+    int kept = 0;
+
+    for (int i = 0; i < r->nouts; i++) {
+        int value = r->outputs.at[i];
+        r->values.at[value].output = keep[i] ? kept : -1;
+        if (keep[i])
+            r->outputs.at[kept++] = value;
+    }
+    r->outputs.count = (size_t)kept;
+    r->nouts = kept;
+}
+
+bool jx_region_in_place(const jx_region *r, int in, int out)
+{
+    bool written = false;
+
+    for (size_t i = 0; i < r->instrs.count; i++) {
+        const jx_rinstr *instr = &r->instrs.at[i];
+        for (int k = 0; k < instr->nins && written; k++)
+            if (instr->ins[k] == r->inputs.at[in])
+                return false;
+        written |= instr->out == r->outputs.at[out];
+    }
+    return true;
+}
+
+/* Compiled form. */
+
+/* Where a value is during a tile. */
+typedef enum place_kind {
+    PLACE_NONE = 0, /* not used */
+    PLACE_REGISTER,
+    PLACE_INPUT,
+    PLACE_OUTPUT,
+} place_kind;
+
+typedef struct load {
+    int input, at; /* `at`: index of the pointer that it fills */
+    unsigned size;
+    jx_access access;
+} load;
+
+typedef struct step {
+    jx_tile *tile;
+    const void *param;
+    int out, nins;
+    const int *ins; /* indices of pointers */
+} step;
+
+typedef struct compiled {
+    int64_t count, tile;
+    int npointers; /* registers, then inputs, then outputs */
+    int nregs, nins, nouts, nloads, nsteps;
+    size_t register_bytes;
+    const load *loads;
+    const step *steps;
+    const unsigned char *in_sizes, *out_sizes;
+} compiled;
+
+typedef struct registers {
+    int count;
+    int free[256];
+    int nfree;
+} registers;
+
+static int take(registers *regs)
+{
+    return regs->nfree ? regs->free[--regs->nfree] : regs->count++;
+}
+
+static void give(registers *regs, int reg)
+{
+    if (regs->nfree < (int)(sizeof regs->free / sizeof *regs->free))
+        regs->free[regs->nfree++] = reg;
+}
+
+/* The last instruction that reads each value; -1: none. */
+static void last_uses(const jx_region *r, int *last)
+{
+    for (size_t i = 0; i < r->values.count; i++)
+        last[i] = -1;
+    for (size_t i = 0; i < r->instrs.count; i++)
+        for (int k = 0; k < r->instrs.at[i].nins; k++)
+            last[r->instrs.at[i].ins[k]] = (int)i;
+}
+
+/* Gives each value a place; registers are reused after a value's last use.
+ * Loaded operands keep theirs: loads come before all instructions. */
+static int place_values(const jx_region *r, const jx_access *access,
+                        const int *last, place_kind *kind, int *reg)
+{
+    registers regs = {0};
+
+    for (int i = 0; i < r->nins; i++) {
+        int value = r->inputs.at[i];
+        kind[value] = access[i] == JX_ACCESS_DENSE ? PLACE_INPUT
+                                                   : PLACE_REGISTER;
+        if (access[i] != JX_ACCESS_DENSE)
+            reg[value] = regs.count++;
+    }
+    for (size_t i = 0; i < r->instrs.count; i++) {
+        const jx_rinstr *instr = &r->instrs.at[i];
+        for (int k = 0; k < instr->nins; k++) {
+            int value = instr->ins[k];
+            if (last[value] == (int)i && kind[value] == PLACE_REGISTER &&
+                r->values.at[value].input < 0) {
+                give(&regs, reg[value]);
+                kind[value] = PLACE_NONE; /* not twice: x * x */
+                reg[value] = -1 - reg[value];
+            }
+        }
+        kind[instr->out] = PLACE_OUTPUT;
+        if (r->values.at[instr->out].output < 0) {
+            kind[instr->out] = PLACE_REGISTER;
+            reg[instr->out] = take(&regs);
+            if (last[instr->out] < 0)
+                give(&regs, reg[instr->out]);
+        }
+    }
+    for (size_t i = 0; i < r->values.count; i++)
+        if (reg[i] < 0) {
+            reg[i] = -1 - reg[i];
+            kind[i] = PLACE_REGISTER;
+        }
+    return regs.count;
+}
+
+static size_t value_bytes(const jx_region *r, int value)
+{
+    return jx_dtype_of(r->values.at[value].dtype)->bytes;
+}
+
+static int64_t tile_size(const jx_region *r, int nregs, int64_t count,
+                         size_t *widest)
+{
+    size_t bytes = 1;
+
+    for (size_t i = 0; i < r->values.count; i++)
+        if (value_bytes(r, (int)i) > bytes)
+            bytes = value_bytes(r, (int)i);
+    *widest = bytes;
+    int64_t tile =
+        TILE_BYTES / ((int64_t)bytes * (nregs + r->nins + r->nouts + 1));
+    tile = tile < TILE_MIN ? TILE_MIN : tile > TILE_MAX ? TILE_MAX : tile;
+    if (tile > count)
+        tile = count;
+    return (tile + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+const void *jx_region_compile(jx_arena *arena, const jx_region *r,
+                              const jx_access *access, int64_t count,
+                              size_t *scratch)
+{
+    int nvalues = (int)r->values.count, ninstrs = (int)r->instrs.count;
+    compiled *c = JX_NEW(arena, compiled);
+    int *last = JX_NEW_ARRAY(arena, nvalues, int);
+    int *reg = JX_NEW_ARRAY(arena, nvalues, int);
+    place_kind *kind = JX_NEW_ARRAY(arena, nvalues, place_kind);
+    load *loads = JX_NEW_ARRAY(arena, r->nins, load);
+    step *steps = JX_NEW_ARRAY(arena, ninstrs, step);
+    unsigned char *sizes = JX_NEW_ARRAY(arena, r->nins + r->nouts,
+                                        unsigned char);
+    size_t widest;
+
+    if (!c || !last || !reg || !kind || !loads || !steps || !sizes)
+        return NULL;
+    last_uses(r, last);
+    c->count = count;
+    c->nins = r->nins;
+    c->nouts = r->nouts;
+    c->nregs = place_values(r, access, last, kind, reg);
+    c->npointers = c->nregs + r->nins + r->nouts;
+    c->tile = tile_size(r, c->nregs, count, &widest);
+    c->register_bytes = (size_t)c->tile * widest;
+    for (int i = 0; i < r->nins; i++)
+        sizes[i] = (unsigned char)value_bytes(r, r->inputs.at[i]);
+    for (int i = 0; i < r->nouts; i++)
+        sizes[r->nins + i] = (unsigned char)value_bytes(r, r->outputs.at[i]);
+    c->in_sizes = sizes;
+    c->out_sizes = sizes + r->nins;
+    for (int i = 0; i < nvalues; i++) /* from here: index of the pointer */
+        if (kind[i] == PLACE_INPUT)
+            reg[i] = c->nregs + r->values.at[i].input;
+        else if (kind[i] == PLACE_OUTPUT)
+            reg[i] = c->nregs + r->nins + r->values.at[i].output;
+    for (int i = 0; i < r->nins; i++)
+        if (access[i] != JX_ACCESS_DENSE)
+            loads[c->nloads++] = (load){i, reg[r->inputs.at[i]], sizes[i],
+                                        access[i]};
+    c->loads = loads;
+    for (int i = 0; i < ninstrs; i++) {
+        const jx_rinstr *instr = &r->instrs.at[i];
+        int *ins = JX_NEW_ARRAY(arena, instr->nins, int);
+        for (int k = 0; ins && k < instr->nins; k++)
+            ins[k] = reg[instr->ins[k]];
+        steps[i] = (step){instr->tile, instr->param, reg[instr->out],
+                          instr->nins, ins};
+    }
+    c->nsteps = ninstrs;
+    c->steps = steps;
+    *scratch = (size_t)c->nregs * c->register_bytes +
+               (size_t)c->npointers * sizeof(void *) + ALIGN;
+    return c;
+}
+
+static void fill(char *to, const char *from, unsigned size, int64_t n)
+{
+    switch (size) {
+    case 1:
+        memset(to, *(const unsigned char *)from, (size_t)n);
+        break;
+#define FILL(bytes, type)                                                     \
+    case bytes: {                                                             \
+        type value;                                                           \
+        memcpy(&value, from, bytes);                                          \
+        type *out = (type *)(void *)to;                                       \
+        for (int64_t i = 0; i < n; i++)                                       \
+            out[i] = value;                                                   \
+        break;                                                                \
+    }
+        FILL(2, uint16_t)
+        FILL(4, uint32_t)
+        FILL(8, uint64_t)
+#undef FILL
+    default:
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * size, from, size);
+    }
+}
+
+static void pick(char *to, const char *from, int64_t stride, unsigned size,
+                 int64_t n)
+{
+    if (stride == (int64_t)size) {
+        memcpy(to, from, (size_t)n * size);
+        return;
+    }
+    if (stride == 0) {
+        fill(to, from, size, n);
+        return;
+    }
+    switch (size) {
+#define PICK(bytes, type)                                                     \
+    case bytes: {                                                             \
+        type *out = (type *)(void *)to;                                       \
+        for (int64_t i = 0; i < n; i++)                                       \
+            out[i] = *(const type *)(const void *)(from + i * stride);        \
+        break;                                                                \
+    }
+        PICK(1, uint8_t)
+        PICK(2, uint16_t)
+        PICK(4, uint32_t)
+        PICK(8, uint64_t)
+#undef PICK
+    default:
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * size, from + i * stride, size);
+    }
+}
+
+/* Elements start .. start + n of a view, in row-major order. */
+static void load_strided(const jx_view *v, unsigned size, int64_t start,
+                         int64_t n, char *to)
+{
+    int64_t index[JX_MAX_RANK];
+    const char *from = v->data;
+    int last = v->rank - 1;
+
+    for (int i = last; i >= 0; i--) {
+        index[i] = start % v->shape[i];
+        start /= v->shape[i];
+        from += index[i] * v->strides[i];
+    }
+    while (n > 0) {
+        int64_t run = v->shape[last] - index[last];
+        if (run > n)
+            run = n;
+        pick(to, from, v->strides[last], size, run);
+        to += run * size;
+        n -= run;
+        from -= index[last] * v->strides[last];
+        index[last] = 0;
+        for (int i = last - 1; i >= 0; i--) {
+            from += v->strides[i];
+            if (++index[i] < v->shape[i])
+                break;
+            from -= v->shape[i] * v->strides[i];
+            index[i] = 0;
+        }
+    }
+}
+
+static void run_tile(const compiled *c, const jx_view *ins, char **at,
+                     int64_t start, int64_t n)
+{
+    const void *args[16];
+
+    for (int i = 0; i < c->nloads; i++)
+        if (c->loads[i].access == JX_ACCESS_STRIDED)
+            load_strided(&ins[c->loads[i].input], c->loads[i].size, start, n,
+                         at[c->loads[i].at]);
+    for (int i = 0; i < c->nsteps; i++) {
+        const step *s = &c->steps[i];
+        for (int k = 0; k < s->nins; k++)
+            args[k] = at[s->ins[k]];
+        s->tile(at[s->out], args, n, s->param);
+    }
+}
+
+bool jx_run_region(jx_run *run, const void *data, const jx_view *ins,
+                   const jx_view *outs, void *scratch)
+{
+    const compiled *c = data;
+    char **at = scratch;
+    char *storage = (char *)scratch +
+                      ((size_t)c->npointers * sizeof *at + ALIGN - 1) / ALIGN *
+                          ALIGN;
+    char **in_at = at + c->nregs, **out_at = in_at + c->nins;
+
+    (void)run;
+    for (int i = 0; i < c->nregs; i++)
+        at[i] = storage + (size_t)i * c->register_bytes;
+    for (int i = 0; i < c->nins; i++)
+        in_at[i] = ins[i].data;
+    for (int i = 0; i < c->nouts; i++)
+        out_at[i] = outs[i].data;
+    int64_t full = c->count < c->tile ? c->count : c->tile;
+    for (int i = 0; i < c->nloads; i++)
+        if (c->loads[i].access == JX_ACCESS_SPLAT)
+            fill(at[c->loads[i].at], ins[c->loads[i].input].data,
+                 c->loads[i].size, full);
+    for (int64_t start = 0; start < c->count; start += c->tile) {
+        int64_t n = c->count - start < c->tile ? c->count - start : c->tile;
+        run_tile(c, ins, at, start, n);
+        for (int i = 0; i < c->nins; i++)
+            in_at[i] += c->tile * c->in_sizes[i];
+        for (int i = 0; i < c->nouts; i++)
+            out_at[i] += c->tile * c->out_sizes[i];
+    }
+    return true;
+}

@@ -1,0 +1,84 @@
+/* rules.c - the plan rule of each primitive: the column `plan` of prims.def. */
+#include "runtime/rules.h"
+
+#define jx_plan_none NULL
+
+/* Rules that do not exist yet; whoever writes one removes its line. */
+#define jx_plan_arg_reduce NULL
+#define jx_plan_bitcast NULL
+#define jx_plan_call NULL
+#define jx_plan_concatenate NULL
+#define jx_plan_cond NULL
+#define jx_plan_custom_jvp NULL
+#define jx_plan_custom_linear_solve NULL
+#define jx_plan_custom_vjp NULL
+#define jx_plan_dim_as_value NULL
+#define jx_plan_dimension_size NULL
+#define jx_plan_dynamic_slice NULL
+#define jx_plan_dynamic_update_slice NULL
+#define jx_plan_elementwise NULL
+#define jx_plan_empty NULL
+#define jx_plan_gather NULL
+#define jx_plan_identity NULL
+#define jx_plan_iota NULL
+#define jx_plan_iota_2x32 NULL
+#define jx_plan_pad NULL
+#define jx_plan_platform_index NULL
+#define jx_plan_reduce NULL
+#define jx_plan_reduce_general NULL
+#define jx_plan_reshape NULL
+#define jx_plan_scan NULL
+#define jx_plan_scatter NULL
+#define jx_plan_shape_assertion NULL
+#define jx_plan_split NULL
+#define jx_plan_stack NULL
+#define jx_plan_tile NULL
+#define jx_plan_unstack NULL
+#define jx_plan_view NULL
+#define jx_plan_while NULL
+/* kernels of linear algebra and the like */
+#define jx_plan_approx_top_k NULL
+#define jx_plan_cholesky NULL
+#define jx_plan_conv NULL
+#define jx_plan_cumulative NULL
+#define jx_plan_dot_general NULL
+#define jx_plan_eig NULL
+#define jx_plan_eigh NULL
+#define jx_plan_fft NULL
+#define jx_plan_geqrf NULL
+#define jx_plan_hessenberg NULL
+#define jx_plan_householder_product NULL
+#define jx_plan_lu NULL
+#define jx_plan_lu_pivots NULL
+#define jx_plan_qr NULL
+#define jx_plan_random_bits NULL
+#define jx_plan_random_fold_in NULL
+#define jx_plan_random_gamma NULL
+#define jx_plan_random_seed NULL
+#define jx_plan_random_split NULL
+#define jx_plan_random_unwrap NULL
+#define jx_plan_random_wrap NULL
+#define jx_plan_reduce_window NULL
+#define jx_plan_reduce_window_monoid NULL
+#define jx_plan_rng_bit_generator NULL
+#define jx_plan_schur NULL
+#define jx_plan_select_and_gather_add NULL
+#define jx_plan_select_and_scatter_add NULL
+#define jx_plan_sort NULL
+#define jx_plan_svd NULL
+#define jx_plan_threefry2x32 NULL
+#define jx_plan_top_k NULL
+#define jx_plan_triangular_solve NULL
+#define jx_plan_tridiagonal NULL
+#define jx_plan_tridiagonal_solve NULL
+
+jx_plan_rule *jx_plan_rule_of(jx_prim_id id)
+{
+    static jx_plan_rule *const rules[JX_NPRIMS] = {
+#define PRIM(id, name, nins, nouts, params, type, plan)                       \
+    [JX_PRIM_##id] = jx_plan_##plan,
+#include "frontend/ir/prims.def"
+#undef PRIM
+    };
+    return id > JX_PRIM_unknown && id < JX_NPRIMS ? rules[id] : NULL;
+}
