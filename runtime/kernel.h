@@ -104,7 +104,7 @@ jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
                          const int64_t *shape, const void *elements);
 /* The slot seen with another shape of as many elements, sharing memory where
  * the strides allow it, else copied. */
-jx_slot jx_plan_reshape(jx_planner *p, const jx_slot *slot, int rank,
+jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,
                         const int64_t *shape);
 
 /* Operations of a jaxpr in place (as a call does): `outs` are its results. */

@@ -268,7 +268,7 @@ static bool view_strides(const jx_slot *s, jx_slot *to)
     return true;
 }
 
-jx_slot jx_plan_reshape(jx_planner *p, const jx_slot *slot, int rank,
+jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,
                         const int64_t *shape)
 {
     jx_slot to = {.dtype = slot->dtype,
