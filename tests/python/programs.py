@@ -314,6 +314,11 @@ def callbacks_and_effects():
 
 
 @program
+def placed_on_a_device():
+    return lambda x: jax.device_put(x, jax.devices()[0]) * 2, (f32(3),)
+
+
+@program
 def mutable_references():
     def fun(x):
         ref = (jax.new_ref if hasattr(jax, "new_ref")

@@ -167,15 +167,18 @@ class Recorder:
             return
         scope = (a if isinstance(a, _compat.DimExpr) else b).scope
         frames, site, via = self._asked()
-        key = (op, lhs, rhs, scope, verdict, site,
-               via if op == "==" else None), frames
+        if op != "==":
+            via = None
+        elif via and site[0].startswith(_compat.JAX_DIR):
+            return  # JAX's caches: they depend on hashes, and decide nothing
+        key = (op, lhs, rhs, scope, verdict, site, via), frames
         self._rows[key] = self._rows.get(key, 0) + 1
 
     def _asked(self) -> tuple:
         """(frames outside JAX, innermost frame that asked, how).
 
-        `how` is "call" where C code compared on the frame's behalf: a cache or
-        a dictionary that looked for a key, not a decision.
+        `how` is "call" where C code compared on the frame's behalf, most often
+        a cache or a dictionary that looked for a key.
         """
         frame, found, site, via = sys._getframe(2), [], ("", ""), None
         while frame is not None:
@@ -183,21 +186,24 @@ class Recorder:
             if path.startswith(PACKAGE_DIR):
                 if code.co_name == "trace_here":
                     break
-            elif path not in _COMPARING:
+            elif not _compares(code, path):
                 if not site[0]:
                     site = path, getattr(code, "co_qualname", code.co_name)
                     if code.co_code[frame.f_lasti] not in _ASKING:
                         via = "call"
-                if not path.startswith((_compat.JAX_DIR, "<frozen")) and \
-                        not _in_stdlib(path):
+                if not path.startswith(_compat.JAX_DIR):
                     found.append((code, frame.f_lasti))
             frame = frame.f_back
         return tuple(found), site, via
 
 
-def _in_stdlib(path) -> bool:
-    return path.startswith(_compat.STDLIB_DIR) and \
-        "-packages" + os.sep not in path
+def _compares(code, path) -> bool:
+    """Frames that compare for somebody else."""
+    return (path in _COMPARING or path == "<string>"
+            or path.startswith("<frozen")
+            or code.co_name in ("__eq__", "__ne__")
+            or path.startswith(_compat.STDLIB_DIR)
+            and "-packages" + os.sep not in path)
 
 
 def _symbolic(a, b) -> bool:

@@ -199,7 +199,7 @@ class Rules:
             return "wrapped", seen(value.f), seen(value.transforms), \
                 seen(value.params)
         if isinstance(value, _compat.AbstractValue):
-            return "aval", self.walker.values.aval(value)
+            return "aval", str(value), getattr(value, "weak_type", False)
         if isinstance(value, _compat.TreeDef):
             return "tree", value
         if isinstance(value, _compat.Tracer):
