@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Measures jaxvet beside JAX, on the same work, in the same run.
+
+    build/venv/bin/python scripts/bench.py [run|check|start] [--calls N]
+
+run    executes demo programs in three classes: dispatch-bound (many small
+       operations), memory-bound (large arrays, little arithmetic) and
+       compute-bound (products, convolutions, factorizations); medians per call
+       and how many times faster than eager and than jitted JAX
+check  time and memory of `jaxvet check` from process start over the number of
+       equations
+start  time of a bare process, of `jaxvet --version`, of a small check
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+JAXVET = os.environ.get('JAXVET', str(ROOT / 'build' / 'jaxvet'))
+sys.path[:0] = [str(ROOT), str(ROOT / 'frontend' / 'python')]
+
+# Fixed: (class, demo program, sizes).
+WORK = [
+    ('dispatch-bound', 'mlp_flax', dict(b=2)),
+    ('dispatch-bound', 'adam_step', dict(b=4)),
+    ('dispatch-bound', 'adamw_schedule_step', dict(b=4)),
+    ('dispatch-bound', 'attention', dict(b=2, t=5)),
+    ('dispatch-bound', 'transformer_block', dict(b=2, t=6)),
+    ('dispatch-bound', 'layer_norm_bf16', dict(b=3)),
+    ('dispatch-bound', 'special_functions', dict(n=4)),
+    ('dispatch-bound', 'n_bodies', dict(n=3)),
+    ('dispatch-bound', 'mixture_of_experts', dict(b=5)),
+    ('memory-bound', 'multiply_add', dict(n=4_000_000)),
+    ('memory-bound', 'clip_gradient', dict(n=4_000_000)),
+    ('memory-bound', 'log1pexp_rule', dict(n=2_000_000)),
+    ('memory-bound', 'layer_norm_bf16', dict(b=20_000)),
+    ('memory-bound', 'select_tril', dict(n=2_000)),
+    ('memory-bound', 'black_scholes', dict(n=500_000)),
+    ('compute-bound', 'mlp_flax', dict(b=4_096)),
+    ('compute-bound', 'attention', dict(b=8, t=256)),
+    ('compute-bound', 'transformer_block', dict(b=8, t=128)),
+    ('compute-bound', 'cnn_flax', dict(b=64)),
+    ('compute-bound', 'conv_free_size', dict(h=256, w=256)),
+    ('compute-bound', 'principal_components', dict(n=500)),
+    ('compute-bound', 'gaussian_process', dict(n=500)),
+    ('compute-bound', 'least_squares', dict(n=500)),
+]
+
+
+# ---- processes
+def measured(*args, repeat=15):
+    """Median seconds from start to end of a process, its peak megabytes (never
+    less than this Python's: the kernel counts from before the exec), its code."""
+    times, peak = [], 0
+    with open(os.devnull, 'w') as null:
+        for _ in range(repeat):
+            start = time.perf_counter()
+            child = subprocess.Popen(args, stdout=null, stderr=null)
+            _, status, usage = os.wait4(child.pid, 0)
+            times.append(time.perf_counter() - start)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            peak = max(peak, usage.ru_maxrss / 1024)
+    return statistics.median(times), peak, child.returncode
+
+
+def chain(count):
+    """A document of that many equations, sines and products in turn."""
+    aval = {'dt': 'f32', 'sh': ['b', 3]}
+    eqns = []
+    for i in range(count):
+        params = {'accuracy': None} if i % 2 == 0 else {}
+        eqns.append([0 if i % 2 == 0 else 1, [i] if i % 2 == 0 else [i, i - 1],
+                     [0], params, -1, -1, -1])
+    return {
+        'format': 'jaxvet-jaxpr', 'version': 1,
+        'producer': {'jaxvet': '0', 'jax': '0.10.2', 'python': '3', 'x64': False},
+        'entry': {'jaxpr': 0, 'consts': [], 'name': 'chain', 'in_paths': ['x'], 'out_paths': ['']},
+        'avals': [aval], 'prims': ['sin', 'mul'],
+        'jaxprs': [{'in': [0], 'eqns': eqns, 'out': [count]}],
+    }
+
+
+def bench_check(folder):
+    print('jaxvet check, from process start (document of a chain of equations):')
+    print(f'{"equations":>10} {"ms":>9} {"us/equation":>12} {"MB":>7}')
+    for count in (20, 100, 1_000, 10_000, 100_000):
+        path = folder / 'chain.json'
+        path.write_text(json.dumps(chain(count), separators=(',', ':')) + '\n')
+        seconds, peak, code = measured(JAXVET, 'check', str(path), repeat=15 if count < 1e5 else 3)
+        note = '' if code == 0 else f'   (exit code {code})'
+        print(f'{count:>10,} {seconds * 1e3:>9.2f} {seconds * 1e6 / count:>12.2f} {peak:>7.1f}{note}')
+
+
+def bench_start(folder):
+    path = folder / 'small.json'
+    path.write_text(json.dumps(chain(20), separators=(',', ':')) + '\n')
+    for what, *args in (('a process that does nothing', '/bin/true'),
+                        ('jaxvet help', JAXVET, 'help'),
+                        ('jaxvet check, 20 equations', JAXVET, 'check', str(path))):
+        seconds, peak, _ = measured(*args, repeat=51)
+        print(f'{what:<32} {seconds * 1e3:>7.2f} ms  {peak:>5.1f} MB')
+
+
+# ---- running
+def median_call(call, wait, calls):
+    """Median seconds of a call; few calls if one takes long."""
+    wait(call())
+    start = time.perf_counter()
+    wait(call())
+    once = time.perf_counter() - start
+    times = []
+    for _ in range(max(3, min(calls, int(1.5 / max(once, 1e-6))))):
+        start = time.perf_counter()
+        wait(call())
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+UNITS = {'ns': 1e-9, 'us': 1e-6, 'µs': 1e-6, 'ms': 1e-3, 's': 1}
+
+
+def median_jaxvet(document, npz, calls):
+    done = subprocess.run([JAXVET, 'run', str(document), '--inputs', str(npz), '--bench', str(calls)],
+                          capture_output=True, text=True)
+    found = re.search(r'median[ :=]*([0-9.e+-]+) *(ns|us|µs|ms|s)\b', done.stdout)
+    if done.returncode or not found:
+        return None, (done.stderr or done.stdout).strip()[-200:]
+    return float(found[1]) * UNITS[found[2]], None
+
+
+def bench_run(folder, calls):
+    os.environ.setdefault('JAX_PLATFORMS', 'cpu')
+    import jax
+    import jaxvet
+    import numpy as np
+    from demo import programs  # noqa: F401
+    from demo.make import raw
+    from demo.registry import PROGRAMS, abstract
+
+    by_name = {p.name: p for p in PROGRAMS}
+    ratios, missed = {}, []
+    print(f'{"program":<34} {"eager ms":>10} {"jit ms":>10} {"jaxvet ms":>10} {"x eager":>8} {"x jit":>7}')
+    for kind, name, sizes in WORK:
+        program = by_name[name]
+        program = type(program)(**{**vars(program), 'sizes': (sizes,)})
+        with jax.enable_x64(program.x64):
+            function, args = program.build(**sizes)
+            leaves, tree = jax.tree_util.tree_flatten(abstract(args))
+            values = [jax.random.wrap_key_data(v) if jax.dtypes.issubdtype(l.dtype, jax.dtypes.prng_key)
+                      else jax.numpy.asarray(v) for v, l in zip(program.draw(0), leaves)]
+            document, npz = folder / f'{name}.json', folder / f'{name}.npz'
+            jaxvet.dump(function)(*abstract(args)).save(str(document))
+            np.savez(npz, **{f'in{i}': raw(v) for i, v in enumerate(values)})
+            args = jax.tree_util.tree_unflatten(tree, values)
+            jitted = jax.jit(function)
+            eager_time = median_call(lambda: function(*args), jax.block_until_ready, calls)
+            jit_time = median_call(lambda: jitted(*args), jax.block_until_ready, calls)
+        once = max(3, min(calls, int(1.5 / eager_time)))
+        our_time, why = median_jaxvet(document, npz, once)
+        label = name + ' ' + ','.join(f'{k}={v}' for k, v in sizes.items())
+        if our_time is None:
+            missed.append(f'{label}: {why}')
+            print(f'{label:<34} {eager_time * 1e3:>10.3f} {jit_time * 1e3:>10.3f} {"-":>10}')
+            continue
+        ratios.setdefault(kind, []).append((eager_time / our_time, jit_time / our_time))
+        print(f'{label:<34} {eager_time * 1e3:>10.3f} {jit_time * 1e3:>10.3f} {our_time * 1e3:>10.3f} '
+              f'{eager_time / our_time:>8.2f} {jit_time / our_time:>7.2f}', flush=True)
+    for kind, pairs in ratios.items():
+        eager, jit = (math.exp(statistics.fmean(math.log(x) for x in column)) for column in zip(*pairs))
+        print(f'{kind:<16} geometric mean over {len(pairs)}: {eager:.2f} x eager, {jit:.2f} x jitted')
+    for line in missed:
+        print('not measured:', line)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('what', nargs='?', choices=('run', 'check', 'start'))
+    parser.add_argument('--calls', type=int, default=200)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        if options.what in (None, 'start'):
+            bench_start(folder)
+        if options.what in (None, 'check'):
+            bench_check(folder)
+        if options.what in (None, 'run'):
+            bench_run(folder, options.calls)
+
+
+if __name__ == '__main__':
+    main()
