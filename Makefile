@@ -78,12 +78,12 @@ setup:  ## install what is missing, pinned JAX in build/venv included
 	@scripts/setup.sh all
 
 test: setup  ## set up, then run every test
-	@$(MAKE) check
+	@$(MAKE) -j$$(nproc) check
 	@scripts/pytests.sh
 
 demo:  ## set up, then check, gradcheck and run the demo programs
 	@scripts/setup.sh build
-	@$(MAKE) all
+	@$(MAKE) -j$$(nproc) all
 	@scripts/demo.sh
 
 # The same tests in other builds.

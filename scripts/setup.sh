@@ -107,7 +107,7 @@ install_venv() {
     venv_is_there && return 0
     say "installing the pinned JAX into $venv (some minutes)"
     if python3 -m venv $venv >build/setup.log 2>&1 &&
-        $venv/bin/pip install --disable-pip-version-check -q \
+        $venv/bin/pip install --disable-pip-version-check --retries 2 -q \
             -r requirements.txt >build/setup.log 2>&1 && venv_is_there; then
         return 0
     fi

@@ -44,9 +44,10 @@ END { exit bad }' || fail "includes must point left"
 # One file per outside library.
 one_file() { # header pattern, file
     # shellcheck disable=SC2086
-    for f in $(grep -lE "^#include <($1)>" $sources); do
+    grep -lE "^#include <($1)>" $sources | while read -r f; do
         [ "$f" = "$2" ] || fail "$f includes <$1>, which only $2 may"
-    done
+        [ $bad -eq 0 ]
+    done || bad=1
 }
 one_file 'json-c/.*|json\.h' frontend/base/json.c
 one_file 'zlib\.h' frontend/base/npz.c
