@@ -166,15 +166,15 @@ typedef struct jx_mesh {
 } jx_mesh;
 
 /* One declared constraint on symbolic dims: lhs >= rhs, or lhs == rhs. */
-typedef struct jx_constraint {
+typedef struct jx_scope_constraint {
     bool equal;
     const jx_dim *lhs, *rhs;
     const char *text; /* as the user wrote it */
-} jx_constraint;
+} jx_scope_constraint;
 
 typedef struct jx_scope {
     int nconstraints;
-    const jx_constraint *constraints;
+    const jx_scope_constraint *constraints;
     const jx_stack *stack;
 } jx_scope;
 
