@@ -13,7 +13,7 @@ import sys
 import jax
 import jax.extend.random
 import numpy as np
-from jax._src import ad_util, config, core, dtypes, shard_map
+from jax._src import ad_util, config, core, dtypes, effects, shard_map
 from jax._src import linear_util as lu
 from jax._src import mesh as mesh_lib
 from jax._src.custom_derivatives import SymbolicZero
@@ -38,6 +38,7 @@ FLOAT0 = dtypes.float0
 PRNGImpl = type(jax.extend.random.threefry_prng_impl)
 TreeDef = type(jax.tree_util.tree_structure(0))
 CustomVJPException = getattr(ad, "CustomVJPException", ())
+Effect = effects.Effect
 Inconclusive = shape_poly.InconclusiveDimensionOperation
 
 #: Parameters that hold a rule's thunk, by primitive, oldest spelling last.

@@ -17,7 +17,7 @@ import threading
 import warnings
 
 from . import _compat
-from ._source import PACKAGE_DIR
+from ._source import ENTRIES, PACKAGE_DIR
 from ._tables import without_empty
 
 _running = threading.Lock()
@@ -184,7 +184,7 @@ class Recorder:
         while frame is not None:
             code, path = frame.f_code, frame.f_code.co_filename
             if path.startswith(PACKAGE_DIR):
-                if code.co_name == "trace_here":
+                if code.co_name in ENTRIES:
                     break
             elif not _compares(code, path):
                 if not site[0]:

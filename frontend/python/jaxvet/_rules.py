@@ -99,6 +99,9 @@ class Rules:
             if self.walker.equations - self._start > self._budget:
                 return patterns, "budget"
             row = {"zeros": _text(mask)}
+            if patterns:
+                _forget_result_paths(met.thunk)
+                _forget_result_paths(met.eqn.params.get("bwd"))
             try:
                 with _compat.equation_context(met.eqn, met.shard_maps):
                     made = extract(met, mask)
@@ -263,6 +266,29 @@ def _merged(fixed, free, choice) -> tuple:
 
 def _called(thunk):
     return getattr(thunk, "call_wrapped", thunk)
+
+
+_RESULT_PATHS = "_get_result_paths_thunk"
+
+
+def _forget_result_paths(thunk) -> None:
+    """JAX 0.6 remembers the paths of a function's results, and insists on
+    them when a mask changes the results."""
+    seen, todo = set(), [thunk]
+    while todo:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, types.FunctionType):
+            todo += [_cell(cell) for cell in value.__closure__ or ()]
+        elif isinstance(value, _compat.WrappedFun):
+            todo += [value.f, value.transforms]
+            for (transform, _), store in zip(value.transforms, value.stores):
+                if getattr(transform, "__name__", "") == _RESULT_PATHS:
+                    store.reset()
+        elif isinstance(value, (tuple, list)):
+            todo += value
 
 
 def _refuse_tracers(consts) -> None:

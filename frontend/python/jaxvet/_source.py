@@ -9,6 +9,8 @@ from . import _compat
 from ._tables import Table
 
 PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
+#: Our functions that enter a user's program: all further out called us.
+ENTRIES = ("trace_here", "_patterns")
 #: A call written over more lines than this is embedded up to here.
 MOST_LINES = 8
 #: Stacks deeper than this lose their outermost frames.
@@ -84,8 +86,8 @@ class Sources:
         found = []
         for code, lasti in _compat.frames_of(traceback):
             if code.co_filename.startswith(PACKAGE_DIR):
-                if code.co_name == "trace_here":
-                    break  # all further out called the exporter
+                if code.co_name in ENTRIES:
+                    break
                 continue
             frame = self._frame_of(code, lasti)
             if frame is not None:

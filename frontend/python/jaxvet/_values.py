@@ -363,6 +363,7 @@ class Values:
         (slice, lambda self, v: {"$slice": [self.param(v.start),
                                             self.param(v.stop),
                                             self.param(v.step)]}),
+        (_compat.Effect, lambda self, v: {"$rec": type(v).__name__, "f": {}}),
         (_compat.TreeDef, lambda self, v: {"$tree": printable(str(v))}),
         ((np.ndarray, jax.Array), lambda self, v: {"$const": self.const(v)}),
         (_compat.Primitive, lambda self, v: {"$prim": v.name}),
