@@ -10,11 +10,6 @@ typedef struct jx_ints {
     const int64_t *at;
 } jx_ints;
 
-typedef struct jx_bools {
-    int count;
-    const bool *at;
-} jx_bools;
-
 typedef struct jx_dim_list {
     int count;
     const jx_dim *const *at; /* numbers are dims too */
@@ -83,7 +78,6 @@ typedef enum jx_rng_algorithm {
 #define JX_FIELD_dim const jx_dim *
 #define JX_FIELD_ints jx_ints
 #define JX_FIELD_opt_ints jx_ints
-#define JX_FIELD_bools jx_bools
 #define JX_FIELD_dims jx_dim_list
 #define JX_FIELD_opt_dims jx_dim_list
 #define JX_FIELD_pairs jx_dim_tuples

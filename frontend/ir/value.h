@@ -63,6 +63,21 @@ typedef struct jx_value {
     const struct jx_value *unreduced, *reduced; /* of a spec, or NULL */
 } jx_value;
 
+/* Keeps one copy of each distinct value.  (Items of a value that is added must
+ * have been added before, so that comparing pointers compares trees.) */
+typedef struct jx_values {
+    jx_ctx *ctx;
+    jx_intern table;
+} jx_values;
+
+void jx_values_init(jx_values *in, jx_ctx *ctx);
+/* The kept value equal to *like, whose arrays are copied and whose texts must
+ * be interned.  NULL without memory. */
+const jx_value *jx_value_add(jx_values *in, const jx_value *like);
+
+/* The field of a record, or NULL. */
+const jx_value *jx_value_field(const jx_value *record, const char *name);
+
 /* Parameters of one equation, sorted by name. */
 typedef struct jx_param {
     const char *name; /* interned */

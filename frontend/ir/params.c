@@ -1,0 +1,459 @@
+/* params.c - from the tree of parameters to the primitive's struct.
+ *
+ * params.def expands into one table of fields per family (name, kind, offset)
+ * and one decoder per kind; a primitive's row in prims.def names its family. */
+#include "frontend/ir/params.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct decode {
+    jx_program *program;
+    const char *expected; /* set by a decoder that gives false */
+} decode;
+
+static bool want(decode *d, const char *what)
+{
+    d->expected = what;
+    return false;
+}
+
+/* ---- a decoder per kind; `to` is the field */
+
+static bool read_boolean(decode *d, const jx_value *v, void *to)
+{
+    if (v->tag != JX_V_BOOL &&
+        !(v->tag == JX_V_INT && (v->integer == 0 || v->integer == 1)))
+        return want(d, "True or False");
+    *(bool *)to = v->tag == JX_V_BOOL ? v->boolean : v->integer == 1;
+    return true;
+}
+
+static bool read_integer(decode *d, const jx_value *v, void *to)
+{
+    if (v->tag != JX_V_INT)
+        return want(d, "an integer");
+    *(int64_t *)to = v->integer;
+    return true;
+}
+
+static bool read_real(decode *d, const jx_value *v, void *to)
+{
+    if (v->tag != JX_V_FLOAT && v->tag != JX_V_INT)
+        return want(d, "a number");
+    *(double *)to = v->tag == JX_V_INT ? (double)v->integer : v->real;
+    return true;
+}
+
+static bool read_text(decode *d, const jx_value *v, void *to)
+{
+    if (v->tag != JX_V_TEXT && v->tag != JX_V_FUNCTION)
+        return want(d, "text");
+    *(const char **)to = v->text;
+    return true;
+}
+
+static bool read_dtype(decode *d, const jx_value *v, void *to)
+{
+    if (v->tag != JX_V_DTYPE || v->dtype == JX_DT_NONE)
+        return want(d, "a dtype");
+    *(jx_dtype *)to = v->dtype;
+    return true;
+}
+
+static const jx_dim *dim_of(decode *d, const jx_value *v)
+{
+    if (v->tag == JX_V_INT)
+        return jx_dim_int(d->program->dims, v->integer);
+    return v->tag == JX_V_DIM ? v->dim : NULL;
+}
+
+static bool read_dim(decode *d, const jx_value *v, void *to)
+{
+    const jx_dim *dim = dim_of(d, v);
+
+    *(const jx_dim **)to = dim;
+    return dim || want(d, "a size (an integer or a symbolic one)");
+}
+
+static bool read_ints(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] = "a tuple of integers";
+
+    if (v->tag != JX_V_TUPLE && v->tag != JX_V_SET)
+        return want(d, expected);
+    int64_t *at = JX_NEW_ARRAY(d->program->ctx->arena, v->count, int64_t);
+    for (int i = 0; at && i < v->count; i++) {
+        if (v->items[i]->tag != JX_V_INT)
+            return want(d, expected);
+        at[i] = v->items[i]->integer;
+    }
+    *(jx_ints *)to = (jx_ints){at ? v->count : 0, at};
+    return true;
+}
+
+/* Sizes in tuples of `width`, flattened; a width of 0 is a plain tuple. */
+static bool read_sizes(decode *d, const jx_value *v, int width, void *to,
+                       const char *expected)
+{
+    int each = width ? width : 1, n = 0;
+
+    if (v->tag != JX_V_TUPLE)
+        return want(d, expected);
+    if (v->count > INT32_MAX / 4)
+        return want(d, expected);
+    const jx_dim **at = JX_NEW_ARRAY(d->program->ctx->arena,
+                                     (size_t)v->count * (size_t)each,
+                                     const jx_dim *);
+    for (int i = 0; at && i < v->count; i++) {
+        const jx_value *item = v->items[i];
+        const jx_value *const *parts = width ? item->items : &v->items[i];
+        if (width && (item->tag != JX_V_TUPLE || item->count != width))
+            return want(d, expected);
+        for (int k = 0; k < each; k++) {
+            at[n] = dim_of(d, parts[k]);
+            if (!at[n++])
+                return want(d, expected);
+        }
+    }
+    *(jx_dim_list *)to = (jx_dim_list){at ? v->count : 0, at, true};
+    return true;
+}
+
+static bool read_dims(decode *d, const jx_value *v, void *to)
+{
+    return read_sizes(d, v, 0, to, "a tuple of sizes");
+}
+
+static bool read_pairs(decode *d, const jx_value *v, void *to)
+{
+    return read_sizes(d, v, 2, to, "a tuple of pairs (low, high)");
+}
+
+static bool read_triples(decode *d, const jx_value *v, void *to)
+{
+    return read_sizes(d, v, 3, to,
+                      "a tuple of triples (low, high, interior)");
+}
+
+static bool read_jaxpr(decode *d, const jx_value *v, void *to)
+{
+    jx_closed *closed = to;
+
+    if (v->tag != JX_V_JAXPR)
+        return want(d, "a jaxpr");
+    const jx_array **consts = JX_NEW_ARRAY(d->program->ctx->arena, v->count,
+                                           const jx_array *);
+    for (int i = 0; consts && i < v->count; i++)
+        consts[i] = v->items[i]->array;
+    *closed = (jx_closed){v->jaxpr, consts ? v->count : 0, consts};
+    return true;
+}
+
+static bool read_jaxprs(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] = "a tuple of jaxprs, at least one";
+
+    if (v->tag != JX_V_TUPLE || v->count == 0)
+        return want(d, expected);
+    jx_closed *at = JX_NEW_ARRAY(d->program->ctx->arena, v->count, jx_closed);
+    for (int i = 0; at && i < v->count; i++)
+        if (!read_jaxpr(d, v->items[i], &at[i]))
+            return want(d, expected);
+    *(jx_closed_list *)to = (jx_closed_list){at ? v->count : 0, at};
+    return true;
+}
+
+/* Fields of a record that are tuples of integers; one that older versions
+ * lack (the batching dims) stays empty. */
+static bool read_record(decode *d, const jx_value *v, size_t count,
+                        const char *const *names, jx_ints *const *to,
+                        size_t required, const char *expected)
+{
+    if (v->tag != JX_V_RECORD)
+        return want(d, expected);
+    for (size_t i = 0; i < count; i++) {
+        const jx_value *field = jx_value_field(v, names[i]);
+        if (!field ? i < required : !read_ints(d, field, to[i]))
+            return want(d, expected);
+    }
+    return true;
+}
+
+static bool read_gather(decode *d, const jx_value *v, void *to)
+{
+    static const char *const names[] = {
+        "offset_dims", "collapsed_slice_dims", "start_index_map",
+        "operand_batching_dims", "start_indices_batching_dims"};
+    jx_gather_dims *g = to;
+    jx_ints *const fields[] = {
+        &g->offset_dims, &g->collapsed_slice_dims, &g->start_index_map,
+        &g->operand_batching_dims, &g->start_indices_batching_dims};
+
+    return read_record(d, v, 5, names, fields, 3, "GatherDimensionNumbers");
+}
+
+static bool read_scatter(decode *d, const jx_value *v, void *to)
+{
+    static const char *const names[] = {
+        "update_window_dims", "inserted_window_dims",
+        "scatter_dims_to_operand_dims", "operand_batching_dims",
+        "scatter_indices_batching_dims"};
+    jx_scatter_dims *s = to;
+    jx_ints *const fields[] = {
+        &s->update_window_dims, &s->inserted_window_dims,
+        &s->scatter_dims_to_operand_dims, &s->operand_batching_dims,
+        &s->scatter_indices_batching_dims};
+
+    return read_record(d, v, 5, names, fields, 3, "ScatterDimensionNumbers");
+}
+
+static bool read_conv(decode *d, const jx_value *v, void *to)
+{
+    static const char *const names[] = {"lhs_spec", "rhs_spec", "out_spec"};
+    jx_conv_dims *c = to;
+    jx_ints *const fields[] = {&c->lhs_spec, &c->rhs_spec, &c->out_spec};
+
+    return read_record(d, v, 3, names, fields, 3, "ConvDimensionNumbers");
+}
+
+static bool is_pair(const jx_value *v)
+{
+    return v->tag == JX_V_TUPLE && v->count == 2;
+}
+
+static bool read_dot(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] = "((lhs contracting, rhs contracting), "
+                                   "(lhs batch, rhs batch))";
+    jx_dot_dims *dims = to;
+
+    if (!is_pair(v) || !is_pair(v->items[0]) || !is_pair(v->items[1]))
+        return want(d, expected);
+    return (read_ints(d, v->items[0]->items[0], &dims->lhs_contracting) &&
+            read_ints(d, v->items[0]->items[1], &dims->rhs_contracting) &&
+            read_ints(d, v->items[1]->items[0], &dims->lhs_batch) &&
+            read_ints(d, v->items[1]->items[1], &dims->rhs_batch)) ||
+           want(d, expected);
+}
+
+/* `names` from 1 on; the input says "Class.NAME", or the number that the class
+ * gives it (JAX prints some of them so). */
+static bool read_enum(decode *d, const jx_value *v, size_t count,
+                      const char *const *names, const int64_t *numbers,
+                      int *to, const char *expected)
+{
+    const char *dot = v->tag == JX_V_ENUM ? strrchr(v->text, '.') : NULL;
+    const char *name = dot                     ? dot + 1
+                       : v->tag == JX_V_ENUM   ? v->text
+                       : v->tag == JX_V_TEXT   ? v->text
+                                               : NULL;
+
+    for (size_t i = 1; i < count; i++)
+        if (name ? !strcasecmp(name, names[i])
+                 : v->tag == JX_V_INT && v->integer == numbers[i]) {
+            *to = (int)i;
+            return true;
+        }
+    return want(d, expected);
+}
+
+static bool read_mode(decode *d, const jx_value *v, void *to)
+{
+    static const char *const names[] = {
+        [JX_MODE_CLIP] = "CLIP",
+        [JX_MODE_FILL_OR_DROP] = "FILL_OR_DROP",
+        [JX_MODE_PROMISE_IN_BOUNDS] = "PROMISE_IN_BOUNDS",
+        [JX_MODE_ONE_HOT] = "ONE_HOT"};
+    static const int64_t numbers[] = {[JX_MODE_CLIP] = 0,
+                                      [JX_MODE_FILL_OR_DROP] = 1,
+                                      [JX_MODE_PROMISE_IN_BOUNDS] = 2,
+                                      [JX_MODE_ONE_HOT] = 3};
+    int found = 0;
+    bool ok = read_enum(d, v, 5, names, numbers, &found,
+                        "a GatherScatterMode (CLIP, FILL_OR_DROP, "
+                        "PROMISE_IN_BOUNDS or ONE_HOT)");
+
+    *(jx_gather_mode *)to = (jx_gather_mode)found;
+    return ok;
+}
+
+static bool read_fft_kind(decode *d, const jx_value *v, void *to)
+{
+    static const char *const names[] = {[JX_FFT] = "FFT",
+                                        [JX_IFFT] = "IFFT",
+                                        [JX_RFFT] = "RFFT",
+                                        [JX_IRFFT] = "IRFFT"};
+    static const int64_t numbers[] = {
+        [JX_FFT] = 0, [JX_IFFT] = 1, [JX_RFFT] = 2, [JX_IRFFT] = 3};
+    int found = 0;
+    bool ok = read_enum(d, v, 5, names, numbers, &found,
+                        "an FftType (FFT, IFFT, RFFT or IRFFT)");
+
+    *(jx_fft_kind *)to = (jx_fft_kind)found;
+    return ok;
+}
+
+static bool read_rounding(decode *d, const jx_value *v, void *to)
+{
+    static const char *const names[] = {
+        [JX_ROUND_AWAY_FROM_ZERO] = "AWAY_FROM_ZERO",
+        [JX_ROUND_TO_NEAREST_EVEN] = "TO_NEAREST_EVEN"};
+    static const int64_t numbers[] = {[JX_ROUND_AWAY_FROM_ZERO] = 0,
+                                      [JX_ROUND_TO_NEAREST_EVEN] = 1};
+    int found = 0;
+    bool ok = read_enum(d, v, 3, names, numbers, &found,
+                        "a RoundingMethod (AWAY_FROM_ZERO or "
+                        "TO_NEAREST_EVEN)");
+
+    *(jx_rounding *)to = (jx_rounding)found;
+    return ok;
+}
+
+static bool read_algorithm(decode *d, const jx_value *v, void *to)
+{
+    static const char *const names[] = {[JX_RNG_DEFAULT] = "RNG_DEFAULT",
+                                        [JX_RNG_THREEFRY] = "RNG_THREE_FRY",
+                                        [JX_RNG_PHILOX] = "RNG_PHILOX"};
+    static const int64_t numbers[] = {
+        [JX_RNG_DEFAULT] = 0, [JX_RNG_THREEFRY] = 1, [JX_RNG_PHILOX] = 2};
+    int found = 0;
+    bool ok = read_enum(d, v, 4, names, numbers, &found,
+                        "a RandomAlgorithm (RNG_DEFAULT, RNG_THREE_FRY or "
+                        "RNG_PHILOX)");
+
+    *(jx_rng_algorithm *)to = (jx_rng_algorithm)found;
+    return ok;
+}
+
+static bool read_prim(decode *d, const jx_value *v, void *to)
+{
+    if (v->tag != JX_V_PRIM)
+        return want(d, "a primitive");
+    *(const char **)to = v->text;
+    return true;
+}
+
+static bool read_rule(decode *d, const jx_value *v, void *to)
+{
+    if (v->tag != JX_V_RULE)
+        return want(d, "a rule");
+    *(const struct jx_rule **)to = v->rule;
+    return true;
+}
+
+static bool read_impl(decode *d, const jx_value *v, void *to)
+{
+    if (v->tag != JX_V_IMPL && v->tag != JX_V_TEXT)
+        return want(d, "a PRNG implementation");
+    *(const char **)to = v->text;
+    return true;
+}
+
+static bool read_value(decode *d, const jx_value *v, void *to)
+{
+    (void)d;
+    *(const jx_value **)to = v;
+    return true;
+}
+
+/* ---- optional kinds: None is zero, else as the kind itself */
+
+#define OPTIONAL(kind)                                                        \
+    static bool read_opt_##kind(decode *d, const jx_value *v, void *to)       \
+    {                                                                         \
+        return v->tag == JX_V_NONE || read_##kind(d, v, to);                  \
+    }
+OPTIONAL(boolean)
+OPTIONAL(integer)
+OPTIONAL(text)
+OPTIONAL(dtype)
+OPTIONAL(ints)
+OPTIONAL(dims)
+OPTIONAL(jaxpr)
+OPTIONAL(value)
+#undef OPTIONAL
+
+/* Where a rule could not be dumped, a function or a mark stands in its place;
+ * that is no rule then, not a wrong parameter. */
+static bool read_opt_rule(decode *d, const jx_value *v, void *to)
+{
+    return v->tag != JX_V_RULE || read_rule(d, v, to);
+}
+
+typedef bool reader(decode *d, const jx_value *v, void *to);
+
+typedef struct field {
+    const char *name;
+    size_t offset;
+    reader *read;
+    bool optional;
+} field;
+
+typedef struct schema {
+    size_t size, nfields;
+    const field *fields;
+} schema;
+
+/* A field's row; its struct is `jx_p_here` while a family is expanded. */
+#define FIELD(kind, name)                                                     \
+    {#name, offsetof(jx_p_here, name), read_##kind,                           \
+     sizeof #kind > 4 && #kind[0] == 'o' && #kind[3] == '_'},
+#define PARAMS(name, ...)                                                     \
+    static const field *fields_##name(size_t *count)                          \
+    {                                                                         \
+        typedef jx_p_##name jx_p_here;                                        \
+        static const field fields[] = {__VA_ARGS__{NULL, 0, NULL, false}};    \
+        *count = sizeof fields / sizeof *fields - 1;                          \
+        return (void)offsetof(jx_p_here, jx_nothing), fields;                 \
+    }
+#include "frontend/ir/params.def"
+#undef PARAMS
+#undef FIELD
+
+static schema schema_of(jx_prim_id id)
+{
+    schema s = {0};
+
+    switch (id) {
+#define PRIM(id, name, nins, nouts, params, type, plan)                       \
+    case JX_PRIM_##id:                                                        \
+        s.size = sizeof(jx_p_##params);                                       \
+        s.fields = fields_##params(&s.nfields);                               \
+        break;
+#include "frontend/ir/prims.def"
+#undef PRIM
+    case JX_PRIM_unknown:
+    case JX_NPRIMS:
+        break;
+    }
+    return s;
+}
+
+const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
+                             const char **why)
+{
+    jx_arena *arena = program->ctx->arena;
+    schema s = schema_of(eqn->prim->id);
+    char *to = s.size ? jx_arena_alloc(arena, s.size) : NULL;
+
+    *why = to ? NULL : "the primitive is unknown";
+    for (size_t i = 0; to && i < s.nfields; i++) {
+        const field *f = &s.fields[i];
+        const jx_value *v = jx_eqn_param(eqn, f->name);
+        decode d = {.program = program};
+        if (!v && f->optional)
+            continue;
+        if (!v)
+            *why = jx_arena_printf(arena, "%s: parameter '%s' is missing",
+                                   eqn->prim->name, f->name);
+        else if (!f->read(&d, v, to + f->offset))
+            *why = jx_arena_printf(arena, "%s: parameter '%s': expected %s",
+                                   eqn->prim->name, f->name, d.expected);
+        if (*why || jx_arena_failed(arena))
+            return NULL;
+    }
+    return to;
+}

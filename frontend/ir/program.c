@@ -1,0 +1,21 @@
+/* program.c - see program.h. */
+#include "frontend/ir/program.h"
+
+#include <string.h>
+
+const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name)
+{
+    int low = 0, high = eqn->nparams;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = strcmp(name, eqn->params[middle].name);
+        if (order == 0)
+            return eqn->params[middle].value;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
