@@ -83,13 +83,15 @@ typedef struct jx_stack {
 typedef struct jx_eqn_ctx {
     bool threefry_partitionable;
     const char *compute_type;    /* or NULL */
-    const jx_value *xla_metadata; /* a map, or NULL */
+    const jx_value *xla_metadata; /* a map from text to text, or NULL */
+    int mesh;                     /* 1 + index in the meshes; 0: none */
 } jx_eqn_ctx;
 
 typedef struct jx_effect {
     const char *type; /* "NamedAxisEffect" */
     const char *axis; /* or NULL */
-    int input;        /* index, or -1 */
+    bool has_input;   /* it concerns an input (of a ref), ... */
+    int input;        /* ... this one; -1: none here */
 } jx_effect;
 
 typedef struct jx_effects {
@@ -109,7 +111,9 @@ typedef struct jx_eqn {
     const char *name_stack; /* or NULL */
     const jx_eqn_ctx *ctx;  /* or NULL */
     jx_effects effects;
-    bool saveable;          /* a remat policy keeps its outputs */
+    bool saveable;          /* a remat policy keeps its outputs, ... */
+    const char *offload_from, *offload_to; /* ... moved between these memories;
+                                              or NULL */
 } jx_eqn;
 
 typedef struct jx_jaxpr {
@@ -137,8 +141,9 @@ typedef struct jx_rule_pattern {
     jx_closed jvp;       /* custom_jvp: primals ++ tangents -> both */
     const char *out_zeros;
     jx_closed fwd, bwd;  /* custom_vjp */
-    int nres;
-    const int *fwds;     /* per residual: the input it forwards, or -1 */
+    int nres;            /* all residuals, in the order in which bwd takes them */
+    const int *fwds;     /* per residual: the operand that it is, or -1: the
+                            next one that fwd gives */
     const char *ct_zeros;
 } jx_rule_pattern;
 
@@ -148,7 +153,8 @@ typedef struct jx_rule {
     const char *name;
     const jx_stack *stack;
     int nins, nconsts, nouts;
-    const jx_aval *const *ins;
+    const jx_aval *const *ins; /* of all operands, constants first */
+    jx_closed primal;          /* takes the same operands */
     bool symbolic_zeros;
     int npatterns;
     const jx_rule_pattern *patterns;
@@ -201,6 +207,7 @@ typedef struct jx_program {
     jx_ctx *ctx;
     jx_dims *dims;
     jx_avals avals;
+    jx_values values;
     const char *path; /* of the input, for messages; "-" for standard input */
     const char *jaxvet_version, *jax_version, *python_version; /* or NULL */
     bool x64;
@@ -225,6 +232,11 @@ typedef struct jx_program {
  * place.  Readers promise a program that passes; passes are checked after each
  * run in debug builds. */
 bool jx_program_verify(const jx_program *program);
+
+/* What does not fit in one equation by the rules of its primitive (counts of
+ * operands and results, of nested jaxprs' too), as arena text; NULL if nothing.
+ * Its parameters have been decoded. */
+const char *jx_eqn_misfit(jx_ctx *ctx, const jx_eqn *eqn);
 
 /* The parameter of that name, or NULL. */
 const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name);

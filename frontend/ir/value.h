@@ -30,7 +30,7 @@ typedef enum jx_value_tag {
     JX_V_DTYPE,    /* .dtype; .text numpy's name */
     JX_V_DIM,      /* .dim (symbolic) */
     JX_V_JAXPR,    /* .jaxpr; .items its constants as JX_V_CONST; .open */
-    JX_V_RULE,     /* .rule */
+    JX_V_RULE,     /* .rule; .text its function's name, or NULL */
     JX_V_AVAL,     /* .aval */
     JX_V_PRIM,     /* .text: another primitive's name */
     JX_V_MESH,     /* .integer: index in the program's meshes */

@@ -1,0 +1,147 @@
+/* document.c - the top level of a document.  See document.h.
+ *
+ * The tables are read in the order in which they refer to each other, which is
+ * almost that of the page: rules look back at jaxprs and jaxprs at rules, so
+ * the rules get their places before the jaxprs and their contents after. */
+#include "frontend/read/document.h"
+
+#include "frontend/read/document_parts.h"
+
+#include <string.h>
+
+static const char top_keys[] =
+    "format version producer entry files frames stacks names contexts meshes "
+    "scopes avals consts npz prims jaxprs rules comparisons";
+
+static void read_head(jx_doc *d, const jx_node *root)
+{
+    jx_node format = jx_node_need(&d->walk, root, "format");
+    jx_node version = jx_node_need(&d->walk, root, "version");
+    const char *text = jx_node_text(&d->walk, &format);
+
+    if (text && strcmp(text, "jaxvet-jaxpr"))
+        jx_node_fail(&d->walk, &format,
+                     "expected \"jaxvet-jaxpr\", found \"%.40s\"", text);
+    int64_t n = jx_node_int(&d->walk, &version, 1, INT32_MAX);
+    if (n != 1)
+        jx_node_fail(&d->walk, &version,
+                     "version %lld is not known; this program reads version "
+                     "1", (long long)n);
+    jx_node_object(&d->walk, root, top_keys);
+}
+
+static void read_producer(jx_doc *d, const jx_node *root)
+{
+    jx_node producer = jx_node_need(&d->walk, root, "producer");
+    jx_program *p = d->program;
+
+    if (!jx_node_object(&d->walk, &producer, "jaxvet jax python x64"))
+        return;
+    jx_node jaxvet = jx_node_member(&producer, "jaxvet");
+    jx_node jax = jx_node_member(&producer, "jax");
+    jx_node python = jx_node_member(&producer, "python");
+    jx_node x64 = jx_node_member(&producer, "x64");
+    p->jaxvet_version = jx_node_text(&d->walk, &jaxvet);
+    p->jax_version = jx_node_text(&d->walk, &jax);
+    p->python_version = jx_node_text(&d->walk, &python);
+    p->x64 = jx_node_bool(&d->walk, &x64);
+}
+
+static void read_entry(jx_doc *d, const jx_node *root)
+{
+    jx_node entry = jx_node_need(&d->walk, root, "entry");
+    jx_program *p = d->program;
+
+    if (!jx_node_object(&d->walk, &entry,
+                        "jaxpr consts name in_paths out_paths"))
+        return;
+    jx_node jaxpr = jx_node_need(&d->walk, &entry, "jaxpr");
+    int index = jx_node_index(&d->walk, &jaxpr, d->njaxprs, "jaxprs");
+    jx_node consts = jx_node_member(&entry, "consts");
+    int n = jx_node_array(&d->walk, &consts);
+    jx_node name = jx_node_member(&entry, "name");
+    jx_node ins = jx_node_member(&entry, "in_paths");
+    jx_node outs = jx_node_member(&entry, "out_paths");
+    if (index < 0)
+        return;
+    const jx_jaxpr *to = d->jaxprs[index];
+    const jx_array **at = JX_NEW_ARRAY(d->ctx->arena, n, const jx_array *);
+    if (n != to->nconsts)
+        jx_node_fail(&d->walk, consts.there ? &consts : &entry,
+                     "expected %d constants for jaxpr %d, found %d",
+                     to->nconsts, index, n);
+    for (int i = 0; at && i < n; i++) {
+        jx_node item = jx_node_item(&consts, (size_t)i);
+        int k = jx_node_index(&d->walk, &item, d->narrays, "consts");
+        at[i] = k < 0 ? NULL : d->arrays[k];
+    }
+    p->entry = (jx_closed){to, n, at};
+    p->name = jx_node_text(&d->walk, &name);
+    p->in_paths = jx_node_texts(&d->walk, &ins, to->nins);
+    p->out_paths = jx_node_texts(&d->walk, &outs, to->nouts);
+}
+
+static void read_prims(jx_doc *d, const jx_node *root)
+{
+    jx_node table = jx_node_need(&d->walk, root, "prims");
+    int n = jx_node_array(&d->walk, &table);
+    const jx_prim **prims = JX_NEW_ARRAY(d->ctx->arena, n, const jx_prim *);
+
+    for (int i = 0; prims && i < n; i++) {
+        jx_node item = jx_node_item(&table, (size_t)i);
+        const char *name = jx_node_text(&d->walk, &item);
+        prims[i] = jx_prim_named(d->ctx, name ? name : "");
+    }
+    d->nprims = prims ? n : 0;
+    d->prims = prims;
+}
+
+static void read_root(jx_doc *d, const jx_node *root)
+{
+    void (*const parts[])(jx_doc *, const jx_node *) = {
+        read_head,     read_producer,  jx_doc_sources, jx_doc_settings,
+        jx_doc_avals,  jx_doc_arrays,  read_prims,     jx_doc_jaxprs,
+        jx_doc_rules,  jx_doc_comparisons, read_entry,
+    };
+
+    if (jx_node_kind(root) != JX_JSON_OBJECT) {
+        jx_node_fail(&d->walk, root, "expected an object");
+        return;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        parts[i](d, root);
+        if (d->walk.failed || jx_arena_failed(d->ctx->arena))
+            return;
+    }
+}
+
+static jx_program *new_program(jx_ctx *ctx, const char *path)
+{
+    jx_program *p = JX_NEW(ctx->arena, jx_program);
+
+    if (!p)
+        return NULL;
+    p->ctx = ctx;
+    p->dims = jx_dims_new(ctx);
+    jx_avals_init(&p->avals, ctx);
+    jx_values_init(&p->values, ctx);
+    p->path = jx_intern_text(ctx, path);
+    p->base = 1;
+    return p->dims ? p : NULL;
+}
+
+jx_program *jx_read_document(jx_ctx *ctx, const char *path, const char *text,
+                             size_t length)
+{
+    jx_json *json = NULL;
+    jx_doc d = {.walk = {.ctx = ctx, .path = path}, .ctx = ctx};
+
+    d.program = new_program(ctx, path);
+    jx_intern_init(&d.params, ctx->arena);
+    if (d.program && jx_json_read(ctx, path, text, length, &json)) {
+        jx_node root = {.json = json, .there = true};
+        read_root(&d, &root);
+    }
+    jx_json_free(json);
+    return jx_ok(ctx) ? d.program : NULL;
+}
