@@ -7,8 +7,10 @@
 /* The tile of a primitive on operands of a compute dtype (bool, i8..u64, f32,
  * f64, c64, c128); NULL if it has none. */
 jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype);
-/* One step of a conversion, or NULL; `convert` chains two where needed. */
+/* A direct conversion (of a dtype to itself: a copy), or NULL. */
 jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to);
+/* The first step of a conversion and the dtype that it gives. */
+jx_tile *jx_convert_step(jx_dtype from, jx_dtype to, jx_dtype *next);
 /* The dtype that operations on a stored dtype compute in: f32 for the small
  * floats, i8 and u8 for the small integers, else itself. */
 jx_dtype jx_compute_dtype(jx_dtype stored);

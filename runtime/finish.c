@@ -404,6 +404,8 @@ static void touch_all(jx_planner *p, jx_op **all, int count)
             touch_operand(p, op, op->ins[k].buffer);
         for (int k = 0; k < op->nouts; k++)
             touch_operand(p, op, op->outs[k].buffer);
+        for (int k = 0; k < op->nouts; k++)
+            p->mems.at[op->outs[k].buffer].writes++;
         if (op->scratch_buffer >= 0)
             touch_operand(p, op, op->scratch_buffer);
     }
@@ -477,6 +479,10 @@ static void coalesce(jx_planner *p, jx_op **all, const jx_op *copy)
         p->mems.at[d].kind == JX_MEM_IN || !mem->touches.count ||
         !covers(p, from) || !covers(p, to) || mem->bytes == 0 ||
         mem->bytes != p->mems.at[d].bytes)
+        return;
+    /* Who reads O after the copy may not find D written again. */
+    if (mem->touches.at[mem->touches.count - 1] > copy->position &&
+        p->mems.at[to->buffer].writes > 1)
         return;
     jx_op *birth = all[mem->touches.at[0]];
     if (birth->begin < birth->position

@@ -24,6 +24,7 @@ typedef struct jx_mem {
     int home;  /* block in which it was made */
     int alias; /* the buffer that it lives in, or -1 */
     int first, last;
+    int writes; /* operations that write it */
     int64_t offset; /* in the run's arena */
     bool needed;
     JX_VEC(int) touches; /* positions that read or write it */

@@ -38,38 +38,19 @@ int jx_region_instr(jx_arena *arena, jx_region *r, jx_tile *tile,
     return value;
 }
 
-/* The dtype to pass through when there is no direct tile. */
-static jx_dtype midway(jx_dtype from, jx_dtype to)
-{
-    jx_dtype mid = jx_compute_dtype(from);
-
-    if (mid == from)
-        mid = jx_compute_dtype(to);
-    /* An integer reaches a small float through f64, which holds it exactly up
-     * to 53 bits, so that it is rounded once. */
-    if (mid == JX_F32 && (jx_dtype_is_integer(from) || from == JX_F64))
-        mid = JX_F64;
-    return mid;
-}
-
 int jx_region_convert(jx_arena *arena, jx_region *r, int value, jx_dtype to)
 {
     /* At most: widen, convert, narrow. */
-    for (int step = 0; step < 4; step++) {
-        jx_dtype from = value < 0 ? to : r->values.at[value].dtype;
+    for (int step = 0; step < 4 && value >= 0; step++) {
+        jx_dtype from = r->values.at[value].dtype, next;
         if (from == to)
             return value;
-        jx_dtype next = to;
-        jx_tile *tile = jx_tile_convert(from, to);
-        if (!tile) {
-            next = midway(from, to);
-            tile = jx_tile_convert(from, next);
-        }
+        jx_tile *tile = jx_convert_step(from, to, &next);
         if (!tile)
             return -1;
         value = jx_region_instr(arena, r, tile, NULL, next, 1, &value);
     }
-    return -1;
+    return value >= 0 && r->values.at[value].dtype == to ? value : -1;
 }
 
 void jx_region_output(jx_arena *arena, jx_region *r, int value)

@@ -5,9 +5,7 @@
 
 /* Rules that do not exist yet; whoever writes one removes its line. */
 #define jx_plan_arg_reduce NULL
-#define jx_plan_bitcast NULL
 #define jx_plan_call NULL
-#define jx_plan_concatenate NULL
 #define jx_plan_cond NULL
 #define jx_plan_custom_jvp NULL
 #define jx_plan_custom_linear_solve NULL
@@ -17,24 +15,13 @@
 #define jx_plan_dynamic_slice NULL
 #define jx_plan_dynamic_update_slice NULL
 #define jx_plan_elementwise NULL
-#define jx_plan_empty NULL
 #define jx_plan_gather NULL
-#define jx_plan_identity NULL
-#define jx_plan_iota NULL
-#define jx_plan_iota_2x32 NULL
-#define jx_plan_pad NULL
 #define jx_plan_platform_index NULL
 #define jx_plan_reduce NULL
 #define jx_plan_reduce_general NULL
-#define jx_plan_reshape NULL
 #define jx_plan_scan NULL
 #define jx_plan_scatter NULL
 #define jx_plan_shape_assertion NULL
-#define jx_plan_split NULL
-#define jx_plan_stack NULL
-#define jx_plan_tile NULL
-#define jx_plan_unstack NULL
-#define jx_plan_view NULL
 #define jx_plan_while NULL
 /* kernels of linear algebra and the like */
 #define jx_plan_approx_top_k NULL
