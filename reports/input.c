@@ -1,0 +1,81 @@
+/* input.c - see input.h. */
+#include "reports/input.h"
+
+#include "frontend/base/file.h"
+#include "frontend/read/document.h"
+
+#include <string.h>
+
+static size_t skip_space(const char *bytes, size_t size)
+{
+    size_t i = 0;
+
+    while (i < size && memchr(" \t\r\n", bytes[i], 4))
+        i++;
+    return i;
+}
+
+/* A JSON object; whether it is a document is for its reader to say. */
+static bool may_be_document(const char *bytes, size_t size)
+{
+    size_t brace = skip_space(bytes, size);
+
+    if (brace == size || bytes[brace] != '{')
+        return false;
+    brace++;
+    brace += skip_space(bytes + brace, size - brace);
+    return brace == size || bytes[brace] == '"' || bytes[brace] == '}';
+}
+
+static bool is_document(const char *bytes, size_t size)
+{
+    enum { HEAD = 256 }; /* the format comes first in canonical form */
+    static const char format[] = "\"jaxvet-jaxpr\"";
+
+    return may_be_document(bytes, size) &&
+           memmem(bytes, size < HEAD ? size : HEAD, format, sizeof format - 1);
+}
+
+/* The forms a program comes in.  `may_be` is asked of a file that the user
+ * named, and then its reader says what is wrong; `is` of any file in a
+ * folder. */
+static const struct {
+    bool (*may_be)(const char *bytes, size_t size);
+    bool (*is)(const char *bytes, size_t size);
+    jx_program *(*read)(jx_ctx *ctx, const char *path, const char *text,
+                        size_t length);
+} forms[] = {
+    {may_be_document, is_document, jx_read_document},
+};
+enum { NFORMS = sizeof forms / sizeof *forms };
+
+bool jx_input_is_program(const char *bytes, size_t size)
+{
+    for (int i = 0; i < NFORMS; i++)
+        if (forms[i].is(bytes, size))
+            return true;
+    return false;
+}
+
+jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
+                          size_t size)
+{
+    for (int i = 0; i < NFORMS; i++)
+        if (forms[i].may_be(bytes, size))
+            return forms[i].read(ctx, path, bytes, size);
+    if (skip_space(bytes, size) == size)
+        jx_fail(ctx, JX_E_INPUT, path, NULL,
+                "is empty; expected a program (a jaxpr document)");
+    else
+        jx_fail(ctx, JX_E_INPUT, path, "byte 0",
+                "expected a program (a jaxpr document)");
+    return NULL;
+}
+
+jx_program *jx_input_open(jx_ctx *ctx, const char *path)
+{
+    size_t size = 0;
+    const char *bytes = jx_file_read(ctx, path, &size);
+
+    return bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
+}
