@@ -2,7 +2,10 @@
  *
  * Types every jaxpr once, from its declared inputs; a call checks that its
  * operands fit the callee's inputs.  Inferred output avals are compared with
- * the declared ones; later equations use the inferred ones. */
+ * the declared ones; later equations use the inferred ones (the declared ones
+ * where a claim says that both are equal).  An unknown primitive gives what it
+ * declares, which becomes an assumption, and nothing that depends on it is
+ * settled. */
 #ifndef JX_TYPING_H
 #define JX_TYPING_H
 
@@ -14,6 +17,7 @@ typedef struct jx_unknown {
     int64_t count;
     const jx_jaxpr *jaxpr; /* first place */
     const jx_eqn *eqn;
+    const jx_calls *calls; /* that lead there, or NULL */
 } jx_unknown;
 
 typedef struct jx_analysis {
@@ -23,6 +27,7 @@ typedef struct jx_analysis {
     JX_VEC(const char *) assumptions; /* what all that depends on it assumes */
     int64_t settled; /* claims proved on the spot by algebra or bounds, counted
                         and not kept */
+    int64_t resting; /* what would be settled, but for an unknown primitive */
     int64_t equations;
 } jx_analysis;
 

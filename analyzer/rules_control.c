@@ -1,0 +1,359 @@
+/* rules_control.c - equations that hold jaxprs, and sizes as values.
+ *
+ * A callee has been typed from its declared inputs; here the operands are
+ * checked against these, and the callee's inferred outputs are the results. */
+#include "analyzer/rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Operands first.. go to the callee's inputs from `input` on. */
+static void pass_operands(jx_typing *t, const jx_jaxpr *callee, int input,
+                          int first, int count, const char *what)
+{
+    for (int i = 0; i < count; i++)
+        jx_type_pass(t, callee, input + i, t->ins[first + i], what);
+}
+
+static void take_outs(jx_typing *t, const jx_jaxpr *callee)
+{
+    const jx_aval *const *outs = jx_callee_outs(t, callee);
+
+    for (int i = 0; i < callee->nouts; i++)
+        jx_type_is(t, i, outs[i]);
+}
+
+/* A callee of all operands that gives all results. */
+static bool check_callee(jx_typing *t, const jx_closed *closed, int nins,
+                         int nouts, const char *what)
+{
+    if (!jx_type_closed(t, closed, what))
+        return false;
+    if (closed->jaxpr->nins != nins || closed->jaxpr->nouts != nouts)
+        return jx_type_wrong(t, "%s takes %d values and gives %d, for %d "
+                                "operands and %d results",
+                             what, closed->jaxpr->nins, closed->jaxpr->nouts,
+                             nins, nouts);
+    return true;
+}
+
+static void call(jx_typing *t, const jx_closed *closed)
+{
+    if (!check_callee(t, closed, t->nins, t->nouts, "the function called"))
+        return;
+    pass_operands(t, closed->jaxpr, 0, 0, t->nins, "the function called");
+    take_outs(t, closed->jaxpr);
+}
+
+/* Two schemas, for the parameter has two names. */
+void jx_type_call(jx_typing *t)
+{
+    jx_prim_id id = t->eqn->prim->id;
+
+    if (id == JX_PRIM_closed_call || id == JX_PRIM_core_call)
+        call(t, &((const jx_p_closed_call *)t->params)->call_jaxpr);
+    else
+        call(t, &((const jx_p_call *)t->params)->jaxpr);
+}
+
+/* The rule and the call are of one function. */
+static void check_rule(jx_typing *t, const jx_rule *rule)
+{
+    if (!rule)
+        return;
+    if (rule->nins != t->nins || rule->nouts != t->nouts) {
+        jx_type_wrong(t, "the rule is for %d operands and %d results, here "
+                         "are %d and %d",
+                      rule->nins, rule->nouts, t->nins, t->nouts);
+        return;
+    }
+    for (int i = 0; i < t->nins; i++)
+        jx_type_agree(t, t->ins[i], rule->ins[i],
+                      "operand %d and what the rule takes", i);
+}
+
+void jx_type_custom_jvp(jx_typing *t)
+{
+    const jx_p_custom_jvp *p = t->params;
+
+    call(t, &p->call_jaxpr);
+    check_rule(t, p->jvp_jaxpr_fun);
+}
+
+void jx_type_custom_vjp(jx_typing *t)
+{
+    const jx_p_custom_vjp *p = t->params;
+
+    call(t, &p->call_jaxpr);
+    check_rule(t, p->fwd_jaxpr_thunk);
+}
+
+/* -- branches and loops -------------------------------------------------- */
+
+void jx_type_cond(jx_typing *t)
+{
+    const jx_p_cond *p = t->params;
+
+    if (t->nins == 0 || p->branches.count == 0) {
+        jx_type_wrong(t, "has %d operands and %d branches", t->nins,
+                      p->branches.count);
+        return;
+    }
+    if (t->ins[0]->kind != JX_AVAL_ARRAY || t->ins[0]->dtype != JX_I32 ||
+        t->ins[0]->rank != 0) {
+        jx_type_wrong(t, "the index is no scalar i32");
+        return;
+    }
+    for (int i = 0; i < p->branches.count; i++) {
+        const jx_closed *branch = &p->branches.at[i];
+        char what[32];
+        snprintf(what, sizeof what, "branch %d", i);
+        if (!check_callee(t, branch, t->nins - 1, t->nouts, what))
+            return;
+        pass_operands(t, branch->jaxpr, 0, 1, t->nins - 1, what);
+    }
+    const jx_aval *const *first = jx_callee_outs(t, p->branches.at[0].jaxpr);
+    for (int i = 1; i < p->branches.count; i++) {
+        const jx_aval *const *outs = jx_callee_outs(t, p->branches.at[i].jaxpr);
+        for (int k = 0; k < t->nouts; k++)
+            jx_type_agree(t, first[k], outs[k],
+                          "branches 0 and %d, output %d", i, k);
+    }
+    take_outs(t, p->branches.at[0].jaxpr);
+}
+
+static bool is_bool_scalar(const jx_aval *aval)
+{
+    return aval->kind == JX_AVAL_ARRAY && aval->dtype == JX_BOOL &&
+           aval->rank == 0;
+}
+
+/* What goes round has one type. */
+static void require_carry(jx_typing *t, const jx_jaxpr *body, int input,
+                          int count)
+{
+    const jx_aval *const *outs = jx_callee_outs(t, body);
+
+    for (int i = 0; i < count; i++)
+        jx_type_agree(t, outs[i], body->vars[body->nconsts + input + i]->aval,
+                      "the carry, component %d: after a round and before", i);
+}
+
+void jx_type_while(jx_typing *t)
+{
+    const jx_p_while *p = t->params;
+    int64_t cond = p->cond_nconsts, body = p->body_nconsts;
+    int64_t carry = t->nins - cond - body;
+
+    if (cond < 0 || body < 0 || cond > t->nins || body > t->nins || carry < 0) {
+        jx_type_wrong(t, "%lld and %lld constants for %d operands",
+                      (long long)cond, (long long)body, t->nins);
+        return;
+    }
+    if (!jx_type_counts(t, -1, (int)carry) ||
+        !check_callee(t, &p->cond_jaxpr, (int)(cond + carry), 1, "cond_jaxpr") ||
+        !check_callee(t, &p->body_jaxpr, (int)(body + carry), (int)carry,
+                      "body_jaxpr"))
+        return;
+    const jx_jaxpr *test = p->cond_jaxpr.jaxpr, *step = p->body_jaxpr.jaxpr;
+    int first = (int)(cond + body);
+    pass_operands(t, test, 0, 0, (int)cond, "cond_jaxpr");
+    pass_operands(t, test, (int)cond, first, (int)carry, "cond_jaxpr");
+    pass_operands(t, step, 0, (int)cond, (int)body, "body_jaxpr");
+    pass_operands(t, step, (int)body, first, (int)carry, "body_jaxpr");
+    if (!is_bool_scalar(jx_callee_outs(t, test)[0]))
+        jx_type_wrong(t, "cond_jaxpr gives no scalar bool");
+    require_carry(t, step, (int)body, (int)carry);
+    take_outs(t, step);
+}
+
+/* Scanned operands have the length in front of what the body takes. */
+static void pass_items(jx_typing *t, const jx_p_scan *p, int first)
+{
+    for (int i = first; i < t->nins; i++) {
+        const jx_aval *xs = t->ins[i];
+        if (xs->kind != JX_AVAL_ARRAY || xs->rank == 0) {
+            jx_type_wrong(t, "operand %d has no axis to scan over", i);
+            continue;
+        }
+        jx_require_eq(t, xs->shape[0], p->length,
+                      "operand %d, axis 0: the length of the scan", i);
+        jx_type_pass(t, p->jaxpr.jaxpr, i, jx_aval_item(t, xs), "jaxpr");
+    }
+}
+
+void jx_type_scan(jx_typing *t)
+{
+    const jx_p_scan *p = t->params;
+    int64_t consts = p->num_consts, carry = p->num_carry;
+
+    if (consts < 0 || carry < 0 || consts > t->nins ||
+        carry > t->nins - consts || carry > t->nouts) {
+        jx_type_wrong(t, "%lld constants and %lld carried values for %d "
+                         "operands and %d results",
+                      (long long)consts, (long long)carry, t->nins, t->nouts);
+        return;
+    }
+    if (!check_callee(t, &p->jaxpr, t->nins, t->nouts, "jaxpr"))
+        return;
+    const jx_jaxpr *body = p->jaxpr.jaxpr;
+    const jx_aval *const *outs = jx_callee_outs(t, body);
+    jx_require_ge(t, p->length, jx_const(t, 0), "length");
+    pass_operands(t, body, 0, 0, (int)(consts + carry), "jaxpr");
+    pass_items(t, p, (int)(consts + carry));
+    require_carry(t, body, (int)consts, (int)carry);
+    for (int i = 0; i < t->nouts; i++)
+        if (i < carry)
+            jx_type_is(t, i, outs[i]);
+        else if (outs[i]->kind == JX_AVAL_ARRAY)
+            jx_type_is(t, i, jx_aval_stacked(t, outs[i], p->length));
+        else
+            jx_type_wrong(t, "output %d of jaxpr is no array to stack", i);
+}
+
+/* -- custom_linear_solve ------------------------------------------------- */
+
+enum { MATVEC, VECMAT, SOLVE, TRANSPOSE_SOLVE, PARTS };
+static const char *const part_names[PARTS] = {"matvec", "vecmat", "solve",
+                                              "transpose_solve"};
+
+typedef struct linear {
+    jx_closed part[PARTS]; /* jaxpr NULL: absent */
+    int64_t consts[PARTS], all;
+} linear;
+
+static const jx_value *field(const jx_value *record, int i)
+{
+    if (!record || i >= record->count)
+        return NULL;
+    if (record->tag == JX_V_TUPLE)
+        return record->items[i];
+    for (int k = 0; record->tag == JX_V_RECORD && k < record->count; k++)
+        if (strcmp(record->keys[k], part_names[i]) == 0)
+            return record->items[k];
+    return NULL;
+}
+
+static bool closed_of(jx_typing *t, const jx_value *value, jx_closed *closed)
+{
+    const jx_array **consts;
+
+    if (!value || value->tag == JX_V_NONE)
+        return true;
+    if (value->tag != JX_V_JAXPR)
+        return false;
+    consts = JX_NEW_ARRAY(t->program->ctx->arena, value->count,
+                          const jx_array *);
+    for (int i = 0; consts && i < value->count; i++)
+        consts[i] = value->items[i]->array;
+    *closed = (jx_closed){value->jaxpr, consts ? value->count : 0, consts};
+    return true;
+}
+
+static bool read_linear(jx_typing *t, linear *l)
+{
+    const jx_p_custom_linear_solve *p = t->params;
+
+    *l = (linear){.all = 0};
+    for (int i = 0; i < PARTS; i++) {
+        const jx_value *count = field(p->const_lengths, i);
+        if (!closed_of(t, field(p->jaxprs, i), &l->part[i]) || !count ||
+            count->tag != JX_V_INT || count->integer < 0 ||
+            count->integer > t->nins)
+            return jx_type_wrong(t, "jaxprs or const_lengths have no %s",
+                                 part_names[i]);
+        l->consts[i] = count->integer;
+        l->all += count->integer;
+    }
+    if (l->all > t->nins || !l->part[MATVEC].jaxpr || !l->part[SOLVE].jaxpr)
+        return jx_type_wrong(t, "%lld constants for %d operands, or no matvec, "
+                                "or no solve",
+                             (long long)l->all, t->nins);
+    return true;
+}
+
+/* A part takes its constants and a vector, and gives a vector. */
+static void check_part(jx_typing *t, const linear *l, int part, int first,
+                       int n)
+{
+    const jx_jaxpr *callee = l->part[part].jaxpr;
+    int consts = (int)l->consts[part], vector = (int)l->all;
+
+    if (!callee || !jx_type_closed(t, &l->part[part], part_names[part]))
+        return;
+    if (callee->nins != consts + n || callee->nouts < n) {
+        jx_type_wrong(t, "%s takes %d values and gives %d, for %d constants "
+                         "and %d vectors",
+                      part_names[part], callee->nins, callee->nouts, consts, n);
+        return;
+    }
+    pass_operands(t, callee, 0, first, consts, part_names[part]);
+    pass_operands(t, callee, consts, vector, n, part_names[part]);
+    const jx_aval *const *outs = jx_callee_outs(t, callee);
+    for (int i = 0; i < n; i++)
+        jx_type_agree(t, outs[i], t->ins[vector + i], "%s, output %d",
+                      part_names[part], i);
+}
+
+void jx_type_custom_linear_solve(jx_typing *t)
+{
+    linear l;
+    int first = 0;
+
+    if (!read_linear(t, &l))
+        return;
+    int n = t->nins - (int)l.all;
+    for (int i = 0; i < PARTS; i++) {
+        check_part(t, &l, i, first, n);
+        first += (int)l.consts[i];
+    }
+    if (t->wrong || !jx_type_counts(t, -1, l.part[SOLVE].jaxpr->nouts))
+        return;
+    const jx_aval *const *outs = jx_callee_outs(t, l.part[SOLVE].jaxpr);
+    for (int i = 0; i < t->nouts; i++)
+        jx_type_is(t, i, i < n ? t->ins[l.all + i] : outs[i]);
+}
+
+/* -- sizes as values, and what is known by its declaration alone --------- */
+
+static void size_value(jx_typing *t)
+{
+    jx_type_out(t, 0, t->program->x64 ? JX_I64 : JX_I32, true, 0, NULL);
+}
+
+void jx_type_dim_as_value(jx_typing *t)
+{
+    const jx_p_dim_as_value *p = t->params;
+
+    if (!p->dim)
+        jx_type_wrong(t, "has no dim");
+    else
+        size_value(t);
+}
+
+void jx_type_dimension_size(jx_typing *t)
+{
+    const jx_p_dimension_size *p = t->params;
+
+    if (jx_type_axis(t, "dimension", p->dimension, t->ins[0]->rank))
+        size_value(t);
+}
+
+void jx_type_shape_assertion(jx_typing *t)
+{
+    if (t->nins == 0 || !is_bool_scalar(t->ins[0]))
+        jx_type_wrong(t, "operand 0 is no scalar bool");
+}
+
+void jx_type_platform_index(jx_typing *t)
+{
+    jx_type_out(t, 0, JX_I32, false, 0, NULL);
+}
+
+/* What lies in the exported program is not read: its declaration is taken. */
+void jx_type_call_exported(jx_typing *t)
+{
+    for (int i = 0; i < t->nouts; i++)
+        jx_type_is(t, i, t->eqn->outs[i]->aval);
+    jx_assume(t, "the results of call_exported have their declared types");
+}
