@@ -5,6 +5,7 @@
  * the rules get their places before the jaxprs and their contents after. */
 #include "frontend/read/document.h"
 
+#include "frontend/base/inflate.h"
 #include "frontend/read/document_parts.h"
 
 #include <string.h>
@@ -138,7 +139,9 @@ jx_program *jx_read_document(jx_ctx *ctx, const char *path, const char *text,
 
     d.program = new_program(ctx, path);
     jx_intern_init(&d.params, ctx->arena);
-    if (d.program && jx_json_read(ctx, path, text, length, &json)) {
+    if (jx_is_gzip(text, length))
+        text = jx_gunzip(ctx, path, text, length, &length);
+    if (d.program && text && jx_json_read(ctx, path, text, length, &json)) {
         jx_node root = {.json = json, .there = true};
         read_root(&d, &root);
     }

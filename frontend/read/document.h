@@ -8,7 +8,7 @@
 
 #include "frontend/ir/program.h"
 
-/* Reads `length` bytes.  `path` names the input in messages, and its folder is
+/* Reads `length` bytes, packed by gzip or not.  `path` names the input in messages, and its folder is
  * where the .npz of large constants is looked up ("-": nowhere).  The text need
  * not outlive the call. */
 jx_program *jx_read_document(jx_ctx *ctx, const char *path, const char *text,
