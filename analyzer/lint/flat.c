@@ -1,0 +1,523 @@
+/* flat.c - see flat.h. */
+#include "analyzer/lint/flat.h"
+#include "frontend/ir/params.h"
+
+#include <string.h>
+
+typedef struct flattener {
+    jx_flat *flat;
+    jx_ctx *ctx;
+    jx_intern nodes, literals, arrays;
+} flattener;
+
+/* The value of each variable of a jaxpr, while its equations are walked. */
+typedef struct scope {
+    const jx_jaxpr *jaxpr;
+    const jx_calls *calls;
+    int *values; /* by jx_var.id */
+} scope;
+
+static bool walk(flattener *f, const jx_closed *closed, const jx_calls *calls,
+                 const int *ins, int *outs);
+
+static int new_value(flattener *f, jx_flat_value value)
+{
+    JX_PUSH(f->ctx->arena, &f->flat->values, value);
+    return (int)f->flat->values.count - 1;
+}
+
+static bool is_scalar(const jx_aval *aval)
+{
+    int64_t count;
+
+    return jx_aval_elements(aval, &count) && count == 1;
+}
+
+/* An input, or what a loop carries: changes from run to run or step to step. */
+static int new_varying(flattener *f, const jx_aval *aval)
+{
+    return new_value(f, (jx_flat_value){.aval = aval, .node = -1,
+                                        .varies = true,
+                                        .splat = is_scalar(aval)});
+}
+
+/* Interned pairs of a key and the value number it got. */
+typedef struct numbered {
+    const void *key;
+    int value;
+} numbered;
+
+static bool same_pointer(const void *kept, const void *key)
+{
+    return ((const numbered *)kept)->key == key;
+}
+
+static bool same_literal(const void *kept, const void *key)
+{
+    const jx_literal *a = ((const numbered *)kept)->key, *b = key;
+
+    return a->aval == b->aval && a->dim == b->dim && a->array == b->array &&
+           memcmp(a->bits, b->bits, sizeof a->bits) == 0;
+}
+
+/* The number that `key` has, or a new one for `value`. */
+static int number_of(flattener *f, jx_intern *table, uint64_t hash,
+                     const void *key, jx_same *same, jx_flat_value value)
+{
+    const numbered *kept = jx_intern_find(table, hash, key, same);
+    numbered *made;
+
+    if (kept)
+        return kept->value;
+    made = JX_NEW(f->ctx->arena, numbered);
+    if (!made)
+        return 0;
+    made->key = key;
+    made->value = new_value(f, value);
+    jx_intern_add(table, hash, made);
+    return made->value;
+}
+
+static int value_of_array(flattener *f, const jx_array *array)
+{
+    jx_flat_value value = {.aval = array->aval, .node = -1, .array = array,
+                           .splat = array->splat || is_scalar(array->aval)};
+
+    return number_of(f, &f->arrays, jx_hash_mix(1, (uintptr_t)array), array,
+                     same_pointer, value);
+}
+
+static int value_of_literal(flattener *f, const jx_literal *literal)
+{
+    jx_flat_value value = {.aval = literal->aval, .node = -1,
+                           .array = literal->array, .literal = literal,
+                           .splat = !literal->array || literal->array->splat};
+    uint64_t hash = jx_hash_bytes(literal->bits, sizeof literal->bits);
+
+    if (literal->array)
+        return value_of_array(f, literal->array);
+    hash = jx_hash_mix(hash, (uintptr_t)literal->aval);
+    hash = jx_hash_mix(hash, (uintptr_t)literal->dim);
+    return number_of(f, &f->literals, hash, literal, same_literal, value);
+}
+
+static int value_of(flattener *f, const scope *in, jx_atom atom)
+{
+    return atom.var ? in->values[atom.var->id]
+                    : value_of_literal(f, atom.literal);
+}
+
+/* Whether two parameters say the same; nested jaxprs only by identity. */
+static bool same_param(const jx_value *a, const jx_value *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->tag != b->tag || a->count != b->count ||
+        a->boolean != b->boolean || a->dtype != b->dtype ||
+        a->integer != b->integer || a->text != b->text ||
+        a->detail != b->detail || a->dim != b->dim || a->aval != b->aval ||
+        a->jaxpr != b->jaxpr || a->rule != b->rule || a->array != b->array ||
+        memcmp(&a->real, &b->real, sizeof a->real) != 0 ||
+        memcmp(&a->imag, &b->imag, sizeof a->imag) != 0)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if (!same_param(a->items[i], b->items[i]))
+            return false;
+    return same_param(a->unreduced, b->unreduced) &&
+           same_param(a->reduced, b->reduced);
+}
+
+static bool same_ctx(const jx_eqn_ctx *a, const jx_eqn_ctx *b)
+{
+    return a == b || (a && b &&
+                      a->threefry_partitionable == b->threefry_partitionable);
+}
+
+/* A node in the table of those that exist, or one that may join it. */
+typedef struct candidate {
+    int node;
+    const jx_eqn *eqn;
+    const int *ins;
+} candidate;
+
+static bool same_node(const void *kept_, const void *key_)
+{
+    const candidate *kept = kept_, *key = key_;
+    const jx_eqn *a = kept->eqn, *b = key->eqn;
+
+    if (a->prim != b->prim || a->nins != b->nins || a->nouts != b->nouts ||
+        a->nparams != b->nparams || !same_ctx(a->ctx, b->ctx) ||
+        (a->nins &&
+         memcmp(kept->ins, key->ins, (size_t)a->nins * sizeof(int)) != 0))
+        return false;
+    for (int i = 0; i < a->nouts; i++)
+        if (a->outs[i]->aval != b->outs[i]->aval)
+            return false;
+    for (int i = 0; i < a->nparams; i++)
+        if (a->params[i].name != b->params[i].name ||
+            !same_param(a->params[i].value, b->params[i].value))
+            return false;
+    return true;
+}
+
+static uint64_t hash_node(const jx_eqn *eqn, const int *ins)
+{
+    uint64_t hash = jx_hash_mix((uintptr_t)eqn->prim, (uint64_t)eqn->nins);
+
+    for (int i = 0; i < eqn->nins; i++)
+        hash = jx_hash_mix(hash, (uint64_t)ins[i]);
+    for (int i = 0; i < eqn->nouts; i++)
+        hash = jx_hash_mix(hash, (uintptr_t)eqn->outs[i]->aval);
+    return hash;
+}
+
+/* Results that may differ although the operands are the same. */
+static bool varies_by_itself(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_unknown:
+    case JX_PRIM_rng_uniform:
+    case JX_PRIM_platform_index:
+    case JX_PRIM_call_exported:
+        return true;
+    default:
+        return eqn->effects.count > 0;
+    }
+}
+
+/* The family that prims.def puts a primitive in. */
+static bool in_family(const jx_eqn *eqn, const char *family)
+{
+    static const char *const families[JX_NPRIMS] = {
+        [JX_PRIM_unknown] = "",
+#define PRIM(id, name, nins, nouts, params, type, plan)                       \
+    [JX_PRIM_##id] = #plan,
+#include "frontend/ir/prims.def"
+#undef PRIM
+    };
+
+    return strcmp(families[eqn->prim->id], family) == 0;
+}
+
+bool jx_flat_moves(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_convert_element_type:
+    case JX_PRIM_dim_as_value:
+    case JX_PRIM_empty:
+    case JX_PRIM_iota:
+    case JX_PRIM_iota_2x32_shape:
+    case JX_PRIM_reshape:
+    case JX_PRIM_tile:
+        return true;
+    default:
+        return in_family(eqn, "view") || in_family(eqn, "identity");
+    }
+}
+
+/* The node's results have one element each, or all elements are one. */
+static bool is_splat(const flattener *f, const jx_eqn *eqn, const int *ins)
+{
+    if (eqn->prim->id == JX_PRIM_iota ||
+        (!jx_flat_moves(eqn) && !in_family(eqn, "elementwise")))
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (!f->flat->values.at[ins[i]].splat)
+            return false;
+    return true;
+}
+
+static bool any_varies(const flattener *f, int count, const int *values)
+{
+    for (int i = 0; i < count; i++)
+        if (f->flat->values.at[values[i]].varies)
+            return true;
+    return false;
+}
+
+static const jx_flat_node *find_equal(const flattener *f, const jx_eqn *eqn,
+                                      const int *ins, uint64_t hash)
+{
+    const candidate key = {0, eqn, ins};
+    const candidate *kept = jx_intern_find(&f->nodes, hash, &key, same_node);
+
+    if (!kept)
+        return NULL;
+    f->flat->nodes.at[kept->node].copies++;
+    return &f->flat->nodes.at[kept->node];
+}
+
+static bool keep_node(flattener *f, const jx_eqn *eqn, const int *ins,
+                      uint64_t hash)
+{
+    candidate *kept = JX_NEW(f->ctx->arena, candidate);
+
+    if (!kept)
+        return false;
+    *kept = (candidate){(int)f->flat->nodes.count, eqn, ins};
+    return jx_intern_add(&f->nodes, hash, kept);
+}
+
+/* Appends the equation as a node, or finds the equal one before it. */
+static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
+                     const int *ins, int nresults, const int *results)
+{
+    bool alone = varies_by_itself(eqn) || nresults > 0;
+    bool varies = varies_by_itself(eqn) || any_varies(f, eqn->nins, ins);
+    bool splat = is_splat(f, eqn, ins);
+    uint64_t hash = hash_node(eqn, ins);
+    const jx_flat_node *equal = alone ? NULL : find_equal(f, eqn, ins, hash);
+    int *outs = JX_NEW_ARRAY(f->ctx->arena, eqn->nouts, int);
+    jx_flat_node node = {eqn, in->jaxpr, in->calls, eqn->nins, eqn->nouts,
+                         ins, outs, nresults, results, 1, false};
+
+    if (!outs || (!alone && !equal && !keep_node(f, eqn, ins, hash)))
+        return false;
+    for (int i = 0; i < eqn->nouts; i++) {
+        const jx_aval *aval = eqn->outs[i]->aval;
+        outs[i] = equal ? equal->outs[i]
+                        : new_value(f, (jx_flat_value){
+                              .aval = aval, .node = (int)f->flat->nodes.count,
+                              .varies = varies,
+                              .splat = splat || is_scalar(aval)});
+        in->values[eqn->outs[i]->id] = outs[i];
+    }
+    if (!equal)
+        JX_PUSH(f->ctx->arena, &f->flat->nodes, node);
+    return true;
+}
+
+/* The body of a call that only names it, or NULL. */
+static const jx_closed *body_of(const jx_eqn *eqn)
+{
+    if (!eqn->typed)
+        return NULL;
+    switch (eqn->prim->id) {
+    case JX_PRIM_jit:
+    case JX_PRIM_pjit:
+    case JX_PRIM_remat2:
+    case JX_PRIM_checkpoint:
+        return &((const jx_p_call *)eqn->typed)->jaxpr;
+    case JX_PRIM_closed_call:
+    case JX_PRIM_core_call:
+        return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
+    case JX_PRIM_custom_jvp_call:
+        return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
+    case JX_PRIM_custom_vjp_call:
+        return &((const jx_p_custom_vjp *)eqn->typed)->call_jaxpr;
+    default:
+        return NULL;
+    }
+}
+
+static const jx_calls *enter(flattener *f, const scope *in, const jx_eqn *eqn)
+{
+    jx_calls *calls = JX_NEW(f->ctx->arena, jx_calls);
+
+    if (calls)
+        *calls = (jx_calls){in->calls, in->jaxpr, eqn};
+    return calls;
+}
+
+static bool inline_call(flattener *f, const scope *in, const jx_eqn *eqn,
+                        const jx_closed *body, const int *ins)
+{
+    const jx_calls *calls = enter(f, in, eqn);
+    int *outs = JX_NEW_ARRAY(f->ctx->arena, body->jaxpr->nouts, int);
+
+    if (!calls || !outs || !walk(f, body, calls, ins, outs))
+        return false;
+    for (int i = 0; i < eqn->nouts; i++)
+        in->values[eqn->outs[i]->id] = outs[i];
+    return true;
+}
+
+/* Walks a body whose first `nsame` inputs are `same`, and whose others change
+ * from step to step; appends what it results in to *results. */
+static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
+                      const jx_closed *body, int nsame, const int *same,
+                      int **results, int *nresults)
+{
+    const jx_calls *calls = enter(f, in, eqn);
+    int nins = body->jaxpr->nins, nouts = body->jaxpr->nouts;
+    int *ins = JX_NEW_ARRAY(f->ctx->arena, nins, int);
+    int *all = JX_NEW_ARRAY(f->ctx->arena, *nresults + nouts, int);
+    const jx_var *const *vars = body->jaxpr->vars + body->jaxpr->nconsts;
+
+    if (!calls || !ins || !all)
+        return false;
+    for (int i = 0; i < nins; i++)
+        ins[i] = i < nsame ? same[i] : new_varying(f, vars[i]->aval);
+    if (*nresults)
+        memcpy(all, *results, (size_t)*nresults * sizeof *all);
+    *results = all;
+    if (!walk(f, body, calls, ins, all + *nresults))
+        return false;
+    *nresults += nouts;
+    return true;
+}
+
+static int clamp_count(int64_t count, int most)
+{
+    return count < 0 ? 0 : count > most ? most : (int)count;
+}
+
+static bool walk_scan(flattener *f, const scope *in, const jx_eqn *eqn,
+                      const int *ins, int **results, int *nresults)
+{
+    const jx_p_scan *p = eqn->typed;
+    int same = clamp_count(p->num_consts, eqn->nins);
+
+    return walk_body(f, in, eqn, &p->jaxpr, same, ins, results, nresults);
+}
+
+static bool walk_while(flattener *f, const scope *in, const jx_eqn *eqn,
+                       const int *ins, int **results, int *nresults)
+{
+    const jx_p_while *p = eqn->typed;
+    int cond = clamp_count(p->cond_nconsts, eqn->nins);
+    int body = clamp_count(p->body_nconsts, eqn->nins - cond);
+
+    return walk_body(f, in, eqn, &p->cond_jaxpr, cond, ins, results,
+                     nresults) &&
+           walk_body(f, in, eqn, &p->body_jaxpr, body, ins + cond, results,
+                     nresults);
+}
+
+static bool walk_cond(flattener *f, const scope *in, const jx_eqn *eqn,
+                      const int *ins, int **results, int *nresults)
+{
+    const jx_p_cond *p = eqn->typed;
+
+    for (int i = 0; i < p->branches.count; i++)
+        if (!walk_body(f, in, eqn, &p->branches.at[i], eqn->nins - 1, ins + 1,
+                       results, nresults))
+            return false;
+    return true;
+}
+
+/* A loop or branch is one node, after the nodes of its bodies; one that does
+ * not vary is left whole. */
+static bool add_control(flattener *f, const scope *in, const jx_eqn *eqn,
+                        const int *ins)
+{
+    int *results = NULL, nresults = 0;
+    bool ok = true;
+
+    if (eqn->typed && eqn->nins && any_varies(f, eqn->nins, ins))
+        switch (eqn->prim->id) {
+        case JX_PRIM_scan:
+            ok = walk_scan(f, in, eqn, ins, &results, &nresults);
+            break;
+        case JX_PRIM_while:
+            ok = walk_while(f, in, eqn, ins, &results, &nresults);
+            break;
+        case JX_PRIM_cond:
+            ok = walk_cond(f, in, eqn, ins, &results, &nresults);
+            break;
+        default:
+            break;
+        }
+    return ok && add_node(f, in, eqn, ins, nresults, results);
+}
+
+static bool walk_eqn(flattener *f, const scope *in, const jx_eqn *eqn)
+{
+    const jx_closed *body = body_of(eqn);
+    int *ins = JX_NEW_ARRAY(f->ctx->arena, eqn->nins, int);
+
+    if (!ins)
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        ins[i] = value_of(f, in, eqn->ins[i]);
+    if (f->flat->nodes.count >= JX_FLAT_MAX) {
+        f->flat->truncated = true;
+        for (int i = 0; i < eqn->nouts; i++)
+            in->values[eqn->outs[i]->id] =
+                new_varying(f, eqn->outs[i]->aval);
+        return true;
+    }
+    if (body && body->jaxpr && body->jaxpr->nins == eqn->nins &&
+        body->jaxpr->nouts == eqn->nouts)
+        return inline_call(f, in, eqn, body, ins);
+    return add_control(f, in, eqn, ins);
+}
+
+static bool walk(flattener *f, const jx_closed *closed, const jx_calls *calls,
+                 const int *ins, int *outs)
+{
+    const jx_jaxpr *jaxpr = closed->jaxpr;
+    scope in = {jaxpr, calls,
+                JX_NEW_ARRAY(f->ctx->arena, jaxpr->nvars, int)};
+
+    if (!in.values)
+        return false;
+    for (int i = 0; i < jaxpr->nconsts; i++)
+        in.values[jaxpr->vars[i]->id] =
+            i < closed->nconsts ? value_of_array(f, closed->consts[i])
+                                : new_varying(f, jaxpr->vars[i]->aval);
+    for (int i = 0; i < jaxpr->nins; i++)
+        in.values[jaxpr->vars[jaxpr->nconsts + i]->id] = ins[i];
+    for (int i = 0; i < jaxpr->neqns; i++)
+        if (!walk_eqn(f, &in, &jaxpr->eqns[i]))
+            return false;
+    for (int i = 0; i < jaxpr->nouts; i++)
+        outs[i] = value_of(f, &in, jaxpr->outs[i]);
+    return jx_ok(f->ctx);
+}
+
+static bool walk_entry(flattener *f)
+{
+    const jx_closed *entry = &f->flat->program->entry;
+    const jx_jaxpr *jaxpr = entry->jaxpr;
+    int *ins = JX_NEW_ARRAY(f->ctx->arena, jaxpr->nins, int);
+    int *outs = JX_NEW_ARRAY(f->ctx->arena, jaxpr->nouts, int);
+
+    if (!ins || !outs)
+        return false;
+    for (int i = 0; i < jaxpr->nins; i++)
+        ins[i] = new_varying(f, jaxpr->vars[jaxpr->nconsts + i]->aval);
+    f->flat->nouts = jaxpr->nouts;
+    f->flat->outs = outs;
+    return walk(f, entry, NULL, ins, outs);
+}
+
+static void revive(jx_flat *flat, int count, const int *values)
+{
+    for (int i = 0; i < count; i++)
+        flat->values.at[values[i]].live = true;
+}
+
+/* Backward: a node is needed if a result is, or if it has an effect. */
+static void mark_live(jx_flat *flat)
+{
+    revive(flat, flat->nouts, flat->outs);
+    for (size_t n = flat->nodes.count; n-- > 0;) {
+        jx_flat_node *node = &flat->nodes.at[n];
+        node->live = node->eqn->effects.count > 0;
+        for (int i = 0; i < node->nouts; i++)
+            node->live |= flat->values.at[node->outs[i]].live;
+        if (!node->live)
+            continue;
+        revive(flat, node->nins, node->ins);
+        revive(flat, node->nresults, node->results);
+    }
+}
+
+jx_flat *jx_flatten(jx_program *program)
+{
+    flattener f = {.ctx = program->ctx,
+                   .flat = JX_NEW(program->ctx->arena, jx_flat)};
+
+    if (!f.flat)
+        return NULL;
+    f.flat->program = program;
+    jx_intern_init(&f.nodes, f.ctx->arena);
+    jx_intern_init(&f.literals, f.ctx->arena);
+    jx_intern_init(&f.arrays, f.ctx->arena);
+    if (!walk_entry(&f) || !jx_ok(f.ctx))
+        return NULL;
+    mark_live(f.flat);
+    return f.flat;
+}

@@ -1,0 +1,60 @@
+/* flat.h - a program as one list of equations, for lints.
+ *
+ * Calls that only name a piece of the program (jit, custom_jvp_call,
+ * custom_vjp_call, remat) are replaced by their bodies, and equal computations
+ * get one value number, so that a lint sees what runs and not how it was
+ * written: jnp.where is a jit around a select_n, and `x > 0` written twice is
+ * one predicate.  Bodies of loops and branches stay apart from the operands
+ * that change, but share the numbers of what is passed in unchanged.
+ *
+ * Values are numbered from 0, nodes are in an order of execution: a node's
+ * operands come before it. */
+#ifndef JX_FLAT_H
+#define JX_FLAT_H
+
+#include "frontend/ir/claim.h"
+
+/* One value: a program's input, a constant, a literal, or a node's result. */
+typedef struct jx_flat_value {
+    const jx_aval *aval;
+    int node;    /* that makes it, or -1 */
+    const jx_array *array;     /* of a constant */
+    const jx_literal *literal; /* of a literal */
+    bool varies; /* depends on the program's inputs, or on its surroundings */
+    bool splat;  /* all elements are one: a scalar, or a broadcast one */
+    bool live;   /* an output or an effect needs it */
+} jx_flat_value;
+
+typedef struct jx_flat_node {
+    const jx_eqn *eqn;
+    const jx_jaxpr *jaxpr; /* that holds the equation */
+    const jx_calls *calls; /* how one gets there; NULL at the entry */
+    int nins, nouts;
+    const int *ins, *outs;
+    int nresults; /* of the bodies of a loop or branch: needed by the node */
+    const int *results;
+    int copies;   /* how often the program computes this */
+    bool live;
+} jx_flat_node;
+
+typedef struct jx_flat {
+    jx_program *program;
+    JX_VEC(jx_flat_value) values;
+    JX_VEC(jx_flat_node) nodes;
+    int nouts;
+    const int *outs; /* the program's */
+    bool truncated;  /* more than JX_FLAT_MAX nodes: the rest is left out, and
+                        what would need it varies */
+} jx_flat;
+
+/* Inlining can grow a program without bound: calls within calls double. */
+enum { JX_FLAT_MAX = 500000 };
+
+/* Makes or moves elements and computes none: iota, broadcast, reshape, views,
+ * conversions. */
+bool jx_flat_moves(const jx_eqn *eqn);
+
+/* In the program's arena; NULL without memory. */
+jx_flat *jx_flatten(jx_program *program);
+
+#endif

@@ -1,0 +1,96 @@
+/* lint.c - see lint.h. */
+#include "analyzer/lint/lint.h"
+
+bool jx_lint(jx_analysis *to, const jx_lint_options *options)
+{
+    static bool (*const lints[])(jx_linter *) = {
+#define LINT(name, codes) jx_lint_##name,
+#include "analyzer/lint/lints.def"
+#undef LINT
+    };
+    jx_linter lint = {.to = to, .program = to->program,
+                      .ctx = to->program->ctx,
+                      .options = {JX_LINT_MIN_ELEMENTS}};
+
+    if (options)
+        lint.options = *options;
+    lint.flat = jx_flatten(to->program);
+    if (!lint.flat)
+        return false;
+    if (lint.flat->truncated)
+        JX_PUSH(lint.ctx->arena, &to->assumptions,
+                "the program is too large with its calls inlined: lints saw "
+                "only the first part");
+    for (size_t i = 0; i < sizeof lints / sizeof *lints; i++)
+        if (!lints[i](&lint))
+            return false;
+    return jx_ok(lint.ctx);
+}
+
+jx_claim *jx_lint_claim(jx_linter *lint, jx_code code,
+                        const jx_flat_node *node, const char *what)
+{
+    jx_claim *claim = jx_claim_add(lint->ctx, &lint->to->claims, code);
+
+    if (!claim)
+        return NULL;
+    claim->verdict = JX_WITNESSED;
+    claim->evidence.by = "data flow";
+    claim->what = what;
+    if (node) {
+        claim->jaxpr = node->jaxpr;
+        claim->eqn = node->eqn;
+        claim->calls = node->calls;
+    }
+    return claim;
+}
+
+int64_t jx_lint_bytes(const jx_aval *aval)
+{
+    int64_t count, bytes;
+
+    if (aval->kind != JX_AVAL_ARRAY || !jx_aval_elements(aval, &count))
+        return -1;
+    if (__builtin_mul_overflow(count, (int64_t)jx_dtype_of(aval->dtype)->bytes,
+                               &bytes))
+        return INT64_MAX;
+    return bytes;
+}
+
+static void print_bytes(int64_t bytes, jx_buffer *to)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+    double amount = (double)bytes;
+    int unit = -1;
+
+    while (amount >= 1024 && unit < 4) {
+        amount /= 1024;
+        unit++;
+    }
+    if (unit < 0)
+        jx_buffer_printf(to, "%d bytes", (int)bytes);
+    else
+        jx_buffer_printf(to, amount < 10 ? "%.1f %s" : "%.0f %s", amount,
+                         units[unit]);
+}
+
+void jx_lint_describe(const jx_aval *aval, jx_buffer *to)
+{
+    int64_t bytes = jx_lint_bytes(aval);
+
+    jx_aval_print(aval, to);
+    if (bytes < 0)
+        return;
+    jx_buffer_puts(to, " (");
+    print_bytes(bytes, to);
+    jx_buffer_puts(to, ")");
+}
+
+const char *jx_lint_text(jx_linter *lint, jx_buffer *from)
+{
+    const char *text = jx_arena_string(lint->ctx->arena, jx_buffer_text(from),
+                                       from->length);
+
+    jx_buffer_free(from);
+    return text;
+}

@@ -1,0 +1,433 @@
+/* staging.c - what a trace bakes into the program: computations that depend on
+ * no input, large constants, arithmetic on shapes.
+ *
+ * Under omnistaging every jnp call inside a traced function becomes an equation,
+ * also one whose operands are all known while tracing; numpy would have done it
+ * once. */
+#include "analyzer/lint/lint.h"
+
+#include <string.h>
+
+enum { MEBIBYTE = 1 << 20, NOTE_BYTES = 64 << 10, MAX_COUNTED = 1000 };
+
+/* Of a computation without inputs, all that leads to a node included. */
+typedef struct work {
+    int64_t elements; /* of its largest step that computes; 0: none does */
+    int64_t bytes;    /* of its largest array */
+    bool symbolic, dot;
+} work;
+
+static bool is_constant(const jx_flat *flat, int value)
+{
+    return !flat->values.at[value].varies;
+}
+
+static bool is_constant_node(const jx_flat *flat, const jx_flat_node *node)
+{
+    return node->nouts > 0 && is_constant(flat, node->outs[0]);
+}
+
+static bool is_dot(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_dot_general ||
+           eqn->prim->id == JX_PRIM_conv_general_dilated;
+}
+
+static void join(work *to, const work *other)
+{
+    if (to->elements < other->elements)
+        to->elements = other->elements;
+    if (to->bytes < other->bytes)
+        to->bytes = other->bytes;
+    to->symbolic |= other->symbolic;
+    to->dot |= other->dot;
+}
+
+/* What handling this value costs the step that computes it. */
+static work work_of_value(const jx_flat *flat, int value)
+{
+    const jx_flat_value *v = &flat->values.at[value];
+    work w = {0};
+
+    if (v->splat || v->aval->kind != JX_AVAL_ARRAY)
+        return w;
+    w.symbolic = !jx_aval_elements(v->aval, &w.elements);
+    if (!w.symbolic)
+        w.bytes = jx_lint_bytes(v->aval);
+    return w;
+}
+
+static work work_of_node(const jx_flat *flat, const work *done,
+                         const jx_flat_node *node)
+{
+    work w = {0}, own;
+
+    for (int i = 0; i < node->nins; i++) {
+        int from = flat->values.at[node->ins[i]].node;
+        if (from >= 0)
+            join(&w, &done[from]);
+    }
+    if (jx_flat_moves(node->eqn))
+        return w;
+    for (int i = 0; i < node->nouts + node->nins; i++) {
+        own = work_of_value(flat, i < node->nouts
+                                      ? node->outs[i]
+                                      : node->ins[i - node->nouts]);
+        join(&w, &own);
+    }
+    w.dot |= is_dot(node->eqn) && w.elements > 0;
+    return w;
+}
+
+/* How many equations lead to a node, up to MAX_COUNTED. */
+static int count_steps(jx_linter *lint, int node, int *stack, int *stamps,
+                       int stamp)
+{
+    const jx_flat *flat = lint->flat;
+    int depth = 0, count = 0;
+
+    stack[depth++] = node;
+    stamps[node] = stamp;
+    while (depth && count < MAX_COUNTED) {
+        const jx_flat_node *at = &flat->nodes.at[stack[--depth]];
+        count++;
+        for (int i = 0; i < at->nins; i++) {
+            int from = flat->values.at[at->ins[i]].node;
+            if (from >= 0 && stamps[from] != stamp && depth < MAX_COUNTED) {
+                stamps[from] = stamp;
+                stack[depth++] = from;
+            }
+        }
+    }
+    return count;
+}
+
+static bool report_work(jx_linter *lint, const jx_flat_node *node,
+                        const work *w, int steps)
+{
+    jx_buffer text = {0};
+    jx_claim *claim;
+
+    jx_buffer_printf(&text, "`%s` makes ", node->eqn->prim->name);
+    jx_lint_describe(node->eqn->outs[0]->aval, &text);
+    jx_buffer_printf(&text, " from no input, at every run: %s%d equation%s",
+                     steps == MAX_COUNTED ? "more than " : "", steps,
+                     steps == 1 ? "" : "s");
+    if (node->copies > 1)
+        jx_buffer_printf(&text, ", written %d times", node->copies);
+    claim = jx_lint_claim(lint, JX_CODE_STG001, node,
+                          jx_lint_text(lint, &text));
+    if (!claim)
+        return false;
+    claim->help = w->symbolic
+                      ? "its size is only known at run time: make sure that "
+                        "recomputing it is meant, or take it as an argument"
+                      : "compute it with numpy, outside the traced function, "
+                        "or take it as an argument";
+    if (w->dot || w->bytes >= MEBIBYTE)
+        claim->level = JX_WARNING;
+    return true;
+}
+
+/* Marks constant nodes whose results a varying computation needs. */
+static void mark_frontier(const jx_flat *flat, int count, const int *values,
+                          bool *frontier)
+{
+    for (int i = 0; i < count; i++) {
+        const jx_flat_value *v = &flat->values.at[values[i]];
+        if (!v->varies && v->node >= 0)
+            frontier[v->node] = true;
+    }
+}
+
+static void find_frontier(const jx_flat *flat, bool *frontier)
+{
+    mark_frontier(flat, flat->nouts, flat->outs, frontier);
+    for (size_t n = 0; n < flat->nodes.count; n++) {
+        const jx_flat_node *node = &flat->nodes.at[n];
+        if (!node->live || is_constant_node(flat, node))
+            continue;
+        mark_frontier(flat, node->nins, node->ins, frontier);
+        mark_frontier(flat, node->nresults, node->results, frontier);
+    }
+}
+
+/* The node that a chain of mere movements took its elements from: the line
+ * that computed them is the one to show. */
+static int computed_by(const jx_flat *flat, int node)
+{
+    for (;;) {
+        const jx_flat_node *at = &flat->nodes.at[node];
+        int from = -1;
+
+        if (!jx_flat_moves(at->eqn) || at->nins != 1)
+            return node;
+        from = flat->values.at[at->ins[0]].node;
+        if (from < 0)
+            return node;
+        node = from;
+    }
+}
+
+bool jx_lint_constant_work(jx_linter *lint)
+{
+    const jx_flat *flat = lint->flat;
+    size_t count = flat->nodes.count;
+    jx_arena *arena = lint->ctx->arena;
+    work *done = JX_NEW_ARRAY(arena, count, work);
+    bool *frontier = JX_NEW_ARRAY(arena, count, bool);
+    bool *told = JX_NEW_ARRAY(arena, count, bool);
+    int *stack = JX_NEW_ARRAY(arena, MAX_COUNTED + 1, int);
+    int *stamps = JX_NEW_ARRAY(arena, count, int);
+
+    if (!done || !frontier || !told || !stack || !stamps)
+        return false;
+    find_frontier(flat, frontier);
+    for (size_t n = 0; n < count; n++) {
+        int source;
+
+        if (!is_constant_node(flat, &flat->nodes.at[n]))
+            continue;
+        done[n] = work_of_node(flat, done, &flat->nodes.at[n]);
+        if (!frontier[n] || (!done[n].symbolic &&
+                             (done[n].elements == 0 ||
+                              done[n].elements < lint->options.min_elements)))
+            continue;
+        source = computed_by(flat, (int)n);
+        if (told[source])
+            continue;
+        told[source] = true;
+        if (!report_work(lint, &flat->nodes.at[source], &done[n],
+                         count_steps(lint, (int)n, stack, stamps,
+                                     (int)n + 1)))
+            return false;
+    }
+    return true;
+}
+
+/* The first node that needs each value, or -1. */
+static int *first_uses(const jx_linter *lint)
+{
+    const jx_flat *flat = lint->flat;
+    int *uses = JX_NEW_ARRAY(lint->ctx->arena, flat->values.count, int);
+
+    for (size_t v = 0; uses && v < flat->values.count; v++)
+        uses[v] = -1;
+    for (size_t n = flat->nodes.count; uses && n-- > 0;)
+        for (int i = 0; i < flat->nodes.at[n].nins; i++)
+            uses[flat->nodes.at[n].ins[i]] = (int)n;
+    return uses;
+}
+
+static bool same_array(const void *kept, const void *key)
+{
+    const jx_array *a = kept, *b = key;
+
+    return a->aval == b->aval && a->splat == b->splat &&
+           a->bytes == b->bytes && a->data && b->data &&
+           memcmp(a->data, b->data, a->bytes) == 0;
+}
+
+/* True for the first array of those with the same contents. */
+static bool is_new(jx_intern *seen, const jx_array *array)
+{
+    uint64_t hash = jx_hash_mix((uintptr_t)array->aval, array->bytes);
+
+    if (array->data)
+        hash = jx_hash_mix(hash, jx_hash_bytes(array->data, array->bytes));
+    if (jx_intern_find(seen, hash, array, same_array))
+        return false;
+    return jx_intern_add(seen, hash, array);
+}
+
+static bool report_constant(jx_linter *lint, const jx_array *array,
+                            const jx_flat_node *use)
+{
+    jx_buffer text = {0};
+    jx_claim *claim;
+
+    jx_buffer_puts(&text, "a constant ");
+    jx_lint_describe(array->aval, &text);
+    jx_buffer_puts(&text, array->splat
+                              ? " whose elements are all equal is part of the "
+                                "program"
+                              : " is part of the program");
+    claim = jx_lint_claim(lint, JX_CODE_STG002, use,
+                          jx_lint_text(lint, &text));
+    if (!claim)
+        return false;
+    claim->help = array->splat ? "make it inside the function: jnp.full costs "
+                                 "nothing to store"
+                               : "take it as an argument: a captured array is "
+                                 "copied into every compiled or exported "
+                                 "program";
+    if (jx_lint_bytes(array->aval) < MEBIBYTE)
+        claim->level = JX_NOTE;
+    return true;
+}
+
+bool jx_lint_constants(jx_linter *lint)
+{
+    const jx_flat *flat = lint->flat;
+    int *uses = first_uses(lint);
+    jx_intern seen;
+
+    if (!uses)
+        return false;
+    jx_intern_init(&seen, lint->ctx->arena);
+    for (size_t v = 0; v < flat->values.count; v++) {
+        const jx_array *array = flat->values.at[v].array;
+        if (!array || jx_lint_bytes(array->aval) < NOTE_BYTES ||
+            !is_new(&seen, array))
+            continue;
+        if (!report_constant(lint, array,
+                             uses[v] < 0 ? NULL : &flat->nodes.at[uses[v]]))
+            return false;
+    }
+    return true;
+}
+
+/* What a value has to do with sizes. */
+typedef enum sizeness {
+    NOT_SIZE = 0,
+    MAYBE_SIZE, /* a constant whose elements could all be sizes of inputs */
+    IS_SIZE,    /* from dim_as_value */
+} sizeness;
+
+/* Whether some input of the program has an axis of this size. */
+static bool is_input_size(const jx_program *program, int64_t size)
+{
+    const jx_jaxpr *jaxpr = program->entry.jaxpr;
+
+    for (int i = 0; i < jaxpr->nins; i++) {
+        const jx_aval *aval = jaxpr->vars[jaxpr->nconsts + i]->aval;
+        for (int axis = 0; axis < aval->rank; axis++)
+            if (jx_dim_value(aval->shape[axis]) == size)
+                return true;
+    }
+    return false;
+}
+
+/* A little-endian integer element of 1 to 8 bytes. */
+static int64_t integer_at(const unsigned char *bytes, size_t size)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return (int64_t)value;
+}
+
+enum { MAX_RANK = 32 };
+
+/* A short vector or scalar of integers, each the size of some input's axis. */
+static bool are_sizes(const jx_program *program, const jx_flat_value *v)
+{
+    size_t size = jx_dtype_of(v->aval->dtype)->bytes;
+    const unsigned char *data = v->array ? v->array->data : v->literal->bits;
+    int64_t count;
+
+    if (!jx_dtype_is_integer(v->aval->dtype) || size > 8 || !data ||
+        v->aval->rank > 1 || !jx_aval_elements(v->aval, &count) ||
+        count > MAX_RANK || count < 1)
+        return false;
+    if (v->array && (v->array->splat || v->array->bytes < (size_t)count * size))
+        count = v->array->bytes >= size ? 1 : 0;
+    for (int64_t i = 0; i < count; i++)
+        if (!is_input_size(program, integer_at(data + (size_t)i * size, size)))
+            return false;
+    return count > 0;
+}
+
+static sizeness sizeness_of(const jx_program *program, const jx_flat_value *v)
+{
+    if (v->literal && v->literal->dim)
+        return IS_SIZE;
+    if (v->array || v->literal)
+        return are_sizes(program, v) ? MAYBE_SIZE : NOT_SIZE;
+    return NOT_SIZE;
+}
+
+static bool multiplies(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_mul || eqn->prim->id == JX_PRIM_cumprod ||
+           eqn->prim->id == JX_PRIM_reduce_prod;
+}
+
+/* Passes sizes on: gathering them in a vector, or multiplying them. */
+static bool passes_sizes(const jx_eqn *eqn)
+{
+    return multiplies(eqn) || eqn->prim->id == JX_PRIM_concatenate ||
+           eqn->prim->id == JX_PRIM_stack ||
+           (jx_flat_moves(eqn) && eqn->prim->id != JX_PRIM_iota);
+}
+
+/* What the node's result has to do with sizes. */
+static sizeness sizeness_after(const jx_flat_node *node, const sizeness *known)
+{
+    const jx_aval *out = node->eqn->outs[0]->aval;
+    sizeness least = IS_SIZE;
+    int64_t count;
+
+    if (node->eqn->prim->id == JX_PRIM_dim_as_value)
+        return IS_SIZE;
+    if (!passes_sizes(node->eqn) || !node->nins || out->rank > 1 ||
+        !jx_dtype_is_integer(out->dtype) || !jx_aval_elements(out, &count) ||
+        count > MAX_RANK)
+        return NOT_SIZE;
+    for (int i = 0; i < node->nins; i++)
+        if (known[node->ins[i]] < least)
+            least = known[node->ins[i]];
+    return least;
+}
+
+static bool report_arithmetic(jx_linter *lint, const jx_flat_node *node)
+{
+    jx_buffer text = {0};
+    jx_claim *claim;
+
+    jx_buffer_printf(&text, "`%s` multiplies sizes at run time, in ",
+                     node->eqn->prim->name);
+    jx_buffer_puts(&text,
+                   jx_dtype_of(node->eqn->outs[0]->aval->dtype)->short_name);
+    claim = jx_lint_claim(lint, JX_CODE_STG003, node,
+                          jx_lint_text(lint, &text));
+    if (!claim)
+        return false;
+    claim->help = "sizes are Python numbers: multiply them with Python's "
+                  "operators, math.prod or numpy, which also cannot wrap";
+    return true;
+}
+
+bool jx_lint_shape_arithmetic(jx_linter *lint)
+{
+    const jx_flat *flat = lint->flat;
+    jx_arena *arena = lint->ctx->arena;
+    sizeness *known = JX_NEW_ARRAY(arena, flat->values.count, sizeness);
+    bool *inner = JX_NEW_ARRAY(arena, flat->nodes.count, bool);
+    bool *product = JX_NEW_ARRAY(arena, flat->nodes.count, bool);
+
+    if (!known || !inner || !product)
+        return false;
+    for (size_t v = 0; v < flat->values.count; v++)
+        known[v] = sizeness_of(lint->program, &flat->values.at[v]);
+    for (size_t n = 0; n < flat->nodes.count; n++) {
+        const jx_flat_node *node = &flat->nodes.at[n];
+        sizeness after = NOT_SIZE;
+
+        if (node->live && is_constant_node(flat, node))
+            after = sizeness_after(node, known);
+        if (after == NOT_SIZE)
+            continue;
+        known[node->outs[0]] = after;
+        product[n] = multiplies(node->eqn);
+        for (int i = 0; product[n] && i < node->nins; i++)
+            if (flat->values.at[node->ins[i]].node >= 0)
+                inner[flat->values.at[node->ins[i]].node] = true;
+    }
+    for (size_t n = 0; n < flat->nodes.count; n++)
+        if (product[n] && !inner[n] &&
+            !report_arithmetic(lint, &flat->nodes.at[n]))
+            return false;
+    return true;
+}
