@@ -26,48 +26,20 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_experimental_ynn_fusion_type=")
 import harnesses
 
 
-def stored(value):
-    """An array as the .npz files of the command hold it."""
-    import jax
-    import numpy as np
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.extended):
-        return np.asarray(jax.random.key_data(value))
-    if dtype == jax.dtypes.float0:
-        return np.zeros(np.shape(value), np.bool_)
-    array = np.asarray(value)
-    if array.dtype.name in ("int4", "uint4", "int2", "uint2"):
-        width = int(array.dtype.name[-1])
-        return array.astype(np.int8).view(np.uint8) & ((1 << width) - 1)
-    if array.dtype.kind == "V" or array.dtype.name not in _NUMPY:
-        return array.view(f"u{array.dtype.itemsize}")
-    return array
-
-
-_NUMPY = frozenset((
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-    "uint64", "float16", "float32", "float64", "complex64", "complex128"))
-
-
 def answer(path, harness) -> dict:
     import jax
-    import numpy as np
+    from jaxvet import _arrays
     args = harnesses.inputs(harness)
     leaves = jax.tree_util.tree_leaves(args)
     outputs = jax.tree_util.tree_leaves(jax.jit(harness.dyn_fun)(*args))
-    arrays = {f"in{i}": stored(_as_traced(leaf))
+    arrays = {f"in{i}": _arrays.stored(_arrays.as_traced(leaf))
               for i, leaf in enumerate(leaves)}
-    arrays.update({f"out{i}": stored(out) for i, out in enumerate(outputs)})
-    temporary = path.with_suffix(".tmp.npz")
-    np.savez(temporary, **arrays)
+    arrays.update({f"out{i}": _arrays.stored(out)
+                   for i, out in enumerate(outputs)})
+    temporary = path.with_suffix(".tmp")
+    temporary.write_bytes(_arrays.packed(arrays))
     temporary.rename(path)
     return {"status": "ran"}
-
-
-def _as_traced(leaf):
-    """An input with the dtype that tracing gives it (x64 off narrows)."""
-    import jax
-    return leaf if isinstance(leaf, jax.Array) else jax.numpy.asarray(leaf)
 
 
 def run_all(out, rows) -> dict:

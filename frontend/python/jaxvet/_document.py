@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 
 import jax
-import numpy as np
 
 from . import _compat
+from ._arrays import packed
 from ._tables import compact, without_empty
 from ._version import VERSION
 
@@ -34,8 +33,9 @@ class Document:
         return dict(self._walker.values.opaque)
 
     @property
-    def warnings(self) -> list:
-        return []
+    def name(self) -> str:
+        """What the traced function is called."""
+        return self._entry.get("name", "")
 
     def text(self) -> str:
         """The canonical text with every constant inside."""
@@ -52,10 +52,10 @@ class Document:
         _, arrays = self._walker.values.constants.write(inline_all=False)
         npz = None
         if arrays:
-            packed = _packed(arrays)
+            data = packed(arrays)
             npz = {"name": os.path.basename(stem) + ".npz",
-                   "sha256": hashlib.sha256(packed).hexdigest()}
-            _write(stem + ".npz", packed)
+                   "sha256": hashlib.sha256(data).hexdigest()}
+            _write(stem + ".npz", data)
         text, _ = self._text(inline_all=False, npz=npz)
         _write(path, text.encode("utf-8"))
         return path
@@ -84,12 +84,6 @@ class Document:
         return (f"<jaxvet document of {self._entry.get('name', '?')}: "
                 f"{self._walker.equations} equations, "
                 f"{len(self._rules)} rules>")
-
-
-def _packed(arrays) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
 
 
 def _write(path, data) -> None:

@@ -199,8 +199,7 @@ class Recorder:
 
 def _compares(code, path) -> bool:
     """Frames that compare for somebody else."""
-    return (path in _COMPARING or path == "<string>"
-            or path.startswith("<frozen")
+    return (path in _COMPARING or path.startswith("<frozen")
             or code.co_name in ("__eq__", "__ne__")
             or path.startswith(_compat.STDLIB_DIR)
             and "-packages" + os.sep not in path)

@@ -17,7 +17,7 @@ import numpy as np
 from . import _compat
 from ._tables import (Constant, Constants, EXACT, Table, number, compact,
                       without_empty)
-from ._source import printable
+from ._source import PACKAGE_DIR, printable
 
 SHORT = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16",
@@ -114,7 +114,7 @@ class Values:
                          str(constraint.e2), constraint.debug_str])
         frame = getattr(scope, "_location_frame", None)
         row = without_empty([("constraints", rows)])
-        if frame is not None:
+        if frame is not None and not frame.file_name.startswith(PACKAGE_DIR):
             row["stack"] = self.sources.stack_of([(
                 frame.file_name, frame.function_name,
                 (frame.start_line, frame.start_column, frame.end_line,

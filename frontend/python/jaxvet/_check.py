@@ -1,0 +1,64 @@
+"""check and gradcheck: dump, ask the command, hand back a report."""
+from __future__ import annotations
+
+import os
+import tempfile
+
+from . import _library
+from ._arrays import packed_inputs
+from ._report import Report, parse
+from ._trace import dump
+
+
+def check(fun, *, select=None, ignore=None, arguments=(), **options):
+    """A function that checks `fun` at some specs and gives a `Report`.
+
+        report = jaxvet.check(f)(jax.ShapeDtypeStruct(shape, dtype), ...)
+        report.raise_if("error")
+
+    Specs are as for `jaxvet.dump`, and so are `options`.  `select` and
+    `ignore` are rule codes or their beginnings; `arguments` are handed to the
+    command as they are.
+    """
+    def checker(*args, **kwargs) -> Report:
+        document = dump(fun, **options)(*args, **kwargs)
+        return ask("check", document, _rules(select, ignore) + [*arguments])
+    return checker
+
+
+def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
+    """A function that checks the derivative rules in `fun` near some values.
+
+    Call it as `jax.test_util.check_grads` calls: with arrays.  Their shapes
+    and dtypes are what is traced, their values one more point to try.
+    """
+    def checker(*args, **kwargs) -> Report:
+        document = dump(fun, **options)(*args, **kwargs)
+        extra = _rules(select, ignore) + [*arguments]
+        with tempfile.TemporaryDirectory(prefix="jaxvet-") as folder:
+            values = os.path.join(folder, "inputs.npz")
+            with open(values, "wb") as file:
+                file.write(packed_inputs((args, kwargs)))
+            return ask("gradcheck", document, ["--inputs", values, *extra])
+    return checker
+
+
+def ask(subcommand, document, extra) -> Report:
+    """The command's report on a document."""
+    text = _library.ask([subcommand, "-", "--format", "json", *extra],
+                        document.text())
+    try:
+        return parse(text, document.name)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _library.JaxvetError(
+            f"jaxvet {subcommand} printed what is no report: {error}"
+        ) from error
+
+
+def _rules(select, ignore) -> list:
+    extra = []
+    for option, codes in (("--select", select), ("--ignore", ignore)):
+        if codes:
+            joined = codes if isinstance(codes, str) else ",".join(codes)
+            extra += [option, joined]
+    return extra

@@ -1,0 +1,272 @@
+"""check, gradcheck, reports and the command line.
+
+The command itself is played by a script that keeps what it was given and
+prints a report in the documented form.
+"""
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxvet
+from jaxvet import _arrays, _cli, _library, _specs
+
+REPORT = {
+    "version": 1,
+    "programs": [{
+        "path": "-", "status": "findings",
+        "claims": {"proved": 3, "refuted": 1, "undecided": 1},
+        "findings": [
+            {"code": "SHP001", "name": "decided-by-guess", "level": "error",
+             "evidence": "counterexample", "message": "b == 1 may be true",
+             "where": {"file": "f.py", "line": 3, "column": 7,
+                       "function": "f"},
+             "calls": [{"file": "g.py", "line": 9, "function": "g"}],
+             "equation": "add", "data": {"b": 1}, "help": "add b >= 2"},
+            {"code": "STG002", "name": "constant", "level": "note",
+             "evidence": "heuristic", "message": "a <large> constant"}],
+        "undecided": [{"code": "SHP010", "why": "budget",
+                       "where": {"file": "f.py", "line": 4}}],
+        "assumptions": ["b >= 1"]}]}
+
+SCRIPT = """#!{python}
+import json, os, shutil, sys
+given = os.path.join({folder!r}, "given.json")
+options = sys.argv[1:]
+if "--inputs" in options:
+    shutil.copy(options[options.index("--inputs") + 1],
+                os.path.join({folder!r}, "inputs.npz"))
+json.dump({{"arguments": options, "document": sys.stdin.read()}},
+          open(given, "w"))
+sys.stdout.write({printed!r})
+sys.stderr.write({said!r})
+if {code} < 0:
+    os.kill(os.getpid(), -({code}))
+sys.exit({code})
+"""
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Installs a command that prints this and exits with that."""
+    def install(printed=json.dumps(REPORT), code=1, said=""):
+        path = tmp_path / "jaxvet"
+        path.write_text(SCRIPT.format(python=sys.executable, code=code,
+                                      folder=str(tmp_path), said=said,
+                                      printed=printed))
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("JAXVET", str(path))
+        return lambda: json.loads((tmp_path / "given.json").read_text())
+    install.folder = tmp_path
+    return install
+
+
+def double(x):
+    return x * 2
+
+
+def test_check_hands_over_the_document_and_reads_the_report(command):
+    given = command()
+    report = jaxvet.check(double, select=["SHP", "STG002"],
+                          ignore="IDX")(jnp.ones(3))
+    assert given()["arguments"] == [
+        "check", "-", "--format", "json", "--select", "SHP,STG002",
+        "--ignore", "IDX"]
+    assert given()["document"] == jaxvet.dump(double)(jnp.ones(3)).text()
+    assert report.name == "double" and not report.ok
+    first = report.findings[0]
+    assert (first.code, first.level, first.message, first.file, first.line,
+            first.column, first.evidence) == (
+                "SHP001", "error", "b == 1 may be true", "f.py", 3, 7,
+                "counterexample")
+    assert first.data == {"b": 1}
+    undecided, = report.undecided
+    assert (undecided.code, undecided.why, undecided.line) == (
+        "SHP010", "budget", 4)
+    assert report.claims == {"proved": 3, "refuted": 1, "witnessed": 0,
+                             "undecided": 1}
+    assert report.assumptions == ["b >= 1"]
+
+
+def test_a_report_has_no_truth_value(command):
+    command()
+    report = jaxvet.check(double)(1.0)
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(report)
+
+
+def test_raise_if_asks_for_a_level(command):
+    command()
+    report = jaxvet.check(double)(1.0)
+    with pytest.raises(jaxvet.ReportError, match="SHP001") as caught:
+        report.raise_if("error")
+    assert caught.value.report is report
+    assert [f.code for f in report.at_least("note")] == ["SHP001", "STG002"]
+    with pytest.raises(ValueError, match="none of"):
+        report.raise_if("fatal")
+
+
+def test_a_clean_report_is_ok_and_raises_nothing(command):
+    command(json.dumps({"version": 1, "programs": [
+        {"path": "-", "status": "ok", "claims": {"proved": 2}}]}), code=0)
+    report = jaxvet.check(double)(1.0)
+    assert report.ok and report.raise_if("note") is report
+    assert repr(report) == ("double: no findings; 2 proved, 0 refuted, "
+                            "0 witnessed, 0 undecided")
+
+
+def test_undecided_is_not_ok(command):
+    command(json.dumps({"version": 1, "programs": [
+        {"path": "-", "status": "undecided", "claims": {"undecided": 1},
+         "undecided": [{"code": "SHP010", "why": "nonlinear"}]}]}), code=5)
+    report = jaxvet.check(double)(1.0)
+    assert not report.ok
+    assert "undecided[SHP010]: nonlinear" in repr(report)
+
+
+def test_reports_read_well_in_a_terminal_and_a_notebook(command):
+    command()
+    report = jaxvet.check(double)(1.0)
+    assert repr(report).splitlines()[:3] == [
+        "error[SHP001]: b == 1 may be true", "  --> f.py:3:7 in f",
+        "      called from g.py:9 in g"]
+    assert repr(report).splitlines()[-1] == (
+        "double: 1 error, 1 note; 3 proved, 1 refuted, 0 witnessed, "
+        "1 undecided")
+    assert "a &lt;large&gt; constant" in report._repr_html_()
+
+
+def test_gradcheck_hands_over_the_values(command):
+    given = command()
+    x = np.float32([1, 2, 3])
+    jaxvet.gradcheck(lambda x, n: x * n)(x, jnp.bfloat16(2))
+    arguments = given()["arguments"]
+    assert arguments[:5] == ["gradcheck", "-", "--format", "json", "--inputs"]
+    held = np.load(command.folder / "inputs.npz")
+    np.testing.assert_array_equal(held["in0"], x)
+    assert held["in1"].dtype == np.uint16 and int(held["in1"]) == 0x4000
+    assert not os.path.exists(arguments[5])
+
+
+@pytest.mark.parametrize("code", [2, 3, 4, -9])
+def test_a_command_that_fails_is_an_error_with_its_words(command, code):
+    command(printed="", code=code, said="at byte 7: expected ':'")
+    with pytest.raises(jaxvet.JaxvetError, match="expected ':'|signal 9"):
+        jaxvet.check(double)(1.0)
+
+
+@pytest.mark.parametrize("printed", [
+    "", "{", "[]", "{}", '{"version":2,"programs":[]}',
+    '{"version":1,"programs":[{}]}',
+    '{"version":1,"programs":[{"status":"ok","findings":[{}]}]}'])
+def test_what_is_no_report_is_an_error(command, printed):
+    command(printed=printed, code=0)
+    with pytest.raises(jaxvet.JaxvetError, match="no report"):
+        jaxvet.check(double)(1.0)
+
+
+def test_a_missing_command_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAXVET", str(tmp_path / "nothing"))
+    with pytest.raises(jaxvet.JaxvetError, match="no program"):
+        jaxvet.check(double)(1.0)
+    monkeypatch.delenv("JAXVET")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(_library, "HERE", tmp_path / "a" / "b" / "c")
+    with pytest.raises(jaxvet.JaxvetError, match="was not found"):
+        jaxvet.check(double)(1.0)
+
+
+def test_values_are_stored_as_the_command_reads_them():
+    as_u8 = _arrays.stored(jnp.array([-1, 7], jnp.int4))
+    assert as_u8.dtype == np.uint8 and as_u8.tolist() == [15, 7]
+    assert _arrays.stored(jnp.float8_e5m2(1)).dtype == np.uint8
+    assert _arrays.stored(jax.random.key(3)).tolist() == [0, 3]
+    assert _arrays.stored(np.zeros(2, jax.dtypes.float0)).dtype == np.bool_
+    assert _arrays.stored(_arrays.as_traced(2.5)).dtype == np.float32
+
+
+# -- specs and the command line
+
+
+def test_specs_are_read_from_text():
+    tree, dim = _specs.parse(["{'w': f32[b, 2], 'n': (i4[], 2.5)}",
+                              "bf16[max(b, 3),b*2]"], ["b >= 2"])
+    assert tree["w"].dtype == jnp.float32 and str(tree["w"].shape[0]) == "b"
+    assert tree["n"][0].dtype == jnp.int4 and tree["n"][1] == 2.5
+    assert str(dim.shape[0]) == "max(b, 3)" and str(dim.shape[1]) == "2*b"
+    assert tree["w"].shape[0] == dim.shape[1] // 2
+    assert _specs.parse(["key<fry>[3]"])[0].dtype == jax.random.key(0).dtype
+
+
+@pytest.mark.parametrize("text, column", [
+    ("", 1), ("f32[3", 4), ("f32[3] x", 8), ("nothing[3]", 1), ("(f32[2]", 8),
+    ("{1: f32}{", 9), ("{x: f32}", 2)])
+def test_a_wrong_spec_says_where(text, column):
+    with pytest.raises(_specs.SpecError, match=f"column {column} "):
+        _specs.parse([text])
+
+
+@pytest.fixture
+def module(tmp_path):
+    (tmp_path / "shown.py").write_text(
+        "import jax.numpy as jnp\n"
+        "class Held:\n"
+        "    @staticmethod\n"
+        "    def fun(x):\n"
+        "        return jnp.sin(x) * x.shape[0]\n")
+    return tmp_path
+
+
+def python(*arguments, **options):
+    root = os.path.dirname(os.path.dirname(jaxvet.__file__))
+    env = {**os.environ, "PYTHONPATH": root, **options.pop("env", {})}
+    return subprocess.run([sys.executable, "-m", "jaxvet", *arguments],
+                          capture_output=True, text=True, env=env, **options)
+
+
+def test_dump_on_the_command_line(module):
+    done = python("dump", "shown:Held.fun", "--arg", "f32[b]", "--where",
+                  "b >= 3", "-o", "out.json", cwd=module)
+    assert done.returncode == 0 and done.stdout == ""
+    document = json.loads((module / "out.json").read_text())
+    assert document["scopes"] == [
+        {"constraints": [["geq", "b", "3", "b >= 3"]]}]
+    assert document["files"][0][0] == str(module / "shown.py")
+
+
+def test_check_on_the_command_line_hands_on_output_and_exit_code(
+        module, command):
+    given = command(printed="the report\n", code=5)
+    done = python("check", "shown.py:Held.fun", "--arg", "f32[3]",
+                  "--strict", "--select", "SHP", cwd=module)
+    assert (done.returncode, done.stdout) == (5, "the report\n")
+    assert given()["arguments"] == ["check", "-", "--format", "text",
+                                    "--strict", "--select", "SHP"]
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["check", "nothing_such:f"], "nothing_such"),
+    (["check", "shown"], "module:name"),
+    (["dump", "shown:missing"], "missing"),
+    (["dump", "shown:Held.fun", "--arg", "f32["], "']'"),
+    (["dump", "shown:Held.fun", "--strict"], "--strict")])
+def test_wrong_usage_exits_with_2_and_says_why(module, arguments, said):
+    done = python(*arguments, cwd=module)
+    assert done.returncode == 2 and said in done.stderr
+
+
+def test_main_can_be_called(module, capsys, monkeypatch):
+    monkeypatch.chdir(module)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert _cli.main(["dump", "shown:Held.fun", "--arg", "f32[2]"]) == 0
+    assert json.load(io.StringIO(capsys.readouterr().out))["entry"][
+        "name"] == "fun"
