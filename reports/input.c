@@ -2,6 +2,7 @@
 #include "reports/input.h"
 
 #include "frontend/base/file.h"
+#include "frontend/base/inflate.h"
 #include "frontend/read/document.h"
 
 #include <string.h>
@@ -57,9 +58,19 @@ bool jx_input_is_program(const char *bytes, size_t size)
     return false;
 }
 
+static const char *unpacked(jx_ctx *ctx, const char *path, const char *bytes,
+                            size_t *size)
+{
+    return jx_is_gzip(bytes, *size) ? jx_gunzip(ctx, path, bytes, *size, size)
+                                    : bytes;
+}
+
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
                           size_t size)
 {
+    bytes = unpacked(ctx, path, bytes, &size);
+    if (!bytes)
+        return NULL;
     for (int i = 0; i < NFORMS; i++)
         if (forms[i].may_be(bytes, size))
             return forms[i].read(ctx, path, bytes, size);
@@ -72,10 +83,17 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
     return NULL;
 }
 
+const char *jx_input_load(jx_ctx *ctx, const char *path, size_t *size)
+{
+    const char *bytes = jx_file_read(ctx, path, size);
+
+    return bytes ? unpacked(ctx, path, bytes, size) : NULL;
+}
+
 jx_program *jx_input_open(jx_ctx *ctx, const char *path)
 {
     size_t size = 0;
-    const char *bytes = jx_file_read(ctx, path, &size);
+    const char *bytes = jx_input_load(ctx, path, &size);
 
     return bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
 }

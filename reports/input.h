@@ -7,15 +7,17 @@
 
 #include "frontend/ir/program.h"
 
-/* Reads the program in a file (`-`: standard input), or in `size` bytes that go
- * by the name of `path`.  NULL with an error in ctx->error: that the file can't
- * be read, that it is no program of a known form, or what is wrong with it. */
+/* Reads the program in a file (`-`: standard input).  NULL with an error in
+ * ctx->error: that the file can't be read, that it is no program of a known
+ * form, or what is wrong with it. */
 jx_program *jx_input_open(jx_ctx *ctx, const char *path);
+
+/* The same in steps, for walking folders, where files that are no programs are
+ * skipped: the bytes of a file, unpacked; whether they look like a program;
+ * the program in bytes that go by the name of `path`. */
+const char *jx_input_load(jx_ctx *ctx, const char *path, size_t *size);
+bool jx_input_is_program(const char *bytes, size_t size);
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
                           size_t size);
-
-/* Whether the bytes look like a program of some form at all: for walking
- * folders, where other files are skipped. */
-bool jx_input_is_program(const char *bytes, size_t size);
 
 #endif

@@ -43,6 +43,23 @@ static void a_document_is_read(void **state)
     jx_ctx_free(ctx);
 }
 
+static void a_gzip_is_unpacked_first(void **state)
+{
+    /* `printf '{"a":1}' | gzip -n` */
+    static const char packed[] =
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xab\x56\x4a\x54\xb2"
+        "\x32\xac\x05\x00\xaf\xac\x1b\x56\x07\x00\x00\x00";
+    jx_ctx *ctx = jx_ctx_new(1 << 20);
+    (void)state;
+
+    assert_null(jx_input_read(ctx, "f", packed, sizeof packed - 1));
+    assert_non_null(strstr(ctx->error.message, "format"));
+    jx_error_clear(ctx);
+    assert_null(jx_input_read(ctx, "f", packed, sizeof packed - 5));
+    assert_int_equal(ctx->error.kind, JX_E_INPUT);
+    jx_ctx_free(ctx);
+}
+
 static void what_is_no_program_is_refused_and_skipped(void **state)
 {
     static const char *const cases[] = {
@@ -74,6 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_document_is_read),
+        cmocka_unit_test(a_gzip_is_unpacked_first),
         cmocka_unit_test(what_is_no_program_is_refused_and_skipped),
         cmocka_unit_test(
             other_json_is_skipped_in_a_folder_but_explained_by_name),
