@@ -1,0 +1,680 @@
+/* prover.c - the ladder; see prover.h. */
+#include "prover/prover.h"
+
+#include "prover/elementary.h"
+#include "prover/search.h"
+#include "prover/smt.h"
+#include "prover/solver.h"
+#include "prover/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WORK_LIMIT = 48 << 20, /* bytes, then the space is made anew */
+    FEW_POINTS = 100,
+    MANY_POINTS = 5000,
+    FEW_STEPS = 1500,
+    MANY_STEPS = 20000,
+    RLIMIT = 1500000,
+};
+
+enum { ALL = JX_NEGATIVE | JX_ZERO | JX_POSITIVE };
+
+struct jx_prover {
+    jx_ctx *ctx;
+    jx_dims *dims;
+    jx_prover_options options;
+    const jx_constraint *constraints;
+    int nconstraints;
+    jx_theory theory;
+    bool own_solver;
+    bool examined;
+    jx_answer consistent; /* once examined */
+};
+
+/* -------------------------------------------------------------------------
+ * A set of constraints in a space of its own
+ * ---------------------------------------------------------------------- */
+
+static int wanted_signs(jx_relation relation)
+{
+    switch (relation) {
+    case JX_REL_EQ: return JX_ZERO;
+    case JX_REL_NE: return JX_NEGATIVE | JX_POSITIVE;
+    case JX_REL_GE: return JX_ZERO | JX_POSITIVE;
+    case JX_REL_LE: return JX_NEGATIVE | JX_ZERO;
+    case JX_REL_GT: return JX_POSITIVE;
+    case JX_REL_LT: return JX_NEGATIVE;
+    }
+    return 0;
+}
+
+static const jx_dim *difference(jx_work *work, const jx_constraint *c)
+{
+    const jx_dim *a = jx_work_import(work, c->lhs);
+    const jx_dim *b = jx_work_import(work, c->rhs);
+
+    return a && b ? jx_dim_sub(work->in, a, b) : NULL;
+}
+
+static void narrow(jx_work *work, const jx_dim_atom *x, jx_int k, jx_int c)
+{
+    jx_int q, r;
+
+    if (!jx_int_floordiv(c, k > 0 ? k : -k, &q, &r))
+        return;
+    jx_work_narrow(work, x,
+                   k > 0 ? (jx_dim_range){.has_low = true, .low = -q}
+                         : (jx_dim_range){.has_high = true, .high = q});
+}
+
+/* k*x + c >= 0 (or == 0) is known of x from the start. */
+static void use_as_range(jx_work *work, const jx_constraint *c)
+{
+    const jx_dim *d = difference(work, c);
+    const jx_dim_term *t = d ? jx_dim_terms(d) : NULL;
+    int n = d ? jx_dim_nterms(d) : 0;
+    int signs = wanted_signs(c->relation);
+    jx_int k, rest;
+
+    if (n < 1 || n > 2 || t[0].nfactors != 1 || t[0].factors[0].power != 1 ||
+        t[0].factors[0].atom->kind != JX_ATOM_VAR || (n == 2 && t[1].nfactors))
+        return;
+    k = t[0].coefficient;
+    rest = n == 2 ? t[1].coefficient : 0;
+    if (signs == JX_POSITIVE || signs == (JX_ZERO | JX_POSITIVE) ||
+        signs == JX_ZERO)
+        narrow(work, t[0].factors[0].atom, k, rest - (signs == JX_POSITIVE));
+    if (signs == JX_NEGATIVE || signs == (JX_NEGATIVE | JX_ZERO) ||
+        signs == JX_ZERO)
+        narrow(work, t[0].factors[0].atom, -k,
+               -rest - (signs == JX_NEGATIVE));
+}
+
+static bool add_hyp(jx_theory *t, const jx_dim *d, jx_hyp_kind kind)
+{
+    if (!d)
+        return false;
+    if (t->nhyps == JX_THEORY_HYPS)
+        return false;
+    t->hyps[t->nhyps++] = (jx_hyp){d, kind};
+    return true;
+}
+
+/* No divisor below `d` is 0: hypotheses for those that bounds leave open. */
+static void add_divisors(jx_theory *t, const jx_dim *d)
+{
+    for (int i = 0; i < jx_dim_nterms(d); i++)
+        for (int j = 0; j < jx_dim_terms(d)[i].nfactors; j++) {
+            const jx_dim_atom *a = jx_dim_terms(d)[i].factors[j].atom;
+            const jx_dim *by;
+
+            if (a->kind == JX_ATOM_VAR)
+                continue;
+            add_divisors(t, a->a);
+            add_divisors(t, a->b);
+            if (a->kind != JX_ATOM_FLOORDIV && a->kind != JX_ATOM_MOD)
+                continue;
+            by = jx_work_simplify(&t->work, a->b);
+            if (by && !(jx_signs_by_bounds(&t->work, by) & JX_ZERO))
+                continue;
+            t->divisor_may_be_0 = true;
+            /* Leaving one out only weakens what may be assumed. */
+            add_hyp(t, by, JX_HYP_NE);
+        }
+}
+
+static bool add_constraint(jx_theory *t, const jx_constraint *c)
+{
+    const jx_dim *raw = difference(&t->work, c);
+    const jx_dim *d = jx_work_simplify(&t->work, raw);
+    const jx_dim *one = jx_dim_int(t->work.in, 1);
+    jx_dims *in = t->work.in;
+
+    if (!d)
+        return false;
+    add_divisors(t, raw);
+    switch (c->relation) {
+    case JX_REL_EQ: return add_hyp(t, d, JX_HYP_EQ);
+    case JX_REL_NE: return add_hyp(t, d, JX_HYP_NE);
+    case JX_REL_GE: return add_hyp(t, d, JX_HYP_GE);
+    case JX_REL_LE: return add_hyp(t, jx_dim_neg(in, d), JX_HYP_GE);
+    case JX_REL_GT: return add_hyp(t, jx_dim_sub(in, d, one), JX_HYP_GE);
+    case JX_REL_LT:
+        return add_hyp(t, jx_dim_sub(in, jx_dim_neg(in, d), one), JX_HYP_GE);
+    }
+    return false;
+}
+
+bool jx_theory_init(jx_theory *t, int64_t base, const jx_constraint *constraints,
+                    int count)
+{
+    memset(t, 0, sizeof *t);
+    if (!jx_work_init(&t->work, base))
+        return false;
+    for (int i = 0; i < count; i++)
+        use_as_range(&t->work, &constraints[i]);
+    for (int i = 0; i < count; i++)
+        t->incomplete |= !add_constraint(t, &constraints[i]);
+    t->base_hyps = t->nhyps;
+    return true;
+}
+
+void jx_theory_free(jx_theory *t)
+{
+    jx_work_free(&t->work);
+}
+
+bool jx_theory_goal(jx_theory *t, const jx_constraint *c, const jx_dim **d,
+                    int *wanted)
+{
+    const jx_dim *raw = difference(&t->work, c);
+
+    t->divisor_may_be_0 = false;
+    *d = jx_work_simplify(&t->work, raw);
+    *wanted = wanted_signs(c->relation);
+    if (*d)
+        add_divisors(t, raw);
+    return *d != NULL;
+}
+
+bool jx_theory_proves(jx_theory *t, const jx_dim *d, int wanted, long steps)
+{
+    return !(jx_signs_by_bounds(&t->work, d) & ~wanted) ||
+           jx_elementary(&t->work, t->hyps, t->nhyps, d, wanted, steps);
+}
+
+/* -------------------------------------------------------------------------
+ * Life
+ * ---------------------------------------------------------------------- */
+
+jx_prover *jx_prover_new(jx_ctx *ctx, jx_dims *dims,
+                         const jx_constraint *constraints, int count,
+                         const jx_prover_options *options)
+{
+    jx_prover *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->ctx = ctx;
+    p->dims = dims;
+    if (options)
+        p->options = *options;
+    if (!p->options.base_is_set)
+        p->options.base = 1;
+    p->constraints = jx_arena_copy(ctx->arena, constraints,
+                                   (size_t)count * sizeof *constraints);
+    p->nconstraints = count;
+    if (!p->constraints ||
+        !jx_theory_init(&p->theory, p->options.base, constraints, count)) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void jx_prover_free(jx_prover *p)
+{
+    if (!p)
+        return;
+    jx_theory_free(&p->theory);
+    if (p->own_solver)
+        jx_solver_free(p->options.solver);
+    free(p);
+}
+
+/* Before each question: no old dims in the way, the same state every time. */
+static bool renew(jx_prover *p)
+{
+    if (p->theory.work.ctx &&
+        jx_arena_used(p->theory.work.ctx->arena) < WORK_LIMIT) {
+        p->theory.nhyps = p->theory.base_hyps;
+        return true;
+    }
+    jx_theory_free(&p->theory);
+    return jx_theory_init(&p->theory, p->options.base, p->constraints,
+                          p->nconstraints);
+}
+
+/* -------------------------------------------------------------------------
+ * Witnesses
+ * ---------------------------------------------------------------------- */
+
+static jx_assignment keep_point(jx_prover *p, const jx_search *s,
+                                const jx_point *point)
+{
+    jx_assignment a = {0};
+    jx_assigned *at = JX_NEW_ARRAY(p->ctx->arena, s->nvars, jx_assigned);
+
+    if (!at)
+        return a;
+    for (int i = 0; i < s->nvars; i++)
+        at[i] = (jx_assigned){s->vars[i], point->at[i]};
+    a.at = at;
+    a.count = s->nvars;
+    return a;
+}
+
+typedef struct hunt {
+    jx_prover *p;
+    const jx_constraint *question; /* NULL: any admissible point will do */
+    jx_answer *answer;
+} hunt;
+
+static bool note_point(void *env, const jx_search *s, const jx_point *point)
+{
+    hunt *h = env;
+    jx_answer *a = h->answer;
+    bool holds = true;
+
+    if (h->question && !jx_search_holds(s, h->question, point, &holds))
+        return true;
+    if (holds && !a->has_true) {
+        a->when_true = keep_point(h->p, s, point);
+        a->has_true = true;
+    }
+    if (!holds && !a->has_false) {
+        a->when_false = keep_point(h->p, s, point);
+        a->has_false = true;
+    }
+    return !(a->has_true && (a->has_false || !h->question));
+}
+
+/* True when both answers have been seen. */
+static bool search(jx_prover *p, const jx_search *s, const jx_constraint *q,
+                   long from, long to, jx_answer *a)
+{
+    hunt h = {p, q, a};
+
+    jx_search_run(s, from, to, note_point, &h);
+    return a->has_true && a->has_false;
+}
+
+/* -------------------------------------------------------------------------
+ * The solver
+ * ---------------------------------------------------------------------- */
+
+static void write_script(jx_theory *t, const jx_dim *goal, int signs,
+                         jx_smt *smt, jx_buffer *to)
+{
+    jx_smt_start(smt, &t->work, to);
+    for (int i = 0; i < t->nhyps; i++)
+        jx_smt_assert_hyp(smt, &t->hyps[i]);
+    if (goal)
+        jx_smt_assert(smt, goal, signs);
+}
+
+static jx_solver *solver_of(jx_prover *p)
+{
+    if (!p->options.solver && !p->options.no_solver) {
+        p->options.solver = jx_solver_new(NULL);
+        p->own_solver = p->options.solver != NULL;
+    }
+    return p->options.no_solver ? NULL : p->options.solver;
+}
+
+/* "name=value name=value" into the point; what Z3 left out may be anything. */
+static void read_model(const jx_smt *smt, const jx_search *s,
+                       const jx_dim *const *dims, int ndims, const char *text,
+                       jx_point *point)
+{
+    for (int i = 0; i < s->nvars; i++)
+        point->at[i] = s->low[i];
+    while (*text) {
+        const char *equals = strchr(text, '=');
+        const jx_dim_atom *var;
+
+        if (!equals)
+            return;
+        var = jx_smt_var(smt, dims, ndims, text, (size_t)(equals - text));
+        for (int i = 0; var && i < s->nvars; i++)
+            if (!strcmp(s->vars[i]->name, var->name) &&
+                s->vars[i]->scope == var->scope)
+                point->at[i] = strtoll(equals + 1, NULL, 10);
+        text = strchr(equals, ' ');
+        if (!text)
+            return;
+        text++;
+    }
+}
+
+/* Is there an assignment where the goal has one of these signs?  A model is
+ * believed once evaluation agrees, which note_point() sees to. */
+static jx_solver_reply ask_solver(jx_prover *p, jx_theory *t,
+                                  const jx_search *s, const jx_constraint *q,
+                                  const jx_dim *goal, int signs, jx_answer *a)
+{
+    const jx_dim *dims[JX_THEORY_HYPS + 1];
+    jx_buffer script = {0}, text = {0};
+    jx_solver_reply reply = JX_SOLVER_UNKNOWN;
+    jx_solver *solver = solver_of(p);
+    jx_smt smt;
+    int n = 0;
+
+    if (!solver) {
+        a->why = p->options.no_solver ? "the solver was not asked"
+                                      : "out of memory";
+        return reply;
+    }
+    write_script(t, goal, signs, &smt, &script);
+    for (int i = 0; i < t->nhyps; i++)
+        dims[n++] = t->hyps[i].dim;
+    if (goal)
+        dims[n++] = goal;
+    if (jx_smt_ok(&smt))
+        reply = jx_solver_check(solver, jx_buffer_text(&script), RLIMIT,
+                                &text);
+    if (reply == JX_SOLVER_SAT) {
+        jx_point point = {{0}};
+        hunt h = {p, q, a};
+
+        read_model(&smt, s, dims, n, jx_buffer_text(&text), &point);
+        if (jx_search_admits(s, &point))
+            note_point(&h, s, &point);
+        else
+            a->why = "the solver's model did not hold up";
+    } else if (reply == JX_SOLVER_UNKNOWN) {
+        const char *version = jx_solver_version(solver);
+        a->why = jx_arena_printf(p->ctx->arena, "z3%s%s: %s",
+                                 version ? " " : "", version ? version : "",
+                                 jx_buffer_text(&text));
+    }
+    jx_buffer_free(&script);
+    jx_buffer_free(&text);
+    return reply;
+}
+
+/* -------------------------------------------------------------------------
+ * Are the constraints consistent?
+ * ---------------------------------------------------------------------- */
+
+/* JX_TRUE (with an assignment), JX_CONTRADICTION or JX_UNKNOWN. */
+static jx_answer examine(jx_prover *p, jx_theory *t,
+                         const jx_constraint *constraints, int count)
+{
+    jx_answer a = {0};
+    jx_search s;
+
+    jx_search_init(&s, p->dims, p->options.base, constraints, count, NULL);
+    search(p, &s, NULL, 0, FEW_POINTS, &a);
+    a.by = "search";
+    if (!a.has_true &&
+        jx_elementary(&t->work, t->hyps, t->nhyps, jx_dim_int(t->work.in, 0),
+                      0, FEW_STEPS)) {
+        a.truth = JX_CONTRADICTION;
+        a.by = "elementary";
+        return a;
+    }
+    if (!a.has_true)
+        search(p, &s, NULL, FEW_POINTS, MANY_POINTS, &a);
+    if (!a.has_true) {
+        a.by = "z3";
+        if (ask_solver(p, t, &s, NULL, NULL, 0, &a) == JX_SOLVER_UNSAT &&
+            !t->incomplete) {
+            a.truth = JX_CONTRADICTION;
+            return a;
+        }
+    }
+    a.truth = a.has_true ? JX_TRUE : JX_UNKNOWN;
+    return a;
+}
+
+static jx_truth truth_of_subset(jx_prover *p, const jx_constraint *constraints,
+                                int count)
+{
+    jx_theory t;
+    jx_truth truth;
+
+    if (!jx_theory_init(&t, p->options.base, constraints, count))
+        return JX_UNKNOWN;
+    truth = examine(p, &t, constraints, count).truth;
+    jx_theory_free(&t);
+    return truth;
+}
+
+/* Leaves out one constraint after the other for as long as the rest still
+ * contradicts itself; minimal if each that stays was shown to be needed. */
+static void find_core(jx_prover *p, jx_answer *a)
+{
+    int n = p->nconstraints;
+    int *core = JX_NEW_ARRAY(p->ctx->arena, n, int);
+    jx_constraint *rest = JX_NEW_ARRAY(p->ctx->arena, n, jx_constraint);
+
+    if (!core || !rest)
+        return;
+    for (int i = 0; i < n; i++)
+        core[i] = i;
+    a->core_is_minimal = true;
+    for (int i = 0; i < n;) {
+        jx_truth truth;
+        int m = 0;
+
+        for (int j = 0; j < n; j++)
+            if (j != i)
+                rest[m++] = p->constraints[core[j]];
+        truth = truth_of_subset(p, rest, m);
+        if (truth == JX_CONTRADICTION) {
+            memmove(&core[i], &core[i + 1], (size_t)(--n - i) * sizeof *core);
+            continue;
+        }
+        a->core_is_minimal &= truth == JX_TRUE;
+        i++;
+    }
+    a->core = core;
+    a->ncore = n;
+}
+
+static void examine_once(jx_prover *p)
+{
+    if (p->examined)
+        return;
+    p->examined = true;
+    if (!p->nconstraints) {
+        p->consistent = (jx_answer){.truth = JX_TRUE, .by = "algebra",
+                                    .has_true = true};
+        return;
+    }
+    p->consistent = examine(p, &p->theory, p->constraints, p->nconstraints);
+    if (p->consistent.truth == JX_CONTRADICTION)
+        find_core(p, &p->consistent);
+}
+
+jx_answer jx_prove_consistent(jx_prover *p)
+{
+    renew(p);
+    examine_once(p);
+    return p->consistent;
+}
+
+/* -------------------------------------------------------------------------
+ * The ladder
+ * ---------------------------------------------------------------------- */
+
+typedef struct question {
+    jx_prover *p;
+    jx_constraint text;
+    const jx_dim *goal; /* simplified difference; NULL: too large */
+    int wanted, unwanted;
+    jx_search search;
+    bool never_false, never_true; /* proved */
+    jx_answer a;
+} question;
+
+static bool conclude(question *q, const char *by)
+{
+    jx_answer *a = &q->a;
+
+    if (q->never_false && q->never_true) {
+        a->truth = JX_CONTRADICTION;
+        a->why = "a divisor is 0 for every assignment";
+    } else if (a->has_true && a->has_false) {
+        a->truth = JX_DEPENDS;
+    } else if (q->never_false) {
+        a->truth = JX_TRUE;
+    } else if (q->never_true) {
+        a->truth = JX_FALSE;
+    } else {
+        return false;
+    }
+    a->by = by;
+    if (a->truth != JX_CONTRADICTION)
+        a->why = NULL;
+    return true;
+}
+
+/* A proof speaks of the assignments where no divisor is 0: is there one? */
+static bool has_a_point(question *q)
+{
+    if (!q->p->theory.divisor_may_be_0)
+        return true;
+    if (!q->a.has_true && !q->a.has_false)
+        search(q->p, &q->search, &q->text, 0, MANY_POINTS, &q->a);
+    return q->a.has_true || q->a.has_false;
+}
+
+static bool by_algebra_or_bounds(question *q)
+{
+    jx_int value;
+    int signs;
+
+    if (!q->goal)
+        return false;
+    signs = jx_signs_by_bounds(&q->p->theory.work, q->goal);
+    q->never_false = !(signs & ~q->wanted);
+    q->never_true = !(signs & ~q->unwanted);
+    if (q->never_false == q->never_true)
+        q->never_false = q->never_true = false;
+    return (q->never_false || q->never_true) && has_a_point(q) &&
+           conclude(q, jx_dim_is_wide(q->goal, &value) ? "algebra" : "bounds");
+}
+
+static bool by_elementary(question *q, long steps)
+{
+    jx_theory *t = &q->p->theory;
+
+    if (!q->goal)
+        return false;
+    if (!q->a.has_false && !q->never_false)
+        q->never_false = jx_theory_proves(t, q->goal, q->wanted, steps);
+    if (!q->a.has_true && !q->never_true && !q->never_false)
+        q->never_true = jx_theory_proves(t, q->goal, q->unwanted, steps);
+    return (q->never_false || q->never_true) && has_a_point(q) &&
+           conclude(q, "elementary");
+}
+
+static bool by_search(question *q, long from, long to)
+{
+    return search(q->p, &q->search, &q->text, from, to, &q->a) &&
+           conclude(q, "search");
+}
+
+static bool by_solver(question *q)
+{
+    jx_theory *t = &q->p->theory;
+    jx_prover *p = q->p;
+    bool asked = false;
+
+    if (!q->goal)
+        return false;
+    if (!q->a.has_false && !q->never_false && !t->incomplete) {
+        asked = true;
+        q->never_false = ask_solver(p, t, &q->search, &q->text, q->goal,
+                                    q->unwanted, &q->a) == JX_SOLVER_UNSAT;
+    }
+    if (!q->a.has_true && !q->never_true && !t->incomplete) {
+        asked = true;
+        q->never_true = ask_solver(p, t, &q->search, &q->text, q->goal,
+                                   q->wanted, &q->a) == JX_SOLVER_UNSAT;
+    }
+    return conclude(q, asked ? "z3" : "elementary");
+}
+
+static void climb(question *q)
+{
+    if (by_algebra_or_bounds(q))
+        return;
+    if (by_search(q, 0, FEW_POINTS) || by_elementary(q, FEW_STEPS) ||
+        by_search(q, FEW_POINTS, MANY_POINTS) ||
+        by_elementary(q, MANY_STEPS) || by_solver(q))
+        return;
+    q->a.truth = JX_UNKNOWN;
+    if (!q->goal)
+        q->a.why = "a coefficient leaves 128 bits";
+    else if (!q->a.why)
+        q->a.why = q->search.too_many ? "more than 16 variables"
+                                      : "no proof and no counterexample found";
+}
+
+static jx_answer contradiction(jx_prover *p)
+{
+    jx_answer a = p->consistent;
+
+    a.has_true = a.has_false = false;
+    return a;
+}
+
+jx_answer jx_prove_compare(jx_prover *p, const jx_dim *lhs,
+                           jx_relation relation, const jx_dim *rhs)
+{
+    question q = {.p = p, .text = {lhs, relation, rhs}};
+
+    if (!lhs || !rhs || !renew(p)) {
+        q.a.why = "a coefficient leaves 128 bits, or memory ran out";
+        return q.a;
+    }
+    examine_once(p);
+    if (p->consistent.truth == JX_CONTRADICTION)
+        return contradiction(p);
+    if (p->consistent.truth == JX_UNKNOWN) {
+        q.a.why = jx_arena_printf(
+            p->ctx->arena,
+            "could not tell whether the constraints allow any assignment (%s)",
+            p->consistent.why ? p->consistent.why : "nothing found");
+        return q.a;
+    }
+    jx_theory_goal(&p->theory, &q.text, &q.goal, &q.wanted);
+    q.unwanted = ALL & ~q.wanted;
+    jx_search_init(&q.search, p->dims, p->options.base, p->constraints,
+                   p->nconstraints, &q.text);
+    climb(&q);
+    if (q.a.truth == JX_DEPENDS && p->options.suggest)
+        jx_suggest(p->ctx, &q.search, &q.text, &q.a);
+    return q.a;
+}
+
+jx_answer jx_prove_divides(jx_prover *p, const jx_dim *k, const jx_dim *n)
+{
+    return jx_prove_compare(p, jx_dim_mod(p->dims, n, k), JX_REL_EQ,
+                            jx_dim_int(p->dims, 0));
+}
+
+jx_answer jx_prove_nonzero(jx_prover *p, const jx_dim *dim)
+{
+    return jx_prove_compare(p, dim, JX_REL_NE, jx_dim_int(p->dims, 0));
+}
+
+jx_answer jx_prove_nonnegative(jx_prover *p, const jx_dim *dim)
+{
+    return jx_prove_compare(p, dim, JX_REL_GE, jx_dim_int(p->dims, 0));
+}
+
+void jx_prove_smt2(jx_prover *p, const jx_dim *lhs, jx_relation relation,
+                   const jx_dim *rhs, bool negate, jx_buffer *to)
+{
+    jx_constraint text = {lhs, relation, rhs};
+    const jx_dim *goal;
+    jx_smt smt;
+    int wanted;
+
+    if (!lhs || !rhs || !renew(p) ||
+        !jx_theory_goal(&p->theory, &text, &goal, &wanted))
+        return;
+    jx_buffer_puts(to, "; ");
+    jx_constraint_print(&text, to);
+    jx_buffer_printf(to, ": %s\n(set-logic QF_NIA)\n",
+                     negate ? "is there a counterexample?"
+                            : "is there an example?");
+    write_script(&p->theory, goal, negate ? ALL & ~wanted : wanted, &smt, to);
+    jx_buffer_puts(to, "(check-sat)\n(get-model)\n");
+}

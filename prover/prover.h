@@ -1,0 +1,121 @@
+/* prover.h - questions about dims: does `lhs op rhs` hold for every assignment
+ * that the constraints allow?
+ *
+ *     jx_prover *p = jx_prover_new(ctx, dims, constraints, n, NULL);
+ *     jx_answer a = jx_prove_compare(p, lhs, JX_REL_GE, rhs);
+ *     if (a.truth == JX_TRUE) ...
+ *     jx_prover_free(p);
+ *
+ * A prover is made for one set of constraints, analyses them once and answers
+ * any number of questions.  A question climbs a ladder, cheapest rung first:
+ *
+ *     algebra     the difference simplifies to a number
+ *     bounds      its interval decides
+ *     elementary  case splits (elementary.h)
+ *     search      evaluation finds assignments for both answers
+ *     z3          the helper process (solver.h), started when first needed
+ *
+ * Only assignments where no divisor is 0 count.  Every assignment in an answer
+ * satisfies the constraints and gives its answer by plain evaluation.  Answers
+ * depend on the question alone, never on the clock, but for one: a helper that
+ * ran into the processor-time backstop gives JX_UNKNOWN, "killed". */
+#ifndef JX_PROVER_H
+#define JX_PROVER_H
+
+#include "frontend/ir/dim.h"
+
+typedef struct jx_prover jx_prover;
+typedef struct jx_solver jx_solver;
+
+typedef enum jx_relation {
+    JX_REL_EQ,
+    JX_REL_NE,
+    JX_REL_GE,
+    JX_REL_LE,
+    JX_REL_GT,
+    JX_REL_LT,
+} jx_relation;
+
+typedef struct jx_constraint {
+    const jx_dim *lhs;
+    jx_relation relation;
+    const jx_dim *rhs;
+} jx_constraint;
+
+typedef enum jx_truth {
+    JX_UNKNOWN = 0,
+    JX_TRUE,          /* for every assignment that the constraints allow */
+    JX_FALSE,         /* for none of them */
+    JX_DEPENDS,       /* both happen: see the witnesses */
+    JX_CONTRADICTION, /* the constraints allow no assignment: see the core */
+} jx_truth;
+
+typedef struct jx_assigned {
+    const jx_dim_atom *var; /* of the caller's dims */
+    int64_t value;
+} jx_assigned;
+
+typedef struct jx_assignment {
+    int count; /* sorted by name */
+    const jx_assigned *at;
+} jx_assignment;
+
+typedef struct jx_answer {
+    jx_truth truth;
+    const char *by;  /* "algebra", "bounds", "elementary", "search", "z3" */
+    const char *why; /* of JX_UNKNOWN; or NULL */
+    /* An assignment for which it holds, and one for which it does not; those
+     * that the truth admits, where one is known (both for JX_DEPENDS). */
+    bool has_true, has_false;
+    jx_assignment when_true, when_false;
+    /* A minimal set of constraints that contradict each other (by index). */
+    int ncore;
+    const int *core;
+    bool core_is_minimal;
+    /* Constraints each of which makes it true; proved. */
+    int nsuggestions;
+    const jx_constraint *suggestions;
+} jx_answer;
+
+typedef struct jx_prover_options {
+    int64_t base;      /* the least value of every variable */
+    bool base_is_set;  /* else 1, as in JAX */
+    bool no_solver;    /* stop before z3 */
+    bool suggest;      /* look for suggestions */
+    jx_solver *solver; /* shared with other provers; NULL: one of its own */
+} jx_prover_options;
+
+/* Everything that answers point to lives in the context's arena.  The dims of
+ * constraints and questions are those of `dims`.  NULL without memory; the
+ * options are copied and may be NULL. */
+jx_prover *jx_prover_new(jx_ctx *ctx, jx_dims *dims,
+                         const jx_constraint *constraints, int count,
+                         const jx_prover_options *options);
+void jx_prover_free(jx_prover *prover);
+
+jx_answer jx_prove_compare(jx_prover *prover, const jx_dim *lhs,
+                           jx_relation relation, const jx_dim *rhs);
+/* k divides n: mod(n, k) == 0. */
+jx_answer jx_prove_divides(jx_prover *prover, const jx_dim *k,
+                           const jx_dim *n);
+jx_answer jx_prove_nonzero(jx_prover *prover, const jx_dim *dim);
+jx_answer jx_prove_nonnegative(jx_prover *prover, const jx_dim *dim);
+/* Whether the constraints allow any assignment: JX_TRUE with one that they
+ * do (when_true), JX_CONTRADICTION or JX_UNKNOWN. */
+jx_answer jx_prove_consistent(jx_prover *prover);
+
+/* The question as an SMT-LIB 2 script that asks for a counterexample (or, with
+ * `negate` false, for an example): what the helper process is given. */
+void jx_prove_smt2(jx_prover *prover, const jx_dim *lhs, jx_relation relation,
+                   const jx_dim *rhs, bool negate, jx_buffer *to);
+
+const char *jx_relation_text(jx_relation relation); /* ">=" */
+const char *jx_truth_text(jx_truth truth);          /* "contradiction" */
+/* Reads a constraint or question, `sum op sum`; on failure false, with place
+ * and expectation as jx_dim_parse() gives them. */
+bool jx_constraint_parse(jx_dims *dims, const char *text, size_t length,
+                         int scope, jx_constraint *to, size_t *at,
+                         const char **expected);
+void jx_constraint_print(const jx_constraint *constraint, jx_buffer *to);
+
+#endif

@@ -1,0 +1,63 @@
+/* relation.c - constraints as text. */
+#include "prover/prover.h"
+
+#include <string.h>
+
+static const char *const texts[] = {
+    [JX_REL_EQ] = "==", [JX_REL_NE] = "!=", [JX_REL_GE] = ">=",
+    [JX_REL_LE] = "<=", [JX_REL_GT] = ">",  [JX_REL_LT] = "<",
+};
+
+const char *jx_relation_text(jx_relation relation)
+{
+    return texts[relation];
+}
+
+const char *jx_truth_text(jx_truth truth)
+{
+    switch (truth) {
+    case JX_UNKNOWN: return "unknown";
+    case JX_TRUE: return "true";
+    case JX_FALSE: return "false";
+    case JX_DEPENDS: return "depends";
+    case JX_CONTRADICTION: return "contradiction";
+    }
+    return "unknown";
+}
+
+bool jx_constraint_parse(jx_dims *dims, const char *text, size_t length,
+                         int scope, jx_constraint *to, size_t *at,
+                         const char **expected)
+{
+    size_t end, used = 0;
+
+    to->lhs = jx_dim_parse_prefix(dims, text, length, scope, &end, expected);
+    *at = end;
+    if (!to->lhs)
+        return false;
+    /* The two-character ones come first in the table. */
+    for (int r = JX_REL_EQ; !used && r <= JX_REL_LT; r++) {
+        size_t n = strlen(texts[r]);
+
+        if (length - end >= n && !memcmp(text + end, texts[r], n)) {
+            to->relation = (jx_relation)r;
+            used = n;
+        }
+    }
+    if (!used) {
+        *expected = "an operator or one of == != >= <= > <";
+        return false;
+    }
+    end += used;
+    to->rhs = jx_dim_parse(dims, text + end, length - end, scope, at,
+                           expected);
+    *at += end;
+    return to->rhs != NULL;
+}
+
+void jx_constraint_print(const jx_constraint *constraint, jx_buffer *to)
+{
+    jx_dim_print(constraint->lhs, to);
+    jx_buffer_printf(to, " %s ", texts[constraint->relation]);
+    jx_dim_print(constraint->rhs, to);
+}

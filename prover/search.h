@@ -1,0 +1,52 @@
+/* search.h - assignments by evaluation.
+ *
+ * Candidates come in a fixed order: small values first (in shells of growing
+ * radius around the least admissible ones), then values near the numbers of
+ * the question, then scattered ones.  Variables that an equation determines
+ * are computed, and multiples are stepped over, so that constraints do not
+ * leave the search without candidates. */
+#ifndef JX_PROVER_SEARCH_H
+#define JX_PROVER_SEARCH_H
+
+#include "prover/prover.h"
+
+enum { JX_SEARCH_VARS = 16 };
+
+typedef struct jx_point {
+    int64_t at[JX_SEARCH_VARS];
+} jx_point;
+
+typedef struct jx_search {
+    jx_dims *dims;
+    int64_t base;
+    const jx_constraint *constraints;
+    int nconstraints;
+    int nvars; /* those beyond JX_SEARCH_VARS make the search give up */
+    const jx_dim_atom *vars[JX_SEARCH_VARS]; /* sorted by name */
+    int64_t low[JX_SEARCH_VARS], high[JX_SEARCH_VARS], step[JX_SEARCH_VARS];
+    const jx_dim *given[JX_SEARCH_VARS]; /* computed by this, or NULL */
+    int64_t values[64]; /* the numbers of the question, sorted */
+    int nvalues;
+    bool too_many;
+} jx_search;
+
+/* For the variables of the constraints and of the question. */
+void jx_search_init(jx_search *search, jx_dims *dims, int64_t base,
+                    const jx_constraint *constraints, int nconstraints,
+                    const jx_constraint *question);
+
+/* All constraints hold at the point. */
+bool jx_search_admits(const jx_search *search, const jx_point *point);
+/* Whether the constraint holds; false when it has no value there. */
+bool jx_search_holds(const jx_search *search, const jx_constraint *constraint,
+                     const jx_point *point, bool *holds);
+
+/* Looks at candidates number `from` to `to`; `visit` is told of each
+ * admissible one and gives false to stop.  True if there are candidates
+ * beyond `to`. */
+typedef bool jx_search_visit(void *env, const jx_search *search,
+                             const jx_point *point);
+bool jx_search_run(const jx_search *search, long from, long to,
+                   jx_search_visit *visit, void *env);
+
+#endif

@@ -1,0 +1,77 @@
+/* solver_main.c - the helper process: questions on standard input, answers on
+ * standard output; see solver.h for the protocol. */
+#include "prover/z3.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { MAX_SCRIPT = 64 << 20, MAX_MEMORY_GB = 4 };
+
+/* Past this much more processor time the system ends us: the client sees the
+ * end of the stream and says "killed". */
+static void allow_seconds(unsigned seconds)
+{
+    struct rusage used;
+    struct rlimit limit;
+
+    getrusage(RUSAGE_SELF, &used);
+    limit.rlim_cur = (rlim_t)used.ru_utime.tv_sec +
+                     (rlim_t)used.ru_stime.tv_sec + seconds + 1;
+    limit.rlim_max = RLIM_INFINITY;
+    setrlimit(RLIMIT_CPU, &limit);
+}
+
+static void limit_memory(void)
+{
+    struct rlimit limit = {(rlim_t)MAX_MEMORY_GB << 30,
+                           (rlim_t)MAX_MEMORY_GB << 30};
+
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+static char *read_script(size_t length)
+{
+    char *script = length <= MAX_SCRIPT ? malloc(length + 1) : NULL;
+
+    if (script && fread(script, 1, length, stdin) != length) {
+        free(script);
+        return NULL;
+    }
+    if (script)
+        script[length] = '\0';
+    return script;
+}
+
+static void reply(jx_buffer *line)
+{
+    jx_buffer_putc(line, '\n');
+    fwrite(line->text, 1, line->length, stdout);
+    fflush(stdout);
+    jx_buffer_clear(line);
+}
+
+int main(void)
+{
+    jx_buffer line = {0};
+    unsigned rlimit, seconds;
+    size_t length;
+
+    limit_memory();
+    jx_buffer_puts(&line, "jaxvet-solver ");
+    jx_z3_version(&line);
+    reply(&line);
+    while (scanf("check %u %u %zu", &rlimit, &seconds, &length) == 3) {
+        char *script;
+
+        if (getchar() != '\n' || !(script = read_script(length)))
+            return 1;
+        allow_seconds(seconds);
+        jx_z3_check(script, rlimit, &line);
+        free(script);
+        reply(&line);
+    }
+    jx_buffer_free(&line);
+    return 0;
+}

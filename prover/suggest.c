@@ -1,0 +1,202 @@
+/* suggest.c - see suggest.h.
+ *
+ * Candidates come from samples (which bound, which multiple, which order parts
+ * the points where it holds from those where it does not) and count only once
+ * the question is proved with them. */
+#include "prover/suggest.h"
+
+#include <string.h>
+
+enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 600 };
+
+typedef struct sample {
+    jx_point point;
+    bool holds;
+} sample;
+
+typedef struct finder {
+    jx_ctx *ctx;
+    const jx_search *search;
+    const jx_constraint *question;
+    sample *samples;
+    int nsamples;
+    jx_constraint *found;
+    int nfound;
+} finder;
+
+static bool take_sample(void *env, const jx_search *s, const jx_point *point)
+{
+    finder *f = env;
+    bool holds;
+
+    if (!jx_search_holds(s, f->question, point, &holds))
+        return true;
+    f->samples[f->nsamples++] = (sample){*point, holds};
+    return f->nsamples < MAX_SAMPLES;
+}
+
+/* Some sample satisfies the candidate, and all that do satisfy the question. */
+static bool fits_samples(const finder *f, const jx_constraint *c)
+{
+    bool some = false, in;
+
+    for (int i = 0; i < f->nsamples; i++) {
+        if (!jx_search_holds(f->search, c, &f->samples[i].point, &in) || !in)
+            continue;
+        if (!f->samples[i].holds)
+            return false;
+        some = true;
+    }
+    return some;
+}
+
+static bool is_sufficient(const finder *f, const jx_constraint *c)
+{
+    const jx_search *s = f->search;
+    jx_constraint *all =
+        JX_NEW_ARRAY(f->ctx->arena, s->nconstraints + 1, jx_constraint);
+    const jx_dim *goal;
+    jx_theory t;
+    int wanted;
+    bool yes;
+
+    if (!all)
+        return false;
+    if (s->nconstraints)
+        memcpy(all, s->constraints, (size_t)s->nconstraints * sizeof *all);
+    all[s->nconstraints] = *c;
+    if (!jx_theory_init(&t, s->base, all, s->nconstraints + 1))
+        return false;
+    yes = !t.incomplete && jx_theory_goal(&t, f->question, &goal, &wanted) &&
+          jx_theory_proves(&t, goal, wanted, STEPS);
+    jx_theory_free(&t);
+    return yes;
+}
+
+static bool try_candidate(finder *f, jx_constraint c)
+{
+    if (f->nfound == MAX_SUGGESTIONS || !c.lhs || !c.rhs ||
+        !fits_samples(f, &c) || !is_sufficient(f, &c))
+        return false;
+    f->found[f->nfound++] = c;
+    return true;
+}
+
+static const jx_dim *var_dim(const finder *f, int i)
+{
+    return jx_dim_of_atom(f->search->dims, f->search->vars[i]);
+}
+
+static const jx_dim *number(const finder *f, int64_t value)
+{
+    return jx_dim_int(f->search->dims, value);
+}
+
+/* x >= k past the largest value, or x <= k before the smallest, for which it
+ * fails. */
+static bool try_bounds(finder *f, int i)
+{
+    int64_t largest = INT64_MIN, least = INT64_MAX;
+
+    for (int j = 0; j < f->nsamples; j++) {
+        int64_t v = f->samples[j].point.at[i];
+
+        if (f->samples[j].holds)
+            continue;
+        largest = v > largest ? v : largest;
+        least = v < least ? v : least;
+    }
+    if (least == INT64_MAX)
+        return false;
+    return try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_GE,
+                                            number(f, largest + 1)}) ||
+           try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_LE,
+                                            number(f, least - 1)});
+}
+
+static bool try_multiples(finder *f, int i)
+{
+    const jx_search *s = f->search;
+
+    for (int k = 0; k < s->nvalues + 3; k++) {
+        int64_t m = k < 3 ? k + 2 : s->values[k - 3];
+
+        if (m >= 2 && m <= 1 << 20 &&
+            try_candidate(f, (jx_constraint){
+                                 jx_dim_literal(s->dims, JX_ATOM_MOD,
+                                                var_dim(f, i), number(f, m)),
+                                 JX_REL_EQ, number(f, 0)}))
+            return true;
+    }
+    return false;
+}
+
+static void try_orders(finder *f)
+{
+    for (int i = 0; i < f->search->nvars; i++)
+        for (int j = 0; j < f->search->nvars; j++)
+            if (i != j)
+                try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_GE,
+                                                 var_dim(f, j)});
+}
+
+/* x == k for a value for which it holds. */
+static bool try_value(finder *f, int i)
+{
+    int64_t last = INT64_MIN;
+
+    for (int j = 0, tries = 0; j < f->nsamples && tries < 4; j++) {
+        int64_t v = f->samples[j].point.at[i];
+
+        if (!f->samples[j].holds || v == last)
+            continue;
+        last = v;
+        tries++;
+        if (try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_EQ,
+                                             number(f, v)}))
+            return true;
+    }
+    return false;
+}
+
+/* The question itself, in JAX's language, which has only >=, <= and ==. */
+static void try_question(finder *f)
+{
+    jx_constraint c = *f->question;
+    const jx_dim *one = number(f, 1);
+
+    if (c.relation == JX_REL_GT) {
+        c.relation = JX_REL_GE;
+        c.rhs = jx_dim_add(f->search->dims, c.rhs, one);
+    } else if (c.relation == JX_REL_LT) {
+        c.relation = JX_REL_LE;
+        c.rhs = jx_dim_sub(f->search->dims, c.rhs, one);
+    }
+    if (c.relation != JX_REL_NE)
+        try_candidate(f, c);
+}
+
+void jx_suggest(jx_ctx *ctx, const jx_search *search,
+                const jx_constraint *question, jx_answer *answer)
+{
+    finder f = {.ctx = ctx, .search = search, .question = question};
+    int n = search->nvars;
+
+    f.samples = JX_NEW_ARRAY(ctx->arena, MAX_SAMPLES, sample);
+    f.found = JX_NEW_ARRAY(ctx->arena, MAX_SUGGESTIONS, jx_constraint);
+    if (!f.samples || !f.found)
+        return;
+    jx_search_run(search, 0, CANDIDATES, take_sample, &f);
+    for (int i = 0; i < n; i++)
+        try_bounds(&f, i);
+    for (int i = 0; i < n; i++)
+        try_multiples(&f, i);
+    if (!f.nfound)
+        try_orders(&f);
+    for (int i = 0; i < n && !f.nfound; i++)
+        try_value(&f, i);
+    if (!f.nfound)
+        try_question(&f);
+    answer->suggestions = f.found;
+    answer->nsuggestions = f.nfound;
+}

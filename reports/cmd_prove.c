@@ -1,0 +1,532 @@
+/* cmd_prove.c - `jaxvet prove`: questions about dims, one or many. */
+#include "frontend/base/file.h"
+#include "frontend/base/json.h"
+#include "prover/prover.h"
+#include "prover/solver.h"
+#include "reports/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { QUESTION_BUDGET = 1 << 28, MAX_CONSTRAINTS = 256 };
+
+typedef struct settings {
+    jx_texts where;
+    int64_t base;
+    bool smt2, strict, no_solver;
+    const char *format, *output;
+} settings;
+
+static const jx_option options[] = {
+    {"where", 0, JX_OPT_LIST, "CONSTRAINT",
+     "what may be assumed: 'a >= 2', 'mod(b, 8) == 0'",
+     offsetof(settings, where)},
+    {"base", 0, JX_OPT_INT, "N",
+     "the least value of every variable (default 1, as in JAX)",
+     offsetof(settings, base)},
+    {"format", 0, JX_OPT_CHOICE, "text|json",
+     "how to answer (default: text for one question, json for many)",
+     offsetof(settings, format)},
+    {"smt2", 0, JX_OPT_FLAG, NULL,
+     "print the solver's query as SMT-LIB 2 instead of an answer",
+     offsetof(settings, smt2)},
+    {"no-solver", 0, JX_OPT_FLAG, NULL, "answer without Z3",
+     offsetof(settings, no_solver)},
+    {"strict", 0, JX_OPT_FLAG, NULL, "an unknown answer gives exit code 5",
+     offsetof(settings, strict)},
+    {"output", 'o', JX_OPT_TEXT, "FILE", "write to a file",
+     offsetof(settings, output)},
+};
+
+/* One question and what became of it. */
+typedef struct task {
+    const settings *settings;
+    jx_solver *solver;
+    jx_ctx *ctx;
+    jx_dims *dims;
+    jx_constraint constraints[MAX_CONSTRAINTS];
+    const char *texts[MAX_CONSTRAINTS]; /* as given */
+    int nconstraints;
+    int64_t base;
+    const char *id; /* as JSON; NULL for a question on the command line */
+    jx_constraint question;
+    /* The first error: where it is, which text, which column (from 1). */
+    const char *bad, *bad_text, *expected;
+    size_t column;
+} task;
+
+/* -------------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------- */
+
+static bool refuse(task *t, const char *where, const char *text,
+                   size_t column, const char *expected)
+{
+    if (!t->bad) {
+        t->bad = where;
+        t->bad_text = text;
+        t->column = column;
+        t->expected = expected;
+    }
+    return false;
+}
+
+static bool add_constraint(task *t, const char *text)
+{
+    jx_constraint *c = &t->constraints[t->nconstraints];
+    const char *expected;
+    size_t at;
+
+    if (t->nconstraints == MAX_CONSTRAINTS)
+        return refuse(t, "constraints", NULL, 0, "at most 256 constraints");
+    if (!jx_constraint_parse(t->dims, text, strlen(text), 0, c, &at,
+                             &expected))
+        return refuse(t, "constraints", text, at + 1, expected);
+    t->texts[t->nconstraints++] = text;
+    return true;
+}
+
+static bool read_dim(task *t, const char *where, const char *text,
+                     const jx_dim **to)
+{
+    const char *expected;
+    size_t at;
+
+    *to = jx_dim_parse(t->dims, text, strlen(text), 0, &at, &expected);
+    return *to || refuse(t, where, text, at + 1, expected);
+}
+
+static bool start(task *t, const settings *s, jx_solver *solver)
+{
+    *t = (task){.settings = s, .solver = solver, .base = s->base};
+    t->ctx = jx_ctx_new(QUESTION_BUDGET);
+    t->dims = t->ctx ? jx_dims_new(t->ctx) : NULL;
+    return t->dims != NULL;
+}
+
+static bool read_relation(task *t, const char *text)
+{
+    for (int r = JX_REL_EQ; r <= JX_REL_LT; r++)
+        if (!strcmp(text, jx_relation_text((jx_relation)r))) {
+            t->question.relation = (jx_relation)r;
+            return true;
+        }
+    return refuse(t, "op", text, 1, "one of == != >= <= > <");
+}
+
+static const char *text_member(task *t, const jx_json *object,
+                               const char *key)
+{
+    const jx_json *value;
+    size_t length;
+
+    if (!jx_json_get(object, key, &value) ||
+        jx_json_kind_of(value) != JX_JSON_TEXT) {
+        refuse(t, key, NULL, 0, "a text (the question needs lhs, op, rhs)");
+        return NULL;
+    }
+    return jx_json_text(value, &length);
+}
+
+static bool read_id(task *t, const jx_json *object)
+{
+    jx_buffer to = {0};
+    const jx_json *id;
+    size_t length;
+    bool ok = true;
+
+    t->id = "null";
+    if (!jx_json_get(object, "id", &id))
+        return true;
+    switch (jx_json_kind_of(id)) {
+    case JX_JSON_TEXT: {
+        const char *text = jx_json_text(id, &length);
+        jx_json_put_bytes(&to, text, length);
+        break;
+    }
+    case JX_JSON_INT: jx_json_put_int(&to, jx_json_int(id)); break;
+    case JX_JSON_REAL: jx_json_put_real(&to, jx_json_real(id)); break;
+    case JX_JSON_NULL: jx_buffer_puts(&to, "null"); break;
+    default: ok = refuse(t, "id", NULL, 0, "a text or a number");
+    }
+    if (ok)
+        t->id = jx_arena_string(t->ctx->arena, jx_buffer_text(&to), to.length);
+    jx_buffer_free(&to);
+    return ok && t->id;
+}
+
+static bool read_constraints(task *t, const jx_json *object)
+{
+    const jx_json *list, *item;
+    size_t length;
+
+    for (int i = 0; i < t->settings->where.count; i++)
+        if (!add_constraint(t, t->settings->where.at[i]))
+            return false;
+    if (!jx_json_get(object, "constraints", &list))
+        return true;
+    if (jx_json_kind_of(list) != JX_JSON_ARRAY)
+        return refuse(t, "constraints", NULL, 0, "an array of texts");
+    for (size_t i = 0; i < jx_json_count(list); i++) {
+        item = jx_json_item(list, i);
+        if (jx_json_kind_of(item) != JX_JSON_TEXT)
+            return refuse(t, "constraints", NULL, 0, "an array of texts");
+        const char *text = jx_json_text(item, &length);
+        if (!add_constraint(t, jx_arena_string(t->ctx->arena, text, length)))
+            return false;
+    }
+    return true;
+}
+
+static bool read_object(task *t, const jx_json *object)
+{
+    const jx_json *base;
+    const char *lhs, *op, *rhs;
+
+    if (jx_json_kind_of(object) != JX_JSON_OBJECT) {
+        t->id = "null";
+        return refuse(t, "line", NULL, 0,
+                      "an object {\"lhs\":…,\"op\":…,\"rhs\":…}");
+    }
+    if (!read_id(t, object) || !read_constraints(t, object))
+        return false;
+    if (jx_json_get(object, "base", &base)) {
+        if (jx_json_kind_of(base) != JX_JSON_INT)
+            return refuse(t, "base", NULL, 0, "an integer");
+        t->base = jx_json_int(base);
+    }
+    lhs = text_member(t, object, "lhs");
+    op = lhs ? text_member(t, object, "op") : NULL;
+    rhs = op ? text_member(t, object, "rhs") : NULL;
+    return rhs && read_relation(t, op) &&
+           read_dim(t, "lhs", jx_intern_text(t->ctx, lhs),
+                    &t->question.lhs) &&
+           read_dim(t, "rhs", jx_intern_text(t->ctx, rhs),
+                    &t->question.rhs);
+}
+
+/* -------------------------------------------------------------------------
+ * Answers
+ * ---------------------------------------------------------------------- */
+
+static void put_assignment(jx_buffer *to, const char *key,
+                           const jx_assignment *a)
+{
+    jx_buffer_printf(to, ",\"%s\":{", key);
+    for (int i = 0; i < a->count; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, a->at[i].var->name);
+        jx_buffer_putc(to, ':');
+        jx_json_put_int(to, a->at[i].value);
+    }
+    jx_buffer_putc(to, '}');
+}
+
+static void put_core(const task *t, jx_buffer *to, const jx_answer *a)
+{
+    jx_buffer_puts(to, ",\"core\":[");
+    for (int i = 0; i < a->ncore; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, t->texts[a->core[i]]);
+    }
+    jx_buffer_putc(to, ']');
+}
+
+static void put_suggestions(jx_buffer *to, const jx_answer *a)
+{
+    jx_buffer text = {0};
+
+    jx_buffer_puts(to, ",\"suggest\":[");
+    for (int i = 0; i < a->nsuggestions; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_buffer_clear(&text);
+        jx_constraint_print(&a->suggestions[i], &text);
+        jx_json_put_text(to, jx_buffer_text(&text));
+    }
+    jx_buffer_putc(to, ']');
+    jx_buffer_free(&text);
+}
+
+static void answer_as_json(const task *t, const jx_answer *a, jx_buffer *to)
+{
+    jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"%s\"",
+                     t->id ? t->id : "null", jx_truth_text(a->truth));
+    if (a->by)
+        jx_buffer_printf(to, ",\"by\":\"%s\"", a->by);
+    if (a->by && !strcmp(a->by, "z3") && jx_solver_version(t->solver))
+        jx_buffer_printf(to, ",\"version\":\"%s\"",
+                         jx_solver_version(t->solver));
+    if (a->has_true)
+        put_assignment(to, "witness_true", &a->when_true);
+    if (a->has_false)
+        put_assignment(to, "witness_false", &a->when_false);
+    if (a->truth == JX_CONTRADICTION)
+        put_core(t, to, a);
+    if (a->nsuggestions)
+        put_suggestions(to, a);
+    if (a->why) {
+        jx_buffer_puts(to, ",\"why\":");
+        jx_json_put_text(to, a->why);
+    }
+    jx_buffer_puts(to, "}\n");
+}
+
+static void say_assignment(jx_buffer *to, const char *what,
+                           const jx_assignment *a)
+{
+    jx_buffer_printf(to, "  %s", what);
+    for (int i = 0; i < a->count; i++)
+        jx_buffer_printf(to, "%s%s = %lld", i ? ", " : "", a->at[i].var->name,
+                         (long long)a->at[i].value);
+    jx_buffer_puts(to, a->count ? "\n" : "(no variables)\n");
+}
+
+static void answer_as_text(const task *t, const jx_answer *a, jx_buffer *to)
+{
+    static const char *const meaning[] = {
+        [JX_UNKNOWN] = "no answer",
+        [JX_TRUE] = "for every assignment that the constraints allow",
+        [JX_FALSE] = "for no assignment that the constraints allow",
+        [JX_DEPENDS] = "for some assignments, not for others",
+        [JX_CONTRADICTION] = "the constraints allow no assignment",
+    };
+    const char *version = jx_solver_version(t->solver);
+
+    jx_constraint_print(&t->question, to);
+    jx_buffer_printf(to, ": %s, %s", jx_truth_text(a->truth),
+                     meaning[a->truth]);
+    if (a->by)
+        jx_buffer_printf(to, " (by %s%s%s)", a->by,
+                         version && !strcmp(a->by, "z3") ? " " : "",
+                         version && !strcmp(a->by, "z3") ? version : "");
+    jx_buffer_putc(to, '\n');
+    if (a->why)
+        jx_buffer_printf(to, "  why: %s\n", a->why);
+    if (a->has_true && a->truth == JX_DEPENDS)
+        say_assignment(to, "holds at: ", &a->when_true);
+    if (a->has_false && a->truth != JX_TRUE)
+        say_assignment(to, "fails at: ", &a->when_false);
+    for (int i = 0; i < a->ncore; i++)
+        jx_buffer_printf(to, "  %s %s\n", i ? "    and" : "needs: ",
+                         t->texts[a->core[i]]);
+    for (int i = 0; i < a->nsuggestions; i++) {
+        jx_buffer_puts(to, "  true with: ");
+        jx_constraint_print(&a->suggestions[i], to);
+        jx_buffer_putc(to, '\n');
+    }
+}
+
+static void error_as_json(const task *t, jx_buffer *to)
+{
+    jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"error\"",
+                     t->id ? t->id : "null");
+    if (t->column)
+        jx_buffer_printf(to, ",\"column\":%zu", t->column);
+    jx_buffer_puts(to, ",\"expected\":");
+    jx_json_put_text(to, t->expected);
+    jx_buffer_puts(to, ",\"why\":");
+    jx_buffer why = {0};
+    jx_buffer_puts(&why, t->bad);
+    if (t->column)
+        jx_buffer_printf(&why, ", column %zu", t->column);
+    jx_buffer_printf(&why, ": expected %s", t->expected);
+    if (t->bad_text)
+        jx_buffer_printf(&why, ", in: %s", t->bad_text);
+    jx_json_put_text(to, jx_buffer_text(&why));
+    jx_buffer_free(&why);
+    jx_buffer_puts(to, "}\n");
+}
+
+static void error_as_text(const task *t)
+{
+    fprintf(stderr, "jaxvet: %s: ", t->bad);
+    if (t->column)
+        fprintf(stderr, "column %zu: ", t->column);
+    fprintf(stderr, "expected %s\n", t->expected);
+    if (t->bad_text && t->column)
+        fprintf(stderr, "  %s\n  %*s^\n", t->bad_text, (int)t->column - 1, "");
+}
+
+/* Answers one task, or says why it can't be read. */
+static int settle(task *t, bool json, jx_buffer *to)
+{
+    jx_prover_options o = {.base = t->base,
+                           .base_is_set = true,
+                           .suggest = true,
+                           .no_solver = t->settings->no_solver,
+                           .solver = t->solver};
+    jx_prover *p;
+    jx_answer a;
+
+    if (t->bad) {
+        if (json)
+            error_as_json(t, to);
+        else
+            error_as_text(t);
+        return JX_EXIT_INPUT;
+    }
+    p = jx_prover_new(t->ctx, t->dims, t->constraints, t->nconstraints, &o);
+    if (!p)
+        return JX_EXIT_INPUT;
+    if (t->settings->smt2) {
+        jx_prove_smt2(p, t->question.lhs, t->question.relation,
+                      t->question.rhs, true, to);
+        jx_prover_free(p);
+        return JX_EXIT_OK;
+    }
+    a = jx_prove_compare(p, t->question.lhs, t->question.relation,
+                         t->question.rhs);
+    if (json)
+        answer_as_json(t, &a, to);
+    else
+        answer_as_text(t, &a, to);
+    jx_prover_free(p);
+    return a.truth == JX_UNKNOWN && t->settings->strict ? JX_EXIT_UNDECIDED
+                                                        : JX_EXIT_OK;
+}
+
+/* -------------------------------------------------------------------------
+ * One question, or many
+ * ---------------------------------------------------------------------- */
+
+static int one(const settings *s, jx_solver *solver, const char *text,
+               jx_buffer *to)
+{
+    const char *expected;
+    size_t at;
+    task t;
+    int code;
+
+    if (!start(&t, s, solver))
+        return JX_EXIT_INPUT;
+    for (int i = 0; i < s->where.count && !t.bad; i++)
+        add_constraint(&t, s->where.at[i]);
+    if (!t.bad && !jx_constraint_parse(t.dims, text, strlen(text), 0,
+                                       &t.question, &at, &expected))
+        refuse(&t, "question", text, at + 1, expected);
+    code = settle(&t, s->format && !strcmp(s->format, "json"), to);
+    jx_ctx_free(t.ctx);
+    return code;
+}
+
+static int one_line(const settings *s, jx_solver *solver, const char *line,
+                    size_t length, jx_buffer *to)
+{
+    jx_json *object = NULL;
+    const char *expected;
+    size_t at;
+    task t;
+    int code;
+
+    if (!start(&t, s, solver))
+        return JX_EXIT_INPUT;
+    if (!jx_json_scan(line, length, &at, &expected)) {
+        t.id = "null";
+        refuse(&t, "line", NULL, at + 1, expected);
+    } else if (!jx_json_read(t.ctx, NULL, line, length, &object)) {
+        refuse(&t, "line", NULL, 0, t.ctx->error.message);
+    } else {
+        read_object(&t, object);
+    }
+    code = settle(&t, !s->format || !strcmp(s->format, "json"), to);
+    if (object)
+        jx_json_free(object);
+    jx_ctx_free(t.ctx);
+    return code;
+}
+
+static bool is_blank(const char *line, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!strchr(" \t\r", line[i]))
+            return false;
+    return true;
+}
+
+static int many(const settings *s, jx_solver *solver, const char *path,
+                jx_buffer *to)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    const char *text = NULL, *line, *end;
+    int code = JX_EXIT_OK;
+    size_t size;
+
+    if (ctx)
+        text = jx_file_read(ctx, path, &size);
+    if (!text) {
+        code = ctx ? jx_command_error(&ctx->error) : JX_EXIT_INPUT;
+        jx_ctx_free(ctx);
+        return code;
+    }
+    for (line = text; line < text + size; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(text + size - line));
+        if (!end)
+            end = text + size;
+        if (!is_blank(line, (size_t)(end - line)))
+            code = jx_exit_worse(code, one_line(s, solver, line,
+                                                (size_t)(end - line), to));
+    }
+    jx_ctx_free(ctx);
+    return code;
+}
+
+/* A file that is there, or what can't be a question. */
+static bool is_file(const char *word)
+{
+    return !strcmp(word, "-") || access(word, F_OK) == 0 ||
+           !strpbrk(word, "=<>");
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {.base = 1};
+    int n = jx_command_options(&jx_command_prove, argc, argv, &s), code;
+    const char *what = n == 1 ? argv[0] : "-";
+    jx_solver *solver;
+    jx_buffer to = {0};
+
+    if (n < 0)
+        return JX_EXIT_USAGE;
+    if (n > 1)
+        return jx_command_usage(&jx_command_prove,
+                                "expected one question (in quotes) or file");
+    solver = jx_solver_new(NULL);
+    if (!solver)
+        return JX_EXIT_INPUT;
+    code = is_file(what) ? many(&s, solver, what, &to)
+                         : one(&s, solver, what, &to);
+    jx_solver_free(solver);
+    if (to.length)
+        code = jx_exit_worse(code, jx_command_write(s.output, &to));
+    jx_buffer_free(&to);
+    return code;
+}
+
+const jx_command jx_command_prove = {
+    "prove", "[FILE|QUESTION]", "answer questions about symbolic sizes",
+    "A question compares two sizes: does it hold for every assignment of its\n"
+    "variables that the constraints allow?\n"
+    "\n"
+    "  $ jaxvet prove 'a*b >= 2*a' --where 'b >= 2'\n"
+    "  $ jaxvet prove 'mod(n, 4) == 0'\n"
+    "  $ jaxvet prove questions.jsonl > answers.jsonl\n"
+    "\n"
+    "Sizes are written as JAX prints them (2*b + 1, floordiv(n, 4), mod, max,\n"
+    "min, n^2) with parentheses, // and % besides; comparisons are == != >= <=\n"
+    "> <.  Division rounds down; assignments where a divisor is 0 don't count.\n"
+    "\n"
+    "The answer is true or false (for every admissible assignment), depends\n"
+    "(with one assignment for each, and constraints that would make it true),\n"
+    "contradiction (with the constraints that clash) or unknown (with why).\n"
+    "\n"
+    "A file (- is standard input) has one question per line:\n"
+    "  {\"id\":1,\"constraints\":[\"b >= 2\"],\"lhs\":\"a*b\",\"op\":\">=\",\"rhs\":\"a\"}\n"
+    "and gets one line per answer, in the same order.  A line that can't be\n"
+    "read gets the verdict \"error\" with column and expectation; the others are\n"
+    "answered all the same, and the exit code is 3.\n",
+    options, sizeof options / sizeof *options, run,
+};
