@@ -28,11 +28,14 @@ CMD_SRC = jaxvet.c reports/options.c reports/commands.c $(wildcard reports/cmd_*
 LIB_SRC = $(filter-out $(SOLVER_SRC) $(CMD_SRC),$(ALL_SRC))
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/obj/%.o)
+# tests/unit/test_*.c are tests; tests/FOLDER/*.c else are programs that tests use.
+TESTS   = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/%,$(wildcard tests/*/*.c))
+TOOLS   = $(foreach t,$(TOOL_SRC),$(BUILD)/tests/$(basename $(notdir $(t))))
+TEST_OBJ = $(TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/unit/%.o) $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_MOD = $(filter-out $(BUILD)/obj/jaxvet.o,$(CMD_OBJ))
 SOLVER_OBJ = $(SOLVER_SRC:%.c=$(BUILD)/obj/%.o)
 PROGRAMS = $(BUILD)/jaxvet $(if $(SOLVER_SRC),$(BUILD)/jaxvet-solver)
-TESTS   = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-TEST_OBJ = $(TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/unit/%.o)
 # Says what is made in a word; `make V=1` shows the commands.
 Q       = $(if $(V),,@echo "  $(if $(filter %.o,$@),CC  ,LINK)  $@";)
 COMPILE = $(Q)$(CC) $(STRICT) $(CFLAGS) -I. -MMD -MP -c
@@ -59,16 +62,20 @@ $(BUILD)/jaxvet: $(CMD_OBJ) $(BUILD)/libjaxvet.a
 $(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(BUILD)/libjaxvet.a
 	$(LINK) -o $@ $^ -lz3 $(LIBS)
 
-# Tests of the command's own modules link those too.
-$(TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_MOD) $(BUILD)/libjaxvet.a
-	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -lcmocka $(LIBS)
+# A test may use the command's own modules, too.
+define TEST
+$(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/obj/$(1:.c=.o) $(CMD_MOD) $(BUILD)/libjaxvet.a
+	@mkdir -p $$(@D)
+	$$(LINK) -o $$@ $$^ -lcmocka $$(LIBS)
+endef
+$(foreach t,$(TESTS:$(BUILD)/%=%),$(eval $(call TEST,$(t:tests/%=tests/unit/%).c)))
+$(foreach t,$(TOOL_SRC),$(eval $(call TEST,$(t))))
 
 # Tests: every program of tests/unit, then every tests/check_*.sh (given the build
 # folder), then every tests/cli/*.sh; test adds the pytest files of tests/ and
 # frontend/python, which need build/venv.
 .PHONY: check
-check: all $(TESTS)  ## run the tests that need no network and no JAX
+check: all $(TESTS) $(TOOLS)  ## run the tests that need no network and no JAX
 	@set -e; for t in $(TESTS); do $$t; done
 	@set -e; for t in $(wildcard tests/check_*.sh); do BUILD=$(BUILD) CC="$(CC)" OBJECTS="$(LIB_OBJ) $(CMD_OBJ)" $$t; done
 	@JAXVET=$(BUILD)/jaxvet tests/cli/run.sh
@@ -123,7 +130,7 @@ $(BUILD)/jaxvet.1: docs/jaxvet.1.in scripts/manpage.sh $(BUILD)/jaxvet
 
 BINDIR  = $(DESTDIR)$(PREFIX)/bin
 LIBDIR  = $(DESTDIR)$(PREFIX)/lib
-EXECDIR = $(DESTDIR)$(PREFIX)/libexec/jaxvet
+EXECDIR = $(DESTDIR)$(PREFIX)/libexec
 INCDIR  = $(DESTDIR)$(PREFIX)/include
 MANDIR  = $(DESTDIR)$(PREFIX)/share/man/man1
 install: all $(BUILD)/jaxvet.1  ## install under PREFIX (/usr/local), below DESTDIR
@@ -140,9 +147,8 @@ install: all $(BUILD)/jaxvet.1  ## install under PREFIX (/usr/local), below DEST
 	    >$(LIBDIR)/pkgconfig/jaxvet.pc
 
 uninstall:  ## remove what install put there
-	rm -f $(BINDIR)/jaxvet $(LIBDIR)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION) \
+	rm -f $(BINDIR)/jaxvet $(EXECDIR)/jaxvet-solver $(LIBDIR)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION) \
 	    $(LIBDIR)/pkgconfig/jaxvet.pc $(INCDIR)/jaxvet.h $(MANDIR)/jaxvet.1
-	rm -rf $(EXECDIR)
 
 .PHONY: format lint
 SOURCES = $(shell git ls-files '*.c' '*.h')
