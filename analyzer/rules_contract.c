@@ -185,11 +185,9 @@ static bool check_conv(jx_typing *t, const jx_p_conv *p)
                                 "spatial axes",
                              p->window_strides.count, p->padding.count,
                              spatial);
-    if (p->feature_group_count < 1 || p->batch_group_count < 1 ||
-        (p->feature_group_count > 1 && p->batch_group_count > 1))
-        return jx_type_wrong(t, "%lld feature groups and %lld batch groups",
-                             (long long)p->feature_group_count,
-                             (long long)p->batch_group_count);
+    if (!jx_is_number(p->feature_group_count, 1) &&
+        !jx_is_number(p->batch_group_count, 1))
+        return jx_type_wrong(t, "feature groups and batch groups at once");
     return check_dilation(t, "window_strides", p->window_strides, spatial) &&
            check_dilation(t, "lhs_dilation", p->lhs_dilation, rank) &&
            check_dilation(t, "rhs_dilation", p->rhs_dilation, rank);
@@ -199,11 +197,13 @@ static void require_groups(jx_typing *t, const jx_p_conv *p)
 {
     const jx_conv_dims *d = &p->dimension_numbers;
     const jx_aval *lhs = t->ins[0], *rhs = t->ins[1];
-    const jx_dim *groups = jx_const(t, p->feature_group_count);
-    const jx_dim *batches = jx_const(t, p->batch_group_count);
+    const jx_dim *groups = p->feature_group_count;
+    const jx_dim *batches = p->batch_group_count;
     const jx_dim *features = lhs->shape[d->lhs_spec.at[1]];
     const jx_dim *out_features = rhs->shape[d->rhs_spec.at[0]];
 
+    jx_require_ge(t, groups, jx_const(t, 1), "feature_group_count");
+    jx_require_ge(t, batches, jx_const(t, 1), "batch_group_count");
     jx_require_divides(t, groups, features,
                        "operand 0, feature axis: feature_group_count");
     jx_require_eq(t, jx_dim_floordiv(t->program->dims, features, groups),
@@ -278,11 +278,9 @@ void jx_type_conv(jx_typing *t)
     if (wanted != JX_DT_NONE && !check_preferred(t, dtype, wanted))
         return;
     require_groups(t, p);
-    const jx_dim *batch = t->ins[0]->shape[d->lhs_spec.at[0]];
-    if (p->batch_group_count > 1)
-        batch = jx_dim_floordiv(t->program->dims, batch,
-                                jx_const(t, p->batch_group_count));
-    shape[d->out_spec.at[0]] = batch;
+    shape[d->out_spec.at[0]] =
+        jx_dim_floordiv(t->program->dims, t->ins[0]->shape[d->lhs_spec.at[0]],
+                        p->batch_group_count);
     shape[d->out_spec.at[1]] = t->ins[1]->shape[d->rhs_spec.at[0]];
     for (int i = 0; i < rank - 2; i++)
         shape[d->out_spec.at[i + 2]] = conv_axis(t, p, i);

@@ -219,7 +219,9 @@ void jx_require_divides(jx_typing *t, const jx_dim *divisor, const jx_dim *dim,
     int64_t x, y;
     va_list args;
 
-    if (divisor && dim && jx_dim_is_int(divisor, &x) && x > 0) {
+    if (divisor && dim && jx_dim_divide_exactly(t->program->dims, dim, divisor))
+        q.holds = true;
+    else if (divisor && dim && jx_dim_is_int(divisor, &x) && x > 0) {
         const jx_dim *rest = jx_dim_mod(t->program->dims, dim, divisor);
         if (rest && jx_dim_is_int(rest, &y)) {
             q.holds = y == 0;
