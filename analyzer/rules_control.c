@@ -139,6 +139,31 @@ static void require_carry(jx_typing *t, const jx_jaxpr *body, int input,
                       "the carry, component %d: after a round and before", i);
 }
 
+/* vmap leaves a predicate per item; its axes then lead in all that goes round. */
+static void require_predicate(jx_typing *t, const jx_aval *predicate,
+                              const jx_aval *const *carry, int count)
+{
+    if (predicate->kind != JX_AVAL_ARRAY || predicate->dtype != JX_BOOL) {
+        jx_type_wrong(t, "cond_jaxpr gives no bool");
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        if (carry[i]->kind != JX_AVAL_ARRAY)
+            continue;
+        if (carry[i]->rank < predicate->rank) {
+            jx_type_wrong(t, "cond_jaxpr gives rank %d, the carry, component "
+                             "%d, has %d",
+                          predicate->rank, i, carry[i]->rank);
+            return;
+        }
+        for (int k = 0; k < predicate->rank; k++)
+            jx_require_eq(t, predicate->shape[k], carry[i]->shape[k],
+                          "what cond_jaxpr gives and the carry, component %d, "
+                          "axis %d",
+                          i, k);
+    }
+}
+
 void jx_type_while(jx_typing *t)
 {
     const jx_p_while *p = t->params;
@@ -161,8 +186,8 @@ void jx_type_while(jx_typing *t)
     pass_operands(t, test, (int)cond, first, (int)carry, "cond_jaxpr");
     pass_operands(t, step, 0, (int)cond, (int)body, "body_jaxpr");
     pass_operands(t, step, (int)body, first, (int)carry, "body_jaxpr");
-    if (!is_bool_scalar(jx_callee_outs(t, test)[0]))
-        jx_type_wrong(t, "cond_jaxpr gives no scalar bool");
+    require_predicate(t, jx_callee_outs(t, test)[0], jx_callee_outs(t, step),
+                      (int)carry);
     require_carry(t, step, (int)body, (int)carry);
     take_outs(t, step);
 }
