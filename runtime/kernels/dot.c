@@ -1,0 +1,207 @@
+/* dot.c - dot_general as a batch of matrix products.
+ *
+ * The axes of an operand fall into three groups: batch, free, contracting.  If
+ * the free and the contracting group each have one stride and one of the two is
+ * contiguous, the operand is used where it lies (BLAS takes a transpose);
+ * otherwise it is copied once into that form. */
+#include "runtime/kernels/gemm.h"
+#include "runtime/rules.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef struct dot {
+    jx_gemm gemm;
+    int64_t m, n, k, lda, ldb;
+    bool ta, tb;
+    int nbatch;
+    int64_t sizes[JX_MAX_RANK]; /* of the batch */
+    int64_t sa[JX_MAX_RANK], sb[JX_MAX_RANK]; /* in bytes */
+} dot;
+
+static bool run_dot(jx_run *run, const void *data, const jx_view *ins,
+                    const jx_view *outs, void *scratch)
+{
+    const dot *d = data;
+    int64_t at[JX_MAX_RANK] = {0};
+    const char *a = ins[0].data, *b = ins[1].data;
+    char *c = outs[0].data;
+    size_t step = (size_t)(d->m * d->n) * jx_dtype_of(d->gemm.dtype)->bytes;
+
+    (void)run, (void)scratch;
+    for (;;) {
+        jx_gemm_run(&d->gemm, d->m, d->n, d->k,
+                    (jx_matrix){a, d->lda, d->ta},
+                    (jx_matrix){b, d->ldb, d->tb}, false, c, d->n);
+        c += step;
+        int i = d->nbatch - 1;
+        for (; i >= 0; i--) {
+            a += d->sa[i], b += d->sb[i];
+            if (++at[i] < d->sizes[i])
+                break;
+            a -= d->sa[i] * at[i], b -= d->sb[i] * at[i];
+            at[i] = 0;
+        }
+        if (i < 0)
+            return true;
+    }
+}
+
+/* An operand with its axes in the order batch, then two groups. */
+typedef struct operand {
+    jx_slot slot;
+    int nbatch, nrows, ncols;
+    int64_t rows, cols;
+    int64_t ld;
+    bool transposed;
+} operand;
+
+/* The axes of `slot` in this order (a permutation). */
+static jx_slot permuted(const jx_slot *slot, const int *axes)
+{
+    jx_slot to = *slot;
+
+    for (int i = 0; i < slot->rank; i++) {
+        to.shape[i] = slot->shape[axes[i]];
+        to.strides[i] = slot->strides[axes[i]];
+    }
+    return to;
+}
+
+static int append(int *axes, int count, const jx_ints *more)
+{
+    for (int i = 0; i < more->count; i++)
+        axes[count++] = (int)more->at[i];
+    return count;
+}
+
+static int append_rest(int *axes, int count, int rank)
+{
+    int named = count;
+
+    for (int axis = 0; axis < rank; axis++) {
+        bool seen = false;
+        for (int i = 0; i < named; i++)
+            seen |= axes[i] == axis;
+        if (!seen)
+            axes[count++] = axis;
+    }
+    return count;
+}
+
+/* One stride for `count` axes from `first`; false if they have several. */
+static bool one_stride(const jx_slot *slot, int first, int count,
+                       int64_t *size, int64_t *stride)
+{
+    bool any = false, one = true;
+    int64_t next = 0;
+
+    *size = 1, *stride = 0;
+    for (int i = first + count - 1; i >= first; i--) {
+        int64_t n = slot->shape[i];
+        *size *= n;
+        if (n == 1)
+            continue;
+        if (!any)
+            *stride = slot->strides[i];
+        else if (slot->strides[i] != next)
+            one = false;
+        next = slot->strides[i] * n;
+        any = true;
+    }
+    return one;
+}
+
+/* Whether BLAS can read it in place, and how. */
+static bool in_place(operand *o)
+{
+    int64_t bytes = (int64_t)jx_dtype_of(o->slot.dtype)->bytes;
+    int64_t row, col;
+    bool one = one_stride(&o->slot, o->nbatch, o->nrows, &o->rows, &row);
+
+    one &= one_stride(&o->slot, o->nbatch + o->nrows, o->ncols, &o->cols, &col);
+    if (!one || o->rows == 0 || o->cols == 0)
+        return false;
+    if (o->rows == 1)
+        row = o->cols * bytes;
+    if (o->cols == 1)
+        col = bytes;
+    if (col == bytes && row % bytes == 0 && row >= o->cols * bytes) {
+        o->ld = row / bytes;
+        o->transposed = false;
+        return o->ld <= INT_MAX;
+    }
+    if (o->cols == 1)
+        col = o->rows * bytes;
+    if (o->rows == 1)
+        row = bytes;
+    o->ld = col / bytes;
+    o->transposed = true;
+    return row == bytes && col % bytes == 0 && col >= o->rows * bytes &&
+           o->ld <= INT_MAX && jx_dtype_is_inexact(o->slot.dtype);
+}
+
+static void copy_dense(jx_planner *p, operand *o)
+{
+    o->slot = jx_plan_dense(p, &o->slot);
+    o->ld = o->cols > 0 ? o->cols : 1;
+    o->transposed = false;
+}
+
+static operand prepare(jx_planner *p, const jx_slot *in, jx_dtype dtype,
+                       const jx_ints *batch, const jx_ints *contracting,
+                       bool contracting_last)
+{
+    operand o = {0};
+    int axes[JX_MAX_RANK], order[JX_MAX_RANK], n;
+    jx_slot slot = in->dtype == dtype ? *in : jx_plan_convert(p, in, dtype);
+    int nfree = slot.rank - batch->count - contracting->count;
+
+    o.nbatch = batch->count;
+    o.nrows = contracting_last ? nfree : contracting->count;
+    o.ncols = contracting_last ? contracting->count : nfree;
+    n = append(axes, 0, batch);
+    n = append(axes, n, contracting);
+    append_rest(axes, n, slot.rank);
+    memcpy(order, axes, sizeof order);
+    if (contracting_last)
+        for (int i = 0; i < nfree + contracting->count; i++)
+            order[o.nbatch + i] =
+                axes[o.nbatch + (i < nfree ? contracting->count + i
+                                           : i - nfree)];
+    o.slot = permuted(&slot, order);
+    if (!in_place(&o))
+        copy_dense(p, &o);
+    return o;
+}
+
+bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                         jx_slot *outs)
+{
+    const jx_p_dot_general *params = eqn->typed;
+    const jx_dot_dims *dims = &params->dimension_numbers;
+    jx_slot out = jx_plan_output(p, eqn, 0);
+    jx_dtype dtype = jx_gemm_dtype(out.dtype, ins[0].dtype, ins[1].dtype);
+    operand a = prepare(p, &ins[0], dtype, &dims->lhs_batch,
+                        &dims->lhs_contracting, true);
+    operand b = prepare(p, &ins[1], dtype, &dims->rhs_batch,
+                        &dims->rhs_contracting, false);
+    dot d = {.m = a.rows, .n = b.cols, .k = a.cols, .lda = a.ld, .ldb = b.ld,
+             .ta = a.transposed, .tb = b.transposed, .nbatch = a.nbatch};
+
+    for (int i = 0; i < a.nbatch; i++) {
+        d.sizes[i] = a.slot.shape[i];
+        d.sa[i] = a.slot.strides[i];
+        d.sb[i] = b.slot.strides[i];
+    }
+    if (!jx_gemm_plan(p, dtype, d.m, d.n, d.k, &d.gemm))
+        return false;
+    jx_slot wide = out.dtype == dtype
+                       ? out
+                       : jx_plan_new(p, dtype, out.rank, out.shape);
+    if (jx_slot_count(&out) > 0)
+        jx_plan_op(p, run_dot, &d, sizeof d, 2, (jx_slot[]){a.slot, b.slot},
+                   1, &wide, 0);
+    outs[0] = out.dtype == dtype ? out : jx_plan_convert(p, &wide, out.dtype);
+    return true;
+}

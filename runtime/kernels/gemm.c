@@ -1,0 +1,185 @@
+/* gemm.c - matrix products; see gemm.h. */
+#include "runtime/kernels/gemm.h"
+
+#include "runtime/kernels/vector.h"
+
+#include <limits.h>
+#include <string.h>
+
+static bool is_wide_float(jx_dtype d)
+{
+    return d == JX_F64 || d == JX_C128;
+}
+
+static jx_dtype whole_bytes(jx_dtype d)
+{
+    const jx_dtype_info *info = jx_dtype_of(d);
+
+    if (info->bits >= 8)
+        return d;
+    return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
+}
+
+jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b)
+{
+    bool wide = is_wide_float(out) || is_wide_float(a) || is_wide_float(b);
+
+    if (jx_dtype_is_complex(out) || jx_dtype_is_complex(a) ||
+        jx_dtype_is_complex(b))
+        return wide ? JX_C128 : JX_C64;
+    if (jx_dtype_is_float(out) || jx_dtype_is_float(a) || jx_dtype_is_float(b))
+        return wide ? JX_F64 : JX_F32;
+    return whole_bytes(out);
+}
+
+bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
+                  int64_t k, jx_gemm *gemm)
+{
+    static const char *const names[][2] = {{"sgemm_", "sgemv_"},
+                                           {"dgemm_", "dgemv_"},
+                                           {"cgemm_", "cgemv_"},
+                                           {"zgemm_", "zgemv_"}};
+    const char *why = NULL;
+    int type;
+
+    *gemm = (jx_gemm){.dtype = dtype};
+    if (!jx_dtype_is_inexact(dtype))
+        return true;
+    if (m > INT_MAX || n > INT_MAX || k > INT_MAX)
+        return jx_plan_fail(p, "a contraction of %lld by %lld by %lld is "
+                               "beyond what BLAS can count",
+                            (long long)m, (long long)n, (long long)k);
+    type = dtype == JX_F32 ? 0 : dtype == JX_F64 ? 1 : dtype == JX_C64 ? 2 : 3;
+    gemm->gemm = (jx_gemm_fn *)jx_blas_find(names[type][0], &why);
+    gemm->gemv = (jx_gemv_fn *)jx_blas_find(names[type][1], &why);
+    if (!gemm->gemm || !gemm->gemv)
+        return jx_plan_fail(p, "%s", why);
+    return true;
+}
+
+/* ---- BLAS: column-major, so c' = b' a' ---- */
+
+static const char *flag(bool transposed)
+{
+    return transposed ? "T" : "N";
+}
+
+/* 1 and 0 in every dtype that BLAS has, by address. */
+static const double one64[2] = {1, 0}, zero64[2] = {0, 0};
+static const float one32[2] = {1, 0}, zero32[2] = {0, 0};
+
+static void blas_product(const jx_gemm *g, int m, int n, int k, jx_matrix a,
+                         jx_matrix b, bool accumulate, void *c, int ldc)
+{
+    bool wide = is_wide_float(g->dtype);
+    const void *one = wide ? (const void *)one64 : one32;
+    const void *zero = wide ? (const void *)zero64 : zero32;
+    const void *beta = accumulate ? one : zero;
+    int lda = (int)a.ld, ldb = (int)b.ld, unit = 1;
+
+    if (n == 1) {
+        int incx = b.transposed ? 1 : ldb;
+        const int *rows = a.transposed ? &m : &k, *cols = a.transposed ? &k : &m;
+        g->gemv(flag(!a.transposed), rows, cols, one, a.data, &lda, b.data,
+                &incx, beta, c, &ldc, 1);
+    } else if (m == 1) {
+        int incx = a.transposed ? lda : 1;
+        const int *rows = b.transposed ? &k : &n, *cols = b.transposed ? &n : &k;
+        g->gemv(flag(b.transposed), rows, cols, one, b.data, &ldb, a.data,
+                &incx, beta, c, &unit, 1);
+    } else {
+        g->gemm(flag(b.transposed), flag(a.transposed), &n, &m, &k, one,
+                b.data, &ldb, a.data, &lda, beta, c, &ldc, 1, 1);
+    }
+}
+
+/* ---- integers: rows of c stay in the first-level cache ---- */
+
+#define INTEGER_PRODUCT(type, name)                                           \
+    JX_VECTOR_CLONES                                                          \
+    static void name(int64_t m, int64_t n, int64_t k, const type *a,          \
+                     int64_t lda, const type *b, int64_t ldb, type *c,        \
+                     int64_t ldc)                                             \
+    {                                                                         \
+        for (int64_t i = 0; i < m; i++) {                                     \
+            type *restrict row = c + i * ldc;                                 \
+            for (int64_t l = 0; l < k; l++) {                                 \
+                type x = a[i * lda + l];                                      \
+                const type *restrict from = b + l * ldb;                      \
+                for (int64_t j = 0; j < n; j++)                               \
+                    row[j] = (type)(row[j] + (type)(x * from[j]));            \
+            }                                                                 \
+        }                                                                     \
+    }
+
+INTEGER_PRODUCT(uint8_t, product8)
+INTEGER_PRODUCT(uint32_t, product32)
+INTEGER_PRODUCT(uint64_t, product64)
+
+/* 16 bits promote to int, where 65535 * 65535 overflows. */
+JX_VECTOR_CLONES
+static void product16(int64_t m, int64_t n, int64_t k, const uint16_t *a,
+                      int64_t lda, const uint16_t *b, int64_t ldb, uint16_t *c,
+                      int64_t ldc)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t l = 0; l < k; l++) {
+            uint32_t x = a[i * lda + l];
+            for (int64_t j = 0; j < n; j++)
+                c[i * ldc + j] =
+                    (uint16_t)(c[i * ldc + j] + x * b[l * ldb + j]);
+        }
+}
+
+static void product_bool(int64_t m, int64_t n, int64_t k, const uint8_t *a,
+                         int64_t lda, const uint8_t *b, int64_t ldb,
+                         uint8_t *c, int64_t ldc)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t l = 0; l < k; l++) {
+            if (!a[i * lda + l])
+                continue;
+            for (int64_t j = 0; j < n; j++)
+                c[i * ldc + j] |= b[l * ldb + j] != 0;
+        }
+}
+
+static void own_product(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
+                        jx_matrix a, jx_matrix b, void *c, int64_t ldc)
+{
+    if (dtype == JX_BOOL)
+        product_bool(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);
+    else if (jx_dtype_of(dtype)->bytes == 1)
+        product8(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);
+    else if (jx_dtype_of(dtype)->bytes == 2)
+        product16(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);
+    else if (jx_dtype_of(dtype)->bytes == 4)
+        product32(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);
+    else
+        product64(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);
+}
+
+static void clear_rows(void *c, int64_t m, int64_t n, int64_t ldc, size_t size)
+{
+    for (int64_t i = 0; i < m; i++)
+        memset((char *)c + (size_t)(i * ldc) * size, 0, (size_t)n * size);
+}
+
+void jx_gemm_run(const jx_gemm *gemm, int64_t m, int64_t n, int64_t k,
+                 jx_matrix a, jx_matrix b, bool accumulate, void *c,
+                 int64_t ldc)
+{
+    bool own = !gemm->gemm;
+
+    if (m == 0 || n == 0)
+        return;
+    if ((own || k == 0) && !accumulate)
+        clear_rows(c, m, n, ldc, jx_dtype_of(gemm->dtype)->bytes);
+    if (k == 0)
+        return;
+    if (own)
+        own_product(gemm->dtype, m, n, k, a, b, c, ldc);
+    else
+        blas_product(gemm, (int)m, (int)n, (int)k, a, b, accumulate, c,
+                     (int)ldc);
+}

@@ -1,0 +1,40 @@
+/* gemm.h - one matrix product, for every dtype that is computed with.
+ *
+ * Floats and complexes (F32, F64, C64, C128) go to BLAS; integers of 8 to 64
+ * bits wrap, bools are "or of ands".  Narrower dtypes are converted by the
+ * caller while planning. */
+#ifndef JX_GEMM_H
+#define JX_GEMM_H
+
+#include "runtime/blas.h"
+#include "runtime/kernel.h"
+
+typedef struct jx_gemm {
+    jx_dtype dtype;
+    jx_gemm_fn *gemm; /* NULL: our own loops */
+    jx_gemv_fn *gemv;
+} jx_gemm;
+
+/* The dtype to compute a contraction in that gives `out` from `a` and `b`
+ * (all as stored). */
+jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b);
+
+/* Fails the plan when BLAS is needed and missing, or a size is beyond its
+ * int. */
+bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
+                  int64_t k, jx_gemm *gemm);
+
+/* An operand: row-major with `ld` elements between rows, or its transpose
+ * (our own loops take no transpose). */
+typedef struct jx_matrix {
+    const void *data;
+    int64_t ld;
+    bool transposed;
+} jx_matrix;
+
+/* c (m by n, row-major, ldc) = a b, or c += a b. */
+void jx_gemm_run(const jx_gemm *gemm, int64_t m, int64_t n, int64_t k,
+                 jx_matrix a, jx_matrix b, bool accumulate, void *c,
+                 int64_t ldc);
+
+#endif
