@@ -24,11 +24,9 @@
 #define jx_plan_shape_assertion NULL
 #define jx_plan_while NULL
 /* kernels of linear algebra and the like */
-#define jx_plan_approx_top_k NULL
 #define jx_plan_cholesky NULL
 #define jx_plan_conv NULL
 #define jx_plan_cumulative NULL
-#define jx_plan_dot_general NULL
 #define jx_plan_eig NULL
 #define jx_plan_eigh NULL
 #define jx_plan_fft NULL
@@ -38,23 +36,12 @@
 #define jx_plan_lu NULL
 #define jx_plan_lu_pivots NULL
 #define jx_plan_qr NULL
-#define jx_plan_random_bits NULL
-#define jx_plan_random_fold_in NULL
-#define jx_plan_random_gamma NULL
-#define jx_plan_random_seed NULL
-#define jx_plan_random_split NULL
-#define jx_plan_random_unwrap NULL
-#define jx_plan_random_wrap NULL
 #define jx_plan_reduce_window NULL
 #define jx_plan_reduce_window_monoid NULL
-#define jx_plan_rng_bit_generator NULL
 #define jx_plan_schur NULL
 #define jx_plan_select_and_gather_add NULL
 #define jx_plan_select_and_scatter_add NULL
-#define jx_plan_sort NULL
 #define jx_plan_svd NULL
-#define jx_plan_threefry2x32 NULL
-#define jx_plan_top_k NULL
 #define jx_plan_triangular_solve NULL
 #define jx_plan_tridiagonal NULL
 #define jx_plan_tridiagonal_solve NULL
