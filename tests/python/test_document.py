@@ -91,6 +91,19 @@ def test_source_lines_and_columns_point_at_the_call():
     assert lines[str(line)][column:end] == "jnp.sin(x)"
 
 
+def test_x64_is_what_it_was_while_tracing():
+    try:
+        enabled = jax.enable_x64(True)
+    except (AttributeError, TypeError):
+        from jax.experimental import enable_x64
+        enabled = enable_x64()
+    with enabled:
+        document = jaxvet.dump(lambda x: x + 1)(np.float64(1))
+    read = json.loads(document.text())
+    assert read["producer"]["x64"] is True
+    assert read["avals"][0] == {"dt": "f64"}
+
+
 def test_paths_can_be_relative():
     document = json.loads(jaxvet.dump(
         lambda x: x * 2, relative_to=os.path.dirname(__file__))(1.0).text())

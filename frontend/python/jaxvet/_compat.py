@@ -158,6 +158,11 @@ def clear_caches() -> None:
     jax.clear_caches()
 
 
+def x64() -> bool:
+    """Whether 64-bit types are on, here and now."""
+    return bool(config.enable_x64.value)
+
+
 def python_version() -> str:
     return ".".join(str(part) for part in sys.version_info[:3])
 

@@ -24,6 +24,9 @@ class Document:
     def __init__(self, walker, entry, rules, comparisons=(), jaxpr=None):
         self._walker, self._entry = walker, entry
         self._rules, self._comparisons = rules, list(comparisons)
+        self._producer = {"jaxvet": VERSION, "jax": jax.__version__,
+                          "python": _compat.python_version(),
+                          "x64": _compat.x64()}
         #: The closed jaxpr that was written.
         self.jaxpr = jaxpr
 
@@ -73,10 +76,7 @@ class Document:
             ("jaxprs", walker.jaxprs), ("rules", self._rules),
             ("comparisons", self._comparisons)]
         head = {"format": FORMAT, "version": FORMAT_VERSION,
-                "producer": {"jaxvet": VERSION, "jax": jax.__version__,
-                             "python": _compat.python_version(),
-                             "x64": bool(jax.config.jax_enable_x64)},
-                "entry": self._entry}
+                "producer": self._producer, "entry": self._entry}
         head.update(without_empty(tables, always=_ALWAYS))
         return compact(head) + "\n", arrays
 

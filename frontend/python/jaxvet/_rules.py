@@ -17,8 +17,9 @@ import types
 import numpy as np
 
 from . import _compat
+from ._source import printable
 from ._tables import without_empty
-from ._values import rule_function_name
+from ._values import rule_function_name, without_addresses
 
 #: A rule that the program calls has depth 1, a rule inside that one depth 2.
 MOST_DEPTH = 2
@@ -237,10 +238,10 @@ def _text(mask) -> str:
 
 
 def _reason(error) -> str:
-    lines = str(error).splitlines() or [""]
+    first = without_addresses((str(error).splitlines() or [""])[0])
     if isinstance(error, Refused):
-        return lines[0]
-    return f"{type(error).__name__}: {lines[0]}"[:300].rstrip()
+        return first
+    return printable(f"{type(error).__name__}: {first}"[:300].rstrip())
 
 
 def _differentiable(aval) -> bool:

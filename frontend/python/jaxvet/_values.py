@@ -37,6 +37,11 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _PLAIN = (bool, int, float, str, type(None))
 
 
+def without_addresses(text: str) -> str:
+    """Text without what differs from run to run."""
+    return _ADDRESS.sub("", text)
+
+
 def dtype_name(dtype) -> str:
     """A dtype as numpy spells it; keys as JAX does."""
     if dtype == _compat.FLOAT0:
@@ -69,7 +74,7 @@ def function_name(value) -> str:
         return f"partial({function_name(value.func)})"
     name = getattr(value, "__qualname__", None) or getattr(
         value, "__name__", None)
-    return name or _ADDRESS.sub("", repr(value))
+    return name or without_addresses(repr(value))
 
 
 def rule_function_name(value) -> str:
@@ -337,7 +342,7 @@ class Values:
     def _opaque(self, value):
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         self.opaque[name] = self.opaque.get(name, 0) + 1
-        text = _ADDRESS.sub("", printable(str(value)))
+        text = without_addresses(printable(str(value)))
         return {"$opaque": name, "repr": text[:200]}
 
     _ENCODERS = (
