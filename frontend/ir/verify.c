@@ -1,6 +1,9 @@
 /* verify.c - the rules of the representation. */
 #include "frontend/ir/params.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* ---- counts, by primitive */
 
 static const char *counts(jx_ctx *ctx, const jx_eqn *eqn, const char *what,
@@ -135,4 +138,188 @@ const char *jx_eqn_misfit(jx_ctx *ctx, const jx_eqn *eqn)
     if (!why && eqn->typed)
         why = misfit_of_bodies(ctx, eqn);
     return why;
+}
+
+/* ---- the whole program */
+
+typedef struct verify {
+    const jx_program *program;
+    const jx_jaxpr *jaxpr;
+    const jx_eqn *eqn;
+    int index; /* of the equation */
+} verify;
+
+/* Always false: records what is wrong, and where. */
+static bool wrong(const verify *v, const char *what)
+{
+    char place[160] = "program";
+
+    if (v->eqn)
+        snprintf(place, sizeof place, "jaxpr %d, equation %d (%.60s)",
+                 v->jaxpr->id, v->index, v->eqn->prim->name);
+    else if (v->jaxpr)
+        snprintf(place, sizeof place, "jaxpr %d", v->jaxpr->id);
+    return jx_fail(v->program->ctx, JX_E_INTERNAL, v->program->path, place,
+                   "the program breaks a rule of its representation: %s",
+                   what);
+}
+
+static bool verify_atom(const verify *v, jx_atom atom, int defined)
+{
+    if (!atom.var) {
+        const jx_literal *l = atom.literal;
+        if (!l || !l->aval)
+            return wrong(v, "an operand that is neither variable nor literal");
+        if (!l->dim && !l->array && (l->aval->rank || l->aval->dtype == JX_KEY))
+            return wrong(v, "a literal without its elements");
+        return true;
+    }
+    if (atom.var->id < 0 || atom.var->id >= v->jaxpr->nvars ||
+        v->jaxpr->vars[atom.var->id] != atom.var)
+        return wrong(v, "an operand from another jaxpr");
+    if (atom.var->id >= defined)
+        return wrong(v, "an operand that is not yet defined");
+    return !atom.var->dropped || wrong(v, "an operand that was dropped");
+}
+
+/* Everything that a value refers to lies in the program, before the jaxpr that
+ * refers to it. */
+static bool verify_value(const verify *v, const jx_value *value)
+{
+    const jx_program *p = v->program;
+
+    if (!value)
+        return wrong(v, "a parameter without a value");
+    if (value->tag == JX_V_JAXPR) {
+        const jx_jaxpr *to = value->jaxpr;
+        if (!to || to->id < 0 || to->id >= v->jaxpr->id ||
+            p->jaxprs[to->id] != to)
+            return wrong(v, "a nested jaxpr that is not in the table before "
+                            "its user");
+        if (to->nconsts != value->count)
+            return wrong(v, "a nested jaxpr without its constants");
+    }
+    if (value->tag == JX_V_RULE &&
+        (!value->rule || value->rule->id < 0 ||
+         value->rule->id >= p->nrules ||
+         p->rules[value->rule->id] != value->rule))
+        return wrong(v, "a rule that is not in the table");
+    if ((value->tag == JX_V_MESH || value->tag == JX_V_SHARDING) &&
+        (value->integer < 0 || value->integer >= p->nmeshes))
+        return wrong(v, "a mesh that is not in the table");
+    for (int i = 0; value->items && i < value->count; i++)
+        if (!verify_value(v, value->items[i]))
+            return false;
+    return true;
+}
+
+static bool verify_params(const verify *v)
+{
+    const jx_eqn *eqn = v->eqn;
+
+    for (int i = 0; i < eqn->nparams; i++) {
+        if (i && strcmp(eqn->params[i - 1].name, eqn->params[i].name) >= 0)
+            return wrong(v, "parameters that are not sorted by name");
+        if (!verify_value(v, eqn->params[i].value))
+            return false;
+    }
+    if (!eqn->typed != (eqn->prim->id == JX_PRIM_unknown))
+        return wrong(v, "typed parameters are there for known primitives, "
+                        "and only for those");
+    const char *misfit = jx_eqn_misfit(v->program->ctx, eqn);
+    return !misfit || wrong(v, misfit);
+}
+
+static bool verify_eqn(const verify *v, int *defined)
+{
+    const jx_eqn *eqn = v->eqn;
+
+    for (int i = 0; i < eqn->nins; i++)
+        if (!verify_atom(v, eqn->ins[i], *defined))
+            return false;
+    if (eqn->nouts > v->jaxpr->nvars - *defined)
+        return wrong(v, "more results than variables");
+    for (int i = 0; i < eqn->nouts; i++)
+        if (eqn->outs[i] != v->jaxpr->vars[*defined + i])
+            return wrong(v, "a result that is not the next variable");
+    *defined += eqn->nouts;
+    return verify_params(v);
+}
+
+static bool verify_vars(const verify *v)
+{
+    const jx_jaxpr *jaxpr = v->jaxpr;
+
+    if (jaxpr->nconsts < 0 || jaxpr->nins < 0 ||
+        jaxpr->nins > jaxpr->nvars - jaxpr->nconsts)
+        return wrong(v, "more inputs than variables");
+    for (int i = 0; i < jaxpr->nvars; i++)
+        if (!jaxpr->vars[i] || jaxpr->vars[i]->id != i ||
+            !jaxpr->vars[i]->aval)
+            return wrong(v, "a variable without its number or aval");
+    return true;
+}
+
+static bool verify_jaxpr(const jx_program *p, int id)
+{
+    verify v = {.program = p, .jaxpr = p->jaxprs[id]};
+
+    if (!v.jaxpr || v.jaxpr->id != id)
+        return wrong(&v, "a jaxpr that is not at its place in the table");
+    if (!verify_vars(&v))
+        return false;
+    int defined = v.jaxpr->nconsts + v.jaxpr->nins;
+    for (int i = 0; i < v.jaxpr->neqns; i++) {
+        v.eqn = &v.jaxpr->eqns[i];
+        v.index = i;
+        if (!verify_eqn(&v, &defined))
+            return false;
+    }
+    v.eqn = NULL;
+    if (defined != v.jaxpr->nvars)
+        return wrong(&v, "variables that nothing defines");
+    for (int i = 0; i < v.jaxpr->nouts; i++)
+        if (!verify_atom(&v, v.jaxpr->outs[i], defined))
+            return false;
+    return true;
+}
+
+static bool verify_closed(const jx_program *p, const jx_closed *closed)
+{
+    verify v = {.program = p};
+
+    if (!closed->jaxpr || closed->jaxpr->id < 0 ||
+        closed->jaxpr->id >= p->njaxprs ||
+        p->jaxprs[closed->jaxpr->id] != closed->jaxpr)
+        return wrong(&v, "an entry or a rule whose jaxpr is not in the table");
+    if (closed->nconsts != closed->jaxpr->nconsts)
+        return wrong(&v, "an entry or a rule without its constants");
+    return true;
+}
+
+static bool verify_rule(const jx_program *p, const jx_rule *rule)
+{
+    if (!verify_closed(p, &rule->primal))
+        return false;
+    for (int i = 0; i < rule->npatterns; i++) {
+        const jx_rule_pattern *pattern = &rule->patterns[i];
+        bool ok = pattern->error
+                  || (rule->vjp ? verify_closed(p, &pattern->fwd) &&
+                                      verify_closed(p, &pattern->bwd)
+                                : verify_closed(p, &pattern->jvp));
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool jx_program_verify(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        if (!verify_jaxpr(program, i))
+            return false;
+    for (int i = 0; i < program->nrules; i++)
+        if (!verify_rule(program, program->rules[i]))
+            return false;
+    return verify_closed(program, &program->entry);
 }
