@@ -123,3 +123,8 @@ uint32_t jx_crc32(const void *data, size_t size)
     }
     return (uint32_t)crc;
 }
+
+const char *jx_zlib_version(void)
+{
+    return zlibVersion();
+}

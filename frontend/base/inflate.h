@@ -22,5 +22,6 @@ const char *jx_gunzip(jx_ctx *ctx, const char *path, const void *data,
  * exactly that many bytes. */
 bool jx_inflate(const void *data, size_t size, void *to, size_t unpacked);
 uint32_t jx_crc32(const void *data, size_t size);
+const char *jx_zlib_version(void); /* "1.2.13" */
 
 #endif

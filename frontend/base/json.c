@@ -136,3 +136,8 @@ bool jx_json_next(const jx_json *json, void **state, const char **key,
     *value = lh_entry_v(entry);
     return true;
 }
+
+const char *jx_json_version(void)
+{
+    return json_c_version();
+}

@@ -63,4 +63,6 @@ void jx_json_put_int(jx_buffer *to, int64_t value); /* always a number */
 /* Python's repr of a finite double: the shortest digits that read back. */
 void jx_json_put_real(jx_buffer *to, double value);
 
+const char *jx_json_version(void); /* of json-c: "0.16" */
+
 #endif

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Usage, help and versions.
+# Usage and help.
 
 expect 2
 prints '^usage: jaxvet COMMAND'
@@ -8,9 +8,6 @@ prints '^usage: jaxvet COMMAND'
 is_silent
 expect 0 help
 prints '^  help '
-expect 0 --version
-prints '^jaxvet [0-9]*\.[0-9]*\.[0-9]*$'
-is_silent
 
 expect 2 hepl
 complains "unknown command 'hepl'; did you mean 'help'?"

@@ -1,0 +1,40 @@
+# shellcheck shell=sh
+# jaxvet prove: one question, many, exit codes, files.
+
+expect 0 prove 'a*b >= a'
+prints '^a\*b >= a: true'
+is_silent
+expect 0 prove 'a >= 2' --strict
+prints 'depends'
+expect 5 prove 'a*a*a + b*b*b == c*c*c' --no-solver --strict
+prints 'unknown'
+expect 2 prove 'a >= 1' 'b >= 1'
+expect 2 prove 'a >= 1' --bse 0
+complains 'did you mean --base?'
+expect 3 prove 'a >= '
+complains 'expected'
+expect 3 prove no/such/questions.jsonl
+complains 'no/such/questions.jsonl'
+
+printf '%s\n' '{"id":1,"constraints":["b >= 2"],"lhs":"a*b","op":">=","rhs":"2*a"}' \
+    '{"id":2,"constraints":[],"lhs":"a","op":"==","rhs":"b"}' >"$work/good"
+expect 0 prove "$work/good"
+prints '"id":1,"verdict":"true"'
+prints '"id":2,"verdict":"depends"'
+cp "$work/out" "$work/first"
+expect 0 prove - <"$work/good"
+holds cmp -s "$work/out" "$work/first"
+expect 0 prove "$work/good" -o "$work/answers"
+holds cmp -s "$work/answers" "$work/first"
+
+# A bad line is answered with an error, the others all the same.
+printf '%s\n' '{"id":3,"lhs":"a +","op":"==","rhs":"b"}' >>"$work/good"
+expect 3 prove "$work/good"
+prints '"id":2,"verdict":"depends"'
+prints '"id":3,"verdict":"error"'
+
+# An output that can't be written leaves nothing behind.
+expect 3 prove 'a >= 1' -o "$work/no/such/folder/file"
+mkdir "$work/shut"
+echo old >"$work/shut/file"
+holds test "$(ls "$work/shut")" = file
