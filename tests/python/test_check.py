@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -192,6 +193,42 @@ def test_values_are_stored_as_the_command_reads_them():
     assert _arrays.stored(jax.random.key(3)).tolist() == [0, 3]
     assert _arrays.stored(np.zeros(2, jax.dtypes.float0)).dtype == np.bool_
     assert _arrays.stored(_arrays.as_traced(2.5)).dtype == np.float32
+
+
+# -- what JAX cannot decide
+
+@pytest.mark.parametrize("answer, said", [
+    ({"verdict": "true", "by": "elementary"}, "holds for all sizes"),
+    ({"verdict": "false", "by": "z3"}, "is false for all sizes"),
+    ({"verdict": "depends", "witness_true": {"b": 2}, "witness_false":
+      {"b": 1}, "suggest": ["b >= 2"]},
+     "2*b >= 3 is true for b = 2 and false for b = 1; it holds with the "
+     "constraint 'b >= 2'"),
+    ({"verdict": "contradiction", "core": ["b >= 4"]}, "no sizes satisfy")])
+def test_jax_exception_carries_our_answer(command, answer, said):
+    given = command(printed=json.dumps({"id": 1, **answer}), code=0)
+    size, = jax.export.symbolic_shape("b", constraints=["b <= 9"])
+
+    def fun(x):
+        return x if 2 * x.shape[0] >= 3 else x + 1
+    with pytest.raises(Exception, match="inconclusive") as caught:
+        jaxvet.check(fun)(jax.ShapeDtypeStruct((size,), jnp.float32))
+    assert json.loads(given()["document"]) == {
+        "id": 1, "lhs": "2*b", "op": ">=", "rhs": "3",
+        "constraints": ["b <= 9"]}
+    assert any(said in note for note in caught.value.__notes__)
+
+
+def test_without_a_command_jax_says_it_alone(monkeypatch):
+    monkeypatch.setenv("JAXVET", "/nowhere/jaxvet")
+    size, = jax.export.symbolic_shape("b")
+
+    def fun(x):
+        return x if x.shape[0] >= 3 else x + 1
+    with pytest.raises(Exception, match="inconclusive") as caught:
+        jaxvet.dump(fun)(jax.ShapeDtypeStruct((size,), jnp.float32))
+    assert not any("jaxvet" in note
+                   for note in getattr(caught.value, "__notes__", ()))
 
 
 # -- specs and the command line

@@ -35,6 +35,7 @@ class Recorder:
     def __init__(self, clear_caches=True):
         self._clear = clear_caches
         self._rows = {}        # what was asked, and where -> count
+        self._open = []        # what JAX raised about
         self._saved = []
         self._thread = None
         self._asking = False   # inside a question: JAX's own are not ours
@@ -80,6 +81,14 @@ class Recorder:
                 row, always=("op", "lhs", "rhs", "verdict", "n", "site")
                 + (("stack",) if stack >= 0 else ())))
         return rows
+
+    def last_open_question(self) -> dict | None:
+        """The comparison that JAX raised about, as `jaxvet prove` reads it."""
+        if not self._open:
+            return None
+        op, lhs, rhs, scope = self._open[-1]
+        return {"id": 1, "lhs": lhs, "op": op, "rhs": rhs, "constraints": [
+            constraint.debug_str for constraint in scope._explicit_constraints]}
 
     # -- hooks
 
@@ -166,6 +175,8 @@ class Recorder:
         if lhs == rhs:
             return
         scope = (a if isinstance(a, _compat.DimExpr) else b).scope
+        if verdict is None:
+            self._open.append((op, lhs, rhs, scope))
         frames, site, via = self._asked()
         if op != "==":
             via = None

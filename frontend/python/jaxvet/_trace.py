@@ -6,6 +6,7 @@ import contextlib
 import jax
 
 from . import _compat
+from ._advice import advise
 from ._document import Document
 from ._record import Recorder
 from ._rules import BUDGET, MOST_DEPTH, Rules
@@ -17,6 +18,16 @@ from ._walk import Walker
 def trace_here(fun, args, kwargs):
     """Traces a function.  Frames outside this call are not the program's."""
     return jax.make_jaxpr(fun, return_shape=True)(*args, **kwargs)
+
+
+def recorded_trace(fun, args, kwargs, recorder):
+    """(closed jaxpr, pytree of output shapes), recorded if wanted."""
+    try:
+        with recorder or contextlib.nullcontext():
+            return trace_here(fun, args, kwargs)
+    except Exception as error:
+        advise(error, recorder)
+        raise
 
 
 def dump(fun, *, comparisons=None, clear_caches=True, rules=True,
@@ -41,8 +52,7 @@ def dump(fun, *, comparisons=None, clear_caches=True, rules=True,
         record = (is_symbolic((args, kwargs)) if comparisons is None
                   else comparisons)
         recorder = Recorder(clear_caches) if record else None
-        with recorder or contextlib.nullcontext():
-            closed, shape = trace_here(fun, args, kwargs)
+        closed, shape = recorded_trace(fun, args, kwargs, recorder)
         walker = Walker(relative_to, source_lines)
         if rules:
             walker.rules = Rules(walker, rule_depth, rule_budget)
