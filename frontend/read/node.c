@@ -86,9 +86,11 @@ static bool is_word_of(const char *words, const char *word)
 {
     size_t n = strlen(word);
 
+    if (n == 0 || strchr(word, ' '))
+        return false;
     for (const char *at = words; (at = strstr(at, word)); at++)
         if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
-            return n > 0 && !strchr(word, ' ');
+            return true;
     return false;
 }
 

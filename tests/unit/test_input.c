@@ -78,7 +78,8 @@ static void what_is_no_program_is_refused_and_skipped(void **state)
 static void other_json_is_skipped_in_a_folder_but_explained_by_name(
     void **state)
 {
-    static const char *const cases[] = {"{", "{}", "{\"format\":\"x\"}"};
+    static const char *const cases[] = {"{", "{}", "{\"format\":\"x\"}",
+                                        "{\"\":1}"};
     (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
