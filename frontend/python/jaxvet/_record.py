@@ -69,9 +69,7 @@ class Recorder:
         rows = []
         for (key, frames), count in self._rows.items():
             op, lhs, rhs, scope, verdict, site, via = key
-            stack = sources.stack_of([
-                (code.co_filename, getattr(code, "co_qualname", code.co_name),
-                 _compat.location_of(code, lasti)) for code, lasti in frames])
+            stack = sources.stack_of_code(frames)
             row = [("op", op), ("lhs", lhs), ("rhs", rhs),
                    ("scope", values.scope(scope)), ("verdict", verdict),
                    ("n", count), ("stack", stack if stack >= 0 else None),

@@ -11,6 +11,8 @@ from ._tables import Table
 PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
 #: Our functions that enter a user's program: all further out called us.
 ENTRIES = ("trace_here", "_patterns")
+#: What a frame is: the program's, JAX's or ours, or the entry to the program.
+SHOWN, HIDDEN, ENTRY = "shown", "hidden", "entry"
 #: A call written over more lines than this is embedded up to here.
 MOST_LINES = 8
 #: Stacks deeper than this lose their outermost frames.
@@ -33,7 +35,8 @@ class Sources:
                       if relative_to else None)
         self._libraries = _library_roots()
         self._lines = lines
-        self._places = {}    # (code, offset) -> frame index or None
+        self._roles = {}     # code -> what its frames are
+        self._by_code = {}   # ((code, offset), ...) -> stack index
         self._known = {}     # id of traceback -> stack index
         self._keep = []      # tracebacks, so that their ids stay theirs
         self._disk = []      # per file: where its text is, if it is the user's
@@ -62,39 +65,49 @@ class Sources:
     def frame(self, path, function, location) -> int:
         return self.frames.add([self.file(path), function, *location])
 
-    def _frame_of(self, code, lasti):
-        key = (code, lasti)
-        if key not in self._places:
-            path = code.co_filename
-            hidden = (path.startswith((_compat.JAX_DIR, _compat.STDLIB_DIR,
-                                       "<frozen", PACKAGE_DIR))
-                      and not any(path.startswith(root) for root
-                                  in self._libraries
-                                  if not path.startswith(_compat.JAX_DIR)))
-            self._places[key] = None if hidden else (
-                path, getattr(code, "co_qualname", code.co_name),
-                _compat.location_of(code, lasti))
-        return self._places[key]
+    def _role(self, code) -> str:
+        """What a frame of this code is to a program."""
+        path = code.co_filename
+        if path.startswith(PACKAGE_DIR):
+            return ENTRY if code.co_name in ENTRIES else HIDDEN
+        if not path.startswith((_compat.JAX_DIR, _compat.STDLIB_DIR,
+                                "<frozen")):
+            return SHOWN
+        return SHOWN if any(path.startswith(root) for root in self._libraries
+                            if not path.startswith(_compat.JAX_DIR)
+                            ) else HIDDEN
 
     def stack(self, traceback) -> int:
         """The frames outside JAX of a traceback, or -1 if there are none."""
         if traceback is None:
             return -1
         index = self._known.get(id(traceback))
-        if index is not None:
-            return index
-        found = []
-        for code, lasti in _compat.frames_of(traceback):
-            if code.co_filename.startswith(PACKAGE_DIR):
-                if code.co_name in ENTRIES:
-                    break
-                continue
-            frame = self._frame_of(code, lasti)
-            if frame is not None:
+        if index is None:
+            index = self._stack_of_traceback(traceback)
+            self._keep.append(traceback)
+            self._known[id(traceback)] = index
+        return index
+
+    def _stack_of_traceback(self, traceback) -> int:
+        found, roles = [], self._roles
+        for frame in _compat.frames_of(traceback):
+            role = roles.get(frame[0])
+            if role is None:
+                role = roles[frame[0]] = self._role(frame[0])
+            if role is SHOWN:
                 found.append(frame)
-        index = self.stack_of(found)
-        self._keep.append(traceback)
-        self._known[id(traceback)] = index
+            elif role is ENTRY:
+                break
+        return self.stack_of_code(found)
+
+    def stack_of_code(self, found) -> int:
+        """A stack from (code, instruction offset) pairs."""
+        key = tuple(found)
+        index = self._by_code.get(key)
+        if index is None:
+            index = self._by_code[key] = self.stack_of([
+                (code.co_filename, getattr(code, "co_qualname", code.co_name),
+                 _compat.location_of(code, lasti)) for code, lasti in found])
         return index
 
     def stack_of(self, found: list) -> int:

@@ -44,7 +44,7 @@ class Table:
         self._index = {}
 
     def add(self, row) -> int:
-        key = compact(row)
+        key = row if type(row) is str else compact(row)
         index = self._index.get(key)
         if index is None:
             index = self._index[key] = len(self.rows)
