@@ -68,6 +68,18 @@ static const char *source_line(const jx_file *file, int line)
     return NULL;
 }
 
+/* Python counts columns in bytes of UTF-8 from 0; we in characters from 1. */
+static int column_of(const char *line, int bytes)
+{
+    int count = 1;
+
+    if (!line)
+        return bytes + 1;
+    for (int i = 0; i < bytes && line[i]; i++)
+        count += ((unsigned char)line[i] & 0xc0) != 0x80;
+    return count;
+}
+
 static jx_spot spot_of(maker *m, const jx_frame *frame)
 {
     jx_spot spot = {
@@ -77,13 +89,15 @@ static jx_spot spot_of(maker *m, const jx_frame *frame)
         .kind = frame->file->kind,
     };
 
+    spot.source = copy(m, source_line(frame->file, frame->line));
     if (frame->column >= 0)
-        spot.column = frame->column + 1;
+        spot.column = column_of(spot.source, frame->column);
     if (frame->end_line >= frame->line && frame->end_column >= 0) {
         spot.end_line = frame->end_line;
-        spot.end_column = frame->end_column + 1;
+        spot.end_column =
+            column_of(source_line(frame->file, frame->end_line),
+                      frame->end_column);
     }
-    spot.source = copy(m, source_line(frame->file, frame->line));
     return spot;
 }
 

@@ -9,7 +9,8 @@
 
 #include "analyzer/typing.h"
 
-/* A place in a source file.  Lines and columns count from 1; 0: not known. */
+/* A place in a source file.  Lines and columns count from 1, columns in
+ * characters; 0: not known. */
 typedef struct jx_spot {
     const char *file; /* NULL: no place is known */
     const char *function;
