@@ -1,0 +1,117 @@
+/* check.c - see check.h. */
+#include "reports/check.h"
+#include "analyzer/asking.h"
+#include "analyzer/lint/lint.h"
+#include "reports/input.h"
+
+#include <string.h>
+
+jx_analysis *jx_check_program(jx_program *program,
+                              const jx_check_options *options)
+{
+    jx_lint_options lint = {options->min_elements ? options->min_elements
+                                                  : JX_LINT_MIN_ELEMENTS};
+    jx_analysis *analysis = jx_analysis_new(program);
+
+    if (!analysis || !jx_type_program(analysis) ||
+        !jx_claim_comparisons(analysis) || !jx_lint(analysis, &lint) ||
+        !jx_settle(program, &analysis->claims, &options->settle))
+        return NULL;
+    return analysis;
+}
+
+static const char *copy(jx_ctx *keep, const char *text)
+{
+    return text ? jx_arena_string(keep->arena, text, strlen(text)) : NULL;
+}
+
+static void copy_error(jx_ctx *keep, jx_report *report, const jx_error *error)
+{
+    report->unreadable = (jx_error){
+        error->kind == JX_E_NONE ? JX_E_INTERNAL : error->kind,
+        copy(keep, error->file), copy(keep, error->place),
+        error->message ? copy(keep, error->message) : "stopped without a word",
+    };
+}
+
+/* Sizes whose proof rests on an unknown primitive's declared results. */
+static void count_resting(jx_report *report, const jx_analysis *analysis)
+{
+    report->claims.undecided += analysis->resting;
+}
+
+static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
+                 const jx_check_options *options)
+{
+    report->claims.proved = analysis->settled;
+    report->equations = analysis->equations;
+    count_resting(report, analysis);
+    for (size_t i = 0; i < analysis->assumptions.count; i++)
+        JX_PUSH(keep->arena, &report->assumptions,
+                copy(keep, analysis->assumptions.at[i]));
+    return jx_report_claims(keep, report, analysis->program,
+                            &analysis->claims, &options->selection);
+}
+
+/* Below error, what is in somebody else's file is not for this user to mend. */
+static bool is_hidden(const jx_finding *finding)
+{
+    return finding->where.file && finding->where.kind == JX_FILE_LIBRARY &&
+           finding->level < JX_ERROR;
+}
+
+static void put_aside_hidden(jx_report *report)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < report->findings.count; i++) {
+        if (is_hidden(&report->findings.at[i]))
+            report->hidden++;
+        else
+            report->findings.at[kept++] = report->findings.at[i];
+    }
+    report->findings.count = kept;
+}
+
+bool jx_check_finish(jx_ctx *keep, jx_report *report, bool deps,
+                     jx_suppressions *suppressions)
+{
+    if (suppressions)
+        jx_suppress(suppressions, report);
+    if (!deps)
+        put_aside_hidden(report);
+    return jx_report_finish(keep, report);
+}
+
+jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
+                         size_t size, const jx_check_options *options,
+                         jx_suppressions *suppressions)
+{
+    jx_report report = {.path = copy(keep, path)};
+    jx_ctx *ctx = jx_ctx_new(options->budget);
+    jx_program *program = NULL;
+    jx_analysis *analysis = NULL;
+
+    if (suppressions)
+        jx_suppressions_begin(suppressions);
+    if (!ctx) {
+        report.unreadable = (jx_error){JX_E_MEMORY, report.path, NULL,
+                                       "no memory to read it"};
+        return report;
+    }
+    program = bytes ? jx_input_read(ctx, path, bytes, size)
+                    : jx_input_open(ctx, path);
+    if (program)
+        analysis = jx_check_program(program, options);
+    if (!analysis || !fill(keep, &report, analysis, options) ||
+        (suppressions && !jx_suppressions_read(suppressions, program)) ||
+        !jx_check_finish(keep, &report, options->deps, suppressions)) {
+        jx_ok(ctx); /* memory that ran out becomes an error */
+        copy_error(keep, &report,
+                   ctx->error.kind == JX_E_NONE ? &keep->error : &ctx->error);
+        report.findings.count = report.undecided.count = 0;
+        report.claims = (jx_counts){0};
+    }
+    jx_ctx_free(ctx);
+    return report;
+}

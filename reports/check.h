@@ -1,0 +1,34 @@
+/* check.h - the pipeline: read, type, claim, prove, and what is left to say. */
+#ifndef JX_CHECK_H
+#define JX_CHECK_H
+
+#include "reports/report.h"
+#include "reports/settle.h"
+#include "reports/suppress.h"
+
+typedef struct jx_check_options {
+    jx_selection selection;
+    int64_t min_elements; /* of STG001; 0: the lint's own */
+    bool deps;            /* show findings in libraries' files */
+    jx_settle_options settle;
+    size_t budget;        /* bytes for one program; 0: no limit */
+} jx_check_options;
+
+/* Types the program, claims what has to hold, lints it, and settles what logic
+ * can.  NULL without memory. */
+jx_analysis *jx_check_program(jx_program *program,
+                              const jx_check_options *options);
+
+/* The whole for one input, `size` bytes that go by the name of `path` (or, if
+ * `bytes` is NULL, the file of that name).  The program is freed; what the
+ * report shows lives in `keep`. */
+jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
+                         size_t size, const jx_check_options *options,
+                         jx_suppressions *suppressions);
+
+/* Puts aside what comments suppress and what is in libraries, for a report that
+ * has all its findings; then jx_report_finish(). */
+bool jx_check_finish(jx_ctx *keep, jx_report *report, bool deps,
+                     jx_suppressions *suppressions);
+
+#endif

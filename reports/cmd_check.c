@@ -1,0 +1,270 @@
+/* cmd_check.c - `jaxvet check PROGRAM|DIR...`. */
+#include "prover/solver.h"
+#include "reports/check.h"
+#include "reports/commands.h"
+#include "reports/input.h"
+#include "reports/source.h"
+#include "reports/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct settings {
+    const char *format, *output, *fail_on, *colour;
+    jx_texts select, ignore;
+    int64_t min_elements;
+    bool strict, deps, no_solver;
+} settings;
+
+static const jx_option options[] = {
+    {"format", 0, JX_OPT_CHOICE, "text|json|sarif|github",
+     "how to say it (text)", offsetof(settings, format)},
+    {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
+     offsetof(settings, output)},
+    {"select", 0, JX_OPT_LIST, "CODES",
+     "only these codes, names, or beginnings of codes", offsetof(settings, select)},
+    {"ignore", 0, JX_OPT_LIST, "CODES", "all but these",
+     offsetof(settings, ignore)},
+    {"fail-on", 0, JX_OPT_CHOICE, "error|warning|note|never",
+     "exit with 1 from this level on (error)", offsetof(settings, fail_on)},
+    {"strict", 0, JX_OPT_FLAG, NULL,
+     "exit with 5 if an obligation is undecided", offsetof(settings, strict)},
+    {"deps", 0, JX_OPT_FLAG, NULL, "show findings in libraries' files, too",
+     offsetof(settings, deps)},
+    {"min-elements", 0, JX_OPT_INT, "N",
+     "let smaller constant computations pass (1024)",
+     offsetof(settings, min_elements)},
+    {"no-solver", 0, JX_OPT_FLAG, NULL, "prove without Z3",
+     offsetof(settings, no_solver)},
+    {"color", 0, JX_OPT_CHOICE, "auto|always|never",
+     "colours in text (auto: on a terminal without NO_COLOR)",
+     offsetof(settings, colour)},
+};
+
+/* One run over all arguments. */
+typedef struct runner {
+    const settings *settings;
+    jx_ctx *ctx; /* of what the reports show */
+    jx_check_options check;
+    jx_sources *sources;
+    jx_suppressions *suppressions;
+    jx_targets targets;
+    jx_report *reports;
+    int count;
+    int64_t skipped;
+} runner;
+
+/* `a,b` and repeated options: the words of a list. */
+typedef JX_VEC(const char *) word_list;
+
+static bool is_known(const char *word)
+{
+    const jx_selection only = {&word, 1, NULL, 0};
+
+    for (int code = 1; code < JX_NCODES; code++)
+        if (jx_selects(&only, (jx_code)code))
+            return true;
+    return false;
+}
+
+/* False, having said why, for a word that is no code. */
+static bool split(runner *r, const jx_texts *from, word_list *to)
+{
+    for (int i = 0; i < from->count; i++)
+        for (const char *at = from->at[i]; *at;) {
+            size_t n = strcspn(at, ", ");
+            const char *word = jx_arena_string(r->ctx->arena, at, n);
+            if (n && word && !is_known(word)) {
+                jx_command_usage(&jx_command_check,
+                                 "no code is or begins with '%s'; "
+                                 "`jaxvet rules` lists them",
+                                 word);
+                return false;
+            }
+            if (n && word)
+                JX_PUSH(r->ctx->arena, to, word);
+            at += n + (at[n] != '\0');
+        }
+    return true;
+}
+
+static bool set_up(runner *r)
+{
+    const settings *s = r->settings;
+    word_list select = {0}, ignore = {0};
+
+    if (!split(r, &s->select, &select) || !split(r, &s->ignore, &ignore))
+        return false;
+    r->check.selection = (jx_selection){select.at, (int)select.count,
+                                        ignore.at, (int)ignore.count};
+    r->check.min_elements = s->min_elements;
+    r->check.deps = s->deps;
+    r->check.settle.no_solver = s->no_solver;
+    r->check.settle.suggest = true;
+    return true;
+}
+
+/* A file of a folder that is no program is counted and left alone. */
+static bool is_program(runner *r, const jx_target *target)
+{
+    jx_ctx *ctx;
+    const char *bytes;
+    size_t size = 0;
+    bool is;
+
+    if (target->named)
+        return true;
+    ctx = jx_ctx_new(0);
+    bytes = ctx ? jx_input_load(ctx, target->path, &size) : NULL;
+    is = bytes && jx_input_is_program(bytes, size);
+    if (ctx)
+        jx_ctx_free(ctx);
+    r->skipped += !is;
+    return is;
+}
+
+static bool check_all(runner *r)
+{
+    r->reports = JX_NEW_ARRAY(r->ctx->arena, r->targets.count, jx_report);
+    for (size_t i = 0; r->reports && i < r->targets.count; i++) {
+        const jx_target *target = &r->targets.at[i];
+        if (!is_program(r, target))
+            continue;
+        r->reports[r->count++] = jx_check_input(
+            r->ctx, target->path, NULL, 0, &r->check, r->suppressions);
+    }
+    return r->reports &&
+           jx_suppressions_unused(r->suppressions, r->reports, r->count);
+}
+
+static bool fails(const settings *s, jx_level level)
+{
+    const char *least = s->fail_on;
+
+    return strcmp(least, "never") != 0 &&
+           level >= (strcmp(least, "note") == 0      ? JX_NOTE
+                     : strcmp(least, "warning") == 0 ? JX_WARNING
+                                                     : JX_ERROR);
+}
+
+static int code_of_report(const settings *s, const jx_report *report)
+{
+    int code = JX_EXIT_OK;
+
+    if (report->unreadable.kind != JX_E_NONE)
+        return report->unreadable.kind == JX_E_INTERNAL ? JX_EXIT_INTERNAL
+                                                        : JX_EXIT_INPUT;
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (fails(s, report->findings.at[i].level))
+            code = JX_EXIT_FINDINGS;
+    if (s->strict && report->claims.undecided)
+        code = jx_exit_worse(code, JX_EXIT_UNDECIDED);
+    return code;
+}
+
+static bool wants_colour(const settings *s)
+{
+    if (strcmp(s->colour, "auto") != 0)
+        return strcmp(s->colour, "always") == 0;
+    return (!s->output || strcmp(s->output, "-") == 0) &&
+           jx_command_colour(STDOUT_FILENO);
+}
+
+static void render(runner *r, jx_buffer *to)
+{
+    const jx_report_list list = {r->count, r->reports, r->skipped};
+    const jx_text_options text = {wants_colour(r->settings), r->sources};
+    const char *format = r->settings->format;
+
+    if (strcmp(format, "json") == 0)
+        jx_report_json(&list, to);
+    else if (strcmp(format, "sarif") == 0)
+        jx_report_sarif(&list, to);
+    else if (strcmp(format, "github") == 0)
+        jx_report_github(&list, to);
+    else
+        jx_report_text(&list, &text, to);
+}
+
+/* Errors about inputs are part of every format; text has them on standard
+ * error as well, where a pipe does not swallow them. */
+static void complain(const runner *r)
+{
+    for (int i = 0; i < r->count; i++)
+        if (r->reports[i].unreadable.kind != JX_E_NONE)
+            jx_command_error(&r->reports[i].unreadable);
+}
+
+static int finish(runner *r)
+{
+    jx_buffer to = {0};
+    int code = JX_EXIT_OK;
+
+    for (int i = 0; i < r->count; i++)
+        code = jx_exit_worse(code,
+                             code_of_report(r->settings, &r->reports[i]));
+    render(r, &to);
+    complain(r);
+    code = jx_exit_worse(code, jx_command_write(r->settings->output, &to));
+    jx_buffer_free(&to);
+    return code;
+}
+
+static int run_all(runner *r, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (!jx_walk_add(r->ctx, argv[i], &r->targets))
+            return jx_command_error(&r->ctx->error);
+    if (!check_all(r))
+        return jx_ok(r->ctx) ? JX_EXIT_INPUT : jx_command_error(&r->ctx->error);
+    return finish(r);
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {.format = "text", .fail_on = "error", .colour = "auto"};
+    int n = jx_command_options(&jx_command_check, argc, argv, &s), code;
+    runner r = {.settings = &s};
+
+    if (n < 0)
+        return JX_EXIT_USAGE;
+    if (!n)
+        return jx_command_usage(&jx_command_check,
+                                "expected a program or a folder");
+    r.ctx = jx_ctx_new(0);
+    r.sources = jx_sources_new();
+    r.check.settle.solver = jx_solver_new(NULL);
+    code = JX_EXIT_INPUT;
+    if (r.ctx && r.sources && r.check.settle.solver) {
+        r.suppressions =
+            jx_suppressions_new(r.ctx, r.sources, &r.check.selection);
+        code = JX_EXIT_USAGE;
+        if (set_up(&r))
+            code = r.suppressions ? run_all(&r, n, argv) : JX_EXIT_INPUT;
+    }
+    jx_solver_free(r.check.settle.solver);
+    jx_sources_free(r.sources);
+    jx_ctx_free(r.ctx);
+    return code;
+}
+
+const jx_command jx_command_check = {
+    "check", "PROGRAM|DIR...", "say what can go wrong in programs",
+    "Reads each program, types it for all sizes, proves what has to hold or shows\n"
+    "sizes for which it does not, and looks for what a trace bakes in by accident.\n"
+    "A program is a jaxpr document (jaxvet.dump), plain or gzipped; - is standard\n"
+    "input.  A folder is walked, and files that are no programs are skipped.\n"
+    "\n"
+    "  $ jaxvet check model.json\n"
+    "  $ jaxvet check exports/ --select SHP --format sarif -o jaxvet.sarif\n"
+    "\n"
+    "A finding says how it is known (a counterexample, a proof, a run) and where\n"
+    "in the source it comes from; `jaxvet explain CODE` says what it means.  A\n"
+    "comment `# jaxvet: ignore[CODE] reason` on that line accepts it.  What could\n"
+    "neither be proved nor refuted is listed as undecided, never as fine.\n"
+    "\n"
+    "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program can't be\n"
+    "read, 5 (with --strict) something is undecided, 2 wrong usage.\n",
+    options, sizeof options / sizeof *options, run,
+};

@@ -1,0 +1,325 @@
+/* settle.c - see settle.h. */
+#include "reports/settle.h"
+#include "analyzer/asking.h"
+
+#include <string.h>
+
+typedef struct settler {
+    jx_program *program;
+    const jx_settle_options *options;
+    jx_prover **provers; /* by scope; made when first needed */
+    int nprovers;
+    jx_intern asked;
+} settler;
+
+/* A goal as a comparison that should hold for all sizes. */
+typedef struct question {
+    const jx_dim *lhs, *rhs;
+    jx_relation relation;
+    bool divides;
+    int scope;
+} question;
+
+typedef struct asked {
+    question question;
+    jx_answer answer;
+} asked;
+
+static bool relation_named(const char *op, jx_relation *relation)
+{
+    for (int r = JX_REL_EQ; r <= JX_REL_LT; r++)
+        if (strcmp(op, jx_relation_text((jx_relation)r)) == 0) {
+            *relation = (jx_relation)r;
+            return true;
+        }
+    return false;
+}
+
+/* What holds exactly where `relation` does not. */
+static jx_relation opposite(jx_relation relation)
+{
+    switch (relation) {
+    case JX_REL_EQ:
+        return JX_REL_NE;
+    case JX_REL_NE:
+        return JX_REL_EQ;
+    case JX_REL_GE:
+        return JX_REL_LT;
+    case JX_REL_LE:
+        return JX_REL_GT;
+    case JX_REL_GT:
+        return JX_REL_LE;
+    case JX_REL_LT:
+        break;
+    }
+    return JX_REL_GE;
+}
+
+static bool question_of(const jx_goal *goal, question *q)
+{
+    *q = (question){goal->lhs, goal->rhs, JX_REL_EQ, false, goal->scope};
+    switch (goal->kind) {
+    case JX_GOAL_EQ:
+        return true;
+    case JX_GOAL_NE:
+        q->relation = JX_REL_NE;
+        return true;
+    case JX_GOAL_GE:
+        q->relation = JX_REL_GE;
+        return true;
+    case JX_GOAL_GT:
+        q->relation = JX_REL_GT;
+        return true;
+    case JX_GOAL_DIVIDES:
+        q->divides = true;
+        return true;
+    case JX_GOAL_DECIDED:
+        if (!relation_named(goal->comparison->op, &q->relation))
+            return false;
+        if (goal->comparison->decision == JX_DECIDED_FALSE)
+            q->relation = opposite(q->relation);
+        return true;
+    case JX_GOAL_NONE:
+    case JX_GOAL_FALSE:
+        break;
+    }
+    return false;
+}
+
+/* The constraints of a scope in the prover's form. */
+static jx_prover *new_prover(settler *s, int scope)
+{
+    jx_program *program = s->program;
+    const jx_scope *from =
+        scope < program->nscopes ? &program->scopes[scope] : NULL;
+    int count = from ? from->nconstraints : 0;
+    jx_constraint *to = JX_NEW_ARRAY(program->ctx->arena, count, jx_constraint);
+    jx_prover_options options = {
+        .base = program->base, .base_is_set = true,
+        .no_solver = s->options->no_solver, .suggest = s->options->suggest,
+        .solver = s->options->solver,
+    };
+
+    if (!to)
+        return NULL;
+    for (int i = 0; i < count; i++)
+        to[i] = (jx_constraint){from->constraints[i].lhs,
+                                from->constraints[i].equal ? JX_REL_EQ
+                                                           : JX_REL_GE,
+                                from->constraints[i].rhs};
+    return jx_prover_new(program->ctx, program->dims, to, count, &options);
+}
+
+static jx_prover *prover_of(settler *s, int scope)
+{
+    if (scope < 0 || scope >= s->nprovers)
+        return NULL;
+    if (!s->provers[scope])
+        s->provers[scope] = new_prover(s, scope);
+    return s->provers[scope];
+}
+
+static bool same_question(const void *kept, const void *key)
+{
+    const question *a = &((const asked *)kept)->question, *b = key;
+
+    return a->lhs == b->lhs && a->rhs == b->rhs && a->scope == b->scope &&
+           a->relation == b->relation && a->divides == b->divides;
+}
+
+static uint64_t hash_question(const question *q)
+{
+    uint64_t hash = jx_hash_mix((uintptr_t)q->lhs, (uintptr_t)q->rhs);
+
+    return jx_hash_mix(hash, (uint64_t)q->relation * 2 + q->divides +
+                                 ((uint64_t)(unsigned)q->scope << 8));
+}
+
+/* NULL without memory, or where there is no such scope. */
+static const jx_answer *ask(settler *s, const question *q)
+{
+    uint64_t hash = hash_question(q);
+    const asked *kept = jx_intern_find(&s->asked, hash, q, same_question);
+    jx_prover *prover;
+    asked *made;
+
+    if (kept)
+        return &kept->answer;
+    prover = prover_of(s, q->scope);
+    made = JX_NEW(s->program->ctx->arena, asked);
+    if (!prover || !made)
+        return NULL;
+    made->question = *q;
+    made->answer = q->divides
+                       ? jx_prove_divides(prover, q->lhs, q->rhs)
+                       : jx_prove_compare(prover, q->lhs, q->relation, q->rhs);
+    jx_intern_add(&s->asked, hash, made);
+    return &made->answer;
+}
+
+static bool assigned(void *env, const jx_dim_atom *var, int64_t *value)
+{
+    const jx_assignment *at = env;
+
+    for (int i = 0; i < at->count; i++)
+        if (at->at[i].var == var) {
+            *value = at->at[i].value;
+            return true;
+        }
+    return false;
+}
+
+static bool compare(int64_t a, jx_relation relation, int64_t b)
+{
+    switch (relation) {
+    case JX_REL_EQ:
+        return a == b;
+    case JX_REL_NE:
+        return a != b;
+    case JX_REL_GE:
+        return a >= b;
+    case JX_REL_LE:
+        return a <= b;
+    case JX_REL_GT:
+        return a > b;
+    case JX_REL_LT:
+        return a < b;
+    }
+    return false;
+}
+
+/* Whether the question holds at these sizes, by evaluation alone.  False if
+ * the sides have no value there. */
+static bool evaluate(const question *q, const jx_assignment *at,
+                     jx_evidence *evidence, bool *holds)
+{
+    jx_assignment env = *at;
+
+    if (!jx_dim_eval(q->lhs, assigned, &env, &evidence->lhs) ||
+        !jx_dim_eval(q->rhs, assigned, &env, &evidence->rhs))
+        return false;
+    if (!q->divides)
+        *holds = compare(evidence->lhs, q->relation, evidence->rhs);
+    else if (evidence->lhs == 0)
+        return false;
+    else /* INT64_MIN % -1 overflows */
+        *holds = evidence->lhs == -1 || evidence->rhs % evidence->lhs == 0;
+    return true;
+}
+
+static void refute(settler *s, jx_claim *claim, const question *q,
+                   const jx_answer *answer)
+{
+    const jx_assignment *at = &answer->when_false;
+    bool holds;
+    jx_evidence *evidence = &claim->evidence;
+    jx_binding *bindings =
+        JX_NEW_ARRAY(s->program->ctx->arena, at->count, jx_binding);
+
+    if (!answer->has_false || !bindings ||
+        !evaluate(q, at, evidence, &holds) || holds) {
+        evidence->why = "a counterexample was said to exist, and none was "
+                        "confirmed";
+        return;
+    }
+    for (int i = 0; i < at->count; i++)
+        bindings[i] = (jx_binding){at->at[i].var, at->at[i].value};
+    evidence->nbindings = at->count;
+    evidence->bindings = bindings;
+    claim->verdict = JX_REFUTED;
+}
+
+static void suggest(settler *s, jx_claim *claim, const jx_answer *answer)
+{
+    jx_buffer text = {0};
+
+    if (!answer->nsuggestions)
+        return;
+    jx_constraint_print(&answer->suggestions[0], &text);
+    claim->evidence.suggestion = jx_arena_string(
+        s->program->ctx->arena, jx_buffer_text(&text), text.length);
+    jx_buffer_free(&text);
+}
+
+static const char *why_contradicting(settler *s, int scope,
+                                     const jx_answer *answer)
+{
+    const jx_scope *from =
+        scope < s->program->nscopes ? &s->program->scopes[scope] : NULL;
+    jx_buffer text = {0};
+    const char *kept;
+
+    jx_buffer_puts(&text, "the constraints contradict each other:");
+    for (int i = 0; from && i < answer->ncore; i++)
+        if (answer->core[i] >= 0 && answer->core[i] < from->nconstraints &&
+            from->constraints[answer->core[i]].text)
+            jx_buffer_printf(&text, "%s %s", i ? "," : "",
+                             from->constraints[answer->core[i]].text);
+    kept = jx_arena_string(s->program->ctx->arena, jx_buffer_text(&text),
+                           text.length);
+    jx_buffer_free(&text);
+    return kept;
+}
+
+/* JAX's code asked, and nobody has read what it does with the answer: that it
+ * is wrong somewhere need not matter. */
+static void doubt(jx_claim *claim)
+{
+    if (claim->goal.kind != JX_GOAL_DECIDED ||
+        claim->verdict != JX_REFUTED ||
+        jx_asking_of(claim->goal.comparison, NULL) != JX_ASKING_UNKNOWN)
+        return;
+    claim->verdict = JX_UNDECIDED;
+    claim->evidence.why = "JAX's own code asked; whether anything depends on "
+                          "the answer is not known";
+}
+
+static void settle(settler *s, jx_claim *claim)
+{
+    const jx_answer *answer;
+    question q;
+
+    if (claim->verdict != JX_UNDECIDED || claim->evidence.why ||
+        !question_of(&claim->goal, &q))
+        return;
+    if (!q.lhs || !q.rhs) {
+        claim->evidence.why = "its sizes do not fit in 128 bits";
+        return;
+    }
+    answer = ask(s, &q);
+    if (!answer)
+        return;
+    claim->evidence.by = answer->by;
+    claim->evidence.why = answer->why;
+    switch (answer->truth) {
+    case JX_TRUE:
+        claim->verdict = JX_PROVED;
+        break;
+    case JX_FALSE:
+    case JX_DEPENDS:
+        refute(s, claim, &q, answer);
+        break;
+    case JX_CONTRADICTION:
+        claim->evidence.why = why_contradicting(s, q.scope, answer);
+        break;
+    case JX_UNKNOWN:
+        break;
+    }
+    suggest(s, claim, answer);
+    doubt(claim);
+}
+
+bool jx_settle(jx_program *program, const jx_claim_list *claims,
+               const jx_settle_options *options)
+{
+    settler s = {.program = program, .options = options};
+
+    s.nprovers = program->nscopes ? program->nscopes : 1;
+    s.provers = JX_NEW_ARRAY(program->ctx->arena, s.nprovers, jx_prover *);
+    jx_intern_init(&s.asked, program->ctx->arena);
+    for (size_t i = 0; s.provers && i < claims->count; i++)
+        settle(&s, claims->at[i]);
+    for (int i = 0; s.provers && i < s.nprovers; i++)
+        jx_prover_free(s.provers[i]);
+    return jx_ok(program->ctx);
+}

@@ -1,0 +1,33 @@
+/* suppress.h - comments in the checked source that accept a finding:
+ *
+ *     if x.shape[0] == 1:  # jaxvet: ignore[SHP001] b is never 1 here
+ *
+ * The comment stands on a line of the place that the finding shows.  It lists
+ * codes, beginnings of codes (STG) or names; what follows the bracket is the
+ * reason.  One that suppresses nothing in all programs of a run is itself a
+ * finding (SUP001), so that it goes when its reason does.  Lines come from the
+ * input where it embeds them, else from disk; whether a comment was used is
+ * asked only of embedded ones. */
+#ifndef JX_SUPPRESS_H
+#define JX_SUPPRESS_H
+
+#include "reports/report.h"
+
+typedef struct jx_suppressions jx_suppressions;
+
+/* `sources` (may be NULL) is for lines that no input embeds.  NULL without
+ * memory. */
+jx_suppressions *jx_suppressions_new(jx_ctx *keep, jx_sources *sources,
+                                     const jx_selection *selection);
+/* Another program begins, the next in the list of reports. */
+void jx_suppressions_begin(jx_suppressions *in);
+/* Remembers the comments in the lines that the program embeds. */
+bool jx_suppressions_read(jx_suppressions *in, const jx_program *program);
+/* Takes suppressed findings out of the report and counts them. */
+void jx_suppress(jx_suppressions *in, jx_report *report);
+/* After all programs: adds a SUP001 for each code that suppressed nothing, to
+ * the report of the first program that has the line. */
+bool jx_suppressions_unused(jx_suppressions *in, jx_report *reports,
+                            int count);
+
+#endif
