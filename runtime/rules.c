@@ -24,27 +24,13 @@
 #define jx_plan_shape_assertion NULL
 #define jx_plan_while NULL
 /* kernels of linear algebra and the like */
-#define jx_plan_cholesky NULL
 #define jx_plan_conv NULL
 #define jx_plan_cumulative NULL
-#define jx_plan_eig NULL
-#define jx_plan_eigh NULL
 #define jx_plan_fft NULL
-#define jx_plan_geqrf NULL
-#define jx_plan_hessenberg NULL
-#define jx_plan_householder_product NULL
-#define jx_plan_lu NULL
-#define jx_plan_lu_pivots NULL
-#define jx_plan_qr NULL
 #define jx_plan_reduce_window NULL
 #define jx_plan_reduce_window_monoid NULL
-#define jx_plan_schur NULL
 #define jx_plan_select_and_gather_add NULL
 #define jx_plan_select_and_scatter_add NULL
-#define jx_plan_svd NULL
-#define jx_plan_triangular_solve NULL
-#define jx_plan_tridiagonal NULL
-#define jx_plan_tridiagonal_solve NULL
 
 jx_plan_rule *jx_plan_rule_of(jx_prim_id id)
 {

@@ -1,0 +1,69 @@
+/* lapack.h - what the factorizations have in common.
+ *
+ * A factorization works on a batch of matrices that lie one behind the other,
+ * column-major (LAPACK's way; such a slot is a transposed view of a dense
+ * one, so that no copy is needed to hand the result on).  It computes in f32,
+ * f64, c64 or c128; smaller floats are converted.  Where LAPACK reports that
+ * it failed, the results of that matrix are NaN, as in JAX. */
+#ifndef JX_LAPACK_H
+#define JX_LAPACK_H
+
+#include "runtime/blas.h"
+#include "runtime/rules.h"
+
+enum { JX_LAPACK_PIECES = 6 };
+
+/* One operation: what its kernel needs. */
+typedef struct jx_lapack {
+    jx_dtype dtype;
+    size_t item, real; /* bytes of an element, of its real part */
+    bool is_complex;
+    int m, n, k;
+    int64_t batch;
+    bool lower, full, left, right, vectors, transposed, conjugated, unit;
+    int lwork, lrwork, liwork;
+    size_t at[JX_LAPACK_PIECES]; /* offsets in the scratch memory */
+    size_t scratch;
+    jx_blas_fn *fn, *fn2;
+} jx_lapack;
+
+/* The dtype that matrices of this stored dtype are computed in. */
+jx_dtype jx_lapack_dtype(jx_dtype stored);
+/* Fills `l` for matrices like `a` (rank 2 or more; its last two axes are m and
+ * n) and looks up a routine: its name is the dtype's letter and `real` or
+ * `complex`. */
+bool jx_lapack_begin(jx_planner *p, const jx_slot *a, const char *real_name,
+                     const char *complex_name, jx_lapack *l);
+bool jx_lapack_find(jx_planner *p, const jx_lapack *l, const char *real_name,
+                    const char *complex_name, jx_blas_fn **fn);
+/* Room for `bytes` of scratch memory as piece `i`. */
+void jx_lapack_piece(jx_lapack *l, int i, size_t bytes);
+/* The size that a work query left in `work`. */
+int jx_lapack_work(const jx_lapack *l, const void *work);
+
+/* New slots: column-major matrices, or vectors, in l's dtype or its real one;
+ * the batch axes are those of `like`. */
+jx_slot jx_lapack_matrix(jx_planner *p, const jx_lapack *l,
+                         const jx_slot *like, int64_t rows, int64_t cols);
+jx_slot jx_lapack_vector(jx_planner *p, jx_dtype dtype, const jx_slot *like,
+                         int64_t size);
+/* A column-major copy of `a` in l's dtype. */
+jx_slot jx_lapack_copy(jx_planner *p, const jx_lapack *l, const jx_slot *a);
+/* Appends the operation if any output has elements, and hands the outputs on
+ * in the dtypes that the equation declares. */
+bool jx_lapack_end(jx_planner *p, const jx_eqn *eqn, jx_kernel *kernel,
+                   const jx_lapack *l, int nins, const jx_slot *ins, int nouts,
+                   const jx_slot *slots, int ngiven, jx_slot *outs);
+
+/* Matrix `b` of a batch of `size` elements each. */
+static inline char *jx_lapack_at(const jx_view *view, int64_t b, int64_t size)
+{
+    return view->data + (size_t)(b * size) * jx_dtype_of(view->dtype)->bytes;
+}
+
+void jx_lapack_nan(jx_dtype dtype, void *data, int64_t count);
+bool jx_lapack_finite(jx_dtype dtype, const void *data, int64_t count);
+/* Ones on the diagonal of a column-major matrix, zeros elsewhere. */
+void jx_lapack_eye(jx_dtype dtype, void *data, int64_t rows, int64_t cols);
+
+#endif

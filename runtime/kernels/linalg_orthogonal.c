@@ -1,0 +1,329 @@
+/* linalg_orthogonal.c - factorizations by Householder reflectors: qr (also
+ * with column pivoting), geqrf, householder_product, hessenberg, tridiagonal. */
+#include "runtime/kernels/lapack.h"
+
+#include <string.h>
+
+enum { TAU, WORK, RWORK };
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- reflectors ---- */
+
+static int call_geqrf(const jx_lapack *l, void *a, void *tau, void *work,
+                      int lwork)
+{
+    int info = 0;
+
+    ((jx_geqrf_fn *)l->fn)(&l->m, &l->n, a, &l->m, tau, work, &lwork, &info);
+    return info;
+}
+
+static int call_geqp3(const jx_lapack *l, void *a, int *pivots, void *tau,
+                      void *work, int lwork, void *rwork)
+{
+    int info = 0;
+
+    if (l->is_complex)
+        ((jx_geqp3_complex_fn *)l->fn)(&l->m, &l->n, a, &l->m, pivots, tau,
+                                       work, &lwork, rwork, &info);
+    else
+        ((jx_geqp3_fn *)l->fn)(&l->m, &l->n, a, &l->m, pivots, tau, work,
+                               &lwork, &info);
+    return info;
+}
+
+/* Q of m by n from its first k reflectors. */
+static int call_orgqr(const jx_lapack *l, jx_blas_fn *fn, int n, int k,
+                      void *a, const void *tau, void *work, int lwork)
+{
+    int info = 0;
+
+    ((jx_orgqr_fn *)fn)(&l->m, &n, &k, a, &l->m, tau, work, &lwork, &info);
+    return info;
+}
+
+/* ---- geqrf ---- */
+
+static bool run_geqrf(jx_run *run, const void *data, const jx_view *ins,
+                      const jx_view *outs, void *scratch)
+{
+    const jx_lapack *l = data;
+
+    (void)run, (void)ins;
+    if (l->k == 0)
+        return true;
+    for (int64_t b = 0; b < l->batch; b++)
+        call_geqrf(l, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
+                   jx_lapack_at(&outs[1], b, l->k), scratch, l->lwork);
+    return true;
+}
+
+bool jx_plan_geqrf(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                   jx_slot *outs)
+{
+    double dummy[64] = {0};
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, &ins[0], "geqrf", "geqrf", &l))
+        return false;
+    if (l.k > 0)
+        call_geqrf(&l, dummy, dummy, dummy, -1);
+    l.lwork = larger(jx_lapack_work(&l, dummy), l.n);
+    jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
+    jx_slot slots[2] = {jx_lapack_copy(p, &l, &ins[0]),
+                        jx_lapack_vector(p, l.dtype, &ins[0], l.k)};
+    return jx_lapack_end(p, eqn, run_geqrf, &l, 0, NULL, 2, slots, 2, outs);
+}
+
+/* ---- householder_product ---- */
+
+static bool run_product(jx_run *run, const void *data, const jx_view *ins,
+                        const jx_view *outs, void *scratch)
+{
+    const jx_lapack *l = data;
+
+    (void)run;
+    for (int64_t b = 0; b < l->batch; b++)
+        call_orgqr(l, l->fn, l->n, l->k,
+                   jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
+                   jx_lapack_at(&ins[0], b, l->k), scratch, l->lwork);
+    return true;
+}
+
+bool jx_plan_householder_product(jx_planner *p, const jx_eqn *eqn,
+                                 const jx_slot *ins, jx_slot *outs)
+{
+    double dummy[64] = {0};
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, &ins[0], "orgqr", "ungqr", &l))
+        return false;
+    int64_t k = ins[1].rank ? ins[1].shape[ins[1].rank - 1] : 0;
+    if (l.m < l.n || ins[1].rank != ins[0].rank - 1 || k > l.n)
+        return jx_plan_fail(p, "at least as many rows as columns, and as many "
+                               "columns as reflectors, are expected");
+    l.k = (int)k;
+    jx_slot taus = jx_plan_convert(p, &ins[1], l.dtype);
+    taus = jx_plan_dense(p, &taus);
+    if (l.m > 0)
+        call_orgqr(&l, l.fn, l.n, l.k, dummy, dummy, dummy, -1);
+    l.lwork = larger(jx_lapack_work(&l, dummy), l.n);
+    jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
+    jx_slot to = jx_lapack_copy(p, &l, &ins[0]);
+    return jx_lapack_end(p, eqn, run_product, &l, 1, &taus, 1, &to, 1, outs);
+}
+
+/* ---- qr ---- */
+
+/* The upper triangle of a (m by n) as `rows` by n. */
+static void upper(const jx_lapack *l, const char *a, char *r, int64_t rows)
+{
+    for (int64_t j = 0; j < l->n; j++) {
+        int64_t keep = j + 1 < rows ? j + 1 : rows;
+        char *column = r + (size_t)(j * rows) * l->item;
+        memcpy(column, a + (size_t)(j * l->m) * l->item,
+               (size_t)keep * l->item);
+        memset(column + (size_t)keep * l->item, 0,
+               (size_t)(rows - keep) * l->item);
+    }
+}
+
+static void one_qr(const jx_lapack *l, char *a, char *q, char *r, int *pivots,
+                   char *scratch)
+{
+    int columns = l->full ? l->m : l->k; /* of q */
+    char *tau = scratch + l->at[TAU], *work = scratch + l->at[WORK];
+
+    if (pivots) {
+        /* Zero: every column may move. */
+        memset(pivots, 0, (size_t)l->n * sizeof *pivots);
+        call_geqp3(l, a, pivots, tau, work, l->lwork, scratch + l->at[RWORK]);
+    } else {
+        call_geqrf(l, a, tau, work, l->lwork);
+    }
+    upper(l, a, r, columns);
+    memcpy(q, a, (size_t)l->m * (size_t)l->k * l->item);
+    memset(q + (size_t)l->m * (size_t)l->k * l->item, 0,
+           (size_t)l->m * (size_t)(columns - l->k) * l->item);
+    call_orgqr(l, l->fn2, columns, l->k, q, tau, work, l->lwork);
+    for (int i = 0; pivots && i < l->n; i++)
+        pivots[i]--;
+}
+
+static bool run_qr(jx_run *run, const void *data, const jx_view *ins,
+                   const jx_view *outs, void *scratch)
+{
+    const jx_lapack *l = data;
+    int64_t columns = l->full ? l->m : l->k;
+    const jx_view *work = &outs[l->vectors ? 3 : 2];
+
+    (void)run, (void)ins;
+    for (int64_t b = 0; b < l->batch; b++) {
+        char *q = jx_lapack_at(&outs[0], b, l->m * columns);
+        char *r = jx_lapack_at(&outs[1], b, columns * l->n);
+        char *pivots = l->vectors ? jx_lapack_at(&outs[2], b, l->n) : NULL;
+        if (l->k > 0) {
+            one_qr(l, jx_lapack_at(work, b, (int64_t)l->m * l->n), q, r,
+                   (int *)(void *)pivots, scratch);
+            continue;
+        }
+        jx_lapack_eye(l->dtype, q, l->m, columns);
+        memset(r, 0, (size_t)(columns * l->n) * l->item);
+        if (pivots)
+            memset(pivots, 0, (size_t)l->n * 4);
+    }
+    return true;
+}
+
+/* What either of the two steps wants. */
+static int qr_work(const jx_lapack *l)
+{
+    double dummy[64] = {0};
+    int columns = l->full ? l->m : l->k, size, pivots[4] = {0};
+
+    if (l->k == 0)
+        return 1;
+    if (l->vectors)
+        call_geqp3(l, dummy, pivots, dummy, dummy, -1, dummy);
+    else
+        call_geqrf(l, dummy, dummy, dummy, -1);
+    size = larger(jx_lapack_work(l, dummy), 3 * l->n + 1);
+    call_orgqr(l, l->fn2, columns, l->k, dummy, dummy, dummy, -1);
+    return larger(size, larger(jx_lapack_work(l, dummy), columns));
+}
+
+bool jx_plan_qr(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                jx_slot *outs)
+{
+    const jx_p_qr *params = eqn->typed;
+    const char *name = params->pivoting ? "geqp3" : "geqrf";
+    int count = params->pivoting ? 3 : 2;
+    jx_slot slots[4];
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, &ins[0], name, name, &l) ||
+        !jx_lapack_find(p, &l, "orgqr", "ungqr", &l.fn2))
+        return false;
+    l.full = params->full_matrices;
+    l.vectors = params->pivoting; /* the third result */
+    int64_t columns = l.full ? l.m : l.k;
+    slots[0] = jx_lapack_matrix(p, &l, &ins[0], l.m, columns);
+    slots[1] = jx_lapack_matrix(p, &l, &ins[0], columns, l.n);
+    if (l.vectors)
+        slots[2] = jx_lapack_vector(p, JX_I32, &ins[0], l.n);
+    slots[count] = jx_lapack_copy(p, &l, &ins[0]);
+    jx_lapack_piece(&l, RWORK, 2 * (size_t)l.n * l.real);
+    jx_lapack_piece(&l, TAU, (size_t)l.k * l.item);
+    l.lwork = qr_work(&l);
+    jx_lapack_piece(&l, WORK, (size_t)l.lwork * l.item);
+    return jx_lapack_end(p, eqn, run_qr, &l, 0, NULL, count + 1, slots, count,
+                         outs);
+}
+
+/* ---- hessenberg ---- */
+
+static int call_gehrd(const jx_lapack *l, void *a, void *tau, void *work,
+                      int lwork)
+{
+    int info = 0, low = 1;
+
+    ((jx_gehrd_fn *)l->fn)(&l->n, &low, &l->n, a, &l->n, tau, work, &lwork,
+                           &info);
+    return info;
+}
+
+static bool run_hessenberg(jx_run *run, const void *data, const jx_view *ins,
+                           const jx_view *outs, void *scratch)
+{
+    const jx_lapack *l = data;
+    int64_t size = (int64_t)l->n * l->n;
+
+    (void)run, (void)ins;
+    for (int64_t b = 0; b < l->batch; b++) {
+        char *a = jx_lapack_at(&outs[0], b, size);
+        char *tau = jx_lapack_at(&outs[1], b, l->n - 1);
+        if (call_gehrd(l, a, tau, scratch, l->lwork) != 0) {
+            jx_lapack_nan(l->dtype, a, size);
+            jx_lapack_nan(l->dtype, tau, l->n - 1);
+        }
+    }
+    return true;
+}
+
+bool jx_plan_hessenberg(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *outs)
+{
+    double dummy[64] = {0};
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, &ins[0], "gehrd", "gehrd", &l))
+        return false;
+    if (l.m != l.n || l.n == 0)
+        return jx_plan_fail(p, "a square matrix that is not empty is expected");
+    call_gehrd(&l, dummy, dummy, dummy, -1);
+    l.lwork = larger(jx_lapack_work(&l, dummy), l.n);
+    jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
+    jx_slot slots[2] = {jx_lapack_copy(p, &l, &ins[0]),
+                        jx_lapack_vector(p, l.dtype, &ins[0], l.n - 1)};
+    return jx_lapack_end(p, eqn, run_hessenberg, &l, 0, NULL, 2, slots, 2,
+                         outs);
+}
+
+/* ---- tridiagonal ---- */
+
+static int call_sytrd(const jx_lapack *l, void *a, void *d, void *e, void *tau,
+                      void *work, int lwork)
+{
+    int info = 0;
+
+    ((jx_sytrd_fn *)l->fn)(l->lower ? "L" : "U", &l->n, a, &l->n, d, e, tau,
+                           work, &lwork, &info, 1);
+    return info;
+}
+
+static bool run_tridiagonal(jx_run *run, const void *data, const jx_view *ins,
+                            const jx_view *outs, void *scratch)
+{
+    const jx_lapack *l = data;
+
+    (void)run, (void)ins;
+    for (int64_t b = 0; b < l->batch; b++) {
+        int64_t sizes[4] = {(int64_t)l->n * l->n, l->n, l->n - 1, l->n - 1};
+        char *at[4];
+        for (int i = 0; i < 4; i++)
+            at[i] = jx_lapack_at(&outs[i], b, sizes[i]);
+        if (call_sytrd(l, at[0], at[1], at[2], at[3], scratch, l->lwork) == 0)
+            continue;
+        for (int i = 0; i < 4; i++)
+            jx_lapack_nan(outs[i].dtype, at[i], sizes[i]);
+    }
+    return true;
+}
+
+bool jx_plan_tridiagonal(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                         jx_slot *outs)
+{
+    const jx_p_tridiagonal *params = eqn->typed;
+    double dummy[64] = {0};
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, &ins[0], "sytrd", "hetrd", &l))
+        return false;
+    if (l.m != l.n || l.n == 0)
+        return jx_plan_fail(p, "a square matrix that is not empty is expected");
+    l.lower = params->lower;
+    call_sytrd(&l, dummy, dummy, dummy, dummy, dummy, -1);
+    l.lwork = larger(jx_lapack_work(&l, dummy), l.n);
+    jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
+    jx_dtype real = jx_dtype_real(l.dtype);
+    jx_slot slots[4] = {jx_lapack_copy(p, &l, &ins[0]),
+                        jx_lapack_vector(p, real, &ins[0], l.n),
+                        jx_lapack_vector(p, real, &ins[0], l.n - 1),
+                        jx_lapack_vector(p, l.dtype, &ins[0], l.n - 1)};
+    return jx_lapack_end(p, eqn, run_tridiagonal, &l, 0, NULL, 4, slots, 4,
+                         outs);
+}
