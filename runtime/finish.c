@@ -121,7 +121,10 @@ static void remove_dead(jx_planner *p, jx_op **all, int count)
         bool live = op->nouts == 0;
         for (int k = 0; k < op->nouts; k++)
             live |= p->mems.at[op->outs[k].buffer].needed;
+        live &= !p->blocks.at[op->block].dead;
         op->dead = !live;
+        for (int b = 0; b < op->nblocks; b++)
+            p->blocks.at[op->first_block + b].dead = !live;
         for (int k = 0; live && k < op->nins + op->nouts; k++)
             p->mems.at[op->ins[k].buffer].needed = true;
     }

@@ -58,6 +58,7 @@ typedef JX_VEC(jx_op *) jx_op_list;
 typedef struct jx_block {
     int parent;
     jx_op *owner; /* the operation that runs it */
+    bool dead;    /* which is not needed */
     jx_op_list ops;
 } jx_block;
 

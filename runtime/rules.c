@@ -4,25 +4,6 @@
 #define jx_plan_none NULL
 
 /* Rules that do not exist yet; whoever writes one removes its line. */
-#define jx_plan_arg_reduce NULL
-#define jx_plan_call NULL
-#define jx_plan_cond NULL
-#define jx_plan_custom_jvp NULL
-#define jx_plan_custom_linear_solve NULL
-#define jx_plan_custom_vjp NULL
-#define jx_plan_dim_as_value NULL
-#define jx_plan_dimension_size NULL
-#define jx_plan_dynamic_slice NULL
-#define jx_plan_dynamic_update_slice NULL
-#define jx_plan_elementwise NULL
-#define jx_plan_gather NULL
-#define jx_plan_platform_index NULL
-#define jx_plan_reduce NULL
-#define jx_plan_reduce_general NULL
-#define jx_plan_scan NULL
-#define jx_plan_scatter NULL
-#define jx_plan_shape_assertion NULL
-#define jx_plan_while NULL
 /* kernels of linear algebra and the like */
 #define jx_plan_conv NULL
 #define jx_plan_cumulative NULL

@@ -1,0 +1,464 @@
+/* control.c - calls, branches and loops.
+ *
+ * Calls are inlined.  What a loop carries has one buffer, made before the loop:
+ * the body reads it and, at its end, copies its results over it; the planner
+ * lets most of these copies vanish.  Slices of scanned operands and results
+ * are moving buffers: the loop sets their addresses at every turn. */
+#include "runtime/plan_impl.h"
+#include "runtime/rules.h"
+#include "runtime/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls. */
+
+static bool call(jx_planner *p, const jx_eqn *eqn, const jx_closed *closed,
+                 const jx_slot *ins, int nins, jx_slot *outs)
+{
+    if (closed->jaxpr->nins != nins || closed->jaxpr->nouts != eqn->nouts)
+        return jx_plan_fail(p, "the callee takes other operands");
+    return jx_plan_inline(p, closed, ins, outs);
+}
+
+bool jx_plan_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                  jx_slot *outs)
+{
+    bool closed_call = eqn->prim->id == JX_PRIM_closed_call ||
+                       eqn->prim->id == JX_PRIM_core_call;
+
+    return call(p, eqn,
+                closed_call ? &((const jx_p_closed_call *)eqn->typed)->call_jaxpr
+                            : &((const jx_p_call *)eqn->typed)->jaxpr,
+                ins, eqn->nins, outs);
+}
+
+bool jx_plan_custom_jvp(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *outs)
+{
+    return call(p, eqn, &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr, ins,
+                eqn->nins, outs);
+}
+
+bool jx_plan_custom_vjp(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *outs)
+{
+    return call(p, eqn, &((const jx_p_custom_vjp *)eqn->typed)->call_jaxpr, ins,
+                eqn->nins, outs);
+}
+
+/* A field of a record, or a tuple's item by position. */
+static const jx_value *field(const jx_value *record, const char *name, int at)
+{
+    for (int i = 0; record->keys && i < record->count; i++)
+        if (strcmp(record->keys[i], name) == 0)
+            return record->items[i];
+    return !record->keys && at < record->count ? record->items[at] : NULL;
+}
+
+static bool closed_of(jx_planner *p, const jx_value *value, jx_closed *closed)
+{
+    const jx_array **consts;
+
+    if (!value || value->tag != JX_V_JAXPR)
+        return jx_plan_fail(p, "the solver's jaxpr is missing");
+    consts = JX_NEW_ARRAY(p->arena, value->count, const jx_array *);
+    for (int i = 0; consts && i < value->count; i++)
+        consts[i] = value->items[i]->array;
+    *closed = (jx_closed){value->jaxpr, value->count, consts};
+    return consts != NULL;
+}
+
+/* Operands: constants of matvec, vecmat, solve, transpose_solve; then b. */
+bool jx_plan_custom_linear_solve(jx_planner *p, const jx_eqn *eqn,
+                                 const jx_slot *ins, jx_slot *outs)
+{
+    static const char *const names[] = {"matvec", "vecmat", "solve",
+                                        "transpose_solve"};
+    const jx_p_custom_linear_solve *params = eqn->typed;
+    int64_t counts[4], before = 0, all = 0;
+    jx_closed solve;
+
+    for (int i = 0; i < 4; i++) {
+        const jx_value *n = field(params->const_lengths, names[i], i);
+        counts[i] = n && n->tag == JX_V_INT ? n->integer : 0;
+        before += i < 2 ? counts[i] : 0;
+        all += counts[i];
+    }
+    if (!closed_of(p, field(params->jaxprs, "solve", 2), &solve))
+        return false;
+    int nb = eqn->nins - (int)all, nargs = (int)counts[2] + nb;
+    if (nb < 0 || counts[2] < 0 || before < 0 || before > eqn->nins)
+        return jx_plan_fail(p, "const_lengths do not fit the operands");
+    jx_slot *args = malloc((size_t)(nargs + 1) * sizeof *args);
+    if (!args)
+        return jx_plan_fail(p, "there is no memory");
+    memcpy(args, ins + before, (size_t)counts[2] * sizeof *args);
+    memcpy(args + counts[2], ins + all, (size_t)nb * sizeof *args);
+    bool ok = call(p, eqn, &solve, args, nargs, outs);
+    free(args);
+    return ok;
+}
+
+/* Branches. */
+
+typedef struct branches {
+    int first, count;
+} branches;
+
+static bool run_cond(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
+{
+    const branches *d = data;
+    int32_t k = *(const int32_t *)(const void *)ins[0].data;
+
+    (void)outs;
+    (void)scratch;
+    k = k < 0 ? 0 : k >= d->count ? d->count - 1 : k;
+    return jx_run_block(run, d->first + k);
+}
+
+/* Blocks of an operation are numbered one after the other, but a branch may
+ * have blocks of its own: reserve the numbers first. */
+static bool branches_of(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *results, const jx_slot *outs)
+{
+    const jx_closed_list *list = &((const jx_p_cond *)eqn->typed)->branches;
+    int first = (int)p->blocks.count;
+    bool ok = true;
+
+    for (int i = 0; i < list->count; i++) {
+        jx_plan_block_begin(p);
+        jx_plan_block_end(p);
+    }
+    for (int i = 0; ok && i < list->count; i++) {
+        int outer = p->block;
+        p->block = first + i;
+        ok = jx_plan_inline(p, &list->at[i], ins + 1, results);
+        for (int k = 0; ok && k < eqn->nouts; k++)
+            jx_plan_copy(p, &results[k], &outs[k]);
+        p->block = outer;
+    }
+    branches data = {first, list->count};
+    jx_slot which = jx_plan_convert(p, ins, JX_I32);
+    if (ok)
+        jx_plan_block_op(p, run_cond, &data, sizeof data, 1, &which,
+                         eqn->nouts, outs, 0, first, list->count);
+    return ok;
+}
+
+static int known_index(jx_planner *p, const jx_slot *which, int count)
+{
+    const jx_mem *mem = &p->mems.at[which->buffer];
+    int32_t k;
+
+    if (mem->kind != JX_MEM_CONST || which->dtype != JX_I32)
+        return -1;
+    memcpy(&k, (const char *)mem->constant + which->offset, sizeof k);
+    return k < 0 ? 0 : k >= count ? count - 1 : k;
+}
+
+bool jx_plan_cond(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                  jx_slot *outs)
+{
+    const jx_closed_list *list = &((const jx_p_cond *)eqn->typed)->branches;
+
+    if (list->count < 1)
+        return jx_plan_fail(p, "there is no branch");
+    for (int i = 0; i < list->count; i++)
+        if (list->at[i].jaxpr->nins != eqn->nins - 1 ||
+            list->at[i].jaxpr->nouts != eqn->nouts)
+            return jx_plan_fail(p, "branch %d takes other operands", i);
+    int known = known_index(p, ins, list->count);
+    if (known >= 0)
+        return jx_plan_inline(p, &list->at[known], ins + 1, outs);
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i] = jx_plan_output(p, eqn, i);
+    jx_slot *results = malloc((size_t)(eqn->nouts + 1) * sizeof *results);
+    bool ok = results && branches_of(p, eqn, ins, results, outs);
+    free(results);
+    return ok || jx_plan_fail(p, "there is no memory");
+}
+
+/* The index of the CPU among the platforms. */
+bool jx_plan_platform_index(jx_planner *p, const jx_eqn *eqn,
+                            const jx_slot *ins, jx_slot *outs)
+{
+    const jx_value *all =
+        ((const jx_p_platform_index *)eqn->typed)->platforms;
+    int32_t index = -1;
+
+    (void)ins;
+    for (int i = 0; all && i < all->count && index < 0; i++) {
+        const jx_value *one = all->items[i];
+        if (one->tag == JX_V_NONE)
+            index = i;
+        else if (one->tag == JX_V_TEXT && strcmp(one->text, "cpu") == 0)
+            index = i;
+        for (int k = 0; one->tag == JX_V_TUPLE && k < one->count; k++)
+            if (one->items[k]->tag == JX_V_TEXT &&
+                strcmp(one->items[k]->text, "cpu") == 0)
+                index = i;
+    }
+    if (index < 0)
+        return jx_plan_fail(p, "the program has no part for a CPU");
+    outs[0] = jx_plan_constant(p, JX_I32, 0, NULL, &index);
+    return true;
+}
+
+/* Loops. */
+
+/* New buffers for what a loop carries, holding the initial values. */
+static void make_carries(jx_planner *p, int count, const jx_slot *init,
+                         jx_slot *carry)
+{
+    for (int i = 0; i < count; i++) {
+        carry[i] =
+            jx_plan_new(p, init[i].dtype, init[i].rank, init[i].shape);
+        jx_plan_copy(p, &init[i], &carry[i]);
+    }
+}
+
+/* Ends a body: results go over the carries.  A result that lies in a carry's
+ * buffer (a swap, a slice) is saved before any is overwritten. */
+static void end_turn(jx_planner *p, int count, jx_slot *results,
+                     const jx_slot *carry)
+{
+    for (int i = 0; i < count; i++) {
+        bool inside = false;
+        for (int k = 0; k < count; k++)
+            inside |= results[i].buffer == carry[k].buffer && k != i;
+        if (results[i].buffer == carry[i].buffer)
+            inside |= results[i].offset != carry[i].offset ||
+                      !jx_slot_is_dense(&results[i]);
+        if (!inside)
+            continue;
+        jx_slot saved = jx_plan_new(p, results[i].dtype, results[i].rank,
+                                    results[i].shape);
+        jx_plan_copy(p, &results[i], &saved);
+        results[i] = saved;
+    }
+    for (int i = 0; i < count; i++)
+        if (results[i].buffer != carry[i].buffer)
+            jx_plan_copy(p, &results[i], &carry[i]);
+}
+
+typedef struct loop {
+    int cond, body;
+} loop;
+
+static bool run_while(jx_run *run, const void *data, const jx_view *ins,
+                      const jx_view *outs, void *scratch)
+{
+    const loop *d = data;
+
+    (void)outs;
+    (void)scratch;
+    for (;;) {
+        if (!jx_run_block(run, d->cond))
+            return false;
+        if (!*ins[0].data)
+            return true;
+        if (!jx_run_block(run, d->body))
+            return false;
+    }
+}
+
+static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                       jx_slot *args, jx_slot *outs)
+{
+    const jx_p_while *params = eqn->typed;
+    int nc = (int)params->cond_nconsts, nb = (int)params->body_nconsts;
+    int n = eqn->nouts;
+    jx_slot *results = args + eqn->nins;
+    loop data;
+
+    make_carries(p, n, ins + nc + nb, outs);
+    jx_slot again = jx_plan_new(p, JX_BOOL, 0, NULL);
+    data.cond = (int)p->blocks.count;
+    data.body = data.cond + 1;
+    jx_plan_block_begin(p);
+    jx_plan_block_end(p);
+    jx_plan_block_begin(p);
+    jx_plan_block_end(p);
+    int outer = p->block;
+    p->block = data.cond;
+    memcpy(args, ins, (size_t)nc * sizeof *args);
+    memcpy(args + nc, outs, (size_t)n * sizeof *args);
+    if (!jx_plan_inline(p, &params->cond_jaxpr, args, results))
+        return false;
+    jx_plan_copy(p, results, &again);
+    p->block = data.body;
+    memcpy(args, ins + nc, (size_t)nb * sizeof *args);
+    memcpy(args + nb, outs, (size_t)n * sizeof *args);
+    if (!jx_plan_inline(p, &params->body_jaxpr, args, results))
+        return false;
+    end_turn(p, n, results, outs);
+    p->block = outer;
+    jx_plan_block_op(p, run_while, &data, sizeof data, 1, &again, n, outs, 0,
+                     data.cond, 2);
+    return true;
+}
+
+bool jx_plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                   jx_slot *outs)
+{
+    const jx_p_while *params = eqn->typed;
+    int64_t nc = params->cond_nconsts, nb = params->body_nconsts;
+
+    if (nc < 0 || nb < 0 || nc + nb + eqn->nouts != eqn->nins ||
+        params->cond_jaxpr.jaxpr->nins != nc + eqn->nouts ||
+        params->body_jaxpr.jaxpr->nins != nb + eqn->nouts ||
+        params->body_jaxpr.jaxpr->nouts != eqn->nouts ||
+        params->cond_jaxpr.jaxpr->nouts != 1)
+        return jx_plan_fail(p, "the loop's parts do not fit each other");
+    jx_slot *args =
+        malloc((size_t)(eqn->nins + eqn->nouts + 2) * sizeof *args);
+    bool ok = args && plan_while(p, eqn, ins, args, outs);
+    free(args);
+    return ok || jx_plan_fail(p, "there is no memory");
+}
+
+typedef struct scan {
+    int64_t length;
+    bool reverse;
+    int block, nins, nouts;
+    int buffers[]; /* moving: of the scanned operands, then the results */
+} scan;
+
+static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
+{
+    const scan *d = data;
+
+    (void)scratch;
+    for (int64_t i = 0; i < d->length; i++) {
+        int64_t at = d->reverse ? d->length - 1 - i : i;
+        for (int k = 0; k < d->nins; k++)
+            jx_run_move(run, d->buffers[k],
+                        ins[k].data + at * ins[k].strides[0]);
+        for (int k = 0; k < d->nouts; k++)
+            jx_run_move(run, d->buffers[d->nins + k],
+                        outs[k].data + at * outs[k].strides[0]);
+        if (!jx_run_block(run, d->block))
+            return false;
+    }
+    return true;
+}
+
+/* `args` holds room for the body's operands, its results, and the moving slots
+ * of its stacked results. */
+static bool plan_scan(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                      jx_slot *args, jx_slot *outs, scan *data)
+{
+    const jx_p_scan *params = eqn->typed;
+    int nconsts = (int)params->num_consts, ncarry = (int)params->num_carry;
+    int nx = eqn->nins - nconsts - ncarry, ny = eqn->nouts - ncarry;
+    jx_slot *results = args + eqn->nins, *ys = results + eqn->nouts;
+    const jx_slot *xs = ins + nconsts + ncarry;
+
+    make_carries(p, ncarry, ins + nconsts, outs);
+    for (int i = 0; i < ny; i++)
+        outs[ncarry + i] = jx_plan_output(p, eqn, ncarry + i);
+    data->block = jx_plan_block_begin(p);
+    memcpy(args, ins, (size_t)nconsts * sizeof *args);
+    memcpy(args + nconsts, outs, (size_t)ncarry * sizeof *args);
+    for (int i = 0; i < nx; i++) {
+        if (xs[i].rank < 1 || xs[i].shape[0] != data->length)
+            return jx_plan_fail(p, "operand %d has another length", i);
+        args[nconsts + ncarry + i] = jx_plan_moving(p, &xs[i]);
+        data->buffers[i] = args[nconsts + ncarry + i].buffer;
+    }
+    for (int i = 0; i < ny; i++) {
+        if (outs[ncarry + i].rank < 1 ||
+            outs[ncarry + i].shape[0] != data->length)
+            return jx_plan_fail(p, "result %d has another length", i);
+        ys[i] = jx_plan_moving(p, &outs[ncarry + i]);
+        data->buffers[nx + i] = ys[i].buffer;
+    }
+    if (!jx_plan_inline(p, &params->jaxpr, args, results))
+        return false;
+    for (int i = 0; i < ny; i++)
+        jx_plan_copy(p, &results[ncarry + i], &ys[i]);
+    end_turn(p, ncarry, results, outs);
+    jx_plan_block_end(p);
+    /* Results first, the carries after them. */
+    memcpy(args, outs + ncarry, (size_t)ny * sizeof *args);
+    memcpy(args + ny, outs, (size_t)ncarry * sizeof *args);
+    data->nins = nx;
+    data->nouts = ny;
+    jx_plan_block_op(p, run_scan, data,
+                     sizeof *data + (size_t)(nx + ny) * sizeof(int), nx, xs,
+                     eqn->nouts, args, 0, data->block, 1);
+    return true;
+}
+
+bool jx_plan_scan(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                  jx_slot *outs)
+{
+    const jx_p_scan *params = eqn->typed;
+    int64_t nc = params->num_consts, nk = params->num_carry;
+    size_t total = (size_t)eqn->nins + (size_t)eqn->nouts;
+
+    if (nc < 0 || nk < 0 || nc + nk > eqn->nins || nk > eqn->nouts ||
+        params->jaxpr.jaxpr->nins != eqn->nins ||
+        params->jaxpr.jaxpr->nouts != eqn->nouts)
+        return jx_plan_fail(p, "the loop's parts do not fit each other");
+    scan *data = calloc(1, sizeof *data + total * sizeof(int));
+    jx_slot *args = malloc((2 * total + 1) * sizeof *args);
+    bool ok = data && args;
+    if (ok) {
+        data->length = jx_plan_dim(p, params->length);
+        data->reverse = params->reverse;
+        ok = plan_scan(p, eqn, ins, args, outs, data);
+    }
+    free(args);
+    free(data);
+    return ok || jx_plan_fail(p, "there is no memory");
+}
+
+/* Sizes as values. */
+
+bool jx_plan_dim_as_value(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                          jx_slot *outs)
+{
+    (void)ins;
+    outs[0] = jx_plan_dim_slot(p,
+                               ((const jx_p_dim_as_value *)eqn->typed)->dim,
+                               eqn->outs[0]->aval->dtype);
+    return true;
+}
+
+bool jx_plan_dimension_size(jx_planner *p, const jx_eqn *eqn,
+                            const jx_slot *ins, jx_slot *outs)
+{
+    int64_t axis = ((const jx_p_dimension_size *)eqn->typed)->dimension;
+
+    if (axis < 0 || axis >= ins->rank)
+        return jx_plan_fail(p, "there is no axis %lld", (long long)axis);
+    outs[0] = jx_plan_dim_slot(p, jx_dim_int(p->program->dims,
+                                             ins->shape[axis]),
+                               eqn->outs[0]->aval->dtype);
+    return true;
+}
+
+static bool run_assert(jx_run *run, const void *data, const jx_view *ins,
+                       const jx_view *outs, void *scratch)
+{
+    (void)outs;
+    (void)scratch;
+    return *ins[0].data || jx_run_fail(run, "shape assertion: %s",
+                                       (const char *)data);
+}
+
+bool jx_plan_shape_assertion(jx_planner *p, const jx_eqn *eqn,
+                             const jx_slot *ins, jx_slot *outs)
+{
+    const char *text =
+        ((const jx_p_shape_assertion *)eqn->typed)->error_message;
+
+    (void)outs;
+    text = text ? text : "failed";
+    jx_plan_op(p, run_assert, text, strlen(text) + 1, 1, ins, 0, NULL, 0);
+    return true;
+}

@@ -1,0 +1,241 @@
+/* elementwise.c - the plan rule of elementwise primitives: each becomes a region
+ * of one or a few instructions, which fusion then joins to others. */
+#include "runtime/kernels/elementwise.h"
+
+#include "runtime/plan_impl.h"
+#include "runtime/rules.h"
+
+#include <stdlib.h>
+
+jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype)
+{
+    jx_tile *tile = jx_tile_int(prim, dtype);
+
+    if (!tile)
+        tile = jx_tile_float(prim, dtype);
+    return tile ? tile : jx_tile_complex(prim, dtype);
+}
+
+/* which ? b : a, by the size of an element; and which >= k. */
+#define SELECT(size, T)                                                       \
+    JX_VECTOR_CLONES static void select##size(                                \
+        void *o, const void *const *ins, int64_t n, const void *param)        \
+    {                                                                         \
+        T *out = o;                                                           \
+        const uint8_t *which = ins[0];                                        \
+        const T *a = ins[1], *b = ins[2];                                     \
+        (void)param;                                                          \
+        for (int64_t i = 0; i < n; i++) {                                     \
+            T x = a[i], y = b[i];                                             \
+            out[i] = which[i] ? y : x;                                        \
+        }                                                                     \
+    }
+typedef struct pair {
+    uint64_t a, b;
+} pair;
+SELECT(1, uint8_t)
+SELECT(2, uint16_t)
+SELECT(4, uint32_t)
+SELECT(8, uint64_t)
+SELECT(16, pair)
+
+static jx_tile *select_tile(jx_dtype dtype)
+{
+    switch (jx_dtype_of(dtype)->bytes) {
+    case 1:
+        return select1;
+    case 2:
+        return select2;
+    case 4:
+        return select4;
+    case 8:
+        return select8;
+    default:
+        return select16;
+    }
+}
+
+JX_UNARY(, at_least, uint8_t, int64_t, x >= *(const int64_t *)param)
+
+/* An elementwise equation in the making. */
+typedef struct maker {
+    jx_planner *p;
+    const jx_eqn *eqn;
+    jx_region *region;
+    jx_slot out;
+} maker;
+
+/* An operand with the output's shape: scalars and keys' selectors repeat. */
+static bool spread(const maker *m, const jx_slot *in, jx_slot *out)
+{
+    *out = *in;
+    out->rank = m->out.rank;
+    for (int i = 0; i < m->out.rank; i++) {
+        int64_t size = i < in->rank ? in->shape[i] : 1;
+        if (in->rank == 0)
+            size = 1;
+        if (size != 1 && size != m->out.shape[i])
+            return jx_plan_fail(m->p, "the operands' shapes do not agree");
+        out->strides[i] = size == 1 && (i >= in->rank || in->shape[i] == 1)
+                              ? 0
+                              : in->strides[i];
+        out->shape[i] = m->out.shape[i];
+    }
+    return true;
+}
+
+static int convert(maker *m, int value, jx_dtype to)
+{
+    int made = jx_region_convert(m->p->arena, m->region, value, to);
+
+    if (made < 0)
+        jx_plan_fail(m->p, "there is no conversion to %s",
+                     jx_dtype_of(to)->short_name);
+    return made < 0 ? value : made;
+}
+
+static int instr(maker *m, jx_tile *tile, const void *param, jx_dtype out,
+                 int nins, const int *ins)
+{
+    return jx_region_instr(m->p->arena, m->region, tile, param, out, nins,
+                           ins);
+}
+
+static int select_cases(maker *m, const int *values)
+{
+    jx_arena *arena = m->p->arena;
+    jx_dtype dtype = m->out.dtype;
+    jx_tile *tile = select_tile(dtype);
+    int which = values[0], result = values[1];
+
+    if (m->region->values.at[which].dtype == JX_BOOL) {
+        int ins[] = {which, values[1], values[m->eqn->nins > 2 ? 2 : 1]};
+        return instr(m, tile, NULL, dtype, 3, ins);
+    }
+    which = convert(m, which, JX_I64);
+    for (int k = 1; k < m->eqn->nins - 1; k++) {
+        int64_t bound = k;
+        int over =
+            instr(m, at_least, jx_arena_copy(arena, &bound, sizeof bound),
+                  JX_BOOL, 1, &which);
+        int ins[] = {over, result, values[k + 1]};
+        result = instr(m, tile, NULL, dtype, 3, ins);
+    }
+    return result;
+}
+
+/* The dtype that a tile of this primitive gives. */
+static jx_dtype result_dtype(jx_prim_id prim, jx_dtype compute)
+{
+    switch (prim) {
+    case JX_PRIM_eq:
+    case JX_PRIM_ne:
+    case JX_PRIM_lt:
+    case JX_PRIM_le:
+    case JX_PRIM_gt:
+    case JX_PRIM_ge:
+    case JX_PRIM_eq_to:
+    case JX_PRIM_lt_to:
+    case JX_PRIM_le_to:
+    case JX_PRIM_is_finite:
+        return JX_BOOL;
+    case JX_PRIM_abs:
+    case JX_PRIM_real:
+    case JX_PRIM_imag:
+        return jx_dtype_real(compute);
+    case JX_PRIM_complex:
+        return jx_dtype_complex(compute);
+    case JX_PRIM_conj:
+        return jx_dtype_is_complex(compute) ? compute
+                                            : jx_dtype_complex(compute);
+    default:
+        return compute;
+    }
+}
+
+/* Small integers whose bits, not values, count are read as unsigned. */
+static jx_dtype read_dtype(jx_prim_id prim, jx_dtype stored)
+{
+    if (prim != JX_PRIM_shift_right_logical && prim != JX_PRIM_clz &&
+        prim != JX_PRIM_population_count)
+        return stored;
+    return stored == JX_I4 ? JX_U4 : stored == JX_I2 ? JX_U2 : stored;
+}
+
+static const void *param_of(maker *m, jx_dtype dtype)
+{
+    switch (m->eqn->prim->id) {
+    case JX_PRIM_clz:
+        return jx_arena_copy(m->p->arena, &jx_dtype_of(dtype)->bits,
+                             sizeof(int));
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_round:
+    case JX_PRIM_reduce_precision:
+        return m->eqn->typed;
+    default:
+        return NULL;
+    }
+}
+
+static int compute(maker *m, int *values)
+{
+    jx_prim_id prim = m->eqn->prim->id;
+    jx_dtype stored = m->region->values.at[values[0]].dtype;
+    jx_dtype dtype = jx_compute_dtype(stored);
+
+    if (prim == JX_PRIM_convert_element_type)
+        return values[0];
+    if (prim == JX_PRIM_reduce_precision &&
+        jx_plan_domain(m->p) == JX_WIDE)
+        return values[0];
+    if (prim == JX_PRIM_select_n)
+        return select_cases(m, values);
+    if (prim == JX_PRIM_nextafter && jx_tile_nextafter16(stored))
+        return instr(m, jx_tile_nextafter16(stored), NULL, stored, 2, values);
+    if (prim == JX_PRIM_mul && m->out.dtype != stored)
+        dtype = jx_compute_dtype(m->out.dtype);
+    jx_tile *tile = jx_tile_of(prim, dtype);
+    if (!tile) {
+        jx_plan_fail(m->p, "%s does not take %s", m->eqn->prim->name,
+                     jx_dtype_of(stored)->short_name);
+        return values[0];
+    }
+    for (int i = 0; i < m->eqn->nins; i++)
+        values[i] = convert(m, values[i], dtype);
+    return instr(m, tile, param_of(m, stored), result_dtype(prim, dtype),
+                 m->eqn->nins, values);
+}
+
+static bool make(maker *m, const jx_slot *ins, jx_slot *spreads, jx_slot *out)
+{
+    const jx_eqn *eqn = m->eqn;
+    int *values = JX_NEW_ARRAY(m->p->arena, eqn->nins, int);
+
+    if (!m->region || !values || !spreads)
+        return jx_plan_fail(m->p, "there is no memory");
+    *out = m->out = jx_plan_output(m->p, eqn, 0);
+    for (int i = 0; i < eqn->nins; i++) {
+        jx_dtype dtype = read_dtype(eqn->prim->id, ins[i].dtype);
+        if (!spread(m, &ins[i], &spreads[i]))
+            return false;
+        spreads[i].dtype = dtype;
+        values[i] = jx_region_input(m->p->arena, m->region, dtype);
+    }
+    int result = convert(m, compute(m, values), m->out.dtype);
+    if (m->p->failed)
+        return false;
+    jx_region_output(m->p->arena, m->region, result);
+    jx_plan_region(m->p, m->region, eqn->nins, spreads, out);
+    return true;
+}
+
+bool jx_plan_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                         jx_slot *outs)
+{
+    maker m = {.p = p, .eqn = eqn, .region = jx_region_new(p->arena)};
+    jx_slot *spreads = malloc((size_t)(eqn->nins + 1) * sizeof *spreads);
+    bool ok = make(&m, ins, spreads, outs);
+
+    free(spreads);
+    return ok;
+}

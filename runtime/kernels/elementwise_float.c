@@ -1,0 +1,318 @@
+/* elementwise_float.c - f32 and f64.  (Smaller floats compute in f32.)
+ *
+ * f32 functions are f64 ones rounded once unless vector forms exist in
+ * elementwise_f32.h. */
+#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/elementwise_f32.h"
+#include "runtime/kernels/special.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline uint64_t bits64(double x)
+{
+    uint64_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+static inline double from64(uint64_t b)
+{
+    double x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+static inline uint32_t bits32(float x)
+{
+    return jx_bits(x);
+}
+
+static inline float from32(uint32_t b)
+{
+    return jx_float(b);
+}
+
+/* Equal operands differ at most in the sign of zero: and/or of the bits. */
+#define MAX(from, bits)                                                       \
+    (x != x   ? x                                                             \
+     : y != y ? y                                                             \
+     : x > y  ? x                                                             \
+     : x < y  ? y                                                             \
+              : from(bits(x) & bits(y)))
+#define MIN(from, bits)                                                       \
+    (x != x   ? x                                                             \
+     : y != y ? y                                                             \
+     : x < y  ? x                                                             \
+     : x > y  ? y                                                             \
+              : from(bits(x) | bits(y)))
+
+static inline float max_f32(float x, float y)
+{
+    return MAX(from32, bits32);
+}
+
+static inline float min_f32(float x, float y)
+{
+    return MIN(from32, bits32);
+}
+
+static inline double max_f64(double x, double y)
+{
+    return MAX(from64, bits64);
+}
+
+static inline double min_f64(double x, double y)
+{
+    return MIN(from64, bits64);
+}
+
+/* Integers in the total order -NaN < -inf < ... < -0 < +0 < ... < NaN. */
+static inline int32_t order32(float x)
+{
+    int32_t b = (int32_t)bits32(x);
+    return b ^ (int32_t)((uint32_t)(b >> 31) >> 1);
+}
+
+static inline int64_t order64(double x)
+{
+    int64_t b = (int64_t)bits64(x);
+    return b ^ (int64_t)((uint64_t)(b >> 63) >> 1);
+}
+
+/* Powers by squaring, a negative exponent by the reciprocal at the end. */
+static inline double ipow(double x, int64_t y)
+{
+    uint64_t n = y < 0 ? 0 - (uint64_t)y : (uint64_t)y;
+    double r = 1;
+
+    for (; n; n >>= 1, x *= x)
+        if (n & 1)
+            r *= x;
+    return y < 0 ? 1 / r : r;
+}
+
+static inline double away(double x)
+{
+    double t = trunc(x);
+    return copysign(fabs(x - t) >= 0.5 ? t + copysign(1, x) : t, x);
+}
+
+static inline double logistic(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+/* Rounds to a format of fewer exponent and mantissa bits. */
+static inline double reduce(double x, int exponent_bits, int mantissa_bits,
+                            int own_exponent, int own_mantissa)
+{
+    int bias = (1 << (exponent_bits - 1)) - 1, e;
+    double scale, a = fabs(x);
+
+    if (x != x || a == (double)INFINITY || a == 0)
+        return x;
+    if (mantissa_bits < own_mantissa) {
+        frexp(a, &e);
+        scale = ldexp(1, e - 1 - mantissa_bits);
+        a = e - 1 - mantissa_bits < -1074 ? a : rint(a / scale) * scale;
+    }
+    if (exponent_bits < own_exponent) {
+        if (a >= ldexp(1, bias + 1))
+            a = (double)INFINITY;
+        else if (a < ldexp(1, 1 - bias))
+            a = 0; /* the format has no subnormals, as XLA has it */
+    }
+    return copysign(a, x);
+}
+
+#define V JX_VECTOR_CLONES
+
+/* Operations that are the same text in both widths. */
+#define BASIC(ID, T, L, from, bits, order, exp_bits, man_bits)                \
+    JX_BINARY(V, add_##ID, T, T, x + y)                                       \
+    JX_BINARY(V, sub_##ID, T, T, x - y)                                       \
+    JX_BINARY(V, mul_##ID, T, T, x *y)                                        \
+    JX_BINARY(V, div_##ID, T, T, x / y)                                       \
+    JX_BINARY(V, vmax_##ID, T, T, max_##L(x, y))                              \
+    JX_BINARY(V, vmin_##ID, T, T, min_##L(x, y))                              \
+    JX_TERNARY(V, clamp_##ID, T, T, min_##L(max_##L(y, x), z))                \
+    JX_BINARY(V, eq_##ID, uint8_t, T, x == y)                                 \
+    JX_BINARY(V, ne_##ID, uint8_t, T, x != y)                                 \
+    JX_BINARY(V, lt_##ID, uint8_t, T, x < y)                                  \
+    JX_BINARY(V, le_##ID, uint8_t, T, x <= y)                                 \
+    JX_BINARY(V, gt_##ID, uint8_t, T, x > y)                                  \
+    JX_BINARY(V, ge_##ID, uint8_t, T, x >= y)                                 \
+    JX_BINARY(, eqto_##ID, uint8_t, T, bits(x) == bits(y))                    \
+    JX_BINARY(, ltto_##ID, uint8_t, T, order(x) < order(y))                   \
+    JX_BINARY(, leto_##ID, uint8_t, T, order(x) <= order(y))                  \
+    JX_UNARY(V, neg_##ID, T, T, -x)                                           \
+    JX_UNARY(V, square_##ID, T, T, x *x)                                      \
+    JX_UNARY(V, sign_##ID, T, T, x > 0 ? 1 : x < 0 ? -1 : x)                  \
+    JX_UNARY(V, isfinite_##ID, uint8_t, T, x - x == 0)                        \
+    JX_UNARY(V, ipow_##ID, T, T,                                              \
+             (T)ipow(x, ((const jx_p_integer_pow *)param)->y))                \
+    JX_UNARY(V, round_##ID, T, T,                                             \
+             (T)(((const jx_p_round *)param)->rounding_method ==              \
+                         JX_ROUND_TO_NEAREST_EVEN                             \
+                     ? rint(x)                                                \
+                     : away(x)))                                              \
+    JX_UNARY(, reduce_##ID, T, T,                                             \
+             (T)reduce(x,                                                     \
+                       (int)((const jx_p_reduce_precision *)param)            \
+                           ->exponent_bits,                                   \
+                       (int)((const jx_p_reduce_precision *)param)            \
+                           ->mantissa_bits,                                   \
+                       exp_bits, man_bits))
+
+BASIC(F32, float, f32, from32, bits32, order32, 8, 23)
+BASIC(F64, double, f64, from64, bits64, order64, 11, 52)
+
+JX_UNARY(V, abs_F32, float, float, fabsf(x))
+JX_UNARY(V, abs_F64, double, double, fabs(x))
+JX_UNARY(V, floor_F32, float, float, floorf(x))
+JX_UNARY(V, floor_F64, double, double, floor(x))
+JX_UNARY(V, ceil_F32, float, float, ceilf(x))
+JX_UNARY(V, ceil_F64, double, double, ceil(x))
+JX_UNARY(V, sqrt_F32, float, float, sqrtf(x))
+JX_UNARY(V, sqrt_F64, double, double, sqrt(x))
+JX_UNARY(V, rsqrt_F32, float, float, (float)(1 / sqrt((double)x)))
+JX_UNARY(V, rsqrt_F64, double, double, 1 / sqrt(x))
+JX_BINARY(, rem_F32, float, float, fmodf(x, y))
+JX_BINARY(, rem_F64, double, double, fmod(x, y))
+JX_BINARY(, nextafter_F32, float, float, nextafterf(x, y))
+JX_BINARY(, nextafter_F64, double, double, nextafter(x, y))
+
+/* Functions computed in f64. */
+#define FUNCTION1(name, ...)                                                  \
+    JX_UNARY(, name##_F64, double, double, __VA_ARGS__)                       \
+    JX_UNARY(, name##_F32, float, float, (float)(__VA_ARGS__))
+#define FUNCTION2(name, ...)                                                  \
+    JX_BINARY(, name##_F64, double, double, __VA_ARGS__)                      \
+    JX_BINARY(, name##_F32, float, float, (float)(__VA_ARGS__))
+/* Those with a vector form in f32. */
+#define FAST1(name, fast, ...)                                                \
+    JX_UNARY(, name##_F64, double, double, __VA_ARGS__)                       \
+    JX_UNARY(V, name##_F32, float, float, fast(x))
+
+FAST1(exp, jx_expf, exp(x))
+FAST1(log, jx_logf, log(x))
+FAST1(tanh, jx_tanhf, tanh(x))
+FAST1(logistic, jx_logisticf, logistic(x))
+FAST1(log1p, jx_log1pf, log1p(x))
+FAST1(expm1, jx_expm1f, expm1(x))
+FAST1(erf, jx_erff, erf(x))
+FUNCTION1(exp2, exp2(x))
+FUNCTION1(tan, tan(x))
+FUNCTION1(asin, asin(x))
+FUNCTION1(acos, acos(x))
+FUNCTION1(atan, atan(x))
+FUNCTION1(sinh, sinh(x))
+FUNCTION1(cosh, cosh(x))
+FUNCTION1(asinh, asinh(x))
+FUNCTION1(acosh, acosh(x))
+FUNCTION1(atanh, atanh(x))
+FUNCTION1(cbrt, cbrt(x))
+FUNCTION1(erfc, erfc(x))
+FUNCTION1(lgamma, jx_sf_lgamma(x))
+FUNCTION1(digamma, jx_sf_digamma(x))
+FUNCTION1(bessel_i0e, jx_sf_bessel_i0e(x))
+FUNCTION1(bessel_i1e, jx_sf_bessel_i1e(x))
+FUNCTION2(pow, pow(x, y))
+FUNCTION2(atan2, atan2(x, y))
+FUNCTION2(igamma, jx_sf_igamma(x, y))
+FUNCTION2(igammac, jx_sf_igammac(x, y))
+FUNCTION2(igamma_grad_a, jx_sf_igamma_grad_a(x, y))
+FUNCTION2(random_gamma_grad, jx_sf_random_gamma_grad(x, y))
+FUNCTION2(zeta, jx_sf_zeta(x, y))
+FUNCTION2(polygamma, jx_sf_polygamma(x, y))
+JX_TERNARY(, betainc_F64, double, double, jx_sf_betainc(x, y, z))
+JX_TERNARY(, betainc_F32, float, float, (float)jx_sf_betainc(x, y, z))
+JX_UNARY(, erf_inv_F64, double, double, jx_sf_erf_inv(x))
+JX_UNARY(, sin_F64, double, double, sin(x))
+JX_UNARY(, cos_F64, double, double, cos(x))
+
+static void erf_inv_F32(void *out, const void *const *ins, int64_t n,
+                        const void *param)
+{
+    (void)param;
+    jx_sf_erf_inv_f32((size_t)n, ins[0], out);
+}
+
+/* Large arguments need the library's reduction; a tile rarely has any. */
+#define PERIODIC(name, fast, slow)                                            \
+    JX_UNARY(V, fast_##name, float, float, fast(x))                           \
+    static void name##_F32(void *o, const void *const *ins, int64_t n,        \
+                           const void *param)                                 \
+    {                                                                         \
+        const float *x = ins[0];                                              \
+        float *out = o;                                                       \
+        bool large = false;                                                   \
+        for (int64_t i = 0; i < n; i++)                                       \
+            large |= !(fabsf(x[i]) < JX_PERIODIC_LIMIT);                      \
+        if (!large) {                                                         \
+            fast_##name(o, ins, n, param);                                    \
+            return;                                                           \
+        }                                                                     \
+        for (int64_t i = 0; i < n; i++)                                       \
+            out[i] = fabsf(x[i]) < JX_PERIODIC_LIMIT ? fast(x[i])             \
+                                                     : (float)slow(x[i]);     \
+    }
+PERIODIC(sin, jx_sinf, sin)
+PERIODIC(cos, jx_cosf, cos)
+
+static void nextafter_BF16(void *o, const void *const *ins, int64_t n,
+                           const void *param)
+{
+    const uint16_t *x = ins[0], *y = ins[1];
+    uint16_t *out = o;
+
+    (void)param;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = jx_sf_nextafter16(x[i], y[i], 0x7f80, 0x7fc0);
+}
+
+static void nextafter_F16(void *o, const void *const *ins, int64_t n,
+                          const void *param)
+{
+    const uint16_t *x = ins[0], *y = ins[1];
+    uint16_t *out = o;
+
+    (void)param;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = jx_sf_nextafter16(x[i], y[i], 0x7c00, 0x7e00);
+}
+
+jx_tile *jx_tile_nextafter16(jx_dtype dtype)
+{
+    return dtype == JX_BF16 ? nextafter_BF16
+           : dtype == JX_F16 ? nextafter_F16
+                             : NULL;
+}
+
+#define ROW(prim, op)                                                         \
+    [JX_PRIM_##prim] = {[JX_F32] = op##_F32, [JX_F64] = op##_F64},
+#define SAME(op) ROW(op, op)
+
+jx_tile *jx_tile_float(jx_prim_id prim, jx_dtype dtype)
+{
+    static jx_tile *const tiles[JX_NPRIMS][JX_NDTYPES] = {
+        SAME(add) ROW(add_any, add) SAME(sub) SAME(mul) SAME(div) SAME(rem)
+        ROW(max, vmax) ROW(min, vmin) SAME(clamp) SAME(eq) SAME(ne) SAME(lt)
+        SAME(le) SAME(gt) SAME(ge) ROW(eq_to, eqto) ROW(lt_to, ltto)
+        ROW(le_to, leto) SAME(neg) SAME(abs) SAME(square) SAME(sign)
+        ROW(is_finite, isfinite) ROW(integer_pow, ipow) SAME(round)
+        ROW(reduce_precision, reduce) SAME(floor) SAME(ceil) SAME(sqrt)
+        SAME(rsqrt) SAME(nextafter) SAME(exp) SAME(log) SAME(tanh)
+        SAME(logistic) SAME(log1p) SAME(expm1) SAME(erf) SAME(exp2) SAME(tan)
+        SAME(asin) SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(asinh)
+        SAME(acosh) SAME(atanh) SAME(cbrt) SAME(erfc) SAME(erf_inv)
+        SAME(lgamma) SAME(digamma) SAME(bessel_i0e) SAME(bessel_i1e)
+        SAME(pow) SAME(atan2) SAME(igamma) SAME(igammac) SAME(igamma_grad_a)
+        SAME(random_gamma_grad) SAME(zeta) SAME(polygamma) SAME(sin)
+        SAME(cos) ROW(regularized_incomplete_beta, betainc)
+
+    };
+
+    return tiles[prim][dtype];
+}

@@ -1,0 +1,657 @@
+/* reduce.c - reductions over axes.
+ *
+ * The order is fixed: it depends on the shape alone, never on the instruction
+ * set or on threads.  A sum of f32 runs in blocks of LANES lanes in f32, whose
+ * results are added up in f64 and rounded once; smaller floats are converted to
+ * f32 first and rounded once at the end. */
+#include "runtime/elementwise.h"
+#include "runtime/kernels/vector.h"
+#include "runtime/plan_impl.h"
+#include "runtime/rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 32, BLOCK = 512, COLUMNS = 256 };
+
+/* Reduces n neighbours to one. */
+typedef void row_fn(const void *in, int64_t n, void *out);
+/* Folds one row of n elements into accumulators; `first`: sets them. */
+typedef void fold_fn(void *acc, const void *in, int64_t n, bool first);
+/* Turns accumulators into results. */
+typedef void finish_fn(const void *acc, void *out, int64_t n);
+
+typedef struct reducer {
+    row_fn *row;
+    fold_fn *fold;
+    finish_fn *finish;
+    size_t acc; /* bytes of an accumulator */
+} reducer;
+
+/* Without rounding, or where order does not matter. */
+#define SIMPLE(name, T, init, op)                                             \
+    JX_VECTOR_CLONES static void row_##name(const void *in, int64_t n,        \
+                                            void *out)                        \
+    {                                                                         \
+        const T *v = in;                                                      \
+        T x = init;                                                           \
+        for (int64_t i = 0; i < n; i++) {                                     \
+            T y = v[i];                                                       \
+            x = (T)(op);                                                      \
+        }                                                                     \
+        *(T *)out = x;                                                        \
+    }                                                                         \
+    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,       \
+                                             int64_t n, bool first)           \
+    {                                                                         \
+        const T *v = in;                                                      \
+        T *a = acc;                                                           \
+        if (first)                                                            \
+            for (int64_t i = 0; i < n; i++)                                   \
+                a[i] = init;                                                  \
+        for (int64_t i = 0; i < n; i++) {                                     \
+            T x = a[i], y = v[i];                                             \
+            a[i] = (T)(op);                                                   \
+        }                                                                     \
+    }                                                                         \
+    static void finish_##name(const void *acc, void *out, int64_t n)          \
+    {                                                                         \
+        memcpy(out, acc, (size_t)n * sizeof(T));                              \
+    }
+
+#define INTS(ID, T, U, low, high)                                             \
+    SIMPLE(sum_##ID, T, 0, (U)x + (U)y)                                       \
+    SIMPLE(prod_##ID, T, 1, (U)((U)x * 1u) * (U)y)                            \
+    SIMPLE(max_##ID, T, low, x > y ? x : y)                                   \
+    SIMPLE(min_##ID, T, high, x < y ? x : y)                                  \
+    SIMPLE(and_##ID, T, (T)-1, x &y)                                          \
+    SIMPLE(or_##ID, T, 0, x | y)                                              \
+    SIMPLE(xor_##ID, T, 0, x ^ y)
+INTS(I8, int8_t, uint32_t, INT8_MIN, INT8_MAX)
+INTS(I16, int16_t, uint32_t, INT16_MIN, INT16_MAX)
+INTS(I32, int32_t, uint32_t, INT32_MIN, INT32_MAX)
+INTS(I64, int64_t, uint64_t, INT64_MIN, INT64_MAX)
+INTS(U8, uint8_t, uint32_t, 0, UINT8_MAX)
+INTS(U16, uint16_t, uint32_t, 0, UINT16_MAX)
+INTS(U32, uint32_t, uint32_t, 0, UINT32_MAX)
+INTS(U64, uint64_t, uint64_t, 0, UINT64_MAX)
+SIMPLE(and_BOOL, uint8_t, 1, x && y)
+SIMPLE(or_BOOL, uint8_t, 0, x || y)
+SIMPLE(xor_BOOL, uint8_t, 0, (x != 0) != (y != 0))
+
+/* Floats: max and min pass NaN on; a zero's sign is that of the maximum. */
+#define PICK(T, larger)                                                       \
+    (x != x       ? x                                                         \
+     : y != y     ? y                                                         \
+     : y larger x ? y                                                         \
+     : x larger y ? x                                                         \
+                  : pick_zero_##T(x, y, 1 larger 0))
+
+static inline float pick_zero_float(float x, float y, bool max)
+{
+    return x != 0 ? x : max == (signbit(x) != 0) ? y : x;
+}
+
+static inline double pick_zero_double(double x, double y, bool max)
+{
+    return x != 0 ? x : max == (signbit(x) != 0) ? y : x;
+}
+
+/* LANES at a time; `step` combines x and y, the wide type W adds blocks up. */
+#define FLOATS(name, T, W, init, step, wide_step)                             \
+    JX_VECTOR_CLONES static void row_##name(const void *in, int64_t n,        \
+                                            void *out)                        \
+    {                                                                         \
+        const T *v = in;                                                      \
+        W lanes[LANES];                                                       \
+        for (int k = 0; k < LANES; k++)                                       \
+            lanes[k] = init;                                                  \
+        int64_t i = 0;                                                        \
+        while (n - i >= LANES) {                                              \
+            int64_t end = n - i < BLOCK ? i + (n - i) / LANES * LANES         \
+                                        : i + BLOCK;                          \
+            T part[LANES];                                                    \
+            for (int k = 0; k < LANES; k++)                                   \
+                part[k] = init;                                               \
+            for (; i < end; i += LANES)                                       \
+                for (int k = 0; k < LANES; k++) {                             \
+                    T x = part[k], y = v[i + k];                              \
+                    part[k] = step;                                           \
+                }                                                             \
+            for (int k = 0; k < LANES; k++) {                                 \
+                W x = lanes[k], y = part[k];                                  \
+                lanes[k] = wide_step;                                         \
+            }                                                                 \
+        }                                                                     \
+        for (int k = 0; i < n; i++, k++) {                                    \
+            W x = lanes[k], y = v[i];                                         \
+            lanes[k] = wide_step;                                             \
+        }                                                                     \
+        for (int half = LANES / 2; half; half /= 2)                           \
+            for (int k = 0; k < half; k++) {                                  \
+                W x = lanes[k], y = lanes[k + half];                          \
+                lanes[k] = wide_step;                                         \
+            }                                                                 \
+        *(T *)out = (T)lanes[0];                                              \
+    }                                                                         \
+    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,       \
+                                             int64_t n, bool first)           \
+    {                                                                         \
+        const T *v = in;                                                      \
+        W *a = acc;                                                           \
+        if (first)                                                            \
+            for (int64_t i = 0; i < n; i++)                                   \
+                a[i] = init;                                                  \
+        for (int64_t i = 0; i < n; i++) {                                     \
+            W x = a[i], y = v[i];                                             \
+            a[i] = wide_step;                                                 \
+        }                                                                     \
+    }                                                                         \
+    JX_VECTOR_CLONES static void finish_##name(const void *acc, void *out,    \
+                                               int64_t n)                     \
+    {                                                                         \
+        const W *a = acc;                                                     \
+        T *to = out;                                                          \
+        for (int64_t i = 0; i < n; i++)                                       \
+            to[i] = (T)a[i];                                                  \
+    }
+FLOATS(sum_F32, float, double, 0, x + y, x + y)
+FLOATS(sum_F64, double, double, 0, x + y, x + y)
+FLOATS(prod_F32, float, float, 1, x *y, x *y)
+FLOATS(prod_F64, double, double, 1, x *y, x *y)
+FLOATS(max_F32, float, float, -INFINITY, PICK(float, >), PICK(float, >))
+FLOATS(min_F32, float, float, INFINITY, PICK(float, <), PICK(float, <))
+FLOATS(max_F64, double, double, (double)-INFINITY, PICK(double, >),
+       PICK(double, >))
+FLOATS(min_F64, double, double, (double)INFINITY, PICK(double, <),
+       PICK(double, <))
+
+/* Complex numbers, in f64. */
+typedef struct z64 {
+    float re, im;
+} z64;
+typedef struct z128 {
+    double re, im;
+} z128;
+
+static inline bool z_less(z128 x, z128 y)
+{
+    return x.re < y.re || (x.re == y.re && x.im < y.im);
+}
+
+static inline z128 z_pick(z128 x, z128 y, bool max)
+{
+    if (x.re != x.re || x.im != x.im)
+        return x;
+    if (y.re != y.re || y.im != y.im)
+        return y;
+    return z_less(x, y) == max ? y : x;
+}
+
+#define COMPLEX(name, T, R, init_re, init_im, ...)                            \
+    static void fold_##name(void *acc, const void *in, int64_t n, bool first) \
+    {                                                                         \
+        const T *v = in;                                                      \
+        z128 *a = acc;                                                        \
+        for (int64_t i = 0; i < n; i++) {                                     \
+            z128 x = first ? (z128){init_re, init_im} : a[i];                 \
+            z128 y = {v[i].re, v[i].im};                                      \
+            a[i] = __VA_ARGS__;                                               \
+        }                                                                     \
+    }                                                                         \
+    static void finish_##name(const void *acc, void *out, int64_t n)          \
+    {                                                                         \
+        const z128 *a = acc;                                                  \
+        for (int64_t i = 0; i < n; i++)                                       \
+            ((T *)out)[i] = (T){(R)a[i].re, (R)a[i].im};                      \
+    }                                                                         \
+    static void row_##name(const void *in, int64_t n, void *out)              \
+    {                                                                         \
+        z128 acc = {init_re, init_im};                                        \
+        for (int64_t i = 0; i < n; i++)                                       \
+            fold_##name(&acc, (const T *)in + i, 1, false);                   \
+        finish_##name(&acc, out, 1);                                          \
+    }
+#define COMPLEXES(ID, T, R)                                                   \
+    COMPLEX(sum_##ID, T, R, 0, 0, (z128){x.re + y.re, x.im + y.im})           \
+    COMPLEX(prod_##ID, T, R, 1, 0,                                            \
+            (z128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re})     \
+    COMPLEX(max_##ID, T, R, (double)-INFINITY, (double)-INFINITY,             \
+            z_pick(x, y, true))                                               \
+    COMPLEX(min_##ID, T, R, (double)INFINITY, (double)INFINITY,               \
+            z_pick(x, y, false))
+COMPLEXES(C64, z64, float)
+COMPLEXES(C128, z128, double)
+
+#define ONE(name, T) {row_##name, fold_##name, finish_##name, sizeof(T)}
+#define ENTRY(op, ID, T) [JX_##ID] = ONE(op##_##ID, T)
+#define INT_ROW(op)                                                           \
+    ENTRY(op, I8, int8_t), ENTRY(op, I16, int16_t), ENTRY(op, I32, int32_t),  \
+        ENTRY(op, I64, int64_t), ENTRY(op, U8, uint8_t),                      \
+        ENTRY(op, U16, uint16_t), ENTRY(op, U32, uint32_t),                   \
+        ENTRY(op, U64, uint64_t)
+#define FLOAT_ROW(op)                                                         \
+    ENTRY(op, F32, double), ENTRY(op, F64, double), ENTRY(op, C64, z128),     \
+        ENTRY(op, C128, z128)
+
+static const reducer *reducer_of(jx_prim_id prim, jx_dtype dtype)
+{
+    static const reducer sums[JX_NDTYPES] = {INT_ROW(sum), FLOAT_ROW(sum)},
+                         prods[JX_NDTYPES] = {INT_ROW(prod), FLOAT_ROW(prod)},
+                         maxs[JX_NDTYPES] = {INT_ROW(max), FLOAT_ROW(max),
+                                             [JX_BOOL] =
+                                                 ONE(or_BOOL, uint8_t)},
+                         mins[JX_NDTYPES] = {INT_ROW(min), FLOAT_ROW(min),
+                                             [JX_BOOL] =
+                                                 ONE(and_BOOL, uint8_t)},
+                         ands[JX_NDTYPES] = {INT_ROW(and), ENTRY(and, BOOL,
+                                                                 uint8_t)},
+                         ors[JX_NDTYPES] = {INT_ROW(or), ENTRY(or, BOOL,
+                                                               uint8_t)},
+                         xors[JX_NDTYPES] = {INT_ROW(xor), ENTRY(xor, BOOL,
+                                                                 uint8_t)};
+    const reducer *all;
+
+    switch (prim) {
+    case JX_PRIM_reduce_sum:
+        all = sums;
+        break;
+    case JX_PRIM_reduce_prod:
+        all = prods;
+        break;
+    case JX_PRIM_reduce_max:
+        all = maxs;
+        break;
+    case JX_PRIM_reduce_min:
+        all = mins;
+        break;
+    case JX_PRIM_reduce_and:
+        all = ands;
+        break;
+    case JX_PRIM_reduce_or:
+        all = ors;
+        break;
+    case JX_PRIM_reduce_xor:
+        all = xors;
+        break;
+    default:
+        return NULL;
+    }
+    return all[dtype].row ? &all[dtype] : NULL;
+}
+
+/* The operand's axes: kept ones first (all, or all but the innermost when that
+ * is kept), then the reduced ones. */
+typedef struct layout {
+    const reducer *with;
+    size_t size, out_size;
+    bool by_column; /* the innermost axis is kept: `columns` of them */
+    int64_t columns, row; /* row: length of a contiguous reduced run */
+    int nkept, nreduced;
+    int64_t kept_shape[JX_MAX_RANK], kept_strides[JX_MAX_RANK];
+    int64_t out_strides[JX_MAX_RANK];
+    int64_t reduced_shape[JX_MAX_RANK], reduced_strides[JX_MAX_RANK];
+} layout;
+
+/* Steps through a shape; false after the last. */
+static bool advance(int n, const int64_t *shape, const int64_t *strides,
+                    int64_t *index, int64_t *offset)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        *offset += strides[i];
+        if (++index[i] < shape[i])
+            return true;
+        *offset -= shape[i] * strides[i];
+        index[i] = 0;
+    }
+    return false;
+}
+
+static int64_t product(int n, const int64_t *shape)
+{
+    int64_t all = 1;
+
+    for (int i = 0; i < n; i++)
+        all *= shape[i];
+    return all;
+}
+
+/* One chunk of columns: folds every reduced row into accumulators. */
+static void reduce_columns(const layout *l, const char *in, char *out,
+                           void *acc)
+{
+    bool empty = product(l->nreduced, l->reduced_shape) == 0;
+
+    for (int64_t c = 0; c < l->columns; c += COLUMNS) {
+        int64_t n = l->columns - c < COLUMNS ? l->columns - c : COLUMNS;
+        int64_t index[JX_MAX_RANK] = {0}, offset = 0;
+        bool first = true;
+        if (empty) { /* the neutral element, from a row of none */
+            for (int64_t i = 0; i < n; i++)
+                l->with->row(in, 0, out + (c + i) * (int64_t)l->out_size);
+            continue;
+        }
+        do {
+            l->with->fold(acc, in + offset + c * (int64_t)l->size, n, first);
+            first = false;
+        } while (advance(l->nreduced, l->reduced_shape, l->reduced_strides,
+                         index, &offset));
+        l->with->finish(acc, out + c * (int64_t)l->out_size, n);
+    }
+}
+
+static bool run_reduce(jx_run *run, const void *data, const jx_view *ins,
+                       const jx_view *outs, void *scratch)
+{
+    const layout *l = data;
+    int64_t index[JX_MAX_RANK] = {0}, offset = 0, out = 0;
+    int64_t step = (int64_t)l->out_size * (l->by_column ? l->columns : 1);
+
+    (void)run;
+    if (outs->count == 0)
+        return true;
+    do {
+        if (l->by_column)
+            reduce_columns(l, ins->data + offset, outs->data + out, scratch);
+        else
+            l->with->row(ins->data + offset, l->row, outs->data + out);
+        out += step;
+    } while (advance(l->nkept, l->kept_shape, l->kept_strides, index,
+                     &offset));
+    return true;
+}
+
+static bool is_reduced(jx_ints axes, int axis)
+{
+    for (int i = 0; i < axes.count; i++)
+        if (axes.at[i] == axis)
+            return true;
+    return false;
+}
+
+/* The slot with kept axes first; *nkept of them. */
+static jx_slot kept_first(const jx_slot *in, jx_ints axes, int *nkept)
+{
+    jx_slot out = *in;
+    int n = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < in->rank; i++)
+            if (is_reduced(axes, i) == (pass == 1)) {
+                out.shape[n] = in->shape[i];
+                out.strides[n++] = in->strides[i];
+                *nkept += pass == 0;
+            }
+    return out;
+}
+
+/* Joins neighbouring axes that step as one, in place; gives their number. */
+static int join_axes(int n, int64_t *shape, int64_t *strides)
+{
+    int kept = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (shape[i] == 1)
+            continue;
+        if (kept && strides[kept - 1] == strides[i] * shape[i]) {
+            shape[kept - 1] *= shape[i];
+            strides[kept - 1] = strides[i];
+        } else {
+            shape[kept] = shape[i];
+            strides[kept++] = strides[i];
+        }
+    }
+    return kept;
+}
+
+static void split_axes(const jx_slot *s, int nkept, layout *l)
+{
+    l->nkept = nkept;
+    l->nreduced = s->rank - nkept;
+    memcpy(l->kept_shape, s->shape, (size_t)nkept * sizeof(int64_t));
+    memcpy(l->kept_strides, s->strides, (size_t)nkept * sizeof(int64_t));
+    memcpy(l->reduced_shape, s->shape + nkept,
+           (size_t)l->nreduced * sizeof(int64_t));
+    memcpy(l->reduced_strides, s->strides + nkept,
+           (size_t)l->nreduced * sizeof(int64_t));
+    l->nkept = join_axes(l->nkept, l->kept_shape, l->kept_strides);
+    l->nreduced = join_axes(l->nreduced, l->reduced_shape, l->reduced_strides);
+    l->row = l->nreduced ? l->reduced_shape[0] : 1;
+}
+
+static void plan_reduce(jx_planner *p, const jx_slot *in, jx_ints axes,
+                        const reducer *with, const jx_slot *out)
+{
+    layout l = {.with = with,
+                .size = jx_dtype_of(in->dtype)->bytes,
+                .out_size = jx_dtype_of(out->dtype)->bytes};
+    int nkept = 0;
+    jx_slot s = kept_first(in, axes, &nkept);
+
+    split_axes(&s, nkept, &l);
+    int64_t size = (int64_t)l.size;
+    bool by_row = l.nreduced == 0 ||
+                  (l.nreduced == 1 && l.reduced_strides[0] == size);
+    if (!by_row && l.nkept && l.kept_strides[l.nkept - 1] == size &&
+        l.kept_shape[l.nkept - 1] >= 4) {
+        l.by_column = true;
+        l.columns = l.kept_shape[--l.nkept];
+    } else if (!by_row) {
+        s = jx_plan_dense(p, &s);
+        split_axes(&s, nkept, &l);
+    }
+    jx_plan_op(p, run_reduce, &l, sizeof l, 1, &s, 1, out,
+               l.by_column ? with->acc * COLUMNS : 0);
+}
+
+/* The dtype that a reduction works in. */
+static jx_dtype work_dtype(jx_dtype stored)
+{
+    return jx_compute_dtype(stored);
+}
+
+bool jx_plan_reduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                    jx_slot *outs)
+{
+    jx_ints axes = ((const jx_p_axes *)eqn->typed)->axes;
+    jx_dtype dtype = work_dtype(ins->dtype);
+    const reducer *with = reducer_of(eqn->prim->id, dtype);
+    jx_slot in = jx_plan_convert(p, ins, dtype);
+
+    outs[0] = jx_plan_output(p, eqn, 0);
+    if (!with)
+        return jx_plan_fail(p, "it does not take %s",
+                            jx_dtype_of(ins->dtype)->short_name);
+    for (int i = 0; i < axes.count; i++)
+        if (axes.at[i] < 0 || axes.at[i] >= in.rank)
+            return jx_plan_fail(p, "there is no axis %lld",
+                                (long long)axes.at[i]);
+    if (dtype == outs->dtype) {
+        plan_reduce(p, &in, axes, with, outs);
+        return true;
+    }
+    jx_slot wide = jx_plan_new(p, dtype, outs->rank, outs->shape);
+    plan_reduce(p, &in, axes, with, &wide);
+    outs[0] = jx_plan_convert(p, &wide, outs->dtype);
+    return true;
+}
+
+/* argmax and argmin: the first NaN, else the first of the largest. */
+
+typedef int64_t arg_fn(const char *in, int64_t stride, int64_t n);
+
+#define ARG(name, T, better)                                                  \
+    static int64_t arg_##name(const char *in, int64_t stride, int64_t n)      \
+    {                                                                         \
+        int64_t best = 0;                                                     \
+        T x = *(const T *)(const void *)in;                                   \
+        for (int64_t i = 1; i < n && x == x; i++) {                           \
+            T y = *(const T *)(const void *)(in + i * stride);                \
+            if (y better x || y != y) {                                       \
+                x = y;                                                        \
+                best = i;                                                     \
+            }                                                                 \
+        }                                                                     \
+        return best;                                                          \
+    }
+#define ARGS(ID, T) ARG(max_##ID, T, >) ARG(min_##ID, T, <)
+ARGS(I8, int8_t)
+ARGS(I16, int16_t)
+ARGS(I32, int32_t)
+ARGS(I64, int64_t)
+ARGS(U8, uint8_t)
+ARGS(U16, uint16_t)
+ARGS(U32, uint32_t)
+ARGS(U64, uint64_t)
+ARGS(F32, float)
+ARGS(F64, double)
+
+#define ARG_ROW(op)                                                           \
+    {                                                                         \
+        [JX_BOOL] = arg_##op##_U8, [JX_I8] = arg_##op##_I8,                   \
+        [JX_I16] = arg_##op##_I16, [JX_I32] = arg_##op##_I32,                 \
+        [JX_I64] = arg_##op##_I64, [JX_U8] = arg_##op##_U8,                   \
+        [JX_U16] = arg_##op##_U16, [JX_U32] = arg_##op##_U32,                 \
+        [JX_U64] = arg_##op##_U64, [JX_F32] = arg_##op##_F32,                 \
+        [JX_F64] = arg_##op##_F64                                             \
+    }
+
+typedef struct arg_data {
+    arg_fn *find;
+    int64_t n, stride;
+    int nkept;
+    int64_t shape[JX_MAX_RANK], strides[JX_MAX_RANK];
+} arg_data;
+
+static bool run_arg(jx_run *run, const void *data, const jx_view *ins,
+                    const jx_view *outs, void *scratch)
+{
+    const arg_data *d = data;
+    int64_t index[JX_MAX_RANK] = {0}, offset = 0;
+    int64_t *out = (int64_t *)(void *)outs->data;
+
+    (void)run;
+    (void)scratch;
+    if (outs->count == 0)
+        return true;
+    do
+        *out++ = d->find(ins->data + offset, d->stride, d->n);
+    while (advance(d->nkept, d->shape, d->strides, index, &offset));
+    return true;
+}
+
+bool jx_plan_arg_reduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *outs)
+{
+    static arg_fn *const max[JX_NDTYPES] = ARG_ROW(max),
+                         *const min[JX_NDTYPES] = ARG_ROW(min);
+    const jx_p_arg_reduce *params = eqn->typed;
+    jx_slot in = jx_plan_convert(p, ins, work_dtype(ins->dtype));
+    arg_data d = {.find = (eqn->prim->id == JX_PRIM_argmax ? max
+                                                           : min)[in.dtype]};
+    int nkept = 0;
+
+    if (!d.find || params->axes.count != 1 || params->axes.at[0] < 0 ||
+        params->axes.at[0] >= in.rank)
+        return jx_plan_fail(p, "it does not take these operands");
+    jx_slot s = kept_first(&in, params->axes, &nkept);
+    d.n = s.shape[nkept];
+    d.stride = s.strides[nkept];
+    d.nkept = nkept;
+    memcpy(d.shape, s.shape, sizeof d.shape);
+    memcpy(d.strides, s.strides, sizeof d.strides);
+    outs[0] = jx_plan_output(p, eqn, 0);
+    if (d.n == 0 && jx_slot_count(outs))
+        return jx_plan_fail(p, "the axis is empty");
+    jx_slot found = jx_plan_new(p, JX_I64, outs->rank, outs->shape);
+    jx_plan_op(p, run_arg, &d, sizeof d, 1, &s, 1, &found, 0);
+    outs[0] = jx_plan_convert(p, &found, outs->dtype);
+    return true;
+}
+
+/* reduce with a body: one element after the other, from the initial value. */
+
+typedef struct general {
+    int block, n; /* operands */
+    int nkept, nreduced;
+    int64_t kept_shape[JX_MAX_RANK], reduced_shape[JX_MAX_RANK];
+} general;
+
+/* Operands: n arrays (kept axes first), n initial values, 2 n slots that the
+ * body reads and n that it writes. */
+static bool run_general(jx_run *run, const void *data, const jx_view *ins,
+                        const jx_view *outs, void *scratch)
+{
+    const general *d = data;
+    const jx_view *init = ins + d->n, *acc = outs + d->n, *x = acc + d->n;
+    const jx_view *result = x + d->n;
+    int64_t kept = product(d->nkept, d->kept_shape);
+    int64_t reduced = product(d->nreduced, d->reduced_shape);
+
+    (void)scratch;
+    for (int64_t i = 0; i < kept; i++) {
+        for (int k = 0; k < d->n; k++)
+            memcpy(acc[k].data, init[k].data,
+                   jx_dtype_of(init[k].dtype)->bytes);
+        for (int64_t j = 0; j < reduced; j++) {
+            for (int k = 0; k < d->n; k++) {
+                size_t size = jx_dtype_of(ins[k].dtype)->bytes;
+                memcpy(x[k].data,
+                       ins[k].data + (size_t)(i * reduced + j) * size, size);
+            }
+            if (!jx_run_block(run, d->block))
+                return false;
+            for (int k = 0; k < d->n; k++)
+                memcpy(acc[k].data, result[k].data,
+                       jx_dtype_of(result[k].dtype)->bytes);
+        }
+        for (int k = 0; k < d->n; k++) {
+            size_t size = jx_dtype_of(outs[k].dtype)->bytes;
+            memcpy(outs[k].data + (size_t)i * size, acc[k].data, size);
+        }
+    }
+    return true;
+}
+
+static bool plan_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                         jx_slot *outs, jx_slot *args)
+{
+    const jx_p_reduce *params = eqn->typed;
+    int n = eqn->nouts;
+    general d = {.n = n};
+    jx_slot *arrays = args, *all = args + 2 * n;
+
+    for (int k = 0; k < n; k++) {
+        d.nkept = 0;
+        jx_slot s = kept_first(&ins[k], params->dimensions, &d.nkept);
+        arrays[k] = jx_plan_dense(p, &s);
+        arrays[n + k] = ins[n + k];
+        all[k] = outs[k] = jx_plan_output(p, eqn, k);
+        all[n + k] = jx_plan_new(p, ins[k].dtype, 0, NULL);
+        all[2 * n + k] = jx_plan_new(p, ins[k].dtype, 0, NULL);
+    }
+    d.nreduced = arrays[0].rank - d.nkept;
+    memcpy(d.kept_shape, arrays[0].shape, sizeof d.kept_shape);
+    memcpy(d.reduced_shape, arrays[0].shape + d.nkept,
+           (size_t)d.nreduced * sizeof(int64_t));
+    d.block = jx_plan_body(p, &params->jaxpr, all + n, all + 3 * n);
+    jx_plan_block_op(p, run_general, &d, sizeof d, 2 * n, arrays, 4 * n, all, 0,
+                     d.block, 1);
+    return true;
+}
+
+bool jx_plan_reduce_general(jx_planner *p, const jx_eqn *eqn,
+                            const jx_slot *ins, jx_slot *outs)
+{
+    const jx_p_reduce *params = eqn->typed;
+    int n = eqn->nouts;
+
+    if (n < 1 || eqn->nins != 2 * n || params->jaxpr.jaxpr->nins != 2 * n ||
+        params->jaxpr.jaxpr->nouts != n)
+        return jx_plan_fail(p, "the body takes other operands");
+    jx_slot *args = malloc((size_t)(6 * n) * sizeof *args);
+    bool ok = args && plan_general(p, eqn, ins, outs, args);
+    free(args);
+    return ok || jx_plan_fail(p, "there is no memory");
+}
