@@ -127,7 +127,8 @@ bool jx_type_closed(jx_typing *t, const jx_closed *closed, const char *what);
 /* Input `i` of the callee (after its constvars) gets a value of this type. */
 void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
                   const jx_aval *value, const char *what);
-/* Two types that must agree but for weak types. */
+/* Two types that must agree but for weak types, which JAX lets differ between
+ * branches and round a loop. */
 void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
                    const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -213,20 +213,14 @@ static void check_update(jx_typing *t, const jx_p_scatter *p)
                       update->nins, update->nouts);
         return;
     }
-    jx_dtype dtype = t->ins[0]->dtype;
-    const jx_aval *out = jx_callee_outs(t, update)[0];
-    for (int i = 0; i < 2; i++) {
-        const jx_aval *in = update->vars[update->nconsts + i]->aval;
-        if (in->rank != 0 || in->dtype != dtype)
-            jx_type_wrong(t, "update_jaxpr, input %d: %s of rank %d where a "
-                             "scalar %s comes",
-                          i, jx_dtype_of(in->dtype)->short_name, in->rank,
-                          jx_dtype_of(dtype)->short_name);
-    }
-    if (out->rank != 0 || out->dtype != dtype)
-        jx_type_wrong(t, "update_jaxpr gives %s of rank %d for a scalar %s",
-                      jx_dtype_of(out->dtype)->short_name, out->rank,
-                      jx_dtype_of(dtype)->short_name);
+    const jx_aval *scalar = jx_aval_array(&t->program->avals, t->ins[0]->dtype,
+                                          false, 0, NULL);
+    if (!scalar)
+        return;
+    for (int i = 0; i < 2; i++)
+        jx_type_pass(t, update, i, scalar, "update_jaxpr");
+    jx_type_agree(t, jx_callee_outs(t, update)[0], scalar,
+                  "update_jaxpr, its output");
 }
 
 /* Axes of the updates that are no window axes follow the indices' axes. */

@@ -501,6 +501,11 @@ static void disagree(jx_typing *t, const jx_aval *a, const char *a_is,
     jx_buffer_free(&two);
 }
 
+static void count_settled(jx_typing *t)
+{
+    *(t->resting ? &t->to->resting : &t->to->settled) += 1;
+}
+
 void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
                    const char *format, ...)
 {
@@ -508,12 +513,8 @@ void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
     jx_buffer what = {0};
     va_list args;
 
-    if (how == SAME && !t->resting) {
-        t->to->settled++;
-        return;
-    }
     if (how == SAME) {
-        t->to->resting++;
+        count_settled(t);
         return;
     }
     va_start(args, format);
@@ -521,6 +522,25 @@ void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
     va_end(args);
     disagree(t, a, "one is", b, "the other", jx_buffer_text(&what), how);
     jx_buffer_free(&what);
+}
+
+/* JAX lets weak types differ between a call and its callee, but never makes
+ * such a program; the callee's results would be typed by a declaration that is
+ * not true.  A note, for nothing can go wrong at run time. */
+static void note_weak(jx_typing *t, const jx_aval *a, const jx_aval *b,
+                      const char *what)
+{
+    size_t before = t->to->claims.count;
+    jx_code code = t->code;
+    bool wrong = t->wrong;
+
+    t->code = JX_CODE_SHP011;
+    jx_type_wrong(t, "%s: one is weakly typed, the other not: %s", what,
+                  jx_dtype_of((a->weak ? a : b)->dtype)->short_name);
+    t->code = code;
+    t->wrong = wrong;
+    if (t->to->claims.count > before)
+        t->to->claims.at[before]->level = JX_NOTE;
 }
 
 /* -- calls -------------------------------------------------------------- */
@@ -543,13 +563,16 @@ void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
         return;
     const jx_aval *wants = callee->vars[callee->nconsts + i]->aval;
     likeness how = compare(value, wants);
-    if (how == SAME) {
-        *(t->resting ? &t->to->resting : &t->to->settled) += 1;
+    if (how == SAME && value->weak == wants->weak) {
+        count_settled(t);
         return;
     }
     jx_buffer_printf(&text, "%s, input %d", what, i);
-    disagree(t, value, "it gets", wants, "it takes", jx_buffer_text(&text),
-             how);
+    if (how == SAME)
+        note_weak(t, value, wants, jx_buffer_text(&text));
+    else
+        disagree(t, value, "it gets", wants, "it takes", jx_buffer_text(&text),
+                 how);
     jx_buffer_free(&text);
 }
 
@@ -639,7 +662,7 @@ static const jx_aval *settle_out(jx_typing *t, int i)
     if (how == SAME && inferred->weak != declared->weak)
         how = DIFFERENT;
     if (how == SAME) {
-        *(t->resting ? &t->to->resting : &t->to->settled) += 1;
+        count_settled(t);
         return inferred;
     }
     disagree(t, inferred, "inferred", declared, "declared", what, how);
