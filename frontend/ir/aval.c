@@ -97,12 +97,6 @@ const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
     return jx_aval_add(in, &like);
 }
 
-static void print_names(const jx_names *names, jx_buffer *to)
-{
-    for (int i = 0; i < names->count; i++)
-        jx_buffer_printf(to, "%s%s", i ? "," : "", names->at[i]);
-}
-
 /* One entry of a partition spec after a dim, `@x` or `@(x,y)`. */
 static void print_entry(const jx_value *entry, jx_buffer *to)
 {
@@ -137,48 +131,67 @@ static void print_array(const jx_aval *aval, jx_buffer *to)
     jx_buffer_putc(to, ']');
 }
 
-static void print_manual(const jx_aval *aval, jx_buffer *to)
+/* In the document the axes are sorted; JAX prints them in the mesh's order,
+ * which the caller knows if it has the mesh's axes. */
+static void print_axes(const char *mark, const jx_names *names,
+                       const jx_names *order, bool *any, jx_buffer *to)
 {
-    const struct {
-        const char *mark;
-        const jx_names *names;
-    } parts[] = {{"V:", &aval->varying},
-                 {"U:", &aval->unreduced},
-                 {"R:", &aval->reduced}};
+    if (!names->count)
+        return;
+    jx_buffer_printf(to, "%s%s:%s", *any ? ", " : "{", mark,
+                     names->count > 1 ? "(" : "");
+    bool first = true;
+    for (int i = 0; i < order->count; i++)
+        for (int k = 0; k < names->count; k++)
+            if (names->at[k] == order->at[i]) {
+                jx_buffer_printf(to, "%s%s", first ? "" : ",", names->at[k]);
+                first = false;
+            }
+    jx_buffer_puts(to, names->count > 1 ? ")" : "");
+    *any = true;
+}
+
+static void print_manual(const jx_aval *aval, const jx_names *mesh,
+                         jx_buffer *to)
+{
     bool any = false;
 
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!parts[i].names->count)
-            continue;
-        jx_buffer_puts(to, any ? ", " : "{");
-        jx_buffer_printf(to, "%s(", parts[i].mark);
-        print_names(parts[i].names, to);
-        jx_buffer_putc(to, ')');
-        any = true;
-    }
+    print_axes("V", &aval->varying, mesh ? mesh : &aval->varying, &any, to);
+    print_axes("U", &aval->unreduced, mesh ? mesh : &aval->unreduced, &any,
+               to);
+    print_axes("R", &aval->reduced, mesh ? mesh : &aval->reduced, &any, to);
     if (any)
         jx_buffer_putc(to, '}');
 }
 
-void jx_aval_print(const jx_aval *aval, jx_buffer *to)
+void jx_aval_print_ordered(const jx_aval *aval, const jx_names *mesh,
+                           jx_buffer *to)
 {
     switch (aval->kind) {
     case JX_AVAL_ARRAY:
         print_array(aval, to);
-        print_manual(aval, to);
+        print_manual(aval, mesh, to);
         return;
     case JX_AVAL_TOKEN:
         jx_buffer_puts(to, "Tok");
         return;
     case JX_AVAL_REF:
-        jx_buffer_puts(to, "Ref{");
-        jx_aval_print(aval->of, to);
+        jx_buffer_puts(to, "Ref");
+        if (aval->memory_space)
+            jx_buffer_printf(to, "<%s>", aval->memory_space);
+        jx_buffer_putc(to, '{');
+        jx_aval_print_ordered(aval->of, mesh, to);
         jx_buffer_putc(to, '}');
         return;
     case JX_AVAL_OTHER:
         jx_buffer_puts(to, aval->label ? aval->label : "?");
         return;
     }
+}
+
+void jx_aval_print(const jx_aval *aval, jx_buffer *to)
+{
+    jx_aval_print_ordered(aval, NULL, to);
 }
 
 bool jx_aval_is_static(const jx_aval *aval)

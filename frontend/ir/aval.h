@@ -52,9 +52,11 @@ const jx_aval *jx_aval_add(jx_avals *in, const jx_aval *like);
 const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
                              const jx_dim *const *shape);
 
-/* As JAX prints it: `f32[2*b + 1,3]`, `key<fry>[]`, `f32[4]{V:(i)}`; `long`
- * adds nothing but is what binders show. */
+/* As JAX prints it: `f32[2*b + 1,3]`, `key<fry>[]`, `f32[4]{V:i}`.  Axes come
+ * in the order of `mesh` (its axes), or of their names if that is NULL. */
 void jx_aval_print(const jx_aval *aval, jx_buffer *to);
+void jx_aval_print_ordered(const jx_aval *aval, const jx_names *mesh,
+                           jx_buffer *to);
 /* Every size is a number. */
 bool jx_aval_is_static(const jx_aval *aval);
 /* The product of the sizes; false if one is symbolic or it overflows. */
