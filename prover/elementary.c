@@ -31,8 +31,10 @@ typedef struct scene {
     int depth;
     int nhyps, nvars;
     int order_splits, value_splits; /* how many more are allowed */
+    bool refuting;       /* the opposite of the goal is a hypothesis */
     bool enumerate;      /* residues even where they are many */
     bool shallow;        /* atoms are not split */
+    bool compare_first;  /* hypotheses x >= e are used before atoms are split */
     jx_hyp hyps[MAX_HYPS];
     variable vars[MAX_VARS];
 } scene;
@@ -122,7 +124,7 @@ int jx_signs_by_bounds(const jx_work *work, const jx_dim *dim)
 
 static jx_dim_range bounds(scene *s, const jx_dim *d)
 {
-    return jx_dim_bounds_by(d, scene_range, s);
+    return d ? jx_dim_bounds_by(d, scene_range, s) : (jx_dim_range){0};
 }
 
 /* -------------------------------------------------------------------------
@@ -138,21 +140,32 @@ static bool is_polynomial(const jx_dim *d)
     return true;
 }
 
-/* An atom that is no variable and whose operands are polynomials. */
+static int size_of(const jx_dim_atom *atom)
+{
+    return jx_dim_nodes(atom->a) + jx_dim_nodes(atom->b);
+}
+
+static const jx_dim_atom *smaller(const jx_dim_atom *a, const jx_dim_atom *b)
+{
+    return !a || (b && size_of(b) < size_of(a)) ? b : a;
+}
+
+/* The smallest atom that is no variable and whose operands are polynomials:
+ * naming the small ones makes the larger ones simpler. */
 static const jx_dim_atom *innermost(const jx_dim *d)
 {
+    const jx_dim_atom *best = NULL;
+
     for (int i = 0; i < jx_dim_nterms(d); i++)
         for (int j = 0; j < jx_dim_terms(d)[i].nfactors; j++) {
             const jx_dim_atom *a = jx_dim_terms(d)[i].factors[j].atom, *below;
 
             if (a->kind == JX_ATOM_VAR)
                 continue;
-            below = innermost(a->a);
-            if (!below)
-                below = innermost(a->b);
-            return below ? below : a;
+            below = smaller(innermost(a->a), innermost(a->b));
+            best = smaller(best, below ? below : a);
         }
-    return NULL;
+    return best;
 }
 
 static bool mentions(const jx_dim *d, const jx_dim_atom *atom)
@@ -608,6 +621,61 @@ static int signs_of_polynomial(scene *s, const jx_dim *d)
     return by_range & by_ends;
 }
 
+/* The value of a polynomial modulo m, where the residues of the variables
+ * are given. */
+static jx_int value_modulo(const jx_dim *d, jx_int m,
+                           const jx_dim_atom *const *vars,
+                           const jx_int *residues, int n)
+{
+    jx_int sum = 0;
+
+    for (int i = 0; i < jx_dim_nterms(d); i++) {
+        const jx_dim_term *t = &jx_dim_terms(d)[i];
+        jx_int product = t->coefficient % m;
+
+        for (int j = 0; j < t->nfactors && product; j++)
+            for (int v = 0; v < n; v++)
+                if (t->factors[j].atom == vars[v])
+                    for (int p = 0; p < t->factors[j].power; p++)
+                        product = product * residues[v] % m;
+        sum = (sum + product) % m;
+    }
+    return sum;
+}
+
+/* Whether d is 0 modulo m for some residues; `true`, too, if too many. */
+static bool may_be_zero_modulo(scene *s, const jx_dim *d, jx_int m)
+{
+    int n;
+    const jx_dim_atom *const *vars = jx_dim_vars(s->work->in, d, &n);
+    jx_int residues[4] = {0}, count = 1;
+
+    for (int i = 0; i < n; i++)
+        count *= m;
+    if (!vars || n > 4 || count > 700)
+        return true;
+    for (jx_int k = 0; k < count; k++) {
+        jx_int rest = k;
+
+        for (int i = 0; i < n; i++, rest /= m)
+            residues[i] = rest % m;
+        if (!value_modulo(d, m, vars, residues, n))
+            return true;
+    }
+    return false;
+}
+
+/* Never 0, as it is not 0 modulo some small number. */
+static bool nonzero_by_residues(scene *s, const jx_dim *d)
+{
+    static const jx_int moduli[] = {2, 3, 4, 5, 7, 8, 9, 16};
+
+    for (size_t i = 0; i < sizeof moduli / sizeof *moduli; i++)
+        if (spend(s, 2) && !may_be_zero_modulo(s, d, moduli[i]))
+            return true;
+    return false;
+}
+
 /* The largest negative term of d. */
 static const jx_dim_term *negative_term(const jx_dim *d)
 {
@@ -647,7 +715,7 @@ static bool by_hypotheses(scene *s, const jx_dim *d, const jx_hyp *hyps, int n,
 static bool cancel_with(scene *s, const jx_dim *d, const jx_dim_term *worst,
                         const jx_dim *h, const jx_hyp *hyps, int n, int depth)
 {
-    for (int i = 0; i < jx_dim_nterms(h); i++) {
+    for (int i = 0; h && i < jx_dim_nterms(h); i++) {
         const jx_dim_term *t = &jx_dim_terms(h)[i];
         const jx_dim *u;
         jx_int g, e, c;
@@ -671,10 +739,10 @@ static bool cancel_with(scene *s, const jx_dim *d, const jx_dim_term *worst,
 static bool by_hypotheses(scene *s, const jx_dim *d, const jx_hyp *hyps, int n,
                           int depth)
 {
-    const jx_dim_term *worst = negative_term(d);
+    const jx_dim_term *worst = d ? negative_term(d) : NULL;
 
-    if (!worst)
-        return true;
+    if (!d || !worst)
+        return d != NULL;
     if (!depth || !spend(s, 1))
         return false;
     for (int i = 0; i < n; i++) {
@@ -729,7 +797,11 @@ static bool leaf(scene *s)
     int n = shifted_hyps(s, hyps, MAX_HYPS + MAX_VARS);
     int w = s->wanted;
 
-    if (!d || !n)
+    if (!d)
+        return false;
+    if (w == (JX_NEGATIVE | JX_POSITIVE) && nonzero_by_residues(s, d))
+        return true;
+    if (!n)
         return false;
     if (w == JX_ZERO)
         return leaf_sign(s, d, hyps, n, JX_ZERO | JX_POSITIVE) &&
@@ -1101,6 +1173,46 @@ static bool split_value(scene *s)
     return false;
 }
 
+/* Divides the goal by positive variables that all its terms share. */
+static bool strip_goal(scene *s)
+{
+    for (int j = 0; s->goal && jx_dim_nterms(s->goal) &&
+                    j < jx_dim_terms(s->goal)->nfactors;) {
+        const jx_dim_atom *x = jx_dim_terms(s->goal)->factors[j++].atom;
+        variable *v = x->kind == JX_ATOM_VAR ? get_var(s, x) : NULL;
+
+        if (!v || v->low <= 0 || !divides_all(s->goal, x, true))
+            continue;
+        s->goal = jx_dim_divide_exactly(s->work->in, s->goal, of_var(s, x));
+        j = 0;
+    }
+    return s->goal != NULL;
+}
+
+/* Looks for a contradiction with the opposite of what is wanted, one sign
+ * after the other. */
+static bool refute(const scene *s)
+{
+    for (int sign = JX_NEGATIVE; sign <= JX_POSITIVE; sign *= 2) {
+        scene a = *s;
+        const jx_dim *d = s->goal;
+
+        if (s->wanted & sign)
+            continue;
+        a.refuting = true;
+        a.wanted = 0;
+        a.goal = number(&a, 0);
+        if (sign == JX_NEGATIVE)
+            d = jx_dim_neg(a.work->in, d);
+        if (sign != JX_ZERO)
+            d = minus(&a, d, number(&a, 1));
+        if (!add_hyp(&a, d, sign == JX_ZERO ? JX_HYP_EQ : JX_HYP_GE) ||
+            !settle(&a))
+            return false;
+    }
+    return true;
+}
+
 static const jx_dim_atom *atom_to_split(const scene *s)
 {
     const jx_dim_atom *atom;
@@ -1123,7 +1235,7 @@ static bool settle(scene *s)
     outcome o;
     bool done;
 
-    if (++s->depth > MAX_DEPTH || !spend(s, 1))
+    if (!s->goal || ++s->depth > MAX_DEPTH || !spend(s, 1))
         return false;
     o = tidy(s);
     if (o == IMPOSSIBLE)
@@ -1135,6 +1247,13 @@ static bool settle(scene *s)
                                       : signs_of_range(bounds(s, s->goal)),
                s->wanted))
         return true;
+    if (s->wanted && !strip_goal(s))
+        return false;
+    if (s->compare_first && !s->shallow) {
+        bool proved = substitute_hyp(s, &done);
+        if (done)
+            return proved;
+    }
     atom = atom_to_split(s);
     if (atom && !s->shallow)
         return split_atom(s, atom);
@@ -1145,6 +1264,8 @@ static bool settle(scene *s)
     if (done)
         return false;
     if (hypotheses_clash(s))
+        return true;
+    if (s->wanted && !s->shallow && !s->refuting && refute(s))
         return true;
     if (s->wanted && s->order_splits > 0) {
         s->order_splits--;
@@ -1172,8 +1293,9 @@ static bool register_vars(scene *s, const jx_dim *d)
 /* The ways to try, cheapest first. */
 static const struct {
     int order_splits, value_splits;
-    bool enumerate;
-} ways[] = {{0, 0, false}, {0, 3, true}, {4, 0, false}, {2, 3, true}};
+    bool enumerate, compare_first;
+} ways[] = {{0, 0, false, false}, {0, 0, false, true}, {0, 3, true, false},
+            {4, 0, false, false}, {2, 3, true, true}};
 
 bool jx_elementary(jx_work *work, const jx_hyp *hyps, int nhyps,
                    const jx_dim *dim, int wanted, long steps)
@@ -1195,6 +1317,7 @@ bool jx_elementary(jx_work *work, const jx_hyp *hyps, int nhyps,
         a.order_splits = ways[i].order_splits;
         a.value_splits = ways[i].value_splits;
         a.enumerate = ways[i].enumerate;
+        a.compare_first = ways[i].compare_first;
         if (settle(&a))
             return true;
     }

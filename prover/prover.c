@@ -14,9 +14,9 @@ enum {
     WORK_LIMIT = 48 << 20, /* bytes, then the space is made anew */
     FEW_POINTS = 100,
     MANY_POINTS = 5000,
-    FEW_STEPS = 1500,
-    MANY_STEPS = 20000,
-    RLIMIT = 1500000,
+    FEW_STEPS = 400,
+    MANY_STEPS = 3000,
+    RLIMIT = 400000,
 };
 
 enum { ALL = JX_NEGATIVE | JX_ZERO | JX_POSITIVE };
@@ -504,15 +504,16 @@ typedef struct question {
 static bool conclude(question *q, const char *by)
 {
     jx_answer *a = &q->a;
+    bool some = !q->p->theory.divisor_may_be_0 || a->has_true || a->has_false;
 
     if (q->never_false && q->never_true) {
         a->truth = JX_CONTRADICTION;
         a->why = "a divisor is 0 for every assignment";
     } else if (a->has_true && a->has_false) {
         a->truth = JX_DEPENDS;
-    } else if (q->never_false) {
+    } else if (q->never_false && some) {
         a->truth = JX_TRUE;
-    } else if (q->never_true) {
+    } else if (q->never_true && some) {
         a->truth = JX_FALSE;
     } else {
         return false;
@@ -523,14 +524,12 @@ static bool conclude(question *q, const char *by)
     return true;
 }
 
-/* A proof speaks of the assignments where no divisor is 0: is there one? */
-static bool has_a_point(question *q)
+/* A proof speaks of the assignments where no divisor is 0; conclude() wants to
+ * see one. */
+static void look_for_a_point(question *q)
 {
-    if (!q->p->theory.divisor_may_be_0)
-        return true;
-    if (!q->a.has_true && !q->a.has_false)
+    if (q->p->theory.divisor_may_be_0 && !q->a.has_true && !q->a.has_false)
         search(q->p, &q->search, &q->text, 0, MANY_POINTS, &q->a);
-    return q->a.has_true || q->a.has_false;
 }
 
 static bool by_algebra_or_bounds(question *q)
@@ -545,8 +544,10 @@ static bool by_algebra_or_bounds(question *q)
     q->never_true = !(signs & ~q->unwanted);
     if (q->never_false == q->never_true)
         q->never_false = q->never_true = false;
-    return (q->never_false || q->never_true) && has_a_point(q) &&
-           conclude(q, jx_dim_is_wide(q->goal, &value) ? "algebra" : "bounds");
+    if (!q->never_false && !q->never_true)
+        return false;
+    look_for_a_point(q);
+    return conclude(q, jx_dim_is_wide(q->goal, &value) ? "algebra" : "bounds");
 }
 
 static bool by_elementary(question *q, long steps)
@@ -557,10 +558,15 @@ static bool by_elementary(question *q, long steps)
         return false;
     if (!q->a.has_false && !q->never_false)
         q->never_false = jx_theory_proves(t, q->goal, q->wanted, steps);
-    if (!q->a.has_true && !q->never_true && !q->never_false)
+    if (q->never_false)
+        look_for_a_point(q);
+    /* With neither seen, both may be proved: no divisor is ever not 0. */
+    if (!q->a.has_true && !q->never_true &&
+        (!q->never_false || (t->divisor_may_be_0 && !q->a.has_false)))
         q->never_true = jx_theory_proves(t, q->goal, q->unwanted, steps);
-    return (q->never_false || q->never_true) && has_a_point(q) &&
-           conclude(q, "elementary");
+    if (q->never_true)
+        look_for_a_point(q);
+    return conclude(q, "elementary");
 }
 
 static bool by_search(question *q, long from, long to)
