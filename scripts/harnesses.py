@@ -11,15 +11,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent /
 
 
 def load(x64: bool, limit: int | None = None) -> list:
-    """[(file stem, harness, why it is left out or None)], grouped, in order.
+    """[(file stem, harness, why it is left out or None)] by group and name.
 
-    Must run before anything imports JAX: the harnesses depend on x64.
+    JAX makes some of them by iterating over sets, so its own order differs
+    from run to run.  Must run before anything imports JAX: the harnesses
+    depend on x64.
     """
     os.environ["JAX_ENABLE_X64"] = "1" if x64 else "0"
     os.environ["JAX_PLATFORMS"] = "cpu"
     from jax._src.internal_test_util import test_harnesses
     counts, rows = {}, []
-    for harness in test_harnesses.all_harnesses:
+    for harness in sorted(test_harnesses.all_harnesses,
+                          key=lambda h: (h.group_name, h.fullname)):
         group = harness.group_name
         number = counts[group] = counts.get(group, -1) + 1
         if limit is not None and number >= limit:

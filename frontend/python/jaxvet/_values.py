@@ -139,6 +139,8 @@ class Values:
     # -- meshes and shardings
 
     def mesh(self, mesh) -> int:
+        if mesh.empty:
+            return self.meshes.add({})
         kinds = [getattr(kind, "name", str(kind))
                  for kind in getattr(mesh, "axis_types", None) or ()]
         return self.meshes.add(without_empty([
