@@ -176,7 +176,21 @@ static int64_t ceil_ratio(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
-/* How many candidates XLA keeps per row (ApproxTopKReductionOutputSize). */
+static int floor_log2(int64_t value)
+{
+    int log = 0;
+
+    while (value > 1) {
+        value /= 2;
+        log++;
+    }
+    return log;
+}
+
+/* How many candidates XLA keeps per row.  It cuts the row into windows, keeps
+ * the best of each, and wants enough windows for the expected share of the best
+ * k that do not meet in one, about exp((1 - k) / windows), to reach the recall;
+ * the number of tiles is then halved as often as that allows. */
 static int64_t approximate_size(const jx_p_approx_top_k *p, int64_t size,
                                 int rank, int64_t k)
 {
@@ -184,19 +198,24 @@ static int64_t approximate_size(const jx_p_approx_top_k *p, int64_t size,
     int64_t logical = p->reduction_input_size_override >= 0
                           ? p->reduction_input_size_override
                           : size;
-    int shift = 0;
+    int64_t windows = logical > 0 ? logical : 1;
 
-    if (size <= tiling || p->recall_target >= 1.0 || p->recall_target <= 0.0)
+    if (size <= tiling)
+        return size;
+    if (k == 1)
+        return tiling;
+    if (!(p->recall_target > 0.0 && p->recall_target < 1.0))
         return size;
     double wanted = (1.0 - (double)k) / log((double)(float)p->recall_target);
-    int64_t least = wanted > (double)size ? size : (int64_t)wanted;
-    least = least > tiling ? least : tiling;
-    least = least < size ? least : size;
-    for (int64_t rest = logical / least; rest > 1; rest /= 2)
-        shift++;
-    if (shift == 0)
+    if (wanted < (double)windows)
+        windows = wanted < (double)tiling ? tiling : (int64_t)wanted;
+    int halvings = floor_log2(logical / windows);
+    int most = floor_log2(size / tiling * 2 - 1);
+    if (halvings == 0)
         return size;
-    return ceil_ratio(ceil_ratio(size, tiling), INT64_C(1) << shift) * tiling;
+    halvings = halvings < most ? halvings : most;
+    return ceil_ratio(ceil_ratio(size, tiling), INT64_C(1) << halvings) *
+           tiling;
 }
 
 void jx_type_approx_top_k(jx_typing *t)
