@@ -83,6 +83,17 @@ bool jx_check_finish(jx_ctx *keep, jx_report *report, bool deps,
     return jx_report_finish(keep, report);
 }
 
+bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
+                     const jx_check_options *options,
+                     jx_suppressions *suppressions)
+{
+    jx_analysis *analysis = jx_check_program(program, options);
+
+    return analysis && fill(keep, report, analysis, options) &&
+           (!suppressions || jx_suppressions_read(suppressions, program)) &&
+           jx_check_finish(keep, report, options->deps, suppressions);
+}
+
 jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
                          size_t size, const jx_check_options *options,
                          jx_suppressions *suppressions)
@@ -90,7 +101,6 @@ jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
     jx_report report = {.path = copy(keep, path)};
     jx_ctx *ctx = jx_ctx_new(options->budget);
     jx_program *program = NULL;
-    jx_analysis *analysis = NULL;
 
     if (suppressions)
         jx_suppressions_begin(suppressions);
@@ -101,11 +111,8 @@ jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
     }
     program = bytes ? jx_input_read(ctx, path, bytes, size)
                     : jx_input_open(ctx, path);
-    if (program)
-        analysis = jx_check_program(program, options);
-    if (!analysis || !fill(keep, &report, analysis, options) ||
-        (suppressions && !jx_suppressions_read(suppressions, program)) ||
-        !jx_check_finish(keep, &report, options->deps, suppressions)) {
+    if (!program ||
+        !jx_check_report(keep, &report, program, options, suppressions)) {
         jx_ok(ctx); /* memory that ran out becomes an error */
         copy_error(keep, &report,
                    ctx->error.kind == JX_E_NONE ? &keep->error : &ctx->error);

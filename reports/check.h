@@ -19,6 +19,12 @@ typedef struct jx_check_options {
 jx_analysis *jx_check_program(jx_program *program,
                               const jx_check_options *options);
 
+/* Checks a program and fills the report, which lives in `keep`.  False with an
+ * error in the program's context or in `keep`. */
+bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
+                     const jx_check_options *options,
+                     jx_suppressions *suppressions);
+
 /* The whole for one input, `size` bytes that go by the name of `path` (or, if
  * `bytes` is NULL, the file of that name).  The program is freed; what the
  * report shows lives in `keep`. */

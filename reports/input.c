@@ -65,6 +65,16 @@ static const char *unpacked(jx_ctx *ctx, const char *path, const char *bytes,
                                     : bytes;
 }
 
+/* In debug builds every reader's work is checked. */
+static jx_program *verified(jx_program *program)
+{
+#ifdef JX_VERIFY
+    if (program && !jx_program_verify(program))
+        return NULL;
+#endif
+    return program;
+}
+
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
                           size_t size)
 {
@@ -73,7 +83,7 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
         return NULL;
     for (int i = 0; i < NFORMS; i++)
         if (forms[i].may_be(bytes, size))
-            return forms[i].read(ctx, path, bytes, size);
+            return verified(forms[i].read(ctx, path, bytes, size));
     if (skip_space(bytes, size) == size)
         jx_fail(ctx, JX_E_INPUT, path, NULL,
                 "is empty; expected a program (a jaxpr document)");
