@@ -182,6 +182,11 @@ static void last_uses(const jx_region *r, int *last)
             last[r->instrs.at[i].ins[k]] = (int)i;
 }
 
+static size_t value_bytes(const jx_region *r, int value)
+{
+    return jx_dtype_of(r->values.at[value].dtype)->bytes;
+}
+
 /* Gives each value a place; registers are reused after a value's last use.
  * Loaded operands keep theirs: loads come before all instructions. */
 static int place_values(const jx_region *r, const jx_access *access,
@@ -201,7 +206,8 @@ static int place_values(const jx_region *r, const jx_access *access,
         for (int k = 0; k < instr->nins; k++) {
             int value = instr->ins[k];
             if (last[value] == (int)i && kind[value] == PLACE_REGISTER &&
-                r->values.at[value].input < 0) {
+                r->values.at[value].input < 0 &&
+                value_bytes(r, value) == value_bytes(r, instr->out)) {
                 give(&regs, reg[value]);
                 kind[value] = PLACE_NONE; /* not twice: x * x */
                 reg[value] = -1 - reg[value];
@@ -214,6 +220,18 @@ static int place_values(const jx_region *r, const jx_access *access,
             if (last[instr->out] < 0)
                 give(&regs, reg[instr->out]);
         }
+        /* Elements of another size may not be overwritten while they are
+         * read. */
+        for (int k = 0; k < instr->nins; k++) {
+            int value = instr->ins[k];
+            if (last[value] == (int)i && kind[value] == PLACE_REGISTER &&
+                r->values.at[value].input < 0 && reg[value] >= 0 &&
+                value_bytes(r, value) != value_bytes(r, instr->out)) {
+                give(&regs, reg[value]);
+                kind[value] = PLACE_NONE;
+                reg[value] = -1 - reg[value];
+            }
+        }
     }
     for (size_t i = 0; i < r->values.count; i++)
         if (reg[i] < 0) {
@@ -221,11 +239,6 @@ static int place_values(const jx_region *r, const jx_access *access,
             kind[i] = PLACE_REGISTER;
         }
     return regs.count;
-}
-
-static size_t value_bytes(const jx_region *r, int value)
-{
-    return jx_dtype_of(r->values.at[value].dtype)->bytes;
 }
 
 static int64_t tile_size(const jx_region *r, int nregs, int64_t count,

@@ -13,6 +13,7 @@
         out_type *out = o;                                                    \
         const in_type *a = ins[0];                                            \
         (void)param;                                                          \
+        JX_NO_ALIAS                                                           \
         for (int64_t i = 0; i < n; i++) {                                     \
             in_type x = a[i];                                                 \
             out[i] = __VA_ARGS__;                                             \
@@ -25,6 +26,7 @@
         out_type *out = o;                                                    \
         const in_type *a = ins[0], *b = ins[1];                               \
         (void)param;                                                          \
+        JX_NO_ALIAS                                                           \
         for (int64_t i = 0; i < n; i++) {                                     \
             in_type x = a[i], y = b[i];                                       \
             out[i] = __VA_ARGS__;                                             \
@@ -37,6 +39,7 @@
         out_type *out = o;                                                    \
         const in_type *a = ins[0], *b = ins[1], *c = ins[2];                  \
         (void)param;                                                          \
+        JX_NO_ALIAS                                                           \
         for (int64_t i = 0; i < n; i++) {                                     \
             in_type x = a[i], y = b[i], z = c[i];                             \
             out[i] = __VA_ARGS__;                                             \

@@ -210,17 +210,11 @@ FUNCTION1(sign)
     JX_BINARY(, ne_##ID, uint8_t, T, !(x.re == y.re && x.im == y.im))         \
     JX_UNARY(, isfinite_##ID, uint8_t, T,                                     \
              x.re - x.re == 0 && x.im - x.im == 0)                            \
-    /* ordered by the real part, then the imaginary one */                    \
+    /* by the real part, then the imaginary one; a NaN compares false */       \
     JX_BINARY(, max_##ID, T, T,                                               \
-              x.re > y.re || (x.re == y.re && x.im > y.im) ||                 \
-                      x.re != x.re || (x.re == y.re && x.im != x.im)          \
-                  ? x                                                         \
-                  : y)                                                        \
+              x.re > y.re || (x.re == y.re && x.im > y.im) ? x : y)           \
     JX_BINARY(, min_##ID, T, T,                                               \
-              x.re < y.re || (x.re == y.re && x.im < y.im) ||                 \
-                      x.re != x.re || (x.re == y.re && x.im != x.im)          \
-                  ? x                                                         \
-                  : y)
+              x.re < y.re || (x.re == y.re && x.im < y.im) ? x : y)
 BASIC(C64, c64, float)
 BASIC(C128, c128, double)
 

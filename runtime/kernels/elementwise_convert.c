@@ -36,6 +36,7 @@ typedef struct c128 {
         out_type *out = o;                                                    \
         const in_type *in = ins[0];                                           \
         (void)param;                                                          \
+        JX_NO_ALIAS                                                           \
         for (int64_t i = 0; i < n; i++) {                                     \
             in_type x = in[i];                                                \
             out[i] = __VA_ARGS__;                                             \
@@ -49,6 +50,7 @@ typedef struct c128 {
         out_type *out = o;                                                    \
         const in_type *in = ins[0];                                           \
         (void)param;                                                          \
+        JX_NO_ALIAS                                                           \
         for (int64_t i = 0; i < n; i++) {                                     \
             in_type x = in[i];                                                \
             out[i] = __VA_ARGS__;                                             \

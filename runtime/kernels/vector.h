@@ -17,4 +17,11 @@
 #define JX_VECTOR_CLONES
 #endif
 
+/* Before a loop whose output is one of its inputs or apart from all. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define JX_NO_ALIAS _Pragma("GCC ivdep")
+#else
+#define JX_NO_ALIAS
+#endif
+
 #endif
