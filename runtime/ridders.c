@@ -55,12 +55,14 @@ static double rounding(const samples *s, double magnitude_of_f, int i)
     return 32 * DBL_EPSILON * magnitude_of_f / s->h[i];
 }
 
-static bool is_kink(const samples *s, double size)
+/* How the bend changed from a step to one ten times smaller: 0.1 where the
+ * function is smooth, 1 at a kink, more where it is rough or noisy.  0 if all
+ * that shows is rounding. */
+static double bend_growth(const samples *s, double size, int near)
 {
-    int near = N - 1, far = N - 5; /* steps 10 times apart */
-    double a = bend(s, far), b = bend(s, near);
+    double a = bend(s, near - 4), b = bend(s, near);
 
-    return b > 0.5 * a && b < 2 * a && b > 100 * rounding(s, size, near);
+    return b > 100 * rounding(s, size, near) ? b / a : 0;
 }
 
 /* Flat over the smallest steps although it changes over the largest. */
@@ -112,8 +114,10 @@ jx_slope jx_ridders(const double *at, int stride, double first)
     slope.right = (s.plus[N - 1] - s.zero) / s.h[N - 1];
     slope.left = (s.zero - s.minus[N - 1]) / s.h[N - 1];
     extrapolate(&s, size, &slope);
-    slope.kind = is_stair(&s)         ? JX_SLOPE_STAIR
-                 : is_kink(&s, size) ? JX_SLOPE_KINK
-                                      : JX_SLOPE_SMOOTH;
+    double growth = bend_growth(&s, size, N - 1);
+    slope.kind = is_stair(&s)   ? JX_SLOPE_STAIR
+                 : growth >= 2  ? JX_SLOPE_ROUGH
+                 : growth > 0.5 ? JX_SLOPE_KINK
+                                : JX_SLOPE_SMOOTH;
     return slope;
 }

@@ -17,6 +17,7 @@ typedef enum jx_slope_kind {
     JX_SLOPE_SMOOTH = 0,
     JX_SLOPE_KINK,      /* left and right slopes differ at the point itself */
     JX_SLOPE_STAIR,     /* flat at small steps, not at large ones */
+    JX_SLOPE_ROUGH,     /* no slope: it bends more and more at small steps */
     JX_SLOPE_UNDEFINED, /* the function is not finite near the point */
 } jx_slope_kind;
 

@@ -91,6 +91,19 @@ static void a_staircase_has_no_slope_to_trust(void **state)
     assert_int_equal(slope_of(steps, 0.50005, 0.01).kind, JX_SLOPE_STAIR);
 }
 
+static double wild(double x)
+{
+    return x < 0 ? sin(1 / x) : x;
+}
+
+static void a_rough_function_has_no_slope(void **state)
+{
+    (void)state;
+
+    assert_int_not_equal(slope_of(wild, 0, 0.01).kind, JX_SLOPE_SMOOTH);
+    assert_int_not_equal(slope_of(wild, 0, 0.01).kind, JX_SLOPE_KINK);
+}
+
 static void what_is_not_finite_has_no_slope(void **state)
 {
     (void)state;
@@ -106,6 +119,7 @@ int main(void)
         cmocka_unit_test(an_offset_widens_the_bar_instead_of_lying),
         cmocka_unit_test(a_kink_is_told_from_a_smooth_even_function),
         cmocka_unit_test(a_staircase_has_no_slope_to_trust),
+        cmocka_unit_test(a_rough_function_has_no_slope),
         cmocka_unit_test(what_is_not_finite_has_no_slope),
     };
 

@@ -1,0 +1,51 @@
+/* gradcheck.h - custom derivative rules against finite differences.
+ *
+ * Every custom jvp and vjp rule of a program is compared with slopes of its own
+ * primal, both computed in the wide domain, at points of many kinds (scales,
+ * zeros, ties, near the constants that the code compares with) and along
+ * several directions.  Rules are checked in isolation, at their own avals, so a
+ * rule in a branch that is never taken is checked too.
+ *
+ * This is sampling: it can show a rule wrong (a point, a direction and both
+ * numbers), and otherwise says at how many points nothing disagreed.  That is
+ * no proof and is not reported as one. */
+#ifndef JX_GRADCHECK_H
+#define JX_GRADCHECK_H
+
+#include "frontend/ir/claim.h"
+
+typedef enum jx_rule_outcome {
+    JX_RULE_UNDECIDED = 0, /* could not be compared; `detail` says why */
+    JX_RULE_AGREES,        /* no disagreement at `points` points */
+    JX_RULE_WRONG,
+    JX_RULE_REFUSES,       /* it raises when traced, by design or not */
+} jx_rule_outcome;
+
+typedef struct jx_rule_report {
+    const jx_rule *rule;
+    jx_rule_outcome outcome;
+    int points;          /* where at least one comparison was conclusive */
+    int64_t comparisons; /* conclusive ones */
+    const char *detail;  /* arena text, or NULL */
+} jx_rule_report;
+
+typedef JX_VEC(jx_rule_report) jx_rule_reports;
+
+typedef struct jx_gradcheck_options {
+    int directions;   /* random ones per point, beside the fixed kinds; 0: 3 */
+    uint64_t seed;
+    size_t memory;    /* budget of one plan, in bytes; 0: none */
+    int nbindings;    /* sizes that the user chose */
+    const jx_binding *bindings;
+    const void *const *inputs; /* the program's inputs as declared, dense, or
+                                  NULL: they become sample points of the rules
+                                  that the program calls, and show their domain */
+} jx_gradcheck_options;
+
+/* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002), an
+ * undecided one an undecided claim.  False with an error in program->ctx only
+ * when memory ends. */
+bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
+                  jx_claim_list *claims, jx_rule_reports *reports);
+
+#endif

@@ -1,0 +1,63 @@
+/* gradpoints.h - where and along what a rule is compared.
+ *
+ * Points and directions are vectors of doubles: the active (float or complex,
+ * not constant, not masked) inputs of a rule one after the other, a complex
+ * element as its two parts. */
+#ifndef JX_GRADPOINTS_H
+#define JX_GRADPOINTS_H
+
+#include "frontend/ir/program.h"
+
+/* A small deterministic generator (splitmix64). */
+typedef struct jx_rng {
+    uint64_t state;
+} jx_rng;
+
+uint64_t jx_rng_next(jx_rng *rng);
+double jx_rng_uniform(jx_rng *rng); /* [0, 1) */
+double jx_rng_normal(jx_rng *rng);
+
+typedef enum jx_point_kind {
+    JX_AT_NORMAL,   /* scale * N(0, 1) */
+    JX_AT_POSITIVE, /* scale * (|N(0, 1)| + 0.3) */
+    JX_AT_UNIT,     /* uniform in (0.05, 0.95) */
+    JX_AT_EQUAL,    /* every element is `scale` */
+    JX_AT_QUARTERS, /* N(0, 1) rounded to quarters: ties */
+    JX_AT_SPD,      /* square matrices positive definite, others normal */
+    JX_AT_AROUND,   /* `scale` (a constant of the code) + N(0, 1) / 8 */
+    JX_AT_SAMPLE,   /* the caller's sample times (1 + scale * N(0, 1)) */
+} jx_point_kind;
+
+typedef struct jx_point {
+    jx_point_kind kind;
+    double scale;
+    const char *name; /* "normal, scale 3" */
+} jx_point;
+
+/* The fixed kinds, then one around each constant that the jaxprs hold (at most
+ * `most`), in the arena of the program. */
+const jx_point *jx_points_make(const jx_program *program,
+                               const jx_jaxpr *const *jaxprs, int njaxprs,
+                               bool sample, int *count);
+
+/* One input: its place in the vector. */
+typedef struct jx_span_of {
+    int at, count; /* doubles */
+    bool complex;
+    int rank;
+    const int64_t *shape;
+    bool positive; /* the sample shows it positive: points keep it so */
+    const double *sample; /* or NULL */
+} jx_span_of;
+
+void jx_point_fill(const jx_point *point, jx_rng *rng, const jx_span_of *spans,
+                   int nspans, double *x);
+
+enum { JX_MOST_DIRECTIONS = 24 };
+/* Directions scaled to a largest element of 1, each `size` doubles; returns how
+ * many.  `names` get static text or arena text. */
+int jx_directions_make(jx_ctx *ctx, jx_rng *rng, const jx_span_of *spans,
+                       int nspans, int size, const double *x, int random,
+                       double *directions, const char **names);
+
+#endif
