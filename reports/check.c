@@ -34,23 +34,39 @@ static void copy_error(jx_ctx *keep, jx_report *report, const jx_error *error)
     };
 }
 
-/* Sizes whose proof rests on an unknown primitive's declared results. */
-static void count_resting(jx_report *report, const jx_analysis *analysis)
+/* Sizes whose proof rests on an unknown primitive's declared results count as
+ * undecided; they are told of at the first such primitive. */
+static void tell_resting(jx_ctx *keep, jx_report *report, int64_t resting)
 {
-    report->claims.undecided += analysis->resting;
+    report->claims.undecided += resting;
+    for (size_t i = 0; resting && i < report->undecided.count; i++) {
+        jx_finding *at = &report->undecided.at[i];
+        if (at->code != JX_CODE_PRM001)
+            continue;
+        at->why = jx_arena_printf(
+            keep->arena,
+            "unknown primitive; %lld more statement%s about sizes rest%s on "
+            "declared types of such results",
+            (long long)resting, resting == 1 ? "" : "s",
+            resting == 1 ? "s" : "");
+        break;
+    }
 }
 
 static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
                  const jx_check_options *options)
 {
+    bool ok;
+
     report->claims.proved = analysis->settled;
     report->equations = analysis->equations;
-    count_resting(report, analysis);
     for (size_t i = 0; i < analysis->assumptions.count; i++)
         JX_PUSH(keep->arena, &report->assumptions,
                 copy(keep, analysis->assumptions.at[i]));
-    return jx_report_claims(keep, report, analysis->program,
-                            &analysis->claims, &options->selection);
+    ok = jx_report_claims(keep, report, analysis->program, &analysis->claims,
+                          &options->selection);
+    tell_resting(keep, report, analysis->resting);
+    return ok;
 }
 
 /* Below error, what is in somebody else's file is not for this user to mend. */

@@ -43,13 +43,47 @@ static void join(work *to, const work *other)
     to->dot |= other->dot;
 }
 
-/* What handling this value costs the step that computes it. */
-static work work_of_value(const jx_flat *flat, int value)
+/* What a pass over the nodes knows so far. */
+typedef struct works {
+    const jx_flat *flat;
+    work *done;  /* by node */
+    bool *ramps; /* by value: a*i + b along some axis, which is made for the
+                    price of a broadcast */
+} works;
+
+static bool is_ramp(const works *w, const jx_flat_node *node)
 {
-    const jx_flat_value *v = &flat->values.at[value];
+    int ramps = 0;
+
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_iota:
+        return true;
+    case JX_PRIM_mul:
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_concatenate:
+        break;
+    default:
+        if (!jx_flat_moves(node->eqn) || node->nins != 1)
+            return false;
+    }
+    for (int i = 0; i < node->nins; i++) {
+        if (w->ramps[node->ins[i]])
+            ramps++;
+        else if (!w->flat->values.at[node->ins[i]].splat)
+            return false;
+    }
+    return ramps == 1 ||
+           (ramps && node->eqn->prim->id == JX_PRIM_concatenate);
+}
+
+/* What handling this value costs the step that computes it. */
+static work work_of_value(const works *all, int value)
+{
+    const jx_flat_value *v = &all->flat->values.at[value];
     work w = {0};
 
-    if (v->splat || v->aval->kind != JX_AVAL_ARRAY)
+    if (v->splat || all->ramps[value] || v->aval->kind != JX_AVAL_ARRAY)
         return w;
     w.symbolic = !jx_aval_elements(v->aval, &w.elements);
     if (!w.symbolic)
@@ -57,22 +91,22 @@ static work work_of_value(const jx_flat *flat, int value)
     return w;
 }
 
-static work work_of_node(const jx_flat *flat, const work *done,
-                         const jx_flat_node *node)
+static work work_of_node(const works *all, const jx_flat_node *node)
 {
+    const jx_flat *flat = all->flat;
     work w = {0}, own;
 
     for (int i = 0; i < node->nins; i++) {
         int from = flat->values.at[node->ins[i]].node;
         if (from >= 0)
-            join(&w, &done[from]);
+            join(&w, &all->done[from]);
     }
-    if (jx_flat_moves(node->eqn))
+    if (jx_flat_moves(node->eqn) || (node->nouts && all->ramps[node->outs[0]]))
         return w;
     for (int i = 0; i < node->nouts + node->nins; i++) {
-        own = work_of_value(flat, i < node->nouts
-                                      ? node->outs[i]
-                                      : node->ins[i - node->nouts]);
+        own = work_of_value(all, i < node->nouts
+                                     ? node->outs[i]
+                                     : node->ins[i - node->nouts]);
         join(&w, &own);
     }
     w.dot |= is_dot(node->eqn) && w.elements > 0;
@@ -169,37 +203,47 @@ static int computed_by(const jx_flat *flat, int node)
     }
 }
 
+/* A finding for the frontier's node `n`, if it is worth one. */
+static bool consider(jx_linter *lint, const work *w, int n, bool *told,
+                     int *stack, int *stamps)
+{
+    int source;
+
+    if (!w->symbolic &&
+        (w->elements == 0 || w->elements < lint->options.min_elements))
+        return true;
+    source = computed_by(lint->flat, n);
+    if (told[source])
+        return true;
+    told[source] = true;
+    return report_work(lint, &lint->flat->nodes.at[source], w,
+                       count_steps(lint, n, stack, stamps, n + 1));
+}
+
 bool jx_lint_constant_work(jx_linter *lint)
 {
     const jx_flat *flat = lint->flat;
     size_t count = flat->nodes.count;
     jx_arena *arena = lint->ctx->arena;
-    work *done = JX_NEW_ARRAY(arena, count, work);
+    works all = {flat, JX_NEW_ARRAY(arena, count, work),
+                 JX_NEW_ARRAY(arena, flat->values.count, bool)};
     bool *frontier = JX_NEW_ARRAY(arena, count, bool);
     bool *told = JX_NEW_ARRAY(arena, count, bool);
     int *stack = JX_NEW_ARRAY(arena, MAX_COUNTED + 1, int);
     int *stamps = JX_NEW_ARRAY(arena, count, int);
 
-    if (!done || !frontier || !told || !stack || !stamps)
+    if (!all.done || !all.ramps || !frontier || !told || !stack || !stamps)
         return false;
     find_frontier(flat, frontier);
     for (size_t n = 0; n < count; n++) {
-        int source;
+        const jx_flat_node *node = &flat->nodes.at[n];
 
-        if (!is_constant_node(flat, &flat->nodes.at[n]))
+        if (!is_constant_node(flat, node))
             continue;
-        done[n] = work_of_node(flat, done, &flat->nodes.at[n]);
-        if (!frontier[n] || (!done[n].symbolic &&
-                             (done[n].elements == 0 ||
-                              done[n].elements < lint->options.min_elements)))
-            continue;
-        source = computed_by(flat, (int)n);
-        if (told[source])
-            continue;
-        told[source] = true;
-        if (!report_work(lint, &flat->nodes.at[source], &done[n],
-                         count_steps(lint, (int)n, stack, stamps,
-                                     (int)n + 1)))
+        all.ramps[node->outs[0]] = is_ramp(&all, node);
+        all.done[n] = work_of_node(&all, node);
+        if (frontier[n] && !consider(lint, &all.done[n], (int)n, told, stack,
+                                     stamps))
             return false;
     }
     return true;
