@@ -1,0 +1,83 @@
+"""Makes tests/rules: documents of the example programs of `jaxvet explain`.
+
+    build/venv/bin/python scripts/rule_examples.py [CODE ...]
+
+The programs are taken from the built command itself, so that what the tests
+check is what users read.  A Python example says on its first line at which
+shapes its function f is traced: `# f32[b,4], i32[] where b >= 2`.  The same
+texts and the same JAX give the same bytes.
+"""
+import gzip
+import json
+import os
+import pathlib
+import runpy
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / 'frontend' / 'python'))
+
+import jaxvet  # noqa: E402
+
+COMMAND = os.environ.get('JAXVET', str(ROOT / 'build' / 'jaxvet'))
+TO = ROOT / 'tests' / 'rules'
+DTYPES = {'f32': 'float32', 'i32': 'int32', 'bool': 'bool'}
+
+
+def ask(*words):
+    return json.loads(subprocess.check_output(
+        [COMMAND, *words, '--format', 'json']))
+
+
+# Run as a file of the example's folder: a document names the line that made its
+# symbolic sizes, and this script's own path is nobody's business.
+SPECS = '''
+import re, jax
+from jax import export
+shapes, _, where = first_line.lstrip('# ').partition(' where ')
+scope = export.SymbolicScope([c.strip() for c in where.split(' and ') if c.strip()])
+specs = [
+    jax.ShapeDtypeStruct(export.symbolic_shape(dims, scope=scope) if dims else (), dtypes[dtype])
+    for dtype, dims in re.findall(r'(\\w+)\\[([^]]*)\\]', shapes)]
+'''
+
+
+def specs(folder, first_line):
+    """The specs that an example's first line names."""
+    names = {'first_line': first_line, 'dtypes': DTYPES}
+    exec(compile(SPECS, os.path.join(folder, 'specs.py'), 'exec'), names)
+    return names['specs']
+
+
+def document(name, text):
+    """The document of a Python example, as the file `name` in no folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, name)
+        pathlib.Path(path).write_text(text)
+        f = runpy.run_path(path)['f']
+        made = jaxvet.dump(f, relative_to=folder, comparisons=True)(
+            *specs(folder, text.splitlines()[0]))
+        return made.text()
+
+
+def main(wanted):
+    TO.mkdir(exist_ok=True)
+    for rule in ask('rules')['rules']:
+        code = rule['code']
+        if wanted and code not in wanted:
+            continue
+        example = ask('explain', code)
+        for kind in ('fails', 'passes'):
+            name = f'{code}_{kind}'
+            if example['language'] == 'python':
+                text = document(name + '.py', example[kind])
+                (TO / (name + '.json.gz')).write_bytes(
+                    gzip.compress(text.encode(), 9, mtime=0))
+            else:
+                (TO / (name + '.jaxpr')).write_text(example[kind])
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])
