@@ -1,0 +1,270 @@
+/* cumulative.c - cumsum, cumprod, cummax, cummin, cumlogsumexp.
+ *
+ * Each line is one chain from its first element (or its last, in reverse).
+ * Sums and products of f32 and c64 run in double and round at every output;
+ * smaller floats are converted to f32 first. */
+#include "runtime/rules.h"
+
+#include <complex.h>
+#include <math.h>
+
+/* Lines that lie side by side are carried along together. */
+enum { CHUNK = 64 };
+
+typedef struct cumulative {
+    int64_t outer, n, inner;
+    bool reverse;
+} cumulative;
+
+/* One chunk: `width` lines of n elements, `step` elements apart. */
+typedef void chain_fn(const void *in, void *out, int64_t n, int64_t step,
+                      int64_t width);
+
+#define CHAIN(name, type, wide, START, STEP)                                  \
+    static void name(const void *from, void *to, int64_t n, int64_t step,     \
+                     int64_t width)                                           \
+    {                                                                         \
+        const type *in = from;                                                \
+        type *out = to;                                                       \
+        wide acc[CHUNK];                                                      \
+        for (int64_t j = 0; j < width; j++)                                   \
+            acc[j] = START;                                                   \
+        if (width == 1) {                                                     \
+            wide a = START;                                                   \
+            for (int64_t i = 0; i < n; i++, in += step, out += step) {        \
+                a = STEP(a, *in);                                             \
+                *out = (type)a;                                               \
+            }                                                                 \
+            return;                                                           \
+        }                                                                     \
+        for (int64_t i = 0; i < n; i++, in += step, out += step)              \
+            for (int64_t j = 0; j < width; j++) {                             \
+                acc[j] = STEP(acc[j], in[j]);                                 \
+                out[j] = (type)acc[j];                                        \
+            }                                                                 \
+    }
+
+#define ADD(a, x) ((a) + (x))
+#define MUL(a, x) ((a) * (x))
+#define GREATER(a, x) ((x) > (a) ? (x) : (a))
+#define LESS(a, x) ((x) < (a) ? (x) : (a))
+
+/* C multiplies complexes with care for infinities that XLA does not take. */
+static inline double complex times(double complex a, double complex b)
+{
+    double ar = creal(a), ai = cimag(a), br = creal(b), bi = cimag(b);
+
+    return CMPLX(ar * br - ai * bi, ar * bi + ai * br);
+}
+
+/* NaN wins; +0 is above -0. */
+static inline double max_float(double a, double x)
+{
+    if (isnan(a) || isnan(x))
+        return isnan(a) ? a : x;
+    return a > x || (a == x && !signbit(a)) ? a : x;
+}
+
+static inline double min_float(double a, double x)
+{
+    if (isnan(a) || isnan(x))
+        return isnan(a) ? a : x;
+    return a < x || (a == x && signbit(a)) ? a : x;
+}
+
+/* By the real part, then the imaginary one. */
+static inline bool above(double complex a, double complex b)
+{
+    return creal(a) == creal(b) ? cimag(a) > cimag(b) : creal(a) > creal(b);
+}
+
+static inline double complex max_complex(double complex a, double complex x)
+{
+    return above(a, x) ? a : x;
+}
+
+static inline double complex min_complex(double complex a, double complex x)
+{
+    return above(x, a) ? a : x;
+}
+
+CHAIN(sum_f32, float, double, 0, ADD)
+CHAIN(sum_f64, double, double, 0, ADD)
+CHAIN(sum_c64, float complex, double complex, 0, ADD)
+CHAIN(sum_c128, double complex, double complex, 0, ADD)
+CHAIN(sum_8, uint8_t, uint8_t, 0, ADD)
+CHAIN(sum_16, uint16_t, uint16_t, 0, ADD)
+CHAIN(sum_32, uint32_t, uint32_t, 0, ADD)
+CHAIN(sum_64, uint64_t, uint64_t, 0, ADD)
+CHAIN(prod_f32, float, double, 1, MUL)
+CHAIN(prod_f64, double, double, 1, MUL)
+CHAIN(prod_c64, float complex, double complex, 1, times)
+CHAIN(prod_c128, double complex, double complex, 1, times)
+CHAIN(prod_8, uint8_t, uint8_t, 1, MUL)
+CHAIN(prod_16, uint16_t, uint32_t, 1, MUL)
+CHAIN(prod_32, uint32_t, uint32_t, 1, MUL)
+CHAIN(prod_64, uint64_t, uint64_t, 1, MUL)
+CHAIN(max_f32, float, float, -INFINITY, max_float)
+CHAIN(max_f64, double, double, -(double)INFINITY, max_float)
+CHAIN(max_i8, int8_t, int8_t, INT8_MIN, GREATER)
+CHAIN(max_i16, int16_t, int16_t, INT16_MIN, GREATER)
+CHAIN(max_i32, int32_t, int32_t, INT32_MIN, GREATER)
+CHAIN(max_i64, int64_t, int64_t, INT64_MIN, GREATER)
+CHAIN(max_u8, uint8_t, uint8_t, 0, GREATER)
+CHAIN(max_u16, uint16_t, uint16_t, 0, GREATER)
+CHAIN(max_u32, uint32_t, uint32_t, 0, GREATER)
+CHAIN(max_u64, uint64_t, uint64_t, 0, GREATER)
+CHAIN(min_f32, float, float, INFINITY, min_float)
+CHAIN(min_f64, double, double, (double)INFINITY, min_float)
+CHAIN(min_i8, int8_t, int8_t, INT8_MAX, LESS)
+CHAIN(min_i16, int16_t, int16_t, INT16_MAX, LESS)
+CHAIN(min_i32, int32_t, int32_t, INT32_MAX, LESS)
+CHAIN(min_i64, int64_t, int64_t, INT64_MAX, LESS)
+CHAIN(min_u8, uint8_t, uint8_t, UINT8_MAX, LESS)
+CHAIN(min_u16, uint16_t, uint16_t, UINT16_MAX, LESS)
+CHAIN(min_u32, uint32_t, uint32_t, UINT32_MAX, LESS)
+CHAIN(min_u64, uint64_t, uint64_t, UINT64_MAX, LESS)
+CHAIN(max_c64, float complex, float complex, CMPLXF(-INFINITY, -INFINITY),
+      max_complex)
+CHAIN(max_c128, double complex, double complex,
+      CMPLX(-(double)INFINITY, -(double)INFINITY), max_complex)
+CHAIN(min_c64, float complex, float complex, CMPLXF(INFINITY, INFINITY),
+      min_complex)
+CHAIN(min_c128, double complex, double complex,
+      CMPLX((double)INFINITY, (double)INFINITY), min_complex)
+
+/* log of a sum of exponentials: e^largest * sum. */
+typedef struct logsum {
+    double largest;
+    double complex sum;
+} logsum;
+
+static void logsum_add(logsum *l, double complex x)
+{
+    double re = creal(x);
+    double complex turn = cimag(x) == 0 ? 1 : cexp(CMPLX(0, cimag(x)));
+
+    if (re == l->largest) /* also two infinities */
+        l->sum += turn;
+    else if (re > l->largest) {
+        l->sum = times(l->sum, exp(l->largest - re)) + turn;
+        l->largest = re;
+    } else
+        l->sum += exp(re - l->largest) * turn;
+}
+
+#define LOGSUM(name, type, VALUE)                                             \
+    static void name(const void *from, void *to, int64_t n, int64_t step,     \
+                     int64_t width)                                           \
+    {                                                                         \
+        for (int64_t j = 0; j < width; j++) {                                 \
+            const type *in = (const type *)from + j;                          \
+            type *out = (type *)to + j;                                       \
+            logsum l = {-(double)INFINITY, 0};                                \
+            for (int64_t i = 0; i < n; i++, in += step, out += step) {        \
+                logsum_add(&l, *in);                                          \
+                *out = (type)VALUE;                                           \
+            }                                                                 \
+        }                                                                     \
+    }
+
+LOGSUM(logsum_f32, float, (l.largest + log(creal(l.sum))))
+LOGSUM(logsum_f64, double, (l.largest + log(creal(l.sum))))
+LOGSUM(logsum_c64, float complex, (l.largest + clog(l.sum)))
+LOGSUM(logsum_c128, double complex, (l.largest + clog(l.sum)))
+
+#define WRAPPING(f)                                                           \
+    [JX_BOOL] = f##_8, [JX_I8] = f##_8, [JX_U8] = f##_8, [JX_I16] = f##_16,   \
+    [JX_U16] = f##_16, [JX_I32] = f##_32, [JX_U32] = f##_32,                  \
+    [JX_I64] = f##_64, [JX_U64] = f##_64
+#define COMPARING(f)                                                          \
+    [JX_BOOL] = f##_u8, [JX_I8] = f##_i8, [JX_U8] = f##_u8,                   \
+    [JX_I16] = f##_i16, [JX_U16] = f##_u16, [JX_I32] = f##_i32,               \
+    [JX_U32] = f##_u32, [JX_I64] = f##_i64, [JX_U64] = f##_u64
+#define INEXACT(f)                                                            \
+    [JX_F32] = f##_f32, [JX_F64] = f##_f64, [JX_C64] = f##_c64,               \
+    [JX_C128] = f##_c128
+
+static chain_fn *chain_of(jx_prim_id prim, jx_dtype dtype)
+{
+    static chain_fn *const sum[JX_NDTYPES] = {WRAPPING(sum), INEXACT(sum)};
+    static chain_fn *const prod[JX_NDTYPES] = {WRAPPING(prod), INEXACT(prod)};
+    static chain_fn *const max[JX_NDTYPES] = {COMPARING(max), INEXACT(max)};
+    static chain_fn *const min[JX_NDTYPES] = {COMPARING(min), INEXACT(min)};
+    static chain_fn *const logs[JX_NDTYPES] = {INEXACT(logsum)};
+
+    switch (prim) {
+    case JX_PRIM_cumsum:
+        return sum[dtype];
+    case JX_PRIM_cumprod:
+        return prod[dtype];
+    case JX_PRIM_cummax:
+        return max[dtype];
+    case JX_PRIM_cummin:
+        return min[dtype];
+    case JX_PRIM_cumlogsumexp:
+        return logs[dtype];
+    default:
+        return NULL;
+    }
+}
+
+typedef struct cumulative_op {
+    cumulative c;
+    chain_fn *chain;
+} cumulative_op;
+
+static bool run_cumulative(jx_run *run, const void *data, const jx_view *ins,
+                           const jx_view *outs, void *scratch)
+{
+    const cumulative_op *op = data;
+    const cumulative *c = &op->c;
+    int64_t item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes;
+    int64_t start = c->reverse ? (c->n - 1) * c->inner : 0;
+    int64_t step = c->reverse ? -c->inner : c->inner;
+
+    (void)run, (void)scratch;
+    for (int64_t o = 0; o < c->outer; o++)
+        for (int64_t j = 0; j < c->inner; j += CHUNK) {
+            int64_t width = c->inner - j < CHUNK ? c->inner - j : CHUNK;
+            int64_t at = (o * c->n * c->inner + start + j) * item;
+            op->chain(ins[0].data + at, outs[0].data + at, c->n, step, width);
+        }
+    return true;
+}
+
+bool jx_plan_cumulative(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *outs)
+{
+    const jx_p_cumulative *params = eqn->typed;
+    jx_slot out = jx_plan_output(p, eqn, 0);
+    const jx_dtype_info *info = jx_dtype_of(out.dtype);
+    jx_dtype dtype = out.dtype;
+    cumulative_op op = {{1, 0, 1, params->reverse}, NULL};
+
+    if (params->axis < 0 || params->axis >= out.rank)
+        return jx_plan_fail(p, "axis %lld is out of range",
+                            (long long)params->axis);
+    if (info->kind == JX_KIND_FLOAT && dtype != JX_F64)
+        dtype = JX_F32;
+    else if (info->bits < 8)
+        dtype = info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
+    op.chain = chain_of(eqn->prim->id, dtype);
+    if (!op.chain)
+        return jx_plan_fail(p, "%s of %s can't be run", eqn->prim->name,
+                            info->short_name);
+    for (int i = 0; i < params->axis; i++)
+        op.c.outer *= out.shape[i];
+    for (int i = (int)params->axis + 1; i < out.rank; i++)
+        op.c.inner *= out.shape[i];
+    op.c.n = out.shape[params->axis];
+    jx_slot in = jx_plan_convert(p, &ins[0], dtype);
+    in = jx_plan_dense(p, &in);
+    jx_slot to = dtype == out.dtype
+                     ? out
+                     : jx_plan_new(p, dtype, out.rank, out.shape);
+    if (jx_slot_count(&out) > 0)
+        jx_plan_op(p, run_cumulative, &op, sizeof op, 1, &in, 1, &to, 0);
+    outs[0] = jx_plan_convert(p, &to, out.dtype);
+    return true;
+}
