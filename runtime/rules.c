@@ -7,10 +7,6 @@
 /* kernels of linear algebra and the like */
 #define jx_plan_conv NULL
 #define jx_plan_fft NULL
-#define jx_plan_reduce_window NULL
-#define jx_plan_reduce_window_monoid NULL
-#define jx_plan_select_and_gather_add NULL
-#define jx_plan_select_and_scatter_add NULL
 
 jx_plan_rule *jx_plan_rule_of(jx_prim_id id)
 {

@@ -3,10 +3,8 @@
  * Each line is one chain from its first element (or its last, in reverse).
  * Sums and products of f32 and c64 run in double and round at every output;
  * smaller floats are converted to f32 first. */
+#include "runtime/kernels/monoid.h"
 #include "runtime/rules.h"
-
-#include <complex.h>
-#include <math.h>
 
 /* Lines that lie side by side are carried along together. */
 enum { CHUNK = 64 };
@@ -44,94 +42,50 @@ typedef void chain_fn(const void *in, void *out, int64_t n, int64_t step,
             }                                                                 \
     }
 
-#define ADD(a, x) ((a) + (x))
-#define MUL(a, x) ((a) * (x))
-#define GREATER(a, x) ((x) > (a) ? (x) : (a))
-#define LESS(a, x) ((x) < (a) ? (x) : (a))
-
-/* C multiplies complexes with care for infinities that XLA does not take. */
-static inline double complex times(double complex a, double complex b)
-{
-    double ar = creal(a), ai = cimag(a), br = creal(b), bi = cimag(b);
-
-    return CMPLX(ar * br - ai * bi, ar * bi + ai * br);
-}
-
-/* NaN wins; +0 is above -0. */
-static inline double max_float(double a, double x)
-{
-    if (isnan(a) || isnan(x))
-        return isnan(a) ? a : x;
-    return a > x || (a == x && !signbit(a)) ? a : x;
-}
-
-static inline double min_float(double a, double x)
-{
-    if (isnan(a) || isnan(x))
-        return isnan(a) ? a : x;
-    return a < x || (a == x && signbit(a)) ? a : x;
-}
-
-/* By the real part, then the imaginary one. */
-static inline bool above(double complex a, double complex b)
-{
-    return creal(a) == creal(b) ? cimag(a) > cimag(b) : creal(a) > creal(b);
-}
-
-static inline double complex max_complex(double complex a, double complex x)
-{
-    return above(a, x) ? a : x;
-}
-
-static inline double complex min_complex(double complex a, double complex x)
-{
-    return above(x, a) ? a : x;
-}
-
-CHAIN(sum_f32, float, double, 0, ADD)
-CHAIN(sum_f64, double, double, 0, ADD)
-CHAIN(sum_c64, float complex, double complex, 0, ADD)
-CHAIN(sum_c128, double complex, double complex, 0, ADD)
-CHAIN(sum_8, uint8_t, uint8_t, 0, ADD)
-CHAIN(sum_16, uint16_t, uint16_t, 0, ADD)
-CHAIN(sum_32, uint32_t, uint32_t, 0, ADD)
-CHAIN(sum_64, uint64_t, uint64_t, 0, ADD)
-CHAIN(prod_f32, float, double, 1, MUL)
-CHAIN(prod_f64, double, double, 1, MUL)
-CHAIN(prod_c64, float complex, double complex, 1, times)
-CHAIN(prod_c128, double complex, double complex, 1, times)
-CHAIN(prod_8, uint8_t, uint8_t, 1, MUL)
-CHAIN(prod_16, uint16_t, uint32_t, 1, MUL)
-CHAIN(prod_32, uint32_t, uint32_t, 1, MUL)
-CHAIN(prod_64, uint64_t, uint64_t, 1, MUL)
-CHAIN(max_f32, float, float, -INFINITY, max_float)
-CHAIN(max_f64, double, double, -(double)INFINITY, max_float)
-CHAIN(max_i8, int8_t, int8_t, INT8_MIN, GREATER)
-CHAIN(max_i16, int16_t, int16_t, INT16_MIN, GREATER)
-CHAIN(max_i32, int32_t, int32_t, INT32_MIN, GREATER)
-CHAIN(max_i64, int64_t, int64_t, INT64_MIN, GREATER)
-CHAIN(max_u8, uint8_t, uint8_t, 0, GREATER)
-CHAIN(max_u16, uint16_t, uint16_t, 0, GREATER)
-CHAIN(max_u32, uint32_t, uint32_t, 0, GREATER)
-CHAIN(max_u64, uint64_t, uint64_t, 0, GREATER)
-CHAIN(min_f32, float, float, INFINITY, min_float)
-CHAIN(min_f64, double, double, (double)INFINITY, min_float)
-CHAIN(min_i8, int8_t, int8_t, INT8_MAX, LESS)
-CHAIN(min_i16, int16_t, int16_t, INT16_MAX, LESS)
-CHAIN(min_i32, int32_t, int32_t, INT32_MAX, LESS)
-CHAIN(min_i64, int64_t, int64_t, INT64_MAX, LESS)
-CHAIN(min_u8, uint8_t, uint8_t, UINT8_MAX, LESS)
-CHAIN(min_u16, uint16_t, uint16_t, UINT16_MAX, LESS)
-CHAIN(min_u32, uint32_t, uint32_t, UINT32_MAX, LESS)
-CHAIN(min_u64, uint64_t, uint64_t, UINT64_MAX, LESS)
+CHAIN(sum_f32, float, double, 0, JX_ADD)
+CHAIN(sum_f64, double, double, 0, JX_ADD)
+CHAIN(sum_c64, float complex, double complex, 0, JX_ADD)
+CHAIN(sum_c128, double complex, double complex, 0, JX_ADD)
+CHAIN(sum_8, uint8_t, uint8_t, 0, JX_ADD)
+CHAIN(sum_16, uint16_t, uint16_t, 0, JX_ADD)
+CHAIN(sum_32, uint32_t, uint32_t, 0, JX_ADD)
+CHAIN(sum_64, uint64_t, uint64_t, 0, JX_ADD)
+CHAIN(prod_f32, float, double, 1, JX_MUL)
+CHAIN(prod_f64, double, double, 1, JX_MUL)
+CHAIN(prod_c64, float complex, double complex, 1, jx_times)
+CHAIN(prod_c128, double complex, double complex, 1, jx_times)
+CHAIN(prod_8, uint8_t, uint8_t, 1, JX_MUL)
+CHAIN(prod_16, uint16_t, uint32_t, 1, JX_MUL)
+CHAIN(prod_32, uint32_t, uint32_t, 1, JX_MUL)
+CHAIN(prod_64, uint64_t, uint64_t, 1, JX_MUL)
+CHAIN(max_f32, float, float, -INFINITY, jx_max_float)
+CHAIN(max_f64, double, double, -(double)INFINITY, jx_max_float)
+CHAIN(max_i8, int8_t, int8_t, INT8_MIN, JX_GREATER)
+CHAIN(max_i16, int16_t, int16_t, INT16_MIN, JX_GREATER)
+CHAIN(max_i32, int32_t, int32_t, INT32_MIN, JX_GREATER)
+CHAIN(max_i64, int64_t, int64_t, INT64_MIN, JX_GREATER)
+CHAIN(max_u8, uint8_t, uint8_t, 0, JX_GREATER)
+CHAIN(max_u16, uint16_t, uint16_t, 0, JX_GREATER)
+CHAIN(max_u32, uint32_t, uint32_t, 0, JX_GREATER)
+CHAIN(max_u64, uint64_t, uint64_t, 0, JX_GREATER)
+CHAIN(min_f32, float, float, INFINITY, jx_min_float)
+CHAIN(min_f64, double, double, (double)INFINITY, jx_min_float)
+CHAIN(min_i8, int8_t, int8_t, INT8_MAX, JX_LESS)
+CHAIN(min_i16, int16_t, int16_t, INT16_MAX, JX_LESS)
+CHAIN(min_i32, int32_t, int32_t, INT32_MAX, JX_LESS)
+CHAIN(min_i64, int64_t, int64_t, INT64_MAX, JX_LESS)
+CHAIN(min_u8, uint8_t, uint8_t, UINT8_MAX, JX_LESS)
+CHAIN(min_u16, uint16_t, uint16_t, UINT16_MAX, JX_LESS)
+CHAIN(min_u32, uint32_t, uint32_t, UINT32_MAX, JX_LESS)
+CHAIN(min_u64, uint64_t, uint64_t, UINT64_MAX, JX_LESS)
 CHAIN(max_c64, float complex, float complex, CMPLXF(-INFINITY, -INFINITY),
-      max_complex)
+      jx_max_complex)
 CHAIN(max_c128, double complex, double complex,
-      CMPLX(-(double)INFINITY, -(double)INFINITY), max_complex)
+      CMPLX(-(double)INFINITY, -(double)INFINITY), jx_max_complex)
 CHAIN(min_c64, float complex, float complex, CMPLXF(INFINITY, INFINITY),
-      min_complex)
+      jx_min_complex)
 CHAIN(min_c128, double complex, double complex,
-      CMPLX((double)INFINITY, (double)INFINITY), min_complex)
+      CMPLX((double)INFINITY, (double)INFINITY), jx_min_complex)
 
 /* log of a sum of exponentials: e^largest * sum. */
 typedef struct logsum {
@@ -147,7 +101,7 @@ static void logsum_add(logsum *l, double complex x)
     if (re == l->largest) /* also two infinities */
         l->sum += turn;
     else if (re > l->largest) {
-        l->sum = times(l->sum, exp(l->largest - re)) + turn;
+        l->sum = jx_times(l->sum, exp(l->largest - re)) + turn;
         l->largest = re;
     } else
         l->sum += exp(re - l->largest) * turn;
@@ -173,25 +127,13 @@ LOGSUM(logsum_f64, double, (l.largest + log(creal(l.sum))))
 LOGSUM(logsum_c64, float complex, (l.largest + clog(l.sum)))
 LOGSUM(logsum_c128, double complex, (l.largest + clog(l.sum)))
 
-#define WRAPPING(f)                                                           \
-    [JX_BOOL] = f##_8, [JX_I8] = f##_8, [JX_U8] = f##_8, [JX_I16] = f##_16,   \
-    [JX_U16] = f##_16, [JX_I32] = f##_32, [JX_U32] = f##_32,                  \
-    [JX_I64] = f##_64, [JX_U64] = f##_64
-#define COMPARING(f)                                                          \
-    [JX_BOOL] = f##_u8, [JX_I8] = f##_i8, [JX_U8] = f##_u8,                   \
-    [JX_I16] = f##_i16, [JX_U16] = f##_u16, [JX_I32] = f##_i32,               \
-    [JX_U32] = f##_u32, [JX_I64] = f##_i64, [JX_U64] = f##_u64
-#define INEXACT(f)                                                            \
-    [JX_F32] = f##_f32, [JX_F64] = f##_f64, [JX_C64] = f##_c64,               \
-    [JX_C128] = f##_c128
-
 static chain_fn *chain_of(jx_prim_id prim, jx_dtype dtype)
 {
-    static chain_fn *const sum[JX_NDTYPES] = {WRAPPING(sum), INEXACT(sum)};
-    static chain_fn *const prod[JX_NDTYPES] = {WRAPPING(prod), INEXACT(prod)};
-    static chain_fn *const max[JX_NDTYPES] = {COMPARING(max), INEXACT(max)};
-    static chain_fn *const min[JX_NDTYPES] = {COMPARING(min), INEXACT(min)};
-    static chain_fn *const logs[JX_NDTYPES] = {INEXACT(logsum)};
+    static chain_fn *const sum[JX_NDTYPES] = {JX_WRAPPING(sum), JX_INEXACT(sum)};
+    static chain_fn *const prod[JX_NDTYPES] = {JX_WRAPPING(prod), JX_INEXACT(prod)};
+    static chain_fn *const max[JX_NDTYPES] = {JX_COMPARING(max), JX_INEXACT(max)};
+    static chain_fn *const min[JX_NDTYPES] = {JX_COMPARING(min), JX_INEXACT(min)};
+    static chain_fn *const logs[JX_NDTYPES] = {JX_INEXACT(logsum)};
 
     switch (prim) {
     case JX_PRIM_cumsum:

@@ -1,0 +1,424 @@
+/* window_reduce.c - reduce_window with a known operation or any other. */
+#include "runtime/kernels/monoid.h"
+#include "runtime/kernels/window.h"
+#include "runtime/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- known operations ----
+ *
+ * `start` fills the accumulators (from one element, or with the neutral one),
+ * `fold` takes in n rows of `width` elements, `put` stores. */
+typedef struct fold_fns {
+    void (*start)(void *acc, const void *from, int64_t width);
+    void (*fold)(void *acc, const void *in, int64_t n, int64_t step,
+                 int64_t width);
+    void (*put)(const void *acc, void *out, int64_t width);
+} fold_fns;
+
+#define FOLD(name, type, wide, START, STEP)                                   \
+    static void name##_start(void *acc, const void *from, int64_t width)      \
+    {                                                                         \
+        wide first = from ? (wide)*(const type *)from : (wide)(START);        \
+        for (int64_t j = 0; j < width; j++)                                   \
+            ((wide *)acc)[j] = first;                                         \
+    }                                                                         \
+    static void name##_fold(void *to, const void *from, int64_t n,            \
+                            int64_t step, int64_t width)                      \
+    {                                                                         \
+        wide *acc = to;                                                       \
+        const type *in = from;                                                \
+        if (width == 1) {                                                     \
+            wide a = *acc;                                                    \
+            for (int64_t i = 0; i < n; i++)                                   \
+                a = STEP(a, in[i * step]);                                    \
+            *acc = a;                                                         \
+            return;                                                           \
+        }                                                                     \
+        for (int64_t i = 0; i < n; i++, in += step)                           \
+            for (int64_t j = 0; j < width; j++)                               \
+                acc[j] = STEP(acc[j], in[j]);                                 \
+    }                                                                         \
+    static void name##_put(const void *acc, void *out, int64_t width)         \
+    {                                                                         \
+        for (int64_t j = 0; j < width; j++)                                   \
+            ((type *)out)[j] = (type)((const wide *)acc)[j];                  \
+    }                                                                         \
+    static const fold_fns name = {name##_start, name##_fold, name##_put};
+
+#define AND(a, x) ((a) & (x))
+#define OR(a, x) ((a) | (x))
+#define XOR(a, x) ((a) ^ (x))
+#define INF ((double)INFINITY)
+
+FOLD(sum_f32, float, double, 0, JX_ADD)
+FOLD(sum_f64, double, double, 0, JX_ADD)
+FOLD(sum_c64, float complex, double complex, 0, JX_ADD)
+FOLD(sum_c128, double complex, double complex, 0, JX_ADD)
+FOLD(sum_8, uint8_t, uint8_t, 0, JX_ADD)
+FOLD(sum_16, uint16_t, uint16_t, 0, JX_ADD)
+FOLD(sum_32, uint32_t, uint32_t, 0, JX_ADD)
+FOLD(sum_64, uint64_t, uint64_t, 0, JX_ADD)
+FOLD(prod_f32, float, double, 1, JX_MUL)
+FOLD(prod_f64, double, double, 1, JX_MUL)
+FOLD(prod_c64, float complex, double complex, 1, jx_times)
+FOLD(prod_c128, double complex, double complex, 1, jx_times)
+FOLD(prod_8, uint8_t, uint8_t, 1, JX_MUL)
+FOLD(prod_16, uint16_t, uint32_t, 1, JX_MUL)
+FOLD(prod_32, uint32_t, uint32_t, 1, JX_MUL)
+FOLD(prod_64, uint64_t, uint64_t, 1, JX_MUL)
+FOLD(max_f32, float, float, -INF, jx_max_float)
+FOLD(max_f64, double, double, -INF, jx_max_float)
+FOLD(max_c64, float complex, float complex, CMPLXF(-INFINITY, -INFINITY),
+     jx_max_complex)
+FOLD(max_c128, double complex, double complex, CMPLX(-INF, -INF),
+     jx_max_complex)
+FOLD(max_i8, int8_t, int8_t, INT8_MIN, JX_GREATER)
+FOLD(max_i16, int16_t, int16_t, INT16_MIN, JX_GREATER)
+FOLD(max_i32, int32_t, int32_t, INT32_MIN, JX_GREATER)
+FOLD(max_i64, int64_t, int64_t, INT64_MIN, JX_GREATER)
+FOLD(max_u8, uint8_t, uint8_t, 0, JX_GREATER)
+FOLD(max_u16, uint16_t, uint16_t, 0, JX_GREATER)
+FOLD(max_u32, uint32_t, uint32_t, 0, JX_GREATER)
+FOLD(max_u64, uint64_t, uint64_t, 0, JX_GREATER)
+FOLD(min_f32, float, float, INF, jx_min_float)
+FOLD(min_f64, double, double, INF, jx_min_float)
+FOLD(min_c64, float complex, float complex, CMPLXF(INFINITY, INFINITY),
+     jx_min_complex)
+FOLD(min_c128, double complex, double complex, CMPLX(INF, INF),
+     jx_min_complex)
+FOLD(min_i8, int8_t, int8_t, INT8_MAX, JX_LESS)
+FOLD(min_i16, int16_t, int16_t, INT16_MAX, JX_LESS)
+FOLD(min_i32, int32_t, int32_t, INT32_MAX, JX_LESS)
+FOLD(min_i64, int64_t, int64_t, INT64_MAX, JX_LESS)
+FOLD(min_u8, uint8_t, uint8_t, UINT8_MAX, JX_LESS)
+FOLD(min_u16, uint16_t, uint16_t, UINT16_MAX, JX_LESS)
+FOLD(min_u32, uint32_t, uint32_t, UINT32_MAX, JX_LESS)
+FOLD(min_u64, uint64_t, uint64_t, UINT64_MAX, JX_LESS)
+FOLD(and_8, uint8_t, uint8_t, UINT8_MAX, AND)
+FOLD(and_16, uint16_t, uint16_t, UINT16_MAX, AND)
+FOLD(and_32, uint32_t, uint32_t, UINT32_MAX, AND)
+FOLD(and_64, uint64_t, uint64_t, UINT64_MAX, AND)
+FOLD(or_8, uint8_t, uint8_t, 0, OR)
+FOLD(or_16, uint16_t, uint16_t, 0, OR)
+FOLD(or_32, uint32_t, uint32_t, 0, OR)
+FOLD(or_64, uint64_t, uint64_t, 0, OR)
+FOLD(xor_8, uint8_t, uint8_t, 0, XOR)
+FOLD(xor_16, uint16_t, uint16_t, 0, XOR)
+FOLD(xor_32, uint32_t, uint32_t, 0, XOR)
+FOLD(xor_64, uint64_t, uint64_t, 0, XOR)
+
+/* The tables hold addresses. */
+#define WRAPS(f)                                                              \
+    [JX_I8] = &f##_8, [JX_U8] = &f##_8, [JX_I16] = &f##_16,                   \
+    [JX_U16] = &f##_16, [JX_I32] = &f##_32, [JX_U32] = &f##_32,               \
+    [JX_I64] = &f##_64, [JX_U64] = &f##_64
+#define COMPARES(f)                                                           \
+    [JX_I8] = &f##_i8, [JX_U8] = &f##_u8, [JX_I16] = &f##_i16,                \
+    [JX_U16] = &f##_u16, [JX_I32] = &f##_i32, [JX_U32] = &f##_u32,            \
+    [JX_I64] = &f##_i64, [JX_U64] = &f##_u64
+#define FLOATS(f)                                                             \
+    [JX_F32] = &f##_f32, [JX_F64] = &f##_f64, [JX_C64] = &f##_c64,            \
+    [JX_C128] = &f##_c128
+
+static const fold_fns *fold_of(jx_prim_id prim, jx_dtype dtype)
+{
+    /* A sum of bools is "or", a product "and". */
+    static const fold_fns *const sum[JX_NDTYPES] = {[JX_BOOL] = &or_8,
+                                                    WRAPS(sum), FLOATS(sum)};
+    static const fold_fns *const prod[JX_NDTYPES] = {
+        [JX_BOOL] = &and_8, WRAPS(prod), FLOATS(prod)};
+    static const fold_fns *const max[JX_NDTYPES] = {[JX_BOOL] = &or_8,
+                                                    COMPARES(max), FLOATS(max)};
+    static const fold_fns *const min[JX_NDTYPES] = {[JX_BOOL] = &and_8,
+                                                    COMPARES(min), FLOATS(min)};
+    static const fold_fns *const ands[JX_NDTYPES] = {[JX_BOOL] = &and_8,
+                                                     WRAPS(and)};
+    static const fold_fns *const ors[JX_NDTYPES] = {[JX_BOOL] = &or_8,
+                                                    WRAPS(or)};
+    static const fold_fns *const xors[JX_NDTYPES] = {[JX_BOOL] = &xor_8,
+                                                     WRAPS(xor)};
+
+    switch (prim) {
+    case JX_PRIM_reduce_window_sum:
+    case JX_PRIM_add:
+    case JX_PRIM_add_any:
+        return sum[dtype];
+    case JX_PRIM_mul:
+        return prod[dtype];
+    case JX_PRIM_reduce_window_max:
+    case JX_PRIM_max:
+        return max[dtype];
+    case JX_PRIM_reduce_window_min:
+    case JX_PRIM_min:
+        return min[dtype];
+    case JX_PRIM_and:
+        return ands[dtype];
+    case JX_PRIM_or:
+        return ors[dtype];
+    case JX_PRIM_xor:
+        return xors[dtype];
+    default:
+        return NULL;
+    }
+}
+
+typedef struct folding {
+    jx_window window;
+    const fold_fns *fns;
+    /* A second operand is the initial value; it also stands wherever the
+     * window is over no element. */
+    bool has_init;
+    size_t acc; /* bytes of the accumulators; behind them a row of it */
+} folding;
+
+static void fold_one(const folding *f, const int64_t *at, const char *in,
+                     int64_t item, const void *init, char *acc)
+{
+    const jx_window *w = &f->window;
+    int64_t pos[JX_MAX_RANK] = {0}, offset = 0;
+    int last = w->rank - 1;
+    jx_reach r;
+
+    jx_window_reach(w, at, &r);
+    f->fns->start(acc, init, w->inner);
+    if (r.count > 0)
+        do
+            f->fns->fold(acc, in + (r.start + offset) * item,
+                         last < 0 ? 1 : r.counts[last],
+                         last < 0 ? 0 : r.steps[last], w->inner);
+        while (jx_reach_next(w, &r, pos, &offset));
+    if (init && r.count < w->places)
+        f->fns->fold(acc, acc + f->acc, w->places - r.count, 0, w->inner);
+}
+
+static bool run_fold(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
+{
+    const folding *f = data;
+    int64_t at[JX_MAX_RANK] = {0}, inner = f->window.inner;
+    int64_t item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes;
+    const void *init = f->has_init ? ins[1].data : NULL;
+    char *out = outs[0].data, *acc = scratch;
+
+    (void)run;
+    for (int64_t j = 0; init && j < inner; j++)
+        memcpy(acc + f->acc + j * item, init, (size_t)item);
+    do {
+        fold_one(f, at, ins[0].data, item, init, acc);
+        f->fns->put(acc, out, inner);
+        out += inner * item;
+    } while (jx_window_next(&f->window, at));
+    return true;
+}
+
+/* The dtype to fold in. */
+static jx_dtype folding_dtype(jx_dtype d)
+{
+    const jx_dtype_info *info = jx_dtype_of(d);
+
+    if (info->kind == JX_KIND_FLOAT)
+        return d == JX_F64 ? d : JX_F32;
+    if (info->bits < 8)
+        return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
+    return d;
+}
+
+/* `init`, if any, is a scalar.  False without a failure when there is no such
+ * fold. */
+static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
+                      const jx_slot *ins, const jx_p_window *params,
+                      jx_slot *outs)
+{
+    jx_slot out = jx_plan_output(p, eqn, 0), all[2];
+    jx_dtype dtype = folding_dtype(out.dtype);
+    folding f = {.fns = fold_of(prim, dtype), .has_init = eqn->nins == 2};
+
+    if (!f.fns)
+        return false;
+    for (int i = 0; i < eqn->nins; i++) {
+        all[i] = jx_plan_convert(p, &ins[i], dtype);
+        all[i] = jx_plan_dense(p, &all[i]);
+    }
+    if (!jx_window_plan(p, &all[0], &out, &params->window_dimensions,
+                        &params->window_strides, &params->padding,
+                        &params->base_dilation, &params->window_dilation,
+                        &f.window))
+        return false;
+    f.acc = (size_t)f.window.inner * 16;
+    jx_slot to = dtype == out.dtype
+                     ? out
+                     : jx_plan_new(p, dtype, out.rank, out.shape);
+    if (jx_slot_count(&out) > 0)
+        jx_plan_op(p, run_fold, &f, sizeof f, eqn->nins, all, 1, &to,
+                   2 * f.acc);
+    outs[0] = jx_plan_convert(p, &to, out.dtype);
+    return true;
+}
+
+bool jx_plan_reduce_window_monoid(jx_planner *p, const jx_eqn *eqn,
+                                  const jx_slot *ins, jx_slot *outs)
+{
+    return plan_fold(p, eqn, eqn->prim->id, ins, eqn->typed, outs) ||
+           jx_plan_fail(p, "%s of %s can't be run", eqn->prim->name,
+                        jx_dtype_of(ins[0].dtype)->short_name);
+}
+
+/* ---- any body ---- */
+
+typedef struct general {
+    jx_window window;
+    int block, n;
+} general;
+
+/* The position in the input of place `k` of a window, or -1. */
+static int64_t place(const jx_window *w, const int64_t *at, const int64_t *k)
+{
+    int64_t offset = 0;
+
+    for (int i = 0; i < w->rank; i++) {
+        int64_t position =
+            at[i] * w->stride[i] - w->low[i] + k[i] * w->dilation[i];
+        if (position < 0 || position % w->base[i] ||
+            position / w->base[i] >= w->in[i])
+            return -1;
+        offset += position / w->base[i] * w->step[i];
+    }
+    return offset;
+}
+
+static void put(const jx_view *to, const void *from)
+{
+    memcpy(to->data, from, jx_dtype_of(to->dtype)->bytes);
+}
+
+/* Operands as in a general reduce: n arrays, n initial values; outputs: n
+ * results, 2 n slots that the body reads, n that it writes. */
+static bool window_of_body(jx_run *run, const general *g, const int64_t *at,
+                           int64_t inner, const jx_view *ins,
+                           const jx_view *outs)
+{
+    const jx_view *acc = outs + g->n, *x = acc + g->n, *result = x + g->n;
+    int64_t k[JX_MAX_RANK] = {0};
+
+    for (int i = 0; i < g->n; i++)
+        put(&acc[i], ins[g->n + i].data);
+    for (;;) {
+        int64_t offset = place(&g->window, at, k);
+        for (int i = 0; i < g->n; i++)
+            put(&x[i], offset < 0
+                           ? ins[g->n + i].data
+                           : ins[i].data +
+                                 (size_t)(offset + inner) *
+                                     jx_dtype_of(ins[i].dtype)->bytes);
+        if (!jx_run_block(run, g->block))
+            return false;
+        for (int i = 0; i < g->n; i++)
+            put(&acc[i], result[i].data);
+        int axis = g->window.rank - 1;
+        for (; axis >= 0; axis--) {
+            if (++k[axis] < g->window.size[axis])
+                break;
+            k[axis] = 0;
+        }
+        if (axis < 0)
+            return true;
+    }
+}
+
+static bool run_general(jx_run *run, const void *data, const jx_view *ins,
+                        const jx_view *outs, void *scratch)
+{
+    const general *g = data;
+    int64_t at[JX_MAX_RANK] = {0}, element = 0;
+
+    (void)scratch;
+    do
+        for (int64_t j = 0; j < g->window.inner; j++, element++) {
+            if (!window_of_body(run, g, at, j, ins, outs))
+                return false;
+            for (int i = 0; i < g->n; i++) {
+                size_t item = jx_dtype_of(outs[i].dtype)->bytes;
+                memcpy(outs[i].data + (size_t)element * item,
+                       outs[g->n + i].data, item);
+            }
+        }
+    while (jx_window_next(&g->window, at));
+    return true;
+}
+
+static bool plan_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                         jx_slot *outs, jx_slot *args)
+{
+    const jx_p_reduce_window *params = eqn->typed;
+    int n = eqn->nouts;
+    general g = {.n = n};
+    jx_slot *all = args + 2 * n;
+
+    for (int i = 0; i < n; i++) {
+        args[i] = jx_plan_dense(p, &ins[i]);
+        args[n + i] = ins[n + i];
+        all[i] = outs[i] = jx_plan_output(p, eqn, i);
+        all[n + i] = jx_plan_new(p, ins[i].dtype, 0, NULL);
+        all[2 * n + i] = jx_plan_new(p, ins[i].dtype, 0, NULL);
+        if (ins[i].rank != ins[0].rank ||
+            memcmp(ins[i].shape, ins[0].shape,
+                   (size_t)ins[0].rank * sizeof(int64_t)))
+            return jx_plan_fail(p, "operands of one shape are expected");
+    }
+    if (!jx_window_plan(p, &args[0], &outs[0], &params->window_dimensions,
+                        &params->window_strides, &params->padding,
+                        &params->base_dilation, &params->window_dilation,
+                        &g.window))
+        return false;
+    g.block = jx_plan_body(p, &params->jaxpr, all + n, all + 3 * n);
+    if (jx_slot_count(&outs[0]) > 0)
+        jx_plan_block_op(p, run_general, &g, sizeof g, 2 * n, args, 4 * n, all,
+                         0, g.block, 1);
+    return true;
+}
+
+/* The operation of a body that is one equation on its two operands. */
+static jx_prim_id only_operation(const jx_jaxpr *body)
+{
+    const jx_eqn *eqn = &body->eqns[0];
+
+    if (body->nins != 2 || body->nouts != 1 || body->neqns != 1 ||
+        eqn->nins != 2 || eqn->nouts != 1 || body->outs[0].var != eqn->outs[0])
+        return JX_PRIM_unknown;
+    const jx_var *a = body->vars[body->nconsts];
+    const jx_var *b = body->vars[body->nconsts + 1];
+    bool both = (eqn->ins[0].var == a && eqn->ins[1].var == b) ||
+                (eqn->ins[0].var == b && eqn->ins[1].var == a);
+    return both && a->aval->dtype == eqn->outs[0]->aval->dtype
+               ? eqn->prim->id
+               : JX_PRIM_unknown;
+}
+
+bool jx_plan_reduce_window(jx_planner *p, const jx_eqn *eqn,
+                           const jx_slot *ins, jx_slot *outs)
+{
+    const jx_p_reduce_window *params = eqn->typed;
+    const jx_jaxpr *body = params->jaxpr.jaxpr;
+    jx_p_window window = {.window_dimensions = params->window_dimensions,
+                          .window_strides = params->window_strides,
+                          .padding = params->padding,
+                          .base_dilation = params->base_dilation,
+                          .window_dilation = params->window_dilation};
+    int n = eqn->nouts;
+
+    if (n < 1 || eqn->nins != 2 * n || body->nins != 2 * n || body->nouts != n)
+        return jx_plan_fail(p, "the body takes other operands");
+    for (int i = 0; i < n; i++)
+        if (ins[n + i].rank != 0)
+            return jx_plan_fail(p, "initial values are scalars");
+    if (n == 1 && plan_fold(p, eqn, only_operation(body), ins, &window, outs))
+        return true;
+    jx_slot *args = malloc((size_t)(6 * n) * sizeof *args);
+    if (!args)
+        return jx_plan_fail(p, "there is no memory");
+    bool ok = plan_general(p, eqn, ins, outs, args);
+    free(args);
+    return ok;
+}
