@@ -91,7 +91,7 @@ test: setup  ## set up, then run every test
 demo:  ## set up, then check, gradcheck and run the demo programs
 	@scripts/setup.sh build
 	@$(MAKE) -j$$(nproc) all
-	@scripts/demo.sh
+	@demo/run.sh $(BUILD)/jaxvet
 
 # The same tests in other builds.
 .PHONY: asan valgrind
