@@ -13,7 +13,6 @@ import jax
 import ml_dtypes
 import numpy as np
 from jax._src import core, dtypes
-from jax._src.interpreters import partial_eval as pe
 from jax.sharding import NamedSharding, PartitionSpec
 
 _WIDTHS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
@@ -160,15 +159,14 @@ class Program:
         row = self.document["jaxprs"][index]
         consts = [self.consts[i] for i in value.get("consts", ())]
         avals = [self.avals[i] for i in row["in"]][len(consts):]
-        traced, _, made, *_ = pe.trace_to_jaxpr_dynamic(
-            jax._src.linear_util.wrap_init(
-                lambda *args: self.jaxpr(index, [*consts, *args]),
-                debug_info=jax._src.api_util.debug_info("test", None, (), {})),
-            avals)
+        closed = jax.make_jaxpr(
+            lambda *args: self.jaxpr(index, [*consts, *args]))(*[
+                jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type)
+                for a in avals])
         if value.get("open"):
-            assert not made
-            return traced
-        return core.ClosedJaxpr(traced, made)
+            assert not closed.consts
+            return closed.jaxpr
+        return closed
 
     def _rec(self, value, name):
         fields = {key: self.param(item) for key, item in value["f"].items()}
