@@ -102,45 +102,184 @@ static void require_pairs(jx_typing *t, jx_ints a, jx_ints b, const char *name)
                       (long long)a.at[i], (long long)b.at[i]);
 }
 
-static int free_axes(const jx_aval *in, jx_ints batch, jx_ints contracting,
+/* The dtype of the product, or the preferred one. */
+static bool dot_dtype(jx_typing *t, jx_dtype wanted, const jx_value *precision,
+                      jx_dtype *dtype)
+{
+    if (!product_dtype(t, dtype))
+        return false;
+    if (wanted == JX_DT_NONE || wanted == *dtype)
+        return true;
+    if (!names_algorithm(precision) && !jx_dtype_is_float(*dtype) &&
+        width(wanted) < width(*dtype))
+        return jx_type_wrong(t, "preferred_element_type %s is narrower than %s",
+                             jx_dtype_of(wanted)->short_name,
+                             jx_dtype_of(*dtype)->short_name);
+    *dtype = wanted;
+    return true;
+}
+
+/* Batch axes, then what is left of operand 0, then of operand 1 (but for
+ * `groups`). */
+static int dot_shape(jx_typing *t, const jx_dot_dims *d, jx_ints groups,
                      const jx_dim **shape)
 {
-    int count = 0;
+    const jx_aval *lhs = t->ins[0], *rhs = t->ins[1];
+    int rank = 0;
 
-    for (int i = 0; i < in->rank; i++)
-        if (!jx_has_axis(batch, i) && !jx_has_axis(contracting, i))
-            shape[count++] = in->shape[i];
-    return count;
+    require_pairs(t, d->lhs_batch, d->rhs_batch, "batch");
+    require_pairs(t, d->lhs_contracting, d->rhs_contracting, "contracting");
+    for (int i = 0; i < d->lhs_batch.count; i++)
+        shape[rank++] = lhs->shape[d->lhs_batch.at[i]];
+    for (int i = 0; i < lhs->rank; i++)
+        if (!jx_has_axis(d->lhs_batch, i) && !jx_has_axis(d->lhs_contracting, i))
+            shape[rank++] = lhs->shape[i];
+    for (int i = 0; i < rhs->rank; i++)
+        if (!jx_has_axis(d->rhs_batch, i) &&
+            !jx_has_axis(d->rhs_contracting, i) && !jx_has_axis(groups, i))
+            shape[rank++] = rhs->shape[i];
+    return rank;
 }
 
 void jx_type_dot_general(jx_typing *t)
 {
     const jx_p_dot_general *p = t->params;
-    const jx_dot_dims *d = &p->dimension_numbers;
     const jx_dim **shape = jx_shape(t, t->ins[0]->rank + t->ins[1]->rank);
     jx_dtype dtype;
-    int rank = 0;
 
-    if (!shape || !check_dot_axes(t, d) || !product_dtype(t, &dtype))
+    if (!shape || !check_dot_axes(t, &p->dimension_numbers) ||
+        !dot_dtype(t, p->preferred_element_type, p->precision, &dtype))
         return;
-    jx_dtype wanted = p->preferred_element_type;
-    if (wanted != JX_DT_NONE && wanted != dtype) {
-        if (!names_algorithm(p->precision) && !jx_dtype_is_float(dtype) &&
-            width(wanted) < width(dtype)) {
-            jx_type_wrong(t, "preferred_element_type %s is narrower than %s",
-                          jx_dtype_of(wanted)->short_name,
-                          jx_dtype_of(dtype)->short_name);
-            return;
-        }
-        dtype = wanted;
-    }
-    require_pairs(t, d->lhs_batch, d->rhs_batch, "batch");
-    require_pairs(t, d->lhs_contracting, d->rhs_contracting, "contracting");
-    for (int i = 0; i < d->lhs_batch.count; i++)
-        shape[rank++] = t->ins[0]->shape[d->lhs_batch.at[i]];
-    rank += free_axes(t->ins[0], d->lhs_batch, d->lhs_contracting, shape + rank);
-    rank += free_axes(t->ins[1], d->rhs_batch, d->rhs_contracting, shape + rank);
+    int rank = dot_shape(t, &p->dimension_numbers, (jx_ints){0}, shape);
     jx_type_out(t, 0, dtype, jx_all_weak(t), rank, shape);
+}
+
+/* -- dot_general over groups of rows ------------------------------------- */
+
+typedef struct ragged {
+    jx_dot_dims dot;
+    jx_ints of_lhs, groups; /* the axis cut into groups; operand 1's, if any */
+} ragged;
+
+static bool ints_of(jx_typing *t, const jx_value *list, jx_ints *ints)
+{
+    int64_t *at;
+
+    if (!list || list->tag != JX_V_TUPLE)
+        return false;
+    at = JX_NEW_ARRAY(t->program->ctx->arena, list->count, int64_t);
+    for (int i = 0; at && i < list->count; i++) {
+        if (list->items[i]->tag != JX_V_INT)
+            return false;
+        at[i] = list->items[i]->integer;
+    }
+    *ints = (jx_ints){list->count, at};
+    return at != NULL;
+}
+
+static bool pair_of(jx_typing *t, const jx_value *pair, jx_ints *a, jx_ints *b)
+{
+    return pair->tag == JX_V_TUPLE && pair->count == 2 &&
+           ints_of(t, pair->items[0], a) && ints_of(t, pair->items[1], b);
+}
+
+static bool read_ragged(jx_typing *t, const jx_value *from, ragged *r)
+{
+    const jx_value *dot;
+
+    if (from->tag != JX_V_RECORD || from->count != 3)
+        return false;
+    dot = from->items[0];
+    return dot->tag == JX_V_TUPLE && dot->count == 2 &&
+           pair_of(t, dot->items[0], &r->dot.lhs_contracting,
+                   &r->dot.rhs_contracting) &&
+           pair_of(t, dot->items[1], &r->dot.lhs_batch, &r->dot.rhs_batch) &&
+           ints_of(t, from->items[1], &r->of_lhs) &&
+           ints_of(t, from->items[2], &r->groups) && r->of_lhs.count == 1;
+}
+
+/* group_sizes is a list, or one per item of the axes before the ragged one. */
+static bool check_group_sizes(jx_typing *t, const ragged *r, jx_ints among)
+{
+    const jx_aval *lhs = t->ins[0], *sizes = t->ins[2];
+    int axis = 0;
+
+    if (sizes->rank < 1)
+        return jx_type_wrong(t, "operand 2 is a scalar");
+    if (sizes->rank == 1)
+        return true;
+    for (int i = 0; i < r->dot.lhs_batch.count &&
+                    r->dot.lhs_batch.at[i] != r->of_lhs.at[0];
+         i++, axis++)
+        if (axis < sizes->rank - 1)
+            jx_require_eq(t, sizes->shape[axis],
+                          lhs->shape[r->dot.lhs_batch.at[i]],
+                          "operand 2, axis %d: a batch axis", axis);
+    for (int i = 0; i < among.count && among.at[i] != r->of_lhs.at[0];
+         i++, axis++)
+        if (axis < sizes->rank - 1)
+            jx_require_eq(t, sizes->shape[axis], lhs->shape[among.at[i]],
+                          "operand 2, axis %d: an axis before the ragged one",
+                          axis);
+    return axis == sizes->rank - 1 ||
+           jx_type_wrong(t, "operand 2 has rank %d, expected 1 or %d",
+                         sizes->rank, axis + 1);
+}
+
+/* The axes of operand 0 that are neither batch nor contracting. */
+static jx_ints free_of_lhs(jx_typing *t, const jx_dot_dims *d)
+{
+    int rank = t->ins[0]->rank;
+    int64_t *at = JX_NEW_ARRAY(t->program->ctx->arena, rank, int64_t);
+    jx_ints axes = {0, at};
+
+    for (int i = 0; at && i < rank; i++)
+        if (!jx_has_axis(d->lhs_batch, i) && !jx_has_axis(d->lhs_contracting, i))
+            at[axes.count++] = i;
+    return axes;
+}
+
+/* By the axis that is cut into groups: a free one takes one matrix of operand
+ * 1 per group, a contracting one gives one result per group, a batch axis
+ * neither. */
+void jx_type_ragged_dot(jx_typing *t)
+{
+    const jx_p_ragged_dot *p = t->params;
+    const jx_dim **shape = jx_shape(t, t->ins[0]->rank + t->ins[1]->rank + 1);
+    ragged r = {.of_lhs = {0}};
+    jx_dtype dtype;
+
+    if (!shape || !jx_type_takes(t, 0, JX_TAKES_ANY) ||
+        !jx_type_takes(t, 1, JX_TAKES_ANY) || !jx_type_integer(t, 2))
+        return;
+    if (!read_ragged(t, p->ragged_dot_dimension_numbers, &r)) {
+        jx_type_wrong(t, "ragged_dot_dimension_numbers do not say the axes");
+        return;
+    }
+    if (!check_dot_axes(t, &r.dot) ||
+        !jx_type_axis(t, "lhs_ragged_dimensions", r.of_lhs.at[0],
+                      t->ins[0]->rank) ||
+        !jx_type_axes(t, "rhs_group_dimensions", r.groups, t->ins[1]->rank) ||
+        !dot_dtype(t, p->preferred_element_type, p->precision, &dtype))
+        return;
+    bool contracts = jx_has_axis(r.dot.lhs_contracting, r.of_lhs.at[0]);
+    bool batches = jx_has_axis(r.dot.lhs_batch, r.of_lhs.at[0]);
+    jx_ints among = contracts ? r.dot.lhs_contracting
+                    : batches ? (jx_ints){0}
+                              : free_of_lhs(t, &r.dot);
+    if (r.groups.count != (contracts || batches ? 0 : 1)) {
+        jx_type_wrong(t, "operand 1 has %d group axes", r.groups.count);
+        return;
+    }
+    if (!check_group_sizes(t, &r, among))
+        return;
+    const jx_dim *groups = t->ins[2]->shape[t->ins[2]->rank - 1];
+    if (r.groups.count)
+        jx_require_eq(t, t->ins[1]->shape[r.groups.at[0]], groups,
+                      "operand 1, group axis: the number of groups");
+    shape[0] = groups;
+    int rank = dot_shape(t, &r.dot, r.groups, shape + contracts);
+    jx_type_out(t, 0, dtype, jx_all_weak(t), rank + contracts, shape);
 }
 
 /* -- convolution --------------------------------------------------------- */

@@ -55,11 +55,17 @@ static bool read_text(decode *d, const jx_value *v, void *to)
     return true;
 }
 
+/* numpy's scalar class stands for its dtype (`preferred_element_type` may be
+ * `jnp.float32`), and is written as a function of that name. */
 static bool read_dtype(decode *d, const jx_value *v, void *to)
 {
-    if (v->tag != JX_V_DTYPE || v->dtype == JX_DT_NONE)
+    jx_dtype dtype = v->tag == JX_V_DTYPE ? v->dtype : JX_DT_NONE;
+
+    if (v->tag == JX_V_FUNCTION && v->text)
+        dtype = jx_dtype_named(v->text, strlen(v->text));
+    if (dtype == JX_DT_NONE)
         return want(d, "a dtype");
-    *(jx_dtype *)to = v->dtype;
+    *(jx_dtype *)to = dtype;
     return true;
 }
 
