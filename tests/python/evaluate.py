@@ -75,7 +75,8 @@ class Program:
     def __init__(self, document):
         self.document = document
         self.avals = [self._read_aval(row) for row in document["avals"]]
-        self.consts = [self._read_const(row) for row in document.get("consts", ())]
+        self.consts = [self._read_const(row)
+                       for row in document.get("consts", ())]
 
     def _read_aval(self, row):
         assert "k" not in row, f"no {row['k']} here"

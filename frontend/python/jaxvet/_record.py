@@ -85,8 +85,9 @@ class Recorder:
         if not self._open:
             return None
         op, lhs, rhs, scope = self._open[-1]
-        return {"id": 1, "lhs": lhs, "op": op, "rhs": rhs, "constraints": [
-            constraint.debug_str for constraint in scope._explicit_constraints]}
+        return {"id": 1, "lhs": lhs, "op": op, "rhs": rhs,
+                "constraints": [constraint.debug_str for constraint
+                                in scope._explicit_constraints]}
 
     # -- hooks
 

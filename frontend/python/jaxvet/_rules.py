@@ -107,6 +107,8 @@ class Rules:
                 with _compat.equation_context(met.eqn, met.shard_maps):
                     made = extract(met, mask)
                 row.update(self._written(made))
+                if row["zeros"] in [other["zeros"] for other in patterns]:
+                    continue
             except Exception as error:  # the user's function: say what it said
                 row["error"] = _reason(error)
             patterns.append(row)
@@ -153,7 +155,7 @@ class Rules:
 
     def _vjp(self, met, mask) -> dict:
         params, nc = met.eqn.params, met.eqn.params.get("num_consts", 0)
-        jaxpr, consts = _forward(met.thunk, mask)
+        jaxpr, consts, asked = _forward(met.thunk, mask)
         _refuse_tracers(consts)
         _, res_tree, *forwards = params["out_trees"]()
         forwards = (list(forwards[0]) if forwards
@@ -164,7 +166,7 @@ class Rules:
                      else met.eqn.invars[place] for place in forwards]
         backward, ct_zeros = _backward(
             params["bwd"], residuals, jaxpr.outvars[count:])
-        made = {"fwd": (jaxpr, consts)}
+        made = {"zeros": _text(asked), "fwd": (jaxpr, consts)}
         if count:
             made["nres"] = count
         if forwards:
@@ -335,16 +337,18 @@ def _forward(thunk, zeros) -> tuple:
     """The forward jaxpr for a mask of zeros (the thunk wants its opposite).
 
     A value that a lifted rule closed over may not be differentiated; which
-    inputs those are is found by asking for each alone.
+    inputs those are is found by asking for each alone.  The mask that was
+    asked for in the end is the third result.
     """
     call, nonzeros = _called(thunk), [not zero for zero in zeros]
     try:
-        return call(*nonzeros)
+        return *call(*nonzeros), zeros
     except _compat.CustomVJPException:
         alone = [[k == i for k in range(len(zeros))]
                  for i in range(len(zeros))]
-        return call(*[nonzero and _accepts(call, one)
-                      for nonzero, one in zip(nonzeros, alone)])
+        nonzeros = [nonzero and _accepts(call, one)
+                    for nonzero, one in zip(nonzeros, alone)]
+        return *call(*nonzeros), [not nonzero for nonzero in nonzeros]
 
 
 def _accepts(call, nonzeros) -> bool:
