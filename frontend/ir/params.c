@@ -392,7 +392,7 @@ static bool read_opt_rule(decode *d, const jx_value *v, void *to)
 typedef bool reader(decode *d, const jx_value *v, void *to);
 
 typedef struct field {
-    const char *name;
+    const char *name, *kind;
     size_t offset;
     reader *read;
     bool optional;
@@ -405,13 +405,13 @@ typedef struct schema {
 
 /* A field's row; its struct is `jx_p_here` while a family is expanded. */
 #define FIELD(kind, name)                                                     \
-    {#name, offsetof(jx_p_here, name), read_##kind,                           \
+    {#name, #kind, offsetof(jx_p_here, name), read_##kind,                           \
      sizeof #kind > 4 && #kind[0] == 'o' && #kind[3] == '_'},
 #define PARAMS(name, ...)                                                     \
     static const field *fields_##name(size_t *count)                          \
     {                                                                         \
         typedef jx_p_##name jx_p_here;                                        \
-        static const field fields[] = {__VA_ARGS__{NULL, 0, NULL, false}};    \
+        static const field fields[] = {__VA_ARGS__{NULL, NULL, 0, NULL, false}};    \
         *count = sizeof fields / sizeof *fields - 1;                          \
         return (void)offsetof(jx_p_here, jx_nothing), fields;                 \
     }
@@ -462,4 +462,14 @@ const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
             return NULL;
     }
     return to;
+}
+
+const char *jx_params_kind(jx_prim_id id, const char *name)
+{
+    schema s = schema_of(id);
+
+    for (size_t i = 0; i < s.nfields; i++)
+        if (!strcmp(s.fields[i].name, name))
+            return s.fields[i].kind;
+    return NULL;
 }

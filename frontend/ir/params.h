@@ -116,4 +116,8 @@ typedef enum jx_rng_algorithm {
 const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
                              const char **why);
 
+/* The kind of a parameter in params.def ("opt_dtype"), or NULL if the schema of
+ * the primitive does not name it. */
+const char *jx_params_kind(jx_prim_id id, const char *name);
+
 #endif

@@ -69,7 +69,7 @@ static void put_element(const jx_literal *l, jx_buffer *to)
         put_integer(l, to);
         break;
     case JX_KIND_FLOAT:
-        put_real(jx_element_real(dtype, l->bits), to);
+        put_real(l->wide ? l->real : jx_element_real(dtype, l->bits), to);
         break;
     case JX_KIND_COMPLEX:
         put_complex(jx_element_real(part, l->bits),
@@ -287,7 +287,9 @@ static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
         jx_buffer_puts(to, v->boolean ? "True" : "False");
         break;
     case JX_V_INT:
-        jx_buffer_printf(to, "%lld", (long long)v->integer);
+        jx_buffer_printf(to, quoted && v->text ? "np.%s(%lld)" : "%s%lld",
+                         quoted && v->text ? v->text : "",
+                         (long long)v->integer);
         break;
     case JX_V_UINT:
         jx_buffer_printf(to, "%llu", (unsigned long long)v->integer);

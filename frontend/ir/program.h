@@ -21,7 +21,7 @@ typedef struct jx_array {
     const jx_aval *aval; /* static */
     bool splat;          /* all elements equal: `data` holds one */
     size_t bytes;        /* of `data` */
-    const void *data;
+    const void *data;    /* NULL if the values are not known (text) */
     const char *npz;     /* the array's name in the side file, or NULL */
 } jx_array;
 
@@ -31,6 +31,8 @@ typedef struct jx_literal {
     const jx_dim *dim;     /* a symbolic size used as a value, or NULL */
     const jx_array *array; /* an array literal, or NULL */
     unsigned char bits[16]; /* otherwise: one element, little endian */
+    bool wide;   /* a Python float that its dtype can't hold, ... */
+    double real; /* ... which JAX still prints: as it was before rounding */
 } jx_literal;
 
 typedef struct jx_var {
@@ -223,6 +225,9 @@ typedef struct jx_program {
     const jx_rule *const *rules;
     const jx_comparison *comparisons;
     const char *npz_name, *npz_sha256; /* of the side file, or NULL */
+    bool from_text; /* read from jaxpr text, which has no weak types, no values
+                       of constants, no custom rules, no effects: what is said
+                       of these here is unknown rather than false */
     int64_t base; /* smallest value of a dim variable: 1 for JAX */
 } jx_program;
 

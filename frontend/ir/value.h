@@ -16,7 +16,7 @@ struct jx_array;
 typedef enum jx_value_tag {
     JX_V_NONE = 0,
     JX_V_BOOL,     /* .boolean */
-    JX_V_INT,      /* .integer (int64) */
+    JX_V_INT,      /* .integer (int64); .text "int64" of numpy's, or NULL */
     JX_V_UINT,     /* .integer holds the bits of a uint64 above INT64_MAX */
     JX_V_FLOAT,    /* .real */
     JX_V_COMPLEX,  /* .real, .imag */

@@ -2,9 +2,9 @@
  *
  * A literal becomes the bytes of its element as they lie in memory, whatever
  * way the document spells it. */
+#include "frontend/ir/element.h"
 #include "frontend/read/document_parts.h"
 
-#include <math.h>
 #include <string.h>
 
 static int hex_digit(char c)
@@ -67,28 +67,24 @@ static bool read_integer(jx_doc *d, const jx_node *at, jx_dtype dtype,
     return !d->walk.failed;
 }
 
+/* A Python float may be wider than the literal's dtype: JAX keeps it. */
 static bool read_float(jx_doc *d, const jx_node *at, jx_dtype dtype,
-                       unsigned char *to)
+                       jx_literal *to)
 {
     const jx_dtype_info *info = jx_dtype_of(dtype);
 
     if (jx_node_kind(at) == JX_JSON_TEXT)
-        return jx_doc_hex(d, at, (int)info->bytes, to);
+        return jx_doc_hex(d, at, (int)info->bytes, to->bits);
     if (jx_node_kind(at) != JX_JSON_REAL && jx_node_kind(at) != JX_JSON_INT)
         return jx_node_fail(&d->walk, at, "expected a number or a bit "
                                           "pattern");
     double value = jx_json_real(at->json);
-    if (dtype == JX_F64) {
-        memcpy(to, &value, 8);
-        return true;
-    }
-    float narrow = (float)value;
-    if (dtype != JX_F32)
+    if (dtype != JX_F32 && dtype != JX_F64)
         return jx_node_fail(&d->walk, at, "expected the bit pattern of a %s",
                             info->short_name);
-    if ((double)narrow != value)
-        return jx_node_fail(&d->walk, at, "this number is no f32");
-    memcpy(to, &narrow, 4);
+    jx_element_from_real(dtype, value, to->bits);
+    to->wide = jx_element_real(dtype, to->bits) != value;
+    to->real = value;
     return true;
 }
 
@@ -104,9 +100,11 @@ static bool read_complex(jx_doc *d, const jx_node *at, jx_dtype dtype,
            jx_doc_hex(d, &imag, half, to + half);
 }
 
-static bool read_element(jx_doc *d, const jx_node *at, const jx_aval *aval,
-                         unsigned char *to)
+static bool read_element(jx_doc *d, const jx_node *at, jx_literal *literal)
 {
+    const jx_aval *aval = literal->aval;
+    unsigned char *to = literal->bits;
+
     if (aval->rank)
         return jx_node_fail(&d->walk, at, "expected a scalar aval for a "
                                           "literal value");
@@ -119,7 +117,7 @@ static bool read_element(jx_doc *d, const jx_node *at, const jx_aval *aval,
     case JX_KIND_UINT:
         return read_integer(d, at, aval->dtype, to);
     case JX_KIND_FLOAT:
-        return read_float(d, at, aval->dtype, to);
+        return read_float(d, at, aval->dtype, literal);
     case JX_KIND_COMPLEX:
         return read_complex(d, at, aval->dtype, to);
     case JX_KIND_NONE:
@@ -145,7 +143,7 @@ const jx_literal *jx_doc_literal(jx_doc *d, const jx_node *at)
     if (d->walk.failed)
         return NULL;
     if (v.there) {
-        read_element(d, &v, to->aval, to->bits);
+        read_element(d, &v, to);
     } else if (dim.there) {
         to->dim = jx_doc_dim_text(d, &dim, jx_doc_scope(d, at));
     } else {

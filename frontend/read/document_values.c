@@ -63,6 +63,18 @@ static jx_value read_int(jx_doc *d, const jx_node *at, const jx_node *tag)
     return v;
 }
 
+/* An integer of numpy's: the same number, printed otherwise. */
+static jx_value read_numpy(jx_doc *d, const jx_node *at, const jx_node *tag)
+{
+    jx_value v = text_of(d, tag, JX_V_INT);
+    jx_node value = jx_node_need(&d->walk, at, "v");
+
+    if (v.text && jx_dtype_named(v.text, strlen(v.text)) == JX_DT_NONE)
+        jx_node_fail(&d->walk, tag, "expected an integer dtype");
+    v.integer = jx_node_int(&d->walk, &value, INT64_MIN, INT64_MAX);
+    return v;
+}
+
 static jx_value read_nonfinite(jx_doc *d, const jx_node *at,
                                const jx_node *tag)
 {
@@ -337,6 +349,7 @@ static const struct tag {
     {"$fn", "$fn", read_function},
     {"$aval", "$aval", read_aval},
     {"$int", "$int", read_int},
+    {"$np", "$np v", read_numpy},
     {"$f", "$f", read_nonfinite},
     {"$c", "$c", read_complex},
     {"$prim", "$prim", read_prim},

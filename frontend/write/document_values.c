@@ -26,7 +26,11 @@ static void put_int(const jx_value *v, jx_buffer *to)
 {
     const int64_t exact = (int64_t)1 << 53;
 
-    if (v->tag == JX_V_UINT)
+    if (v->text) {
+        jx_buffer_printf(to, "{\"$np\":\"%s\",\"v\":", v->text);
+        jx_emit_int(v->integer, to);
+        jx_buffer_putc(to, '}');
+    } else if (v->tag == JX_V_UINT)
         jx_buffer_printf(to, "{\"$int\":\"%llu\"}",
                          (unsigned long long)v->integer);
     else if (v->integer >= -exact && v->integer <= exact)
@@ -273,7 +277,9 @@ static void put_real(const jx_literal *l, jx_buffer *to)
     float narrow;
     double value = NAN;
 
-    if (l->aval->dtype == JX_F32) {
+    if (l->wide) {
+        value = l->real;
+    } else if (l->aval->dtype == JX_F32) {
         memcpy(&narrow, l->bits, 4);
         value = narrow;
     } else if (l->aval->dtype == JX_F64) {
