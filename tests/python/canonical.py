@@ -29,8 +29,8 @@ _ORDER = {
     "comparison": "op lhs rhs scope verdict n stack site via",
     "tagged": ("$int $f $c $dt $dim $jaxpr $rule $aval $enum $rec $prim $mesh "
                "$spec $sharding $unspecified $set $map $slice $const $fn "
-               "$tree $impl $opaque mesh spec consts open fn f scope "
-               "unreduced reduced ms repr"),
+               "$tree $impl $opaque $np v mesh spec consts open fn f "
+               "scope unreduced reduced ms repr"),
 }
 _ORDER = {kind: keys.split() for kind, keys in _ORDER.items()}
 

@@ -173,6 +173,9 @@ class Program:
         fields = {key: self.param(item) for key, item in value["f"].items()}
         return _types()[name](**fields)
 
+    def _np(self, value, name):
+        return np.dtype(name).type(int(value["v"]))
+
     def _enum(self, _, text):
         name, member = text.split(".")
         return getattr(_types()[name], member)

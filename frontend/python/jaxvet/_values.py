@@ -254,7 +254,8 @@ class Values:
             part = np.float32 if array.dtype == np.complex64 else np.float64
             return [bits(array.real, part), bits(array.imag, part)]
         if array.itemsize >= 4 and np.isfinite(array):
-            return float(array)
+            # JAX keeps (and prints) a Python float as it was.
+            return float(value if isinstance(value, float) else array)
         return bits(array, array.dtype)
 
     # -- parameters
@@ -310,7 +311,7 @@ class Values:
         if value.dtype.kind == "b":
             return bool(value)
         if value.dtype.kind in "iu":
-            return self.param(int(value))
+            return {"$np": value.dtype.name, "v": number(int(value))}
         if value.dtype.kind == "f":
             return float_value(value)
         return {"$const": self.const(value)}
