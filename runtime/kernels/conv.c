@@ -1,0 +1,504 @@
+/* conv.c - conv_general_dilated as matrix products.
+ *
+ * Inside, arrays are (batch, spatial..., feature) and the kernel is
+ * (spatial..., in feature, out feature); other layouts are views of these or
+ * copies into them.  There are three ways:
+ *   shifted    for each row of the output and each tap of the kernel one product
+ *              of input rows (as they lie, a stride apart) with the tap's
+ *              matrix, added up in place;
+ *   columns    rows of the input's patches are gathered, some at a time, and
+ *              multiplied with the whole kernel (few features, narrow rows);
+ *   depthwise  one feature per group: no matrices, just multiply and add.
+ * Feature groups are slices of the features, batch groups of the batch. */
+#include "runtime/kernels/gemm.h"
+#include "runtime/kernels/vector.h"
+#include "runtime/rules.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { COLUMNS_BYTES = 512 * 1024, COLUMNS_ROWS = 256 };
+
+typedef enum way { SHIFTED, COLUMNS, DEPTHWISE } way;
+
+/* One spatial axis. */
+typedef struct axis {
+    int64_t in, out, taps;
+    int64_t stride, low, base, dilation; /* base: of the input, low: padding */
+    int64_t in_step, tap_step;           /* elements to the next */
+} axis;
+
+typedef struct conv {
+    jx_gemm gemm;
+    way way;
+    size_t item;
+    int rank;
+    axis axes[JX_MAX_RANK];
+    int64_t batch; /* of the output */
+    int64_t groups, features, group_in, group_out; /* features: input's */
+    int64_t out_features;
+    int64_t batch_step;       /* elements to the next batch of the input */
+    int64_t group_batch_step; /* to the next batch group's */
+    int64_t group_step;       /* to the next feature group's */
+    int64_t positions, taps;  /* of the output per batch; of the kernel */
+    int64_t rows, tap_rows;   /* columns: rows, taps at a time */
+} conv;
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t r = a % b;
+        a = b, b = r;
+    }
+    return a;
+}
+
+/* The input's index under a tap, or -1 (padding, or a hole). */
+static inline int64_t index_under(const axis *a, int64_t out, int64_t tap)
+{
+    int64_t at = out * a->stride - a->low + tap * a->dilation;
+
+    if (at < 0 || at % a->base || at / a->base >= a->in)
+        return -1;
+    return at / a->base;
+}
+
+/* Next coordinates in row-major order over all axes but the last `skip`. */
+static bool next(const conv *c, int64_t *at, bool taps, int skip)
+{
+    for (int i = c->rank - 1 - skip; i >= 0; i--) {
+        if (++at[i] < (taps ? c->axes[i].taps : c->axes[i].out))
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
+/* ---- shifted ---- */
+
+/* The positions along the last axis that a tap has an input for: from `first`
+ * every `period`, `count` of them; `index` is the first one's input. */
+typedef struct span {
+    int64_t first, period, count, index, advance;
+} span;
+
+static span span_of(const axis *a, int64_t tap)
+{
+    int64_t common = gcd(a->stride, a->base);
+    span s = {.period = a->base / common, .advance = a->stride / common};
+    int64_t begin = tap * a->dilation - a->low; /* at position 0 */
+
+    if (begin < 0)
+        s.first = (-begin + a->stride - 1) / a->stride;
+    for (int64_t tries = 0; tries < s.period; tries++, s.first++) {
+        if (s.first >= a->out)
+            return s;
+        s.index = index_under(a, s.first, tap);
+        if (s.index < 0)
+            continue;
+        int64_t by_out = (a->out - 1 - s.first) / s.period;
+        int64_t by_in = (a->in - 1 - s.index) / s.advance;
+        s.count = 1 + (by_out < by_in ? by_out : by_in);
+        return s;
+    }
+    return s;
+}
+
+static const char *plus(const conv *c, const char *p, int64_t elements)
+{
+    return p + elements * (int64_t)c->item;
+}
+
+/* One row of the output (along the last axis) for one group. */
+static void shifted_row(const conv *c, const int64_t *at, const char *in,
+                        const char *kernel, char *row)
+{
+    const axis *last = &c->axes[c->rank - 1];
+    int64_t tap[JX_MAX_RANK] = {0};
+
+    do {
+        int64_t offset = 0, tap_offset = 0, index = 0;
+        for (int i = 0; i < c->rank - 1 && index >= 0; i++) {
+            index = index_under(&c->axes[i], at[i], tap[i]);
+            offset += index * c->axes[i].in_step;
+            tap_offset += tap[i] * c->axes[i].tap_step;
+        }
+        for (int64_t k = 0; k < last->taps && index >= 0; k++) {
+            span s = span_of(last, k);
+            if (s.count == 0)
+                continue;
+            jx_matrix a = {plus(c, in, offset + s.index * last->in_step),
+                           s.advance * last->in_step, false};
+            jx_matrix b = {plus(c, kernel, tap_offset + k * last->tap_step),
+                           c->out_features, false};
+            jx_gemm_run(&c->gemm, s.count, c->group_out, c->group_in, a, b,
+                        true, row + s.first * c->out_features *
+                                        (int64_t)c->item,
+                        s.period * c->out_features);
+        }
+    } while (next(c, tap, true, 1));
+}
+
+static void run_shifted(const conv *c, const char *in, const char *kernel,
+                        char *out)
+{
+    int64_t at[JX_MAX_RANK] = {0};
+    int64_t row = c->axes[c->rank - 1].out * c->out_features;
+
+    do {
+        shifted_row(c, at, in, kernel, out);
+        out += row * (int64_t)c->item;
+    } while (next(c, at, false, 1));
+}
+
+/* ---- columns ---- */
+
+/* One row of patches: `count` taps from `first` on. */
+static void patch(const conv *c, const int64_t *at, const char *in,
+                  int64_t first, int64_t count, char *to)
+{
+    int64_t tap[JX_MAX_RANK], rest = first;
+    size_t bytes = (size_t)c->group_in * c->item;
+
+    for (int i = c->rank - 1; i >= 0; i--) {
+        tap[i] = rest % c->axes[i].taps;
+        rest /= c->axes[i].taps;
+    }
+    for (int64_t k = 0; k < count; k++, to += bytes) {
+        int64_t offset = 0, index = 0;
+        for (int i = 0; i < c->rank && index >= 0; i++) {
+            index = index_under(&c->axes[i], at[i], tap[i]);
+            offset += index * c->axes[i].in_step;
+        }
+        if (index < 0)
+            memset(to, 0, bytes);
+        else if (bytes == 4)
+            memcpy(to, plus(c, in, offset), 4);
+        else
+            memcpy(to, plus(c, in, offset), bytes);
+        next(c, tap, true, 0);
+    }
+}
+
+static void run_columns(const conv *c, const char *in, const char *kernel,
+                        char *out, char *memory)
+{
+    int64_t from[JX_MAX_RANK] = {0}, at[JX_MAX_RANK];
+    size_t tap_bytes = (size_t)c->group_in * c->item;
+
+    for (int64_t done = 0; done < c->positions; done += c->rows) {
+        int64_t rows = c->positions - done < c->rows ? c->positions - done
+                                                     : c->rows;
+        for (int64_t t = 0; t < c->taps; t += c->tap_rows) {
+            int64_t taps = c->taps - t < c->tap_rows ? c->taps - t
+                                                     : c->tap_rows;
+            memcpy(at, from, sizeof at);
+            for (int64_t r = 0; r < rows; r++) {
+                patch(c, at, in, t, taps,
+                      memory + (size_t)(r * taps) * tap_bytes);
+                next(c, at, false, 0);
+            }
+            jx_matrix a = {memory, taps * c->group_in, false};
+            jx_matrix b = {plus(c, kernel,
+                                t * c->group_in * c->out_features),
+                           c->out_features, false};
+            jx_gemm_run(&c->gemm, rows, c->group_out, taps * c->group_in, a, b,
+                        true, out + done * c->out_features * (int64_t)c->item,
+                        c->out_features);
+        }
+        memcpy(from, at, sizeof from);
+    }
+}
+
+/* ---- depthwise: all groups at once ---- */
+
+JX_VECTOR_CLONES
+static void add_products32(float *restrict to, const float *restrict a,
+                           const float *restrict b, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] += a[i] * b[i];
+}
+
+JX_VECTOR_CLONES
+static void add_products64(double *restrict to, const double *restrict a,
+                           const double *restrict b, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] += a[i] * b[i];
+}
+
+static void run_depthwise(const conv *c, const char *in, const char *kernel,
+                          char *out)
+{
+    int64_t at[JX_MAX_RANK] = {0}, n = c->out_features;
+
+    do {
+        int64_t tap[JX_MAX_RANK] = {0};
+        const char *weights = kernel;
+        do {
+            int64_t offset = 0, index = 0;
+            for (int i = 0; i < c->rank && index >= 0; i++) {
+                index = index_under(&c->axes[i], at[i], tap[i]);
+                offset += index * c->axes[i].in_step;
+            }
+            const char *from = plus(c, in, offset);
+            if (index >= 0 && c->item == 4)
+                add_products32((float *)(void *)out,
+                               (const float *)(const void *)from,
+                               (const float *)(const void *)weights, n);
+            else if (index >= 0)
+                add_products64((double *)(void *)out,
+                               (const double *)(const void *)from,
+                               (const double *)(const void *)weights, n);
+            weights += n * (int64_t)c->item;
+        } while (next(c, tap, true, 0));
+        out += n * (int64_t)c->item;
+    } while (next(c, at, false, 0));
+}
+
+static bool run_conv(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
+{
+    const conv *c = data;
+    int64_t groups = c->way == DEPTHWISE ? 1 : c->groups;
+
+    (void)run;
+    memset(outs[0].data, 0, (size_t)outs[0].count * c->item);
+    if (c->taps == 0 || c->group_in == 0)
+        return true;
+    for (int64_t b = 0; b < c->batch; b++)
+        for (int64_t g = 0; g < groups; g++) {
+            const char *in = plus(c, ins[0].data,
+                                  b * c->batch_step + g * c->group_step +
+                                      g * c->group_batch_step);
+            const char *kernel = plus(c, ins[1].data, g * c->group_out);
+            char *out = outs[0].data +
+                        (b * c->positions * c->out_features +
+                         g * c->group_out) *
+                            (int64_t)c->item;
+            if (c->way == SHIFTED)
+                run_shifted(c, in, kernel, out);
+            else if (c->way == COLUMNS)
+                run_columns(c, in, kernel, out, scratch);
+            else
+                run_depthwise(c, in, kernel, out);
+        }
+    return true;
+}
+
+/* ---- planning ---- */
+
+/* The axes of `slot` in the order of `axes`. */
+static jx_slot in_order(const jx_slot *slot, const int *axes)
+{
+    jx_slot to = *slot;
+
+    for (int i = 0; i < slot->rank; i++) {
+        to.shape[i] = slot->shape[axes[i]];
+        to.strides[i] = slot->strides[axes[i]];
+    }
+    return to;
+}
+
+/* (a, b, spatial...) -> (a, spatial..., b) for arrays; for the kernel
+ * (out, in, spatial...) -> (spatial..., in, out). */
+static void layout(const jx_ints *spec, bool kernel, int *axes)
+{
+    int n = 0;
+
+    if (!kernel)
+        axes[n++] = (int)spec->at[0];
+    for (int i = 2; i < spec->count; i++)
+        axes[n++] = (int)spec->at[i];
+    axes[n++] = (int)spec->at[1];
+    if (kernel)
+        axes[n++] = (int)spec->at[0];
+}
+
+static bool is_permutation(const jx_ints *spec, int rank)
+{
+    uint64_t seen = 0;
+
+    if (spec->count != rank)
+        return false;
+    for (int i = 0; i < rank; i++) {
+        if (spec->at[i] < 0 || spec->at[i] >= rank)
+            return false;
+        seen |= (uint64_t)1 << spec->at[i];
+    }
+    return seen == ((uint64_t)1 << rank) - 1;
+}
+
+static bool fill_axes(jx_planner *p, const jx_p_conv *params,
+                      const jx_slot *in, const jx_slot *kernel,
+                      const jx_slot *out, conv *c)
+{
+    int64_t in_step = c->features, limit = (int64_t)1 << 40;
+    int64_t tap_step = c->group_in * c->out_features;
+
+    c->rank = in->rank - 2;
+    c->positions = c->taps = 1;
+    for (int i = c->rank - 1; i >= 0; i--) {
+        axis *a = &c->axes[i];
+        *a = (axis){.in = in->shape[1 + i],
+                    .out = out->shape[1 + i],
+                    .taps = kernel->shape[i],
+                    .stride = params->window_strides.at[i],
+                    .low = jx_plan_dim(p, params->padding.at[2 * i]),
+                    .base = params->lhs_dilation.at[i],
+                    .dilation = params->rhs_dilation.at[i],
+                    .in_step = in_step,
+                    .tap_step = tap_step};
+        if (a->stride < 1 || a->base < 1 || a->dilation < 1 ||
+            a->stride > limit || a->base > limit || a->dilation > limit ||
+            a->low > limit || a->low < -limit)
+            return jx_plan_fail(p, "strides and dilations are positive");
+        in_step *= a->in;
+        tap_step *= a->taps;
+        c->positions *= a->out;
+        c->taps *= a->taps;
+    }
+    c->batch_step = in_step;
+    return true;
+}
+
+/* A kernel of one tap that takes every element as it is: one long row. */
+static void flatten(conv *c)
+{
+    bool plain = c->group_batch_step == 0 && c->rank > 0;
+
+    for (int i = 0; i < c->rank; i++) {
+        const axis *a = &c->axes[i];
+        plain &= a->taps == 1 && a->stride == 1 && a->low == 0 &&
+                 a->base == 1 && a->in == a->out;
+    }
+    if (!plain)
+        return;
+    c->axes[0] = c->axes[c->rank - 1];
+    c->positions *= c->batch;
+    c->axes[0].in = c->axes[0].out = c->positions;
+    c->rank = 1;
+    c->batch = 1;
+}
+
+static void choose(conv *c)
+{
+    const axis *last = &c->axes[c->rank - 1];
+    bool is_real = c->gemm.dtype == JX_F32 || c->gemm.dtype == JX_F64;
+
+    if (c->group_in == 1 && c->group_out == 1 && is_real && c->groups > 1 &&
+        c->group_batch_step == 0)
+        c->way = DEPTHWISE;
+    else if (c->rank > 0 && c->group_in >= 32 && last->out >= 8 &&
+             last->in_step * last->stride <= INT_MAX)
+        c->way = SHIFTED;
+    else
+        c->way = COLUMNS;
+    int64_t most = COLUMNS_BYTES / (int64_t)c->item;
+    int64_t per_tap = c->group_in > 0 ? c->group_in : 1;
+    c->rows = c->positions < COLUMNS_ROWS ? c->positions : COLUMNS_ROWS;
+    c->rows = c->rows < 1 ? 1 : c->rows;
+    c->tap_rows = most / (c->rows * per_tap);
+    c->tap_rows = c->tap_rows < 1         ? 1
+                  : c->tap_rows > c->taps ? c->taps
+                                          : c->tap_rows;
+}
+
+static bool fill(jx_planner *p, const jx_p_conv *params, const jx_slot *in,
+                 const jx_slot *kernel, const jx_slot *out, conv *c)
+{
+    int rank = in->rank;
+    int64_t batch_groups = jx_plan_dim(p, params->batch_group_count);
+    int64_t groups = jx_plan_dim(p, params->feature_group_count);
+
+    c->features = in->shape[rank - 1];
+    c->group_in = kernel->shape[rank - 2];
+    c->out_features = kernel->shape[rank - 1];
+    c->batch = out->shape[0];
+    c->groups = groups > 1 ? groups : batch_groups;
+    if (groups < 1 || batch_groups < 1 || (groups > 1 && batch_groups > 1) ||
+        c->features != c->group_in * groups ||
+        c->out_features % c->groups != 0 ||
+        in->shape[0] != c->batch * batch_groups ||
+        out->shape[rank - 1] != c->out_features)
+        return jx_plan_fail(p, "groups do not divide the features or the "
+                               "batch");
+    c->group_out = c->out_features / c->groups;
+    if (!fill_axes(p, params, in, kernel, out, c))
+        return false;
+    c->group_step = groups > 1 ? c->group_in : 0;
+    c->group_batch_step = batch_groups > 1 ? c->batch * c->batch_step : 0;
+    return true;
+}
+
+static bool well_formed(const jx_p_conv *params, const jx_slot *in,
+                        const jx_slot *kernel)
+{
+    const jx_conv_dims *dims = &params->dimension_numbers;
+    int rank = in->rank, spatial = rank - 2;
+
+    return rank >= 2 && kernel->rank == rank &&
+           is_permutation(&dims->lhs_spec, rank) &&
+           is_permutation(&dims->rhs_spec, rank) &&
+           is_permutation(&dims->out_spec, rank) &&
+           params->window_strides.count == spatial &&
+           params->padding.count == spatial &&
+           params->lhs_dilation.count == spatial &&
+           params->rhs_dilation.count == spatial;
+}
+
+static jx_slot operand(jx_planner *p, const jx_slot *in, jx_dtype dtype,
+                       const jx_ints *spec, bool kernel)
+{
+    int axes[JX_MAX_RANK];
+    jx_slot slot = jx_plan_convert(p, in, dtype);
+
+    layout(spec, kernel, axes);
+    slot = in_order(&slot, axes);
+    return jx_plan_dense(p, &slot);
+}
+
+bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                  jx_slot *outs)
+{
+    const jx_p_conv *params = eqn->typed;
+    const jx_conv_dims *dims = &params->dimension_numbers;
+    int64_t shape[JX_MAX_RANK];
+    int axes[JX_MAX_RANK];
+    conv c = {0};
+
+    if (!well_formed(params, &ins[0], &ins[1]))
+        return jx_plan_fail(p, "the dimension numbers do not fit the operands");
+    jx_slot declared = jx_plan_output(p, eqn, 0);
+    jx_dtype dtype =
+        jx_gemm_dtype(declared.dtype, ins[0].dtype, ins[1].dtype);
+    layout(&dims->out_spec, false, axes);
+    for (int i = 0; i < declared.rank; i++)
+        shape[i] = declared.shape[axes[i]];
+    jx_slot in = operand(p, &ins[0], dtype, &dims->lhs_spec, false);
+    jx_slot kernel = operand(p, &ins[1], dtype, &dims->rhs_spec, true);
+    jx_slot out = jx_plan_new(p, dtype, declared.rank, shape);
+    if (!fill(p, params, &in, &kernel, &out, &c))
+        return false;
+    flatten(&c);
+    c.item = jx_dtype_of(dtype)->bytes;
+    if (!jx_gemm_plan(p, dtype, c.positions, c.out_features,
+                      c.taps * c.group_in, &c.gemm))
+        return false;
+    choose(&c);
+    size_t scratch = c.way == COLUMNS ? (size_t)(c.rows * c.tap_rows) *
+                                            (size_t)c.group_in * c.item
+                                      : 0;
+    if (jx_slot_count(&out) > 0)
+        jx_plan_op(p, run_conv, &c, sizeof c, 2, (jx_slot[]){in, kernel}, 1,
+                   &out, scratch);
+    /* Seen in the declared order of axes. */
+    jx_slot seen = out;
+    for (int i = 0; i < out.rank; i++) {
+        seen.shape[axes[i]] = out.shape[i];
+        seen.strides[axes[i]] = out.strides[i];
+    }
+    outs[0] = jx_plan_convert(p, &seen, declared.dtype);
+    return true;
+}
