@@ -15,6 +15,8 @@ enum {
     MAX_RESIDUES = 130,  /* of one variable, when it is split */
     FEW_RESIDUES = 16,   /* above: quotient and remainder are tried first */
     MAX_NARROW = 4,      /* values of a quotient or variable that are tried */
+    MAX_ROOTS = 1 << 12, /* values of a single variable that are looked at */
+    MAX_ENUMERATED = 1 << 10,
 };
 
 typedef struct variable {
@@ -241,42 +243,34 @@ static bool add_hyp(scene *s, const jx_dim *d, jx_hyp_kind kind)
     return true;
 }
 
-/* Puts a dim for an atom everywhere. */
-static const jx_dim *put_dim(scene *s, const jx_dim *d,
-                             const jx_dim_atom *atom, const jx_dim *value);
+typedef struct putting {
+    jx_dims *in;
+    const jx_dim_atom *atom;
+    const jx_dim *value;
+} putting;
 
-static const jx_dim *put_atom(scene *s, const jx_dim_atom *a,
-                              const jx_dim_atom *atom, const jx_dim *value)
+static bool put_atom(void *env, const jx_dim_atom *a, const jx_dim **to)
 {
-    if (a == atom)
-        return value;
-    if (a->kind == JX_ATOM_VAR || !(mentions(a->a, atom) ||
-                                    mentions(a->b, atom)))
-        return jx_dim_of_atom(s->work->in, a);
-    return jx_dim_literal(s->work->in, a->kind, put_dim(s, a->a, atom, value),
-                          put_dim(s, a->b, atom, value));
+    const putting *p = env;
+
+    if (a == p->atom)
+        *to = p->value;
+    if (a == p->atom || a->kind == JX_ATOM_VAR ||
+        !(mentions(a->a, p->atom) || mentions(a->b, p->atom)))
+        return true;
+    *to = jx_dim_literal(p->in, a->kind,
+                         jx_dim_map(p->in, a->a, put_atom, env),
+                         jx_dim_map(p->in, a->b, put_atom, env));
+    return *to != NULL;
 }
 
+/* Puts a dim for an atom everywhere; nothing is simplified. */
 static const jx_dim *put_dim(scene *s, const jx_dim *d,
                              const jx_dim_atom *atom, const jx_dim *value)
 {
-    const jx_dim *sum = number(s, 0);
+    putting p = {s->work->in, atom, value};
 
-    if (!d || !value || !mentions(d, atom))
-        return value ? d : NULL;
-    for (int i = 0; i < jx_dim_nterms(d); i++) {
-        const jx_dim_term *t = &jx_dim_terms(d)[i];
-        const jx_dim *product = number(s, t->coefficient);
-
-        for (int j = 0; j < t->nfactors; j++)
-            product = times(s, product,
-                            jx_dim_pow(s->work->in,
-                                       put_atom(s, t->factors[j].atom, atom,
-                                                value),
-                                       t->factors[j].power));
-        sum = plus(s, sum, product);
-    }
-    return sum;
+    return value ? jx_dim_map(s->work->in, d, put_atom, &p) : NULL;
 }
 
 static const jx_dim *put(scene *s, const jx_dim *d, const jx_dim_atom *atom,
@@ -1139,17 +1133,28 @@ static bool split_order(scene *s, const jx_dim_atom *x, const jx_dim_atom *y,
            eliminate(&b, y, plus(&b, of_var(&b, x), u)) && settle(&b);
 }
 
+/* Of the variables mixed in a negative term, the two of the highest degree. */
 static bool split_some_order(scene *s)
 {
-    const variable *seen[MAX_VARS];
-    int n = 0;
+    const jx_dim *d = shift_to_zero(s, s->goal);
+    const jx_dim_term *worst = d ? negative_term(d) : NULL;
+    const variable *x = NULL, *y = NULL;
 
-    for (int i = 0; i < s->nvars; i++)
-        if (!s->vars[i].has_high && mentions(s->goal, s->vars[i].atom))
-            seen[n++] = &s->vars[i];
+    for (int i = 0; worst && i < worst->nfactors; i++) {
+        const variable *v = find_var(s, worst->factors[i].atom);
+        int degree = v && !v->has_high ? degree_in(d, v->atom) : 0;
+
+        if (!degree)
+            continue;
+        if (!x || degree > degree_in(d, x->atom)) {
+            y = x;
+            x = v;
+        } else if (!y || degree > degree_in(d, y->atom)) {
+            y = v;
+        }
+    }
     /* x >= y + (low of x - low of y), or else y >= x + (...) + 1 */
-    return n > 1 && split_order(s, seen[0]->atom, seen[1]->atom,
-                                seen[0]->low - seen[1]->low);
+    return x && y && split_order(s, x->atom, y->atom, x->low - y->low);
 }
 
 /* x == low or x > low, for the variable of lowest degree in the goal's
@@ -1213,6 +1218,86 @@ static bool refute(const scene *s)
     return true;
 }
 
+/* The value of a polynomial in one variable. */
+static bool value_at(const jx_dim *d, jx_int x, jx_int *value)
+{
+    jx_int sum = 0;
+
+    for (int i = 0; i < jx_dim_nterms(d); i++) {
+        const jx_dim_term *t = &jx_dim_terms(d)[i];
+        jx_int product = t->coefficient;
+
+        for (int p = t->nfactors ? t->factors[0].power : 0; p > 0; p--)
+            if (__builtin_mul_overflow(product, x, &product))
+                return false;
+        if (__builtin_add_overflow(sum, product, &sum))
+            return false;
+    }
+    *value = sum;
+    return true;
+}
+
+/* A goal in one variable: far enough out its sign stays (all coefficients of
+ * the shifted polynomial agree); up to there every value is looked at. */
+static bool settle_one_variable(scene *s, variable *v)
+{
+    jx_int end = v->low + 1, value;
+
+    for (;; end = v->low + 2 * (end - v->low)) {
+        const jx_dim *far = jx_dim_substitute(
+            s->work->in, s->goal, v->atom,
+            plus(s, of_var(s, v->atom), number(s, end)));
+
+        if (!far || end - v->low > MAX_ROOTS || !spend(s, 1))
+            return false;
+        if (within(signs_by_coefficients(far), s->wanted) ||
+            (v->has_high && v->high < end))
+            break;
+    }
+    if (v->has_high && v->high < end)
+        end = v->high + 1;
+    for (jx_int x = v->low; x < end; x++)
+        if (!value_at(s->goal, x, &value) ||
+            !within(sign_of(value), s->wanted))
+            return false;
+    return true;
+}
+
+/* Every value of a bounded variable, each with few steps of its own: for a
+ * goal in two variables what is left has one. */
+static bool enumerate(const scene *s, const variable *v)
+{
+    for (jx_int x = v->low; x <= v->high; x++) {
+        scene a = *s;
+        long own = 60;
+
+        a.steps = &own;
+        forget_var(&a, find_var(&a, v->atom));
+        if (!replace(&a, v->atom, number(&a, x)) || !settle(&a) ||
+            --*s->steps < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Goals in one variable, or in two of which one is bounded. */
+static bool settle_few_variables(scene *s)
+{
+    int n;
+    const jx_dim_atom *const *vars = jx_dim_vars(s->work->in, s->goal, &n);
+    variable *v[2] = {NULL, NULL};
+
+    for (int i = 0; vars && i < n && n <= 2; i++)
+        if (!(v[i] = find_var(s, vars[i])))
+            return false;
+    if (n == 1)
+        return settle_one_variable(s, v[0]);
+    for (int i = 0; n == 2 && i < 2; i++)
+        if (v[i]->has_high && v[i]->high - v[i]->low < MAX_ENUMERATED)
+            return enumerate(s, v[i]);
+    return false;
+}
+
 static const jx_dim_atom *atom_to_split(const scene *s)
 {
     const jx_dim_atom *atom;
@@ -1264,6 +1349,9 @@ static bool settle(scene *s)
     if (done)
         return false;
     if (hypotheses_clash(s))
+        return true;
+    if (s->wanted && !s->shallow && is_polynomial(s->goal) &&
+        settle_few_variables(s))
         return true;
     if (s->wanted && !s->shallow && !s->refuting && refute(s))
         return true;

@@ -488,22 +488,19 @@ static bool is_polynomial(const jx_dim *dim)
     return true;
 }
 
+static bool simplify_part(void *env, const jx_dim_atom *atom,
+                          const jx_dim **put)
+{
+    if (atom->kind == JX_ATOM_VAR)
+        return true;
+    *put = simplify_atom(env, atom);
+    return *put != NULL;
+}
+
 static const jx_dim *simplify_sum(jx_work *work, const jx_dim *dim)
 {
-    const jx_dim *sum = jx_dim_int(work->in, 0);
-
-    for (int i = 0; i < jx_dim_nterms(dim); i++) {
-        const jx_dim_term *t = &jx_dim_terms(dim)[i];
-        const jx_dim *product = jx_dim_wide(work->in, t->coefficient);
-
-        for (int j = 0; j < t->nfactors; j++)
-            product = jx_dim_mul(
-                work->in, product,
-                jx_dim_pow(work->in, simplify_atom(work, t->factors[j].atom),
-                           t->factors[j].power));
-        sum = jx_dim_add(work->in, sum, product);
-    }
-    return flatten_maxima(work, sum);
+    return flatten_maxima(work,
+                          jx_dim_map(work->in, dim, simplify_part, work));
 }
 
 static void remember(jx_work *work, const jx_dim *dim, const jx_dim *simple)

@@ -343,10 +343,10 @@ static const jx_dim *keep_dim(jx_dims *in, const jx_dim_term *at, size_t count)
         return NULL;
     for (size_t i = 0; i < count; i++) {
         wide k = (wide)at[i].coefficient;
+        uint64_t half = (uint64_t)(k >> 64) * 0x9e3779b97f4a7c15u;
 
-        hash = jx_hash_mix(hash, (uint64_t)k);
-        hash = jx_hash_mix(hash, (uint64_t)(k >> 64));
-        hash = jx_hash_mix(hash, mono_of(&at[i])->id);
+        hash = jx_hash_mix(hash, ((uint64_t)k ^ half) +
+                                     ((uint64_t)mono_of(&at[i])->id << 32));
     }
     const jx_dim *found = jx_intern_find(&in->dims, hash, &key, same_dim);
     if (found)
@@ -853,38 +853,102 @@ static bool mentions(jx_dims *in, const jx_dim *dim, const jx_dim_atom *var)
            bsearch(&var, vars, (size_t)count, sizeof *vars, by_name);
 }
 
-static const jx_dim *substitute_atom(jx_dims *in, const jx_dim_atom *a,
-                                     const jx_dim_atom *var,
-                                     const jx_dim *value)
+/* The term with other dims for some of its atoms, NULL if for none; false on
+ * overflow. */
+static bool map_term(jx_dims *in, const jx_dim_term *t, jx_dim_mapping *map,
+                     void *env, const jx_dim **to)
 {
-    if (a == var)
-        return value;
-    if (a->kind == JX_ATOM_VAR)
-        return jx_dim_of_atom(in, a);
-    return jx_dim_apply(in, a->kind, jx_dim_substitute(in, a->a, var, value),
-                        jx_dim_substitute(in, a->b, var, value));
+    const jx_dim *product = NULL;
+    bool changed = false;
+
+    for (int j = 0; j < t->nfactors; j++) {
+        const jx_dim_factor *f = &t->factors[j];
+        const jx_dim *put = NULL;
+
+        if (!map(env, f->atom, &put))
+            return false;
+        if (put && !changed) {
+            /* The first: what stood before it stays. */
+            const mono *before = keep_mono(in, t->factors, j);
+            changed = true;
+            product = before ? dim_of_term(in, t->coefficient, before) : NULL;
+        }
+        if (!changed)
+            continue;
+        if (!put)
+            put = jx_dim_of_atom(in, f->atom);
+        if (f->power != 1)
+            put = jx_dim_pow(in, put, f->power);
+        product = jx_dim_mul(in, product, put);
+        if (!product)
+            return false;
+    }
+    *to = product;
+    return true;
+}
+
+const jx_dim *jx_dim_map(jx_dims *in, const jx_dim *dim, jx_dim_mapping *map,
+                         void *env)
+{
+    const jx_dim *few[16], **parts = few;
+    bool any = false, ok = dim != NULL;
+    int n = dim ? dim->nterms : 0;
+
+    if (n > 16 && !(parts = calloc((size_t)n, sizeof *parts)))
+        return NULL;
+    for (int i = 0; ok && i < n; i++) {
+        parts[i] = NULL;
+        ok = map_term(in, &dim->terms[i], map, env, &parts[i]);
+        any |= parts[i] != NULL;
+    }
+    if (ok && any) {
+        in->nterms = 0;
+        for (int i = 0; ok && i < n; i++)
+            if (!parts[i])
+                ok = push_term(in, dim->terms[i].coefficient,
+                               mono_of(&dim->terms[i]));
+            else
+                for (int j = 0; ok && j < parts[i]->nterms; j++)
+                    ok = push_term(in, parts[i]->terms[j].coefficient,
+                                   mono_of(&parts[i]->terms[j]));
+        dim = ok ? collect(in) : NULL;
+    }
+    if (parts != few)
+        free(parts);
+    return ok ? dim : NULL;
+}
+
+typedef struct substitution {
+    jx_dims *in;
+    const jx_dim_atom *var;
+    const jx_dim *value;
+} substitution;
+
+static bool substitute_atom(void *env, const jx_dim_atom *a,
+                            const jx_dim **put)
+{
+    const substitution *s = env;
+    const jx_dim *x, *y;
+
+    if (a == s->var)
+        *put = s->value;
+    if (a->kind == JX_ATOM_VAR ||
+        !(mentions(s->in, a->a, s->var) || mentions(s->in, a->b, s->var)))
+        return true;
+    x = jx_dim_map(s->in, a->a, substitute_atom, env);
+    y = jx_dim_map(s->in, a->b, substitute_atom, env);
+    *put = jx_dim_apply(s->in, a->kind, x, y);
+    return *put != NULL;
 }
 
 const jx_dim *jx_dim_substitute(jx_dims *in, const jx_dim *dim,
                                 const jx_dim_atom *var, const jx_dim *value)
 {
-    const jx_dim *sum = in->zero;
+    substitution s = {in, var, value};
 
     if (!dim || !value || !mentions(in, dim, var))
         return value ? dim : NULL;
-    for (int i = 0; i < dim->nterms; i++) {
-        const jx_dim_term *t = &dim->terms[i];
-        const jx_dim *product = jx_dim_wide(in, t->coefficient);
-
-        for (int j = 0; j < t->nfactors; j++) {
-            const jx_dim *f =
-                substitute_atom(in, t->factors[j].atom, var, value);
-            product = jx_dim_mul(in, product,
-                                 jx_dim_pow(in, f, t->factors[j].power));
-        }
-        sum = jx_dim_add(in, sum, product);
-    }
-    return sum;
+    return jx_dim_map(in, dim, substitute_atom, &s);
 }
 
 /* -------------------------------------------------------------------------

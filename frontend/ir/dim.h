@@ -125,6 +125,13 @@ const jx_dim_atom *const *jx_dim_vars(jx_dims *in, const jx_dim *dim,
 const jx_dim *jx_dim_substitute(jx_dims *in, const jx_dim *dim,
                                 const jx_dim_atom *var, const jx_dim *value);
 
+/* Puts other dims for some atoms: `map` sets *put for those that change and
+ * gives false on overflow.  It is not called for atoms inside of atoms. */
+typedef bool jx_dim_mapping(void *env, const jx_dim_atom *atom,
+                            const jx_dim **put);
+const jx_dim *jx_dim_map(jx_dims *in, const jx_dim *dim, jx_dim_mapping *map,
+                         void *env);
+
 /* The value under an assignment.  `value` gives a variable's value, false if
  * it has none.  False on overflow of 64 bits, a divisor that is 0, or a
  * variable without a value. */
