@@ -206,6 +206,19 @@ static jx_int linear_coefficient(const jx_dim *d, const jx_dim_atom *var)
     return found;
 }
 
+static int degree_in(const jx_dim *d, const jx_dim_atom *atom)
+{
+    int degree = 0;
+
+    for (int i = 0; i < jx_dim_nterms(d); i++)
+        for (int j = 0; j < jx_dim_terms(d)[i].nfactors; j++) {
+            const jx_dim_factor *f = &jx_dim_terms(d)[i].factors[j];
+            if (f->atom == atom && f->power > degree)
+                degree = f->power;
+        }
+    return degree;
+}
+
 static const jx_dim *of_var(scene *s, const jx_dim_atom *var)
 {
     return jx_dim_of_atom(s->work->in, var);
@@ -463,6 +476,22 @@ static outcome solve_equation(scene *s, int i)
     return AS_BEFORE;
 }
 
+static int signs_of_one_variable(scene *s, const jx_dim *d, const variable *v,
+                                 int enough);
+
+/* An equation of higher degree in one variable, without a solution. */
+static outcome look_for_root(scene *s, const jx_dim *d)
+{
+    int n;
+    const jx_dim_atom *const *vars = jx_dim_vars(s->work->in, d, &n);
+    const variable *v = vars && n == 1 ? get_var(s, vars[0]) : NULL;
+
+    if (!v || !is_polynomial(d) || degree_in(d, v->atom) < 2)
+        return AS_BEFORE;
+    return signs_of_one_variable(s, d, v, JX_ZERO) & JX_ZERO ? AS_BEFORE
+                                                             : IMPOSSIBLE;
+}
+
 static outcome tidy_hyp(scene *s, int i)
 {
     jx_hyp *h = &s->hyps[i];
@@ -484,7 +513,10 @@ static outcome tidy_hyp(scene *s, int i)
         return o;
     if (h->kind == JX_HYP_GE && is_linear_in_one(h->dim))
         return (o = absorb_linear(s, i)) == AS_BEFORE ? CHANGED : o;
-    return h->kind == JX_HYP_EQ ? solve_equation(s, i) : AS_BEFORE;
+    if (h->kind != JX_HYP_EQ)
+        return AS_BEFORE;
+    o = solve_equation(s, i);
+    return o == AS_BEFORE ? look_for_root(s, h->dim) : o;
 }
 
 /* A variable with one value is that value. */
@@ -559,19 +591,6 @@ static int signs_by_coefficients(const jx_dim *d)
     if (g > 1 && c % g)
         signs &= ~JX_ZERO;
     return signs;
-}
-
-static int degree_in(const jx_dim *d, const jx_dim_atom *atom)
-{
-    int degree = 0;
-
-    for (int i = 0; i < jx_dim_nterms(d); i++)
-        for (int j = 0; j < jx_dim_terms(d)[i].nfactors; j++) {
-            const jx_dim_factor *f = &jx_dim_terms(d)[i].factors[j];
-            if (f->atom == atom && f->power > degree)
-                degree = f->power;
-        }
-    return degree;
 }
 
 /* As above; where the polynomial is linear in a bounded variable both ends
@@ -1237,30 +1256,42 @@ static bool value_at(const jx_dim *d, jx_int x, jx_int *value)
     return true;
 }
 
-/* A goal in one variable: far enough out its sign stays (all coefficients of
- * the shifted polynomial agree); up to there every value is looked at. */
-static bool settle_one_variable(scene *s, variable *v)
+/* The signs of a polynomial in one variable: far enough out its sign stays (all
+ * coefficients of the shifted polynomial agree); up to there every value is
+ * looked at, until a sign in `enough` is met. */
+static int signs_of_one_variable(scene *s, const jx_dim *d, const variable *v,
+                                 int enough)
 {
     jx_int end = v->low + 1, value;
+    int signs = 7;
 
     for (;; end = v->low + 2 * (end - v->low)) {
         const jx_dim *far = jx_dim_substitute(
-            s->work->in, s->goal, v->atom,
+            s->work->in, d, v->atom,
             plus(s, of_var(s, v->atom), number(s, end)));
 
         if (!far || end - v->low > MAX_ROOTS || !spend(s, 1))
-            return false;
-        if (within(signs_by_coefficients(far), s->wanted) ||
-            (v->has_high && v->high < end))
+            return 7;
+        signs = signs_by_coefficients(far);
+        if (!(signs & enough) || (v->has_high && v->high < end))
             break;
     }
-    if (v->has_high && v->high < end)
+    if (v->has_high && v->high < end) {
         end = v->high + 1;
-    for (jx_int x = v->low; x < end; x++)
-        if (!value_at(s->goal, x, &value) ||
-            !within(sign_of(value), s->wanted))
-            return false;
-    return true;
+        signs = 0;
+    }
+    for (jx_int x = v->low; x < end && !(signs & enough); x++) {
+        if (!value_at(d, x, &value))
+            return 7;
+        signs |= sign_of(value);
+    }
+    return signs;
+}
+
+static bool settle_one_variable(scene *s, const variable *v)
+{
+    return within(signs_of_one_variable(s, s->goal, v, 7 & ~s->wanted),
+                  s->wanted);
 }
 
 /* Every value of a bounded variable, each with few steps of its own: for a
@@ -1278,6 +1309,30 @@ static bool enumerate(const scene *s, const variable *v)
             return false;
     }
     return true;
+}
+
+/* In search of a contradiction: a variable of some hypothesis that has only a
+ * few values takes each of them. */
+static bool try_few_values(const scene *s)
+{
+    for (int i = 0; i < s->nvars; i++) {
+        const variable *v = &s->vars[i];
+        bool used = false;
+
+        for (int j = 0; j < s->nhyps; j++)
+            used |= mentions(s->hyps[j].dim, v->atom);
+        if (!used || !v->has_high || v->high - v->low >= 2 * MAX_NARROW)
+            continue;
+        for (jx_int x = v->low; x <= v->high; x++) {
+            scene a = *s;
+
+            forget_var(&a, find_var(&a, v->atom));
+            if (!replace(&a, v->atom, number(&a, x)) || !settle(&a))
+                return false;
+        }
+        return true;
+    }
+    return false;
 }
 
 /* Goals in one variable, or in two of which one is bounded. */
@@ -1352,6 +1407,8 @@ static bool settle(scene *s)
         return true;
     if (s->wanted && !s->shallow && is_polynomial(s->goal) &&
         settle_few_variables(s))
+        return true;
+    if (!s->wanted && !s->shallow && s->nhyps && try_few_values(s))
         return true;
     if (s->wanted && !s->shallow && !s->refuting && refute(s))
         return true;
