@@ -174,14 +174,19 @@ bool jx_theory_goal(jx_theory *t, const jx_constraint *c, const jx_dim **d,
     t->divisor_may_be_0 = false;
     *d = jx_work_simplify(&t->work, raw);
     *wanted = wanted_signs(c->relation);
-    if (*d)
-        add_divisors(t, raw);
-    return *d != NULL;
+    if (!*d)
+        return false;
+    add_divisors(t, raw);
+    /* Simplifying joins what is equal but may widen intervals: mod(n, 4) is
+     * between 0 and 3, n - 4*floordiv(n, 4) need not be. */
+    t->goal_signs = jx_signs_by_bounds(&t->work, raw) &
+                    jx_signs_by_bounds(&t->work, *d);
+    return true;
 }
 
 bool jx_theory_proves(jx_theory *t, const jx_dim *d, int wanted, long steps)
 {
-    return !(jx_signs_by_bounds(&t->work, d) & ~wanted) ||
+    return !(t->goal_signs & ~wanted) ||
            jx_elementary(&t->work, t->hyps, t->nhyps, d, wanted, steps);
 }
 
@@ -539,7 +544,7 @@ static bool by_algebra_or_bounds(question *q)
 
     if (!q->goal)
         return false;
-    signs = jx_signs_by_bounds(&q->p->theory.work, q->goal);
+    signs = q->p->theory.goal_signs;
     q->never_false = !(signs & ~q->wanted);
     q->never_true = !(signs & ~q->unwanted);
     if (q->never_false == q->never_true)

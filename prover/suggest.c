@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 600 };
+enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 600,
+       LONG = 40 /* nodes: a constraint that nobody would write */ };
 
 typedef struct sample {
     jx_point point;
@@ -21,7 +22,7 @@ typedef struct finder {
     sample *samples;
     int nsamples;
     jx_constraint *found;
-    int nfound;
+    int nfound, room;
 } finder;
 
 static bool take_sample(void *env, const jx_search *s, const jx_point *point)
@@ -33,6 +34,15 @@ static bool take_sample(void *env, const jx_search *s, const jx_point *point)
         return true;
     f->samples[f->nsamples++] = (sample){*point, holds};
     return f->nsamples < MAX_SAMPLES;
+}
+
+/* Some sample with x >= m fails: else `mod(x, m) == 0` is a bound in disguise. */
+static bool fails_from(const finder *f, int i, int64_t m)
+{
+    for (int j = 0; j < f->nsamples; j++)
+        if (!f->samples[j].holds && f->samples[j].point.at[i] >= m)
+            return true;
+    return false;
 }
 
 /* Some sample satisfies the candidate, and all that do satisfy the question. */
@@ -75,7 +85,7 @@ static bool is_sufficient(const finder *f, const jx_constraint *c)
 
 static bool try_candidate(finder *f, jx_constraint c)
 {
-    if (f->nfound == MAX_SUGGESTIONS || !c.lhs || !c.rhs ||
+    if (f->nfound == f->room || !c.lhs || !c.rhs ||
         !fits_samples(f, &c) || !is_sufficient(f, &c))
         return false;
     f->found[f->nfound++] = c;
@@ -110,10 +120,20 @@ static bool try_bounds(finder *f, int i)
         return false;
     return try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_GE,
                                             number(f, largest + 1)}) ||
-           try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_LE,
-                                            number(f, least - 1)});
+           (least - 1 > f->search->low[i] && /* else it is one value */
+            try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_LE,
+                                             number(f, least - 1)}));
 }
 
+static bool try_residue(finder *f, int i, int64_t m, int64_t r)
+{
+    const jx_dim *mod = jx_dim_literal(f->search->dims, JX_ATOM_MOD,
+                                       var_dim(f, i), number(f, m));
+
+    return try_candidate(f, (jx_constraint){mod, JX_REL_EQ, number(f, r)});
+}
+
+/* A multiple of a small number or of one in the question, or a residue. */
 static bool try_multiples(finder *f, int i)
 {
     const jx_search *s = f->search;
@@ -121,13 +141,14 @@ static bool try_multiples(finder *f, int i)
     for (int k = 0; k < s->nvalues + 3; k++) {
         int64_t m = k < 3 ? k + 2 : s->values[k - 3];
 
-        if (m >= 2 && m <= 1 << 20 &&
-            try_candidate(f, (jx_constraint){
-                                 jx_dim_literal(s->dims, JX_ATOM_MOD,
-                                                var_dim(f, i), number(f, m)),
-                                 JX_REL_EQ, number(f, 0)}))
+        if (m >= 2 && m <= 1 << 20 && fails_from(f, i, m) &&
+            try_residue(f, i, m, 0))
             return true;
     }
+    for (int64_t m = 2; m <= 4; m++)
+        for (int64_t r = 1; r < m; r++)
+            if (fails_from(f, i, m) && try_residue(f, i, m, r))
+                return true;
     return false;
 }
 
@@ -179,11 +200,12 @@ static void try_question(finder *f)
 void jx_suggest(jx_ctx *ctx, const jx_search *search,
                 const jx_constraint *question, jx_answer *answer)
 {
-    finder f = {.ctx = ctx, .search = search, .question = question};
+    finder f = {.ctx = ctx, .search = search, .question = question,
+                .room = MAX_SUGGESTIONS};
     int n = search->nvars;
 
     f.samples = JX_NEW_ARRAY(ctx->arena, MAX_SAMPLES, sample);
-    f.found = JX_NEW_ARRAY(ctx->arena, MAX_SUGGESTIONS, jx_constraint);
+    f.found = JX_NEW_ARRAY(ctx->arena, MAX_SUGGESTIONS + 1, jx_constraint);
     if (!f.samples || !f.found)
         return;
     jx_search_run(search, 0, CANDIDATES, take_sample, &f);
@@ -195,7 +217,10 @@ void jx_suggest(jx_ctx *ctx, const jx_search *search,
         try_orders(&f);
     for (int i = 0; i < n && !f.nfound; i++)
         try_value(&f, i);
-    if (!f.nfound)
+    /* The question itself asks for least. */
+    f.room++;
+    if ((!f.nfound || n > 1) &&
+        jx_dim_nodes(question->lhs) + jx_dim_nodes(question->rhs) < LONG)
         try_question(&f);
     answer->suggestions = f.found;
     answer->nsuggestions = f.nfound;

@@ -16,6 +16,7 @@ typedef struct jx_theory {
     int nhyps, base_hyps;
     bool incomplete;       /* some constraint is too large or one too many */
     bool divisor_may_be_0; /* in the last goal */
+    int goal_signs;        /* what intervals say of the last goal */
 } jx_theory;
 
 bool jx_theory_init(jx_theory *t, int64_t base,
@@ -24,7 +25,7 @@ void jx_theory_free(jx_theory *t);
 /* The question as `*d has a sign in *wanted`; false when it is too large. */
 bool jx_theory_goal(jx_theory *t, const jx_constraint *question,
                     const jx_dim **d, int *wanted);
-/* By bounds or case splits. */
+/* That the last goal, `d`, has a sign in `wanted`: by bounds or case splits. */
 bool jx_theory_proves(jx_theory *t, const jx_dim *d, int wanted, long steps);
 
 /* Adds suggestions to an answer that says "depends". */

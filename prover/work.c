@@ -307,6 +307,15 @@ static const jx_dim *merge_nested(jx_work *work, const jx_dim *n,
     return x && y ? quotient(work, x, y) : NULL;
 }
 
+/* floordiv(x + 1, 2) == x - floordiv(x, 2), since one of x, x + 1 is even. */
+static const jx_dim *half_of_next(jx_work *work, const jx_dim *n,
+                                  const jx_dim *two)
+{
+    const jx_dim *x = jx_dim_sub(work->in, n, jx_dim_int(work->in, 1));
+
+    return jx_dim_sub(work->in, x, quotient(work, x, two));
+}
+
 /* floordiv(g*x + k, g*m) == floordiv(x + floordiv(k, g), m) for numbers. */
 static const jx_dim *quotient_by_number(jx_work *work, const jx_dim *n,
                                         const jx_dim *d, jx_int m)
@@ -314,6 +323,8 @@ static const jx_dim *quotient_by_number(jx_work *work, const jx_dim *n,
     jx_int k, g = jx_int_gcd(jx_work_content(n, &k), m), q, r;
     const jx_dim *by = jx_dim_wide(work->in, g);
 
+    if (m == 2 && g == 1 && k == 1)
+        return half_of_next(work, n, d);
     if (g <= 1 || !jx_int_floordiv(k, g, &q, &r))
         return jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n, d);
     n = jx_dim_sub(work->in, n, jx_dim_wide(work->in, r));
