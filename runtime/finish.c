@@ -115,7 +115,8 @@ static jx_op **number_all(jx_planner *p, int *count)
 static void remove_dead(jx_planner *p, jx_op **all, int count)
 {
     for (size_t i = 0; i < p->mems.count; i++)
-        p->mems.at[i].needed = p->mems.at[i].kind == JX_MEM_OUT;
+        p->mems.at[i].needed = p->mems.at[i].kind == JX_MEM_OUT ||
+                               p->mems.at[i].kind == JX_MEM_MOVING;
     for (int i = count - 1; i >= 0; i--) {
         jx_op *op = all[i];
         bool live = op->nouts == 0;
@@ -365,7 +366,8 @@ static void drop_internal(jx_planner *p, jx_op **all, int count)
     bool keep[MAX_OPERANDS];
 
     for (size_t i = 0; i < p->mems.count; i++)
-        p->mems.at[i].needed = p->mems.at[i].kind == JX_MEM_OUT;
+        p->mems.at[i].needed = p->mems.at[i].kind == JX_MEM_OUT ||
+                               p->mems.at[i].kind == JX_MEM_MOVING;
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < all[i]->nins; k++)
             p->mems.at[all[i]->ins[k].buffer].needed = true;

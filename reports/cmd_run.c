@@ -1,0 +1,419 @@
+/* cmd_run.c - `jaxvet run PROGRAM`: execute it on the CPU. */
+#include "frontend/base/file.h"
+#include "reports/commands.h"
+#include "reports/input.h"
+#include "reports/inputs.h"
+#include "runtime/compare.h"
+#include "runtime/elementwise.h"
+#include "runtime/exec.h"
+#include "runtime/fill.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct settings {
+    jx_texts set;
+    const char *inputs, *fill, *outputs, *expect, *domain;
+    double rtol, atol;
+    int64_t bench, memory;
+    bool bits;
+} settings;
+
+static const jx_option options[] = {
+    {"inputs", 0, JX_OPT_TEXT, "FILE.npz", "arrays in0, in1, ... to run on",
+     offsetof(settings, inputs)},
+    {"fill", 0, JX_OPT_TEXT, "zeros|random:SEED",
+     "make the inputs instead (random:0)", offsetof(settings, fill)},
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "the size of a symbolic dimension",
+     offsetof(settings, set)},
+    {"outputs", 0, JX_OPT_TEXT, "FILE.npz",
+     "write the results as out0, out1, ...", offsetof(settings, outputs)},
+    {"expect", 0, JX_OPT_TEXT, "FILE.npz",
+     "compare with out0, out1, ...; a difference exits with 1",
+     offsetof(settings, expect)},
+    {"rtol", 0, JX_OPT_REAL, "X",
+     "allow this relative difference (by dtype; integers exact)",
+     offsetof(settings, rtol)},
+    {"atol", 0, JX_OPT_REAL, "X", "allow this absolute difference",
+     offsetof(settings, atol)},
+    {"bits", 0, JX_OPT_FLAG, NULL, "compare bit by bit: -0, NaN payloads",
+     offsetof(settings, bits)},
+    {"domain", 0, JX_OPT_CHOICE, "declared|wide",
+     "compute with dtypes as declared, or in float64 throughout (declared)",
+     offsetof(settings, domain)},
+    {"bench", 0, JX_OPT_INT, "N", "run N times more; print how long they took",
+     offsetof(settings, bench)},
+    {"memory", 0, JX_OPT_INT, "BYTES", "give up if running takes more",
+     offsetof(settings, memory)},
+};
+
+/* One run, from its words to its exit code. */
+typedef struct session {
+    const settings *s;
+    jx_ctx *ctx;
+    const jx_program *program;
+    jx_plan *plan;
+    jx_exec *exec;
+    const void *const *ins; /* as the plan stores them */
+    jx_buffer text;
+} session;
+
+static int failed(const session *r)
+{
+    jx_ok(r->ctx);
+    return jx_command_error(&r->ctx->error);
+}
+
+/* Inputs of the wide domain, from declared ones. */
+static bool widen_inputs(session *r, const void *const *declared)
+{
+    int n = jx_plan_nins(r->plan);
+    const void **ins = JX_NEW_ARRAY(r->ctx->arena, n + 1, const void *);
+
+    for (int i = 0; ins && i < n; i++) {
+        const jx_port *port = jx_plan_in(r->plan, i);
+        jx_dtype from =
+            port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
+        ins[i] = declared[i];
+        if (from == port->dtype)
+            continue;
+        void *wide = jx_arena_alloc(r->ctx->arena, port->bytes);
+        if (!wide)
+            return false;
+        jx_convert(from, port->dtype, declared[i], wide, port->count);
+        ins[i] = wide;
+    }
+    r->ins = ins;
+    return ins != NULL;
+}
+
+static bool fill_inputs(session *r)
+{
+    int n = jx_plan_nins(r->plan);
+    const void **ins = JX_NEW_ARRAY(r->ctx->arena, n + 1, const void *);
+
+    for (int i = 0; ins && i < n; i++) {
+        const jx_port *port = jx_plan_in(r->plan, i);
+        void *data = jx_arena_alloc(r->ctx->arena, port->bytes);
+        if (!data)
+            return false;
+        if (!jx_fill(r->s->fill, i, port, data))
+            return jx_fail(r->ctx, JX_E_USAGE, NULL, r->s->fill,
+                           "expected zeros or random:SEED");
+        ins[i] = data;
+    }
+    r->ins = ins;
+    return ins != NULL;
+}
+
+/* The plan, its inputs and its memory. */
+static bool prepare(session *r)
+{
+    const settings *s = r->s;
+    jx_plan_options o = {.memory = (size_t)s->memory,
+                         .domain = s->domain && !strcmp(s->domain, "wide")
+                                       ? JX_WIDE
+                                       : JX_DECLARED};
+    const void *const *given = NULL;
+    const jx_npz *npz;
+
+    if (s->inputs ? !jx_inputs_npz(r->program, s->inputs, &s->set,
+                                   &o.nbindings, &o.bindings, &given, &npz)
+                  : !jx_inputs_sizes(r->program, &s->set, &o.nbindings,
+                                     &o.bindings) ||
+                        !jx_plan_admissible(r->program, o.nbindings,
+                                            o.bindings))
+        return false;
+    r->plan = jx_plan_make(r->program, &r->program->entry, &o);
+    if (!r->plan || !(given ? widen_inputs(r, given) : fill_inputs(r)))
+        return false;
+    r->exec = jx_exec_new(r->plan);
+    return r->exec != NULL;
+}
+
+static bool run_once(session *r)
+{
+    return jx_exec_run(r->exec, r->ins, NULL) ||
+           jx_fail(r->ctx, JX_E_INPUT, r->program->path, NULL, "%s",
+                   jx_exec_error(r->exec));
+}
+
+/* The results as npz arrays: those of the wide domain in their own dtype. */
+static jx_npy array_of(session *r, int i)
+{
+    const jx_port *port = jx_plan_out(r->plan, i);
+    jx_dtype dtype = port->aval->dtype;
+
+    if (r->s->domain && jx_dtype_is_inexact(dtype))
+        dtype = port->dtype;
+    return (jx_npy){.name = jx_arena_printf(r->ctx->arena, "out%d", i),
+                    .descr = jx_inputs_descr(dtype),
+                    .rank = port->rank,
+                    .shape = port->shape,
+                    .item = jx_dtype_of(dtype)->bytes,
+                    .bytes = port->bytes,
+                    .data = jx_exec_out(r->exec, i)};
+}
+
+static bool write_outputs(session *r)
+{
+    int n = jx_plan_nouts(r->plan);
+    jx_npy *arrays = JX_NEW_ARRAY(r->ctx->arena, n + 1, jx_npy);
+    jx_npz npz = {n, arrays};
+    jx_buffer bytes = {0};
+
+    if (!arrays)
+        return false;
+    for (int i = 0; i < n; i++)
+        arrays[i] = array_of(r, i);
+    jx_npz_write(&bytes, &npz);
+    bool ok = jx_buffer_ok(&bytes)
+                  ? jx_file_write(r->ctx, r->s->outputs, bytes.text,
+                                  bytes.length)
+                  : jx_fail(r->ctx, JX_E_MEMORY, r->s->outputs, NULL,
+                            "there is no memory for the results");
+    jx_buffer_free(&bytes);
+    return ok;
+}
+
+/* "out1 f32[2,3]" */
+static void print_output(session *r, int i)
+{
+    jx_buffer_printf(&r->text, "out%d %s[", i,
+                     jx_dtype_of(jx_plan_out(r->plan, i)->aval->dtype)
+                         ->short_name);
+    for (int k = 0; k < jx_plan_out(r->plan, i)->rank; k++)
+        jx_buffer_printf(&r->text, k ? ",%lld" : "%lld",
+                         (long long)jx_plan_out(r->plan, i)->shape[k]);
+    jx_buffer_putc(&r->text, ']');
+}
+
+static void print_index(session *r, const jx_port *port, int64_t flat)
+{
+    int64_t step = port->count;
+
+    jx_buffer_putc(&r->text, '[');
+    for (int k = 0; k < port->rank; k++) {
+        step /= port->shape[k];
+        jx_buffer_printf(&r->text, k ? ",%lld" : "%lld",
+                         (long long)(flat / step));
+        flat %= step;
+    }
+    jx_buffer_putc(&r->text, ']');
+}
+
+static void print_pair(session *r, const jx_port *port, const char *got,
+                       const char *want, jx_dtype dtype, int64_t at)
+{
+    size_t size = jx_dtype_of(dtype)->bytes;
+
+    print_index(r, port, at);
+    jx_buffer_puts(&r->text, " is ");
+    jx_element_print(dtype, got + (size_t)at * size, &r->text);
+    jx_buffer_puts(&r->text, ", expected ");
+    jx_element_print(dtype, want + (size_t)at * size, &r->text);
+}
+
+static jx_tolerance tolerance(const settings *s, jx_dtype dtype)
+{
+    jx_tolerance t = jx_tolerance_of(dtype);
+
+    if (s->rtol >= 0 || s->atol >= 0) {
+        t.relative = s->rtol >= 0 ? s->rtol : 0;
+        t.absolute = s->atol >= 0 ? s->atol : 0;
+    }
+    t.bits = s->bits;
+    return t;
+}
+
+/* 1 if output `i` differs, 0 if it agrees, -1 with an error. */
+static int compare_output(session *r, const jx_npz *npz, int i)
+{
+    const jx_port *port = jx_plan_out(r->plan, i);
+    jx_dtype dtype = port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
+    const char *name = jx_arena_printf(r->ctx->arena, "out%d", i);
+    const jx_npy *want = jx_npz_find(npz, name);
+    const char *got = jx_exec_out(r->exec, i);
+    size_t bytes = (size_t)port->count * jx_dtype_of(dtype)->bytes;
+    jx_mismatch found;
+
+    if (!want)
+        return jx_fail(r->ctx, JX_E_INPUT, r->s->expect, name,
+                       "is not there") - 1;
+    bool same = want->rank == port->rank;
+    for (int k = 0; same && k < want->rank; k++)
+        same = want->shape[k] == port->shape[k];
+    if (!same || strcmp(want->descr, jx_inputs_descr(dtype)) ||
+        want->bytes != bytes)
+        return jx_fail(r->ctx, JX_E_INPUT, r->s->expect, name,
+                       "has another dtype or shape than the result") - 1;
+    if (port->dtype != dtype) {
+        char *narrow = jx_arena_alloc(r->ctx->arena, bytes);
+        if (!narrow)
+            return -1;
+        jx_convert(port->dtype, dtype, got, narrow, port->count);
+        got = narrow;
+    }
+    jx_tolerance within = tolerance(r->s, dtype);
+    if (jx_compare(dtype, got, want->data, port->count, &within, &found))
+        return 0;
+    print_output(r, i);
+    jx_buffer_printf(&r->text, ": %lld of %lld elements differ\n  first: ",
+                     (long long)found.count, (long long)port->count);
+    print_pair(r, port, got, want->data, dtype, found.index);
+    if (found.worst != found.index) {
+        jx_buffer_puts(&r->text, "\n  worst: ");
+        print_pair(r, port, got, want->data, dtype, found.worst);
+    }
+    jx_buffer_putc(&r->text, '\n');
+    return 1;
+}
+
+static int compare_all(session *r)
+{
+    size_t size;
+    const char *bytes = jx_file_read(r->ctx, r->s->expect, &size);
+    const jx_npz *npz =
+        bytes ? jx_npz_read(r->ctx, r->s->expect, bytes, size) : NULL;
+    int differ = 0, n = jx_plan_nouts(r->plan);
+
+    for (int i = 0; npz && i < n; i++) {
+        int one = compare_output(r, npz, i);
+        if (one < 0)
+            return failed(r);
+        differ += one;
+    }
+    if (!npz)
+        return failed(r);
+    jx_buffer_printf(&r->text, "%d of %d outputs as expected\n", n - differ,
+                     n);
+    return differ ? JX_EXIT_FINDINGS : JX_EXIT_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool bench(session *r)
+{
+    size_t n = (size_t)r->s->bench;
+    double *times = JX_NEW_ARRAY(r->ctx->arena, n, double);
+
+    if (!times)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        double start = now();
+        if (!run_once(r))
+            return false;
+        times[i] = 1e6 * (now() - start);
+    }
+    qsort(times, n, sizeof *times, by_value);
+    jx_buffer_printf(&r->text,
+                     "%zu calls: min %.2f us, median %.2f us, max %.2f us\n", n,
+                     times[0], times[n / 2], times[n - 1]);
+    return true;
+}
+
+/* Without --outputs and --expect: a line per result. */
+static void summarize(session *r)
+{
+    enum { SHOWN = 8 };
+
+    for (int i = 0; i < jx_plan_nouts(r->plan); i++) {
+        const jx_port *port = jx_plan_out(r->plan, i);
+        const char *at = jx_exec_out(r->exec, i);
+        jx_dtype dtype = port->dtype;
+        print_output(r, i);
+        jx_buffer_puts(&r->text, " =");
+        for (int64_t k = 0; k < port->count && k < SHOWN; k++) {
+            jx_buffer_putc(&r->text, ' ');
+            jx_element_print(dtype,
+                             at + (size_t)k * jx_dtype_of(dtype)->bytes,
+                             &r->text);
+        }
+        jx_buffer_puts(&r->text, port->count > SHOWN ? " ...\n" : "\n");
+    }
+}
+
+static int execute(session *r, const char *path)
+{
+    int code = JX_EXIT_OK;
+
+    r->program = jx_input_open(r->ctx, path);
+    if (!r->program || !prepare(r) || !run_once(r))
+        return failed(r);
+    if (r->s->outputs && !write_outputs(r))
+        return failed(r);
+    if (r->s->expect)
+        code = compare_all(r);
+    else if (!r->s->outputs && !r->s->bench)
+        summarize(r);
+    if ((code == JX_EXIT_OK || code == JX_EXIT_FINDINGS) && r->s->bench &&
+        !bench(r))
+        return failed(r);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {.rtol = -1, .atol = -1};
+    int n = jx_command_options(&jx_command_run, argc, argv, &s);
+    session r = {.s = &s};
+
+    if (n < 0)
+        return JX_EXIT_USAGE;
+    if (n != 1)
+        return jx_command_usage(&jx_command_run, "expected one program");
+    if (s.inputs && s.fill)
+        return jx_command_usage(&jx_command_run,
+                                "--inputs and --fill exclude each other");
+    if (s.bench > 1 << 20)
+        return jx_command_usage(&jx_command_run, "--bench: at most %d",
+                                1 << 20);
+    r.ctx = jx_ctx_new(0);
+    if (!r.ctx)
+        return JX_EXIT_INTERNAL;
+    int code = execute(&r, argv[0]);
+    if (r.text.length)
+        code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
+    jx_buffer_free(&r.text);
+    jx_exec_free(r.exec);
+    jx_plan_free(r.plan);
+    jx_ctx_free(r.ctx);
+    return code;
+}
+
+const jx_command jx_command_run = {
+    "run",
+    "PROGRAM",
+    "execute a program on the CPU",
+    "Runs the program on given or made-up inputs and prints its results, writes\n"
+    "them, or compares them with expected ones.  Symbolic dimensions get their\n"
+    "sizes from the inputs' shapes, or from --set.\n"
+    "\n"
+    "Dtypes and shapes must match exactly.  In an npz bf16 and 8-bit floats are\n"
+    "unsigned integers of their width, 4-bit integers bytes, keys their u32 data\n"
+    "with a trailing axis.  Without --rtol and --atol integers, booleans and\n"
+    "moved data must be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or\n"
+    "1e-6, smaller floats to 2 units of their precision; NaN equals NaN and -0\n"
+    "equals +0 unless --bits.\n"
+    "\n"
+    "    jaxvet run model.json --inputs case.npz --expect case.npz\n"
+    "    jaxvet run model.json --set b=3 --fill random:1 --outputs out.npz\n",
+    options,
+    sizeof options / sizeof *options,
+    run,
+};

@@ -1,0 +1,82 @@
+/* fill.c - see fill.h. */
+#include "runtime/fill.h"
+
+#include "runtime/elementwise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+ * generators", 2014). */
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static void random_element(uint64_t *state, jx_dtype dtype, char *to)
+{
+    uint64_t bits = next(state);
+    double parts[2] = {(double)(bits >> 11) * 0x1p-52 - 1, 0};
+    int64_t integer;
+
+    switch (jx_dtype_of(dtype)->kind) {
+    case JX_KIND_COMPLEX:
+        parts[1] = (double)(next(state) >> 11) * 0x1p-52 - 1;
+        jx_convert(JX_C128, dtype, parts, to, 1);
+        return;
+    case JX_KIND_FLOAT:
+        jx_convert(JX_F64, dtype, parts, to, 1);
+        return;
+    case JX_KIND_BOOL:
+        *to = (char)(bits >> 63);
+        return;
+    case JX_KIND_VOID:
+        *to = 0;
+        return;
+    case JX_KIND_INT:
+        integer = (int64_t)(bits >> 33) % 17 - 8;
+        break;
+    case JX_KIND_UINT:
+        integer = (int64_t)(bits >> 33) % 16;
+        break;
+    default:
+        integer = (int64_t)bits;
+    }
+    jx_convert(JX_I64, dtype, &integer, to, 1);
+}
+
+bool jx_fill(const char *how, int index, const jx_port *port, void *to)
+{
+    static const char random[] = "random:";
+    size_t size = jx_dtype_of(port->dtype)->bytes;
+    uint64_t seed = 0;
+
+    if (how && strcmp(how, "zeros") == 0) {
+        memset(to, 0, port->bytes);
+        return true;
+    }
+    if (how) {
+        char *end;
+        if (strncmp(how, random, sizeof random - 1) != 0)
+            return false;
+        const char *digits = how + sizeof random - 1;
+        seed = strtoull(digits, &end, 10);
+        if (*end || end == digits || *digits == '-')
+            return false;
+    }
+    uint64_t state = seed * 0x2545f4914f6cdd1d + (uint64_t)index;
+    jx_dtype dtype = port->aval->dtype == JX_KEY ? JX_KEY : port->dtype;
+    for (int64_t i = 0; i < port->count; i++) {
+        if (dtype == JX_KEY) {
+            uint32_t word = (uint32_t)next(&state);
+            memcpy((char *)to + (size_t)i * size, &word, sizeof word);
+        } else {
+            random_element(&state, dtype, (char *)to + (size_t)i * size);
+        }
+    }
+    return true;
+}
