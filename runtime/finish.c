@@ -514,11 +514,21 @@ static void coalesce(jx_planner *p, jx_op **all, const jx_op *copy)
     share(p, o, d);
 }
 
+static bool reads(jx_planner *p, const jx_op *op, int root)
+{
+    for (int i = 0; i < op->nins; i++)
+        if (jx_mem_root(p->mems.at, op->ins[i].buffer) == root)
+            return true;
+    return false;
+}
+
 /* An operand that dies here may lend its memory to an output. */
 static void reuse_operands(jx_planner *p, const jx_op *op)
 {
     for (int n = 0; n < op->nouts; n++) {
         int y = jx_mem_root(p->mems.at, op->outs[n].buffer);
+        if (reads(p, op, y))
+            continue;
         for (int i = 0; i < op->nins; i++) {
             int x = jx_mem_root(p->mems.at, op->ins[i].buffer);
             const jx_mem *mem = &p->mems.at[x];
