@@ -32,7 +32,8 @@ REPORT = {
              "where": {"file": "f.py", "line": 3, "column": 7,
                        "function": "f"},
              "calls": [{"file": "g.py", "line": 9, "function": "g"}],
-             "equation": "add", "data": {"b": 1}, "help": "add b >= 2"},
+             "equation": "add", "help": "add b >= 2",
+             "data": {"sizes": {"a": 2, "b": 1}, "note": "two rows"}},
             {"code": "STG002", "name": "constant", "level": "note",
              "evidence": "heuristic", "message": "a <large> constant"}],
         "undecided": [{"code": "SHP010", "why": "budget",
@@ -89,7 +90,7 @@ def test_check_hands_over_the_document_and_reads_the_report(command):
             first.column, first.evidence) == (
                 "SHP001", "error", "b == 1 may be true", "f.py", 3, 7,
                 "counterexample")
-    assert first.data == {"b": 1}
+    assert first.data["sizes"] == {"a": 2, "b": 1}
     undecided, = report.undecided
     assert (undecided.code, undecided.why, undecided.line) == (
         "SHP010", "budget", 4)
@@ -137,9 +138,11 @@ def test_undecided_is_not_ok(command):
 def test_reports_read_well_in_a_terminal_and_a_notebook(command):
     command()
     report = jaxvet.check(double)(1.0)
-    assert repr(report).splitlines()[:3] == [
-        "error[SHP001]: b == 1 may be true", "  --> f.py:3:7 in f",
-        "      called from g.py:9 in g"]
+    assert repr(report).splitlines()[:6] == [
+        "error[SHP001] decided-by-guess: b == 1 may be true",
+        "  --> f.py:3:7 in f", "      called from g.py:9 in g",
+        "  evidence: counterexample (a = 2, b = 1; two rows)",
+        "  equation: add", "  help: add b >= 2"]
     assert repr(report).splitlines()[-1] == (
         "double: 1 error, 1 note; 3 proved, 1 refuted, 0 witnessed, "
         "1 undecided")

@@ -164,6 +164,19 @@ def test_a_vjp_rule_says_which_cotangents_are_zero():
     assert len(backward["out"]) == 1
 
 
+def test_a_rule_that_is_the_program_is_placed_where_it_is_defined():
+    @jax.custom_jvp
+    def fun(x):
+        return x
+    fun.defjvp(lambda primals, tangents: (primals[0], tangents[0]))
+    document = json.loads(jaxvet.dump(fun)(1.0).text())
+    frame, = document["stacks"][document["rules"][0]["stack"]]
+    file, name, line, column, _, _ = document["frames"][frame]
+    assert (document["files"][file][0], name.split(".")[-1], column) == (
+        __file__, "fun", -1)
+    assert "custom_jvp" in document["files"][file][2][str(line)]
+
+
 def test_two_rules_that_differ_in_static_arguments_stay_two():
     document = json.loads(dump("custom_jvp").text())
     assert len(document["rules"]) == 2

@@ -36,12 +36,14 @@ class Finding:
     help: str | None = None
 
     def __str__(self) -> str:
-        lines = [f"{self.level}[{self.code}]: {self.message}"]
+        lines = [f"{self.level}[{self.code}] {self.name}: {self.message}"]
         if self.file:
             lines.append(f"  --> {_place(self)}")
         lines += [f"      called from {_call(call)}" for call in self.calls]
         if self.evidence:
-            lines.append(f"  evidence: {self.evidence}")
+            lines.append(f"  evidence: {self.evidence}{_shown(self.data)}")
+        if self.equation:
+            lines.append(f"  equation: {self.equation}")
         if self.help:
             lines.append(f"  help: {self.help}")
         return "\n".join(lines)
@@ -174,6 +176,18 @@ def _call(call) -> str:
     function = call.get("function")
     return (f"{call.get('file', '?')}:{call.get('line', '?')}"
             + (f" in {function}" if function else ""))
+
+
+def _shown(data) -> str:
+    """The counterexample and the numbers, of what a finding carries."""
+    parts = []
+    sizes = data.get("sizes")
+    if isinstance(sizes, dict) and sizes:
+        parts.append(", ".join(f"{name} = {size}"
+                               for name, size in sizes.items()))
+    if isinstance(data.get("note"), str):
+        parts.append(data["note"])
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _assumption(item) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
+import re
 import types
 
 import numpy as np
@@ -29,6 +30,8 @@ MOST_MASK_INPUTS = 6
 MOST_INNER_MASK_INPUTS = 2
 #: Equations that all rules together may add.
 BUDGET = 60_000
+
+_DEFINED = re.compile(r"(?P<name>.*) at (?P<path>.*):(?P<line>\d+)$")
 
 Met = collections.namedtuple("Met", "eqn thunk call shard_maps depth")
 
@@ -76,11 +79,12 @@ class Rules:
         call = met.call
         if not isinstance(call, _compat.ClosedJaxpr):
             call = _compat.ClosedJaxpr(call, ())
+        stack = self._stack(eqn, call)
         patterns, truncated = self._patterns(met, is_jvp)
         return without_empty([
             ("prim", "custom_jvp_call" if is_jvp else "custom_vjp_call"),
             ("name", rule_function_name(call.jaxpr)),
-            ("stack", self.walker.sources.stack(eqn.source_info.traceback)),
+            ("stack", stack),
             ("in", [self.walker.values.aval(v.aval) for v in eqn.invars]),
             ("nc", eqn.params.get("num_consts", 0)),
             ("nout", len(eqn.outvars)),
@@ -89,6 +93,19 @@ class Rules:
             ("patterns", patterns),
             ("truncated", truncated),
         ], always=("stack", "in", "nout"))
+
+    def _stack(self, eqn, call) -> int:
+        """Where the rule's function is called; if that is the program's own
+        entry, where it is defined."""
+        sources = self.walker.sources
+        stack = sources.stack(eqn.source_info.traceback)
+        info = getattr(call.jaxpr, "debug_info", None)
+        match = _DEFINED.match(getattr(info, "func_src_info", None) or "")
+        if stack >= 0 or not match or \
+                match["path"].startswith(_compat.JAX_DIR):
+            return stack
+        place = int(match["line"]), -1, int(match["line"]), -1
+        return sources.stack_of([(match["path"], match["name"], place)])
 
     def _patterns(self, met, is_jvp) -> tuple:
         if met.depth > self._most_depth:
