@@ -1,0 +1,128 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# check, info, explain and rules from outside: exit codes, selection, folders.
+rules=tests/rules
+wrong=$rules/SHP001_fails.json.gz
+right=$rules/SHP001_passes.json.gz
+noted=$rules/STG001_fails.json.gz
+warned=$rules/STG002_fails.json.gz
+open=$rules/PRM001_fails.json.gz
+
+# Exit codes follow --fail-on and --strict.
+expect 0 check "$right"
+prints '^1 program: 2 proved, 0 refuted, 0 witnessed, 0 undecided$'
+is_silent
+expect 1 check "$wrong"
+prints '^error\[SHP001\] trace-decided-by-size: '
+prints ' --> SHP001_fails.py:3:8$'
+prints '^ 3 |     if x.shape\[0\] == 1:'
+prints '^   |        ^^^^^^^^^^^^^^^$'
+prints 'counterexample: b = 1'
+prints 'the constraint `b >= 2` would make it hold'
+prints '^1 program: 1 proved, 1 refuted, 0 witnessed, 0 undecided$'
+expect 0 check --fail-on never "$wrong"
+expect 0 check "$noted"
+expect 1 check --fail-on note "$noted"
+expect 0 check --fail-on warning "$noted"
+expect 0 check "$warned"
+expect 1 check --fail-on warning "$warned"
+expect 0 check "$open"
+prints '^undecided\[PRM001\] unknown-primitive: '
+expect 5 check --strict "$open"
+expect 1 check --strict "$open" "$wrong"
+expect 1 check --no-solver "$wrong"
+
+# Selection.
+expect 0 check --ignore SHP001 "$wrong"
+prints '0 refuted'
+expect 0 check --select STG "$wrong"
+expect 1 check --select STG,SHP "$wrong"
+expect 1 check --select trace-decided-by-size "$wrong"
+expect 2 check --select SHQ "$wrong"
+complains "no code is or begins with 'SHQ'"
+expect 0 check --min-elements 300000 --fail-on note "$noted"
+expect 1 check --min-elements 262144 --fail-on note "$noted"
+
+# What can't be read is said, and worse than findings.
+expect 3 check "$work/none.json"
+complains 'none.json: '
+printf 'not a program' >"$work/text"
+expect 3 check "$work/text" "$wrong"
+complains 'text: .*expected a program'
+prints '^error\[SHP001\]'
+prints '^1 program can.t be read$'
+gzip -dc "$wrong" | head -c 300 >"$work/cut.json"
+expect 3 check "$work/cut.json"
+expect 2 check
+expect 2 check --format xml "$wrong"
+
+# Standard input, folders, formats, files.
+gzip -dc "$wrong" >"$work/in.json"
+expect 1 check - <"$work/in.json"
+mkdir -p "$work/folder/b" "$work/folder/.hidden"
+cp "$wrong" "$work/folder/b/one.json.gz"
+cp "$right" "$work/folder/a.json.gz"
+cp "$wrong" "$work/folder/.hidden/two.json.gz"
+echo 'x = 1' >"$work/folder/b/code.py"
+expect 1 check "$work/folder"
+prints '^1 other file skipped$'
+prints '^2 programs: 3 proved, 1 refuted, 0 witnessed, 0 undecided$'
+expect 1 check --format json "$work/folder"
+prints '"path":"[^"]*a.json.gz","status":"ok".*"path":"[^"]*one.json.gz","status":"findings"'
+expect 1 check --format sarif -o "$work/report" "$work/folder"
+is_silent
+holds test ! -s "$work/out"
+holds grep -q '"version":"2.1.0"' "$work/report"
+expect 1 check --format github "$wrong"
+prints '^::error file=SHP001_fails.py,line=3,col=8,endColumn=23,title=SHP001 '
+expect 3 check -o "$work/no/such/folder" "$right"
+
+# Colour is asked for, or not there.
+expect 1 check --color always "$wrong"
+prints "$(printf '\033')"
+expect 1 check "$wrong"
+holds test "$(grep -c "$(printf '\033')" "$work/out")" -eq 0
+
+# The same input gives the same bytes, in every format.
+for format in text json sarif github; do
+    "$JAXVET" check --format $format $rules >"$work/first" 2>/dev/null
+    "$JAXVET" check --format $format $rules >"$work/second" 2>/dev/null
+    holds test -s "$work/first"
+    holds cmp -s "$work/first" "$work/second"
+done
+
+# Suppressions: used, unused, and unknown to this command.
+expect 0 check "$rules/SUP001_passes.json.gz"
+prints '^1 finding is suppressed by a comment$'
+prints ' 1 refuted'
+expect 1 check --fail-on warning "$rules/SUP001_fails.json.gz"
+prints '^warning\[SUP001\]'
+expect 0 check --fail-on warning "$rules/SUP001_fails.json.gz" --ignore SUP
+
+# What is in a program.
+expect 0 info "$right"
+prints '^  in   \[0\]: f32\[b,4\]$'
+prints '^  size b: from 2$'
+prints '^  where b >= 2$'
+expect 0 info --format json "$right"
+prints '"sizes":\[{"name":"b","scope":0,"low":2}\]'
+prints '"primitives":\[{"name":"reduce_sum","count":1,"known":true}\]'
+expect 0 info "$open"
+prints ' 1 twice (unknown)$'
+expect 3 info "$work/text"
+expect 2 info
+
+# What codes mean.
+expect 0 rules
+prints '^SHP001  error    trace-decided-by-size '
+expect 0 rules --format json
+prints '"code":"STG001"'
+expect 0 explain SHP001
+prints '    if x.shape\[0\] == 1:  #! SHP001$'
+expect 0 explain large-constant
+prints '^STG002 large-constant (warning'
+expect 0 explain --format json SHP001
+prints '"fails":"# f32\[b,4\]'
+expect 2 explain SHP999
+complains "there is no code 'SHP999'"
+expect 2 explain
