@@ -54,7 +54,7 @@ $(BUILD)/libjaxvet.a: $(LIB_OBJ)
 	$(if $(V),,@)ar rcs $@ $^
 
 $(BUILD)/libjaxvet.so: $(LIB_OBJ) reports/exports.map
-	$(LINK) -shared -Wl,--version-script=reports/exports.map -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIBS)
+	$(LINK) -shared -Wl,-z,defs -Wl,--version-script=reports/exports.map -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIBS)
 
 $(BUILD)/jaxvet: $(CMD_OBJ) $(BUILD)/libjaxvet.a
 	$(LINK) -o $@ $^ $(LIBS)

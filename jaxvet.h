@@ -1,11 +1,20 @@
 /* jaxvet.h - reading, checking and running traced JAX programs from C or C++.
  *
- * Everything hangs off a program, which is opened, asked, and closed.  What a
- * function returns by pointer belongs to the program (or call) it was asked of
- * and lives as long.  Functions that can fail take a jaxvet_error, which may be
- * NULL, and say in it what went wrong; nothing is printed, and the process is
- * never ended.  There is no global state: programs are independent, and each
- * may be used by one thread at a time.
+ *     jaxvet_error error;
+ *     jaxvet_program *program = jaxvet_open("mlp.json", 0, &error);
+ *     const char *report;
+ *     jaxvet_status status = jaxvet_check(program, &report, &error);
+ *     jaxvet_call *call = jaxvet_prepare(program, sizes, 1, &error);
+ *     status = jaxvet_run(call, inputs, outputs, &error);
+ *     jaxvet_call_free(call);
+ *     jaxvet_close(program);
+ *
+ * What a function returns by pointer belongs to the program (or call) it was
+ * asked of, and lives as long.  What can fail takes a jaxvet_error (or NULL)
+ * and says in it what went wrong; nothing is printed, and the process is never
+ * ended.  There is no global state: programs are independent, and each is used
+ * by one thread at a time.  Calls are independent of each other while they run
+ * (not while they are prepared), so several threads may each run their own.
  *
  * Build with `pkg-config --cflags --libs jaxvet`. */
 #ifndef JAXVET_H
@@ -20,12 +29,95 @@ extern "C" {
 
 #define JAXVET_API __attribute__((visibility("default")))
 
-/* Changes when something here changes its meaning; compare it with what
- * jaxvet_abi_version() of the library that was found says. */
+/* Changes when something here changes its meaning; compare it with what the
+ * library that was found says. */
 #define JAXVET_ABI_VERSION 0
-
 JAXVET_API int jaxvet_abi_version(void);
 JAXVET_API const char *jaxvet_version(void); /* "0.1.0" */
+
+/* What came of it: the exit codes of the command. */
+typedef enum jaxvet_status {
+    JAXVET_OK = 0,
+    JAXVET_FINDINGS = 1,  /* the report has findings at error level */
+    JAXVET_USAGE = 2,     /* the caller asked for what does not exist */
+    JAXVET_INPUT = 3,     /* the input can't be read or run */
+    JAXVET_INTERNAL = 4,  /* a defect of jaxvet */
+    JAXVET_UNDECIDED = 5, /* no findings, but something is left undecided */
+} jaxvet_status;
+
+/* Why a function failed.  Texts are cut to fit; unused ones are empty. */
+typedef struct jaxvet_error {
+    jaxvet_status status;
+    char file[256];
+    char place[128];    /* "byte 12", "/jaxprs/2/eqns/5" */
+    char message[1024]; /* what was expected */
+} jaxvet_error;
+
+/* Opening.  Whatever the command reads; NULL on failure.  `budget` bounds the
+ * memory a program and all that is asked of it may take, in bytes (0: 4 GiB);
+ * `name` stands for the input in reports.  The bytes need not outlive the
+ * call. */
+typedef struct jaxvet_program jaxvet_program;
+JAXVET_API jaxvet_program *jaxvet_open(const char *path, size_t budget,
+                                       jaxvet_error *error);
+JAXVET_API jaxvet_program *jaxvet_open_memory(const void *bytes, size_t size,
+                                              const char *name, size_t budget,
+                                              jaxvet_error *error);
+JAXVET_API void jaxvet_close(jaxvet_program *program);
+
+/* The signature.  Inputs and outputs are the flattened leaves; a type is text
+ * as JAX prints it ("f32[b,3]"), a path says where in the arguments the leaf
+ * lies ("args[0]['w']"; empty if unknown).  Sizes are the symbolic dimensions,
+ * by name.  NULL for a number out of range. */
+JAXVET_API int jaxvet_input_count(const jaxvet_program *program);
+JAXVET_API int jaxvet_output_count(const jaxvet_program *program);
+JAXVET_API int jaxvet_size_count(const jaxvet_program *program);
+JAXVET_API const char *jaxvet_input_type(const jaxvet_program *program, int i);
+JAXVET_API const char *jaxvet_output_type(const jaxvet_program *program, int i);
+JAXVET_API const char *jaxvet_input_path(const jaxvet_program *program, int i);
+JAXVET_API const char *jaxvet_output_path(const jaxvet_program *program, int i);
+JAXVET_API const char *jaxvet_size_name(const jaxvet_program *program, int i);
+
+/* Types, proves and lints; *report is the JSON of `jaxvet check --format
+ * json`.  JAXVET_OK, JAXVET_FINDINGS or JAXVET_UNDECIDED with a report, else
+ * none and an error. */
+JAXVET_API jaxvet_status jaxvet_check(jaxvet_program *program,
+                                      const char **report,
+                                      jaxvet_error *error);
+
+/* Running.  A call is a program made ready at given sizes (every one that the
+ * signature names); NULL on failure, as when the sizes break a declared
+ * constraint. */
+typedef struct jaxvet_size {
+    const char *name;
+    int64_t value;
+} jaxvet_size;
+typedef struct jaxvet_call jaxvet_call;
+JAXVET_API jaxvet_call *jaxvet_prepare(jaxvet_program *program,
+                                       const jaxvet_size *sizes, int count,
+                                       jaxvet_error *error);
+JAXVET_API void jaxvet_call_free(jaxvet_call *call); /* before the program */
+
+/* How an input or output lies in memory: dense, row-major, in the machine's
+ * byte order; 4-bit integers one byte each, a key its 32-bit words along one
+ * more axis.  NULL for a number out of range. */
+typedef struct jaxvet_layout {
+    const char *dtype; /* as in the type: "f32", "bf16", "i4" */
+    int rank;
+    const int64_t *shape;
+    size_t bytes;
+} jaxvet_layout;
+JAXVET_API const jaxvet_layout *jaxvet_call_input(const jaxvet_call *call,
+                                                  int i);
+JAXVET_API const jaxvet_layout *jaxvet_call_output(const jaxvet_call *call,
+                                                   int i);
+
+/* Runs once: a pointer per input, and one per output for the results.  Buffers
+ * may not overlap.  JAXVET_OK, or an error; the outputs are then undefined. */
+JAXVET_API jaxvet_status jaxvet_run(jaxvet_call *call,
+                                    const void *const *inputs,
+                                    void *const *outputs,
+                                    jaxvet_error *error);
 
 #ifdef __cplusplus
 }

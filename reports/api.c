@@ -1,7 +1,31 @@
 /* api.c - jaxvet.h upon the modules inside. */
 #include "jaxvet.h"
 
+#include "reports/check.h"
+#include "reports/input.h"
 #include "reports/versions.h"
+#include "runtime/exec.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct jaxvet_program {
+    jx_ctx *ctx;
+    jx_program *program;
+    size_t budget;
+    int nins, nouts, nsizes;
+    const char **in_types, **out_types;
+    const jx_dim_atom **sizes; /* of the signature, by name */
+    jx_buffer report;          /* of the last check */
+};
+
+struct jaxvet_call {
+    jx_plan *plan;
+    jx_exec *exec;
+    jaxvet_layout *ins, *outs;
+};
 
 int jaxvet_abi_version(void)
 {
@@ -11,4 +35,439 @@ int jaxvet_abi_version(void)
 const char *jaxvet_version(void)
 {
     return JX_VERSION;
+}
+
+/* ---- errors */
+
+static void copy_text(char *to, size_t room, const char *text)
+{
+    snprintf(to, room, "%s", text ? text : "");
+}
+
+static void set_error(jaxvet_error *to, jaxvet_status status, const char *file,
+                      const char *place, const char *message)
+{
+    if (!to)
+        return;
+    to->status = status;
+    copy_text(to->file, sizeof to->file, file);
+    copy_text(to->place, sizeof to->place, place);
+    copy_text(to->message, sizeof to->message, message);
+}
+
+static jaxvet_status status_of(jx_error_kind kind)
+{
+    switch (kind) {
+    case JX_E_NONE:
+    case JX_E_INTERNAL:
+        break;
+    case JX_E_USAGE:
+        return JAXVET_USAGE;
+    case JX_E_INPUT:
+    case JX_E_MEMORY:
+    case JX_E_SYSTEM:
+        return JAXVET_INPUT;
+    }
+    return JAXVET_INTERNAL;
+}
+
+/* Hands the context's error over and forgets it, so that the program can be
+ * asked again. */
+static jaxvet_status hand_over(jx_ctx *ctx, jaxvet_error *to)
+{
+    jx_ok(ctx);
+    jaxvet_status status = status_of(ctx->error.kind);
+    set_error(to, status, ctx->error.file, ctx->error.place,
+              ctx->error.message);
+    jx_error_clear(ctx);
+    return status;
+}
+
+/* ---- opening */
+
+static const char *type_text(jx_ctx *ctx, const jx_aval *aval)
+{
+    jx_buffer text = {0};
+
+    jx_aval_print(aval, &text);
+    const char *kept = jx_arena_string(ctx->arena, jx_buffer_text(&text),
+                                       text.length);
+    jx_buffer_free(&text);
+    return kept;
+}
+
+static bool has_size(const jaxvet_program *p, const jx_dim_atom *var)
+{
+    for (int i = 0; i < p->nsizes; i++)
+        if (p->sizes[i] == var)
+            return true;
+    return false;
+}
+
+/* Adds the variables of an aval's shape; false without memory. */
+static bool add_sizes(jaxvet_program *p, const jx_aval *aval)
+{
+    for (int k = 0; k < aval->rank; k++) {
+        int count = 0;
+        const jx_dim_atom *const *vars =
+            jx_dim_vars(p->program->dims, aval->shape[k], &count);
+        const jx_dim_atom **more = jx_arena_array(
+            p->ctx->arena, (size_t)(p->nsizes + count), sizeof *more);
+        if (!more)
+            return false;
+        if (p->nsizes)
+            memcpy(more, p->sizes, (size_t)p->nsizes * sizeof *more);
+        p->sizes = more;
+        for (int i = 0; i < count; i++)
+            if (!has_size(p, vars[i]))
+                p->sizes[p->nsizes++] = vars[i];
+    }
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const jx_dim_atom *const *x = a, *const *y = b;
+
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static bool read_signature(jaxvet_program *p)
+{
+    const jx_jaxpr *entry = p->program->entry.jaxpr;
+    jx_arena *arena = p->ctx->arena;
+
+    p->in_types = JX_NEW_ARRAY(arena, entry->nins, const char *);
+    p->out_types = JX_NEW_ARRAY(arena, entry->nouts, const char *);
+    if (!p->in_types || !p->out_types)
+        return false;
+    p->nins = entry->nins;
+    p->nouts = entry->nouts;
+    for (int i = 0; i < p->nins; i++) {
+        const jx_aval *aval = entry->vars[entry->nconsts + i]->aval;
+        p->in_types[i] = type_text(p->ctx, aval);
+        if (!p->in_types[i] || !add_sizes(p, aval))
+            return false;
+    }
+    for (int i = 0; i < p->nouts; i++) {
+        p->out_types[i] = type_text(p->ctx, jx_atom_aval(entry->outs[i]));
+        if (!p->out_types[i])
+            return false;
+    }
+    if (p->nsizes)
+        qsort(p->sizes, (size_t)p->nsizes, sizeof *p->sizes, by_name);
+    return true;
+}
+
+static jaxvet_program *new_program(size_t budget, jaxvet_error *error)
+{
+    enum { DEFAULT_GIB = 4 };
+    jaxvet_program *p = calloc(1, sizeof *p);
+
+    if (p) {
+        p->budget = budget ? budget : (size_t)DEFAULT_GIB << 30;
+        p->ctx = jx_ctx_new(p->budget);
+    }
+    if (p && p->ctx)
+        return p;
+    free(p);
+    set_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+    return NULL;
+}
+
+static jaxvet_program *opened(jaxvet_program *p, jx_program *program,
+                              jaxvet_error *error)
+{
+    p->program = program;
+    if (program && read_signature(p))
+        return p;
+    hand_over(p->ctx, error);
+    jaxvet_close(p);
+    return NULL;
+}
+
+jaxvet_program *jaxvet_open(const char *path, size_t budget,
+                            jaxvet_error *error)
+{
+    jaxvet_program *p = new_program(budget, error);
+
+    return p ? opened(p, jx_input_open(p->ctx, path), error) : NULL;
+}
+
+jaxvet_program *jaxvet_open_memory(const void *bytes, size_t size,
+                                   const char *name, size_t budget,
+                                   jaxvet_error *error)
+{
+    jaxvet_program *p = new_program(budget, error);
+
+    return p ? opened(p, jx_input_read(p->ctx, name, bytes, size), error)
+             : NULL;
+}
+
+void jaxvet_close(jaxvet_program *program)
+{
+    if (!program)
+        return;
+    jx_buffer_free(&program->report);
+    jx_ctx_free(program->ctx);
+    free(program);
+}
+
+/* ---- the signature */
+
+static const char *pick(const char *const *texts, int count, int i)
+{
+    return i >= 0 && i < count ? texts[i] : NULL;
+}
+
+static const char *pick_path(const char *const *paths, int count, int i)
+{
+    if (i < 0 || i >= count)
+        return NULL;
+    return paths && paths[i] ? paths[i] : "";
+}
+
+int jaxvet_input_count(const jaxvet_program *program)
+{
+    return program->nins;
+}
+
+int jaxvet_output_count(const jaxvet_program *program)
+{
+    return program->nouts;
+}
+
+int jaxvet_size_count(const jaxvet_program *program)
+{
+    return program->nsizes;
+}
+
+const char *jaxvet_input_type(const jaxvet_program *program, int i)
+{
+    return pick(program->in_types, program->nins, i);
+}
+
+const char *jaxvet_output_type(const jaxvet_program *program, int i)
+{
+    return pick(program->out_types, program->nouts, i);
+}
+
+const char *jaxvet_input_path(const jaxvet_program *program, int i)
+{
+    return pick_path(program->program->in_paths, program->nins, i);
+}
+
+const char *jaxvet_output_path(const jaxvet_program *program, int i)
+{
+    return pick_path(program->program->out_paths, program->nouts, i);
+}
+
+const char *jaxvet_size_name(const jaxvet_program *program, int i)
+{
+    return i >= 0 && i < program->nsizes ? program->sizes[i]->name : NULL;
+}
+
+/* ---- checking */
+
+static jaxvet_status status_of_report(const jx_report *report)
+{
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.at[i].level == JX_ERROR)
+            return JAXVET_FINDINGS;
+    return report->undecided.count ? JAXVET_UNDECIDED : JAXVET_OK;
+}
+
+/* The report of one program; comments that suppress are those that it embeds,
+ * nothing is read from disk. */
+static bool report_on(jx_ctx *keep, jx_report *report, jx_program *program)
+{
+    const jx_check_options options = {.settle = {.suggest = true}};
+    jx_suppressions *comments =
+        jx_suppressions_new(keep, NULL, &options.selection);
+
+    if (!comments)
+        return false;
+    jx_suppressions_begin(comments);
+    return jx_check_report(keep, report, program, &options, comments) &&
+           jx_suppressions_unused(comments, report, 1);
+}
+
+jaxvet_status jaxvet_check(jaxvet_program *program, const char **report,
+                           jaxvet_error *error)
+{
+    jx_ctx *keep = jx_ctx_new(program->budget);
+    jx_report found = {.path = program->program->path};
+    jaxvet_status status = JAXVET_INPUT;
+
+    *report = NULL;
+    jx_buffer_clear(&program->report);
+    if (!keep) {
+        set_error(error, status, NULL, NULL, "out of memory");
+        return status;
+    }
+    if (!report_on(keep, &found, program->program)) {
+        bool theirs = jx_ok(program->ctx) && !jx_ok(keep);
+        status = hand_over(theirs ? keep : program->ctx, error);
+    } else {
+        status = status_of_report(&found);
+        jx_report_json(&(jx_report_list){1, &found, 0}, &program->report);
+        *report = jx_buffer_text(&program->report);
+    }
+    jx_ctx_free(keep);
+    return status;
+}
+
+/* ---- running */
+
+static bool refuse(jaxvet_error *error, const char *format, const char *name)
+{
+    char message[sizeof error->message];
+
+    snprintf(message, sizeof message, format, name);
+    set_error(error, JAXVET_USAGE, NULL, NULL, message);
+    return false;
+}
+
+static bool names_a_size(const jaxvet_program *p, const char *name)
+{
+    for (int i = 0; i < p->nsizes; i++)
+        if (!strcmp(p->sizes[i]->name, name))
+            return true;
+    return false;
+}
+
+/* One value per size of the signature, in `to`. */
+static bool bind(const jaxvet_program *p, const jaxvet_size *sizes, int count,
+                 jx_binding *to, jaxvet_error *error)
+{
+    for (int k = 0; k < count; k++)
+        if (!names_a_size(p, sizes[k].name))
+            return refuse(error, "the program has no size '%s'",
+                          sizes[k].name);
+    for (int i = 0; i < p->nsizes; i++) {
+        int k = 0;
+        while (k < count && strcmp(sizes[k].name, p->sizes[i]->name))
+            k++;
+        if (k == count)
+            return refuse(error, "expected a value of size '%s'",
+                          p->sizes[i]->name);
+        to[i] = (jx_binding){p->sizes[i], sizes[k].value};
+    }
+    return true;
+}
+
+static jaxvet_layout layout(const jx_port *port)
+{
+    const jx_aval *aval = port->aval;
+    const char *name = aval->kind == JX_AVAL_ARRAY && aval->impl
+                           ? aval->impl
+                           : jx_dtype_of(aval->dtype)->short_name;
+
+    return (jaxvet_layout){name, port->rank, port->shape, port->bytes};
+}
+
+/* The layouts of all inputs and outputs; false without memory. */
+static bool describe(jaxvet_call *call)
+{
+    int nins = jx_plan_nins(call->plan), nouts = jx_plan_nouts(call->plan);
+
+    call->ins = calloc((size_t)nins + 1, sizeof *call->ins);
+    call->outs = calloc((size_t)nouts + 1, sizeof *call->outs);
+    if (!call->ins || !call->outs)
+        return false;
+    for (int i = 0; i < nins; i++)
+        call->ins[i] = layout(jx_plan_in(call->plan, i));
+    for (int i = 0; i < nouts; i++)
+        call->outs[i] = layout(jx_plan_out(call->plan, i));
+    return true;
+}
+
+/* Names what sizes have to obey. */
+static bool not_admissible(const jaxvet_program *p)
+{
+    jx_buffer rules = {0};
+
+    for (int i = 0; i < p->program->nscopes; i++)
+        for (int k = 0; k < p->program->scopes[i].nconstraints; k++)
+            jx_buffer_printf(&rules, ", %s",
+                             p->program->scopes[i].constraints[k].text);
+    jx_fail(p->ctx, JX_E_USAGE, NULL, NULL,
+            "the sizes are not admissible; expected each >= %lld%s",
+            (long long)p->program->base, jx_buffer_text(&rules));
+    jx_buffer_free(&rules);
+    return false;
+}
+
+static bool make_call(jaxvet_program *p, const jx_binding *bindings,
+                      jaxvet_call *call)
+{
+    jx_plan_options options = {
+        .domain = JX_DECLARED,
+        .memory = p->budget,
+        .nbindings = p->nsizes,
+        .bindings = bindings,
+    };
+
+    if (!jx_plan_admissible(p->program, p->nsizes, bindings))
+        return not_admissible(p);
+    call->plan = jx_plan_make(p->program, &p->program->entry, &options);
+    if (!call->plan)
+        return false;
+    call->exec = jx_exec_new(call->plan);
+    if (!call->exec)
+        return false;
+    return describe(call) ||
+           jx_fail(p->ctx, JX_E_MEMORY, NULL, NULL, "out of memory");
+}
+
+jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
+                            int count, jaxvet_error *error)
+{
+    jaxvet_call *call = calloc(1, sizeof *call);
+    jx_binding *bindings =
+        calloc((size_t)program->nsizes + 1, sizeof *bindings);
+    bool ok = false;
+
+    if (!call || !bindings) {
+        set_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+    } else if (bind(program, sizes, count, bindings, error)) {
+        ok = make_call(program, bindings, call);
+        if (!ok)
+            hand_over(program->ctx, error);
+    }
+    free(bindings);
+    if (ok)
+        return call;
+    jaxvet_call_free(call);
+    return NULL;
+}
+
+void jaxvet_call_free(jaxvet_call *call)
+{
+    if (!call)
+        return;
+    jx_exec_free(call->exec);
+    jx_plan_free(call->plan);
+    free(call->ins);
+    free(call->outs);
+    free(call);
+}
+
+const jaxvet_layout *jaxvet_call_input(const jaxvet_call *call, int i)
+{
+    return i >= 0 && i < jx_plan_nins(call->plan) ? &call->ins[i] : NULL;
+}
+
+const jaxvet_layout *jaxvet_call_output(const jaxvet_call *call, int i)
+{
+    return i >= 0 && i < jx_plan_nouts(call->plan) ? &call->outs[i] : NULL;
+}
+
+jaxvet_status jaxvet_run(jaxvet_call *call, const void *const *inputs,
+                         void *const *outputs, jaxvet_error *error)
+{
+    if (jx_exec_run(call->exec, inputs, outputs))
+        return JAXVET_OK;
+    set_error(error, JAXVET_INPUT, NULL, NULL, jx_exec_error(call->exec));
+    return JAXVET_INPUT;
 }

@@ -15,12 +15,6 @@ build | build/debug) ;;
     ;;
 esac
 
-missing=$(nm -D -u "$build/libjaxvet.so" | sed -n 's/^ *U \(jx_.*\)/\1/p' | tr '\n' ' ')
-if [ -n "$missing" ]; then
-    echo "install: left out: libjaxvet.so is not complete yet: no $missing"
-    exit 0
-fi
-
 make -s install BUILD="$build" DESTDIR="$root/dest" PREFIX=/opt/jaxvet >"$root/log" 2>&1 ||
     { cat "$root/log"; exit 1; }
 prefix=$root/dest/opt/jaxvet
@@ -33,13 +27,13 @@ gcc -std=c11 -Wall -Wextra -Wpedantic -Werror tests/host/host.c \
 # The command and the library, each started from where it was installed.
 version=$("$prefix/bin/jaxvet" --version | head -n 1)
 [ "$version" = "jaxvet $(pkg-config --modversion jaxvet)" ]
-"$root/host" | head -n 1 | grep -qx "$version"
+"$root/host" tests/host/scale.json | head -n 1 | grep -qx "$version"
 hosts=C
 if command -v g++ >/dev/null; then
     # shellcheck disable=SC2046
     g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror tests/host/host.cpp \
         $(pkg-config --cflags --libs jaxvet) -o "$root/hostpp"
-    "$root/hostpp" | head -n 1 | grep -qx "$version"
+    "$root/hostpp" tests/host/scale.json | head -n 1 | grep -qx "$version"
     hosts="C and C++"
 fi
 
