@@ -5,8 +5,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 JAXVET=$(realpath "${JAXVET:-build/jaxvet}")
 export JAXVET
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+all=$(mktemp -d)
+trap 'rm -rf "$all"' EXIT
 passed=0
 failed=0
 
@@ -55,7 +55,10 @@ holds() {
     if "$@"; then pass; else fail "not so: $*"; fi
 }
 
+# Each file has a folder $work of its own.
 for file in tests/cli/test_*.sh; do
+    work=$all/$(basename "$file" .sh)
+    mkdir "$work"
     . "$file"
 done
 echo "cli: $passed passed, $failed failed"
