@@ -162,9 +162,11 @@ static const jx_dim *slice_axis(jx_typing *t, const jx_p_slice *p, int axis)
     if (!p->strides.given)
         return extent;
     const jx_dim *stride = p->strides.at[axis];
-    jx_require_ge(t, stride, jx_const(t, 1), "strides, axis %d", axis);
     if (jx_is_number(stride, 1))
         return extent;
+    jx_require_ge(t, stride, jx_const(t, 1), "strides, axis %d", axis);
+    if (jx_dim_value(stride) == 0)
+        return NULL;
     return jx_strided(t, extent, jx_const(t, 1), stride);
 }
 

@@ -304,6 +304,16 @@ static bool is_symbolic(const jx_dim *dim)
     return dim && !jx_dim_is_int(dim, &value);
 }
 
+/* A size may be in the parameters and in no type: dim_as_value, or a slice of
+ * three elements from n // m on. */
+static void look_at_value(jx_typing *t, const jx_value *value)
+{
+    if (value && value->tag == JX_V_DIM)
+        look_for_divisors(t, value->dim);
+    for (int i = 0; value && value->items && i < value->count; i++)
+        look_at_value(t, value->items[i]);
+}
+
 static void look_at_sizes(jx_typing *t, const jx_aval *aval)
 {
     for (int i = 0; aval && i < aval->rank; i++)
@@ -695,6 +705,8 @@ static void type_eqn(jx_typing *t)
         take_declared(t);
         return;
     }
+    for (int i = 0; i < t->eqn->nparams; i++)
+        look_at_value(t, t->eqn->params[i].value);
     for (int i = 0; i < t->nouts; i++)
         look_at_sizes(t, t->outs[i]);
     for (int i = 0; i < t->nouts; i++)
