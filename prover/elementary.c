@@ -295,8 +295,12 @@ static const jx_dim *put(scene *s, const jx_dim *d, const jx_dim_atom *atom,
 /* False when something became too large. */
 static bool replace(scene *s, const jx_dim_atom *atom, const jx_dim *value)
 {
-    bool ok = value && spend(s, 1 + s->nhyps);
+    long cost = 1 + s->nhyps + jx_dim_nterms(s->goal) / 8;
+    bool ok;
 
+    for (int i = 0; i < s->nhyps; i++)
+        cost += jx_dim_nterms(s->hyps[i].dim) / 8;
+    ok = value && spend(s, cost);
     s->goal = ok ? put(s, s->goal, atom, value) : NULL;
     ok = ok && s->goal;
     for (int i = 0; ok && i < s->nhyps; i++)
@@ -756,7 +760,7 @@ static bool by_hypotheses(scene *s, const jx_dim *d, const jx_hyp *hyps, int n,
 
     if (!d || !worst)
         return d != NULL;
-    if (!depth || !spend(s, 1))
+    if (!depth || !spend(s, 1 + (n + jx_dim_nterms(d)) / 8))
         return false;
     for (int i = 0; i < n; i++) {
         if (hyps[i].kind == JX_HYP_NE)

@@ -15,7 +15,7 @@ enum {
     FEW_POINTS = 100,
     MANY_POINTS = 5000,
     FEW_STEPS = 400,
-    MANY_STEPS = 3000,
+    MANY_STEPS = 5000,
     RLIMIT = 400000,
 };
 

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 600,
+enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 300,
+       MAX_TRIES = 24, /* proofs */
        LONG = 40 /* nodes: a constraint that nobody would write */ };
 
 typedef struct sample {
@@ -22,7 +23,7 @@ typedef struct finder {
     sample *samples;
     int nsamples;
     jx_constraint *found;
-    int nfound, room;
+    int nfound, room, tries;
 } finder;
 
 static bool take_sample(void *env, const jx_search *s, const jx_point *point)
@@ -86,7 +87,8 @@ static bool is_sufficient(const finder *f, const jx_constraint *c)
 static bool try_candidate(finder *f, jx_constraint c)
 {
     if (f->nfound == f->room || !c.lhs || !c.rhs ||
-        !fits_samples(f, &c) || !is_sufficient(f, &c))
+        !fits_samples(f, &c) || f->tries++ >= MAX_TRIES ||
+        !is_sufficient(f, &c))
         return false;
     f->found[f->nfound++] = c;
     return true;
@@ -219,6 +221,7 @@ void jx_suggest(jx_ctx *ctx, const jx_search *search,
         try_value(&f, i);
     /* The question itself asks for least. */
     f.room++;
+    f.tries = 0;
     if ((!f.nfound || n > 1) &&
         jx_dim_nodes(question->lhs) + jx_dim_nodes(question->rhs) < LONG)
         try_question(&f);
