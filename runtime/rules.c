@@ -5,7 +5,6 @@
 
 /* Rules that do not exist yet; whoever writes one removes its line. */
 /* kernels of linear algebra and the like */
-#define jx_plan_fft NULL
 
 jx_plan_rule *jx_plan_rule_of(jx_prim_id id)
 {
