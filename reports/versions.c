@@ -4,6 +4,9 @@
 #include "frontend/base/inflate.h"
 #include "frontend/base/json.h"
 #include "prover/solver.h"
+#include "runtime/blas.h"
+
+#include <string.h>
 
 /* The solver is no library of ours: its helper process is asked. */
 static void solver_version(jx_buffer *to)
@@ -21,10 +24,29 @@ static void solver_version(jx_buffer *to)
     jx_solver_free(solver);
 }
 
+/* "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...": its name and number. */
+static void blas_version(jx_buffer *to)
+{
+    typedef char *config(void);
+    const char *why = NULL;
+    config *ask = (config *)jx_blas_find("openblas_get_config", &why);
+
+    if (!ask) {
+        jx_buffer_printf(to, "openblas: %s\n", why);
+        return;
+    }
+    const char *text = ask();
+    size_t name = strcspn(text, " ");
+    size_t length = name + (text[name] ? 1 + strcspn(text + name + 1, " ") : 0);
+    jx_buffer_bytes(to, text, length);
+    jx_buffer_putc(to, '\n');
+}
+
 void jx_versions(jx_buffer *to)
 {
     jx_buffer_puts(to, "jaxvet " JX_VERSION "\n");
     jx_buffer_printf(to, "json-c %s\n", jx_json_version());
     jx_buffer_printf(to, "zlib %s\n", jx_zlib_version());
+    blas_version(to);
     solver_version(to);
 }
