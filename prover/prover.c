@@ -687,5 +687,5 @@ void jx_prove_smt2(jx_prover *p, const jx_dim *lhs, jx_relation relation,
                      negate ? "is there a counterexample?"
                             : "is there an example?");
     write_script(&p->theory, goal, negate ? ALL & ~wanted : wanted, &smt, to);
-    jx_buffer_puts(to, "(check-sat)\n(get-model)\n");
+    jx_buffer_puts(to, "(check-sat)\n");
 }

@@ -373,6 +373,8 @@ static int settle(task *t, bool json, jx_buffer *to)
     if (!p)
         return JX_EXIT_INPUT;
     if (t->settings->smt2) {
+        if (to->length)
+            jx_buffer_puts(to, "(reset)\n"); /* one script, many queries */
         jx_prove_smt2(p, t->question.lhs, t->question.relation,
                       t->question.rhs, true, to);
         jx_prover_free(p);
