@@ -117,6 +117,12 @@ fuzz:  ## run each fuzz target for FUZZ_SECONDS (60) under ASan and UBSan
 $(FUZZERS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libjaxvet.a
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
+# What make check does with 4,000 questions, with many more.
+.PHONY: prove-random
+RANDOM_QUESTIONS = 1000000
+prove-random: all $(BUILD)/tests/test_prove_random  ## random questions against exhaustive evaluation
+	@JX_RANDOM_QUESTIONS=$(RANDOM_QUESTIONS) $(BUILD)/tests/test_prove_random
+
 .PHONY: bench conformance
 bench: all  ## measure start-up, checking and running, beside JAX
 	@build/venv/bin/python scripts/bench.py
