@@ -459,6 +459,18 @@ static jx_slot operand(jx_planner *p, const jx_slot *in, jx_dtype dtype,
     return jx_plan_dense(p, &slot);
 }
 
+/* Of a kernel's elements with the positions of the output, all batches. */
+static int64_t products(const jx_slot *out, const jx_slot *kernel,
+                        const jx_conv_dims *dims)
+{
+    int64_t n = jx_slot_count(kernel), features;
+
+    features = out->shape[dims->out_spec.at[1]];
+    if (features > 0 && __builtin_mul_overflow(n, jx_slot_count(out), &n))
+        return INT64_MAX;
+    return features > 0 ? n / features : n;
+}
+
 bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                   jx_slot *outs)
 {
@@ -471,8 +483,8 @@ bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!well_formed(params, &ins[0], &ins[1]))
         return jx_plan_fail(p, "the dimension numbers do not fit the operands");
     jx_slot declared = jx_plan_output(p, eqn, 0);
-    jx_dtype dtype =
-        jx_gemm_dtype(declared.dtype, ins[0].dtype, ins[1].dtype);
+    jx_dtype dtype = jx_gemm_dtype(declared.dtype, ins[0].dtype, ins[1].dtype,
+                                   products(&declared, &ins[1], dims));
     layout(&dims->out_spec, false, axes);
     for (int i = 0; i < declared.rank; i++)
         shape[i] = declared.shape[axes[i]];

@@ -175,13 +175,26 @@ static operand prepare(jx_planner *p, const jx_slot *in, jx_dtype dtype,
     return o;
 }
 
+static int64_t products(const jx_slot *out, const jx_slot *lhs,
+                        const jx_dot_dims *dims)
+{
+    int64_t n = jx_slot_count(out);
+
+    for (int i = 0; i < dims->lhs_contracting.count; i++)
+        if (__builtin_mul_overflow(n, lhs->shape[dims->lhs_contracting.at[i]],
+                                   &n))
+            return INT64_MAX;
+    return n;
+}
+
 bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                          jx_slot *outs)
 {
     const jx_p_dot_general *params = eqn->typed;
     const jx_dot_dims *dims = &params->dimension_numbers;
     jx_slot out = jx_plan_output(p, eqn, 0);
-    jx_dtype dtype = jx_gemm_dtype(out.dtype, ins[0].dtype, ins[1].dtype);
+    jx_dtype dtype = jx_gemm_dtype(out.dtype, ins[0].dtype, ins[1].dtype,
+                                   products(&out, &ins[0], dims));
     operand a = prepare(p, &ins[0], dtype, &dims->lhs_batch,
                         &dims->lhs_contracting, true);
     operand b = prepare(p, &ins[1], dtype, &dims->rhs_batch,

@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
+enum { FEW_PRODUCTS = 1 << 15 };
+
 static bool is_wide_float(jx_dtype d)
 {
     return d == JX_F64 || d == JX_C128;
@@ -20,9 +22,10 @@ static jx_dtype whole_bytes(jx_dtype d)
     return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
 }
 
-jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b)
+jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b, int64_t products)
 {
-    bool wide = is_wide_float(out) || is_wide_float(a) || is_wide_float(b);
+    bool wide = is_wide_float(out) || is_wide_float(a) || is_wide_float(b) ||
+                products <= FEW_PRODUCTS;
 
     if (jx_dtype_is_complex(out) || jx_dtype_is_complex(a) ||
         jx_dtype_is_complex(b))

@@ -16,8 +16,10 @@ typedef struct jx_gemm {
 } jx_gemm;
 
 /* The dtype to compute a contraction in that gives `out` from `a` and `b`
- * (all as stored). */
-jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b);
+ * (all as stored).  With few products, what would be f32 is f64: it costs
+ * next to nothing there, and the result is the exact one, rounded. */
+jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b,
+                       int64_t products);
 
 /* Fails the plan when BLAS is needed and missing, or a size is beyond its
  * int. */
