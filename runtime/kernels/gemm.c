@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { FEW_PRODUCTS = 1 << 15 };
+enum { FEW_PRODUCTS = 1 << 17 };
 
 static bool is_wide_float(jx_dtype d)
 {
