@@ -111,11 +111,19 @@ static void add_vars(jx_search *s, const jx_dim *d)
         add_var(s, vars[i]);
 }
 
+/* Small enough that what is done with it here can't overflow. */
+static bool is_tame(jx_int value)
+{
+    const jx_int limit = (jx_int)1 << 61;
+
+    return value >= -limit && value <= limit;
+}
+
 static void add_value(jx_search *s, jx_int value)
 {
     int64_t v = (int64_t)value;
 
-    if (value < -((jx_int)1 << 61) || value > (jx_int)1 << 61)
+    if (!is_tame(value))
         return;
     for (int i = 0; i < s->nvalues; i++)
         if (s->values[i] == v)
@@ -128,10 +136,10 @@ static void add_values(jx_search *s, const jx_dim *d)
 {
     for (int i = 0; i < jx_dim_nterms(d); i++) {
         const jx_dim_term *t = &jx_dim_terms(d)[i];
-        jx_int k = t->coefficient < 0 ? -t->coefficient : t->coefficient;
+        jx_int k = is_tame(t->coefficient) ? t->coefficient : 0;
 
-        for (int more = -1; more <= 1; more++)
-            add_value(s, k + more);
+        for (int more = -1; k && more <= 1; more++)
+            add_value(s, (k < 0 ? -k : k) + more);
         for (int j = 0; j < t->nfactors; j++)
             if (t->factors[j].atom->kind != JX_ATOM_VAR) {
                 add_values(s, t->factors[j].atom->a);
