@@ -8,6 +8,8 @@ typedef struct flattener {
     jx_flat *flat;
     jx_ctx *ctx;
     jx_intern nodes, literals, arrays;
+    int steps; /* equations met, those in calls once for each call */
+    int depth; /* of calls */
 } flattener;
 
 /* The value of each variable of a jaxpr, while its equations are walked. */
@@ -422,6 +424,15 @@ static bool add_control(flattener *f, const scope *in, const jx_eqn *eqn,
     return ok && add_node(f, in, eqn, ins, nresults, results);
 }
 
+/* Beyond the limits: what the equation gives is taken to vary. */
+static bool leave_out(flattener *f, const scope *in, const jx_eqn *eqn)
+{
+    f->flat->truncated = true;
+    for (int i = 0; i < eqn->nouts; i++)
+        in->values[eqn->outs[i]->id] = new_varying(f, eqn->outs[i]->aval);
+    return true;
+}
+
 static bool walk_eqn(flattener *f, const scope *in, const jx_eqn *eqn)
 {
     const jx_closed *body = body_of(eqn);
@@ -431,13 +442,8 @@ static bool walk_eqn(flattener *f, const scope *in, const jx_eqn *eqn)
         return false;
     for (int i = 0; i < eqn->nins; i++)
         ins[i] = value_of(f, in, eqn->ins[i]);
-    if (f->flat->nodes.count >= JX_FLAT_MAX) {
-        f->flat->truncated = true;
-        for (int i = 0; i < eqn->nouts; i++)
-            in->values[eqn->outs[i]->id] =
-                new_varying(f, eqn->outs[i]->aval);
-        return true;
-    }
+    if (++f->steps > JX_FLAT_MAX || f->depth > JX_FLAT_DEPTH)
+        return leave_out(f, in, eqn);
     if (body && body->jaxpr && body->jaxpr->nins == eqn->nins &&
         body->jaxpr->nouts == eqn->nouts)
         return inline_call(f, in, eqn, body, ins);
@@ -459,9 +465,11 @@ static bool walk(flattener *f, const jx_closed *closed, const jx_calls *calls,
                                 : new_varying(f, jaxpr->vars[i]->aval);
     for (int i = 0; i < jaxpr->nins; i++)
         in.values[jaxpr->vars[jaxpr->nconsts + i]->id] = ins[i];
+    f->depth++;
     for (int i = 0; i < jaxpr->neqns; i++)
         if (!walk_eqn(f, &in, &jaxpr->eqns[i]))
             return false;
+    f->depth--;
     for (int i = 0; i < jaxpr->nouts; i++)
         outs[i] = value_of(f, &in, jaxpr->outs[i]);
     return jx_ok(f->ctx);

@@ -43,12 +43,13 @@ typedef struct jx_flat {
     JX_VEC(jx_flat_node) nodes;
     int nouts;
     const int *outs; /* the program's */
-    bool truncated;  /* more than JX_FLAT_MAX nodes: the rest is left out, and
-                        what would need it varies */
+    bool truncated;  /* beyond the limits below: the rest is left out, and what
+                        would need it varies */
 } jx_flat;
 
-/* Inlining can grow a program without bound: calls within calls double. */
-enum { JX_FLAT_MAX = 500000 };
+/* Inlining can grow a program without bound, since calls within calls double:
+ * most equations met, and how deep calls are followed. */
+enum { JX_FLAT_MAX = 500000, JX_FLAT_DEPTH = 200 };
 
 /* Makes or moves elements and computes none: iota, broadcast, reshape, views,
  * conversions. */
