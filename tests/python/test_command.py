@@ -1,0 +1,122 @@
+"""The entry points against the built command."""
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import jax
+import jax.export
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxvet
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMAND = ROOT / "build" / "jaxvet"
+
+pytestmark = pytest.mark.skipif(not COMMAND.exists(),
+                                reason="the command is not built (make)")
+
+
+@pytest.fixture(autouse=True)
+def built_command(monkeypatch):
+    monkeypatch.setenv("JAXVET", str(COMMAND))
+
+
+def sized(text, *constraints):
+    return [jax.ShapeDtypeStruct(jax.export.symbolic_shape(dims, scope=scope),
+                                 jnp.float32)
+            for scope in [jax.export.SymbolicScope(constraints)]
+            for dims in text.split(";")]
+
+
+def line_of(function, text):
+    """The line of this file with this text, within a function."""
+    start = function.__code__.co_firstlineno
+    lines = pathlib.Path(__file__).read_text().splitlines()
+    return next(number for number in range(start, len(lines) + 1)
+                if text in lines[number - 1])
+
+
+def branches(x, y):
+    if x.shape[0] == y.shape[0]:
+        return (x + y).sum()
+    return x.sum() + y.sum()
+
+
+def test_a_comparison_that_jax_guessed_is_found_at_its_line():
+    report = jaxvet.check(branches)(*sized("a;b"))
+    finding, = report.at_least("error")
+    assert finding.code == "SHP001" and finding.file == __file__
+    assert finding.line == line_of(branches, "if x.shape[0]")
+    sizes = finding.data["sizes"]
+    assert sizes["a"] == sizes["b"]
+    assert not report.ok
+    with pytest.raises(jaxvet.ReportError):
+        report.raise_if("error")
+
+
+def test_a_constraint_that_settles_it_leaves_nothing_to_say():
+    report = jaxvet.check(branches)(*sized("a;b", "a >= b + 1"))
+    assert report.at_least("error") == [] and report.ok
+    assert report.claims["refuted"] == 0 and report.claims["proved"] > 0
+
+
+def test_codes_can_be_ignored():
+    report = jaxvet.check(branches, ignore="SHP")(*sized("a;b"))
+    assert report.at_least("error") == []
+
+
+def test_a_captured_constant_of_some_size_goes_through():
+    weights = np.random.RandomState(0).rand(600, 600).astype(np.float32)
+    report = jaxvet.check(lambda x: x @ weights)(
+        jax.ShapeDtypeStruct((2, 600), jnp.float32))
+    assert "STG002" in [finding.code for finding in report.findings]
+
+
+def product(backward):
+    @jax.custom_vjp
+    def fun(x, y):
+        return jnp.sin(x) * y
+    fun.defvjp(lambda x, y: (fun(x, y), (x, y)), backward)
+    return lambda x, y: fun(x, y).sum()
+
+
+def test_a_wrong_rule_is_found_with_both_numbers():
+    wrong = product(lambda res, g: (g * jnp.cos(res[0]) * res[1],
+                                    g * jnp.cos(res[0])))
+    report = jaxvet.gradcheck(wrong)(jnp.float32(0.5), jnp.float32(2))
+    finding, = report.findings
+    assert (finding.code, finding.level) == ("DRV002", "error")
+    assert "finite differences" in repr(report)
+
+
+def test_a_right_rule_is_not_accused():
+    right = product(lambda res, g: (g * jnp.cos(res[0]) * res[1],
+                                    g * jnp.sin(res[0])))
+    report = jaxvet.gradcheck(right)(jnp.ones(3), jnp.full(3, 2.0))
+    assert report.findings == []
+
+
+def test_what_jax_cannot_decide_comes_with_a_constraint():
+    def fun(x):
+        return x if 2 * x.shape[0] >= 3 else x + 1
+    with pytest.raises(Exception, match="inconclusive") as caught:
+        jaxvet.check(fun)(*sized("k"))
+    assert any("it holds with the constraint 'k >= 2'" in note
+               for note in caught.value.__notes__)
+
+
+def test_the_command_line_prints_the_same_finding():
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(
+        [str(ROOT / "frontend" / "python"), str(ROOT / "tests" / "python")])}
+    done = subprocess.run(
+        [sys.executable, "-m", "jaxvet", "check", "test_command:branches",
+         "--arg", "f32[a]", "--arg", "f32[b]"],
+        capture_output=True, text=True, env=env)
+    assert done.returncode == 1, done.stderr
+    assert "SHP001" in done.stdout
+    assert f"{__file__}:{line_of(branches, 'if x.shape[0]')}:" in done.stdout
