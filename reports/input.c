@@ -4,6 +4,7 @@
 #include "frontend/base/file.h"
 #include "frontend/base/inflate.h"
 #include "frontend/read/document.h"
+#include "frontend/read/text.h"
 
 #include <string.h>
 
@@ -47,6 +48,7 @@ static const struct {
                         size_t length);
 } forms[] = {
     {may_be_document, is_document, jx_read_document},
+    {jx_may_be_text, jx_is_text, jx_read_text},
 };
 enum { NFORMS = sizeof forms / sizeof *forms };
 
@@ -86,10 +88,11 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
             return verified(forms[i].read(ctx, path, bytes, size));
     if (skip_space(bytes, size) == size)
         jx_fail(ctx, JX_E_INPUT, path, NULL,
-                "is empty; expected a program (a jaxpr document)");
+                "is empty; expected a program (a jaxpr document, or "
+                "jaxpr text)");
     else
         jx_fail(ctx, JX_E_INPUT, path, "byte 0",
-                "expected a program (a jaxpr document)");
+                "expected a program (a jaxpr document, or jaxpr text)");
     return NULL;
 }
 

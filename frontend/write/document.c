@@ -359,8 +359,14 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
     jx_buffer_free(&entry);
     jx_buffer_free(&comparisons);
     jx_arena_free(e.arena);
-    if (e.failed && to->text)
+    if ((e.failed || e.unknown) && to->text) {
         to->length = before;
+        to->text[before] = '\0';
+    }
+    if (e.unknown && !e.failed)
+        return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
+                       "can't be written as a document: text does not say "
+                       "the values of its constants");
     return !e.failed || jx_fail(program->ctx, JX_E_MEMORY, NULL, NULL,
                                 "out of memory while writing");
 }

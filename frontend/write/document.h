@@ -10,7 +10,8 @@
 
 /* Appends the document.  Constants that came from an .npz stay there (the
  * document names it as it did); all others lie in the document.  False, with
- * an error in the program's context, without memory. */
+ * an error in the program's context, without memory, or if the values of a
+ * constant are not known. */
 bool jx_write_document(const jx_program *program, jx_buffer *to);
 
 #endif

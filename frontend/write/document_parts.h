@@ -20,6 +20,7 @@ typedef struct jx_emit {
         arrays, prims, jaxprs, rules;
     const jx_rule **queue; /* the rules met, in order */
     bool failed;
+    bool unknown; /* a constant without its values was met */
 } jx_emit;
 
 /* The row of `key`; -1 if it has none yet. */

@@ -400,6 +400,8 @@ int jx_emit_array(jx_emit *e, const jx_array *array)
 
     if (row >= 0)
         return row;
+    if (!array->data)
+        e->unknown = true;
     jx_buffer_putc(&text, '{');
     put_dtype(array->aval, &text);
     put_shape(e, array->aval, &text);

@@ -1,0 +1,694 @@
+/* text.c - jaxprs, equations and names.  See text.h.
+ *
+ * Where an operand list ends is not a matter of tokens: `in` may be a variable,
+ * and an equation need not have outputs.  JAX breaks a jaxpr's lines all or
+ * none, so a token on a new line that is not indented beyond its equation
+ * begins the next one; without new lines, `;` separates equations. */
+#include "frontend/read/text.h"
+
+#include "frontend/read/text_parts.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A name of a variable in its jaxpr. */
+typedef struct bound {
+    const char *name; /* interned */
+    jx_var *var;
+} bound;
+
+typedef struct scope {
+    jx_jaxpr *jaxpr;
+    jx_intern names;
+    JX_VEC(const jx_var *) vars;
+    JX_VEC(jx_eqn) eqns;
+    size_t column; /* where its equations begin; 0: not on lines of their own */
+} scope;
+
+/* ---- tokens */
+
+bool jx_text_fail(jx_text *t, const char *at, const char *format, ...)
+{
+    char place[64], why[512];
+    size_t line = 1, column = 1;
+    va_list args;
+
+    if (t->failed)
+        return false;
+    t->failed = true;
+    for (const char *c = t->begin; c < at; c++) {
+        column = *c == '\n' ? 1 : column + 1;
+        line += *c == '\n';
+    }
+    snprintf(place, sizeof place, "line %zu, column %zu", line, column);
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    t->at = t->end;
+    return jx_fail(t->ctx, JX_E_INPUT, t->path, place, "%s", why);
+}
+
+void jx_text_space(jx_text *t)
+{
+    for (; t->at < t->end; t->at++) {
+        if (*t->at == '#')
+            while (t->at + 1 < t->end && t->at[1] != '\n')
+                t->at++;
+        else if (!strchr(" \t\r\n", *t->at) || !*t->at)
+            return;
+    }
+}
+
+static bool comes(const jx_text *t, const char *word)
+{
+    size_t n = strlen(word);
+
+    return (size_t)(t->end - t->at) >= n && !memcmp(t->at, word, n);
+}
+
+bool jx_text_take(jx_text *t, const char *word)
+{
+    jx_text_space(t);
+    if (!comes(t, word))
+        return false;
+    t->at += strlen(word);
+    return true;
+}
+
+bool jx_text_expect(jx_text *t, const char *word)
+{
+    return jx_text_take(t, word) ||
+           jx_text_fail(t, t->at, "expected '%s'", word);
+}
+
+const char *jx_text_intern(jx_text *t, const char *begin, const char *end)
+{
+    const char *text = jx_strings_add(&t->ctx->strings, begin,
+                                      (size_t)(end - begin));
+
+    if (!text)
+        t->failed = true;
+    return text ? text : "";
+}
+
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static const char *name_end(const jx_text *t, const char *more)
+{
+    const char *at = t->at;
+
+    while (at < t->end && (is_name(*at) || (*at && strchr(more, *at))))
+        at++;
+    return at;
+}
+
+/* Columns count from 1. */
+static size_t column_of(const jx_text *t)
+{
+    const char *line = t->at;
+
+    while (line > t->begin && line[-1] != '\n')
+        line--;
+    return (size_t)(t->at - line) + 1;
+}
+
+/* Skips white space; was there a newline in it? */
+static bool skip_lines(jx_text *t)
+{
+    const char *before = t->at;
+
+    jx_text_space(t);
+    return memchr(before, '\n', (size_t)(t->at - before)) != NULL;
+}
+
+/* ---- variables */
+
+static bool same_bound(const void *kept, const void *key)
+{
+    return ((const bound *)kept)->name == key;
+}
+
+static uint64_t hash_name(const char *name)
+{
+    return jx_hash_mix(0, (uint64_t)(uintptr_t)name);
+}
+
+static const bound *find(const scope *s, const char *name)
+{
+    return jx_intern_find(&s->names, hash_name(name), name, same_bound);
+}
+
+static const jx_var *define(jx_text *t, scope *s, const char *name,
+                            const jx_aval *aval, const char *at)
+{
+    jx_var *var = JX_NEW(t->ctx->arena, jx_var);
+    bool dropped = !strcmp(name, "_");
+
+    if (!var || !aval)
+        return NULL;
+    *var = (jx_var){aval, (int)s->vars.count, dropped};
+    JX_PUSH(t->ctx->arena, &s->vars, var);
+    if (dropped)
+        return var;
+    if (find(s, name)) {
+        jx_text_fail(t, at, "'%s' is defined twice", name);
+        return NULL;
+    }
+    bound *entry = JX_NEW(t->ctx->arena, bound);
+    if (!entry)
+        return NULL;
+    *entry = (bound){name, var};
+    jx_intern_add(&s->names, hash_name(name), entry);
+    return var;
+}
+
+/* `name:type`; NULL (and nothing read) if no binder comes next. */
+static const jx_var *read_binder(jx_text *t, scope *s)
+{
+    const char *at, *end;
+
+    jx_text_space(t);
+    at = t->at;
+    end = name_end(t, "");
+    if (end == at || end >= t->end || *end != ':')
+        return NULL;
+    const char *name = jx_text_intern(t, at, end);
+    t->at = end + 1;
+    const jx_aval *aval = jx_text_aval(t);
+    return aval ? define(t, s, name, aval, at) : NULL;
+}
+
+static int read_binders(jx_text *t, scope *s)
+{
+    int count = 0;
+
+    while (!t->failed && read_binder(t, s))
+        count++;
+    return count;
+}
+
+/* An inner result that a dropped outer one lent its name: `_` is then a
+ * variable, and the first of its type that is still free is meant. */
+static jx_var *free_blank(scope *s, const jx_aval *like)
+{
+    jx_var *first = NULL;
+
+    for (size_t i = 0; i < s->vars.count; i++) {
+        jx_var *var = (jx_var *)s->vars.at[i];
+        if (!var->dropped)
+            continue;
+        if (var->aval == like)
+            return var;
+        first = first ? first : var;
+    }
+    return first;
+}
+
+static jx_atom read_operand(jx_text *t, scope *s)
+{
+    const char *at = t->at, *end = name_end(t, "");
+    jx_atom atom = {NULL, NULL};
+
+    if (end > at && (end >= t->end || *end != ':')) {
+        const char *name = jx_text_intern(t, at, end);
+        const bound *found = find(s, name);
+        jx_var *blank = strcmp(name, "_") ? NULL : free_blank(s, NULL);
+        if (blank)
+            blank->dropped = false;
+        if (found || blank) {
+            t->at = end;
+            atom.var = found ? found->var : blank;
+            return atom;
+        }
+    }
+    atom.literal = jx_text_literal(t);
+    return atom;
+}
+
+/* ---- equations */
+
+static bool ends_operands(jx_text *t, const scope *s, bool newline)
+{
+    if (t->at >= t->end || *t->at == ';' || *t->at == '}')
+        return true;
+    if (newline && s->column)
+        return column_of(t) <= s->column;
+    if (!comes(t, "in ("))
+        return false;
+    /* `in` followed by a complex literal would be an operand. */
+    int depth = 0;
+    for (const char *c = t->at + 3; c < t->end; c++) {
+        depth += (*c == '(') - (*c == ')');
+        if (depth == 0)
+            return c + 1 >= t->end || c[1] != ':';
+    }
+    return true;
+}
+
+static void read_operands(jx_text *t, scope *s, jx_eqn *eqn)
+{
+    JX_VEC(jx_atom) atoms = {0};
+
+    for (;;) {
+        bool newline = skip_lines(t);
+        if (t->failed || ends_operands(t, s, newline))
+            break;
+        jx_atom atom = read_operand(t, s);
+        if (t->failed)
+            break;
+        JX_PUSH(t->ctx->arena, &atoms, atom);
+    }
+    eqn->nins = (int)atoms.count;
+    eqn->ins = atoms.at;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const jx_param *)a)->name, ((const jx_param *)b)->name);
+}
+
+static void read_params(jx_text *t, jx_eqn *eqn)
+{
+    enum { MOST = 64, HIDDEN = 16 };
+    jx_param params[MOST + HIDDEN];
+    int count = 0;
+
+    if (t->at < t->end && *t->at == '[') {
+        t->at++;
+        while (!jx_text_take(t, "]") && !t->failed) {
+            const char *at = t->at, *end = name_end(t, "");
+            if (end == at || end >= t->end || *end != '=' || count == MOST) {
+                jx_text_fail(t, at, "expected a parameter, 'name=value'");
+                return;
+            }
+            t->at = end + 1;
+            params[count].name = jx_text_intern(t, at, end);
+            params[count].value = jx_text_value(t, eqn->prim,
+                                                params[count].name);
+            count++;
+        }
+    }
+    if (t->failed)
+        return;
+    jx_text_complete(t, eqn, params, &count);
+    qsort(params, (size_t)count, sizeof *params, by_name);
+    for (int i = 1; i < count; i++)
+        if (!strcmp(params[i - 1].name, params[i].name))
+            jx_text_fail(t, t->at, "parameter '%s' is given twice",
+                         params[i].name);
+    eqn->nparams = count;
+    eqn->params = jx_arena_copy(t->ctx->arena, params,
+                                (size_t)count * sizeof *params);
+}
+
+static bool read_primitive(jx_text *t, jx_eqn *eqn)
+{
+    jx_text_space(t);
+    const char *at = t->at, *end = name_end(t, "-.");
+    if (end == at)
+        return jx_text_fail(t, at, "expected the name of a primitive");
+    eqn->prim = jx_prim_named(t->ctx, jx_text_intern(t, at, end));
+    t->at = end;
+    if (comes(t, "[...]") || comes(t, " <- ") || comes(t, " += "))
+        return jx_text_fail(t, t->at, "reads and writes of references are "
+                            "not read from text; use a document");
+    return eqn->prim != NULL;
+}
+
+static void check_eqn(jx_text *t, const char *at, jx_eqn *eqn)
+{
+    const char *why = NULL;
+
+    if (t->failed || jx_arena_failed(t->ctx->arena))
+        return;
+    if (eqn->prim->id != JX_PRIM_unknown)
+        eqn->typed = jx_params_decode(t->program, eqn, &why);
+    if (!why)
+        why = jx_eqn_misfit(t->ctx, eqn);
+    if (why)
+        jx_text_fail(t, at, "%s", why);
+}
+
+static void read_eqn(jx_text *t, scope *s)
+{
+    jx_eqn eqn = {0};
+    size_t first = s->vars.count;
+
+    jx_text_space(t);
+    const char *at = t->at;
+    eqn.nouts = read_binders(t, s);
+    if (comes(t, ", ") || (eqn.nouts && jx_text_take(t, "<-"))) {
+        jx_text_fail(t, t->at, "reads and writes of references are not read "
+                     "from text; use a document");
+        return;
+    }
+    if (eqn.nouts)
+        jx_text_expect(t, "=");
+    const jx_var **outs = JX_NEW_ARRAY(t->ctx->arena, eqn.nouts,
+                                       const jx_var *);
+    for (int i = 0; outs && !t->failed && i < eqn.nouts; i++)
+        outs[i] = s->vars.at[first + (size_t)i];
+    eqn.outs = outs;
+    if (t->failed || !read_primitive(t, &eqn))
+        return;
+    read_params(t, &eqn);
+    if (!t->failed)
+        read_operands(t, s, &eqn);
+    check_eqn(t, at, &eqn);
+    if (!t->failed)
+        JX_PUSH(t->ctx->arena, &s->eqns, eqn);
+}
+
+static void read_eqns(jx_text *t, scope *s)
+{
+    bool newline = skip_lines(t);
+
+    s->column = newline ? column_of(t) : 0;
+    while (!t->failed) {
+        bool at_end = comes(t, "in ") && ends_operands(t, s, false);
+        /* On a line of its own, `in` ends the equations if it stands less
+         * deep; `in:f32[] = ...` is one of them. */
+        if (at_end)
+            break;
+        if (t->at >= t->end) {
+            jx_text_fail(t, t->at, "expected 'in' and the outputs");
+            return;
+        }
+        read_eqn(t, s);
+        jx_text_take(t, ";");
+        jx_text_space(t);
+    }
+}
+
+/* ---- jaxprs */
+
+static void read_outs(jx_text *t, scope *s)
+{
+    JX_VEC(jx_atom) atoms = {0};
+
+    if (!jx_text_expect(t, "in") || !jx_text_expect(t, "("))
+        return;
+    while (!t->failed && !jx_text_take(t, ")")) {
+        jx_atom atom = read_operand(t, s);
+        JX_PUSH(t->ctx->arena, &atoms, atom);
+        if (!jx_text_take(t, ",") && !comes(t, ")"))
+            jx_text_fail(t, t->at, "expected ',' or ')'");
+        jx_text_space(t);
+    }
+    s->jaxpr->nouts = (int)atoms.count;
+    s->jaxpr->outs = atoms.at;
+}
+
+/* ` : { effects }`, as print_effects=True adds. */
+static void skip_effects(jx_text *t)
+{
+    int depth = 0;
+
+    if (!jx_text_take(t, ": {"))
+        return;
+    for (depth = 1; t->at < t->end && depth; t->at++)
+        depth += (*t->at == '{') - (*t->at == '}');
+}
+
+static void finish(jx_text *t, scope *s)
+{
+    jx_jaxpr *to = s->jaxpr;
+
+    to->nvars = (int)s->vars.count;
+    to->vars = s->vars.at;
+    to->neqns = (int)s->eqns.count;
+    to->eqns = s->eqns.at;
+    to->id = (int)t->jaxprs.count;
+    JX_PUSH(t->ctx->arena, &t->jaxprs, to);
+}
+
+static void read_body(jx_text *t, scope *s)
+{
+    jx_text_expect(t, "{");
+    jx_text_expect(t, "lambda");
+    s->jaxpr->nconsts = read_binders(t, s);
+    jx_text_expect(t, ";");
+    s->jaxpr->nins = read_binders(t, s);
+    jx_text_expect(t, ".");
+    jx_text_expect(t, "let");
+    read_eqns(t, s);
+    read_outs(t, s);
+    skip_effects(t);
+    jx_text_expect(t, "}");
+}
+
+const jx_jaxpr *jx_text_jaxpr(jx_text *t)
+{
+    scope s = {.jaxpr = JX_NEW(t->ctx->arena, jx_jaxpr)};
+
+    if (!s.jaxpr)
+        return NULL;
+    if (t->depth >= JX_TEXT_DEPTH) {
+        jx_text_fail(t, t->at, "jaxprs nest more than %d deep", JX_TEXT_DEPTH);
+        return NULL;
+    }
+    t->depth++;
+    jx_intern_init(&s.names, t->ctx->arena);
+    read_body(t, &s);
+    t->depth--;
+    if (t->failed || jx_arena_failed(t->ctx->arena))
+        return NULL;
+    finish(t, &s);
+    return s.jaxpr;
+}
+
+/* Reads it now, from where it stands. */
+static const jx_jaxpr *read_hoisted(jx_text *t, size_t index)
+{
+    const char *back = t->at, *name = t->hoisted.at[index].name;
+
+    if (t->hoisted.at[index].reading) {
+        jx_text_fail(t, t->at, "'%s' calls itself", name);
+        return NULL;
+    }
+    t->hoisted.at[index].reading = true;
+    t->at = t->hoisted.at[index].at;
+    const jx_jaxpr *jaxpr = jx_text_jaxpr(t);
+    t->hoisted.at[index].jaxpr = jaxpr;
+    t->hoisted.at[index].reading = false;
+    if (!t->failed)
+        t->at = back;
+    return jaxpr;
+}
+
+const jx_jaxpr *jx_text_hoisted(jx_text *t, const char *name)
+{
+    for (size_t i = t->visible; i < t->hoisted.count; i++)
+        if (t->hoisted.at[i].name == name)
+            return t->hoisted.at[i].jaxpr ? t->hoisted.at[i].jaxpr
+                                          : read_hoisted(t, i);
+    return NULL;
+}
+
+/* Notes where `name = { ... } in` is, and goes on behind it. */
+static void note_hoisted(jx_text *t)
+{
+    int depth = 0;
+
+    jx_text_space(t);
+    const char *at = t->at;
+    while (t->at < t->end && *t->at != '\n' && !comes(t, " = "))
+        t->at++;
+    jx_hoisted entry = {.name = jx_text_intern(t, at, t->at)};
+    if (!jx_text_expect(t, "="))
+        return;
+    jx_text_space(t);
+    entry.at = t->at;
+    do {
+        if (t->at >= t->end) {
+            jx_text_fail(t, entry.at, "expected '}' to this '{'");
+            return;
+        }
+        depth += (*t->at == '{') - (*t->at == '}');
+        t->at++;
+    } while (depth > 0);
+    jx_text_expect(t, "in");
+    JX_PUSH(t->ctx->arena, &t->hoisted, entry);
+}
+
+/* A program of its own: names hoisted outside do not count inside. */
+const jx_jaxpr *jx_text_program(jx_text *t)
+{
+    size_t outer = t->visible, count = t->hoisted.count;
+
+    t->visible = count;
+    while (!t->failed && jx_text_take(t, "let "))
+        note_hoisted(t);
+    const jx_jaxpr *jaxpr = t->failed ? NULL : jx_text_jaxpr(t);
+    t->visible = outer;
+    t->hoisted.count = count;
+    return jaxpr;
+}
+
+/* Outputs that nothing uses are blank in a program of its own, dropped or not;
+ * elsewhere only the dropped ones are.  Most are not. */
+static void keep_blanks(const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < jaxpr->nvars; i++)
+        ((jx_var *)jaxpr->vars[i])->dropped = false;
+}
+
+const jx_jaxpr *jx_text_shown(jx_text *t)
+{
+    jx_shown shown = {.begin = t->at};
+
+    for (size_t i = 0; i < t->shown.count; i++) {
+        const jx_shown *s = &t->shown.at[i];
+        size_t n = (size_t)(s->end - s->begin);
+        if (n >= (size_t)(t->end - t->at) || memcmp(s->begin, t->at, n))
+            continue;
+        t->at += n;
+        return s->jaxpr;
+    }
+    shown.jaxpr = jx_text_program(t);
+    shown.end = t->at;
+    if (!shown.jaxpr)
+        return NULL;
+    keep_blanks(shown.jaxpr);
+    JX_PUSH(t->ctx->arena, &t->shown, shown);
+    return shown.jaxpr;
+}
+
+/* ---- the program */
+
+static const jx_array *unknown_array(jx_text *t, const jx_aval *aval)
+{
+    jx_array *array = JX_NEW(t->ctx->arena, jx_array);
+
+    if (array)
+        array->aval = aval;
+    return array;
+}
+
+const jx_value *jx_text_closed(jx_text *t, const jx_jaxpr *jaxpr, bool open)
+{
+    jx_value v = {.tag = JX_V_JAXPR, .jaxpr = jaxpr, .open = open};
+
+    if (!jaxpr)
+        return NULL;
+    const jx_value **items =
+        JX_NEW_ARRAY(t->ctx->arena, jaxpr->nconsts, const jx_value *);
+    for (int i = 0; items && i < jaxpr->nconsts; i++) {
+        jx_value c = {.tag = JX_V_CONST,
+                      .array = unknown_array(t, jaxpr->vars[i]->aval)};
+        items[i] = jx_text_add(t, &c);
+    }
+    v.items = items;
+    v.count = items ? jaxpr->nconsts : 0;
+    return jx_text_add(t, &v);
+}
+
+static bool begins(const char *text, size_t length, const char *word)
+{
+    size_t n = strlen(word);
+
+    return length >= n && !memcmp(text, word, n);
+}
+
+/* Where the text begins, after white space and comments. */
+static size_t beginning(const char *text, size_t length)
+{
+    size_t i = 0;
+
+    for (; i < length; i++) {
+        if (text[i] == '#')
+            while (i + 1 < length && text[i + 1] != '\n')
+                i++;
+        else if (!memchr(" \t\r\n", text[i], 4))
+            break;
+    }
+    return i;
+}
+
+bool jx_is_text(const char *text, size_t length)
+{
+    size_t i = beginning(text, length);
+
+    text += i;
+    length -= i;
+    if (begins(text, length, "{ lambda"))
+        return true;
+    if (!begins(text, length, "let "))
+        return false;
+    for (; length && *text != '\n'; text++, length--)
+        if (begins(text, length, " = { lambda"))
+            return true;
+    return false;
+}
+
+bool jx_may_be_text(const char *text, size_t length)
+{
+    size_t i = beginning(text, length);
+
+    return begins(text + i, length - i, "{ ") ||
+           begins(text + i, length - i, "let ");
+}
+
+static void set_entry(jx_text *t, const jx_jaxpr *jaxpr)
+{
+    const jx_array **consts =
+        JX_NEW_ARRAY(t->ctx->arena, jaxpr->nconsts, const jx_array *);
+
+    for (int i = 0; consts && i < jaxpr->nconsts; i++)
+        consts[i] = unknown_array(t, jaxpr->vars[i]->aval);
+    t->program->entry = (jx_closed){jaxpr, jaxpr->nconsts, consts};
+    t->program->jaxprs = t->jaxprs.at;
+    t->program->njaxprs = (int)t->jaxprs.count;
+    t->program->meshes = t->meshes.at;
+    t->program->nmeshes = (int)t->meshes.count;
+}
+
+/* 64-bit numbers are only there if x64 was on. */
+static bool has_wide(const jx_text *t)
+{
+    for (size_t i = 0; i < t->jaxprs.count; i++)
+        for (int k = 0; k < t->jaxprs.at[i]->nvars; k++) {
+            jx_dtype dtype = t->jaxprs.at[i]->vars[k]->aval->dtype;
+            if (dtype == JX_I64 || dtype == JX_U64 || dtype == JX_F64 ||
+                dtype == JX_C128)
+                return true;
+        }
+    return false;
+}
+
+jx_program *jx_read_text(jx_ctx *ctx, const char *path, const char *text,
+                         size_t length)
+{
+    jx_program *p = JX_NEW(ctx->arena, jx_program);
+    jx_text t = {.ctx = ctx, .program = p, .path = path, .at = text,
+                 .begin = text, .end = text + length};
+
+    if (!p)
+        return jx_ok(ctx), NULL;
+    p->ctx = ctx;
+    p->dims = jx_dims_new(ctx);
+    jx_avals_init(&p->avals, ctx);
+    jx_values_init(&p->values, ctx);
+    p->path = jx_intern_text(ctx, path);
+    p->base = 1;
+    p->from_text = true;
+    const char *nul = memchr(text, '\0', length);
+    if (nul)
+        jx_text_fail(&t, nul, "expected text without NUL bytes");
+    const jx_jaxpr *jaxpr = p->dims && !nul ? jx_text_program(&t) : NULL;
+    jx_text_space(&t);
+    if (jaxpr && t.at < t.end)
+        jx_text_fail(&t, t.at, "expected the end of the input after the "
+                               "jaxpr");
+    if (!jx_ok(ctx) || !jaxpr)
+        return NULL;
+    set_entry(&t, jaxpr);
+    p->x64 = has_wide(&t);
+    return jx_ok(ctx) ? p : NULL;
+}

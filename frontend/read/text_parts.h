@@ -1,0 +1,73 @@
+/* text_parts.h - what the files of the text reader share. */
+#ifndef JX_TEXT_PARTS_H
+#define JX_TEXT_PARTS_H
+
+#include "frontend/base/vec.h"
+#include "frontend/ir/params.h"
+
+enum { JX_TEXT_DEPTH = 200 }; /* of jaxprs in jaxprs, and of values in values */
+
+/* A hoisted jaxpr, read when it is first referred to: it may come after its
+ * user.  A value printed by str() has names of its own. */
+typedef struct jx_hoisted {
+    const char *name; /* interned */
+    const char *at;   /* where its `{` is */
+    const jx_jaxpr *jaxpr;
+    bool reading;
+} jx_hoisted;
+
+/* A jaxpr that a value's str() showed in full: the same text again is the same
+ * jaxpr. */
+typedef struct jx_shown {
+    const char *begin, *end;
+    const jx_jaxpr *jaxpr;
+} jx_shown;
+
+typedef struct jx_text {
+    jx_ctx *ctx;
+    jx_program *program;
+    const char *path;
+    const char *at, *begin, *end; /* position; the whole */
+    int depth;
+    bool failed;
+    JX_VEC(jx_hoisted) hoisted;
+    JX_VEC(jx_shown) shown;
+    size_t visible; /* the first hoisted name that counts here */
+    JX_VEC(const jx_jaxpr *) jaxprs;
+    JX_VEC(jx_mesh) meshes;
+} jx_text;
+
+/* Records the first failure, at `at`; always false. */
+bool jx_text_fail(jx_text *t, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void jx_text_space(jx_text *t);
+/* Takes these bytes, after white space, if they come next. */
+bool jx_text_take(jx_text *t, const char *word);
+bool jx_text_expect(jx_text *t, const char *word);
+const char *jx_text_intern(jx_text *t, const char *begin, const char *end);
+
+/* A type such as `f32[2*b,3]` (text_types.c); NULL after a failure. */
+const jx_aval *jx_text_aval(jx_text *t);
+/* A literal operand, with its type. */
+const jx_literal *jx_text_literal(jx_text *t);
+
+/* A jaxpr inside a value that is printed by str(). */
+const jx_jaxpr *jx_text_shown(jx_text *t);
+
+/* One parameter's value, up to the next ` name=` or `]` (text_values.c). */
+const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
+                              const char *name);
+const jx_value *jx_text_add(jx_text *t, const jx_value *like);
+const jx_value *jx_text_plain(jx_text *t, jx_value_tag tag, const char *text);
+
+/* NULL if no hoisted jaxpr has this (interned) name, or after a failure.
+ * `{ lambda ... }`, or `let name = { lambda ...} in ...` (text.c). */
+const jx_jaxpr *jx_text_jaxpr(jx_text *t);
+const jx_jaxpr *jx_text_program(jx_text *t);
+const jx_jaxpr *jx_text_hoisted(jx_text *t, const char *name);
+const jx_value *jx_text_closed(jx_text *t, const jx_jaxpr *jaxpr, bool open);
+
+/* Adds the parameters that JAX does not print (text_hidden.c). */
+void jx_text_complete(jx_text *t, jx_eqn *eqn, jx_param *params, int *count);
+
+#endif

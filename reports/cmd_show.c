@@ -1,0 +1,77 @@
+/* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, or as
+ * a document. */
+#include "frontend/ir/print.h"
+#include "frontend/write/document.h"
+#include "reports/commands.h"
+#include "reports/input.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef struct settings {
+    const char *as, *output;
+    bool all_params;
+    int64_t width;
+} settings;
+
+static const jx_option options[] = {
+    {"as", 0, JX_OPT_CHOICE, "jaxpr|json",
+     "text as JAX prints it, or a document in canonical form (jaxpr)",
+     offsetof(settings, as)},
+    {"all-params", 0, JX_OPT_FLAG, NULL,
+     "show the parameters too that JAX leaves out",
+     offsetof(settings, all_params)},
+    {"width", 0, JX_OPT_INT, "COLUMNS", "of a line of text (80)",
+     offsetof(settings, width)},
+    {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
+     offsetof(settings, output)},
+};
+
+static bool render(const jx_program *program, const settings *s,
+                   jx_buffer *to)
+{
+    jx_print_options how = {.width = (int)s->width,
+                            .all_params = s->all_params};
+
+    if (!strcmp(s->as, "json"))
+        return jx_write_document(program, to);
+    if (!jx_program_print(program, how, to))
+        return false;
+    jx_buffer_putc(to, '\n');
+    return true;
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {.as = "jaxpr"};
+    int n = jx_command_options(&jx_command_show, argc, argv, &s);
+    jx_buffer text = {0};
+    int code;
+
+    if (n < 0)
+        return JX_EXIT_USAGE;
+    if (n != 1)
+        return jx_command_usage(&jx_command_show, "expected one program");
+    if (s.width > INT_MAX)
+        return jx_command_usage(&jx_command_show, "a line can't be that wide");
+    jx_ctx *ctx = jx_ctx_new(0);
+    if (!ctx)
+        return JX_EXIT_INPUT;
+    const jx_program *program = jx_input_open(ctx, argv[0]);
+    if (program && render(program, &s, &text))
+        code = jx_command_write(s.output, &text);
+    else
+        code = jx_command_error(&ctx->error);
+    jx_buffer_free(&text);
+    jx_ctx_free(ctx);
+    return code;
+}
+
+const jx_command jx_command_show = {
+    "show", "PROGRAM", "print a program",
+    "Prints a program: as the text that JAX prints for it (which says less\n"
+    "than there is: no weak types, no values of constants, no rules), or with\n"
+    "--as json as a document in canonical form, which says everything.\n"
+    "Example: jaxvet show --as json step.json.gz -o step.json\n",
+    options, sizeof options / sizeof *options, run,
+};
