@@ -573,7 +573,8 @@ void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
         return;
     const jx_aval *wants = callee->vars[callee->nconsts + i]->aval;
     likeness how = compare(value, wants);
-    if (how == SAME && value->weak == wants->weak) {
+    if (how == SAME &&
+        (value->weak == wants->weak || t->program->from_text)) {
         count_settled(t);
         return;
     }
@@ -669,7 +670,9 @@ static const jx_aval *settle_out(jx_typing *t, int i)
         return declared;
     }
     likeness how = compare(inferred, declared);
-    if (how == SAME && inferred->weak != declared->weak)
+    /* Jaxpr text says nothing of weak types. */
+    if (how == SAME && inferred->weak != declared->weak &&
+        !t->program->from_text)
         how = DIFFERENT;
     if (how == SAME) {
         count_settled(t);
