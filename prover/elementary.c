@@ -380,7 +380,7 @@ static outcome absorb_linear(scene *s, int i)
     jx_int c = jx_dim_nterms(s->hyps[i].dim) == 2 ? t[1].coefficient : 0;
     jx_int k = t[0].coefficient, q, r;
 
-    if (!v)
+    if (!v || !jx_int_is_tame(c))
         return TOO_MUCH;
     drop_hyp(s, i);
     if (k > 0) /* x >= ceil(-c / k) == -floor(c / k) */
@@ -960,6 +960,15 @@ static bool holds(const scene *s, const jx_dim *d, int signs, long steps)
     return yes;
 }
 
+static bool is_narrow(jx_dim_range r)
+{
+    jx_int width;
+
+    return r.has_low && r.has_high &&
+           !__builtin_sub_overflow(r.high, r.low, &width) &&
+           width < MAX_NARROW;
+}
+
 /* floordiv(n, d) is the number q in this scene: q*d <= n < (q + 1)*d. */
 static bool is_quotient(const scene *s, const jx_dim *n, const jx_dim *d,
                         jx_int q)
@@ -1046,7 +1055,7 @@ static bool split_by_number(scene *s, const jx_dim_atom *atom, jx_int m)
         return false; /* simplification leaves no such quotient */
     if (count <= FEW_RESIDUES)
         return split_residues(s, var, count);
-    if (r.has_low && r.has_high && r.high - r.low < MAX_NARROW)
+    if (is_narrow(r))
         return try_values(s, atom, r.low, r.high);
     if (!s->enumerate || count > MAX_RESIDUES)
         return name_quotient(s, atom);
@@ -1101,7 +1110,7 @@ static bool split_quotient(scene *s, const jx_dim_atom *atom)
             return replace(&a, atom, number(&a, q)) && settle(&a);
         }
     r = bounds(s, jx_dim_of_atom(s->work->in, atom));
-    if (r.has_low && r.has_high && r.high - r.low < MAX_NARROW)
+    if (is_narrow(r))
         return try_values(s, atom, r.low, r.high);
     return name_quotient(s, atom);
 }

@@ -31,7 +31,13 @@ struct jx_prover {
     bool own_solver;
     bool examined;
     jx_answer consistent; /* once examined */
+    jx_intern answers;    /* of type kept_answer */
 };
+
+typedef struct kept_answer {
+    jx_constraint question;
+    jx_answer answer;
+} kept_answer;
 
 /* -------------------------------------------------------------------------
  * A set of constraints in a space of its own
@@ -62,7 +68,8 @@ static void narrow(jx_work *work, const jx_dim_atom *x, jx_int k, jx_int c)
 {
     jx_int q, r;
 
-    if (!jx_int_floordiv(c, k > 0 ? k : -k, &q, &r))
+    if (!jx_int_is_tame(c) ||
+        !jx_int_floordiv(c, k > 0 ? k : -k, &q, &r))
         return;
     jx_work_narrow(work, x,
                    k > 0 ? (jx_dim_range){.has_low = true, .low = -q}
@@ -83,6 +90,8 @@ static void use_as_range(jx_work *work, const jx_constraint *c)
         return;
     k = t[0].coefficient;
     rest = n == 2 ? t[1].coefficient : 0;
+    if (!jx_int_is_tame(rest))
+        return;
     if (signs == JX_POSITIVE || signs == (JX_ZERO | JX_POSITIVE) ||
         signs == JX_ZERO)
         narrow(work, t[0].factors[0].atom, k, rest - (signs == JX_POSITIVE));
@@ -135,6 +144,9 @@ static bool add_constraint(jx_theory *t, const jx_constraint *c)
     if (!d)
         return false;
     add_divisors(t, raw);
+    /* What the ranges say already needs no hypothesis. */
+    if (!(jx_signs_by_bounds(&t->work, d) & ~wanted_signs(c->relation)))
+        return true;
     switch (c->relation) {
     case JX_REL_EQ: return add_hyp(t, d, JX_HYP_EQ);
     case JX_REL_NE: return add_hyp(t, d, JX_HYP_NE);
@@ -155,7 +167,8 @@ bool jx_theory_init(jx_theory *t, int64_t base, const jx_constraint *constraints
         return false;
     for (int i = 0; i < count; i++)
         use_as_range(&t->work, &constraints[i]);
-    for (int i = 0; i < count; i++)
+    t->empty = jx_work_is_empty(&t->work);
+    for (int i = 0; !t->empty && i < count; i++)
         t->incomplete |= !add_constraint(t, &constraints[i]);
     t->base_hyps = t->nhyps;
     return true;
@@ -211,6 +224,7 @@ jx_prover *jx_prover_new(jx_ctx *ctx, jx_dims *dims,
     p->constraints = jx_arena_copy(ctx->arena, constraints,
                                    (size_t)count * sizeof *constraints);
     p->nconstraints = count;
+    jx_intern_init(&p->answers, ctx->arena);
     if (!p->constraints ||
         !jx_theory_init(&p->theory, p->options.base, constraints, count)) {
         free(p);
@@ -401,6 +415,11 @@ static jx_answer examine(jx_prover *p, jx_theory *t,
     jx_answer a = {0};
     jx_search s;
 
+    if (t->empty) {
+        a.truth = JX_CONTRADICTION;
+        a.by = "bounds";
+        return a;
+    }
     jx_search_init(&s, p->dims, p->options.base, constraints, count, NULL);
     search(p, &s, NULL, 0, FEW_POINTS, &a);
     a.by = "search";
@@ -625,6 +644,49 @@ static jx_answer contradiction(jx_prover *p)
     return a;
 }
 
+static bool same_question(const void *kept, const void *key)
+{
+    const jx_constraint *a = &((const kept_answer *)kept)->question, *b = key;
+
+    return a->lhs == b->lhs && a->rhs == b->rhs && a->relation == b->relation;
+}
+
+/* A killed solver says nothing about the question, only about the day. */
+static void keep_answer(jx_prover *p, uint64_t hash, const question *q)
+{
+    kept_answer *kept;
+
+    if (q->a.truth == JX_UNKNOWN && q->a.why && strstr(q->a.why, "killed"))
+        return;
+    kept = JX_NEW(p->ctx->arena, kept_answer);
+    if (!kept)
+        return;
+    *kept = (kept_answer){q->text, q->a};
+    jx_intern_add(&p->answers, hash, kept);
+}
+
+static jx_answer answer(jx_prover *p, const jx_constraint *text)
+{
+    question q = {.p = p, .text = *text};
+    uint64_t hash = jx_hash_mix(jx_dim_id(text->lhs) * 8u +
+                                    (unsigned)text->relation,
+                                jx_dim_id(text->rhs));
+    const kept_answer *kept =
+        jx_intern_find(&p->answers, hash, text, same_question);
+
+    if (kept)
+        return kept->answer;
+    jx_theory_goal(&p->theory, &q.text, &q.goal, &q.wanted);
+    q.unwanted = ALL & ~q.wanted;
+    jx_search_init(&q.search, p->dims, p->options.base, p->constraints,
+                   p->nconstraints, &q.text);
+    climb(&q);
+    if (q.a.truth == JX_DEPENDS && p->options.suggest)
+        jx_suggest(p->ctx, &q.search, &q.text, &q.a);
+    keep_answer(p, hash, &q);
+    return q.a;
+}
+
 jx_answer jx_prove_compare(jx_prover *p, const jx_dim *lhs,
                            jx_relation relation, const jx_dim *rhs)
 {
@@ -644,14 +706,7 @@ jx_answer jx_prove_compare(jx_prover *p, const jx_dim *lhs,
             p->consistent.why ? p->consistent.why : "nothing found");
         return q.a;
     }
-    jx_theory_goal(&p->theory, &q.text, &q.goal, &q.wanted);
-    q.unwanted = ALL & ~q.wanted;
-    jx_search_init(&q.search, p->dims, p->options.base, p->constraints,
-                   p->nconstraints, &q.text);
-    climb(&q);
-    if (q.a.truth == JX_DEPENDS && p->options.suggest)
-        jx_suggest(p->ctx, &q.search, &q.text, &q.a);
-    return q.a;
+    return answer(p, &q.text);
 }
 
 jx_answer jx_prove_divides(jx_prover *p, const jx_dim *k, const jx_dim *n)

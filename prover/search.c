@@ -111,6 +111,11 @@ static void add_vars(jx_search *s, const jx_dim *d)
         add_var(s, vars[i]);
 }
 
+static bool fits(jx_int v)
+{
+    return v > -((jx_int)1 << 62) && v < (jx_int)1 << 62;
+}
+
 /* Small enough that what is done with it here can't overflow. */
 static bool is_tame(jx_int value)
 {
@@ -163,16 +168,13 @@ static const jx_dim_atom *lone_variable(const jx_dim *d, jx_int *k, jx_int *c)
     return t[0].factors[0].atom;
 }
 
-static bool fits(jx_int v)
-{
-    return v > -((jx_int)1 << 62) && v < (jx_int)1 << 62;
-}
-
 /* k*x + c >= 0 */
 static void use_bound(jx_search *s, int i, jx_int k, jx_int c)
 {
     jx_int q, r;
 
+    if (!fits(c))
+        return;
     if (k > 0 && jx_int_floordiv(c, k, &q, &r) && fits(q) &&
         -(int64_t)q > s->low[i])
         s->low[i] = -(int64_t)q;
@@ -190,7 +192,7 @@ static void use_inequality(jx_search *s, const jx_constraint *c)
     jx_int k, n;
     const jx_dim_atom *x = d ? lone_variable(d, &k, &n) : NULL;
 
-    if (x && c->relation != JX_REL_NE && c->relation != JX_REL_EQ)
+    if (x && fits(n) && c->relation != JX_REL_NE && c->relation != JX_REL_EQ)
         use_bound(s, index_of(s, x), k, n - strict);
 }
 
@@ -218,7 +220,7 @@ static void use_multiple(jx_search *s, const jx_constraint *c)
         return;
     /* The first value from low on that fits; with two steps found by trying. */
     for (int64_t v = s->low[i]; v < s->low[i] + step; v += s->step[i])
-        if (jx_int_floordiv(v + n - r, m, &q, &rest) && !rest) {
+        if (fits(n) && jx_int_floordiv(v + n - r, m, &q, &rest) && !rest) {
             s->low[i] = v;
             s->step[i] = step;
             return;

@@ -14,6 +14,7 @@ typedef struct jx_theory {
     jx_work work;
     jx_hyp hyps[JX_THEORY_HYPS];
     int nhyps, base_hyps;
+    bool empty;            /* some variable's range is */
     bool incomplete;       /* some constraint is too large or one too many */
     bool divisor_may_be_0; /* in the last goal */
     int goal_signs;        /* what intervals say of the last goal */

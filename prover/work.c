@@ -59,6 +59,15 @@ void jx_work_narrow(jx_work *work, const jx_dim_atom *var, jx_dim_range range)
     }
 }
 
+bool jx_work_is_empty(const jx_work *work)
+{
+    for (size_t i = 0; i < work->nranges; i++)
+        if (work->ranges[i].has_high &&
+            work->ranges[i].high < work->ranges[i].low)
+            return true;
+    return false;
+}
+
 const jx_dim_atom *jx_work_fresh(jx_work *work, jx_dim_range range)
 {
     char *name = jx_arena_printf(work->ctx->arena, " %u", work->fresh++);
@@ -139,6 +148,11 @@ jx_int jx_int_gcd(jx_int a, jx_int b)
         b = r;
     }
     return a;
+}
+
+bool jx_int_is_tame(jx_int value)
+{
+    return value > -((jx_int)1 << 120) && value < (jx_int)1 << 120;
 }
 
 jx_int jx_work_content(const jx_dim *dim, jx_int *constant)

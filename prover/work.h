@@ -41,6 +41,8 @@ const jx_dim *jx_work_simplify(jx_work *work, const jx_dim *dim);
 jx_dim_range jx_work_range(const jx_work *work, const jx_dim_atom *var);
 /* Narrows it, before anything is simplified. */
 void jx_work_narrow(jx_work *work, const jx_dim_atom *var, jx_dim_range range);
+/* Some variable has no value left. */
+bool jx_work_is_empty(const jx_work *work);
 /* A variable of nobody's, with a range; NULL without memory. */
 const jx_dim_atom *jx_work_fresh(jx_work *work, jx_dim_range range);
 
@@ -51,5 +53,7 @@ jx_dim_range jx_work_bounds(const jx_work *work, const jx_dim *dim);
  * there are none; and the constant. */
 jx_int jx_work_content(const jx_dim *dim, jx_int *constant);
 jx_int jx_int_gcd(jx_int a, jx_int b);
+/* Far enough from the ends of 128 bits that sums of a few don't leave them. */
+bool jx_int_is_tame(jx_int value);
 
 #endif

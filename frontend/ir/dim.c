@@ -355,8 +355,16 @@ static const jx_dim *keep_dim(jx_dims *in, const jx_dim_term *at, size_t count)
     return kept && jx_intern_add(&in->dims, hash, kept) ? kept : NULL;
 }
 
+/* -2^127 is left out, so that every coefficient can be negated. */
+static bool is_coefficient(jx_int k)
+{
+    return k != (jx_int)((wide)1 << 127);
+}
+
 static const jx_dim *dim_of_term(jx_dims *in, jx_int k, const mono *m)
 {
+    if (!is_coefficient(k))
+        return NULL;
     jx_dim_term term = {k, m->nfactors, m->factors};
 
     return keep_dim(in, &term, k != 0);
@@ -368,8 +376,8 @@ static const jx_dim *dim_of_term(jx_dims *in, jx_int k, const mono *m)
 
 static bool push_term(jx_dims *in, jx_int k, const mono *m)
 {
-    if (!k)
-        return true;
+    if (!k || !is_coefficient(k))
+        return !k;
     if (in->nterms == in->terms_capacity) {
         size_t capacity = in->terms_capacity ? in->terms_capacity * 2 : 64;
         jx_dim_term *at =
@@ -564,7 +572,8 @@ static const jx_dim *collect(jx_dims *in)
         for (; i < in->nterms && in->terms[i].factors == sum.factors; i++)
             if (__builtin_add_overflow(sum.coefficient,
                                        in->terms[i].coefficient,
-                                       &sum.coefficient))
+                                       &sum.coefficient) ||
+                !is_coefficient(sum.coefficient))
                 return NULL;
         if (sum.coefficient)
             in->terms[n++] = sum;
