@@ -29,6 +29,7 @@ typedef struct jx_typing {
     const jx_aval **outs;      /* to fill */
     jx_code code;  /* of the claims made: JX_CODE_SHP010 while a rule runs */
     const jx_calls *calls;
+    const jx_stack *stack; /* where to point when not at the equation, or NULL */
     bool wrong;    /* jx_type_wrong() was called */
     bool resting;  /* an operand's type is only as good as a declaration that
                       nothing checked: nothing is settled here */

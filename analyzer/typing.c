@@ -71,6 +71,7 @@ static jx_claim *claim(jx_typing *t, jx_code code, const char *format,
     made->jaxpr = t->jaxpr;
     made->eqn = t->eqn;
     made->calls = t->calls;
+    made->stack = t->stack;
     jx_buffer_vprintf(&what, format, args);
     made->what = jx_arena_string(context(t)->arena, jx_buffer_text(&what),
                                  what.length);
@@ -924,12 +925,34 @@ static void check_entry(typer *r)
     jx_type_closed(&t, &r->program->entry, "the program");
 }
 
+/* The call that carries a rule, from the chain to one of its jaxprs. */
+static const jx_calls *call_of(typer *r, const jx_rule *rule)
+{
+    for (int i = 0; i < rule->npatterns; i++) {
+        const jx_rule_pattern *p = &rule->patterns[i];
+        const jx_jaxpr *own = p->jvp.jaxpr ? p->jvp.jaxpr : p->fwd.jaxpr;
+        const jx_calls *chain = own ? r->chains[own->id] : NULL;
+        if (chain && (chain->eqn->prim->id == JX_PRIM_custom_jvp_call ||
+                      chain->eqn->prim->id == JX_PRIM_custom_vjp_call))
+            return chain;
+    }
+    return NULL;
+}
+
 static void check_rules(typer *r)
 {
     for (int i = 0; i < r->program->nrules; i++) {
+        const jx_rule *rule = r->program->rules[i];
         jx_typing t = {.to = r->to, .program = r->program, .typer = r,
-                       .code = JX_CODE_SHP010};
-        jx_type_custom_rule(&t, r->program->rules[i]);
+                       .stack = rule->stack,
+                       .code = rule->vjp ? JX_CODE_DRV002 : JX_CODE_DRV001};
+        const jx_calls *call = call_of(r, rule);
+        if (call) {
+            t.jaxpr = call->jaxpr;
+            t.eqn = call->eqn;
+            t.calls = call->outer;
+        }
+        jx_type_custom_rule(&t, rule);
     }
 }
 

@@ -1,5 +1,5 @@
-/* test_typing.c - the cases of tests/typing/cases.txt: what each type rule
- * gives, and what it says of programs that are wrong. */
+/* test_typing.c - the cases of tests/typing/cases.txt and rules.txt: what each
+ * type rule gives, and what it says of programs that are wrong. */
 #include "analyzer/rules.h"
 #include "frontend/read/document.h"
 
@@ -236,7 +236,7 @@ static bool is_code(const char *code, const jx_claim *claim)
 
 static bool complain(const char *line, const char *what, const char *more)
 {
-    print_error("%s\n    %s: %s\n", line, what, more ? more : "");
+    print_error("%.200s\n    %s: %s\n", line, what, more ? more : "");
     return false;
 }
 
@@ -329,6 +329,41 @@ static void run_case(const maker *defined, const char *line, tally *seen)
     free_maker(&m);
 }
 
+/* A line of expectations, then a document. */
+static void run_document(const char *want, const char *text, tally *seen)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_buffer doc = {0};
+
+    jx_buffer_puts(&doc, text);
+    seen->cases++;
+    seen->failures += !expect(text, want, ctx, type(ctx, &doc));
+    jx_buffer_free(&doc);
+    jx_ctx_free(ctx);
+}
+
+static void rules_are_held_against_their_functions(void **state)
+{
+    FILE *file = fopen("tests/typing/rules.txt", "r");
+    char *want = NULL, *line = NULL;
+    size_t capacity[2] = {0, 0};
+    tally seen = {.cases = 0};
+
+    (void)state;
+    assert_non_null(file);
+    while (getline(&want, &capacity[0], file) > 0) {
+        if (starts(want, "# "))
+            continue;
+        assert_true(getline(&line, &capacity[1], file) > 0);
+        run_document(want, line, &seen);
+    }
+    free(want);
+    free(line);
+    fclose(file);
+    assert_int_equal(seen.failures, 0);
+    assert_true(seen.cases > 10);
+}
+
 /* Whatever is right is wrong with another dtype declared. */
 static void run_declared_otherwise(const maker *defined, const char *line,
                                    tally *seen)
@@ -396,6 +431,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_case_gets_the_claims_that_it_names),
+        cmocka_unit_test(rules_are_held_against_their_functions),
         cmocka_unit_test(another_declared_dtype_is_always_noticed),
     };
 
