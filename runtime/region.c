@@ -2,6 +2,7 @@
 #include "runtime/region.h"
 
 #include "runtime/elementwise.h"
+#include "runtime/kernels/vector.h"
 
 #include <string.h>
 
@@ -314,28 +315,48 @@ const void *jx_region_compile(jx_arena *arena, const jx_region *r,
     return c;
 }
 
+#define MOVERS(bytes, type)                                                   \
+    JX_VECTOR_CLONES static void fill##bytes(char *to, const char *from,      \
+                                             int64_t n)                       \
+    {                                                                         \
+        type value = *(const type *)(const void *)from;                       \
+        type *out = (type *)(void *)to;                                       \
+        for (int64_t i = 0; i < n; i++)                                       \
+            out[i] = value;                                                   \
+    }                                                                         \
+    static void pick##bytes(char *to, const char *from, int64_t stride,       \
+                            int64_t n)                                        \
+    {                                                                         \
+        type *out = (type *)(void *)to;                                       \
+        for (int64_t i = 0; i < n; i++)                                       \
+            out[i] = *(const type *)(const void *)(from + i * stride);        \
+    }
+typedef struct pair {
+    uint64_t a, b;
+} pair;
+MOVERS(1, uint8_t)
+MOVERS(2, uint16_t)
+MOVERS(4, uint32_t)
+MOVERS(8, uint64_t)
+MOVERS(16, pair)
+
 static void fill(char *to, const char *from, unsigned size, int64_t n)
 {
     switch (size) {
     case 1:
-        memset(to, *(const unsigned char *)from, (size_t)n);
+        fill1(to, from, n);
         break;
-#define FILL(bytes, type)                                                     \
-    case bytes: {                                                             \
-        type value;                                                           \
-        memcpy(&value, from, bytes);                                          \
-        type *out = (type *)(void *)to;                                       \
-        for (int64_t i = 0; i < n; i++)                                       \
-            out[i] = value;                                                   \
-        break;                                                                \
-    }
-        FILL(2, uint16_t)
-        FILL(4, uint32_t)
-        FILL(8, uint64_t)
-#undef FILL
+    case 2:
+        fill2(to, from, n);
+        break;
+    case 4:
+        fill4(to, from, n);
+        break;
+    case 8:
+        fill8(to, from, n);
+        break;
     default:
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * size, from, size);
+        fill16(to, from, n);
     }
 }
 
@@ -351,21 +372,20 @@ static void pick(char *to, const char *from, int64_t stride, unsigned size,
         return;
     }
     switch (size) {
-#define PICK(bytes, type)                                                     \
-    case bytes: {                                                             \
-        type *out = (type *)(void *)to;                                       \
-        for (int64_t i = 0; i < n; i++)                                       \
-            out[i] = *(const type *)(const void *)(from + i * stride);        \
-        break;                                                                \
-    }
-        PICK(1, uint8_t)
-        PICK(2, uint16_t)
-        PICK(4, uint32_t)
-        PICK(8, uint64_t)
-#undef PICK
+    case 1:
+        pick1(to, from, stride, n);
+        break;
+    case 2:
+        pick2(to, from, stride, n);
+        break;
+    case 4:
+        pick4(to, from, stride, n);
+        break;
+    case 8:
+        pick8(to, from, stride, n);
+        break;
     default:
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * size, from + i * stride, size);
+        pick16(to, from, stride, n);
     }
 }
 

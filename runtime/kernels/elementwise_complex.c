@@ -25,7 +25,7 @@ static inline z128 wide(double re, double im)
     return z;
 }
 
-static inline c128 mul(c128 x, c128 y)
+static inline __attribute__((always_inline)) c128 mul(c128 x, c128 y)
 {
     return (c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }

@@ -142,21 +142,21 @@ PLAIN(I8_I2, uint8_t, uint8_t, x & 3)
 
 /* bf16 and f16. */
 
-static inline uint32_t bits_of(float x)
+static inline __attribute__((always_inline)) uint32_t bits_of(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-static inline float from_bits(uint32_t bits)
+static inline __attribute__((always_inline)) float from_bits(uint32_t bits)
 {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-static inline uint16_t to_bf16(float x)
+static inline __attribute__((always_inline)) uint16_t to_bf16(float x)
 {
     uint32_t b = bits_of(x);
     uint32_t rounded = (b + 0x7fff + (b >> 16 & 1)) >> 16;
@@ -165,7 +165,7 @@ static inline uint16_t to_bf16(float x)
     return (uint16_t)((b & 0x7fffffff) > 0x7f800000 ? nan : rounded);
 }
 
-static inline uint16_t to_f16(float x)
+static inline __attribute__((always_inline)) uint16_t to_f16(float x)
 {
     uint32_t b = bits_of(x), sign = b >> 16 & 0x8000, a = b & 0x7fffffff;
     uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
@@ -178,7 +178,7 @@ static inline uint16_t to_f16(float x)
     return (uint16_t)(r | sign);
 }
 
-static inline float of_f16(uint16_t h)
+static inline __attribute__((always_inline)) float of_f16(uint16_t h)
 {
     uint32_t a = (uint32_t)(h & 0x7fff) << 13;
     uint32_t scaled = bits_of(from_bits(a) * 0x1p112f);
@@ -189,7 +189,7 @@ static inline float of_f16(uint16_t h)
 }
 
 /* Rounded to odd, so that a further rounding is the only one. */
-static inline float to_odd(double x)
+static inline __attribute__((always_inline)) float to_odd(double x)
 {
     float f = (float)x;
     uint32_t b = bits_of(f);

@@ -10,39 +10,57 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint32_t jx_bits(float x)
+/* Small enough to be inlined by choice, but for the clones it has to be said. */
+#define JX_INLINE static inline __attribute__((always_inline))
+
+JX_INLINE uint32_t jx_bits(float x)
 {
     uint32_t b;
     memcpy(&b, &x, sizeof b);
     return b;
 }
 
-static inline float jx_float(uint32_t b)
+JX_INLINE float jx_float(uint32_t b)
 {
     float x;
     memcpy(&x, &b, sizeof x);
     return x;
 }
 
-static inline uint64_t jx_bits64(double x)
+JX_INLINE uint64_t jx_bits64(double x)
 {
     uint64_t b;
     memcpy(&b, &x, sizeof b);
     return b;
 }
 
-static inline double jx_double(uint64_t b)
+JX_INLINE double jx_double(uint64_t b)
 {
     double x;
     memcpy(&x, &b, sizeof x);
     return x;
 }
 
+/* c ? a : b without a branch: the compiler gives up on loops with branches. */
+JX_INLINE float jx_pick(int c, float a, float b)
+{
+    uint32_t mask = 0 - (uint32_t)c;
+
+    return jx_float((jx_bits(a) & mask) | (jx_bits(b) & ~mask));
+}
+
+JX_INLINE double jx_pick64(int c, double a, double b)
+{
+    uint64_t mask = 0 - (uint64_t)c;
+
+    return jx_double((jx_bits64(a) & mask) | (jx_bits64(b) & ~mask));
+}
+
 /* exp: x = n ln 2 + r with |r| <= ln 2 / 2; a polynomial for exp(r), then 2^n
  * in two steps, so that subnormal results round once more at most. */
-static inline float jx_expf(float x)
+JX_INLINE float jx_expf(float x)
 {
-    float c = x > 89 ? 89 : x < -105 ? -105 : x;
+    float c = jx_pick(x > 89, 89, jx_pick(x < -105, -105, x));
     float k = c * 1.44269504f + 12582912.0f; /* rounds to an integer */
     float n = k - 12582912.0f;
     float r = c - n * 0.693359375f - n * -2.12194440e-4f;
@@ -57,15 +75,16 @@ static inline float jx_expf(float x)
     int32_t e = (int32_t)(jx_bits(k) - 0x4b400000), half = e >> 1;
     float y = p * jx_float((uint32_t)(half + 127) << 23) *
               jx_float((uint32_t)(e - half + 127) << 23);
-    return x != x ? x : y;
+    return jx_pick(x != x, x, y);
 }
 
 /* log: x = m 2^e with m in [sqrt(1/2), sqrt(2)). */
-static inline float jx_logf(float x)
+JX_INLINE float jx_logf(float x)
 {
-    float scaled = x < 0x1p-126f ? x * 0x1p23f : x;
+    int small = x < 0x1p-126f;
+    float scaled = x * jx_pick(small, 0x1p23f, 1);
     uint32_t b = jx_bits(scaled) - 0x3f3504f3;
-    float e = (float)((int32_t)b >> 23) - (x < 0x1p-126f ? 23.0f : 0.0f);
+    float e = (float)((int32_t)b >> 23) - jx_pick(small, 23, 0);
     float f = jx_float((b & 0x7fffff) + 0x3f3504f3) - 1;
     float z = f * f, p = 7.0376836292e-2f;
 
@@ -79,19 +98,20 @@ static inline float jx_logf(float x)
     p = p * f + 3.3333331174e-1f;
     p = p * f * z + e * -2.12194440e-4f - 0.5f * z;
     float y = f + p + e * 0.693359375f;
-    y = x == INFINITY ? x : y;
-    y = x == 0 ? -INFINITY : y;
-    return x < 0 ? NAN : x != x ? x : y;
+    y = jx_pick(x == INFINITY, x, y);
+    y = jx_pick(x == 0, -INFINITY, y);
+    y = jx_pick(x < 0, NAN, y);
+    return jx_pick(x != x, x, y);
 }
 
-static inline float jx_logisticf(float x)
+JX_INLINE float jx_logisticf(float x)
 {
     float e = jx_expf(-fabsf(x));
 
-    return (x < 0 ? e : 1) / (1 + e);
+    return jx_pick(x < 0, e, 1) / (1 + e);
 }
 
-static inline float jx_tanhf(float x)
+JX_INLINE float jx_tanhf(float x)
 {
     float a = fabsf(x), z = x * x, p = -5.70498872745e-3f;
 
@@ -101,11 +121,12 @@ static inline float jx_tanhf(float x)
     p = p * z - 3.33332819422e-1f;
     float small = p * z * x + x;
     float large = 1 - 2 / (jx_expf(a + a) + 1);
-    return a < 0.625f ? small : x != x ? x : copysignf(large, x);
+    large = jx_float(jx_bits(large) | (jx_bits(x) & 0x80000000));
+    return jx_pick(a < 0.625f, small, jx_pick(x != x, x, large));
 }
 
 /* exp(x) in f64, to about 1e-11, for |x| < 700. */
-static inline double jx_exp_lane(double x)
+JX_INLINE double jx_exp_lane(double x)
 {
     double k = x * 1.4426950408889634 + 0x1.8p52, n = k - 0x1.8p52;
     double r = x - n * 0x1.62e42fee00000p-1 - n * 0x1.a39ef35793c76p-33;
@@ -123,24 +144,24 @@ static inline double jx_exp_lane(double x)
     return p * jx_double((jx_bits64(k) + 1023) << 52);
 }
 
-static inline float jx_expm1f(float x)
+JX_INLINE float jx_expm1f(float x)
 {
-    double c = x > 89 ? 89 : x < -90 ? -90 : x;
+    double c = jx_pick(x > 89, 89, jx_pick(x < -90, -90, x));
     double small = c * (1 + c * (0.5 + c * (1.0 / 6 + c * (1.0 / 24))));
-    double y = fabs(c) < 0.005 ? small : jx_exp_lane(c) - 1;
+    double y = jx_pick64(fabs(c) < 0.005, small, jx_exp_lane(c) - 1);
 
-    return x == 0 || x != x ? x : (float)y;
+    return jx_pick((x == 0) | (x != x), x, (float)y);
 }
 
 /* log(1 + x) = 2 atanh(t): t = x / (2 + x) near 0, else by the parts of 1 + x. */
-static inline float jx_log1pf(float x)
+JX_INLINE float jx_log1pf(float x)
 {
     double u = 1 + (double)x;
     uint64_t b = jx_bits64(u) - 0x3fe6a09e667f3bcd;
     double e = (double)((int32_t)(b >> 32) >> 20);
     double m =
         jx_double((b & 0xfffffffffffff) + 0x3fe6a09e667f3bcd) - 1;
-    double f = e == 0 ? x : m, t = f / (2 + f), z = t * t, p = 2.0 / 13;
+    double f = jx_pick64(e == 0, x, m), t = f / (2 + f), z = t * t, p = 2.0 / 13;
 
     p = p * z + 2.0 / 11;
     p = p * z + 2.0 / 9;
@@ -149,15 +170,15 @@ static inline float jx_log1pf(float x)
     p = p * z + 2.0 / 3;
     p = p * z + 2;
     float y = (float)(p * t + e * 0.69314718055994531);
-    y = x == INFINITY || x == 0 || x != x ? x : y;
-    y = x == -1 ? -INFINITY : y;
-    return x < -1 ? NAN : y;
+    y = jx_pick((x == INFINITY) | (x == 0) | (x != x), x, y);
+    y = jx_pick(x == -1, -INFINITY, y);
+    return jx_pick(x < -1, NAN, y);
 }
 
 /* erf(x) = x P(x^2) up to 4, beyond which it rounds to 1. */
-static inline float jx_erff(float x)
+JX_INLINE float jx_erff(float x)
 {
-    double c = x > 4 ? 4 : x < -4 ? -4 : x, s = c * c * 0.125 - 1;
+    double c = jx_pick(x > 4, 4, jx_pick(x < -4, -4, x)), s = c * c * 0.125 - 1;
     double p = -0.00023753037031484483;
 
     p = p * s + 0.0005955966019731325;
@@ -183,7 +204,7 @@ static inline float jx_erff(float x)
 /* sin and cos: |x| below the limit, so that n pi/2 loses nothing. */
 #define JX_PERIODIC_LIMIT 1e5f
 
-static inline double jx_quadrant(float x, uint64_t *quadrant)
+JX_INLINE double jx_quadrant(float x, uint64_t *quadrant)
 {
     double k = x * 0.63661977236758134 + 0x1.8p52, n = k - 0x1.8p52;
 
@@ -191,7 +212,7 @@ static inline double jx_quadrant(float x, uint64_t *quadrant)
     return x - n * 0x1.921fb54400000p0 - n * 0x1.0b4611a626331p-34;
 }
 
-static inline double jx_sin_lane(double r)
+JX_INLINE double jx_sin_lane(double r)
 {
     double z = r * r, p = -1.0 / 39916800;
 
@@ -202,7 +223,7 @@ static inline double jx_sin_lane(double r)
     return r + p * z * r;
 }
 
-static inline double jx_cos_lane(double r)
+JX_INLINE double jx_cos_lane(double r)
 {
     double z = r * r, p = 1.0 / 479001600;
 
@@ -214,22 +235,23 @@ static inline double jx_cos_lane(double r)
     return 1 + p * z;
 }
 
-static inline float jx_sinf(float x)
+JX_INLINE float jx_sinf(float x)
 {
     uint64_t q;
     double r = jx_quadrant(x, &q);
-    double y = q & 1 ? jx_cos_lane(r) : jx_sin_lane(r);
+    double y = jx_pick64(q & 1, jx_cos_lane(r), jx_sin_lane(r));
 
-    return x == 0 ? x : (float)(q & 2 ? -y : y);
+    y = jx_double(jx_bits64(y) ^ (q & 2) << 62);
+    return jx_pick(x == 0, x, (float)y);
 }
 
-static inline float jx_cosf(float x)
+JX_INLINE float jx_cosf(float x)
 {
     uint64_t q;
     double r = jx_quadrant(x, &q);
-    double y = q & 1 ? jx_sin_lane(r) : jx_cos_lane(r);
+    double y = jx_pick64(q & 1, jx_sin_lane(r), jx_cos_lane(r));
 
-    return (float)((q + 1) & 2 ? -y : y);
+    return (float)jx_double(jx_bits64(y) ^ ((q + 1) & 2) << 62);
 }
 
 #endif

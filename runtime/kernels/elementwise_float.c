@@ -9,79 +9,79 @@
 #include <math.h>
 #include <string.h>
 
-static inline uint64_t bits64(double x)
+JX_INLINE uint64_t bits64(double x)
 {
     uint64_t b;
     memcpy(&b, &x, sizeof b);
     return b;
 }
 
-static inline double from64(uint64_t b)
+JX_INLINE double from64(uint64_t b)
 {
     double x;
     memcpy(&x, &b, sizeof x);
     return x;
 }
 
-static inline uint32_t bits32(float x)
+JX_INLINE uint32_t bits32(float x)
 {
     return jx_bits(x);
 }
 
-static inline float from32(uint32_t b)
+JX_INLINE float from32(uint32_t b)
 {
     return jx_float(b);
 }
 
-/* Equal operands differ at most in the sign of zero: and/or of the bits. */
-#define MAX(from, bits)                                                       \
-    (x != x   ? x                                                             \
-     : y != y ? y                                                             \
-     : x > y  ? x                                                             \
-     : x < y  ? y                                                             \
-              : from(bits(x) & bits(y)))
-#define MIN(from, bits)                                                       \
-    (x != x   ? x                                                             \
-     : y != y ? y                                                             \
-     : x < y  ? x                                                             \
-     : x > y  ? y                                                             \
-              : from(bits(x) | bits(y)))
-
-static inline float max_f32(float x, float y)
+/* NaN passes on; equal operands differ at most in the sign of zero: and/or of
+ * the bits. */
+JX_INLINE float max_f32(float x, float y)
 {
-    return MAX(from32, bits32);
+    float same = from32(bits32(x) & bits32(y));
+    float r = jx_pick(x == y, same, jx_pick(x > y, x, y));
+
+    return jx_pick(x != x, x, r);
 }
 
-static inline float min_f32(float x, float y)
+JX_INLINE float min_f32(float x, float y)
 {
-    return MIN(from32, bits32);
+    float same = from32(bits32(x) | bits32(y));
+    float r = jx_pick(x == y, same, jx_pick(x < y, x, y));
+
+    return jx_pick(x != x, x, r);
 }
 
-static inline double max_f64(double x, double y)
+JX_INLINE double max_f64(double x, double y)
 {
-    return MAX(from64, bits64);
+    double same = from64(bits64(x) & bits64(y));
+    double r = jx_pick64(x == y, same, jx_pick64(x > y, x, y));
+
+    return jx_pick64(x != x, x, r);
 }
 
-static inline double min_f64(double x, double y)
+JX_INLINE double min_f64(double x, double y)
 {
-    return MIN(from64, bits64);
+    double same = from64(bits64(x) | bits64(y));
+    double r = jx_pick64(x == y, same, jx_pick64(x < y, x, y));
+
+    return jx_pick64(x != x, x, r);
 }
 
 /* Integers in the total order -NaN < -inf < ... < -0 < +0 < ... < NaN. */
-static inline int32_t order32(float x)
+JX_INLINE int32_t order32(float x)
 {
     int32_t b = (int32_t)bits32(x);
     return b ^ (int32_t)((uint32_t)(b >> 31) >> 1);
 }
 
-static inline int64_t order64(double x)
+JX_INLINE int64_t order64(double x)
 {
     int64_t b = (int64_t)bits64(x);
     return b ^ (int64_t)((uint64_t)(b >> 63) >> 1);
 }
 
 /* Powers by squaring, a negative exponent by the reciprocal at the end. */
-static inline double ipow(double x, int64_t y)
+JX_INLINE double ipow(double x, int64_t y)
 {
     uint64_t n = y < 0 ? 0 - (uint64_t)y : (uint64_t)y;
     double r = 1;
@@ -92,7 +92,7 @@ static inline double ipow(double x, int64_t y)
     return y < 0 ? 1 / r : r;
 }
 
-static inline double away(double x)
+JX_INLINE double away(double x)
 {
     double t = trunc(x);
     return copysign(fabs(x - t) >= 0.5 ? t + copysign(1, x) : t, x);
@@ -148,10 +148,25 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
     JX_BINARY(, leto_##ID, uint8_t, T, order(x) <= order(y))                  \
     JX_UNARY(V, neg_##ID, T, T, -x)                                           \
     JX_UNARY(V, square_##ID, T, T, x *x)                                      \
-    JX_UNARY(V, sign_##ID, T, T, x > 0 ? 1 : x < 0 ? -1 : x)                  \
+    JX_UNARY(, sign_##ID, T, T, x > 0 ? 1 : x < 0 ? -1 : x)                  \
     JX_UNARY(V, isfinite_##ID, uint8_t, T, x - x == 0)                        \
-    JX_UNARY(V, ipow_##ID, T, T,                                              \
+    JX_UNARY(V, cube_##ID, T, T, x *x *x)                                     \
+    JX_UNARY(V, fourth_##ID, T, T, (x * x) * (x * x))                         \
+    JX_UNARY(V, inverse_##ID, T, T, 1 / x)                                    \
+    JX_UNARY(V, inverse_square_##ID, T, T, 1 / (x * x))                       \
+    JX_UNARY(, any_power_##ID, T, T,                                          \
              (T)ipow(x, ((const jx_p_integer_pow *)param)->y))                \
+    static void ipow_##ID(void *out, const void *const *ins, int64_t n,       \
+                          const void *param)                                  \
+    {                                                                         \
+        int64_t y = ((const jx_p_integer_pow *)param)->y;                     \
+        (y == 2    ? square_##ID                                              \
+         : y == 3  ? cube_##ID                                                \
+         : y == 4  ? fourth_##ID                                              \
+         : y == -1 ? inverse_##ID                                             \
+         : y == -2 ? inverse_square_##ID                                      \
+                   : any_power_##ID)(out, ins, n, param);                     \
+    }                                                                         \
     JX_UNARY(V, round_##ID, T, T,                                             \
              (T)(((const jx_p_round *)param)->rounding_method ==              \
                          JX_ROUND_TO_NEAREST_EVEN                             \

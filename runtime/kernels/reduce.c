@@ -88,12 +88,12 @@ SIMPLE(xor_BOOL, uint8_t, 0, (x != 0) != (y != 0))
      : x larger y ? x                                                         \
                   : pick_zero_##T(x, y, 1 larger 0))
 
-static inline float pick_zero_float(float x, float y, bool max)
+static inline __attribute__((always_inline)) float pick_zero_float(float x, float y, bool max)
 {
     return x != 0 ? x : max == (signbit(x) != 0) ? y : x;
 }
 
-static inline double pick_zero_double(double x, double y, bool max)
+static inline __attribute__((always_inline)) double pick_zero_double(double x, double y, bool max)
 {
     return x != 0 ? x : max == (signbit(x) != 0) ? y : x;
 }

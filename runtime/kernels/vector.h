@@ -12,7 +12,7 @@
 #define JX_VECTOR_CLONES                                                      \
     __attribute__((target_clones("default", "arch=x86-64-v3",                 \
                                  "arch=x86-64-v4"),                           \
-                   optimize("O3")))
+                   optimize("O3", "no-trapping-math")))
 #else
 #define JX_VECTOR_CLONES
 #endif

@@ -1,0 +1,98 @@
+/* test_runtime_math.c - how accurate the elementwise functions are. */
+#include "runtime/elementwise.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CHUNK = 4096 };
+
+static double logistic(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+/* How far off y is, in units in the last place of the true value. */
+static double units_off(float y, double want)
+{
+    int e;
+
+    if (want != want)
+        return y != y ? 0 : INFINITY;
+    if ((double)(float)want == (double)y)
+        return 0;
+    if (isinf(want) || isinf(y))
+        return fabs(want) < 3.4028236e38 || y != want ? INFINITY : 0;
+    frexp(want, &e);
+    return fabs((double)y - want) / ldexp(1, e - 24 < -149 ? -149 : e - 24);
+}
+
+/* One of 4,099 (a prime) of all floats, so that every binade is met. */
+static double worst(jx_prim_id prim, double (*want)(double), float *at)
+{
+    static float x[CHUNK], y[CHUNK];
+    jx_tile *tile = jx_tile_of(prim, JX_F32);
+    double most = 0;
+    uint64_t bits = 0;
+
+    *at = 0;
+    while (bits < (uint64_t)1 << 32) {
+        const void *ins[] = {x};
+        for (int i = 0; i < CHUNK; i++, bits += 4099) {
+            uint32_t b = (uint32_t)bits;
+            memcpy(&x[i], &b, sizeof b);
+        }
+        tile(y, ins, CHUNK, NULL);
+        for (int i = 0; i < CHUNK; i++) {
+            double off = units_off(y[i], want((double)x[i]));
+            if (off > most) {
+                most = off;
+                *at = x[i];
+            }
+        }
+    }
+    return most;
+}
+
+static void f32_functions_keep_their_bounds(void **state)
+{
+    static const struct {
+        const char *name;
+        jx_prim_id prim;
+        double (*want)(double);
+        double bound;
+    } rows[] = {
+        {"exp", JX_PRIM_exp, exp, 1.5},       {"log", JX_PRIM_log, log, 1.5},
+        {"tanh", JX_PRIM_tanh, tanh, 2},      {"sin", JX_PRIM_sin, sin, 0.51},
+        {"cos", JX_PRIM_cos, cos, 0.51},      {"erf", JX_PRIM_erf, erf, 0.55},
+        {"log1p", JX_PRIM_log1p, log1p, 0.51},
+        {"expm1", JX_PRIM_expm1, expm1, 0.51},
+        {"logistic", JX_PRIM_logistic, logistic, 2.5},
+        {"tan", JX_PRIM_tan, tan, 0.51},
+    };
+    float at;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double off = worst(rows[i].prim, rows[i].want, &at);
+        if (off > rows[i].bound)
+            fail_msg("%s(%a) is off by %.3g units", rows[i].name, (double)at,
+                     off);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(f32_functions_keep_their_bounds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
