@@ -30,7 +30,7 @@ LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/obj/%.o)
 # tests/unit/test_*.c are tests; tests/FOLDER/*.c else are programs that tests use.
 TESTS   = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/%,$(wildcard tests/*/*.c))
+TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/% tests/conformance/judge.c,$(wildcard tests/*/*.c))
 TOOLS   = $(foreach t,$(TOOL_SRC),$(BUILD)/tests/$(basename $(notdir $(t))))
 TEST_OBJ = $(TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/unit/%.o) $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_MOD = $(filter-out $(BUILD)/obj/jaxvet.o,$(CMD_OBJ))
@@ -70,6 +70,7 @@ $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/obj/$(1:.c=.o) $(CMD_MOD) $(
 endef
 $(foreach t,$(TESTS:$(BUILD)/%=%),$(eval $(call TEST,$(t:tests/%=tests/unit/%).c)))
 $(foreach t,$(TOOL_SRC),$(eval $(call TEST,$(t))))
+$(BUILD)/tests/runner: $(BUILD)/obj/tests/conformance/judge.o
 
 # Tests: every program of tests/unit, then every tests/check_*.sh (given the build
 # folder), then every tests/cli/*.sh; test adds the pytest files of tests/ and

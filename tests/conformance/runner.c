@@ -14,6 +14,7 @@
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
+#include "tests/conformance/judge.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -167,6 +168,33 @@ static bool judge(jx_ctx *ctx, const jx_program *program, const jx_plan *plan,
     return ok;
 }
 
+/* By a criterion of the program's own (judge.h). */
+static bool right_otherwise(jx_ctx *ctx, const jx_program *program,
+                            const jx_plan *plan, const jx_npz *npz,
+                            const jx_exec *exec, const void *const *ins,
+                            verdict *v)
+{
+    int nouts = jx_plan_nouts(plan);
+    const void **all = JX_NEW_ARRAY(ctx->arena, 2 * nouts + 1, const void *);
+    const char *why = NULL;
+
+    for (int i = 0; all && i < nouts; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "out%d", i);
+        const jx_npy *npy = jx_npz_find(npz, name);
+        if (!npy || npy->bytes != jx_plan_out(plan, i)->bytes)
+            return false;
+        all[i] = jx_exec_out(exec, i);
+        all[nouts + i] = npy->data;
+    }
+    if (all && jx_judge_outputs(program, plan, ins, all, all + nouts, &why))
+        return true;
+    if (why)
+        snprintf(v->why + strlen(v->why), sizeof v->why - strlen(v->why),
+                 " (%s)", why);
+    return false;
+}
+
 static void run_plan(jx_ctx *ctx, const jx_program *program,
                      const jx_plan *plan, const jx_npz *npz, verdict *v)
 {
@@ -187,6 +215,8 @@ static void run_plan(jx_ctx *ctx, const jx_program *program,
     for (int i = 0; i < jx_plan_nouts(plan) && v->passed; i++)
         v->passed =
             output_agrees(exec, plan, i, npz, v->why, sizeof v->why);
+    if (!v->passed)
+        v->passed = right_otherwise(ctx, program, plan, npz, exec, ins, v);
     if (!v->passed)
         v->off = judge(ctx, program, plan, exec, ins);
     jx_exec_free(exec);
