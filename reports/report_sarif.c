@@ -79,11 +79,29 @@ static void put_location(jx_buffer *to, const jx_spot *spot)
     }
 }
 
+static bool same_spot(const jx_spot *a, const jx_spot *b)
+{
+    return a->line == b->line && a->column == b->column &&
+           strcmp(a->file, b->file) == 0;
+}
+
+/* Functions that call themselves are at one place several times; SARIF's
+ * related locations are a set. */
+static bool is_repeated(const jx_finding *finding, int index)
+{
+    for (int i = 0; i < index; i++)
+        if (same_spot(&finding->calls[i], &finding->calls[index]))
+            return true;
+    return false;
+}
+
 /* Who called, innermost first. */
 static void put_callers(jx_buffer *to, const jx_finding *finding)
 {
     jx_buffer_puts(to, ",\"relatedLocations\":[");
     for (int i = 0; i < finding->ncalls; i++) {
+        if (is_repeated(finding, i))
+            continue;
         if (i)
             jx_buffer_putc(to, ',');
         put_location(to, &finding->calls[i]);

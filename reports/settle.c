@@ -207,17 +207,56 @@ static bool evaluate(const question *q, const jx_assignment *at,
     return true;
 }
 
+/* Adds the dim's variables that have no value yet, at the least they may be:
+ * constraints do not name them. */
+static void complete(settler *s, const jx_dim *dim, jx_assigned *at,
+                     int *count, int capacity)
+{
+    int n = 0;
+    const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &n);
+
+    for (int i = 0; vars && i < n && *count < capacity; i++) {
+        jx_assignment so_far = {*count, at};
+        int64_t value;
+        if (!assigned(&so_far, vars[i], &value))
+            at[(*count)++] = (jx_assigned){vars[i], s->program->base};
+    }
+}
+
+/* Some assignment that the constraints allow, for what holds for none of them:
+ * the prover then has no example of its own. */
+static bool any_assignment(settler *s, const question *q, jx_assignment *at)
+{
+    jx_answer some = jx_prove_consistent(prover_of(s, q->scope));
+    int left = 0, right = 0, count = some.when_true.count, capacity;
+    jx_assigned *all;
+
+    if (some.truth != JX_TRUE || !some.has_true)
+        return false;
+    jx_dim_vars(s->program->dims, q->lhs, &left);
+    jx_dim_vars(s->program->dims, q->rhs, &right);
+    capacity = count + left + right;
+    all = JX_NEW_ARRAY(s->program->ctx->arena, capacity, jx_assigned);
+    if (!all)
+        return false;
+    if (count)
+        memcpy(all, some.when_true.at, (size_t)count * sizeof *all);
+    complete(s, q->lhs, all, &count, capacity);
+    complete(s, q->rhs, all, &count, capacity);
+    *at = (jx_assignment){count, all};
+    return true;
+}
+
 static void refute(settler *s, jx_claim *claim, const question *q,
                    const jx_answer *answer)
 {
-    const jx_assignment *at = &answer->when_false;
-    bool holds;
+    jx_assignment example = answer->when_false, *at = &example;
+    bool has = answer->has_false || any_assignment(s, q, at), holds;
     jx_evidence *evidence = &claim->evidence;
     jx_binding *bindings =
         JX_NEW_ARRAY(s->program->ctx->arena, at->count, jx_binding);
 
-    if (!answer->has_false || !bindings ||
-        !evaluate(q, at, evidence, &holds) || holds) {
+    if (!has || !bindings || !evaluate(q, at, evidence, &holds) || holds) {
         evidence->why = "a counterexample was said to exist, and none was "
                         "confirmed";
         return;
@@ -241,6 +280,17 @@ static void suggest(settler *s, jx_claim *claim, const jx_answer *answer)
     jx_buffer_free(&text);
 }
 
+static void put_constraint(jx_buffer *to, const jx_scope_constraint *c)
+{
+    if (c->text && *c->text) {
+        jx_buffer_puts(to, c->text);
+        return;
+    }
+    jx_dim_print(c->lhs, to);
+    jx_buffer_puts(to, c->equal ? " == " : " >= ");
+    jx_dim_print(c->rhs, to);
+}
+
 static const char *why_contradicting(settler *s, int scope,
                                      const jx_answer *answer)
 {
@@ -249,12 +299,12 @@ static const char *why_contradicting(settler *s, int scope,
     jx_buffer text = {0};
     const char *kept;
 
-    jx_buffer_puts(&text, "the constraints contradict each other:");
-    for (int i = 0; from && i < answer->ncore; i++)
-        if (answer->core[i] >= 0 && answer->core[i] < from->nconstraints &&
-            from->constraints[answer->core[i]].text)
-            jx_buffer_printf(&text, "%s %s", i ? "," : "",
-                             from->constraints[answer->core[i]].text);
+    jx_buffer_puts(&text, "the constraints allow no sizes");
+    for (int i = 0; from && i < answer->ncore; i++) {
+        jx_buffer_puts(&text, i ? ", " : ": ");
+        if (answer->core[i] >= 0 && answer->core[i] < from->nconstraints)
+            put_constraint(&text, &from->constraints[answer->core[i]]);
+    }
     kept = jx_arena_string(s->program->ctx->arena, jx_buffer_text(&text),
                            text.length);
     jx_buffer_free(&text);
@@ -279,9 +329,14 @@ static void settle(settler *s, jx_claim *claim)
     const jx_answer *answer;
     question q;
 
-    if (claim->verdict != JX_UNDECIDED || claim->evidence.why ||
-        !question_of(&claim->goal, &q))
+    if (claim->verdict != JX_UNDECIDED || claim->evidence.why)
         return;
+    if (!question_of(&claim->goal, &q)) {
+        if (claim->goal.kind == JX_GOAL_DECIDED)
+            claim->evidence.why = "JAX was asked something that is no "
+                                  "comparison";
+        return;
+    }
     if (!q.lhs || !q.rhs) {
         claim->evidence.why = "its sizes do not fit in 128 bits";
         return;
