@@ -32,6 +32,8 @@ struct jx_run {
     char *memory;
     void **own;  /* per output: memory of the execution's own, or NULL */
     const void **outs; /* per output: where it was written */
+    jx_pool *pool;
+    bool pool_tried;
     bool failed;
     char error[256];
 };
@@ -63,6 +65,14 @@ bool jx_run_block(jx_run *run, int block)
             return false;
     }
     return true;
+}
+
+jx_pool *jx_run_pool(jx_run *run)
+{
+    if (!run->pool_tried)
+        run->pool = jx_pool_new();
+    run->pool_tried = true;
+    return run->pool;
 }
 
 void jx_run_move(jx_run *run, int buffer, const void *to)
@@ -160,6 +170,7 @@ void jx_exec_free(jx_exec *exec)
     if (!exec)
         return;
     jx_run *run = &exec->run;
+    jx_pool_free(run->pool);
     for (int b = 0; run->blocks && b < run->plan->nblocks; b++)
         free((void *)(uintptr_t)run->blocks[b].at);
     for (int i = 0; run->own && i < run->plan->nouts; i++)

@@ -3,9 +3,13 @@
 
 #include "runtime/elementwise.h"
 #include "runtime/kernels/vector.h"
+#include "runtime/run.h"
 
 #include <string.h>
 
+/* A region is shared with the helper thread from this many element-steps on,
+ * in chunks of so many elements. */
+enum { SHARED_WORK = 1 << 18, SHARED_CHUNK = 1 << 15 };
 enum { TILE_MIN = 128, TILE_MAX = 2048, TILE_BYTES = 24 << 10, ALIGN = 64 };
 
 jx_region *jx_region_new(jx_arena *arena)
@@ -150,7 +154,8 @@ typedef struct compiled {
     int64_t count, tile;
     int npointers; /* registers, then inputs, then outputs */
     int nregs, nins, nouts, nloads, nsteps;
-    size_t register_bytes;
+    size_t register_bytes, worker_bytes;
+    int workers;
     const load *loads;
     const step *steps;
     const unsigned char *in_sizes, *out_sizes;
@@ -310,8 +315,14 @@ const void *jx_region_compile(jx_arena *arena, const jx_region *r,
     }
     c->nsteps = ninstrs;
     c->steps = steps;
-    *scratch = (size_t)c->nregs * c->register_bytes +
-               (size_t)c->npointers * sizeof(void *) + ALIGN;
+    c->worker_bytes = ((size_t)c->nregs * c->register_bytes +
+                       (size_t)c->npointers * sizeof(void *) + 2 * ALIGN) /
+                      ALIGN * ALIGN;
+    c->workers = count >= SHARED_WORK / (ninstrs + 1) &&
+                         count >= 2 * SHARED_CHUNK
+                     ? JX_POOL_WORKERS
+                     : 1;
+    *scratch = c->worker_bytes * (size_t)c->workers;
     return c;
 }
 
@@ -438,35 +449,80 @@ static void run_tile(const compiled *c, const jx_view *ins, char **at,
     }
 }
 
-bool jx_run_region(jx_run *run, const void *data, const jx_view *ins,
-                   const jx_view *outs, void *scratch)
+/* One worker's pointers: registers, then operands and outputs. */
+static char **worker_space(const compiled *c, char *scratch)
 {
-    const compiled *c = data;
-    char **at = scratch;
-    char *storage = (char *)scratch +
-                      ((size_t)c->npointers * sizeof *at + ALIGN - 1) / ALIGN *
-                          ALIGN;
-    char **in_at = at + c->nregs, **out_at = in_at + c->nins;
+    char **at = (char **)(void *)scratch;
+    char *storage = scratch + ((size_t)c->npointers * sizeof *at + ALIGN - 1) /
+                                  ALIGN * ALIGN;
 
-    (void)run;
     for (int i = 0; i < c->nregs; i++)
         at[i] = storage + (size_t)i * c->register_bytes;
-    for (int i = 0; i < c->nins; i++)
-        in_at[i] = ins[i].data;
-    for (int i = 0; i < c->nouts; i++)
-        out_at[i] = outs[i].data;
+    return at;
+}
+
+static void fill_splats(const compiled *c, const jx_view *ins, char **at)
+{
     int64_t full = c->count < c->tile ? c->count : c->tile;
+
     for (int i = 0; i < c->nloads; i++)
         if (c->loads[i].access == JX_ACCESS_SPLAT)
             fill(at[c->loads[i].at], ins[c->loads[i].input].data,
                  c->loads[i].size, full);
-    for (int64_t start = 0; start < c->count; start += c->tile) {
-        int64_t n = c->count - start < c->tile ? c->count - start : c->tile;
+}
+
+/* Elements from .. to; `from` is a multiple of the tile. */
+static void run_range(const compiled *c, const jx_view *ins,
+                      const jx_view *outs, char **at, int64_t from, int64_t to)
+{
+    char **in_at = at + c->nregs, **out_at = in_at + c->nins;
+
+    for (int i = 0; i < c->nins; i++)
+        in_at[i] = ins[i].data + from * c->in_sizes[i];
+    for (int i = 0; i < c->nouts; i++)
+        out_at[i] = outs[i].data + from * c->out_sizes[i];
+    for (int64_t start = from; start < to; start += c->tile) {
+        int64_t n = to - start < c->tile ? to - start : c->tile;
         run_tile(c, ins, at, start, n);
         for (int i = 0; i < c->nins; i++)
             in_at[i] += c->tile * c->in_sizes[i];
         for (int i = 0; i < c->nouts; i++)
             out_at[i] += c->tile * c->out_sizes[i];
     }
+}
+
+typedef struct shared {
+    const compiled *c;
+    const jx_view *ins, *outs;
+    char *scratch;
+    int64_t chunk;
+} shared;
+
+static void run_chunk(const void *job, int64_t i, int worker)
+{
+    const shared *s = job;
+    int64_t from = i * s->chunk, to = from + s->chunk;
+    char **at = (char **)(void *)(s->scratch +
+                                  (size_t)worker * s->c->worker_bytes);
+
+    run_range(s->c, s->ins, s->outs, at, from,
+              to < s->c->count ? to : s->c->count);
+}
+
+bool jx_run_region(jx_run *run, const void *data, const jx_view *ins,
+                   const jx_view *outs, void *scratch)
+{
+    const compiled *c = data;
+    int64_t chunk = (SHARED_CHUNK + c->tile - 1) / c->tile * c->tile;
+    shared s = {c, ins, outs, scratch, chunk};
+
+    fill_splats(c, ins, worker_space(c, scratch));
+    if (c->workers == 1) {
+        run_range(c, ins, outs, scratch, 0, c->count);
+        return true;
+    }
+    fill_splats(c, ins, worker_space(c, s.scratch + c->worker_bytes));
+    jx_pool_run(jx_run_pool(run), run_chunk, &s,
+                (c->count + chunk - 1) / chunk);
     return true;
 }

@@ -1,0 +1,129 @@
+/* pool.c - see pool.h. */
+#include "runtime/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct jx_pool {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    jx_chunk *chunk;
+    const void *job;
+    int64_t count;
+    atomic_int_least64_t next;
+    unsigned asked; /* jobs so far */
+    bool open;      /* the helper may still join the job */
+    bool running, quit;
+};
+
+static void work(jx_pool *pool, int worker)
+{
+    for (;;) {
+        int64_t i = atomic_fetch_add(&pool->next, 1);
+        if (i >= pool->count)
+            return;
+        pool->chunk(pool->job, i, worker);
+    }
+}
+
+static void *help(void *argument)
+{
+    jx_pool *pool = argument;
+    unsigned seen = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->quit) {
+        if (seen == pool->asked || !pool->open) {
+            seen = pool->asked;
+            pthread_cond_wait(&pool->wake, &pool->lock);
+            continue;
+        }
+        seen = pool->asked;
+        pool->running = true;
+        pthread_mutex_unlock(&pool->lock);
+        work(pool, 1);
+        pthread_mutex_lock(&pool->lock);
+        pool->running = false;
+        pthread_cond_signal(&pool->idle);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static bool two_processors(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 &&
+           CPU_COUNT(&set) > 1;
+}
+
+/* The host's signals are not for this thread. */
+static bool start(jx_pool *pool)
+{
+    sigset_t all, old;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    bool ok = pthread_create(&pool->thread, NULL, help, pool) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return ok;
+}
+
+jx_pool *jx_pool_new(void)
+{
+    jx_pool *pool = two_processors() ? calloc(1, sizeof *pool) : NULL;
+
+    if (!pool)
+        return NULL;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->idle, NULL);
+    if (start(pool))
+        return pool;
+    free(pool);
+    return NULL;
+}
+
+void jx_pool_free(jx_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->quit = true;
+    pthread_cond_signal(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    pthread_join(pool->thread, NULL);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->idle);
+    free(pool);
+}
+
+void jx_pool_run(jx_pool *pool, jx_chunk *chunk, const void *job, int64_t n)
+{
+    if (!pool || n < 2) {
+        for (int64_t i = 0; i < n; i++)
+            chunk(job, i, 0);
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->chunk = chunk;
+    pool->job = job;
+    pool->count = n;
+    atomic_store(&pool->next, 0);
+    pool->asked++;
+    pool->open = true;
+    pthread_cond_signal(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    work(pool, 0);
+    pthread_mutex_lock(&pool->lock);
+    pool->open = false;
+    while (pool->running)
+        pthread_cond_wait(&pool->idle, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}

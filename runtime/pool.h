@@ -1,0 +1,25 @@
+/* pool.h - a second thread for large operations.
+ *
+ * The caller always works; the helper takes chunks when it is awake in time.
+ * What is computed never depends on who does it: chunks are fixed by sizes. */
+#ifndef JX_POOL_H
+#define JX_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct jx_pool jx_pool;
+
+/* Does chunk `i`; `worker` is 0 or 1, for memory of one's own. */
+typedef void jx_chunk(const void *job, int64_t i, int worker);
+
+enum { JX_POOL_WORKERS = 2 };
+
+/* NULL when there is no second processor, or no thread to be had. */
+jx_pool *jx_pool_new(void);
+void jx_pool_free(jx_pool *pool);
+/* Chunks 0 .. n-1, in any order; returns when all are done.  `pool` may be
+ * NULL: then one after the other. */
+void jx_pool_run(jx_pool *pool, jx_chunk *chunk, const void *job, int64_t n);
+
+#endif
