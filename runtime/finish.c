@@ -805,6 +805,7 @@ static bool finish_steps(jx_planner *p)
                     : -1};
         }
         plan->blocks[b] = (jx_steps){count, steps};
+        plan->nsteps += count;
     }
     return true;
 }

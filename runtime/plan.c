@@ -873,5 +873,5 @@ size_t jx_plan_memory(const jx_plan *plan)
 
 int jx_plan_nops(const jx_plan *plan)
 {
-    return plan->nops;
+    return plan->nsteps;
 }

@@ -40,7 +40,7 @@ int jx_plan_nouts(const jx_plan *plan);
 const jx_port *jx_plan_in(const jx_plan *plan, int i);
 const jx_port *jx_plan_out(const jx_plan *plan, int i);
 size_t jx_plan_memory(const jx_plan *plan); /* bytes of a run's own buffers */
-int jx_plan_nops(const jx_plan *plan);
+int jx_plan_nops(const jx_plan *plan); /* operations, in loops too */
 
 /* The values of the dim variables that make the jaxpr's input avals have these
  * shapes (the logical ones: a key's without its trailing axis), and that the

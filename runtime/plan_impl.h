@@ -96,7 +96,8 @@ struct jx_plan {
     jx_patches *patches;   /* per buffer: of IN, OUT and MOVING ones */
     int nblocks;
     jx_steps *blocks;      /* 0 is the program */
-    int nops;
+    int nops;   /* planned */
+    int nsteps; /* of those, what is left to run */
     int64_t bytes;         /* of the run's arena */
 };
 
