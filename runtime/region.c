@@ -513,16 +513,18 @@ bool jx_run_region(jx_run *run, const void *data, const jx_view *ins,
                    const jx_view *outs, void *scratch)
 {
     const compiled *c = data;
-    int64_t chunk = (SHARED_CHUNK + c->tile - 1) / c->tile * c->tile;
-    shared s = {c, ins, outs, scratch, chunk};
+    shared s = {c, ins, outs, scratch, 0};
 
+    if (c->count == 0)
+        return true;
     fill_splats(c, ins, worker_space(c, scratch));
     if (c->workers == 1) {
         run_range(c, ins, outs, scratch, 0, c->count);
         return true;
     }
     fill_splats(c, ins, worker_space(c, s.scratch + c->worker_bytes));
+    s.chunk = (SHARED_CHUNK + c->tile - 1) / c->tile * c->tile;
     jx_pool_run(jx_run_pool(run), run_chunk, &s,
-                (c->count + chunk - 1) / chunk);
+                (c->count + s.chunk - 1) / s.chunk);
     return true;
 }
