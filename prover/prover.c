@@ -16,7 +16,7 @@ enum {
     MANY_POINTS = 5000,
     FEW_STEPS = 400,
     MANY_STEPS = 5000,
-    RLIMIT = 400000,
+    RLIMIT = 250000,
 };
 
 enum { ALL = JX_NEGATIVE | JX_ZERO | JX_POSITIVE };

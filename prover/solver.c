@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROCESSOR_SECONDS = 10 };
+enum { PROCESSOR_SECONDS = 5 };
 
 struct jx_solver {
     char *path;
