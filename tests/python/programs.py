@@ -319,6 +319,34 @@ def placed_on_a_device():
 
 
 @program
+def call_of_an_exported_program():
+    b, = dims("b")
+    held = jax.export.export(jax.jit(lambda x: jnp.sin(x) * x.shape[0]))(
+        f32(b, 2))
+    c, = dims("c", "c >= 3")
+    return lambda x: held.call(x) + 1, (f32(2 * c, 2),)
+
+
+@program
+def exotic_parameters():
+    def fun(x, key):
+        y = lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos)
+        if hasattr(lax, "Tolerance"):
+            y = lax.exp(y, accuracy=lax.Tolerance(rtol=1e-3))
+        return (jnp.fft.irfft(jnp.fft.rfft(y)),
+                lax.rng_bit_generator(key, (3,), dtype=jnp.uint32),
+                lax.dot(y, y, precision=lax.Precision.HIGHEST),
+                lax.reduce_precision(y, 5, 10))
+    return fun, (f32(8), jax.ShapeDtypeStruct((4,), jnp.uint32))
+
+
+@program
+def keys_that_are_no_text():
+    return (lambda d: {key: value + 1 for key, value in d.items()},
+            ({(1, 2): f32(3), (3, "\ud800"): f32(2)},))
+
+
+@program
 def mutable_references():
     def fun(x):
         ref = (jax.new_ref if hasattr(jax, "new_ref")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 
 import jax
 
@@ -84,6 +85,8 @@ def write(walker, closed, name, inputs, outputs, recorder=None) -> Document:
 
 
 def _name(fun) -> str:
+    while isinstance(fun, functools.partial):
+        fun = fun.func
     return getattr(fun, "__name__", None) or type(fun).__name__
 
 

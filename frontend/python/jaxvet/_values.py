@@ -290,6 +290,10 @@ class Values:
             return {"$dt": dtype_name(value)}
         if callable(value):
             return {"$fn": function_name(value)}
+        fields = _plain_fields(value)
+        if fields:
+            return {"$rec": type(value).__name__,
+                    "f": {name: self.param(fields[name]) for name in fields}}
         return self._opaque(value)
 
     def _tuple(self, value):
@@ -361,6 +365,8 @@ class Values:
         (int, lambda self, v: self.param(int(v))),
         (float, lambda self, v: float_value(v)),
         (str, lambda self, v: printable(str(v))),
+        (bytes, lambda self, v: {"$const": self.const(
+            np.frombuffer(v, np.uint8))}),
         (np.generic, _number),
         (complex, _complex),
         (tuple, _tuple),
@@ -381,6 +387,15 @@ class Values:
         (type, lambda self, v: {"$dt": np.dtype(v).name}
          if issubclass(v, np.generic) else {"$fn": v.__qualname__}),
     )
+
+
+def _plain_fields(value) -> dict:
+    """What a simple object of JAX's holds, if that is all plain."""
+    fields = getattr(value, "__dict__", {})
+    if type(value).__module__.split(".")[0] in ("jax", "jaxlib") and all(
+            isinstance(field, _PLAIN) for field in fields.values()):
+        return fields
+    return {}
 
 
 def _is_dtype(value) -> bool:
