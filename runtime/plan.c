@@ -396,10 +396,24 @@ void jx_plan_region(jx_planner *p, jx_region *region, int nins,
     }
 }
 
+bool jx_plan_same(jx_planner *p, const jx_slot *a, const jx_slot *b)
+{
+    if (a->dtype != b->dtype)
+        return jx_plan_fail(p, "%s meets %s",
+                            jx_dtype_of(a->dtype)->short_name,
+                            jx_dtype_of(b->dtype)->short_name);
+    bool same = a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++)
+        same = a->shape[i] == b->shape[i];
+    return same || jx_plan_fail(p, "the shapes do not agree");
+}
+
 void jx_plan_copy(jx_planner *p, const jx_slot *from, const jx_slot *into)
 {
     jx_op *op;
 
+    if (!jx_plan_same(p, from, into))
+        return;
     if (from->buffer == into->buffer && from->offset == into->offset &&
         from->rank == into->rank &&
         !memcmp(from->strides, into->strides,

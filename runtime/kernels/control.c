@@ -141,6 +141,8 @@ static bool branches_of(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     }
     branches data = {first, list->count};
     jx_slot which = jx_plan_convert(p, ins, JX_I32);
+    if (which.rank != 0)
+        return jx_plan_fail(p, "the index is no scalar");
     if (ok)
         jx_plan_block_op(p, run_cond, &data, sizeof data, 1, &which,
                          eqn->nouts, outs, 0, first, list->count);

@@ -108,6 +108,11 @@ static int select_cases(maker *m, const int *values)
     jx_tile *tile = select_tile(dtype);
     int which = values[0], result = values[1];
 
+    for (int k = 1; k < m->eqn->nins; k++)
+        if (m->region->values.at[values[k]].dtype != dtype) {
+            jx_plan_fail(m->p, "a case has another dtype than the result");
+            return which;
+        }
     if (m->region->values.at[which].dtype == JX_BOOL) {
         int ins[] = {which, values[1], values[m->eqn->nins > 2 ? 2 : 1]};
         return instr(m, tile, NULL, dtype, 3, ins);
@@ -180,6 +185,10 @@ static const void *param_of(maker *m, jx_dtype dtype)
 static int compute(maker *m, int *values)
 {
     jx_prim_id prim = m->eqn->prim->id;
+    if (m->eqn->nins < (prim == JX_PRIM_select_n ? 2 : 1)) {
+        jx_plan_fail(m->p, "there are too few operands");
+        return 0;
+    }
     jx_dtype stored = m->region->values.at[values[0]].dtype;
     jx_dtype dtype = jx_compute_dtype(stored);
 

@@ -101,7 +101,7 @@ bool jx_plan_dynamic_slice(jx_planner *p, const jx_eqn *eqn,
 
     outs[0] = jx_plan_output(p, eqn, 0);
     if (eqn->nins < 1 + rank || outs->rank != rank ||
-        !scalars(p, rank, ins + 1))
+        outs->dtype != ins->dtype || !scalars(p, rank, ins + 1))
         return jx_plan_fail(p, "there is not one start for each axis");
     for (int i = 0; i < rank; i++)
         if (outs->shape[i] > ins->shape[i])
@@ -133,7 +133,7 @@ bool jx_plan_dynamic_update_slice(jx_planner *p, const jx_eqn *eqn,
 
     outs[0] = jx_plan_output(p, eqn, 0);
     if (eqn->nins < 2 + rank || ins[1].rank != rank ||
-        !scalars(p, rank, ins + 2))
+        ins[1].dtype != ins->dtype || !scalars(p, rank, ins + 2))
         return jx_plan_fail(p, "there is not one start for each axis");
     for (int i = 0; i < rank; i++)
         if (ins[1].shape[i] > ins->shape[i])
@@ -321,11 +321,15 @@ bool jx_plan_gather(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     int extra = in.rank - jx_atom_aval(eqn->ins[0])->rank;
     if (ins[1].rank < 1)
         return jx_plan_fail(p, "the indices have no axis");
+    if (out.dtype != in.dtype || !(jx_dtype_is_integer(ins[1].dtype) ||
+                                   ins[1].dtype == JX_BOOL))
+        return jx_plan_fail(p, "it does not take these dtypes");
     if (extra) { /* a key's words travel together, as one element */
         in.rank--;
         out.rank--;
         d.size *= (size_t)in.shape[in.rank];
-        if (in.strides[in.rank] != 4)
+        if (out.rank < 0 || out.shape[out.rank] != in.shape[in.rank] ||
+            in.strides[in.rank] != 4)
             return jx_plan_fail(p, "keys are not contiguous");
     }
     fill_value(params, in.dtype, d.fill);

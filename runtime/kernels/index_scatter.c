@@ -254,7 +254,7 @@ static bool choose(jx_planner *p, const jx_eqn *eqn, const jx_slot *out,
             params->update_jaxpr.jaxpr->nouts != 1)
             return jx_plan_fail(p, "the body takes other operands");
         c->block = jx_plan_body(p, &params->update_jaxpr, body, body + 2);
-        return true;
+        return jx_plan_same(p, &body[2], &body[0]);
     }
     c->tile = jx_tile_of(op, work);
     if (work != dtype) {
@@ -277,12 +277,18 @@ static bool plan_scatter(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     jx_slot out = outs[0], updates = ins[2];
     if (ins[1].rank < 1)
         return jx_plan_fail(p, "the indices have no axis");
+    if (updates.dtype != out.dtype || !(jx_dtype_is_integer(ins[1].dtype) ||
+                                        ins[1].dtype == JX_BOOL))
+        return jx_plan_fail(p, "it does not take these dtypes");
     jx_plan_copy(p, ins, outs);
     if (!choose(p, eqn, outs, &d.with, all + 1))
         return false;
     if (out.rank > jx_atom_aval(eqn->ins[0])->rank) {
         /* a key's words travel together, as one element */
         updates = jx_plan_dense(p, &updates);
+        if (updates.rank < 1 || updates.shape[updates.rank - 1] !=
+                                    out.shape[out.rank - 1])
+            return jx_plan_fail(p, "the updates are of another kind of key");
         d.with.size *= (size_t)out.shape[--out.rank];
         updates.rank--;
     }

@@ -167,7 +167,7 @@ bool jx_plan_bitcast(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (bits_of(declared) != bits_of(to) &&
         (bits_of(declared) < 8 || bits_of(to) < 8)) {
         packed(p, &from, to, rank, shape, &as);
-    } else if (rank == from.rank) {
+    } else if (rank == from.rank && bits_of(declared) == bits_of(to)) {
         as = from;
     } else {
         as = jx_plan_dense(p, &from);
@@ -180,6 +180,9 @@ bool jx_plan_bitcast(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         }
     }
     as.dtype = to;
+    if (jx_slot_count(&as) * (int64_t)bits_of(to) !=
+        jx_slot_count(&from) * (int64_t)bits_of(declared))
+        return jx_plan_fail(p, "the result has another number of bits");
     *outs = jx_plan_convert(p, &as, jx_plan_dtype(p, to));
     return true;
 }

@@ -424,6 +424,10 @@ static void plan_reduce(jx_planner *p, const jx_slot *in, jx_ints axes,
     int nkept = 0;
     jx_slot s = kept_first(in, axes, &nkept);
 
+    if (product(nkept, s.shape) != jx_slot_count(out)) {
+        jx_plan_fail(p, "the result has another size");
+        return;
+    }
     split_axes(&s, nkept, &l);
     int64_t size = (int64_t)l.size;
     bool by_row = l.nreduced == 0 ||
@@ -557,6 +561,8 @@ bool jx_plan_arg_reduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     memcpy(d.shape, s.shape, sizeof d.shape);
     memcpy(d.strides, s.strides, sizeof d.strides);
     outs[0] = jx_plan_output(p, eqn, 0);
+    if (product(nkept, s.shape) != jx_slot_count(outs))
+        return jx_plan_fail(p, "the result has another size");
     if (d.n == 0 && jx_slot_count(outs))
         return jx_plan_fail(p, "the axis is empty");
     jx_slot found = jx_plan_new(p, JX_I64, outs->rank, outs->shape);
@@ -625,12 +631,20 @@ static bool plan_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         all[k] = outs[k] = jx_plan_output(p, eqn, k);
         all[n + k] = jx_plan_new(p, ins[k].dtype, 0, NULL);
         all[2 * n + k] = jx_plan_new(p, ins[k].dtype, 0, NULL);
+        if (!jx_plan_same(p, &ins[n + k], &all[n + k]) ||
+            outs[k].dtype != ins[k].dtype ||
+            product(d.nkept, arrays[k].shape) != jx_slot_count(&outs[k]) ||
+            jx_slot_count(&arrays[k]) != jx_slot_count(&arrays[0]))
+            return jx_plan_fail(p, "operand %d does not fit", k);
     }
     d.nreduced = arrays[0].rank - d.nkept;
     memcpy(d.kept_shape, arrays[0].shape, sizeof d.kept_shape);
     memcpy(d.reduced_shape, arrays[0].shape + d.nkept,
            (size_t)d.nreduced * sizeof(int64_t));
     d.block = jx_plan_body(p, &params->jaxpr, all + n, all + 3 * n);
+    for (int k = 0; k < n; k++)
+        if (!jx_plan_same(p, &all[3 * n + k], &all[n + k]))
+            return false;
     jx_plan_block_op(p, run_general, &d, sizeof d, 2 * n, arrays, 4 * n, all, 0,
                      d.block, 1);
     return true;
