@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-enum { BUDGET = 256 << 20, MAX_REDUCTIONS = 64 };
+enum {
+    BUDGET = 256 << 20,
+    MAX_REDUCTIONS = 64,
+    MAX_FLATTENED = 6, /* power of a maximum that is multiplied out */
+};
 
 bool jx_work_init(jx_work *work, int64_t base)
 {
@@ -433,7 +437,8 @@ static const jx_dim *flatten_term(jx_work *work, const jx_dim_term *t)
         const jx_dim_atom *atom = t->factors[i].atom;
         int power = t->factors[i].power;
 
-        if (atom->kind == JX_ATOM_MAX && power > 1) {
+        if (atom->kind == JX_ATOM_MAX && power > 1 &&
+            power <= MAX_FLATTENED) {
             product = jx_dim_mul(work->in, product,
                                  jx_dim_pow(work->in, atom->a, power - 1));
             power = 1;
@@ -452,6 +457,7 @@ static bool has_power_of_max(const jx_dim *dim)
 
         for (int j = 0; j < t->nfactors; j++)
             if (t->factors[j].power > 1 &&
+                t->factors[j].power <= MAX_FLATTENED &&
                 t->factors[j].atom->kind == JX_ATOM_MAX)
                 return true;
     }
