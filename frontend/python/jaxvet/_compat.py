@@ -28,7 +28,6 @@ ClosedJaxpr = core.ClosedJaxpr
 Literal = core.Literal
 DropVar = core.DropVar
 Tracer = core.Tracer
-Var = core.Var
 Primitive = core.Primitive
 AbstractValue = core.AbstractValue
 WrappedFun = lu.WrappedFun

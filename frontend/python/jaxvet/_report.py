@@ -86,7 +86,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Nothing was found, and nothing is left undecided."""
+        """No warning or error was found, and nothing is left undecided."""
         return self.status == "ok"
 
     def at_least(self, level: str) -> list:
