@@ -132,6 +132,11 @@ static bool is_new(typer *r, jx_goal_kind kind, const jx_dim *a,
     return true;
 }
 
+static void count_settled(jx_typing *t)
+{
+    *(t->resting ? &t->to->resting : &t->to->settled) += 1;
+}
+
 typedef struct question {
     jx_goal_kind kind;
     jx_code code;
@@ -143,14 +148,13 @@ typedef struct question {
 static void ask(jx_typing *t, const question *q, const char *format,
                 va_list args)
 {
-    if (!t->resting && (q->holds || (!q->fails && q->key_a &&
-                                     !is_new(t->typer, q->kind, q->key_a,
-                                             q->key_b)))) {
-        t->to->settled++;
+    if (q->holds) {
+        count_settled(t);
         return;
     }
-    if (t->resting && q->holds) {
-        t->to->resting++;
+    if (!t->resting && !q->fails && q->key_a &&
+        !is_new(t->typer, q->kind, q->key_a, q->key_b)) {
+        t->to->repeated++;
         return;
     }
     jx_claim *made = claim(t, q->code, format, args);
@@ -436,10 +440,10 @@ const jx_aval *jx_aval_item(jx_typing *t, const jx_aval *aval)
     return add_aval(t, &item);
 }
 
-static void print_aval(const jx_aval *aval, jx_buffer *to)
+static void print_aval(const jx_typing *t, const jx_aval *aval, jx_buffer *to)
 {
     jx_aval_print(aval, to);
-    if (aval->weak)
+    if (aval->weak && !t->program->from_text)
         jx_buffer_puts(to, " (weakly typed)");
 }
 
@@ -449,6 +453,12 @@ static bool same_kind(const jx_aval *a, const jx_aval *b)
     return a->kind == b->kind && a->dtype == b->dtype && a->impl == b->impl &&
            a->rank == b->rank && names_equal(a->varying, b->varying) &&
            (a->kind != JX_AVAL_OTHER || a->label == b->label);
+}
+
+/* One is weakly typed and the other not.  Text does not say. */
+static bool weaker(const jx_typing *t, const jx_aval *a, const jx_aval *b)
+{
+    return a->weak != b->weak && !t->program->from_text;
 }
 
 /* Two sizes are numbers and differ. */
@@ -498,8 +508,8 @@ static void disagree(jx_typing *t, const jx_aval *a, const char *a_is,
 {
     jx_buffer one = {0}, two = {0};
 
-    print_aval(a, &one);
-    print_aval(b, &two);
+    print_aval(t, a, &one);
+    print_aval(t, b, &two);
     if (how == DIFFERENT)
         jx_type_wrong(t, "%s: %s %s, %s %s", what, a_is, jx_buffer_text(&one),
                       b_is, jx_buffer_text(&two));
@@ -510,11 +520,6 @@ static void disagree(jx_typing *t, const jx_aval *a, const char *a_is,
                       jx_buffer_text(&one), b_is, jx_buffer_text(&two));
     jx_buffer_free(&one);
     jx_buffer_free(&two);
-}
-
-static void count_settled(jx_typing *t)
-{
-    *(t->resting ? &t->to->resting : &t->to->settled) += 1;
 }
 
 void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
@@ -574,8 +579,7 @@ void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
         return;
     const jx_aval *wants = callee->vars[callee->nconsts + i]->aval;
     likeness how = compare(value, wants);
-    if (how == SAME &&
-        (value->weak == wants->weak || t->program->from_text)) {
+    if (how == SAME && !weaker(t, value, wants)) {
         count_settled(t);
         return;
     }
@@ -671,9 +675,7 @@ static const jx_aval *settle_out(jx_typing *t, int i)
         return declared;
     }
     likeness how = compare(inferred, declared);
-    /* Jaxpr text says nothing of weak types. */
-    if (how == SAME && inferred->weak != declared->weak &&
-        !t->program->from_text)
+    if (how == SAME && weaker(t, inferred, declared))
         how = DIFFERENT;
     if (how == SAME) {
         count_settled(t);

@@ -27,6 +27,8 @@ typedef struct jx_analysis {
     JX_VEC(const char *) assumptions; /* what all that depends on it assumes */
     int64_t settled; /* claims proved on the spot by algebra or bounds, counted
                         and not kept */
+    int64_t repeated; /* conditions that another claim states already, or that
+                         hold because arrays of that size exist */
     int64_t resting; /* what would be settled, but for an unknown primitive */
     int64_t equations;
 } jx_analysis;

@@ -1,6 +1,6 @@
 /* typecheck.c - types documents and says what does not fit.
  *
- *     typecheck FILE ...      documents
+ *     typecheck FILE ...      documents, or jaxprs as JAX prints them
  *     typecheck --list FILE   a file of paths, one per line
  *     typecheck --lines FILE  a file of documents, one per line ("-": stdin)
  *     -q                      only the last line
@@ -10,6 +10,7 @@
  * one with the counts of all.  Exit 1 if anything is refuted or unreadable. */
 #include "analyzer/typing.h"
 #include "frontend/read/document.h"
+#include "frontend/read/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,9 @@ static void check(const char *path, const char *text, size_t length,
 {
     jx_ctx *ctx = jx_ctx_new(0);
     counts before = *all;
-    jx_program *program = jx_read_document(ctx, path, text, length);
+    jx_program *program = jx_is_text(text, length)
+                              ? jx_read_text(ctx, path, text, length)
+                              : jx_read_document(ctx, path, text, length);
     jx_analysis *to = program ? jx_analysis_new(program) : NULL;
 
     all->documents++;
