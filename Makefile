@@ -128,7 +128,7 @@ prove-random: all $(BUILD)/tests/test_prove_random  ## random questions against 
 bench: all  ## measure start-up, checking and running, beside JAX
 	@build/venv/bin/python scripts/bench.py
 
-conformance: all  ## run JAX's own test harnesses from ready documents
+conformance: all $(TOOLS)  ## run JAX's own test harnesses from ready documents
 	@scripts/conformance.sh
 
 .PHONY: install uninstall

@@ -1,14 +1,18 @@
 #!/bin/sh
-# Runs JAX's own test harnesses: documents and answers from dump_harnesses.py
-# and dump_answers.py, by default in build/harness-x64 ($JAXVET_HARNESSES).
+# conformance.sh [RUNNER OPTION...] - runs JAX's own test harnesses and compares
+# with what JAX gives.  Documents and answers lie in $JAXVET_HARNESSES
+# (build/harnesses), where they are made if there are none: that takes JAX and
+# half an hour.
 set -eu
-dir=${JAXVET_HARNESSES:-build/harness-x64}
-if [ ! -d "$dir" ]; then
-    echo "conformance: there is no $dir; make it (once, some 20 minutes):" >&2
-    echo "  build/venv/bin/python scripts/dump_harnesses.py --x64 $dir" >&2
-    echo "  build/venv/bin/python scripts/dump_answers.py --x64 $dir" >&2
-    exit 1
+cd "$(dirname "$0")/.."
+harnesses=${JAXVET_HARNESSES:-build/harnesses}
+
+if [ ! -e "$harnesses/ANSWERS.jsonl" ]; then
+    echo "conformance: making documents and answers in $harnesses"
+    python=build/venv/bin/python
+    mkdir -p "$harnesses"
+    JAX_PLATFORMS=cpu $python scripts/dump_harnesses.py "$harnesses" --x64
+    JAX_PLATFORMS=cpu $python scripts/dump_answers.py "$harnesses" --x64
 fi
-${MAKE:-make} -s build/tests/runner
-build/tests/runner "$dir" --off tests/conformance/jax_is_off.txt \
-    --misses build/conformance-misses.txt || echo "misses: build/conformance-misses.txt"
+exec build/tests/runner "$harnesses" --off tests/conformance/jax_is_off.txt \
+    --misses build/conformance-misses.txt "$@"
