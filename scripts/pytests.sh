@@ -1,5 +1,5 @@
 #!/bin/sh
-# pytests.sh - the tests that need JAX: every tests/**/test_*.py and
+# pytests.sh [FILE...] - the tests that need JAX: every tests/**/test_*.py and
 # frontend/python/**/test_*.py, in build/venv.
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,8 +10,7 @@ if ! $python -c 'import jax, pytest' >/dev/null 2>&1; then
     [ "${CI:-}" != true ]
     exit
 fi
-files=$(find tests frontend/python -name 'test_*.py' | sort)
-[ -n "$files" ] || exit 0
+files=${*:-$(find tests frontend/python -name 'test_*.py' | sort)}
 # shellcheck disable=SC2086 # a list of words
 JAX_PLATFORMS=cpu PYTHONPATH=frontend/python PYTHONDONTWRITEBYTECODE=1 \
     exec $python -m pytest -q -p no:cacheprovider $files
