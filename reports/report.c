@@ -205,12 +205,31 @@ static void put_decided(jx_buffer *to, const jx_claim *claim)
     put_when(to, &claim->evidence, false);
 }
 
+/* A number that is a limit: `b*n` passes 2147483647 when ... */
+static bool put_passed(jx_buffer *to, const jx_claim *claim)
+{
+    int64_t limit, value;
+
+    if (claim->goal.kind != JX_GOAL_GE || !claim->goal.lhs ||
+        !jx_dim_is_int(claim->goal.lhs, &limit) || !claim->goal.rhs ||
+        jx_dim_is_int(claim->goal.rhs, &value))
+        return false;
+    put_dim(to, claim->goal.rhs);
+    jx_buffer_printf(to, " passes %lld", (long long)limit);
+    put_when(to, &claim->evidence, false);
+    if (claim->evidence.nbindings)
+        jx_buffer_printf(to, " (%lld)", (long long)claim->evidence.rhs);
+    return true;
+}
+
 /* What a refuted goal looks like: `a` and `b` differ. */
 static void put_refuted(jx_buffer *to, const jx_claim *claim)
 {
     const jx_goal *goal = &claim->goal;
     const jx_evidence *evidence = &claim->evidence;
 
+    if (put_passed(to, claim))
+        return;
     put_dim(to, goal->lhs);
     switch (goal->kind) {
     case JX_GOAL_EQ:

@@ -192,12 +192,27 @@ static void put_rule(jx_buffer *to, jx_code code)
                      info->id);
 }
 
-static void put_rules(jx_buffer *to, int *rule_index)
+static void mark_used(const jx_findings *list, bool *used)
 {
+    for (size_t i = 0; i < list->count; i++)
+        used[list->at[i].code] = true;
+}
+
+/* The rules that have results, in the order of the codes. */
+static void put_rules(jx_buffer *to, const jx_report_list *reports,
+                      int *rule_index)
+{
+    bool used[JX_NCODES] = {false};
     int count = 0;
 
+    for (int i = 0; i < reports->count; i++) {
+        mark_used(&reports->at[i].findings, used);
+        mark_used(&reports->at[i].undecided, used);
+    }
     jx_buffer_puts(to, "\"rules\":[");
     for (int code = 1; code < JX_NCODES; code++) {
+        if (!used[code])
+            continue;
         if (count)
             jx_buffer_putc(to, ',');
         rule_index[code] = count++;
@@ -288,7 +303,7 @@ void jx_report_sarif(const jx_report_list *reports, jx_buffer *to)
                        "sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{"
                        "\"tool\":{\"driver\":{\"name\":\"jaxvet\",\"version\":\""
                        JX_VERSION "\",");
-    put_rules(to, rule_index);
+    put_rules(to, reports, rule_index);
     jx_buffer_puts(to, "}},\"columnKind\":\"unicodeCodePoints\",\"results\":[");
     results = put_results(to, reports, rule_index);
     jx_buffer_puts(to, "],");

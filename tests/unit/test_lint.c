@@ -221,6 +221,35 @@ static void products_of_sizes_are_told_from_products_of_numbers(void **state)
     jx_buffer_free(&text);
 }
 
+/* A program that computes with that size. */
+static linted with_size(const char *size)
+{
+    jx_buffer text = {0};
+    linted l;
+
+    jx_buffer_printf(&text, "{\"in\":[0],\"eqns\":[[9,[],[5],{\"dim\":{"
+                            "\"$dim\":\"%s\"}},-1,-1,-1]],\"out\":[1]}",
+                     size);
+    l = lint(0, jx_buffer_text(&text), 1024);
+    jx_buffer_free(&text);
+    return l;
+}
+
+static void products_of_sizes_are_claimed_to_fit_their_type(void **state)
+{
+    linted l = with_size("b*n");
+    const jx_claim *claim = only(&l, JX_CODE_IDX004);
+    (void)state;
+
+    assert_int_equal(claim->verdict, JX_UNDECIDED);
+    assert_int_equal(claim->goal.kind, JX_GOAL_GE);
+    assert_int_equal(jx_dim_value(claim->goal.lhs), INT32_MAX);
+    jx_ctx_free(l.ctx);
+    l = with_size("3*b + n");
+    assert_int_equal(count(&l, JX_CODE_IDX004), 0);
+    jx_ctx_free(l.ctx);
+}
+
 /* Who asked. */
 
 static jx_asking asked(const char *op, jx_decision decision, const char *file,
@@ -291,6 +320,7 @@ int main(void)
         cmocka_unit_test(work_inside_a_loop_is_found),
         cmocka_unit_test(programs_that_grow_without_bound_are_cut),
         cmocka_unit_test(products_of_sizes_are_told_from_products_of_numbers),
+        cmocka_unit_test(products_of_sizes_are_claimed_to_fit_their_type),
         cmocka_unit_test(users_comparisons_matter_and_caches_do_not),
         cmocka_unit_test(jax_s_own_comparisons_are_looked_up),
         cmocka_unit_test(what_jax_took_for_true_is_relied_on),
