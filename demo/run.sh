@@ -28,7 +28,7 @@ fail() {
 judge() { # name, defect
     "$jaxvet" check "$document" --fail-on warning >"$work/check" 2>&1
     checked=$?
-    "$jaxvet" gradcheck "$document" >"$work/grad" 2>&1
+    "$jaxvet" gradcheck "$document" --inputs "$data/$npz" >"$work/grad" 2>&1
     graded=$?
     cat "$work/check" "$work/grad" >"$work/out"
     if [ "$2" = - ]; then

@@ -34,6 +34,7 @@ struct jx_run {
     const void **outs; /* per output: where it was written */
     jx_pool *pool;
     bool pool_tried;
+    int64_t limit, left; /* operations that a run may execute; still may */
     bool failed;
     char error[256];
 };
@@ -59,6 +60,10 @@ bool jx_run_block(jx_run *run, int block)
 {
     const ready_block *b = &run->blocks[block];
 
+    /* A turn of an empty block counts too. */
+    if ((run->left -= b->count + 1) < 0)
+        return jx_run_fail(run, "it runs longer than %lld operations",
+                           (long long)run->limit);
     for (int i = 0; i < b->count; i++) {
         const jx_ready *r = &b->at[i];
         if (!r->kernel(run, r->data, r->ins, r->outs, r->scratch))
@@ -140,6 +145,7 @@ static bool start(jx_exec *exec, const jx_plan *plan)
     jx_run *run = &exec->run;
 
     run->plan = plan;
+    run->limit = INT64_MAX;
     run->views = malloc((size_t)(plan->nviews + 1) * sizeof *run->views);
     run->blocks = calloc((size_t)plan->nblocks + 1, sizeof *run->blocks);
     run->own = calloc((size_t)plan->nouts + 1, sizeof *run->own);
@@ -217,6 +223,7 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     fenv_t mode;
 
     run->failed = false;
+    run->left = run->limit;
     if (!set_outputs(run, outs))
         return false;
     set_ports(run, ins);
@@ -225,6 +232,18 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     bool ok = jx_run_block(run, 0);
     fesetenv(&mode);
     return ok;
+}
+
+void jx_exec_limit(jx_exec *exec, int64_t operations)
+{
+    exec->run.limit = operations;
+}
+
+int64_t jx_exec_operations(const jx_exec *exec)
+{
+    const jx_run *run = &exec->run;
+
+    return run->limit - (run->left > 0 ? run->left : 0);
 }
 
 const void *jx_exec_out(const jx_exec *exec, int i)

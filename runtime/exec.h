@@ -18,6 +18,11 @@ void jx_exec_free(jx_exec *exec);
  * (as a whole or one by one) for memory of the execution's own.  Inputs and
  * outputs may not overlap.  False when a kernel failed: jx_exec_error(). */
 bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs);
+/* Lets every later run execute at most so many operations (loops count each
+ * turn); a longer one fails.  Without it there is no limit. */
+void jx_exec_limit(jx_exec *exec, int64_t operations);
+/* Operations of the last run. */
+int64_t jx_exec_operations(const jx_exec *exec);
 /* Where output `i` of the last run lies. */
 const void *jx_exec_out(const jx_exec *exec, int i);
 const char *jx_exec_error(const jx_exec *exec);

@@ -44,34 +44,64 @@ static bool is_active(const jx_port *port)
     return jx_dtype_is_inexact(port->aval->dtype);
 }
 
-bool jx_space_make(jx_space *to, jx_arena *arena, const jx_plan *plan,
-                       bool of_outputs, int first, const char *zeros)
+static bool add_span(jx_space *to, const jx_port *port, int number, int tied)
 {
-    int n = of_outputs ? jx_plan_nouts(plan) : jx_plan_nins(plan);
-    int64_t size = 0;
+    bool complex = port->dtype == JX_C128;
+    int64_t count = port->count * (complex ? 2 : 1);
 
-    *to = (jx_space){.port = JX_NEW_ARRAY(arena, n + 1, int),
-                  .spans = JX_NEW_ARRAY(arena, n + 1, jx_span_of)};
-    if (!to->port || !to->spans)
+    if (count > JX_MOST_ELEMENTS - to->size)
         return false;
-    for (int i = first; i < n; i++) {
-        const jx_port *port =
-            of_outputs ? jx_plan_out(plan, i) : jx_plan_in(plan, i);
-        bool complex = port->dtype == JX_C128;
+    to->port[to->count] = number;
+    to->spans[to->count++] = (jx_span_of){.at = tied >= 0 ? tied : to->size,
+                                          .count = (int)count,
+                                          .tied = tied >= 0,
+                                          .complex = complex,
+                                          .rank = port->rank,
+                                          .shape = port->shape};
+    if (tied < 0)
+        to->size += (int)count;
+    return true;
+}
+
+static bool space_start(jx_space *to, jx_arena *arena, int most)
+{
+    *to = (jx_space){.port = JX_NEW_ARRAY(arena, most + 1, int),
+                     .spans = JX_NEW_ARRAY(arena, most + 1, jx_span_of)};
+    return to->port && to->spans;
+}
+
+bool jx_space_of_outputs(jx_space *to, jx_arena *arena, const jx_plan *plan)
+{
+    bool good = space_start(to, arena, jx_plan_nouts(plan));
+
+    for (int i = 0; good && i < jx_plan_nouts(plan); i++)
+        if (is_active(jx_plan_out(plan, i)))
+            good = add_span(to, jx_plan_out(plan, i), i, -1);
+    return good;
+}
+
+/* Where the input that this one is tied to lies, or -1. */
+static int place_of(const jx_space *s, int number)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->port[i] == number)
+            return s->spans[i].at;
+    return -1;
+}
+
+bool jx_space_of_inputs(jx_space *to, jx_arena *arena, const jx_plan *plan,
+                        int first, const char *zeros, const int *ties)
+{
+    bool good = space_start(to, arena, jx_plan_nins(plan));
+
+    for (int i = first; good && i < jx_plan_nins(plan); i++) {
+        const jx_port *port = jx_plan_in(plan, i);
         if (!is_active(port) || (zeros && zeros[i - first] == '1'))
             continue;
-        int64_t count = port->count * (complex ? 2 : 1);
-        if (count > JX_MOST_ELEMENTS - size)
-            return false;
-        to->port[to->count] = i;
-        to->spans[to->count++] =
-            (jx_span_of){.at = (int)size, .count = (int)count,
-                         .complex = complex, .rank = port->rank,
-                         .shape = port->shape};
-        size += count;
+        int tied = ties && ties[i] != i ? place_of(to, ties[i]) : -1;
+        good = add_span(to, port, i, tied);
     }
-    to->size = (int)size;
-    return true;
+    return good;
 }
 
 void jx_space_scatter(const jx_space *s, const double *x, jx_callee *to)
@@ -89,9 +119,27 @@ void jx_space_gather(const jx_space *s, const jx_callee *from, int shift, double
                (size_t)s->spans[i].count * sizeof *y);
 }
 
+void jx_space_add(const jx_space *s, const jx_callee *from, int first, int count,
+                  const char *zeros, double *y)
+{
+    int next = 0;
+
+    for (int i = 0, span = 0; i < count; i++) {
+        bool zero = zeros && zeros[i] == '1';
+        bool active = span < s->count && s->port[span] == first + i;
+        const double *part = active && !zero ? jx_exec_out(from->exec, next)
+                                             : NULL;
+        for (int k = 0; part && k < s->spans[span].count; k++)
+            y[s->spans[span].at + k] += part[k];
+        span += active;
+        next += !zero;
+    }
+}
+
 void jx_space_conjugate(const jx_space *s, double *v)
 {
     for (int i = 0; i < s->count; i++)
-        for (int k = 1; s->spans[i].complex && k < s->spans[i].count; k += 2)
+        /* A tied input shares the place of one that was done. */
+        for (int k = 1; s->spans[i].complex && !s->spans[i].tied && k < s->spans[i].count; k += 2)
             v[s->spans[i].at + k] = -v[s->spans[i].at + k];
 }

@@ -30,16 +30,23 @@ bool jx_callee_open(jx_callee *f, const jx_program *program,
 void jx_callee_close(jx_callee *f);
 bool jx_callee_run(jx_callee *f);
 
-/* The space of the inputs (or outputs) from number `first`; `zeros` has a '1'
- * for each that is masked, or is NULL.  In the arena; false when it has more
- * than JX_MOST_ELEMENTS. */
-bool jx_space_make(jx_space *to, jx_arena *arena, const jx_plan *plan,
-                   bool of_outputs, int first, const char *zeros);
+/* The space of the outputs.  In the arena; false when it has more than
+ * JX_MOST_ELEMENTS. */
+bool jx_space_of_outputs(jx_space *to, jx_arena *arena, const jx_plan *plan);
+/* The space of the inputs from number `first` on; `zeros` has a '1' for each
+ * that is masked, or is NULL; inputs that `ties` says are one value share their
+ * place in the vector. */
+bool jx_space_of_inputs(jx_space *to, jx_arena *arena, const jx_plan *plan,
+                        int first, const char *zeros, const int *ties);
 /* Writes a vector into input buffers; takes one from the outputs, whose numbers
  * are `shift` above the space's. */
 void jx_space_scatter(const jx_space *s, const double *x, jx_callee *to);
 void jx_space_gather(const jx_space *s, const jx_callee *from, int shift,
                      double *y);
+/* Adds what lies in outputs (numbered from the first input that may have one,
+ * the masked ones of `zeros` left out) to the vector; tied parts add up. */
+void jx_space_add(const jx_space *s, const jx_callee *from, int first, int count,
+                  const char *zeros, double *y);
 /* Re(sum a b) of complex elements pairs (re, im) with (re, -im). */
 void jx_space_conjugate(const jx_space *s, double *v);
 

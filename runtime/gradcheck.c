@@ -20,8 +20,10 @@
 #include <string.h>
 
 enum {
-    MOST_OPERATIONS = 4000,  /* above, a rule is checked at fewer points */
+    CALL_OPERATIONS = 300000,  /* one call may execute (loops count turns) */
+    RULE_OPERATIONS = 10000000, /* all calls for one rule, then it is enough */
     COTANGENTS = 4,
+    PROGRAM_SAMPLES = 3, /* operands as the program computes them */
 };
 
 /* One pattern of one rule under check. */
@@ -32,14 +34,17 @@ typedef struct check {
     const jx_rule_pattern *pattern;
     jx_callee primal, jvp, fwd, bwd;
     jx_space in, out;
+    const jx_calling *calling;
+    const void *const *fixed; /* operands of which the fixed ones count */
     const void *const *sample; /* operands in the caller's sample, or NULL */
     jx_rng rng;
     double tolerance; /* relative, from the narrowest dtype in the code */
     double *x, *samples, *tangent, *cotangent, *moved, *directions;
     jx_slope *slopes, *again;
+    bool cautious; /* only the program's own values can accuse the rule */
     int points;
-    int64_t comparisons;
-    bool stair, wide; /* why comparisons were not conclusive */
+    int64_t comparisons, work;
+    bool stair, wide, spent; /* why comparisons were not conclusive */
     const char *wrong; /* the first disagreement, in words */
     const jx_point *point;
     const char *direction;
@@ -50,6 +55,27 @@ static jx_ctx *ctx_of(const check *c)
     return c->program->ctx;
 }
 
+/* Runs a callee within what is left for the rule. */
+static bool call(check *c, jx_callee *f)
+{
+    if (c->work > RULE_OPERATIONS) {
+        c->spent = true;
+        return false;
+    }
+    jx_exec_limit(f->exec, CALL_OPERATIONS);
+    bool ok = jx_callee_run(f);
+    c->work += jx_exec_operations(f->exec);
+    c->spent = c->spent || !ok;
+    return ok;
+}
+
+/* Whether the rule may never meet the values of this point. */
+static bool is_foreign(const check *c)
+{
+    return c->cautious &&
+           !(c->point->kind == JX_AT_SAMPLE && c->point->scale == 0);
+}
+
 /* -- a point's inputs ------------------------------------------------------ */
 
 /* Everything a rule does not differentiate: constants, integers, keys. */
@@ -57,8 +83,13 @@ static void fill_passive(check *c)
 {
     for (int i = 0; i < c->primal.nins; i++) {
         const jx_port *port = jx_plan_in(c->primal.plan, i);
+        int tied = c->calling->ties[i];
         jx_sample_passive(&c->rng, port, c->point,
                           c->sample ? c->sample[i] : NULL, c->primal.in[i]);
+        if (c->fixed && c->calling->fixed[i])
+            memcpy(c->primal.in[i], c->fixed[i], port->bytes);
+        if (tied != i)
+            memcpy(c->primal.in[i], c->primal.in[tied], port->bytes);
     }
 }
 
@@ -77,7 +108,7 @@ static bool sample_line(check *c, const double *d, double first,
         for (int i = 0; i < n; i++)
             moved[i] = c->x[i] + h * d[i];
         jx_space_scatter(&c->in, moved, &c->primal);
-        if (!jx_callee_run(&c->primal))
+        if (!call(c, &c->primal))
             return false;
         jx_space_gather(&c->out, &c->primal, 0, c->samples + (size_t)k * (size_t)m);
     }
@@ -173,6 +204,23 @@ static bool confirmed(check *c, const double *d, functional f, double value,
     return again > 0;
 }
 
+/* Whether the outputs in question are smooth along a direction that moves
+ * everything: where they are not, a NaN is as good as any answer. */
+static bool differentiable(check *c, functional f)
+{
+    const double *d = c->directions; /* the first is random */
+
+    if (!sample_line(c, d, first_step(c, d), c->again))
+        return false;
+    for (int j = 0; j < c->out.size; j++) {
+        bool asked = f.weights ? f.weights[j] != 0 : j == f.only;
+        if (asked && (c->again[j].kind != JX_SLOPE_SMOOTH ||
+                      !c->again[j].precise))
+            return false;
+    }
+    return true;
+}
+
 /* Counts one comparison; false once the rule is known to be wrong. */
 static bool compare(check *c, const double *d, functional f, double value,
                     double scale, const char *what)
@@ -180,6 +228,12 @@ static bool compare(check *c, const double *d, functional f, double value,
     jx_target t = target_of(c, f, c->slopes);
     jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
 
+    /* Inputs that were drawn may be outside what the program is for. */
+    if (o == JX_DISAGREE && isnan(value) &&
+        (!differentiable(c, f) || (c->cautious && !c->options->inputs)))
+        o = JX_SKIP;
+    if (o == JX_DISAGREE && is_foreign(c))
+        o = JX_UNCERTAIN;
     c->stair = c->stair || t.stair;
     c->wide = c->wide || o == JX_UNCERTAIN;
     c->comparisons += o == JX_AGREE;
@@ -215,7 +269,7 @@ static bool run_jvp(check *c, const double *d, double factor)
         for (int k = 0; k < span->count; k++)
             to[k] = factor * d[span->at + k];
     }
-    return jx_callee_run(&c->jvp);
+    return call(c, &c->jvp);
 }
 
 /* The tangents out, zeros where the rule says so. */
@@ -245,7 +299,7 @@ static bool same_primals(check *c, const jx_callee *rule, int first)
 {
     double *y = c->samples, *z = c->samples + c->out.size;
 
-    if (!jx_callee_run(&c->primal))
+    if (!call(c, &c->primal) || is_foreign(c))
         return true;
     jx_space_gather(&c->out, &c->primal, 0, y);
     jx_space_gather(&c->out, rule, first, z);
@@ -317,22 +371,12 @@ static bool run_bwd(check *c, const double *cotangent, double *pullback)
         memcpy(c->bwd.in[c->pattern->nres + i],
                cotangent + c->out.spans[i].at,
                (size_t)c->out.spans[i].count * sizeof *cotangent);
-    if (!jx_callee_run(&c->bwd))
+    if (!call(c, &c->bwd))
         return false;
     memset(pullback, 0, (size_t)c->in.size * sizeof *pullback);
-    const char *zeros = c->pattern->ct_zeros;
-    int next = 0, ninputs = c->primal.nins - c->rule->nconsts;
-    for (int i = 0, s = 0; i < ninputs; i++) {
-        bool zero = zeros && zeros[i] == '1';
-        bool active =
-            s < c->in.count && c->in.port[s] == i + c->rule->nconsts;
-        if (active && !zero)
-            memcpy(pullback + c->in.spans[s].at,
-                   jx_exec_out(c->bwd.exec, next),
-                   (size_t)c->in.spans[s].count * sizeof *pullback);
-        s += active;
-        next += !zero;
-    }
+    jx_space_add(&c->in, &c->bwd, c->rule->nconsts,
+                 c->primal.nins - c->rule->nconsts, c->pattern->ct_zeros,
+                 pullback);
     return true;
 }
 
@@ -378,7 +422,7 @@ static bool prepare_point(check *c)
     fill_passive(c);
     jx_point_fill(c->point, &c->rng, c->in.spans, c->in.count, c->x);
     jx_space_scatter(&c->in, c->x, &c->primal);
-    if (!jx_callee_run(&c->primal))
+    if (!call(c, &c->primal))
         return false;
     jx_space_gather(&c->out, &c->primal, 0, c->samples);
     bool finite = c->out.size == 0;
@@ -390,7 +434,7 @@ static bool prepare_point(check *c)
 static bool prepare_fwd(check *c)
 {
     copy_primals(c, &c->fwd);
-    if (!jx_callee_run(&c->fwd))
+    if (!call(c, &c->fwd))
         return false;
     pass_residuals(c);
     return true;
@@ -491,30 +535,67 @@ static bool cotangent_dtypes(check *c)
     return true;
 }
 
-/* Shows the spans their part of the caller's sample. */
-static void attach_sample(check *c)
+/* Shows the spans their part of a sample (NULL: there is none). */
+static void attach_sample(check *c, const void *const *sample)
 {
-    for (int s = 0; c->sample && s < c->in.count; s++) {
+    c->sample = sample;
+    for (int s = 0; s < c->in.count; s++) {
         jx_span_of *span = &c->in.spans[s];
-        span->sample = c->sample[c->in.port[s]];
-        span->positive = span->sample && !span->complex && span->count > 1;
+        int operand = c->in.port[s];
+        span->sample = sample ? sample[operand] : NULL;
+        span->fixed = c->fixed && c->calling->fixed[operand]
+                          ? c->fixed[operand]
+                          : NULL;
+        /* So many positive numbers are no accident but a domain. */
+        span->positive = span->sample && !span->complex && span->count >= 8;
         for (int i = 0; span->positive && i < span->count; i++)
             span->positive = span->sample[i] > 0;
     }
 }
 
-static bool check_points(check *c, bool thorough)
+/* Points that the program itself can reach: what its own operations before the
+ * call make of random inputs. */
+static bool check_program_points(check *c, const jx_plan_options *how)
+{
+    static const jx_point points[PROGRAM_SAMPLES] = {
+        {JX_AT_SAMPLE, 0, "as the program computes it"},
+        {JX_AT_SAMPLE, 0, "as the program computes it from positive inputs"},
+        {JX_AT_SAMPLE, 0, "as the program computes it from small inputs"},
+    };
+
+    for (int i = 0; i < PROGRAM_SAMPLES; i++) {
+        const void *const *sample =
+            jx_sample_program(c->program, c->rule, &c->rng, i, how);
+        if (!sample)
+            return true;
+        attach_sample(c, sample);
+        c->point = &points[i];
+        if (!check_point(c))
+            return false;
+    }
+    return true;
+}
+
+static bool check_points(check *c, const jx_plan_options *how, bool thorough)
 {
     const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
                               c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
+    const void *const *given = jx_sample_given(
+        c->program, c->rule, c->options->inputs, how);
     int count;
 
-    attach_sample(c);
+    /* What is fixed has a value that only the program knows; and where operands
+     * depend on each other, or the program's own code never makes the call,
+     * values drawn one by one may be ones that the rule never meets. */
+    if (c->calling->any_fixed)
+        c->fixed = jx_sample_program(c->program, c->rule, &c->rng, 0, how);
+    c->cautious = c->calling->related || !c->calling->reached ||
+                  (c->calling->any_fixed && !c->fixed);
+    if (c->cautious && !given && !check_program_points(c, how))
+        return false;
+    attach_sample(c, given);
     const jx_point *points =
-        jx_points_make(c->program, code, 4, c->sample != NULL, &count);
-
-    if (jx_plan_nops(c->primal.plan) > MOST_OPERATIONS)
-        count = count < 5 ? count : 5;
+        jx_points_make(c->program, code, 4, given != NULL, &count);
     if (!thorough)
         count = count < 3 ? count : 3;
     for (int i = 0; points && i < count; i++) {
@@ -534,14 +615,15 @@ static void check_pattern(check *c, const jx_plan_options *how, bool thorough,
     if (!open_callees(c, how)) {
         report->detail = ctx_of(c)->error.message;
         jx_error_clear(ctx_of(c));
-    } else if (!jx_space_make(&c->in, arena, c->primal.plan, false,
-                           c->rule->nconsts, c->pattern->zeros) ||
-               !jx_space_make(&c->out, arena, c->primal.plan, true, 0, NULL) ||
+    } else if (!jx_space_of_inputs(&c->in, arena, c->primal.plan,
+                                   c->rule->nconsts, c->pattern->zeros,
+                                   c->calling->ties) ||
+               !jx_space_of_outputs(&c->out, arena, c->primal.plan) ||
                !allocate(c)) {
         report->detail = "its values are too large to sample";
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
-        check_points(c, thorough);
+        check_points(c, how, thorough);
     }
     report->points += c->points;
     report->comparisons += c->comparisons;
@@ -552,6 +634,7 @@ static void check_pattern(check *c, const jx_plan_options *how, bool thorough,
         report->detail =
             c->stair  ? "the function is a staircase: its differences say "
                         "nothing about slopes"
+            : c->spent ? "its code runs longer than is tried"
             : c->wide ? "finite differences were too uncertain everywhere"
                       : "the function was not finite at any point tried";
     }
@@ -575,8 +658,9 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
                              : "the document does not hold it";
         return;
     }
-    const void *const *sample = jx_sample_operands(
-        program, rule, options->inputs, how.nbindings, how.bindings);
+    jx_calling calling;
+    if (!jx_sample_calling(program, rule, &calling))
+        return;
     int refused = 0;
     for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
          i++) {
@@ -587,7 +671,7 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
             continue;
         }
         check c = {.program = program, .options = options, .rule = rule,
-                   .pattern = p, .sample = sample,
+                   .pattern = p, .calling = &calling,
                    .rng = {options->seed + 1},
                    .tolerance = jx_sample_tolerance(rule)};
         check_pattern(&c, &how, i == 0, report);

@@ -14,6 +14,8 @@ void jx_target_add(jx_target *t, double weight, const jx_slope *s)
         t->undefined = true;
     if (s->kind == JX_SLOPE_STAIR)
         t->stair = true;
+    if (s->kind == JX_SLOPE_SMOOTH && !s->precise)
+        t->imprecise = true;
     bool kink = s->kind == JX_SLOPE_KINK;
     a = weight * (kink ? s->left : s->value);
     b = weight * (kink ? s->right : s->value);
@@ -33,7 +35,7 @@ jx_opinion jx_judge(double value, double scale, double tolerance,
         return JX_SKIP;
     scale += t->scale;
     slack = t->error + tolerance * scale + DBL_MIN;
-    if (t->error > 0.01 * scale && t->error > 1e-9)
+    if (t->imprecise)
         return JX_UNCERTAIN;
     if (isnan(value))
         return t->low == t->high ? JX_DISAGREE : JX_SKIP;

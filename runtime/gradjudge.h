@@ -15,7 +15,7 @@ typedef enum jx_opinion {
  * number where no kink is involved) up to `error`; `scale` sums magnitudes. */
 typedef struct jx_target {
     double low, high, error, scale;
-    bool undefined, stair;
+    bool undefined, stair, imprecise;
 } jx_target;
 
 void jx_target_add(jx_target *t, double weight, const jx_slope *slope);

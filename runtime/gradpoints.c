@@ -191,6 +191,10 @@ void jx_point_fill(const jx_point *point, jx_rng *rng, const jx_span_of *spans,
 {
     for (int s = 0; s < nspans; s++) {
         double *to = x + spans[s].at;
+        if (spans[s].fixed) {
+            memcpy(to, spans[s].fixed, (size_t)spans[s].count * sizeof *to);
+            continue;
+        }
         if (point->kind == JX_AT_SPD && fill_spd(rng, &spans[s], to))
             continue;
         for (int i = 0; i < spans[s].count; i++) {
@@ -277,5 +281,9 @@ int jx_directions_make(jx_ctx *ctx, jx_rng *rng, const jx_span_of *spans,
     }
     for (int i = 0; i < random; i++)
         add_random(&d, rng, 0, size, "random");
+    for (int k = 0; k < d.count; k++)
+        for (int s = 0; s < nspans; s++)
+            for (int i = 0; spans[s].fixed && i < spans[s].count; i++)
+                d.at[(size_t)k * (size_t)size + (size_t)(spans[s].at + i)] = 0;
     return d.count;
 }

@@ -44,10 +44,12 @@ const jx_point *jx_points_make(const jx_program *program,
 typedef struct jx_span_of {
     int at, count; /* doubles */
     bool complex;
+    bool tied; /* an earlier span has the same place */
     int rank;
     const int64_t *shape;
     bool positive; /* the sample shows it positive: points keep it so */
     const double *sample; /* or NULL */
+    const double *fixed;  /* its only value: it never moves; or NULL */
 } jx_span_of;
 
 void jx_point_fill(const jx_point *point, jx_rng *rng, const jx_span_of *spans,

@@ -142,6 +142,8 @@ static const void *const *run_wide(const jx_program *program,
     jx_exec *exec = plan ? jx_exec_new(plan) : NULL;
     const void **outs = NULL;
 
+    if (exec)
+        jx_exec_limit(exec, 1000000);
     if (exec && jx_exec_run(exec, ins, NULL)) {
         outs = JX_NEW_ARRAY(arena, jx_plan_nouts(plan) + 1, const void *);
         for (int i = 0; outs && i < jx_plan_nouts(plan); i++)
@@ -153,24 +155,43 @@ static const void *const *run_wide(const jx_program *program,
     return outs;
 }
 
-static const void *const *widen_inputs(const jx_program *program,
-                                       const jx_closed *entry, int nbindings,
-                                       const jx_binding *bindings,
-                                       const void *const *inputs)
+/* Draws one input in the wide domain. */
+static void draw(jx_rng *rng, const jx_port *port, const jx_point *point,
+                 void *to)
+{
+    bool complex = port->dtype == JX_C128;
+    jx_span_of span = {.count = (int)port->count * (complex ? 2 : 1),
+                       .complex = complex, .rank = port->rank,
+                       .shape = port->shape};
+
+    if (jx_dtype_is_inexact(port->dtype))
+        jx_point_fill(point, rng, &span, 1, to);
+    else
+        jx_sample_passive(rng, port, point, NULL, to);
+}
+
+/* The entry's inputs in the wide domain: those given, or drawn. */
+static const void *const *make_inputs(const jx_program *program,
+                                      const jx_plan_options *how,
+                                      const void *const *given, jx_rng *rng,
+                                      const jx_point *point)
 {
     jx_arena *arena = program->ctx->arena;
-    jx_plan_options how = {.domain = JX_WIDE, .nbindings = nbindings,
-                           .bindings = bindings};
-    jx_plan *plan = jx_plan_make(program, entry, &how);
+    jx_plan *plan = jx_plan_make(program, &program->entry, how);
     void **wide =
         plan ? JX_NEW_ARRAY(arena, jx_plan_nins(plan) + 1, void *) : NULL;
     bool good = wide != NULL;
 
     for (int i = 0; good && i < jx_plan_nins(plan); i++) {
         const jx_port *port = jx_plan_in(plan, i);
-        wide[i] = jx_arena_alloc(arena, port->bytes);
-        good = wide[i] && widen(port->aval->dtype, inputs[i], port->count,
-                                port, wide[i]);
+        wide[i] = port->count <= 1 << 20 ? jx_arena_alloc(arena, port->bytes)
+                                         : NULL;
+        good = wide[i] != NULL;
+        if (good && given)
+            good = widen(port->aval->dtype, given[i], port->count, port,
+                         wide[i]);
+        else if (good)
+            draw(rng, port, point, wide[i]);
     }
     jx_plan_free(plan);
     return good ? (const void *const *)wide : NULL;
@@ -258,22 +279,208 @@ static const void *const *find_call(jx_program *program,
     return NULL;
 }
 
-const void *const *jx_sample_operands(jx_program *program, const jx_rule *rule,
-                                      const void *const *inputs, int nbindings,
-                                      const jx_binding *bindings)
+static const void *const *operands_of(jx_program *program,
+                                      const jx_rule *rule,
+                                      const void *const *ins,
+                                      const jx_plan_options *how)
 {
-    const void *const *found = NULL;
+    const void *const *found =
+        ins ? find_call(program, &program->entry, rule, how->nbindings,
+                        how->bindings, ins, 0)
+            : NULL;
 
-    if (!inputs)
-        return NULL;
-    const void *const *ins = widen_inputs(program, &program->entry, nbindings,
-                                          bindings, inputs);
-    if (ins)
-        found = find_call(program, &program->entry, rule, nbindings, bindings,
-                          ins, 0);
     /* A sample is a help: without it the other points are still there. */
     jx_error_clear(program->ctx);
     return found;
+}
+
+const void *const *jx_sample_given(jx_program *program, const jx_rule *rule,
+                                   const void *const *inputs,
+                                   const jx_plan_options *how)
+{
+    if (!inputs)
+        return NULL;
+    return operands_of(program, rule,
+                       make_inputs(program, how, inputs, NULL, NULL), how);
+}
+
+const void *const *jx_sample_program(jx_program *program, const jx_rule *rule,
+                                     jx_rng *rng, int which,
+                                     const jx_plan_options *how)
+{
+    static const jx_point kinds[] = {{JX_AT_NORMAL, 1, ""},
+                                     {JX_AT_POSITIVE, 1, ""},
+                                     {JX_AT_NORMAL, 0.1, ""}};
+
+    return operands_of(
+        program, rule,
+        make_inputs(program, how, NULL, rng, &kinds[which % 3]), how);
+}
+
+/* -- how the rule's function is called ------------------------------------ */
+
+/* What is known of one jaxpr's inputs: whether every caller passes constants. */
+typedef struct constness {
+    bool called;
+    bool *input; /* per input; meaningful once called */
+} constness;
+
+typedef struct calling {
+    const jx_program *program;
+    const jx_rule *rule;
+    int *ties;
+    bool *fixed, called, related;
+    constness *jaxprs; /* by id */
+    uint64_t *from;    /* per variable: the inputs it depends on, modulo 64 */
+    bool *constant;    /* per variable */
+} calling;
+
+static bool is_constant(const calling *c, jx_atom atom)
+{
+    return !atom.var || c->constant[atom.var->id];
+}
+
+static uint64_t from_of(const calling *c, jx_atom atom)
+{
+    return atom.var ? c->from[atom.var->id] : 0;
+}
+
+/* Joins one call of the rule's function to what the others showed. */
+static void join_call(calling *c, const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nins; i++) {
+        int first = i;
+        for (int k = i - 1; k >= 0; k--)
+            if (eqn->ins[i].var && eqn->ins[i].var == eqn->ins[k].var &&
+                (!c->called || c->ties[k] == c->ties[i]))
+                first = k;
+        c->ties[i] = first;
+        c->fixed[i] = is_constant(c, eqn->ins[i]) &&
+                      (!c->called || c->fixed[i]);
+        for (int k = 0; k < i && first == i; k++)
+            if (from_of(c, eqn->ins[i]) & from_of(c, eqn->ins[k]))
+                c->related = true;
+    }
+    c->called = true;
+}
+
+/* Operands from `first` on go to the callee's inputs one by one; past `count`
+ * they are not constant (what a loop carries). */
+static void join_callee(calling *c, const jx_eqn *eqn, const jx_value *callee,
+                        int first, int count)
+{
+    if (!callee || callee->tag != JX_V_JAXPR)
+        return;
+    constness *to = &c->jaxprs[callee->jaxpr->id];
+    for (int i = 0; i < callee->jaxpr->nins; i++) {
+        bool known = i < count && first + i < eqn->nins &&
+                     is_constant(c, eqn->ins[first + i]);
+        to->input[i] = known && (!to->called || to->input[i]);
+    }
+    to->called = true;
+}
+
+static int64_t count_of(const jx_eqn *eqn, const char *name)
+{
+    const jx_value *v = jx_eqn_param(eqn, name);
+
+    return v && v->tag == JX_V_INT ? v->integer : 0;
+}
+
+static void join_callees(calling *c, const jx_eqn *eqn)
+{
+    int nconsts = (int)count_of(eqn, "num_consts");
+    int ncond = (int)count_of(eqn, "cond_nconsts");
+    int nbody = (int)count_of(eqn, "body_nconsts");
+
+    if (eqn->prim->id == JX_PRIM_scan) {
+        join_callee(c, eqn, jx_eqn_param(eqn, "jaxpr"), 0, nconsts);
+    } else if (eqn->prim->id == JX_PRIM_while) {
+        join_callee(c, eqn, jx_eqn_param(eqn, "cond_jaxpr"), 0, ncond);
+        join_callee(c, eqn, jx_eqn_param(eqn, "body_jaxpr"), ncond, nbody);
+    } else if (eqn->prim->id == JX_PRIM_cond) {
+        const jx_value *branches = jx_eqn_param(eqn, "branches");
+        for (int i = 0; branches && i < branches->count; i++)
+            join_callee(c, eqn, branches->items[i], 1, eqn->nins);
+    } else {
+        join_callee(c, eqn, jx_eqn_param(eqn, "jaxpr"), 0, eqn->nins);
+        join_callee(c, eqn, jx_eqn_param(eqn, "call_jaxpr"), 0, eqn->nins);
+    }
+}
+
+/* A jaxpr whose callers have all been seen. */
+static void calls_in(calling *c, const jx_jaxpr *jaxpr)
+{
+    const constness *known = &c->jaxprs[jaxpr->id];
+
+    for (int i = 0; i < jaxpr->nconsts; i++)
+        c->constant[i] = true;
+    for (int i = 0; i < jaxpr->nins; i++) {
+        c->constant[jaxpr->nconsts + i] = known->input[i];
+        c->from[jaxpr->nconsts + i] =
+            known->input[i] ? 0 : (uint64_t)1 << (i % 64);
+    }
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        uint64_t from = 0;
+        bool constant = true;
+        for (int k = 0; k < eqn->nins; k++) {
+            from |= from_of(c, eqn->ins[k]);
+            constant = constant && is_constant(c, eqn->ins[k]);
+        }
+        for (int k = 0; k < eqn->nouts; k++) {
+            c->from[eqn->outs[k]->id] = from;
+            c->constant[eqn->outs[k]->id] = constant;
+        }
+        if (calls_rule(eqn, c->rule) && eqn->nins == c->rule->nins)
+            join_call(c, eqn);
+        join_callees(c, eqn);
+    }
+}
+
+static bool calling_start(calling *c, const jx_program *program,
+                          const jx_rule *rule)
+{
+    jx_arena *arena = program->ctx->arena;
+    int most = 0;
+
+    *c = (calling){.program = program, .rule = rule};
+    for (int i = 0; i < program->njaxprs; i++)
+        most = program->jaxprs[i]->nvars > most ? program->jaxprs[i]->nvars
+                                                : most;
+    c->ties = JX_NEW_ARRAY(arena, rule->nins + 1, int);
+    c->fixed = JX_NEW_ARRAY(arena, rule->nins + 1, bool);
+    c->from = JX_NEW_ARRAY(arena, most + 1, uint64_t);
+    c->constant = JX_NEW_ARRAY(arena, most + 1, bool);
+    c->jaxprs = JX_NEW_ARRAY(arena, program->njaxprs + 1, constness);
+    for (int i = 0; c->jaxprs && i < program->njaxprs; i++)
+        c->jaxprs[i].input =
+            JX_NEW_ARRAY(arena, program->jaxprs[i]->nins + 1, bool);
+    for (int i = 0; c->ties && i < rule->nins; i++)
+        c->ties[i] = i;
+    return !jx_arena_failed(arena);
+}
+
+bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
+                       jx_calling *to)
+{
+    int entry = program->entry.jaxpr->id;
+    calling c;
+
+    *to = (jx_calling){0};
+    if (!calling_start(&c, program, rule))
+        return false;
+    /* Callers come after callees in the table, and the jaxprs of rules after
+     * the entry. */
+    c.jaxprs[entry].called = true;
+    for (int i = entry; i >= 0; i--)
+        if (c.jaxprs[i].called)
+            calls_in(&c, program->jaxprs[i]);
+    *to = (jx_calling){.ties = c.ties, .fixed = c.fixed,
+                       .related = c.related, .reached = c.called};
+    for (int i = 0; i < rule->nins; i++)
+        to->any_fixed = to->any_fixed || c.fixed[i];
+    return true;
 }
 
 /* -- the rest ------------------------------------------------------------- */

@@ -13,13 +13,37 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule,
                      int nfixed, const jx_binding *fixed, int *nbindings,
                      const jx_binding **bindings);
 
-/* The operands that the program itself gives to the rule's function when run
- * on `inputs` (declared dtypes), as stored in the wide domain, one pointer per
+/* The operands that the program gives to the rule's function when run on
+ * `inputs` (declared dtypes), as stored in the wide domain, one pointer per
  * operand in the program's arena.  NULL without inputs, or where the call is
  * not reached through plain calls alone. */
-const void *const *jx_sample_operands(jx_program *program, const jx_rule *rule,
-                                      const void *const *inputs, int nbindings,
-                                      const jx_binding *bindings);
+const void *const *jx_sample_given(jx_program *program, const jx_rule *rule,
+                                   const void *const *inputs,
+                                   const jx_plan_options *how);
+/* The same for inputs that are drawn: normal (which = 0), positive, small. */
+const void *const *jx_sample_program(jx_program *program, const jx_rule *rule,
+                                     jx_rng *rng, int which,
+                                     const jx_plan_options *how);
+
+/* How a rule's function is called in the program; a rule may rely on it, so that
+ * operands drawn one by one can be values that it never meets.  Arrays have an
+ * element per operand, in the program's arena. */
+typedef struct jx_calling {
+    /* The first operand that is the same value at every call (itself, mostly):
+     * lax.custom_root passes what its functions close over once for each. */
+    const int *ties;
+    /* Always computed from constants alone (a table of coefficients). */
+    const bool *fixed;
+    bool any_fixed;
+    /* Two that are not tied are computed from a common value (an initial guess
+     * from what is solved for). */
+    bool related;
+    bool reached; /* the entry's own code calls it, not only other rules */
+} jx_calling;
+
+/* False without memory. */
+bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
+                       jx_calling *to);
 
 /* Fills an input that is not differentiated: small integers, random bits. */
 void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,

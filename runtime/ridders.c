@@ -114,6 +114,8 @@ jx_slope jx_ridders(const double *at, int stride, double first)
     slope.right = (s.plus[N - 1] - s.zero) / s.h[N - 1];
     slope.left = (s.zero - s.minus[N - 1]) / s.h[N - 1];
     extrapolate(&s, size, &slope);
+    slope.precise = slope.error <= 0.05 * fabs(slope.value) ||
+                    slope.error <= 1e-6 * size / first;
     double growth = bend_growth(&s, size, N - 1);
     slope.kind = is_stair(&s)   ? JX_SLOPE_STAIR
                  : growth >= 2  ? JX_SLOPE_ROUGH

@@ -24,6 +24,8 @@ typedef enum jx_slope_kind {
 typedef struct jx_slope {
     jx_slope_kind kind;
     double value, error; /* of the derivative at 0; error >= 0 */
+    bool precise; /* the error is small beside the slope, or beside what the
+                     function's size makes of rounding */
     double left, right;  /* one-sided slopes at the smallest step of a kink */
 } jx_slope;
 
