@@ -8,6 +8,7 @@
  * transformed in double and rounded once. */
 #include "runtime/kernels/fft_plan.h"
 #include "runtime/kernels/lines.h"
+#include "runtime/kernels/vector.h"
 #include "runtime/rules.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 
 enum {
+    TILE = 16, /* elements of a line that are moved at a time */
     LARGEST_PRIME = 61,
     CUT_FROM = 8192,
     SMALL = 1 << 16, /* elements of an array that is done in double */
