@@ -58,6 +58,8 @@ static inline int64_t index_under(const axis *a, int64_t out, int64_t tap)
 {
     int64_t at = out * a->stride - a->low + tap * a->dilation;
 
+    if (a->base == 1)
+        return at >= 0 && at < a->in ? at : -1;
     if (at < 0 || at % a->base || at / a->base >= a->in)
         return -1;
     return at / a->base;
@@ -153,30 +155,66 @@ static void run_shifted(const conv *c, const char *in, const char *kernel,
 
 /* ---- columns ---- */
 
+/* `count` taps from `tap` on along the last axis, at one place of the others
+ * (whose input begins at `offset`): taps that follow each other in the input
+ * are copied at once. */
+static void patch_run(const conv *c, const axis *a, int64_t out, int64_t tap,
+                      int64_t count, const char *in, char *to)
+{
+    size_t bytes = (size_t)c->group_in * c->item;
+
+    if (a->base == 1 && a->dilation == 1 && a->in_step == c->group_in) {
+        int64_t at = out * a->stride - a->low + tap;
+        int64_t skip = at < 0 ? (-at < count ? -at : count) : 0;
+        int64_t end = a->in - at < count ? a->in - at : count;
+        end = end < skip ? skip : end;
+        memset(to, 0, (size_t)skip * bytes);
+        memcpy(to + (size_t)skip * bytes, plus(c, in, (at + skip) * a->in_step),
+               (size_t)(end - skip) * bytes);
+        memset(to + (size_t)end * bytes, 0, (size_t)(count - end) * bytes);
+        return;
+    }
+    for (int64_t k = 0; k < count; k++, to += bytes) {
+        int64_t index = index_under(a, out, tap + k);
+        if (index < 0)
+            memset(to, 0, bytes);
+        else
+            memcpy(to, plus(c, in, index * a->in_step), bytes);
+    }
+}
+
 /* One row of patches: `count` taps from `first` on. */
 static void patch(const conv *c, const int64_t *at, const char *in,
                   int64_t first, int64_t count, char *to)
 {
-    int64_t tap[JX_MAX_RANK], rest = first;
+    int64_t tap[JX_MAX_RANK] = {0}, rest = first;
     size_t bytes = (size_t)c->group_in * c->item;
+    int last = c->rank - 1;
 
-    for (int i = c->rank - 1; i >= 0; i--) {
+    if (last < 0) { /* no spatial axes */
+        memcpy(to, in, bytes);
+        return;
+    }
+    for (int i = last; i >= 0; i--) {
         tap[i] = rest % c->axes[i].taps;
         rest /= c->axes[i].taps;
     }
-    for (int64_t k = 0; k < count; k++, to += bytes) {
-        int64_t offset = 0, index = 0;
-        for (int i = 0; i < c->rank && index >= 0; i++) {
+    while (count > 0) {
+        int64_t offset = 0, index = 0, run = c->axes[last].taps - tap[last];
+        run = run < count ? run : count;
+        for (int i = 0; i < last && index >= 0; i++) {
             index = index_under(&c->axes[i], at[i], tap[i]);
             offset += index * c->axes[i].in_step;
         }
         if (index < 0)
-            memset(to, 0, bytes);
-        else if (bytes == 4)
-            memcpy(to, plus(c, in, offset), 4);
+            memset(to, 0, (size_t)run * bytes);
         else
-            memcpy(to, plus(c, in, offset), bytes);
-        next(c, tap, true, 0);
+            patch_run(c, &c->axes[last], at[last], tap[last], run,
+                      plus(c, in, offset), to);
+        to += (size_t)run * bytes;
+        count -= run;
+        tap[last] = 0;
+        next(c, tap, true, 1);
     }
 }
 

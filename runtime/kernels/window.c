@@ -95,6 +95,11 @@ static int64_t reach_axis(const jx_window *w, int i, int64_t at,
     int64_t from = at * w->stride[i] - w->low[i];
     int64_t k = 0, end = w->in[i] * w->base[i];
 
+    if (w->base[i] == 1 && w->dilation[i] == 1) {
+        int64_t to = from + w->size[i] < end ? from + w->size[i] : end;
+        *first = from > 0 ? from : 0;
+        return to > *first ? to - *first : 0;
+    }
     if (from < 0)
         k = (-from + w->dilation[i] - 1) / w->dilation[i];
     for (int64_t tries = 0; tries < w->period[i]; tries++, k++) {
@@ -111,10 +116,11 @@ static int64_t reach_axis(const jx_window *w, int i, int64_t at,
     return 0;
 }
 
-void jx_window_reach(const jx_window *w, const int64_t *at, jx_reach *r)
+void jx_window_reach(const jx_window *w, int naxes, const int64_t *at,
+                     jx_reach *r)
 {
     r->start = 0, r->count = 1;
-    for (int i = 0; i < w->rank; i++) {
+    for (int i = 0; i < naxes; i++) {
         int64_t first = 0;
         r->counts[i] = reach_axis(w, i, at[i], &first);
         r->steps[i] = w->advance[i] * w->step[i];

@@ -34,7 +34,9 @@ typedef struct jx_reach {
     int64_t counts[JX_MAX_RANK], steps[JX_MAX_RANK];
 } jx_reach;
 
-void jx_window_reach(const jx_window *w, const int64_t *at, jx_reach *r);
+/* Along the first `naxes` axes (w->rank: all). */
+void jx_window_reach(const jx_window *w, int naxes, const int64_t *at,
+                     jx_reach *r);
 /* The next output position in row-major order; false past the last. */
 bool jx_window_next(const jx_window *w, int64_t *at);
 /* The next run of elements along the last axis: `pos` counts along the axes

@@ -1,5 +1,6 @@
 /* window_reduce.c - reduce_window with a known operation or any other. */
 #include "runtime/kernels/monoid.h"
+#include "runtime/kernels/vector.h"
 #include "runtime/kernels/window.h"
 #include "runtime/rules.h"
 
@@ -9,21 +10,25 @@
 /* ---- known operations ----
  *
  * `start` fills the accumulators (from one element, or with the neutral one),
- * `fold` takes in n rows of `width` elements, `put` stores. */
+ * `fold` takes in n rows of `width` elements, `across` one element for each
+ * accumulator, `step` apart; `put` stores. */
 typedef struct fold_fns {
     void (*start)(void *acc, const void *from, int64_t width);
     void (*fold)(void *acc, const void *in, int64_t n, int64_t step,
                  int64_t width);
+    void (*across)(void *acc, const void *in, int64_t step, int64_t width);
     void (*put)(const void *acc, void *out, int64_t width);
+    size_t wide; /* bytes of an accumulator */
 } fold_fns;
 
-#define FOLD(name, type, wide, START, STEP)                                   \
+#define FOLD_AS(ATTRIBUTE, name, type, wide, START, STEP)                     \
     static void name##_start(void *acc, const void *from, int64_t width)      \
     {                                                                         \
         wide first = from ? (wide)*(const type *)from : (wide)(START);        \
         for (int64_t j = 0; j < width; j++)                                   \
             ((wide *)acc)[j] = first;                                         \
     }                                                                         \
+    ATTRIBUTE                                                                 \
     static void name##_fold(void *to, const void *from, int64_t n,            \
                             int64_t step, int64_t width)                      \
     {                                                                         \
@@ -36,24 +41,66 @@ typedef struct fold_fns {
             *acc = a;                                                         \
             return;                                                           \
         }                                                                     \
-        for (int64_t i = 0; i < n; i++, in += step)                           \
-            for (int64_t j = 0; j < width; j++)                               \
-                acc[j] = STEP(acc[j], in[j]);                                 \
+        for (int64_t i = 0; i < n; i++, in += step) {                         \
+            _Pragma("GCC ivdep") for (int64_t j = 0; j < width; j++) acc[j] = \
+                STEP(acc[j], in[j]);                                          \
+        }                                                                     \
+    }                                                                         \
+    ATTRIBUTE                                                                 \
+    static void name##_across(void *to, const void *from, int64_t step,       \
+                              int64_t width)                                  \
+    {                                                                         \
+        wide *acc = to;                                                       \
+        const type *in = from;                                                \
+        if (step == 2) {                                                      \
+            _Pragma("GCC ivdep") for (int64_t j = 0; j < width; j++) acc[j] = \
+                STEP(acc[j], in[2 * j]);                                      \
+            return;                                                           \
+        }                                                                     \
+        _Pragma("GCC ivdep") for (int64_t j = 0; j < width; j++) acc[j] =     \
+            STEP(acc[j], in[j * step]);                                       \
     }                                                                         \
     static void name##_put(const void *acc, void *out, int64_t width)         \
     {                                                                         \
         for (int64_t j = 0; j < width; j++)                                   \
             ((type *)out)[j] = (type)((const wide *)acc)[j];                  \
     }                                                                         \
-    static const fold_fns name = {name##_start, name##_fold, name##_put};
+    static const fold_fns name = {name##_start, name##_fold, name##_across,   \
+                                  name##_put, sizeof(wide)};
+
+#define FOLD(name, type, wide, START, STEP)                                   \
+    FOLD_AS(, name, type, wide, START, STEP)
+/* Those that networks spend their time in. */
+#define FOLD_FAST(name, type, wide, START, STEP)                              \
+    FOLD_AS(JX_VECTOR_CLONES, name, type, wide, START, STEP)
 
 #define AND(a, x) ((a) & (x))
 #define OR(a, x) ((a) | (x))
 #define XOR(a, x) ((a) ^ (x))
 #define INF ((double)INFINITY)
 
-FOLD(sum_f32, float, double, 0, JX_ADD)
-FOLD(sum_f64, double, double, 0, JX_ADD)
+/* jx_max_float and jx_min_float without branches.  Equal values have equal
+ * bits but for the sign of zero, which "and" and "or" settle. */
+#define CHOOSE(name, type, bits_type, BETTER, SETTLE)                         \
+    static inline __attribute__((always_inline)) type name(type a, type x)    \
+    {                                                                         \
+        bits_type u, v;                                                       \
+        type both, best = x BETTER a ? x : a;                                 \
+        memcpy(&u, &a, sizeof u);                                             \
+        memcpy(&v, &x, sizeof v);                                             \
+        u = u SETTLE v;                                                       \
+        memcpy(&both, &u, sizeof u);                                          \
+        best = a == x ? both : best;                                          \
+        return x != x ? x : best;                                             \
+    }
+
+CHOOSE(max32, float, uint32_t, >, &)
+CHOOSE(min32, float, uint32_t, <, |)
+CHOOSE(max64, double, uint64_t, >, &)
+CHOOSE(min64, double, uint64_t, <, |)
+
+FOLD_FAST(sum_f32, float, double, 0, JX_ADD)
+FOLD_FAST(sum_f64, double, double, 0, JX_ADD)
 FOLD(sum_c64, float complex, double complex, 0, JX_ADD)
 FOLD(sum_c128, double complex, double complex, 0, JX_ADD)
 FOLD(sum_8, uint8_t, uint8_t, 0, JX_ADD)
@@ -68,8 +115,8 @@ FOLD(prod_8, uint8_t, uint8_t, 1, JX_MUL)
 FOLD(prod_16, uint16_t, uint32_t, 1, JX_MUL)
 FOLD(prod_32, uint32_t, uint32_t, 1, JX_MUL)
 FOLD(prod_64, uint64_t, uint64_t, 1, JX_MUL)
-FOLD(max_f32, float, float, -INF, jx_max_float)
-FOLD(max_f64, double, double, -INF, jx_max_float)
+FOLD_FAST(max_f32, float, float, -INF, max32)
+FOLD_FAST(max_f64, double, double, -INF, max64)
 FOLD(max_c64, float complex, float complex, CMPLXF(-INFINITY, -INFINITY),
      jx_max_complex)
 FOLD(max_c128, double complex, double complex, CMPLX(-INF, -INF),
@@ -82,8 +129,8 @@ FOLD(max_u8, uint8_t, uint8_t, 0, JX_GREATER)
 FOLD(max_u16, uint16_t, uint16_t, 0, JX_GREATER)
 FOLD(max_u32, uint32_t, uint32_t, 0, JX_GREATER)
 FOLD(max_u64, uint64_t, uint64_t, 0, JX_GREATER)
-FOLD(min_f32, float, float, INF, jx_min_float)
-FOLD(min_f64, double, double, INF, jx_min_float)
+FOLD_FAST(min_f32, float, float, INF, min32)
+FOLD_FAST(min_f64, double, double, INF, min64)
 FOLD(min_c64, float complex, float complex, CMPLXF(INFINITY, INFINITY),
      jx_min_complex)
 FOLD(min_c128, double complex, double complex, CMPLX(INF, INF),
@@ -181,7 +228,7 @@ static void fold_one(const folding *f, const int64_t *at, const char *in,
     int last = w->rank - 1;
     jx_reach r;
 
-    jx_window_reach(w, at, &r);
+    jx_window_reach(w, w->rank, at, &r);
     f->fns->start(acc, init, w->inner);
     if (r.count > 0)
         do
@@ -210,6 +257,56 @@ static bool run_fold(jx_run *run, const void *data, const jx_view *ins,
         f->fns->put(acc, out, inner);
         out += inner * item;
     } while (jx_window_next(&f->window, at));
+    return true;
+}
+
+/* The window moves along the last axis: a row of outputs at a time, one place
+ * of the window after the other. */
+static void fold_row(const folding *f, const int64_t *at, const char *in,
+                     int64_t item, char *acc)
+{
+    const jx_window *w = &f->window;
+    int last = w->rank - 1;
+    int64_t pos[JX_MAX_RANK] = {0}, offset = 0, stride = w->stride[last];
+    jx_reach r;
+
+    jx_window_reach(w, last, at, &r);
+    f->fns->start(acc, NULL, w->out[last]);
+    if (r.count == 0)
+        return;
+    do
+        for (int64_t k = 0; k < w->size[last]; k++) {
+            int64_t shift = k * w->dilation[last] - w->low[last];
+            int64_t from = shift < 0 ? (-shift + stride - 1) / stride : 0;
+            int64_t end = w->in[last] - shift > 0
+                              ? (w->in[last] - shift + stride - 1) / stride
+                              : 0;
+            end = end < w->out[last] ? end : w->out[last];
+            if (from < end)
+                f->fns->across(acc + (size_t)from * f->fns->wide,
+                               in + (r.start + offset + from * stride + shift) *
+                                        item,
+                               stride, end - from);
+        }
+    while (jx_reach_next(w, &r, pos, &offset));
+}
+
+static bool run_rows(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
+{
+    const folding *f = data;
+    int64_t at[JX_MAX_RANK] = {0}, row = f->window.out[f->window.rank - 1];
+    int64_t item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes;
+    char *out = outs[0].data;
+    jx_window outer = f->window;
+
+    (void)run;
+    outer.rank--;
+    do {
+        fold_row(f, at, ins[0].data, item, scratch);
+        f->fns->put(scratch, out, row);
+        out += row * item;
+    } while (jx_window_next(&outer, at));
     return true;
 }
 
@@ -247,12 +344,16 @@ static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
                         &f.window))
         return false;
     f.acc = (size_t)f.window.inner * 16;
+    int last = f.window.rank - 1;
+    bool rows = !f.has_init && last >= 0 && f.window.inner == 1 &&
+                f.window.base[last] == 1 && f.window.out[last] >= 4;
+    size_t scratch = rows ? (size_t)f.window.out[last] * 16 : 2 * f.acc;
     jx_slot to = dtype == out.dtype
                      ? out
                      : jx_plan_new(p, dtype, out.rank, out.shape);
     if (jx_slot_count(&out) > 0)
-        jx_plan_op(p, run_fold, &f, sizeof f, eqn->nins, all, 1, &to,
-                   2 * f.acc);
+        jx_plan_op(p, rows ? run_rows : run_fold, &f, sizeof f, eqn->nins, all,
+                   1, &to, scratch);
     outs[0] = jx_plan_convert(p, &to, out.dtype);
     return true;
 }

@@ -28,7 +28,7 @@ typedef int64_t pick_fn(const jx_window *w, const void *operand,
         bool any = limited;                                                   \
         jx_reach r;                                                           \
                                                                               \
-        jx_window_reach(w, at, &r);                                           \
+        jx_window_reach(w, w->rank, at, &r);                                      \
         if (r.count == 0)                                                     \
             return -1;                                                        \
         do {                                                                  \
