@@ -181,8 +181,10 @@ static void ask_eq(jx_typing *t, jx_code code, const jx_dim *a, const jx_dim *b,
 
     if (!q.holds && a && b) {
         q.fails = jx_dim_is_int(a, &x) && jx_dim_is_int(b, &y);
-        if (!q.fails)
-            q.key_a = jx_minus(t, a, b);
+        /* a == b is b == a. */
+        const jx_dim *one = q.fails ? NULL : jx_minus(t, a, b);
+        const jx_dim *other = jx_dim_neg(t->program->dims, one);
+        q.key_a = (uintptr_t)one < (uintptr_t)other ? one : other;
     }
     ask(t, &q, format, args);
 }

@@ -53,6 +53,8 @@ UNTYPED = {
     'call', 'transpose', 'num_consts',
     # documentation
     'error_message', 'impl',
+    # sizes as values
+    'dim',
 }
 #: Parameters that choose an axis where every choice gives the same type.
 SAME_SHAPE = {
