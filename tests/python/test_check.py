@@ -161,6 +161,13 @@ def test_gradcheck_hands_over_the_values(command):
     assert not os.path.exists(arguments[5])
 
 
+def test_gradcheck_leaves_static_arguments_out(command):
+    command()
+    jaxvet.gradcheck(lambda n, x: x * n, static_argnums=0)(3, jnp.ones(2))
+    held = np.load(command.folder / "inputs.npz")
+    assert held.files == ["in0"] and held["in0"].shape == (2,)
+
+
 @pytest.mark.parametrize("code", [2, 3, 4, -9])
 def test_a_command_that_fails_is_an_error_with_its_words(command, code):
     command(printed="", code=code, said="at byte 7: expected ':'")

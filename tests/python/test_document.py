@@ -105,6 +105,15 @@ def test_x64_is_what_it_was_while_tracing():
     assert read["avals"][0] == {"dt": "f64"}
 
 
+@pytest.mark.parametrize("static", [1, (1,), -1])
+def test_static_arguments_are_values(static):
+    fun = jax.jit(lambda x, n: x * n, static_argnums=1)
+    document = jaxvet.dump(fun, static_argnums=static)(jnp.ones(3), 7)
+    read = json.loads(document.text())
+    assert read["entry"]["in_paths"] == ["[0]"]
+    assert len(read["jaxprs"][read["entry"]["jaxpr"]]["in"]) == 1
+
+
 def test_paths_can_be_relative():
     document = json.loads(jaxvet.dump(
         lambda x: x * 2, relative_to=os.path.dirname(__file__))(1.0).text())

@@ -7,7 +7,7 @@ import tempfile
 from . import _library
 from ._arrays import packed_inputs
 from ._report import Report, parse
-from ._trace import dump
+from ._trace import dump, dynamic
 
 
 def check(fun, *, select=None, ignore=None, arguments=(), **options):
@@ -35,10 +35,11 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
     def checker(*args, **kwargs) -> Report:
         document = dump(fun, **options)(*args, **kwargs)
         extra = _rules(select, ignore) + [*arguments]
+        static = options.get("static_argnums", ())
         with tempfile.TemporaryDirectory(prefix="jaxvet-") as folder:
             values = os.path.join(folder, "inputs.npz")
             with open(values, "wb") as file:
-                file.write(packed_inputs((args, kwargs)))
+                file.write(packed_inputs((dynamic(args, static), kwargs)))
             return ask("gradcheck", document, ["--inputs", values, *extra])
     return checker
 

@@ -16,49 +16,60 @@ from ._tables import without_empty
 from ._walk import Walker
 
 
-def trace_here(fun, args, kwargs):
+def trace_here(fun, static, args, kwargs):
     """Traces a function.  Frames outside this call are not the program's."""
-    return jax.make_jaxpr(fun, return_shape=True)(*args, **kwargs)
+    return jax.make_jaxpr(fun, static_argnums=static, return_shape=True)(
+        *args, **kwargs)
 
 
-def recorded_trace(fun, args, kwargs, recorder):
+def dynamic(args, static) -> tuple:
+    """The arguments that are traced, with None for the static ones."""
+    static = (static,) if isinstance(static, int) else static
+    places = {index % len(args) for index in static}
+    return tuple(None if index in places else arg
+                 for index, arg in enumerate(args))
+
+
+def recorded_trace(fun, static, args, kwargs, recorder):
     """(closed jaxpr, pytree of output shapes), recorded if wanted."""
     try:
         with recorder or contextlib.nullcontext():
-            return trace_here(fun, args, kwargs)
+            return trace_here(fun, static, args, kwargs)
     except Exception as error:
         advise(error, recorder)
         raise
 
 
-def dump(fun, *, comparisons=None, clear_caches=True, rules=True,
-         rule_depth=MOST_DEPTH, rule_budget=BUDGET, relative_to=None,
-         source_lines=True):
+def dump(fun, *, static_argnums=(), comparisons=None, clear_caches=True,
+         rules=True, rule_depth=MOST_DEPTH, rule_budget=BUDGET,
+         relative_to=None, source_lines=True):
     """A function that traces `fun` at some specs and gives its `Document`.
 
     Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s (with
     symbolic dimensions if wanted), or pytrees of them.
 
-      comparisons  record what JAX decides about dims while it traces; the
-                   default is to do so if a spec has a symbolic dim
-      clear_caches forget earlier traces before and after a recording (else
-                   JAX's caches may answer, and nothing is recorded)
-      rules        write custom derivative rules
-      rule_depth   how deep rules inside rules are followed
-      rule_budget  how many equations all rules together may add
-      relative_to  a directory: source files below it are named relative to it
-      source_lines embed the source lines that equations come from
+      static_argnums  positions of arguments that are values, not specs
+      comparisons     record what JAX decides about dims while it traces; the
+                      default is to do so if a spec has a symbolic dim
+      clear_caches    forget earlier traces before and after a recording (else
+                      JAX's caches may answer, and nothing is recorded)
+      rules           write custom derivative rules
+      rule_depth      how deep rules inside rules are followed
+      rule_budget     how many equations all rules together may add
+      relative_to     a directory: source files below it are named relative
+                      to it
+      source_lines    embed the source lines that equations come from
     """
     def dumper(*args, **kwargs) -> Document:
-        record = (is_symbolic((args, kwargs)) if comparisons is None
-                  else comparisons)
+        specs = dynamic(args, static_argnums), kwargs
+        record = is_symbolic(specs) if comparisons is None else comparisons
         recorder = Recorder(clear_caches) if record else None
-        closed, shape = recorded_trace(fun, args, kwargs, recorder)
+        closed, shape = recorded_trace(fun, static_argnums, args, kwargs,
+                                       recorder)
         walker = Walker(relative_to, source_lines)
         if rules:
             walker.rules = Rules(walker, rule_depth, rule_budget)
-        return write(walker, closed, _name(fun), (args, kwargs), shape,
-                     recorder)
+        return write(walker, closed, _name(fun), specs, shape, recorder)
     return dumper
 
 
