@@ -382,22 +382,6 @@ static bool describe(jaxvet_call *call)
     return true;
 }
 
-/* Names what sizes have to obey. */
-static bool not_admissible(const jaxvet_program *p)
-{
-    jx_buffer rules = {0};
-
-    for (int i = 0; i < p->program->nscopes; i++)
-        for (int k = 0; k < p->program->scopes[i].nconstraints; k++)
-            jx_buffer_printf(&rules, ", %s",
-                             p->program->scopes[i].constraints[k].text);
-    jx_fail(p->ctx, JX_E_USAGE, NULL, NULL,
-            "the sizes are not admissible; expected each >= %lld%s",
-            (long long)p->program->base, jx_buffer_text(&rules));
-    jx_buffer_free(&rules);
-    return false;
-}
-
 static bool make_call(jaxvet_program *p, const jx_binding *bindings,
                       jaxvet_call *call)
 {
@@ -408,8 +392,8 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
         .bindings = bindings,
     };
 
-    if (!jx_plan_admissible(p->program, p->nsizes, bindings))
-        return not_admissible(p);
+    if (!jx_plan_admit(p->program, p->nsizes, bindings))
+        return false;
     call->plan = jx_plan_make(p->program, &p->program->entry, &options);
     if (!call->plan)
         return false;

@@ -123,8 +123,7 @@ static bool prepare(session *r)
                                    &o.nbindings, &o.bindings, &given, &npz)
                   : !jx_inputs_sizes(r->program, &s->set, &o.nbindings,
                                      &o.bindings) ||
-                        !jx_plan_admissible(r->program, o.nbindings,
-                                            o.bindings))
+                        !jx_plan_admit(r->program, o.nbindings, o.bindings))
         return false;
     r->plan = jx_plan_make(r->program, &r->program->entry, &o);
     if (!r->plan || !(given ? widen_inputs(r, given) : fill_inputs(r)))

@@ -55,5 +55,8 @@ bool jx_plan_solve(const jx_program *program, const jx_closed *closed,
  * base, under an assignment. */
 bool jx_plan_admissible(const jx_program *program, int nbindings,
                         const jx_binding *bindings);
+/* The same; false with an error that names what is broken. */
+bool jx_plan_admit(const jx_program *program, int nbindings,
+                   const jx_binding *bindings);
 
 #endif

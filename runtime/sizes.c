@@ -232,6 +232,32 @@ static const char *sizes_text(const solving *s)
     return kept ? kept : "";
 }
 
+/* False with an error if a constraint is broken. */
+static bool none_broken(solving *s)
+{
+    const jx_scope_constraint *c = broken(s);
+
+    return !c || jx_fail(ctx_of(s), JX_E_INPUT, s->program->path, NULL,
+                         "the sizes %s break the constraint %s",
+                         sizes_text(s),
+                         c->text ? c->text : "that was declared");
+}
+
+bool jx_plan_admit(const jx_program *program, int nbindings,
+                   const jx_binding *bindings)
+{
+    solving s = {.program = program};
+
+    take(&s, nbindings, bindings);
+    for (int i = 0; i < nbindings; i++)
+        if (bindings[i].value < program->base)
+            return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
+                           "expected %s >= %lld, got %lld",
+                           bindings[i].var->name, (long long)program->base,
+                           (long long)bindings[i].value);
+    return none_broken(&s);
+}
+
 bool jx_plan_solve(const jx_program *program, const jx_closed *closed,
                    const int *ranks, const int64_t *const *shapes, int nfixed,
                    const jx_binding *fixed, int *nbindings,
@@ -248,11 +274,8 @@ bool jx_plan_solve(const jx_program *program, const jx_closed *closed,
     }
     if (!each_size(&s, ranks, shapes, check_size, &learned))
         return false;
-    const jx_scope_constraint *c = broken(&s);
-    if (c)
-        return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
-                       "the sizes %s break the constraint %s", sizes_text(&s),
-                       c->text ? c->text : "that was declared");
+    if (!none_broken(&s))
+        return false;
     *nbindings = (int)s.known.count;
     *bindings = s.known.at;
     return jx_ok(program->ctx);

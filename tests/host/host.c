@@ -78,7 +78,7 @@ static int ask_wrongly(jaxvet_program *program)
     EXPECT(!jaxvet_prepare(program, NULL, 0, &error));
     EXPECT(error.status == JAXVET_USAGE && strstr(error.message, "'b'"));
     EXPECT(!jaxvet_prepare(program, small, 1, &error)); /* b >= 2 */
-    EXPECT(error.status == JAXVET_USAGE && strstr(error.message, "b >= 2"));
+    EXPECT(error.status == JAXVET_INPUT && strstr(error.message, "b >= 2"));
     return 0;
 }
 
