@@ -9,6 +9,8 @@
 jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype);
 /* A direct conversion (of a dtype to itself: a copy), or NULL. */
 jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to);
+/* f32 rounded to bf16 or f16 but kept as f32; NULL for other dtypes. */
+jx_tile *jx_tile_round(jx_dtype dtype);
 /* The first step of a conversion and the dtype that it gives. */
 jx_tile *jx_convert_step(jx_dtype from, jx_dtype to, jx_dtype *next);
 /* The dtype that operations on a stored dtype compute in: f32 for the small

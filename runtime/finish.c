@@ -821,6 +821,9 @@ bool jx_plan_finish(jx_planner *p)
     if (!fuse(p) || !(all = number_all(p, &count)))
         return false;
     drop_internal(p, all, count);
+    for (int i = 0; i < count; i++)
+        if (all[i]->region)
+            jx_region_simplify(p->arena, all[i]->region);
     touch_all(p, all, count);
     for (int i = 0; i < count; i++)
         if (all[i]->copy)

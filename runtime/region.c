@@ -99,6 +99,54 @@ void jx_region_merge(jx_arena *arena, jx_region *a, const jx_region *b,
         jx_region_output(arena, a, values[b->outputs.at[i]]);
 }
 
+/* Instruction `i` widens what another narrowed from f32: it may round that. */
+static void join_rounding(jx_arena *arena, jx_region *r, const int *maker,
+                          size_t i)
+{
+    jx_rinstr *wide = &r->instrs.at[i];
+    int narrow = wide->nins == 1 ? maker[wide->ins[0]] : -1;
+
+    if (narrow < 0 || r->values.at[wide->out].dtype != JX_F32)
+        return;
+    const jx_rinstr *from = &r->instrs.at[narrow];
+    jx_dtype small = r->values.at[from->out].dtype;
+    if (!jx_tile_round(small) ||
+        wide->tile != jx_tile_convert(small, JX_F32) ||
+        from->tile != jx_tile_convert(JX_F32, small))
+        return;
+    int *ins = jx_arena_copy(arena, from->ins, sizeof *ins);
+    if (!ins)
+        return;
+    wide->tile = jx_tile_round(small);
+    wide->ins = ins;
+}
+
+void jx_region_simplify(jx_arena *arena, jx_region *r)
+{
+    int *maker = JX_NEW_ARRAY(arena, r->values.count, int);
+    bool *used = JX_NEW_ARRAY(arena, r->values.count, bool);
+    size_t kept = 0;
+
+    if (!maker || !used)
+        return;
+    for (size_t i = 0; i < r->values.count; i++) {
+        maker[i] = -1;
+        used[i] = r->values.at[i].output >= 0;
+    }
+    for (size_t i = 0; i < r->instrs.count; i++) {
+        join_rounding(arena, r, maker, i);
+        maker[r->instrs.at[i].out] = (int)i;
+    }
+    for (size_t i = r->instrs.count; i-- > 0;)
+        for (int k = 0; used[r->instrs.at[i].out] && k < r->instrs.at[i].nins;
+             k++)
+            used[r->instrs.at[i].ins[k]] = true;
+    for (size_t i = 0; i < r->instrs.count; i++)
+        if (used[r->instrs.at[i].out])
+            r->instrs.at[kept++] = r->instrs.at[i];
+    r->instrs.count = kept;
+}
+
 void jx_region_keep(jx_region *r, const bool *keep)
 {
     int kept = 0;

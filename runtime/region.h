@@ -50,6 +50,9 @@ void jx_region_output(jx_arena *arena, jx_region *r, int value);
  * further outputs of a. */
 void jx_region_merge(jx_arena *arena, jx_region *a, const jx_region *b,
                      const int *map);
+/* Joins a rounding to a small float and the widening after it, and drops what
+ * is not used. */
+void jx_region_simplify(jx_arena *arena, jx_region *r);
 /* Keeps the outputs that are marked. */
 void jx_region_keep(jx_region *r, const bool *keep);
 /* True if output `out` may be written over operand `in`, which it has the

@@ -205,6 +205,15 @@ TILE(F16_F32, float, uint16_t, of_f16(x))
 TILE(F32_F16, uint16_t, float, to_f16(x))
 TILE(F64_F16, uint16_t, double, to_f16(to_odd(x)))
 
+/* Rounded to the small format and back. */
+TILE(BF16_ROUND, float, float, from_bits((uint32_t)to_bf16(x) << 16))
+TILE(F16_ROUND, float, float, of_f16(to_f16(x)))
+
+jx_tile *jx_tile_round(jx_dtype dtype)
+{
+    return dtype == JX_BF16 ? BF16_ROUND : dtype == JX_F16 ? F16_ROUND : NULL;
+}
+
 /* Floats of 8 and 4 bits. */
 
 typedef enum overflow { TO_INFINITY, TO_NAN, TO_MAX } overflow;

@@ -56,6 +56,40 @@ JX_INLINE double jx_pick64(int c, double a, double b)
     return jx_double((jx_bits64(a) & mask) | (jx_bits64(b) & ~mask));
 }
 
+/* Floats: max and min pass NaN on; of zeros the one with the sign of the
+ * maximum is taken (equal operands differ in the sign of zero at most). */
+JX_INLINE float jx_max_f32(float x, float y)
+{
+    float same = jx_float(jx_bits(x) & jx_bits(y));
+    float r = jx_pick(x == y, same, jx_pick(x > y, x, y));
+
+    return jx_pick(x != x, x, r);
+}
+
+JX_INLINE float jx_min_f32(float x, float y)
+{
+    float same = jx_float(jx_bits(x) | jx_bits(y));
+    float r = jx_pick(x == y, same, jx_pick(x < y, x, y));
+
+    return jx_pick(x != x, x, r);
+}
+
+JX_INLINE double jx_max_f64(double x, double y)
+{
+    double same = jx_double(jx_bits64(x) & jx_bits64(y));
+    double r = jx_pick64(x == y, same, jx_pick64(x > y, x, y));
+
+    return jx_pick64(x != x, x, r);
+}
+
+JX_INLINE double jx_min_f64(double x, double y)
+{
+    double same = jx_double(jx_bits64(x) | jx_bits64(y));
+    double r = jx_pick64(x == y, same, jx_pick64(x < y, x, y));
+
+    return jx_pick64(x != x, x, r);
+}
+
 /* exp: x = n ln 2 + r with |r| <= ln 2 / 2; a polynomial for exp(r), then 2^n
  * in two steps, so that subnormal results round once more at most. */
 JX_INLINE float jx_expf(float x)

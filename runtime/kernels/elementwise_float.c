@@ -33,40 +33,6 @@ JX_INLINE float from32(uint32_t b)
     return jx_float(b);
 }
 
-/* NaN passes on; equal operands differ at most in the sign of zero: and/or of
- * the bits. */
-JX_INLINE float max_f32(float x, float y)
-{
-    float same = from32(bits32(x) & bits32(y));
-    float r = jx_pick(x == y, same, jx_pick(x > y, x, y));
-
-    return jx_pick(x != x, x, r);
-}
-
-JX_INLINE float min_f32(float x, float y)
-{
-    float same = from32(bits32(x) | bits32(y));
-    float r = jx_pick(x == y, same, jx_pick(x < y, x, y));
-
-    return jx_pick(x != x, x, r);
-}
-
-JX_INLINE double max_f64(double x, double y)
-{
-    double same = from64(bits64(x) & bits64(y));
-    double r = jx_pick64(x == y, same, jx_pick64(x > y, x, y));
-
-    return jx_pick64(x != x, x, r);
-}
-
-JX_INLINE double min_f64(double x, double y)
-{
-    double same = from64(bits64(x) | bits64(y));
-    double r = jx_pick64(x == y, same, jx_pick64(x < y, x, y));
-
-    return jx_pick64(x != x, x, r);
-}
-
 /* Integers in the total order -NaN < -inf < ... < -0 < +0 < ... < NaN. */
 JX_INLINE int32_t order32(float x)
 {
@@ -134,9 +100,9 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
     JX_BINARY(V, sub_##ID, T, T, x - y)                                       \
     JX_BINARY(V, mul_##ID, T, T, x *y)                                        \
     JX_BINARY(V, div_##ID, T, T, x / y)                                       \
-    JX_BINARY(V, vmax_##ID, T, T, max_##L(x, y))                              \
-    JX_BINARY(V, vmin_##ID, T, T, min_##L(x, y))                              \
-    JX_TERNARY(V, clamp_##ID, T, T, min_##L(max_##L(y, x), z))                \
+    JX_BINARY(V, vmax_##ID, T, T, jx_max_##L(x, y))                              \
+    JX_BINARY(V, vmin_##ID, T, T, jx_min_##L(x, y))                              \
+    JX_TERNARY(V, clamp_##ID, T, T, jx_min_##L(jx_max_##L(y, x), z))                \
     JX_BINARY(V, eq_##ID, uint8_t, T, x == y)                                 \
     JX_BINARY(V, ne_##ID, uint8_t, T, x != y)                                 \
     JX_BINARY(V, lt_##ID, uint8_t, T, x < y)                                  \

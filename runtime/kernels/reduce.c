@@ -5,6 +5,7 @@
  * results are added up in f64 and rounded once; smaller floats are converted to
  * f32 first and rounded once at the end. */
 #include "runtime/elementwise.h"
+#include "runtime/kernels/elementwise_f32.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/plan_impl.h"
 #include "runtime/rules.h"
@@ -80,24 +81,6 @@ SIMPLE(and_BOOL, uint8_t, 1, x && y)
 SIMPLE(or_BOOL, uint8_t, 0, x || y)
 SIMPLE(xor_BOOL, uint8_t, 0, (x != 0) != (y != 0))
 
-/* Floats: max and min pass NaN on; a zero's sign is that of the maximum. */
-#define PICK(T, larger)                                                       \
-    (x != x       ? x                                                         \
-     : y != y     ? y                                                         \
-     : y larger x ? y                                                         \
-     : x larger y ? x                                                         \
-                  : pick_zero_##T(x, y, 1 larger 0))
-
-static inline __attribute__((always_inline)) float pick_zero_float(float x, float y, bool max)
-{
-    return x != 0 ? x : max == (signbit(x) != 0) ? y : x;
-}
-
-static inline __attribute__((always_inline)) double pick_zero_double(double x, double y, bool max)
-{
-    return x != 0 ? x : max == (signbit(x) != 0) ? y : x;
-}
-
 /* LANES at a time; `step` combines x and y, the wide type W adds blocks up. */
 #define FLOATS(name, T, W, init, step, wide_step)                             \
     JX_VECTOR_CLONES static void row_##name(const void *in, int64_t n,        \
@@ -160,12 +143,12 @@ FLOATS(sum_F32, float, double, 0, x + y, x + y)
 FLOATS(sum_F64, double, double, 0, x + y, x + y)
 FLOATS(prod_F32, float, float, 1, x *y, x *y)
 FLOATS(prod_F64, double, double, 1, x *y, x *y)
-FLOATS(max_F32, float, float, -INFINITY, PICK(float, >), PICK(float, >))
-FLOATS(min_F32, float, float, INFINITY, PICK(float, <), PICK(float, <))
-FLOATS(max_F64, double, double, (double)-INFINITY, PICK(double, >),
-       PICK(double, >))
-FLOATS(min_F64, double, double, (double)INFINITY, PICK(double, <),
-       PICK(double, <))
+FLOATS(max_F32, float, float, -INFINITY, jx_max_f32(x, y), jx_max_f32(x, y))
+FLOATS(min_F32, float, float, INFINITY, jx_min_f32(x, y), jx_min_f32(x, y))
+FLOATS(max_F64, double, double, (double)-INFINITY, jx_max_f64(x, y),
+       jx_max_f64(x, y))
+FLOATS(min_F64, double, double, (double)INFINITY, jx_min_f64(x, y),
+       jx_min_f64(x, y))
 
 /* Complex numbers, in f64. */
 typedef struct z64 {
