@@ -1,0 +1,118 @@
+/* test_prims.c - a file of tests/prims per row of the primitive table.
+ *
+ * Programs as JAX prints them, apart by an empty line.  `#! CODE text` after an
+ * equation is what typing must say of it, `CODE?` what it leaves to the prover;
+ * nothing else may be said.  A file has a right program and a wrong one. */
+#include "analyzer/rules.h"
+#include "frontend/base/file.h"
+#include "frontend/read/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool complain(const char *path, const char *program, const char *what,
+                     const char *more)
+{
+    print_error("%s: %s: %s\n%s\n", path, what, more ? more : "", program);
+    return false;
+}
+
+/* One `#! CODE text`, whose end is *at. */
+static bool is_said(const char **at, const jx_claim *claim)
+{
+    const char *code = *at + 3, *text = code + strcspn(code, " ") + 1;
+    size_t length = strcspn(text, "#\n");
+
+    *at = text + length;
+    while (length && text[length - 1] == ' ')
+        length--;
+    char *want = strndup(text, length);
+    bool found = strncmp(code, jx_code_of(claim->code)->id, 6) == 0 &&
+                 claim->verdict ==
+                     (code[6] == '?' ? JX_UNDECIDED : JX_REFUTED) &&
+                 strstr(claim->what, want);
+    free(want);
+    return found;
+}
+
+static bool check(const char *path, const char *program, const jx_analysis *to)
+{
+    size_t next = 0;
+
+    for (const char *at = program; (at = strstr(at, "#! "));) {
+        if (next == to->claims.count)
+            return complain(path, program, "not said", at);
+        const jx_claim *claim = to->claims.at[next++];
+        if (!is_said(&at, claim))
+            return complain(path, program, "says", claim->what);
+    }
+    if (next < to->claims.count)
+        return complain(path, program, "also says",
+                        to->claims.at[next]->what);
+    return true;
+}
+
+static bool run(const char *path, const char *program)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_program *read = jx_read_text(ctx, path, program, strlen(program));
+    jx_analysis *to = read ? jx_analysis_new(read) : NULL;
+    bool ok = to && jx_type_program(to)
+                  ? check(path, program, to)
+                  : complain(path, program, "unreadable", ctx->error.message);
+
+    jx_ctx_free(ctx);
+    return ok;
+}
+
+/* Runs the programs of one file; the number of failures. */
+static int run_file(jx_prim_id id)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    const char *path = jx_arena_printf(ctx->arena, "tests/prims/%s.jaxpr",
+                                       jx_prim_of(id)->name);
+    size_t size;
+    const char *text = jx_file_read(ctx, path, &size);
+    int right = 0, wrong = 0, failures = 0;
+
+    while (text && *text) {
+        const char *end = strstr(text, "\n\n");
+        size_t length = end ? (size_t)(end - text) : strlen(text);
+        const char *program = jx_arena_string(ctx->arena, text, length);
+        failures += !run(path, program);
+        *(strstr(program, "#! ") ? &wrong : &right) += 1;
+        text += length + strspn(text + length, "\n");
+    }
+    /* Nothing can be wrong with what only its declaration knows. */
+    if (!right || (!wrong && id != JX_PRIM_call_exported)) {
+        print_error("%s: needs a right program and a wrong one\n", path);
+        failures++;
+    }
+    jx_ctx_free(ctx);
+    return failures;
+}
+
+static void each_primitive_has_right_and_wrong_programs(void **state)
+{
+    int failures = 0;
+
+    (void)state;
+    for (int id = 1; id < JX_NPRIMS; id++)
+        failures += run_file((jx_prim_id)id);
+    assert_int_equal(failures, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_primitive_has_right_and_wrong_programs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
