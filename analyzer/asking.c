@@ -10,7 +10,7 @@ typedef struct site {
 } site;
 
 static const site sites[] = {
-#define SITE(file, function, class, why)                                      \
+#define SITE(file, function, class, why)                                       \
     {file, function, JX_ASKING_##class, why},
 #include "analyzer/asking_sites.def"
 #undef SITE
@@ -23,7 +23,7 @@ static void plain_name(const char *qualified, char name[MAX_NAME])
 {
     size_t n = 0;
 
-    for (const char *at = qualified; *at; ) {
+    for (const char *at = qualified; *at;) {
         size_t length = strcspn(at, ".");
         if (*at != '<' && n + length + 2 < MAX_NAME) {
             if (n)
@@ -62,8 +62,7 @@ static const site *find_site(const char *file, const char *function)
 
     plain_name(function, name);
     for (int i = 0; i < NSITES; i++)
-        if (fits(sites[i].file, file) &&
-            fits_function(sites[i].function, name))
+        if (fits(sites[i].file, file) && fits_function(sites[i].function, name))
             return &sites[i];
     return NULL;
 }
@@ -102,9 +101,9 @@ jx_asking jx_asking_of(const jx_comparison *comparison, const char **why)
         *why = "JAX relied on it";
         return JX_ASKING_semantic;
     }
-    found = find_site(from_package(comparison->site_file),
-                      comparison->site_function ? comparison->site_function
-                                                : "");
+    found =
+        find_site(from_package(comparison->site_file),
+                  comparison->site_function ? comparison->site_function : "");
     if (!found)
         return JX_ASKING_UNKNOWN;
     *why = found->why;

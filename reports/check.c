@@ -29,7 +29,8 @@ static void copy_error(jx_ctx *keep, jx_report *report, const jx_error *error)
 {
     report->unreadable = (jx_error){
         error->kind == JX_E_NONE ? JX_E_INTERNAL : error->kind,
-        copy(keep, error->file), copy(keep, error->place),
+        copy(keep, error->file),
+        copy(keep, error->place),
         error->message ? copy(keep, error->message) : "stopped without a word",
     };
 }
@@ -121,8 +122,8 @@ jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
     if (suppressions)
         jx_suppressions_begin(suppressions);
     if (!ctx) {
-        report.unreadable = (jx_error){JX_E_MEMORY, report.path, NULL,
-                                       "no memory to read it"};
+        report.unreadable =
+            (jx_error){JX_E_MEMORY, report.path, NULL, "no memory to read it"};
         return report;
     }
     program = bytes ? jx_input_read(ctx, path, bytes, size)

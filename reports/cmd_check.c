@@ -23,7 +23,8 @@ static const jx_option options[] = {
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
     {"select", 0, JX_OPT_LIST, "CODES",
-     "only these codes, names, or beginnings of codes", offsetof(settings, select)},
+     "only these codes, names, or beginnings of codes",
+     offsetof(settings, select)},
     {"ignore", 0, JX_OPT_LIST, "CODES", "all but these",
      offsetof(settings, ignore)},
     {"fail-on", 0, JX_OPT_CHOICE, "error|warning|note|never",
@@ -96,8 +97,8 @@ static bool set_up(runner *r)
 
     if (!split(r, &s->select, &select) || !split(r, &s->ignore, &ignore))
         return false;
-    r->check.selection = (jx_selection){select.at, (int)select.count,
-                                        ignore.at, (int)ignore.count};
+    r->check.selection = (jx_selection){select.at, (int)select.count, ignore.at,
+                                        (int)ignore.count};
     r->check.min_elements = s->min_elements;
     r->check.deps = s->deps;
     r->check.settle.no_solver = s->no_solver;
@@ -131,8 +132,8 @@ static bool check_all(runner *r)
         const jx_target *target = &r->targets.at[i];
         if (!is_program(r, target))
             continue;
-        r->reports[r->count++] = jx_check_input(
-            r->ctx, target->path, NULL, 0, &r->check, r->suppressions);
+        r->reports[r->count++] = jx_check_input(r->ctx, target->path, NULL, 0,
+                                                &r->check, r->suppressions);
     }
     return r->reports &&
            jx_suppressions_unused(r->suppressions, r->reports, r->count);
@@ -202,8 +203,7 @@ static int finish(runner *r)
     int code = JX_EXIT_OK;
 
     for (int i = 0; i < r->count; i++)
-        code = jx_exit_worse(code,
-                             code_of_report(r->settings, &r->reports[i]));
+        code = jx_exit_worse(code, code_of_report(r->settings, &r->reports[i]));
     render(r, &to);
     complain(r);
     code = jx_exit_worse(code, jx_command_write(r->settings->output, &to));
@@ -250,21 +250,32 @@ static int run(int argc, char **argv)
 }
 
 const jx_command jx_command_check = {
-    "check", "PROGRAM|DIR...", "say what can go wrong in programs",
-    "Reads each program, types it for all sizes, proves what has to hold or shows\n"
-    "sizes for which it does not, and looks for what a trace bakes in by accident.\n"
-    "A program is a jaxpr document (jaxvet.dump), plain or gzipped; - is standard\n"
+    "check",
+    "PROGRAM|DIR...",
+    "say what can go wrong in programs",
+    "Reads each program, types it for all sizes, proves what has to hold or "
+    "shows\n"
+    "sizes for which it does not, and looks for what a trace bakes in by "
+    "accident.\n"
+    "A program is a jaxpr document (jaxvet.dump), plain or gzipped; - is "
+    "standard\n"
     "input.  A folder is walked, and files that are no programs are skipped.\n"
     "\n"
     "  $ jaxvet check model.json\n"
     "  $ jaxvet check exports/ --select SHP --format sarif -o jaxvet.sarif\n"
     "\n"
-    "A finding says how it is known (a counterexample, a proof, a run) and where\n"
-    "in the source it comes from; `jaxvet explain CODE` says what it means.  A\n"
-    "comment `# jaxvet: ignore[CODE] reason` on that line accepts it.  What could\n"
+    "A finding says how it is known (a counterexample, a proof, a run) and "
+    "where\n"
+    "in the source it comes from; `jaxvet explain CODE` says what it means.  "
+    "A\n"
+    "comment `# jaxvet: ignore[CODE] reason` on that line accepts it.  What "
+    "could\n"
     "neither be proved nor refuted is listed as undecided, never as fine.\n"
     "\n"
-    "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program can't be\n"
+    "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program can't "
+    "be\n"
     "read, 5 (with --strict) something is undecided, 2 wrong usage.\n",
-    options, sizeof options / sizeof *options, run,
+    options,
+    sizeof options / sizeof *options,
+    run,
 };

@@ -29,8 +29,8 @@ typedef struct tally {
 typedef struct summary {
     const jx_program *program;
     int64_t equations;
-    JX_VEC(tally) prims;      /* by count, then name */
-    JX_VEC(const char *) effects; /* sorted */
+    JX_VEC(tally) prims;              /* by count, then name */
+    JX_VEC(const char *) effects;     /* sorted */
     JX_VEC(const jx_dim_atom *) vars; /* symbolic sizes, by name and scope */
     int64_t constant_bytes;
     int patterns; /* of all rules */
@@ -112,8 +112,7 @@ static bool count_equations(summary *s, jx_ctx *ctx)
 static void add_vars(summary *s, jx_ctx *ctx, const jx_dim *dim)
 {
     int count = 0;
-    const jx_dim_atom *const *vars =
-        jx_dim_vars(s->program->dims, dim, &count);
+    const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &count);
 
     for (int i = 0; vars && i < count; i++) {
         size_t k = 0;
@@ -223,8 +222,7 @@ static void narrow(const jx_program *program, range *to,
         return;
     if ((coefficient > 0 || c->equal) && bound > to->low)
         to->low = (int64_t)bound;
-    if ((coefficient < 0 || c->equal) &&
-        (!to->has_high || bound < to->high)) {
+    if ((coefficient < 0 || c->equal) && (!to->has_high || bound < to->high)) {
         to->high = (int64_t)bound;
         to->has_high = true;
     }
@@ -332,14 +330,11 @@ static void put_counts(jx_buffer *to, const summary *s)
                          program->nrules, program->nrules == 1 ? "" : "s",
                          s->patterns);
     for (int i = 0; i < program->nrules; i++)
-        jx_buffer_printf(to, "  %s %s%s%s\n",
-                         program->rules[i]->vjp ? "vjp" : "jvp",
-                         program->rules[i]->name ? program->rules[i]->name
-                                                 : "(no name)",
-                         program->rules[i]->truncated ? ", left out: " : "",
-                         program->rules[i]->truncated
-                             ? program->rules[i]->truncated
-                             : "");
+        jx_buffer_printf(
+            to, "  %s %s%s%s\n", program->rules[i]->vjp ? "vjp" : "jvp",
+            program->rules[i]->name ? program->rules[i]->name : "(no name)",
+            program->rules[i]->truncated ? ", left out: " : "",
+            program->rules[i]->truncated ? program->rules[i]->truncated : "");
     if (program->ncomparisons)
         jx_buffer_printf(to, "%d comparisons of sizes while tracing\n",
                          program->ncomparisons);
@@ -423,12 +418,11 @@ static void put_json_sizes(jx_buffer *to, const summary *s)
         for (int k = 0; k < s->program->scopes[i].nconstraints; k++) {
             const jx_scope_constraint *c =
                 &s->program->scopes[i].constraints[k];
-            jx_buffer_printf(to, "%s{\"scope\":%d,\"lhs\":", any ? "," : "",
-                             i);
+            jx_buffer_printf(to, "%s{\"scope\":%d,\"lhs\":", any ? "," : "", i);
             any = true;
             put_json_dim(to, c->lhs);
-            jx_buffer_printf(to, ",\"op\":\"%s\",\"rhs\":",
-                             c->equal ? "==" : ">=");
+            jx_buffer_printf(to,
+                             ",\"op\":\"%s\",\"rhs\":", c->equal ? "==" : ">=");
             put_json_dim(to, c->rhs);
             jx_buffer_putc(to, '}');
         }
@@ -559,12 +553,18 @@ static int run(int argc, char **argv)
 }
 
 const jx_command jx_command_info = {
-    "info", "PROGRAM", "say what is in a program",
-    "Lists the inputs and outputs with their paths, the symbolic sizes with their\n"
-    "bounds and constraints, equations by primitive, constants with their bytes,\n"
+    "info",
+    "PROGRAM",
+    "say what is in a program",
+    "Lists the inputs and outputs with their paths, the symbolic sizes with "
+    "their\n"
+    "bounds and constraints, equations by primitive, constants with their "
+    "bytes,\n"
     "custom derivative rules, effects, and the versions it was traced with.\n"
     "\n"
     "  $ jaxvet info model.json\n"
     "  $ jaxvet info model.json --format json\n",
-    options, sizeof options / sizeof *options, run,
+    options,
+    sizeof options / sizeof *options,
+    run,
 };

@@ -20,8 +20,7 @@ static void put_text(jx_buffer *to)
     for (int code = 1; code < JX_NCODES; code++) {
         const jx_code_info *info = jx_code_of((jx_code)code);
         jx_buffer_printf(to, "%s  %-7s  %-22s  %s\n", info->id,
-                         jx_level_text(info->level), info->name,
-                         info->summary);
+                         jx_level_text(info->level), info->name, info->summary);
     }
 }
 
@@ -70,8 +69,12 @@ static int run(int argc, char **argv)
 }
 
 const jx_command jx_command_rules = {
-    "rules", "", "list all codes",
+    "rules",
+    "",
+    "list all codes",
     "Lists what jaxvet can say: code, level, name, and what it is about.\n"
     "`jaxvet explain CODE` says more.\n",
-    options, sizeof options / sizeof *options, run,
+    options,
+    sizeof options / sizeof *options,
+    run,
 };

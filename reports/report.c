@@ -13,8 +13,9 @@ typedef struct maker {
 
 const char *jx_level_text(jx_level level)
 {
-    return level == JX_ERROR ? "error" : level == JX_WARNING ? "warning"
-                                                             : "note";
+    return level == JX_ERROR     ? "error"
+           : level == JX_WARNING ? "warning"
+                                 : "note";
 }
 
 static bool begins(const char *text, const char *beginning)
@@ -51,8 +52,8 @@ static const char *copy(maker *m, const char *text)
 /* The buffer's text, which is freed. */
 static const char *take(maker *m, jx_buffer *text)
 {
-    const char *kept = jx_arena_string(m->keep->arena, jx_buffer_text(text),
-                                       text->length);
+    const char *kept =
+        jx_arena_string(m->keep->arena, jx_buffer_text(text), text->length);
 
     jx_buffer_free(text);
     return kept;
@@ -94,9 +95,8 @@ static jx_spot spot_of(maker *m, const jx_frame *frame)
         spot.column = column_of(spot.source, frame->column);
     if (frame->end_line >= frame->line && frame->end_column >= 0) {
         spot.end_line = frame->end_line;
-        spot.end_column =
-            column_of(source_line(frame->file, frame->end_line),
-                      frame->end_column);
+        spot.end_column = column_of(source_line(frame->file, frame->end_line),
+                                    frame->end_column);
     }
     return spot;
 }
@@ -246,8 +246,8 @@ static void put_refuted(jx_buffer *to, const jx_claim *claim)
         put_dim(to, goal->rhs);
         break;
     default:
-        jx_buffer_puts(to, goal->kind == JX_GOAL_GE
-                               ? " is less than " : " is not greater than ");
+        jx_buffer_puts(to, goal->kind == JX_GOAL_GE ? " is less than "
+                                                    : " is not greater than ");
         put_dim(to, goal->rhs);
     }
     put_when(to, evidence, goal->kind != JX_GOAL_NE);
@@ -256,7 +256,7 @@ static void put_refuted(jx_buffer *to, const jx_claim *claim)
 static void put_wanted(jx_buffer *to, const jx_goal *goal)
 {
     static const char *const signs[] = {
-        [JX_GOAL_EQ] = "==", [JX_GOAL_NE] = "!=", [JX_GOAL_GE] = ">=",
+        [JX_GOAL_EQ] = "==", [JX_GOAL_NE] = "!=",           [JX_GOAL_GE] = ">=",
         [JX_GOAL_GT] = ">",  [JX_GOAL_DIVIDES] = "divides",
     };
 
@@ -271,9 +271,7 @@ static const char *message_of(maker *m, const jx_claim *claim)
     jx_buffer text = {0};
 
     switch (claim->goal.kind) {
-    case JX_GOAL_DECIDED:
-        put_decided(&text, claim);
-        break;
+    case JX_GOAL_DECIDED: put_decided(&text, claim); break;
     case JX_GOAL_EQ:
     case JX_GOAL_NE:
     case JX_GOAL_GE:
@@ -411,10 +409,15 @@ static void fingerprint(jx_finding *finding, int ordinal)
 static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
 {
     jx_finding finding = {
-        .code = claim->code, .level = claim->level,
-        .verdict = claim->verdict, .order = order, .count = 1,
-        .evidence = evidence_of(claim), .by = copy(m, claim->evidence.by),
-        .note = copy(m, claim->evidence.note), .help = copy(m, claim->help),
+        .code = claim->code,
+        .level = claim->level,
+        .verdict = claim->verdict,
+        .order = order,
+        .count = 1,
+        .evidence = evidence_of(claim),
+        .by = copy(m, claim->evidence.by),
+        .note = copy(m, claim->evidence.note),
+        .help = copy(m, claim->help),
         .suggestion = copy(m, claim->evidence.suggestion),
     };
     jx_buffer equation = {0};
@@ -448,18 +451,10 @@ static void add_claim(maker *m, const jx_claim *claim, int order)
     jx_counts *counts = &m->to->claims;
 
     switch (claim->verdict) {
-    case JX_PROVED:
-        counts->proved++;
-        return;
-    case JX_UNDECIDED:
-        add_undecided(m, claim, order);
-        return;
-    case JX_REFUTED:
-        counts->refuted++;
-        break;
-    case JX_WITNESSED:
-        counts->witnessed++;
-        break;
+    case JX_PROVED: counts->proved++; return;
+    case JX_UNDECIDED: add_undecided(m, claim, order); return;
+    case JX_REFUTED: counts->refuted++; break;
+    case JX_WITNESSED: counts->witnessed++; break;
     }
     JX_PUSH(m->keep->arena, &m->to->findings, finding_of(m, claim, order));
 }

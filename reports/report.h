@@ -35,14 +35,14 @@ typedef struct jx_finding {
     const char *why;      /* of an undecided one */
     jx_spot where;
     int ncalls;
-    const jx_spot *calls;  /* who called, innermost first */
-    const char *equation;  /* "gt i32[512,1] i32[512] -> bool[512,512]" */
+    const jx_spot *calls; /* who called, innermost first */
+    const char *equation; /* "gt i32[512,1] i32[512] -> bool[512,512]" */
     int nsizes;
-    const jx_size *sizes;  /* the counterexample */
+    const jx_size *sizes;                 /* the counterexample */
     const char *note, *help, *suggestion; /* or NULL */
-    char fingerprint[65];  /* stable while lines move; see report.c */
-    int order;             /* of the claim in its program */
-    int count;             /* identical ones at this place */
+    char fingerprint[65]; /* stable while lines move; see report.c */
+    int order;            /* of the claim in its program */
+    int count;            /* identical ones at this place */
 } jx_finding;
 
 typedef JX_VEC(jx_finding) jx_findings;
@@ -98,7 +98,8 @@ typedef struct jx_sources jx_sources; /* source.h */
 
 typedef struct jx_text_options {
     bool colour;
-    jx_sources *sources; /* where lines that no input embeds come from; or NULL */
+    jx_sources
+        *sources; /* where lines that no input embeds come from; or NULL */
 } jx_text_options;
 
 void jx_report_text(const jx_report_list *reports,

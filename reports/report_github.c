@@ -10,7 +10,9 @@
 enum { SHOWN_PER_LEVEL = 10 };
 
 static const char *const commands[] = {
-    [JX_NOTE] = "notice", [JX_WARNING] = "warning", [JX_ERROR] = "error",
+    [JX_NOTE] = "notice",
+    [JX_WARNING] = "warning",
+    [JX_ERROR] = "error",
 };
 
 static void put_escaped(jx_buffer *to, const char *text, bool property)
@@ -114,7 +116,8 @@ void jx_report_github(const jx_report_list *reports, jx_buffer *to)
     for (int i = 0; i < reports->count; i++)
         undecided += reports->at[i].claims.undecided;
     if (undecided)
-        jx_buffer_printf(to, "::notice title=undecided::%lld obligation%s "
-                             "stayed undecided\n",
+        jx_buffer_printf(to,
+                         "::notice title=undecided::%lld obligation%s "
+                         "stayed undecided\n",
                          (long long)undecided, undecided == 1 ? "" : "s");
 }

@@ -5,8 +5,8 @@
  *
  * Keys come in this order; one whose value is not known is left out (but for
  * those of a program).  Lines and columns count from 1. */
-#include "reports/report.h"
 #include "frontend/base/json.h"
+#include "reports/report.h"
 
 /* `,` before all members but the first; `key` is plain. */
 static void put_key(jx_buffer *to, bool *any, const char *key)
@@ -26,8 +26,7 @@ static void put_text(jx_buffer *to, bool *any, const char *key,
     jx_json_put_text(to, text);
 }
 
-static void put_number(jx_buffer *to, bool *any, const char *key,
-                       int64_t value)
+static void put_number(jx_buffer *to, bool *any, const char *key, int64_t value)
 {
     put_key(to, any, key);
     jx_json_put_int(to, value);

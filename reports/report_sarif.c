@@ -6,8 +6,8 @@
  * obligation that is undecided is a result of kind "open"; an unreadable input
  * is a notification of the run.  Nothing is cut off; a run that exceeds what
  * GitHub takes says so in a notification. */
-#include "reports/report.h"
 #include "frontend/base/json.h"
+#include "reports/report.h"
 #include "reports/rules.h"
 #include "reports/versions.h"
 
@@ -16,7 +16,9 @@
 enum { GITHUB_RESULTS = 25000 };
 
 static const char *const levels[] = {
-    [JX_NOTE] = "note", [JX_WARNING] = "warning", [JX_ERROR] = "error",
+    [JX_NOTE] = "note",
+    [JX_WARNING] = "warning",
+    [JX_ERROR] = "error",
 };
 
 static void put_message(jx_buffer *to, const char *text)
@@ -55,8 +57,8 @@ static void put_region(jx_buffer *to, const jx_spot *spot)
         jx_buffer_printf(to, ",\"startColumn\":%d", spot->column);
     if (spot->column && spot->end_line >= spot->line && spot->end_column &&
         (spot->end_line > spot->line || spot->end_column > spot->column))
-        jx_buffer_printf(to, ",\"endLine\":%d,\"endColumn\":%d",
-                         spot->end_line, spot->end_column);
+        jx_buffer_printf(to, ",\"endLine\":%d,\"endColumn\":%d", spot->end_line,
+                         spot->end_column);
     if (spot->source) {
         jx_buffer_puts(to, ",\"snippet\":");
         put_message(to, spot->source);
@@ -145,8 +147,7 @@ static void put_result(jx_buffer *to, const jx_report *report,
     bool open = finding->verdict == JX_UNDECIDED;
 
     jx_buffer_printf(to, "{\"ruleId\":\"%s\",\"ruleIndex\":%d,",
-                     jx_code_of(finding->code)->id,
-                     rule_index[finding->code]);
+                     jx_code_of(finding->code)->id, rule_index[finding->code]);
     jx_buffer_printf(to, "\"kind\":\"%s\",\"level\":\"%s\",\"message\":",
                      open ? "open" : "fail",
                      open ? "none" : levels[finding->level]);
@@ -181,15 +182,15 @@ static void put_rule(jx_buffer *to, jx_code code)
     jx_json_put_text(to, jx_rule_why(code));
     jx_buffer_puts(to, ",\"markdown\":");
     jx_json_put_text(to, jx_rule_why(code));
-    jx_buffer_printf(to,
-                     "},\"defaultConfiguration\":{\"level\":\"%s\"},"
-                     "\"properties\":{\"precision\":\"%s\","
-                     "\"problem.severity\":\"%s\",\"tags\":[\"jax\",\"%.3s\"]}}",
-                     levels[info->level],
-                     info->class == JX_OBLIGATION ? "very-high" : "high",
-                     info->level == JX_NOTE ? "recommendation"
-                                            : levels[info->level],
-                     info->id);
+    jx_buffer_printf(
+        to,
+        "},\"defaultConfiguration\":{\"level\":\"%s\"},"
+        "\"properties\":{\"precision\":\"%s\","
+        "\"problem.severity\":\"%s\",\"tags\":[\"jax\",\"%.3s\"]}}",
+        levels[info->level],
+        info->class == JX_OBLIGATION ? "very-high" : "high",
+        info->level == JX_NOTE ? "recommendation" : levels[info->level],
+        info->id);
 }
 
 static void mark_used(const jx_findings *list, bool *used)
@@ -299,10 +300,12 @@ void jx_report_sarif(const jx_report_list *reports, jx_buffer *to)
 {
     int rule_index[JX_NCODES] = {0}, results;
 
-    jx_buffer_puts(to, "{\"$schema\":\"https://json.schemastore.org/"
-                       "sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{"
-                       "\"tool\":{\"driver\":{\"name\":\"jaxvet\",\"version\":\""
-                       JX_VERSION "\",");
+    jx_buffer_puts(
+        to,
+        "{\"$schema\":\"https://json.schemastore.org/"
+        "sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{"
+        "\"tool\":{\"driver\":{\"name\":\"jaxvet\",\"version\":\"" JX_VERSION
+        "\",");
     put_rules(to, reports, rule_index);
     jx_buffer_puts(to, "}},\"columnKind\":\"unicodeCodePoints\",\"results\":[");
     results = put_results(to, reports, rule_index);

@@ -135,8 +135,8 @@ static void put_carets(const writer *w, const jx_spot *spot, const char *line,
         return;
     end = spot->end_line == spot->line && spot->end_column > spot->column
               ? skip(line, spot->end_column - 1)
-              : spot->end_line > spot->line ? line + strlen(line)
-                                            : skip(begin, 1);
+          : spot->end_line > spot->line ? line + strlen(line)
+                                        : skip(begin, 1);
     put_spaces(w, 1 + cells(line, begin));
     set_style(w, s);
     for (int i = cells(begin, end); i > 0; i--)
@@ -336,8 +336,7 @@ static sums sum_up(const jx_report_list *reports)
     return s;
 }
 
-static void put_count(jx_buffer *to, bool *any, int64_t count,
-                      const char *what)
+static void put_count(jx_buffer *to, bool *any, int64_t count, const char *what)
 {
     if (!count)
         return;
@@ -371,15 +370,14 @@ static void put_totals(const writer *w, const jx_report_list *reports)
               "findings are suppressed by comments");
     put_aside(w, s.unreadable, "program can't be read",
               "programs can't be read");
-    put_aside(w, reports->skipped, "other file skipped",
-              "other files skipped");
-    jx_buffer_printf(
-        w->to,
-        "%d program%s: %lld proved, %lld refuted, %lld witnessed, "
-        "%lld undecided\n",
-        reports->count, reports->count == 1 ? "" : "s",
-        (long long)s.claims.proved, (long long)s.claims.refuted,
-        (long long)s.claims.witnessed, (long long)s.claims.undecided);
+    put_aside(w, reports->skipped, "other file skipped", "other files skipped");
+    jx_buffer_printf(w->to,
+                     "%d program%s: %lld proved, %lld refuted, %lld witnessed, "
+                     "%lld undecided\n",
+                     reports->count, reports->count == 1 ? "" : "s",
+                     (long long)s.claims.proved, (long long)s.claims.refuted,
+                     (long long)s.claims.witnessed,
+                     (long long)s.claims.undecided);
 }
 
 void jx_report_text(const jx_report_list *reports,

@@ -2,9 +2,8 @@
 #include "reports/rules.h"
 
 static const jx_rule_text texts[JX_NCODES] = {
-#define RULE(code, command, language, why, fails, passes)                     \
-    [JX_CODE_##code] = {JX_CODE_##code, why,   command,                       \
-                        language,       fails, passes},
+#define RULE(code, command, language, why, fails, passes)                      \
+    [JX_CODE_##code] = {JX_CODE_##code, why, command, language, fails, passes},
 #include "reports/rules/rules.def"
 #undef RULE
 };

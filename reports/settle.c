@@ -39,18 +39,12 @@ static bool relation_named(const char *op, jx_relation *relation)
 static jx_relation opposite(jx_relation relation)
 {
     switch (relation) {
-    case JX_REL_EQ:
-        return JX_REL_NE;
-    case JX_REL_NE:
-        return JX_REL_EQ;
-    case JX_REL_GE:
-        return JX_REL_LT;
-    case JX_REL_LE:
-        return JX_REL_GT;
-    case JX_REL_GT:
-        return JX_REL_LE;
-    case JX_REL_LT:
-        break;
+    case JX_REL_EQ: return JX_REL_NE;
+    case JX_REL_NE: return JX_REL_EQ;
+    case JX_REL_GE: return JX_REL_LT;
+    case JX_REL_LE: return JX_REL_GT;
+    case JX_REL_GT: return JX_REL_LE;
+    case JX_REL_LT: break;
     }
     return JX_REL_GE;
 }
@@ -59,20 +53,11 @@ static bool question_of(const jx_goal *goal, question *q)
 {
     *q = (question){goal->lhs, goal->rhs, JX_REL_EQ, false, goal->scope};
     switch (goal->kind) {
-    case JX_GOAL_EQ:
-        return true;
-    case JX_GOAL_NE:
-        q->relation = JX_REL_NE;
-        return true;
-    case JX_GOAL_GE:
-        q->relation = JX_REL_GE;
-        return true;
-    case JX_GOAL_GT:
-        q->relation = JX_REL_GT;
-        return true;
-    case JX_GOAL_DIVIDES:
-        q->divides = true;
-        return true;
+    case JX_GOAL_EQ: return true;
+    case JX_GOAL_NE: q->relation = JX_REL_NE; return true;
+    case JX_GOAL_GE: q->relation = JX_REL_GE; return true;
+    case JX_GOAL_GT: q->relation = JX_REL_GT; return true;
+    case JX_GOAL_DIVIDES: q->divides = true; return true;
     case JX_GOAL_DECIDED:
         if (!relation_named(goal->comparison->op, &q->relation))
             return false;
@@ -80,8 +65,7 @@ static bool question_of(const jx_goal *goal, question *q)
             q->relation = opposite(q->relation);
         return true;
     case JX_GOAL_NONE:
-    case JX_GOAL_FALSE:
-        break;
+    case JX_GOAL_FALSE: break;
     }
     return false;
 }
@@ -95,18 +79,20 @@ static jx_prover *new_prover(settler *s, int scope)
     int count = from ? from->nconstraints : 0;
     jx_constraint *to = JX_NEW_ARRAY(program->ctx->arena, count, jx_constraint);
     jx_prover_options options = {
-        .base = program->base, .base_is_set = true,
-        .no_solver = s->options->no_solver, .suggest = s->options->suggest,
+        .base = program->base,
+        .base_is_set = true,
+        .no_solver = s->options->no_solver,
+        .suggest = s->options->suggest,
         .solver = s->options->solver,
     };
 
     if (!to)
         return NULL;
     for (int i = 0; i < count; i++)
-        to[i] = (jx_constraint){from->constraints[i].lhs,
-                                from->constraints[i].equal ? JX_REL_EQ
-                                                           : JX_REL_GE,
-                                from->constraints[i].rhs};
+        to[i] =
+            (jx_constraint){from->constraints[i].lhs,
+                            from->constraints[i].equal ? JX_REL_EQ : JX_REL_GE,
+                            from->constraints[i].rhs};
     return jx_prover_new(program->ctx, program->dims, to, count, &options);
 }
 
@@ -172,18 +158,12 @@ static bool assigned(void *env, const jx_dim_atom *var, int64_t *value)
 static bool compare(int64_t a, jx_relation relation, int64_t b)
 {
     switch (relation) {
-    case JX_REL_EQ:
-        return a == b;
-    case JX_REL_NE:
-        return a != b;
-    case JX_REL_GE:
-        return a >= b;
-    case JX_REL_LE:
-        return a <= b;
-    case JX_REL_GT:
-        return a > b;
-    case JX_REL_LT:
-        return a < b;
+    case JX_REL_EQ: return a == b;
+    case JX_REL_NE: return a != b;
+    case JX_REL_GE: return a >= b;
+    case JX_REL_LE: return a <= b;
+    case JX_REL_GT: return a > b;
+    case JX_REL_LT: return a < b;
     }
     return false;
 }
@@ -209,8 +189,8 @@ static bool evaluate(const question *q, const jx_assignment *at,
 
 /* Adds the dim's variables that have no value yet, at the least they may be:
  * constraints do not name them. */
-static void complete(settler *s, const jx_dim *dim, jx_assigned *at,
-                     int *count, int capacity)
+static void complete(settler *s, const jx_dim *dim, jx_assigned *at, int *count,
+                     int capacity)
 {
     int n = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &n);
@@ -278,8 +258,8 @@ static bool equal_sizes(settler *s, const question *q, jx_assignment *at)
     int64_t limit, lhs, rhs;
     jx_assigned *all;
     int count = 0;
-    const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, q->rhs,
-                                                 &count);
+    const jx_dim_atom *const *vars =
+        jx_dim_vars(s->program->dims, q->rhs, &count);
 
     if (q->relation != JX_REL_GE || q->divides || count < 2 || !vars ||
         !jx_dim_is_int(q->lhs, &limit) || limit < INT8_MAX)
@@ -367,8 +347,7 @@ static const char *why_contradicting(settler *s, int scope,
  * is wrong somewhere need not matter. */
 static void doubt(jx_claim *claim)
 {
-    if (claim->goal.kind != JX_GOAL_DECIDED ||
-        claim->verdict != JX_REFUTED ||
+    if (claim->goal.kind != JX_GOAL_DECIDED || claim->verdict != JX_REFUTED ||
         jx_asking_of(claim->goal.comparison, NULL) != JX_ASKING_UNKNOWN)
         return;
     claim->verdict = JX_UNDECIDED;
@@ -399,18 +378,13 @@ static void settle(settler *s, jx_claim *claim)
     claim->evidence.by = answer->by;
     claim->evidence.why = answer->why;
     switch (answer->truth) {
-    case JX_TRUE:
-        claim->verdict = JX_PROVED;
-        break;
+    case JX_TRUE: claim->verdict = JX_PROVED; break;
     case JX_FALSE:
-    case JX_DEPENDS:
-        refute(s, claim, &q, answer);
-        break;
+    case JX_DEPENDS: refute(s, claim, &q, answer); break;
     case JX_CONTRADICTION:
         claim->evidence.why = why_contradicting(s, q.scope, answer);
         break;
-    case JX_UNKNOWN:
-        break;
+    case JX_UNKNOWN: break;
     }
     suggest(s, claim, answer);
     doubt(claim);

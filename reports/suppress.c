@@ -227,14 +227,19 @@ static bool was_looked_for(const jx_suppressions *in, const char *text)
     return !known; /* a code that does not exist */
 }
 
-static bool add_unused(jx_suppressions *in, jx_report *to,
-                       const comment *at, const char *text)
+static bool add_unused(jx_suppressions *in, jx_report *to, const comment *at,
+                       const char *text)
 {
     jx_arena *arena = in->keep->arena;
     jx_finding finding = {
-        .code = JX_CODE_SUP001, .level = jx_code_of(JX_CODE_SUP001)->level,
-        .verdict = JX_WITNESSED, .evidence = "proof", .count = 1,
-        .where = {.file = at->file, .line = at->line, .column = at->column,
+        .code = JX_CODE_SUP001,
+        .level = jx_code_of(JX_CODE_SUP001)->level,
+        .verdict = JX_WITNESSED,
+        .evidence = "proof",
+        .count = 1,
+        .where = {.file = at->file,
+                  .line = at->line,
+                  .column = at->column,
                   .source = at->source},
         .help = "remove it from the comment",
     };
@@ -243,8 +248,9 @@ static bool add_unused(jx_suppressions *in, jx_report *to,
     for (int code = 1; code < JX_NCODES; code++)
         known |= accepts(text, (jx_code)code);
     finding.message = jx_arena_printf(
-        arena, known ? "nothing here is %s: the comment suppresses nothing"
-                     : "there is no code %s for the comment to suppress",
+        arena,
+        known ? "nothing here is %s: the comment suppresses nothing"
+              : "there is no code %s for the comment to suppress",
         text);
     JX_PUSH(arena, &to->findings, finding);
     to->claims.witnessed++;

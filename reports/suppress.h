@@ -27,7 +27,6 @@ bool jx_suppressions_read(jx_suppressions *in, const jx_program *program);
 void jx_suppress(jx_suppressions *in, jx_report *report);
 /* After all programs: adds a SUP001 for each code that suppressed nothing, to
  * the report of the first program that has the line. */
-bool jx_suppressions_unused(jx_suppressions *in, jx_report *reports,
-                            int count);
+bool jx_suppressions_unused(jx_suppressions *in, jx_report *reports, int count);
 
 #endif

@@ -38,7 +38,8 @@ static bool is_scalar(const jx_aval *aval)
 /* An input, or what a loop carries: changes from run to run or step to step. */
 static int new_varying(flattener *f, const jx_aval *aval)
 {
-    return new_value(f, (jx_flat_value){.aval = aval, .node = -1,
+    return new_value(f, (jx_flat_value){.aval = aval,
+                                        .node = -1,
                                         .varies = true,
                                         .splat = is_scalar(aval)});
 }
@@ -82,7 +83,9 @@ static int number_of(flattener *f, jx_intern *table, uint64_t hash,
 
 static int value_of_array(flattener *f, const jx_array *array)
 {
-    jx_flat_value value = {.aval = array->aval, .node = -1, .array = array,
+    jx_flat_value value = {.aval = array->aval,
+                           .node = -1,
+                           .array = array,
                            .splat = array->splat || is_scalar(array->aval)};
 
     return number_of(f, &f->arrays, jx_hash_mix(1, (uintptr_t)array), array,
@@ -91,8 +94,10 @@ static int value_of_array(flattener *f, const jx_array *array)
 
 static int value_of_literal(flattener *f, const jx_literal *literal)
 {
-    jx_flat_value value = {.aval = literal->aval, .node = -1,
-                           .array = literal->array, .literal = literal,
+    jx_flat_value value = {.aval = literal->aval,
+                           .node = -1,
+                           .array = literal->array,
+                           .literal = literal,
                            .splat = !literal->array || literal->array->splat};
     uint64_t hash = jx_hash_bytes(literal->bits, sizeof literal->bits);
 
@@ -131,8 +136,8 @@ static bool same_param(const jx_value *a, const jx_value *b)
 
 static bool same_ctx(const jx_eqn_ctx *a, const jx_eqn_ctx *b)
 {
-    return a == b || (a && b &&
-                      a->threefry_partitionable == b->threefry_partitionable);
+    return a == b ||
+           (a && b && a->threefry_partitionable == b->threefry_partitionable);
 }
 
 /* A node in the table of those that exist, or one that may join it. */
@@ -180,10 +185,8 @@ static bool varies_by_itself(const jx_eqn *eqn)
     case JX_PRIM_unknown:
     case JX_PRIM_rng_uniform:
     case JX_PRIM_platform_index:
-    case JX_PRIM_call_exported:
-        return true;
-    default:
-        return eqn->effects.count > 0;
+    case JX_PRIM_call_exported: return true;
+    default: return eqn->effects.count > 0;
     }
 }
 
@@ -192,8 +195,7 @@ static bool in_family(const jx_eqn *eqn, const char *family)
 {
     static const char *const families[JX_NPRIMS] = {
         [JX_PRIM_unknown] = "",
-#define PRIM(id, name, nins, nouts, params, type, plan)                       \
-    [JX_PRIM_##id] = #plan,
+#define PRIM(id, name, nins, nouts, params, type, plan) [JX_PRIM_##id] = #plan,
 #include "frontend/ir/prims.def"
 #undef PRIM
     };
@@ -211,10 +213,8 @@ bool jx_flat_moves(const jx_eqn *eqn)
     case JX_PRIM_iota:
     case JX_PRIM_iota_2x32_shape:
     case JX_PRIM_reshape:
-    case JX_PRIM_tile:
-        return true;
-    default:
-        return in_family(eqn, "view") || in_family(eqn, "identity");
+    case JX_PRIM_tile: return true;
+    default: return in_family(eqn, "view") || in_family(eqn, "identity");
     }
 }
 
@@ -271,8 +271,8 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
     uint64_t hash = hash_node(eqn, ins);
     const jx_flat_node *equal = alone ? NULL : find_equal(f, eqn, ins, hash);
     int *outs = JX_NEW_ARRAY(f->ctx->arena, eqn->nouts, int);
-    jx_flat_node node = {eqn, in->jaxpr, in->calls, eqn->nins, eqn->nouts,
-                         ins, outs, nresults, results, 1, false};
+    jx_flat_node node = {eqn,  in->jaxpr, in->calls, eqn->nins, eqn->nouts, ins,
+                         outs, nresults,  results,   1,         false};
 
     if (!outs || (!alone && !equal && !keep_node(f, eqn, ins, hash)))
         return false;
@@ -280,9 +280,10 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
         const jx_aval *aval = eqn->outs[i]->aval;
         outs[i] = equal ? equal->outs[i]
                         : new_value(f, (jx_flat_value){
-                              .aval = aval, .node = (int)f->flat->nodes.count,
-                              .varies = varies,
-                              .splat = splat || is_scalar(aval)});
+                                           .aval = aval,
+                                           .node = (int)f->flat->nodes.count,
+                                           .varies = varies,
+                                           .splat = splat || is_scalar(aval)});
         in->values[eqn->outs[i]->id] = outs[i];
     }
     if (!equal)
@@ -299,8 +300,7 @@ static const jx_closed *body_of(const jx_eqn *eqn)
     case JX_PRIM_jit:
     case JX_PRIM_pjit:
     case JX_PRIM_remat2:
-    case JX_PRIM_checkpoint:
-        return &((const jx_p_call *)eqn->typed)->jaxpr;
+    case JX_PRIM_checkpoint: return &((const jx_p_call *)eqn->typed)->jaxpr;
     case JX_PRIM_closed_call:
     case JX_PRIM_core_call:
         return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
@@ -308,8 +308,7 @@ static const jx_closed *body_of(const jx_eqn *eqn)
         return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
     case JX_PRIM_custom_vjp_call:
         return &((const jx_p_custom_vjp *)eqn->typed)->call_jaxpr;
-    default:
-        return NULL;
+    default: return NULL;
     }
 }
 
@@ -418,8 +417,7 @@ static bool add_control(flattener *f, const scope *in, const jx_eqn *eqn,
         case JX_PRIM_cond:
             ok = walk_cond(f, in, eqn, ins, &results, &nresults);
             break;
-        default:
-            break;
+        default: break;
         }
     return ok && add_node(f, in, eqn, ins, nresults, results);
 }
@@ -454,8 +452,7 @@ static bool walk(flattener *f, const jx_closed *closed, const jx_calls *calls,
                  const int *ins, int *outs)
 {
     const jx_jaxpr *jaxpr = closed->jaxpr;
-    scope in = {jaxpr, calls,
-                JX_NEW_ARRAY(f->ctx->arena, jaxpr->nvars, int)};
+    scope in = {jaxpr, calls, JX_NEW_ARRAY(f->ctx->arena, jaxpr->nvars, int)};
 
     if (!in.values)
         return false;

@@ -17,7 +17,7 @@
 /* One value: a program's input, a constant, a literal, or a node's result. */
 typedef struct jx_flat_value {
     const jx_aval *aval;
-    int node;    /* that makes it, or -1 */
+    int node;                  /* that makes it, or -1 */
     const jx_array *array;     /* of a constant */
     const jx_literal *literal; /* of a literal */
     bool varies; /* depends on the program's inputs, or on its surroundings */
@@ -33,7 +33,7 @@ typedef struct jx_flat_node {
     const int *ins, *outs;
     int nresults; /* of the bodies of a loop or branch: needed by the node */
     const int *results;
-    int copies;   /* how often the program computes this */
+    int copies; /* how often the program computes this */
     bool live;
 } jx_flat_node;
 

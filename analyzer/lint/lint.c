@@ -8,7 +8,8 @@ bool jx_lint(jx_analysis *to, const jx_lint_options *options)
 #include "analyzer/lint/lints.def"
 #undef LINT
     };
-    jx_linter lint = {.to = to, .program = to->program,
+    jx_linter lint = {.to = to,
+                      .program = to->program,
                       .ctx = to->program->ctx,
                       .options = {JX_LINT_MIN_ELEMENTS}};
 
@@ -27,8 +28,8 @@ bool jx_lint(jx_analysis *to, const jx_lint_options *options)
     return jx_ok(lint.ctx);
 }
 
-jx_claim *jx_lint_claim(jx_linter *lint, jx_code code,
-                        const jx_flat_node *node, const char *what)
+jx_claim *jx_lint_claim(jx_linter *lint, jx_code code, const jx_flat_node *node,
+                        const char *what)
 {
     jx_claim *claim = jx_claim_add(lint->ctx, &lint->to->claims, code);
 
@@ -88,8 +89,8 @@ void jx_lint_describe(const jx_aval *aval, jx_buffer *to)
 
 const char *jx_lint_text(jx_linter *lint, jx_buffer *from)
 {
-    const char *text = jx_arena_string(lint->ctx->arena, jx_buffer_text(from),
-                                       from->length);
+    const char *text =
+        jx_arena_string(lint->ctx->arena, jx_buffer_text(from), from->length);
 
     jx_buffer_free(from);
     return text;

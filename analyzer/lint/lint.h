@@ -34,8 +34,8 @@ typedef struct jx_linter {
 
 /* A witnessed probe at a node (NULL: at the program); `what` is its message.
  * NULL without memory. */
-jx_claim *jx_lint_claim(jx_linter *lint, jx_code code,
-                        const jx_flat_node *node, const char *what);
+jx_claim *jx_lint_claim(jx_linter *lint, jx_code code, const jx_flat_node *node,
+                        const char *what);
 
 /* Bytes of an array of that aval, saturating; -1 if a size is symbolic. */
 int64_t jx_lint_bytes(const jx_aval *aval);

@@ -56,13 +56,11 @@ static bool is_ramp(const works *w, const jx_flat_node *node)
     int ramps = 0;
 
     switch (node->eqn->prim->id) {
-    case JX_PRIM_iota:
-        return true;
+    case JX_PRIM_iota: return true;
     case JX_PRIM_mul:
     case JX_PRIM_add:
     case JX_PRIM_sub:
-    case JX_PRIM_concatenate:
-        break;
+    case JX_PRIM_concatenate: break;
     default:
         if (!jx_flat_moves(node->eqn) || node->nins != 1)
             return false;
@@ -73,8 +71,7 @@ static bool is_ramp(const works *w, const jx_flat_node *node)
         else if (!w->flat->values.at[node->ins[i]].splat)
             return false;
     }
-    return ramps == 1 ||
-           (ramps && node->eqn->prim->id == JX_PRIM_concatenate);
+    return ramps == 1 || (ramps && node->eqn->prim->id == JX_PRIM_concatenate);
 }
 
 /* What handling this value costs the step that computes it. */
@@ -104,9 +101,8 @@ static work work_of_node(const works *all, const jx_flat_node *node)
     if (jx_flat_moves(node->eqn) || (node->nouts && all->ramps[node->outs[0]]))
         return w;
     for (int i = 0; i < node->nouts + node->nins; i++) {
-        own = work_of_value(all, i < node->nouts
-                                     ? node->outs[i]
-                                     : node->ins[i - node->nouts]);
+        own = work_of_value(all, i < node->nouts ? node->outs[i]
+                                                 : node->ins[i - node->nouts]);
         join(&w, &own);
     }
     w.dot |= is_dot(node->eqn) && w.elements > 0;
@@ -149,8 +145,8 @@ static bool report_work(jx_linter *lint, const jx_flat_node *node,
                      steps == 1 ? "" : "s");
     if (node->copies > 1)
         jx_buffer_printf(&text, ", written %d times", node->copies);
-    claim = jx_lint_claim(lint, JX_CODE_STG001, node,
-                          jx_lint_text(lint, &text));
+    claim =
+        jx_lint_claim(lint, JX_CODE_STG001, node, jx_lint_text(lint, &text));
     if (!claim)
         return false;
     claim->help = w->symbolic
@@ -242,8 +238,8 @@ bool jx_lint_constant_work(jx_linter *lint)
             continue;
         all.ramps[node->outs[0]] = is_ramp(&all, node);
         all.done[n] = work_of_node(&all, node);
-        if (frontier[n] && !consider(lint, &all.done[n], (int)n, told, stack,
-                                     stamps))
+        if (frontier[n] &&
+            !consider(lint, &all.done[n], (int)n, told, stack, stamps))
             return false;
     }
     return true;
@@ -267,9 +263,8 @@ static bool same_array(const void *kept, const void *key)
 {
     const jx_array *a = kept, *b = key;
 
-    return a->aval == b->aval && a->splat == b->splat &&
-           a->bytes == b->bytes && a->data && b->data &&
-           memcmp(a->data, b->data, a->bytes) == 0;
+    return a->aval == b->aval && a->splat == b->splat && a->bytes == b->bytes &&
+           a->data && b->data && memcmp(a->data, b->data, a->bytes) == 0;
 }
 
 /* True for the first array of those with the same contents. */
@@ -296,8 +291,7 @@ static bool report_constant(jx_linter *lint, const jx_array *array,
                               ? " whose elements are all equal is part of the "
                                 "program"
                               : " is part of the program");
-    claim = jx_lint_claim(lint, JX_CODE_STG002, use,
-                          jx_lint_text(lint, &text));
+    claim = jx_lint_claim(lint, JX_CODE_STG002, use, jx_lint_text(lint, &text));
     if (!claim)
         return false;
     claim->help = array->splat ? "make it inside the function: jnp.full costs "
@@ -434,8 +428,8 @@ static bool report_arithmetic(jx_linter *lint, const jx_flat_node *node)
                      node->eqn->prim->name);
     jx_buffer_puts(&text,
                    jx_dtype_of(node->eqn->outs[0]->aval->dtype)->short_name);
-    claim = jx_lint_claim(lint, JX_CODE_STG003, node,
-                          jx_lint_text(lint, &text));
+    claim =
+        jx_lint_claim(lint, JX_CODE_STG003, node, jx_lint_text(lint, &text));
     if (!claim)
         return false;
     claim->help = "sizes are Python numbers: multiply them with Python's "

@@ -87,9 +87,9 @@ static interval of_iota(const bounder *b, const jx_eqn *eqn)
 
     if (!p || p->dimension < 0 || p->dimension >= p->shape.count)
         return none;
-    return (interval){jx_dim_int(b->dims, 0),
-                      jx_dim_sub(b->dims, p->shape.at[p->dimension],
-                                 jx_dim_int(b->dims, 1))};
+    return (interval){
+        jx_dim_int(b->dims, 0),
+        jx_dim_sub(b->dims, p->shape.at[p->dimension], jx_dim_int(b->dims, 1))};
 }
 
 static interval of_product(const bounder *b, interval x, interval y)
@@ -114,10 +114,8 @@ static interval of_two(const bounder *b, jx_prim_id prim, interval x,
     case JX_PRIM_sub:
         return (interval){jx_dim_sub(b->dims, x.low, y.high),
                           jx_dim_sub(b->dims, x.high, y.low)};
-    case JX_PRIM_mul:
-        return of_product(b, x, y);
-    default:
-        return none;
+    case JX_PRIM_mul: return of_product(b, x, y);
+    default: return none;
     }
 }
 
@@ -166,8 +164,8 @@ static bool claim_fits(const bounder *b, const jx_flat_node *node,
 
     jx_buffer_printf(&text, "`%s` computes in %s", node->eqn->prim->name,
                      jx_dtype_of(dtype)->short_name);
-    claim = jx_lint_claim(lint, JX_CODE_IDX004, node,
-                          jx_lint_text(lint, &text));
+    claim =
+        jx_lint_claim(lint, JX_CODE_IDX004, node, jx_lint_text(lint, &text));
     if (!claim)
         return false;
     claim->verdict = JX_UNDECIDED;
@@ -203,8 +201,7 @@ static bool visit(bounder *b, const jx_flat_node *node)
         b->wraps[out] |= b->wraps[node->ins[i]];
     found = of_node(b, node);
     b->known[out] = found;
-    if (b->wraps[out] || !node->live || !found.high ||
-        !is_product(found.high))
+    if (b->wraps[out] || !node->live || !found.high || !is_product(found.high))
         return true;
     b->wraps[out] = true; /* said once, where it begins */
     if (!claim_fits(b, node, found.high))
@@ -217,7 +214,8 @@ bool jx_lint_size_arithmetic(jx_linter *lint)
 {
     const jx_flat *flat = lint->flat;
     bounder b = {
-        lint, lint->program->dims,
+        lint,
+        lint->program->dims,
         JX_NEW_ARRAY(lint->ctx->arena, flat->values.count, interval),
         JX_NEW_ARRAY(lint->ctx->arena, flat->values.count, bool),
     };

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# shellcheck disable=SC2154 # $work is run.sh's
+# shellcheck disable=SC2154,SC2016 # $work is run.sh's; backquotes are meant
 # check, info, explain and rules from outside: exit codes, selection, folders.
 rules=tests/rules
 wrong=$rules/SHP001_fails.json.gz

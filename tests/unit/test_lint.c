@@ -27,17 +27,16 @@ static const char head[] =
     "\"broadcast_in_dim\",\"select_n\",\"mul\",\"dim_as_value\"],"
     "\"jaxprs\":[%s]}\n";
 
-#define IOTA(axis, aval, dt)                                                  \
-    "[0,[],[" aval "],{\"dimension\":" axis ",\"dtype\":{\"$dt\":\"" dt      \
+#define IOTA(axis, aval, dt)                                                   \
+    "[0,[],[" aval "],{\"dimension\":" axis ",\"dtype\":{\"$dt\":\"" dt        \
     "\"},\"shape\":[64,64],\"sharding\":null},-1,-1,-1]"
 #define SIN(from) "[1,[" from "],[0],{\"accuracy\":null},-1,-1,-1]"
 #define ADD(a, b) "[2,[" a "," b "],[0],{},-1,-1,-1]"
-#define JIT(jaxpr, from)                                                      \
-    "[3,[" from "],[0],{\"ctx_mesh\":null,\"donated_invars\":[false],"       \
-    "\"inline\":false,\"jaxpr\":{\"$jaxpr\":" jaxpr                          \
+#define JIT(jaxpr, from)                                                       \
+    "[3,[" from "],[0],{\"ctx_mesh\":null,\"donated_invars\":[false],"         \
+    "\"inline\":false,\"jaxpr\":{\"$jaxpr\":" jaxpr                            \
     "},\"keep_unused\":false,\"name\":\"g\"},-1,-1,-1]"
-#define JAXPR(eqns, out)                                                      \
-    "{\"in\":[0],\"eqns\":[" eqns "],\"out\":[" out "]}"
+#define JAXPR(eqns, out) "{\"in\":[0],\"eqns\":[" eqns "],\"out\":[" out "]}"
 
 typedef struct linted {
     jx_ctx *ctx;
@@ -57,8 +56,7 @@ static linted lint(int entry, const char *jaxprs, int64_t min_elements)
     program = jx_read_document(made.ctx, "-", text.text, text.length);
     jx_buffer_free(&text);
     if (!program)
-        print_error("%s: %s\n", made.ctx->error.place,
-                    made.ctx->error.message);
+        print_error("%s: %s\n", made.ctx->error.place, made.ctx->error.message);
     assert_non_null(program);
     made.analysis = jx_analysis_new(program);
     assert_true(jx_lint(made.analysis, &options));
@@ -88,8 +86,11 @@ static const jx_claim *only(const linted *l, jx_code code)
 
 static void work_without_inputs_is_found_where_it_ends(void **state)
 {
-    linted l = lint(0, JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," SIN(
-                        "2") "," ADD("0", "3"), "4"), 1024);
+    linted l = lint(0,
+                    JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," SIN(
+                              "2") "," ADD("0", "3"),
+                          "4"),
+                    1024);
     const jx_claim *claim = only(&l, JX_CODE_STG001);
     (void)state;
 
@@ -103,8 +104,9 @@ static void work_without_inputs_is_found_where_it_ends(void **state)
 
 static void small_work_is_let_pass(void **state)
 {
-    linted l = lint(0, JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," ADD(
-                        "0", "2"), "3"), 4097);
+    linted l = lint(
+        0, JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," ADD("0", "2"), "3"),
+        4097);
     (void)state;
 
     assert_int_equal(count(&l, JX_CODE_STG001), 0);
@@ -113,13 +115,16 @@ static void small_work_is_let_pass(void **state)
 
 static void a_ramp_and_a_scalar_cost_nothing(void **state)
 {
-    linted l = lint(
-        0, JAXPR("[8,[{\"a\":1,\"v\":2.0},{\"a\":1,\"v\":3.0}],[1],"
-                 "{\"out_dtype\":null},-1,-1,-1],"
-                 "[6,[1],[0],{\"broadcast_dimensions\":[],\"shape\":[64,64],"
-                 "\"sharding\":null},-1,-1,-1]," IOTA("0", "0", "float32")
-                 ",[8,[3,2],[0],{\"out_dtype\":null},-1,-1,-1]," ADD("0", "4"),
-                 "5"), 1024);
+    linted l =
+        lint(0,
+             JAXPR("[8,[{\"a\":1,\"v\":2.0},{\"a\":1,\"v\":3.0}],[1],"
+                   "{\"out_dtype\":null},-1,-1,-1],"
+                   "[6,[1],[0],{\"broadcast_dimensions\":[],\"shape\":[64,64],"
+                   "\"sharding\":null},-1,-1,-1]," IOTA(
+                       "0", "0", "float32") ",[8,[3,2],[0],{\"out_dtype\":null}"
+                                            ",-1,-1,-1]," ADD("0", "4"),
+                   "5"),
+             1024);
     (void)state;
 
     assert_int_equal(count(&l, JX_CODE_STG001), 0);
@@ -128,8 +133,11 @@ static void a_ramp_and_a_scalar_cost_nothing(void **state)
 
 static void dead_work_is_not_done(void **state)
 {
-    linted l = lint(0, JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," ADD(
-                        "0", "2") "," SIN("0"), "4"), 1024);
+    linted l = lint(0,
+                    JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," ADD(
+                              "0", "2") "," SIN("0"),
+                          "4"),
+                    1024);
     (void)state;
 
     assert_int_equal(count(&l, JX_CODE_STG001), 0);
@@ -141,9 +149,10 @@ static void dead_work_is_not_done(void **state)
 static void calls_are_seen_through_and_equals_are_one(void **state)
 {
     linted l = lint(
-        1, JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," ADD("0", "2"),
-                 "3") ","
-           JAXPR(JIT("0", "0") "," JIT("0", "1") "," ADD("1", "2"), "3"),
+        1,
+        JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," ADD("0", "2"),
+              "3") "," JAXPR(JIT("0", "0") "," JIT("0", "1") "," ADD("1", "2"),
+                             "3"),
         1024);
     const jx_claim *claim = only(&l, JX_CODE_STG001);
     (void)state;
@@ -153,24 +162,25 @@ static void calls_are_seen_through_and_equals_are_one(void **state)
     assert_int_equal(l.flat->nodes.at[1].copies, 2);
     assert_non_null(strstr(claim->what, "written 2 times"));
     assert_non_null(claim->calls);
-    assert_ptr_equal(claim->calls->eqn,
-                     &l.flat->program->entry.jaxpr->eqns[0]);
+    assert_ptr_equal(claim->calls->eqn, &l.flat->program->entry.jaxpr->eqns[0]);
     jx_ctx_free(l.ctx);
 }
 
 static void work_inside_a_loop_is_found(void **state)
 {
     linted l = lint(
-        1, JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," ADD("0", "2"),
-                 "3") ","
-           JAXPR("[4,[0],[0],{\"jaxpr\":{\"$jaxpr\":0},\"length\":3,"
-                 "\"num_carry\":1,\"num_consts\":0,\"reverse\":false,"
-                 "\"unroll\":1},-1,-1,-1]", "1"), 1024);
+        1,
+        JAXPR(
+            IOTA("0", "0", "float32") "," SIN("1") "," ADD("0", "2"),
+            "3") "," JAXPR("[4,[0],[0],{\"jaxpr\":{\"$jaxpr\":0},\"length\":3,"
+                           "\"num_carry\":1,\"num_consts\":0,\"reverse\":false,"
+                           "\"unroll\":1},-1,-1,-1]",
+                           "1"),
+        1024);
     const jx_claim *claim = only(&l, JX_CODE_STG001);
     (void)state;
 
-    assert_ptr_equal(claim->calls->eqn,
-                     &l.flat->program->entry.jaxpr->eqns[0]);
+    assert_ptr_equal(claim->calls->eqn, &l.flat->program->entry.jaxpr->eqns[0]);
     jx_ctx_free(l.ctx);
 }
 
@@ -213,8 +223,7 @@ static void products_of_sizes_are_told_from_products_of_numbers(void **state)
     assert_int_equal(only(&l, JX_CODE_STG003)->level, JX_WARNING);
     jx_ctx_free(l.ctx);
     jx_buffer_clear(&text);
-    jx_buffer_printf(&text, "{\"in\":[0],\"eqns\":[%s],\"out\":[1]}",
-                     numbers);
+    jx_buffer_printf(&text, "{\"in\":[0],\"eqns\":[%s],\"out\":[1]}", numbers);
     l = lint(0, jx_buffer_text(&text), 1024);
     assert_int_equal(count(&l, JX_CODE_STG003), 0);
     jx_ctx_free(l.ctx);
@@ -227,8 +236,9 @@ static linted with_size(const char *size)
     jx_buffer text = {0};
     linted l;
 
-    jx_buffer_printf(&text, "{\"in\":[0],\"eqns\":[[9,[],[5],{\"dim\":{"
-                            "\"$dim\":\"%s\"}},-1,-1,-1]],\"out\":[1]}",
+    jx_buffer_printf(&text,
+                     "{\"in\":[0],\"eqns\":[[9,[],[5],{\"dim\":{"
+                     "\"$dim\":\"%s\"}},-1,-1,-1]],\"out\":[1]}",
                      size);
     l = lint(0, jx_buffer_text(&text), 1024);
     jx_buffer_free(&text);
@@ -255,9 +265,11 @@ static void products_of_sizes_are_claimed_to_fit_their_type(void **state)
 static jx_asking asked(const char *op, jx_decision decision, const char *file,
                        const char *function, const char *via)
 {
-    const jx_comparison comparison = {.op = op, .decision = decision,
+    const jx_comparison comparison = {.op = op,
+                                      .decision = decision,
                                       .site_file = file,
-                                      .site_function = function, .via = via};
+                                      .site_function = function,
+                                      .via = via};
 
     return jx_asking_of(&comparison, NULL);
 }
@@ -293,9 +305,9 @@ static void jax_s_own_comparisons_are_looked_up(void **state)
                      JX_ASKING_harmless);
     assert_int_equal(asked("==", JX_DECIDED_FALSE, numpy, "diagonals", NULL),
                      JX_ASKING_UNKNOWN);
-    assert_int_equal(asked("==", JX_DECIDED_FALSE, "jax/_src/new.py", "f",
-                           NULL),
-                     JX_ASKING_UNKNOWN);
+    assert_int_equal(
+        asked("==", JX_DECIDED_FALSE, "jax/_src/new.py", "f", NULL),
+        JX_ASKING_UNKNOWN);
 }
 
 static void what_jax_took_for_true_is_relied_on(void **state)
@@ -304,9 +316,9 @@ static void what_jax_took_for_true_is_relied_on(void **state)
     assert_int_equal(asked("==", JX_DECIDED_TRUE, "jax/_src/core.py",
                            "definitely_equal", NULL),
                      JX_ASKING_semantic);
-    assert_int_equal(asked(">=", JX_DECIDED_FALSE, "jax/_src/core.py",
-                           "max_dim", NULL),
-                     JX_ASKING_semantic);
+    assert_int_equal(
+        asked(">=", JX_DECIDED_FALSE, "jax/_src/core.py", "max_dim", NULL),
+        JX_ASKING_semantic);
 }
 
 int main(void)

@@ -46,8 +46,8 @@ typedef struct variant {
     const char *file, *kind, *source, *dim;
 } variant;
 
-static const variant plain = {"model.py", "user", "    if x.shape[0] == 1:",
-                              "b"};
+static const variant plain = {"model.py", "user",
+                              "    if x.shape[0] == 1:", "b"};
 
 /* The document of a variant; to be freed. */
 static char *variant_of(variant v)
@@ -157,8 +157,8 @@ static void fingerprints_never_come_from_the_disk(void **state)
 
     assert_string_equal(print_of(keep, bare), print_of(keep, here));
     /* ... although the line could be had there. */
-    assert_non_null(strstr(jx_sources_line(sources, __FILE__, 1),
-                           "test_report.c"));
+    assert_non_null(
+        strstr(jx_sources_line(sources, __FILE__, 1), "test_report.c"));
     jx_sources_free(sources);
     free(here);
     free(bare);
@@ -279,21 +279,34 @@ static jx_report awkward(jx_ctx *keep)
     jx_report report = {.path = "models/a b.json"};
     static const jx_size size = {"b", 1};
     jx_finding finding = {
-        .code = JX_CODE_SHP010, .level = JX_ERROR, .verdict = JX_REFUTED,
-        .evidence = "counterexample", .by = "search", .count = 1,
+        .code = JX_CODE_SHP010,
+        .level = JX_ERROR,
+        .verdict = JX_REFUTED,
+        .evidence = "counterexample",
+        .by = "search",
+        .count = 1,
         .message = "100% of `a\\b\"` differ\nhere, there: everywhere",
         .where = {"my models/a,b:50%.py", "f", 3, 2, 3, 5, JX_FILE_USER,
                   "\tx\xc3\xa9y = 1"},
         .equation = "add f32[b] f32[a] -> f32[b]",
-        .nsizes = 1, .sizes = &size, .help = "a 'hint'",
+        .nsizes = 1,
+        .sizes = &size,
+        .help = "a 'hint'",
     };
     jx_finding note = {
-        .code = JX_CODE_STG001, .level = JX_NOTE, .verdict = JX_WITNESSED,
-        .evidence = "proof", .message = "no place", .count = 2,
+        .code = JX_CODE_STG001,
+        .level = JX_NOTE,
+        .verdict = JX_WITNESSED,
+        .evidence = "proof",
+        .message = "no place",
+        .count = 2,
     };
     jx_finding open = {
-        .code = JX_CODE_SHP013, .level = JX_ERROR, .message = "`a` >= `b`",
-        .why = "budget", .count = 1,
+        .code = JX_CODE_SHP013,
+        .level = JX_ERROR,
+        .message = "`a` >= `b`",
+        .why = "budget",
+        .count = 1,
         .where = {.file = "z.py", .line = 9},
     };
 
@@ -387,8 +400,7 @@ static const jx_json *member(const jx_json *of, const char *key)
 {
     const jx_json *value = NULL;
 
-    return jx_json_kind_of(of) == JX_JSON_OBJECT &&
-                   jx_json_get(of, key, &value)
+    return jx_json_kind_of(of) == JX_JSON_OBJECT && jx_json_get(of, key, &value)
                ? value
                : NULL;
 }
@@ -424,9 +436,9 @@ static void json_reads_back(void **state)
                         "my models/a,b:50%.py"));
     assert_int_equal(
         jx_json_int(member(member(member(finding, "data"), "sizes"), "b")), 1);
-    assert_true(is_text(
-        member(jx_json_item(member(program, "undecided"), 0), "why"),
-        "budget"));
+    assert_true(
+        is_text(member(jx_json_item(member(program, "undecided"), 0), "why"),
+                "budget"));
     jx_json_free(root);
     jx_buffer_free(&to);
     jx_ctx_free(keep);
@@ -449,9 +461,9 @@ static bool is_uri(const jx_json *json)
         return false;
     text = jx_json_text(json, &length);
     for (const char *at = text; *at; at++) {
-        if (*at == '%' && (!at[1] || !at[2] ||
-                           !strchr("0123456789ABCDEF", at[1]) ||
-                           !strchr("0123456789ABCDEF", at[2])))
+        if (*at == '%' &&
+            (!at[1] || !at[2] || !strchr("0123456789ABCDEF", at[1]) ||
+             !strchr("0123456789ABCDEF", at[2])))
             return false;
         if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7f ||
             strchr("\"<>\\^`{|}:", *at))
@@ -550,12 +562,12 @@ static const char *wrong_fingerprints(const jx_json *results)
 {
     for (size_t i = 0; i < length_of(results); i++)
         for (size_t k = 0; k < i; k++) {
-            const jx_json *a = member(
-                member(jx_json_item(results, i), "partialFingerprints"),
-                "jaxvet/v1");
-            const jx_json *b = member(
-                member(jx_json_item(results, k), "partialFingerprints"),
-                "jaxvet/v1");
+            const jx_json *a =
+                member(member(jx_json_item(results, i), "partialFingerprints"),
+                       "jaxvet/v1");
+            const jx_json *b =
+                member(member(jx_json_item(results, k), "partialFingerprints"),
+                       "jaxvet/v1");
             size_t length;
             if (a && b && is_text(a, jx_json_text(b, &length)))
                 return "two results share a fingerprint";
@@ -639,8 +651,7 @@ static void sarif_means_what_it_says(void **state)
     wrong = judge(keep, to.text, "\1", "\1");
     assert_string_equal(wrong ? wrong : "nothing", "nothing");
     for (size_t i = 0; i < sizeof mutations / sizeof *mutations; i++)
-        assert_non_null(
-            judge(keep, to.text, mutations[i][0], mutations[i][1]));
+        assert_non_null(judge(keep, to.text, mutations[i][0], mutations[i][1]));
     jx_buffer_free(&to);
     jx_ctx_free(keep);
 }
