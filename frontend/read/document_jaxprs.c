@@ -21,6 +21,8 @@ static jx_atom read_operand(jx_doc *d, const body *b, const jx_node *at)
         return (jx_atom){NULL, jx_doc_literal(d, at)};
     int index = jx_node_index(&d->walk, at, b->defined,
                               "variables defined before");
+    if (index >= 0 && b->vars[index].dropped)
+        jx_node_fail(&d->walk, at, "variable %d was dropped", index);
     return (jx_atom){index < 0 ? NULL : b->pointers[index], NULL};
 }
 

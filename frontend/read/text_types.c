@@ -104,6 +104,8 @@ static bool read_shape(jx_text *t, jx_aval *aval)
         else if (!next_is(t, ']'))
             return jx_text_fail(t, t->at, "expected ',' or ']'");
     }
+    if (t->failed)
+        return false;
     t->at++;
     aval->rank = (int)shape.count;
     aval->shape = shape.at;
@@ -144,7 +146,7 @@ static bool read_marks(jx_text *t, jx_aval *aval)
         if (next_is(t, ','))
             t->at += 1 + (t->at + 1 < t->end && t->at[1] == ' ');
     }
-    t->at++;
+    t->at += !t->failed;
     return !t->failed;
 }
 
@@ -176,7 +178,8 @@ static bool read_angles(jx_text *t, jx_aval *aval)
             t->at++;
         if (!next_is(t, '>'))
             return jx_text_fail(t, at, "expected '>'");
-        const char *name = jx_text_intern(t, at, t->at++);
+        const char *name = jx_text_intern(t, at, t->at);
+        t->at++;
         if (aval->dtype == JX_KEY && !aval->impl)
             aval->impl = name;
         else

@@ -425,8 +425,9 @@ static void put_rule_operands(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 {
     jx_buffer patterns = {0};
+    int stack = jx_emit_stack(e, rule->stack);
 
-    /* The walk meets the patterns first. */
+    /* The walk meets the stack first, then the patterns. */
     for (int i = 0; i < rule->npatterns; i++) {
         jx_buffer_puts(&patterns, i ? "," : "");
         put_pattern(e, rule, &rule->patterns[i], &patterns);
@@ -438,7 +439,7 @@ static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
         jx_json_put_text(to, rule->name);
     }
     jx_emit_key(to, "stack");
-    jx_json_put_int(to, jx_emit_stack(e, rule->stack));
+    jx_json_put_int(to, stack);
     put_rule_operands(e, rule, to);
     if (rule->symbolic_zeros) {
         jx_emit_key(to, "symbolic_zeros");
