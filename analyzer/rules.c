@@ -153,7 +153,7 @@ bool jx_has_axis(jx_ints axes, int64_t axis)
 
 bool jx_type_axes(jx_typing *t, const char *name, jx_ints axes, int rank)
 {
-    if (axes.count > rank)
+    if (axes.count > rank || axes.count > JX_MOST_AXES)
         return jx_type_wrong(t, "%s has %d axes for rank %d", name, axes.count,
                              rank);
     for (int i = 0; i < axes.count; i++) {

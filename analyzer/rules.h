@@ -17,6 +17,9 @@
 
 struct jx_typer; /* typing.c's own */
 
+/* Rules compare lists of axes pairwise; no array has so many. */
+enum { JX_MOST_AXES = 512 };
+
 typedef struct jx_typing {
     jx_analysis *to;
     jx_program *program;

@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rules compare lists of axes pairwise; no array has so many. */
-enum { MOST_AXES = 512 };
-
 /* What a jaxpr's outputs turned out to be. */
 typedef struct result {
     const jx_aval **outs;
@@ -35,6 +32,7 @@ struct jx_typer {
     bool *reached;
     jx_intern conditions;
     jx_intern divisors; /* dims whose divisors have been looked at */
+    jx_intern unknowns; /* of place */
 };
 
 typedef struct jx_typer typer;
@@ -338,20 +336,13 @@ static const jx_aval *add_aval(jx_typing *t, const jx_aval *like)
     return jx_aval_add(&t->program->avals, like);
 }
 
-static bool in_names(jx_names set, const char *name)
-{
-    for (int i = 0; i < set.count; i++)
-        if (set.at[i] == name)
-            return true;
-    return false;
-}
-
+/* Sets are sorted and their names interned. */
 static bool names_equal(jx_names a, jx_names b)
 {
     if (a.count != b.count)
         return false;
     for (int i = 0; i < a.count; i++)
-        if (!in_names(b, a.at[i]))
+        if (a.at[i] != b.at[i])
             return false;
     return true;
 }
@@ -630,17 +621,33 @@ void jx_assume(jx_typing *t, const char *format, ...)
 
 /* -- equations ---------------------------------------------------------- */
 
+/* Where an unknown primitive stands in the analysis. */
+typedef struct place {
+    const char *name;
+    size_t index;
+} place;
+
+static bool same_place(const void *kept, const void *key)
+{
+    return strcmp(((const place *)kept)->name, ((const place *)key)->name) == 0;
+}
+
 static void note_unknown(jx_typing *t)
 {
-    const char *name = t->eqn->prim->name;
+    place here = {t->eqn->prim->name, t->to->unknowns.count};
+    uint64_t hash = jx_hash_bytes(here.name, strlen(here.name));
+    const place *kept =
+        jx_intern_find(&t->typer->unknowns, hash, &here, same_place);
 
-    for (size_t i = 0; i < t->to->unknowns.count; i++)
-        if (strcmp(t->to->unknowns.at[i].name, name) == 0) {
-            t->to->unknowns.at[i].count++;
-            return;
-        }
-    jx_unknown first = {name, 1, t->jaxpr, t->eqn, t->calls};
-    JX_PUSH(context(t)->arena, &t->to->unknowns, first);
+    if (kept) {
+        if (kept->index < t->to->unknowns.count)
+            t->to->unknowns.at[kept->index].count++;
+        return;
+    }
+    kept = jx_arena_copy(context(t)->arena, &here, sizeof here);
+    jx_unknown first = {here.name, 1, t->jaxpr, t->eqn, t->calls};
+    if (kept && jx_intern_add(&t->typer->unknowns, hash, kept))
+        JX_PUSH(context(t)->arena, &t->to->unknowns, first);
 }
 
 /* The counts of the table, and arrays where arrays belong. */
@@ -654,9 +661,9 @@ static bool is_callable(jx_typing *t, jx_type_rule *rule)
         if (t->ins[i]->kind != JX_AVAL_ARRAY)
             return jx_type_wrong(t, "operand %d is no array", i);
     for (int i = 0; i < t->nins; i++)
-        if (t->ins[i]->rank > MOST_AXES)
+        if (t->ins[i]->rank > JX_MOST_AXES)
             return jx_type_wrong(t, "operand %d has %d axes, more than %d", i,
-                                 t->ins[i]->rank, MOST_AXES);
+                                 t->ins[i]->rank, JX_MOST_AXES);
     unsigned kinds = jx_prim_takes(prim->id);
     for (int i = 0; kinds && i < t->nins; i++)
         if (!jx_type_takes(t, i, kinds))
@@ -1003,6 +1010,7 @@ static bool start(typer *r)
     r->reached = JX_NEW_ARRAY(arena, count, bool);
     jx_intern_init(&r->conditions, arena);
     jx_intern_init(&r->divisors, arena);
+    jx_intern_init(&r->unknowns, arena);
     return r->results && r->chains && r->reached;
 }
 

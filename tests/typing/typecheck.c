@@ -4,6 +4,7 @@
  *     typecheck --list FILE   a file of paths, one per line
  *     typecheck --lines FILE  a file of documents, one per line ("-": stdin)
  *     -q                      only the last line
+ *     -b N                    at most N bytes for what follows
  *     -s                      one line per document: its counts
  *
  * A line per claim that is refuted or not settled by the typer itself, then
@@ -15,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static size_t budget;
 
 typedef struct counts {
     long documents, unreadable, equations, settled, resting, refuted, open,
@@ -80,7 +83,7 @@ static void count_program(const char *path, jx_analysis *to, counts *all,
 static void check(const char *path, const char *text, size_t length,
                   counts *all, bool print, bool summary)
 {
-    jx_ctx *ctx = jx_ctx_new(0);
+    jx_ctx *ctx = jx_ctx_new(budget);
     counts before = *all;
     jx_program *program = jx_is_text(text, length)
                               ? jx_read_text(ctx, path, text, length)
@@ -159,6 +162,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-q") == 0)
             print = false;
+        else if (strcmp(argv[i], "-b") == 0 && i + 1 < argc)
+            budget = strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "-s") == 0)
             summary = !(print = false);
         else if (strcmp(argv[i], "--list") == 0 && i + 1 < argc)
