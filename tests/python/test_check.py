@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import jaxvet
-from jaxvet import _arrays, _cli, _library, _specs
+from jaxvet import _arrays, _cli, _library, _native, _specs
 
 REPORT = {
     "version": 1,
@@ -67,9 +67,12 @@ def command(tmp_path, monkeypatch):
                                       printed=printed))
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("JAXVET", str(path))
+        monkeypatch.delenv("JAXVET_LIBRARY", raising=False)
+        _native.library.cache_clear()
         return lambda: json.loads((tmp_path / "given.json").read_text())
     install.folder = tmp_path
-    return install
+    yield install
+    _native.library.cache_clear()
 
 
 def double(x):
@@ -186,6 +189,7 @@ def test_what_is_no_report_is_an_error(command, printed):
 
 
 def test_a_missing_command_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(_native, "library", lambda: None)
     monkeypatch.setenv("JAXVET", str(tmp_path / "nothing"))
     with pytest.raises(jaxvet.JaxvetError, match="no program"):
         jaxvet.check(double)(1.0)

@@ -1,4 +1,4 @@
-"""The entry points against the built command."""
+"""The entry points against the built command and library."""
 from __future__ import annotations
 
 import os
@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import jaxvet
+from jaxvet import _native
+from programs import PROGRAMS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND = ROOT / "build" / "jaxvet"
@@ -21,9 +23,20 @@ pytestmark = pytest.mark.skipif(not COMMAND.exists(),
                                 reason="the command is not built (make)")
 
 
-@pytest.fixture(autouse=True)
-def built_command(monkeypatch):
+LIBRARY = ROOT / "build" / "libjaxvet.so"
+
+
+@pytest.fixture(autouse=True, params=["command", "library"])
+def built(request, monkeypatch):
     monkeypatch.setenv("JAXVET", str(COMMAND))
+    if request.param == "library":
+        monkeypatch.setenv("JAXVET_LIBRARY", str(LIBRARY))
+    else:
+        monkeypatch.delenv("JAXVET_LIBRARY", raising=False)
+    _native.library.cache_clear()
+    assert (_native.library() is None) == (request.param == "command")
+    yield request.param
+    _native.library.cache_clear()
 
 
 def sized(text, *constraints):
@@ -120,3 +133,25 @@ def test_the_command_line_prints_the_same_finding():
     assert done.returncode == 1, done.stderr
     assert "SHP001" in done.stdout
     assert f"{__file__}:{line_of(branches, 'if x.shape[0]')}:" in done.stdout
+
+
+def test_a_document_that_cannot_be_read_is_an_error(built):
+    if built == "library":
+        with pytest.raises(jaxvet.JaxvetError, match="can't be read"):
+            _native.check('{"format":"jaxvet-jaxpr","version":7}\n')
+
+
+def test_programs_come_back_byte_by_byte():
+    """What the command reads and writes again is what was dumped."""
+    differing = []
+    for name, make in PROGRAMS.items():
+        try:
+            fun, specs = make()
+        except ImportError:
+            continue
+        text = jaxvet.dump(fun)(*specs).text()
+        done = subprocess.run([COMMAND, "show", "-", "--as", "json"],
+                              input=text.encode(), capture_output=True)
+        if done.stdout != text.encode():
+            differing.append((name, done.stderr[:200]))
+    assert differing == []

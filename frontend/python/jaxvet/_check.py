@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import tempfile
 
-from . import _library
+from . import _library, _native
 from ._arrays import packed_inputs
 from ._report import Report, parse
 from ._trace import dump, dynamic
@@ -22,7 +22,10 @@ def check(fun, *, select=None, ignore=None, arguments=(), **options):
     """
     def checker(*args, **kwargs) -> Report:
         document = dump(fun, **options)(*args, **kwargs)
-        return ask("check", document, _rules(select, ignore) + [*arguments])
+        extra = _rules(select, ignore) + [*arguments]
+        if not extra and _native.library() is not None:
+            return _parsed("check", _native.check(document.text()), document)
+        return ask("check", document, extra)
     return checker
 
 
@@ -46,8 +49,12 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
 
 def ask(subcommand, document, extra) -> Report:
     """The command's report on a document."""
-    text = _library.ask([subcommand, "-", "--format", "json", *extra],
-                        document.text())
+    return _parsed(subcommand,
+                   _library.ask([subcommand, "-", "--format", "json", *extra],
+                                document.text()), document)
+
+
+def _parsed(subcommand, text, document) -> Report:
     try:
         return parse(text, document.name)
     except (AttributeError, KeyError, TypeError, ValueError) as error:

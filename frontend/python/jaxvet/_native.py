@@ -1,0 +1,88 @@
+"""The library in this process, for what needs no option of the command.
+
+The command can do more, and a process of its own keeps a defect away from the
+caller; but starting it costs several times what a small check costs.
+"""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import os
+
+from ._library import HERE, JaxvetError
+
+#: JAXVET_ABI_VERSION of the jaxvet.h that this module follows.
+ABI_VERSION = 0
+#: Statuses that come with a report: clean, findings, undecided.
+_REPORTED = (0, 1, 5)
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int), ("file", ctypes.c_char * 256),
+                ("place", ctypes.c_char * 128),
+                ("message", ctypes.c_char * 1024)]
+
+    def text(self) -> str:
+        parts = [self.place, self.message]
+        return ": ".join(part.decode("utf-8", "replace")
+                         for part in parts if part) or "no reason given"
+
+
+@functools.cache
+def library():
+    """The library, or None if there is none that speaks this interface.
+
+    Looked for in $JAXVET_LIBRARY, inside the package, where the system has
+    its libraries, and in the source tree.  If $JAXVET names a command, that is
+    meant to be used.
+    """
+    if os.environ.get("JAXVET") and not os.environ.get("JAXVET_LIBRARY"):
+        return None
+    for path in (os.environ.get("JAXVET_LIBRARY"),
+                 HERE / "_lib" / "libjaxvet.so",
+                 ctypes.util.find_library("jaxvet"),
+                 HERE.parent.parent.parent / "build" / "libjaxvet.so"):
+        found = _load(path)
+        if found is not None:
+            return found
+    return None
+
+
+def _load(path):
+    if not path:
+        return None
+    try:
+        found = ctypes.CDLL(str(path))
+        if found.jaxvet_abi_version() != ABI_VERSION:
+            return None
+        found.jaxvet_open_memory.restype = ctypes.c_void_p
+        found.jaxvet_open_memory.argtypes = [
+            ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
+            ctypes.c_size_t, ctypes.POINTER(_Error)]
+        found.jaxvet_check.argtypes = [
+            ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p),
+            ctypes.POINTER(_Error)]
+        found.jaxvet_close.restype = None
+        found.jaxvet_close.argtypes = [ctypes.c_void_p]
+    except (AttributeError, OSError):
+        return None
+    return found
+
+
+def check(document: str) -> bytes:
+    """The JSON report on a document, by the library."""
+    held, error = library(), _Error()
+    text, report = document.encode("utf-8"), ctypes.c_char_p()
+    program = held.jaxvet_open_memory(text, len(text), b"-", 0,
+                                      ctypes.byref(error))
+    if not program:
+        raise JaxvetError(f"the document can't be read: {error.text()}")
+    try:
+        status = held.jaxvet_check(program, ctypes.byref(report),
+                                   ctypes.byref(error))
+        if status not in _REPORTED:
+            raise JaxvetError(f"jaxvet check failed: {error.text()}")
+        return report.value
+    finally:
+        held.jaxvet_close(program)
