@@ -49,20 +49,6 @@ static bool is_integer(const jx_aval *aval)
            jx_dtype_of(aval->dtype)->bytes <= 8;
 }
 
-/* A little-endian element, with its sign. */
-static int64_t element(const unsigned char *bytes, jx_dtype dtype)
-{
-    size_t size = jx_dtype_of(dtype)->bytes;
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    if (jx_dtype_of(dtype)->kind == JX_KIND_INT && size < 8 &&
-        value >> (8 * size - 1))
-        value |= ~(uint64_t)0 << (8 * size);
-    return (int64_t)value;
-}
-
 static interval of_source(const bounder *b, const jx_flat_value *v)
 {
     interval none = {NULL, NULL};
@@ -73,10 +59,12 @@ static interval of_source(const bounder *b, const jx_flat_value *v)
     if (v->literal && v->literal->dim)
         dim = v->literal->dim;
     else if (v->literal && !v->literal->array)
-        dim = jx_dim_int(b->dims, element(v->literal->bits, v->aval->dtype));
+        dim = jx_dim_int(b->dims,
+                         jx_lint_integer(v->literal->bits, v->aval->dtype));
     else if (v->array && v->splat && v->array->data &&
              v->array->bytes >= jx_dtype_of(v->aval->dtype)->bytes)
-        dim = jx_dim_int(b->dims, element(v->array->data, v->aval->dtype));
+        dim = jx_dim_int(b->dims,
+                         jx_lint_integer(v->array->data, v->aval->dtype));
     return (interval){dim, dim};
 }
 
@@ -178,15 +166,6 @@ static bool claim_fits(const bounder *b, const jx_flat_node *node,
     return true;
 }
 
-/* Scopes never mix in one dim; 0 if there is no variable. */
-static int scope_of(const bounder *b, const jx_dim *dim)
-{
-    int count = 0;
-    const jx_dim_atom *const *vars = jx_dim_vars(b->dims, dim, &count);
-
-    return vars && count ? vars[0]->scope : 0;
-}
-
 static bool visit(bounder *b, const jx_flat_node *node)
 {
     const jx_flat *flat = b->lint->flat;
@@ -206,7 +185,8 @@ static bool visit(bounder *b, const jx_flat_node *node)
     b->wraps[out] = true; /* said once, where it begins */
     if (!claim_fits(b, node, found.high))
         return false;
-    claims->at[claims->count - 1]->goal.scope = scope_of(b, found.high);
+    claims->at[claims->count - 1]->goal.scope =
+        jx_lint_scope(b->lint, found.high);
     return true;
 }
 
