@@ -4,13 +4,13 @@
 #
 #   demo/run.sh [JAXVET]       exit status 0 iff all went as the manifest says
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
-jaxvet=${1:-$here/../build/jaxvet}
-data=$here/data
+jaxvet=$(realpath "${1:-$(dirname "$0")/../build/jaxvet}")
+cd "$(dirname "$0")/.." || exit 1
+data=demo/data
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 tab=$(printf '\t')
-bold= red= green= dim= plain=
+bold='' red='' green='' dim='' plain=''
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
     bold=$(printf '\033[1m') red=$(printf '\033[31m') green=$(printf '\033[32m')
     dim=$(printf '\033[2m') plain=$(printf '\033[0m')
@@ -32,7 +32,7 @@ judge() { # name, defect
     graded=$?
     cat "$work/check" "$work/grad" >"$work/out"
     if [ "$2" = - ]; then
-        [ $checked = 0 ] && [ $graded = 0 ] || fail "$1: reported, but nothing is wrong with it"
+        [ $((checked + graded)) = 0 ] || fail "$1: reported, but nothing is wrong with it"
     else
         defects=$((defects + 1))
         if grep -q "\[$2\]" "$work/out"; then
@@ -49,29 +49,46 @@ run_case() { # name, npz
         fail "$1: running $2 did not give what JAX gives"
 }
 
-printf '%s%-26s %-44s %s%s\n' "$bold" program 'claims' 'what it is' "$plain"
-last=
-while IFS=$tab read -r name doc npz sizes defect about; do
+# "1 program: 12 proved, 0 refuted, 1 witnessed, 0 undecided" without the zeros.
+short() {
+    tail -n 1 "$work/check" | sed 's/^1 program: //; s/\(^\|, \)0 [a-z]*//g; s/^, //'
+}
+
+# A row per program, in the colour of how it went; what failed stands above.
+row() {
+    [ -n "$shown" ] || return
+    mark=$green
+    [ "$defect" = - ] || mark=$bold
+    [ "$bad" = "$before" ] || mark=$red
+    printf '%s%-22s%s %-24s %-8s %-9s %s%s%s\n' "$mark" "$shown" "$plain" "$claims" \
+        "$(echo "$defect" | tr -d -)" "$equal of $cases" "$dim" "$what" "$plain"
+}
+
+printf '%s%-22s %-24s %-8s %-9s %s%s\n' "$bold" program 'claims about sizes' finding \
+    '= JAX' 'what it is' "$plain"
+last='' shown=''
+while IFS=$tab read -r name doc npz _ planted about; do
     document=$data/$doc
-    before=$bad
+    if [ "$name" != "$shown" ]; then
+        row
+        before=$bad shown=$name defect=$planted what=$about equal=0 cases=0
+    fi
     if [ "$doc" != "$last" ]; then
         judge "$name" "$defect"
-        claims=$(tail -n 1 "$work/check")
+        claims=$(short)
     fi
+    failures=$bad
     run_case "$name" "$npz"
-    [ "$bad" = "$before" ] && good=$((good + 1))
-    if [ "$doc" != "$last" ]; then
-        mark=$green
-        [ "$defect" = - ] || mark=$red
-        printf '%s%-26s%s %-44s %s%s%s\n' "$mark" "$name" "$plain" "$claims" "$dim" "$about" "$plain"
-    fi
+    cases=$((cases + 1))
+    [ "$bad" = "$failures" ] && equal=$((equal + 1)) && good=$((good + 1))
     last=$doc
 done <"$data/manifest.tsv"
+row
 
 printf '\n%sWhat two of the defects look like%s\n\n' "$bold" "$plain"
 "$jaxvet" check "$data/branch_on_equal_sizes.json.gz"
 echo
 "$jaxvet" gradcheck "$data/huber_rule_wrong.json.gz"
-printf '\n%d of %d runs equal to JAX, %d of %d planted defects found, %d surprises\n' \
+printf '\n%d of %d runs equal to JAX, planted defects found in %d of %d documents, %d surprises\n' \
     "$good" "$runs" "$found" "$defects" "$bad"
 [ "$bad" = 0 ]
