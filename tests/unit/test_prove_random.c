@@ -1,8 +1,9 @@
 /* test_prove_random.c - random small questions against exhaustive evaluation.
  *
- * A `true` or `false` must hold on all of a box, a witness must be one, and a
- * contradiction must have no assignment in the box.  JX_RANDOM_QUESTIONS says
- * how many (make prove-random: 10^6), JX_RANDOM_SEED which. */
+ * A `true` or `false` must hold on all of a box and at points far out, a
+ * witness must be one, and a contradiction must have no assignment there.
+ * JX_RANDOM_QUESTIONS says how many (make prove-random: 10^6), JX_RANDOM_SEED
+ * which. */
 #include "prover/prover.h"
 #include "prover/solver.h"
 
@@ -31,6 +32,15 @@ static unsigned next(generator *g, unsigned below)
     return (unsigned)(g->seed >> 33) % below;
 }
 
+/* Small, now and then one of those that people write. */
+static const jx_dim *random_number(generator *g)
+{
+    static const int large[] = {12, 16, 24, 32, 64, 100, 128, 1000};
+
+    return jx_dim_int(g->in, next(g, 12) ? (int64_t)next(g, 12) - 4
+                                         : large[next(g, 8)]);
+}
+
 static const jx_dim *random_dim(generator *g, int depth)
 {
     static const char *names[VARS] = {"a", "b", "c"};
@@ -39,13 +49,15 @@ static const jx_dim *random_dim(generator *g, int depth)
 
     if (!depth || what < 4)
         return next(g, 3) ? jx_dim_var(g->in, names[next(g, (unsigned)g->nvars)], 0)
-                          : jx_dim_int(g->in, (int64_t)next(g, 12) - 4);
+                          : random_number(g);
     a = random_dim(g, depth - 1);
     b = random_dim(g, depth - 1);
     /* Mostly by a number, seldom by 0. */
     if (what >= 10 && what < 16 && next(g, 3))
-        b = jx_dim_int(g->in, next(g, 40) ? 1 + (int64_t)next(g, 8)
-                                          : (int64_t)next(g, 4) - 3);
+        b = next(g, 12) ? jx_dim_int(g->in, next(g, 40)
+                                               ? 1 + (int64_t)next(g, 8)
+                                               : (int64_t)next(g, 4) - 3)
+                        : random_number(g);
     switch (what) {
     case 4: case 5: case 6: return jx_dim_add(g->in, a, b);
     case 7: case 8: return jx_dim_sub(g->in, a, b);
@@ -175,6 +187,19 @@ static void check_box(const box *x, int nvars, int64_t size)
                 check_point(x, &p);
 }
 
+/* A box sees small values only. */
+static void check_far_points(const box *x, generator *g)
+{
+    static const unsigned limits[] = {40, 300, 5000, 1000000};
+    point p;
+
+    for (int k = 0; k < 120; k++) {
+        for (int i = 0; i < VARS; i++)
+            p.at[i] = x->base + (int64_t)next(g, limits[next(g, 4)]);
+        check_point(x, &p);
+    }
+}
+
 static void check_witness(const box *x, const jx_assignment *a, int expected)
 {
     point p = {{x->base, x->base, x->base}};
@@ -237,6 +262,7 @@ static void one_question(uint64_t seed, jx_solver *solver, tally *t)
 
     box x = {cs, n, &q, &a, o.base};
     check_box(&x, g.nvars, size);
+    check_far_points(&x, &g);
     if (a.truth == JX_DEPENDS)
         assert_true(a.has_true && a.has_false);
     if (a.has_true)
