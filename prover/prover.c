@@ -7,6 +7,7 @@
 #include "prover/solver.h"
 #include "prover/suggest.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ enum {
     FEW_STEPS = 400,
     MANY_STEPS = 5000,
     RLIMIT = 250000,
+    VERIFIED_POINTS = 400,
 };
 
 enum { ALL = JX_NEGATIVE | JX_ZERO | JX_POSITIVE };
@@ -651,6 +653,30 @@ static bool same_question(const void *kept, const void *key)
     return a->lhs == b->lhs && a->rhs == b->rhs && a->relation == b->relation;
 }
 
+#ifdef JX_VERIFY
+/* No admissible assignment may speak against the answer. */
+static bool agrees(void *env, const jx_search *s, const jx_point *point)
+{
+    const question *q = env;
+    bool holds;
+
+    if (jx_search_holds(s, &q->text, point, &holds))
+        assert(q->a.truth == JX_UNKNOWN || q->a.truth == JX_DEPENDS ||
+               (q->a.truth == JX_TRUE && holds) ||
+               (q->a.truth == JX_FALSE && !holds));
+    return true;
+}
+#endif
+
+static void verify(question *q)
+{
+#ifdef JX_VERIFY
+    jx_search_run(&q->search, 0, VERIFIED_POINTS, agrees, q);
+#else
+    (void)q;
+#endif
+}
+
 /* A killed solver says nothing about the question, only about the day. */
 static void keep_answer(jx_prover *p, uint64_t hash, const question *q)
 {
@@ -681,6 +707,7 @@ static jx_answer answer(jx_prover *p, const jx_constraint *text)
     jx_search_init(&q.search, p->dims, p->options.base, p->constraints,
                    p->nconstraints, &q.text);
     climb(&q);
+    verify(&q);
     if (q.a.truth == JX_DEPENDS && p->options.suggest)
         jx_suggest(p->ctx, &q.search, &q.text, &q.a);
     keep_answer(p, hash, &q);

@@ -529,6 +529,9 @@ const jx_command jx_command_prove = {
     "  {\"id\":1,\"constraints\":[\"b >= 2\"],\"lhs\":\"a*b\",\"op\":\">=\",\"rhs\":\"a\"}\n"
     "and gets one line per answer, in the same order.  A line that can't be\n"
     "read gets the verdict \"error\" with column and expectation; the others are\n"
-    "answered all the same, and the exit code is 3.\n",
+    "answered all the same, and the exit code is 3.\n"
+    "\n"
+    "Z3 runs in a process of its own, jaxvet-solver, found beside jaxvet or named\n"
+    "by the environment variable JAXVET_SOLVER.\n",
     options, sizeof options / sizeof *options, run,
 };
