@@ -69,6 +69,26 @@ def test_an_exact_quotient_takes_its_divisor_for_granted():
                for r in rows)
 
 
+def test_what_a_rule_asks_is_recorded():
+    @jax.custom_vjp
+    def fun(x):
+        return x.sum()
+
+    def backward(size, g):
+        return (jnp.broadcast_to(g if size[0] == 1 else g * 1.0, size),)
+    fun.defvjp(lambda x: (fun(x), x), lambda x, g: backward(x.shape, g))
+    _, rows = asked(fun, spec("b"))
+    row, = [r for r in rows if r["site"][0] == __file__]
+    assert row["site"][1].endswith("backward")
+    assert (row["op"], row["lhs"], row["rhs"], row["verdict"]) == (
+        "==", "b", "1", False)
+
+
+def test_the_exporters_own_comparisons_are_not_recorded():
+    _, rows = asked(lambda x: jax.nn.relu(x), spec("b, b"))
+    assert all("jaxvet" not in row["site"][0] for row in rows)
+
+
 def test_a_second_trace_records_the_same():
     def fun(x):
         return jnp.concatenate([x, x]).reshape(2, -1)

@@ -13,7 +13,7 @@ from . import _compat, _library
 
 def advise(error, recorder) -> None:
     """Adds a note to JAX's exception, if there is anything to say."""
-    if recorder is None or not isinstance(error, _compat.Inconclusive) or \
+    if not isinstance(error, _compat.Inconclusive) or \
             not hasattr(error, "add_note") or \
             "comparison" not in str(error):
         return

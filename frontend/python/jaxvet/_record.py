@@ -10,6 +10,7 @@ only its own thread's questions count.
 """
 from __future__ import annotations
 
+import contextlib
 import dis
 import os
 import sys
@@ -29,8 +30,28 @@ _ASKING = frozenset(dis.opmap[name] for name in ("COMPARE_OP", "CONTAINS_OP")
                     if name in dis.opmap)
 
 
+class NoRecorder:
+    """Stands in where nothing is recorded."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def asking(self):
+        return contextlib.nullcontext()
+
+    def write(self, values, sources) -> list:
+        return []
+
+    def last_open_question(self):
+        return None
+
+
 class Recorder:
-    """A context in which comparisons of dims are recorded."""
+    """A context in which comparisons of dims can be recorded: those made
+    within `asking()`, by this thread."""
 
     def __init__(self, clear_caches=True):
         self._clear = clear_caches
@@ -38,7 +59,8 @@ class Recorder:
         self._open = []        # what JAX raised about
         self._saved = []
         self._thread = None
-        self._asking = False   # inside a question: JAX's own are not ours
+        self._idle = True      # not within `asking`, or within a question:
+                               # what is compared then is not the program's
 
     def __enter__(self):
         if not _running.acquire(blocking=False):
@@ -61,8 +83,17 @@ class Recorder:
             warnings.warn(
                 "no comparison of dims was recorded; if this function was "
                 "traced before, JAX's caches answered: leave clear_caches on",
-                stacklevel=4)
+                stacklevel=3)
         _running.release()
+
+    @contextlib.contextmanager
+    def asking(self):
+        """While the program, or a rule of it, is being traced."""
+        self._idle = False
+        try:
+            yield
+        finally:
+            self._idle = True
 
     def write(self, values, sources) -> list:
         """The table `comparisons` of a document."""
@@ -96,7 +127,7 @@ class Recorder:
         setattr(owner, name, value)
 
     def _mine(self) -> bool:
-        return not self._asking and threading.get_ident() == self._thread
+        return not self._idle and threading.get_ident() == self._thread
 
     def _hook(self) -> None:
         dim = _compat.DimExpr
@@ -113,12 +144,12 @@ class Recorder:
         def equal(a, b):
             if a is b or not self._mine() or not _comparable(a, b):
                 return original(a, b)
-            self._asking = True
+            self._idle = True
             try:
                 verdict = original(a, b)
                 self._note("==", a, b, verdict)
             finally:
-                self._asking = False
+                self._idle = False
             return verdict
         return equal
 
@@ -126,13 +157,13 @@ class Recorder:
         def at_least(a, b, describe):
             if not self._mine() or not _symbolic(a, b):
                 return original(a, b, describe)
-            self._asking, verdict = True, None
+            self._idle, verdict = True, None
             try:
                 verdict = original(a, b, describe)
                 return verdict
             finally:
                 self._note(">=", a, b, verdict)
-                self._asking = False
+                self._idle = False
         return at_least
 
     def _divided(self, original):
@@ -140,14 +171,14 @@ class Recorder:
         def divided(a, divisor):
             if not self._mine():
                 return original(a, divisor)
-            self._asking = True
+            self._idle = True
             try:
                 quotient, remainder = original(a, divisor)
                 if isinstance(divisor, _compat.DimExpr) and \
                         isinstance(remainder, int):
                     self._note("!=", divisor, 0, True)
             finally:
-                self._asking = False
+                self._idle = False
             return quotient, remainder
         return divided
 
@@ -156,7 +187,7 @@ class Recorder:
         def chosen(a, b):
             if not self._mine():
                 return original(a, b)
-            self._asking = True
+            self._idle = True
             try:
                 result = original(a, b)
                 if result is a or result is b:
@@ -165,7 +196,7 @@ class Recorder:
                     if _symbolic(*pair):
                         self._note(">=", *pair, True)
             finally:
-                self._asking = False
+                self._idle = False
             return result
         return chosen
 

@@ -43,8 +43,8 @@ class Refused(Exception):
 class Rules:
     """The table `rules`: meets rules during the walk, writes them after it."""
 
-    def __init__(self, walker, depth=MOST_DEPTH, budget=BUDGET):
-        self.walker, self.rows = walker, []
+    def __init__(self, walker, depth, budget, recorder):
+        self.walker, self.rows, self._recorder = walker, [], recorder
         self._met, self._index, self._keep = [], {}, []
         self._most_depth, self._budget = depth, budget
         self._depth = 1
@@ -121,7 +121,8 @@ class Rules:
                 _forget_result_paths(met.thunk)
                 _forget_result_paths(met.eqn.params.get("bwd"))
             try:
-                with _compat.equation_context(met.eqn, met.shard_maps):
+                with _compat.equation_context(met.eqn, met.shard_maps), \
+                        self._recorder.asking():
                     made = extract(met, mask)
                 row.update(self._written(made))
                 if row["zeros"] in [other["zeros"] for other in patterns]:

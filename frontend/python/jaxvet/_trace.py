@@ -1,7 +1,6 @@
 """From a function and its specs to a document."""
 from __future__ import annotations
 
-import contextlib
 import functools
 
 import jax
@@ -9,7 +8,7 @@ import jax
 from . import _compat
 from ._advice import advise
 from ._document import Document
-from ._record import Recorder
+from ._record import NoRecorder, Recorder
 from ._rules import BUDGET, MOST_DEPTH, Rules
 from ._source import printable
 from ._tables import without_empty
@@ -30,10 +29,10 @@ def dynamic(args, static) -> tuple:
                  for index, arg in enumerate(args))
 
 
-def recorded_trace(fun, static, args, kwargs, recorder):
-    """(closed jaxpr, pytree of output shapes), recorded if wanted."""
+def advised_trace(fun, static, args, kwargs, recorder):
+    """(closed jaxpr, pytree of output shapes), with advice if JAX raises."""
     try:
-        with recorder or contextlib.nullcontext():
+        with recorder.asking():
             return trace_here(fun, static, args, kwargs)
     except Exception as error:
         advise(error, recorder)
@@ -63,13 +62,13 @@ def dump(fun, *, static_argnums=(), comparisons=None, clear_caches=True,
     def dumper(*args, **kwargs) -> Document:
         specs = dynamic(args, static_argnums), kwargs
         record = is_symbolic(specs) if comparisons is None else comparisons
-        recorder = Recorder(clear_caches) if record else None
-        closed, shape = recorded_trace(fun, static_argnums, args, kwargs,
-                                       recorder)
         walker = Walker(relative_to, source_lines)
-        if rules:
-            walker.rules = Rules(walker, rule_depth, rule_budget)
-        return write(walker, closed, _name(fun), specs, shape, recorder)
+        with Recorder(clear_caches) if record else NoRecorder() as recorder:
+            closed, shape = advised_trace(fun, static_argnums, args, kwargs,
+                                          recorder)
+            if rules:
+                walker.rules = Rules(walker, rule_depth, rule_budget, recorder)
+            return write(walker, closed, _name(fun), specs, shape, recorder)
     return dumper
 
 
@@ -80,7 +79,7 @@ def is_symbolic(specs) -> bool:
                for dim in getattr(leaf, "shape", ()))
 
 
-def write(walker, closed, name, inputs, outputs, recorder=None) -> Document:
+def write(walker, closed, name, inputs, outputs, recorder) -> Document:
     """A closed jaxpr as a document."""
     jaxpr = walker.jaxpr(closed.jaxpr)
     entry = without_empty([
@@ -90,8 +89,7 @@ def write(walker, closed, name, inputs, outputs, recorder=None) -> Document:
         ("in_paths", _input_paths(*inputs)),
         ("out_paths", _paths(outputs))], always=("jaxpr",))
     rules = walker.rules.write() if walker.rules else []
-    asked = (recorder.write(walker.values, walker.sources) if recorder
-             else [])
+    asked = recorder.write(walker.values, walker.sources)
     return Document(walker, entry, rules, asked, closed)
 
 
