@@ -93,6 +93,8 @@ class Types:
             return self.dim(v)
         if '$int' in v:
             return int(v['$int'])
+        if '$np' in v:
+            return int(v['v'])
         if '$rec' in v:
             fields = {k: self.value(x) for k, x in v['f'].items()}
             kind = {'GatherDimensionNumbers': slicing.GatherDimensionNumbers,

@@ -200,11 +200,16 @@ def leaves(value, path=()):
         yield path, value
 
 
+def types_of(jaxpr):
+    """The avals of a jaxpr's variables, by number."""
+    return jaxpr['in'] + [a if a >= 0 else -1 - a
+                          for eqn in jaxpr['eqns'] for a in eqn[2]]
+
+
 def signature(doc, j):
     """The types that a jaxpr takes and gives."""
     jaxpr = doc['jaxprs'][j]
-    table = jaxpr['in'] + [a if a >= 0 else -1 - a
-                           for eqn in jaxpr['eqns'] for a in eqn[2]]
+    table = types_of(jaxpr)
     return (tuple(jaxpr['in']), jaxpr.get('nc', 0),
             tuple(o['a'] if isinstance(o, dict) else table[o]
                   for o in jaxpr['out']))
@@ -225,8 +230,17 @@ def other_leaf(rng, doc, leaf, jaxpr):
     return {**leaf, '$jaxpr': rng.choice(others)} if others else None
 
 
-def typed_params(name, params):
-    for key, value in params.items():
+def is_square(doc, jaxpr, eqn):
+    """The first operand is a square matrix, where full or not is the same."""
+    shape = doc['avals'][types_of(jaxpr)[eqn[1][0]]].get('sh', [])
+    return len(shape) > 1 and shape[-1] == shape[-2]
+
+
+def typed_params(doc, jaxpr, eqn):
+    name = doc['prims'][eqn[0]]
+    for key, value in eqn[3].items():
+        if key == 'full_matrices' and is_square(doc, jaxpr, eqn):
+            continue
         if key in UNTYPED and not (name == 'scan' and key in SCAN_TYPED):
             continue
         if name in SAME_SHAPE.get(key, ()):
@@ -253,7 +267,7 @@ def param_sites(doc):
     for j, jaxpr in enumerate(doc['jaxprs']):
         for e, eqn in enumerate(jaxpr['eqns']):
             name = doc['prims'][eqn[0]]
-            for key, value in typed_params(name, eqn[3]):
+            for key, value in typed_params(doc, jaxpr, eqn):
                 if any(True for _ in leaves(value)):
                     yield j, e, name, key
 
