@@ -231,6 +231,12 @@ static jx_atom read_operand(jx_text *t, scope *s)
     return atom;
 }
 
+/* Nothing is an array, too: of no elements. */
+static const void *array_of(jx_text *t, const void *at)
+{
+    return at ? at : jx_arena_alloc(t->ctx->arena, 0);
+}
+
 /* ---- equations */
 
 static bool ends_operands(jx_text *t, const scope *s, bool newline)
@@ -265,7 +271,7 @@ static void read_operands(jx_text *t, scope *s, jx_eqn *eqn)
         JX_PUSH(t->ctx->arena, &atoms, atom);
     }
     eqn->nins = (int)atoms.count;
-    eqn->ins = atoms.at;
+    eqn->ins = array_of(t, atoms.at);
 }
 
 static int by_name(const void *a, const void *b)
@@ -402,7 +408,7 @@ static void read_outs(jx_text *t, scope *s)
         jx_text_space(t);
     }
     s->jaxpr->nouts = (int)atoms.count;
-    s->jaxpr->outs = atoms.at;
+    s->jaxpr->outs = array_of(t, atoms.at);
 }
 
 /* ` : { effects }`, as print_effects=True adds. */
@@ -421,9 +427,9 @@ static void finish(jx_text *t, scope *s)
     jx_jaxpr *to = s->jaxpr;
 
     to->nvars = (int)s->vars.count;
-    to->vars = s->vars.at;
+    to->vars = array_of(t, s->vars.at);
     to->neqns = (int)s->eqns.count;
-    to->eqns = s->eqns.at;
+    to->eqns = array_of(t, s->eqns.at);
     to->id = (int)t->jaxprs.count;
     JX_PUSH(t->ctx->arena, &t->jaxprs, to);
 }

@@ -179,9 +179,13 @@ static size_t nudge(uint8_t *data, size_t size, size_t max, value v,
                     unsigned *seed)
 {
     char text[32];
-    long number = strtol((const char *)data + v.begin, NULL, 10);
+    size_t length = v.end - v.begin < 31 ? v.end - v.begin : 31;
+
+    memcpy(text, data + v.begin, length);
+    text[length] = '\0';
+    unsigned long number = (unsigned long)strtol(text, NULL, 10);
     int n = snprintf(text, sizeof text, "%ld",
-                     number + (long)(rand_r(seed) % 5) - 2);
+                     (long)(number + (unsigned long)(rand_r(seed) % 5) - 2));
 
     return splice(data, size, max, v, (const uint8_t *)text, (size_t)n);
 }
