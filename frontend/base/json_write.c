@@ -1,7 +1,8 @@
 /* json_write.c - canonical JSON.  See json.h. */
 #include "frontend/base/json.h"
 
-#include <inttypes.h>
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,16 +53,35 @@ void jx_json_put_int(jx_buffer *to, int64_t value)
     jx_buffer_bytes(to, at, (size_t)(digits + sizeof digits - at));
 }
 
+/* The next larger decimal of as many digits; nines alone stay. */
+static void bump(char *text)
+{
+    char *last = strchr(text, 'e');
+
+    while (--last >= text)
+        if (*last >= '0' && *last < '9') {
+            ++*last;
+            return;
+        } else if (*last == '9') {
+            *last = '0';
+        }
+}
+
 /* The digits and the decimal exponent of the shortest decimal that reads back.
- * (The nearest decimal of n digits reads back if any of n digits does, but at
- * a power of two, where Python takes it all the same.) */
+ * The nearest decimal of n digits reads back if any of n digits does, but at
+ * a power of two: floats below it lie closer, so the one above may read back
+ * where the nearest, below, does not. */
 static int shortest(double value, char digits[32], int *exponent)
 {
     char text[40];
 
-    for (int n = 15; n <= 17; n++) {
+    /* 15 digits always read back, but not below the normal range. */
+    for (int n = fabs(value) < DBL_MIN ? 1 : 15; n <= 17; n++) {
         snprintf(text, sizeof text, "%.*e", n - 1, value);
         if (strtod(text, NULL) == value)
+            break;
+        bump(text);
+        if (n < 17 && strtod(text, NULL) == value)
             break;
     }
     char *e = strchr(text, 'e');
