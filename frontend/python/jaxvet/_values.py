@@ -349,7 +349,7 @@ class Values:
     def _opaque(self, value):
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         self.opaque[name] = self.opaque.get(name, 0) + 1
-        text = without_addresses(printable(str(value)))
+        text = without_addresses(printable(repr(value)))
         return {"$opaque": name, "repr": text[:200]}
 
     _ENCODERS = (
