@@ -8,13 +8,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct settings {
     const char *format, *output, *fail_on, *colour;
     jx_texts select, ignore;
     int64_t min_elements;
-    bool strict, deps, no_solver;
+    bool strict, deps, no_solver, timing;
 } settings;
 
 static const jx_option options[] = {
@@ -38,6 +39,8 @@ static const jx_option options[] = {
      offsetof(settings, min_elements)},
     {"no-solver", 0, JX_OPT_FLAG, NULL, "prove without Z3",
      offsetof(settings, no_solver)},
+    {"timing", 0, JX_OPT_FLAG, NULL, "say how long each program took",
+     offsetof(settings, timing)},
     {"color", 0, JX_OPT_CHOICE, "auto|always|never",
      "colours in text (auto: on a terminal without NO_COLOR)",
      offsetof(settings, colour)},
@@ -125,15 +128,29 @@ static bool is_program(runner *r, const jx_target *target)
     return is;
 }
 
+static double now_in_milliseconds(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
+}
+
 static bool check_all(runner *r)
 {
     r->reports = JX_NEW_ARRAY(r->ctx->arena, r->targets.count, jx_report);
     for (size_t i = 0; r->reports && i < r->targets.count; i++) {
         const jx_target *target = &r->targets.at[i];
+        double start = now_in_milliseconds();
+        jx_report *report = &r->reports[r->count];
+
         if (!is_program(r, target))
             continue;
-        r->reports[r->count++] = jx_check_input(r->ctx, target->path, NULL, 0,
-                                                &r->check, r->suppressions);
+        *report = jx_check_input(r->ctx, target->path, NULL, 0, &r->check,
+                                 r->suppressions);
+        if (r->settings->timing)
+            report->milliseconds = now_in_milliseconds() - start;
+        r->count++;
     }
     return r->reports &&
            jx_suppressions_unused(r->suppressions, r->reports, r->count);

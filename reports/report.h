@@ -61,6 +61,7 @@ typedef struct jx_report {
     int64_t equations;
     int64_t suppressed; /* by comments in the source */
     int64_t hidden;     /* below error, in files of libraries */
+    double milliseconds; /* that it took, if anybody wants to know; else 0 */
 } jx_report;
 
 /* Which codes are spoken of. */

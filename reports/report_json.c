@@ -186,6 +186,10 @@ static void put_report(jx_buffer *to, const jx_report *report)
         put_number(to, &any, "suppressed", report->suppressed);
     if (report->hidden)
         put_number(to, &any, "hidden", report->hidden);
+    if (report->milliseconds > 0) {
+        put_key(to, &any, "milliseconds");
+        jx_json_put_real(to, report->milliseconds);
+    }
     jx_buffer_putc(to, '}');
 }
 

@@ -353,6 +353,16 @@ static void put_aside(const writer *w, int64_t count, const char *one,
                          count == 1 ? one : many);
 }
 
+static void put_times(const writer *w, const jx_report_list *reports)
+{
+    for (int i = 0; i < reports->count; i++)
+        if (reports->at[i].milliseconds > 0)
+            jx_buffer_printf(w->to, "%s: %.1f ms, %lld equation%s\n",
+                             reports->at[i].path, reports->at[i].milliseconds,
+                             (long long)reports->at[i].equations,
+                             reports->at[i].equations == 1 ? "" : "s");
+}
+
 static void put_totals(const writer *w, const jx_report_list *reports)
 {
     sums s = sum_up(reports);
@@ -387,5 +397,6 @@ void jx_report_text(const jx_report_list *reports,
 
     for (int i = 0; i < reports->count; i++)
         put_report(&w, &reports->at[i], reports->count > 1);
+    put_times(&w, reports);
     put_totals(&w, reports);
 }

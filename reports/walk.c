@@ -25,8 +25,8 @@ static bool read_names(jx_ctx *ctx, const char *path, name_list *names)
     if (!folder)
         return jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be opened: %s",
                        strerror(errno));
-    /* Safe with threads, each having a stream of its own.
-     * cppcheck-suppress readdirCalled */
+    /* Safe with threads: each has a stream of its own. */
+    /* cppcheck-suppress readdirCalled */
     while ((entry = readdir(folder))) {
         if (entry->d_name[0] != '.')
             JX_PUSH(ctx->arena, names,

@@ -91,6 +91,12 @@ for format in text json sarif github; do
     holds cmp -s "$work/first" "$work/second"
 done
 
+# Times are there when asked for.
+expect 0 check --timing "$right"
+prints 'SHP001_passes.json.gz: [0-9.]* ms, 1 equation$'
+expect 0 check --timing --format json "$right"
+prints '"milliseconds":[0-9.]*}'
+
 # Suppressions: used, unused, and unknown to this command.
 expect 0 check "$rules/SUP001_passes.json.gz"
 prints '^1 finding is suppressed by a comment$'
