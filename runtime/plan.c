@@ -2,6 +2,7 @@
 #include "runtime/plan.h"
 
 #include "runtime/elementwise.h"
+#include "runtime/kernels/prng.h"
 #include "runtime/plan_impl.h"
 
 #include <stdio.h>
@@ -88,7 +89,9 @@ int64_t jx_plan_dim(jx_planner *p, const jx_dim *dim)
 
 static int key_words(const char *impl)
 {
-    return impl && strcmp(impl, "fry") == 0 ? 2 : 4;
+    int words = jx_prng_words(jx_prng_named(impl));
+
+    return words ? words : 4;
 }
 
 void jx_plan_shape(jx_planner *p, const jx_aval *aval, int *rank,
