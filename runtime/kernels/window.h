@@ -16,8 +16,7 @@ typedef struct jx_window {
     int64_t base[JX_MAX_RANK], dilation[JX_MAX_RANK];
     int64_t step[JX_MAX_RANK]; /* elements to the next one in the input */
     int64_t period[JX_MAX_RANK], advance[JX_MAX_RANK]; /* in k, in the input */
-    int64_t inner;  /* elements behind the last of these axes */
-    int64_t places; /* elements of a window, all k counted */
+    int64_t inner; /* elements behind the last of these axes */
 } jx_window;
 
 /* From parameters (of params.h); `operand` has the window's input shape, and

@@ -214,10 +214,7 @@ static const fold_fns *fold_of(jx_prim_id prim, jx_dtype dtype)
 typedef struct folding {
     jx_window window;
     const fold_fns *fns;
-    /* A second operand is the initial value; it also stands wherever the
-     * window is over no element. */
-    bool has_init;
-    size_t acc; /* bytes of the accumulators; behind them a row of it */
+    bool has_init; /* as a second operand, which may not be neutral */
 } folding;
 
 static void fold_one(const folding *f, const int64_t *at, const char *in,
@@ -236,8 +233,6 @@ static void fold_one(const folding *f, const int64_t *at, const char *in,
                          last < 0 ? 1 : r.counts[last],
                          last < 0 ? 0 : r.steps[last], w->inner);
         while (jx_reach_next(w, &r, pos, &offset));
-    if (init && r.count < w->places)
-        f->fns->fold(acc, acc + f->acc, w->places - r.count, 0, w->inner);
 }
 
 static bool run_fold(jx_run *run, const void *data, const jx_view *ins,
@@ -250,8 +245,6 @@ static bool run_fold(jx_run *run, const void *data, const jx_view *ins,
     char *out = outs[0].data, *acc = scratch;
 
     (void)run;
-    for (int64_t j = 0; init && j < inner; j++)
-        memcpy(acc + f->acc + j * item, init, (size_t)item);
     do {
         fold_one(f, at, ins[0].data, item, init, acc);
         f->fns->put(acc, out, inner);
@@ -343,11 +336,11 @@ static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
                         &params->base_dilation, &params->window_dilation,
                         &f.window))
         return false;
-    f.acc = (size_t)f.window.inner * 16;
     int last = f.window.rank - 1;
     bool rows = !f.has_init && last >= 0 && f.window.inner == 1 &&
                 f.window.base[last] == 1 && f.window.out[last] >= 4;
-    size_t scratch = rows ? (size_t)f.window.out[last] * 16 : 2 * f.acc;
+    size_t scratch =
+        (size_t)(rows ? f.window.out[last] : f.window.inner) * 16;
     jx_slot to = dtype == out.dtype
                      ? out
                      : jx_plan_new(p, dtype, out.rank, out.shape);
@@ -366,7 +359,10 @@ bool jx_plan_reduce_window_monoid(jx_planner *p, const jx_eqn *eqn,
                         jx_dtype_of(ins[0].dtype)->short_name);
 }
 
-/* ---- any body ---- */
+/* ---- any body ----
+ *
+ * As in XLA the initial value comes in once: places of a window that are in
+ * the padding, or in a hole, are left out. */
 
 typedef struct general {
     jx_window window;
@@ -407,15 +403,12 @@ static bool window_of_body(jx_run *run, const general *g, const int64_t *at,
         put(&acc[i], ins[g->n + i].data);
     for (;;) {
         int64_t offset = place(&g->window, at, k);
-        for (int i = 0; i < g->n; i++)
-            put(&x[i], offset < 0
-                           ? ins[g->n + i].data
-                           : ins[i].data +
-                                 (size_t)(offset + inner) *
-                                     jx_dtype_of(ins[i].dtype)->bytes);
-        if (!jx_run_block(run, g->block))
+        for (int i = 0; i < g->n && offset >= 0; i++)
+            put(&x[i], ins[i].data + (size_t)(offset + inner) *
+                                         jx_dtype_of(ins[i].dtype)->bytes);
+        if (offset >= 0 && !jx_run_block(run, g->block))
             return false;
-        for (int i = 0; i < g->n; i++)
+        for (int i = 0; i < g->n && offset >= 0; i++)
             put(&acc[i], result[i].data);
         int axis = g->window.rank - 1;
         for (; axis >= 0; axis--) {
