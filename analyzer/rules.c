@@ -2,7 +2,7 @@
 #include "analyzer/rules.h"
 
 static jx_type_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan)                       \
+#define PRIM(id, name, nins, nouts, params, type, plan)                        \
     [JX_PRIM_##id] = jx_type_##type,
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -22,9 +22,9 @@ jx_type_rule *jx_type_rule_of(jx_prim_id id)
 bool jx_type_rule_takes_any(jx_type_rule *rule)
 {
     static jx_type_rule *const any[] = {
-        jx_type_same,       jx_type_same_all,   jx_type_call,
-        jx_type_custom_jvp, jx_type_custom_vjp, jx_type_cond,
-        jx_type_while,      jx_type_scan,       jx_type_add_any,
+        jx_type_same,          jx_type_same_all,   jx_type_call,
+        jx_type_custom_jvp,    jx_type_custom_vjp, jx_type_cond,
+        jx_type_while,         jx_type_scan,       jx_type_add_any,
         jx_type_call_exported,
     };
 
@@ -188,10 +188,9 @@ bool jx_type_same_dtypes(jx_typing *t, int first, int last)
 
     for (int i = first + 1; i < last; i++)
         if (t->ins[i]->dtype != a->dtype || t->ins[i]->impl != a->impl)
-            return jx_type_wrong(
-                t, "operand %d is %s, operand %d is %s", first,
-                jx_dtype_of(a->dtype)->short_name, i,
-                jx_dtype_of(t->ins[i]->dtype)->short_name);
+            return jx_type_wrong(t, "operand %d is %s, operand %d is %s", first,
+                                 jx_dtype_of(a->dtype)->short_name, i,
+                                 jx_dtype_of(t->ins[i]->dtype)->short_name);
     return true;
 }
 

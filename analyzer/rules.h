@@ -30,18 +30,19 @@ typedef struct jx_typing {
     int nins, nouts;
     const jx_aval *const *ins; /* inferred, never NULL */
     const jx_aval **outs;      /* to fill */
-    jx_code code;  /* of the claims made: JX_CODE_SHP010 while a rule runs */
+    jx_code code; /* of the claims made: JX_CODE_SHP010 while a rule runs */
     const jx_calls *calls;
-    const jx_stack *stack; /* where to point when not at the equation, or NULL */
-    bool wrong;    /* jx_type_wrong() was called */
-    bool resting;  /* an operand's type is only as good as a declaration that
+    const jx_stack
+        *stack;   /* where to point when not at the equation, or NULL */
+    bool wrong;   /* jx_type_wrong() was called */
+    bool resting; /* an operand's type is only as good as a declaration that
                       nothing checked: nothing is settled here */
 } jx_typing;
 
 typedef void jx_type_rule(jx_typing *t);
 
 /* One per family; a row of prims.def names its rule in the column `type`. */
-#define PRIM(id, name, nins, nouts, params, type, plan)                       \
+#define PRIM(id, name, nins, nouts, params, type, plan)                        \
     jx_type_rule jx_type_##type;
 #include "frontend/ir/prims.def"
 #undef PRIM

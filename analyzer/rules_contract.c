@@ -16,10 +16,10 @@ typedef struct float_size {
 } float_size;
 
 static const float_size floats[] = {
-    {JX_F4_E2M1FN, 3, 1},      {JX_F8_E3M4, 4, 4},     {JX_F8_E4M3, 8, 3},
-    {JX_F8_E4M3B11FNUZ, 5, 3}, {JX_F8_E4M3FN, 9, 3},   {JX_F8_E4M3FNUZ, 8, 3},
+    {JX_F4_E2M1FN, 3, 1},      {JX_F8_E3M4, 4, 4},      {JX_F8_E4M3, 8, 3},
+    {JX_F8_E4M3B11FNUZ, 5, 3}, {JX_F8_E4M3FN, 9, 3},    {JX_F8_E4M3FNUZ, 8, 3},
     {JX_F8_E5M2, 16, 2},       {JX_F8_E5M2FNUZ, 16, 2}, {JX_F8_E8M0FNU, 128, 0},
-    {JX_BF16, 128, 7},         {JX_F16, 16, 10},       {JX_F32, 128, 23},
+    {JX_BF16, 128, 7},         {JX_F16, 16, 10},        {JX_F32, 128, 23},
     {JX_F64, 1024, 52},
 };
 
@@ -83,8 +83,9 @@ static bool check_dot_axes(jx_typing *t, const jx_dot_dims *d)
         return false;
     if (d->lhs_batch.count != d->rhs_batch.count ||
         d->lhs_contracting.count != d->rhs_contracting.count)
-        return jx_type_wrong(t, "%d batch and %d contracting axes of operand "
-                                "0, %d and %d of operand 1",
+        return jx_type_wrong(t,
+                             "%d batch and %d contracting axes of operand "
+                             "0, %d and %d of operand 1",
                              d->lhs_batch.count, d->lhs_contracting.count,
                              d->rhs_batch.count, d->rhs_contracting.count);
     for (int i = 0; i < d->lhs_batch.count; i++)
@@ -132,7 +133,8 @@ static int dot_shape(jx_typing *t, const jx_dot_dims *d, jx_ints groups,
     for (int i = 0; i < d->lhs_batch.count; i++)
         shape[rank++] = lhs->shape[d->lhs_batch.at[i]];
     for (int i = 0; i < lhs->rank; i++)
-        if (!jx_has_axis(d->lhs_batch, i) && !jx_has_axis(d->lhs_contracting, i))
+        if (!jx_has_axis(d->lhs_batch, i) &&
+            !jx_has_axis(d->lhs_contracting, i))
             shape[rank++] = lhs->shape[i];
     for (int i = 0; i < rhs->rank; i++)
         if (!jx_has_axis(d->rhs_batch, i) &&
@@ -234,7 +236,8 @@ static jx_ints free_of_lhs(jx_typing *t, const jx_dot_dims *d)
     jx_ints axes = {0, at};
 
     for (int i = 0; at && i < rank; i++)
-        if (!jx_has_axis(d->lhs_batch, i) && !jx_has_axis(d->lhs_contracting, i))
+        if (!jx_has_axis(d->lhs_batch, i) &&
+            !jx_has_axis(d->lhs_contracting, i))
             at[axes.count++] = i;
     return axes;
 }
@@ -264,9 +267,11 @@ void jx_type_ragged_dot(jx_typing *t)
         return;
     bool contracts = jx_has_axis(r.dot.lhs_contracting, r.of_lhs.at[0]);
     bool batches = jx_has_axis(r.dot.lhs_batch, r.of_lhs.at[0]);
-    jx_ints among = contracts ? r.dot.lhs_contracting
-                    : batches ? (jx_ints){0}
-                              : free_of_lhs(t, &r.dot);
+    jx_ints among = {0};
+    if (contracts)
+        among = r.dot.lhs_contracting;
+    else if (!batches)
+        among = free_of_lhs(t, &r.dot);
     if (r.groups.count != (contracts || batches ? 0 : 1)) {
         jx_type_wrong(t, "operand 1 has %d group axes", r.groups.count);
         return;
@@ -288,8 +293,9 @@ static bool check_specs(jx_typing *t, const jx_conv_dims *d, int rank)
 {
     if (d->lhs_spec.count != rank || d->rhs_spec.count != rank ||
         d->out_spec.count != rank)
-        return jx_type_wrong(t, "dimension_numbers name %d, %d and %d axes "
-                                "for rank %d",
+        return jx_type_wrong(t,
+                             "dimension_numbers name %d, %d and %d axes "
+                             "for rank %d",
                              d->lhs_spec.count, d->rhs_spec.count,
                              d->out_spec.count, rank);
     return jx_type_axes(t, "lhs_spec", d->lhs_spec, rank) &&
@@ -320,8 +326,9 @@ static bool check_conv(jx_typing *t, const jx_p_conv *p)
         !check_specs(t, &p->dimension_numbers, rank))
         return false;
     if (p->window_strides.count != spatial || p->padding.count != spatial)
-        return jx_type_wrong(t, "%d window_strides and %d paddings for %d "
-                                "spatial axes",
+        return jx_type_wrong(t,
+                             "%d window_strides and %d paddings for %d "
+                             "spatial axes",
                              p->window_strides.count, p->padding.count,
                              spatial);
     if (!jx_is_number(p->feature_group_count, 1) &&
@@ -386,7 +393,8 @@ static const jx_dim *conv_axis(jx_typing *t, const jx_p_conv *p, int axis)
 /* JAX's rule for the dtype that the user prefers. */
 static bool check_preferred(jx_typing *t, jx_dtype dtype, jx_dtype wanted)
 {
-    jx_dtype_kind from = jx_dtype_of(dtype)->kind, to = jx_dtype_of(wanted)->kind;
+    jx_dtype_kind from = jx_dtype_of(dtype)->kind,
+                  to = jx_dtype_of(wanted)->kind;
     bool integer = jx_dtype_is_integer(dtype);
 
     if (!(integer && to == JX_KIND_FLOAT) &&
@@ -464,10 +472,9 @@ void jx_type_fft(jx_typing *t)
             jx_require_eq(t, in->shape[first + i], length,
                           "operand 0, axis %d against fft_lengths", first + i);
         if (last && p->fft_type == JX_RFFT)
-            length = jx_plus(t,
-                             jx_dim_floordiv(t->program->dims, length,
-                                             jx_const(t, 2)),
-                             jx_const(t, 1));
+            length = jx_plus(
+                t, jx_dim_floordiv(t->program->dims, length, jx_const(t, 2)),
+                jx_const(t, 1));
         shape[first + i] = length;
     }
     if (shape)

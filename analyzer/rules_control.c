@@ -30,8 +30,9 @@ static bool check_callee(jx_typing *t, const jx_closed *closed, int nins,
     if (!jx_type_closed(t, closed, what))
         return false;
     if (closed->jaxpr->nins != nins || closed->jaxpr->nouts != nouts)
-        return jx_type_wrong(t, "%s takes %d values and gives %d, for %d "
-                                "operands and %d results",
+        return jx_type_wrong(t,
+                             "%s takes %d values and gives %d, for %d "
+                             "operands and %d results",
                              what, closed->jaxpr->nins, closed->jaxpr->nouts,
                              nins, nouts);
     return true;
@@ -62,8 +63,9 @@ static void check_rule(jx_typing *t, const jx_rule *rule)
     if (!rule)
         return;
     if (rule->nins != t->nins || rule->nouts != t->nouts) {
-        jx_type_wrong(t, "the rule is for %d operands and %d results, here "
-                         "are %d and %d",
+        jx_type_wrong(t,
+                      "the rule is for %d operands and %d results, here "
+                      "are %d and %d",
                       rule->nins, rule->nouts, t->nins, t->nouts);
         return;
     }
@@ -116,8 +118,8 @@ void jx_type_cond(jx_typing *t)
     for (int i = 1; i < p->branches.count; i++) {
         const jx_aval *const *outs = jx_callee_outs(t, p->branches.at[i].jaxpr);
         for (int k = 0; k < t->nouts; k++)
-            jx_type_agree(t, first[k], outs[k],
-                          "branches 0 and %d, output %d", i, k);
+            jx_type_agree(t, first[k], outs[k], "branches 0 and %d, output %d",
+                          i, k);
     }
     take_outs(t, p->branches.at[0].jaxpr);
 }
@@ -139,7 +141,8 @@ static void require_carry(jx_typing *t, const jx_jaxpr *body, int input,
                       "the carry, component %d: after a round and before", i);
 }
 
-/* vmap leaves a predicate per item; its axes then lead in all that goes round. */
+/* vmap leaves a predicate per item; its axes then lead in all that goes
+ * round. */
 static void require_predicate(jx_typing *t, const jx_aval *predicate,
                               const jx_aval *const *carry, int count)
 {
@@ -151,8 +154,9 @@ static void require_predicate(jx_typing *t, const jx_aval *predicate,
         if (carry[i]->kind != JX_AVAL_ARRAY)
             continue;
         if (carry[i]->rank < predicate->rank) {
-            jx_type_wrong(t, "cond_jaxpr gives rank %d, the carry, component "
-                             "%d, has %d",
+            jx_type_wrong(t,
+                          "cond_jaxpr gives rank %d, the carry, component "
+                          "%d, has %d",
                           predicate->rank, i, carry[i]->rank);
             return;
         }
@@ -176,7 +180,8 @@ void jx_type_while(jx_typing *t)
         return;
     }
     if (!jx_type_counts(t, -1, (int)carry) ||
-        !check_callee(t, &p->cond_jaxpr, (int)(cond + carry), 1, "cond_jaxpr") ||
+        !check_callee(t, &p->cond_jaxpr, (int)(cond + carry), 1,
+                      "cond_jaxpr") ||
         !check_callee(t, &p->body_jaxpr, (int)(body + carry), (int)carry,
                       "body_jaxpr"))
         return;
@@ -214,8 +219,9 @@ void jx_type_scan(jx_typing *t)
 
     if (consts < 0 || carry < 0 || consts > t->nins ||
         carry > t->nins - consts || carry > t->nouts) {
-        jx_type_wrong(t, "%lld constants and %lld carried values for %d "
-                         "operands and %d results",
+        jx_type_wrong(t,
+                      "%lld constants and %lld carried values for %d "
+                      "operands and %d results",
                       (long long)consts, (long long)carry, t->nins, t->nouts);
         return;
     }
@@ -267,8 +273,8 @@ static bool closed_of(jx_typing *t, const jx_value *value, jx_closed *closed)
         return true;
     if (value->tag != JX_V_JAXPR)
         return false;
-    consts = JX_NEW_ARRAY(t->program->ctx->arena, value->count,
-                          const jx_array *);
+    consts =
+        JX_NEW_ARRAY(t->program->ctx->arena, value->count, const jx_array *);
     for (int i = 0; consts && i < value->count; i++)
         consts[i] = value->items[i]->array;
     *closed = (jx_closed){value->jaxpr, consts ? value->count : 0, consts};
@@ -291,8 +297,9 @@ static bool read_linear(jx_typing *t, linear *l)
         l->all += count->integer;
     }
     if (l->all > t->nins || !l->part[MATVEC].jaxpr || !l->part[SOLVE].jaxpr)
-        return jx_type_wrong(t, "%lld constants for %d operands, or no matvec, "
-                                "or no solve",
+        return jx_type_wrong(t,
+                             "%lld constants for %d operands, or no matvec, "
+                             "or no solve",
                              (long long)l->all, t->nins);
     return true;
 }
@@ -307,8 +314,9 @@ static void check_part(jx_typing *t, const linear *l, int part, int first,
     if (!callee || !jx_type_closed(t, &l->part[part], part_names[part]))
         return;
     if (callee->nins != consts + n || callee->nouts < n) {
-        jx_type_wrong(t, "%s takes %d values and gives %d, for %d constants "
-                         "and %d vectors",
+        jx_type_wrong(t,
+                      "%s takes %d values and gives %d, for %d constants "
+                      "and %d vectors",
                       part_names[part], callee->nins, callee->nouts, consts, n);
         return;
     }

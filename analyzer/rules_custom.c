@@ -44,8 +44,9 @@ typedef struct rule_check {
 static void wrong_counts(rule_check *c, const char *part, const jx_jaxpr *jaxpr,
                          int nins, int nouts)
 {
-    jx_type_wrong(c->t, "%s: %s takes %d values and gives %d, expected %d "
-                        "and %d",
+    jx_type_wrong(c->t,
+                  "%s: %s takes %d values and gives %d, expected %d "
+                  "and %d",
                   c->name, part, jaxpr->nins, jaxpr->nouts, nins, nouts);
 }
 
@@ -130,8 +131,8 @@ static void check_bwd(rule_check *c, const jx_aval *const *fwd_outs, int own)
     }
     for (int i = 0; i < nouts; i++)
         if (has_tangent(fwd_outs[own + i]))
-            agree(c, fwd_outs[own + i], input(bwd, at++),
-                  "cotangent of output", i);
+            agree(c, fwd_outs[own + i], input(bwd, at++), "cotangent of output",
+                  i);
     for (int i = 0; i < c->n; i++)
         if (!is_zero(c->pattern->ct_zeros, i)) {
             if (has_tangent(c->ins[i]))
@@ -162,7 +163,10 @@ static void check_vjp(rule_check *c)
 void jx_type_custom_rule(jx_typing *t, const jx_rule *rule)
 {
     for (int i = 0; i < rule->npatterns; i++) {
-        rule_check c = {t, rule, &rule->patterns[i], "",
+        rule_check c = {t,
+                        rule,
+                        &rule->patterns[i],
+                        "",
                         rule->nins - rule->nconsts,
                         rule->ins + rule->nconsts};
         t->wrong = false;

@@ -71,8 +71,9 @@ static bool check_unary_params(jx_typing *t)
     if (t->eqn->prim->id == JX_PRIM_reduce_precision) {
         const jx_p_reduce_precision *p = t->params;
         if (p->exponent_bits < 1 || p->mantissa_bits < 0)
-            return jx_type_wrong(t, "no float has %lld exponent and %lld "
-                                    "mantissa bits",
+            return jx_type_wrong(t,
+                                 "no float has %lld exponent and %lld "
+                                 "mantissa bits",
                                  (long long)p->exponent_bits,
                                  (long long)p->mantissa_bits);
     }
@@ -156,7 +157,8 @@ void jx_type_bitcast(jx_typing *t)
 {
     const jx_p_bitcast *p = t->params;
     const jx_aval *in = t->ins[0];
-    int from = jx_dtype_of(in->dtype)->bits, to = jx_dtype_of(p->new_dtype)->bits;
+    int from = jx_dtype_of(in->dtype)->bits,
+        to = jx_dtype_of(p->new_dtype)->bits;
     const jx_dim **shape = jx_shape(t, in->rank + 1);
 
     if (!shape)
@@ -177,8 +179,8 @@ void jx_type_bitcast(jx_typing *t)
     else if (from < to)
         jx_require_eq(t, in->shape[in->rank - 1], jx_const(t, to / from),
                       "operand 0, last axis: the parts of one element");
-    jx_type_out(t, 0, p->new_dtype, false,
-                in->rank + (from > to) - (from < to), shape);
+    jx_type_out(t, 0, p->new_dtype, false, in->rank + (from > to) - (from < to),
+                shape);
 }
 
 void jx_type_binary(jx_typing *t)

@@ -5,8 +5,8 @@
 static bool check_starts(jx_typing *t, int first, int rank)
 {
     if (t->nins - first != rank)
-        return jx_type_wrong(t, "%d start indices for rank %d",
-                             t->nins - first, rank);
+        return jx_type_wrong(t, "%d start indices for rank %d", t->nins - first,
+                             rank);
     for (int i = first; i < t->nins; i++)
         if (!jx_type_scalar(t, i) || !jx_type_integer(t, i))
             return false;
@@ -112,11 +112,10 @@ static bool check_indexing(jx_typing *t, const indexing *x)
     jx_require_eq(t, at->shape[at->rank - 1], jx_const(t, x->map.count),
                   "operand 1, last axis: the length of %s", x->map_name);
     for (int i = 0; i < x->batch.count; i++)
-        jx_require_eq(t, in->shape[x->batch.at[i]],
-                      at->shape[x->index_batch.at[i]],
-                      "operands 0 and 1, batching axes %lld and %lld",
-                      (long long)x->batch.at[i],
-                      (long long)x->index_batch.at[i]);
+        jx_require_eq(
+            t, in->shape[x->batch.at[i]], at->shape[x->index_batch.at[i]],
+            "operands 0 and 1, batching axes %lld and %lld",
+            (long long)x->batch.at[i], (long long)x->index_batch.at[i]);
     return true;
 }
 
@@ -190,8 +189,9 @@ void jx_type_gather(jx_typing *t)
     if (p->slice_sizes.count != in->rank ||
         in->rank != d->offset_dims.count + d->collapsed_slice_dims.count +
                         d->operand_batching_dims.count) {
-        jx_type_wrong(t, "rank %d has %d slice_sizes, %d offset, %d collapsed "
-                         "and %d batching axes",
+        jx_type_wrong(t,
+                      "rank %d has %d slice_sizes, %d offset, %d collapsed "
+                      "and %d batching axes",
                       in->rank, p->slice_sizes.count, d->offset_dims.count,
                       d->collapsed_slice_dims.count,
                       d->operand_batching_dims.count);
@@ -213,8 +213,8 @@ static void check_update(jx_typing *t, const jx_p_scatter *p)
                       update->nins, update->nouts);
         return;
     }
-    const jx_aval *scalar = jx_aval_array(&t->program->avals, t->ins[0]->dtype,
-                                          false, 0, NULL);
+    const jx_aval *scalar =
+        jx_aval_array(&t->program->avals, t->ins[0]->dtype, false, 0, NULL);
     if (!scalar)
         return;
     for (int i = 0; i < 2; i++)
@@ -269,12 +269,12 @@ void jx_type_scatter(jx_typing *t)
         in->rank != d->update_window_dims.count +
                         d->inserted_window_dims.count +
                         d->operand_batching_dims.count) {
-        jx_type_wrong(t, "operands of ranks %d, %d and %d have %d window, %d "
-                         "inserted and %d batching axes",
-                      in->rank, at->rank, updates->rank,
-                      d->update_window_dims.count,
-                      d->inserted_window_dims.count,
-                      d->operand_batching_dims.count);
+        jx_type_wrong(
+            t,
+            "operands of ranks %d, %d and %d have %d window, %d "
+            "inserted and %d batching axes",
+            in->rank, at->rank, updates->rank, d->update_window_dims.count,
+            d->inserted_window_dims.count, d->operand_batching_dims.count);
         return;
     }
     if (!check_sorted(t, "update_window_dims", d->update_window_dims) ||

@@ -164,10 +164,10 @@ static const jx_dim *subset(jx_typing *t, const jx_value *pair)
         return NULL;
     if (pair->tag == JX_V_TUPLE && pair->count == 2) {
         const jx_value *low = pair->items[0], *high = pair->items[1];
-        const jx_dim *a = low->tag == JX_V_DIM ? low->dim
-                                               : jx_const(t, low->integer);
-        const jx_dim *b = high->tag == JX_V_DIM ? high->dim
-                                                : jx_const(t, high->integer);
+        const jx_dim *a =
+            low->tag == JX_V_DIM ? low->dim : jx_const(t, low->integer);
+        const jx_dim *b =
+            high->tag == JX_V_DIM ? high->dim : jx_const(t, high->integer);
         if ((low->tag == JX_V_INT || low->tag == JX_V_DIM) &&
             (high->tag == JX_V_INT || high->tag == JX_V_DIM))
             return jx_minus(t, b, a);

@@ -9,8 +9,8 @@ static int key_words(const char *impl)
     static const struct {
         const char *tag;
         int words;
-    } impls[] = {{"fry", 2},  {"rbg", 4},  {"urbg", 4}, {"phx2", 1},
-                 {"phx4", 2}, {"fry4", 4}};
+    } impls[] = {{"fry", 2},  {"rbg", 4},  {"urbg", 4},
+                 {"phx2", 1}, {"phx4", 2}, {"fry4", 4}};
 
     for (size_t i = 0; impl && i < sizeof impls / sizeof *impls; i++)
         if (strcmp(impls[i].tag, impl) == 0)
@@ -22,9 +22,9 @@ static int key_words(const char *impl)
 static const char *key_tag(const char *impl)
 {
     static const char *const names[][2] = {
-        {"threefry2x32", "fry"},    {"rbg", "rbg"},
-        {"unsafe_rbg", "urbg"},     {"philox2x32", "phx2"},
-        {"philox4x32", "phx4"},     {"threefry4x32", "fry4"}};
+        {"threefry2x32", "fry"}, {"rbg", "rbg"},
+        {"unsafe_rbg", "urbg"},  {"philox2x32", "phx2"},
+        {"philox4x32", "phx4"},  {"threefry4x32", "fry4"}};
 
     for (size_t i = 0; impl && i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], impl) == 0)
@@ -159,7 +159,8 @@ void jx_type_random_fold_in(jx_typing *t)
 
 void jx_type_random_gamma(jx_typing *t)
 {
-    if (jx_type_takes(t, 0, JX_TAKES_KEY) && jx_type_takes(t, 1, JX_TAKES_FLOAT))
+    if (jx_type_takes(t, 0, JX_TAKES_KEY) &&
+        jx_type_takes(t, 1, JX_TAKES_FLOAT))
         jx_type_is(t, 0, t->ins[1]);
 }
 

@@ -64,8 +64,9 @@ static bool check_body(jx_typing *t, const jx_closed *body, int n)
         return false;
     const jx_jaxpr *callee = body->jaxpr;
     if (callee->nins != 2 * n || callee->nouts != n)
-        return jx_type_wrong(t, "jaxpr takes %d values and gives %d, for %d "
-                                "operands",
+        return jx_type_wrong(t,
+                             "jaxpr takes %d values and gives %d, for %d "
+                             "operands",
                              callee->nins, callee->nouts, n);
     const jx_aval *const *outs = jx_callee_outs(t, callee);
     for (int i = 0; i < 2 * n; i++)
@@ -123,7 +124,8 @@ void jx_type_sort(jx_typing *t)
         jx_type_wrong(t, "has no operands");
         return;
     }
-    if (!jx_type_counts(t, -1, t->nins) || !jx_type_same_shapes(t, 0, t->nins) ||
+    if (!jx_type_counts(t, -1, t->nins) ||
+        !jx_type_same_shapes(t, 0, t->nins) ||
         !jx_type_axis(t, "dimension", p->dimension, t->ins[0]->rank))
         return;
     if (p->num_keys < 1 || p->num_keys > t->nins) {

@@ -1,4 +1,4 @@
-/* rules_shape.c - the same elements in another shape, and arrays from nothing. */
+/* rules_shape.c - the same elements in another shape, arrays from nothing. */
 #include "analyzer/rules.h"
 
 /* Sizes given by parameters: none is negative. */
@@ -75,9 +75,9 @@ void jx_type_reshape(jx_typing *t)
     if (!jx_type_counts(t, 1, 1))
         return;
     in = t->ins[0];
-    if (p->dimensions.count && (p->dimensions.count != in->rank ||
-                                !jx_type_axes(t, "dimensions", p->dimensions,
-                                              in->rank))) {
+    if (p->dimensions.count &&
+        (p->dimensions.count != in->rank ||
+         !jx_type_axes(t, "dimensions", p->dimensions, in->rank))) {
         jx_type_wrong(t, "dimensions are no order of the operand's axes");
         return;
     }
@@ -115,8 +115,8 @@ void jx_type_expand_dims(jx_typing *t)
     if (!shape || !jx_type_axes(t, "dimensions", p->dimensions, rank))
         return;
     for (int i = 0; i < rank; i++)
-        shape[i] = jx_has_axis(p->dimensions, i) ? jx_const(t, 1)
-                                                 : in->shape[from++];
+        shape[i] =
+            jx_has_axis(p->dimensions, i) ? jx_const(t, 1) : in->shape[from++];
     jx_type_out_like(t, 0, in, in->weak, rank, shape);
 }
 
@@ -155,8 +155,10 @@ static const jx_dim *slice_axis(jx_typing *t, const jx_p_slice *p, int axis)
     const jx_dim *extent = jx_minus(t, limit, start);
 
     jx_require_ge(t, start, jx_const(t, 0), "start_indices, axis %d", axis);
-    jx_require_ge(t, limit, start, "limit_indices against start_indices, "
-                                   "axis %d", axis);
+    jx_require_ge(t, limit, start,
+                  "limit_indices against start_indices, "
+                  "axis %d",
+                  axis);
     jx_require_ge(t, size, limit, "operand 0 against limit_indices, axis %d",
                   axis);
     if (!p->strides.given)
@@ -181,8 +183,9 @@ void jx_type_slice(jx_typing *t)
     if (p->start_indices.count != in->rank ||
         p->limit_indices.count != in->rank ||
         (p->strides.given && p->strides.count != in->rank)) {
-        jx_type_wrong(t, "start_indices, limit_indices and strides have %d, "
-                         "%d and %d entries for rank %d",
+        jx_type_wrong(t,
+                      "start_indices, limit_indices and strides have %d, "
+                      "%d and %d entries for rank %d",
                       p->start_indices.count, p->limit_indices.count,
                       p->strides.given ? p->strides.count : in->rank, in->rank);
         return;

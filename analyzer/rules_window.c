@@ -19,11 +19,11 @@ static bool check_positive(jx_typing *t, const char *name, jx_ints numbers)
 static bool check_window(jx_typing *t, const window *w, int rank)
 {
     if (w->size->count != rank || w->strides.count != rank ||
-        w->padding->count != rank ||
-        (w->base.count && w->base.count != rank) ||
+        w->padding->count != rank || (w->base.count && w->base.count != rank) ||
         (w->dilation.count && w->dilation.count != rank))
-        return jx_type_wrong(t, "the window has %d sizes, %d strides, %d "
-                                "paddings, %d and %d dilations for rank %d",
+        return jx_type_wrong(t,
+                             "the window has %d sizes, %d strides, %d "
+                             "paddings, %d and %d dilations for rank %d",
                              w->size->count, w->strides.count,
                              w->padding->count, w->base.count,
                              w->dilation.count, rank);
@@ -49,9 +49,8 @@ static const jx_dim **through(jx_typing *t, const window *w, const jx_aval *in)
             jx_dilated(t, w->size->at[i], one_or(t, w->dilation, i));
         jx_require_ge(t, w->size->at[i], jx_const(t, 1),
                       "window_dimensions, axis %d", i);
-        shape[i] = jx_strided(
-            t, jx_plus(t, jx_plus(t, base, edge[0]), edge[1]), size,
-            jx_const(t, w->strides.at[i]));
+        shape[i] = jx_strided(t, jx_plus(t, jx_plus(t, base, edge[0]), edge[1]),
+                              size, jx_const(t, w->strides.at[i]));
     }
     return shape;
 }
@@ -89,8 +88,9 @@ static bool check_body(jx_typing *t, const jx_closed *body, int n)
         return false;
     const jx_jaxpr *callee = body->jaxpr;
     if (callee->nins != 2 * n || callee->nouts != n)
-        return jx_type_wrong(t, "jaxpr takes %d values and gives %d, for %d "
-                                "operands",
+        return jx_type_wrong(t,
+                             "jaxpr takes %d values and gives %d, for %d "
+                             "operands",
                              callee->nins, callee->nouts, n);
     for (int i = 0; i < 2 * n; i++)
         jx_type_pass(t, callee, i, t->ins[n + i % n], "jaxpr");

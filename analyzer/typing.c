@@ -71,8 +71,8 @@ static jx_claim *claim(jx_typing *t, jx_code code, const char *format,
     made->calls = t->calls;
     made->stack = t->stack;
     jx_buffer_vprintf(&what, format, args);
-    made->what = jx_arena_string(context(t)->arena, jx_buffer_text(&what),
-                                 what.length);
+    made->what =
+        jx_arena_string(context(t)->arena, jx_buffer_text(&what), what.length);
     jx_buffer_free(&what);
     return made;
 }
@@ -117,14 +117,13 @@ static bool is_new(typer *r, jx_goal_kind kind, const jx_dim *a,
                    const jx_dim *b)
 {
     condition key = {kind, a, b};
-    uint64_t hash = jx_hash_mix(
-        jx_hash_mix((uint64_t)kind, (uint64_t)(uintptr_t)a),
-        (uint64_t)(uintptr_t)b);
+    uint64_t hash =
+        jx_hash_mix(jx_hash_mix((uint64_t)kind, (uint64_t)(uintptr_t)a),
+                    (uint64_t)(uintptr_t)b);
 
     if (jx_intern_find(&r->conditions, hash, &key, same_condition))
         return false;
-    condition *kept =
-        jx_arena_copy(r->program->ctx->arena, &key, sizeof key);
+    condition *kept = jx_arena_copy(r->program->ctx->arena, &key, sizeof key);
     if (kept)
         jx_intern_add(&r->conditions, hash, kept);
     return true;
@@ -158,8 +157,8 @@ static void ask(jx_typing *t, const question *q, const char *format,
     jx_claim *made = claim(t, q->code, format, args);
     if (!made)
         return;
-    made->goal = (jx_goal){q->kind, q->lhs, q->rhs, NULL,
-                           scope_of(t, q->lhs, q->rhs)};
+    made->goal =
+        (jx_goal){q->kind, q->lhs, q->rhs, NULL, scope_of(t, q->lhs, q->rhs)};
     if (!q->lhs || !q->rhs) {
         made->goal.kind = JX_GOAL_NONE;
         made->evidence.why = "a size is too large to reason about";
@@ -219,8 +218,8 @@ void jx_require_ge(jx_typing *t, const jx_dim *a, const jx_dim *b,
 void jx_require_divides(jx_typing *t, const jx_dim *divisor, const jx_dim *dim,
                         const char *format, ...)
 {
-    question q = {JX_GOAL_DIVIDES, t->code, divisor, dim, divisor, dim,
-                  false,           false};
+    question q = {JX_GOAL_DIVIDES, t->code, divisor, dim,
+                  divisor,         dim,     false,   false};
     int64_t x, y;
     va_list args;
 
@@ -243,14 +242,14 @@ static void require_divisor(jx_typing *t, const jx_dim *divisor)
     jx_dim_range range = jx_dim_bounds(divisor, t->program->base);
     jx_buffer text = {0};
 
-    if ((range.has_low && range.low > 0) || (range.has_high && range.high < 0)) {
+    if ((range.has_low && range.low > 0) ||
+        (range.has_high && range.high < 0)) {
         t->to->settled++;
         return;
     }
     if (!is_new(t->typer, JX_GOAL_NE, divisor, NULL))
         return;
-    jx_claim *made =
-        jx_claim_add(context(t), &t->to->claims, JX_CODE_SHP012);
+    jx_claim *made = jx_claim_add(context(t), &t->to->claims, JX_CODE_SHP012);
     if (!made)
         return;
     jx_dim_print(divisor, &text);
@@ -292,8 +291,7 @@ static void look_for_divisors(jx_typing *t, const jx_dim *first)
                 const jx_dim_atom *atom = term->factors[k].atom;
                 if (atom->kind == JX_ATOM_VAR)
                     continue;
-                if (atom->kind == JX_ATOM_FLOORDIV ||
-                    atom->kind == JX_ATOM_MOD)
+                if (atom->kind == JX_ATOM_FLOORDIV || atom->kind == JX_ATOM_MOD)
                     require_divisor(t, atom->b);
                 JX_PUSH(context(t)->arena, &queue, atom->a);
                 JX_PUSH(context(t)->arena, &queue, atom->b);
@@ -354,8 +352,8 @@ static jx_names names_join(jx_typing *t, jx_names a, jx_names b)
         return a;
     if (a.count == 0)
         return b;
-    const char **at = JX_NEW_ARRAY(context(t)->arena, a.count + b.count,
-                                   const char *);
+    const char **at =
+        JX_NEW_ARRAY(context(t)->arena, a.count + b.count, const char *);
     jx_names both = {0, at};
     int i = 0, k = 0;
     while (at && (i < a.count || k < b.count)) {
@@ -381,8 +379,11 @@ static jx_names varying_of_inputs(jx_typing *t)
 void jx_type_out_like(jx_typing *t, int i, const jx_aval *like, bool weak,
                       int rank, const jx_dim *const *shape)
 {
-    jx_aval aval = {.dtype = like->dtype, .impl = like->impl, .weak = weak,
-                    .rank = rank, .shape = shape};
+    jx_aval aval = {.dtype = like->dtype,
+                    .impl = like->impl,
+                    .weak = weak,
+                    .rank = rank,
+                    .shape = shape};
 
     if (i < 0 || i >= t->nouts)
         return;
@@ -508,9 +509,9 @@ static void disagree(jx_typing *t, const jx_aval *a, const char *a_is,
                       b_is, jx_buffer_text(&two));
     for (int i = 0; how == PERHAPS && i < a->rank; i++)
         if (a->shape[i] != b->shape[i])
-            ask_sizes(t, a->shape[i], b->shape[i],
-                      "%s, axis %d: %s %s, %s %s", what, i, a_is,
-                      jx_buffer_text(&one), b_is, jx_buffer_text(&two));
+            ask_sizes(t, a->shape[i], b->shape[i], "%s, axis %d: %s %s, %s %s",
+                      what, i, a_is, jx_buffer_text(&one), b_is,
+                      jx_buffer_text(&two));
     jx_buffer_free(&one);
     jx_buffer_free(&two);
 }
@@ -816,8 +817,11 @@ static bool keep_result(jx_typing *t, const jx_jaxpr *jaxpr, const scope *env)
 
 static bool type_jaxpr(typer *r, const jx_jaxpr *jaxpr)
 {
-    jx_typing t = {.to = r->to, .program = r->program, .typer = r,
-                   .jaxpr = jaxpr, .calls = r->chains[jaxpr->id]};
+    jx_typing t = {.to = r->to,
+                   .program = r->program,
+                   .typer = r,
+                   .jaxpr = jaxpr,
+                   .calls = r->chains[jaxpr->id]};
     scope env = {0};
 
     if (!open_scope(&t, jaxpr, &env))
@@ -839,7 +843,7 @@ static bool type_jaxpr(typer *r, const jx_jaxpr *jaxpr)
 typedef struct walk {
     typer *r;
     JX_VEC(const jx_jaxpr *) queue; /* reached, in the order of meeting */
-    const jx_jaxpr *jaxpr; /* now */
+    const jx_jaxpr *jaxpr;          /* now */
     const jx_eqn *eqn;
     const jx_calls *chain; /* of what is nested in eqn, made when needed */
     bool rules;            /* follow rules, not jaxprs */
@@ -930,8 +934,11 @@ static void assume_sizes(typer *r)
 
 static void check_entry(typer *r)
 {
-    jx_typing t = {.to = r->to, .program = r->program, .typer = r,
-                   .jaxpr = r->program->entry.jaxpr, .code = JX_CODE_SHP011};
+    jx_typing t = {.to = r->to,
+                   .program = r->program,
+                   .typer = r,
+                   .jaxpr = r->program->entry.jaxpr,
+                   .code = JX_CODE_SHP011};
 
     jx_type_closed(&t, &r->program->entry, "the program");
 }
@@ -954,7 +961,9 @@ static void check_rules(typer *r)
 {
     for (int i = 0; i < r->program->nrules; i++) {
         const jx_rule *rule = r->program->rules[i];
-        jx_typing t = {.to = r->to, .program = r->program, .typer = r,
+        jx_typing t = {.to = r->to,
+                       .program = r->program,
+                       .typer = r,
                        .stack = rule->stack,
                        .code = rule->vjp ? JX_CODE_DRV002 : JX_CODE_DRV001};
         const jx_calls *call = call_of(r, rule);
@@ -973,8 +982,8 @@ static void claim_unknowns(typer *r)
 
     for (size_t i = 0; i < r->to->unknowns.count; i++) {
         const jx_unknown *unknown = &r->to->unknowns.at[i];
-        jx_claim *made = jx_claim_add(r->program->ctx, &r->to->claims,
-                                      JX_CODE_PRM001);
+        jx_claim *made =
+            jx_claim_add(r->program->ctx, &r->to->claims, JX_CODE_PRM001);
         if (!made)
             return;
         made->jaxpr = unknown->jaxpr;

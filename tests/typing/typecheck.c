@@ -45,8 +45,7 @@ static void print_goal(const jx_claim *claim)
 
 static void print_claim(const char *path, const jx_claim *claim)
 {
-    printf("%s: %s %s", path, jx_code_of(claim->code)->id,
-           verdict_name(claim));
+    printf("%s: %s %s", path, jx_code_of(claim->code)->id, verdict_name(claim));
     if (claim->jaxpr)
         printf(" jaxpr %d", claim->jaxpr->id);
     if (claim->eqn && claim->jaxpr)
@@ -101,8 +100,8 @@ static void check(const char *path, const char *text, size_t length,
                    ctx->error.message ? ctx->error.message : "");
     }
     if (summary)
-        printf("%s\tunreadable %ld\trefuted %ld\topen %ld\tunknown %ld\n",
-               path, all->unreadable - before.unreadable,
+        printf("%s\tunreadable %ld\trefuted %ld\topen %ld\tunknown %ld\n", path,
+               all->unreadable - before.unreadable,
                all->refuted - before.refuted, all->open - before.open,
                all->unknown - before.unknown);
     jx_ctx_free(ctx);

@@ -33,10 +33,10 @@ static bool is_said(const char **at, const jx_claim *claim)
     while (length && text[length - 1] == ' ')
         length--;
     char *want = strndup(text, length);
-    bool found = strncmp(code, jx_code_of(claim->code)->id, 6) == 0 &&
-                 claim->verdict ==
-                     (code[6] == '?' ? JX_UNDECIDED : JX_REFUTED) &&
-                 strstr(claim->what, want);
+    bool found =
+        strncmp(code, jx_code_of(claim->code)->id, 6) == 0 &&
+        claim->verdict == (code[6] == '?' ? JX_UNDECIDED : JX_REFUTED) &&
+        strstr(claim->what, want);
     free(want);
     return found;
 }
@@ -53,8 +53,7 @@ static bool check(const char *path, const char *program, const jx_analysis *to)
             return complain(path, program, "says", claim->what);
     }
     if (next < to->claims.count)
-        return complain(path, program, "also says",
-                        to->claims.at[next]->what);
+        return complain(path, program, "also says", to->claims.at[next]->what);
     return true;
 }
 

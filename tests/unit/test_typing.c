@@ -374,8 +374,8 @@ static void run_declared_otherwise(const maker *defined, const char *line,
     const char *rest = make(&m, line, true, &doc);
 
     if (!m.other && !strstr(rest, "#! ") && !starts(line, "call_exported"))
-        seen->failures += !expect(line, "#! SHP011 result 0: inferred", ctx,
-                                  type(ctx, &doc));
+        seen->failures +=
+            !expect(line, "#! SHP011 result 0: inferred", ctx, type(ctx, &doc));
     jx_buffer_free(&doc);
     jx_ctx_free(ctx);
     free_maker(&m);

@@ -58,14 +58,15 @@ static void one_wrong_declaration_is_one_finding(void **state)
     jx_ctx_free(ctx);
 }
 
-static void a_condition_is_claimed_once_and_never_counted_as_proved(void **state)
+static void
+a_condition_is_claimed_once_and_never_counted_as_proved(void **state)
 {
     jx_ctx *ctx;
-    jx_analysis *to =
-        type(&ctx, FN "," FM, "\"add\"",
-             "{\"in\":[0,1],\"eqns\":[[0,[0,1],[0],{},-1,-1,-1],"
-             "[0,[1,0],[1],{},-1,-1,-1],[0,[0,1],[0],{},-1,-1,-1]],\"out\":[2]}",
-             0);
+    jx_analysis *to = type(
+        &ctx, FN "," FM, "\"add\"",
+        "{\"in\":[0,1],\"eqns\":[[0,[0,1],[0],{},-1,-1,-1],"
+        "[0,[1,0],[1],{},-1,-1,-1],[0,[0,1],[0],{},-1,-1,-1]],\"out\":[2]}",
+        0);
 
     (void)state;
     assert_int_equal(to->claims.count, 1); /* m == n is the same */
@@ -104,12 +105,11 @@ static void a_claim_inside_a_callee_knows_how_one_gets_there(void **state)
 static void what_rests_on_an_unknown_primitive_is_undecided(void **state)
 {
     jx_ctx *ctx;
-    jx_analysis *to =
-        type(&ctx, F3 "," F4, "\"frobnicate\",\"add\",\"sin\"",
-             "{\"in\":[0],\"eqns\":[[0,[0],[1],{},-1,-1,-1],"
-             "[0,[0],[1],{},-1,-1,-1],[1,[1,0],[1],{},-1,-1,-1],"
-             "[2,[3],[1],{},-1,-1,-1]],\"out\":[4]}",
-             0);
+    jx_analysis *to = type(&ctx, F3 "," F4, "\"frobnicate\",\"add\",\"sin\"",
+                           "{\"in\":[0],\"eqns\":[[0,[0],[1],{},-1,-1,-1],"
+                           "[0,[0],[1],{},-1,-1,-1],[1,[1,0],[1],{},-1,-1,-1],"
+                           "[2,[3],[1],{},-1,-1,-1]],\"out\":[4]}",
+                           0);
 
     (void)state;
     assert_int_equal(to->unknowns.count, 1);
@@ -131,12 +131,15 @@ static void sizes_of_inputs_are_not_negative(void **state)
 {
     jx_ctx *ctx;
     jx_analysis *to = type(
-        &ctx, "{\"dt\":\"f32\",\"sh\":[\"n - 3\"]},{\"dt\":\"f32\",\"sh\":[\"n - 2\"]}",
+        &ctx,
+        "{\"dt\":\"f32\",\"sh\":[\"n - 3\"]},{\"dt\":\"f32\",\"sh\":[\"n - "
+        "2\"]}",
         "\"iota\"",
         "{\"in\":[0],\"eqns\":[[0,[],[0],{\"dimension\":0,\"dtype\":{\"$dt\":"
         "\"float32\"},\"shape\":[{\"$dim\":\"n - 3\"}],\"sharding\":null},-1,"
         "-1,-1],[0,[],[1],{\"dimension\":0,\"dtype\":{\"$dt\":\"float32\"},"
-        "\"shape\":[{\"$dim\":\"n - 2\"}],\"sharding\":null},-1,-1,-1]],\"out\":"
+        "\"shape\":[{\"$dim\":\"n - "
+        "2\"}],\"sharding\":null},-1,-1,-1]],\"out\":"
         "[1]}",
         0);
 
