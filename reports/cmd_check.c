@@ -270,28 +270,23 @@ const jx_command jx_command_check = {
     "check",
     "PROGRAM|DIR...",
     "say what can go wrong in programs",
-    "Reads each program, types it for all sizes, proves what has to hold or "
-    "shows\n"
-    "sizes for which it does not, and looks for what a trace bakes in by "
-    "accident.\n"
-    "A program is a jaxpr document (jaxvet.dump), plain or gzipped; - is "
-    "standard\n"
-    "input.  A folder is walked, and files that are no programs are skipped.\n"
+    "Reads each program, types it for all sizes, proves what has to\n"
+    "hold or shows sizes for which it does not, and looks for what a\n"
+    "trace bakes in by accident.  A program is a jaxpr document (from\n"
+    "jaxvet.dump) or a jaxpr as JAX prints it, plain or gzipped; - is\n"
+    "standard input.  A folder is walked; what is no program is skipped.\n"
     "\n"
     "  $ jaxvet check model.json\n"
-    "  $ jaxvet check exports/ --select SHP --format sarif -o jaxvet.sarif\n"
+    "  $ jaxvet check exports/ --select SHP --format sarif -o out.sarif\n"
     "\n"
-    "A finding says how it is known (a counterexample, a proof, a run) and "
-    "where\n"
-    "in the source it comes from; `jaxvet explain CODE` says what it means.  "
-    "A\n"
-    "comment `# jaxvet: ignore[CODE] reason` on that line accepts it.  What "
-    "could\n"
-    "neither be proved nor refuted is listed as undecided, never as fine.\n"
+    "A finding says how it is known (a counterexample, a proof, a run)\n"
+    "and where in the source it comes from; `jaxvet explain CODE` says\n"
+    "what it means.  A comment `# jaxvet: ignore[CODE] reason` on that\n"
+    "line accepts it.  What could neither be proved nor refuted is\n"
+    "listed as undecided, never as fine.\n"
     "\n"
-    "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program can't "
-    "be\n"
-    "read, 5 (with --strict) something is undecided, 2 wrong usage.\n",
+    "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program\n"
+    "can't be read, 5 (with --strict) undecided, 2 wrong usage.\n",
     options,
     sizeof options / sizeof *options,
     run,

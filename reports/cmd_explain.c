@@ -119,9 +119,8 @@ const jx_command jx_command_explain = {
     "explain",
     "CODE",
     "say what a code means",
-    "Says why a finding of this code matters, and shows a program that has it "
-    "and\n"
-    "one that has not; both are among jaxvet's own tests.\n"
+    "Says why a finding of this code matters, and shows a program that\n"
+    "has it and one that has not; both are among jaxvet's own tests.\n"
     "\n"
     "  $ jaxvet explain SHP001\n"
     "  $ jaxvet explain large-constant\n",

@@ -556,11 +556,10 @@ const jx_command jx_command_info = {
     "info",
     "PROGRAM",
     "say what is in a program",
-    "Lists the inputs and outputs with their paths, the symbolic sizes with "
-    "their\n"
-    "bounds and constraints, equations by primitive, constants with their "
-    "bytes,\n"
-    "custom derivative rules, effects, and the versions it was traced with.\n"
+    "Lists the inputs and outputs with their paths, the symbolic sizes\n"
+    "with their bounds and constraints, equations by primitive,\n"
+    "constants with their bytes, custom derivative rules, effects, and\n"
+    "the versions it was traced with.\n"
     "\n"
     "  $ jaxvet info model.json\n"
     "  $ jaxvet info model.json --format json\n",

@@ -20,6 +20,7 @@ enum { MAX_CALLS = 4 }; /* notes of the chain of calls */
 typedef struct writer {
     jx_buffer *to;
     const jx_text_options *options;
+    const char *path; /* of the program, where there is no better place */
 } writer;
 
 typedef enum style {
@@ -263,6 +264,8 @@ static void put_finding(const writer *w, const jx_finding *finding)
     jx_buffer_putc(w->to, '\n');
     if (finding->where.file)
         put_snippet(w, &finding->where, width, s);
+    else
+        put_snippet(w, &(jx_spot){.file = w->path}, width, s);
     put_counterexample(w, finding, width);
     put_note(w, width, "why", finding->why);
     put_note(w, width, "note", finding->note);
@@ -393,10 +396,12 @@ static void put_totals(const writer *w, const jx_report_list *reports)
 void jx_report_text(const jx_report_list *reports,
                     const jx_text_options *options, jx_buffer *to)
 {
-    writer w = {to, options};
+    writer w = {to, options, NULL};
 
-    for (int i = 0; i < reports->count; i++)
+    for (int i = 0; i < reports->count; i++) {
+        w.path = reports->at[i].path;
         put_report(&w, &reports->at[i], reports->count > 1);
+    }
     put_times(&w, reports);
     put_totals(&w, reports);
 }

@@ -356,6 +356,7 @@ static void text_shows_the_line_under_its_place(void **state)
         "   = help: a 'hint'\n"
         "\n"
         "note[STG001] constant-computation: no place (2 times)\n"
+        "  --> models/a b.json\n"
         "\n"
         "undecided[SHP013] size-negative: `a` >= `b`\n"
         "  --> z.py:9\n"
