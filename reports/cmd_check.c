@@ -109,23 +109,26 @@ static bool set_up(runner *r)
     return true;
 }
 
-/* A file of a folder that is no program is counted and left alone. */
-static bool is_program(runner *r, const jx_target *target)
+/* Checks a target into the next report; a file of a folder that is no program
+ * is counted and left alone. */
+static void check_target(runner *r, const jx_target *target)
 {
-    jx_ctx *ctx;
-    const char *bytes;
+    jx_ctx *ctx = NULL;
+    const char *bytes = NULL;
     size_t size = 0;
-    bool is;
 
-    if (target->named)
-        return true;
-    ctx = jx_ctx_new(0);
-    bytes = ctx ? jx_input_load(ctx, target->path, &size) : NULL;
-    is = bytes && jx_input_is_program(bytes, size);
-    if (ctx)
-        jx_ctx_free(ctx);
-    r->skipped += !is;
-    return is;
+    if (!target->named) {
+        ctx = jx_ctx_new(0);
+        bytes = ctx ? jx_input_load(ctx, target->path, &size) : NULL;
+        if (!bytes || !jx_input_is_program(bytes, size)) {
+            r->skipped++;
+            jx_ctx_free(ctx);
+            return;
+        }
+    }
+    r->reports[r->count++] = jx_check_input(r->ctx, target->path, bytes, size,
+                                            &r->check, r->suppressions);
+    jx_ctx_free(ctx);
 }
 
 static double now_in_milliseconds(void)
@@ -140,17 +143,12 @@ static bool check_all(runner *r)
 {
     r->reports = JX_NEW_ARRAY(r->ctx->arena, r->targets.count, jx_report);
     for (size_t i = 0; r->reports && i < r->targets.count; i++) {
-        const jx_target *target = &r->targets.at[i];
         double start = now_in_milliseconds();
-        jx_report *report = &r->reports[r->count];
+        int before = r->count;
 
-        if (!is_program(r, target))
-            continue;
-        *report = jx_check_input(r->ctx, target->path, NULL, 0, &r->check,
-                                 r->suppressions);
-        if (r->settings->timing)
-            report->milliseconds = now_in_milliseconds() - start;
-        r->count++;
+        check_target(r, &r->targets.at[i]);
+        if (r->settings->timing && r->count > before)
+            r->reports[before].milliseconds = now_in_milliseconds() - start;
     }
     return r->reports &&
            jx_suppressions_unused(r->suppressions, r->reports, r->count);
