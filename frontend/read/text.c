@@ -25,6 +25,7 @@ typedef struct scope {
     jx_intern names;
     JX_VEC(const jx_var *) vars;
     JX_VEC(jx_eqn) eqns;
+    size_t defined; /* variables before the equation being read */
     size_t column; /* where its equations begin; 0: not on lines of their own */
 } scope;
 
@@ -201,7 +202,7 @@ static jx_var *free_blank(scope *s, const jx_aval *like)
 
     for (size_t i = 0; i < s->vars.count; i++) {
         jx_var *var = (jx_var *)s->vars.at[i];
-        if (!var->dropped)
+        if (!var->dropped || i >= s->defined)
             continue;
         if (var->aval == like)
             return var;
@@ -218,6 +219,8 @@ static jx_atom read_operand(jx_text *t, scope *s)
     if (end > at && (end >= t->end || *end != ':')) {
         const char *name = jx_text_intern(t, at, end);
         const bound *found = find(s, name);
+        if (found && (size_t)found->var->id >= s->defined)
+            found = NULL;
         jx_var *blank = strcmp(name, "_") ? NULL : free_blank(s, NULL);
         if (blank)
             blank->dropped = false;
@@ -348,6 +351,7 @@ static void read_eqn(jx_text *t, scope *s)
 
     jx_text_space(t);
     const char *at = t->at;
+    s->defined = first;
     eqn.nouts = read_binders(t, s);
     if (comes(t, ", ") || (eqn.nouts && jx_text_take(t, "<-"))) {
         jx_text_fail(t, t->at, "reads and writes of references are not read "
@@ -375,6 +379,7 @@ static void read_eqns(jx_text *t, scope *s)
 {
     bool newline = skip_lines(t);
 
+    s->defined = s->vars.count;
     s->column = newline ? column_of(t) : 0;
     while (!t->failed) {
         bool at_end = comes(t, "in ") && ends_operands(t, s, false);
@@ -387,6 +392,7 @@ static void read_eqns(jx_text *t, scope *s)
             return;
         }
         read_eqn(t, s);
+        s->defined = s->vars.count;
         jx_text_take(t, ";");
         jx_text_space(t);
     }

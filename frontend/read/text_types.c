@@ -351,7 +351,6 @@ static bool put_value(jx_literal *to, const char *begin, const char *end)
     return false;
 }
 
-/* Python's integers stand for floats too where JAX prints them so. */
 static bool put_dim(jx_text *t, jx_literal *to, const char *begin,
                     const char *end)
 {
@@ -362,7 +361,9 @@ static bool put_dim(jx_text *t, jx_literal *to, const char *begin,
         return false;
     to->dim = jx_dim_parse(t->program->dims, begin, (size_t)(end - begin), 0,
                            &at, &expected);
-    return to->dim != NULL;
+    /* A number would have fitted the dtype before. */
+    int64_t number;
+    return to->dim && !jx_dim_is_int(to->dim, &number);
 }
 
 const jx_literal *jx_text_literal(jx_text *t)
