@@ -112,7 +112,7 @@ static const char *plus(const conv *c, const char *p, int64_t elements)
 }
 
 /* One row of the output (along the last axis) for one group. */
-static void shifted_row(const conv *c, const int64_t *at, const char *in,
+static void shifted_row(jx_run *run, const conv *c, const int64_t *at, const char *in,
                         const char *kernel, char *row)
 {
     const axis *last = &c->axes[c->rank - 1];
@@ -133,7 +133,7 @@ static void shifted_row(const conv *c, const int64_t *at, const char *in,
                            s.advance * last->in_step, false};
             jx_matrix b = {plus(c, kernel, tap_offset + k * last->tap_step),
                            c->out_features, false};
-            jx_gemm_run(&c->gemm, s.count, c->group_out, c->group_in, a, b,
+            jx_gemm_run(run, &c->gemm, s.count, c->group_out, c->group_in, a, b,
                         true, row + s.first * c->out_features *
                                         (int64_t)c->item,
                         s.period * c->out_features);
@@ -141,14 +141,14 @@ static void shifted_row(const conv *c, const int64_t *at, const char *in,
     } while (next(c, tap, true, 1));
 }
 
-static void run_shifted(const conv *c, const char *in, const char *kernel,
-                        char *out)
+static void run_shifted(jx_run *run, const conv *c, const char *in,
+                        const char *kernel, char *out)
 {
     int64_t at[JX_MAX_RANK] = {0};
     int64_t row = c->axes[c->rank - 1].out * c->out_features;
 
     do {
-        shifted_row(c, at, in, kernel, out);
+        shifted_row(run, c, at, in, kernel, out);
         out += row * (int64_t)c->item;
     } while (next(c, at, false, 1));
 }
@@ -218,8 +218,8 @@ static void patch(const conv *c, const int64_t *at, const char *in,
     }
 }
 
-static void run_columns(const conv *c, const char *in, const char *kernel,
-                        char *out, char *memory)
+static void run_columns(jx_run *run, const conv *c, const char *in,
+                        const char *kernel, char *out, char *memory)
 {
     int64_t from[JX_MAX_RANK] = {0}, at[JX_MAX_RANK];
     size_t tap_bytes = (size_t)c->group_in * c->item;
@@ -240,7 +240,7 @@ static void run_columns(const conv *c, const char *in, const char *kernel,
             jx_matrix b = {plus(c, kernel,
                                 t * c->group_in * c->out_features),
                            c->out_features, false};
-            jx_gemm_run(&c->gemm, rows, c->group_out, taps * c->group_in, a, b,
+            jx_gemm_run(run, &c->gemm, rows, c->group_out, taps * c->group_in, a, b,
                         true, out + done * c->out_features * (int64_t)c->item,
                         c->out_features);
         }
@@ -301,7 +301,6 @@ static bool run_conv(jx_run *run, const void *data, const jx_view *ins,
     const conv *c = data;
     int64_t groups = c->way == DEPTHWISE ? 1 : c->groups;
 
-    (void)run;
     memset(outs[0].data, 0, (size_t)outs[0].count * c->item);
     if (c->taps == 0 || c->group_in == 0)
         return true;
@@ -316,9 +315,9 @@ static bool run_conv(jx_run *run, const void *data, const jx_view *ins,
                          g * c->group_out) *
                             (int64_t)c->item;
             if (c->way == SHIFTED)
-                run_shifted(c, in, kernel, out);
+                run_shifted(run, c, in, kernel, out);
             else if (c->way == COLUMNS)
-                run_columns(c, in, kernel, out, scratch);
+                run_columns(run, c, in, kernel, out, scratch);
             else
                 run_depthwise(c, in, kernel, out);
         }

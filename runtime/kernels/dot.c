@@ -28,9 +28,9 @@ static bool run_dot(jx_run *run, const void *data, const jx_view *ins,
     char *c = outs[0].data;
     size_t step = (size_t)(d->m * d->n) * jx_dtype_of(d->gemm.dtype)->bytes;
 
-    (void)run, (void)scratch;
+    (void)scratch;
     for (;;) {
-        jx_gemm_run(&d->gemm, d->m, d->n, d->k,
+        jx_gemm_run(run, &d->gemm, d->m, d->n, d->k,
                     (jx_matrix){a, d->lda, d->ta},
                     (jx_matrix){b, d->ldb, d->tb}, false, c, d->n);
         c += step;

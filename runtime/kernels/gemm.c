@@ -2,6 +2,7 @@
 #include "runtime/kernels/gemm.h"
 
 #include "runtime/kernels/vector.h"
+#include "runtime/run.h"
 
 #include <limits.h>
 #include <string.h>
@@ -96,6 +97,64 @@ static void blas_product(const jx_gemm *g, int m, int n, int k, jx_matrix a,
     }
 }
 
+/* A large product is cut along its longer side, into chunks of whole tiles of
+ * the library's kernels. */
+enum { TILE = 64, MOST_CHUNKS = 8 };
+
+static const int64_t large = (int64_t)1 << 25; /* products */
+
+typedef struct cut {
+    const jx_gemm *gemm;
+    int64_t m, n, k, size; /* size: of a chunk */
+    jx_matrix a, b;
+    bool accumulate, rows; /* rows: of c; else its columns */
+    void *c;
+    int64_t ldc;
+} cut;
+
+static void product_chunk(const void *data, int64_t chunk, int worker)
+{
+    const cut *w = data;
+    size_t item = jx_dtype_of(w->gemm->dtype)->bytes;
+    int64_t from = chunk * w->size, all = w->rows ? w->m : w->n;
+    int64_t size = all - from < w->size ? all - from : w->size;
+    jx_matrix a = w->a, b = w->b;
+    char *c = w->c;
+
+    (void)worker;
+    if (w->rows) {
+        a.data = (const char *)a.data +
+                 (size_t)(from * (a.transposed ? 1 : a.ld)) * item;
+        c += (size_t)(from * w->ldc) * item;
+    } else {
+        b.data = (const char *)b.data +
+                 (size_t)(from * (b.transposed ? b.ld : 1)) * item;
+        c += (size_t)from * item;
+    }
+    blas_product(w->gemm, (int)(w->rows ? size : w->m),
+                 (int)(w->rows ? w->n : size), (int)w->k, a, b, w->accumulate,
+                 c, (int)w->ldc);
+}
+
+static void large_product(jx_run *run, const jx_gemm *g, int64_t m, int64_t n, int64_t k,
+                           jx_matrix a, jx_matrix b, bool accumulate, void *c,
+                           int64_t ldc)
+{
+    bool rows = m > n;
+    int64_t all = rows ? m : n;
+    int64_t chunks = 2;
+
+    /* Four or eight from 16 times the size on. */
+    int64_t work = (int64_t)((__int128)m * n * k / large);
+    if (work >= 16)
+        chunks = work >= 256 ? MOST_CHUNKS : 4;
+    int64_t size = (all + chunks - 1) / chunks;
+    size = (size + TILE - 1) / TILE * TILE;
+    cut w = {g, m, n, k, size, a, b, accumulate, rows, c, ldc};
+    jx_pool_run(run ? jx_run_pool(run) : NULL, product_chunk, &w,
+                (all + size - 1) / size);
+}
+
 /* ---- integers: rows of c stay in the first-level cache ---- */
 
 #define INTEGER_PRODUCT(type, name)                                           \
@@ -168,7 +227,7 @@ static void clear_rows(void *c, int64_t m, int64_t n, int64_t ldc, size_t size)
         memset((char *)c + (size_t)(i * ldc) * size, 0, (size_t)n * size);
 }
 
-void jx_gemm_run(const jx_gemm *gemm, int64_t m, int64_t n, int64_t k,
+void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n, int64_t k,
                  jx_matrix a, jx_matrix b, bool accumulate, void *c,
                  int64_t ldc)
 {
@@ -182,6 +241,8 @@ void jx_gemm_run(const jx_gemm *gemm, int64_t m, int64_t n, int64_t k,
         return;
     if (own)
         own_product(gemm->dtype, m, n, k, a, b, c, ldc);
+    else if ((__int128)m * n * k >= large && m > 1 && n > 1)
+        large_product(run, gemm, m, n, k, a, b, accumulate, c, ldc);
     else
         blas_product(gemm, (int)m, (int)n, (int)k, a, b, accumulate, c,
                      (int)ldc);
