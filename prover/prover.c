@@ -187,16 +187,18 @@ bool jx_theory_goal(jx_theory *t, const jx_constraint *c, const jx_dim **d,
     const jx_dim *raw = difference(&t->work, c);
 
     t->divisor_may_be_0 = false;
+    t->goal_signs = ALL;
     *d = jx_work_simplify(&t->work, raw);
     *wanted = wanted_signs(c->relation);
-    if (!*d)
+    if (!raw)
         return false;
     add_divisors(t, raw);
     /* Simplifying joins what is equal but may widen intervals: mod(n, 4) is
      * between 0 and 3, n - 4*floordiv(n, 4) need not be. */
-    t->goal_signs = jx_signs_by_bounds(&t->work, raw) &
-                    jx_signs_by_bounds(&t->work, *d);
-    return true;
+    t->goal_signs = jx_signs_by_bounds(&t->work, raw);
+    if (*d)
+        t->goal_signs &= jx_signs_by_bounds(&t->work, *d);
+    return *d != NULL;
 }
 
 bool jx_theory_proves(jx_theory *t, const jx_dim *d, int wanted, long steps)
@@ -563,8 +565,6 @@ static bool by_algebra_or_bounds(question *q)
     jx_int value;
     int signs;
 
-    if (!q->goal)
-        return false;
     signs = q->p->theory.goal_signs;
     q->never_false = !(signs & ~q->wanted);
     q->never_true = !(signs & ~q->unwanted);
@@ -573,7 +573,8 @@ static bool by_algebra_or_bounds(question *q)
     if (!q->never_false && !q->never_true)
         return false;
     look_for_a_point(q);
-    return conclude(q, jx_dim_is_wide(q->goal, &value) ? "algebra" : "bounds");
+    return conclude(q, q->goal && jx_dim_is_wide(q->goal, &value) ? "algebra"
+                                                                  : "bounds");
 }
 
 static bool by_elementary(question *q, long steps)
@@ -632,7 +633,7 @@ static void climb(question *q)
         return;
     q->a.truth = JX_UNKNOWN;
     if (!q->goal)
-        q->a.why = "a coefficient leaves 128 bits";
+        q->a.why = "too large (a coefficient beyond 128 bits, a high power)";
     else if (!q->a.why)
         q->a.why = q->search.too_many ? "more than 16 variables"
                                       : "no proof and no counterexample found";

@@ -7,6 +7,7 @@ enum {
     BUDGET = 256 << 20,
     MAX_REDUCTIONS = 64,
     MAX_FLATTENED = 6, /* power of a maximum that is multiplied out */
+    MAX_POWER = 12,    /* of an atom that a sum may be put for */
 };
 
 bool jx_work_init(jx_work *work, int64_t base)
@@ -534,6 +535,19 @@ static const jx_dim *simplify_sum(jx_work *work, const jx_dim *dim)
                           jx_dim_map(work->in, dim, simplify_part, work));
 }
 
+static bool has_high_power(const jx_dim *dim)
+{
+    for (int i = 0; i < jx_dim_nterms(dim); i++) {
+        const jx_dim_term *t = &jx_dim_terms(dim)[i];
+
+        for (int j = 0; j < t->nfactors; j++)
+            if (t->factors[j].power > MAX_POWER &&
+                t->factors[j].atom->kind != JX_ATOM_VAR)
+                return true;
+    }
+    return false;
+}
+
 static void remember(jx_work *work, const jx_dim *dim, const jx_dim *simple)
 {
     unsigned id = jx_dim_id(dim);
@@ -561,7 +575,7 @@ const jx_dim *jx_work_simplify(jx_work *work, const jx_dim *dim)
         return dim;
     if (jx_dim_id(dim) < work->nmemo && work->memo[jx_dim_id(dim)])
         return work->memo[jx_dim_id(dim)];
-    simple = simplify_sum(work, dim);
+    simple = has_high_power(dim) ? NULL : simplify_sum(work, dim);
     if (simple) {
         remember(work, dim, simple);
         remember(work, simple, simple);
