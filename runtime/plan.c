@@ -94,6 +94,18 @@ static int key_words(const char *impl)
     return words ? words : 4;
 }
 
+/* The number of elements, were no axis empty, stays below 2^58. */
+static bool elements_fit(int rank, const int64_t *shape)
+{
+    int64_t count = 1;
+
+    for (int i = 0; i < rank; i++)
+        if (shape[i] && (__builtin_mul_overflow(count, shape[i], &count) ||
+                         count >= (int64_t)1 << 58))
+            return false;
+    return true;
+}
+
 void jx_plan_shape(jx_planner *p, const jx_aval *aval, int *rank,
                    int64_t *shape)
 {
@@ -118,6 +130,11 @@ void jx_plan_shape(jx_planner *p, const jx_aval *aval, int *rank,
     *rank = aval->rank;
     if (aval->dtype == JX_KEY)
         shape[(*rank)++] = key_words(aval->impl);
+    if (!elements_fit(*rank, shape)) {
+        jx_plan_fail(p, "an array would have more elements than there are "
+                        "bytes");
+        memset(shape, 0, (size_t)*rank * sizeof *shape);
+    }
 }
 
 /* Row-major strides; false when the size in bytes leaves 62 bits. */
@@ -160,9 +177,10 @@ static jx_slot new_slot(jx_planner *p, jx_mem_kind kind, jx_dtype stored,
         memcpy(slot.shape, shape, (size_t)rank * sizeof *shape);
     if (!dense_strides(&slot, &bytes)) {
         jx_plan_fail(p, "an array would take more bytes than there are");
+        memset(slot.shape, 0, sizeof slot.shape);
         bytes = 0;
     }
-    if (kind == JX_MEM_TEMP && p->options->memory &&
+    if ((kind == JX_MEM_TEMP || kind == JX_MEM_OUT) && p->options->memory &&
         (uint64_t)bytes > p->options->memory)
         jx_plan_fail(p, "one array takes %lld bytes, the budget is %llu",
                      (long long)bytes,

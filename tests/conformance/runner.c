@@ -138,7 +138,7 @@ static bool within_units(const jx_port *port, const void *got,
 static bool judge(jx_ctx *ctx, const jx_program *program, const jx_plan *plan,
                   const jx_exec *exec, const void *const *ins)
 {
-    jx_plan_options options = {.domain = JX_WIDE};
+    jx_plan_options options = {.domain = JX_WIDE, .memory = 1 << 30};
     jx_plan *wide = jx_plan_make(program, &program->entry, &options);
     jx_exec *run = wide ? jx_exec_new(wide) : NULL;
     const void **args =
@@ -232,7 +232,7 @@ static void run_case(jx_ctx *ctx, const char *document, const char *answers,
         bytes ? jx_read_document(ctx, document, text, size) : NULL;
     const jx_npz *npz =
         program ? jx_npz_read(ctx, answers, bytes, npz_size) : NULL;
-    jx_plan_options options = {0};
+    jx_plan_options options = {.memory = 1 << 30};
     jx_plan *plan =
         npz ? jx_plan_make(program, &program->entry, &options) : NULL;
 

@@ -254,7 +254,7 @@ static void what_cannot_run_is_refused_with_a_reason(void **state)
     assert_non_null(strstr(refusal(chain, 0, 0), "the size b has no value"));
     assert_non_null(strstr(refusal(chain, 1 << 20, 1 << 20), "budget"));
     assert_non_null(strstr(refusal(chain, 0, INT64_MAX / 2),
-                           "more bytes than there are"));
+                           "more elements than there are bytes"));
 }
 
 int main(void)
