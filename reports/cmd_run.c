@@ -7,6 +7,7 @@
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
 #include "runtime/fill.h"
+#include "runtime/fits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static const jx_option options[] = {
 typedef struct session {
     const settings *s;
     jx_ctx *ctx;
-    const jx_program *program;
+    jx_program *program;
     jx_plan *plan;
     jx_exec *exec;
     const void *const *ins; /* as the plan stores them */
@@ -124,6 +125,8 @@ static bool prepare(session *r)
                   : !jx_inputs_sizes(r->program, &s->set, &o.nbindings,
                                      &o.bindings) ||
                         !jx_plan_admit(r->program, o.nbindings, o.bindings))
+        return false;
+    if (!jx_program_fits(r->program, o.nbindings, o.bindings))
         return false;
     r->plan = jx_plan_make(r->program, &r->program->entry, &o);
     if (!r->plan || !(given ? widen_inputs(r, given) : fill_inputs(r)))

@@ -14,6 +14,7 @@
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
+#include "runtime/fits.h"
 #include "tests/conformance/judge.h"
 
 #include <dirent.h>
@@ -234,7 +235,9 @@ static void run_case(jx_ctx *ctx, const char *document, const char *answers,
         program ? jx_npz_read(ctx, answers, bytes, npz_size) : NULL;
     jx_plan_options options = {.memory = 1 << 30};
     jx_plan *plan =
-        npz ? jx_plan_make(program, &program->entry, &options) : NULL;
+        npz && jx_program_fits(program, 0, NULL)
+            ? jx_plan_make(program, &program->entry, &options)
+            : NULL;
 
     if (plan)
         run_plan(ctx, program, plan, npz, v);

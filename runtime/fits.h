@@ -1,0 +1,15 @@
+/* fits.h - may this program be planned at these sizes?
+ *
+ * Kernels rely on shapes and dtypes that agree with each other, and a document
+ * may declare any.  So the program is typed from its inputs first: what is
+ * refuted, or does not hold at the sizes of this run, is refused. */
+#ifndef JX_FITS_H
+#define JX_FITS_H
+
+#include "frontend/ir/claim.h"
+
+/* False with an error that names the equation and what does not fit. */
+bool jx_program_fits(jx_program *program, int nbindings,
+                     const jx_binding *bindings);
+
+#endif
