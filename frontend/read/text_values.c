@@ -228,6 +228,17 @@ static const jx_value *read_number(jx_text *t)
 
 /* ---- JAX's own classes */
 
+/* The name of an axis, or names; None too where `entry`. */
+static bool names_axes(const jx_value *v, bool entry)
+{
+    if (v->tag != JX_V_TUPLE)
+        return v->tag == JX_V_TEXT || (entry && v->tag == JX_V_NONE);
+    for (int i = 0; i < v->count; i++)
+        if (v->items[i]->tag != JX_V_TEXT)
+            return false;
+    return true;
+}
+
 /* `P('x', None, unreduced={...})`, after the bracket. */
 static const jx_value *read_spec(jx_text *t)
 {
@@ -246,11 +257,13 @@ static const jx_value *read_spec(jx_text *t)
             if (!take(t, "{") || !read_list(t, "}", &axes))
                 return NULL;
             *mark = from_list(t, JX_V_TUPLE, &axes);
+            if (!*mark || !names_axes(*mark, false))
+                return NULL;
         } else {
             const jx_value *item = take(t, "UNCONSTRAINED")
                                        ? jx_text_plain(t, JX_V_TEXT, "?")
                                        : nested(t);
-            if (!item)
+            if (!item || !names_axes(item, true))
                 return NULL;
             JX_PUSH(t->ctx->arena, &list, item);
         }
