@@ -520,6 +520,8 @@ bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!well_formed(params, &ins[0], &ins[1]))
         return jx_plan_fail(p, "the dimension numbers do not fit the operands");
     jx_slot declared = jx_plan_output(p, eqn, 0);
+    if (declared.rank != ins[0].rank)
+        return jx_plan_fail(p, "the result has the operands' rank");
     jx_dtype dtype = jx_gemm_dtype(declared.dtype, ins[0].dtype, ins[1].dtype,
                                    products(&declared, &ins[1], dims));
     layout(&dims->out_spec, false, axes);

@@ -4,6 +4,7 @@
  * Sums and products of f32 and c64 run in double and round at every output;
  * smaller floats are converted to f32 first. */
 #include "runtime/kernels/monoid.h"
+#include "runtime/kernels/shapes.h"
 #include "runtime/rules.h"
 
 /* Lines that lie side by side are carried along together. */
@@ -184,6 +185,8 @@ bool jx_plan_cumulative(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     jx_dtype dtype = out.dtype;
     cumulative_op op = {{1, 0, 1, params->reverse}, NULL};
 
+    if (!jx_same_shape(&ins[0], &out))
+        return jx_plan_fail(p, "the result has the operand's shape");
     if (params->axis < 0 || params->axis >= out.rank)
         return jx_plan_fail(p, "axis %lld is out of range",
                             (long long)params->axis);

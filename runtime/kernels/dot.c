@@ -187,12 +187,50 @@ static int64_t products(const jx_slot *out, const jx_slot *lhs,
     return n;
 }
 
+/* Axes that exist, each named once. */
+static bool named_once(const jx_slot *slot, const jx_ints *batch,
+                       const jx_ints *contracting)
+{
+    uint64_t seen = 0;
+
+    for (int i = 0; i < batch->count + contracting->count; i++) {
+        int64_t axis = i < batch->count ? batch->at[i]
+                                        : contracting->at[i - batch->count];
+        if (axis < 0 || axis >= slot->rank || seen >> axis & 1)
+            return false;
+        seen |= (uint64_t)1 << axis;
+    }
+    return true;
+}
+
+static bool same_sizes(const jx_slot *a, const jx_ints *as, const jx_slot *b,
+                       const jx_ints *bs)
+{
+    if (as->count != bs->count)
+        return false;
+    for (int i = 0; i < as->count; i++)
+        if (a->shape[as->at[i]] != b->shape[bs->at[i]])
+            return false;
+    return true;
+}
+
+static bool fit(const jx_slot *a, const jx_slot *b, const jx_dot_dims *dims)
+{
+    return named_once(a, &dims->lhs_batch, &dims->lhs_contracting) &&
+           named_once(b, &dims->rhs_batch, &dims->rhs_contracting) &&
+           same_sizes(a, &dims->lhs_batch, b, &dims->rhs_batch) &&
+           same_sizes(a, &dims->lhs_contracting, b, &dims->rhs_contracting);
+}
+
 bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                          jx_slot *outs)
 {
     const jx_p_dot_general *params = eqn->typed;
     const jx_dot_dims *dims = &params->dimension_numbers;
     jx_slot out = jx_plan_output(p, eqn, 0);
+    if (!fit(&ins[0], &ins[1], dims))
+        return jx_plan_fail(p, "the operands do not have the axes that the "
+                               "dimension numbers say");
     jx_dtype dtype = jx_gemm_dtype(out.dtype, ins[0].dtype, ins[1].dtype,
                                    products(&out, &ins[0], dims));
     operand a = prepare(p, &ins[0], dtype, &dims->lhs_batch,
@@ -207,6 +245,11 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         d.sa[i] = a.slot.strides[i];
         d.sb[i] = b.slot.strides[i];
     }
+    int64_t batch = 1;
+    for (int i = 0; i < d.nbatch; i++)
+        batch *= d.sizes[i];
+    if (jx_slot_count(&out) != batch * d.m * d.n)
+        return jx_plan_fail(p, "the result is declared in another shape");
     if (!jx_gemm_plan(p, dtype, d.m, d.n, d.k, &d.gemm))
         return false;
     jx_slot wide = out.dtype == dtype

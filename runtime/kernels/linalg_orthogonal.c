@@ -103,7 +103,8 @@ bool jx_plan_householder_product(jx_planner *p, const jx_eqn *eqn,
     if (!jx_lapack_begin(p, &ins[0], "orgqr", "ungqr", &l))
         return false;
     int64_t k = ins[1].rank ? ins[1].shape[ins[1].rank - 1] : 0;
-    if (l.m < l.n || ins[1].rank != ins[0].rank - 1 || k > l.n)
+    if (l.m < l.n || ins[1].rank != ins[0].rank - 1 || k > l.n ||
+        jx_slot_count(&ins[1]) != l.batch * k)
         return jx_plan_fail(p, "at least as many rows as columns, and as many "
                                "columns as reflectors, are expected");
     l.k = (int)k;

@@ -116,7 +116,10 @@ bool jx_plan_lu_pivots(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
     pivots = jx_plan_dense(p, &pivots);
     outs[0] = jx_plan_output(p, eqn, 0);
-    if (pivots.rank < 1 || outs[0].dtype != JX_I32)
+    if (pivots.rank < 1 || outs[0].dtype != JX_I32 ||
+        outs[0].rank != pivots.rank ||
+        memcmp(outs[0].shape, pivots.shape,
+               (size_t)(pivots.rank - 1) * sizeof(int64_t)))
         return jx_plan_fail(p, "pivots in int32 are expected");
     if (jx_slot_count(&outs[0]) > 0)
         jx_plan_op(p, run_lu_pivots, NULL, 0, 1, &pivots, 1, outs, 0);
@@ -179,7 +182,8 @@ bool jx_plan_triangular_solve(jx_planner *p, const jx_eqn *eqn,
     l.unit = params->unit_diagonal;
     int64_t order = l.left ? l.m : l.n;
     const jx_slot *a = &ins[0];
-    if (a->rank != ins[1].rank || a->shape[a->rank - 1] != order ||
+    if (a->rank != ins[1].rank || jx_slot_count(a) != l.batch * order * order ||
+        a->shape[a->rank - 1] != order ||
         a->shape[a->rank - 2] != order)
         return jx_plan_fail(p, "the matrix has to be %lld by %lld, one for "
                                "each right-hand side",

@@ -3,6 +3,7 @@
  * A key array is u32 with the key's words as its last axis. */
 #include "runtime/kernels/prng.h"
 #include "runtime/kernels/special.h"
+#include "runtime/kernels/shapes.h"
 #include "runtime/rules.h"
 
 #include <math.h>
@@ -56,6 +57,15 @@ static int64_t product(jx_planner *p, const jx_dim_list *shape)
     return n;
 }
 
+/* Whether a result has the elements that will be written. */
+static bool fits(jx_planner *p, const jx_slot *out, int64_t a, int64_t b)
+{
+    int64_t n;
+
+    return (!__builtin_mul_overflow(a, b, &n) && n == jx_slot_count(out)) ||
+           jx_plan_fail(p, "the result is declared in another shape");
+}
+
 /* ---- keys ---- */
 
 static bool run_seed(jx_run *run, const void *data, const jx_view *ins,
@@ -91,6 +101,9 @@ bool jx_plan_random_seed(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!jx_dtype_is_integer(seeds.dtype) && seeds.dtype != JX_BOOL)
         return jx_plan_fail(p, "a seed is an integer");
     outs[0] = jx_plan_output(p, eqn, 0);
+    if (!fits(p, &outs[0], jx_slot_count(&seeds),
+              jx_prng_words(r.generator.prng)))
+        return false;
     if (jx_slot_count(&seeds) > 0)
         jx_plan_op(p, run_seed, &r, sizeof r, 1, &seeds, 1, outs, 0);
     return true;
@@ -141,6 +154,9 @@ bool jx_plan_random_split(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!generator_of(p, eqn, &keys, &r))
         return false;
     outs[0] = jx_plan_output(p, eqn, 0);
+    int64_t words = jx_prng_words(r.generator.prng);
+    if (!fits(p, &outs[0], r.nkeys * words, r.count))
+        return false;
     if (jx_slot_count(&outs[0]) > 0)
         jx_plan_op(p, run_split, &r, sizeof r, 1, &keys, 1, outs, 0);
     return true;
@@ -213,6 +229,8 @@ bool jx_plan_random_fold_in(jx_planner *p, const jx_eqn *eqn,
         return false;
     outs[0] = jx_plan_output(p, eqn, 0);
     int rank = outs[0].rank - 1;
+    if (rank < 0 || outs[0].shape[rank] != ins[0].shape[ins[0].rank - 1])
+        return jx_plan_fail(p, "keys are declared in another shape");
     for (int i = rank - 1; i >= 0; i--) {
         bool own = data.rank == rank && data.shape[i] == outs[0].shape[i];
         f.steps[i] = own ? step : 0;
@@ -260,6 +278,9 @@ bool jx_plan_random_bits(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (r.count >= (int64_t)1 << 32 && !r.generator.partitionable)
         return jx_plan_fail(p, "too many random bits for one key");
     outs[0] = jx_plan_output(p, eqn, 0);
+    if (!fits(p, &outs[0], r.nkeys, r.count) ||
+        jx_dtype_of(outs[0].dtype)->bits != r.bit_width)
+        return jx_plan_fail(p, "the bits are declared in another shape");
     if (jx_slot_count(&outs[0]) > 0)
         jx_plan_op(p, run_bits, &r, sizeof r, 1, &keys, 1, outs, 0);
     return true;
@@ -491,6 +512,8 @@ bool jx_plan_random_gamma(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
     if (!generator_of(p, eqn, &keys, &g.random))
         return false;
+    if (!jx_same_shape(&out, &alpha))
+        return jx_plan_fail(p, "samples have the shape of their parameter");
     if (g.bits < 16)
         return jx_plan_fail(p, "gamma samples are of 16 bits or more");
     alpha = jx_plan_dense(p, &alpha);

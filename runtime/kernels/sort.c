@@ -5,6 +5,7 @@
 #include "runtime/kernels/lines.h"
 #include "runtime/kernels/order.h"
 #include "runtime/kernels/vector.h"
+#include "runtime/kernels/shapes.h"
 #include "runtime/rules.h"
 
 #include <string.h>
@@ -156,7 +157,7 @@ bool jx_plan_sort(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     sort s = {.axis = (int)params->dimension, .noperands = eqn->nins};
     int nins = eqn->nins;
 
-    if (eqn->nins < 1 || eqn->nins > MAX_OPERANDS)
+    if (eqn->nins < 1 || eqn->nins > MAX_OPERANDS || eqn->nouts != eqn->nins)
         return jx_plan_fail(p, "a sort takes 1 to %d operands, this one has %d",
                             MAX_OPERANDS, eqn->nins);
     if (s.axis < 0 || s.axis >= ins[0].rank || params->num_keys < 1 ||
@@ -168,6 +169,10 @@ bool jx_plan_sort(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     for (int i = 0; i < eqn->nins; i++) {
         all[i] = ins[i];
         outs[i] = jx_plan_output(p, eqn, i);
+        if (!jx_same_shape(&ins[i], &ins[0]) ||
+            !jx_same_shape(&outs[i], &ins[0]) ||
+            outs[i].dtype != ins[i].dtype)
+            return jx_plan_fail(p, "operands and results have one shape");
     }
     for (int k = 0; k < params->num_keys; k++) {
         int input = k;
@@ -326,9 +331,16 @@ static bool plan_top(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
                             (long long)axis);
     outs[0] = jx_plan_output(p, eqn, 0);
     outs[1] = jx_plan_output(p, eqn, 1);
+    if (outs[0].rank != in->rank)
+        return jx_plan_fail(p, "the results are declared in other shapes");
     t.axis = (int)axis;
     t.n = in->shape[axis];
     t.k = outs[0].shape[axis];
+    jx_slot like = outs[0];
+    like.shape[axis] = t.n;
+    if (!jx_same_shape(&like, in) || !jx_same_shape(&outs[0], &outs[1]) ||
+        outs[0].dtype != in->dtype)
+        return jx_plan_fail(p, "the results are declared in other shapes");
     if (t.k > t.n || t.n > INT32_MAX)
         return jx_plan_fail(p, "%lld of %lld elements can't be taken",
                             (long long)t.k, (long long)t.n);

@@ -1,6 +1,7 @@
 /* window_reduce.c - reduce_window with a known operation or any other. */
 #include "runtime/kernels/monoid.h"
 #include "runtime/kernels/vector.h"
+#include "runtime/kernels/shapes.h"
 #include "runtime/kernels/window.h"
 #include "runtime/rules.h"
 
@@ -456,9 +457,9 @@ static bool plan_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         all[i] = outs[i] = jx_plan_output(p, eqn, i);
         all[n + i] = jx_plan_new(p, ins[i].dtype, 0, NULL);
         all[2 * n + i] = jx_plan_new(p, ins[i].dtype, 0, NULL);
-        if (ins[i].rank != ins[0].rank ||
-            memcmp(ins[i].shape, ins[0].shape,
-                   (size_t)ins[0].rank * sizeof(int64_t)))
+        if (!jx_same_shape(&ins[i], &ins[0]) ||
+            !jx_same_shape(&outs[i], &outs[0]) ||
+            outs[i].dtype != ins[i].dtype)
             return jx_plan_fail(p, "operands of one shape are expected");
     }
     if (!jx_window_plan(p, &args[0], &outs[0], &params->window_dimensions,

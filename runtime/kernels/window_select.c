@@ -4,6 +4,7 @@
  * A selected element stays while it is >= (or <=) the next one; so a NaN is
  * replaced by whatever follows it, as in XLA. */
 #include "runtime/kernels/window.h"
+#include "runtime/kernels/shapes.h"
 #include "runtime/rules.h"
 
 #include <math.h>
@@ -173,6 +174,8 @@ static bool plan_select(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         return jx_plan_fail(p, "selecting %s by %s can't be run",
                             jx_dtype_of(out.dtype)->short_name,
                             params->select_prim);
+    if (!jx_same_shape(scatter ? &out : &ins[0], &ins[1]))
+        return jx_plan_fail(p, "arrays of the operand's shape are expected");
     for (int i = 0; i < 2; i++) {
         all[i] = jx_plan_convert(p, &ins[i], dtype);
         all[i] = jx_plan_dense(p, &all[i]);
