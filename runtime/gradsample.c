@@ -2,6 +2,7 @@
 #include "runtime/gradsample.h"
 
 #include "frontend/base/vec.h"
+#include "frontend/ir/element.h"
 #include "runtime/exec.h"
 
 #include <stdlib.h>
@@ -112,20 +113,11 @@ static bool widen(jx_dtype from, const void *data, int64_t count,
         from = JX_F32;
         count *= 2;
     }
-    for (int64_t i = 0; i < count; i++) {
-        if (from == JX_F32) {
-            wide[i] = (double)((const float *)data)[i];
-        } else if (from == JX_F16) {
-            wide[i] = (double)((const _Float16 *)data)[i];
-        } else if (from == JX_BF16) {
-            uint32_t bits = (uint32_t)((const uint16_t *)data)[i] << 16;
-            float f;
-            memcpy(&f, &bits, sizeof f);
-            wide[i] = (double)f;
-        } else {
-            return false;
-        }
-    }
+    if (!jx_dtype_is_float(from))
+        return false;
+    size_t each = jx_dtype_of(from)->bytes;
+    for (int64_t i = 0; i < count; i++)
+        wide[i] = jx_element_real(from, (const char *)data + (size_t)i * each);
     return true;
 }
 
