@@ -56,9 +56,7 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
                          "no disagreement at %d points (%lld comparisons)",
                          r->points, (long long)r->comparisons);
         break;
-    case JX_RULE_WRONG:
-        jx_buffer_puts(&t->rules, "wrong");
-        break;
+    case JX_RULE_WRONG: jx_buffer_puts(&t->rules, "wrong"); break;
     case JX_RULE_REFUSES:
         jx_buffer_printf(&t->rules, "raises: %s", r->detail ? r->detail : "");
         break;
@@ -81,11 +79,10 @@ static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
 
     if (!program)
         return false;
-    if (s->inputs ? !jx_inputs_npz(program, s->inputs, &s->set,
-                                   &how.nbindings, &how.bindings,
-                                   &how.inputs, NULL)
-                  : !jx_inputs_sizes(program, &s->set, &how.nbindings,
-                                     &how.bindings))
+    if (s->inputs
+            ? !jx_inputs_npz(program, s->inputs, &s->set, &how.nbindings,
+                             &how.bindings, &how.inputs, NULL)
+            : !jx_inputs_sizes(program, &s->set, &how.nbindings, &how.bindings))
         return false;
     if (!jx_gradcheck(program, &how, &claims, &rules))
         return false;
@@ -125,8 +122,7 @@ static void render(const settings *s, const tally *t, jx_buffer *to)
 {
     jx_report_list list = {(int)t->reports.count, t->reports.at, 0};
     bool file = s->output && strcmp(s->output, "-") != 0;
-    jx_text_options how = {
-        .colour = !file && jx_command_colour(STDOUT_FILENO)};
+    jx_text_options how = {.colour = !file && jx_command_colour(STDOUT_FILENO)};
 
     if (s->format && strcmp(s->format, "json") == 0) {
         jx_report_json(&list, to);

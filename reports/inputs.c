@@ -12,9 +12,8 @@
 
 /* -- sizes ---------------------------------------------------------------- */
 
-static const jx_dim_atom *variable(const jx_program *program,
-                                   const jx_dim *dim, const char *name,
-                                   size_t length)
+static const jx_dim_atom *variable(const jx_program *program, const jx_dim *dim,
+                                   const char *name, size_t length)
 {
     int count = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &count);
@@ -70,8 +69,7 @@ bool jx_inputs_sizes(const jx_program *program, const jx_texts *set,
                      int *nbindings, const jx_binding **bindings)
 {
     int count = set ? set->count : 0;
-    jx_binding *all =
-        JX_NEW_ARRAY(program->ctx->arena, count + 1, jx_binding);
+    jx_binding *all = JX_NEW_ARRAY(program->ctx->arena, count + 1, jx_binding);
 
     *nbindings = 0;
     *bindings = all;
@@ -93,36 +91,22 @@ const char *jx_inputs_descr(jx_dtype dtype)
 {
     switch (dtype) {
     case JX_BOOL:
-    case JX_FLOAT0:
-        return "|b1";
-    case JX_I8:
-        return "|i1";
-    case JX_I16:
-        return "<i2";
-    case JX_I32:
-        return "<i4";
-    case JX_I64:
-        return "<i8";
+    case JX_FLOAT0: return "|b1";
+    case JX_I8: return "|i1";
+    case JX_I16: return "<i2";
+    case JX_I32: return "<i4";
+    case JX_I64: return "<i8";
     case JX_U16:
-    case JX_BF16:
-        return "<u2";
+    case JX_BF16: return "<u2";
     case JX_U32:
-    case JX_KEY:
-        return "<u4";
-    case JX_U64:
-        return "<u8";
-    case JX_F16:
-        return "<f2";
-    case JX_F32:
-        return "<f4";
-    case JX_F64:
-        return "<f8";
-    case JX_C64:
-        return "<c8";
-    case JX_C128:
-        return "<c16";
-    default: /* 8 bits and less */
-        return "|u1";
+    case JX_KEY: return "<u4";
+    case JX_U64: return "<u8";
+    case JX_F16: return "<f2";
+    case JX_F32: return "<f4";
+    case JX_F64: return "<f8";
+    case JX_C64: return "<c8";
+    case JX_C128: return "<c16";
+    default: /* 8 bits and less */ return "|u1";
     }
 }
 
@@ -159,15 +143,14 @@ static bool solve(const jx_program *program, const jx_npy *const *arrays,
         JX_NEW_ARRAY(arena, entry->nins + 1, const int64_t *);
     const jx_binding *fixed;
 
-    if (!ranks || !shapes ||
-        !jx_inputs_sizes(program, set, &nfixed, &fixed))
+    if (!ranks || !shapes || !jx_inputs_sizes(program, set, &nfixed, &fixed))
         return false;
     for (int i = 0; i < entry->nins; i++) {
         ranks[i] = entry->vars[entry->nconsts + i]->aval->rank;
         shapes[i] = arrays[i]->shape;
     }
-    return jx_plan_solve(program, &program->entry, ranks, shapes, nfixed,
-                         fixed, nbindings, bindings);
+    return jx_plan_solve(program, &program->entry, ranks, shapes, nfixed, fixed,
+                         nbindings, bindings);
 }
 
 static bool read_npz(const jx_program *program, const char *path,

@@ -15,7 +15,7 @@ void jx_callee_close(jx_callee *f)
 }
 
 bool jx_callee_open(jx_callee *f, const jx_program *program,
-                        const jx_closed *closed, const jx_plan_options *how)
+                    const jx_closed *closed, const jx_plan_options *how)
 {
     *f = (jx_callee){.plan = jx_plan_make(program, closed, how)};
     f->exec = f->plan ? jx_exec_new(f->plan) : NULL;
@@ -111,24 +111,24 @@ void jx_space_scatter(const jx_space *s, const double *x, jx_callee *to)
                (size_t)s->spans[i].count * sizeof *x);
 }
 
-void jx_space_gather(const jx_space *s, const jx_callee *from, int shift, double *y)
+void jx_space_gather(const jx_space *s, const jx_callee *from, int shift,
+                     double *y)
 {
     for (int i = 0; i < s->count; i++)
-        memcpy(y + s->spans[i].at,
-               jx_exec_out(from->exec, s->port[i] + shift),
+        memcpy(y + s->spans[i].at, jx_exec_out(from->exec, s->port[i] + shift),
                (size_t)s->spans[i].count * sizeof *y);
 }
 
-void jx_space_add(const jx_space *s, const jx_callee *from, int first, int count,
-                  const char *zeros, double *y)
+void jx_space_add(const jx_space *s, const jx_callee *from, int first,
+                  int count, const char *zeros, double *y)
 {
     int next = 0;
 
     for (int i = 0, span = 0; i < count; i++) {
         bool zero = zeros && zeros[i] == '1';
         bool active = span < s->count && s->port[span] == first + i;
-        const double *part = active && !zero ? jx_exec_out(from->exec, next)
-                                             : NULL;
+        const double *part =
+            active && !zero ? jx_exec_out(from->exec, next) : NULL;
         for (int k = 0; part && k < s->spans[span].count; k++)
             y[s->spans[span].at + k] += part[k];
         span += active;
@@ -140,6 +140,8 @@ void jx_space_conjugate(const jx_space *s, double *v)
 {
     for (int i = 0; i < s->count; i++)
         /* A tied input shares the place of one that was done. */
-        for (int k = 1; s->spans[i].complex && !s->spans[i].tied && k < s->spans[i].count; k += 2)
+        for (int k = 1;
+             s->spans[i].complex && !s->spans[i].tied && k < s->spans[i].count;
+             k += 2)
             v[s->spans[i].at + k] = -v[s->spans[i].at + k];
 }

@@ -45,8 +45,8 @@ void jx_space_gather(const jx_space *s, const jx_callee *from, int shift,
                      double *y);
 /* Adds what lies in outputs (numbered from the first input that may have one,
  * the masked ones of `zeros` left out) to the vector; tied parts add up. */
-void jx_space_add(const jx_space *s, const jx_callee *from, int first, int count,
-                  const char *zeros, double *y);
+void jx_space_add(const jx_space *s, const jx_callee *from, int first,
+                  int count, const char *zeros, double *y);
 /* Re(sum a b) of complex elements pairs (re, im) with (re, -im). */
 void jx_space_conjugate(const jx_space *s, double *v);
 

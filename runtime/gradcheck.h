@@ -18,7 +18,7 @@ typedef enum jx_rule_outcome {
     JX_RULE_UNDECIDED = 0, /* could not be compared; `detail` says why */
     JX_RULE_AGREES,        /* no disagreement at `points` points */
     JX_RULE_WRONG,
-    JX_RULE_REFUSES,       /* it raises when traced, by design or not */
+    JX_RULE_REFUSES, /* it raises when traced, by design or not */
 } jx_rule_outcome;
 
 typedef struct jx_rule_report {
@@ -32,10 +32,10 @@ typedef struct jx_rule_report {
 typedef JX_VEC(jx_rule_report) jx_rule_reports;
 
 typedef struct jx_gradcheck_options {
-    int directions;   /* random ones per point, beside the fixed kinds; 0: 3 */
+    int directions; /* random ones per point, beside the fixed kinds; 0: 3 */
     uint64_t seed;
-    size_t memory;    /* budget of one plan, in bytes; 0: none */
-    int nbindings;    /* sizes that the user chose */
+    size_t memory; /* budget of one plan, in bytes; 0: none */
+    int nbindings; /* sizes that the user chose */
     const jx_binding *bindings;
     const void *const *inputs; /* the program's inputs as declared, dense, or
                                   NULL: they become sample points of the rules

@@ -21,8 +21,8 @@ void jx_target_add(jx_target *t, double weight, const jx_slope *s)
     b = weight * (kink ? s->right : s->value);
     t->low += fmin(a, b);
     t->high += fmax(a, b);
-    t->error += fabs(weight) *
-                (kink ? 0.01 * fabs(s->right - s->left) : 4 * s->error);
+    t->error +=
+        fabs(weight) * (kink ? 0.01 * fabs(s->right - s->left) : 4 * s->error);
     t->scale += fmax(fabs(a), fabs(b));
 }
 
@@ -40,5 +40,7 @@ jx_opinion jx_judge(double value, double scale, double tolerance,
     if (isnan(value))
         return t->low == t->high ? JX_DISAGREE : JX_SKIP;
     double off = fmax(t->low - value, value - t->high);
-    return off <= slack ? JX_AGREE : off <= 8 * slack ? JX_UNCERTAIN : JX_DISAGREE;
+    return off <= slack       ? JX_AGREE
+           : off <= 8 * slack ? JX_UNCERTAIN
+                              : JX_DISAGREE;
 }

@@ -5,8 +5,8 @@
 #include "runtime/ridders.h"
 
 typedef enum jx_opinion {
-    JX_SKIP = 0, /* there is nothing to compare with */
-    JX_UNCERTAIN,     /* the error bars are too wide to tell */
+    JX_SKIP = 0,  /* there is nothing to compare with */
+    JX_UNCERTAIN, /* the error bars are too wide to tell */
     JX_AGREE,
     JX_DISAGREE,
 } jx_opinion;

@@ -123,6 +123,30 @@ static void constants_in(const jx_program *program, const jx_jaxpr *jaxpr,
     }
 }
 
+static bool value_has_loop(const jx_value *v)
+{
+    if (v->tag == JX_V_JAXPR)
+        return jx_points_has_loop(v->jaxpr);
+    for (int i = 0; v->tag == JX_V_TUPLE && i < v->count; i++)
+        if (v->items[i]->tag == JX_V_JAXPR &&
+            jx_points_has_loop(v->items[i]->jaxpr))
+            return true;
+    return false;
+}
+
+bool jx_points_has_loop(const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        if (eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_scan)
+            return true;
+        for (int k = 0; k < eqn->nparams; k++)
+            if (value_has_loop(eqn->params[k].value))
+                return true;
+    }
+    return false;
+}
+
 const jx_point *jx_points_make(const jx_program *program,
                                const jx_jaxpr *const *jaxprs, int njaxprs,
                                bool sample, int *count)
@@ -167,21 +191,14 @@ static bool fill_spd(jx_rng *rng, const jx_span_of *span, double *x)
 static double element(const jx_point *point, jx_rng *rng, double sample)
 {
     switch (point->kind) {
-    case JX_AT_POSITIVE:
-        return point->scale * (fabs(jx_rng_normal(rng)) + 0.3);
-    case JX_AT_UNIT:
-        return 0.05 + 0.9 * jx_rng_uniform(rng);
-    case JX_AT_EQUAL:
-        return point->scale;
-    case JX_AT_QUARTERS:
-        return round(4 * jx_rng_normal(rng)) / 4;
-    case JX_AT_AROUND:
-        return point->scale + jx_rng_normal(rng) / 8;
-    case JX_AT_SAMPLE:
-        return sample * (1 + point->scale * jx_rng_normal(rng));
+    case JX_AT_POSITIVE: return point->scale * (fabs(jx_rng_normal(rng)) + 0.3);
+    case JX_AT_UNIT: return 0.05 + 0.9 * jx_rng_uniform(rng);
+    case JX_AT_EQUAL: return point->scale;
+    case JX_AT_QUARTERS: return round(4 * jx_rng_normal(rng)) / 4;
+    case JX_AT_AROUND: return point->scale + jx_rng_normal(rng) / 8;
+    case JX_AT_SAMPLE: return sample * (1 + point->scale * jx_rng_normal(rng));
     case JX_AT_NORMAL:
-    case JX_AT_SPD:
-        break;
+    case JX_AT_SPD: break;
     }
     return point->scale * jx_rng_normal(rng);
 }
@@ -247,8 +264,7 @@ static void add_random(directions *d, jx_rng *rng, int from, int count,
 
 static void add_element(directions *d, jx_ctx *ctx, int i)
 {
-    double *at =
-        add(d, jx_arena_printf(ctx->arena, "element %d alone", i));
+    double *at = add(d, jx_arena_printf(ctx->arena, "element %d alone", i));
 
     if (at)
         at[i] = 1;

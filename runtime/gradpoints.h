@@ -40,6 +40,9 @@ const jx_point *jx_points_make(const jx_program *program,
                                const jx_jaxpr *const *jaxprs, int njaxprs,
                                bool sample, int *count);
 
+/* Whether a jaxpr has a loop, nested ones included. */
+bool jx_points_has_loop(const jx_jaxpr *jaxpr);
+
 /* One input: its place in the vector. */
 typedef struct jx_span_of {
     int at, count; /* doubles */
@@ -47,7 +50,7 @@ typedef struct jx_span_of {
     bool tied; /* an earlier span has the same place */
     int rank;
     const int64_t *shape;
-    bool positive; /* the sample shows it positive: points keep it so */
+    bool positive;        /* the sample shows it positive: points keep it so */
     const double *sample; /* or NULL */
     const double *fixed;  /* its only value: it never moves; or NULL */
 } jx_span_of;

@@ -24,8 +24,7 @@ static void add_vars(const jx_program *program, const jx_dim *dim,
                      binding_list *to)
 {
     int count = 0;
-    const jx_dim_atom *const *vars =
-        jx_dim_vars(program->dims, dim, &count);
+    const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &count);
 
     for (int i = 0; i < count; i++)
         if (!has(to, vars[i]))
@@ -59,8 +58,8 @@ static bool fits(const jx_program *program, const jx_rule *rule,
     return true;
 }
 
-bool jx_sample_sizes(const jx_program *program, const jx_rule *rule,
-                     int nfixed, const jx_binding *fixed, int *nbindings,
+bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
+                     const jx_binding *fixed, int *nbindings,
                      const jx_binding **bindings)
 {
     static const int64_t sizes[] = {3,  2,  4,  5,  6,  8,  1,   7,   9,  10,
@@ -128,8 +127,8 @@ static const void *const *run_wide(const jx_program *program,
                                    const void *const *ins)
 {
     jx_arena *arena = program->ctx->arena;
-    jx_plan_options how = {.domain = JX_WIDE, .nbindings = nbindings,
-                           .bindings = bindings};
+    jx_plan_options how = {
+        .domain = JX_WIDE, .nbindings = nbindings, .bindings = bindings};
     jx_plan *plan = jx_plan_make(program, closed, &how);
     jx_exec *exec = plan ? jx_exec_new(plan) : NULL;
     const void **outs = NULL;
@@ -153,7 +152,8 @@ static void draw(jx_rng *rng, const jx_port *port, const jx_point *point,
 {
     bool complex = port->dtype == JX_C128;
     jx_span_of span = {.count = (int)port->count * (complex ? 2 : 1),
-                       .complex = complex, .rank = port->rank,
+                       .complex = complex,
+                       .rank = port->rank,
                        .shape = port->shape};
 
     if (jx_dtype_is_inexact(port->dtype))
@@ -176,12 +176,12 @@ static const void *const *make_inputs(const jx_program *program,
 
     for (int i = 0; good && i < jx_plan_nins(plan); i++) {
         const jx_port *port = jx_plan_in(plan, i);
-        wide[i] = port->count <= 1 << 20 ? jx_arena_alloc(arena, port->bytes)
-                                         : NULL;
+        wide[i] =
+            port->count <= 1 << 20 ? jx_arena_alloc(arena, port->bytes) : NULL;
         good = wide[i] != NULL;
         if (good && given)
-            good = widen(port->aval->dtype, given[i], port->count, port,
-                         wide[i]);
+            good =
+                widen(port->aval->dtype, given[i], port->count, port, wide[i]);
         else if (good)
             draw(rng, port, point, wide[i]);
     }
@@ -202,10 +202,14 @@ static bool calls_rule(const jx_eqn *eqn, const jx_rule *rule)
 static const jx_closed *plain_call(jx_program *program, const jx_eqn *eqn)
 {
     static const char *const names[] = {"jaxpr", "call_jaxpr"};
-    static const jx_prim_id calls[] = {
-        JX_PRIM_jit,        JX_PRIM_pjit,       JX_PRIM_closed_call,
-        JX_PRIM_core_call,  JX_PRIM_remat2,     JX_PRIM_checkpoint,
-        JX_PRIM_custom_jvp_call, JX_PRIM_custom_vjp_call};
+    static const jx_prim_id calls[] = {JX_PRIM_jit,
+                                       JX_PRIM_pjit,
+                                       JX_PRIM_closed_call,
+                                       JX_PRIM_core_call,
+                                       JX_PRIM_remat2,
+                                       JX_PRIM_checkpoint,
+                                       JX_PRIM_custom_jvp_call,
+                                       JX_PRIM_custom_vjp_call};
     bool is_call = false;
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
@@ -230,8 +234,7 @@ static const jx_closed *plain_call(jx_program *program, const jx_eqn *eqn)
 /* The operands of equation `index`, by running what stands before it. */
 static const void *const *operands_at(const jx_program *program,
                                       const jx_closed *closed, int index,
-                                      int nbindings,
-                                      const jx_binding *bindings,
+                                      int nbindings, const jx_binding *bindings,
                                       const void *const *ins)
 {
     jx_jaxpr *prefix =
@@ -262,8 +265,8 @@ static const void *const *find_call(jx_program *program,
         const void *const *there =
             operands_at(program, closed, i, nbindings, bindings, ins);
         const void *const *found =
-            there ? find_call(program, inner, rule, nbindings, bindings,
-                              there, depth + 1)
+            there ? find_call(program, inner, rule, nbindings, bindings, there,
+                              depth + 1)
                   : NULL;
         if (found)
             return found;
@@ -271,8 +274,7 @@ static const void *const *find_call(jx_program *program,
     return NULL;
 }
 
-static const void *const *operands_of(jx_program *program,
-                                      const jx_rule *rule,
+static const void *const *operands_of(jx_program *program, const jx_rule *rule,
                                       const void *const *ins,
                                       const jx_plan_options *how)
 {
@@ -304,9 +306,9 @@ const void *const *jx_sample_program(jx_program *program, const jx_rule *rule,
                                      {JX_AT_POSITIVE, 1, ""},
                                      {JX_AT_NORMAL, 0.1, ""}};
 
-    return operands_of(
-        program, rule,
-        make_inputs(program, how, NULL, rng, &kinds[which % 3]), how);
+    return operands_of(program, rule,
+                       make_inputs(program, how, NULL, rng, &kinds[which % 3]),
+                       how);
 }
 
 /* -- how the rule's function is called ------------------------------------ */
@@ -347,8 +349,8 @@ static void join_call(calling *c, const jx_eqn *eqn)
                 (!c->called || c->ties[k] == c->ties[i]))
                 first = k;
         c->ties[i] = first;
-        c->fixed[i] = is_constant(c, eqn->ins[i]) &&
-                      (!c->called || c->fixed[i]);
+        c->fixed[i] =
+            is_constant(c, eqn->ins[i]) && (!c->called || c->fixed[i]);
         for (int k = 0; k < i && first == i; k++)
             if (from_of(c, eqn->ins[i]) & from_of(c, eqn->ins[k]))
                 c->related = true;
@@ -438,8 +440,8 @@ static bool calling_start(calling *c, const jx_program *program,
 
     *c = (calling){.program = program, .rule = rule};
     for (int i = 0; i < program->njaxprs; i++)
-        most = program->jaxprs[i]->nvars > most ? program->jaxprs[i]->nvars
-                                                : most;
+        most =
+            program->jaxprs[i]->nvars > most ? program->jaxprs[i]->nvars : most;
     c->ties = JX_NEW_ARRAY(arena, rule->nins + 1, int);
     c->fixed = JX_NEW_ARRAY(arena, rule->nins + 1, bool);
     c->from = JX_NEW_ARRAY(arena, most + 1, uint64_t);
@@ -468,8 +470,10 @@ bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
     for (int i = entry; i >= 0; i--)
         if (c.jaxprs[i].called)
             calls_in(&c, program->jaxprs[i]);
-    *to = (jx_calling){.ties = c.ties, .fixed = c.fixed,
-                       .related = c.related, .reached = c.called};
+    *to = (jx_calling){.ties = c.ties,
+                       .fixed = c.fixed,
+                       .related = c.related,
+                       .reached = c.called};
     for (int i = 0; i < rule->nins; i++)
         to->any_fixed = to->any_fixed || c.fixed[i];
     return true;
@@ -511,17 +515,12 @@ static double unit_roundoff(jx_dtype dtype)
 {
     switch (dtype) {
     case JX_F64:
-    case JX_C128:
-        return 0x1p-52;
+    case JX_C128: return 0x1p-52;
     case JX_F32:
-    case JX_C64:
-        return 0x1p-23;
-    case JX_F16:
-        return 0x1p-10;
-    case JX_BF16:
-        return 0x1p-7;
-    default:
-        return jx_dtype_is_float(dtype) ? 0x1p-2 : 0;
+    case JX_C64: return 0x1p-23;
+    case JX_F16: return 0x1p-10;
+    case JX_BF16: return 0x1p-7;
+    default: return jx_dtype_is_float(dtype) ? 0x1p-2 : 0;
     }
 }
 
@@ -556,8 +555,8 @@ const char *jx_sample_text(jx_ctx *ctx, const double *x, int count)
     for (int i = 0; i < count && i < SHOWN; i++)
         jx_buffer_printf(&text, "%s%.6g", i ? ", " : "", x[i]);
     jx_buffer_puts(&text, count > SHOWN ? ", ...]" : "]");
-    const char *kept = jx_arena_string(ctx->arena, jx_buffer_text(&text),
-                                       text.length);
+    const char *kept =
+        jx_arena_string(ctx->arena, jx_buffer_text(&text), text.length);
     jx_buffer_free(&text);
     return kept;
 }

@@ -9,8 +9,8 @@
 /* Small sizes for the dim variables of a rule's operands that the constraints
  * allow; the fixed ones stay.  In the program's arena.  False if none is found
  * in a bounded search. */
-bool jx_sample_sizes(const jx_program *program, const jx_rule *rule,
-                     int nfixed, const jx_binding *fixed, int *nbindings,
+bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
+                     const jx_binding *fixed, int *nbindings,
                      const jx_binding **bindings);
 
 /* The operands that the program gives to the rule's function when run on

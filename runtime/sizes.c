@@ -25,8 +25,8 @@ static const char *text_of(const solving *s, const jx_dim *dim)
     jx_buffer text = {0};
 
     jx_dim_print(dim, &text);
-    const char *kept = jx_arena_string(ctx_of(s)->arena, jx_buffer_text(&text),
-                                       text.length);
+    const char *kept =
+        jx_arena_string(ctx_of(s)->arena, jx_buffer_text(&text), text.length);
     jx_buffer_free(&text);
     return kept ? kept : "";
 }
@@ -149,8 +149,7 @@ static bool check_size(solving *s, int input, int axis, const jx_dim *dim,
         return value == size ||
                wrong(s, input, axis, "that does not fit the other sizes", size,
                      dim);
-    const jx_dim_atom *const *vars =
-        jx_dim_vars(s->program->dims, dim, &count);
+    const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &count);
     for (int i = 0; i < count; i++)
         if (!value_of(s, vars[i], &value))
             return jx_fail(
@@ -226,8 +225,8 @@ static const char *sizes_text(const solving *s)
         jx_buffer_printf(&text, "%s%s = %lld", i ? ", " : "",
                          s->known.at[i].var->name,
                          (long long)s->known.at[i].value);
-    const char *kept = jx_arena_string(ctx_of(s)->arena, jx_buffer_text(&text),
-                                       text.length);
+    const char *kept =
+        jx_arena_string(ctx_of(s)->arena, jx_buffer_text(&text), text.length);
     jx_buffer_free(&text);
     return kept ? kept : "";
 }
@@ -238,8 +237,7 @@ static bool none_broken(solving *s)
     const jx_scope_constraint *c = broken(s);
 
     return !c || jx_fail(ctx_of(s), JX_E_INPUT, s->program->path, NULL,
-                         "the sizes %s break the constraint %s",
-                         sizes_text(s),
+                         "the sizes %s break the constraint %s", sizes_text(s),
                          c->text ? c->text : "that was declared");
 }
 
