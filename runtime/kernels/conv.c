@@ -421,7 +421,7 @@ static void flatten(conv *c)
 
 static void choose(conv *c)
 {
-    const axis *last = &c->axes[c->rank - 1];
+    const axis *last = &c->axes[c->rank > 0 ? c->rank - 1 : 0];
     bool is_real = c->gemm.dtype == JX_F32 || c->gemm.dtype == JX_F64;
 
     if (c->group_in == 1 && c->group_out == 1 && is_real && c->groups > 1 &&
