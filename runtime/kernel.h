@@ -102,6 +102,9 @@ void jx_plan_copy(jx_planner *p, const jx_slot *from, const jx_slot *into);
 /* The same stored dtype and shape; else planning fails.  Documents may lie about
  * their avals: a rule checks what its kernel relies on. */
 bool jx_plan_same(jx_planner *p, const jx_slot *a, const jx_slot *b);
+/* Planning itself may take so much memory (the budget, or what the machine
+ * has); else it fails. */
+bool jx_plan_affords(jx_planner *p, int64_t count, size_t size);
 /* A dense constant with the given elements (copied). */
 jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
                          const int64_t *shape, const void *elements);

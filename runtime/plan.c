@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MAX_DEPTH = 400 };
 
@@ -314,6 +315,20 @@ jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,
     to.offset = copy.offset;
     dense_strides(&to, &bytes);
     return to;
+}
+
+bool jx_plan_affords(jx_planner *p, int64_t count, size_t size)
+{
+    uint64_t limit = p->options->memory, bytes;
+
+    if (!limit)
+        limit = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+                (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    return (!__builtin_mul_overflow((uint64_t)count, size, &bytes) &&
+            bytes <= limit) ||
+           jx_plan_fail(p, "%lld elements made while planning take more than "
+                           "the %llu bytes there are",
+                        (long long)count, (unsigned long long)limit);
 }
 
 jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,

@@ -182,6 +182,17 @@ static const void *param_of(maker *m, jx_dtype dtype)
     }
 }
 
+static bool sensible_precision(const maker *m)
+{
+    const jx_p_reduce_precision *params = m->eqn->typed;
+
+    return (params->exponent_bits >= 1 && params->exponent_bits <= 30 &&
+            params->mantissa_bits >= 0 && params->mantissa_bits <= 1000) ||
+           jx_plan_fail(m->p, "there are no floats of %lld and %lld bits",
+                        (long long)params->exponent_bits,
+                        (long long)params->mantissa_bits);
+}
+
 static int compute(maker *m, int *values)
 {
     jx_prim_id prim = m->eqn->prim->id;
@@ -193,6 +204,8 @@ static int compute(maker *m, int *values)
     jx_dtype dtype = jx_compute_dtype(stored);
 
     if (prim == JX_PRIM_convert_element_type)
+        return values[0];
+    if (prim == JX_PRIM_reduce_precision && !sensible_precision(m))
         return values[0];
     if (prim == JX_PRIM_reduce_precision &&
         jx_plan_domain(m->p) == JX_WIDE)

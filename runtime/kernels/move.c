@@ -99,8 +99,9 @@ static bool slice(jx_planner *p, const jx_p_slice *params, const jx_slot *in,
             return jx_plan_fail(
                 p, "axis %d of %lld elements can't be cut from %lld to %lld", i,
                 (long long)in->shape[i], (long long)start, (long long)limit);
-        out->shape[i] = (limit - start + step - 1) / step;
-        out->strides[i] = in->strides[i] * step;
+        out->shape[i] =
+            limit == start ? 0 : (limit - start - 1) / step + 1;
+        out->strides[i] = out->shape[i] > 1 ? in->strides[i] * step : 0;
         if (out->shape[i])
             out->offset += start * in->strides[i];
     }
@@ -290,6 +291,9 @@ bool jx_plan_tile(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return true;
 }
 
+/* No padding needs to be larger, and sums of such numbers do not overflow. */
+#define LARGEST ((int64_t)1 << 60)
+
 /* Fills with the value, then copies what remains of the operand into its
  * places. */
 bool jx_plan_pad(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
@@ -304,8 +308,8 @@ bool jx_plan_pad(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     for (int i = 0; i < from.rank; i++) {
         const jx_dim *const *t = params->padding_config.at + 3 * i;
         int64_t low = jx_plan_dim(p, t[0]), step = jx_plan_dim(p, t[2]) + 1;
-        if (step < 1)
-            return jx_plan_fail(p, "interior padding is negative");
+        if (step < 1 || step > LARGEST || low > LARGEST || low < -LARGEST)
+            return jx_plan_fail(p, "the padding is negative or too large");
         /* Element k goes to low + k * step; keep those inside. */
         int64_t first = low >= 0 ? 0 : (-low + step - 1) / step;
         int64_t count = outs->shape[i] - low <= 0
@@ -318,7 +322,7 @@ bool jx_plan_pad(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
             to.offset += (low + first * step) * to.strides[i];
         }
         from.shape[i] = to.shape[i] = count;
-        to.strides[i] *= step;
+        to.strides[i] = count > 1 ? to.strides[i] * step : 0;
     }
     if (jx_slot_count(&to) != jx_slot_count(outs)) {
         jx_slot all = outs[0];

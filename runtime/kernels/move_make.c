@@ -23,8 +23,8 @@ bool jx_plan_iota(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         return jx_plan_fail(p, "there is no axis %lld",
                             (long long)params->dimension);
     int64_t n = shape[params->dimension];
-    if ((uint64_t)n > SIZE_MAX / 32)
-        return jx_plan_fail(p, "the axis is too long");
+    if (!jx_plan_affords(p, n, size + 8))
+        return false;
     char *made = malloc((size_t)n * (size + 8) + 1);
     if (!made)
         return jx_plan_fail(p, "there is no memory");
