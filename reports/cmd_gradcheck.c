@@ -68,6 +68,30 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
     jx_buffer_putc(&t->rules, '\n');
 }
 
+static bool is_json(const settings *s)
+{
+    return s->format && strcmp(s->format, "json") == 0;
+}
+
+/* JSON has no place for what merely was not contradicted but this one: that
+ * such a rule is right remains an assumption. */
+static void assume_agreement(jx_ctx *keep, const jx_rule_reports *rules,
+                             jx_report *report)
+{
+    for (size_t i = 0; i < rules->count; i++) {
+        const jx_rule_report *r = &rules->at[i];
+        if (r->outcome == JX_RULE_AGREES)
+            JX_PUSH(keep->arena, &report->assumptions,
+                    jx_arena_printf(
+                        keep->arena,
+                        "the %s rule of `%s` is right: no disagreement at %d "
+                        "points (%lld comparisons)",
+                        r->rule->vjp ? "vjp" : "jvp",
+                        r->rule->name ? r->rule->name : "a function", r->points,
+                        (long long)r->comparisons));
+    }
+}
+
 static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
                           const settings *s, tally *t, jx_report *report)
 {
@@ -88,6 +112,8 @@ static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
         return false;
     for (size_t i = 0; i < rules.count; i++)
         say_rule(t, path, &rules.at[i]);
+    if (is_json(s))
+        assume_agreement(keep, &rules, report);
     return jx_report_claims(keep, report, program, &claims, NULL) &&
            jx_report_finish(keep, report);
 }
@@ -124,7 +150,7 @@ static void render(const settings *s, const tally *t, jx_buffer *to)
     bool file = s->output && strcmp(s->output, "-") != 0;
     jx_text_options how = {.colour = !file && jx_command_colour(STDOUT_FILENO)};
 
-    if (s->format && strcmp(s->format, "json") == 0) {
+    if (is_json(s)) {
         jx_report_json(&list, to);
         return;
     }

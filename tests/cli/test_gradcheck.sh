@@ -40,3 +40,10 @@ expect 2 gradcheck "$data/huber_rule_wrong.json.gz" --set q=5
 expect 2 gradcheck "$data/huber_rule_wrong.json.gz" --set n=0
 expect 2 gradcheck
 expect 3 gradcheck demo/run.sh
+
+# JSON lists what was not contradicted as what it is: an assumption.
+expect 0 gradcheck --format json "$data/log1pexp_rule.json.gz"
+prints '"assumptions":\["the jvp rule of `log1pexp` is right: no disagreement at '
+expect 1 gradcheck --format json "$data/huber_rule_wrong.json.gz"
+prints '"code":"DRV001"'
+prints '"evidence":"execution"'
