@@ -126,7 +126,7 @@ static bool prepare(session *r)
                                      &o.bindings) ||
                         !jx_plan_admit(r->program, o.nbindings, o.bindings))
         return false;
-    if (!jx_program_fits(r->program, o.nbindings, o.bindings))
+    if (!jx_program_fits(r->program, false, o.nbindings, o.bindings))
         return false;
     r->plan = jx_plan_make(r->program, &r->program->entry, &o);
     if (!r->plan || !(given ? widen_inputs(r, given) : fill_inputs(r)))

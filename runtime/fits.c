@@ -33,21 +33,15 @@ static bool holds(const jx_claim *claim, sizes *s)
     if (goal->kind == JX_GOAL_FALSE || goal->kind == JX_GOAL_NONE ||
         goal->kind == JX_GOAL_DECIDED)
         return claim->verdict != JX_REFUTED;
-    if (!goal->lhs || !goal->rhs ||
-        !jx_dim_eval(goal->lhs, size_of, s, &lhs) ||
+    if (!goal->lhs || !goal->rhs || !jx_dim_eval(goal->lhs, size_of, s, &lhs) ||
         !jx_dim_eval(goal->rhs, size_of, s, &rhs))
         return claim->verdict != JX_REFUTED;
     switch (goal->kind) {
-    case JX_GOAL_EQ:
-        return lhs == rhs;
-    case JX_GOAL_NE:
-        return lhs != rhs;
-    case JX_GOAL_GE:
-        return lhs >= rhs;
-    case JX_GOAL_GT:
-        return lhs > rhs;
-    default:
-        return lhs != 0 && (lhs == -1 || rhs % lhs == 0);
+    case JX_GOAL_EQ: return lhs == rhs;
+    case JX_GOAL_NE: return lhs != rhs;
+    case JX_GOAL_GE: return lhs >= rhs;
+    case JX_GOAL_GT: return lhs > rhs;
+    default: return lhs != 0 && (lhs == -1 || rhs % lhs == 0);
     }
 }
 
@@ -99,11 +93,10 @@ static bool refuse(const jx_program *program, const jx_claim *claim)
     return jx_fail(program->ctx, JX_E_INPUT, program->path, place,
                    "%s: %s (%s); jaxvet check says more",
                    jx_code_of(claim->code)->summary,
-                   claim->what ? claim->what : "",
-                   jx_code_of(claim->code)->id);
+                   claim->what ? claim->what : "", jx_code_of(claim->code)->id);
 }
 
-bool jx_program_fits(jx_program *program, int nbindings,
+bool jx_program_fits(jx_program *program, bool rules, int nbindings,
                      const jx_binding *bindings)
 {
     jx_analysis *analysis = jx_analysis_new(program);
@@ -115,7 +108,7 @@ bool jx_program_fits(jx_program *program, int nbindings,
     for (size_t i = 0; reached && i < analysis->claims.count; i++) {
         const jx_claim *claim = analysis->claims.at[i];
         if (structural(claim->code) &&
-            (!claim->jaxpr || reached[claim->jaxpr->id]) &&
+            (rules || !claim->jaxpr || reached[claim->jaxpr->id]) &&
             !holds(claim, &s))
             return refuse(program, claim);
     }

@@ -8,8 +8,9 @@
 
 #include "frontend/ir/claim.h"
 
-/* False with an error that names the equation and what does not fit. */
-bool jx_program_fits(jx_program *program, int nbindings,
+/* False with an error that names the equation and what does not fit.  Jaxprs of
+ * custom rules count only if they are to be run as well. */
+bool jx_program_fits(jx_program *program, bool rules, int nbindings,
                      const jx_binding *bindings);
 
 #endif

@@ -11,6 +11,7 @@
  * conjugation, so the pairing of complex vectors is Re(sum c v). */
 #include "runtime/gradcheck.h"
 
+#include "runtime/fits.h"
 #include "runtime/gradding.h"
 
 #include <math.h>
@@ -231,7 +232,9 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
 {
     jx_arena *arena = c->program->ctx->arena;
 
-    if (!open_callees(c, how)) {
+    if (!jx_grad_masks_fit(c->rule, c->pattern)) {
+        report->detail = "its masks of zeros do not fit its operands";
+    } else if (!open_callees(c, how)) {
         report->detail = c->program->ctx->error.message;
         jx_error_clear(c->program->ctx);
     } else if (!jx_space_of_inputs(&c->in, arena, c->primal.plan,
@@ -240,6 +243,9 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
                !jx_space_of_outputs(&c->out, arena, c->primal.plan) ||
                !allocate(c)) {
         report->detail = "its values are too large to sample";
+    } else if (!jx_grad_signature_fits(c)) {
+        report->detail = "its jaxprs do not take and give what its function "
+                         "does (jaxvet check says where)";
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
         c->iterative = jx_points_has_loop(c->rule->primal.jaxpr);
@@ -270,6 +276,11 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
     if (!jx_sample_sizes(program, rule, options->nbindings, options->bindings,
                          &how.nbindings, &how.bindings)) {
         report->detail = "no sizes were found that its constraints allow";
+        return;
+    }
+    if (!jx_program_fits(program, true, how.nbindings, how.bindings)) {
+        report->detail = program->ctx->error.message;
+        jx_error_clear(program->ctx);
         return;
     }
     if (rule->npatterns == 0) {

@@ -60,6 +60,12 @@ const char *jx_grad_component(const jx_gradding *c, int j);
 bool jx_grad_compare(jx_gradding *c, const double *d, jx_functional f,
                      double value, double scale, const char *what);
 
+/* gradrules.c: documents may hold anything: the masks of a pattern have a
+ * character per operand, and its jaxprs, once planned, take and give what the
+ * function does. */
+bool jx_grad_masks_fit(const jx_rule *rule, const jx_rule_pattern *p);
+bool jx_grad_signature_fits(const jx_gradding *c);
+
 /* gradrules.c: what the rule says along a line; false: it is wrong. */
 
 bool jx_grad_jvp_line(jx_gradding *c, const double *d);

@@ -6,6 +6,130 @@
 
 enum { COTANGENTS = 4 };
 
+/* -- signatures ------------------------------------------------------------ */
+
+static bool mask_fits(const char *zeros, int count)
+{
+    return !zeros || (int)strlen(zeros) == count;
+}
+
+bool jx_grad_masks_fit(const jx_rule *rule, const jx_rule_pattern *p)
+{
+    int operands = rule->nins - rule->nconsts;
+
+    for (int r = 0; p->fwds && r < p->nres; r++)
+        if (p->fwds[r] >= rule->nins)
+            return false;
+    return operands >= 0 && mask_fits(p->zeros, operands) &&
+           mask_fits(p->ct_zeros, operands) &&
+           mask_fits(p->out_zeros, rule->nouts);
+}
+
+/* Two values that one is copied to the other of. */
+static bool same_port(const jx_port *a, const jx_port *b)
+{
+    return a->dtype == b->dtype && a->bytes == b->bytes;
+}
+
+static bool span_fits(const jx_space *s, int span, const jx_port *port)
+{
+    size_t bytes = (size_t)s->spans[span].count * sizeof(double);
+
+    return port->bytes == bytes && jx_dtype_is_inexact(port->dtype);
+}
+
+static bool takes_primals(const jx_gradding *c, const jx_callee *f)
+{
+    for (int i = c->rule->nconsts; i < c->primal.nins; i++)
+        if (!same_port(jx_plan_in(c->primal.plan, i),
+                       jx_plan_in(f->plan, i - c->rule->nconsts)))
+            return false;
+    return true;
+}
+
+static bool gives_primals(const jx_gradding *c, const jx_callee *f, int first)
+{
+    for (int i = 0; i < c->primal.nouts; i++)
+        if (!same_port(jx_plan_out(c->primal.plan, i),
+                       jx_plan_out(f->plan, first + i)))
+            return false;
+    return true;
+}
+
+static bool jvp_fits(const jx_gradding *c)
+{
+    int nprimals = c->primal.nins - c->rule->nconsts;
+    int next = c->rule->nouts;
+
+    if (c->jvp.nins != nprimals + c->in.count || c->jvp.nouts < next ||
+        !takes_primals(c, &c->jvp) || !gives_primals(c, &c->jvp, 0))
+        return false;
+    for (int i = 0; i < c->in.count; i++)
+        if (!span_fits(&c->in, i, jx_plan_in(c->jvp.plan, nprimals + i)))
+            return false;
+    for (int i = 0, port = 0; port < c->rule->nouts; port++) {
+        bool zero = c->pattern->out_zeros && c->pattern->out_zeros[port] == '1';
+        bool active = i < c->out.count && c->out.port[i] == port;
+        if (!zero && next >= c->jvp.nouts)
+            return false;
+        if (active && !zero &&
+            !span_fits(&c->out, i, jx_plan_out(c->jvp.plan, next)))
+            return false;
+        i += active;
+        next += !zero;
+    }
+    return next == c->jvp.nouts;
+}
+
+static bool residuals_fit(const jx_gradding *c)
+{
+    const jx_rule_pattern *p = c->pattern;
+
+    for (int r = 0, next = 0; r < p->nres; r++) {
+        const jx_port *from = p->fwds && p->fwds[r] >= 0
+                                  ? jx_plan_in(c->primal.plan, p->fwds[r])
+                                  : jx_plan_out(c->fwd.plan, next++);
+        if (!same_port(from, jx_plan_in(c->bwd.plan, r)))
+            return false;
+    }
+    return true;
+}
+
+static bool vjp_fits(const jx_gradding *c)
+{
+    const jx_rule_pattern *p = c->pattern;
+    int operands = c->primal.nins - c->rule->nconsts, next = 0;
+    int computed = jx_grad_computed_residuals(p);
+
+    if (c->fwd.nins != operands || c->fwd.nouts != computed + c->primal.nouts ||
+        c->bwd.nins != p->nres + c->out.count || !takes_primals(c, &c->fwd) ||
+        !gives_primals(c, &c->fwd, computed) || !residuals_fit(c))
+        return false;
+    for (int i = 0; i < c->out.count; i++)
+        if (!span_fits(&c->out, i, jx_plan_in(c->bwd.plan, p->nres + i)))
+            return false;
+    for (int i = 0, span = 0; i < operands; i++) {
+        bool zero = p->ct_zeros && p->ct_zeros[i] == '1';
+        bool active =
+            span < c->in.count && c->in.port[span] == i + c->rule->nconsts;
+        if (!zero && next >= c->bwd.nouts)
+            return false;
+        if (active && !zero &&
+            !span_fits(&c->in, span, jx_plan_out(c->bwd.plan, next)))
+            return false;
+        span += active;
+        next += !zero;
+    }
+    return next == c->bwd.nouts;
+}
+
+bool jx_grad_signature_fits(const jx_gradding *c)
+{
+    if (c->primal.nins != c->rule->nins || c->primal.nouts != c->rule->nouts)
+        return false;
+    return c->rule->vjp ? vjp_fits(c) : jvp_fits(c);
+}
+
 /* -- jvp ------------------------------------------------------------------ */
 
 static void jx_grad_copy_primals(const jx_gradding *c, jx_callee *to)

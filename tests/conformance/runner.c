@@ -235,7 +235,7 @@ static void run_case(jx_ctx *ctx, const char *document, const char *answers,
         program ? jx_npz_read(ctx, answers, bytes, npz_size) : NULL;
     jx_plan_options options = {.memory = 1 << 30};
     jx_plan *plan =
-        npz && jx_program_fits(program, 0, NULL)
+        npz && jx_program_fits(program, false, 0, NULL)
             ? jx_plan_make(program, &program->entry, &options)
             : NULL;
 
