@@ -98,7 +98,7 @@ demo:  ## set up, then check, gradcheck and run the demo programs
 .PHONY: asan valgrind
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:  ## build under ASan and UBSan in build/asan and run the offline tests
-	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
+	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 \
 	$(MAKE) BUILD=build/asan CFLAGS="-O1 -g -DJX_VERIFY $(SANITIZE)" check
 
 valgrind: all $(TESTS)  ## run the unit tests under valgrind
