@@ -16,21 +16,9 @@ JX_INLINE uint64_t bits64(double x)
     return b;
 }
 
-JX_INLINE double from64(uint64_t b)
-{
-    double x;
-    memcpy(&x, &b, sizeof x);
-    return x;
-}
-
 JX_INLINE uint32_t bits32(float x)
 {
     return jx_bits(x);
-}
-
-JX_INLINE float from32(uint32_t b)
-{
-    return jx_float(b);
 }
 
 /* Integers in the total order -NaN < -inf < ... < -0 < +0 < ... < NaN. */
@@ -95,7 +83,7 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
 #define V JX_VECTOR_CLONES
 
 /* Operations that are the same text in both widths. */
-#define BASIC(ID, T, L, from, bits, order, exp_bits, man_bits)                \
+#define BASIC(ID, T, L, bits, order, exp_bits, man_bits)                      \
     JX_BINARY(V, add_##ID, T, T, x + y)                                       \
     JX_BINARY(V, sub_##ID, T, T, x - y)                                       \
     JX_BINARY(V, mul_##ID, T, T, x *y)                                        \
@@ -146,8 +134,8 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
                            ->mantissa_bits,                                   \
                        exp_bits, man_bits))
 
-BASIC(F32, float, f32, from32, bits32, order32, 8, 23)
-BASIC(F64, double, f64, from64, bits64, order64, 11, 52)
+BASIC(F32, float, f32, bits32, order32, 8, 23)
+BASIC(F64, double, f64, bits64, order64, 11, 52)
 
 JX_UNARY(V, abs_F32, float, float, fabsf(x))
 JX_UNARY(V, abs_F64, double, double, fabs(x))

@@ -34,7 +34,7 @@ static void NAME(read_rows)(const char *from, int64_t step_bytes, int64_t n,
     for (int64_t i = 0; i < n; i++) {
         const REAL *x = (const REAL *)(const void *)(from + i * step_bytes);
         REAL *a = re + i * side, *b = im + i * side;
-#pragma GCC ivdep
+JX_NO_ALIAS
         for (int64_t l = 0; l < side; l++)
             a[l] = x[2 * l], b[l] = x[2 * l + 1];
     }
@@ -48,7 +48,7 @@ static void NAME(write_rows)(char *to, int64_t step_bytes, int64_t n,
     for (int64_t i = 0; i < n; i++) {
         REAL *y = (REAL *)(void *)(to + i * step_bytes);
         const REAL *a = re + i * side, *b = im + i * side;
-#pragma GCC ivdep
+JX_NO_ALIAS
         for (int64_t l = 0; l < side; l++)
             y[2 * l] = a[l] * scale, y[2 * l + 1] = b[l] * scale;
     }
@@ -156,7 +156,7 @@ static void NAME(turn)(const REAL *re, const REAL *im, int64_t n, int64_t side,
         const REAL *x = re + i * side, *y = im + i * side;
         const REAL *c = cosines + i * width, *d = sines + i * width;
         REAL *u = to + i * width, *v = toi + i * width;
-#pragma GCC ivdep
+JX_NO_ALIAS
         for (int64_t l = 0; l < side; l++) {
             u[l] = x[l] * c[l] - y[l] * d[l];
             v[l] = x[l] * d[l] + y[l] * c[l];

@@ -36,7 +36,7 @@ static void NAME(stage2)(STAGE)
         STORE(0);
         STORE(1);
         TURN(1);
-#pragma GCC ivdep
+JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
             y0[q] = x0[q] + x1[q];
             o0[q] = i0[q] + i1[q];
@@ -60,7 +60,7 @@ static void NAME(stage3)(STAGE)
         STORE(2);
         TURN(1);
         TURN(2);
-#pragma GCC ivdep
+JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
             REAL ar = x1[q] + x2[q], ai = i1[q] + i2[q];
             REAL br = h * (x1[q] - x2[q]), bi = h * (i1[q] - i2[q]);
@@ -90,7 +90,7 @@ static void NAME(stage4)(STAGE)
         TURN(1);
         TURN(2);
         TURN(3);
-#pragma GCC ivdep
+JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
             REAL ar = x0[q] + x2[q], ai = i0[q] + i2[q];
             REAL br = x0[q] - x2[q], bi = i0[q] - i2[q];
@@ -129,7 +129,7 @@ static void NAME(stage5)(STAGE)
         TURN(2);
         TURN(3);
         TURN(4);
-#pragma GCC ivdep
+JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
             REAL ar = x1[q] + x4[q], ai = i1[q] + i4[q];
             REAL br = x2[q] + x3[q], bi = i2[q] + i3[q];
@@ -163,7 +163,7 @@ static void NAME(stage_any)(int r, STAGE)
             REAL *restrict toi = yi + s * (r * p + j);
             REAL c = j ? w[(j - 1) * m + p] : 1;
             REAL d = j ? wi[(j - 1) * m + p] : 0;
-#pragma GCC ivdep
+JX_NO_ALIAS
             for (int64_t q = 0; q < s; q++)
                 to[q] = toi[q] = 0;
             for (int k = 0; k < r; k++) {
@@ -172,7 +172,7 @@ static void NAME(stage_any)(int r, STAGE)
                 REAL a = cosines[(int64_t)j * k % r];
                 REAL b = sines[(int64_t)j * k % r];
                 REAL u = a * c - b * d, v = a * d + b * c;
-        #pragma GCC ivdep
+JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
                     to[q] += xk[q] * u - ik[q] * v;
                     toi[q] += xk[q] * v + ik[q] * u;

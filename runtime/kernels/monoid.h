@@ -7,6 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* glibc shows C11's macros only to compilers that say they are a recent GCC,
+ * which clang does not, though it has the builtin. */
+#ifndef CMPLX
+#define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
+#define CMPLXF(x, y) __builtin_complex((float)(x), (float)(y))
+#endif
+
 #define JX_ADD(a, x) ((a) + (x))
 #define JX_MUL(a, x) ((a) * (x))
 #define JX_GREATER(a, x) ((x) > (a) ? (x) : (a))

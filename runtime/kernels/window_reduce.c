@@ -43,7 +43,7 @@ typedef struct fold_fns {
             return;                                                           \
         }                                                                     \
         for (int64_t i = 0; i < n; i++, in += step) {                         \
-            _Pragma("GCC ivdep") for (int64_t j = 0; j < width; j++) acc[j] = \
+            JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] = \
                 STEP(acc[j], in[j]);                                          \
         }                                                                     \
     }                                                                         \
@@ -54,11 +54,11 @@ typedef struct fold_fns {
         wide *acc = to;                                                       \
         const type *in = from;                                                \
         if (step == 2) {                                                      \
-            _Pragma("GCC ivdep") for (int64_t j = 0; j < width; j++) acc[j] = \
+            JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] = \
                 STEP(acc[j], in[2 * j]);                                      \
             return;                                                           \
         }                                                                     \
-        _Pragma("GCC ivdep") for (int64_t j = 0; j < width; j++) acc[j] =     \
+        JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] =     \
             STEP(acc[j], in[j * step]);                                       \
     }                                                                         \
     static void name##_put(const void *acc, void *out, int64_t width)         \
