@@ -138,8 +138,15 @@ static bool path(parser *p)
 
             p->pos++;
             if (quote == '\'' || quote == '"') {
-                for (p->pos++; p->pos < p->length && char_at(p, p->pos) != quote;)
-                    p->pos += char_at(p, p->pos) == '\\' ? 2 : 1;
+                /* Control characters stay out: a NUL would end the name for
+                 * everybody who reads it later. */
+                for (p->pos++; (unsigned char)char_at(p, p->pos) >= ' ' &&
+                               char_at(p, p->pos) != quote;)
+                    p->pos +=
+                        char_at(p, p->pos) == '\\' &&
+                                (unsigned char)char_at(p, p->pos + 1) >= ' '
+                            ? 2
+                            : 1;
                 p->pos++;
             } else {
                 while (is_digit(char_at(p, p->pos)))
@@ -198,9 +205,8 @@ static const jx_dim *factor(parser *p)
     jx_int value;
 
     if (is_digit(c))
-        return number(p, &value)
-                   ? checked(p, jx_dim_wide(p->in, value), p->pos)
-                   : NULL;
+        return number(p, &value) ? checked(p, jx_dim_wide(p->in, value), p->pos)
+                                 : NULL;
     if (is_letter(c))
         return name(p);
     if (take(p, '(')) {
@@ -225,9 +231,10 @@ static const jx_dim *power(parser *p)
         return fail_at(p, p->pos, "a power that is a number, not negative");
     if (!number(p, &exponent))
         return NULL;
-    return checked(p, exponent > INT32_MAX
-                          ? NULL
-                          : jx_dim_pow(p->in, dim, (int64_t)exponent), at);
+    return checked(
+        p,
+        exponent > INT32_MAX ? NULL : jx_dim_pow(p->in, dim, (int64_t)exponent),
+        at);
 }
 
 static const jx_dim *product(parser *p)
@@ -250,9 +257,11 @@ static const jx_dim *product(parser *p)
         next = power(p);
         if (!next)
             return NULL;
-        dim = checked(p, op == '*'   ? jx_dim_mul(p->in, dim, next)
-                         : op == '%' ? jx_dim_mod(p->in, dim, next)
-                                     : jx_dim_floordiv(p->in, dim, next), at);
+        dim = checked(p,
+                      op == '*'   ? jx_dim_mul(p->in, dim, next)
+                      : op == '%' ? jx_dim_mod(p->in, dim, next)
+                                  : jx_dim_floordiv(p->in, dim, next),
+                      at);
     }
 }
 
@@ -271,16 +280,17 @@ static const jx_dim *sum(parser *p)
 
         if (!next)
             return NULL;
-        dim = checked(p, minus ? jx_dim_sub(p->in, dim, next)
-                               : jx_dim_add(p->in, dim, next), at);
+        dim = checked(p,
+                      minus ? jx_dim_sub(p->in, dim, next)
+                            : jx_dim_add(p->in, dim, next),
+                      at);
     }
     p->depth--;
     return dim;
 }
 
 const jx_dim *jx_dim_parse_prefix(jx_dims *in, const char *text, size_t length,
-                                  int scope, size_t *end,
-                                  const char **expected)
+                                  int scope, size_t *end, const char **expected)
 {
     parser p = {.in = in, .text = text, .length = length, .scope = scope};
     const jx_dim *dim = sum(&p);

@@ -137,6 +137,7 @@ static void an_error_names_place_and_expectation(void **state)
     check_error("3x", 1, "an operator");
     check_error("a >= 2", 2, "operator or the end");
     check_error("args[0.shape", 4, "an index");
+    check_error("args['a\nb'].shape", 4, "a quoted key");
     check_error("(a", 2, "')'");
     check_error("999999999999999999999999999999999999999999999", 0,
                 "a number below");
@@ -155,6 +156,24 @@ static void nesting_is_limited(void **state)
         check_error(deep, *c == '(' ? 256 : 255, "less nesting");
     }
     free(deep);
+}
+
+/* Found by fuzzing: a NUL in a quoted key cut the name short. */
+static void a_name_has_no_control_characters(void **state)
+{
+    static const char texts[][12] = {"a['x\0y']+1", "a['\\\0'] + 1"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        jx_ctx *ctx = jx_ctx_new(0);
+        const char *expected = NULL;
+        size_t at;
+        assert_null(jx_dim_parse(jx_dims_new(ctx), texts[i], sizeof texts[i],
+                                 0, &at, &expected));
+        assert_int_equal(at, 1);
+        assert_non_null(expected);
+        jx_ctx_free(ctx);
+    }
 }
 
 static void every_prefix_of_a_text_is_read_or_refused_in_place(void **state)
@@ -389,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dims_are_built_printed_and_evaluated_as_by_jax),
         cmocka_unit_test(an_error_names_place_and_expectation),
+        cmocka_unit_test(a_name_has_no_control_characters),
         cmocka_unit_test(nesting_is_limited),
         cmocka_unit_test(every_prefix_of_a_text_is_read_or_refused_in_place),
         cmocka_unit_test(names_with_paths_are_variables),
