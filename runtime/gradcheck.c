@@ -100,13 +100,16 @@ static void release(jx_gradding *c)
 static bool open_callees(jx_gradding *c, const jx_plan_options *how)
 {
     const jx_rule_pattern *p = c->pattern;
+    jx_plan_options rule = *how;
 
     if (!jx_callee_open(&c->primal, c->program, &c->rule->primal, how))
         return false;
+    /* A rule that rounds where its function does not is off by that much. */
+    rule.narrowing = !jx_points_narrows(c->rule->primal.jaxpr);
     if (!c->rule->vjp)
-        return jx_callee_open(&c->jvp, c->program, &p->jvp, how);
-    return jx_callee_open(&c->fwd, c->program, &p->fwd, how) &&
-           jx_callee_open(&c->bwd, c->program, &p->bwd, how);
+        return jx_callee_open(&c->jvp, c->program, &p->jvp, &rule);
+    return jx_callee_open(&c->fwd, c->program, &p->fwd, &rule) &&
+           jx_callee_open(&c->bwd, c->program, &p->bwd, &rule);
 }
 
 /* A cotangent of another dtype than its input is wrong for every value. */

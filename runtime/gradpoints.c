@@ -123,28 +123,57 @@ static void constants_in(const jx_program *program, const jx_jaxpr *jaxpr,
     }
 }
 
-static bool value_has_loop(const jx_value *v)
+typedef bool eqn_test(const jx_eqn *eqn);
+
+static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test);
+
+static bool any_in_value(const jx_value *v, eqn_test *test)
 {
     if (v->tag == JX_V_JAXPR)
-        return jx_points_has_loop(v->jaxpr);
+        return any_eqn(v->jaxpr, test);
     for (int i = 0; v->tag == JX_V_TUPLE && i < v->count; i++)
-        if (v->items[i]->tag == JX_V_JAXPR &&
-            jx_points_has_loop(v->items[i]->jaxpr))
+        if (v->items[i]->tag == JX_V_JAXPR && any_eqn(v->items[i]->jaxpr, test))
             return true;
     return false;
 }
 
-bool jx_points_has_loop(const jx_jaxpr *jaxpr)
+/* Whether an equation passes the test, in nested jaxprs too. */
+static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test)
 {
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        if (eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_scan)
+        if (test(eqn))
             return true;
         for (int k = 0; k < eqn->nparams; k++)
-            if (value_has_loop(eqn->params[k].value))
+            if (any_in_value(eqn->params[k].value, test))
                 return true;
     }
     return false;
+}
+
+static bool is_loop(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_scan;
+}
+
+bool jx_points_has_loop(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_loop);
+}
+
+static bool is_narrowing(const jx_eqn *eqn)
+{
+    if (eqn->prim->id != JX_PRIM_convert_element_type)
+        return false;
+    jx_dtype from = jx_atom_aval(eqn->ins[0])->dtype;
+    jx_dtype to = eqn->outs[0]->aval->dtype;
+    return jx_dtype_is_float(from) && jx_dtype_is_float(to) &&
+           jx_dtype_of(to)->bits < jx_dtype_of(from)->bits;
+}
+
+bool jx_points_narrows(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_narrowing);
 }
 
 const jx_point *jx_points_make(const jx_program *program,

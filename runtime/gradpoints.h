@@ -43,6 +43,9 @@ const jx_point *jx_points_make(const jx_program *program,
 /* Whether a jaxpr has a loop, nested ones included. */
 bool jx_points_has_loop(const jx_jaxpr *jaxpr);
 
+/* Whether a jaxpr converts a float to a narrower one, nested ones included. */
+bool jx_points_narrows(const jx_jaxpr *jaxpr);
+
 /* One input: its place in the vector. */
 typedef struct jx_span_of {
     int at, count; /* doubles */

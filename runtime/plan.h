@@ -13,6 +13,8 @@ typedef struct jx_plan jx_plan;
 
 typedef struct jx_plan_options {
     jx_domain domain;
+    bool narrowing; /* wide only: conversions to a narrower float round, as they
+                       are written to */
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
     int nbindings; /* values of the dim variables */
     const jx_binding *bindings;

@@ -17,18 +17,18 @@ jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype)
 }
 
 /* which ? b : a, by the size of an element; and which >= k. */
-#define SELECT(size, T)                                                       \
-    JX_VECTOR_CLONES static void select##size(                                \
-        void *o, const void *const *ins, int64_t n, const void *param)        \
-    {                                                                         \
-        T *out = o;                                                           \
-        const uint8_t *which = ins[0];                                        \
-        const T *a = ins[1], *b = ins[2];                                     \
-        (void)param;                                                          \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            T x = a[i], y = b[i];                                             \
-            out[i] = which[i] ? y : x;                                        \
-        }                                                                     \
+#define SELECT(size, T)                                                        \
+    JX_VECTOR_CLONES static void select##size(void *o, const void *const *ins, \
+                                              int64_t n, const void *param)    \
+    {                                                                          \
+        T *out = o;                                                            \
+        const uint8_t *which = ins[0];                                         \
+        const T *a = ins[1], *b = ins[2];                                      \
+        (void)param;                                                           \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            T x = a[i], y = b[i];                                              \
+            out[i] = which[i] ? y : x;                                         \
+        }                                                                      \
     }
 typedef struct pair {
     uint64_t a, b;
@@ -42,16 +42,11 @@ SELECT(16, pair)
 static jx_tile *select_tile(jx_dtype dtype)
 {
     switch (jx_dtype_of(dtype)->bytes) {
-    case 1:
-        return select1;
-    case 2:
-        return select2;
-    case 4:
-        return select4;
-    case 8:
-        return select8;
-    default:
-        return select16;
+    case 1: return select1;
+    case 2: return select2;
+    case 4: return select4;
+    case 8: return select8;
+    default: return select16;
     }
 }
 
@@ -97,8 +92,7 @@ static int convert(maker *m, int value, jx_dtype to)
 static int instr(maker *m, jx_tile *tile, const void *param, jx_dtype out,
                  int nins, const int *ins)
 {
-    return jx_region_instr(m->p->arena, m->region, tile, param, out, nins,
-                           ins);
+    return jx_region_instr(m->p->arena, m->region, tile, param, out, nins, ins);
 }
 
 static int select_cases(maker *m, const int *values)
@@ -142,19 +136,15 @@ static jx_dtype result_dtype(jx_prim_id prim, jx_dtype compute)
     case JX_PRIM_eq_to:
     case JX_PRIM_lt_to:
     case JX_PRIM_le_to:
-    case JX_PRIM_is_finite:
-        return JX_BOOL;
+    case JX_PRIM_is_finite: return JX_BOOL;
     case JX_PRIM_abs:
     case JX_PRIM_real:
-    case JX_PRIM_imag:
-        return jx_dtype_real(compute);
-    case JX_PRIM_complex:
-        return jx_dtype_complex(compute);
+    case JX_PRIM_imag: return jx_dtype_real(compute);
+    case JX_PRIM_complex: return jx_dtype_complex(compute);
     case JX_PRIM_conj:
         return jx_dtype_is_complex(compute) ? compute
                                             : jx_dtype_complex(compute);
-    default:
-        return compute;
+    default: return compute;
     }
 }
 
@@ -175,10 +165,8 @@ static const void *param_of(maker *m, jx_dtype dtype)
                              sizeof(int));
     case JX_PRIM_integer_pow:
     case JX_PRIM_round:
-    case JX_PRIM_reduce_precision:
-        return m->eqn->typed;
-    default:
-        return NULL;
+    case JX_PRIM_reduce_precision: return m->eqn->typed;
+    default: return NULL;
     }
 }
 
@@ -193,6 +181,21 @@ static bool sensible_precision(const maker *m)
                         (long long)params->mantissa_bits);
 }
 
+static jx_dtype declared(const maker *m)
+{
+    return m->eqn->outs[0]->aval->dtype;
+}
+
+/* A conversion to a narrower float that the wide domain is asked to keep. */
+static bool narrows(const maker *m)
+{
+    jx_dtype from = jx_atom_aval(m->eqn->ins[0])->dtype;
+
+    return jx_plan_domain(m->p) == JX_WIDE && m->p->options->narrowing &&
+           jx_dtype_is_float(from) && jx_dtype_is_float(declared(m)) &&
+           jx_dtype_of(declared(m))->bits < jx_dtype_of(from)->bits;
+}
+
 static int compute(maker *m, int *values)
 {
     jx_prim_id prim = m->eqn->prim->id;
@@ -204,11 +207,12 @@ static int compute(maker *m, int *values)
     jx_dtype dtype = jx_compute_dtype(stored);
 
     if (prim == JX_PRIM_convert_element_type)
-        return values[0];
+        return narrows(m)
+                   ? convert(m, convert(m, values[0], declared(m)), JX_F64)
+                   : values[0];
     if (prim == JX_PRIM_reduce_precision && !sensible_precision(m))
         return values[0];
-    if (prim == JX_PRIM_reduce_precision &&
-        jx_plan_domain(m->p) == JX_WIDE)
+    if (prim == JX_PRIM_reduce_precision && jx_plan_domain(m->p) == JX_WIDE)
         return values[0];
     if (prim == JX_PRIM_select_n)
         return select_cases(m, values);
