@@ -163,12 +163,9 @@ bool jx_points_has_loop(const jx_jaxpr *jaxpr)
 
 static bool is_narrowing(const jx_eqn *eqn)
 {
-    if (eqn->prim->id != JX_PRIM_convert_element_type)
-        return false;
-    jx_dtype from = jx_atom_aval(eqn->ins[0])->dtype;
-    jx_dtype to = eqn->outs[0]->aval->dtype;
-    return jx_dtype_is_float(from) && jx_dtype_is_float(to) &&
-           jx_dtype_of(to)->bits < jx_dtype_of(from)->bits;
+    return eqn->prim->id == JX_PRIM_convert_element_type &&
+           jx_dtype_is_narrower(eqn->outs[0]->aval->dtype,
+                                jx_atom_aval(eqn->ins[0])->dtype);
 }
 
 bool jx_points_narrows(const jx_jaxpr *jaxpr)

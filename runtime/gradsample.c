@@ -2,7 +2,7 @@
 #include "runtime/gradsample.h"
 
 #include "frontend/base/vec.h"
-#include "frontend/ir/element.h"
+#include "runtime/elementwise.h"
 #include "runtime/exec.h"
 
 #include <stdlib.h>
@@ -97,29 +97,6 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
 
 /* -- the caller's sample -------------------------------------------------- */
 
-/* Widens `count` elements of a declared dtype; false for one that is neither
- * kept as it is nor known here. */
-static bool widen(jx_dtype from, const void *data, int64_t count,
-                  const jx_port *port, void *to)
-{
-    double *wide = to;
-
-    if (from == port->dtype) {
-        memcpy(to, data, port->bytes);
-        return true;
-    }
-    if (from == JX_C64) {
-        from = JX_F32;
-        count *= 2;
-    }
-    if (!jx_dtype_is_float(from))
-        return false;
-    size_t each = jx_dtype_of(from)->bytes;
-    for (int64_t i = 0; i < count; i++)
-        wide[i] = jx_element_real(from, (const char *)data + (size_t)i * each);
-    return true;
-}
-
 /* Runs a jaxpr on wide inputs; the outputs are copied to the arena. */
 static const void *const *run_wide(const jx_program *program,
                                    const jx_closed *closed, int nbindings,
@@ -179,9 +156,11 @@ static const void *const *make_inputs(const jx_program *program,
         wide[i] =
             port->count <= 1 << 20 ? jx_arena_alloc(arena, port->bytes) : NULL;
         good = wide[i] != NULL;
-        if (good && given)
-            good =
-                widen(port->aval->dtype, given[i], port->count, port, wide[i]);
+        if (good && given && jx_dtype_is_inexact(port->dtype))
+            jx_convert(port->aval->dtype, port->dtype, given[i], wide[i],
+                       port->count);
+        else if (good && given) /* stored as declared; a key is its words */
+            memcpy(wide[i], given[i], port->bytes);
         else if (good)
             draw(rng, port, point, wide[i]);
     }

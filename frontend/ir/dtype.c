@@ -53,6 +53,12 @@ bool jx_dtype_is_inexact(jx_dtype dtype)
     return jx_dtype_is_float(dtype) || jx_dtype_is_complex(dtype);
 }
 
+bool jx_dtype_is_narrower(jx_dtype to, jx_dtype from)
+{
+    return jx_dtype_is_float(to) && jx_dtype_is_float(from) &&
+           jx_dtype_of(to)->bits < jx_dtype_of(from)->bits;
+}
+
 jx_dtype jx_dtype_real(jx_dtype dtype)
 {
     return dtype == JX_C64 ? JX_F32 : dtype == JX_C128 ? JX_F64 : dtype;

@@ -40,6 +40,8 @@ bool jx_dtype_is_integer(jx_dtype dtype); /* signed or unsigned, not bool */
 bool jx_dtype_is_float(jx_dtype dtype);
 bool jx_dtype_is_complex(jx_dtype dtype);
 bool jx_dtype_is_inexact(jx_dtype dtype); /* float or complex */
+/* Both are floats, and `to` has fewer bits. */
+bool jx_dtype_is_narrower(jx_dtype to, jx_dtype from);
 /* f32 for c64, f64 for c128, else the dtype itself. */
 jx_dtype jx_dtype_real(jx_dtype dtype);
 /* c64 for f32, c128 for f64; JX_DT_NONE if there is none. */

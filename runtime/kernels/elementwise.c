@@ -189,11 +189,9 @@ static jx_dtype declared(const maker *m)
 /* A conversion to a narrower float that the wide domain is asked to keep. */
 static bool narrows(const maker *m)
 {
-    jx_dtype from = jx_atom_aval(m->eqn->ins[0])->dtype;
-
     return jx_plan_domain(m->p) == JX_WIDE && m->p->options->narrowing &&
-           jx_dtype_is_float(from) && jx_dtype_is_float(declared(m)) &&
-           jx_dtype_of(declared(m))->bits < jx_dtype_of(from)->bits;
+           jx_dtype_is_narrower(declared(m),
+                                jx_atom_aval(m->eqn->ins[0])->dtype);
 }
 
 static int compute(maker *m, int *values)
