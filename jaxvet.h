@@ -119,6 +119,42 @@ JAXVET_API jaxvet_status jaxvet_run(jaxvet_call *call,
                                     void *const *outputs,
                                     jaxvet_error *error);
 
+/* Questions about sizes: does `lhs op rhs` hold for every assignment of its
+ * variables that the constraints allow?  A prover is made for a set of
+ * constraints ("a >= 2", "mod(b, 8) == 0"); variables are at least `base` (1 in
+ * JAX).  Sizes are text as JAX prints them, op is one of == != >= <= > <.  The
+ * solver's helper process is started when a question first needs it; provers
+ * made `with` another one share its helper (and belong to the same thread).
+ * NULL on failure; the error's place is "constraint 0, column 5". */
+typedef struct jaxvet_prover jaxvet_prover;
+JAXVET_API jaxvet_prover *jaxvet_prover_new(const char *const *constraints,
+                                            int count, int64_t base,
+                                            jaxvet_prover *with,
+                                            jaxvet_error *error);
+JAXVET_API void jaxvet_prover_free(jaxvet_prover *prover); /* in any order */
+
+typedef enum jaxvet_verdict {
+    JAXVET_UNKNOWN = 0,   /* the answer says why */
+    JAXVET_TRUE,          /* for every assignment */
+    JAXVET_FALSE,         /* for none */
+    JAXVET_DEPENDS,       /* the answer has one for each */
+    JAXVET_CONTRADICTION, /* the constraints allow no assignment */
+} jaxvet_verdict;
+enum {
+    JAXVET_PROVE_SUGGEST = 1,   /* look for constraints that would settle it */
+    JAXVET_PROVE_NO_SOLVER = 2, /* stop before the solver */
+    JAXVET_PROVE_FLAGS = 3,     /* all of them */
+};
+
+/* JAXVET_OK with a verdict, and *answer the line of JSON that `jaxvet prove`
+ * would print (the prover's, until its next question); else an error, whose
+ * place is "lhs, column 3". */
+JAXVET_API jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
+                                      const char *op, const char *rhs,
+                                      int flags, jaxvet_verdict *verdict,
+                                      const char **answer,
+                                      jaxvet_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
 /* api.c - jaxvet.h upon the modules inside. */
-#include "jaxvet.h"
+#include "reports/api.h"
 
 #include "reports/check.h"
 #include "reports/input.h"
@@ -44,8 +44,8 @@ static void copy_text(char *to, size_t room, const char *text)
     snprintf(to, room, "%s", text ? text : "");
 }
 
-static void set_error(jaxvet_error *to, jaxvet_status status, const char *file,
-                      const char *place, const char *message)
+void jx_api_error(jaxvet_error *to, jaxvet_status status, const char *file,
+                  const char *place, const char *message)
 {
     if (!to)
         return;
@@ -71,14 +71,12 @@ static jaxvet_status status_of(jx_error_kind kind)
     return JAXVET_INTERNAL;
 }
 
-/* Hands the context's error over and forgets it, so that the program can be
- * asked again. */
-static jaxvet_status hand_over(jx_ctx *ctx, jaxvet_error *to)
+jaxvet_status jx_api_hand_over(jx_ctx *ctx, jaxvet_error *to)
 {
     jx_ok(ctx);
     jaxvet_status status = status_of(ctx->error.kind);
-    set_error(to, status, ctx->error.file, ctx->error.place,
-              ctx->error.message);
+    jx_api_error(to, status, ctx->error.file, ctx->error.place,
+                 ctx->error.message);
     jx_error_clear(ctx);
     return status;
 }
@@ -171,7 +169,7 @@ static jaxvet_program *new_program(size_t budget, jaxvet_error *error)
     if (p && p->ctx)
         return p;
     free(p);
-    set_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+    jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
     return NULL;
 }
 
@@ -181,7 +179,7 @@ static jaxvet_program *opened(jaxvet_program *p, jx_program *program,
     p->program = program;
     if (program && read_signature(p))
         return p;
-    hand_over(p->ctx, error);
+    jx_api_hand_over(p->ctx, error);
     jaxvet_close(p);
     return NULL;
 }
@@ -302,12 +300,12 @@ jaxvet_status jaxvet_check(jaxvet_program *program, const char **report,
     *report = NULL;
     jx_buffer_clear(&program->report);
     if (!keep) {
-        set_error(error, status, NULL, NULL, "out of memory");
+        jx_api_error(error, status, NULL, NULL, "out of memory");
         return status;
     }
     if (!report_on(keep, &found, program->program)) {
         bool theirs = jx_ok(program->ctx) && !jx_ok(keep);
-        status = hand_over(theirs ? keep : program->ctx, error);
+        status = jx_api_hand_over(theirs ? keep : program->ctx, error);
     } else {
         status = status_of_report(&found);
         jx_report_json(&(jx_report_list){1, &found, 0}, &program->report);
@@ -324,7 +322,7 @@ static bool refuse(jaxvet_error *error, const char *format, const char *name)
     char message[sizeof error->message];
 
     snprintf(message, sizeof message, format, name);
-    set_error(error, JAXVET_USAGE, NULL, NULL, message);
+    jx_api_error(error, JAXVET_USAGE, NULL, NULL, message);
     return false;
 }
 
@@ -413,11 +411,11 @@ jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
     bool ok = false;
 
     if (!call || !bindings) {
-        set_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+        jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
     } else if (bind(program, sizes, count, bindings, error)) {
         ok = make_call(program, bindings, call);
         if (!ok)
-            hand_over(program->ctx, error);
+            jx_api_hand_over(program->ctx, error);
     }
     free(bindings);
     if (ok)
@@ -452,6 +450,6 @@ jaxvet_status jaxvet_run(jaxvet_call *call, const void *const *inputs,
 {
     if (jx_exec_run(call->exec, inputs, outputs))
         return JAXVET_OK;
-    set_error(error, JAXVET_INPUT, NULL, NULL, jx_exec_error(call->exec));
+    jx_api_error(error, JAXVET_INPUT, NULL, NULL, jx_exec_error(call->exec));
     return JAXVET_INPUT;
 }

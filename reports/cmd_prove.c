@@ -3,6 +3,7 @@
 #include "frontend/base/json.h"
 #include "prover/prover.h"
 #include "prover/solver.h"
+#include "reports/answer.h"
 #include "reports/commands.h"
 
 #include <stdio.h>
@@ -210,71 +211,6 @@ static bool read_object(task *t, const jx_json *object)
  * Answers
  * ---------------------------------------------------------------------- */
 
-static void put_assignment(jx_buffer *to, const char *key,
-                           const jx_assignment *a)
-{
-    jx_buffer_printf(to, ",\"%s\":{", key);
-    for (int i = 0; i < a->count; i++) {
-        if (i)
-            jx_buffer_putc(to, ',');
-        jx_json_put_text(to, a->at[i].var->name);
-        jx_buffer_putc(to, ':');
-        jx_json_put_int(to, a->at[i].value);
-    }
-    jx_buffer_putc(to, '}');
-}
-
-static void put_core(const task *t, jx_buffer *to, const jx_answer *a)
-{
-    jx_buffer_puts(to, ",\"core\":[");
-    for (int i = 0; i < a->ncore; i++) {
-        if (i)
-            jx_buffer_putc(to, ',');
-        jx_json_put_text(to, t->texts[a->core[i]]);
-    }
-    jx_buffer_putc(to, ']');
-}
-
-static void put_suggestions(jx_buffer *to, const jx_answer *a)
-{
-    jx_buffer text = {0};
-
-    jx_buffer_puts(to, ",\"suggest\":[");
-    for (int i = 0; i < a->nsuggestions; i++) {
-        if (i)
-            jx_buffer_putc(to, ',');
-        jx_buffer_clear(&text);
-        jx_constraint_print(&a->suggestions[i], &text);
-        jx_json_put_text(to, jx_buffer_text(&text));
-    }
-    jx_buffer_putc(to, ']');
-    jx_buffer_free(&text);
-}
-
-static void answer_as_json(const task *t, const jx_answer *a, jx_buffer *to)
-{
-    jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"%s\"",
-                     t->id ? t->id : "null", jx_truth_text(a->truth));
-    if (a->by)
-        jx_buffer_printf(to, ",\"by\":\"%s\"", a->by);
-    if (a->by && !strcmp(a->by, "z3") && jx_solver_version(t->solver))
-        jx_buffer_printf(to, ",\"version\":\"%s\"",
-                         jx_solver_version(t->solver));
-    if (a->has_true)
-        put_assignment(to, "witness_true", &a->when_true);
-    if (a->has_false)
-        put_assignment(to, "witness_false", &a->when_false);
-    if (a->truth == JX_CONTRADICTION)
-        put_core(t, to, a);
-    if (a->nsuggestions)
-        put_suggestions(to, a);
-    if (a->why) {
-        jx_buffer_puts(to, ",\"why\":");
-        jx_json_put_text(to, a->why);
-    }
-    jx_buffer_puts(to, "}\n");
-}
-
 static void say_assignment(jx_buffer *to, const char *what,
                            const jx_assignment *a)
 {
@@ -383,7 +319,7 @@ static int settle(task *t, bool json, jx_buffer *to)
     a = jx_prove_compare(p, t->question.lhs, t->question.relation,
                          t->question.rhs);
     if (json)
-        answer_as_json(t, &a, to);
+        jx_answer_json(&a, t->id, t->texts, jx_solver_version(t->solver), to);
     else
         answer_as_text(t, &a, to);
     jx_prover_free(p);

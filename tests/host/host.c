@@ -1,6 +1,7 @@
 /* host.c - what a program in C does with libjaxvet: opens a document (x * s and
  * the sum of x over its first axis), asks for its signature, has it checked,
- * runs it at a size of its own, and is told what is wrong when it asks wrongly.
+ * runs it at a size of its own, is told what is wrong when it asks wrongly, and
+ * asks about sizes.
  *
  * usage: host scale.json */
 #include <jaxvet.h>
@@ -82,6 +83,51 @@ static int ask_wrongly(jaxvet_program *program)
     return 0;
 }
 
+static int prove(void)
+{
+    const char *const constraints[] = {"b >= 2", "mod(b, 8) == 0"};
+    const char *const broken[] = {"b >= 2", "b >>= 2"};
+    const char *const clash[] = {"b >= 2", "b <= 1", "a >= 7"};
+    const char *answer;
+    jaxvet_verdict verdict;
+    jaxvet_error error;
+    jaxvet_prover *p = jaxvet_prover_new(constraints, 2, 1, NULL, &error);
+    jaxvet_prover *q = jaxvet_prover_new(clash, 3, 1, p, &error);
+
+    EXPECT(p && q);
+    EXPECT(jaxvet_prove(p, "a*b", ">=", "2*a", 0, &verdict, &answer, &error) ==
+           JAXVET_OK);
+    EXPECT(verdict == JAXVET_TRUE && strstr(answer, "\"verdict\":\"true\""));
+    EXPECT(jaxvet_prove(p, "mod(b, 4)", "!=", "0", JAXVET_PROVE_NO_SOLVER,
+                        &verdict, &answer, &error) == JAXVET_OK);
+    EXPECT(verdict == JAXVET_FALSE);
+    EXPECT(jaxvet_prove(p, "b", "==", "a", 0, &verdict, &answer, NULL) ==
+           JAXVET_OK);
+    EXPECT(verdict == JAXVET_DEPENDS && strstr(answer, "\"witness_true\":{"));
+    EXPECT(strstr(answer, "\"witness_false\":{") && !strstr(answer, "suggest"));
+    EXPECT(jaxvet_prove(p, "b", ">=", "16", JAXVET_PROVE_SUGGEST, &verdict,
+                        &answer, &error) == JAXVET_OK);
+    EXPECT(verdict == JAXVET_DEPENDS && strstr(answer, "\"suggest\":["));
+    EXPECT(jaxvet_prove(q, "a", "==", "b", 0, &verdict, &answer, &error) ==
+           JAXVET_OK);
+    EXPECT(verdict == JAXVET_CONTRADICTION && strstr(answer, "b <= 1"));
+    EXPECT(!strstr(answer, "a >= 7")); /* not of the core */
+    EXPECT(jaxvet_prove(p, "b +", "==", "a", 0, &verdict, &answer, &error) ==
+           JAXVET_INPUT);
+    EXPECT(!answer && !strcmp(error.place, "lhs, column 4"));
+    EXPECT(jaxvet_prove(p, "b", "=", "a", 0, &verdict, &answer, &error) ==
+           JAXVET_USAGE);
+    EXPECT(!jaxvet_prover_new(broken, 2, 1, p, &error));
+    EXPECT(!strncmp(error.place, "constraint 1, column 4", 22));
+    EXPECT(!jaxvet_prover_new(broken, -1, 1, NULL, NULL));
+    jaxvet_prover_free(p); /* its helper stays with the other */
+    EXPECT(jaxvet_prove(q, "a", "==", "b", 0, &verdict, &answer, &error) ==
+           JAXVET_OK);
+    jaxvet_prover_free(q);
+    jaxvet_prover_free(NULL);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     jaxvet_error error;
@@ -97,7 +143,7 @@ int main(int argc, char **argv)
         return 1;
     }
     bad = ask_signature(program) || ask_for_a_check(program) ||
-          run(program) || ask_wrongly(program) || run(program);
+          run(program) || ask_wrongly(program) || run(program) || prove();
     jaxvet_close(program);
     if (!bad)
         printf("jaxvet %s\n", jaxvet_version());

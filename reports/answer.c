@@ -1,0 +1,73 @@
+/* answer.c - an answer of the prover as JSON; see answer.h. */
+#include "reports/answer.h"
+
+#include "frontend/base/json.h"
+
+#include <string.h>
+
+static void put_assignment(jx_buffer *to, const char *key,
+                           const jx_assignment *a)
+{
+    jx_buffer_printf(to, ",\"%s\":{", key);
+    for (int i = 0; i < a->count; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, a->at[i].var->name);
+        jx_buffer_putc(to, ':');
+        jx_json_put_int(to, a->at[i].value);
+    }
+    jx_buffer_putc(to, '}');
+}
+
+static void put_core(const char *const *constraints, jx_buffer *to,
+                     const jx_answer *a)
+{
+    jx_buffer_puts(to, ",\"core\":[");
+    for (int i = 0; i < a->ncore; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, constraints[a->core[i]]);
+    }
+    jx_buffer_putc(to, ']');
+}
+
+static void put_suggestions(jx_buffer *to, const jx_answer *a)
+{
+    jx_buffer text = {0};
+
+    jx_buffer_puts(to, ",\"suggest\":[");
+    for (int i = 0; i < a->nsuggestions; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_buffer_clear(&text);
+        jx_constraint_print(&a->suggestions[i], &text);
+        jx_json_put_text(to, jx_buffer_text(&text));
+    }
+    jx_buffer_putc(to, ']');
+    jx_buffer_free(&text);
+}
+
+void jx_answer_json(const jx_answer *a, const char *id,
+                    const char *const *constraints, const char *version,
+                    jx_buffer *to)
+{
+    jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"%s\"",
+                     id ? id : "null", jx_truth_text(a->truth));
+    if (a->by)
+        jx_buffer_printf(to, ",\"by\":\"%s\"", a->by);
+    if (a->by && !strcmp(a->by, "z3") && version)
+        jx_buffer_printf(to, ",\"version\":\"%s\"", version);
+    if (a->has_true)
+        put_assignment(to, "witness_true", &a->when_true);
+    if (a->has_false)
+        put_assignment(to, "witness_false", &a->when_false);
+    if (a->truth == JX_CONTRADICTION)
+        put_core(constraints, to, a);
+    if (a->nsuggestions)
+        put_suggestions(to, a);
+    if (a->why) {
+        jx_buffer_puts(to, ",\"why\":");
+        jx_json_put_text(to, a->why);
+    }
+    jx_buffer_puts(to, "}\n");
+}

@@ -1,0 +1,16 @@
+/* api.h - what the files behind jaxvet.h share. */
+#ifndef JX_REPORTS_API_H
+#define JX_REPORTS_API_H
+
+#include "jaxvet.h"
+
+#include "frontend/base/ctx.h"
+
+/* Fills an error (which may be NULL); texts may be NULL. */
+void jx_api_error(jaxvet_error *to, jaxvet_status status, const char *file,
+                  const char *place, const char *message);
+/* Hands the context's error over and forgets it, so that whatever it belongs
+ * to can be asked again. */
+jaxvet_status jx_api_hand_over(jx_ctx *ctx, jaxvet_error *to);
+
+#endif
