@@ -10,7 +10,8 @@ import json
 
 _ORDER = {
     "top": ("format version producer entry files frames stacks names contexts "
-            "meshes scopes avals consts npz prims jaxprs rules comparisons"),
+            "meshes scopes avals consts npz prims jaxprs rules comparisons "
+            "retraces"),
     "producer": "jaxvet jax python x64",
     "entry": "jaxpr consts name in_paths out_paths",
     "context": "threefry_partitionable compute_type xla_metadata mesh",
@@ -27,6 +28,7 @@ _ORDER = {
              "batched truncated"),
     "pattern": "zeros jvp out_zeros fwd nres fwds bwd ct_zeros error",
     "comparison": "op lhs rhs scope verdict n stack site via",
+    "retrace": "sizes jaxpr consts raised stack undecided",
     "tagged": ("$int $f $c $dt $dim $jaxpr $rule $aval $enum $rec $prim $mesh "
                "$spec $sharding $unspecified $set $map $slice $const $fn "
                "$tree $impl $opaque $np v mesh spec consts open fn f "
@@ -58,6 +60,10 @@ def _param(value):
                 "f": {name: _param(item) for name, item in value["f"].items()}}
     return _object("tagged", {key: _param(item) for key, item in
                               value.items()})
+
+
+def _by_name(value):
+    return {name: value[name] for name in sorted(value, key=str.encode)}
 
 
 def _operand(value):
@@ -95,7 +101,8 @@ def rewrite(document) -> str:
             eff=_effects)),
         rules=_rows(lambda v: _object("rule", v, primal=closed,
                                       patterns=_rows(pattern))),
-        comparisons=_rows(lambda v: _object("comparison", v)))
+        comparisons=_rows(lambda v: _object("comparison", v)),
+        retraces=_rows(lambda v: _object("retrace", v, sizes=_by_name)))
     return json.dumps(ordered, ensure_ascii=False, allow_nan=False,
                       separators=(",", ":")) + "\n"
 
@@ -116,6 +123,11 @@ class FirstUses:
             done += 1
         for row in document.get("comparisons", ()):
             self._dim(row["lhs"], row.get("scope", 0))
+            self._index("stacks", row.get("stack", -1))
+        for row in document.get("retraces", ()):
+            if "jaxpr" in row:
+                self.jaxpr(row["jaxpr"])
+            self._all("consts", row.get("consts", ()))
             self._index("stacks", row.get("stack", -1))
 
     def _index(self, table, index) -> bool:

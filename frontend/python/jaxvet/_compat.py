@@ -141,6 +141,16 @@ def manual_axes(params) -> frozenset:
     return frozenset(params["mesh"].axis_names if found is None else found)
 
 
+def dim_value(dim, sizes) -> int:
+    """What a dim is at sizes; a ValueError or KeyError where it is none."""
+    return int(dim._evaluate(sizes)) if isinstance(dim, DimExpr) else int(dim)
+
+
+def jaxprs_in(params):
+    """The jaxprs among an equation's parameters."""
+    return core.jaxprs_in_params(params)
+
+
 def saveable_kind(answer):
     """A remat policy's answer: (is it saved, where it is offloaded)."""
     if isinstance(answer, bool) or answer is None:

@@ -29,6 +29,8 @@ class Document:
                           "x64": _compat.x64()}
         #: The closed jaxpr that was written.
         self.jaxpr = jaxpr
+        #: What the function is at concrete sizes, as rows of a table.
+        self.retraces = []
 
     @property
     def opaque(self) -> dict:
@@ -74,7 +76,7 @@ class Document:
             ("scopes", values.scopes), ("avals", values.avals.rows),
             ("consts", consts), ("npz", npz), ("prims", walker.prims.rows),
             ("jaxprs", walker.jaxprs), ("rules", self._rules),
-            ("comparisons", self._comparisons)]
+            ("comparisons", self._comparisons), ("retraces", self.retraces)]
         head = {"format": FORMAT, "version": FORMAT_VERSION,
                 "producer": self._producer, "entry": self._entry}
         head.update(without_empty(tables, always=_ALWAYS))

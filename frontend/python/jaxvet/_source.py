@@ -100,6 +100,19 @@ class Sources:
                 break
         return self.stack_of_code(found)
 
+    def stack_of_error(self, error) -> int:
+        """The frames outside JAX that an exception came through."""
+        found, traceback = [], error.__traceback__
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            role = self._role(code)
+            if role is ENTRY:
+                found.clear()
+            elif role is SHOWN:
+                found.append((code, traceback.tb_lasti))
+            traceback = traceback.tb_next
+        return self.stack_of_code(found[::-1])
+
     def stack_of_code(self, found) -> int:
         """A stack from (code, instruction offset) pairs."""
         key = tuple(found)

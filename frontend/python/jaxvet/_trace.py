@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import typing
 
 import jax
 
@@ -9,16 +10,61 @@ from . import _compat
 from ._advice import advise
 from ._document import Document
 from ._record import NoRecorder, Recorder
+from ._retrace import retraced
 from ._rules import BUDGET, MOST_DEPTH, Rules
 from ._source import printable
 from ._tables import without_empty
 from ._walk import Walker
 
 
-def trace_here(fun, static, args, kwargs):
+class Traced(typing.NamedTuple):
+    """A closed jaxpr, and what its inputs and outputs are called."""
+
+    closed: typing.Any
+    in_paths: list
+    out_paths: list
+
+
+class Called:
+    """A function to be traced as `jax.make_jaxpr` traces it."""
+
+    def __init__(self, fun, static_argnums=(), static_argnames=()):
+        self._fun, self._static = fun, static_argnums
+        self._names = ((static_argnames,) if isinstance(static_argnames, str)
+                       else tuple(static_argnames))
+        self.name = _name(fun)
+
+    def trace(self, args, kwargs) -> Traced:
+        fun = self._fun
+        bound = {name: kwargs[name] for name in self._names if name in kwargs}
+        if bound:
+            fun = functools.partial(fun, **bound)
+        kwargs = {name: value for name, value in kwargs.items()
+                  if name not in bound}
+        closed, shape = trace_here(
+            jax.make_jaxpr(fun, static_argnums=self._static,
+                           return_shape=True), args, kwargs)
+        return Traced(closed, _paths(dynamic(args, self._static))
+                      + _paths(kwargs), _paths(shape))
+
+
+class Jitted:
+    """The result of `jax.jit`, to be traced as `jax.export` traces it: it
+    knows its static arguments."""
+
+    def __init__(self, fun):
+        self._fun, self.name = fun, _name(fun)
+
+    def trace(self, args, kwargs) -> Traced:
+        traced = trace_here(self._fun.trace, args, kwargs)
+        positional, named = traced.args_info
+        return Traced(traced.jaxpr, _paths(positional) + _paths(named),
+                      _paths(traced.out_info))
+
+
+def trace_here(trace, args, kwargs):
     """Traces a function.  Frames outside this call are not the program's."""
-    return jax.make_jaxpr(fun, static_argnums=static, return_shape=True)(
-        *args, **kwargs)
+    return trace(*args, **kwargs)
 
 
 def dynamic(args, static) -> tuple:
@@ -29,47 +75,65 @@ def dynamic(args, static) -> tuple:
                  for index, arg in enumerate(args))
 
 
-def advised_trace(fun, static, args, kwargs, recorder):
-    """(closed jaxpr, pytree of output shapes), with advice if JAX raises."""
+def advised_trace(called, args, kwargs, recorder) -> Traced:
+    """The function's trace, with advice if JAX raises."""
     try:
         with recorder.asking():
-            return trace_here(fun, static, args, kwargs)
+            return called.trace(args, kwargs)
     except Exception as error:
         advise(error, recorder)
         raise
 
 
-def dump(fun, *, static_argnums=(), comparisons=None, clear_caches=True,
-         rules=True, rule_depth=MOST_DEPTH, rule_budget=BUDGET,
-         relative_to=None, source_lines=True):
+def dump(fun, *, static_argnums=(), static_argnames=(), **options):
     """A function that traces `fun` at some specs and gives its `Document`.
 
     Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s (with
     symbolic dimensions if wanted), or pytrees of them.
 
-      static_argnums  positions of arguments that are values, not specs
-      comparisons     record what JAX decides about dims while it traces; the
-                      default is to do so if a spec has a symbolic dim
-      clear_caches    forget earlier traces before and after a recording (else
-                      JAX's caches may answer, and nothing is recorded)
-      rules           write custom derivative rules
-      rule_depth      how deep rules inside rules are followed
-      rule_budget     how many equations all rules together may add
-      relative_to     a directory: source files below it are named relative
-                      to it
-      source_lines    embed the source lines that equations come from
+      static_argnums   positions of arguments that are values, not specs
+      static_argnames  names of keyword arguments that are
+      comparisons      record what JAX decides about dims while it traces; the
+                       default is to do so if a spec has a symbolic dim
+      clear_caches     forget earlier traces before and after a recording (else
+                       JAX's caches may answer, and nothing is recorded)
+      rules            write custom derivative rules
+      rule_depth       how deep rules inside rules are followed
+      rule_budget      how many equations all rules together may add
+      relative_to      a directory: source files below it are named relative
+                       to it
+      source_lines     embed the source lines that equations come from
+      retrace          trace again at concrete sizes and write that, too
+                       (`jaxvet.check` does so by default)
+      sizes            how many, or a list of assignments: `[{"b": 1}]`
     """
+    called = Called(fun, static_argnums, static_argnames)
+
     def dumper(*args, **kwargs) -> Document:
-        specs = dynamic(args, static_argnums), kwargs
-        record = is_symbolic(specs) if comparisons is None else comparisons
-        walker = Walker(relative_to, source_lines)
-        with Recorder(clear_caches) if record else NoRecorder() as recorder:
-            closed, shape = advised_trace(fun, static_argnums, args, kwargs,
-                                          recorder)
-            if rules:
-                walker.rules = Rules(walker, rule_depth, rule_budget, recorder)
-            return write(walker, closed, _name(fun), specs, shape, recorder)
+        return written(called, args, kwargs, **options)
     return dumper
+
+
+def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
+            rules=True, rule_depth=MOST_DEPTH, rule_budget=BUDGET,
+            relative_to=None, source_lines=True, retrace=False,
+            sizes=None, afterwards=None) -> Document:
+    """The document of one trace; `afterwards` is called while what was traced
+    is still in JAX's caches."""
+    symbolic = is_symbolic((args, kwargs))
+    record = symbolic if comparisons is None else comparisons
+    walker = Walker(relative_to, source_lines)
+    with Recorder(clear_caches) if record else NoRecorder() as recorder:
+        traced = advised_trace(called, args, kwargs, recorder)
+        if rules:
+            walker.rules = Rules(walker, rule_depth, rule_budget, recorder)
+        document = _document(walker, traced, called.name, recorder)
+        if afterwards:
+            afterwards()
+        if symbolic and retrace:
+            document.retraces = retraced(document, walker, called, args,
+                                         kwargs, sizes)
+        return document
 
 
 def is_symbolic(specs) -> bool:
@@ -79,15 +143,15 @@ def is_symbolic(specs) -> bool:
                for dim in getattr(leaf, "shape", ()))
 
 
-def write(walker, closed, name, inputs, outputs, recorder) -> Document:
-    """A closed jaxpr as a document."""
+def _document(walker, traced, name, recorder) -> Document:
+    closed = traced.closed
     jaxpr = walker.jaxpr(closed.jaxpr)
     entry = without_empty([
         ("jaxpr", jaxpr),
         ("consts", [walker.values.const(value) for value in closed.consts]),
         ("name", printable(name)),
-        ("in_paths", _input_paths(*inputs)),
-        ("out_paths", _paths(outputs))], always=("jaxpr",))
+        ("in_paths", traced.in_paths),
+        ("out_paths", traced.out_paths)], always=("jaxpr",))
     rules = walker.rules.write() if walker.rules else []
     asked = recorder.write(walker.values, walker.sources)
     return Document(walker, entry, rules, asked, closed)
@@ -102,7 +166,3 @@ def _name(fun) -> str:
 def _paths(tree) -> list:
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
     return [printable(jax.tree_util.keystr(path)) for path, _ in leaves]
-
-
-def _input_paths(args, kwargs) -> list:
-    return _paths(args) + _paths(kwargs)

@@ -1,0 +1,182 @@
+"""What a document says of the function at concrete sizes."""
+from __future__ import annotations
+
+import functools
+import json
+import pathlib
+import random
+
+import jax
+import jax.export
+import jax.numpy as jnp
+import jsonschema
+import numpy as np
+import pytest
+
+import canonical
+import jaxvet
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((ROOT / "docs" / "document.schema.json").read_text()))
+
+
+def spec(text, *constraints, dtype=jnp.float32):
+    return jax.ShapeDtypeStruct(
+        jax.export.symbolic_shape(text, constraints=constraints), dtype)
+
+
+def read(fun, *args, sizes=None, kwargs={}, **options):
+    text = jaxvet.dump(fun, retrace=True, sizes=sizes, **options)(
+        *args, **kwargs).text()
+    document = json.loads(text)
+    assert list(SCHEMA.iter_errors(document)) == []
+    assert canonical.rewrite(document) == text
+    assert canonical.out_of_order(document) == []
+    return document
+
+
+def types(document, row):
+    """The shapes of a retrace's inputs."""
+    jaxpr = document["jaxprs"][row["jaxpr"]]
+    return [document["avals"][i].get("sh", []) for i in
+            jaxpr["in"][jaxpr.get("nc", 0):]]
+
+
+def test_each_size_has_the_program_that_the_function_is_there():
+    def fun(x):
+        return x * (10. if isinstance(x.shape[0], int) else 1.)
+
+    document = read(fun, spec("b, 2*b"), sizes=[{"b": 1}, {"b": 7}])
+    rows = document["retraces"]
+    assert [row["sizes"] for row in rows] == [{"b": 1}, {"b": 7}]
+    assert [types(document, row) for row in rows] == [[[1, 2]], [[7, 14]]]
+    literals = [document["jaxprs"][row["jaxpr"]]["eqns"][0][1][1]["v"]
+                for row in [document["entry"], *rows]]
+    assert literals == [1.0, 10.0, 10.0]
+
+
+def test_sizes_are_chosen_within_the_constraints():
+    document = read(lambda x: x + 1, spec("a, b", "a >= 4", "a <= 6",
+                                          "mod(b, 8) == 0"))
+    rows = document["retraces"]
+    assert 3 <= len(rows) <= 6
+    assert all(4 <= row["sizes"]["a"] <= 6 and row["sizes"]["b"] % 8 == 0
+               for row in rows)
+    assert len({json.dumps(row["sizes"]) for row in rows}) == len(rows)
+
+
+def test_fewer_sizes_can_be_asked_for():
+    assert len(read(lambda x: x + 1, spec("b"), sizes=2)["retraces"]) == 2
+
+
+def test_what_the_function_raises_is_said_with_its_line():
+    def fun(x):
+        if x.shape[0] == 3:
+            raise ValueError("not three\nplease")
+        return x
+
+    document = read(fun, spec("b"), sizes=[{"b": 3}, {"b": 4}])
+    raised, other = document["retraces"]
+    assert raised["raised"] == "ValueError: not three" and "jaxpr" in other
+    frames = [document["frames"][i] for i in
+              document["stacks"][raised["stack"]]]
+    assert len(frames) == 1
+    file, function, line = frames[0][:3]
+    assert document["files"][file][0] == __file__
+    assert "raise ValueError" in document["files"][file][2][str(line)]
+    assert function.endswith("fun")
+
+
+def test_a_function_that_keeps_a_symbolic_size_is_undecided():
+    kept = {}
+
+    def fun(x):
+        return jnp.zeros(kept.setdefault("n", x.shape[0])) + 0 * x.sum()
+
+    row, = read(fun, spec("b"), sizes=[{"b": 2}])["retraces"]
+    assert "keeps sizes" in row["undecided"]
+
+
+def test_two_scopes_are_undecided():
+    document = read(lambda x, y: (x + 1, y + 1), spec("b"), spec("c"))
+    row, = document["retraces"]
+    assert row["sizes"] == {} and "scopes" in row["undecided"]
+
+
+def test_no_symbolic_dim_means_no_retrace():
+    assert "retraces" not in json.loads(
+        jaxvet.dump(lambda x: x, retrace=True)(1.0).text())
+
+
+def test_pytrees_keywords_and_static_arguments():
+    def fun(tree, factor, *, scale, mode):
+        assert mode == "up" and factor == 3
+        return tree["w"] * factor + scale["s"]
+
+    x = spec("b, 4")
+    document = read(fun, {"w": x, "n": None}, 3, static_argnums=1,
+                    static_argnames=("mode",), sizes=[{"b": 2}],
+                    kwargs={"scale": {"s": x}, "mode": "up"})
+    assert document["entry"]["in_paths"] == ["[0]['w']", "['scale']['s']"]
+    row, = document["retraces"]
+    assert types(document, row) == [[2, 4], [2, 4]]
+
+
+def test_a_static_argument_can_be_a_size():
+    x = spec("b, 4")
+    document = read(lambda n, x: jnp.zeros(n) + x[:, 0], x.shape[0], x,
+                    static_argnums=0, sizes=[{"b": 5}])
+    row, = document["retraces"]
+    assert types(document, row) == [[5, 4]]
+
+
+class Model:
+    def __init__(self):
+        self.weights = np.ones((4, 2), np.float32)
+
+    def apply(self, x):
+        return x @ self.weights
+
+    def __call__(self, x):
+        return self.apply(x)
+
+
+@pytest.mark.parametrize("make", [
+    lambda model: model, lambda model: model.apply,
+    lambda model: functools.partial(model.apply),
+    lambda model: jax.jit(model.apply),
+    lambda model: jax.jit(model.apply, donate_argnums=0),
+    lambda model: lambda x: model(x)])
+def test_callables_of_every_kind(make):
+    document = read(make(Model()), spec("b, 4"), sizes=[{"b": 2}, {"b": 3}])
+    assert all("jaxpr" in row for row in document["retraces"])
+    consts = {row["consts"][0] for row in document["retraces"]
+              if "consts" in row}
+    assert len(consts) <= 1  # one array, written once
+
+
+def test_random_state_is_what_one_trace_leaves():
+    def fun(x):
+        return x * float(np.random.rand()) * random.random()
+
+    states = []
+    for retrace in (False, True):
+        np.random.seed(0)
+        random.seed(0)
+        jaxvet.dump(fun, retrace=retrace)(spec("b"))
+        states.append((np.random.rand(), random.random()))
+    assert states[0] == states[1]
+
+
+def test_the_types_of_specs_are_kept():
+    weak = jax.ShapeDtypeStruct(spec("b").shape, jnp.float32, weak_type=True)
+    keys = spec("b", dtype=jax.random.key(0).dtype)
+    document = read(lambda x, k, y: (x * 2, jax.random.key_data(k), y),
+                    weak, jax.ShapeDtypeStruct((3,), keys.dtype),
+                    np.ones(2, np.int8), sizes=[{"b": 2}])
+    row, = document["retraces"]
+    inputs = [document["avals"][i] for i in
+              document["jaxprs"][row["jaxpr"]]["in"]]
+    assert inputs[0] == {"dt": "f32", "sh": [2], "weak": True}
+    assert inputs[2] == {"dt": "i8", "sh": [2]}
