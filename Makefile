@@ -24,6 +24,19 @@ ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
 # The solver's helper process alone is linked with libz3, so that nothing else
 # pays for loading it; the command's own files are no part of the library.
 SOLVER_SRC = $(wildcard prover/z3.c prover/solver_main.c)
+# Which Z3 it is built against: Debian's, or `make Z3=DIR` any other one, from a
+# usual prefix (DIR/include, DIR/lib) or an unpacked z3-solver wheel (DIR/z3/...).
+ifdef Z3
+Z3_HOME := $(patsubst %/include/z3.h,%,$(abspath $(firstword $(wildcard $(Z3)/include/z3.h $(Z3)/z3/include/z3.h))))
+ifeq ($(Z3_HOME),)
+$(error Z3=$(Z3): no include/z3.h and no z3/include/z3.h in there)
+endif
+Z3_CFLAGS = -isystem $(Z3_HOME)/include
+Z3_LIBS = -L$(Z3_HOME)/lib -Wl,-rpath,$(Z3_HOME)/lib -lz3
+else
+Z3_LIBS := $(shell pkg-config --libs z3 2>/dev/null || echo -lz3)
+Z3_CFLAGS := $(shell pkg-config --cflags z3 2>/dev/null)
+endif
 CMD_SRC = jaxvet.c reports/options.c reports/commands.c $(wildcard reports/cmd_*.c)
 LIB_SRC = $(filter-out $(SOLVER_SRC) $(CMD_SRC),$(ALL_SRC))
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
@@ -59,8 +72,35 @@ $(BUILD)/libjaxvet.so: $(LIB_OBJ) reports/exports.map
 $(BUILD)/jaxvet: $(CMD_OBJ) $(BUILD)/libjaxvet.a
 	$(LINK) -o $@ $^ $(LIBS)
 
-$(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(BUILD)/libjaxvet.a
-	$(LINK) -o $@ $^ -lz3 $(LIBS)
+# Holds which Z3 was used last, and is younger than the objects only if that
+# was another one.
+$(BUILD)/z3.flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(Z3_CFLAGS) $(Z3_LIBS)' | cmp -s - $@ || echo '$(Z3_CFLAGS) $(Z3_LIBS)' >$@
+
+.PHONY: FORCE
+FORCE:
+
+$(BUILD)/obj/prover/z3.o: prover/z3.c Makefile $(BUILD)/z3.flags $(wildcard $(Z3_HOME)/include/z3_version.h)
+	@mkdir -p $(@D)
+	$(COMPILE) $(Z3_CFLAGS) -o $@ $<
+
+$(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(BUILD)/obj/frontend/base/buffer.o $(BUILD)/z3.flags
+	$(LINK) -o $@ $(filter %.o,$^) $(Z3_LIBS) $(LIBS)
+
+# The newest Z3 that we have met, from PyPI, and a helper of its own with it.
+.PHONY: z3-new prove-solvers prove-cvc5
+Z3_NEW = 5.4.0.0
+z3-new:  ## fetch a newer Z3 (PyPI's z3-solver) and build build/z3-new/jaxvet-solver with it
+	@scripts/z3_wheel.sh $(Z3_NEW) build/z3-new/wheel
+	@$(MAKE) BUILD=build/z3-new Z3=build/z3-new/wheel build/z3-new/jaxvet-solver
+
+prove-solvers: all  ## the questions of $JAXVET_CORPUS with every solver that is there
+	@$(MAKE) z3-new || echo "prove: left out: a newer Z3 (see above)"
+	@BUILD=$(BUILD) python3 scripts/prove_solvers.py z3
+
+prove-cvc5: all  ## what the prover proves of $JAXVET_CORPUS, asked of cvc5
+	@BUILD=$(BUILD) python3 scripts/prove_solvers.py cvc5
 
 # A test may use the command's own modules, too.
 define TEST

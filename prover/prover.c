@@ -362,6 +362,23 @@ static void read_model(const jx_smt *smt, const jx_search *s,
     }
 }
 
+/* "z3 4.8.12" */
+static const char *solver_name(jx_prover *p)
+{
+    const char *version =
+        p->options.solver ? jx_solver_version(p->options.solver) : NULL;
+
+    return version ? jx_arena_printf(p->ctx->arena, "z3 %s", version) : "z3";
+}
+
+static const char *why_undecided(jx_prover *p, const jx_solver *solver,
+                                 jx_solver_reply reply, const char *text)
+{
+    if (reply == JX_SOLVER_FAILED && !jx_solver_version(solver))
+        return jx_arena_printf(p->ctx->arena, "%s", text);
+    return jx_arena_printf(p->ctx->arena, "%s: %s", solver_name(p), text);
+}
+
 /* Is there an assignment where the goal has one of these signs?  A model is
  * believed once evaluation agrees, which note_point() sees to. */
 static jx_solver_reply ask_solver(jx_prover *p, jx_theory *t,
@@ -397,11 +414,9 @@ static jx_solver_reply ask_solver(jx_prover *p, jx_theory *t,
             note_point(&h, s, &point);
         else
             a->why = "the solver's model did not hold up";
-    } else if (reply == JX_SOLVER_UNKNOWN) {
-        const char *version = jx_solver_version(solver);
-        a->why = jx_arena_printf(p->ctx->arena, "z3%s%s: %s",
-                                 version ? " " : "", version ? version : "",
-                                 jx_buffer_text(&text));
+    } else if (reply != JX_SOLVER_UNSAT) {
+        a->why = why_undecided(p, solver, reply, jx_buffer_text(&text));
+        a->passing = reply == JX_SOLVER_FAILED;
     }
     jx_buffer_free(&script);
     jx_buffer_free(&text);
@@ -437,9 +452,11 @@ static jx_answer examine(jx_prover *p, jx_theory *t,
     if (!a.has_true)
         search(p, &s, NULL, FEW_POINTS, MANY_POINTS, &a);
     if (!a.has_true) {
+        bool unsat =
+            ask_solver(p, t, &s, NULL, NULL, 0, &a) == JX_SOLVER_UNSAT;
         a.by = "z3";
-        if (ask_solver(p, t, &s, NULL, NULL, 0, &a) == JX_SOLVER_UNSAT &&
-            !t->incomplete) {
+        a.solver = solver_name(p);
+        if (unsat) {
             a.truth = JX_CONTRADICTION;
             return a;
         }
@@ -497,8 +514,8 @@ static void examine_once(jx_prover *p)
 {
     if (p->examined)
         return;
-    p->examined = true;
     if (!p->nconstraints) {
+        p->examined = true;
         p->consistent = (jx_answer){.truth = JX_TRUE, .by = "algebra",
                                     .has_true = true};
         return;
@@ -506,6 +523,7 @@ static void examine_once(jx_prover *p)
     p->consistent = examine(p, &p->theory, p->constraints, p->nconstraints);
     if (p->consistent.truth == JX_CONTRADICTION)
         find_core(p, &p->consistent);
+    p->examined = !p->consistent.passing;
 }
 
 jx_answer jx_prove_consistent(jx_prover *p)
@@ -547,8 +565,10 @@ static bool conclude(question *q, const char *by)
         return false;
     }
     a->by = by;
+    a->solver = strcmp(by, "z3") ? NULL : solver_name(q->p);
     if (a->truth != JX_CONTRADICTION)
         a->why = NULL;
+    a->passing = false;
     return true;
 }
 
@@ -610,12 +630,12 @@ static bool by_solver(question *q)
 
     if (!q->goal)
         return false;
-    if (!q->a.has_false && !q->never_false && !t->incomplete) {
+    if (!q->a.has_false && !q->never_false) {
         asked = true;
         q->never_false = ask_solver(p, t, &q->search, &q->text, q->goal,
                                     q->unwanted, &q->a) == JX_SOLVER_UNSAT;
     }
-    if (!q->a.has_true && !q->never_true && !t->incomplete) {
+    if (!q->a.has_true && !q->never_true && !q->a.passing) {
         asked = true;
         q->never_true = ask_solver(p, t, &q->search, &q->text, q->goal,
                                    q->wanted, &q->a) == JX_SOLVER_UNSAT;
@@ -678,12 +698,11 @@ static void verify(question *q)
 #endif
 }
 
-/* A killed solver says nothing about the question, only about the day. */
 static void keep_answer(jx_prover *p, uint64_t hash, const question *q)
 {
     kept_answer *kept;
 
-    if (q->a.truth == JX_UNKNOWN && q->a.why && strstr(q->a.why, "killed"))
+    if (q->a.passing)
         return;
     kept = JX_NEW(p->ctx->arena, kept_answer);
     if (!kept)
@@ -732,6 +751,7 @@ jx_answer jx_prove_compare(jx_prover *p, const jx_dim *lhs,
             p->ctx->arena,
             "could not tell whether the constraints allow any assignment (%s)",
             p->consistent.why ? p->consistent.why : "nothing found");
+        q.a.passing = p->consistent.passing;
         return q.a;
     }
     return answer(p, &q.text);

@@ -18,7 +18,8 @@
  * Only assignments where no divisor is 0 count.  Every assignment in an answer
  * satisfies the constraints and gives its answer by plain evaluation.  Answers
  * depend on the question alone, never on the clock, but for one: a helper that
- * ran into the processor-time backstop gives JX_UNKNOWN, "killed". */
+ * ran into the processor-time backstop, died or is missing gives JX_UNKNOWN with
+ * the reason, and the prover forgets it. */
 #ifndef JX_PROVER_H
 #define JX_PROVER_H
 
@@ -64,6 +65,10 @@ typedef struct jx_answer {
     jx_truth truth;
     const char *by;  /* "algebra", "bounds", "elementary", "search", "z3" */
     const char *why; /* of JX_UNKNOWN; or NULL */
+    const char *solver; /* "z3 4.8.12" where `by` is "z3", else NULL */
+    /* Of JX_UNKNOWN: the solver's process failed, which says nothing about the
+     * question.  Such an answer is not to be kept. */
+    bool passing;
     /* An assignment for which it holds, and one for which it does not; those
      * that the truth admits, where one is known (both for JX_DEPENDS). */
     bool has_true, has_false;

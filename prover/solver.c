@@ -3,25 +3,39 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { PROCESSOR_SECONDS = 5 };
+enum {
+    PROCESSOR_SECONDS = 5,
+    SILENT_SECONDS = 5, /* neither answers nor uses the processor */
+    MAX_STRIKES = 3,    /* failures in a row */
+    MAX_LINE = 1 << 20,
+    MAX_SCRIPT = 4 << 20,
+};
 
 struct jx_solver {
     char *path;
-    pid_t pid;  /* 0: not running */
-    int socket; /* one end of a pair; writes never raise SIGPIPE on it */
+    pid_t pid;   /* 0: not running */
+    pid_t owner; /* who started it: a child of ours must not talk to it */
+    int socket;  /* one end of a pair; writes never raise SIGPIPE on it */
     int count;
+    int strikes;
     char version[32];
-    const char *failure; /* why it can't be started, for good */
+    char failure[PATH_MAX + 200]; /* why it is not started any more */
+    const char *how;              /* the last exchange failed, or NULL */
 };
+
+static const char it_ended[] = "it ended without an answer";
 
 jx_solver *jx_solver_new(const char *path)
 {
@@ -34,14 +48,34 @@ jx_solver *jx_solver_new(const char *path)
     return s;
 }
 
-static void stop(jx_solver *s)
+/* One that closed its end is about to end by itself: its status says more than
+ * the signal that we would send. */
+static bool has_ended(pid_t pid, int *status, const char *how)
 {
+    struct timespec moment = {.tv_nsec = 5000000};
+
+    for (int i = 0; how == it_ended && i < 40; i++) {
+        if (waitpid(pid, status, WNOHANG) == pid)
+            return true;
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
+/* Ends the process; `*status` as of waitpid(), 0 if nobody knows. */
+static void stop(jx_solver *s, int *status)
+{
+    int ignored, *to = status ? status : &ignored;
+
+    *to = 0;
     if (!s->pid)
         return;
     close(s->socket);
-    kill(s->pid, SIGKILL);
-    while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    if (s->owner == getpid() && !has_ended(s->pid, to, s->how)) {
+        kill(s->pid, SIGKILL);
+        while (waitpid(s->pid, to, 0) < 0 && errno == EINTR)
+            ;
+    }
     s->pid = 0;
     s->socket = -1;
 }
@@ -50,7 +84,7 @@ void jx_solver_free(jx_solver *s)
 {
     if (!s)
         return;
-    stop(s);
+    stop(s, NULL);
     free(s->path);
     free(s);
 }
@@ -103,163 +137,302 @@ static char *beside(const char *file)
     return candidate(file, length, "../jaxvet-solver");
 }
 
-static char *find_helper(void)
+/* Where we are: the library or the executable that holds this function. */
+static void find_self(char self[PATH_MAX], bool executable)
+{
+    Dl_info info;
+    ssize_t n;
+
+    self[0] = '\0';
+    if (executable) {
+        n = readlink("/proc/self/exe", self, PATH_MAX - 1);
+        self[n > 0 ? n : 0] = '\0';
+    } else if (dladdr((void *)&jx_solver_new, &info) && info.dli_fname) {
+        snprintf(self, PATH_MAX, "%s", info.dli_fname);
+    }
+}
+
+/* NULL, with the failure written, when there is none. */
+static char *find_helper(jx_solver *s)
 {
     const char *given = getenv("JAXVET_SOLVER");
-    char self[4096], *path = NULL;
-    ssize_t n;
-    Dl_info info;
+    char self[PATH_MAX], *path, *slash;
 
     if (given && *given)
         return strdup(given);
-    if (dladdr((void *)&jx_solver_new, &info) && info.dli_fname)
-        path = beside(info.dli_fname);
-    if (path)
-        return path;
-    n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0)
-        return NULL;
-    self[n] = '\0';
-    return beside(self);
+    for (int executable = 0; executable <= 1; executable++) {
+        find_self(self, executable);
+        if ((path = beside(self)))
+            return path;
+    }
+    if ((slash = strrchr(self, '/')))
+        *slash = '\0';
+    snprintf(s->failure, sizeof s->failure,
+             "no solver: no jaxvet-solver in %s, nor in ../libexec or ../bin "
+             "beside it; build it with `make` or name it in JAXVET_SOLVER",
+             self);
+    return NULL;
 }
 
 /* The child gets its end as descriptors 0 and 1, and nothing else of ours. */
-static bool spawn(jx_solver *s, int theirs)
+static int spawn(jx_solver *s, int theirs)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
     char *const argv[] = {s->path, NULL};
     extern char **environ;
-    int failed;
+    int error;
 
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, theirs, 0);
     posix_spawn_file_actions_adddup2(&actions, theirs, 1);
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 34)
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+#endif
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    failed = posix_spawn(&s->pid, s->path, &actions, &attributes, argv,
-                         environ);
+    error = posix_spawn(&s->pid, s->path, &actions, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
-    if (failed)
+    s->owner = getpid();
+    if (error)
         s->pid = 0;
-    return !failed;
-}
-
-static bool read_line(jx_solver *s, jx_buffer *to);
-
-static bool greet(jx_solver *s)
-{
-    jx_buffer line = {0};
-    bool ok = read_line(s, &line) &&
-              !strncmp(jx_buffer_text(&line), "jaxvet-solver ", 14);
-
-    if (ok)
-        strncpy(s->version, line.text + 14, sizeof s->version - 1);
-    jx_buffer_free(&line);
-    return ok;
-}
-
-static bool start(jx_solver *s)
-{
-    int ends[2];
-
-    if (s->pid)
-        return true;
-    if (s->failure)
-        return false;
-    if (!s->path)
-        s->path = find_helper();
-    if (!s->path) {
-        s->failure = "no solver: jaxvet-solver is not beside the library "
-                     "(JAXVET_SOLVER can name it)";
-        return false;
-    }
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
-        s->failure = "no solver: the system gives no socket";
-        return false;
-    }
-    s->socket = ends[0];
-    if (!spawn(s, ends[1]))
-        s->failure = "no solver: jaxvet-solver can't be started";
-    close(ends[1]);
-    if (!s->failure && !greet(s)) {
-        stop(s);
-        s->failure = "no solver: jaxvet-solver does not answer";
-    }
-    if (s->failure && s->socket >= 0) {
-        close(s->socket);
-        s->socket = -1;
-    }
-    return !s->failure;
+    return error;
 }
 
 /* -------------------------------------------------------------------------
  * Talking
  * ---------------------------------------------------------------------- */
 
-static bool write_all(jx_solver *s, const char *data, size_t size)
+/* How long we wait: for as long as the other side computes, up to a limit. */
+typedef struct patience {
+    clockid_t clock;
+    double used;  /* processor seconds of the process, when we last looked */
+    double limit; /* of them */
+} patience;
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec t;
+
+    return clock_gettime(clock, &t) ? -1
+                                    : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static patience new_patience(const jx_solver *s)
+{
+    patience p = {0};
+
+    if (clock_getcpuclockid(s->pid, &p.clock))
+        p.clock = CLOCK_MONOTONIC; /* gone, or no such clock here */
+    p.used = seconds_of(p.clock);
+    p.limit = p.used + PROCESSOR_SECONDS + 2;
+    return p;
+}
+
+static bool fail(jx_solver *s, const char *how)
+{
+    if (!s->how)
+        s->how = how;
+    return false;
+}
+
+/* Waits until the socket is ready for `events`. */
+static bool await(jx_solver *s, short events, patience *p)
+{
+    for (;;) {
+        struct pollfd at = {.fd = s->socket, .events = events};
+        int n = poll(&at, 1, SILENT_SECONDS * 1000);
+        double used;
+
+        if (n > 0)
+            return true;
+        if (n < 0 && errno != EINTR)
+            return fail(s, "the system does not let us wait for it");
+        if (n < 0)
+            continue;
+        used = seconds_of(p->clock);
+        if (used < 0 || used - p->used < 0.001)
+            return fail(s, "it does not answer");
+        if (used > p->limit)
+            return fail(s, "killed (out of processor time)");
+        p->used = used;
+    }
+}
+
+static bool write_all(jx_solver *s, const char *data, size_t size, patience *p)
 {
     while (size) {
-        ssize_t n = send(s->socket, data, size, MSG_NOSIGNAL);
+        ssize_t n = send(s->socket, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            if (!await(s, POLLOUT, p))
+                return false;
+            continue;
+        }
         if (n <= 0)
-            return false;
+            return fail(s, it_ended);
         data += n;
         size -= (size_t)n;
     }
     return true;
 }
 
-static bool read_line(jx_solver *s, jx_buffer *to)
+/* One line and not a byte more: nobody asked for it. */
+static bool read_line(jx_solver *s, jx_buffer *to, patience *p)
 {
     char chunk[512];
 
     for (;;) {
-        ssize_t n = read(s->socket, chunk, sizeof chunk);
+        const char *end;
+        ssize_t n;
 
+        if (!await(s, POLLIN, p))
+            return false;
+        n = read(s->socket, chunk, sizeof chunk);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return false;
-        jx_buffer_bytes(to, chunk, (size_t)n);
+            return fail(s, it_ended);
+        end = memchr(chunk, '\n', (size_t)n);
+        jx_buffer_bytes(to, chunk, end ? (size_t)(end - chunk) : (size_t)n);
         if (!jx_buffer_ok(to))
-            return false;
-        if (to->text[to->length - 1] == '\n') {
-            to->text[--to->length] = '\0';
-            return true;
-        }
+            return fail(s, "out of memory");
+        if (end)
+            return end == chunk + n - 1 ||
+                   fail(s, "it says what is no answer");
+        if (to->length > MAX_LINE)
+            return fail(s, "it says what is no answer");
     }
+}
+
+static bool is_name(const char *text, size_t length)
+{
+    return length && strspn(text, "0123456789.") == length;
+}
+
+static bool greet(jx_solver *s)
+{
+    static const char hello[] = "jaxvet-solver ";
+    patience p = new_patience(s);
+    jx_buffer line = {0};
+    bool ok = read_line(s, &line, &p);
+    const char *version = jx_buffer_text(&line) + sizeof hello - 1;
+
+    if (ok && (line.length < sizeof hello ||
+               strncmp(line.text, hello, sizeof hello - 1) ||
+               !is_name(version, strlen(version)) ||
+               strlen(version) >= sizeof s->version))
+        ok = fail(s, "it is no jaxvet-solver");
+    if (ok)
+        strcpy(s->version, version);
+    jx_buffer_free(&line);
+    return ok;
+}
+
+static void give_up(jx_solver *s, const char *detail)
+{
+    snprintf(s->failure, sizeof s->failure,
+             "no solver: %s: %s; is it the jaxvet-solver of this jaxvet? "
+             "(JAXVET_SOLVER can name another)",
+             s->path ? s->path : "jaxvet-solver", detail);
+}
+
+static bool start(jx_solver *s)
+{
+    int ends[2], error;
+
+    if (s->pid && s->owner != getpid())
+        stop(s, NULL); /* our parent's */
+    if (s->pid)
+        return true;
+    if (s->failure[0])
+        return false;
+    if (!s->path && !(s->path = find_helper(s)))
+        return false;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return fail(s, "the system gives no socket");
+    s->socket = ends[0];
+    error = spawn(s, ends[1]);
+    close(ends[1]);
+    if (!error)
+        return greet(s);
+    close(s->socket);
+    s->socket = -1;
+    give_up(s, strerror(error));
+    return false;
+}
+
+/* What ended it, once it has. */
+static void explain(const jx_solver *s, int status, jx_buffer *to)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+        jx_buffer_puts(to, "killed (out of processor time)");
+    else if (s->how == it_ended && WIFSIGNALED(status))
+        jx_buffer_printf(to, "killed (by signal %d)", WTERMSIG(status));
+    else if (s->how == it_ended && WIFEXITED(status))
+        jx_buffer_printf(to, "%s (exit code %d)", s->how, WEXITSTATUS(status));
+    else
+        jx_buffer_puts(to, s->how ? s->how : "it does not answer");
+}
+
+/* The process is of no use any more: says why, and counts. */
+static jx_solver_reply drop(jx_solver *s, jx_buffer *text)
+{
+    bool busy;
+    int status;
+
+    stop(s, &status);
+    jx_buffer_clear(text);
+    explain(s, status, text);
+    /* A hard question is no fault of the process. */
+    busy = strstr(jx_buffer_text(text), "processor time") != NULL;
+    if (!busy && ++s->strikes >= MAX_STRIKES)
+        give_up(s, jx_buffer_text(text));
+    s->how = NULL;
+    return JX_SOLVER_FAILED;
 }
 
 static bool ask(jx_solver *s, const char *script, long rlimit, jx_buffer *line)
 {
+    patience p = new_patience(s);
     jx_buffer request = {0};
     bool ok;
 
     jx_buffer_printf(&request, "check %ld %d %zu\n%s", rlimit,
                      PROCESSOR_SECONDS, strlen(script), script);
-    ok = jx_buffer_ok(&request) &&
-         write_all(s, request.text, request.length) && read_line(s, line);
+    ok = (jx_buffer_ok(&request) || fail(s, "out of memory")) &&
+         write_all(s, request.text, request.length, &p) &&
+         read_line(s, line, &p);
     jx_buffer_free(&request);
     return ok;
 }
 
-static jx_solver_reply reply_of(const char *line, jx_buffer *text)
+static bool reply_of(jx_solver *s, const char *line, jx_buffer *text,
+                     jx_solver_reply *reply)
 {
-    if (!strncmp(line, "sat", 3)) {
-        jx_buffer_puts(text, line[3] ? line + 4 : "");
-        return JX_SOLVER_SAT;
+    static const struct {
+        const char *word;
+        jx_solver_reply reply;
+    } words[] = {{"sat", JX_SOLVER_SAT},
+                 {"unsat", JX_SOLVER_UNSAT},
+                 {"unknown", JX_SOLVER_UNKNOWN}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i].word);
+
+        if (strncmp(line, words[i].word, n) || (line[n] && line[n] != ' '))
+            continue;
+        jx_buffer_puts(text, line[n] ? line + n + 1 : "");
+        *reply = words[i].reply;
+        return true;
     }
-    if (!strcmp(line, "unsat"))
-        return JX_SOLVER_UNSAT;
-    jx_buffer_puts(text, strncmp(line, "unknown ", 8) ? line : line + 8);
-    return JX_SOLVER_UNKNOWN;
+    return fail(s, "it says what is no answer");
 }
 
 jx_solver_reply jx_solver_check(jx_solver *s, const char *script, long rlimit,
@@ -269,16 +442,19 @@ jx_solver_reply jx_solver_check(jx_solver *s, const char *script, long rlimit,
     jx_solver_reply reply = JX_SOLVER_UNKNOWN;
 
     jx_buffer_clear(text);
-    if (!start(s)) {
-        jx_buffer_puts(text, s->failure);
+    if (strlen(script) > MAX_SCRIPT) {
+        jx_buffer_puts(text, "the question is too long");
         return reply;
     }
     s->count++;
-    if (ask(s, script, rlimit, &line)) {
-        reply = reply_of(jx_buffer_text(&line), text);
+    if (start(s) && ask(s, script, rlimit, &line) &&
+        reply_of(s, jx_buffer_text(&line), text, &reply)) {
+        s->strikes = 0;
+    } else if (s->failure[0] && !s->pid) {
+        jx_buffer_puts(text, s->failure);
+        reply = JX_SOLVER_FAILED;
     } else {
-        stop(s);
-        jx_buffer_puts(text, "killed");
+        reply = drop(s, text);
     }
     jx_buffer_free(&line);
     return reply;

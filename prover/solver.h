@@ -7,9 +7,16 @@
  * limit of processor time far above that is the backstop: the process is
  * killed, the answer is unknown, the next question starts a new one.
  *
+ * A helper may be missing, die, hang or be no helper at all.  Whatever it does,
+ * a question gets its reply: JX_SOLVER_FAILED says that the reason lies with
+ * the process and not with the question, so that nobody remembers it.  One that
+ * uses no processor time for SILENT_SECONDS will not answer any more; one that
+ * failed three times in a row is not started again.
+ *
  * A request is "check RLIMIT SECONDS LENGTH\n" and LENGTH bytes of SMT-LIB 2
  * without (check-sat); the reply one line: "sat" followed by " name=value" for
- * each constant, "unsat", or "unknown " and a reason. */
+ * each constant, "unsat", or "unknown " and a reason.  Before the first request
+ * it says "jaxvet-solver VERSION". */
 #ifndef JX_PROVER_SOLVER_H
 #define JX_PROVER_SOLVER_H
 
@@ -20,6 +27,7 @@ typedef enum jx_solver_reply {
     JX_SOLVER_UNKNOWN = 0,
     JX_SOLVER_SAT,
     JX_SOLVER_UNSAT,
+    JX_SOLVER_FAILED, /* no answer from the process: killed, missing, ... */
 } jx_solver_reply;
 
 /* Starts nothing yet.  `path` of the helper, or NULL: the environment's

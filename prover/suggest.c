@@ -78,7 +78,7 @@ static bool is_sufficient(const finder *f, const jx_constraint *c)
     all[s->nconstraints] = *c;
     if (!jx_theory_init(&t, s->base, all, s->nconstraints + 1))
         return false;
-    yes = !t.empty && !t.incomplete &&
+    yes = !t.empty &&
           jx_theory_goal(&t, f->question, &goal, &wanted) &&
           jx_theory_proves(&t, goal, wanted, STEPS);
     jx_theory_free(&t);

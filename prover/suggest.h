@@ -15,7 +15,8 @@ typedef struct jx_theory {
     jx_hyp hyps[JX_THEORY_HYPS];
     int nhyps, base_hyps;
     bool empty;            /* some variable's range is */
-    bool incomplete;       /* some constraint is too large or one too many */
+    bool incomplete;       /* some constraint is left out, being too large: what
+                            * is proved is true all the same */
     bool divisor_may_be_0; /* in the last goal */
     int goal_signs;        /* what intervals say of the last goal */
 } jx_theory;

@@ -3,8 +3,6 @@
 
 #include "frontend/base/json.h"
 
-#include <string.h>
-
 static void put_assignment(jx_buffer *to, const char *key,
                            const jx_assignment *a)
 {
@@ -48,15 +46,14 @@ static void put_suggestions(jx_buffer *to, const jx_answer *a)
 }
 
 void jx_answer_json(const jx_answer *a, const char *id,
-                    const char *const *constraints, const char *version,
-                    jx_buffer *to)
+                    const char *const *constraints, jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"%s\"",
                      id ? id : "null", jx_truth_text(a->truth));
     if (a->by)
         jx_buffer_printf(to, ",\"by\":\"%s\"", a->by);
-    if (a->by && !strcmp(a->by, "z3") && version)
-        jx_buffer_printf(to, ",\"version\":\"%s\"", version);
+    if (a->solver)
+        jx_buffer_printf(to, ",\"solver\":\"%s\"", a->solver);
     if (a->has_true)
         put_assignment(to, "witness_true", &a->when_true);
     if (a->has_false)
@@ -69,5 +66,7 @@ void jx_answer_json(const jx_answer *a, const char *id,
         jx_buffer_puts(to, ",\"why\":");
         jx_json_put_text(to, a->why);
     }
+    if (a->passing)
+        jx_buffer_puts(to, ",\"passing\":true");
     jx_buffer_puts(to, "}\n");
 }

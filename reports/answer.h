@@ -6,9 +6,9 @@
 #include "prover/prover.h"
 
 /* `id` is JSON (NULL: null); `constraints` are the texts that a core is named
- * by; `version` is the solver's, NULL if it has not run. */
+ * by.  "passing" marks an unknown that is due to the solver's process and should
+ * not be remembered. */
 void jx_answer_json(const jx_answer *a, const char *id,
-                    const char *const *constraints, const char *version,
-                    jx_buffer *to);
+                    const char *const *constraints, jx_buffer *to);
 
 #endif

@@ -275,7 +275,6 @@ jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
     }
     jx_buffer_clear(&prover->answer);
     jx_answer_json(&found, NULL, (const char *const *)prover->texts,
-                   jx_solver_version(prover->shared->solver),
                    &prover->answer);
     *verdict = verdict_of(found.truth);
     *answer = jx_buffer_text(&prover->answer);

@@ -230,15 +230,12 @@ static void answer_as_text(const task *t, const jx_answer *a, jx_buffer *to)
         [JX_DEPENDS] = "for some assignments, not for others",
         [JX_CONTRADICTION] = "the constraints allow no assignment",
     };
-    const char *version = jx_solver_version(t->solver);
 
     jx_constraint_print(&t->question, to);
     jx_buffer_printf(to, ": %s, %s", jx_truth_text(a->truth),
                      meaning[a->truth]);
     if (a->by)
-        jx_buffer_printf(to, " (by %s%s%s)", a->by,
-                         version && !strcmp(a->by, "z3") ? " " : "",
-                         version && !strcmp(a->by, "z3") ? version : "");
+        jx_buffer_printf(to, " (by %s)", a->solver ? a->solver : a->by);
     jx_buffer_putc(to, '\n');
     if (a->why)
         jx_buffer_printf(to, "  why: %s\n", a->why);
@@ -319,7 +316,7 @@ static int settle(task *t, bool json, jx_buffer *to)
     a = jx_prove_compare(p, t->question.lhs, t->question.relation,
                          t->question.rhs);
     if (json)
-        jx_answer_json(&a, t->id, t->texts, jx_solver_version(t->solver), to);
+        jx_answer_json(&a, t->id, t->texts, to);
     else
         answer_as_text(t, &a, to);
     jx_prover_free(p);

@@ -139,7 +139,8 @@ static const jx_answer *ask(settler *s, const question *q)
     made->answer = q->divides
                        ? jx_prove_divides(prover, q->lhs, q->rhs)
                        : jx_prove_compare(prover, q->lhs, q->relation, q->rhs);
-    jx_intern_add(&s->asked, hash, made);
+    if (!made->answer.passing)
+        jx_intern_add(&s->asked, hash, made);
     return &made->answer;
 }
 
@@ -375,7 +376,7 @@ static void settle(settler *s, jx_claim *claim)
     answer = ask(s, &q);
     if (!answer)
         return;
-    claim->evidence.by = answer->by;
+    claim->evidence.by = answer->solver ? answer->solver : answer->by;
     claim->evidence.why = answer->why;
     switch (answer->truth) {
     case JX_TRUE: claim->verdict = JX_PROVED; break;

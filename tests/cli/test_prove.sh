@@ -38,3 +38,15 @@ expect 3 prove 'a >= 1' -o "$work/no/such/folder/file"
 mkdir "$work/shut"
 echo old >"$work/shut/file"
 holds test "$(ls "$work/shut")" = file
+
+# The solver says which it is; without it the reason says what to do.
+echo '{"id":1,"lhs":"a*a + b*b + c*c + d*d","op":">=","rhs":"a*b + b*c + c*d + d*a"}' >"$work/hard"
+expect 0 prove "$work/hard"
+prints '"verdict":"true","by":"z3","solver":"z3 [0-9.]*"'
+expect 0 prove 'a*a + b*b + c*c + d*d >= a*b + b*c + c*d + d*a'
+prints '(by z3 [0-9.]*)'
+JAXVET_SOLVER=/nonexistent/solver
+export JAXVET_SOLVER
+expect 0 prove "$work/hard"
+prints '"verdict":"unknown".*"why":"no solver: /nonexistent/solver: No such file.*JAXVET_SOLVER'
+unset JAXVET_SOLVER

@@ -342,31 +342,6 @@ static void the_solver_answers_unsat_sat_and_errors(void **state)
     jx_solver_free(solver);
 }
 
-static void a_solver_that_dies_or_is_missing_is_unknown_not_a_crash(void **state)
-{
-    static const char *const paths[] = {"/bin/false", "/bin/true", "/bin/cat",
-                                        "/nonexistent/solver"};
-    jx_buffer text = {0};
-    (void)state;
-
-    for (size_t i = 0; i < 2; i++) {
-        jx_solver *solver = jx_solver_new(paths[i]);
-        assert_int_equal(jx_solver_check(solver, "(assert true)", 1000, &text),
-                         JX_SOLVER_UNKNOWN);
-        assert_non_null(strstr(jx_buffer_text(&text), "no solver"));
-        jx_solver_free(solver);
-    }
-    jx_solver *solver = jx_solver_new(paths[3]);
-    asked q = ask_with("mod(a*b*c, 7) != mod(a^5 + b^3 + c, 11) + 12",
-                       (jx_prover_options){.solver = solver});
-    assert_true(q.answer.truth != JX_FALSE);
-    if (q.answer.truth == JX_UNKNOWN)
-        assert_non_null(strstr(q.answer.why, "no solver"));
-    done(&q);
-    jx_solver_free(solver);
-    jx_buffer_free(&text);
-}
-
 static void a_script_names_quotient_and_remainder(void **state)
 {
     asked q = ask_with("mod(n, 2) == 0 |- floordiv(n, m - 3) >= args[0].shape[1]",
@@ -505,7 +480,6 @@ int main(void)
         cmocka_unit_test(overflow_is_undecided_and_says_so),
         cmocka_unit_test(the_solver_is_started_only_when_needed),
         cmocka_unit_test(the_solver_answers_unsat_sat_and_errors),
-        cmocka_unit_test(a_solver_that_dies_or_is_missing_is_unknown_not_a_crash),
         cmocka_unit_test(a_script_names_quotient_and_remainder),
         cmocka_unit_test(constraints_are_read_and_refused_in_place),
         cmocka_unit_test(simplifying_changes_no_value),
