@@ -1023,6 +1023,24 @@ static bool start(typer *r)
     return r->results && r->chains && r->reached;
 }
 
+/* How many jaxprs are the program's own: those of retraces come last, and what
+ * is said of them is said of the comparison. */
+static int own_jaxprs(const typer *r)
+{
+    const jx_program *p = r->program;
+    int most = p->entry.jaxpr->id;
+
+    if (!p->nretraces)
+        return p->njaxprs;
+    for (int i = 0; i < p->njaxprs; i++)
+        if (r->reached[i] && i > most)
+            most = i;
+    for (int i = 0; i < p->nrules; i++)
+        if (p->rules[i]->primal.jaxpr->id > most)
+            most = p->rules[i]->primal.jaxpr->id;
+    return most + 1;
+}
+
 bool jx_type_program(jx_analysis *to)
 {
     typer r = {.to = to, .program = to->program};
@@ -1031,7 +1049,7 @@ bool jx_type_program(jx_analysis *to)
         return jx_ok(to->program->ctx);
     find_chains(&r);
     assume_sizes(&r);
-    for (int i = 0; i < to->program->njaxprs; i++)
+    for (int i = 0, n = own_jaxprs(&r); i < n; i++)
         if (!type_jaxpr(&r, to->program->jaxprs[i]))
             return jx_ok(to->program->ctx);
     check_entry(&r);

@@ -204,6 +204,18 @@ typedef struct jx_comparison {
     const char *via; /* "call": C code compared on the site's behalf; or NULL */
 } jx_comparison;
 
+/* The same function traced again at concrete sizes.  One of three: a program,
+ * what the function raised, or why there is nothing to compare. */
+typedef struct jx_retrace {
+    int nsizes;
+    const char *const *names; /* of size variables */
+    const int64_t *values;
+    jx_closed closed;      /* the jaxpr is NULL if there is no program */
+    const char *raised;    /* "ValueError: ...", or NULL */
+    const jx_stack *stack; /* the lines that raised, or NULL */
+    const char *undecided; /* or NULL */
+} jx_retrace;
+
 /* Everything is in the order of the document's tables (docs/DOCUMENT.md). */
 typedef struct jx_program {
     jx_ctx *ctx;
@@ -216,7 +228,8 @@ typedef struct jx_program {
     jx_closed entry;
     const char *name;
     const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
-    int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ncomparisons;
+    int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ncomparisons,
+        nretraces;
     const jx_file *const *files;
     const jx_mesh *meshes;
     const jx_scope *scopes;
@@ -224,6 +237,7 @@ typedef struct jx_program {
     const jx_jaxpr *const *jaxprs; /* callees first */
     const jx_rule *const *rules;
     const jx_comparison *comparisons;
+    const jx_retrace *retraces;
     const char *npz_name, *npz_sha256; /* of the side file, or NULL */
     bool from_text; /* read from jaxpr text, which has no weak types, no values
                        of constants, no custom rules, no effects: what is said

@@ -291,9 +291,9 @@ static bool verify_closed(const jx_program *p, const jx_closed *closed)
     if (!closed->jaxpr || closed->jaxpr->id < 0 ||
         closed->jaxpr->id >= p->njaxprs ||
         p->jaxprs[closed->jaxpr->id] != closed->jaxpr)
-        return wrong(&v, "an entry or a rule whose jaxpr is not in the table");
+        return wrong(&v, "an entry, a rule or a retrace whose jaxpr is not in the table");
     if (closed->nconsts != closed->jaxpr->nconsts)
-        return wrong(&v, "an entry or a rule without its constants");
+        return wrong(&v, "an entry, a rule or a retrace without its constants");
     return true;
 }
 
@@ -320,6 +320,10 @@ bool jx_program_verify(const jx_program *program)
             return false;
     for (int i = 0; i < program->nrules; i++)
         if (!verify_rule(program, program->rules[i]))
+            return false;
+    for (int i = 0; i < program->nretraces; i++)
+        if (program->retraces[i].closed.jaxpr &&
+            !verify_closed(program, &program->retraces[i].closed))
             return false;
     return verify_closed(program, &program->entry);
 }

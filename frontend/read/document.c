@@ -12,7 +12,7 @@
 
 static const char top_keys[] =
     "format version producer entry files frames stacks names contexts meshes "
-    "scopes avals consts npz prims jaxprs rules comparisons";
+    "scopes avals consts npz prims jaxprs rules comparisons retraces";
 
 static void read_head(jx_doc *d, const jx_node *root)
 {
@@ -48,6 +48,27 @@ static void read_producer(jx_doc *d, const jx_node *root)
     p->x64 = jx_node_bool(&d->walk, &x64);
 }
 
+const jx_array *const *jx_doc_consts(jx_doc *d, const jx_node *at,
+                                     const jx_node *within,
+                                     const jx_jaxpr *jaxpr)
+{
+    int n = jx_node_array(&d->walk, at);
+    const jx_array **to = JX_NEW_ARRAY(d->ctx->arena, n, const jx_array *);
+
+    if (n != jaxpr->nconsts) {
+        jx_node_fail(&d->walk, at->there ? at : within,
+                     "expected %d constants for jaxpr %d, found %d",
+                     jaxpr->nconsts, jaxpr->id, n);
+        return NULL;
+    }
+    for (int i = 0; to && i < n; i++) {
+        jx_node item = jx_node_item(at, (size_t)i);
+        int k = jx_node_index(&d->walk, &item, d->narrays, "consts");
+        to[i] = k < 0 ? NULL : d->arrays[k];
+    }
+    return to;
+}
+
 static void read_entry(jx_doc *d, const jx_node *root)
 {
     jx_node entry = jx_node_need(&d->walk, root, "entry");
@@ -59,24 +80,14 @@ static void read_entry(jx_doc *d, const jx_node *root)
     jx_node jaxpr = jx_node_need(&d->walk, &entry, "jaxpr");
     int index = jx_node_index(&d->walk, &jaxpr, d->njaxprs, "jaxprs");
     jx_node consts = jx_node_member(&entry, "consts");
-    int n = jx_node_array(&d->walk, &consts);
     jx_node name = jx_node_member(&entry, "name");
     jx_node ins = jx_node_member(&entry, "in_paths");
     jx_node outs = jx_node_member(&entry, "out_paths");
     if (index < 0)
         return;
     const jx_jaxpr *to = d->jaxprs[index];
-    const jx_array **at = JX_NEW_ARRAY(d->ctx->arena, n, const jx_array *);
-    if (n != to->nconsts)
-        jx_node_fail(&d->walk, consts.there ? &consts : &entry,
-                     "expected %d constants for jaxpr %d, found %d",
-                     to->nconsts, index, n);
-    for (int i = 0; at && i < n; i++) {
-        jx_node item = jx_node_item(&consts, (size_t)i);
-        int k = jx_node_index(&d->walk, &item, d->narrays, "consts");
-        at[i] = k < 0 ? NULL : d->arrays[k];
-    }
-    p->entry = (jx_closed){to, n, at};
+    p->entry = (jx_closed){to, to->nconsts,
+                           jx_doc_consts(d, &consts, &entry, to)};
     p->name = jx_node_text(&d->walk, &name);
     p->in_paths = jx_node_texts(&d->walk, &ins, to->nins);
     p->out_paths = jx_node_texts(&d->walk, &outs, to->nouts);
@@ -102,7 +113,7 @@ static void read_root(jx_doc *d, const jx_node *root)
     void (*const parts[])(jx_doc *, const jx_node *) = {
         read_head,     read_producer,  jx_doc_sources, jx_doc_settings,
         jx_doc_avals,  jx_doc_arrays,  read_prims,     jx_doc_jaxprs,
-        jx_doc_rules,  jx_doc_comparisons, read_entry,
+        jx_doc_rules,  jx_doc_comparisons, read_entry, jx_doc_retraces,
     };
 
     if (jx_node_kind(root) != JX_JSON_OBJECT) {

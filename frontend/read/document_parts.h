@@ -42,6 +42,10 @@ jx_closed jx_doc_closed(jx_doc *d, const jx_node *at);
 
 const jx_dim *jx_doc_dim_text(jx_doc *d, const jx_node *text, int scope);
 int jx_doc_scope(jx_doc *d, const jx_node *within); /* its "scope", or 0 */
+/* The constants of `jaxpr`, an array of indices; NULL after a failure. */
+const jx_array *const *jx_doc_consts(jx_doc *d, const jx_node *at,
+                                     const jx_node *within,
+                                     const jx_jaxpr *jaxpr);
 const jx_value *jx_doc_spec(jx_doc *d, const jx_node *array);
 bool jx_doc_hex(jx_doc *d, const jx_node *at, int bytes, void *to);
 
@@ -53,6 +57,7 @@ void jx_doc_arrays(jx_doc *d, const jx_node *root);
 void jx_doc_jaxprs(jx_doc *d, const jx_node *root);
 void jx_doc_rules(jx_doc *d, const jx_node *root);
 void jx_doc_comparisons(jx_doc *d, const jx_node *root);
+void jx_doc_retraces(jx_doc *d, const jx_node *root); /* after the entry */
 
 const jx_value *jx_doc_value(jx_doc *d, const jx_node *at);
 const jx_literal *jx_doc_literal(jx_doc *d, const jx_node *at);

@@ -223,21 +223,26 @@ int jx_emit_jaxpr(jx_emit *e, const jx_jaxpr *jaxpr)
 
 /* ---- the document */
 
+void jx_emit_entry(jx_emit *e, const jx_closed *closed, jx_buffer *to)
+{
+    jx_emit_key(to, "jaxpr");
+    jx_json_put_int(to, jx_emit_jaxpr(e, closed->jaxpr));
+    for (int i = 0; i < closed->nconsts; i++) {
+        if (i == 0)
+            jx_emit_key(to, "consts");
+        jx_buffer_putc(to, i ? ',' : '[');
+        jx_json_put_int(to, jx_emit_array(e, closed->consts[i]));
+    }
+    if (closed->nconsts)
+        jx_buffer_putc(to, ']');
+}
+
 static void put_entry(jx_emit *e, jx_buffer *to)
 {
     const jx_program *p = e->program;
 
     jx_buffer_putc(to, '{');
-    jx_emit_key(to, "jaxpr");
-    jx_json_put_int(to, jx_emit_jaxpr(e, p->entry.jaxpr));
-    for (int i = 0; i < p->entry.nconsts; i++) {
-        if (i == 0)
-            jx_emit_key(to, "consts");
-        jx_buffer_putc(to, i ? ',' : '[');
-        jx_json_put_int(to, jx_emit_array(e, p->entry.consts[i]));
-    }
-    if (p->entry.nconsts)
-        jx_buffer_putc(to, ']');
+    jx_emit_entry(e, &p->entry, to);
     if (p->name && *p->name) {
         jx_emit_key(to, "name");
         jx_json_put_text(to, p->name);
@@ -297,7 +302,8 @@ static void put_npz(const jx_emit *e, jx_buffer *to)
 }
 
 static void put_document(jx_emit *e, const jx_buffer *entry,
-                         const jx_buffer *comparisons, jx_buffer *to)
+                         const jx_buffer *comparisons,
+                         const jx_buffer *retraces, jx_buffer *to)
 {
     jx_buffer_puts(to, "{\"format\":\"jaxvet-jaxpr\",\"version\":1");
     put_producer(e->program, to);
@@ -317,6 +323,7 @@ static void put_document(jx_emit *e, const jx_buffer *entry,
     put_rows(to, "jaxprs", &e->jaxprs.text, true);
     put_rows(to, "rules", &e->rules.text, false);
     put_rows(to, "comparisons", comparisons, false);
+    put_rows(to, "retraces", retraces, false);
     jx_buffer_puts(to, "}\n");
 }
 
@@ -334,7 +341,7 @@ static jx_rows *const *tables_of(jx_emit *e, jx_rows *tables[12])
 bool jx_write_document(const jx_program *program, jx_buffer *to)
 {
     jx_emit e = {.program = program, .arena = jx_arena_new(0)};
-    jx_buffer entry = {0}, comparisons = {0};
+    jx_buffer entry = {0}, comparisons = {0}, retraces = {0};
     jx_rows *tables[12];
     size_t before = to->length;
 
@@ -349,15 +356,18 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
     put_entry(&e, &entry);
     jx_emit_rules(&e);
     jx_emit_comparisons(&e, &comparisons);
-    put_document(&e, &entry, &comparisons, to);
+    jx_emit_retraces(&e, &retraces);
+    put_document(&e, &entry, &comparisons, &retraces, to);
     for (int i = 0; i < 12; i++) {
         e.failed = e.failed || !jx_buffer_ok(&tables[i]->text);
         jx_buffer_free(&tables[i]->text);
     }
     e.failed = e.failed || !jx_buffer_ok(&entry) || !jx_buffer_ok(to);
-    e.failed = e.failed || !jx_buffer_ok(&comparisons);
+    e.failed = e.failed || !jx_buffer_ok(&comparisons) ||
+               !jx_buffer_ok(&retraces);
     jx_buffer_free(&entry);
     jx_buffer_free(&comparisons);
+    jx_buffer_free(&retraces);
     jx_arena_free(e.arena);
     if ((e.failed || e.unknown) && to->text) {
         to->length = before;

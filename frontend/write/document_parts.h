@@ -56,6 +56,9 @@ void jx_emit_literal(jx_emit *e, const jx_literal *literal, jx_buffer *to);
 /* The rules in the queue, and those met meanwhile. */
 void jx_emit_rules(jx_emit *e);
 void jx_emit_comparisons(jx_emit *e, jx_buffer *to);
+void jx_emit_retraces(jx_emit *e, jx_buffer *to);
+/* `"jaxpr":0,"consts":[1]`, the latter if there are any. */
+void jx_emit_entry(jx_emit *e, const jx_closed *closed, jx_buffer *to);
 
 /* `"key":`, with a comma unless it comes first after the brace. */
 void jx_emit_key(jx_buffer *to, const char *key);

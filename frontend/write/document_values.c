@@ -1,4 +1,5 @@
-/* document_values.c - parameter values, literals, rules and comparisons. */
+/* document_values.c - parameter values, literals, rules, comparisons and
+ * retraces. */
 #include "frontend/write/document_parts.h"
 
 #include <math.h>
@@ -515,5 +516,41 @@ void jx_emit_comparisons(jx_emit *e, jx_buffer *to)
         if (i)
             jx_buffer_putc(to, ',');
         put_comparison(e, &e->program->comparisons[i], to);
+    }
+}
+
+/* ---- retraces */
+
+static void put_retrace(jx_emit *e, const jx_retrace *r, jx_buffer *to)
+{
+    jx_buffer_puts(to, "{\"sizes\":{");
+    for (int i = 0; i < r->nsizes; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, r->names[i]);
+        jx_buffer_putc(to, ':');
+        jx_emit_int(r->values[i], to);
+    }
+    jx_buffer_putc(to, '}');
+    if (r->closed.jaxpr) {
+        jx_emit_entry(e, &r->closed, to);
+    } else if (r->raised) {
+        jx_emit_key(to, "raised");
+        jx_json_put_text(to, r->raised);
+        jx_emit_key(to, "stack");
+        jx_json_put_int(to, jx_emit_stack(e, r->stack));
+    } else {
+        jx_emit_key(to, "undecided");
+        jx_json_put_text(to, r->undecided);
+    }
+    jx_buffer_putc(to, '}');
+}
+
+void jx_emit_retraces(jx_emit *e, jx_buffer *to)
+{
+    for (int i = 0; i < e->program->nretraces && !e->failed; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        put_retrace(e, &e->program->retraces[i], to);
     }
 }

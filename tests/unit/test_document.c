@@ -47,7 +47,10 @@ static const char good[] =
     "\"nout\":1,\"primal\":{\"$jaxpr\":0},\"patterns\":[{\"zeros\":\"0\","
     "\"error\":\"no\"}]}],"
     "\"comparisons\":[{\"op\":\"==\",\"lhs\":\"b\",\"rhs\":\"1\","
-    "\"verdict\":false,\"n\":2,\"stack\":0,\"site\":[\"a.py\",\"f\"]}]}\n";
+    "\"verdict\":false,\"n\":2,\"stack\":0,\"site\":[\"a.py\",\"f\"]}],"
+    "\"retraces\":[{\"sizes\":{\"b\":4},\"jaxpr\":1,\"consts\":[0]},"
+    "{\"sizes\":{\"b\":9007199254740993},\"raised\":\"E: x\",\"stack\":-1},"
+    "{\"sizes\":{},\"undecided\":\"why\"}]}\n";
 
 /* `good` with the first `from` replaced by `to`. */
 static char *changed(const char *from, const char *to)
@@ -77,7 +80,9 @@ static void the_good_one_is_read_and_written(void **state)
     assert_non_null(p);
     assert_true(jx_write_document(p, &again));
     assert_string_equal(jx_buffer_text(&text), jx_buffer_text(&again));
-    assert_int_equal(text.length, sizeof good - 1 - strlen("\"meshes\":[{}],"));
+    /* What is written has no empty mesh, and quotes integers beyond 2^53. */
+    assert_int_equal(text.length, sizeof good - 1 + strlen("\"\"") -
+                                      strlen("\"meshes\":[{}],"));
     jx_buffer_free(&text);
     jx_buffer_free(&again);
     jx_ctx_free(ctx);
@@ -104,6 +109,13 @@ static void its_parts_are_where_they_belong(void **state)
     assert_string_equal(p->files[0]->lines[0].text, "y = f(x)");
     assert_int_equal(p->comparisons[0].decision, JX_DECIDED_FALSE);
     assert_false(p->scopes[0].constraints[0].equal);
+    assert_int_equal(p->nretraces, 3);
+    assert_ptr_equal(p->retraces[0].closed.jaxpr, entry);
+    assert_string_equal(p->retraces[1].names[0], "b");
+    assert_int_equal(p->retraces[1].values[0], 9007199254740993);
+    assert_string_equal(p->retraces[1].raised, "E: x");
+    assert_int_equal(p->retraces[2].nsizes, 0);
+    assert_string_equal(p->retraces[2].undecided, "why");
     jx_ctx_free(ctx);
 }
 
@@ -207,6 +219,18 @@ static const refusal refusals[] = {
      "/rules/0/prim", "custom_jvp_call"},
     {"\"verdict\":false", "\"verdict\":0", "/comparisons/0/verdict",
      "true or false"},
+    /* retraces */
+    {"\"jaxpr\":1,\"consts\":[0]}", "\"jaxpr\":0,\"consts\":[0]}",
+     "/retraces/0/consts", "expected 0 constants"},
+    {"\"jaxpr\":1,\"consts\":[0]}", "\"jaxpr\":2}", "/retraces/0/jaxpr",
+     "below 2, found 2"},
+    {"\"jaxpr\":1,\"consts\":[0]}", "\"stack\":0}", "/retraces/0",
+     "expected a key \"jaxpr\""},
+    {"{\"b\":4}", "{\"b\":4.0}", "/retraces/0/sizes/b", "an integer"},
+    {"{\"b\":4}", "[4]", "/retraces/0/sizes", "an object"},
+    {"\"stack\":-1}", "\"stack\":7}", "/retraces/1/stack", "below 1"},
+    {"\"undecided\"", "\"undecided\":\"\",\"jaxpr\"", "/retraces/2",
+     "unknown key \"jaxpr\""},
     /* syntax */
     {"\"version\":1", "\"version\":1,\"version\":1", "byte ",
      "every key of an object once"},
