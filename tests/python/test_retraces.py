@@ -5,6 +5,7 @@ import functools
 import json
 import pathlib
 import random
+import subprocess
 
 import jax
 import jax.export
@@ -17,6 +18,7 @@ import canonical
 import jaxvet
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMAND = ROOT / "build" / "jaxvet"
 SCHEMA = jsonschema.Draft202012Validator(
     json.loads((ROOT / "docs" / "document.schema.json").read_text()))
 
@@ -33,6 +35,10 @@ def read(fun, *args, sizes=None, kwargs={}, **options):
     assert list(SCHEMA.iter_errors(document)) == []
     assert canonical.rewrite(document) == text
     assert canonical.out_of_order(document) == []
+    if COMMAND.exists():
+        done = subprocess.run([COMMAND, "show", "-", "--as", "json"],
+                              input=text.encode(), capture_output=True)
+        assert done.stdout.decode() == text, done.stderr
     return document
 
 

@@ -1,8 +1,9 @@
 """jaxvet: what can go wrong in an array program, said before it ships.
 
-    jaxvet.check(f)(*specs)      a report on the traced program
-    jaxvet.gradcheck(f)(*args)   a report on its custom derivative rules
-    jaxvet.dump(f)(*specs)       the traced program as a document
+    jaxvet.check(f)(*specs)            a report on the traced program
+    jaxvet.export(jax.jit(f))(*specs)  as jax.export.export, with a report
+    jaxvet.gradcheck(f)(*args)         a report on its derivative rules
+    jaxvet.dump(f)(*specs)             the traced program as a document
 
 Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s, with
 symbolic dimensions if wanted, or pytrees of them.
@@ -11,10 +12,11 @@ from __future__ import annotations
 
 from ._check import check, gradcheck
 from ._document import Document
+from ._export import Exported, export
 from ._library import JaxvetError
 from ._report import Finding, Report, ReportError, Undecided
 from ._trace import dump
 from ._version import VERSION as __version__
 
-__all__ = ["Document", "Finding", "JaxvetError", "Report", "ReportError",
-           "Undecided", "check", "dump", "gradcheck"]
+__all__ = ["Document", "Exported", "Finding", "JaxvetError", "Report",
+           "ReportError", "Undecided", "check", "dump", "export", "gradcheck"]

@@ -10,23 +10,34 @@ from ._report import Report, parse
 from ._trace import dump, dynamic
 
 
-def check(fun, *, select=None, ignore=None, arguments=(), **options):
+def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
+          sizes=None, **options):
     """A function that checks `fun` at some specs and gives a `Report`.
 
         report = jaxvet.check(f)(jax.ShapeDtypeStruct(shape, dtype), ...)
         report.raise_if("error")
+
+    If a spec has a symbolic dim, `fun` is traced again at a few sizes, and
+    must be the same program there (`retrace=False` leaves that out).  `sizes`
+    is how many, or the sizes themselves, `[{"b": 1, "t": 128}]`.
 
     Specs are as for `jaxvet.dump`, and so are `options`.  `select` and
     `ignore` are rule codes or their beginnings; `arguments` are handed to the
     command as they are.
     """
     def checker(*args, **kwargs) -> Report:
-        document = dump(fun, **options)(*args, **kwargs)
-        extra = _rules(select, ignore) + [*arguments]
-        if not extra and _native.library() is not None:
-            return _parsed("check", _native.check(document.text()), document)
-        return ask("check", document, extra)
+        document = dump(fun, retrace=retrace, sizes=sizes,
+                        **options)(*args, **kwargs)
+        return report_on(document, select, ignore, arguments)
     return checker
+
+
+def report_on(document, select=None, ignore=None, arguments=()) -> Report:
+    """What the checker says of a document."""
+    extra = _rules(select, ignore) + [*arguments]
+    if not extra and _native.library() is not None:
+        return _parsed("check", _native.check(document.text()), document)
+    return ask("check", document, extra)
 
 
 def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
