@@ -24,6 +24,7 @@
 #define JX_PROVER_H
 
 #include "frontend/ir/dim.h"
+#include "frontend/ir/program.h"
 
 typedef struct jx_prover jx_prover;
 typedef struct jx_solver jx_solver;
@@ -122,5 +123,7 @@ bool jx_constraint_parse(jx_dims *dims, const char *text, size_t length,
                          int scope, jx_constraint *to, size_t *at,
                          const char **expected);
 void jx_constraint_print(const jx_constraint *constraint, jx_buffer *to);
+/* What a program declares, in the prover's form. */
+jx_constraint jx_constraint_of_scope(const jx_scope_constraint *declared);
 
 #endif

@@ -61,3 +61,12 @@ void jx_constraint_print(const jx_constraint *constraint, jx_buffer *to)
     jx_buffer_printf(to, " %s ", texts[constraint->relation]);
     jx_dim_print(constraint->rhs, to);
 }
+
+jx_constraint jx_constraint_of_scope(const jx_scope_constraint *declared)
+{
+    return (jx_constraint){declared->lhs,
+                           declared->equal     ? JX_REL_EQ
+                           : declared->differs ? JX_REL_NE
+                                               : JX_REL_GE,
+                           declared->rhs};
+}

@@ -2,6 +2,7 @@
  * whether it is right. */
 #include "frontend/base/json.h"
 #include "frontend/base/vec.h"
+#include "frontend/ir/scope.h"
 #include "reports/commands.h"
 #include "reports/input.h"
 
@@ -215,7 +216,7 @@ static void narrow(const jx_program *program, range *to,
     const jx_dim *difference = jx_dim_sub(program->dims, c->lhs, c->rhs);
     jx_int coefficient, offset, bound;
 
-    if (!difference || !is_var_plus(difference, var, &coefficient, &offset))
+    if (c->differs || !difference || !is_var_plus(difference, var, &coefficient, &offset))
         return;
     bound = coefficient > 0 ? -offset : offset;
     if (!fits(bound))
@@ -288,7 +289,7 @@ static void put_sizes(jx_buffer *to, const summary *s)
                 &s->program->scopes[i].constraints[k];
             jx_buffer_puts(to, "  where ");
             jx_dim_print(c->lhs, to);
-            jx_buffer_puts(to, c->equal ? " == " : " >= ");
+            jx_buffer_printf(to, " %s ", jx_scope_relation(c));
             jx_dim_print(c->rhs, to);
             jx_buffer_putc(to, '\n');
         }
@@ -421,8 +422,8 @@ static void put_json_sizes(jx_buffer *to, const summary *s)
             jx_buffer_printf(to, "%s{\"scope\":%d,\"lhs\":", any ? "," : "", i);
             any = true;
             put_json_dim(to, c->lhs);
-            jx_buffer_printf(to,
-                             ",\"op\":\"%s\",\"rhs\":", c->equal ? "==" : ">=");
+            jx_buffer_printf(to, ",\"op\":\"%s\",\"rhs\":",
+                             jx_scope_relation(c));
             put_json_dim(to, c->rhs);
             jx_buffer_putc(to, '}');
         }

@@ -15,7 +15,7 @@
 #include <time.h>
 
 typedef struct settings {
-    jx_texts set;
+    jx_texts set, shape;
     const char *inputs, *fill, *outputs, *expect, *domain;
     double rtol, atol;
     int64_t bench, memory;
@@ -29,6 +29,9 @@ static const jx_option options[] = {
      "make the inputs instead (random:0)", offsetof(settings, fill)},
     {"set", 0, JX_OPT_LIST, "NAME=SIZE", "the size of a symbolic dimension",
      offsetof(settings, set)},
+    {"shape", 0, JX_OPT_LIST, "[INPUT=]SHAPE",
+     "the shape of an input (in order, or args[1]=3,4), which gives its sizes",
+     offsetof(settings, shape)},
     {"outputs", 0, JX_OPT_TEXT, "FILE.npz",
      "write the results as out0, out1, ...", offsetof(settings, outputs)},
     {"expect", 0, JX_OPT_TEXT, "FILE.npz",
@@ -122,9 +125,12 @@ static bool prepare(session *r)
 
     if (s->inputs ? !jx_inputs_npz(r->program, s->inputs, &s->set,
                                    &o.nbindings, &o.bindings, &given, &npz)
-                  : !jx_inputs_sizes(r->program, &s->set, &o.nbindings,
-                                     &o.bindings) ||
-                        !jx_plan_admit(r->program, o.nbindings, o.bindings))
+        : s->shape.count
+            ? !jx_inputs_shapes(r->program, &s->shape, &s->set, &o.nbindings,
+                                &o.bindings)
+            : !jx_inputs_sizes(r->program, &s->set, &o.nbindings,
+                               &o.bindings) ||
+                  !jx_plan_admit(r->program, o.nbindings, o.bindings))
         return false;
     if (!jx_program_fits(r->program, false, o.nbindings, o.bindings))
         return false;
@@ -382,6 +388,9 @@ static int run(int argc, char **argv)
     if (s.inputs && s.fill)
         return jx_command_usage(&jx_command_run,
                                 "--inputs and --fill exclude each other");
+    if (s.inputs && s.shape.count)
+        return jx_command_usage(&jx_command_run,
+                                "--inputs and --shape exclude each other");
     if (s.bench > 1 << 20)
         return jx_command_usage(&jx_command_run, "--bench: at most %d",
                                 1 << 20);
@@ -404,7 +413,9 @@ const jx_command jx_command_run = {
     "execute a program on the CPU",
     "Runs the program on given or made-up inputs and prints its results, writes\n"
     "them, or compares them with expected ones.  Symbolic dimensions get their\n"
-    "sizes from the inputs' shapes, or from --set.\n"
+    "sizes from the inputs' shapes (--inputs, or --shape for made-up ones), or\n"
+    "from --set.  Shapes that the program does not admit are refused: the message\n"
+    "has the axis, what is declared there, and where other sizes came from.\n"
     "\n"
     "Dtypes and shapes must match exactly.  In an npz bf16 and 8-bit floats are\n"
     "unsigned integers of their width, 4-bit integers bytes, keys their u32 data\n"
@@ -414,7 +425,8 @@ const jx_command jx_command_run = {
     "equals +0 unless --bits.\n"
     "\n"
     "    jaxvet run model.json --inputs case.npz --expect case.npz\n"
-    "    jaxvet run model.json --set b=3 --fill random:1 --outputs out.npz\n",
+    "    jaxvet run model.json --set b=3 --fill random:1 --outputs out.npz\n"
+    "    jaxvet run model.json --shape 3,3,6 --shape 'args[1]=(6,)'\n",
     options,
     sizeof options / sizeof *options,
     run,

@@ -3,6 +3,8 @@
 
 #include "frontend/base/file.h"
 #include "frontend/base/vec.h"
+#include "frontend/ir/dim_spec.h"
+#include "frontend/ir/signature.h"
 #include "runtime/plan.h"
 
 #include <errno.h>
@@ -85,6 +87,120 @@ bool jx_inputs_sizes(const jx_program *program, const jx_texts *set,
     return all != NULL;
 }
 
+/* -- shapes --------------------------------------------------------------- */
+
+/* One shape per input; NULL where none is given. */
+typedef struct shape_table {
+    const jx_program *program;
+    int *ranks;
+    const int64_t **at;
+} shape_table;
+
+/* "args[0]=3,4": which input, and where its shape begins.  -1: a shape alone. */
+static int named_input(const jx_program *program, const char *word,
+                       const char **shape)
+{
+    jx_buffer name = {0};
+    int found = -1;
+
+    *shape = word;
+    for (int i = 0; found < 0 && i < program->entry.jaxpr->nins; i++) {
+        jx_buffer_clear(&name);
+        jx_input_print(program, i, &name);
+        if (!strncmp(word, jx_buffer_text(&name), name.length) &&
+            word[name.length] == '=') {
+            found = i;
+            *shape = word + name.length + 1;
+        }
+    }
+    jx_buffer_free(&name);
+    return found;
+}
+
+/* The numbers of a shape. */
+static bool read_shape(shape_table *s, int input, const char *word, const char *text)
+{
+    jx_ctx *ctx = s->program->ctx;
+    jx_dim_spec_error error;
+    jx_dim_shape shape;
+    int64_t *sizes;
+
+    if (!jx_dim_spec_read(s->program->dims, text, 0, NULL, &shape, &error))
+        return jx_fail(ctx, JX_E_USAGE, NULL, word, "column %zu: expected %s",
+                       error.column + (size_t)(text - word), error.expected);
+    sizes = JX_NEW_ARRAY(ctx->arena, shape.rank + 1, int64_t);
+    for (int i = 0; sizes && i < shape.rank; i++)
+        if (!jx_dim_is_int(shape.dims[i], &sizes[i]))
+            return jx_fail(ctx, JX_E_USAGE, NULL, word,
+                           "expected numbers, as in 3,4");
+    s->ranks[input] = shape.rank;
+    s->at[input] = sizes;
+    return sizes != NULL;
+}
+
+static bool add_shape(shape_table *s, const char *word, int *next)
+{
+    int nins = s->program->entry.jaxpr->nins, input;
+    const char *text;
+
+    input = named_input(s->program, word, &text);
+    if (input < 0 && strchr(word, '='))
+        return jx_fail(s->program->ctx, JX_E_USAGE, NULL, word,
+                       "no input has that name; jaxvet info lists them");
+    if (input < 0)
+        input = (*next)++;
+    if (input >= nins)
+        return jx_fail(s->program->ctx, JX_E_USAGE, NULL, word,
+                       "the program takes %d inputs", nins);
+    if (s->at[input])
+        return jx_fail(s->program->ctx, JX_E_USAGE, NULL, word,
+                       "this input has a shape already");
+    return read_shape(s, input, word, text);
+}
+
+/* Inputs without a shape have the one that is declared, if that has only
+ * numbers. */
+static bool complete(shape_table *s)
+{
+    for (int i = 0; i < s->program->entry.jaxpr->nins; i++) {
+        const jx_aval *aval = jx_input_aval(s->program, i);
+        int64_t *sizes = JX_NEW_ARRAY(s->program->ctx->arena,
+                                      aval->rank + 1, int64_t);
+        jx_buffer name = {0};
+
+        if (s->at[i] || aval->kind != JX_AVAL_ARRAY)
+            continue;
+        jx_input_print(s->program, i, &name);
+        for (int k = 0; sizes && k < aval->rank; k++)
+            if (!jx_dim_is_int(aval->shape[k], &sizes[k]))
+                jx_fail(s->program->ctx, JX_E_USAGE, NULL,
+                        jx_buffer_text(&name),
+                        "has symbolic sizes and needs a --shape");
+        jx_buffer_free(&name);
+        s->ranks[i] = aval->rank;
+        s->at[i] = sizes;
+    }
+    return jx_ok(s->program->ctx);
+}
+
+bool jx_inputs_shapes(const jx_program *program, const jx_texts *given,
+                      const jx_texts *set, int *nbindings,
+                      const jx_binding **bindings)
+{
+    int nins = program->entry.jaxpr->nins, next = 0, nfixed;
+    shape_table s = {program, JX_NEW_ARRAY(program->ctx->arena, nins + 1, int),
+                JX_NEW_ARRAY(program->ctx->arena, nins + 1, const int64_t *)};
+    const jx_binding *fixed;
+
+    if (!s.ranks || !s.at || !jx_inputs_sizes(program, set, &nfixed, &fixed))
+        return false;
+    for (int i = 0; i < given->count; i++)
+        if (!add_shape(&s, given->at[i], &next))
+            return false;
+    return complete(&s) && jx_plan_solve(program, s.ranks, s.at, nfixed, fixed,
+                                         nbindings, bindings);
+}
+
 /* -- arrays --------------------------------------------------------------- */
 
 const char *jx_inputs_descr(jx_dtype dtype)
@@ -149,8 +265,8 @@ static bool solve(const jx_program *program, const jx_npy *const *arrays,
         ranks[i] = entry->vars[entry->nconsts + i]->aval->rank;
         shapes[i] = arrays[i]->shape;
     }
-    return jx_plan_solve(program, &program->entry, ranks, shapes, nfixed, fixed,
-                         nbindings, bindings);
+    return jx_plan_solve(program, ranks, shapes, nfixed, fixed, nbindings,
+                         bindings);
 }
 
 static bool read_npz(const jx_program *program, const char *path,

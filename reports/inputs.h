@@ -11,6 +11,13 @@
 bool jx_inputs_sizes(const jx_program *program, const jx_texts *set,
                      int *nbindings, const jx_binding **bindings);
 
+/* The sizes that give the program's inputs these shapes: `--shape 3,4` in the
+ * order of inputs, or `--shape "args[1]=(3, 4)"`.  Inputs whose sizes are
+ * numbers may be left out.  Sizes of `set` stay.  False with an error. */
+bool jx_inputs_shapes(const jx_program *program, const jx_texts *shapes,
+                      const jx_texts *set, int *nbindings,
+                      const jx_binding **bindings);
+
 /* How an array of this dtype is spelled in an npz: numpy's descr, where numpy
  * has no such dtype the unsigned integer of its width. */
 const char *jx_inputs_descr(jx_dtype dtype);

@@ -1,6 +1,7 @@
 /* settle.c - see settle.h. */
 #include "reports/settle.h"
 #include "analyzer/asking.h"
+#include "frontend/ir/scope.h"
 
 #include <string.h>
 
@@ -89,10 +90,7 @@ static jx_prover *new_prover(settler *s, int scope)
     if (!to)
         return NULL;
     for (int i = 0; i < count; i++)
-        to[i] =
-            (jx_constraint){from->constraints[i].lhs,
-                            from->constraints[i].equal ? JX_REL_EQ : JX_REL_GE,
-                            from->constraints[i].rhs};
+        to[i] = jx_constraint_of_scope(&from->constraints[i]);
     return jx_prover_new(program->ctx, program->dims, to, count, &options);
 }
 
@@ -246,7 +244,7 @@ static bool are_admissible(const settler *s, int scope, int64_t size)
         const jx_scope_constraint *c = &in->constraints[i];
         if (!jx_dim_eval(c->lhs, all_alike, &size, &lhs) ||
             !jx_dim_eval(c->rhs, all_alike, &size, &rhs) ||
-            (c->equal ? lhs != rhs : lhs < rhs))
+            !jx_scope_holds(c, lhs, rhs))
             return false;
     }
     return size >= s->program->base;
@@ -313,17 +311,6 @@ static void suggest(settler *s, jx_claim *claim, const jx_answer *answer)
     jx_buffer_free(&text);
 }
 
-static void put_constraint(jx_buffer *to, const jx_scope_constraint *c)
-{
-    if (c->text && *c->text) {
-        jx_buffer_puts(to, c->text);
-        return;
-    }
-    jx_dim_print(c->lhs, to);
-    jx_buffer_puts(to, c->equal ? " == " : " >= ");
-    jx_dim_print(c->rhs, to);
-}
-
 static const char *why_contradicting(settler *s, int scope,
                                      const jx_answer *answer)
 {
@@ -336,7 +323,7 @@ static const char *why_contradicting(settler *s, int scope,
     for (int i = 0; from && i < answer->ncore; i++) {
         jx_buffer_puts(&text, i ? ", " : ": ");
         if (answer->core[i] >= 0 && answer->core[i] < from->nconstraints)
-            put_constraint(&text, &from->constraints[answer->core[i]]);
+            jx_scope_print(&from->constraints[answer->core[i]], &text);
     }
     kept = jx_arena_string(s->program->ctx->arena, jx_buffer_text(&text),
                            text.length);

@@ -44,14 +44,15 @@ const jx_port *jx_plan_out(const jx_plan *plan, int i);
 size_t jx_plan_memory(const jx_plan *plan); /* bytes of a run's own buffers */
 int jx_plan_nops(const jx_plan *plan); /* operations, in loops too */
 
-/* The values of the dim variables that make the jaxpr's input avals have these
- * shapes (the logical ones: a key's without its trailing axis), and that the
- * program's constraints allow.  Bindings that are given in *options stay fixed.
- * Fills *bindings (arena of the program).  False with an error that names the
- * input and axis, or the variables that no input determines. */
-bool jx_plan_solve(const jx_program *program, const jx_closed *closed,
-                   const int *ranks, const int64_t *const *shapes,
-                   int nfixed, const jx_binding *fixed, int *nbindings,
+/* The values of the dim variables that make the program's inputs have these
+ * shapes (the logical ones: a key's without its trailing axis), and that its
+ * constraints allow.  Those of `fixed` stay as they are.  Fills *bindings (arena
+ * of the program).  False with an error that names the input and axis, what is
+ * declared there and where the values that it depends on came from; or the
+ * variables that no size determines; or the constraint that is broken. */
+bool jx_plan_solve(const jx_program *program, const int *ranks,
+                   const int64_t *const *shapes, int nfixed,
+                   const jx_binding *fixed, int *nbindings,
                    const jx_binding **bindings);
 /* Checks the constraints of the program's scopes, and that variables reach the
  * base, under an assignment. */

@@ -1,18 +1,33 @@
 /* sizes.c - the values of dim variables from the shapes of arrays.
  *
- * As in JAX (document on shape polymorphism, "variables must be solvable"), one
- * unknown at a time: a size that is linear in its only unknown variable gives
- * that variable, until nothing more follows. */
+ * The steps are those of solution.h, in JAX's order, so that the same size is
+ * blamed.  Where JAX stops, a size that becomes linear once known values stand
+ * in it is used too (`a*b` with a known a). */
 #include "runtime/plan.h"
 
 #include "frontend/base/vec.h"
+#include "frontend/ir/scope.h"
+#include "frontend/ir/signature.h"
+#include "frontend/ir/solution.h"
 
 #include <stdio.h>
 
+/* A step of the solution and the size that the caller's array has there. */
+typedef struct equation {
+    jx_size_step step;
+    int64_t size;
+} equation;
+
+/* A variable's value, and the size that gave it (NULL: the caller). */
+typedef struct known {
+    jx_binding binding;
+    const equation *from;
+} known;
+
 typedef struct solving {
     const jx_program *program;
-    const jx_jaxpr *jaxpr;
-    JX_VEC(jx_binding) known;
+    const int64_t *const *shapes;
+    JX_VEC(known) known;
 } solving;
 
 static jx_ctx *ctx_of(const solving *s)
@@ -20,47 +35,187 @@ static jx_ctx *ctx_of(const solving *s)
     return s->program->ctx;
 }
 
-static const char *text_of(const solving *s, const jx_dim *dim)
+static const known *find(const solving *s, const jx_dim_atom *var)
 {
-    jx_buffer text = {0};
-
-    jx_dim_print(dim, &text);
-    const char *kept =
-        jx_arena_string(ctx_of(s)->arena, jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
-    return kept ? kept : "";
-}
-
-static bool wrong(const solving *s, int input, int axis, const char *what,
-                  int64_t size, const jx_dim *dim)
-{
-    char place[64];
-
-    snprintf(place, sizeof place, "input %d, axis %d", input, axis);
-    return jx_fail(ctx_of(s), JX_E_INPUT, s->program->path, place,
-                   "has size %lld, but the program's is %s: %s",
-                   (long long)size, text_of(s, dim), what);
+    for (size_t i = 0; i < s->known.count; i++)
+        if (s->known.at[i].binding.var == var)
+            return &s->known.at[i];
+    return NULL;
 }
 
 static bool value_of(void *env, const jx_dim_atom *var, int64_t *value)
 {
-    const solving *s = env;
+    const known *k = find(env, var);
 
-    for (size_t i = 0; i < s->known.count; i++)
-        if (s->known.at[i].var == var) {
-            *value = s->known.at[i].value;
-            return true;
-        }
+    if (k)
+        *value = k->binding.value;
+    return k != NULL;
+}
+
+static bool all_known(const solving *s, const jx_dim *dim)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &count);
+
+    for (int i = 0; vars && i < count; i++)
+        if (!find(s, vars[i]))
+            return false;
+    return vars != NULL;
+}
+
+/* -- what a message says --------------------------------------------------- */
+
+static void put_axis(const solving *s, const equation *e, jx_buffer *to)
+{
+    jx_input_axis_print(s->program, e->step.input, e->step.axis, to);
+}
+
+/* "b = 3 from args[0].shape[0]" */
+static void put_known(const solving *s, const known *k, jx_buffer *to)
+{
+    jx_buffer_printf(to, "%s = %lld", k->binding.var->name,
+                     (long long)k->binding.value);
+    if (!k->from)
+        return;
+    jx_buffer_puts(to, " from ");
+    put_axis(s, k->from, to);
+    if (k->binding.value == k->from->size)
+        return;
+    jx_buffer_printf(to, " = %lld, declared ", (long long)k->from->size);
+    jx_dim_print(k->from->step.dim, to);
+}
+
+static bool names(const solving *s, int count, const jx_dim *const *dims,
+                  const jx_dim_atom *var)
+{
+    for (int i = 0; i < count; i++) {
+        int n = 0;
+        const jx_dim_atom *const *vars =
+            jx_dim_vars(s->program->dims, dims[i], &n);
+        for (int k = 0; vars && k < n; k++)
+            if (vars[k] == var)
+                return true;
+    }
     return false;
 }
+
+/* The variables of these dims as far as they are known, with their origins. */
+static void put_origins(const solving *s, int count, const jx_dim *const *dims,
+                        jx_buffer *to)
+{
+    const char *before = "; ";
+
+    for (size_t i = 0; i < s->known.count; i++) {
+        if (!names(s, count, dims, s->known.at[i].binding.var))
+            continue;
+        jx_buffer_puts(to, before);
+        put_known(s, &s->known.at[i], to);
+        before = ", ";
+    }
+}
+
+/* Fails with the text, which is freed. */
+static bool fail_with(const solving *s, const char *place, jx_buffer *text)
+{
+    jx_fail(ctx_of(s), JX_E_INPUT, s->program->path, place, "%s",
+            jx_buffer_text(text));
+    jx_buffer_free(text);
+    return false;
+}
+
+/* The size does not fit; `why` says what would be needed and is freed. */
+static bool wrong(const solving *s, const equation *e, jx_buffer *why)
+{
+    const jx_aval *aval = jx_input_aval(s->program, e->step.input);
+    jx_buffer text = {0}, place = {0};
+
+    put_axis(s, e, &place);
+    jx_buffer_printf(&text, "is %lld, ", (long long)e->size);
+    jx_buffer_puts(&text, jx_buffer_text(why));
+    jx_buffer_puts(&text, " (the program's ");
+    jx_input_spec_print(s->program, e->step.input, &text);
+    put_origins(s, aval->rank, aval->shape, &text);
+    jx_buffer_putc(&text, ')');
+    fail_with(s, jx_buffer_text(&place), &text);
+    jx_buffer_free(&place);
+    jx_buffer_free(why);
+    return false;
+}
+
+static void put_declared(const equation *e, jx_buffer *to)
+{
+    jx_buffer_puts(to, "declared ");
+    jx_dim_print(e->step.dim, to);
+}
+
+static bool indivisible(const solving *s, const equation *e,
+                        const jx_dim_atom *var, jx_int factor, jx_int rest)
+{
+    jx_buffer why = {0};
+    jx_int quotient, remainder;
+
+    put_declared(e, &why);
+    jx_buffer_printf(&why, ": no `%s` gives that, since ", var->name);
+    jx_int_print((jx_int)e->size - rest, &why);
+    jx_buffer_puts(&why, " divided by ");
+    jx_int_print(factor, &why);
+    if (jx_int_floordiv((jx_int)e->size - rest, factor, &quotient,
+                        &remainder)) {
+        jx_buffer_puts(&why, " has remainder ");
+        jx_int_print(remainder, &why);
+    }
+    return wrong(s, e, &why);
+}
+
+static bool out_of_range(const solving *s, const equation *e,
+                         const jx_dim_atom *var, jx_int value)
+{
+    jx_buffer why = {0};
+
+    put_declared(e, &why);
+    jx_buffer_printf(&why, ": so `%s` would be ", var->name);
+    jx_int_print(value, &why);
+    if (value < s->program->base)
+        jx_buffer_printf(&why, ", expected at least %lld",
+                         (long long)s->program->base);
+    else
+        jx_buffer_puts(&why, ", expected a 64-bit integer");
+    return wrong(s, e, &why);
+}
+
+static bool inconsistent(const solving *s, const equation *e, int64_t value)
+{
+    jx_buffer why = {0};
+    int64_t number;
+
+    if (jx_dim_is_int(e->step.dim, &number)) {
+        jx_buffer_printf(&why, "expected %lld", (long long)number);
+        return wrong(s, e, &why);
+    }
+    put_declared(e, &why);
+    jx_buffer_printf(&why, ", which is %lld", (long long)value);
+    return wrong(s, e, &why);
+}
+
+static bool without_value(const solving *s, const equation *e)
+{
+    jx_buffer why = {0};
+
+    put_declared(e, &why);
+    jx_buffer_puts(&why, ", which has no value: a divisor is 0, or it does not "
+                         "fit in 64 bits");
+    return wrong(s, e, &why);
+}
+
+/* -- solving --------------------------------------------------------------- */
 
 /* The dim with all known variables replaced. */
 static const jx_dim *reduce(const solving *s, const jx_dim *dim)
 {
     for (size_t i = 0; i < s->known.count && dim; i++)
         dim = jx_dim_substitute(
-            s->program->dims, dim, s->known.at[i].var,
-            jx_dim_int(s->program->dims, s->known.at[i].value));
+            s->program->dims, dim, s->known.at[i].binding.var,
+            jx_dim_int(s->program->dims, s->known.at[i].binding.value));
     return dim;
 }
 
@@ -88,76 +243,93 @@ static bool linear(const jx_dim *dim, const jx_dim_atom **var, jx_int *factor,
     return *var != NULL;
 }
 
-/* Uses one size.  Sets *learned when it gives a variable; false when no value
- * of it can fit. */
-static bool use(solving *s, int input, int axis, const jx_dim *whole,
-                int64_t size, bool *learned)
+static equation *equation_of(solving *s, const jx_size_step *step)
 {
-    const jx_dim *dim = reduce(s, whole);
+    equation *e = JX_NEW(ctx_of(s)->arena, equation);
+
+    if (e)
+        *e = (equation){*step, s->shapes[step->input][step->axis]};
+    return e;
+}
+
+/* factor*var + rest == size */
+static bool learn(solving *s, const equation *e, const jx_dim_atom *var,
+                  jx_int factor, jx_int rest)
+{
+    jx_int off, value;
+
+    if (__builtin_sub_overflow((jx_int)e->size, rest, &off))
+        return without_value(s, e);
+    if (off % factor != 0)
+        return indivisible(s, e, var, factor, rest);
+    value = off / factor;
+    if (value < s->program->base || value > INT64_MAX)
+        return out_of_range(s, e, var, value);
+    JX_PUSH(ctx_of(s)->arena, &s->known, (known){{var, (int64_t)value}, e});
+    return true;
+}
+
+/* Compares a size whose variables are all known. */
+static bool compare(const solving *s, const equation *e)
+{
+    int64_t value;
+
+    if (!jx_dim_eval(e->step.dim, value_of, (void *)s, &value))
+        return without_value(s, e);
+    return value == e->size || inconsistent(s, e, value);
+}
+
+static bool take_step(solving *s, const jx_size_step *step)
+{
+    const equation *e = equation_of(s, step);
+    jx_int rest;
+
+    if (!e)
+        return false;
+    if (!step->var)
+        return compare(s, e);
+    if (!jx_dim_eval_wide(step->rest, value_of, s, &rest))
+        return without_value(s, e);
+    return learn(s, e, step->var, step->factor, rest);
+}
+
+/* Uses a size that JAX leaves alone, if it is linear once the known values
+ * stand in it.  Sets *learned; false with an error. */
+static bool use_open(solving *s, const jx_size_step *step, bool *learned)
+{
+    const jx_dim *dim = reduce(s, step->dim);
     const jx_dim_atom *var;
     jx_int factor, rest;
 
-    if (!dim || !linear(dim, &var, &factor, &rest))
+    *learned = dim && linear(dim, &var, &factor, &rest);
+    if (!*learned)
         return true;
-    jx_int off = (jx_int)size - rest;
-    if (off % factor != 0)
-        return wrong(s, input, axis, "no whole number fits", size, whole);
-    jx_int value = off / factor;
-    if (value < s->program->base)
-        return wrong(s, input, axis, "its variable would be too small", size,
-                     whole);
-    if (value > INT64_MAX)
-        return wrong(s, input, axis, "its variable would be too large", size,
-                     whole);
-    JX_PUSH(ctx_of(s)->arena, &s->known, (jx_binding){var, (int64_t)value});
-    *learned = true;
-    return true;
+    const equation *e = equation_of(s, step);
+    return e && learn(s, e, var, factor, rest);
 }
 
-typedef bool visit(solving *s, int input, int axis, const jx_dim *dim,
-                   int64_t size, bool *flag);
-
-static bool each_size(solving *s, const int *ranks,
-                      const int64_t *const *shapes, visit *visitor, bool *flag)
+/* Names the variables that stay unknown, and the sizes that have them. */
+static bool unsolved(const solving *s, const jx_solution *left)
 {
-    for (int i = 0; i < s->jaxpr->nins; i++) {
-        const jx_aval *aval = s->jaxpr->vars[s->jaxpr->nconsts + i]->aval;
-        if (aval->kind != JX_AVAL_ARRAY)
-            continue;
-        if (ranks[i] != aval->rank) {
-            char place[32];
-            snprintf(place, sizeof place, "input %d", i);
-            return jx_fail(ctx_of(s), JX_E_INPUT, s->program->path, place,
-                           "has %d axes, the program's has %d", ranks[i],
-                           aval->rank);
-        }
-        for (int k = 0; k < aval->rank; k++)
-            if (!visitor(s, i, k, aval->shape[k], shapes[i][k], flag))
-                return false;
+    jx_buffer text = {0};
+
+    jx_buffer_puts(&text, "can't solve for ");
+    for (int i = 0; i < left->nunsolved; i++)
+        jx_buffer_printf(&text, "%s`%s`", i ? ", " : "",
+                         left->unsolved[i]->name);
+    jx_buffer_puts(&text, ": only a size that is linear in one unknown gives "
+                          "its value, and ");
+    for (int i = 0; i < left->nopen; i++) {
+        const jx_size_step *open = &left->open[i];
+        jx_buffer_puts(&text, i ? ", " : "");
+        jx_input_axis_print(s->program, open->input, open->axis, &text);
+        jx_buffer_printf(&text, " = %lld is declared ",
+                         (long long)s->shapes[open->input][open->axis]);
+        jx_dim_print(open->dim, &text);
     }
-    return true;
-}
-
-static bool check_size(solving *s, int input, int axis, const jx_dim *dim,
-                       int64_t size, bool *flag)
-{
-    int64_t value;
-    int count = 0;
-
-    (void)flag;
-    if (jx_dim_eval(dim, value_of, s, &value))
-        return value == size ||
-               wrong(s, input, axis, "that does not fit the other sizes", size,
-                     dim);
-    const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &count);
-    for (int i = 0; i < count; i++)
-        if (!value_of(s, vars[i], &value))
-            return jx_fail(
-                ctx_of(s), JX_E_INPUT, s->program->path, NULL,
-                "the variable %s can't be solved for: it appears only in sizes "
-                "that are not linear in it, as in %s; give it with --set %s=N",
-                vars[i]->name, text_of(s, dim), vars[i]->name);
-    return wrong(s, input, axis, "it has no value at these sizes", size, dim);
+    jx_buffer_puts(&text, "; give it with --set NAME=SIZE, or let the program "
+                          "take an array of shape (0, NAME)");
+    return fail_with(s, NULL, &text);
 }
 
 /* -- constraints ---------------------------------------------------------- */
@@ -165,32 +337,25 @@ static bool check_size(solving *s, int input, int axis, const jx_dim *dim,
 typedef enum outcome { BROKEN, HOLDS, UNKNOWN } outcome;
 
 /* Unknown: a variable has no value (it belongs to no input). */
-static outcome side(solving *s, const jx_dim *dim, int64_t *value)
+static outcome side(const solving *s, const jx_dim *dim, int64_t *value)
 {
-    int count = 0;
-    const jx_dim_atom *const *vars;
-
-    if (jx_dim_eval(dim, value_of, s, value))
+    if (jx_dim_eval(dim, value_of, (void *)s, value))
         return HOLDS;
-    vars = jx_dim_vars(s->program->dims, dim, &count);
-    for (int i = 0; i < count; i++)
-        if (!value_of(s, vars[i], value))
-            return UNKNOWN;
-    return BROKEN;
+    return all_known(s, dim) ? BROKEN : UNKNOWN;
 }
 
-static outcome judge(solving *s, const jx_scope_constraint *c)
+static outcome judge(const solving *s, const jx_scope_constraint *c)
 {
     int64_t a, b;
     outcome left = side(s, c->lhs, &a), right = side(s, c->rhs, &b);
 
     if (left != HOLDS || right != HOLDS)
         return left == BROKEN || right == BROKEN ? BROKEN : UNKNOWN;
-    return (c->equal ? a == b : a >= b) ? HOLDS : BROKEN;
+    return jx_scope_holds(c, a, b) ? HOLDS : BROKEN;
 }
 
 /* The first constraint that does not hold, or NULL. */
-static const jx_scope_constraint *broken(solving *s)
+static const jx_scope_constraint *broken(const solving *s)
 {
     for (int i = 0; i < s->program->nscopes; i++)
         for (int k = 0; k < s->program->scopes[i].nconstraints; k++)
@@ -202,7 +367,7 @@ static const jx_scope_constraint *broken(solving *s)
 static void take(solving *s, int n, const jx_binding *bindings)
 {
     for (int i = 0; i < n; i++)
-        JX_PUSH(ctx_of(s)->arena, &s->known, bindings[i]);
+        JX_PUSH(ctx_of(s)->arena, &s->known, (known){bindings[i], NULL});
 }
 
 bool jx_plan_admissible(const jx_program *program, int nbindings,
@@ -217,28 +382,23 @@ bool jx_plan_admissible(const jx_program *program, int nbindings,
     return !broken(&s);
 }
 
-static const char *sizes_text(const solving *s)
-{
-    jx_buffer text = {0};
-
-    for (size_t i = 0; i < s->known.count; i++)
-        jx_buffer_printf(&text, "%s%s = %lld", i ? ", " : "",
-                         s->known.at[i].var->name,
-                         (long long)s->known.at[i].value);
-    const char *kept =
-        jx_arena_string(ctx_of(s)->arena, jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
-    return kept ? kept : "";
-}
-
 /* False with an error if a constraint is broken. */
-static bool none_broken(solving *s)
+static bool none_broken(const solving *s)
 {
     const jx_scope_constraint *c = broken(s);
+    jx_buffer text = {0};
+    int64_t lhs, rhs;
 
-    return !c || jx_fail(ctx_of(s), JX_E_INPUT, s->program->path, NULL,
-                         "the sizes %s break the constraint %s", sizes_text(s),
-                         c->text ? c->text : "that was declared");
+    if (!c)
+        return true;
+    jx_buffer_puts(&text, "the constraint `");
+    jx_scope_print(c, &text);
+    jx_buffer_puts(&text, "` does not hold");
+    if (side(s, c->lhs, &lhs) == HOLDS && side(s, c->rhs, &rhs) == HOLDS)
+        jx_buffer_printf(&text, ": %lld %s %lld is false", (long long)lhs,
+                         jx_scope_relation(c), (long long)rhs);
+    put_origins(s, 2, (const jx_dim *const[]){c->lhs, c->rhs}, &text);
+    return fail_with(s, NULL, &text);
 }
 
 bool jx_plan_admit(const jx_program *program, int nbindings,
@@ -256,25 +416,96 @@ bool jx_plan_admit(const jx_program *program, int nbindings,
     return none_broken(&s);
 }
 
-bool jx_plan_solve(const jx_program *program, const jx_closed *closed,
-                   const int *ranks, const int64_t *const *shapes, int nfixed,
+/* -- the whole ------------------------------------------------------------- */
+
+static bool check_rank(const solving *s, int input, int rank)
+{
+    jx_buffer place = {0}, text = {0};
+    const jx_aval *aval = jx_input_aval(s->program, input);
+
+    if (rank == aval->rank)
+        return true;
+    jx_input_print(s->program, input, &place);
+    jx_buffer_printf(&text, "has %d axes, expected %d (the program's ", rank,
+                     aval->rank);
+    jx_input_spec_print(s->program, input, &text);
+    jx_buffer_putc(&text, ')');
+    fail_with(s, jx_buffer_text(&place), &text);
+    jx_buffer_free(&place);
+    return false;
+}
+
+/* Ranks, and sizes that are numbers: JAX looks at these first. */
+static bool check_numbers(const solving *s, const int *ranks)
+{
+    int64_t number;
+
+    for (int i = 0; i < s->program->entry.jaxpr->nins; i++) {
+        const jx_aval *aval = jx_input_aval(s->program, i);
+        if (aval->kind != JX_AVAL_ARRAY)
+            continue;
+        if (!check_rank(s, i, ranks[i]))
+            return false;
+        for (int k = 0; k < aval->rank; k++)
+            if (jx_dim_is_int(aval->shape[k], &number) &&
+                number != s->shapes[i][k])
+                return inconsistent(
+                    s,
+                    &(equation){{.input = i, .axis = k, .dim = aval->shape[k]},
+                                s->shapes[i][k]},
+                    number);
+    }
+    return true;
+}
+
+static const jx_solution *solution_now(const solving *s)
+{
+    const jx_dim_atom **vars = JX_NEW_ARRAY(
+        ctx_of(s)->arena, s->known.count + 1, const jx_dim_atom *);
+
+    for (size_t i = 0; vars && i < s->known.count; i++)
+        vars[i] = s->known.at[i].binding.var;
+    return vars ? jx_solution_of(s->program, (int)s->known.count, vars) : NULL;
+}
+
+/* The steps of JAX's solution; then those that take more, one by one, each
+ * followed by what JAX can do with it. */
+static bool solve(solving *s)
+{
+    bool learned = true;
+
+    while (learned) {
+        const jx_solution *solution = solution_now(s);
+        if (!solution)
+            return false;
+        for (int i = 0; i < solution->nsteps; i++)
+            if (!take_step(s, &solution->steps[i]))
+                return false;
+        learned = false;
+        for (int i = 0; !learned && i < solution->nopen; i++)
+            if (!use_open(s, &solution->open[i], &learned))
+                return false;
+        if (!learned && solution->nunsolved)
+            return unsolved(s, solution);
+    }
+    return none_broken(s);
+}
+
+bool jx_plan_solve(const jx_program *program, const int *ranks,
+                   const int64_t *const *shapes, int nfixed,
                    const jx_binding *fixed, int *nbindings,
                    const jx_binding **bindings)
 {
-    solving s = {.program = program, .jaxpr = closed->jaxpr};
-    bool learned = true;
+    solving s = {.program = program, .shapes = shapes};
+    jx_binding *found;
 
     take(&s, nfixed, fixed);
-    while (learned) {
-        learned = false;
-        if (!each_size(&s, ranks, shapes, use, &learned))
-            return false;
-    }
-    if (!each_size(&s, ranks, shapes, check_size, &learned))
+    if (!check_numbers(&s, ranks) || !solve(&s))
         return false;
-    if (!none_broken(&s))
-        return false;
+    found = JX_NEW_ARRAY(program->ctx->arena, s.known.count + 1, jx_binding);
+    for (size_t i = 0; found && i < s.known.count; i++)
+        found[i] = s.known.at[i].binding;
     *nbindings = (int)s.known.count;
-    *bindings = s.known.at;
+    *bindings = found;
     return jx_ok(program->ctx);
 }

@@ -23,6 +23,7 @@ enum {
     MAX_TERMS = 1 << 13,
     MAX_PRODUCT = 1 << 16, /* terms multiplied out before collecting */
     MAX_POWER = 1 << 20,
+    MAX_REWRITTEN_POWER = 1 << 10,
     MAX_DIVISION_STEPS = 1 << 10,
 };
 
@@ -59,6 +60,8 @@ struct jx_dims {
     size_t nterms, terms_capacity;
     jx_dim_factor *factors;
     size_t factors_capacity;
+    jx_intern rules; /* by mono, see jx_dims_rewrite() */
+    int nrules;
 };
 
 static const mono *mono_of(const jx_dim_term *term)
@@ -407,6 +410,8 @@ static jx_dim_factor *room_for_factors(jx_dims *in, size_t count)
  * Arithmetic
  * ---------------------------------------------------------------------- */
 
+static const jx_dim *rewritten(jx_dims *in, const jx_dim *dim);
+
 jx_dims *jx_dims_new(jx_ctx *ctx)
 {
     jx_dims *in = JX_NEW(ctx->arena, jx_dims);
@@ -417,6 +422,7 @@ jx_dims *jx_dims_new(jx_ctx *ctx)
     jx_intern_init(&in->atoms, ctx->arena);
     jx_intern_init(&in->monos, ctx->arena);
     jx_intern_init(&in->dims, ctx->arena);
+    jx_intern_init(&in->rules, ctx->arena);
     in->one = keep_mono(in, NULL, 0);
     in->zero = keep_dim(in, NULL, 0);
     return in->one && in->zero ? in : NULL;
@@ -442,7 +448,7 @@ const jx_dim *jx_dim_of_atom(jx_dims *in, const jx_dim_atom *a)
     jx_dim_factor factor = {a, 1};
     const mono *m = a ? keep_mono(in, &factor, 1) : NULL;
 
-    return m ? dim_of_term(in, 1, m) : NULL;
+    return m ? rewritten(in, dim_of_term(in, 1, m)) : NULL;
 }
 
 const jx_dim_atom *jx_dim_var_atom(jx_dims *in, const char *name, int scope)
@@ -510,19 +516,30 @@ static const jx_dim *combine(jx_dims *in, const jx_dim *a, jx_int ka,
     return ok ? keep_dim(in, in->terms, in->nterms) : NULL;
 }
 
+/* What JAX gives back as it is, without a look at the rules: 0 added, or 1
+ * multiplied. */
 const jx_dim *jx_dim_add(jx_dims *in, const jx_dim *a, const jx_dim *b)
 {
-    return combine(in, a, 1, b, 1);
+    if (a == in->zero || b == in->zero)
+        return a == in->zero ? b : a;
+    return rewritten(in, combine(in, a, 1, b, 1));
 }
 
 const jx_dim *jx_dim_sub(jx_dims *in, const jx_dim *a, const jx_dim *b)
 {
-    return combine(in, a, 1, b, -1);
+    if (b == in->zero)
+        return a;
+    return rewritten(in, combine(in, a, 1, b, -1));
 }
 
 const jx_dim *jx_dim_neg(jx_dims *in, const jx_dim *a)
 {
-    return combine(in, a, -1, in->zero, 0);
+    return rewritten(in, combine(in, a, -1, in->zero, 0));
+}
+
+static const jx_dim *scaled(jx_dims *in, const jx_dim *a, jx_int by)
+{
+    return by == 1 ? a : rewritten(in, combine(in, a, by, in->zero, 0));
 }
 
 /* The product, or with sign -1 the quotient; NULL if that is no mono. */
@@ -586,9 +603,9 @@ const jx_dim *jx_dim_mul(jx_dims *in, const jx_dim *a, const jx_dim *b)
     if (!a || !b)
         return NULL;
     if (is_constant(a))
-        return combine(in, b, constant_term(a), in->zero, 0);
+        return scaled(in, b, constant_term(a));
     if (is_constant(b))
-        return combine(in, a, constant_term(b), in->zero, 0);
+        return scaled(in, a, constant_term(b));
     if ((int64_t)a->nterms * b->nterms > MAX_PRODUCT)
         return NULL;
     in->nterms = 0;
@@ -603,7 +620,20 @@ const jx_dim *jx_dim_mul(jx_dims *in, const jx_dim *a, const jx_dim *b)
                 !push_term(in, k, m))
                 return NULL;
         }
-    return collect(in);
+    return rewritten(in, collect(in));
+}
+
+/* One factor after the other, as JAX does it: rules may fire on the way. */
+static const jx_dim *pow_step_by_step(jx_dims *in, const jx_dim *a,
+                                      int64_t power)
+{
+    const jx_dim *result = a;
+
+    if (power > MAX_REWRITTEN_POWER)
+        return NULL;
+    for (int64_t i = 1; result && i < power; i++)
+        result = jx_dim_mul(in, result, a);
+    return power ? result : jx_dim_int(in, 1);
 }
 
 const jx_dim *jx_dim_pow(jx_dims *in, const jx_dim *a, int64_t power)
@@ -612,6 +642,8 @@ const jx_dim *jx_dim_pow(jx_dims *in, const jx_dim *a, int64_t power)
 
     if (!a || power < 0 || power > MAX_POWER)
         return NULL;
+    if (in->nrules)
+        return pow_step_by_step(in, a, power);
     while (result && power) {
         if (power & 1)
             result = jx_dim_mul(in, result, a);
@@ -650,7 +682,7 @@ static const jx_dim *quotient_term(jx_dims *in, const jx_dim *a,
         m = times(in, m, mono_of(&b->terms[0]), -1);
     if (!m || !jx_int_floordiv(lead->coefficient, by, &q, &r) || r)
         return NULL;
-    return dim_of_term(in, q, m);
+    return rewritten(in, dim_of_term(in, q, m));
 }
 
 /* a == b * quotient + remainder as JAX finds it: by leading terms, down to a
@@ -738,6 +770,95 @@ const jx_dim *jx_dim_apply(jx_dims *in, jx_atom_kind kind, const jx_dim *a,
     case JX_ATOM_VAR: break;
     }
     return NULL;
+}
+
+/* -------------------------------------------------------------------------
+ * Rewriting
+ * ---------------------------------------------------------------------- */
+
+/* coefficient*product, wherever it stands, is `after`. */
+typedef struct rule {
+    const mono *product;
+    jx_int coefficient;
+    const jx_dim *after;
+} rule;
+
+static bool same_product(const void *kept, const void *key)
+{
+    return ((const rule *)kept)->product == key;
+}
+
+/* The rule for k times the product, or NULL. */
+static const rule *rule_for(jx_dims *in, const mono *product, jx_int k)
+{
+    const rule *r = product ? jx_intern_find(&in->rules, product->id, product,
+                                             same_product)
+                            : NULL;
+
+    return r && k % r->coefficient == 0 ? r : NULL;
+}
+
+/* The dim without its term `i`, for which stands `times` * rule->after, each
+ * term multiplied by the product `by` (NULL: none). */
+static const jx_dim *replace_term(jx_dims *in, const jx_dim *dim, int i,
+                                  const rule *r, const mono *by)
+{
+    jx_int times_after = dim->terms[i].coefficient / r->coefficient, k;
+    bool ok = true;
+
+    in->nterms = 0;
+    for (int j = 0; ok && j < dim->nterms; j++)
+        if (j != i)
+            ok = push_term(in, dim->terms[j].coefficient,
+                           mono_of(&dim->terms[j]));
+    for (int j = 0; ok && j < r->after->nterms; j++) {
+        const jx_dim_term *t = &r->after->terms[j];
+        const mono *m = by ? times(in, mono_of(t), by, 1) : mono_of(t);
+
+        ok = m && !__builtin_mul_overflow(t->coefficient, times_after, &k) &&
+             push_term(in, k, m);
+    }
+    return ok ? collect(in) : NULL;
+}
+
+/* The dim as JAX has it after an operation: the first term that a rule fits, as
+ * a whole or by one of its factors, is rewritten, and no other. */
+static const jx_dim *rewritten(jx_dims *in, const jx_dim *dim)
+{
+    for (int i = 0; in->nrules && dim && i < dim->nterms; i++) {
+        const jx_dim_term *t = &dim->terms[i];
+        const rule *r = rule_for(in, mono_of(t), t->coefficient);
+
+        if (r)
+            return replace_term(in, dim, i, r, NULL);
+        for (int j = 0; t->nfactors > 1 && j < t->nfactors; j++) {
+            const mono *factor = keep_mono(in, &t->factors[j], 1);
+
+            r = rule_for(in, factor, t->coefficient);
+            if (r)
+                return replace_term(in, dim, i, r,
+                                    times(in, mono_of(t), factor, -1));
+        }
+    }
+    return dim;
+}
+
+bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after)
+{
+    rule *r;
+
+    if (!before || !after || before->nterms != 1 || is_constant(before) ||
+        jx_intern_find(&in->rules, mono_of(before->terms)->id,
+                       mono_of(before->terms), same_product))
+        return false;
+    r = JX_NEW(in->ctx->arena, rule);
+    if (!r)
+        return false;
+    *r = (rule){mono_of(before->terms), before->terms->coefficient, after};
+    if (!jx_intern_add(&in->rules, r->product->id, r))
+        return false;
+    in->nrules++;
+    return true;
 }
 
 /* -------------------------------------------------------------------------

@@ -50,6 +50,13 @@ const jx_dim *jx_dim_min(jx_dims *in, const jx_dim *a, const jx_dim *b);
 const jx_dim *jx_dim_divide_exactly(jx_dims *in, const jx_dim *a,
                                     const jx_dim *b);
 
+/* From now on the product `before` (one term: a coefficient and its factors) is
+ * written as `after` wherever a constructor makes it or a multiple of it, alone
+ * or (a single factor) within a larger product: what `before == after` means to
+ * JAX, which applies one rule once per operation.  False if `before` is no
+ * product, or has a rule.  Values agree only where the equality holds. */
+bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after);
+
 /* True, and sets *value, if the dim is a number (that fits). */
 bool jx_dim_is_wide(const jx_dim *dim, jx_int *value);
 bool jx_dim_is_int(const jx_dim *dim, int64_t *value);

@@ -10,7 +10,8 @@
  * JAX has no parentheses, `//` and `%`; a name with a path (`args[0].shape[1]`)
  * is how it names a dimension of an argument.  As in JAX, `floordiv(a, b)`
  * stands as written while `a // b` is simplified; a minus in front of a power
- * belongs to the whole of it. */
+ * belongs to the whole of it, and one in front of a sum to its first product.
+ * Operations are done in JAX's order, which shows where equalities rewrite. */
 #include "frontend/ir/dim.h"
 
 #include <string.h>
@@ -268,11 +269,17 @@ static const jx_dim *product(parser *p)
 static const jx_dim *sum(parser *p)
 {
     const jx_dim *dim;
+    bool negated;
 
     if (++p->depth > MAX_NESTING)
         return fail_at(p, p->pos, "less nesting (256 levels)");
-    take(p, '+');
+    negated = take(p, '-');
+    if (!negated)
+        take(p, '+');
+    size_t first = p->pos;
     dim = product(p);
+    if (negated && dim)
+        dim = checked(p, jx_dim_neg(p->in, dim), first);
     while (dim && (peek(p) == '+' || peek(p) == '-')) {
         bool minus = peek(p) == '-';
         size_t at = p->pos++;
@@ -281,8 +288,8 @@ static const jx_dim *sum(parser *p)
         if (!next)
             return NULL;
         dim = checked(p,
-                      minus ? jx_dim_sub(p->in, dim, next)
-                            : jx_dim_add(p->in, dim, next),
+                      jx_dim_add(p->in, dim,
+                                 minus ? jx_dim_neg(p->in, next) : next),
                       at);
     }
     p->depth--;

@@ -173,9 +173,10 @@ typedef struct jx_mesh {
     bool abstract;
 } jx_mesh;
 
-/* One declared constraint on symbolic dims: lhs >= rhs, or lhs == rhs. */
+/* One declared constraint on symbolic dims: lhs >= rhs, or lhs == rhs, or
+ * lhs != rhs (scope.h). */
 typedef struct jx_scope_constraint {
-    bool equal;
+    bool equal, differs;
     const jx_dim *lhs, *rhs;
     const char *text; /* as the user wrote it */
 } jx_scope_constraint;

@@ -285,9 +285,10 @@ static void read_constraint(jx_doc *d, const jx_node *at, int scope,
     jx_node kind = jx_node_item(at, 0), lhs = jx_node_item(at, 1);
     jx_node rhs = jx_node_item(at, 2), text = jx_node_item(at, 3);
     const char *name = jx_node_text(&d->walk, &kind);
-    if (strcmp(name, "geq") && strcmp(name, "eq"))
-        jx_node_fail(&d->walk, &kind, "expected \"geq\" or \"eq\"");
+    if (strcmp(name, "geq") && strcmp(name, "eq") && strcmp(name, "ne"))
+        jx_node_fail(&d->walk, &kind, "expected \"geq\", \"eq\" or \"ne\"");
     to->equal = !strcmp(name, "eq");
+    to->differs = !strcmp(name, "ne");
     to->lhs = jx_doc_dim_text(d, &lhs, scope);
     to->rhs = jx_doc_dim_text(d, &rhs, scope);
     to->text = jx_node_text(&d->walk, &text);

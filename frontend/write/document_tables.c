@@ -218,7 +218,10 @@ int jx_emit_scope(jx_emit *e, int scope)
     for (int i = 0; i < s->nconstraints; i++) {
         const jx_scope_constraint *c = &s->constraints[i];
         jx_buffer_puts(&text, i ? ",[" : "\"constraints\":[[");
-        jx_buffer_printf(&text, "\"%s\",", c->equal ? "eq" : "geq");
+        jx_buffer_printf(&text, "\"%s\",",
+                         c->equal     ? "eq"
+                         : c->differs ? "ne"
+                                      : "geq");
         jx_emit_dim_text(c->lhs, &text);
         jx_buffer_putc(&text, ',');
         jx_emit_dim_text(c->rhs, &text);

@@ -47,3 +47,47 @@ complains 'memory\|budget'
 expect 2 run
 expect 2 run "$program" "$program"
 expect 2 run "$program" --set b=2 --fill ones
+
+# Sizes from shapes: what JAX asserts at a call, with the numbers.
+cat >"$work/b_b_2d.jaxpr" <<'EOF'
+{ lambda ; a:f32[b,b,2*d]. let c:f32[b,b,2*d] = sin a in (c,) }
+EOF
+expect 0 run "$work/b_b_2d.jaxpr" --shape '(3, 3, 6)' --fill zeros
+prints '^out0 f32\[3,3,6\]'
+expect 3 run "$work/b_b_2d.jaxpr" --shape 3,3,5
+complains 'args\[0\].shape\[2\]: is 5, declared 2\*d: no `d` gives that, since 5 divided by 2 has remainder 1 (the program.s args\[0\].shape = (b, b, 2\*d); b = 3 from args\[0\].shape\[0\])$'
+expect 3 run "$work/b_b_2d.jaxpr" --shape 3,4,6
+complains 'args\[0\].shape\[1\]: is 4, declared b, which is 3 (.*; b = 3 from args\[0\].shape\[0\])$'
+expect 3 run "$work/b_b_2d.jaxpr" --shape 0,0,6
+complains 'shape\[0\]: is 0, declared b: so `b` would be 0, expected at least 1'
+expect 3 run "$work/b_b_2d.jaxpr" --shape 3,3,0
+complains 'shape\[2\]: is 0, declared 2\*d: so `d` would be 0, expected at least 1'
+expect 3 run "$work/b_b_2d.jaxpr" --shape 3,3
+complains 'args\[0\]: has 2 axes, expected 3'
+expect 3 run "$work/b_b_2d.jaxpr" --shape 3,3,6 --set b=4
+complains 'shape\[0\]: is 3, declared b, which is 4'
+expect 2 run "$work/b_b_2d.jaxpr" --shape 3,3,b
+expect 2 run "$work/b_b_2d.jaxpr" --shape '(3,3'
+complains 'column 5: expected .).'
+expect 2 run "$work/b_b_2d.jaxpr" --shape 3,3,6 --shape 3,3,6
+expect 2 run "$work/b_b_2d.jaxpr" --shape 'args[1]=3'
+expect 2 run "$work/b_b_2d.jaxpr" --shape 3,3,6 --inputs x.npz
+
+# A product of a known and an unknown is more than JAX solves; a^2 is too much.
+cat >"$work/product.jaxpr" <<'EOF'
+{ lambda ; a:f32[a*b] b:f32[a,3] c:f32[b + a]. let d:f32[a*b] = sin a in (d,) }
+EOF
+expect 0 run "$work/product.jaxpr" --shape 6 --shape 'args[2]=5' --shape 'args[1]=2,3'
+prints '^out0 f32\[6\]'
+expect 3 run "$work/product.jaxpr" --shape 7 --shape 'args[2]=5' --shape 'args[1]=2,3'
+complains 'args\[0\].shape\[0\]: is 7, declared a\*b, which is 6 (.*; a = 2 from args\[1\].shape\[0\], b = 3 from args\[2\].shape\[0\] = 5, declared b + a)'
+expect 2 run "$work/product.jaxpr" --shape 6 --shape 2,3
+complains 'args\[2\]: has symbolic sizes and needs a --shape'
+cat >"$work/square.jaxpr" <<'EOF'
+{ lambda ; a:f32[a^2]. let b:f32[a^2] = sin a in (b,) }
+EOF
+expect 3 run "$work/square.jaxpr" --shape 9
+complains 'can.t solve for `a`: .*args\[0\].shape\[0\] = 9 is declared a^2'
+expect 0 run "$work/square.jaxpr" --shape 9 --set a=3
+expect 3 run "$work/square.jaxpr" --shape 9 --set a=2
+complains 'is 9, declared a^2, which is 4'

@@ -149,7 +149,7 @@ static const refusal refusals[] = {
     {"[\"b\",3]", "[\"b\",-3]", "/avals/0/sh/1", "from 0"},
     {"[\"b\",3]", "[\"2*\",3]", "/avals/0/sh/0", "column"},
     {"[\"b\",3]", "[\"b\",99999999999999999999]", "byte ", "64 bits"},
-    {"\"geq\"", "\"gt\"", "/scopes/0/constraints/0/0", "\"geq\" or \"eq\""},
+    {"\"geq\"", "\"gt\"", "/scopes/0/constraints/0/0", "\"geq\", \"eq\" or \"ne\""},
     {"\"dt\":\"f32\"},", "\"dt\":\"f31\"},", "/avals/1/dt", "unknown dtype"},
     {"\"dt\":\"f32\"},", "\"weak\":true},", "/avals/1", "a key \"dt\""},
     {"\"dt\":\"f32\"},", "\"dt\":\"f32\",\"k\":\"ref\"},", "/avals/1",
