@@ -321,3 +321,64 @@ def test_main_can_be_called(module, capsys, monkeypatch):
     assert _cli.main(["dump", "shown:Held.fun", "--arg", "f32[2]"]) == 0
     assert json.load(io.StringIO(capsys.readouterr().out))["entry"][
         "name"] == "fun"
+
+
+# -- traces at sizes, on the command line
+
+@pytest.fixture
+def sized(tmp_path):
+    (tmp_path / "sized.py").write_text(
+        "import jax\n"
+        "def fun(x):\n"
+        "    return x * x.shape[0]\n"
+        "jitted = jax.jit(fun)\n")
+    return tmp_path
+
+
+def retraces(document):
+    return [row["sizes"] for row in
+            json.loads(document).get("retraces", ())]
+
+
+@pytest.mark.parametrize("options, sizes", [
+    (["--sizes", "2"], None), (["--no-retrace"], []),
+    (["--sizes", "b=7", "--sizes", "b=9"], [{"b": 7}, {"b": 9}])])
+def test_check_traces_at_the_sizes_that_are_asked_for(sized, command, options,
+                                                      sizes):
+    given = command(printed=json.dumps(REPORT), code=1)
+    python("check", "sized.py:fun", "--arg", "f32[b]", *options, cwd=sized)
+    found = retraces(given()["document"])
+    assert found == sizes if sizes is not None else len(found) == 2
+
+
+def test_dump_traces_at_sizes_if_asked(sized):
+    plain = python("dump", "sized.py:fun", "--arg", "f32[b]", cwd=sized)
+    assert retraces(plain.stdout) == []
+    asked = python("dump", "sized.py:fun", "--arg", "f32[b,c]", "--retrace",
+                   "--sizes", "b=2,c=3", cwd=sized)
+    assert retraces(asked.stdout) == [{"b": 2, "c": 3}]
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--sizes", "many"], "expected a count"),
+    (["--sizes", "c=2"], "the specs have b"),
+    (["--sizes", "b=1"], "break the constraint b >= 2")])
+def test_sizes_that_are_none_exit_with_2(sized, options, said):
+    done = python("check", "sized.py:fun", "--arg", "f32[b]", "--where",
+                  "b >= 2", *options, cwd=sized)
+    assert done.returncode == 2 and said in done.stderr
+
+
+@pytest.mark.parametrize("code, written", [(0, True), (5, True), (1, False)])
+def test_export_writes_the_program_if_no_error_is_found(sized, command, code,
+                                                        written):
+    pytest.importorskip("flatbuffers")
+    clean = {"version": 1, "programs": [{"path": "-", "status": "ok"}]}
+    command(printed=json.dumps(clean), code=code)
+    done = python("export", "sized.py:jitted", "--arg", "f32[b]", "-o",
+                  "fun.bin", cwd=sized)
+    assert done.returncode == code, done.stderr
+    assert (sized / "fun.bin").exists() == written
+    if written:
+        back = jax.export.deserialize((sized / "fun.bin").read_bytes())
+        assert back.call(np.ones(3, np.float32)).tolist() == [3.0] * 3

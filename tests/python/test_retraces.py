@@ -186,3 +186,37 @@ def test_the_types_of_specs_are_kept():
               document["jaxprs"][row["jaxpr"]]["in"]]
     assert inputs[0] == {"dt": "f32", "sh": [2], "weak": True}
     assert inputs[2] == {"dt": "i8", "sh": [2]}
+
+
+@pytest.mark.parametrize("sizes, said", [
+    ([{"c": 1, "b": 8}], "'c'"), ([{}], "nothing of 'b'"),
+    ([{"b": 0}], "integer from 1"), ([{"b": 2.0}], "integer from 1"),
+    ([{"b": 7}], "break the constraint")])
+def test_sizes_that_are_none_are_refused(sizes, said):
+    with pytest.raises(ValueError, match=said):
+        jaxvet.dump(lambda x: x, retrace=True, sizes=sizes)(
+            spec("b", "mod(b, 8) == 0"))
+
+
+def counting():
+    traced = []
+
+    def fun(x):
+        traced.append(1)
+        return x * float(len(traced))
+    return fun
+
+
+def clockwork():
+    return lambda x: x + np.random.rand(3).astype(np.float32)[0]
+
+
+@pytest.mark.parametrize("make, unsteady", [
+    (counting, True), (clockwork, True), (lambda: jax.jit(counting()), True),
+    (lambda: lambda x: x * 2., False),
+    (lambda: lambda x: x * (2. if isinstance(x.shape[0], int) else 1.),
+     False),
+    (lambda: lambda x: jax.nn.gelu(x) @ np.ones((3, 3), np.float32), False)])
+def test_a_function_is_steady_if_it_traces_alike(make, unsteady):
+    document = jaxvet.dump(make(), retrace=True)(spec("b, 3"))
+    assert document.is_unsteady() == unsteady

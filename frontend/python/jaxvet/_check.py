@@ -7,7 +7,11 @@ import tempfile
 from . import _library, _native
 from ._arrays import packed_inputs
 from ._report import Report, parse
+from ._retrace import unsteady
 from ._trace import dump, dynamic
+
+#: The code of a trace that depends on a size.
+_BY_SIZE = "SHP001"
 
 
 def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
@@ -34,6 +38,32 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
 
 def report_on(document, select=None, ignore=None, arguments=()) -> Report:
     """What the checker says of a document."""
+    report = _report_on(document, select, ignore, arguments)
+    if _settled(document, report):
+        return report
+    return _report_on(document, select, ignore, arguments)
+
+
+def settle(document) -> None:
+    """Takes back retraces that say nothing, for others to check the rest."""
+    if document.retraces:
+        _settled(document, _report_on(document, None, None, ()))
+
+
+def _settled(document, report) -> bool:
+    """Whether the report may stand.  A function that depends on more than its
+    arguments (a clock, a counter) differs at sizes, but that is no fault of
+    sizes: then there is nothing to compare, and the document says so."""
+    if document.retraces and document.is_unsteady is not None and \
+            any(finding.code == _BY_SIZE for finding in report.findings) and \
+            document.is_unsteady():
+        document.retraces = [unsteady()]
+        document.is_unsteady = None
+        return False
+    return True
+
+
+def _report_on(document, select, ignore, arguments) -> Report:
     extra = _rules(select, ignore) + [*arguments]
     if not extra and _native.library() is not None:
         return _parsed("check", _native.check(document.text()), document)

@@ -1,7 +1,8 @@
-"""python -m jaxvet: check or dump a function that a module holds.
+"""python -m jaxvet: check, export or dump a function that a module holds.
 
-    python -m jaxvet check pkg.mod:fn --arg 'f32[b,3]' --where 'b >= 2'
-    python -m jaxvet dump  pkg.mod:fn --arg 'f32[b,3]' -o fn.json
+    python -m jaxvet check  pkg.mod:fn --arg 'f32[b,3]' --where 'b >= 2'
+    python -m jaxvet export pkg.mod:fn --arg 'f32[b,3]' -o fn.bin
+    python -m jaxvet dump   pkg.mod:fn --arg 'f32[b,3]' -o fn.json
 
 Options that are not listed here go to the jaxvet command.
 """
@@ -14,11 +15,14 @@ import os
 import sys
 
 from . import _library
+from ._check import settle
+from ._export import export
 from ._specs import SpecError, parse
 from ._trace import dump
 from ._version import VERSION
 
-USAGE = 2
+#: Exit codes of the command.
+USAGE, UNDECIDED = 2, 5
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -30,6 +34,8 @@ def _parser() -> argparse.ArgumentParser:
                         version=f"jaxvet {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (("check", "what can go wrong in a function"),
+                       ("export", "check, and write what jax.export gives "
+                                  "if no error is found"),
                        ("gradcheck", "are its derivative rules right"),
                        ("dump", "write the traced function as a document")):
         command = commands.add_parser(name, help=text)
@@ -40,11 +46,48 @@ def _parser() -> argparse.ArgumentParser:
                              metavar="CONSTRAINT", help="such as 'b >= 2'")
         command.add_argument("--x64", action="store_true",
                              help="with 64-bit types")
-        if name == "dump":
-            command.add_argument("-o", dest="output", metavar="FILE")
-        else:
+        if name in ("dump", "export"):
+            command.add_argument("-o", dest="output", metavar="FILE",
+                                 required=name == "export")
+        if name != "dump":
             command.add_argument("--format", default="text")
+        if name != "gradcheck":
+            _add_sizes(command, name)
     return parser
+
+
+def _add_sizes(command, name) -> None:
+    """Options of the traces at sizes, which a dump has if asked."""
+    if name == "dump":
+        command.add_argument("--retrace", action="store_true",
+                             help="write traces at sizes, too")
+    else:
+        command.add_argument("--no-retrace", dest="retrace",
+                             action="store_false",
+                             help="do not trace again at concrete sizes")
+    command.add_argument("--sizes", action="append", default=[],
+                         metavar="N|b=1,t=8", type=_sizes,
+                         help="at how many sizes, or at which (may be given "
+                              "more than once)")
+
+
+def _sizes(text):
+    """A count, or an assignment of sizes."""
+    try:
+        if "=" not in text:
+            return int(text)
+        pairs = [part.partition("=") for part in text.split(",")]
+        return {name.strip(): int(value) for name, _, value in pairs}
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a count or sizes such as b=1,t=8, got {text!r}"
+        ) from None
+
+
+def _wanted(given):
+    """What `sizes` is in Python: assignments win over a count."""
+    some = [item for item in given if isinstance(item, dict)]
+    return some or (given[-1] if given else None)
 
 
 def find(text: str):
@@ -70,17 +113,41 @@ def _run(options, extra) -> int:
     if options.x64:
         import jax
         jax.config.update("jax_enable_x64", True)
-    document = dump(find(options.function))(
-        *parse(options.arg, options.where))
+    fun, specs = find(options.function), parse(options.arg, options.where)
+    if options.command == "export":
+        return _export(fun, specs, options, extra)
+    retrace = getattr(options, "retrace", False)
+    document = dump(fun, retrace=retrace, sizes=_wanted(
+        getattr(options, "sizes", ())))(*specs)
+    if options.command == "check":
+        settle(document)
     if options.command != "dump":
-        done = _library.run([options.command, "-", "--format", options.format,
-                             *extra], document.text(), capture=False)
-        return done.returncode
+        return _answer(document, options.command, options.format, extra)
     if options.output:
         document.save(options.output)
     else:
         sys.stdout.write(document.text())
     return 0
+
+
+def _answer(document, command, form, extra) -> int:
+    """Prints what the command says of a document."""
+    done = _library.run([command, "-", "--format", form, *extra],
+                        document.text(), capture=False)
+    return done.returncode
+
+
+def _export(fun, specs, options, extra) -> int:
+    import jax
+    if not isinstance(fun, jax.stages.Wrapped):
+        fun = jax.jit(fun)
+    exported = export(fun, retrace=options.retrace,
+                      sizes=_wanted(options.sizes))(*specs)
+    code = _answer(exported.document, "check", options.format, extra)
+    if code in (0, UNDECIDED):
+        with open(options.output, "wb") as file:
+            file.write(exported.serialize())
+    return code
 
 
 def main(arguments=None) -> int:

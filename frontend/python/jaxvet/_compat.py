@@ -146,6 +146,11 @@ def dim_value(dim, sizes) -> int:
     return int(dim._evaluate(sizes)) if isinstance(dim, DimExpr) else int(dim)
 
 
+def dim_names(dim) -> set:
+    """The variables of a symbolic dim."""
+    return dim._get_vars()
+
+
 def jaxprs_in(params):
     """The jaxprs among an equation's parameters."""
     return core.jaxprs_in_params(params)

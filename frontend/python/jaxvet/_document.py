@@ -31,6 +31,8 @@ class Document:
         self.jaxpr = jaxpr
         #: What the function is at concrete sizes, as rows of a table.
         self.retraces = []
+        #: Says whether the function traced once more is another program.
+        self.is_unsteady = None
 
     @property
     def opaque(self) -> dict:

@@ -11,10 +11,10 @@ class Exported(jax.export.Exported):
     """What `jax.export.export` gives, and a report on it."""
 
     @classmethod
-    def of(cls, exported, report) -> Exported:
+    def of(cls, exported, document, report) -> Exported:
         held = object.__new__(cls)
         held.__dict__.update(exported.__dict__, exported=exported,
-                             report=report)
+                             document=document, report=report)
         return held
 
     def raise_if(self, level: str) -> Exported:
@@ -33,7 +33,8 @@ def export(fun_jit, *, select=None, ignore=None, arguments=(), retrace=True,
     It is called as `jax.export.export` is, takes its options, and gives what
     that gives, with what `jaxvet.check` says of the same trace: `.report`.
     A finding raises nothing unless `.raise_if` is called; what JAX refuses to
-    export raises JAX's exception.  `.exported` is JAX's own object.
+    export raises JAX's exception.  `.exported` is JAX's own object,
+    `.document` the trace that was checked.
 
     The other options are those of `jaxvet.check`.  The comparisons that are
     recorded are those made while tracing; lowering makes more, which are
@@ -48,6 +49,6 @@ def export(fun_jit, *, select=None, ignore=None, arguments=(), retrace=True,
             called, args, kwargs, retrace=retrace, sizes=sizes, rules=rules,
             clear_caches=clear_caches,
             afterwards=lambda: held.append(export_at(*args, **kwargs)))
-        return Exported.of(held[0], report_on(document, select, ignore,
-                                              arguments))
+        report = report_on(document, select, ignore, arguments)
+        return Exported.of(held[0], document, report)
     return exporter

@@ -7,15 +7,18 @@ traces of the same function at sizes; the checker compares them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
 
 import jax
 import numpy as np
 
 from . import _compat
-from ._sizes import choose
+from ._sizes import choose, given
 from ._source import printable
-from ._tables import number, without_empty
+from ._tables import compact, number, without_empty
+from ._values import constant_of
+from ._walk import Walker
 
 #: A message is written up to here.
 MOST_TEXT = 300
@@ -26,14 +29,52 @@ def retraced(document, walker, called, args, kwargs, wanted) -> list:
 
     `wanted` is how many sizes to choose, or the assignments themselves.
     """
-    scopes = _scopes((args, kwargs))
-    if len(scopes) != 1:
+    dims = [dim for leaf in jax.tree_util.tree_leaves((args, kwargs))
+            for dim in _dims(leaf)]
+    scope = dims[0].scope
+    if any(dim.scope is not scope for dim in dims):
         return [_undecided({}, "the specs mix symbolic scopes")]
+    names = sorted({name for dim in dims for name in _compat.dim_names(dim)})
+    some = (given if isinstance(wanted, (list, tuple)) else
+            functools.partial(choose, document))(names, scope, wanted)
     walker.rules = None  # those of the symbolic trace are the program's
     with _random_state_kept():
-        return [_row(walker, called, args, kwargs, sizes)
-                for sizes in choose(document, scopes[0], (args, kwargs),
-                                    wanted)]
+        return [_row(walker, called, args, kwargs, sizes) for sizes in some]
+
+
+def is_unsteady(document, called, args, kwargs) -> bool:
+    """Whether the function, traced once more at the same specs, is another
+    program; then a difference at sizes says nothing about sizes."""
+    _compat.clear_caches()
+    try:
+        with _random_state_kept():
+            again = called.trace(args, kwargs).closed
+    except Exception:  # it did not raise before
+        return True
+    finally:
+        _compat.clear_caches()
+    return _program(document.jaxpr) != _program(again)
+
+
+def unsteady() -> dict:
+    """The row of the table that says so."""
+    return _undecided({}, "tracing it twice at the same sizes gives different "
+                      "programs: it depends on more than its arguments")
+
+
+def _program(closed) -> tuple:
+    """What can be compared of a closed jaxpr: all but the lines of the source
+    that its equations come from."""
+    walker = Walker(source_lines=False)
+    walker.jaxpr(closed.jaxpr)
+    for row in walker.jaxprs:
+        for equation in row["eqns"]:
+            equation[4] = -1
+    consts = [constant_of(value) for value in closed.consts]
+    return (compact([walker.jaxprs, walker.prims.rows, walker.names.rows,
+                     walker.values.avals.rows]),
+            [(constant.dtype, constant.shape, constant.raw)
+             for constant in [*walker.values.constants.rows, *consts]])
 
 
 def _row(walker, called, args, kwargs, sizes) -> dict:
@@ -90,15 +131,6 @@ def _random_state_kept():
 
 
 # -- specs at sizes
-
-def _scopes(specs) -> list:
-    found = []
-    for leaf in jax.tree_util.tree_leaves(specs):
-        for dim in _dims(leaf):
-            if dim.scope not in found:
-                found.append(dim.scope)
-    return found
-
 
 def _dims(leaf) -> list:
     """The symbolic dims of a spec, or of a static argument that is one."""

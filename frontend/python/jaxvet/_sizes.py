@@ -4,22 +4,38 @@ from __future__ import annotations
 import itertools
 import re
 
-import jax
-
 from . import _compat
+from ._specs import SpecError
 
 #: How many sizes are chosen when nobody says.
 COUNT = 5
 
 
-def choose(document, scope, specs, wanted) -> list:
+def given(names, scope, wanted) -> list:
+    """The assignments that a user wants, if the constraints allow them."""
+    return [_checked(names, scope, dict(sizes)) for sizes in wanted]
+
+
+def _checked(names, scope, sizes) -> dict:
+    for name in sizes:
+        if name not in names:
+            raise SpecError(f"sizes name {name!r}; the specs have "
+                             f"{', '.join(names)}")
+    for name in names:
+        if name not in sizes:
+            raise SpecError(f"sizes {sizes} say nothing of {name!r}")
+        if not isinstance(sizes[name], int) or sizes[name] < 1:
+            raise SpecError(f"{name} = {sizes[name]!r}: expected an integer "
+                             "from 1")
+    for constraint in scope._explicit_constraints:
+        if not _holds(constraint, sizes):
+            raise SpecError(f"the sizes {sizes} break the constraint "
+                             f"{constraint.debug_str}")
+    return sizes
+
+
+def choose(document, names, scope, wanted) -> list:
     """Assignments of numbers to the size variables, as dictionaries."""
-    if isinstance(wanted, (list, tuple)):
-        return [dict(sizes) for sizes in wanted]
-    names = sorted({name for leaf in jax.tree_util.tree_leaves(specs)
-                    for dim in getattr(leaf, "shape", ())
-                    if isinstance(dim, _compat.DimExpr)
-                    for name in dim._get_vars()})
     constants = sorted({int(n) for c in scope._explicit_constraints
                         for n in re.findall(r"\d+", c.debug_str)})
     values = sorted({1, 2, 3, 4, 5, 6, 8, 12, 16} | {

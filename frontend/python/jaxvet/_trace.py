@@ -10,7 +10,7 @@ from . import _compat
 from ._advice import advise
 from ._document import Document
 from ._record import NoRecorder, Recorder
-from ._retrace import retraced
+from ._retrace import is_unsteady, retraced
 from ._rules import BUDGET, MOST_DEPTH, Rules
 from ._source import printable
 from ._tables import without_empty
@@ -133,6 +133,8 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
         if symbolic and retrace:
             document.retraces = retraced(document, walker, called, args,
                                          kwargs, sizes)
+            document.is_unsteady = functools.partial(
+                is_unsteady, document, called, args, kwargs)
         return document
 
 
