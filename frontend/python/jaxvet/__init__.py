@@ -4,6 +4,7 @@
     jaxvet.export(jax.jit(f))(*specs)  as jax.export.export, with a report
     jaxvet.gradcheck(f)(*args)         a report on its derivative rules
     jaxvet.dump(f)(*specs)             the traced program as a document
+    with jaxvet.prover(): ...          JAX asks our prover about sizes
 
 Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s, with
 symbolic dimensions if wanted, or pytrees of them.
@@ -14,9 +15,12 @@ from ._check import check, gradcheck
 from ._document import Document
 from ._export import Exported, export
 from ._library import JaxvetError
+from ._log import Answer, Log
+from ._prover import SizeDependent, prover
 from ._report import Finding, Report, ReportError, Undecided
 from ._trace import dump
 from ._version import VERSION as __version__
 
-__all__ = ["Document", "Exported", "Finding", "JaxvetError", "Report",
-           "ReportError", "Undecided", "check", "dump", "export", "gradcheck"]
+__all__ = ["Answer", "Document", "Exported", "Finding", "JaxvetError", "Log",
+           "Report", "ReportError", "SizeDependent", "Undecided", "check",
+           "dump", "export", "gradcheck", "prover"]

@@ -1,20 +1,30 @@
 """What our prover says about a comparison that JAX could not decide.
 
-JAX stops a trace with InconclusiveDimensionOperation.  The recorder knows the
-question; its answer, and a constraint that would settle it, go into a note of
-the exception.
+JAX stops a trace with InconclusiveDimensionOperation.  The recorder, or the
+prover behind JAX, knows the question; its answer, and what would settle it, go
+into a note of the exception.
 """
 from __future__ import annotations
 
+import inspect
 import json
+import linecache
+import re
 
 from . import _compat, _library
+
+INTEGER = ("a symbolic dim has no value while tracing, but it works as an int "
+           "in arithmetic and in shapes: write `d + 5`, not `int(d) + 5`, for "
+           "d = {dim}")
+_MAX = ("max and min compare at once; jax.core.max_dim and jax.core.min_dim "
+        "wait until the sizes are known")
+_CHOICE = "write jax.core.{}_dim({}, {}), which waits until the sizes are known"
 
 
 def advise(error, recorder) -> None:
     """Adds a note to JAX's exception, if there is anything to say."""
     if not isinstance(error, _compat.Inconclusive) or \
-            not hasattr(error, "add_note") or \
+            not hasattr(error, "add_note") or is_advised(error) or \
             "comparison" not in str(error):
         return
     question = recorder.last_open_question()
@@ -55,3 +65,135 @@ def said(question, answer) -> str | None:
 def _sizes(witness) -> str:
     return ", ".join(f"{name} = {size}"
                      for name, size in (witness or {}).items())
+
+
+# -- advice of the prover behind JAX
+
+def is_advised(error) -> bool:
+    return any(note.startswith("jaxvet: ")
+               for note in getattr(error, "__notes__", ()))
+
+
+def add_text(error, text) -> None:
+    if hasattr(error, "add_note"):
+        error.add_note(f"jaxvet: {text}")
+
+
+def add(error, decision, asked=None, frame=None) -> None:
+    """Our answer to the question that an exception is about, and what to do.
+
+    `asked` is the question in JAX's words, which may be the opposite one.
+    """
+    match = re.fullmatch(r"'(.*)' (==|>=|<=|>|<) '(.*)'", asked or "")
+    question = (dict(zip(("lhs", "op", "rhs"), match.groups())) if match else
+                {"lhs": decision.lhs, "op": decision.op, "rhs": decision.rhs})
+    answer = decision.sizes.explained(**question)
+    notes = [said(question, answer)]
+    notes += _multiples(answer) + _rewritten(question, frame)
+    for note in filter(None, notes):
+        add_text(error, note)
+
+
+def advise_all(error, decision) -> None:
+    """Notes for an exception that leaves the context of the prover."""
+    text = str(error)
+    if is_advised(error):
+        return
+    names = _unsolved(text)
+    if names:
+        add_text(error, _with_sizes(error, names))
+    elif decision is not None and isinstance(error, (TypeError, ValueError,
+                                                     _compat.AnyInconclusive)) \
+            and str(decision.lhs) in text and str(decision.rhs) in text:
+        add(error, decision)
+
+
+def _multiples(answer) -> list:
+    """`mod(b, 3) == 0` is also had by 3*b for b in the spec."""
+    found = [re.fullmatch(r"mod\((\w+), (\d+)\) == 0", text)
+             for text in answer.get("suggest", ())]
+    return [f"or write {match[2]}*{match[1]} for {match[1]} in the spec"
+            for match in found if match][:1]
+
+
+def _rewritten(question, frame) -> list:
+    """What the asking line can say instead, if it is one that we know."""
+    if frame is None or question["op"] == "==":
+        return []
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    if re.search(r"\b(max|min|maximum|minimum)\(", line):
+        return [_MAX]
+    match = re.search(r"(\S+) if (\S+) (>=?|<=?) (\S+) else ([^\s,)]+)", line)
+    if match is None:
+        return []
+    then, a, op, b, otherwise = match.groups()
+    then = re.split(r"[(\[:]", then)[-1]
+    otherwise = re.split(r"[)\]]", otherwise)[0]
+    if {then, otherwise} != {a, b}:
+        return []
+    greater = (then == a) == op.startswith(">")
+    return [_CHOICE.format("max" if greater else "min", a, b)]
+
+
+def _unsolved(text) -> list:
+    """The variables that JAX can't compute from the shapes of arguments."""
+    match = re.match(r"\W*Encountered dimension variable '(\w+)' that is not "
+                     r"appearing", text)
+    if match:
+        return [match[1]]
+    match = re.match(r"Cannot solve for values of dimension variables "
+                     r"\{([^}]*)\}", text)
+    return sorted(re.findall(r"'(\w+)'", match[1])) if match else []
+
+
+def _with_sizes(error, names) -> str:
+    """The same function with an argument whose shape has the sizes."""
+    shape = ", ".join(["0", *names])
+    spec = f"jax.ShapeDtypeStruct(({shape}), jnp.int32)"
+    told = (f"{' and '.join(names)} can't be computed from the shapes of the "
+            f"arguments; an empty array can carry "
+            f"{'it' if len(names) == 1 else 'them'}: add a parameter `sizes` "
+            f"with the spec {spec}")
+    found = _exported(error)
+    if found is None:
+        return told
+    fun, specs = found
+    name = getattr(fun, "__name__", "f")
+    name = "f" if not name.isidentifier() else name
+    parameters, passed, types = ["sizes"], [], [f"sizes: int32[{shape}]"]
+    for parameter, spec in zip(_parameters(fun, len(specs)), specs):
+        if isinstance(spec, _compat.DimExpr) and str(spec) in names:
+            passed.append(f"sizes.shape[{names.index(str(spec)) + 1}]")
+            continue
+        parameters.append(parameter)
+        passed.append(parameter)
+        if hasattr(spec, "shape") and hasattr(spec, "dtype"):
+            dims = ",".join(map(str, spec.shape))
+            types.append(f"{parameter}: {spec.dtype}[{dims}]")
+    return (f"{told}:\n    def {name}_with_sizes({', '.join(parameters)}):"
+            f"  # {', '.join(types)}\n"
+            f"        return {name}({', '.join(passed)})")
+
+
+def _parameters(fun, count) -> list:
+    try:
+        names = [name for name, parameter
+                 in inspect.signature(fun).parameters.items()
+                 if parameter.kind in (parameter.POSITIONAL_ONLY,
+                                       parameter.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):
+        names = []
+    return names + [f"x{k}" for k in range(len(names), count)]
+
+
+def _exported(error):
+    """(function, specs) of the call of jax.export that an exception left."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if frame.f_code.co_filename.startswith(_compat.JAX_DIR) and \
+                {"fun_jit", "args_specs"} <= frame.f_locals.keys():
+            fun = frame.f_locals["fun_jit"]
+            return inspect.unwrap(fun), frame.f_locals["args_specs"]
+        traceback = traceback.tb_next
+    return None

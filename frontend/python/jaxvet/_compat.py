@@ -39,6 +39,7 @@ TreeDef = type(jax.tree_util.tree_structure(0))
 CustomVJPException = getattr(ad, "CustomVJPException", ())
 Effect = effects.Effect
 Inconclusive = shape_poly.InconclusiveDimensionOperation
+AnyInconclusive = core.InconclusiveDimensionOperation
 
 #: Parameters that hold a rule's thunk, by primitive, oldest spelling last.
 JVP_THUNKS = ("jvp_jaxpr_fun", "jvp_jaxpr_thunk")
@@ -183,3 +184,21 @@ def python_version() -> str:
 
 def key_data(keys) -> np.ndarray:
     return np.asarray(jax.random.key_data(keys))
+
+
+def is_constant(dim) -> bool:
+    """Whether a dim is a number: an int or what stands for one."""
+    return core.is_constant_dim(dim)
+
+
+def constraints_of(scope) -> list:
+    """(text, is it an equation, the difference of its sides) of each explicit
+    constraint of a scope; the difference is a dim that is 0, or >= 0."""
+    return [(constraint.debug_str or f"{constraint.diff} "
+             f"{'==' if _is_equation(constraint) else '>='} 0",
+             _is_equation(constraint), constraint.diff)
+            for constraint in scope._explicit_constraints]
+
+
+def _is_equation(constraint) -> bool:
+    return constraint.cmp == shape_poly.Comparator.EQ

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import json
 import os
 
 from ._library import HERE, JaxvetError
@@ -39,6 +40,11 @@ def library():
     """
     if os.environ.get("JAXVET") and not os.environ.get("JAXVET_LIBRARY"):
         return None
+    return _found()
+
+
+@functools.cache
+def _found():
     for path in (os.environ.get("JAXVET_LIBRARY"),
                  HERE / "_lib" / "libjaxvet.so",
                  ctypes.util.find_library("jaxvet"),
@@ -65,6 +71,16 @@ def _load(path):
             ctypes.POINTER(_Error)]
         found.jaxvet_close.restype = None
         found.jaxvet_close.argtypes = [ctypes.c_void_p]
+        found.jaxvet_prover_new.restype = ctypes.c_void_p
+        found.jaxvet_prover_new.argtypes = [
+            ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_int64,
+            ctypes.c_void_p, ctypes.POINTER(_Error)]
+        found.jaxvet_prover_free.restype = None
+        found.jaxvet_prover_free.argtypes = [ctypes.c_void_p]
+        found.jaxvet_prove.argtypes = [
+            ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p,
+            ctypes.c_int, ctypes.POINTER(ctypes.c_int),
+            ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(_Error)]
     except (AttributeError, OSError):
         return None
     return found
@@ -86,3 +102,50 @@ def check(document: str) -> bytes:
         return report.value
     finally:
         held.jaxvet_close(program)
+
+
+#: What `Prover.ask` gives, in the order of jaxvet_verdict.
+VERDICTS = ("unknown", "true", "false", "depends", "contradiction")
+SUGGEST, NO_SOLVER = 1, 2
+
+
+class Prover:
+    """A prover of the library, for one set of constraints."""
+
+    def __init__(self, constraints=(), share: Prover | None = None, base=1):
+        self._library, error = _found(), _Error()
+        self._held = None
+        if self._library is None:
+            raise JaxvetError(
+                "the prover needs libjaxvet.so, which was not found: build it "
+                "(make) and install this package again, or name it in "
+                "$JAXVET_LIBRARY")
+        texts = (ctypes.c_char_p * (len(constraints) or 1))(
+            *(text.encode("utf-8") for text in constraints))
+        self._held = self._library.jaxvet_prover_new(
+            texts, len(constraints), base, share._held if share else None,
+            ctypes.byref(error))
+        if not self._held:
+            raise JaxvetError(f"no prover for {list(constraints)}: "
+                              f"{error.text()}")
+        self._verdict, self._answer = ctypes.c_int(), ctypes.c_char_p()
+        self._error = error
+
+    def __del__(self):
+        if self._held:
+            self._library.jaxvet_prover_free(self._held)
+            self._held = None
+
+    def ask(self, lhs: str, op: str, rhs: str, flags=0) -> tuple:
+        """(one of VERDICTS, the answer as JSON)."""
+        status = self._library.jaxvet_prove(
+            self._held, lhs.encode("utf-8"), op.encode("ascii"),
+            rhs.encode("utf-8"), flags, self._verdict, self._answer,
+            self._error)
+        if status:
+            raise JaxvetError(f"{lhs} {op} {rhs}: {self._error.text()}")
+        return VERDICTS[self._verdict.value], self._answer.value
+
+    def answer(self, lhs: str, op: str, rhs: str, flags=SUGGEST) -> dict:
+        """The whole answer."""
+        return json.loads(self.ask(lhs, op, rhs, flags)[1])

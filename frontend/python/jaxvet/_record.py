@@ -21,13 +21,18 @@ from . import _compat
 from ._source import ENTRIES, PACKAGE_DIR
 from ._tables import without_empty
 
+#: Held by whatever replaces JAX's comparisons, which all threads share.
+HOOKS = threading.RLock()
 _running = threading.Lock()
 
 _SHAPE_POLY = _compat.shape_poly
 _COMPARING = tuple(os.path.join(os.path.dirname(_SHAPE_POLY.__file__), name)
                    for name in ("shape_poly.py", "shape_poly_decision.py"))
-_ASKING = frozenset(dis.opmap[name] for name in ("COMPARE_OP", "CONTAINS_OP")
+#: Instructions that compare by themselves, on no other code's behalf.
+ASKING = frozenset(dis.opmap[name] for name in ("COMPARE_OP", "CONTAINS_OP")
                     if name in dis.opmap)
+_REFUSED = ("another trace is being recorded: dims are compared in code that "
+            "all threads share, so record one trace at a time")
 
 
 class NoRecorder:
@@ -63,10 +68,11 @@ class Recorder:
                                # what is compared then is not the program's
 
     def __enter__(self):
+        if not HOOKS.acquire(blocking=False):
+            raise RuntimeError(_REFUSED)
         if not _running.acquire(blocking=False):
-            raise RuntimeError(
-                "another trace is being recorded: dims are compared in code "
-                "that all threads share, so record one trace at a time")
+            HOOKS.release()
+            raise RuntimeError(_REFUSED)
         self._thread = threading.get_ident()
         if self._clear:
             _compat.clear_caches()
@@ -85,6 +91,7 @@ class Recorder:
                 "traced before, JAX's caches answered: leave clear_caches on",
                 stacklevel=3)
         _running.release()
+        HOOKS.release()
 
     @contextlib.contextmanager
     def asking(self):
@@ -230,7 +237,7 @@ class Recorder:
             elif not _compares(code, path):
                 if not site[0]:
                     site = path, getattr(code, "co_qualname", code.co_name)
-                    if code.co_code[frame.f_lasti] not in _ASKING:
+                    if code.co_code[frame.f_lasti] not in ASKING:
                         via = "call"
                 if not path.startswith(_compat.JAX_DIR):
                     found.append((code, frame.f_lasti))

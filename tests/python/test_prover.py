@@ -1,0 +1,461 @@
+"""JAX with our prover behind it."""
+import threading
+
+import jax
+import jax.numpy as jnp
+import jaxvet
+import numpy as np
+import polymorphic
+import pytest
+from jax import export, lax
+from jaxvet import _compat
+
+DIM, SHAPE_POLY = _compat.DimExpr, _compat.shape_poly
+HOOKED = [(DIM, '__eq__'), (DIM, '__ne__'), (DIM, '_divmod'),
+          (DIM, '__int__'), (SHAPE_POLY, '_geq_decision'),
+          (SHAPE_POLY, '_bounds_decision')]
+ORIGINAL = [getattr(*place) for place in HOOKED]
+
+
+def is_restored():
+    return [getattr(*place) for place in HOOKED] == ORIGINAL
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind():
+    yield
+    assert is_restored()
+
+
+def dims(text, constraints=()):
+    return export.symbolic_shape(text, constraints=constraints)
+
+
+def exported(fun, *specs):
+    return export.export(jax.jit(fun))(*specs)
+
+
+def spec(*shape):
+    return jax.ShapeDtypeStruct(shape, np.float32)
+
+
+# -- what did not trace traces, and is right
+
+@pytest.mark.parametrize('program', polymorphic.PROGRAMS,
+                         ids=lambda program: program.name)
+def test_a_program_over_free_sizes_gives_its_values(program):
+    specs = polymorphic.specs_of(program.shapes, program.constraints)
+    with jaxvet.prover():
+        made = exported(program.fun, *specs)
+    again = export.deserialize(made.serialize())
+    assert len(program.sizes) >= 5
+    for sizes in program.sizes:
+        arrays = polymorphic.arrays_of(specs, sizes)
+        want, got = program.fun(*arrays), again.call(*arrays)
+        assert want.shape == got.shape, sizes
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5,
+                                   err_msg=str(sizes))
+
+
+@pytest.mark.parametrize('name', [
+    'downsample', 'causal_shift', 'diff_2', 'slice_of_remainder',
+    'flattened_prefix', 'branch_on_product', 'crop_of_flattened',
+    'dynamic_slice_of_remainder', 'halves'])
+def test_jax_alone_does_not_export_it(name):
+    program, = [p for p in polymorphic.PROGRAMS if p.name == name]
+    specs = polymorphic.specs_of(program.shapes, program.constraints)
+    with pytest.raises((TypeError, _compat.AnyInconclusive)):
+        exported(program.fun, *specs)
+
+
+# -- comparisons
+
+def test_comparisons_are_proved():
+    a, b = dims('a, b', ('b >= 2',))
+    with jaxvet.prover():
+        assert a * b >= 2 * a
+        assert a * b > a
+        assert not a * b < 2 * a
+        assert a <= a * a
+        assert b + 1 > b % 7
+        assert a >= np.int64(1)
+        assert 1 <= a
+
+
+def test_what_depends_on_the_size_raises_with_both_and_a_suggestion():
+    a, = dims('a')
+    with jaxvet.prover(), pytest.raises(_compat.Inconclusive) as caught:
+        a >= 4
+    text = str(caught.value)
+    assert "Symbolic dimension comparison 'a' >= '4' is inconclusive" in text
+    notes = '\n'.join(caught.value.__notes__)
+    assert 'a >= 4 is true for a = 4 and false for a = ' in notes
+    assert "the constraint 'a >= 4'" in notes
+    assert isinstance(caught.value, jaxvet.SizeDependent)
+
+
+def test_wrong_answers_of_jax_are_not_given():
+    a, = dims('a')
+    clamped = _compat.core.min_dim(_compat.core.max_dim(a - 5, -3), 2)
+    with jaxvet.prover(), pytest.raises(_compat.Inconclusive):
+        clamped * clamped >= 4  # 0 at a = 5
+    big, = dims('n', ('n <= 9007199254740993',))
+    with jaxvet.prover(), pytest.raises(_compat.Inconclusive):
+        big <= 9007199254740992
+
+
+def test_equality_is_proved_and_total():
+    h, = dims('h')
+    with jaxvet.prover() as log:
+        assert (h - 1) // 2 + 1 == -(-h // 2)
+        assert not (h - 1) // 2 + 1 != -(-h // 2)
+        assert h != 1 and h != 2 * h and h != 'h' and h != 1.5 and h is not None
+        assert h == h + 0
+        assert (h % 2 == 3) is False
+    assert ('- floordiv(- h, 2)' in log.report())
+
+
+def test_equality_is_an_equivalence():
+    h, w = dims('h, w')
+    same = [(h - 1) // 2 + 1, -(-h // 2), h - h // 2,
+            _compat.core.max_dim((h + 1) // 2, 0)]
+    other = [h, w, (w + 1) // 2, h // 2 + 1, same[0] + 1, 3]
+    with jaxvet.prover():
+        for x in same:
+            for y in same:
+                assert x == y and y == x
+            for z in other:
+                assert x != z and z != x
+    assert same[0] != same[1]  # JAX's own answer again
+
+
+def test_equal_under_the_constraints():
+    a, b, c = dims('a, b, c', ('a == 4*b', 'c >= a', 'c <= 4*b'))
+    with jaxvet.prover():
+        assert c == a and c % 4 == 0 and c // 4 == b
+
+
+def test_scopes_do_not_mix():
+    (a,), (b,) = dims('a'), dims('a')
+    with jaxvet.prover():
+        assert a != b
+        with pytest.raises(ValueError, match='mixing of symbolic scopes'):
+            a >= b
+
+
+def test_contradictory_constraints_leave_it_to_jax():
+    a, b = dims('a, b', ('2*a == 2*b + 1',))  # which JAX accepts
+    with jaxvet.prover() as log:
+        with pytest.raises(_compat.Inconclusive):
+            a >= 100
+        assert (b == 3) is False
+    assert {answer.verdict for answer in log.answers} == {'contradiction'}
+    assert {answer.by for answer in log.answers} == {'JAX'}
+    assert log.answers[0].proof['core'] == ['2*a == 2*b + 1']
+
+
+def test_a_divisor_that_can_be_0_makes_no_equality():
+    b, = dims('b')
+    odd = ((b + 1) // 2 + b // 2 - 3) // (b - 3)
+    with jaxvet.prover():
+        assert odd != 1 and odd == odd  # not defined at b = 3
+
+
+def test_max_and_min_fold():
+    a, b = dims('a, b')
+    max_dim, min_dim = _compat.core.max_dim, _compat.core.min_dim
+    with jaxvet.prover() as log:
+        assert str(max_dim(a * b, a)) == 'a*b'
+        assert str(min_dim(a * b, a)) == 'a'
+        assert str(max_dim(a % 5, 7)) == '7'
+        assert str(max_dim(a, b)) == 'max(a, b)'
+    assert all(answer.told for answer in log.answers)
+
+
+def test_remainders_that_are_always_the_same():
+    n, m = dims('n, m', ('mod(n, 12) == 0',))
+    with jaxvet.prover():
+        assert (n % -4) == 0 and isinstance(n % -4, int)
+        assert (n + 2) % 6 == 2
+        assert (n * m) % 3 == 0
+        assert not isinstance(n % 8, int)
+
+
+# -- the log
+
+def test_every_answer_has_its_proof_and_its_place():
+    def f(x):
+        n = x.shape[0]
+        return x[:n - n // 2] if n * n >= n else x
+
+    n, = dims('n', ('n >= 3',))
+    with jaxvet.prover() as log:
+        exported(f, spec(n))
+    asked = {answer.question: answer for answer in log.answers}
+    mine = asked['n^2 >= n']
+    assert mine.told is True and mine.verdict == 'true'
+    assert mine.constraints == ['n >= 3']
+    assert mine.asked_by.endswith('f') and mine.count == 1
+    file, line = mine.place.rsplit(':', 1)
+    assert file == __file__
+    assert int(line) == f.__code__.co_firstlineno + 2
+    for answer in log.answers:
+        assert answer.verdict in ('true', 'false', 'depends')
+        assert answer.by and answer.proof
+        if answer.verdict == 'depends':
+            assert answer.proof['witness_false']
+        assert answer.question in log.report()
+    assert str(len(log.answers)) in repr(log)
+
+
+def test_an_evaluated_answer_shows_where_it_differs():
+    a, b = dims('a, b', ('a + b >= 7',))
+    with jaxvet.prover() as log:
+        assert a != b
+    answer, = log.answers
+    assert answer.by == 'evaluation' and answer.verdict == 'depends'
+    sizes = answer.proof['witness_false']
+    assert sizes['a'] != sizes['b'] and sizes['a'] + sizes['b'] >= 7
+
+
+# -- strict
+
+def size_dependent_equality(x):
+    if x.shape[0] == 1:
+        return x * 2
+    return x
+
+
+def test_strict_raises_at_the_line_that_compares():
+    b, = dims('b')
+    with jaxvet.prover():
+        exported(size_dependent_equality, spec(b))
+    with jaxvet.prover(strict=True), \
+            pytest.raises(_compat.Inconclusive) as caught:
+        exported(size_dependent_equality, spec(b))
+    notes = '\n'.join(caught.value.__notes__)
+    assert "'b' == '1' is inconclusive" in str(caught.value)
+    assert 'b == 1 is true for b = 1 and false for b = 2' in notes
+    assert "with the constraint 'b == 1'" in notes or 'b >= 2' in notes
+
+
+@pytest.mark.parametrize('compare', [
+    lambda a, b: a == b, lambda a, b: a != b, lambda a, b: a in [b],
+    lambda a, b: (a, 2) == (b, 2), lambda a, b: a == 3,
+    lambda a, b: 3 != a])
+def test_strict_raises_however_a_line_compares(compare):
+    a, b = dims('a, b')
+    with jaxvet.prover(strict=True), pytest.raises(jaxvet.SizeDependent):
+        compare(a, b)
+    with jaxvet.prover():
+        assert isinstance(compare(a, b), bool)
+
+
+@pytest.mark.parametrize('compare', [
+    lambda a, b: a == a + 1, lambda a, b: a * b == b * a,
+    lambda a, b: a + b != 1, lambda a, b: a == 'a', lambda a, b: 2 * a == 3])
+def test_strict_does_not_raise_where_the_size_does_not_matter(compare):
+    a, b = dims('a, b')
+    with jaxvet.prover(strict=True):
+        assert isinstance(compare(a, b), bool)
+
+
+def test_strict_does_not_raise_inside_of_jax():
+    def f(x, y):
+        z = jnp.concatenate([x, x])[:x.shape[0]] @ y
+        return jax.vmap(jax.jit(lambda r: r.sum()))(z) + jnp.ones(x.shape[:1])
+
+    a, b = dims('a, b')
+    with jaxvet.prover(strict=True):
+        exported(f, spec(a, b), spec(b, a))
+    {a: 1, b: 2}
+    with jaxvet.prover(strict=True):
+        assert {a: 1, b: 2}[b] == 2 and len({a, b, a + 0}) == 2
+
+
+# -- nothing outlives the context
+
+@jax.jit
+def helper(x):
+    return jnp.diff(x, n=2)
+
+
+def test_no_answer_outlives_the_prover():
+    n, = dims('n')
+
+    def trace():
+        return jax.make_jaxpr(lambda x: helper(x))(spec(n))
+
+    with pytest.raises(TypeError):
+        trace()
+    with jaxvet.prover():
+        trace()
+    with pytest.raises(TypeError):
+        trace()
+    with jaxvet.prover():
+        trace()
+
+
+def test_an_exception_restores_everything():
+    with pytest.raises(ZeroDivisionError):
+        with jaxvet.prover():
+            1 // 0
+    assert is_restored()
+    a, = dims('a')
+    with pytest.raises(_compat.Inconclusive):
+        a * a >= a
+
+
+def test_contexts_nest():
+    a, = dims('a')
+    with jaxvet.prover() as outer:
+        with jaxvet.prover(strict=True) as inner:
+            with pytest.raises(jaxvet.SizeDependent):
+                a == 1
+        assert a != 1
+        assert not is_restored()
+    assert len(outer.answers) == 1 and len(inner.answers) == 1
+
+
+def test_another_thread_is_refused_and_left_alone():
+    a, = dims('a')
+    found = []
+
+    def other():
+        try:
+            with jaxvet.prover():
+                found.append('entered')
+        except RuntimeError as error:
+            found.append(str(error))
+        try:
+            jaxvet.dump(lambda x: x)(spec(a))
+        except RuntimeError as error:
+            found.append(str(error))
+        try:
+            found.append(a * a >= a)
+        except _compat.Inconclusive:
+            found.append('inconclusive')
+
+    with jaxvet.prover() as log:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert not log.answers
+    assert 'another thread' in found[0]
+    assert 'all threads share' in found[1]
+    assert found[2] == 'inconclusive'
+
+
+def test_a_decorator():
+    a, = dims('a')
+
+    @jaxvet.prover()
+    def compare():
+        return a * a >= a
+
+    assert compare() and compare()
+    with pytest.raises(_compat.Inconclusive):
+        compare.__wrapped__()
+
+
+# -- with the recorder
+
+def test_check_and_dump_work_inside():
+    n, = dims('n')
+    with jaxvet.prover() as log:
+        report = jaxvet.check(lambda x: jnp.diff(x, n=2))(spec(n))
+        text = jaxvet.dump(size_dependent_equality)(spec(n)).text()
+        asked = jaxvet.check(size_dependent_equality)(spec(n))
+    assert report.status == 'ok', report
+    assert 'comparisons' in text
+    assert [finding.code for finding in asked.findings] == ['SHP001']
+    assert log.answers
+
+
+# -- advice
+
+def notes_of(fun, *specs):
+    with pytest.raises(Exception) as caught:
+        with jaxvet.prover():
+            exported(fun, *specs)
+    return '\n'.join(getattr(caught.value, '__notes__', ()))
+
+
+def test_advice_for_builtin_max():
+    b, = dims('b')
+    notes = notes_of(lambda x: x[:max(x.shape[0] - 4, 2)], spec(b))
+    assert 'jax.core.max_dim' in notes
+
+
+def test_advice_for_a_choice():
+    b, = dims('b')
+
+    def f(x):
+        d = x.shape[0] - 4
+        keep = d if d > 0 else 0
+        return x[:keep]
+
+    assert 'write jax.core.max_dim(d, 0)' in notes_of(f, spec(b))
+
+    def g(x):
+        d = x.shape[0]
+        return x[:8 if d >= 8 else d]
+
+    assert 'write jax.core.min_dim(d, 8)' in notes_of(g, spec(b))
+
+
+def test_advice_for_int():
+    b, = dims('b')
+    notes = notes_of(lambda x: x + (int(x.shape[0]) + 5), spec(b))
+    assert 'write `d + 5`, not `int(d) + 5`' in notes
+
+
+def test_advice_for_a_division():
+    b, = dims('b')
+    notes = notes_of(lambda x: x.reshape(2, -1), spec(b))
+    assert "with the constraint 'mod(b, 2) == 0'" in notes
+    assert 'write 2*b for b in the spec' in notes
+
+
+def test_advice_for_shapes_that_need_not_agree():
+    v, = dims('v')
+    notes = notes_of(lambda x, y: x + y, spec(v), spec(4))
+    assert 'v == 4 is true for v = 4 and false for v = ' in notes
+
+
+def my_top_k(k, x):
+    return lax.top_k(x, k)[0]
+
+
+def test_advice_for_a_variable_that_no_argument_has():
+    k, = dims('k', ('k <= 10',))
+    x = np.arange(40, dtype=np.int32).reshape(4, 10)
+    with pytest.raises(_compat.shape_poly.UnexpectedDimVar) as caught:
+        with jaxvet.prover():
+            export.export(jax.jit(my_top_k, static_argnums=0))(k, x)
+    notes = '\n'.join(caught.value.__notes__)
+    assert 'jax.ShapeDtypeStruct((0, k), jnp.int32)' in notes
+    assert 'def my_top_k_with_sizes(sizes, x):' in notes
+    assert 'sizes: int32[0, k], x: int32[4,10]' in notes
+    assert 'return my_top_k(sizes.shape[1], x)' in notes
+
+    def my_top_k_with_sizes(sizes, x):
+        return my_top_k(sizes.shape[1], x)
+    with jaxvet.prover():
+        made = exported(my_top_k_with_sizes,
+                        jax.ShapeDtypeStruct((0, k), jnp.int32), x)
+    again = export.deserialize(made.serialize())
+    for size in (1, 2, 3, 7, 10):
+        got = again.call(np.zeros((0, size), np.int32), x)
+        np.testing.assert_array_equal(got, my_top_k(size, x))
+
+
+def test_advice_for_a_variable_that_can_not_be_solved():
+    a, = dims('a')
+    notes = notes_of(lambda x: x.shape[0] + x, spec(a * a))
+    assert 'a can\'t be computed' in notes and '(0, a)' in notes
+    with jaxvet.prover():
+        made = exported(lambda sizes, x: x.shape[0] + x,
+                        jax.ShapeDtypeStruct((0, a), jnp.int32), spec(a * a))
+    got = made.call(np.zeros((0, 2), np.int32), np.ones(4, np.float32))
+    np.testing.assert_array_equal(got, np.full(4, 5.))
