@@ -164,12 +164,15 @@ RANDOM_QUESTIONS = 1000000
 prove-random: all $(BUILD)/tests/test_prove_random  ## random questions against exhaustive evaluation
 	@JX_RANDOM_QUESTIONS=$(RANDOM_QUESTIONS) $(BUILD)/tests/test_prove_random
 
-.PHONY: bench conformance
+.PHONY: bench conformance retrace-library
 bench: all  ## measure start-up, checking and running, beside JAX
 	@build/venv/bin/python scripts/bench.py
 
 conformance: all $(TOOLS)  ## run JAX's own test harnesses from ready documents
 	@scripts/conformance.sh
+
+retrace-library: all  ## hold programs of libraries against themselves at sizes
+	@build/venv/bin/python scripts/retrace_library.py
 
 .PHONY: install uninstall
 $(BUILD)/jaxvet.1: docs/jaxvet.1.in scripts/manpage.sh $(BUILD)/jaxvet

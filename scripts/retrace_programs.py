@@ -311,13 +311,21 @@ equinox("AdaptiveAvgPool2d", lambda nn, k: nn.AdaptiveAvgPool2d(2),
 equinox("Embedding", lambda nn, k: nn.Embedding(10, 4, key=k), "i32[b]")
 equinox("PReLU", lambda nn, k: nn.PReLU(), M)
 equinox("Dropout", lambda nn, k: nn.Dropout(0.5, inference=True), M)
-made("equinox.MultiheadAttention", lambda: __import__("equinox").nn
-     .MultiheadAttention(2, 4, key=jax.random.key(0)),
+def attention():
+    import equinox
+    layer = equinox.nn.MultiheadAttention(2, 4, key=jax.random.key(0))
+    return lambda *x: layer(*x)
+
+
+def recurrent():
+    import equinox
+    cell = equinox.nn.GRUCell(3, 4, key=jax.random.key(0))
+    return lambda x: lax.scan(lambda c, y: (cell(y, c),) * 2, jnp.zeros(4), x)
+
+
+made("equinox.MultiheadAttention", attention,
      "f32[t,4]", "f32[t,4]", "f32[t,4]")
-made("equinox.GRU scan", lambda: (lambda cell: lambda x: lax.scan(
-    lambda c, y: (cell(y, c),) * 2, jnp.zeros(4), x))(
-        __import__("equinox").nn.GRUCell(3, 4, key=jax.random.key(0))),
-     "f32[t,3]")
+made("equinox.GRU scan", recurrent, "f32[t,3]")
 
 
 # -- optax
@@ -340,8 +348,10 @@ for _name in ("sgd", "adam", "adamw", "rmsprop", "adagrad", "lamb", "lion",
 
 
 def loss(name, *specs, **options):
-    made(f"optax.{name}", lambda: functools.partial(
-        getattr(__import__("optax"), name), **options), *specs)
+    def function():
+        import optax
+        return functools.partial(getattr(optax, name), **options)
+    made(f"optax.{name}", function, *specs)
 
 
 loss("softmax_cross_entropy", M, M)
