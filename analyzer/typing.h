@@ -20,11 +20,33 @@ typedef struct jx_unknown {
     const jx_calls *calls; /* that lead there, or NULL */
 } jx_unknown;
 
+/* Something that the program computes from sizes and then looks at (it divides,
+ * compares, converts it, makes an array of that size): its integers hold the
+ * value only while `dim <= most`. */
+typedef struct jx_size_bound {
+    const jx_dim *dim;
+    jx_int most;
+    int scope;
+    int bits;        /* of the integers */
+    bool reached;    /* `dim` is a value of the program, and not just beyond all
+                        of them */
+    jx_claim *claim; /* IDX004, or NULL: not worth a finding */
+} jx_size_bound;
+
+/* No variable is larger, as far as bounds of size arithmetic go: 2^31 elements
+ * along one axis fail anyway, and sizes a little larger than a variable are not
+ * worth a word. */
+#define JX_LARGEST_SIZE (((int64_t)1 << 31) - ((int64_t)1 << 16))
+
 typedef struct jx_analysis {
     jx_program *program;
     jx_claim_list claims;
     JX_VEC(jx_unknown) unknowns;
     JX_VEC(const char *) assumptions; /* what all that depends on it assumes */
+    JX_VEC(jx_size_bound) bounds; /* of size arithmetic, by jx_lint(); those
+                                     that hold anyway are left out */
+    JX_VEC(const char *) conditions; /* the sizes for which nothing wraps, "b*t
+                                        <= 2147483647"; none: for all */
     int64_t settled; /* claims proved on the spot by algebra or bounds, counted
                         and not kept */
     int64_t repeated; /* conditions that another claim states already, or that

@@ -3,6 +3,7 @@
 #include "analyzer/asking.h"
 #include "analyzer/lint/lint.h"
 #include "reports/input.h"
+#include "reports/wraps.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ jx_analysis *jx_check_program(jx_program *program,
 
     if (!analysis || !jx_type_program(analysis) ||
         !jx_claim_comparisons(analysis) || !jx_lint(analysis, &lint) ||
+        !jx_settle_wraps(analysis, &options->settle) ||
         !jx_settle(program, &analysis->claims, &options->settle))
         return NULL;
     return analysis;
@@ -64,6 +66,9 @@ static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
     for (size_t i = 0; i < analysis->assumptions.count; i++)
         JX_PUSH(keep->arena, &report->assumptions,
                 copy(keep, analysis->assumptions.at[i]));
+    for (size_t i = 0; i < analysis->conditions.count; i++)
+        JX_PUSH(keep->arena, &report->conditions,
+                copy(keep, analysis->conditions.at[i]));
     ok = jx_report_claims(keep, report, analysis->program, &analysis->claims,
                           &options->selection);
     tell_resting(keep, report, analysis->resting);

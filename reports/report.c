@@ -419,6 +419,8 @@ static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
         .note = copy(m, claim->evidence.note),
         .help = copy(m, claim->help),
         .suggestion = copy(m, claim->evidence.suggestion),
+        .safe = copy(m, claim->evidence.safe),
+        .width = claim->evidence.width,
     };
     jx_buffer equation = {0};
 

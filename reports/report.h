@@ -40,6 +40,8 @@ typedef struct jx_finding {
     int nsizes;
     const jx_size *sizes;                 /* the counterexample */
     const char *note, *help, *suggestion; /* or NULL */
+    const char *safe; /* of IDX004: sizes for which nothing wraps, or NULL */
+    int width;        /* of IDX004: bits of the integers */
     char fingerprint[65]; /* stable while lines move; see report.c */
     int order;            /* of the claim in its program */
     int count;            /* identical ones at this place */
@@ -58,6 +60,8 @@ typedef struct jx_report {
     jx_counts claims;
     jx_findings findings, undecided; /* sorted by place */
     JX_VEC(const char *) assumptions;
+    JX_VEC(const char *) conditions; /* sizes for which its own arithmetic does
+                                        not wrap; none: all */
     int64_t equations;
     int64_t suppressed; /* by comments in the source */
     int64_t hidden;     /* below error, in files of libraries */

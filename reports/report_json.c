@@ -57,26 +57,40 @@ static void put_calls(jx_buffer *to, const jx_finding *finding)
     jx_buffer_putc(to, ']');
 }
 
+static void put_sizes(jx_buffer *to, bool *any, const char *key,
+                      const jx_finding *finding)
+{
+    put_key(to, any, key);
+    jx_buffer_putc(to, '{');
+    for (int i = 0; i < finding->nsizes; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, finding->sizes[i].name);
+        jx_buffer_putc(to, ':');
+        jx_json_put_int(to, finding->sizes[i].value);
+    }
+    jx_buffer_putc(to, '}');
+}
+
 static void put_data(jx_buffer *to, const jx_finding *finding)
 {
-    bool any = false, inner = false;
+    bool any = false;
 
     jx_buffer_putc(to, '{');
     put_text(to, &any, "by", finding->by);
-    if (finding->nsizes) {
-        put_key(to, &any, "sizes");
-        jx_buffer_putc(to, '{');
-        for (int i = 0; i < finding->nsizes; i++) {
-            if (inner)
-                jx_buffer_putc(to, ',');
-            inner = true;
-            jx_json_put_text(to, finding->sizes[i].name);
-            jx_buffer_putc(to, ':');
-            jx_json_put_int(to, finding->sizes[i].value);
-        }
-        jx_buffer_putc(to, '}');
-    }
+    if (finding->nsizes)
+        put_sizes(to, &any, "sizes", finding);
     put_text(to, &any, "suggestion", finding->suggestion);
+    if (finding->safe) {
+        put_key(to, &any, "safe");
+        jx_buffer_putc(to, '[');
+        jx_json_put_text(to, finding->safe);
+        jx_buffer_putc(to, ']');
+        if (finding->nsizes)
+            put_sizes(to, &any, "wraps_at", finding);
+    }
+    if (finding->width)
+        put_number(to, &any, "width", finding->width);
     put_text(to, &any, "note", finding->note);
     if (finding->count > 1)
         put_number(to, &any, "count", finding->count);
@@ -157,6 +171,19 @@ static void put_error(jx_buffer *to, const jx_error *error)
     jx_buffer_putc(to, '}');
 }
 
+static void put_texts(jx_buffer *to, bool *any, const char *key,
+                      const char *const *texts, size_t count)
+{
+    put_key(to, any, key);
+    jx_buffer_putc(to, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, texts[i]);
+    }
+    jx_buffer_putc(to, ']');
+}
+
 static void put_report(jx_buffer *to, const jx_report *report)
 {
     bool any = false;
@@ -174,14 +201,11 @@ static void put_report(jx_buffer *to, const jx_report *report)
     put_list(to, &report->findings, put_finding);
     put_key(to, &any, "undecided");
     put_list(to, &report->undecided, put_undecided);
-    put_key(to, &any, "assumptions");
-    jx_buffer_putc(to, '[');
-    for (size_t i = 0; i < report->assumptions.count; i++) {
-        if (i)
-            jx_buffer_putc(to, ',');
-        jx_json_put_text(to, report->assumptions.at[i]);
-    }
-    jx_buffer_putc(to, ']');
+    put_texts(to, &any, "assumptions", report->assumptions.at,
+              report->assumptions.count);
+    if (report->conditions.count)
+        put_texts(to, &any, "conditions", report->conditions.at,
+                  report->conditions.count);
     if (report->suppressed)
         put_number(to, &any, "suppressed", report->suppressed);
     if (report->hidden)

@@ -244,6 +244,17 @@ static void put_suggestion(const writer *w, const jx_finding *finding,
     jx_buffer_free(&text);
 }
 
+static void put_safe(const writer *w, const jx_finding *finding, int width)
+{
+    jx_buffer text = {0};
+
+    if (!finding->safe)
+        return;
+    jx_buffer_printf(&text, "nothing wraps here while `%s`", finding->safe);
+    put_note(w, width, "safe", jx_buffer_text(&text));
+    jx_buffer_free(&text);
+}
+
 static void put_finding(const writer *w, const jx_finding *finding)
 {
     const jx_code_info *code = jx_code_of(finding->code);
@@ -272,6 +283,7 @@ static void put_finding(const writer *w, const jx_finding *finding)
     put_calls(w, finding, width);
     put_note(w, width, "equation", finding->equation);
     put_suggestion(w, finding, width);
+    put_safe(w, finding, width);
     put_note(w, width, "help", finding->help);
     jx_buffer_putc(w->to, '\n');
 }

@@ -226,57 +226,6 @@ static bool any_assignment(settler *s, const question *q, jx_assignment *at)
     return true;
 }
 
-/* Every variable has this value. */
-static bool all_alike(void *env, const jx_dim_atom *var, int64_t *value)
-{
-    (void)var;
-    *value = *(const int64_t *)env;
-    return true;
-}
-
-static bool are_admissible(const settler *s, int scope, int64_t size)
-{
-    const jx_scope *in =
-        scope < s->program->nscopes ? &s->program->scopes[scope] : NULL;
-    int64_t lhs, rhs;
-
-    for (int i = 0; in && i < in->nconstraints; i++) {
-        const jx_scope_constraint *c = &in->constraints[i];
-        if (!jx_dim_eval(c->lhs, all_alike, &size, &lhs) ||
-            !jx_dim_eval(c->rhs, all_alike, &size, &rhs) ||
-            !jx_scope_holds(c, lhs, rhs))
-            return false;
-    }
-    return size >= s->program->base;
-}
-
-/* For a product of sizes that passes a limit, equal sizes say more than one
- * that is at the limit itself. */
-static bool equal_sizes(settler *s, const question *q, jx_assignment *at)
-{
-    int64_t limit, lhs, rhs;
-    jx_assigned *all;
-    int count = 0;
-    const jx_dim_atom *const *vars =
-        jx_dim_vars(s->program->dims, q->rhs, &count);
-
-    if (q->relation != JX_REL_GE || q->divides || count < 2 || !vars ||
-        !jx_dim_is_int(q->lhs, &limit) || limit < INT8_MAX)
-        return false;
-    all = JX_NEW_ARRAY(s->program->ctx->arena, count, jx_assigned);
-    for (int64_t size = 1; all && size <= INT32_MAX; size *= 2) {
-        if (!are_admissible(s, q->scope, size) ||
-            !jx_dim_eval(q->lhs, all_alike, &size, &lhs) ||
-            !jx_dim_eval(q->rhs, all_alike, &size, &rhs) || lhs >= rhs)
-            continue;
-        for (int i = 0; i < count; i++)
-            all[i] = (jx_assigned){vars[i], size};
-        *at = (jx_assignment){count, all};
-        return true;
-    }
-    return false;
-}
-
 static void refute(settler *s, jx_claim *claim, const question *q,
                    const jx_answer *answer)
 {
@@ -285,7 +234,6 @@ static void refute(settler *s, jx_claim *claim, const question *q,
     jx_evidence *evidence = &claim->evidence;
     jx_binding *bindings;
 
-    equal_sizes(s, q, at);
     bindings = JX_NEW_ARRAY(s->program->ctx->arena, at->count, jx_binding);
     if (!has || !bindings || !evaluate(q, at, evidence, &holds) || holds) {
         evidence->why = "a counterexample was said to exist, and none was "

@@ -1,211 +1,425 @@
-/* wrapping.c - size arithmetic of the program itself, which has 32 bits.
+/* wrapping.c - size arithmetic of the program itself, whose integers wrap.
  *
  * A proof about sizes holds over the integers.  The program computes with its
  * own type: b*n in int32 wraps when the product passes 2^31, and an array of
- * the wrong size or a wrong index comes out without an error.  For each integer
- * that depends on sizes alone this finds a polynomial that bounds it, and
- * claims that the type holds the bound.  Only products of sizes are claimed: a
- * single axis of 2^31 elements is a different kind of problem. */
-#include "analyzer/lint/lint.h"
+ * the wrong size or a wrong index comes out without an error.  This collects
+ * all that the program computes from sizes alone and then looks at, as bounds
+ * `dim <= most` (jx_size_bound): together they say for which sizes nothing
+ * wraps.
+ *
+ * JAX lowers a size as a sum of products in int32 (int64 with x64).  Sums and
+ * products are right modulo 2^32 whatever wraps on the way, so a bound is owed
+ * only where somebody looks: at the operands of floordiv, mod, max and min, at
+ * a size as a whole, and at an integer of the program that is divided,
+ * compared, converted, used as an index or returned.  Sizes of axes are int32
+ * always.  Constraints, and sizes of results, are evaluated by JAX's own code
+ * when the exported program is called, and there every step must fit.
+ *
+ * A bound that wraps only at sizes beyond LARGE is stated, but is no finding:
+ * an axis of 2^31 elements is a different kind of problem.  The prover says
+ * which bounds hold (reports/wraps.c). */
+#include "analyzer/lint/wrapping.h"
 #include "frontend/ir/params.h"
 
-/* Both are attained or not: the claim is about what may be computed. */
-typedef struct interval {
-    const jx_dim *low, *high; /* NULL: nothing is known */
-} interval;
+#include <string.h>
 
-typedef struct bounder {
+static const int64_t LARGE = (int64_t)1 << 20;
+
+/* How a bound came up. */
+typedef enum kind {
+    KIND_AXIS,  /* of an array that exists at that size, or fails loudly */
+    KIND_VALUE, /* somebody computes with it, and nothing would fail */
+} kind;
+
+typedef struct seen {
+    const jx_dim *dim;
+    jx_int most;
+    size_t index; /* of the bound */
+} seen;
+
+typedef struct wrapping {
+    jx_intervals values;
     jx_linter *lint;
     jx_dims *dims;
-    interval *known; /* by value */
-    bool *wraps;     /* by value: an operand may already have wrapped */
-} bounder;
+    bool *observed; /* by value: some node looks at it */
+    int *origin;    /* by value: 1 + node at which it may begin to wrap; 0 */
+    jx_intern bounds;
+    jx_intern axes, operands; /* dims that have been looked at */
+    int bits;                 /* of the arithmetic of sizes */
+} wrapping;
 
-static bool is_nonnegative(const bounder *b, const jx_dim *dim)
+/* -- bounds -------------------------------------------------------------- */
+
+static bool same_bound(const void *kept, const void *key)
 {
-    jx_dim_range range = jx_dim_bounds(dim, b->lint->program->base);
+    const seen *a = kept, *b = key;
 
-    return range.has_low && range.low >= 0;
+    return a->dim == b->dim && a->most == b->most;
 }
 
-/* Some term is a product of two variables (or a square). */
-static bool is_product(const jx_dim *dim)
-{
-    const jx_dim_term *terms = jx_dim_terms(dim);
+typedef struct box {
+    int64_t base, most;
+} box;
 
+static void in_box(void *env, const jx_dim_atom *atom, jx_dim_range *known)
+{
+    const box *b = env;
+
+    if (atom->kind == JX_ATOM_VAR)
+        *known = (jx_dim_range){b->base, b->most, true, true};
+}
+
+/* The bound holds for all sizes up to `largest`, whatever the constraints. */
+static bool holds_below(const wrapping *w, const jx_dim *dim, jx_int most,
+                        int64_t largest)
+{
+    box b = {w->lint->program->base, largest};
+    jx_dim_range range = {0};
+
+    if (dim)
+        range = jx_dim_bounds_by(dim, in_box, &b);
+    return range.has_high && range.high <= most;
+}
+
+static const char *what_of(const wrapping *w, const jx_flat_node *node,
+                           int bits)
+{
+    jx_buffer text = {0};
+
+    if (node)
+        jx_buffer_printf(&text, "`%s` computes in int%d", node->eqn->prim->name,
+                         bits);
+    else
+        jx_buffer_printf(&text, "sizes are computed in int%d", bits);
+    return jx_lint_text(w->lint, &text);
+}
+
+/* The claim that `bound` is kept; `goal` says it in the program's own words. */
+static bool claim(const wrapping *w, jx_size_bound *bound,
+                  const jx_flat_node *node, const jx_goal *goal)
+{
+    jx_claim *made = jx_lint_claim(w->lint, JX_CODE_IDX004, node,
+                                   what_of(w, node, bound->bits));
+
+    if (!made)
+        return false;
+    made->verdict = JX_UNDECIDED;
+    made->evidence.by = NULL;
+    made->evidence.width = bound->bits;
+    made->goal = *goal;
+    made->goal.scope = bound->scope;
+    made->help = bound->bits < 64
+                     ? "declare how large these sizes can be, or compute with "
+                       "64-bit integers (jax_enable_x64)"
+                     : "declare how large these sizes can be";
+    bound->claim = made;
+    return true;
+}
+
+/* Notes `dim <= most`, unless it holds anyway. */
+static bool need(wrapping *w, const jx_dim *dim, jx_int most, int bits,
+                 const jx_goal *goal, bool reached, bool findable,
+                 const jx_flat_node *node)
+{
+    jx_analysis *to = w->lint->to;
+    seen key = {dim, most, to->bounds.count};
+    const seen *kept;
+    uint64_t hash = jx_hash_mix((uintptr_t)dim, (uint64_t)most);
+
+    if (!dim || holds_below(w, dim, most, JX_LARGEST_SIZE))
+        return true;
+    kept = jx_intern_find(&w->bounds, hash, &key, same_bound);
+    if (!kept) {
+        jx_size_bound bound = {dim,  most,    jx_lint_scope(w->lint, dim),
+                               bits, reached, NULL};
+        kept = jx_arena_copy(w->lint->ctx->arena, &key, sizeof key);
+        JX_PUSH(w->lint->ctx->arena, &to->bounds, bound);
+        if (!kept || !jx_intern_add(&w->bounds, hash, kept) ||
+            kept->index >= to->bounds.count)
+            return false;
+    }
+    jx_size_bound *bound = &to->bounds.at[kept->index];
+    bound->reached |= reached;
+    return bound->claim || !findable || !reached ||
+           holds_below(w, dim, most, LARGE) || claim(w, bound, node, goal);
+}
+
+/* least <= dim <= most. */
+static bool need_within(wrapping *w, const jx_dim *low, const jx_dim *high,
+                        jx_int least, jx_int most, int bits, bool reached,
+                        bool findable, const jx_flat_node *node)
+{
+    jx_goal above = {
+        .kind = JX_GOAL_GE, .lhs = jx_dim_wide(w->dims, most), .rhs = high};
+    jx_goal below = {
+        .kind = JX_GOAL_GE, .lhs = low, .rhs = jx_dim_wide(w->dims, least)};
+
+    return need(w, high, most, bits, &above, reached, findable, node) &&
+           need(w, jx_dim_neg(w->dims, low), -least, bits, &below, reached,
+                findable, node);
+}
+
+/* -- sizes --------------------------------------------------------------- */
+
+static bool is_symbolic(const jx_dim *dim)
+{
+    jx_int value;
+
+    return dim && !jx_dim_is_wide(dim, &value);
+}
+
+static bool same_pointer(const void *kept, const void *key)
+{
+    return kept == key;
+}
+
+/* True the first time. */
+static bool is_new(jx_intern *table, const jx_dim *dim)
+{
+    uint64_t hash = jx_hash_mix(0, (uintptr_t)dim);
+
+    return !jx_intern_find(table, hash, dim, same_pointer) &&
+           jx_intern_add(table, hash, dim);
+}
+
+static bool need_signed(wrapping *w, const jx_dim *dim, int bits, kind how,
+                        const jx_flat_node *node)
+{
+    jx_int most = ((jx_int)1 << (bits - 1)) - 1;
+
+    return need_within(w, dim, dim, -most - 1, most, bits, true,
+                       how == KIND_VALUE, node);
+}
+
+/* What the size is divided, compared or reduced by on the way, at any depth.
+ * The queue stands for the recursion: sizes can be deep. */
+static bool need_operands(wrapping *w, const jx_dim *first,
+                          const jx_flat_node *node)
+{
+    jx_arena *arena = w->lint->ctx->arena;
+    JX_VEC(const jx_dim *) queue = {0};
+
+    JX_PUSH(arena, &queue, first);
+    for (size_t next = 0; next < queue.count; next++) {
+        const jx_dim *dim = queue.at[next];
+        if (!is_symbolic(dim) || !is_new(&w->operands, dim))
+            continue;
+        if (next && !need_signed(w, dim, w->bits, KIND_VALUE, node))
+            return false;
+        for (int i = 0; i < jx_dim_nterms(dim); i++) {
+            const jx_dim_term *term = &jx_dim_terms(dim)[i];
+            for (int k = 0; k < term->nfactors; k++) {
+                const jx_dim_atom *atom = term->factors[k].atom;
+                if (atom->kind == JX_ATOM_VAR)
+                    continue;
+                JX_PUSH(arena, &queue, atom->a);
+                JX_PUSH(arena, &queue, atom->b);
+            }
+        }
+    }
+    return true;
+}
+
+/* A size that some array has, or some parameter. */
+static bool need_axis(wrapping *w, const jx_dim *dim, const jx_flat_node *node)
+{
+    if (!is_symbolic(dim) || !is_new(&w->axes, dim))
+        return true;
+    return need_signed(w, dim, 32, KIND_AXIS, node) &&
+           need_operands(w, dim, node);
+}
+
+/* JAX evaluates this with numbers of numpy's when the program is called, one
+ * step after the other, and raises where one does not fit. */
+static bool need_steps(wrapping *w, const jx_dim *dim)
+{
+    const jx_dim *sum = jx_dim_int(w->dims, 0);
+
+    if (!is_symbolic(dim))
+        return true;
     for (int i = 0; i < jx_dim_nterms(dim); i++) {
-        int degree = 0;
-        for (int k = 0; k < terms[i].nfactors; k++)
-            degree += terms[i].factors[k].power;
-        if (degree > 1)
-            return true;
+        const jx_dim_term *term = &jx_dim_terms(dim)[i];
+        const jx_dim *product = jx_dim_int(w->dims, 1);
+        for (int k = 0; k < term->nfactors; k++)
+            product = jx_dim_mul(
+                w->dims, product,
+                jx_dim_pow(w->dims,
+                           jx_dim_of_atom(w->dims, term->factors[k].atom),
+                           term->factors[k].power));
+        if (!need_signed(w, product, w->bits, KIND_AXIS, NULL))
+            return false;
+        product = jx_dim_mul(w->dims, product,
+                             jx_dim_wide(w->dims, term->coefficient));
+        sum = jx_dim_add(w->dims, sum, product);
+        if (!need_signed(w, product, w->bits, KIND_AXIS, NULL) ||
+            !need_signed(w, sum, w->bits, KIND_AXIS, NULL))
+            return false;
     }
-    return false;
+    return need_operands(w, dim, NULL);
 }
 
-static bool is_integer(const jx_aval *aval)
+static bool need_axes(wrapping *w, const jx_aval *aval,
+                      const jx_flat_node *node)
 {
-    return aval->kind == JX_AVAL_ARRAY && jx_dtype_is_integer(aval->dtype) &&
-           jx_dtype_of(aval->dtype)->bytes <= 8;
+    for (int i = 0; i < aval->rank; i++)
+        if (!need_axis(w, aval->shape[i], node))
+            return false;
+    return true;
 }
 
-static interval of_source(const bounder *b, const jx_flat_value *v)
+/* Parameter trees are only as deep as the reader lets them be. */
+static bool need_parameter(wrapping *w, const jx_value *value,
+                           const jx_flat_node *node)
 {
-    interval none = {NULL, NULL};
-    const jx_dim *dim = NULL;
-
-    if (v->node >= 0 || !is_integer(v->aval))
-        return none;
-    if (v->literal && v->literal->dim)
-        dim = v->literal->dim;
-    else if (v->literal && !v->literal->array)
-        dim = jx_dim_int(b->dims,
-                         jx_lint_integer(v->literal->bits, v->aval->dtype));
-    else if (v->array && v->splat && v->array->data &&
-             v->array->bytes >= jx_dtype_of(v->aval->dtype)->bytes)
-        dim = jx_dim_int(b->dims,
-                         jx_lint_integer(v->array->data, v->aval->dtype));
-    return (interval){dim, dim};
+    if (!value)
+        return true;
+    if (value->tag == JX_V_DIM && !need_axis(w, value->dim, node))
+        return false;
+    for (int i = 0; value->items && i < value->count; i++)
+        if (!need_parameter(w, value->items[i], node))
+            return false;
+    return true;
 }
 
-static interval of_iota(const bounder *b, const jx_eqn *eqn)
-{
-    const jx_p_iota *p = eqn->typed;
-    interval none = {NULL, NULL};
-
-    if (!p || p->dimension < 0 || p->dimension >= p->shape.count)
-        return none;
-    return (interval){
-        jx_dim_int(b->dims, 0),
-        jx_dim_sub(b->dims, p->shape.at[p->dimension], jx_dim_int(b->dims, 1))};
-}
-
-static interval of_product(const bounder *b, interval x, interval y)
-{
-    interval none = {NULL, NULL};
-
-    if (!is_nonnegative(b, x.low) || !is_nonnegative(b, y.low))
-        return none;
-    return (interval){jx_dim_mul(b->dims, x.low, y.low),
-                      jx_dim_mul(b->dims, x.high, y.high)};
-}
-
-static interval of_two(const bounder *b, jx_prim_id prim, interval x,
-                       interval y)
-{
-    interval none = {NULL, NULL};
-
-    switch (prim) {
-    case JX_PRIM_add:
-        return (interval){jx_dim_add(b->dims, x.low, y.low),
-                          jx_dim_add(b->dims, x.high, y.high)};
-    case JX_PRIM_sub:
-        return (interval){jx_dim_sub(b->dims, x.low, y.high),
-                          jx_dim_sub(b->dims, x.high, y.low)};
-    case JX_PRIM_mul: return of_product(b, x, y);
-    default: return none;
-    }
-}
-
-/* What the node's result lies between, as far as sizes alone say. */
-static interval of_node(const bounder *b, const jx_flat_node *node)
+static bool need_sizes_of(wrapping *w, const jx_flat_node *node)
 {
     const jx_eqn *eqn = node->eqn;
-    interval none = {NULL, NULL}, x, y;
 
-    if (eqn->prim->id == JX_PRIM_dim_as_value && eqn->typed) {
-        const jx_dim *dim = ((const jx_p_dim_as_value *)eqn->typed)->dim;
-        return (interval){dim, dim};
+    if (eqn->prim->id == JX_PRIM_dim_as_value && eqn->typed)
+        return need_operands(w, ((const jx_p_dim_as_value *)eqn->typed)->dim,
+                             node);
+    for (int i = 0; i < eqn->nparams; i++)
+        if (!need_parameter(w, eqn->params[i].value, node))
+            return false;
+    for (int i = 0; i < eqn->nouts; i++)
+        if (!need_axes(w, eqn->outs[i]->aval, node))
+            return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (eqn->ins[i].literal && eqn->ins[i].literal->dim &&
+            !need_operands(w, eqn->ins[i].literal->dim, node))
+            return false;
+    return true;
+}
+
+/* What a caller's shapes must be, and what it gets back. */
+static bool need_contract(wrapping *w)
+{
+    const jx_program *program = w->lint->program;
+    const jx_jaxpr *entry = program->entry.jaxpr;
+
+    for (int i = 0; i < entry->nins; i++)
+        if (!need_axes(w, entry->vars[entry->nconsts + i]->aval, NULL))
+            return false;
+    for (int i = 0; i < entry->nouts; i++) {
+        const jx_aval *aval = jx_atom_aval(entry->outs[i]);
+        for (int k = 0; k < aval->rank; k++)
+            if (!need_steps(w, aval->shape[k]))
+                return false;
     }
-    if (eqn->prim->id == JX_PRIM_iota)
-        return of_iota(b, eqn);
-    if (!node->nins)
-        return none;
-    x = b->known[node->ins[0]];
+    for (int i = 0; i < program->nscopes; i++)
+        for (int k = 0; k < program->scopes[i].nconstraints; k++) {
+            const jx_scope_constraint *c = &program->scopes[i].constraints[k];
+            const jx_dim *difference = jx_dim_sub(w->dims, c->lhs, c->rhs);
+            if (difference && !need_steps(w, difference))
+                return false;
+        }
+    return true;
+}
+
+/* -- integers of the program --------------------------------------------- */
+
+static void mark_observed(wrapping *w)
+{
+    const jx_flat *flat = w->lint->flat;
+
+    for (int i = 0; i < flat->nouts; i++)
+        w->observed[flat->outs[i]] = true;
+    for (size_t n = 0; n < flat->nodes.count; n++) {
+        const jx_flat_node *node = &flat->nodes.at[n];
+        bool along = node->nouts && !flat->values.at[node->outs[0]].varies &&
+                     jx_wraps_along(node);
+        for (int i = 0; node->live && i < node->nresults; i++)
+            w->observed[node->results[i]] = true;
+        for (int i = 0; node->live && !along && i < node->nins; i++)
+            w->observed[node->ins[i]] = true;
+    }
+}
+
+static bool may_wrap(const wrapping *w, jx_interval x, jx_dtype dtype)
+{
+    return !holds_below(w, x.high, jx_wrap_most(dtype), JX_LARGEST_SIZE) ||
+           !holds_below(w, jx_dim_neg(w->dims, x.low), -jx_wrap_least(dtype),
+                        JX_LARGEST_SIZE);
+}
+
+static const jx_flat_node *origin_of(const wrapping *w, int value)
+{
+    return w->origin[value] ? &w->lint->flat->nodes.at[w->origin[value] - 1]
+                            : NULL;
+}
+
+static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
+{
+    const jx_flat_value *v = &w->lint->flat->values.at[node->outs[0]];
+    int out = node->outs[0];
+    jx_interval x;
+
+    if (v->varies || !jx_wraps(v->aval))
+        return true;
+    jx_interval_of_node(&w->values, node);
+    x = w->values.of[out];
     if (!x.low || !x.high)
-        return none;
-    if (jx_flat_moves(eqn))
-        return node->nins == 1 ? x : none;
-    if (node->nins != 2)
-        return none;
-    y = b->known[node->ins[1]];
-    return y.low && y.high ? of_two(b, eqn->prim->id, x, y) : none;
-}
-
-/* The largest value of an integer type. */
-static int64_t largest(jx_dtype dtype)
-{
-    int bits = jx_dtype_of(dtype)->bits;
-
-    if (jx_dtype_of(dtype)->kind == JX_KIND_INT)
-        bits--;
-    return bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
-}
-
-static bool claim_fits(const bounder *b, const jx_flat_node *node,
-                       const jx_dim *high)
-{
-    jx_dtype dtype = node->eqn->outs[0]->aval->dtype;
-    jx_linter *lint = b->lint;
-    jx_buffer text = {0};
-    jx_claim *claim;
-
-    jx_buffer_printf(&text, "`%s` computes in %s", node->eqn->prim->name,
-                     jx_dtype_of(dtype)->short_name);
-    claim =
-        jx_lint_claim(lint, JX_CODE_IDX004, node, jx_lint_text(lint, &text));
-    if (!claim)
-        return false;
-    claim->verdict = JX_UNDECIDED;
-    claim->evidence.by = NULL;
-    claim->goal = (jx_goal){.kind = JX_GOAL_GE,
-                            .lhs = jx_dim_int(b->dims, largest(dtype)),
-                            .rhs = high};
-    claim->help = "declare how large these sizes can be, or compute with "
-                  "64-bit integers (jax_enable_x64)";
-    return true;
-}
-
-static bool visit(bounder *b, const jx_flat_node *node)
-{
-    const jx_flat *flat = b->lint->flat;
-    int out = node->nouts ? node->outs[0] : -1;
-    jx_claim_list *claims = &b->lint->to->claims;
-    interval found;
-
-    if (out < 0 || flat->values.at[out].varies ||
-        !is_integer(flat->values.at[out].aval))
         return true;
-    for (int i = 0; i < node->nins; i++)
-        b->wraps[out] |= b->wraps[node->ins[i]];
-    found = of_node(b, node);
-    b->known[out] = found;
-    if (b->wraps[out] || !node->live || !found.high || !is_product(found.high))
+    for (int i = 0; i < node->nins && !w->origin[out]; i++)
+        w->origin[out] = w->origin[node->ins[i]];
+    if (!w->origin[out] && may_wrap(w, x, v->aval->dtype))
+        w->origin[out] = index + 1;
+    if (!node->live || !w->observed[out] || !w->origin[out])
         return true;
-    b->wraps[out] = true; /* said once, where it begins */
-    if (!claim_fits(b, node, found.high))
+    return need_within(w, x.low, x.high, jx_wrap_least(v->aval->dtype),
+                       jx_wrap_most(v->aval->dtype),
+                       jx_wrap_bits(v->aval->dtype), x.ends, true,
+                       origin_of(w, out));
+}
+
+static bool visit(wrapping *w, int index)
+{
+    const jx_flat_node *node = &w->lint->flat->nodes.at[index];
+
+    if (node->nouts && !visit_value(w, node, index))
         return false;
-    claims->at[claims->count - 1]->goal.scope =
-        jx_lint_scope(b->lint, found.high);
-    return true;
+    return !node->live || need_sizes_of(w, node);
+}
+
+static bool start(wrapping *w)
+{
+    jx_arena *arena = w->lint->ctx->arena;
+    size_t count = w->lint->flat->values.count;
+
+    w->values.lint = w->lint;
+    w->values.dims = w->dims;
+    w->values.of = JX_NEW_ARRAY(arena, count, jx_interval);
+    w->observed = JX_NEW_ARRAY(arena, count, bool);
+    w->origin = JX_NEW_ARRAY(arena, count, int);
+    jx_intern_init(&w->bounds, arena);
+    jx_intern_init(&w->axes, arena);
+    jx_intern_init(&w->operands, arena);
+    return w->values.of && w->observed && w->origin;
 }
 
 bool jx_lint_size_arithmetic(jx_linter *lint)
 {
-    const jx_flat *flat = lint->flat;
-    bounder b = {
-        lint,
-        lint->program->dims,
-        JX_NEW_ARRAY(lint->ctx->arena, flat->values.count, interval),
-        JX_NEW_ARRAY(lint->ctx->arena, flat->values.count, bool),
-    };
+    wrapping w = {.lint = lint,
+                  .dims = lint->program->dims,
+                  .bits = lint->program->x64 ? 64 : 32};
 
-    if (!b.known || !b.wraps)
+    if (!start(&w))
         return false;
-    for (size_t v = 0; v < flat->values.count; v++)
-        b.known[v] = of_source(&b, &flat->values.at[v]);
-    for (size_t n = 0; n < flat->nodes.count; n++)
-        if (!visit(&b, &flat->nodes.at[n]))
+    for (size_t v = 0; v < lint->flat->values.count; v++)
+        jx_interval_of_source(&w.values, (int)v);
+    mark_observed(&w);
+    for (size_t n = 0; n < lint->flat->nodes.count; n++)
+        if (!visit(&w, (int)n))
             return false;
-    return true;
+    return need_contract(&w);
 }

@@ -74,6 +74,8 @@ typedef struct jx_evidence {
     int64_t lhs, rhs; /* the two sides at those sizes */
     const char *note; /* further text for the report, or NULL */
     const char *suggestion; /* a constraint that would settle it, or NULL */
+    const char *safe; /* of IDX004: all sizes for which nothing wraps, or NULL */
+    int width;        /* of IDX004: bits of the integers */
 } jx_evidence;
 
 /* The equations that lead to a nested jaxpr, outermost first. */

@@ -150,6 +150,13 @@ bool jx_dim_eval(const jx_dim *dim, jx_dim_lookup *value, void *env,
 bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
                       jx_int *result);
 
+/* The same as a machine computes it whose integers have `bits` bits (2 to 64)
+ * and wrap: sums and products are right modulo 2^bits, the operands and results
+ * of the other operations wrap first.  False on a divisor that is 0 there, or a
+ * variable without a value. */
+bool jx_dim_eval_wrapped(const jx_dim *dim, int bits, jx_dim_lookup *value,
+                         void *env, int64_t *result);
+
 /* Floor division; false when b is 0 or the quotient does not fit. */
 bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder);
 void jx_int_print(jx_int value, jx_buffer *to);

@@ -86,6 +86,71 @@ bool jx_dim_eval(const jx_dim *dim, jx_dim_lookup *value, void *env,
     return true;
 }
 
+/* The low `bits` bits as a signed integer. */
+static int64_t wrapped(uint64_t value, int bits)
+{
+    uint64_t sign = (uint64_t)1 << (bits - 1);
+
+    if (bits < 64)
+        value &= ((uint64_t)1 << bits) - 1;
+    return (int64_t)((value ^ sign) - sign);
+}
+
+/* Modulo 2^64. */
+static uint64_t wrapped_power(uint64_t x, int power)
+{
+    uint64_t result = 1;
+
+    for (; power > 0; power >>= 1, x *= x)
+        if (power & 1)
+            result *= x;
+    return result;
+}
+
+static bool wrapped_atom(const jx_dim_atom *a, int bits, jx_dim_lookup *value,
+                         void *env, int64_t *result)
+{
+    jx_int q, r;
+    int64_t x, y;
+
+    if (a->kind == JX_ATOM_VAR)
+        return value(env, a, result);
+    if (!jx_dim_eval_wrapped(a->a, bits, value, env, &x) ||
+        !jx_dim_eval_wrapped(a->b, bits, value, env, &y))
+        return false;
+    switch (a->kind) {
+    case JX_ATOM_MAX: *result = x > y ? x : y; return true;
+    case JX_ATOM_MIN: *result = x < y ? x : y; return true;
+    default: break;
+    }
+    if (!jx_int_floordiv(x, y, &q, &r))
+        return false;
+    *result = (int64_t)(a->kind == JX_ATOM_FLOORDIV ? q : r);
+    return true;
+}
+
+/* All of it modulo 2^64, of which 2^bits is a divisor. */
+bool jx_dim_eval_wrapped(const jx_dim *dim, int bits, jx_dim_lookup *value,
+                         void *env, int64_t *result)
+{
+    uint64_t sum = 0;
+    int64_t x;
+
+    for (int i = 0; i < jx_dim_nterms(dim); i++) {
+        const jx_dim_term *t = &jx_dim_terms(dim)[i];
+        uint64_t product = (uint64_t)t->coefficient;
+
+        for (int j = 0; j < t->nfactors; j++) {
+            if (!wrapped_atom(t->factors[j].atom, bits, value, env, &x))
+                return false;
+            product *= wrapped_power((uint64_t)x, t->factors[j].power);
+        }
+        sum += product;
+    }
+    *result = wrapped(sum, bits);
+    return true;
+}
+
 /* -------------------------------------------------------------------------
  * Printing
  * ---------------------------------------------------------------------- */

@@ -168,8 +168,8 @@ static void a_name_has_no_control_characters(void **state)
         jx_ctx *ctx = jx_ctx_new(0);
         const char *expected = NULL;
         size_t at;
-        assert_null(jx_dim_parse(jx_dims_new(ctx), texts[i], sizeof texts[i],
-                                 0, &at, &expected));
+        assert_null(jx_dim_parse(jx_dims_new(ctx), texts[i], sizeof texts[i], 0,
+                                 &at, &expected));
         assert_int_equal(at, 1);
         assert_non_null(expected);
         jx_ctx_free(ctx);
@@ -274,7 +274,8 @@ static void a_polynomial_is_divided_only_where_it_goes(void **state)
     check_print(jx_dim_divide_exactly(in, p, parse(in, "a + 2*b")), "a*b - 3");
     assert_null(jx_dim_divide_exactly(in, p, parse(in, "a + b")));
     assert_null(jx_dim_divide_exactly(in, p, parse(in, "0")));
-    assert_null(jx_dim_divide_exactly(in, parse(in, "2*a + 1"), parse(in, "2")));
+    assert_null(
+        jx_dim_divide_exactly(in, parse(in, "2*a + 1"), parse(in, "2")));
     check_print(parse(in, "(6*a + 5) // -3"), "- 2*a - 2");
     check_print(parse(in, "(6*a + 5) % -3"), "-1");
     check_print(parse(in, "7 // 0"), "floordiv(7, 0)");
@@ -369,6 +370,48 @@ static void bounds_are_as_tight_as_intervals_can(void **state)
     check_bounds("mod(a, b)", 0, INT64_MAX);
 }
 
+static bool seventy_thousand(void *unused, const jx_dim_atom *var,
+                             int64_t *value)
+{
+    (void)unused;
+    (void)var;
+    *value = 70000;
+    return true;
+}
+
+static void check_wrapped(const char *text, int bits, int64_t expected)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    size_t at;
+    const char *what;
+    const jx_dim *dim =
+        jx_dim_parse(jx_dims_new(ctx), text, strlen(text), 0, &at, &what);
+    int64_t value;
+
+    assert_non_null(dim);
+    assert_true(jx_dim_eval_wrapped(dim, bits, seventy_thousand, NULL, &value));
+    if (value != expected)
+        fail_msg("%s in %d bits: %lld", text, bits, (long long)value);
+    jx_ctx_free(ctx);
+}
+
+static void sizes_wrap_as_the_machine_does(void **state)
+{
+    (void)state;
+
+    check_wrapped("k", 32, 70000);
+    check_wrapped("k^2", 32, 605032704);
+    check_wrapped("k^2", 64, 4900000000);
+    check_wrapped("floordiv(k^2, 70000)", 32, 8643);
+    check_wrapped("mod(k^2, 1000)", 32, 704);
+    check_wrapped("k^2 - k^2 + k", 32, 70000);
+    check_wrapped("- k^2", 32, -605032704);
+    check_wrapped("max(k^3, 0)", 32, 0);
+    check_wrapped("k^3", 32, -383225856);
+    check_wrapped("k^4", 64, 5563255926290448384);
+    check_wrapped("floordiv(k^2, 7)", 32, 86433243);
+}
+
 static void substitution_and_evaluation_commute(void **state)
 {
     uint64_t seed = 7;
@@ -418,6 +461,7 @@ int main(void)
         cmocka_unit_test(a_polynomial_is_divided_only_where_it_goes),
         cmocka_unit_test(bounds_hold_at_every_point),
         cmocka_unit_test(bounds_are_as_tight_as_intervals_can),
+        cmocka_unit_test(sizes_wrap_as_the_machine_does),
         cmocka_unit_test(substitution_and_evaluation_commute),
     };
 

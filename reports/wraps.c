@@ -1,0 +1,527 @@
+/* wraps.c - see wraps.h. */
+#include "reports/wraps.h"
+#include "frontend/ir/scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Findings show sizes up to this one: larger ones are left to the conditions. */
+static const int64_t LARGE = (int64_t)1 << 20;
+
+enum {
+    MOST_PAIRS = 64, /* conditions compared with each other */
+    MOST_ASKED = 12, /* ... by the prover, too */
+    MOST_SHOWN = 6,  /* in the line for people */
+};
+
+/* `dim <= most`, without a constant on the left, divided by what divides all
+ * coefficients; in one variable, that variable's largest value. */
+typedef struct condition {
+    const jx_dim *dim;
+    jx_int most;
+    int scope;
+    bool reached;
+} condition;
+
+typedef struct region {
+    jx_analysis *to;
+    jx_program *program;
+    jx_dims *dims;
+    jx_ctx *ctx;
+    const jx_settle_options *options;
+    JX_VEC(condition) left; /* conditions that nothing proves */
+} region;
+
+/* -- one condition ------------------------------------------------------- */
+
+static jx_int common_divisor(jx_int a, jx_int b)
+{
+    a = a < 0 ? -a : a;
+    b = b < 0 ? -b : b;
+    while (b) {
+        jx_int rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+typedef struct one_value {
+    int64_t value;
+} one_value;
+
+static bool the_one(void *env, const jx_dim_atom *var, int64_t *value)
+{
+    (void)var;
+    *value = ((const one_value *)env)->value;
+    return true;
+}
+
+/* The only variable of a polynomial that grows with it, or NULL. */
+static const jx_dim_atom *growing(const jx_dim *dim)
+{
+    const jx_dim_atom *var = NULL;
+
+    for (int i = 0; i < jx_dim_nterms(dim); i++) {
+        const jx_dim_term *term = &jx_dim_terms(dim)[i];
+        if (term->nfactors != 1 || term->coefficient < 0 ||
+            term->factors->atom->kind != JX_ATOM_VAR ||
+            (var && var != term->factors->atom))
+            return NULL;
+        var = term->factors->atom;
+    }
+    return var;
+}
+
+/* The largest value at which the dim, which grows, is at most `most`. */
+static int64_t largest_value(const jx_dim *dim, jx_int most)
+{
+    int64_t low = 0, high = INT64_MAX / 4;
+
+    while (low < high) {
+        one_value at = {low + (high - low + 1) / 2};
+        jx_int value;
+        if (jx_dim_eval_wide(dim, the_one, &at, &value) && value <= most)
+            low = at.value;
+        else
+            high = at.value - 1;
+    }
+    return low;
+}
+
+static condition normal(const region *r, const jx_size_bound *bound)
+{
+    condition c = {bound->dim, bound->most, bound->scope, bound->reached};
+    int n = jx_dim_nterms(c.dim);
+    const jx_dim_term *terms = jx_dim_terms(c.dim);
+    jx_int divisor = 0, rest;
+    const jx_dim *dim;
+    const jx_dim_atom *var;
+
+    if (n && !terms[n - 1].nfactors &&
+        !__builtin_sub_overflow(c.most, terms[n - 1].coefficient, &rest) &&
+        (dim = jx_dim_sub(r->dims, c.dim,
+                          jx_dim_wide(r->dims, terms[n - 1].coefficient)))) {
+        c.dim = dim;
+        c.most = rest;
+    }
+    for (int i = 0; i < jx_dim_nterms(c.dim); i++)
+        divisor = common_divisor(divisor, jx_dim_terms(c.dim)[i].coefficient);
+    dim = divisor > 1 ? jx_dim_divide_exactly(r->dims, c.dim,
+                                              jx_dim_wide(r->dims, divisor))
+                      : NULL;
+    if (dim && jx_int_floordiv(c.most, divisor, &c.most, &rest))
+        c.dim = dim;
+    var = growing(c.dim);
+    if (var && c.most >= 0) {
+        c.most = largest_value(c.dim, c.most);
+        c.dim = jx_dim_of_atom(r->dims, var);
+    }
+    return c;
+}
+
+static const char *text_of(const region *r, const condition *c)
+{
+    jx_buffer text = {0};
+    const jx_dim *dim = c->dim;
+    bool below = jx_dim_nterms(dim) && jx_dim_terms(dim)->coefficient < 0;
+    const char *kept;
+
+    if (below && (dim = jx_dim_neg(r->dims, c->dim))) {
+        jx_dim_print(dim, &text);
+        jx_buffer_puts(&text, " >= ");
+        jx_int_print(-c->most, &text);
+    } else {
+        jx_dim_print(c->dim, &text);
+        jx_buffer_puts(&text, " <= ");
+        jx_int_print(c->most, &text);
+    }
+    kept = jx_arena_string(r->ctx->arena, jx_buffer_text(&text), text.length);
+    jx_buffer_free(&text);
+    return kept;
+}
+
+/* -- sizes that break a bound -------------------------------------------- */
+
+/* A value for each variable of a scope. */
+typedef struct trial {
+    const jx_scope *scope; /* or NULL */
+    int64_t base;
+    int count;
+    jx_binding *at;
+} trial;
+
+static bool of_trial(void *env, const jx_dim_atom *var, int64_t *value)
+{
+    const trial *t = env;
+
+    for (int i = 0; i < t->count; i++)
+        if (t->at[i].var == var) {
+            *value = t->at[i].value;
+            return true;
+        }
+    return false;
+}
+
+static void add_variables(region *r, trial *t, const jx_dim *dim)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_dim_vars(r->dims, dim, &count);
+    int64_t value;
+
+    for (int i = 0; vars && i < count; i++) {
+        if (of_trial(t, vars[i], &value))
+            continue;
+        jx_binding *more =
+            JX_NEW_ARRAY(r->ctx->arena, t->count + 1, jx_binding);
+        if (!more)
+            return;
+        if (t->count)
+            memcpy(more, t->at, (size_t)t->count * sizeof *more);
+        more[t->count] = (jx_binding){vars[i], t->base};
+        t->at = more;
+        t->count++;
+    }
+}
+
+static bool is_admissible(trial *t)
+{
+    jx_int lhs, rhs;
+
+    for (int i = 0; t->scope && i < t->scope->nconstraints; i++) {
+        const jx_scope_constraint *c = &t->scope->constraints[i];
+        if (!jx_dim_eval_wide(c->lhs, of_trial, t, &lhs) ||
+            !jx_dim_eval_wide(c->rhs, of_trial, t, &rhs) ||
+            !jx_scope_holds(c, lhs, rhs))
+            return false;
+    }
+    return true;
+}
+
+static bool breaks(trial *t, const jx_size_bound *bound)
+{
+    jx_int value;
+
+    return is_admissible(t) &&
+           jx_dim_eval_wide(bound->dim, of_trial, t, &value) &&
+           value > bound->most;
+}
+
+static void set_all(trial *t, int64_t size)
+{
+    for (int i = 0; i < t->count; i++)
+        t->at[i].value = size;
+}
+
+/* Each variable in turn as large as the constraints let it be. */
+static void climb(trial *t, int64_t cap)
+{
+    int64_t start = t->base;
+
+    for (int64_t size = cap; size > t->base; size /= 2) {
+        set_all(t, size);
+        if (is_admissible(t)) {
+            start = size;
+            break;
+        }
+    }
+    set_all(t, start);
+    for (int i = 0; i < t->count; i++) {
+        int64_t before = t->at[i].value;
+        bool found = false;
+        for (int64_t size = cap; size > before && !found; size /= 2) {
+            t->at[i].value = size;
+            found = is_admissible(t);
+        }
+        if (!found)
+            t->at[i].value = before;
+    }
+}
+
+/* Sizes up to `cap` that break the bound, by trying: equal ones say most. */
+static bool try_sizes(trial *t, const jx_size_bound *bound, int64_t cap)
+{
+    for (int64_t size = 1; size <= cap; size *= 2) {
+        set_all(t, size);
+        if (size >= t->base && breaks(t, bound))
+            return true;
+    }
+    climb(t, cap);
+    return breaks(t, bound);
+}
+
+static trial new_trial(region *r, const jx_size_bound *bound)
+{
+    trial t = {.base = r->program->base};
+
+    if (bound->scope >= 0 && bound->scope < r->program->nscopes)
+        t.scope = &r->program->scopes[bound->scope];
+    add_variables(r, &t, bound->dim);
+    for (int i = 0; t.scope && i < t.scope->nconstraints; i++) {
+        add_variables(r, &t, t.scope->constraints[i].lhs);
+        add_variables(r, &t, t.scope->constraints[i].rhs);
+    }
+    return t;
+}
+
+/* -- the prover ---------------------------------------------------------- */
+
+/* A prover for what the trial's scope declares, with no variable beyond `cap`,
+ * and the conditions of `more` that `but` is not one of. */
+static jx_prover *prover_of(region *r, const trial *t, int64_t cap,
+                            const condition *more, int nmore, int but,
+                            bool no_solver)
+{
+    int declared = t->scope ? t->scope->nconstraints : 0, count = 0;
+    jx_constraint *all =
+        JX_NEW_ARRAY(r->ctx->arena, declared + t->count + nmore, jx_constraint);
+    jx_prover_options options = {.base = r->program->base,
+                                 .base_is_set = true,
+                                 .no_solver = no_solver,
+                                 .solver = r->options->solver};
+
+    if (!all)
+        return NULL;
+    for (int i = 0; i < declared; i++)
+        all[count++] = jx_constraint_of_scope(&t->scope->constraints[i]);
+    for (int i = 0; i < t->count; i++)
+        all[count++] = (jx_constraint){jx_dim_of_atom(r->dims, t->at[i].var),
+                                       JX_REL_LE, jx_dim_int(r->dims, cap)};
+    for (int i = 0; i < nmore; i++)
+        if (i != but)
+            all[count++] = (jx_constraint){more[i].dim, JX_REL_LE,
+                                           jx_dim_wide(r->dims, more[i].most)};
+    return jx_prover_new(r->ctx, r->dims, all, count, &options);
+}
+
+static jx_answer ask(region *r, const trial *t, int64_t cap,
+                     const jx_size_bound *bound, bool no_solver)
+{
+    jx_prover *prover = prover_of(r, t, cap, NULL, 0, -1, no_solver);
+    jx_answer answer = {0};
+
+    if (!prover)
+        return answer;
+    answer = jx_prove_compare(prover, bound->dim, JX_REL_LE,
+                              jx_dim_wide(r->dims, bound->most));
+    jx_prover_free(prover);
+    return answer;
+}
+
+/* -- claims -------------------------------------------------------------- */
+
+static bool fits_64(const jx_dim *dim, trial *t, int64_t *value)
+{
+    return dim && jx_dim_eval(dim, of_trial, t, value);
+}
+
+static void refute(region *r, jx_claim *claim, trial *t, const char *by)
+{
+    jx_evidence *evidence = &claim->evidence;
+    jx_binding *kept = JX_NEW_ARRAY(r->ctx->arena, t->count, jx_binding);
+
+    if (!kept)
+        return;
+    memcpy(kept, t->at, (size_t)t->count * sizeof *kept);
+    evidence->bindings = kept;
+    evidence->nbindings = t->count;
+    evidence->by = by;
+    if (!fits_64(claim->goal.lhs, t, &evidence->lhs))
+        evidence->lhs = INT64_MAX;
+    if (!fits_64(claim->goal.rhs, t, &evidence->rhs))
+        evidence->rhs = INT64_MAX;
+    claim->verdict = JX_REFUTED;
+}
+
+static void take_answer(trial *t, const jx_assignment *from)
+{
+    set_all(t, t->base);
+    for (int i = 0; i < from->count; i++)
+        for (int k = 0; k < t->count; k++)
+            if (t->at[k].var == from->at[i].var)
+                t->at[k].value = from->at[i].value;
+}
+
+/* Nothing proves the bound: is it broken at sizes that occur? */
+static void settle_claim(region *r, const jx_size_bound *bound, trial *t)
+{
+    jx_claim *claim = bound->claim;
+    jx_answer answer;
+
+    if (try_sizes(t, bound, LARGE)) {
+        refute(r, claim, t, "search");
+        return;
+    }
+    answer = ask(r, t, LARGE, bound, r->options->no_solver);
+    if (answer.has_false)
+        take_answer(t, &answer.when_false);
+    if (answer.has_false && breaks(t, bound))
+        refute(r, claim, t, answer.by);
+    else if (answer.truth == JX_TRUE)
+        claim->evidence.why = "it wraps only at very large sizes";
+    else
+        claim->evidence.why =
+            answer.why ? answer.why : "no sizes at which it wraps were found";
+}
+
+static bool settle(region *r, jx_size_bound *bound)
+{
+    trial t = new_trial(r, bound);
+    condition c = normal(r, bound);
+    jx_answer answer = {0};
+
+    if (!try_sizes(&t, bound, JX_LARGEST_SIZE))
+        answer = ask(r, &t, JX_LARGEST_SIZE, bound, r->options->no_solver);
+    if (answer.truth == JX_TRUE || answer.truth == JX_CONTRADICTION) {
+        if (bound->claim) {
+            bound->claim->verdict =
+                answer.truth == JX_TRUE ? JX_PROVED : JX_UNDECIDED;
+            bound->claim->evidence.by = answer.by;
+            bound->claim->evidence.why = "the constraints allow no sizes";
+        }
+        return true;
+    }
+    JX_PUSH(r->ctx->arena, &r->left, c);
+    if (bound->claim)
+        settle_claim(r, bound, &t);
+    return jx_ok(r->ctx);
+}
+
+/* -- few conditions ------------------------------------------------------ */
+
+static void drop(region *r, size_t at)
+{
+    for (size_t i = at + 1; i < r->left.count; i++)
+        r->left.at[i - 1] = r->left.at[i];
+    r->left.count--;
+}
+
+/* Whether the second condition says nothing that the first does not say: the
+ * difference of the two sides is never larger than that of the limits. */
+static bool covers(region *r, const condition *a, const condition *b,
+                   bool asking)
+{
+    const jx_dim *excess = jx_dim_sub(r->dims, b->dim, a->dim);
+    jx_dim_range range;
+    jx_int room;
+
+    if (a->scope != b->scope || !excess ||
+        __builtin_sub_overflow(b->most, a->most, &room))
+        return false;
+    range = jx_dim_bounds(excess, r->program->base);
+    if (range.has_high && range.high <= room)
+        return true;
+    if (!asking)
+        return false;
+    jx_size_bound question = {.dim = excess, .most = room, .scope = a->scope};
+    trial t = new_trial(r, &question);
+    set_all(&t, JX_LARGEST_SIZE);
+    if (breaks(&t, &question))
+        return false;
+    return ask(r, &t, JX_LARGEST_SIZE, &question, true).truth == JX_TRUE;
+}
+
+static void drop_covered(region *r, bool asking)
+{
+    for (size_t b = r->left.count; b-- > 0;)
+        for (size_t a = 0; a < r->left.count; a++)
+            if (a != b && covers(r, &r->left.at[a], &r->left.at[b], asking)) {
+                drop(r, b);
+                break;
+            }
+}
+
+/* What follows from all the others together. */
+static void drop_implied(region *r)
+{
+    for (size_t b = r->left.count; b-- > 0 && r->left.count > 1;) {
+        const condition *c = &r->left.at[b];
+        jx_size_bound question = {
+            .dim = c->dim, .most = c->most, .scope = c->scope};
+        trial t = new_trial(r, &question);
+        for (size_t i = 0; i < r->left.count; i++)
+            add_variables(r, &t, r->left.at[i].dim);
+        jx_prover *prover = prover_of(r, &t, JX_LARGEST_SIZE, r->left.at,
+                                      (int)r->left.count, (int)b, true);
+        if (!prover)
+            return;
+        jx_answer answer = jx_prove_compare(prover, c->dim, JX_REL_LE,
+                                            jx_dim_wide(r->dims, c->most));
+        jx_prover_free(prover);
+        if (answer.truth == JX_TRUE)
+            drop(r, b);
+    }
+}
+
+/* Equal ones, and weaker ones in the same words. */
+static void drop_repeated(region *r)
+{
+    for (size_t i = 0; i < r->left.count; i++)
+        for (size_t k = r->left.count; k-- > i + 1;)
+            if (r->left.at[i].dim == r->left.at[k].dim) {
+                if (r->left.at[k].most < r->left.at[i].most)
+                    r->left.at[i].most = r->left.at[k].most;
+                drop(r, k);
+            }
+}
+
+/* What keeps a finding's bound: the condition that covers it, if one does. */
+static void say_safe(region *r, const jx_size_bound *bound)
+{
+    condition own = normal(r, bound);
+    const condition *safe = &own;
+
+    if (!bound->claim || bound->claim->verdict != JX_REFUTED)
+        return;
+    for (size_t i = 0; i < r->left.count && safe == &own; i++)
+        if (covers(r, &r->left.at[i], &own, r->left.count <= MOST_ASKED))
+            safe = &r->left.at[i];
+    bound->claim->evidence.safe = text_of(r, safe);
+}
+
+static bool say(region *r)
+{
+    jx_buffer text = {0};
+    bool reached = true;
+
+    for (size_t i = 0; i < r->left.count; i++) {
+        reached &= r->left.at[i].reached;
+        JX_PUSH(r->ctx->arena, &r->to->conditions, text_of(r, &r->left.at[i]));
+    }
+    jx_buffer_printf(&text,
+                     "sizes are integers in proofs and %s in the program, "
+                     "where nothing wraps %s ",
+                     r->program->x64 ? "int64 (int32 along an axis)" : "int32",
+                     reached ? "while" : "at least while");
+    for (size_t i = 0; i < r->to->conditions.count && i < MOST_SHOWN; i++)
+        jx_buffer_printf(&text, "%s%s", i ? " and " : "",
+                         r->to->conditions.at[i]);
+    if (r->to->conditions.count > MOST_SHOWN)
+        jx_buffer_printf(&text, " and %d more conditions hold",
+                         (int)r->to->conditions.count - MOST_SHOWN);
+    JX_PUSH(r->ctx->arena, &r->to->assumptions,
+            jx_arena_string(r->ctx->arena, jx_buffer_text(&text), text.length));
+    jx_buffer_free(&text);
+    return jx_ok(r->ctx);
+}
+
+bool jx_settle_wraps(jx_analysis *analysis, const jx_settle_options *options)
+{
+    region r = {.to = analysis,
+                .program = analysis->program,
+                .dims = analysis->program->dims,
+                .ctx = analysis->program->ctx,
+                .options = options};
+
+    for (size_t i = 0; i < analysis->bounds.count; i++)
+        if (!settle(&r, &analysis->bounds.at[i]))
+            return false;
+    drop_repeated(&r);
+    if (r.left.count <= MOST_PAIRS)
+        drop_covered(&r, r.left.count <= MOST_ASKED);
+    if (r.left.count <= MOST_ASKED)
+        drop_implied(&r);
+    for (size_t i = 0; i < analysis->bounds.count; i++)
+        say_safe(&r, &analysis->bounds.at[i]);
+    return !r.left.count || say(&r);
+}
