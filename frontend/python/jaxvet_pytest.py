@@ -1,0 +1,57 @@
+"""The pytest plugin: fixtures that check, and fail a test with what they find.
+
+    def test_model(jaxvet_check):
+        jaxvet_check(f)(spec)          # as jaxvet.check; gives the report
+
+    def test_release(jaxvet_export):
+        jaxvet_export(jax.jit(f))(spec).serialize()
+
+The ini option `jaxvet_level` says from which level on a finding fails a test
+(`error`), `jaxvet_strict` whether what is undecided does, too.
+"""
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addini("jaxvet_level", "findings from this level on fail a test: "
+                  "error, warning or note", default="error")
+    parser.addini("jaxvet_strict", "what jaxvet leaves undecided fails a test",
+                  type="bool", default=False)
+
+
+@pytest.fixture
+def jaxvet_check(request):
+    """`jaxvet.check`, whose findings fail the test."""
+    import jaxvet  # here: pytest starts without JAX
+    return _failing(jaxvet.check, request.config, lambda report: report)
+
+
+@pytest.fixture
+def jaxvet_export(request):
+    """`jaxvet.export`, whose findings fail the test."""
+    import jaxvet
+    return _failing(jaxvet.export, request.config,
+                    lambda exported: exported.report)
+
+
+def _failing(call, config, report_of):
+    level = config.getini("jaxvet_level")
+    strict = config.getini("jaxvet_strict")
+
+    @functools.wraps(call)
+    def at(fun, **options):
+        called = call(fun, **options)
+
+        def checked(*args, **kwargs):
+            __tracebackhide__ = True
+            result = called(*args, **kwargs)
+            report = report_of(result)
+            if report.at_least(level) or strict and report.undecided:
+                pytest.fail(repr(report), pytrace=False)
+            return result
+        return checked
+    return at
