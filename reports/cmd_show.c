@@ -1,15 +1,18 @@
 /* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, or as
  * a document. */
+#include "analyzer/transform/refine.h"
 #include "frontend/ir/print.h"
 #include "frontend/write/document.h"
 #include "reports/commands.h"
 #include "reports/input.h"
+#include "reports/inputs.h"
 
 #include <limits.h>
 #include <string.h>
 
 typedef struct settings {
     const char *as, *output;
+    jx_texts transform;
     bool all_params;
     int64_t width;
 } settings;
@@ -18,6 +21,9 @@ static const jx_option options[] = {
     {"as", 0, JX_OPT_CHOICE, "jaxpr|json",
      "text as JAX prints it, or a document in canonical form (jaxpr)",
      offsetof(settings, as)},
+    {"transform", 0, JX_OPT_LIST, "set:b=8,t=4",
+     "print it transformed: at these sizes",
+     offsetof(settings, transform)},
     {"all-params", 0, JX_OPT_FLAG, NULL,
      "show the parameters too that JAX leaves out",
      offsetof(settings, all_params)},
@@ -41,6 +47,46 @@ static bool render(const jx_program *program, const settings *s,
     return true;
 }
 
+/* The words between commas. */
+static bool split(jx_ctx *ctx, const char *list, jx_texts *to)
+{
+    for (;;) {
+        size_t length = strcspn(list, ",");
+        if (to->count == JX_TEXTS_MAX)
+            return jx_fail(ctx, JX_E_USAGE, NULL, list,
+                           "expected at most %d sizes", JX_TEXTS_MAX);
+        to->at[to->count] = jx_arena_string(ctx->arena, list, length);
+        if (!to->at[to->count++])
+            return false;
+        if (!list[length])
+            return true;
+        list += length + 1;
+    }
+}
+
+/* The program with all that was asked for done to it; NULL with an error. */
+static jx_program *transform(jx_program *program, const jx_texts *how)
+{
+    const jx_binding *sizes;
+    jx_texts set = {0};
+    int n;
+
+    for (int i = 0; i < how->count; i++) {
+        if (strncmp(how->at[i], "set:", 4)) {
+            jx_fail(program->ctx, JX_E_USAGE, NULL, how->at[i],
+                    "expected set:NAME=SIZE, as in set:b=8,t=4");
+            return NULL;
+        }
+        if (!split(program->ctx, how->at[i] + 4, &set))
+            return NULL;
+    }
+    if (!set.count)
+        return program;
+    return jx_inputs_sizes(program, &set, &n, &sizes)
+               ? jx_program_refine(program, NULL, n, sizes)
+               : NULL;
+}
+
 static int run(int argc, char **argv)
 {
     settings s = {.as = "jaxpr"};
@@ -57,7 +103,9 @@ static int run(int argc, char **argv)
     jx_ctx *ctx = jx_ctx_new(0);
     if (!ctx)
         return JX_EXIT_INPUT;
-    const jx_program *program = jx_input_open(ctx, argv[0]);
+    jx_program *program = jx_input_open(ctx, argv[0]);
+    if (program)
+        program = transform(program, &s.transform);
     if (program && render(program, &s, &text))
         code = jx_command_write(s.output, &text);
     else
@@ -72,6 +120,8 @@ const jx_command jx_command_show = {
     "Prints a program: as the text that JAX prints for it (which says less\n"
     "than there is: no weak types, no values of constants, no rules), or with\n"
     "--as json as a document in canonical form, which says everything.\n"
+    "--transform set:b=8 puts a size for a symbolic dimension: shapes become\n"
+    "numbers, sizes used as values literals; what has no size stays symbolic.\n"
     "Example: jaxvet show --as json step.json.gz -o step.json\n",
     options, sizeof options / sizeof *options, run,
 };

@@ -45,6 +45,22 @@ static const jx_dim_atom *find(const jx_program *program, const char *name,
     return NULL;
 }
 
+static bool unknown(const jx_program *program, const char *word)
+{
+    jx_buffer names = {0};
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_input_vars(program, &count);
+
+    for (int i = 0; vars && i < count; i++)
+        jx_buffer_printf(&names, "%s%s", i ? ", " : "; there are ",
+                         vars[i]->name);
+    jx_fail(program->ctx, JX_E_USAGE, NULL, word,
+            "no input's shape has a variable of that name%s",
+            jx_buffer_text(&names));
+    jx_buffer_free(&names);
+    return false;
+}
+
 static bool add_size(const jx_program *program, const char *word,
                      jx_binding *to)
 {
@@ -56,8 +72,7 @@ static bool add_size(const jx_program *program, const char *word,
                        "expected NAME=SIZE, as in b=3");
     to->var = find(program, word, (size_t)(equals - word));
     if (!to->var)
-        return jx_fail(program->ctx, JX_E_USAGE, NULL, word,
-                       "no input's shape has a variable of that name");
+        return unknown(program, word);
     errno = 0;
     to->value = strtoll(equals + 1, &end, 10);
     if (*end || errno || to->value < program->base)

@@ -1,0 +1,817 @@
+/* refine.c - see refine.h. */
+#include "analyzer/transform/refine.h"
+
+#include "frontend/base/vec.h"
+#include "frontend/ir/params.h"
+#include "frontend/ir/scope.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct refiner {
+    jx_program *from, *to;
+    jx_ctx *ctx;
+    bool bare; /* the entry alone */
+    int nsizes;
+    const jx_binding *sizes;
+    jx_intern done;           /* pairs of pointers: before, after */
+    const jx_jaxpr **jaxprs;  /* new ones, by old number */
+    bool *reached;            /* by old number */
+    jx_rule *rules;           /* new ones, by number */
+    const jx_jaxpr *jaxpr;    /* the old one being worked on, or NULL */
+    const jx_eqn *eqn;
+    const jx_dim *divisor;    /* that became 0 */
+} refiner;
+
+static jx_arena *arena_of(const refiner *r)
+{
+    return r->ctx->arena;
+}
+
+/* ---- what can go wrong, and where */
+
+static const jx_frame *user_frame(const jx_stack *stack)
+{
+    for (int i = 0; stack && i < stack->count; i++)
+        if (stack->frames[i]->file->kind == JX_FILE_USER)
+            return stack->frames[i];
+    return NULL;
+}
+
+static const char *place_of(const refiner *r)
+{
+    const jx_frame *frame = r->eqn ? user_frame(r->eqn->stack) : NULL;
+
+    if (!r->jaxpr)
+        return NULL;
+    if (!r->eqn)
+        return jx_arena_printf(arena_of(r), "inputs of jaxpr %d",
+                               r->jaxpr->id);
+    if (!frame)
+        return jx_arena_printf(arena_of(r), "equation %d of jaxpr %d (%s)",
+                               (int)(r->eqn - r->jaxpr->eqns), r->jaxpr->id,
+                               r->eqn->prim->name);
+    return jx_arena_printf(arena_of(r), "equation %d of jaxpr %d (%s), %s:%d",
+                           (int)(r->eqn - r->jaxpr->eqns), r->jaxpr->id,
+                           r->eqn->prim->name, frame->file->path, frame->line);
+}
+
+static const char *text_of(const refiner *r, const jx_dim *dim)
+{
+    jx_buffer text = {0};
+    const char *kept;
+
+    jx_dim_print(dim, &text);
+    kept = jx_arena_string(arena_of(r), jx_buffer_text(&text), text.length);
+    jx_buffer_free(&text);
+    return kept ? kept : "";
+}
+
+/* " at b = 1, t = 2" */
+static const char *sizes_text(const refiner *r)
+{
+    jx_buffer text = {0};
+    const char *kept;
+
+    for (int i = 0; i < r->nsizes; i++)
+        jx_buffer_printf(&text, "%s%s = %lld", i ? ", " : " at ",
+                         r->sizes[i].var->name, (long long)r->sizes[i].value);
+    kept = jx_arena_string(arena_of(r), jx_buffer_text(&text), text.length);
+    jx_buffer_free(&text);
+    return kept ? kept : "";
+}
+
+static bool refuse(const refiner *r, const char *what)
+{
+    return jx_fail(r->ctx, JX_E_INPUT, r->from->path, place_of(r), "%s%s",
+                   what ? what : "there is no memory", sizes_text(r));
+}
+
+/* ---- dims */
+
+static bool size_of(void *env, const jx_dim_atom *var, int64_t *value)
+{
+    const refiner *r = env;
+
+    for (int i = 0; i < r->nsizes; i++)
+        if (r->sizes[i].var == var) {
+            *value = r->sizes[i].value;
+            return true;
+        }
+    return false;
+}
+
+static bool put_size(void *env, const jx_dim_atom *atom, const jx_dim **put)
+{
+    refiner *r = env;
+    jx_dims *dims = r->from->dims;
+    int64_t value;
+
+    if (atom->kind == JX_ATOM_VAR) {
+        if (size_of(r, atom, &value))
+            *put = jx_dim_int(dims, value);
+        return true;
+    }
+    const jx_dim *a = jx_dim_map(dims, atom->a, put_size, r);
+    const jx_dim *b = jx_dim_map(dims, atom->b, put_size, r);
+    bool divides = atom->kind == JX_ATOM_FLOORDIV || atom->kind == JX_ATOM_MOD;
+    if (divides && b && jx_dim_is_int(b, &value) && value == 0) {
+        r->divisor = atom->b;
+        return false;
+    }
+    if (a && b && (a != atom->a || b != atom->b))
+        *put = jx_dim_apply(dims, atom->kind, a, b);
+    return a && b && (*put || (a == atom->a && b == atom->b));
+}
+
+/* NULL with an error. */
+static const jx_dim *new_dim(refiner *r, const jx_dim *dim)
+{
+    const jx_dim *to;
+
+    r->divisor = NULL;
+    to = dim ? jx_dim_map(r->from->dims, dim, put_size, r) : NULL;
+    if (to)
+        return to;
+    if (r->divisor)
+        refuse(r, jx_arena_printf(arena_of(r), "the divisor %s is 0",
+                                  text_of(r, r->divisor)));
+    else
+        refuse(r, jx_arena_printf(arena_of(r), "%s does not fit in 128 bits",
+                                  dim ? text_of(r, dim) : "a size"));
+    return NULL;
+}
+
+/* The size of an axis, which can't be negative. */
+static const jx_dim *new_extent(refiner *r, const jx_dim *dim)
+{
+    const jx_dim *to = new_dim(r, dim);
+    jx_int value;
+
+    if (to && to != dim && jx_dim_is_wide(to, &value) &&
+        (value < 0 || value > INT64_MAX)) {
+        refuse(r, jx_arena_printf(arena_of(r), "the size %s is %s",
+                                  text_of(r, dim), text_of(r, to)));
+        return NULL;
+    }
+    return to;
+}
+
+/* ---- one new thing for each old one */
+
+typedef struct pair {
+    const void *before, *after;
+} pair;
+
+static bool same_before(const void *kept, const void *key)
+{
+    return ((const pair *)kept)->before == key;
+}
+
+static uint64_t hash_of(const void *before)
+{
+    return jx_hash_mix(7, (uint64_t)(uintptr_t)before);
+}
+
+static const void *find_done(const refiner *r, const void *before)
+{
+    const pair *kept =
+        jx_intern_find(&r->done, hash_of(before), before, same_before);
+
+    return kept ? kept->after : NULL;
+}
+
+static const void *keep_done(refiner *r, const void *before, const void *after)
+{
+    pair *made = after ? JX_NEW(arena_of(r), pair) : NULL;
+
+    if (!made)
+        return NULL;
+    *made = (pair){before, after};
+    return jx_intern_add(&r->done, hash_of(before), made) ? after : NULL;
+}
+
+/* ---- avals, arrays, literals */
+
+static const jx_value *new_value(refiner *r, const jx_value *value);
+
+static const jx_aval *make_aval(refiner *r, const jx_aval *aval)
+{
+    jx_aval like = *aval;
+    const jx_dim **shape =
+        JX_NEW_ARRAY(arena_of(r), aval->rank, const jx_dim *);
+
+    if (!shape)
+        return NULL;
+    for (int i = 0; i < aval->rank; i++)
+        if (!(shape[i] = new_extent(r, aval->shape[i])))
+            return NULL;
+    like.shape = shape;
+    if (aval->spec && !(like.spec = new_value(r, aval->spec)))
+        return NULL;
+    return jx_aval_add(&r->to->avals, &like);
+}
+
+/* Arrays hold arrays by `of` at most once or twice: no deep recursion. */
+static const jx_aval *new_aval(refiner *r, const jx_aval *aval)
+{
+    const void *kept = find_done(r, aval);
+
+    if (kept)
+        return kept;
+    if (aval->of) {
+        jx_aval like = *aval;
+        like.of = new_aval(r, aval->of);
+        return like.of ? keep_done(r, aval, make_aval(r, &like)) : NULL;
+    }
+    return keep_done(r, aval, make_aval(r, aval));
+}
+
+static const jx_array *new_array(refiner *r, const jx_array *array)
+{
+    const void *kept = array ? find_done(r, array) : NULL;
+    jx_array *to;
+
+    if (kept || !array)
+        return kept;
+    to = jx_arena_copy(arena_of(r), array, sizeof *array);
+    if (!to || !(to->aval = new_aval(r, array->aval)))
+        return NULL;
+    return keep_done(r, array, to);
+}
+
+/* A number as an element of the dtype; false if that is not done here. */
+static bool put_number(jx_dtype dtype, int64_t value, unsigned char *to)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+    float single = (float)value;
+    double real = (double)value;
+
+    switch (info->kind) {
+    case JX_KIND_INT:
+    case JX_KIND_UINT:
+        if (info->bits < 8)
+            value &= (1 << info->bits) - 1;
+        memcpy(to, &value, info->bytes);
+        return true;
+    case JX_KIND_BOOL: to[0] = value != 0; return true;
+    default: break;
+    }
+    if (dtype == JX_F32)
+        memcpy(to, &single, sizeof single);
+    else if (dtype == JX_F64)
+        memcpy(to, &real, sizeof real);
+    return dtype == JX_F32 || dtype == JX_F64;
+}
+
+/* The dim as a literal of the (new) aval: a number, if it is one now.  NULL
+ * with an error. */
+static const jx_literal *size_literal(refiner *r, const jx_dim *dim,
+                                      const jx_aval *aval)
+{
+    jx_literal *to = JX_NEW(arena_of(r), jx_literal);
+    const jx_dim *now = new_dim(r, dim);
+    int bits = r->from->x64 ? 64 : 32;
+    jx_int exact;
+    int64_t value;
+
+    if (!to || !now)
+        return NULL;
+    to->aval = aval;
+    if (!jx_dim_is_wide(now, &exact)) {
+        to->dim = now;
+        return to;
+    }
+    if (!jx_dim_eval_wrapped(dim, bits, size_of, r, &value)) {
+        refuse(r, jx_arena_printf(arena_of(r),
+                                  "%s divides by 0 in the program's own "
+                                  "%d-bit integers",
+                                  text_of(r, dim), bits));
+        return NULL;
+    }
+    if (!put_number(aval->dtype, value, to->bits))
+        to->dim = jx_dim_int(r->from->dims, value);
+    return to;
+}
+
+static const jx_literal *new_literal(refiner *r, const jx_literal *literal)
+{
+    const jx_aval *aval = new_aval(r, literal->aval);
+    jx_literal *to;
+
+    if (!aval)
+        return NULL;
+    if (literal->dim)
+        return size_literal(r, literal->dim, aval);
+    to = jx_arena_copy(arena_of(r), literal, sizeof *literal);
+    if (!to)
+        return NULL;
+    to->aval = aval;
+    if (literal->array && !(to->array = new_array(r, literal->array)))
+        return NULL;
+    return to;
+}
+
+/* ---- parameters */
+
+static const jx_value *const *new_items(refiner *r, const jx_value *value)
+{
+    const jx_value **to =
+        JX_NEW_ARRAY(arena_of(r), value->count, const jx_value *);
+
+    for (int i = 0; to && i < value->count; i++)
+        if (!(to[i] = new_value(r, value->items[i])))
+            return NULL;
+    return to;
+}
+
+/* A size among parameters: a number is written as one. */
+static bool put_dim(refiner *r, const jx_value *value, jx_value *to)
+{
+    int64_t number;
+
+    to->dim = new_dim(r, value->dim);
+    if (!to->dim)
+        return false;
+    if (jx_dim_is_int(to->dim, &number))
+        *to = (jx_value){.tag = JX_V_INT, .integer = number};
+    return true;
+}
+
+static void put_rule(const refiner *r, const jx_value *value, jx_value *to)
+{
+    if (!r->bare) {
+        to->rule = &r->rules[value->rule->id];
+        return;
+    }
+    *to = (jx_value){.tag = JX_V_FUNCTION,
+                     .text = value->text ? value->text : value->rule->name};
+    if (!to->text)
+        to->text = jx_intern_text(r->ctx, "rule");
+}
+
+static bool fill_value(refiner *r, const jx_value *value, jx_value *to)
+{
+    *to = *value;
+    if (value->items && !(to->items = new_items(r, value)))
+        return false;
+    if (value->unreduced && !(to->unreduced = new_value(r, value->unreduced)))
+        return false;
+    if (value->reduced && !(to->reduced = new_value(r, value->reduced)))
+        return false;
+    if (value->array && !(to->array = new_array(r, value->array)))
+        return false;
+    if (value->aval && !(to->aval = new_aval(r, value->aval)))
+        return false;
+    if (value->jaxpr && !(to->jaxpr = r->jaxprs[value->jaxpr->id]))
+        return refuse(r, "a nested jaxpr comes after its user");
+    if (value->rule)
+        put_rule(r, value, to);
+    return value->tag != JX_V_DIM || put_dim(r, value, to);
+}
+
+static const jx_value *new_value(refiner *r, const jx_value *value)
+{
+    const void *kept = find_done(r, value);
+    jx_value like;
+
+    if (kept)
+        return kept;
+    if (!fill_value(r, value, &like))
+        return NULL;
+    return keep_done(r, value, jx_value_add(&r->to->values, &like));
+}
+
+static bool new_closed(refiner *r, const jx_closed *closed, jx_closed *to)
+{
+    const jx_array **consts =
+        JX_NEW_ARRAY(arena_of(r), closed->nconsts, const jx_array *);
+
+    *to = (jx_closed){0};
+    if (!closed->jaxpr)
+        return true;
+    for (int i = 0; consts && i < closed->nconsts; i++)
+        if (closed->consts[i] &&
+            !(consts[i] = new_array(r, closed->consts[i])))
+            return false;
+    *to = (jx_closed){r->jaxprs[closed->jaxpr->id], closed->nconsts, consts};
+    return consts && to->jaxpr;
+}
+
+/* ---- equations */
+
+/* A jaxpr in the making.  What an old variable stands for now: a new one, or a
+ * literal. */
+typedef struct body {
+    jx_jaxpr *to;
+    jx_atom *atoms; /* by old number */
+    jx_var *vars;
+    const jx_var **pointers;
+    jx_eqn *eqns;
+} body;
+
+static bool define(refiner *r, body *b, const jx_var *old)
+{
+    jx_var *var = &b->vars[b->to->nvars];
+    const jx_aval *aval = new_aval(r, old->aval);
+
+    if (!aval)
+        return false;
+    *var = (jx_var){aval, b->to->nvars, old->dropped};
+    b->pointers[b->to->nvars++] = var;
+    b->atoms[old->id] = (jx_atom){var, NULL};
+    return true;
+}
+
+static const jx_atom *new_atoms(refiner *r, const body *b, int count,
+                                const jx_atom *atoms)
+{
+    jx_atom *to = JX_NEW_ARRAY(arena_of(r), count, jx_atom);
+
+    for (int i = 0; to && i < count; i++) {
+        if (atoms[i].var)
+            to[i] = b->atoms[atoms[i].var->id];
+        else
+            to[i].literal = new_literal(r, atoms[i].literal);
+        if (!to[i].var && !to[i].literal)
+            return NULL;
+    }
+    return to;
+}
+
+static const jx_param *new_params(refiner *r, const jx_eqn *eqn)
+{
+    jx_param *to = JX_NEW_ARRAY(arena_of(r), eqn->nparams, jx_param);
+
+    for (int i = 0; to && i < eqn->nparams; i++) {
+        to[i].name = eqn->params[i].name;
+        to[i].value = new_value(r, eqn->params[i].value);
+        if (!to[i].value)
+            return NULL;
+    }
+    return to;
+}
+
+/* The size that an equation gives as a value, or NULL. */
+static const jx_dim *size_given(const jx_eqn *eqn)
+{
+    if (!eqn->typed || eqn->nouts != 1 || eqn->outs[0]->aval->rank != 0)
+        return NULL;
+    if (eqn->prim->id == JX_PRIM_dim_as_value)
+        return ((const jx_p_dim_as_value *)eqn->typed)->dim;
+    if (eqn->prim->id == JX_PRIM_dimension_size) {
+        const jx_aval *in = jx_atom_aval(eqn->ins[0]);
+        int64_t axis = ((const jx_p_dimension_size *)eqn->typed)->dimension;
+        return axis >= 0 && axis < in->rank ? in->shape[axis] : NULL;
+    }
+    return NULL;
+}
+
+/* Puts a literal for what the equation gives, if it is a number now.  False
+ * with an error; *done says whether it did. */
+static bool put_literal(refiner *r, body *b, const jx_eqn *eqn, bool *done)
+{
+    const jx_dim *dim = size_given(eqn);
+    const jx_aval *aval = dim ? new_aval(r, eqn->outs[0]->aval) : NULL;
+    const jx_literal *literal = aval ? size_literal(r, dim, aval) : NULL;
+
+    *done = literal && !literal->dim;
+    if (*done)
+        b->atoms[eqn->outs[0]->id] = (jx_atom){NULL, literal};
+    return !dim || literal;
+}
+
+static bool copy_equation(refiner *r, body *b, const jx_eqn *eqn)
+{
+    jx_eqn *to = &b->eqns[b->to->neqns];
+    const char *why = NULL;
+
+    *to = *eqn;
+    to->outs = b->pointers + b->to->nvars;
+    to->ins = new_atoms(r, b, eqn->nins, eqn->ins);
+    to->params = to->ins ? new_params(r, eqn) : NULL;
+    if (!to->params)
+        return false;
+    for (int i = 0; i < eqn->nouts; i++)
+        if (!define(r, b, eqn->outs[i]))
+            return false;
+    if (eqn->prim->id != JX_PRIM_unknown) {
+        to->typed = jx_params_decode(r->to, to, &why);
+        if (!to->typed)
+            return refuse(r, why);
+    }
+    b->to->neqns++;
+    return true;
+}
+
+static bool new_equation(refiner *r, body *b, const jx_eqn *eqn)
+{
+    bool done;
+
+    r->eqn = eqn;
+    return put_literal(r, b, eqn, &done) && (done || copy_equation(r, b, eqn));
+}
+
+/* ---- jaxprs */
+
+static bool fill_body(refiner *r, body *b, const jx_jaxpr *from)
+{
+    r->jaxpr = from;
+    r->eqn = NULL;
+    for (int i = 0; i < from->nconsts + from->nins; i++)
+        if (!define(r, b, from->vars[i]))
+            return false;
+    for (int i = 0; i < from->neqns; i++)
+        if (!new_equation(r, b, &from->eqns[i]))
+            return false;
+    r->eqn = NULL;
+    b->to->outs = new_atoms(r, b, from->nouts, from->outs);
+    r->jaxpr = NULL;
+    return b->to->outs != NULL;
+}
+
+static const jx_jaxpr *new_jaxpr(refiner *r, const jx_jaxpr *from, int id)
+{
+    body b = {
+        .to = jx_arena_copy(arena_of(r), from, sizeof *from),
+        .atoms = JX_NEW_ARRAY(arena_of(r), from->nvars, jx_atom),
+        .vars = JX_NEW_ARRAY(arena_of(r), from->nvars, jx_var),
+        .pointers = JX_NEW_ARRAY(arena_of(r), from->nvars, const jx_var *),
+        .eqns = JX_NEW_ARRAY(arena_of(r), from->neqns, jx_eqn),
+    };
+
+    if (!b.to || !b.atoms || !b.vars || !b.pointers || !b.eqns)
+        return NULL;
+    b.to->id = id;
+    b.to->nvars = b.to->neqns = 0;
+    b.to->vars = b.pointers;
+    b.to->eqns = b.eqns;
+    return fill_body(r, &b, from) ? b.to : NULL;
+}
+
+/* ---- what is reached */
+
+typedef struct reaching {
+    refiner *r;
+    JX_VEC(const jx_jaxpr *) queue;
+} reaching;
+
+static void reach(reaching *s, const jx_jaxpr *jaxpr)
+{
+    if (!jaxpr || s->r->reached[jaxpr->id])
+        return;
+    s->r->reached[jaxpr->id] = true;
+    JX_PUSH(arena_of(s->r), &s->queue, jaxpr);
+}
+
+static void reach_value(reaching *s, const jx_value *value)
+{
+    reach(s, value->jaxpr);
+    for (int i = 0; value->items && i < value->count; i++)
+        reach_value(s, value->items[i]);
+}
+
+static void reach_rule(reaching *s, const jx_rule *rule)
+{
+    reach(s, rule->primal.jaxpr);
+    for (int i = 0; i < rule->npatterns; i++) {
+        reach(s, rule->patterns[i].jvp.jaxpr);
+        reach(s, rule->patterns[i].fwd.jaxpr);
+        reach(s, rule->patterns[i].bwd.jaxpr);
+    }
+}
+
+static bool find_reached(refiner *r, const jx_closed *entry)
+{
+    reaching s = {.r = r};
+
+    r->reached = JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, bool);
+    if (!r->reached)
+        return false;
+    reach(&s, entry->jaxpr);
+    for (int i = 0; !r->bare && i < r->from->nrules; i++)
+        reach_rule(&s, r->from->rules[i]);
+    for (size_t next = 0; next < s.queue.count; next++) {
+        const jx_jaxpr *jaxpr = s.queue.at[next];
+        for (int i = 0; i < jaxpr->neqns; i++)
+            for (int k = 0; k < jaxpr->eqns[i].nparams; k++)
+                reach_value(&s, jaxpr->eqns[i].params[k].value);
+    }
+    return jx_ok(r->ctx);
+}
+
+/* ---- the tables of a program */
+
+static bool new_jaxprs(refiner *r)
+{
+    const jx_jaxpr **to =
+        JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, const jx_jaxpr *);
+
+    r->jaxprs =
+        JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, const jx_jaxpr *);
+    if (!to || !r->jaxprs)
+        return false;
+    r->to->jaxprs = to;
+    for (int i = 0; i < r->from->njaxprs; i++) {
+        if (!r->reached[i])
+            continue;
+        r->jaxprs[i] = new_jaxpr(r, r->from->jaxprs[i], r->to->njaxprs);
+        if (!r->jaxprs[i])
+            return false;
+        to[r->to->njaxprs++] = r->jaxprs[i];
+    }
+    return true;
+}
+
+static bool new_patterns(refiner *r, jx_rule *rule)
+{
+    jx_rule_pattern *to =
+        jx_arena_copy(arena_of(r), rule->patterns,
+                      (size_t)rule->npatterns * sizeof *rule->patterns);
+
+    if (!to)
+        return false;
+    for (int i = 0; i < rule->npatterns; i++) {
+        const jx_rule_pattern *old = &rule->patterns[i];
+        if (!new_closed(r, &old->jvp, &to[i].jvp) ||
+            !new_closed(r, &old->fwd, &to[i].fwd) ||
+            !new_closed(r, &old->bwd, &to[i].bwd))
+            return false;
+    }
+    rule->patterns = to;
+    return true;
+}
+
+/* What r->rules[i], a copy, refers to. */
+static bool new_rule(refiner *r, jx_rule *rule)
+{
+    const jx_aval **ins =
+        JX_NEW_ARRAY(arena_of(r), rule->nins, const jx_aval *);
+    jx_closed primal = rule->primal;
+
+    if (!ins || !new_closed(r, &primal, &rule->primal))
+        return false;
+    for (int i = 0; i < rule->nins; i++)
+        if (!(ins[i] = new_aval(r, rule->ins[i])))
+            return false;
+    rule->ins = ins;
+    if (rule->batched && !(rule->batched = new_value(r, rule->batched)))
+        return false;
+    return new_patterns(r, rule);
+}
+
+/* Rules are referred to before they are complete. */
+static bool begin_rules(refiner *r)
+{
+    int n = r->bare ? 0 : r->from->nrules;
+    const jx_rule **to = JX_NEW_ARRAY(arena_of(r), n, const jx_rule *);
+
+    r->rules = JX_NEW_ARRAY(arena_of(r), n, jx_rule);
+    if (!to || !r->rules)
+        return false;
+    for (int i = 0; i < n; i++) {
+        r->rules[i] = *r->from->rules[i];
+        to[i] = &r->rules[i];
+    }
+    r->to->nrules = n;
+    r->to->rules = to;
+    return true;
+}
+
+/* Constraints that have become statements about numbers: true ones are left
+ * out, and there is no program where one is false. */
+static bool new_constraint(refiner *r, const jx_scope_constraint *old,
+                           jx_scope_constraint *to, bool *kept)
+{
+    const jx_dim *lhs = new_dim(r, old->lhs), *rhs = new_dim(r, old->rhs);
+    jx_int a, b;
+    jx_buffer text = {0};
+
+    *kept = true;
+    *to = *old;
+    if (!lhs || !rhs)
+        return false;
+    if (jx_dim_is_wide(lhs, &a) && jx_dim_is_wide(rhs, &b)) {
+        *kept = false;
+        if (jx_scope_holds(old, a, b))
+            return true;
+        jx_scope_print(old, &text);
+        refuse(r, jx_arena_printf(arena_of(r), "the constraint %s is broken",
+                                  jx_buffer_text(&text)));
+        jx_buffer_free(&text);
+        return false;
+    }
+    if (lhs == old->lhs && rhs == old->rhs)
+        return true;
+    *to = (jx_scope_constraint){old->equal, old->differs, lhs, rhs, NULL};
+    jx_scope_print(to, &text);
+    to->text = jx_arena_string(arena_of(r), jx_buffer_text(&text), text.length);
+    jx_buffer_free(&text);
+    return to->text != NULL;
+}
+
+static bool new_scope(refiner *r, const jx_scope *old, jx_scope *to)
+{
+    jx_scope_constraint *list = JX_NEW_ARRAY(
+        arena_of(r), old->nconstraints, jx_scope_constraint);
+    bool kept;
+
+    *to = (jx_scope){0, list, old->stack};
+    for (int i = 0; list && i < old->nconstraints; i++) {
+        if (!new_constraint(r, &old->constraints[i], &list[to->nconstraints],
+                            &kept))
+            return false;
+        to->nconstraints += kept;
+    }
+    return list != NULL;
+}
+
+static bool new_scopes(refiner *r)
+{
+    jx_scope *to = JX_NEW_ARRAY(arena_of(r), r->from->nscopes, jx_scope);
+
+    for (int i = 0; i < r->nsizes; i++)
+        if (r->sizes[i].value < r->from->base)
+            return refuse(r, jx_arena_printf(
+                                 arena_of(r), "the constraint %s >= %lld is "
+                                 "broken", r->sizes[i].var->name,
+                                 (long long)r->from->base));
+    for (int i = 0; to && i < r->from->nscopes; i++)
+        if (!new_scope(r, &r->from->scopes[i], &to[i]))
+            return false;
+    r->to->scopes = to;
+    return to != NULL;
+}
+
+/* Those that still depend on a size. */
+static bool new_comparisons(refiner *r)
+{
+    int n = r->bare ? 0 : r->from->ncomparisons;
+    jx_comparison *to = JX_NEW_ARRAY(arena_of(r), n, jx_comparison);
+
+    r->to->ncomparisons = 0;
+    r->to->comparisons = to;
+    for (int i = 0; to && i < n; i++) {
+        jx_comparison c = r->from->comparisons[i];
+        jx_int a, b;
+        c.lhs = new_dim(r, c.lhs);
+        c.rhs = new_dim(r, c.rhs);
+        if (!c.lhs || !c.rhs)
+            return false;
+        if (!jx_dim_is_wide(c.lhs, &a) || !jx_dim_is_wide(c.rhs, &b))
+            to[r->to->ncomparisons++] = c;
+    }
+    return to != NULL;
+}
+
+static bool new_arrays(refiner *r)
+{
+    const jx_array **to =
+        JX_NEW_ARRAY(arena_of(r), r->from->narrays, const jx_array *);
+
+    r->to->narrays = 0;
+    r->to->arrays = to;
+    for (int i = 0; to && i < r->from->narrays; i++) {
+        const jx_array *array = find_done(r, r->from->arrays[i]);
+        if (array)
+            to[r->to->narrays++] = array;
+    }
+    return to != NULL;
+}
+
+static jx_program *begin(jx_program *from)
+{
+    jx_program *to = jx_arena_copy(from->ctx->arena, from, sizeof *from);
+
+    if (!to)
+        return NULL;
+    jx_avals_init(&to->avals, from->ctx);
+    jx_values_init(&to->values, from->ctx);
+    to->njaxprs = to->nrules = to->nretraces = 0;
+    to->retraces = NULL;
+    return to;
+}
+
+jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
+                              int nsizes, const jx_binding *sizes)
+{
+    refiner r = {.from = from,
+                 .to = begin(from),
+                 .ctx = from->ctx,
+                 .bare = entry != NULL,
+                 .nsizes = nsizes,
+                 .sizes = sizes};
+
+    if (!entry)
+        entry = &from->entry;
+    jx_intern_init(&r.done, from->ctx->arena);
+    if (!r.to || !new_scopes(&r) || !new_comparisons(&r) || !begin_rules(&r) ||
+        !find_reached(&r, entry) || !new_jaxprs(&r) ||
+        !new_closed(&r, entry, &r.to->entry))
+        return NULL;
+    for (int i = 0; i < r.to->nrules; i++)
+        if (!new_rule(&r, &r.rules[i]))
+            return NULL;
+    return new_arrays(&r) && jx_program_verify(r.to) && jx_ok(r.ctx) ? r.to
+                                                                     : NULL;
+}

@@ -1,0 +1,21 @@
+/* refine.h - a program at some sizes.
+ *
+ * Every dim of the program is evaluated with the given values of variables:
+ * shapes and parameters become numbers, sizes used as values become literals
+ * of the same dtype and weak type (computed as the program computes them, in
+ * integers that wrap), constraints that hold are dropped.  Variables that get
+ * no value stay symbolic, and what depends on them stays as it is. */
+#ifndef JX_REFINE_H
+#define JX_REFINE_H
+
+#include "frontend/ir/claim.h"
+
+/* A new program in the same context, which shares dims, sources and data with
+ * `from`.  With `entry`, that jaxpr of `from` is its entry, and nothing is kept
+ * that running it does not need: no rules, no comparisons.  Retraces are never
+ * kept.  NULL with an error that names the constraint that the sizes break, or
+ * the place where they give a negative size, a divisor of 0 or an overflow. */
+jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
+                              int nsizes, const jx_binding *sizes);
+
+#endif
