@@ -313,8 +313,8 @@ bool jx_scene_settle(jx_scene *s)
 static const struct {
     int order_splits, value_splits;
     bool enumerate, compare_first;
-} ways[] = {{0, 0, false, false},
-            {0, 0, false, true},
+} ways[] = {{0, 0, false, true},
+            {0, 0, false, false},
             {0, 3, true, false},
 
             {4, 0, false, false},

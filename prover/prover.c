@@ -2,7 +2,10 @@
 #include "prover/prover.h"
 
 #include "prover/elementary.h"
+#include "prover/linear.h"
+#include "prover/quick.h"
 #include "prover/search.h"
+#include "prover/slice.h"
 #include "prover/smt.h"
 #include "prover/solver.h"
 #include "prover/suggest.h"
@@ -13,12 +16,14 @@
 
 enum {
     WORK_LIMIT = 48 << 20, /* bytes, then the space is made anew */
+    FIRST_POINTS = 6,
     FEW_POINTS = 100,
     MANY_POINTS = 5000,
     FEW_STEPS = 400,
     MANY_STEPS = 5000,
     RLIMIT = 250000,
     VERIFIED_POINTS = 400,
+    SCENE_HYPS = 24, /* what the decider takes, with room for its own */
 };
 
 enum { ALL = JX_NEGATIVE | JX_ZERO | JX_POSITIVE };
@@ -29,10 +34,13 @@ struct jx_prover {
     jx_prover_options options;
     const jx_constraint *constraints;
     int nconstraints;
-    jx_theory theory;
+    jx_quick quick;
+    jx_slices slices; /* once examined */
+    jx_theory theory; /* made when first needed */
     bool own_solver;
     bool examined;
     jx_answer consistent; /* once examined */
+    jx_assignment rest;   /* of the variables that a slice leaves out */
     jx_intern answers;    /* of type kept_answer */
 };
 
@@ -164,7 +172,7 @@ static bool add_constraint(jx_theory *t, const jx_constraint *c)
 bool jx_theory_init(jx_theory *t, int64_t base, const jx_constraint *constraints,
                     int count)
 {
-    memset(t, 0, sizeof *t);
+    memset(t, 0, offsetof(jx_theory, hyps));
     if (!jx_work_init(&t->work, base))
         return false;
     for (int i = 0; i < count; i++)
@@ -201,10 +209,39 @@ bool jx_theory_goal(jx_theory *t, const jx_constraint *c, const jx_dim **d,
     return *d != NULL;
 }
 
+/* The decider with those hypotheses that it has room for. */
+static bool decides(jx_theory *t, const jx_dim *d, int wanted, long steps)
+{
+    jx_hyp near[SCENE_HYPS];
+
+    if (t->nhyps <= SCENE_HYPS)
+        return jx_elementary(&t->work, t->hyps, t->nhyps, d, wanted, steps);
+    return jx_elementary(&t->work, near,
+                         jx_nearest_hyps(&t->work, t->hyps, t->nhyps, d, near,
+                                         SCENE_HYPS),
+                         d, wanted, steps);
+}
+
 bool jx_theory_proves(jx_theory *t, const jx_dim *d, int wanted, long steps)
 {
-    return !(t->goal_signs & ~wanted) ||
-           jx_elementary(&t->work, t->hyps, t->nhyps, d, wanted, steps);
+    return !(t->goal_signs & ~wanted) || decides(t, d, wanted, steps);
+}
+
+/* With more than fit, around one after the other. */
+bool jx_theory_clashes(jx_theory *t, long steps)
+{
+    const jx_dim *zero = jx_dim_int(t->work.in, 0);
+    jx_hyp near[SCENE_HYPS];
+
+    if (t->nhyps <= SCENE_HYPS)
+        return jx_elementary(&t->work, t->hyps, t->nhyps, zero, 0, steps);
+    for (int i = 0; i < t->nhyps; i += SCENE_HYPS / 2) {
+        int n = jx_nearest_hyps(&t->work, t->hyps, t->nhyps, t->hyps[i].dim,
+                                near, SCENE_HYPS);
+        if (jx_elementary(&t->work, near, n, zero, 0, steps))
+            return true;
+    }
+    return false;
 }
 
 /* -------------------------------------------------------------------------
@@ -229,11 +266,11 @@ jx_prover *jx_prover_new(jx_ctx *ctx, jx_dims *dims,
                                    (size_t)count * sizeof *constraints);
     p->nconstraints = count;
     jx_intern_init(&p->answers, ctx->arena);
-    if (!p->constraints ||
-        !jx_theory_init(&p->theory, p->options.base, constraints, count)) {
+    if (!p->constraints) {
         free(p);
         return NULL;
     }
+    jx_quick_init(&p->quick, p->options.base, p->constraints, count);
     return p;
 }
 
@@ -241,7 +278,8 @@ void jx_prover_free(jx_prover *p)
 {
     if (!p)
         return;
-    jx_theory_free(&p->theory);
+    if (p->theory.work.ctx)
+        jx_theory_free(&p->theory);
     if (p->own_solver)
         jx_solver_free(p->options.solver);
     free(p);
@@ -255,7 +293,8 @@ static bool renew(jx_prover *p)
         p->theory.nhyps = p->theory.base_hyps;
         return true;
     }
-    jx_theory_free(&p->theory);
+    if (p->theory.work.ctx)
+        jx_theory_free(&p->theory);
     return jx_theory_init(&p->theory, p->options.base, p->constraints,
                           p->nconstraints);
 }
@@ -264,19 +303,41 @@ static bool renew(jx_prover *p)
  * Witnesses
  * ---------------------------------------------------------------------- */
 
+static bool comes_before(const jx_dim_atom *a, const jx_dim_atom *b)
+{
+    int c = strcmp(a->name, b->name);
+
+    return c ? c < 0 : a->scope < b->scope;
+}
+
+/* Both together, in order; where both have a variable, the first counts. */
+static jx_assignment merge(jx_prover *p, jx_assignment a, jx_assignment b)
+{
+    jx_assigned *at =
+        JX_NEW_ARRAY(p->ctx->arena, a.count + b.count, jx_assigned);
+    int n = 0, i = 0, j = 0;
+
+    if (!at || !b.count)
+        return a;
+    while (i < a.count || j < b.count) {
+        bool first = j == b.count ||
+                     (i < a.count && !comes_before(b.at[j].var, a.at[i].var));
+
+        if (first && j < b.count && b.at[j].var == a.at[i].var)
+            j++;
+        at[n++] = first ? a.at[i++] : b.at[j++];
+    }
+    return (jx_assignment){n, at};
+}
+
 static jx_assignment keep_point(jx_prover *p, const jx_search *s,
                                 const jx_point *point)
 {
-    jx_assignment a = {0};
     jx_assigned *at = JX_NEW_ARRAY(p->ctx->arena, s->nvars, jx_assigned);
 
-    if (!at)
-        return a;
-    for (int i = 0; i < s->nvars; i++)
+    for (int i = 0; at && i < s->nvars; i++)
         at[i] = (jx_assigned){s->vars[i], point->at[i]};
-    a.at = at;
-    a.count = s->nvars;
-    return a;
+    return merge(p, (jx_assignment){at ? s->nvars : 0, at}, p->rest);
 }
 
 typedef struct hunt {
@@ -302,6 +363,20 @@ static bool note_point(void *env, const jx_search *s, const jx_point *point)
         a->has_false = true;
     }
     return !(a->has_true && (a->has_false || !h->question));
+}
+
+/* The same by repairing: what small values do not show. */
+static bool repair(jx_prover *p, const jx_search *s, const jx_constraint *q,
+                   jx_answer *a)
+{
+    hunt h = {p, q, a};
+    jx_point point;
+
+    if (!a->has_true && jx_search_repair(s, q, true, &point))
+        note_point(&h, s, &point);
+    if (q && !a->has_false && jx_search_repair(s, q, false, &point))
+        note_point(&h, s, &point);
+    return a->has_true && a->has_false;
 }
 
 /* True when both answers have been seen. */
@@ -427,69 +502,82 @@ static jx_solver_reply ask_solver(jx_prover *p, jx_theory *t,
  * Are the constraints consistent?
  * ---------------------------------------------------------------------- */
 
+static void examine_by_solver(jx_prover *p, jx_theory *t, const jx_search *s,
+                              jx_answer *a)
+{
+    bool unsat = ask_solver(p, t, s, NULL, NULL, 0, a) == JX_SOLVER_UNSAT;
+
+    a->by = "z3";
+    a->solver = solver_name(p);
+    a->truth = a->has_true ? JX_TRUE
+               : unsat     ? JX_CONTRADICTION
+                           : JX_UNKNOWN;
+}
+
+/* A point that some constraints allow: the first few, or a repaired one. */
+static bool find_point(jx_prover *p, const jx_search *s, jx_answer *a)
+{
+    search(p, s, NULL, 0, FIRST_POINTS, a);
+    repair(p, s, NULL, a);
+    if (a->has_true)
+        a->truth = JX_TRUE;
+    return a->has_true;
+}
+
+static bool find_clash(jx_answer *a, bool clash)
+{
+    if (clash)
+        *a = (jx_answer){.truth = JX_CONTRADICTION, .by = "elementary"};
+    return clash;
+}
+
 /* JX_TRUE (with an assignment), JX_CONTRADICTION or JX_UNKNOWN. */
 static jx_answer examine(jx_prover *p, jx_theory *t,
                          const jx_constraint *constraints, int count)
 {
-    jx_answer a = {0};
+    jx_answer a = {.by = "search"};
     jx_search s;
 
-    if (t->empty) {
-        a.truth = JX_CONTRADICTION;
-        a.by = "bounds";
-        return a;
-    }
+    if (t->empty)
+        return (jx_answer){.truth = JX_CONTRADICTION, .by = "bounds"};
     jx_search_init(&s, p->dims, p->options.base, constraints, count, NULL);
-    search(p, &s, NULL, 0, FEW_POINTS, &a);
-    a.by = "search";
-    if (!a.has_true &&
-        jx_elementary(&t->work, t->hyps, t->nhyps, jx_dim_int(t->work.in, 0),
-                      0, FEW_STEPS)) {
-        a.truth = JX_CONTRADICTION;
-        a.by = "elementary";
+    if (find_point(p, &s, &a) ||
+        find_clash(&a, jx_linear(&t->work, t->hyps, t->nhyps,
+                                 jx_dim_int(t->work.in, 0), 0)))
         return a;
-    }
+    search(p, &s, NULL, FIRST_POINTS, FEW_POINTS, &a);
+    if (!a.has_true && find_clash(&a, jx_theory_clashes(t, FEW_STEPS)))
+        return a;
     if (!a.has_true)
         search(p, &s, NULL, FEW_POINTS, MANY_POINTS, &a);
-    if (!a.has_true) {
-        bool unsat =
-            ask_solver(p, t, &s, NULL, NULL, 0, &a) == JX_SOLVER_UNSAT;
-        a.by = "z3";
-        a.solver = solver_name(p);
-        if (unsat) {
-            a.truth = JX_CONTRADICTION;
-            return a;
-        }
-    }
-    a.truth = a.has_true ? JX_TRUE : JX_UNKNOWN;
+    if (a.has_true)
+        a.truth = JX_TRUE;
+    else
+        examine_by_solver(p, t, &s, &a);
     return a;
 }
 
-static jx_truth truth_of_subset(jx_prover *p, const jx_constraint *constraints,
+static jx_answer examine_subset(jx_prover *p, const jx_constraint *constraints,
                                 int count)
 {
+    jx_answer a = {.why = "out of memory"};
     jx_theory t;
-    jx_truth truth;
 
     if (!jx_theory_init(&t, p->options.base, constraints, count))
-        return JX_UNKNOWN;
-    truth = examine(p, &t, constraints, count).truth;
+        return a;
+    a = examine(p, &t, constraints, count);
     jx_theory_free(&t);
-    return truth;
+    return a;
 }
 
 /* Leaves out one constraint after the other for as long as the rest still
  * contradicts itself; minimal if each that stays was shown to be needed. */
-static void find_core(jx_prover *p, jx_answer *a)
+static void find_core(jx_prover *p, jx_answer *a, int *core, int n)
 {
-    int n = p->nconstraints;
-    int *core = JX_NEW_ARRAY(p->ctx->arena, n, int);
     jx_constraint *rest = JX_NEW_ARRAY(p->ctx->arena, n, jx_constraint);
 
-    if (!core || !rest)
+    if (!rest)
         return;
-    for (int i = 0; i < n; i++)
-        core[i] = i;
     a->core_is_minimal = true;
     for (int i = 0; i < n;) {
         jx_truth truth;
@@ -498,7 +586,7 @@ static void find_core(jx_prover *p, jx_answer *a)
         for (int j = 0; j < n; j++)
             if (j != i)
                 rest[m++] = p->constraints[core[j]];
-        truth = truth_of_subset(p, rest, m);
+        truth = examine_subset(p, rest, m).truth;
         if (truth == JX_CONTRADICTION) {
             memmove(&core[i], &core[i + 1], (size_t)(--n - i) * sizeof *core);
             continue;
@@ -510,25 +598,74 @@ static void find_core(jx_prover *p, jx_answer *a)
     a->ncore = n;
 }
 
+/* The slice around constraint i, unless it was looked at with an earlier one.
+ * Adds what it finds to `all`; false when that settles it. */
+static bool examine_slice(jx_prover *p, int i, int *indices,
+                          jx_constraint *slice, jx_answer *all)
+{
+    int n = jx_slices_around(&p->slices, i, indices);
+    jx_answer a;
+
+    if (indices[0] < i)
+        return true;
+    for (int k = 0; k < n; k++)
+        slice[k] = p->constraints[indices[k]];
+    a = n == p->nconstraints && renew(p) ? examine(p, &p->theory, slice, n)
+                                         : examine_subset(p, slice, n);
+    if (a.truth == JX_CONTRADICTION) {
+        *all = a;
+        find_core(p, all, indices, n);
+        return false;
+    }
+    if (a.truth == JX_TRUE)
+        all->when_true = merge(p, all->when_true, a.when_true);
+    else if (all->truth != JX_UNKNOWN || !all->why)
+        *all = a;
+    return true;
+}
+
+/* Slice by slice: each has its own assignment, or its own contradiction. */
+static jx_answer examine_slices(jx_prover *p)
+{
+    int n = p->nconstraints;
+    int *indices = JX_NEW_ARRAY(p->ctx->arena, n, int);
+    jx_constraint *slice = JX_NEW_ARRAY(p->ctx->arena, n, jx_constraint);
+    jx_answer all = {.truth = JX_TRUE, .by = "search", .has_true = true};
+
+    if (!indices || !slice)
+        return (jx_answer){.why = "out of memory"};
+    for (int i = 0; i < n; i++)
+        if (!examine_slice(p, i, indices, slice, &all))
+            return all;
+    return all;
+}
+
+static bool know_slices(jx_prover *p)
+{
+    return p->slices.dims || jx_slices_init(&p->slices, p->ctx, p->dims,
+                                            p->constraints, p->nconstraints);
+}
+
 static void examine_once(jx_prover *p)
 {
+    jx_answer a = {.by = "search"};
+    jx_search s;
+
     if (p->examined)
         return;
-    if (!p->nconstraints) {
-        p->examined = true;
-        p->consistent = (jx_answer){.truth = JX_TRUE, .by = "algebra",
-                                    .has_true = true};
-        return;
-    }
-    p->consistent = examine(p, &p->theory, p->constraints, p->nconstraints);
-    if (p->consistent.truth == JX_CONTRADICTION)
-        find_core(p, &p->consistent);
-    p->examined = !p->consistent.passing;
+    p->rest = (jx_assignment){0};
+    jx_search_init(&s, p->dims, p->options.base, p->constraints,
+                   p->nconstraints, NULL);
+    if (!p->nconstraints)
+        a = (jx_answer){.truth = JX_TRUE, .by = "algebra", .has_true = true};
+    else if (!find_point(p, &s, &a) && know_slices(p))
+        a = examine_slices(p);
+    p->consistent = a;
+    p->examined = !a.passing;
 }
 
 jx_answer jx_prove_consistent(jx_prover *p)
 {
-    renew(p);
     examine_once(p);
     return p->consistent;
 }
@@ -542,9 +679,9 @@ typedef struct question {
     jx_constraint text;
     const jx_dim *goal; /* simplified difference; NULL: too large */
     int wanted, unwanted;
-    jx_search search;
     bool never_false, never_true; /* proved */
     jx_answer a;
+    jx_search search;
 } question;
 
 static bool conclude(question *q, const char *by)
@@ -616,10 +753,29 @@ static bool by_elementary(question *q, long steps)
     return conclude(q, "elementary");
 }
 
+/* Before any search, where it costs less than that.  What it proves the case
+ * splits would, too. */
+static bool by_linear(question *q)
+{
+    jx_theory *t = &q->p->theory;
+
+    if (!q->goal || !t->nhyps || t->divisor_may_be_0)
+        return false;
+    q->never_false = jx_linear(&t->work, t->hyps, t->nhyps, q->goal, q->wanted);
+    q->never_true = !q->never_false &&
+                    jx_linear(&t->work, t->hyps, t->nhyps, q->goal, q->unwanted);
+    return conclude(q, "elementary");
+}
+
 static bool by_search(question *q, long from, long to)
 {
     return search(q->p, &q->search, &q->text, from, to, &q->a) &&
            conclude(q, "search");
+}
+
+static bool by_repair(question *q)
+{
+    return repair(q->p, &q->search, &q->text, &q->a) && conclude(q, "search");
 }
 
 static bool by_solver(question *q)
@@ -647,7 +803,8 @@ static void climb(question *q)
 {
     if (by_algebra_or_bounds(q))
         return;
-    if (by_search(q, 0, FEW_POINTS) || by_elementary(q, FEW_STEPS) ||
+    if (by_linear(q) || by_repair(q) ||
+        by_search(q, FIRST_POINTS, FEW_POINTS) || by_elementary(q, FEW_STEPS) ||
         by_search(q, FEW_POINTS, MANY_POINTS) ||
         by_elementary(q, MANY_STEPS) || by_solver(q))
         return;
@@ -655,16 +812,8 @@ static void climb(question *q)
     if (!q->goal)
         q->a.why = "too large (a coefficient beyond 128 bits, a high power)";
     else if (!q->a.why)
-        q->a.why = q->search.too_many ? "more than 16 variables"
+        q->a.why = q->search.too_many ? "more than 64 variables"
                                       : "no proof and no counterexample found";
-}
-
-static jx_answer contradiction(jx_prover *p)
-{
-    jx_answer a = p->consistent;
-
-    a.has_true = a.has_false = false;
-    return a;
 }
 
 static bool same_question(const void *kept, const void *key)
@@ -711,50 +860,111 @@ static void keep_answer(jx_prover *p, uint64_t hash, const question *q)
     jx_intern_add(&p->answers, hash, kept);
 }
 
-static jx_answer answer(jx_prover *p, const jx_constraint *text)
+/* Where the question has to do with some of the constraints only, the others
+ * matter by their assignment alone.  True if there is one. */
+static bool take_slice(question *q, jx_constraint **slice, int *n)
 {
-    question q = {.p = p, .text = *text};
-    uint64_t hash = jx_hash_mix(jx_dim_id(text->lhs) * 8u +
-                                    (unsigned)text->relation,
-                                jx_dim_id(text->rhs));
-    const kept_answer *kept =
-        jx_intern_find(&p->answers, hash, text, same_question);
+    jx_prover *p = q->p;
 
-    if (kept)
-        return kept->answer;
-    jx_theory_goal(&p->theory, &q.text, &q.goal, &q.wanted);
-    q.unwanted = ALL & ~q.wanted;
-    jx_search_init(&q.search, p->dims, p->options.base, p->constraints,
-                   p->nconstraints, &q.text);
-    climb(&q);
-    verify(&q);
-    if (q.a.truth == JX_DEPENDS && p->options.suggest)
-        jx_suggest(p->ctx, &q.search, &q.text, &q.a);
-    keep_answer(p, hash, &q);
-    return q.a;
+    *slice = (jx_constraint *)p->constraints;
+    *n = p->nconstraints;
+    p->rest = (jx_assignment){0};
+    if (p->nconstraints < 2 || !know_slices(p) || p->slices.count < 2)
+        return true;
+    *slice = JX_NEW_ARRAY(p->ctx->arena, p->nconstraints, jx_constraint);
+    if (!*slice)
+        return false;
+    *n = jx_slices_of(&p->slices, &q->text, *slice);
+    if (*n == p->nconstraints)
+        return true;
+    examine_once(p);
+    p->rest = p->consistent.when_true;
+    return p->consistent.truth == JX_TRUE;
+}
+
+/* Whether the constraints allow anything, which a witness has shown already.
+ * If not, or if nobody knows, that is the answer. */
+static bool is_consistent(question *q)
+{
+    jx_prover *p = q->p;
+    jx_assignment rest = p->rest;
+
+    if (q->a.has_true || q->a.has_false)
+        return true;
+    examine_once(p);
+    p->rest = rest;
+    if (p->consistent.truth == JX_TRUE)
+        return true;
+    q->a = p->consistent;
+    q->a.has_true = q->a.has_false = false;
+    if (q->a.truth == JX_UNKNOWN) {
+        q->a.by = q->a.solver = NULL;
+        q->a.why = jx_arena_printf(
+            p->ctx->arena,
+            "could not tell whether the constraints allow any assignment (%s)",
+            p->consistent.why ? p->consistent.why : "nothing found");
+    }
+    return false;
+}
+
+static void answer(question *q)
+{
+    jx_prover *p = q->p;
+    jx_constraint *slice;
+    int n;
+
+    if (!take_slice(q, &slice, &n)) {
+        if (is_consistent(q))
+            q->a.why = "out of memory";
+        return;
+    }
+    jx_search_init(&q->search, p->dims, p->options.base, slice, n, &q->text);
+    if (by_search(q, 0, FIRST_POINTS) || !is_consistent(q))
+        return;
+    if (!renew(p)) {
+        q->a.why = "out of memory";
+        return;
+    }
+    jx_theory_goal(&p->theory, &q->text, &q->goal, &q->wanted);
+    q->unwanted = ALL & ~q->wanted;
+    climb(q);
+    verify(q);
+}
+
+static bool is_quick(question *q)
+{
+    q->a.truth = jx_quick_compare(&q->p->quick, q->text.lhs, q->text.relation,
+                                  q->text.rhs);
+    q->a.by = q->a.truth ? "bounds" : NULL;
+    return q->a.truth != JX_UNKNOWN;
 }
 
 jx_answer jx_prove_compare(jx_prover *p, const jx_dim *lhs,
                            jx_relation relation, const jx_dim *rhs)
 {
-    question q = {.p = p, .text = {lhs, relation, rhs}};
+    question q;
+    uint64_t hash;
+    const kept_answer *kept;
 
-    if (!lhs || !rhs || !renew(p)) {
+    memset(&q, 0, offsetof(question, search));
+    q.p = p;
+    q.text = (jx_constraint){lhs, relation, rhs};
+    if (!lhs || !rhs) {
         q.a.why = "a coefficient leaves 128 bits, or memory ran out";
         return q.a;
     }
-    examine_once(p);
-    if (p->consistent.truth == JX_CONTRADICTION)
-        return contradiction(p);
-    if (p->consistent.truth == JX_UNKNOWN) {
-        q.a.why = jx_arena_printf(
-            p->ctx->arena,
-            "could not tell whether the constraints allow any assignment (%s)",
-            p->consistent.why ? p->consistent.why : "nothing found");
-        q.a.passing = p->consistent.passing;
+    if (is_quick(&q))
         return q.a;
-    }
-    return answer(p, &q.text);
+    hash = jx_hash_mix(jx_dim_id(lhs) * 8u + (unsigned)relation,
+                       jx_dim_id(rhs));
+    kept = jx_intern_find(&p->answers, hash, &q.text, same_question);
+    if (kept)
+        return kept->answer;
+    answer(&q);
+    if (q.a.truth == JX_DEPENDS && p->options.suggest)
+        jx_suggest(p->ctx, &q.search, &q.text, &q.a);
+    keep_answer(p, hash, &q);
+    return q.a;
 }
 
 jx_answer jx_prove_divides(jx_prover *p, const jx_dim *k, const jx_dim *n)

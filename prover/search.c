@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHELL_POINTS = 2500, NEAR_POINTS = 2500 };
+enum {
+    SHELL_POINTS = 2500,
+    NEAR_POINTS = 2500,
+    SPREAD = 16, /* variables whose scattered values differ */
+};
 
 /* -------------------------------------------------------------------------
  * Evaluation
@@ -359,7 +363,7 @@ static void place(const jx_search *s, jx_point *p, int i, int64_t offset)
 static void scattered_point(const jx_search *s, long n, jx_point *p)
 {
     for (int i = 0; i < s->nvars; i++) {
-        uint64_t h = scatter((uint64_t)n * JX_SEARCH_VARS + (uint64_t)i);
+        uint64_t h = scatter((uint64_t)n * SPREAD + (uint64_t)i);
         uint64_t what = h % 16, r = h >> 8;
         int64_t v = 0;
 
@@ -437,7 +441,7 @@ bool jx_search_run(const jx_search *s, long from, long to,
         if (!s->given[i])
             it.index[it.nfree++] = i;
     for (long n = 0; n < to && more; n++) {
-        jx_point p = {{0}};
+        jx_point p;
 
         if (n >= SHELL_POINTS)
             scattered_point(s, n - SHELL_POINTS, &p);
@@ -448,4 +452,153 @@ bool jx_search_run(const jx_search *s, long from, long to,
             return true;
     }
     return more && it.nfree > 0;
+}
+
+/* -------------------------------------------------------------------------
+ * Repairing
+ * ---------------------------------------------------------------------- */
+
+/* What holds exactly where `relation` does not. */
+static jx_relation opposite(jx_relation relation)
+{
+    switch (relation) {
+    case JX_REL_EQ: return JX_REL_NE;
+    case JX_REL_NE: return JX_REL_EQ;
+    case JX_REL_GE: return JX_REL_LT;
+    case JX_REL_LE: return JX_REL_GT;
+    case JX_REL_GT: return JX_REL_LE;
+    case JX_REL_LT: break;
+    }
+    return JX_REL_GE;
+}
+
+/* lhs - rhs at a point. */
+static bool gap_at(const jx_search *s, const jx_constraint *c,
+                   const jx_point *p, jx_int *gap)
+{
+    jx_int a, b;
+
+    return evaluate(s, c->lhs, p, &a) && evaluate(s, c->rhs, p, &b) &&
+           !__builtin_sub_overflow(a, b, gap) && fits(*gap);
+}
+
+/* By how much the gap has to change for the constraint to hold; 0 if it
+ * does. */
+static jx_int lacking(jx_relation relation, jx_int gap)
+{
+    switch (relation) {
+    case JX_REL_EQ: return -gap;
+    case JX_REL_NE: return gap == 0;
+    case JX_REL_GE: return gap < 0 ? -gap : 0;
+    case JX_REL_LE: return gap > 0 ? -gap : 0;
+    case JX_REL_GT: return gap <= 0 ? 1 - gap : 0;
+    case JX_REL_LT: break;
+    }
+    return gap >= 0 ? -1 - gap : 0;
+}
+
+/* No variable is computed here: an equation is a constraint like others.
+ *
+ * Moves variable i in the direction `way` so far that the gap, if it goes on
+ * as it starts, changes by `change`. */
+static bool move(const jx_search *s, const jx_constraint *c, jx_point *p, int i,
+                 int way, jx_int gap, jx_int change)
+{
+    int64_t had = p->at[i];
+    jx_int next, slope, steps, r;
+
+    p->at[i] = had + way * s->step[i];
+    if (p->at[i] >= s->low[i] && p->at[i] <= s->high[i] &&
+        gap_at(s, c, p, &next) && (slope = next - gap) != 0 &&
+        (slope > 0) == (change > 0)) {
+        jx_int_floordiv(change < 0 ? change : -change,
+                        slope < 0 ? -slope : slope, &steps, &r);
+        steps = had - steps * way * s->step[i];
+        if (steps >= s->low[i] && steps <= s->high[i]) {
+            p->at[i] = (int64_t)steps;
+            return true;
+        }
+    }
+    p->at[i] = had;
+    return false;
+}
+
+typedef struct repairing {
+    const jx_search *search;
+    const jx_constraint *constraint;
+    jx_point *point;
+    jx_int gap, change;
+    int way;
+} repairing;
+
+static bool move_some(const repairing *r, const jx_dim *of, int first)
+{
+    const jx_search *s = r->search;
+    int n;
+    const jx_dim_atom *const *vars = jx_dim_vars(s->dims, of, &n);
+
+    for (int k = 0; vars && k < n; k++) {
+        int i = index_of(s, vars[(first + k) % n]);
+
+        if (i >= 0 &&
+            (move(s, r->constraint, r->point, i, r->way, r->gap, r->change) ||
+             (r->constraint->relation == JX_REL_NE &&
+              move(s, r->constraint, r->point, i, r->way, r->gap, -r->change))))
+            return true;
+    }
+    return false;
+}
+
+/* Makes one constraint hold, or come nearer to it, by one variable: the first
+ * from `first` on that can, upwards if possible. */
+static bool repair_one(const jx_search *s, const jx_constraint *c, int first,
+                       jx_point *p)
+{
+    repairing r = {s, c, p, 0, 0, 1};
+
+    if (!gap_at(s, c, p, &r.gap))
+        return false;
+    r.change = lacking(c->relation, r.gap);
+    for (; r.way >= -1; r.way -= 2)
+        if (first % 2 ? move_some(&r, c->rhs, first / 2) ||
+                            move_some(&r, c->lhs, first / 2)
+                      : move_some(&r, c->lhs, first / 2) ||
+                            move_some(&r, c->rhs, first / 2))
+            return true;
+    return false;
+}
+
+/* The first constraint that does not hold, then the question's; NULL if all
+ * do. */
+static const jx_constraint *broken(const jx_search *s, const jx_constraint *q,
+                                   const jx_point *p)
+{
+    bool holds;
+
+    for (int i = 0; i < s->nconstraints; i++)
+        if (!jx_search_holds(s, &s->constraints[i], p, &holds) || !holds)
+            return &s->constraints[i];
+    return q && (!jx_search_holds(s, q, p, &holds) || !holds) ? q : NULL;
+}
+
+bool jx_search_repair(const jx_search *s, const jx_constraint *question,
+                      bool holds, jx_point *p)
+{
+    int most = 4 * (s->nvars + s->nconstraints) + 8, sure = most / 2;
+    const jx_constraint *c;
+    jx_constraint q;
+
+    if (s->too_many)
+        return false;
+    if (question)
+        q = *question;
+    if (!holds)
+        q.relation = opposite(q.relation);
+    for (int i = 0; i < s->nvars; i++)
+        p->at[i] = s->low[i];
+    /* Going round in circles, it tries other variables. */
+    for (int n = 0; (c = broken(s, question ? &q : NULL, p)); n++)
+        if (n == most || !repair_one(s, c, n < sure ? 0 : n - sure, p))
+            return false;
+    return jx_search_admits(s, p);
 }

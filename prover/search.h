@@ -4,16 +4,19 @@
  * radius around the least admissible ones), then values near the numbers of
  * the question, then scattered ones.  Variables that an equation determines
  * are computed, and multiples are stepped over, so that constraints do not
- * leave the search without candidates. */
+ * leave the search without candidates.
+ *
+ * Where small values do not do, repairing helps: from the least values on, a
+ * constraint that does not hold moves one variable as far as it takes. */
 #ifndef JX_PROVER_SEARCH_H
 #define JX_PROVER_SEARCH_H
 
 #include "prover/prover.h"
 
-enum { JX_SEARCH_VARS = 16 };
+enum { JX_SEARCH_VARS = 64 };
 
 typedef struct jx_point {
-    int64_t at[JX_SEARCH_VARS];
+    int64_t at[JX_SEARCH_VARS]; /* the search's nvars first ones count */
 } jx_point;
 
 typedef struct jx_search {
@@ -48,5 +51,10 @@ typedef bool jx_search_visit(void *env, const jx_search *search,
                              const jx_point *point);
 bool jx_search_run(const jx_search *search, long from, long to,
                    jx_search_visit *visit, void *env);
+
+/* Looks for an admissible point where `question` (NULL: nothing) holds, or
+ * does not, by repairing the least one.  False if that leads nowhere. */
+bool jx_search_repair(const jx_search *search, const jx_constraint *question,
+                      bool holds, jx_point *point);
 
 #endif

@@ -12,7 +12,7 @@ enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 300,
        LONG = 40 /* nodes: a constraint that nobody would write */ };
 
 typedef struct sample {
-    jx_point point;
+    const int64_t *at; /* a value for each variable of the search */
     bool holds;
 } sample;
 
@@ -33,7 +33,11 @@ static bool take_sample(void *env, const jx_search *s, const jx_point *point)
 
     if (!jx_search_holds(s, f->question, point, &holds))
         return true;
-    f->samples[f->nsamples++] = (sample){*point, holds};
+    int64_t *at = jx_arena_copy(f->ctx->arena, point->at,
+                                (size_t)s->nvars * sizeof *at);
+    if (!at)
+        return false;
+    f->samples[f->nsamples++] = (sample){at, holds};
     return f->nsamples < MAX_SAMPLES;
 }
 
@@ -41,7 +45,7 @@ static bool take_sample(void *env, const jx_search *s, const jx_point *point)
 static bool fails_from(const finder *f, int i, int64_t m)
 {
     for (int j = 0; j < f->nsamples; j++)
-        if (!f->samples[j].holds && f->samples[j].point.at[i] >= m)
+        if (!f->samples[j].holds && f->samples[j].at[i] >= m)
             return true;
     return false;
 }
@@ -52,7 +56,10 @@ static bool fits_samples(const finder *f, const jx_constraint *c)
     bool some = false, in;
 
     for (int i = 0; i < f->nsamples; i++) {
-        if (!jx_search_holds(f->search, c, &f->samples[i].point, &in) || !in)
+        jx_point p;
+
+        memcpy(p.at, f->samples[i].at, (size_t)f->search->nvars * sizeof *p.at);
+        if (!jx_search_holds(f->search, c, &p, &in) || !in)
             continue;
         if (!f->samples[i].holds)
             return false;
@@ -112,7 +119,7 @@ static bool try_bounds(finder *f, int i)
     int64_t largest = INT64_MIN, least = INT64_MAX;
 
     for (int j = 0; j < f->nsamples; j++) {
-        int64_t v = f->samples[j].point.at[i];
+        int64_t v = f->samples[j].at[i];
 
         if (f->samples[j].holds)
             continue;
@@ -170,7 +177,7 @@ static bool try_value(finder *f, int i)
     int64_t last = INT64_MIN;
 
     for (int j = 0, tries = 0; j < f->nsamples && tries < 4; j++) {
-        int64_t v = f->samples[j].point.at[i];
+        int64_t v = f->samples[j].at[i];
 
         if (!f->samples[j].holds || v == last)
             continue;

@@ -60,6 +60,9 @@ static end multiply(end a, end b)
 
     if (!sign)
         return at(0);
+    if (!a.infinite && !b.infinite && a.value == (int64_t)a.value &&
+        b.value == (int64_t)b.value)
+        return at(a.value * b.value);
     if (a.infinite || b.infinite ||
         __builtin_mul_overflow(a.value, b.value, &product))
         return infinite(sign);
@@ -253,6 +256,14 @@ static interval of_atom(const jx_dim_atom *atom, jx_dim_range_of *range,
     return of_range(known);
 }
 
+static interval scale(interval x, jx_int k)
+{
+    end low = multiply(k > 0 ? x.low : x.high, at(k));
+    end high = multiply(k > 0 ? x.high : x.low, at(k));
+
+    return tidy((interval){low, high});
+}
+
 static interval of_dim(const jx_dim *dim, jx_dim_range_of *range, void *env)
 {
     const jx_dim_term *terms = jx_dim_terms(dim);
@@ -265,8 +276,10 @@ static interval of_dim(const jx_dim *dim, jx_dim_range_of *range, void *env)
         for (int j = 0; j < terms[i].nfactors; j++) {
             const jx_dim_factor *f = &terms[i].factors[j];
             interval x = of_atom(f->atom, range, env);
-            product = corners(product, f->power == 1 ? x : power(x, f->power),
-                              multiply);
+            if (f->power != 1)
+                x = power(x, f->power);
+            product = j ? corners(product, x, multiply)
+                        : scale(x, terms[i].coefficient);
         }
         sum = tidy((interval){add(sum.low, product.low),
                               add(sum.high, product.high)});

@@ -42,6 +42,10 @@ static bool eval_atom(const jx_dim_atom *a, jx_dim_lookup *value, void *env,
 
 static bool multiply_power(jx_int *product, jx_int x, int power)
 {
+    if (power == 1 && x == (int64_t)x && *product == (int64_t)*product) {
+        *product *= x; /* what nearly all are, and no check is needed */
+        return true;
+    }
     if (x >= -1 && x <= 1) {
         jx_int sign = x && !(power & 1) ? 1 : x;
         return !__builtin_mul_overflow(*product, sign, product);

@@ -1,0 +1,39 @@
+/* slice.h - which constraints a question has to do with.
+ *
+ * Two constraints are connected when they share a variable, or are connected to
+ * a third.  A question's slice is what is connected to its variables: the rest
+ * neither helps a proof nor restricts a counterexample, as long as it allows
+ * some assignment at all. */
+#ifndef JX_PROVER_SLICE_H
+#define JX_PROVER_SLICE_H
+
+#include "prover/elementary.h"
+#include "prover/prover.h"
+
+typedef struct jx_slices {
+    jx_dims *dims;
+    int nconstraints;
+    const jx_constraint *constraints;
+    int nvars;
+    const jx_dim_atom **vars;
+    int *joined;   /* by variable: one that it is connected to, or itself */
+    int *of;       /* by constraint: a variable of it, or -1 */
+    int count;     /* slices */
+} jx_slices;
+
+/* False without memory. */
+bool jx_slices_init(jx_slices *slices, jx_ctx *ctx, jx_dims *dims,
+                    const jx_constraint *constraints, int count);
+/* The constraints connected to the question, and those without variables, in
+ * order; how many. */
+int jx_slices_of(const jx_slices *slices, const jx_constraint *question,
+                 jx_constraint *to);
+/* Those connected to constraint i. */
+int jx_slices_around(const jx_slices *slices, int i, int *to);
+
+/* Of many hypotheses those nearest to the variables of `dim`, at most `room`,
+ * with few enough variables for the decider; how many. */
+int jx_nearest_hyps(jx_work *work, const jx_hyp *hyps, int nhyps,
+                    const jx_dim *dim, jx_hyp *to, int room);
+
+#endif
