@@ -2,7 +2,9 @@
 #include "prover/scene.h"
 
 enum {
-    MAX_ROOTS = 1 << 12 /* values of a single variable that are looked at */
+    MAX_ROOTS = 1 << 12, /* values of a single variable that are looked at */
+    MAX_SHIFTED = 1000,  /* terms */
+    TOO_LARGE = 500,     /* steps: it would be too large again */
 };
 
 /* Puts low + x for every variable x, so that all start at 0. */
@@ -11,10 +13,17 @@ const jx_dim *jx_scene_shift(jx_scene *s, const jx_dim *d)
     for (int i = 0; i < s->nvars && d; i++) {
         const jx_scene_variable *v = &s->vars[i];
 
-        if (v->low && jx_mentions(d, v->atom))
-            d = jx_dim_substitute(s->work->in, d, v->atom,
-                                  jx_scene_add(s, jx_scene_dim(s, v->atom),
-                                               jx_scene_int(s, v->low)));
+        if (!v->low || !jx_mentions(d, v->atom))
+            continue;
+        d = jx_dim_substitute(s->work->in, d, v->atom,
+                              jx_scene_add(s, jx_scene_dim(s, v->atom),
+                                           jx_scene_int(s, v->low)));
+        /* A product of many variables doubles with each of them. */
+        if (!d || jx_dim_nterms(d) > MAX_SHIFTED ||
+            !jx_scene_spend(s, jx_dim_nterms(d) / 64)) {
+            jx_scene_spend(s, TOO_LARGE);
+            return NULL;
+        }
     }
     return d;
 }

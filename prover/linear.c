@@ -1,13 +1,15 @@
 /* linear.c - see linear.h. */
 #include "prover/linear.h"
 
+#include <stddef.h>
 #include <string.h>
 
-enum { MAX_VARS = 12, MAX_ROWS = 40 };
+enum { MAX_VARS = 32, MAX_ROWS = 64 };
 
 /* a[0]*x0 + a[1]*x1 + ... + c >= 0, where all variables start at 0. */
 typedef struct row {
-    int64_t a[MAX_VARS], c;
+    int64_t c;
+    int64_t a[MAX_VARS]; /* the nvars first ones count */
 } row;
 
 typedef struct rows_of {
@@ -31,6 +33,16 @@ bool jx_is_linear(const jx_dim *d)
             return false;
     }
     return true;
+}
+
+static void copy_row(const rows_of *s, row *to, const row *from)
+{
+    memcpy(to, from, offsetof(row, a) + (size_t)s->nvars * sizeof *to->a);
+}
+
+static void clear_row(const rows_of *s, row *r)
+{
+    memset(r, 0, offsetof(row, a) + (size_t)s->nvars * sizeof *r->a);
 }
 
 /* Half of what fits, so that a sum of two does. */
@@ -86,28 +98,42 @@ static outcome add_row(rows_of *s, row *r)
         return CONTRADICTS;
     if (s->nrows == MAX_ROWS)
         return GIVES_UP;
-    s->rows[s->nrows++] = *r;
+    copy_row(s, &s->rows[s->nrows++], r);
     return GOES_ON;
 }
 
-static int index_of(rows_of *s, const jx_dim_atom *var)
+static int index_of(const rows_of *s, const jx_dim_atom *var)
 {
     for (int i = 0; i < s->nvars; i++)
         if (s->vars[i] == var)
             return i;
-    if (s->nvars == MAX_VARS)
-        return -1;
-    s->vars[s->nvars] = var;
-    return s->nvars++;
+    return -1;
+}
+
+/* Before any row is made. */
+static bool add_vars(rows_of *s, const jx_dim *d)
+{
+    for (int i = 0; i < jx_dim_nterms(d); i++) {
+        const jx_dim_term *t = &jx_dim_terms(d)[i];
+
+        if (!t->nfactors || index_of(s, t->factors[0].atom) >= 0)
+            continue;
+        if (s->nvars == MAX_VARS)
+            return false;
+        s->done[s->nvars] = false;
+        s->vars[s->nvars++] = t->factors[0].atom;
+    }
+    return true;
 }
 
 /* sign*dim + more >= 0, for a linear dim.  Every variable is its least value
  * plus one that starts at 0. */
 static outcome add_dim(rows_of *s, const jx_dim *d, int sign, int64_t more)
 {
-    row r = {.c = more};
     jx_int c = more;
+    row r;
 
+    clear_row(s, &r);
     for (int i = 0; i < jx_dim_nterms(d); i++) {
         const jx_dim_term *t = &jx_dim_terms(d)[i];
         jx_int k = sign < 0 ? -t->coefficient : t->coefficient, moved;
@@ -136,13 +162,14 @@ static outcome add_highs(rows_of *s)
 {
     for (int i = 0; i < s->nvars; i++) {
         jx_dim_range range = jx_work_range(s->work, s->vars[i]);
-        row r = {{0}, 0};
         outcome o;
+        row r;
 
         if (!range.has_high || !is_small(range.high) || !is_small(range.low))
             continue;
         if (!is_small(range.high - range.low))
             continue;
+        clear_row(s, &r);
         r.a[i] = -1;
         r.c = (int64_t)(range.high - range.low);
         if ((o = add_row(s, &r)))
@@ -195,11 +222,13 @@ static bool combine(const rows_of *s, const row *up, const row *down, int i,
 
 static outcome eliminate(rows_of *s, int i)
 {
-    row old[MAX_ROWS], made, zero = {{0}, 0};
+    row old[MAX_ROWS], made, zero;
     int n = s->nrows;
     outcome o;
 
-    memcpy(old, s->rows, (size_t)n * sizeof *old);
+    for (int j = 0; j < n; j++)
+        copy_row(s, &old[j], &s->rows[j]);
+    clear_row(s, &zero);
     zero.a[i] = 1;
     s->nrows = 0;
     s->done[i] = true;
@@ -222,30 +251,44 @@ static outcome eliminate(rows_of *s, int i)
     return GOES_ON;
 }
 
-/* The hypotheses, and that d has this sign, allow nothing. */
+static bool counts(const jx_hyp *h)
+{
+    return h->kind != JX_HYP_NE && jx_is_linear(h->dim);
+}
+
+/* All rows: that d has this sign, and the hypotheses. */
+static outcome fill(rows_of *s, const jx_hyp *hyps, int nhyps, const jx_dim *d,
+                    int sign)
+{
+    outcome o = add_vars(s, d) ? GOES_ON : GIVES_UP;
+
+    for (int i = 0; !o && i < nhyps; i++)
+        if (counts(&hyps[i]) && !add_vars(s, hyps[i].dim))
+            o = GIVES_UP;
+    if (!o && (sign == JX_POSITIVE || sign == JX_ZERO))
+        o = add_dim(s, d, 1, sign == JX_ZERO ? 0 : -1);
+    if (!o && (sign == JX_NEGATIVE || sign == JX_ZERO))
+        o = add_dim(s, d, -1, sign == JX_ZERO ? 0 : -1);
+    for (int i = 0; !o && i < nhyps; i++) {
+        if (!counts(&hyps[i]))
+            continue;
+        o = add_dim(s, hyps[i].dim, 1, 0);
+        if (!o && hyps[i].kind == JX_HYP_EQ)
+            o = add_dim(s, hyps[i].dim, -1, 0);
+    }
+    return o ? o : add_highs(s);
+}
+
+/* What fill() says allows nothing. */
 static bool clashes(const jx_work *work, const jx_hyp *hyps, int nhyps,
                     const jx_dim *d, int sign)
 {
-    outcome o = GOES_ON;
+    outcome o;
     rows_of s;
 
     s.work = work;
     s.nvars = s.nrows = 0;
-    memset(s.done, 0, sizeof s.done);
-
-    if (sign == JX_POSITIVE || sign == JX_ZERO)
-        o = add_dim(&s, d, 1, sign == JX_ZERO ? 0 : -1);
-    if (!o && (sign == JX_NEGATIVE || sign == JX_ZERO))
-        o = add_dim(&s, d, -1, sign == JX_ZERO ? 0 : -1);
-    for (int i = 0; !o && i < nhyps; i++) {
-        if (hyps[i].kind == JX_HYP_NE || !jx_is_linear(hyps[i].dim))
-            continue;
-        o = add_dim(&s, hyps[i].dim, 1, 0);
-        if (!o && hyps[i].kind == JX_HYP_EQ)
-            o = add_dim(&s, hyps[i].dim, -1, 0);
-    }
-    if (!o)
-        o = add_highs(&s);
+    o = fill(&s, hyps, nhyps, d, sign);
     for (int i; !o && (i = cheapest(&s)) >= 0;)
         o = eliminate(&s, i);
     return o == CONTRADICTS;

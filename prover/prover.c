@@ -812,7 +812,7 @@ static void climb(question *q)
     if (!q->goal)
         q->a.why = "too large (a coefficient beyond 128 bits, a high power)";
     else if (!q->a.why)
-        q->a.why = q->search.too_many ? "more than 64 variables"
+        q->a.why = q->search.too_many ? "more than 256 variables"
                                       : "no proof and no counterexample found";
 }
 

@@ -8,6 +8,8 @@ enum {
     SHELL_POINTS = 2500,
     NEAR_POINTS = 2500,
     SPREAD = 16, /* variables whose scattered values differ */
+    SURE_PASSES = 8,
+    MAX_PASSES = 16,
 };
 
 /* -------------------------------------------------------------------------
@@ -115,9 +117,10 @@ static void add_vars(jx_search *s, const jx_dim *d)
         add_var(s, vars[i]);
 }
 
+/* A value that a variable may have, and its negation. */
 static bool fits(jx_int v)
 {
-    return v > -((jx_int)1 << 62) && v < (jx_int)1 << 62;
+    return v >= -INT64_MAX && v <= INT64_MAX;
 }
 
 /* Small enough that what is done with it here can't overflow. */
@@ -220,7 +223,7 @@ static void use_multiple(jx_search *s, const jx_constraint *c)
     if (i < 0 || k != 1 || s->step[i] % m == 0)
         return;
     int64_t step = s->step[i] * m;
-    if (step > 1 << 24)
+    if (step > 1 << 24 || s->low[i] > INT64_MAX - step)
         return;
     /* The first value from low on that fits; with two steps found by trying. */
     for (int64_t v = s->low[i]; v < s->low[i] + step; v += s->step[i])
@@ -294,7 +297,8 @@ void jx_search_init(jx_search *s, jx_dims *dims, int64_t base,
                     const jx_constraint *constraints, int nconstraints,
                     const jx_constraint *question)
 {
-    memset(s, 0, sizeof *s);
+    s->nvars = s->nvalues = 0;
+    s->too_many = false;
     s->dims = dims;
     s->base = base;
     s->constraints = constraints;
@@ -311,8 +315,9 @@ void jx_search_init(jx_search *s, jx_dims *dims, int64_t base,
     }
     qsort(s->values, (size_t)s->nvalues, sizeof *s->values, by_value);
     for (int i = 0; i < s->nvars; i++) {
+        s->given[i] = NULL;
         s->low[i] = base;
-        s->high[i] = INT64_MAX / 4;
+        s->high[i] = INT64_MAX;
         s->step[i] = 1;
     }
     if (s->too_many)
@@ -383,9 +388,11 @@ static void scattered_point(const jx_search *s, long n, jx_point *p)
 }
 
 typedef struct shells {
-    int nfree, index[JX_SEARCH_VARS];
-    int64_t radius, at[JX_SEARCH_VARS];
+    int nfree;
     bool started;
+    int64_t radius;
+    int index[JX_SEARCH_VARS];
+    int64_t at[JX_SEARCH_VARS]; /* of the nfree first ones */
 } shells;
 
 /* The next point whose largest coordinate is the radius; false when the
@@ -421,7 +428,7 @@ static bool next_shell_point(const jx_search *s, shells *it, jx_point *p)
         return false;
     while (!next_in_shell(it)) {
         it->radius++;
-        memset(it->at, 0, sizeof it->at);
+        memset(it->at, 0, (size_t)it->nfree * sizeof *it->at);
         it->started = false;
     }
     for (int j = 0; j < it->nfree; j++)
@@ -432,14 +439,19 @@ static bool next_shell_point(const jx_search *s, shells *it, jx_point *p)
 bool jx_search_run(const jx_search *s, long from, long to,
                    jx_search_visit *visit, void *data)
 {
-    shells it = {0};
     bool more = true;
+    shells it;
+
+    it.nfree = 0;
+    it.radius = 0;
+    it.started = false;
 
     if (s->too_many)
         return false;
     for (int i = 0; i < s->nvars; i++)
         if (!s->given[i])
             it.index[it.nfree++] = i;
+    memset(it.at, 0, (size_t)it.nfree * sizeof *it.at);
     for (long n = 0; n < to && more; n++) {
         jx_point p;
 
@@ -479,7 +491,8 @@ static bool gap_at(const jx_search *s, const jx_constraint *c,
     jx_int a, b;
 
     return evaluate(s, c->lhs, p, &a) && evaluate(s, c->rhs, p, &b) &&
-           !__builtin_sub_overflow(a, b, gap) && fits(*gap);
+           !__builtin_sub_overflow(a, b, gap) &&
+           *gap < (jx_int)1 << 96 && *gap > -((jx_int)1 << 96);
 }
 
 /* By how much the gap has to change for the constraint to hold; 0 if it
@@ -507,7 +520,8 @@ static bool move(const jx_search *s, const jx_constraint *c, jx_point *p, int i,
     int64_t had = p->at[i];
     jx_int next, slope, steps, r;
 
-    p->at[i] = had + way * s->step[i];
+    if (__builtin_add_overflow(had, way * s->step[i], &p->at[i]))
+        p->at[i] = had;
     if (p->at[i] >= s->low[i] && p->at[i] <= s->high[i] &&
         gap_at(s, c, p, &next) && (slope = next - gap) != 0 &&
         (slope > 0) == (change > 0)) {
@@ -568,37 +582,45 @@ static bool repair_one(const jx_search *s, const jx_constraint *c, int first,
     return false;
 }
 
-/* The first constraint that does not hold, then the question's; NULL if all
- * do. */
-static const jx_constraint *broken(const jx_search *s, const jx_constraint *q,
-                                   const jx_point *p)
+/* Goes through all constraints, and the question at the end, and repairs what
+ * it meets broken; 1 if all held, 0 if some did not, -1 if there is no way. */
+static int repair_all(const jx_search *s, const jx_constraint *question,
+                      int pass, jx_point *p)
 {
-    bool holds;
+    int n = s->nconstraints, all_held = 1;
 
-    for (int i = 0; i < s->nconstraints; i++)
-        if (!jx_search_holds(s, &s->constraints[i], p, &holds) || !holds)
-            return &s->constraints[i];
-    return q && (!jx_search_holds(s, q, p, &holds) || !holds) ? q : NULL;
+    for (int k = 0; k < n + (question != NULL); k++) {
+        /* There and back: one way is the right one for a chain. */
+        const jx_constraint *c =
+            k == n ? question : &s->constraints[pass % 2 ? n - 1 - k : k];
+        bool holds;
+
+        if (jx_search_holds(s, c, p, &holds) && holds)
+            continue;
+        /* Going round in circles, it tries other variables. */
+        if (!repair_one(s, c, pass < SURE_PASSES ? 0 : pass - SURE_PASSES, p))
+            return -1;
+        all_held = 0;
+    }
+    return all_held;
 }
 
 bool jx_search_repair(const jx_search *s, const jx_constraint *question,
                       bool holds, jx_point *p)
 {
-    int most = 4 * (s->nvars + s->nconstraints) + 8, sure = most / 2;
-    const jx_constraint *c;
+    int state = 0;
     jx_constraint q;
 
     if (s->too_many)
         return false;
-    if (question)
+    if (question) {
         q = *question;
-    if (!holds)
-        q.relation = opposite(q.relation);
+        if (!holds)
+            q.relation = opposite(q.relation);
+    }
     for (int i = 0; i < s->nvars; i++)
         p->at[i] = s->low[i];
-    /* Going round in circles, it tries other variables. */
-    for (int n = 0; (c = broken(s, question ? &q : NULL, p)); n++)
-        if (n == most || !repair_one(s, c, n < sure ? 0 : n - sure, p))
-            return false;
-    return jx_search_admits(s, p);
+    for (int pass = 0; !state && pass < MAX_PASSES; pass++)
+        state = repair_all(s, question ? &q : NULL, pass, p);
+    return state > 0 && jx_search_admits(s, p);
 }

@@ -13,7 +13,7 @@
 
 #include "prover/prover.h"
 
-enum { JX_SEARCH_VARS = 64 };
+enum { JX_SEARCH_VARS = 256 };
 
 typedef struct jx_point {
     int64_t at[JX_SEARCH_VARS]; /* the search's nvars first ones count */
@@ -24,13 +24,13 @@ typedef struct jx_search {
     int64_t base;
     const jx_constraint *constraints;
     int nconstraints;
+    int nvalues;
+    bool too_many;
     int nvars; /* those beyond JX_SEARCH_VARS make the search give up */
+    int64_t values[64]; /* the numbers of the question, sorted */
     const jx_dim_atom *vars[JX_SEARCH_VARS]; /* sorted by name */
     int64_t low[JX_SEARCH_VARS], high[JX_SEARCH_VARS], step[JX_SEARCH_VARS];
     const jx_dim *given[JX_SEARCH_VARS]; /* computed by this, or NULL */
-    int64_t values[64]; /* the numbers of the question, sorted */
-    int nvalues;
-    bool too_many;
 } jx_search;
 
 /* For the variables of the constraints and of the question. */

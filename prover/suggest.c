@@ -9,7 +9,8 @@
 
 enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 300,
        MAX_TRIES = 24, /* proofs */
-       LONG = 40 /* nodes: a constraint that nobody would write */ };
+       LONG = 40, /* nodes: a constraint that nobody would write */
+       MANY_VARS = 24 /* no constraint on one of so many settles it */ };
 
 typedef struct sample {
     const int64_t *at; /* a value for each variable of the search */
@@ -162,10 +163,10 @@ static bool try_multiples(finder *f, int i)
     return false;
 }
 
-static void try_orders(finder *f)
+static void try_orders(finder *f, int n)
 {
-    for (int i = 0; i < f->search->nvars; i++)
-        for (int j = 0; j < f->search->nvars; j++)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
             if (i != j)
                 try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_GE,
                                                  var_dim(f, j)});
@@ -212,7 +213,7 @@ void jx_suggest(jx_ctx *ctx, const jx_search *search,
 {
     finder f = {.ctx = ctx, .search = search, .question = question,
                 .room = MAX_SUGGESTIONS};
-    int n = search->nvars;
+    int n = search->nvars <= MANY_VARS ? search->nvars : 0;
 
     f.samples = JX_NEW_ARRAY(ctx->arena, MAX_SAMPLES, sample);
     f.found = JX_NEW_ARRAY(ctx->arena, MAX_SUGGESTIONS + 1, jx_constraint);
@@ -224,13 +225,13 @@ void jx_suggest(jx_ctx *ctx, const jx_search *search,
     for (int i = 0; i < n; i++)
         try_multiples(&f, i);
     if (!f.nfound)
-        try_orders(&f);
+        try_orders(&f, n);
     for (int i = 0; i < n && !f.nfound; i++)
         try_value(&f, i);
     /* The question itself asks for least. */
     f.room++;
     f.tries = 0;
-    if ((!f.nfound || n > 1) &&
+    if ((!f.nfound || n != 1) &&
         jx_dim_nodes(question->lhs) + jx_dim_nodes(question->rhs) < LONG)
         try_question(&f);
     answer->suggestions = f.found;

@@ -17,7 +17,7 @@
 typedef struct asked {
     jx_ctx *ctx;
     jx_dims *dims;
-    jx_constraint constraints[8], question;
+    jx_constraint constraints[256], question;
     int n;
     jx_prover *prover;
     jx_answer answer;
@@ -226,6 +226,104 @@ static void a_contradiction_names_a_minimal_core(void **state)
     expect("a <= 0 |- a >= b", JX_CONTRADICTION, NULL);
     expect("a*b == 7; a >= 2; b >= 2; a <= 7 |- a == b", JX_CONTRADICTION,
            NULL);
+}
+
+/* "x0 >= x1 + 1; x1 >= x2 + 1; ... |- " and a question, in `to`. */
+static void write_chain(jx_buffer *to, int n, const char *question)
+{
+    jx_buffer_clear(to);
+    for (int i = 0; i < n; i++)
+        jx_buffer_printf(to, "%sx%d >= x%d + 1", i ? "; " : "", i, i + 1);
+    jx_buffer_printf(to, " |- %s", question);
+}
+
+static void more_constraints_and_variables_than_a_case_holds(void **state)
+{
+    jx_buffer text = {0};
+    (void)state;
+
+    write_chain(&text, 30, "x0 >= 31");
+    expect(jx_buffer_text(&text), JX_TRUE, "elementary");
+    write_chain(&text, 30, "x0 >= x29");
+    expect(jx_buffer_text(&text), JX_TRUE, "elementary");
+    write_chain(&text, 200, "x0 >= x1");
+    expect(jx_buffer_text(&text), JX_TRUE, "elementary");
+    write_chain(&text, 200, "x0 >= 202");
+    asked q = ask_with(jx_buffer_text(&text),
+                       (jx_prover_options){.no_solver = true});
+    assert_true(q.answer.has_true);
+    assert_true(q.answer.has_false);
+    assert_int_equal(q.answer.when_true.count, 201);
+    done(&q);
+
+    /* The contradiction is among the first ones; all others are as they were. */
+    write_chain(&text, 200, "x7 >= 0");
+    jx_buffer_clear(&text);
+    jx_buffer_puts(&text, "p >= q + 1; q >= p; ");
+    for (int i = 0; i < 200; i++)
+        jx_buffer_printf(&text, "y%d >= z%d; ", i, i);
+    jx_buffer_puts(&text, "p*q >= 1 |- p >= 1");
+    q = ask_with(jx_buffer_text(&text), (jx_prover_options){.no_solver = true});
+    assert_int_equal(q.answer.truth, JX_CONTRADICTION);
+    assert_int_equal(q.answer.ncore, 2);
+    assert_int_equal(q.answer.core[0], 0);
+    assert_int_equal(q.answer.core[1], 1);
+    assert_true(q.answer.core_is_minimal);
+    done(&q);
+    jx_buffer_free(&text);
+}
+
+/* Witnesses hold for all constraints, those of other variables, too. */
+static void a_witness_has_a_value_for_every_variable(void **state)
+{
+    asked q = ask_with("y == 2*z; mod(z, 3) == 0; x >= 4 |- x >= 9",
+                       (jx_prover_options){.no_solver = true});
+    (void)state;
+
+    assert_int_equal(q.answer.truth, JX_DEPENDS);
+    for (int k = 0; k < 2; k++) {
+        const jx_assignment *a =
+            k ? &q.answer.when_true : &q.answer.when_false;
+        assert_int_equal(a->count, 3);
+        assert_string_equal(a->at[0].var->name, "x");
+        assert_int_equal(a->at[0].value >= 9, k);
+        assert_string_equal(a->at[1].var->name, "y");
+        assert_string_equal(a->at[2].var->name, "z");
+        assert_int_equal(a->at[1].value, 2 * a->at[2].value);
+        assert_int_equal(a->at[2].value % 3, 0);
+    }
+    done(&q);
+}
+
+static void witnesses_far_out_are_found(void **state)
+{
+    (void)state;
+    expect("n > 2147483648", JX_DEPENDS, "search");
+    expect("2*n == 2147483648", JX_DEPENDS, "search");
+    expect("a >= 4*d + m; a <= 4*d + m; m <= 3 |- a - 4*d <= 2", JX_DEPENDS,
+           "search");
+    expect("4*d == a - m; m <= 3 |- m <= 2", JX_DEPENDS, "search");
+    expect("m*n > 2147483648", JX_DEPENDS, "search");
+    expect("a >= 9223372036854775000 |- a >= 9223372036854775806", JX_DEPENDS,
+           NULL);
+}
+
+static void linear_questions_are_eliminated(void **state)
+{
+    (void)state;
+    expect("2*a + 3*b <= 10 |- 2*b - a <= 3", JX_TRUE, "elementary");
+    expect("2*a + 3*b >= 10 |- a + b >= 4", JX_TRUE, "elementary");
+    expect("a + b <= c; b >= a |- 2*a <= c", JX_TRUE, "elementary");
+    expect("2*a >= 2*b + 3 |- a >= b + 2", JX_TRUE, "elementary");
+    expect("2*a == 2*b + 1 |- a >= b", JX_CONTRADICTION, NULL);
+    expect("3*a >= 2*b; 3*b >= 2*c; c >= 9*d |- a >= 4*d", JX_TRUE,
+           "elementary");
+    expect("3*a >= 2*b; 3*b >= 2*c; c >= 9*d |- a >= 4*d + 1", JX_DEPENDS,
+           NULL);
+    expect("4611686018427387904*a >= 4611686018427387904*b |- a >= b", JX_TRUE,
+           NULL);
+    expect("9223372036854775807*a >= 9223372036854775807*b + c |- a >= b",
+           JX_TRUE, NULL);
 }
 
 static void one_prover_answers_many_questions_alike(void **state)
@@ -475,6 +573,10 @@ int main(void)
         cmocka_unit_test(what_depends_has_a_witness_for_each),
         cmocka_unit_test(suggestions_are_bounds_multiples_and_orders),
         cmocka_unit_test(a_contradiction_names_a_minimal_core),
+        cmocka_unit_test(more_constraints_and_variables_than_a_case_holds),
+        cmocka_unit_test(a_witness_has_a_value_for_every_variable),
+        cmocka_unit_test(witnesses_far_out_are_found),
+        cmocka_unit_test(linear_questions_are_eliminated),
         cmocka_unit_test(one_prover_answers_many_questions_alike),
         cmocka_unit_test(variables_of_two_scopes_are_two),
         cmocka_unit_test(overflow_is_undecided_and_says_so),
