@@ -4,7 +4,6 @@
 enum {
     MAX_ROOTS = 1 << 12, /* values of a single variable that are looked at */
     MAX_SHIFTED = 1000,  /* terms */
-    TOO_LARGE = 500,     /* steps: it would be too large again */
 };
 
 /* Puts low + x for every variable x, so that all start at 0. */
@@ -19,9 +18,9 @@ const jx_dim *jx_scene_shift(jx_scene *s, const jx_dim *d)
                               jx_scene_add(s, jx_scene_dim(s, v->atom),
                                            jx_scene_int(s, v->low)));
         /* A product of many variables doubles with each of them. */
-        if (!d || jx_dim_nterms(d) > MAX_SHIFTED ||
-            !jx_scene_spend(s, jx_dim_nterms(d) / 64)) {
-            jx_scene_spend(s, TOO_LARGE);
+        if (d && jx_dim_nterms(d) > MAX_SHIFTED) {
+            if (*s->steps > 0)
+                *s->steps = 0; /* the next would be as large */
             return NULL;
         }
     }
