@@ -1,8 +1,10 @@
 /* check.c - see check.h. */
 #include "reports/check.h"
 #include "analyzer/asking.h"
+#include "analyzer/declared.h"
 #include "analyzer/lint/lint.h"
 #include "reports/input.h"
+#include "reports/settle_declared.h"
 #include "reports/wraps.h"
 
 #include <string.h>
@@ -15,9 +17,11 @@ jx_analysis *jx_check_program(jx_program *program,
     jx_analysis *analysis = jx_analysis_new(program);
 
     if (!analysis || !jx_type_program(analysis) ||
-        !jx_claim_comparisons(analysis) || !jx_lint(analysis, &lint) ||
+        !jx_claim_comparisons(analysis) || !jx_claim_declared(analysis) ||
+        !jx_lint(analysis, &lint) ||
         !jx_settle_wraps(analysis, &options->settle) ||
-        !jx_settle(program, &analysis->claims, &options->settle))
+        !jx_settle(program, &analysis->claims, &options->settle) ||
+        !jx_settle_fixed(program, &analysis->claims, &options->settle))
         return NULL;
     return analysis;
 }

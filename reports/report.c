@@ -205,6 +205,17 @@ static void put_decided(jx_buffer *to, const jx_claim *claim)
     put_when(to, &claim->evidence, false);
 }
 
+static void put_unanswered(jx_buffer *to, const jx_claim *claim)
+{
+    const jx_comparison *c = claim->goal.comparison;
+
+    jx_buffer_puts(to, "while tracing, JAX could not decide `");
+    jx_dim_print(c->lhs, to);
+    jx_buffer_printf(to, " %s ", c->op);
+    jx_dim_print(c->rhs, to);
+    jx_buffer_puts(to, "`, and the program went on without the answer");
+}
+
 /* A number that is a limit: `b*n` passes 2147483647 when ... */
 static bool put_passed(jx_buffer *to, const jx_claim *claim)
 {
@@ -272,6 +283,7 @@ static const char *message_of(maker *m, const jx_claim *claim)
 
     switch (claim->goal.kind) {
     case JX_GOAL_DECIDED: put_decided(&text, claim); break;
+    case JX_GOAL_ANSWER: put_unanswered(&text, claim); break;
     case JX_GOAL_EQ:
     case JX_GOAL_NE:
     case JX_GOAL_GE:
@@ -406,6 +418,16 @@ static void fingerprint(jx_finding *finding, int ordinal)
 
 /* Claims. */
 
+/* What to do, a line each. */
+static const char *help_of(maker *m, const jx_claim *claim)
+{
+    const char *advice = claim->evidence.advice;
+
+    if (!advice || !claim->help)
+        return copy(m, advice ? advice : claim->help);
+    return jx_arena_printf(m->keep->arena, "%s\n%s", advice, claim->help);
+}
+
 static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
 {
     jx_finding finding = {
@@ -417,7 +439,7 @@ static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
         .evidence = evidence_of(claim),
         .by = copy(m, claim->evidence.by),
         .note = copy(m, claim->evidence.note),
-        .help = copy(m, claim->help),
+        .help = help_of(m, claim),
         .suggestion = copy(m, claim->evidence.suggestion),
         .safe = copy(m, claim->evidence.safe),
         .width = claim->evidence.width,

@@ -39,7 +39,7 @@ typedef struct jx_finding {
     const char *equation; /* "gt i32[512,1] i32[512] -> bool[512,512]" */
     int nsizes;
     const jx_size *sizes;                 /* the counterexample */
-    const char *note, *help, *suggestion; /* or NULL */
+    const char *note, *help, *suggestion; /* or NULL; help has lines */
     const char *safe; /* of IDX004: sizes for which nothing wraps, or NULL */
     int width;        /* of IDX004: bits of the integers */
     char fingerprint[65]; /* stable while lines move; see report.c */

@@ -188,6 +188,22 @@ static void put_note(const writer *w, int width, const char *kind,
     jx_buffer_printf(w->to, ": %s\n", text);
 }
 
+/* A note for each line. */
+static void put_notes(const writer *w, int width, const char *kind,
+                      const char *text)
+{
+    jx_buffer line = {0};
+
+    while (text && *text) {
+        size_t n = strcspn(text, "\n");
+        jx_buffer_clear(&line);
+        jx_buffer_bytes(&line, text, n);
+        put_note(w, width, kind, jx_buffer_text(&line));
+        text += n + (text[n] == '\n');
+    }
+    jx_buffer_free(&line);
+}
+
 static void put_call(const writer *w, int width, const jx_spot *spot)
 {
     set_style(w, BLUE);
@@ -284,7 +300,7 @@ static void put_finding(const writer *w, const jx_finding *finding)
     put_note(w, width, "equation", finding->equation);
     put_suggestion(w, finding, width);
     put_safe(w, finding, width);
-    put_note(w, width, "help", finding->help);
+    put_notes(w, width, "help", finding->help);
     jx_buffer_putc(w->to, '\n');
 }
 

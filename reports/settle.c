@@ -2,6 +2,8 @@
 #include "reports/settle.h"
 #include "analyzer/asking.h"
 #include "frontend/ir/scope.h"
+#include "reports/advice.h"
+#include "reports/settle_declared.h"
 
 #include <string.h>
 
@@ -65,10 +67,8 @@ static bool question_of(const jx_goal *goal, question *q)
         if (goal->comparison->decision == JX_DECIDED_FALSE)
             q->relation = opposite(q->relation);
         return true;
-    case JX_GOAL_NONE:
-    case JX_GOAL_FALSE: break;
+    default: return false;
     }
-    return false;
 }
 
 /* The constraints of a scope in the prover's form. */
@@ -249,11 +249,16 @@ static void refute(settler *s, jx_claim *claim, const question *q,
 
 static void suggest(settler *s, jx_claim *claim, const jx_answer *answer)
 {
+    const jx_constraint *settles =
+        answer->nsuggestions ? &answer->suggestions[0] : NULL;
     jx_buffer text = {0};
 
-    if (!answer->nsuggestions)
+    if (claim->verdict == JX_PROVED)
         return;
-    jx_constraint_print(&answer->suggestions[0], &text);
+    claim->evidence.advice = jx_advice(s->program, claim, settles);
+    if (!settles)
+        return;
+    jx_constraint_print(settles, &text);
     claim->evidence.suggestion = jx_arena_string(
         s->program->ctx->arena, jx_buffer_text(&text), text.length);
     jx_buffer_free(&text);
@@ -296,7 +301,8 @@ static void settle(settler *s, jx_claim *claim)
     const jx_answer *answer;
     question q;
 
-    if (claim->verdict != JX_UNDECIDED || claim->evidence.why)
+    if (claim->verdict != JX_UNDECIDED || claim->evidence.why ||
+        jx_settle_declared(s->program, claim, s->options))
         return;
     if (!question_of(&claim->goal, &q)) {
         if (claim->goal.kind == JX_GOAL_DECIDED)

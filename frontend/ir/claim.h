@@ -51,12 +51,16 @@ typedef enum jx_goal_kind {
     JX_GOAL_DIVIDES,  /* lhs divides rhs */
     JX_GOAL_DECIDED,  /* what JAX decided (`comparison`) holds for all sizes */
     JX_GOAL_FALSE,    /* can never hold: refuted on the spot by its maker */
+    JX_GOAL_ADMISSIBLE, /* some sizes satisfy the constraints of the scope */
+    JX_GOAL_CALLABLE,   /* ... and make no size of an input negative */
+    JX_GOAL_ADDS,       /* the claim's constraint does not follow from the others */
+    JX_GOAL_ANSWER,     /* what JAX could not decide has an answer */
 } jx_goal_kind;
 
 typedef struct jx_goal {
     jx_goal_kind kind;
     const jx_dim *lhs, *rhs;
-    const jx_comparison *comparison; /* of JX_GOAL_DECIDED */
+    const jx_comparison *comparison; /* of JX_GOAL_DECIDED, JX_GOAL_ANSWER */
     int scope; /* whose constraints are assumed */
 } jx_goal;
 
@@ -76,6 +80,7 @@ typedef struct jx_evidence {
     const char *suggestion; /* a constraint that would settle it, or NULL */
     const char *safe; /* of IDX004: all sizes for which nothing wraps, or NULL */
     int width;        /* of IDX004: bits of the integers */
+    const char *advice;     /* what to write, a line each, or NULL */
 } jx_evidence;
 
 /* The equations that lead to a nested jaxpr, outermost first. */
@@ -90,6 +95,7 @@ typedef struct jx_claim {
     jx_level level;   /* usually the code's */
     jx_class class;
     jx_goal goal;
+    const jx_scope_constraint *constraint; /* of JX_GOAL_ADDS */
     const jx_jaxpr *jaxpr; /* the place; NULL for the program as a whole */
     const jx_eqn *eqn;     /* NULL: the jaxpr's inputs or outputs */
     const jx_calls *calls; /* how one gets there from the entry, or NULL */

@@ -10,7 +10,7 @@ open=$rules/PRM001_fails.json.gz
 
 # Exit codes follow --fail-on and --strict.
 expect 0 check "$right"
-prints '^1 program: 2 proved, 0 refuted, 0 witnessed, 0 undecided$'
+prints '^1 program: 3 proved, 0 refuted, 0 witnessed, 0 undecided$'
 is_silent
 expect 1 check "$wrong"
 prints '^error\[SHP001\] trace-decided-by-size: '
@@ -66,7 +66,7 @@ cp "$wrong" "$work/folder/.hidden/two.json.gz"
 echo 'x = 1' >"$work/folder/b/code.py"
 expect 1 check "$work/folder"
 prints '^1 other file skipped$'
-prints '^2 programs: 3 proved, 1 refuted, 0 witnessed, 0 undecided$'
+prints '^2 programs: 4 proved, 1 refuted, 0 witnessed, 0 undecided$'
 expect 1 check --format json "$work/folder"
 prints '"path":"[^"]*a.json.gz","status":"ok".*"path":"[^"]*one.json.gz","status":"findings"'
 expect 1 check --format sarif -o "$work/report" "$work/folder"
