@@ -47,20 +47,34 @@ static bool render(const jx_program *program, const settings *s,
     return true;
 }
 
+/* One word of a list of transforms: `set:` and a size, or a further size. */
+static bool take_word(jx_ctx *ctx, const char *word, bool first, jx_texts *to)
+{
+    bool is_set = word && !strncmp(word, "set:", 4);
+
+    if (word && !is_set && (first || !strchr(word, '=')))
+        return jx_fail(ctx, JX_E_USAGE, NULL, word,
+                       "there is no such transform; there is set:NAME=SIZE, "
+                       "as in set:b=8,t=4");
+    if (to->count == JX_TEXTS_MAX)
+        return jx_fail(ctx, JX_E_USAGE, NULL, word,
+                       "expected at most %d sizes", JX_TEXTS_MAX);
+    if (word)
+        to->at[to->count++] = word + (is_set ? 4 : 0);
+    return word != NULL;
+}
+
 /* The words between commas. */
 static bool split(jx_ctx *ctx, const char *list, jx_texts *to)
 {
-    for (;;) {
-        size_t length = strcspn(list, ",");
-        if (to->count == JX_TEXTS_MAX)
-            return jx_fail(ctx, JX_E_USAGE, NULL, list,
-                           "expected at most %d sizes", JX_TEXTS_MAX);
-        to->at[to->count] = jx_arena_string(ctx->arena, list, length);
-        if (!to->at[to->count++])
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ",");
+        const char *word = jx_arena_string(ctx->arena, at, length);
+        if (!take_word(ctx, word, at == list, to))
             return false;
-        if (!list[length])
+        at += length;
+        if (!*at)
             return true;
-        list += length + 1;
     }
 }
 
@@ -71,15 +85,9 @@ static jx_program *transform(jx_program *program, const jx_texts *how)
     jx_texts set = {0};
     int n;
 
-    for (int i = 0; i < how->count; i++) {
-        if (strncmp(how->at[i], "set:", 4)) {
-            jx_fail(program->ctx, JX_E_USAGE, NULL, how->at[i],
-                    "expected set:NAME=SIZE, as in set:b=8,t=4");
+    for (int i = 0; i < how->count; i++)
+        if (!split(program->ctx, how->at[i], &set))
             return NULL;
-        }
-        if (!split(program->ctx, how->at[i] + 4, &set))
-            return NULL;
-    }
     if (!set.count)
         return program;
     return jx_inputs_sizes(program, &set, &n, &sizes)

@@ -35,3 +35,34 @@ expect 0 show "$work/two.jaxpr" --transform set:t=3 --transform set:b=2
 prints 'a:f32\[2,3\]'
 expect 0 show "$work/two.jaxpr" --transform set:t=3
 prints 'a:f32\[b,3\]'
+expect 0 show "$work/two.jaxpr" --transform set:t=3,set:b=2
+prints 'a:f32\[2,3\]'
+
+# A refined document is one like any other: it is checked, written and read.
+expect 0 show tests/rules/SHP010_passes.json.gz --transform set:n=8 --as json -o "$work/8.json"
+expect 0 check "$work/8.json" --strict
+expect 0 show "$work/8.json" --as json
+holds cmp -s "$work/out" "$work/8.json"
+expect 0 show "$work/8.json"
+prints '^    b:f32\[2,4\] = reshape\[.* new_sizes=(2, 4) '
+expect 3 show tests/rules/SHP010_passes.json.gz --transform set:n=7
+complains 'the constraint 4\*floordiv(n, 4) == n is broken at n = 7$'
+
+# Sizes that make no sense, and words that are no transforms.
+for size in 0 -1 x '' 99999999999999999999 2x; do
+    expect 2 show "$work/two.jaxpr" --transform "set:b=$size"
+done
+expect 2 show "$work/two.jaxpr" --transform set:b=1,b=1
+complains 'has a size already'
+expect 2 show "$work/two.jaxpr" --transform set:b=1 --transform set:b=2
+complains 'has a size already'
+for word in jvp vmap:0,None set set=3 '' set:b=2,jvp set:b=2,; do
+    expect 2 show "$work/two.jaxpr" --transform "$word"
+    complains 'there is no such transform; there is set:NAME=SIZE'
+done
+expect 2 show "$work/two.jaxpr" --transform set:
+complains 'expected NAME=SIZE'
+expect 0 show "$work/two.jaxpr" --transform set:b=4611686018427387904,t=4
+prints 'a:f32\[4611686018427387904,4\]'
+expect 3 show tests/rules/IDX004_fails.json.gz --transform set:b=4611686018427387904,n=4
+complains 'the size b\*n is 18446744073709551616 at b = 4611686018427387904, n = 4$'
