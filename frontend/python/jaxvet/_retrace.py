@@ -7,7 +7,6 @@ traces of the same function at sizes; the checker compares them.
 from __future__ import annotations
 
 import contextlib
-import functools
 import random
 
 import jax
@@ -24,10 +23,11 @@ from ._walk import Walker
 MOST_TEXT = 300
 
 
-def retraced(document, walker, called, args, kwargs, wanted) -> list:
+def retraced(walker, called, args, kwargs, wanted, questions) -> list:
     """The table `retraces`: what the function is at each of some sizes.
 
-    `wanted` is how many sizes to choose, or the assignments themselves.
+    `wanted` is how many sizes to choose, or the assignments themselves;
+    `questions` are what was asked about sizes.
     """
     dims = [dim for leaf in jax.tree_util.tree_leaves((args, kwargs))
             for dim in _dims(leaf)]
@@ -35,8 +35,13 @@ def retraced(document, walker, called, args, kwargs, wanted) -> list:
     if any(dim.scope is not scope for dim in dims):
         return [_undecided({}, "the specs mix symbolic scopes")]
     names = sorted({name for dim in dims for name in _compat.dim_names(dim)})
-    some = (given if isinstance(wanted, (list, tuple)) else
-            functools.partial(choose, document))(names, scope, wanted)
+    if isinstance(wanted, (list, tuple)):
+        some = given(names, scope, wanted)
+    else:
+        some = choose(names, scope, questions, wanted)
+    if not some:
+        return [_undecided({}, "no sizes were found that the constraints "
+                           "allow")]
     walker.rules = None  # those of the symbolic trace are the program's
     with _random_state_kept():
         return [_row(walker, called, args, kwargs, sizes) for sizes in some]

@@ -1,14 +1,24 @@
-"""Sizes at which a program is worth looking at."""
+"""Sizes at which a program is worth looking at.
+
+Small ones, equal ones, the edges of the constraints, and sizes on both sides
+of everything that was asked about sizes while the program was traced.
+"""
 from __future__ import annotations
 
 import itertools
-import re
 
-from . import _compat
+from . import _compat, _native
+from ._library import JaxvetError
 from ._specs import SpecError
 
 #: How many sizes are chosen when nobody says.
 COUNT = 5
+#: At most so many are considered, and so many questions.
+CANDIDATES, QUESTIONS = 200, 12
+#: What a single size may be: small, even and odd, prime, round.
+_VALUES = (1, 2, 3, 4, 7, 8, 12, 5, 6, 16, 9, 10)
+#: Programs are run at what is chosen: larger only where constraints want it.
+LARGE = 1 << 12
 
 
 def given(names, scope, wanted) -> list:
@@ -34,23 +44,111 @@ def _checked(names, scope, sizes) -> dict:
     return sizes
 
 
-def choose(document, names, scope, wanted) -> list:
+def choose(names, scope, questions, wanted) -> list:
     """Assignments of numbers to the size variables, as dictionaries."""
-    constants = sorted({int(n) for c in scope._explicit_constraints
-                        for n in re.findall(r"\d+", c.debug_str)})
-    values = sorted({1, 2, 3, 4, 5, 6, 8, 12, 16} | {
-        v for c in constants for v in (c - 1, c, c + 1, 2 * c) if v > 0})
-    found = []
-    for row in itertools.islice(itertools.product(values, repeat=len(names)),
-                                20000):
-        sizes = dict(zip(names, row))
-        if all(_holds(c, sizes) for c in scope._explicit_constraints):
-            found.append(sizes)
-    found.sort(key=lambda s: (len(set(s.values())) > 1, max(s.values())))
-    step = max(1, len(found) // (wanted or COUNT))
-    return (found[:2] + found[2::step])[:wanted or COUNT]
+    questions = questions[:QUESTIONS]
+    some = _allowed(names, scope, _candidates(names, scope, questions))
+    if len(some) < COUNT:  # the constraints are no simple ones
+        some += [row for row in _allowed(names, scope, _witnesses(
+            scope, _edges(names))) if row not in some]
+    some += [row for row in _allowed(names, scope, _neighbours(names, some))
+             if row not in some]
+    some = [row for row in some if max(row) <= LARGE] or some
+    left = [(row, _features(dict(zip(names, row)), questions))
+            for row in some]
+    chosen, seen = [], set()
+    while left and len(chosen) < (wanted or COUNT):
+        best = max(left, key=lambda pair: len(pair[1] - seen))
+        left.remove(best)
+        chosen.append(best[0])
+        seen |= best[1]
+    return [dict(zip(names, row)) for row in sorted(chosen)]
+
+
+def _allowed(names, scope, some) -> list:
+    """The assignments that the constraints allow, as tuples, smallest first."""
+    rows = {tuple(sizes[name] for name in names) for sizes in some
+            if set(names) <= set(sizes)
+            and all(_holds(c, sizes) for c in scope._explicit_constraints)}
+    return sorted(rows, key=lambda row: (max(row), sum(row), row))
+
+
+def _features(sizes, questions) -> set:
+    """What tells one assignment from another."""
+    found = {("equal", a, b) for a, b in itertools.combinations(sizes, 2)
+             if sizes[a] == sizes[b]}
+    for name, size in sizes.items():
+        found |= {(name, "one", size == 1), (name, "even", size % 2),
+                  (name, "large", size > 4)}
+    for number, (left, _, right) in enumerate(questions):
+        try:
+            apart = (_compat.dim_value(left, sizes)
+                     - _compat.dim_value(right, sizes))
+        except ArithmeticError:
+            continue
+        found.add((number, (apart > 0) - (apart < 0)))
+    return found
+
+
+# -- where to look
+
+def _candidates(names, scope, questions) -> list:
+    near = _near_constraints(scope, questions)
+    values = list(dict.fromkeys([*_VALUES[:4], *near, *_VALUES[4:]]))
+    each = int(CANDIDATES ** (1 / len(names)))
+    found = [dict.fromkeys(names, value) for value in values]
+    found += [dict(zip(names, row)) for row in itertools.islice(
+        itertools.product(values[:max(each, 2)], repeat=len(names)),
+        CANDIDATES)]
+    witnesses = _witnesses(scope, questions)
+    return found + [{**base, **witness} for witness in witnesses
+                    for base in [dict.fromkeys(names, value)
+                                 for value in values[:8]]]
+
+
+def _edges(names) -> list:
+    """Questions whose answers depend on sizes, whatever these may be."""
+    return [question for name in names for question in (
+        (f"mod({name}, 2)", "==", 0), (f"mod({name}, 3)", "==", 0),
+        (f"mod({name}, 64)", ">=", 32), (name, ">=", 2), (name, ">=", LARGE))]
+
+
+def _neighbours(names, rows) -> list:
+    """Assignments that differ from the smallest few in one size."""
+    return [{**dict(zip(names, row)), name: size} for row in rows[:2]
+            for at, name in enumerate(names)
+            for size in (1, 2, row[at] + 1, 2 * row[at])]
+
+
+def _near_constraints(scope, questions) -> list:
+    """Numbers that constraints and questions name, their neighbours and the
+    first multiples."""
+    dims = [c.diff for c in scope._explicit_constraints]
+    dims += [side for left, _, right in questions for side in (left, right)]
+    found = sorted({abs(n) for dim in dims for n in _compat.dim_numbers(dim)})
+    near = [n + by for n in found for by in (0, 1, -1)]
+    near += [k * n for n in found for k in (2, 3)]
+    return [n for n in dict.fromkeys(near) if n > 0][:24]
+
+
+def _witnesses(scope, questions) -> list:
+    """Where our prover finds that an answer changes; nothing without it."""
+    if _native.library() is None:
+        return []
+    try:
+        prover = _native.Prover([c.debug_str for c in
+                                 scope._explicit_constraints])
+        answers = [prover.answer(str(left), op, str(right), 0)
+                   for left, op, right in questions]
+    except (JaxvetError, ValueError):
+        return []
+    return [answer[key] for answer in answers
+            for key in ("witness_true", "witness_false") if answer.get(key)]
 
 
 def _holds(constraint, sizes) -> bool:
-    value = _compat.dim_value(constraint.diff, sizes)
+    try:
+        value = _compat.dim_value(constraint.diff, sizes)
+    except ArithmeticError:  # a divisor is 0
+        return False
     return value == 0 if constraint.cmp.name == "EQ" else value >= 0
