@@ -168,6 +168,10 @@ prove-random: all $(BUILD)/tests/test_prove_random  ## random questions against 
 bench: all  ## measure start-up, checking and running, beside JAX
 	@build/venv/bin/python scripts/bench.py
 
+.PHONY: jax-tests
+jax-tests: all  ## run JAX's own tests of symbolic sizes with our prover behind it
+	@build/venv/bin/python scripts/jax_shape_poly.py $(JAX_TESTS)
+
 conformance: all $(TOOLS)  ## run JAX's own test harnesses from ready documents
 	@scripts/conformance.sh
 

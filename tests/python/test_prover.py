@@ -1,5 +1,6 @@
 """JAX with our prover behind it."""
 import threading
+import time
 
 import jax
 import jax.numpy as jnp
@@ -66,6 +67,99 @@ def test_jax_alone_does_not_export_it(name):
     specs = polymorphic.specs_of(program.shapes, program.constraints)
     with pytest.raises((TypeError, _compat.AnyInconclusive)):
         exported(program.fun, *specs)
+
+
+# -- what takes JAX minutes
+
+def time_of(make):
+    with jaxvet.prover():
+        start = time.process_time()
+        made = make()
+        return made, time.process_time() - start
+
+
+def check_at(made, fun, shapes):
+    again = export.deserialize(made.serialize())
+    for shape in shapes:
+        x = np.random.RandomState(1).randn(*shape).astype(np.float32)
+        np.testing.assert_allclose(again.call(x), fun(x), rtol=1e-4,
+                                   atol=1e-4)
+
+
+IMAGES = [(1, 64, 64, 3), (2, 100, 71, 3), (2, 94, 95, 3), (1, 128, 94, 3),
+          (3, 101, 97, 3)]
+
+
+def four_layers(x):
+    for _ in range(2):
+        kernel = jnp.ones((3, 3, x.shape[-1], 4), x.dtype) / 9
+        x = lax.conv_general_dilated(
+            x, kernel, (2, 2), 'VALID',
+            dimension_numbers=('NHWC', 'HWIO', 'NHWC'))
+        x = lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1),
+                              (1, 2, 2, 1), 'VALID')
+    return x
+
+
+def test_four_valid_layers_over_free_sizes_trace_at_once():
+    b, h, w = dims('b, h, w')
+    made, seconds = time_of(lambda: exported(four_layers, spec(b, h, w, 3)))
+    assert seconds < 1
+    check_at(made, four_layers, IMAGES)
+
+
+def test_a_network_of_flax_over_free_sizes_traces_at_once():
+    nn = pytest.importorskip('flax.linen')
+
+    class Network(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            for _ in range(4):
+                x = nn.relu(nn.Conv(8, (3, 3), padding='VALID')(x))
+                x = nn.avg_pool(x, (2, 2), strides=(2, 2))
+            return nn.Dense(10)(x.mean(axis=(1, 2)))
+
+    network = Network()
+    weights = network.init(jax.random.key(0), jnp.ones(IMAGES[0]))
+
+    def apply(x):
+        return network.apply(weights, x)
+    b, h, w = dims('b, h, w')
+    made, seconds = time_of(lambda: exported(apply, spec(b, h, w, 3)))
+    assert seconds < 1
+    check_at(made, apply, IMAGES)
+
+
+# -- what was exported is used further
+
+def test_an_exported_function_inside_of_another():
+    h, w = dims('h, w')
+    k, m = dims('k, m')
+    with jaxvet.prover():
+        inner = exported(polymorphic.downsample, spec(1, h, w, 3))
+        inner = export.deserialize(inner.serialize())
+
+        def outer(x):
+            return inner.call(x) * polymorphic.downsample(x)
+        made = exported(outer, spec(1, k, m, 3))
+    check_at(made, lambda x: polymorphic.downsample(x) ** 2,
+             [(1, a, b, 3) for a, b in ((1, 1), (2, 3), (7, 8), (4, 6),
+                                        (9, 5))])
+
+
+@pytest.mark.parametrize('name', ['causal_shift', 'diff_2', 'bidirectional',
+                                  'crop_of_flattened', 'flattened_prefix'])
+def test_a_gradient_over_free_sizes(name):
+    program, = [p for p in polymorphic.PROGRAMS if p.name == name]
+    gradient = jax.grad(lambda x: (program.fun(x) ** 2).sum())
+    specs = polymorphic.specs_of(program.shapes, program.constraints)
+    with jaxvet.prover():
+        made = exported(gradient, *specs)
+    again = export.deserialize(made.serialize())
+    for sizes in program.sizes:
+        x, = polymorphic.arrays_of(specs, sizes)
+        np.testing.assert_allclose(again.call(x), gradient(x), rtol=1e-4,
+                                   atol=1e-3)
 
 
 # -- comparisons

@@ -230,6 +230,9 @@ def _at_least(original):
         sizes = _sizes_of(session, a, b)
         if sizes is None:
             return original(a, b, describe)
+        if isinstance(a, _DIM) and isinstance(b, _DIM) and \
+                a._sorted_terms == b._sorted_terms:
+            return True
         decision = sizes.at_least(a, b)
         frame = session.note(decision, 1)
         if decision.told is not None:
@@ -280,7 +283,7 @@ def _bounded(original):
 
 
 def _divided(original):
-    """A remainder that is always the same number is that number."""
+    """A remainder that is always 0 is 0; by a number it may be any other."""
     def divided(dim, divisor):
         session = _active()
         quotient, remainder = original(dim, divisor)
@@ -288,7 +291,7 @@ def _divided(original):
             return quotient, remainder
         sizes = session.sizes(dim.scope)
         number = sizes.constant(remainder) if sizes is not None else None
-        if number is None:
+        if number is None or number and isinstance(divisor, _DIM):
             return quotient, remainder
         session.note(sizes.equal(remainder, number, original), 1)
         if number == 0 and isinstance(divisor, int) and divisor < 0:
