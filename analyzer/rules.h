@@ -61,6 +61,16 @@ void jx_require_eq(jx_typing *t, const jx_dim *a, const jx_dim *b,
 void jx_require_ge(jx_typing *t, const jx_dim *a, const jx_dim *b,
                    const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* These two are claims of the code that the rule has now (t->code). */
+void jx_require_least(jx_typing *t, const jx_dim *a, const jx_dim *b,
+                      const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void jx_require_ne(jx_typing *t, const jx_dim *a, const jx_dim *b,
+                   const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A claim that nothing can settle, and why. */
+void jx_require_unknown(jx_typing *t, const char *why, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* `divisor` divides `dim`. */
 void jx_require_divides(jx_typing *t, const jx_dim *divisor, const jx_dim *dim,
                         const char *format, ...)

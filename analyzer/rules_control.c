@@ -347,7 +347,7 @@ void jx_type_custom_linear_solve(jx_typing *t)
         jx_type_is(t, i, i < n ? t->ins[l.all + i] : outs[i]);
 }
 
-/* -- sizes as values, and what is known by its declaration alone --------- */
+/* -- sizes as values, and what runs elsewhere --------- */
 
 static void size_value(jx_typing *t)
 {
@@ -381,12 +381,4 @@ void jx_type_shape_assertion(jx_typing *t)
 void jx_type_platform_index(jx_typing *t)
 {
     jx_type_out(t, 0, JX_I32, false, 0, NULL);
-}
-
-/* What lies in the exported program is not read: its declaration is taken. */
-void jx_type_call_exported(jx_typing *t)
-{
-    for (int i = 0; i < t->nouts; i++)
-        jx_type_is(t, i, t->eqn->outs[i]->aval);
-    jx_assume(t, "the results of call_exported have their declared types");
 }

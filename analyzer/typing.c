@@ -196,12 +196,11 @@ void jx_require_eq(jx_typing *t, const jx_dim *a, const jx_dim *b,
     va_end(args);
 }
 
-void jx_require_ge(jx_typing *t, const jx_dim *a, const jx_dim *b,
-                   const char *format, ...)
+static void ask_ge(jx_typing *t, jx_code code, const jx_dim *a, const jx_dim *b,
+                   const char *format, va_list args)
 {
-    question q = {JX_GOAL_GE, JX_CODE_SHP013, a, b, NULL, NULL, false, false};
+    question q = {JX_GOAL_GE, code, a, b, NULL, NULL, false, false};
     int64_t x, y;
-    va_list args;
 
     if (a && b && jx_dim_is_int(a, &x) && jx_dim_is_int(b, &y)) {
         q.holds = x >= y;
@@ -210,9 +209,55 @@ void jx_require_ge(jx_typing *t, const jx_dim *a, const jx_dim *b,
         jx_dim_range range = jx_dim_bounds(q.key_a, t->program->base);
         q.holds = range.has_low && range.low >= 0;
     }
+    ask(t, &q, format, args);
+}
+
+void jx_require_ge(jx_typing *t, const jx_dim *a, const jx_dim *b,
+                   const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    ask_ge(t, JX_CODE_SHP013, a, b, format, args);
+    va_end(args);
+}
+
+void jx_require_least(jx_typing *t, const jx_dim *a, const jx_dim *b,
+                      const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    ask_ge(t, t->code, a, b, format, args);
+    va_end(args);
+}
+
+void jx_require_ne(jx_typing *t, const jx_dim *a, const jx_dim *b,
+                   const char *format, ...)
+{
+    question q = {JX_GOAL_NE, t->code, a, b, NULL, NULL, false, false};
+    jx_int value;
+    va_list args;
+
+    if (a && b && (q.key_a = jx_minus(t, a, b)) &&
+        jx_dim_is_wide(q.key_a, &value)) {
+        q.holds = value != 0;
+        q.fails = value == 0;
+    }
     va_start(args, format);
     ask(t, &q, format, args);
     va_end(args);
+}
+
+void jx_require_unknown(jx_typing *t, const char *why, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    jx_claim *made = claim(t, t->code, format, args);
+    va_end(args);
+    if (made && !rests(t, made))
+        made->evidence.why = why;
 }
 
 void jx_require_divides(jx_typing *t, const jx_dim *divisor, const jx_dim *dim,

@@ -301,11 +301,26 @@ static bool need_sizes_of(wrapping *w, const jx_flat_node *node)
     return true;
 }
 
+/* Other scopes belong to exported functions that the program calls. */
+static int scope_of_inputs(const wrapping *w)
+{
+    const jx_jaxpr *entry = w->lint->program->entry.jaxpr;
+
+    for (int i = 0; i < entry->nins; i++) {
+        const jx_aval *aval = entry->vars[entry->nconsts + i]->aval;
+        for (int k = 0; k < aval->rank; k++)
+            if (is_symbolic(aval->shape[k]))
+                return jx_lint_scope(w->lint, aval->shape[k]);
+    }
+    return 0;
+}
+
 /* What a caller's shapes must be, and what it gets back. */
 static bool need_contract(wrapping *w)
 {
     const jx_program *program = w->lint->program;
     const jx_jaxpr *entry = program->entry.jaxpr;
+    int scope = scope_of_inputs(w);
 
     for (int i = 0; i < entry->nins; i++)
         if (!need_axes(w, entry->vars[entry->nconsts + i]->aval, NULL))
@@ -316,13 +331,14 @@ static bool need_contract(wrapping *w)
             if (!need_steps(w, aval->shape[k]))
                 return false;
     }
-    for (int i = 0; i < program->nscopes; i++)
-        for (int k = 0; k < program->scopes[i].nconstraints; k++) {
-            const jx_scope_constraint *c = &program->scopes[i].constraints[k];
-            const jx_dim *difference = jx_dim_sub(w->dims, c->lhs, c->rhs);
-            if (difference && !need_steps(w, difference))
-                return false;
-        }
+    for (int k = 0;
+         scope < program->nscopes && k < program->scopes[scope].nconstraints;
+         k++) {
+        const jx_scope_constraint *c = &program->scopes[scope].constraints[k];
+        const jx_dim *difference = jx_dim_sub(w->dims, c->lhs, c->rhs);
+        if (difference && !need_steps(w, difference))
+            return false;
+    }
     return true;
 }
 

@@ -45,6 +45,15 @@ typedef struct jx_dot_dims {
     jx_ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
 } jx_dot_dims;
 
+/* What a call knows of a function that jax.export made.  The sizes are dims of
+ * a scope of its own, whose constraints the program's scopes hold. */
+typedef struct jx_exported {
+    const char *name; /* or NULL */
+    int nins, nouts;
+    const jx_aval *const *ins, *const *outs;
+    const char *const *paths; /* of the inputs, "args[0]['w']"; or NULL */
+} jx_exported;
+
 typedef enum jx_gather_mode {
     JX_MODE_CLIP = 1,
     JX_MODE_FILL_OR_DROP,
@@ -99,6 +108,7 @@ typedef enum jx_rng_algorithm {
 #define JX_FIELD_impl const char *
 #define JX_FIELD_value const jx_value *
 #define JX_FIELD_opt_value const jx_value *
+#define JX_FIELD_opt_exported const jx_exported *
 
 #define FIELD(kind, name) JX_FIELD_##kind name;
 #define PARAMS(name, ...)                                                     \

@@ -8,14 +8,14 @@ typedef JX_VEC(const jx_dim_atom *) var_list;
 typedef JX_VEC(jx_size_step) step_list;
 
 typedef struct solver {
-    const jx_program *program;
+    jx_dims *dims;
     var_list known;
     step_list waiting, steps;
 } solver;
 
 static jx_arena *arena_of(const solver *s)
 {
-    return s->program->ctx->arena;
+    return jx_dims_ctx(s->dims)->arena;
 }
 
 static bool is_in(const var_list *list, const jx_dim_atom *var)
@@ -29,7 +29,7 @@ static bool is_in(const var_list *list, const jx_dim_atom *var)
 static bool all_known(const solver *s, const jx_dim *dim)
 {
     int count = 0;
-    const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &count);
+    const jx_dim_atom *const *vars = jx_dim_vars(s->dims, dim, &count);
 
     for (int i = 0; vars && i < count; i++)
         if (!is_in(&s->known, vars[i]))
@@ -55,7 +55,7 @@ static bool term_known(const solver *s, const jx_dim_term *term)
 /* The only term with an unknown is a number times a variable. */
 static bool is_linear(const solver *s, jx_size_step *step)
 {
-    jx_dims *dims = s->program->dims;
+    jx_dims *dims = s->dims;
     const jx_dim_term *unknown = NULL;
 
     for (int i = 0; i < jx_dim_nterms(step->dim); i++) {
@@ -99,12 +99,12 @@ static bool walk(solver *s)
     return learned;
 }
 
-static void wait_for_sizes(solver *s)
+static void wait_for_sizes(solver *s, int count, const jx_aval *const *avals)
 {
     int64_t number;
 
-    for (int i = 0; i < s->program->entry.jaxpr->nins; i++) {
-        const jx_aval *aval = jx_input_aval(s->program, i);
+    for (int i = 0; i < count; i++) {
+        const jx_aval *aval = avals[i];
         for (int k = 0; aval->kind == JX_AVAL_ARRAY && k < aval->rank; k++)
             if (!jx_dim_is_int(aval->shape[k], &number))
                 JX_PUSH(arena_of(s), &s->waiting,
@@ -119,7 +119,7 @@ static var_list unsolved(const solver *s)
     for (size_t i = 0; i < s->waiting.count; i++) {
         int count = 0;
         const jx_dim_atom *const *vars =
-            jx_dim_vars(s->program->dims, s->waiting.at[i].dim, &count);
+            jx_dim_vars(s->dims, s->waiting.at[i].dim, &count);
         for (int k = 0; vars && k < count; k++)
             if (!is_in(&s->known, vars[k]) && !is_in(&found, vars[k]))
                 JX_PUSH(arena_of(s), &found, vars[k]);
@@ -127,23 +127,39 @@ static var_list unsolved(const solver *s)
     return found;
 }
 
-const jx_solution *jx_solution_of(const jx_program *program, int nknown,
-                                  const jx_dim_atom *const *known)
+const jx_solution *jx_solution_of_avals(jx_dims *dims, int count,
+                                        const jx_aval *const *avals,
+                                        int nknown,
+                                        const jx_dim_atom *const *known)
 {
-    solver s = {.program = program};
-    jx_solution *solution = JX_NEW(program->ctx->arena, jx_solution);
+    solver s = {.dims = dims};
+    jx_solution *solution = JX_NEW(arena_of(&s), jx_solution);
     var_list open;
 
     for (int i = 0; i < nknown; i++)
         JX_PUSH(arena_of(&s), &s.known, known[i]);
-    wait_for_sizes(&s);
+    wait_for_sizes(&s, count, avals);
     while (walk(&s))
         ;
     open = unsolved(&s);
-    if (!solution || !jx_ok(program->ctx))
+    if (!solution || !jx_ok(jx_dims_ctx(dims)))
         return NULL;
     *solution = (jx_solution){(int)s.steps.count,   s.steps.at,
                               (int)s.waiting.count, s.waiting.at,
                               (int)open.count,      open.at};
     return solution;
+}
+
+const jx_solution *jx_solution_of(const jx_program *program, int nknown,
+                                  const jx_dim_atom *const *known)
+{
+    int count = program->entry.jaxpr->nins;
+    const jx_aval **avals =
+        JX_NEW_ARRAY(program->ctx->arena, count, const jx_aval *);
+
+    for (int i = 0; avals && i < count; i++)
+        avals[i] = jx_input_aval(program, i);
+    return avals ? jx_solution_of_avals(program->dims, count, avals, nknown,
+                                        known)
+                 : NULL;
 }

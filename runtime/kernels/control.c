@@ -464,3 +464,18 @@ bool jx_plan_shape_assertion(jx_planner *p, const jx_eqn *eqn,
     jx_plan_op(p, run_assert, text, strlen(text) + 1, 1, ins, 0, NULL, 0);
     return true;
 }
+
+/* The code of an exported function is a StableHLO module. */
+bool jx_plan_call_exported(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                           jx_slot *outs)
+{
+    const jx_exported *callee =
+        ((const jx_p_call_exported *)eqn->typed)->exported;
+
+    (void)ins;
+    (void)outs;
+    return jx_plan_fail(p,
+                        "%s was exported elsewhere: its code is a StableHLO "
+                        "module in this document, which can't be run here",
+                        callee && callee->name ? callee->name : "what it calls");
+}

@@ -12,6 +12,7 @@ import re
 import sys
 
 import jax
+import jax.export
 import jax.extend.random
 import numpy as np
 from jax._src import ad_util, config, core, dtypes, effects, shard_map
@@ -50,6 +51,8 @@ CUSTOM_VJP = ("custom_vjp_call", "custom_vjp_call_jaxpr")
 
 JAX_DIR = os.path.dirname(os.path.abspath(jax.__file__)) + os.sep
 STDLIB_DIR = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+
+Exported = jax.export.Exported
 
 _EMPTY = frozenset()
 
@@ -208,3 +211,19 @@ def constraints_of(scope) -> list:
 
 def _is_equation(constraint) -> bool:
     return constraint.cmp == shape_poly.Comparator.EQ
+
+
+def input_paths(exported) -> list:
+    """What an exported function calls its flat inputs: `args[0]['w']`."""
+    return [shape_poly.pretty_print_dimension_descriptor(
+        exported.in_tree, index, None)
+        for index in range(len(exported.in_avals))]
+
+
+def difference(left: str, right: str) -> str | None:
+    """`left - right` as JAX prints it, or None if it can't read them."""
+    try:
+        a, b = shape_poly.symbolic_shape(f"{left}, {right}")
+        return str(a - b)
+    except Exception:  # whatever its parser raises about a text
+        return None

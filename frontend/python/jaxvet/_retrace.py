@@ -95,6 +95,14 @@ def _row(walker, called, args, kwargs, sizes) -> dict:
             ("sizes", _written(sizes)), ("raised", _message(error)),
             ("stack", walker.sources.stack_of_error(error))],
             always=("sizes", "raised", "stack"))
+    wrong = _negative_size(traced.closed.jaxpr, set())
+    if wrong:  # an exported function that is called with too small a size
+        size, traceback = wrong
+        return without_empty([
+            ("sizes", _written(sizes)),
+            ("raised", f"an array would have an axis of size {size}"),
+            ("stack", walker.sources.stack(traceback))],
+            always=("sizes", "raised", "stack"))
     if _has_symbolic(traced.closed.jaxpr, set()):
         return _undecided(sizes, "the function keeps sizes from one trace to "
                           "the next: traced at these, it still has symbolic "
@@ -169,6 +177,23 @@ def _leaf_at(leaf, sizes):
     if hasattr(leaf, "update"):
         return leaf.update(shape=shape)
     return jax.ShapeDtypeStruct(shape, leaf.dtype)
+
+
+def _negative_size(jaxpr, seen):
+    """A negative size in a jaxpr, and where it is made; or None."""
+    if id(jaxpr) in seen:
+        return None
+    seen.add(id(jaxpr))
+    for eqn in jaxpr.eqns:
+        for out in eqn.outvars:
+            for size in getattr(out.aval, "shape", ()):
+                if isinstance(size, int) and size < 0:
+                    return size, eqn.source_info.traceback
+        for inner in _compat.jaxprs_in(eqn.params):
+            wrong = _negative_size(inner, seen)
+            if wrong:
+                return wrong
+    return None
 
 
 def _has_symbolic(jaxpr, seen) -> bool:

@@ -14,7 +14,7 @@ import types
 import jax
 import numpy as np
 
-from . import _compat
+from . import _compat, _exported
 from ._tables import (Constant, Constants, EXACT, Table, number, compact,
                       without_empty)
 from ._source import PACKAGE_DIR, printable
@@ -103,17 +103,18 @@ class Values:
 
     # -- dims and scopes
 
-    def scope(self, scope) -> int:
+    def scope(self, scope, known=()) -> int:
+        """Its index; `known` are constraints that it has lost."""
         index = self._scope_index.get(id(scope))
         if index is None:
             index = self._scope_index[id(scope)] = len(self.scopes)
             self._keep.append(scope)
             self.scopes.append(None)
-            self.scopes[index] = self._scope_row(scope)
+            self.scopes[index] = self._scope_row(scope, known)
         return index
 
-    def _scope_row(self, scope) -> dict:
-        rows = []
+    def _scope_row(self, scope, known) -> dict:
+        rows = list(known)
         for constraint in scope._explicit_constraints:
             rows.append([constraint.cmp.name.lower(), str(constraint.e1),
                          str(constraint.e2), constraint.debug_str])
@@ -354,6 +355,7 @@ class Values:
 
     _ENCODERS = (
         (enum.Enum, _enum),
+        (_compat.Exported, _exported.record),
         ((_compat.Jaxpr, _compat.ClosedJaxpr),
          lambda self, v: self.encode_jaxpr(v)),
         (_compat.DimExpr, _dim_param),
