@@ -45,11 +45,12 @@ static bool holds(const jx_claim *claim, sizes *s)
     }
 }
 
-/* The codes whose breach would let a kernel leave its operands. */
+/* The codes whose breach would let a kernel leave its operands, or lets a call
+ * of an exported function die. */
 static bool structural(jx_code code)
 {
     return code == JX_CODE_SHP010 || code == JX_CODE_SHP011 ||
-           code == JX_CODE_SHP013;
+           code == JX_CODE_SHP013 || code == JX_CODE_SHP015;
 }
 
 static void mark(const jx_value *value, bool *reached)
