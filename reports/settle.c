@@ -3,6 +3,7 @@
 #include "analyzer/asking.h"
 #include "frontend/ir/scope.h"
 #include "reports/advice.h"
+#include "reports/mixing.h"
 #include "reports/settle_declared.h"
 
 #include <string.h>
@@ -71,14 +72,33 @@ static bool question_of(const jx_goal *goal, question *q)
     }
 }
 
+/* The scope that stands for all of them, where a question mixes two. */
+static int all_scopes(const settler *s)
+{
+    return s->nprovers - 1;
+}
+
+/* The constraint of that number among those of the scope, or NULL. */
+static const jx_scope_constraint *constraint_at(const settler *s, int scope,
+                                                int index)
+{
+    for (int i = 0; i < s->program->nscopes; i++) {
+        const jx_scope *in = &s->program->scopes[i];
+        if (scope != i && scope != all_scopes(s))
+            continue;
+        if (index < in->nconstraints)
+            return &in->constraints[index];
+        index -= in->nconstraints;
+    }
+    return NULL;
+}
+
 /* The constraints of a scope in the prover's form. */
 static jx_prover *new_prover(settler *s, int scope)
 {
     jx_program *program = s->program;
-    const jx_scope *from =
-        scope < program->nscopes ? &program->scopes[scope] : NULL;
-    int count = from ? from->nconstraints : 0;
-    jx_constraint *to = JX_NEW_ARRAY(program->ctx->arena, count, jx_constraint);
+    JX_VEC(jx_constraint) all = {0};
+    const jx_scope_constraint *one;
     jx_prover_options options = {
         .base = program->base,
         .base_is_set = true,
@@ -87,11 +107,10 @@ static jx_prover *new_prover(settler *s, int scope)
         .solver = s->options->solver,
     };
 
-    if (!to)
-        return NULL;
-    for (int i = 0; i < count; i++)
-        to[i] = jx_constraint_of_scope(&from->constraints[i]);
-    return jx_prover_new(program->ctx, program->dims, to, count, &options);
+    for (int i = 0; (one = constraint_at(s, scope, i)); i++)
+        JX_PUSH(program->ctx->arena, &all, jx_constraint_of_scope(one));
+    return jx_prover_new(program->ctx, program->dims, all.at, (int)all.count,
+                         &options);
 }
 
 static jx_prover *prover_of(settler *s, int scope)
@@ -267,16 +286,16 @@ static void suggest(settler *s, jx_claim *claim, const jx_answer *answer)
 static const char *why_contradicting(settler *s, int scope,
                                      const jx_answer *answer)
 {
-    const jx_scope *from =
-        scope < s->program->nscopes ? &s->program->scopes[scope] : NULL;
+    const jx_scope_constraint *c;
     jx_buffer text = {0};
     const char *kept;
 
     jx_buffer_puts(&text, "the constraints allow no sizes");
-    for (int i = 0; from && i < answer->ncore; i++) {
+    for (int i = 0; i < answer->ncore; i++) {
         jx_buffer_puts(&text, i ? ", " : ": ");
-        if (answer->core[i] >= 0 && answer->core[i] < from->nconstraints)
-            jx_scope_print(&from->constraints[answer->core[i]], &text);
+        c = constraint_at(s, scope, answer->core[i]);
+        if (c)
+            jx_scope_print(c, &text);
     }
     kept = jx_arena_string(s->program->ctx->arena, jx_buffer_text(&text),
                            text.length);
@@ -314,6 +333,12 @@ static void settle(settler *s, jx_claim *claim)
         claim->evidence.why = "its sizes do not fit in 128 bits";
         return;
     }
+    if (jx_mixes_scopes(s->program, q.lhs, q.rhs)) {
+        q.scope = all_scopes(s);
+        claim->evidence.note = jx_mixing_note(s->program, q.lhs, q.rhs);
+        claim->help = "make both with one symbolic_shape(), or the second with "
+                      "scope= of the first";
+    }
     answer = ask(s, &q);
     if (!answer)
         return;
@@ -328,7 +353,8 @@ static void settle(settler *s, jx_claim *claim)
         break;
     case JX_UNKNOWN: break;
     }
-    suggest(s, claim, answer);
+    if (q.scope != all_scopes(s))
+        suggest(s, claim, answer);
     doubt(claim);
 }
 
@@ -337,7 +363,7 @@ bool jx_settle(jx_program *program, const jx_claim_list *claims,
 {
     settler s = {.program = program, .options = options};
 
-    s.nprovers = program->nscopes ? program->nscopes : 1;
+    s.nprovers = (program->nscopes ? program->nscopes : 1) + 1;
     s.provers = JX_NEW_ARRAY(program->ctx->arena, s.nprovers, jx_prover *);
     jx_intern_init(&s.asked, program->ctx->arena);
     for (size_t i = 0; s.provers && i < claims->count; i++)

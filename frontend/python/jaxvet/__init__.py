@@ -5,6 +5,7 @@
     jaxvet.gradcheck(f)(*args)         a report on its derivative rules
     jaxvet.dump(f)(*specs)             the traced program as a document
     with jaxvet.prover(): ...          JAX asks our prover about sizes
+    jaxvet.specs(args, "b, ...")       the arguments' shapes, with symbolic sizes
 
 Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s, with
 symbolic dimensions if wanted, or pytrees of them.
@@ -18,9 +19,10 @@ from ._library import JaxvetError
 from ._log import Answer, Log
 from ._prover import SizeDependent, prover
 from ._report import Finding, Report, ReportError, Undecided
+from ._shapes import SpecError, specs
 from ._trace import dump
 from ._version import VERSION as __version__
 
 __all__ = ["Answer", "Document", "Exported", "Finding", "JaxvetError", "Log",
-           "Report", "ReportError", "SizeDependent", "Undecided", "check",
-           "dump", "export", "gradcheck", "prover"]
+           "Report", "ReportError", "SizeDependent", "SpecError", "Undecided",
+           "check", "dump", "export", "gradcheck", "prover", "specs"]

@@ -3,6 +3,7 @@
     python -m jaxvet check  pkg.mod:fn --arg 'f32[b,3]' --where 'b >= 2'
     python -m jaxvet export pkg.mod:fn --arg 'f32[b,3]' -o fn.bin
     python -m jaxvet dump   pkg.mod:fn --arg 'f32[b,3]' -o fn.json
+    python -m jaxvet check  pkg.mod:fn --arg 'f32[8,3]' --shapes 'b, ...'
 
 Options that are not listed here go to the jaxvet command.
 """
@@ -17,7 +18,8 @@ import sys
 from . import _library
 from ._check import settle
 from ._export import export
-from ._specs import SpecError, parse
+from ._shapes import SpecError, specs as symbolic
+from ._specs import parse
 from ._trace import dump
 from ._version import VERSION
 
@@ -44,6 +46,11 @@ def _parser() -> argparse.ArgumentParser:
                              metavar="SPEC", help="such as f32[b,3]")
         command.add_argument("--where", action="append", default=[],
                              metavar="CONSTRAINT", help="such as 'b >= 2'")
+        command.add_argument("--shapes", action="append", default=[],
+                             metavar="SPEC",
+                             help="symbolic sizes for the arguments' shapes, "
+                                  "such as 'b, ...': once for all arguments, "
+                                  "or once for each (None: as it is)")
         command.add_argument("--x64", action="store_true",
                              help="with 64-bit types")
         if name in ("dump", "export"):
@@ -113,7 +120,7 @@ def _run(options, extra) -> int:
     if options.x64:
         import jax
         jax.config.update("jax_enable_x64", True)
-    fun, specs = find(options.function), parse(options.arg, options.where)
+    fun, specs = find(options.function), _specs_of(options)
     if options.command == "export":
         return _export(fun, specs, options, extra)
     retrace = getattr(options, "retrace", False)
@@ -128,6 +135,20 @@ def _run(options, extra) -> int:
     else:
         sys.stdout.write(document.text())
     return 0
+
+
+def _specs_of(options) -> tuple:
+    """The arguments, with symbolic sizes where `--shapes` has some."""
+    if not options.shapes:
+        return parse(options.arg, options.where)
+    shapes = [None if text.strip() == "None" else text
+              for text in options.shapes]
+    if len(shapes) not in (1, len(options.arg)):
+        raise SpecError(f"expected --shapes once, or as often as --arg "
+                        f"({len(options.arg)} times)")
+    return symbolic(parse(options.arg),
+                    tuple(shapes) if len(shapes) > 1 else shapes[0],
+                    constraints=options.where)
 
 
 def _answer(document, command, form, extra) -> int:

@@ -13,16 +13,13 @@ import jax
 import jax.export
 import jax.numpy as jnp
 
+from ._shapes import SpecError, constraint
 from ._values import SHORT
 
 DTYPES = {short: name for name, short in SHORT.items()}
 _DTYPE = re.compile(r"key<(\w+)>|[a-z][a-z0-9_]*")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+)|True|False|None")
 _KEY = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
-
-
-class SpecError(ValueError):
-    """Text that is no spec: what was expected, and where."""
 
 
 class _Reader:
@@ -125,5 +122,5 @@ def _key_impl(name) -> str:
 
 def parse(texts, constraints=()) -> tuple:
     """Specs that share one scope of symbolic dims."""
-    scope = jax.export.SymbolicScope(tuple(constraints))
+    scope = jax.export.SymbolicScope(tuple(map(constraint, constraints)))
     return tuple(_Reader(text, scope).whole() for text in texts)
