@@ -78,6 +78,18 @@ JAXVET_API const char *jaxvet_input_path(const jaxvet_program *program, int i);
 JAXVET_API const char *jaxvet_output_path(const jaxvet_program *program, int i);
 JAXVET_API const char *jaxvet_size_name(const jaxvet_program *program, int i);
 
+/* The program at sizes of some or all of its symbolic dimensions, as a program
+ * of its own: its types show what they become there.  It is used by the thread
+ * that uses `program`, and closed before that is.  NULL on failure, as when the
+ * sizes break a declared constraint or make an extent negative. */
+typedef struct jaxvet_size {
+    const char *name;
+    int64_t value;
+} jaxvet_size;
+JAXVET_API jaxvet_program *jaxvet_refine(jaxvet_program *program,
+                                         const jaxvet_size *sizes, int count,
+                                         jaxvet_error *error);
+
 /* Types, proves and lints; *report is the JSON of `jaxvet check --format
  * json`.  JAXVET_OK, JAXVET_FINDINGS or JAXVET_UNDECIDED with a report, else
  * none and an error. */
@@ -88,10 +100,6 @@ JAXVET_API jaxvet_status jaxvet_check(jaxvet_program *program,
 /* Running.  A call is a program made ready at given sizes (every one that the
  * signature names); NULL on failure, as when the sizes break a declared
  * constraint. */
-typedef struct jaxvet_size {
-    const char *name;
-    int64_t value;
-} jaxvet_size;
 typedef struct jaxvet_call jaxvet_call;
 JAXVET_API jaxvet_call *jaxvet_prepare(jaxvet_program *program,
                                        const jaxvet_size *sizes, int count,

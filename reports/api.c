@@ -1,6 +1,7 @@
 /* api.c - jaxvet.h upon the modules inside. */
 #include "reports/api.h"
 
+#include "analyzer/transform/refine.h"
 #include "reports/check.h"
 #include "reports/input.h"
 #include "reports/versions.h"
@@ -14,6 +15,7 @@
 struct jaxvet_program {
     jx_ctx *ctx;
     jx_program *program;
+    bool is_guest; /* the context is that of another program */
     size_t budget;
     int nins, nouts, nsizes;
     const char **in_types, **out_types;
@@ -207,7 +209,8 @@ void jaxvet_close(jaxvet_program *program)
     if (!program)
         return;
     jx_buffer_free(&program->report);
-    jx_ctx_free(program->ctx);
+    if (!program->is_guest)
+        jx_ctx_free(program->ctx);
     free(program);
 }
 
@@ -315,7 +318,7 @@ jaxvet_status jaxvet_check(jaxvet_program *program, const char **report,
     return status;
 }
 
-/* ---- running */
+/* ---- sizes, and running */
 
 static bool refuse(jaxvet_error *error, const char *format, const char *name)
 {
@@ -326,12 +329,14 @@ static bool refuse(jaxvet_error *error, const char *format, const char *name)
     return false;
 }
 
-static bool names_a_size(const jaxvet_program *p, const char *name)
+/* The variable of that name in the signature, or NULL. */
+static const jx_dim_atom *size_named(const jaxvet_program *p,
+                                     const char *name)
 {
     for (int i = 0; i < p->nsizes; i++)
         if (!strcmp(p->sizes[i]->name, name))
-            return true;
-    return false;
+            return p->sizes[i];
+    return NULL;
 }
 
 /* One value per size of the signature, in `to`. */
@@ -339,7 +344,7 @@ static bool bind(const jaxvet_program *p, const jaxvet_size *sizes, int count,
                  jx_binding *to, jaxvet_error *error)
 {
     for (int k = 0; k < count; k++)
-        if (!names_a_size(p, sizes[k].name))
+        if (!size_named(p, sizes[k].name))
             return refuse(error, "the program has no size '%s'",
                           sizes[k].name);
     for (int i = 0; i < p->nsizes; i++) {
@@ -352,6 +357,47 @@ static bool bind(const jaxvet_program *p, const jaxvet_size *sizes, int count,
         to[i] = (jx_binding){p->sizes[i], sizes[k].value};
     }
     return true;
+}
+
+/* Values of some sizes of the signature, in `to`. */
+static bool bind_some(const jaxvet_program *p, const jaxvet_size *sizes,
+                      int count, jx_binding *to, jaxvet_error *error)
+{
+    for (int i = 0; i < count; i++) {
+        to[i] = (jx_binding){size_named(p, sizes[i].name), sizes[i].value};
+        if (!to[i].var)
+            return refuse(error, "the program has no size '%s'",
+                          sizes[i].name);
+        for (int k = 0; k < i; k++)
+            if (to[k].var == to[i].var)
+                return refuse(error, "the size '%s' is given twice",
+                              sizes[i].name);
+    }
+    return true;
+}
+
+jaxvet_program *jaxvet_refine(jaxvet_program *program,
+                              const jaxvet_size *sizes, int count,
+                              jaxvet_error *error)
+{
+    size_t n = count > 0 ? (size_t)count : 0;
+    jaxvet_program *p = calloc(1, sizeof *p);
+    jx_binding *bindings = calloc(n + 1, sizeof *bindings);
+    jaxvet_program *refined = NULL;
+
+    if (!p || !bindings) {
+        jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+    } else if (bind_some(program, sizes, (int)n, bindings, error)) {
+        p->ctx = program->ctx;
+        p->is_guest = true;
+        p->budget = program->budget;
+        refined = opened(p, jx_program_refine(program->program, NULL, (int)n,
+                                              bindings), error);
+        p = NULL; /* closed, if it is not what is given */
+    }
+    free(p);
+    free(bindings);
+    return refined;
 }
 
 static jaxvet_layout layout(const jx_port *port)

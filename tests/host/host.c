@@ -1,6 +1,6 @@
 /* host.c - what a program in C does with libjaxvet: opens a document (x * s and
  * the sum of x over its first axis), asks for its signature, has it checked,
- * runs it at a size of its own, is told what is wrong when it asks wrongly, and
+ * runs it at a size of its own, and refined to one, is told what is wrong when it asks wrongly, and
  * asks about sizes.
  *
  * usage: host scale.json */
@@ -83,6 +83,38 @@ static int ask_wrongly(jaxvet_program *program)
     return 0;
 }
 
+static int refine(jaxvet_program *program)
+{
+    const jaxvet_size four[] = {{"b", 4}, {"b", 4}}, small[] = {{"b", 1}};
+    const float x[4][3] = {{1}, {2}, {3}, {4}}, s = 10;
+    float scaled[4][3], sum[3];
+    const void *const inputs[] = {x, &s};
+    void *const outputs[] = {scaled, sum};
+    jaxvet_error error;
+    jaxvet_program *at = jaxvet_refine(program, four, 1, &error);
+    jaxvet_call *call = at ? jaxvet_prepare(at, NULL, 0, &error) : NULL;
+
+    EXPECT(at && jaxvet_size_count(at) == 0);
+    EXPECT(!strcmp(jaxvet_input_type(at, 0), "f32[4,3]"));
+    EXPECT(!strcmp(jaxvet_input_type(program, 0), "f32[b,3]"));
+    EXPECT(call && jaxvet_run(call, inputs, outputs, &error) == JAXVET_OK);
+    EXPECT(scaled[3][0] == 40 && sum[0] == 10 && sum[1] == 0);
+    jaxvet_call_free(call);
+    EXPECT(!jaxvet_refine(at, four, 1, &error));
+    EXPECT(error.status == JAXVET_USAGE && strstr(error.message, "'b'"));
+    EXPECT(!ask_for_a_check(at));
+    jaxvet_close(at);
+    EXPECT(!jaxvet_refine(program, four, 2, &error));
+    EXPECT(error.status == JAXVET_USAGE && strstr(error.message, "twice"));
+    EXPECT(!jaxvet_refine(program, small, 1, &error)); /* b >= 2 */
+    EXPECT(error.status == JAXVET_INPUT && strstr(error.message, "b >= 2"));
+    EXPECT(!jaxvet_refine(program, small, 1, NULL));
+    at = jaxvet_refine(program, NULL, 0, &error); /* as it is */
+    EXPECT(at && jaxvet_size_count(at) == 1);
+    jaxvet_close(at);
+    return 0;
+}
+
 static int prove(void)
 {
     const char *const constraints[] = {"b >= 2", "mod(b, 8) == 0"};
@@ -143,7 +175,8 @@ int main(int argc, char **argv)
         return 1;
     }
     bad = ask_signature(program) || ask_for_a_check(program) ||
-          run(program) || ask_wrongly(program) || run(program) || prove();
+          run(program) || ask_wrongly(program) || run(program) ||
+          refine(program) || run(program) || prove();
     jaxvet_close(program);
     if (!bad)
         printf("jaxvet %s\n", jaxvet_version());
