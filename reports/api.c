@@ -6,6 +6,7 @@
 #include "reports/input.h"
 #include "reports/versions.h"
 #include "runtime/exec.h"
+#include "runtime/fits.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -436,9 +437,14 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
         .bindings = bindings,
     };
 
+    jx_program *program;
+
     if (!jx_plan_admit(p->program, p->nsizes, bindings))
         return false;
-    call->plan = jx_plan_make(p->program, &p->program->entry, &options);
+    program = jx_program_at(p->program, p->nsizes, bindings);
+    if (!program)
+        return false;
+    call->plan = jx_plan_make(program, &program->entry, &options);
     if (!call->plan)
         return false;
     call->exec = jx_exec_new(call->plan);

@@ -132,7 +132,8 @@ static bool prepare(session *r)
                                &o.bindings) ||
                   !jx_plan_admit(r->program, o.nbindings, o.bindings))
         return false;
-    if (!jx_program_fits(r->program, false, o.nbindings, o.bindings))
+    r->program = jx_program_at(r->program, o.nbindings, o.bindings);
+    if (!r->program)
         return false;
     r->plan = jx_plan_make(r->program, &r->program->entry, &o);
     if (!r->plan || !(given ? widen_inputs(r, given) : fill_inputs(r)))

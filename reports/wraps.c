@@ -57,26 +57,63 @@ static bool the_one(void *env, const jx_dim_atom *var, int64_t *value)
     return true;
 }
 
-/* The only variable of a polynomial that grows with it, or NULL. */
-static const jx_dim_atom *growing(const jx_dim *dim)
-{
-    const jx_dim_atom *var = NULL;
+static int growth_of(const jx_dim *dim);
 
+/* 1: where its variables are at least 0, the atom is not negative and does not
+ * fall when they grow; -1: neither does its negative; 0: not known. */
+static int growth_of_atom(const jx_dim_atom *atom)
+{
+    jx_int divisor;
+
+    switch (atom->kind) {
+    case JX_ATOM_VAR: return 1;
+    case JX_ATOM_FLOORDIV:
+        if (!jx_dim_is_wide(atom->b, &divisor) || divisor == 0 ||
+            growth_of(atom->a) != 1)
+            return 0;
+        return divisor > 0 ? 1 : -1;
+    case JX_ATOM_MAX:
+    case JX_ATOM_MIN: return growth_of(atom->a) == 1 && growth_of(atom->b) == 1;
+    case JX_ATOM_MOD: break;
+    }
+    return 0;
+}
+
+static int growth_of(const jx_dim *dim)
+{
     for (int i = 0; i < jx_dim_nterms(dim); i++) {
         const jx_dim_term *term = &jx_dim_terms(dim)[i];
-        if (term->nfactors != 1 || term->coefficient < 0 ||
-            term->factors->atom->kind != JX_ATOM_VAR ||
-            (var && var != term->factors->atom))
-            return NULL;
-        var = term->factors->atom;
+        int sign = term->coefficient < 0 ? -1 : 1;
+        for (int k = 0; k < term->nfactors; k++) {
+            int growth = growth_of_atom(term->factors[k].atom);
+            sign *= growth < 0 && term->factors[k].power % 2 == 0 ? 1 : growth;
+        }
+        if (sign != 1)
+            return 0;
     }
-    return var;
+    return 1;
+}
+
+/* The only variable of a dim that does not fall when it grows; or NULL. */
+static const jx_dim_atom *growing(const region *r, const jx_dim *dim)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_dim_vars(r->dims, dim, &count);
+    const jx_dim *from_base;
+
+    if (!vars || count != 1)
+        return NULL;
+    from_base =
+        jx_dim_substitute(r->dims, dim, vars[0],
+                          jx_dim_add(r->dims, jx_dim_of_atom(r->dims, vars[0]),
+                                     jx_dim_int(r->dims, r->program->base)));
+    return from_base && growth_of(from_base) == 1 ? vars[0] : NULL;
 }
 
 /* The largest value at which the dim, which grows, is at most `most`. */
-static int64_t largest_value(const jx_dim *dim, jx_int most)
+static int64_t largest_value(const region *r, const jx_dim *dim, jx_int most)
 {
-    int64_t low = 0, high = INT64_MAX / 4;
+    int64_t low = r->program->base - 1, high = INT64_MAX / 4;
 
     while (low < high) {
         one_value at = {low + (high - low + 1) / 2};
@@ -112,9 +149,9 @@ static condition normal(const region *r, const jx_size_bound *bound)
                       : NULL;
     if (dim && jx_int_floordiv(c.most, divisor, &c.most, &rest))
         c.dim = dim;
-    var = growing(c.dim);
-    if (var && c.most >= 0) {
-        c.most = largest_value(c.dim, c.most);
+    var = growing(r, c.dim);
+    if (var) {
+        c.most = largest_value(r, c.dim, c.most);
         c.dim = jx_dim_of_atom(r->dims, var);
     }
     return c;

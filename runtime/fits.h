@@ -8,6 +8,12 @@
 
 #include "frontend/ir/claim.h"
 
+/* The program to plan at these sizes: itself, or, where its size arithmetic wraps
+ * there, the one that XLA would compile, whose shapes are the wrapped ones.
+ * NULL with an error that names what does not fit. */
+jx_program *jx_program_at(jx_program *program, int nbindings,
+                          const jx_binding *bindings);
+
 /* False with an error that names the equation and what does not fit.  Jaxprs of
  * custom rules count only if they are to be run as well. */
 bool jx_program_fits(jx_program *program, bool rules, int nbindings,

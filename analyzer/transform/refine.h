@@ -17,5 +17,10 @@
  * the place where they give a negative size, a divisor of 0 or an overflow. */
 jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
                               int nsizes, const jx_binding *sizes);
+/* The entry alone with shapes and parameters as the program computes them, too:
+ * in integers that wrap, of which an axis gets the low 32 bits.  That is the
+ * program that XLA compiles; it may make no sense any more. */
+jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
+                                       const jx_binding *sizes);
 
 #endif

@@ -91,3 +91,35 @@ complains 'can.t solve for `a`: .*args\[0\].shape\[0\] = 9 is declared a^2'
 expect 0 run "$work/square.jaxpr" --shape 9 --set a=3
 expect 3 run "$work/square.jaxpr" --shape 9 --set a=2
 complains 'is 9, declared a^2, which is 4'
+
+# Sizes wrap as XLA's do: 70000^2 is 605032704 in int32.
+cat >"$work/wraps.jaxpr" <<'EOF'
+{ lambda ; a:f32[0,k]. let
+    b:f32[floordiv(k^2, 70000)] = broadcast_in_dim[
+      broadcast_dimensions=()
+      shape=(floordiv(k^2, 70000),)
+      sharding=None
+    ] 1.0:f32[]
+    c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b
+  in (c,) }
+EOF
+expect 0 run "$work/wraps.jaxpr" --fill zeros --set k=46340
+prints '^out0 f32\[\] = 30677$'
+expect 0 run "$work/wraps.jaxpr" --fill zeros --set k=70000
+prints '^out0 f32\[\] = 8643$'
+expect 3 run "$work/wraps.jaxpr" --fill zeros --set k=46341
+complains 'is 30678 here and -30679 in the program.s own integers (IDX004): no array has a negative size$'
+expect 0 check "$work/wraps.jaxpr"
+prints '^note\[IDX004\] size-arithmetic-wraps: `broadcast_in_dim` computes in int32: `k^2` passes 2147483647 when k = 65536 (4294967296)$'
+prints '= safe: nothing wraps here while `k <= 46340`$'
+prints '^assumed: sizes are integers in proofs and int32 in the program, where nothing wraps while k <= 46340$'
+expect 0 check --format json "$work/wraps.jaxpr"
+prints '"safe":\["k <= 46340"\],"wraps_at":{"k":65536},"width":32,'
+prints '"conditions":\["k <= 46340"\]}\]}$'
+cat >"$work/adds.jaxpr" <<'EOF'
+{ lambda ; a:f32[floordiv(k^2, 70000)] b:f32[floordiv(k^2, 70000)] c:f32[0,k]. let
+    d:f32[floordiv(k^2, 70000)] = add a b
+  in (d,) }
+EOF
+expect 3 run "$work/adds.jaxpr" --fill zeros --set k=70000
+complains '(IDX004): an array that is given or returned can.t have both sizes$'

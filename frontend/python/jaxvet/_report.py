@@ -83,6 +83,8 @@ class Report:
         self.undecided = [_undecided(row)
                           for row in program.get("undecided", ())]
         self.assumptions = list(program.get("assumptions", ()))
+        #: Sizes for which the program's own integers do not wrap; none: all.
+        self.conditions = list(program.get("conditions", ()))
 
     @property
     def ok(self) -> bool:
