@@ -11,16 +11,17 @@
 typedef struct refiner {
     jx_program *from, *to;
     jx_ctx *ctx;
-    bool bare; /* the entry alone */
+    bool bare;     /* the entry alone */
+    bool wrapping; /* shapes and parameters wrap, too */
     int nsizes;
     const jx_binding *sizes;
-    jx_intern done;           /* pairs of pointers: before, after */
-    const jx_jaxpr **jaxprs;  /* new ones, by old number */
-    bool *reached;            /* by old number */
-    jx_rule *rules;           /* new ones, by number */
-    const jx_jaxpr *jaxpr;    /* the old one being worked on, or NULL */
+    jx_intern done;          /* pairs of pointers: before, after */
+    const jx_jaxpr **jaxprs; /* new ones, by old number */
+    bool *reached;           /* by old number */
+    jx_rule *rules;          /* new ones, by number */
+    const jx_jaxpr *jaxpr;   /* the old one being worked on, or NULL */
     const jx_eqn *eqn;
-    const jx_dim *divisor;    /* that became 0 */
+    const jx_dim *divisor; /* that became 0 */
 } refiner;
 
 static jx_arena *arena_of(const refiner *r)
@@ -45,8 +46,7 @@ static const char *place_of(const refiner *r)
     if (!r->jaxpr)
         return NULL;
     if (!r->eqn)
-        return jx_arena_printf(arena_of(r), "inputs of jaxpr %d",
-                               r->jaxpr->id);
+        return jx_arena_printf(arena_of(r), "inputs of jaxpr %d", r->jaxpr->id);
     if (!frame)
         return jx_arena_printf(arena_of(r), "equation %d of jaxpr %d (%s)",
                                (int)(r->eqn - r->jaxpr->eqns), r->jaxpr->id,
@@ -142,10 +142,31 @@ static const jx_dim *new_dim(refiner *r, const jx_dim *dim)
     return NULL;
 }
 
+/* A size among shapes and parameters: with `wrapping` as the program computes
+ * it, in integers that wrap, of which the low 32 bits are used. */
+static const jx_dim *new_size(refiner *r, const jx_dim *dim)
+{
+    const jx_dim *to = new_dim(r, dim);
+    jx_int exact;
+    int64_t value;
+
+    if (!to || to == dim || !r->wrapping || !jx_dim_is_wide(to, &exact))
+        return to;
+    if (!jx_dim_eval_wrapped(dim, r->from->x64 ? 64 : 32, size_of, r, &value)) {
+        refuse(r, jx_arena_printf(arena_of(r),
+                                  "%s divides by 0 in the program's own "
+                                  "integers",
+                                  text_of(r, dim)));
+        return NULL;
+    }
+    value = (int64_t)(int32_t)(uint32_t)(uint64_t)value;
+    return value == exact ? to : jx_dim_int(r->from->dims, value);
+}
+
 /* The size of an axis, which can't be negative. */
 static const jx_dim *new_extent(refiner *r, const jx_dim *dim)
 {
-    const jx_dim *to = new_dim(r, dim);
+    const jx_dim *to = new_size(r, dim);
     jx_int value;
 
     if (to && to != dim && jx_dim_is_wide(to, &value) &&
@@ -330,7 +351,7 @@ static bool put_dim(refiner *r, const jx_value *value, jx_value *to)
 {
     int64_t number;
 
-    to->dim = new_dim(r, value->dim);
+    to->dim = new_size(r, value->dim);
     if (!to->dim)
         return false;
     if (jx_dim_is_int(to->dim, &number))
@@ -391,8 +412,7 @@ static bool new_closed(refiner *r, const jx_closed *closed, jx_closed *to)
     if (!closed->jaxpr)
         return true;
     for (int i = 0; consts && i < closed->nconsts; i++)
-        if (closed->consts[i] &&
-            !(consts[i] = new_array(r, closed->consts[i])))
+        if (closed->consts[i] && !(consts[i] = new_array(r, closed->consts[i])))
             return false;
     *to = (jx_closed){r->jaxprs[closed->jaxpr->id], closed->nconsts, consts};
     return consts && to->jaxpr;
@@ -607,8 +627,7 @@ static bool new_jaxprs(refiner *r)
     const jx_jaxpr **to =
         JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, const jx_jaxpr *);
 
-    r->jaxprs =
-        JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, const jx_jaxpr *);
+    r->jaxprs = JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, const jx_jaxpr *);
     if (!to || !r->jaxprs)
         return false;
     r->to->jaxprs = to;
@@ -712,8 +731,8 @@ static bool new_constraint(refiner *r, const jx_scope_constraint *old,
 
 static bool new_scope(refiner *r, const jx_scope *old, jx_scope *to)
 {
-    jx_scope_constraint *list = JX_NEW_ARRAY(
-        arena_of(r), old->nconstraints, jx_scope_constraint);
+    jx_scope_constraint *list =
+        JX_NEW_ARRAY(arena_of(r), old->nconstraints, jx_scope_constraint);
     bool kept;
 
     *to = (jx_scope){0, list, old->stack};
@@ -732,10 +751,11 @@ static bool new_scopes(refiner *r)
 
     for (int i = 0; i < r->nsizes; i++)
         if (r->sizes[i].value < r->from->base)
-            return refuse(r, jx_arena_printf(
-                                 arena_of(r), "the constraint %s >= %lld is "
-                                 "broken", r->sizes[i].var->name,
-                                 (long long)r->from->base));
+            return refuse(r, jx_arena_printf(arena_of(r),
+                                             "the constraint %s >= %lld is "
+                                             "broken",
+                                             r->sizes[i].var->name,
+                                             (long long)r->from->base));
     for (int i = 0; to && i < r->from->nscopes; i++)
         if (!new_scope(r, &r->from->scopes[i], &to[i]))
             return false;
@@ -792,13 +812,14 @@ static jx_program *begin(jx_program *from)
     return to;
 }
 
-jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
-                              int nsizes, const jx_binding *sizes)
+static jx_program *refine(jx_program *from, const jx_closed *entry, int nsizes,
+                          const jx_binding *sizes, bool wrapping)
 {
     refiner r = {.from = from,
                  .to = begin(from),
                  .ctx = from->ctx,
                  .bare = entry != NULL,
+                 .wrapping = wrapping,
                  .nsizes = nsizes,
                  .sizes = sizes};
 
@@ -814,4 +835,16 @@ jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
             return NULL;
     return new_arrays(&r) && jx_program_verify(r.to) && jx_ok(r.ctx) ? r.to
                                                                      : NULL;
+}
+
+jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
+                              int nsizes, const jx_binding *sizes)
+{
+    return refine(from, entry, nsizes, sizes, false);
+}
+
+jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
+                                       const jx_binding *sizes)
+{
+    return refine(from, &from->entry, nsizes, sizes, true);
 }
