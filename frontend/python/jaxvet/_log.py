@@ -5,6 +5,7 @@ import os
 import sys
 
 from . import _compat
+from ._record import ASKING
 from ._source import PACKAGE_DIR
 
 #: Whose a frame is.  Those in between compare for somebody else.
@@ -19,13 +20,25 @@ class Frames:
     """Who asked: the innermost frame that does not compare for another."""
 
     def __init__(self):
-        self._roles = {}  # id of code -> (role, code)
+        self._roles = {}     # id of code -> (role, code)
+        self._compares = {}  # (id of code, offset) -> bool
 
     def role(self, code) -> str:
         found = self._roles.get(id(code))
         if found is None:
             found = self._roles[id(code)] = _role(code), code
         return found[0]
+
+    def compares(self, frame) -> bool:
+        """Whether the line itself compares: else it calls what does, most
+        often a cache that looks for a key."""
+        key = id(frame.f_code), frame.f_lasti
+        found = self._compares.get(key)
+        if found is None:
+            self.role(frame.f_code)  # which keeps the code, and so its id
+            found = self._compares[key] = \
+                frame.f_code.co_code[frame.f_lasti] in ASKING
+        return found
 
     def asking(self, depth: int):
         """The frame that asked the function `depth` frames further out."""
@@ -124,7 +137,7 @@ class Answer:
     def __str__(self) -> str:
         d = self._decision
         said = {True: "True", False: "False", None: "left to JAX"}[d.told]
-        text = f"{self.question}: {said} (by {self.by})"
+        text = f"{self.question}: {said} (by {self.by}{self._doubt()})"
         for key, word in (("witness_true", "true"), ("witness_false", "false")):
             sizes = self.proof.get(key)
             if sizes and d.told is not (key == "witness_true"):
@@ -135,6 +148,14 @@ class Answer:
         times = f", {self.count} times" if self.count > 1 else ""
         return (f"{text}\n    {self.place or 'no line of yours'}, asked by "
                 f"{self.asked_by}{times}")
+
+    def _doubt(self) -> str:
+        """Why JAX had to decide."""
+        if self.by != "JAX":
+            return ""
+        core = self.proof.get("core")
+        why = f"{' and '.join(core)}" if core else self.proof.get("why", "")
+        return f"; {self.verdict}{': ' if why else ''}{why}"
 
     def __repr__(self) -> str:
         return f"<{self.question}: {self.told} by {self.by}>"

@@ -9,10 +9,10 @@ thread at a time may do so; questions of other threads are JAX's to answer, as
 before.  JAX's caches are cleared on entry and exit, so that no answer outlives
 the context.
 
-The hash of a dim stays the one by syntax.  Equal dims may therefore hash
-differently, which makes dictionaries and caches distinguish them, as they do
-without us: a cache may miss where it could hit, and no entry is ever found
-under a key that is not the same expression.
+The hash of a dim stays the one by syntax, and so does the equality by which
+JAX's caches look for keys: a cache distinguishes equal dims that are written
+differently, as it does without us.  It may miss where it could hit, but what
+it finds was made for the very same expression.
 """
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ import operator
 import threading
 
 from . import _advice, _compat
-from ._log import USER, Frames, Log
+from ._log import JAX, USER, Frames, Log
 from ._native import Prover
-from ._record import ASKING, HOOKS
+from ._record import HOOKS
 from ._decide import Sizes
 
 _DIM = _compat.DimExpr
@@ -89,10 +89,8 @@ class _Session:
         for scope in self._scopes:
             scope._clear_caches()
 
-    def note(self, decision, depth):
-        frame = self.frames.asking(depth + 1)
+    def note(self, decision, frame) -> None:
         self.log._note(decision, frame, self.frames)
-        return frame
 
 
 #: The contexts that were entered, innermost last, and what they replaced.
@@ -180,11 +178,15 @@ def _equal(original):
             if not _compat.is_constant(b):
                 return False
             b = operator.index(b)
+        frame = session.frames.asking(1)
+        if frame is not None and not session.frames.compares(frame) and \
+                session.frames.role(frame.f_code) is JAX:
+            return original(a, b)  # a cache
         sizes = session.sizes(a.scope)
         if sizes is None:
             return original(a, b)
         decision = sizes.equal(a, b, plain)
-        frame = session.note(decision, 1)
+        session.note(decision, frame)
         if not decision.told:
             if session.log.strict:
                 _insist(session, decision, frame)
@@ -205,7 +207,7 @@ def _insist(session, decision, frame) -> None:
     dictionary may be asking, which can do with False.
     """
     if frame is None or session.frames.role(frame.f_code) is not USER or \
-            frame.f_code.co_code[frame.f_lasti] not in ASKING:
+            not session.frames.compares(frame):
         return
     if decision.sizes.settled(decision) in ("depends", "unknown"):
         raise _inconclusive(decision, f"'{decision.lhs}' == '{decision.rhs}'",
@@ -234,7 +236,8 @@ def _at_least(original):
                 a._sorted_terms == b._sorted_terms:
             return True
         decision = sizes.at_least(a, b)
-        frame = session.note(decision, 1)
+        frame = session.frames.asking(1)
+        session.note(decision, frame)
         if decision.told is not None:
             return decision.told
         session.last = decision
@@ -268,11 +271,11 @@ def _bounded(original):
             return original(dim, precision)
         low = sizes.at_least(dim, 0)
         if low.told:
-            session.note(low, 1)
+            session.note(low, session.frames.asking(1))
             return 0, _INFINITY
         high = sizes.at_least(0, dim)
         if high.told:
-            session.note(high, 1)
+            session.note(high, session.frames.asking(1))
             return -_INFINITY, 0
         if "unknown" not in (low.verdict, high.verdict) and \
                 "contradiction" not in (low.verdict, high.verdict):
@@ -293,7 +296,8 @@ def _divided(original):
         number = sizes.constant(remainder) if sizes is not None else None
         if number is None or number and isinstance(divisor, _DIM):
             return quotient, remainder
-        session.note(sizes.equal(remainder, number, original), 1)
+        session.note(sizes.equal(remainder, number, original),
+                     session.frames.asking(1))
         if number == 0 and isinstance(divisor, int) and divisor < 0:
             quotient = -original(dim, -divisor)[0]
         return quotient, number
