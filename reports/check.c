@@ -4,6 +4,7 @@
 #include "analyzer/declared.h"
 #include "analyzer/lint/lint.h"
 #include "reports/input.h"
+#include "reports/retraces.h"
 #include "reports/settle_declared.h"
 #include "reports/wraps.h"
 
@@ -21,7 +22,8 @@ jx_analysis *jx_check_program(jx_program *program,
         !jx_lint(analysis, &lint) ||
         !jx_settle_wraps(analysis, &options->settle) ||
         !jx_settle(program, &analysis->claims, &options->settle) ||
-        !jx_settle_fixed(program, &analysis->claims, &options->settle))
+        !jx_settle_fixed(program, &analysis->claims, &options->settle) ||
+        !jx_settle_retraces(analysis))
         return NULL;
     return analysis;
 }

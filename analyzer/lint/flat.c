@@ -10,6 +10,8 @@ typedef struct flattener {
     jx_intern nodes, literals, arrays;
     int steps; /* equations met, those in calls once for each call */
     int depth; /* of calls */
+    int level; /* of bodies of loops and branches */
+    bool all;  /* enter those that do not vary, too */
 } flattener;
 
 /* The value of each variable of a jaxpr, while its equations are walked. */
@@ -35,13 +37,21 @@ static bool is_scalar(const jx_aval *aval)
     return jx_aval_elements(aval, &count) && count == 1;
 }
 
-/* An input, or what a loop carries: changes from run to run or step to step. */
-static int new_varying(flattener *f, const jx_aval *aval)
+/* Changes from run to run or step to step: an input, or what a loop carries. */
+static int new_input(flattener *f, const jx_aval *aval, int input, int body)
 {
     return new_value(f, (jx_flat_value){.aval = aval,
                                         .node = -1,
                                         .varies = true,
-                                        .splat = is_scalar(aval)});
+                                        .splat = is_scalar(aval),
+                                        .input = input,
+                                        .level = f->level,
+                                        .body = body});
+}
+
+static int new_varying(flattener *f, const jx_aval *aval)
+{
+    return new_input(f, aval, -1, 0);
 }
 
 /* Interned pairs of a key and the value number it got. */
@@ -85,6 +95,7 @@ static int value_of_array(flattener *f, const jx_array *array)
 {
     jx_flat_value value = {.aval = array->aval,
                            .node = -1,
+                           .input = -1,
                            .array = array,
                            .splat = array->splat || is_scalar(array->aval)};
 
@@ -96,6 +107,7 @@ static int value_of_literal(flattener *f, const jx_literal *literal)
 {
     jx_flat_value value = {.aval = literal->aval,
                            .node = -1,
+                           .input = -1,
                            .array = literal->array,
                            .literal = literal,
                            .splat = !literal->array || literal->array->splat};
@@ -178,8 +190,7 @@ static uint64_t hash_node(const jx_eqn *eqn, const int *ins)
     return hash;
 }
 
-/* Results that may differ although the operands are the same. */
-static bool varies_by_itself(const jx_eqn *eqn)
+bool jx_flat_varies_by_itself(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_unknown:
@@ -190,8 +201,7 @@ static bool varies_by_itself(const jx_eqn *eqn)
     }
 }
 
-/* The family that prims.def puts a primitive in. */
-static bool in_family(const jx_eqn *eqn, const char *family)
+bool jx_flat_in_family(const jx_eqn *eqn, const char *family)
 {
     static const char *const families[JX_NPRIMS] = {
         [JX_PRIM_unknown] = "",
@@ -214,7 +224,8 @@ bool jx_flat_moves(const jx_eqn *eqn)
     case JX_PRIM_iota_2x32_shape:
     case JX_PRIM_reshape:
     case JX_PRIM_tile: return true;
-    default: return in_family(eqn, "view") || in_family(eqn, "identity");
+    default: return jx_flat_in_family(eqn, "view") ||
+                    jx_flat_in_family(eqn, "identity");
     }
 }
 
@@ -222,7 +233,7 @@ bool jx_flat_moves(const jx_eqn *eqn)
 static bool is_splat(const flattener *f, const jx_eqn *eqn, const int *ins)
 {
     if (eqn->prim->id == JX_PRIM_iota ||
-        (!jx_flat_moves(eqn) && !in_family(eqn, "elementwise")))
+        (!jx_flat_moves(eqn) && !jx_flat_in_family(eqn, "elementwise")))
         return false;
     for (int i = 0; i < eqn->nins; i++)
         if (!f->flat->values.at[ins[i]].splat)
@@ -265,8 +276,8 @@ static bool keep_node(flattener *f, const jx_eqn *eqn, const int *ins,
 static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
                      const int *ins, int nresults, const int *results)
 {
-    bool alone = varies_by_itself(eqn) || nresults > 0;
-    bool varies = varies_by_itself(eqn) || any_varies(f, eqn->nins, ins);
+    bool alone = jx_flat_varies_by_itself(eqn) || nresults > 0;
+    bool varies = jx_flat_varies_by_itself(eqn) || any_varies(f, eqn->nins, ins);
     bool splat = is_splat(f, eqn, ins);
     uint64_t hash = hash_node(eqn, ins);
     const jx_flat_node *equal = alone ? NULL : find_equal(f, eqn, ins, hash);
@@ -282,6 +293,7 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
                         : new_value(f, (jx_flat_value){
                                            .aval = aval,
                                            .node = (int)f->flat->nodes.count,
+                                           .input = -1,
                                            .varies = varies,
                                            .splat = splat || is_scalar(aval)});
         in->values[eqn->outs[i]->id] = outs[i];
@@ -334,11 +346,11 @@ static bool inline_call(flattener *f, const scope *in, const jx_eqn *eqn,
     return true;
 }
 
-/* Walks a body whose first `nsame` inputs are `same`, and whose others change
+/* Walks a body (of several, `which`) whose first `nsame` inputs are `same`, and whose others change
  * from step to step; appends what it results in to *results. */
 static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
-                      const jx_closed *body, int nsame, const int *same,
-                      int **results, int *nresults)
+                      const jx_closed *body, int which, int nsame,
+                      const int *same, int **results, int *nresults)
 {
     const jx_calls *calls = enter(f, in, eqn);
     int nins = body->jaxpr->nins, nouts = body->jaxpr->nouts;
@@ -348,13 +360,16 @@ static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
 
     if (!calls || !ins || !all)
         return false;
+    f->level++;
     for (int i = 0; i < nins; i++)
-        ins[i] = i < nsame ? same[i] : new_varying(f, vars[i]->aval);
+        ins[i] = i < nsame ? same[i]
+                           : new_input(f, vars[i]->aval, i - nsame, which);
     if (*nresults)
         memcpy(all, *results, (size_t)*nresults * sizeof *all);
     *results = all;
     if (!walk(f, body, calls, ins, all + *nresults))
         return false;
+    f->level--;
     *nresults += nouts;
     return true;
 }
@@ -370,7 +385,7 @@ static bool walk_scan(flattener *f, const scope *in, const jx_eqn *eqn,
     const jx_p_scan *p = eqn->typed;
     int same = clamp_count(p->num_consts, eqn->nins);
 
-    return walk_body(f, in, eqn, &p->jaxpr, same, ins, results, nresults);
+    return walk_body(f, in, eqn, &p->jaxpr, 0, same, ins, results, nresults);
 }
 
 static bool walk_while(flattener *f, const scope *in, const jx_eqn *eqn,
@@ -380,9 +395,9 @@ static bool walk_while(flattener *f, const scope *in, const jx_eqn *eqn,
     int cond = clamp_count(p->cond_nconsts, eqn->nins);
     int body = clamp_count(p->body_nconsts, eqn->nins - cond);
 
-    return walk_body(f, in, eqn, &p->cond_jaxpr, cond, ins, results,
+    return walk_body(f, in, eqn, &p->cond_jaxpr, 0, cond, ins, results,
                      nresults) &&
-           walk_body(f, in, eqn, &p->body_jaxpr, body, ins + cond, results,
+           walk_body(f, in, eqn, &p->body_jaxpr, 1, body, ins + cond, results,
                      nresults);
 }
 
@@ -392,8 +407,8 @@ static bool walk_cond(flattener *f, const scope *in, const jx_eqn *eqn,
     const jx_p_cond *p = eqn->typed;
 
     for (int i = 0; i < p->branches.count; i++)
-        if (!walk_body(f, in, eqn, &p->branches.at[i], eqn->nins - 1, ins + 1,
-                       results, nresults))
+        if (!walk_body(f, in, eqn, &p->branches.at[i], i, eqn->nins - 1,
+                       ins + 1, results, nresults))
             return false;
     return true;
 }
@@ -406,7 +421,7 @@ static bool add_control(flattener *f, const scope *in, const jx_eqn *eqn,
     int *results = NULL, nresults = 0;
     bool ok = true;
 
-    if (eqn->typed && eqn->nins && any_varies(f, eqn->nins, ins))
+    if (eqn->typed && eqn->nins && (f->all || any_varies(f, eqn->nins, ins)))
         switch (eqn->prim->id) {
         case JX_PRIM_scan:
             ok = walk_scan(f, in, eqn, ins, &results, &nresults);
@@ -482,7 +497,7 @@ static bool walk_entry(flattener *f)
     if (!ins || !outs)
         return false;
     for (int i = 0; i < jaxpr->nins; i++)
-        ins[i] = new_varying(f, jaxpr->vars[jaxpr->nconsts + i]->aval);
+        ins[i] = new_input(f, jaxpr->vars[jaxpr->nconsts + i]->aval, i, 0);
     f->flat->nouts = jaxpr->nouts;
     f->flat->outs = outs;
     return walk(f, entry, NULL, ins, outs);
@@ -510,9 +525,10 @@ static void mark_live(jx_flat *flat)
     }
 }
 
-jx_flat *jx_flatten(jx_program *program)
+static jx_flat *flatten(jx_program *program, bool all)
 {
     flattener f = {.ctx = program->ctx,
+                   .all = all,
                    .flat = JX_NEW(program->ctx->arena, jx_flat)};
 
     if (!f.flat)
@@ -525,4 +541,14 @@ jx_flat *jx_flatten(jx_program *program)
         return NULL;
     mark_live(f.flat);
     return f.flat;
+}
+
+jx_flat *jx_flatten(jx_program *program)
+{
+    return flatten(program, false);
+}
+
+jx_flat *jx_flatten_all(jx_program *program)
+{
+    return flatten(program, true);
 }

@@ -23,6 +23,10 @@ typedef struct jx_flat_value {
     bool varies; /* depends on the program's inputs, or on its surroundings */
     bool splat;  /* all elements are one: a scalar, or a broadcast one */
     bool live;   /* an output or an effect needs it */
+    /* Of what comes from outside: its number, else -1.  The program's inputs
+     * have level 0; what a loop changes has the level at which loops nest, the
+     * number among such inputs, and which of the loop's bodies it is for. */
+    int input, level, body;
 } jx_flat_value;
 
 typedef struct jx_flat_node {
@@ -55,7 +59,15 @@ enum { JX_FLAT_MAX = 500000, JX_FLAT_DEPTH = 200 };
  * conversions. */
 bool jx_flat_moves(const jx_eqn *eqn);
 
+/* Whether its results may differ although its operands are the same. */
+bool jx_flat_varies_by_itself(const jx_eqn *eqn);
+/* Whether prims.def puts the primitive in this family ("elementwise"). */
+bool jx_flat_in_family(const jx_eqn *eqn, const char *family);
+
 /* In the program's arena; NULL without memory. */
 jx_flat *jx_flatten(jx_program *program);
+/* The same with the bodies of loops and branches that no input reaches, too:
+ * nothing is left whole. */
+jx_flat *jx_flatten_all(jx_program *program);
 
 #endif

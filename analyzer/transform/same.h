@@ -1,0 +1,31 @@
+/* same.h - do two programs compute the same, by their structure?
+ *
+ * Both are flattened (flat.h) and their values become terms (term.h), where
+ * names, calls, dead code, the order of independent equations and moves that
+ * move nothing no longer count.  If all outputs and effects are one, the
+ * programs are equal bit for bit on all inputs; if not, nothing is known but
+ * where the first difference lies: running decides. */
+#ifndef JX_SAME_H
+#define JX_SAME_H
+
+#include "frontend/ir/claim.h"
+
+/* An equation of one of the programs; `eqn` is NULL where there is none. */
+typedef struct jx_site {
+    const jx_jaxpr *jaxpr;
+    const jx_eqn *eqn;
+    const jx_calls *calls;
+} jx_site;
+
+typedef struct jx_difference {
+    bool large;   /* too large to be compared */
+    int output;   /* the first that differs, or -1 */
+    jx_site a, b; /* the first equation that the other program has not, in the
+                     user's own code if there is one */
+} jx_difference;
+
+/* True if they are the same.  The programs share a context; without memory
+ * (jx_ok() is false then) they are not. */
+bool jx_same_programs(jx_program *a, jx_program *b, jx_difference *found);
+
+#endif

@@ -1,0 +1,78 @@
+/* term.h - values of programs as terms, one pointer per meaning.
+ *
+ * Terms are interned: two values that are one pointer are equal bit for bit
+ * whenever the programs' inputs are.  What does not change a value is taken out
+ * when a term is made: moves that move nothing, calls, names, weak types, where
+ * a number is written (as a literal, a constant, a size).  Scalars of integers
+ * and IEEE floats are computed where the result is exact or rounded once, as
+ * every machine does it; nothing is rearranged. */
+#ifndef JX_TERM_H
+#define JX_TERM_H
+
+#include "frontend/ir/claim.h"
+
+typedef enum jx_term_kind {
+    JX_TERM_INPUT,   /* numbers: input, level, body (flat.h) */
+    JX_TERM_UNKNOWN, /* a value of its own */
+    JX_TERM_SCALAR,  /* bits */
+    JX_TERM_SPLAT,   /* ins[0], a scalar value, in every element */
+    JX_TERM_ARRAY,   /* array */
+    JX_TERM_EMPTY,   /* no elements */
+    JX_TERM_RESHAPE, /* ins[0] in row-major order */
+    JX_TERM_SLICE,   /* ins[0] from numbers[] on, each step 1 */
+    JX_TERM_NODE,    /* eqn applied to ins, with the results of its bodies */
+    JX_TERM_RESULT,  /* numbers[0] of ins[0], a node */
+} jx_term_kind;
+
+typedef struct jx_term jx_term;
+struct jx_term {
+    jx_term_kind kind;
+    const jx_aval *aval; /* of a node: of its first result, or NULL */
+    const jx_eqn *eqn;
+    int nins, nresults; /* `ins` holds both, results last */
+    const jx_term *const *ins;
+    int nnumbers;
+    const int64_t *numbers; /* of a node: which of the like, if that counts */
+    unsigned char bits[16];
+    const jx_array *array;
+    int id; /* in order of creation, from 0 */
+};
+
+typedef struct jx_terms {
+    jx_ctx *ctx;
+    jx_intern table;
+    int count;
+} jx_terms;
+
+void jx_terms_init(jx_terms *in, jx_ctx *ctx);
+
+/* NULL without memory. */
+const jx_term *jx_term_input(jx_terms *in, const jx_aval *aval, int input,
+                             int level, int body);
+const jx_term *jx_term_unknown(jx_terms *in, const jx_aval *aval);
+const jx_term *jx_term_literal(jx_terms *in, const jx_literal *literal);
+const jx_term *jx_term_array(jx_terms *in, const jx_array *array);
+
+/* What an equation gives from its operands (and, of a loop or branch, what its
+ * bodies give).  `which` tells apart equations that may give different values
+ * for the same operands; 0 for all others.  False without memory. */
+bool jx_term_apply(jx_terms *in, const jx_eqn *eqn, const jx_term *const *ins,
+                   int nresults, const jx_term *const *results, int64_t which,
+                   const jx_term **outs);
+
+/* The equation itself, of what has an effect: `which` is its place among them. */
+const jx_term *jx_term_effect(jx_terms *in, const jx_eqn *eqn,
+                              const jx_term *const *ins, int nresults,
+                              const jx_term *const *results, int64_t which);
+
+/* Types that mean the same for values: dtype and shape. */
+bool jx_aval_same_values(const jx_aval *a, const jx_aval *b);
+/* The same primitive with parameters that mean the same, and more than one
+ * result of the same types.  Nested jaxprs count only with `bodies`. */
+bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies);
+
+/* Computes an elementwise equation on scalars, where that is exact. */
+bool jx_term_fold(const jx_eqn *eqn, const jx_term *const *ins,
+                  unsigned char bits[16]);
+
+#endif

@@ -1,0 +1,193 @@
+/* term_same.c - which types and parameters mean the same. */
+#include "analyzer/transform/term.h"
+
+#include <string.h>
+
+/* Equations of nested jaxprs that one comparison looks at; beyond it they
+ * count as different. */
+enum { MAX_EQUATIONS = 20000 };
+
+bool jx_aval_same_values(const jx_aval *a, const jx_aval *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype ||
+        a->rank != b->rank || a->impl != b->impl || a->label != b->label)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->shape[i] != b->shape[i])
+            return false;
+    return a->of == b->of || jx_aval_same_values(a->of, b->of);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_array(const jx_array *a, const jx_array *b)
+{
+    return a == b || (a && b && jx_aval_same_values(a->aval, b->aval) &&
+                      a->splat == b->splat && a->bytes == b->bytes &&
+                      (a->data == b->data ||
+                       (a->data && b->data &&
+                        memcmp(a->data, b->data, a->bytes) == 0)));
+}
+
+/* What changes how a program is made or placed, and not what it computes. */
+static bool is_meaningless(const char *name)
+{
+    static const char *const names[] = {
+        "_split_transpose", "backend", "compiler_options_kvs", "ctx_mesh",
+        "differentiated", "donated_invars", "in_layouts", "in_shardings",
+        "inline", "keep_unused", "linear", "name", "out_layouts",
+        "out_sharding", "out_shardings", "policy", "prevent_cse", "sharding",
+        "unroll", "weak_type",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool same_value(const jx_value *a, const jx_value *b, int *budget);
+static bool same_params(const jx_eqn *a, const jx_eqn *b, bool bodies,
+                        int *budget);
+
+static bool same_literal(const jx_literal *a, const jx_literal *b)
+{
+    return jx_aval_same_values(a->aval, b->aval) && a->dim == b->dim &&
+           same_array(a->array, b->array) &&
+           memcmp(a->bits, b->bits, sizeof a->bits) == 0;
+}
+
+static bool same_atoms(int count, const jx_atom *a, const jx_atom *b)
+{
+    for (int i = 0; i < count; i++)
+        if (!a[i].var != !b[i].var ||
+            (a[i].var ? a[i].var->id != b[i].var->id
+                      : !same_literal(a[i].literal, b[i].literal)))
+            return false;
+    return true;
+}
+
+static bool same_context(const jx_eqn_ctx *a, const jx_eqn_ctx *b)
+{
+    return (a && a->threefry_partitionable) ==
+           (b && b->threefry_partitionable);
+}
+
+static bool same_prim(const jx_prim *a, const jx_prim *b)
+{
+    return a == b || (a->id == b->id && strcmp(a->name, b->name) == 0);
+}
+
+static bool same_equation(const jx_eqn *a, const jx_eqn *b, int *budget)
+{
+    if (--*budget < 0 || !same_prim(a->prim, b->prim) || a->nins != b->nins ||
+        a->nouts != b->nouts || !same_context(a->ctx, b->ctx) ||
+        !same_atoms(a->nins, a->ins, b->ins))
+        return false;
+    for (int i = 0; i < a->nouts; i++)
+        if (!jx_aval_same_values(a->outs[i]->aval, b->outs[i]->aval))
+            return false;
+    return same_params(a, b, true, budget);
+}
+
+/* Equation by equation: traced alike, as nested jaxprs usually are. */
+static bool same_jaxpr(const jx_jaxpr *a, const jx_jaxpr *b, int *budget)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->nconsts != b->nconsts || a->nins != b->nins ||
+        a->neqns != b->neqns || a->nouts != b->nouts || a->nvars != b->nvars)
+        return false;
+    for (int i = 0; i < a->nconsts + a->nins; i++)
+        if (!jx_aval_same_values(a->vars[i]->aval, b->vars[i]->aval))
+            return false;
+    for (int i = 0; i < a->neqns; i++)
+        if (!same_equation(&a->eqns[i], &b->eqns[i], budget))
+            return false;
+    return same_atoms(a->nouts, a->outs, b->outs);
+}
+
+static bool same_items(const jx_value *a, const jx_value *b, int *budget)
+{
+    if (a->count != b->count || !a->items != !b->items || !a->keys != !b->keys)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if ((a->items && !same_value(a->items[i], b->items[i], budget)) ||
+            (a->keys && !same_text(a->keys[i], b->keys[i])))
+            return false;
+    return true;
+}
+
+/* Of numbers numpy's dtype is no part: a size may come either way. */
+static bool same_value(const jx_value *a, const jx_value *b, int *budget)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->tag != b->tag)
+        return false;
+    if (a->tag == JX_V_INT)
+        return a->integer == b->integer;
+    return a->boolean == b->boolean && a->open == b->open &&
+           a->dtype == b->dtype && a->integer == b->integer &&
+           memcmp(&a->real, &b->real, sizeof a->real) == 0 &&
+           memcmp(&a->imag, &b->imag, sizeof a->imag) == 0 &&
+           same_text(a->text, b->text) && same_text(a->detail, b->detail) &&
+           a->dim == b->dim && jx_aval_same_values(a->aval, b->aval) &&
+           same_jaxpr(a->jaxpr, b->jaxpr, budget) && a->rule == b->rule &&
+           same_array(a->array, b->array) && same_items(a, b, budget) &&
+           same_value(a->unreduced, b->unreduced, budget) &&
+           same_value(a->reduced, b->reduced, budget);
+}
+
+static bool has_jaxpr(const jx_value *value)
+{
+    if (value->tag == JX_V_JAXPR)
+        return true;
+    for (int i = 0; value->items && i < value->count; i++)
+        if (has_jaxpr(value->items[i]))
+            return true;
+    return false;
+}
+
+static int next_param(const jx_eqn *eqn, int i, bool bodies)
+{
+    while (i < eqn->nparams &&
+           (is_meaningless(eqn->params[i].name) ||
+            (!bodies && has_jaxpr(eqn->params[i].value))))
+        i++;
+    return i;
+}
+
+/* Without `bodies`, nested jaxprs are compared by whoever asks. */
+static bool same_params(const jx_eqn *a, const jx_eqn *b, bool bodies,
+                        int *budget)
+{
+    int i = next_param(a, 0, bodies), k = next_param(b, 0, bodies);
+
+    while (i < a->nparams && k < b->nparams) {
+        if (!same_text(a->params[i].name, b->params[k].name) ||
+            !same_value(a->params[i].value, b->params[k].value, budget))
+            return false;
+        i = next_param(a, i + 1, bodies);
+        k = next_param(b, k + 1, bodies);
+    }
+    return i >= a->nparams && k >= b->nparams;
+}
+
+bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies)
+{
+    int budget = MAX_EQUATIONS;
+
+    if (!same_prim(a->prim, b->prim) || a->nouts != b->nouts ||
+        !same_context(a->ctx, b->ctx))
+        return false;
+    for (int i = 1; i < a->nouts; i++)
+        if (!jx_aval_same_values(a->outs[i]->aval, b->outs[i]->aval))
+            return false;
+    return same_params(a, b, bodies, &budget);
+}

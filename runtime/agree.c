@@ -1,0 +1,332 @@
+/* agree.c - see agree.h. */
+#include "runtime/agree.h"
+
+#include "frontend/ir/params.h"
+#include "runtime/compare.h"
+#include "runtime/exec.h"
+#include "runtime/fill.h"
+#include "runtime/fits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPERATIONS = 2000000 };
+
+typedef struct runner {
+    jx_program *program;
+    jx_plan *plan;
+    jx_exec *exec;
+    void **ins; /* with malloc: big ones are given back at once */
+} runner;
+
+typedef struct agreeing {
+    jx_program *a, *b;
+    jx_ctx *ctx;
+    const jx_agree_limits *limits;
+    jx_agreement found;
+} agreeing;
+
+/* ---- how much work a program is, roughly */
+
+static double elements(const jx_aval *aval)
+{
+    double count = 1;
+
+    for (int i = 0; i < aval->rank; i++)
+        count *= (double)jx_dim_value(aval->shape[i]);
+    return count < 0 ? 0 : count;
+}
+
+static double work_of_jaxpr(const jx_jaxpr *jaxpr, int depth);
+
+static double work_of_bodies(const jx_value *value, int depth)
+{
+    double work = value->tag == JX_V_JAXPR
+                      ? work_of_jaxpr(value->jaxpr, depth + 1)
+                      : 0;
+
+    for (int i = 0; value->items && i < value->count; i++)
+        work += work_of_bodies(value->items[i], depth);
+    return work;
+}
+
+/* What contractions sum for each element that they give. */
+static double summands(const jx_eqn *eqn)
+{
+    double out = elements(eqn->outs[0]->aval), ins = 1;
+
+    if (eqn->prim->id != JX_PRIM_dot_general &&
+        eqn->prim->id != JX_PRIM_conv_general_dilated)
+        return 1;
+    for (int i = 0; i < 2; i++)
+        ins *= elements(jx_atom_aval(eqn->ins[i]));
+    return out > 0 ? ins / out + 1 : 1;
+}
+
+static double work_of_eqn(const jx_eqn *eqn, int depth)
+{
+    double work = 0, times = 1;
+
+    for (int i = 0; i < eqn->nouts; i++)
+        work += elements(eqn->outs[i]->aval);
+    for (int i = 0; i < eqn->nins; i++)
+        work += elements(jx_atom_aval(eqn->ins[i]));
+    if (eqn->nouts == 1 && eqn->nins >= 2)
+        work *= summands(eqn);
+    if (eqn->prim->id == JX_PRIM_scan && eqn->typed)
+        times = (double)jx_dim_value(((const jx_p_scan *)eqn->typed)->length);
+    for (int i = 0; i < eqn->nparams; i++)
+        work += (times < 1 ? 1 : times) *
+                work_of_bodies(eqn->params[i].value, depth);
+    return work;
+}
+
+/* Calls within calls double: nothing below this depth can be called often and
+ * be cheap. */
+static double work_of_jaxpr(const jx_jaxpr *jaxpr, int depth)
+{
+    double work = 0;
+
+    if (depth > 12)
+        return 1e18;
+    for (int i = 0; i < jaxpr->neqns && work < 1e18; i++)
+        work += work_of_eqn(&jaxpr->eqns[i], depth);
+    return work;
+}
+
+/* ---- running */
+
+static bool unknown(agreeing *s, const char *why)
+{
+    s->found.verdict = JX_AGREE_UNKNOWN;
+    s->found.why = why ? why : "there is no memory";
+    return false;
+}
+
+/* The context's error becomes the reason. */
+static bool failed(agreeing *s)
+{
+    const jx_error *error = &s->ctx->error;
+    const char *why = error->message;
+
+    if (error->place && why)
+        why = jx_arena_printf(s->ctx->arena, "%s: %s", error->place, why);
+    unknown(s, why);
+    if (!jx_arena_failed(s->ctx->arena))
+        jx_error_clear(s->ctx);
+    return false;
+}
+
+static void end_runner(runner *r)
+{
+    for (int i = 0; r->ins && i < jx_plan_nins(r->plan); i++)
+        free(r->ins[i]);
+    free(r->ins);
+    jx_exec_free(r->exec);
+    jx_plan_free(r->plan);
+    *r = (runner){0};
+}
+
+static bool fill_inputs(runner *r, const char *how)
+{
+    int n = jx_plan_nins(r->plan);
+
+    if (!r->ins)
+        r->ins = calloc((size_t)n + 1, sizeof *r->ins);
+    for (int i = 0; r->ins && i < n; i++) {
+        const jx_port *port = jx_plan_in(r->plan, i);
+        if (!r->ins[i])
+            r->ins[i] = malloc(port->bytes + 16);
+        if (!r->ins[i] || !jx_fill(how, i, port, r->ins[i]))
+            return false;
+    }
+    return r->ins != NULL;
+}
+
+static bool begin_runner(agreeing *s, runner *r, jx_program *program,
+                         jx_domain domain)
+{
+    const jx_plan_options options = {.domain = domain,
+                                     .memory = s->limits->memory};
+
+    r->program = program;
+    r->plan = jx_plan_make(program, &program->entry, &options);
+    if (!r->plan)
+        return failed(s);
+    if (jx_plan_memory(r->plan) > s->limits->memory)
+        return unknown(s, "running it takes too much memory");
+    r->exec = jx_exec_new(r->plan);
+    if (!r->exec)
+        return failed(s);
+    jx_exec_limit(r->exec, MAX_OPERATIONS);
+    return true;
+}
+
+static bool run(agreeing *s, runner *r, const char *how)
+{
+    if (!fill_inputs(r, how))
+        return unknown(s, NULL);
+    if (jx_exec_run(r->exec, (const void *const *)r->ins, NULL))
+        return true;
+    return unknown(s, jx_arena_printf(s->ctx->arena, "running it failed: %s",
+                                      jx_exec_error(r->exec)));
+}
+
+/* ---- comparing */
+
+static const char *take(agreeing *s, jx_buffer *text)
+{
+    const char *kept = jx_arena_string(s->ctx->arena, jx_buffer_text(text),
+                                       text->length);
+
+    jx_buffer_free(text);
+    return kept;
+}
+
+static const char *type_text(agreeing *s, const jx_aval *aval)
+{
+    jx_buffer text = {0};
+
+    jx_aval_print(aval, &text);
+    return take(s, &text);
+}
+
+static const char *element_text(agreeing *s, const runner *r, int output,
+                                int64_t at)
+{
+    const jx_port *port = jx_plan_out(r->plan, output);
+    jx_buffer text = {0};
+
+    jx_element_print(port->dtype,
+                     (const char *)jx_exec_out(r->exec, output) +
+                         (size_t)at * jx_dtype_of(port->dtype)->bytes,
+                     &text);
+    return take(s, &text);
+}
+
+static const char *index_text(agreeing *s, const jx_port *port, int64_t flat)
+{
+    jx_buffer text = {0};
+    int64_t step = port->count;
+
+    for (int k = 0; k < port->rank; k++) {
+        step /= port->shape[k];
+        jx_buffer_printf(&text, "%s%lld", k ? "," : "[",
+                         (long long)(flat / step));
+        flat %= step;
+    }
+    if (port->rank)
+        jx_buffer_putc(&text, ']');
+    return take(s, &text);
+}
+
+static bool same_types(agreeing *s)
+{
+    const jx_jaxpr *a = s->a->entry.jaxpr, *b = s->b->entry.jaxpr;
+
+    if (a->nouts != b->nouts) {
+        s->found = (jx_agreement){
+            JX_DISAGREES, NULL, -1, NULL,
+            jx_arena_printf(s->ctx->arena, "%d results", a->nouts),
+            jx_arena_printf(s->ctx->arena, "%d results", b->nouts)};
+        return false;
+    }
+    for (int i = 0; i < a->nouts; i++) {
+        const jx_aval *x = jx_atom_aval(a->outs[i]);
+        const jx_aval *y = jx_atom_aval(b->outs[i]);
+        bool same = x->kind == y->kind && x->dtype == y->dtype &&
+                    x->rank == y->rank;
+        for (int k = 0; same && k < x->rank; k++)
+            same = x->shape[k] == y->shape[k];
+        if (same)
+            continue;
+        s->found = (jx_agreement){JX_DISAGREES,    NULL, i, NULL,
+                                  type_text(s, x), type_text(s, y)};
+        return false;
+    }
+    return true;
+}
+
+static jx_tolerance tolerance(const jx_port *port, jx_domain domain)
+{
+    if (domain == JX_WIDE && jx_dtype_is_inexact(port->dtype))
+        return (jx_tolerance){1e-6, 1e-9, false};
+    return jx_tolerance_of(port->dtype);
+}
+
+/* The first output whose elements differ goes into *found; true if none does. */
+static bool same_outputs(agreeing *s, const runner *a, const runner *b,
+                         jx_domain domain, jx_agreement *found)
+{
+    for (int i = 0; i < jx_plan_nouts(a->plan); i++) {
+        const jx_port *port = jx_plan_out(a->plan, i);
+        jx_tolerance within = tolerance(port, domain);
+        jx_mismatch first;
+        if (port->aval->kind != JX_AVAL_ARRAY ||
+            jx_compare(port->dtype, jx_exec_out(a->exec, i),
+                       jx_exec_out(b->exec, i), port->count, &within, &first))
+            continue;
+        *found = (jx_agreement){JX_DISAGREES,
+                                NULL,
+                                i,
+                                index_text(s, port, first.index),
+                                element_text(s, a, i, first.index),
+                                element_text(s, b, i, first.index)};
+        return false;
+    }
+    return true;
+}
+
+/* In one domain: JX_AGREES, JX_DISAGREES with the place, or unknown. */
+static jx_agreeing agree_in(agreeing *s, jx_domain domain, jx_agreement *found)
+{
+    static const char *const fills[] = {"random:0", "random:1"};
+    runner a = {0}, b = {0};
+    bool ok = begin_runner(s, &a, s->a, domain) &&
+              begin_runner(s, &b, s->b, domain);
+    bool same = true;
+
+    for (int i = 0; ok && same && i < 2; i++) {
+        ok = run(s, &a, fills[i]) && run(s, &b, fills[i]);
+        same = !ok || same_outputs(s, &a, &b, domain, found);
+    }
+    end_runner(&a);
+    end_runner(&b);
+    return !ok ? JX_AGREE_UNKNOWN : same ? JX_AGREES : JX_DISAGREES;
+}
+
+/* Numbers that differ: by rounding alone?  What can't be run with doubles is
+ * judged as it is. */
+static void judge(agreeing *s)
+{
+    jx_agreement declared = {0}, wide = {0};
+    jx_agreeing verdict = agree_in(s, JX_DECLARED, &declared);
+
+    if (verdict == JX_AGREE_UNKNOWN)
+        return;
+    if (verdict == JX_DISAGREES &&
+        agree_in(s, JX_WIDE, &wide) == JX_AGREES)
+        verdict = JX_AGREES;
+    s->found = declared;
+    s->found.why = NULL;
+    s->found.verdict = verdict;
+}
+
+jx_agreement jx_programs_agree(jx_program *a, jx_program *b,
+                               const jx_agree_limits *limits)
+{
+    agreeing s = {.a = a, .b = b, .ctx = a->ctx, .limits = limits};
+    double work = work_of_jaxpr(a->entry.jaxpr, 0) +
+                  work_of_jaxpr(b->entry.jaxpr, 0);
+
+    if (!same_types(&s))
+        return s.found;
+    if (work > (double)limits->work)
+        unknown(&s, "running it takes too long");
+    else if (!jx_program_fits(a, false, 0, NULL) ||
+             !jx_program_fits(b, false, 0, NULL))
+        failed(&s);
+    else
+        judge(&s);
+    return s.found;
+}

@@ -1,0 +1,332 @@
+/* test_same.c - which programs are the same by their structure. */
+#include "analyzer/transform/refine.h"
+#include "analyzer/transform/same.h"
+#include "frontend/ir/params.h"
+#include "frontend/read/text.h"
+#include "runtime/agree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Two programs as the branches of one: of x and y, f32[3], and i, i32[]. */
+#define BRANCH "{ lambda ; x:f32[3] y:f32[3] i:i32[] m:f32[2,3]. let\n%s }\n"
+
+typedef struct pair {
+    jx_ctx *ctx;
+    jx_program *a, *b;
+} pair;
+
+static pair read_pair(const char *a, const char *b, const char *result)
+{
+    pair made = {.ctx = jx_ctx_new(0)};
+    jx_buffer text = {0};
+    jx_program *both;
+
+    jx_buffer_printf(&text,
+                     "{ lambda ; p:i32[] q:f32[3] r:f32[3] s:i32[] t:f32[2,3]. "
+                     "let\n o:%s = cond[branches=(\n" BRANCH BRANCH ")] p q r s "
+                     "t\n in (o,) }",
+                     result, a, b);
+    both = jx_read_text(made.ctx, "-", text.text, text.length);
+    if (!both)
+        print_error("%s: %s\n%s\n", made.ctx->error.place,
+                    made.ctx->error.message, text.text);
+    assert_non_null(both);
+    jx_buffer_free(&text);
+    const jx_p_cond *p = both->entry.jaxpr->eqns[0].typed;
+    made.a = jx_program_refine(both, &p->branches.at[0], 0, NULL);
+    made.b = jx_program_refine(both, &p->branches.at[1], 0, NULL);
+    assert_non_null(made.a);
+    assert_non_null(made.b);
+    return made;
+}
+
+static jx_difference compare(const char *a, const char *b, const char *result,
+                             bool same)
+{
+    pair made = read_pair(a, b, result);
+    jx_difference found;
+
+    if (jx_same_programs(made.a, made.b, &found) != same)
+        fail_msg("expected %s:\n%s\n%s", same ? "the same" : "a difference",
+                 a, b);
+    assert_true(jx_same_programs(made.a, made.a, &(jx_difference){0}));
+    if (!same)
+        assert_true(found.a.eqn || found.b.eqn || found.output >= 0);
+    assert_true(jx_ok(made.ctx));
+    jx_ctx_free(made.ctx);
+    return found;
+}
+
+static void same(const char *a, const char *b)
+{
+    compare(a, b, "f32[3]", true);
+    compare(b, a, "f32[3]", true);
+}
+
+static void differ(const char *a, const char *b)
+{
+    compare(a, b, "f32[3]", false);
+    compare(b, a, "f32[3]", false);
+}
+
+static void names_calls_dead_code_and_order_do_not_count(void **state)
+{
+    (void)state;
+    same(" a:f32[3] = sin x\n b:f32[3] = cos y\n c:f32[3] = add a b in (c,)",
+         " b:f32[3] = cos y\n d:f32[3] = tan y\n a:f32[3] = sin x\n"
+         " c:f32[3] = add a b in (c,)");
+    same(" a:f32[3] = sin x\n b:f32[3] = sin x\n c:f32[3] = add a b in (c,)",
+         " a:f32[3] = sin x\n c:f32[3] = add a a in (c,)");
+    same(" a:f32[3] = jit[name=f jaxpr={ lambda ; z:f32[3]. let "
+         "w:f32[3] = sin z in (w,) }] x in (a,)",
+         " a:f32[3] = sin x in (a,)");
+}
+
+static void moves_that_move_nothing_do_not_count(void **state)
+{
+    static const char plain[] = " a:f32[3] = sin x in (a,)";
+
+    (void)state;
+    same(" b:f32[3] = copy x\n a:f32[3] = sin b in (a,)", plain);
+    same(" b:f32[3] = convert_element_type[new_dtype=float32 "
+         "weak_type=True] x\n a:f32[3] = sin b in (a,)",
+         plain);
+    same(" b:f32[1,3] = broadcast_in_dim[broadcast_dimensions=(1,) "
+         "shape=(1, 3) sharding=None] x\n\n c:f32[3] = "
+         "reshape[dimensions=None new_sizes=(3,) sharding=None] b\n"
+         " a:f32[3] = sin c in (a,)",
+         plain);
+    same(" b:f32[3] = slice[limit_indices=(3,) start_indices=(0,) "
+         "strides=None] x\n a:f32[3] = sin b in (a,)",
+         plain);
+    same(" b:f32[3] = dynamic_slice[slice_sizes=(3,)] x i\n"
+         " a:f32[3] = sin b in (a,)",
+         plain);
+    same(" b:f32[3] = transpose[permutation=(0,)] x\n a:f32[3] = sin b in (a,)",
+         plain);
+    same(" b:f32[3] = select_n True:bool[] y x\n a:f32[3] = sin b in (a,)",
+         plain);
+    same(" b:f32[3] = pad[padding_config=((0, 0, 0),)] x 1.0:f32[]\n"
+         " a:f32[3] = sin b in (a,)",
+         plain);
+}
+
+static void numbers_count_by_value(void **state)
+{
+    (void)state;
+    same(" b:f32[] = convert_element_type[new_dtype=float32 weak_type=False] "
+         "3:i32[]\n\n a:f32[3] = mul x b in (a,)",
+         " a:f32[3] = mul x 3.0:f32[] in (a,)");
+    same(" c:i32[] = mul 2:i32[] 4:i32[]\n\n c2:i32[] = sub c 5:i32[]\n"
+         " b:f32[] = convert_element_type[new_dtype=float32 weak_type=False] "
+         "c2\n\n a:f32[3] = mul x b in (a,)",
+         " a:f32[3] = mul x 3.0:f32[] in (a,)");
+    same(" b:f32[3] = broadcast_in_dim[broadcast_dimensions=() shape=(3,) "
+         "sharding=None] 3.0:f32[]\n\n a:f32[3] = mul x b in (a,)",
+         " a:f32[3] = mul x 3.0:f32[] in (a,)");
+    same(" c:i32[] = add 2147483647:i32[] 1:i32[]\n"
+         " b:f32[] = convert_element_type[new_dtype=float32 weak_type=False] "
+         "c\n\n a:f32[3] = mul x b in (a,)",
+         " a:f32[3] = mul x -2147483648.0:f32[] in (a,)");
+    same(" c:bool[] = lt 1:i32[] 2:i32[]\n\n a:f32[3] = select_n c x y "
+         "in (a,)", " in (y,)");
+    same(" a:f32[1] = dynamic_slice[slice_sizes=(1,)] x 7:i32[]\n\n b:f32[3] = "
+         "mul a x in (b,)",
+         " a:f32[1] = slice[limit_indices=(3,) start_indices=(2,) "
+         "strides=None] x\n\n b:f32[3] = mul a x in (b,)");
+}
+
+static void what_computes_something_else_differs(void **state)
+{
+    (void)state;
+    differ(" a:f32[3] = sin x in (a,)", " a:f32[3] = sin y in (a,)");
+    differ(" a:f32[3] = sin x in (a,)", " a:f32[3] = cos x in (a,)");
+    differ(" a:f32[3] = sub x y in (a,)", " a:f32[3] = sub y x in (a,)");
+    differ(" a:f32[3] = mul x 2.0:f32[] in (a,)",
+           " a:f32[3] = mul x 3.0:f32[] in (a,)");
+    differ(" a:f32[3] = add x 0.0:f32[] in (a,)",
+           " a:f32[3] = add x -0.0:f32[] in (a,)");
+    differ(" a:f32[3] = add x 0.0:f32[] in (a,)", " in (x,)");
+    differ(" in (x,)", " in (y,)");
+    differ(" a:f32[3] = integer_pow[y=2] x in (a,)",
+           " a:f32[3] = integer_pow[y=3] x in (a,)");
+    differ(" a:f32[3] = cumsum[axis=0 reverse=False] x in (a,)",
+           " a:f32[3] = cumsum[axis=0 reverse=True] x in (a,)");
+    differ(" a:f32[3] = rev[dimensions=(0,)] x in (a,)", " in (x,)");
+    differ(" a:f32[1] = dynamic_slice[slice_sizes=(1,)] x i\n\n b:f32[3] = "
+           "mul a x in (b,)",
+           " a:f32[1] = slice[limit_indices=(1,) start_indices=(0,) "
+           "strides=None] x\n\n b:f32[3] = mul a x in (b,)");
+    differ(" a:i32[3] = convert_element_type[new_dtype=int32 weak_type=False] "
+           "x\n\n b:f32[3] = convert_element_type[new_dtype=float32 "
+           "weak_type=False] a in (b,)", " in (x,)");
+    differ(" a:f32[3] = jit[name=f jaxpr={ lambda ; z:f32[3] w:f32[3]. let "
+           "v:f32[3] = sub z w in (v,) }] x y in (a,)",
+           " a:f32[3] = jit[name=f jaxpr={ lambda ; z:f32[3] w:f32[3]. let "
+           "v:f32[3] = sub w z in (v,) }] x y in (a,)");
+}
+
+/* A transposed matrix has the same size and other elements. */
+static void moves_that_move_something_differ(void **state)
+{
+    (void)state;
+    compare(" a:f32[3,2] = transpose[permutation=(1, 0)] m in (a,)",
+            " a:f32[3,2] = reshape[dimensions=None new_sizes=(3, 2) "
+            "sharding=None] m in (a,)",
+            "f32[3,2]", false);
+    compare(" b:f32[2,1,3] = broadcast_in_dim[broadcast_dimensions=(0, 2) "
+            "shape=(2, 1, 3) sharding=None] m\n\n a:f32[1,2,3] = "
+            "transpose[permutation=(1, 0, 2)] b in (a,)",
+            " a:f32[1,2,3] = reshape[dimensions=None new_sizes=(1, 2, 3) "
+            "sharding=None] m in (a,)",
+            "f32[1,2,3]", true);
+}
+
+#define SCAN(body, operands)                                                   \
+    " a:f32[3] b:f32[3] = scan[jaxpr={ lambda ; c:f32[3] d:f32[3]. let\n    " body  \
+    " } length=4 num_carry=2 num_consts=0 reverse=False unroll=1] " operands   \
+    " in (a,)"
+
+static void loops_are_the_same_if_their_bodies_are(void **state)
+{
+    (void)state;
+    same(SCAN("e:f32[3] = sin c in (e, d)", "x y"),
+         SCAN("f:f32[3] = cos d\n    e:f32[3] = sin c in (e, d)", "x y"));
+    differ(SCAN("e:f32[3] = sin c in (e, d)", "x y"),
+           SCAN("e:f32[3] = sin d in (e, d)", "x y"));
+    differ(SCAN("e:f32[3] = sin c in (e, d)", "x y"),
+           SCAN("e:f32[3] = sin c in (e, d)", "y x"));
+    differ(SCAN("in (c, d)", "x y"), SCAN("in (d, c)", "x y"));
+}
+
+#define INNER(use)                                                             \
+    "e:f32[3] = scan[jaxpr={ lambda ; k:f32[3] g:f32[3]. let h:f32[3] = sub "  \
+    use " in (h,) } length=2 num_carry=1 num_consts=1 reverse=False "          \
+    "unroll=1] d c in (e, d)"
+
+static void inner_loops_do_not_take_what_is_the_outer_ones(void **state)
+{
+    (void)state;
+    differ(SCAN(INNER("k g"), "x y"), SCAN(INNER("g k"), "x y"));
+    differ(SCAN(INNER("g g"), "x y"), SCAN(INNER("k k"), "x y"));
+    same(SCAN(INNER("k g"), "x y"), SCAN(INNER("k g"), "x y"));
+}
+
+#define COND(first, second, index)                                             \
+    " a:f32[3] = cond[branches=({ lambda ; c:f32[3]. let " first               \
+    " }\n { lambda ; c:f32[3]. let " second " })] " index " x in (a,)"
+
+static void branches_keep_their_places(void **state)
+{
+    (void)state;
+    differ(COND("e:f32[3] = sin c in (e,)", "in (c,)", "i"),
+           COND("in (c,)", "e:f32[3] = sin c in (e,)", "i"));
+    same(COND("e:f32[3] = sin c in (e,)", "in (c,)", "0:i32[]"),
+         " e:f32[3] = sin x in (e,)");
+    same(COND("e:f32[3] = sin c in (e,)", "in (c,)", "9:i32[]"), " in (x,)");
+}
+
+static void the_first_difference_is_named(void **state)
+{
+    pair made =
+        read_pair(" a:f32[3] = sin x\n b:f32[3] = mul a 2.0:f32[]\n c:f32[3] = "
+                  "add b y in (c,)",
+                  " a:f32[3] = sin x\n b:f32[3] = mul a 4.0:f32[]\n c:f32[3] = "
+                  "add b y in (c,)",
+                  "f32[3]");
+    jx_difference found;
+
+    (void)state;
+    assert_false(jx_same_programs(made.a, made.b, &found));
+    assert_int_equal(found.output, 0);
+    assert_int_equal(found.a.eqn->prim->id, JX_PRIM_mul);
+    assert_int_equal(found.b.eqn->prim->id, JX_PRIM_mul);
+    jx_ctx_free(made.ctx);
+}
+
+/* ---- running */
+
+static jx_agreement run(const char *a, const char *b, const char *result,
+                        int64_t work)
+{
+    const jx_agree_limits limits = {work, (size_t)1 << 20};
+    pair made = read_pair(a, b, result);
+    jx_agreement found = jx_programs_agree(made.a, made.b, &limits);
+
+    assert_true(jx_ok(made.ctx));
+    if (found.verdict == JX_DISAGREES) {
+        assert_non_null(found.a);
+        assert_non_null(found.b);
+        assert_string_not_equal(found.a, found.b);
+    }
+    if (found.verdict == JX_AGREE_UNKNOWN)
+        assert_non_null(found.why);
+    jx_ctx_free(made.ctx);
+    return found;
+}
+
+static void running_tells_apart_what_differs(void **state)
+{
+    (void)state;
+    assert_int_equal(run(" a:f32[3] = add x x in (a,)",
+                         " a:f32[3] = mul x 2.0:f32[] in (a,)", "f32[3]", 1000)
+                         .verdict,
+                     JX_AGREES);
+    assert_int_equal(run(" a:f32[3] = add x x in (a,)",
+                         " a:f32[3] = mul x 2.1:f32[] in (a,)", "f32[3]", 1000)
+                         .verdict,
+                     JX_DISAGREES);
+    /* Rounding alone: 1e8 + x - 1e8 keeps nothing of x in f32. */
+    assert_int_equal(
+        run(" a:f32[3] = add x 1e8:f32[]\n b:f32[3] = sub a 1e8:f32[] in (b,)",
+            " in (x,)", "f32[3]", 1000)
+            .verdict,
+        JX_AGREES);
+    assert_int_equal(run(" in (i,)", " a:i32[] = add i 1:i32[] in (a,)",
+                         "i32[]", 1000)
+                         .verdict,
+                     JX_DISAGREES);
+}
+
+static void what_costs_too_much_is_not_run(void **state)
+{
+    (void)state;
+    assert_int_equal(run(" a:f32[3] = add x x in (a,)",
+                         " a:f32[3] = mul x 2.0:f32[] in (a,)", "f32[3]", 5)
+                         .verdict,
+                     JX_AGREE_UNKNOWN);
+    assert_int_equal(
+        run(" a:f32[1000000,3] = broadcast_in_dim[broadcast_dimensions=(1,) "
+            "shape=(1000000, 3) sharding=None] x\n\n b:f32[1000000,3] = sin a\n"
+            " c:f32[3] = reduce_sum[axes=(0,)] b in (c,)",
+            " in (x,)", "f32[3]", INT64_MAX)
+            .verdict,
+        JX_AGREE_UNKNOWN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_calls_dead_code_and_order_do_not_count),
+        cmocka_unit_test(moves_that_move_nothing_do_not_count),
+        cmocka_unit_test(numbers_count_by_value),
+        cmocka_unit_test(what_computes_something_else_differs),
+        cmocka_unit_test(moves_that_move_something_differ),
+        cmocka_unit_test(loops_are_the_same_if_their_bodies_are),
+        cmocka_unit_test(inner_loops_do_not_take_what_is_the_outer_ones),
+        cmocka_unit_test(branches_keep_their_places),
+        cmocka_unit_test(the_first_difference_is_named),
+        cmocka_unit_test(running_tells_apart_what_differs),
+        cmocka_unit_test(what_costs_too_much_is_not_run),
+    };
+
+    return cmocka_run_group_tests_name("same", tests, NULL, NULL);
+}
