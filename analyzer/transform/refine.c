@@ -21,7 +21,8 @@ typedef struct refiner {
     jx_rule *rules;          /* new ones, by number */
     const jx_jaxpr *jaxpr;   /* the old one being worked on, or NULL */
     const jx_eqn *eqn;
-    const jx_dim *divisor; /* that became 0 */
+    const jx_stack *stack;   /* where there is no jaxpr, or NULL */
+    const jx_dim *divisor;   /* that became 0 */
 } refiner;
 
 static jx_arena *arena_of(const refiner *r)
@@ -41,10 +42,12 @@ static const jx_frame *user_frame(const jx_stack *stack)
 
 static const char *place_of(const refiner *r)
 {
-    const jx_frame *frame = r->eqn ? user_frame(r->eqn->stack) : NULL;
+    const jx_frame *frame = user_frame(r->eqn ? r->eqn->stack : r->stack);
 
     if (!r->jaxpr)
-        return NULL;
+        return frame ? jx_arena_printf(arena_of(r), "%s:%d", frame->file->path,
+                                       frame->line)
+                     : NULL;
     if (!r->eqn)
         return jx_arena_printf(arena_of(r), "inputs of jaxpr %d", r->jaxpr->id);
     if (!frame)
@@ -697,6 +700,23 @@ static bool begin_rules(refiner *r)
     return true;
 }
 
+static bool broken(const refiner *r, const jx_scope_constraint *c, jx_int a,
+                   jx_int b)
+{
+    jx_buffer text = {0};
+
+    jx_buffer_puts(&text, "the constraint ");
+    jx_scope_print(c, &text);
+    jx_buffer_puts(&text, " is broken: ");
+    jx_int_print(a, &text);
+    jx_buffer_printf(&text, " %s ", jx_scope_relation(c));
+    jx_int_print(b, &text);
+    jx_buffer_puts(&text, " is false");
+    refuse(r, jx_buffer_text(&text));
+    jx_buffer_free(&text);
+    return false;
+}
+
 /* Constraints that have become statements about numbers: true ones are left
  * out, and there is no program where one is false. */
 static bool new_constraint(refiner *r, const jx_scope_constraint *old,
@@ -712,16 +732,15 @@ static bool new_constraint(refiner *r, const jx_scope_constraint *old,
         return false;
     if (jx_dim_is_wide(lhs, &a) && jx_dim_is_wide(rhs, &b)) {
         *kept = false;
-        if (jx_scope_holds(old, a, b))
-            return true;
-        jx_scope_print(old, &text);
-        refuse(r, jx_arena_printf(arena_of(r), "the constraint %s is broken",
-                                  jx_buffer_text(&text)));
-        jx_buffer_free(&text);
-        return false;
+        return jx_scope_holds(old, a, b) || broken(r, old, a, b);
     }
     if (lhs == old->lhs && rhs == old->rhs)
         return true;
+    const jx_dim *difference = jx_dim_sub(r->from->dims, lhs, rhs);
+    if (difference && jx_dim_is_wide(difference, &a)) {
+        *kept = false;
+        return jx_scope_holds(old, a, 0) || broken(r, old, a, 0);
+    }
     *to = (jx_scope_constraint){old->equal, old->differs, lhs, rhs, NULL};
     jx_scope_print(to, &text);
     to->text = jx_arena_string(arena_of(r), jx_buffer_text(&text), text.length);
@@ -736,12 +755,14 @@ static bool new_scope(refiner *r, const jx_scope *old, jx_scope *to)
     bool kept;
 
     *to = (jx_scope){0, list, old->stack};
+    r->stack = old->stack;
     for (int i = 0; list && i < old->nconstraints; i++) {
         if (!new_constraint(r, &old->constraints[i], &list[to->nconstraints],
                             &kept))
             return false;
         to->nconstraints += kept;
     }
+    r->stack = NULL;
     return list != NULL;
 }
 
@@ -763,7 +784,8 @@ static bool new_scopes(refiner *r)
     return to != NULL;
 }
 
-/* Those that still depend on a size. */
+/* Those that still depend on a size.  One without a value is no reason to
+ * refuse the program. */
 static bool new_comparisons(refiner *r)
 {
     int n = r->bare ? 0 : r->from->ncomparisons;
@@ -774,10 +796,10 @@ static bool new_comparisons(refiner *r)
     for (int i = 0; to && i < n; i++) {
         jx_comparison c = r->from->comparisons[i];
         jx_int a, b;
-        c.lhs = new_dim(r, c.lhs);
-        c.rhs = new_dim(r, c.rhs);
-        if (!c.lhs || !c.rhs)
-            return false;
+        c.lhs = jx_dim_map(r->from->dims, c.lhs, put_size, r);
+        c.rhs = jx_dim_map(r->from->dims, c.rhs, put_size, r);
+        if (!c.lhs || !c.rhs) /* a divisor is 0: not asked at these sizes */
+            continue;
         if (!jx_dim_is_wide(c.lhs, &a) || !jx_dim_is_wide(c.rhs, &b))
             to[r->to->ncomparisons++] = c;
     }

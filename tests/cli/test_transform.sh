@@ -46,7 +46,7 @@ holds cmp -s "$work/out" "$work/8.json"
 expect 0 show "$work/8.json"
 prints '^    b:f32\[2,4\] = reshape\[.* new_sizes=(2, 4) '
 expect 3 show tests/rules/SHP010_passes.json.gz --transform set:n=7
-complains 'the constraint 4\*floordiv(n, 4) == n is broken at n = 7$'
+complains ': specs.py:5: the constraint 4\*floordiv(n, 4) == n is broken: 4 == 7 is false at n = 7$'
 
 # Sizes that make no sense, and words that are no transforms.
 for size in 0 -1 x '' 99999999999999999999 2x; do

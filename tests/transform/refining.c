@@ -31,7 +31,7 @@ enum { TRIES = 2, VARS = 16, STEPS = 200000 };
 
 typedef struct counts {
     long programs, fixed, unreadable, refined, ran, not_run, refused, none, steps,
-        wrong;
+        hostile, wrong;
 } counts;
 
 typedef struct trial {
@@ -279,6 +279,27 @@ static void check_steps(const trial *t)
     jx_error_clear(t->ctx);
 }
 
+/* ---- sizes that nobody has */
+
+/* Refused with a reason, or a program. */
+static void check_hostile(trial *t)
+{
+    static const int64_t some[] = {0, -1, INT64_MIN, INT32_MAX,
+                                   (int64_t)1 << 32, (int64_t)1 << 62,
+                                   INT64_MAX};
+
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        for (int i = 0; i < t->n; i++)
+            t->sizes[i].value = some[k];
+        jx_program *p = jx_program_refine(t->program, NULL, t->n, t->sizes);
+        if (p ? !jx_program_verify(p) || some[k] < t->program->base
+              : t->ctx->error.kind != JX_E_INPUT)
+            wrong(t, "a size that nobody has", said(t));
+        t->all->hostile++;
+        jx_error_clear(t->ctx);
+    }
+}
+
 /* ---- one program */
 
 static void check_refined(trial *t)
@@ -337,6 +358,7 @@ static void check(const char *path, const char *bytes, size_t size,
             t.sizes[i].var = vars[i];
         for (int i = 0; i < TRIES; i++)
             check_at(&t, i * 5);
+        check_hostile(&t);
     }
     jx_ctx_free(t.ctx);
 }
@@ -383,8 +405,9 @@ int main(int argc, char **argv)
     }
     printf("%ld programs (%ld of fixed sizes, %ld unreadable, %ld without "
            "sizes found), %ld refined (%ld in two steps as well), %ld of these "
-           "ran, %ld did not, %ld refused, %ld wrong\n", all.programs, all.fixed,
+           "ran, %ld did not, %ld refused, %ld at sizes that nobody has, %ld "
+           "wrong\n", all.programs, all.fixed,
            all.unreadable, all.none, all.refined, all.steps, all.ran,
-           all.not_run, all.refused, all.wrong);
+           all.not_run, all.refused, all.hostile, all.wrong);
     return ok && !all.wrong && !all.unreadable ? 0 : 1;
 }

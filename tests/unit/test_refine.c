@@ -227,6 +227,54 @@ static void constraints_are_checked_dropped_or_kept(void **state)
     jx_ctx_free(ctx);
 }
 
+/* The same document with another table of constraints or comparisons. */
+static jx_program *read_with(jx_ctx *ctx, const char *from, const char *to)
+{
+    const char *at = strstr(document, from);
+    char *text;
+
+    assert_non_null(at);
+    text = jx_arena_printf(ctx->arena, "%.*s%s%s", (int)(at - document),
+                           document, to, at + strlen(from));
+    jx_program *p = jx_read_document(ctx, "-", text, strlen(text));
+    if (!p)
+        print_error("%s: %s\n", ctx->error.place, ctx->error.message);
+    assert_non_null(p);
+    return p;
+}
+
+static void constraints_that_become_trivial_are_dropped(void **state)
+{
+    static const char from[] = "[\"geq\",\"t\",\"b\",\"t >= b\"]";
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_program *p = read_with(
+        ctx, from, "[\"geq\",\"t*b\",\"3*t\",\"t*b >= 3*t\"]");
+
+    (void)state;
+    jx_program *some = refine(p, 3, 0);
+    assert_non_null(some);
+    assert_int_equal(some->scopes[0].nconstraints, 0);
+    assert_non_null(refine(p, 4, 0));
+    p = read_with(ctx, from, "[\"geq\",\"t*b\",\"3*t + 1\",\"\"]");
+    assert_null(refine(p, 3, 0));
+    assert_non_null(strstr(ctx->error.message, "is broken: -1 >= 0 is false "
+                                               "at b = 3"));
+    jx_ctx_free(ctx);
+}
+
+static void a_comparison_without_a_value_refuses_nothing(void **state)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_program *p = read_with(ctx, "\"lhs\":\"b\",\"rhs\":\"t\"",
+                              "\"lhs\":\"floordiv(t, b - 3)\",\"rhs\":\"1\"");
+
+    (void)state;
+    assert_non_null(refine(p, 3, 0));
+    assert_int_equal(refine(p, 3, 0)->ncomparisons, 0);
+    assert_int_equal(refine(p, 5, 0)->ncomparisons, 1);
+    jx_ctx_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +285,8 @@ int main(void)
         cmocka_unit_test(bodies_of_loops_too),
         cmocka_unit_test(sizes_that_can_not_be_are_refused),
         cmocka_unit_test(constraints_are_checked_dropped_or_kept),
+        cmocka_unit_test(constraints_that_become_trivial_are_dropped),
+        cmocka_unit_test(a_comparison_without_a_value_refuses_nothing),
     };
 
     return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
