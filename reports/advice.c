@@ -70,33 +70,64 @@ static void put_quoted(adviser *a, int *n, const char *text)
     jx_json_put_text(&a->text, text);
 }
 
+/* What is declared already, as it was written if JAX reads that. */
+static bool put_declared(const jx_scope_constraint *c, jx_buffer *to)
+{
+    jx_constraint sides = jx_constraint_of_scope(c);
+    bool read = c->text && (strstr(c->text, ">=") || strstr(c->text, "<=") ||
+                            strstr(c->text, "=="));
+
+    if (!read)
+        return put_for_jax(&sides, to);
+    jx_buffer_puts(to, c->text);
+    return true;
+}
+
+/* ["b >= 2", "mod(n, 4) == 0"]; false if JAX has no words for one of them. */
+static bool put_constraints(adviser *a, const jx_scope *in)
+{
+    int n = 0;
+    bool ok = true;
+    jx_buffer one = {0};
+
+    jx_buffer_putc(&a->text, '[');
+    for (int i = 0; ok && in && i < in->nconstraints; i++) {
+        if (jx_scope_is_derived(in, i))
+            continue;
+        jx_buffer_clear(&one);
+        ok = put_declared(&in->constraints[i], &one);
+        put_quoted(a, &n, jx_buffer_text(&one));
+    }
+    jx_buffer_clear(&one);
+    ok = ok && put_for_jax(a->settles, &one);
+    put_quoted(a, &n, jx_buffer_text(&one));
+    jx_buffer_putc(&a->text, ']');
+    jx_buffer_free(&one);
+    return ok;
+}
+
+static void cut(adviser *a, size_t length)
+{
+    if (!a->text.text)
+        return;
+    a->text.length = length;
+    a->text.text[length] = '\0';
+}
+
 /* symbolic_shape(..., constraints=["b >= 2", "mod(n, 4) == 0"]) */
 static void advise_constraint(adviser *a)
 {
-    int scope = a->claim->goal.scope, n = 0;
-    const jx_scope *in = scope >= 0 && scope < a->program->nscopes
-                             ? &a->program->scopes[scope]
-                             : NULL;
-    jx_buffer one = {0};
+    int scope = a->claim->goal.scope;
+    size_t before = a->text.length;
 
-    if (!put_for_jax(a->settles, &one)) {
-        jx_buffer_free(&one);
-        return;
-    }
     begin_line(a);
-    jx_buffer_puts(&a->text,
-                   "declare it: symbolic_shape(..., constraints=[");
-    for (int i = 0; in && i < in->nconstraints; i++) {
-        jx_buffer declared = {0};
-        if (!jx_scope_is_derived(in, i)) {
-            jx_scope_print(&in->constraints[i], &declared);
-            put_quoted(a, &n, jx_buffer_text(&declared));
-        }
-        jx_buffer_free(&declared);
-    }
-    put_quoted(a, &n, jx_buffer_text(&one));
-    jx_buffer_puts(&a->text, "])");
-    jx_buffer_free(&one);
+    jx_buffer_puts(&a->text, "declare it: symbolic_shape(..., constraints=");
+    if (put_constraints(a, scope >= 0 && scope < a->program->nscopes
+                               ? &a->program->scopes[scope]
+                               : NULL))
+        jx_buffer_putc(&a->text, ')');
+    else
+        cut(a, before);
 }
 
 /* -- another spec ---------------------------------------------------------- */
@@ -175,13 +206,11 @@ static void advise_spec(adviser *a)
     if (input < 0)
         return;
     begin_line(a);
-    jx_buffer_puts(&a->text, "or put `");
+    jx_buffer_puts(&a->text, before ? "or put `" : "put `");
     jx_dim_print(put, &a->text);
     jx_buffer_printf(&a->text, "` for `%s` in the spec: ", var->name);
-    if (!put_shape_with(a, input, var, put) && a->text.text) {
-        a->text.length = before;
-        a->text.text[before] = '\0';
-    }
+    if (!put_shape_with(a, input, var, put))
+        cut(a, before);
 }
 
 /* -- sizes chosen when they are known -------------------------------------- */

@@ -6,6 +6,7 @@
 #include "reports/input.h"
 #include "reports/retraces.h"
 #include "reports/settle_declared.h"
+#include "reports/where.h"
 #include "reports/wraps.h"
 
 #include <string.h>
@@ -140,6 +141,7 @@ jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
     program = bytes ? jx_input_read(ctx, path, bytes, size)
                     : jx_input_open(ctx, path);
     if (!program ||
+        !jx_program_where(program, options->nwhere, options->where) ||
         !jx_check_report(keep, &report, program, options, suppressions)) {
         jx_ok(ctx); /* memory that ran out becomes an error */
         copy_error(keep, &report,

@@ -11,6 +11,8 @@ typedef struct jx_check_options {
     int64_t min_elements; /* of STG001; 0: the lint's own */
     bool deps;            /* show findings in libraries' files */
     jx_settle_options settle;
+    int nwhere; /* constraints to add to those that are declared */
+    const char *const *where;
     size_t budget;        /* bytes for one program; 0: no limit */
 } jx_check_options;
 

@@ -13,7 +13,7 @@
 
 typedef struct settings {
     const char *format, *output, *fail_on, *colour;
-    jx_texts select, ignore;
+    jx_texts select, ignore, where;
     int64_t min_elements;
     bool strict, deps, no_solver, timing;
 } settings;
@@ -34,6 +34,9 @@ static const jx_option options[] = {
      "exit with 5 if an obligation is undecided", offsetof(settings, strict)},
     {"deps", 0, JX_OPT_FLAG, NULL, "show findings in libraries' files, too",
      offsetof(settings, deps)},
+    {"where", 0, JX_OPT_LIST, "CONSTRAINT",
+     "assume this of the sizes, too: 'n >= 4', 'mod(n, 2) == 0', 'a != b'",
+     offsetof(settings, where)},
     {"min-elements", 0, JX_OPT_INT, "N",
      "let smaller constant computations pass (1024)",
      offsetof(settings, min_elements)},
@@ -104,6 +107,8 @@ static bool set_up(runner *r)
                                         (int)ignore.count};
     r->check.min_elements = s->min_elements;
     r->check.deps = s->deps;
+    r->check.nwhere = s->where.count;
+    r->check.where = s->where.at;
     r->check.settle.no_solver = s->no_solver;
     r->check.settle.suggest = true;
     return true;

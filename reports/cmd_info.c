@@ -3,6 +3,7 @@
 #include "frontend/base/json.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/scope.h"
+#include "reports/checks.h"
 #include "reports/commands.h"
 #include "reports/input.h"
 
@@ -351,6 +352,8 @@ static void put_text(jx_buffer *to, const summary *s)
                      program->name ? program->name : "(no name)");
     put_signature(to, program);
     put_sizes(to, s);
+    if (s->vars.count)
+        jx_checks_print(program, "  call ", to);
     put_counts(to, s);
     put_versions(to, program);
 }

@@ -14,34 +14,17 @@
 
 /* -- sizes ---------------------------------------------------------------- */
 
-static const jx_dim_atom *variable(const jx_program *program, const jx_dim *dim,
-                                   const char *name, size_t length)
-{
-    int count = 0;
-    const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &count);
-
-    for (int i = 0; i < count; i++)
-        if (strlen(vars[i]->name) == length &&
-            memcmp(vars[i]->name, name, length) == 0)
-            return vars[i];
-    return NULL;
-}
-
-/* The variable of that name in the entry's inputs. */
+/* The variable of that name in the entry's values. */
 static const jx_dim_atom *find(const jx_program *program, const char *name,
                                size_t length)
 {
-    const jx_jaxpr *entry = program->entry.jaxpr;
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_program_vars(program, &count);
 
-    for (int i = 0; i < entry->nins; i++) {
-        const jx_aval *aval = entry->vars[entry->nconsts + i]->aval;
-        for (int k = 0; aval->kind == JX_AVAL_ARRAY && k < aval->rank; k++) {
-            const jx_dim_atom *var =
-                variable(program, aval->shape[k], name, length);
-            if (var)
-                return var;
-        }
-    }
+    for (int i = 0; vars && i < count; i++)
+        if (strlen(vars[i]->name) == length &&
+            memcmp(vars[i]->name, name, length) == 0)
+            return vars[i];
     return NULL;
 }
 
@@ -49,13 +32,13 @@ static bool unknown(const jx_program *program, const char *word)
 {
     jx_buffer names = {0};
     int count = 0;
-    const jx_dim_atom *const *vars = jx_input_vars(program, &count);
+    const jx_dim_atom *const *vars = jx_program_vars(program, &count);
 
     for (int i = 0; vars && i < count; i++)
         jx_buffer_printf(&names, "%s%s", i ? ", " : "; there are ",
                          vars[i]->name);
     jx_fail(program->ctx, JX_E_USAGE, NULL, word,
-            "no input's shape has a variable of that name%s",
+            "no size has a variable of that name%s",
             jx_buffer_text(&names));
     jx_buffer_free(&names);
     return false;

@@ -266,11 +266,32 @@ static void refute(settler *s, jx_claim *claim, const question *q,
     claim->verdict = JX_REFUTED;
 }
 
-static void suggest(settler *s, jx_claim *claim, const jx_answer *answer)
+/* Where nobody knows, the statement itself can be declared, as JAX's
+ * documentation advises. */
+static bool itself(settler *s, const question *q, jx_constraint *to)
+{
+    jx_dims *dims = s->program->dims;
+
+    *to = (jx_constraint){q->lhs, q->relation, q->rhs};
+    if (q->divides)
+        *to = (jx_constraint){jx_dim_mod(dims, q->rhs, q->lhs), JX_REL_EQ,
+                              jx_dim_int(dims, 0)};
+    else if (q->relation == JX_REL_GT)
+        *to = (jx_constraint){q->lhs, JX_REL_GE,
+                              jx_dim_add(dims, q->rhs, jx_dim_int(dims, 1))};
+    return to->lhs && to->rhs;
+}
+
+static void suggest(settler *s, jx_claim *claim, const question *q,
+                    const jx_answer *answer)
 {
     const jx_constraint *settles =
         answer->nsuggestions ? &answer->suggestions[0] : NULL;
+    jx_constraint same;
     jx_buffer text = {0};
+
+    if (!settles && answer->truth == JX_UNKNOWN && itself(s, q, &same))
+        settles = &same;
 
     if (claim->verdict == JX_PROVED)
         return;
@@ -354,7 +375,7 @@ static void settle(settler *s, jx_claim *claim)
     case JX_UNKNOWN: break;
     }
     if (q.scope != all_scopes(s))
-        suggest(s, claim, answer);
+        suggest(s, claim, &q, answer);
     doubt(claim);
 }
 

@@ -354,13 +354,17 @@ static outcome judge(const solving *s, const jx_scope_constraint *c)
     return jx_scope_holds(c, a, b) ? HOLDS : BROKEN;
 }
 
-/* The first constraint that does not hold, or NULL. */
+/* The first constraint that does not hold, or NULL.  What JAX derives holds
+ * where that holds from which it is derived. */
 static const jx_scope_constraint *broken(const solving *s)
 {
-    for (int i = 0; i < s->program->nscopes; i++)
-        for (int k = 0; k < s->program->scopes[i].nconstraints; k++)
-            if (judge(s, &s->program->scopes[i].constraints[k]) == BROKEN)
-                return &s->program->scopes[i].constraints[k];
+    for (int i = 0; i < s->program->nscopes; i++) {
+        const jx_scope *scope = &s->program->scopes[i];
+        for (int k = 0; k < scope->nconstraints; k++)
+            if (judge(s, &scope->constraints[k]) == BROKEN &&
+                !jx_scope_is_derived(scope, k))
+                return &scope->constraints[k];
+    }
     return NULL;
 }
 

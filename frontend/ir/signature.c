@@ -114,14 +114,16 @@ static int by_name(const void *a_, const void *b_)
     return c ? c : (a->scope > b->scope) - (a->scope < b->scope);
 }
 
-const jx_dim_atom *const *jx_input_vars(const jx_program *program, int *count)
+/* The variables of the entry's values from `first` to before `end`. */
+static const jx_dim_atom *const *vars_of(const jx_program *program, int first,
+                                         int end, int *count)
 {
     JX_VEC(const jx_dim_atom *) found = {0};
     size_t kept = 0;
 
     *count = 0;
-    for (int i = 0; i < program->entry.jaxpr->nins; i++) {
-        const jx_aval *aval = jx_input_aval(program, i);
+    for (int i = first; i < end; i++) {
+        const jx_aval *aval = program->entry.jaxpr->vars[i]->aval;
         for (int k = 0; aval->kind == JX_AVAL_ARRAY && k < aval->rank; k++) {
             int n = 0;
             const jx_dim_atom *const *vars =
@@ -140,4 +142,18 @@ const jx_dim_atom *const *jx_input_vars(const jx_program *program, int *count)
             found.at[kept++] = found.at[i];
     *count = (int)kept;
     return found.at;
+}
+
+const jx_dim_atom *const *jx_input_vars(const jx_program *program, int *count)
+{
+    const jx_jaxpr *entry = program->entry.jaxpr;
+
+    return vars_of(program, entry->nconsts, entry->nconsts + entry->nins,
+                   count);
+}
+
+const jx_dim_atom *const *jx_program_vars(const jx_program *program,
+                                          int *count)
+{
+    return vars_of(program, 0, program->entry.jaxpr->nvars, count);
 }

@@ -21,5 +21,8 @@ void jx_signature_with(const jx_program *program, int nvars,
 /* The variables of all input sizes, by name and scope; in the program's arena.
  * NULL without memory. */
 const jx_dim_atom *const *jx_input_vars(const jx_program *program, int *count);
+/* The same of all values of the entry. */
+const jx_dim_atom *const *jx_program_vars(const jx_program *program,
+                                          int *count);
 
 #endif
