@@ -21,7 +21,7 @@ enum {
     MANY_POINTS = 5000,
     FEW_STEPS = 400,
     MANY_STEPS = 5000,
-    RLIMIT = 250000,
+    RLIMIT = 200000, /* of Z3's units: some 0.2 s at most */
     VERIFIED_POINTS = 400,
     SCENE_HYPS = 24, /* what the decider takes, with room for its own */
 };

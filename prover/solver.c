@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    PROCESSOR_SECONDS = 5,
+    PROCESSOR_MILLISECONDS = 800, /* a few times what the units come to */
     SILENT_SECONDS = 5, /* neither answers nor uses the processor */
     MAX_STRIKES = 3,    /* failures in a row */
     MAX_LINE = 1 << 20,
@@ -212,6 +212,7 @@ typedef struct patience {
     clockid_t clock;
     double used;  /* processor seconds of the process, when we last looked */
     double limit; /* of them */
+    int silent;   /* seconds in a row without any */
 } patience;
 
 static double seconds_of(clockid_t clock)
@@ -229,7 +230,7 @@ static patience new_patience(const jx_solver *s)
     if (clock_getcpuclockid(s->pid, &p.clock))
         p.clock = CLOCK_MONOTONIC; /* gone, or no such clock here */
     p.used = seconds_of(p.clock);
-    p.limit = p.used + PROCESSOR_SECONDS + 2;
+    p.limit = p.used + 1 + PROCESSOR_MILLISECONDS / 1000.;
     return p;
 }
 
@@ -245,7 +246,7 @@ static bool await(jx_solver *s, short events, patience *p)
 {
     for (;;) {
         struct pollfd at = {.fd = s->socket, .events = events};
-        int n = poll(&at, 1, SILENT_SECONDS * 1000);
+        int n = poll(&at, 1, 1000);
         double used;
 
         if (n > 0)
@@ -255,7 +256,8 @@ static bool await(jx_solver *s, short events, patience *p)
         if (n < 0)
             continue;
         used = seconds_of(p->clock);
-        if (used < 0 || used - p->used < 0.001)
+        p->silent = used - p->used < 0.001 ? p->silent + 1 : 0;
+        if (used < 0 || p->silent == SILENT_SECONDS)
             return fail(s, "it does not answer");
         if (used > p->limit)
             return fail(s, "killed (out of processor time)");
@@ -371,7 +373,7 @@ static bool start(jx_solver *s)
 /* What ended it, once it has. */
 static void explain(const jx_solver *s, int status, jx_buffer *to)
 {
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
         jx_buffer_puts(to, "killed (out of processor time)");
     else if (s->how == it_ended && WIFSIGNALED(status))
         jx_buffer_printf(to, "killed (by signal %d)", WTERMSIG(status));
@@ -405,7 +407,7 @@ static bool ask(jx_solver *s, const char *script, long rlimit, jx_buffer *line)
     bool ok;
 
     jx_buffer_printf(&request, "check %ld %d %zu\n%s", rlimit,
-                     PROCESSOR_SECONDS, strlen(script), script);
+                     PROCESSOR_MILLISECONDS, strlen(script), script);
     ok = (jx_buffer_ok(&request) || fail(s, "out of memory")) &&
          write_all(s, request.text, request.length, &p) &&
          read_line(s, line, &p);

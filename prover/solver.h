@@ -13,7 +13,7 @@
  * uses no processor time for SILENT_SECONDS will not answer any more; one that
  * failed three times in a row is not started again.
  *
- * A request is "check RLIMIT SECONDS LENGTH\n" and LENGTH bytes of SMT-LIB 2
+ * A request is "check RLIMIT MILLISECONDS LENGTH\n" and LENGTH bytes of SMT-LIB 2
  * without (check-sat); the reply one line: "sat" followed by " name=value" for
  * each constant, "unsat", or "unknown " and a reason.  Before the first request
  * it says "jaxvet-solver VERSION". */

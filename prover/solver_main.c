@@ -6,21 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 
 enum { MAX_SCRIPT = 64 << 20, MAX_MEMORY_GB = 4 };
 
-/* Past this much more processor time the system ends us: the client sees the
- * end of the stream and says "killed". */
-static void allow_seconds(unsigned seconds)
+/* Past this much more processor time SIGPROF ends us: the client sees the end
+ * of the stream and says "killed".  0: no limit any more. */
+static void allow_milliseconds(unsigned milliseconds)
 {
-    struct rusage used;
-    struct rlimit limit;
+    struct itimerval limit = {
+        .it_value = {.tv_sec = milliseconds / 1000,
+                     .tv_usec = milliseconds % 1000 * 1000}};
 
-    getrusage(RUSAGE_SELF, &used);
-    limit.rlim_cur = (rlim_t)used.ru_utime.tv_sec +
-                     (rlim_t)used.ru_stime.tv_sec + seconds + 1;
-    limit.rlim_max = RLIM_INFINITY;
-    setrlimit(RLIMIT_CPU, &limit);
+    setitimer(ITIMER_PROF, &limit, NULL);
 }
 
 /* ASan reserves far more address space than it uses. */
@@ -58,20 +56,21 @@ static void reply(jx_buffer *line)
 int main(void)
 {
     jx_buffer line = {0};
-    unsigned rlimit, seconds;
+    unsigned rlimit, milliseconds;
     size_t length;
 
     limit_memory();
     jx_buffer_puts(&line, "jaxvet-solver ");
     jx_z3_version(&line);
     reply(&line);
-    while (scanf("check %u %u %zu", &rlimit, &seconds, &length) == 3) {
+    while (scanf("check %u %u %zu", &rlimit, &milliseconds, &length) == 3) {
         char *script;
 
         if (getchar() != '\n' || !(script = read_script(length)))
             return 1;
-        allow_seconds(seconds);
+        allow_milliseconds(milliseconds);
         jx_z3_check(script, rlimit, &line);
+        allow_milliseconds(0);
         free(script);
         reply(&line);
     }

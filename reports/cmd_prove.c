@@ -363,7 +363,8 @@ static int one_line(const settings *s, jx_solver *solver, const char *line,
         t.id = "null";
         refuse(&t, "line", NULL, at + 1, expected);
     } else if (!jx_json_read(t.ctx, NULL, line, length, &object)) {
-        refuse(&t, "line", NULL, 0, t.ctx->error.message);
+        /* The scan found no fault: a number, a text. */
+        refuse(&t, "line", NULL, 0, "an object {\"lhs\":…,\"op\":…,\"rhs\":…}");
     } else {
         read_object(&t, object);
     }

@@ -29,7 +29,7 @@ BUILD = ROOT / os.environ.get('BUILD', 'build')
 JAXVET = os.environ.get('JAXVET', str(BUILD / 'jaxvet'))
 HELPERS = [BUILD / 'jaxvet-solver', ROOT / 'build' / 'z3-new' / 'jaxvet-solver']
 OPPOSITE = {'==': '!=', '!=': '==', '>=': '<', '<': '>=', '<=': '>', '>': '<='}
-RLIMIT, SECONDS = 250000, 5
+RLIMIT, MILLISECONDS = 200000, 800  # as prover.c and solver.c have it
 
 
 def questions(limit):
@@ -85,7 +85,7 @@ class Helper:
         body = ''.join(line + '\n' for line in script.splitlines()
                        if not line.startswith(('(check-sat)', '(set-logic')))
         data = body.encode()
-        self.child.stdin.write(b'check %d %d %d\n' % (RLIMIT, SECONDS, len(data)) + data)
+        self.child.stdin.write(b'check %d %d %d\n' % (RLIMIT, MILLISECONDS, len(data)) + data)
         self.child.stdin.flush()
         reply = self.child.stdout.readline().decode()
         if not reply:

@@ -1,9 +1,12 @@
 /* test_prove_random.c - random small questions against exhaustive evaluation.
  *
  * A `true` or `false` must hold on all of a box and at points far out, a
- * witness must be one, and a contradiction must have no assignment there.
- * JX_RANDOM_QUESTIONS says how many (make prove-random: 10^6), JX_RANDOM_SEED
- * which. */
+ * witness must be one, and a contradiction must have no assignment there.  A
+ * core must contradict itself and each part of it must not; a suggestion must
+ * suffice, and a bound be the least that does.  The same question in other
+ * words, with other names or more constraints must not get an answer that does
+ * not fit.  JX_RANDOM_QUESTIONS says how many (make prove-random: 10^6),
+ * JX_RANDOM_SEED which. */
 #include "prover/prover.h"
 #include "prover/solver.h"
 
@@ -18,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { VARS = 3, MAX_CONSTRAINTS = 3 };
+enum { VARS = 4, MAX_CONSTRAINTS = 4 };
 
 typedef struct generator {
     jx_dims *in;
@@ -32,18 +35,25 @@ static unsigned next(generator *g, unsigned below)
     return (unsigned)(g->seed >> 33) % below;
 }
 
-/* Small, now and then one of those that people write. */
+/* Small, now and then one of those that people write, or near the ends of what
+ * fits in 32, 53 and 64 bits. */
 static const jx_dim *random_number(generator *g)
 {
-    static const int large[] = {12, 16, 24, 32, 64, 100, 128, 1000};
+    static const int64_t large[] = {12, 16, 24, 32, 64, 100, 128, 1000,
+                                    INT32_MAX, 1ll << 53, 1ll << 62,
+                                    INT64_MAX - 1};
+    unsigned what = next(g, 24);
 
-    return jx_dim_int(g->in, next(g, 12) ? (int64_t)next(g, 12) - 4
-                                         : large[next(g, 8)]);
+    if (what > 2)
+        return jx_dim_int(g->in, (int64_t)next(g, 12) - 4);
+    if (what)
+        return jx_dim_int(g->in, large[next(g, 8)]);
+    return jx_dim_int(g->in, large[next(g, 12)] + next(g, 3) - 1);
 }
 
 static const jx_dim *random_dim(generator *g, int depth)
 {
-    static const char *names[VARS] = {"a", "b", "c"};
+    static const char *names[VARS] = {"a", "b", "c", "d"};
     unsigned what = next(g, 20);
     const jx_dim *a, *b;
 
@@ -80,17 +90,93 @@ static jx_constraint random_constraint(generator *g, int depth)
     return c;
 }
 
+static const jx_dim *random_var(generator *g)
+{
+    static const char *names[VARS] = {"a", "b", "c", "d"};
+
+    return jx_dim_var(g->in, names[next(g, (unsigned)g->nvars)], 0);
+}
+
 /* Constraints like those that people write, and now and then any. */
 static jx_constraint random_assumption(generator *g)
 {
-    jx_constraint c = random_constraint(g, next(g, 4) ? 1 : 2);
+    const jx_dim *k = jx_dim_int(g->in, 2 + (int64_t)next(g, 3));
+    const jx_dim *zero = jx_dim_int(g->in, 0);
 
-    if (next(g, 3) == 0)
-        c = (jx_constraint){
-            jx_dim_mod(g->in, random_dim(g, 0),
-                       jx_dim_int(g->in, 2 + (int64_t)next(g, 3))),
-            JX_REL_EQ, jx_dim_int(g->in, 0)};
-    return c;
+    switch (next(g, 9)) {
+    case 0: case 1: case 2:
+        return (jx_constraint){jx_dim_mod(g->in, random_dim(g, 0), k),
+                               JX_REL_EQ, zero};
+    case 3: /* one size as another's multiple, or divisible by it */
+        return next(g, 2)
+                   ? (jx_constraint){random_var(g), JX_REL_EQ,
+                                     jx_dim_add(g->in,
+                                                jx_dim_mul(g->in, k,
+                                                           random_var(g)),
+                                                random_number(g))}
+                   : (jx_constraint){jx_dim_mod(g->in, random_var(g),
+                                                random_var(g)),
+                                     JX_REL_EQ, zero};
+    case 4: /* an order, a difference */
+        return (jx_constraint){random_var(g), JX_REL_GE,
+                               jx_dim_add(g->in, random_var(g),
+                                          jx_dim_int(g->in, next(g, 3)))};
+    case 5: /* a product */
+        return (jx_constraint){jx_dim_mul(g->in, random_var(g), random_var(g)),
+                               (jx_relation)next(g, 6), random_dim(g, 1)};
+    default: return random_constraint(g, next(g, 4) ? 1 : 2);
+    }
+}
+
+/* The same value in another form, as JAX's shape rules write it, or nearly. */
+static const jx_dim *other_form(generator *g, const jx_dim *x)
+{
+    jx_dims *in = g->in;
+    const jx_dim *k = jx_dim_int(in, 2 + (int64_t)next(g, 4));
+    const jx_dim *one = jx_dim_int(in, 1), *v = random_var(g);
+    const jx_dim *y = next(g, 2) ? v : k;
+
+    switch (next(g, 9)) {
+    case 0: /* k*(x//k) + x%k */
+        return jx_dim_add(in, jx_dim_mul(in, y, jx_dim_floordiv(in, x, y)),
+                          jx_dim_mod(in, x, y));
+    case 1: /* (x*y)//y */
+        return jx_dim_floordiv(in, jx_dim_mul(in, x, y), y);
+    case 2: /* max(x, y) + min(x, y) - y */
+        return jx_dim_sub(in, jx_dim_add(in, jx_dim_max(in, x, y),
+                                         jx_dim_min(in, x, y)), y);
+    case 3: /* -((-x)//1) */
+        return jx_dim_neg(in, jx_dim_floordiv(in, jx_dim_neg(in, x), one));
+    case 4: /* x//2 + (x+1)//2 */
+        return jx_dim_add(in, jx_dim_floordiv(in, x, jx_dim_int(in, 2)),
+                          jx_dim_floordiv(in, jx_dim_add(in, x, one),
+                                          jx_dim_int(in, 2)));
+    case 5: /* (-(-x*k))//k */
+        return jx_dim_floordiv(
+            in, jx_dim_neg(in, jx_dim_mul(in, jx_dim_neg(in, x), k)), k);
+    case 6: /* x%(y*k)//y and x//y%k are the same */
+        return jx_dim_sub(
+            in, jx_dim_add(in, x,
+                           jx_dim_floordiv(in, jx_dim_mod(in, x,
+                                                 jx_dim_mul(in, y, k)), y)),
+            jx_dim_mod(in, jx_dim_floordiv(in, x, y), k));
+    case 7: /* max(x - y, 0) + y, which is at least x */
+        return jx_dim_add(in, jx_dim_max(in, jx_dim_sub(in, x, y),
+                                         jx_dim_int(in, 0)), y);
+    default: /* one more: nearly */
+        return jx_dim_add(in, x, jx_dim_int(in, (int64_t)next(g, 3) - 1));
+    }
+}
+
+static jx_constraint random_question(generator *g)
+{
+    jx_constraint q = random_constraint(g, 1 + (int)next(g, 3));
+
+    if (next(g, 4) == 0) {
+        q.rhs = other_form(g, next(g, 3) ? q.lhs : other_form(g, q.lhs));
+        q.relation = next(g, 2) ? JX_REL_EQ : (jx_relation)next(g, 6);
+    }
+    return q;
 }
 
 typedef struct point {
@@ -141,9 +227,9 @@ static void fail_with(const jx_constraint *cs, int n, const jx_constraint *q,
     }
     jx_buffer_puts(&text, " |- ");
     jx_constraint_print(q, &text);
-    fail_msg("%s: %s by %s but %s at a=%d b=%d c=%d", jx_buffer_text(&text),
+    fail_msg("%s: %s by %s but %s at a=%ld b=%ld c=%ld d=%ld", jx_buffer_text(&text),
              jx_truth_text(a->truth), a->by ? a->by : "-", what,
-             (int)p->at[0], (int)p->at[1], (int)p->at[2]);
+             (long)p->at[0], (long)p->at[1], (long)p->at[2], (long)p->at[3]);
 }
 
 typedef struct box {
@@ -177,14 +263,20 @@ static void check_point(const box *x, point *p)
 
 static void check_box(const box *x, int nvars, int64_t size)
 {
-    point p;
+    long count = 1;
 
-    for (p.at[0] = x->base; p.at[0] < x->base + size; p.at[0]++)
-        for (p.at[1] = x->base;
-             p.at[1] < x->base + (nvars > 1 ? size : 1); p.at[1]++)
-            for (p.at[2] = x->base;
-                 p.at[2] < x->base + (nvars > 2 ? size : 1); p.at[2]++)
-                check_point(x, &p);
+    for (int i = 0; i < nvars; i++)
+        count *= size;
+    for (long n = 0; n < count; n++) {
+        point p;
+        long rest = n;
+
+        for (int i = 0; i < VARS; i++) {
+            p.at[i] = x->base + (i < nvars ? rest % size : 0);
+            rest /= size;
+        }
+        check_point(x, &p);
+    }
 }
 
 /* A box sees small values only. */
@@ -202,7 +294,7 @@ static void check_far_points(const box *x, generator *g)
 
 static void check_witness(const box *x, const jx_assignment *a, int expected)
 {
-    point p = {{x->base, x->base, x->base}};
+    point p = {{x->base, x->base, x->base, x->base}};
 
     for (int i = 0; i < a->count; i++) {
         p.at[a->at[i].var->name[0] - 'a'] = a->at[i].value;
@@ -213,9 +305,163 @@ static void check_witness(const box *x, const jx_assignment *a, int expected)
 }
 
 typedef struct tally {
-    long truths[5], asked;
+    long truths[5], cores, suggestions, bounds, variants;
     double slowest, seconds;
 } tally;
+
+/* -------------------------------------------------------------------------
+ * Cores, suggestions, other words
+ * ---------------------------------------------------------------------- */
+
+static jx_answer ask_anew(jx_ctx *ctx, jx_dims *in, const jx_constraint *cs,
+                          int n, int64_t base, const jx_constraint *q)
+{
+    jx_prover_options o = {.base = base, .base_is_set = true,
+                           .no_solver = true};
+    jx_prover *p = jx_prover_new(ctx, in, cs, n, &o);
+    jx_answer a = q ? jx_prove_compare(p, q->lhs, q->relation, q->rhs)
+                    : jx_prove_consistent(p);
+
+    jx_prover_free(p);
+    return a;
+}
+
+/* Without any one of its constraints the core allows something (what it says
+ * of itself is checked at every point). */
+static void check_core(const box *x, jx_ctx *ctx, generator *g, tally *t)
+{
+    if (!x->a->core_is_minimal)
+        return;
+    for (int i = 0; i < x->a->ncore; i++) {
+        jx_constraint rest[MAX_CONSTRAINTS];
+        int n = 0;
+
+        for (int j = 0; j < x->a->ncore; j++)
+            if (j != i)
+                rest[n++] = x->cs[x->a->core[j]];
+        jx_answer a = ask_anew(ctx, g->in, rest, n, x->base, NULL);
+        point p = {{x->base, x->base, x->base, x->base}};
+        for (int k = 0; k < a.when_true.count; k++)
+            p.at[a.when_true.at[k].var->name[0] - 'a'] =
+                a.when_true.at[k].value;
+        if (a.truth == JX_CONTRADICTION ||
+            (a.truth == JX_TRUE && !admits(rest, n, &p)))
+            fail_with(x->cs, x->n, x->q, x->a, &p, "the core is not minimal");
+        t->cores += a.truth == JX_TRUE;
+    }
+}
+
+static bool is_bound(const jx_constraint *c)
+{
+    const jx_dim_term *t = jx_dim_terms(c->lhs);
+    int64_t k;
+
+    return c->relation != JX_REL_EQ && jx_dim_nterms(c->lhs) == 1 &&
+           t->nfactors == 1 && t->coefficient == 1 &&
+           t->factors[0].power == 1 &&
+           t->factors[0].atom->kind == JX_ATOM_VAR &&
+           jx_dim_is_int(c->rhs, &k);
+}
+
+static void check_suggestions(const box *x, jx_ctx *ctx, generator *g, tally *t)
+{
+    for (int i = 0; i < x->a->nsuggestions; i++) {
+        const jx_constraint *c = &x->a->suggestions[i];
+        jx_constraint with[MAX_CONSTRAINTS + 1];
+        point p = {{0}};
+
+        memcpy(with, x->cs, (size_t)x->n * sizeof *with);
+        with[x->n] = *c;
+        jx_answer a = ask_anew(ctx, g->in, with, x->n + 1, x->base, x->q);
+        if (a.truth != JX_TRUE && a.truth != JX_UNKNOWN)
+            fail_with(with, x->n + 1, x->q, &a, &p, "it was suggested");
+        if (c->relation == JX_REL_NE || c->relation == JX_REL_GT ||
+            c->relation == JX_REL_LT)
+            fail_with(with, x->n + 1, x->q, &a, &p, "JAX has no such relation");
+        t->suggestions++;
+        if (!is_bound(c))
+            continue;
+        with[x->n].rhs = jx_dim_add(
+            g->in, c->rhs, jx_dim_int(g->in, c->relation == JX_REL_GE ? -1 : 1));
+        a = ask_anew(ctx, g->in, with, x->n + 1, x->base, x->q);
+        /* Weaker only if it allows the one value more. */
+        with[x->n].relation = JX_REL_EQ;
+        if (a.truth == JX_TRUE &&
+            ask_anew(ctx, g->in, with, x->n + 1, x->base, NULL).truth !=
+                JX_CONTRADICTION)
+            fail_with(with, x->n + 1, x->q, &a, &p, "this and beyond would do");
+        t->bounds++;
+    }
+}
+
+/* b for a, c for b, ...: as another question of the same kind. */
+static bool turn(void *env, const jx_dim_atom *atom, const jx_dim **to)
+{
+    static const char *names[] = {"b", "c", "d", "a"};
+    generator *g = env;
+
+    if (atom->kind == JX_ATOM_VAR)
+        *to = jx_dim_var(g->in, names[atom->name[0] - 'a'], 0);
+    else
+        *to = jx_dim_literal(g->in, atom->kind,
+                             jx_dim_map(g->in, atom->a, turn, g),
+                             jx_dim_map(g->in, atom->b, turn, g));
+    return *to != NULL;
+}
+
+static jx_constraint turned(generator *g, const jx_constraint *c)
+{
+    return (jx_constraint){jx_dim_map(g->in, c->lhs, turn, g), c->relation,
+                           jx_dim_map(g->in, c->rhs, turn, g)};
+}
+
+static jx_relation opposite(jx_relation r)
+{
+    static const jx_relation of[] = {
+        [JX_REL_EQ] = JX_REL_NE, [JX_REL_NE] = JX_REL_EQ,
+        [JX_REL_GE] = JX_REL_LT, [JX_REL_LT] = JX_REL_GE,
+        [JX_REL_LE] = JX_REL_GT, [JX_REL_GT] = JX_REL_LE,
+    };
+
+    return of[r];
+}
+
+/* Both may be unknown; else they are the same. */
+static void expect_alike(const box *x, jx_truth other, const char *what)
+{
+    point p = {{0}};
+
+    if (other != JX_UNKNOWN && x->a->truth != JX_UNKNOWN &&
+        other != x->a->truth)
+        fail_with(x->cs, x->n, x->q, x->a, &p, what);
+}
+
+static void check_variants(const box *x, jx_ctx *ctx, generator *g, tally *t)
+{
+    jx_constraint cs[MAX_CONSTRAINTS + 1], q = turned(g, x->q);
+    jx_truth truth;
+
+    for (int i = 0; i < x->n; i++)
+        cs[i] = turned(g, &x->cs[x->n - 1 - i]);
+    if (q.lhs && q.rhs)
+        expect_alike(x, ask_anew(ctx, g->in, cs, x->n, x->base, &q).truth,
+                     "other names and order");
+    q = *x->q;
+    q.relation = opposite(q.relation);
+    truth = ask_anew(ctx, g->in, x->cs, x->n, x->base, &q).truth;
+    expect_alike(x, truth == JX_TRUE    ? JX_FALSE
+                    : truth == JX_FALSE ? JX_TRUE
+                                        : truth,
+                 "its negation");
+    memcpy(cs, x->cs, (size_t)x->n * sizeof *cs);
+    cs[x->n] = random_assumption(g);
+    if (!cs[x->n].lhs || !cs[x->n].rhs)
+        return;
+    truth = ask_anew(ctx, g->in, cs, x->n + 1, x->base, x->q).truth;
+    if (truth != JX_CONTRADICTION && x->a->truth != JX_DEPENDS)
+        expect_alike(x, truth, "one more constraint");
+    t->variants++;
+}
 
 static void one_question(uint64_t seed, jx_solver *solver, tally *t)
 {
@@ -231,10 +477,17 @@ static void one_question(uint64_t seed, jx_solver *solver, tally *t)
     o.base = next(&g, 4) ? 1 : (int64_t)next(&g, 3) - 1;
     o.suggest = !next(&g, 4);
     g.nvars = 1 + (int)next(&g, VARS);
-    size = g.nvars == 1 ? 60 : g.nvars == 2 ? 14 : 7;
+    size = g.nvars == 1 ? 60 : g.nvars == 2 ? 14 : g.nvars == 3 ? 7 : 5;
     while (n < MAX_CONSTRAINTS && !next(&g, 2))
         cs[n++] = random_assumption(&g);
-    jx_constraint q = random_constraint(&g, 1 + (int)next(&g, 3));
+    jx_constraint q = random_question(&g);
+    bool fits = q.lhs && q.rhs;
+    for (int i = 0; i < n; i++)
+        fits = fits && cs[i].lhs && cs[i].rhs;
+    if (!fits) { /* a number left 128 bits */
+        jx_ctx_free(ctx);
+        return;
+    }
 
     clock_gettime(CLOCK_MONOTONIC, &before);
     jx_prover *p = jx_prover_new(ctx, g.in, cs, n, &o);
@@ -271,6 +524,10 @@ static void one_question(uint64_t seed, jx_solver *solver, tally *t)
         check_witness(&x, &a.when_false, 0);
     if (a.truth == JX_UNKNOWN)
         assert_non_null(a.why);
+    check_core(&x, ctx, &g, t);
+    check_suggestions(&x, ctx, &g, t);
+    if (!next(&g, 8))
+        check_variants(&x, ctx, &g, t);
     jx_prover_free(p);
     jx_ctx_free(ctx);
 }
@@ -289,10 +546,13 @@ static void run(long count, jx_solver *solver, uint64_t seed)
     for (long i = 0; i < count; i++)
         one_question(seed + (uint64_t)i * 0x9e3779b97f4a7c15u, solver, &t);
     print_message("%ld questions in %.1f s (slowest %.3f s): %ld true, "
-                  "%ld false, %ld depend, %ld contradictions, %ld unknown\n",
+                  "%ld false, %ld depend, %ld contradictions, %ld unknown; "
+                  "%ld parts of cores, %ld suggestions (%ld least bounds), "
+                  "%ld in other words\n",
                   count, t.seconds, t.slowest, t.truths[JX_TRUE],
                   t.truths[JX_FALSE], t.truths[JX_DEPENDS],
-                  t.truths[JX_CONTRADICTION], t.truths[JX_UNKNOWN]);
+                  t.truths[JX_CONTRADICTION], t.truths[JX_UNKNOWN], t.cores,
+                  t.suggestions, t.bounds, t.variants);
     /* Nearly all must be settled, or the test tests nothing. */
     assert_true(t.truths[JX_UNKNOWN] * 20 <= count);
 }

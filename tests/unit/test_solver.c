@@ -215,6 +215,34 @@ static void a_model_is_evaluated(void **state)
     }
 }
 
+static void one_that_computes_for_ever_is_killed(void **state)
+{
+    const place *p = *state;
+    jx_solver *solver;
+    asked q;
+
+    write_helper(p, GREET TAKE "while :; do :; done\n");
+    solver = jx_solver_new(p->script);
+    q = ask(hard, solver);
+    expect_why(&q, "processor time");
+    done(&q);
+    jx_solver_free(solver);
+}
+
+/* 4.8.12 overruns its own limit with this one, now and then. */
+static void a_question_has_only_so_much_processor_time(void **state)
+{
+    jx_solver *solver = jx_solver_new(NULL);
+    double start = now();
+    asked q = ask("a*a*a + b*b*b != c*c*c", solver);
+    (void)state;
+
+    assert_true(q.answer.truth == JX_UNKNOWN || q.answer.truth == JX_TRUE);
+    assert_true(now() - start < 30);
+    done(&q);
+    jx_solver_free(solver);
+}
+
 static void one_that_is_silent_is_not_waited_for(void **state)
 {
     const place *p = *state;
@@ -324,6 +352,8 @@ int main(void)
         cmocka_unit_test(one_that_dies_over_a_question_gives_its_signal),
         cmocka_unit_test(one_that_talks_nonsense_is_not_believed),
         cmocka_unit_test(a_model_is_evaluated),
+        cmocka_unit_test(one_that_computes_for_ever_is_killed),
+        cmocka_unit_test(a_question_has_only_so_much_processor_time),
         cmocka_unit_test(one_that_is_silent_is_not_waited_for),
         cmocka_unit_test(what_a_dead_helper_left_open_is_asked_again),
         cmocka_unit_test(the_state_of_the_constraints_is_asked_again_too),
