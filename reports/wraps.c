@@ -21,6 +21,9 @@ typedef struct condition {
     jx_int most;
     int scope;
     bool reached;
+    int covered;    /* 1 + the condition that says more; 0: none does */
+    jx_truth truth; /* of one that none covers: JX_TRUE, if it always holds */
+    const char *by;
 } condition;
 
 typedef struct region {
@@ -29,7 +32,8 @@ typedef struct region {
     jx_dims *dims;
     jx_ctx *ctx;
     const jx_settle_options *options;
-    JX_VEC(condition) left; /* conditions that nothing proves */
+    condition *all;         /* by bound */
+    JX_VEC(condition) left; /* those that nothing covers or proves */
 } region;
 
 /* -- one condition ------------------------------------------------------- */
@@ -126,29 +130,80 @@ static int64_t largest_value(const region *r, const jx_dim *dim, jx_int most)
     return low;
 }
 
+/* dim + k <= most, with a number k: dim <= most - k. */
+static bool without_constant(const region *r, condition *c)
+{
+    int n = jx_dim_nterms(c->dim);
+    const jx_dim_term *last = jx_dim_terms(c->dim) + n - 1;
+    const jx_dim *dim;
+    jx_int most;
+
+    if (!n || last->nfactors ||
+        __builtin_sub_overflow(c->most, last->coefficient, &most) ||
+        !(dim = jx_dim_sub(r->dims, c->dim,
+                           jx_dim_wide(r->dims, last->coefficient))))
+        return false;
+    c->dim = dim;
+    c->most = most;
+    return true;
+}
+
+/* k*dim <= most: dim <= floordiv(most, k). */
+static bool without_factor(const region *r, condition *c)
+{
+    jx_int divisor = 0, most, rest;
+    const jx_dim *dim;
+
+    for (int i = 0; i < jx_dim_nterms(c->dim); i++)
+        divisor = common_divisor(divisor, jx_dim_terms(c->dim)[i].coefficient);
+    if (divisor <= 1 || !jx_int_floordiv(c->most, divisor, &most, &rest) ||
+        !(dim = jx_dim_divide_exactly(r->dims, c->dim,
+                                      jx_dim_wide(r->dims, divisor))))
+        return false;
+    c->dim = dim;
+    c->most = most;
+    return true;
+}
+
+/* floordiv(dim, k) <= most with k > 0: dim <= k*most + k - 1; and
+ * floordiv(dim, k) >= -most: dim >= -k*most. */
+static bool without_quotient(const region *r, condition *c)
+{
+    const jx_dim_term *term = jx_dim_terms(c->dim);
+    const jx_dim_atom *atom;
+    const jx_dim *dim;
+    jx_int divisor, most;
+
+    if (jx_dim_nterms(c->dim) != 1 || term->nfactors != 1 ||
+        term->factors->power != 1 ||
+        (term->coefficient != 1 && term->coefficient != -1))
+        return false;
+    atom = term->factors->atom;
+    if (atom->kind != JX_ATOM_FLOORDIV || !jx_dim_is_wide(atom->b, &divisor) ||
+        divisor <= 0 || __builtin_mul_overflow(c->most, divisor, &most) ||
+        (term->coefficient > 0 &&
+         __builtin_add_overflow(most, divisor - 1, &most)))
+        return false;
+    dim = term->coefficient > 0 ? atom->a : jx_dim_neg(r->dims, atom->a);
+    if (!dim)
+        return false;
+    c->dim = dim;
+    c->most = most;
+    return true;
+}
+
+/* Each step leaves something smaller that says the same. */
 static condition normal(const region *r, const jx_size_bound *bound)
 {
-    condition c = {bound->dim, bound->most, bound->scope, bound->reached};
-    int n = jx_dim_nterms(c.dim);
-    const jx_dim_term *terms = jx_dim_terms(c.dim);
-    jx_int divisor = 0, rest;
-    const jx_dim *dim;
+    condition c = {.dim = bound->dim,
+                   .most = bound->most,
+                   .scope = bound->scope,
+                   .reached = bound->reached};
     const jx_dim_atom *var;
 
-    if (n && !terms[n - 1].nfactors &&
-        !__builtin_sub_overflow(c.most, terms[n - 1].coefficient, &rest) &&
-        (dim = jx_dim_sub(r->dims, c.dim,
-                          jx_dim_wide(r->dims, terms[n - 1].coefficient)))) {
-        c.dim = dim;
-        c.most = rest;
-    }
-    for (int i = 0; i < jx_dim_nterms(c.dim); i++)
-        divisor = common_divisor(divisor, jx_dim_terms(c.dim)[i].coefficient);
-    dim = divisor > 1 ? jx_dim_divide_exactly(r->dims, c.dim,
-                                              jx_dim_wide(r->dims, divisor))
-                      : NULL;
-    if (dim && jx_int_floordiv(c.most, divisor, &c.most, &rest))
-        c.dim = dim;
+    while (without_constant(r, &c) || without_factor(r, &c) ||
+           without_quotient(r, &c))
+        ;
     var = growing(r, c.dim);
     if (var) {
         c.most = largest_value(r, c.dim, c.most);
@@ -244,10 +299,37 @@ static bool breaks(trial *t, const jx_size_bound *bound)
            value > bound->most;
 }
 
+/* The place of a variable that stands alone, or NULL. */
+static jx_binding *place_of(trial *t, const jx_dim *dim)
+{
+    const jx_dim_term *term = jx_dim_terms(dim);
+
+    if (jx_dim_nterms(dim) != 1 || term->coefficient != 1 ||
+        term->nfactors != 1 || term->factors->power != 1)
+        return NULL;
+    for (int i = 0; i < t->count; i++)
+        if (t->at[i].var == term->factors->atom)
+            return &t->at[i];
+    return NULL;
+}
+
+/* What `b == 2*t` says of b. */
+static void follow_equalities(trial *t)
+{
+    for (int i = 0; t->scope && i < t->scope->nconstraints; i++) {
+        const jx_scope_constraint *c = &t->scope->constraints[i];
+        jx_binding *place = c->equal ? place_of(t, c->lhs) : NULL;
+        int64_t value;
+        if (place && jx_dim_eval(c->rhs, of_trial, t, &value))
+            place->value = value;
+    }
+}
+
 static void set_all(trial *t, int64_t size)
 {
     for (int i = 0; i < t->count; i++)
         t->at[i].value = size;
+    follow_equalities(t);
 }
 
 /* Each variable in turn as large as the constraints let it be. */
@@ -268,10 +350,13 @@ static void climb(trial *t, int64_t cap)
         bool found = false;
         for (int64_t size = cap; size > before && !found; size /= 2) {
             t->at[i].value = size;
+            follow_equalities(t);
             found = is_admissible(t);
         }
-        if (!found)
+        if (!found) {
             t->at[i].value = before;
+            follow_equalities(t);
+        }
     }
 }
 
@@ -401,29 +486,6 @@ static void settle_claim(region *r, const jx_size_bound *bound, trial *t)
             answer.why ? answer.why : "no sizes at which it wraps were found";
 }
 
-static bool settle(region *r, jx_size_bound *bound)
-{
-    trial t = new_trial(r, bound);
-    condition c = normal(r, bound);
-    jx_answer answer = {0};
-
-    if (!try_sizes(&t, bound, JX_LARGEST_SIZE))
-        answer = ask(r, &t, JX_LARGEST_SIZE, bound, r->options->no_solver);
-    if (answer.truth == JX_TRUE || answer.truth == JX_CONTRADICTION) {
-        if (bound->claim) {
-            bound->claim->verdict =
-                answer.truth == JX_TRUE ? JX_PROVED : JX_UNDECIDED;
-            bound->claim->evidence.by = answer.by;
-            bound->claim->evidence.why = "the constraints allow no sizes";
-        }
-        return true;
-    }
-    JX_PUSH(r->ctx->arena, &r->left, c);
-    if (bound->claim)
-        settle_claim(r, bound, &t);
-    return jx_ok(r->ctx);
-}
-
 /* -- few conditions ------------------------------------------------------ */
 
 static void drop(region *r, size_t at)
@@ -458,11 +520,11 @@ static bool covers(region *r, const condition *a, const condition *b,
     return ask(r, &t, JX_LARGEST_SIZE, &question, true).truth == JX_TRUE;
 }
 
-static void drop_covered(region *r, bool asking)
+static void drop_covered(region *r)
 {
     for (size_t b = r->left.count; b-- > 0;)
         for (size_t a = 0; a < r->left.count; a++)
-            if (a != b && covers(r, &r->left.at[a], &r->left.at[b], asking)) {
+            if (a != b && covers(r, &r->left.at[a], &r->left.at[b], true)) {
                 drop(r, b);
                 break;
             }
@@ -490,30 +552,106 @@ static void drop_implied(region *r)
     }
 }
 
-/* Equal ones, and weaker ones in the same words. */
-static void drop_repeated(region *r)
+/* -- all conditions ------------------------------------------------------ */
+
+/* The conditions that no other one covers, as far as is seen at a glance. */
+typedef struct summits {
+    int count, at[MOST_PAIRS];
+} summits;
+
+/* Finds its place among the others, which it may cover. */
+static void place_condition(region *r, summits *s, int index)
 {
-    for (size_t i = 0; i < r->left.count; i++)
-        for (size_t k = r->left.count; k-- > i + 1;)
-            if (r->left.at[i].dim == r->left.at[k].dim) {
-                if (r->left.at[k].most < r->left.at[i].most)
-                    r->left.at[i].most = r->left.at[k].most;
-                drop(r, k);
-            }
+    condition *c = &r->all[index];
+    int kept = 0;
+
+    for (int i = 0; i < s->count; i++)
+        if (covers(r, &r->all[s->at[i]], c, false)) {
+            c->covered = 1 + s->at[i];
+            return;
+        }
+    for (int i = 0; i < s->count; i++) {
+        if (covers(r, c, &r->all[s->at[i]], false))
+            r->all[s->at[i]].covered = 1 + index;
+        else
+            s->at[kept++] = s->at[i];
+    }
+    s->count = kept;
+    if (s->count < MOST_PAIRS)
+        s->at[s->count++] = index;
+}
+
+static const condition *summit_of(const region *r, size_t index)
+{
+    while (r->all[index].covered)
+        index = (size_t)r->all[index].covered - 1;
+    return &r->all[index];
+}
+
+/* Whether the condition holds for all sizes that the constraints allow. */
+static void decide(region *r, condition *c)
+{
+    jx_size_bound question = {
+        .dim = c->dim, .most = c->most, .scope = c->scope};
+    trial t = new_trial(r, &question);
+    jx_answer answer = {0};
+
+    if (!try_sizes(&t, &question, JX_LARGEST_SIZE))
+        answer = ask(r, &t, JX_LARGEST_SIZE, &question, r->options->no_solver);
+    c->truth = answer.truth;
+    c->by = answer.by;
+    if (c->truth != JX_TRUE && c->truth != JX_CONTRADICTION)
+        JX_PUSH(r->ctx->arena, &r->left, *c);
+}
+
+static bool decide_all(region *r)
+{
+    size_t count = r->to->bounds.count;
+    summits s = {0};
+
+    r->all = JX_NEW_ARRAY(r->ctx->arena, count, condition);
+    if (!r->all)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        r->all[i] = normal(r, &r->to->bounds.at[i]);
+    for (size_t i = 0; i < count; i++)
+        place_condition(r, &s, (int)i);
+    for (size_t i = 0; i < count; i++)
+        if (!r->all[i].covered)
+            decide(r, &r->all[i]);
+    return jx_ok(r->ctx);
 }
 
 /* What keeps a finding's bound: the condition that covers it, if one does. */
-static void say_safe(region *r, const jx_size_bound *bound)
+static const char *safe_for(region *r, const condition *own)
 {
-    condition own = normal(r, bound);
-    const condition *safe = &own;
+    const condition *safe = own;
 
-    if (!bound->claim || bound->claim->verdict != JX_REFUTED)
-        return;
-    for (size_t i = 0; i < r->left.count && safe == &own; i++)
-        if (covers(r, &r->left.at[i], &own, r->left.count <= MOST_ASKED))
+    for (size_t i = 0; i < r->left.count && safe == own; i++)
+        if (covers(r, &r->left.at[i], own, r->left.count <= MOST_ASKED))
             safe = &r->left.at[i];
-    bound->claim->evidence.safe = text_of(r, safe);
+    return text_of(r, safe);
+}
+
+static void settle(region *r, size_t index)
+{
+    const jx_size_bound *bound = &r->to->bounds.at[index];
+    const condition *summit = summit_of(r, index);
+    jx_claim *claim = bound->claim;
+
+    if (!claim)
+        return;
+    claim->evidence.by = summit->by;
+    if (summit->truth == JX_TRUE) {
+        claim->verdict = JX_PROVED;
+    } else if (summit->truth == JX_CONTRADICTION) {
+        claim->evidence.why = "the constraints allow no sizes";
+    } else {
+        trial t = new_trial(r, bound);
+        settle_claim(r, bound, &t);
+        if (claim->verdict == JX_REFUTED)
+            claim->evidence.safe = safe_for(r, &r->all[index]);
+    }
 }
 
 static bool say(region *r)
@@ -550,15 +688,13 @@ bool jx_settle_wraps(jx_analysis *analysis, const jx_settle_options *options)
                 .ctx = analysis->program->ctx,
                 .options = options};
 
-    for (size_t i = 0; i < analysis->bounds.count; i++)
-        if (!settle(&r, &analysis->bounds.at[i]))
-            return false;
-    drop_repeated(&r);
-    if (r.left.count <= MOST_PAIRS)
-        drop_covered(&r, r.left.count <= MOST_ASKED);
-    if (r.left.count <= MOST_ASKED)
+    if (!decide_all(&r))
+        return false;
+    if (r.left.count <= MOST_ASKED) {
+        drop_covered(&r);
         drop_implied(&r);
+    }
     for (size_t i = 0; i < analysis->bounds.count; i++)
-        say_safe(&r, &analysis->bounds.at[i]);
+        settle(&r, i);
     return !r.left.count || say(&r);
 }
