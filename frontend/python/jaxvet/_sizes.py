@@ -46,7 +46,8 @@ def _checked(names, scope, sizes) -> dict:
 
 def choose(names, scope, questions, wanted) -> list:
     """Assignments of numbers to the size variables, as dictionaries."""
-    questions = questions[:QUESTIONS]
+    questions = [question for question in questions
+                 if _is_about(scope, question)][:QUESTIONS]
     some = _allowed(names, scope, _candidates(names, scope, questions))
     if len(some) < COUNT:  # the constraints are no simple ones
         some += [row for row in _allowed(names, scope, _witnesses(
@@ -63,6 +64,13 @@ def choose(names, scope, questions, wanted) -> list:
         chosen.append(best[0])
         seen |= best[1]
     return [dict(zip(names, row)) for row in sorted(chosen)]
+
+
+def _is_about(scope, question) -> bool:
+    """Not about the sizes of an exported function that the program calls."""
+    left, _, right = question
+    return all(dim.scope is scope for dim in (left, right)
+               if isinstance(dim, _compat.DimExpr))
 
 
 def _allowed(names, scope, some) -> list:
