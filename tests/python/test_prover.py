@@ -248,6 +248,43 @@ def test_contradictory_constraints_leave_it_to_jax():
     assert log.answers[0].proof['core'] == ['2*a == 2*b + 1']
 
 
+def test_what_is_not_decided_is_left_to_jax(monkeypatch):
+    monkeypatch.setenv('JAXVET_SOLVER', '/nonexistent')
+    n, m, k = dims('n, m, k')
+    cubes = n * n * n + m * m * m
+    with jaxvet.prover() as log:
+        assert cubes != 10007 * k and 10007 * k != cubes
+        square = (cubes - 10007 * k) * (cubes - 10007 * k)
+        with pytest.raises(_compat.Inconclusive) as caught:
+            square >= 1
+    assert type(caught.value) is _compat.Inconclusive  # JAX's own
+    assert [(answer.verdict, answer.by) for answer in log.answers
+            if answer.told is None] == [('unknown', 'JAX')]
+    assert 'no solver' in log.report()
+    with jaxvet.prover(strict=True), \
+            pytest.raises(jaxvet.SizeDependent) as caught:
+        cubes == 10007 * k
+    assert 'could not be decided' in caught.value.__notes__[0]
+
+
+def test_a_number_that_is_too_large_is_left_to_jax():
+    n, = dims('n')
+    with jaxvet.prover() as log:
+        assert n != 10 ** 40
+        with pytest.raises(_compat.Inconclusive):
+            n >= 10 ** 40
+    assert log.report()
+
+
+def test_a_prover_without_its_library(monkeypatch):
+    from jaxvet import _native
+    monkeypatch.setattr(_native, '_found', lambda: None)
+    with pytest.raises(jaxvet.JaxvetError, match='libjaxvet.so'):
+        with jaxvet.prover():
+            pass
+    assert is_restored()
+
+
 def test_a_divisor_that_can_be_0_makes_no_equality():
     b, = dims('b')
     odd = ((b + 1) // 2 + b // 2 - 3) // (b - 3)
@@ -466,22 +503,33 @@ def test_check_and_dump_work_inside():
     assert log.answers
 
 
-# -- advice
+# -- advice, behind JAX and of the recorder alone
 
-def notes_of(fun, *specs):
-    with pytest.raises(Exception) as caught:
-        with jaxvet.prover():
-            exported(fun, *specs)
-    return '\n'.join(getattr(caught.value, '__notes__', ()))
+def within_the_prover(fun, *specs):
+    with jaxvet.prover():
+        exported(fun, *specs)
 
 
-def test_advice_for_builtin_max():
+def recorded(fun, *specs):
+    jaxvet.export(jax.jit(fun))(*specs)
+
+
+@pytest.fixture(params=[within_the_prover, recorded])
+def notes_of(request):
+    def notes(fun, *specs):
+        with pytest.raises(Exception) as caught:
+            request.param(fun, *specs)
+        return '\n'.join(getattr(caught.value, '__notes__', ()))
+    return notes
+
+
+def test_advice_for_builtin_max(notes_of):
     b, = dims('b')
     notes = notes_of(lambda x: x[:max(x.shape[0] - 4, 2)], spec(b))
     assert 'jax.core.max_dim' in notes
 
 
-def test_advice_for_a_choice():
+def test_advice_for_a_choice(notes_of):
     b, = dims('b')
 
     def f(x):
@@ -498,20 +546,20 @@ def test_advice_for_a_choice():
     assert 'write jax.core.min_dim(d, 8)' in notes_of(g, spec(b))
 
 
-def test_advice_for_int():
+def test_advice_for_int(notes_of):
     b, = dims('b')
     notes = notes_of(lambda x: x + (int(x.shape[0]) + 5), spec(b))
     assert 'write `d + 5`, not `int(d) + 5`' in notes
 
 
-def test_advice_for_a_division():
+def test_advice_for_a_division(notes_of):
     b, = dims('b')
     notes = notes_of(lambda x: x.reshape(2, -1), spec(b))
     assert "with the constraint 'mod(b, 2) == 0'" in notes
     assert 'write 2*b for b in the spec' in notes
 
 
-def test_advice_for_shapes_that_need_not_agree():
+def test_advice_for_shapes_that_need_not_agree(notes_of):
     v, = dims('v')
     notes = notes_of(lambda x, y: x + y, spec(v), spec(4))
     assert 'v == 4 is true for v = 4 and false for v = ' in notes
@@ -521,12 +569,13 @@ def my_top_k(k, x):
     return lax.top_k(x, k)[0]
 
 
-def test_advice_for_a_variable_that_no_argument_has():
+@pytest.mark.parametrize('export_of', [export.export, jaxvet.export])
+def test_advice_for_a_variable_that_no_argument_has(export_of):
     k, = dims('k', ('k <= 10',))
     x = np.arange(40, dtype=np.int32).reshape(4, 10)
     with pytest.raises(_compat.shape_poly.UnexpectedDimVar) as caught:
         with jaxvet.prover():
-            export.export(jax.jit(my_top_k, static_argnums=0))(k, x)
+            export_of(jax.jit(my_top_k, static_argnums=0))(k, x)
     notes = '\n'.join(caught.value.__notes__)
     assert 'jax.ShapeDtypeStruct((0, k), jnp.int32)' in notes
     assert 'def my_top_k_with_sizes(sizes, x):' in notes
@@ -544,7 +593,7 @@ def test_advice_for_a_variable_that_no_argument_has():
         np.testing.assert_array_equal(got, my_top_k(size, x))
 
 
-def test_advice_for_a_variable_that_can_not_be_solved():
+def test_advice_for_a_variable_that_can_not_be_solved(notes_of):
     a, = dims('a')
     notes = notes_of(lambda x: x.shape[0] + x, spec(a * a))
     assert 'a can\'t be computed' in notes and '(0, a)' in notes

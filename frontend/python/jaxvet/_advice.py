@@ -12,22 +12,30 @@ import linecache
 import re
 
 from . import _compat, _library
+from ._log import USER, Frames
 
-INTEGER = ("a symbolic dim has no value while tracing, but it works as an int "
+_INTEGER = ("a symbolic dim has no value while tracing, but it works as an int "
            "in arithmetic and in shapes: write `d + 5`, not `int(d) + 5`, for "
            "d = {dim}")
 _MAX = ("max and min compare at once; jax.core.max_dim and jax.core.min_dim "
         "wait until the sizes are known")
+#: What JAX raises where sizes do not fit.
+_REFUSALS = (TypeError, ValueError, _compat.AnyInconclusive)
 _CHOICE = "write jax.core.{}_dim({}, {}), which waits until the sizes are known"
 
 
-def advise(error, recorder) -> None:
-    """Adds a note to JAX's exception, if there is anything to say."""
-    if not isinstance(error, _compat.Inconclusive) or \
-            not hasattr(error, "add_note") or is_advised(error) or \
-            "comparison" not in str(error):
+def advise(error, recorder=None) -> None:
+    """Adds notes to an exception of JAX's, if there is anything to say."""
+    if not hasattr(error, "add_note") or is_advised(error) or \
+            by_its_words(error) or recorder is None:
         return
-    question = recorder.last_open_question()
+    text = str(error)
+    question = None
+    if isinstance(error, _compat.Inconclusive) and "comparison" in text:
+        question = recorder.last_open_question()
+    elif isinstance(error, _REFUSALS):
+        question = recorder.last_difference(
+            lambda *sides: all(_names(text, side) for side in sides))
     if question is None:
         return
     try:
@@ -35,9 +43,19 @@ def advise(error, recorder) -> None:
                                          json.dumps(question) + "\n"))
     except (_library.JaxvetError, ValueError):
         return  # a note is a courtesy; JAX's exception says what is wrong
-    note = said(question, answer)
-    if note:
-        error.add_note(f"jaxvet: {note}")
+    add(error, question, answer, _line(error))
+
+
+def by_its_words(error) -> bool:
+    """What an exception says is enough to know what to do."""
+    names = _unsolved(str(error))
+    match = re.match(r"Symbolic dimension '(.*)' used in a context that "
+                     r"requires a constant", str(error))
+    if names:
+        _note(error, _with_sizes(error, names))
+    elif match:
+        _note(error, _INTEGER.format(dim=match[1]))
+    return bool(names or match)
 
 
 def said(question, answer) -> str | None:
@@ -52,6 +70,8 @@ def said(question, answer) -> str | None:
                 f"(by {answer.get('by')}), but JAX cannot see it")
     if verdict == "contradiction":
         return f"no sizes satisfy the constraints {answer.get('core')}"
+    if verdict == "unknown":
+        return f"{asked} could not be decided: {answer.get('why', 'no reason')}"
     if verdict != "depends":
         return None
     note = (f"{asked} is true for {_sizes(answer.get('witness_true'))} and "
@@ -67,45 +87,70 @@ def _sizes(witness) -> str:
                      for name, size in (witness or {}).items())
 
 
-# -- advice of the prover behind JAX
-
 def is_advised(error) -> bool:
     return any(note.startswith("jaxvet: ")
                for note in getattr(error, "__notes__", ()))
 
 
-def add_text(error, text) -> None:
+def _note(error, text) -> None:
     if hasattr(error, "add_note"):
         error.add_note(f"jaxvet: {text}")
 
 
-def add(error, decision, asked=None, frame=None) -> None:
+def add(error, question, answer, line="") -> None:
     """Our answer to the question that an exception is about, and what to do.
+
+    `line` is the source line that asked.
+    """
+    notes = [said(question, answer), *_multiples(answer),
+             *_rewritten(question, line)]
+    for note in filter(None, notes):
+        _note(error, note)
+
+
+# -- the prover behind JAX
+
+def add_decision(error, decision, asked=None, frame=None) -> None:
+    """The same for a question that the prover behind JAX was asked.
 
     `asked` is the question in JAX's words, which may be the opposite one.
     """
     match = re.fullmatch(r"'(.*)' (==|>=|<=|>|<) '(.*)'", asked or "")
     question = (dict(zip(("lhs", "op", "rhs"), match.groups())) if match else
                 {"lhs": decision.lhs, "op": decision.op, "rhs": decision.rhs})
-    answer = decision.sizes.explained(**question)
-    notes = [said(question, answer)]
-    notes += _multiples(answer) + _rewritten(question, frame)
-    for note in filter(None, notes):
-        add_text(error, note)
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno) \
+        if frame is not None else ""
+    add(error, question, decision.sizes.explained(**question), line)
 
 
-def advise_all(error, decision) -> None:
-    """Notes for an exception that leaves the context of the prover."""
-    text = str(error)
-    if is_advised(error):
+def advise_leaving(error, decision) -> None:
+    """Notes for an exception that leaves the context of the prover; the last
+    question that it did not affirm may be what it is about."""
+    if is_advised(error) or by_its_words(error) or decision is None:
         return
-    names = _unsolved(text)
-    if names:
-        add_text(error, _with_sizes(error, names))
-    elif decision is not None and isinstance(error, (TypeError, ValueError,
-                                                     _compat.AnyInconclusive)) \
-            and str(decision.lhs) in text and str(decision.rhs) in text:
-        add(error, decision)
+    text = str(error)
+    if isinstance(error, _REFUSALS) and _names(text, str(decision.lhs)) and \
+            _names(text, str(decision.rhs)):
+        add_decision(error, decision)
+
+
+# -- reading exceptions and lines
+
+def _names(text, dim) -> bool:
+    """Whether a text has a dim, as an entry of a shape or by itself."""
+    return re.search(rf"(?:^|[\s(,']){re.escape(dim)}(?:$|[\s),.'])",
+                     text) is not None
+
+
+def _line(error) -> str:
+    """The innermost line of the user's in an exception's traceback."""
+    frames, found, traceback = Frames(), None, error.__traceback__
+    while traceback is not None:
+        if frames.role(traceback.tb_frame.f_code) is USER:
+            found = traceback
+        traceback = traceback.tb_next
+    return linecache.getline(found.tb_frame.f_code.co_filename,
+                             found.tb_lineno) if found else ""
 
 
 def _multiples(answer) -> list:
@@ -116,11 +161,10 @@ def _multiples(answer) -> list:
             for match in found if match][:1]
 
 
-def _rewritten(question, frame) -> list:
+def _rewritten(question, line) -> list:
     """What the asking line can say instead, if it is one that we know."""
-    if frame is None or question["op"] == "==":
+    if question["op"] == "==":
         return []
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     if re.search(r"\b(max|min|maximum|minimum)\(", line):
         return [_MAX]
     match = re.search(r"(\S+) if (\S+) (>=?|<=?) (\S+) else ([^\s,)]+)", line)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import jax.export
 
+from ._advice import advise
 from ._check import report_on
 from ._trace import Jitted, written
 
@@ -45,10 +46,18 @@ def export(fun_jit, *, select=None, ignore=None, arguments=(), retrace=True,
 
     def exporter(*args, **kwargs) -> Exported:
         held = []
+
+        def exported():
+            try:
+                held.append(export_at(*args, **kwargs))
+            except Exception as error:
+                advise(error)
+                raise
+
         document = written(
             called, args, kwargs, retrace=retrace, sizes=sizes, rules=rules,
             clear_caches=clear_caches,
-            afterwards=lambda: held.append(export_at(*args, **kwargs)))
+            afterwards=exported)
         report = report_on(document, select, ignore, arguments)
         return Exported.of(held[0], document, report)
     return exporter

@@ -61,7 +61,7 @@ def prover(*, strict: bool = False):
     try:
         yield session.log
     except Exception as error:
-        _advice.advise_all(error, session.last)
+        _advice.advise_leaving(error, session.last)
         raise
     finally:
         _leave(session)
@@ -220,7 +220,7 @@ def _inconclusive(decision, asked: str, frame):
              if scope._explicit_constraints else "")
     error = SizeDependent(f"Symbolic dimension comparison {asked} is "
                           f"inconclusive.{using}")
-    _advice.add(error, decision, asked, frame)
+    _advice.add_decision(error, decision, asked, frame)
     return error
 
 
@@ -309,6 +309,6 @@ def _converted(original):
         try:
             return original(dim)
         except _compat.Inconclusive as error:
-            _advice.add_text(error, _advice.INTEGER.format(dim=dim))
+            _advice.by_its_words(error)
             raise
     return converted

@@ -56,6 +56,9 @@ class NoRecorder:
     def last_open_question(self):
         return None
 
+    def last_difference(self, matches):
+        return None
+
 
 class Recorder:
     """A context in which comparisons of dims can be recorded: those made
@@ -136,10 +139,14 @@ class Recorder:
         """The comparison that JAX raised about, as `jaxvet prove` reads it."""
         if not self._open:
             return None
-        op, lhs, rhs, scope = self._open[-1]
-        return {"id": 1, "lhs": lhs, "op": op, "rhs": rhs,
-                "constraints": [constraint.debug_str for constraint
-                                in scope._explicit_constraints]}
+        return _question(*self._open[-1])
+
+    def last_difference(self, matches) -> dict | None:
+        """The latest `==` that JAX denied and whose sides match."""
+        for (op, lhs, rhs, scope, verdict, _, _), _ in reversed(self._rows):
+            if op == "==" and verdict is False and matches(lhs, rhs):
+                return _question(op, lhs, rhs, scope)
+        return None
 
     # -- hooks
 
@@ -258,6 +265,12 @@ class Recorder:
                     found.append((code, frame.f_lasti))
             frame = frame.f_back
         return tuple(found), site, via
+
+
+def _question(op, lhs, rhs, scope) -> dict:
+    return {"id": 1, "lhs": lhs, "op": op, "rhs": rhs,
+            "constraints": [constraint.debug_str for constraint
+                            in scope._explicit_constraints]}
 
 
 def _compares(code, path) -> bool:
