@@ -113,6 +113,46 @@ static const jx_dim *number(const finder *f, int64_t value)
     return jx_dim_int(f->search->dims, value);
 }
 
+/* Whether it holds at a point but for variable i. */
+static bool holds_with(const finder *f, const int64_t *at, int i, int64_t value)
+{
+    bool holds;
+    jx_point p;
+
+    memcpy(p.at, at, (size_t)f->search->nvars * sizeof *p.at);
+    p.at[i] = value;
+    return jx_search_holds(f->search, f->question, &p, &holds) && holds;
+}
+
+/* Between a value for which it fails and the next one in a sample for which it
+ * holds: where, with all else as in that sample, the one turns into the other.
+ * `way` is 1 for a lower bound, -1 for an upper one. */
+static int64_t turning_point(const finder *f, int i, int64_t failing, int way)
+{
+    const sample *next = NULL;
+    int64_t bad = failing, good;
+
+    for (int j = 0; j < f->nsamples; j++) {
+        const sample *s = &f->samples[j];
+
+        if (s->holds && (way > 0 ? s->at[i] > failing : s->at[i] < failing) &&
+            (!next ||
+             (way > 0 ? s->at[i] < next->at[i] : s->at[i] > next->at[i])))
+            next = s;
+    }
+    if (!next)
+        return failing + way;
+    for (good = next->at[i]; good - bad != way;) {
+        int64_t middle = bad + (good - bad) / 2;
+
+        if (holds_with(f, next->at, i, middle))
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
 /* x >= k past the largest value, or x <= k before the smallest, for which it
  * fails. */
 static bool try_bounds(finder *f, int i)
@@ -127,13 +167,18 @@ static bool try_bounds(finder *f, int i)
         largest = v > largest ? v : largest;
         least = v < least ? v : least;
     }
-    if (least == INT64_MAX)
+    if (least == INT64_MAX || largest == INT64_MAX)
         return false;
-    return try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_GE,
-                                            number(f, largest + 1)}) ||
-           (least - 1 > f->search->low[i] && /* else it is one value */
-            try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_LE,
-                                             number(f, least - 1)}));
+    if (try_candidate(f, (jx_constraint){
+                             var_dim(f, i), JX_REL_GE,
+                             number(f, turning_point(f, i, largest, 1))}))
+        return true;
+    if (least <= f->search->low[i])
+        return false;
+    int64_t k = turning_point(f, i, least, -1);
+    return k > f->search->low[i] && /* else it is one value */
+           try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_LE,
+                                            number(f, k)});
 }
 
 static bool try_residue(finder *f, int i, int64_t m, int64_t r)
@@ -191,21 +236,111 @@ static bool try_value(finder *f, int i)
     return false;
 }
 
-/* The question itself, in JAX's language, which has only >=, <= and ==. */
-static void try_question(finder *f)
+/* The same constraint in other words. */
+static bool is_known(const finder *f, const jx_constraint *c)
+{
+    const jx_dim *d = jx_dim_sub(f->search->dims, c->lhs, c->rhs);
+
+    for (int i = 0; i < f->nfound; i++) {
+        const jx_constraint *g = &f->found[i];
+        bool turned = (c->relation == JX_REL_GE && g->relation == JX_REL_LE) ||
+                      (c->relation == JX_REL_LE && g->relation == JX_REL_GE);
+
+        if (turned ? d == jx_dim_sub(f->search->dims, g->rhs, g->lhs)
+                   : c->relation == g->relation &&
+                         d == jx_dim_sub(f->search->dims, g->lhs, g->rhs))
+            return true;
+    }
+    return false;
+}
+
+static const jx_dim *dim_of_term(jx_dims *in, const jx_dim_term *t)
+{
+    const jx_dim *product = jx_dim_wide(in, t->coefficient);
+
+    for (int i = 0; i < t->nfactors; i++)
+        product = jx_dim_mul(in, product,
+                             jx_dim_pow(in, jx_dim_of_atom(in, t->factors[i].atom),
+                                        t->factors[i].power));
+    return product;
+}
+
+/* JAX wants one term on the left of ==, and reads it as "put the right side for
+ * it": a variable, where one stands alone. */
+static void put_one_term_left(jx_dims *in, jx_constraint *c)
+{
+    const jx_dim *d = jx_dim_sub(in, c->lhs, c->rhs), *term;
+    const jx_dim_term *best = NULL;
+
+    if (jx_dim_nterms(c->lhs) == 1 && jx_dim_terms(c->lhs)->nfactors)
+        return;
+    for (int i = 0; d && i < jx_dim_nterms(d); i++) {
+        const jx_dim_term *t = &jx_dim_terms(d)[i];
+        bool alone = t->nfactors == 1 && t->factors[0].power == 1 &&
+                     (t->coefficient == 1 || t->coefficient == -1);
+
+        if (t->nfactors && (!best || alone))
+            best = t;
+    }
+    if (!best)
+        return;
+    if (best->coefficient < 0) {
+        /* The same in the other direction; the order of terms stays. */
+        c->lhs = jx_dim_neg(in, c->lhs);
+        c->rhs = jx_dim_neg(in, c->rhs);
+        if (c->lhs && c->rhs)
+            put_one_term_left(in, c);
+        return;
+    }
+    term = dim_of_term(in, best);
+    c->rhs = jx_dim_sub(in, term, d);
+    c->lhs = term;
+}
+
+/* What makes the question true and asks for least: the question itself, in
+ * JAX's language, which has only >=, <= and ==.  It needs no proof. */
+static void try_itself(finder *f, jx_relation relation, int64_t more)
 {
     jx_constraint c = *f->question;
-    const jx_dim *one = number(f, 1);
 
-    if (c.relation == JX_REL_GT) {
-        c.relation = JX_REL_GE;
-        c.rhs = jx_dim_add(f->search->dims, c.rhs, one);
-    } else if (c.relation == JX_REL_LT) {
-        c.relation = JX_REL_LE;
-        c.rhs = jx_dim_sub(f->search->dims, c.rhs, one);
+    c.relation = relation;
+    c.rhs = jx_dim_add(f->search->dims, c.rhs, number(f, more));
+    if (c.rhs && relation == JX_REL_EQ)
+        put_one_term_left(f->search->dims, &c);
+    if (c.lhs && c.rhs && !is_known(f, &c) && fits_samples(f, &c))
+        f->found[f->nfound++] = c;
+}
+
+static void try_question(finder *f)
+{
+    switch (f->question->relation) {
+    case JX_REL_EQ:
+    case JX_REL_GE:
+    case JX_REL_LE: try_itself(f, f->question->relation, 0); break;
+    case JX_REL_GT: try_itself(f, JX_REL_GE, 1); break;
+    case JX_REL_LT: try_itself(f, JX_REL_LE, -1); break;
+    case JX_REL_NE:
+        try_itself(f, JX_REL_GE, 1);
+        try_itself(f, JX_REL_LE, -1);
+        break;
     }
-    if (c.relation != JX_REL_NE)
-        try_candidate(f, c);
+}
+
+/* The answer's own witnesses, which may lie further out than any sample. */
+static void take_witness(finder *f, const jx_assignment *from, bool holds)
+{
+    const jx_search *s = f->search;
+    int64_t *at = JX_NEW_ARRAY(f->ctx->arena, s->nvars, int64_t);
+
+    for (int i = 0, j = 0; at && i < s->nvars; i++) {
+        while (j < from->count && from->at[j].var != s->vars[i])
+            j++;
+        if (j == from->count)
+            return;
+        at[i] = from->at[j].value;
+    }
+    if (at)
+        f->samples[f->nsamples++] = (sample){at, holds};
 }
 
 void jx_suggest(jx_ctx *ctx, const jx_search *search,
@@ -214,23 +349,24 @@ void jx_suggest(jx_ctx *ctx, const jx_search *search,
     finder f = {.ctx = ctx, .search = search, .question = question,
                 .room = MAX_SUGGESTIONS};
     int n = search->nvars <= MANY_VARS ? search->nvars : 0;
+    bool bounded[MANY_VARS] = {false};
 
-    f.samples = JX_NEW_ARRAY(ctx->arena, MAX_SAMPLES, sample);
-    f.found = JX_NEW_ARRAY(ctx->arena, MAX_SUGGESTIONS + 1, jx_constraint);
+    f.samples = JX_NEW_ARRAY(ctx->arena, MAX_SAMPLES + 2, sample);
+    f.found = JX_NEW_ARRAY(ctx->arena, MAX_SUGGESTIONS + 2, jx_constraint);
     if (!f.samples || !f.found)
         return;
     jx_search_run(search, 0, CANDIDATES, take_sample, &f);
+    take_witness(&f, &answer->when_true, true);
+    take_witness(&f, &answer->when_false, false);
     for (int i = 0; i < n; i++)
-        try_bounds(&f, i);
+        bounded[i] = try_bounds(&f, i);
     for (int i = 0; i < n; i++)
-        try_multiples(&f, i);
+        if (!bounded[i])
+            try_multiples(&f, i);
     if (!f.nfound)
         try_orders(&f, n);
     for (int i = 0; i < n && !f.nfound; i++)
         try_value(&f, i);
-    /* The question itself asks for least. */
-    f.room++;
-    f.tries = 0;
     if ((!f.nfound || n != 1) &&
         jx_dim_nodes(question->lhs) + jx_dim_nodes(question->rhs) < LONG)
         try_question(&f);

@@ -200,6 +200,16 @@ static void suggestions_are_bounds_multiples_and_orders(void **state)
 {
     (void)state;
     expect_suggestion("a*b >= 2*a", "b >= 2");
+    /* the least bound, wherever it is */
+    expect_suggestion("2*n > 2147483648", "n >= 1073741825");
+    expect_suggestion("m*n > 2147483648", "m >= 2147483649");
+    expect_suggestion("b >= 12 |- 3*b - 1 >= 3000000000", "b >= 1000000001");
+    expect_suggestion("floordiv(h - 7, 2) <= 123456", "h <= 246920");
+    /* in words that JAX takes: one term left of ==, and no other relation */
+    expect_suggestion("a + b == c", "a == c - b");
+    expect_suggestion("3 == mod(a + b, 5)", "mod(b + a, 5) == 3");
+    expect_suggestion("a != b", "a >= b + 1");
+    expect_suggestion("mod(a + b, 4) != 0", "mod(b + a, 4) >= 1");
     expect_suggestion("n <= 16", "n <= 16");
     expect_suggestion("mod(b, 6) == 0", "mod(b, 6) == 0");
     expect_suggestion("floordiv(n, 4)*4 == n", "mod(n, 4) == 0");

@@ -384,11 +384,11 @@ static void check_suggestions(const box *x, jx_ctx *ctx, generator *g, tally *t)
         with[x->n].rhs = jx_dim_add(
             g->in, c->rhs, jx_dim_int(g->in, c->relation == JX_REL_GE ? -1 : 1));
         a = ask_anew(ctx, g->in, with, x->n + 1, x->base, x->q);
-        /* Weaker only if it allows the one value more. */
+        /* Weaker only if there is an answer for the one value more. */
         with[x->n].relation = JX_REL_EQ;
         if (a.truth == JX_TRUE &&
-            ask_anew(ctx, g->in, with, x->n + 1, x->base, NULL).truth !=
-                JX_CONTRADICTION)
+            ask_anew(ctx, g->in, with, x->n + 1, x->base, x->q).truth ==
+                JX_TRUE)
             fail_with(with, x->n + 1, x->q, &a, &p, "this and beyond would do");
         t->bounds++;
     }

@@ -1,0 +1,92 @@
+"""Every suggestion of `jaxvet prove` is a constraint that JAX takes.
+
+symbolic_shape(constraints=...) must parse it as it is printed, together with the
+question's own constraints.  The questions are those of $JAXVET_CORPUS/dims too,
+when it is there.
+"""
+from __future__ import annotations
+
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+from jax import export
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMAND = ROOT / "build" / "jaxvet"
+OPERATIONS = {"floordiv", "mod", "max", "min"}
+
+pytestmark = pytest.mark.skipif(not COMMAND.exists(),
+                                reason="the command is not built (make)")
+
+# Questions whose own form is none that JAX takes: what stands on the left of ==
+# must be one term, and there is no !=, > or <.
+AWKWARD = """a + b == c + d|2*a == b + 1|2*a + 1 == 4*b - 1|a == a*b|a + 1 == 3
+0 == mod(a + b, 3)|3 == a + b|a - b == 0|a != b|mod(a + b, 4) != 0|a^2 == b*b
+a + b > 7|a*b < 100|m*n > 2147483648|2*n > 2147483648|-a - b == -9
+-max(a, b) == -4|3 - a*b == 0|a == b*b - 2|min(a, b) != max(a, b)""".replace("\n", "|")
+
+
+def awkward():
+    for i, text in enumerate(AWKWARD.split("|")):
+        lhs, op, rhs = re.fullmatch(r"(.*) (==|!=|>=|<=|>|<) (.*)", text).groups()
+        yield {"id": i, "constraints": [], "lhs": lhs, "op": op, "rhs": rhs}
+
+
+def of_file(path):
+    for line in path.read_text().splitlines():
+        q = json.loads(line)
+        yield {k: q[k] for k in ("id", "constraints", "lhs", "op", "rhs")}
+
+
+def refusal(names, constraints):
+    """What JAX says against them, or None."""
+    try:
+        export.symbolic_shape(",".join(names), constraints=constraints)
+    except Exception as e:
+        return f"{type(e).__name__}: {str(e)[:200]}"
+
+
+def judge(questions):
+    questions = {q["id"]: q for q in questions}
+    text = "".join(json.dumps(q) + "\n" for q in questions.values())
+    done = subprocess.run([COMMAND, "prove", "-"], input=text, capture_output=True, text=True)
+    counts, bad = collections.Counter(), []
+    for answer in map(json.loads, done.stdout.splitlines()):
+        q = questions[answer["id"]]
+        if answer["verdict"] != "depends":
+            continue
+        counts["depend"] += 1
+        counts["with a suggestion"] += bool(answer.get("suggest"))
+        for s in answer.get("suggest", []):
+            texts = [q["lhs"], q["rhs"], s, *q["constraints"]]
+            names = set(re.findall(r"[A-Za-z_]\w*", " ".join(texts))) - OPERATIONS
+            names = sorted(names)
+            why = refusal(names, [*q["constraints"], s])
+            if why and not refusal(names, q["constraints"]):
+                bad.append((q, s, why))
+            counts["refused" if why else "taken"] += 1
+    return counts, bad
+
+
+def test_a_question_that_jax_could_not_state_has_a_suggestion_that_it_can():
+    counts, bad = judge(awkward())
+    assert not bad
+    assert counts["with a suggestion"] == counts["depend"] > 15
+
+
+@pytest.mark.parametrize("where", ["own", "corpus"])
+def test_jax_takes_every_suggestion(where):
+    path = ROOT / "tests" / "prove" / "questions.jsonl"
+    if where == "corpus":
+        path = pathlib.Path(os.environ.get("JAXVET_CORPUS", "")) / "dims" / "questions.jsonl"
+        if "JAXVET_CORPUS" not in os.environ or not path.exists():
+            pytest.skip("no $JAXVET_CORPUS")
+    counts, bad = judge(of_file(path))
+    print(dict(counts))
+    assert not bad
+    assert counts["with a suggestion"] >= 0.95 * counts["depend"] > 0
