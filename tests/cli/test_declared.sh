@@ -11,7 +11,7 @@ expect 0 check "$slice" --where 'n > 3'
 prints ': 5 proved, 0 refuted'
 expect 0 check "$slice" --where 'n*(n + 1) >= 20'
 expect 1 check "$slice" --where 'n != 3'
-prints 'the constraint `n >= 3` would make it hold$'
+prints 'the constraint `n >= 4` would make it hold$'
 holds test "$(grep -c 'declare it' "$work/out")" = 0
 expect 1 check "$slice" --where 'n > 2'
 prints 'constraints=\["n >= 3", "n >= 4"\]'
