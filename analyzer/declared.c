@@ -42,49 +42,85 @@ static jx_claim *claim_of_scope(jx_analysis *to, jx_code code, int scope,
 
 /* -- variables that no input gives ----------------------------------------- */
 
-static bool has(const var_list *list, const jx_dim_atom *var)
+static bool same_pointer(const void *kept, const void *key)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->at[i] == var)
-            return true;
-    return false;
+    return kept == key;
 }
 
-static void add_vars(const jx_analysis *to, const jx_dim *dim, var_list *list)
+/* False if it was in the set already. */
+static bool put(jx_intern *set, const jx_dim_atom *var)
+{
+    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)var);
+
+    return !jx_intern_find(set, hash, var, same_pointer) &&
+           jx_intern_add(set, hash, var);
+}
+
+static bool names(const jx_analysis *to, const jx_dim *dim,
+                  const jx_dim_atom *var)
 {
     int count = 0;
     const jx_dim_atom *const *vars =
         jx_dim_vars(to->program->dims, dim, &count);
 
     for (int i = 0; vars && i < count; i++)
-        if (!has(list, vars[i]))
+        if (vars[i] == var)
+            return true;
+    return false;
+}
+
+/* Variables that are not in `seen` join it and the list. */
+static void add_vars(const jx_analysis *to, const jx_dim *dim, jx_intern *seen,
+                     var_list *list)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars =
+        jx_dim_vars(to->program->dims, dim, &count);
+
+    for (int i = 0; vars && i < count; i++)
+        if (put(seen, vars[i]))
             JX_PUSH(arena_of(to), list, vars[i]);
 }
 
-static void add_vars_of(const jx_analysis *to, const jx_aval *aval,
-                        var_list *list)
+/* Variables that are in no input's shape: those of the entry's values, then
+ * those of the constraints that a call checks (of scopes that inputs have). */
+typedef struct foreign {
+    var_list values, constraints;
+} foreign;
+
+static foreign foreign_vars(const jx_analysis *to)
 {
-    for (int i = 0; aval->kind == JX_AVAL_ARRAY && i < aval->rank; i++)
-        add_vars(to, aval->shape[i], list);
+    const jx_program *program = to->program;
+    int ninputs = 0, nall = 0;
+    const jx_dim_atom *const *inputs = jx_input_vars(program, &ninputs);
+    const jx_dim_atom *const *all = jx_program_vars(program, &nall);
+    bool *used = JX_NEW_ARRAY(arena_of(to), program->nscopes + 1, bool);
+    foreign found = {0};
+    jx_intern seen;
+
+    jx_intern_init(&seen, arena_of(to));
+    for (int i = 0; inputs && used && i < ninputs; i++) {
+        put(&seen, inputs[i]);
+        if (inputs[i]->scope >= 0 && inputs[i]->scope < program->nscopes)
+            used[inputs[i]->scope] = true;
+    }
+    for (int i = 0; all && i < nall; i++)
+        if (put(&seen, all[i]))
+            JX_PUSH(arena_of(to), &found.values, all[i]);
+    for (int s = 0; used && s < program->nscopes; s++)
+        for (int i = 0; used[s] && i < program->scopes[s].nconstraints; i++) {
+            const jx_scope_constraint *c = &program->scopes[s].constraints[i];
+            add_vars(to, c->lhs, &seen, &found.constraints);
+            add_vars(to, c->rhs, &seen, &found.constraints);
+        }
+    return found;
 }
 
-/* Variables of the entry's values that are in no input's shape. */
-static var_list foreign_vars(const jx_analysis *to)
-{
-    const jx_jaxpr *entry = to->program->entry.jaxpr;
-    var_list inputs = {0}, all = {0}, foreign = {0};
-
-    for (int i = 0; i < entry->nins; i++)
-        add_vars_of(to, jx_input_aval(to->program, i), &inputs);
-    for (int i = entry->nconsts + entry->nins; i < entry->nvars; i++)
-        add_vars_of(to, entry->vars[i]->aval, &all);
-    for (size_t i = 0; i < all.count; i++)
-        if (!has(&inputs, all.at[i]))
-            JX_PUSH(arena_of(to), &foreign, all.at[i]);
-    return foreign;
-}
+enum { SHOWN = 4, /* sizes of a variable that can't be solved */
+       MOST = 100 /* such variables */ };
 
 /* The sizes that a variable is in, none of which gives it. */
+
 static const char *unsolved_text(const jx_analysis *to, const jx_solution *s,
                                  const jx_dim_atom *var)
 {
@@ -94,10 +130,10 @@ static const char *unsolved_text(const jx_analysis *to, const jx_solution *s,
     jx_buffer_printf(&text, "`%s` can't be solved from the inputs' shapes: ",
                      var->name);
     for (int i = 0; i < s->nopen; i++) {
-        var_list vars = {0};
-        add_vars(to, s->open[i].dim, &vars);
-        if (!has(&vars, var))
+        if (!names(to, s->open[i].dim, var))
             continue;
+        if (shown == SHOWN)
+            break;
         jx_buffer_puts(&text, shown++ ? ", " : "");
         jx_input_axis_print(to->program, s->open[i].input, s->open[i].axis,
                             &text);
@@ -124,34 +160,59 @@ static bool claim_unsolved(jx_analysis *to, const jx_dim_atom *var,
     return true;
 }
 
+static void join(const jx_analysis *to, const var_list *more, var_list *all)
+{
+    for (size_t i = 0; i < more->count; i++)
+        JX_PUSH(arena_of(to), all, more->at[i]);
+}
+
+static bool claim_each(jx_analysis *to, const var_list *vars,
+                       const char *what, const char *advice)
+{
+    for (size_t i = 0; i < vars->count; i++)
+        if (!claim_unsolved(to, vars->at[i],
+                            jx_arena_printf(arena_of(to), "`%s` %s",
+                                            vars->at[i]->name, what),
+                            advice))
+            return false;
+    return true;
+}
+
 static bool claim_solvable(jx_analysis *to)
 {
     const jx_solution *s = jx_solution_of(to->program, 0, NULL);
-    var_list foreign = foreign_vars(to), all = {0};
+    foreign f = foreign_vars(to);
+    var_list all = {0};
     jx_buffer help = {0};
     bool ok = s != NULL;
 
     for (int i = 0; ok && i < s->nunsolved; i++)
         JX_PUSH(arena_of(to), &all, s->unsolved[i]);
-    for (size_t i = 0; i < foreign.count; i++)
-        JX_PUSH(arena_of(to), &all, foreign.at[i]);
+    join(to, &f.values, &all);
+    join(to, &f.constraints, &all);
     if (!ok || !all.count)
         return ok;
     jx_buffer_puts(&help, "let an array without elements bring the size: ");
     jx_signature_with(to->program, (int)all.count, all.at, &help);
     const char *advice = kept(to, &help);
-    for (int i = 0; ok && i < s->nunsolved; i++)
+    for (int i = 0; ok && i < s->nunsolved && i < MOST; i++)
         ok = claim_unsolved(to, s->unsolved[i],
                             unsolved_text(to, s, s->unsolved[i]), advice);
-    for (size_t i = 0; ok && i < foreign.count; i++)
+    if (ok && s->nunsolved > MOST)
         ok = claim_unsolved(
-            to, foreign.at[i],
-            jx_arena_printf(arena_of(to),
-                            "`%s` is in no input's shape, and a call gives "
-                            "sizes by the shapes of its inputs alone",
-                            foreign.at[i]->name),
+            to, s->unsolved[MOST],
+            jx_arena_printf(arena_of(to), "%d more variables can't be solved",
+                            s->nunsolved - MOST),
             advice);
-    return ok;
+    return ok &&
+           claim_each(to, &f.values,
+                      "is in no input's shape, and a call gives sizes by the "
+                      "shapes of its inputs alone",
+                      advice) &&
+           claim_each(to, &f.constraints,
+                      "is in a constraint and in no input's shape, so that a "
+                      "call can't check it",
+                      advice);
 }
 
 /* -- constraints ----------------------------------------------------------- */
@@ -301,7 +362,7 @@ static bool claim_swallowed(jx_analysis *to, int index)
 
 bool jx_claim_declared(jx_analysis *to)
 {
-    enum { MOST = 4096 }; /* comparisons: a look back at each is quadratic */
+    enum { COMPARISONS = 4096 }; /* a look back at each is quadratic */
     int n = to->program->ncomparisons;
 
     if (!claim_solvable(to) || !claim_callable(to))
@@ -309,7 +370,7 @@ bool jx_claim_declared(jx_analysis *to)
     for (int i = 0; i < to->program->nscopes; i++)
         if (!claim_scope(to, i))
             return false;
-    for (int i = 0; i < n && i < MOST; i++)
+    for (int i = 0; i < n && i < COMPARISONS; i++)
         if (!claim_swallowed(to, i))
             return false;
     return jx_ok(to->program->ctx);

@@ -503,6 +503,28 @@ def test_a_size_that_no_input_gives_has_its_signature():
             found["where"]["line"] - 1]
 
 
+def test_a_constraint_on_a_size_that_no_input_gives():
+    a, b = export.symbolic_shape("a, b", constraints=["a >= b"])
+    spec = jax.ShapeDtypeStruct((a,), I32)
+    with pytest.raises(Exception, match="dimension variable 'b'"):
+        export.export(jax.jit(lambda x: x))(spec)
+    found = finding(jaxvet.dump(lambda x: x)(spec), "SHP006")
+    assert "`b` is in a constraint and in no input's shape" in found["message"]
+
+
+def test_what_jax_refuses_to_export_has_the_signature_in_a_note():
+    k, = export.symbolic_shape("k", constraints=["k <= 10"])
+    with pytest.raises(Exception, match="dimension variable 'k'") as caught:
+        jaxvet.export(jax.jit(my_top_k, static_argnums=0))(
+            k, jax.ShapeDtypeStruct((4, 10), I32))
+    assert "# sizes: int32[0, k], x: int32[4,10]" in note_of(caught.value)
+    a, = export.symbolic_shape("a")
+    with pytest.raises(ValueError, match="Cannot solve") as caught:
+        jaxvet.export(jax.jit(lambda x: x.shape[0]))(
+            jax.ShapeDtypeStruct((a * a,), I32))
+    assert "# sizes: int32[0, a], x: int32[a^2]" in note_of(caught.value)
+
+
 def test_an_array_without_elements_brings_the_size(tmp_path):
     k, = export.symbolic_shape("k", constraints=["k <= 10"])
     document = jaxvet.dump(my_top_k_with_dimensions)(
