@@ -1,8 +1,8 @@
 """Functions whose trace depends on a size in ways that an export does not.
 
-Each kind is a function, its specs, and the sizes at which the exported program
-is wrong.  The lines on which a finding may stand end in `#!`.  `CLEAN` are
-their counterparts, about which nothing may be said.
+Each kind is a function and its specs.  The lines on which a finding may stand
+end in `#!`, or in `#! NAME` outside of the function.  `CLEAN` are their
+counterparts, about which nothing may be said.
 """
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def digits_of_its_text(x):
 
 @functools.lru_cache(maxsize=None)
 def table(n):
-    return 10. if n == 1 else 1.
+    return 10. if n == 1 else 1.  #! a_cache_of_the_users
 
 
 @kind(V)
@@ -125,7 +125,7 @@ def is_a_number(x):
 @kind(V)
 def a_pattern_matched(x):
     match x.shape[0]:
-        case 1 | 2:
+        case 1 | 2:  #!
             return x * 3.
         case int():
             return x * 4.
@@ -184,7 +184,7 @@ class Scaled:
     def __call__(self, x):
         @jax.jit
         def inner(x):
-            return x * self.factors.get(x.shape[0], 1.)  #!
+            return x * self.factors.get(x.shape[0], 1.)  #! inside_a_branch_of_a_jitted_method
         return lax.cond(x.sum() > 0, inner, lambda x: x, x)
 
 
