@@ -411,8 +411,21 @@ static bool claim_unknown(settler *s, outcome *o)
     return true;
 }
 
+/* The promise holds where the function raises, but nobody saw it kept. */
+static bool raised_everywhere(settler *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->outcomes[i].kind != RAISED)
+            return false;
+    s->outcomes[0].why = "the function raised at every size where it was "
+                         "traced again, so that nothing was compared";
+    return true;
+}
+
 static bool make_claims(settler *s)
 {
+    if (raised_everywhere(s) && !claim_unknown(s, &s->outcomes[0]))
+        return false;
     for (int i = 0; i < s->count; i++) {
         outcome *o = &s->outcomes[i];
         bool ok = true;

@@ -50,11 +50,15 @@ expect 1 check "$work/elsewhere.json"
 prints '^1 program: .* 1 refuted, 0 witnessed, 0 undecided$'
 
 # What the function raises is no breach; what can't be compared is undecided.
-document 2.0 '{"sizes":{"b":1},"raised":"ValueError: one","stack":1}' "" >"$work/raised.json"
+raised='{"sizes":{"b":1},"raised":"ValueError: one","stack":1}'
+document 2.0 "$raised,$four" "" >"$work/raised.json"
 expect 0 check --strict "$work/raised.json"
 prints 'traced again at b = 1, the function raises ValueError: one (model.py:7); the exported program takes these sizes$'
-document 2.0 '{"sizes":{"b":1},"raised":"ValueError: one","stack":1}' "$asked" >"$work/asked.json"
+document 2.0 "$raised,$four" "$asked" >"$work/asked.json"
 expect 0 check --strict "$work/asked.json"
+document 2.0 "$raised" "" >"$work/everywhere.json"
+expect 5 check --strict "$work/everywhere.json"
+prints 'raised at every size where it was traced again'
 for row in '{"sizes":{"b":1},"undecided":"it is random"}' \
     '{"sizes":{"b":99},"jaxpr":3}' '{"sizes":{"c":1},"jaxpr":2}' \
     '{"sizes":{},"jaxpr":2}'; do
