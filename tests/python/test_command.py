@@ -56,8 +56,8 @@ def line_of(function, text):
 
 def branches(x, y):
     if x.shape[0] == y.shape[0]:
-        return (x + y).sum()
-    return x.sum() + y.sum()
+        return (x * y).sum()
+    return x.sum() * y.sum()
 
 
 def test_a_comparison_that_jax_guessed_is_found_at_its_line():

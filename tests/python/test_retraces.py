@@ -270,3 +270,8 @@ def test_many_variables_have_sizes_soon():
 def test_constraints_that_allow_nothing_are_undecided():
     row, = read(lambda x: x, spec("b", "b*b == 2"))["retraces"]
     assert "no sizes" in row["undecided"]
+
+
+def test_inputs_have_sizes_at_what_is_chosen():
+    rows = chosen("b - 3, 2*b")
+    assert len(rows) == 5 and all(row["b"] >= 3 for row in rows)

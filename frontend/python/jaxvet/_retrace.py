@@ -38,7 +38,7 @@ def retraced(walker, called, args, kwargs, wanted, questions) -> list:
     if isinstance(wanted, (list, tuple)):
         some = given(names, scope, wanted)
     else:
-        some = choose(names, scope, questions, wanted)
+        some = choose(names, scope, dims, questions, wanted)
     if not some:
         return [_undecided({}, "no sizes were found that the constraints "
                            "allow")]

@@ -44,8 +44,9 @@ def _checked(names, scope, sizes) -> dict:
     return sizes
 
 
-def choose(names, scope, questions, wanted) -> list:
-    """Assignments of numbers to the size variables, as dictionaries."""
+def choose(names, scope, dims, questions, wanted) -> list:
+    """Assignments of numbers to the size variables, as dictionaries, at which
+    the inputs' `dims` are sizes."""
     questions = [question for question in questions
                  if _is_about(scope, question)][:QUESTIONS]
     some = _allowed(names, scope, _candidates(names, scope, questions))
@@ -54,6 +55,7 @@ def choose(names, scope, questions, wanted) -> list:
             scope, _edges(names))) if row not in some]
     some += [row for row in _allowed(names, scope, _neighbours(names, some))
              if row not in some]
+    some = [row for row in some if _are_sizes(dims, dict(zip(names, row)))]
     some = [row for row in some if max(row) <= LARGE] or some
     left = [(row, _features(dict(zip(names, row)), questions))
             for row in some]
@@ -79,6 +81,13 @@ def _allowed(names, scope, some) -> list:
             if set(names) <= set(sizes)
             and all(_holds(c, sizes) for c in scope._explicit_constraints)}
     return sorted(rows, key=lambda row: (max(row), sum(row), row))
+
+
+def _are_sizes(dims, sizes) -> bool:
+    try:
+        return all(_compat.dim_value(dim, sizes) >= 0 for dim in dims)
+    except ArithmeticError:  # a divisor is 0
+        return False
 
 
 def _features(sizes, questions) -> set:
