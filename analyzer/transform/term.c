@@ -397,6 +397,27 @@ static const jx_term *move_pad(const moving *m)
     return same_shape(m->x->aval, m->to) ? m->x : NULL;
 }
 
+/* One number in all elements: sets *to if it is an integer. */
+static bool whole_of(const jx_term *term, int64_t *to)
+{
+    return integer_of(term->kind == JX_TERM_SPLAT ? term->ins[0] : term, to);
+}
+
+/* Integers: x + 0, x - 0, x * 1. */
+static const jx_term *move_nothing(const moving *m)
+{
+    jx_prim_id id = m->eqn->prim->id;
+    int64_t neutral = id == JX_PRIM_mul, found;
+
+    if (!jx_dtype_is_integer(m->to->dtype) || m->eqn->nins != 2)
+        return NULL;
+    if (whole_of(m->ins[1], &found) && found == neutral)
+        return m->x;
+    if (id != JX_PRIM_sub && whole_of(m->x, &found) && found == neutral)
+        return m->ins[1];
+    return NULL;
+}
+
 /* A predicate that is known. */
 static const jx_term *move_select(const moving *m)
 {
@@ -428,6 +449,9 @@ static const jx_term *move_one(const moving *m)
     case JX_PRIM_dynamic_slice: return move_dynamic_slice(m);
     case JX_PRIM_pad: return move_pad(m);
     case JX_PRIM_select_n: return move_select(m);
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_mul: return move_nothing(m);
     case JX_PRIM_reduce_sum:
     case JX_PRIM_reduce_prod:
     case JX_PRIM_reduce_max:

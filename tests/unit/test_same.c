@@ -144,6 +144,17 @@ static void numbers_count_by_value(void **state)
          "strides=None] x\n\n b:f32[3] = mul a x in (b,)");
 }
 
+/* Integers stay what they are; floats do not (-0.0 + 0.0 is 0.0). */
+static void adding_no_integer_does_not_count(void **state)
+{
+    (void)state;
+    compare(" a:i32[] = mul i 1:i32[]\n b:i32[] = add 0:i32[] a\n"
+            " c:i32[] = sub b 0:i32[] in (c,)",
+            " in (i,)", "i32[]", true);
+    compare(" c:i32[] = sub 0:i32[] i in (c,)", " in (i,)", "i32[]", false);
+    compare(" c:i32[] = mul i 0:i32[] in (c,)", " in (i,)", "i32[]", false);
+}
+
 static void what_computes_something_else_differs(void **state)
 {
     (void)state;
@@ -318,6 +329,7 @@ int main(void)
         cmocka_unit_test(names_calls_dead_code_and_order_do_not_count),
         cmocka_unit_test(moves_that_move_nothing_do_not_count),
         cmocka_unit_test(numbers_count_by_value),
+        cmocka_unit_test(adding_no_integer_does_not_count),
         cmocka_unit_test(what_computes_something_else_differs),
         cmocka_unit_test(moves_that_move_something_differ),
         cmocka_unit_test(loops_are_the_same_if_their_bodies_are),
