@@ -90,6 +90,14 @@ JAXVET_API jaxvet_program *jaxvet_refine(jaxvet_program *program,
                                          const jaxvet_size *sizes, int count,
                                          jaxvet_error *error);
 
+/* Sizes at which the program is worth looking at: small, equal, at the edges of
+ * its constraints and of what was asked about sizes while it was traced; small
+ * enough to run it there.  At most `most` assignments (3 to 6 are usual), each a
+ * value per size in the order of jaxvet_size_name(), one after another in
+ * *values.  How many there are, or -1. */
+JAXVET_API int jaxvet_sizes(jaxvet_program *program, int most,
+                            const int64_t **values, jaxvet_error *error);
+
 /* Types, proves and lints; *report is the JSON of `jaxvet check --format
  * json`.  JAXVET_OK, JAXVET_FINDINGS or JAXVET_UNDECIDED with a report, else
  * none and an error. */

@@ -2,6 +2,7 @@
 #include "reports/api.h"
 
 #include "analyzer/transform/refine.h"
+#include "prover/choose.h"
 #include "reports/check.h"
 #include "reports/input.h"
 #include "reports/versions.h"
@@ -399,6 +400,47 @@ jaxvet_program *jaxvet_refine(jaxvet_program *program,
     free(p);
     free(bindings);
     return refined;
+}
+
+/* The place of a size in the signature. */
+static int column_of(const jaxvet_program *p, const jx_dim_atom *var)
+{
+    int k = 0;
+
+    while (k < p->nsizes && p->sizes[k] != var)
+        k++;
+    return k;
+}
+
+/* The rows of a choice in the order of the signature's sizes. */
+static const int64_t *in_order(const jaxvet_program *p, const jx_choice *from)
+{
+    int64_t *to = jx_arena_array(
+        p->ctx->arena, (size_t)from->count * (size_t)p->nsizes + 1, sizeof *to);
+
+    for (int i = 0; to && i < from->count; i++)
+        for (int k = 0; k < from->nvars; k++)
+            to[i * p->nsizes + column_of(p, from->vars[k])] =
+                from->values[i * from->nvars + k];
+    return to;
+}
+
+int jaxvet_sizes(jaxvet_program *program, int most, const int64_t **values,
+                 jaxvet_error *error)
+{
+    jx_choice found;
+
+    if (most < 1) {
+        refuse(error, "expected to be asked for at least one %s",
+               "assignment");
+        return -1;
+    }
+    if (!jx_choose_sizes(program->program, most, &found) ||
+        !(*values = in_order(program, &found))) {
+        jx_api_hand_over(program->ctx, error);
+        return -1;
+    }
+    return found.count;
 }
 
 static jaxvet_layout layout(const jx_port *port)

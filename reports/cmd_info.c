@@ -3,6 +3,7 @@
 #include "frontend/base/json.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/scope.h"
+#include "prover/choose.h"
 #include "reports/checks.h"
 #include "reports/commands.h"
 #include "reports/input.h"
@@ -12,11 +13,15 @@
 
 typedef struct settings {
     const char *format, *output;
+    int64_t sizes;
 } settings;
 
 static const jx_option options[] = {
     {"format", 0, JX_OPT_CHOICE, "text|json", "how to say it (text)",
      offsetof(settings, format)},
+    {"sizes", 0, JX_OPT_INT, "N",
+     "instead, N assignments of sizes worth trying, one JSON object a line",
+     offsetof(settings, sizes)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
 };
@@ -536,6 +541,31 @@ static int say(const settings *s, jx_ctx *ctx, const jx_program *program)
     return code;
 }
 
+/* {"b":1,"t":2}, a line for each. */
+static int say_sizes(const settings *s, const jx_program *program)
+{
+    jx_buffer text = {0};
+    jx_choice chosen;
+    int code;
+
+    if (!jx_choose_sizes(program, (int)(s->sizes > JX_CHOOSE_MOST
+                                            ? JX_CHOOSE_MOST
+                                            : s->sizes), &chosen))
+        return jx_command_error(&program->ctx->error);
+    for (int i = 0; i < chosen.count; i++) {
+        for (int k = 0; k < chosen.nvars; k++) {
+            jx_buffer_putc(&text, k ? ',' : '{');
+            jx_json_put_text(&text, chosen.vars[k]->name);
+            jx_buffer_printf(&text, ":%lld",
+                             (long long)chosen.values[i * chosen.nvars + k]);
+        }
+        jx_buffer_puts(&text, "}\n");
+    }
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
 static int run(int argc, char **argv)
 {
     settings s = {.format = "text"};
@@ -551,7 +581,9 @@ static int run(int argc, char **argv)
     if (!ctx)
         return JX_EXIT_INPUT;
     program = jx_input_open(ctx, argv[0]);
-    code = program ? say(&s, ctx, program) : jx_command_error(&ctx->error);
+    code = !program ? jx_command_error(&ctx->error)
+           : s.sizes ? say_sizes(&s, program)
+                     : say(&s, ctx, program);
     jx_ctx_free(ctx);
     return code;
 }
@@ -563,7 +595,9 @@ const jx_command jx_command_info = {
     "Lists the inputs and outputs with their paths, the symbolic sizes\n"
     "with their bounds and constraints, equations by primitive,\n"
     "constants with their bytes, custom derivative rules, effects, and\n"
-    "the versions it was traced with.\n"
+    "the versions it was traced with.  --sizes 5 gives sizes at which the\n"
+    "program is worth looking at instead: small, equal, at the edges of\n"
+    "the constraints and of what was asked about sizes while tracing.\n"
     "\n"
     "  $ jaxvet info model.json\n"
     "  $ jaxvet info model.json --format json\n",

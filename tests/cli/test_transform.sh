@@ -66,3 +66,13 @@ expect 0 show "$work/two.jaxpr" --transform set:b=4611686018427387904,t=4
 prints 'a:f32\[4611686018427387904,4\]'
 expect 3 show tests/rules/IDX004_fails.json.gz --transform set:b=4611686018427387904,n=4
 complains 'the size b\*n is 18446744073709551616 at b = 4611686018427387904, n = 4$'
+
+# Sizes worth trying, one JSON object a line: the same each time.
+expect 0 info "$program" --sizes 3
+prints '^{"b":2}$'
+holds test "$(wc -l <"$work/out")" -eq 3
+cp "$work/out" "$work/sizes"
+expect 0 info "$program" --sizes 3
+holds cmp -s "$work/out" "$work/sizes"
+expect 0 info "$work/two.jaxpr" --sizes 4
+prints '^{"b":1,"t":1}$'

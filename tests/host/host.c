@@ -115,6 +115,18 @@ static int refine(jaxvet_program *program)
     return 0;
 }
 
+static int choose(jaxvet_program *program)
+{
+    const int64_t *values = NULL;
+    jaxvet_error error;
+
+    EXPECT(jaxvet_sizes(program, 4, &values, &error) == 4);
+    EXPECT(values[0] == 2 && values[1] == 3); /* b >= 2 */
+    EXPECT(jaxvet_sizes(program, 0, &values, &error) == -1);
+    EXPECT(error.status == JAXVET_USAGE);
+    return 0;
+}
+
 static int prove(void)
 {
     const char *const constraints[] = {"b >= 2", "mod(b, 8) == 0"};
@@ -176,7 +188,8 @@ int main(int argc, char **argv)
     }
     bad = ask_signature(program) || ask_for_a_check(program) ||
           run(program) || ask_wrongly(program) || run(program) ||
-          refine(program) || run(program) || prove();
+          refine(program) || choose(program) || run(program) ||
+          prove();
     jaxvet_close(program);
     if (!bad)
         printf("jaxvet %s\n", jaxvet_version());
