@@ -45,7 +45,7 @@ class Finding:
         if self.equation:
             lines.append(f"  equation: {self.equation}")
         if self.help:
-            lines.append(f"  help: {self.help}")
+            lines.append("  help: " + self.help.replace("\n", "\n        "))
         return "\n".join(lines)
 
 
