@@ -19,7 +19,7 @@ CFLAGS  = -O0 -g3 -DJX_VERIFY
 endif
 
 LAYERS  = frontend/base frontend/ir frontend/mlir frontend/read frontend/write analyzer \
-          analyzer/transform analyzer/lint analyzer/shard prover runtime runtime/kernels reports
+          analyzer/transform analyzer/lint analyzer/shard prover checker runtime runtime/kernels reports
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
 # The solver's helper process alone is linked with libz3, so that nothing else
 # pays for loading it; the command's own files are no part of the library.
@@ -37,7 +37,7 @@ else
 Z3_LIBS := $(shell pkg-config --libs z3 2>/dev/null || echo -lz3)
 Z3_CFLAGS := $(shell pkg-config --cflags z3 2>/dev/null)
 endif
-CMD_SRC = jaxvet.c reports/options.c reports/commands.c $(wildcard reports/cmd_*.c)
+CMD_SRC = jaxvet.c reports/options.c reports/commands.c reports/certificates.c $(wildcard reports/cmd_*.c)
 LIB_SRC = $(filter-out $(SOLVER_SRC) $(CMD_SRC),$(ALL_SRC))
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/obj/%.o)

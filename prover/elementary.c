@@ -13,16 +13,31 @@ static bool split_maximum(const jx_scene *s, const jx_dim_atom *atom)
     const jx_dim *d = atom->a;
     int signs = jx_scene_signs(&a, d);
 
-    if (!(signs & JX_NEGATIVE))
+    const jx_dim *max = jx_dim_of_atom(s->work->in, atom);
+    const jx_dim *minus = jx_dim_neg(s->work->in, d);
+
+    if (!(signs & JX_NEGATIVE)) {
+        jx_note_atom(s->work, JX_STEP_FIRST, max, 0);
         return jx_scene_replace(&a, atom, d) && jx_scene_settle(&a);
-    if (!(signs & JX_POSITIVE))
+    }
+    if (!(signs & JX_POSITIVE)) {
+        jx_note_atom(s->work, JX_STEP_SECOND, max, 0);
         return jx_scene_replace(&a, atom, jx_scene_int(&a, 0)) &&
                jx_scene_settle(&a);
-    return jx_scene_replace(&a, atom, d) && jx_scene_assume(&a, d, JX_HYP_GE) &&
-           jx_scene_settle(&a) &&
-           jx_scene_replace(&b, atom, jx_scene_int(&b, 0)) &&
-           jx_scene_assume(&b, jx_dim_neg(b.work->in, d), JX_HYP_GE) &&
-           jx_scene_settle(&b);
+    }
+    jx_note_split(s->work, d, minus);
+    jx_note_case(s->work, 0, NULL);
+    jx_note_atom(s->work, JX_STEP_FIRST, max, 0);
+    if (!jx_scene_replace(&a, atom, d) || !jx_scene_assume(&a, d, JX_HYP_GE) ||
+        !jx_scene_settle(&a))
+        return false;
+    jx_note_case(s->work, 0, NULL);
+    jx_note_atom(s->work, JX_STEP_SECOND, max, 0);
+    if (!jx_scene_replace(&b, atom, jx_scene_int(&b, 0)) ||
+        !jx_scene_assume(&b, minus, JX_HYP_GE) || !jx_scene_settle(&b))
+        return false;
+    jx_note_end(s->work);
+    return true;
 }
 
 static bool split_atom(jx_scene *s, const jx_dim_atom *atom)
@@ -74,12 +89,24 @@ static bool split_order(jx_scene *s, const jx_dim_atom *x, const jx_dim_atom *y,
 
     if (!t || !u)
         return false;
-    return jx_scene_eliminate(&a, x,
-                              jx_scene_add(&a, jx_scene_dim(&a, y), t)) &&
-           jx_scene_settle(&a) &&
-           jx_scene_eliminate(&b, y,
-                              jx_scene_add(&b, jx_scene_dim(&b, x), u)) &&
-           jx_scene_settle(&b);
+    if (s->work->trace) {
+        const jx_dim *gap = jx_scene_sub(
+            &a,
+            jx_scene_sub(&a, jx_scene_dim(&a, x), jx_scene_dim(&a, y)),
+            jx_scene_int(&a, apart));
+        jx_note_split(s->work, gap,
+                      jx_scene_sub(&a, jx_scene_int(&a, -1), gap));
+    }
+    jx_note_case(s->work, 0, NULL);
+    if (!jx_scene_eliminate(&a, x, jx_scene_add(&a, jx_scene_dim(&a, y), t)) ||
+        !jx_scene_settle(&a))
+        return false;
+    jx_note_case(s->work, 0, NULL);
+    if (!jx_scene_eliminate(&b, y, jx_scene_add(&b, jx_scene_dim(&b, x), u)) ||
+        !jx_scene_settle(&b))
+        return false;
+    jx_note_end(s->work);
+    return true;
 }
 
 /* Of the variables mixed in a negative term, the two of the highest degree. */
@@ -119,11 +146,25 @@ static bool split_value(jx_scene *s)
             continue;
         a.value_splits++; /* that side got easier */
         jx_scene_forget(&a, jx_scene_find(&a, x));
+        size_t mark = jx_noted(s->work);
+        const jx_dim *at = jx_scene_sub(&a, jx_scene_int(&a, low),
+                                        jx_scene_dim(&a, x));
+        const jx_dim *above = jx_scene_sub(&a, jx_scene_int(&a, -1), at);
+        jx_note_split(s->work, at, above);
+        jx_note_case(s->work, 0, NULL);
+        jx_scene_note_put(&a, x, jx_scene_int(&a, low));
         if (!jx_scene_replace(&a, x, jx_scene_int(&a, low)) ||
-            !jx_scene_settle(&a))
+            !jx_scene_settle(&a)) {
+            jx_note_back(s->work, mark);
             continue;
-        return jx_scene_raise(jx_scene_find(&b, x), low + 1) == JX_IMPOSSIBLE ||
-               jx_scene_settle(&b);
+        }
+        jx_note_case(s->work, 0, NULL);
+        if (jx_scene_raise(jx_scene_find(&b, x), low + 1) == JX_IMPOSSIBLE)
+            jx_note_fact(s->work, JX_STEP_IMPOSSIBLE, above, JX_HYP_GE);
+        else if (!jx_scene_settle(&b))
+            return false;
+        jx_note_end(s->work);
+        return true;
     }
     return false;
 }
@@ -139,23 +180,53 @@ static bool strip_goal(jx_scene *s)
 
         if (!v || v->low <= 0 || !jx_divides_all(s->goal, x, true))
             continue;
+        jx_hyp had = s->work->trace ? jx_scene_opposite(s) : (jx_hyp){0};
         s->goal =
             jx_dim_divide_exactly(s->work->in, s->goal, jx_scene_dim(s, x));
+        if (s->work->trace && s->goal)
+            jx_note_derived(s, JX_STEP_DIVIDE, &had, jx_scene_opposite(s).dim,
+                            x);
         j = 0;
     }
     return s->goal != NULL;
+}
+
+/* Where the goal may have two signs that are not wanted, a case for each. */
+static bool note_refutation(const jx_scene *s)
+{
+    jx_scene a = *s;
+    const jx_dim *minus = jx_dim_neg(a.work->in, a.goal), *one;
+
+    if (!s->work->trace || s->wanted == (JX_ZERO | JX_POSITIVE) ||
+        s->wanted == (JX_ZERO | JX_NEGATIVE) ||
+        s->wanted == (JX_NEGATIVE | JX_POSITIVE))
+        return false;
+    one = jx_scene_int(&a, 1);
+    if (s->wanted == JX_ZERO)
+        jx_scene_note_opposites(&a);
+    else if (s->wanted == JX_POSITIVE)
+        jx_note_split(s->work, jx_scene_sub(&a, minus, one), s->goal);
+    else
+        jx_note_split(s->work, minus, jx_scene_sub(&a, s->goal, one));
+    return true;
 }
 
 /* Looks for a contradiction with the opposite of what is wanted, one sign
  * after the other. */
 static bool refute(const jx_scene *s)
 {
+    bool two = note_refutation(s);
+
     for (int sign = JX_NEGATIVE; sign <= JX_POSITIVE; sign *= 2) {
         jx_scene a = *s;
         const jx_dim *d = s->goal;
 
         if (s->wanted & sign)
             continue;
+        if (two)
+            jx_note_case(s->work, 0, NULL);
+        if (two && sign == JX_ZERO)
+            jx_note_fact(s->work, JX_STEP_BOTH, d, JX_HYP_EQ);
         a.refuting = true;
         a.wanted = 0;
         a.goal = jx_scene_int(&a, 0);
@@ -167,29 +238,53 @@ static bool refute(const jx_scene *s)
             !jx_scene_settle(&a))
             return false;
     }
+    if (two)
+        jx_note_end(s->work);
     return true;
 }
 
 static bool settle_one_variable(jx_scene *s, const jx_scene_variable *v)
 {
-    return jx_within(jx_scene_signs_of_one(s, s->goal, v, 7 & ~s->wanted),
-                     s->wanted);
+    jx_hyp h;
+
+    if (!jx_within(jx_scene_signs_of_one(s, s->goal, v, 7 & ~s->wanted),
+                   s->wanted))
+        return false;
+    if (s->work->trace) {
+        h = jx_scene_opposite(s);
+        jx_note_derived(s, JX_STEP_FAR, &h, NULL, v->atom);
+    }
+    return true;
+}
+
+static void note_values(const jx_scene *s, const jx_scene_variable *v)
+{
+    jx_step *step = jx_note(s->work, JX_STEP_VALUES);
+
+    if (!step)
+        return;
+    step->atom = v->atom;
+    step->i = v->low;
+    step->j = v->high;
 }
 
 /* Every value of a bounded variable, each with few steps of its own: for a
  * goal in two variables what is left has one. */
 static bool enumerate(const jx_scene *s, const jx_scene_variable *v)
 {
+    note_values(s, v);
     for (jx_int x = v->low; x <= v->high; x++) {
         jx_scene a = *s;
         long own = 60;
 
         a.steps = &own;
+        jx_note_case(s->work, x, NULL);
         jx_scene_forget(&a, jx_scene_find(&a, v->atom));
         if (!jx_scene_replace(&a, v->atom, jx_scene_int(&a, x)) ||
             !jx_scene_settle(&a) || --*s->steps < 0)
             return false;
     }
+    jx_note_end(s->work);
     return true;
 }
 
@@ -205,14 +300,17 @@ static bool try_few_values(const jx_scene *s)
             used |= jx_mentions(s->hyps[j].dim, v->atom);
         if (!used || !v->has_high || v->high - v->low >= 2 * JX_SCENE_NARROW)
             continue;
+        note_values(s, v);
         for (jx_int x = v->low; x <= v->high; x++) {
             jx_scene a = *s;
 
+            jx_note_case(s->work, x, NULL);
             jx_scene_forget(&a, jx_scene_find(&a, v->atom));
             if (!jx_scene_replace(&a, v->atom, jx_scene_int(&a, x)) ||
                 !jx_scene_settle(&a))
                 return false;
         }
+        jx_note_end(s->work);
         return true;
     }
     return false;
@@ -254,11 +352,20 @@ static const jx_dim_atom *atom_to_split(const jx_scene *s)
     return NULL;
 }
 
-bool jx_scene_settle(jx_scene *s)
+/* True if it proves; else what it noted is taken back. */
+static bool kept(const jx_scene *s, size_t mark, bool proved)
+{
+    if (!proved)
+        jx_note_back(s->work, mark);
+    return proved;
+}
+
+static bool settle(jx_scene *s)
 {
     const jx_dim_atom *atom;
     jx_outcome o;
     bool done;
+    size_t mark;
 
     if (!s->goal || ++s->depth > MAX_DEPTH || !jx_scene_spend(s, 1))
         return false;
@@ -271,8 +378,10 @@ bool jx_scene_settle(jx_scene *s)
         jx_within(jx_is_polynomial(s->goal)
                       ? jx_scene_signs(s, s->goal)
                       : jx_signs_of_range(jx_scene_bounds(s, s->goal)),
-                  s->wanted))
+                  s->wanted)) {
+        jx_scene_note_signs(s);
         return true;
+    }
     if (s->wanted && !strip_goal(s))
         return false;
     if (s->compare_first && !s->shallow) {
@@ -283,20 +392,23 @@ bool jx_scene_settle(jx_scene *s)
     atom = atom_to_split(s);
     if (atom && !s->shallow)
         return split_atom(s, atom);
-    if (s->wanted && jx_is_polynomial(s->goal) && jx_scene_leaf(s))
+    mark = jx_noted(s->work);
+    if (s->wanted && jx_is_polynomial(s->goal) &&
+        kept(s, mark, jx_scene_leaf(s)))
         return true;
-    if (substitute_hyp(s, &done))
+    if (kept(s, mark, substitute_hyp(s, &done)))
         return true;
     if (done)
         return false;
-    if (jx_scene_clash(s))
+    if (kept(s, mark, jx_scene_clash(s)))
         return true;
     if (s->wanted && !s->shallow && jx_is_polynomial(s->goal) &&
-        settle_few_variables(s))
+        kept(s, mark, settle_few_variables(s)))
         return true;
-    if (!s->wanted && !s->shallow && s->nhyps && try_few_values(s))
+    if (!s->wanted && !s->shallow && s->nhyps &&
+        kept(s, mark, try_few_values(s)))
         return true;
-    if (s->wanted && !s->shallow && !s->refuting && refute(s))
+    if (s->wanted && !s->shallow && !s->refuting && kept(s, mark, refute(s)))
         return true;
     if (s->wanted && s->order_splits > 0) {
         s->order_splits--;
@@ -307,6 +419,11 @@ bool jx_scene_settle(jx_scene *s)
         return split_value(s);
     }
     return false;
+}
+
+bool jx_scene_settle(jx_scene *s)
+{
+    return kept(s, jx_noted(s->work), settle(s));
 }
 
 /* The ways to try, cheapest first. */

@@ -193,8 +193,15 @@ static bool nonzero_by_residues(jx_scene *s, const jx_dim *d)
     static const jx_int moduli[] = {2, 3, 4, 5, 7, 8, 9, 16};
 
     for (size_t i = 0; i < sizeof moduli / sizeof *moduli; i++)
-        if (jx_scene_spend(s, 2) && !may_be_zero_modulo(s, d, moduli[i]))
+        if (jx_scene_spend(s, 2) && !may_be_zero_modulo(s, d, moduli[i])) {
+            if (s->work->trace) {
+                jx_scene_note_signs(s);
+                s->work->trace->at[s->work->trace->count - 1].kind =
+                    JX_STEP_MODULO;
+                s->work->trace->at[s->work->trace->count - 1].i = moduli[i];
+            }
             return true;
+        }
     return false;
 }
 
@@ -232,13 +239,58 @@ static const jx_dim *cofactor(jx_scene *s, const jx_dim_term *term,
     return matched == part->nfactors ? u : NULL;
 }
 
-static bool by_hypotheses(jx_scene *s, const jx_dim *d, const jx_hyp *hyps,
-                          int n, int depth);
+/* Hypotheses with all variables starting at 0, and as they were. */
+typedef struct shifted {
+    jx_hyp hyps[JX_SCENE_HYPS + JX_SCENE_VARS];
+    jx_hyp given[JX_SCENE_HYPS + JX_SCENE_VARS];
+    int n;
+} shifted;
+
+static bool by_hypotheses(jx_scene *s, const jx_dim *d, const shifted *hyps,
+                          int depth);
+
+static void push_product(jx_work *work, jx_int scale, jx_int times,
+                         const jx_dim *monomial, jx_hyp fact)
+{
+    jx_trace *t = work->trace;
+
+    if (!t || t->nproducts == JX_TRACE_PRODUCTS)
+        return;
+    t->scales[t->nproducts] = scale;
+    t->products[t->nproducts++] = (jx_product){times, monomial, fact};
+}
+
+/* The sum that was found: p, which is not negative, and the products. */
+static void note_sum(jx_scene *s, const jx_dim *p)
+{
+    jx_trace *t = s->work->trace;
+    jx_int scale = 1;
+    jx_step *step = jx_note(s->work, JX_STEP_SUM);
+
+    if (!t)
+        return;
+    for (int i = t->nproducts - 1; i >= 0; i--) {
+        t->failed |= __builtin_mul_overflow(t->products[i].times, scale,
+                                            &t->products[i].times);
+        t->failed |= __builtin_mul_overflow(scale, t->scales[i], &scale);
+    }
+    step->a = p;
+    step->i = scale;
+    step->nproducts = t->nproducts;
+    step->products =
+        jx_arena_copy(s->work->ctx->arena, t->products,
+                      (size_t)t->nproducts * sizeof *t->products);
+    t->failed |= !step->products;
+}
 
 /* Takes the negative term `worst` off d >= 0 with a multiple of h >= 0. */
 static bool cancel_with(jx_scene *s, const jx_dim *d, const jx_dim_term *worst,
-                        const jx_dim *h, const jx_hyp *hyps, int n, int depth)
+                        const shifted *hyps, int which, int sign, int depth)
 {
+    const jx_dim *h = hyps->hyps[which].dim;
+
+    if (sign < 0)
+        h = jx_dim_neg(s->work->in, h);
     for (int i = 0; h && i < jx_dim_nterms(h); i++) {
         const jx_dim_term *t = &jx_dim_terms(h)[i];
         const jx_dim *u;
@@ -252,94 +304,132 @@ static bool cancel_with(jx_scene *s, const jx_dim *d, const jx_dim_term *worst,
         const jx_dim *next = jx_scene_sub(
             s, jx_scene_mul(s, jx_scene_int(s, e), d),
             jx_scene_mul(s, jx_scene_mul(s, jx_scene_int(s, c), u), h));
-        if (next && by_hypotheses(s, next, hyps, n, depth - 1))
+        if (s->work->trace)
+            push_product(s->work, e, sign * c, u, hyps->given[which]);
+        if (next && by_hypotheses(s, next, hyps, depth - 1))
             return true;
+        if (s->work->trace && s->work->trace->nproducts)
+            s->work->trace->nproducts--;
     }
     return false;
 }
 
 /* d >= 0, as a sum of hypotheses times products, plus what has no negative
  * coefficient.  All variables start at 0. */
-static bool by_hypotheses(jx_scene *s, const jx_dim *d, const jx_hyp *hyps,
-                          int n, int depth)
+static bool by_hypotheses(jx_scene *s, const jx_dim *d, const shifted *hyps,
+                          int depth)
 {
     const jx_dim_term *worst = d ? jx_negative_term(d) : NULL;
 
     if (!d || !worst)
         return d != NULL;
-    if (!depth || !jx_scene_spend(s, 1 + (n + jx_dim_nterms(d)) / 8))
+    if (!depth || !jx_scene_spend(s, 1 + (hyps->n + jx_dim_nterms(d)) / 8))
         return false;
-    for (int i = 0; i < n; i++) {
-        if (hyps[i].kind == JX_HYP_NE)
+    for (int i = 0; i < hyps->n; i++) {
+        if (hyps->hyps[i].kind == JX_HYP_NE)
             continue;
-        if (cancel_with(s, d, worst, hyps[i].dim, hyps, n, depth))
+        if (cancel_with(s, d, worst, hyps, i, 1, depth))
             return true;
-        if (hyps[i].kind == JX_HYP_EQ &&
-            cancel_with(s, d, worst, jx_dim_neg(s->work->in, hyps[i].dim), hyps,
-                        n, depth))
+        if (hyps->hyps[i].kind == JX_HYP_EQ &&
+            cancel_with(s, d, worst, hyps, i, -1, depth))
             return true;
     }
     return false;
 }
 
 /* The polynomial hypotheses, shifted, and those that say x <= high. */
-static int shifted_hyps(jx_scene *s, jx_hyp *to, int room)
+static void shift_hyps(jx_scene *s, shifted *to)
 {
-    int n = 0;
-
-    for (int i = 0; i < s->nhyps && n < room; i++) {
+    to->n = 0;
+    for (int i = 0; i < s->nhyps; i++) {
         const jx_dim *d = s->hyps[i].dim;
-        if (jx_is_polynomial(d) && (d = jx_scene_shift(s, d)))
-            to[n++] = (jx_hyp){d, s->hyps[i].kind};
+
+        if (!jx_is_polynomial(d) || !(d = jx_scene_shift(s, d)))
+            continue;
+        to->given[to->n] = s->hyps[i];
+        to->hyps[to->n++] = (jx_hyp){d, s->hyps[i].kind};
     }
-    for (int i = 0; i < s->nvars && n < room; i++) {
+    for (int i = 0; i < s->nvars; i++) {
         const jx_scene_variable *v = &s->vars[i];
-        const jx_dim *d =
-            v->has_high ? jx_scene_sub(s, jx_scene_int(s, v->high - v->low),
-                                       jx_scene_dim(s, v->atom))
-                        : NULL;
-        if (d)
-            to[n++] = (jx_hyp){d, JX_HYP_GE};
+        const jx_dim *x = jx_scene_dim(s, v->atom), *d = NULL;
+
+        if (v->has_high)
+            d = jx_scene_sub(s, jx_scene_int(s, v->high - v->low), x);
+        if (!d)
+            continue;
+        to->given[to->n].kind = JX_HYP_GE;
+        to->given[to->n].dim =
+            s->work->trace ? jx_scene_sub(s, jx_scene_int(s, v->high), x) : NULL;
+        to->hyps[to->n++] = (jx_hyp){d, JX_HYP_GE};
     }
-    return n;
 }
 
-static bool leaf_sign(jx_scene *s, const jx_dim *d, const jx_hyp *hyps, int n,
+static bool found_sum(jx_scene *s, const jx_dim *p, const jx_dim *shifted_p,
+                      const shifted *hyps)
+{
+    if (s->work->trace)
+        s->work->trace->nproducts = 0;
+    if (!p || !shifted_p || !by_hypotheses(s, shifted_p, hyps, 5))
+        return false;
+    if (s->work->trace)
+        note_sum(s, p);
+    return true;
+}
+
+static bool leaf_sign(jx_scene *s, const jx_dim *d, const shifted *hyps,
                       int sign)
 {
     const jx_dim *p = sign & JX_NEGATIVE ? jx_dim_neg(s->work->in, d) : d;
+    const jx_dim *g = s->goal;
 
     if (!(sign & JX_ZERO)) /* over the integers p > 0 is p - 1 >= 0 */
         p = jx_scene_sub(s, p, jx_scene_int(s, 1));
-    return p && by_hypotheses(s, p, hyps, n, 5);
+    if (s->work->trace && sign & JX_NEGATIVE)
+        g = jx_dim_neg(s->work->in, g);
+    if (s->work->trace && !(sign & JX_ZERO))
+        g = jx_scene_sub(s, g, jx_scene_int(s, 1));
+    return found_sum(s, g, p, hyps);
 }
 
 /* Whether the polynomial goal has a wanted sign, by hypotheses. */
 bool jx_scene_leaf(jx_scene *s)
 {
-    jx_hyp hyps[JX_SCENE_HYPS + JX_SCENE_VARS];
+    shifted hyps;
     const jx_dim *d = jx_scene_shift(s, s->goal);
-    int n = shifted_hyps(s, hyps, JX_SCENE_HYPS + JX_SCENE_VARS);
     int w = s->wanted;
 
     if (!d)
         return false;
+    shift_hyps(s, &hyps);
     if (w == (JX_NEGATIVE | JX_POSITIVE) && nonzero_by_residues(s, d))
         return true;
-    if (!n)
+    if (!hyps.n)
         return false;
-    if (w == JX_ZERO)
-        return leaf_sign(s, d, hyps, n, JX_ZERO | JX_POSITIVE) &&
-               leaf_sign(s, d, hyps, n, JX_ZERO | JX_NEGATIVE);
-    return (w & JX_POSITIVE && leaf_sign(s, d, hyps, n, w & ~JX_NEGATIVE)) ||
-           (w & JX_NEGATIVE && leaf_sign(s, d, hyps, n, w & ~JX_POSITIVE));
+    if (w == JX_ZERO) {
+        size_t mark = jx_noted(s->work);
+        bool both;
+
+        if (s->work->trace)
+            jx_scene_note_opposites(s);
+        jx_note_case(s->work, 0, NULL);
+        both = leaf_sign(s, d, &hyps, JX_ZERO | JX_POSITIVE);
+        jx_note_case(s->work, 0, NULL);
+        both = both && leaf_sign(s, d, &hyps, JX_ZERO | JX_NEGATIVE);
+        jx_note_end(s->work);
+        if (!both)
+            jx_note_back(s->work, mark);
+        return both;
+    }
+    return (w & JX_POSITIVE && leaf_sign(s, d, &hyps, w & ~JX_NEGATIVE)) ||
+           (w & JX_NEGATIVE && leaf_sign(s, d, &hyps, w & ~JX_POSITIVE));
 }
 
 /* The hypotheses alone are impossible: -1 >= 0 follows from them. */
 bool jx_scene_clash(jx_scene *s)
 {
-    jx_hyp hyps[JX_SCENE_HYPS + JX_SCENE_VARS];
-    int n = shifted_hyps(s, hyps, JX_SCENE_HYPS + JX_SCENE_VARS);
+    const jx_dim *minus_1 = jx_scene_int(s, -1);
+    shifted hyps;
 
-    return n && by_hypotheses(s, jx_scene_int(s, -1), hyps, n, 5);
+    shift_hyps(s, &hyps);
+    return hyps.n && found_sum(s, minus_1, minus_1, &hyps);
 }

@@ -9,6 +9,7 @@
 #include "prover/smt.h"
 #include "prover/solver.h"
 #include "prover/suggest.h"
+#include "prover/trace.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -81,6 +82,13 @@ static void narrow(jx_work *work, const jx_dim_atom *x, jx_int k, jx_int c)
     if (!jx_int_is_tame(c) ||
         !jx_int_floordiv(c, k > 0 ? k : -k, &q, &r))
         return;
+    if (work->trace)
+        jx_note_fact(work, JX_STEP_RANGE,
+                     jx_dim_add(work->in,
+                                jx_dim_mul(work->in, jx_dim_wide(work->in, k),
+                                           jx_dim_of_atom(work->in, x)),
+                                jx_dim_wide(work->in, c)),
+                     JX_HYP_GE);
     jx_work_narrow(work, x,
                    k > 0 ? (jx_dim_range){.has_low = true, .low = -q}
                          : (jx_dim_range){.has_high = true, .high = q});
@@ -144,9 +152,30 @@ static void add_divisors(jx_theory *t, const jx_dim *d)
         }
 }
 
+/* The divisors that may be 0, as written: before anything is rewritten. */
+static void note_divisors(jx_theory *t, const jx_dim *d)
+{
+    for (int i = 0; d && i < jx_dim_nterms(d); i++)
+        for (int j = 0; j < jx_dim_terms(d)[i].nfactors; j++) {
+            const jx_dim_atom *a = jx_dim_terms(d)[i].factors[j].atom;
+
+            if (a->kind == JX_ATOM_VAR)
+                continue;
+            note_divisors(t, a->a);
+            note_divisors(t, a->b);
+            if ((a->kind == JX_ATOM_FLOORDIV || a->kind == JX_ATOM_MOD) &&
+                jx_signs_by_bounds(&t->work, a->b) & JX_ZERO) {
+                jx_note_fact(&t->work, JX_STEP_NONZERO, a->b, JX_HYP_NE);
+                t->work.trace->at[t->work.trace->count - 1].i = 1;
+            }
+        }
+}
+
 static bool add_constraint(jx_theory *t, const jx_constraint *c)
 {
     const jx_dim *raw = difference(&t->work, c);
+    if (t->work.trace)
+        note_divisors(t, raw);
     const jx_dim *d = jx_work_simplify(&t->work, raw);
     const jx_dim *one = jx_dim_int(t->work.in, 1);
     jx_dims *in = t->work.in;
@@ -172,9 +201,17 @@ static bool add_constraint(jx_theory *t, const jx_constraint *c)
 bool jx_theory_init(jx_theory *t, int64_t base, const jx_constraint *constraints,
                     int count)
 {
+    return jx_theory_init_traced(t, base, constraints, count, NULL);
+}
+
+bool jx_theory_init_traced(jx_theory *t, int64_t base,
+                           const jx_constraint *constraints, int count,
+                           jx_trace *trace)
+{
     memset(t, 0, offsetof(jx_theory, hyps));
     if (!jx_work_init(&t->work, base))
         return false;
+    t->work.trace = trace;
     for (int i = 0; i < count; i++)
         use_as_range(&t->work, &constraints[i]);
     t->empty = jx_work_is_empty(&t->work);
@@ -196,6 +233,8 @@ bool jx_theory_goal(jx_theory *t, const jx_constraint *c, const jx_dim **d,
 
     t->divisor_may_be_0 = false;
     t->goal_signs = ALL;
+    if (t->work.trace)
+        note_divisors(t, raw);
     *d = jx_work_simplify(&t->work, raw);
     *wanted = wanted_signs(c->relation);
     if (!raw)

@@ -31,6 +31,7 @@ static bool split_residues(const jx_scene *s, const jx_dim_atom *var,
 
     if (!v)
         return false;
+    jx_note_atom(s->work, JX_STEP_RESIDUES, jx_scene_dim(&base, var), residues);
     for (jx_int i = 0; i < residues; i++) {
         jx_scene a = base;
         jx_scene_variable *w = jx_scene_find(&a, var);
@@ -47,8 +48,11 @@ static bool split_residues(const jx_scene *s, const jx_dim_atom *var,
                          jx_scene_int(&a, i));
         if (!value)
             return false;
-        if (has_high && high < -low)
+        jx_note_case(s->work, i, x);
+        if (has_high && high < -low) {
+            jx_note(s->work, JX_STEP_EMPTY);
             continue; /* no such value */
+        }
         if (has_high) {
             jx_scene_variable *f =
                 jx_scene_find(&a, jx_dim_terms(x)[0].factors[0].atom);
@@ -59,6 +63,7 @@ static bool split_residues(const jx_scene *s, const jx_dim_atom *var,
         if (!jx_scene_replace(&a, var, value) || !jx_scene_settle(&a))
             return false;
     }
+    jx_note_end(s->work);
     return true;
 }
 
@@ -86,6 +91,7 @@ static bool holds(const jx_scene *s, const jx_dim *d, int signs, long steps)
 {
     jx_scene a = *s;
     long own = *s->steps < steps ? *s->steps : steps, had = own;
+    size_t mark = jx_noted(s->work);
     bool yes;
 
     d = jx_work_simplify(s->work, d);
@@ -96,7 +102,14 @@ static bool holds(const jx_scene *s, const jx_dim *d, int signs, long steps)
     a.steps = &own;
     a.order_splits = a.value_splits = 0;
     a.shallow = true;
+    if (s->work->trace)
+        jx_note_fact(s->work, JX_STEP_CLAIM,
+                     signs & JX_POSITIVE ? d : jx_dim_neg(s->work->in, d),
+                     JX_HYP_GE);
     yes = jx_scene_settle(&a);
+    jx_note_end(s->work);
+    if (!yes)
+        jx_note_back(s->work, mark);
     *s->steps -= had - own;
     return yes;
 }
@@ -135,6 +148,13 @@ static bool with_remainder(const jx_scene *s, const jx_dim_atom *atom,
 
     if (!q || !r)
         return false;
+    if (s->work->trace) {
+        jx_step *step = jx_note(s->work, JX_STEP_NAME);
+        step->atom = atom;
+        step->a = q;
+        step->b = r;
+        step->i = below;
+    }
     if (below)
         q = jx_scene_sub(&a, jx_scene_int(&a, -1), q);
     left = jx_scene_sub(&a, jx_scene_add(&a, jx_scene_mul(&a, d, q), r),
@@ -172,22 +192,37 @@ static bool name_quotient(jx_scene *s, const jx_dim_atom *atom)
     if (!(signs & (JX_ZERO | JX_POSITIVE)))
         return with_remainder(s, atom, true);
     jx_scene a = *s, b = *s;
-    return jx_scene_assume(&a, atom->a, JX_HYP_GE) &&
-           with_remainder(&a, atom, false) &&
-           jx_scene_assume(&b, jx_scene_sub(&b, jx_scene_int(&b, -1), atom->a),
-                           JX_HYP_GE) &&
-           with_remainder(&b, atom, true);
+    const jx_dim *below = jx_scene_sub(&b, jx_scene_int(&b, -1), atom->a);
+    if (!jx_scene_assume(&a, atom->a, JX_HYP_GE) ||
+        !jx_scene_assume(&b, below, JX_HYP_GE))
+        return false;
+    jx_note_split(s->work, atom->a, below);
+    jx_note_case(s->work, 0, NULL);
+    if (!with_remainder(&a, atom, false))
+        return false;
+    jx_note_case(s->work, 0, NULL);
+    if (!with_remainder(&b, atom, true))
+        return false;
+    jx_note_end(s->work);
+    return true;
 }
 
 /* The value of a quotient that has few: tries each. */
 static bool try_values(const jx_scene *s, const jx_dim_atom *atom, jx_int low,
                        jx_int high)
 {
+    if (s->work->trace) {
+        jx_step *step = jx_note(s->work, JX_STEP_QUOTIENTS);
+        step->atom = atom;
+        step->i = low;
+        step->j = high;
+    }
     for (jx_int q = low; q <= high; q++) {
         jx_scene a = *s;
         const jx_dim *r = jx_scene_sub(
             &a, atom->a, jx_scene_mul(&a, jx_scene_int(&a, q), atom->b));
 
+        jx_note_case(s->work, q, NULL);
         if (!jx_scene_assume(&a, r, JX_HYP_GE) ||
             !jx_scene_assume(&a,
                              jx_scene_sub(&a, jx_scene_sub(&a, atom->b, r),
@@ -197,6 +232,7 @@ static bool try_values(const jx_scene *s, const jx_dim_atom *atom, jx_int low,
             !jx_scene_settle(&a))
             return false;
     }
+    jx_note_end(s->work);
     return true;
 }
 
@@ -228,6 +264,14 @@ static bool turn_quotient(jx_scene *s, const jx_dim_atom *atom)
 
     if (!turned)
         return false;
+    if (s->work->trace) {
+        jx_step *step = jx_note(s->work, JX_STEP_RATIO);
+        step->atom = atom;
+        step->a = jx_scene_int(s, -1);
+        step->b = jx_scene_int(s, 0);
+        step->c = n;
+        step->d = d;
+    }
     /* Not simplified, which would turn it back. */
     other = jx_dim_terms(turned)[0].factors[0].atom;
     s->goal = jx_scene_put(s, s->goal, atom, turned);
@@ -244,8 +288,15 @@ static bool split_by_hyp(const jx_scene *s, const jx_dim *one, jx_hyp_kind k1,
 {
     jx_scene a = *s, b = *s;
 
-    return jx_scene_assume(&a, one, k1) && jx_scene_settle(&a) &&
-           jx_scene_assume(&b, other, k2) && jx_scene_settle(&b);
+    jx_note_split(s->work, one, other);
+    jx_note_case(s->work, 0, NULL);
+    if (!jx_scene_assume(&a, one, k1) || !jx_scene_settle(&a))
+        return false;
+    jx_note_case(s->work, 0, NULL);
+    if (!jx_scene_assume(&b, other, k2) || !jx_scene_settle(&b))
+        return false;
+    jx_note_end(s->work);
+    return true;
 }
 
 bool jx_scene_split_quotient(jx_scene *s, const jx_dim_atom *atom)
@@ -254,11 +305,19 @@ bool jx_scene_split_quotient(jx_scene *s, const jx_dim_atom *atom)
     int signs;
     jx_dim_range r;
 
-    if (jx_dim_is_wide(atom->b, &m))
-        return !m || split_by_number(s, atom, m);
-    signs = jx_scene_signs(s, atom->b) & ~JX_ZERO; /* by the domain */
-    if (!signs)
+    if (jx_dim_is_wide(atom->b, &m) && !m) {
+        jx_note_fact(s->work, JX_STEP_NONZERO, atom->b, JX_HYP_NE);
+        jx_note_fact(s->work, JX_STEP_IMPOSSIBLE, atom->b, JX_HYP_NE);
         return true;
+    }
+    if (jx_dim_is_wide(atom->b, &m))
+        return split_by_number(s, atom, m);
+    jx_note_fact(s->work, JX_STEP_NONZERO, atom->b, JX_HYP_NE);
+    signs = jx_scene_signs(s, atom->b) & ~JX_ZERO; /* by the domain */
+    if (!signs) {
+        jx_note_fact(s->work, JX_STEP_IMPOSSIBLE, atom->b, JX_HYP_NE);
+        return true;
+    }
     if (signs == (JX_NEGATIVE | JX_POSITIVE) && s->nhyps)
         signs = holds(s, atom->b, JX_POSITIVE | JX_ZERO, 40)   ? JX_POSITIVE
                 : holds(s, atom->b, JX_NEGATIVE | JX_ZERO, 40) ? JX_NEGATIVE
@@ -269,12 +328,17 @@ bool jx_scene_split_quotient(jx_scene *s, const jx_dim_atom *atom)
         return split_by_hyp(
             s, jx_scene_sub(s, atom->b, jx_scene_int(s, 1)), JX_HYP_GE,
             jx_scene_sub(s, jx_scene_int(s, -1), atom->b), JX_HYP_GE);
-    for (jx_int q = -1; q <= 1; q++)
+    for (jx_int q = -1; q <= 1; q++) {
+        size_t mark = jx_noted(s->work);
         if (is_quotient(s, atom->a, atom->b, q)) {
             jx_scene a = *s;
+            jx_note_atom(s->work, JX_STEP_IS, jx_dim_of_atom(s->work->in, atom),
+                         q);
             return jx_scene_replace(&a, atom, jx_scene_int(&a, q)) &&
                    jx_scene_settle(&a);
         }
+        jx_note_back(s->work, mark);
+    }
     r = jx_scene_bounds(s, jx_dim_of_atom(s->work->in, atom));
     if (is_narrow(r))
         return try_values(s, atom, r.low, r.high);

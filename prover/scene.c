@@ -240,6 +240,55 @@ bool jx_scene_replace(jx_scene *s, const jx_dim_atom *atom, const jx_dim *value)
     return ok;
 }
 
+void jx_scene_note_put(jx_scene *s, const jx_dim_atom *atom,
+                       const jx_dim *value)
+{
+    jx_step *step = jx_note(s->work, JX_STEP_PUT);
+
+    if (!step)
+        return;
+    step->atom = atom;
+    step->a = value;
+}
+
+jx_hyp jx_scene_opposite(jx_scene *s)
+{
+    const jx_dim *minus = jx_dim_neg(s->work->in, s->goal);
+
+    switch (s->wanted) {
+    case JX_ZERO: return (jx_hyp){s->goal, JX_HYP_NE};
+    case JX_NEGATIVE | JX_POSITIVE: return (jx_hyp){s->goal, JX_HYP_EQ};
+    case JX_POSITIVE: return (jx_hyp){minus, JX_HYP_GE};
+    case JX_NEGATIVE: return (jx_hyp){s->goal, JX_HYP_GE};
+    case JX_ZERO | JX_POSITIVE:
+        return (jx_hyp){jx_scene_sub(s, minus, jx_scene_int(s, 1)), JX_HYP_GE};
+    case JX_NEGATIVE | JX_ZERO:
+        return (jx_hyp){jx_scene_sub(s, s->goal, jx_scene_int(s, 1)),
+                        JX_HYP_GE};
+    }
+    return (jx_hyp){jx_scene_int(s, 0), JX_HYP_EQ};
+}
+
+void jx_scene_note_opposites(jx_scene *s)
+{
+    const jx_dim *one = jx_scene_int(s, 1);
+    const jx_dim *minus = jx_dim_neg(s->work->in, s->goal);
+
+    if (s->work->trace)
+        jx_note_split(s->work, jx_scene_sub(s, minus, one),
+                      jx_scene_sub(s, s->goal, one));
+}
+
+void jx_scene_note_signs(jx_scene *s)
+{
+    jx_hyp h;
+
+    if (!s->work->trace)
+        return;
+    h = jx_scene_opposite(s);
+    jx_note_fact(s->work, JX_STEP_IMPOSSIBLE, h.dim, h.kind);
+}
+
 /* Replaces a variable and turns its range into hypotheses. */
 bool jx_scene_eliminate(jx_scene *s, const jx_dim_atom *var,
                         const jx_dim *value)
@@ -251,6 +300,7 @@ bool jx_scene_eliminate(jx_scene *s, const jx_dim_atom *var,
         return false;
     had = *v;
     jx_scene_forget(s, v);
+    jx_scene_note_put(s, var, value);
     ok = jx_scene_replace(s, var, value) &&
          jx_scene_assume(s, jx_scene_sub(s, value, jx_scene_int(s, had.low)),
                          JX_HYP_GE);

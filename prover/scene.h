@@ -13,7 +13,7 @@
 #ifndef JX_PROVER_SCENE_H
 #define JX_PROVER_SCENE_H
 
-#include "prover/elementary.h"
+#include "prover/trace.h"
 
 enum {
     JX_SCENE_HYPS = 28,
@@ -64,6 +64,18 @@ const jx_dim *jx_scene_fresh(jx_scene *s, jx_int low);
 
 bool jx_scene_assume(jx_scene *s, const jx_dim *d, jx_hyp_kind kind);
 void jx_scene_drop(jx_scene *s, int i);
+
+/* The goal's opposite as a fact; a goal of no signs has none (dim is 0). */
+jx_hyp jx_scene_opposite(jx_scene *s);
+/* Notes a fact that follows from another; see trace.h. */
+void jx_note_derived(jx_scene *s, jx_step_kind kind, const jx_hyp *from,
+                     const jx_dim *to, const jx_dim_atom *by);
+/* Notes a split: the goal is negative, or positive. */
+void jx_scene_note_opposites(jx_scene *s);
+/* Notes that an atom has a value; that the goal is settled by signs. */
+void jx_scene_note_put(jx_scene *s, const jx_dim_atom *atom,
+                       const jx_dim *value);
+void jx_scene_note_signs(jx_scene *s);
 
 /* Puts a dim for an atom; nothing is simplified. */
 const jx_dim *jx_scene_put(jx_scene *s, const jx_dim *d,

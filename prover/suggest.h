@@ -23,6 +23,10 @@ typedef struct jx_theory {
 
 bool jx_theory_init(jx_theory *t, int64_t base,
                     const jx_constraint *constraints, int count);
+/* The same, with a trace from the start (trace.h). */
+bool jx_theory_init_traced(jx_theory *t, int64_t base,
+                           const jx_constraint *constraints, int count,
+                           struct jx_trace *trace);
 void jx_theory_free(jx_theory *t);
 /* The question as `*d has a sign in *wanted`; false when it is too large. */
 bool jx_theory_goal(jx_theory *t, const jx_constraint *question,

@@ -31,11 +31,17 @@ static jx_outcome absorb_linear(jx_scene *s, int i)
 
     if (!v || !jx_int_is_tame(c))
         return JX_TOO_MUCH;
+    const jx_dim *fact = s->hyps[i].dim;
+    jx_outcome o;
     jx_scene_drop(s, i);
+    jx_note_fact(s->work, JX_STEP_RANGE, fact, JX_HYP_GE);
     if (k > 0) /* x >= ceil(-c / k) == -floor(c / k) */
-        return jx_int_floordiv(c, k, &q, &r) ? jx_scene_raise(v, -q)
-                                             : JX_TOO_MUCH;
-    return jx_int_floordiv(c, -k, &q, &r) ? lower_high(v, q) : JX_TOO_MUCH;
+        o = jx_int_floordiv(c, k, &q, &r) ? jx_scene_raise(v, -q) : JX_TOO_MUCH;
+    else
+        o = jx_int_floordiv(c, -k, &q, &r) ? lower_high(v, q) : JX_TOO_MUCH;
+    if (o == JX_IMPOSSIBLE)
+        jx_note_fact(s->work, JX_STEP_IMPOSSIBLE, fact, JX_HYP_GE);
+    return o;
 }
 
 static bool is_linear_in_one(const jx_dim *d)
@@ -48,6 +54,19 @@ static bool is_linear_in_one(const jx_dim *d)
            t[0].factors[0].atom->kind == JX_ATOM_VAR;
 }
 
+void jx_note_derived(jx_scene *s, jx_step_kind kind, const jx_hyp *from,
+                     const jx_dim *to, const jx_dim_atom *by)
+{
+    jx_step *step = jx_note(s->work, kind);
+
+    if (!step)
+        return;
+    step->a = from->dim;
+    step->fact = from->kind;
+    step->b = to;
+    step->atom = by;
+}
+
 /* Divides a hypothesis by what all its terms but the constant share. */
 static jx_outcome divide_by_content(jx_scene *s, jx_hyp *h)
 {
@@ -58,13 +77,16 @@ static jx_outcome divide_by_content(jx_scene *s, jx_hyp *h)
         return JX_AS_BEFORE;
     if (!jx_int_floordiv(c, g, &q, &r))
         return JX_TOO_MUCH;
-    if (r && h->kind == JX_HYP_EQ)
+    if (r && h->kind == JX_HYP_EQ) {
+        jx_note_fact(s->work, JX_STEP_IMPOSSIBLE, h->dim, JX_HYP_EQ);
         return JX_IMPOSSIBLE;
+    }
     if (r && h->kind == JX_HYP_NE)
         return JX_AS_BEFORE;
     d = jx_scene_sub(s, d, jx_scene_int(s, r));
-    h->dim =
-        d ? jx_dim_divide_exactly(s->work->in, d, jx_scene_int(s, g)) : NULL;
+    d = d ? jx_dim_divide_exactly(s->work->in, d, jx_scene_int(s, g)) : NULL;
+    jx_note_derived(s, JX_STEP_CUT, h, d, NULL);
+    h->dim = d;
     return h->dim ? JX_CHANGED : JX_TOO_MUCH;
 }
 
@@ -84,13 +106,21 @@ static jx_outcome use_common_variable(jx_scene *s, jx_hyp *h)
         if (!v || v->low < 0 || !jx_divides_all(h->dim, a, c == 0))
             continue;
         if (!c && v->low > 0 && h->kind != JX_HYP_NE) {
-            h->dim =
+            const jx_dim *d =
                 jx_dim_divide_exactly(s->work->in, h->dim, jx_scene_dim(s, a));
+            jx_note_derived(s, JX_STEP_DIVIDE, h, d, a);
+            h->dim = d;
             return h->dim ? JX_CHANGED : JX_TOO_MUCH;
         }
         if (!v->low &&
-            ((c < 0 && h->kind == JX_HYP_GE) || (c && h->kind == JX_HYP_EQ)))
+            ((c < 0 && h->kind == JX_HYP_GE) || (c && h->kind == JX_HYP_EQ))) {
+            jx_note_derived(s, JX_STEP_RAISE, h, NULL, a);
+            if (v->has_high && !v->high)
+                jx_note_fact(s->work, JX_STEP_IMPOSSIBLE,
+                             jx_dim_neg(s->work->in, jx_scene_dim(s, a)),
+                             JX_HYP_GE);
             return jx_scene_raise(v, 1);
+        }
     }
     return JX_AS_BEFORE;
 }
@@ -130,8 +160,10 @@ static jx_outcome look_for_root(jx_scene *s, const jx_dim *d)
 
     if (!v || !jx_is_polynomial(d) || jx_degree_in(d, v->atom) < 2)
         return JX_AS_BEFORE;
-    return jx_scene_signs_of_one(s, d, v, JX_ZERO) & JX_ZERO ? JX_AS_BEFORE
-                                                             : JX_IMPOSSIBLE;
+    if (jx_scene_signs_of_one(s, d, v, JX_ZERO) & JX_ZERO)
+        return JX_AS_BEFORE;
+    jx_note_derived(s, JX_STEP_FAR, &(jx_hyp){d, JX_HYP_EQ}, NULL, v->atom);
+    return JX_IMPOSSIBLE;
 }
 
 static jx_outcome tidy_hyp(jx_scene *s, int i)
@@ -143,8 +175,10 @@ static jx_outcome tidy_hyp(jx_scene *s, int i)
 
     if (h->kind == JX_HYP_GE   ? !(signs & ~JX_NEGATIVE)
         : h->kind == JX_HYP_EQ ? !(signs & JX_ZERO)
-                               : signs == JX_ZERO)
+                               : signs == JX_ZERO) {
+        jx_note_fact(s->work, JX_STEP_IMPOSSIBLE, h->dim, h->kind);
         return JX_IMPOSSIBLE;
+    }
     if (h->kind == JX_HYP_GE   ? !(signs & JX_NEGATIVE)
         : h->kind == JX_HYP_EQ ? signs == JX_ZERO
                                : !(signs & JX_ZERO)) {
@@ -171,6 +205,7 @@ static jx_outcome pin_variables(jx_scene *s)
             const jx_dim_atom *atom = v->atom;
             const jx_dim *value = jx_scene_int(s, v->low);
             jx_scene_forget(s, v);
+            jx_scene_note_put(s, atom, value);
             return jx_scene_replace(s, atom, value) ? JX_CHANGED : JX_TOO_MUCH;
         }
     }

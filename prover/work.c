@@ -1,5 +1,5 @@
 /* work.c - see work.h. */
-#include "prover/work.h"
+#include "prover/trace.h"
 
 #include <string.h>
 
@@ -323,6 +323,14 @@ static const jx_dim *merge_nested(jx_work *work, const jx_dim *n,
     }
     x = jx_dim_add(work->in, x, jx_dim_mul(work->in, w, y));
     y = jx_dim_mul(work->in, y, d);
+    if (x && y && work->trace) {
+        jx_note_atom(work, JX_STEP_NEST,
+                     jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n, d),
+                     t->coefficient);
+        work->trace->at[work->trace->count - 1].other = t->factors[0].atom;
+        work->trace->at[work->trace->count - 1].a =
+            jx_dim_literal(work->in, JX_ATOM_FLOORDIV, x, y);
+    }
     return x && y ? quotient(work, x, y) : NULL;
 }
 
@@ -332,6 +340,8 @@ static const jx_dim *half_of_next(jx_work *work, const jx_dim *n,
 {
     const jx_dim *x = jx_dim_sub(work->in, n, jx_dim_int(work->in, 1));
 
+    jx_note_atom(work, JX_STEP_HALF,
+                 jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n, two), 0);
     return jx_dim_sub(work->in, x, quotient(work, x, two));
 }
 
@@ -346,9 +356,14 @@ static const jx_dim *quotient_by_number(jx_work *work, const jx_dim *n,
         return half_of_next(work, n, d);
     if (g <= 1 || !jx_int_floordiv(k, g, &q, &r))
         return jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n, d);
-    n = jx_dim_sub(work->in, n, jx_dim_wide(work->in, r));
-    n = n ? jx_dim_divide_exactly(work->in, n, by) : NULL;
-    return n ? quotient(work, n, jx_dim_wide(work->in, m / g)) : NULL;
+    const jx_dim *rest = jx_dim_sub(work->in, n, jx_dim_wide(work->in, r));
+    rest = rest ? jx_dim_divide_exactly(work->in, rest, by) : NULL;
+    if (rest && work->trace) {
+        jx_note_atom(work, JX_STEP_DROP,
+                     jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n, d), g);
+        work->trace->at[work->trace->count - 1].a = rest;
+    }
+    return rest ? quotient(work, rest, jx_dim_wide(work->in, m / g)) : NULL;
 }
 
 /* What is left after reduction: a number if the interval says so, a merged
@@ -366,23 +381,47 @@ static const jx_dim *quotient_of_rest(jx_work *work, const jx_dim *n,
     if (!atom)
         return NULL;
     r = jx_work_bounds(work, atom);
-    if (r.has_low && r.has_high && r.low == r.high)
+    if (r.has_low && r.has_high && r.low == r.high) {
+        jx_note_atom(work, JX_STEP_VALUE, atom, r.low);
         return jx_dim_wide(work->in, r.low);
+    }
     merged = merge_nested(work, n, d);
     if (merged)
         return merged;
     return jx_dim_is_wide(d, &m) ? quotient_by_number(work, n, d, m) : atom;
 }
 
+/* floordiv(n, given) == whole + floordiv(rest, d), where d divides given. */
+static void note_ratio(jx_work *work, const jx_dim *n, const jx_dim *given,
+                       const jx_dim *d, const jx_dim *whole,
+                       const jx_dim *rest)
+{
+    jx_step *s;
+
+    if (!work->trace)
+        return;
+    s = jx_note(work, JX_STEP_RATIO);
+    s->atom = jx_dim_terms(jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n,
+                                          given))[0]
+                  .factors[0]
+                  .atom;
+    s->a = jx_dim_divide_exactly(work->in, given, d);
+    s->b = whole;
+    s->c = rest;
+    s->d = d;
+}
+
 /* floordiv(n, d) of simplified n and d. */
 static const jx_dim *quotient(jx_work *work, const jx_dim *n, const jx_dim *d)
 {
-    const jx_dim *factor, *whole, *rest;
+    const jx_dim *factor, *whole, *rest, *given = n, *by = d;
 
     if (!n || !d || !jx_dim_nterms(d))
         return jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n, d);
-    if (!jx_dim_nterms(n))
+    if (!jx_dim_nterms(n)) {
+        note_ratio(work, n, d, d, n, n);
         return n;
+    }
     if (is_negative_led(d)) {
         n = jx_dim_neg(work->in, n);
         d = jx_dim_neg(work->in, d);
@@ -395,6 +434,8 @@ static const jx_dim *quotient(jx_work *work, const jx_dim *n, const jx_dim *d)
     rest = n && d ? reduce(work, n, d, &whole) : NULL;
     if (!rest)
         return NULL;
+    if (rest != given || d != by)
+        note_ratio(work, given, by, d, whole, rest);
     /* What was taken off may have left a common factor behind. */
     if (rest != n)
         return jx_dim_add(work->in, whole, quotient(work, rest, d));
@@ -405,6 +446,18 @@ static const jx_dim *quotient(jx_work *work, const jx_dim *n, const jx_dim *d)
  * Maxima
  * ---------------------------------------------------------------------- */
 
+/* max(d, 0), which is i * part where there is one. */
+static void note_part(jx_work *work, jx_step_kind kind, const jx_dim *d,
+                      jx_int i, const jx_dim *part)
+{
+    if (!work->trace)
+        return;
+    jx_note_atom(
+        work, kind,
+        jx_dim_literal(work->in, JX_ATOM_MAX, d, jx_dim_int(work->in, 0)), i);
+    work->trace->at[work->trace->count - 1].a = part;
+}
+
 /* max(d, 0) of a simplified d. */
 static const jx_dim *positive_part(jx_work *work, const jx_dim *d)
 {
@@ -414,16 +467,26 @@ static const jx_dim *positive_part(jx_work *work, const jx_dim *d)
     if (!d)
         return NULL;
     r = jx_work_bounds(work, d);
-    if (r.has_low && r.low >= 0)
+    if (r.has_low && r.low >= 0) {
+        note_part(work, JX_STEP_FIRST, d, 0, NULL);
         return d;
-    if (r.has_high && r.high <= 0)
+    }
+    if (r.has_high && r.high <= 0) {
+        note_part(work, JX_STEP_SECOND, d, 0, NULL);
         return jx_dim_int(work->in, 0);
-    if (is_negative_led(d))
-        return jx_dim_add(work->in, d,
-                          positive_part(work, jx_dim_neg(work->in, d)));
+    }
+    if (is_negative_led(d)) {
+        const jx_dim *minus = jx_dim_neg(work->in, d);
+
+        note_part(work, JX_STEP_PART, d, -1, minus);
+        return jx_dim_add(work->in, d, positive_part(work, minus));
+    }
     g = jx_work_content(d, &k);
     g = jx_int_gcd(g, k);
+    const jx_dim *whole = d;
     d = jx_dim_divide_exactly(work->in, d, jx_dim_wide(work->in, g));
+    if (g != 1)
+        note_part(work, JX_STEP_PART, whole, g, d);
     return jx_dim_mul(work->in, jx_dim_wide(work->in, g),
                       jx_dim_literal(work->in, JX_ATOM_MAX, d,
                                      jx_dim_int(work->in, 0)));
@@ -440,6 +503,8 @@ static const jx_dim *flatten_term(jx_work *work, const jx_dim_term *t)
 
         if (atom->kind == JX_ATOM_MAX && power > 1 &&
             power <= MAX_FLATTENED) {
+            jx_note_atom(work, JX_STEP_POWER, jx_dim_of_atom(work->in, atom),
+                         power);
             product = jx_dim_mul(work->in, product,
                                  jx_dim_pow(work->in, atom->a, power - 1));
             power = 1;
@@ -573,7 +638,9 @@ const jx_dim *jx_work_simplify(jx_work *work, const jx_dim *dim)
 
     if (!dim || is_polynomial(dim))
         return dim;
-    if (jx_dim_id(dim) < work->nmemo && work->memo[jx_dim_id(dim)])
+    /* With a trace the steps are wanted, not only what they lead to. */
+    if (jx_dim_id(dim) < work->nmemo && work->memo[jx_dim_id(dim)] &&
+        (!work->trace || work->memo[jx_dim_id(dim)] == dim))
         return work->memo[jx_dim_id(dim)];
     simple = has_high_power(dim) ? NULL : simplify_sum(work, dim);
     if (simple) {

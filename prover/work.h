@@ -26,6 +26,7 @@ typedef struct jx_work {
     const jx_dim **memo;   /* simplified, by id of the dim */
     size_t nmemo;
     unsigned fresh;        /* variables made so far */
+    struct jx_trace *trace; /* where steps are noted, or NULL; see trace.h */
 } jx_work;
 
 /* False without memory. */

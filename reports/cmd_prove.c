@@ -4,6 +4,7 @@
 #include "prover/prover.h"
 #include "prover/solver.h"
 #include "reports/answer.h"
+#include "reports/certificates.h"
 #include "reports/commands.h"
 
 #include <stdio.h>
@@ -16,7 +17,8 @@ typedef struct settings {
     jx_texts where;
     int64_t base;
     bool smt2, strict, no_solver;
-    const char *format, *output;
+    const char *format, *output, *certificate, *check;
+    jx_certificates *certificates; /* where they are gathered, or NULL */
 } settings;
 
 static const jx_option options[] = {
@@ -36,6 +38,11 @@ static const jx_option options[] = {
      offsetof(settings, no_solver)},
     {"strict", 0, JX_OPT_FLAG, NULL, "an unknown answer gives exit code 5",
      offsetof(settings, strict)},
+    {"certificate", 0, JX_OPT_TEXT, "FILE",
+     "write a certificate of each proof (JSON Lines)",
+     offsetof(settings, certificate)},
+    {"check", 0, JX_OPT_TEXT, "FILE", "check the certificates in a file",
+     offsetof(settings, check)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write to a file",
      offsetof(settings, output)},
 };
@@ -52,6 +59,7 @@ typedef struct task {
     int64_t base;
     const char *id; /* as JSON; NULL for a question on the command line */
     jx_constraint question;
+    const char *question_text; /* as given */
     /* The first error: where it is, which text, which column (from 1). */
     const char *bad, *bad_text, *expected;
     size_t column;
@@ -200,6 +208,9 @@ static bool read_object(task *t, const jx_json *object)
     lhs = text_member(t, object, "lhs");
     op = lhs ? text_member(t, object, "op") : NULL;
     rhs = op ? text_member(t, object, "rhs") : NULL;
+    if (rhs)
+        t->question_text =
+            jx_arena_printf(t->ctx->arena, "%s %s %s", lhs, op, rhs);
     return rhs && read_relation(t, op) &&
            read_dim(t, "lhs", jx_intern_text(t->ctx, lhs),
                     &t->question.lhs) &&
@@ -319,6 +330,11 @@ static int settle(task *t, bool json, jx_buffer *to)
         jx_answer_json(&a, t->id, t->texts, to);
     else
         answer_as_text(t, &a, to);
+    if (t->settings->certificates)
+        jx_certificates_add(
+            t->settings->certificates,
+            &(jx_certifying){t->id, t->base, t->nconstraints, t->texts,
+                             t->question_text, &a});
     jx_prover_free(p);
     return a.truth == JX_UNKNOWN && t->settings->strict ? JX_EXIT_UNDECIDED
                                                         : JX_EXIT_OK;
@@ -343,6 +359,7 @@ static int one(const settings *s, jx_solver *solver, const char *text,
     if (!t.bad && !jx_constraint_parse(t.dims, text, strlen(text), 0,
                                        &t.question, &at, &expected))
         refuse(&t, "question", text, at + 1, expected);
+    t.question_text = text;
     code = settle(&t, s->format && !strcmp(s->format, "json"), to);
     jx_ctx_free(t.ctx);
     return code;
@@ -422,20 +439,30 @@ static int run(int argc, char **argv)
     settings s = {.base = 1};
     int n = jx_command_options(&jx_command_prove, argc, argv, &s), code;
     const char *what = n == 1 ? argv[0] : "-";
+    jx_certificates certificates = {0};
     jx_solver *solver;
     jx_buffer to = {0};
 
     if (n < 0)
         return JX_EXIT_USAGE;
-    if (n > 1)
+    if (n > (s.check ? 0 : 1))
         return jx_command_usage(&jx_command_prove,
                                 "expected one question (in quotes) or file");
     solver = jx_solver_new(NULL);
     if (!solver)
         return JX_EXIT_INPUT;
-    code = is_file(what) ? many(&s, solver, what, &to)
-                         : one(&s, solver, what, &to);
+    if (s.certificate)
+        s.certificates = &certificates;
+    if (s.check)
+        code = jx_certificates_check(s.check, &to);
+    else if (is_file(what))
+        code = many(&s, solver, what, &to);
+    else
+        code = one(&s, solver, what, &to);
     jx_solver_free(solver);
+    if (s.certificate)
+        code = jx_exit_worse(
+            code, jx_certificates_write(&certificates, s.certificate));
     if (to.length)
         code = jx_exit_worse(code, jx_command_write(s.output, &to));
     jx_buffer_free(&to);
@@ -464,6 +491,11 @@ const jx_command jx_command_prove = {
     "and gets one line per answer, in the same order.  A line that can't be\n"
     "read gets the verdict \"error\" with column and expectation; the others are\n"
     "answered all the same, and the exit code is 3.\n"
+    "\n"
+    "With --certificate FILE each proof is written down, one JSON line per answer;\n"
+    "--check FILE replays such lines with a checker of its own and says accepted\n"
+    "or rejected (exit code 1) of each, and why (docs/CERTIFICATE.md).  What Z3\n"
+    "found has no certificate.\n"
     "\n"
     "Z3 runs in a process of its own, jaxvet-solver, found beside jaxvet or named\n"
     "by the environment variable JAXVET_SOLVER.\n",

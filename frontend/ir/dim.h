@@ -73,6 +73,11 @@ const jx_dim *jx_dim_parse(jx_dims *in, const char *text, size_t length,
 const jx_dim *jx_dim_parse_prefix(jx_dims *in, const char *text, size_t length,
                                   int scope, size_t *end,
                                   const char **expected);
+/* The same with every operation as it is written, nothing simplified but sums
+ * and products. */
+const jx_dim *jx_dim_parse_written(jx_dims *in, const char *text,
+                                   size_t length, int scope, size_t *end,
+                                   const char **expected);
 /* As JAX prints it. */
 void jx_dim_print(const jx_dim *dim, jx_buffer *to);
 

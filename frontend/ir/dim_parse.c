@@ -23,6 +23,7 @@ typedef struct parser {
     const char *text;
     size_t length, pos;
     int scope, depth;
+    bool written; /* nothing is simplified */
     const char *expected; /* the first failure, else NULL */
     size_t failed_at;
 } parser;
@@ -117,7 +118,7 @@ static const jx_dim *call(parser *p, jx_atom_kind kind, size_t at)
     b = sum(p);
     if (!b || !expect(p, ')', "')' or an operator"))
         return NULL;
-    if (kind == JX_ATOM_MAX || kind == JX_ATOM_MIN)
+    if (!p->written && (kind == JX_ATOM_MAX || kind == JX_ATOM_MIN))
         return checked(p, jx_dim_apply(p->in, kind, a, b), at);
     return checked(p, jx_dim_literal(p->in, kind, a, b), at);
 }
@@ -238,6 +239,17 @@ static const jx_dim *power(parser *p)
         at);
 }
 
+static const jx_dim *apply(const parser *p, char op, const jx_dim *a,
+                           const jx_dim *b)
+{
+    if (op == '*')
+        return jx_dim_mul(p->in, a, b);
+    if (p->written)
+        return jx_dim_literal(
+            p->in, op == '%' ? JX_ATOM_MOD : JX_ATOM_FLOORDIV, a, b);
+    return op == '%' ? jx_dim_mod(p->in, a, b) : jx_dim_floordiv(p->in, a, b);
+}
+
 static const jx_dim *product(parser *p)
 {
     const jx_dim *dim = power(p);
@@ -258,11 +270,7 @@ static const jx_dim *product(parser *p)
         next = power(p);
         if (!next)
             return NULL;
-        dim = checked(p,
-                      op == '*'   ? jx_dim_mul(p->in, dim, next)
-                      : op == '%' ? jx_dim_mod(p->in, dim, next)
-                                  : jx_dim_floordiv(p->in, dim, next),
-                      at);
+        dim = checked(p, apply(p, op, dim, next), at);
     }
 }
 
@@ -296,16 +304,35 @@ static const jx_dim *sum(parser *p)
     return dim;
 }
 
+static const jx_dim *parse(parser *p, size_t *end, const char **expected)
+{
+    const jx_dim *dim = sum(p);
+
+    peek(p);
+    *end = p->expected ? p->failed_at : p->pos;
+    *expected = p->expected;
+    return p->expected ? NULL : dim;
+}
+
 const jx_dim *jx_dim_parse_prefix(jx_dims *in, const char *text, size_t length,
                                   int scope, size_t *end, const char **expected)
 {
     parser p = {.in = in, .text = text, .length = length, .scope = scope};
-    const jx_dim *dim = sum(&p);
 
-    peek(&p);
-    *end = p.expected ? p.failed_at : p.pos;
-    *expected = p.expected;
-    return p.expected ? NULL : dim;
+    return parse(&p, end, expected);
+}
+
+const jx_dim *jx_dim_parse_written(jx_dims *in, const char *text,
+                                   size_t length, int scope, size_t *end,
+                                   const char **expected)
+{
+    parser p = {.in = in,
+                .text = text,
+                .length = length,
+                .scope = scope,
+                .written = true};
+
+    return parse(&p, end, expected);
 }
 
 const jx_dim *jx_dim_parse(jx_dims *in, const char *text, size_t length,

@@ -50,3 +50,30 @@ export JAXVET_SOLVER
 expect 0 prove "$work/hard"
 prints '"verdict":"unknown".*"why":"no solver: /nonexistent/solver: No such file.*JAXVET_SOLVER'
 unset JAXVET_SOLVER
+
+# Certificates: written, counted, checked; a changed or broken one is told apart.
+expect 0 prove 'a*b >= a' --certificate "$work/one.cert"
+complains '^jaxvet: 1 certificates, no answer without one'
+expect 0 prove --check "$work/one.cert"
+prints '^1: accepted$'
+prints '^1 accepted, 0 rejected, 0 malformed$'
+head -n 2 "$work/good" >"$work/two"
+expect 0 prove "$work/two" --certificate "$work/two.cert"
+expect 0 prove --check "$work/two.cert"
+prints '^1 1: accepted$'
+prints '^2 2: accepted$'
+sed 's/"b >= 2"/"b >= 1"/' "$work/two.cert" >"$work/changed.cert"
+expect 1 prove --check "$work/changed.cert"
+prints '^1 1: rejected: '
+prints '^2 2: accepted$'
+echo '{"certificate":1,' >>"$work/changed.cert"
+expect 3 prove --check "$work/changed.cert"
+prints '^3: malformed: column 18: expected '
+echo '[]' >"$work/no.cert"
+expect 3 prove --check "$work/no.cert"
+prints '^1: malformed: expected an object'
+expect 0 prove 'a == b' --where 'a >= 3' --where 'a <= 2' --certificate "$work/clash.cert"
+expect 0 prove --check "$work/clash.cert"
+holds grep -q '"verdict":"contradiction"' "$work/clash.cert"
+expect 3 prove --check "$work/no/such.cert"
+expect 2 prove 'a >= 1' --check "$work/one.cert"

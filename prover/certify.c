@@ -1,0 +1,522 @@
+/* certify.c - see certify.h. */
+#include "prover/certify.h"
+
+#include "frontend/base/json.h"
+#include "prover/replay.h"
+#include "prover/search.h"
+#include "prover/suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUDGET = 256 << 20,
+    FEW_STEPS = 400,
+    MANY_STEPS = 5000,
+    WORK = 200000,
+    MAX_PROVED = 96, /* constraints */
+    POINTS = 5000,
+    MAX_NAMES = 60,
+};
+
+typedef struct certificate {
+    const jx_certifying *given;
+    jx_ctx *ctx;
+    jx_dims *dims;
+    int n; /* of constraints; the question comes after them */
+    const char *texts[MAX_PROVED + 1];
+    jx_constraint all[MAX_PROVED + 1];
+    bool has_question;
+    int nnames;
+    const char *names[MAX_NAMES];
+    char prefix[32];
+    const char *why;
+} certificate;
+
+/* -------------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------- */
+
+static bool read_comparison(certificate *c, const char *text, jx_constraint *to)
+{
+    static const jx_relation order[] = {JX_REL_EQ, JX_REL_NE, JX_REL_GE,
+                                        JX_REL_LE, JX_REL_GT, JX_REL_LT};
+    const char *expected, *op, *rest = NULL;
+    size_t end;
+
+    to->lhs =
+        jx_dim_parse_written(c->dims, text, strlen(text), 0, &end, &expected);
+    op = text + end;
+    for (int i = 0; to->lhs && !rest && i < 6; i++) {
+        const char *sign = jx_relation_text(order[i]);
+
+        if (!strncmp(op, sign, strlen(sign))) {
+            to->relation = order[i];
+            rest = op + strlen(sign);
+        }
+    }
+    to->rhs = rest ? jx_dim_parse_written(c->dims, rest, strlen(rest), 0, &end,
+                                          &expected)
+                   : NULL;
+    return to->rhs && !rest[end];
+}
+
+static bool read_all(certificate *c, const jx_certifying *given)
+{
+    const jx_answer *a = given->answer;
+    int n = a->truth == JX_CONTRADICTION ? a->ncore : given->nconstraints;
+
+    c->has_question = a->truth != JX_CONTRADICTION;
+    if (n > MAX_PROVED) {
+        c->why = "too many constraints";
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        int which = c->has_question ? i : a->core[i];
+
+        c->texts[c->n] = given->constraints[which];
+        if (!read_comparison(c, c->texts[c->n], &c->all[c->n]))
+            return false;
+        c->n++;
+    }
+    c->texts[c->n] = given->question;
+    return !c->has_question ||
+           read_comparison(c, given->question, &c->all[c->n]);
+}
+
+/* -------------------------------------------------------------------------
+ * Variables, in the order in which the texts name them
+ * ---------------------------------------------------------------------- */
+
+static bool in_word(char ch, bool inside)
+{
+    return ch && (inside || !strchr(" \t+-*/%^(),]=<>!", ch));
+}
+
+static size_t word_at(const char *s)
+{
+    size_t n = 0;
+
+    for (bool inside = false; in_word(s[n], inside); n++)
+        inside = s[n] == '[' || (inside && s[n] != ']');
+    return n;
+}
+
+static bool is_operation(const char *s, size_t n)
+{
+    return (n == 3 && (!memcmp(s, "mod", n) || !memcmp(s, "max", n) ||
+                       !memcmp(s, "min", n))) ||
+           (n == 8 && !memcmp(s, "floordiv", n));
+}
+
+static bool add_name(certificate *c, const char *s, size_t n)
+{
+    char *name = jx_arena_string(c->ctx->arena, s, n);
+
+    for (int i = 0; name && i < c->nnames; i++)
+        if (!strcmp(name, c->names[i]))
+            return true;
+    if (!name || c->nnames == MAX_NAMES)
+        return false;
+    c->names[c->nnames++] = name;
+    return true;
+}
+
+static bool find_names(certificate *c)
+{
+    for (int i = 0; i < c->n + c->has_question; i++)
+        for (const char *s = c->texts[i]; *s;) {
+            size_t n = word_at(s);
+
+            if (n && (*s < '0' || *s > '9') && !is_operation(s, n) &&
+                !add_name(c, s, n))
+                return false;
+            s += n ? n : 1;
+        }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------
+ * Witnesses
+ * ---------------------------------------------------------------------- */
+
+typedef struct hunt {
+    const certificate *c;
+    bool holds, found;
+    jx_point point;
+} hunt;
+
+static bool is_witness(void *env, const jx_search *s, const jx_point *p)
+{
+    hunt *h = env;
+    bool holds;
+
+    if (!jx_search_holds(s, &h->c->all[h->c->n], p, &holds) ||
+        holds != h->holds)
+        return true;
+    h->found = true;
+    h->point = *p;
+    return false;
+}
+
+/* The prover's own witness, if it is one. */
+static void try_answer(hunt *h, const jx_search *s, const jx_assignment *a)
+{
+    jx_point p = {{0}};
+
+    for (int i = 0; i < s->nvars; i++) {
+        p.at[i] = s->low[i];
+        for (int j = 0; j < a->count; j++)
+            if (!strcmp(a->at[j].var->name, s->vars[i]->name))
+                p.at[i] = a->at[j].value;
+    }
+    if (jx_search_admits(s, &p))
+        is_witness(h, s, &p);
+}
+
+typedef struct lookup {
+    const jx_search *search;
+    const jx_point *point;
+} lookup;
+
+static bool value_of(void *env, const jx_dim_atom *var, int64_t *value)
+{
+    const lookup *l = env;
+
+    for (int i = 0; i < l->search->nvars; i++)
+        if (l->search->vars[i] == var) {
+            *value = l->point->at[i];
+            return true;
+        }
+    return false;
+}
+
+static bool write_witness(const certificate *c, const jx_search *s,
+                          const hunt *h, jx_buffer *to)
+{
+    lookup l = {s, &h->point};
+    jx_buffer text = {0};
+    bool ok = true;
+
+    jx_buffer_puts(to, "[[");
+    for (int i = 0; i < c->nnames; i++) {
+        int64_t value = c->given->base;
+
+        value_of(&l, jx_dim_var_atom(c->dims, c->names[i], 0), &value);
+        jx_buffer_clear(&text);
+        jx_buffer_printf(&text, "%s == %lld", c->names[i], (long long)value);
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, jx_buffer_text(&text));
+    }
+    jx_buffer_puts(to, "],[");
+    for (int i = c->nnames - 1; i >= 0; i--) {
+        int64_t value = c->given->base;
+
+        value_of(&l, jx_dim_var_atom(c->dims, c->names[i], 0), &value);
+        jx_buffer_printf(to, "\"%lld >= %lld\",", (long long)value,
+                         (long long)c->given->base);
+    }
+    for (int i = 0; ok && i <= c->n; i++) {
+        jx_int a = 0, b = 0;
+
+        ok = jx_dim_eval_wide(c->all[i].lhs, value_of, &l, &a) &&
+             jx_dim_eval_wide(c->all[i].rhs, value_of, &l, &b);
+        jx_buffer_puts(to, i ? ",\"" : "\"");
+        jx_int_print(a, to);
+        jx_buffer_printf(to, " %s ", jx_relation_text(c->all[i].relation));
+        jx_int_print(b, to);
+        jx_buffer_putc(to, '"');
+    }
+    jx_buffer_puts(to, "]]");
+    jx_buffer_free(&text);
+    return ok;
+}
+
+static bool find_witness(certificate *c, const jx_search *s, bool holds,
+                         jx_buffer *to)
+{
+    const jx_answer *a = c->given->answer;
+    hunt h = {.c = c, .holds = holds};
+
+    if (holds ? a->has_true : a->has_false)
+        try_answer(&h, s, holds ? &a->when_true : &a->when_false);
+    if (!h.found)
+        jx_search_run(s, 0, POINTS, is_witness, &h);
+    if (!h.found)
+        h.found = jx_search_repair(s, &c->all[c->n], holds, &h.point);
+    c->why = "no witness found";
+    return h.found && write_witness(c, s, &h, to);
+}
+
+static bool write_witnesses(certificate *c, jx_buffer *to)
+{
+    jx_search *s = JX_NEW(c->ctx->arena, jx_search);
+    jx_truth t = c->given->answer->truth;
+
+    if (!s)
+        return false;
+    jx_search_init(s, c->dims, c->given->base, c->all, c->n, &c->all[c->n]);
+    jx_buffer_puts(to, ",\"witnesses\":[");
+    if (t != JX_FALSE && !find_witness(c, s, true, to))
+        return false;
+    if (t == JX_DEPENDS)
+        jx_buffer_putc(to, ',');
+    if (t != JX_TRUE && !find_witness(c, s, false, to))
+        return false;
+    jx_buffer_putc(to, ']');
+    return true;
+}
+
+/* -------------------------------------------------------------------------
+ * The proof
+ * ---------------------------------------------------------------------- */
+
+static jx_hyp opposite_of(jx_dims *in, const jx_dim *d, int wanted)
+{
+    const jx_dim *minus = jx_dim_neg(in, d), *one = jx_dim_int(in, 1);
+
+    switch (wanted) {
+    case JX_ZERO: return (jx_hyp){d, JX_HYP_NE};
+    case JX_NEGATIVE | JX_POSITIVE: return (jx_hyp){d, JX_HYP_EQ};
+    case JX_POSITIVE: return (jx_hyp){minus, JX_HYP_GE};
+    case JX_NEGATIVE: return (jx_hyp){d, JX_HYP_GE};
+    case JX_NEGATIVE | JX_ZERO:
+        return (jx_hyp){jx_dim_sub(in, d, one), JX_HYP_GE};
+    default: return (jx_hyp){jx_dim_sub(in, minus, one), JX_HYP_GE};
+    }
+}
+
+/* The comparison as a fact, or its opposite, in the checker's form. */
+static jx_hyp fact_of(jx_writer *w, const jx_constraint *c, bool opposite)
+{
+    static const int signs[] = {
+        [JX_REL_EQ] = JX_ZERO,
+        [JX_REL_NE] = JX_NEGATIVE | JX_POSITIVE,
+        [JX_REL_GE] = JX_ZERO | JX_POSITIVE,
+        [JX_REL_LE] = JX_ZERO | JX_NEGATIVE,
+        [JX_REL_GT] = JX_POSITIVE,
+        [JX_REL_LT] = JX_NEGATIVE,
+    };
+    const jx_dim *d =
+        jx_w_sub(w, jx_written_form(w, jx_work_import(w->work, c->lhs)),
+                 jx_written_form(w, jx_work_import(w->work, c->rhs)));
+    int wanted = signs[c->relation];
+
+    return opposite_of(w->in, d, opposite ? wanted : 7 & ~wanted);
+}
+
+static bool first_facts(certificate *c, jx_writer *w, jx_facts *f)
+{
+    f->n = 0;
+    for (int i = c->nnames - 1; i >= 0; i--)
+        jx_facts_add(w, f,
+                     jx_w_sub(w, jx_dim_var(w->in, c->names[i], 0),
+                              jx_w_int(w, c->given->base)),
+                     JX_HYP_GE);
+    for (int i = 0; i < c->n + c->has_question; i++) {
+        jx_hyp h = fact_of(w, &c->all[i],
+                           i == c->n && c->given->answer->truth == JX_TRUE);
+        jx_facts_add(w, f, h.dim, h.kind);
+    }
+    return !w->failed;
+}
+
+static bool write_proof(certificate *c, jx_theory *t, jx_buffer *to)
+{
+    jx_writer w = {.work = &t->work,
+                   .in = t->work.in,
+                   .to = to,
+                   .prefix = c->prefix,
+                   .left = WORK};
+    jx_trace *trace = t->work.trace;
+    jx_facts *f = JX_NEW(c->ctx->arena, jx_facts);
+    size_t mark = to->length;
+    bool ok;
+
+    t->work.trace = NULL;
+    ok = f && first_facts(c, &w, f);
+    jx_buffer_puts(to, ",\"facts\":[");
+    for (int i = 0; ok && i < f->n; i++)
+        jx_write_fact(&w, f->at[i]);
+    jx_buffer_puts(to, "],\"proof\":[");
+    if (c->given->answer->truth != JX_DEPENDS)
+        ok = ok && !trace->failed && jx_replay(&w, trace, f);
+    jx_buffer_putc(to, ']');
+    t->work.trace = trace;
+    if (!ok) {
+        to->length = mark;
+        to->text[mark] = '\0';
+        c->why = w.why ? w.why : "too large";
+    }
+    return ok;
+}
+
+/* The steps of one way to prove it; `signs` are those that the goal may not
+ * have. */
+static bool trace_goal(jx_theory *t, const jx_dim *d, int wanted, long steps)
+{
+    t->goal_signs = 7;
+    return jx_theory_proves(t, d, wanted, steps);
+}
+
+static bool by_signs(certificate *c, jx_theory *t, const jx_dim *d, int wanted,
+                     size_t from, jx_buffer *to)
+{
+    jx_trace *trace = t->work.trace;
+    size_t count = trace->count;
+    jx_step last =
+        trace->at ? trace->at[from < count ? from : 0] : (jx_step){0};
+    jx_hyp h;
+    bool ok;
+
+    if (!d || jx_signs_by_bounds(&t->work, d) & ~wanted)
+        return false;
+    h = opposite_of(t->work.in, d, wanted);
+    trace->count = from;
+    jx_note_fact(&t->work, JX_STEP_IMPOSSIBLE, h.dim, h.kind);
+    ok = write_proof(c, t, to);
+    if (from < count)
+        trace->at[from] = last;
+    trace->count = count;
+    return ok;
+}
+
+static bool prove_question(certificate *c, jx_theory *t, jx_buffer *to)
+{
+    const jx_constraint *q = &c->all[c->n];
+    size_t before = jx_noted(&t->work), after;
+    const jx_dim *d, *raw;
+    int wanted;
+
+    if (!jx_theory_goal(t, q, &d, &wanted))
+        return false;
+    after = jx_noted(&t->work);
+    if (c->given->answer->truth == JX_FALSE)
+        wanted = 7 & ~wanted;
+    raw = jx_dim_sub(t->work.in, jx_work_import(&t->work, q->lhs),
+                     jx_work_import(&t->work, q->rhs));
+    {
+        jx_writer w = {.work = &t->work, .in = t->work.in, .left = WORK};
+        raw = jx_written_form(&w, raw);
+    }
+    if (by_signs(c, t, raw, wanted, before, to) ||
+        by_signs(c, t, d, wanted, after, to))
+        return true;
+    return (trace_goal(t, d, wanted, FEW_STEPS) ||
+            trace_goal(t, d, wanted, MANY_STEPS)) &&
+           write_proof(c, t, to);
+}
+
+static bool prove_clash(certificate *c, jx_theory *t, jx_buffer *to)
+{
+    if (t->empty)
+        jx_note(&t->work, JX_STEP_EMPTY);
+    else if (!jx_theory_clashes(t, FEW_STEPS) &&
+             !jx_theory_clashes(t, MANY_STEPS))
+        return false;
+    return write_proof(c, t, to);
+}
+
+static bool prove(certificate *c, jx_buffer *to)
+{
+    jx_theory *t = malloc(sizeof *t);
+    jx_trace trace = {0};
+    bool ok;
+
+    c->why = "not proved again";
+    if (!t || !jx_theory_init_traced(t, c->given->base, c->all, c->n, &trace)) {
+        free(t);
+        return false;
+    }
+    if (c->given->answer->truth == JX_DEPENDS)
+        ok = write_proof(c, t, to);
+    else
+        ok = c->has_question ? prove_question(c, t, to) : prove_clash(c, t, to);
+    jx_theory_free(t);
+    free(t);
+    return ok;
+}
+
+/* -------------------------------------------------------------------------
+ * The whole
+ * ---------------------------------------------------------------------- */
+
+static void write_head(const certificate *c, jx_buffer *to)
+{
+    jx_buffer_printf(to, "{\"certificate\":1,\"id\":%s,\"base\":%lld,",
+                     c->given->id ? c->given->id : "null",
+                     (long long)c->given->base);
+    jx_buffer_puts(to, "\"constraints\":[");
+    for (int i = 0; i < c->n; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, c->texts[i]);
+    }
+    jx_buffer_puts(to, "],\"question\":");
+    jx_json_put_text(to, c->has_question ? c->texts[c->n] : "");
+    jx_buffer_printf(to, ",\"verdict\":\"%s\"",
+                     jx_truth_text(c->given->answer->truth));
+}
+
+/* A letter and so many underscores that no variable begins so. */
+static void choose_prefix(certificate *c)
+{
+    size_t n = 1;
+
+    for (int i = 0; i < c->nnames; i++) {
+        size_t same = strspn(c->names[i], "_");
+
+        if (same >= n)
+            n = same + 1;
+    }
+    if (n >= sizeof c->prefix)
+        n = sizeof c->prefix - 1;
+    memset(c->prefix, '_', n);
+    c->prefix[n] = '\0';
+}
+
+static bool certify(certificate *c, jx_buffer *to)
+{
+    c->why = "the question can't be read as it is written";
+    if (!read_all(c, c->given) || !find_names(c))
+        return false;
+    choose_prefix(c);
+    write_head(c, to);
+    if (!c->has_question)
+        jx_buffer_puts(to, ",\"witnesses\":[]");
+    else if (!write_witnesses(c, to))
+        return false;
+    if (!prove(c, to))
+        return false;
+    jx_buffer_puts(to, "}\n");
+    return jx_buffer_ok(to);
+}
+
+bool jx_certify(const jx_certifying *given, jx_buffer *to, const char **why)
+{
+    const jx_answer *a = given->answer;
+    certificate *c = calloc(1, sizeof *c);
+    size_t mark = to->length;
+    bool ok = false;
+
+    *why = "it is undecided";
+    if (c && a->truth != JX_UNKNOWN &&
+        (!a->by || strcmp(a->by, "z3") || a->truth == JX_DEPENDS)) {
+        c->given = given;
+        c->ctx = jx_ctx_new(BUDGET);
+        c->dims = c->ctx ? jx_dims_new(c->ctx) : NULL;
+        ok = c->dims && certify(c, to);
+        *why = c->why ? c->why : "too large";
+    } else if (a->truth != JX_UNKNOWN) {
+        *why = "the solver found it";
+    }
+    if (!ok && to->text) {
+        to->length = mark;
+        to->text[mark] = '\0';
+    }
+    if (c && c->ctx)
+        jx_ctx_free(c->ctx);
+    free(c);
+    return ok;
+}

@@ -1,0 +1,116 @@
+/* certificates.c - see certificates.h. */
+#include "reports/certificates.h"
+
+#include "checker/checker.h"
+#include "frontend/base/file.h"
+#include "reports/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void jx_certificates_add(jx_certificates *to, const jx_certifying *answer)
+{
+    const char *why;
+
+    if (answer->answer->truth == JX_UNKNOWN)
+        return;
+    if (jx_certify(answer, &to->lines, &why)) {
+        to->written++;
+        return;
+    }
+    if (!to->none++)
+        snprintf(to->why, sizeof to->why, "%s", why);
+}
+
+int jx_certificates_write(jx_certificates *from, const char *path)
+{
+    int code = jx_command_write(path, &from->lines);
+
+    if (code == JX_EXIT_OK && from->none)
+        fprintf(stderr,
+                "jaxvet: %ld certificates; %ld answers have none (the first: "
+                "%s)\n",
+                from->written, from->none, from->why);
+    else if (code == JX_EXIT_OK)
+        fprintf(stderr, "jaxvet: %ld certificates, no answer without one\n",
+                from->written);
+    jx_buffer_free(&from->lines);
+    return code;
+}
+
+typedef struct counts {
+    long accepted, rejected, malformed;
+} counts;
+
+static void check_line(const char *line, size_t length, long number, counts *n,
+                       jx_buffer *to)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_check_result result = JX_CHECK_MALFORMED;
+    const jx_json *id = NULL;
+    jx_json *json = NULL;
+    const char *expected;
+    char why[300] = "";
+    size_t at;
+
+    jx_buffer_printf(to, "%ld", number);
+    if (!jx_json_scan(line, length, &at, &expected))
+        snprintf(why, sizeof why, "column %zu: expected %s", at + 1, expected);
+    else if (!ctx || !jx_json_read(ctx, NULL, line, length, &json))
+        snprintf(why, sizeof why, "%s",
+                 ctx ? ctx->error.message : "out of memory");
+    else
+        result = jx_check_certificate(json, why, sizeof why);
+    if (json && jx_json_kind_of(json) == JX_JSON_OBJECT)
+        jx_json_get(json, "id", &id);
+    if (id && jx_json_kind_of(id) == JX_JSON_TEXT)
+        jx_buffer_printf(to, " %s", jx_json_text(id, &at));
+    else if (id && jx_json_kind_of(id) == JX_JSON_INT)
+        jx_buffer_printf(to, " %lld", (long long)jx_json_int(id));
+    switch (result) {
+    case JX_CHECK_ACCEPTED:
+        n->accepted++;
+        jx_buffer_puts(to, ": accepted\n");
+        break;
+    case JX_CHECK_REJECTED:
+        n->rejected++;
+        jx_buffer_printf(to, ": rejected: %s\n", why);
+        break;
+    case JX_CHECK_MALFORMED:
+        n->malformed++;
+        jx_buffer_printf(to, ": malformed: %s\n", why);
+        break;
+    }
+    if (json)
+        jx_json_free(json);
+    jx_ctx_free(ctx);
+}
+
+int jx_certificates_check(const char *path, jx_buffer *to)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    size_t size = 0;
+    const char *text = ctx ? jx_file_read(ctx, path, &size) : NULL, *end;
+    counts n = {0};
+    long number = 0;
+    int code;
+
+    if (!text) {
+        code = ctx ? jx_command_error(&ctx->error) : JX_EXIT_INPUT;
+        jx_ctx_free(ctx);
+        return code;
+    }
+    for (const char *line = text; line < text + size; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(text + size - line));
+        end = end ? end : text + size;
+        number++;
+        if (end > line)
+            check_line(line, (size_t)(end - line), number, &n, to);
+    }
+    jx_buffer_printf(to, "%ld accepted, %ld rejected, %ld malformed\n",
+                     n.accepted, n.rejected, n.malformed);
+    jx_ctx_free(ctx);
+    return n.malformed  ? JX_EXIT_INPUT
+           : n.rejected ? JX_EXIT_FINDINGS
+                        : JX_EXIT_OK;
+}

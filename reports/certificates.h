@@ -1,0 +1,23 @@
+/* certificates.h - certificates in files: one per line of JSON Lines. */
+#ifndef JX_CERTIFICATES_H
+#define JX_CERTIFICATES_H
+
+#include "prover/certify.h"
+
+/* What `jaxvet prove --certificate FILE` gathers. */
+typedef struct jx_certificates {
+    jx_buffer lines;
+    long written, none;
+    char why[120]; /* the first proof without one */
+} jx_certificates;
+
+/* Adds the certificate of an answer; unknown answers need none. */
+void jx_certificates_add(jx_certificates *to, const jx_certifying *answer);
+/* Writes the file and says on standard error how many there are; gives an exit
+ * code. */
+int jx_certificates_write(jx_certificates *from, const char *path);
+/* `jaxvet prove --check FILE`: a line per certificate and a count, to `to`;
+ * gives an exit code (0 all accepted, 1 some rejected, 3 malformed). */
+int jx_certificates_check(const char *path, jx_buffer *to);
+
+#endif
