@@ -165,7 +165,7 @@ prove-random: all $(BUILD)/tests/test_prove_random  ## random questions against 
 	@JX_RANDOM_QUESTIONS=$(RANDOM_QUESTIONS) $(BUILD)/tests/test_prove_random
 
 .PHONY: bench conformance retrace-library
-bench: all  ## measure start-up, checking and running, beside JAX
+bench: all $(BUILD)/tests/time_prove  ## measure start-up, checking, proving and running, beside JAX
 	@build/venv/bin/python scripts/bench.py
 
 .PHONY: jax-tests

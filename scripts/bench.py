@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures jaxvet beside JAX, on the same work, in the same run.
 
-    build/venv/bin/python scripts/bench.py [run|check|start] [--calls N]
+    build/venv/bin/python scripts/bench.py [run|check|start|prove] [--calls N]
 
 run    executes demo programs in three classes: dispatch-bound (many small
        operations), memory-bound (large arrays, little arithmetic) and
@@ -12,6 +12,9 @@ run    executes demo programs in three classes: dispatch-bound (many small
 check  time and memory of `jaxvet check` from process start over the number of
        equations
 start  time of a bare process, of `jaxvet --version`, of a small check
+prove  time of a question about sizes ($JAXVET_CORPUS/dims, else tests/prove):
+       in C, each with a prover of its own, and in JAX, a sample, each in a scope
+       of its own; the linear ones, all of them
 """
 import argparse
 import json
@@ -184,9 +187,104 @@ def bench_run(folder, calls):
         print('not measured:', line)
 
 
+# ---- questions about sizes
+OPERATIONS = {'floordiv', 'mod', 'max', 'min'}
+
+
+def questions():
+    corpus = pathlib.Path(os.environ.get('JAXVET_CORPUS', '')) / 'dims' / 'questions.jsonl'
+    if 'JAXVET_CORPUS' in os.environ and corpus.exists():
+        return corpus
+    return ROOT / 'tests' / 'prove' / 'questions.jsonl'
+
+
+def is_linear(question):
+    texts = [question['lhs'], question['rhs'], *question['constraints']]
+    return not any(re.search(r'floordiv|mod|max|min|\^|//|%|\(|[A-Za-z_]\w* *\*', t) for t in texts)
+
+
+class Late(Exception):
+    pass
+
+
+def jax_seconds(question, patience=5):
+    """How long JAX takes for the comparison, caches cold; None if it can't be
+    put to it.  What takes longer than `patience` counts as that."""
+    import signal
+
+    from jax import export
+    from jax._src.export import shape_poly
+
+    texts = [question['lhs'], question['rhs'], *question['constraints']]
+    names = sorted(set(re.findall(r'[A-Za-z_]\w*', ' '.join(texts))) - OPERATIONS)
+    if not names:
+        return None
+    try:
+        scope = export.SymbolicScope(question['constraints'])
+        dims = export.symbolic_shape(','.join(names), scope=scope)
+    except Exception:
+        return None
+
+    def operation(name):
+        return lambda x, y: shape_poly._DimExpr._from_operation(name, x, y, scope=scope)
+
+    env = dict(zip(names, dims), **{name: operation(name) for name in OPERATIONS})
+    try:
+        lhs, rhs = (eval(t.replace('^', '**'), {'__builtins__': {}}, env) for t in texts[:2])
+    except Exception:
+        return None
+    compare = getattr(__import__('operator'),
+                      {'==': 'eq', '!=': 'ne', '>=': 'ge', '<=': 'le', '>': 'gt', '<': 'lt'}[question['op']])
+
+    def late(*_):
+        raise Late
+
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(patience)
+    start = time.perf_counter()
+    try:
+        compare(lhs, rhs)
+    except Late:
+        return float(patience)
+    except Exception:
+        pass  # inconclusive, or one of its errors: that took its time, too
+    finally:
+        signal.alarm(0)
+    return time.perf_counter() - start
+
+
+def row(what, seconds):
+    seconds = sorted(seconds)
+    if seconds:
+        at = [seconds[int(share * (len(seconds) - 1))] * 1e6 for share in (.5, .9, .99, 1)]
+        print(f'{what:<24} {len(seconds):>6} ' + ' '.join(f'{x:>12.2f}' for x in at))
+
+
+def bench_prove(sample=300):
+    import random
+
+    path = questions()
+    print(f'questions of {path.relative_to(path.parent.parent.parent)}; microseconds each')
+    print(f'{"":<24} {"n":>6} ' + ' '.join(f'{x:>12}' for x in ('median', 'p90', 'p99', 'worst')))
+    timer = pathlib.Path(JAXVET).parent / 'tests' / 'time_prove'
+    done = subprocess.run([timer, path], capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if words and words[0] in ('linear', 'all'):
+            print(f'{"jaxvet, " + words[0]:<24} {words[1]:>6} ' + ' '.join(f'{x:>12}' for x in words[2:]))
+    os.environ.setdefault('JAX_PLATFORMS', 'cpu')
+    asked = [q for q in map(json.loads, path.read_text().splitlines())]
+    linear = [q for q in asked if is_linear(q)]
+    rng = random.Random(1)
+    for what, some in (('linear', linear), ('all', asked)):
+        chosen = rng.sample(some, min(sample, len(some)))
+        times = [t for t in map(jax_seconds, chosen) if t is not None]
+        row(f'JAX, {what} (a sample)', times)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('what', nargs='?', choices=('run', 'check', 'start'))
+    parser.add_argument('what', nargs='?', choices=('run', 'check', 'start', 'prove'))
     parser.add_argument('--calls', type=int, default=200)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -195,6 +293,8 @@ def main():
             bench_start(folder)
         if options.what in (None, 'check'):
             bench_check(folder)
+        if options.what in (None, 'prove'):
+            bench_prove()
         if options.what in (None, 'run'):
             bench_run(folder, options.calls)
 
