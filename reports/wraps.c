@@ -192,6 +192,42 @@ static bool without_quotient(const region *r, condition *c)
     return true;
 }
 
+static void in_range(void *env, const jx_dim_atom *atom, jx_dim_range *known)
+{
+    if (atom->kind == JX_ATOM_VAR)
+        *known =
+            (jx_dim_range){*(const int64_t *)env, JX_LARGEST_SIZE, true, true};
+}
+
+static bool always_below(const region *r, const jx_dim *dim, jx_int most)
+{
+    int64_t base = r->program->base;
+    jx_dim_range range = jx_dim_bounds_by(dim, in_range, &base);
+
+    return range.has_high && range.high <= most;
+}
+
+/* max(dim, other) <= most, where the other one always is: dim <= most. */
+static bool without_maximum(const region *r, condition *c)
+{
+    const jx_dim_term *term = jx_dim_terms(c->dim);
+    const jx_dim_atom *atom;
+
+    if (jx_dim_nterms(c->dim) != 1 || term->nfactors != 1 ||
+        term->factors->power != 1 || term->coefficient != 1)
+        return false;
+    atom = term->factors->atom;
+    if (atom->kind != JX_ATOM_MAX)
+        return false;
+    if (always_below(r, atom->b, c->most))
+        c->dim = atom->a;
+    else if (always_below(r, atom->a, c->most))
+        c->dim = atom->b;
+    else
+        return false;
+    return true;
+}
+
 /* Each step leaves something smaller that says the same. */
 static condition normal(const region *r, const jx_size_bound *bound)
 {
@@ -202,7 +238,7 @@ static condition normal(const region *r, const jx_size_bound *bound)
     const jx_dim_atom *var;
 
     while (without_constant(r, &c) || without_factor(r, &c) ||
-           without_quotient(r, &c))
+           without_quotient(r, &c) || without_maximum(r, &c))
         ;
     var = growing(r, c.dim);
     if (var) {
