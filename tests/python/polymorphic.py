@@ -98,7 +98,81 @@ def shortened_bidirectional(x):
     return left + right
 
 
+def unet(x):
+    """Halves, doubles again and joins with what came in."""
+    small = lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1),
+                              'VALID')
+    kernel = jnp.arange(4 * 2 * 2, dtype=x.dtype).reshape(2, 2, 2, 2) / 10
+    large = lax.conv_transpose(small, kernel, (2, 2), 'VALID')
+    return jnp.concatenate([x, large], axis=-1) + x[..., :1]
+
+
+def branches(x):
+    """Two branches write one size in two ways."""
+    t = x.shape[0]
+    return lax.cond(x.sum() > 0, lambda x: x[:(t + 1) // 2] * 2,
+                    lambda x: x[:-(-t // 2)] + 1, x)
+
+
+def carried(x):
+    """A loop gives its carry back under another name."""
+    t = x.shape[0]
+
+    def body(carry, value):
+        longer = jnp.concatenate([carry, value[None]])
+        return longer[:t - t // 2], carry.sum() + value
+    return lax.scan(body, x[:(t + 1) // 2], x)
+
+
+def contracted(x, y):
+    t = x.shape[1]
+    return x[:, :(t + 1) // 2] @ y[:t - t // 2]
+
+
+def regrouped(x):
+    n = x.shape[0]
+    return x.reshape(n // 2, 2).sum(1).reshape(n // 4, -1) * \
+        x.reshape(n // 4, 4)[:, :2]
+
+
+def windows(x):
+    """Means of all windows of three."""
+    n = x.shape[0]
+    total = x[:n - 2] + x[1:n - 1] + x[2:]
+    return jnp.where(total > 0, total / 3, jnp.zeros(n - 2)) - jnp.diff(x)[1:]
+
+
+def shuffled(x):
+    """Even and odd positions, apart and together again."""
+    even, odd = x[::2], x[1::2]
+    back = jnp.zeros_like(x).at[::2].set(even).at[1::2].set(odd)
+    return back - jnp.concatenate([even, odd])
+
+
+def proved_early_exit(x):
+    """The shape says which branch is dead."""
+    b, t = x.shape
+    if b * t < t or (b + t) % 2 == 2:
+        raise ValueError('no rows')
+    return x.sum(axis=0) if b * b + t >= b + 1 else x[0]
+
+
 PROGRAMS = [
+    Program('unet', unet, ('1, h, w, 2',), _two(
+        'h', 'w', ((2, 2), (4, 6), (8, 2), (6, 6), (10, 4))),
+        ('mod(h, 2) == 0', 'mod(w, 2) == 0')),
+    Program('branches', branches, ('t',), _one('t', (1, 2, 3, 8, 13))),
+    Program('carried', carried, ('t',), _one('t', (1, 2, 3, 8, 13))),
+    Program('contracted', contracted, ('3, t', 't, 5'),
+            _one('t', (1, 2, 3, 8, 13))),
+    Program('regrouped', regrouped, ('n',), _one('n', (4, 8, 12, 20, 40)),
+            ('mod(n, 4) == 0',)),
+    Program('windows', windows, ('n',), _one('n', (3, 4, 5, 8, 13)),
+            ('n >= 3',)),
+    Program('shuffled', shuffled, ('n',), _one('n', (2, 3, 4, 9, 12)),
+            ('n >= 2',)),
+    Program('proved_early_exit', proved_early_exit, ('b, t',),
+            _two('b', 't', _SQUARES)),
     Program('downsample', downsample, ('2, h, w, 3',),
             _two('h', 'w', _SQUARES)),
     Program('causal_shift', causal_shift, ('3, t',),

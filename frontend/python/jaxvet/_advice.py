@@ -123,15 +123,29 @@ def add_decision(error, decision, asked=None, frame=None) -> None:
     add(error, question, decision.sizes.explained(**question), line)
 
 
-def advise_leaving(error, decision) -> None:
+def advise_leaving(error, decision, answers) -> None:
     """Notes for an exception that leaves the context of the prover; the last
     question that it did not affirm may be what it is about."""
-    if is_advised(error) or by_its_words(error) or decision is None:
+    if is_advised(error) or by_its_words(error):
         return
     text = str(error)
+    if "verifier errors" in text:
+        for question in _fixed(answers):
+            _note(error, f"{question} for all sizes that the constraints "
+                         "allow: write the number in the spec")
+    if decision is None:
+        return
     if isinstance(error, _REFUSALS) and _names(text, str(decision.lhs)) and \
             _names(text, str(decision.rhs)):
         add_decision(error, decision)
+
+
+def _fixed(answers) -> list:
+    """The sizes of specs that can have one value only: StableHLO's types tell
+    a symbol from its number."""
+    found = [answer.question for answer in answers if answer.told is True and
+             re.fullmatch(r"\w+ == \d+", answer.question)]
+    return list(dict.fromkeys(found))
 
 
 # -- reading exceptions and lines

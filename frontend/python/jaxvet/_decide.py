@@ -182,6 +182,7 @@ class Sizes:
         self._texts = {}    # terms -> text
         self._equal = {}    # (terms or int, terms or int) -> Decision
         self._ordered = {}  # the same for >=
+        self._constants = {}  # terms -> Decision that it is a number, or None
         self._explained = {}
         self._leader = {}   # a member of a class -> another, nearer its leader
         self._apart = {}    # leader -> leaders that are taken to differ
@@ -220,13 +221,16 @@ class Sizes:
             found = self._explained[question] = self.prover.answer(*question)
         return found
 
-    def constant(self, dim):
-        """The number that a dim always is, or None."""
-        values = {v for v in self.values.of(dim) if v is not None}
-        if len(values) > 1:
-            return None
-        number = values.pop() if values else 0
-        return number if self.equal(dim, number, _never).told else None
+    def constant(self, dim) -> Decision | None:
+        """The proof that a dim is always the same number, if it is."""
+        terms = dim._sorted_terms
+        if terms not in self._constants:
+            values = {v for v in self.values.of(dim) if v is not None}
+            found = None
+            if len(values) == 1:
+                found = self.equal(dim, values.pop(), _never)
+            self._constants[terms] = found if found and found.told else None
+        return self._constants[terms]
 
     # -- deciding
 

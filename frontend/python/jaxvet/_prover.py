@@ -61,7 +61,7 @@ def prover(*, strict: bool = False):
     try:
         yield session.log
     except Exception as error:
-        _advice.advise_leaving(error, session.last)
+        _advice.advise_leaving(error, session.last, session.log.answers)
         raise
     finally:
         _leave(session)
@@ -151,11 +151,11 @@ def _hook() -> None:
     for owner, name, make in (
             (_DIM, "__eq__", _equal), (_DIM, "__ne__", _unequal),
             (_DIM, "_divmod", _divided), (_DIM, "__int__", _converted),
+            (_DIM, "_normalize_sorted_terms", _normalized),
             (shape_poly, "_geq_decision", _at_least),
             (shape_poly, "_bounds_decision", _bounded)):
-        original = getattr(owner, name)
-        _replaced.append((owner, name, original))
-        setattr(owner, name, make(original))
+        _replaced.append((owner, name, vars(owner)[name]))
+        setattr(owner, name, make(getattr(owner, name)))
 
 
 def _equal(original):
@@ -261,14 +261,18 @@ def _sizes_of(session, a, b):
 
 def _bounded(original):
     """Signs, for max and min to fold by."""
+    def alone(dim, precision):
+        with _alone():
+            return original(dim, precision)
+
     def bounded(dim, precision):
         session = _active()
-        if session is None or not isinstance(dim, _DIM) or \
-                precision is _compat.shape_poly.BoundsPrecision.BEST:
+        if session is None or not isinstance(dim, _DIM):
             return original(dim, precision)
         sizes = session.sizes(dim.scope)
-        if sizes is None:
-            return original(dim, precision)
+        if sizes is None or \
+                precision is _compat.shape_poly.BoundsPrecision.BEST:
+            return alone(dim, precision)
         low = sizes.at_least(dim, 0)
         if low.told:
             session.note(low, session.frames.asking(1))
@@ -277,30 +281,53 @@ def _bounded(original):
         if high.told:
             session.note(high, session.frames.asking(1))
             return -_INFINITY, 0
-        if "unknown" not in (low.verdict, high.verdict) and \
-                "contradiction" not in (low.verdict, high.verdict):
+        if {low.verdict, high.verdict} <= {"false", "depends"}:
             return -_INFINITY, _INFINITY
-        with _alone():
-            return original(dim, precision)
+        return alone(dim, precision)
     return bounded
 
 
+def _normalized(original):
+    """A size that is always the same number is that number.
+
+    JAX sees to that for what cancels; it has to hold for all that we can
+    prove, since a shape has either a number or a symbol for one size, and
+    StableHLO's types tell them apart.
+    """
+    def normalized(terms, scope):
+        dim = original(terms, scope)
+        if not isinstance(dim, _DIM):
+            return dim
+        for term, _ in dim._sorted_terms:
+            for factor, _ in term._factors:
+                if factor.var is None:
+                    return _folded(dim, scope)
+        return dim
+    return staticmethod(normalized)
+
+
+def _folded(dim, scope):
+    session = _active()
+    sizes = session.sizes(scope) if session is not None else None
+    if sizes is None:
+        return dim
+    found = sizes.constant(dim)
+    if found is None:
+        return dim
+    session.note(found, session.frames.asking(2))
+    return found.rhs
+
+
 def _divided(original):
-    """A remainder that is always 0 is 0; by a number it may be any other."""
+    """Exact quotients by a negative number, which reshape asks for, are
+    written as those by a positive one are."""
     def divided(dim, divisor):
-        session = _active()
         quotient, remainder = original(dim, divisor)
-        if session is None or not isinstance(remainder, _DIM):
-            return quotient, remainder
-        sizes = session.sizes(dim.scope)
-        number = sizes.constant(remainder) if sizes is not None else None
-        if number is None or number and isinstance(divisor, _DIM):
-            return quotient, remainder
-        session.note(sizes.equal(remainder, number, original),
-                     session.frames.asking(1))
-        if number == 0 and isinstance(divisor, int) and divisor < 0:
+        if _active() is not None and isinstance(quotient, _DIM) and \
+                type(divisor) is int and divisor < 0 and \
+                type(remainder) is int and remainder == 0:
             quotient = -original(dim, -divisor)[0]
-        return quotient, number
+        return quotient, remainder
     return divided
 
 
