@@ -97,13 +97,39 @@ static void put_check(const printer *p, const jx_size_step *step)
     jx_buffer_printf(p->to, " >= %lld\n", (long long)p->program->base);
 }
 
+/* A variable of the dim that no input has, or NULL. */
+static const jx_dim_atom *missing(const printer *p, const jx_dim *dim)
+{
+    int count = 0, n = 0;
+    const jx_dim_atom *const *inputs = jx_input_vars(p->program, &count);
+    const jx_dim_atom *const *vars = jx_dim_vars(p->program->dims, dim, &n);
+
+    for (int i = 0; inputs && vars && i < n; i++) {
+        int k = 0;
+        while (k < count && inputs[k] != vars[i])
+            k++;
+        if (k == count)
+            return vars[i];
+    }
+    return NULL;
+}
+
 static void put_constraints(const printer *p, const jx_scope *scope)
 {
     for (int i = 0; i < scope->nconstraints; i++) {
+        const jx_scope_constraint *c = &scope->constraints[i];
+        const jx_dim_atom *unknown;
+
         if (jx_scope_is_derived(scope, i))
             continue;
-        jx_buffer_printf(p->to, "%scheck ", p->indent);
-        jx_scope_print(&scope->constraints[i], p->to);
+        unknown = missing(p, c->lhs);
+        if (!unknown)
+            unknown = missing(p, c->rhs);
+        jx_buffer_printf(p->to, "%s%s ", p->indent,
+                         unknown ? "can't check" : "check");
+        jx_scope_print(c, p->to);
+        if (unknown)
+            jx_buffer_printf(p->to, ": no input's shape has %s", unknown->name);
         jx_buffer_putc(p->to, '\n');
     }
 }

@@ -45,13 +45,14 @@ static bool is_name(char c)
            (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
 }
 
-/* The word is next, and ends there. */
+/* The word is next, and ends there: no name with a path begins with it. */
 static bool at_word(const reader *r, const char *word)
 {
-    size_t n = strlen(word);
+    size_t n = strlen(word), end = r->pos + n;
 
     return r->end - r->pos >= n && !memcmp(r->text + r->pos, word, n) &&
-           (r->pos + n == r->end || !is_name(r->text[r->pos + n]));
+           (end == r->end || (!is_name(r->text[end]) && r->text[end] != '.' &&
+                              r->text[end] != '['));
 }
 
 /* Where the parenthesis at `open` closes; the end if it does not. */
@@ -113,9 +114,8 @@ static bool placeholder(reader *r, size_t at, int count)
                     jx_arena_printf(arena_of(r),
                                     "the end: the shape %s has no more axes",
                                     shape_text(r)));
-    for (const jx_dim *const *dim = r->like->dims + r->found.count; count > 0;
-         count--, dim++)
-        JX_PUSH(arena_of(r), &r->found, *dim);
+    for (int first = (int)r->found.count, i = first; i < first + count; i++)
+        JX_PUSH(arena_of(r), &r->found, r->like->dims[i]);
     return true;
 }
 
@@ -145,6 +145,18 @@ static bool add(reader *r, size_t at, const jx_dim *dim)
     return true;
 }
 
+/* `_` is no variable here. */
+static bool has_placeholder(const reader *r, const jx_dim *dim)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_dim_vars(r->dims, dim, &count);
+
+    for (int i = 0; vars && i < count; i++)
+        if (!strcmp(vars[i]->name, "_"))
+            return true;
+    return false;
+}
+
 static bool item(reader *r)
 {
     const char *expected;
@@ -159,6 +171,8 @@ static bool item(reader *r)
                             &expected);
     if (!dim)
         return fail(r, at + end, expected);
+    if (has_placeholder(r, dim))
+        return fail(r, at, "_ by itself, or an expression without it");
     r->pos += end;
     return add(r, at, dim);
 }

@@ -43,6 +43,9 @@ expect 3 spec a b --where 'a != b' --shape 4 --shape 4
 complains 'the constraint `a != b` does not hold: 4 != 4 is false'
 expect 0 spec a b --where 'a != b' --shape 4 --shape 3
 
+expect 0 spec a --where 'a >= b'
+prints '^  can.t check a >= b: no input.s shape has b$'
+
 # What can't be read is named with its column; what can't be is named, too.
 expect 3 spec 'a,,b'
 complains 'spec: column 3: expected a variable'

@@ -242,6 +242,8 @@ static void a_spec_that_does_not_fit_says_where(void **state)
     check_spec("a", "3, 4", 2, "1 more size, as in the shape (3, 4)");
     check_spec("4, b", "3, 4", 1, "3, the size in the shape (3, 4)");
     check_spec("-3", NULL, 1, "not negative");
+    check_spec("a, --_", "3, 4", 4, "_ by itself");
+    check_spec("a, max(_, 3)", "3, 4", 4, "_ by itself");
     check_spec("a + ", NULL, 4, "a variable");
     check_spec("2a", NULL, 2, "an operator");
     check_spec("a^b", NULL, 3, "a power");

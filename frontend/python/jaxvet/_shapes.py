@@ -9,7 +9,7 @@ import re
 import jax
 import jax.export
 
-from . import _library
+from . import _compat, _library
 
 _RELATION = re.compile(r"==|!=|>=|<=|>|<")
 #: What JAX's own grammar does not have: a parenthesis that opens no call,
@@ -96,8 +96,8 @@ _OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub,
                ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
                ast.Mod: operator.mod, ast.Pow: operator.pow}
 _CALLS = {"floordiv": operator.floordiv, "mod": operator.mod,
-          "max": lambda x, y: jax.core.max_dim(x, y),
-          "min": lambda x, y: jax.core.min_dim(x, y)}
+          "max": _compat.core.max_dim,
+          "min": _compat.core.min_dim}
 
 
 class _Value:
