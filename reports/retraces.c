@@ -38,6 +38,7 @@ typedef struct settler {
     int count;
     outcome *outcomes;
     int unmattering; /* wrong answers that did no harm */
+    bool any_raised; /* ... some of them, since the function raises there */
 } settler;
 
 static const jx_agree_limits limits = {200000000, (size_t)256 << 20};
@@ -277,14 +278,15 @@ static void settle_answer(settler *s, jx_claim *claim)
     const jx_comparison *c = claim->goal.comparison;
     bool user = jx_asking_of(c, NULL) == JX_ASKING_semantic;
     outcome *breach = NULL;
-    int same = 0;
+    int same = 0, raised = 0;
 
     for (int i = 0; i < s->count; i++) {
         outcome *o = &s->outcomes[i];
         if (!is_wrong_at(c, o))
             continue;
         breach = !breach && is_breach(o) ? o : breach;
-        same += o->kind == SAME || o->kind == AGREES || o->kind == RAISED;
+        same += o->kind == SAME || o->kind == AGREES;
+        raised += o->kind == RAISED;
         if (is_breach(o) && user && claim->verdict == JX_REFUTED)
             o->told = true;
     }
@@ -292,8 +294,9 @@ static void settle_answer(settler *s, jx_claim *claim)
         claim->evidence.note = difference_text(s, breach);
         claim->evidence.nbindings = breach->nsizes;
         claim->evidence.bindings = breach->sizes;
-    } else if (!breach && same) {
+    } else if (!breach && same + raised) {
         s->unmattering++;
+        s->any_raised |= !same;
         claim->verdict = JX_UNDECIDED;
         claim->class = JX_PROBE;
     }
@@ -494,10 +497,11 @@ static void tell_unmattering(settler *s)
             jx_arena_printf(
                 s->ctx->arena,
                 "%d answer%s of JAX about sizes %s wrong for some sizes; "
-                "traced again where %s, the function shows no difference",
+                "traced again where %s, the function shows no difference%s",
                 s->unmattering, s->unmattering == 1 ? "" : "s",
                 s->unmattering == 1 ? "is" : "are",
-                s->unmattering == 1 ? "it is" : "they are"));
+                s->unmattering == 1 ? "it is" : "they are",
+                s->any_raised ? ", or raises" : ""));
 }
 
 bool jx_settle_retraces(jx_analysis *to)

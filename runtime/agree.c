@@ -24,6 +24,7 @@ typedef struct agreeing {
     jx_ctx *ctx;
     const jx_agree_limits *limits;
     jx_agreement found;
+    bool close; /* unknown, since a tolerance is larger than what it is for */
 } agreeing;
 
 /* ---- how much work a program is, roughly */
@@ -254,17 +255,63 @@ static jx_tolerance tolerance(const jx_port *port, jx_domain domain)
     return jx_tolerance_of(port->dtype);
 }
 
-/* The first output whose elements differ goes into *found; true if none does. */
-static bool same_outputs(agreeing *s, const runner *a, const runner *b,
-                         jx_domain domain, jx_agreement *found)
+/* Numbers that are small altogether are not the same for being small. */
+static jx_tolerance scaled(jx_tolerance within, double largest)
 {
+    if (largest < 1)
+        within.absolute *= largest;
+    return within;
+}
+
+/* Whether elements agree as they should where some number is to be seen: NaN
+ * everywhere tells nothing. */
+static jx_agreeing compare_output(agreeing *s, const runner *a, const runner *b,
+                                  int i, jx_domain domain, bool *seen,
+                                  jx_mismatch *first)
+{
+    const jx_port *port = jx_plan_out(a->plan, i);
+    const void *x = jx_exec_out(a->exec, i), *y = jx_exec_out(b->exec, i);
+    jx_tolerance within = tolerance(port, domain);
+    jx_mismatch ignored;
+    double most, other;
+
+    *seen = true;
+    if (port->aval->kind != JX_AVAL_ARRAY)
+        return JX_AGREES;
+    if (!jx_compare(port->dtype, x, y, port->count, &within, first))
+        return JX_DISAGREES;
+    if (!jx_dtype_is_inexact(port->dtype) || !port->count)
+        return JX_AGREES;
+    most = jx_largest(port->dtype, x, port->count);
+    other = jx_largest(port->dtype, y, port->count);
+    most = other > most ? other : most;
+    *seen = most >= 0;
+    within = scaled(within, most);
+    if (most < 0 ||
+        jx_compare(port->dtype, x, y, port->count, &within, &ignored))
+        return JX_AGREES;
+    s->close = true;
+    return JX_AGREE_UNKNOWN;
+}
+
+/* After one run.  The first output whose elements differ goes into *found;
+ * `seen` is by output: some run gave it a number. */
+static jx_agreeing compare_outputs(agreeing *s, const runner *a,
+                                   const runner *b, jx_domain domain,
+                                   bool *seen, jx_agreement *found)
+{
+    jx_agreeing verdict = JX_AGREES;
+
     for (int i = 0; i < jx_plan_nouts(a->plan); i++) {
         const jx_port *port = jx_plan_out(a->plan, i);
-        jx_tolerance within = tolerance(port, domain);
+        bool some;
         jx_mismatch first;
-        if (port->aval->kind != JX_AVAL_ARRAY ||
-            jx_compare(port->dtype, jx_exec_out(a->exec, i),
-                       jx_exec_out(b->exec, i), port->count, &within, &first))
+        jx_agreeing one = compare_output(s, a, b, i, domain, &some, &first);
+
+        seen[i] |= some;
+        if (one == JX_AGREE_UNKNOWN)
+            verdict = one;
+        if (one != JX_DISAGREES)
             continue;
         *found = (jx_agreement){JX_DISAGREES,
                                 NULL,
@@ -272,43 +319,150 @@ static bool same_outputs(agreeing *s, const runner *a, const runner *b,
                                 index_text(s, port, first.index),
                                 element_text(s, a, i, first.index),
                                 element_text(s, b, i, first.index)};
-        return false;
+        return JX_DISAGREES;
     }
-    return true;
+    return verdict;
+}
+
+static jx_agreeing all_seen(agreeing *s, int count, const bool *seen)
+{
+    for (int i = 0; i < count; i++)
+        if (!seen[i]) {
+            unknown(s, jx_arena_printf(s->ctx->arena,
+                                       "out%d has no finite number on the "
+                                       "inputs that were tried", i));
+            return JX_AGREE_UNKNOWN;
+        }
+    return JX_AGREES;
+}
+
+/* Unless they differ: the worst of what the runs say. */
+static jx_agreeing run_both(agreeing *s, runner *a, runner *b, jx_domain domain,
+                            jx_agreement *found)
+{
+    static const char *const fills[] = {"random:0", "random:1"};
+    int count = jx_plan_nouts(a->plan);
+    bool *seen = JX_NEW_ARRAY(s->ctx->arena, count, bool);
+    jx_agreeing verdict = JX_AGREES;
+
+    if (!seen) {
+        unknown(s, NULL);
+        return JX_AGREE_UNKNOWN;
+    }
+    for (int i = 0; i < 2; i++) {
+        jx_agreeing one;
+
+        if (!run(s, a, fills[i]) || !run(s, b, fills[i]))
+            return JX_AGREE_UNKNOWN;
+        one = compare_outputs(s, a, b, domain, seen, found);
+        if (one == JX_DISAGREES)
+            return one;
+        if (one == JX_AGREE_UNKNOWN)
+            verdict = one;
+    }
+    if (verdict == JX_AGREES)
+        return all_seen(s, count, seen);
+    unknown(s, "they differ, by less than the usual tolerance but by more than "
+               "rounding gives numbers so small");
+    return verdict;
 }
 
 /* In one domain: JX_AGREES, JX_DISAGREES with the place, or unknown. */
 static jx_agreeing agree_in(agreeing *s, jx_domain domain, jx_agreement *found)
 {
-    static const char *const fills[] = {"random:0", "random:1"};
     runner a = {0}, b = {0};
-    bool ok = begin_runner(s, &a, s->a, domain) &&
-              begin_runner(s, &b, s->b, domain);
-    bool same = true;
+    jx_agreeing verdict = JX_AGREE_UNKNOWN;
 
-    for (int i = 0; ok && same && i < 2; i++) {
-        ok = run(s, &a, fills[i]) && run(s, &b, fills[i]);
-        same = !ok || same_outputs(s, &a, &b, domain, found);
-    }
+    s->close = false;
+    if (begin_runner(s, &a, s->a, domain) && begin_runner(s, &b, s->b, domain))
+        verdict = run_both(s, &a, &b, domain, found);
     end_runner(&a);
     end_runner(&b);
-    return !ok ? JX_AGREE_UNKNOWN : same ? JX_AGREES : JX_DISAGREES;
+    return verdict;
+}
+
+/* Which floats a program has, and how often it rounds to one that holds less:
+ * double precision shows nothing of that. */
+typedef struct rounding {
+    uint64_t dtypes;
+    int64_t narrowed;
+} rounding;
+
+static void note_aval(rounding *to, const jx_aval *aval)
+{
+    if (aval->kind == JX_AVAL_ARRAY && jx_dtype_is_inexact(aval->dtype))
+        to->dtypes |= (uint64_t)1 << ((unsigned)aval->dtype % 64);
+}
+
+static void note_jaxpr(rounding *to, const jx_jaxpr *jaxpr);
+
+static void note_bodies(rounding *to, const jx_value *value)
+{
+    if (value->tag == JX_V_JAXPR)
+        note_jaxpr(to, value->jaxpr);
+    for (int i = 0; value->items && i < value->count; i++)
+        note_bodies(to, value->items[i]);
+}
+
+static void note_eqn(rounding *to, const jx_eqn *eqn)
+{
+    const jx_dtype from = eqn->nins ? jx_atom_aval(eqn->ins[0])->dtype
+                                    : JX_DT_NONE;
+
+    for (int i = 0; i < eqn->nouts; i++)
+        note_aval(to, eqn->outs[i]->aval);
+    for (int i = 0; i < eqn->nparams; i++)
+        note_bodies(to, eqn->params[i].value);
+    if (eqn->prim->id == JX_PRIM_reduce_precision)
+        to->narrowed++;
+    if (eqn->prim->id == JX_PRIM_convert_element_type && eqn->nouts == 1 &&
+        jx_dtype_is_inexact(from) &&
+        jx_dtype_of(eqn->outs[0]->aval->dtype)->bits < jx_dtype_of(from)->bits)
+        to->narrowed++;
+}
+
+/* Its calls can't go too deep or be too many: it was to be run. */
+static void note_jaxpr(rounding *to, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < jaxpr->neqns; i++)
+        note_eqn(to, &jaxpr->eqns[i]);
+}
+
+static rounding rounding_of(const jx_program *program)
+{
+    const jx_jaxpr *jaxpr = program->entry.jaxpr;
+    rounding made = {0};
+
+    for (int i = 0; i < jaxpr->nconsts + jaxpr->nins; i++)
+        note_aval(&made, jaxpr->vars[i]->aval);
+    for (int i = 0; i < jaxpr->nouts; i++)
+        note_aval(&made, jx_atom_aval(jaxpr->outs[i]));
+    note_jaxpr(&made, jaxpr);
+    return made;
+}
+
+static bool rounds_alike(const jx_program *a, const jx_program *b)
+{
+    rounding x = rounding_of(a), y = rounding_of(b);
+
+    return x.dtypes == y.dtypes && x.narrowed == y.narrowed;
 }
 
 /* Numbers that differ: by rounding alone?  What can't be run with doubles is
- * judged as it is. */
+ * judged as it is, and so are programs that ask for other precisions. */
 static void judge(agreeing *s)
 {
     jx_agreement declared = {0}, wide = {0};
     jx_agreeing verdict = agree_in(s, JX_DECLARED, &declared);
+    const char *why = s->found.why;
 
-    if (verdict == JX_AGREE_UNKNOWN)
+    if (verdict == JX_AGREE_UNKNOWN && !s->close)
         return;
-    if (verdict == JX_DISAGREES &&
+    if (verdict != JX_AGREES && rounds_alike(s->a, s->b) &&
         agree_in(s, JX_WIDE, &wide) == JX_AGREES)
         verdict = JX_AGREES;
     s->found = declared;
-    s->found.why = NULL;
+    s->found.why = verdict == JX_AGREE_UNKNOWN ? why : NULL;
     s->found.verdict = verdict;
 }
 

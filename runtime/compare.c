@@ -128,6 +128,20 @@ bool jx_compare(jx_dtype dtype, const void *got, const void *want, int64_t n,
     return found->count == 0;
 }
 
+double jx_largest(jx_dtype dtype, const void *at, int64_t n)
+{
+    size_t size = jx_dtype_of(dtype)->bytes;
+    double largest = -1, re, im;
+
+    for (int64_t i = 0; i < n; i++) {
+        read(dtype, (const char *)at + (size_t)i * size, &re, &im);
+        re = hypot(re, im);
+        if (re <= DBL_MAX && re > largest)
+            largest = re;
+    }
+    return largest;
+}
+
 static void print_float(double x, int digits, jx_buffer *to)
 {
     jx_buffer_printf(to, "%.*g", digits, x);

@@ -26,6 +26,8 @@ typedef struct jx_mismatch {
 /* Compares n elements; true if all agree.  NaN equals NaN, -0 equals +0. */
 bool jx_compare(jx_dtype dtype, const void *got, const void *want, int64_t n,
                 const jx_tolerance *within, jx_mismatch *found);
+/* The largest magnitude among the finite ones of n floats; -1 if none is. */
+double jx_largest(jx_dtype dtype, const void *at, int64_t n);
 /* One element as text. */
 void jx_element_print(jx_dtype dtype, const void *at, jx_buffer *to);
 

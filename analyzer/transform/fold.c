@@ -12,6 +12,13 @@ typedef struct number {
     double f; /* an f32 exactly */
 } number;
 
+/* Not a subnormal: some machines are told to take those for 0, as operands and
+ * as results. */
+static bool is_normal(double value, double least)
+{
+    return isfinite(value) && (value == 0 || fabs(value) >= least);
+}
+
 static bool read_number(const jx_term *term, number *to)
 {
     jx_dtype dtype = term->aval->dtype;
@@ -39,24 +46,20 @@ static bool read_number(const jx_term *term, number *to)
         memcpy(&single, term->bits, sizeof single);
         to->f = (double)single;
     }
-    return dtype == JX_F32 || dtype == JX_F64;
-}
-
-/* Not a subnormal: some machines are told to flush those. */
-static bool is_plain(double value, double least)
-{
-    return isfinite(value) && (value == 0 || fabs(value) >= least);
+    return (dtype == JX_F32 || dtype == JX_F64) &&
+           (!isfinite(to->f) ||
+            is_normal(to->f, dtype == JX_F32 ? (double)FLT_MIN : DBL_MIN));
 }
 
 static bool write_real(jx_dtype dtype, double value, unsigned char *to)
 {
     float single = (float)value;
 
-    if (dtype == JX_F64 && is_plain(value, DBL_MIN)) {
+    if (dtype == JX_F64 && is_normal(value, DBL_MIN)) {
         memcpy(to, &value, sizeof value);
         return true;
     }
-    if (dtype != JX_F32 || !is_plain((double)single, (double)FLT_MIN))
+    if (dtype != JX_F32 || !is_normal((double)single, (double)FLT_MIN))
         return false;
     memcpy(to, &single, sizeof single);
     return true;
@@ -151,7 +154,7 @@ static bool fold_binary(const jx_eqn *eqn, jx_dtype from, jx_dtype out,
     if (from != out)
         return false;
     if (a->real)
-        return is_plain(a->f, 0) && is_plain(b->f, 0) &&
+        return isfinite(a->f) && isfinite(b->f) &&
                real_binary(eqn->prim->id, out, a->f, b->f, &real) &&
                write_real(out, real, bits);
     return integer_binary(eqn, a->i, b->i, &integer) &&

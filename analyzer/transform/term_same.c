@@ -51,6 +51,23 @@ static bool is_meaningless(const char *name)
     return false;
 }
 
+/* A function's name is not the function: two of one name may differ.  Where a
+ * primitive has a row here, what its functions do is beside them. */
+static bool is_mere_name(const jx_value *value)
+{
+    return value->tag == JX_V_FUNCTION || value->tag == JX_V_OPAQUE;
+}
+
+static bool has_mere_name(const jx_value *value)
+{
+    if (is_mere_name(value))
+        return true;
+    for (int i = 0; value->items && i < value->count; i++)
+        if (has_mere_name(value->items[i]))
+            return true;
+    return false;
+}
+
 static bool same_value(const jx_value *a, const jx_value *b, int *budget);
 static bool same_params(const jx_eqn *a, const jx_eqn *b, bool bodies,
                         int *budget);
@@ -154,13 +171,27 @@ static bool has_jaxpr(const jx_value *value)
     return false;
 }
 
+/* What a primitive without a row means by a parameter's name, nobody knows. */
 static int next_param(const jx_eqn *eqn, int i, bool bodies)
 {
+    bool known = eqn->prim->id != JX_PRIM_unknown;
+
     while (i < eqn->nparams &&
-           (is_meaningless(eqn->params[i].name) ||
+           ((known && is_meaningless(eqn->params[i].name)) ||
             (!bodies && has_jaxpr(eqn->params[i].value))))
         i++;
     return i;
+}
+
+/* Its results come from what is known by a name alone. */
+static bool is_anyones(const jx_eqn *eqn)
+{
+    if (eqn->prim->id != JX_PRIM_unknown || !eqn->nouts)
+        return false;
+    for (int i = 0; i < eqn->nparams; i++)
+        if (has_mere_name(eqn->params[i].value))
+            return true;
+    return false;
 }
 
 /* Without `bodies`, nested jaxprs are compared by whoever asks. */
@@ -169,6 +200,8 @@ static bool same_params(const jx_eqn *a, const jx_eqn *b, bool bodies,
 {
     int i = next_param(a, 0, bodies), k = next_param(b, 0, bodies);
 
+    if (a != b && is_anyones(a))
+        return false;
     while (i < a->nparams && k < b->nparams) {
         if (!same_text(a->params[i].name, b->params[k].name) ||
             !same_value(a->params[i].value, b->params[k].value, budget))

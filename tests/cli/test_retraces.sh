@@ -56,6 +56,7 @@ expect 0 check --strict "$work/raised.json"
 prints 'traced again at b = 1, the function raises ValueError: one (model.py:7); the exported program takes these sizes$'
 document 2.0 "$raised,$four" "$asked" >"$work/asked.json"
 expect 0 check --strict "$work/asked.json"
+prints 'traced again where it is, the function shows no difference, or raises$'
 document 2.0 "$raised" "" >"$work/everywhere.json"
 expect 5 check --strict "$work/everywhere.json"
 prints 'raised at every size where it was traced again'

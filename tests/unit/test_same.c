@@ -245,6 +245,31 @@ static void branches_keep_their_places(void **state)
     same(COND("e:f32[3] = sin c in (e,)", "in (c,)", "9:i32[]"), " in (x,)");
 }
 
+static void machines_may_take_subnormal_numbers_for_zero(void **state)
+{
+    (void)state;
+    differ(" a:f32[] = mul 1e-40:f32[] 1e30:f32[]\n b:f32[3] = mul x a in (b,)",
+           " b:f32[3] = mul x 1e-10:f32[] in (b,)");
+    differ(" a:bool[] = gt 1e-40:f32[] 0.0:f32[]\n b:f32[3] = select_n a x y in "
+           "(b,)",
+           " in (y,)");
+}
+
+static void what_is_not_known_is_what_all_its_parameters_say(void **state)
+{
+    (void)state;
+    same(" a:f32[3] = my_op[name=one] x in (a,)",
+         " a:f32[3] = my_op[name=one] x in (a,)");
+    differ(" a:f32[3] = my_op[name=one] x in (a,)",
+           " a:f32[3] = my_op[name=two] x in (a,)");
+    differ(" a:f32[3] = my_op[linear=True] x in (a,)",
+           " a:f32[3] = my_op[linear=False] x in (a,)");
+    /* Two functions of one name need not be one. */
+    compare(" a:f32[3] = my_call[f=<function g at 0x1>] x in (a,)",
+            " a:f32[3] = my_call[f=<function g at 0x1>] x in (a,)", "f32[3]",
+            false);
+}
+
 static void the_first_difference_is_named(void **state)
 {
     pair made =
@@ -295,6 +320,30 @@ static void running_tells_apart_what_differs(void **state)
                          " a:f32[3] = mul x 2.1:f32[] in (a,)", "f32[3]", 1000)
                          .verdict,
                      JX_DISAGREES);
+    /* Double precision hides what a program rounds to fewer bits. */
+    assert_int_equal(
+        run(" a:bf16[3] = convert_element_type[new_dtype=bfloat16 "
+            "weak_type=False] x\n b:f32[3] = convert_element_type[new_dtype="
+            "float32 weak_type=False] a in (b,)",
+            " a:f32[3] = mul x 1.0:f32[] in (a,)", "f32[3]", 1000)
+            .verdict,
+        JX_DISAGREES);
+    /* A tolerance for numbers near 1 says nothing of small ones. */
+    assert_int_equal(run(" a:f32[3] = mul x 1e-9:f32[] in (a,)",
+                         " a:f32[3] = mul x 2e-9:f32[] in (a,)", "f32[3]", 1000)
+                         .verdict,
+                     JX_AGREE_UNKNOWN);
+    assert_int_equal(run(" a:f32[3] = mul x 1e-9:f32[] in (a,)",
+                         " a:f32[3] = mul 1e-9:f32[] x in (a,)", "f32[3]", 1000)
+                         .verdict,
+                     JX_AGREES);
+    /* NaN equals NaN, so where there is nothing else, nothing was compared. */
+    assert_int_equal(
+        run(" a:f32[3] = sub x 9.0:f32[]\n b:f32[3] = log a in (b,)",
+            " a:f32[3] = sub x 8.0:f32[]\n b:f32[3] = log a in (b,)", "f32[3]",
+            1000)
+            .verdict,
+        JX_AGREE_UNKNOWN);
     /* Rounding alone: 1e8 + x - 1e8 keeps nothing of x in f32. */
     assert_int_equal(
         run(" a:f32[3] = add x 1e8:f32[]\n b:f32[3] = sub a 1e8:f32[] in (b,)",
@@ -335,6 +384,8 @@ int main(void)
         cmocka_unit_test(loops_are_the_same_if_their_bodies_are),
         cmocka_unit_test(inner_loops_do_not_take_what_is_the_outer_ones),
         cmocka_unit_test(branches_keep_their_places),
+        cmocka_unit_test(machines_may_take_subnormal_numbers_for_zero),
+        cmocka_unit_test(what_is_not_known_is_what_all_its_parameters_say),
         cmocka_unit_test(the_first_difference_is_named),
         cmocka_unit_test(running_tells_apart_what_differs),
         cmocka_unit_test(what_costs_too_much_is_not_run),
