@@ -190,6 +190,12 @@ static void require_all(called *c)
     for (int i = 0; scope && i < scope->nconstraints; i++)
         if (!jx_scope_is_derived(scope, i))
             require(c, &scope->constraints[i]);
+    for (int i = 0; i < c->callee->ninner; i++)
+        jx_require_unknown(c->t,
+                           "its variables are of a call inside the module, "
+                           "which is not read",
+                           "%s calls what needs %s", name_of(c),
+                           c->callee->inner[i]);
 }
 
 /* -- what it gives ------------------------------------------------------- */

@@ -405,15 +405,15 @@ static const jx_aval *const *avals_of(decode *d, const jx_value *v)
     return at;
 }
 
-/* One text per input, or NULL. */
-static const char *const *paths_of(decode *d, const jx_value *v, int count)
+/* A tuple of texts, or NULL. */
+static const char *const *texts_of(decode *d, const jx_value *v)
 {
     const char **at;
 
-    if (!v || v->tag != JX_V_TUPLE || v->count != count)
+    if (!v || v->tag != JX_V_TUPLE)
         return NULL;
-    at = JX_NEW_ARRAY(d->program->ctx->arena, count, const char *);
-    for (int i = 0; at && i < count; i++) {
+    at = JX_NEW_ARRAY(d->program->ctx->arena, v->count, const char *);
+    for (int i = 0; at && i < v->count; i++) {
         if (v->items[i]->tag != JX_V_TEXT)
             return NULL;
         at[i] = v->items[i]->text;
@@ -424,7 +424,7 @@ static const char *const *paths_of(decode *d, const jx_value *v, int count)
 /* Text has only the function's name: nothing is known then. */
 static bool read_opt_exported(decode *d, const jx_value *v, void *to)
 {
-    const jx_value *name, *ins, *outs;
+    const jx_value *name, *ins, *outs, *paths, *inner;
     jx_exported *made;
 
     if (v->tag != JX_V_RECORD || !v->text || strcmp(v->text, "Exported") ||
@@ -443,7 +443,12 @@ static bool read_opt_exported(decode *d, const jx_value *v, void *to)
     made->nins = ins->count;
     made->nouts = outs->count;
     made->name = name && name->tag == JX_V_TEXT ? name->text : NULL;
-    made->paths = paths_of(d, jx_value_field(v, "in_paths"), made->nins);
+    paths = jx_value_field(v, "in_paths");
+    if (paths && paths->count == made->nins)
+        made->paths = texts_of(d, paths);
+    inner = jx_value_field(v, "inner");
+    made->inner = texts_of(d, inner);
+    made->ninner = made->inner ? inner->count : 0;
     *(const jx_exported **)to = made;
     return true;
 }

@@ -52,6 +52,8 @@ typedef struct jx_exported {
     int nins, nouts;
     const jx_aval *const *ins, *const *outs;
     const char *const *paths; /* of the inputs, "args[0]['w']"; or NULL */
+    int ninner; /* constraints of what it calls in turn, as text */
+    const char *const *inner;
 } jx_exported;
 
 typedef enum jx_gather_mode {

@@ -1,12 +1,20 @@
 """Exported functions called inside others: their constraints are owed."""
 import json
+import pathlib
+import subprocess
 
 import jax
 import jax.numpy as jnp
+import jsonschema
 import pytest
 from jax import export
 
 import jaxvet
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMAND = ROOT / "build" / "jaxvet"
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((ROOT / "docs" / "document.schema.json").read_text()))
 
 
 def specs(shapes, constraints=()):
@@ -144,7 +152,35 @@ def test_a_variable_that_a_rewrite_took_away_is_undecided():
         "no size of its inputs gives d"]
 
 
-def test_constraints_of_what_the_callee_calls_are_its_own_affair():
+def test_constraints_of_what_the_callee_calls_are_not_known_to_hold():
     inner = loaded(jnp.sin, ["c"], ["mod(c, 3) == 0"])
-    outer = loaded(lambda x: inner.call(x), ["3*c"])
-    assert findings(outer.call, ["3*k"])[0] == []
+    outer = loaded(lambda x: inner.call(x), ["c"], ["c <= 90"])
+    found, report = findings(outer.call, ["k"], ["k <= 90"])
+    assert found == []
+    assert {item.code for item in report.undecided} == {"SHP015"}
+    assert all("a call inside the module" in item.why
+               for item in report.undecided)
+    assert not report.ok
+
+
+def test_the_document_says_it_all_and_reads_back_the_same(tmp_path):
+    callee = loaded(both, [{"a": "c", "b": "c"}], ["c <= 100"])
+    text = jaxvet.dump(lambda x: callee.call({"a": x, "b": x}))(
+        *specs(["k"])).text()
+    document = json.loads(text)
+    assert list(SCHEMA.iter_errors(document)) == []
+    assert [row.get("constraints") for row in document["scopes"]] == [
+        None, [["geq", "100", "c", "c <= 100"]]]
+    call = next(eqn for jaxpr in document["jaxprs"] for eqn in jaxpr["eqns"]
+                if document["prims"][eqn[0]] == "call_exported")
+    assert call[3]["exported"]["f"]["in_paths"] == [
+        "args[0]['a']", "args[0]['b']"]
+    path = tmp_path / "p.json"
+    path.write_text(text)
+    shown = subprocess.run([COMMAND, "show", "--as", "json", path],
+                           capture_output=True, text=True)
+    assert shown.stdout == text
+    run = subprocess.run([COMMAND, "run", path, "--fill", "zeros", "--set",
+                          "k=3"], capture_output=True, text=True)
+    assert run.returncode == 3
+    assert "both was exported elsewhere: its code is a StableHLO" in run.stderr

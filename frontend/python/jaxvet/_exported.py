@@ -26,13 +26,18 @@ _SIDES = re.compile(r"(.*?)(>=|<=|==)(.*)", re.DOTALL)
 def record(values, exported) -> dict:
     """The parameter `exported`; its scope gets the constraints."""
     scope = scope_of(exported)
+    own, inner = assertions(exported)
     if scope is not None:
-        values.scope(scope, constraints(exported, scope))
+        values.scope(scope, () if scope._explicit_constraints else
+                     [_row(*said) for said in own])
     fields = {}
     for field in dataclasses.fields(exported):
         fields[field.name] = values.param(getattr(exported, field.name))
         if field.name == "in_avals":
             fields["in_paths"] = _compat.input_paths(exported)
+            if inner:
+                fields["inner"] = list(dict.fromkeys(
+                    text for text, _, _ in inner))
     return {"$rec": "Exported", "f": fields}
 
 
@@ -45,19 +50,22 @@ def scope_of(exported):
     return None
 
 
-def constraints(exported, scope) -> list:
-    """Rows for a scope that has lost its constraints."""
-    if scope._explicit_constraints:
-        return []
+def assertions(exported) -> tuple:
+    """The constraints that its module asserts, as (text, difference, how):
+    its own, and those of exported functions that it calls in turn, whose
+    variables have lost their meaning."""
     if _MARK not in exported.mlir_module_serialized:
-        return []
-    main = _MAIN.search(exported.mlir_module())
-    rows = []
-    for message in _MESSAGE.findall(main.group(0) if main else ""):
-        said = _CONSTRAINT.search(_unescaped(message))
-        if said:
-            rows.append(_row(*said.groups()))
-    return rows
+        return [], []
+    text = exported.mlir_module()
+    main = _MAIN.search(text)
+    begin, end = main.span() if main else (0, 0)
+    return _said(text[begin:end]), _said(text[:begin]) + _said(text[end:])
+
+
+def _said(text) -> list:
+    found = [_CONSTRAINT.search(_unescaped(message))
+             for message in _MESSAGE.findall(text)]
+    return [said.groups() for said in found if said]
 
 
 def _row(text, difference, how) -> list:
