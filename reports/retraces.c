@@ -5,8 +5,7 @@
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/same.h"
 #include "frontend/ir/signature.h"
-#include "prover/prover.h"
-#include "runtime/agree.h"
+#include "reports/blame.h"
 #include "runtime/plan.h"
 
 #include <string.h>
@@ -131,7 +130,10 @@ static void run_both(settler *s, outcome *o, jx_program *exported,
     o->agreement = jx_programs_agree(traced, exported, &limits);
     switch (o->agreement.verdict) {
     case JX_AGREES: o->kind = AGREES; return;
-    case JX_DISAGREES: o->kind = DIFFERS; return;
+    case JX_DISAGREES:
+        o->kind = DIFFERS;
+        jx_blame(exported, traced, &limits, &o->difference.a);
+        return;
     case JX_AGREE_UNKNOWN: break;
     }
     set_unknown(s, o,

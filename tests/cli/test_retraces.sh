@@ -73,3 +73,11 @@ done
 document 2.0 '{"sizes":{"b":2},"jaxpr":3}' "" >"$work/other.json"
 expect 0 check "$work/other.json"
 prints '^undecided\[SHP001\]'
+
+# Another structure that does no harm comes first: the line is the one after
+# which values differ.
+cat >"$work/later.json" <<'END'
+{"format":"jaxvet-jaxpr","version":1,"producer":{"jaxvet":"0.1.0","jax":"0.10.2","python":"3.11.7","x64":false},"entry":{"jaxpr":0,"name":"f","in_paths":["x"],"out_paths":[""]},"files":[["model.py","user",{"3":"    y = x + x","4":"    return y * factor"}]],"frames":[[0,"f",3,8,3,13],[0,"f",4,11,4,21]],"stacks":[[0],[1]],"scopes":[{"stack":1}],"avals":[{"dt":"f32","sh":["b"]},{"dt":"f32"},{"dt":"f32","sh":[2]}],"prims":["mul","add"],"jaxprs":[{"in":[0],"eqns":[[0,[0,{"a":1,"v":2.0}],[0],{"out_dtype":null},0,-1,-1],[0,[1,{"a":1,"v":3.0}],[0],{"out_dtype":null},1,-1,-1]],"out":[2]},{"in":[2],"eqns":[[1,[0,0],[2],{},0,-1,-1],[0,[1,{"a":1,"v":4.0}],[2],{"out_dtype":null},1,-1,-1]],"out":[2]}],"retraces":[{"sizes":{"b":2},"jaxpr":1}]}
+END
+expect 1 check "$work/later.json"
+prints '^ --> model.py:4:12$\|^  *--> model.py:4:12$'
