@@ -21,8 +21,8 @@ typedef __int128 num;
 enum { VAR, FLOORDIV, MAX }; /* atoms */
 enum { GE, EQ, NE };         /* facts: p >= 0, p == 0, p != 0 */
 enum {
-    MEMORY = 1 << 24,
-    MAX_WORK = 1 << 24,
+    MEMORY = 1 << 26,
+    MAX_WORK = 1 << 26,
     MAX_ATOMS = 512, /* and so the depth of nesting */
     MAX_CASES = 100, /* within each other */
     MAX_DEGREE = 26,

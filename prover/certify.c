@@ -31,6 +31,7 @@ typedef struct certificate {
     const char *names[MAX_NAMES];
     char prefix[32];
     const char *why;
+    jx_buffer *explain; /* or NULL */
 } certificate;
 
 /* -------------------------------------------------------------------------
@@ -322,6 +323,19 @@ static bool first_facts(certificate *c, jx_writer *w, jx_facts *f)
     return !w->failed;
 }
 
+static void explain_start(certificate *c, jx_writer *w, const jx_hyp *last)
+{
+    if (c->has_question) {
+        jx_buffer_puts(c->explain, c->given->answer->truth == JX_TRUE
+                                       ? "suppose it fails: "
+                                       : "suppose it holds: ");
+        jx_print_comparison(w, *last, c->explain);
+        jx_buffer_putc(c->explain, '\n');
+    } else {
+        jx_buffer_puts(c->explain, "suppose they hold together\n");
+    }
+}
+
 static bool write_proof(certificate *c, jx_theory *t, jx_buffer *to)
 {
     jx_writer w = {.work = &t->work,
@@ -331,8 +345,10 @@ static bool write_proof(certificate *c, jx_theory *t, jx_buffer *to)
                    .left = WORK};
     jx_trace *trace = t->work.trace;
     jx_facts *f = JX_NEW(c->ctx->arena, jx_facts);
-    size_t mark = to->length;
+    size_t mark = to->length, said = c->explain ? c->explain->length : 0;
     bool ok;
+
+    w.explain = c->explain;
 
     t->work.trace = NULL;
     ok = f && first_facts(c, &w, f);
@@ -340,6 +356,8 @@ static bool write_proof(certificate *c, jx_theory *t, jx_buffer *to)
     for (int i = 0; ok && i < f->n; i++)
         jx_write_fact(&w, f->at[i]);
     jx_buffer_puts(to, "],\"proof\":[");
+    if (ok && c->explain)
+        explain_start(c, &w, &f->at[f->n - 1]);
     if (c->given->answer->truth != JX_DEPENDS)
         ok = ok && !trace->failed && jx_replay(&w, trace, f);
     jx_buffer_putc(to, ']');
@@ -348,6 +366,8 @@ static bool write_proof(certificate *c, jx_theory *t, jx_buffer *to)
         to->length = mark;
         to->text[mark] = '\0';
         c->why = w.why ? w.why : "too large";
+        if (c->explain && c->explain->text)
+            c->explain->text[c->explain->length = said] = '\0';
     }
     return ok;
 }
@@ -459,10 +479,21 @@ static void write_head(const certificate *c, jx_buffer *to)
                      jx_truth_text(c->given->answer->truth));
 }
 
-/* A letter and so many underscores that no variable begins so. */
+/* A letter, or so many underscores, that no variable begins so. */
 static void choose_prefix(certificate *c)
 {
     size_t n = 1;
+
+    for (const char *letter = "kqrtuv"; *letter; letter++) {
+        bool taken = false;
+
+        for (int i = 0; i < c->nnames; i++)
+            taken |= c->names[i][0] == *letter;
+        if (!taken) {
+            c->prefix[0] = *letter;
+            return;
+        }
+    }
 
     for (int i = 0; i < c->nnames; i++) {
         size_t same = strspn(c->names[i], "_");
@@ -478,10 +509,6 @@ static void choose_prefix(certificate *c)
 
 static bool certify(certificate *c, jx_buffer *to)
 {
-    c->why = "the question can't be read as it is written";
-    if (!read_all(c, c->given) || !find_names(c))
-        return false;
-    choose_prefix(c);
     write_head(c, to);
     if (!c->has_question)
         jx_buffer_puts(to, ",\"witnesses\":[]");
@@ -493,7 +520,88 @@ static bool certify(certificate *c, jx_buffer *to)
     return jx_buffer_ok(to);
 }
 
-bool jx_certify(const jx_certifying *given, jx_buffer *to, const char **why)
+/* The value of each operation in d at a point, those inside first. */
+static void say_values(jx_dims *in, const jx_dim *d, lookup *l, jx_buffer *to)
+{
+    jx_buffer text = {0};
+
+    for (int i = 0; i < jx_dim_nterms(d); i++)
+        for (int j = 0; j < jx_dim_terms(d)[i].nfactors; j++) {
+            const jx_dim_atom *a = jx_dim_terms(d)[i].factors[j].atom;
+            jx_int value;
+
+            if (a->kind == JX_ATOM_VAR)
+                continue;
+            say_values(in, a->a, l, to);
+            say_values(in, a->b, l, to);
+            jx_buffer_clear(&text);
+            jx_buffer_puts(&text, "  ");
+            jx_dim_print(jx_dim_of_atom(in, a), &text);
+            jx_buffer_puts(&text, " = ");
+            if (!jx_dim_eval_wide(jx_dim_of_atom(in, a), value_of, l, &value))
+                continue;
+            jx_int_print(value, &text);
+            jx_buffer_putc(&text, '\n');
+            if (!to->length || !strstr(to->text, jx_buffer_text(&text)))
+                jx_buffer_puts(to, jx_buffer_text(&text));
+        }
+    jx_buffer_free(&text);
+}
+
+static bool explain_point(certificate *c, const jx_search *s, bool holds,
+                          jx_buffer *to)
+{
+    const jx_constraint *q = &c->all[c->n];
+    const jx_answer *a = c->given->answer;
+    hunt h = {.c = c, .holds = holds};
+    lookup l = {s, &h.point};
+    jx_buffer lines = {0};
+    jx_int x, y;
+
+    try_answer(&h, s, holds ? &a->when_true : &a->when_false);
+    if (!h.found || !jx_dim_eval_wide(q->lhs, value_of, &l, &x) ||
+        !jx_dim_eval_wide(q->rhs, value_of, &l, &y))
+        return false;
+    jx_buffer_puts(to, "at ");
+    for (int i = 0; i < s->nvars; i++)
+        jx_buffer_printf(to, "%s%s = %lld", i ? ", " : "", s->vars[i]->name,
+                         (long long)h.point.at[i]);
+    jx_buffer_puts(to, ":\n");
+    say_values(c->dims, q->lhs, &l, &lines);
+    say_values(c->dims, q->rhs, &l, &lines);
+    jx_buffer_puts(to, jx_buffer_text(&lines));
+    jx_buffer_free(&lines);
+    jx_buffer_puts(to, "  so it is ");
+    jx_int_print(x, to);
+    jx_buffer_printf(to, " %s ", jx_relation_text(q->relation));
+    jx_int_print(y, to);
+    jx_buffer_puts(to, holds ? ": holds\n" : ": fails\n");
+    return true;
+}
+
+static bool explain(certificate *c, jx_buffer *to)
+{
+    jx_buffer scratch = {0};
+    jx_search *s;
+    bool ok;
+
+    if (c->given->answer->truth != JX_DEPENDS) {
+        c->explain = to;
+        ok = prove(c, &scratch);
+        jx_buffer_free(&scratch);
+        return ok;
+    }
+    s = JX_NEW(c->ctx->arena, jx_search);
+    c->why = "its witnesses are beyond 64 bits";
+    if (!s)
+        return false;
+    jx_search_init(s, c->dims, c->given->base, c->all, c->n, &c->all[c->n]);
+    return explain_point(c, s, true, to) && explain_point(c, s, false, to);
+}
+
+static bool with_certificate(const jx_certifying *given, jx_buffer *to,
+                             const char **why,
+                             bool (*make)(certificate *, jx_buffer *))
 {
     const jx_answer *a = given->answer;
     certificate *c = calloc(1, sizeof *c);
@@ -506,7 +614,11 @@ bool jx_certify(const jx_certifying *given, jx_buffer *to, const char **why)
         c->given = given;
         c->ctx = jx_ctx_new(BUDGET);
         c->dims = c->ctx ? jx_dims_new(c->ctx) : NULL;
-        ok = c->dims && certify(c, to);
+        c->why = "the question can't be read as it is written";
+        if (c->dims && read_all(c, given) && find_names(c)) {
+            choose_prefix(c);
+            ok = make(c, to);
+        }
         *why = c->why ? c->why : "too large";
     } else if (a->truth != JX_UNKNOWN) {
         *why = "the solver found it";
@@ -519,4 +631,14 @@ bool jx_certify(const jx_certifying *given, jx_buffer *to, const char **why)
         jx_ctx_free(c->ctx);
     free(c);
     return ok;
+}
+
+bool jx_certify(const jx_certifying *given, jx_buffer *to, const char **why)
+{
+    return with_certificate(given, to, why, certify);
+}
+
+bool jx_explain(const jx_certifying *given, jx_buffer *to, const char **why)
+{
+    return with_certificate(given, to, why, explain);
 }

@@ -19,5 +19,8 @@ typedef struct jx_certifying {
 
 /* Appends one line with the certificate; false, and *why, if there is none. */
 bool jx_certify(const jx_certifying *c, jx_buffer *to, const char **why);
+/* Appends lines that say how one comes to the answer; false, and *why, if
+ * nobody but a solver would. */
+bool jx_explain(const jx_certifying *c, jx_buffer *to, const char **why);
 
 #endif

@@ -91,8 +91,7 @@ static bool split_order(jx_scene *s, const jx_dim_atom *x, const jx_dim_atom *y,
         return false;
     if (s->work->trace) {
         const jx_dim *gap = jx_scene_sub(
-            &a,
-            jx_scene_sub(&a, jx_scene_dim(&a, x), jx_scene_dim(&a, y)),
+            &a, jx_scene_sub(&a, jx_scene_dim(&a, x), jx_scene_dim(&a, y)),
             jx_scene_int(&a, apart));
         jx_note_split(s->work, gap,
                       jx_scene_sub(&a, jx_scene_int(&a, -1), gap));
@@ -147,8 +146,8 @@ static bool split_value(jx_scene *s)
         a.value_splits++; /* that side got easier */
         jx_scene_forget(&a, jx_scene_find(&a, x));
         size_t mark = jx_noted(s->work);
-        const jx_dim *at = jx_scene_sub(&a, jx_scene_int(&a, low),
-                                        jx_scene_dim(&a, x));
+        const jx_dim *at =
+            jx_scene_sub(&a, jx_scene_int(&a, low), jx_scene_dim(&a, x));
         const jx_dim *above = jx_scene_sub(&a, jx_scene_int(&a, -1), at);
         jx_note_split(s->work, at, above);
         jx_note_case(s->work, 0, NULL);
@@ -423,7 +422,9 @@ static bool settle(jx_scene *s)
 
 bool jx_scene_settle(jx_scene *s)
 {
-    return kept(s, jx_noted(s->work), settle(s));
+    size_t mark = jx_noted(s->work);
+
+    return kept(s, mark, settle(s));
 }
 
 /* The ways to try, cheapest first. */

@@ -6,6 +6,8 @@
 
 #include "prover/scene.h"
 
+#include <stdarg.h>
+
 typedef struct replay {
     jx_writer *w;
     const jx_trace *trace;
@@ -13,6 +15,36 @@ typedef struct replay {
 } replay;
 
 static bool branch(replay *r, jx_facts *f);
+
+/* A line for people; nothing where nobody listens.  %d is a dim, %f a fact
+ * (jx_hyp *), %i a number (jx_int *). */
+static void say(replay *r, const char *format, ...)
+{
+    jx_writer *w = r->w;
+    va_list args;
+
+    if (!w->explain)
+        return;
+    for (int i = 0; i < w->depth; i++)
+        jx_buffer_puts(w->explain, "  ");
+    va_start(args, format);
+    for (const char *s = format; *s; s++)
+        if (*s != '%') {
+            jx_buffer_putc(w->explain, *s);
+        } else if (*++s == 'd') {
+            const jx_dim *d = va_arg(args, const jx_dim *);
+            if (d)
+                jx_print_dim(w, d, w->explain);
+        } else if (*s == 'f') {
+            const jx_hyp *h = va_arg(args, const jx_hyp *);
+            if (h->dim)
+                jx_print_comparison(w, *h, w->explain);
+        } else {
+            jx_int_print(*va_arg(args, const jx_int *), w->explain);
+        }
+    va_end(args);
+    jx_buffer_putc(w->explain, '\n');
+}
 
 static const jx_dim *of(const replay *r, const jx_dim_atom *atom)
 {
@@ -693,9 +725,12 @@ static bool claim(replay *r, jx_facts *f, const jx_step *s)
         return skip_claim(r);
     in = *f;
     open_claim(r, h);
+    say(r, "%f, as otherwise:", &h);
+    r->w->depth++;
     jx_facts_add(r->w, &in, jx_w_not(r->w, s->a), JX_HYP_GE);
     if (!branch(r, &in) || !expect(r, JX_STEP_END, &end))
         return false;
+    r->w->depth--;
     close_claim(r, f, h);
     return true;
 }
@@ -721,8 +756,11 @@ static bool split(replay *r, jx_facts *f, const jx_step *s)
 
         jx_facts_add(r->w, &in, i ? s->b : s->a, JX_HYP_GE);
         jx_write_list(r->w);
+        say(r, "case %f:", &(jx_hyp){i ? s->b : s->a, JX_HYP_GE});
+        r->w->depth++;
         if (!expect(r, JX_STEP_CASE, &step) || !branch(r, &in))
             return false;
+        r->w->depth--;
         jx_write_end(r->w);
     }
     jx_write_end(r->w);
@@ -768,19 +806,25 @@ static bool values(replay *r, jx_facts *f, const jx_dim_atom *x, jx_int low,
 static bool traced_case(replay *r, jx_facts *f, jx_int value, void *env)
 {
     const jx_step *step;
+    bool ok;
 
-    (void)env;
     if (!expect(r, JX_STEP_CASE, &step))
         return false;
-    return step->i == value ? branch(r, f)
-                            : jx_writer_fail(r->w, "another value");
+    if (step->i != value)
+        return jx_writer_fail(r->w, "another value");
+    say(r, "case %d = %i:", env, &value);
+    r->w->depth++;
+    ok = branch(r, f);
+    r->w->depth--;
+    return ok;
 }
 
 static bool traced_values(replay *r, jx_facts *f, const jx_step *s)
 {
     const jx_step *end;
 
-    return values(r, f, s->atom, s->i, s->j, traced_case, NULL) &&
+    return values(r, f, s->atom, s->i, s->j, traced_case,
+                  (void *)of(r, s->atom)) &&
            expect(r, JX_STEP_END, &end);
 }
 
@@ -794,7 +838,8 @@ static bool quotients(replay *r, jx_facts *f, const jx_step *s)
         return jx_writer_fail(r->w, "the ends of a quotient");
     write_let(r, f, name, of(r, s->atom));
     write_put(r, f, s->atom, name);
-    return values(r, f, atom_in(name), s->i, s->j, traced_case, NULL) &&
+    return values(r, f, atom_in(name), s->i, s->j, traced_case,
+                  (void *)of(r, s->atom)) &&
            expect(r, JX_STEP_END, &end);
 }
 
@@ -835,7 +880,7 @@ static bool ends_of(replay *r, jx_facts *f, const jx_dim_atom *k, jx_int m)
 }
 
 typedef struct residue {
-    const jx_dim *k;
+    const jx_dim *x, *k;
     jx_int m;
 } residue;
 
@@ -847,9 +892,11 @@ static bool traced_residue(replay *r, jx_facts *f, jx_int value, void *env)
     jx_writer *w = r->w;
     const jx_step *step;
     jx_sum s;
+    bool ok;
 
     if (!expect(r, JX_STEP_CASE, &step) || step->i != value)
         return jx_writer_fail(w, "another residue");
+    say(r, "case %d = %i*%d + %i:", x->x, &x->m, step->a, &value);
     if (!ends_of(r, f, k, x->m))
         return false;
     if (r->at < r->trace->count && r->trace->at[r->at].kind == JX_STEP_EMPTY) {
@@ -859,19 +906,23 @@ static bool traced_residue(replay *r, jx_facts *f, jx_int value, void *env)
         jx_sum_start(w, &s);
         jx_sum_add(w, &s, 1, jx_w_sub(w, x->k, jx_w_int(w, low)));
         jx_sum_add(w, &s, 1, jx_w_sub(w, jx_w_int(w, high), x->k));
+        say(r, "  there is no such value");
         return jx_sum_write(w, &s) || jx_writer_fail(w, "an empty case");
     }
     if (step->a != x->k) {
         write_let(r, f, step->a, x->k);
         write_put(r, f, k, step->a);
     }
-    return branch(r, f);
+    w->depth++;
+    ok = branch(r, f);
+    w->depth--;
+    return ok;
 }
 
 static bool traced_residues(replay *r, jx_facts *f, const jx_step *s)
 {
     const jx_step *end;
-    residue x = {r->trace->at[r->at].a, s->i};
+    residue x = {of(r, s->atom), r->trace->at[r->at].a, s->i};
 
     return residues(r, f, s->atom, s->i, x.k, traced_residue, &x) &&
            expect(r, JX_STEP_END, &end);
@@ -1048,6 +1099,120 @@ static bool no_value(replay *r, const jx_facts *f)
  * The whole
  * ---------------------------------------------------------------------- */
 
+/* What a step that rewrites does: the atom, and what it is. */
+static void explain_identity(replay *r, const jx_facts *f, const jx_step *s)
+{
+    const jx_dim *x = of(r, s->atom), *to;
+
+    if (!r->w->explain || !jx_facts_mention(f, s->atom))
+        return;
+    switch (s->kind) {
+    case JX_STEP_RATIO:
+        to = jx_dim_nterms(s->c) ? quotient_of(r, s->c, s->d) : s->c;
+        say(r, "%d = %d", x, jx_dim_add(r->w->in, s->b, to));
+        break;
+    case JX_STEP_NEST: say(r, "%d = %d", x, s->a); break;
+    case JX_STEP_HALF:
+        to = one_less(r, s->atom->a);
+        say(r, "%d = %d", x,
+            jx_w_sub(r->w, to, quotient_of(r, to, s->atom->b)));
+        break;
+    case JX_STEP_DROP:
+        to = jx_dim_divide_exactly(r->w->in, s->atom->b, jx_w_int(r->w, s->i));
+        say(r, "%d = %d", x, quotient_of(r, s->a, to));
+        break;
+    case JX_STEP_VALUE: say(r, "%d = %i, by its range", x, &s->i); break;
+    case JX_STEP_IS: say(r, "so %d = %i", x, &s->i); break;
+    case JX_STEP_PART:
+        to = jx_dim_mul(
+            r->w->in, jx_w_int(r->w, s->i < 0 ? -s->i : s->i),
+            jx_dim_literal(r->w->in, JX_ATOM_MAX, s->a, jx_w_int(r->w, 0)));
+        say(r, "%d = %d", x,
+            s->i < 0 ? jx_dim_add(r->w->in, to, s->atom->a) : to);
+        break;
+    case JX_STEP_FIRST: say(r, "%d = %d", x, s->atom->a); break;
+    case JX_STEP_SECOND: say(r, "%d = 0", x); break;
+    default: break;
+    }
+}
+
+static void explain_fact(replay *r, const jx_facts *f, const jx_step *s)
+{
+    jx_writer *w = r->w;
+    jx_hyp from = {s->a, s->fact}, to = {s->b, s->fact};
+    const jx_dim *q;
+
+    if (!w->explain)
+        return;
+    switch (s->kind) {
+    case JX_STEP_NONZERO:
+        if (s->i)
+            say(r, "%d is not 0, as it divides", s->a);
+        break;
+    case JX_STEP_CUT: say(r, "so %f", &to); break;
+    case JX_STEP_DIVIDE:
+        say(r, "divided by %d: %f", of(r, s->atom), &to);
+        break;
+    case JX_STEP_RAISE: say(r, "%f, so %d >= 1", &from, of(r, s->atom)); break;
+    case JX_STEP_BOTH: say(r, "so %d = 0", s->a); break;
+    case JX_STEP_PUT:
+        if (jx_facts_mention(f, s->atom))
+            say(r, "put %d = %d", of(r, s->atom), s->a);
+        break;
+    case JX_STEP_NAME:
+        q = s->i ? jx_w_not(w, s->a) : s->a;
+        say(r, "put %d = %d, with the rest %d = %d from 0 to %d",
+            of(r, s->atom), q, s->b, rest_of(r, q, s->atom->a, s->atom->b),
+            one_less(r, s->atom->b));
+        break;
+    default: break;
+    }
+}
+
+static bool write_end(replay *r, jx_facts *f, const jx_step *s)
+{
+    switch (s->kind) {
+    case JX_STEP_IMPOSSIBLE:
+        return jx_write_impossible(r->w, f, (jx_hyp){s->a, s->fact});
+    case JX_STEP_FAR: return far(r, f, s);
+    case JX_STEP_MODULO: return by_modulo(r, f, s);
+    case JX_STEP_SUM: return by_sum(r, f, s);
+    default: return no_value(r, f);
+    }
+}
+
+/* The end of a branch: what can't be, and why. */
+static bool explained_end(replay *r, jx_facts *f, const jx_step *s)
+{
+    bool by_values = s->kind == JX_STEP_FAR || s->kind == JX_STEP_MODULO;
+    jx_hyp h = {s->a, s->fact};
+    jx_buffer used = {0};
+
+    r->w->used = by_values ? NULL : &used;
+    if (!write_end(r, f, s)) {
+        jx_buffer_free(&used);
+        return false;
+    }
+    r->w->used = NULL;
+    if (s->kind == JX_STEP_SUM)
+        h = (jx_hyp){jx_w_not(r->w, s->a), JX_HYP_GE};
+    if (s->kind == JX_STEP_EMPTY || !jx_dim_nterms(h.dim))
+        say(r, h.kind == JX_HYP_NE ? "0 != 0 can't be"
+                                   : "these exclude each other");
+    else if (s->kind == JX_STEP_FAR)
+        say(r, "%f can't be: value by value, and then by its signs", &h);
+    else if (s->kind == JX_STEP_MODULO)
+        say(r, "%f can't be modulo %i", &h, &s->i);
+    else
+        say(r, "%f can't be", &h);
+    if (used.length) {
+        r->w->explain->length--; /* the line's end */
+        jx_buffer_printf(r->w->explain, ", with %s\n", jx_buffer_text(&used));
+    }
+    jx_buffer_free(&used);
+    return true;
+}
+
 static bool step(replay *r, jx_facts *f, const jx_step *s, bool *ends)
 {
     *ends = true;
@@ -1057,14 +1222,18 @@ static bool step(replay *r, jx_facts *f, const jx_step *s, bool *ends)
     case JX_STEP_VALUES: return traced_values(r, f, s);
     case JX_STEP_QUOTIENTS: return quotients(r, f, s);
     case JX_STEP_IMPOSSIBLE:
-        return jx_write_impossible(r->w, f, (jx_hyp){s->a, s->fact});
-    case JX_STEP_FAR: return far(r, f, s);
-    case JX_STEP_MODULO: return by_modulo(r, f, s);
-    case JX_STEP_SUM: return by_sum(r, f, s);
-    case JX_STEP_EMPTY: return no_value(r, f);
+    case JX_STEP_FAR:
+    case JX_STEP_MODULO:
+    case JX_STEP_SUM:
+    case JX_STEP_EMPTY:
+        return r->w->explain ? explained_end(r, f, s) : write_end(r, f, s);
     default: break;
     }
     *ends = false;
+    if (s->kind < JX_STEP_NONZERO)
+        explain_identity(r, f, s);
+    else
+        explain_fact(r, f, s);
     switch (s->kind) {
     case JX_STEP_NONZERO: return nonzero(r, f, s);
     case JX_STEP_RANGE: return range(r, f, s);

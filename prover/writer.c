@@ -133,6 +133,35 @@ void jx_print_fact(jx_writer *w, jx_hyp h, jx_buffer *to)
                                              : " != 0");
 }
 
+void jx_print_comparison(jx_writer *w, jx_hyp h, jx_buffer *to)
+{
+    const jx_dim *left = jx_w_int(w, 0), *right = left;
+
+    for (int i = 0; i < jx_dim_nterms(h.dim); i++) {
+        const jx_dim_term *t = &jx_dim_terms(h.dim)[i];
+        const jx_dim *term = jx_w_int(w, t->coefficient);
+
+        for (int j = 0; j < t->nfactors; j++)
+            term = jx_dim_mul(
+                w->in, term,
+                jx_dim_pow(w->in, jx_dim_of_atom(w->in, t->factors[j].atom),
+                           t->factors[j].power));
+        if (t->coefficient > 0)
+            left = jx_dim_add(w->in, left, term);
+        else
+            right = jx_w_sub(w, right, term);
+    }
+    if (!left || !right) {
+        jx_print_fact(w, h, to);
+        return;
+    }
+    jx_print_dim(w, left, to);
+    jx_buffer_puts(to, h.kind == JX_HYP_GE   ? " >= "
+                       : h.kind == JX_HYP_EQ ? " == "
+                                             : " != ");
+    jx_print_dim(w, right, to);
+}
+
 static void comma(jx_writer *w)
 {
     if (w->to->length && w->to->text[w->to->length - 1] != '[')
@@ -585,12 +614,33 @@ bool jx_sum_complete(jx_writer *w, jx_sum *s, const jx_facts *f)
     return !w->failed;
 }
 
+/* The facts of a sum but the first, each once. */
+static void note_used(jx_writer *w, const jx_sum *s)
+{
+    jx_buffer text = {0};
+
+    jx_buffer_clear(w->used);
+    for (int i = 1; i < s->n; i++)
+        for (int j = 0; j < s->items[i].n; j++) {
+            jx_buffer_clear(&text);
+            jx_print_comparison(w, s->items[i].facts[j], &text);
+            if (strstr(jx_buffer_text(w->used), jx_buffer_text(&text)))
+                continue;
+            if (w->used->length)
+                jx_buffer_puts(w->used, ", ");
+            jx_buffer_puts(w->used, jx_buffer_text(&text));
+        }
+    jx_buffer_free(&text);
+}
+
 bool jx_sum_write(jx_writer *w, const jx_sum *s)
 {
     jx_int total;
 
     if (w->failed || !jx_dim_is_wide(s->total, &total) || total >= 0)
         return false;
+    if (w->used)
+        note_used(w, s);
     jx_write_begin(w, "sum");
     jx_write_list(w);
     for (int i = 0; i < s->n; i++) {
@@ -991,8 +1041,8 @@ static bool plainly_impossible(jx_writer *w, const jx_facts *f)
     jx_sum s;
 
     for (int i = 0; i < f->n; i++)
-        if (f->at[i].kind == JX_HYP_GE &&
-            jx_dim_is_wide(f->at[i].dim, &k) && k < 0) {
+        if (f->at[i].kind == JX_HYP_GE && jx_dim_is_wide(f->at[i].dim, &k) &&
+            k < 0) {
             jx_sum_start(w, &s);
             jx_sum_add(w, &s, 1, f->at[i].dim);
             return jx_sum_write(w, &s);
@@ -1007,8 +1057,8 @@ bool jx_write_impossible(jx_writer *w, jx_facts *f, jx_hyp h)
     if (ok)
         return true;
     ok = h.dim && (h.kind == JX_HYP_GE   ? ge_impossible(w, f, h.dim)
-                        : h.kind == JX_HYP_EQ ? eq_impossible(w, f, h.dim)
-                                              : ne_impossible(w, f, h.dim));
+                   : h.kind == JX_HYP_EQ ? eq_impossible(w, f, h.dim)
+                                         : ne_impossible(w, f, h.dim));
 
     return ok || jx_writer_fail(w, "signs");
 }

@@ -26,7 +26,10 @@ typedef struct jx_writer {
     const char *prefix; /* of variables that no question has */
     bool failed;        /* it has no certificate; why says where */
     const char *why;
-    long left; /* of work */
+    long left;          /* of work */
+    jx_buffer *explain; /* lines for people, or NULL */
+    int depth;          /* of their indentation */
+    jx_buffer *used;    /* facts of the last sum, while one is explained */
 } jx_writer;
 
 bool jx_writer_fail(jx_writer *w, const char *why);
@@ -44,6 +47,8 @@ void jx_write_list(jx_writer *w); /* `[` as an argument */
 void jx_write_end(jx_writer *w);  /* `]` */
 void jx_print_fact(jx_writer *w, jx_hyp h, jx_buffer *to);
 void jx_print_dim(jx_writer *w, const jx_dim *d, jx_buffer *to);
+/* For people: what is negative is on the other side. */
+void jx_print_comparison(jx_writer *w, jx_hyp h, jx_buffer *to);
 
 bool jx_facts_have(const jx_writer *w, const jx_facts *f, jx_hyp h);
 bool jx_facts_mention(const jx_facts *f, const jx_dim_atom *atom);

@@ -22,6 +22,50 @@ void jx_certificates_add(jx_certificates *to, const jx_certifying *answer)
         snprintf(to->why, sizeof to->why, "%s", why);
 }
 
+/* Where there are no steps: who found it, or why not. */
+static void say_no_steps(const jx_answer *a, const char *why, jx_buffer *to)
+{
+    if (a->truth == JX_UNKNOWN)
+        jx_buffer_puts(to, "undecided: there are no steps\n");
+    else if (a->by && !strcmp(a->by, "z3"))
+        jx_buffer_printf(to,
+                         "%s found it; no steps that a person would write\n",
+                         a->solver ? a->solver : a->by);
+    else
+        jx_buffer_printf(to, "proved, but not in steps to be read (%s)\n", why);
+}
+
+void jx_explanation_add(const jx_certifying *answer, bool json, jx_buffer *to)
+{
+    jx_buffer lines = {0};
+    const char *why, *end;
+
+    if (!jx_explain(answer, &lines, &why))
+        say_no_steps(answer->answer, why, &lines);
+    if (json && to->length > 2) {
+        to->length -= 2; /* the object's end and the line's */
+        jx_buffer_puts(to, ",\"explain\":[");
+    }
+    for (const char *s = jx_buffer_text(&lines); *s; s = end + 1) {
+        end = s + strcspn(s, "\n");
+        if (json) {
+            if (s != lines.text)
+                jx_buffer_putc(to, ',');
+            jx_json_put_bytes(to, s, (size_t)(end - s));
+        } else {
+            jx_buffer_printf(to, "  | %.*s\n", (int)(end - s), s);
+        }
+        if (!*end)
+            break;
+    }
+    if (json)
+        jx_buffer_puts(to, "]}\n");
+    else
+        jx_buffer_printf(to, "  | so: %s\n",
+                         jx_truth_text(answer->answer->truth));
+    jx_buffer_free(&lines);
+}
+
 int jx_certificates_write(jx_certificates *from, const char *path)
 {
     int code = jx_command_write(path, &from->lines);

@@ -13,6 +13,9 @@ typedef struct jx_certificates {
 
 /* Adds the certificate of an answer; unknown answers need none. */
 void jx_certificates_add(jx_certificates *to, const jx_certifying *answer);
+/* Appends the steps that lead to the answer, for --explain: lines, or (json) a
+ * member of the answer's object. */
+void jx_explanation_add(const jx_certifying *answer, bool json, jx_buffer *to);
 /* Writes the file and says on standard error how many there are; gives an exit
  * code. */
 int jx_certificates_write(jx_certificates *from, const char *path);

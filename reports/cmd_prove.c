@@ -16,7 +16,7 @@ enum { QUESTION_BUDGET = 1 << 28, MAX_CONSTRAINTS = 256 };
 typedef struct settings {
     jx_texts where;
     int64_t base;
-    bool smt2, strict, no_solver;
+    bool smt2, strict, no_solver, explain;
     const char *format, *output, *certificate, *check;
     jx_certificates *certificates; /* where they are gathered, or NULL */
 } settings;
@@ -38,6 +38,9 @@ static const jx_option options[] = {
      offsetof(settings, no_solver)},
     {"strict", 0, JX_OPT_FLAG, NULL, "an unknown answer gives exit code 5",
      offsetof(settings, strict)},
+    {"explain", 0, JX_OPT_FLAG, NULL,
+     "add the steps a person would write down",
+     offsetof(settings, explain)},
     {"certificate", 0, JX_OPT_TEXT, "FILE",
      "write a certificate of each proof (JSON Lines)",
      offsetof(settings, certificate)},
@@ -303,6 +306,7 @@ static int settle(task *t, bool json, jx_buffer *to)
                            .suggest = true,
                            .no_solver = t->settings->no_solver,
                            .solver = t->solver};
+    jx_certifying given;
     jx_prover *p;
     jx_answer a;
 
@@ -330,11 +334,13 @@ static int settle(task *t, bool json, jx_buffer *to)
         jx_answer_json(&a, t->id, t->texts, to);
     else
         answer_as_text(t, &a, to);
+    given = (jx_certifying){t->id, t->base,
+                            t->nconstraints, t->texts,
+                            t->question_text, &a};
+    if (t->settings->explain)
+        jx_explanation_add(&given, json, to);
     if (t->settings->certificates)
-        jx_certificates_add(
-            t->settings->certificates,
-            &(jx_certifying){t->id, t->base, t->nconstraints, t->texts,
-                             t->question_text, &a});
+        jx_certificates_add(t->settings->certificates, &given);
     jx_prover_free(p);
     return a.truth == JX_UNKNOWN && t->settings->strict ? JX_EXIT_UNDECIDED
                                                         : JX_EXIT_OK;
@@ -491,6 +497,9 @@ const jx_command jx_command_prove = {
     "and gets one line per answer, in the same order.  A line that can't be\n"
     "read gets the verdict \"error\" with column and expectation; the others are\n"
     "answered all the same, and the exit code is 3.\n"
+    "\n"
+        "With --explain the steps follow that a person would write down: cases, what is\n"
+    "put for what, and what can't be; for `depends` both assignments, evaluated.\n"
     "\n"
     "With --certificate FILE each proof is written down, one JSON line per answer;\n"
     "--check FILE replays such lines with a checker of its own and says accepted\n"

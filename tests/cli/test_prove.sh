@@ -77,3 +77,21 @@ expect 0 prove --check "$work/clash.cert"
 holds grep -q '"verdict":"contradiction"' "$work/clash.cert"
 expect 3 prove --check "$work/no/such.cert"
 expect 2 prove 'a >= 1' --check "$work/one.cert"
+
+# Steps for people: a proof by cases, an evaluation, a contradiction, no steps.
+expect 0 prove 'a*a + b*b >= 2*a*b' --explain
+prints '^  | suppose it fails: 2\*a\*b >= b^2 + a^2 + 1$'
+prints '^  | case b >= a:$'
+prints '^  |   put b = a + '
+prints '^  | so: true$'
+expect 0 prove 'mod(n, 4) <= n - 2' --explain
+prints '^  |   mod(n, 4) = 1$'
+prints '^  |   so it is 1 <= -1: fails$'
+prints '^  | so: depends$'
+expect 0 prove 'a == b' --where 'a >= 3' --where '2*a <= 5' --explain
+prints '^  | suppose they hold together$'
+prints '^  | so: contradiction$'
+expect 0 prove 'a*a*a + b*b*b == c*c*c' --no-solver --explain
+prints '^  | undecided: there are no steps$'
+expect 0 prove "$work/two" --explain
+prints '"explain":\["suppose it fails: '

@@ -14,8 +14,9 @@
  * are counted apart, and must be few (1 in 500).  Prints what is accepted; the
  * exit code is 0 if no other mutant is.
  *
- * Last, every question gets the proof of another one: those must be rejected
- * too, but where both say the same. */
+ * Last, what is false (that constraints with a witness contradict each other) is
+ * given with the proofs of other statements, which must all be rejected.
+ */
 #include "checker/checker.h"
 #include "frontend/base/file.h"
 #include "frontend/ir/dim.h"
@@ -520,32 +521,61 @@ static bool same_statement(const node *x, const node *y)
     return true;
 }
 
-/* Every question with the proof of the next one that says something else. */
-static long with_others(const line *lines, size_t n, long *tried)
+static void set_member(node *x, const char *key, node *value)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (!strcmp(x->child[i]->key, key)) {
+            free_node(x->child[i]);
+            x->child[i] = value;
+            value->parent = x;
+            free(value->key);
+            value->key = checked(strdup(key));
+        }
+}
+
+static node *text_node(const char *text)
+{
+    node *x = checked(calloc(1, sizeof *x));
+
+    x->kind = JX_JSON_TEXT;
+    x->text = checked(strdup(text));
+    return x;
+}
+
+/* What is false: that the constraints of a question with a witness contradict
+ * each other.  With its own proof, and with those of others. */
+static long false_statements(const line *lines, size_t n, random_source *r,
+                             long *tried)
 {
     long accepted = 0;
     char why[200];
 
-    for (size_t i = 0; i < n; i++) {
-        node *x = parse(lines[i].text, lines[i].length);
-        node *y = parse(lines[(i + 1) % n].text, lines[(i + 1) % n].length);
-        node *facts = member(x, "facts");
-        bool same = same_tree(member(x, "proof"), member(y, "proof"));
+    for (size_t i = 0; i < 5 * n; i++) {
+        const line *a = &lines[i % n], *b = i < n ? a : &lines[next(r, n)];
+        node *x = parse(a->text, a->length), *y = parse(b->text, b->length);
+        node *facts = member(x, "facts"), *proof = member(y, "proof");
+        node *none = checked(calloc(1, sizeof *none));
 
-        for (size_t j = 0; !same && facts->n && j < x->n; j++)
+        none->kind = JX_JSON_ARRAY;
+        if (strcmp(member(x, "verdict")->text, "contradiction")) {
+            free_node(facts->child[--facts->n]);
+            set_member(x, "verdict", text_node("contradiction"));
+            set_member(x, "question", text_node(""));
+            set_member(x, "witnesses", none);
             for (size_t k = 0; k < y->n; k++)
-                if (!strcmp(x->child[j]->key, "proof") &&
-                    !strcmp(y->child[k]->key, "proof")) {
-                    node *had = x->child[j];
-                    x->child[j] = y->child[k];
-                    y->child[k] = had;
-                }
-        if (!same && facts->n) {
+                if (y->child[k] == proof)
+                    y->child[k] = text_node("");
+            for (size_t k = 0; k < y->n; k++)
+                if (!y->child[k]->key)
+                    y->child[k]->key = checked(strdup("proof"));
+            set_member(x, "proof", proof);
             ++*tried;
             if (judge(x, why, sizeof why) == JX_CHECK_ACCEPTED) {
                 accepted++;
-                say(x, "accepted another's proof");
+                say(x, "accepted what is false");
             }
+        } else {
+            free_node(none);
         }
         free_node(x);
         free_node(y);
@@ -606,7 +636,7 @@ int main(int argc, char **argv)
         free_node(x);
         free_node(y);
     }
-    wrong = with_others(lines, n, &others);
+    wrong = false_statements(lines, n, &r, &others);
     printf("certificates: %zu accepted; %ld mutants, %ld accepted (%ld are "
            "malformed, %ld another proof of the same); %ld with another's "
            "proof, %ld accepted\n",
