@@ -8,6 +8,8 @@ from __future__ import annotations
 import functools
 
 import jax
+import jax.experimental.ode
+import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
