@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 
 import jax
@@ -149,11 +148,6 @@ def manual_axes(params) -> frozenset:
 def dim_value(dim, sizes) -> int:
     """What a dim is at sizes; a ValueError or KeyError where it is none."""
     return int(dim._evaluate(sizes)) if isinstance(dim, DimExpr) else int(dim)
-
-
-def dim_numbers(dim) -> set:
-    """The numbers that a dim is written with: `8` of `8*floordiv(b, 8)`."""
-    return {int(text) for text in re.findall(r"\d+", str(dim))}
 
 
 def dim_names(dim) -> set:

@@ -48,6 +48,13 @@ class Document:
         """The canonical text with every constant inside."""
         return self._text(inline_all=True)[0]
 
+    def outline(self) -> str:
+        """The text with zeros for every constant: for what asks about sizes
+        and shapes alone."""
+        consts = [constant.zeros() for constant
+                  in self._walker.values.constants.rows]
+        return self._text_with(consts)
+
     def save(self, path) -> str:
         """Writes the document, and its large constants to the .npz beside.
 
@@ -68,9 +75,12 @@ class Document:
         return path
 
     def _text(self, inline_all, npz=None) -> tuple:
+        consts, arrays = self._walker.values.constants.write(inline_all)
+        return self._text_with(consts, npz), arrays
+
+    def _text_with(self, consts, npz=None) -> str:
         walker = self._walker
         values, sources = walker.values, walker.sources
-        consts, arrays = values.constants.write(inline_all)
         tables = [
             ("files", sources.file_rows()), ("frames", sources.frames.rows),
             ("stacks", sources.stacks.rows), ("names", walker.names.rows),
@@ -82,7 +92,7 @@ class Document:
         head = {"format": FORMAT, "version": FORMAT_VERSION,
                 "producer": self._producer, "entry": self._entry}
         head.update(without_empty(tables, always=_ALWAYS))
-        return compact(head) + "\n", arrays
+        return compact(head) + "\n"
 
     def __repr__(self) -> str:
         return (f"<jaxvet document of {self._entry.get('name', '?')}: "

@@ -5,6 +5,7 @@ caller; but starting it costs several times what a small check costs.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import ctypes.util
 import functools
@@ -40,11 +41,12 @@ def library():
     """
     if os.environ.get("JAXVET") and not os.environ.get("JAXVET_LIBRARY"):
         return None
-    return _found()
+    return found()
 
 
 @functools.cache
-def _found():
+def found():
+    """The same, whatever $JAXVET names: for what only answers questions."""
     for path in (os.environ.get("JAXVET_LIBRARY"),
                  HERE / "_lib" / "libjaxvet.so",
                  ctypes.util.find_library("jaxvet"),
@@ -69,6 +71,13 @@ def _load(path):
         found.jaxvet_check.argtypes = [
             ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p),
             ctypes.POINTER(_Error)]
+        found.jaxvet_sizes.argtypes = [
+            ctypes.c_void_p, ctypes.c_int,
+            ctypes.POINTER(ctypes.POINTER(ctypes.c_int64)),
+            ctypes.POINTER(_Error)]
+        found.jaxvet_size_count.argtypes = [ctypes.c_void_p]
+        found.jaxvet_size_name.restype = ctypes.c_char_p
+        found.jaxvet_size_name.argtypes = [ctypes.c_void_p, ctypes.c_int]
         found.jaxvet_close.restype = None
         found.jaxvet_close.argtypes = [ctypes.c_void_p]
         found.jaxvet_prover_new.restype = ctypes.c_void_p
@@ -88,18 +97,40 @@ def _load(path):
 
 def check(document: str) -> bytes:
     """The JSON report on a document, by the library."""
-    held, error = library(), _Error()
-    text, report = document.encode("utf-8"), ctypes.c_char_p()
-    program = held.jaxvet_open_memory(text, len(text), b"-", 0,
-                                      ctypes.byref(error))
-    if not program:
-        raise JaxvetError(f"the document can't be read: {error.text()}")
-    try:
+    held, error, report = library(), _Error(), ctypes.c_char_p()
+    with _opened(held, document) as program:
         status = held.jaxvet_check(program, ctypes.byref(report),
                                    ctypes.byref(error))
         if status not in _REPORTED:
             raise JaxvetError(f"jaxvet check failed: {error.text()}")
         return report.value
+
+
+def sizes(document: str, most: int) -> list:
+    """Sizes at which a document is worth looking at, as dictionaries."""
+    held, error = found(), _Error()
+    values = ctypes.POINTER(ctypes.c_int64)()
+    with _opened(held, document) as program:
+        count = held.jaxvet_sizes(program, most, ctypes.byref(values),
+                                  ctypes.byref(error))
+        if count < 0:
+            raise JaxvetError(f"no sizes to trace at: {error.text()}")
+        names = [held.jaxvet_size_name(program, i).decode("utf-8")
+                 for i in range(held.jaxvet_size_count(program))]
+        return [{name: values[at * len(names) + i]
+                 for i, name in enumerate(names)} for at in range(count)]
+
+
+@contextlib.contextmanager
+def _opened(held, document: str):
+    """A document as the library has it."""
+    text, error = document.encode("utf-8"), _Error()
+    program = held.jaxvet_open_memory(text, len(text), b"-", 0,
+                                      ctypes.byref(error))
+    if not program:
+        raise JaxvetError(f"the document can't be read: {error.text()}")
+    try:
+        yield program
     finally:
         held.jaxvet_close(program)
 
@@ -113,7 +144,7 @@ class Prover:
     """A prover of the library, for one set of constraints."""
 
     def __init__(self, constraints=(), share: Prover | None = None, base=1):
-        self._library, error = _found(), _Error()
+        self._library, error = found(), _Error()
         self._held = None
         if self._library is None:
             raise JaxvetError(

@@ -50,9 +50,6 @@ class NoRecorder:
     def write(self, values, sources) -> list:
         return []
 
-    def questions(self) -> list:
-        return []
-
     def last_open_question(self):
         return None
 
@@ -68,7 +65,6 @@ class Recorder:
         self._clear = clear_caches
         self._rows = {}        # what was asked, and where -> count
         self._open = []        # what JAX raised about
-        self._sides = {}       # what was asked, as text -> as dims
         self._saved = []
         self._thread = None
         self._idle = True      # not within `asking`, or within a question:
@@ -124,16 +120,6 @@ class Recorder:
                 row, always=("op", "lhs", "rhs", "verdict", "n", "site")
                 + (("stack",) if stack >= 0 else ())))
         return rows
-
-    def questions(self) -> list:
-        """Each (left, operator, right) that was asked about, those that code
-        outside of JAX asked first."""
-        asked = {}
-        for key, _ in self._rows:
-            inside = key[5][0].startswith(_compat.JAX_DIR)
-            asked[key[:3]] = asked.get(key[:3], True) and inside
-        return [(self._sides[key[1:]][0], key[0], self._sides[key[1:]][1])
-                for key in sorted(asked, key=asked.get)]
 
     def last_open_question(self) -> dict | None:
         """The comparison that JAX raised about, as `jaxvet prove` reads it."""
@@ -240,7 +226,6 @@ class Recorder:
             via = None
         elif via and site[0].startswith(_compat.JAX_DIR):
             return  # JAX's caches: they depend on hashes, and decide nothing
-        self._sides[lhs, rhs] = a, b
         key = (op, lhs, rhs, scope, verdict, site, via), frames
         self._rows[key] = self._rows.get(key, 0) + 1
 

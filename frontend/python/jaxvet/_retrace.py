@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from . import _compat
+from ._library import JaxvetError
 from ._sizes import choose, given
 from ._source import printable
 from ._tables import compact, number, without_empty
@@ -23,11 +24,10 @@ from ._walk import Walker
 MOST_TEXT = 300
 
 
-def retraced(walker, called, args, kwargs, wanted, questions) -> list:
+def retraced(document, walker, called, args, kwargs, wanted) -> list:
     """The table `retraces`: what the function is at each of some sizes.
 
-    `wanted` is how many sizes to choose, or the assignments themselves;
-    `questions` are what was asked about sizes.
+    `wanted` is how many sizes to choose, or the assignments themselves.
     """
     dims = [dim for leaf in jax.tree_util.tree_leaves((args, kwargs))
             for dim in _dims(leaf)]
@@ -38,10 +38,10 @@ def retraced(walker, called, args, kwargs, wanted, questions) -> list:
     if isinstance(wanted, (list, tuple)):
         some = given(names, scope, wanted)
     else:
-        some = choose(names, scope, dims, questions, wanted)
-    if not some:
-        return [_undecided({}, "no sizes were found that the constraints "
-                           "allow")]
+        try:
+            some = choose(document, scope, dims, wanted)
+        except JaxvetError as error:
+            return [_undecided({}, printable(str(error)))]
     walker.rules = None  # those of the symbolic trace are the program's
     with _random_state_kept():
         return [_row(walker, called, args, kwargs, sizes) for sizes in some]

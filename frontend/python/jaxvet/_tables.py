@@ -58,6 +58,14 @@ class Constant:
     def __init__(self, dtype: str, shape: list, raw: bytes, count: int):
         self.dtype, self.shape, self.raw, self.count = dtype, shape, raw, count
 
+    def zeros(self) -> dict:
+        """The row of a constant of the same type that is zero everywhere."""
+        size = len(self.raw) // self.count if self.count else 0
+        row = without_empty([("dt", self.dtype), ("sh", self.shape)])
+        row["splat" if self.count > 1 else "b64"] = base64.b64encode(
+            bytes(size)).decode()
+        return row
+
     def splat(self) -> bytes | None:
         """The one element that all others equal bit for bit, if any."""
         if self.count < 2:

@@ -131,8 +131,8 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
         if afterwards:
             afterwards()
         if symbolic and retrace:
-            document.retraces = retraced(walker, called, args, kwargs, sizes,
-                                         recorder.questions())
+            document.retraces = retraced(document, walker, called, args,
+                                         kwargs, sizes)
             document.is_unsteady = functools.partial(
                 is_unsteady, document, called, args, kwargs)
         return document
