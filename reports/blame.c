@@ -170,6 +170,21 @@ static jx_program *probing(const body *b)
     return to;
 }
 
+/* The site is at that line, or in what it calls: it says more. */
+static bool is_within(const jx_site *site, const line *at)
+{
+    const jx_frame *frame = site->eqn ? user_frame(site->eqn->stack) : NULL;
+    const jx_calls *call = site->calls;
+
+    for (;; call = call->outer) {
+        if (frame && frame->file == at->file && frame->line == at->number)
+            return true;
+        if (!call)
+            return false;
+        frame = user_frame(call->eqn->stack);
+    }
+}
+
 bool jx_blame(jx_program *a, jx_program *b, const jx_agree_limits *limits,
               jx_site *site)
 {
@@ -188,6 +203,8 @@ bool jx_blame(jx_program *a, jx_program *b, const jx_agree_limits *limits,
     found = jx_programs_agree(x, y, limits);
     if (found.verdict != JX_DISAGREES || found.output < 0)
         return false;
+    if (is_within(site, &left.lines.at[found.output]))
+        return true;
     *site = (jx_site){left.closed.jaxpr, left.lines.at[found.output].eqn,
                       left.calls};
     return true;

@@ -8,7 +8,8 @@
 /* Two programs whose outputs differ often have other structures before that
  * line, too, which do no harm.  Here the value that each line of the user's
  * gives last is compared by running both: the first that differs is the site
- * (in `a`).  False, and *site as it was, where that shows nothing. */
+ * (in `a`), unless *site is within that line already.  False, and *site as it
+ * was, where that shows nothing. */
 bool jx_blame(jx_program *a, jx_program *b, const jx_agree_limits *limits,
               jx_site *site);
 
