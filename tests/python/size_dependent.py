@@ -185,7 +185,7 @@ class Scaled:
         @jax.jit
         def inner(x):
             return x * self.factors.get(x.shape[0], 1.)  #! inside_a_branch_of_a_jitted_method
-        return lax.cond(x.sum() > 0, inner, lambda x: x, x)
+        return lax.cond(x.sum() > 0, inner, lambda x: x, x)  #! inside_a_branch_of_a_jitted_method
 
 
 @kind(V)

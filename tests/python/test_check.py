@@ -150,6 +150,7 @@ def test_reports_read_well_in_a_terminal_and_a_notebook(command):
         "double: 1 error, 1 note; 3 proved, 1 refuted, 0 witnessed, "
         "1 undecided")
     assert "a &lt;large&gt; constant" in report._repr_html_()
+    assert "<li>b &gt;= 1</li>" in report._repr_html_()
 
 
 def test_gradcheck_hands_over_the_values(command):

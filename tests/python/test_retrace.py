@@ -70,6 +70,13 @@ def spec(text, *constraints):
         jax.export.symbolic_shape(text, constraints=constraints), jnp.float32)
 
 
+def test_where_no_difference_was_found_the_sizes_are_listed():
+    report = jaxvet.check(lambda x: x * 2, sizes=[{"b": 3}, {"b": 8}])(
+        spec("b"))
+    told = "traced again at b = 3; b = 8: no difference at these sizes"
+    assert told in repr(report) and told in report._repr_html_()
+
+
 def test_sizes_that_a_user_names_are_tried():
     def fun(x):
         return x * (2. if str(x.shape[0]) == "31" else 1.)

@@ -133,7 +133,10 @@ class Report:
             for level, code, text, item in rows)
         head = "<tr><th>level</th><th>code</th><th>where</th><th></th></tr>"
         table = f"<table>{head}{body}</table>" if rows else ""
-        return f"<p><b>{html.escape(self._summary())}</b></p>{table}"
+        notes = "".join(f"<li>{html.escape(_assumption(item))}</li>"
+                        for item in self.assumptions)
+        notes = f"<ul>{notes}</ul>" if notes else ""
+        return f"<p><b>{html.escape(self._summary())}</b></p>{table}{notes}"
 
 
 def parse(text: bytes, name: str) -> Report:
