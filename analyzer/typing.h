@@ -47,6 +47,8 @@ typedef struct jx_analysis {
                                      that hold anyway are left out */
     JX_VEC(const char *) conditions; /* the sizes for which nothing wraps, "b*t
                                         <= 2147483647"; none: for all */
+    bool may_wrap; /* some integer made from sizes was not followed, and may
+                      wrap where the conditions hold */
     int64_t settled; /* claims proved on the spot by algebra or bounds, counted
                         and not kept */
     int64_t repeated; /* conditions that another claim states already, or that

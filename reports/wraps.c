@@ -700,10 +700,16 @@ static bool say(region *r)
         JX_PUSH(r->ctx->arena, &r->to->conditions, text_of(r, &r->left.at[i]));
     }
     jx_buffer_printf(&text,
-                     "sizes are integers in proofs and %s in the program, "
-                     "where nothing wraps %s ",
-                     r->program->x64 ? "int64 (int32 along an axis)" : "int32",
-                     reached ? "while" : "at least while");
+                     "sizes are integers in proofs and %s in the program, ",
+                     r->program->x64 ? "int64 (int32 along an axis)" : "int32");
+    if (r->to->may_wrap)
+        jx_buffer_puts(&text, "which computes from them what was not followed "
+                              "and may wrap");
+    if (r->to->may_wrap && r->left.count)
+        jx_buffer_puts(&text, "; nothing else does while ");
+    else if (r->left.count)
+        jx_buffer_printf(&text, "where nothing wraps %s ",
+                         reached ? "while" : "at least while");
     for (size_t i = 0; i < r->to->conditions.count && i < MOST_SHOWN; i++)
         jx_buffer_printf(&text, "%s%s", i ? " and " : "",
                          r->to->conditions.at[i]);
@@ -732,5 +738,5 @@ bool jx_settle_wraps(jx_analysis *analysis, const jx_settle_options *options)
     }
     for (size_t i = 0; i < analysis->bounds.count; i++)
         settle(&r, i);
-    return !r.left.count || say(&r);
+    return (!r.left.count && !analysis->may_wrap) || say(&r);
 }

@@ -44,7 +44,8 @@ typedef struct wrapping {
     bool *observed; /* by value: some node looks at it */
     int *origin;    /* by value: 1 + node at which it may begin to wrap; 0 */
     jx_intern bounds;
-    jx_intern axes, operands; /* dims that have been looked at */
+    jx_intern axes, operands, wholes; /* dims that have been looked at */
+    bool *sized;    /* by value: a symbolic size has to do with it */
     int bits;                 /* of the arithmetic of sizes */
 } wrapping;
 
@@ -202,7 +203,7 @@ static bool need_operands(wrapping *w, const jx_dim *first,
     JX_PUSH(arena, &queue, first);
     for (size_t next = 0; next < queue.count; next++) {
         const jx_dim *dim = queue.at[next];
-        if (!is_symbolic(dim) || !is_new(&w->operands, dim))
+        if (!is_symbolic(dim) || !is_new(next ? &w->operands : &w->wholes, dim))
             continue;
         if (next && !need_signed(w, dim, w->bits, KIND_VALUE, node))
             return false;
@@ -358,6 +359,8 @@ static void mark_observed(wrapping *w)
             w->observed[node->results[i]] = true;
         for (int i = 0; node->live && !along && i < node->nins; i++)
             w->observed[node->ins[i]] = true;
+        if (node->live && node->eqn->prim->id == JX_PRIM_select_n)
+            w->observed[node->ins[0]] = true; /* which case */
     }
 }
 
@@ -374,6 +377,63 @@ static const jx_flat_node *origin_of(const wrapping *w, int value)
                             : NULL;
 }
 
+static bool has_symbolic_axis(const jx_aval *aval)
+{
+    for (int i = 0; i < aval->rank; i++)
+        if (is_symbolic(aval->shape[i]))
+            return true;
+    return false;
+}
+
+/* Whether what the node gives depends on a symbolic size. */
+static bool is_sized(const wrapping *w, const jx_flat_node *node)
+{
+    const jx_eqn *eqn = node->eqn;
+
+    for (int i = 0; i < node->nins; i++) {
+        const jx_flat_value *v = &w->lint->flat->values.at[node->ins[i]];
+        if (w->sized[node->ins[i]] || has_symbolic_axis(v->aval) ||
+            (v->literal && is_symbolic(v->literal->dim)))
+            return true;
+    }
+    return eqn->prim->id == JX_PRIM_dim_as_value ||
+           has_symbolic_axis(eqn->outs[0]->aval);
+}
+
+/* Its result may leave the type although its operands do not. */
+static bool may_leave(const jx_flat_node *node)
+{
+    const jx_dtype to = node->eqn->outs[0]->aval->dtype;
+    jx_dtype from;
+
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_add:
+    case JX_PRIM_add_any:
+    case JX_PRIM_sub:
+    case JX_PRIM_mul:
+    case JX_PRIM_neg:
+    case JX_PRIM_pow:
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_square:
+    case JX_PRIM_shift_left:
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_reduce_prod:
+    case JX_PRIM_reduce_window_sum:
+    case JX_PRIM_cumsum:
+    case JX_PRIM_cumprod:
+    case JX_PRIM_dot_general:
+    case JX_PRIM_conv_general_dilated:
+    case JX_PRIM_scatter_add:
+    case JX_PRIM_scatter_mul: return true;
+    case JX_PRIM_convert_element_type:
+        from = jx_atom_aval(node->eqn->ins[0])->dtype;
+        return jx_dtype_is_integer(from) &&
+               (jx_wrap_most(from) > jx_wrap_most(to) ||
+                jx_wrap_least(from) < jx_wrap_least(to));
+    default: return false;
+    }
+}
+
 static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
 {
     const jx_flat_value *v = &w->lint->flat->values.at[node->outs[0]];
@@ -384,8 +444,11 @@ static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
         return true;
     jx_interval_of_node(&w->values, node);
     x = w->values.of[out];
-    if (!x.low || !x.high)
+    if (!x.low || !x.high) {
+        w->lint->to->may_wrap |=
+            node->live && w->sized[out] && may_leave(node);
         return true;
+    }
     for (int i = 0; i < node->nins && !w->origin[out]; i++)
         w->origin[out] = w->origin[node->ins[i]];
     if (!w->origin[out] && may_wrap(w, x, v->aval->dtype))
@@ -401,7 +464,10 @@ static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
 static bool visit(wrapping *w, int index)
 {
     const jx_flat_node *node = &w->lint->flat->nodes.at[index];
+    bool sized = node->nouts && is_sized(w, node);
 
+    for (int i = 0; i < node->nouts; i++)
+        w->sized[node->outs[i]] = sized;
     if (node->nouts && !visit_value(w, node, index))
         return false;
     return !node->live || need_sizes_of(w, node);
@@ -416,11 +482,13 @@ static bool start(wrapping *w)
     w->values.dims = w->dims;
     w->values.of = JX_NEW_ARRAY(arena, count, jx_interval);
     w->observed = JX_NEW_ARRAY(arena, count, bool);
+    w->sized = JX_NEW_ARRAY(arena, count, bool);
     w->origin = JX_NEW_ARRAY(arena, count, int);
     jx_intern_init(&w->bounds, arena);
     jx_intern_init(&w->axes, arena);
     jx_intern_init(&w->operands, arena);
-    return w->values.of && w->observed && w->origin;
+    jx_intern_init(&w->wholes, arena);
+    return w->values.of && w->sized && w->observed && w->origin;
 }
 
 bool jx_lint_size_arithmetic(jx_linter *lint)

@@ -169,7 +169,7 @@ static jx_interval summed(const jx_intervals *in, const jx_flat_node *node,
     bool running = node->eqn->prim->id == JX_PRIM_cumsum;
     const jx_dim *all;
 
-    if (!count || !is_nonnegative(in, x.low))
+    if (!count || (running && !is_nonnegative(in, x.low)))
         return unknown;
     if (!running && x.even &&
         ((const jx_p_axes *)node->eqn->typed)->axes.count == 1) {
@@ -186,7 +186,7 @@ static jx_interval power_of(const jx_intervals *in, const jx_eqn *eqn,
 {
     const jx_p_integer_pow *p = eqn->typed;
 
-    if (!p || p->y < 0 || !is_nonnegative(in, x.low))
+    if (!p || p->y < 0 || (!is_one(x) && !is_nonnegative(in, x.low)))
         return unknown;
     return between(jx_dim_pow(in->dims, x.low, p->y),
                    jx_dim_pow(in->dims, x.high, p->y), x.ends);
@@ -212,13 +212,32 @@ static jx_interval of_one(const jx_intervals *in, const jx_flat_node *node,
 
 /* -- two ----------------------------------------------------------------- */
 
+/* A negative number turns what it multiplies around. */
 static jx_interval product_of(const jx_intervals *in, jx_interval x,
                               jx_interval y, bool ends)
 {
+    jx_int k;
+
+    if (is_one(x) && is_one(y))
+        return between(jx_dim_mul(in->dims, x.low, y.low),
+                       jx_dim_mul(in->dims, x.low, y.low), true);
+    if (is_one(x) && jx_dim_is_wide(x.low, &k))
+        return product_of(in, y, x, ends);
+    if (is_one(y) && jx_dim_is_wide(y.low, &k) && k < 0)
+        return between(jx_dim_mul(in->dims, x.high, y.low),
+                       jx_dim_mul(in->dims, x.low, y.low), false);
+    if (is_one(y) && jx_dim_is_wide(y.low, &k))
+        return between(jx_dim_mul(in->dims, x.low, y.low),
+                       jx_dim_mul(in->dims, x.high, y.low), ends);
     if (!is_nonnegative(in, x.low) || !is_nonnegative(in, y.low))
         return unknown;
     return between(jx_dim_mul(in->dims, x.low, y.low),
                    jx_dim_mul(in->dims, x.high, y.high), ends);
+}
+
+static jx_interval up_to(const jx_intervals *in, const jx_dim *most)
+{
+    return between(jx_dim_neg(in->dims, most), most, false);
 }
 
 /* Towards zero, which is down where nothing is negative. */
@@ -227,8 +246,12 @@ static jx_interval quotient_of(const jx_intervals *in, jx_interval x,
 {
     jx_dim_range range = jx_dim_bounds(y.low, in->lint->program->base);
 
-    if (!is_nonnegative(in, x.low) || !range.has_low || range.low < 1)
+    if (!range.has_low || range.low < 1)
         return unknown;
+    if (!is_nonnegative(in, x.low)) /* no farther from zero than before */
+        return between(jx_dim_min(in->dims, x.low, jx_dim_int(in->dims, 0)),
+                       jx_dim_max(in->dims, x.high, jx_dim_int(in->dims, 0)),
+                       false);
     return between(jx_dim_floordiv(in->dims, x.low, y.high),
                    jx_dim_floordiv(in->dims, x.high, y.low),
                    x.ends && is_one(y));
@@ -239,8 +262,10 @@ static jx_interval remainder_of(const jx_intervals *in, jx_interval x,
 {
     jx_dim_range range = jx_dim_bounds(y.low, in->lint->program->base);
 
-    if (!is_nonnegative(in, x.low) || !range.has_low || range.low < 1)
+    if (!range.has_low || range.low < 1)
         return unknown;
+    if (!is_nonnegative(in, x.low))
+        return up_to(in, jx_dim_sub(in->dims, y.high, jx_dim_int(in->dims, 1)));
     if (is_one(x) && is_one(y))
         return between(jx_dim_mod(in->dims, x.low, y.low),
                        jx_dim_mod(in->dims, x.low, y.low), true);
@@ -326,6 +351,12 @@ void jx_interval_of_node(jx_intervals *in, const jx_flat_node *node)
         *to = between(dim, dim, true);
     } else if (eqn->prim->id == JX_PRIM_iota)
         *to = of_iota(in, eqn);
+    else if (eqn->prim->id == JX_PRIM_sign &&
+             is_signed(eqn->outs[0]->aval->dtype))
+        *to = up_to(in, jx_dim_int(in->dims, 1));
+    else if (eqn->prim->id == JX_PRIM_convert_element_type &&
+             jx_atom_aval(eqn->ins[0])->dtype == JX_BOOL)
+        *to = between(jx_dim_int(in->dims, 0), jx_dim_int(in->dims, 1), false);
     else if (eqn->prim->id == JX_PRIM_select_n)
         *to = chosen(in, node);
     else if (node->nins == 1 && is_known(x))

@@ -138,7 +138,7 @@ def test_clean_programs_say_nothing():
                      (lambda x: x @ x.T, "b, 4")]:
         report = jaxvet.check(f)(*specs(shape))
         assert report.conditions == []
-        assert not any("wraps" in line for line in report.assumptions)
+        assert not any("wrap" in line for line in report.assumptions)
 
 
 def test_a_long_axis_is_a_condition_and_no_finding():
@@ -160,6 +160,41 @@ def test_a_sum_that_wraps_only_on_the_way_is_right():
                                          "t^2 - k^2 >= -2147483647"]
     made = export.export(jax.jit(difference))(*specs("0, k, t"))
     assert called(made, (70000, 69999)) == 139999
+
+
+def test_an_operand_counts_where_the_size_itself_does_not():
+    def fun(x):
+        n = x.shape[1] * x.shape[2]
+        return jnp.asarray(n) - jnp.asarray(n), jnp.asarray(n // 2)
+
+    report = jaxvet.check(fun)(*specs("0, a, b"))
+    assert report.conditions == ["a*b <= 2147483647"]
+    made = export.export(jax.jit(fun))(*specs("0, a, b"))
+    assert called(made, (65536, 32767)) is not None
+
+
+def test_products_that_may_be_negative_are_followed():
+    def fun(x):
+        n = jnp.asarray(x.shape[1])
+        return (n - 5) * (n * 1000) // 7
+
+    report = jaxvet.check(fun)(*specs("0, k"))
+    assert report.conditions == ["k^2 - 5*k <= 2147483"]
+    made = export.export(jax.jit(fun))(*specs("0, k"))
+    for k, right in (1467, True), (1468, False), (1500, False):
+        assert (called(made, (k,)) == (k - 5) * k * 1000 // 7) == right
+
+
+def test_what_is_not_followed_may_wrap():
+    def fun(x):
+        n = jnp.arange(x.shape[1]) - 5
+        return (n * n * 1000).sum(), x.shape[1] * 1000 + jnp.asarray(1)
+
+    report = jaxvet.check(fun)(*specs("0, k"))
+    assert any("was not followed and may wrap" in line
+               for line in report.assumptions)
+    assert not any("where nothing wraps" in line
+                   for line in report.assumptions)
 
 
 def run(folder, f, shape, sizes):
