@@ -9,7 +9,7 @@ import numpy as np
 import polymorphic
 import pytest
 from jax import export, lax
-from jaxvet import _compat
+from jaxvet import _compat, _prover
 
 DIM, SHAPE_POLY = _compat.DimExpr, _compat.shape_poly
 HOOKED = [(DIM, '__eq__'), (DIM, '__ne__'), (DIM, '_divmod'),
@@ -401,6 +401,30 @@ def test_strict_does_not_raise_where_the_size_does_not_matter(compare):
     a, b = dims('a, b')
     with jaxvet.prover(strict=True):
         assert isinstance(compare(a, b), bool)
+
+
+def test_strict_raises_where_true_is_not_told():
+    a, b = dims('a, b')
+    parts = a % (b - 1) + (b - 1) * (a // (b - 1))
+    with jaxvet.prover(strict=True), pytest.raises(jaxvet.SizeDependent):
+        assert parts == a  # undefined where b is 1, else true
+    with jaxvet.prover():
+        assert (parts == a) is False
+
+
+def test_nothing_stays_where_not_everything_can_be_replaced(monkeypatch):
+    def refuse(original):
+        raise ValueError('no')
+
+    monkeypatch.setattr(_prover, '_bounded', refuse)
+    with pytest.raises(ValueError, match='no'), jaxvet.prover():
+        pass
+    assert is_restored()
+    monkeypatch.undo()
+    a, = dims('a')
+    with jaxvet.prover():
+        assert not is_restored() and a + 1 >= 2
+    assert is_restored()
 
 
 def test_strict_does_not_raise_inside_of_jax():

@@ -112,6 +112,8 @@ def _enter(session) -> None:
             _hook()
         _sessions.append(session)
     except BaseException:
+        if not _sessions:
+            _unhook()
         HOOKS.release()
         raise
 
@@ -120,8 +122,7 @@ def _leave(session) -> None:
     try:
         _sessions.remove(session)
         if not _sessions:
-            while _replaced:
-                setattr(*_replaced.pop())
+            _unhook()
         session.forget()
         _compat.clear_caches()
     finally:
@@ -156,6 +157,11 @@ def _hook() -> None:
             (shape_poly, "_bounds_decision", _bounded)):
         _replaced.append((owner, name, vars(owner)[name]))
         setattr(owner, name, make(getattr(owner, name)))
+
+
+def _unhook() -> None:
+    while _replaced:
+        setattr(*_replaced.pop())
 
 
 def _equal(original):
@@ -209,7 +215,8 @@ def _insist(session, decision, frame) -> None:
     if frame is None or session.frames.role(frame.f_code) is not USER or \
             not session.frames.compares(frame):
         return
-    if decision.sizes.settled(decision) in ("depends", "unknown"):
+    # What is true where no divisor is 0 has an answer there, which is not False.
+    if decision.sizes.settled(decision) in ("depends", "unknown", "true"):
         raise _inconclusive(decision, f"'{decision.lhs}' == '{decision.rhs}'",
                             frame)
 
