@@ -121,8 +121,65 @@ static int read_specs(jx_program *program, const settings *s, int n,
 
 /* -- what they mean -------------------------------------------------------- */
 
-/* Constraints that no sizes satisfy, named by a least set of them. */
-static int contradicting(const jx_program *program)
+typedef struct folding {
+    jx_dims *dims;
+    jx_prover *prover;
+} folding;
+
+/* Which of the two it always is; NULL: neither. */
+static const jx_dim *always(const folding *f, jx_atom_kind kind,
+                            const jx_dim *x, const jx_dim *y)
+{
+    if (jx_prove_compare(f->prover, x, JX_REL_GE, y).truth == JX_TRUE)
+        return kind == JX_ATOM_MAX ? x : y;
+    if (jx_prove_compare(f->prover, y, JX_REL_GE, x).truth == JX_TRUE)
+        return kind == JX_ATOM_MAX ? y : x;
+    return NULL;
+}
+
+/* JAX takes `max(a, b)` for a where its bounds show that a is the larger. */
+static bool fold_atom(void *env, const jx_dim_atom *atom, const jx_dim **put)
+{
+    const folding *f = env;
+    const jx_dim *x, *y;
+
+    if (atom->kind == JX_ATOM_VAR)
+        return true;
+    x = jx_dim_map(f->dims, atom->a, fold_atom, env);
+    y = jx_dim_map(f->dims, atom->b, fold_atom, env);
+    if (!x || !y)
+        return false;
+    if (atom->kind == JX_ATOM_MAX || atom->kind == JX_ATOM_MIN)
+        *put = always(f, atom->kind, x, y);
+    if (!*put && (x != atom->a || y != atom->b))
+        *put = jx_dim_apply(f->dims, atom->kind, x, y);
+    return *put || (x == atom->a && y == atom->b);
+}
+
+/* Replaces the shapes of the inputs by what they come to. */
+static bool fold(const jx_program *program, jx_prover *prover)
+{
+    folding f = {program->dims, prover};
+
+    for (int i = 0; i < program->entry.jaxpr->nins; i++) {
+        jx_aval *aval = (jx_aval *)jx_input_aval(program, i); /* ours */
+        const jx_dim **dims = JX_NEW_ARRAY(program->ctx->arena,
+                                           aval->rank + 1, const jx_dim *);
+        for (int k = 0; dims && k < aval->rank; k++) {
+            const jx_dim *folded =
+                jx_dim_map(program->dims, aval->shape[k], fold_atom, &f);
+            dims[k] = folded ? folded : aval->shape[k];
+        }
+        if (!dims)
+            return false;
+        aval->shape = dims;
+    }
+    return true;
+}
+
+/* Refuses constraints that no sizes satisfy, naming a least set of them; else
+ * uses them. */
+static int assume(const jx_program *program)
 {
     const jx_scope *scope = program->scopes;
     jx_constraint *all =
@@ -147,6 +204,8 @@ static int contradicting(const jx_program *program)
                     scope->constraints[answer.core[i]].text);
         fprintf(stderr, "%s\n", answer.ncore ? "" : "the constraints");
     }
+    if (code == JX_EXIT_OK && !fold(program, prover))
+        code = JX_EXIT_INPUT;
     jx_prover_free(prover);
     return code;
 }
@@ -188,7 +247,7 @@ static int execute(jx_ctx *ctx, const settings *s, int n, char *const *specs)
     if (code == JX_EXIT_OK)
         code = read_specs(program, s, n, specs);
     if (code == JX_EXIT_OK)
-        code = contradicting(program);
+        code = assume(program);
     if (code == JX_EXIT_OK && s->shape.count)
         code = print_sizes(program, s, &text);
     else if (code == JX_EXIT_OK)

@@ -43,6 +43,8 @@ expect 3 spec a b --where 'a != b' --shape 4 --shape 4
 complains 'the constraint `a != b` does not hold: 4 != 4 is false'
 expect 0 spec a b --where 'a != b' --shape 4 --shape 3
 
+expect 0 spec 'max(c, a), 2*min(a, c) + 1, max(a, d)' --where 'a + 1 >= 2*c'
+prints '^args\[0\].shape = (a, 2\*c + 1, max(a, d))$'
 expect 0 spec a --where 'a >= b'
 prints '^  can.t check a >= b: no input.s shape has b$'
 
