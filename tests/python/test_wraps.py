@@ -1,6 +1,11 @@
 """Size arithmetic in the program's own integers: the safe sizes are the largest
 ones, and running wraps as XLA does."""
+import ast
+import functools
+import json
+import operator
 import pathlib
+import random
 import subprocess
 
 import jax
@@ -241,3 +246,90 @@ def test_what_no_array_can_be_is_refused_with_the_reason(tmp_path):
             ) in negative
     returned = run(tmp_path, result_of_wrong_size, "0, k", (46341,))
     assert "(IDX004): an array that is given or returned" in returned
+
+
+# -- random sizes against evaluation in integers and in 32 bits
+
+DOCUMENT = (
+    '{"format":"jaxvet-jaxpr","version":1,"producer":{"jaxvet":"0.1.0",'
+    '"jax":"0.10.2","python":"3.11.7","x64":false},"entry":{"jaxpr":0,'
+    '"name":"f","in_paths":["x"]},"avals":[{"dt":"f32","sh":["b","n"]},'
+    '{"dt":"i32","weak":true}],"prims":["dim_as_value"],"jaxprs":[{"in":[0],'
+    '"eqns":[[0,[],[1],{"dim":{"$dim":"%s"}},-1,-1,-1]],"out":[1]}]}\n')
+
+SIGNS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+         ast.Pow: operator.pow}
+CALLS = {"floordiv": operator.floordiv, "mod": operator.mod, "max": max,
+         "min": min}
+
+
+def random_term(chance, depth):
+    kind = chance.random()
+    plain = chance.choice(["b", "n", "b*n", "b^2", "n^2", "b^2*n"])
+    if kind < .5 or not depth:
+        return f"{chance.choice([1, 1, 2, 5, 100])}*{plain}"
+    inner = random_dim(chance, depth - 1)
+    if kind < .8:
+        return f"floordiv({inner}, {chance.choice([2, 3, 7, 1000, -3])})"
+    if kind < .9:
+        return f"mod({inner}, {chance.choice([2, 3, 1000])})"
+    return f"{chance.choice(['max', 'min'])}({inner}, {plain})"
+
+
+def random_dim(chance, depth=2):
+    text = random_term(chance, depth)
+    for _ in range(chance.choice([0, 0, 1, 2])):
+        text += chance.choice([" + ", " - "]) + random_term(chance, depth)
+    return text + chance.choice(["", "", f" - {chance.randint(1, 9)}"])
+
+
+def wrapped(value):
+    return (value + 2 ** 31) % 2 ** 32 - 2 ** 31
+
+
+@functools.lru_cache(maxsize=None)
+def tree_of(text):
+    return ast.parse(text.replace("^", "**"), mode="eval").body
+
+
+def value_of(text, sizes, wrap):
+    def visit(node):
+        if isinstance(node, ast.BinOp):
+            return SIGNS[type(node.op)](visit(node.left), visit(node.right))
+        if isinstance(node, ast.UnaryOp):
+            return -visit(node.operand)
+        if isinstance(node, ast.Name):
+            return sizes[node.id]
+        if isinstance(node, ast.Constant):
+            return node.value
+        values = [wrap(visit(argument)) for argument in node.args]
+        return CALLS[node.func.id](*values)
+    return wrap(visit(tree_of(text)))
+
+
+def holds(condition, sizes):
+    sign = "<=" if "<=" in condition else ">="
+    left, right = condition.split(sign)
+    value = value_of(left.strip(), sizes, int)
+    return value <= int(right) if sign == "<=" else value >= int(right)
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
+def test_nothing_wraps_within_the_conditions():
+    chance, inside = random.Random(7), 0
+    for _ in range(80):
+        dim = random_dim(chance)
+        done = subprocess.run([COMMAND, "check", "--format", "json", "-"],
+                              input=DOCUMENT % dim, capture_output=True,
+                              text=True)
+        program, = json.loads(done.stdout)["programs"]
+        conditions = program.get("conditions", [])
+        for _ in range(150):
+            sizes = {name: chance.choice([
+                chance.randint(1, 50), int(2 ** chance.uniform(0, 30.9)),
+                1290, 1291, 46340, 46341, 65535, 65536]) for name in "bn"}
+            if all(holds(condition, sizes) for condition in conditions):
+                inside += 1
+                assert value_of(dim, sizes, int) == \
+                    value_of(dim, sizes, wrapped), (dim, conditions, sizes)
+    assert inside > 2000
