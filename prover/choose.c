@@ -190,8 +190,8 @@ static void look_at_dim(chooser *c, const jx_dim *dim)
                 if (atom->kind == JX_ATOM_MAX || atom->kind == JX_ATOM_MIN)
                     add_question(c, atom->a, atom->b, NULL);
                 else
-                    add_question(c, jx_dim_mod(c->program->dims, atom->a,
-                                               atom->b),
+                    add_question(c,
+                                 jx_dim_mod(c->program->dims, atom->a, atom->b),
                                  jx_dim_int(c->program->dims, 0), NULL);
             }
         }
@@ -248,10 +248,10 @@ static void collect_questions(chooser *c)
 static bool is_wrong(const jx_comparison *asked, int sign)
 {
     bool equal = strchr(asked->op, '=') && *asked->op != '!';
-    bool holds = !strcmp(asked->op, "!=")  ? sign != 0
+    bool holds = !strcmp(asked->op, "!=")   ? sign != 0
                  : !strcmp(asked->op, "==") ? sign == 0
-                 : *asked->op == '>' ? sign > 0 || (equal && sign == 0)
-                                     : sign < 0 || (equal && sign == 0);
+                 : *asked->op == '>'        ? sign > 0 || (equal && sign == 0)
+                                            : sign < 0 || (equal && sign == 0);
 
     return asked->decision != JX_DECIDED_NONE &&
            holds != (asked->decision == JX_DECIDED_TRUE);

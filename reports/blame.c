@@ -194,8 +194,7 @@ bool jx_blame(jx_program *a, jx_program *b, const jx_agree_limits *limits,
     jx_agreement found;
 
     if (!enter(&left) || !enter(&right) || !collect(&left) ||
-        !collect(&right) ||
-        left.closed.jaxpr->nins != right.closed.jaxpr->nins)
+        !collect(&right) || left.closed.jaxpr->nins != right.closed.jaxpr->nins)
         return false;
     keep_common(&left, &right);
     if (!left.lines.count || !(x = probing(&left)) || !(y = probing(&right)))

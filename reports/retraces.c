@@ -51,8 +51,8 @@ static const char help[] =
 
 static const char *take(settler *s, jx_buffer *text)
 {
-    const char *kept = jx_arena_string(s->ctx->arena, jx_buffer_text(text),
-                                       text->length);
+    const char *kept =
+        jx_arena_string(s->ctx->arena, jx_buffer_text(text), text->length);
 
     jx_buffer_free(text);
     return kept;
@@ -61,8 +61,7 @@ static const char *take(settler *s, jx_buffer *text)
 static void put_sizes(jx_buffer *to, const outcome *o)
 {
     for (int i = 0; i < o->retrace->nsizes; i++)
-        jx_buffer_printf(to, "%s%s = %lld", i ? ", " : "",
-                         o->retrace->names[i],
+        jx_buffer_printf(to, "%s%s = %lld", i ? ", " : "", o->retrace->names[i],
                          (long long)o->retrace->values[i]);
 }
 
@@ -109,9 +108,8 @@ static bool bind_sizes(settler *s, outcome *o)
     for (int i = 0; i < r->nsizes; i++) {
         at[i] = (jx_binding){variable(vars, count, r->names[i]), r->values[i]};
         if (!at[i].var) {
-            o->why = jx_arena_printf(s->ctx->arena,
-                                     "no input has a size named %s",
-                                     r->names[i]);
+            o->why = jx_arena_printf(
+                s->ctx->arena, "no input has a size named %s", r->names[i]);
             return false;
         }
     }
@@ -166,21 +164,22 @@ static void compare(settler *s, outcome *o)
         set_unknown(s, o, error_text(s));
         return;
     }
-    exported = jx_program_refine(s->program, &s->program->entry, o->nsizes,
-                                 o->sizes);
+    exported =
+        jx_program_refine(s->program, &s->program->entry, o->nsizes, o->sizes);
     if (!exported) {
         bool broken = s->ctx->error.kind == JX_E_INPUT;
         set_unknown(s, o, error_text(s));
         o->kind = broken ? IMPOSSIBLE : UNKNOWN;
         return;
     }
-    traced = jx_program_refine(s->program, &o->retrace->closed, o->nsizes,
-                               o->sizes);
+    traced =
+        jx_program_refine(s->program, &o->retrace->closed, o->nsizes, o->sizes);
     if (!traced)
         set_unknown(s, o, error_text(s));
     else if (!same_inputs(exported->entry.jaxpr, traced->entry.jaxpr))
-        set_unknown(s, o, "its inputs are not those of the exported program "
-                          "at these sizes");
+        set_unknown(s, o,
+                    "its inputs are not those of the exported program "
+                    "at these sizes");
     else if (jx_same_programs(exported, traced, &o->difference))
         o->kind = SAME;
     else
@@ -253,19 +252,25 @@ static const char *difference_text(settler *s, const outcome *o)
     jx_buffer_puts(&text, "traced again at ");
     put_sizes(&text, o);
     if (o->kind == IMPOSSIBLE)
-        jx_buffer_printf(&text, ", the function is there, but the exported "
-                                "program is not: %s", o->why);
+        jx_buffer_printf(&text,
+                         ", the function is there, but the exported "
+                         "program is not: %s",
+                         o->why);
     else if (a->index)
         jx_buffer_printf(&text,
                          ", the function gives out%d%s = %s, the exported "
-                         "program %s", a->output, a->index, a->a, a->b);
+                         "program %s",
+                         a->output, a->index, a->a, a->b);
     else if (a->output < 0)
-        jx_buffer_printf(&text, ", the function gives %s, the exported "
-                                "program %s", a->a, a->b);
+        jx_buffer_printf(&text,
+                         ", the function gives %s, the exported "
+                         "program %s",
+                         a->a, a->b);
     else
         jx_buffer_printf(&text,
                          ", the function gives out%d as %s, the exported "
-                         "program as %s", a->output, a->a, a->b);
+                         "program as %s",
+                         a->output, a->a, a->b);
     return take(s, &text);
 }
 
@@ -326,8 +331,7 @@ static const jx_frame *user_frame_in(const jx_stack *stack)
 
 static const jx_frame *user_frame(const jx_site *site)
 {
-    const jx_frame *found =
-        site->eqn ? user_frame_in(site->eqn->stack) : NULL;
+    const jx_frame *found = site->eqn ? user_frame_in(site->eqn->stack) : NULL;
 
     for (const jx_calls *at = site->calls; at && !found; at = at->outer)
         found = user_frame_in(at->eqn->stack);
@@ -481,11 +485,9 @@ static void tell_raised(settler *s)
             continue;
         jx_buffer_puts(&text, "traced again at ");
         put_sizes(&text, o);
-        jx_buffer_printf(&text, ", the function raises %s",
-                         o->retrace->raised);
+        jx_buffer_printf(&text, ", the function raises %s", o->retrace->raised);
         if (frame)
-            jx_buffer_printf(&text, " (%s:%d)", frame->file->path,
-                             frame->line);
+            jx_buffer_printf(&text, " (%s:%d)", frame->file->path, frame->line);
         jx_buffer_puts(&text, "; the exported program takes these sizes");
         JX_PUSH(s->ctx->arena, &s->to->assumptions, take(s, &text));
     }

@@ -42,9 +42,8 @@ static double work_of_jaxpr(const jx_jaxpr *jaxpr, int depth);
 
 static double work_of_bodies(const jx_value *value, int depth)
 {
-    double work = value->tag == JX_V_JAXPR
-                      ? work_of_jaxpr(value->jaxpr, depth + 1)
-                      : 0;
+    double work =
+        value->tag == JX_V_JAXPR ? work_of_jaxpr(value->jaxpr, depth + 1) : 0;
 
     for (int i = 0; value->items && i < value->count; i++)
         work += work_of_bodies(value->items[i], depth);
@@ -177,8 +176,8 @@ static bool run(agreeing *s, runner *r, const char *how)
 
 static const char *take(agreeing *s, jx_buffer *text)
 {
-    const char *kept = jx_arena_string(s->ctx->arena, jx_buffer_text(text),
-                                       text->length);
+    const char *kept =
+        jx_arena_string(s->ctx->arena, jx_buffer_text(text), text->length);
 
     jx_buffer_free(text);
     return kept;
@@ -227,7 +226,10 @@ static bool same_types(agreeing *s)
 
     if (a->nouts != b->nouts) {
         s->found = (jx_agreement){
-            JX_DISAGREES, NULL, -1, NULL,
+            JX_DISAGREES,
+            NULL,
+            -1,
+            NULL,
             jx_arena_printf(s->ctx->arena, "%d results", a->nouts),
             jx_arena_printf(s->ctx->arena, "%d results", b->nouts)};
         return false;
@@ -235,13 +237,13 @@ static bool same_types(agreeing *s)
     for (int i = 0; i < a->nouts; i++) {
         const jx_aval *x = jx_atom_aval(a->outs[i]);
         const jx_aval *y = jx_atom_aval(b->outs[i]);
-        bool same = x->kind == y->kind && x->dtype == y->dtype &&
-                    x->rank == y->rank;
+        bool same =
+            x->kind == y->kind && x->dtype == y->dtype && x->rank == y->rank;
         for (int k = 0; same && k < x->rank; k++)
             same = x->shape[k] == y->shape[k];
         if (same)
             continue;
-        s->found = (jx_agreement){JX_DISAGREES,    NULL, i, NULL,
+        s->found = (jx_agreement){JX_DISAGREES,    NULL,           i, NULL,
                                   type_text(s, x), type_text(s, y)};
         return false;
     }
@@ -330,7 +332,8 @@ static jx_agreeing all_seen(agreeing *s, int count, const bool *seen)
         if (!seen[i]) {
             unknown(s, jx_arena_printf(s->ctx->arena,
                                        "out%d has no finite number on the "
-                                       "inputs that were tried", i));
+                                       "inputs that were tried",
+                                       i));
             return JX_AGREE_UNKNOWN;
         }
     return JX_AGREES;
@@ -406,8 +409,8 @@ static void note_bodies(rounding *to, const jx_value *value)
 
 static void note_eqn(rounding *to, const jx_eqn *eqn)
 {
-    const jx_dtype from = eqn->nins ? jx_atom_aval(eqn->ins[0])->dtype
-                                    : JX_DT_NONE;
+    const jx_dtype from =
+        eqn->nins ? jx_atom_aval(eqn->ins[0])->dtype : JX_DT_NONE;
 
     for (int i = 0; i < eqn->nouts; i++)
         note_aval(to, eqn->outs[i]->aval);
@@ -470,8 +473,8 @@ jx_agreement jx_programs_agree(jx_program *a, jx_program *b,
                                const jx_agree_limits *limits)
 {
     agreeing s = {.a = a, .b = b, .ctx = a->ctx, .limits = limits};
-    double work = work_of_jaxpr(a->entry.jaxpr, 0) +
-                  work_of_jaxpr(b->entry.jaxpr, 0);
+    double work =
+        work_of_jaxpr(a->entry.jaxpr, 0) + work_of_jaxpr(b->entry.jaxpr, 0);
 
     if (!same_types(&s))
         return s.found;

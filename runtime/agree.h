@@ -21,8 +21,8 @@ typedef struct jx_agreement {
 } jx_agreement;
 
 typedef struct jx_agree_limits {
-    int64_t work;   /* elements computed, roughly; more is not run */
-    size_t memory;  /* of a run, in bytes */
+    int64_t work;  /* elements computed, roughly; more is not run */
+    size_t memory; /* of a run, in bytes */
 } jx_agree_limits;
 
 /* Runs both twice.  Their sizes are numbers, and they share a context.  Floats

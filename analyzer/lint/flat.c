@@ -224,8 +224,9 @@ bool jx_flat_moves(const jx_eqn *eqn)
     case JX_PRIM_iota_2x32_shape:
     case JX_PRIM_reshape:
     case JX_PRIM_tile: return true;
-    default: return jx_flat_in_family(eqn, "view") ||
-                    jx_flat_in_family(eqn, "identity");
+    default:
+        return jx_flat_in_family(eqn, "view") ||
+               jx_flat_in_family(eqn, "identity");
     }
 }
 
@@ -277,7 +278,8 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
                      const int *ins, int nresults, const int *results)
 {
     bool alone = jx_flat_varies_by_itself(eqn) || nresults > 0;
-    bool varies = jx_flat_varies_by_itself(eqn) || any_varies(f, eqn->nins, ins);
+    bool varies =
+        jx_flat_varies_by_itself(eqn) || any_varies(f, eqn->nins, ins);
     bool splat = is_splat(f, eqn, ins);
     uint64_t hash = hash_node(eqn, ins);
     const jx_flat_node *equal = alone ? NULL : find_equal(f, eqn, ins, hash);
@@ -362,8 +364,8 @@ static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
         return false;
     f->level++;
     for (int i = 0; i < nins; i++)
-        ins[i] = i < nsame ? same[i]
-                           : new_input(f, vars[i]->aval, i - nsame, which);
+        ins[i] =
+            i < nsame ? same[i] : new_input(f, vars[i]->aval, i - nsame, which);
     if (*nresults)
         memcpy(all, *results, (size_t)*nresults * sizeof *all);
     *results = all;

@@ -122,11 +122,10 @@ static bool integer_binary(const jx_eqn *eqn, jx_int a, jx_int b, jx_int *to)
     }
 }
 
-static bool compare(jx_prim_id id, const number *a, const number *b,
-                    jx_int *to)
+static bool compare(jx_prim_id id, const number *a, const number *b, jx_int *to)
 {
-    int order = a->real ? (a->f > b->f) - (a->f < b->f)
-                        : (a->i > b->i) - (a->i < b->i);
+    int order =
+        a->real ? (a->f > b->f) - (a->f < b->f) : (a->i > b->i) - (a->i < b->i);
 
     if (a->real && (isnan(a->f) || isnan(b->f)))
         return false;
@@ -181,8 +180,7 @@ static bool fold_unary(const jx_eqn *eqn, jx_dtype from, jx_dtype out,
     case JX_PRIM_convert_element_type:
         if (a->real)
             return jx_dtype_is_float(out) && write_real(out, a->f, bits);
-        return write_integer(out, a->i, bits) ||
-               write_rounded(out, a->i, bits);
+        return write_integer(out, a->i, bits) || write_rounded(out, a->i, bits);
     case JX_PRIM_neg:
         return a->real ? write_real(out, -a->f, bits)
                        : write_integer(out, -a->i, bits);
@@ -190,8 +188,7 @@ static bool fold_unary(const jx_eqn *eqn, jx_dtype from, jx_dtype out,
         return !a->real &&
                write_integer(out, from == JX_BOOL ? !a->i : ~a->i, bits);
     case JX_PRIM_sign:
-        return !a->real &&
-               write_integer(out, (a->i > 0) - (a->i < 0), bits);
+        return !a->real && write_integer(out, (a->i > 0) - (a->i < 0), bits);
     default: return false;
     }
 }
@@ -223,7 +220,6 @@ bool jx_term_fold(const jx_eqn *eqn, const jx_term *const *ins,
         return fold_clamp(out, n, bits);
     if (eqn->nins == 1)
         return fold_unary(eqn, ins[0]->aval->dtype, out, &n[0], bits);
-    return eqn->nins == 2 &&
-           ins[0]->aval->dtype == ins[1]->aval->dtype &&
+    return eqn->nins == 2 && ins[0]->aval->dtype == ins[1]->aval->dtype &&
            fold_binary(eqn, ins[0]->aval->dtype, out, &n[0], &n[1], bits);
 }

@@ -82,8 +82,8 @@ static bool does_nothing(const jx_flat_node *node, const jx_term *const *ins)
 }
 
 static bool add_effect(side *s, const jx_flat_node *node,
-                       const jx_term *const *ins,
-                       const jx_term *const *results, int64_t *which)
+                       const jx_term *const *ins, const jx_term *const *results,
+                       int64_t *which)
 {
     const jx_term *effect;
 
@@ -114,8 +114,8 @@ static bool add_node(side *s, const jx_flat_node *node)
         if (!which)
             return false;
     }
-    if (!jx_term_apply(s->terms, node->eqn, ins, node->nresults, results,
-                       which, outs))
+    if (!jx_term_apply(s->terms, node->eqn, ins, node->nresults, results, which,
+                       outs))
         return false;
     for (int i = 0; i < node->nouts; i++)
         s->values[node->outs[i]] = outs[i];
@@ -124,14 +124,13 @@ static bool add_node(side *s, const jx_flat_node *node)
 
 static bool read_side(side *s, jx_terms *terms, jx_program *program)
 {
-    *s = (side){.terms = terms,
-                .ctx = program->ctx,
-                .flat = jx_flatten_all(program)};
+    *s = (side){
+        .terms = terms, .ctx = program->ctx, .flat = jx_flatten_all(program)};
     if (!s->flat)
         return false;
     jx_intern_init(&s->made, s->ctx->arena);
-    s->values = JX_NEW_ARRAY(s->ctx->arena, s->flat->values.count,
-                             const jx_term *);
+    s->values =
+        JX_NEW_ARRAY(s->ctx->arena, s->flat->values.count, const jx_term *);
     for (size_t i = 0; s->values && i < s->flat->nodes.count; i++)
         if (s->flat->nodes.at[i].live && !add_node(s, &s->flat->nodes.at[i]))
             return false;

@@ -70,10 +70,9 @@ static uint64_t hash_term(const jx_term *t)
     for (int i = 0; i < t->nnumbers; i++)
         h = jx_hash_mix(h, (uint64_t)t->numbers[i]);
     if (t->array && t->array->data)
-        h = jx_hash_mix(h, jx_hash_bytes(t->array->data,
-                                         t->array->bytes < 256
-                                             ? t->array->bytes
-                                             : 256));
+        h = jx_hash_mix(h, jx_hash_bytes(t->array->data, t->array->bytes < 256
+                                                             ? t->array->bytes
+                                                             : 256));
     return h;
 }
 
@@ -175,10 +174,9 @@ static const jx_term *splat(jx_terms *in, const jx_term *of,
         return of;
     if (is_empty(aval))
         return empty(in, aval);
-    return keep(in, &(jx_term){.kind = JX_TERM_SPLAT,
-                               .aval = aval,
-                               .nins = 1,
-                               .ins = &of});
+    return keep(
+        in,
+        &(jx_term){.kind = JX_TERM_SPLAT, .aval = aval, .nins = 1, .ins = &of});
 }
 
 const jx_term *jx_term_array(jx_terms *in, const jx_array *array)
@@ -193,8 +191,8 @@ const jx_term *jx_term_array(jx_terms *in, const jx_array *array)
         array->bytes == bytes &&
         (array->splat || (jx_aval_elements(aval, &count) && count == 1)))
         return splat(in, scalar(in, aval, array->data, bytes), aval);
-    return keep(in, &(jx_term){
-                        .kind = JX_TERM_ARRAY, .aval = aval, .array = array});
+    return keep(
+        in, &(jx_term){.kind = JX_TERM_ARRAY, .aval = aval, .array = array});
 }
 
 const jx_term *jx_term_literal(jx_terms *in, const jx_literal *literal)
@@ -227,10 +225,9 @@ static const jx_term *reshape(jx_terms *in, const jx_term *x,
         return x;
     if (x->kind == JX_TERM_SPLAT || (x->aval->rank == 0))
         return splat(in, x->aval->rank ? x->ins[0] : x, aval);
-    return keep(in, &(jx_term){.kind = JX_TERM_RESHAPE,
-                               .aval = aval,
-                               .nins = 1,
-                               .ins = &x});
+    return keep(
+        in, &(jx_term){
+                .kind = JX_TERM_RESHAPE, .aval = aval, .nins = 1, .ins = &x});
 }
 
 static bool is_one(const jx_dim *dim)
@@ -295,7 +292,8 @@ static const jx_term *move_broadcast(const moving *m)
 
 static const jx_term *move_transpose(const moving *m)
 {
-    const jx_ints *order = &((const jx_p_transpose *)m->eqn->typed)->permutation;
+    const jx_ints *order =
+        &((const jx_p_transpose *)m->eqn->typed)->permutation;
     int64_t last = -1;
 
     if (m->x->kind == JX_TERM_SPLAT)
@@ -595,8 +593,8 @@ const jx_term *jx_term_effect(jx_terms *in, const jx_eqn *eqn,
         memcpy(all, ins, (size_t)eqn->nins * sizeof *all);
     if (nresults)
         memcpy(all + eqn->nins, results, (size_t)nresults * sizeof *all);
-    return make_node(in, eqn, eqn->nouts ? eqn->outs[0]->aval : NULL,
-                     eqn->nins, nresults, all, which);
+    return make_node(in, eqn, eqn->nouts ? eqn->outs[0]->aval : NULL, eqn->nins,
+                     nresults, all, which);
 }
 
 static const jx_term *result_of(jx_terms *in, const jx_eqn *eqn,

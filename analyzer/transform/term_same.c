@@ -27,22 +27,24 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_array(const jx_array *a, const jx_array *b)
 {
-    return a == b || (a && b && jx_aval_same_values(a->aval, b->aval) &&
-                      a->splat == b->splat && a->bytes == b->bytes &&
-                      (a->data == b->data ||
-                       (a->data && b->data &&
-                        memcmp(a->data, b->data, a->bytes) == 0)));
+    return a == b ||
+           (a && b && jx_aval_same_values(a->aval, b->aval) &&
+            a->splat == b->splat && a->bytes == b->bytes &&
+            (a->data == b->data ||
+             (a->data && b->data && memcmp(a->data, b->data, a->bytes) == 0)));
 }
 
 /* What changes how a program is made or placed, and not what it computes. */
 static bool is_meaningless(const char *name)
 {
     static const char *const names[] = {
-        "_split_transpose", "backend", "compiler_options_kvs", "ctx_mesh",
-        "differentiated", "donated_invars", "in_layouts", "in_shardings",
-        "inline", "keep_unused", "linear", "name", "out_layouts",
-        "out_sharding", "out_shardings", "policy", "prevent_cse", "sharding",
-        "unroll", "weak_type",
+        "_split_transpose", "backend",        "compiler_options_kvs",
+        "ctx_mesh",         "differentiated", "donated_invars",
+        "in_layouts",       "in_shardings",   "inline",
+        "keep_unused",      "linear",         "name",
+        "out_layouts",      "out_sharding",   "out_shardings",
+        "policy",           "prevent_cse",    "sharding",
+        "unroll",           "weak_type",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -91,8 +93,7 @@ static bool same_atoms(int count, const jx_atom *a, const jx_atom *b)
 
 static bool same_context(const jx_eqn_ctx *a, const jx_eqn_ctx *b)
 {
-    return (a && a->threefry_partitionable) ==
-           (b && b->threefry_partitionable);
+    return (a && a->threefry_partitionable) == (b && b->threefry_partitionable);
 }
 
 static bool same_prim(const jx_prim *a, const jx_prim *b)

@@ -83,8 +83,9 @@ static void small_ones_come_first(void **state)
 
 static void constraints_are_kept_and_their_edges_visited(void **state)
 {
-    chosen c = choose(GEQ("b", "40") "," GEQ("60", "b") ","
-                      EQ("mod(b, 4)", "0"), "\"b\"", "3", "", 6);
+    chosen c =
+        choose(GEQ("b", "40") "," GEQ("60", "b") "," EQ("mod(b, 4)", "0"),
+               "\"b\"", "3", "", 6);
 
     (void)state;
     assert_in_range(c.choice.count, 3, 6);

@@ -201,8 +201,7 @@ static const char document[] =
 static void constraints_are_checked_dropped_or_kept(void **state)
 {
     jx_ctx *ctx = jx_ctx_new(0);
-    jx_program *p =
-        jx_read_document(ctx, "-", document, sizeof document - 1);
+    jx_program *p = jx_read_document(ctx, "-", document, sizeof document - 1);
     jx_buffer text = {0};
 
     (void)state;
@@ -247,8 +246,8 @@ static void constraints_that_become_trivial_are_dropped(void **state)
 {
     static const char from[] = "[\"geq\",\"t\",\"b\",\"t >= b\"]";
     jx_ctx *ctx = jx_ctx_new(0);
-    jx_program *p = read_with(
-        ctx, from, "[\"geq\",\"t*b\",\"3*t\",\"t*b >= 3*t\"]");
+    jx_program *p =
+        read_with(ctx, from, "[\"geq\",\"t*b\",\"3*t\",\"t*b >= 3*t\"]");
 
     (void)state;
     jx_program *some = refine(p, 3, 0);
