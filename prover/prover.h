@@ -116,6 +116,8 @@ void jx_prove_smt2(jx_prover *prover, const jx_dim *lhs, jx_relation relation,
                    const jx_dim *rhs, bool negate, jx_buffer *to);
 
 const char *jx_relation_text(jx_relation relation); /* ">=" */
+/* What holds exactly where `relation` does not. */
+jx_relation jx_relation_opposite(jx_relation relation);
 const char *jx_truth_text(jx_truth truth);          /* "contradiction" */
 /* Reads a constraint or question, `sum op sum`; on failure false, with place
  * and expectation as jx_dim_parse() gives them. */

@@ -13,6 +13,19 @@ const char *jx_relation_text(jx_relation relation)
     return texts[relation];
 }
 
+jx_relation jx_relation_opposite(jx_relation relation)
+{
+    switch (relation) {
+    case JX_REL_EQ: return JX_REL_NE;
+    case JX_REL_NE: return JX_REL_EQ;
+    case JX_REL_GE: return JX_REL_LT;
+    case JX_REL_LE: return JX_REL_GT;
+    case JX_REL_GT: return JX_REL_LE;
+    case JX_REL_LT: break;
+    }
+    return JX_REL_GE;
+}
+
 const char *jx_truth_text(jx_truth truth)
 {
     switch (truth) {

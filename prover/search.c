@@ -470,20 +470,6 @@ bool jx_search_run(const jx_search *s, long from, long to,
  * Repairing
  * ---------------------------------------------------------------------- */
 
-/* What holds exactly where `relation` does not. */
-static jx_relation opposite(jx_relation relation)
-{
-    switch (relation) {
-    case JX_REL_EQ: return JX_REL_NE;
-    case JX_REL_NE: return JX_REL_EQ;
-    case JX_REL_GE: return JX_REL_LT;
-    case JX_REL_LE: return JX_REL_GT;
-    case JX_REL_GT: return JX_REL_LE;
-    case JX_REL_LT: break;
-    }
-    return JX_REL_GE;
-}
-
 /* lhs - rhs at a point. */
 static bool gap_at(const jx_search *s, const jx_constraint *c,
                    const jx_point *p, jx_int *gap)
@@ -616,7 +602,7 @@ bool jx_search_repair(const jx_search *s, const jx_constraint *question,
     if (question) {
         q = *question;
         if (!holds)
-            q.relation = opposite(q.relation);
+            q.relation = jx_relation_opposite(q.relation);
     }
     for (int i = 0; i < s->nvars; i++)
         p->at[i] = s->low[i];

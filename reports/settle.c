@@ -39,20 +39,6 @@ static bool relation_named(const char *op, jx_relation *relation)
     return false;
 }
 
-/* What holds exactly where `relation` does not. */
-static jx_relation opposite(jx_relation relation)
-{
-    switch (relation) {
-    case JX_REL_EQ: return JX_REL_NE;
-    case JX_REL_NE: return JX_REL_EQ;
-    case JX_REL_GE: return JX_REL_LT;
-    case JX_REL_LE: return JX_REL_GT;
-    case JX_REL_GT: return JX_REL_LE;
-    case JX_REL_LT: break;
-    }
-    return JX_REL_GE;
-}
-
 static bool question_of(const jx_goal *goal, question *q)
 {
     *q = (question){goal->lhs, goal->rhs, JX_REL_EQ, false, goal->scope};
@@ -66,7 +52,7 @@ static bool question_of(const jx_goal *goal, question *q)
         if (!relation_named(goal->comparison->op, &q->relation))
             return false;
         if (goal->comparison->decision == JX_DECIDED_FALSE)
-            q->relation = opposite(q->relation);
+            q->relation = jx_relation_opposite(q->relation);
         return true;
     default: return false;
     }

@@ -1,6 +1,7 @@
 /* wraps.c - see wraps.h. */
 #include "reports/wraps.h"
 #include "frontend/ir/scope.h"
+#include "prover/work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,18 +38,6 @@ typedef struct region {
 } region;
 
 /* -- one condition ------------------------------------------------------- */
-
-static jx_int common_divisor(jx_int a, jx_int b)
-{
-    a = a < 0 ? -a : a;
-    b = b < 0 ? -b : b;
-    while (b) {
-        jx_int rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 typedef struct one_value {
     int64_t value;
@@ -155,7 +144,7 @@ static bool without_factor(const region *r, condition *c)
     const jx_dim *dim;
 
     for (int i = 0; i < jx_dim_nterms(c->dim); i++)
-        divisor = common_divisor(divisor, jx_dim_terms(c->dim)[i].coefficient);
+        divisor = jx_int_gcd(divisor, jx_dim_terms(c->dim)[i].coefficient);
     if (divisor <= 1 || !jx_int_floordiv(c->most, divisor, &most, &rest) ||
         !(dim = jx_dim_divide_exactly(r->dims, c->dim,
                                       jx_dim_wide(r->dims, divisor))))

@@ -8,6 +8,7 @@
  * asks for them.  Of the repetitions the median counts. */
 #include "frontend/base/file.h"
 #include "frontend/base/json.h"
+#include "prover/linear.h"
 #include "prover/prover.h"
 #include "prover/solver.h"
 
@@ -82,26 +83,13 @@ static bool read_question(question *q, const jx_json *object)
     return text && parse(q->dims, text, &q->asked);
 }
 
-static bool is_linear_dim(const jx_dim *d)
-{
-    for (int i = 0; i < jx_dim_nterms(d); i++) {
-        const jx_dim_term *t = &jx_dim_terms(d)[i];
-
-        if (t->nfactors > 1 ||
-            (t->nfactors && (t->factors[0].power > 1 ||
-                             t->factors[0].atom->kind != JX_ATOM_VAR)))
-            return false;
-    }
-    return true;
-}
-
 static bool is_linear(const question *q)
 {
-    bool linear = is_linear_dim(q->asked.lhs) && is_linear_dim(q->asked.rhs);
+    bool linear = jx_is_linear(q->asked.lhs) && jx_is_linear(q->asked.rhs);
 
     for (int i = 0; i < q->n; i++)
-        linear = linear && is_linear_dim(q->constraints[i].lhs) &&
-                 is_linear_dim(q->constraints[i].rhs);
+        linear = linear && jx_is_linear(q->constraints[i].lhs) &&
+                 jx_is_linear(q->constraints[i].rhs);
     return linear;
 }
 
