@@ -71,6 +71,16 @@ def test_jax_alone_does_not_export_it(name):
         exported(program.fun, *specs)
 
 
+@pytest.mark.parametrize('program', polymorphic.PROGRAMS,
+                         ids=lambda program: program.name)
+def test_what_was_traced_with_it_checks(program):
+    """Typed, proved and traced again at sizes, by the rest of jaxvet."""
+    specs = polymorphic.specs_of(program.shapes, program.constraints)
+    with jaxvet.prover():
+        report = jaxvet.check(program.fun)(*specs)
+    assert report.status == 'ok', report
+
+
 # -- what takes JAX minutes
 
 def time_of(make):
