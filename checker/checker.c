@@ -665,8 +665,8 @@ static bool witness(checker *c, const jx_json *json, const claim *x, size_t n,
                     used < count(list) &&
                     read_text(c, NULL, jx_json_item(list, used++), true, &at) &&
                     !at.op && lone_atom(at.a) == j && is_number(at.b, &k);
-                now.a = put(c, now.a, j, at.b);
-                now.b = put(c, now.b, j, at.b);
+                now.a = ok ? put(c, now.a, j, at.b) : NULL;
+                now.b = ok ? put(c, now.b, j, at.b) : NULL;
             }
         f = fact_of(c, now, i + 1 == n && !holds);
         ok = ok && used == count(list) &&

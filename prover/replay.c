@@ -78,6 +78,8 @@ static const jx_dim *over_of(const replay *r, const jx_dim *q, const jx_dim *n,
 static void write_put(replay *r, jx_facts *f, const jx_dim_atom *atom,
                       const jx_dim *value)
 {
+    jx_note_use(r->w, f,
+                (jx_hyp){jx_w_sub(r->w, of(r, atom), value), JX_HYP_EQ});
     jx_write_begin(r->w, "put");
     jx_write_dim(r->w, of(r, atom));
     jx_write_dim(r->w, value);
@@ -108,6 +110,7 @@ static const jx_dim *new_name(replay *r)
 /* `[claim, fact, [` ... `]]` */
 static void open_claim(replay *r, jx_hyp h)
 {
+    jx_write_open(r->w);
     jx_write_begin(r->w, "claim");
     jx_write_fact(r->w, h);
     jx_write_list(r->w);
@@ -118,6 +121,7 @@ static void close_claim(replay *r, jx_facts *f, jx_hyp h)
     jx_write_end(r->w);
     jx_write_end(r->w);
     jx_facts_add(r->w, f, h.dim, h.kind);
+    jx_write_closed(r->w, 1);
 }
 
 static void open_split(replay *r, const jx_dim *a, const jx_dim *b)
@@ -214,6 +218,7 @@ static bool claim_factor(replay *r, jx_facts *f, jx_hyp from, const jx_dim *to,
     if (from.kind == JX_HYP_EQ)
         return claim_zero(r, f, to, &s[0], &s[1]);
     open_claim(r, (jx_hyp){to, JX_HYP_NE});
+    jx_note_use(w, f, from);
     open_split(r, one_less(r, from.dim), jx_w_not(w, from.dim));
     for (int i = 0; i < 2; i++) {
         jx_write_list(w);
@@ -353,7 +358,7 @@ static bool is_number(replay *r, jx_facts *f, const jx_dim_atom *atom, jx_int k)
         jx_sum_add(w, &positive, 1, jx_dim_neg(w->in, d));
         jx_sum_add(w, &positive, 1, rest);
         jx_sum_add(w, &positive, 1, over);
-        if (!jx_sum_write(w, &positive))
+        if (!jx_sum_write(w, &positive, f))
             return false;
         close_claim(r, f, (jx_hyp){one_less(r, d), JX_HYP_GE});
     }
@@ -388,6 +393,8 @@ static bool one_side(replay *r, jx_facts *f, const jx_dim_atom *atom,
 
     if (!jx_have_ge(r->w, f, first ? d : jx_dim_neg(r->w->in, d)))
         return false;
+    jx_note_use(r->w, f,
+                (jx_hyp){first ? d : jx_dim_neg(r->w->in, d), JX_HYP_GE});
     jx_write_begin(r->w, first ? "first" : "second");
     jx_write_dim(r->w, of(r, atom));
     jx_write_end(r->w);
@@ -407,7 +414,7 @@ static bool have_multiple(replay *r, jx_facts *f, const jx_dim *a, jx_int g)
     jx_sum_start(r->w, &s);
     jx_sum_add(r->w, &s, 1, jx_w_not(r->w, to));
     jx_sum_add(r->w, &s, g, a);
-    if (!jx_sum_write(r->w, &s))
+    if (!jx_sum_write(r->w, &s, f))
         return false;
     close_claim(r, f, (jx_hyp){to, JX_HYP_GE});
     return true;
@@ -467,7 +474,7 @@ static bool have_nonzero(replay *r, jx_facts *f, const jx_dim *d)
     jx_sum_start(r->w, &s);
     jx_sum_add(r->w, &s, 1, jx_w_not(r->w, d));
     jx_sum_equation(r->w, &s, jx_w_int(r->w, 1), d);
-    if (!jx_sum_write(r->w, &s))
+    if (!jx_sum_write(r->w, &s, f))
         return false;
     close_claim(r, f, not_0);
     return true;
@@ -492,6 +499,8 @@ static bool ratio(replay *r, jx_facts *f, const jx_step *s)
             ? jx_dim_add(w->in, s->b, quotient_of(r, s->c, s->d))
             : s->b;
 
+    jx_note_use(w, f, not_0);
+    jx_note_use(w, f, (jx_hyp){one_less(r, s->atom->b), JX_HYP_GE});
     jx_write_begin(w, "ratio");
     jx_write_dim(w, of(r, s->atom));
     jx_write_dim(w, s->a);
@@ -581,7 +590,7 @@ static bool raise_low(replay *r, jx_facts *f, const jx_step *s)
         jx_sum_equation(w, &sum, jx_w_int(w, c < 0 ? 1 : -1), s->a);
     jx_sum_equation(
         w, &sum, s->fact == JX_HYP_GE || c < 0 ? jx_dim_neg(w->in, u) : u, x);
-    if (!jx_sum_write(w, &sum))
+    if (!jx_sum_write(w, &sum, &in))
         return false;
     close_claim(r, f, (jx_hyp){up, JX_HYP_GE});
     return true;
@@ -644,7 +653,7 @@ static bool name_quotient(replay *r, jx_facts *f, const jx_step *s)
         jx_sum_add(w, &sum, 1, s->i ? rest : over);
         jx_sum_add(w, &sum, 1, sign);
         if (!jx_sum_times(w, &sum, f, d, jx_w_not(w, up)) ||
-            !jx_sum_write(w, &sum))
+            !jx_sum_write(w, &sum, f))
             return jx_writer_fail(w, "the sign of a quotient");
         close_claim(r, f, (jx_hyp){up, JX_HYP_GE});
     }
@@ -666,7 +675,7 @@ static bool name_quotient(replay *r, jx_facts *f, const jx_step *s)
         jx_sum_add(w, &sum, 1, i ? over : rest);
         jx_sum_equation(w, &sum, jx_w_int(w, i ? -1 : 1),
                         jx_w_sub(w, s->b, rest));
-        if (!jx_sum_write(w, &sum))
+        if (!jx_sum_write(w, &sum, f))
             return jx_writer_fail(w, "a remainder's range");
         close_claim(r, f, (jx_hyp){to, JX_HYP_GE});
     }
@@ -685,10 +694,12 @@ static bool nonzero(replay *r, jx_facts *f, const jx_step *s)
         return true;
     if (!s->i) /* not as in the question */
         return jx_have_ge(r->w, f, jx_w_not(r->w, d));
+    jx_write_open(r->w);
     jx_write_begin(r->w, "nonzero");
     jx_write_dim(r->w, d);
     jx_write_end(r->w);
     jx_facts_add(r->w, f, d, JX_HYP_NE);
+    jx_write_closed(r->w, 1);
     return true;
 }
 
@@ -750,6 +761,9 @@ static bool split(replay *r, jx_facts *f, const jx_step *s)
             r->w, f,
             (jx_hyp){jx_dim_add(r->w->in, s->a, jx_w_int(r->w, 1)), JX_HYP_NE}))
         return jx_writer_fail(r->w, "a split that leaves out 0");
+    jx_note_use(
+        r->w, f,
+        (jx_hyp){jx_dim_add(r->w->in, s->a, jx_w_int(r->w, 1)), JX_HYP_NE});
     open_split(r, s->a, s->b);
     for (int i = 0; i < 2; i++) {
         jx_facts in = *f;
@@ -907,7 +921,7 @@ static bool traced_residue(replay *r, jx_facts *f, jx_int value, void *env)
         jx_sum_add(w, &s, 1, jx_w_sub(w, x->k, jx_w_int(w, low)));
         jx_sum_add(w, &s, 1, jx_w_sub(w, jx_w_int(w, high), x->k));
         say(r, "  there is no such value");
-        return jx_sum_write(w, &s) || jx_writer_fail(w, "an empty case");
+        return jx_sum_write(w, &s, f) || jx_writer_fail(w, "an empty case");
     }
     if (step->a != x->k) {
         write_let(r, f, step->a, x->k);
@@ -1090,7 +1104,7 @@ static bool no_value(replay *r, const jx_facts *f)
         jx_sum_start(w, &s);
         jx_sum_add(w, &s, 1, jx_w_sub(w, of(r, x), jx_w_int(w, low)));
         jx_sum_add(w, &s, 1, jx_w_sub(w, jx_w_int(w, high), of(r, x)));
-        return jx_sum_write(w, &s);
+        return jx_sum_write(w, &s, f);
     }
     return jx_writer_fail(w, "an empty range");
 }
@@ -1248,11 +1262,47 @@ static bool step(replay *r, jx_facts *f, const jx_step *s, bool *ends)
     }
 }
 
+/* A fact without variables that can't be, or NULL. */
+static const jx_hyp *plainly_wrong(const jx_facts *f)
+{
+    jx_int k;
+
+    for (int i = 0; i < f->n; i++)
+        if (jx_dim_is_wide(f->at[i].dim, &k) &&
+            (f->at[i].kind == JX_HYP_GE   ? k < 0
+             : f->at[i].kind == JX_HYP_EQ ? k != 0
+                                          : k == 0))
+            return &f->at[i];
+    return NULL;
+}
+
+/* What the decider did in the rest of this branch. */
+static void skip_branch(replay *r)
+{
+    for (int depth = 0; r->at < r->trace->count; r->at++) {
+        jx_step_kind k = r->trace->at[r->at].kind;
+
+        if (!depth && (k == JX_STEP_CASE || k == JX_STEP_END))
+            return;
+        depth += k == JX_STEP_CLAIM || k == JX_STEP_SPLIT ||
+                 k == JX_STEP_RESIDUES || k == JX_STEP_VALUES ||
+                 k == JX_STEP_QUOTIENTS;
+        depth -= k == JX_STEP_END;
+    }
+}
+
 static bool branch(replay *r, jx_facts *f)
 {
     bool ends = false;
 
     while (!ends && !r->w->failed) {
+        const jx_hyp *wrong = plainly_wrong(f);
+
+        if (wrong) {
+            say(r, "%f can't be", wrong);
+            skip_branch(r);
+            return jx_write_impossible(r->w, f, *wrong);
+        }
         static const char *const names[] = {
             "ratio",  "nest",       "half",     "drop",   "value",     "first",
             "second", "part",       "power",    "is",     "nonzero",   "range",
@@ -1274,6 +1324,10 @@ bool jx_replay(jx_writer *w, const jx_trace *trace, const jx_facts *facts)
 {
     replay r = {w, trace, 0};
     jx_facts f = *facts;
+    size_t start = w->to->length;
 
-    return branch(&r, &f) && r.at == trace->count && !w->failed;
+    if (!branch(&r, &f) || r.at != trace->count || w->failed)
+        return false;
+    jx_write_needed(w, start);
+    return !w->failed;
 }

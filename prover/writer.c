@@ -4,6 +4,7 @@
 #include "frontend/base/json.h"
 #include "prover/scene.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WRITTEN_LIMIT = 4 << 20, MAX_ENDS = 3, MAX_DEPTH = 40 };
@@ -213,8 +214,121 @@ void jx_write_end(jx_writer *w)
     jx_buffer_putc(w->to, ']');
 }
 
+void jx_write_open(jx_writer *w)
+{
+    if (w->nopen == 64)
+        jx_writer_fail(w, "too deep");
+    else
+        w->open[w->nopen++] = w->to->length;
+}
+
+void jx_write_closed(jx_writer *w, int n)
+{
+    jx_written step = {0, w->to->length, w->ids - n, n};
+
+    if (!w->nopen)
+        return;
+    step.start = w->open[--w->nopen];
+    JX_PUSH(w->work->ctx->arena, &w->steps, step);
+}
+
+void jx_note_use(jx_writer *w, const jx_facts *f, jx_hyp h)
+{
+    const jx_dim *minus =
+        h.kind == JX_HYP_GE || !h.dim ? h.dim : jx_dim_neg(w->in, h.dim);
+
+    for (int i = 0; i < f->n; i++)
+        if (f->at[i].kind == h.kind &&
+            (f->at[i].dim == h.dim || f->at[i].dim == minus)) {
+            jx_use use = {w->to->length, f->id[i]};
+
+            JX_PUSH(w->work->ctx->arena, &w->uses, use);
+            return;
+        }
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const jx_written *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Uses come in the order of the text: the first at or behind a place. */
+static size_t first_use(const jx_writer *w, size_t at)
+{
+    size_t low = 0, high = w->uses.count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (w->uses.at[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The last steps first: what only they used falls with them. */
+void jx_write_needed(jx_writer *w, size_t start)
+{
+    int *counts = JX_NEW_ARRAY(w->work->ctx->arena, w->ids + 1, int);
+    jx_buffer kept = {0};
+    size_t at = start;
+
+    if (!counts || jx_arena_failed(w->work->ctx->arena)) {
+        jx_writer_fail(w, "too large");
+        return;
+    }
+    for (size_t i = 0; i < w->uses.count; i++)
+        counts[w->uses.at[i].id]++;
+    if (w->steps.count)
+        qsort(w->steps.at, w->steps.count, sizeof *w->steps.at, by_start);
+    for (size_t i = w->steps.count; i-- > 0;) {
+        jx_written *s = &w->steps.at[i];
+        int needed = 0;
+
+        for (int k = 0; k < s->n; k++)
+            needed += counts[s->id + k];
+        if (needed) {
+            s->n = 0;
+            continue;
+        }
+        for (size_t u = first_use(w, s->start);
+             u < w->uses.count && w->uses.at[u].at < s->end; u++) {
+            counts[w->uses.at[u].id] -= w->uses.at[u].id != w->ids;
+            w->uses.at[u].id = w->ids; /* nobody's */
+        }
+    }
+    for (size_t i = 0; i <= w->steps.count; i++) {
+        const jx_written *s = i < w->steps.count ? &w->steps.at[i] : NULL;
+        size_t to = s ? s->start : w->to->length;
+
+        if (s && (!s->n || s->start < at))
+            continue;
+        if (kept.length && kept.text[kept.length - 1] == '[' && at < to &&
+            w->to->text[at] == ',')
+            at++;
+        if (at < to)
+            jx_buffer_bytes(&kept, w->to->text + at, to - at);
+        at = s ? s->end : to;
+    }
+    w->to->length = start;
+    jx_buffer_puts(w->to,
+                   jx_buffer_text(&kept) + (w->to->text[start - 1] == '[' &&
+                                            *jx_buffer_text(&kept) == ','));
+    jx_buffer_free(&kept);
+}
+
 static bool take_back(jx_writer *w, size_t mark)
 {
+    while (w->steps.count && w->steps.at[w->steps.count - 1].end > mark)
+        w->steps.count--;
+    while (w->uses.count && w->uses.at[w->uses.count - 1].at >= mark)
+        w->uses.count--;
+    while (w->nopen && w->open[w->nopen - 1] > mark)
+        w->nopen--;
     w->to->length = mark;
     if (w->to->text)
         w->to->text[mark] = '\0';
@@ -250,8 +364,10 @@ void jx_facts_add(jx_writer *w, jx_facts *f, const jx_dim *d, jx_hyp_kind kind)
 {
     if (!d || f->n == JX_FACTS)
         jx_writer_fail(w, "too many facts");
-    else
+    else {
+        f->id[f->n] = w->ids++;
         f->at[f->n++] = (jx_hyp){d, kind};
+    }
 }
 
 void jx_facts_put(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
@@ -268,8 +384,10 @@ void jx_facts_put(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
         jx_hyp h = f->at[i];
 
         h.dim = jx_dim_map(w->in, h.dim, put_atom, &p);
-        if (h.dim)
+        if (h.dim) {
+            f->id[n] = f->id[i];
             f->at[n++] = h;
+        }
     }
     f->n = n;
 }
@@ -341,8 +459,7 @@ static jx_hyp high_fact(jx_writer *w, const jx_dim_atom *atom, jx_int high)
 void jx_sum_start(jx_writer *w, jx_sum *s)
 {
     *s = (jx_sum){.total = jx_w_int(w, 0)};
-    s->items = JX_NEW_ARRAY(w->work->ctx->arena, JX_SUM_ITEMS, jx_sum_item);
-    if (!s->items)
+    if (!s->total)
         jx_writer_fail(w, "too large");
 }
 
@@ -358,6 +475,16 @@ void jx_sum_item_add(jx_writer *w, jx_sum *s, const jx_sum_item *item)
     for (int i = 0; i < item->n; i++)
         product = jx_dim_mul(w->in, product, item->facts[i].dim);
     s->total = jx_dim_add(w->in, s->total, product);
+    if (s->n == s->capacity) {
+        int capacity = s->capacity ? s->capacity * 2 : 8;
+        jx_sum_item *items =
+            JX_NEW_ARRAY(w->work->ctx->arena, capacity, jx_sum_item);
+
+        if (items && s->n)
+            memcpy(items, s->items, (size_t)s->n * sizeof *items);
+        s->items = items;
+        s->capacity = items ? capacity : 0;
+    }
     if (!s->total || s->n == JX_SUM_ITEMS || !s->items || --w->left < 0)
         jx_writer_fail(w, "a sum is too large");
     else
@@ -586,7 +713,8 @@ static void retotal(jx_writer *w, jx_sum *s)
     jx_sum all;
     int n = s->n;
 
-    all = (jx_sum){.total = jx_w_int(w, 0), .items = s->items};
+    all = (jx_sum){
+        .capacity = s->capacity, .total = jx_w_int(w, 0), .items = s->items};
     for (int i = 0; i < n; i++)
         jx_sum_item_add(w, &all, &s->items[i]);
     *s = all;
@@ -633,7 +761,7 @@ static void note_used(jx_writer *w, const jx_sum *s)
     jx_buffer_free(&text);
 }
 
-bool jx_sum_write(jx_writer *w, const jx_sum *s)
+bool jx_sum_write(jx_writer *w, const jx_sum *s, const jx_facts *f)
 {
     jx_int total;
 
@@ -648,8 +776,10 @@ bool jx_sum_write(jx_writer *w, const jx_sum *s)
 
         jx_write_list(w);
         jx_write_dim(w, item->by ? item->by : jx_w_int(w, item->k));
-        for (int j = 0; j < item->n; j++)
+        for (int j = 0; j < item->n; j++) {
+            jx_note_use(w, f, item->facts[j]);
             jx_write_fact(w, item->facts[j]);
+        }
         jx_write_end(w);
     }
     jx_write_end(w);
@@ -662,9 +792,11 @@ bool jx_sum_close(jx_writer *w, jx_sum *s, const jx_facts *f)
 {
     jx_int total;
 
+    if (w->failed || !s->total)
+        return false;
     return ((jx_dim_is_wide(s->total, &total) && total < 0) ||
             jx_sum_complete(w, s, f)) &&
-           jx_sum_write(w, s);
+           jx_sum_write(w, s, f);
 }
 
 bool jx_sum_times(jx_writer *w, jx_sum *s, const jx_facts *f, const jx_dim *m,
@@ -748,14 +880,16 @@ static jx_dim_range range_of(jx_writer *w, const jx_facts *f, const jx_dim *d)
 /* Sums of what is there: a step that claims a >= 0 in one sum. */
 static bool claim_from(jx_writer *w, jx_facts *f, const jx_dim *a, jx_sum *s)
 {
+    jx_write_open(w);
     jx_write_begin(w, "claim");
     jx_write_fact(w, (jx_hyp){a, JX_HYP_GE});
     jx_write_list(w);
-    if (!jx_sum_write(w, s))
+    if (!jx_sum_write(w, s, f))
         return jx_writer_fail(w, "a claim does not add up");
     jx_write_end(w);
     jx_write_end(w);
     jx_facts_add(w, f, a, JX_HYP_GE);
+    jx_write_closed(w, 1);
     return true;
 }
 
@@ -771,11 +905,15 @@ bool jx_have_quotient(jx_writer *w, jx_facts *f, const jx_dim_atom *atom)
     if (jx_facts_have(w, f, (jx_hyp){rest, JX_HYP_GE}) &&
         jx_facts_have(w, f, (jx_hyp){over, JX_HYP_GE}))
         return true;
+    jx_write_open(w);
+    jx_note_use(w, f,
+                (jx_hyp){jx_w_sub(w, atom->b, jx_w_int(w, 1)), JX_HYP_GE});
     jx_write_begin(w, "quotient");
     jx_write_dim(w, q);
     jx_write_end(w);
     jx_facts_add(w, f, rest, JX_HYP_GE);
     jx_facts_add(w, f, over, JX_HYP_GE);
+    jx_write_closed(w, 2);
     return !w->failed;
 }
 
@@ -822,6 +960,7 @@ static bool maximum_end(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
     if (jx_facts_have(w, f, (jx_hyp){wanted, JX_HYP_GE}))
         return true;
     jx_have_ranges(w, f, d);
+    jx_write_open(w);
     jx_write_begin(w, "claim");
     jx_write_fact(w, (jx_hyp){wanted, JX_HYP_GE});
     jx_write_list(w);
@@ -839,6 +978,8 @@ static bool maximum_end(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
         jx_facts_add(w, &in[i], i ? jx_dim_neg(w->in, d) : d, JX_HYP_GE);
         jx_facts_put(w, &in[i], atom, value);
         jx_write_list(w);
+        jx_note_use(w, &in[i],
+                    (jx_hyp){i ? jx_dim_neg(w->in, d) : d, JX_HYP_GE});
         jx_write_begin(w, i ? "second" : "first");
         jx_write_dim(w, m);
         jx_write_end(w);
@@ -858,6 +999,7 @@ static bool maximum_end(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
     jx_write_end(w);
     jx_write_end(w);
     jx_facts_add(w, f, wanted, JX_HYP_GE);
+    jx_write_closed(w, 1);
     return !w->failed;
 }
 
@@ -967,7 +1109,7 @@ static bool ge_impossible(jx_writer *w, jx_facts *f, const jx_dim *d)
 }
 
 /* g*x + r == 0 with 0 < r < g: x >= 0 or x <= -1. */
-static bool by_content(jx_writer *w, const jx_dim *d)
+static bool by_content(jx_writer *w, const jx_facts *f, const jx_dim *d)
 {
     jx_int c, g = jx_work_content(d, &c), q, r;
     const jx_dim *x;
@@ -987,7 +1129,7 @@ static bool by_content(jx_writer *w, const jx_dim *d)
         jx_sum_equation(w, &s, jx_w_int(w, i ? 1 : -1), d);
         jx_sum_add(w, &s, g, i ? jx_w_not(w, x) : x);
         jx_write_list(w);
-        if (!jx_sum_write(w, &s))
+        if (!jx_sum_write(w, &s, f))
             return jx_writer_fail(w, "a remainder");
         jx_write_end(w);
     }
@@ -1009,7 +1151,7 @@ static bool eq_impossible(jx_writer *w, jx_facts *f, const jx_dim *d)
         if (!round)
             jx_have_ranges(w, f, d);
     }
-    return by_content(w, d);
+    return by_content(w, f, d);
 }
 
 static bool ne_impossible(jx_writer *w, jx_facts *f, const jx_dim *d)
@@ -1018,6 +1160,7 @@ static bool ne_impossible(jx_writer *w, jx_facts *f, const jx_dim *d)
     const jx_dim *side[2] = {jx_w_sub(w, d, one), jx_w_not(w, d)};
 
     jx_have_ranges(w, f, d);
+    jx_note_use(w, f, (jx_hyp){d, JX_HYP_NE});
     jx_write_begin(w, "split");
     jx_write_fact(w, (jx_hyp){side[0], JX_HYP_GE});
     jx_write_fact(w, (jx_hyp){side[1], JX_HYP_GE});
@@ -1045,7 +1188,7 @@ static bool plainly_impossible(jx_writer *w, const jx_facts *f)
             k < 0) {
             jx_sum_start(w, &s);
             jx_sum_add(w, &s, 1, f->at[i].dim);
-            return jx_sum_write(w, &s);
+            return jx_sum_write(w, &s, f);
         }
     return false;
 }

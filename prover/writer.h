@@ -9,6 +9,7 @@
 #ifndef JX_PROVER_WRITER_H
 #define JX_PROVER_WRITER_H
 
+#include "frontend/base/vec.h"
 #include "prover/trace.h"
 
 enum { JX_FACTS = 190, JX_SUM_ITEMS = 600, JX_SUM_FACTS = 10 };
@@ -17,7 +18,23 @@ enum { JX_FACTS = 190, JX_SUM_ITEMS = 600, JX_SUM_FACTS = 10 };
 typedef struct jx_facts {
     int n;
     jx_hyp at[JX_FACTS];
+    int id[JX_FACTS]; /* the same from branch to branch */
 } jx_facts;
+
+/* A step that does nothing but add facts (the `n` ones from `id` on), and where
+ * facts are used: what nothing needs is taken out at the end. */
+typedef struct jx_written {
+    size_t start, end;
+    int id, n;
+} jx_written;
+
+typedef struct jx_use {
+    size_t at;
+    int id;
+} jx_use;
+
+typedef JX_VEC(jx_written) jx_written_steps;
+typedef JX_VEC(jx_use) jx_uses;
 
 typedef struct jx_writer {
     jx_work *work;
@@ -30,6 +47,10 @@ typedef struct jx_writer {
     jx_buffer *explain; /* lines for people, or NULL */
     int depth;          /* of their indentation */
     jx_buffer *used;    /* facts of the last sum, while one is explained */
+    int ids, nopen;
+    size_t open[64]; /* where such steps begin */
+    jx_written_steps steps;
+    jx_uses uses;
 } jx_writer;
 
 bool jx_writer_fail(jx_writer *w, const char *why);
@@ -45,6 +66,13 @@ void jx_write_dim(jx_writer *w, const jx_dim *d);
 void jx_write_fact(jx_writer *w, jx_hyp h);
 void jx_write_list(jx_writer *w); /* `[` as an argument */
 void jx_write_end(jx_writer *w);  /* `]` */
+/* Around a step that adds the last `n` facts and does nothing else. */
+void jx_write_open(jx_writer *w);
+void jx_write_closed(jx_writer *w, int n);
+/* The step that comes now needs that fact (if it is one). */
+void jx_note_use(jx_writer *w, const jx_facts *f, jx_hyp h);
+/* Takes out what is not needed of what was written since `start`. */
+void jx_write_needed(jx_writer *w, size_t start);
 void jx_print_fact(jx_writer *w, jx_hyp h, jx_buffer *to);
 void jx_print_dim(jx_writer *w, const jx_dim *d, jx_buffer *to);
 /* For people: what is negative is on the other side. */
@@ -71,7 +99,7 @@ typedef struct jx_sum_item {
 } jx_sum_item;
 
 typedef struct jx_sum {
-    int n;
+    int n, capacity;
     const jx_dim *total;
     jx_sum_item *items;
 } jx_sum;
@@ -87,7 +115,7 @@ bool jx_sum_times(jx_writer *w, jx_sum *s, const jx_facts *f, const jx_dim *m,
 /* Adds what ends of ranges give, until it is a negative number. */
 bool jx_sum_complete(jx_writer *w, jx_sum *s, const jx_facts *f);
 /* Writes it, if it is a negative number. */
-bool jx_sum_write(jx_writer *w, const jx_sum *s);
+bool jx_sum_write(jx_writer *w, const jx_sum *s, const jx_facts *f);
 /* Completes and writes. */
 bool jx_sum_close(jx_writer *w, jx_sum *s, const jx_facts *f);
 
