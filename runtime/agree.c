@@ -3,6 +3,7 @@
 
 #include "frontend/ir/params.h"
 #include "runtime/compare.h"
+#include "runtime/elementwise.h"
 #include "runtime/exec.h"
 #include "runtime/fill.h"
 #include "runtime/fits.h"
@@ -127,7 +128,28 @@ static void end_runner(runner *r)
     *r = (runner){0};
 }
 
-static bool fill_inputs(runner *r, const char *how)
+/* Made-up floats lie between -1 and 1, where much is alike: some are made 8 or
+ * 64 times as large. */
+static void spread(const jx_port *port, int input, char *data)
+{
+    const jx_dtype wide = jx_dtype_is_complex(port->dtype) ? JX_C128 : JX_F64;
+    size_t bytes = jx_dtype_of(port->dtype)->bytes;
+
+    if (!jx_dtype_is_inexact(port->dtype) || bytes < 2)
+        return;
+    for (int64_t i = 0; i < port->count; i++, data += bytes) {
+        double parts[2] = {0, 0}, times = 1;
+
+        for (int64_t k = (i + input + 1) % 3; k > 0; k--)
+            times *= 8;
+        jx_convert(port->dtype, wide, data, parts, 1);
+        parts[0] *= times;
+        parts[1] *= times;
+        jx_convert(wide, port->dtype, parts, data, 1);
+    }
+}
+
+static bool fill_inputs(runner *r, const char *how, bool large)
 {
     int n = jx_plan_nins(r->plan);
 
@@ -139,6 +161,8 @@ static bool fill_inputs(runner *r, const char *how)
             r->ins[i] = malloc(port->bytes + 16);
         if (!r->ins[i] || !jx_fill(how, i, port, r->ins[i]))
             return false;
+        if (large)
+            spread(port, i, r->ins[i]);
     }
     return r->ins != NULL;
 }
@@ -162,9 +186,9 @@ static bool begin_runner(agreeing *s, runner *r, jx_program *program,
     return true;
 }
 
-static bool run(agreeing *s, runner *r, const char *how)
+static bool run(agreeing *s, runner *r, const char *how, bool large)
 {
-    if (!fill_inputs(r, how))
+    if (!fill_inputs(r, how, large))
         return unknown(s, NULL);
     if (jx_exec_run(r->exec, (const void *const *)r->ins, NULL))
         return true;
@@ -355,7 +379,7 @@ static jx_agreeing run_both(agreeing *s, runner *a, runner *b, jx_domain domain,
     for (int i = 0; i < 2; i++) {
         jx_agreeing one;
 
-        if (!run(s, a, fills[i]) || !run(s, b, fills[i]))
+        if (!run(s, a, fills[i], i > 0) || !run(s, b, fills[i], i > 0))
             return JX_AGREE_UNKNOWN;
         one = compare_outputs(s, a, b, domain, seen, found);
         if (one == JX_DISAGREES)

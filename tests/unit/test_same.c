@@ -320,6 +320,12 @@ static void running_tells_apart_what_differs(void **state)
                          " a:f32[3] = mul x 2.1:f32[] in (a,)", "f32[3]", 1000)
                          .verdict,
                      JX_DISAGREES);
+    /* Between -1 and 1 much is alike. */
+    assert_int_equal(run(" a:f32[3] = min x 1.0:f32[]\n b:f32[3] = max a "
+                         "-1.0:f32[] in (b,)",
+                         " in (x,)", "f32[3]", 1000)
+                         .verdict,
+                     JX_DISAGREES);
     /* Double precision hides what a program rounds to fewer bits. */
     assert_int_equal(
         run(" a:bf16[3] = convert_element_type[new_dtype=bfloat16 "
