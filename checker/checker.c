@@ -207,6 +207,7 @@ static const poly *make_atom(checker *c, atom key)
                                   !memcmp(t->name, key.name, (size_t)t->length)
                             : same(t->a, key.a) && same(t->b, key.b)))
             break;
+    c->work += id / 4;
     if (id == MAX_ATOMS)
         return fail(c, "", "too many operations") ? c->atoms->a : NULL;
     if (id == c->natoms)

@@ -638,8 +638,8 @@ int main(int argc, char **argv)
     }
     wrong = false_statements(lines, n, &r, &others);
     printf("certificates: %zu accepted; %ld mutants, %ld accepted (%ld are "
-           "malformed, %ld another proof of the same); %ld with another's "
-           "proof, %ld accepted\n",
+           "malformed, %ld another proof of the same); %ld false "
+           "statements, %ld accepted\n",
            n, made, accepted, malformed, shorter, others, wrong);
     free(lines);
     jx_ctx_free(ctx);
