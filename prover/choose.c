@@ -65,14 +65,24 @@ static bool eval(chooser *c, const jx_dim *dim, int64_t *value)
     return dim && jx_dim_eval(dim, value_of, c, value);
 }
 
-/* Constraints of scopes that have none of the variables are no matter. */
+/* Scopes that have none of the variables are those of exported functions that
+ * the program calls. */
+static bool is_own(const chooser *c, int scope)
+{
+    for (int i = 0; i < c->to->nvars; i++)
+        if (c->to->vars[i]->scope == scope)
+            return true;
+    return false;
+}
+
 static bool is_allowed(chooser *c)
 {
     for (int i = 0; i < c->to->nvars; i++)
         if (c->at[i] < c->program->base)
             return false;
     for (int i = 0; i < c->program->nscopes; i++)
-        for (int k = 0; k < c->program->scopes[i].nconstraints; k++) {
+        for (int k = 0; is_own(c, i) && k < c->program->scopes[i].nconstraints;
+             k++) {
             const jx_scope_constraint *one =
                 &c->program->scopes[i].constraints[k];
             int64_t lhs, rhs;
