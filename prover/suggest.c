@@ -113,15 +113,15 @@ static const jx_dim *number(const finder *f, int64_t value)
     return jx_dim_int(f->search->dims, value);
 }
 
-/* Whether it holds at a point but for variable i. */
-static bool holds_with(const finder *f, const int64_t *at, int i, int64_t value)
+/* Whether it fails at a point but for variable i; not where it has no value. */
+static bool fails_with(const finder *f, const int64_t *at, int i, int64_t value)
 {
     bool holds;
     jx_point p;
 
     memcpy(p.at, at, (size_t)f->search->nvars * sizeof *p.at);
     p.at[i] = value;
-    return jx_search_holds(f->search, f->question, &p, &holds) && holds;
+    return jx_search_holds(f->search, f->question, &p, &holds) && !holds;
 }
 
 /* Between a value for which it fails and the next one in a sample for which it
@@ -145,10 +145,10 @@ static int64_t turning_point(const finder *f, int i, int64_t failing, int way)
     for (good = next->at[i]; good - bad != way;) {
         int64_t middle = bad + (good - bad) / 2;
 
-        if (holds_with(f, next->at, i, middle))
-            good = middle;
-        else
+        if (fails_with(f, next->at, i, middle))
             bad = middle;
+        else
+            good = middle;
     }
     return good;
 }

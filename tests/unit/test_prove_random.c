@@ -41,7 +41,7 @@ static const jx_dim *random_number(generator *g)
 {
     static const int64_t large[] = {12, 16, 24, 32, 64, 100, 128, 1000,
                                     INT32_MAX, 1ll << 53, 1ll << 62,
-                                    INT64_MAX - 1};
+                                    INT64_MAX - 2};
     unsigned what = next(g, 24);
 
     if (what > 2)
