@@ -386,7 +386,7 @@ static bool change_list(node *x, random_source *r)
         is_digit(x->child[0]->text[0]) || x->child[0]->text[0] == '-' ||
         strcspn(x->child[0]->text, "=<>") == strlen(x->child[0]->text);
     if (i == j || !x->parent ||
-        (is_product && i && j && !strcmp(x->child[0]->text, "ratio") == 0 &&
+        (is_product && i && j && strcmp(x->child[0]->text, "ratio") &&
          strcmp(x->child[0]->text, "split")))
         return false;
     if (same_tree(x->child[i], x->child[j]))
