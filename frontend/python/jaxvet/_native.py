@@ -41,11 +41,11 @@ def library():
     """
     if os.environ.get("JAXVET") and not os.environ.get("JAXVET_LIBRARY"):
         return None
-    return found()
+    return _found()
 
 
 @functools.cache
-def found():
+def _found():
     """The same, whatever $JAXVET names: for what only answers questions."""
     for path in (os.environ.get("JAXVET_LIBRARY"),
                  HERE / "_lib" / "libjaxvet.so",
@@ -108,7 +108,7 @@ def check(document: str) -> bytes:
 
 def sizes(document: str, most: int) -> list:
     """Sizes at which a document is worth looking at, as dictionaries."""
-    held, error = found(), _Error()
+    held, error = _found(), _Error()
     values = ctypes.POINTER(ctypes.c_int64)()
     with _opened(held, document) as program:
         count = held.jaxvet_sizes(program, most, ctypes.byref(values),
@@ -144,7 +144,7 @@ class Prover:
     """A prover of the library, for one set of constraints."""
 
     def __init__(self, constraints=(), share: Prover | None = None, base=1):
-        self._library, error = found(), _Error()
+        self._library, error = _found(), _Error()
         self._held = None
         if self._library is None:
             raise JaxvetError(

@@ -16,13 +16,32 @@ def choose(document, scope, dims, wanted) -> list:
     """Assignments of numbers to a document's size variables: small, equal, at
     the edges of its constraints and of what was asked about sizes."""
     wanted = wanted or COUNT
-    text = document.outline()
-    if _native.found() is not None:
-        some = _native.sizes(text, wanted)
-    else:
-        lines = _library.ask(["info", "-", "--sizes", str(wanted)], text)
-        some = [json.loads(line) for line in lines.splitlines()]
+    try:
+        some = _asked(document.outline(), wanted)
+    except _library.JaxvetError:
+        some = _alike(sorted({name for dim in dims
+                              for name in _compat.dim_names(dim)}),
+                      scope, dims)
+        if not some:
+            raise
     return _with_more(some, scope, dims, min(wanted, LEAST))
+
+
+def _asked(text, wanted) -> list:
+    if _native._found() is not None:
+        return _native.sizes(text, wanted)
+    lines = _library.ask(["info", "-", "--sizes", str(wanted)], text)
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def _alike(names, scope, dims) -> list:
+    """The smallest assignment of one number to all: constraints of a function
+    that the program calls are no constraints on its own sizes."""
+    for size in (*range(1, 65), 128, 256, 512, 1024, 4096):
+        sizes = dict.fromkeys(names, size)
+        if _are_allowed(sizes, scope, dims):
+            return [sizes]
+    return []
 
 
 def _with_more(some, scope, dims, least) -> list:
