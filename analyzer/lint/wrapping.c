@@ -20,6 +20,7 @@
  * which bounds hold (reports/wraps.c). */
 #include "analyzer/lint/wrapping.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/signature.h"
 
 #include <string.h>
 
@@ -400,6 +401,27 @@ static bool is_sized(const wrapping *w, const jx_flat_node *node)
            has_symbolic_axis(eqn->outs[0]->aval);
 }
 
+/* Unsigned integers are hashed and shuffled, and meant to wrap. */
+static bool is_number(const jx_aval *aval)
+{
+    return jx_wraps(aval) && jx_dtype_of(aval->dtype)->kind == JX_KIND_INT;
+}
+
+/* Integers that a loop makes of sizes alone, which are not followed. */
+static bool loops_on(const wrapping *w, const jx_flat_node *node)
+{
+    if (node->eqn->prim->id != JX_PRIM_scan &&
+        node->eqn->prim->id != JX_PRIM_while)
+        return false;
+    for (int i = 0; i < node->nouts; i++) {
+        const jx_flat_value *v = &w->lint->flat->values.at[node->outs[i]];
+        if (w->sized[node->outs[i]] && v->live && !v->varies &&
+            is_number(v->aval))
+            return true;
+    }
+    return false;
+}
+
 /* Its result may leave the type although its operands do not. */
 static bool may_leave(const jx_flat_node *node)
 {
@@ -445,8 +467,8 @@ static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
     jx_interval_of_node(&w->values, node);
     x = w->values.of[out];
     if (!x.low || !x.high) {
-        w->lint->to->may_wrap |=
-            node->live && w->sized[out] && may_leave(node);
+        w->lint->to->may_wrap |= node->live && w->sized[out] &&
+                                 is_number(v->aval) && may_leave(node);
         return true;
     }
     for (int i = 0; i < node->nins && !w->origin[out]; i++)
@@ -468,6 +490,7 @@ static bool visit(wrapping *w, int index)
 
     for (int i = 0; i < node->nouts; i++)
         w->sized[node->outs[i]] = sized;
+    w->lint->to->may_wrap |= loops_on(w, node);
     if (node->nouts && !visit_value(w, node, index))
         return false;
     return !node->live || need_sizes_of(w, node);
@@ -493,12 +516,18 @@ static bool start(wrapping *w)
 
 bool jx_lint_size_arithmetic(jx_linter *lint)
 {
-    wrapping w = {.lint = lint,
+    jx_linter whole = *lint;
+    int count = 0;
+    wrapping w = {.lint = &whole,
                   .dims = lint->program->dims,
                   .bits = lint->program->x64 ? 64 : 32};
 
-    if (!start(&w))
+    /* What a loop does is looked at although no input reaches it. */
+    if (jx_program_vars(lint->program, &count) && count)
+        whole.flat = jx_flatten_all(lint->program);
+    if (!whole.flat || !start(&w))
         return false;
+    lint = &whole;
     for (size_t v = 0; v < lint->flat->values.count; v++)
         jx_interval_of_source(&w.values, (int)v);
     mark_observed(&w);

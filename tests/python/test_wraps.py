@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax import export
+from jax import export, lax
 
 import jaxvet
 
@@ -198,6 +198,25 @@ def test_what_is_not_followed_may_wrap():
     report = jaxvet.check(fun)(*specs("0, k"))
     assert any("was not followed and may wrap" in line
                for line in report.assumptions)
+    assert not any("where nothing wraps" in line
+                   for line in report.assumptions)
+
+
+def test_loops_on_sizes_alone_are_looked_at():
+    def inside(x):
+        k = x.shape[1]
+        return lax.fori_loop(0, 3, lambda i, s: s + k * k // 70000, 0)
+
+    def carried(x):
+        k = jnp.asarray(x.shape[1])
+        return lax.fori_loop(0, x.shape[1], lambda i, s: s + k * k, 0), k * 1000
+
+    report = jaxvet.check(inside)(*specs("0, k"))
+    assert report.conditions == ["k <= 46340"]
+    made = export.export(jax.jit(inside))(*specs("0, k"))
+    assert called(made, (46340,)) == 3 * (46340 ** 2 // 70000)
+    assert called(made, (70000,)) != 3 * (70000 ** 2 // 70000)
+    report = jaxvet.check(carried)(*specs("0, k"))
     assert not any("where nothing wraps" in line
                    for line in report.assumptions)
 
