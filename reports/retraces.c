@@ -304,6 +304,11 @@ static void settle_answer(settler *s, jx_claim *claim)
         claim->evidence.note = difference_text(s, breach);
         claim->evidence.nbindings = breach->nsizes;
         claim->evidence.bindings = breach->sizes;
+    } else if (!breach && same && user && claim->verdict == JX_REFUTED) {
+        /* The line is the user's to judge: at other sizes it may matter. */
+        claim->level = JX_NOTE;
+        claim->evidence.note = "traced again where the answer is wrong, the "
+                               "function shows no difference";
     } else if (!breach && same + raised) {
         s->unmattering++;
         s->any_raised |= !same;

@@ -34,8 +34,8 @@ document 2.0 "$twice" "" >"$work/runs.json"
 expect 0 check "$work/runs.json"
 prints 'traced again at b = 4: no difference at these sizes (1 of 1 by running both)$'
 
-# A wrong answer matters where the function is another program there, and does
-# not where it is the same; elsewhere nothing is known of it.
+# A wrong answer matters where the function is another program there; where it
+# is the same, it is a note; elsewhere nothing is known of it.
 document 2.0 "$one,$four" "$asked" >"$work/matters.json"
 expect 1 check "$work/matters.json"
 prints '`b == 1` was taken to be false, but it is true when b = 1'
@@ -43,8 +43,9 @@ prints 'traced again at b = 1, the function gives'
 prints '^1 program: .* 1 refuted, 0 witnessed, 0 undecided$'
 document 2.0 "$same,$four" "$asked" >"$work/harmless.json"
 expect 0 check "$work/harmless.json"
-prints '1 answer of JAX about sizes is wrong for some sizes; traced again where it is, the function shows no difference$'
-prints '^1 program: .* 0 refuted, 0 witnessed, 0 undecided$'
+prints '^note\[SHP001\].*`b == 1` was taken to be false, but it is true when b = 1'
+prints 'note: traced again where the answer is wrong, the function shows no difference$'
+prints '^1 program: .* 1 refuted, 0 witnessed, 0 undecided$'
 document 2.0 "$four" "$asked" >"$work/elsewhere.json"
 expect 1 check "$work/elsewhere.json"
 prints '^1 program: .* 1 refuted, 0 witnessed, 0 undecided$'

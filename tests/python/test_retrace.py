@@ -61,7 +61,10 @@ def test_each_kind_is_found_with_a_size(name):
 def test_nothing_is_said_of_what_only_looks_like_it(name):
     fun, texts, where = CLEAN[name]
     report = jaxvet.check(fun)(*_specs.parse(texts, where))
-    assert by_size(report) == []
+    # A comparison of the user's whose answer is wrong somewhere is a note.
+    asks = name == "branches_of_one_value"
+    assert [f.level for f in by_size(report)] == ["note"] * asks
+    assert report.ok
     assert [u for u in report.undecided if u.code == "SHP001"] == []
 
 
