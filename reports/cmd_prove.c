@@ -7,6 +7,7 @@
 #include "reports/certificates.h"
 #include "reports/commands.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -295,7 +296,7 @@ static void error_as_text(const task *t)
         fprintf(stderr, "column %zu: ", t->column);
     fprintf(stderr, "expected %s\n", t->expected);
     if (t->bad_text && t->column)
-        fprintf(stderr, "  %s\n  %*s^\n", t->bad_text, (int)t->column - 1, "");
+        jx_command_point(t->bad_text, t->column);
 }
 
 /* Answers one task, or says why it can't be read. */
@@ -437,7 +438,7 @@ static int many(const settings *s, jx_solver *solver, const char *path,
 static bool is_file(const char *word)
 {
     return !strcmp(word, "-") || access(word, F_OK) == 0 ||
-           !strpbrk(word, "=<>");
+           (errno != ENAMETOOLONG && !strpbrk(word, "=<>"));
 }
 
 static int run(int argc, char **argv)

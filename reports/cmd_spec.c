@@ -40,8 +40,9 @@ static int refuse(const char *what, const char *text, size_t column,
         fprintf(stderr, "jaxvet: %s: %s: expected %s\n", what, text, expected);
         return JX_EXIT_INPUT;
     }
-    fprintf(stderr, "jaxvet: %s: column %zu: expected %s\n  %s\n  %*s^\n", what,
-            column, expected, text, (int)column - 1, "");
+    fprintf(stderr, "jaxvet: %s: column %zu: expected %s\n", what, column,
+            expected);
+    jx_command_point(text, column);
     return JX_EXIT_INPUT;
 }
 

@@ -103,6 +103,19 @@ int jx_command_error(const jx_error *error)
     return exit_of(error->kind);
 }
 
+void jx_command_point(const char *text, size_t column)
+{
+    enum { AROUND = 34 };
+    size_t at = column - 1, length = strlen(text);
+    size_t from = at > 2 * AROUND ? at - AROUND : 0;
+    size_t shown = length - from > 4 * AROUND ? 2 * AROUND : length - from;
+    const char *before = from ? "..." : "";
+
+    fprintf(stderr, "  %s%.*s%s\n  %*s^\n", before, (int)shown, text + from,
+            from + shown < length ? "..." : "",
+            (int)(strlen(before) + at - from), "");
+}
+
 int jx_exit_worse(int a, int b)
 {
     static const int order[] = {JX_EXIT_INTERNAL, JX_EXIT_USAGE,

@@ -74,6 +74,9 @@ int jx_command_usage(const jx_command *command, const char *format, ...)
 /* Says an error on standard error, "jaxvet: file: place: message"; gives the
  * exit code that belongs to its kind. */
 int jx_command_error(const jx_error *error);
+/* Shows on standard error the text (of a long one a piece) and below it a mark
+ * at the column, counted from 1 in bytes. */
+void jx_command_point(const char *text, size_t column);
 /* The first that applies over several programs: 4, 2, 3, 1, 5, 0. */
 int jx_exit_worse(int a, int b);
 
