@@ -102,6 +102,10 @@ prove-solvers: all  ## the questions of $JAXVET_CORPUS with every solver that is
 prove-cvc5: all  ## what the prover proves of $JAXVET_CORPUS, asked of cvc5
 	@BUILD=$(BUILD) python3 scripts/prove_solvers.py cvc5
 
+.PHONY: prove-load
+prove-load: all  ## the same answers three times while the machine is busy
+	@JAXVET=$(BUILD)/jaxvet scripts/prove_load.sh
+
 # A test may use the command's own modules, too.
 define TEST
 $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/obj/$(1:.c=.o) $(CMD_MOD) $(BUILD)/libjaxvet.a
