@@ -9,6 +9,7 @@
 
 enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 300,
        MAX_TRIES = 24, /* proofs */
+       MAX_LOOSENED = 64, /* more of them, for one bound */
        LONG = 40, /* nodes: a constraint that nobody would write */
        MANY_VARS = 10 /* no constraint on one of so many settles it */ };
 
@@ -69,26 +70,52 @@ static bool fits_samples(const finder *f, const jx_constraint *c)
     return some;
 }
 
-static bool is_sufficient(const finder *f, const jx_constraint *c)
+/* What the constraints say with one more; false without memory, or where no
+ * assignment is left at first sight. */
+static bool assume(const finder *f, const jx_constraint *c, jx_theory *t)
 {
     const jx_search *s = f->search;
     jx_constraint *all =
         JX_NEW_ARRAY(f->ctx->arena, s->nconstraints + 1, jx_constraint);
-    const jx_dim *goal;
-    jx_theory t;
-    int wanted;
-    bool yes;
 
     if (!all)
         return false;
     if (s->nconstraints)
         memcpy(all, s->constraints, (size_t)s->nconstraints * sizeof *all);
     all[s->nconstraints] = *c;
-    if (!jx_theory_init(&t, s->base, all, s->nconstraints + 1))
+    if (!jx_theory_init(t, s->base, all, s->nconstraints + 1))
         return false;
-    yes = !t.empty &&
-          jx_theory_goal(&t, f->question, &goal, &wanted) &&
+    if (!t->empty)
+        return true;
+    jx_theory_free(t);
+    return false;
+}
+
+static bool is_sufficient(const finder *f, const jx_constraint *c)
+{
+    const jx_dim *goal;
+    jx_theory t;
+    int wanted;
+    bool yes;
+
+    if (!assume(f, c, &t))
+        return false;
+    yes = jx_theory_goal(&t, f->question, &goal, &wanted) &&
           jx_theory_proves(&t, goal, wanted, STEPS);
+    jx_theory_free(&t);
+    return yes;
+}
+
+/* The constraints don't exclude it: a bound there says what it seems to. */
+static bool is_possible(const finder *f, const jx_constraint *c)
+{
+    jx_theory t;
+    bool yes;
+
+    if (!assume(f, c, &t))
+        return false;
+    yes = !jx_elementary(&t.work, t.hyps, t.nhyps, jx_dim_int(t.work.in, 0), 0,
+                         STEPS);
     jx_theory_free(&t);
     return yes;
 }
@@ -153,6 +180,42 @@ static int64_t turning_point(const finder *f, int i, int64_t failing, int way)
     return good;
 }
 
+/* The weakest bound on variable i that is proved, from k toward a value for
+ * which it fails: constraints may leave out the points that turned it. */
+static int64_t loosen(const finder *f, int i, jx_relation relation, int64_t k,
+                      int64_t failing)
+{
+    int64_t way = relation == JX_REL_GE ? -1 : 1, step = 1;
+
+    for (int tries = 0; tries < MAX_LOOSENED && k + way != failing; tries++) {
+        int64_t gap = way * (failing - k) - 1, by = step < gap ? step : gap;
+        jx_constraint c = {var_dim(f, i), relation, number(f, k + way * by)};
+        jx_constraint there = {c.lhs, JX_REL_EQ, c.rhs};
+
+        if (c.rhs && fits_samples(f, &c) && is_sufficient(f, &c) &&
+            is_possible(f, &there)) {
+            k += way * by;
+            step *= 2;
+        } else if (by == 1) {
+            break;
+        } else {
+            step = by / 2;
+        }
+    }
+    return k;
+}
+
+static bool try_bound(finder *f, int i, jx_relation relation, int64_t k,
+                      int64_t failing)
+{
+    if (!try_candidate(f, (jx_constraint){var_dim(f, i), relation,
+                                          number(f, k)}))
+        return false;
+    k = loosen(f, i, relation, k, failing);
+    f->found[f->nfound - 1].rhs = number(f, k);
+    return true;
+}
+
 /* x >= k past the largest value, or x <= k before the smallest, for which it
  * fails. */
 static bool try_bounds(finder *f, int i)
@@ -169,16 +232,13 @@ static bool try_bounds(finder *f, int i)
     }
     if (least == INT64_MAX || largest == INT64_MAX)
         return false;
-    if (try_candidate(f, (jx_constraint){
-                             var_dim(f, i), JX_REL_GE,
-                             number(f, turning_point(f, i, largest, 1))}))
+    if (try_bound(f, i, JX_REL_GE, turning_point(f, i, largest, 1), largest))
         return true;
     if (least <= f->search->low[i])
         return false;
     int64_t k = turning_point(f, i, least, -1);
     return k > f->search->low[i] && /* else it is one value */
-           try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_LE,
-                                            number(f, k)});
+           try_bound(f, i, JX_REL_LE, k, least);
 }
 
 static bool try_residue(finder *f, int i, int64_t m, int64_t r)

@@ -206,6 +206,10 @@ static void suggestions_are_bounds_multiples_and_orders(void **state)
     expect_suggestion("b >= 12 |- 3*b - 1 >= 3000000000", "b >= 1000000001");
     expect_suggestion("floordiv(h - 7, 2) <= 123456", "h <= 246920");
     /* in words that JAX takes: one term left of ==, and no other relation */
+    /* The constraint leaves out c == 1 there; beside n != 3, the next value
+       that there is turns it true. */
+    expect_suggestion("c - 2*b + a == 4 |- 130 - c - a <= a", "a >= 64");
+    expect_suggestion("n != 3 |- n >= 4", "n >= 4");
     expect_suggestion("a + b == c", "a == c - b");
     expect_suggestion("3 == mod(a + b, 5)", "mod(b + a, 5) == 3");
     expect_suggestion("a != b", "a >= b + 1");
