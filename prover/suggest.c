@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 300,
+       LOOSENING_STEPS = 2000,
        MAX_TRIES = 24, /* proofs */
        MAX_LOOSENED = 64, /* more of them, for one bound */
        LONG = 40, /* nodes: a constraint that nobody would write */
@@ -91,7 +92,7 @@ static bool assume(const finder *f, const jx_constraint *c, jx_theory *t)
     return false;
 }
 
-static bool is_sufficient(const finder *f, const jx_constraint *c)
+static bool is_sufficient(const finder *f, const jx_constraint *c, long steps)
 {
     const jx_dim *goal;
     jx_theory t;
@@ -101,7 +102,7 @@ static bool is_sufficient(const finder *f, const jx_constraint *c)
     if (!assume(f, c, &t))
         return false;
     yes = jx_theory_goal(&t, f->question, &goal, &wanted) &&
-          jx_theory_proves(&t, goal, wanted, STEPS);
+          jx_theory_proves(&t, goal, wanted, steps);
     jx_theory_free(&t);
     return yes;
 }
@@ -124,7 +125,7 @@ static bool try_candidate(finder *f, jx_constraint c)
 {
     if (f->nfound == f->room || !c.lhs || !c.rhs ||
         !fits_samples(f, &c) || f->tries++ >= MAX_TRIES ||
-        !is_sufficient(f, &c))
+        !is_sufficient(f, &c, STEPS))
         return false;
     f->found[f->nfound++] = c;
     return true;
@@ -192,7 +193,8 @@ static int64_t loosen(const finder *f, int i, jx_relation relation, int64_t k,
         jx_constraint c = {var_dim(f, i), relation, number(f, k + way * by)};
         jx_constraint there = {c.lhs, JX_REL_EQ, c.rhs};
 
-        if (c.rhs && fits_samples(f, &c) && is_sufficient(f, &c) &&
+        if (c.rhs && fits_samples(f, &c) &&
+            is_sufficient(f, &c, LOOSENING_STEPS) &&
             is_possible(f, &there)) {
             k += way * by;
             step *= 2;
