@@ -248,8 +248,10 @@ const jx_mlir_block *jx_mlir_body(const jx_mlir_op *op, int region);
 const jx_mlir_attr *jx_mlir_loc_file(const jx_mlir_attr *loc);
 
 /* Same up to names and locations: the same ops in the same order with the same
- * types, attributes and operands (positions, not names).  With `why`, the first
- * pair of ops that differ, or NULL where one has no counterpart. */
+ * types, attributes and operands (positions, not names); successors are only
+ * counted.  Both trees must share one jx_mlir_types.  With `why`, a pair of ops
+ * that differ, or NULL where one has no counterpart (outer ops are compared
+ * before what their regions hold).  False without memory. */
 typedef struct jx_mlir_difference {
     const jx_mlir_op *a, *b;
     const char *what; /* "operand 1", "attribute `dim`"; arena text */

@@ -1,0 +1,154 @@
+/* same.c - are two modules the same but for names and locations? (tree.h) */
+#include "frontend/mlir/tree.h"
+
+#include "frontend/base/vec.h"
+
+#include <string.h>
+
+/* Both trees are walked together.  A value of `a` is paired with the one of
+ * `b` that stands in its place, when both are defined or first used. */
+typedef struct pair {
+    const jx_mlir_value *a, *b;
+} pair;
+
+/* A region that is still to be compared. */
+typedef struct task {
+    const jx_mlir_op *a, *b;
+    int region;
+} task;
+
+typedef struct comparison {
+    jx_ctx *ctx;
+    jx_intern values; /* of pairs, by `a` */
+    jx_mlir_difference *why;
+    JX_VEC(task) todo; /* a stack, since nesting has no bound here */
+} comparison;
+
+static bool same_a(const void *kept, const void *key)
+{
+    return ((const pair *)kept)->a == key;
+}
+
+static bool differ(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
+                   const char *what)
+{
+    if (c->why)
+        *c->why = (jx_mlir_difference){a, b, what};
+    return false;
+}
+
+/* `b` stands where `a` does, now and wherever `a` was met before. */
+static bool paired(comparison *c, const jx_mlir_value *a,
+                   const jx_mlir_value *b)
+{
+    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)a);
+    const pair *known = jx_intern_find(&c->values, hash, a, same_a);
+
+    if (known)
+        return known->b == b;
+    pair *p = JX_NEW(c->ctx->arena, pair);
+    if (!p)
+        return false;
+    *p = (pair){a, b};
+    return jx_intern_add(&c->values, hash, p);
+}
+
+static bool same_named(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
+                       const jx_mlir_named *x, int nx, const jx_mlir_named *y,
+                       int ny)
+{
+    for (int i = 0; i < nx || i < ny; i++) {
+        int order = i >= nx   ? 1
+                    : i >= ny ? -1
+                              : strcmp(x[i].name, y[i].name);
+
+        if (order || !jx_mlir_attr_same(x[i].value, y[i].value))
+            return differ(c, a, b,
+                          jx_arena_printf(c->ctx->arena, "attribute `%s`",
+                                          order > 0 ? y[i].name : x[i].name));
+    }
+    return true;
+}
+
+static bool same_values(comparison *c, const jx_mlir_op *a,
+                        const jx_mlir_op *b, const jx_mlir_value *const *x,
+                        const jx_mlir_value *const *y, int count,
+                        const char *noun)
+{
+    for (int i = 0; i < count; i++) {
+        if (x[i]->type != y[i]->type)
+            return differ(c, a, b,
+                          jx_arena_printf(c->ctx->arena, "type of %s %d", noun,
+                                          i));
+        if (!paired(c, x[i], y[i]))
+            return differ(c, a, b,
+                          jx_arena_printf(c->ctx->arena, "%s %d", noun, i));
+    }
+    return true;
+}
+
+static bool same_op(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b)
+{
+    if (a->name != b->name)
+        return differ(c, a, b, "name of the op");
+    if (a->nins != b->nins)
+        return differ(c, a, b, "number of operands");
+    if (a->nouts != b->nouts)
+        return differ(c, a, b, "number of results");
+    if (a->nregions != b->nregions)
+        return differ(c, a, b, "number of regions");
+    if (a->nsuccessors != b->nsuccessors)
+        return differ(c, a, b, "number of successors");
+    if (!same_named(c, a, b, a->inherent, a->ninherent, b->inherent,
+                    b->ninherent) ||
+        !same_named(c, a, b, a->attrs, a->nattrs, b->attrs, b->nattrs) ||
+        !same_values(c, a, b, a->ins, b->ins, a->nins, "operand") ||
+        !same_values(c, a, b, a->outs, b->outs, a->nouts, "result"))
+        return false;
+    for (int i = 0; i < a->nregions; i++)
+        if (a->regions[i].nblocks != b->regions[i].nblocks)
+            return differ(c, a, b,
+                          jx_arena_printf(c->ctx->arena,
+                                          "number of blocks in region %d", i));
+        else
+            JX_PUSH(c->ctx->arena, &c->todo, (task){a, b, i});
+    return true;
+}
+
+static bool same_block(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
+                       const jx_mlir_block *x, const jx_mlir_block *y)
+{
+    if (x->nargs != y->nargs)
+        return differ(c, a, b, "number of block arguments");
+    if (!same_values(c, a, b, x->args, y->args, x->nargs, "block argument"))
+        return false;
+    for (int i = 0; i < x->nops || i < y->nops; i++) {
+        if (i >= x->nops)
+            return differ(c, NULL, y->ops[i], "one op more");
+        if (i >= y->nops)
+            return differ(c, x->ops[i], NULL, "one op less");
+        if (!same_op(c, x->ops[i], y->ops[i]))
+            return false;
+    }
+    return true;
+}
+
+bool jx_mlir_same(jx_ctx *ctx, const jx_mlir_op *a, const jx_mlir_op *b,
+                  jx_mlir_difference *why)
+{
+    comparison c = {.ctx = ctx, .why = why};
+
+    jx_intern_init(&c.values, ctx->arena);
+    if (!same_op(&c, a, b))
+        return false;
+    while (c.todo.count) {
+        task t = c.todo.at[--c.todo.count];
+        const jx_mlir_region *x = &t.a->regions[t.region],
+                             *y = &t.b->regions[t.region];
+
+        for (int i = 0; i < x->nblocks; i++)
+            if (!same_block(&c, t.a, t.b, x->blocks[i], y->blocks[i]))
+                return false;
+    }
+    return !jx_arena_failed(ctx->arena);
+}

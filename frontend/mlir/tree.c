@@ -1,0 +1,403 @@
+/* tree.c - see tree.h: interning, lookups and comparison. */
+#include "frontend/mlir/tree.h"
+
+#include "frontend/base/vec.h"
+
+#include <string.h>
+
+/* ---- types */
+
+void jx_mlir_types_init(jx_mlir_types *in, jx_ctx *ctx)
+{
+    in->ctx = ctx;
+    jx_intern_init(&in->table, ctx->arena);
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+    return jx_hash_mix(hash, size ? jx_hash_bytes(data, size) : 0);
+}
+
+static uint64_t hash_type(const jx_mlir_type *t)
+{
+    uint64_t h = jx_hash_mix((uint64_t)t->kind * 2 + t->vhlo,
+                             (uint64_t)t->sign << 32 | t->width);
+
+    h = jx_hash_mix(h, (uint64_t)(unsigned)t->count << 32 | (unsigned)t->rank);
+    h = jx_hash_mix(h, (uint64_t)(unsigned)t->inputs);
+    h = jx_hash_mix(h, (uint64_t)(uintptr_t)t->text);
+    if (t->rank > 0)
+        h = mix(h, t->shape, (size_t)t->rank * sizeof *t->shape);
+    h = mix(h, t->items, (size_t)t->count * sizeof(void *));
+    if (t->quant)
+        h = mix(h, t->quant->scales,
+                (size_t)t->quant->count * sizeof(double));
+    return h; /* an encoding is compared, not hashed: it has no identity */
+}
+
+static bool same_quant(const jx_mlir_quant *a, const jx_mlir_quant *b)
+{
+    size_t n;
+
+    if (!a || !b)
+        return a == b;
+    n = (size_t)a->count;
+    return a->flags == b->flags && a->min == b->min && a->max == b->max &&
+           a->axis == b->axis && a->count == b->count &&
+           (!n || (!memcmp(a->scales, b->scales, n * sizeof *a->scales) &&
+                   !memcmp(a->zeros, b->zeros, n * sizeof *a->zeros)));
+}
+
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+    return !size || memcmp(a, b, size) == 0;
+}
+
+static bool same_type(const void *kept, const void *key)
+{
+    const jx_mlir_type *a = kept, *b = key;
+
+    return a->kind == b->kind && a->vhlo == b->vhlo && a->sign == b->sign &&
+           a->width == b->width && a->rank == b->rank &&
+           a->count == b->count && a->inputs == b->inputs &&
+           a->text == b->text &&
+           (a->rank <= 0 ||
+            same_bytes(a->shape, b->shape,
+                       (size_t)a->rank * sizeof *a->shape)) &&
+           same_bytes(a->items, b->items, (size_t)a->count * sizeof(void *)) &&
+           same_quant(a->quant, b->quant) &&
+           (a->encoding == b->encoding ||
+            (a->encoding && b->encoding &&
+             jx_mlir_attr_same(a->encoding, b->encoding)));
+}
+
+static const jx_mlir_quant *copy_quant(jx_arena *arena, const jx_mlir_quant *q)
+{
+    jx_mlir_quant *to = jx_arena_copy(arena, q, sizeof *q);
+    size_t n = (size_t)q->count;
+
+    if (!to)
+        return NULL;
+    to->scales = jx_arena_copy(arena, q->scales, n * sizeof *q->scales);
+    to->zeros = jx_arena_copy(arena, q->zeros, n * sizeof *q->zeros);
+    return to->scales && to->zeros ? to : NULL;
+}
+
+const jx_mlir_type *jx_mlir_type_add(jx_mlir_types *in,
+                                     const jx_mlir_type *like)
+{
+    jx_arena *arena = in->ctx->arena;
+    uint64_t hash = hash_type(like);
+    const jx_mlir_type *found =
+        jx_intern_find(&in->table, hash, like, same_type);
+
+    if (found)
+        return found;
+    jx_mlir_type *t = jx_arena_copy(arena, like, sizeof *like);
+    if (!t)
+        return NULL;
+    if (like->rank > 0)
+        t->shape = jx_arena_copy(arena, like->shape,
+                                 (size_t)like->rank * sizeof *like->shape);
+    if (like->count)
+        t->items = jx_arena_copy(arena, like->items,
+                                 (size_t)like->count * sizeof(void *));
+    if (like->quant)
+        t->quant = copy_quant(arena, like->quant);
+    if (jx_arena_failed(arena) || !jx_intern_add(&in->table, hash, t))
+        return NULL;
+    return t;
+}
+
+const jx_mlir_type *jx_mlir_integer(jx_mlir_types *in, jx_mlir_sign sign,
+                                    unsigned width)
+{
+    return jx_mlir_type_add(in, &(jx_mlir_type){.kind = JX_T_INTEGER,
+                                                .sign = sign,
+                                                .width = width,
+                                                .rank = -1});
+}
+
+const jx_mlir_type *jx_mlir_float(jx_mlir_types *in, const char *text)
+{
+    return jx_mlir_type_add(
+        in, &(jx_mlir_type){.kind = JX_T_FLOAT,
+                            .rank = -1,
+                            .text = jx_intern_text(in->ctx, text)});
+}
+
+const jx_mlir_type *jx_mlir_complex(jx_mlir_types *in,
+                                    const jx_mlir_type *part)
+{
+    return part ? jx_mlir_type_add(in, &(jx_mlir_type){.kind = JX_T_COMPLEX,
+                                                       .rank = -1,
+                                                       .count = 1,
+                                                       .items = &part})
+                : NULL;
+}
+
+const jx_mlir_type *jx_mlir_tensor(jx_mlir_types *in, int rank,
+                                   const int64_t *shape,
+                                   const jx_mlir_type *element)
+{
+    return element ? jx_mlir_type_add(in, &(jx_mlir_type){.kind = JX_T_TENSOR,
+                                                          .rank = rank,
+                                                          .shape = shape,
+                                                          .count = 1,
+                                                          .items = &element})
+                   : NULL;
+}
+
+const jx_mlir_type *jx_mlir_function(jx_mlir_types *in, int ninputs,
+                                     const jx_mlir_type *const *inputs,
+                                     int nresults,
+                                     const jx_mlir_type *const *results)
+{
+    size_t n = (size_t)ninputs, m = (size_t)nresults;
+    const jx_mlir_type **items =
+        JX_NEW_ARRAY(in->ctx->arena, n + m, const jx_mlir_type *);
+
+    if (!items)
+        return NULL;
+    if (n)
+        memcpy(items, inputs, n * sizeof *items);
+    if (m)
+        memcpy(items + n, results, m * sizeof *items);
+    return jx_mlir_type_add(in, &(jx_mlir_type){.kind = JX_T_FUNCTION,
+                                                .rank = -1,
+                                                .count = ninputs + nresults,
+                                                .inputs = ninputs,
+                                                .items = items});
+}
+
+/* MLIR's names of the float types that have a dtype. */
+static const struct float_name {
+    const char *text;
+    jx_dtype dtype;
+} float_names[] = {
+    {"f32", JX_F32},
+    {"f64", JX_F64},
+    {"bf16", JX_BF16},
+    {"f16", JX_F16},
+    {"f4E2M1FN", JX_F4_E2M1FN},
+    {"f8E3M4", JX_F8_E3M4},
+    {"f8E4M3", JX_F8_E4M3},
+    {"f8E4M3B11FNUZ", JX_F8_E4M3B11FNUZ},
+    {"f8E4M3FN", JX_F8_E4M3FN},
+    {"f8E4M3FNUZ", JX_F8_E4M3FNUZ},
+    {"f8E5M2", JX_F8_E5M2},
+    {"f8E5M2FNUZ", JX_F8_E5M2FNUZ},
+    {"f8E8M0FNU", JX_F8_E8M0FNU},
+};
+
+#define NFLOATS (sizeof float_names / sizeof *float_names)
+
+static jx_dtype integer_dtype(const jx_mlir_type *t)
+{
+    bool u = t->sign == JX_UNSIGNED;
+
+    switch (t->width) {
+    case 1:
+        return JX_BOOL;
+    case 2:
+        return u ? JX_U2 : JX_I2;
+    case 4:
+        return u ? JX_U4 : JX_I4;
+    case 8:
+        return u ? JX_U8 : JX_I8;
+    case 16:
+        return u ? JX_U16 : JX_I16;
+    case 32:
+        return u ? JX_U32 : JX_I32;
+    case 64:
+        return u ? JX_U64 : JX_I64;
+    default:
+        return JX_DT_NONE;
+    }
+}
+
+static jx_dtype float_dtype(const char *text)
+{
+    for (size_t i = 0; i < NFLOATS; i++)
+        if (strcmp(float_names[i].text, text) == 0)
+            return float_names[i].dtype;
+    return JX_DT_NONE;
+}
+
+bool jx_mlir_dtype(const jx_mlir_type *element, jx_dtype *dtype)
+{
+    *dtype = JX_DT_NONE;
+    switch (element->kind) {
+    case JX_T_INTEGER:
+        *dtype = integer_dtype(element);
+        break;
+    case JX_T_FLOAT:
+        *dtype = float_dtype(element->text);
+        break;
+    case JX_T_COMPLEX:
+        if (jx_mlir_dtype(element->items[0], dtype))
+            *dtype = jx_dtype_complex(*dtype);
+        break;
+    default:
+        break;
+    }
+    return *dtype != JX_DT_NONE;
+}
+
+const jx_mlir_type *jx_mlir_element(jx_mlir_types *in, jx_dtype dtype)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+
+    switch (info->kind) {
+    case JX_KIND_BOOL:
+        return jx_mlir_integer(in, JX_SIGNLESS, 1);
+    case JX_KIND_INT:
+        return jx_mlir_integer(in, JX_SIGNLESS, (unsigned)info->bits);
+    case JX_KIND_UINT:
+        return jx_mlir_integer(in, JX_UNSIGNED, (unsigned)info->bits);
+    case JX_KIND_FLOAT:
+        for (size_t i = 0; i < NFLOATS; i++)
+            if (float_names[i].dtype == dtype)
+                return jx_mlir_float(in, float_names[i].text);
+        return NULL;
+    case JX_KIND_COMPLEX:
+        return jx_mlir_complex(in, jx_mlir_element(in, jx_dtype_real(dtype)));
+    default:
+        return NULL;
+    }
+}
+
+/* ---- attributes */
+
+static bool same_names(const jx_mlir_attr *a, const jx_mlir_attr *b)
+{
+    if (!a->names || !b->names)
+        return a->names == b->names;
+    return same_bytes(a->names, b->names,
+                      (size_t)a->count * sizeof *a->names);
+}
+
+static bool same_items(const jx_mlir_attr *a, const jx_mlir_attr *b)
+{
+    if (!a->items || !b->items)
+        return a->items == b->items;
+    for (int i = 0; i < a->count; i++)
+        if (!jx_mlir_attr_same(a->items[i], b->items[i]))
+            return false;
+    return true;
+}
+
+static bool same_integers(const jx_mlir_attr *a, const jx_mlir_attr *b)
+{
+    if (!a->integers || !b->integers)
+        return a->integers == b->integers || !a->count;
+    return same_bytes(a->integers, b->integers,
+                      (size_t)a->count * sizeof *a->integers);
+}
+
+/* A splat equals the same elements written out. */
+static bool same_dense(const jx_mlir_attr *a, const jx_mlir_attr *b)
+{
+    const jx_mlir_attr *one = a->splat ? a : b, *all = a->splat ? b : a;
+
+    if (a->splat == b->splat)
+        return a->size == b->size && same_bytes(a->bytes, b->bytes, a->size);
+    if (!one->size || all->size % one->size)
+        return false;
+    for (size_t i = 0; i < all->size; i += one->size)
+        if (memcmp((const char *)all->bytes + i, one->bytes, one->size) != 0)
+            return false;
+    return all->size > 0;
+}
+
+/* Readers limit how deep attributes nest, which bounds the recursion. */
+bool jx_mlir_attr_same(const jx_mlir_attr *a, const jx_mlir_attr *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->kind != b->kind || a->vhlo != b->vhlo ||
+        a->type != b->type || a->name != b->name || a->text != b->text)
+        return false;
+    if (a->kind == JX_A_DENSE)
+        return same_dense(a, b);
+    return a->boolean == b->boolean && a->integer == b->integer &&
+           a->count == b->count && a->size == b->size &&
+           a->splat == b->splat && same_bytes(a->bytes, b->bytes, a->size) &&
+           same_names(a, b) && same_integers(a, b) && same_items(a, b) &&
+           (a->extra == b->extra ||
+            (a->extra && b->extra && jx_mlir_attr_same(a->extra, b->extra)));
+}
+
+const jx_mlir_attr *jx_mlir_field(const jx_mlir_attr *of, const char *name)
+{
+    if (!of || !of->names)
+        return NULL;
+    for (int i = 0; i < of->count; i++)
+        if (strcmp(of->names[i], name) == 0)
+            return of->items[i];
+    return NULL;
+}
+
+/* ---- ops */
+
+static const jx_mlir_attr *find(const jx_mlir_named *in, int count,
+                                const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(in[i].name, name) == 0)
+            return in[i].value;
+    return NULL;
+}
+
+const jx_mlir_attr *jx_mlir_get(const jx_mlir_op *op, const char *name)
+{
+    const jx_mlir_attr *found = find(op->inherent, op->ninherent, name);
+
+    return found ? found : find(op->attrs, op->nattrs, name);
+}
+
+const jx_mlir_block *jx_mlir_body(const jx_mlir_op *op, int region)
+{
+    if (region >= op->nregions || op->regions[region].nblocks != 1)
+        return NULL;
+    return op->regions[region].blocks[0];
+}
+
+const jx_mlir_op *jx_mlir_symbol(const jx_mlir_op *module, const char *name)
+{
+    const jx_mlir_block *body = jx_mlir_body(module, 0);
+    size_t length = strlen(name);
+
+    for (int i = 0; body && i < body->nops; i++) {
+        const jx_mlir_attr *symbol = jx_mlir_get(body->ops[i], "sym_name");
+
+        if (symbol && symbol->kind == JX_A_STRING && symbol->size == length &&
+            memcmp(symbol->bytes, name, length) == 0)
+            return body->ops[i];
+    }
+    return NULL;
+}
+
+const char *jx_mlir_text(jx_ctx *ctx, const jx_mlir_attr *attr)
+{
+    if (!attr || attr->kind != JX_A_STRING ||
+        (attr->size && memchr(attr->bytes, 0, attr->size)))
+        return NULL;
+    return jx_strings_add(&ctx->strings, attr->size ? attr->bytes : "",
+                          attr->size);
+}
+
+const jx_mlir_attr *jx_mlir_loc_file(const jx_mlir_attr *loc)
+{
+    while (loc && loc->kind != JX_A_LOC_FILE)
+        switch (loc->kind) {
+        case JX_A_LOC_NAME:
+        case JX_A_LOC_CALL:
+        case JX_A_LOC_FUSED:
+            loc = loc->count ? loc->items[0] : NULL;
+            break;
+        default:
+            return NULL;
+        }
+    return loc;
+}
