@@ -1,0 +1,59 @@
+/* ops.h - what the definitions of ops say of their parts.
+ *
+ * Two tables: ops.def for the ops of StableHLO modules (stablehlo, chlo, check,
+ * sdy, func, builtin) and vhlo_ops.def for every version of each op of VHLO.
+ * Readers, printer and converter ask here which attributes are inherent, how
+ * operands group and how many regions there are, so that they agree.
+ *
+ * Lists of names are one text, "inputs* init_values*": names between single
+ * spaces, each with an optional mark behind it: `*` a group of any size, `?`
+ * may be absent, `=` may be absent and has a default then. */
+#ifndef JX_MLIR_OPS_H
+#define JX_MLIR_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct jx_mlir_op_info {
+    const char *name; /* "stablehlo.gather" */
+    const char *ins, *outs, *attrs, *regions;
+} jx_mlir_op_info;
+
+/* NULL: an op that the tables do not know. */
+const jx_mlir_op_info *jx_mlir_op_info_find(const char *name);
+
+/* The versions of VHLO as numbers that compare as they do. */
+#define JX_VHLO(major, minor, patch)                                          \
+    ((uint32_t)(major) << 20 | (uint32_t)(minor) << 10 | (uint32_t)(patch))
+#define JX_VHLO_FIRST JX_VHLO(0, 9, 0)
+#define JX_VHLO_CURRENT JX_VHLO(1, 20, 0)
+
+typedef struct jx_vhlo_op_info {
+    const char *name; /* "gather_v2" */
+    uint32_t first, last; /* the versions that have it; last: UINT32_MAX: all
+                             later ones */
+    const char *ins, *outs, *attrs, *regions;
+} jx_vhlo_op_info;
+
+/* By the name without the dialect. */
+const jx_vhlo_op_info *jx_vhlo_op_info_find(const char *name);
+
+/* Steps through a list of names: from `at` (the list at first) to behind the
+ * next name, with its length and its mark (or '\0').  NULL at the end. */
+const char *jx_mlir_next_name(const char *at, const char **name,
+                              size_t *length, char *mark);
+int jx_mlir_count_names(const char *list);
+/* Whether `name` is in the list, and its mark. */
+bool jx_mlir_has_name(const char *list, const char *name, char *mark);
+/* The place of `name` in the list, or -1. */
+int jx_mlir_name_index(const char *list, const char *name);
+
+/* How the `total` operands (or results) of an op fall to the names of `list`:
+ * where the group of the `index`th name begins and how many it has.  Groups of
+ * any size share evenly what is left, as the ops that have several want it.
+ * False where no such division exists. */
+bool jx_mlir_group(const char *list, int total, int index, int *begin,
+                   int *count);
+
+#endif
