@@ -15,16 +15,6 @@ static jx_arena *arena_of(const jx_analysis *to)
     return to->program->ctx->arena;
 }
 
-/* The buffer's text, which is freed. */
-static const char *kept(const jx_analysis *to, jx_buffer *text)
-{
-    const char *copy =
-        jx_arena_string(arena_of(to), jx_buffer_text(text), text->length);
-
-    jx_buffer_free(text);
-    return copy;
-}
-
 /* A claim that points to where the scope was made. */
 static jx_claim *claim_of_scope(jx_analysis *to, jx_code code, int scope,
                                 jx_goal_kind goal)
@@ -142,7 +132,7 @@ static const char *unsolved_text(const jx_analysis *to, const jx_solution *s,
     }
     jx_buffer_puts(&text, shown == 1 ? " is not linear in one unknown"
                                      : " are not linear in one unknown");
-    return kept(to, &text);
+    return jx_arena_take(arena_of(to), &text);
 }
 
 static bool claim_unsolved(jx_analysis *to, const jx_dim_atom *var,
@@ -194,7 +184,7 @@ static bool claim_solvable(jx_analysis *to)
         return ok;
     jx_buffer_puts(&help, "let an array without elements bring the size: ");
     jx_signature_with(to->program, (int)all.count, all.at, &help);
-    const char *advice = kept(to, &help);
+    const char *advice = jx_arena_take(arena_of(to), &help);
     for (int i = 0; ok && i < s->nunsolved && i < MOST; i++)
         ok = claim_unsolved(to, s->unsolved[i],
                             unsolved_text(to, s, s->unsolved[i]), advice);
@@ -251,7 +241,7 @@ static bool claim_zero(jx_analysis *to, int scope, const jx_scope_constraint *c,
                      "` admits %s = 0, but a variable is at least 1, and a "
                      "call with an empty axis is refused",
                      var->name);
-    claim->what = kept(to, &text);
+    claim->what = jx_arena_take(arena_of(to), &text);
     claim->help = jx_arena_printf(
         arena_of(to),
         "write `%s - 1` for `%s` in the spec, which can be 0; or drop the "

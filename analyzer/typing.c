@@ -71,9 +71,7 @@ static jx_claim *claim(jx_typing *t, jx_code code, const char *format,
     made->calls = t->calls;
     made->stack = t->stack;
     jx_buffer_vprintf(&what, format, args);
-    made->what =
-        jx_arena_string(context(t)->arena, jx_buffer_text(&what), what.length);
-    jx_buffer_free(&what);
+    made->what = jx_arena_take(context(t)->arena, &what);
     return made;
 }
 

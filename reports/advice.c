@@ -290,8 +290,7 @@ const char *jx_advice(const jx_program *program, const jx_claim *claim,
     if (claim->code == JX_CODE_SHP001 || claim->code == JX_CODE_SHP003)
         advise_branch(&a);
     if (a.text.length)
-        kept = jx_arena_string(program->ctx->arena, jx_buffer_text(&a.text),
-                               a.text.length);
+        kept = jx_arena_take(program->ctx->arena, &a.text);
     jx_buffer_free(&a.text);
     return kept;
 }

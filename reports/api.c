@@ -92,10 +92,7 @@ static const char *type_text(jx_ctx *ctx, const jx_aval *aval)
     jx_buffer text = {0};
 
     jx_aval_print(aval, &text);
-    const char *kept = jx_arena_string(ctx->arena, jx_buffer_text(&text),
-                                       text.length);
-    jx_buffer_free(&text);
-    return kept;
+    return jx_arena_take(ctx->arena, &text);
 }
 
 static bool has_size(const jaxvet_program *p, const jx_dim_atom *var)

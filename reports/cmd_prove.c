@@ -164,7 +164,7 @@ static bool read_id(task *t, const jx_json *object)
     default: ok = refuse(t, "id", NULL, 0, "a text or a number");
     }
     if (ok)
-        t->id = jx_arena_string(t->ctx->arena, jx_buffer_text(&to), to.length);
+        t->id = jx_arena_take(t->ctx->arena, &to);
     jx_buffer_free(&to);
     return ok && t->id;
 }

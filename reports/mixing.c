@@ -69,8 +69,5 @@ const char *jx_mixing_note(const jx_program *program, const jx_dim *a,
     put_scope(program, found[0], &text);
     jx_buffer_puts(&text, "; ");
     put_scope(program, found[1], &text);
-    const char *kept = jx_arena_string(program->ctx->arena,
-                                       jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
-    return kept;
+    return jx_arena_take(program->ctx->arena, &text);
 }

@@ -49,16 +49,6 @@ static const char *copy(maker *m, const char *text)
     return text ? jx_arena_string(m->keep->arena, text, strlen(text)) : NULL;
 }
 
-/* The buffer's text, which is freed. */
-static const char *take(maker *m, jx_buffer *text)
-{
-    const char *kept =
-        jx_arena_string(m->keep->arena, jx_buffer_text(text), text->length);
-
-    jx_buffer_free(text);
-    return kept;
-}
-
 /* Places. */
 
 static const char *source_line(const jx_file *file, int line)
@@ -299,7 +289,7 @@ static const char *message_of(maker *m, const jx_claim *claim)
     default:
         jx_buffer_puts(&text, what ? what : jx_code_of(claim->code)->summary);
     }
-    return take(m, &text);
+    return jx_arena_take(m->keep->arena, &text);
 }
 
 /* How a verdict was reached, in the words of the JSON format. */
@@ -451,7 +441,7 @@ static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
     finding.message = message_of(m, claim);
     if (claim->eqn) {
         print_equation(claim->eqn, &equation);
-        finding.equation = take(m, &equation);
+        finding.equation = jx_arena_take(m->keep->arena, &equation);
     }
     return finding;
 }

@@ -52,15 +52,6 @@ static const char help[] =
 
 /* ---- text */
 
-static const char *take(settler *s, jx_buffer *text)
-{
-    const char *kept =
-        jx_arena_string(s->ctx->arena, jx_buffer_text(text), text->length);
-
-    jx_buffer_free(text);
-    return kept;
-}
-
 static void put_sizes(jx_buffer *to, const outcome *o)
 {
     for (int i = 0; i < o->retrace->nsizes; i++)
@@ -274,7 +265,7 @@ static const char *difference_text(settler *s, const outcome *o)
                          ", the function gives out%d as %s, the exported "
                          "program as %s",
                          a->output, a->a, a->b);
-    return take(s, &text);
+    return jx_arena_take(s->ctx->arena, &text);
 }
 
 static bool is_breach(const outcome *o)
@@ -384,7 +375,7 @@ static const char *others(settler *s, const outcome *first)
         o->told = any = true;
     }
     if (any)
-        return take(s, &text);
+        return jx_arena_take(s->ctx->arena, &text);
     jx_buffer_free(&text);
     return NULL;
 }
@@ -420,7 +411,7 @@ static bool claim_unknown(settler *s, outcome *o)
         jx_buffer_puts(&text, " at ");
     put_sizes(&text, o);
     jx_buffer_puts(&text, ", the function is the exported program");
-    claim->what = take(s, &text);
+    claim->what = jx_arena_take(s->ctx->arena, &text);
     claim->jaxpr = site->jaxpr;
     claim->eqn = site->eqn;
     claim->calls = site->calls;
@@ -460,6 +451,13 @@ static bool make_claims(settler *s)
 
 /* ---- what was found to be as it should */
 
+static void assume(settler *s, jx_buffer *text)
+{
+    const char *line = jx_arena_take(s->ctx->arena, text);
+
+    JX_PUSH(s->ctx->arena, &s->to->assumptions, line);
+}
+
 static void tell_agreement(settler *s)
 {
     jx_buffer text = {0};
@@ -477,7 +475,7 @@ static void tell_agreement(settler *s)
         jx_buffer_puts(&text, ": no difference at these sizes");
         if (run)
             jx_buffer_printf(&text, " (%d of %d by running both)", run, any);
-        JX_PUSH(s->ctx->arena, &s->to->assumptions, take(s, &text));
+        assume(s, &text);
     }
     jx_buffer_free(&text);
 }
@@ -497,7 +495,7 @@ static void tell_raised(settler *s)
         if (frame)
             jx_buffer_printf(&text, " (%s:%d)", frame->file->path, frame->line);
         jx_buffer_puts(&text, "; the exported program takes these sizes");
-        JX_PUSH(s->ctx->arena, &s->to->assumptions, take(s, &text));
+        assume(s, &text);
     }
 }
 

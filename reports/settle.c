@@ -285,9 +285,7 @@ static void suggest(settler *s, jx_claim *claim, const question *q,
     if (!settles)
         return;
     jx_constraint_print(settles, &text);
-    claim->evidence.suggestion = jx_arena_string(
-        s->program->ctx->arena, jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
+    claim->evidence.suggestion = jx_arena_take(s->program->ctx->arena, &text);
 }
 
 static const char *why_contradicting(settler *s, int scope,
@@ -295,7 +293,6 @@ static const char *why_contradicting(settler *s, int scope,
 {
     const jx_scope_constraint *c;
     jx_buffer text = {0};
-    const char *kept;
 
     jx_buffer_puts(&text, "the constraints allow no sizes");
     for (int i = 0; i < answer->ncore; i++) {
@@ -304,10 +301,7 @@ static const char *why_contradicting(settler *s, int scope,
         if (c)
             jx_scope_print(c, &text);
     }
-    kept = jx_arena_string(s->program->ctx->arena, jx_buffer_text(&text),
-                           text.length);
-    jx_buffer_free(&text);
-    return kept;
+    return jx_arena_take(s->program->ctx->arena, &text);
 }
 
 /* JAX's code asked, and nobody has read what it does with the answer: that it

@@ -25,15 +25,6 @@ static jx_arena *arena_of(const asker *a)
     return a->program->ctx->arena;
 }
 
-static const char *kept(const asker *a, jx_buffer *text)
-{
-    const char *copy =
-        jx_arena_string(arena_of(a), jx_buffer_text(text), text->length);
-
-    jx_buffer_free(text);
-    return copy;
-}
-
 /* The constraints of a scope (-1: of all) but for those that are `without`, or
  * derived from it, or what it is derived from. */
 static constraint_list constraints_of(const asker *a, int scope,
@@ -119,7 +110,7 @@ static void settle_admissible(const asker *a, jx_claim *claim)
     if (answer.ncore == 1)
         jx_buffer_printf(&text, ", since sizes are at least %lld",
                          (long long)a->program->base);
-    claim->what = kept(a, &text);
+    claim->what = jx_arena_take(arena_of(a), &text);
     claim->help = "nothing is proved or refuted where no sizes are admitted";
     claim->verdict = JX_REFUTED;
 }
@@ -148,7 +139,7 @@ static void settle_adds(const asker *a, jx_claim *claim)
     if (!others.count)
         jx_buffer_printf(&text, "sizes being at least %lld",
                          (long long)a->program->base);
-    claim->what = kept(a, &text);
+    claim->what = jx_arena_take(arena_of(a), &text);
     claim->evidence.by = answer.by;
     claim->verdict = JX_REFUTED;
 }
@@ -192,7 +183,7 @@ static void settle_callable(const asker *a, jx_claim *claim)
     }
     jx_buffer_puts(&text, answer.ncore > 1 ? " exclude each other"
                                            : " is never so");
-    claim->what = kept(a, &text);
+    claim->what = jx_arena_take(arena_of(a), &text);
     claim->evidence.by = answer.by;
     claim->verdict = JX_REFUTED;
 }
@@ -234,7 +225,7 @@ static void settle_answer(const asker *a, jx_claim *claim)
     if (!answer.nsuggestions)
         return;
     jx_constraint_print(&answer.suggestions[0], &text);
-    claim->evidence.suggestion = kept(a, &text);
+    claim->evidence.suggestion = jx_arena_take(arena_of(a), &text);
 }
 
 bool jx_settle_declared(jx_program *program, jx_claim *claim,

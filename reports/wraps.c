@@ -242,7 +242,6 @@ static const char *text_of(const region *r, const condition *c)
     jx_buffer text = {0};
     const jx_dim *dim = c->dim;
     bool below = jx_dim_nterms(dim) && jx_dim_terms(dim)->coefficient < 0;
-    const char *kept;
 
     if (below && (dim = jx_dim_neg(r->dims, c->dim))) {
         jx_dim_print(dim, &text);
@@ -253,9 +252,7 @@ static const char *text_of(const region *r, const condition *c)
         jx_buffer_puts(&text, " <= ");
         jx_int_print(c->most, &text);
     }
-    kept = jx_arena_string(r->ctx->arena, jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
-    return kept;
+    return jx_arena_take(r->ctx->arena, &text);
 }
 
 /* -- sizes that break a bound -------------------------------------------- */
@@ -705,9 +702,8 @@ static bool say(region *r)
     if (r->to->conditions.count > MOST_SHOWN)
         jx_buffer_printf(&text, " and %d more conditions hold",
                          (int)r->to->conditions.count - MOST_SHOWN);
-    JX_PUSH(r->ctx->arena, &r->to->assumptions,
-            jx_arena_string(r->ctx->arena, jx_buffer_text(&text), text.length));
-    jx_buffer_free(&text);
+    const char *line = jx_arena_take(r->ctx->arena, &text);
+    JX_PUSH(r->ctx->arena, &r->to->assumptions, line);
     return jx_ok(r->ctx);
 }
 

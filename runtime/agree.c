@@ -198,21 +198,12 @@ static bool run(agreeing *s, runner *r, const char *how, bool large)
 
 /* ---- comparing */
 
-static const char *take(agreeing *s, jx_buffer *text)
-{
-    const char *kept =
-        jx_arena_string(s->ctx->arena, jx_buffer_text(text), text->length);
-
-    jx_buffer_free(text);
-    return kept;
-}
-
 static const char *type_text(agreeing *s, const jx_aval *aval)
 {
     jx_buffer text = {0};
 
     jx_aval_print(aval, &text);
-    return take(s, &text);
+    return jx_arena_take(s->ctx->arena, &text);
 }
 
 static const char *element_text(agreeing *s, const runner *r, int output,
@@ -225,7 +216,7 @@ static const char *element_text(agreeing *s, const runner *r, int output,
                      (const char *)jx_exec_out(r->exec, output) +
                          (size_t)at * jx_dtype_of(port->dtype)->bytes,
                      &text);
-    return take(s, &text);
+    return jx_arena_take(s->ctx->arena, &text);
 }
 
 static const char *index_text(agreeing *s, const jx_port *port, int64_t flat)
@@ -241,7 +232,7 @@ static const char *index_text(agreeing *s, const jx_port *port, int64_t flat)
     }
     if (port->rank)
         jx_buffer_putc(&text, ']');
-    return take(s, &text);
+    return jx_arena_take(s->ctx->arena, &text);
 }
 
 static bool same_types(agreeing *s)

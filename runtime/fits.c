@@ -217,9 +217,7 @@ static const char *story(const wrapping *w)
     jx_int_print(w->exact, &text);
     jx_buffer_printf(&text, " here and %lld in the program's own integers",
                      (long long)w->value);
-    const char *kept = jx_arena_string(w->program->ctx->arena,
-                                       jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
+    const char *kept = jx_arena_take(w->program->ctx->arena, &text);
     return kept ? kept : "a size wraps";
 }
 

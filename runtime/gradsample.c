@@ -534,8 +534,5 @@ const char *jx_sample_text(jx_ctx *ctx, const double *x, int count)
     for (int i = 0; i < count && i < SHOWN; i++)
         jx_buffer_printf(&text, "%s%.6g", i ? ", " : "", x[i]);
     jx_buffer_puts(&text, count > SHOWN ? ", ...]" : "]");
-    const char *kept =
-        jx_arena_string(ctx->arena, jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
-    return kept;
+    return jx_arena_take(ctx->arena, &text);
 }

@@ -63,8 +63,7 @@ static const char *dim_text(jx_planner *p, const jx_dim *dim)
     jx_buffer text = {0};
 
     jx_dim_print(dim, &text);
-    const char *kept = jx_arena_printf(p->arena, "%s", jx_buffer_text(&text));
-    jx_buffer_free(&text);
+    const char *kept = jx_arena_take(p->arena, &text);
     return kept ? kept : "";
 }
 

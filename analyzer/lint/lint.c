@@ -87,15 +87,6 @@ void jx_lint_describe(const jx_aval *aval, jx_buffer *to)
     jx_buffer_puts(to, ")");
 }
 
-const char *jx_lint_text(jx_linter *lint, jx_buffer *from)
-{
-    const char *text =
-        jx_arena_string(lint->ctx->arena, jx_buffer_text(from), from->length);
-
-    jx_buffer_free(from);
-    return text;
-}
-
 int64_t jx_lint_integer(const unsigned char *bytes, jx_dtype dtype)
 {
     size_t size = jx_dtype_of(dtype)->bytes;

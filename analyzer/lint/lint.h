@@ -45,6 +45,5 @@ void jx_lint_describe(const jx_aval *aval, jx_buffer *to);
 int64_t jx_lint_integer(const unsigned char *bytes, jx_dtype dtype);
 /* The scope of a dim's variables (they never mix); 0 if it has none. */
 int jx_lint_scope(const jx_linter *lint, const jx_dim *dim);
-const char *jx_lint_text(jx_linter *lint, jx_buffer *from); /* and frees it */
 
 #endif

@@ -145,8 +145,8 @@ static bool report_work(jx_linter *lint, const jx_flat_node *node,
                      steps == 1 ? "" : "s");
     if (node->copies > 1)
         jx_buffer_printf(&text, ", written %d times", node->copies);
-    claim =
-        jx_lint_claim(lint, JX_CODE_STG001, node, jx_lint_text(lint, &text));
+    claim = jx_lint_claim(lint, JX_CODE_STG001, node,
+                          jx_arena_take(lint->ctx->arena, &text));
     if (!claim)
         return false;
     claim->help = w->symbolic
@@ -291,7 +291,8 @@ static bool report_constant(jx_linter *lint, const jx_array *array,
                               ? " whose elements are all equal is part of the "
                                 "program"
                               : " is part of the program");
-    claim = jx_lint_claim(lint, JX_CODE_STG002, use, jx_lint_text(lint, &text));
+    claim = jx_lint_claim(lint, JX_CODE_STG002, use,
+                          jx_arena_take(lint->ctx->arena, &text));
     if (!claim)
         return false;
     claim->help = array->splat ? "make it inside the function: jnp.full costs "
@@ -428,8 +429,8 @@ static bool report_arithmetic(jx_linter *lint, const jx_flat_node *node)
                      node->eqn->prim->name);
     jx_buffer_puts(&text,
                    jx_dtype_of(node->eqn->outs[0]->aval->dtype)->short_name);
-    claim =
-        jx_lint_claim(lint, JX_CODE_STG003, node, jx_lint_text(lint, &text));
+    claim = jx_lint_claim(lint, JX_CODE_STG003, node,
+                          jx_arena_take(lint->ctx->arena, &text));
     if (!claim)
         return false;
     claim->help = "sizes are Python numbers: multiply them with Python's "

@@ -93,7 +93,7 @@ static const char *what_of(const wrapping *w, const jx_flat_node *node,
                          bits);
     else
         jx_buffer_printf(&text, "sizes are computed in int%d", bits);
-    return jx_lint_text(w->lint, &text);
+    return jx_arena_take(w->lint->ctx->arena, &text);
 }
 
 /* The claim that `bound` is kept; `goal` says it in the program's own words. */

@@ -62,11 +62,9 @@ static const char *place_of(const refiner *r)
 static const char *text_of(const refiner *r, const jx_dim *dim)
 {
     jx_buffer text = {0};
-    const char *kept;
 
     jx_dim_print(dim, &text);
-    kept = jx_arena_string(arena_of(r), jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
+    const char *kept = jx_arena_take(arena_of(r), &text);
     return kept ? kept : "";
 }
 
@@ -74,13 +72,11 @@ static const char *text_of(const refiner *r, const jx_dim *dim)
 static const char *sizes_text(const refiner *r)
 {
     jx_buffer text = {0};
-    const char *kept;
 
     for (int i = 0; i < r->nsizes; i++)
         jx_buffer_printf(&text, "%s%s = %lld", i ? ", " : " at ",
                          r->sizes[i].var->name, (long long)r->sizes[i].value);
-    kept = jx_arena_string(arena_of(r), jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
+    const char *kept = jx_arena_take(arena_of(r), &text);
     return kept ? kept : "";
 }
 
@@ -743,8 +739,7 @@ static bool new_constraint(refiner *r, const jx_scope_constraint *old,
     }
     *to = (jx_scope_constraint){old->equal, old->differs, lhs, rhs, NULL};
     jx_scope_print(to, &text);
-    to->text = jx_arena_string(arena_of(r), jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
+    to->text = jx_arena_take(arena_of(r), &text);
     return to->text != NULL;
 }
 

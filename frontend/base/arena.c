@@ -120,6 +120,14 @@ char *jx_arena_string(jx_arena *arena, const char *text, size_t length)
     return to;
 }
 
+char *jx_arena_take(jx_arena *arena, jx_buffer *text)
+{
+    char *taken = jx_arena_string(arena, jx_buffer_text(text), text->length);
+
+    jx_buffer_free(text);
+    return taken;
+}
+
 char *jx_arena_printf(jx_arena *arena, const char *format, ...)
 {
     va_list args;

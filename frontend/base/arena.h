@@ -8,6 +8,8 @@
 #ifndef JX_ARENA_H
 #define JX_ARENA_H
 
+#include "frontend/base/buffer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,6 +30,8 @@ void *jx_arena_copy(jx_arena *arena, const void *from, size_t size);
 char *jx_arena_string(jx_arena *arena, const char *text, size_t length);
 char *jx_arena_printf(jx_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A copy of a buffer's text; the buffer is freed, with memory or without. */
+char *jx_arena_take(jx_arena *arena, jx_buffer *text);
 
 bool jx_arena_failed(const jx_arena *arena);
 size_t jx_arena_used(const jx_arena *arena);

@@ -97,9 +97,7 @@ static const char *shape_text(const reader *r)
     jx_buffer text = {0};
 
     jx_dim_shape_print(r->like, &text);
-    const char *kept =
-        jx_arena_string(arena_of(r), jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
+    const char *kept = jx_arena_take(arena_of(r), &text);
     return kept ? kept : "";
 }
 

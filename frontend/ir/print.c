@@ -588,9 +588,7 @@ static const char *lists_of(printer *p, const jx_value *v)
         jx_buffer_putc(&text, ')');
     }
     jx_buffer_putc(&text, ')');
-    const char *kept = jx_arena_string(p->arena, jx_buffer_text(&text),
-                                       text.length);
-    jx_buffer_free(&text);
+    const char *kept = jx_arena_take(p->arena, &text);
     return kept ? kept : "";
 }
 

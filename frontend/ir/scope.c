@@ -111,9 +111,7 @@ static bool rewrite(const declaring *d, const jx_scope_constraint *c)
     jx_dim_print(quotient, &text);
     jx_buffer_puts(&text, " == ");
     jx_dim_print(mod->a, &text);
-    const char *kept =
-        jx_arena_string(arena_of(d), jx_buffer_text(&text), text.length);
-    jx_buffer_free(&text);
+    const char *kept = jx_arena_take(arena_of(d), &text);
     return take(d, (jx_scope_constraint){
                        .equal = true, .lhs = quotient, .rhs = mod->a,
                        .text = kept});
