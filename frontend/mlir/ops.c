@@ -21,6 +21,22 @@ static const jx_vhlo_op_info vhlo_ops[] = {
 #undef V
 };
 
+static const jx_mlir_record_info records[] = {
+#define RECORD(name, fields) {name, fields},
+#define ENUM(name, cases)
+#include "frontend/mlir/records.def"
+#undef ENUM
+#undef RECORD
+};
+
+static const jx_mlir_record_info enums[] = {
+#define RECORD(name, fields)
+#define ENUM(name, cases) {name, cases},
+#include "frontend/mlir/records.def"
+#undef ENUM
+#undef RECORD
+};
+
 static int by_name(const void *key, const void *row)
 {
     return strcmp(key, ((const jx_mlir_op_info *)row)->name);
@@ -116,4 +132,52 @@ bool jx_mlir_group(const char *list, int total, int index, int *begin,
             return true;
     }
     return false;
+}
+
+static int by_record_name(const void *key, const void *row)
+{
+    return strcmp(key, ((const jx_mlir_record_info *)row)->name);
+}
+
+const jx_mlir_record_info *jx_mlir_record_info_find(const char *name)
+{
+    return bsearch(name, records, sizeof records / sizeof *records,
+                   sizeof *records, by_record_name);
+}
+
+const char *jx_mlir_next_field(const char *at, const char **name,
+                               size_t *length, char *kind, char *mark)
+{
+    at = jx_mlir_next_name(at, name, length, mark);
+    if (!at)
+        return NULL;
+    *length -= 2; /* the `:` and the letter */
+    *kind = (*name)[*length + 1];
+    return at;
+}
+
+static const char *cases_of(const char *enumeration)
+{
+    const jx_mlir_record_info *found =
+        bsearch(enumeration, enums, sizeof enums / sizeof *enums,
+                sizeof *enums, by_record_name);
+
+    return found ? found->fields : "";
+}
+
+int jx_mlir_enum_number(const char *enumeration, const char *text)
+{
+    return jx_mlir_name_index(cases_of(enumeration), text);
+}
+
+const char *jx_mlir_enum_case(const char *enumeration, int number,
+                              size_t *length)
+{
+    const char *at = cases_of(enumeration), *name;
+    char mark;
+
+    while ((at = jx_mlir_next_name(at, &name, length, &mark)))
+        if (number-- == 0)
+            return *name == '-' ? NULL : name;
+    return NULL;
 }

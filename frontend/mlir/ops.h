@@ -1,4 +1,4 @@
-/* ops.h - what the definitions of ops say of their parts.
+/* ops.h - what the definitions of ops and attributes say of their parts.
  *
  * Two tables: ops.def for the ops of StableHLO modules (stablehlo, chlo, check,
  * sdy, func, builtin) and vhlo_ops.def for every version of each op of VHLO.
@@ -55,5 +55,22 @@ int jx_mlir_name_index(const char *list, const char *name);
  * False where no such division exists. */
 bool jx_mlir_group(const char *list, int total, int index, int *begin,
                    int *count);
+
+/* ---- attributes that are records or enumerations (records.def) */
+
+typedef struct jx_mlir_record_info {
+    const char *name, *fields; /* see records.def */
+} jx_mlir_record_info;
+
+const jx_mlir_record_info *jx_mlir_record_info_find(const char *name);
+/* Steps through `fields` as jx_mlir_next_name() does; `kind` is the letter. */
+const char *jx_mlir_next_field(const char *at, const char **name,
+                               size_t *length, char *kind, char *mark);
+
+/* The number of a case of an enumeration, or -1; the case with that number (not
+ * NUL-terminated), or NULL; -1 and NULL for an enumeration not in the table. */
+int jx_mlir_enum_number(const char *enumeration, const char *text);
+const char *jx_mlir_enum_case(const char *enumeration, int number,
+                              size_t *length);
 
 #endif

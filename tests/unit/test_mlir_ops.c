@@ -103,6 +103,49 @@ static void operands_fall_into_groups(void **state)
     assert_true(jx_mlir_group("token", 1, 0, &begin, &count));
 }
 
+static const char *const record_names[] = {
+#define RECORD(name, fields) name,
+#define ENUM(name, cases) name,
+#include "frontend/mlir/records.def"
+#undef ENUM
+#undef RECORD
+};
+
+static void every_record_and_enumeration_is_found(void **state)
+{
+    size_t length, count = sizeof record_names / sizeof *record_names;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        assert_true(jx_mlir_record_info_find(record_names[i]) ||
+                    jx_mlir_enum_case(record_names[i], 1, &length));
+    assert_null(jx_mlir_record_info_find("stablehlo.nothing"));
+    assert_int_equal(jx_mlir_enum_number("stablehlo.precision", "HIGH"), 1);
+    assert_int_equal(jx_mlir_enum_number("stablehlo.precision", "LOW"), -1);
+    assert_int_equal(jx_mlir_enum_number("stablehlo.nothing", "HIGH"), -1);
+    assert_null(jx_mlir_enum_case("stablehlo.rng_distribution", 0, &length));
+    assert_null(jx_mlir_enum_case("stablehlo.rng_distribution", 3, &length));
+}
+
+static void fields_have_kinds(void **state)
+{
+    const char *at = jx_mlir_record_info_find("stablehlo.gather")->fields;
+    const char *name;
+    size_t length;
+    char kind, mark;
+    int count = 0;
+
+    (void)state;
+    while ((at = jx_mlir_next_field(at, &name, &length, &kind, &mark))) {
+        assert_int_equal(mark, '=');
+        assert_int_equal(kind, count < 5 ? 'L' : 'I');
+        count++;
+    }
+    assert_int_equal(count, 6);
+    assert_int_equal(length, strlen("index_vector_dim"));
+    assert_memory_equal(name, "index_vector_dim", length);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +154,8 @@ int main(void)
         cmocka_unit_test(versions_of_an_op_do_not_overlap),
         cmocka_unit_test(names_have_marks),
         cmocka_unit_test(operands_fall_into_groups),
+        cmocka_unit_test(every_record_and_enumeration_is_found),
+        cmocka_unit_test(fields_have_kinds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
