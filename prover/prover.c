@@ -352,8 +352,8 @@ static bool comes_before(const jx_dim_atom *a, const jx_dim_atom *b)
 /* Both together, in order; where both have a variable, the first counts. */
 static jx_assignment merge(jx_prover *p, jx_assignment a, jx_assignment b)
 {
-    jx_assigned *at =
-        JX_NEW_ARRAY(p->ctx->arena, a.count + b.count, jx_assigned);
+    jx_binding *at =
+        JX_NEW_ARRAY(p->ctx->arena, a.count + b.count, jx_binding);
     int n = 0, i = 0, j = 0;
 
     if (!at || !b.count)
@@ -372,10 +372,10 @@ static jx_assignment merge(jx_prover *p, jx_assignment a, jx_assignment b)
 static jx_assignment keep_point(jx_prover *p, const jx_search *s,
                                 const jx_point *point)
 {
-    jx_assigned *at = JX_NEW_ARRAY(p->ctx->arena, s->nvars, jx_assigned);
+    jx_binding *at = JX_NEW_ARRAY(p->ctx->arena, s->nvars, jx_binding);
 
     for (int i = 0; at && i < s->nvars; i++)
-        at[i] = (jx_assigned){s->vars[i], point->at[i]};
+        at[i] = (jx_binding){s->vars[i], point->at[i]};
     return merge(p, (jx_assignment){at ? s->nvars : 0, at}, p->rest);
 }
 

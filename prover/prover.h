@@ -52,16 +52,6 @@ typedef enum jx_truth {
     JX_CONTRADICTION, /* the constraints allow no assignment: see the core */
 } jx_truth;
 
-typedef struct jx_assigned {
-    const jx_dim_atom *var; /* of the caller's dims */
-    int64_t value;
-} jx_assigned;
-
-typedef struct jx_assignment {
-    int count; /* sorted by name */
-    const jx_assigned *at;
-} jx_assignment;
-
 typedef struct jx_answer {
     jx_truth truth;
     const char *by;  /* "algebra", "bounds", "elementary", "search", "z3" */
@@ -71,7 +61,8 @@ typedef struct jx_answer {
      * question.  Such an answer is not to be kept. */
     bool passing;
     /* An assignment for which it holds, and one for which it does not; those
-     * that the truth admits, where one is known (both for JX_DEPENDS). */
+     * that the truth admits, where one is known (both for JX_DEPENDS).  Sorted
+     * by name. */
     bool has_true, has_false;
     jx_assignment when_true, when_false;
     /* A minimal set of constraints that contradict each other (by index). */

@@ -23,8 +23,7 @@ typedef struct outcome {
     const jx_retrace *retrace;
     outcome_kind kind;
     const char *why;
-    int nsizes;
-    const jx_binding *sizes;
+    jx_assignment sizes;
     jx_difference difference;
     jx_agreement agreement;
     bool told; /* by a comparison's claim, or that of another one */
@@ -111,8 +110,7 @@ static bool bind_sizes(settler *s, outcome *o)
         o->why = "not every size of the inputs has a value";
         return false;
     }
-    o->nsizes = r->nsizes;
-    o->sizes = at;
+    o->sizes = (jx_assignment){count, at};
     return true;
 }
 
@@ -154,20 +152,20 @@ static void compare(settler *s, outcome *o)
 {
     jx_program *exported, *traced;
 
-    if (!jx_plan_admit(s->program, o->nsizes, o->sizes)) {
+    if (!jx_plan_admit(s->program, o->sizes.count, o->sizes.at)) {
         set_unknown(s, o, error_text(s));
         return;
     }
-    exported =
-        jx_program_refine(s->program, &s->program->entry, o->nsizes, o->sizes);
+    exported = jx_program_refine(s->program, &s->program->entry,
+                                 o->sizes.count, o->sizes.at);
     if (!exported) {
         bool broken = s->ctx->error.kind == JX_E_INPUT;
         set_unknown(s, o, error_text(s));
         o->kind = broken ? IMPOSSIBLE : UNKNOWN;
         return;
     }
-    traced =
-        jx_program_refine(s->program, &o->retrace->closed, o->nsizes, o->sizes);
+    traced = jx_program_refine(s->program, &o->retrace->closed, o->sizes.count,
+                               o->sizes.at);
     if (!traced)
         set_unknown(s, o, error_text(s));
     else if (!same_inputs(exported->entry.jaxpr, traced->entry.jaxpr))
@@ -194,18 +192,6 @@ static void look_at(settler *s, outcome *o)
 
 /* ---- what it says of the answers that JAX gave */
 
-static bool size_of(void *env, const jx_dim_atom *var, int64_t *value)
-{
-    const outcome *o = env;
-
-    for (int i = 0; i < o->nsizes; i++)
-        if (o->sizes[i].var == var) {
-            *value = o->sizes[i].value;
-            return true;
-        }
-    return false;
-}
-
 static bool holds(const char *op, int64_t a, int64_t b, bool *to)
 {
     static const struct {
@@ -230,9 +216,9 @@ static bool is_wrong_at(const jx_comparison *c, outcome *o)
     int64_t lhs, rhs;
     bool answer;
 
-    return o->nsizes && c->lhs && c->rhs &&
-           jx_dim_eval(c->lhs, size_of, o, &lhs) &&
-           jx_dim_eval(c->rhs, size_of, o, &rhs) &&
+    return o->sizes.count && c->lhs && c->rhs &&
+           jx_dim_eval(c->lhs, jx_assigned, &o->sizes, &lhs) &&
+           jx_dim_eval(c->rhs, jx_assigned, &o->sizes, &rhs) &&
            holds(c->op, lhs, rhs, &answer) &&
            answer != (c->decision == JX_DECIDED_TRUE);
 }
@@ -293,8 +279,8 @@ static void settle_answer(settler *s, jx_claim *claim)
     }
     if (breach && claim->verdict == JX_REFUTED) {
         claim->evidence.note = difference_text(s, breach);
-        claim->evidence.nbindings = breach->nsizes;
-        claim->evidence.bindings = breach->sizes;
+        claim->evidence.nbindings = breach->sizes.count;
+        claim->evidence.bindings = breach->sizes.at;
     } else if (!breach && same && user && claim->verdict == JX_REFUTED) {
         /* The line is the user's to judge: at other sizes it may matter. */
         claim->level = JX_NOTE;
@@ -353,8 +339,8 @@ static jx_claim *add_claim(settler *s, const outcome *o)
     if (!claim)
         return NULL;
     claim->evidence.by = "tracing again";
-    claim->evidence.nbindings = o->nsizes;
-    claim->evidence.bindings = o->sizes;
+    claim->evidence.nbindings = o->sizes.count;
+    claim->evidence.bindings = o->sizes.at;
     return claim;
 }
 

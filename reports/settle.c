@@ -147,18 +147,6 @@ static const jx_answer *ask(settler *s, const question *q)
     return &made->answer;
 }
 
-static bool assigned(void *env, const jx_dim_atom *var, int64_t *value)
-{
-    const jx_assignment *at = env;
-
-    for (int i = 0; i < at->count; i++)
-        if (at->at[i].var == var) {
-            *value = at->at[i].value;
-            return true;
-        }
-    return false;
-}
-
 static bool compare(int64_t a, jx_relation relation, int64_t b)
 {
     switch (relation) {
@@ -179,8 +167,8 @@ static bool evaluate(const question *q, const jx_assignment *at,
 {
     jx_assignment env = *at;
 
-    if (!jx_dim_eval(q->lhs, assigned, &env, &evidence->lhs) ||
-        !jx_dim_eval(q->rhs, assigned, &env, &evidence->rhs))
+    if (!jx_dim_eval(q->lhs, jx_assigned, &env, &evidence->lhs) ||
+        !jx_dim_eval(q->rhs, jx_assigned, &env, &evidence->rhs))
         return false;
     if (!q->divides)
         *holds = compare(evidence->lhs, q->relation, evidence->rhs);
@@ -193,7 +181,7 @@ static bool evaluate(const question *q, const jx_assignment *at,
 
 /* Adds the dim's variables that have no value yet, at the least they may be:
  * constraints do not name them. */
-static void complete(settler *s, const jx_dim *dim, jx_assigned *at, int *count,
+static void complete(settler *s, const jx_dim *dim, jx_binding *at, int *count,
                      int capacity)
 {
     int n = 0;
@@ -202,8 +190,8 @@ static void complete(settler *s, const jx_dim *dim, jx_assigned *at, int *count,
     for (int i = 0; vars && i < n && *count < capacity; i++) {
         jx_assignment so_far = {*count, at};
         int64_t value;
-        if (!assigned(&so_far, vars[i], &value))
-            at[(*count)++] = (jx_assigned){vars[i], s->program->base};
+        if (!jx_assigned(&so_far, vars[i], &value))
+            at[(*count)++] = (jx_binding){vars[i], s->program->base};
     }
 }
 
@@ -213,14 +201,14 @@ static bool any_assignment(settler *s, const question *q, jx_assignment *at)
 {
     jx_answer some = jx_prove_consistent(prover_of(s, q->scope));
     int left = 0, right = 0, count = some.when_true.count, capacity;
-    jx_assigned *all;
+    jx_binding *all;
 
     if (some.truth != JX_TRUE || !some.has_true)
         return false;
     jx_dim_vars(s->program->dims, q->lhs, &left);
     jx_dim_vars(s->program->dims, q->rhs, &right);
     capacity = count + left + right;
-    all = JX_NEW_ARRAY(s->program->ctx->arena, capacity, jx_assigned);
+    all = JX_NEW_ARRAY(s->program->ctx->arena, capacity, jx_binding);
     if (!all)
         return false;
     if (count)
@@ -237,18 +225,14 @@ static void refute(settler *s, jx_claim *claim, const question *q,
     jx_assignment example = answer->when_false, *at = &example;
     bool has = answer->has_false || any_assignment(s, q, at), holds;
     jx_evidence *evidence = &claim->evidence;
-    jx_binding *bindings;
 
-    bindings = JX_NEW_ARRAY(s->program->ctx->arena, at->count, jx_binding);
-    if (!has || !bindings || !evaluate(q, at, evidence, &holds) || holds) {
+    if (!has || !evaluate(q, at, evidence, &holds) || holds) {
         evidence->why = "a counterexample was said to exist, and none was "
                         "confirmed";
         return;
     }
-    for (int i = 0; i < at->count; i++)
-        bindings[i] = (jx_binding){at->at[i].var, at->at[i].value};
     evidence->nbindings = at->count;
-    evidence->bindings = bindings;
+    evidence->bindings = at->at;
     claim->verdict = JX_REFUTED;
 }
 

@@ -329,17 +329,6 @@ static bool claim_fixed(const asker *a, jx_claim_list *claims,
     return claim->what && claim->help;
 }
 
-static bool value_in(const jx_assignment *at, const jx_dim_atom *var,
-                     int64_t *value)
-{
-    for (int i = 0; i < at->count; i++)
-        if (at->at[i].var == var) {
-            *value = at->at[i].value;
-            return true;
-        }
-    return false;
-}
-
 bool jx_settle_fixed(jx_program *program, jx_claim_list *claims,
                      const jx_settle_options *options)
 {
@@ -361,7 +350,7 @@ bool jx_settle_fixed(jx_program *program, jx_claim_list *claims,
     for (int i = 0; i < count; i++) {
         const jx_dim *var = jx_dim_of_atom(program->dims, vars[i]);
 
-        if (!value_in(&some.when_true, vars[i], &value))
+        if (!jx_assigned(&some.when_true, vars[i], &value))
             continue; /* nothing is said of it */
         if (compare(&a, &all, var, JX_REL_EQ,
                     jx_dim_int(program->dims, value), false)

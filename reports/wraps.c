@@ -268,13 +268,9 @@ typedef struct trial {
 static bool of_trial(void *env, const jx_dim_atom *var, int64_t *value)
 {
     const trial *t = env;
+    jx_assignment at = {t->count, t->at};
 
-    for (int i = 0; i < t->count; i++)
-        if (t->at[i].var == var) {
-            *value = t->at[i].value;
-            return true;
-        }
-    return false;
+    return jx_assigned(&at, var, value);
 }
 
 static void add_variables(region *r, trial *t, const jx_dim *dim)

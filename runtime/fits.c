@@ -4,25 +4,8 @@
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 
-typedef struct sizes {
-    int count;
-    const jx_binding *at;
-} sizes;
-
-static bool size_of(void *env, const jx_dim_atom *var, int64_t *value)
-{
-    const sizes *s = env;
-
-    for (int i = 0; i < s->count; i++)
-        if (s->at[i].var == var) {
-            *value = s->at[i].value;
-            return true;
-        }
-    return false;
-}
-
 /* What the claim says holds at these sizes, as far as they decide it. */
-static bool holds(const jx_claim *claim, sizes *s)
+static bool holds(const jx_claim *claim, jx_assignment *s)
 {
     const jx_goal *goal = &claim->goal;
     int64_t lhs, rhs;
@@ -32,8 +15,9 @@ static bool holds(const jx_claim *claim, sizes *s)
     if (goal->kind == JX_GOAL_FALSE || goal->kind == JX_GOAL_NONE ||
         goal->kind == JX_GOAL_DECIDED)
         return claim->verdict != JX_REFUTED;
-    if (!goal->lhs || !goal->rhs || !jx_dim_eval(goal->lhs, size_of, s, &lhs) ||
-        !jx_dim_eval(goal->rhs, size_of, s, &rhs))
+    if (!goal->lhs || !goal->rhs ||
+        !jx_dim_eval(goal->lhs, jx_assigned, s, &lhs) ||
+        !jx_dim_eval(goal->rhs, jx_assigned, s, &rhs))
         return claim->verdict != JX_REFUTED;
     switch (goal->kind) {
     case JX_GOAL_EQ: return lhs == rhs;
@@ -105,7 +89,7 @@ static const jx_claim *misfit(jx_program *program, bool rules, int nbindings,
                               const jx_binding *bindings)
 {
     jx_analysis *analysis = jx_analysis_new(program);
-    sizes s = {nbindings, bindings};
+    jx_assignment s = {nbindings, bindings};
 
     if (!analysis || !jx_type_program(analysis))
         return NULL;
@@ -133,7 +117,7 @@ bool jx_program_fits(jx_program *program, bool rules, int nbindings,
 /* A search for a size that is another number in the program's own integers. */
 typedef struct wrapping {
     const jx_program *program;
-    sizes sizes;
+    jx_assignment sizes;
     const jx_dim *found;
     jx_int exact;
     int64_t value;
@@ -145,10 +129,10 @@ static void look(wrapping *w, const jx_dim *dim)
     jx_int exact;
 
     if (w->found || !dim || jx_dim_is_int(dim, &number) ||
-        !jx_dim_eval_wide(dim, size_of, &w->sizes, &exact))
+        !jx_dim_eval_wide(dim, jx_assigned, &w->sizes, &exact))
         return;
-    if (!jx_dim_eval_wrapped(dim, w->program->x64 ? 64 : 32, size_of, &w->sizes,
-                             &value))
+    if (!jx_dim_eval_wrapped(dim, w->program->x64 ? 64 : 32, jx_assigned,
+                             &w->sizes, &value))
         value = 0; /* divides by a number that wraps to 0 */
     value = (int64_t)(int32_t)(uint32_t)(uint64_t)value;
     if (value == exact)

@@ -12,12 +12,9 @@
 
 typedef JX_VEC(jx_binding) binding_list;
 
-static bool has(const binding_list *list, const jx_dim_atom *var)
+static jx_assignment values_of(const binding_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->at[i].var == var)
-            return true;
-    return false;
+    return (jx_assignment){(int)list->count, list->at};
 }
 
 static void add_vars(const jx_program *program, const jx_dim *dim,
@@ -26,32 +23,25 @@ static void add_vars(const jx_program *program, const jx_dim *dim,
     int count = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &count);
 
-    for (int i = 0; i < count; i++)
-        if (!has(to, vars[i]))
+    for (int i = 0; i < count; i++) {
+        jx_assignment so_far = values_of(to);
+        int64_t value;
+        if (!jx_assigned(&so_far, vars[i], &value))
             JX_PUSH(program->ctx->arena, to, (jx_binding){vars[i], 0});
-}
-
-static bool lookup(void *env, const jx_dim_atom *var, int64_t *value)
-{
-    const binding_list *list = env;
-
-    for (size_t i = 0; i < list->count; i++)
-        if (list->at[i].var == var) {
-            *value = list->at[i].value;
-            return true;
-        }
-    return false;
+    }
 }
 
 static bool fits(const jx_program *program, const jx_rule *rule,
-                 binding_list *list)
+                 const binding_list *list)
 {
-    if (!jx_plan_admissible(program, (int)list->count, list->at))
+    jx_assignment at = values_of(list);
+
+    if (!jx_plan_admissible(program, at.count, at.at))
         return false;
     for (int i = 0; i < rule->nins; i++)
         for (int k = 0; k < rule->ins[i]->rank; k++) {
             int64_t size;
-            if (!jx_dim_eval(rule->ins[i]->shape[k], lookup, list, &size) ||
+            if (!jx_dim_eval(rule->ins[i]->shape[k], jx_assigned, &at, &size) ||
                 size < 1 || size > 1 << 16)
                 return false;
         }

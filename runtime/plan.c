@@ -46,16 +46,9 @@ jx_dtype jx_plan_dtype(const jx_planner *p, jx_dtype declared)
     return jx_dtype_is_complex(declared) ? JX_C128 : declared;
 }
 
-static bool binding_of(void *env, const jx_dim_atom *var, int64_t *value)
+static jx_assignment sizes_of(const jx_planner *p)
 {
-    const jx_plan_options *options = env;
-
-    for (int i = 0; i < options->nbindings; i++)
-        if (options->bindings[i].var == var) {
-            *value = options->bindings[i].value;
-            return true;
-        }
-    return false;
+    return (jx_assignment){p->options->nbindings, p->options->bindings};
 }
 
 static const char *dim_text(jx_planner *p, const jx_dim *dim)
@@ -69,6 +62,7 @@ static const char *dim_text(jx_planner *p, const jx_dim *dim)
 
 int64_t jx_plan_dim(jx_planner *p, const jx_dim *dim)
 {
+    jx_assignment sizes = sizes_of(p);
     int64_t value = 0;
 
     if (!dim) {
@@ -77,7 +71,7 @@ int64_t jx_plan_dim(jx_planner *p, const jx_dim *dim)
     }
     if (jx_dim_is_int(dim, &value))
         return value;
-    if (!jx_dim_eval(dim, binding_of, (void *)(uintptr_t)p->options, &value)) {
+    if (!jx_dim_eval(dim, jx_assigned, &sizes, &value)) {
         jx_plan_fail(p,
                      "the size %s has no value: give its variables sizes that "
                      "it can be computed from (--set b=3)",
@@ -534,83 +528,16 @@ static void array_slot(jx_planner *p, const jx_array *array, jx_slot *slot)
 }
 
 /* Size arithmetic as the program does it: in its own integers, which wrap. */
-typedef struct wrapping {
-    jx_planner *planner;
-    int bits;
-    bool failed;
-} wrapping;
-
-static int64_t wrap(const wrapping *w, uint64_t value)
-{
-    return w->bits == 32 ? (int64_t)(int32_t)(uint32_t)value : (int64_t)value;
-}
-
-static int64_t wrap_eval(wrapping *w, const jx_dim *dim);
-
-static int64_t wrap_quotient(wrapping *w, const jx_dim_atom *atom)
-{
-    int64_t a = wrap_eval(w, atom->a), b = wrap_eval(w, atom->b);
-
-    if (b == 0) {
-        w->failed = true;
-        return 0;
-    }
-    int64_t q = b == -1 ? wrap(w, 0 - (uint64_t)a) : a / b;
-    int64_t r = b == -1 ? 0 : a % b;
-    if (r != 0 && (r < 0) != (b < 0)) {
-        q--;
-        r += b;
-    }
-    return atom->kind == JX_ATOM_MOD ? r : q;
-}
-
-static int64_t wrap_atom(wrapping *w, const jx_dim_atom *atom)
-{
-    int64_t a, b;
-
-    switch (atom->kind) {
-    case JX_ATOM_VAR:
-        if (!binding_of((void *)(uintptr_t)w->planner->options, atom, &a)) {
-            w->failed = true;
-            return 0;
-        }
-        return wrap(w, (uint64_t)a);
-    case JX_ATOM_FLOORDIV:
-    case JX_ATOM_MOD:
-        return wrap_quotient(w, atom);
-    default:
-        a = wrap_eval(w, atom->a);
-        b = wrap_eval(w, atom->b);
-        return (atom->kind == JX_ATOM_MAX) == (a > b) ? a : b;
-    }
-}
-
-static int64_t wrap_eval(wrapping *w, const jx_dim *dim)
-{
-    const jx_dim_term *terms = jx_dim_terms(dim);
-    uint64_t sum = 0;
-
-    for (int i = 0; i < jx_dim_nterms(dim); i++) {
-        uint64_t product = (uint64_t)terms[i].coefficient;
-        for (int k = 0; k < terms[i].nfactors; k++) {
-            uint64_t value =
-                (uint64_t)wrap_atom(w, terms[i].factors[k].atom);
-            for (int e = 0; e < terms[i].factors[k].power; e++)
-                product *= value;
-        }
-        sum += product;
-    }
-    return wrap(w, sum);
-}
-
 static int64_t dim_value(jx_planner *p, const jx_dim *dim)
 {
-    wrapping w = {p, p->program->x64 ? 64 : 32, false};
-    int64_t value = wrap_eval(&w, dim);
+    jx_assignment sizes = sizes_of(p);
+    int64_t value;
 
-    if (w.failed)
-        jx_plan_fail(p, "the size %s has no value here", dim_text(p, dim));
-    return value;
+    if (jx_dim_eval_wrapped(dim, p->program->x64 ? 64 : 32, jx_assigned, &sizes,
+                            &value))
+        return value;
+    jx_plan_fail(p, "the size %s has no value here", dim_text(p, dim));
+    return 0;
 }
 
 jx_slot jx_plan_dim_slot(jx_planner *p, const jx_dim *dim, jx_dtype declared)

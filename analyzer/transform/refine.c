@@ -13,8 +13,7 @@ typedef struct refiner {
     jx_ctx *ctx;
     bool bare;     /* the entry alone */
     bool wrapping; /* shapes and parameters wrap, too */
-    int nsizes;
-    const jx_binding *sizes;
+    jx_assignment sizes;
     jx_intern done;          /* pairs of pointers: before, after */
     const jx_jaxpr **jaxprs; /* new ones, by old number */
     bool *reached;           /* by old number */
@@ -73,9 +72,10 @@ static const char *sizes_text(const refiner *r)
 {
     jx_buffer text = {0};
 
-    for (int i = 0; i < r->nsizes; i++)
+    for (int i = 0; i < r->sizes.count; i++)
         jx_buffer_printf(&text, "%s%s = %lld", i ? ", " : " at ",
-                         r->sizes[i].var->name, (long long)r->sizes[i].value);
+                         r->sizes.at[i].var->name,
+                         (long long)r->sizes.at[i].value);
     const char *kept = jx_arena_take(arena_of(r), &text);
     return kept ? kept : "";
 }
@@ -88,18 +88,6 @@ static bool refuse(const refiner *r, const char *what)
 
 /* ---- dims */
 
-static bool size_of(void *env, const jx_dim_atom *var, int64_t *value)
-{
-    const refiner *r = env;
-
-    for (int i = 0; i < r->nsizes; i++)
-        if (r->sizes[i].var == var) {
-            *value = r->sizes[i].value;
-            return true;
-        }
-    return false;
-}
-
 static bool put_size(void *env, const jx_dim_atom *atom, const jx_dim **put)
 {
     refiner *r = env;
@@ -107,7 +95,7 @@ static bool put_size(void *env, const jx_dim_atom *atom, const jx_dim **put)
     int64_t value;
 
     if (atom->kind == JX_ATOM_VAR) {
-        if (size_of(r, atom, &value))
+        if (jx_assigned(&r->sizes, atom, &value))
             *put = jx_dim_int(dims, value);
         return true;
     }
@@ -151,7 +139,8 @@ static const jx_dim *new_size(refiner *r, const jx_dim *dim)
 
     if (!to || to == dim || !r->wrapping || !jx_dim_is_wide(to, &exact))
         return to;
-    if (!jx_dim_eval_wrapped(dim, r->from->x64 ? 64 : 32, size_of, r, &value)) {
+    if (!jx_dim_eval_wrapped(dim, r->from->x64 ? 64 : 32, jx_assigned,
+                             &r->sizes, &value)) {
         refuse(r, jx_arena_printf(arena_of(r),
                                   "%s divides by 0 in the program's own "
                                   "integers",
@@ -302,7 +291,7 @@ static const jx_literal *size_literal(refiner *r, const jx_dim *dim,
         to->dim = now;
         return to;
     }
-    if (!jx_dim_eval_wrapped(dim, bits, size_of, r, &value)) {
+    if (!jx_dim_eval_wrapped(dim, bits, jx_assigned, &r->sizes, &value)) {
         refuse(r, jx_arena_printf(arena_of(r),
                                   "%s divides by 0 in the program's own "
                                   "%d-bit integers",
@@ -765,12 +754,12 @@ static bool new_scopes(refiner *r)
 {
     jx_scope *to = JX_NEW_ARRAY(arena_of(r), r->from->nscopes, jx_scope);
 
-    for (int i = 0; i < r->nsizes; i++)
-        if (r->sizes[i].value < r->from->base)
+    for (int i = 0; i < r->sizes.count; i++)
+        if (r->sizes.at[i].value < r->from->base)
             return refuse(r, jx_arena_printf(arena_of(r),
                                              "the constraint %s >= %lld is "
                                              "broken",
-                                             r->sizes[i].var->name,
+                                             r->sizes.at[i].var->name,
                                              (long long)r->from->base));
     for (int i = 0; to && i < r->from->nscopes; i++)
         if (!new_scope(r, &r->from->scopes[i], &to[i]))
@@ -837,8 +826,7 @@ static jx_program *refine(jx_program *from, const jx_closed *entry, int nsizes,
                  .ctx = from->ctx,
                  .bare = entry != NULL,
                  .wrapping = wrapping,
-                 .nsizes = nsizes,
-                 .sizes = sizes};
+                 .sizes = {nsizes, sizes}};
 
     if (!entry)
         entry = &from->entry;

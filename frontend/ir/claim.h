@@ -64,12 +64,6 @@ typedef struct jx_goal {
     int scope; /* whose constraints are assumed */
 } jx_goal;
 
-/* A value of one dim variable in a counterexample or witness. */
-typedef struct jx_binding {
-    const jx_dim_atom *var;
-    int64_t value;
-} jx_binding;
-
 typedef struct jx_evidence {
     const char *by;   /* "algebra", "bounds", "z3 4.8.12", "finite differences" */
     const char *why;  /* of undecided: budget, unknown primitive, ... */

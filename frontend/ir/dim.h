@@ -162,6 +162,20 @@ bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
 bool jx_dim_eval_wrapped(const jx_dim *dim, int bits, jx_dim_lookup *value,
                          void *env, int64_t *result);
 
+/* Values of variables: in a counterexample, or those that a run has. */
+typedef struct jx_binding {
+    const jx_dim_atom *var;
+    int64_t value;
+} jx_binding;
+
+typedef struct jx_assignment {
+    int count;
+    const jx_binding *at;
+} jx_assignment;
+
+/* The jx_dim_lookup whose `env` is a jx_assignment. */
+bool jx_assigned(void *env, const jx_dim_atom *var, int64_t *value);
+
 /* Floor division; false when b is 0 or the quotient does not fit. */
 bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder);
 void jx_int_print(jx_int value, jx_buffer *to);

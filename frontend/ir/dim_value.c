@@ -78,6 +78,18 @@ bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
     return true;
 }
 
+bool jx_assigned(void *env, const jx_dim_atom *var, int64_t *value)
+{
+    const jx_assignment *a = env;
+
+    for (int i = 0; i < a->count; i++)
+        if (a->at[i].var == var) {
+            *value = a->at[i].value;
+            return true;
+        }
+    return false;
+}
+
 bool jx_dim_eval(const jx_dim *dim, jx_dim_lookup *value, void *env,
                  int64_t *result)
 {
