@@ -142,6 +142,10 @@ bool jx_type_closed(jx_typing *t, const jx_closed *closed, const char *what);
 /* Input `i` of the callee (after its constvars) gets a value of this type. */
 void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
                   const jx_aval *value, const char *what);
+/* A computation on scalars: it takes `nins` of these dtypes and gives `nouts`. */
+bool jx_type_computation(jx_typing *t, const jx_closed *closed,
+                         const char *what, int nins, const jx_dtype *ins,
+                         int nouts, const jx_dtype *outs);
 /* Two types that must agree but for weak types, which JAX lets differ between
  * branches and round a loop. */
 void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
@@ -149,6 +153,10 @@ void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
     __attribute__((format(printf, 4, 5)));
 /* Output `i` is this type as it is, varying axes and all. */
 void jx_type_is(jx_typing *t, int i, const jx_aval *aval);
+/* Nothing is known of what this equation computes: its results are as declared,
+ * which becomes an assumption, and what depends on them is not settled.  `name`
+ * is what it is called. */
+void jx_type_unknown(jx_typing *t, const char *name);
 void jx_assume(jx_typing *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

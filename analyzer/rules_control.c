@@ -46,13 +46,15 @@ static void call(jx_typing *t, const jx_closed *closed)
     take_outs(t, closed->jaxpr);
 }
 
-/* Two schemas, for the parameter has two names. */
+/* Three schemas: the parameter has two names. */
 void jx_type_call(jx_typing *t)
 {
     jx_prim_id id = t->eqn->prim->id;
 
     if (id == JX_PRIM_closed_call || id == JX_PRIM_core_call)
         call(t, &((const jx_p_closed_call *)t->params)->call_jaxpr);
+    else if (id == JX_PRIM_composite)
+        call(t, &((const jx_p_composite *)t->params)->jaxpr);
     else
         call(t, &((const jx_p_call *)t->params)->jaxpr);
 }

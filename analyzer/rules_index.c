@@ -84,11 +84,12 @@ typedef struct indexing {
     jx_ints collapsed, map, batch, index_batch;
 } indexing;
 
-static bool check_indexing(jx_typing *t, const indexing *x)
+/* `array` and `by` are the numbers of the array and of the indices. */
+static bool check_indexing(jx_typing *t, const indexing *x, int array, int by)
 {
-    const jx_aval *in = t->ins[0], *at = t->ins[1];
+    const jx_aval *in = t->ins[array], *at = t->ins[by];
 
-    if (!jx_type_integer(t, 1))
+    if (!jx_type_integer(t, by))
         return false;
     if (at->rank < 1)
         return jx_type_wrong(t, "the indices are a scalar");
@@ -110,11 +111,11 @@ static bool check_indexing(jx_typing *t, const indexing *x)
                              x->batch.count, x->index_batch_name,
                              x->index_batch.count);
     jx_require_eq(t, at->shape[at->rank - 1], jx_const(t, x->map.count),
-                  "operand 1, last axis: the length of %s", x->map_name);
+                  "operand %d, last axis: the length of %s", by, x->map_name);
     for (int i = 0; i < x->batch.count; i++)
         jx_require_eq(
             t, in->shape[x->batch.at[i]], at->shape[x->index_batch.at[i]],
-            "operands 0 and 1, batching axes %lld and %lld",
+            "operands %d and %d, batching axes %lld and %lld", array, by,
             (long long)x->batch.at[i], (long long)x->index_batch.at[i]);
     return true;
 }
@@ -180,7 +181,7 @@ void jx_type_gather(jx_typing *t)
                   d->collapsed_slice_dims,  d->start_index_map,
                   d->operand_batching_dims, d->start_indices_batching_dims};
 
-    if (!check_indexing(t, &x))
+    if (!check_indexing(t, &x, 0, 1))
         return;
     int rank = at->rank - 1 + d->offset_dims.count;
     if (!check_sorted(t, "offset_dims", d->offset_dims) ||
@@ -223,17 +224,24 @@ static void check_update(jx_typing *t, const jx_p_scatter *p)
                   "update_jaxpr, its output");
 }
 
+/* An array, its indices and its updates, by the numbers of the operands. */
+typedef struct scattering {
+    int array, by, updates;
+} scattering;
+
 /* Axes of the updates that are no window axes follow the indices' axes. */
-static void require_scatter_axes(jx_typing *t, const jx_scatter_dims *d)
+static void require_scatter_axes(jx_typing *t, const jx_scatter_dims *d,
+                                 const scattering *s)
 {
-    const jx_aval *in = t->ins[0], *at = t->ins[1], *updates = t->ins[2];
+    const jx_aval *in = t->ins[s->array], *at = t->ins[s->by];
+    const jx_aval *updates = t->ins[s->updates];
     int window = 0, axis = 0, index = 0;
 
     for (int k = 0; k < updates->rank; k++) {
         if (!jx_has_axis(d->update_window_dims, k)) {
             jx_require_eq(t, updates->shape[k], at->shape[index],
-                          "operand 2, axis %d against operand 1, axis %d", k,
-                          index);
+                          "operand %d, axis %d against operand %d, axis %d",
+                          s->updates, k, s->by, index);
             index++;
             continue;
         }
@@ -241,47 +249,86 @@ static void require_scatter_axes(jx_typing *t, const jx_scatter_dims *d)
                jx_has_axis(d->operand_batching_dims, axis))
             axis++;
         jx_require_ge(t, in->shape[axis], updates->shape[k],
-                      "operand 0, axis %d against window axis %d", axis,
-                      window++);
+                      "operand %d, axis %d against window axis %d", s->array,
+                      axis, window++);
         axis++;
     }
 }
 
-void jx_type_scatter(jx_typing *t)
+/* The three fit each other. */
+static bool check_scatter(jx_typing *t, const jx_scatter_dims *d,
+                          const scattering *s)
 {
-    const jx_p_scatter *p = t->params;
-    const jx_scatter_dims *d = &p->dimension_numbers;
-    const jx_aval *in = t->ins[0], *at = t->ins[1], *updates = t->ins[2];
+    const jx_aval *in = t->ins[s->array], *at = t->ins[s->by];
+    const jx_aval *updates = t->ins[s->updates];
     indexing x = {"inserted_window_dims",   "scatter_dims_to_operand_dims",
                   "operand_batching_dims",  "scatter_indices_batching_dims",
                   d->inserted_window_dims,  d->scatter_dims_to_operand_dims,
                   d->operand_batching_dims, d->scatter_indices_batching_dims};
 
-    if (in->dtype != updates->dtype || in->impl != updates->impl) {
-        jx_type_wrong(t, "operand 0 is %s, operand 2 is %s",
-                      jx_dtype_of(in->dtype)->short_name,
-                      jx_dtype_of(updates->dtype)->short_name);
-        return;
-    }
-    if (!check_indexing(t, &x))
-        return;
+    if (in->dtype != updates->dtype || in->impl != updates->impl)
+        return jx_type_wrong(t, "operand %d is %s, operand %d is %s", s->array,
+                             jx_dtype_of(in->dtype)->short_name, s->updates,
+                             jx_dtype_of(updates->dtype)->short_name);
+    if (!check_indexing(t, &x, s->array, s->by))
+        return false;
     if (updates->rank != at->rank - 1 + d->update_window_dims.count ||
         in->rank != d->update_window_dims.count +
                         d->inserted_window_dims.count +
-                        d->operand_batching_dims.count) {
-        jx_type_wrong(
+                        d->operand_batching_dims.count)
+        return jx_type_wrong(
             t,
             "operands of ranks %d, %d and %d have %d window, %d "
             "inserted and %d batching axes",
             in->rank, at->rank, updates->rank, d->update_window_dims.count,
             d->inserted_window_dims.count, d->operand_batching_dims.count);
-        return;
-    }
     if (!check_sorted(t, "update_window_dims", d->update_window_dims) ||
         !jx_type_axes(t, "update_window_dims", d->update_window_dims,
                       updates->rank))
+        return false;
+    require_scatter_axes(t, d, s);
+    return true;
+}
+
+void jx_type_scatter(jx_typing *t)
+{
+    const jx_p_scatter *p = t->params;
+    const jx_aval *in = t->ins[0];
+
+    if (!check_scatter(t, &p->dimension_numbers, &(scattering){0, 1, 2}))
         return;
-    require_scatter_axes(t, d);
     check_update(t, p);
     jx_type_out_like(t, 0, in, in->weak, in->rank, in->shape);
+}
+
+/* n arrays, the indices, n updates. */
+void jx_type_stablehlo_scatter(jx_typing *t)
+{
+    const jx_p_stablehlo_scatter *p = t->params;
+    int n = (t->nins - 1) / 2;
+
+    if (n < 1 || t->nins != 2 * n + 1) {
+        jx_type_wrong(t, "%d operands, takes arrays, indices and as many "
+                         "updates",
+                      t->nins);
+        return;
+    }
+    if (!jx_type_counts(t, -1, n) || !jx_type_same_shapes(t, 0, n) ||
+        !jx_type_same_shapes(t, n + 1, t->nins))
+        return;
+    for (int i = 0; i < n; i++)
+        if (!check_scatter(t, &p->dimension_numbers,
+                           &(scattering){i, n, n + 1 + i}))
+            return;
+    jx_dtype *dtypes = JX_NEW_ARRAY(t->program->ctx->arena, 2 * n, jx_dtype);
+    if (!dtypes)
+        return;
+    for (int i = 0; i < 2 * n; i++)
+        dtypes[i] = t->ins[i % n]->dtype;
+    if (!jx_type_computation(t, &p->update_computation, "update_computation",
+                             2 * n, dtypes, n, dtypes))
+        return;
+    for (int i = 0; i < n; i++)
+        jx_type_out_like(t, i, t->ins[i], t->ins[i]->weak, t->ins[i]->rank,
+                         t->ins[i]->shape);
 }

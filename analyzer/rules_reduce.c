@@ -138,6 +138,31 @@ void jx_type_sort(jx_typing *t)
                          t->ins[i]->shape);
 }
 
+/* The comparator takes a pair of elements of each operand. */
+void jx_type_stablehlo_sort(jx_typing *t)
+{
+    const jx_p_stablehlo_sort *p = t->params;
+    jx_dtype *pairs, test = JX_BOOL;
+
+    if (t->nins == 0) {
+        jx_type_wrong(t, "has no operands");
+        return;
+    }
+    if (!jx_type_counts(t, -1, t->nins) ||
+        !jx_type_same_shapes(t, 0, t->nins) ||
+        !jx_type_axis(t, "dimension", p->dimension, t->ins[0]->rank))
+        return;
+    pairs = JX_NEW_ARRAY(t->program->ctx->arena, 2 * t->nins, jx_dtype);
+    for (int i = 0; pairs && i < 2 * t->nins; i++)
+        pairs[i] = t->ins[i / 2]->dtype;
+    if (!pairs || !jx_type_computation(t, &p->comparator, "comparator",
+                                       2 * t->nins, pairs, 1, &test))
+        return;
+    for (int i = 0; i < t->nins; i++)
+        jx_type_out_like(t, i, t->ins[i], t->ins[i]->weak, t->ins[i]->rank,
+                         t->ins[i]->shape);
+}
+
 /* Values and their indices, with `size` in place of one axis. */
 static void ranked_out(jx_typing *t, int64_t axis, const jx_dim *size)
 {

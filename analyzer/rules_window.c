@@ -143,6 +143,32 @@ void jx_type_select_and_scatter_add(jx_typing *t)
     jx_type_out(t, 0, source->dtype, jx_all_weak(t), in->rank, in->shape);
 }
 
+/* operand, source (an element per window), initial value */
+void jx_type_stablehlo_select_and_scatter(jx_typing *t)
+{
+    const jx_p_select_and_scatter *p = t->params;
+    window w = {&p->window_dimensions, p->window_strides, {0}, {0},
+                &p->padding};
+    const jx_aval *in = t->ins[0], *source = t->ins[1];
+    jx_dtype pair[2] = {in->dtype, in->dtype}, test = JX_BOOL;
+
+    if (!jx_type_same_dtypes(t, 0, 3) || !jx_type_scalar(t, 2) ||
+        !check_window(t, &w, in->rank))
+        return;
+    if (source->rank != in->rank) {
+        jx_type_wrong(t, "operand 0 has rank %d, operand 1 has %d", in->rank,
+                      source->rank);
+        return;
+    }
+    const jx_dim **windows = through(t, &w, in);
+    for (int i = 0; windows && i < in->rank; i++)
+        jx_require_eq(t, source->shape[i], windows[i],
+                      "operand 1, axis %d: the windows of operand 0", i);
+    if (jx_type_computation(t, &p->select, "select", 2, pair, 1, &test) &&
+        jx_type_computation(t, &p->scatter, "scatter", 2, pair, 1, pair))
+        jx_type_out(t, 0, in->dtype, in->weak, in->rank, in->shape);
+}
+
 void jx_type_select_and_gather_add(jx_typing *t)
 {
     const jx_p_select_window *p = t->params;

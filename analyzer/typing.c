@@ -647,6 +647,31 @@ bool jx_type_closed(jx_typing *t, const jx_closed *closed, const char *what)
     return !t->wrong;
 }
 
+bool jx_type_computation(jx_typing *t, const jx_closed *closed,
+                         const char *what, int nins, const jx_dtype *ins,
+                         int nouts, const jx_dtype *outs)
+{
+    const jx_jaxpr *callee = closed->jaxpr;
+
+    if (!jx_type_closed(t, closed, what))
+        return false;
+    if (callee->nins != nins || callee->nouts != nouts)
+        return jx_type_wrong(t, "%s takes %d values and gives %d, not %d and %d",
+                             what, callee->nins, callee->nouts, nins, nouts);
+    for (int i = 0; i < nins; i++)
+        jx_type_pass(t, callee, i,
+                     jx_aval_array(&t->program->avals, ins[i], false, 0, NULL),
+                     what);
+    for (int i = 0; i < nouts; i++) {
+        const jx_aval *wants =
+            jx_aval_array(&t->program->avals, outs[i], false, 0, NULL);
+        if (wants)
+            jx_type_agree(t, jx_callee_outs(t, callee)[i], wants,
+                          "%s, output %d", what, i);
+    }
+    return !t->wrong;
+}
+
 void jx_assume(jx_typing *t, const char *format, ...)
 {
     jx_buffer text = {0};
@@ -676,9 +701,9 @@ static bool same_place(const void *kept, const void *key)
     return strcmp(((const place *)kept)->name, ((const place *)key)->name) == 0;
 }
 
-static void note_unknown(jx_typing *t)
+static void note_unknown(jx_typing *t, const char *name)
 {
-    place here = {t->eqn->prim->name, t->to->unknowns.count};
+    place here = {name, t->to->unknowns.count};
     uint64_t hash = jx_hash_bytes(here.name, strlen(here.name));
     const place *kept =
         jx_intern_find(&t->typer->unknowns, hash, &here, same_place);
@@ -744,6 +769,13 @@ static void take_declared(jx_typing *t)
         t->outs[i] = t->eqn->outs[i]->aval;
 }
 
+void jx_type_unknown(jx_typing *t, const char *name)
+{
+    note_unknown(t, name);
+    take_declared(t);
+    t->resting = true;
+}
+
 static void type_eqn(jx_typing *t)
 {
     jx_type_rule *rule = jx_type_rule_of(t->eqn->prim->id);
@@ -752,9 +784,7 @@ static void type_eqn(jx_typing *t)
     t->code = JX_CODE_SHP010;
     t->wrong = false;
     if (!rule || !t->eqn->typed) {
-        note_unknown(t);
-        take_declared(t);
-        t->resting = true;
+        jx_type_unknown(t, t->eqn->prim->name);
         return;
     }
     t->params = t->eqn->typed;

@@ -175,6 +175,7 @@ static const jx_closed *plain_call(jx_program *program, const jx_eqn *eqn)
                                        JX_PRIM_pjit,
                                        JX_PRIM_closed_call,
                                        JX_PRIM_core_call,
+                                       JX_PRIM_composite,
                                        JX_PRIM_remat2,
                                        JX_PRIM_checkpoint,
                                        JX_PRIM_custom_jvp_call,

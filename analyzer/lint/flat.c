@@ -318,6 +318,7 @@ static const jx_closed *body_of(const jx_eqn *eqn)
     case JX_PRIM_closed_call:
     case JX_PRIM_core_call:
         return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
+    case JX_PRIM_composite: return &((const jx_p_composite *)eqn->typed)->jaxpr;
     case JX_PRIM_custom_jvp_call:
         return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
     case JX_PRIM_custom_vjp_call:

@@ -334,6 +334,79 @@ static bool read_algorithm(decode *d, const jx_value *v, void *to)
     return ok;
 }
 
+static bool read_distribution(decode *d, const jx_value *v, void *to)
+{
+    static const char *const names[] = {[JX_UNIFORM] = "UNIFORM",
+                                        [JX_NORMAL] = "NORMAL"};
+    static const int64_t numbers[] = {[JX_UNIFORM] = 1, [JX_NORMAL] = 2};
+    int found = 0;
+    bool ok = read_enum(d, v, 3, names, numbers, &found,
+                        "a distribution (UNIFORM or NORMAL)");
+
+    *(jx_distribution *)to = (jx_distribution)found;
+    return ok;
+}
+
+static bool read_groups(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] = "a tuple of tuples of devices";
+
+    if (v->tag != JX_V_TUPLE)
+        return want(d, expected);
+    jx_ints *at = JX_NEW_ARRAY(d->program->ctx->arena, v->count, jx_ints);
+    for (int i = 0; at && i < v->count; i++)
+        if (!read_ints(d, v->items[i], &at[i]))
+            return want(d, expected);
+    *(jx_groups *)to = (jx_groups){at ? v->count : 0, at};
+    return true;
+}
+
+/* One text stands for a tuple of one, None for an empty one. */
+static bool read_texts(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] = "a tuple of names of axes";
+    int count = v->tag == JX_V_TUPLE || v->tag == JX_V_SET ? v->count
+                : v->tag == JX_V_TEXT                      ? 1
+                                                           : 0;
+
+    if (count == 0 && v->tag != JX_V_TUPLE && v->tag != JX_V_SET &&
+        v->tag != JX_V_NONE)
+        return want(d, expected);
+    const char **at = JX_NEW_ARRAY(d->program->ctx->arena, count, const char *);
+    for (int i = 0; at && i < count; i++) {
+        const jx_value *item = v->tag == JX_V_TEXT ? v : v->items[i];
+        if (item->tag != JX_V_TEXT)
+            return want(d, expected);
+        at[i] = item->text;
+    }
+    *(jx_axis_names *)to = (jx_axis_names){at ? count : 0, at};
+    return true;
+}
+
+static bool read_shardings(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] =
+        "a tuple that has, for each array, a tuple of names of mesh axes for "
+        "each of its axes";
+    jx_arena *arena = d->program->ctx->arena;
+
+    if (v->tag != JX_V_TUPLE)
+        return want(d, expected);
+    jx_sharding *at = JX_NEW_ARRAY(arena, v->count, jx_sharding);
+    for (int i = 0; at && i < v->count; i++) {
+        const jx_value *item = v->items[i];
+        if (item->tag != JX_V_TUPLE)
+            return want(d, expected);
+        jx_axis_names *axes = JX_NEW_ARRAY(arena, item->count, jx_axis_names);
+        for (int k = 0; axes && k < item->count; k++)
+            if (!read_texts(d, item->items[k], &axes[k]))
+                return want(d, expected);
+        at[i] = (jx_sharding){axes ? item->count : 0, axes};
+    }
+    *(jx_shardings *)to = (jx_shardings){at ? v->count : 0, at};
+    return true;
+}
+
 static bool read_prim(decode *d, const jx_value *v, void *to)
 {
     if (v->tag != JX_V_PRIM)

@@ -45,6 +45,28 @@ typedef struct jx_dot_dims {
     jx_ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
 } jx_dot_dims;
 
+/* Numbers of devices that work together; rows of unequal length end in -1. */
+typedef struct jx_groups {
+    int count;
+    const jx_ints *at;
+} jx_groups;
+
+typedef struct jx_axis_names {
+    int count;
+    const char *const *at;
+} jx_axis_names;
+
+/* How one array lies on a mesh: the axes that split each of its own. */
+typedef struct jx_sharding {
+    int rank;
+    const jx_axis_names *axes;
+} jx_sharding;
+
+typedef struct jx_shardings {
+    int count;
+    const jx_sharding *at;
+} jx_shardings;
+
 /* What a call knows of a function that jax.export made.  The sizes are dims of
  * a scope of its own, whose constraints the program's scopes hold. */
 typedef struct jx_exported {
@@ -76,6 +98,8 @@ typedef enum jx_rng_algorithm {
     JX_RNG_PHILOX,
 } jx_rng_algorithm;
 
+typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
+
 /* The C type of each kind of field. */
 #define JX_FIELD_boolean bool
 #define JX_FIELD_opt_boolean bool
@@ -104,6 +128,10 @@ typedef enum jx_rng_algorithm {
 #define JX_FIELD_fft_kind jx_fft_kind
 #define JX_FIELD_rounding jx_rounding
 #define JX_FIELD_algorithm jx_rng_algorithm
+#define JX_FIELD_distribution jx_distribution
+#define JX_FIELD_groups jx_groups
+#define JX_FIELD_texts jx_axis_names
+#define JX_FIELD_shardings jx_shardings
 #define JX_FIELD_prim const char *
 #define JX_FIELD_rule const struct jx_rule *
 #define JX_FIELD_opt_rule const struct jx_rule *

@@ -104,6 +104,9 @@ static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
     case JX_PRIM_core_call:
         return fits(ctx, eqn, "call_jaxpr",
                     &((const jx_p_closed_call *)p)->call_jaxpr, nins, nouts);
+    case JX_PRIM_composite:
+        return fits(ctx, eqn, "jaxpr", &((const jx_p_composite *)p)->jaxpr,
+                    nins, nouts);
     case JX_PRIM_custom_jvp_call:
         return fits(ctx, eqn, "call_jaxpr",
                     &((const jx_p_custom_jvp *)p)->call_jaxpr, nins, nouts);
@@ -121,6 +124,37 @@ static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
     case JX_PRIM_reduce_window:
         return misfit_of_reduce(ctx, eqn,
                                 &((const jx_p_reduce_window *)p)->jaxpr);
+    case JX_PRIM_stablehlo_sort:
+        return first(
+            counts(ctx, eqn, "operands, one per result", nouts, nins),
+            fits(ctx, eqn, "comparator",
+                 &((const jx_p_stablehlo_sort *)p)->comparator,
+                 2 * (int64_t)nins, 1));
+    case JX_PRIM_stablehlo_scatter:
+        return first(
+            counts(ctx, eqn, "operands, two per result and the indices",
+                   2 * (int64_t)nouts + 1, nins),
+            fits(ctx, eqn, "update_computation",
+                 &((const jx_p_stablehlo_scatter *)p)->update_computation,
+                 2 * (int64_t)nouts, nouts));
+    case JX_PRIM_stablehlo_select_and_scatter:
+        return first(fits(ctx, eqn, "select",
+                          &((const jx_p_select_and_scatter *)p)->select, 2, 1),
+                     fits(ctx, eqn, "scatter",
+                          &((const jx_p_select_and_scatter *)p)->scatter, 2,
+                          1));
+    case JX_PRIM_stablehlo_map:
+        return fits(ctx, eqn, "computation",
+                    &((const jx_p_stablehlo_map *)p)->computation, nins, 1);
+    case JX_PRIM_stablehlo_all_reduce:
+        return fits(ctx, eqn, "computation",
+                    &((const jx_p_all_reduce *)p)->computation, 2, 1);
+    case JX_PRIM_stablehlo_reduce_scatter:
+        return fits(ctx, eqn, "computation",
+                    &((const jx_p_reduce_scatter *)p)->computation, 2, 1);
+    case JX_PRIM_sdy_manual_computation:
+        return fits(ctx, eqn, "jaxpr",
+                    &((const jx_p_manual_computation *)p)->jaxpr, nins, nouts);
     default:
         return NULL;
     }

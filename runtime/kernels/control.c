@@ -24,13 +24,16 @@ static bool call(jx_planner *p, const jx_eqn *eqn, const jx_closed *closed,
 bool jx_plan_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                   jx_slot *outs)
 {
-    bool closed_call = eqn->prim->id == JX_PRIM_closed_call ||
-                       eqn->prim->id == JX_PRIM_core_call;
+    jx_prim_id id = eqn->prim->id;
+    const jx_closed *callee;
 
-    return call(p, eqn,
-                closed_call ? &((const jx_p_closed_call *)eqn->typed)->call_jaxpr
-                            : &((const jx_p_call *)eqn->typed)->jaxpr,
-                ins, eqn->nins, outs);
+    if (id == JX_PRIM_closed_call || id == JX_PRIM_core_call)
+        callee = &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
+    else if (id == JX_PRIM_composite)
+        callee = &((const jx_p_composite *)eqn->typed)->jaxpr;
+    else
+        callee = &((const jx_p_call *)eqn->typed)->jaxpr;
+    return call(p, eqn, callee, ins, eqn->nins, outs);
 }
 
 bool jx_plan_custom_jvp(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,

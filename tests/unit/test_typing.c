@@ -205,7 +205,8 @@ static const char *make(maker *m, const char *at, bool other, jx_buffer *doc)
         doc,
         "{\"format\":\"jaxvet-jaxpr\",\"version\":1,\"producer\":{\"jaxvet\":"
         "\"0\",\"jax\":\"0\",\"python\":\"0\",\"x64\":true},\"entry\":{"
-        "\"jaxpr\":%d},\"avals\":[%s],\"prims\":[%s],\"jaxprs\":[%s%s{\"in\":"
+        "\"jaxpr\":%d},\"meshes\":[{\"axes\":[[\"x\",4],[\"y\",2]],\"types\":"
+        "[\"Auto\",\"Auto\"],\"abstract\":true}],\"avals\":[%s],\"prims\":[%s],\"jaxprs\":[%s%s{\"in\":"
         "[%s],\"eqns\":[[%d,[%s],[%s],%s,-1,-1,-1]],\"out\":[%s]}]}\n",
         m->njaxprs, jx_buffer_text(&m->avals), jx_buffer_text(&m->prims),
         jx_buffer_text(&m->jaxprs), m->njaxprs ? "," : "",
