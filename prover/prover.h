@@ -107,6 +107,9 @@ void jx_prove_smt2(jx_prover *prover, const jx_dim *lhs, jx_relation relation,
                    const jx_dim *rhs, bool negate, jx_buffer *to);
 
 const char *jx_relation_text(jx_relation relation); /* ">=" */
+/* The relation with that text; false if there is none. */
+bool jx_relation_named(const char *text, jx_relation *relation);
+bool jx_relation_holds(jx_int lhs, jx_relation relation, jx_int rhs);
 /* What holds exactly where `relation` does not. */
 jx_relation jx_relation_opposite(jx_relation relation);
 const char *jx_truth_text(jx_truth truth);          /* "contradiction" */

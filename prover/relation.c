@@ -13,6 +13,29 @@ const char *jx_relation_text(jx_relation relation)
     return texts[relation];
 }
 
+bool jx_relation_named(const char *text, jx_relation *relation)
+{
+    for (int r = JX_REL_EQ; r <= JX_REL_LT; r++)
+        if (!strcmp(text, texts[r])) {
+            *relation = (jx_relation)r;
+            return true;
+        }
+    return false;
+}
+
+bool jx_relation_holds(jx_int lhs, jx_relation relation, jx_int rhs)
+{
+    switch (relation) {
+    case JX_REL_EQ: return lhs == rhs;
+    case JX_REL_NE: return lhs != rhs;
+    case JX_REL_GE: return lhs >= rhs;
+    case JX_REL_LE: return lhs <= rhs;
+    case JX_REL_GT: return lhs > rhs;
+    case JX_REL_LT: return lhs < rhs;
+    }
+    return false;
+}
+
 jx_relation jx_relation_opposite(jx_relation relation)
 {
     switch (relation) {

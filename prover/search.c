@@ -48,19 +48,6 @@ static bool evaluate(const jx_search *s, const jx_dim *d,
     return jx_dim_eval_wide(d, look_up, &e, value);
 }
 
-static bool compare(jx_int a, jx_relation relation, jx_int b)
-{
-    switch (relation) {
-    case JX_REL_EQ: return a == b;
-    case JX_REL_NE: return a != b;
-    case JX_REL_GE: return a >= b;
-    case JX_REL_LE: return a <= b;
-    case JX_REL_GT: return a > b;
-    case JX_REL_LT: return a < b;
-    }
-    return false;
-}
-
 bool jx_search_holds(const jx_search *s, const jx_constraint *c,
                      const jx_point *point, bool *holds)
 {
@@ -68,7 +55,7 @@ bool jx_search_holds(const jx_search *s, const jx_constraint *c,
 
     if (!evaluate(s, c->lhs, point, &a) || !evaluate(s, c->rhs, point, &b))
         return false;
-    *holds = compare(a, c->relation, b);
+    *holds = jx_relation_holds(a, c->relation, b);
     return true;
 }
 

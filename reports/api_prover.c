@@ -97,11 +97,8 @@ static jaxvet_status read_dim(space *s, const char *where, const char *text,
 static jaxvet_status read_relation(const char *text, jx_relation *to,
                                    jaxvet_error *error)
 {
-    for (int r = JX_REL_EQ; r <= JX_REL_LT; r++)
-        if (!strcmp(text, jx_relation_text((jx_relation)r))) {
-            *to = (jx_relation)r;
-            return JAXVET_OK;
-        }
+    if (jx_relation_named(text, to))
+        return JAXVET_OK;
     jx_api_error(error, JAXVET_USAGE, NULL, "op",
                  "expected one of == != >= <= > <");
     return JAXVET_USAGE;

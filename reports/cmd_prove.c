@@ -120,12 +120,8 @@ static bool start(task *t, const settings *s, jx_solver *solver)
 
 static bool read_relation(task *t, const char *text)
 {
-    for (int r = JX_REL_EQ; r <= JX_REL_LT; r++)
-        if (!strcmp(text, jx_relation_text((jx_relation)r))) {
-            t->question.relation = (jx_relation)r;
-            return true;
-        }
-    return refuse(t, "op", text, 1, "one of == != >= <= > <");
+    return jx_relation_named(text, &t->question.relation) ||
+           refuse(t, "op", text, 1, "one of == != >= <= > <");
 }
 
 static const char *text_member(task *t, const jx_json *object,

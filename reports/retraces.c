@@ -5,6 +5,7 @@
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/same.h"
 #include "frontend/ir/signature.h"
+#include "prover/prover.h"
 #include "reports/blame.h"
 #include "runtime/plan.h"
 
@@ -192,35 +193,18 @@ static void look_at(settler *s, outcome *o)
 
 /* ---- what it says of the answers that JAX gave */
 
-static bool holds(const char *op, int64_t a, int64_t b, bool *to)
-{
-    static const struct {
-        const char *op;
-        bool less, equal, greater;
-    } table[] = {{"==", 0, 1, 0}, {"!=", 1, 0, 1}, {">=", 0, 1, 1},
-                 {"<=", 1, 1, 0}, {">", 0, 0, 1},  {"<", 1, 0, 0}};
-
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(op, table[i].op) == 0) {
-            *to = a < b    ? table[i].less
-                  : a == b ? table[i].equal
-                           : table[i].greater;
-            return true;
-        }
-    return false;
-}
-
 /* The recorded answer is not the one that these sizes give. */
 static bool is_wrong_at(const jx_comparison *c, outcome *o)
 {
     int64_t lhs, rhs;
-    bool answer;
+    jx_relation relation;
 
     return o->sizes.count && c->lhs && c->rhs &&
            jx_dim_eval(c->lhs, jx_assigned, &o->sizes, &lhs) &&
            jx_dim_eval(c->rhs, jx_assigned, &o->sizes, &rhs) &&
-           holds(c->op, lhs, rhs, &answer) &&
-           answer != (c->decision == JX_DECIDED_TRUE);
+           jx_relation_named(c->op, &relation) &&
+           jx_relation_holds(lhs, relation, rhs) !=
+               (c->decision == JX_DECIDED_TRUE);
 }
 
 /* "traced again at b = 1, the function gives ...", for a claim. */

@@ -29,16 +29,6 @@ typedef struct asked {
     jx_answer answer;
 } asked;
 
-static bool relation_named(const char *op, jx_relation *relation)
-{
-    for (int r = JX_REL_EQ; r <= JX_REL_LT; r++)
-        if (strcmp(op, jx_relation_text((jx_relation)r)) == 0) {
-            *relation = (jx_relation)r;
-            return true;
-        }
-    return false;
-}
-
 static bool question_of(const jx_goal *goal, question *q)
 {
     *q = (question){goal->lhs, goal->rhs, JX_REL_EQ, false, goal->scope};
@@ -49,7 +39,7 @@ static bool question_of(const jx_goal *goal, question *q)
     case JX_GOAL_GT: q->relation = JX_REL_GT; return true;
     case JX_GOAL_DIVIDES: q->divides = true; return true;
     case JX_GOAL_DECIDED:
-        if (!relation_named(goal->comparison->op, &q->relation))
+        if (!jx_relation_named(goal->comparison->op, &q->relation))
             return false;
         if (goal->comparison->decision == JX_DECIDED_FALSE)
             q->relation = jx_relation_opposite(q->relation);
@@ -147,19 +137,6 @@ static const jx_answer *ask(settler *s, const question *q)
     return &made->answer;
 }
 
-static bool compare(int64_t a, jx_relation relation, int64_t b)
-{
-    switch (relation) {
-    case JX_REL_EQ: return a == b;
-    case JX_REL_NE: return a != b;
-    case JX_REL_GE: return a >= b;
-    case JX_REL_LE: return a <= b;
-    case JX_REL_GT: return a > b;
-    case JX_REL_LT: return a < b;
-    }
-    return false;
-}
-
 /* Whether the question holds at these sizes, by evaluation alone.  False if
  * the sides have no value there. */
 static bool evaluate(const question *q, const jx_assignment *at,
@@ -171,7 +148,7 @@ static bool evaluate(const question *q, const jx_assignment *at,
         !jx_dim_eval(q->rhs, jx_assigned, &env, &evidence->rhs))
         return false;
     if (!q->divides)
-        *holds = compare(evidence->lhs, q->relation, evidence->rhs);
+        *holds = jx_relation_holds(evidence->lhs, q->relation, evidence->rhs);
     else if (evidence->lhs == 0)
         return false;
     else /* INT64_MIN % -1 overflows */

@@ -190,16 +190,6 @@ static void settle_callable(const asker *a, jx_claim *claim)
 
 /* -- comparisons that JAX did not decide ----------------------------------- */
 
-static bool relation_named(const char *op, jx_relation *relation)
-{
-    for (int r = JX_REL_EQ; r <= JX_REL_LT; r++)
-        if (!strcmp(op, jx_relation_text((jx_relation)r))) {
-            *relation = (jx_relation)r;
-            return true;
-        }
-    return false;
-}
-
 static void settle_answer(const asker *a, jx_claim *claim)
 {
     constraint_list all = constraints_of(a, claim->goal.scope, NULL);
@@ -210,7 +200,7 @@ static void settle_answer(const asker *a, jx_claim *claim)
     claim->verdict = JX_WITNESSED;
     claim->evidence.by = "trace";
     if (!claim->goal.lhs || !claim->goal.rhs ||
-        !relation_named(claim->goal.comparison->op, &relation))
+        !jx_relation_named(claim->goal.comparison->op, &relation))
         return;
     answer = compare(a, &all, claim->goal.lhs, relation, claim->goal.rhs, true);
     if (answer.truth == JX_TRUE || answer.truth == JX_FALSE) {
