@@ -72,14 +72,6 @@ static bool enter(body *b)
     }
 }
 
-static const jx_frame *user_frame(const jx_stack *stack)
-{
-    for (int i = 0; stack && i < stack->count; i++)
-        if (stack->frames[i]->file->kind == JX_FILE_USER)
-            return stack->frames[i];
-    return NULL;
-}
-
 static line *line_of(const line_list *list, const jx_frame *frame)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -97,7 +89,7 @@ static bool collect(body *b)
 
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        const jx_frame *frame = user_frame(eqn->stack);
+        const jx_frame *frame = jx_user_frame(eqn->stack);
         if (!frame || !eqn->nouts || eqn->outs[0]->dropped ||
             eqn->outs[0]->aval->kind != JX_AVAL_ARRAY)
             continue;
@@ -173,7 +165,7 @@ static jx_program *probing(const body *b)
 /* The site is at that line, or in what it calls: it says more. */
 static bool is_within(const jx_site *site, const line *at)
 {
-    const jx_frame *frame = site->eqn ? user_frame(site->eqn->stack) : NULL;
+    const jx_frame *frame = site->eqn ? jx_user_frame(site->eqn->stack) : NULL;
     const jx_calls *call = site->calls;
 
     for (;; call = call->outer) {
@@ -181,7 +173,7 @@ static bool is_within(const jx_site *site, const line *at)
             return true;
         if (!call)
             return false;
-        frame = user_frame(call->eqn->stack);
+        frame = jx_user_frame(call->eqn->stack);
     }
 }
 

@@ -290,20 +290,12 @@ static void settle_answers(settler *s)
 
 /* ---- claims */
 
-static const jx_frame *user_frame_in(const jx_stack *stack)
-{
-    for (int i = 0; stack && i < stack->count; i++)
-        if (stack->frames[i]->file->kind == JX_FILE_USER)
-            return stack->frames[i];
-    return NULL;
-}
-
 static const jx_frame *user_frame(const jx_site *site)
 {
-    const jx_frame *found = site->eqn ? user_frame_in(site->eqn->stack) : NULL;
+    const jx_frame *found = site->eqn ? jx_user_frame(site->eqn->stack) : NULL;
 
     for (const jx_calls *at = site->calls; at && !found; at = at->outer)
-        found = user_frame_in(at->eqn->stack);
+        found = jx_user_frame(at->eqn->stack);
     return found;
 }
 
@@ -455,7 +447,7 @@ static void tell_raised(settler *s)
 {
     for (int i = 0; i < s->count; i++) {
         const outcome *o = &s->outcomes[i];
-        const jx_frame *frame = user_frame_in(o->retrace->stack);
+        const jx_frame *frame = jx_user_frame(o->retrace->stack);
         jx_buffer text = {0};
         if (o->kind != RAISED)
             continue;

@@ -31,17 +31,9 @@ static jx_arena *arena_of(const refiner *r)
 
 /* ---- what can go wrong, and where */
 
-static const jx_frame *user_frame(const jx_stack *stack)
-{
-    for (int i = 0; stack && i < stack->count; i++)
-        if (stack->frames[i]->file->kind == JX_FILE_USER)
-            return stack->frames[i];
-    return NULL;
-}
-
 static const char *place_of(const refiner *r)
 {
-    const jx_frame *frame = user_frame(r->eqn ? r->eqn->stack : r->stack);
+    const jx_frame *frame = jx_user_frame(r->eqn ? r->eqn->stack : r->stack);
 
     if (!r->jaxpr)
         return frame ? jx_arena_printf(arena_of(r), "%s:%d", frame->file->path,

@@ -164,20 +164,12 @@ static bool mark_used(side *s)
     return jx_ok(s->ctx);
 }
 
-static bool has_user_frame(const jx_stack *stack)
-{
-    for (int i = 0; stack && i < stack->count; i++)
-        if (stack->frames[i]->file->kind == JX_FILE_USER)
-            return true;
-    return false;
-}
-
 static bool in_user_code(const jx_flat_node *node)
 {
-    if (has_user_frame(node->eqn->stack))
+    if (jx_user_frame(node->eqn->stack))
         return true;
     for (const jx_calls *call = node->calls; call; call = call->outer)
-        if (has_user_frame(call->eqn->stack))
+        if (jx_user_frame(call->eqn->stack))
             return true;
     return false;
 }

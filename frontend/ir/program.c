@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+const jx_frame *jx_user_frame(const jx_stack *stack)
+{
+    for (int i = 0; stack && i < stack->count; i++)
+        if (stack->frames[i]->file->kind == JX_FILE_USER)
+            return stack->frames[i];
+    return NULL;
+}
+
 const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name)
 {
     int low = 0, high = eqn->nparams;

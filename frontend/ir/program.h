@@ -81,6 +81,10 @@ typedef struct jx_stack {
     const jx_frame *const *frames; /* innermost first */
 } jx_stack;
 
+/* The innermost frame in a file of the user's; NULL if there is none, or no
+ * stack. */
+const jx_frame *jx_user_frame(const jx_stack *stack);
+
 /* What JAX keeps per equation beside params (JaxprEqnContext). */
 typedef struct jx_eqn_ctx {
     bool threefry_partitionable;
