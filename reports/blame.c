@@ -103,16 +103,6 @@ static bool collect(body *b)
     return !jx_arena_failed(arena);
 }
 
-static bool same_type(const jx_aval *a, const jx_aval *b)
-{
-    if (a->dtype != b->dtype || a->rank != b->rank || a->impl != b->impl)
-        return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->shape[i] != b->shape[i])
-            return false;
-    return true;
-}
-
 /* Keeps the lines that both have, with values that can be compared. */
 static void keep_common(body *a, body *b)
 {
@@ -122,7 +112,7 @@ static void keep_common(body *a, body *b)
         for (size_t k = 0; k < b->lines.count; k++) {
             const line *x = &a->lines.at[i], *y = &b->lines.at[k];
             if (x->file != y->file || x->number != y->number || k < kept ||
-                !same_type(x->value->aval, y->value->aval))
+                !jx_aval_same_values(x->value->aval, y->value->aval))
                 continue;
             line moved = b->lines.at[k];
             b->lines.at[k] = b->lines.at[kept];

@@ -134,21 +134,6 @@ static void run_both(settler *s, outcome *o, jx_program *exported,
                                 o->agreement.why ? o->agreement.why : ""));
 }
 
-/* What was traced takes what the exported program takes. */
-static bool same_inputs(const jx_jaxpr *a, const jx_jaxpr *b)
-{
-    for (int i = 0; i < a->nins && a->nins == b->nins; i++) {
-        const jx_aval *x = a->vars[a->nconsts + i]->aval;
-        const jx_aval *y = b->vars[b->nconsts + i]->aval;
-        if (x->kind != y->kind || x->dtype != y->dtype || x->rank != y->rank)
-            return false;
-        for (int k = 0; k < x->rank; k++)
-            if (x->shape[k] != y->shape[k])
-                return false;
-    }
-    return a->nins == b->nins;
-}
-
 static void compare(settler *s, outcome *o)
 {
     jx_program *exported, *traced;
@@ -169,7 +154,7 @@ static void compare(settler *s, outcome *o)
                                o->sizes.at);
     if (!traced)
         set_unknown(s, o, error_text(s));
-    else if (!same_inputs(exported->entry.jaxpr, traced->entry.jaxpr))
+    else if (!jx_same_inputs(exported->entry.jaxpr, traced->entry.jaxpr))
         set_unknown(s, o,
                     "its inputs are not those of the exported program "
                     "at these sizes");

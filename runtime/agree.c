@@ -252,11 +252,7 @@ static bool same_types(agreeing *s)
     for (int i = 0; i < a->nouts; i++) {
         const jx_aval *x = jx_atom_aval(a->outs[i]);
         const jx_aval *y = jx_atom_aval(b->outs[i]);
-        bool same =
-            x->kind == y->kind && x->dtype == y->dtype && x->rank == y->rank;
-        for (int k = 0; same && k < x->rank; k++)
-            same = x->shape[k] == y->shape[k];
-        if (same)
+        if (jx_aval_same_values(x, y))
             continue;
         s->found = (jx_agreement){JX_DISAGREES,    NULL,           i, NULL,
                                   type_text(s, x), type_text(s, y)};

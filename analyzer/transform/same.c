@@ -202,7 +202,7 @@ static jx_site first_own(const side *s, const side *other)
                  : (jx_site){0};
 }
 
-static bool same_inputs(const jx_jaxpr *a, const jx_jaxpr *b)
+bool jx_same_inputs(const jx_jaxpr *a, const jx_jaxpr *b)
 {
     if (a->nins != b->nins)
         return false;
@@ -240,7 +240,7 @@ bool jx_same_programs(jx_program *a, jx_program *b, jx_difference *found)
     side left, right;
 
     *found = (jx_difference){.output = -1};
-    if (!same_inputs(a->entry.jaxpr, b->entry.jaxpr))
+    if (!jx_same_inputs(a->entry.jaxpr, b->entry.jaxpr))
         return false;
     jx_terms_init(&terms, a->ctx);
     if (!read_side(&left, &terms, a) || !read_side(&right, &terms, b))

@@ -27,5 +27,7 @@ typedef struct jx_difference {
 /* True if they are the same.  The programs share a context; without memory
  * (jx_ok() is false then) they are not. */
 bool jx_same_programs(jx_program *a, jx_program *b, jx_difference *found);
+/* What one takes the other takes, else they can't be the same. */
+bool jx_same_inputs(const jx_jaxpr *a, const jx_jaxpr *b);
 
 #endif

@@ -206,22 +206,12 @@ const jx_term *jx_term_literal(jx_terms *in, const jx_literal *literal)
 
 /* ---- moves that move nothing */
 
-static bool same_shape(const jx_aval *a, const jx_aval *b)
-{
-    if (a->rank != b->rank)
-        return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->shape[i] != b->shape[i])
-            return false;
-    return true;
-}
-
 static const jx_term *reshape(jx_terms *in, const jx_term *x,
                               const jx_aval *aval)
 {
     if (x->kind == JX_TERM_RESHAPE)
         x = x->ins[0];
-    if (same_shape(x->aval, aval))
+    if (jx_aval_same_shape(x->aval, aval))
         return x;
     if (x->kind == JX_TERM_SPLAT || (x->aval->rank == 0))
         return splat(in, x->aval->rank ? x->ins[0] : x, aval);
@@ -245,7 +235,7 @@ static const jx_term *slice(jx_terms *in, const jx_term *x,
 
     if (!sums)
         return NULL;
-    if (same_shape(x->aval, aval))
+    if (jx_aval_same_shape(x->aval, aval))
         return x;
     if (x->kind == JX_TERM_SPLAT)
         return splat(in, x->ins[0], aval);
@@ -392,7 +382,7 @@ static const jx_term *move_pad(const moving *m)
         if (!jx_dim_is_int(config->at[i], &value) ||
             (value && (i % 3 != 2 || !is_one(m->to->shape[i / 3]))))
             return NULL;
-    return same_shape(m->x->aval, m->to) ? m->x : NULL;
+    return jx_aval_same_shape(m->x->aval, m->to) ? m->x : NULL;
 }
 
 /* One number in all elements: sets *to if it is an integer. */
@@ -424,7 +414,7 @@ static const jx_term *move_select(const moving *m)
 
     if (!integer_of(which, &index) || index < 0 || index >= m->eqn->nins - 1)
         return NULL;
-    return same_shape(m->ins[index + 1]->aval, m->to) ? m->ins[index + 1]
+    return jx_aval_same_shape(m->ins[index + 1]->aval, m->to) ? m->ins[index + 1]
                                                       : NULL;
 }
 
@@ -516,7 +506,7 @@ static const jx_term *concatenate(jx_terms *in, const jx_eqn *eqn,
             of[n++] = ins[i];
     if (!of)
         return NULL;
-    if (n == 1 && same_shape(of[0]->aval, to))
+    if (n == 1 && jx_aval_same_shape(of[0]->aval, to))
         return of[0];
     return make_node(in, eqn, to, n, 0, of, 0);
 }

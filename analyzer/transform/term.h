@@ -65,8 +65,6 @@ const jx_term *jx_term_effect(jx_terms *in, const jx_eqn *eqn,
                               const jx_term *const *ins, int nresults,
                               const jx_term *const *results, int64_t which);
 
-/* Types that mean the same for values: dtype and shape. */
-bool jx_aval_same_values(const jx_aval *a, const jx_aval *b);
 /* The same primitive with parameters that mean the same, and more than one
  * result of the same types.  Nested jaxprs count only with `bodies`. */
 bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies);

@@ -7,19 +7,6 @@
  * count as different. */
 enum { MAX_EQUATIONS = 20000 };
 
-bool jx_aval_same_values(const jx_aval *a, const jx_aval *b)
-{
-    if (a == b)
-        return true;
-    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype ||
-        a->rank != b->rank || a->impl != b->impl || a->label != b->label)
-        return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->shape[i] != b->shape[i])
-            return false;
-    return a->of == b->of || jx_aval_same_values(a->of, b->of);
-}
-
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);

@@ -194,6 +194,27 @@ void jx_aval_print(const jx_aval *aval, jx_buffer *to)
     jx_aval_print_ordered(aval, NULL, to);
 }
 
+bool jx_aval_same_shape(const jx_aval *a, const jx_aval *b)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->shape[i] != b->shape[i])
+            return false;
+    return true;
+}
+
+bool jx_aval_same_values(const jx_aval *a, const jx_aval *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype ||
+        a->impl != b->impl || a->label != b->label)
+        return false;
+    return jx_aval_same_shape(a, b) &&
+           (a->of == b->of || jx_aval_same_values(a->of, b->of));
+}
+
 bool jx_aval_is_static(const jx_aval *aval)
 {
     int64_t value;

@@ -57,6 +57,9 @@ const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
 void jx_aval_print(const jx_aval *aval, jx_buffer *to);
 void jx_aval_print_ordered(const jx_aval *aval, const jx_names *mesh,
                            jx_buffer *to);
+bool jx_aval_same_shape(const jx_aval *a, const jx_aval *b);
+/* Types that mean the same for values: dtype (and which key) and shape. */
+bool jx_aval_same_values(const jx_aval *a, const jx_aval *b);
 /* Every size is a number. */
 bool jx_aval_is_static(const jx_aval *aval);
 /* The product of the sizes; false if one is symbolic or it overflows. */

@@ -151,6 +151,13 @@ def dtype_by_size(x):
 
 
 @kind(V)
+def a_key_of_another_kind(x):
+    if x.shape[0] == 3:  #!
+        return jax.random.wrap_key_data(jnp.zeros(2, jnp.uint32))
+    return jax.random.wrap_key_data(jnp.zeros(4, jnp.uint32), impl="rbg")
+
+
+@kind(V)
 def another_count_of_outputs(x):
     outputs = [x, x + 1]
     if not isinstance(x.shape[0], int):
