@@ -2,7 +2,7 @@
 #include "analyzer/rules.h"
 
 static jx_type_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan)                        \
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                   \
     [JX_PRIM_##id] = jx_type_##type,
 #include "frontend/ir/prims.def"
 #undef PRIM

@@ -42,7 +42,7 @@ typedef struct jx_typing {
 typedef void jx_type_rule(jx_typing *t);
 
 /* One per family; a row of prims.def names its rule in the column `type`. */
-#define PRIM(id, name, nins, nouts, params, type, plan)                        \
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                   \
     jx_type_rule jx_type_##type;
 #include "frontend/ir/prims.def"
 #undef PRIM

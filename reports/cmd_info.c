@@ -6,14 +6,16 @@
 #include "prover/choose.h"
 #include "reports/checks.h"
 #include "reports/commands.h"
+#include "reports/costs.h"
 #include "reports/input.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct settings {
-    const char *format, *output;
+    const char *format, *output, *fit;
     int64_t sizes;
+    jx_texts set;
 } settings;
 
 static const jx_option options[] = {
@@ -22,6 +24,11 @@ static const jx_option options[] = {
     {"sizes", 0, JX_OPT_INT, "N",
      "instead, N assignments of sizes worth trying, one JSON object a line",
      offsetof(settings, sizes)},
+    {"fit", 0, JX_OPT_TEXT, "BYTES",
+     "instead, the largest size that needs no more memory: 80GiB",
+     offsetof(settings, fit)},
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size of --fit that is given",
+     offsetof(settings, set)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
 };
@@ -41,6 +48,7 @@ typedef struct summary {
     JX_VEC(const jx_dim_atom *) vars; /* symbolic sizes, by name and scope */
     int64_t constant_bytes;
     int patterns; /* of all rules */
+    jx_cost cost;
 } summary;
 
 static int compare_tallies(const void *a_, const void *b_)
@@ -360,6 +368,7 @@ static void put_text(jx_buffer *to, const summary *s)
     if (s->vars.count)
         jx_checks_print(program, "  call ", to);
     put_counts(to, s);
+    jx_costs_print(&s->cost, to);
     put_versions(to, program);
 }
 
@@ -518,19 +527,21 @@ static void put_json(jx_buffer *to, const summary *s)
     put_json_signature(to, program);
     put_json_sizes(to, s);
     put_json_counts(to, s);
+    jx_buffer_puts(to, ",\"cost\":");
+    jx_costs_json(&s->cost, to);
     put_json_text(to, "jax", program->jax_version);
     put_json_text(to, "python", program->python_version);
     put_json_text(to, "jaxvet", program->jaxvet_version);
     jx_buffer_printf(to, ",\"x64\":%s}\n", program->x64 ? "true" : "false");
 }
 
-static int say(const settings *s, jx_ctx *ctx, const jx_program *program)
+static int say(const settings *s, jx_ctx *ctx, jx_program *program)
 {
     summary all = {.program = program};
     jx_buffer text = {0};
     int code;
 
-    if (!summarize(&all, ctx))
+    if (!summarize(&all, ctx) || !jx_cost_of(program, &all.cost))
         return jx_command_error(&ctx->error);
     if (strcmp(s->format, "json") == 0)
         put_json(&text, &all);
@@ -566,11 +577,31 @@ static int say_sizes(const settings *s, const jx_program *program)
     return code;
 }
 
+static int say_fit(const settings *s, jx_program *program)
+{
+    jx_buffer text = {0};
+    jx_cost cost;
+    jx_fit fit;
+    int64_t budget;
+    int code;
+
+    if (!jx_bytes_read(s->fit, &budget))
+        return jx_command_usage(&jx_command_info,
+                                "--fit: expected bytes, such as 80GiB");
+    if (!jx_cost_of(program, &cost) ||
+        !jx_costs_fit(program, &cost, &s->set, budget, &fit))
+        return jx_command_error(&program->ctx->error);
+    jx_fit_print(&fit, budget, &text);
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code ? code : fit.fits ? JX_EXIT_OK : JX_EXIT_FINDINGS;
+}
+
 static int run(int argc, char **argv)
 {
     settings s = {.format = "text"};
     int n = jx_command_options(&jx_command_info, argc, argv, &s), code;
-    const jx_program *program;
+    jx_program *program;
     jx_ctx *ctx;
 
     if (n < 0)
@@ -583,6 +614,7 @@ static int run(int argc, char **argv)
     program = jx_input_open(ctx, argv[0]);
     code = !program ? jx_command_error(&ctx->error)
            : s.sizes ? say_sizes(&s, program)
+           : s.fit   ? say_fit(&s, program)
                      : say(&s, ctx, program);
     jx_ctx_free(ctx);
     return code;
@@ -599,8 +631,15 @@ const jx_command jx_command_info = {
     "program is worth looking at instead: small, equal, at the edges of\n"
     "the constraints and of what was asked about sizes while tracing.\n"
     "\n"
+    "Cost is counted before any optimization: operations as XLA counts them,\n"
+    "the bytes of all operands and results, and the memory of what lives at\n"
+    "once if every equation runs alone.  --fit 80GiB --set t=512 gives the\n"
+    "largest size left open that needs no more memory than that (exit 1 if\n"
+    "none does).\n"
+    "\n"
     "  $ jaxvet info model.json\n"
-    "  $ jaxvet info model.json --format json\n",
+    "  $ jaxvet info model.json --format json\n"
+    "  $ jaxvet info model.json --fit 16GiB --set t=2048\n",
     options,
     sizeof options / sizeof *options,
     run,

@@ -9,7 +9,7 @@
 jx_plan_rule *jx_plan_rule_of(jx_prim_id id)
 {
     static jx_plan_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan)                       \
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                  \
     [JX_PRIM_##id] = jx_plan_##plan,
 #include "frontend/ir/prims.def"
 #undef PRIM

@@ -205,7 +205,7 @@ bool jx_flat_in_family(const jx_eqn *eqn, const char *family)
 {
     static const char *const families[JX_NPRIMS] = {
         [JX_PRIM_unknown] = "",
-#define PRIM(id, name, nins, nouts, params, type, plan) [JX_PRIM_##id] = #plan,
+#define PRIM(id, name, nins, nouts, params, type, plan, ...) [JX_PRIM_##id] = #plan,
 #include "frontend/ir/prims.def"
 #undef PRIM
     };

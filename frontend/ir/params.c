@@ -561,7 +561,7 @@ static schema schema_of(jx_prim_id id)
     schema s = {0};
 
     switch (id) {
-#define PRIM(id, name, nins, nouts, params, type, plan)                       \
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                  \
     case JX_PRIM_##id:                                                        \
         s.size = sizeof(jx_p_##params);                                       \
         s.fields = fields_##params(&s.nfields);                               \

@@ -6,7 +6,7 @@
 
 typedef enum jx_prim_id {
     JX_PRIM_unknown = 0, /* not in the table: known by its name alone */
-#define PRIM(id, name, nins, nouts, params, type, plan) JX_PRIM_##id,
+#define PRIM(id, ...) JX_PRIM_##id,
 #include "frontend/ir/prims.def"
 #undef PRIM
     JX_NPRIMS,

@@ -1,0 +1,607 @@
+/* cost.c - see cost.h.
+ *
+ * Every jaxpr is costed once, callees first, from its own equations; a call
+ * adds what its callee costs.  Numbers stay numbers: a dim is made only where a
+ * size is symbolic, so that a program of fixed sizes costs no interning. */
+#include "analyzer/cost.h"
+
+#include "analyzer/cost_rules.h"
+#include "analyzer/lint/lint.h"
+
+#include <string.h>
+
+/* How many symbolic candidates for the peak are kept. */
+enum { MOST_PEAKS = 12 };
+
+/* A number, or a dim; `lost` beyond 128 bits. */
+typedef struct amount {
+    jx_int number;
+    const jx_dim *dim; /* NULL: the number */
+    bool lost;
+} amount;
+
+typedef JX_VEC(amount) amounts;
+
+/* What one jaxpr costs.  `extra`: memory beyond inputs and constvars, at its
+ * worst moments. */
+typedef struct tally {
+    amount flops, transcendentals, moved;
+    amounts extra;
+    bool peak_lost;
+} tally;
+
+typedef struct coster {
+    jx_program *program;
+    jx_cost *cost;
+    tally *tallies;      /* per jaxpr */
+    /* Per variable of the jaxpr that is looked at: */
+    amount *bytes;        /* of its own */
+    int *last;            /* the equation that uses it or a view of it last */
+    const jx_var **owner; /* per variable: the one whose memory it shows */
+} coster;
+
+static jx_dims *dims_of(const coster *c)
+{
+    return c->program->dims;
+}
+
+static amount of_int(jx_int number)
+{
+    return (amount){number, NULL, false};
+}
+
+static amount of_dim(const jx_dim *dim)
+{
+    amount a = {0, dim, !dim};
+
+    if (dim && jx_dim_is_wide(dim, &a.number))
+        a.dim = NULL;
+    return a;
+}
+
+static const jx_dim *to_dim(const coster *c, amount a)
+{
+    return a.lost ? NULL : a.dim ? a.dim : jx_dim_wide(dims_of(c), a.number);
+}
+
+static amount plus(const coster *c, amount a, amount b)
+{
+    amount sum = {0};
+
+    if (a.lost || b.lost)
+        return (amount){.lost = true};
+    if (!a.dim && !b.dim) {
+        sum.lost = __builtin_add_overflow(a.number, b.number, &sum.number);
+        return sum;
+    }
+    return of_dim(jx_dim_add(dims_of(c), to_dim(c, a), to_dim(c, b)));
+}
+
+static amount minus(const coster *c, amount a, amount b)
+{
+    amount rest = {0};
+
+    if (a.lost || b.lost)
+        return (amount){.lost = true};
+    if (!a.dim && !b.dim) {
+        rest.lost = __builtin_sub_overflow(a.number, b.number, &rest.number);
+        return rest;
+    }
+    return of_dim(jx_dim_sub(dims_of(c), to_dim(c, a), to_dim(c, b)));
+}
+
+static amount times(const coster *c, amount a, amount b)
+{
+    amount product = {0};
+
+    if (a.lost || b.lost)
+        return (amount){.lost = true};
+    if (!a.dim && !b.dim) {
+        product.lost =
+            __builtin_mul_overflow(a.number, b.number, &product.number);
+        return product;
+    }
+    return of_dim(jx_dim_mul(dims_of(c), to_dim(c, a), to_dim(c, b)));
+}
+
+/* a is never below b. */
+static bool covers(const coster *c, amount a, amount b)
+{
+    jx_dim_range r;
+    const jx_dim *difference;
+
+    if (!a.dim && !b.dim)
+        return a.number >= b.number;
+    difference = jx_dim_sub(dims_of(c), to_dim(c, a), to_dim(c, b));
+    if (!difference)
+        return false;
+    r = jx_dim_bounds(difference, c->program->base);
+    return r.has_low && r.low >= 0;
+}
+
+static amount larger(const coster *c, amount a, amount b)
+{
+    if (a.lost || b.lost)
+        return (amount){.lost = true};
+    if (covers(c, a, b))
+        return a;
+    if (covers(c, b, a))
+        return b;
+    return of_dim(jx_dim_max(dims_of(c), to_dim(c, a), to_dim(c, b)));
+}
+
+/* Keeps the candidate unless one is never below it; drops those that it is
+ * never below.  False where it can't be kept. */
+static bool keep_peak(const coster *c, amounts *peaks, amount a)
+{
+    size_t kept = 0;
+
+    if (a.lost)
+        return false;
+    for (size_t i = 0; i < peaks->count; i++)
+        if (covers(c, peaks->at[i], a))
+            return true;
+    for (size_t i = 0; i < peaks->count; i++)
+        if (!covers(c, a, peaks->at[i]))
+            peaks->at[kept++] = peaks->at[i];
+    peaks->count = kept;
+    if (kept == MOST_PEAKS)
+        return false;
+    JX_PUSH(c->program->ctx->arena, peaks, a);
+    return true;
+}
+
+/* ---- sizes */
+
+/* A key is the words of its implementation: two of threefry's, four of the
+ * others'. */
+static size_t element_bytes(const jx_aval *aval)
+{
+    size_t words = 1;
+
+    if (aval->dtype == JX_KEY)
+        words = aval->impl && strcmp(aval->impl, "fry") != 0 ? 4 : 2;
+    return words * jx_dtype_of(aval->dtype)->bytes;
+}
+
+const jx_dim *jx_aval_bytes(jx_dims *dims, const jx_aval *aval)
+{
+    const jx_dim *n;
+
+    if (aval->kind == JX_AVAL_REF && aval->of)
+        return jx_aval_bytes(dims, aval->of);
+    if (aval->kind != JX_AVAL_ARRAY)
+        return jx_dim_int(dims, 0);
+    n = jx_dim_int(dims, (int64_t)element_bytes(aval));
+    for (int i = 0; i < aval->rank; i++)
+        n = jx_dim_mul(dims, n, aval->shape[i]);
+    return n;
+}
+
+static amount bytes_of(const coster *c, const jx_aval *aval)
+{
+    jx_int n = aval->kind == JX_AVAL_ARRAY ? (jx_int)element_bytes(aval) : 0;
+    int64_t extent;
+
+    if (aval->kind != JX_AVAL_ARRAY)
+        return of_dim(jx_aval_bytes(dims_of(c), aval));
+    for (int i = 0; i < aval->rank; i++)
+        if (!jx_dim_is_int(aval->shape[i], &extent) ||
+            __builtin_mul_overflow(n, extent, &n))
+            return of_dim(jx_aval_bytes(dims_of(c), aval));
+    return of_int(n);
+}
+
+/* ---- loops */
+
+/* The number, or the size, that a literal is; NULL. */
+static const jx_dim *known_number(const coster *c, jx_atom atom)
+{
+    const jx_literal *l = atom.literal;
+
+    if (atom.var || !l)
+        return NULL;
+    if (l->dim)
+        return l->dim;
+    return !l->array && !l->aval->rank && jx_dtype_is_integer(l->aval->dtype)
+               ? jx_dim_int(dims_of(c),
+                            jx_lint_integer(l->bits, l->aval->dtype))
+               : NULL;
+}
+
+/* Which input of the jaxpr the variable is, or -1. */
+static int input_of(const jx_jaxpr *jaxpr, const jx_var *var)
+{
+    int i = var ? var->id - jaxpr->nconsts : -1;
+
+    return i >= 0 && i < jaxpr->nins ? i : -1;
+}
+
+static const jx_eqn *maker_of(const jx_jaxpr *jaxpr, const jx_var *var)
+{
+    for (int i = 0; var && i < jaxpr->neqns; i++)
+        for (int k = 0; k < jaxpr->eqns[i].nouts; k++)
+            if (jaxpr->eqns[i].outs[k] == var)
+                return &jaxpr->eqns[i];
+    return NULL;
+}
+
+/* `carry` goes up by one: its value after a turn is itself plus the literal
+ * 1. */
+static bool counts_up(const coster *c, const jx_p_while *p, int carry)
+{
+    const jx_jaxpr *body = p->body_jaxpr.jaxpr;
+    const jx_eqn *eqn = maker_of(body, body->outs[carry].var);
+    int at = (int)p->body_nconsts + carry;
+
+    if (!eqn || eqn->prim->id != JX_PRIM_add)
+        return false;
+    for (int k = 0; k < 2; k++) {
+        const jx_dim *step = known_number(c, eqn->ins[1 - k]);
+
+        if (input_of(body, eqn->ins[k].var) == at && step &&
+            jx_dim_value(step) == 1)
+            return true;
+    }
+    return false;
+}
+
+/* `for i in range(first, last)`: the condition is `i < last`, with `last` known
+ * before the loop, the body adds 1 to i.  NULL if it is another loop. */
+static const jx_dim *trips_of(const coster *c, const jx_eqn *eqn)
+{
+    const jx_p_while *p = eqn->typed;
+    const jx_jaxpr *cond = p->cond_jaxpr.jaxpr;
+    const jx_eqn *test = maker_of(cond, cond->outs[0].var);
+    const jx_dim *first, *last;
+    int i, carry;
+
+    if (!test || test->prim->id != JX_PRIM_lt)
+        return NULL;
+    i = input_of(cond, test->ins[0].var);
+    carry = i - (int)p->cond_nconsts;
+    if (carry < 0 || !counts_up(c, p, carry))
+        return NULL;
+    last = known_number(c, test->ins[1]);
+    i = input_of(cond, test->ins[1].var);
+    if (!last && i >= 0 && i < p->cond_nconsts)
+        last = known_number(c, eqn->ins[i]);
+    first = known_number(
+        c, eqn->ins[p->cond_nconsts + p->body_nconsts + carry]);
+    if (!first || !last)
+        return NULL;
+    return jx_dim_max(dims_of(c), jx_dim_sub(dims_of(c), last, first),
+                      jx_dim_int(dims_of(c), 0));
+}
+
+/* A new variable for how often the loop runs. */
+static const jx_dim *unknown_trips(coster *c, const jx_eqn *eqn)
+{
+    jx_ctx *ctx = c->program->ctx;
+    const char *name =
+        jx_arena_printf(ctx->arena, "trips%zu", c->cost->trips.count + 1);
+    const jx_dim_atom *var =
+        name ? jx_dim_var_atom(dims_of(c), jx_intern_text(ctx, name),
+                               JX_TRIPS_SCOPE)
+             : NULL;
+
+    if (!var)
+        return NULL;
+    JX_PUSH(ctx->arena, &c->cost->trips, (jx_trips){var, eqn});
+    return jx_dim_of_atom(dims_of(c), var);
+}
+
+/* ---- one equation */
+
+static void add_peaks(coster *c, tally *to, const tally *from)
+{
+    for (size_t i = 0; i < from->extra.count; i++)
+        if (!keep_peak(c, &to->extra, from->extra.at[i]))
+            to->peak_lost = true;
+    to->peak_lost |= from->peak_lost;
+}
+
+/* A jaxpr that is run `often` times. */
+static void add_callee(coster *c, tally *to, const jx_jaxpr *callee,
+                       amount often)
+{
+    const tally *t = &c->tallies[callee->id];
+
+    to->flops = plus(c, to->flops, times(c, t->flops, often));
+    to->transcendentals =
+        plus(c, to->transcendentals, times(c, t->transcendentals, often));
+    to->moved = plus(c, to->moved, times(c, t->moved, often));
+    add_peaks(c, to, t);
+}
+
+/* Of a body that combines elements only the operations count. */
+static void add_body(coster *c, tally *to, const jx_jaxpr *body, amount often)
+{
+    const tally *t = &c->tallies[body->id];
+
+    to->flops = plus(c, to->flops, times(c, t->flops, often));
+    to->transcendentals =
+        plus(c, to->transcendentals, times(c, t->transcendentals, often));
+}
+
+static void add_branches(coster *c, tally *to, jx_closed_list branches)
+{
+    tally most = {0};
+
+    for (int i = 0; i < branches.count; i++) {
+        const tally *t = &c->tallies[branches.at[i].jaxpr->id];
+
+        most.flops = larger(c, most.flops, t->flops);
+        most.transcendentals =
+            larger(c, most.transcendentals, t->transcendentals);
+        most.moved = larger(c, most.moved, t->moved);
+        add_peaks(c, to, t);
+    }
+    to->flops = plus(c, to->flops, most.flops);
+    to->transcendentals = plus(c, to->transcendentals, most.transcendentals);
+    to->moved = plus(c, to->moved, most.moved);
+}
+
+static void add_while(coster *c, tally *to, const jx_eqn *eqn)
+{
+    const jx_p_while *p = eqn->typed;
+    const jx_dim *trips = trips_of(c, eqn);
+    amount n = of_dim(trips ? trips : unknown_trips(c, eqn));
+
+    add_callee(c, to, p->cond_jaxpr.jaxpr, plus(c, n, of_int(1)));
+    add_callee(c, to, p->body_jaxpr.jaxpr, n);
+}
+
+/* custom_linear_solve runs its `solve`; the other functions are for its
+ * derivatives. */
+static void add_solve(coster *c, tally *to, const jx_eqn *eqn)
+{
+    const jx_p_custom_linear_solve *p = eqn->typed;
+    const jx_value *solve = jx_value_field(p->jaxprs, "solve");
+
+    if (solve && solve->tag == JX_V_JAXPR)
+        add_callee(c, to, solve->jaxpr, of_int(1));
+}
+
+/* The jaxprs among an equation's parameters, each once. */
+static void add_nested(coster *c, tally *to, const jx_eqn *eqn,
+                       const jx_costing *rule)
+{
+    amount often = of_dim(rule->often);
+
+    for (int i = 0; i < eqn->nparams; i++) {
+        const jx_value *v = eqn->params[i].value;
+
+        if (v->tag != JX_V_JAXPR)
+            continue;
+        if (rule->body)
+            add_body(c, to, v->jaxpr, often);
+        else
+            add_callee(c, to, v->jaxpr, often);
+    }
+}
+
+static void note_uncounted(coster *c, const jx_eqn *eqn)
+{
+    for (size_t i = 0; i < c->cost->uncounted.count; i++)
+        if (strcmp(c->cost->uncounted.at[i].name, eqn->prim->name) == 0) {
+            c->cost->uncounted.at[i].count++;
+            return;
+        }
+    JX_PUSH(c->program->ctx->arena, &c->cost->uncounted,
+            (jx_uncounted){eqn->prim->name, 1});
+}
+
+/* What the equation itself does, and the jaxprs that it runs. */
+static void add_work(coster *c, tally *to, const jx_eqn *eqn, jx_costing *rule)
+{
+    const jx_dim *zero = jx_dim_int(dims_of(c), 0);
+
+    *rule = (jx_costing){.dims = dims_of(c),
+                         .eqn = eqn,
+                         .flops = zero,
+                         .transcendentals = zero,
+                         .often = jx_dim_int(dims_of(c), 1)};
+    jx_cost_rule_of(eqn->prim->id)(rule);
+    if (rule->uncounted)
+        note_uncounted(c, eqn);
+    to->flops = plus(c, to->flops, of_dim(rule->flops));
+    to->transcendentals =
+        plus(c, to->transcendentals, of_dim(rule->transcendentals));
+    switch (eqn->prim->id) {
+    case JX_PRIM_cond:
+        add_branches(c, to, ((const jx_p_cond *)eqn->typed)->branches);
+        break;
+    case JX_PRIM_while:
+        add_while(c, to, eqn);
+        break;
+    case JX_PRIM_custom_linear_solve:
+        add_solve(c, to, eqn);
+        break;
+    default:
+        add_nested(c, to, eqn, rule);
+    }
+}
+
+/* ---- one jaxpr */
+
+/* The variable whose memory `var` shows. */
+static const jx_var *owner_of(const coster *c, const jx_var *var)
+{
+    return c->owner[var->id];
+}
+
+/* Looks at a jaxpr's equations from the last: who needs what longest.  Outputs
+ * live to the end, inputs belong to the caller. */
+static void find_lives(coster *c, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < jaxpr->nvars; i++) {
+        c->bytes[i] = bytes_of(c, jaxpr->vars[i]->aval);
+        c->owner[i] = jaxpr->vars[i];
+        c->last[i] = -1;
+    }
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        bool view = jx_cost_rule_of(eqn->prim->id) == jx_cost_view;
+
+        for (int k = 0; view && k < eqn->nouts; k++) {
+            int id = eqn->outs[k]->id;
+
+            c->bytes[id] = of_int(0);
+            if (k < eqn->nins && eqn->ins[k].var)
+                c->owner[id] = owner_of(c, eqn->ins[k].var);
+        }
+        for (int k = 0; k < eqn->nins; k++)
+            if (eqn->ins[k].var)
+                c->last[owner_of(c, eqn->ins[k].var)->id] = i;
+    }
+    for (int i = 0; i < jaxpr->nouts; i++)
+        if (jaxpr->outs[i].var)
+            c->last[owner_of(c, jaxpr->outs[i].var)->id] = jaxpr->neqns;
+}
+
+static amount moved_by(const coster *c, const jx_eqn *eqn)
+{
+    amount sum = of_int(0);
+
+    for (int k = 0; k < eqn->nins; k++)
+        sum = plus(c, sum, bytes_of(c, jx_atom_aval(eqn->ins[k])));
+    for (int k = 0; k < eqn->nouts; k++)
+        sum = plus(c, sum, bytes_of(c, eqn->outs[k]->aval));
+    return sum;
+}
+
+/* A caller's own operands and results are moved by its callees. */
+static bool has_callee(const jx_eqn *eqn, const jx_costing *rule)
+{
+    if (rule->body)
+        return false;
+    for (int i = 0; i < eqn->nparams; i++) {
+        const jx_value *v = eqn->params[i].value;
+
+        if (v->tag == JX_V_JAXPR ||
+            (v->tag == JX_V_TUPLE && v->count && v->items[0]->tag == JX_V_JAXPR))
+            return true;
+    }
+    return false;
+}
+
+/* What an equation needs beside what lives already: its results, or all that
+ * its callees have at their worst (which holds their results). */
+static void note_moment(coster *c, tally *t, const tally *nested, amount live,
+                        amount results)
+{
+    bool kept = keep_peak(c, &t->extra, plus(c, live, results));
+
+    for (size_t i = 0; i < nested->extra.count; i++)
+        kept &= keep_peak(c, &t->extra, plus(c, live, nested->extra.at[i]));
+    t->peak_lost |= !kept || nested->peak_lost;
+}
+
+static amount freed_after(const coster *c, const jx_jaxpr *jaxpr,
+                          const jx_eqn *eqn, int at)
+{
+    amount sum = of_int(0);
+    int own = jaxpr->nconsts + jaxpr->nins;
+
+    for (int k = 0; k < eqn->nins; k++) {
+        const jx_var *var =
+            eqn->ins[k].var ? owner_of(c, eqn->ins[k].var) : NULL;
+
+        if (!var || var->id < own || c->last[var->id] != at)
+            continue;
+        sum = plus(c, sum, c->bytes[var->id]);
+        c->last[var->id] = -1; /* an operand that is given twice, once */
+    }
+    for (int k = 0; k < eqn->nouts; k++)
+        if (c->last[eqn->outs[k]->id] < at &&
+            owner_of(c, eqn->outs[k]) == eqn->outs[k])
+            sum = plus(c, sum, c->bytes[eqn->outs[k]->id]);
+    return sum;
+}
+
+static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
+{
+    tally *t = &c->tallies[jaxpr->id];
+    amount live = of_int(0);
+
+    find_lives(c, jaxpr);
+    for (int i = 0; i < jaxpr->neqns && !jx_arena_failed(c->program->ctx->arena);
+         i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        amount results = of_int(0);
+        tally one = {0};
+        jx_costing rule;
+
+        add_work(c, &one, eqn, &rule);
+        t->flops = plus(c, t->flops, one.flops);
+        t->transcendentals = plus(c, t->transcendentals, one.transcendentals);
+        t->moved = plus(c, t->moved, one.moved);
+        if (!rule.view && !has_callee(eqn, &rule))
+            t->moved = plus(c, t->moved, moved_by(c, eqn));
+        for (int k = 0; k < eqn->nouts; k++)
+            results = plus(c, results, c->bytes[eqn->outs[k]->id]);
+        note_moment(c, t, &one, live, results);
+        live = plus(c, live, results);
+        live = minus(c, live, freed_after(c, jaxpr, eqn, i));
+    }
+}
+
+/* ---- the program */
+
+static amount constants_of(const coster *c)
+{
+    amount sum = of_int(0);
+
+    for (int i = 0; i < c->program->narrays; i++)
+        sum = plus(c, sum, of_int((jx_int)c->program->arrays[i]->bytes));
+    return sum;
+}
+
+static void finish(coster *c)
+{
+    const jx_jaxpr *entry = c->program->entry.jaxpr;
+    const tally *t = &c->tallies[entry->id];
+    amount inputs = of_int(0), outputs = of_int(0), always;
+
+    for (int i = 0; i < entry->nins; i++)
+        inputs = plus(c, inputs,
+                      bytes_of(c, entry->vars[entry->nconsts + i]->aval));
+    for (int i = 0; i < entry->nouts; i++)
+        outputs = plus(c, outputs, bytes_of(c, jx_atom_aval(entry->outs[i])));
+    always = plus(c, inputs, constants_of(c));
+    c->cost->flops = to_dim(c, t->flops);
+    c->cost->transcendentals = to_dim(c, t->transcendentals);
+    c->cost->moved = to_dim(c, t->moved);
+    c->cost->inputs = to_dim(c, inputs);
+    c->cost->outputs = to_dim(c, outputs);
+    c->cost->constants = to_dim(c, constants_of(c));
+    c->cost->peak_known = !t->peak_lost && !always.lost;
+    for (size_t i = 0; c->cost->peak_known && i < t->extra.count; i++)
+        JX_PUSH(c->program->ctx->arena, &c->cost->peaks,
+                to_dim(c, plus(c, always, t->extra.at[i])));
+    if (!t->extra.count && c->cost->peak_known) /* no equation at all */
+        JX_PUSH(c->program->ctx->arena, &c->cost->peaks, to_dim(c, always));
+}
+
+bool jx_cost_of(jx_program *program, jx_cost *cost)
+{
+    jx_arena *arena = program->ctx->arena;
+    coster c = {.program = program, .cost = cost};
+    int most = 0;
+
+    *cost = (jx_cost){0};
+    for (int i = 0; i < program->njaxprs; i++)
+        if (program->jaxprs[i]->nvars > most)
+            most = program->jaxprs[i]->nvars;
+    c.tallies = JX_NEW_ARRAY(arena, program->njaxprs, tally);
+    c.bytes = JX_NEW_ARRAY(arena, most, amount);
+    c.last = JX_NEW_ARRAY(arena, most, int);
+    c.owner = JX_NEW_ARRAY(arena, most, const jx_var *);
+    if (jx_arena_failed(arena))
+        return jx_ok(program->ctx);
+    for (int i = 0; i < program->njaxprs; i++)
+        cost_jaxpr(&c, program->jaxprs[i]);
+    finish(&c);
+    return jx_ok(program->ctx);
+}

@@ -1,0 +1,57 @@
+/* cost.h - what a program costs, as polynomials of its sizes.
+ *
+ * Counted as XLA's own cost analysis counts before any optimization: one
+ * floating-point operation for each element that an elementwise equation makes
+ * (integers, too), two for each product that is added up, none for moving
+ * data; exp, log, tanh and their like apart.  Factorizations count the usual
+ * leading terms (Golub and Van Loan), a sort ceil(log2 n) comparisons an
+ * element (31 where n is not known).  A branch costs as much as its most
+ * expensive one.  A loop whose length can't be read off counts as often as a
+ * variable says: `trips1`, `trips2`, in the order in which they are met.
+ *
+ * Memory is that of the values that live at once if every equation is run
+ * alone, in order, and gives its operands back after their last use: inputs and
+ * constants live throughout; what only shows another value differently (a
+ * broadcast, a reshape, an iota) takes none.  A compiler that fuses needs less,
+ * one that keeps more alive needs more. */
+#ifndef JX_COST_H
+#define JX_COST_H
+
+#include "frontend/base/vec.h"
+#include "frontend/ir/program.h"
+
+/* The scope of the variables that count a loop's trips. */
+enum { JX_TRIPS_SCOPE = 1 << 20 };
+
+typedef struct jx_uncounted {
+    const char *name; /* of a primitive */
+    int64_t count;    /* of its equations */
+} jx_uncounted;
+
+typedef struct jx_trips {
+    const jx_dim_atom *var;
+    const jx_eqn *eqn; /* the loop */
+} jx_trips;
+
+/* Dims are NULL where a coefficient left 128 bits. */
+typedef struct jx_cost {
+    const jx_dim *flops;
+    const jx_dim *transcendentals;
+    const jx_dim *moved; /* bytes: of the operands and results of all equations
+                            but those that take no memory */
+    const jx_dim *inputs, *outputs, *constants; /* bytes */
+    /* Bytes at the worst moment, inputs and constants included: the largest of
+     * these, none of which is always below another. */
+    JX_VEC(const jx_dim *) peaks;
+    bool peak_known; /* false: too many candidates, or beyond 128 bits */
+    JX_VEC(jx_trips) trips;
+    JX_VEC(jx_uncounted) uncounted; /* operations not in `flops` */
+} jx_cost;
+
+/* In the program's arena; false without memory. */
+bool jx_cost_of(jx_program *program, jx_cost *cost);
+
+/* The bytes of an array; 0 for a token.  NULL beyond 128 bits. */
+const jx_dim *jx_aval_bytes(jx_dims *dims, const jx_aval *aval);
+
+#endif
