@@ -1,0 +1,153 @@
+/* fuzz_exported.c - exported files, mutated as flatbuffers.
+ *
+ * What the reader takes must hold together (indexes in range, texts ended);
+ * what it refuses has an error with a byte; either way memory stays below 64
+ * times the file.  The mutator knows what a flatbuffer is made of: it changes
+ * offsets, counts and fields of vtables to others that are near, so that most
+ * mutants get past the first table. */
+#include "frontend/read/exported.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+                               unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+static void check(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+static size_t walk_tree(const jx_tree *tree)
+{
+    size_t all = tree->custom ? strlen(tree->custom) : 0;
+
+    for (int i = 0; i < tree->nchildren; i++) {
+        all += walk_tree(&tree->children[i]);
+        if (tree->names)
+            all += strlen(tree->names[i]);
+    }
+    return all;
+}
+
+static size_t walk_named(const jx_exported_named *named)
+{
+    size_t all = 0;
+
+    for (int i = 0; named && i < named->mesh->naxes; i++)
+        all += strlen(named->mesh->names[i]);
+    for (int i = 0; named && i < named->spec.count; i++)
+        for (int k = 0; k < named->spec.axes[i].count; k++)
+            all += strlen(named->spec.axes[i].at[k]);
+    return all;
+}
+
+/* Touches all that the reader gives out. */
+static void walk(const jx_exported *x)
+{
+    size_t all = strlen(x->name) + walk_tree(&x->in_tree) +
+                 walk_tree(&x->out_tree) + x->module.at[x->module.size - 1];
+    jx_buffer text = {0};
+
+    for (int i = 0; i < x->nins; i++) {
+        all += walk_named(x->in_named[i]);
+        if (x->in_hlo[i])
+            jx_op_sharding_print(x->in_hlo[i], &text);
+    }
+    for (int i = 0; i < x->nouts; i++)
+        all += walk_named(x->out_named[i]) + x->out_avals[i]->dtype;
+    for (int i = 0; i < x->nkept; i++)
+        check(x->kept[i] < x->nins);
+    check(x->in_tree.leaves == x->nins && x->out_tree.leaves == x->nouts);
+    check(jx_exported_version(x) > 0 && jx_exported_vjps(x) >= 0);
+    jx_buffer_free(&text);
+    if (x->vjp)
+        walk(x->vjp);
+    check(all != SIZE_MAX);
+}
+
+static void walk_shapes(jx_ctx *ctx, const jx_exported *x)
+{
+    jx_dims *dims = jx_dims_new(ctx);
+
+    for (int i = 0; dims && i < x->nins; i++)
+        if (!jx_exported_shape(dims, x, x->in_avals[i], 0))
+            return;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    enum { FIRST = 1 << 14 }; /* what any file costs */
+    jx_ctx *ctx = jx_ctx_new(64 << 20);
+    /* A NUL after the end would hide a read beyond it. */
+    char *copy = malloc(size ? size : 1);
+
+    if (size)
+        memcpy(copy, data, size);
+    const jx_exported *x = jx_exported_read(ctx, "-", copy, size);
+    check(x || (ctx->error.kind == JX_E_INPUT && ctx->error.message &&
+                ctx->error.place));
+    check(jx_arena_used(ctx->arena) < 64 * size + FIRST);
+    if (jx_is_exported(copy, size))
+        check(jx_may_be_exported(copy, size));
+    if (x) {
+        walk(x);
+        walk_shapes(ctx, x);
+    }
+    free(copy);
+    jx_ctx_free(ctx);
+    return 0;
+}
+
+/* ---- the mutator */
+
+static uint32_t get(const uint8_t *at)
+{
+    uint32_t value;
+
+    memcpy(&value, at, 4);
+    return value;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+                               unsigned seed)
+{
+    size_t at;
+    uint32_t value;
+    uint16_t half;
+
+    if (size < 16 || rand_r(&seed) % 8 == 0)
+        return LLVMFuzzerMutate(data, size, max_size);
+    /* The tables of a file lie around its module, which is of no interest. */
+    at = (size_t)rand_r(&seed) % (size - 4);
+    if (rand_r(&seed) % 2)
+        at %= size < 512 ? size - 4 : 512;
+    at &= ~(size_t)1;
+    value = get(data + at);
+    switch (rand_r(&seed) % 6) {
+    case 0: /* a field elsewhere, or absent */
+        half = (uint16_t)(rand_r(&seed) % 2 ? 0 : 4 * (rand_r(&seed) % 24));
+        memcpy(data + at, &half, 2);
+        return size;
+    case 1:
+        value += (uint32_t)(4 * (rand_r(&seed) % 17) - 32);
+        break;
+    case 2: /* to some other place */
+        value = (uint32_t)((size_t)rand_r(&seed) % size);
+        break;
+    case 3: /* what another place refers to */
+        value = get(data + ((size_t)rand_r(&seed) % (size - 4) & ~(size_t)3));
+        break;
+    case 4:
+        value = (uint32_t)(rand_r(&seed) % 40);
+        break;
+    default:
+        value = (uint32_t)rand_r(&seed) * 2;
+        break;
+    }
+    memcpy(data + (at & ~(size_t)3), &value, 4);
+    return size;
+}
