@@ -4,7 +4,7 @@
 #include "frontend/base/json.h"
 #include "prover/replay.h"
 #include "prover/search.h"
-#include "prover/suggest.h"
+#include "prover/theory.h"
 
 #include <stdlib.h>
 #include <string.h>

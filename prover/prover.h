@@ -11,8 +11,8 @@
  *
  *     algebra     the difference simplifies to a number
  *     bounds      its interval decides
- *     elementary  case splits (elementary.h)
  *     search      evaluation finds assignments for both answers
+ *     elementary  linear reasoning (linear.h), case splits (elementary.h)
  *     z3          the helper process (solver.h), started when first needed
  *
  * Only assignments where no divisor is 0 count.  Every assignment in an answer

@@ -5,6 +5,8 @@
  * the question is proved with them. */
 #include "prover/suggest.h"
 
+#include "prover/theory.h"
+
 #include <string.h>
 
 enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 300,
