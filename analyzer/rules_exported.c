@@ -19,7 +19,7 @@ typedef struct given {
 
 typedef struct called {
     jx_typing *t;
-    const jx_exported *callee;
+    const jx_called_export *callee;
     int count;
     given *given;
     const jx_dim_atom *missing; /* met, and not given */

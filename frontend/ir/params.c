@@ -498,14 +498,14 @@ static const char *const *texts_of(decode *d, const jx_value *v)
 static bool read_opt_exported(decode *d, const jx_value *v, void *to)
 {
     const jx_value *name, *ins, *outs, *paths, *inner;
-    jx_exported *made;
+    jx_called_export *made;
 
     if (v->tag != JX_V_RECORD || !v->text || strcmp(v->text, "Exported") ||
         !(ins = jx_value_field(v, "in_avals")))
         return true;
     outs = jx_value_field(v, "out_avals");
     name = jx_value_field(v, "fun_name");
-    made = JX_NEW(d->program->ctx->arena, jx_exported);
+    made = JX_NEW(d->program->ctx->arena, jx_called_export);
     if (!made)
         return want(d, "memory");
     made->ins = avals_of(d, ins);
@@ -522,7 +522,7 @@ static bool read_opt_exported(decode *d, const jx_value *v, void *to)
     inner = jx_value_field(v, "inner");
     made->inner = texts_of(d, inner);
     made->ninner = made->inner ? inner->count : 0;
-    *(const jx_exported **)to = made;
+    *(const jx_called_export **)to = made;
     return true;
 }
 

@@ -69,14 +69,14 @@ typedef struct jx_shardings {
 
 /* What a call knows of a function that jax.export made.  The sizes are dims of
  * a scope of its own, whose constraints the program's scopes hold. */
-typedef struct jx_exported {
+typedef struct jx_called_export {
     const char *name; /* or NULL */
     int nins, nouts;
     const jx_aval *const *ins, *const *outs;
     const char *const *paths; /* of the inputs, "args[0]['w']"; or NULL */
     int ninner; /* constraints of what it calls in turn, as text */
     const char *const *inner;
-} jx_exported;
+} jx_called_export;
 
 typedef enum jx_gather_mode {
     JX_MODE_CLIP = 1,
@@ -138,7 +138,7 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_impl const char *
 #define JX_FIELD_value const jx_value *
 #define JX_FIELD_opt_value const jx_value *
-#define JX_FIELD_opt_exported const jx_exported *
+#define JX_FIELD_opt_exported const jx_called_export *
 
 #define FIELD(kind, name) JX_FIELD_##kind name;
 #define PARAMS(name, ...)                                                     \

@@ -472,7 +472,7 @@ bool jx_plan_shape_assertion(jx_planner *p, const jx_eqn *eqn,
 bool jx_plan_call_exported(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                            jx_slot *outs)
 {
-    const jx_exported *callee =
+    const jx_called_export *callee =
         ((const jx_p_call_exported *)eqn->typed)->exported;
 
     (void)ins;
