@@ -400,6 +400,8 @@ static void find_core(jx_prover *p, jx_answer *a, int *core, int n)
     }
     a->core = core;
     a->ncore = n;
+    if (!a->core_is_minimal)
+        a->why = "not each constraint of the core was shown to be needed";
 }
 
 /* The slice around constraint i, unless it was looked at with an earlier one.

@@ -55,7 +55,7 @@ typedef enum jx_truth {
 typedef struct jx_answer {
     jx_truth truth;
     const char *by;  /* "algebra", "bounds", "elementary", "search", "z3" */
-    const char *why; /* of JX_UNKNOWN; or NULL */
+    const char *why; /* of JX_UNKNOWN and some contradictions; or NULL */
     const char *solver; /* "z3 4.8.12" where `by` is "z3", else NULL */
     /* Of JX_UNKNOWN: the solver's process failed, which says nothing about the
      * question.  Such an answer is not to be kept. */
@@ -65,7 +65,8 @@ typedef struct jx_answer {
      * by name. */
     bool has_true, has_false;
     jx_assignment when_true, when_false;
-    /* A minimal set of constraints that contradict each other (by index). */
+    /* Constraints that contradict each other (by index): all of them are needed
+     * for that, unless `core_is_minimal` is false, which `why` then says. */
     int ncore;
     const int *core;
     bool core_is_minimal;

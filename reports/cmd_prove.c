@@ -255,7 +255,10 @@ static void answer_as_text(const task *t, const jx_answer *a, jx_buffer *to)
     if (a->has_false && a->truth != JX_TRUE)
         say_assignment(to, "fails at: ", &a->when_false);
     for (int i = 0; i < a->ncore; i++)
-        jx_buffer_printf(to, "  %s %s\n", i ? "    and" : "needs: ",
+        jx_buffer_printf(to, "  %s %s\n",
+                         i                    ? "    and"
+                         : a->core_is_minimal ? "needs: "
+                                              : "core:  ",
                          t->texts[a->core[i]]);
     for (int i = 0; i < a->nsuggestions; i++) {
         jx_buffer_puts(to, "  true with: ");

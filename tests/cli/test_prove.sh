@@ -9,6 +9,13 @@ prints 'depends'
 expect 5 prove 'a*a*a + b*b*b == c*c*c' --no-solver --strict
 prints 'unknown'
 expect 2 prove 'a >= 1' 'b >= 1'
+# What clashes is "needed" only if nothing less was shown to clash.
+expect 0 prove 'a >= 1' --where 'a >= 3' --where 'a <= 2' --where 'b >= 2'
+prints '^  needs:  a >= 3$'
+expect 0 prove 'a >= 1' --where 'a^3 + b^3 == c^3' \
+    --where 'a^3 + b^3 == c^3 + 1' --no-solver
+prints '^  core:   a^3 + b^3 == c^3$'
+prints 'why: not each constraint of the core was shown to be needed$'
 expect 2 prove 'a >= 1' --bse 0
 complains 'did you mean --base?'
 expect 3 prove 'a >= '
