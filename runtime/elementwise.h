@@ -16,6 +16,10 @@ jx_tile *jx_convert_step(jx_dtype from, jx_dtype to, jx_dtype *next);
 /* The dtype that operations on a stored dtype compute in: f32 for the small
  * floats, i8 and u8 for the small integers, else itself. */
 jx_dtype jx_compute_dtype(jx_dtype stored);
+/* An operation on two slots of one dtype that it computes in (jx_compute_dtype);
+ * the second may be a scalar.  A new slot like the first. */
+jx_slot jx_plan_combine(jx_planner *p, jx_prim_id prim, const jx_slot *a,
+                        const jx_slot *b);
 /* Converts n elements by the semantics of convert_element_type. */
 void jx_convert(jx_dtype from, jx_dtype to, const void *src, void *dst,
                 int64_t n);

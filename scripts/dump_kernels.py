@@ -354,20 +354,20 @@ def write(folder):
 LARGEST, PER_GROUP = 24000, 16  # bytes of a packed program; programs
 
 
-def chosen(stems):
+def chosen(stems, most):
     groups = {}
     for stem in sorted(stems):
         files = sorted(stem.parent.glob(stem.name + ".*"))
         if sum(path.stat().st_size for path in files) < LARGEST:
             groups.setdefault(stem.parent.name, []).append(files)
     for rows in groups.values():
-        yield from rows[::(len(rows) + PER_GROUP - 1) // PER_GROUP]
+        yield from rows[::(len(rows) + most - 1) // most]
 
 
-def pack(stems, folder, to):
+def pack(stems, folder, to, most=PER_GROUP):
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for path in sum(chosen(stems), []):
+        for path in sum(chosen(stems, most), []):
             info = tarfile.TarInfo(str(path.relative_to(folder)))
             info.size = path.stat().st_size
             tar.addfile(info, io.BytesIO(path.read_bytes()))

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Some of JAX's own harnesses (scripts/make_conformance_data.py) and programs
-# for what they leave out (scripts/dump_kernels.py), documents and answers
-# checked in, must run and equal JAX.
+# for what they leave out (scripts/dump_kernels.py), and of what StableHLO has
+# and JAX has not (scripts/dump_stablehlo.py), documents and answers checked in,
+# must run and equal JAX.
 set -eu
 build=${BUILD:-build}
 work=$(mktemp -d)
@@ -9,6 +10,7 @@ trap 'rm -rf "$work"' EXIT
 here=$(cd "$(dirname "$0")" && pwd)/conformance
 tar -xzf "$here/sample.tar.gz" -C "$work"
 tar -xzf "$here/kernels.tar.gz" -C "$work"
+tar -xzf "$here/stablehlo.tar.gz" -C "$work"
 "$build/tests/runner" "$work" --off "$here/jax_is_off.txt" \
     --misses "$work/misses" >"$work/out" || { cat "$work/out" "$work/misses"; exit 1; }
 echo "conformance: $(tail -n 1 "$work/out")"

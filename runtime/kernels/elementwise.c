@@ -263,3 +263,26 @@ bool jx_plan_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     free(spreads);
     return ok;
 }
+
+jx_slot jx_plan_combine(jx_planner *p, jx_prim_id prim, const jx_slot *a,
+                        const jx_slot *b)
+{
+    jx_slot out = jx_plan_new(p, a->dtype, a->rank, a->shape), both[2] = {*a};
+    maker m = {.p = p, .region = jx_region_new(p->arena), .out = out};
+    jx_tile *tile = jx_tile_of(prim, a->dtype);
+
+    if (!tile || !m.region || b->dtype != a->dtype) {
+        jx_plan_fail(p, "%s can't be combined so",
+                     jx_dtype_of(a->dtype)->short_name);
+        return out;
+    }
+    if (!spread(&m, b, &both[1]))
+        return out;
+    int values[2];
+    for (int i = 0; i < 2; i++)
+        values[i] = jx_region_input(p->arena, m.region, a->dtype);
+    jx_region_output(p->arena, m.region,
+                     instr(&m, tile, NULL, a->dtype, 2, values));
+    jx_plan_region(p, m.region, 2, both, &out);
+    return out;
+}

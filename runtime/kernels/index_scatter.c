@@ -3,8 +3,10 @@
  * Updates are taken in row-major order of the indices, always: where two hit one
  * element, `scatter` keeps the last. */
 #include "runtime/elementwise.h"
+#include "runtime/kernels/body.h"
 #include "runtime/kernels/index.h"
 #include "runtime/kernels/move.h"
+#include "runtime/kernels/shapes.h"
 #include "runtime/plan_impl.h"
 #include "runtime/rules.h"
 
@@ -221,39 +223,47 @@ static bool replaces(const jx_closed *body)
                   j->outs[0].var == j->vars[j->nconsts + 1]);
 }
 
-static bool choose(jx_planner *p, const jx_eqn *eqn, const jx_slot *out,
-                   combine *c, jx_slot *body)
+/* The operation by which operand and update combine; JX_PRIM_unknown: only the
+ * body says. */
+static jx_prim_id operation_of(const jx_eqn *eqn, const jx_closed *body)
 {
-    const jx_p_scatter *params = eqn->typed;
-    jx_prim_id op = JX_PRIM_unknown;
+    switch (eqn->prim->id) {
+    case JX_PRIM_scatter_add: return JX_PRIM_add;
+    case JX_PRIM_scatter_sub: return JX_PRIM_sub;
+    case JX_PRIM_scatter_mul: return JX_PRIM_mul;
+    case JX_PRIM_scatter_min: return JX_PRIM_min;
+    case JX_PRIM_scatter_max: return JX_PRIM_max;
+    default: break;
+    }
+    if (!body->jaxpr || body->jaxpr->neqns != 1)
+        return JX_PRIM_unknown;
+    switch (jx_body_monoid(body->jaxpr)) {
+    case JX_PRIM_add: return JX_PRIM_add;
+    case JX_PRIM_mul: return JX_PRIM_mul;
+    case JX_PRIM_min: return JX_PRIM_min;
+    case JX_PRIM_max: return JX_PRIM_max;
+    case JX_PRIM_and: return JX_PRIM_and;
+    case JX_PRIM_or: return JX_PRIM_or;
+    case JX_PRIM_xor: return JX_PRIM_xor;
+    default: return JX_PRIM_unknown;
+    }
+}
+
+static bool choose(jx_planner *p, const jx_eqn *eqn, const jx_closed *update,
+                   const jx_slot *out, combine *c, jx_slot *body)
+{
+    jx_prim_id op = operation_of(eqn, update);
     jx_dtype dtype = out->dtype, work = jx_compute_dtype(dtype);
 
     *c = (combine){.size = jx_dtype_of(dtype)->bytes, .block = -1};
-    switch (eqn->prim->id) {
-    case JX_PRIM_scatter_add:
-        op = JX_PRIM_add;
-        break;
-    case JX_PRIM_scatter_sub:
-        op = JX_PRIM_sub;
-        break;
-    case JX_PRIM_scatter_mul:
-        op = JX_PRIM_mul;
-        break;
-    case JX_PRIM_scatter_min:
-        op = JX_PRIM_min;
-        break;
-    case JX_PRIM_scatter_max:
-        op = JX_PRIM_max;
-        break;
-    default:
-        if (replaces(&params->update_jaxpr))
+    if (op == JX_PRIM_unknown) {
+        if (replaces(update))
             return true;
         body[0] = body[1] = jx_plan_new(p, dtype, 0, NULL);
         body[1] = jx_plan_new(p, dtype, 0, NULL);
-        if (params->update_jaxpr.jaxpr->nins != 2 ||
-            params->update_jaxpr.jaxpr->nouts != 1)
+        if (update->jaxpr->nins != 2 || update->jaxpr->nouts != 1)
             return jx_plan_fail(p, "the body takes other operands");
-        c->block = jx_plan_body(p, &params->update_jaxpr, body, body + 2);
+        c->block = jx_plan_body(p, update, body, body + 2);
         return jx_plan_same(p, &body[2], &body[0]);
     }
     c->tile = jx_tile_of(op, work);
@@ -267,10 +277,10 @@ static bool choose(jx_planner *p, const jx_eqn *eqn, const jx_slot *out,
     return true;
 }
 
-static bool plan_scatter(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+static bool plan_scatter(jx_planner *p, const jx_eqn *eqn,
+                         const jx_p_scatter *params, const jx_slot *ins,
                          jx_slot *outs, jx_slot *all)
 {
-    const jx_p_scatter *params = eqn->typed;
     scatter d = {.mode = params->mode};
 
     outs[0] = all[0] = jx_plan_output(p, eqn, 0);
@@ -281,7 +291,7 @@ static bool plan_scatter(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                                         ins[1].dtype == JX_BOOL))
         return jx_plan_fail(p, "it does not take these dtypes");
     jx_plan_copy(p, ins, outs);
-    if (!choose(p, eqn, outs, &d.with, all + 1))
+    if (!choose(p, eqn, &params->update_jaxpr, outs, &d.with, all + 1))
         return false;
     if (out.rank > jx_atom_aval(eqn->ins[0])->rank) {
         /* a key's words travel together, as one element */
@@ -307,8 +317,140 @@ bool jx_plan_scatter(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                      jx_slot *outs)
 {
     jx_slot *all = malloc(4 * sizeof *all);
-    bool ok = all && plan_scatter(p, eqn, ins, outs, all);
+    bool ok = all && plan_scatter(p, eqn, eqn->typed, ins, outs, all);
 
+    free(all);
+    return ok || jx_plan_fail(p, "there is no memory");
+}
+
+/* ---- several arrays at once */
+
+typedef struct together {
+    int n, block;
+    scatter each[]; /* they differ in the sizes of their elements */
+} together;
+
+/* Slots of the body: n elements, n updates, n results. */
+static bool combine_together(jx_run *run, const together *d,
+                             const jx_view *slots, char *const *to,
+                             char *const *from)
+{
+    const scatter *first = &d->each[0];
+    int64_t index[JX_MAX_RANK] = {0}, none = 0;
+    const int64_t still[JX_MAX_RANK] = {0};
+
+    do {
+        for (int i = 0; i < d->n; i++) {
+            const scatter *s = &d->each[i];
+            int64_t at = 0, by = 0;
+            for (int k = 0; k < s->nwindow; k++) {
+                at += index[k] * s->window_out[k];
+                by += index[k] * s->window_update[k];
+            }
+            memcpy(slots[i].data, to[i] + at, s->with.size);
+            memcpy(slots[d->n + i].data, from[i] + by, s->with.size);
+        }
+        if (!jx_run_block(run, d->block))
+            return false;
+        for (int i = 0; i < d->n; i++) {
+            int64_t at = 0;
+            for (int k = 0; k < d->each[i].nwindow; k++)
+                at += index[k] * d->each[i].window_out[k];
+            memcpy(to[i] + at, slots[2 * d->n + i].data,
+                   d->each[i].with.size);
+        }
+    } while (jx_advance2(first->nwindow, first->window, index, still, &none,
+                         still, &none));
+    return true;
+}
+
+/* ins: indices, updates; outs: the operands' copies, the body's slots. */
+static bool run_together(jx_run *run, const void *data, const jx_view *ins,
+                         const jx_view *outs, void *scratch)
+{
+    const together *d = data;
+    const scatter *first = &d->each[0];
+    int64_t place[JX_MAX_RANK] = {0}, index = 0, none = 0, offset = 0;
+    const int64_t still[JX_MAX_RANK] = {0};
+    char **to = scratch, **from = to + d->n;
+
+    if (ins[1].count == 0)
+        return true;
+    do {
+        bool inside = true;
+        for (int i = 0; i < d->n && inside; i++) {
+            const scatter *s = &d->each[i];
+            inside = scatter_offset(s, ins[0].dtype, ins[0].data + index, place,
+                                    &offset);
+            to[i] = outs[i].data + offset;
+            from[i] = ins[1 + i].data;
+            for (int k = 0; k < s->nbatch; k++)
+                from[i] += place[k] * s->batch_update[k];
+        }
+        if (inside && !combine_together(run, d, outs + d->n, to, from))
+            return false;
+    } while (jx_advance2(first->nbatch, first->batch_shape, place,
+                         first->index_strides, &index, still, &none));
+    return true;
+}
+
+static bool plan_together(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                          jx_slot *outs, jx_slot *all)
+{
+    const jx_p_stablehlo_scatter *params = eqn->typed;
+    int n = eqn->nouts;
+    size_t size = sizeof(together) + (size_t)n * sizeof(scatter);
+    together *d = jx_arena_alloc(p->arena, size);
+
+    if (!d)
+        return jx_plan_fail(p, "there is no memory");
+    d->n = n;
+    if (ins[n].rank < 1 || !(jx_dtype_is_integer(ins[n].dtype) ||
+                             ins[n].dtype == JX_BOOL))
+        return jx_plan_fail(p, "the indices are of another kind");
+    for (int i = 0; i < n; i++) {
+        const jx_slot *updates = &ins[n + 1 + i];
+        outs[i] = all[i] = jx_plan_output(p, eqn, i);
+        if (updates->dtype != outs[i].dtype ||
+            !jx_same_shape(updates, &ins[n + 1]) ||
+            !jx_same_shape(&outs[i], &outs[0]))
+            return jx_plan_fail(p, "operand %d does not fit the others", i);
+        jx_plan_copy(p, &ins[i], &outs[i]);
+        all[n + i] = jx_plan_new(p, outs[i].dtype, 0, NULL);
+        all[2 * n + i] = jx_plan_new(p, outs[i].dtype, 0, NULL);
+        d->each[i].mode = JX_MODE_FILL_OR_DROP;
+        d->each[i].with.size = jx_dtype_of(outs[i].dtype)->bytes;
+        if (!scatter_axes(p, &params->dimension_numbers, &outs[i], &ins[n],
+                          updates, &d->each[i]))
+            return false;
+    }
+    d->block =
+        jx_plan_body(p, &params->update_computation, all + n, all + 3 * n);
+    for (int i = 0; i < n; i++)
+        if (!jx_plan_same(p, &all[3 * n + i], &all[n + i]))
+            return false;
+    jx_plan_block_op(p, run_together, d, size, n + 1, ins + n, 4 * n, all,
+                     2 * (size_t)n * sizeof(char *), d->block, 1);
+    return true;
+}
+
+/* Updates that reach out of bounds are left out. */
+bool jx_plan_stablehlo_scatter(jx_planner *p, const jx_eqn *eqn,
+                               const jx_slot *ins, jx_slot *outs)
+{
+    const jx_p_stablehlo_scatter *params = eqn->typed;
+    jx_p_scatter one = {.dimension_numbers = params->dimension_numbers,
+                        .mode = JX_MODE_FILL_OR_DROP,
+                        .update_jaxpr = params->update_computation};
+    int n = eqn->nouts;
+
+    if (n < 1 || eqn->nins != 2 * n + 1 ||
+        one.update_jaxpr.jaxpr->nins != 2 * n ||
+        one.update_jaxpr.jaxpr->nouts != n)
+        return jx_plan_fail(p, "the computation takes other operands");
+    jx_slot *all = malloc(4 * (size_t)n * sizeof *all);
+    bool ok = all && (n == 1 ? plan_scatter(p, eqn, &one, ins, outs, all)
+                             : plan_together(p, eqn, ins, outs, all));
     free(all);
     return ok || jx_plan_fail(p, "there is no memory");
 }

@@ -5,6 +5,7 @@
  * results are added up in f64 and rounded once; smaller floats are converted to
  * f32 first and rounded once at the end. */
 #include "runtime/elementwise.h"
+#include "runtime/kernels/body.h"
 #include "runtime/kernels/elementwise_f32.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/plan_impl.h"
@@ -633,6 +634,44 @@ static bool plan_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return true;
 }
 
+/* A body that is one operation is the reduction of that name, to which the
+ * initial value is added at the end.  False without a failure: it is not. */
+static bool plan_monoid(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *outs)
+{
+    static const struct {
+        jx_prim_id op, reduction;
+    } known[] = {{JX_PRIM_add, JX_PRIM_reduce_sum},
+                 {JX_PRIM_mul, JX_PRIM_reduce_prod},
+                 {JX_PRIM_max, JX_PRIM_reduce_max},
+                 {JX_PRIM_min, JX_PRIM_reduce_min},
+                 {JX_PRIM_and, JX_PRIM_reduce_and},
+                 {JX_PRIM_or, JX_PRIM_reduce_or},
+                 {JX_PRIM_xor, JX_PRIM_reduce_xor}};
+    const jx_p_reduce *params = eqn->typed;
+    jx_prim_id op = jx_body_monoid(params->jaxpr.jaxpr);
+    jx_dtype dtype = work_dtype(ins->dtype);
+    const reducer *with = NULL;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].op == op)
+            with = reducer_of(known[i].reduction, dtype);
+    for (int i = 0; i < params->dimensions.count; i++)
+        if (params->dimensions.at[i] < 0 ||
+            params->dimensions.at[i] >= ins->rank)
+            with = NULL;
+    if (!with || ins[1].rank != 0 || ins[1].dtype != ins[0].dtype)
+        return false;
+    jx_slot out = jx_plan_output(p, eqn, 0);
+    jx_slot in = jx_plan_convert(p, ins, dtype);
+    jx_slot start = jx_plan_convert(p, &ins[1], dtype);
+    jx_slot wide = jx_plan_new(p, dtype, out.rank, out.shape);
+    plan_reduce(p, &in, params->dimensions, with, &wide);
+    wide = jx_plan_combine(p, op, &wide, &start);
+    outs[0] = jx_plan_convert(p, &wide, out.dtype);
+    return true;
+}
+
 bool jx_plan_reduce_general(jx_planner *p, const jx_eqn *eqn,
                             const jx_slot *ins, jx_slot *outs)
 {
@@ -642,6 +681,8 @@ bool jx_plan_reduce_general(jx_planner *p, const jx_eqn *eqn,
     if (n < 1 || eqn->nins != 2 * n || params->jaxpr.jaxpr->nins != 2 * n ||
         params->jaxpr.jaxpr->nouts != n)
         return jx_plan_fail(p, "the body takes other operands");
+    if (n == 1 && plan_monoid(p, eqn, ins, outs))
+        return true;
     jx_slot *args = malloc((size_t)(6 * n) * sizeof *args);
     bool ok = args && plan_general(p, eqn, ins, outs, args);
     free(args);

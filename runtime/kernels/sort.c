@@ -2,6 +2,7 @@
  *
  * Values become integer keys (order.h).  Several keys are sorted one after the
  * other, the least significant first, each sort being stable. */
+#include "runtime/kernels/comparator.h"
 #include "runtime/kernels/lines.h"
 #include "runtime/kernels/order.h"
 #include "runtime/kernels/vector.h"
@@ -17,12 +18,17 @@ enum { MAX_OPERANDS = 32 };
 typedef struct key_part {
     int input;
     int64_t offset; /* of the imaginary part */
+    bool descending;
+    jx_key_order order;
 } key_part;
 
 typedef struct sort {
     int axis, nkeys, noperands;
     int64_t n;
     key_part keys[2 * MAX_OPERANDS]; /* most significant first */
+    int block; /* a comparator; without keys, or for NaNs.  -1: none */
+    int nslots;
+    int slots[2 * MAX_OPERANDS]; /* its inputs that it reads */
 } sort;
 
 /* One array of the scratch memory: room for n ranked items. */
@@ -31,14 +37,60 @@ static size_t room(int64_t n)
     return ((size_t)n * sizeof(jx_ranked) + 63) & ~(size_t)63;
 }
 
-static void sort_narrow(jx_dtype dtype, const char *data, int64_t stride,
-                        int64_t n, uint64_t *order, char *memory, bool first)
+/* ---- by keys ---- */
+
+/* A NaN has the key of all ones, and nothing else has. */
+static bool has_nan32(const uint32_t *keys, int64_t n, uint32_t nan)
+{
+    bool any = false;
+
+    for (int64_t i = 0; i < n; i++)
+        any |= keys[i] == nan;
+    return any;
+}
+
+/* False for NaNs where the order has none. */
+static bool narrow_keys(const key_part *key, jx_dtype dtype, const char *data,
+                        int64_t stride, int64_t n, uint32_t *keys)
+{
+    uint32_t mask = UINT32_MAX >> (32 - jx_order_bits(dtype));
+
+    if (key->order == JX_KEY_TOTAL)
+        jx_order_total32(dtype, data, stride, n, keys);
+    else
+        jx_order_keys32(dtype, data, stride, n, keys);
+    if (key->order == JX_KEY_PLAIN && has_nan32(keys, n, mask))
+        return false;
+    for (int64_t i = 0; key->descending && i < n; i++)
+        keys[i] ^= mask;
+    return true;
+}
+
+static bool wide_keys(const key_part *key, jx_dtype dtype, const char *data,
+                      int64_t stride, int64_t n, uint64_t *keys)
+{
+    if (key->order == JX_KEY_TOTAL)
+        jx_order_total(dtype, data, stride, n, keys);
+    else
+        jx_order_keys(dtype, data, stride, n, keys);
+    for (int64_t i = 0; key->order == JX_KEY_PLAIN && i < n; i++)
+        if (keys[i] == UINT64_MAX)
+            return false;
+    for (int64_t i = 0; key->descending && i < n; i++)
+        keys[i] = ~keys[i];
+    return true;
+}
+
+static bool sort_narrow(const key_part *key, jx_dtype dtype, const char *data,
+                        int64_t stride, int64_t n, uint64_t *order,
+                        char *memory, bool first)
 {
     uint32_t *keys = (uint32_t *)(void *)memory;
     uint64_t *items = (uint64_t *)(void *)(memory + room(n) / 2);
     uint64_t *spare = (uint64_t *)(void *)(memory + room(n));
 
-    jx_order_keys32(dtype, data, stride, n, keys);
+    if (!narrow_keys(key, dtype, data, stride, n, keys))
+        return false;
     for (int64_t i = 0; i < n; i++) {
         uint64_t at = first ? (uint64_t)i : order[i];
         items[i] = (uint64_t)keys[at] << 32 | at;
@@ -46,16 +98,19 @@ static void sort_narrow(jx_dtype dtype, const char *data, int64_t stride,
     items = jx_order_sort_packed(items, spare, n, jx_order_bits(dtype));
     for (int64_t i = 0; i < n; i++)
         order[i] = items[i] & 0xffffffff;
+    return true;
 }
 
-static void sort_wide(jx_dtype dtype, const char *data, int64_t stride,
-                      int64_t n, uint64_t *order, char *memory, bool first)
+static bool sort_wide(const key_part *key, jx_dtype dtype, const char *data,
+                      int64_t stride, int64_t n, uint64_t *order, char *memory,
+                      bool first)
 {
     uint64_t *keys = (uint64_t *)(void *)memory;
     jx_ranked *items = (jx_ranked *)(void *)(memory + room(n));
     jx_ranked *spare = (jx_ranked *)(void *)(memory + 2 * room(n));
 
-    jx_order_keys(dtype, data, stride, n, keys);
+    if (!wide_keys(key, dtype, data, stride, n, keys))
+        return false;
     for (int64_t i = 0; i < n; i++) {
         uint64_t at = first ? (uint64_t)i : order[i];
         items[i] = (jx_ranked){keys[at], at};
@@ -63,6 +118,7 @@ static void sort_wide(jx_dtype dtype, const char *data, int64_t stride,
     items = jx_order_sort_ranked(items, spare, n);
     for (int64_t i = 0; i < n; i++)
         order[i] = items[i].at;
+    return true;
 }
 
 static void take(size_t bytes, const char *from, int64_t stride, char *to,
@@ -91,6 +147,7 @@ static bool sort_values(const sort *s, const jx_view *in, const jx_lines *l,
     uint32_t *keys = (uint32_t *)(void *)memory;
 
     if (s->noperands != 1 || s->nkeys != 1 || s->keys[0].input != 0 ||
+        s->keys[0].descending || s->keys[0].order != JX_KEY_NUMERIC ||
         jx_order_bits(in->dtype) > 32 ||
         !jx_order_keys32(in->dtype, l->data[0], in->strides[s->axis], s->n,
                          keys))
@@ -100,27 +157,108 @@ static bool sort_values(const sort *s, const jx_view *in, const jx_lines *l,
     return true;
 }
 
-static void sort_line(const sort *s, const jx_view *ins, const jx_view *outs,
-                      const jx_lines *walk, char *memory)
+/* The positions of a line in order; false for NaNs that no key orders. */
+static bool order_by_keys(const sort *s, const jx_view *ins,
+                          const jx_lines *walk, uint64_t *order, char *memory)
 {
-    uint64_t *order = (uint64_t *)(void *)memory;
-    char *rest = memory + room(s->n);
     bool first = true;
 
     for (int k = s->nkeys - 1; k >= 0; k--) {
-        const jx_view *key = &ins[s->keys[k].input];
-        const char *data = walk[s->keys[k].input].data[0] + s->keys[k].offset;
+        const key_part *part = &s->keys[k];
+        const jx_view *key = &ins[part->input];
+        const char *data = walk[part->input].data[0] + part->offset;
         int64_t stride = key->strides[s->axis];
-        if (jx_order_bits(key->dtype) <= 32)
-            sort_narrow(key->dtype, data, stride, s->n, order, rest, first);
-        else
-            sort_wide(key->dtype, data, stride, s->n, order, rest, first);
+        if (!(jx_order_bits(key->dtype) <= 32
+                  ? sort_narrow(part, key->dtype, data, stride, s->n, order,
+                                memory, first)
+                  : sort_wide(part, key->dtype, data, stride, s->n, order,
+                              memory, first)))
+            return false;
         first = false;
     }
+    return s->nkeys > 0;
+}
+
+/* ---- by a comparator ---- */
+
+typedef struct comparing {
+    jx_run *run;
+    const sort *s;
+    const jx_view *ins, *slots; /* its inputs, then its answer */
+    const jx_lines *walk;
+    bool failed;
+} comparing;
+
+/* The element at position a comes before the one at b. */
+static bool comes_before(comparing *c, uint64_t a, uint64_t b)
+{
+    const sort *s = c->s;
+
+    for (int k = 0; k < s->nslots; k++) {
+        int slot = s->slots[k], operand = slot / 2;
+        const jx_view *in = &c->ins[operand];
+        memcpy(c->slots[slot].data,
+               c->walk[operand].data[0] +
+                   (int64_t)(slot % 2 ? b : a) * in->strides[s->axis],
+               jx_dtype_of(in->dtype)->bytes);
+    }
+    if (c->failed || !jx_run_block(c->run, s->block)) {
+        c->failed = true;
+        return false;
+    }
+    return *c->slots[2 * s->noperands].data;
+}
+
+static void merge(comparing *c, const uint64_t *from, int64_t left,
+                  int64_t middle, int64_t right, uint64_t *to)
+{
+    int64_t i = left, k = middle;
+
+    for (int64_t at = left; at < right; at++) {
+        bool second = i == middle ||
+                      (k < right && comes_before(c, from[k], from[i]));
+        to[at] = second ? from[k++] : from[i++];
+    }
+}
+
+/* A stable merge sort of positions: a later one goes first only where the
+ * comparator says so. */
+static bool order_by_comparator(comparing *c, uint64_t *order, uint64_t *spare)
+{
+    int64_t n = c->s->n;
+    uint64_t *from = order, *to = spare;
+
+    for (int64_t i = 0; i < n; i++)
+        order[i] = (uint64_t)i;
+    for (int64_t width = 1; width < n; width *= 2) {
+        for (int64_t i = 0; i < n; i += 2 * width) {
+            int64_t middle = n - i < width ? n : i + width;
+            int64_t right = n - i < 2 * width ? n : i + 2 * width;
+            merge(c, from, i, middle, right, to);
+        }
+        uint64_t *other = from;
+        from = to, to = other;
+    }
+    if (from != order)
+        memcpy(order, from, (size_t)n * sizeof *order);
+    return !c->failed;
+}
+
+static bool sort_line(jx_run *run, const sort *s, const jx_view *ins,
+                      const jx_view *outs, const jx_lines *walk, char *memory)
+{
+    uint64_t *order = (uint64_t *)(void *)memory;
+    char *rest = memory + room(s->n);
+    comparing c = {run, s, ins, outs + s->noperands, walk, false};
+
+    if (!order_by_keys(s, ins, walk, order, rest) &&
+        !order_by_comparator(&c, order, (uint64_t *)(void *)rest))
+        return false;
     for (int i = 0; i < s->noperands; i++)
         take(jx_dtype_of(ins[i].dtype)->bytes, walk[i].data[0],
              ins[i].strides[s->axis], walk[i].data[1],
              outs[i].strides[s->axis], order, s->n);
+    return true;
 }
 
 static bool run_sort(jx_run *run, const void *data, const jx_view *ins,
@@ -130,7 +268,6 @@ static bool run_sort(jx_run *run, const void *data, const jx_view *ins,
     jx_lines walk[2 * MAX_OPERANDS];
     int nins = s->noperands;
 
-    (void)run;
     for (int k = 0; k < s->nkeys; k++)
         if (s->keys[k].input >= nins)
             nins = s->keys[k].input + 1;
@@ -141,11 +278,74 @@ static bool run_sort(jx_run *run, const void *data, const jx_view *ins,
             jx_lines_add(&walk[i], &outs[i]);
     }
     while (walk[0].any) {
-        if (!sort_values(s, &ins[0], &walk[0], &outs[0], scratch))
-            sort_line(s, ins, outs, walk, scratch);
+        if (!sort_values(s, &ins[0], &walk[0], &outs[0], scratch) &&
+            !sort_line(run, s, ins, outs, walk, scratch))
+            return false;
         for (int i = 0; i < nins; i++)
             jx_lines_next(&walk[i]);
     }
+    return true;
+}
+
+/* ---- planning ---- */
+
+/* What is being planned: operands, then keys made of them; results, then the
+ * slots of a comparator. */
+typedef struct sorting {
+    sort s;
+    int nins, nouts;
+    jx_slot ins[2 * MAX_OPERANDS], outs[3 * MAX_OPERANDS + 1];
+} sorting;
+
+static bool begin_sort(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                       int64_t axis, sorting *to, jx_slot *outs)
+{
+    if (eqn->nins < 1 || eqn->nins > MAX_OPERANDS || eqn->nouts != eqn->nins)
+        return jx_plan_fail(p, "a sort takes 1 to %d operands, this one has %d",
+                            MAX_OPERANDS, eqn->nins);
+    if (axis < 0 || axis >= ins[0].rank)
+        return jx_plan_fail(p, "dimension is out of range");
+    to->s = (sort){.axis = (int)axis,
+                   .noperands = eqn->nins,
+                   .n = ins[0].shape[axis],
+                   .block = -1};
+    if (to->s.n > UINT32_MAX)
+        return jx_plan_fail(p, "a sort of more than 2^32 elements");
+    for (int i = 0; i < eqn->nins; i++) {
+        to->ins[i] = ins[i];
+        to->outs[i] = outs[i] = jx_plan_output(p, eqn, i);
+        if (!jx_same_shape(&ins[i], &ins[0]) ||
+            !jx_same_shape(&outs[i], &ins[0]) ||
+            outs[i].dtype != ins[i].dtype)
+            return jx_plan_fail(p, "operands and results have one shape");
+    }
+    to->nins = to->nouts = eqn->nins;
+    return true;
+}
+
+static void add_key(jx_planner *p, sorting *to, const jx_sort_key *key)
+{
+    jx_dtype dtype = to->ins[key->operand].dtype;
+    int input = key->operand;
+
+    if (jx_order_bits(dtype) == 0) {
+        input = to->nins++;
+        to->ins[input] = jx_plan_convert(p, &to->ins[key->operand], JX_F32);
+    }
+    to->s.keys[to->s.nkeys++] = (key_part){
+        input,
+        key->imaginary ? (int64_t)jx_dtype_of(dtype)->bytes / 2 : 0,
+        key->descending, key->order};
+}
+
+static bool end_sort(jx_planner *p, const sorting *from)
+{
+    bool block = from->s.block >= 0;
+
+    if (jx_slot_count(&from->ins[0]) > 0)
+        jx_plan_block_op(p, run_sort, &from->s, sizeof from->s, from->nins,
+                         from->ins, from->nouts, from->outs,
+                         4 * room(from->s.n), block ? from->s.block : 0, block);
     return true;
 }
 
@@ -153,42 +353,74 @@ bool jx_plan_sort(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                   jx_slot *outs)
 {
     const jx_p_sort *params = eqn->typed;
-    jx_slot all[2 * MAX_OPERANDS];
-    sort s = {.axis = (int)params->dimension, .noperands = eqn->nins};
-    int nins = eqn->nins;
+    sorting to;
 
-    if (eqn->nins < 1 || eqn->nins > MAX_OPERANDS || eqn->nouts != eqn->nins)
-        return jx_plan_fail(p, "a sort takes 1 to %d operands, this one has %d",
-                            MAX_OPERANDS, eqn->nins);
-    if (s.axis < 0 || s.axis >= ins[0].rank || params->num_keys < 1 ||
-        params->num_keys > eqn->nins)
-        return jx_plan_fail(p, "dimension or num_keys is out of range");
-    s.n = ins[0].shape[s.axis];
-    if (s.n > UINT32_MAX)
-        return jx_plan_fail(p, "a sort of more than 2^32 elements");
-    for (int i = 0; i < eqn->nins; i++) {
-        all[i] = ins[i];
-        outs[i] = jx_plan_output(p, eqn, i);
-        if (!jx_same_shape(&ins[i], &ins[0]) ||
-            !jx_same_shape(&outs[i], &ins[0]) ||
-            outs[i].dtype != ins[i].dtype)
-            return jx_plan_fail(p, "operands and results have one shape");
+    if (!begin_sort(p, eqn, ins, params->dimension, &to, outs))
+        return false;
+    if (params->num_keys < 1 || params->num_keys > eqn->nins)
+        return jx_plan_fail(p, "num_keys is out of range");
+    for (int k = 0; k < params->num_keys; k++)
+        for (int part = 0; part <= jx_dtype_is_complex(ins[k].dtype); part++)
+            add_key(p, &to,
+                    &(jx_sort_key){.operand = k, .imaginary = part == 1});
+    return end_sort(p, &to);
+}
+
+/* Which inputs the comparator reads at all. */
+static void find_read(const jx_jaxpr *jaxpr, sort *s)
+{
+    for (int i = 0; i < jaxpr->nins; i++) {
+        const jx_var *var = jaxpr->vars[jaxpr->nconsts + i];
+        bool read = jaxpr->outs[0].var == var;
+        for (int e = 0; e < jaxpr->neqns && !read; e++)
+            for (int k = 0; k < jaxpr->eqns[e].nins; k++)
+                read |= jaxpr->eqns[e].ins[k].var == var;
+        if (read)
+            s->slots[s->nslots++] = i;
     }
-    for (int k = 0; k < params->num_keys; k++) {
-        int input = k;
-        if (jx_order_bits(ins[k].dtype) == 0) {
-            input = nins++;
-            all[input] = jx_plan_convert(p, &ins[k], JX_F32);
-        }
-        s.keys[s.nkeys++] = (key_part){input, 0};
-        if (jx_dtype_is_complex(ins[k].dtype))
-            s.keys[s.nkeys++] =
-                (key_part){input, (int64_t)jx_dtype_of(ins[k].dtype)->bytes / 2};
-    }
-    if (jx_slot_count(&ins[0]) > 0)
-        jx_plan_op(p, run_sort, &s, sizeof s, nins, all, eqn->nins, outs,
-                   4 * room(s.n));
+}
+
+static bool plan_comparator(jx_planner *p, const jx_closed *comparator,
+                            sorting *to)
+{
+    int n = to->s.noperands;
+    jx_slot *slots = &to->outs[n], *answer = &slots[2 * n];
+
+    for (int i = 0; i < 2 * n; i++)
+        slots[i] = jx_plan_new(p, to->ins[i / 2].dtype, 0, NULL);
+    to->s.block = jx_plan_body(p, comparator, slots, answer);
+    if (answer->dtype != JX_BOOL || answer->rank != 0)
+        return jx_plan_fail(p, "the comparator gives no bool");
+    to->nouts += 2 * n + 1;
+    find_read(comparator->jaxpr, &to->s);
     return true;
+}
+
+bool jx_plan_stablehlo_sort(jx_planner *p, const jx_eqn *eqn,
+                            const jx_slot *ins, jx_slot *outs)
+{
+    const jx_p_stablehlo_sort *params = eqn->typed;
+    const jx_closed *comparator = &params->comparator;
+    jx_sort_key keys[MAX_OPERANDS];
+    sorting to;
+
+    if (!begin_sort(p, eqn, ins, params->dimension, &to, outs))
+        return false;
+    if (comparator->jaxpr->nins != 2 * eqn->nins ||
+        comparator->jaxpr->nouts != 1)
+        return jx_plan_fail(p, "the comparator takes other operands");
+    int nkeys = jx_comparator_keys(comparator, eqn->nins, keys, MAX_OPERANDS);
+    bool plain = nkeys == 0;
+    for (int k = 0; k < nkeys; k++) {
+        /* Wider than declared, a small float has no order of its bits. */
+        if (keys[k].order == JX_KEY_TOTAL &&
+            jx_order_bits(ins[keys[k].operand].dtype) == 0)
+            nkeys = 0, plain = true;
+        plain |= keys[k].order == JX_KEY_PLAIN;
+    }
+    for (int k = 0; k < nkeys; k++)
+        add_key(p, &to, &keys[k]);
+    return (!plain || plan_comparator(p, comparator, &to)) && end_sort(p, &to);
 }
 
 /* ---- top_k ---- */

@@ -1,4 +1,5 @@
 /* window_reduce.c - reduce_window with a known operation or any other. */
+#include "runtime/kernels/body.h"
 #include "runtime/kernels/monoid.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/kernels/shapes.h"
@@ -474,23 +475,6 @@ static bool plan_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return true;
 }
 
-/* The operation of a body that is one equation on its two operands. */
-static jx_prim_id only_operation(const jx_jaxpr *body)
-{
-    const jx_eqn *eqn = &body->eqns[0];
-
-    if (body->nins != 2 || body->nouts != 1 || body->neqns != 1 ||
-        eqn->nins != 2 || eqn->nouts != 1 || body->outs[0].var != eqn->outs[0])
-        return JX_PRIM_unknown;
-    const jx_var *a = body->vars[body->nconsts];
-    const jx_var *b = body->vars[body->nconsts + 1];
-    bool both = (eqn->ins[0].var == a && eqn->ins[1].var == b) ||
-                (eqn->ins[0].var == b && eqn->ins[1].var == a);
-    return both && a->aval->dtype == eqn->outs[0]->aval->dtype
-               ? eqn->prim->id
-               : JX_PRIM_unknown;
-}
-
 bool jx_plan_reduce_window(jx_planner *p, const jx_eqn *eqn,
                            const jx_slot *ins, jx_slot *outs)
 {
@@ -508,7 +492,7 @@ bool jx_plan_reduce_window(jx_planner *p, const jx_eqn *eqn,
     for (int i = 0; i < n; i++)
         if (ins[n + i].rank != 0)
             return jx_plan_fail(p, "initial values are scalars");
-    if (n == 1 && plan_fold(p, eqn, only_operation(body), ins, &window, outs))
+    if (n == 1 && plan_fold(p, eqn, jx_body_monoid(body), ins, &window, outs))
         return true;
     jx_slot *args = malloc((size_t)(6 * n) * sizeof *args);
     if (!args)

@@ -3,8 +3,10 @@
  *
  * A selected element stays while it is >= (or <=) the next one; so a NaN is
  * replaced by whatever follows it, as in XLA. */
+#include "runtime/kernels/body.h"
 #include "runtime/kernels/window.h"
 #include "runtime/kernels/shapes.h"
+#include "runtime/plan_impl.h"
 #include "runtime/rules.h"
 
 #include <math.h>
@@ -161,10 +163,10 @@ static jx_dtype computed(jx_dtype d)
     return d;
 }
 
-static bool plan_select(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+static bool plan_select(jx_planner *p, const jx_eqn *eqn,
+                        const jx_p_select_window *params, const jx_slot *ins,
                         bool scatter, jx_slot *outs)
 {
-    const jx_p_select_window *params = eqn->typed;
     jx_slot out = jx_plan_output(p, eqn, 0), all[2];
     jx_dtype dtype = computed(out.dtype);
     selecting s = {.pick = pick_of(dtype),
@@ -198,11 +200,187 @@ static bool plan_select(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 bool jx_plan_select_and_scatter_add(jx_planner *p, const jx_eqn *eqn,
                                     const jx_slot *ins, jx_slot *outs)
 {
-    return plan_select(p, eqn, ins, true, outs);
+    return plan_select(p, eqn, eqn->typed, ins, true, outs);
 }
 
 bool jx_plan_select_and_gather_add(jx_planner *p, const jx_eqn *eqn,
                                    const jx_slot *ins, jx_slot *outs)
 {
-    return plan_select(p, eqn, ins, false, outs);
+    return plan_select(p, eqn, eqn->typed, ins, false, outs);
+}
+
+/* ---- any computations ----
+ *
+ * `select` is asked whether the element chosen so far stays, against the next
+ * one; `scatter` combines what an element has received with one more. */
+
+typedef struct choosing {
+    jx_window window;
+    int select, scatter; /* blocks */
+} choosing;
+
+/* Slots: two elements and the answer; what is there, what comes, the result. */
+enum { CHOSEN, NEXT, STAYS, HELD, COMES, SUM, CHOOSING_SLOTS };
+
+static bool choose_element(jx_run *run, const choosing *c,
+                           const jx_view *operand, const int64_t *at,
+                           int64_t inner, const jx_view *slots, int64_t *chosen)
+{
+    int64_t pos[JX_MAX_RANK] = {0}, offset = 0;
+    size_t item = jx_dtype_of(operand->dtype)->bytes;
+    int last = c->window.rank - 1;
+    jx_reach r;
+
+    *chosen = -1;
+    jx_window_reach(&c->window, c->window.rank, at, &r);
+    if (r.count == 0)
+        return true;
+    do {
+        int64_t n = last < 0 ? 1 : r.counts[last];
+        int64_t i = r.start + offset + inner;
+        for (; n > 0; n--, i += last < 0 ? 0 : r.steps[last]) {
+            if (*chosen >= 0) {
+                memcpy(slots[CHOSEN].data,
+                       operand->data + (size_t)*chosen * item, item);
+                memcpy(slots[NEXT].data, operand->data + (size_t)i * item,
+                       item);
+                if (!jx_run_block(run, c->select))
+                    return false;
+                if (*slots[STAYS].data)
+                    continue;
+            }
+            *chosen = i;
+        }
+    } while (jx_reach_next(&c->window, &r, pos, &offset));
+    return true;
+}
+
+/* operand, source, initial value -> what the operand's elements get */
+static bool run_choosing(jx_run *run, const void *data, const jx_view *ins,
+                         const jx_view *outs, void *scratch)
+{
+    const choosing *c = data;
+    const jx_view *slots = outs + 1;
+    int64_t at[JX_MAX_RANK] = {0}, chosen;
+    size_t item = jx_dtype_of(outs[0].dtype)->bytes;
+    const char *source = ins[1].data;
+
+    (void)scratch;
+    for (int64_t i = 0; i < outs[0].count; i++)
+        memcpy(outs[0].data + (size_t)i * item, ins[2].data, item);
+    if (ins[1].count == 0)
+        return true;
+    do
+        for (int64_t j = 0; j < c->window.inner; j++, source += item) {
+            if (!choose_element(run, c, &ins[0], at, j, slots, &chosen))
+                return false;
+            if (chosen < 0)
+                continue;
+            char *to = outs[0].data + (size_t)chosen * item;
+            memcpy(slots[HELD].data, to, item);
+            memcpy(slots[COMES].data, source, item);
+            if (!jx_run_block(run, c->scatter))
+                return false;
+            memcpy(to, slots[SUM].data, item);
+        }
+    while (jx_window_next(&c->window, at));
+    return true;
+}
+
+/* A computation in a block that has its number already. */
+static bool plan_block(jx_planner *p, int block, const jx_closed *body,
+                       const jx_slot *ins, const jx_slot *out)
+{
+    int outer = p->block;
+    jx_slot result;
+
+    p->block = block;
+    bool ok = jx_plan_inline(p, body, ins, &result);
+    if (ok)
+        jx_plan_copy(p, &result, out);
+    p->block = outer;
+    return ok;
+}
+
+static bool plan_choosing(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                          jx_slot *outs)
+{
+    const jx_p_select_and_scatter *params = eqn->typed;
+    jx_slot args[3], all[1 + CHOOSING_SLOTS], *slots = all + 1;
+    const jx_ints none = {0, NULL};
+    choosing c;
+
+    outs[0] = all[0] = jx_plan_output(p, eqn, 0);
+    for (int i = 0; i < 3; i++) {
+        args[i] = jx_plan_dense(p, &ins[i]);
+        if (ins[i].dtype != outs[0].dtype)
+            return jx_plan_fail(p, "operands of one dtype are expected");
+    }
+    if (!jx_same_shape(&outs[0], &args[0]) || args[2].rank != 0)
+        return jx_plan_fail(p, "arrays of the operand's shape are expected");
+    if (!jx_window_plan(p, &args[0], &args[1], &params->window_dimensions,
+                        &params->window_strides, &params->padding, &none, &none,
+                        &c.window))
+        return false;
+    for (int i = 0; i < CHOOSING_SLOTS; i++)
+        slots[i] = jx_plan_new(p, i == STAYS ? JX_BOOL : outs[0].dtype, 0,
+                               NULL);
+    c.select = (int)p->blocks.count;
+    c.scatter = c.select + 1;
+    for (int i = 0; i < 2; i++) {
+        jx_plan_block_begin(p);
+        jx_plan_block_end(p);
+    }
+    if (!plan_block(p, c.select, &params->select, &slots[CHOSEN],
+                    &slots[STAYS]) ||
+        !plan_block(p, c.scatter, &params->scatter, &slots[HELD], &slots[SUM]))
+        return false;
+    if (jx_slot_count(&outs[0]) > 0)
+        jx_plan_block_op(p, run_choosing, &c, sizeof c, 3, args,
+                         1 + CHOOSING_SLOTS, all, 0, c.select, 2);
+    return true;
+}
+
+/* The largest or smallest element gets the sum: what gradients of pooling are
+ * made of. */
+static bool plan_known(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                       jx_slot *outs)
+{
+    const jx_p_select_and_scatter *params = eqn->typed;
+    jx_prim_id select = jx_body_operation(params->select.jaxpr, true);
+    jx_p_select_window window = {
+        .select_prim = select == JX_PRIM_ge ? "ge" : "le",
+        .window_dimensions = params->window_dimensions,
+        .window_strides = params->window_strides,
+        .padding = params->padding};
+    const jx_slot both[2] = {ins[1], ins[0]};
+
+    return plan_select(p, eqn, &window, both, true, outs);
+}
+
+static bool is_zero(const jx_planner *p, const jx_slot *slot)
+{
+    static const char zeros[16];
+    const jx_mem *mem = &p->mems.at[slot->buffer];
+
+    return mem->kind == JX_MEM_CONST && mem->constant &&
+           !memcmp((const char *)mem->constant + slot->offset, zeros,
+                   jx_dtype_of(slot->dtype)->bytes);
+}
+
+bool jx_plan_stablehlo_select_and_scatter(jx_planner *p, const jx_eqn *eqn,
+                                          const jx_slot *ins, jx_slot *outs)
+{
+    const jx_p_select_and_scatter *params = eqn->typed;
+    jx_prim_id select = jx_body_operation(params->select.jaxpr, true);
+
+    if (params->select.jaxpr->nins != 2 || params->select.jaxpr->nouts != 1 ||
+        params->scatter.jaxpr->nins != 2 || params->scatter.jaxpr->nouts != 1)
+        return jx_plan_fail(p, "the computations take other operands");
+    if ((select == JX_PRIM_ge || select == JX_PRIM_le) &&
+        jx_body_monoid(params->scatter.jaxpr) == JX_PRIM_add &&
+        ins[2].rank == 0 && is_zero(p, &ins[2]) &&
+        !jx_dtype_is_complex(ins[0].dtype) && ins[0].dtype != JX_BOOL)
+        return plan_known(p, eqn, ins, outs);
+    return plan_choosing(p, eqn, ins, outs);
 }
