@@ -232,6 +232,7 @@ typedef struct jx_mlir_file {
     const char *producer; /* "StableHLO_v1.15.0" of bytecode; or NULL */
     int bytecode;         /* its version, or -1: text */
     int version[3];       /* of VHLO, if the producer says it; else all -1 */
+    const struct jx_bytecode_extra *extra; /* bytecode.h; or NULL */
 } jx_mlir_file;
 
 /* The inherent attribute, else the discardable one; or NULL. */

@@ -1,0 +1,832 @@
+/* bytecode.c - see bytecode.h: cursor, sections and their tables. */
+#include "frontend/mlir/bytecode_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint8_t magic[] = {'M', 'L', 0xEF, 'R'};
+
+static const char *const section_names[JX_BC_SECTIONS] = {
+    "string",    "dialect",  "attribute and type", "attribute and type offset",
+    "IR",        "resource", "resource offset",    "dialect version",
+    "properties"};
+
+/* ---- failing */
+
+bool jx_bc_fail(jx_bc_reader *r, const uint8_t *at, const char *format, ...)
+{
+    char what[300], entity[120] = "", place[40];
+    const jx_bc_where *w = &r->where;
+    va_list args;
+
+    if (r->failed)
+        return false;
+    r->failed = true;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    if (w->kind)
+        snprintf(entity, sizeof entity, ", %s %llu%s%.60s%s", w->kind,
+                 (unsigned long long)w->index, w->name ? " (" : "",
+                 w->name ? w->name : "", w->name ? ")" : "");
+    snprintf(place, sizeof place, "byte %zu",
+             r->base + (size_t)(at - r->bytes));
+    return jx_fail(r->ctx, JX_E_INPUT, r->path, place, "bytecode: %s%s%s: %s",
+                   w->section < 0 ? "header" : section_names[w->section],
+                   w->section < 0 ? "" : " section", entity, what);
+}
+
+/* Memory stays in proportion to the file: no input makes more than 64 bytes
+ * of tree and tables from one of its own (and some for the smallest). */
+bool jx_bc_ok(jx_bc_reader *r)
+{
+    size_t used = jx_arena_used(r->arena) - r->used +
+                  jx_arena_used(r->scratch);
+
+    if (r->failed)
+        return false;
+    if (jx_arena_failed(r->arena) || jx_arena_failed(r->scratch)) {
+        r->failed = true;
+        return jx_fail(r->ctx, JX_E_MEMORY, r->path, NULL,
+                       "bytecode: out of memory");
+    }
+    if (used > r->size * 64 + (1 << 16))
+        return jx_bc_fail(r, r->bytes,
+                          "needs more than 64 times the memory of its %zu "
+                          "bytes", r->size);
+    return true;
+}
+
+/* ---- numbers */
+
+static void underrun(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    jx_bc_fail(r, c->end, "ends here, but more is expected");
+    c->at = c->end;
+}
+
+uint8_t jx_bc_byte(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    if (c->at >= c->end) {
+        underrun(r, c);
+        return 0;
+    }
+    return *c->at++;
+}
+
+/* The number of trailing zeros of the first byte is the number of bytes that
+ * follow; none set: eight follow, and the first one has no part. */
+uint64_t jx_bc_long_varint(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    uint64_t value = 0;
+    unsigned more;
+
+    if (c->at >= c->end) {
+        underrun(r, c);
+        return 0;
+    }
+    more = *c->at ? (unsigned)__builtin_ctz(*c->at) : 8;
+    if ((size_t)(c->end - c->at) <= more) {
+        underrun(r, c);
+        return 0;
+    }
+    for (unsigned i = 0; i < 8 && i + (more == 8) <= more; i++)
+        value |= (uint64_t)c->at[i + (more == 8)] << (8 * i);
+    c->at += more + 1;
+    return more == 8 ? value : value >> (more + 1);
+}
+
+int64_t jx_bc_signed(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    uint64_t value = jx_bc_varint(r, c);
+
+    return (int64_t)((value >> 1) ^ -(value & 1));
+}
+
+uint64_t jx_bc_flagged(jx_bc_reader *r, jx_bc_cursor *c, bool *flag)
+{
+    uint64_t value = jx_bc_varint(r, c);
+
+    *flag = value & 1;
+    return value >> 1;
+}
+
+size_t jx_bc_count(jx_bc_reader *r, jx_bc_cursor *c, const char *what)
+{
+    const uint8_t *at = c->at;
+    uint64_t count = jx_bc_varint(r, c);
+
+    if (count > (uint64_t)(c->end - c->at) || count > INT32_MAX) {
+        jx_bc_fail(r, at, "%llu %s, but only %zu bytes are left",
+                   (unsigned long long)count, what,
+                   (size_t)(c->end - c->at));
+        return 0;
+    }
+    return r->failed ? 0 : (size_t)count;
+}
+
+size_t jx_bc_index(jx_bc_reader *r, jx_bc_cursor *c, size_t count,
+                   const char *what)
+{
+    const uint8_t *at = c->at;
+    uint64_t index = jx_bc_varint(r, c);
+
+    if (!r->failed && index < count)
+        return (size_t)index;
+    jx_bc_fail(r, at, "%s %llu, but there are %zu", what,
+               (unsigned long long)index, count);
+    return 0;
+}
+
+const uint8_t *jx_bc_take(jx_bc_reader *r, jx_bc_cursor *c, uint64_t size)
+{
+    const uint8_t *at = c->at;
+
+    if (r->failed)
+        return NULL;
+    if (size > (uint64_t)(c->end - c->at)) {
+        jx_bc_fail(r, at, "%llu bytes, but only %zu are left",
+                   (unsigned long long)size, (size_t)(c->end - c->at));
+        return NULL;
+    }
+    c->at += size;
+    return at;
+}
+
+int64_t *jx_bc_signed_list(jx_bc_reader *r, jx_bc_cursor *c, size_t *count)
+{
+    *count = jx_bc_count(r, c, "numbers");
+    int64_t *list = JX_NEW_ARRAY(r->arena, *count, int64_t);
+
+    for (size_t i = 0; list && i < *count; i++)
+        list[i] = jx_bc_signed(r, c);
+    return jx_bc_ok(r) ? list : NULL;
+}
+
+static bool padding(jx_bc_reader *r, jx_bc_cursor *c, uint64_t alignment)
+{
+    if (!alignment || (alignment & (alignment - 1)))
+        return jx_bc_fail(r, c->at, "alignment %llu is no power of two",
+                          (unsigned long long)alignment);
+    while ((uint64_t)(c->at - r->bytes) & (alignment - 1)) {
+        const uint8_t *at = c->at;
+        if (jx_bc_byte(r, c) != 0xCB)
+            return jx_bc_fail(r, at, "padding of another byte than 0xCB");
+    }
+    return !r->failed;
+}
+
+int jx_bc_section(jx_bc_reader *r, jx_bc_cursor *c, jx_bc_cursor *content)
+{
+    const uint8_t *at = c->at;
+    uint8_t head = jx_bc_byte(r, c);
+    uint64_t size = jx_bc_varint(r, c);
+    int id = head & 0x7f;
+
+    content->at = content->end = c->at;
+    if (!r->failed && id >= JX_BC_SECTIONS) {
+        jx_bc_fail(r, at, "section %d is not known", id);
+        return -1;
+    }
+    if (!r->failed && (head & 0x80))
+        padding(r, c, jx_bc_varint(r, c));
+    const uint8_t *data = jx_bc_take(r, c, size);
+    if (!data)
+        return -1;
+    content->at = data;
+    content->end = c->at;
+    return id;
+}
+
+/* ---- strings */
+
+static bool read_strings(jx_bc_reader *r)
+{
+    jx_bc_cursor c = r->sections[JX_BC_STRING];
+    const uint8_t *end = c.end;
+
+    r->where.section = JX_BC_STRING;
+    r->nstrings = jx_bc_count(r, &c, "strings");
+    r->strings = JX_NEW_ARRAY(r->scratch, r->nstrings, jx_bc_text);
+    if (!jx_bc_ok(r))
+        return false;
+    r->where.kind = "string";
+    /* Lengths stand from the last to the first, with the NUL counted. */
+    for (size_t i = r->nstrings; i-- > 0;) {
+        const uint8_t *at = c.at;
+        uint64_t size = jx_bc_varint(r, &c);
+        r->where.index = i;
+        if (!r->failed && (!size || size > (uint64_t)(end - c.at)))
+            jx_bc_fail(r, at, "length %llu, but there are %zu bytes",
+                       (unsigned long long)size, (size_t)(end - c.at));
+        if (r->failed)
+            return false;
+        end -= size;
+        r->strings[i] = (jx_bc_text){end, (size_t)size - 1, NULL};
+        if (end[size - 1] != 0)
+            return jx_bc_fail(r, end + size - 1, "does not end with a NUL");
+    }
+    r->where.kind = NULL;
+    if (end != c.at)
+        return jx_bc_fail(r, c.at, "%zu bytes between lengths and strings",
+                          (size_t)(end - c.at));
+    return true;
+}
+
+const jx_bc_text *jx_bc_raw_string(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    size_t i = jx_bc_index(r, c, r->nstrings, "string");
+
+    return r->failed ? NULL : &r->strings[i];
+}
+
+const char *jx_bc_string(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    const uint8_t *at = c->at;
+    size_t i = jx_bc_index(r, c, r->nstrings, "string");
+
+    if (r->failed)
+        return NULL;
+    jx_bc_text *s = &r->strings[i];
+    if (!s->interned) {
+        if (memchr(s->at, 0, s->size)) {
+            jx_bc_fail(r, at, "string %zu holds a NUL, a name can't", i);
+            return NULL;
+        }
+        s->interned = jx_strings_add(&r->ctx->strings, (const char *)s->at,
+                                     s->size);
+    }
+    return jx_bc_ok(r) ? s->interned : NULL;
+}
+
+/* ---- dialects and the names of ops */
+
+static jx_bc_dialect_kind dialect_kind(const char *name)
+{
+    return !strcmp(name, "builtin") ? JX_BC_BUILTIN
+           : !strcmp(name, "vhlo")  ? JX_BC_VHLO
+           : !strcmp(name, "sdy")   ? JX_BC_SDY
+                                    : JX_BC_OTHER;
+}
+
+static bool read_dialect(jx_bc_reader *r, jx_bc_cursor *c, size_t i)
+{
+    jx_bytecode_dialect *d = &r->dialects[i];
+    jx_bc_cursor name = *c, version;
+    bool versioned = false;
+
+    if (r->version >= JX_BC_HAS_DIALECT_VERSIONS) {
+        uint64_t index = jx_bc_flagged(r, c, &versioned);
+        if (!r->failed && index >= r->nstrings)
+            return jx_bc_fail(r, name.at, "string %llu, but there are %zu",
+                              (unsigned long long)index, r->nstrings);
+        if (r->failed)
+            return false;
+        if (memchr(r->strings[index].at, 0, r->strings[index].size))
+            return jx_bc_fail(r, name.at, "its name holds a NUL");
+        d->name = jx_strings_add(&r->ctx->strings,
+                                 (const char *)r->strings[index].at,
+                                 r->strings[index].size);
+    } else {
+        d->name = jx_bc_string(r, c);
+    }
+    if (versioned) {
+        const uint8_t *at = c->at;
+        if (jx_bc_section(r, c, &version) != JX_BC_DIALECT_VERSION)
+            return jx_bc_fail(r, at, "a dialect version section is expected");
+        d->version = version.at;
+        d->size = (size_t)(version.end - version.at);
+    }
+    if (!jx_bc_ok(r))
+        return false;
+    r->kinds[i] = (uint8_t)dialect_kind(d->name);
+    return true;
+}
+
+/* The inherent attributes of an op in the order of its properties. */
+static const char *attributes_of(const char *name)
+{
+    if (strncmp(name, "vhlo.", 5) == 0) {
+        const jx_vhlo_op_info *info = jx_vhlo_op_info_find(name + 5);
+        return info ? info->attrs : NULL;
+    }
+    const jx_mlir_op_info *info = jx_mlir_op_info_find(name);
+    return info ? info->attrs : NULL;
+}
+
+static bool read_op_name(jx_bc_reader *r, jx_bc_cursor *c, const char *dialect)
+{
+    jx_bc_op_name *op = &r->opnames[r->nopnames];
+    bool registered = true;
+    const uint8_t *at = c->at;
+    uint64_t index = r->version >= JX_BC_HAS_PROPERTIES
+                         ? jx_bc_flagged(r, c, &registered)
+                         : jx_bc_varint(r, c);
+
+    if (!r->failed && index >= r->nstrings)
+        return jx_bc_fail(r, at, "string %llu, but there are %zu",
+                          (unsigned long long)index, r->nstrings);
+    if (r->failed)
+        return false;
+    const jx_bc_text *s = &r->strings[index];
+    if (memchr(s->at, 0, s->size))
+        return jx_bc_fail(r, at, "its name holds a NUL");
+    char small[120], *name = small;
+    size_t size = strlen(dialect) + 1 + s->size;
+    if (size >= sizeof small)
+        name = jx_arena_alloc(r->scratch, size + 1);
+    if (!name)
+        return jx_bc_ok(r);
+    snprintf(name, size + 1, "%s%s%.*s", dialect, s->size ? "." : "",
+             (int)s->size, (const char *)s->at);
+    op->name = jx_intern_text(r->ctx, name);
+    op->registered = registered;
+    if (!jx_bc_ok(r))
+        return false;
+    op->attrs = attributes_of(op->name);
+    r->nopnames++;
+    return true;
+}
+
+static bool read_op_names(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    size_t declared = SIZE_MAX, left;
+
+    if (r->version >= JX_BC_ELIDES_LOCATIONS)
+        declared = jx_bc_count(r, c, "names of ops");
+    left = (size_t)(c->end - c->at);
+    r->opnames = JX_NEW_ARRAY(r->scratch, declared < left ? declared : left,
+                              jx_bc_op_name);
+    while (jx_bc_ok(r) && c->at < c->end) {
+        size_t d = jx_bc_index(r, c, r->ndialects, "dialect");
+        size_t count = jx_bc_count(r, c, "names of ops");
+        for (size_t i = 0; i < count && !r->failed; i++) {
+            r->where = (jx_bc_where){JX_BC_DIALECT, "op name", r->nopnames,
+                                     NULL};
+            if (r->nopnames >= declared)
+                return jx_bc_fail(r, c->at, "more names than the %zu "
+                                  "declared", declared);
+            read_op_name(r, c, r->dialects[d].name);
+        }
+    }
+    if (!r->failed && declared != SIZE_MAX && r->nopnames != declared)
+        return jx_bc_fail(r, c->at, "%zu names, but %zu are declared",
+                          r->nopnames, declared);
+    return jx_bc_ok(r);
+}
+
+static bool read_dialects(jx_bc_reader *r)
+{
+    jx_bc_cursor c = r->sections[JX_BC_DIALECT];
+
+    r->where = (jx_bc_where){JX_BC_DIALECT, NULL, 0, NULL};
+    r->ndialects = jx_bc_count(r, &c, "dialects");
+    r->dialects = JX_NEW_ARRAY(r->arena, r->ndialects, jx_bytecode_dialect);
+    r->kinds = JX_NEW_ARRAY(r->scratch, r->ndialects, uint8_t);
+    if (!jx_bc_ok(r))
+        return false;
+    for (size_t i = 0; i < r->ndialects; i++) {
+        r->where.kind = "dialect";
+        r->where.index = i;
+        if (!read_dialect(r, &c, i))
+            return false;
+    }
+    return read_op_names(r, &c);
+}
+
+/* ---- entries of attributes and types */
+
+static bool read_entries(jx_bc_reader *r, jx_bc_cursor *c, jx_bc_cursor *data,
+                         jx_bc_entry *entries, size_t count, const char *kind)
+{
+    for (size_t i = 0; i < count && !r->failed;) {
+        r->where.kind = NULL;
+        size_t dialect = jx_bc_index(r, c, r->ndialects, "dialect");
+        const uint8_t *at = c->at;
+        uint64_t group = jx_bc_varint(r, c);
+        if (group > count - i)
+            return jx_bc_fail(r, at, "a group of %llu %ss, but only %zu are "
+                              "left", (unsigned long long)group, kind,
+                              count - i);
+        for (; group && !r->failed; group--, i++) {
+            r->where = (jx_bc_where){JX_BC_ATTR_TYPE_OFFSET, kind, i, NULL};
+            at = c->at;
+            uint64_t size = jx_bc_flagged(r, c, &entries[i].custom);
+            if (size > (uint64_t)(data->end - data->at))
+                return jx_bc_fail(r, at, "%llu bytes, but only %zu are left",
+                                  (unsigned long long)size,
+                                  (size_t)(data->end - data->at));
+            entries[i].at = data->at;
+            entries[i].size = (size_t)size;
+            entries[i].dialect = (uint32_t)dialect;
+            data->at += size;
+        }
+    }
+    return jx_bc_ok(r);
+}
+
+static bool read_attr_tables(jx_bc_reader *r)
+{
+    jx_bc_cursor c = r->sections[JX_BC_ATTR_TYPE_OFFSET];
+    jx_bc_cursor data = r->sections[JX_BC_ATTR_TYPE];
+
+    r->where = (jx_bc_where){JX_BC_ATTR_TYPE_OFFSET, NULL, 0, NULL};
+    r->nattrs = jx_bc_count(r, &c, "attributes");
+    r->ntypes = jx_bc_count(r, &c, "types");
+    r->attrs = JX_NEW_ARRAY(r->scratch, r->nattrs, jx_bc_entry);
+    r->types_at = JX_NEW_ARRAY(r->scratch, r->ntypes, jx_bc_entry);
+    if (!jx_bc_ok(r) ||
+        !read_entries(r, &c, &data, r->attrs, r->nattrs, "attribute") ||
+        !read_entries(r, &c, &data, r->types_at, r->ntypes, "type"))
+        return false;
+    r->where.kind = NULL;
+    if (c.at != c.end)
+        return jx_bc_fail(r, c.at, "%zu bytes follow the last type",
+                          (size_t)(c.end - c.at));
+    r->where.section = JX_BC_ATTR_TYPE;
+    if (data.at != data.end)
+        return jx_bc_fail(r, data.at, "%zu bytes belong to no entry",
+                          (size_t)(data.end - data.at));
+    return true;
+}
+
+/* An entry's text form, without its NUL. */
+static const char *entry_text(jx_bc_reader *r, const jx_bc_entry *e)
+{
+    if (!e->size || e->at[e->size - 1] || memchr(e->at, 0, e->size - 1)) {
+        jx_bc_fail(r, e->at, "its text does not end with the only NUL");
+        return NULL;
+    }
+    return jx_strings_add(&r->ctx->strings, (const char *)e->at, e->size - 1);
+}
+
+/* Begins to decode an entry: false if that can't be. */
+static bool enter(jx_bc_reader *r, jx_bc_entry *e, const char *kind,
+                  size_t index)
+{
+    r->where = (jx_bc_where){JX_BC_ATTR_TYPE, kind, index,
+                             r->dialects[e->dialect].name};
+    if (e->state == JX_BC_READING)
+        return jx_bc_fail(r, e->at, "holds itself");
+    if (r->depth >= JX_BYTECODE_DEPTH)
+        return jx_bc_fail(r, e->at, "nests deeper than %d",
+                          JX_BYTECODE_DEPTH);
+    e->state = JX_BC_READING;
+    r->depth++;
+    return true;
+}
+
+static bool leave(jx_bc_reader *r, jx_bc_entry *e, const jx_bc_cursor *c,
+                  const void *value)
+{
+    r->depth--;
+    if (!jx_bc_ok(r))
+        return false;
+    if (c->at != c->end)
+        return jx_bc_fail(r, c->at, "%zu bytes follow its end",
+                          (size_t)(c->end - c->at));
+    e->state = JX_BC_READ;
+    e->value = value;
+    return value != NULL;
+}
+
+const jx_mlir_attr *jx_bc_attr_at(jx_bc_reader *r, size_t index)
+{
+    jx_bc_entry *e = &r->attrs[index];
+    jx_bc_where outer = r->where;
+    jx_bc_cursor c = {e->at, e->at + e->size};
+    const jx_mlir_attr *attr = NULL;
+
+    if (e->state == JX_BC_READ)
+        return e->value;
+    if (!enter(r, e, "attribute", index))
+        return NULL;
+    if (e->custom) {
+        attr = jx_bc_read_attr(r, &c, r->kinds[e->dialect]);
+    } else {
+        jx_mlir_attr *text = JX_NEW(r->arena, jx_mlir_attr);
+        if (text) {
+            text->kind = JX_A_OPAQUE;
+            text->name = r->dialects[e->dialect].name;
+            text->text = entry_text(r, e);
+        }
+        attr = text;
+        c.at = c.end;
+    }
+    if (!leave(r, e, &c, attr))
+        return NULL;
+    r->where = outer;
+    return attr;
+}
+
+const jx_mlir_type *jx_bc_type_at(jx_bc_reader *r, size_t index)
+{
+    jx_bc_entry *e = &r->types_at[index];
+    jx_bc_where outer = r->where;
+    jx_bc_cursor c = {e->at, e->at + e->size};
+    const jx_mlir_type *type;
+
+    if (e->state == JX_BC_READ)
+        return e->value;
+    if (!enter(r, e, "type", index))
+        return NULL;
+    if (e->custom) {
+        type = jx_bc_read_type(r, &c, r->kinds[e->dialect]);
+    } else {
+        jx_mlir_type opaque = {.kind = JX_T_OPAQUE,
+                               .rank = -1,
+                               .text = entry_text(r, e)};
+        type = opaque.text ? jx_mlir_type_add(r->types, &opaque) : NULL;
+        c.at = c.end;
+    }
+    if (!leave(r, e, &c, type))
+        return NULL;
+    r->where = outer;
+    return type;
+}
+
+const jx_mlir_attr *jx_bc_attr(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    size_t index = jx_bc_index(r, c, r->nattrs, "attribute");
+
+    return r->failed ? NULL : jx_bc_attr_at(r, index);
+}
+
+const jx_mlir_attr *jx_bc_attr_or_none(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    const uint8_t *at = c->at;
+    bool present;
+    uint64_t index = jx_bc_flagged(r, c, &present);
+
+    if (r->failed || !present)
+        return NULL;
+    if (index >= r->nattrs) {
+        jx_bc_fail(r, at, "attribute %llu, but there are %zu",
+                   (unsigned long long)index, r->nattrs);
+        return NULL;
+    }
+    return jx_bc_attr_at(r, (size_t)index);
+}
+
+const jx_mlir_type *jx_bc_type(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    size_t index = jx_bc_index(r, c, r->ntypes, "type");
+
+    return r->failed ? NULL : jx_bc_type_at(r, index);
+}
+
+const jx_mlir_type **jx_bc_type_list(jx_bc_reader *r, jx_bc_cursor *c,
+                                     size_t *count)
+{
+    *count = jx_bc_count(r, c, "types");
+    const jx_mlir_type **list =
+        JX_NEW_ARRAY(r->scratch, *count, const jx_mlir_type *);
+
+    for (size_t i = 0; list && i < *count && !r->failed; i++)
+        list[i] = jx_bc_type(r, c);
+    return jx_bc_ok(r) ? list : NULL;
+}
+
+/* ---- resources */
+
+static bool read_resource_value(jx_bc_reader *r, jx_bc_cursor c,
+                                jx_bytecode_resource *to)
+{
+    if (to->kind == 1) {
+        to->bytes = jx_bc_byte(r, &c) ? "true" : "false";
+        to->size = strlen(to->bytes);
+    } else if (to->kind == 2) {
+        const jx_bc_text *s = jx_bc_raw_string(r, &c);
+        to->bytes = s ? s->at : NULL;
+        to->size = s ? s->size : 0;
+    } else {
+        to->alignment = jx_bc_varint(r, &c);
+        uint64_t size = jx_bc_varint(r, &c);
+        if (!r->failed && padding(r, &c, to->alignment))
+            to->bytes = jx_bc_take(r, &c, size);
+        to->size = to->bytes ? (size_t)size : 0;
+    }
+    if (!r->failed && c.at != c.end)
+        return jx_bc_fail(r, c.at, "%zu bytes follow its end",
+                          (size_t)(c.end - c.at));
+    return jx_bc_ok(r);
+}
+
+static bool read_resource_group(jx_bc_reader *r, jx_bc_cursor *c,
+                                jx_bc_cursor *data, const char *dialect,
+                                const char *group)
+{
+    size_t count = jx_bc_count(r, c, "resources");
+
+    for (size_t i = 0; i < count && !r->failed; i++) {
+        jx_bytecode_resource one = {.dialect = dialect, .group = group};
+        r->where = (jx_bc_where){JX_BC_RESOURCE_OFFSET, "resource",
+                                 r->resources.count, NULL};
+        one.key = jx_bc_string(r, c);
+        const uint8_t *at = c->at;
+        uint64_t size = jx_bc_varint(r, c);
+        one.kind = jx_bc_byte(r, c);
+        if (!r->failed && one.kind > 2)
+            return jx_bc_fail(r, c->at - 1, "kind %d is not known", one.kind);
+        if (!r->failed && size > (uint64_t)(data->end - data->at))
+            return jx_bc_fail(r, at, "%llu bytes, but only %zu are left",
+                              (unsigned long long)size,
+                              (size_t)(data->end - data->at));
+        if (!jx_bc_ok(r))
+            return false;
+        r->where.section = JX_BC_RESOURCE;
+        r->where.name = one.key;
+        one.present = size != 0;
+        jx_bc_cursor content = {data->at, data->at + size};
+        data->at += size;
+        if (one.present && !read_resource_value(r, content, &one))
+            return false;
+        JX_PUSH(r->arena, &r->resources, one);
+    }
+    return jx_bc_ok(r);
+}
+
+static bool read_resources(jx_bc_reader *r)
+{
+    jx_bc_cursor c = r->sections[JX_BC_RESOURCE_OFFSET];
+    jx_bc_cursor data = r->sections[JX_BC_RESOURCE];
+
+    r->where = (jx_bc_where){JX_BC_RESOURCE_OFFSET, NULL, 0, NULL};
+    if (!r->present[JX_BC_RESOURCE_OFFSET])
+        return true;
+    size_t groups = jx_bc_count(r, &c, "groups of resources");
+    for (size_t i = 0; i < groups && !r->failed; i++) {
+        const char *group = jx_bc_string(r, &c);
+        read_resource_group(r, &c, &data, NULL, group);
+    }
+    while (!r->failed && c.at < c.end) {
+        r->where = (jx_bc_where){JX_BC_RESOURCE_OFFSET, NULL, 0, NULL};
+        size_t d = jx_bc_index(r, &c, r->ndialects, "dialect");
+        if (!r->failed)
+            read_resource_group(r, &c, &data, r->dialects[d].name, NULL);
+    }
+    r->where = (jx_bc_where){JX_BC_RESOURCE, NULL, 0, NULL};
+    if (!r->failed && data.at != data.end)
+        return jx_bc_fail(r, data.at, "%zu bytes belong to no resource",
+                          (size_t)(data.end - data.at));
+    return jx_bc_ok(r);
+}
+
+/* ---- properties */
+
+static bool read_properties(jx_bc_reader *r)
+{
+    jx_bc_cursor c = r->sections[JX_BC_PROPERTIES];
+
+    r->where = (jx_bc_where){JX_BC_PROPERTIES, NULL, 0, NULL};
+    if (!r->present[JX_BC_PROPERTIES])
+        return true;
+    r->nprops = jx_bc_count(r, &c, "entries");
+    r->props = JX_NEW_ARRAY(r->scratch, r->nprops, jx_bc_props);
+    for (size_t i = 0; r->props && i < r->nprops && !r->failed; i++) {
+        r->where.kind = "entry";
+        r->where.index = i;
+        uint64_t size = jx_bc_varint(r, &c);
+        r->props[i].at = jx_bc_take(r, &c, size);
+        r->props[i].size = (size_t)size;
+    }
+    if (!r->failed && c.at != c.end)
+        return jx_bc_fail(r, c.at, "%zu bytes follow the last entry",
+                          (size_t)(c.end - c.at));
+    return jx_bc_ok(r);
+}
+
+/* ---- the file */
+
+static const int required[] = {JX_BC_STRING, JX_BC_DIALECT, JX_BC_ATTR_TYPE,
+                               JX_BC_ATTR_TYPE_OFFSET, JX_BC_IR};
+
+static bool read_sections(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    while (c->at < c->end && !r->failed) {
+        const uint8_t *at = c->at;
+        jx_bc_cursor content;
+        int id = jx_bc_section(r, c, &content);
+        if (r->failed)
+            return false;
+        if (r->present[id])
+            return jx_bc_fail(r, at, "a second %s section",
+                              section_names[id]);
+        if (id == JX_BC_DIALECT_VERSION)
+            return jx_bc_fail(r, at, "a dialect version section belongs into "
+                                     "the dialect section");
+        if (id == JX_BC_PROPERTIES && r->version < JX_BC_HAS_PROPERTIES)
+            return jx_bc_fail(r, at, "version %u has no properties section",
+                              r->version);
+        r->present[id] = true;
+        r->sections[id] = content;
+        r->extra->sections[r->extra->nsections].id = id;
+        r->extra->sections[r->extra->nsections].offset =
+            (size_t)(content.at - r->bytes);
+        r->extra->sections[r->extra->nsections++].size =
+            (size_t)(content.end - content.at);
+    }
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        if (!r->failed && !r->present[required[i]])
+            return jx_bc_fail(r, c->at, "there is no %s section",
+                              section_names[required[i]]);
+    if (!r->failed && r->present[JX_BC_RESOURCE] !=
+                          r->present[JX_BC_RESOURCE_OFFSET])
+        return jx_bc_fail(r, c->at, "only one of the resource sections");
+    return !r->failed;
+}
+
+/* "StableHLO_v1.15.0", what StableHLO's serializer calls itself. */
+static void read_version(jx_mlir_file *file)
+{
+    unsigned v[3];
+    int end = 0;
+
+    file->version[0] = file->version[1] = file->version[2] = -1;
+    if (sscanf(file->producer, "StableHLO_v%4u.%4u.%4u%n", &v[0], &v[1], &v[2],
+               &end) == 3 &&
+        !file->producer[end])
+        for (int i = 0; i < 3; i++)
+            file->version[i] = (int)v[i];
+}
+
+static bool read_header(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    r->where = (jx_bc_where){-1, NULL, 0, NULL};
+    if (!jx_bytecode_is(r->bytes, r->size))
+        return jx_bc_fail(r, r->bytes, "does not begin with \"ML\\xefR\"");
+    c->at += sizeof magic;
+    const uint8_t *at = c->at;
+    uint64_t version = jx_bc_varint(r, c);
+    if (!r->failed && version >= JX_BYTECODE_VERSIONS)
+        return jx_bc_fail(r, at, "version %llu, but 0 to %d are known",
+                          (unsigned long long)version,
+                          JX_BYTECODE_VERSIONS - 1);
+    r->version = (unsigned)version;
+    const uint8_t *nul = memchr(c->at, 0, (size_t)(c->end - c->at));
+    if (!r->failed && !nul)
+        return jx_bc_fail(r, c->at, "the producer's name has no end");
+    if (r->failed)
+        return false;
+    r->file->bytecode = (int)version;
+    r->file->producer = jx_strings_add(&r->ctx->strings, (const char *)c->at,
+                                       (size_t)(nul - c->at));
+    c->at = nul + 1;
+    if (!jx_bc_ok(r))
+        return false;
+    read_version(r->file);
+    return true;
+}
+
+static bool read_file(jx_bc_reader *r)
+{
+    jx_bc_cursor c = {r->bytes, r->bytes + r->size};
+
+    if (!read_header(r, &c) || !read_sections(r, &c) || !read_strings(r) ||
+        !read_dialects(r) || !read_resources(r) || !read_properties(r) ||
+        !read_attr_tables(r) || !jx_bc_read_ir(r))
+        return false;
+    r->extra->nresources = (int)r->resources.count;
+    r->extra->resources = r->resources.at;
+    r->extra->nuses = (int)r->uses.count;
+    r->extra->uses = r->uses.at;
+    r->extra->ndialects = (int)r->ndialects;
+    r->extra->dialects = r->dialects;
+    return true;
+}
+
+bool jx_bytecode_is(const void *bytes, size_t size)
+{
+    return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
+                               const char *path, const void *bytes,
+                               size_t size, size_t base)
+{
+    jx_bc_reader r = {.ctx = ctx,
+                      .arena = ctx->arena,
+                      .types = types,
+                      .path = path,
+                      .bytes = bytes,
+                      .size = size,
+                      .base = base,
+                      .used = jx_arena_used(ctx->arena)};
+
+    r.file = JX_NEW(ctx->arena, jx_mlir_file);
+    r.extra = JX_NEW(ctx->arena, jx_bytecode_extra);
+    r.scratch = jx_arena_new(0);
+    if (!r.file || !r.extra || !r.scratch) {
+        jx_arena_free(r.scratch);
+        jx_fail(ctx, JX_E_MEMORY, path, NULL, "bytecode: out of memory");
+        return NULL;
+    }
+    r.file->ctx = ctx;
+    r.file->types = types;
+    r.file->path = path;
+    r.file->extra = r.extra;
+    bool done = read_file(&r);
+    jx_arena_free(r.scratch);
+    return done && jx_ok(ctx) ? r.file : NULL;
+}
