@@ -1,0 +1,768 @@
+/* sizes_shape.c - the sizes of what an op gives, where its type leaves them
+ * open.
+ *
+ * One small function per family of ops.  They say what the op's definition
+ * says, in the form in which JAX's own shape rules write it, so that the
+ * type rules of the analyzer find the same dims. */
+#include "frontend/read/sizes_parts.h"
+
+#include <string.h>
+
+typedef struct inferring {
+    jx_sizes *s;
+    jx_dims *dims;
+    jx_sizes_env *env;
+    const jx_mlir_op *op;
+    int result;
+    const jx_mlir_type *type; /* of the result */
+    int rank;
+    const jx_dim **to;
+} inferring;
+
+typedef void infer_rule(inferring *in);
+
+static const jx_mlir_type *type_of(const inferring *in, int operand)
+{
+    return operand < in->op->nins ? in->op->ins[operand]->type : NULL;
+}
+
+/* The operand's rank, -1 if it is no ranked tensor or missing. */
+static int rank_of(const inferring *in, int operand)
+{
+    const jx_mlir_type *type = type_of(in, operand);
+
+    return type && type->kind == JX_T_TENSOR ? type->rank : -1;
+}
+
+static const jx_dim *size(const inferring *in, int operand, int64_t axis)
+{
+    const jx_dim *const *shape;
+
+    if (axis < 0 || axis >= rank_of(in, operand))
+        return NULL;
+    shape = jx_sz_shape_of(in->env, in->op->ins[operand]);
+    return shape ? shape[axis] : NULL;
+}
+
+static const jx_dim *number(const inferring *in, int64_t value)
+{
+    return jx_dim_int(in->dims, value);
+}
+
+static bool ints(const inferring *in, const char *name, int *count,
+                 const int64_t **at)
+{
+    return jx_sz_ints(in->s, jx_mlir_get(in->op, name), count, at);
+}
+
+static int64_t attr_int(const inferring *in, const char *name)
+{
+    const jx_mlir_attr *attr = jx_mlir_get(in->op, name);
+
+    return attr && attr->kind == JX_A_INTEGER ? attr->integer : -1;
+}
+
+static int64_t field_int(const jx_mlir_attr *record, const char *name,
+                         int64_t otherwise)
+{
+    const jx_mlir_attr *attr = record ? jx_mlir_field(record, name) : NULL;
+
+    return attr && attr->kind == JX_A_INTEGER ? attr->integer : otherwise;
+}
+
+static bool field_ints(const inferring *in, const jx_mlir_attr *record,
+                       const char *name, int *count, const int64_t **at)
+{
+    const jx_mlir_attr *attr = record ? jx_mlir_field(record, name) : NULL;
+
+    *count = 0;
+    *at = NULL;
+    return record && (!attr || jx_sz_ints(in->s, attr, count, at));
+}
+
+static bool has(int count, const int64_t *at, int64_t value)
+{
+    for (int i = 0; i < count; i++)
+        if (at[i] == value)
+            return true;
+    return false;
+}
+
+static void put(inferring *in, int64_t axis, const jx_dim *dim)
+{
+    if (axis >= 0 && axis < in->rank && dim &&
+        jx_dim_nodes(dim) <= JX_SZ_NODES)
+        in->to[axis] = dim;
+}
+
+/* -- results shaped as operands -------------------------------------------- */
+
+static void as_operand(inferring *in, int operand)
+{
+    if (rank_of(in, operand) != in->rank)
+        return;
+    for (int i = 0; i < in->rank; i++)
+        put(in, i, size(in, operand, i));
+}
+
+static bool is_number(const jx_dim *dim)
+{
+    jx_int value;
+
+    return jx_dim_is_wide(dim, &value);
+}
+
+/* All operands of that rank have one shape: it is known from any of them, best
+ * from one that says a number, else from the first. */
+static void elementwise(inferring *in)
+{
+    for (int i = 0; i < in->op->nins; i++) {
+        if (rank_of(in, i) != in->rank)
+            continue;
+        for (int k = 0; k < in->rank; k++) {
+            const jx_dim *dim = size(in, i, k);
+            if (!dim)
+                continue;
+            if (in->to[k])
+                jx_sz_same(in->s, in->to[k], dim);
+            if (!in->to[k] || (is_number(dim) && !is_number(in->to[k])))
+                put(in, k, dim);
+        }
+    }
+}
+
+static void as_first(inferring *in)
+{
+    as_operand(in, 0);
+}
+
+static void as_second(inferring *in)
+{
+    as_operand(in, 1);
+}
+
+/* The operand with the result's number. */
+static void as_counterpart(inferring *in)
+{
+    as_operand(in, in->result);
+}
+
+/* An operand per device; all results are alike. */
+static void as_any(inferring *in)
+{
+    as_operand(in, in->op->nins == in->op->nouts ? in->result : 0);
+}
+
+/* -- moving data ----------------------------------------------------------- */
+
+static void transpose(inferring *in)
+{
+    const int64_t *order = NULL;
+    int count;
+
+    if (!ints(in, "permutation", &count, &order) || count != in->rank)
+        return;
+    for (int i = 0; i < count; i++)
+        put(in, i, size(in, 0, order[i]));
+}
+
+static void broadcast(inferring *in)
+{
+    const int64_t *dims = NULL;
+    int count;
+
+    if (!ints(in, "broadcast_dimensions", &count, &dims))
+        return;
+    for (int i = 0; i < count; i++)
+        put(in, dims[i], size(in, 0, i));
+}
+
+static void concatenate(inferring *in)
+{
+    int64_t axis = attr_int(in, "dimension");
+    const jx_dim *total = number(in, 0);
+
+    elementwise(in);
+    for (int i = 0; i < in->op->nins; i++)
+        total = jx_dim_add(in->dims, total, size(in, i, axis));
+    if (axis >= 0 && axis < in->rank)
+        in->to[axis] = NULL;
+    put(in, axis, total);
+}
+
+/* How many steps of `stride` fit: 1 + floordiv(length - 1, stride), in the
+ * form that JAX prefers for a stride of 1. */
+static const jx_dim *steps(const inferring *in, const jx_dim *length,
+                           const jx_dim *stride)
+{
+    jx_int one;
+
+    if (stride && jx_dim_is_wide(stride, &one) && one == 1)
+        return length;
+    return jx_dim_floordiv(
+        in->dims,
+        jx_dim_sub(in->dims, jx_dim_add(in->dims, length, stride),
+                   number(in, 1)),
+        stride);
+}
+
+/* low + high around the operand, whose elements stand `interior` apart. */
+static const jx_dim *padded(const inferring *in, const jx_dim *length,
+                            const jx_dim *low, const jx_dim *high,
+                            const jx_dim *interior)
+{
+    const jx_dim *between, *zero = number(in, 0);
+    jx_int none;
+
+    if (!interior || !length)
+        return NULL;
+    between = jx_dim_is_wide(interior, &none) && none == 0
+                  ? zero
+                  : jx_dim_mul(in->dims, interior,
+                               jx_dim_max(in->dims, zero,
+                                          jx_dim_sub(in->dims, length,
+                                                     number(in, 1))));
+    return jx_dim_add(in->dims,
+                      jx_dim_add(in->dims, length,
+                                 jx_dim_add(in->dims, low, high)),
+                      between);
+}
+
+static void pad(inferring *in)
+{
+    const int64_t *low = NULL, *high = NULL, *interior = NULL;
+    int nlow, nhigh, ninterior;
+
+    if (!ints(in, "edge_padding_low", &nlow, &low) ||
+        !ints(in, "edge_padding_high", &nhigh, &high) ||
+        !ints(in, "interior_padding", &ninterior, &interior) ||
+        nlow != in->rank || nhigh != in->rank || ninterior != in->rank)
+        return;
+    for (int i = 0; i < in->rank; i++)
+        put(in, i,
+            padded(in, size(in, 0, i), number(in, low[i]),
+                   number(in, high[i]), number(in, interior[i])));
+}
+
+static void slice(inferring *in)
+{
+    const int64_t *start = NULL, *limit = NULL, *stride = NULL;
+    int nstart, nlimit, nstride;
+
+    if (!ints(in, "start_indices", &nstart, &start) ||
+        !ints(in, "limit_indices", &nlimit, &limit) ||
+        !ints(in, "strides", &nstride, &stride) || nstart != in->rank ||
+        nlimit != in->rank || nstride != in->rank)
+        return;
+    for (int i = 0; i < in->rank; i++)
+        put(in, i,
+            steps(in,
+                  jx_dim_sub(in->dims, number(in, limit[i]),
+                             number(in, start[i])),
+                  number(in, stride[i])));
+}
+
+/* -- shape operands -------------------------------------------------------- */
+
+/* The element of an operand as a size. */
+static const jx_dim *element(inferring *in, int operand, int64_t index)
+{
+    if (operand >= in->op->nins || index < 0 || index >= JX_SZ_RANK)
+        return NULL;
+    return jx_sz_size(in->env, in->op->ins[operand], (int)index);
+}
+
+static void shaped_by(inferring *in, int operand)
+{
+    for (int i = 0; i < in->rank; i++)
+        put(in, i, element(in, operand, i));
+}
+
+static void shaped_by_first(inferring *in)
+{
+    shaped_by(in, 0);
+}
+
+static void shaped_by_second(inferring *in)
+{
+    shaped_by(in, 1);
+}
+
+static void dynamic_slice(inferring *in)
+{
+    const int64_t *sizes = NULL;
+    int count;
+
+    if (ints(in, "slice_sizes", &count, &sizes) && count == in->rank)
+        for (int i = 0; i < count; i++)
+            put(in, i, number(in, sizes[i]));
+}
+
+static void real_dynamic_slice(inferring *in)
+{
+    for (int i = 0; i < in->rank; i++)
+        put(in, i,
+            steps(in,
+                  jx_dim_sub(in->dims, element(in, 2, i), element(in, 1, i)),
+                  element(in, 3, i)));
+}
+
+static void dynamic_pad(inferring *in)
+{
+    for (int i = 0; i < in->rank; i++)
+        put(in, i,
+            padded(in, size(in, 0, i), element(in, 2, i), element(in, 3, i),
+                   element(in, 4, i)));
+}
+
+static void set_dimension_size(inferring *in)
+{
+    as_operand(in, 0);
+    put(in, attr_int(in, "dimension"), element(in, 1, 0));
+}
+
+/* Operands that hold the shapes of results, by their indexes. */
+static void custom_call(inferring *in)
+{
+    const jx_mlir_attr *target = jx_mlir_get(in->op, "call_target_name");
+    const char *name = target ? jx_mlir_text(in->s->ctx, target) : NULL;
+    const int64_t *which = NULL;
+    int count;
+
+    if (ints(in, "indices_of_shape_operands", &count, &which) &&
+        in->result < count && which[in->result] >= 0 &&
+        which[in->result] < in->op->nins)
+        shaped_by(in, (int)which[in->result]);
+    else if (name && in->op->nins == 1 && in->op->nouts == 1 &&
+             (!strcmp(name, "Sharding") ||
+              !strcmp(name, "annotate_device_placement")))
+        as_operand(in, 0);
+}
+
+/* -- contractions, windows, indexes ---------------------------------------- */
+
+static void reduce(inferring *in)
+{
+    const int64_t *axes = NULL;
+    int count, rank = rank_of(in, 0), next = 0;
+
+    if (!ints(in, "dimensions", &count, &axes))
+        return;
+    for (int operand = 0; operand < in->op->nins / 2; operand++) {
+        next = 0;
+        for (int i = 0; i < rank; i++) {
+            if (operand && rank_of(in, operand) == rank)
+                jx_sz_same(in->s, size(in, 0, i), size(in, operand, i));
+            if (!operand && !has(count, axes, i))
+                put(in, next++, size(in, 0, i));
+        }
+    }
+}
+
+static void dot_general(inferring *in)
+{
+    const jx_mlir_attr *record = jx_mlir_get(in->op, "dot_dimension_numbers");
+    const int64_t *batch[2] = {0}, *contracted[2] = {0};
+    int nbatch[2], ncontracted[2], next = 0;
+
+    if (!field_ints(in, record, "lhs_batching_dimensions", &nbatch[0],
+                    &batch[0]) ||
+        !field_ints(in, record, "rhs_batching_dimensions", &nbatch[1],
+                    &batch[1]) ||
+        !field_ints(in, record, "lhs_contracting_dimensions", &ncontracted[0],
+                    &contracted[0]) ||
+        !field_ints(in, record, "rhs_contracting_dimensions", &ncontracted[1],
+                    &contracted[1]) ||
+        nbatch[0] != nbatch[1] || ncontracted[0] != ncontracted[1])
+        return;
+    for (int i = 0; i < ncontracted[0]; i++)
+        jx_sz_same(in->s, size(in, 0, contracted[0][i]),
+                   size(in, 1, contracted[1][i]));
+    for (int i = 0; i < nbatch[0]; i++) {
+        jx_sz_same(in->s, size(in, 0, batch[0][i]), size(in, 1, batch[1][i]));
+        put(in, next++, size(in, 0, batch[0][i]));
+    }
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < rank_of(in, side); i++)
+            if (!has(nbatch[side], batch[side], i) &&
+                !has(ncontracted[side], contracted[side], i))
+                put(in, next++, size(in, side, i));
+}
+
+static void dot(inferring *in)
+{
+    int left = rank_of(in, 0), right = rank_of(in, 1), next = 0;
+
+    for (int i = 0; i + 1 < left; i++)
+        put(in, next++, size(in, 0, i));
+    for (int i = 1; i < right; i++)
+        put(in, next++, size(in, 1, i));
+}
+
+typedef struct window {
+    const jx_dim *length, *low, *high;
+    int64_t size, stride, base, dilation;
+} window;
+
+/* Positions of a window along one axis. */
+static const jx_dim *positions(const inferring *in, const window *w)
+{
+    const jx_dim *length = w->length;
+    int64_t covered;
+
+    if (w->size < 1 || w->dilation < 1 || w->base < 1 || w->stride < 1 ||
+        __builtin_mul_overflow(w->size - 1, w->dilation, &covered))
+        return NULL;
+    length = padded(in, length, w->low, w->high, number(in, w->base - 1));
+    length = jx_dim_sub(in->dims, length, number(in, covered));
+    length = jx_dim_sub(in->dims, length, number(in, 1));
+    return jx_dim_add(in->dims,
+                      jx_dim_floordiv(in->dims, length,
+                                      number(in, w->stride)),
+                      number(in, 1));
+}
+
+/* The list attribute's entry, or what it is where the attribute is absent. */
+static int64_t entry(const inferring *in, const char *name, int index,
+                     int64_t otherwise)
+{
+    const int64_t *at = NULL;
+    int count;
+
+    if (!jx_mlir_get(in->op, name))
+        return otherwise;
+    return ints(in, name, &count, &at) && index < count ? at[index] : -1;
+}
+
+static void reduce_window(inferring *in)
+{
+    for (int i = 0; i < in->rank && rank_of(in, 0) == in->rank; i++) {
+        window w = {size(in, 0, i),
+                    number(in, entry(in, "padding", 2 * i, 0)),
+                    number(in, entry(in, "padding", 2 * i + 1, 0)),
+                    entry(in, "window_dimensions", i, -1),
+                    entry(in, "window_strides", i, 1),
+                    entry(in, "base_dilations", i, 1),
+                    entry(in, "window_dilations", i, 1)};
+        if (w.length)
+            put(in, i, positions(in, &w));
+    }
+}
+
+/* `padding`: the operand that holds it, or -1: the attribute. */
+static void convolve(inferring *in, int padding)
+{
+    const jx_mlir_attr *record = jx_mlir_get(in->op, "dimension_numbers");
+    const int64_t *input = NULL, *kernel = NULL, *output = NULL;
+    int ninput, nkernel, noutput;
+    int64_t groups = attr_int(in, "batch_group_count");
+    const jx_dim *batch;
+
+    if (!field_ints(in, record, "input_spatial_dimensions", &ninput, &input) ||
+        !field_ints(in, record, "kernel_spatial_dimensions", &nkernel,
+                    &kernel) ||
+        !field_ints(in, record, "output_spatial_dimensions", &noutput,
+                    &output) ||
+        ninput != nkernel || nkernel != noutput)
+        return;
+    batch = size(in, 0, field_int(record, "input_batch_dimension", -1));
+    put(in, field_int(record, "output_batch_dimension", -1),
+        groups == 1 ? batch
+                    : jx_dim_floordiv(in->dims, batch, number(in, groups)));
+    put(in, field_int(record, "output_feature_dimension", -1),
+        size(in, 1,
+             field_int(record, "kernel_output_feature_dimension", -1)));
+    for (int i = 0; i < noutput; i++) {
+        const jx_dim *extent = size(in, 1, kernel[i]);
+        window w = {size(in, 0, input[i]), NULL, NULL, 1,
+                    entry(in, "window_strides", i, 1),
+                    entry(in, "lhs_dilation", i, 1),
+                    entry(in, "rhs_dilation", i, 1)};
+        w.low = padding < 0 ? number(in, entry(in, "padding", 2 * i, 0))
+                            : element(in, padding, 2 * i);
+        w.high = padding < 0 ? number(in, entry(in, "padding", 2 * i + 1, 0))
+                             : element(in, padding, 2 * i + 1);
+        if (extent && !jx_dim_is_int(extent, &w.size)) {
+            /* A kernel of open size: what it covers is taken off before. */
+            w.size = 1;
+            w.high = jx_dim_sub(
+                in->dims, w.high,
+                jx_dim_mul(in->dims, number(in, w.dilation),
+                           jx_dim_sub(in->dims, extent, number(in, 1))));
+        }
+        if (w.length && w.low && w.high && extent)
+            put(in, output[i], positions(in, &w));
+    }
+}
+
+static void convolution(inferring *in)
+{
+    convolve(in, -1);
+}
+
+static void dynamic_conv(inferring *in)
+{
+    convolve(in, 2);
+}
+
+/* `sizes`: the operand that holds the slice's sizes, or -1: the attribute. */
+static void gathered(inferring *in, int sizes)
+{
+    const jx_mlir_attr *record = jx_mlir_get(in->op, "dimension_numbers");
+    const int64_t *offset = NULL, *collapsed = NULL, *batching = NULL,
+                  *at = NULL;
+    int noffset, ncollapsed, nbatching, nsizes = rank_of(in, 0), next = 0;
+    int64_t vector = field_int(record, "index_vector_dim", 0);
+
+    if (!field_ints(in, record, "offset_dims", &noffset, &offset) ||
+        !field_ints(in, record, "collapsed_slice_dims", &ncollapsed,
+                    &collapsed) ||
+        !field_ints(in, record, "operand_batching_dims", &nbatching,
+                    &batching) ||
+        (sizes < 0 && !ints(in, "slice_sizes", &nsizes, &at)))
+        return;
+    for (int i = 0; i < nsizes && i < JX_SZ_RANK; i++) {
+        if (has(ncollapsed, collapsed, i) || has(nbatching, batching, i))
+            continue;
+        if (next < noffset)
+            put(in, offset[next++],
+                at ? number(in, at[i]) : element(in, sizes, i));
+    }
+    next = 0;
+    for (int i = 0; i < rank_of(in, 1); i++) {
+        if (i == vector)
+            continue;
+        while (has(noffset, offset, next))
+            next++;
+        put(in, next++, size(in, 1, i));
+    }
+}
+
+static void gather(inferring *in)
+{
+    gathered(in, -1);
+}
+
+static void dynamic_gather(inferring *in)
+{
+    gathered(in, 2);
+}
+
+static void torch_index_select(inferring *in)
+{
+    int64_t axis = attr_int(in, "dim"), batch = attr_int(in, "batch_dims");
+    int next = 0;
+
+    for (int i = 0; i < rank_of(in, 0); i++) {
+        if (i != axis) {
+            put(in, next++, size(in, 0, i));
+            continue;
+        }
+        for (int64_t k = batch < 0 ? 0 : batch; k < rank_of(in, 1); k++)
+            put(in, next++, size(in, 1, k));
+    }
+}
+
+static void fft(inferring *in)
+{
+    const jx_mlir_attr *kind = jx_mlir_get(in->op, "fft_type");
+    const int64_t *length = NULL;
+    int count;
+
+    as_operand(in, 0);
+    if (!kind || !kind->text || !ints(in, "fft_length", &count, &length) ||
+        count < 1 || in->rank < count)
+        return;
+    if (!strcmp(kind->text, "RFFT"))
+        put(in, in->rank - 1, number(in, length[count - 1] / 2 + 1));
+    else if (!strcmp(kind->text, "IRFFT"))
+        put(in, in->rank - 1, number(in, length[count - 1]));
+}
+
+/* As many devices as a group has; 0: not known. */
+static int64_t group_size(const inferring *in)
+{
+    const jx_mlir_attr *groups = jx_mlir_get(in->op, "replica_groups");
+
+    return groups && groups->kind == JX_A_DENSE && groups->type->rank == 2
+               ? groups->type->shape[1]
+               : 0;
+}
+
+static void all_gather(inferring *in)
+{
+    int64_t axis = attr_int(in, "all_gather_dim"), group = group_size(in);
+    const jx_dim *dim;
+
+    as_any(in);
+    if (axis < 0 || axis >= in->rank)
+        return;
+    dim = in->to[axis];
+    in->to[axis] = NULL;
+    if (group > 0)
+        put(in, axis, jx_dim_mul(in->dims, dim, number(in, group)));
+}
+
+static void reduce_scatter(inferring *in)
+{
+    int64_t axis = attr_int(in, "scatter_dimension"), group = group_size(in);
+    const jx_dim *dim;
+
+    as_any(in);
+    if (axis < 0 || axis >= in->rank)
+        return;
+    dim = in->to[axis];
+    in->to[axis] = NULL;
+    if (group > 0)
+        put(in, axis, jx_dim_floordiv(in->dims, dim, number(in, group)));
+}
+
+static void all_to_all(inferring *in)
+{
+    int64_t from = attr_int(in, "split_dimension"),
+            to = attr_int(in, "concat_dimension"),
+            count = attr_int(in, "split_count");
+
+    as_any(in);
+    if (from < 0 || from >= in->rank || to < 0 || to >= in->rank || count < 1 ||
+        from == to)
+        return;
+    in->to[from] = jx_dim_floordiv(in->dims, in->to[from], number(in, count));
+    in->to[to] = jx_dim_mul(in->dims, in->to[to], number(in, count));
+}
+
+/* The last axis gives its `k` largest. */
+static void top_k(inferring *in)
+{
+    as_operand(in, 0);
+    put(in, in->rank - 1, number(in, attr_int(in, "k")));
+}
+
+static void rng(inferring *in)
+{
+    shaped_by(in, 2);
+}
+
+/* Sizes of another type's elements: the last axis grows or goes. */
+static void bitcast(inferring *in)
+{
+    int rank = rank_of(in, 0);
+
+    for (int i = 0; i < in->rank && i < rank; i++)
+        put(in, i, size(in, 0, i));
+}
+
+/* -- the table ------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    infer_rule *rule;
+} rules[] = {
+    {"stablehlo.transpose", transpose},
+    {"stablehlo.broadcast_in_dim", broadcast},
+    {"stablehlo.concatenate", concatenate},
+    {"stablehlo.pad", pad},
+    {"stablehlo.slice", slice},
+    {"stablehlo.dynamic_broadcast_in_dim", shaped_by_second},
+    {"chlo.broadcast_in_dim", broadcast},
+    {"stablehlo.dynamic_reshape", shaped_by_second},
+    {"stablehlo.dynamic_iota", shaped_by_first},
+    {"stablehlo.dynamic_slice", dynamic_slice},
+    {"stablehlo.real_dynamic_slice", real_dynamic_slice},
+    {"stablehlo.dynamic_pad", dynamic_pad},
+    {"stablehlo.set_dimension_size", set_dimension_size},
+    {"stablehlo.custom_call", custom_call},
+    {"stablehlo.dynamic_update_slice", as_first},
+    {"stablehlo.reduce", reduce},
+    {"stablehlo.dot_general", dot_general},
+    {"stablehlo.dot", dot},
+    {"stablehlo.reduce_window", reduce_window},
+    {"stablehlo.select_and_scatter", as_first},
+    {"stablehlo.convolution", convolution},
+    {"stablehlo.dynamic_conv", dynamic_conv},
+    {"stablehlo.gather", gather},
+    {"stablehlo.dynamic_gather", dynamic_gather},
+    {"stablehlo.torch_index_select", torch_index_select},
+    {"stablehlo.scatter", as_counterpart},
+    {"stablehlo.sort", as_counterpart},
+    {"stablehlo.while", as_counterpart},
+    {"stablehlo.optimization_barrier", as_counterpart},
+    {"stablehlo.all_reduce", as_any},
+    {"stablehlo.collective_permute", as_any},
+    {"stablehlo.collective_broadcast", as_any},
+    {"stablehlo.all_gather", all_gather},
+    {"stablehlo.reduce_scatter", reduce_scatter},
+    {"stablehlo.all_to_all", all_to_all},
+    {"stablehlo.triangular_solve", as_second},
+    {"stablehlo.cholesky", as_first},
+    {"stablehlo.reverse", as_first},
+    {"stablehlo.reduce_precision", as_first},
+    {"stablehlo.bitcast_convert", bitcast},
+    {"stablehlo.fft", fft},
+    {"stablehlo.rng", rng},
+    {"stablehlo.batch_norm_training", as_first},
+    {"stablehlo.batch_norm_grad", as_first},
+    {"chlo.top_k", top_k},
+    {"chlo.dynamic_reshape", shaped_by_second},
+    {"sdy.sharding_constraint", as_first},
+};
+
+/* Ops whose results have the shape of operands of their rank; every op of CHLO
+ * that is not above is one, as far as its operands' ranks agree. */
+static bool is_elementwise(const char *name)
+{
+    static const char *const others[] = {
+        "reshape",      "iota",      "constant", "composite", "if",
+        "case",         "create_token", "rng_bit_generator", "tuple",
+        "get_tuple_element", "infeed", "outfeed", "send", "recv",
+        "partition_id", "replica_id", "get_dimension_size",
+        "einsum",       "unary_einsum", "ragged_dot", "scan",
+        "minimum_broadcast_shapes", "async_start", "async_done",
+    };
+    const char *dot = strchr(name, '.');
+
+    if (!dot || (strncmp(name, "chlo.", 5) != 0 &&
+                 strncmp(name, "stablehlo.", 10) != 0))
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(dot + 1, others[i]))
+            return false;
+    return true;
+}
+
+/* numpy's broadcasting, as far as it is decided: an axis of 1 gives way. */
+static void implicit_broadcast(inferring *in)
+{
+    for (int i = 0; i < in->op->nins; i++) {
+        int rank = rank_of(in, i), before = in->rank - rank;
+        for (int k = 0; k < rank && before >= 0; k++) {
+            const jx_dim *dim = size(in, i, k), *kept = in->to[before + k];
+            jx_int number;
+            if (!kept || (jx_dim_is_wide(kept, &number) && number == 1))
+                put(in, before + k, dim);
+            else if (dim && jx_dim_is_wide(dim, &number) && number > 1)
+                put(in, before + k, dim);
+        }
+    }
+}
+
+void jx_sz_infer(jx_sizes_env *env, const jx_mlir_op *op, int result,
+                 const jx_dim **to)
+{
+    inferring in = {env->of,       env->of->dims,
+                    env,           op,
+                    result,        op->outs[result]->type,
+                    op->outs[result]->type->rank, to};
+
+    if (in.rank > JX_SZ_RANK)
+        return;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (!strcmp(rules[i].name, op->name)) {
+            rules[i].rule(&in);
+            return;
+        }
+    if (!strncmp(op->name, "chlo.broadcast_", 15))
+        implicit_broadcast(&in);
+    else if (is_elementwise(op->name))
+        elementwise(&in);
+}
