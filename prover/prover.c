@@ -779,16 +779,6 @@ jx_answer jx_prove_divides(jx_prover *p, const jx_dim *k, const jx_dim *n)
                             jx_dim_int(p->dims, 0));
 }
 
-jx_answer jx_prove_nonzero(jx_prover *p, const jx_dim *dim)
-{
-    return jx_prove_compare(p, dim, JX_REL_NE, jx_dim_int(p->dims, 0));
-}
-
-jx_answer jx_prove_nonnegative(jx_prover *p, const jx_dim *dim)
-{
-    return jx_prove_compare(p, dim, JX_REL_GE, jx_dim_int(p->dims, 0));
-}
-
 void jx_prove_smt2(jx_prover *p, const jx_dim *lhs, jx_relation relation,
                    const jx_dim *rhs, bool negate, jx_buffer *to)
 {

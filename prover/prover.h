@@ -96,8 +96,6 @@ jx_answer jx_prove_compare(jx_prover *prover, const jx_dim *lhs,
 /* k divides n: mod(n, k) == 0. */
 jx_answer jx_prove_divides(jx_prover *prover, const jx_dim *k,
                            const jx_dim *n);
-jx_answer jx_prove_nonzero(jx_prover *prover, const jx_dim *dim);
-jx_answer jx_prove_nonnegative(jx_prover *prover, const jx_dim *dim);
 /* Whether the constraints allow any assignment: JX_TRUE with one that they
  * do (when_true), JX_CONTRADICTION or JX_UNKNOWN. */
 jx_answer jx_prove_consistent(jx_prover *prover);

@@ -58,7 +58,7 @@ void jx_print_dim(jx_writer *w, const jx_dim *d, jx_buffer *to)
     }
 }
 
-void jx_print_fact(jx_writer *w, jx_hyp h, jx_buffer *to)
+static void print_fact(jx_writer *w, jx_hyp h, jx_buffer *to)
 {
     jx_print_dim(w, h.dim, to);
     jx_buffer_puts(to, h.kind == JX_HYP_GE   ? " >= 0"
@@ -85,7 +85,7 @@ void jx_print_comparison(jx_writer *w, jx_hyp h, jx_buffer *to)
             right = jx_w_sub(w, right, term);
     }
     if (!left || !right) {
-        jx_print_fact(w, h, to);
+        print_fact(w, h, to);
         return;
     }
     jx_print_dim(w, left, to);
@@ -128,7 +128,7 @@ void jx_write_fact(jx_writer *w, jx_hyp h)
 
     comma(w);
     if (h.dim)
-        jx_print_fact(w, h, &text);
+        print_fact(w, h, &text);
     else
         jx_writer_fail(w, "too large");
     jx_json_put_text(w->to, jx_buffer_text(&text));

@@ -73,7 +73,6 @@ void jx_write_closed(jx_writer *w, int n);
 void jx_note_use(jx_writer *w, const jx_facts *f, jx_hyp h);
 /* Takes out what is not needed of what was written since `start`. */
 void jx_write_needed(jx_writer *w, size_t start);
-void jx_print_fact(jx_writer *w, jx_hyp h, jx_buffer *to);
 void jx_print_dim(jx_writer *w, const jx_dim *d, jx_buffer *to);
 /* For people: what is negative is on the other side. */
 void jx_print_comparison(jx_writer *w, jx_hyp h, jx_buffer *to);

@@ -8,12 +8,6 @@
 
 /* ---- interning */
 
-static bool same_data(const jx_array *a, const jx_array *b)
-{
-    return a == b || (a && b && a->data && b->data && a->bytes == b->bytes &&
-                      memcmp(a->data, b->data, a->bytes) == 0);
-}
-
 static bool same_pointers(const void *a, const void *b, int count)
 {
     return !count || memcmp(a, b, (size_t)count * sizeof(void *)) == 0;
@@ -42,7 +36,7 @@ static bool same_term(const void *kept, const void *key)
            same_pointers(a->ins, b->ins, a->nins + a->nresults) &&
            memcmp(a->bits, b->bits, sizeof a->bits) == 0 &&
            (a->aval == b->aval || jx_aval_same_values(a->aval, b->aval)) &&
-           same_data(a->array, b->array) &&
+           jx_array_same_data(a->array, b->array) &&
            (a->eqn == b->eqn ||
             (a->eqn && b->eqn &&
              jx_eqn_same(a->eqn, b->eqn, compares_bodies(a))));

@@ -65,6 +65,8 @@ const jx_term *jx_term_effect(jx_terms *in, const jx_eqn *eqn,
                               const jx_term *const *ins, int nresults,
                               const jx_term *const *results, int64_t which);
 
+/* The same array, or one of the same bytes; bytes that are not known are none. */
+bool jx_array_same_data(const jx_array *a, const jx_array *b);
 /* The same primitive with parameters that mean the same, and more than one
  * result of the same types.  Nested jaxprs count only with `bodies`. */
 bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies);

@@ -12,13 +12,16 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+bool jx_array_same_data(const jx_array *a, const jx_array *b)
+{
+    return a == b || (a && b && a->data && b->data && a->bytes == b->bytes &&
+                      memcmp(a->data, b->data, a->bytes) == 0);
+}
+
 static bool same_array(const jx_array *a, const jx_array *b)
 {
-    return a == b ||
-           (a && b && jx_aval_same_values(a->aval, b->aval) &&
-            a->splat == b->splat && a->bytes == b->bytes &&
-            (a->data == b->data ||
-             (a->data && b->data && memcmp(a->data, b->data, a->bytes) == 0)));
+    return a == b || (a && b && jx_aval_same_values(a->aval, b->aval) &&
+                      a->splat == b->splat && jx_array_same_data(a, b));
 }
 
 /* What changes how a program is made or placed, and not what it computes. */

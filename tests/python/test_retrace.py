@@ -16,6 +16,7 @@ from jaxvet import _specs
 from retrace_oracle import difference
 from size_dependent import CLEAN, KINDS
 from test_command import COMMAND
+from test_retraces import counting
 
 pytestmark = pytest.mark.skipif(not COMMAND.exists(),
                                 reason="the command is not built (make)")
@@ -93,15 +94,6 @@ def test_without_tracing_again_they_pass():
     fun, texts, where = KINDS["is_an_int"]
     report = jaxvet.check(fun, retrace=False)(*_specs.parse(texts, where))
     assert by_size(report) == []
-
-
-def counting():
-    traced = []
-
-    def fun(x):
-        traced.append(1)
-        return x * float(len(traced))
-    return fun
 
 
 @pytest.mark.parametrize("wrap", [lambda fun: fun, jax.jit])
