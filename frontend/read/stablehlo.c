@@ -1,0 +1,556 @@
+/* stablehlo.c - modules and functions, and the rules for calls.
+ *
+ * A function is read once for each list of argument types that it is called
+ * with: what its own type leaves open (`?`) the call says. */
+#include "frontend/read/stablehlo.h"
+
+#include "frontend/read/stablehlo_parts.h"
+
+/* ---- the table of rules */
+
+bool jx_shlo_op_none(jx_shlo_body *b, const jx_mlir_op *op,
+                     const jx_shlo_row *row)
+{
+    (void)row;
+    return jx_shlo_unknown(b, op);
+}
+
+static const jx_shlo_row adapter[] = {
+#define ADAPT(op, detail, prim, read, write)                                  \
+    {op, detail, JX_PRIM_##prim, jx_shlo_op_##read, NULL},
+#include "frontend/mlir/adapter.def"
+#undef ADAPT
+};
+
+static bool same_op(const void *kept, const void *key)
+{
+    return !strcmp(((const jx_shlo_row *)kept)->op, key);
+}
+
+static uint64_t hash_text(const char *text)
+{
+    return jx_hash_bytes(text, strlen(text));
+}
+
+static const jx_shlo_row *rows_of(const jx_shlo *s, const char *op)
+{
+    return jx_intern_find(&s->rows, hash_text(op), op, same_op);
+}
+
+/* The rows in the order of the table; the last comes last. */
+static void fill_rows(jx_shlo *s)
+{
+    size_t n = sizeof adapter / sizeof *adapter;
+    jx_shlo_row *rows = jx_arena_copy(s->ctx->arena, adapter, sizeof adapter);
+    JX_VEC(jx_shlo_row *) last = {0};
+
+    jx_intern_init(&s->rows, s->ctx->arena);
+    for (size_t i = 0; rows && i < n; i++) {
+        if (rows[i].rule == jx_shlo_op_none)
+            continue;
+        size_t k = 0;
+        while (k < last.count && strcmp(last.at[k]->op, rows[i].op))
+            k++;
+        if (k < last.count) {
+            last.at[k]->next = &rows[i];
+            last.at[k] = &rows[i];
+            continue;
+        }
+        JX_PUSH(s->ctx->arena, &last, &rows[i]);
+        jx_intern_add(&s->rows, hash_text(rows[i].op), &rows[i]);
+    }
+}
+
+const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, const char *op,
+                                  const char *detail)
+{
+    const jx_shlo_row *plain = NULL;
+
+    for (const jx_shlo_row *row = rows_of(s, op); row; row = row->next) {
+        if (detail && !strcmp(row->detail, detail))
+            return row;
+        if (!plain && !row->detail[0])
+            plain = row;
+    }
+    return plain;
+}
+
+/* ---- blocks */
+
+static bool is_terminator(const char *name)
+{
+    static const char *const names[] = {"stablehlo.return", "func.return",
+                                        "sdy.return"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    const jx_shlo_row *row = rows_of(b->s, op->name);
+
+    b->op = op;
+    if (!(row ? row->rule(b, op, row) : jx_shlo_unknown(b, op)))
+        return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
+    return jx_ok(b->s->ctx);
+}
+
+bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
+{
+    for (int i = 0; i < block->nops; i++) {
+        const jx_mlir_op *op = block->ops[i];
+        if (!is_terminator(op->name)) {
+            if (!read_op(b, op))
+                return false;
+            continue;
+        }
+        b->op = op;
+        jx_shlo_atoms results = jx_shlo_ins(b, 0);
+        for (int k = 0; k < results.count; k++)
+            JX_PUSH(b->s->ctx->arena, &b->results, results.at[k]);
+        return jx_ok(b->s->ctx);
+    }
+    return jx_shlo_fail(b, "expected the region to end in a return");
+}
+
+/* ---- functions */
+
+typedef struct function {
+    const jx_mlir_op *op;
+    int nins;
+    const jx_aval *const *ins;
+    const jx_jaxpr *jaxpr; /* NULL while it is being read */
+} function;
+
+static bool same_function(const void *kept, const void *key)
+{
+    const function *a = kept, *b = key;
+
+    return a->op == b->op && a->nins == b->nins &&
+           (!a->nins ||
+            !memcmp(a->ins, b->ins, (size_t)a->nins * sizeof *a->ins));
+}
+
+static uint64_t hash_function(const function *f)
+{
+    uint64_t hash = jx_hash_mix(3, (uint64_t)(uintptr_t)f->op);
+
+    for (int i = 0; i < f->nins; i++)
+        hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)f->ins[i]);
+    return hash;
+}
+
+static const char *function_name(jx_shlo *s, const jx_mlir_op *func)
+{
+    const jx_mlir_attr *name = jx_mlir_get(func, "sym_name");
+    const char *text = name ? jx_mlir_text(s->ctx, name) : NULL;
+
+    return text ? text : "";
+}
+
+/* `x` of loc("x"), as JAX names arguments. */
+static const char *arg_name(const jx_mlir_value *arg)
+{
+    const jx_mlir_attr *loc = arg->loc;
+
+    return loc && loc->kind == JX_A_LOC_NAME ? loc->text : NULL;
+}
+
+static const char *const *arg_names(jx_shlo *s, const jx_mlir_block *block,
+                                    int nins)
+{
+    const char **names = JX_NEW_ARRAY(s->ctx->arena, nins, const char *);
+    int next = 0;
+
+    for (int i = 0; names && i < block->nargs; i++) {
+        if (jx_shlo_width(block->args[i]->type) != 1)
+            return NULL;
+        const char *name = arg_name(block->args[i]);
+        if (!name || next == nins)
+            return NULL;
+        names[next++] = name;
+    }
+    return next == nins ? names : NULL;
+}
+
+/* What JAX calls the results; NULL unless it does for all. */
+static const char *const *result_paths(jx_shlo *s, const jx_mlir_op *func,
+                                       int nouts)
+{
+    const jx_mlir_attr *all = jx_mlir_get(func, "res_attrs");
+    const char **paths = JX_NEW_ARRAY(s->ctx->arena, nouts, const char *);
+
+    if (!paths || !all || all->kind != JX_A_ARRAY || all->count != nouts)
+        return NULL;
+    for (int i = 0; i < nouts; i++) {
+        const jx_mlir_attr *info = jx_mlir_field(all->items[i],
+                                                 "jax.result_info");
+        paths[i] = info ? jx_mlir_text(s->ctx, info) : NULL;
+        if (!paths[i])
+            return NULL;
+    }
+    return paths;
+}
+
+static bool define_args(jx_shlo_body *b, const jx_mlir_block *block,
+                        const function *f)
+{
+    int next = 0;
+
+    for (int i = 0; i < block->nargs; i++) {
+        int width = jx_shlo_width(block->args[i]->type);
+        jx_atom *atoms = JX_NEW_ARRAY(b->s->ctx->arena, width, jx_atom);
+        if (!atoms)
+            return false;
+        if (width > f->nins - next)
+            return jx_shlo_fail(b, "expected %d arguments", f->nins);
+        for (int k = 0; k < width; k++)
+            atoms[k] = jx_shlo_input(b, f->ins[next++]);
+        if (!jx_shlo_define_value(b, block->args[i], width, atoms))
+            return false;
+    }
+    return next == f->nins || jx_shlo_fail(b, "expected %d arguments",
+                                           f->nins);
+}
+
+static const jx_jaxpr *read_function(jx_shlo *s, const function *f)
+{
+    const jx_mlir_block *block = f->op->nregions == 1
+                                     ? jx_mlir_body(f->op, 0) : NULL;
+    jx_shlo_body *b = jx_shlo_body_new(s, NULL);
+    jx_jaxpr *made;
+
+    if (!b)
+        return NULL;
+    b->op = f->op;
+    if (!block) {
+        jx_shlo_fail(b, "expected a function with a body of one block");
+        return NULL;
+    }
+    if (++s->depth > JX_SHLO_DEPTH) {
+        jx_shlo_fail(b, "more than %d calls and regions inside each other",
+                     JX_SHLO_DEPTH);
+        return NULL;
+    }
+    bool ok = define_args(b, block, f) && jx_shlo_block(b, block);
+    s->depth--;
+    if (!ok)
+        return NULL;
+    made = jx_shlo_finish(b, (jx_shlo_atoms){0, NULL},
+                          function_name(s, f->op));
+    if (made) {
+        made->arg_names = arg_names(s, block, made->nins);
+        made->result_paths = result_paths(s, f->op, made->nouts);
+    }
+    return made;
+}
+
+const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
+                                 const jx_mlir_op *caller, int nins,
+                                 const jx_aval *const *ins)
+{
+    function key = {func, nins, ins, NULL};
+    uint64_t hash = hash_function(&key);
+    const function *found =
+        jx_intern_find(&s->functions, hash, &key, same_function);
+
+    if (found && !found->jaxpr)
+        jx_shlo_fail_at(s, caller, "a function that calls itself");
+    if (found)
+        return found->jaxpr;
+    function *kept = jx_arena_copy(s->ctx->arena, &key, sizeof key);
+    if (!kept || !(kept->ins = jx_arena_copy(s->ctx->arena, ins,
+                                             (size_t)nins * sizeof *ins)))
+        return NULL;
+    jx_intern_add(&s->functions, hash, kept);
+    kept->jaxpr = read_function(s, kept);
+    return kept->jaxpr;
+}
+
+/* ---- calls */
+
+static const jx_aval *const *avals_of(jx_shlo *s, jx_shlo_atoms atoms)
+{
+    const jx_aval **avals = JX_NEW_ARRAY(s->ctx->arena, atoms.count,
+                                         const jx_aval *);
+
+    for (int i = 0; avals && i < atoms.count; i++)
+        avals[i] = jx_atom_aval(atoms.at[i]);
+    return avals;
+}
+
+/* A `jit` equation: its results have the types that the jaxpr gives. */
+static const jx_atom *emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
+                                jx_shlo_atoms ins, const char *name)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_aval *const *outs =
+        avals_of(b->s, (jx_shlo_atoms){jaxpr->nouts, jaxpr->outs});
+
+    jx_shlo_put_jaxpr(&p, "jaxpr", jaxpr);
+    jx_shlo_put_text(&p, "name", name);
+    return outs ? jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_jit), ins.count,
+                                   ins.at, &p, jaxpr->nouts, outs)
+                : NULL;
+}
+
+bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func, const char *name)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_aval *const *avals = avals_of(b->s, ins);
+    const jx_jaxpr *jaxpr;
+    const jx_atom *outs;
+
+    if (!avals || !jx_ok(b->s->ctx))
+        return false;
+    jaxpr = jx_shlo_function(b->s, func, b->op, ins.count, avals);
+    outs = jaxpr ? emit_call(b, jaxpr, ins, name) : NULL;
+    return outs && jx_shlo_define(b, jaxpr->nouts, outs);
+}
+
+static const jx_mlir_op *callee(jx_shlo_body *b, const char *attribute)
+{
+    const char *name = jx_shlo_attr_text(b, attribute);
+    const jx_mlir_op *func = name ? jx_mlir_symbol(b->s->module, name) : NULL;
+
+    if (!func || strcmp(func->name, "func.func")) {
+        jx_shlo_fail(b, "expected the name of a function of the module, "
+                     "found '%s'", name ? name : "");
+        return NULL;
+    }
+    return func;
+}
+
+bool jx_shlo_op_call(jx_shlo_body *b, const jx_mlir_op *op,
+                     const jx_shlo_row *row)
+{
+    const jx_mlir_op *func = callee(b, "callee");
+
+    (void)op, (void)row;
+    return func && jx_shlo_call_of(b, func, function_name(b->s, func));
+}
+
+/* A composite is what its decomposition computes. */
+bool jx_shlo_op_composite(jx_shlo_body *b, const jx_mlir_op *op,
+                          const jx_shlo_row *row)
+{
+    const jx_mlir_op *func = callee(b, "decomposition");
+    const char *name = jx_shlo_attr_text(b, "name");
+
+    (void)op, (void)row;
+    return func && jx_shlo_call_of(b, func,
+                                   name ? name : function_name(b->s, func));
+}
+
+/* ---- ops without a meaning here */
+
+bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    const jx_prim *prim = jx_prim_named(b->s->ctx, op->name);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    JX_VEC(const jx_aval *) outs = {0};
+    jx_arena *arena = b->s->ctx->arena;
+
+    if (prim && prim->id != JX_PRIM_unknown)
+        return jx_shlo_fail(b, "is no op of StableHLO");
+    for (int i = 0; i < op->nouts; i++) {
+        const jx_mlir_type *type = op->outs[i]->type;
+        if (type->kind == JX_T_TUPLE || type->kind == JX_T_FUTURE) {
+            for (int k = 0; k < type->count; k++)
+                if (jx_shlo_width(type->items[k]) == 1)
+                    JX_PUSH(arena, &outs,
+                            jx_shlo_aval(b, type->items[k], NULL));
+        } else if (jx_shlo_width(type) == 1) {
+            JX_PUSH(arena, &outs, jx_shlo_aval(b, type, NULL));
+        }
+    }
+    const jx_atom *made = jx_shlo_emit_all(b, prim, ins.count, ins.at, NULL,
+                                           (int)outs.count, outs.at);
+    return made && jx_shlo_define(b, (int)outs.count, made);
+}
+
+/* ---- modules */
+
+static bool is_public(const jx_mlir_op *func)
+{
+    const jx_mlir_attr *v = jx_mlir_get(func, "sym_visibility");
+
+    return !v || v->kind != JX_A_STRING || v->size != 7 ||
+           memcmp(v->bytes, "private", 7);
+}
+
+typedef JX_VEC(const jx_mlir_op *) op_list;
+
+/* The functions of a module that are its program: `main`, or all public. */
+static bool entries_of(jx_shlo *s, const jx_mlir_op *module, op_list *to)
+{
+    const jx_mlir_op *main = jx_mlir_symbol(module, "main");
+    const jx_mlir_block *body = module->nregions ? jx_mlir_body(module, 0)
+                                                 : NULL;
+
+    if (main && !strcmp(main->name, "func.func")) {
+        JX_PUSH(s->ctx->arena, to, main);
+        return true;
+    }
+    for (int i = 0; body && i < body->nops; i++)
+        if (!strcmp(body->ops[i]->name, "func.func") &&
+            is_public(body->ops[i]) && body->ops[i]->nregions &&
+            body->ops[i]->regions[0].nblocks)
+            JX_PUSH(s->ctx->arena, to, body->ops[i]);
+    return true;
+}
+
+typedef struct aval_list {
+    JX_VEC(const jx_aval *) of;
+} aval_list;
+
+/* The types that a function declares for its arguments. */
+static bool declared(jx_shlo *s, const jx_mlir_op *func, aval_list *to)
+{
+    const jx_mlir_block *block = jx_mlir_body(func, 0);
+    jx_shlo_body *b = jx_shlo_body_new(s, NULL);
+
+    if (!b)
+        return false;
+    b->op = func;
+    if (!block)
+        return jx_shlo_fail(b, "expected a function with a body of one "
+                               "block");
+    for (int i = 0; i < block->nargs; i++) {
+        const jx_mlir_type *type = block->args[i]->type;
+        int width = jx_shlo_width(type);
+        if (width > 1)
+            return jx_shlo_fail(b, "expected arguments that are tensors");
+        if (width)
+            JX_PUSH(s->ctx->arena, &to->of, jx_shlo_aval(b, type, NULL));
+    }
+    return jx_ok(s->ctx);
+}
+
+static const jx_jaxpr *read_entry(jx_shlo *s, const jx_mlir_op *func)
+{
+    aval_list ins = {0};
+
+    if (!declared(s, func, &ins))
+        return NULL;
+    return jx_shlo_function(s, func, func, (int)ins.of.count, ins.of.at);
+}
+
+/* Calls each of them in order, with all their inputs and outputs. */
+static const jx_jaxpr *read_all(jx_shlo *s, const op_list *modules,
+                                const op_list *funcs)
+{
+    jx_shlo_body *b = jx_shlo_body_new(s, NULL);
+
+    for (size_t i = 0; b && i < funcs->count; i++) {
+        s->module = modules->at[i];
+        const jx_jaxpr *jaxpr = read_entry(s, funcs->at[i]);
+        if (!jaxpr)
+            return NULL;
+        jx_atom *ins = JX_NEW_ARRAY(s->ctx->arena, jaxpr->nins, jx_atom);
+        for (int k = 0; ins && k < jaxpr->nins; k++)
+            ins[k] = jx_shlo_input(b, jaxpr->vars[k]->aval);
+        b->op = funcs->at[i];
+        const jx_atom *outs =
+            ins ? emit_call(b, jaxpr, (jx_shlo_atoms){jaxpr->nins, ins},
+                            function_name(s, funcs->at[i]))
+                : NULL;
+        for (int k = 0; outs && k < jaxpr->nouts; k++)
+            JX_PUSH(s->ctx->arena, &b->results, outs[k]);
+        if (!outs)
+            return NULL;
+    }
+    return b ? jx_shlo_finish(b, (jx_shlo_atoms){0, NULL}, NULL) : NULL;
+}
+
+static jx_program *new_program(const jx_mlir_file *file)
+{
+    jx_program *program = JX_NEW(file->ctx->arena, jx_program);
+
+    if (!program)
+        return NULL;
+    program->ctx = file->ctx;
+    program->path = file->path;
+    program->dims = jx_dims_new(file->ctx);
+    jx_avals_init(&program->avals, file->ctx);
+    jx_values_init(&program->values, file->ctx);
+    return program->dims ? program : NULL;
+}
+
+static bool begin(jx_shlo *s, const jx_mlir_file *file)
+{
+    *s = (jx_shlo){.ctx = file->ctx, .file = file};
+    s->program = new_program(file);
+    jx_intern_init(&s->functions, file->ctx->arena);
+    jx_intern_init(&s->stacks, file->ctx->arena);
+    jx_intern_init(&s->files, file->ctx->arena);
+    jx_intern_init(&s->frames, file->ctx->arena);
+    fill_rows(s);
+    return s->program && jx_ok(file->ctx);
+}
+
+static jx_program *finish(jx_shlo *s, const jx_jaxpr *entry, const char *name)
+{
+    jx_program *p = s->program;
+
+    if (!entry || !jx_ok(s->ctx))
+        return NULL;
+    p->entry.jaxpr = entry;
+    p->name = name;
+    p->in_paths = entry->arg_names;
+    p->out_paths = entry->result_paths;
+    p->njaxprs = (int)s->jaxprs.count;
+    p->jaxprs = s->jaxprs.at;
+    p->nfiles = (int)s->files_read.count;
+    p->files = s->files_read.at;
+    p->narrays = (int)s->arrays.count;
+    p->arrays = s->arrays.at;
+    return p;
+}
+
+/* JAX's sizes are at least 1. */
+static bool is_from_jax(const jx_mlir_op *module)
+{
+    return jx_mlir_get(module, "jax.uses_shape_polymorphism") != NULL;
+}
+
+/* "jit_f" of the module, else the function's name. */
+static const char *program_name(jx_shlo *s, const jx_mlir_op *module,
+                                const jx_mlir_op *func)
+{
+    const jx_mlir_attr *name = jx_mlir_get(module, "sym_name");
+    const char *text = name ? jx_mlir_text(s->ctx, name) : NULL;
+
+    if (text && !strncmp(text, "jit_", 4) && text[4])
+        return text + 4;
+    return text && *text ? text : function_name(s, func);
+}
+
+jx_program *jx_read_stablehlo(const jx_mlir_file *file)
+{
+    op_list modules = {0}, funcs = {0};
+    const jx_jaxpr *entry;
+    jx_shlo s;
+
+    if (!begin(&s, file))
+        return NULL;
+    for (int i = 0; i < file->nmodules; i++) {
+        entries_of(&s, file->modules[i], &funcs);
+        while (modules.count < funcs.count)
+            JX_PUSH(s.ctx->arena, &modules, file->modules[i]);
+        s.program->base |= is_from_jax(file->modules[i]);
+    }
+    if (!funcs.count || modules.count != funcs.count) {
+        jx_fail(s.ctx, JX_E_INPUT, file->path, NULL,
+                "expected a module with a function");
+        return NULL;
+    }
+    s.module = modules.at[0];
+    entry = funcs.count == 1 ? read_entry(&s, funcs.at[0])
+                             : read_all(&s, &modules, &funcs);
+    return finish(&s, entry,
+                  program_name(&s, modules.at[0], funcs.at[0]));
+}

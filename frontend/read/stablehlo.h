@@ -1,0 +1,20 @@
+/* stablehlo.h - StableHLO modules as programs.
+ *
+ * The program is the module's function `main`, else its only public function;
+ * where there are several (the tests of StableHLO), one that calls each of
+ * them in order, and so with several modules in one file.  Private functions
+ * become jaxprs that `jit` equations call by their names.
+ *
+ * An op without a meaning here becomes an equation of a primitive that is
+ * known by its name alone, with its declared results. */
+#ifndef JX_READ_STABLEHLO_H
+#define JX_READ_STABLEHLO_H
+
+#include "frontend/ir/program.h"
+#include "frontend/mlir/tree.h"
+
+/* NULL with an error.  The tree, and what it points into, must outlive the
+ * program. */
+jx_program *jx_read_stablehlo(const jx_mlir_file *file);
+
+#endif

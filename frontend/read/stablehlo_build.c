@@ -1,0 +1,759 @@
+/* stablehlo_build.c - bodies that become jaxprs: values, variables, equations.
+ *
+ * A variable gets its number when its body is finished, since what a region
+ * captures comes before its inputs and is known only at its end. */
+#include "frontend/read/stablehlo_parts.h"
+
+#include "frontend/ir/element.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- failures */
+
+static bool fail_in(jx_shlo *s, const jx_mlir_op *op, const char *format,
+                    va_list args)
+{
+    char place[64] = "", message[600];
+
+    vsnprintf(message, sizeof message, format, args);
+    if (op && op->place.line)
+        snprintf(place, sizeof place, "line %d, column %d", op->place.line,
+                 op->place.column);
+    else if (op)
+        snprintf(place, sizeof place, "byte %zu", op->place.offset);
+    return jx_fail(s->ctx, JX_E_INPUT, s->file->path,
+                   place[0] ? place : NULL, "%s%s%s", op ? op->name : "",
+                   op ? ": " : "", message);
+}
+
+bool jx_shlo_fail_at(jx_shlo *s, const jx_mlir_op *op, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fail_in(s, op, format, args);
+    va_end(args);
+    return false;
+}
+
+bool jx_shlo_fail(jx_shlo_body *b, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fail_in(b->s, b->op, format, args);
+    va_end(args);
+    return false;
+}
+
+/* ---- types */
+
+bool jx_shlo_dtype(const jx_mlir_type *type, jx_dtype *dtype)
+{
+    const jx_mlir_type *element = type;
+
+    if ((type->kind == JX_T_TENSOR || type->kind == JX_T_MEMREF ||
+         type->kind == JX_T_UNRANKED) && type->count)
+        element = type->items[0];
+    if (element->kind == JX_T_QUANTIZED)
+        element = element->items[0];
+    return jx_mlir_dtype(element, dtype);
+}
+
+int jx_shlo_width(const jx_mlir_type *type)
+{
+    int width = 0;
+
+    if (type->kind == JX_T_TOKEN || type->kind == JX_T_NONE)
+        return 0;
+    if (type->kind != JX_T_TUPLE && type->kind != JX_T_FUTURE)
+        return 1;
+    for (int i = 0; i < type->count; i++)
+        width += jx_shlo_width(type->items[i]);
+    return width;
+}
+
+const jx_dim *jx_shlo_int(jx_shlo_body *b, int64_t value)
+{
+    return jx_dim_int(b->s->program->dims, value);
+}
+
+const jx_aval *jx_shlo_array(jx_shlo_body *b, jx_dtype dtype, int rank,
+                             const jx_dim *const *shape)
+{
+    for (int i = 0; i < rank; i++)
+        if (!shape[i]) {
+            jx_shlo_fail(b, "a size that is too large");
+            return NULL;
+        }
+    return jx_aval_array(&b->s->program->avals, dtype, false, rank, shape);
+}
+
+/* A value of a type that we know nothing of. */
+static const jx_aval *other(jx_shlo_body *b, const char *label)
+{
+    return jx_aval_add(&b->s->program->avals,
+                       &(jx_aval){.kind = JX_AVAL_OTHER,
+                                  .label = jx_intern_text(b->s->ctx, label)});
+}
+
+/* A size that nothing determines: a variable of its own. */
+static const jx_dim *free_size(jx_shlo_body *b)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "_free%d", b->s->nfree++);
+    return jx_dim_var(b->s->program->dims, jx_intern_text(b->s->ctx, name), 0);
+}
+
+const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
+                            const jx_dim *const *inferred)
+{
+    const jx_dim *shape[JX_SHLO_RANK];
+    jx_dtype dtype;
+
+    if (type->kind != JX_T_TENSOR && type->kind != JX_T_MEMREF)
+        return other(b, type->text ? type->text : "value");
+    if (!jx_shlo_dtype(type, &dtype))
+        return other(b, type->count && type->items[0]->text
+                            ? type->items[0]->text : "tensor");
+    if (type->rank > JX_SHLO_RANK) {
+        jx_shlo_fail(b, "expected at most %d axes", JX_SHLO_RANK);
+        return NULL;
+    }
+    for (int i = 0; i < type->rank; i++)
+        if (type->shape[i] != JX_MLIR_DYNAMIC)
+            shape[i] = jx_shlo_int(b, type->shape[i]);
+        else
+            shape[i] = inferred && inferred[i] ? inferred[i] : free_size(b);
+    return jx_shlo_array(b, dtype, type->rank, shape);
+}
+
+bool jx_shlo_rank_ok(jx_shlo_body *b, int result)
+{
+    if (result < b->op->nouts && b->op->outs[result]->type->rank >= 0 &&
+        b->op->outs[result]->type->rank <= JX_SHLO_RANK)
+        return true;
+    return jx_shlo_fail(b, "expected result %d to be a tensor of at most %d "
+                        "axes", result, JX_SHLO_RANK);
+}
+
+const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand)
+{
+    (void)b, (void)operand;
+    return NULL;
+}
+
+const jx_aval *jx_shlo_result(jx_shlo_body *b, int index,
+                              const jx_dim *const *inferred)
+{
+    if (!jx_shlo_rank_ok(b, index))
+        return NULL;
+    return jx_shlo_aval(b, b->op->outs[index]->type, inferred);
+}
+
+/* ---- values */
+
+typedef struct known {
+    const jx_mlir_value *value;
+    jx_shlo_atoms atoms;
+} known;
+
+static bool same_value(const void *kept, const void *key)
+{
+    return ((const known *)kept)->value == key;
+}
+
+static uint64_t hash_pointer(const void *pointer)
+{
+    return jx_hash_mix(7, (uint64_t)(uintptr_t)pointer);
+}
+
+static jx_var *new_var(jx_shlo_body *b, const jx_aval *aval)
+{
+    jx_var *var = JX_NEW(b->s->ctx->arena, jx_var);
+
+    if (var)
+        var->aval = aval;
+    return aval ? var : NULL;
+}
+
+/* What stands here for an atom of the body around this one. */
+static jx_atom capture(jx_shlo_body *b, jx_atom outer)
+{
+    if (!outer.var)
+        return outer;
+    for (size_t i = 0; i < b->captures.count; i++)
+        if (b->captures.at[i].outer == outer.var)
+            return (jx_atom){b->captures.at[i].inner, NULL};
+    jx_var *inner = new_var(b, outer.var->aval);
+    if (inner)
+        JX_PUSH(b->s->ctx->arena, &b->captures,
+                (jx_shlo_capture){outer.var, inner});
+    return (jx_atom){inner, NULL};
+}
+
+static const known *find(jx_shlo_body *b, const jx_mlir_value *value)
+{
+    return jx_intern_find(&b->values, hash_pointer(value), value, same_value);
+}
+
+static jx_shlo_atoms lookup(jx_shlo_body *b, const jx_mlir_value *value)
+{
+    const known *found = find(b, value);
+
+    if (found)
+        return found->atoms;
+    if (!b->outer)
+        return (jx_shlo_atoms){-1, NULL};
+    jx_shlo_atoms outer = lookup(b->outer, value);
+    jx_atom *at = outer.count < 0 ? NULL
+                                  : JX_NEW_ARRAY(b->s->ctx->arena,
+                                                 outer.count, jx_atom);
+    if (!at)
+        return (jx_shlo_atoms){outer.count < 0 ? -1 : 0, NULL};
+    for (int i = 0; i < outer.count; i++)
+        at[i] = capture(b, outer.at[i]);
+    jx_shlo_define_value(b, value, outer.count, at);
+    return (jx_shlo_atoms){outer.count, at};
+}
+
+jx_shlo_atoms jx_shlo_atoms_of(jx_shlo_body *b, const jx_mlir_value *value)
+{
+    jx_shlo_atoms found = lookup(b, value);
+
+    if (found.count >= 0)
+        return found;
+    jx_shlo_fail(b, "an operand that is not defined before");
+    return (jx_shlo_atoms){0, NULL};
+}
+
+jx_atom jx_shlo_atom(jx_shlo_body *b, const jx_mlir_value *value)
+{
+    jx_shlo_atoms found = jx_shlo_atoms_of(b, value);
+
+    if (found.count == 1)
+        return found.at[0];
+    jx_shlo_fail(b, "expected a tensor");
+    return (jx_atom){NULL, NULL};
+}
+
+jx_atom jx_shlo_in(jx_shlo_body *b, int index)
+{
+    if (index < b->op->nins)
+        return jx_shlo_atom(b, b->op->ins[index]);
+    jx_shlo_fail(b, "expected more than %d operands", b->op->nins);
+    return (jx_atom){NULL, NULL};
+}
+
+jx_shlo_atoms jx_shlo_ins(jx_shlo_body *b, int from)
+{
+    JX_VEC(jx_atom) all = {0};
+
+    for (int i = from; i < b->op->nins; i++) {
+        jx_shlo_atoms each = jx_shlo_atoms_of(b, b->op->ins[i]);
+        for (int k = 0; k < each.count; k++)
+            JX_PUSH(b->s->ctx->arena, &all, each.at[k]);
+    }
+    return (jx_shlo_atoms){(int)all.count, all.at};
+}
+
+bool jx_shlo_define_value(jx_shlo_body *b, const jx_mlir_value *value,
+                          int count, const jx_atom *atoms)
+{
+    known *to = JX_NEW(b->s->ctx->arena, known);
+
+    for (int i = 0; i < count; i++)
+        if (!atoms || (!atoms[i].var && !atoms[i].literal))
+            return false; /* a failure was recorded, or memory ran out */
+    if (!to)
+        return false;
+    if (find(b, value))
+        return jx_shlo_fail(b, "a value that is defined twice");
+    *to = (known){value, {count, atoms}};
+    return jx_intern_add(&b->values, hash_pointer(value), to);
+}
+
+bool jx_shlo_define(jx_shlo_body *b, int count, const jx_atom *atoms)
+{
+    int next = 0;
+
+    for (int i = 0; i < b->op->nouts; i++) {
+        int width = jx_shlo_width(b->op->outs[i]->type);
+        if (width > count - next)
+            return !atoms ? false : jx_shlo_fail(b, "expected %d results",
+                                                 count);
+        jx_atom *copy = jx_arena_copy(b->s->ctx->arena, atoms + next,
+                                      (size_t)width * sizeof *copy);
+        if (!copy ||
+            !jx_shlo_define_value(b, b->op->outs[i], width, copy))
+            return false;
+        next += width;
+    }
+    return next == count || jx_shlo_fail(b, "expected %d results", count);
+}
+
+bool jx_shlo_define1(jx_shlo_body *b, jx_atom atom)
+{
+    return (atom.var || atom.literal) && jx_shlo_define(b, 1, &atom);
+}
+
+/* ---- literals */
+
+static jx_atom literal(jx_shlo_body *b, const jx_literal *like)
+{
+    jx_literal *made = like->aval ? jx_arena_copy(b->s->ctx->arena, like,
+                                                  sizeof *like)
+                                  : NULL;
+
+    return (jx_atom){NULL, made};
+}
+
+/* Data where an element may be read as what it is: constants of a file lie
+ * there at any offset. */
+static const void *aligned(jx_shlo_body *b, const void *data, size_t size,
+                           size_t element)
+{
+    size_t at = element > 8 ? 8 : element ? element : 1;
+
+    if ((uintptr_t)data % at == 0)
+        return data;
+    return jx_arena_copy(b->s->ctx->arena, data, size);
+}
+
+static jx_atom array_literal(jx_shlo_body *b, const jx_aval *aval,
+                             const void *data, size_t size, bool splat)
+{
+    jx_array *array = JX_NEW(b->s->ctx->arena, jx_array);
+
+    if (!array)
+        return (jx_atom){NULL, NULL};
+    *array = (jx_array){.aval = aval, .splat = splat, .bytes = size};
+    array->data = aligned(b, data, size, jx_dtype_of(aval->dtype)->bytes);
+    JX_PUSH(b->s->ctx->arena, &b->s->arrays, array);
+    return literal(b, &(jx_literal){.aval = aval, .array = array});
+}
+
+jx_atom jx_shlo_constant(jx_shlo_body *b, const jx_aval *aval,
+                         const void *data, size_t size, bool splat)
+{
+    size_t element = aval ? jx_dtype_of(aval->dtype)->bytes : 0;
+    int64_t count = 0;
+
+    if (!aval || aval->kind != JX_AVAL_ARRAY ||
+        !jx_aval_elements(aval, &count)) {
+        jx_shlo_fail(b, "a constant whose type has no elements that are "
+                        "known here");
+        return (jx_atom){NULL, NULL};
+    }
+    if (count > 1 && !splat ? size / element != (size_t)count ||
+                                  size % element
+                            : size != (count ? element : 0) &&
+                                  !(splat && size == element)) {
+        jx_shlo_fail(b, "a constant of %lld elements with %zu bytes",
+                     (long long)count, size);
+        return (jx_atom){NULL, NULL};
+    }
+    if (aval->rank == 0) {
+        jx_literal like = {.aval = aval};
+        memcpy(like.bits, data, size);
+        return literal(b, &like);
+    }
+    return array_literal(b, aval, data, count ? size : 0, splat && count > 1);
+}
+
+/* Integers wrap; what is complex has an imaginary part of 0. */
+static void element_of(jx_dtype dtype, double value, void *to)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+    int64_t integer = 0;
+
+    if (info->kind == JX_KIND_FLOAT || info->kind == JX_KIND_COMPLEX) {
+        jx_element_from_real(jx_dtype_real(dtype), value, to);
+        return;
+    }
+    integer = value >= 0x1p63 ? (int64_t)(uint64_t)value : (int64_t)value;
+    if (info->kind == JX_KIND_BOOL)
+        integer = value != 0;
+    if (info->bits < 8) /* the low bits are the value */
+        integer &= (1 << info->bits) - 1;
+    memcpy(to, &integer, info->bytes);
+}
+
+jx_atom jx_shlo_scalar(jx_shlo_body *b, jx_dtype dtype, double value)
+{
+    jx_literal like = {.aval = jx_shlo_array(b, dtype, 0, NULL)};
+
+    element_of(dtype, value, like.bits);
+    return literal(b, &like);
+}
+
+const void *jx_shlo_splat(jx_atom atom)
+{
+    const jx_literal *l = atom.literal;
+
+    if (atom.var || !l || l->dim || l->aval->kind != JX_AVAL_ARRAY)
+        return NULL;
+    if (!l->array)
+        return l->bits;
+    return l->array->splat ||
+                   l->array->bytes == jx_dtype_of(l->aval->dtype)->bytes
+               ? l->array->data
+               : NULL;
+}
+
+/* ---- equations */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const jx_param *)a)->name, ((const jx_param *)b)->name);
+}
+
+static bool fill_params(jx_shlo_body *b, jx_eqn *eqn, jx_shlo_params *params)
+{
+    const char *why = NULL;
+
+    if (params && params->count) {
+        qsort(params->at, (size_t)params->count, sizeof *params->at, by_name);
+        eqn->nparams = params->count;
+        eqn->params = jx_arena_copy(b->s->ctx->arena, params->at,
+                                    (size_t)params->count *
+                                        sizeof *params->at);
+    }
+    if (eqn->nparams && !eqn->params)
+        return false;
+    for (int i = 0; i < eqn->nparams; i++)
+        if (!eqn->params[i].value)
+            return false; /* a failure on the way there */
+    if (eqn->prim->id != JX_PRIM_unknown)
+        eqn->typed = jx_params_decode(b->s->program, eqn, &why);
+    if (!why)
+        why = jx_eqn_misfit(b->s->ctx, eqn);
+    return !why || jx_shlo_fail(b, "%s", why);
+}
+
+static bool fill_ins(jx_shlo_body *b, jx_eqn *eqn, int nins,
+                     const jx_atom *ins)
+{
+    for (int i = 0; i < nins; i++)
+        if (!ins[i].var && !ins[i].literal)
+            return false;
+    eqn->nins = nins;
+    eqn->ins = jx_arena_copy(b->s->ctx->arena, ins,
+                             (size_t)nins * sizeof *ins);
+    return eqn->ins != NULL;
+}
+
+static jx_atom *fill_outs(jx_shlo_body *b, jx_eqn *eqn, int nouts,
+                          const jx_aval *const *outs)
+{
+    const jx_var **vars = JX_NEW_ARRAY(b->s->ctx->arena, nouts,
+                                       const jx_var *);
+    jx_atom *atoms = JX_NEW_ARRAY(b->s->ctx->arena, nouts, jx_atom);
+
+    eqn->nouts = nouts;
+    eqn->outs = vars;
+    for (int i = 0; vars && atoms && i < nouts; i++) {
+        jx_var *var = new_var(b, outs[i]);
+        if (!var)
+            return NULL;
+        vars[i] = var;
+        atoms[i] = (jx_atom){var, NULL};
+    }
+    return vars ? atoms : NULL;
+}
+
+const jx_atom *jx_shlo_emit_all(jx_shlo_body *b, const jx_prim *prim, int nins,
+                                const jx_atom *ins, jx_shlo_params *params,
+                                int nouts, const jx_aval *const *outs)
+{
+    jx_eqn eqn = {.prim = prim};
+
+    if (!prim || b->s->ctx->error.kind != JX_E_NONE ||
+        !fill_ins(b, &eqn, nins, ins))
+        return NULL;
+    jx_atom *atoms = fill_outs(b, &eqn, nouts, outs);
+    if (!atoms || !fill_params(b, &eqn, params))
+        return NULL;
+    if (b->op) {
+        eqn.stack = jx_shlo_stack(b->s, b->op->loc);
+        eqn.name_stack = jx_shlo_name_stack(b->s, b->op->loc);
+    }
+    for (int i = 0; i < nouts; i++)
+        JX_PUSH(b->s->ctx->arena, &b->outs, (jx_var *)(uintptr_t)eqn.outs[i]);
+    JX_PUSH(b->s->ctx->arena, &b->eqns, eqn);
+    return atoms;
+}
+
+jx_atom jx_shlo_emit(jx_shlo_body *b, jx_prim_id prim, int nins,
+                     const jx_atom *ins, jx_shlo_params *params,
+                     const jx_aval *out)
+{
+    const jx_atom *made = out ? jx_shlo_emit_all(b, jx_prim_of(prim), nins,
+                                                 ins, params, 1, &out)
+                              : NULL;
+
+    return made ? *made : (jx_atom){NULL, NULL};
+}
+
+jx_atom jx_shlo_emit1(jx_shlo_body *b, jx_prim_id prim, jx_atom a,
+                      const jx_aval *out)
+{
+    return jx_shlo_emit(b, prim, 1, &a, NULL, out);
+}
+
+jx_atom jx_shlo_emit2(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c,
+                      const jx_aval *out)
+{
+    return jx_shlo_emit(b, prim, 2, (const jx_atom[]){a, c}, NULL, out);
+}
+
+/* ---- common shapes */
+
+static bool is_atom(jx_atom a)
+{
+    return a.var || a.literal;
+}
+
+jx_atom jx_shlo_broadcast_dims(jx_shlo_body *b, jx_atom a, jx_ints dims,
+                               int rank, const jx_dim *const *shape)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+
+    if (!is_atom(a))
+        return a;
+    jx_shlo_put_dims(&p, "shape", rank, shape);
+    jx_shlo_put_ints(&p, "broadcast_dimensions", dims);
+    jx_shlo_put_none(&p, "sharding");
+    return jx_shlo_emit(b, JX_PRIM_broadcast_in_dim, 1, &a, &p,
+                        jx_shlo_array(b, jx_atom_aval(a)->dtype, rank, shape));
+}
+
+jx_atom jx_shlo_broadcast(jx_shlo_body *b, jx_atom a, int rank,
+                          const jx_dim *const *shape)
+{
+    if (!is_atom(a) || (jx_atom_aval(a)->rank == rank))
+        return a;
+    return jx_shlo_broadcast_dims(b, a, (jx_ints){0, NULL}, rank, shape);
+}
+
+jx_atom jx_shlo_reshape(jx_shlo_body *b, jx_atom a, int rank,
+                        const jx_dim *const *shape)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+
+    if (!is_atom(a))
+        return a;
+    jx_shlo_put_dims(&p, "new_sizes", rank, shape);
+    jx_shlo_put_none(&p, "dimensions");
+    jx_shlo_put_none(&p, "sharding");
+    return jx_shlo_emit(b, JX_PRIM_reshape, 1, &a, &p,
+                        jx_shlo_array(b, jx_atom_aval(a)->dtype, rank, shape));
+}
+
+jx_atom jx_shlo_transpose(jx_shlo_body *b, jx_atom a, const int64_t *order)
+{
+    const jx_dim *shape[JX_SHLO_RANK];
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_aval *aval;
+
+    if (!is_atom(a))
+        return a;
+    aval = jx_atom_aval(a);
+    for (int i = 0; i < aval->rank; i++)
+        shape[i] = aval->shape[order[i]];
+    jx_shlo_put_ints(&p, "permutation", (jx_ints){aval->rank, order});
+    return jx_shlo_emit(b, JX_PRIM_transpose, 1, &a, &p,
+                        jx_shlo_array(b, aval->dtype, aval->rank, shape));
+}
+
+jx_atom jx_shlo_convert(jx_shlo_body *b, jx_atom a, jx_dtype dtype)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_aval *aval;
+
+    if (!is_atom(a) || jx_atom_aval(a)->dtype == dtype)
+        return a;
+    aval = jx_atom_aval(a);
+    jx_shlo_put_dtype(&p, "new_dtype", dtype);
+    jx_shlo_put_bool(&p, "weak_type", false);
+    jx_shlo_put_none(&p, "sharding");
+    return jx_shlo_emit(b, JX_PRIM_convert_element_type, 1, &a, &p,
+                        jx_shlo_array(b, dtype, aval->rank, aval->shape));
+}
+
+/* ---- bodies */
+
+jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer)
+{
+    jx_shlo_body *b = JX_NEW(s->ctx->arena, jx_shlo_body);
+
+    if (!b)
+        return NULL;
+    b->s = s;
+    b->outer = outer;
+    b->op = outer ? outer->op : NULL;
+    jx_intern_init(&b->values, s->ctx->arena);
+    return b;
+}
+
+jx_atom jx_shlo_input(jx_shlo_body *b, const jx_aval *aval)
+{
+    jx_var *var = new_var(b, aval);
+
+    if (var)
+        JX_PUSH(b->s->ctx->arena, &b->ins, var);
+    return (jx_atom){var, NULL};
+}
+
+/* The arguments of a block, from inputs of these avals. */
+static bool define_args(jx_shlo_body *b, const jx_mlir_block *block, int nins,
+                        const jx_aval *const *ins)
+{
+    int next = 0;
+
+    for (int i = 0; i < block->nargs; i++) {
+        int width = jx_shlo_width(block->args[i]->type);
+        jx_atom *atoms = JX_NEW_ARRAY(b->s->ctx->arena, width, jx_atom);
+        if (!atoms)
+            return false;
+        if (width > nins - next)
+            return jx_shlo_fail(b, "expected a region with %d arguments",
+                                nins);
+        for (int k = 0; k < width; k++)
+            atoms[k] = jx_shlo_input(b, ins[next++]);
+        if (!jx_shlo_define_value(b, block->args[i], width, atoms))
+            return false;
+    }
+    return next == nins ||
+           jx_shlo_fail(b, "expected a region with %d arguments", nins);
+}
+
+jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
+                             int nins, const jx_aval *const *ins)
+{
+    const jx_mlir_block *block = region < op->nregions
+                                     ? jx_mlir_body(op, region) : NULL;
+    jx_shlo_body *to = jx_shlo_body_new(b->s, b);
+
+    if (!to)
+        return NULL;
+    if (!block) {
+        jx_shlo_fail(b, "expected a region of one block");
+        return NULL;
+    }
+    if (++b->s->depth > JX_SHLO_DEPTH) {
+        jx_shlo_fail(b, "more than %d calls and regions inside each other",
+                     JX_SHLO_DEPTH);
+        return NULL;
+    }
+    bool ok = define_args(to, block, nins, ins) && jx_shlo_block(to, block);
+    b->s->depth--;
+    return ok ? to : NULL;
+}
+
+jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,
+                               jx_shlo_body *const *bodies)
+{
+    JX_VEC(jx_atom) all = {0};
+
+    for (int i = 0; i < count; i++)
+        for (size_t k = 0; bodies[i] && k < bodies[i]->captures.count; k++) {
+            const jx_var *outer = bodies[i]->captures.at[k].outer;
+            size_t n = 0;
+            while (n < all.count && all.at[n].var != outer)
+                n++;
+            if (n == all.count)
+                JX_PUSH(b->s->ctx->arena, &all, (jx_atom){outer, NULL});
+        }
+    return (jx_shlo_atoms){(int)all.count, all.at};
+}
+
+/* The input that stands for a captured value, which this body may not use. */
+static jx_var *input_for(jx_shlo_body *b, jx_atom outer)
+{
+    for (size_t i = 0; i < b->captures.count; i++)
+        if (b->captures.at[i].outer == outer.var)
+            return b->captures.at[i].inner;
+    return new_var(b, jx_atom_aval(outer));
+}
+
+jx_jaxpr *jx_shlo_finish(jx_shlo_body *b, jx_shlo_atoms captures,
+                               const char *function)
+{
+    jx_jaxpr *to = JX_NEW(b->s->ctx->arena, jx_jaxpr);
+    size_t nins = (size_t)captures.count + b->ins.count;
+    size_t total = nins + b->outs.count;
+    const jx_var **vars = JX_NEW_ARRAY(b->s->ctx->arena, total,
+                                       const jx_var *);
+
+    if (!to || !vars || b->s->ctx->error.kind != JX_E_NONE ||
+        jx_arena_failed(b->s->ctx->arena))
+        return NULL;
+    for (size_t i = 0; i < total; i++) {
+        jx_var *var = i < (size_t)captures.count
+                          ? input_for(b, captures.at[i])
+                      : i < nins ? b->ins.at[i - (size_t)captures.count]
+                                 : b->outs.at[i - nins];
+        if (!var)
+            return NULL;
+        var->id = (int)i;
+        vars[i] = var;
+    }
+    *to = (jx_jaxpr){.id = (int)b->s->jaxprs.count, .nins = (int)nins,
+                     .neqns = (int)b->eqns.count, .nvars = (int)total,
+                     .nouts = (int)b->results.count, .vars = vars,
+                     .eqns = b->eqns.at, .outs = b->results.at,
+                     .function = function};
+    JX_PUSH(b->s->ctx->arena, &b->s->jaxprs, to);
+    return to;
+}
+
+const jx_jaxpr *jx_shlo_closed(jx_shlo_body *b, const jx_mlir_op *op,
+                               int region, int nins, const jx_aval *const *ins)
+{
+    jx_shlo_body *body = jx_shlo_region(b, op, region, nins, ins);
+
+    if (!body || body->captures.count)
+        return NULL;
+    return jx_shlo_finish(body, (jx_shlo_atoms){0, NULL}, NULL);
+}
+
+/* ---- what a region computes */
+
+static bool commutes(const char *name)
+{
+    static const char *const names[] = {
+        "stablehlo.add", "stablehlo.multiply", "stablehlo.maximum",
+        "stablehlo.minimum", "stablehlo.and", "stablehlo.or",
+        "stablehlo.xor"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+const char *jx_shlo_single_op(const jx_mlir_op *op, int region)
+{
+    const jx_mlir_block *block = region < op->nregions
+                                     ? jx_mlir_body(op, region) : NULL;
+
+    if (!block || block->nops < 1 || block->nops > 2 || block->nargs != 2)
+        return NULL;
+    const jx_mlir_op *end = block->ops[block->nops - 1];
+    if (end->nins != 1)
+        return NULL;
+    if (block->nops == 1)
+        return end->ins[0] == block->args[1] ? "" : NULL;
+    const jx_mlir_op *one = block->ops[0];
+    if (one->nouts != 1 || one->nins != 2 || end->ins[0] != one->outs[0])
+        return NULL;
+    bool straight = one->ins[0] == block->args[0] &&
+                    one->ins[1] == block->args[1];
+    bool swapped = one->ins[0] == block->args[1] &&
+                   one->ins[1] == block->args[0];
+    return straight || (swapped && commutes(one->name)) ? one->name : NULL;
+}

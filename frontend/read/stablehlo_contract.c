@@ -1,0 +1,432 @@
+/* stablehlo_contract.c - products that sum, convolutions, transforms, linear
+ * algebra and random numbers. */
+#include "frontend/read/stablehlo_parts.h"
+
+#include <stdio.h>
+
+static bool is_atom(jx_atom a)
+{
+    return a.var || a.literal;
+}
+
+/* ---- dots */
+
+typedef struct dot {
+    jx_ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
+} dot;
+
+static const jx_value *pair(jx_shlo *s, jx_ints a, jx_ints b)
+{
+    const jx_value *items[] = {jx_shlo_value_ints(s, a),
+                               jx_shlo_value_ints(s, b)};
+
+    return jx_shlo_value_tuple(s, 2, items);
+}
+
+static bool contains(jx_ints ints, int64_t value)
+{
+    for (int i = 0; i < ints.count; i++)
+        if (ints.at[i] == value)
+            return true;
+    return false;
+}
+
+/* Batch axes, then what is left of each side. */
+static int dot_shape(const dot *d, const jx_aval *lhs, const jx_aval *rhs,
+                     const jx_dim **shape)
+{
+    int n = 0;
+
+    for (int i = 0; i < d->lhs_batch.count; i++)
+        shape[n++] = lhs->shape[d->lhs_batch.at[i]];
+    for (int i = 0; i < lhs->rank; i++)
+        if (!contains(d->lhs_batch, i) && !contains(d->lhs_contracting, i))
+            shape[n++] = lhs->shape[i];
+    for (int i = 0; i < rhs->rank; i++)
+        if (!contains(d->rhs_batch, i) && !contains(d->rhs_contracting, i))
+            shape[n++] = rhs->shape[i];
+    return n;
+}
+
+/* "HIGHEST" of the operands' precisions, the way JAX has it; NULL: None. */
+static const jx_value *precision(jx_shlo_body *b)
+{
+    const jx_mlir_attr *a = jx_mlir_get(b->op, "precision_config");
+    const jx_value *items[2];
+    jx_shlo *s = b->s;
+    char text[48];
+
+    if (!a || a->kind != JX_A_ARRAY || a->count != 2)
+        return jx_value_add(&s->program->values,
+                            &(jx_value){.tag = JX_V_NONE});
+    bool plain = true;
+    for (int i = 0; i < 2; i++) {
+        const char *word = a->items[i]->kind == JX_A_ENUM ? a->items[i]->text
+                                                          : NULL;
+        word = word ? word : "DEFAULT";
+        plain = plain && !strcmp(word, "DEFAULT");
+        snprintf(text, sizeof text, "Precision.%.30s", word);
+        items[i] = jx_value_add(&s->program->values,
+                                &(jx_value){.tag = JX_V_ENUM,
+                                            .text = jx_intern_text(s->ctx,
+                                                                   text)});
+    }
+    return plain ? jx_value_add(&s->program->values,
+                                &(jx_value){.tag = JX_V_NONE})
+                 : jx_shlo_value_tuple(s, 2, items);
+}
+
+static bool emit_dot(jx_shlo_body *b, const dot *d)
+{
+    const jx_dim *shape[2 * JX_SHLO_RANK];
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
+    const jx_value *parts[2];
+    const jx_aval *out;
+
+    int rank = dot_shape(d, jx_atom_aval(ins[0]), jx_atom_aval(ins[1]), shape);
+    if (!jx_shlo_rank_ok(b, 0))
+        return false;
+    if (rank != b->op->outs[0]->type->rank)
+        return jx_shlo_fail(b, "expected a result of %d axes", rank);
+    out = jx_shlo_result(b, 0, shape);
+    parts[0] = pair(b->s, d->lhs_contracting, d->rhs_contracting);
+    parts[1] = pair(b->s, d->lhs_batch, d->rhs_batch);
+    if (!out)
+        return false;
+    jx_shlo_put(&p, "dimension_numbers", jx_shlo_value_tuple(b->s, 2, parts));
+    jx_shlo_put(&p, "precision", precision(b));
+    jx_shlo_put_dtype(&p, "preferred_element_type", out->dtype);
+    jx_shlo_put_none(&p, "out_sharding");
+    return jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_dot_general, 2, ins, &p,
+                                           out));
+}
+
+bool jx_shlo_op_dot_general(jx_shlo_body *b, const jx_mlir_op *op,
+                            const jx_shlo_row *row)
+{
+    const jx_mlir_attr *dims = jx_shlo_attr(b, "dot_dimension_numbers");
+    jx_atom lhs = jx_shlo_in(b, 0), rhs = jx_shlo_in(b, 1);
+    dot d;
+
+    (void)op, (void)row;
+    if (!dims || !is_atom(lhs) || !is_atom(rhs))
+        return false;
+    int left = jx_atom_aval(lhs)->rank, right = jx_atom_aval(rhs)->rank;
+    return jx_shlo_field_ints(b, dims, "lhs_contracting_dimensions",
+                              &d.lhs_contracting) &&
+           jx_shlo_field_ints(b, dims, "rhs_contracting_dimensions",
+                              &d.rhs_contracting) &&
+           jx_shlo_field_ints(b, dims, "lhs_batching_dimensions",
+                              &d.lhs_batch) &&
+           jx_shlo_field_ints(b, dims, "rhs_batching_dimensions",
+                              &d.rhs_batch) &&
+           jx_shlo_axes_ok(b, "lhs_contracting_dimensions", d.lhs_contracting,
+                           left) &&
+           jx_shlo_axes_ok(b, "lhs_batching_dimensions", d.lhs_batch, left) &&
+           jx_shlo_axes_ok(b, "rhs_contracting_dimensions", d.rhs_contracting,
+                           right) &&
+           jx_shlo_axes_ok(b, "rhs_batching_dimensions", d.rhs_batch,
+                           right) &&
+           emit_dot(b, &d);
+}
+
+/* The older op: the last axis of the left by the first of the right. */
+bool jx_shlo_op_dot(jx_shlo_body *b, const jx_mlir_op *op,
+                    const jx_shlo_row *row)
+{
+    jx_atom lhs = jx_shlo_in(b, 0), rhs = jx_shlo_in(b, 1);
+    int64_t last = 0, first = 0;
+    dot d = {.rhs_contracting = {1, &first}, .lhs_contracting = {1, &last}};
+
+    (void)op, (void)row;
+    if (!is_atom(lhs) || !is_atom(rhs))
+        return false;
+    last = jx_atom_aval(lhs)->rank - 1;
+    if (last < 0 || jx_atom_aval(rhs)->rank < 1)
+        return jx_shlo_fail(b, "expected operands with axes");
+    return emit_dot(b, &d);
+}
+
+/* ---- convolutions */
+
+/* (batch, feature, spatial...), or of the kernel (out, in, spatial...). */
+static bool spec_of(jx_shlo_body *b, const jx_mlir_attr *dims,
+                    const char *first, const char *second, const char *spatial,
+                    int rank, jx_ints *to)
+{
+    int64_t *at = JX_NEW_ARRAY(b->s->ctx->arena, rank + 2, int64_t);
+    jx_ints axes;
+
+    if (!at || !jx_shlo_field_int(b, dims, first, &at[0]) ||
+        !jx_shlo_field_int(b, dims, second, &at[1]) ||
+        !jx_shlo_field_ints(b, dims, spatial, &axes))
+        return false;
+    if (axes.count + 2 != rank)
+        return jx_shlo_fail(b, "attribute 'dimension_numbers': expected %d "
+                            "spatial axes", rank - 2);
+    for (int i = 0; i < axes.count; i++)
+        at[2 + i] = axes.at[i];
+    *to = (jx_ints){rank, at};
+    return jx_shlo_axes_ok(b, "dimension_numbers", *to, rank);
+}
+
+typedef struct conv {
+    jx_ints lhs, rhs, out, strides, lhs_dilation, rhs_dilation, reversal;
+    int64_t features, batches;
+} conv;
+
+static bool read_conv(jx_shlo_body *b, int rank, conv *c)
+{
+    const jx_mlir_attr *dims = jx_shlo_attr(b, "dimension_numbers");
+    int n = rank - 2;
+
+    if (!dims)
+        return false;
+    c->features = jx_shlo_attr_int_or(b, "feature_group_count", 1);
+    c->batches = jx_shlo_attr_int_or(b, "batch_group_count", 1);
+    return spec_of(b, dims, "input_batch_dimension",
+                   "input_feature_dimension", "input_spatial_dimensions",
+                   rank, &c->lhs) &&
+           spec_of(b, dims, "kernel_output_feature_dimension",
+                   "kernel_input_feature_dimension",
+                   "kernel_spatial_dimensions", rank, &c->rhs) &&
+           spec_of(b, dims, "output_batch_dimension",
+                   "output_feature_dimension", "output_spatial_dimensions",
+                   rank, &c->out) &&
+           jx_shlo_attr_ints_or(b, "window_strides", n, 1, &c->strides) &&
+           jx_shlo_attr_ints_or(b, "lhs_dilation", n, 1, &c->lhs_dilation) &&
+           jx_shlo_attr_ints_or(b, "rhs_dilation", n, 1, &c->rhs_dilation) &&
+           jx_shlo_attr_ints_or(b, "window_reversal", n, 0, &c->reversal);
+}
+
+/* The kernel with the axes turned around that the op says. */
+static jx_atom reversed(jx_shlo_body *b, const conv *c, jx_atom rhs)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    int64_t axes[JX_SHLO_RANK];
+    int n = 0;
+
+    for (int i = 0; i < c->reversal.count; i++)
+        if (c->reversal.at[i])
+            axes[n++] = c->rhs.at[2 + i];
+    if (!n)
+        return rhs;
+    jx_shlo_put_ints(&p, "dimensions", (jx_ints){n, axes});
+    return jx_shlo_emit(b, JX_PRIM_rev, 1, &rhs, &p, jx_atom_aval(rhs));
+}
+
+static const jx_value *conv_dims(jx_shlo *s, const conv *c)
+{
+    static const char *const keys[] = {"lhs_spec", "rhs_spec", "out_spec"};
+    const jx_value *items[] = {jx_shlo_value_ints(s, c->lhs),
+                               jx_shlo_value_ints(s, c->rhs),
+                               jx_shlo_value_ints(s, c->out)};
+
+    return jx_shlo_value_record(s, "ConvDimensionNumbers", 3, keys, items);
+}
+
+static bool emit_conv(jx_shlo_body *b, const jx_dim *const *padding)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
+    const jx_aval *out;
+    conv c;
+
+    if (!is_atom(ins[0]) || !is_atom(ins[1]))
+        return false;
+    int rank = jx_atom_aval(ins[0])->rank;
+    if (rank < 2 || jx_atom_aval(ins[1])->rank != rank)
+        return jx_shlo_fail(b, "expected operands of as many axes, two or "
+                               "more");
+    if (!read_conv(b, rank, &c))
+        return false;
+    ins[1] = reversed(b, &c, ins[1]);
+    out = jx_shlo_result(b, 0, NULL);
+    if (!out)
+        return false;
+    jx_shlo_put(&p, "dimension_numbers", conv_dims(b->s, &c));
+    jx_shlo_put_ints(&p, "window_strides", c.strides);
+    jx_shlo_put_tuples(&p, "padding", rank - 2, 2, padding);
+    jx_shlo_put_ints(&p, "lhs_dilation", c.lhs_dilation);
+    jx_shlo_put_ints(&p, "rhs_dilation", c.rhs_dilation);
+    jx_shlo_put_int(&p, "feature_group_count", c.features);
+    jx_shlo_put_int(&p, "batch_group_count", c.batches);
+    jx_shlo_put(&p, "precision", precision(b));
+    jx_shlo_put_dtype(&p, "preferred_element_type", out->dtype);
+    return jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_conv_general_dilated, 2,
+                                           ins, &p, out));
+}
+
+bool jx_shlo_op_convolution(jx_shlo_body *b, const jx_mlir_op *op,
+                            const jx_shlo_row *row)
+{
+    const jx_dim *padding[2 * JX_SHLO_RANK];
+    jx_atom in = jx_shlo_in(b, 0);
+    jx_ints ints;
+
+    (void)op, (void)row;
+    if (!is_atom(in))
+        return false;
+    int n = jx_atom_aval(in)->rank - 2;
+    if (n < 0)
+        return jx_shlo_fail(b, "expected operands of two axes or more");
+    if (!jx_shlo_attr_ints_or(b, "padding", 2 * n, 0, &ints))
+        return false;
+    for (int i = 0; i < 2 * n; i++)
+        padding[i] = jx_shlo_int(b, ints.at[i]);
+    return emit_conv(b, padding);
+}
+
+bool jx_shlo_op_dynamic_conv(jx_shlo_body *b, const jx_mlir_op *op,
+                             const jx_shlo_row *row)
+{
+    const jx_dim *const *padding = jx_shlo_sizes_in(b, 2);
+
+    (void)row;
+    return padding ? emit_conv(b, padding) : jx_shlo_unknown(b, op);
+}
+
+/* ---- transforms and linear algebra */
+
+bool jx_shlo_op_fft(jx_shlo_body *b, const jx_mlir_op *op,
+                    const jx_shlo_row *row)
+{
+    const char *kind = jx_shlo_attr_enum(b, "fft_type", NULL);
+    const jx_dim *lengths[JX_SHLO_RANK], *shape[JX_SHLO_RANK];
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom in = jx_shlo_in(b, 0);
+    char text[32];
+    jx_ints ints;
+
+    (void)op;
+    if (!kind || !is_atom(in) || !jx_shlo_attr_ints(b, "fft_length", &ints))
+        return false;
+    const jx_aval *aval = jx_atom_aval(in);
+    if (ints.count > aval->rank || ints.count < 1)
+        return jx_shlo_fail(b, "attribute 'fft_length': expected at most %d "
+                            "lengths", aval->rank);
+    for (int i = 0; i < ints.count; i++)
+        lengths[i] = jx_shlo_int(b, ints.at[i]);
+    for (int i = 0; i < aval->rank; i++)
+        shape[i] = aval->shape[i];
+    snprintf(text, sizeof text, "FftType.%.16s", kind);
+    jx_shlo_put_enum(&p, "fft_type", text);
+    jx_shlo_put_dims(&p, "fft_lengths", ints.count, lengths);
+    return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 1, &in, &p,
+                                           jx_shlo_result(b, 0, shape)));
+}
+
+bool jx_shlo_op_triangular_solve(jx_shlo_body *b, const jx_mlir_op *op,
+                                 const jx_shlo_row *row)
+{
+    const char *how = jx_shlo_attr_enum(b, "transpose_a", "NO_TRANSPOSE");
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
+    bool adjoint = how && !strcmp(how, "ADJOINT");
+
+    (void)op;
+    if (!how || !is_atom(ins[0]) || !is_atom(ins[1]))
+        return false;
+    jx_shlo_put_bool(&p, "left_side",
+                     jx_shlo_attr_bool_or(b, "left_side", false));
+    jx_shlo_put_bool(&p, "lower", jx_shlo_attr_bool_or(b, "lower", false));
+    jx_shlo_put_bool(&p, "unit_diagonal",
+                     jx_shlo_attr_bool_or(b, "unit_diagonal", false));
+    jx_shlo_put_bool(&p, "transpose_a",
+                     adjoint || !strcmp(how, "TRANSPOSE"));
+    jx_shlo_put_bool(&p, "conjugate_a",
+                     adjoint &&
+                         jx_dtype_is_complex(jx_atom_aval(ins[0])->dtype));
+    return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 2, ins, &p,
+                                           jx_atom_aval(ins[1])));
+}
+
+/* The last two axes swapped, and conjugated. */
+static jx_atom adjoint(jx_shlo_body *b, jx_atom a)
+{
+    int64_t order[JX_SHLO_RANK];
+    const jx_aval *aval;
+
+    if (!is_atom(a))
+        return a;
+    aval = jx_atom_aval(a);
+    for (int i = 0; i < aval->rank; i++)
+        order[i] = i;
+    order[aval->rank - 1] = aval->rank - 2;
+    order[aval->rank - 2] = aval->rank - 1;
+    a = jx_shlo_transpose(b, a, order);
+    return is_atom(a) && jx_dtype_is_complex(aval->dtype)
+               ? jx_shlo_emit1(b, JX_PRIM_conj, a, jx_atom_aval(a))
+               : a;
+}
+
+/* The primitive takes and gives lower triangles. */
+bool jx_shlo_op_cholesky(jx_shlo_body *b, const jx_mlir_op *op,
+                         const jx_shlo_row *row)
+{
+    bool lower = jx_shlo_attr_bool_or(b, "lower", false);
+    jx_atom in = jx_shlo_in(b, 0);
+
+    (void)op;
+    if (!is_atom(in) || jx_atom_aval(in)->rank < 2)
+        return jx_shlo_fail(b, "expected a matrix");
+    if (!lower)
+        in = adjoint(b, in);
+    if (is_atom(in))
+        in = jx_shlo_emit1(b, row->prim, in, jx_atom_aval(in));
+    return jx_shlo_define1(b, lower ? in : adjoint(b, in));
+}
+
+/* ---- random numbers */
+
+bool jx_shlo_op_rng_bit_generator(jx_shlo_body *b, const jx_mlir_op *op,
+                                  const jx_shlo_row *row)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } names[] = {{"DEFAULT", "RandomAlgorithm.RNG_DEFAULT"},
+                 {"THREE_FRY", "RandomAlgorithm.RNG_THREE_FRY"},
+                 {"PHILOX", "RandomAlgorithm.RNG_PHILOX"}};
+    const char *algorithm = jx_shlo_attr_enum(b, "rng_algorithm", "DEFAULT");
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom in = jx_shlo_in(b, 0);
+    const jx_aval *outs[2];
+
+    if (!is_atom(in) || !algorithm)
+        return false;
+    if (op->nouts != 2)
+        return jx_shlo_fail(b, "expected 2 results");
+    outs[0] = jx_atom_aval(in);
+    outs[1] = jx_shlo_result(b, 1, NULL);
+    if (!outs[1])
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i].theirs, algorithm))
+            jx_shlo_put_enum(&p, "algorithm", names[i].ours);
+    jx_shlo_put_dims(&p, "shape", outs[1]->rank, outs[1]->shape);
+    jx_shlo_put_dtype(&p, "dtype", outs[1]->dtype);
+    jx_shlo_put_none(&p, "out_sharding");
+    const jx_atom *made = jx_shlo_emit_all(b, jx_prim_of(row->prim), 1, &in,
+                                           &p, 2, outs);
+    return made && jx_shlo_define(b, 2, made);
+}
+
+bool jx_shlo_op_rng(jx_shlo_body *b, const jx_mlir_op *op,
+                    const jx_shlo_row *row)
+{
+    const char *kind = jx_shlo_attr_enum(b, "rng_distribution", NULL);
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
+    const jx_aval *out = jx_shlo_result(b, 0, jx_shlo_sizes_in(b, 2));
+    char text[32];
+
+    (void)op, (void)row;
+    if (!kind || !out)
+        return false;
+    snprintf(text, sizeof text, "RngDistribution.%.10s", kind);
+    jx_shlo_put_enum(&p, "rng_distribution", text);
+    jx_shlo_put_dims(&p, "shape", out->rank, out->shape);
+    return jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_stablehlo_rng, 2, ins,
+                                           &p, out));
+}

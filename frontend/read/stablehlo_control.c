@@ -1,0 +1,173 @@
+/* stablehlo_control.c - branches, loops and computations on scalars: regions
+ * become jaxprs that take what they capture as their first inputs. */
+#include "frontend/read/stablehlo_parts.h"
+
+static const jx_aval **avals_of(jx_shlo_body *b, jx_shlo_atoms atoms)
+{
+    const jx_aval **avals = JX_NEW_ARRAY(b->s->ctx->arena, atoms.count,
+                                         const jx_aval *);
+
+    for (int i = 0; avals && i < atoms.count; i++)
+        avals[i] = jx_atom_aval(atoms.at[i]);
+    return avals;
+}
+
+static jx_atom *joined(jx_shlo_body *b, jx_shlo_atoms a, jx_shlo_atoms c,
+                       jx_shlo_atoms d)
+{
+    jx_atom *all = JX_NEW_ARRAY(b->s->ctx->arena,
+                                a.count + c.count + d.count, jx_atom);
+    int n = 0;
+
+    for (int i = 0; all && i < a.count; i++)
+        all[n++] = a.at[i];
+    for (int i = 0; all && i < c.count; i++)
+        all[n++] = c.at[i];
+    for (int i = 0; all && i < d.count; i++)
+        all[n++] = d.at[i];
+    return all;
+}
+
+/* ---- branches */
+
+static bool emit_cond(jx_shlo_body *b, jx_atom index, int count,
+                      jx_shlo_body *const *bodies)
+{
+    jx_shlo_atoms captures = jx_shlo_captured(b, count, bodies);
+    const jx_value **branches = JX_NEW_ARRAY(b->s->ctx->arena, count,
+                                             const jx_value *);
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom *ins = joined(b, (jx_shlo_atoms){1, &index}, captures,
+                          (jx_shlo_atoms){0, NULL});
+    const jx_atom *made;
+
+    for (int i = 0; branches && i < count; i++) {
+        if (bodies[i]->results.count != bodies[0]->results.count)
+            return jx_shlo_fail(b, "expected branches with as many results");
+        branches[i] = jx_shlo_value_jaxpr(
+            b->s, jx_shlo_finish(bodies[i], captures, NULL));
+    }
+    if (!branches || !ins)
+        return false;
+    jx_shlo_atoms results = {(int)bodies[0]->results.count,
+                             bodies[0]->results.at};
+    const jx_aval **outs = avals_of(b, results);
+    jx_shlo_put(&p, "branches", jx_shlo_value_tuple(b->s, count, branches));
+    made = outs ? jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_cond),
+                                   captures.count + 1, ins, &p,
+                                   results.count, outs)
+                : NULL;
+    return made && jx_shlo_define(b, results.count, made);
+}
+
+/* Branches of the regions, the last first if `backward`. */
+static bool branches(jx_shlo_body *b, const jx_mlir_op *op, jx_atom index,
+                     bool backward)
+{
+    int n = op->nregions;
+    jx_shlo_body **bodies = JX_NEW_ARRAY(b->s->ctx->arena, n, jx_shlo_body *);
+
+    if (!bodies || (!index.var && !index.literal))
+        return false;
+    if (!n)
+        return jx_shlo_fail(b, "expected a branch");
+    for (int i = 0; i < n; i++) {
+        bodies[i] = jx_shlo_region(b, op, backward ? n - 1 - i : i, 0, NULL);
+        if (!bodies[i])
+            return false;
+    }
+    return emit_cond(b, index, n, bodies);
+}
+
+/* An index beyond the branches chooses the last: `cond` clamps, so what is
+ * negative has to be moved there. */
+bool jx_shlo_op_case(jx_shlo_body *b, const jx_mlir_op *op,
+                     const jx_shlo_row *row)
+{
+    jx_atom index = jx_shlo_in(b, 0);
+    jx_atom is_negative, last;
+
+    (void)row;
+    if (!index.var && !index.literal)
+        return false;
+    if (index.var && op->nregions > 1) {
+        const jx_aval *aval = index.var->aval;
+        const jx_aval *flag = jx_shlo_array(b, JX_BOOL, 0, NULL);
+        is_negative = jx_shlo_emit2(b, JX_PRIM_lt, index,
+                                    jx_shlo_scalar(b, aval->dtype, 0), flag);
+        last = jx_shlo_scalar(b, aval->dtype, op->nregions - 1);
+        index = jx_shlo_emit(b, JX_PRIM_select_n, 3,
+                             (const jx_atom[]){is_negative, index, last},
+                             NULL, aval);
+    }
+    return branches(b, op, index, false);
+}
+
+bool jx_shlo_op_if(jx_shlo_body *b, const jx_mlir_op *op,
+                   const jx_shlo_row *row)
+{
+    (void)row;
+    if (op->nregions != 2)
+        return jx_shlo_fail(b, "expected 2 regions");
+    return branches(b, op, jx_shlo_convert(b, jx_shlo_in(b, 0), JX_I32), true);
+}
+
+/* ---- loops */
+
+bool jx_shlo_op_while(jx_shlo_body *b, const jx_mlir_op *op,
+                      const jx_shlo_row *row)
+{
+    jx_shlo_atoms init = jx_shlo_ins(b, 0);
+    const jx_aval **avals = avals_of(b, init);
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_body *bodies[2] = {0};
+    const jx_jaxpr *jaxprs[2];
+    jx_shlo_atoms captures[2];
+
+    if (!avals || op->nregions != 2)
+        return jx_shlo_fail(b, "expected 2 regions");
+    for (int i = 0; i < 2; i++) {
+        bodies[i] = jx_shlo_region(b, op, i, init.count, avals);
+        if (!bodies[i])
+            return false;
+        captures[i] = jx_shlo_captured(b, 1, &bodies[i]);
+        jaxprs[i] = jx_shlo_finish(bodies[i], captures[i], NULL);
+    }
+    jx_atom *ins = joined(b, captures[0], captures[1], init);
+    jx_shlo_put_jaxpr(&p, "cond_jaxpr", jaxprs[0]);
+    jx_shlo_put_jaxpr(&p, "body_jaxpr", jaxprs[1]);
+    jx_shlo_put_int(&p, "cond_nconsts", captures[0].count);
+    jx_shlo_put_int(&p, "body_nconsts", captures[1].count);
+    const jx_atom *made =
+        ins ? jx_shlo_emit_all(b, jx_prim_of(row->prim),
+                               captures[0].count + captures[1].count +
+                                   init.count,
+                               ins, &p, init.count, avals)
+            : NULL;
+    return made && jx_shlo_define(b, init.count, made);
+}
+
+/* ---- computations on scalars */
+
+bool jx_shlo_op_map(jx_shlo_body *b, const jx_mlir_op *op,
+                    const jx_shlo_row *row)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_aval **args = avals_of(b, ins);
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_jaxpr *body;
+    jx_ints axes;
+
+    if (!args || !ins.count || !jx_shlo_attr_ints(b, "dimensions", &axes))
+        return jx_shlo_fail(b, "expected operands");
+    const jx_aval *out = jx_shlo_result(b, 0, args[0]->shape);
+    for (int i = 0; i < ins.count; i++)
+        args[i] = jx_shlo_array(b, args[i]->dtype, 0, NULL);
+    body = jx_shlo_closed(b, op, 0, ins.count, args);
+    if (!body)
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
+    jx_shlo_put_jaxpr(&p, "computation", body);
+    jx_shlo_put_ints(&p, "dimensions", axes);
+    return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, ins.count, ins.at,
+                                           &p, out));
+}

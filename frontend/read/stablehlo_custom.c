@@ -1,0 +1,394 @@
+/* stablehlo_custom.c - custom calls, checks, and work of many devices. */
+#include "frontend/read/stablehlo_parts.h"
+
+/* ---- attributes as parameters: what is said in them stays readable */
+
+enum { MOST_LEVELS = 16, MOST_ITEMS = 4096 };
+
+static const jx_value *value_of(jx_shlo *s, const jx_mlir_attr *a, int depth);
+
+static const jx_value *word(jx_shlo *s, jx_value_tag tag, const char *text)
+{
+    return jx_value_add(&s->program->values,
+                        &(jx_value){.tag = tag,
+                                    .text = jx_intern_text(s->ctx, text)});
+}
+
+static const jx_value *list_of(jx_shlo *s, const jx_mlir_attr *a, int depth)
+{
+    const jx_value **items = JX_NEW_ARRAY(s->ctx->arena, a->count,
+                                          const jx_value *);
+
+    for (int i = 0; items && i < a->count; i++)
+        items[i] = value_of(s, a->items[i], depth + 1);
+    return items ? jx_shlo_value_tuple(s, a->count, items) : NULL;
+}
+
+/* A map from names to values. */
+static const jx_value *map_of(jx_shlo *s, int count, const char *const *names,
+                              const jx_mlir_attr *const *values, int depth)
+{
+    const jx_value **items = JX_NEW_ARRAY(s->ctx->arena, 2 * count,
+                                          const jx_value *);
+
+    for (int i = 0; items && i < count; i++) {
+        items[2 * i] = word(s, JX_V_TEXT, names[i]);
+        items[2 * i + 1] = value_of(s, values[i], depth + 1);
+        if (!items[2 * i] || !items[2 * i + 1])
+            return NULL;
+    }
+    return items ? jx_value_add(&s->program->values,
+                                &(jx_value){.tag = JX_V_MAP,
+                                            .count = 2 * count,
+                                            .items = items})
+                 : NULL;
+}
+
+static const jx_value *ints_of(jx_shlo *s, const jx_mlir_attr *a)
+{
+    if (a->count > MOST_ITEMS || !a->integers)
+        return word(s, JX_V_TEXT, "array");
+    return jx_shlo_value_ints(s, (jx_ints){a->count, a->integers});
+}
+
+/* Bytes as text where they are that, else by their number. */
+static const jx_value *text_of(jx_shlo *s, const jx_mlir_attr *a)
+{
+    const char *text = jx_mlir_text(s->ctx, a);
+
+    if (text)
+        return word(s, JX_V_TEXT, text);
+    return word(s, JX_V_TEXT,
+                jx_arena_printf(s->ctx->arena, "%zu bytes", a->size));
+}
+
+static const jx_value *value_of(jx_shlo *s, const jx_mlir_attr *a, int depth)
+{
+    jx_values *in = &s->program->values;
+
+    if (depth > MOST_LEVELS)
+        return word(s, JX_V_TEXT, "...");
+    switch (a->kind) {
+    case JX_A_UNIT:
+        return jx_value_add(in, &(jx_value){.tag = JX_V_BOOL,
+                                            .boolean = true});
+    case JX_A_BOOL:
+        return jx_value_add(in, &(jx_value){.tag = JX_V_BOOL,
+                                            .boolean = a->boolean});
+    case JX_A_INTEGER:
+        return jx_value_add(in, &(jx_value){.tag = JX_V_INT,
+                                            .integer = a->integer});
+    case JX_A_FLOAT:
+        return jx_value_add(in, &(jx_value){.tag = JX_V_FLOAT,
+                                            .real = a->real});
+    case JX_A_STRING:
+        return text_of(s, a);
+    case JX_A_ARRAY:
+        return list_of(s, a, depth);
+    case JX_A_DICT:
+        return map_of(s, a->count, a->names, a->items, depth);
+    case JX_A_DENSE_ARRAY:
+        return ints_of(s, a);
+    case JX_A_ENUM:
+    case JX_A_SYMBOL:
+        return word(s, JX_V_TEXT, a->text ? a->text : "");
+    default:
+        return word(s, JX_V_TEXT, a->name ? a->name : "attribute");
+    }
+}
+
+/* What anybody added, but for marks that say nothing of values. */
+static const jx_value *added(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    const char **names = JX_NEW_ARRAY(b->s->ctx->arena, op->nattrs,
+                                      const char *);
+    const jx_mlir_attr **values = JX_NEW_ARRAY(b->s->ctx->arena, op->nattrs,
+                                               const jx_mlir_attr *);
+    int n = 0;
+
+    for (int i = 0; names && values && i < op->nattrs; i++) {
+        if (!strcmp(op->attrs[i].name, "mhlo.backend_config"))
+            continue;
+        names[n] = op->attrs[i].name;
+        values[n++] = op->attrs[i].value;
+    }
+    return names && values ? map_of(b->s, n, names, values, 0) : NULL;
+}
+
+/* ---- custom calls */
+
+/* The avals of all results, flattened. */
+static const jx_aval **result_avals(jx_shlo_body *b, int *count)
+{
+    JX_VEC(const jx_aval *) all = {0};
+
+    for (int i = 0; i < b->op->nouts; i++) {
+        const jx_mlir_type *type = b->op->outs[i]->type;
+        if (type->kind == JX_T_TUPLE) {
+            for (int k = 0; k < type->count; k++)
+                JX_PUSH(b->s->ctx->arena, &all,
+                        jx_shlo_aval(b, type->items[k], NULL));
+        } else if (jx_shlo_width(type) == 1) {
+            JX_PUSH(b->s->ctx->arena, &all, jx_shlo_result(b, i, NULL));
+        }
+    }
+    *count = (int)all.count;
+    return all.count ? all.at
+                     : JX_NEW_ARRAY(b->s->ctx->arena, 1, const jx_aval *);
+}
+
+static bool emit_custom_call(jx_shlo_body *b, const char *target,
+                             jx_shlo_atoms ins, jx_shlo_params *p)
+{
+    const jx_aval **outs;
+    const jx_atom *made;
+    int nouts = 0;
+
+    outs = result_avals(b, &nouts);
+    jx_shlo_put_text(p, "call_target_name", target);
+    made = outs ? jx_shlo_emit_all(b, jx_prim_of(
+                                          JX_PRIM_stablehlo_custom_call),
+                                   ins.count, ins.at, p, nouts, outs)
+                : NULL;
+    return made && jx_shlo_define(b, nouts, made);
+}
+
+static bool shape_assertion(jx_shlo_body *b, jx_shlo_atoms ins)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const char *message = jx_shlo_attr_text(b, "error_message");
+
+    if (message)
+        jx_shlo_put_text(&p, "error_message", message);
+    return jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_shape_assertion), ins.count,
+                            ins.at, &p, 0, NULL) &&
+           jx_shlo_define(b, 0, NULL);
+}
+
+/* An attribute as a parameter of the same name, if the op has it. */
+static void put_attr(jx_shlo_body *b, jx_shlo_params *p, const char *name)
+{
+    const jx_mlir_attr *a = jx_mlir_get(b->op, name);
+
+    if (a)
+        jx_shlo_put(p, name, value_of(b->s, a, 0));
+}
+
+bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
+                            const jx_shlo_row *row)
+{
+    const char *target = jx_shlo_attr_text(b, "call_target_name");
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_mlir_attr *config = jx_mlir_get(op, "mhlo.backend_config");
+
+    (void)row;
+    if (!target)
+        return jx_shlo_fail(b, "expected the attribute 'call_target_name'");
+    if (!strcmp(target, "shape_assertion") && op->nouts == 0 && ins.count)
+        return shape_assertion(b, ins);
+    if (!config)
+        config = jx_mlir_get(op, "backend_config");
+    jx_shlo_put_int(&p, "api_version",
+                    jx_shlo_attr_int_or(b, "api_version", 1));
+    if (config)
+        jx_shlo_put(&p, "backend_config", value_of(b->s, config, 0));
+    jx_shlo_put_bool(&p, "has_side_effect",
+                     jx_shlo_attr_bool_or(b, "has_side_effect", false));
+    put_attr(b, &p, "called_computations");
+    jx_shlo_put(&p, "attributes", added(b, op));
+    return emit_custom_call(b, target, ins, &p);
+}
+
+/* ---- checks: what the tests of StableHLO expect */
+
+static const jx_value *tolerance(jx_shlo_body *b)
+{
+    const char **names = JX_NEW_ARRAY(b->s->ctx->arena, b->op->ninherent,
+                                      const char *);
+    const jx_mlir_attr **values =
+        JX_NEW_ARRAY(b->s->ctx->arena, b->op->ninherent,
+                     const jx_mlir_attr *);
+    int n = 0;
+
+    for (int i = 0; names && values && i < b->op->ninherent; i++) {
+        if (!strcmp(b->op->inherent[i].name, "value"))
+            continue;
+        names[n] = b->op->inherent[i].name;
+        values[n++] = b->op->inherent[i].value;
+    }
+    return names && values ? map_of(b->s, n, names, values, 0) : NULL;
+}
+
+static jx_atom expected_value(jx_shlo_body *b, const jx_mlir_attr *value)
+{
+    const jx_aval *aval =
+        value->kind == JX_A_DENSE && value->type
+            ? jx_shlo_aval(b, value->type, NULL) : NULL;
+
+    if (aval && (value->bytes || !value->size))
+        return jx_shlo_constant(b, aval, value->bytes, value->size,
+                                value->splat);
+    jx_shlo_fail(b, "attribute 'value': expected elements");
+    return (jx_atom){NULL, NULL};
+}
+
+bool jx_shlo_op_check(jx_shlo_body *b, const jx_mlir_op *op,
+                      const jx_shlo_row *row)
+{
+    const jx_mlir_attr *value = jx_mlir_get(op, "value");
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom both[2];
+
+    (void)row;
+    both[0] = jx_shlo_in(b, 0);
+    both[1] = value ? expected_value(b, value) : jx_shlo_in(b, 1);
+    jx_shlo_put_bool(&p, "has_side_effect", true);
+    jx_shlo_put(&p, "attributes", tolerance(b));
+    return emit_custom_call(b, op->name, (jx_shlo_atoms){2, both}, &p);
+}
+
+/* ---- devices */
+
+/* Rows of a 2-D tensor of integers: groups of devices, or pairs. */
+static const jx_value *groups_of(jx_shlo_body *b, const char *name)
+{
+    const jx_mlir_attr *a = jx_shlo_attr(b, name);
+    const jx_value **rows;
+    jx_ints all;
+
+    if (!a || !a->type || a->type->rank != 2 ||
+        !jx_shlo_attr_ints(b, name, &all)) {
+        jx_shlo_fail(b, "attribute '%s': expected a matrix of integers",
+                     name);
+        return NULL;
+    }
+    int n = (int)a->type->shape[0], width = (int)a->type->shape[1];
+    rows = JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_value *);
+    for (int i = 0; rows && i < n; i++)
+        rows[i] = jx_shlo_value_ints(
+            b->s, (jx_ints){width, all.at + (size_t)i * (size_t)width});
+    return rows ? jx_shlo_value_tuple(b->s, n, rows) : NULL;
+}
+
+static void put_channel(jx_shlo_body *b, jx_shlo_params *p)
+{
+    const jx_mlir_attr *channel = jx_mlir_get(b->op, "channel_handle");
+    int64_t handle = 0;
+
+    if (channel && jx_shlo_field_int(b, channel, "handle", &handle))
+        jx_shlo_put_int(p, "channel_id", handle);
+}
+
+/* "all_gather_dim" and the like are the same for both. */
+static void put_ints(jx_shlo_body *b, jx_shlo_params *p,
+                     const char *const *names)
+{
+    for (; *names; names++) {
+        int64_t value = 0;
+        if (jx_shlo_attr_int(b, *names, &value))
+            jx_shlo_put_int(p, *names, value);
+    }
+}
+
+static bool put_computation(jx_shlo_body *b, jx_shlo_params *p,
+                            jx_shlo_atoms ins)
+{
+    const jx_aval *scalar =
+        ins.count ? jx_shlo_array(b, jx_atom_aval(ins.at[0])->dtype, 0, NULL)
+                  : NULL;
+    const jx_aval *const args[] = {scalar, scalar};
+    const jx_jaxpr *body = scalar ? jx_shlo_closed(b, b->op, 0, 2, args)
+                                  : NULL;
+
+    jx_shlo_put_jaxpr(p, "computation", body);
+    return body || jx_shlo_fail(b, "expected a computation of two scalars");
+}
+
+static bool collective(jx_shlo_body *b, const jx_shlo_row *row,
+                       const char *groups, const char *const *ints)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    int nouts = 0;
+    const jx_aval **outs = result_avals(b, &nouts);
+    const jx_atom *made;
+
+    if (groups)
+        jx_shlo_put(&p, groups, groups_of(b, groups));
+    put_ints(b, &p, ints);
+    put_channel(b, &p);
+    if (jx_mlir_get(b->op, "use_global_device_ids"))
+        jx_shlo_put_bool(&p, "use_global_device_ids", true);
+    if (b->op->nregions && !put_computation(b, &p, ins))
+        return false;
+    made = outs ? jx_shlo_emit_all(b, jx_prim_of(row->prim), ins.count,
+                                   ins.at, &p, nouts, outs)
+                : NULL;
+    return made && jx_shlo_define(b, nouts, made);
+}
+
+bool jx_shlo_op_collective(jx_shlo_body *b, const jx_mlir_op *op,
+                           const jx_shlo_row *row)
+{
+    static const char *const none[] = {NULL};
+
+    (void)op;
+    return collective(b, row, "replica_groups", none);
+}
+
+bool jx_shlo_op_device_id(jx_shlo_body *b, const jx_mlir_op *op,
+                          const jx_shlo_row *row)
+{
+    static const char *const none[] = {NULL};
+
+    (void)op;
+    return collective(b, row, NULL, none);
+}
+
+bool jx_shlo_op_collective_permute(jx_shlo_body *b, const jx_mlir_op *op,
+                                   const jx_shlo_row *row)
+{
+    static const char *const none[] = {NULL};
+
+    (void)op;
+    return collective(b, row, "source_target_pairs", none);
+}
+
+bool jx_shlo_op_all_gather(jx_shlo_body *b, const jx_mlir_op *op,
+                           const jx_shlo_row *row)
+{
+    static const char *const ints[] = {"all_gather_dim", NULL};
+
+    (void)op;
+    return collective(b, row, "replica_groups", ints);
+}
+
+bool jx_shlo_op_reduce_scatter(jx_shlo_body *b, const jx_mlir_op *op,
+                               const jx_shlo_row *row)
+{
+    static const char *const ints[] = {"scatter_dimension", NULL};
+
+    (void)op;
+    return collective(b, row, "replica_groups", ints);
+}
+
+bool jx_shlo_op_all_to_all(jx_shlo_body *b, const jx_mlir_op *op,
+                           const jx_shlo_row *row)
+{
+    static const char *const ints[] = {"split_dimension", "concat_dimension",
+                                       "split_count", NULL};
+
+    (void)op;
+    return collective(b, row, "replica_groups", ints);
+}
+
+/* A constraint on where an array lies does not change it. */
+bool jx_shlo_op_same(jx_shlo_body *b, const jx_mlir_op *op,
+                     const jx_shlo_row *row)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+
+    (void)row;
+    return ins.count == op->nouts && jx_shlo_define(b, ins.count, ins.at);
+}

@@ -1,0 +1,373 @@
+/* stablehlo_elementwise.c - ops that work element by element, and constants. */
+#include "frontend/read/stablehlo_parts.h"
+
+/* ---- shapes */
+
+/* Sizes as the operands have them: a number where one has it. */
+static void shape_of_operands(jx_shlo_body *b, jx_shlo_atoms ins,
+                              const jx_dim **shape)
+{
+    int rank = b->op->nouts ? b->op->outs[0]->type->rank : 0;
+
+    for (int i = 0; i < rank && i < JX_SHLO_RANK; i++)
+        shape[i] = NULL;
+    for (int k = 0; k < ins.count; k++) {
+        const jx_aval *aval = jx_atom_aval(ins.at[k]);
+        for (int i = 0; i < rank && aval->rank == rank; i++) {
+            bool number = shape[i] && jx_dim_value(shape[i]) >= 0;
+            if (!shape[i] || (!number && jx_dim_value(aval->shape[i]) >= 0))
+                shape[i] = aval->shape[i];
+        }
+    }
+}
+
+/* The result's aval, with sizes of the operands where its type has none. */
+static const jx_aval *result_of(jx_shlo_body *b, jx_shlo_atoms ins)
+{
+    const jx_dim *shape[JX_SHLO_RANK];
+
+    if (b->op->nouts != 1 || b->op->outs[0]->type->rank > JX_SHLO_RANK) {
+        jx_shlo_fail(b, "expected one result, a tensor");
+        return NULL;
+    }
+    shape_of_operands(b, ins, shape);
+    return jx_shlo_result(b, 0, shape);
+}
+
+static bool emit_plain(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins,
+                       jx_shlo_params *params)
+{
+    const jx_aval *out = result_of(b, ins);
+
+    return out && jx_shlo_define1(b, jx_shlo_emit(b, prim, ins.count, ins.at,
+                                                  params, out));
+}
+
+/* ---- primitives by dtype */
+
+/* On booleans sums are `or` and products `and`. */
+static jx_prim_id for_booleans(jx_prim_id prim)
+{
+    switch (prim) {
+    case JX_PRIM_add:
+    case JX_PRIM_max:
+        return JX_PRIM_or;
+    case JX_PRIM_mul:
+    case JX_PRIM_min:
+        return JX_PRIM_and;
+    case JX_PRIM_sub:
+        return JX_PRIM_xor;
+    default:
+        return prim;
+    }
+}
+
+/* The parts of what is no complex number: itself, and 0. */
+static bool part_of_real(jx_shlo_body *b, jx_prim_id prim, jx_atom in)
+{
+    const jx_aval *aval = jx_atom_aval(in);
+
+    if (prim == JX_PRIM_real)
+        return jx_shlo_define1(b, in);
+    return jx_shlo_define1(
+        b, jx_shlo_broadcast(b, jx_shlo_scalar(b, aval->dtype, 0), aval->rank,
+                             aval->shape));
+}
+
+bool jx_shlo_elementwise(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins)
+{
+    jx_dtype dtype = ins.count ? jx_atom_aval(ins.at[0])->dtype : JX_DT_NONE;
+
+    if ((prim == JX_PRIM_real || prim == JX_PRIM_imag) && ins.count == 1 &&
+        !jx_dtype_is_complex(dtype))
+        return part_of_real(b, prim, ins.at[0]);
+    if (dtype == JX_BOOL && ins.count == 2)
+        prim = for_booleans(prim);
+    return emit_plain(b, prim, ins, NULL);
+}
+
+bool jx_shlo_op_elementwise(jx_shlo_body *b, const jx_mlir_op *op,
+                            const jx_shlo_row *row)
+{
+    (void)op;
+    return jx_shlo_elementwise(b, row->prim, jx_shlo_ins(b, 0));
+}
+
+/* ---- choosing and comparing */
+
+bool jx_shlo_select_of(jx_shlo_body *b, jx_shlo_atoms ins)
+{
+    jx_shlo_atoms cases = {2, ins.at + 1};
+
+    if (ins.count != 3)
+        return jx_shlo_fail(b, "expected 3 operands");
+    const jx_atom atoms[] = {ins.at[0], ins.at[2], ins.at[1]};
+    const jx_aval *out = result_of(b, cases);
+    return out && jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_select_n, 3,
+                                                  atoms, NULL, out));
+}
+
+bool jx_shlo_op_select(jx_shlo_body *b, const jx_mlir_op *op,
+                       const jx_shlo_row *row)
+{
+    (void)op, (void)row;
+    return jx_shlo_select_of(b, jx_shlo_ins(b, 0));
+}
+
+/* Total order has equal, less and less or equal; the others follow. */
+static bool compare_totally(jx_shlo_body *b, const char *direction,
+                            jx_shlo_atoms ins)
+{
+    bool swap = direction[0] == 'G';
+    const jx_atom both[] = {ins.at[swap], ins.at[!swap]};
+    jx_prim_id prim = !strcmp(direction, "EQ") || !strcmp(direction, "NE")
+                          ? JX_PRIM_eq_to
+                      : direction[1] == 'T' ? JX_PRIM_lt_to
+                                            : JX_PRIM_le_to;
+    const jx_aval *out = result_of(b, ins);
+    jx_atom made = out ? jx_shlo_emit(b, prim, 2, both, NULL, out)
+                       : (jx_atom){NULL, NULL};
+
+    if (!strcmp(direction, "NE") && made.var)
+        made = jx_shlo_emit1(b, JX_PRIM_not, made, out);
+    return jx_shlo_define1(b, made);
+}
+
+bool jx_shlo_compare_of(jx_shlo_body *b, jx_shlo_atoms ins)
+{
+    const char *direction = jx_shlo_attr_enum(b, "comparison_direction", NULL);
+    const char *type = jx_shlo_attr_enum(b, "compare_type", "NOTYPE");
+    const jx_shlo_row *row;
+
+    if (!direction || !type || ins.count != 2)
+        return jx_shlo_fail(b, "expected 2 operands");
+    row = jx_shlo_row_of(b->s, "stablehlo.compare", direction);
+    if (!row)
+        return jx_shlo_fail(b, "expected a direction of comparison, found "
+                            "'%s'", direction);
+    if (!strcmp(type, "TOTALORDER") &&
+        jx_dtype_is_float(jx_atom_aval(ins.at[0])->dtype))
+        return compare_totally(b, direction, ins);
+    return emit_plain(b, row->prim, ins, NULL);
+}
+
+bool jx_shlo_op_compare(jx_shlo_body *b, const jx_mlir_op *op,
+                        const jx_shlo_row *row)
+{
+    (void)op, (void)row;
+    return jx_shlo_compare_of(b, jx_shlo_ins(b, 0));
+}
+
+/* ---- conversions */
+
+bool jx_shlo_op_convert(jx_shlo_body *b, const jx_mlir_op *op,
+                        const jx_shlo_row *row)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_aval *out = result_of(b, ins);
+
+    (void)op;
+    if (!out || ins.count != 1)
+        return false;
+    if (out == jx_atom_aval(ins.at[0]))
+        return jx_shlo_define1(b, ins.at[0]);
+    jx_shlo_put_dtype(&p, "new_dtype", out->dtype);
+    jx_shlo_put_bool(&p, "weak_type", false);
+    jx_shlo_put_none(&p, "sharding");
+    return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 1, ins.at, &p, out));
+}
+
+/* An axis may come or go at the end. */
+bool jx_shlo_op_bitcast(jx_shlo_body *b, const jx_mlir_op *op,
+                        const jx_shlo_row *row)
+{
+    const jx_dim *shape[JX_SHLO_RANK] = {0};
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom in = jx_shlo_in(b, 0);
+    const jx_aval *aval, *out;
+
+    (void)op;
+    if (!in.var && !in.literal)
+        return false;
+    aval = jx_atom_aval(in);
+    for (int i = 0; i < aval->rank && i < JX_SHLO_RANK; i++)
+        shape[i] = aval->shape[i];
+    out = jx_shlo_result(b, 0, shape);
+    if (!out)
+        return false;
+    jx_shlo_put_dtype(&p, "new_dtype", out->dtype);
+    return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 1, &in, &p, out));
+}
+
+bool jx_shlo_op_reduce_precision(jx_shlo_body *b, const jx_mlir_op *op,
+                                 const jx_shlo_row *row)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    int64_t exponent = 0, mantissa = 0;
+
+    (void)op;
+    if (!jx_shlo_attr_int(b, "exponent_bits", &exponent) ||
+        !jx_shlo_attr_int(b, "mantissa_bits", &mantissa))
+        return false;
+    jx_shlo_put_int(&p, "exponent_bits", exponent);
+    jx_shlo_put_int(&p, "mantissa_bits", mantissa);
+    return emit_plain(b, row->prim, jx_shlo_ins(b, 0), &p);
+}
+
+bool jx_shlo_op_round(jx_shlo_body *b, const jx_mlir_op *op,
+                      const jx_shlo_row *row)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    bool even = !strcmp(row->detail, "TO_NEAREST_EVEN");
+
+    (void)op;
+    jx_shlo_put_enum(&p, "rounding_method",
+                     even ? "RoundingMethod.TO_NEAREST_EVEN"
+                          : "RoundingMethod.AWAY_FROM_ZERO");
+    return emit_plain(b, row->prim, jx_shlo_ins(b, 0), &p);
+}
+
+bool jx_shlo_op_barrier(jx_shlo_body *b, const jx_mlir_op *op,
+                        const jx_shlo_row *row)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, ins.count,
+                                        const jx_aval *);
+    const jx_atom *made;
+
+    (void)op;
+    for (int i = 0; outs && i < ins.count; i++)
+        outs[i] = jx_atom_aval(ins.at[i]);
+    made = outs ? jx_shlo_emit_all(b, jx_prim_of(row->prim), ins.count,
+                                   ins.at, NULL, ins.count, outs)
+                : NULL;
+    return made && jx_shlo_define(b, ins.count, made);
+}
+
+/* ---- constants */
+
+bool jx_shlo_op_constant(jx_shlo_body *b, const jx_mlir_op *op,
+                         const jx_shlo_row *row)
+{
+    const jx_mlir_attr *value = jx_shlo_attr(b, "value");
+    const jx_aval *aval;
+
+    (void)row;
+    if (!value || op->nouts != 1)
+        return false;
+    if (value->kind != JX_A_DENSE && value->kind != JX_A_RESOURCE)
+        return jx_shlo_fail(b, "attribute 'value': expected elements");
+    if (!value->bytes && value->size)
+        return jx_shlo_fail(b, "attribute 'value': the elements are not in "
+                               "this file");
+    aval = jx_shlo_result(b, 0, NULL);
+    return aval && jx_shlo_define1(b, jx_shlo_constant(b, aval, value->bytes,
+                                                       value->size,
+                                                       value->splat));
+}
+
+/* ---- CHLO */
+
+/* Both operands at the shape of the one with more axes.  Axes of size 1 grow,
+ * which broadcast_in_dim does as well. */
+static bool stretch(jx_shlo_body *b, jx_shlo_atoms ins, jx_atom *to)
+{
+    const jx_dim *shape[JX_SHLO_RANK];
+    int rank = 0;
+
+    for (int i = 0; i < ins.count; i++) {
+        const jx_aval *aval = jx_atom_aval(ins.at[i]);
+        rank = aval->rank > rank ? aval->rank : rank;
+    }
+    for (int i = 0; i < rank; i++)
+        shape[i] = NULL;
+    for (int k = 0; k < ins.count; k++) {
+        const jx_aval *aval = jx_atom_aval(ins.at[k]);
+        for (int i = 0; i < aval->rank; i++) {
+            const jx_dim **at = &shape[rank - aval->rank + i];
+            if (!*at || jx_dim_value(*at) == 1)
+                *at = aval->shape[i];
+        }
+    }
+    for (int k = 0; k < ins.count; k++) {
+        const jx_aval *aval = jx_atom_aval(ins.at[k]);
+        int64_t dims[JX_SHLO_RANK];
+        bool same = aval->rank == rank;
+        for (int i = 0; i < aval->rank; i++) {
+            dims[i] = rank - aval->rank + i;
+            same = same && aval->shape[i] == shape[i];
+        }
+        to[k] = same ? ins.at[k]
+                     : jx_shlo_broadcast_dims(b, ins.at[k],
+                                              (jx_ints){aval->rank, dims},
+                                              rank, shape);
+        if (!to[k].var && !to[k].literal)
+            return false;
+    }
+    return true;
+}
+
+bool jx_shlo_op_chlo_broadcast(jx_shlo_body *b, const jx_mlir_op *op,
+                               const jx_shlo_row *row)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_atom to[3];
+
+    (void)op;
+    if (ins.count < 2 || ins.count > 3)
+        return jx_shlo_fail(b, "expected 2 or 3 operands");
+    if (!stretch(b, ins, to))
+        return false;
+    ins.at = to;
+    if (row->prim == JX_PRIM_select_n)
+        return jx_shlo_select_of(b, ins);
+    if (!strcmp(row->op, "chlo.broadcast_compare"))
+        return jx_shlo_compare_of(b, ins);
+    return jx_shlo_elementwise(b, row->prim, ins);
+}
+
+/* x == inf, x == -inf, or |x| == inf. */
+bool jx_shlo_op_chlo_is_inf(jx_shlo_body *b, const jx_mlir_op *op,
+                            const jx_shlo_row *row)
+{
+    jx_atom in = jx_shlo_in(b, 0);
+    const jx_aval *aval, *out;
+    jx_atom inf;
+
+    (void)op;
+    if (!in.var && !in.literal)
+        return false;
+    aval = jx_atom_aval(in);
+    out = result_of(b, (jx_shlo_atoms){1, &in});
+    if (!strcmp(row->detail, "any"))
+        in = jx_shlo_emit1(b, JX_PRIM_abs, in, aval);
+    inf = jx_shlo_scalar(b, aval->dtype,
+                         strcmp(row->detail, "negative") ? __builtin_inf()
+                                                         : -__builtin_inf());
+    inf = jx_shlo_broadcast(b, inf, aval->rank, aval->shape);
+    return out && jx_shlo_define1(b, jx_shlo_emit2(b, JX_PRIM_eq, in, inf,
+                                                   out));
+}
+
+bool jx_shlo_op_chlo_constant_like(jx_shlo_body *b, const jx_mlir_op *op,
+                                   const jx_shlo_row *row)
+{
+    const jx_mlir_attr *value = jx_shlo_attr(b, "value");
+    jx_atom in = jx_shlo_in(b, 0);
+    double number = 0;
+
+    (void)op, (void)row;
+    if (!value || (!in.var && !in.literal))
+        return false;
+    if (value->kind == JX_A_INTEGER && !value->bytes)
+        number = (double)value->integer;
+    else if (value->kind == JX_A_FLOAT)
+        number = value->real;
+    else
+        return jx_shlo_fail(b, "attribute 'value': expected a number");
+    const jx_aval *aval = jx_atom_aval(in);
+    return jx_shlo_define1(
+        b, jx_shlo_broadcast(b, jx_shlo_scalar(b, aval->dtype, number),
+                             aval->rank, aval->shape));
+}

@@ -1,0 +1,295 @@
+/* stablehlo_gather.c - indexing: dynamic slices, gathers and scatters.
+ *
+ * JAX's gather and scatter have the coordinates of an index along the last axis
+ * of the indices; StableHLO says along which.  Where a gather reaches beyond
+ * its operand it is moved inside (CLIP); a scatter leaves such an update out
+ * (FILL_OR_DROP). */
+#include "frontend/read/stablehlo_parts.h"
+
+/* ---- slices at indices */
+
+bool jx_shlo_op_dynamic_slice(jx_shlo_body *b, const jx_mlir_op *op,
+                              const jx_shlo_row *row)
+{
+    const jx_dim *sizes[JX_SHLO_RANK];
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_ints ints;
+
+    (void)op;
+    if (!ins.count || !jx_shlo_attr_ints(b, "slice_sizes", &ints))
+        return false;
+    const jx_aval *in = jx_atom_aval(ins.at[0]);
+    if (ints.count != in->rank || ins.count != 1 + in->rank)
+        return jx_shlo_fail(b, "expected an index and a size for each of %d "
+                            "axes", in->rank);
+    for (int i = 0; i < in->rank; i++)
+        sizes[i] = jx_shlo_int(b, ints.at[i]);
+    jx_shlo_put_dims(&p, "slice_sizes", in->rank, sizes);
+    return jx_shlo_define1(
+        b, jx_shlo_emit(b, row->prim, ins.count, ins.at, &p,
+                        jx_shlo_array(b, in->dtype, in->rank, sizes)));
+}
+
+bool jx_shlo_op_dynamic_update_slice(jx_shlo_body *b, const jx_mlir_op *op,
+                                     const jx_shlo_row *row)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+
+    (void)op;
+    if (ins.count < 2 || ins.count != 2 + jx_atom_aval(ins.at[0])->rank)
+        return jx_shlo_fail(b, "expected an index for each axis");
+    return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, ins.count, ins.at,
+                                           NULL, jx_atom_aval(ins.at[0])));
+}
+
+/* ---- indices */
+
+/* The indices with their coordinates along the last axis. */
+static jx_atom with_last_axis(jx_shlo_body *b, jx_atom indices, int64_t axis)
+{
+    const jx_dim *shape[JX_SHLO_RANK + 1];
+    int64_t order[JX_SHLO_RANK];
+    const jx_aval *aval;
+    int n = 0;
+
+    if (!indices.var && !indices.literal)
+        return indices;
+    aval = jx_atom_aval(indices);
+    if (axis < 0 || axis > aval->rank || aval->rank >= JX_SHLO_RANK) {
+        jx_shlo_fail(b, "index_vector_dim: expected an axis up to %d",
+                     aval->rank);
+        return (jx_atom){NULL, NULL};
+    }
+    if (axis == aval->rank) {
+        for (int i = 0; i < aval->rank; i++)
+            shape[i] = aval->shape[i];
+        shape[aval->rank] = jx_shlo_int(b, 1);
+        return jx_shlo_reshape(b, indices, aval->rank + 1, shape);
+    }
+    if (axis == aval->rank - 1)
+        return indices;
+    for (int i = 0; i < aval->rank; i++)
+        if (i != axis)
+            order[n++] = i;
+    order[n] = axis;
+    return jx_shlo_transpose(b, indices, order);
+}
+
+/* A record of lists of integers, by our names for StableHLO's fields; NULL
+ * after a failure. */
+static const jx_value *record_of(jx_shlo_body *b, const jx_mlir_attr *from,
+                                 const char *type, const char *const *ours,
+                                 const char *const *theirs)
+{
+    const jx_value *items[5];
+    jx_ints ints;
+
+    for (int i = 0; i < 5; i++) {
+        if (!jx_shlo_field_ints(b, from, theirs[i], &ints))
+            return NULL;
+        items[i] = jx_shlo_value_ints(b->s, ints);
+    }
+    return jx_shlo_value_record(b->s, type, 5, ours, items);
+}
+
+/* ---- gather */
+
+static const char *const gather_ours[] = {
+    "offset_dims", "collapsed_slice_dims", "start_index_map",
+    "operand_batching_dims", "start_indices_batching_dims"};
+
+/* Sizes of the result: those of the slices at offset_dims, those of the
+ * indices (without the coordinates) elsewhere. */
+static bool gather_shape(jx_shlo_body *b, const jx_mlir_attr *dims,
+                         const jx_aval *indices, int rank,
+                         const jx_dim *const *sizes, int nsizes,
+                         const jx_dim **shape)
+{
+    jx_ints offset, collapsed, batching;
+    uint64_t gone = 0, is_offset = 0;
+    int slice = 0, index = 0;
+
+    if (!jx_shlo_field_ints(b, dims, "offset_dims", &offset) ||
+        !jx_shlo_field_ints(b, dims, "collapsed_slice_dims", &collapsed) ||
+        !jx_shlo_field_ints(b, dims, "operand_batching_dims", &batching) ||
+        !jx_shlo_axes_ok(b, "offset_dims", offset, rank) ||
+        !jx_shlo_axes_ok(b, "collapsed_slice_dims", collapsed, nsizes) ||
+        !jx_shlo_axes_ok(b, "operand_batching_dims", batching, nsizes))
+        return false;
+    for (int i = 0; i < offset.count; i++)
+        is_offset |= (uint64_t)1 << offset.at[i];
+    for (int i = 0; i < collapsed.count; i++)
+        gone |= (uint64_t)1 << collapsed.at[i];
+    for (int i = 0; i < batching.count; i++)
+        gone |= (uint64_t)1 << batching.at[i];
+    for (int i = 0; i < rank; i++) {
+        if (!(is_offset & (uint64_t)1 << i)) {
+            shape[i] = index < indices->rank - 1 ? indices->shape[index]
+                                                 : NULL;
+            index++;
+            continue;
+        }
+        while (slice < nsizes && (gone & (uint64_t)1 << slice))
+            slice++;
+        shape[i] = slice < nsizes ? sizes[slice] : NULL;
+        slice++;
+    }
+    return true;
+}
+
+static bool gather(jx_shlo_body *b, int nsizes, const jx_dim *const *sizes)
+{
+    static const char *const theirs[] = {
+        "offset_dims", "collapsed_slice_dims", "start_index_map",
+        "operand_batching_dims", "start_indices_batching_dims"};
+    const jx_mlir_attr *dims = jx_shlo_attr(b, "dimension_numbers");
+    const jx_dim *shape[JX_SHLO_RANK] = {0};
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_aval *out;
+    jx_atom ins[2];
+    int64_t axis = 0;
+
+    if (!dims || !jx_shlo_rank_ok(b, 0) ||
+        !jx_shlo_field_int(b, dims, "index_vector_dim", &axis))
+        return false;
+    ins[0] = jx_shlo_in(b, 0);
+    ins[1] = with_last_axis(b, jx_shlo_in(b, 1), axis);
+    if ((!ins[0].var && !ins[0].literal) || (!ins[1].var && !ins[1].literal))
+        return false;
+    if (!gather_shape(b, dims, jx_atom_aval(ins[1]),
+                      b->op->outs[0]->type->rank, sizes, nsizes, shape))
+        return false;
+    out = jx_shlo_result(b, 0, shape);
+    jx_shlo_put(&p, "dimension_numbers",
+                record_of(b, dims, "GatherDimensionNumbers", gather_ours,
+                          theirs));
+    jx_shlo_put_dims(&p, "slice_sizes", nsizes, sizes);
+    jx_shlo_put_enum(&p, "mode", "GatherScatterMode.CLIP");
+    jx_shlo_put_none(&p, "fill_value");
+    jx_shlo_put_bool(&p, "unique_indices", false);
+    jx_shlo_put_bool(&p, "indices_are_sorted",
+                     jx_shlo_attr_bool_or(b, "indices_are_sorted", false));
+    return out && jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_gather, 2, ins,
+                                                  &p, out));
+}
+
+bool jx_shlo_op_gather(jx_shlo_body *b, const jx_mlir_op *op,
+                       const jx_shlo_row *row)
+{
+    const jx_dim *sizes[JX_SHLO_RANK];
+    jx_ints ints;
+
+    (void)op, (void)row;
+    if (!jx_shlo_attr_ints(b, "slice_sizes", &ints))
+        return false;
+    if (ints.count > JX_SHLO_RANK)
+        return jx_shlo_fail(b, "expected at most %d axes", JX_SHLO_RANK);
+    for (int i = 0; i < ints.count; i++)
+        sizes[i] = jx_shlo_int(b, ints.at[i]);
+    return gather(b, ints.count, sizes);
+}
+
+bool jx_shlo_op_dynamic_gather(jx_shlo_body *b, const jx_mlir_op *op,
+                               const jx_shlo_row *row)
+{
+    const jx_dim *const *sizes = jx_shlo_sizes_in(b, 2);
+    jx_atom in = jx_shlo_in(b, 0);
+
+    (void)row;
+    if (!in.var && !in.literal)
+        return false;
+    return sizes ? gather(b, jx_atom_aval(in)->rank, sizes)
+                 : jx_shlo_unknown(b, op);
+}
+
+/* ---- scatter */
+
+static const jx_value *scatter_dims(jx_shlo_body *b, const jx_mlir_attr *dims)
+{
+    static const char *const ours[] = {
+        "update_window_dims", "inserted_window_dims",
+        "scatter_dims_to_operand_dims", "operand_batching_dims",
+        "scatter_indices_batching_dims"};
+    static const char *const theirs[] = {
+        "update_window_dims", "inserted_window_dims",
+        "scatter_dims_to_operand_dims", "input_batching_dims",
+        "scatter_indices_batching_dims"};
+
+    return record_of(b, dims, "ScatterDimensionNumbers", ours, theirs);
+}
+
+/* Inputs, indices and updates by any computation. */
+static bool scatter_generally(jx_shlo_body *b, jx_shlo_params *p,
+                              jx_shlo_atoms ins)
+{
+    int n = (ins.count - 1) / 2;
+    const jx_aval **args = JX_NEW_ARRAY(b->s->ctx->arena, 2 * n,
+                                        const jx_aval *);
+    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_aval *);
+    const jx_jaxpr *body;
+    const jx_atom *made;
+
+    for (int i = 0; args && outs && i < n; i++) {
+        outs[i] = jx_atom_aval(ins.at[i]);
+        args[i] = args[n + i] = jx_shlo_array(b, outs[i]->dtype, 0, NULL);
+    }
+    body = args && outs ? jx_shlo_closed(b, b->op, 0, 2 * n, args) : NULL;
+    if (!body)
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
+    jx_shlo_put_jaxpr(p, "update_computation", body);
+    made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_stablehlo_scatter),
+                            ins.count, ins.at, p, n, outs);
+    return made && jx_shlo_define(b, n, made);
+}
+
+/* Additions of booleans are `or`, which no primitive scatters. */
+static const jx_shlo_row *scatter_row(jx_shlo_body *b, const jx_mlir_op *op,
+                                      jx_shlo_atoms ins)
+{
+    const char *one = ins.count == 3 ? jx_shlo_single_op(op, 0) : NULL;
+    jx_dtype dtype = jx_atom_aval(ins.at[0])->dtype;
+    const jx_shlo_row *row = one ? jx_shlo_row_of(b->s, op->name, one) : NULL;
+
+    if (!one || !row || strcmp(row->detail, one) ||
+        jx_atom_aval(ins.at[2])->dtype != dtype ||
+        (one[0] && dtype == JX_BOOL))
+        return NULL;
+    return row;
+}
+
+bool jx_shlo_op_scatter(jx_shlo_body *b, const jx_mlir_op *op,
+                        const jx_shlo_row *row)
+{
+    const jx_mlir_attr *dims = jx_shlo_attr(b, "scatter_dimension_numbers");
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom *all;
+    int64_t axis = 0;
+
+    if (!dims || !jx_shlo_field_int(b, dims, "index_vector_dim", &axis))
+        return false;
+    if (ins.count < 3 || ins.count % 2 == 0 ||
+        ins.count != 2 * op->nouts + 1)
+        return jx_shlo_fail(b, "expected inputs, indices and updates");
+    all = jx_arena_copy(b->s->ctx->arena, ins.at,
+                        (size_t)ins.count * sizeof *all);
+    if (!all)
+        return false;
+    ins.at = all;
+    all[ins.count / 2] = with_last_axis(b, all[ins.count / 2], axis);
+    if (!all[ins.count / 2].var && !all[ins.count / 2].literal)
+        return false;
+    jx_shlo_put(&p, "dimension_numbers", scatter_dims(b, dims));
+    jx_shlo_put_bool(&p, "indices_are_sorted",
+                     jx_shlo_attr_bool_or(b, "indices_are_sorted", false));
+    jx_shlo_put_bool(&p, "unique_indices",
+                     jx_shlo_attr_bool_or(b, "unique_indices", false));
+    row = scatter_row(b, op, ins);
+    if (!row)
+        return scatter_generally(b, &p, ins);
+    jx_shlo_put_enum(&p, "mode", "GatherScatterMode.FILL_OR_DROP");
+    jx_shlo_put_none(&p, "update_jaxpr");
+    return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 3, all, &p,
+                                           jx_atom_aval(all[0])));
+}

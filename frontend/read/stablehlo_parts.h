@@ -1,0 +1,278 @@
+/* stablehlo_parts.h - what the files of the StableHLO adapter share.
+ *
+ * One function, or one region, becomes one body; a finished body is a jaxpr.
+ * Each op is read by the rule that frontend/mlir/adapter.def names for it: the
+ * rule looks up what the op's operands became, emits equations, and says what
+ * the op's results are.
+ *
+ *     value of the tree -> atoms -> operands of equations
+ *
+ * A tensor is one atom; a tuple is as many as it has tensors; a token is none.
+ * A constant is a literal, so it costs no equation and needs no capturing.
+ *
+ * Every function records the first failure in the context and gives something
+ * harmless after it (NULL, zero): rules check at their end, by the result of
+ * what they emit. */
+#ifndef JX_STABLEHLO_PARTS_H
+#define JX_STABLEHLO_PARTS_H
+
+#include "frontend/base/vec.h"
+#include "frontend/ir/params.h"
+#include "frontend/mlir/tree.h"
+
+typedef struct jx_sizes_env jx_sizes_env; /* sizes.h */
+
+/* Regions in regions and calls in calls, at most: later passes recurse along
+ * them. */
+enum { JX_SHLO_DEPTH = 256, JX_SHLO_RANK = 64, JX_SHLO_PARAMS = 12 };
+
+typedef struct jx_shlo_atoms {
+    int count;
+    const jx_atom *at;
+} jx_shlo_atoms;
+
+struct jx_shlo_body;
+struct jx_shlo_row;
+
+typedef bool jx_shlo_rule(struct jx_shlo_body *b, const jx_mlir_op *op,
+                          const struct jx_shlo_row *row);
+
+/* A row of adapter.def, and the next one for the same op. */
+typedef struct jx_shlo_row {
+    const char *op, *detail;
+    jx_prim_id prim;
+    jx_shlo_rule *rule;
+    const struct jx_shlo_row *next;
+} jx_shlo_row;
+
+typedef struct jx_shlo {
+    jx_ctx *ctx;
+    jx_program *program;
+    const jx_mlir_file *file;
+    const jx_mlir_op *module; /* whose functions are called */
+    jx_intern rows;           /* by name of the op */
+    jx_intern functions;      /* those read, by op and types of arguments */
+    jx_intern stacks, files, frames; /* by location */
+    JX_VEC(const jx_jaxpr *) jaxprs;
+    JX_VEC(const jx_file *) files_read;
+    JX_VEC(const jx_array *) arrays;
+    int depth; /* of calls and regions being read */
+    int nfree; /* sizes that nothing determines */
+} jx_shlo;
+
+/* A value of an enclosing body, and what stands for it here. */
+typedef struct jx_shlo_capture {
+    const jx_var *outer;
+    jx_var *inner;
+} jx_shlo_capture;
+
+typedef struct jx_shlo_body {
+    jx_shlo *s;
+    struct jx_shlo_body *outer; /* whose values it may use; NULL: a function */
+    const jx_mlir_op *op;       /* being read: equations come from there */
+    const jx_sizes_env *sizes;  /* what is known of sizes here, or NULL */
+    jx_intern values;           /* jx_mlir_value -> what it became */
+    JX_VEC(jx_var *) ins;
+    JX_VEC(jx_var *) outs;
+    JX_VEC(jx_shlo_capture) captures;
+    JX_VEC(jx_eqn) eqns;
+    JX_VEC(jx_atom) results; /* of its terminator */
+} jx_shlo_body;
+
+/* ---- failures (stablehlo_build.c) */
+
+/* Records the first failure, at the op being read; always false. */
+bool jx_shlo_fail(jx_shlo_body *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool jx_shlo_fail_at(jx_shlo *s, const jx_mlir_op *op, const char *format,
+                     ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- types and values */
+
+/* The element type: a quantized one's is that of what it stores. */
+bool jx_shlo_dtype(const jx_mlir_type *type, jx_dtype *dtype);
+/* How many atoms a value of that type is. */
+int jx_shlo_width(const jx_mlir_type *type);
+/* The aval of a tensor type; `inferred` (its rank long, or NULL) says what the
+ * sizes are that the type leaves open. */
+const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
+                            const jx_dim *const *inferred);
+/* Of the op's result. */
+const jx_aval *jx_shlo_result(jx_shlo_body *b, int index,
+                              const jx_dim *const *inferred);
+/* An array of this dtype and shape. */
+const jx_aval *jx_shlo_array(jx_shlo_body *b, jx_dtype dtype, int rank,
+                             const jx_dim *const *shape);
+const jx_dim *jx_shlo_int(jx_shlo_body *b, int64_t value);
+/* Whether the op has that result, a tensor of a rank that we take. */
+bool jx_shlo_rank_ok(jx_shlo_body *b, int result);
+/* What an operand's integers are as sizes, one for each; NULL: not known. */
+const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand);
+
+/* An elementwise primitive of these operands, as the op's result. */
+bool jx_shlo_elementwise(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins);
+bool jx_shlo_select_of(jx_shlo_body *b, jx_shlo_atoms ins);
+bool jx_shlo_compare_of(jx_shlo_body *b, jx_shlo_atoms ins);
+bool jx_shlo_slice(jx_shlo_body *b, const jx_dim *const *start,
+                   const jx_dim *const *limit, const jx_dim *const *stride);
+bool jx_shlo_pad(jx_shlo_body *b, const jx_dim *const *low,
+                 const jx_dim *const *high, const jx_dim *const *interior);
+
+/* What a value became; one atom of a tensor. */
+jx_shlo_atoms jx_shlo_atoms_of(jx_shlo_body *b, const jx_mlir_value *value);
+jx_atom jx_shlo_atom(jx_shlo_body *b, const jx_mlir_value *value);
+jx_atom jx_shlo_in(jx_shlo_body *b, int index); /* of the op's operands */
+/* All of the op's operands from one on, as one list. */
+jx_shlo_atoms jx_shlo_ins(jx_shlo_body *b, int from);
+/* Says what the op's results are, one after the other; false if there are
+ * more or less atoms than they need. */
+bool jx_shlo_define(jx_shlo_body *b, int count, const jx_atom *atoms);
+bool jx_shlo_define_value(jx_shlo_body *b, const jx_mlir_value *value,
+                          int count, const jx_atom *atoms);
+bool jx_shlo_define1(jx_shlo_body *b, jx_atom atom);
+
+/* A scalar: an integer or real as that dtype has it. */
+jx_atom jx_shlo_scalar(jx_shlo_body *b, jx_dtype dtype, double value);
+/* Elements as they lie in memory (`splat`: one for all). */
+jx_atom jx_shlo_constant(jx_shlo_body *b, const jx_aval *aval,
+                         const void *data, size_t size, bool splat);
+/* The literal's element that all elements are equal to; NULL if there is none
+ * or it is not known. */
+const void *jx_shlo_splat(jx_atom atom);
+
+/* ---- equations */
+
+typedef struct jx_shlo_params {
+    jx_shlo *s;
+    int count;
+    jx_param at[JX_SHLO_PARAMS];
+} jx_shlo_params;
+
+jx_shlo_params jx_shlo_no_params(jx_shlo_body *b);
+void jx_shlo_put(jx_shlo_params *p, const char *name, const jx_value *value);
+void jx_shlo_put_int(jx_shlo_params *p, const char *name, int64_t value);
+void jx_shlo_put_bool(jx_shlo_params *p, const char *name, bool value);
+void jx_shlo_put_none(jx_shlo_params *p, const char *name);
+void jx_shlo_put_text(jx_shlo_params *p, const char *name, const char *text);
+void jx_shlo_put_enum(jx_shlo_params *p, const char *name, const char *text);
+void jx_shlo_put_prim(jx_shlo_params *p, const char *name, const char *text);
+void jx_shlo_put_dtype(jx_shlo_params *p, const char *name, jx_dtype dtype);
+void jx_shlo_put_ints(jx_shlo_params *p, const char *name, jx_ints ints);
+void jx_shlo_put_dim(jx_shlo_params *p, const char *name, const jx_dim *dim);
+void jx_shlo_put_dims(jx_shlo_params *p, const char *name, int count,
+                      const jx_dim *const *dims);
+/* Tuples of `width` dims. */
+void jx_shlo_put_tuples(jx_shlo_params *p, const char *name, int count,
+                        int width, const jx_dim *const *dims);
+void jx_shlo_put_jaxpr(jx_shlo_params *p, const char *name,
+                       const jx_jaxpr *jaxpr);
+
+const jx_value *jx_shlo_value_ints(jx_shlo *s, jx_ints ints);
+const jx_value *jx_shlo_value_dims(jx_shlo *s, int count,
+                                   const jx_dim *const *dims);
+const jx_value *jx_shlo_value_tuple(jx_shlo *s, int count,
+                                    const jx_value *const *items);
+const jx_value *jx_shlo_value_record(jx_shlo *s, const char *type, int count,
+                                     const char *const *keys,
+                                     const jx_value *const *items);
+const jx_value *jx_shlo_value_jaxpr(jx_shlo *s, const jx_jaxpr *jaxpr);
+
+/* Adds an equation; its results, or NULL after a failure. */
+const jx_atom *jx_shlo_emit_all(jx_shlo_body *b, const jx_prim *prim, int nins,
+                                const jx_atom *ins, jx_shlo_params *params,
+                                int nouts, const jx_aval *const *outs);
+/* With one result; an atom that is nothing after a failure. */
+jx_atom jx_shlo_emit(jx_shlo_body *b, jx_prim_id prim, int nins,
+                     const jx_atom *ins, jx_shlo_params *params,
+                     const jx_aval *out);
+jx_atom jx_shlo_emit1(jx_shlo_body *b, jx_prim_id prim, jx_atom a,
+                      const jx_aval *out);
+jx_atom jx_shlo_emit2(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c,
+                      const jx_aval *out);
+/* A scalar, or the array itself, as an array of that shape. */
+jx_atom jx_shlo_broadcast(jx_shlo_body *b, jx_atom a, int rank,
+                          const jx_dim *const *shape);
+jx_atom jx_shlo_broadcast_dims(jx_shlo_body *b, jx_atom a, jx_ints dims,
+                               int rank, const jx_dim *const *shape);
+jx_atom jx_shlo_reshape(jx_shlo_body *b, jx_atom a, int rank,
+                        const jx_dim *const *shape);
+jx_atom jx_shlo_transpose(jx_shlo_body *b, jx_atom a, const int64_t *order);
+jx_atom jx_shlo_convert(jx_shlo_body *b, jx_atom a, jx_dtype dtype);
+
+/* ---- attributes (stablehlo_attrs.c): of the op being read.  What is missing
+ * or of another kind fails, unless there is a default. */
+const jx_mlir_attr *jx_shlo_attr(jx_shlo_body *b, const char *name);
+bool jx_shlo_attr_int(jx_shlo_body *b, const char *name, int64_t *value);
+int64_t jx_shlo_attr_int_or(jx_shlo_body *b, const char *name,
+                            int64_t otherwise);
+bool jx_shlo_attr_bool_or(jx_shlo_body *b, const char *name, bool otherwise);
+bool jx_shlo_attr_real(jx_shlo_body *b, const char *name, double *value);
+const char *jx_shlo_attr_enum(jx_shlo_body *b, const char *name,
+                              const char *otherwise);
+const char *jx_shlo_attr_text(jx_shlo_body *b, const char *name);
+/* Integers of any list attribute; a splat is spread out. */
+bool jx_shlo_attr_ints(jx_shlo_body *b, const char *name, jx_ints *to);
+/* The same, `count` of them; each is `otherwise` where there is no attribute. */
+bool jx_shlo_attr_ints_or(jx_shlo_body *b, const char *name, int count,
+                          int64_t otherwise, jx_ints *to);
+/* Of a record: an integer, or a list of them (left out: empty). */
+bool jx_shlo_field_int(jx_shlo_body *b, const jx_mlir_attr *record,
+                       const char *name, int64_t *value);
+bool jx_shlo_field_ints(jx_shlo_body *b, const jx_mlir_attr *record,
+                        const char *name, jx_ints *to);
+/* Distinct axes below `rank`. */
+bool jx_shlo_axes_ok(jx_shlo_body *b, const char *name, jx_ints axes,
+                     int rank);
+
+/* ---- bodies */
+
+jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer);
+/* A new input. */
+jx_atom jx_shlo_input(jx_shlo_body *b, const jx_aval *aval);
+/* Reads a region of the op being read into a body of its own, whose arguments
+ * have these avals (flattened); the body is finished later, when all of the
+ * op's captures are known. */
+jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
+                             int nins, const jx_aval *const *ins);
+/* What the bodies use of the values around them, each once. */
+jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,
+                               jx_shlo_body *const *bodies);
+/* The jaxpr; these captures come before its inputs. */
+jx_jaxpr *jx_shlo_finish(jx_shlo_body *b, jx_shlo_atoms captures,
+                               const char *function);
+/* A region that captures nothing that varies, as a jaxpr; NULL and no failure
+ * if it does. */
+const jx_jaxpr *jx_shlo_closed(jx_shlo_body *b, const jx_mlir_op *op,
+                               int region, int nins,
+                               const jx_aval *const *ins);
+/* What a region of two arguments per result consists of, if it is one op that
+ * takes all its arguments in order (or, commuting, swapped) and whose result
+ * it gives: that op's name; else NULL. */
+const char *jx_shlo_single_op(const jx_mlir_op *op, int region);
+
+/* Reads the ops of a block (stablehlo.c). */
+bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block);
+/* The jaxpr of a function for arguments of these avals. */
+const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
+                                 const jx_mlir_op *caller, int nins,
+                                 const jx_aval *const *ins);
+/* The row of an op by its detail, else the one with the detail ""; NULL if
+ * there is none (or none to read). */
+const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, const char *op,
+                                  const char *detail);
+/* The op as a primitive that is known by its name alone. */
+bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op);
+/* A call of a jaxpr with the op's operands, defining its results. */
+bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func,
+                     const char *name);
+
+/* ---- places (stablehlo_places.c) */
+const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc);
+const char *jx_shlo_name_stack(jx_shlo *s, const jx_mlir_attr *loc);
+
+/* The rules, by the name in adapter.def. */
+#define ADAPT(op, detail, prim, read, write) jx_shlo_rule jx_shlo_op_##read;
+#include "frontend/mlir/adapter.def"
+#undef ADAPT
+
+#endif

@@ -1,0 +1,243 @@
+/* stablehlo_places.c - locations as stacks, the way JAX writes them:
+ *
+ *     loc("jit(f)/jit(main)/add"(callsite("f"("file.py":3:4 to :9) at ...)))
+ *
+ * The outermost name is the name stack; under it is the traceback: calls from
+ * the innermost on, each a function's name around a place in a file. */
+#include "frontend/read/stablehlo_parts.h"
+
+#include "frontend/read/stablehlo.h"
+
+/* Tracebacks are cut off here, as JAX's exporter and ours do. */
+enum { MOST_FRAMES = 32, MOST_STEPS = 4096 };
+
+typedef struct kept {
+    const void *key;
+    const void *value;
+} kept;
+
+static bool same_key(const void *a, const void *key)
+{
+    return ((const kept *)a)->key == key;
+}
+
+static uint64_t hash_pointer(const void *pointer)
+{
+    return jx_hash_mix(11, (uint64_t)(uintptr_t)pointer);
+}
+
+static const kept *recall(const jx_intern *table, const void *key)
+{
+    return jx_intern_find(table, hash_pointer(key), key, same_key);
+}
+
+static void keep(jx_shlo *s, jx_intern *table, const void *key,
+                 const void *value)
+{
+    kept *to = JX_NEW(s->ctx->arena, kept);
+
+    if (!to)
+        return;
+    *to = (kept){key, value};
+    jx_intern_add(table, hash_pointer(key), to);
+}
+
+/* ---- files */
+
+static const char *after(const char *path, const char *folder)
+{
+    const char *found = strstr(path, folder);
+
+    return found ? found + strlen(folder) : NULL;
+}
+
+/* What lies in site-packages is shown from there on. */
+static jx_file_kind kind_of(const char *path, const char **shown)
+{
+    const char *inside = after(path, "/site-packages/");
+
+    if (!inside)
+        inside = after(path, "/dist-packages/");
+    *shown = inside ? inside : path;
+    if (inside && (!strncmp(inside, "jax/", 4) ||
+                   !strncmp(inside, "jaxlib/", 7)))
+        return JX_FILE_JAX;
+    if (inside || path[0] == '<')
+        return inside ? JX_FILE_LIBRARY : JX_FILE_USER;
+    const char *python = after(path, "/lib/python3");
+    if (python && (inside = strchr(python, '/'))) {
+        *shown = inside + 1;
+        return JX_FILE_LIBRARY;
+    }
+    return JX_FILE_USER;
+}
+
+static const jx_file *file_of(jx_shlo *s, const char *path)
+{
+    const kept *found = recall(&s->files, path);
+    const char *shown;
+
+    if (found)
+        return found->value;
+    jx_file *file = JX_NEW(s->ctx->arena, jx_file);
+    if (!file)
+        return NULL;
+    file->kind = kind_of(path, &shown);
+    file->path = jx_intern_text(s->ctx, shown);
+    JX_PUSH(s->ctx->arena, &s->files_read, file);
+    keep(s, &s->files, path, file);
+    return file;
+}
+
+/* ---- frames */
+
+/* Columns are from 1 in MLIR and from 0 in a frame. */
+static void set_range(const jx_mlir_attr *at, jx_frame *to)
+{
+    int64_t line = at->count > 0 ? at->integers[0] : 0;
+    int64_t column = at->count > 1 ? at->integers[1] : 0;
+    int64_t end_line = at->count > 3 ? at->integers[2] : line;
+    int64_t end_column = at->count > 3   ? at->integers[3]
+                         : at->count > 2 ? at->integers[2]
+                                         : 0;
+
+    to->line = line > 0 && line < INT32_MAX ? (int)line : 0;
+    to->end_line = end_line > 0 && end_line < INT32_MAX ? (int)end_line
+                                                        : to->line;
+    to->column = column > 0 && column < INT32_MAX ? (int)column - 1 : -1;
+    to->end_column = end_column > 0 && end_column < INT32_MAX
+                         ? (int)end_column - 1
+                         : -1;
+}
+
+static const jx_frame *frame_of(jx_shlo *s, const jx_mlir_attr *file,
+                                const char *function)
+{
+    const kept *found = recall(&s->frames, file);
+    jx_frame *frame;
+
+    if (found && ((const jx_frame *)found->value)->function == function)
+        return found->value;
+    frame = JX_NEW(s->ctx->arena, jx_frame);
+    if (!frame || !file->text)
+        return NULL;
+    frame->file = file_of(s, file->text);
+    frame->function = function;
+    set_range(file, frame);
+    if (!found)
+        keep(s, &s->frames, file, frame);
+    return frame->file ? frame : NULL;
+}
+
+/* ---- stacks */
+
+/* Walks a location without recursion: calls nest as deep as the program's own
+ * did.  `rest` holds the callers still to come. */
+typedef struct walk {
+    jx_shlo *s;
+    const jx_frame *frames[MOST_FRAMES];
+    int count, steps;
+    const char *function; /* the name around what comes */
+    JX_VEC(const jx_mlir_attr *) rest;
+} walk;
+
+static const jx_mlir_attr *item(const jx_mlir_attr *at, int index)
+{
+    return index < at->count ? at->items[index] : NULL;
+}
+
+static void push(walk *w, const jx_mlir_attr *at)
+{
+    if (at)
+        JX_PUSH(w->s->ctx->arena, &w->rest, at);
+}
+
+static void step(walk *w, const jx_mlir_attr *at)
+{
+    switch (at->kind) {
+    case JX_A_LOC_CALL:
+        push(w, item(at, 1));
+        push(w, item(at, 0));
+        break;
+    case JX_A_LOC_FUSED:
+        push(w, item(at, 0));
+        break;
+    case JX_A_LOC_NAME:
+        w->function = at->text;
+        push(w, item(at, 0));
+        break;
+    case JX_A_LOC_FILE: {
+        const jx_frame *frame = frame_of(w->s, at, w->function);
+        if (frame && w->count < MOST_FRAMES)
+            w->frames[w->count++] = frame;
+        w->function = NULL;
+        break;
+    }
+    default:
+        w->function = NULL;
+        break;
+    }
+}
+
+static const jx_stack *make_stack(jx_shlo *s, const jx_mlir_attr *loc)
+{
+    walk w = {.s = s};
+    jx_stack *stack;
+
+    push(&w, loc);
+    while (w.rest.count && w.steps++ < MOST_STEPS && w.count < MOST_FRAMES) {
+        const jx_mlir_attr *at = w.rest.at[--w.rest.count];
+        step(&w, at);
+    }
+    if (!w.count)
+        return NULL;
+    stack = JX_NEW(s->ctx->arena, jx_stack);
+    if (!stack)
+        return NULL;
+    stack->count = w.count;
+    stack->frames = jx_arena_copy(s->ctx->arena, w.frames,
+                                  (size_t)w.count * sizeof *w.frames);
+    return stack->frames ? stack : NULL;
+}
+
+/* A fused location stands for the first that it is fused of. */
+static const jx_mlir_attr *unfused(const jx_mlir_attr *loc)
+{
+    for (int i = 0; i < MOST_STEPS; i++) {
+        if (!loc || loc->kind != JX_A_LOC_FUSED || !loc->count)
+            return loc;
+        loc = loc->items[0];
+    }
+    return NULL;
+}
+
+const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc)
+{
+    const kept *found = loc ? recall(&s->stacks, loc) : NULL;
+    const jx_mlir_attr *at = unfused(loc);
+    const jx_stack *stack;
+
+    if (found || !at)
+        return found ? found->value : NULL;
+    /* The outermost name is a name stack, not a function. */
+    if (at->kind == JX_A_LOC_NAME && at->count &&
+        at->items[0]->kind != JX_A_LOC_FILE)
+        at = at->items[0];
+    stack = make_stack(s, at);
+    keep(s, &s->stacks, loc, stack);
+    return stack;
+}
+
+/* "jit(f)/jit(main)/add": what is before the primitive. */
+const char *jx_shlo_name_stack(jx_shlo *s, const jx_mlir_attr *loc)
+{
+    const jx_mlir_attr *at = unfused(loc);
+    const char *slash;
+
+    if (!at || at->kind != JX_A_LOC_NAME || !at->text)
+        return NULL;
+    slash = strrchr(at->text, '/');
+    return slash ? jx_strings_add(&s->ctx->strings, at->text,
+                                  (size_t)(slash - at->text))
+                 : NULL;
+}

@@ -1,0 +1,464 @@
+/* stablehlo_reduce.c - reductions and windows: what a body computes tells
+ * which primitive an op is. */
+#include "frontend/read/stablehlo_parts.h"
+
+#include "frontend/ir/element.h"
+
+#include <stdlib.h>
+
+/* Scalars of the operands' dtypes, twice: the arguments of a body that
+ * combines two of each. */
+static const jx_aval **scalars_of(jx_shlo_body *b, int count,
+                                  const jx_atom *atoms, int times)
+{
+    const jx_aval **to = JX_NEW_ARRAY(b->s->ctx->arena, times * count,
+                                      const jx_aval *);
+
+    for (int i = 0; to && i < times * count; i++)
+        to[i] = jx_shlo_array(b, jx_atom_aval(atoms[i % count])->dtype, 0,
+                              NULL);
+    return to;
+}
+
+/* ---- what a monoid begins with */
+
+static int64_t least(jx_dtype dtype)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+
+    if (info->kind != JX_KIND_INT)
+        return 0;
+    return info->bits == 64 ? INT64_MIN : -((int64_t)1 << (info->bits - 1));
+}
+
+static uint64_t largest(jx_dtype dtype)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+
+    if (info->kind == JX_KIND_BOOL)
+        return 1;
+    int bits = info->bits - (info->kind == JX_KIND_INT);
+    return bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+}
+
+static bool is_integer_identity(jx_prim_id prim, jx_dtype dtype,
+                                const void *bits)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+    uint64_t value = 0, mask, wanted = 0;
+
+    memcpy(&value, bits, info->bytes);
+    mask = info->kind == JX_KIND_BOOL ? 1
+           : info->bits == 64         ? UINT64_MAX
+                                      : ((uint64_t)1 << info->bits) - 1;
+    if (prim == JX_PRIM_mul)
+        wanted = 1;
+    else if (prim == JX_PRIM_and)
+        wanted = UINT64_MAX;
+    else if (prim == JX_PRIM_max)
+        wanted = (uint64_t)least(dtype);
+    else if (prim == JX_PRIM_min)
+        wanted = largest(dtype);
+    return ((value ^ wanted) & mask) == 0;
+}
+
+/* Whether combining with that element changes nothing. */
+static bool is_identity(jx_prim_id prim, jx_dtype dtype, const void *bits)
+{
+    const unsigned char *imaginary = bits;
+    double value;
+
+    if (!bits)
+        return false;
+    if (!jx_dtype_is_inexact(dtype))
+        return is_integer_identity(prim, dtype, bits);
+    value = jx_element_real(jx_dtype_real(dtype), bits);
+    imaginary += jx_dtype_of(jx_dtype_real(dtype))->bytes;
+    if (jx_dtype_is_complex(dtype) &&
+        jx_element_real(jx_dtype_real(dtype), imaginary) != 0)
+        return false;
+    switch (prim) {
+    case JX_PRIM_add:
+        return value == 0;
+    case JX_PRIM_mul:
+        return value == 1;
+    case JX_PRIM_max:
+        return value == -__builtin_inf();
+    case JX_PRIM_min:
+        return value == __builtin_inf();
+    default:
+        return false;
+    }
+}
+
+/* The primitive of two operands that a body of one op is; the reduction and
+ * the reduction over windows by it. */
+typedef struct monoid {
+    const char *op;
+    jx_prim_id combine;
+} monoid;
+
+static jx_prim_id combining(const char *op, bool booleans)
+{
+    static const monoid monoids[] = {
+        {"stablehlo.add", JX_PRIM_add}, {"stablehlo.multiply", JX_PRIM_mul},
+        {"stablehlo.maximum", JX_PRIM_max}, {"stablehlo.minimum", JX_PRIM_min},
+        {"stablehlo.and", JX_PRIM_and}, {"stablehlo.or", JX_PRIM_or},
+        {"stablehlo.xor", JX_PRIM_xor}};
+    jx_prim_id found = JX_PRIM_unknown;
+
+    for (size_t i = 0; op && i < sizeof monoids / sizeof *monoids; i++)
+        if (!strcmp(op, monoids[i].op))
+            found = monoids[i].combine;
+    if (booleans)
+        found = found == JX_PRIM_add || found == JX_PRIM_max   ? JX_PRIM_or
+                : found == JX_PRIM_mul || found == JX_PRIM_min ? JX_PRIM_and
+                                                               : found;
+    return found;
+}
+
+/* The op of adapter.def that combines so. */
+static const char *op_of(jx_prim_id combine)
+{
+    switch (combine) {
+    case JX_PRIM_add:
+        return "stablehlo.add";
+    case JX_PRIM_mul:
+        return "stablehlo.multiply";
+    case JX_PRIM_max:
+        return "stablehlo.maximum";
+    case JX_PRIM_min:
+        return "stablehlo.minimum";
+    case JX_PRIM_and:
+        return "stablehlo.and";
+    case JX_PRIM_or:
+        return "stablehlo.or";
+    case JX_PRIM_xor:
+        return "stablehlo.xor";
+    default:
+        return "";
+    }
+}
+
+/* ---- reduce */
+
+/* Sizes of what is left after reducing these axes. */
+static int left_of(const jx_aval *in, jx_ints axes, const jx_dim **shape)
+{
+    uint64_t gone = 0;
+    int rank = 0;
+
+    for (int i = 0; i < axes.count; i++)
+        gone |= (uint64_t)1 << axes.at[i];
+    for (int i = 0; i < in->rank; i++)
+        if (!(gone & (uint64_t)1 << i))
+            shape[rank++] = in->shape[i];
+    return rank;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool reduce_simply(jx_shlo_body *b, jx_prim_id combine,
+                          jx_prim_id reduce, jx_ints axes,
+                          const jx_aval *out)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom in = jx_shlo_in(b, 0), start = jx_shlo_in(b, 1), made;
+
+    jx_shlo_put_ints(&p, "axes", axes);
+    if (reduce == JX_PRIM_reduce_sum || reduce == JX_PRIM_reduce_prod ||
+        reduce == JX_PRIM_reduce_max || reduce == JX_PRIM_reduce_min)
+        jx_shlo_put_none(&p, "out_sharding");
+    made = jx_shlo_emit(b, reduce, 1, &in, &p, out);
+    if (made.var && !is_identity(combine, out->dtype, jx_shlo_splat(start)))
+        made = jx_shlo_emit2(b, combine,
+                             jx_shlo_broadcast(b, start, out->rank,
+                                               out->shape),
+                             made, out);
+    return jx_shlo_define1(b, made);
+}
+
+static bool reduce_generally(jx_shlo_body *b, jx_shlo_atoms ins, jx_ints axes,
+                             const jx_aval *const *outs)
+{
+    int n = ins.count / 2;
+    const jx_aval **args = scalars_of(b, n, ins.at, 2);
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_jaxpr *body = args ? jx_shlo_closed(b, b->op, 0, 2 * n, args)
+                                : NULL;
+    const jx_atom *made;
+
+    if (!body)
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
+    jx_shlo_put_jaxpr(&p, "jaxpr", body);
+    jx_shlo_put_ints(&p, "dimensions", axes);
+    made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_reduce), ins.count, ins.at,
+                            &p, n, outs);
+    return made && jx_shlo_define(b, n, made);
+}
+
+bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
+                       const jx_shlo_row *row)
+{
+    const jx_dim *shape[JX_SHLO_RANK];
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
+                                        const jx_aval *);
+    jx_prim_id combine;
+    jx_ints axes;
+
+    if (!outs || !ins.count || ins.count != 2 * op->nouts)
+        return jx_shlo_fail(b, "expected two operands for each result");
+    const jx_aval *in = jx_atom_aval(ins.at[0]);
+    if (!jx_shlo_attr_ints(b, "dimensions", &axes) ||
+        !jx_shlo_axes_ok(b, "dimensions", axes, in->rank))
+        return false;
+    qsort((int64_t *)(uintptr_t)axes.at, (size_t)axes.count, sizeof *axes.at,
+          by_value);
+    int left = left_of(in, axes, shape);
+    for (int i = 0; i < op->nouts; i++) {
+        if (op->outs[i]->type->rank != left)
+            return jx_shlo_fail(b, "expected results of %d axes", left);
+        outs[i] = jx_shlo_result(b, i, shape);
+        if (!outs[i])
+            return false;
+    }
+    combine = op->nouts == 1 && outs[0]->dtype == in->dtype
+                  ? combining(jx_shlo_single_op(op, 0), in->dtype == JX_BOOL)
+                  : JX_PRIM_unknown;
+    row = jx_shlo_row_of(b->s, op->name, op_of(combine));
+    if (combine == JX_PRIM_unknown || !row || !row->detail[0])
+        return reduce_generally(b, ins, axes, outs);
+    return reduce_simply(b, combine, row->prim, axes, outs[0]);
+}
+
+/* ---- windows */
+
+typedef struct window {
+    int rank;
+    jx_ints sizes, strides, base, dilation, padding; /* pairs, flat */
+} window;
+
+static bool read_window(jx_shlo_body *b, int rank, window *w)
+{
+    w->rank = rank;
+    return jx_shlo_attr_ints_or(b, "window_dimensions", rank, 1, &w->sizes) &&
+           jx_shlo_attr_ints_or(b, "window_strides", rank, 1, &w->strides) &&
+           jx_shlo_attr_ints_or(b, "base_dilations", rank, 1, &w->base) &&
+           jx_shlo_attr_ints_or(b, "window_dilations", rank, 1,
+                                &w->dilation) &&
+           jx_shlo_attr_ints_or(b, "padding", 2 * rank, 0, &w->padding);
+}
+
+static void put_window(jx_shlo_body *b, jx_shlo_params *p, const window *w)
+{
+    const jx_dim *sizes[JX_SHLO_RANK], *padding[2 * JX_SHLO_RANK];
+
+    for (int i = 0; i < w->rank; i++)
+        sizes[i] = jx_shlo_int(b, w->sizes.at[i]);
+    for (int i = 0; i < 2 * w->rank; i++)
+        padding[i] = jx_shlo_int(b, w->padding.at[i]);
+    jx_shlo_put_dims(p, "window_dimensions", w->rank, sizes);
+    jx_shlo_put_ints(p, "window_strides", w->strides);
+    jx_shlo_put_tuples(p, "padding", w->rank, 2, padding);
+}
+
+static void put_dilations(jx_shlo_params *p, const window *w)
+{
+    jx_shlo_put_ints(p, "base_dilation", w->base);
+    jx_shlo_put_ints(p, "window_dilation", w->dilation);
+}
+
+static bool is_plain(jx_ints ints)
+{
+    for (int i = 0; i < ints.count; i++)
+        if (ints.at[i] != 1)
+            return false;
+    return true;
+}
+
+/* The axis along which a window takes all before, or all after an element:
+ * what JAX makes of a cumulative sum; -1 if it is none. */
+static int cumulative_axis(const window *w, const jx_aval *in, bool *reverse)
+{
+    int axis = -1;
+
+    if (!is_plain(w->strides) || !is_plain(w->base) || !is_plain(w->dilation))
+        return -1;
+    for (int i = 0; i < w->rank; i++) {
+        int64_t low = w->padding.at[2 * i], high = w->padding.at[2 * i + 1];
+        int64_t size = w->sizes.at[i];
+        if (size == 1 && !low && !high)
+            continue;
+        bool before = low == size - 1 && !high;
+        bool after = high == size - 1 && !low;
+        if (axis >= 0 || size != jx_dim_value(in->shape[i]) ||
+            (!before && !after))
+            return -1;
+        axis = i;
+        *reverse = after;
+    }
+    return axis;
+}
+
+static jx_prim_id cumulative_of(jx_prim_id combine)
+{
+    switch (combine) {
+    case JX_PRIM_add:
+        return JX_PRIM_cumsum;
+    case JX_PRIM_mul:
+        return JX_PRIM_cumprod;
+    case JX_PRIM_max:
+        return JX_PRIM_cummax;
+    case JX_PRIM_min:
+        return JX_PRIM_cummin;
+    default:
+        return JX_PRIM_unknown;
+    }
+}
+
+static bool emit_cumulative(jx_shlo_body *b, jx_prim_id prim, int axis,
+                            bool reverse, const jx_aval *out)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom in = jx_shlo_in(b, 0);
+
+    jx_shlo_put_int(&p, "axis", axis);
+    jx_shlo_put_bool(&p, "reverse", reverse);
+    return jx_shlo_define1(b, jx_shlo_emit(b, prim, 1, &in, &p, out));
+}
+
+static bool window_generally(jx_shlo_body *b, jx_shlo_atoms ins,
+                             const window *w, const jx_aval *const *outs)
+{
+    int n = ins.count / 2;
+    const jx_aval **args = scalars_of(b, n, ins.at, 2);
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_jaxpr *body = args ? jx_shlo_closed(b, b->op, 0, 2 * n, args)
+                                : NULL;
+    const jx_atom *made;
+
+    if (!body)
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
+    jx_shlo_put_jaxpr(&p, "jaxpr", body);
+    put_window(b, &p, w);
+    put_dilations(&p, w);
+    made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_reduce_window), ins.count,
+                            ins.at, &p, n, outs);
+    return made && jx_shlo_define(b, n, made);
+}
+
+static bool window_simply(jx_shlo_body *b, jx_prim_id prim, const window *w,
+                          const jx_aval *out)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom in = jx_shlo_in(b, 0);
+
+    put_window(b, &p, w);
+    put_dilations(&p, w);
+    return jx_shlo_define1(b, jx_shlo_emit(b, prim, 1, &in, &p, out));
+}
+
+bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
+                              const jx_shlo_row *row)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
+                                        const jx_aval *);
+    jx_prim_id combine;
+    bool reverse = false;
+    window w;
+
+    if (!outs || !ins.count || ins.count != 2 * op->nouts)
+        return jx_shlo_fail(b, "expected two operands for each result");
+    const jx_aval *in = jx_atom_aval(ins.at[0]);
+    if (!read_window(b, in->rank, &w))
+        return false;
+    for (int i = 0; i < op->nouts; i++)
+        if (!(outs[i] = jx_shlo_result(b, i, NULL)))
+            return false;
+    combine = op->nouts == 1 && outs[0]->dtype == in->dtype
+                  ? combining(jx_shlo_single_op(op, 0), in->dtype == JX_BOOL)
+                  : JX_PRIM_unknown;
+    if (combine == JX_PRIM_unknown ||
+        !is_identity(combine, in->dtype, jx_shlo_splat(ins.at[1])))
+        return window_generally(b, ins, &w, outs);
+    int axis = cumulative_axis(&w, in, &reverse);
+    if (axis >= 0 && cumulative_of(combine) != JX_PRIM_unknown)
+        return emit_cumulative(b, cumulative_of(combine), axis, reverse,
+                               outs[0]);
+    row = jx_shlo_row_of(b->s, op->name, op_of(combine));
+    if (!row || !row->detail[0])
+        return window_generally(b, ins, &w, outs);
+    return window_simply(b, row->prim, &w, outs[0]);
+}
+
+/* ---- select and scatter */
+
+/* "ge" or "le" of a body that is one comparison of its arguments. */
+static const char *selecting(const jx_mlir_op *op)
+{
+    const jx_mlir_block *block = op->nregions == 2 ? jx_mlir_body(op, 0)
+                                                   : NULL;
+    const char *name = jx_shlo_single_op(op, 0);
+    const jx_mlir_attr *direction;
+
+    if (!name || strcmp(name, "stablehlo.compare") || block->nops != 2)
+        return NULL;
+    direction = jx_mlir_get(block->ops[0], "comparison_direction");
+    if (!direction || direction->kind != JX_A_ENUM || !direction->text)
+        return NULL;
+    return !strcmp(direction->text, "GE")   ? "ge"
+           : !strcmp(direction->text, "LE") ? "le"
+                                            : NULL;
+}
+
+static bool select_generally(jx_shlo_body *b, const window *w,
+                             const jx_aval *in)
+{
+    const jx_aval *scalar = jx_shlo_array(b, in->dtype, 0, NULL);
+    const jx_aval *const args[] = {scalar, scalar};
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_jaxpr *select, *scatter;
+
+    select = scalar ? jx_shlo_closed(b, b->op, 0, 2, args) : NULL;
+    scatter = select ? jx_shlo_closed(b, b->op, 1, 2, args) : NULL;
+    if (!scatter)
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
+    jx_shlo_put_jaxpr(&p, "select", select);
+    jx_shlo_put_jaxpr(&p, "scatter", scatter);
+    put_window(b, &p, w);
+    return jx_shlo_define1(
+        b, jx_shlo_emit(b, JX_PRIM_stablehlo_select_and_scatter, ins.count,
+                        ins.at, &p, in));
+}
+
+bool jx_shlo_op_select_and_scatter(jx_shlo_body *b, const jx_mlir_op *op,
+                                   const jx_shlo_row *row)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const char *chosen = selecting(op), *scatter;
+    window w;
+
+    if (ins.count != 3 || op->nregions != 2)
+        return jx_shlo_fail(b, "expected 3 operands and 2 regions");
+    const jx_aval *in = jx_atom_aval(ins.at[0]);
+    if (!read_window(b, in->rank, &w))
+        return false;
+    scatter = jx_shlo_single_op(op, 1);
+    if (!chosen || !scatter || strcmp(scatter, "stablehlo.add") ||
+        !is_identity(JX_PRIM_add, in->dtype, jx_shlo_splat(ins.at[2])))
+        return select_generally(b, &w, in);
+    jx_shlo_put_prim(&p, "select_prim", chosen);
+    put_window(b, &p, &w);
+    return jx_shlo_define1(
+        b, jx_shlo_emit(b, row->prim, 2,
+                        (const jx_atom[]){ins.at[1], ins.at[0]}, &p, in));
+}

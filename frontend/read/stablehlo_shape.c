@@ -1,0 +1,387 @@
+/* stablehlo_shape.c - the same elements in another shape, and tuples. */
+#include "frontend/read/stablehlo_parts.h"
+
+static const jx_aval *aval_in(jx_shlo_body *b, int index)
+{
+    jx_atom in = jx_shlo_in(b, index);
+
+    return in.var || in.literal ? jx_atom_aval(in) : NULL;
+}
+
+/* ---- broadcasting */
+
+/* Sizes of the result, where the op does not say them: what the operand has,
+ * unless that is 1. */
+static void grow(const jx_aval *in, jx_ints dims, int rank,
+                 const jx_dim **shape)
+{
+    for (int i = 0; i < dims.count && i < in->rank; i++)
+        if (dims.at[i] < rank && !shape[dims.at[i]] &&
+            jx_dim_value(in->shape[i]) != 1)
+            shape[dims.at[i]] = in->shape[i];
+}
+
+static bool broadcast(jx_shlo_body *b, const jx_dim *const *sizes)
+{
+    const jx_dim *shape[JX_SHLO_RANK] = {0};
+    const jx_aval *in = aval_in(b, 0), *out;
+    jx_ints dims;
+
+    if (!in || !jx_shlo_attr_ints(b, "broadcast_dimensions", &dims) ||
+        !jx_shlo_rank_ok(b, 0))
+        return false;
+    int rank = b->op->outs[0]->type->rank;
+    if (dims.count != in->rank ||
+        !jx_shlo_axes_ok(b, "broadcast_dimensions", dims, rank))
+        return jx_shlo_fail(b, "attribute 'broadcast_dimensions': expected "
+                            "%d axes", in->rank);
+    for (int i = 0; sizes && i < rank; i++)
+        shape[i] = sizes[i];
+    grow(in, dims, rank, shape);
+    out = jx_shlo_result(b, 0, shape);
+    return out && jx_shlo_define1(
+                      b, jx_shlo_broadcast_dims(b, jx_shlo_in(b, 0), dims,
+                                                out->rank, out->shape));
+}
+
+bool jx_shlo_op_broadcast_in_dim(jx_shlo_body *b, const jx_mlir_op *op,
+                                 const jx_shlo_row *row)
+{
+    (void)op, (void)row;
+    return broadcast(b, NULL);
+}
+
+bool jx_shlo_op_dynamic_broadcast_in_dim(jx_shlo_body *b, const jx_mlir_op *op,
+                                         const jx_shlo_row *row)
+{
+    (void)op, (void)row;
+    return broadcast(b, jx_shlo_sizes_in(b, 1));
+}
+
+/* The older op: new axes come first. */
+bool jx_shlo_op_broadcast(jx_shlo_body *b, const jx_mlir_op *op,
+                          const jx_shlo_row *row)
+{
+    const jx_aval *in = aval_in(b, 0);
+    const jx_dim *shape[JX_SHLO_RANK];
+    int64_t dims[JX_SHLO_RANK];
+    jx_ints sizes;
+
+    (void)op, (void)row;
+    if (!in || !jx_shlo_attr_ints(b, "broadcast_sizes", &sizes))
+        return false;
+    int rank = sizes.count + in->rank;
+    if (rank > JX_SHLO_RANK)
+        return jx_shlo_fail(b, "expected at most %d axes", JX_SHLO_RANK);
+    for (int i = 0; i < rank; i++)
+        shape[i] = i < sizes.count ? jx_shlo_int(b, sizes.at[i])
+                                   : in->shape[i - sizes.count];
+    for (int i = 0; i < in->rank; i++)
+        dims[i] = sizes.count + i;
+    return jx_shlo_define1(
+        b, jx_shlo_broadcast_dims(b, jx_shlo_in(b, 0),
+                                  (jx_ints){in->rank, dims}, rank, shape));
+}
+
+/* ---- reshaping */
+
+static bool reshape(jx_shlo_body *b, const jx_dim *const *sizes)
+{
+    const jx_dim *shape[JX_SHLO_RANK] = {0};
+    const jx_aval *in = aval_in(b, 0), *out;
+
+    if (!in || !jx_shlo_rank_ok(b, 0))
+        return false;
+    for (int i = 0; sizes && i < b->op->outs[0]->type->rank; i++)
+        shape[i] = sizes[i];
+    out = jx_shlo_result(b, 0, shape);
+    if (out == in)
+        return jx_shlo_define1(b, jx_shlo_in(b, 0));
+    return out && jx_shlo_define1(b, jx_shlo_reshape(b, jx_shlo_in(b, 0),
+                                                     out->rank, out->shape));
+}
+
+bool jx_shlo_op_reshape(jx_shlo_body *b, const jx_mlir_op *op,
+                        const jx_shlo_row *row)
+{
+    (void)op, (void)row;
+    return reshape(b, NULL);
+}
+
+bool jx_shlo_op_dynamic_reshape(jx_shlo_body *b, const jx_mlir_op *op,
+                                const jx_shlo_row *row)
+{
+    (void)op, (void)row;
+    return reshape(b, jx_shlo_sizes_in(b, 1));
+}
+
+bool jx_shlo_op_transpose(jx_shlo_body *b, const jx_mlir_op *op,
+                          const jx_shlo_row *row)
+{
+    const jx_aval *in = aval_in(b, 0);
+    jx_ints order;
+
+    (void)op, (void)row;
+    if (!in || !jx_shlo_attr_ints(b, "permutation", &order))
+        return false;
+    if (order.count != in->rank)
+        return jx_shlo_fail(b, "attribute 'permutation': expected %d axes",
+                            in->rank);
+    return jx_shlo_axes_ok(b, "permutation", order, in->rank) &&
+           jx_shlo_define1(b, jx_shlo_transpose(b, jx_shlo_in(b, 0),
+                                                order.at));
+}
+
+bool jx_shlo_op_reverse(jx_shlo_body *b, const jx_mlir_op *op,
+                        const jx_shlo_row *row)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_aval *in = aval_in(b, 0);
+    jx_atom atom = jx_shlo_in(b, 0);
+    jx_ints dims;
+
+    (void)op;
+    if (!in || !jx_shlo_attr_ints(b, "dimensions", &dims) ||
+        !jx_shlo_axes_ok(b, "dimensions", dims, in->rank))
+        return false;
+    jx_shlo_put_ints(&p, "dimensions", dims);
+    return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 1, &atom, &p, in));
+}
+
+/* ---- slices and padding */
+
+/* ceil((limit - start) / stride) */
+static const jx_dim *slice_size(jx_shlo_body *b, const jx_dim *start,
+                                const jx_dim *limit, const jx_dim *stride)
+{
+    jx_dims *in = b->s->program->dims;
+    const jx_dim *size = jx_dim_sub(in, limit, start);
+
+    if (jx_dim_value(stride) == 1)
+        return size;
+    size = jx_dim_sub(in, jx_dim_add(in, size, stride), jx_dim_int(in, 1));
+    return jx_dim_floordiv(in, size, stride);
+}
+
+bool jx_shlo_slice(jx_shlo_body *b, const jx_dim *const *start,
+                   const jx_dim *const *limit, const jx_dim *const *stride)
+{
+    const jx_dim *shape[JX_SHLO_RANK];
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_aval *in = aval_in(b, 0), *out;
+    jx_atom atom = jx_shlo_in(b, 0);
+    bool plain = true;
+
+    if (!in || !jx_shlo_rank_ok(b, 0))
+        return false;
+    for (int i = 0; i < in->rank; i++) {
+        if (!start[i] || !limit[i] || !stride[i])
+            return jx_shlo_fail(b, "a size that is too large");
+        if (!jx_dim_value(stride[i]))
+            return jx_shlo_fail(b, "expected a stride that is not 0");
+        shape[i] = slice_size(b, start[i], limit[i], stride[i]);
+        plain = plain && jx_dim_value(stride[i]) == 1;
+    }
+    if (b->op->outs[0]->type->rank != in->rank)
+        return jx_shlo_fail(b, "expected a result of %d axes", in->rank);
+    out = jx_shlo_result(b, 0, shape);
+    jx_shlo_put_dims(&p, "start_indices", in->rank, start);
+    jx_shlo_put_dims(&p, "limit_indices", in->rank, limit);
+    if (plain)
+        jx_shlo_put_none(&p, "strides");
+    else
+        jx_shlo_put_dims(&p, "strides", in->rank, stride);
+    return out && jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_slice, 1, &atom,
+                                                  &p, out));
+}
+
+static bool dims_of(jx_shlo_body *b, const char *name, int rank,
+                    const jx_dim **to)
+{
+    jx_ints ints;
+
+    if (!jx_shlo_attr_ints(b, name, &ints))
+        return false;
+    if (ints.count != rank)
+        return jx_shlo_fail(b, "attribute '%s': expected %d integers", name,
+                            rank);
+    for (int i = 0; i < rank; i++)
+        to[i] = jx_shlo_int(b, ints.at[i]);
+    return true;
+}
+
+bool jx_shlo_op_slice(jx_shlo_body *b, const jx_mlir_op *op,
+                      const jx_shlo_row *row)
+{
+    const jx_dim *start[JX_SHLO_RANK], *limit[JX_SHLO_RANK];
+    const jx_dim *stride[JX_SHLO_RANK];
+    const jx_aval *in = aval_in(b, 0);
+
+    (void)op, (void)row;
+    return in && dims_of(b, "start_indices", in->rank, start) &&
+           dims_of(b, "limit_indices", in->rank, limit) &&
+           dims_of(b, "strides", in->rank, stride) &&
+           jx_shlo_slice(b, start, limit, stride);
+}
+
+/* low + size + high + interior * (size - 1) */
+static const jx_dim *padded_size(jx_shlo_body *b, const jx_dim *size,
+                                 const jx_dim *const *config)
+{
+    jx_dims *in = b->s->program->dims;
+    const jx_dim *one = jx_dim_int(in, 1);
+    const jx_dim *gaps = jx_dim_max(in, jx_dim_sub(in, size, one),
+                                    jx_dim_int(in, 0));
+
+    if (jx_dim_value(config[2]) == 0)
+        gaps = jx_dim_int(in, 0);
+    return jx_dim_add(in, jx_dim_add(in, config[0], config[1]),
+                      jx_dim_add(in, size, jx_dim_mul(in, gaps, config[2])));
+}
+
+bool jx_shlo_pad(jx_shlo_body *b, const jx_dim *const *low,
+                 const jx_dim *const *high, const jx_dim *const *interior)
+{
+    const jx_dim *config[3 * JX_SHLO_RANK], *shape[JX_SHLO_RANK];
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
+    const jx_aval *in = aval_in(b, 0), *out;
+
+    if (!in || !jx_shlo_rank_ok(b, 0))
+        return false;
+    for (int i = 0; i < in->rank; i++) {
+        config[3 * i] = low[i];
+        config[3 * i + 1] = high[i];
+        config[3 * i + 2] = interior[i];
+        if (!low[i] || !high[i] || !interior[i])
+            return jx_shlo_fail(b, "a size that is too large");
+        shape[i] = padded_size(b, in->shape[i], config + 3 * i);
+    }
+    if (b->op->outs[0]->type->rank != in->rank)
+        return jx_shlo_fail(b, "expected a result of %d axes", in->rank);
+    jx_shlo_put_tuples(&p, "padding_config", in->rank, 3, config);
+    out = jx_shlo_result(b, 0, shape);
+    return out && jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_pad, 2, ins, &p,
+                                                  out));
+}
+
+bool jx_shlo_op_pad(jx_shlo_body *b, const jx_mlir_op *op,
+                    const jx_shlo_row *row)
+{
+    const jx_dim *low[JX_SHLO_RANK], *high[JX_SHLO_RANK];
+    const jx_dim *interior[JX_SHLO_RANK];
+    const jx_aval *in = aval_in(b, 0);
+
+    (void)op, (void)row;
+    return in && dims_of(b, "edge_padding_low", in->rank, low) &&
+           dims_of(b, "edge_padding_high", in->rank, high) &&
+           dims_of(b, "interior_padding", in->rank, interior) &&
+           jx_shlo_pad(b, low, high, interior);
+}
+
+bool jx_shlo_op_concatenate(jx_shlo_body *b, const jx_mlir_op *op,
+                            const jx_shlo_row *row)
+{
+    const jx_dim *shape[JX_SHLO_RANK];
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_aval *first = aval_in(b, 0), *out;
+    jx_dims *dims = b->s->program->dims;
+    int64_t axis = 0;
+
+    (void)op;
+    if (!first || !jx_shlo_attr_int(b, "dimension", &axis) ||
+        !jx_shlo_rank_ok(b, 0))
+        return false;
+    if (axis < 0 || axis >= first->rank ||
+        b->op->outs[0]->type->rank != first->rank)
+        return jx_shlo_fail(b, "attribute 'dimension': expected an axis "
+                            "below %d", first->rank);
+    for (int i = 0; i < first->rank; i++)
+        shape[i] = first->shape[i];
+    for (int i = 1; i < ins.count; i++) {
+        const jx_aval *aval = jx_atom_aval(ins.at[i]);
+        for (int k = 0; k < first->rank && k < aval->rank; k++)
+            if (k == axis)
+                shape[k] = jx_dim_add(dims, shape[k], aval->shape[k]);
+            else if (jx_dim_value(shape[k]) < 0)
+                shape[k] = aval->shape[k];
+    }
+    jx_shlo_put_int(&p, "dimension", axis);
+    out = jx_shlo_result(b, 0, shape);
+    if (ins.count == 1)
+        return jx_shlo_define1(b, ins.at[0]);
+    return out && jx_shlo_define1(b, jx_shlo_emit(b, row->prim, ins.count,
+                                                  ins.at, &p, out));
+}
+
+static bool iota(jx_shlo_body *b, const jx_dim *const *sizes)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    int64_t axis = 0;
+    const jx_aval *out;
+
+    if (!jx_shlo_rank_ok(b, 0) ||
+        !jx_shlo_attr_int(b, "iota_dimension", &axis))
+        return false;
+    out = jx_shlo_result(b, 0, sizes);
+    if (!out)
+        return false;
+    if (axis < 0 || axis >= out->rank)
+        return jx_shlo_fail(b, "attribute 'iota_dimension': expected an axis "
+                            "below %d", out->rank);
+    jx_shlo_put_dtype(&p, "dtype", out->dtype);
+    jx_shlo_put_dims(&p, "shape", out->rank, out->shape);
+    jx_shlo_put_int(&p, "dimension", axis);
+    jx_shlo_put_none(&p, "sharding");
+    return jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_iota, 0, NULL, &p,
+                                           out));
+}
+
+bool jx_shlo_op_iota(jx_shlo_body *b, const jx_mlir_op *op,
+                     const jx_shlo_row *row)
+{
+    (void)op, (void)row;
+    return iota(b, NULL);
+}
+
+bool jx_shlo_op_dynamic_iota(jx_shlo_body *b, const jx_mlir_op *op,
+                             const jx_shlo_row *row)
+{
+    (void)op, (void)row;
+    return iota(b, jx_shlo_sizes_in(b, 0));
+}
+
+/* ---- tuples, tokens: gone once they are read */
+
+bool jx_shlo_op_regroup(jx_shlo_body *b, const jx_mlir_op *op,
+                        const jx_shlo_row *row)
+{
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+
+    (void)op, (void)row;
+    return jx_ok(b->s->ctx) && jx_shlo_define(b, ins.count, ins.at);
+}
+
+bool jx_shlo_op_get_tuple_element(jx_shlo_body *b, const jx_mlir_op *op,
+                                  const jx_shlo_row *row)
+{
+    jx_shlo_atoms all = op->nins == 1 ? jx_shlo_atoms_of(b, op->ins[0])
+                                      : (jx_shlo_atoms){0, NULL};
+    int64_t index = 0;
+    int before = 0;
+
+    (void)row;
+    if (op->nins != 1 || !jx_shlo_attr_int(b, "index", &index))
+        return jx_shlo_fail(b, "expected 1 operand");
+    const jx_mlir_type *type = op->ins[0]->type;
+    if (type->kind != JX_T_TUPLE || index < 0 || index >= type->count)
+        return jx_shlo_fail(b, "attribute 'index': expected a place in the "
+                               "tuple");
+    for (int i = 0; i < index; i++)
+        before += jx_shlo_width(type->items[i]);
+    int width = jx_shlo_width(type->items[index]);
+    if (before + width > all.count)
+        return false;
+    return jx_shlo_define(b, width, all.at + before);
+}
