@@ -135,7 +135,7 @@ static void place(maker *m, const jx_claim *claim, jx_finding *finding)
 
 /* Equations: types alone, since names of variables are the printer's. */
 
-static void print_equation(const jx_eqn *eqn, jx_buffer *to)
+void jx_eqn_summary(const jx_eqn *eqn, jx_buffer *to)
 {
     jx_buffer_puts(to, eqn->prim->name);
     for (int i = 0; i < eqn->nins; i++) {
@@ -440,7 +440,7 @@ static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
     copy_sizes(m, claim, &finding);
     finding.message = message_of(m, claim);
     if (claim->eqn) {
-        print_equation(claim->eqn, &equation);
+        jx_eqn_summary(claim->eqn, &equation);
         finding.equation = jx_arena_take(m->keep->arena, &equation);
     }
     return finding;

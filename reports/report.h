@@ -92,6 +92,9 @@ bool jx_report_finish(jx_ctx *keep, jx_report *report);
 const char *jx_report_status(const jx_report *report);
 const char *jx_level_text(jx_level level);
 
+/* An equation with types alone: "gt i32[512,1] i32[512] -> bool[512,512]". */
+void jx_eqn_summary(const jx_eqn *eqn, jx_buffer *to);
+
 /* Renderers.  All take all reports of a run. */
 typedef struct jx_report_list {
     int count;

@@ -14,6 +14,8 @@ typedef struct refiner {
     bool bare;     /* the entry alone */
     bool wrapping; /* shapes and parameters wrap, too */
     jx_assignment sizes;
+    jx_dim_putting *put; /* dims move to other tables; else NULL */
+    void *env;
     jx_intern done;          /* pairs of pointers: before, after */
     const jx_jaxpr **jaxprs; /* new ones, by old number */
     bool *reached;           /* by old number */
@@ -83,7 +85,7 @@ static bool refuse(const refiner *r, const char *what)
 static bool put_size(void *env, const jx_dim_atom *atom, const jx_dim **put)
 {
     refiner *r = env;
-    jx_dims *dims = r->from->dims;
+    jx_dims *dims = r->to->dims;
     int64_t value;
 
     if (atom->kind == JX_ATOM_VAR) {
@@ -109,7 +111,9 @@ static const jx_dim *new_dim(refiner *r, const jx_dim *dim)
     const jx_dim *to;
 
     r->divisor = NULL;
-    to = dim ? jx_dim_map(r->from->dims, dim, put_size, r) : NULL;
+    to = r->put ? jx_dim_import(r->to->dims, dim, r->put, r->env)
+         : dim  ? jx_dim_map(r->to->dims, dim, put_size, r)
+                : NULL;
     if (to)
         return to;
     if (r->divisor)
@@ -140,7 +144,7 @@ static const jx_dim *new_size(refiner *r, const jx_dim *dim)
         return NULL;
     }
     value = (int64_t)(int32_t)(uint32_t)(uint64_t)value;
-    return value == exact ? to : jx_dim_int(r->from->dims, value);
+    return value == exact ? to : jx_dim_int(r->to->dims, value);
 }
 
 /* The size of an axis, which can't be negative. */
@@ -291,7 +295,7 @@ static const jx_literal *size_literal(refiner *r, const jx_dim *dim,
         return NULL;
     }
     if (!put_number(aval->dtype, value, to->bits))
-        to->dim = jx_dim_int(r->from->dims, value);
+        to->dim = jx_dim_int(r->to->dims, value);
     return to;
 }
 
@@ -713,7 +717,7 @@ static bool new_constraint(refiner *r, const jx_scope_constraint *old,
     }
     if (lhs == old->lhs && rhs == old->rhs)
         return true;
-    const jx_dim *difference = jx_dim_sub(r->from->dims, lhs, rhs);
+    const jx_dim *difference = jx_dim_sub(r->to->dims, lhs, rhs);
     if (difference && jx_dim_is_wide(difference, &a)) {
         *kept = false;
         return jx_scope_holds(old, a, 0) || broken(r, old, a, 0);
@@ -772,8 +776,8 @@ static bool new_comparisons(refiner *r)
     for (int i = 0; to && i < n; i++) {
         jx_comparison c = r->from->comparisons[i];
         jx_int a, b;
-        c.lhs = jx_dim_map(r->from->dims, c.lhs, put_size, r);
-        c.rhs = jx_dim_map(r->from->dims, c.rhs, put_size, r);
+        c.lhs = jx_dim_map(r->to->dims, c.lhs, put_size, r);
+        c.rhs = jx_dim_map(r->to->dims, c.rhs, put_size, r);
         if (!c.lhs || !c.rhs) /* a divisor is 0: not asked at these sizes */
             continue;
         if (!jx_dim_is_wide(c.lhs, &a) || !jx_dim_is_wide(c.rhs, &b))
@@ -810,6 +814,22 @@ static jx_program *begin(jx_program *from)
     return to;
 }
 
+static jx_program *remade(refiner *r, const jx_closed *entry)
+{
+    if (!entry)
+        entry = &r->from->entry;
+    jx_intern_init(&r->done, r->ctx->arena);
+    if (!r->to || !new_scopes(r) || !new_comparisons(r) || !begin_rules(r) ||
+        !find_reached(r, entry) || !new_jaxprs(r) ||
+        !new_closed(r, entry, &r->to->entry))
+        return NULL;
+    for (int i = 0; i < r->to->nrules; i++)
+        if (!new_rule(r, &r->rules[i]))
+            return NULL;
+    return new_arrays(r) && jx_program_verify(r->to) && jx_ok(r->ctx) ? r->to
+                                                                      : NULL;
+}
+
 static jx_program *refine(jx_program *from, const jx_closed *entry, int nsizes,
                           const jx_binding *sizes, bool wrapping)
 {
@@ -820,18 +840,7 @@ static jx_program *refine(jx_program *from, const jx_closed *entry, int nsizes,
                  .wrapping = wrapping,
                  .sizes = {nsizes, sizes}};
 
-    if (!entry)
-        entry = &from->entry;
-    jx_intern_init(&r.done, from->ctx->arena);
-    if (!r.to || !new_scopes(&r) || !new_comparisons(&r) || !begin_rules(&r) ||
-        !find_reached(&r, entry) || !new_jaxprs(&r) ||
-        !new_closed(&r, entry, &r.to->entry))
-        return NULL;
-    for (int i = 0; i < r.to->nrules; i++)
-        if (!new_rule(&r, &r.rules[i]))
-            return NULL;
-    return new_arrays(&r) && jx_program_verify(r.to) && jx_ok(r.ctx) ? r.to
-                                                                     : NULL;
+    return remade(&r, entry);
 }
 
 jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
@@ -844,4 +853,19 @@ jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
                                        const jx_binding *sizes)
 {
     return refine(from, &from->entry, nsizes, sizes, true);
+}
+
+jx_program *jx_program_import(jx_program *from, jx_dims *dims,
+                              jx_dim_putting *put, void *env)
+{
+    refiner r = {.from = from,
+                 .to = begin(from),
+                 .ctx = from->ctx,
+                 .bare = true,
+                 .put = put,
+                 .env = env};
+
+    if (r.to)
+        r.to->dims = dims;
+    return remade(&r, &from->entry);
 }

@@ -1080,3 +1080,32 @@ const jx_dim *jx_dim_substitute(jx_dims *in, const jx_dim *dim,
         return value ? dim : NULL;
     return jx_dim_map(in, dim, substitute_atom, &s);
 }
+
+/* What stands for an atom of other dims. */
+static const jx_dim *import_atom(jx_dims *in, const jx_dim_atom *a,
+                                 jx_dim_putting *put, void *env)
+{
+    if (a->kind == JX_ATOM_VAR)
+        return put(env, a);
+    return jx_dim_apply(in, a->kind, jx_dim_import(in, a->a, put, env),
+                        jx_dim_import(in, a->b, put, env));
+}
+
+const jx_dim *jx_dim_import(jx_dims *in, const jx_dim *dim,
+                            jx_dim_putting *put, void *env)
+{
+    const jx_dim *sum = dim ? jx_dim_int(in, 0) : NULL;
+
+    for (int i = 0; sum && i < dim->nterms; i++) {
+        const jx_dim_term *t = &dim->terms[i];
+        const jx_dim *product = jx_dim_wide(in, t->coefficient);
+
+        for (int k = 0; product && k < t->nfactors; k++)
+            product = jx_dim_mul(
+                in, product,
+                jx_dim_pow(in, import_atom(in, t->factors[k].atom, put, env),
+                           t->factors[k].power));
+        sum = jx_dim_add(in, sum, product);
+    }
+    return sum;
+}

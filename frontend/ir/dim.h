@@ -144,6 +144,12 @@ typedef bool jx_dim_mapping(void *env, const jx_dim_atom *atom,
 const jx_dim *jx_dim_map(jx_dims *in, const jx_dim *dim, jx_dim_mapping *map,
                          void *env);
 
+/* A dim of other jx_dims as one of `in`: `put` says what (of `in`) stands for
+ * each of its variables.  NULL on overflow, or where `put` gives NULL. */
+typedef const jx_dim *jx_dim_putting(void *env, const jx_dim_atom *var);
+const jx_dim *jx_dim_import(jx_dims *in, const jx_dim *dim,
+                            jx_dim_putting *put, void *env);
+
 /* The value under an assignment.  `value` gives a variable's value, false if
  * it has none.  False on overflow of 64 bits, a divisor that is 0, or a
  * variable without a value. */

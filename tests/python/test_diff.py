@@ -1,0 +1,114 @@
+"""What changed between two versions of a program."""
+
+import json
+import os
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax import export
+
+import jaxvet
+
+JAXVET = os.environ.get("JAXVET", os.path.join("build", "jaxvet"))
+
+
+def shaped(text, **options):
+    return jax.ShapeDtypeStruct(export.symbolic_shape(text, **options), jnp.float32)
+
+
+def base(x):
+    return jnp.tanh(x) * 2
+
+
+def renamed(values):
+    unused = values + 1  # noqa: F841
+    half = jax.jit(jnp.tanh)(values)
+    return half * 2
+
+
+def other(x):
+    return jnp.tanh(x) * 3
+
+
+@pytest.fixture
+def diff(tmp_path):
+    def run(old, new, *options):
+        for name, (f, spec) in (("old", old), ("new", new)):
+            jaxvet.dump(f)(spec).save(tmp_path / f"{name}.json")
+        made = subprocess.run(
+            [JAXVET, "diff", tmp_path / "old.json", tmp_path / "new.json", "--format", "json", *options],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert made.stderr == ""
+        return made.returncode, json.loads(made.stdout)
+
+    return run
+
+
+def test_names_calls_and_dead_code_are_no_difference(diff):
+    code, said = diff((base, shaped("b, 4")), (renamed, shaped("n, 4")))
+    assert code == 0 and said["program"] == {"same": True}
+    assert said["contract"]["drop_in"] and said["contract"]["proved"] == 3
+    # the dead addition is counted, since it is still written
+    assert said["cost"]["old"]["flops"] == "4*b" and said["cost"]["new"]["flops"] == "8*b"
+
+
+def test_the_first_difference_has_its_line(diff):
+    code, said = diff((base, shaped("b, 4")), (other, shaped("b, 4")))
+    assert code == 1 and said["program"]["same"] is False and said["program"]["output"] == 0
+    for side, f in (("old", base), ("new", other)):
+        assert said["program"][side]["file"] == __file__
+        assert said["program"][side]["line"] == f.__code__.co_firstlineno + 1
+        assert said["program"][side]["equation"].startswith("mul ")
+    assert diff((base, shaped("b, 4")), (other, shaped("b, 4")), "--fail-on", "contract")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "old, new, breaks",
+    [
+        # (old spec, its constraints), the same of the new one, whether callers break
+        (("b, 4", []), ("b, 4", []), False),
+        (("b, 4", ["b >= 2"]), ("b, 4", []), False),
+        (("b, 4", []), ("b, 4", ["b >= 2"]), True),
+        (("b, 4", ["b >= 3"]), ("b, 4", ["b >= 2"]), False),
+        (("2*b, 4", []), ("b, 4", ["mod(b, 2) == 0"]), False),
+        (("2*b, 4", []), ("b, 4", ["b >= 2"]), False),
+        (("b, 4", ["mod(b, 2) == 0"]), ("2*b, 4", []), False),
+        (("b, 4", []), ("2*b, 4", []), True),
+        (("b, 4", []), ("b, c", []), False),
+        (("b, c", []), ("b, 4", []), True),
+        (("b, c", ["b == c"]), ("b, b", []), False),
+        (("b, c", []), ("b, b", []), True),
+        (("4*b, 4", []), ("b, 4", ["mod(b, 8) == 0"]), True),
+    ],
+)
+def test_drop_in_means_that_old_constraints_imply_the_new_ones(diff, old, new, breaks):
+    _, said = diff(*((base, shaped(text, constraints=list(limits))) for text, limits in (old, new)))
+    contract = said["contract"]
+    assert contract["drop_in"] is not breaks
+    assert any(c["kind"] == "breaks" for c in contract["changes"]) is breaks
+    if breaks:  # with sizes
+        assert any(" when " in c["text"] for c in contract["changes"])
+
+
+def test_other_trees_kinds_and_counts_break(diff):
+    spec = shaped("b, 4")
+    for old, new, text in (
+        ((lambda p: p["w"] * 2, {"w": spec}), (lambda p: p["v"] * 2, {"v": spec}), "['v'] instead of"),
+        ((base, spec), (lambda x: base(x).astype(jnp.int32), spec), "output 0 is i32[b,4] instead of f32[b,4]"),
+        ((base, spec), (lambda x: (x, x), spec), "2 outputs instead of 1"),
+    ):
+        code, said = diff(old, new)
+        assert code == 1 and not said["contract"]["drop_in"]
+        assert any(text in c["text"] for c in said["contract"]["changes"]), said
+
+
+def test_what_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    made = subprocess.run([JAXVET, "diff", tmp_path / "a.json", "none"], capture_output=True, text=True, check=False)
+    assert made.returncode == 3 and "a.json" in made.stderr
+    assert subprocess.run([JAXVET, "diff", "one"], capture_output=True, check=False).returncode == 2
