@@ -221,6 +221,9 @@ typedef struct jx_retrace {
     const char *undecided; /* or NULL */
 } jx_retrace;
 
+struct jx_mlir_file;
+struct jx_exported;
+
 /* Everything is in the order of the document's tables (docs/DOCUMENT.md). */
 typedef struct jx_program {
     jx_ctx *ctx;
@@ -248,6 +251,9 @@ typedef struct jx_program {
                        of constants, no custom rules, no effects: what is said
                        of these here is unknown rather than false */
     int64_t base; /* smallest value of a dim variable: 1 for JAX */
+    /* What it was made of, for what only the file says; or NULL. */
+    const struct jx_mlir_file *tree;    /* of StableHLO (frontend/mlir/tree.h) */
+    const struct jx_exported *exported; /* frontend/read/exported.h */
 } jx_program;
 
 /* Checks the rules of the representation (definition before use, one

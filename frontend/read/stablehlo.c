@@ -508,6 +508,7 @@ static jx_program *finish(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     p->files = s->files_read.at;
     p->narrays = (int)s->arrays.count;
     p->arrays = s->arrays.at;
+    p->tree = s->file;
     return p;
 }
 
