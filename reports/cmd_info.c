@@ -7,6 +7,7 @@
 #include "reports/checks.h"
 #include "reports/commands.h"
 #include "reports/costs.h"
+#include "reports/exported_info.h"
 #include "reports/input.h"
 
 #include <stdlib.h>
@@ -597,11 +598,44 @@ static int say_fit(const settings *s, jx_program *program)
     return code ? code : fit.fits ? JX_EXIT_OK : JX_EXIT_FINDINGS;
 }
 
+/* Of an exported file, what stands around its module. */
+static int say_exported(const settings *s, jx_ctx *ctx, const char *path,
+                        const char *bytes, size_t size)
+{
+    jx_exported_info info;
+    jx_buffer text = {0};
+    int code;
+
+    if (!jx_exported_info_of(ctx, path, bytes, size, &info))
+        return jx_command_error(&ctx->error);
+    if (strcmp(s->format, "json") == 0)
+        jx_exported_json(&info, &text);
+    else
+        jx_exported_text(&info, &text);
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
+static int say_file(const settings *s, jx_ctx *ctx, const char *path)
+{
+    size_t size = 0;
+    const char *bytes = jx_input_load(ctx, path, &size);
+    jx_program *program;
+
+    if (bytes && !s->sizes && !s->fit && jx_may_be_exported(bytes, size))
+        return say_exported(s, ctx, path, bytes, size);
+    program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
+    return !program   ? jx_command_error(&ctx->error)
+           : s->sizes ? say_sizes(s, program)
+           : s->fit   ? say_fit(s, program)
+                      : say(s, ctx, program);
+}
+
 static int run(int argc, char **argv)
 {
     settings s = {.format = "text"};
     int n = jx_command_options(&jx_command_info, argc, argv, &s), code;
-    jx_program *program;
     jx_ctx *ctx;
 
     if (n < 0)
@@ -611,11 +645,7 @@ static int run(int argc, char **argv)
     ctx = jx_ctx_new(0);
     if (!ctx)
         return JX_EXIT_INPUT;
-    program = jx_input_open(ctx, argv[0]);
-    code = !program ? jx_command_error(&ctx->error)
-           : s.sizes ? say_sizes(&s, program)
-           : s.fit   ? say_fit(&s, program)
-                     : say(&s, ctx, program);
+    code = say_file(&s, ctx, argv[0]);
     jx_ctx_free(ctx);
     return code;
 }
@@ -637,7 +667,13 @@ const jx_command jx_command_info = {
     "largest size left open that needs no more memory than that (exit 1 if\n"
     "none does).\n"
     "\n"
+    "Of a file from Exported.serialize(): the signature as its author wrote\n"
+    "it, with inputs that are not used; devices, platforms, shardings,\n"
+    "effects, disabled checks, derivatives, what its bytes are spent on, which\n"
+    "JAX made it and which can read it.\n"
+    "\n"
     "  $ jaxvet info model.json\n"
+    "  $ jaxvet info model.jaxexport\n"
     "  $ jaxvet info model.json --format json\n"
     "  $ jaxvet info model.json --fit 16GiB --set t=2048\n",
     options,

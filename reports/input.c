@@ -4,6 +4,7 @@
 #include "frontend/base/file.h"
 #include "frontend/base/inflate.h"
 #include "frontend/read/document.h"
+#include "frontend/read/exported.h"
 #include "frontend/read/text.h"
 
 #include <string.h>
@@ -38,6 +39,24 @@ static bool is_document(const char *bytes, size_t size)
            memmem(bytes, size < HEAD ? size : HEAD, format, sizeof format - 1);
 }
 
+/* An exported file's signature can be read (`jaxvet info`), not its module. */
+static jx_program *read_exported(jx_ctx *ctx, const char *path,
+                                 const char *bytes, size_t size)
+{
+    if (jx_exported_read(ctx, path, bytes, size))
+        jx_fail(ctx, JX_E_INPUT, path, NULL,
+                "is an exported file: its module is not readable yet, only "
+                "what `jaxvet info` says");
+    return NULL;
+}
+
+static bool never(const char *bytes, size_t size)
+{
+    (void)bytes;
+    (void)size;
+    return false;
+}
+
 /* The forms a program comes in.  `may_be` is asked of a file that the user
  * named, and then its reader says what is wrong; `is` of any file in a
  * folder. */
@@ -49,6 +68,7 @@ static const struct {
 } forms[] = {
     {may_be_document, is_document, jx_read_document},
     {jx_may_be_text, jx_is_text, jx_read_text},
+    {jx_may_be_exported, never, read_exported},
 };
 enum { NFORMS = sizeof forms / sizeof *forms };
 

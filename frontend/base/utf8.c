@@ -1,6 +1,8 @@
 /* utf8.c - see utf8.h. */
 #include "frontend/base/utf8.h"
 
+#include <string.h>
+
 /* The length of the sequence that a byte begins, 0 if it begins none, and the
  * range of its second byte, which is what keeps out overlong forms,
  * surrogates and what lies above U+10FFFF. */
@@ -35,4 +37,43 @@ bool jx_utf8_valid(const char *text, size_t length, size_t *at)
         }
     }
     return true;
+}
+
+/* A control character of Unicode (Cc) at `at`: its length in bytes, else 0. */
+static size_t control(const unsigned char *at)
+{
+    if (at[0] < 0x20 || at[0] == 0x7f)
+        return 1;
+    return at[0] == 0xc2 && at[1] < 0xa0 ? 2 : 0;
+}
+
+static void put(const char *text, const char *escaped, jx_buffer *to)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    for (size_t n; *at; at += n ? n : 1) {
+        n = control(at);
+        if (n && *escaped && strchr("\n\r\t", *at))
+            jx_buffer_puts(to, *at == '\n' ? "\\n" : *at == '\r' ? "\\r" : "\\t");
+        else if (n)
+            jx_buffer_printf(to, "\\x%02x", at[n - 1]);
+        else if (strchr(escaped, *at))
+            jx_buffer_printf(to, "\\%c", *at);
+        else
+            jx_buffer_putc(to, (char)*at);
+    }
+}
+
+void jx_utf8_show(const char *text, jx_buffer *to)
+{
+    put(text, "", to);
+}
+
+void jx_utf8_repr(const char *text, jx_buffer *to)
+{
+    char quote = strchr(text, '\'') && !strchr(text, '"') ? '"' : '\'';
+
+    jx_buffer_putc(to, quote);
+    put(text, quote == '"' ? "\\" : "\\'", to);
+    jx_buffer_putc(to, quote);
 }

@@ -517,6 +517,39 @@ int jx_exported_version(const jx_exported *x)
     return x->vjp ? larger(version, jx_exported_version(x->vjp)) : version;
 }
 
+jx_exported_release jx_exported_release_of(int version)
+{
+    enum { PLAIN, MARKED };
+    static const struct {
+        jx_exported_release release;
+        bool marked;
+    } rows[] = {
+#define VERSION(number, day, mark, what) {{number, day, "", what}, mark},
+#include "frontend/read/exported_versions.def"
+#undef VERSION
+    };
+    jx_exported_release found = rows[0].release;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].release.version <= version)
+            found = rows[i].release;
+        else if (rows[i].marked && !*found.before)
+            found.before = rows[i].release.from;
+    }
+    return found;
+}
+
+bool jx_exported_expired(const jx_exported *x)
+{
+    bool expired = !x->devices_long && x->devices_short > 0;
+
+    for (int i = 0; i < x->nins; i++)
+        expired = expired || (x->in_hlo[i] && !x->in_named[i]);
+    for (int i = 0; i < x->nouts; i++)
+        expired = expired || (x->out_hlo[i] && !x->out_named[i]);
+    return expired || (x->vjp && jx_exported_expired(x->vjp));
+}
+
 int jx_exported_vjps(const jx_exported *exported)
 {
     int count = 0;

@@ -202,6 +202,16 @@ const jx_exported *jx_exported_read(jx_ctx *ctx, const char *path,
 /* The version that the slots tell: the least that has all that is there, or
  * from version 12 on the number itself. */
 int jx_exported_version(const jx_exported *exported);
+/* When a JAX was made that writes this version: from a day on, and before
+ * another ("" if there is none yet), and what the version brought. */
+typedef struct jx_exported_release {
+    int version;
+    const char *from, *before, *what;
+} jx_exported_release;
+jx_exported_release jx_exported_release_of(int version);
+/* Whether JAX refuses it since August 2026 (unless told otherwise): it counts
+ * devices in 16 bits, or knows shardings as protobufs only. */
+bool jx_exported_expired(const jx_exported *exported);
 /* How many vjps are nested in it. */
 int jx_exported_vjps(const jx_exported *exported);
 

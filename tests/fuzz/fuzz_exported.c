@@ -5,7 +5,8 @@
  * times the file.  The mutator knows what a flatbuffer is made of: it changes
  * offsets, counts and fields of vtables to others that are near, so that most
  * mutants get past the first table. */
-#include "frontend/read/exported.h"
+#include "frontend/mlir/parts.h"
+#include "frontend/read/exported_paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,26 @@ static void walk(const jx_exported *x)
     check(all != SIZE_MAX);
 }
 
+static void put_leaf(void *env, int leaf, jx_buffer *to)
+{
+    check(leaf < *(int *)env);
+    jx_buffer_putc(to, '*');
+}
+
+static void walk_paths(jx_ctx *ctx, const jx_exported *x)
+{
+    jx_exported_paths paths;
+    jx_buffer text = {0};
+    int next = 0, count = x->nins;
+
+    if (jx_exported_paths_of(ctx, x, NULL, NULL, &paths))
+        for (int i = 0; i < x->nins; i++)
+            check(strlen(paths.ins[i]) > 0);
+    jx_tree_print(ctx, &x->in_tree, put_leaf, &count, &next, &text);
+    check(next == count);
+    jx_buffer_free(&text);
+}
+
 static void walk_shapes(jx_ctx *ctx, const jx_exported *x)
 {
     jx_dims *dims = jx_dims_new(ctx);
@@ -94,8 +115,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (jx_is_exported(copy, size))
         check(jx_may_be_exported(copy, size));
     if (x) {
+        jx_mlir_parts parts;
+        size_t before = jx_arena_used(ctx->arena);
         walk(x);
+        walk_paths(ctx, x);
+        check(jx_arena_used(ctx->arena) - before < 64 * size + FIRST);
         walk_shapes(ctx, x);
+        jx_mlir_parts_read(ctx, "-", 0, x->module.at, x->module.size, &parts);
     }
     free(copy);
     jx_ctx_free(ctx);

@@ -4,7 +4,9 @@
  * field, which the reader of flatbuffers finds for us. */
 #include "frontend/base/buffer.h"
 #include "frontend/base/file.h"
-#include "frontend/read/exported.h"
+#include "frontend/mlir/custom_calls.h"
+#include "frontend/mlir/parts.h"
+#include "frontend/read/exported_paths.h"
 #include "frontend/read/flatbuffer.h"
 
 #include <setjmp.h>
@@ -220,6 +222,114 @@ static void files_are_recognized(void **state)
     assert_false(jx_may_be_exported(text, sizeof text - 1));
     assert_false(jx_may_be_exported("\0\0\0\0", 4));
     drop(&f);
+}
+
+/* ---- its module, and its signature */
+
+static void a_modules_bytes_are_all_accounted_for(void **state)
+{
+    static const char *const names[] = {"0.10.2-trees", "0.10.2-symbolic",
+                                        "0.6.2-sharded", "0.8.3-empty"};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        fixture f = load(names[i]);
+        const jx_exported *x = taken(&f);
+        jx_mlir_parts parts;
+        size_t sum;
+
+        assert_true(jx_mlir_parts_read(f.ctx, "f", 0, x->module.at,
+                                       x->module.size, &parts));
+        sum = parts.header;
+        for (int k = 0; k < JX_NSECTIONS; k++)
+            sum += parts.sections[k];
+        assert_int_equal(sum, x->module.size);
+        assert_int_equal(parts.bytecode, 6);
+        assert_int_equal(parts.version[0], 1);
+        assert_true(i == 3 || (parts.locations && parts.location_strings));
+        assert_true(parts.location_bytes + parts.tensor_bytes <
+                    parts.sections[JX_SECTION_ATTRS]);
+        drop(&f);
+    }
+}
+
+static void a_module_may_lie(void **state)
+{
+    static const unsigned char values[] = {0, 1, 0x80, 0xff};
+    fixture f = load("0.8.3-empty");
+    const jx_exported *x = taken(&f);
+    unsigned char *module = f.bytes + (x->module.at - f.bytes);
+    size_t refusals = 0;
+    (void)state;
+
+    for (size_t i = 0; i < x->module.size; i++)
+        for (size_t k = 0; k < sizeof values; k++) {
+            unsigned char before = module[i];
+            jx_ctx *ctx = jx_ctx_new(0);
+            unsigned char *copy = malloc(x->module.size);
+            jx_mlir_parts parts;
+
+            module[i] = values[k];
+            memcpy(copy, module, x->module.size);
+            if (!jx_mlir_parts_read(ctx, "f", 100, copy, x->module.size,
+                                    &parts)) {
+                assert_int_equal(ctx->error.kind, JX_E_INPUT);
+                assert_memory_equal(ctx->error.message, "module: ", 8);
+                refusals++;
+            }
+            module[i] = before;
+            free(copy);
+            jx_ctx_free(ctx);
+        }
+    assert_true(refusals > 50);
+    drop(&f);
+}
+
+static const char *origin(void *env, int input)
+{
+    (void)env;
+    return input == 1 ? "params['w']" : input == 2 ? "pair.y" : NULL;
+}
+
+static void paths_are_as_jax_writes_them(void **state)
+{
+    fixture f = load("0.10.2-trees");
+    const jx_exported *x = taken(&f);
+    jx_exported_paths paths;
+    (void)state;
+
+    assert_true(jx_exported_paths_of(f.ctx, x, NULL, NULL, &paths));
+    assert_string_equal(paths.ins[0], "args[0]['rest'][0]");
+    assert_string_equal(paths.ins[3], "args[1].y");
+    assert_string_equal(paths.ins[4], "flag");
+    assert_string_equal(paths.outs[1], "result['y'].y");
+    /* A name counts only where the rest is the path of that input. */
+    assert_true(jx_exported_paths_of(f.ctx, x, origin, NULL, &paths));
+    assert_string_equal(paths.args[0], "params");
+    assert_null(paths.args[1]);
+    assert_string_equal(paths.ins[0], "params['rest'][0]");
+    drop(&f);
+}
+
+static void custom_calls_are_known_by_name(void **state)
+{
+    (void)state;
+    assert_string_equal(jx_custom_call_named("lapack_zgesdd_ffi")->what,
+                        "singular values and vectors");
+    assert_null(jx_custom_call_named("Sharding")->platform);
+    assert_null(jx_custom_call_named("my_call"));
+}
+
+static void releases_have_their_days(void **state)
+{
+    jx_exported_release r = jx_exported_release_of(2);
+    (void)state;
+
+    assert_string_equal(r.from, "2023-12-16");
+    assert_string_equal(r.before, "2025-11-23");
+    assert_string_equal(jx_exported_release_of(11).before, "2026-07-29");
+    assert_string_equal(jx_exported_release_of(12).before, "");
+    assert_int_equal(jx_exported_release_of(99).version, 12);
 }
 
 /* ---- what is refused */
@@ -475,6 +585,11 @@ int main(void)
         cmocka_unit_test(new_files_have_named_shardings),
         cmocka_unit_test(keys_have_their_implementation),
         cmocka_unit_test(files_are_recognized),
+        cmocka_unit_test(a_modules_bytes_are_all_accounted_for),
+        cmocka_unit_test(a_module_may_lie),
+        cmocka_unit_test(paths_are_as_jax_writes_them),
+        cmocka_unit_test(custom_calls_are_known_by_name),
+        cmocka_unit_test(releases_have_their_days),
         cmocka_unit_test(every_truncated_file_is_refused),
         cmocka_unit_test(the_root_may_lie_nowhere),
         cmocka_unit_test(a_vtable_may_lie_nowhere),

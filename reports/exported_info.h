@@ -1,0 +1,55 @@
+/* exported_info.h - what `jaxvet info` says of an exported file. */
+#ifndef JX_EXPORTED_INFO_H
+#define JX_EXPORTED_INFO_H
+
+#include "frontend/base/buffer.h"
+#include "frontend/ir/dim.h"
+#include "frontend/mlir/custom_calls.h"
+#include "frontend/mlir/parts.h"
+#include "frontend/read/exported.h"
+#include "frontend/read/exported_paths.h"
+
+/* A target of custom calls. */
+typedef struct jx_exported_call {
+    const char *target;
+    int64_t count;
+    const jx_custom_call *known; /* NULL: nothing is promised about it */
+    bool disabled; /* the check of it was, when the file was written */
+} jx_exported_call;
+
+typedef struct jx_exported_info {
+    jx_ctx *ctx;
+    const char *path;
+    const jx_exported *exported;
+    size_t size; /* of the file */
+    jx_dims *dims;
+    const jx_dim *const *const *ins, *const *const *outs; /* shapes */
+    jx_exported_paths paths;
+    int nvars; /* symbolic sizes, by name */
+    const char *const *vars;
+    jx_mlir_parts parts;
+    /* Of the module's ops; false where it can't be decoded yet. */
+    bool has_ops;
+    int64_t ops;
+    int ncalls;
+    const jx_exported_call *calls; /* by name */
+} jx_exported_info;
+
+/* Reads the file; `bytes` must outlive the result.  False with an error. */
+bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
+                         size_t size, jx_exported_info *to);
+
+/* Whether the module takes an input. */
+bool jx_exported_takes(const jx_exported *exported, int input);
+/* "f32[2*b,3]", in the host's memory "f32[3]@host"; `shape` is that aval's. */
+void jx_exported_aval_print(const jx_exported_aval *aval,
+                            const jx_dim *const *shape, jx_buffer *to);
+/* "data=2, model=2 (explicit)", the type where it is not auto. */
+void jx_exported_mesh_print(const jx_exported_mesh *mesh, jx_buffer *to);
+/* "P('data', None)" */
+void jx_exported_spec_print(const jx_exported_spec *spec, jx_buffer *to);
+
+void jx_exported_text(const jx_exported_info *info, jx_buffer *to);
+void jx_exported_json(const jx_exported_info *info, jx_buffer *to);
+
+#endif

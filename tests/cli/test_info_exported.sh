@@ -1,0 +1,74 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# jaxvet info: exported files, recognized by content.
+exported=tests/data/exported
+
+# The signature as its author wrote it; what the module does not take is marked.
+expect 0 info $exported/0.10.2-trees.jaxexport
+is_silent
+prints "f(args\[0\]: {'rest': \[f32\[3\], None\], 'w': f32\[3,4\]},"
+prints 'args\[1\]: tests.Point(x=f32\[4\], y=i32\[\]),'
+prints '\*, flag: bool\[2\] (unused),'
+prints "^    -> {'y': tests.Point(x=f32\[3\], y=i32\[\]), 'z': \[bf16\[\], ()\]}"
+prints '^on 1 device of cpu$'
+prints 'a JAX of 2026-04-04 to 2026-07-29; format 10 (numbered 3), calling convention 10'
+prints '^module for StableHLO 1.15.0 and later, bytecode 6$'
+prints '^2232 bytes$'
+
+# Sizes, platforms, checks, derivatives, keys, texts beyond ASCII.
+expect 0 info $exported/0.10.2-symbolic.jaxexport
+prints 'args\[1\]: f32\[t,2\*b + 1\]'
+prints 'f32\[floordiv(b, 2)\]'
+prints '^  size b: from 1$'
+expect 0 info $exported/0.10.2-platforms.jaxexport
+prints '^on 1 device of cpu, cuda, tpu$'
+expect 0 info $exported/0.10.2-checks.jaxexport
+prints '^disabled check: that it runs where it was exported for$'
+prints '^disabled check: that the custom call my_call is guaranteed stable$'
+expect 0 info $exported/0.10.2-vjp2.jaxexport
+prints '^vjp of order 2: 5 inputs (4 used), 3 outputs'
+expect 0 info $exported/0.10.2-keys.jaxexport
+prints 'args\[0\]: key<fry>\[\]'
+expect 0 info $exported/0.10.2-names.jaxexport
+prints 'größe(args\[0\]: {.a.b.: f32\[2\], .größe.: f32\[1\]})'
+
+# Shardings: by name today, as protobufs in old files, which JAX now refuses.
+expect 0 info $exported/0.10.2-sharded.jaxexport
+prints '^on 4 devices of cpu$'
+prints "P('data', None) on data=2 (explicit), model=2 (explicit) of cpu in device: args\[0\], result\[0\]"
+expect 0 info $exported/0.6.2-sharded.jaxexport
+prints '{devices=\[4\]<=\[4\]}: args\[1\], result\[1\]'
+prints '^JAX refuses it since 2026-08'
+prints 'calling convention 9'
+
+# For programs, and from standard input.
+expect 0 info --format json - <$exported/0.10.2-sharded.jaxexport
+holds python3 - "$work/out" <<'EOF2'
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert found["kind"] == "exported" and found["devices"] == 4
+assert [i["used"] for i in found["inputs"]] == [True] * 3
+assert found["inputs"][0]["sharding"] == "P('data', None)"
+assert "sharding" not in found["inputs"][2]
+module = found["module"]
+assert module["stablehlo"] == [1, 15, 0]
+assert 0 < module["bytes"] - sum(module["sections"].values()) < 64
+assert found["format"]["stored"] == 3 and found["format"]["version"] == 11
+EOF2
+expect 0 info --format json $exported/0.10.2-trees.jaxexport
+holds python3 - "$work/out" <<'EOF2'
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert [i["path"] for i in found["inputs"]] == [
+    "args[0]['rest'][0]", "args[0]['w']", "args[1].x", "args[1].y", "flag",
+    "scale"]
+assert [o["path"] for o in found["outputs"]] == [
+    "result['y'].x", "result['y'].y", "result['z'][0]"]
+assert found["in_tree"]["children"][0]["children"][1]["names"] == ["x", "y"]
+assert not found["inputs"][4]["used"]
+EOF2
+
+# What is wrong is said with its byte; other commands say what they lack.
+head -c 2000 $exported/0.10.2-trees.jaxexport >"$work/cut"
+expect 3 info "$work/cut"
+complains 'cut: byte [0-9]*: Exported.*: expected'
