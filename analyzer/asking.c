@@ -167,8 +167,8 @@ bool jx_claim_comparisons(jx_analysis *to)
         jx_asking class = jx_asking_of(comparison, &why);
         uint64_t hash = hash_asking(comparison);
 
-        if (comparison->decision == JX_DECIDED_NONE || !comparison->stack ||
-            !comparison->stack->count || class == JX_ASKING_harmless ||
+        if (comparison->decision == JX_DECIDED_NONE ||
+            class == JX_ASKING_harmless ||
             jx_intern_find(&seen, hash, comparison, same_goal))
             continue;
         if (!jx_intern_add(&seen, hash, comparison) ||

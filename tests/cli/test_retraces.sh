@@ -50,6 +50,11 @@ document 2.0 "$four" "$asked" >"$work/elsewhere.json"
 expect 1 check "$work/elsewhere.json"
 prints '^1 program: .* 1 refuted, 0 witnessed, 0 undecided$'
 
+# Who asked needs no line for that.
+document 2.0 "$four" '{"op":"==","lhs":"b","rhs":"1","verdict":false,"n":1,"site":["model.py","f"]}' >"$work/nowhere.json"
+expect 1 check "$work/nowhere.json"
+prints '`b == 1` was taken to be false, but it is true when b = 1'
+
 # What the function raises is no breach; what can't be compared is undecided.
 raised='{"sizes":{"b":1},"raised":"ValueError: one","stack":1}'
 document 2.0 "$raised,$four" "" >"$work/raised.json"
