@@ -4,6 +4,7 @@
  *     decode FILE... */
 #include "frontend/base/file.h"
 #include "frontend/mlir/bytecode.h"
+#include "frontend/mlir/vhlo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,8 @@ static bool decode(const char *path)
     size_t before = jx_arena_used(ctx->arena);
     const jx_mlir_file *file =
         bytes ? jx_bytecode_read(ctx, &types, path, bytes, size, 0) : NULL;
+    if (file && !jx_vhlo_to_stablehlo(ctx, file))
+        file = NULL;
     if (file)
         printf("%s: version %d, %s, %d ops, %.1f bytes a byte\n", path,
                file->bytecode, file->producer, count(file->modules[0]),

@@ -1,0 +1,592 @@
+/* vhlo.c - see vhlo.h: the walk over ops, regions and values. */
+#include "frontend/mlir/vhlo_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- maps */
+
+static size_t slot_of(const jx_vhlo_map *map, const void *key)
+{
+    size_t mask = map->capacity - 1;
+    size_t i = (size_t)jx_hash_mix(0, (uint64_t)(uintptr_t)key) & mask;
+
+    while (map->keys[i] && map->keys[i] != key)
+        i = (i + 1) & mask;
+    return i;
+}
+
+const void *jx_vhlo_map_get(const jx_vhlo_map *map, const void *key)
+{
+    return map->capacity ? map->values[slot_of(map, key)] : NULL;
+}
+
+static bool grow(jx_vhlo *v, jx_vhlo_map *map)
+{
+    jx_vhlo_map old = *map;
+
+    map->capacity = old.capacity ? old.capacity * 2 : 64;
+    map->keys = JX_NEW_ARRAY(v->scratch, map->capacity, const void *);
+    map->values = JX_NEW_ARRAY(v->scratch, map->capacity, const void *);
+    if (!map->keys || !map->values)
+        return false;
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.keys[i]) {
+            size_t to = slot_of(map, old.keys[i]);
+            map->keys[to] = old.keys[i];
+            map->values[to] = old.values[i];
+        }
+    return true;
+}
+
+bool jx_vhlo_map_put(jx_vhlo *v, jx_vhlo_map *map, const void *key,
+                     const void *value)
+{
+    if (map->count * 2 >= map->capacity && !grow(v, map))
+        return false;
+    size_t i = slot_of(map, key);
+    map->count += !map->keys[i];
+    map->keys[i] = key;
+    map->values[i] = value;
+    return true;
+}
+
+/* ---- failing */
+
+bool jx_vhlo_fail(jx_vhlo *v, const char *format, ...)
+{
+    char what[300], place[60];
+    va_list args;
+
+    if (v->failed)
+        return false;
+    v->failed = true;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    if (v->op && v->op->place.line)
+        snprintf(place, sizeof place, "line %d, column %d",
+                 v->op->place.line, v->op->place.column);
+    else
+        snprintf(place, sizeof place, "byte %zu",
+                 v->op ? v->op->place.offset : 0);
+    return jx_fail(v->ctx, JX_E_INPUT, v->path, v->op ? place : NULL,
+                   "%s: %s", v->op ? v->op->name : "VHLO", what);
+}
+
+/* ---- values */
+
+/* What stands for a value; made where a use comes before the definition. */
+static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from)
+{
+    jx_mlir_value *to = (jx_mlir_value *)jx_vhlo_map_get(&v->known, from);
+
+    if (to)
+        return to;
+    to = JX_NEW(v->arena, jx_mlir_value);
+    return to && jx_vhlo_map_put(v, &v->known, from, to) ? to : NULL;
+}
+
+static const jx_mlir_attr *location(jx_vhlo *v, const jx_mlir_attr *loc)
+{
+    return v->mode == JX_VHLO_STRIP ? v->unknown : loc;
+}
+
+static bool define(jx_vhlo *v, const jx_mlir_value *from,
+                   const jx_mlir_op *op, const jx_mlir_block *block,
+                   const jx_mlir_value **at)
+{
+    jx_mlir_value *to = value_of(v, from);
+    const jx_mlir_type *type = to ? jx_vhlo_type(v, from->type) : NULL;
+
+    if (!type)
+        return false;
+    *to = *from;
+    to->type = type;
+    to->op = op;
+    to->block = block;
+    to->loc = from->loc ? location(v, from->loc) : NULL;
+    *at = to;
+    return true;
+}
+
+static bool define_all(jx_vhlo *v, const jx_mlir_value *const *from, int count,
+                       const jx_mlir_op *op, const jx_mlir_block *block,
+                       const jx_mlir_value *const **to)
+{
+    const jx_mlir_value **list =
+        JX_NEW_ARRAY(v->arena, count, const jx_mlir_value *);
+
+    for (int i = 0; list && i < count; i++)
+        if (!define(v, from[i], op, block, &list[i]))
+            return false;
+    *to = list;
+    return list != NULL;
+}
+
+/* ---- names and attributes of ops */
+
+/* "gather" of "vhlo.gather_v2"; in the other direction of "stablehlo.gather"
+ * and "func.call".  False for ops of other dialects. */
+static bool base_name(const char *name, bool vhlo, char base[64])
+{
+    size_t length;
+
+    if (vhlo && strncmp(name, "vhlo.", 5) == 0)
+        name += 5;
+    else if (!vhlo && strncmp(name, "stablehlo.", 10) == 0)
+        name += 10;
+    else if (!vhlo && (strcmp(name, "func.func") == 0 ||
+                       strcmp(name, "func.call") == 0 ||
+                       strcmp(name, "func.return") == 0))
+        name += 5;
+    else
+        return false;
+    length = strlen(name);
+    if (vhlo) {
+        while (length && name[length - 1] >= '0' && name[length - 1] <= '9')
+            length--;
+        if (length >= 2 && memcmp(name + length - 2, "_v", 2) == 0)
+            length -= 2;
+    }
+    if (!length || length > 63)
+        return false;
+    memcpy(base, name, length);
+    base[length] = '\0';
+    return true;
+}
+
+static bool is_function(const jx_mlir_op *op)
+{
+    return op && (strcmp(op->name, "vhlo.func_v1") == 0 ||
+                  strcmp(op->name, "func.func") == 0);
+}
+
+static const char *name_up(jx_vhlo *v, const char *base,
+                           const jx_mlir_op *parent)
+{
+    char name[80];
+    bool func = strcmp(base, "func") == 0 || strcmp(base, "call") == 0 ||
+                (strcmp(base, "return") == 0 && is_function(parent));
+
+    snprintf(name, sizeof name, "%s.%s", func ? "func" : "stablehlo", base);
+    return jx_intern_text(v->ctx, name);
+}
+
+/* The version of the op that the target has. */
+static const jx_vhlo_op_info *row_for(jx_vhlo *v, const char *base)
+{
+    char name[80];
+    const jx_vhlo_op_info *row, *newest = NULL;
+
+    for (int i = 1; i < 10; i++) {
+        snprintf(name, sizeof name, "%s_v%d", base, i);
+        row = jx_vhlo_op_info_find(name);
+        if (!row)
+            break;
+        if (row->first <= v->target && v->target <= row->last)
+            return row;
+        newest = newest ? newest : row;
+    }
+    if (newest)
+        jx_vhlo_fail(v, "needs VHLO %u.%u.%u, asked for is %d.%d.%d",
+                     newest->first >> 20, newest->first >> 10 & 1023,
+                     newest->first & 1023, v->version[0], v->version[1],
+                     v->version[2]);
+    else
+        jx_vhlo_fail(v, "VHLO has no such op");
+    return NULL;
+}
+
+/* ---- what a version of an op can't say */
+
+static const jx_mlir_type *element_of(const jx_mlir_type *t)
+{
+    return t->kind == JX_T_TENSOR || t->kind == JX_T_UNRANKED ? t->items[0]
+                                                              : t;
+}
+
+static bool mixes_elements(const jx_mlir_op *op)
+{
+    for (int i = 0; i < op->nins && i < op->nouts; i++)
+        if (element_of(op->ins[i]->type) != element_of(op->outs[i]->type))
+            return true;
+    return false;
+}
+
+static bool reduces(const char *name)
+{
+    static const char *const names[] = {
+        "all_reduce_v1",    "reduce_v1",  "reduce_scatter_v1",
+        "reduce_window_v1", "scatter_v1", "select_and_scatter_v1"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool call_legal(jx_vhlo *v, const jx_mlir_op *to)
+{
+    const jx_mlir_attr *config = jx_mlir_get(to, "backend_config");
+    const jx_mlir_attr *api = jx_mlir_get(to, "api_version");
+
+    if (v->target < JX_VHLO(1, 3, 0) &&
+        ((config && config->kind == JX_A_DICT) ||
+         (api && api->text && strcmp(api->text, "API_VERSION_TYPED_FFI") == 0)))
+        return jx_vhlo_fail(v, "its interface needs VHLO 1.3.0, asked for is "
+                            "%d.%d.%d", v->version[0], v->version[1],
+                            v->version[2]);
+    for (int i = 0; i < to->nins; i++)
+        if (to->ins[i]->type->kind == JX_T_FUTURE &&
+            v->target < JX_VHLO(1, 17, 0))
+            return jx_vhlo_fail(v, "operands that are futures need VHLO "
+                                "1.17.0, asked for is %d.%d.%d",
+                                v->version[0], v->version[1], v->version[2]);
+    return true;
+}
+
+static bool fits_row(jx_vhlo *v, const jx_mlir_op *to,
+                     const jx_vhlo_op_info *row)
+{
+    int begin, count;
+
+    if (*row->ins ? !jx_mlir_group(row->ins, to->nins, 0, &begin, &count)
+                  : to->nins)
+        return jx_vhlo_fail(v, "%s of VHLO %d.%d.%d does not take %d operands",
+                            row->name, v->version[0], v->version[1],
+                            v->version[2], to->nins);
+    if (*row->regions ? !jx_mlir_group(row->regions, to->nregions, 0, &begin,
+                                       &count)
+                      : to->nregions)
+        return jx_vhlo_fail(v, "%s of VHLO %d.%d.%d does not take %d regions",
+                            row->name, v->version[0], v->version[1],
+                            v->version[2], to->nregions);
+    if (reduces(row->name) && v->target < JX_VHLO(0, 17, 0) &&
+        mixes_elements(to))
+        return jx_vhlo_fail(v, "results of another element type need VHLO "
+                            "0.17.0, asked for is %d.%d.%d", v->version[0],
+                            v->version[1], v->version[2]);
+    return strcmp(row->name, "custom_call_v1") != 0 || call_legal(v, to);
+}
+
+static bool legal(jx_vhlo *v, const jx_mlir_op *to)
+{
+    for (int i = 0; i < to->ninherent; i++)
+        if (!jx_vhlo_attr_legal(v, to->inherent[i].value))
+            return false;
+    for (int i = 0; i < to->nattrs; i++)
+        if (!jx_vhlo_attr_legal(v, to->attrs[i].value))
+            return false;
+    for (int i = 0; i < to->nins; i++)
+        if (!jx_vhlo_type_legal(v, to->ins[i]->type))
+            return false;
+    for (int i = 0; i < to->nouts; i++)
+        if (!jx_vhlo_type_legal(v, to->outs[i]->type))
+            return false;
+    return true;
+}
+
+/* ---- ops */
+
+static bool discardable(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
+{
+    jx_mlir_named *list;
+
+    if (!from->nattrs)
+        return true;
+    to->attrs = jx_vhlo_map_get(&v->dict_map, from->attrs);
+    if (to->attrs)
+        return true;
+    list = JX_NEW_ARRAY(v->arena, from->nattrs, jx_mlir_named);
+    for (int i = 0; list && i < from->nattrs; i++) {
+        list[i].name = from->attrs[i].name;
+        list[i].value = jx_vhlo_attr(v, from->attrs[i].value);
+        if (!list[i].value)
+            return false;
+    }
+    to->attrs = list;
+    return list && jx_vhlo_map_put(v, &v->dict_map, from->attrs, list);
+}
+
+/* Ops often share their properties: what one has become serves the others of
+ * the same name. */
+typedef struct kept {
+    const char *from, *name;
+    const jx_vhlo_op_info *row;
+    int ninherent;
+    const jx_mlir_named *inherent;
+} kept;
+
+static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
+                          const char *base, const jx_mlir_op *parent,
+                          const jx_vhlo_op_info **row)
+{
+    bool shared = from->ninherent && strcmp(base, "return") != 0;
+    const kept *old =
+        shared ? jx_vhlo_map_get(&v->known, from->inherent) : NULL;
+    jx_vhlo_attrs set = {0};
+    char name[80];
+
+    if (old && old->from == from->name) {
+        to->name = old->name;
+        to->inherent = old->inherent;
+        to->ninherent = old->ninherent;
+        *row = old->row;
+        return true;
+    }
+    if (v->mode == JX_VHLO_UP) {
+        if (!jx_vhlo_op_info_find(from->name + 5))
+            return jx_vhlo_fail(v, "VHLO has no such op up to 1.20.0");
+        if (!jx_vhlo_inherent_up(v, from, base, &set))
+            return false;
+        to->name = name_up(v, base, parent);
+    } else {
+        if (v->mode == JX_VHLO_DOWN &&
+            !jx_vhlo_inherent_down(v, from, base, &set))
+            return false;
+        for (int i = 0; v->mode == JX_VHLO_VERSION && i < from->ninherent; i++)
+            JX_PUSH(v->arena, &set, from->inherent[i]);
+        *row = row_for(v, base);
+        if (!*row || !jx_vhlo_inherent_fit(v, base, *row, &set))
+            return false;
+        snprintf(name, sizeof name, "vhlo.%s", (*row)->name);
+        to->name = jx_intern_text(v->ctx, name);
+    }
+    to->inherent = set.at;
+    to->ninherent = (int)set.count;
+    if (!shared)
+        return to->name != NULL;
+    kept *keep = JX_NEW(v->scratch, kept);
+    if (!keep)
+        return false;
+    *keep = (kept){from->name, to->name, *row, to->ninherent, to->inherent};
+    return jx_vhlo_map_put(v, &v->known, from->inherent, keep);
+}
+
+static bool convert_region(jx_vhlo *v, const jx_mlir_region *from,
+                           jx_mlir_region *to, const jx_mlir_op *parent);
+
+static bool convert_parts(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
+{
+    const jx_mlir_value **ins =
+        JX_NEW_ARRAY(v->arena, from->nins, const jx_mlir_value *);
+    jx_mlir_region *regions =
+        JX_NEW_ARRAY(v->arena, from->nregions, jx_mlir_region);
+    const jx_mlir_block **next =
+        JX_NEW_ARRAY(v->arena, from->nsuccessors, const jx_mlir_block *);
+
+    if (!ins || !regions || !next)
+        return false;
+    for (int i = 0; i < from->nins; i++) {
+        ins[i] = value_of(v, from->ins[i]);
+        if (!ins[i])
+            return false;
+    }
+    for (int i = 0; i < from->nsuccessors; i++)
+        next[i] = jx_vhlo_map_get(&v->known, from->successors[i]);
+    to->ins = ins;
+    to->regions = regions;
+    to->successors = next;
+    if (!define_all(v, from->outs, from->nouts, to, NULL, &to->outs))
+        return false;
+    for (int i = 0; i < from->nregions; i++)
+        if (!convert_region(v, &from->regions[i], &regions[i], from))
+            return false;
+    return true;
+}
+
+static const jx_mlir_op *convert_op(jx_vhlo *v, const jx_mlir_op *from,
+                                    const jx_mlir_op *parent)
+{
+    jx_mlir_op *to = jx_arena_copy(v->arena, from, sizeof *from);
+    const jx_mlir_op *outer = v->op;
+    const jx_vhlo_op_info *row = NULL;
+    char base[64];
+    bool known = v->mode != JX_VHLO_STRIP &&
+                 base_name(from->name, v->mode != JX_VHLO_DOWN, base);
+
+    if (!to)
+        return NULL;
+    v->op = from;
+    to->loc = location(v, from->loc);
+    if (known && (!convert_known(v, from, to, base, parent, &row) ||
+                  !discardable(v, from, to)))
+        return NULL;
+    if (!convert_parts(v, from, to))
+        return NULL;
+    v->op = from;
+    if (row && (!fits_row(v, to, row) || !legal(v, to)))
+        return NULL;
+    v->op = outer;
+    return to;
+}
+
+/* A cast between the dialects: once both are StableHLO's it does nothing. */
+static bool drop_cast(jx_vhlo *v, const jx_mlir_op *op)
+{
+    if (v->mode != JX_VHLO_UP ||
+        strcmp(op->name, "builtin.unrealized_conversion_cast") != 0 ||
+        op->nins != 1 || op->nouts != 1 ||
+        jx_vhlo_map_get(&v->known, op->outs[0]) ||
+        jx_vhlo_type(v, op->outs[0]->type) !=
+            jx_vhlo_type(v, op->ins[0]->type))
+        return false;
+    jx_mlir_value *value = value_of(v, op->ins[0]);
+    return value && jx_vhlo_map_put(v, &v->known, op->outs[0], value);
+}
+
+static bool convert_block(jx_vhlo *v, const jx_mlir_block *from,
+                          jx_mlir_block *to, const jx_mlir_op *parent)
+{
+    const jx_mlir_op **ops =
+        JX_NEW_ARRAY(v->arena, from->nops, const jx_mlir_op *);
+    int count = 0;
+
+    to->nargs = from->nargs;
+    if (!ops || !define_all(v, from->args, from->nargs, NULL, to, &to->args))
+        return false;
+    for (int i = 0; i < from->nops; i++) {
+        if (drop_cast(v, from->ops[i]))
+            continue;
+        ops[count] = convert_op(v, from->ops[i], parent);
+        if (!ops[count++])
+            return false;
+    }
+    to->ops = ops;
+    to->nops = count;
+    return true;
+}
+
+static bool convert_region(jx_vhlo *v, const jx_mlir_region *from,
+                           jx_mlir_region *to, const jx_mlir_op *parent)
+{
+    size_t n = (size_t)from->nblocks;
+    jx_mlir_block *blocks = JX_NEW_ARRAY(v->arena, n, jx_mlir_block);
+    const jx_mlir_block **list =
+        JX_NEW_ARRAY(v->arena, n, const jx_mlir_block *);
+
+    if (!blocks || !list)
+        return false;
+    if (++v->depth > JX_BYTECODE_DEPTH)
+        return jx_vhlo_fail(v, "regions nest deeper than %d",
+                            JX_BYTECODE_DEPTH);
+    for (size_t i = 0; i < n; i++) {
+        list[i] = &blocks[i];
+        if (!jx_vhlo_map_put(v, &v->known, from->blocks[i], &blocks[i]))
+            return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!convert_block(v, from->blocks[i], &blocks[i], parent))
+            return false;
+    v->depth--;
+    to->nblocks = from->nblocks;
+    to->blocks = list;
+    return true;
+}
+
+/* ---- files */
+
+static bool set_target(jx_vhlo *v, jx_mlir_file *to, const int version[3])
+{
+    char producer[64];
+    uint32_t wanted = 0;
+    bool sane = true;
+
+    for (int i = 0; i < 3; i++) {
+        sane &= version[i] >= 0 && version[i] < 1024;
+        v->version[i] = to->version[i] = version[i];
+    }
+    if (sane)
+        wanted = JX_VHLO(version[0], version[1], version[2]);
+    if (wanted < JX_VHLO_FIRST || wanted > JX_VHLO_CURRENT)
+        return jx_vhlo_fail(v, "version %d.%d.%d is not one of 0.9.0 to "
+                            "1.20.0", version[0], version[1], version[2]);
+    v->target = JX_VHLO(version[0], version[1], 0);
+    snprintf(producer, sizeof producer, "StableHLO_v%d.%d.%d", version[0],
+             version[1], version[2]);
+    to->producer = jx_intern_text(v->ctx, producer);
+    to->bytecode = jx_vhlo_bytecode(version);
+    to->extra = NULL;
+    return true;
+}
+
+static bool convert_modules(jx_vhlo *v, const jx_mlir_file *file,
+                            jx_mlir_file *to)
+{
+    const jx_mlir_op **modules =
+        JX_NEW_ARRAY(v->arena, file->nmodules, const jx_mlir_op *);
+
+    for (int i = 0; modules && i < file->nmodules; i++) {
+        modules[i] = convert_op(v, file->modules[i], NULL);
+        if (!modules[i])
+            return false;
+    }
+    to->modules = modules;
+    return modules != NULL;
+}
+
+static jx_mlir_file *convert(jx_ctx *ctx, const jx_mlir_file *file,
+                             jx_vhlo_mode mode, const int version[3])
+{
+    jx_vhlo v = {.ctx = ctx,
+                 .arena = ctx->arena,
+                 .scratch = jx_arena_new(0),
+                 .types = file->types,
+                 .path = file->path,
+                 .mode = mode};
+    jx_mlir_file *to = jx_arena_copy(ctx->arena, file, sizeof *file);
+    jx_mlir_attr *unknown = JX_NEW(ctx->arena, jx_mlir_attr);
+    bool done = to && unknown && v.scratch;
+
+    if (done) {
+        unknown->kind = JX_A_LOC_UNKNOWN;
+        v.unknown = unknown;
+        done = (!version || set_target(&v, to, version)) &&
+               convert_modules(&v, file, to);
+    }
+    jx_arena_free(v.scratch);
+    if (!done && jx_ok(ctx))
+        jx_fail(ctx, JX_E_MEMORY, file->path, NULL, "VHLO: out of memory");
+    return done ? to : NULL;
+}
+
+jx_mlir_file *jx_vhlo_to_stablehlo(jx_ctx *ctx, const jx_mlir_file *file)
+{
+    return convert(ctx, file, JX_VHLO_UP, NULL);
+}
+
+jx_mlir_file *jx_vhlo_from_stablehlo(jx_ctx *ctx, const jx_mlir_file *file,
+                                     const int version[3])
+{
+    return convert(ctx, file, JX_VHLO_DOWN, version);
+}
+
+jx_mlir_file *jx_vhlo_set_version(jx_ctx *ctx, const jx_mlir_file *file,
+                                  const int version[3])
+{
+    return convert(ctx, file, JX_VHLO_VERSION, version);
+}
+
+jx_mlir_file *jx_mlir_strip_locations(jx_ctx *ctx, const jx_mlir_file *file)
+{
+    return convert(ctx, file, JX_VHLO_STRIP, NULL);
+}
+
+int jx_vhlo_bytecode(const int version[3])
+{
+    static const struct {
+        uint32_t until;
+        int bytecode;
+    } table[] = {{JX_VHLO(0, 10, 0), 0},
+                 {JX_VHLO(0, 12, 0), 1},
+                 {JX_VHLO(0, 14, 0), 3},
+                 {JX_VHLO(0, 15, 0), 4}};
+    uint32_t wanted = JX_VHLO(version[0], version[1], version[2]);
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (wanted < table[i].until)
+            return table[i].bytecode;
+    return 6;
+}

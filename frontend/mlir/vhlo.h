@@ -1,0 +1,33 @@
+/* vhlo.h - between VHLO, StableHLO as files keep it, and StableHLO.
+ *
+ * VHLO has each op in the versions that it ever had, with every attribute
+ * spelled out; StableHLO has today's meaning, with defaults left out and the
+ * dimension numbers as one record.  Ops of other dialects stay what they are
+ * (sdy, builtin), types inside change, and the casts that join the dialects
+ * vanish.  Locations and what no version touches are shared. */
+#ifndef JX_MLIR_VHLO_H
+#define JX_MLIR_VHLO_H
+
+#include "frontend/mlir/tree.h"
+
+/* The StableHLO tree of a VHLO one, whatever versions its ops have.  A file
+ * that holds no VHLO comes back as it is.  NULL with an error. */
+jx_mlir_file *jx_vhlo_to_stablehlo(jx_ctx *ctx, const jx_mlir_file *file);
+
+/* The VHLO tree of a StableHLO one at a version (0.9.0 to 1.20.0), as the
+ * serializer of StableHLO makes it.  NULL with an error that names the op and
+ * the versions, where that version can't say what the program means. */
+jx_mlir_file *jx_vhlo_from_stablehlo(jx_ctx *ctx, const jx_mlir_file *file,
+                                     const int version[3]);
+
+/* A VHLO tree at another version. */
+jx_mlir_file *jx_vhlo_set_version(jx_ctx *ctx, const jx_mlir_file *file,
+                                  const int version[3]);
+
+/* The tree with every location unknown; nothing else changes. */
+jx_mlir_file *jx_mlir_strip_locations(jx_ctx *ctx, const jx_mlir_file *file);
+
+/* The version of bytecode that belongs to a version of VHLO. */
+int jx_vhlo_bytecode(const int version[3]);
+
+#endif
