@@ -88,11 +88,58 @@ static bool is_terminator(const char *name)
     return false;
 }
 
+/* Whether the sizes of inputs give a dim. */
+static bool is_input_size(const jx_shlo *s, const jx_dim *dim)
+{
+    const jx_size_var *known;
+    int count, n = jx_sizes_vars(s->sizes, &known);
+    const jx_dim_atom *const *vars =
+        jx_dim_vars(s->program->dims, dim, &count);
+
+    for (int i = 0; vars && i < count; i++) {
+        int k = 0;
+        while (k < n && known[k].var != vars[i])
+            k++;
+        if (k == n || known[k].origin != JX_SIZE_AXIS)
+            return false;
+    }
+    return vars != NULL;
+}
+
+bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to)
+{
+    const jx_dim *dim = b->sizes && value->type->rank == 0
+                            ? jx_sizes_symbol(b->sizes, value) : NULL;
+    jx_literal *literal;
+
+    if (!dim || !is_input_size(b->s, dim))
+        return false;
+    literal = JX_NEW(b->s->ctx->arena, jx_literal);
+    if (!literal)
+        return false;
+    literal->aval = jx_shlo_aval(b, value->type, NULL);
+    literal->dim = dim;
+    b->s->program->x64 |= literal->aval && literal->aval->dtype == JX_I64;
+    *to = (jx_atom){NULL, literal};
+    return literal->aval != NULL;
+}
+
+/* An integer that is a symbolic size needs no computing. */
+static bool read_symbol(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    jx_atom atom;
+
+    return op->nouts == 1 && jx_shlo_symbol(b, op->outs[0], &atom) &&
+           jx_shlo_define1(b, atom);
+}
+
 static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
 {
     const jx_shlo_row *row = rows_of(b->s, op->name);
 
     b->op = op;
+    if (read_symbol(b, op))
+        return jx_ok(b->s->ctx);
     if (!(row ? row->rule(b, op, row) : jx_shlo_unknown(b, op)))
         return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
     return jx_ok(b->s->ctx);
@@ -120,6 +167,7 @@ bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
 
 typedef struct function {
     const jx_mlir_op *op;
+    const jx_sizes_env *env;
     int nins;
     const jx_aval *const *ins;
     const jx_jaxpr *jaxpr; /* NULL while it is being read */
@@ -129,14 +177,15 @@ static bool same_function(const void *kept, const void *key)
 {
     const function *a = kept, *b = key;
 
-    return a->op == b->op && a->nins == b->nins &&
+    return a->op == b->op && a->env == b->env && a->nins == b->nins &&
            (!a->nins ||
             !memcmp(a->ins, b->ins, (size_t)a->nins * sizeof *a->ins));
 }
 
 static uint64_t hash_function(const function *f)
 {
-    uint64_t hash = jx_hash_mix(3, (uint64_t)(uintptr_t)f->op);
+    uint64_t hash = jx_hash_mix((uint64_t)(uintptr_t)f->env,
+                                (uint64_t)(uintptr_t)f->op);
 
     for (int i = 0; i < f->nins; i++)
         hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)f->ins[i]);
@@ -209,6 +258,8 @@ static bool define_args(jx_shlo_body *b, const jx_mlir_block *block,
             return jx_shlo_fail(b, "expected %d arguments", f->nins);
         for (int k = 0; k < width; k++)
             atoms[k] = jx_shlo_input(b, f->ins[next++]);
+        if (width == 1)
+            jx_shlo_symbol(b, block->args[i], &atoms[0]);
         if (!jx_shlo_define_value(b, block->args[i], width, atoms))
             return false;
     }
@@ -226,6 +277,7 @@ static const jx_jaxpr *read_function(jx_shlo *s, const function *f)
     if (!b)
         return NULL;
     b->op = f->op;
+    b->sizes = f->env;
     if (!block) {
         jx_shlo_fail(b, "expected a function with a body of one block");
         return NULL;
@@ -249,10 +301,11 @@ static const jx_jaxpr *read_function(jx_shlo *s, const function *f)
 }
 
 const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
+                                 const jx_sizes_env *env,
                                  const jx_mlir_op *caller, int nins,
                                  const jx_aval *const *ins)
 {
-    function key = {func, nins, ins, NULL};
+    function key = {func, env, nins, ins, NULL};
     uint64_t hash = hash_function(&key);
     const function *found =
         jx_intern_find(&s->functions, hash, &key, same_function);
@@ -283,7 +336,7 @@ static const jx_aval *const *avals_of(jx_shlo *s, jx_shlo_atoms atoms)
 }
 
 /* A `jit` equation: its results have the types that the jaxpr gives. */
-static const jx_atom *emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
+const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
                                 jx_shlo_atoms ins, const char *name)
 {
     jx_shlo_params p = jx_shlo_no_params(b);
@@ -306,8 +359,10 @@ bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func, const char *name)
 
     if (!avals || !jx_ok(b->s->ctx))
         return false;
-    jaxpr = jx_shlo_function(b->s, func, b->op, ins.count, avals);
-    outs = jaxpr ? emit_call(b, jaxpr, ins, name) : NULL;
+    jaxpr = jx_shlo_function(b->s, func,
+                             b->sizes ? jx_sizes_call(b->sizes, b->op) : NULL,
+                             b->op, ins.count, avals);
+    outs = jaxpr ? jx_shlo_emit_call(b, jaxpr, ins, name) : NULL;
     return outs && jx_shlo_define(b, jaxpr->nouts, outs);
 }
 
@@ -408,7 +463,8 @@ typedef struct aval_list {
 } aval_list;
 
 /* The types that a function declares for its arguments. */
-static bool declared(jx_shlo *s, const jx_mlir_op *func, aval_list *to)
+static bool declared(jx_shlo *s, const jx_mlir_op *func,
+                     const jx_sizes_env *env, aval_list *to)
 {
     const jx_mlir_block *block = jx_mlir_body(func, 0);
     jx_shlo_body *b = jx_shlo_body_new(s, NULL);
@@ -425,18 +481,42 @@ static bool declared(jx_shlo *s, const jx_mlir_op *func, aval_list *to)
         if (width > 1)
             return jx_shlo_fail(b, "expected arguments that are tensors");
         if (width)
-            JX_PUSH(s->ctx->arena, &to->of, jx_shlo_aval(b, type, NULL));
+            JX_PUSH(s->ctx->arena, &to->of,
+                    jx_shlo_aval(b, type,
+                                 env ? jx_sizes_shape(env, block->args[i])
+                                     : NULL));
     }
     return jx_ok(s->ctx);
 }
 
-static const jx_jaxpr *read_entry(jx_shlo *s, const jx_mlir_op *func)
+/* What the module's integers say of its sizes. */
+static bool find_sizes(jx_shlo *s, const jx_mlir_op *func,
+                       const jx_shlo_shapes *shapes)
 {
+    jx_sizes_options options = {.module = s->module,
+                                .entry = function_name(s, func),
+                                .path = s->file->path};
+
+    if (shapes) {
+        options.nshapes = shapes->count;
+        options.shapes = shapes->at;
+    }
+    s->sizes = jx_sizes_new(s->ctx, s->program->dims, &options);
+    return s->sizes != NULL;
+}
+
+const jx_jaxpr *jx_shlo_entry(jx_shlo *s, const jx_mlir_op *func,
+                              const jx_shlo_shapes *shapes)
+{
+    const jx_sizes_env *env;
     aval_list ins = {0};
 
-    if (!declared(s, func, &ins))
+    if (!find_sizes(s, func, shapes))
         return NULL;
-    return jx_shlo_function(s, func, func, (int)ins.of.count, ins.of.at);
+    env = jx_sizes_entry(s->sizes);
+    if (!declared(s, func, env, &ins))
+        return NULL;
+    return jx_shlo_function(s, func, env, func, (int)ins.of.count, ins.of.at);
 }
 
 /* Calls each of them in order, with all their inputs and outputs. */
@@ -447,7 +527,7 @@ static const jx_jaxpr *read_all(jx_shlo *s, const op_list *modules,
 
     for (size_t i = 0; b && i < funcs->count; i++) {
         s->module = modules->at[i];
-        const jx_jaxpr *jaxpr = read_entry(s, funcs->at[i]);
+        const jx_jaxpr *jaxpr = jx_shlo_entry(s, funcs->at[i], NULL);
         if (!jaxpr)
             return NULL;
         jx_atom *ins = JX_NEW_ARRAY(s->ctx->arena, jaxpr->nins, jx_atom);
@@ -455,7 +535,7 @@ static const jx_jaxpr *read_all(jx_shlo *s, const op_list *modules,
             ins[k] = jx_shlo_input(b, jaxpr->vars[k]->aval);
         b->op = funcs->at[i];
         const jx_atom *outs =
-            ins ? emit_call(b, jaxpr, (jx_shlo_atoms){jaxpr->nins, ins},
+            ins ? jx_shlo_emit_call(b, jaxpr, (jx_shlo_atoms){jaxpr->nins, ins},
                             function_name(s, funcs->at[i]))
                 : NULL;
         for (int k = 0; outs && k < jaxpr->nouts; k++)
@@ -480,7 +560,7 @@ static jx_program *new_program(const jx_mlir_file *file)
     return program->dims ? program : NULL;
 }
 
-static bool begin(jx_shlo *s, const jx_mlir_file *file)
+bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file)
 {
     *s = (jx_shlo){.ctx = file->ctx, .file = file};
     s->program = new_program(file);
@@ -492,33 +572,32 @@ static bool begin(jx_shlo *s, const jx_mlir_file *file)
     return s->program && jx_ok(file->ctx);
 }
 
-static jx_program *finish(jx_shlo *s, const jx_jaxpr *entry, const char *name)
+jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
 {
     jx_program *p = s->program;
+    jx_scope *scope = JX_NEW(s->ctx->arena, jx_scope);
 
-    if (!entry || !jx_ok(s->ctx))
+    if (!entry || !scope || !jx_ok(s->ctx))
         return NULL;
     p->entry.jaxpr = entry;
     p->name = name;
-    p->in_paths = entry->arg_names;
-    p->out_paths = entry->result_paths;
     p->njaxprs = (int)s->jaxprs.count;
     p->jaxprs = s->jaxprs.at;
     p->nfiles = (int)s->files_read.count;
     p->files = s->files_read.at;
     p->narrays = (int)s->arrays.count;
     p->arrays = s->arrays.at;
+    *scope = jx_sizes_scope(s->sizes);
+    if (scope->nconstraints) {
+        p->nscopes = 1;
+        p->scopes = scope;
+    }
+    p->base = jx_sizes_base(s->sizes);
     p->tree = s->file;
     return p;
 }
 
-/* JAX's sizes are at least 1. */
-static bool is_from_jax(const jx_mlir_op *module)
-{
-    return jx_mlir_get(module, "jax.uses_shape_polymorphism") != NULL;
-}
-
-/* "jit_f" of the module, else the function's name. */
+/* "f" of a module "jit_f", else the function's name. */
 static const char *program_name(jx_shlo *s, const jx_mlir_op *module,
                                 const jx_mlir_op *func)
 {
@@ -536,13 +615,12 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file)
     const jx_jaxpr *entry;
     jx_shlo s;
 
-    if (!begin(&s, file))
+    if (!jx_shlo_begin(&s, file))
         return NULL;
     for (int i = 0; i < file->nmodules; i++) {
         entries_of(&s, file->modules[i], &funcs);
         while (modules.count < funcs.count)
             JX_PUSH(s.ctx->arena, &modules, file->modules[i]);
-        s.program->base |= is_from_jax(file->modules[i]);
     }
     if (!funcs.count || modules.count != funcs.count) {
         jx_fail(s.ctx, JX_E_INPUT, file->path, NULL,
@@ -550,8 +628,8 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file)
         return NULL;
     }
     s.module = modules.at[0];
-    entry = funcs.count == 1 ? read_entry(&s, funcs.at[0])
+    entry = funcs.count == 1 ? jx_shlo_entry(&s, funcs.at[0], NULL)
                              : read_all(&s, &modules, &funcs);
-    return finish(&s, entry,
-                  program_name(&s, modules.at[0], funcs.at[0]));
+    return jx_shlo_end(&s, entry,
+                       program_name(&s, modules.at[0], funcs.at[0]));
 }

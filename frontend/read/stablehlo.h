@@ -12,9 +12,15 @@
 
 #include "frontend/ir/program.h"
 #include "frontend/mlir/tree.h"
+#include "frontend/read/exported.h"
 
 /* NULL with an error.  The tree, and what it points into, must outlive the
  * program. */
 jx_program *jx_read_stablehlo(const jx_mlir_file *file);
+
+/* The same of the module in an exported file: the program's inputs and outputs
+ * are those that the file declares, with their names. */
+jx_program *jx_read_exported_program(const jx_mlir_file *file,
+                                     const jx_exported *exported);
 
 #endif

@@ -142,15 +142,32 @@ bool jx_shlo_rank_ok(jx_shlo_body *b, int result)
 
 const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand)
 {
-    (void)b, (void)operand;
-    return NULL;
+    const jx_mlir_op *op = b->stands_for ? b->stands_for : b->op;
+
+    return b->sizes && operand < op->nins
+               ? jx_sizes_of(b->sizes, op->ins[operand])
+               : NULL;
+}
+
+static bool is_open(const jx_mlir_type *type)
+{
+    for (int i = 0; i < type->rank; i++)
+        if (type->shape[i] == JX_MLIR_DYNAMIC)
+            return true;
+    return false;
 }
 
 const jx_aval *jx_shlo_result(jx_shlo_body *b, int index,
                               const jx_dim *const *inferred)
 {
+    const jx_mlir_op *op = b->stands_for ? b->stands_for : b->op;
+
     if (!jx_shlo_rank_ok(b, index))
         return NULL;
+    if (b->sizes && index < op->nouts && is_open(op->outs[index]->type)) {
+        const jx_dim *const *known = jx_sizes_shape(b->sizes, op->outs[index]);
+        inferred = known ? known : inferred;
+    }
     return jx_shlo_aval(b, b->op->outs[index]->type, inferred);
 }
 
@@ -595,6 +612,7 @@ jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer)
     b->s = s;
     b->outer = outer;
     b->op = outer ? outer->op : NULL;
+    b->sizes = outer ? outer->sizes : NULL;
     jx_intern_init(&b->values, s->ctx->arena);
     return b;
 }

@@ -19,8 +19,7 @@
 #include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
 #include "frontend/mlir/tree.h"
-
-typedef struct jx_sizes_env jx_sizes_env; /* sizes.h */
+#include "frontend/read/sizes.h"
 
 /* Regions in regions and calls in calls, at most: later passes recurse along
  * them. */
@@ -50,6 +49,7 @@ typedef struct jx_shlo {
     jx_program *program;
     const jx_mlir_file *file;
     const jx_mlir_op *module; /* whose functions are called */
+    const jx_sizes *sizes;    /* of its entry */
     jx_intern rows;           /* by name of the op */
     jx_intern functions;      /* those read, by op and types of arguments */
     jx_intern stacks, files, frames; /* by location */
@@ -70,6 +70,8 @@ typedef struct jx_shlo_body {
     jx_shlo *s;
     struct jx_shlo_body *outer; /* whose values it may use; NULL: a function */
     const jx_mlir_op *op;       /* being read: equations come from there */
+    const jx_mlir_op *stands_for; /* the op as it is in the tree, while another
+                                     one is read in its place; or NULL */
     const jx_sizes_env *sizes;  /* what is known of sizes here, or NULL */
     jx_intern values;           /* jx_mlir_value -> what it became */
     JX_VEC(jx_var *) ins;
@@ -94,10 +96,11 @@ bool jx_shlo_dtype(const jx_mlir_type *type, jx_dtype *dtype);
 /* How many atoms a value of that type is. */
 int jx_shlo_width(const jx_mlir_type *type);
 /* The aval of a tensor type; `inferred` (its rank long, or NULL) says what the
- * sizes are that the type leaves open. */
+ * sizes are that the type leaves open.  Nothing said: free variables. */
 const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
                             const jx_dim *const *inferred);
-/* Of the op's result. */
+/* Of the op's result: its type, then what is known of its sizes, then what the
+ * rule inferred. */
 const jx_aval *jx_shlo_result(jx_shlo_body *b, int index,
                               const jx_dim *const *inferred);
 /* An array of this dtype and shape. */
@@ -252,8 +255,10 @@ const char *jx_shlo_single_op(const jx_mlir_op *op, int region);
 
 /* Reads the ops of a block (stablehlo.c). */
 bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block);
-/* The jaxpr of a function for arguments of these avals. */
+/* The jaxpr of a function for arguments of these avals, of whose sizes `env`
+ * (or NULL) is known. */
 const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
+                                 const jx_sizes_env *env,
                                  const jx_mlir_op *caller, int nins,
                                  const jx_aval *const *ins);
 /* The row of an op by its detail, else the one with the detail ""; NULL if
@@ -265,6 +270,28 @@ bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op);
 /* A call of a jaxpr with the op's operands, defining its results. */
 bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func,
                      const char *name);
+
+/* `jit`: its results have the types that the jaxpr gives. */
+const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
+                                 jx_shlo_atoms ins, const char *name);
+/* The literal that an integer scalar is: a size that the shapes of inputs
+ * give.  False if it is none. */
+bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to);
+
+/* ---- programs */
+
+/* What is known of the shapes of an entry's last arguments. */
+typedef struct jx_shlo_shapes {
+    int count;
+    const jx_dim_shape *at;
+} jx_shlo_shapes;
+
+bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file);
+/* The jaxpr of a function of `s->module` that nothing calls; `shapes` or
+ * NULL. */
+const jx_jaxpr *jx_shlo_entry(jx_shlo *s, const jx_mlir_op *func,
+                              const jx_shlo_shapes *shapes);
+jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name);
 
 /* ---- places (stablehlo_places.c) */
 const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc);
