@@ -3,8 +3,10 @@
 
 #include "frontend/base/file.h"
 #include "frontend/base/inflate.h"
+#include "frontend/mlir/text.h"
 #include "frontend/read/document.h"
 #include "frontend/read/exported.h"
+#include "frontend/read/stablehlo.h"
 #include "frontend/read/text.h"
 
 #include <string.h>
@@ -57,6 +59,15 @@ static bool never(const char *bytes, size_t size)
     return false;
 }
 
+static jx_program *read_mlir_text(jx_ctx *ctx, const char *path,
+                                  const char *text, size_t length)
+{
+    const jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, path, text,
+                                                 length);
+
+    return file ? jx_read_stablehlo(file) : NULL;
+}
+
 /* The forms a program comes in.  `may_be` is asked of a file that the user
  * named, and then its reader says what is wrong; `is` of any file in a
  * folder. */
@@ -67,10 +78,12 @@ static const struct {
                         size_t length);
 } forms[] = {
     {may_be_document, is_document, jx_read_document},
+    {jx_is_mlir_text, jx_is_mlir_text, read_mlir_text},
     {jx_may_be_text, jx_is_text, jx_read_text},
     {jx_may_be_exported, never, read_exported},
 };
 enum { NFORMS = sizeof forms / sizeof *forms };
+#define FORMS "a jaxpr document, jaxpr text, or StableHLO text"
 
 bool jx_input_is_program(const char *bytes, size_t size)
 {
@@ -108,11 +121,10 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
             return verified(forms[i].read(ctx, path, bytes, size));
     if (skip_space(bytes, size) == size)
         jx_fail(ctx, JX_E_INPUT, path, NULL,
-                "is empty; expected a program (a jaxpr document, or "
-                "jaxpr text)");
+                "is empty; expected a program (" FORMS ")");
     else
         jx_fail(ctx, JX_E_INPUT, path, "byte 0",
-                "expected a program (a jaxpr document, or jaxpr text)");
+                "expected a program (" FORMS ")");
     return NULL;
 }
 

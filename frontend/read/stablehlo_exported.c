@@ -289,6 +289,7 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
         made->in_paths = in_paths(&w);
         made->out_paths = out_paths(&w);
         made->jax_version = exported->jax_version;
+        made->exported = exported;
     }
     return made;
 }
