@@ -70,24 +70,11 @@ static void collect_vars(jx_exported_info *to)
     to->vars = names.at;
 }
 
-bool jx_exported_takes(const jx_exported *x, int input)
-{
-    int low = 0, high = x->nkept;
-
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (x->kept[middle] < input)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < x->nkept && x->kept[low] == input;
-}
-
 bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
                          size_t size, jx_exported_info *to)
 {
     const jx_exported *x = jx_exported_read(ctx, path, bytes, size);
+    size_t at;
 
     *to = (jx_exported_info){.ctx = ctx, .path = path, .exported = x,
                              .size = size};
@@ -101,11 +88,10 @@ bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
     if (!to->outs)
         return false;
     collect_vars(to);
-    return jx_exported_paths_of(ctx, x, NULL, NULL, &to->paths) &&
-           jx_mlir_parts_read(ctx, path,
-                              (size_t)(x->module.at -
-                                       (const unsigned char *)bytes),
-                              x->module.at, x->module.size, &to->parts);
+    at = (size_t)(x->module.at - (const unsigned char *)bytes);
+    return jx_mlir_parts_read(ctx, path, at, x->module.at, x->module.size,
+                              &to->parts) &&
+           jx_exported_ops_of(to, at);
 }
 
 /* ---- pieces of text */

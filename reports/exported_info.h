@@ -6,6 +6,7 @@
 #include "frontend/ir/dim.h"
 #include "frontend/mlir/custom_calls.h"
 #include "frontend/mlir/parts.h"
+#include "frontend/mlir/tree.h"
 #include "frontend/read/exported.h"
 #include "frontend/read/exported_paths.h"
 
@@ -28,8 +29,7 @@ typedef struct jx_exported_info {
     int nvars; /* symbolic sizes, by name */
     const char *const *vars;
     jx_mlir_parts parts;
-    /* Of the module's ops; false where it can't be decoded yet. */
-    bool has_ops;
+    const jx_mlir_file *module; /* as it is written, VHLO */
     int64_t ops;
     int ncalls;
     const jx_exported_call *calls; /* by name */
@@ -39,8 +39,10 @@ typedef struct jx_exported_info {
 bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
                          size_t size, jx_exported_info *to);
 
-/* Whether the module takes an input. */
-bool jx_exported_takes(const jx_exported *exported, int input);
+/* The part that comes from the module's ops: their number, custom calls, the
+ * names of arguments (exported_ops.c). */
+bool jx_exported_ops_of(jx_exported_info *info, size_t at);
+
 /* "f32[2*b,3]", in the host's memory "f32[3]@host"; `shape` is that aval's. */
 void jx_exported_aval_print(const jx_exported_aval *aval,
                             const jx_dim *const *shape, jx_buffer *to);

@@ -78,7 +78,7 @@ static void put_signature(jx_buffer *to, const jx_exported_info *info)
         jx_buffer_puts(to, i ? "," : "");
         put_aval(to, info->paths.ins[i], x->in_avals[i], info->ins[i]);
         jx_buffer_printf(to, ",\"used\":%s",
-                         jx_exported_takes(x, i) ? "true" : "false");
+                         jx_exported_taken_as(x, i) < 0 ? "false" : "true");
         put_sharding(to, x->in_named[i], x->in_hlo[i]);
         jx_buffer_putc(to, '}');
     }
@@ -203,8 +203,6 @@ static void put_checks(jx_buffer *to, const jx_exported *x)
 
 static void put_calls(jx_buffer *to, const jx_exported_info *info)
 {
-    if (!info->has_ops)
-        return;
     put_number(to, "operations", info->ops);
     jx_buffer_puts(to, ",\"custom_calls\":[");
     for (int i = 0; i < info->ncalls; i++) {

@@ -20,7 +20,7 @@ static void put_leaf(void *env, int leaf, jx_buffer *to)
         return;
     }
     jx_exported_aval_print(x->in_avals[leaf], l->info->ins[leaf], to);
-    if (!jx_exported_takes(x, leaf))
+    if (jx_exported_taken_as(x, leaf) < 0)
         jx_buffer_puts(to, " (unused)");
 }
 
@@ -327,8 +327,8 @@ void jx_exported_text(const jx_exported_info *info, jx_buffer *to)
     jx_buffer_puts(to, ", an exported function\n");
     put_signature(info, to);
     put_place(info, to);
-    if (info->has_ops)
-        jx_buffer_printf(to, "%lld operations\n", (long long)info->ops);
+    jx_buffer_printf(to, "%lld operation%s\n", (long long)info->ops,
+                     info->ops == 1 ? "" : "s");
     put_calls(info, to);
     put_bytes(info, to);
     put_versions(info, to);

@@ -559,6 +559,20 @@ int jx_exported_vjps(const jx_exported *exported)
     return count;
 }
 
+int jx_exported_taken_as(const jx_exported *x, int input)
+{
+    int low = 0, high = x->nkept;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (x->kept[middle] < input)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < x->nkept && x->kept[low] == input ? low : -1;
+}
+
 const jx_dim *const *jx_exported_shape(jx_dims *dims,
                                        const jx_exported *exported,
                                        const jx_exported_aval *aval,

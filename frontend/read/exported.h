@@ -215,6 +215,10 @@ bool jx_exported_expired(const jx_exported *exported);
 /* How many vjps are nested in it. */
 int jx_exported_vjps(const jx_exported *exported);
 
+/* Which of the module's inputs an input is, -1 if the module does not take
+ * it. */
+int jx_exported_taken_as(const jx_exported *exported, int input);
+
 /* The shape of an aval as dims of a program; NULL with an error that names the
  * dim.  An aval of rank 0 gives a valid pointer. */
 const jx_dim *const *jx_exported_shape(jx_dims *dims,

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import jax
@@ -218,3 +219,42 @@ def test_versions_follow_the_features():
     assert versions["0.6.2"] <= {2, 3, 4}
     assert versions["0.8.3"] <= {5}
     assert versions["0.10.2"] <= {10, 11}
+
+
+@pytest.mark.parametrize("name,data,version", ALL, ids=[a[0] for a in ALL])
+def test_info_counts_custom_calls_as_jax_prints_them(tmp_path, name, data,
+                                                     version):
+    path = tmp_path / "f.jaxexport"
+    path.write_bytes(data)
+    found = json.loads(subprocess.run(
+        [ROOT / "build" / "jaxvet", "info", "--format", "json", path],
+        capture_output=True, check=True).stdout)
+    register_nodes(dumped(tmp_path, data)["in_tree"])
+    register_nodes(dumped(tmp_path, data)["out_tree"])
+    text = str(export.deserialize(bytearray(data)).mlir_module())
+    calls = collections.Counter(re.findall(
+        r'stablehlo\.custom_call @"?([^("]+)"?\(', text))
+    assert {c["target"]: c["count"] for c in found["custom_calls"]} == calls
+    stable = _export._CUSTOM_CALL_TARGETS_GUARANTEED_STABLE
+    assert all(c["stable"] == (c["target"] in stable)
+               for c in found["custom_calls"])
+
+
+def test_the_table_of_custom_calls_is_jax_s():
+    rows = re.findall(r'CUSTOM_CALL\("([^"]+)"',
+                      (ROOT / "frontend/mlir/custom_calls.def").read_text())
+    assert sorted(rows) == sorted(
+        _export._CUSTOM_CALL_TARGETS_GUARANTEED_STABLE)
+
+
+def test_names_of_arguments_are_found():
+    def f(params, xs):
+        return params["w"] @ xs[0]
+
+    exported = export.export(jax.jit(f))(
+        {"w": jax.ShapeDtypeStruct(export.symbolic_shape("b, 3"), "float32")},
+        [jax.ShapeDtypeStruct((3,), "float32")])
+    out = subprocess.run([ROOT / "build" / "jaxvet", "info", "-"],
+                         input=exported.serialize(), capture_output=True,
+                         check=True).stdout.decode()
+    assert "f(params: {'w': f32[b,3]},\n    xs: [f32[3]])" in out
