@@ -6,8 +6,8 @@ exported=tests/data/exported
 # The signature as its author wrote it; what the module does not take is marked.
 expect 0 info $exported/0.10.2-trees.jaxexport
 is_silent
-prints "f(args\[0\]: {'rest': \[f32\[3\], None\], 'w': f32\[3,4\]},"
-prints 'args\[1\]: tests.Point(x=f32\[4\], y=i32\[\]),'
+prints "f(params: {'rest': \[f32\[3\], None\], 'w': f32\[3,4\]},"
+prints 'pair: tests.Point(x=f32\[4\], y=i32\[\]),'
 prints '\*, flag: bool\[2\] (unused),'
 prints "^    -> {'y': tests.Point(x=f32\[3\], y=i32\[\]), 'z': \[bf16\[\], ()\]}"
 prints '^on 1 device of cpu$'
@@ -17,7 +17,7 @@ prints '^2232 bytes$'
 
 # Sizes, platforms, checks, derivatives, keys, texts beyond ASCII.
 expect 0 info $exported/0.10.2-symbolic.jaxexport
-prints 'args\[1\]: f32\[t,2\*b + 1\]'
+prints 'y: f32\[t,2\*b + 1\]'
 prints 'f32\[floordiv(b, 2)\]'
 prints '^  size b: from 1$'
 expect 0 info $exported/0.10.2-platforms.jaxexport
@@ -28,16 +28,16 @@ prints '^disabled check: that the custom call my_call is guaranteed stable$'
 expect 0 info $exported/0.10.2-vjp2.jaxexport
 prints '^vjp of order 2: 5 inputs (4 used), 3 outputs'
 expect 0 info $exported/0.10.2-keys.jaxexport
-prints 'args\[0\]: key<fry>\[\]'
+prints 'k: key<fry>\[\]'
 expect 0 info $exported/0.10.2-names.jaxexport
-prints 'größe(args\[0\]: {.a.b.: f32\[2\], .größe.: f32\[1\]})'
+prints 'größe(x: {.a.b.: f32\[2\], .größe.: f32\[1\]})'
 
 # Shardings: by name today, as protobufs in old files, which JAX now refuses.
 expect 0 info $exported/0.10.2-sharded.jaxexport
 prints '^on 4 devices of cpu$'
-prints "P('data', None) on data=2 (explicit), model=2 (explicit) of cpu in device: args\[0\], result\[0\]"
+prints "P('data', None) on data=2 (explicit), model=2 (explicit) of cpu in device: a, result\[0\]"
 expect 0 info $exported/0.6.2-sharded.jaxexport
-prints '{devices=\[4\]<=\[4\]}: args\[1\], result\[1\]'
+prints '{devices=\[4\]<=\[4\]}: b, result\[1\]'
 prints '^JAX refuses it since 2026-08'
 prints 'calling convention 9'
 
@@ -60,7 +60,7 @@ holds python3 - "$work/out" <<'EOF2'
 import json, sys
 found = json.load(open(sys.argv[1]))
 assert [i["path"] for i in found["inputs"]] == [
-    "args[0]['rest'][0]", "args[0]['w']", "args[1].x", "args[1].y", "flag",
+    "params['rest'][0]", "params['w']", "pair.x", "pair.y", "flag",
     "scale"]
 assert [o["path"] for o in found["outputs"]] == [
     "result['y'].x", "result['y'].y", "result['z'][0]"]
@@ -72,3 +72,6 @@ EOF2
 head -c 2000 $exported/0.10.2-trees.jaxexport >"$work/cut"
 expect 3 info "$work/cut"
 complains 'cut: byte [0-9]*: Exported.*: expected'
+expect 0 info $exported/0.10.2-checks.jaxexport
+prints '^23 operations$'
+prints '^ *1 custom call lapack_spotrf_ffi (Cholesky factor; guaranteed stable)$'
