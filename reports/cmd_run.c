@@ -362,8 +362,15 @@ static int execute(session *r, const char *path)
     int code = JX_EXIT_OK;
 
     r->program = jx_input_open(r->ctx, path);
-    if (!r->program || !prepare(r) || !run_once(r))
+    if (!r->program || !prepare(r))
         return failed(r);
+    if (!run_once(r)) {
+        if (!jx_exec_differs(r->exec))
+            return failed(r);
+        jx_buffer_printf(&r->text, "the program expects another result: %s\n",
+                         jx_exec_error(r->exec));
+        return JX_EXIT_FINDINGS;
+    }
     if (r->s->outputs && !write_outputs(r))
         return failed(r);
     if (r->s->expect)

@@ -20,6 +20,9 @@ jx_dtype jx_compute_dtype(jx_dtype stored);
  * the second may be a scalar.  A new slot like the first. */
 jx_slot jx_plan_combine(jx_planner *p, jx_prim_id prim, const jx_slot *a,
                         const jx_slot *b);
+/* Complex numbers conjugated, and their real or imaginary parts. */
+jx_slot jx_plan_conjugate(jx_planner *p, const jx_slot *slot);
+jx_slot jx_plan_part(jx_planner *p, const jx_slot *slot, bool imaginary);
 /* Converts n elements by the semantics of convert_element_type. */
 void jx_convert(jx_dtype from, jx_dtype to, const void *src, void *dst,
                 int64_t n);

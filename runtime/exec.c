@@ -35,23 +35,40 @@ struct jx_run {
     jx_pool *pool;
     bool pool_tried;
     int64_t limit, left; /* operations that a run may execute; still may */
-    bool failed;
-    char error[256];
+    bool failed, differs;
+    char error[512];
 };
 
 struct jx_exec {
     jx_run run;
 };
 
+static bool fail(jx_run *run, bool differs, const char *format, va_list args)
+{
+    if (run->failed)
+        return false;
+    run->failed = true;
+    run->differs = differs;
+    vsnprintf(run->error, sizeof run->error, format, args);
+    return false;
+}
+
 bool jx_run_fail(jx_run *run, const char *format, ...)
 {
     va_list args;
 
-    if (run->failed)
-        return false;
-    run->failed = true;
     va_start(args, format);
-    vsnprintf(run->error, sizeof run->error, format, args);
+    fail(run, false, format, args);
+    va_end(args);
+    return false;
+}
+
+bool jx_run_differs(jx_run *run, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fail(run, true, format, args);
     va_end(args);
     return false;
 }
@@ -222,7 +239,7 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     jx_run *run = &exec->run;
     fenv_t mode;
 
-    run->failed = false;
+    run->failed = run->differs = false;
     run->left = run->limit;
     if (!set_outputs(run, outs))
         return false;
@@ -254,4 +271,9 @@ const void *jx_exec_out(const jx_exec *exec, int i)
 const char *jx_exec_error(const jx_exec *exec)
 {
     return exec->run.error;
+}
+
+bool jx_exec_differs(const jx_exec *exec)
+{
+    return exec->run.differs;
 }

@@ -26,5 +26,8 @@ int64_t jx_exec_operations(const jx_exec *exec);
 /* Where output `i` of the last run lies. */
 const void *jx_exec_out(const jx_exec *exec, int i);
 const char *jx_exec_error(const jx_exec *exec);
+/* The last run failed because the program did not compute what it expects of
+ * itself. */
+bool jx_exec_differs(const jx_exec *exec);
 
 #endif

@@ -55,6 +55,11 @@ typedef bool jx_kernel(jx_run *run, const void *data, const jx_view *ins,
 bool jx_run_fail(jx_run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Says what differs from what the program itself expects (a check that it
+ * makes); always returns false. */
+bool jx_run_differs(jx_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A plan rule makes operations for one equation.  `ins` are the operands'
  * slots; it fills `outs`.  False only with jx_plan_fail() called. */
 typedef bool jx_plan_rule(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,

@@ -50,16 +50,16 @@ def jaxpr_type(array):
 def case(group, ops, eqns, *args, outs=None):
     """`ops` name operands %a, %b, ... and results %r or %r#0, ...; `eqns` name
     them a, b, ... and r0, r1, ..."""
-    CASES.append(("stablehlo_" + group, ops, eqns, args, outs))
+    CASES.append(("stablehlo_" + group, ops, eqns, args, outs, None))
 
 
-def run(ops, args, outs):
+def run(ops, args, outs, names):
     """Runs the module on XLA's CPU client; `outs` are arrays of the results'
     types."""
     ins = ", ".join(f"%{chr(97 + i)}: {mlir_type(a)}"
                     for i, a in enumerate(args))
-    names = (["%r"] if len(outs) == 1
-             else [f"%r#{i}" for i in range(len(outs))])
+    names = names or (["%r"] if len(outs) == 1
+                      else [f"%r#{i}" for i in range(len(outs))])
     types = ", ".join(mlir_type(out) for out in outs)
     text = (f"module {{ func.func public @main({ins}) -> ({types}) {{\n{ops}\n"
             f"return {', '.join(names)} : {types}\n}} }}")
@@ -80,7 +80,7 @@ def jaxpr(eqns, args, outs):
 
 def write(folder):
     written, counts = [], {}
-    for group, ops, eqns, args, outs in CASES:
+    for group, ops, eqns, args, outs, names in CASES:
         outs = outs or args
         number = counts[group] = counts.get(group, -1) + 1
         stem = folder / group / f"{number:04d}"
@@ -93,7 +93,7 @@ def write(folder):
         arrays = {f"in{i}": _arrays.stored(_arrays.as_traced(a))
                   for i, a in enumerate(args)}
         arrays |= {f"out{i}": _arrays.stored(_arrays.as_traced(out))
-                   for i, out in enumerate(run(ops, args, outs))}
+                   for i, out in enumerate(run(ops, args, outs, names))}
         pathlib.Path(str(stem) + ".io.npz").write_bytes(_arrays.packed(arrays))
         written.append(stem)
     return written
@@ -263,12 +263,11 @@ def scatters():
                      f"%w0 = stablehlo.{op} %v0, %v1 : tensor<i32>",
                      f"w0:i32[] = {prim} v0 v1")
     # The last one stays: without equations.
-    CASES_BEFORE = len(CASES)
     scatter_case((values(5, 4), at, values(6, 4)), 1, rows, "", "")
-    group, ops, eqns, args, outs = CASES.pop()
-    assert len(CASES) == CASES_BEFORE
+    group, ops, eqns, args, outs, _ = CASES.pop()
     CASES.append((group, ops.replace("%w0", "%v1"),
-                  eqns.replace("let  in (w0,)", "let  in (v1,)"), args, outs))
+                  eqns.replace("let  in (w0,)", "let  in (v1,)"), args, outs,
+                  None))
     scatter_case((values(6, 5, 3), np.array([[3, 1], [5, 3], [2, 4]]),
                   values(3, 2, 2)), 1, ((1, 2), (0,), (0, 1), (), ()),
                  "%t = stablehlo.multiply %v0, %v1 : tensor<f32>\n"
@@ -373,12 +372,144 @@ def reductions():
                  x, start, outs=[out])
 
 
+# -- custom calls ----------------------------------------------------------
+
+
+def layout(array, matrix):
+    """Minor axes first; matrices by columns."""
+    axes = list(range(array.ndim))[::-1]
+    if matrix:
+        axes[:2] = axes[1::-1]
+    return axes
+
+
+def lapack(target, config, args, outs, shown=None):
+    """`outs` are the results' types; those whose index is in `shown` are
+    compared (all)."""
+    rank = max(a.ndim for a in args)
+
+    def layouts(arrays):
+        rows = [layout(a, a.ndim == rank) for a in arrays]
+        texts = [f"dense<{r}> : tensor<{len(r)}xindex>" for r in rows]
+        return ("[" + ", ".join(texts) + "]",
+                "(" + "".join("(" + "".join(f"{x}, " for x in r).strip() + "), "
+                              for r in rows).strip() + ")")
+
+    shown = range(len(outs)) if shown is None else shown
+    names = [chr(97 + i) for i in range(len(args))]
+    said = ", ".join(f"{name} = {value} : {kind}"
+                     for name, value, kind in config)
+    told = ", ".join(f"'{name}': {value}" for name, value, _ in config)
+    into = [f"%r#{i}" for i in shown] if len(outs) > 1 else ["%r"]
+    results = " ".join(f"r{shown.index(i)}:{jaxpr_type(o)}" if i in shown
+                       else f"_:{jaxpr_type(o)}" for i, o in enumerate(outs))
+    CASES.append((
+        "stablehlo_custom_call",
+        f'%r{":" + str(len(outs)) if len(outs) > 1 else ""} = '
+        f"stablehlo.custom_call @{target}({', '.join('%' + n for n in names)}) "
+        f"{{api_version = 4 : i32, backend_config = {{{said}}}, "
+        f"operand_layouts = {layouts(args)[0]}, "
+        f"result_layouts = {layouts(outs)[0]}}} : "
+        f"({', '.join(mlir_type(a) for a in args)}) -> "
+        f"({', '.join(mlir_type(o) for o in outs)})",
+        f"{results} = stablehlo.custom_call[api_version=4 "
+        f"backend_config={{{told}}} call_target_name={target} "
+        f"operand_layouts={layouts(args)[1]} "
+        f"result_layouts={layouts(outs)[1]}] {' '.join(names)}",
+        args, [outs[i] for i in shown], into))
+
+
+def factorizations():
+    jax.numpy.linalg.cholesky(np.eye(2))  # JAX finds LAPACK only now
+    for letter, dtype in zip("sdcz", kernels.FLOATS):
+        real = np.zeros((), dtype).real.dtype
+        wide = (np.zeros((), dtype) + np.complex64(0)).dtype
+        is_complex = np.dtype(dtype).kind == "c"
+        a = kernels.normal(2, 4, 4, dtype=dtype)
+        tall = kernels.normal(2, 5, 3, dtype=dtype)
+        hermitian = a + np.conj(np.swapaxes(a, -1, -2))
+        positive = a @ np.conj(np.swapaxes(a, -1, -2))
+        info = np.zeros(2, np.int32)
+
+        def vector(n, dtype=dtype):
+            return np.zeros((2, n), dtype)
+
+        def chars(**options):
+            return [(k, ord(v), "ui8") for k, v in options.items()]
+
+        def call(name, other=None, **rest):
+            return "lapack_" + letter + (other if other and is_complex
+                                         else name) + "_ffi"
+
+        for uplo in "LU":
+            lapack(call("potrf"), chars(uplo=uplo), [positive],
+                   [positive, info])
+            lapack(call("sytrd", "hetrd"), chars(uplo=uplo), [hermitian],
+                   [a, vector(4, real), vector(3, real), vector(3), info])
+            lapack(call("syevd", "heevd"), chars(mode="N", uplo=uplo),
+                   [hermitian], [a, vector(4, real), info], [1, 2])
+            for trans in "NTC":
+                for side in "LR":
+                    b = kernels.normal(2, 4, 3, dtype=dtype)
+                    b = b if side == "L" else np.swapaxes(b, 1, 2).copy()
+                    lapack(call("trsm"),
+                           chars(diag="NU"[trans == "T"], side=side,
+                                 trans_x=trans, uplo=uplo), [a, b], [b])
+        # One that is not positive.
+        lapack(call("potrf"), chars(uplo="L"), [-positive], [a, info], [1])
+        lapack(call("syevd", "heevd"), chars(mode="V", uplo="L"), [hermitian],
+               [a, vector(4, real), info])
+        for x in (a, tall, np.swapaxes(tall, 1, 2).copy()):
+            m, n = x.shape[1:]
+            k = min(m, n)
+            lapack(call("getrf"), [], [x],
+                   [x, np.zeros((2, k), np.int32), info])
+            lapack(call("geqrf"), [], [x], [x, vector(k)])
+            lapack(call("geqp3"), [], [x, np.zeros((2, n), np.int32)],
+                   [x, np.zeros((2, n), np.int32), vector(k)])
+            for mode, u, v in (("A", m, n), ("S", k, k), ("N", k, k)):
+                shown = [1, 4] if mode == "N" else [1, 2, 3, 4]
+                lapack(call("gesdd"), chars(mode=mode), [x],
+                       [x, vector(k, real), np.zeros((2, m, u), dtype),
+                        np.zeros((2, v, n), dtype), info], shown)
+        lapack(call("orgqr", "ungqr"), [],
+               [tall, kernels.normal(2, 3, dtype=dtype)], [tall])
+        lapack(call("gehrd"), [("low", 1, "i32"), ("high", 4, "i32")], [a],
+               [a, vector(3), info])
+        lapack(call("gehrd"), [("low", 2, "i32"), ("high", 3, "i32")],
+               [np.triu(a)], [a, vector(3), info], [2])
+        d = vector(4) + 1
+        lapack(call("gtsv"), [], [d, d + 3, d, kernels.normal(
+            2, 4, 3, dtype=dtype)], [d, d, d, np.zeros((2, 4, 3), dtype), info],
+            [3, 4])
+        parts = [vector(4)] if is_complex else [vector(4), vector(4)]
+        lapack(call("geev"), chars(compute_left="V", compute_right="V"), [a],
+               [*parts, a.astype(wide), a.astype(wide), info])
+        lapack(call("geev"), chars(compute_left="N", compute_right="N"), [a],
+               [*parts, a.astype(wide), a.astype(wide), info],
+               [*range(len(parts)), len(parts) + 2])
+        # Vectors have a phase, and with them the form, that is not given.
+        values = [*range(2, len(parts) + 4)]
+        lapack(call("gees"), chars(mode="V", sort="N"), [a],
+               [a, a, *parts, info, info],
+               values if is_complex else [0, 1, *values])
+        lapack(call("gees"), chars(mode="N", sort="N"), [a],
+               [a, a, *parts, info, info], values)
+    nan = kernels.normal(1, 3, 3)
+    nan[0, 1, 1] = np.nan
+    lapack("lapack_sgeev_ffi", [("compute_left", ord("N"), "ui8"),
+                                ("compute_right", ord("N"), "ui8")], [nan],
+           [nan[:, 0], nan[:, 0], nan.astype(np.complex64),
+                   nan.astype(np.complex64), np.zeros(1, np.int32)], [4])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
-    for part in (sorts, scatters, poolings, maps, reductions):
+    for part in (sorts, scatters, poolings, maps, reductions,
+                 factorizations):
         part()
     stems = write(options.folder)
     if options.output:

@@ -286,3 +286,33 @@ jx_slot jx_plan_combine(jx_planner *p, jx_prim_id prim, const jx_slot *a,
     jx_plan_region(p, m.region, 2, both, &out);
     return out;
 }
+
+static jx_slot unary(jx_planner *p, jx_prim_id prim, const jx_slot *in,
+                     jx_dtype dtype)
+{
+    jx_slot out = jx_plan_new(p, dtype, in->rank, in->shape);
+    jx_region *region = jx_region_new(p->arena);
+    jx_tile *tile = jx_tile_of(prim, in->dtype);
+
+    if (!region || !tile) {
+        jx_plan_fail(p, "%s is no complex dtype",
+                     jx_dtype_of(in->dtype)->short_name);
+        return out;
+    }
+    int value = jx_region_input(p->arena, region, in->dtype);
+    value = jx_region_instr(p->arena, region, tile, NULL, dtype, 1, &value);
+    jx_region_output(p->arena, region, value);
+    jx_plan_region(p, region, 1, in, &out);
+    return out;
+}
+
+jx_slot jx_plan_conjugate(jx_planner *p, const jx_slot *slot)
+{
+    return unary(p, JX_PRIM_conj, slot, slot->dtype);
+}
+
+jx_slot jx_plan_part(jx_planner *p, const jx_slot *slot, bool imaginary)
+{
+    return unary(p, imaginary ? JX_PRIM_imag : JX_PRIM_real, slot,
+                 jx_dtype_real(slot->dtype));
+}

@@ -91,6 +91,11 @@ jx_slot jx_lapack_vector(jx_planner *p, jx_dtype dtype, const jx_slot *like,
     return jx_plan_new(p, dtype, like->rank - 1, shape);
 }
 
+jx_slot jx_lapack_infos(jx_planner *p, const jx_slot *like)
+{
+    return jx_plan_new(p, JX_I32, like->rank - 2, like->shape);
+}
+
 jx_slot jx_lapack_copy(jx_planner *p, const jx_lapack *l, const jx_slot *a)
 {
     jx_slot from = jx_plan_convert(p, a, l->dtype);
@@ -115,11 +120,33 @@ bool jx_lapack_end(jx_planner *p, const jx_eqn *eqn, jx_kernel *kernel,
     if (elements > 0)
         jx_plan_op(p, kernel, l, sizeof *l, nins, ins, nouts, slots,
                    l->scratch);
-    for (int i = 0; i < ngiven; i++) {
+    return jx_lapack_give(p, eqn, ngiven, slots, outs);
+}
+
+bool jx_lapack_give(jx_planner *p, const jx_eqn *eqn, int count,
+                    const jx_slot *slots, jx_slot *outs)
+{
+    if (eqn->nouts != count)
+        return jx_plan_fail(p, "%d results are expected, not %d", count,
+                            eqn->nouts);
+    for (int i = 0; i < count; i++) {
         jx_dtype declared = jx_plan_dtype(p, eqn->outs[i]->aval->dtype);
         outs[i] = jx_plan_convert(p, &slots[i], declared);
     }
     return true;
+}
+
+jx_slot jx_lapack_zeros(jx_planner *p, const jx_eqn *eqn, int i)
+{
+    static const char zeros[16];
+    const jx_aval *aval = eqn->outs[i]->aval;
+    jx_slot one = jx_plan_constant(p, jx_plan_dtype(p, aval->dtype), 0, NULL,
+                                   zeros);
+
+    jx_plan_shape(p, aval, &one.rank, one.shape);
+    for (int k = 0; k < one.rank; k++)
+        one.strides[k] = 0;
+    return one;
 }
 
 void jx_lapack_nan(jx_dtype dtype, void *data, int64_t count)

@@ -21,7 +21,10 @@ typedef struct jx_lapack {
     int m, n, k;
     int64_t batch;
     bool lower, full, left, right, vectors, transposed, conjugated, unit;
+    int low, high; /* of gehrd */
     int lwork, lrwork, liwork;
+    int info; /* which output gets LAPACK's answers; 0: none, and the results
+                 of a matrix that it refused are NaN */
     size_t at[JX_LAPACK_PIECES]; /* offsets in the scratch memory */
     size_t scratch;
     jx_blas_fn *fn, *fn2;
@@ -49,11 +52,65 @@ jx_slot jx_lapack_vector(jx_planner *p, jx_dtype dtype, const jx_slot *like,
                          int64_t size);
 /* A column-major copy of `a` in l's dtype. */
 jx_slot jx_lapack_copy(jx_planner *p, const jx_lapack *l, const jx_slot *a);
+/* LAPACK's answers, one per matrix. */
+jx_slot jx_lapack_infos(jx_planner *p, const jx_slot *like);
 /* Appends the operation if any output has elements, and hands the outputs on
  * in the dtypes that the equation declares. */
 bool jx_lapack_end(jx_planner *p, const jx_eqn *eqn, jx_kernel *kernel,
                    const jx_lapack *l, int nins, const jx_slot *ins, int nouts,
                    const jx_slot *slots, int ngiven, jx_slot *outs);
+
+/* Hands slot by slot on as the results, in the dtypes that the equation
+ * declares; the operation is there already. */
+bool jx_lapack_give(jx_planner *p, const jx_eqn *eqn, int count,
+                    const jx_slot *slots, jx_slot *outs);
+/* Result `i` as declared, all zeros: what LAPACK leaves as it was. */
+jx_slot jx_lapack_zeros(jx_planner *p, const jx_eqn *eqn, int i);
+
+/* The factorizations as LAPACK has them: in its order of results, with its
+ * answers, and without NaN where it failed (custom_lapack.c). */
+bool jx_lapack_potrf(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     bool lower, jx_slot *outs);
+bool jx_lapack_getrf(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     jx_slot *outs);
+bool jx_lapack_trsm(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                    const jx_p_triangular_solve *how, jx_slot *outs);
+/* dl, d, du, b -> what became of them, and the answers; or `alone` the last. */
+bool jx_lapack_gtsv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                    bool alone, jx_slot *outs);
+bool jx_lapack_geqp3(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                     jx_slot *outs);
+bool jx_lapack_gehrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     int64_t low, int64_t high, jx_slot *outs);
+bool jx_lapack_sytrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     bool lower, jx_slot *outs);
+
+/* Singular vectors: none, as many as there are values, or all.  `right` comes
+ * as V^H, or as V; and before the left ones where `swapped`. */
+typedef struct jx_svd_how {
+    bool vectors, full, plain, swapped;
+} jx_svd_how;
+
+bool jx_lapack_gesdd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     const jx_svd_how *how, jx_slot *outs);
+bool jx_lapack_syevd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     bool lower, bool vectors, jx_slot *outs);
+/* As JAX's primitive has it: without an answer. */
+bool jx_lapack_eigh(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                    bool lower, jx_slot *outs);
+bool jx_lapack_geev(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                    bool left, bool right, jx_slot *outs);
+bool jx_lapack_gees(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                    bool vectors, jx_slot *outs);
+
+/* Keeps LAPACK's answer; false: nobody wants to know. */
+static inline bool jx_lapack_tell(const jx_lapack *l, const jx_view *outs,
+                                  int64_t b, int info)
+{
+    if (l->info)
+        ((int32_t *)(void *)outs[l->info].data)[b] = info;
+    return l->info != 0;
+}
 
 /* Matrix `b` of a batch of `size` elements each. */
 static inline char *jx_lapack_at(const jx_view *view, int64_t b, int64_t size)

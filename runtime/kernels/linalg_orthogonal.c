@@ -225,15 +225,61 @@ bool jx_plan_qr(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                          outs);
 }
 
+/* ---- geqp3 ----
+ *
+ * Columns whose entry in `jpvt` is not zero go first; it becomes the order of
+ * the columns, from 1. */
+static bool run_geqp3(jx_run *run, const void *data, const jx_view *ins,
+                      const jx_view *outs, void *scratch)
+{
+    const jx_lapack *l = data;
+    char *s = scratch;
+
+    (void)run, (void)ins;
+    if (l->k == 0)
+        return true;
+    for (int64_t b = 0; b < l->batch; b++)
+        call_geqp3(l, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
+                   (int *)(void *)jx_lapack_at(&outs[1], b, l->n),
+                   jx_lapack_at(&outs[2], b, l->k), s + l->at[WORK], l->lwork,
+                   s + l->at[RWORK]);
+    return true;
+}
+
+bool jx_lapack_geqp3(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                     jx_slot *outs)
+{
+    double dummy[64] = {0};
+    int pivots[4] = {0};
+    jx_slot slots[3];
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, &ins[0], "geqp3", "geqp3", &l))
+        return false;
+    if (ins[1].dtype != JX_I32 || ins[1].rank != ins[0].rank - 1 ||
+        jx_slot_count(&ins[1]) != l.batch * l.n)
+        return jx_plan_fail(p, "an int32 for each column is expected");
+    if (l.k > 0)
+        call_geqp3(&l, dummy, pivots, dummy, dummy, -1, dummy);
+    l.lwork = larger(jx_lapack_work(&l, dummy), 3 * l.n + 1);
+    jx_lapack_piece(&l, WORK, (size_t)l.lwork * l.item);
+    jx_lapack_piece(&l, RWORK, 2 * (size_t)l.n * l.real);
+    slots[0] = jx_lapack_copy(p, &l, &ins[0]);
+    slots[1] = jx_lapack_vector(p, JX_I32, &ins[0], l.n);
+    slots[2] = jx_lapack_vector(p, l.dtype, &ins[0], l.k);
+    jx_plan_copy(p, &ins[1], &slots[1]);
+    return jx_lapack_end(p, eqn, run_geqp3, &l, 0, NULL, 3, slots, 3, outs);
+}
+
 /* ---- hessenberg ---- */
 
 static int call_gehrd(const jx_lapack *l, void *a, void *tau, void *work,
                       int lwork)
 {
-    int info = 0, low = 1;
+    int info = 0;
 
-    ((jx_gehrd_fn *)l->fn)(&l->n, &low, &l->n, a, &l->n, tau, work, &lwork,
-                           &info);
+    ((jx_gehrd_fn *)l->fn)(&l->n, &l->low, &l->high, a, &l->n, tau, work,
+                           &lwork, &info);
     return info;
 }
 
@@ -247,7 +293,8 @@ static bool run_hessenberg(jx_run *run, const void *data, const jx_view *ins,
     for (int64_t b = 0; b < l->batch; b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         char *tau = jx_lapack_at(&outs[1], b, l->n - 1);
-        if (call_gehrd(l, a, tau, scratch, l->lwork) != 0) {
+        int info = call_gehrd(l, a, tau, scratch, l->lwork);
+        if (!jx_lapack_tell(l, outs, b, info) && info != 0) {
             jx_lapack_nan(l->dtype, a, size);
             jx_lapack_nan(l->dtype, tau, l->n - 1);
         }
@@ -255,23 +302,42 @@ static bool run_hessenberg(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
-bool jx_plan_hessenberg(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
-                        jx_slot *outs)
+static bool plan_gehrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                       int64_t low, int64_t high, int info, jx_slot *outs)
 {
     double dummy[64] = {0};
     jx_lapack l;
 
-    if (!jx_lapack_begin(p, &ins[0], "gehrd", "gehrd", &l))
+    if (!jx_lapack_begin(p, in, "gehrd", "gehrd", &l))
         return false;
     if (l.m != l.n || l.n == 0)
         return jx_plan_fail(p, "a square matrix that is not empty is expected");
+    if (low < 1 || high < low || high > l.n)
+        return jx_plan_fail(p, "rows %lld to %lld of %d", (long long)low,
+                            (long long)high, l.n);
+    l.low = (int)low, l.high = (int)high, l.info = info;
     call_gehrd(&l, dummy, dummy, dummy, -1);
     l.lwork = larger(jx_lapack_work(&l, dummy), l.n);
     jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
-    jx_slot slots[2] = {jx_lapack_copy(p, &l, &ins[0]),
-                        jx_lapack_vector(p, l.dtype, &ins[0], l.n - 1)};
-    return jx_lapack_end(p, eqn, run_hessenberg, &l, 0, NULL, 2, slots, 2,
-                         outs);
+    jx_slot slots[3] = {jx_lapack_copy(p, &l, in),
+                        jx_lapack_vector(p, l.dtype, in, l.n - 1),
+                        jx_lapack_infos(p, in)};
+    return jx_lapack_end(p, eqn, run_hessenberg, &l, 0, NULL, 2 + (info > 0),
+                         slots, 2 + (info > 0), outs);
+}
+
+bool jx_plan_hessenberg(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *outs)
+{
+    int64_t n = ins[0].rank ? ins[0].shape[ins[0].rank - 1] : 0;
+
+    return plan_gehrd(p, eqn, &ins[0], 1, n, 0, outs);
+}
+
+bool jx_lapack_gehrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     int64_t low, int64_t high, jx_slot *outs)
+{
+    return plan_gehrd(p, eqn, in, low, high, 2, outs);
 }
 
 /* ---- tridiagonal ---- */
@@ -297,7 +363,9 @@ static bool run_tridiagonal(jx_run *run, const void *data, const jx_view *ins,
         char *at[4];
         for (int i = 0; i < 4; i++)
             at[i] = jx_lapack_at(&outs[i], b, sizes[i]);
-        if (call_sytrd(l, at[0], at[1], at[2], at[3], scratch, l->lwork) == 0)
+        int info =
+            call_sytrd(l, at[0], at[1], at[2], at[3], scratch, l->lwork);
+        if (jx_lapack_tell(l, outs, b, info) || info == 0)
             continue;
         for (int i = 0; i < 4; i++)
             jx_lapack_nan(outs[i].dtype, at[i], sizes[i]);
@@ -305,26 +373,40 @@ static bool run_tridiagonal(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
-bool jx_plan_tridiagonal(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
-                         jx_slot *outs)
+static bool plan_sytrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                       bool lower, int info, jx_slot *outs)
 {
-    const jx_p_tridiagonal *params = eqn->typed;
     double dummy[64] = {0};
     jx_lapack l;
 
-    if (!jx_lapack_begin(p, &ins[0], "sytrd", "hetrd", &l))
+    if (!jx_lapack_begin(p, in, "sytrd", "hetrd", &l))
         return false;
     if (l.m != l.n || l.n == 0)
         return jx_plan_fail(p, "a square matrix that is not empty is expected");
-    l.lower = params->lower;
+    l.lower = lower, l.info = info;
     call_sytrd(&l, dummy, dummy, dummy, dummy, dummy, -1);
     l.lwork = larger(jx_lapack_work(&l, dummy), l.n);
     jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
     jx_dtype real = jx_dtype_real(l.dtype);
-    jx_slot slots[4] = {jx_lapack_copy(p, &l, &ins[0]),
-                        jx_lapack_vector(p, real, &ins[0], l.n),
-                        jx_lapack_vector(p, real, &ins[0], l.n - 1),
-                        jx_lapack_vector(p, l.dtype, &ins[0], l.n - 1)};
-    return jx_lapack_end(p, eqn, run_tridiagonal, &l, 0, NULL, 4, slots, 4,
-                         outs);
+    jx_slot slots[5] = {jx_lapack_copy(p, &l, in),
+                        jx_lapack_vector(p, real, in, l.n),
+                        jx_lapack_vector(p, real, in, l.n - 1),
+                        jx_lapack_vector(p, l.dtype, in, l.n - 1),
+                        jx_lapack_infos(p, in)};
+    return jx_lapack_end(p, eqn, run_tridiagonal, &l, 0, NULL, 4 + (info > 0),
+                         slots, 4 + (info > 0), outs);
+}
+
+bool jx_plan_tridiagonal(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                         jx_slot *outs)
+{
+    const jx_p_tridiagonal *params = eqn->typed;
+
+    return plan_sytrd(p, eqn, &ins[0], params->lower, 0, outs);
+}
+
+bool jx_lapack_sytrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     bool lower, jx_slot *outs)
+{
+    return plan_sytrd(p, eqn, in, lower, 4, outs);
 }

@@ -18,26 +18,42 @@ static bool run_cholesky(jx_run *run, const void *data, const jx_view *ins,
     for (int64_t b = 0; b < l->batch; b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         int info = 0;
-        ((jx_potrf_fn *)l->fn)("U", &l->n, a, &l->n, &info, 1);
-        if (info != 0)
+        ((jx_potrf_fn *)l->fn)(l->lower ? "U" : "L", &l->n, a, &l->n, &info, 1);
+        if (!jx_lapack_tell(l, outs, b, info) && info != 0)
             jx_lapack_nan(l->dtype, a, size);
     }
     return true;
 }
 
-bool jx_plan_cholesky(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
-                      jx_slot *outs)
+static bool plan_cholesky(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                          bool lower, int info, jx_slot *outs)
 {
+    jx_slot slots[2];
     jx_lapack l;
 
-    if (!jx_lapack_begin(p, &ins[0], "potrf", "potrf", &l))
+    if (!jx_lapack_begin(p, in, "potrf", "potrf", &l))
         return false;
     if (l.m != l.n)
         return jx_plan_fail(p, "a square matrix is expected");
-    jx_slot from = jx_plan_convert(p, &ins[0], l.dtype);
-    jx_slot to = jx_plan_new(p, l.dtype, from.rank, from.shape);
-    jx_plan_copy(p, &from, &to);
-    return jx_lapack_end(p, eqn, run_cholesky, &l, 0, NULL, 1, &to, 1, outs);
+    l.lower = lower, l.info = info;
+    jx_slot from = jx_plan_convert(p, in, l.dtype);
+    slots[0] = jx_plan_new(p, l.dtype, from.rank, from.shape);
+    slots[1] = jx_lapack_infos(p, in);
+    jx_plan_copy(p, &from, &slots[0]);
+    return jx_lapack_end(p, eqn, run_cholesky, &l, 0, NULL, 1 + (info > 0),
+                         slots, 1 + (info > 0), outs);
+}
+
+bool jx_plan_cholesky(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                      jx_slot *outs)
+{
+    return plan_cholesky(p, eqn, &ins[0], true, 0, outs);
+}
+
+bool jx_lapack_potrf(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     bool lower, jx_slot *outs)
+{
+    return plan_cholesky(p, eqn, in, lower, 1, outs);
 }
 
 /* ---- lu ---- */
@@ -67,10 +83,14 @@ static bool run_lu(jx_run *run, const void *data, const jx_view *ins,
     for (int64_t b = 0; b < l->batch; b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         int32_t *pivots = (int32_t *)(void *)jx_lapack_at(&outs[1], b, l->k);
-        int32_t *order = (int32_t *)(void *)jx_lapack_at(&outs[2], b, l->m);
+        int32_t *order =
+            l->info ? NULL
+                    : (int32_t *)(void *)jx_lapack_at(&outs[2], b, l->m);
         int info = 0;
         if (l->k > 0)
             ((jx_getrf_fn *)l->fn)(&l->m, &l->n, a, &l->m, pivots, &info);
+        if (jx_lapack_tell(l, outs, b, info))
+            continue;
         if (info < 0)
             jx_lapack_nan(l->dtype, a, size);
         for (int i = 0; i < l->k; i++)
@@ -78,6 +98,21 @@ static bool run_lu(jx_run *run, const void *data, const jx_view *ins,
         exchange(order, l->m, pivots, l->k);
     }
     return true;
+}
+
+/* Pivots count from 1. */
+bool jx_lapack_getrf(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                     jx_slot *outs)
+{
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, in, "getrf", "getrf", &l))
+        return false;
+    l.info = 2;
+    jx_slot slots[3] = {jx_lapack_copy(p, &l, in),
+                        jx_lapack_vector(p, JX_I32, in, l.k),
+                        jx_lapack_infos(p, in)};
+    return jx_lapack_end(p, eqn, run_lu, &l, 0, NULL, 3, slots, 3, outs);
 }
 
 bool jx_plan_lu(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
@@ -169,10 +204,9 @@ static bool run_triangular(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
-bool jx_plan_triangular_solve(jx_planner *p, const jx_eqn *eqn,
-                              const jx_slot *ins, jx_slot *outs)
+bool jx_lapack_trsm(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                    const jx_p_triangular_solve *params, jx_slot *outs)
 {
-    const jx_p_triangular_solve *params = eqn->typed;
     jx_lapack l;
 
     if (!jx_lapack_begin(p, &ins[1], "trsm", "trsm", &l))
@@ -197,6 +231,12 @@ bool jx_plan_triangular_solve(jx_planner *p, const jx_eqn *eqn,
     jx_plan_copy(p, &from, &to);
     return jx_lapack_end(p, eqn, run_triangular, &l, 1, &matrix, 1, &to, 1,
                          outs);
+}
+
+bool jx_plan_triangular_solve(jx_planner *p, const jx_eqn *eqn,
+                              const jx_slot *ins, jx_slot *outs)
+{
+    return jx_lapack_trsm(p, eqn, ins, eqn->typed, outs);
 }
 
 /* ---- tridiagonal_solve ---- */
@@ -246,4 +286,51 @@ bool jx_plan_tridiagonal_solve(jx_planner *p, const jx_eqn *eqn,
     jx_slot to = jx_lapack_copy(p, &l, &ins[3]);
     return jx_lapack_end(p, eqn, run_tridiagonal, &l, 3, diagonals, 1, &to, 1,
                          outs);
+}
+
+/* Everything in place: the diagonals become the factors. */
+static bool run_gtsv(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
+{
+    const jx_lapack *l = data;
+
+    (void)run, (void)ins, (void)scratch;
+    for (int64_t b = 0; b < l->batch; b++) {
+        char *d[3], *x = jx_lapack_at(&outs[3], b, (int64_t)l->m * l->n);
+        int info = 0;
+        for (int i = 0; i < 3; i++)
+            d[i] = jx_lapack_at(&outs[i], b, l->m);
+        if (l->m > 0)
+            ((jx_gtsv_fn *)l->fn)(&l->m, &l->n, l->m > 1 ? d[0] + l->item : d[0],
+                                  d[1], d[2], x, &l->m, &info);
+        if (!jx_lapack_tell(l, outs, b, info) && info != 0)
+            jx_lapack_nan(l->dtype, x, (int64_t)l->m * l->n);
+    }
+    return true;
+}
+
+bool jx_lapack_gtsv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                    bool alone, jx_slot *outs)
+{
+    jx_slot slots[5];
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, &ins[3], "gtsv", "gtsv", &l))
+        return false;
+    if (eqn->nouts != (alone ? 1 : 5))
+        return jx_plan_fail(p, "%d results are expected, not %d",
+                            alone ? 1 : 5, eqn->nouts);
+    l.info = alone ? 0 : 4;
+    for (int i = 0; i < 3; i++) {
+        if (ins[i].rank != ins[3].rank - 1 ||
+            jx_slot_count(&ins[i]) != l.batch * l.m)
+            return jx_plan_fail(p, "each diagonal has %d elements", l.m);
+        jx_slot from = jx_plan_convert(p, &ins[i], l.dtype);
+        slots[i] = jx_plan_new(p, l.dtype, from.rank, from.shape);
+        jx_plan_copy(p, &from, &slots[i]);
+    }
+    slots[3] = jx_lapack_copy(p, &l, &ins[3]);
+    slots[4] = jx_lapack_infos(p, &ins[3]);
+    jx_plan_op(p, run_gtsv, &l, sizeof l, 0, NULL, alone ? 4 : 5, slots, 0);
+    return jx_lapack_give(p, eqn, eqn->nouts, alone ? &slots[3] : slots, outs);
 }

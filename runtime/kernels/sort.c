@@ -7,6 +7,7 @@
 #include "runtime/kernels/order.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/kernels/shapes.h"
+#include "runtime/kernels/sorting.h"
 #include "runtime/rules.h"
 
 #include <string.h>
@@ -297,29 +298,41 @@ typedef struct sorting {
     jx_slot ins[2 * MAX_OPERANDS], outs[3 * MAX_OPERANDS + 1];
 } sorting;
 
-static bool begin_sort(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
-                       int64_t axis, sorting *to, jx_slot *outs)
+static bool begin_sort(jx_planner *p, int n, const jx_slot *ins, int64_t axis,
+                       sorting *to, jx_slot *outs)
 {
-    if (eqn->nins < 1 || eqn->nins > MAX_OPERANDS || eqn->nouts != eqn->nins)
+    if (n < 1 || n > MAX_OPERANDS)
         return jx_plan_fail(p, "a sort takes 1 to %d operands, this one has %d",
-                            MAX_OPERANDS, eqn->nins);
+                            MAX_OPERANDS, n);
     if (axis < 0 || axis >= ins[0].rank)
         return jx_plan_fail(p, "dimension is out of range");
     to->s = (sort){.axis = (int)axis,
-                   .noperands = eqn->nins,
+                   .noperands = n,
                    .n = ins[0].shape[axis],
                    .block = -1};
     if (to->s.n > UINT32_MAX)
         return jx_plan_fail(p, "a sort of more than 2^32 elements");
-    for (int i = 0; i < eqn->nins; i++) {
+    for (int i = 0; i < n; i++) {
         to->ins[i] = ins[i];
-        to->outs[i] = outs[i] = jx_plan_output(p, eqn, i);
-        if (!jx_same_shape(&ins[i], &ins[0]) ||
-            !jx_same_shape(&outs[i], &ins[0]) ||
-            outs[i].dtype != ins[i].dtype)
+        to->outs[i] = outs[i] =
+            jx_plan_new(p, ins[i].dtype, ins[i].rank, ins[i].shape);
+        if (!jx_same_shape(&ins[i], &ins[0]))
             return jx_plan_fail(p, "operands and results have one shape");
     }
-    to->nins = to->nouts = eqn->nins;
+    to->nins = to->nouts = n;
+    return true;
+}
+
+/* The results are declared like the operands. */
+static bool fits_declared(jx_planner *p, const jx_eqn *eqn, const jx_slot *outs)
+{
+    if (eqn->nouts != eqn->nins)
+        return jx_plan_fail(p, "operands and results are as many");
+    for (int i = 0; i < eqn->nouts; i++) {
+        jx_slot declared = jx_plan_output(p, eqn, i);
+        if (!jx_plan_same(p, &outs[i], &declared))
+            return false;
+    }
     return true;
 }
 
@@ -355,7 +368,8 @@ bool jx_plan_sort(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     const jx_p_sort *params = eqn->typed;
     sorting to;
 
-    if (!begin_sort(p, eqn, ins, params->dimension, &to, outs))
+    if (!begin_sort(p, eqn->nins, ins, params->dimension, &to, outs) ||
+        !fits_declared(p, eqn, outs))
         return false;
     if (params->num_keys < 1 || params->num_keys > eqn->nins)
         return jx_plan_fail(p, "num_keys is out of range");
@@ -396,20 +410,17 @@ static bool plan_comparator(jx_planner *p, const jx_closed *comparator,
     return true;
 }
 
-bool jx_plan_stablehlo_sort(jx_planner *p, const jx_eqn *eqn,
-                            const jx_slot *ins, jx_slot *outs)
+bool jx_plan_sorted(jx_planner *p, int n, const jx_slot *ins, int64_t axis,
+                    const jx_closed *comparator, jx_slot *outs)
 {
-    const jx_p_stablehlo_sort *params = eqn->typed;
-    const jx_closed *comparator = &params->comparator;
     jx_sort_key keys[MAX_OPERANDS];
     sorting to;
 
-    if (!begin_sort(p, eqn, ins, params->dimension, &to, outs))
+    if (!begin_sort(p, n, ins, axis, &to, outs))
         return false;
-    if (comparator->jaxpr->nins != 2 * eqn->nins ||
-        comparator->jaxpr->nouts != 1)
+    if (comparator->jaxpr->nins != 2 * n || comparator->jaxpr->nouts != 1)
         return jx_plan_fail(p, "the comparator takes other operands");
-    int nkeys = jx_comparator_keys(comparator, eqn->nins, keys, MAX_OPERANDS);
+    int nkeys = jx_comparator_keys(comparator, n, keys, MAX_OPERANDS);
     bool plain = nkeys == 0;
     for (int k = 0; k < nkeys; k++) {
         /* Wider than declared, a small float has no order of its bits. */
@@ -421,6 +432,16 @@ bool jx_plan_stablehlo_sort(jx_planner *p, const jx_eqn *eqn,
     for (int k = 0; k < nkeys; k++)
         add_key(p, &to, &keys[k]);
     return (!plain || plan_comparator(p, comparator, &to)) && end_sort(p, &to);
+}
+
+bool jx_plan_stablehlo_sort(jx_planner *p, const jx_eqn *eqn,
+                            const jx_slot *ins, jx_slot *outs)
+{
+    const jx_p_stablehlo_sort *params = eqn->typed;
+
+    return jx_plan_sorted(p, eqn->nins, ins, params->dimension,
+                          &params->comparator, outs) &&
+           fits_declared(p, eqn, outs);
 }
 
 /* ---- top_k ---- */
@@ -551,8 +572,8 @@ static bool run_top(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
-static bool plan_top(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
-                     int64_t axis, bool smallest, jx_slot *outs)
+bool jx_plan_best(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                  int64_t axis, bool smallest, jx_slot *outs)
 {
     top t = {.smallest = smallest};
 
@@ -592,7 +613,7 @@ bool jx_plan_top_k(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     const jx_p_top_k *params = eqn->typed;
     bool given = jx_eqn_param(eqn, "axis") != NULL;
 
-    return plan_top(p, eqn, &ins[0], given ? params->axis : -1, false, outs);
+    return jx_plan_best(p, eqn, &ins[0], given ? params->axis : -1, false, outs);
 }
 
 /* Exact: recall_target is a lower bound. */
@@ -601,6 +622,6 @@ bool jx_plan_approx_top_k(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 {
     const jx_p_approx_top_k *params = eqn->typed;
 
-    return plan_top(p, eqn, &ins[0], params->reduction_dimension,
-                    !params->is_max_k, outs);
+    return jx_plan_best(p, eqn, &ins[0], params->reduction_dimension,
+                        !params->is_max_k, outs);
 }

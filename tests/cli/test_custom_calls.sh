@@ -1,0 +1,53 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# Custom calls: what a program expects of itself, and targets that nobody knows.
+checks() { # FILE, CALL, PARAMETERS, VALUES
+    cat >"$work/$1.jaxpr" <<EOF
+{ lambda ; a:f32[2,3] b:f32[2,3]. let
+    c:f32[2,3] = mul a 0.0:f32[]
+    d:f32[2,3] = mul b 0.0:f32[]
+    e:f32[2,3] = add c $3
+    f:f32[2,3] = add d $4
+    stablehlo.custom_call[call_target_name=$2 has_side_effect=True] e f
+  in (e,) }
+EOF
+}
+
+checks same check.expect_eq 1.5:f32[] 1.5:f32[]
+expect 0 run "$work/same.jaxpr" --fill random:1
+prints '^out0 f32\[2,3\] = 1.5'
+checks other check.expect_eq 1.5:f32[] 1.25:f32[]
+expect 1 run "$work/other.jaxpr" --fill random:1
+prints 'expects another result: element \[0,0\] is 1.5, expected equal to 1.25'
+# Zeros differ in their sign, NaNs agree.
+checks zeros check.expect_eq 0.0:f32[] 0.0:f32[]
+expect 0 run "$work/zeros.jaxpr" --fill zeros
+checks nans check.expect_close nan:f32[] nan:f32[]
+expect 0 run "$work/nans.jaxpr" --fill zeros
+checks nan check.expect_almost_eq nan:f32[] 1.0:f32[]
+expect 1 run "$work/nan.jaxpr" --fill zeros
+# Close is three floats apart, almost is 0.001.
+checks close check.expect_close 1.0:f32[] 1.0000003:f32[]
+expect 0 run "$work/close.jaxpr" --fill zeros
+checks far check.expect_close 1.0:f32[] 1.000001:f32[]
+expect 1 run "$work/far.jaxpr" --fill zeros
+prints 'is 1, expected close to 1.00000095'
+checks almost check.expect_almost_eq 1.0:f32[] 1.0009:f32[]
+expect 0 run "$work/almost.jaxpr" --fill zeros
+checks not check.expect_almost_eq 1.0:f32[] 1.002:f32[]
+expect 1 run "$work/not.jaxpr" --fill zeros
+prints 'is 1, expected almost equal to 1.00199997'
+
+# An unknown target is named, its results are an assumption.
+cat >"$work/mine.jaxpr" <<'EOF'
+{ lambda ; a:f32[n]. let
+    b:f32[3] = stablehlo.custom_call[call_target_name=mine] a
+    c:f32[3] = add b 1.0:f32[]
+  in (c,) }
+EOF
+expect 3 run "$work/mine.jaxpr" --set n=2 --fill zeros
+complains 'there is no way to run the custom call @mine'
+expect 0 check "$work/mine.jaxpr"
+prints 'PRM001'
+prints 'stablehlo.custom_call @mine'
+prints 'have their declared types'
