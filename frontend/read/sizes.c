@@ -157,15 +157,11 @@ const jx_dim *jx_sz_size(jx_sizes_env *env, const jx_mlir_value *value,
                          int element)
 {
     jx_sz_info info = jx_sz_info_of(env, value);
-    const jx_dim *dim;
 
-    if (!info.elems && jx_sz_is_input(env, value))
-        dim = jx_sz_opaque(env->of, NULL, value, element);
-    else if (!info.elems || element >= info.count)
-        dim = jx_sz_opaque(env->of, env, value, element);
-    else if (!(dim = info.elems[element].dim))
-        dim = jx_sz_opaque(env->of, env, value, element);
-    return jx_sz_public(env->of, dim);
+    if (info.elems && element < info.count && info.elems[element].dim)
+        return info.elems[element].dim;
+    return jx_sz_opaque(env->of, jx_sz_is_input(env, value) ? NULL : env,
+                        value, element);
 }
 
 /* -- sizes that must be the same ------------------------------------------- */
@@ -526,7 +522,7 @@ static const jx_sizes_env *enter_call(jx_sizes_env *env, const jx_mlir_op *op)
     if (!args)
         return NULL;
     for (int i = 0; i < op->nins; i++) {
-        args[i] = jx_sz_info_of(env, op->ins[i]);
+        args[i] = jx_sz_operand(env, op->ins[i]);
         if (is_open(op->ins[i]->type)) {
             args[i].shape = jx_sz_shape_of(env, op->ins[i]);
             args[i].rank = op->ins[i]->type->rank;

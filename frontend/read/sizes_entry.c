@@ -140,7 +140,8 @@ static void take_vars(reading *r, int input, int axis, const jx_dim *dim)
 {
     int count = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(r->s->dims, dim, &count);
-    bool sole = jx_dim_nterms(dim) == 1 && jx_dim_nodes(dim) <= 2;
+    bool sole = vars && count == 1 &&
+                dim == jx_dim_of_atom(r->s->dims, vars[0]);
 
     for (int i = 0; vars && i < count; i++) {
         jx_size_var made = {vars[i], JX_SIZE_AXIS, input, sole ? axis : -1,

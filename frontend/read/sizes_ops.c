@@ -737,9 +737,7 @@ static bool is_followed(const jx_mlir_type *type)
            type->rank <= JX_SZ_RANK && (is_size(element) || is_bool(element));
 }
 
-/* An operand; integers that nothing is known of get names, so that two uses of
- * them are seen to be the same. */
-static jx_sz_info operand(jx_sizes_env *env, const jx_mlir_value *value)
+jx_sz_info jx_sz_operand(jx_sizes_env *env, const jx_mlir_value *value)
 {
     jx_sz_info info = jx_sz_info_of(env, value);
     int64_t count = jx_sz_elements_of(value->type);
@@ -772,7 +770,7 @@ void jx_sz_elements(jx_sizes_env *env, const jx_mlir_op *op, jx_sz_info *to)
     r.out = op->outs[0]->type;
     r.count = (int)jx_sz_elements_of(r.out);
     for (; r.nins < op->nins && r.nins < MOST_OPERANDS; r.nins++)
-        r.ins[r.nins] = operand(env, op->ins[r.nins]);
+        r.ins[r.nins] = jx_sz_operand(env, op->ins[r.nins]);
     r.elems = JX_NEW_ARRAY(env->of->ctx->arena, r.count, jx_sz_elem);
     if (!r.elems ||
         !(rule->each ? each(&r, rule->each, rule->nins) : rule->whole(&r)))

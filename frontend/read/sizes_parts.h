@@ -155,6 +155,10 @@ bool jx_sz_compared(jx_sizes *s, const jx_sz_cond *cond,
 
 /* What is known of a value; a value that nothing is known of has all zero. */
 jx_sz_info jx_sz_info_of(const jx_sizes_env *env, const jx_mlir_value *value);
+/* An operand: integers that nothing is known of become opaque, so that two uses
+ * of them are seen to be the same, in functions that are called with them,
+ * too. */
+jx_sz_info jx_sz_operand(jx_sizes_env *env, const jx_mlir_value *value);
 bool jx_sz_set(jx_sizes_env *env, const jx_mlir_value *value, jx_sz_info info);
 /* The elements of the op's results, where its operands are known. */
 void jx_sz_elements(jx_sizes_env *env, const jx_mlir_op *op, jx_sz_info *to);
@@ -165,7 +169,7 @@ void jx_sz_infer(jx_sizes_env *env, const jx_mlir_op *op, int result,
 /* The sizes of an operand. */
 const jx_dim *const *jx_sz_shape_of(const jx_sizes_env *env,
                                     const jx_mlir_value *value);
-/* An element as a size: a variable bound by it where it is not known. */
+/* An element as a size: opaque where it is not known. */
 const jx_dim *jx_sz_size(jx_sizes_env *env, const jx_mlir_value *value,
                          int element);
 /* The two are equal, or the program makes no sense. */

@@ -91,7 +91,7 @@ static bool has(int count, const int64_t *at, int64_t value)
 static void put(inferring *in, int64_t axis, const jx_dim *dim)
 {
     if (axis >= 0 && axis < in->rank && dim &&
-        jx_dim_nodes(dim) <= JX_SZ_NODES)
+        jx_dim_nodes(dim) <= JX_SZ_NODES && (dim = jx_sz_public(in->s, dim)))
         in->to[axis] = dim;
 }
 
@@ -206,26 +206,45 @@ static const jx_dim *steps(const inferring *in, const jx_dim *length,
         stride);
 }
 
-/* low + high around the operand, whose elements stand `interior` apart. */
+static bool is_at_least(const inferring *in, const jx_dim *dim, jx_int least)
+{
+    jx_dim_range range = jx_sz_bounds(in->s, dim);
+
+    return range.has_low && range.low >= least;
+}
+
+/* 0 where it is less: no size is negative. */
+static const jx_dim *at_least_zero(const inferring *in, const jx_dim *dim)
+{
+    return !dim || is_at_least(in, dim, 0)
+               ? dim
+               : jx_dim_max(in->dims, dim, number(in, 0));
+}
+
+/* `length` elements that stand `apart` from each other: an axis without
+ * elements stays one. */
+static const jx_dim *dilated(const inferring *in, const jx_dim *length,
+                             const jx_dim *apart)
+{
+    const jx_dim *one = number(in, 1);
+
+    if (!length || apart == one)
+        return length;
+    return at_least_zero(
+        in, jx_dim_add(in->dims, one,
+                       jx_dim_mul(in->dims, apart,
+                                  jx_dim_sub(in->dims, length, one))));
+}
+
+/* low + high around the operand, with `interior` between its elements. */
 static const jx_dim *padded(const inferring *in, const jx_dim *length,
                             const jx_dim *low, const jx_dim *high,
                             const jx_dim *interior)
 {
-    const jx_dim *between, *zero = number(in, 0);
-    jx_int none;
+    const jx_dim *apart = jx_dim_add(in->dims, interior, number(in, 1));
 
-    if (!interior || !length)
-        return NULL;
-    between = jx_dim_is_wide(interior, &none) && none == 0
-                  ? zero
-                  : jx_dim_mul(in->dims, interior,
-                               jx_dim_max(in->dims, zero,
-                                          jx_dim_sub(in->dims, length,
-                                                     number(in, 1))));
-    return jx_dim_add(in->dims,
-                      jx_dim_add(in->dims, length,
-                                 jx_dim_add(in->dims, low, high)),
-                      between);
+    return jx_dim_add(in->dims, dilated(in, length, apart),
+                      jx_dim_add(in->dims, low, high));
 }
 
 static void pad(inferring *in)
@@ -264,7 +283,7 @@ static void slice(inferring *in)
 
 /* -- shape operands -------------------------------------------------------- */
 
-/* The element of an operand as a size. */
+/* The element of an operand; put() names what nothing is known of. */
 static const jx_dim *element(inferring *in, int operand, int64_t index)
 {
     if (operand >= in->op->nins || index < 0 || index >= JX_SZ_RANK)
@@ -319,24 +338,6 @@ static void set_dimension_size(inferring *in)
 {
     as_operand(in, 0);
     put(in, attr_int(in, "dimension"), element(in, 1, 0));
-}
-
-/* Operands that hold the shapes of results, by their indexes. */
-static void custom_call(inferring *in)
-{
-    const jx_mlir_attr *target = jx_mlir_get(in->op, "call_target_name");
-    const char *name = target ? jx_mlir_text(in->s->ctx, target) : NULL;
-    const int64_t *which = NULL;
-    int count;
-
-    if (ints(in, "indices_of_shape_operands", &count, &which) &&
-        in->result < count && which[in->result] >= 0 &&
-        which[in->result] < in->op->nins)
-        shaped_by(in, (int)which[in->result]);
-    else if (name && in->op->nins == 1 && in->op->nouts == 1 &&
-             (!strcmp(name, "Sharding") ||
-              !strcmp(name, "annotate_device_placement")))
-        as_operand(in, 0);
 }
 
 /* -- contractions, windows, indexes ---------------------------------------- */
@@ -400,47 +401,46 @@ static void dot(inferring *in)
 }
 
 typedef struct window {
-    const jx_dim *length, *low, *high;
-    int64_t size, stride, base, dilation;
+    const jx_dim *length, *low, *high, *size;
+    const jx_dim *stride, *base, *dilation;
 } window;
 
 /* Positions of a window along one axis. */
 static const jx_dim *positions(const inferring *in, const window *w)
 {
-    const jx_dim *length = w->length;
-    int64_t covered;
+    const jx_dim *one = number(in, 1), *length;
 
-    if (w->size < 1 || w->dilation < 1 || w->base < 1 || w->stride < 1 ||
-        __builtin_mul_overflow(w->size - 1, w->dilation, &covered))
+    if (!w->base || !w->size || !w->dilation || !w->stride ||
+        !is_at_least(in, w->size, 1) || !is_at_least(in, w->stride, 1))
         return NULL;
-    length = padded(in, length, w->low, w->high, number(in, w->base - 1));
-    length = jx_dim_sub(in->dims, length, number(in, covered));
-    length = jx_dim_sub(in->dims, length, number(in, 1));
-    return jx_dim_add(in->dims,
-                      jx_dim_floordiv(in->dims, length,
-                                      number(in, w->stride)),
-                      number(in, 1));
+    length = padded(in, w->length, w->low, w->high,
+                    jx_dim_sub(in->dims, w->base, one));
+    length = jx_dim_sub(in->dims, length, dilated(in, w->size, w->dilation));
+    return at_least_zero(
+        in, jx_dim_add(in->dims,
+                       jx_dim_floordiv(in->dims, length, w->stride), one));
 }
 
 /* The list attribute's entry, or what it is where the attribute is absent. */
-static int64_t entry(const inferring *in, const char *name, int index,
-                     int64_t otherwise)
+static const jx_dim *entry(const inferring *in, const char *name, int index,
+                           int64_t otherwise)
 {
     const int64_t *at = NULL;
     int count;
 
     if (!jx_mlir_get(in->op, name))
-        return otherwise;
-    return ints(in, name, &count, &at) && index < count ? at[index] : -1;
+        return number(in, otherwise);
+    return ints(in, name, &count, &at) && index < count ? number(in, at[index])
+                                                        : NULL;
 }
 
 static void reduce_window(inferring *in)
 {
     for (int i = 0; i < in->rank && rank_of(in, 0) == in->rank; i++) {
         window w = {size(in, 0, i),
-                    number(in, entry(in, "padding", 2 * i, 0)),
-                    number(in, entry(in, "padding", 2 * i + 1, 0)),
-                    entry(in, "window_dimensions", i, -1),
+                    entry(in, "padding", 2 * i, 0),
+                    entry(in, "padding", 2 * i + 1, 0),
+                    entry(in, "window_dimensions", i, 0),
                     entry(in, "window_strides", i, 1),
                     entry(in, "base_dilations", i, 1),
                     entry(in, "window_dilations", i, 1)};
@@ -473,24 +473,18 @@ static void convolve(inferring *in, int padding)
         size(in, 1,
              field_int(record, "kernel_output_feature_dimension", -1)));
     for (int i = 0; i < noutput; i++) {
-        const jx_dim *extent = size(in, 1, kernel[i]);
-        window w = {size(in, 0, input[i]), NULL, NULL, 1,
+        window w = {size(in, 0, input[i]),
+                    NULL,
+                    NULL,
+                    size(in, 1, kernel[i]),
                     entry(in, "window_strides", i, 1),
                     entry(in, "lhs_dilation", i, 1),
                     entry(in, "rhs_dilation", i, 1)};
-        w.low = padding < 0 ? number(in, entry(in, "padding", 2 * i, 0))
+        w.low = padding < 0 ? entry(in, "padding", 2 * i, 0)
                             : element(in, padding, 2 * i);
-        w.high = padding < 0 ? number(in, entry(in, "padding", 2 * i + 1, 0))
+        w.high = padding < 0 ? entry(in, "padding", 2 * i + 1, 0)
                              : element(in, padding, 2 * i + 1);
-        if (extent && !jx_dim_is_int(extent, &w.size)) {
-            /* A kernel of open size: what it covers is taken off before. */
-            w.size = 1;
-            w.high = jx_dim_sub(
-                in->dims, w.high,
-                jx_dim_mul(in->dims, number(in, w.dilation),
-                           jx_dim_sub(in->dims, extent, number(in, 1))));
-        }
-        if (w.length && w.low && w.high && extent)
+        if (w.length && w.low && w.high)
             put(in, output[i], positions(in, &w));
     }
 }
@@ -650,6 +644,69 @@ static void bitcast(inferring *in)
 
     for (int i = 0; i < in->rank && i < rank; i++)
         put(in, i, size(in, 0, i));
+}
+
+/* -- custom calls ----------------------------------------------------------- */
+
+/* (inputs, initial values, window's sizes, strides, dilations of the inputs and
+ * of the window, padding) */
+static void dynamic_reduce_window(inferring *in)
+{
+    int first = in->op->nins - 5;
+
+    for (int i = 0; i < in->rank && first >= 2 && rank_of(in, 0) == in->rank;
+         i++) {
+        window w = {size(in, 0, i),
+                    element(in, first + 4, 2 * i),
+                    element(in, first + 4, 2 * i + 1),
+                    element(in, first, i),
+                    element(in, first + 1, i),
+                    element(in, first + 2, i),
+                    element(in, first + 3, i)};
+        if (w.length && w.low && w.high)
+            put(in, i, positions(in, &w));
+    }
+}
+
+static void dynamic_top_k(inferring *in)
+{
+    as_operand(in, 0);
+    put(in, in->rank - 1, element(in, 1, 0));
+}
+
+static void dynamic_rng(inferring *in)
+{
+    if (in->result == 1)
+        shaped_by(in, 1);
+}
+
+static void custom_call(inferring *in)
+{
+    static const struct {
+        const char *target;
+        infer_rule *rule;
+    } known[] = {
+        {"Sharding", as_first},
+        {"annotate_device_placement", as_first},
+        {"stablehlo.dynamic_reduce_window", dynamic_reduce_window},
+        {"stablehlo.dynamic_top_k", dynamic_top_k},
+        {"stablehlo.dynamic_rng_bit_generator", dynamic_rng},
+    };
+    const jx_mlir_attr *target = jx_mlir_get(in->op, "call_target_name");
+    const char *name = target ? jx_mlir_text(in->s->ctx, target) : NULL;
+    const int64_t *which = NULL;
+    int count;
+
+    /* Operands that hold the shapes of results, by their indexes. */
+    if (ints(in, "indices_of_shape_operands", &count, &which) &&
+        in->result < count && which[in->result] >= 0 &&
+        which[in->result] < in->op->nins) {
+        shaped_by(in, (int)which[in->result]);
+        return;
+    }
+    for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].target, name))
+            known[i].rule(in);
 }
 
 /* -- the table ------------------------------------------------------------- */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* The scope of auxiliary variables: no user's. */
-enum { AUX_SCOPE = 1 << 20, MOST_FACTS = 24, MOST_SPLITS = 6,
-       MOST_CANDIDATES = 6, MOST_COND = 64 };
+enum { AUX_SCOPE = 1 << 20, MOST_FACTS = 40, MOST_DECLARED = 16,
+       MOST_SPLITS = 6, MOST_CANDIDATES = 6, MOST_COND = 64 };
 
 /* -- facts: what holds in a case ------------------------------------------- */
 
@@ -34,6 +34,11 @@ static void narrow(jx_dim_range *to, jx_dim_range by)
     }
 }
 
+static bool is_number(jx_dim_range r, jx_int value)
+{
+    return r.has_low && r.has_high && r.low == value && r.high == value;
+}
+
 static const jx_sz_aux *aux_of(const jx_sizes *s, const jx_dim_atom *atom)
 {
     size_t number = 0;
@@ -43,26 +48,6 @@ static const jx_sz_aux *aux_of(const jx_sizes *s, const jx_dim_atom *atom)
     for (const char *c = atom->name; *c; c++)
         number = number * 10 + (size_t)(*c - '0');
     return number < s->aux.count ? s->aux.at[number] : NULL;
-}
-
-static void range_of_atom(void *env, const jx_dim_atom *atom,
-                          jx_dim_range *known)
-{
-    const facts *f = env;
-    const jx_sz_aux *aux = aux_of(f->s, atom);
-
-    if (aux && aux->kind != JX_SZ_OPAQUE)
-        narrow(known, (jx_dim_range){aux->kind == JX_SZ_SIGN ? -1 : 0, 1, true,
-                                     true});
-    else if (!aux && atom->kind == JX_ATOM_VAR)
-        narrow(known, (jx_dim_range){f->s->base, 0, true, false});
-    for (int i = 0; i < f->count; i++) {
-        const jx_dim_term *term = jx_dim_terms(f->at[i].dim);
-        if (jx_dim_nterms(f->at[i].dim) == 1 && term->nfactors == 1 &&
-            term->coefficient == 1 && term->factors[0].power == 1 &&
-            term->factors[0].atom == atom)
-            narrow(known, f->at[i].range);
-    }
 }
 
 static bool shift(jx_int value, jx_int by, jx_int *to)
@@ -78,6 +63,47 @@ static void narrow_by_sum(jx_dim_range *to, jx_dim_range f, jx_int by)
     r.has_low = f.has_low && shift(f.low, by, &r.low);
     r.has_high = f.has_high && shift(f.high, by, &r.high);
     narrow(to, r);
+}
+
+/* The number that is added to the rest of a dim. */
+static jx_int constant_of(const jx_dim *dim)
+{
+    int n = jx_dim_nterms(dim);
+    const jx_dim_term *last = jx_dim_terms(dim) + n - 1;
+
+    return n && !last->nfactors ? last->coefficient : 0;
+}
+
+/* The dim is the atom and a number (that can be negated). */
+static bool is_atom_plus(const jx_dim *dim, const jx_dim_atom *atom)
+{
+    const jx_dim_term *term = jx_dim_terms(dim);
+    int n = jx_dim_nterms(dim);
+
+    return n >= 1 && n <= 2 && term->nfactors == 1 &&
+           term->coefficient == 1 && term->factors[0].power == 1 &&
+           term->factors[0].atom == atom && (n == 1 || !term[1].nfactors) &&
+           constant_of(dim) > -((jx_int)1 << 100);
+}
+
+static void range_of_atom(void *env, const jx_dim_atom *atom,
+                          jx_dim_range *known)
+{
+    const facts *f = env;
+    const jx_sz_aux *aux = aux_of(f->s, atom);
+
+    if (aux && aux->kind != JX_SZ_OPAQUE)
+        narrow(known, (jx_dim_range){aux->kind == JX_SZ_SIGN ? -1 : 0, 1, true,
+                                     true});
+    else if (!aux && atom->kind == JX_ATOM_VAR)
+        narrow(known, (jx_dim_range){f->s->base, 0, true, false});
+    for (int i = 0; i < f->count; i++) {
+        if (atom->kind != JX_ATOM_VAR && atom->a == f->at[i].dim &&
+            atom->kind <= JX_ATOM_MOD && is_number(f->at[i].range, 0))
+            narrow(known, f->at[i].range); /* 0 divided by something */
+        if (is_atom_plus(f->at[i].dim, atom))
+            narrow_by_sum(known, f->at[i].range, -constant_of(f->at[i].dim));
+    }
 }
 
 static jx_dim_range negated(jx_dim_range f)
@@ -108,18 +134,28 @@ static jx_dim_range bounds_under(const facts *f, const jx_dim *dim)
     return range;
 }
 
-jx_dim_range jx_sz_bounds(const jx_sizes *s, const jx_dim *dim)
+/* What the author declared holds everywhere. */
+static void start_facts(facts *f, const jx_sizes *s)
 {
-    facts none;
-
-    none.s = s;
-    none.count = 0;
-    return bounds_under(&none, dim);
+    f->s = s;
+    f->count = 0;
+    for (size_t i = 0; i < s->constraints.count && f->count < MOST_DECLARED;
+         i++) {
+        const jx_scope_constraint *c = &s->constraints.at[i];
+        jx_dim_range range = {0, 0, true, c->equal};
+        const jx_dim *apart =
+            c->differs ? NULL : jx_dim_sub(s->dims, c->lhs, c->rhs);
+        if (apart)
+            f->at[f->count++] = (fact){apart, range};
+    }
 }
 
-static bool is_number(jx_dim_range r, jx_int value)
+jx_dim_range jx_sz_bounds(const jx_sizes *s, const jx_dim *dim)
 {
-    return r.has_low && r.has_high && r.low == value && r.high == value;
+    facts f;
+
+    start_facts(&f, s);
+    return bounds_under(&f, dim);
 }
 
 /* -- conditions ------------------------------------------------------------ */
@@ -651,7 +687,7 @@ static const jx_dim *by_cases(jx_sizes *s, const jx_sz_cond *cond,
     cases c = {0};
 
     c.s = s;
-    c.facts.s = s;
+    start_facts(&c.facts, s);
     c.cond = cond;
     c.yes = yes;
     c.no = no;
