@@ -4,7 +4,8 @@
 
 The programs are taken from the built command itself, so that what the tests
 check is what users read.  A Python example says on its first line at which
-shapes its function f is traced: `# f32[b,4], i32[] where b >= 2`.  The same
+shapes its function f is traced: `# f32[b,4], i32[] where b >= 2`; one of language
+`export` leaves the bytes of an exported file in `data`.  The same
 texts and the same JAX give the same bytes.
 """
 import gzip
@@ -62,6 +63,19 @@ def document(name, text):
         return made.text()
 
 
+def exported(name, text):
+    """The file that an example's `data` holds; its folder is the current one, so
+    that source lines are named without it."""
+    with tempfile.TemporaryDirectory() as folder:
+        back = os.getcwd()
+        os.chdir(folder)
+        try:
+            pathlib.Path(name).write_text(text)
+            return runpy.run_path(name)['data']
+        finally:
+            os.chdir(back)
+
+
 def main(wanted):
     TO.mkdir(exist_ok=True)
     for rule in ask('rules')['rules']:
@@ -75,8 +89,12 @@ def main(wanted):
                 text = document(name + '.py', example[kind])
                 (TO / (name + '.json.gz')).write_bytes(
                     gzip.compress(text.encode(), 9, mtime=0))
+            elif example['language'] == 'export':
+                (TO / (name + '.jaxexport.gz')).write_bytes(
+                    gzip.compress(bytes(exported(name + '.py', example[kind])), 9, mtime=0))
             else:
-                (TO / (name + '.jaxpr')).write_text(example[kind])
+                form = {'stablehlo': 'mlir'}.get(example['language'], 'jaxpr')
+                (TO / f'{name}.{form}').write_text(example[kind])
 
 
 if __name__ == '__main__':

@@ -19,7 +19,7 @@ fail() {
 
 # The document of an example, in whichever form it is kept.
 example() { # code, fails or passes
-    for form in json.gz jaxpr; do
+    for form in json.gz jaxpr jaxexport.gz mlir; do
         [ -e "tests/rules/$1_$2.$form" ] && echo "tests/rules/$1_$2.$form"
     done
 }
