@@ -11,19 +11,14 @@
 
 /* ---- text */
 
+/* " (2.0 MiB)", of what is too large to be read as bytes. */
 static void put_bytes(jx_int bytes, jx_buffer *to)
 {
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB",
-                                        "EiB"};
-    double value = (double)bytes;
-    int unit = -1;
-
-    while (value >= 1024 && unit < 5) {
-        value /= 1024;
-        unit++;
-    }
-    if (unit >= 0)
-        jx_buffer_printf(to, " (%.3g %s)", value, units[unit]);
+    if (bytes < 1024)
+        return;
+    jx_buffer_puts(to, " (");
+    jx_buffer_amount(to, (double)bytes);
+    jx_buffer_puts(to, ")");
 }
 
 static void put_line(const char *label, const jx_dim *dim, bool bytes,

@@ -58,23 +58,6 @@ int64_t jx_lint_bytes(const jx_aval *aval)
     return bytes;
 }
 
-static void print_bytes(int64_t bytes, jx_buffer *to)
-{
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-    double amount = (double)bytes;
-    int unit = -1;
-
-    while (amount >= 1024 && unit < 4) {
-        amount /= 1024;
-        unit++;
-    }
-    if (unit < 0)
-        jx_buffer_printf(to, "%d bytes", (int)bytes);
-    else
-        jx_buffer_printf(to, amount < 10 ? "%.1f %s" : "%.0f %s", amount,
-                         units[unit]);
-}
-
 void jx_lint_describe(const jx_aval *aval, jx_buffer *to)
 {
     int64_t bytes = jx_lint_bytes(aval);
@@ -83,7 +66,7 @@ void jx_lint_describe(const jx_aval *aval, jx_buffer *to)
     if (bytes < 0)
         return;
     jx_buffer_puts(to, " (");
-    print_bytes(bytes, to);
+    jx_buffer_amount(to, (double)bytes);
     jx_buffer_puts(to, ")");
 }
 

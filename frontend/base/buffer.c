@@ -97,3 +97,20 @@ const char *jx_buffer_text(const jx_buffer *buffer)
 {
     return buffer->text ? buffer->text : "";
 }
+
+void jx_buffer_amount(jx_buffer *buffer, double bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB",
+                                        "TiB", "PiB", "EiB"};
+    int unit = -1;
+
+    while (bytes >= 1024 && unit < 5) {
+        bytes /= 1024;
+        unit++;
+    }
+    if (unit < 0)
+        jx_buffer_printf(buffer, "%d bytes", (int)bytes);
+    else
+        jx_buffer_printf(buffer, bytes < 10 ? "%.1f %s" : "%.0f %s", bytes,
+                         units[unit]);
+}

@@ -25,6 +25,8 @@ void jx_buffer_printf(jx_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void jx_buffer_vprintf(jx_buffer *buffer, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
+/* "512 bytes", "2.0 MiB". */
+void jx_buffer_amount(jx_buffer *buffer, double bytes);
 bool jx_buffer_ok(const jx_buffer *buffer);
 /* Never NULL. */
 const char *jx_buffer_text(const jx_buffer *buffer);
