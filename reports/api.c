@@ -198,8 +198,12 @@ jaxvet_program *jaxvet_open_memory(const void *bytes, size_t size,
                                    jaxvet_error *error)
 {
     jaxvet_program *p = new_program(budget, error);
+    /* Constants of a module stay where they are, so that must outlive it. */
+    const void *kept = p ? jx_arena_copy(p->ctx->arena, bytes, size) : NULL;
 
-    return p ? opened(p, jx_input_read(p->ctx, name, bytes, size), error)
+    return p ? opened(p,
+                      kept ? jx_input_read(p->ctx, name, kept, size) : NULL,
+                      error)
              : NULL;
 }
 

@@ -3,7 +3,9 @@
 
 #include "frontend/base/file.h"
 #include "frontend/base/inflate.h"
+#include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/text.h"
+#include "frontend/mlir/vhlo.h"
 #include "frontend/read/document.h"
 #include "frontend/read/exported.h"
 #include "frontend/read/stablehlo.h"
@@ -41,22 +43,45 @@ static bool is_document(const char *bytes, size_t size)
            memmem(bytes, size < HEAD ? size : HEAD, format, sizeof format - 1);
 }
 
-/* An exported file's signature can be read (`jaxvet info`), not its module. */
+/* The StableHLO in MLIR bytecode, which is VHLO there. */
+static const jx_mlir_file *read_module(jx_ctx *ctx, const char *path,
+                                       const void *bytes, size_t size,
+                                       size_t base)
+{
+    jx_mlir_types *types = JX_NEW(ctx->arena, jx_mlir_types);
+    const jx_mlir_file *file;
+
+    if (!types)
+        return NULL;
+    jx_mlir_types_init(types, ctx);
+    file = jx_bytecode_read(ctx, types, path, bytes, size, base);
+    return file ? jx_vhlo_to_stablehlo(ctx, file) : NULL;
+}
+
+static bool is_bytecode(const char *bytes, size_t size)
+{
+    return jx_bytecode_is(bytes, size);
+}
+
+static jx_program *read_bytecode(jx_ctx *ctx, const char *path,
+                                 const char *bytes, size_t size)
+{
+    const jx_mlir_file *file = read_module(ctx, path, bytes, size, 0);
+
+    return file ? jx_read_stablehlo(file) : NULL;
+}
+
 static jx_program *read_exported(jx_ctx *ctx, const char *path,
                                  const char *bytes, size_t size)
 {
-    if (jx_exported_read(ctx, path, bytes, size))
-        jx_fail(ctx, JX_E_INPUT, path, NULL,
-                "is an exported file: its module is not readable yet, only "
-                "what `jaxvet info` says");
-    return NULL;
-}
+    const jx_exported *x = jx_exported_read(ctx, path, bytes, size);
+    const unsigned char *start = (const unsigned char *)bytes;
+    const jx_mlir_file *file =
+        x ? read_module(ctx, path, x->module.at, x->module.size,
+                        (size_t)(x->module.at - start))
+          : NULL;
 
-static bool never(const char *bytes, size_t size)
-{
-    (void)bytes;
-    (void)size;
-    return false;
+    return file ? jx_read_exported_program(file, x) : NULL;
 }
 
 static jx_program *read_mlir_text(jx_ctx *ctx, const char *path,
@@ -80,10 +105,13 @@ static const struct {
     {may_be_document, is_document, jx_read_document},
     {jx_is_mlir_text, jx_is_mlir_text, read_mlir_text},
     {jx_may_be_text, jx_is_text, jx_read_text},
-    {jx_may_be_exported, never, read_exported},
+    {is_bytecode, is_bytecode, read_bytecode},
+    {jx_may_be_exported, jx_is_exported, read_exported},
 };
 enum { NFORMS = sizeof forms / sizeof *forms };
-#define FORMS "a jaxpr document, jaxpr text, or StableHLO text"
+#define FORMS                                                                 \
+    "a jaxpr document, jaxpr text, StableHLO text or bytecode, or a file of " \
+    "jax.export"
 
 bool jx_input_is_program(const char *bytes, size_t size)
 {
