@@ -63,17 +63,16 @@ def document(name, text):
         return made.text()
 
 
+# A process of its own in the example's folder, so that the file names no other
+# source than the example.
+EXPORT = "import runpy, sys; sys.stdout.buffer.write(runpy.run_path(sys.argv[1])['data'])"
+
+
 def exported(name, text):
-    """The file that an example's `data` holds; its folder is the current one, so
-    that source lines are named without it."""
+    """The exported file that an example leaves in `data`."""
     with tempfile.TemporaryDirectory() as folder:
-        back = os.getcwd()
-        os.chdir(folder)
-        try:
-            pathlib.Path(name).write_text(text)
-            return runpy.run_path(name)['data']
-        finally:
-            os.chdir(back)
+        pathlib.Path(folder, name).write_text(text)
+        return subprocess.check_output([sys.executable, '-c', EXPORT, name], cwd=folder)
 
 
 def main(wanted):
@@ -91,7 +90,7 @@ def main(wanted):
                     gzip.compress(text.encode(), 9, mtime=0))
             elif example['language'] == 'export':
                 (TO / (name + '.jaxexport.gz')).write_bytes(
-                    gzip.compress(bytes(exported(name + '.py', example[kind])), 9, mtime=0))
+                    gzip.compress(exported(name + '.py', example[kind]), 9, mtime=0))
             else:
                 form = {'stablehlo': 'mlir'}.get(example['language'], 'jaxpr')
                 (TO / f'{name}.{form}').write_text(example[kind])

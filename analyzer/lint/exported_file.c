@@ -415,7 +415,7 @@ static void platforms(jx_linter *lint, const jx_exported *x)
     for (size_t i = 0; i < lint->flat->nodes.count; i++) {
         const jx_flat_node *node = &lint->flat->nodes.at[i];
 
-        if (node->eqn->prim->id != JX_PRIM_platform_index)
+        if (!node->live || node->eqn->prim->id != JX_PRIM_platform_index)
             continue;
         jx_buffer_puts(&text, "it branches on the platform (");
         for (int k = 0; k < x->platforms.count; k++)
