@@ -1,0 +1,705 @@
+/* bytecode_write.c - see bytecode_write.h: sections and ops. */
+#include "frontend/mlir/bytecode_write_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- failing */
+
+bool jx_bw_fail(jx_bw *w, const char *format, ...)
+{
+    char what[300];
+    va_list args;
+
+    if (w->failed)
+        return false;
+    w->failed = true;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return jx_fail(w->ctx, JX_E_INPUT, w->file->path, NULL, "bytecode: %s",
+                   what);
+}
+
+bool jx_bw_ok(jx_bw *w)
+{
+    if (!w->failed && jx_arena_failed(w->arena)) {
+        w->failed = true;
+        jx_fail(w->ctx, JX_E_MEMORY, w->file->path, NULL,
+                "bytecode: out of memory");
+    }
+    return !w->failed;
+}
+
+/* ---- maps */
+
+static size_t slot_of(const jx_bw_map *map, const void *key, const void *other)
+{
+    size_t mask = map->capacity - 1;
+    uint64_t hash = jx_hash_mix((uint64_t)(uintptr_t)other,
+                                (uint64_t)(uintptr_t)key);
+    size_t i = (size_t)hash & mask;
+
+    while (map->slots[i].key &&
+           (map->slots[i].key != key || map->slots[i].other != other))
+        i = (i + 1) & mask;
+    return i;
+}
+
+jx_bw_slot *jx_bw_find(const jx_bw_map *map, const void *key,
+                       const void *other)
+{
+    size_t i = map->capacity ? slot_of(map, key, other) : 0;
+
+    return map->capacity && map->slots[i].key ? &map->slots[i] : NULL;
+}
+
+jx_bw_slot *jx_bw_put(jx_bw *w, jx_bw_map *map, const void *key,
+                      const void *other)
+{
+    if (map->count * 2 >= map->capacity) {
+        jx_bw_map old = *map;
+        map->capacity = old.capacity ? old.capacity * 2 : 64;
+        map->slots = JX_NEW_ARRAY(w->arena, map->capacity, jx_bw_slot);
+        if (!map->slots) {
+            *map = old;
+            jx_bw_ok(w);
+            return NULL;
+        }
+        for (size_t i = 0; i < old.capacity; i++)
+            if (old.slots[i].key)
+                map->slots[slot_of(map, old.slots[i].key,
+                                   old.slots[i].other)] = old.slots[i];
+    }
+    jx_bw_slot *slot = &map->slots[slot_of(map, key, other)];
+    map->count += !slot->key;
+    slot->key = key;
+    slot->other = other;
+    return slot;
+}
+
+/* ---- bytes */
+
+void jx_bw_varint(jx_buffer *to, uint64_t value)
+{
+    unsigned size = 1;
+
+    while (size < 9 && value >> (7 * size))
+        size++;
+    if (size == 9) {
+        jx_buffer_putc(to, 0);
+        size = 8;
+    } else {
+        value = (value << 1 | 1) << (size - 1);
+    }
+    for (unsigned i = 0; i < size; i++)
+        jx_buffer_putc(to, (char)(value >> (8 * i)));
+}
+
+void jx_bw_flagged(jx_buffer *to, uint64_t value, bool flag)
+{
+    jx_bw_varint(to, value << 1 | flag);
+}
+
+void jx_bw_signed(jx_buffer *to, int64_t value)
+{
+    jx_bw_varint(to, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
+
+static void align(jx_buffer *to, uint64_t alignment)
+{
+    while (alignment > 1 && to->length % alignment)
+        jx_buffer_putc(to, (char)0xCB);
+}
+
+void jx_bw_section(jx_buffer *to, int id, const jx_buffer *content,
+                   uint64_t alignment)
+{
+    jx_buffer_putc(to, (char)(alignment > 1 ? id | 0x80 : id));
+    jx_bw_varint(to, content->length);
+    if (alignment > 1) {
+        jx_bw_varint(to, alignment);
+        align(to, alignment);
+    }
+    if (content->length)
+        jx_buffer_bytes(to, content->text, content->length);
+}
+
+/* ---- tables of bytes: strings and properties */
+
+typedef struct bytes_kept {
+    const void *bytes;
+    size_t size;
+    uint64_t index;
+} bytes_kept;
+
+static bool same_bytes(const void *kept, const void *key)
+{
+    const bytes_kept *a = kept, *b = key;
+
+    return a->size == b->size &&
+           (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0);
+}
+
+/* The index of these bytes in a table; *added where they are new. */
+static uint64_t keep(jx_bw *w, jx_intern *table, const void *bytes,
+                     size_t size, uint64_t next, bool *added)
+{
+    bytes_kept like = {bytes, size, next};
+    uint64_t hash = jx_hash_bytes(bytes, size);
+    const bytes_kept *found = jx_intern_find(table, hash, &like, same_bytes);
+
+    *added = false;
+    if (found)
+        return found->index;
+    like.bytes = jx_arena_copy(w->arena, bytes, size);
+    bytes_kept *one = jx_arena_copy(w->arena, &like, sizeof like);
+    *added = one && like.bytes && jx_intern_add(table, hash, one);
+    return next;
+}
+
+uint64_t jx_bw_string(jx_bw *w, const void *bytes, size_t size)
+{
+    bool added;
+    uint64_t index = keep(w, &w->string_table, size ? bytes : "", size,
+                          w->strings.count, &added);
+
+    if (added)
+        JX_PUSH(w->arena, &w->strings,
+                (jx_bc_text){jx_arena_copy(w->arena, size ? bytes : "", size),
+                             size, NULL});
+    return index;
+}
+
+uint64_t jx_bw_props(jx_bw *w, const void *bytes, size_t size)
+{
+    bool added;
+    uint64_t index = keep(w, &w->props_table, size ? bytes : "", size,
+                          w->props.count, &added);
+
+    if (added)
+        JX_PUSH(w->arena, &w->props,
+                (jx_bc_text){jx_arena_copy(w->arena, size ? bytes : "", size),
+                             size, NULL});
+    return index;
+}
+
+/* ---- attributes that the tree does not have as such */
+
+/* NULL: the unknown location. */
+const jx_mlir_attr *jx_bw_text(jx_bw *w, const char *text, bool vhlo)
+{
+    const void *key = text ? (const void *)text : (const void *)w;
+    jx_bw_slot *slot =
+        jx_bw_put(w, &w->text_map, key, vhlo ? (const void *)w : NULL);
+    jx_mlir_attr *a;
+
+    if (!slot || slot->value.pointer)
+        return slot ? slot->value.pointer : NULL;
+    a = JX_NEW(w->arena, jx_mlir_attr);
+    if (!a) {
+        jx_bw_ok(w);
+        return NULL;
+    }
+    a->kind = text ? JX_A_STRING : JX_A_LOC_UNKNOWN;
+    a->vhlo = vhlo;
+    a->bytes = text;
+    a->size = text ? strlen(text) : 0;
+    slot->value.pointer = a;
+    return a;
+}
+
+static void insert(const char **names, const jx_mlir_attr **items, int *count,
+                   const jx_mlir_named *one)
+{
+    int k = *count;
+
+    for (; k && strcmp(names[k - 1], one->name) > 0; k--) {
+        names[k] = names[k - 1];
+        items[k] = items[k - 1];
+    }
+    names[k] = one->name;
+    items[k] = one->value;
+    ++*count;
+}
+
+const jx_mlir_attr *jx_bw_dictionary(jx_bw *w, const jx_mlir_op *op)
+{
+    bool merged = w->version < JX_BC_HAS_PROPERTIES;
+    int most = op->nattrs + (merged ? op->ninherent : 0), count = 0;
+    jx_bw_slot *slot;
+
+    if (!most)
+        return NULL;
+    slot = jx_bw_put(w, &w->dict_map, op->nattrs ? op->attrs : op->inherent,
+                     merged && op->ninherent ? op->inherent : NULL);
+    if (!slot || slot->value.pointer)
+        return slot ? slot->value.pointer : NULL;
+    jx_mlir_attr *a = JX_NEW(w->arena, jx_mlir_attr);
+    const char **names = JX_NEW_ARRAY(w->arena, most, const char *);
+    const jx_mlir_attr **items =
+        JX_NEW_ARRAY(w->arena, most, const jx_mlir_attr *);
+    if (!a || !names || !items) {
+        jx_bw_ok(w);
+        return NULL;
+    }
+    for (int i = 0; merged && i < op->ninherent; i++)
+        insert(names, items, &count, &op->inherent[i]);
+    for (int i = 0; i < op->nattrs; i++)
+        insert(names, items, &count, &op->attrs[i]);
+    a->kind = JX_A_DICT;
+    a->names = names;
+    a->items = items;
+    a->count = count;
+    slot->value.pointer = a;
+    return a;
+}
+
+/* ---- dialects, attributes and types */
+
+/* Runs of items of one dialect: its index, how many, each one. */
+static size_t group_of(const jx_bw_items *items, size_t from)
+{
+    size_t to = from;
+
+    while (to < items->count &&
+           items->at[to]->dialect == items->at[from]->dialect)
+        to++;
+    return to;
+}
+
+static const jx_bytecode_dialect *dialect_version(const jx_bw *w,
+                                                  const char *name)
+{
+    const jx_bytecode_extra *extra = w->file->extra;
+
+    for (int i = 0; extra && i < extra->ndialects; i++)
+        if (extra->dialects[i].version &&
+            strcmp(extra->dialects[i].name, name) == 0)
+            return &extra->dialects[i];
+    return NULL;
+}
+
+static void write_dialects(jx_bw *w, jx_buffer *to)
+{
+    jx_buffer out = {0};
+
+    jx_bw_varint(&out, w->dialects.count);
+    for (size_t i = 0; i < w->dialects.count; i++) {
+        const char *name = w->dialects.at[i];
+        const jx_bytecode_dialect *d = dialect_version(w, name);
+        uint64_t index = jx_bw_string(w, name, strlen(name));
+        if (w->version < JX_BC_HAS_DIALECT_VERSIONS) {
+            jx_bw_varint(&out, index);
+            continue;
+        }
+        jx_bw_flagged(&out, index, d != NULL);
+        if (d) {
+            jx_buffer version = {0};
+            jx_buffer_bytes(&version, d->version, d->size);
+            jx_bw_section(&out, JX_BC_DIALECT_VERSION, &version, 1);
+            jx_buffer_free(&version);
+        }
+    }
+    if (w->version >= JX_BC_ELIDES_LOCATIONS)
+        jx_bw_varint(&out, w->names.count);
+    for (size_t i = 0, end; i < w->names.count; i = end) {
+        end = group_of(&w->names, i);
+        jx_bw_varint(&out, w->names.at[i]->dialect);
+        jx_bw_varint(&out, end - i);
+        for (size_t k = i; k < end; k++) {
+            const char *name = w->names.at[k]->name;
+            name += strcspn(name, ".");
+            name += *name == '.';
+            uint64_t index = jx_bw_string(w, name, strlen(name));
+            if (w->version >= JX_BC_HAS_PROPERTIES)
+                jx_bw_flagged(&out, index, true);
+            else
+                jx_bw_varint(&out, index);
+        }
+    }
+    jx_bw_section(to, JX_BC_DIALECT, &out, 1);
+    jx_buffer_free(&out);
+}
+
+static void write_items(jx_bw *w, const jx_bw_items *items, jx_buffer *offsets,
+                        jx_buffer *data)
+{
+    jx_bw_sink sink = {w, JX_BW_WRITE, data};
+
+    for (size_t i = 0, end; i < items->count; i = end) {
+        end = group_of(items, i);
+        jx_bw_varint(offsets, items->at[i]->dialect);
+        jx_bw_varint(offsets, end - i);
+        for (size_t k = i; k < end; k++) {
+            size_t before = data->length;
+            bool coded = items->at[k]->attr
+                             ? jx_bw_encode_attr(&sink, items->at[k]->attr)
+                             : jx_bw_encode_type(&sink, items->at[k]->type);
+            jx_bw_flagged(offsets, data->length - before, coded);
+        }
+    }
+}
+
+static void write_attrs(jx_bw *w, jx_buffer *to)
+{
+    jx_buffer offsets = {0}, data = {0};
+
+    jx_bw_varint(&offsets, w->attrs.count);
+    jx_bw_varint(&offsets, w->types.count);
+    write_items(w, &w->attrs, &offsets, &data);
+    write_items(w, &w->types, &offsets, &data);
+    jx_bw_section(to, JX_BC_ATTR_TYPE_OFFSET, &offsets, 1);
+    jx_bw_section(to, JX_BC_ATTR_TYPE, &data, 1);
+    w->failed |= !jx_buffer_ok(&offsets) || !jx_buffer_ok(&data);
+    jx_buffer_free(&offsets);
+    jx_buffer_free(&data);
+}
+
+/* ---- ops */
+
+static uint64_t value_number(jx_bw *w, const void *value)
+{
+    jx_bw_slot *slot = jx_bw_find(&w->values, value, NULL);
+
+    if (slot)
+        return slot->value.number - 1;
+    jx_bw_fail(w, "a value is used that nothing defines");
+    return 0;
+}
+
+static uint64_t attr_number(jx_bw *w, const jx_mlir_attr *attr)
+{
+    const jx_bw_item *item = jx_bw_attr_item(w, attr);
+
+    return item ? item->number : 0;
+}
+
+static uint64_t type_number(jx_bw *w, const jx_mlir_type *type)
+{
+    const jx_bw_item *item = jx_bw_type_item(w, type);
+
+    return item ? item->number : 0;
+}
+
+static const jx_bytecode_uses *uses_of(const jx_bw *w, const void *owner)
+{
+    jx_bw_slot *slot = w->version >= JX_BC_HAS_USE_LISTS
+                           ? jx_bw_find(&w->uses, owner, NULL)
+                           : NULL;
+
+    return slot ? slot->value.pointer : NULL;
+}
+
+static bool write_region(jx_bw *w, const jx_mlir_region *region,
+                         jx_buffer *to);
+
+static void write_properties(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
+{
+    jx_buffer bytes = {0};
+    jx_bw_sink sink = {w, JX_BW_WRITE, &bytes};
+
+    jx_bw_encode_props(&sink, op);
+    jx_bw_varint(to, jx_bw_props(w, bytes.text, bytes.length));
+    jx_buffer_free(&bytes);
+}
+
+static void write_values(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
+{
+    if (op->nouts)
+        jx_bw_varint(to, (uint64_t)op->nouts);
+    for (int i = 0; i < op->nouts; i++)
+        jx_bw_varint(to, type_number(w, op->outs[i]->type));
+    if (op->nins)
+        jx_bw_varint(to, (uint64_t)op->nins);
+    for (int i = 0; i < op->nins; i++)
+        jx_bw_varint(to, value_number(w, op->ins[i]));
+    if (op->nsuccessors)
+        jx_bw_varint(to, (uint64_t)op->nsuccessors);
+    for (int i = 0; i < op->nsuccessors; i++)
+        jx_bw_varint(to, value_number(w, op->successors[i]));
+}
+
+static bool write_regions(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
+{
+    bool isolated = jx_bw_find(&w->isolated, op, NULL) != NULL;
+    jx_buffer inner = {0}, *out = to;
+
+    if (!op->nregions)
+        return true;
+    jx_bw_flagged(to, (uint64_t)op->nregions, isolated);
+    if (isolated && w->version >= JX_BC_HAS_ISOLATED_SECTIONS)
+        out = &inner;
+    for (int i = 0; i < op->nregions; i++)
+        if (!write_region(w, &op->regions[i], out))
+            break;
+    if (out == &inner)
+        jx_bw_section(to, JX_BC_IR, &inner, 1);
+    w->failed |= !jx_buffer_ok(&inner);
+    jx_buffer_free(&inner);
+    return jx_bw_ok(w);
+}
+
+static bool write_op(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
+{
+    const jx_bw_item *name = jx_bw_name_item(w, op->name);
+    const jx_mlir_attr *dict = jx_bw_dictionary(w, op);
+    const jx_bytecode_uses *uses = uses_of(w, op);
+    bool props = jx_bw_has_props(w, op);
+    unsigned mask = (dict ? JX_BC_OP_ATTRS : 0u) |
+                    (props ? JX_BC_OP_PROPERTIES : 0u) |
+                    (op->nouts ? JX_BC_OP_RESULTS : 0u) |
+                    (op->nins ? JX_BC_OP_OPERANDS : 0u) |
+                    (op->nsuccessors ? JX_BC_OP_SUCCESSORS : 0u) |
+                    (uses ? JX_BC_OP_USE_LISTS : 0u) |
+                    (op->nregions ? JX_BC_OP_REGIONS : 0u);
+
+    if (!name)
+        return jx_bw_ok(w);
+    jx_bw_varint(to, name->number);
+    jx_buffer_putc(to, (char)mask);
+    jx_bw_varint(to, attr_number(w, op->loc));
+    if (dict)
+        jx_bw_varint(to, attr_number(w, dict));
+    if (props)
+        write_properties(w, op, to);
+    write_values(w, op, to);
+    if (uses)
+        jx_buffer_bytes(to, uses->bytes, uses->size);
+    return jx_bw_ok(w) && write_regions(w, op, to);
+}
+
+static void write_arguments(jx_bw *w, const jx_mlir_block *block,
+                            jx_buffer *to)
+{
+    const jx_bytecode_uses *uses = uses_of(w, block);
+
+    jx_bw_varint(to, (uint64_t)block->nargs);
+    for (int i = 0; i < block->nargs; i++) {
+        const jx_mlir_value *arg = block->args[i];
+        bool located = arg->loc && arg->loc->kind != JX_A_LOC_UNKNOWN;
+        const jx_mlir_attr *loc =
+            arg->loc ? arg->loc : jx_bw_text(w, NULL, false);
+        if (w->version >= JX_BC_ELIDES_LOCATIONS)
+            jx_bw_flagged(to, type_number(w, arg->type), located);
+        else
+            jx_bw_varint(to, type_number(w, arg->type));
+        if (loc && (located || w->version < JX_BC_ELIDES_LOCATIONS))
+            jx_bw_varint(to, attr_number(w, loc));
+    }
+    if (w->version < JX_BC_HAS_USE_LISTS)
+        return;
+    jx_buffer_putc(to, uses ? JX_BC_OP_USE_LISTS : 0);
+    if (uses)
+        jx_buffer_bytes(to, uses->bytes, uses->size);
+}
+
+static bool write_region(jx_bw *w, const jx_mlir_region *region, jx_buffer *to)
+{
+    jx_bw_slot *slot = jx_bw_find(&w->nvalues, region, NULL);
+
+    jx_bw_varint(to, (uint64_t)region->nblocks);
+    if (!region->nblocks)
+        return true;
+    jx_bw_varint(to, slot ? slot->value.number : 0);
+    for (int b = 0; b < region->nblocks; b++) {
+        const jx_mlir_block *block = region->blocks[b];
+        jx_bw_flagged(to, (uint64_t)block->nops, block->nargs != 0);
+        if (block->nargs)
+            write_arguments(w, block, to);
+        for (int i = 0; i < block->nops; i++)
+            if (!write_op(w, block->ops[i], to))
+                return false;
+    }
+    return true;
+}
+
+static bool write_ir(jx_bw *w, jx_buffer *to)
+{
+    jx_buffer out = {0};
+
+    jx_bw_flagged(&out, 1, false);
+    write_op(w, w->file->modules[0], &out);
+    jx_bw_section(to, JX_BC_IR, &out, 1);
+    w->failed |= !jx_buffer_ok(&out);
+    jx_buffer_free(&out);
+    return !w->failed;
+}
+
+/* ---- resources, strings, properties */
+
+static void write_resource(jx_bw *w, const jx_bytecode_resource *one,
+                           jx_buffer *offsets, jx_buffer *data,
+                           uint64_t *alignment)
+{
+    size_t before = data->length;
+
+    if (one->present && one->kind == 1) {
+        jx_buffer_putc(data, ((const char *)one->bytes)[0] == 't');
+    } else if (one->present && one->kind == 2) {
+        jx_bw_varint(data, jx_bw_string(w, one->bytes, one->size));
+    } else if (one->present) {
+        jx_bw_varint(data, one->alignment);
+        jx_bw_varint(data, one->size);
+        align(data, one->alignment);
+        if (one->size)
+            jx_buffer_bytes(data, one->bytes, one->size);
+        if (one->alignment > *alignment)
+            *alignment = one->alignment;
+    }
+    jx_bw_varint(offsets, jx_bw_string(w, one->key, strlen(one->key)));
+    jx_bw_varint(offsets, data->length - before);
+    jx_buffer_putc(offsets, (char)one->kind);
+}
+
+/* The resources of a group, or of a dialect in the order of their numbers. */
+static const jx_bytecode_resource *resource_named(const jx_bw *w,
+                                                  const char *key)
+{
+    const jx_bytecode_extra *extra = w->file->extra;
+
+    for (int i = 0; extra && i < extra->nresources; i++)
+        if (extra->resources[i].dialect && extra->resources[i].key == key)
+            return &extra->resources[i];
+    return NULL;
+}
+
+static void write_outside(jx_bw *w, jx_buffer *offsets, jx_buffer *data,
+                          uint64_t *alignment)
+{
+    const jx_bytecode_extra *extra = w->file->extra;
+    int n = extra ? extra->nresources : 0, groups = 0, end;
+
+    for (int i = 0; i < n; i++)
+        groups += extra->resources[i].group &&
+                  (!i || extra->resources[i].group !=
+                             extra->resources[i - 1].group);
+    jx_bw_varint(offsets, (uint64_t)groups);
+    for (int i = 0; i < n && extra->resources[i].group; i = end) {
+        const char *group = extra->resources[i].group;
+        for (end = i; end < n && extra->resources[end].group == group;)
+            end++;
+        jx_bw_varint(offsets, jx_bw_string(w, group, strlen(group)));
+        jx_bw_varint(offsets, (uint64_t)(end - i));
+        for (int k = i; k < end; k++)
+            write_resource(w, &extra->resources[k], offsets, data, alignment);
+    }
+}
+
+static void write_resources(jx_bw *w, jx_buffer *to)
+{
+    jx_buffer offsets = {0}, data = {0};
+    uint64_t alignment = 1;
+
+    write_outside(w, &offsets, &data, &alignment);
+    for (size_t d = 0; w->resources.count && d < w->dialects.count; d++) {
+        if (strcmp(w->dialects.at[d], "builtin") != 0)
+            continue;
+        jx_bw_varint(&offsets, d);
+        jx_bw_varint(&offsets, w->resources.count);
+        for (size_t i = 0; i < w->resources.count; i++) {
+            const jx_mlir_attr *a = w->resources.at[i];
+            const jx_bytecode_resource *known = resource_named(w, a->text);
+            jx_bytecode_resource one = {.key = a->text,
+                                        .present = a->bytes != NULL,
+                                        .alignment = 8,
+                                        .bytes = a->bytes,
+                                        .size = a->size};
+            write_resource(w, known ? known : &one, &offsets, &data,
+                           &alignment);
+        }
+    }
+    jx_bw_section(to, JX_BC_RESOURCE_OFFSET, &offsets, 1);
+    jx_bw_section(to, JX_BC_RESOURCE, &data, alignment);
+    jx_buffer_free(&offsets);
+    jx_buffer_free(&data);
+}
+
+static void write_strings(jx_bw *w, jx_buffer *to)
+{
+    jx_buffer out = {0};
+
+    jx_bw_varint(&out, w->strings.count);
+    for (size_t i = w->strings.count; i-- > 0;)
+        jx_bw_varint(&out, w->strings.at[i].size + 1);
+    for (size_t i = 0; i < w->strings.count; i++) {
+        jx_buffer_bytes(&out, (const char *)w->strings.at[i].at,
+                        w->strings.at[i].size);
+        jx_buffer_putc(&out, 0);
+    }
+    jx_bw_section(to, JX_BC_STRING, &out, 1);
+    jx_buffer_free(&out);
+}
+
+static void write_props(jx_bw *w, jx_buffer *to)
+{
+    jx_buffer out = {0};
+
+    jx_bw_varint(&out, w->props.count);
+    for (size_t i = 0; i < w->props.count; i++) {
+        jx_bw_varint(&out, w->props.at[i].size);
+        jx_buffer_bytes(&out, (const char *)w->props.at[i].at,
+                        w->props.at[i].size);
+    }
+    jx_bw_section(to, JX_BC_PROPERTIES, &out, 1);
+    jx_buffer_free(&out);
+}
+
+/* ---- the file */
+
+static void note_uses(jx_bw *w)
+{
+    const jx_bytecode_extra *extra = w->file->extra;
+
+    for (int i = 0; extra && i < extra->nuses; i++) {
+        jx_bw_slot *slot =
+            jx_bw_put(w, &w->uses, extra->uses[i].owner, NULL);
+        if (slot)
+            slot->value.pointer = &extra->uses[i];
+    }
+}
+
+static bool write_file(jx_bw *w, jx_buffer *to)
+{
+    const char *producer = w->file->producer;
+
+    note_uses(w);
+    if (!jx_bw_number(w, w->file->modules[0]))
+        return false;
+    jx_buffer_puts(to, "ML\xef" "R");
+    jx_bw_varint(to, w->version);
+    jx_buffer_bytes(to, producer, strlen(producer) + 1);
+    write_dialects(w, to);
+    write_attrs(w, to);
+    if (!write_ir(w, to))
+        return jx_bw_ok(w);
+    write_resources(w, to);
+    write_strings(w, to);
+    if (w->version >= JX_BC_HAS_PROPERTIES)
+        write_props(w, to);
+    return jx_bw_ok(w);
+}
+
+bool jx_bytecode_write(jx_ctx *ctx, const jx_mlir_file *file, jx_buffer *to)
+{
+    jx_bw w = {.ctx = ctx, .arena = jx_arena_new(0), .file = file};
+    bool done;
+
+    if (file->nmodules != 1 || !file->producer || file->bytecode < 0)
+        return jx_fail(ctx, JX_E_INPUT, file->path, NULL,
+                       "bytecode: one module at a version of VHLO is "
+                       "expected");
+    if (!w.arena)
+        return jx_fail(ctx, JX_E_MEMORY, file->path, NULL,
+                       "bytecode: out of memory");
+    w.version = (unsigned)file->bytecode;
+    jx_intern_init(&w.keys, w.arena);
+    jx_intern_init(&w.string_table, w.arena);
+    jx_intern_init(&w.props_table, w.arena);
+    done = write_file(&w, to) && jx_buffer_ok(to);
+    jx_arena_free(w.arena);
+    if (!done && jx_ok(ctx))
+        jx_fail(ctx, JX_E_MEMORY, file->path, NULL, "bytecode: out of memory");
+    return done;
+}
