@@ -50,6 +50,7 @@ typedef struct jx_bytecode_dialect {
 
 typedef struct jx_bytecode_extra {
     int nresources, nuses, ndialects, nsections;
+    bool few_isolated; /* written when only modules counted as isolated */
     const jx_bytecode_resource *resources;
     const jx_bytecode_uses *uses;
     const jx_bytecode_dialect *dialects;

@@ -386,8 +386,9 @@ static uint8_t *unpack(jx_bc_reader *r, const uint8_t *from, uint64_t count)
     return to;
 }
 
-/* A blob of i1 is packed, eight to a byte; or one byte 0xFF, all are true; or,
- * from old writers, a byte each. */
+/* A blob of i1 is packed, eight to a byte; or one byte 0xFF, all are true (from
+ * old writers a single one, too, which stays a splat so that it is written as
+ * it was); or, from old writers, a byte each. */
 static void bools(jx_bc_reader *r, jx_mlir_attr *a, uint64_t count)
 {
     static const uint8_t one = 1;
@@ -396,6 +397,7 @@ static void bools(jx_bc_reader *r, jx_mlir_attr *a, uint64_t count)
 
     if (a->size == 1 && from[0] == 0xFF) {
         a->bytes = &one;
+        a->splat = true;
     } else if (a->size == packed && a->size != count) {
         a->bytes = unpack(r, from, count);
         a->size = (size_t)count;
@@ -419,7 +421,9 @@ static bool settle(jx_bc_reader *r, const uint8_t *at, jx_mlir_attr *a,
         return jx_bc_fail(r, at, "a constant of a type that can't have one");
     if (type->items[0]->kind == JX_T_INTEGER && type->items[0]->width == 1)
         bools(r, a, count);
-    if (a->size == wanted)
+    if (a->splat && count)
+        a->size = element;
+    else if (a->size == wanted)
         a->splat = count > 1 && all_equal(a->bytes, a->size, element);
     else if (a->size == element && count > 1)
         a->splat = true;

@@ -293,6 +293,10 @@ static bool read_regions(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_op *op)
     if (!count || r->failed)
         return !r->failed;
     r->nesting++;
+    /* A function uses nothing from outside: whoever says otherwise went by
+     * the definitions of ops and not by uses. */
+    if (!isolated && strcmp(op->name, "vhlo.func_v1") == 0)
+        r->extra->few_isolated = true;
     if (isolated)
         r->scope = r->nvalues;
     if (isolated && r->version >= JX_BC_HAS_ISOLATED_SECTIONS) {

@@ -285,7 +285,9 @@ static reach isolate(jx_bw *w, const jx_mlir_op *op, uint64_t *next)
                 inside.most = one.most > inside.most ? one.most : inside.most;
             }
         }
-    if (op->nregions && (inside.least > from || inside.least == UINT64_MAX) &&
+    bool may = !w->file->extra || !w->file->extra->few_isolated ||
+               strcmp(op->name, "builtin.module") == 0;
+    if (op->nregions && may && (inside.least > from || inside.least == UINT64_MAX) &&
         inside.most <= *next)
         jx_bw_put(w, &w->isolated, op, NULL);
     for (int i = 0; i < op->nins; i++) {
