@@ -7,6 +7,7 @@
  * mutants get past the first table. */
 #include "frontend/mlir/parts.h"
 #include "frontend/read/exported_paths.h"
+#include "frontend/write/exported.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,22 @@ static void walk_paths(jx_ctx *ctx, const jx_exported *x)
     jx_buffer_free(&text);
 }
 
+/* What is written reads again, and writes the same. */
+static void check_round_trip(const jx_exported *x)
+{
+    jx_ctx *ctx = jx_ctx_new(64 << 20);
+    jx_buffer first = {0}, second = {0};
+
+    check(jx_exported_write(x, JX_BUILDER_NEW, &first));
+    x = jx_exported_read(ctx, "-", first.text, first.length);
+    check(x && jx_exported_write(x, JX_BUILDER_NEW, &second));
+    check(first.length == second.length &&
+          !memcmp(first.text, second.text, first.length));
+    jx_buffer_free(&first);
+    jx_buffer_free(&second);
+    jx_ctx_free(ctx);
+}
+
 static void walk_shapes(jx_ctx *ctx, const jx_exported *x)
 {
     jx_dims *dims = jx_dims_new(ctx);
@@ -120,6 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         walk(x);
         walk_paths(ctx, x);
         check(jx_arena_used(ctx->arena) - before < 64 * size + FIRST);
+        check_round_trip(x);
         walk_shapes(ctx, x);
         jx_mlir_parts_read(ctx, "-", 0, x->module.at, x->module.size, &parts);
     }

@@ -10,6 +10,7 @@ import re
 import subprocess
 
 import jax
+import jax.numpy as jnp
 import pytest
 from jax import export
 from jax._src import internal_test_util
@@ -238,6 +239,54 @@ def test_info_counts_custom_calls_as_jax_prints_them(tmp_path, name, data,
     stable = _export._CUSTOM_CALL_TARGETS_GUARANTEED_STABLE
     assert all(c["stable"] == (c["target"] in stable)
                for c in found["custom_calls"])
+
+
+def rewritten(tmp_path, data, *changes):
+    """The file as our writer writes it, with another module and name."""
+    source, target = tmp_path / "in.jaxexport", tmp_path / "out.jaxexport"
+    source.write_bytes(data)
+    subprocess.run([ROOT / "build" / "tests" / "rewrite_exported", source,
+                    target, *changes], check=True)
+    return target.read_bytes()
+
+
+@pytest.mark.parametrize("name,data,version", ALL, ids=[a[0] for a in ALL])
+def test_every_file_is_written_byte_for_byte(tmp_path, name, data, version):
+    assert rewritten(tmp_path, data) == data
+
+
+@pytest.mark.parametrize("name,data,version", ALL, ids=[a[0] for a in ALL])
+def test_jax_reads_what_was_changed(tmp_path, name, data, version):
+    found = dumped(tmp_path, data)
+    register_nodes(found["in_tree"])
+    register_nodes(found["out_tree"])
+    old = export.deserialize(bytearray(data))
+    module = tmp_path / "module"
+    module.write_bytes(old.mlir_module_serialized + b"odd")
+    new = export.deserialize(bytearray(
+        rewritten(tmp_path, data, module, "another")))
+    assert new.mlir_module_serialized == module.read_bytes()
+    assert new.fun_name == "another"
+    for field in ("in_tree", "out_tree", "in_avals", "out_avals", "platforms",
+                  "nr_devices", "module_kept_var_idx",
+                  "disabled_safety_checks", "in_shardings_hlo",
+                  "_in_named_shardings", "calling_convention_version"):
+        if field in ("in_avals", "out_avals"):
+            assert str(getattr(new, field)) == str(getattr(old, field))
+        else:
+            assert getattr(new, field) == getattr(old, field), field
+    assert new.has_vjp() == old.has_vjp()
+
+
+def test_a_function_runs_with_anothers_module(tmp_path):
+    spec = jax.ShapeDtypeStruct((3,), "float32")
+    sin, cos = [export.export(jax.jit(f))(spec) for f in (jnp.sin, jnp.cos)]
+    module = tmp_path / "module"
+    module.write_bytes(cos.mlir_module_serialized)
+    mixed = export.deserialize(bytearray(
+        rewritten(tmp_path, bytes(sin.serialize()), module)))
+    x = jnp.arange(3.)
+    assert mixed.call(x).tolist() == jnp.cos(x).tolist()
 
 
 def test_the_table_of_custom_calls_is_jax_s():

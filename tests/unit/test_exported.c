@@ -8,6 +8,8 @@
 #include "frontend/mlir/parts.h"
 #include "frontend/read/exported_paths.h"
 #include "frontend/read/flatbuffer.h"
+#include "frontend/write/exported.h"
+#include "frontend/write/flatbuffer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -332,6 +334,90 @@ static void releases_have_their_days(void **state)
     assert_int_equal(jx_exported_release_of(99).version, 12);
 }
 
+/* ---- writing */
+
+static void what_jax_wrote_is_written_byte_for_byte(void **state)
+{
+    static const char *const makers[] = {"0.6.2", "0.8.3", "0.10.2"};
+    static const char *const names[] = {
+        "trees", "symbolic",  "vjp2",  "platforms", "checks", "keys",
+        "sharded", "shard_map", "empty", "names",   "dtypes"};
+    (void)state;
+
+    for (size_t m = 0; m < sizeof makers / sizeof *makers; m++)
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s-%s", makers[m], names[n]);
+            fixture f = load(name);
+            jx_buffer text = {0};
+
+            assert_true(jx_exported_write(taken(&f), JX_BUILDER_NEW, &text));
+            assert_int_equal(text.length, f.size);
+            assert_memory_equal(text.text, f.bytes, f.size);
+            assert_int_equal(
+                jx_exported_builder_of(taken(&f), f.bytes, f.size),
+                JX_BUILDER_NEW);
+            jx_buffer_free(&text);
+            drop(&f);
+        }
+}
+
+static void what_was_changed_is_read_again(void **state)
+{
+    static const unsigned char module[] = "ML\xefR and more";
+    fixture f = load("0.10.2-sharded");
+    jx_exported changed = *taken(&f);
+    jx_buffer text = {0};
+    (void)state;
+
+    changed.name = "another";
+    changed.module = (jx_exported_bytes){module, sizeof module};
+    changed.stored_version = 12;
+    changed.slots |= 1u << JX_XS_JAX_VERSION;
+    changed.jax_version = "0.11.0";
+    changed.vjp = taken(&f);
+    changed.slots |= 1u << JX_XS_VJP;
+    assert_true(jx_exported_write(&changed, JX_BUILDER_OLD, &text));
+    const jx_exported *x =
+        jx_exported_read(f.ctx, "f", text.text, text.length);
+    assert_non_null(x);
+    assert_string_equal(x->name, "another");
+    assert_int_equal(x->module.size, sizeof module);
+    assert_int_equal(jx_exported_version(x), 12);
+    assert_string_equal(x->jax_version, "0.11.0");
+    assert_int_equal(x->vjp->nins, 3);
+    assert_string_equal(x->in_named[0]->mesh->names[0], "data");
+    jx_buffer_free(&text);
+    drop(&f);
+}
+
+static void tables_of_two_sizes_may_be_alike(void **state)
+{
+    size_t sizes[2];
+    (void)state;
+
+    for (int old = 0; old < 2; old++) {
+        jx_flat_writer w = {.loose = old};
+        jx_buffer text = {0};
+        uint32_t tables[2];
+
+        for (int i = 0; i < 2; i++) {
+            jx_flat_write_begin(&w);
+            jx_flat_write_scalar(&w, 0, 4, 7, 0);
+            tables[i] = jx_flat_write_end(&w);
+        }
+        /* The second table begins behind the first one's vtable of 6 bytes. */
+        jx_flat_write_begin(&w);
+        jx_flat_write_offset(&w, 0, tables[0]);
+        jx_flat_write_offset(&w, 1, tables[1]);
+        assert_true(jx_flat_write_finish(&w, jx_flat_write_end(&w), &text));
+        sizes[old] = text.length;
+        jx_buffer_free(&text);
+        jx_flat_write_free(&w);
+    }
+    assert_true(sizes[1] < sizes[0]);
+}
+
 /* ---- what is refused */
 
 static void every_truncated_file_is_refused(void **state)
@@ -590,6 +676,9 @@ int main(void)
         cmocka_unit_test(paths_are_as_jax_writes_them),
         cmocka_unit_test(custom_calls_are_known_by_name),
         cmocka_unit_test(releases_have_their_days),
+        cmocka_unit_test(what_jax_wrote_is_written_byte_for_byte),
+        cmocka_unit_test(what_was_changed_is_read_again),
+        cmocka_unit_test(tables_of_two_sizes_may_be_alike),
         cmocka_unit_test(every_truncated_file_is_refused),
         cmocka_unit_test(the_root_may_lie_nowhere),
         cmocka_unit_test(a_vtable_may_lie_nowhere),
