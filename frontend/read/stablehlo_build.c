@@ -762,7 +762,7 @@ const char *jx_shlo_single_op(const jx_mlir_op *op, int region)
     if (!block || block->nops < 1 || block->nops > 2 || block->nargs != 2)
         return NULL;
     const jx_mlir_op *end = block->ops[block->nops - 1];
-    if (end->nins != 1)
+    if (end->nins != 1 || jx_shlo_is_quantized(end))
         return NULL;
     if (block->nops == 1)
         return end->ins[0] == block->args[1] ? "" : NULL;

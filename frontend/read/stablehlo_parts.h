@@ -293,6 +293,13 @@ const jx_jaxpr *jx_shlo_entry(jx_shlo *s, const jx_mlir_op *func,
                               const jx_shlo_shapes *shapes);
 jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name);
 
+/* ---- quantized types (stablehlo_quantized.c) */
+
+bool jx_shlo_is_quantized(const jx_mlir_op *op);
+/* Reads an op that has some, by its rule. */
+bool jx_shlo_quantized(jx_shlo_body *b, const jx_mlir_op *op,
+                       const jx_shlo_row *row);
+
 /* ---- places (stablehlo_places.c) */
 const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc);
 const char *jx_shlo_name_stack(jx_shlo *s, const jx_mlir_attr *loc);

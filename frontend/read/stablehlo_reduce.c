@@ -322,6 +322,17 @@ static jx_prim_id cumulative_of(jx_prim_id combine)
     }
 }
 
+/* Sums and products of floats depend on their order: that of windows is kept
+ * while they are small, as they take time by the square of their size. */
+static bool may_reorder(jx_prim_id combine, const jx_aval *in, int axis)
+{
+    enum { SMALL = 128 };
+    int64_t size = jx_dim_value(in->shape[axis]);
+
+    return !jx_dtype_is_inexact(in->dtype) || combine == JX_PRIM_max ||
+           combine == JX_PRIM_min || size < 0 || size > SMALL;
+}
+
 static bool emit_cumulative(jx_shlo_body *b, jx_prim_id prim, int axis,
                             bool reverse, const jx_aval *out)
 {
@@ -389,7 +400,8 @@ bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
         !is_identity(combine, in->dtype, jx_shlo_splat(ins.at[1])))
         return window_generally(b, ins, &w, outs);
     int axis = cumulative_axis(&w, in, &reverse);
-    if (axis >= 0 && cumulative_of(combine) != JX_PRIM_unknown)
+    if (axis >= 0 && cumulative_of(combine) != JX_PRIM_unknown &&
+        may_reorder(combine, in, axis))
         return emit_cumulative(b, cumulative_of(combine), axis, reverse,
                                outs[0]);
     row = jx_shlo_row_of(b->s, op->name, op_of(combine));
