@@ -589,6 +589,8 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     p->files = s->files_read.at;
     p->narrays = (int)s->arrays.count;
     p->arrays = s->arrays.at;
+    p->nmeshes = (int)s->meshes.count;
+    p->meshes = s->meshes.at;
     *scope = jx_sizes_scope(s->sizes);
     if (scope->nconstraints) {
         p->nscopes = 1;

@@ -174,17 +174,40 @@ static void put_attr(jx_shlo_body *b, jx_shlo_params *p, const char *name)
         jx_shlo_put(p, name, value_of(b->s, a, 0));
 }
 
+/* The operands without those that only say the shapes of results, which are
+ * known here: JAX adds them where sizes are open. */
+static jx_shlo_atoms without_shapes(jx_shlo_body *b)
+{
+    JX_VEC(jx_atom) kept = {0};
+    jx_ints indices = {0, NULL};
+
+    if (!jx_mlir_get(b->op, "indices_of_shape_operands"))
+        return jx_shlo_ins(b, 0);
+    jx_shlo_attr_ints(b, "indices_of_shape_operands", &indices);
+    for (int i = 0; i < b->op->nins; i++) {
+        jx_shlo_atoms each = jx_shlo_atoms_of(b, b->op->ins[i]);
+        int k = 0;
+        while (k < indices.count && indices.at[k] != i)
+            k++;
+        for (int n = 0; k == indices.count && n < each.count; n++)
+            JX_PUSH(b->s->ctx->arena, &kept, each.at[n]);
+    }
+    return (jx_shlo_atoms){(int)kept.count, kept.at};
+}
+
 bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
                             const jx_shlo_row *row)
 {
     const char *target = jx_shlo_attr_text(b, "call_target_name");
     jx_shlo_params p = jx_shlo_no_params(b);
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_shlo_atoms ins = without_shapes(b);
     const jx_mlir_attr *config = jx_mlir_get(op, "mhlo.backend_config");
 
-    (void)row;
     if (!target)
         return jx_shlo_fail(b, "expected the attribute 'call_target_name'");
+    row = jx_shlo_row_of(b->s, op->name, target);
+    if (row && row->detail[0])
+        return row->rule(b, op, row);
     if (!strcmp(target, "shape_assertion") && op->nouts == 0 && ins.count)
         return shape_assertion(b, ins);
     if (!config)

@@ -56,6 +56,7 @@ typedef struct jx_shlo {
     JX_VEC(const jx_jaxpr *) jaxprs;
     JX_VEC(const jx_file *) files_read;
     JX_VEC(const jx_array *) arrays;
+    JX_VEC(jx_mesh) meshes;
     int depth; /* of calls and regions being read */
     int nfree; /* sizes that nothing determines */
 } jx_shlo;

@@ -241,31 +241,45 @@ bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
 
 typedef struct window {
     int rank;
-    jx_ints sizes, strides, base, dilation, padding; /* pairs, flat */
+    const jx_dim *const *sizes, *const *padding; /* padding: pairs, flat */
+    jx_ints strides, base, dilation;
 } window;
+
+typedef bool general_rule(jx_shlo_body *b, const window *w,
+                          const jx_aval *const *outs);
+
+static const jx_dim *const *dims_of(jx_shlo_body *b, jx_ints ints)
+{
+    const jx_dim **dims = JX_NEW_ARRAY(b->s->ctx->arena, ints.count,
+                                       const jx_dim *);
+
+    for (int i = 0; dims && i < ints.count; i++)
+        dims[i] = jx_shlo_int(b, ints.at[i]);
+    return dims;
+}
 
 static bool read_window(jx_shlo_body *b, int rank, window *w)
 {
+    jx_ints sizes, padding;
+
     w->rank = rank;
-    return jx_shlo_attr_ints_or(b, "window_dimensions", rank, 1, &w->sizes) &&
-           jx_shlo_attr_ints_or(b, "window_strides", rank, 1, &w->strides) &&
-           jx_shlo_attr_ints_or(b, "base_dilations", rank, 1, &w->base) &&
-           jx_shlo_attr_ints_or(b, "window_dilations", rank, 1,
-                                &w->dilation) &&
-           jx_shlo_attr_ints_or(b, "padding", 2 * rank, 0, &w->padding);
+    if (!jx_shlo_attr_ints_or(b, "window_dimensions", rank, 1, &sizes) ||
+        !jx_shlo_attr_ints_or(b, "window_strides", rank, 1, &w->strides) ||
+        !jx_shlo_attr_ints_or(b, "base_dilations", rank, 1, &w->base) ||
+        !jx_shlo_attr_ints_or(b, "window_dilations", rank, 1,
+                              &w->dilation) ||
+        !jx_shlo_attr_ints_or(b, "padding", 2 * rank, 0, &padding))
+        return false;
+    w->sizes = dims_of(b, sizes);
+    w->padding = dims_of(b, padding);
+    return w->sizes && w->padding;
 }
 
-static void put_window(jx_shlo_body *b, jx_shlo_params *p, const window *w)
+static void put_window(jx_shlo_params *p, const window *w)
 {
-    const jx_dim *sizes[JX_SHLO_RANK], *padding[2 * JX_SHLO_RANK];
-
-    for (int i = 0; i < w->rank; i++)
-        sizes[i] = jx_shlo_int(b, w->sizes.at[i]);
-    for (int i = 0; i < 2 * w->rank; i++)
-        padding[i] = jx_shlo_int(b, w->padding.at[i]);
-    jx_shlo_put_dims(p, "window_dimensions", w->rank, sizes);
+    jx_shlo_put_dims(p, "window_dimensions", w->rank, w->sizes);
     jx_shlo_put_ints(p, "window_strides", w->strides);
-    jx_shlo_put_tuples(p, "padding", w->rank, 2, padding);
+    jx_shlo_put_tuples(p, "padding", w->rank, 2, w->padding);
 }
 
 static void put_dilations(jx_shlo_params *p, const window *w)
@@ -284,21 +298,23 @@ static bool is_plain(jx_ints ints)
 
 /* The axis along which a window takes all before, or all after an element:
  * what JAX makes of a cumulative sum; -1 if it is none. */
-static int cumulative_axis(const window *w, const jx_aval *in, bool *reverse)
+static int cumulative_axis(jx_shlo_body *b, const window *w,
+                           const jx_aval *in, bool *reverse)
 {
+    const jx_dim *none = jx_shlo_int(b, 0), *one = jx_shlo_int(b, 1);
     int axis = -1;
 
     if (!is_plain(w->strides) || !is_plain(w->base) || !is_plain(w->dilation))
         return -1;
     for (int i = 0; i < w->rank; i++) {
-        int64_t low = w->padding.at[2 * i], high = w->padding.at[2 * i + 1];
-        int64_t size = w->sizes.at[i];
-        if (size == 1 && !low && !high)
+        const jx_dim *low = w->padding[2 * i], *high = w->padding[2 * i + 1];
+        const jx_dim *size = w->sizes[i];
+        if (size == one && low == none && high == none)
             continue;
-        bool before = low == size - 1 && !high;
-        bool after = high == size - 1 && !low;
-        if (axis >= 0 || size != jx_dim_value(in->shape[i]) ||
-            (!before && !after))
+        const jx_dim *rest = jx_dim_sub(b->s->program->dims, size, one);
+        bool before = low == rest && high == none;
+        bool after = high == rest && low == none;
+        if (axis >= 0 || size != in->shape[i] || (!before && !after))
             return -1;
         axis = i;
         *reverse = after;
@@ -344,9 +360,10 @@ static bool emit_cumulative(jx_shlo_body *b, jx_prim_id prim, int axis,
     return jx_shlo_define1(b, jx_shlo_emit(b, prim, 1, &in, &p, out));
 }
 
-static bool window_generally(jx_shlo_body *b, jx_shlo_atoms ins,
-                             const window *w, const jx_aval *const *outs)
+static bool window_generally(jx_shlo_body *b, const window *w,
+                             const jx_aval *const *outs)
 {
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     int n = ins.count / 2;
     const jx_aval **args = scalars_of(b, n, ins.at, 2);
     jx_shlo_params p = jx_shlo_no_params(b);
@@ -357,7 +374,7 @@ static bool window_generally(jx_shlo_body *b, jx_shlo_atoms ins,
     if (!body)
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
     jx_shlo_put_jaxpr(&p, "jaxpr", body);
-    put_window(b, &p, w);
+    put_window(&p, w);
     put_dilations(&p, w);
     made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_reduce_window), ins.count,
                             ins.at, &p, n, outs);
@@ -370,9 +387,35 @@ static bool window_simply(jx_shlo_body *b, jx_prim_id prim, const window *w,
     jx_shlo_params p = jx_shlo_no_params(b);
     jx_atom in = jx_shlo_in(b, 0);
 
-    put_window(b, &p, w);
+    put_window(&p, w);
     put_dilations(&p, w);
     return jx_shlo_define1(b, jx_shlo_emit(b, prim, 1, &in, &p, out));
+}
+
+/* One op or many. */
+static bool emit_window(jx_shlo_body *b, const window *w, const char *one,
+                        const jx_aval *const *outs, general_rule *general)
+{
+    jx_atom in = jx_shlo_in(b, 0), start = jx_shlo_in(b, 1);
+    const jx_aval *aval = jx_atom_aval(in);
+    const jx_shlo_row *row;
+    bool reverse = false;
+    jx_prim_id combine = outs[0]->dtype == aval->dtype
+                             ? combining(one, aval->dtype == JX_BOOL)
+                             : JX_PRIM_unknown;
+
+    if (combine == JX_PRIM_unknown ||
+        !is_identity(combine, aval->dtype, jx_shlo_splat(start)))
+        return general(b, w, outs);
+    int axis = cumulative_axis(b, w, aval, &reverse);
+    if (axis >= 0 && cumulative_of(combine) != JX_PRIM_unknown &&
+        may_reorder(combine, aval, axis))
+        return emit_cumulative(b, cumulative_of(combine), axis, reverse,
+                               outs[0]);
+    row = jx_shlo_row_of(b->s, "stablehlo.reduce_window", op_of(combine));
+    if (!row || !row->detail[0])
+        return general(b, w, outs);
+    return window_simply(b, row->prim, w, outs[0]);
 }
 
 bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
@@ -381,10 +424,9 @@ bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
                                         const jx_aval *);
-    jx_prim_id combine;
-    bool reverse = false;
     window w;
 
+    (void)row;
     if (!outs || !ins.count || ins.count != 2 * op->nouts)
         return jx_shlo_fail(b, "expected two operands for each result");
     const jx_aval *in = jx_atom_aval(ins.at[0]);
@@ -393,21 +435,79 @@ bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
     for (int i = 0; i < op->nouts; i++)
         if (!(outs[i] = jx_shlo_result(b, i, NULL)))
             return false;
-    combine = op->nouts == 1 && outs[0]->dtype == in->dtype
-                  ? combining(jx_shlo_single_op(op, 0), in->dtype == JX_BOOL)
-                  : JX_PRIM_unknown;
-    if (combine == JX_PRIM_unknown ||
-        !is_identity(combine, in->dtype, jx_shlo_splat(ins.at[1])))
-        return window_generally(b, ins, &w, outs);
-    int axis = cumulative_axis(&w, in, &reverse);
-    if (axis >= 0 && cumulative_of(combine) != JX_PRIM_unknown &&
-        may_reorder(combine, in, axis))
-        return emit_cumulative(b, cumulative_of(combine), axis, reverse,
-                               outs[0]);
-    row = jx_shlo_row_of(b->s, op->name, op_of(combine));
-    if (!row || !row->detail[0])
-        return window_generally(b, ins, &w, outs);
-    return window_simply(b, row->prim, &w, outs[0]);
+    return emit_window(b, &w, op->nouts == 1 ? jx_shlo_single_op(op, 0) : NULL,
+                       outs, window_generally);
+}
+
+/* ---- windows whose sizes are operands: JAX's custom call of
+ * (operand, init, sizes, strides, base dilations, dilations, padding). */
+
+static bool numbers(jx_shlo_body *b, int operand, int count, jx_ints *to)
+{
+    const jx_dim *const *dims = jx_shlo_sizes_in(b, operand);
+    int64_t *at = JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
+
+    for (int i = 0; dims && at && i < count; i++) {
+        at[i] = jx_dim_value(dims[i]);
+        if (at[i] < 0)
+            return false;
+    }
+    *to = (jx_ints){count, at};
+    return dims && at;
+}
+
+/* The function that the call combines with, as a body of two scalars. */
+static const jx_mlir_op *reducer(jx_shlo_body *b)
+{
+    const jx_mlir_attr *all = jx_mlir_get(b->op, "called_computations");
+    const jx_mlir_op *func;
+
+    if (!all || all->kind != JX_A_ARRAY || all->count != 1 ||
+        all->items[0]->kind != JX_A_SYMBOL || !all->items[0]->text)
+        return NULL;
+    func = jx_mlir_symbol(b->s->module, all->items[0]->text);
+    return func && !strcmp(func->name, "func.func") ? func : NULL;
+}
+
+static bool general_dynamic(jx_shlo_body *b, const window *w,
+                            const jx_aval *const *outs)
+{
+    const jx_aval *scalar = jx_shlo_array(b, outs[0]->dtype, 0, NULL);
+    const jx_aval *const args[] = {scalar, scalar};
+    const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
+    jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_jaxpr *body = jx_shlo_function(b->s, reducer(b), NULL, b->op, 2,
+                                            args);
+
+    if (!body)
+        return false;
+    jx_shlo_put_jaxpr(&p, "jaxpr", body);
+    put_window(&p, w);
+    put_dilations(&p, w);
+    return jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_reduce_window, 2, ins,
+                                           &p, outs[0]));
+}
+
+bool jx_shlo_op_dynamic_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
+                                      const jx_shlo_row *row)
+{
+    const jx_mlir_op *func = reducer(b);
+    const jx_aval *out = jx_shlo_result(b, 0, NULL);
+    jx_atom in = jx_shlo_in(b, 0);
+    window w = {0};
+
+    (void)row;
+    if (!out || (!in.var && !in.literal) || op->nins != 7 || !func)
+        return jx_shlo_fail(b, "expected 7 operands and the name of a "
+                               "function");
+    w.rank = jx_atom_aval(in)->rank;
+    w.sizes = jx_shlo_sizes_in(b, 2);
+    w.padding = jx_shlo_sizes_in(b, 6);
+    if (!w.sizes || !w.padding || !numbers(b, 3, w.rank, &w.strides) ||
+        !numbers(b, 4, w.rank, &w.base) || !numbers(b, 5, w.rank, &w.dilation))
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
+    return emit_window(b, &w, jx_shlo_single_op(func, 0), &out,
+                       general_dynamic);
 }
 
 /* ---- select and scatter */
@@ -445,7 +545,7 @@ static bool select_generally(jx_shlo_body *b, const window *w,
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
     jx_shlo_put_jaxpr(&p, "select", select);
     jx_shlo_put_jaxpr(&p, "scatter", scatter);
-    put_window(b, &p, w);
+    put_window(&p, w);
     return jx_shlo_define1(
         b, jx_shlo_emit(b, JX_PRIM_stablehlo_select_and_scatter, ins.count,
                         ins.at, &p, in));
@@ -469,7 +569,7 @@ bool jx_shlo_op_select_and_scatter(jx_shlo_body *b, const jx_mlir_op *op,
         !is_identity(JX_PRIM_add, in->dtype, jx_shlo_splat(ins.at[2])))
         return select_generally(b, &w, in);
     jx_shlo_put_prim(&p, "select_prim", chosen);
-    put_window(b, &p, &w);
+    put_window(&p, &w);
     return jx_shlo_define1(
         b, jx_shlo_emit(b, row->prim, 2,
                         (const jx_atom[]){ins.at[1], ins.at[0]}, &p, in));

@@ -1,0 +1,201 @@
+/* stablehlo_devices.c - a computation that each device does on its parts of
+ * arrays: sdy.manual_computation. */
+#include "frontend/read/stablehlo_parts.h"
+
+/* ---- meshes */
+
+/* The mesh that a sharding names, or holds. */
+static const jx_mlir_attr *mesh_attr(jx_shlo_body *b, const jx_mlir_attr *of)
+{
+    const jx_mlir_attr *ref = jx_mlir_field(of, "mesh_or_ref");
+    const jx_mlir_op *op;
+
+    if (!ref || ref->kind != JX_A_SYMBOL || !ref->text)
+        return ref;
+    op = jx_mlir_symbol(b->s->module, ref->text);
+    return op ? jx_mlir_get(op, "mesh") : NULL;
+}
+
+static bool fill_mesh(jx_shlo_body *b, const jx_mlir_attr *from, jx_mesh *to)
+{
+    const jx_mlir_attr *axes = jx_mlir_field(from, "axes");
+    int n = axes && axes->kind == JX_A_ARRAY ? axes->count : -1;
+    const char **names;
+    int64_t *sizes;
+
+    if (n < 0)
+        return jx_shlo_fail(b, "expected a mesh with axes");
+    names = JX_NEW_ARRAY(b->s->ctx->arena, n, const char *);
+    sizes = JX_NEW_ARRAY(b->s->ctx->arena, n, int64_t);
+    for (int i = 0; names && sizes && i < n; i++) {
+        const jx_mlir_attr *name = jx_mlir_field(axes->items[i], "name");
+        names[i] = name ? jx_mlir_text(b->s->ctx, name) : NULL;
+        if (!names[i] ||
+            !jx_shlo_field_int(b, axes->items[i], "size", &sizes[i]))
+            return jx_shlo_fail(b, "expected mesh axes with a name and a "
+                                   "size");
+    }
+    *to = (jx_mesh){.naxes = n, .axes = names, .sizes = sizes,
+                    .abstract = true};
+    return names && sizes;
+}
+
+static bool same_mesh(const jx_mesh *a, const jx_mesh *b)
+{
+    if (a->naxes != b->naxes)
+        return false;
+    for (int i = 0; i < a->naxes; i++)
+        if (a->sizes[i] != b->sizes[i] || strcmp(a->axes[i], b->axes[i]))
+            return false;
+    return true;
+}
+
+/* The mesh as a parameter; one entry of the program for equal ones. */
+static const jx_value *mesh_of(jx_shlo_body *b, const jx_mlir_attr *sharding)
+{
+    const jx_mlir_attr *attr = sharding ? mesh_attr(b, sharding) : NULL;
+    jx_mesh mesh;
+    size_t i = 0;
+
+    if (!attr) {
+        jx_shlo_fail(b, "expected shardings on a mesh of the module");
+        return NULL;
+    }
+    if (!fill_mesh(b, attr, &mesh))
+        return NULL;
+    while (i < b->s->meshes.count && !same_mesh(&b->s->meshes.at[i], &mesh))
+        i++;
+    if (i == b->s->meshes.count)
+        JX_PUSH(b->s->ctx->arena, &b->s->meshes, mesh);
+    return jx_value_add(&b->s->program->values,
+                        &(jx_value){.tag = JX_V_MESH, .integer = (int)i});
+}
+
+/* ---- shardings */
+
+static const jx_value *text_value(jx_shlo *s, const char *text)
+{
+    return jx_value_add(&s->program->values,
+                        &(jx_value){.tag = JX_V_TEXT, .text = text});
+}
+
+/* A tuple of names of axes; what is only a part of an axis is named so. */
+static const jx_value *axes_of(jx_shlo_body *b, const jx_mlir_attr *list)
+{
+    int n = list && list->kind == JX_A_ARRAY ? list->count : 0;
+    const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, n,
+                                          const jx_value *);
+
+    for (int i = 0; items && i < n; i++) {
+        const jx_mlir_attr *axis = list->items[i];
+        const jx_mlir_attr *name =
+            axis->kind == JX_A_RECORD ? jx_mlir_field(axis, "name") : axis;
+        const char *text = name ? jx_mlir_text(b->s->ctx, name) : NULL;
+        if (!text) {
+            jx_shlo_fail(b, "expected names of mesh axes");
+            return NULL;
+        }
+        items[i] = text_value(b->s, text);
+    }
+    return items ? jx_shlo_value_tuple(b->s, n, items) : NULL;
+}
+
+static const jx_mlir_attr *shardings(jx_shlo_body *b, const char *name)
+{
+    const jx_mlir_attr *all = jx_shlo_attr(b, name);
+
+    if (all && all->kind == JX_A_RECORD)
+        all = jx_mlir_field(all, "shardings");
+    if (all && all->kind == JX_A_ARRAY)
+        return all;
+    jx_shlo_fail(b, "attribute '%s': expected a list of shardings", name);
+    return NULL;
+}
+
+static const jx_value *shardings_of(jx_shlo_body *b, const jx_mlir_attr *all)
+{
+    const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, all->count,
+                                          const jx_value *);
+
+    for (int i = 0; items && i < all->count; i++) {
+        const jx_mlir_attr *dims = jx_mlir_field(all->items[i],
+                                                 "dim_shardings");
+        int n = dims && dims->kind == JX_A_ARRAY ? dims->count : 0;
+        const jx_value **each = JX_NEW_ARRAY(b->s->ctx->arena, n,
+                                             const jx_value *);
+        for (int k = 0; each && k < n; k++)
+            each[k] = axes_of(b, jx_mlir_field(dims->items[k], "axes"));
+        items[i] = each ? jx_shlo_value_tuple(b->s, n, each) : NULL;
+    }
+    return items ? jx_shlo_value_tuple(b->s, all->count, items) : NULL;
+}
+
+/* ---- the op */
+
+/* The types of the region's arguments: parts of the operands. */
+static const jx_aval **parts_of(jx_shlo_body *b, const jx_mlir_block *block)
+{
+    const jx_aval **avals = JX_NEW_ARRAY(b->s->ctx->arena, block->nargs,
+                                         const jx_aval *);
+
+    for (int i = 0; avals && i < block->nargs; i++)
+        avals[i] = jx_shlo_aval(
+            b, block->args[i]->type,
+            b->sizes ? jx_sizes_shape(b->sizes, block->args[i]) : NULL);
+    return avals;
+}
+
+static const jx_mlir_attr *manual_axes(jx_shlo_body *b)
+{
+    const jx_mlir_attr *axes = jx_shlo_attr(b, "manual_axes");
+
+    return axes && axes->kind == JX_A_RECORD ? jx_mlir_field(axes, "value")
+                                             : axes;
+}
+
+static bool emit_manual(jx_shlo_body *b, const jx_jaxpr *body,
+                        const jx_mlir_attr *in, const jx_mlir_attr *out)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, b->op->nouts,
+                                        const jx_aval *);
+    const jx_atom *made;
+
+    for (int i = 0; outs && i < b->op->nouts; i++)
+        outs[i] = jx_shlo_result(b, i, NULL);
+    jx_shlo_put_jaxpr(&p, "jaxpr", body);
+    jx_shlo_put(&p, "mesh",
+                mesh_of(b, in->count    ? in->items[0]
+                           : out->count ? out->items[0]
+                                        : NULL));
+    jx_shlo_put(&p, "in_shardings", shardings_of(b, in));
+    jx_shlo_put(&p, "out_shardings", shardings_of(b, out));
+    jx_shlo_put(&p, "manual_axes", axes_of(b, manual_axes(b)));
+    made = outs ? jx_shlo_emit_all(b,
+                                   jx_prim_of(JX_PRIM_sdy_manual_computation),
+                                   ins.count, ins.at, &p, b->op->nouts, outs)
+                : NULL;
+    return made && jx_shlo_define(b, b->op->nouts, made);
+}
+
+bool jx_shlo_op_manual_computation(jx_shlo_body *b, const jx_mlir_op *op,
+                                   const jx_shlo_row *row)
+{
+    const jx_mlir_block *block = op->nregions == 1 ? jx_mlir_body(op, 0)
+                                                   : NULL;
+    const jx_mlir_attr *in = shardings(b, "in_shardings");
+    const jx_mlir_attr *out = shardings(b, "out_shardings");
+    const jx_aval **avals;
+    const jx_jaxpr *body;
+
+    (void)row;
+    if (!in || !out || !block)
+        return jx_shlo_fail(b, "expected a region of one block");
+    avals = parts_of(b, block);
+    body = avals ? jx_shlo_closed(b, op, 0, block->nargs, avals) : NULL;
+    if (!body)
+        return jx_ok(b->s->ctx) &&
+               jx_shlo_fail(b, "expected a region that captures nothing");
+    return emit_manual(b, body, in, out);
+}
