@@ -185,10 +185,11 @@ bool jx_mtext_constant(jx_mtext *t, jx_mop *op)
     const jx_mlir_attr *value = jx_mtext_attr(t);
     if (!value)
         return false;
-    if (!value->type || value->kind == JX_A_TYPE)
+    const jx_mlir_type *type = value->kind == JX_A_BOOL ? t->i1 : value->type;
+    if (!type || value->kind == JX_A_TYPE)
         return jx_mtext_fail(t, at, "expected a constant with a type, dense<"
                                     "...> : tensor<...>");
-    JX_PUSH(t->arena, &t->out_types, value->type);
+    JX_PUSH(t->arena, &t->out_types, type);
     return jx_mtext_give(t, "value", value);
 }
 

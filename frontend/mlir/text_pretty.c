@@ -561,6 +561,16 @@ static const jx_mlir_attr *truth(jx_mtext *t)
     return NULL;
 }
 
+/* A case of an enumeration as a number. */
+static const jx_mlir_attr *case_number(jx_mtext *t, const char *name)
+{
+    const jx_mlir_attr *attr = jx_mtext_enum(t, name);
+
+    return attr ? jx_mtext_int_attr(t, t->i32,
+                                    jx_mlir_enum_number(name, attr->text))
+                : NULL;
+}
+
 /* The value of an attribute of this kind, which is a letter and what follows
  * it, ended by a space or NUL. */
 static const jx_mlir_attr *value_of(jx_mtext *t, const char *kind)
@@ -598,6 +608,8 @@ static const jx_mlir_attr *value_of(jx_mtext *t, const char *kind)
         return jx_mtext_symbol_attr(t);
     case 'e':
         return jx_mtext_enum(t, name);
+    case 'n':
+        return case_number(t, name);
     case 'r':
         return jx_mtext_record(t, name);
     default:

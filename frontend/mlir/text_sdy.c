@@ -69,6 +69,17 @@ static const jx_mlir_attr *mesh_axis(jx_mtext *t)
     return jx_mtext_record_attr(t, "sdy.mesh_axis", from);
 }
 
+/* Devices in their order, which goes without saying where there are axes. */
+static bool in_order(const jx_mlir_attr *axes, const jx_mlir_attr *ids)
+{
+    if (!axes || !axes->count)
+        return false;
+    for (int i = 0; i < ids->count; i++)
+        if (ids->integers[i] != i)
+            return false;
+    return true;
+}
+
 /* `<["a"=2, "b"=4], device_ids=[...]>` */
 static const jx_mlir_attr *mesh(jx_mtext *t)
 {
@@ -76,13 +87,16 @@ static const jx_mlir_attr *mesh(jx_mtext *t)
 
     if (!jx_mtext_expect(t, "<"))
         return NULL;
-    jx_mtext_field(t, "axes", items(t, "[", "]", mesh_axis));
+    const jx_mlir_attr *axes = items(t, "[", "]", mesh_axis);
+    jx_mtext_field(t, "axes", axes);
     if (jx_mtext_take(t, ",")) {
         jx_mtext_expect(t, "device_ids");
         jx_mtext_expect(t, "=");
-        if (jx_mtext_list(t, "[", "]"))
-            field_if_any(t, "device_ids",
-                         jx_mtext_list_attr(t, t->i64, numbers));
+        if (!jx_mtext_list(t, "[", "]"))
+            return NULL;
+        const jx_mlir_attr *ids = jx_mtext_list_attr(t, t->i64, numbers);
+        if (ids && !in_order(axes, ids))
+            field_if_any(t, "device_ids", ids);
     }
     jx_mtext_expect(t, ">");
     return jx_mtext_record_attr(t, "sdy.mesh", from);

@@ -208,6 +208,35 @@ static const jx_mlir_type *tensor(jx_mtext *t, const char *from)
     return key.type;
 }
 
+/* ---- integers */
+
+/* Digits as a number; 0 if they are none or too many. */
+static unsigned number_of(const char *at, size_t length)
+{
+    enum { MOST = 16777215 };
+    unsigned number = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (!isdigit((unsigned char)at[i]) || number > MOST / 10)
+            return 0;
+        number = number * 10 + (unsigned)(at[i] - '0');
+    }
+    return number;
+}
+
+/* `i32`, `si8`, `ui4`: the width, or 0. */
+static unsigned integer_width(jx_piece word, jx_mlir_sign *sign)
+{
+    size_t i = 0;
+
+    *sign = JX_SIGNLESS;
+    if (i < word.length && (word.at[i] == 's' || word.at[i] == 'u'))
+        *sign = word.at[i++] == 's' ? JX_SIGNED : JX_UNSIGNED;
+    if (i >= word.length || word.at[i++] != 'i')
+        return 0;
+    return number_of(word.at + i, word.length - i);
+}
+
 /* ---- quantized types */
 
 static double real(jx_mtext *t)
@@ -240,32 +269,33 @@ static void scale(jx_mtext *t, quantizer *q)
     JX_PUSH(t->arena, &q->zeros, zero);
 }
 
-/* `i8<-127:127>`, `u4` or `i8`: the type of what is stored. */
+/* `i8<-127:127>`, `u4`, `ui8`: the type of what is stored. */
 static const jx_mlir_type *storage(jx_mtext *t, jx_mlir_quant *q)
 {
-    const char *from = t->at;
     jx_piece word = jx_mtext_word(t, false);
-    unsigned width = 0;
-    bool sign = word.length && word.at[0] == 'i';
+    jx_mlir_sign sign;
+    bool shorter = word.length > 1 && word.at[0] == 'u' && word.at[1] != 'i';
+    unsigned width = shorter ? number_of(word.at + 1, word.length - 1)
+                             : integer_width(word, &sign);
 
-    for (size_t i = 1; i < word.length && width < 100; i++)
-        width = isdigit((unsigned char)word.at[i])
-                    ? width * 10 + (unsigned)(word.at[i] - '0') : 100;
-    if (!word.length || (!sign && word.at[0] != 'u') || !width || width > 32) {
-        jx_mtext_fail(t, from, "expected the type of what is stored, i1 to "
-                               "i32 or u1 to u32");
+    if (shorter)
+        sign = JX_SIGNLESS;
+    if (!width || width > 32) {
+        jx_mtext_fail(t, word.at, "expected the type of what is stored, i1 to "
+                                  "i32 or u1 to u32");
         return NULL;
     }
-    q->flags = sign;
-    q->min = sign ? -((int64_t)1 << (width - 1)) : 0;
-    q->max = ((int64_t)1 << (width - sign)) - 1;
+    bool minus = !shorter && sign != JX_UNSIGNED;
+    q->flags = minus;
+    q->min = minus ? -((int64_t)1 << (width - 1)) : 0;
+    q->max = ((int64_t)1 << (width - minus)) - 1;
     if (jx_mtext_take(t, "<")) {
         jx_mtext_integer(t, &q->min);
         jx_mtext_expect(t, ":");
         jx_mtext_integer(t, &q->max);
         jx_mtext_expect(t, ">");
     }
-    return jx_mlir_integer(t->types, JX_SIGNLESS, width);
+    return jx_mlir_integer(t->types, sign, width);
 }
 
 /* Scales per axis, `{0.1:2, 0.2}`. */
@@ -351,26 +381,6 @@ static const jx_mlir_type *dialect_type(jx_mtext *t, const char *from)
 }
 
 /* ---- builtin types */
-
-/* `i32`, `si8`, `ui4`: the width, or 0. */
-static unsigned integer_width(jx_piece word, jx_mlir_sign *sign)
-{
-    enum { MOST = 16777215 };
-    size_t i = 0;
-    unsigned width = 0;
-
-    *sign = JX_SIGNLESS;
-    if (i < word.length && (word.at[i] == 's' || word.at[i] == 'u'))
-        *sign = word.at[i++] == 's' ? JX_SIGNED : JX_UNSIGNED;
-    if (i >= word.length || word.at[i++] != 'i' || i == word.length)
-        return 0;
-    for (; i < word.length; i++) {
-        if (!isdigit((unsigned char)word.at[i]) || width > MOST / 10)
-            return 0;
-        width = width * 10 + (unsigned)(word.at[i] - '0');
-    }
-    return width;
-}
 
 static bool is_float(jx_piece word)
 {
