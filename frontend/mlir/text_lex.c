@@ -1,7 +1,6 @@
 /* text_lex.c - characters, words, strings and errors of MLIR text. */
 #include "frontend/mlir/text_parts.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,9 +85,16 @@ bool jx_mtext_fail(jx_mtext *t, const char *at, const char *format, ...)
     return jx_fail(t->ctx, JX_E_INPUT, t->path, place, "%s%s", why, line);
 }
 
+/* Letters, digits, `_` and `$`: no locale has a say. */
 static bool is_word(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '$';
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
 }
 
 /* What stands here, for a message. */
@@ -159,44 +165,27 @@ char jx_mtext_space(jx_mtext *t)
     return at < end ? *at : '\0';
 }
 
-bool jx_mtext_comes(jx_mtext *t, const char *mark)
+bool jx_mtext_comes_piece(jx_mtext *t, const char *mark, size_t length)
 {
-    size_t n;
-
-    if (jx_mtext_space(t) != *mark || t->at >= t->end)
+    if (jx_mtext_space(t) != *mark ||
+        (size_t)(t->end - t->at) < length)
         return false;
-    n = strlen(mark);
-    if ((size_t)(t->end - t->at) < n || memcmp(t->at, mark, n) != 0)
+    if (length == 1 && !is_word(*mark))
+        return true;
+    if (memcmp(t->at, mark, length) != 0)
         return false;
-    return !is_word(mark[n - 1]) || t->at + n >= t->end ||
-           !is_word(t->at[n]);
+    return !is_word(mark[length - 1]) || t->at + length >= t->end ||
+           !is_word(t->at[length]);
 }
 
-bool jx_mtext_take(jx_mtext *t, const char *mark)
-{
-    if (!jx_mtext_comes(t, mark))
-        return false;
-    t->at += strlen(mark);
-    return true;
-}
-
-bool jx_mtext_expect(jx_mtext *t, const char *mark)
+bool jx_mtext_expect_piece(jx_mtext *t, const char *mark, size_t length)
 {
     char what[64];
 
-    if (jx_mtext_take(t, mark))
+    if (jx_mtext_take_piece(t, mark, length))
         return true;
-    if (t->failed)
-        return false;
-    snprintf(what, sizeof what, "'%s'", mark);
+    snprintf(what, sizeof what, "'%.*s'", (int)length, mark);
     return jx_mtext_wants(t, what);
-}
-
-bool jx_mtext_is(jx_piece piece, const char *text)
-{
-    size_t n = strlen(text);
-
-    return piece.length == n && memcmp(piece.at, text, n) == 0;
 }
 
 jx_piece jx_mtext_word(jx_mtext *t, bool dots)
@@ -204,7 +193,7 @@ jx_piece jx_mtext_word(jx_mtext *t, bool dots)
     char c = jx_mtext_space(t);
     const char *at = t->at;
 
-    if (isalpha((unsigned char)c) || c == '_')
+    if (is_word(c) && !is_digit(c) && c != '$')
         while (at < t->end && (is_word(*at) || (dots && *at == '.')))
             at++;
     jx_piece piece = {t->at, (size_t)(at - t->at)};
@@ -216,8 +205,8 @@ jx_piece jx_mtext_suffix(jx_mtext *t)
 {
     const char *at = t->at;
 
-    if (at < t->end && isdigit((unsigned char)*at))
-        while (at < t->end && isdigit((unsigned char)*at))
+    if (at < t->end && is_digit(*at))
+        while (at < t->end && is_digit(*at))
             at++;
     else
         while (at < t->end && (is_word(*at) || *at == '.' ||
@@ -349,11 +338,11 @@ bool jx_mtext_integer(jx_mtext *t, int64_t *value)
     int64_t v = 0;
 
     t->at += negative;
-    if (t->at >= t->end || !isdigit((unsigned char)*t->at)) {
+    if (t->at >= t->end || !is_digit(*t->at)) {
         t->at = begin;
         return jx_mtext_wants(t, "an integer");
     }
-    for (; t->at < t->end && isdigit((unsigned char)*t->at); t->at++)
+    for (; t->at < t->end && is_digit(*t->at); t->at++)
         if (__builtin_mul_overflow(v, 10, &v) ||
             __builtin_sub_overflow(v, *t->at - '0', &v))
             return jx_mtext_fail(t, begin, "expected an integer of 64 bits");

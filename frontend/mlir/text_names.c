@@ -25,12 +25,12 @@ static jx_mname *name_of(jx_mtext *t, jx_piece piece)
 
     if (name)
         return name;
-    name = JX_NEW(t->arena, jx_mname);
+    name = jx_arena_alloc(t->arena, sizeof *name + piece.length + 1);
     if (!name || !jx_intern_add(&t->values, hash, name)) {
         t->failed = true;
         return NULL;
     }
-    name->text = jx_mtext_intern(t, piece);
+    memcpy(name->text, piece.at, piece.length);
     name->length = piece.length;
     return name;
 }

@@ -10,6 +10,8 @@
 #include "frontend/mlir/ops.h"
 #include "frontend/mlir/tree.h"
 
+#include <string.h>
+
 enum {
     JX_MTEXT_DEPTH = 200,      /* of regions in regions */
     JX_MTEXT_NEST = 1000,      /* of attributes, types and locations */
@@ -45,12 +47,12 @@ typedef struct jx_mforward {
 
 /* A name of values, and what it means now. */
 typedef struct jx_mname {
-    const char *text; /* interned, without `%` */
     size_t length;
     jx_mlir_value *const *values; /* NULL: nothing */
     int count;
     int scope; /* the isolated region that it was defined in */
     jx_mforward *forward; /* or NULL */
+    char text[]; /* without `%` */
 } jx_mname;
 
 /* What a name meant before the region that hides it. */
@@ -153,12 +155,42 @@ bool jx_mtext_fail(jx_mtext *t, const char *at, const char *format, ...)
 bool jx_mtext_wants(jx_mtext *t, const char *what);
 /* Skips white space and comments; the next character, or NUL at the end. */
 char jx_mtext_space(jx_mtext *t);
-/* Takes these characters, after white space, if they come next; a word only as
- * a whole. */
-bool jx_mtext_take(jx_mtext *t, const char *mark);
-bool jx_mtext_expect(jx_mtext *t, const char *mark);
-bool jx_mtext_comes(jx_mtext *t, const char *mark);
-bool jx_mtext_is(jx_piece piece, const char *text);
+/* Whether these characters come next, after white space; a word only as a
+ * whole.  (Inline, so that the lengths of literals are known.) */
+bool jx_mtext_comes_piece(jx_mtext *t, const char *mark, size_t length);
+static inline bool jx_mtext_comes(jx_mtext *t, const char *mark)
+{
+    return jx_mtext_comes_piece(t, mark, strlen(mark));
+}
+
+/* Takes them, if they do. */
+static inline bool jx_mtext_take_piece(jx_mtext *t, const char *mark,
+                                       size_t length)
+{
+    if (!jx_mtext_comes_piece(t, mark, length))
+        return false;
+    t->at += length;
+    return true;
+}
+
+static inline bool jx_mtext_take(jx_mtext *t, const char *mark)
+{
+    return jx_mtext_take_piece(t, mark, strlen(mark));
+}
+
+/* Takes them, or fails. */
+bool jx_mtext_expect_piece(jx_mtext *t, const char *mark, size_t length);
+static inline bool jx_mtext_expect(jx_mtext *t, const char *mark)
+{
+    return jx_mtext_expect_piece(t, mark, strlen(mark));
+}
+
+static inline bool jx_mtext_is(jx_piece piece, const char *text)
+{
+    return piece.length == strlen(text) &&
+           memcmp(piece.at, text, piece.length) == 0;
+}
+
 /* A word: letters, digits, `_`, `$` and (with `dots`) `.`; empty if none. */
 jx_piece jx_mtext_word(jx_mtext *t, bool dots);
 /* What follows a `%`, `^`, `@`, `#` or `!`: digits, or a word; may have `.`, `$`

@@ -653,16 +653,6 @@ static bool one_use(jx_mtext *t)
     return true;
 }
 
-static bool literal(jx_mtext *t, const char *at, size_t length, bool must)
-{
-    enum { MOST = 32 };
-    char text[MOST];
-
-    memcpy(text, at, length);
-    text[length] = '\0';
-    return must ? jx_mtext_expect(t, text) : jx_mtext_comes(t, text);
-}
-
 /* Whether what may be missing is there: its first item says so. */
 static bool is_there(jx_mtext *t, const char *at)
 {
@@ -678,32 +668,37 @@ static bool is_there(jx_mtext *t, const char *at)
         const char *word = at + 2;
         size_t n = strcspn(word, " ");
         bool there = jx_mtext_take(t, ",") &&
-                     (memchr(word, ':', n) || literal(t, word, n, false));
+                     (memchr(word, ':', n) || jx_mtext_comes_piece(t, word, n));
         if (!t->failed)
             t->at = from;
         return there;
     }
-    return literal(t, at, length, false);
+    return jx_mtext_comes_piece(t, at, length);
 }
 
 static bool item(jx_mtext *t, jx_mop *op, const char *at, size_t length)
 {
-    const char *colon = isalpha((unsigned char)*at) ? memchr(at, ':', length)
-                                                    : NULL;
+    const char *colon = NULL;
 
-    if (colon)
-        return attribute(t, at, colon);
-    if (is_item(at, length, "$"))
-        return one_use(t);
-    if (is_item(at, length, "$*"))
-        return jx_mtext_uses(t);
-    if (is_item(at, length, "$,"))
-        return uses_with_commas(t);
-    if (is_item(at, length, "{}"))
-        return jx_mtext_attr_dict(t, op);
-    if (*at == '@')
+    switch (*at) {
+    case '$':
+        if (length == 1)
+            return one_use(t);
+        return at[1] == '*' ? jx_mtext_uses(t) : uses_with_commas(t);
+    case '@':
         return directive(t, op, at + 1, length - 1);
-    return literal(t, at, length, true);
+    case '{':
+        if (length == 2)
+            return jx_mtext_attr_dict(t, op);
+        break;
+    case ':':
+        break;
+    default:
+        colon = memchr(at, ':', length);
+        break;
+    }
+    return colon ? attribute(t, at, colon)
+                 : jx_mtext_expect_piece(t, at, length);
 }
 
 static bool read_form(jx_mtext *t, jx_mop *op, const char *at)

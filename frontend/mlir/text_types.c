@@ -418,12 +418,13 @@ static const jx_mlir_type *tuple(jx_mtext *t)
 const jx_mlir_type *jx_mtext_type_word(jx_mtext *t, jx_piece word)
 {
     jx_mlir_sign sign;
-    unsigned width = integer_width(word, &sign);
+    unsigned width;
 
-    if (width)
-        return jx_mlir_integer(t->types, sign, width);
     if (jx_mtext_is(word, "tensor"))
         return tensor(t, word.at);
+    width = integer_width(word, &sign);
+    if (width)
+        return jx_mlir_integer(t->types, sign, width);
     if (is_float(word))
         return worded(t, JX_T_FLOAT, word.at);
     if (jx_mtext_is(word, "index"))
