@@ -7,7 +7,9 @@
  *                              trees
  *     reading --time N FILE    the fastest of N readings, in milliseconds */
 #include "frontend/base/file.h"
+#include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/text.h"
+#include "frontend/mlir/vhlo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,10 @@ static jx_mlir_file *read_path(jx_ctx *ctx, jx_mlir_types *types,
     size_t size;
     const char *text = jx_file_read(ctx, path, &size);
 
-    return text ? jx_mlir_read_text(ctx, types, path, text, size) : NULL;
+    if (!text || !jx_bytecode_is(text, size))
+        return text ? jx_mlir_read_text(ctx, types, path, text, size) : NULL;
+    jx_mlir_file *file = jx_bytecode_read(ctx, types, path, text, size, 0);
+    return file ? jx_vhlo_to_stablehlo(ctx, file) : NULL;
 }
 
 static void complain(const jx_ctx *ctx, const char *path)

@@ -2,10 +2,10 @@
 
     text_oracle.py READING OUT FILE...
 
-jaxlib parses each file and prints it in the generic form, with and without
-locations, and in the pretty form with locations; READING (tests/mlir/reading)
-must read the file and each of those to the same tree.  What jaxlib does not
-parse is counted, and named with -v.
+jaxlib reads each file (text, or *.mlirbc: bytecode of VHLO) and prints it in the
+generic and in the pretty form, with and without locations; READING
+(tests/mlir/reading) must read the file and each of those to the same tree.  What
+jaxlib does not parse is counted, and named with -v.
 """
 import os
 import subprocess
@@ -13,6 +13,7 @@ import sys
 
 from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
 
 WAYS = {
     "generic": dict(print_generic_op_form=True),
@@ -34,11 +35,32 @@ def parts(text):
     yield "".join(part)
 
 
-def printed(text, context):
+def modules(path):
+    """(what to parse, whether it is bytecode) of each module in a file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    if path.endswith(".mlirbc"):
+        yield data, True
+        return
+    for part in parts(data.decode(errors="surrogateescape")):
+        if part.strip():
+            yield part, False
+
+
+def printed(what, bytecode, context):
     with context, ir.Location.unknown():
-        module = ir.Module.parse(text)
+        if bytecode:
+            module = stablehlo.deserialize_portable_artifact(context, what)
+        else:
+            module = ir.Module.parse(what)
         for way, how in WAYS.items():
             yield way, module.operation.get_asm(**how)
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
+        f.write(text)
+    return path
 
 
 def main():
@@ -49,26 +71,21 @@ def main():
     context.allow_unregistered_dialects = True
     pairs, unread, count = [], 0, 0
     for number, path in enumerate(files):
-        with open(path, encoding="utf-8", errors="surrogateescape") as f:
-            texts = [p for p in parts(f.read()) if p.strip()]
-        for order, text in enumerate(texts):
+        for order, (what, bytecode) in enumerate(modules(path)):
             name = os.path.join(out, f"{number}-{order}")
             try:
-                ways = list(printed(text, context))
-            except ir.MLIRError as error:
+                ways = list(printed(what, bytecode, context))
+            except (ir.MLIRError, ValueError, UnicodeError) as error:
                 unread += 1
                 if verbose:
                     print(path, order, str(error).splitlines()[:2])
                 continue
             count += 1
-            source = name + ".mlir"
-            with open(source, "w", errors="surrogateescape") as f:
-                f.write(f"// {path} {order}\n" + text)
+            source = path if bytecode else write(
+                name + ".mlir", f"// {path} {order}\n" + what)
             for way, text in ways:
-                with open(f"{name}-{way}.mlir", "w",
-                          errors="surrogateescape") as f:
-                    f.write(text)
-                pairs.append(source + "\n" + f"{name}-{way}.mlir" + "\n")
+                other = write(f"{name}-{way}.mlir", text)
+                pairs.append(f"{source}\n{other}\n")
     print(f"text: {count} modules, {unread} that jaxlib does not parse")
     sys.stdout.flush()
     return subprocess.run([reading, "--same"], input="".join(pairs),
