@@ -53,21 +53,39 @@ static bool paired(comparison *c, const jx_mlir_value *a,
     return jx_intern_add(&c->values, hash, p);
 }
 
+/* Attributes of arguments and results, none of which has any: the pretty form
+ * leaves them out. */
+static bool says_nothing(const jx_mlir_named *named)
+{
+    const jx_mlir_attr *value = named->value;
+
+    if ((strcmp(named->name, "arg_attrs") != 0 &&
+         strcmp(named->name, "res_attrs") != 0) ||
+        value->kind != JX_A_ARRAY)
+        return false;
+    for (int i = 0; i < value->count; i++)
+        if (value->items[i]->kind != JX_A_DICT || value->items[i]->count)
+            return false;
+    return true;
+}
+
 static bool same_named(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
                        const jx_mlir_named *x, int nx, const jx_mlir_named *y,
                        int ny)
 {
-    for (int i = 0; i < nx || i < ny; i++) {
-        int order = i >= nx   ? 1
-                    : i >= ny ? -1
-                              : strcmp(x[i].name, y[i].name);
-
-        if (order || !jx_mlir_attr_same(x[i].value, y[i].value))
+    for (;; x++, nx--, y++, ny--) {
+        for (; nx && says_nothing(x); x++)
+            nx--;
+        for (; ny && says_nothing(y); y++)
+            ny--;
+        if (!nx && !ny)
+            return true;
+        int order = !nx ? 1 : !ny ? -1 : strcmp(x->name, y->name);
+        if (order || !jx_mlir_attr_same(x->value, y->value))
             return differ(c, a, b,
                           jx_arena_printf(c->ctx->arena, "attribute `%s`",
-                                          order > 0 ? y[i].name : x[i].name));
+                                          order > 0 ? y->name : x->name));
     }
-    return true;
 }
 
 static bool same_values(comparison *c, const jx_mlir_op *a,
