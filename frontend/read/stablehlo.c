@@ -404,15 +404,28 @@ bool jx_shlo_op_composite(jx_shlo_body *b, const jx_mlir_op *op,
 
 /* ---- ops without a meaning here */
 
-bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op)
+/* By the name of the op; one that is a primitive's name says that it is not
+ * that one: a `sin` of another dialect, an op in a form that is not known. */
+static const jx_prim *unknown_prim(jx_shlo_body *b, const jx_mlir_op *op)
 {
     const jx_prim *prim = jx_prim_named(b->s->ctx, op->name);
+    const char *name;
+
+    if (!prim || prim->id == JX_PRIM_unknown)
+        return prim;
+    name = jx_arena_printf(b->s->ctx->arena, "%s (in another form)",
+                           op->name);
+    return name ? jx_prim_named(b->s->ctx, jx_intern_text(b->s->ctx, name))
+                : NULL;
+}
+
+bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    const jx_prim *prim = unknown_prim(b, op);
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     JX_VEC(const jx_aval *) outs = {0};
     jx_arena *arena = b->s->ctx->arena;
 
-    if (prim && prim->id != JX_PRIM_unknown)
-        return jx_shlo_fail(b, "is no op of StableHLO");
     for (int i = 0; i < op->nouts; i++) {
         const jx_mlir_type *type = op->outs[i]->type;
         if (type->kind == JX_T_TUPLE || type->kind == JX_T_FUTURE) {
