@@ -5,6 +5,8 @@
  * all-gather multiplies by; no groups at all mean all devices in one. */
 #include "analyzer/rules.h"
 
+#include <string.h>
+
 /* -- groups of devices --------------------------------------------------- */
 
 /* Of the group size; NULL: it is not said. */
@@ -213,7 +215,7 @@ typedef struct spread {
 static int64_t axis_size(const spread *s, const char *name)
 {
     for (int i = 0; i < s->mesh->naxes; i++)
-        if (s->mesh->axes[i] == name)
+        if (!strcmp(s->mesh->axes[i], name))
             return s->mesh->sizes[i];
     return -1;
 }
@@ -221,7 +223,7 @@ static int64_t axis_size(const spread *s, const char *name)
 static bool is_manual(const spread *s, const char *name)
 {
     for (int i = 0; i < s->manual->count; i++)
-        if (s->manual->at[i] == name)
+        if (!strcmp(s->manual->at[i], name))
             return true;
     return false;
 }

@@ -16,6 +16,9 @@ import pathlib
 import subprocess
 import sys
 
+os.environ.setdefault("XLA_FLAGS",
+                      "--xla_cpu_experimental_ynn_fusion_type= "
+                      "--xla_force_host_platform_device_count=8")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import dump_kernels as kernels
 
@@ -93,7 +96,7 @@ def write(folder):
         arrays = {f"in{i}": _arrays.stored(_arrays.as_traced(a))
                   for i, a in enumerate(args)}
         arrays |= {f"out{i}": _arrays.stored(_arrays.as_traced(out))
-                   for i, out in enumerate(run(ops, args, outs, names))}
+                   for i, out in enumerate(run(ops, args, outs, names) if ops else outs)}
         pathlib.Path(str(stem) + ".io.npz").write_bytes(_arrays.packed(arrays))
         written.append(stem)
     return written
@@ -503,13 +506,160 @@ def factorizations():
                    nan.astype(np.complex64), np.zeros(1, np.int32)], [4])
 
 
+# -- many devices ----------------------------------------------------------
+
+
+def spread(fun, axes, in_specs, out_specs, body, args):
+    """`fun` under jax.shard_map on a mesh of these axes is the answer; `body`
+    is what each device does to its p0, p1, ..., giving o."""
+    mesh = jax.make_mesh(tuple(axes.values()), tuple(axes),
+                         (jax.sharding.AxisType.Auto,) * len(axes))
+    want = jax.jit(jax.shard_map(
+        fun, mesh=mesh, in_specs=tuple(jax.P(*s) for s in in_specs),
+        out_specs=jax.P(*out_specs), check_vma=False))(*args)
+
+    def names(spec, array):
+        rows = [() if a is None else (a,) if isinstance(a, str) else a
+                for a in [*spec, *[None] * (array.ndim - len(spec))]]
+        return "(" + "".join(
+            "(" + "".join(f"'{a}', " for a in r).strip() + "), "
+            for r in rows).strip() + ")"
+
+    def local(spec, array):
+        sizes = list(array.shape)
+        for k, a in enumerate(spec):
+            for name in () if a is None else (a,) if isinstance(a, str) else a:
+                sizes[k] //= axes[name]
+        return f"{SHORT[str(array.dtype)]}[{','.join(map(str, sizes))}]"
+
+    params = " ".join(f"p{i}:{local(s, a)}"
+                      for i, (s, a) in enumerate(zip(in_specs, args)))
+    ins = "".join(names(s, a) + ", " for s, a in zip(in_specs, args)).strip()
+    CASES.append((
+        "stablehlo_spmd", None,
+        f"r0:{jaxpr_type(want)} = sdy.manual_computation[in_shardings=({ins}) "
+        f"jaxpr={{ lambda ; {params}. let {body} in (o,) }} manual_axes=("
+        + "".join(f"'{a}', " for a in axes).strip() + ") mesh=Mesh("
+        + ", ".join(f"'{a}': {n}" for a, n in axes.items())
+        + f") out_shardings=({names(out_specs, want)},)] "
+        + " ".join(chr(97 + i) for i in range(len(args))),
+        args, [np.asarray(want)], None))
+
+
+def devices():
+    lax, jnp = jax.lax, jax.numpy
+    eight, two = {"x": 8}, {"d": 4, "m": 2}
+    ring = [(i, (i + 1) % 8) for i in range(8)]
+    add = "computation={ lambda ; u:f32[] v:f32[]. let w:f32[] = add u v in (w,) }"
+    all8 = "replica_groups=((0, 1, 2, 3, 4, 5, 6, 7),)"
+    pairs = "((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 0))"
+    spread(lambda x: lax.psum(x, "x"), eight, [("x",)], (None,),
+           f"o:f32[2,3] = stablehlo.all_reduce[{add} {all8}] p0",
+           [values(16, 3)])
+    spread(lambda x: lax.pmax(x, "x"), eight, [("x",)], (None,),
+           "o:f32[2,3] = stablehlo.all_reduce[computation={ lambda ; u:f32[] "
+           f"v:f32[]. let w:f32[] = max u v in (w,) }} {all8}] p0",
+           [values(16, 3)])
+    # A computation that is no operation of its own.
+    spread(lambda x: 8 + lax.psum(x, "x"), eight, [("x",)], (None,),
+           "t:f32[1,3] = stablehlo.all_reduce[computation={ lambda ; u:f32[] "
+           "v:f32[]. let w:f32[] = add u v; z:f32[] = add w 1.0:f32[] in (z,) "
+           f"}} {all8}] p0; o:f32[1,3] = add t 1.0:f32[]", [values(8, 3)])
+    # Along one of two axes.
+    spread(lambda x: lax.psum(x, "d"), two, [("d", "m")], (None, "m"),
+           f"o:f32[2,2] = stablehlo.all_reduce[{add} "
+           "replica_groups=((0, 2, 4, 6), (1, 3, 5, 7))] p0", [values(8, 4)])
+    spread(lambda x: lax.all_gather(x, "m", axis=1, tiled=True), two,
+           [("d", "m")], ("d", None),
+           "o:f32[2,6] = stablehlo.all_gather[all_gather_dim=1 "
+           "replica_groups=((0, 1), (2, 3), (4, 5), (6, 7))] p0",
+           [values(8, 6)])
+    spread(lambda x: lax.psum_scatter(x, "x", scatter_dimension=1, tiled=True),
+           eight, [("x", None)], (None, "x"),
+           f"o:f32[1,2] = stablehlo.reduce_scatter[{add} {all8} "
+           "scatter_dimension=1] p0", [values(8, 16)])
+    spread(lambda x: lax.all_to_all(x, "d", 1, 0, tiled=True), two,
+           [("d", None, "m")], (None, "d", "m"),
+           "o:f32[8,2,1] = stablehlo.all_to_all[concat_dimension=0 "
+           "replica_groups=((0, 2, 4, 6), (1, 3, 5, 7)) split_count=4 "
+           "split_dimension=1] p0", [values(8, 8, 2)])
+    spread(lambda x: lax.ppermute(x, "x", ring), eight, [("x",)], ("x",),
+           "o:f32[2] = stablehlo.collective_permute[source_target_pairs="
+           f"{pairs}] p0", [values(16)])
+    spread(lambda x: lax.ppermute(x, "x", ring[:5]), eight, [("x",)], ("x",),
+           "o:f32[2] = stablehlo.collective_permute[source_target_pairs="
+           "((0, 1), (1, 2), (2, 3), (3, 4), (4, 5))] p0", [values(16)])
+    spread(lambda x: lax.all_gather(x, "x")[0], eight, [("x",)], ("x",),
+           f"o:f32[2] = stablehlo.collective_broadcast[{all8}] p0",
+           [values(16)])
+    spread(lambda x: x + lax.axis_index("x").astype(np.float32), eight,
+           [("x",)], ("x",), "i:u32[] = stablehlo.partition_id ; f:f32[] = "
+           "convert_element_type[new_dtype=float32 weak_type=False] i; "
+           "o:f32[2] = add p0 f", [values(16)])
+    # An array cut by both axes, and put together again.
+    spread(lambda x: -x, two, [(("d", "m"),)], (("d", "m"),),
+           "o:f32[2] = neg p0", [values(16)])
+    spread(lambda x: -x, two, [("m", "d")], ("m", "d"),
+           "o:f32[2,1] = neg p0", [values(4, 4)])
+
+    # Loops and branches that hold a collective, and such that do not.
+    def loop(x):
+        return lax.while_loop(
+            lambda c: lax.psum(jnp.sum(c), "x") < 100.,
+            lambda c: c + lax.ppermute(c, "x", ring), x)
+
+    sums = (f"s:f32[] = reduce_sum[axes=(0,) out_sharding=None] c; "
+            f"t:f32[] = stablehlo.all_reduce[{add} {all8}] s; "
+            "q:bool[] = lt t 100.0:f32[]")
+    spread(loop, eight, [("x",)], ("x",),
+           f"o:f32[2] = while[cond_jaxpr={{ lambda ; c:f32[2]. let {sums} in "
+           "(q,) } body_jaxpr={ lambda ; c:f32[2]. let d:f32[2] = "
+           f"stablehlo.collective_permute[source_target_pairs={pairs}] c; "
+           "e:f32[2] = add c d in (e,) } cond_nconsts=0 body_nconsts=0] p0",
+           [np.arange(16, dtype=np.float32) / 16])
+    spread(lambda x: lax.while_loop(lambda c: jnp.sum(c) < 100.,
+                                    lambda c: c + c, x), eight,
+           [("x",)], ("x",),
+           "o:f32[2] = while[cond_jaxpr={ lambda ; c:f32[2]. let s:f32[] = "
+           "reduce_sum[axes=(0,) out_sharding=None] c; q:bool[] = lt s "
+           "100.0:f32[] in (q,) } body_jaxpr={ lambda ; c:f32[2]. let e:f32[2] "
+           "= add c c in (e,) } cond_nconsts=0 body_nconsts=0] p0",
+           [np.arange(1, 17, dtype=np.float32)])
+
+    def scanned(x, ys):
+        def step(c, y):
+            c = lax.ppermute(c, "x", ring) * y
+            return c, lax.psum(c, "x")
+        return lax.scan(step, x, ys)[1]
+
+    spread(scanned, eight, [("x",), (None, None)], (None, None),
+           "_:f32[2] o:f32[3,2] = scan[jaxpr={ lambda ; k:f32[2] c:f32[2] "
+           "y:f32[2]. let d:f32[2] = stablehlo.collective_permute["
+           f"source_target_pairs={pairs}] c; e:f32[2] = mul d y; "
+           f"f:f32[2] = stablehlo.all_reduce[{add} {all8}] e in (e, f) }} "
+           "length=3 num_consts=1 num_carry=1 reverse=False linear=(False, "
+           "False, False) unroll=1 _split_transpose=False] p0 p0 p1",
+           [values(16), values(3, 2)])
+    spread(lambda x: lax.cond(lax.psum(x[0], "x") > 0,
+                              lambda v: lax.psum(v, "x"), lambda v: -v, x),
+           eight, [("x",)], ("x",),
+           "h:f32[1] = slice[limit_indices=(1,) start_indices=(0,) "
+           "strides=None] p0; s:f32[] = reshape[dimensions=None new_sizes=() "
+           f"sharding=None] h; t:f32[] = stablehlo.all_reduce[{add} {all8}] s; "
+           "g:bool[] = gt t 0.0:f32[]; i:i32[] = convert_element_type["
+           "new_dtype=int32 weak_type=False] g; o:f32[2] = cond[branches=( { "
+           "lambda ; v:f32[2]. let w:f32[2] = neg v in (w,) } { lambda ; "
+           f"v:f32[2]. let w:f32[2] = stablehlo.all_reduce[{add} {all8}] v in "
+           "(w,) } )] i p0", [np.arange(16, dtype=np.float32)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
     for part in (sorts, scatters, poolings, maps, reductions,
-                 factorizations):
+                 factorizations, devices):
         part()
     stems = write(options.folder)
     if options.output:

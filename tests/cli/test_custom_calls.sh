@@ -51,3 +51,47 @@ expect 0 check "$work/mine.jaxpr"
 prints 'PRM001'
 prints 'stablehlo.custom_call @mine'
 prints 'have their declared types'
+
+# Devices that take different branches around a collective wait for ever.
+branches() { # FILE, INDEX
+    cat >"$work/$1.jaxpr" <<EOF
+{ lambda ; a:f32[8]. let
+    b:f32[8] = sdy.manual_computation[
+      in_shardings=((('x',),),)
+      jaxpr={ lambda ; c:f32[2]. let
+          d:u32[] = stablehlo.partition_id
+          e:u32[] = $2
+          f:i32[] = convert_element_type[new_dtype=int32 weak_type=False] e
+          g:f32[2] = cond[
+            branches=(
+              { lambda ; h:f32[2]. let in (h,) }
+              { lambda ; h:f32[2]. let
+                  i:f32[2] = stablehlo.collective_permute[source_target_pairs=((0, 1), (1, 0))] h
+                in (i,) }
+            )
+          ] f c
+        in (g,) }
+      manual_axes=('x',)
+      mesh=Mesh('x': 4)
+      out_shardings=((('x',),),)
+    ] a
+  in (b,) }
+EOF
+}
+
+branches together 'mul d 0:u32[]'
+expect 0 run "$work/together.jaxpr" --fill zeros
+branches apart 'min d 1:u32[]'
+expect 3 run "$work/apart.jaxpr" --fill zeros
+complains 'devices go separate ways around a collective'
+
+# Outside of such a computation there is one device.
+cat >"$work/alone.jaxpr" <<'EOF'
+{ lambda ; a:f32[2]. let
+    b:f32[2] = stablehlo.collective_permute[source_target_pairs=((0, 0),)] a
+  in (b,) }
+EOF
+expect 0 run "$work/alone.jaxpr" --fill zeros
+sed 's/(0, 0)/(0, 1)/' "$work/alone.jaxpr" >"$work/others.jaxpr"
+expect 3 run "$work/others.jaxpr" --fill zeros
+complains 'several devices take part'
