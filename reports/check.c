@@ -3,6 +3,7 @@
 #include "analyzer/asking.h"
 #include "analyzer/declared.h"
 #include "analyzer/lint/lint.h"
+#include "frontend/read/exported.h"
 #include "reports/input.h"
 #include "reports/retraces.h"
 #include "reports/settle_declared.h"
@@ -68,8 +69,8 @@ static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
 {
     bool ok;
 
-    report->claims.proved = analysis->settled;
-    report->equations = analysis->equations;
+    report->claims.proved += analysis->settled;
+    report->equations += analysis->equations;
     for (size_t i = 0; i < analysis->assumptions.count; i++)
         JX_PUSH(keep->arena, &report->assumptions,
                 copy(keep, analysis->assumptions.at[i]));
@@ -112,6 +113,28 @@ bool jx_check_finish(jx_ctx *keep, jx_report *report, bool deps,
     return jx_report_finish(keep, report);
 }
 
+/* An exported file is its function and the derivatives stored beside it, whose
+ * claims join the function's: what is said of both at one line is said once. */
+static bool fill_derivatives(jx_ctx *keep, jx_report *report,
+                             jx_program *program,
+                             const jx_check_options *options)
+{
+    int count = program->exported ? jx_exported_vjps(program->exported) : 0;
+
+    for (int order = 1; order <= count; order++) {
+        jx_program *vjp = jx_input_vjp(program, order);
+        jx_analysis *analysis;
+
+        if (!vjp)
+            return false;
+        vjp->exported = NULL; /* what the file says of itself is said once */
+        analysis = jx_check_program(vjp, options);
+        if (!analysis || !fill(keep, report, analysis, options))
+            return false;
+    }
+    return true;
+}
+
 bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
                      const jx_check_options *options,
                      jx_suppressions *suppressions)
@@ -119,6 +142,7 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
     jx_analysis *analysis = jx_check_program(program, options);
 
     return analysis && fill(keep, report, analysis, options) &&
+           fill_derivatives(keep, report, program, options) &&
            (!suppressions || jx_suppressions_read(suppressions, program)) &&
            jx_check_finish(keep, report, options->deps, suppressions);
 }

@@ -18,7 +18,7 @@ typedef struct settings {
     jx_texts set, shape;
     const char *inputs, *fill, *outputs, *expect, *domain;
     double rtol, atol;
-    int64_t bench, memory;
+    int64_t bench, memory, vjp;
     bool bits;
 } settings;
 
@@ -47,6 +47,9 @@ static const jx_option options[] = {
     {"domain", 0, JX_OPT_CHOICE, "declared|wide",
      "compute with dtypes as declared, or in float64 throughout (declared)",
      offsetof(settings, domain)},
+    {"vjp", 0, JX_OPT_INT, "N",
+     "run the derivative of order N that an exported file holds",
+     offsetof(settings, vjp)},
     {"bench", 0, JX_OPT_INT, "N", "run N times more; print how long they took",
      offsetof(settings, bench)},
     {"memory", 0, JX_OPT_INT, "BYTES", "give up if running takes more",
@@ -362,6 +365,8 @@ static int execute(session *r, const char *path)
     int code = JX_EXIT_OK;
 
     r->program = jx_input_open(r->ctx, path);
+    if (r->program && r->s->vjp)
+        r->program = jx_input_vjp(r->program, r->s->vjp);
     if (!r->program || !prepare(r))
         return failed(r);
     if (!run_once(r)) {
@@ -431,6 +436,9 @@ const jx_command jx_command_run = {
     "moved data must be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or\n"
     "1e-6, smaller floats to 2 units of their precision; NaN equals NaN and -0\n"
     "equals +0 unless --bits.\n"
+    "\n"
+    "--vjp 1 runs the derivative that an exported file holds: its inputs are\n"
+    "those of the function and a cotangent for each output.\n"
     "\n"
     "    jaxvet run model.json --inputs case.npz --expect case.npz\n"
     "    jaxvet run model.json --set b=3 --fill random:1 --outputs out.npz\n"

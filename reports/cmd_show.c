@@ -14,7 +14,7 @@ typedef struct settings {
     const char *as, *output;
     jx_texts transform;
     bool all_params;
-    int64_t width;
+    int64_t width, vjp;
 } settings;
 
 static const jx_option options[] = {
@@ -24,6 +24,9 @@ static const jx_option options[] = {
     {"transform", 0, JX_OPT_LIST, "set:b=8,t=4",
      "print it transformed: at these sizes",
      offsetof(settings, transform)},
+    {"vjp", 0, JX_OPT_INT, "N",
+     "the derivative of order N that an exported file holds",
+     offsetof(settings, vjp)},
     {"all-params", 0, JX_OPT_FLAG, NULL,
      "show the parameters too that JAX leaves out",
      offsetof(settings, all_params)},
@@ -112,6 +115,8 @@ static int run(int argc, char **argv)
     if (!ctx)
         return JX_EXIT_INPUT;
     jx_program *program = jx_input_open(ctx, argv[0]);
+    if (program && s.vjp)
+        program = jx_input_vjp(program, s.vjp);
     if (program)
         program = transform(program, &s.transform);
     if (program && render(program, &s, &text))

@@ -71,17 +71,21 @@ static jx_program *read_bytecode(jx_ctx *ctx, const char *path,
     return file ? jx_read_stablehlo(file) : NULL;
 }
 
+static jx_program *program_of(jx_ctx *ctx, const jx_exported *x)
+{
+    const jx_mlir_file *file =
+        read_module(ctx, x->path, x->module.at, x->module.size,
+                    (size_t)(x->module.at - x->file));
+
+    return file ? jx_read_exported_program(file, x) : NULL;
+}
+
 static jx_program *read_exported(jx_ctx *ctx, const char *path,
                                  const char *bytes, size_t size)
 {
     const jx_exported *x = jx_exported_read(ctx, path, bytes, size);
-    const unsigned char *start = (const unsigned char *)bytes;
-    const jx_mlir_file *file =
-        x ? read_module(ctx, path, x->module.at, x->module.size,
-                        (size_t)(x->module.at - start))
-          : NULL;
 
-    return file ? jx_read_exported_program(file, x) : NULL;
+    return x ? program_of(ctx, x) : NULL;
 }
 
 static jx_program *read_mlir_text(jx_ctx *ctx, const char *path,
@@ -169,4 +173,22 @@ jx_program *jx_input_open(jx_ctx *ctx, const char *path)
     const char *bytes = jx_input_load(ctx, path, &size);
 
     return bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
+}
+
+jx_program *jx_input_vjp(const jx_program *program, int64_t order)
+{
+    const jx_exported *x = program->exported;
+    int has = x ? jx_exported_vjps(x) : 0;
+
+    if (order <= has) {
+        while (order--)
+            x = x->vjp;
+        return verified(program_of(program->ctx, x));
+    }
+    jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
+            x ? "holds derivatives up to order %d; "
+                "`exported.serialize(vjp_order=%lld)` stores that one"
+              : "is no exported file, which alone holds derivatives",
+            has, (long long)order);
+    return NULL;
 }

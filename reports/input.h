@@ -20,4 +20,10 @@ bool jx_input_is_program(const char *bytes, size_t size);
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
                           size_t size);
 
+/* The derivative of that order (from 1) which an exported file holds beside its
+ * function: the program that takes its inputs and a cotangent for each output,
+ * and gives one for each input; in the same context.  NULL with an error, also
+ * if the file holds none. */
+jx_program *jx_input_vjp(const jx_program *program, int64_t order);
+
 #endif

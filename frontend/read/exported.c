@@ -369,6 +369,7 @@ static const jx_exported *read_root(jx_flat *flat, const jx_flat_table *root,
     if (!to)
         return NULL;
     to->path = flat->path;
+    to->file = flat->bytes;
     read_scalars(flat, root, to);
     read_texts(flat, root, to);
     read_tables(flat, root, to);

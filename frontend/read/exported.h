@@ -124,6 +124,7 @@ enum { JX_EXPORTED_VJPS = 16, JX_EXPORTED_SLOTS = 27 };
 
 typedef struct jx_exported {
     const char *path; /* of the file, for messages */
+    const unsigned char *file; /* its first byte */
     uint32_t slots;   /* bit i: the root table has slot i */
     int stored_version, calling_convention;
     const char *name;
