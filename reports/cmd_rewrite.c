@@ -1,0 +1,255 @@
+/* cmd_rewrite.c - `jaxvet rewrite IN -o OUT`: writes an exported file or a
+ * module again, with what was asked changed and nothing else. */
+#include "frontend/base/file.h"
+#include "frontend/mlir/bytecode.h"
+#include "frontend/mlir/bytecode_write.h"
+#include "frontend/mlir/print.h"
+#include "frontend/mlir/text.h"
+#include "frontend/mlir/vhlo.h"
+#include "frontend/write/exported.h"
+#include "reports/commands.h"
+#include "reports/input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct settings {
+    const char *output, *version, *as;
+    bool strip, no_vjp;
+} settings;
+
+static const jx_option options[] = {
+    {"output", 'o', JX_OPT_TEXT, "FILE",
+     "write there, whole or not at all (needed; `-`: standard output)",
+     offsetof(settings, output)},
+    {"strip-locations", 0, JX_OPT_FLAG, NULL,
+     "without source locations, which name files and functions",
+     offsetof(settings, strip)},
+    {"stablehlo-version", 0, JX_OPT_TEXT, "X.Y.Z",
+     "for consumers of that version of StableHLO, 0.9.0 to 1.20.0",
+     offsetof(settings, version)},
+    {"drop-vjp", 0, JX_OPT_FLAG, NULL, "without stored derivatives",
+     offsetof(settings, no_vjp)},
+    {"as", 0, JX_OPT_CHOICE, "same|bytecode|text",
+     "the form: of an exported file its module alone, as bytecode or as text",
+     offsetof(settings, as)},
+};
+
+typedef struct rewriter {
+    const settings *settings;
+    jx_ctx *ctx;
+    const char *path;
+    int version[3]; /* asked for; [0] < 0: none */
+} rewriter;
+
+/* What JAX itself writes: half a year old (WEEK_4 of StableHLO 1.17). */
+static const int usual_version[3] = {1, 15, 0};
+
+static bool read_version(rewriter *r)
+{
+    const char *text = r->settings->version;
+    int end = 0;
+
+    r->version[0] = -1;
+    return !text ||
+           (sscanf(text, "%4d.%4d.%4d%n", &r->version[0], &r->version[1],
+                   &r->version[2], &end) == 3 &&
+            !text[end] && r->version[0] >= 0 && r->version[1] >= 0 &&
+            r->version[2] >= 0);
+}
+
+/* ---- modules */
+
+/* The tree with what was asked changed: at the level of VHLO. */
+static const jx_mlir_file *changed(rewriter *r, const jx_mlir_file *file)
+{
+    if (file && r->settings->strip)
+        file = jx_mlir_strip_locations(r->ctx, file);
+    if (file && r->version[0] >= 0)
+        file = jx_vhlo_set_version(r->ctx, file, r->version);
+    return file;
+}
+
+static const jx_mlir_file *from_bytecode(rewriter *r, const void *bytes,
+                                         size_t size, size_t base)
+{
+    jx_mlir_types *types = JX_NEW(r->ctx->arena, jx_mlir_types);
+
+    if (!types)
+        return NULL;
+    jx_mlir_types_init(types, r->ctx);
+    return changed(r, jx_bytecode_read(r->ctx, types, r->path, bytes, size,
+                                       base));
+}
+
+static const jx_mlir_file *from_text(rewriter *r, const char *text,
+                                     size_t size)
+{
+    const jx_mlir_file *file =
+        jx_mlir_read_text(r->ctx, NULL, r->path, text, size);
+
+    if (file && file->nmodules != 1) {
+        jx_fail(r->ctx, JX_E_INPUT, r->path, NULL,
+                "expected one module, found %d (between lines `// -----`)",
+                file->nmodules);
+        return NULL;
+    }
+    return file ? changed(r, jx_vhlo_from_stablehlo(r->ctx, file,
+                                                    usual_version))
+                : NULL;
+}
+
+static bool put_text(rewriter *r, const jx_mlir_file *file, jx_buffer *to)
+{
+    const jx_mlir_print_how how = {.locations = !r->settings->strip};
+
+    file = jx_vhlo_to_stablehlo(r->ctx, file);
+    for (int i = 0; file && i < file->nmodules; i++) {
+        if (i)
+            jx_buffer_puts(to, "// -----\n");
+        if (!jx_mlir_print(r->ctx, file->modules[i], how, to))
+            return false;
+    }
+    return file != NULL;
+}
+
+static bool put_module(rewriter *r, const jx_mlir_file *file, jx_buffer *to)
+{
+    if (!file)
+        return false;
+    return strcmp(r->settings->as, "text") == 0
+               ? put_text(r, file, to)
+               : jx_bytecode_write(r->ctx, file, to);
+}
+
+/* ---- exported files */
+
+/* The file with its module, and those of its derivatives, written again. */
+static const jx_exported *rewritten(rewriter *r, const jx_exported *x)
+{
+    jx_exported *to = jx_arena_copy(r->ctx->arena, x, sizeof *x);
+    const jx_mlir_file *file =
+        from_bytecode(r, x->module.at, x->module.size,
+                      (size_t)(x->module.at - x->file));
+    jx_buffer module = {0};
+    bool ok = to && file && jx_bytecode_write(r->ctx, file, &module);
+
+    if (ok) {
+        to->module.size = module.length;
+        to->module.at = (const unsigned char *)jx_arena_take(r->ctx->arena,
+                                                             &module);
+    }
+    jx_buffer_free(&module);
+    if (!ok || !to->module.at)
+        return NULL;
+    if (r->settings->no_vjp) {
+        to->vjp = NULL;
+        to->slots &= ~((uint32_t)1 << JX_XS_VJP);
+    } else if (x->vjp && !(to->vjp = rewritten(r, x->vjp))) {
+        return NULL;
+    }
+    return to;
+}
+
+static bool put_exported(rewriter *r, const char *bytes, size_t size,
+                         jx_buffer *to)
+{
+    const jx_exported *x = jx_exported_read(r->ctx, r->path, bytes, size);
+    jx_exported_builder builder;
+
+    if (!x)
+        return false;
+    if (strcmp(r->settings->as, "same") != 0)
+        return put_module(r,
+                          from_bytecode(r, x->module.at, x->module.size,
+                                        (size_t)(x->module.at - x->file)),
+                          to);
+    builder = jx_exported_builder_of(x, bytes, size);
+    x = rewritten(r, x);
+    return x && jx_exported_write(x, builder == JX_BUILDERS ? JX_BUILDER_NEW
+                                                            : builder,
+                                  to);
+}
+
+/* ---- the command */
+
+static bool rewrite(rewriter *r, const char *bytes, size_t size, jx_buffer *to)
+{
+    if (jx_bytecode_is(bytes, size))
+        return put_module(r, from_bytecode(r, bytes, size, 0), to);
+    if (jx_is_mlir_text(bytes, size)) {
+        const jx_mlir_file *file = from_text(r, bytes, size);
+
+        return file && (strcmp(r->settings->as, "bytecode") == 0
+                            ? jx_bytecode_write(r->ctx, file, to)
+                            : put_text(r, file, to));
+    }
+    if (jx_may_be_exported(bytes, size))
+        return put_exported(r, bytes, size, to);
+    return jx_fail(r->ctx, JX_E_INPUT, r->path, "byte 0",
+                   "expected an exported file, MLIR bytecode or StableHLO "
+                   "text");
+}
+
+static int execute(rewriter *r)
+{
+    size_t size = 0;
+    const char *bytes = jx_input_load(r->ctx, r->path, &size);
+    jx_buffer to = {0};
+    int code;
+
+    if (!bytes || !rewrite(r, bytes, size, &to) || !jx_buffer_ok(&to)) {
+        jx_ok(r->ctx);
+        jx_buffer_free(&to);
+        return jx_command_error(&r->ctx->error);
+    }
+    code = jx_command_write(r->settings->output, &to);
+    if (code == JX_EXIT_OK && strcmp(r->settings->output, "-") != 0)
+        printf("%s: %zu bytes, from %zu\n", r->settings->output, to.length,
+               size);
+    jx_buffer_free(&to);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {.as = "same"};
+    int n = jx_command_options(&jx_command_rewrite, argc, argv, &s), code;
+    rewriter r = {.settings = &s};
+
+    if (n < 0)
+        return JX_EXIT_USAGE;
+    if (n != 1 || !s.output)
+        return jx_command_usage(&jx_command_rewrite,
+                                "expected a file to read, and -o FILE");
+    if (!read_version(&r))
+        return jx_command_usage(&jx_command_rewrite,
+                                "--stablehlo-version: expected a version such "
+                                "as 1.13.7");
+    r.path = argv[0];
+    r.ctx = jx_ctx_new(0);
+    if (!r.ctx)
+        return JX_EXIT_INPUT;
+    code = execute(&r);
+    jx_ctx_free(r.ctx);
+    return code;
+}
+
+const jx_command jx_command_rewrite = {
+    "rewrite",
+    "PROGRAM -o FILE",
+    "write an exported file again, changed as asked",
+    "Reads an exported file, MLIR bytecode or StableHLO text and writes it\n"
+    "again.  What is not asked to change comes out byte for byte as it was.\n"
+    "Source locations name the folders and functions of the machine that\n"
+    "exported a program, and are about a quarter of a file.  An older version\n"
+    "of StableHLO is refused where it has no way to say what the program\n"
+    "means, with the op.\n"
+    "\n"
+    "  $ jaxvet rewrite model.jaxexport --strip-locations -o small.jaxexport\n"
+    "  $ jaxvet rewrite model.jaxexport --stablehlo-version 1.9.3 -o old.jaxexport\n"
+    "  $ jaxvet rewrite model.jaxexport --as bytecode -o model.mlirbc\n",
+    options,
+    sizeof options / sizeof *options,
+    run,
+};

@@ -1,0 +1,57 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# jaxvet rewrite: an exported file again, changed as asked and not otherwise.
+gunzip -c tests/rules/EXP005_passes.jaxexport.gz >"$work/loss"
+
+# What nobody asked to change is byte for byte what it was.
+expect 0 rewrite "$work/loss" -o "$work/again"
+prints ' bytes, from '
+holds cmp -s "$work/loss" "$work/again"
+
+# Locations go, the program stays; its derivative's go, too.
+holds grep -aq EXP005_passes.py "$work/loss"
+expect 0 rewrite "$work/loss" --strip-locations -o "$work/small"
+holds test "$(wc -c <"$work/small")" -lt "$(wc -c <"$work/loss")"
+holds test -z "$(grep -a EXP005_passes.py "$work/small")"
+expect 0 diff "$work/loss" "$work/small"
+prints '^program: the same$'
+expect 0 run "$work/small" --vjp 1
+
+# Derivatives can be left out.
+expect 0 rewrite "$work/loss" --drop-vjp -o "$work/short"
+expect 3 run "$work/short" --vjp 1
+complains 'derivatives up to order 0'
+expect 0 diff "$work/loss" "$work/short"
+
+# Versions of StableHLO: an old one and back is the same module again.
+expect 0 rewrite "$work/loss" --stablehlo-version 1.0.0 -o "$work/old"
+expect 0 info "$work/old"
+prints 'StableHLO 1.0.0'
+expect 0 run "$work/old" --vjp 1
+expect 0 rewrite "$work/old" --stablehlo-version 1.15.0 -o "$work/new"
+holds cmp -s "$work/loss" "$work/new"
+expect 3 rewrite "$work/loss" --stablehlo-version 9.0.0 -o "$work/none"
+holds test ! -e "$work/none"
+expect 2 rewrite "$work/loss" --stablehlo-version 1.0 -o "$work/none"
+complains '1.13.7'
+
+# The module alone, as bytecode or text, is the same program.
+expect 0 rewrite "$work/loss" --as bytecode -o "$work/module"
+expect 0 check "$work/module"
+expect 0 rewrite "$work/loss" --as text -o "$work/text"
+expect 0 check "$work/text"
+# (The short form of a reduction has no place for its body's locations.)
+expect 0 rewrite "$work/module" --strip-locations -o "$work/module"
+expect 0 rewrite "$work/text" --as bytecode --strip-locations -o "$work/back"
+holds cmp -s "$work/module" "$work/back"
+expect 0 rewrite "$work/text" --as text -o -
+prints '^module @jit_loss'
+
+# What can't be done is said.
+expect 2 rewrite "$work/loss"
+complains '-o FILE'
+expect 3 rewrite tests/host/scale.json -o "$work/none"
+complains 'expected an exported file'
+printf 'module {}\n// -----\nmodule {}\n' >"$work/two"
+expect 3 rewrite "$work/two" --as bytecode -o "$work/none"
+complains 'expected one module, found 2'
