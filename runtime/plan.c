@@ -628,7 +628,17 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     free(slots);
 }
 
-/* Which equations matter to the results. */
+/* Whether an equation does more than give results. */
+static bool has_effect(const jx_eqn *eqn)
+{
+    const jx_p_custom_call *call = eqn->typed;
+
+    return eqn->nouts == 0 ||
+           (eqn->prim->id == JX_PRIM_stablehlo_custom_call && call &&
+            call->has_side_effect);
+}
+
+/* Which equations matter to the results, or for themselves. */
 static bool *used_equations(jx_planner *p, const jx_jaxpr *jaxpr)
 {
     bool *used = JX_NEW_ARRAY(p->arena, jaxpr->neqns + jaxpr->nvars, bool);
@@ -641,7 +651,7 @@ static bool *used_equations(jx_planner *p, const jx_jaxpr *jaxpr)
             vars[jaxpr->outs[i].var->id] = true;
     for (int i = jaxpr->neqns - 1; i >= 0; i--) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        used[i] = eqn->nouts == 0;
+        used[i] = has_effect(eqn);
         for (int k = 0; k < eqn->nouts; k++)
             used[i] |= vars[eqn->outs[k]->id];
         for (int k = 0; k < eqn->nins && used[i]; k++)

@@ -140,9 +140,10 @@ static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
     b->op = op;
     if (read_symbol(b, op))
         return jx_ok(b->s->ctx);
-    if (!(!row                       ? jx_shlo_unknown(b, op)
-          : jx_shlo_is_quantized(op) ? jx_shlo_quantized(b, op, row)
-                                     : row->rule(b, op, row)))
+    jx_shlo_rule *read = !row                    ? jx_shlo_op_none
+                         : jx_shlo_is_on_reals(op) ? jx_shlo_on_reals
+                                                   : row->rule;
+    if (!read(b, op, row))
         return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
     return jx_ok(b->s->ctx);
 }

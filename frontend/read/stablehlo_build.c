@@ -50,6 +50,18 @@ bool jx_shlo_fail(jx_shlo_body *b, const char *format, ...)
 
 /* ---- types */
 
+/* What a quantized element stores; its type has no sign, but a flag has. */
+static bool stored_dtype(const jx_mlir_type *element, jx_dtype *dtype)
+{
+    const jx_mlir_type *stored = element->items[0];
+    jx_mlir_type like = *stored;
+
+    like.sign = element->quant->flags & 1 ? JX_SIGNED : JX_UNSIGNED;
+    *dtype = JX_DT_NONE;
+    return stored->kind == JX_T_INTEGER && stored->width > 1 &&
+           jx_mlir_dtype(&like, dtype);
+}
+
 bool jx_shlo_dtype(const jx_mlir_type *type, jx_dtype *dtype)
 {
     const jx_mlir_type *element = type;
@@ -58,7 +70,7 @@ bool jx_shlo_dtype(const jx_mlir_type *type, jx_dtype *dtype)
          type->kind == JX_T_UNRANKED) && type->count)
         element = type->items[0];
     if (element->kind == JX_T_QUANTIZED)
-        element = element->items[0];
+        return stored_dtype(element, dtype);
     return jx_mlir_dtype(element, dtype);
 }
 
@@ -762,10 +774,12 @@ const char *jx_shlo_single_op(const jx_mlir_op *op, int region)
     if (!block || block->nops < 1 || block->nops > 2 || block->nargs != 2)
         return NULL;
     const jx_mlir_op *end = block->ops[block->nops - 1];
-    if (end->nins != 1 || jx_shlo_is_quantized(end))
+    if (end->nins != 1)
         return NULL;
     if (block->nops == 1)
         return end->ins[0] == block->args[1] ? "" : NULL;
+    if (jx_shlo_is_quantized(block->args[0]->type))
+        return NULL; /* more than the one op on what is stored */
     const jx_mlir_op *one = block->ops[0];
     if (one->nouts != 1 || one->nins != 2 || end->ins[0] != one->outs[0])
         return NULL;

@@ -217,7 +217,8 @@ bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
     if (config)
         jx_shlo_put(&p, "backend_config", value_of(b->s, config, 0));
     jx_shlo_put_bool(&p, "has_side_effect",
-                     jx_shlo_attr_bool_or(b, "has_side_effect", false));
+                     !strncmp(target, "check.", 6) ||
+                         jx_shlo_attr_bool_or(b, "has_side_effect", false));
     put_attr(b, &p, "called_computations");
     jx_shlo_put(&p, "attributes", added(b, op));
     return emit_custom_call(b, target, ins, &p);

@@ -279,6 +279,15 @@ const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
  * give.  False if it is none. */
 bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to);
 
+/* ---- quantized tensors (stablehlo_quantized.c) */
+
+bool jx_shlo_is_quantized(const jx_mlir_type *type);
+/* Whether the op computes with what quantized operands or results stand for,
+ * and not with what they store. */
+bool jx_shlo_is_on_reals(const jx_mlir_op *op);
+/* Reads such an op: the op on reals, between dequantizing and quantizing. */
+jx_shlo_rule jx_shlo_on_reals;
+
 /* ---- programs */
 
 /* What is known of the shapes of an entry's last arguments. */
@@ -293,13 +302,6 @@ bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file);
 const jx_jaxpr *jx_shlo_entry(jx_shlo *s, const jx_mlir_op *func,
                               const jx_shlo_shapes *shapes);
 jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name);
-
-/* ---- quantized types (stablehlo_quantized.c) */
-
-bool jx_shlo_is_quantized(const jx_mlir_op *op);
-/* Reads an op that has some, by its rule. */
-bool jx_shlo_quantized(jx_shlo_body *b, const jx_mlir_op *op,
-                       const jx_shlo_row *row);
 
 /* ---- places (stablehlo_places.c) */
 const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc);

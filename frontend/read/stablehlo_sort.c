@@ -151,6 +151,9 @@ static int sort_keys(const jx_mlir_op *op)
 
     if (!block || !block->nops || block->ops[block->nops - 1]->nins != 1)
         return 0;
+    for (int i = 0; i < block->nargs; i++)
+        if (jx_shlo_is_quantized(block->args[i]->type))
+            return 0;
     n = keys_of(block, block->ops[block->nops - 1]->ins[0], keys);
     for (int i = 0; i < n; i++, done++) {
         if (keys[i].arg != 2 * done)
