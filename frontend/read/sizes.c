@@ -686,36 +686,67 @@ const jx_dim *const *jx_sizes_shape(const jx_sizes_env *in,
     return jx_sz_shape_of(in, value);
 }
 
-const jx_dim *const *jx_sizes_of(const jx_sizes_env *in,
-                                 const jx_mlir_value *value)
+/* The elements without auxiliaries; NULL if one has none, or is opaque. */
+static const jx_dim *const *elements(const jx_sizes_env *in,
+                                     const jx_mlir_value *value, bool strictly)
 {
     jx_sz_info info = jx_sz_info_of(in, value);
     const jx_dim **to;
 
+    if (!info.elems && !strictly && jx_sz_is_input(in, value))
+        info = jx_sz_operand((jx_sizes_env *)in, value);
     if (!info.elems)
         return NULL;
     to = JX_NEW_ARRAY(in->of->ctx->arena, info.count + 1, const jx_dim *);
     for (int i = 0; to && i < info.count; i++) {
         const jx_dim *dim = info.elems[i].dim;
-        if (!dim || jx_sz_is_opaque(in->of, dim) ||
+        if (!dim || jx_sz_is_opaque(in->of, dim, strictly) ||
             !(to[i] = jx_sz_public(in->of, dim)))
             return NULL;
     }
     return to;
 }
 
+const jx_dim *const *jx_sizes_of(const jx_sizes_env *in,
+                                 const jx_mlir_value *value)
+{
+    return elements(in, value, false);
+}
+
+const jx_dim *const *jx_sizes_known(const jx_sizes_env *in,
+                                    const jx_mlir_value *value)
+{
+    return elements(in, value, true);
+}
+
 const jx_dim *jx_sizes_symbol(const jx_sizes_env *in,
                               const jx_mlir_value *value)
 {
-    jx_sz_info info = jx_sz_info_of(in, value);
-    const jx_dim *const *dims;
+    const jx_dim *const *dims =
+        value->type->rank == 0 ? jx_sizes_known(in, value) : NULL;
     jx_int number;
 
-    if (!info.elems || info.count != 1 || value->type->rank != 0 ||
-        !info.elems[0].dim || jx_dim_is_wide(info.elems[0].dim, &number) ||
-        !(dims = jx_sizes_of(in, value)))
+    return !dims || jx_dim_is_wide(dims[0], &number) ? NULL : dims[0];
+}
+
+const jx_dim *const *jx_sizes_slice(const jx_sizes_env *in,
+                                    const jx_mlir_value *start,
+                                    const jx_mlir_value *limit)
+{
+    jx_sz_info from = jx_sz_info_of(in, start), to = jx_sz_info_of(in, limit);
+    const jx_dim **length;
+
+    if (!from.elems || !to.elems || from.count != to.count)
         return NULL;
-    return jx_dim_is_wide(dims[0], &number) ? NULL : dims[0];
+    length = JX_NEW_ARRAY(in->of->ctx->arena, to.count + 1, const jx_dim *);
+    for (int i = 0; length && i < to.count; i++) {
+        const jx_dim *dim = jx_dim_sub(in->of->dims, to.elems[i].dim,
+                                       from.elems[i].dim);
+        if (!dim || jx_sz_is_opaque(in->of, dim, false) ||
+            !(length[i] = jx_sz_public(in->of, dim)))
+            return NULL;
+    }
+    return length;
 }
 
 int64_t jx_sizes_base(const jx_sizes *sizes)

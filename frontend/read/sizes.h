@@ -103,9 +103,18 @@ const jx_mlir_op *jx_sizes_function(const jx_sizes_env *env);
 /* The sizes of a tensor's axes; NULL for what is no ranked tensor. */
 const jx_dim *const *jx_sizes_shape(const jx_sizes_env *in,
                                     const jx_mlir_value *value);
-/* The elements of an integer tensor, row-major; NULL if one is not known. */
+/* The elements of an integer tensor, row-major, for a place that wants sizes:
+ * integers of the entry's inputs become variables there.  NULL if one is not
+ * known before the program runs. */
 const jx_dim *const *jx_sizes_of(const jx_sizes_env *in,
                                  const jx_mlir_value *value);
+/* The same, of elements that follow from the shapes of inputs alone. */
+const jx_dim *const *jx_sizes_known(const jx_sizes_env *in,
+                                    const jx_mlir_value *value);
+/* limit - start, where that is known though they themselves may not be. */
+const jx_dim *const *jx_sizes_slice(const jx_sizes_env *in,
+                                    const jx_mlir_value *start,
+                                    const jx_mlir_value *limit);
 /* The element of a scalar that is a symbolic size (no number): what a literal
  * of the program stands for.  NULL for everything else. */
 const jx_dim *jx_sizes_symbol(const jx_sizes_env *in,

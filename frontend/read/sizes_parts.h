@@ -142,8 +142,9 @@ const jx_dim *jx_sz_select(jx_sizes *s, const jx_sz_cond *cond,
 const jx_dim *jx_sz_indicator(jx_sizes *s, const jx_sz_cond *cond);
 const jx_dim *jx_sz_opaque(jx_sizes *s, const jx_sizes_env *env,
                            const jx_mlir_value *value, int element);
-/* Whether some of it is opaque. */
-bool jx_sz_is_opaque(const jx_sizes *s, const jx_dim *dim);
+/* Whether some of it is opaque; with `inputs`, elements of the entry's
+ * arguments count. */
+bool jx_sz_is_opaque(const jx_sizes *s, const jx_dim *dim, bool inputs);
 /* Without auxiliaries; NULL where that cannot be said. */
 const jx_dim *jx_sz_public(jx_sizes *s, const jx_dim *dim);
 /* The comparisons that make up `cond`, without auxiliaries; false if it is

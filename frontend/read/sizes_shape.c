@@ -307,6 +307,21 @@ static void shaped_by_second(inferring *in)
     shaped_by(in, 1);
 }
 
+/* An axis keeps its size, if that is not 1. */
+static void dynamic_broadcast(inferring *in)
+{
+    const int64_t *dims = NULL;
+    int count;
+
+    shaped_by(in, 1);
+    if (!ints(in, "broadcast_dimensions", &count, &dims))
+        return;
+    for (int i = 0; i < count; i++)
+        if (dims[i] >= 0 && dims[i] < in->rank && size(in, 0, i) &&
+            !is_number(size(in, 0, i)))
+            jx_sz_same(in->s, size(in, 0, i), in->to[dims[i]]);
+}
+
 static void dynamic_slice(inferring *in)
 {
     const int64_t *sizes = NULL;
@@ -720,7 +735,7 @@ static const struct {
     {"stablehlo.concatenate", concatenate},
     {"stablehlo.pad", pad},
     {"stablehlo.slice", slice},
-    {"stablehlo.dynamic_broadcast_in_dim", shaped_by_second},
+    {"stablehlo.dynamic_broadcast_in_dim", dynamic_broadcast},
     {"chlo.broadcast_in_dim", broadcast},
     {"stablehlo.dynamic_reshape", shaped_by_second},
     {"stablehlo.dynamic_iota", shaped_by_first},

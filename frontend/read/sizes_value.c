@@ -333,11 +333,12 @@ static const jx_dim *aux(jx_sizes *s, jx_sz_aux_kind kind, const jx_dim *a,
     return add_of(s, &key);
 }
 
-static bool cond_is_opaque(const jx_sizes *s, const jx_sz_cond *c)
+static bool cond_is_opaque(const jx_sizes *s, const jx_sz_cond *c,
+                           bool inputs)
 {
-    return (c->dim && jx_sz_is_opaque(s, c->dim)) ||
-           (c->a && cond_is_opaque(s, c->a)) ||
-           (c->b && cond_is_opaque(s, c->b));
+    return (c->dim && jx_sz_is_opaque(s, c->dim, inputs)) ||
+           (c->a && cond_is_opaque(s, c->a, inputs)) ||
+           (c->b && cond_is_opaque(s, c->b, inputs));
 }
 
 const jx_dim *jx_sz_opaque(jx_sizes *s, const jx_sizes_env *env,
@@ -349,7 +350,7 @@ const jx_dim *jx_sz_opaque(jx_sizes *s, const jx_sizes_env *env,
     return add_of(s, &key);
 }
 
-bool jx_sz_is_opaque(const jx_sizes *s, const jx_dim *dim)
+bool jx_sz_is_opaque(const jx_sizes *s, const jx_dim *dim, bool inputs)
 {
     int count = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(s->dims, dim, &count);
@@ -358,12 +359,12 @@ bool jx_sz_is_opaque(const jx_sizes *s, const jx_dim *dim)
         const jx_sz_aux *a = aux_of(s, vars[i]);
         if (!a)
             continue;
-        if (a->kind == JX_SZ_OPAQUE)
+        if (a->kind == JX_SZ_OPAQUE && (inputs || a->env))
             return true;
         /* What it stands for was made before it. */
-        if ((a->a && jx_sz_is_opaque(s, a->a)) ||
-            (a->b && jx_sz_is_opaque(s, a->b)) ||
-            (a->cond && cond_is_opaque(s, a->cond)))
+        if ((a->a && jx_sz_is_opaque(s, a->a, inputs)) ||
+            (a->b && jx_sz_is_opaque(s, a->b, inputs)) ||
+            (a->cond && cond_is_opaque(s, a->cond, inputs)))
             return true;
     }
     return !vars;
