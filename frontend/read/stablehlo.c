@@ -106,22 +106,57 @@ static bool is_input_size(const jx_shlo *s, const jx_dim *dim)
     return vars != NULL;
 }
 
+jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim)
+{
+    jx_atom none = {NULL, NULL};
+    jx_literal *literal;
+    int64_t number;
+
+    if (jx_dim_is_int(dim, &number))
+        return number == (int32_t)number
+                   ? jx_shlo_scalar(b, dtype, (double)number)
+                   : none;
+    if (!is_input_size(b->s, dim) ||
+        !(literal = JX_NEW(b->s->ctx->arena, jx_literal)))
+        return none;
+    literal->aval = jx_shlo_array(b, dtype, 0, NULL);
+    literal->dim = dim;
+    b->s->program->x64 |= dtype == JX_I64;
+    return literal->aval ? (jx_atom){NULL, literal} : none;
+}
+
 bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to)
 {
-    const jx_dim *dim = b->sizes && value->type->rank == 0
-                            ? jx_sizes_symbol(b->sizes, value) : NULL;
-    jx_literal *literal;
+    const jx_dim *dim =
+        b->sizes ? jx_sizes_symbol(b->sizes, value) : NULL;
+    jx_dtype dtype;
 
-    if (!dim || !is_input_size(b->s, dim))
+    if (!dim || !jx_shlo_dtype(value->type, &dtype))
         return false;
-    literal = JX_NEW(b->s->ctx->arena, jx_literal);
-    if (!literal)
+    *to = jx_shlo_size(b, dtype, dim);
+    return to->literal != NULL;
+}
+
+/* A call that gives nothing but sizes needs no computing. */
+static bool read_sizes(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    jx_atom atoms[8];
+
+    if (!b->sizes || strcmp(op->name, "func.call") != 0 || op->nouts < 1 ||
+        op->nouts > 8)
         return false;
-    literal->aval = jx_shlo_aval(b, value->type, NULL);
-    literal->dim = dim;
-    b->s->program->x64 |= literal->aval && literal->aval->dtype == JX_I64;
-    *to = (jx_atom){NULL, literal};
-    return literal->aval != NULL;
+    for (int i = 0; i < op->nouts; i++) {
+        const jx_mlir_type *type = op->outs[i]->type;
+        const jx_dim *const *known =
+            type->rank == 0 ? jx_sizes_known(b->sizes, op->outs[i]) : NULL;
+        jx_dtype dtype;
+        if (!known || !jx_shlo_dtype(type, &dtype))
+            return false;
+        atoms[i] = jx_shlo_size(b, dtype, known[0]);
+        if (!atoms[i].literal)
+            return false;
+    }
+    return jx_shlo_define(b, op->nouts, atoms);
 }
 
 /* An integer that is a symbolic size needs no computing. */
@@ -133,18 +168,31 @@ static bool read_symbol(jx_shlo_body *b, const jx_mlir_op *op)
            jx_shlo_define1(b, atom);
 }
 
+/* Equations from `first` on make a vector of sizes: what asks for sizes knows
+ * them already. */
+static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
+{
+    if (!b->sizes || op->nouts != 1 || op->outs[0]->type->rank < 1 ||
+        !jx_sizes_known(b->sizes, op->outs[0]))
+        return;
+    for (size_t i = first; i < b->eqns.count; i++)
+        JX_PUSH(b->s->ctx->arena, &b->shaping, (int)i);
+}
+
 static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
 {
     const jx_shlo_row *row = rows_of(b->s, op->name);
+    size_t first = b->eqns.count;
 
     b->op = op;
-    if (read_symbol(b, op))
+    if (read_symbol(b, op) || read_sizes(b, op))
         return jx_ok(b->s->ctx);
     jx_shlo_rule *read = !row                    ? jx_shlo_op_none
                          : jx_shlo_is_on_reals(op) ? jx_shlo_on_reals
                                                    : row->rule;
     if (!read(b, op, row))
         return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
+    note_shaping(b, op, first);
     return jx_ok(b->s->ctx);
 }
 

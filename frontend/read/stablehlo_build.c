@@ -710,15 +710,65 @@ static jx_var *input_for(jx_shlo_body *b, jx_atom outer)
     return new_var(b, jx_atom_aval(outer));
 }
 
+enum { UNUSED = 0, USED = 1 };
+
+/* Atoms that are variables of this body count as used. */
+static void use(int count, const jx_atom *atoms)
+{
+    for (int i = 0; i < count; i++)
+        if (atoms[i].var)
+            ((jx_var *)(uintptr_t)atoms[i].var)->id = USED;
+}
+
+static bool is_used(const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nouts; i++)
+        if (eqn->outs[i]->id == USED)
+            return true;
+    return eqn->effects.count > 0;
+}
+
+/* Leaves out equations that only make known sizes, where nothing looks at what
+ * they make. */
+static void drop_shaping(jx_shlo_body *b)
+{
+    size_t next = b->shaping.count, kept = 0, outs = 0;
+    bool *gone = JX_NEW_ARRAY(b->s->ctx->arena, b->eqns.count + 1, bool);
+
+    if (!next || !gone)
+        return;
+    for (size_t i = 0; i < b->outs.count; i++)
+        b->outs.at[i]->id = UNUSED;
+    use((int)b->results.count, b->results.at);
+    for (size_t i = b->eqns.count; i-- > 0;) {
+        bool shapes = next && b->shaping.at[next - 1] == (int)i;
+        next -= shapes;
+        gone[i] = shapes && !is_used(&b->eqns.at[i]);
+        if (!gone[i])
+            use(b->eqns.at[i].nins, b->eqns.at[i].ins);
+    }
+    for (size_t i = 0, at = 0; i < b->eqns.count; i++) {
+        jx_eqn eqn = b->eqns.at[i];
+        for (int k = 0; k < eqn.nouts; k++, at++)
+            if (!gone[i])
+                b->outs.at[outs++] = b->outs.at[at];
+        if (!gone[i])
+            b->eqns.at[kept++] = eqn;
+    }
+    b->eqns.count = kept;
+    b->outs.count = outs;
+}
+
 jx_jaxpr *jx_shlo_finish(jx_shlo_body *b, jx_shlo_atoms captures,
                                const char *function)
 {
     jx_jaxpr *to = JX_NEW(b->s->ctx->arena, jx_jaxpr);
-    size_t nins = (size_t)captures.count + b->ins.count;
-    size_t total = nins + b->outs.count;
-    const jx_var **vars = JX_NEW_ARRAY(b->s->ctx->arena, total,
-                                       const jx_var *);
+    size_t nins = (size_t)captures.count + b->ins.count, total;
+    const jx_var **vars;
 
+    drop_shaping(b);
+    total = nins + b->outs.count;
+    vars = JX_NEW_ARRAY(b->s->ctx->arena, total, const jx_var *);
     if (!to || !vars || b->s->ctx->error.kind != JX_E_NONE ||
         jx_arena_failed(b->s->ctx->arena))
         return NULL;

@@ -1,5 +1,6 @@
 /* stablehlo_dynamic.c - ops whose sizes are operands: the primitive with these
  * sizes in its parameters, where it is known which sizes they are. */
+#include "frontend/read/sizes_parts.h"
 #include "frontend/read/stablehlo_parts.h"
 
 static bool is_atom(jx_atom a)
@@ -38,70 +39,81 @@ static const jx_dim *const *sizes_for(jx_shlo_body *b, int index)
     return jx_shlo_sizes_in(b, index);
 }
 
-/* Element `index` of a vector, as a scalar. */
-static jx_atom element(jx_shlo_body *b, jx_atom vector, int index)
+/* The `index`th element of a vector of integers, as a scalar. */
+static jx_atom element(jx_shlo_body *b, const jx_mlir_value *value, int index)
 {
-    const jx_dim *start = jx_shlo_int(b, index);
-    const jx_dim *limit = jx_shlo_int(b, index + 1);
-    const jx_dim *one = jx_shlo_int(b, 1);
+    const jx_dim *const *known =
+        b->sizes ? jx_sizes_known(b->sizes, value) : NULL;
+    jx_shlo_atoms all = jx_shlo_atoms_of(b, value);
     jx_shlo_params p = jx_shlo_no_params(b);
+    const jx_dim *one = jx_shlo_int(b, 1), *start = jx_shlo_int(b, index),
+                 *limit = jx_shlo_int(b, index + 1);
     const jx_aval *aval;
+    jx_atom part;
 
-    if (!is_atom(vector))
-        return vector;
-    aval = jx_atom_aval(vector);
+    if (all.count != 1)
+        return (jx_atom){NULL, NULL};
+    aval = jx_atom_aval(all.at[0]);
+    if (known)
+        return jx_shlo_size(b, aval->dtype, known[index]);
     jx_shlo_put_dims(&p, "start_indices", 1, &start);
     jx_shlo_put_dims(&p, "limit_indices", 1, &limit);
     jx_shlo_put_none(&p, "strides");
-    vector = jx_shlo_emit(b, JX_PRIM_slice, 1, &vector, &p,
-                          jx_shlo_array(b, aval->dtype, 1, &one));
-    return jx_shlo_reshape(b, vector, 0, NULL);
+    part = jx_shlo_emit(b, JX_PRIM_slice, 1, all.at, &p,
+                        jx_shlo_array(b, aval->dtype, 1, &one));
+    return is_atom(part) ? jx_shlo_reshape(b, part, 0, NULL) : part;
 }
 
-static bool all_ones(const jx_dim *const *dims, int count)
+static bool is_one(const jx_dim *dim)
 {
-    for (int i = 0; dims && i < count; i++)
-        if (jx_dim_value(dims[i]) != 1)
-            return false;
-    return dims != NULL;
+    int64_t value;
+
+    return jx_dim_is_int(dim, &value) && value == 1;
 }
 
-/* A slice of a known size that begins somewhere: JAX writes dynamic slices so
- * where sizes are open. */
-static bool slice_from(jx_shlo_body *b, const jx_mlir_op *op)
+/* A slice of known sizes from a place that only running tells. */
+static bool slice_somewhere(jx_shlo_body *b, const jx_mlir_op *op)
 {
-    jx_atom *ins, in = jx_shlo_in(b, 0), start = jx_shlo_in(b, 1);
+    const jx_dim *const *sizes =
+        b->sizes ? jx_sizes_slice(b->sizes, op->ins[1], op->ins[2]) : NULL;
+    const jx_dim *const *stride = sizes_for(b, 3);
     jx_shlo_params p = jx_shlo_no_params(b);
-    const jx_aval *out = jx_shlo_result(b, 0, NULL);
+    jx_atom ins[JX_SHLO_RANK + 1];
+    int rank = op->outs[0]->type->rank;
 
-    if (!is_atom(in) || !is_atom(start) || !out)
-        return false;
-    int rank = jx_atom_aval(in)->rank;
-    if (out->rank != rank || jx_atom_aval(start)->rank != 1 ||
-        jx_dim_value(jx_atom_aval(start)->shape[0]) != rank ||
-        !all_ones(jx_shlo_sizes_in(b, 3), rank))
-        return jx_shlo_unknown(b, op);
-    ins = JX_NEW_ARRAY(b->s->ctx->arena, 1 + rank, jx_atom);
-    if (!ins)
-        return false;
-    ins[0] = in;
-    for (int i = 0; i < rank; i++)
-        ins[1 + i] = element(b, start, i);
-    jx_shlo_put_dims(&p, "slice_sizes", rank, out->shape);
+    if (!sizes || !stride || !jx_shlo_rank_ok(b, 0))
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
+    ins[0] = jx_shlo_in(b, 0);
+    if (!is_atom(ins[0]) || jx_atom_aval(ins[0])->rank != rank ||
+        jx_sz_elements_of(op->ins[1]->type) != rank ||
+        jx_sz_elements_of(op->ins[3]->type) != rank)
+        return jx_shlo_fail(b, "expected a start for each axis");
+    for (int i = 0; i < rank; i++) {
+        if (!is_one(stride[i]))
+            return jx_shlo_unknown(b, op);
+        ins[1 + i] = element(b, op->ins[1], i);
+        if (!is_atom(ins[1 + i]))
+            return false;
+    }
+    jx_shlo_put_dims(&p, "slice_sizes", rank, sizes);
     return jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_dynamic_slice, 1 + rank,
-                                           ins, &p, out));
+                                           ins, &p,
+                                           jx_shlo_result(b, 0, sizes)));
 }
 
 bool jx_shlo_op_real_dynamic_slice(jx_shlo_body *b, const jx_mlir_op *op,
                                    const jx_shlo_row *row)
 {
-    const jx_dim *const *start = sizes_for(b, 1), *const *limit;
-    const jx_dim *const *stride = sizes_for(b, 3);
+    const jx_dim *const *start, *const *limit, *const *stride;
 
     (void)row;
+    if (op->nins != 4 || op->nouts != 1)
+        return jx_shlo_fail(b, "expected 4 operands");
+    start = sizes_for(b, 1);
     limit = sizes_for(b, 2);
+    stride = sizes_for(b, 3);
     if (!start || !limit || !stride)
-        return slice_from(b, op);
+        return slice_somewhere(b, op);
     return jx_shlo_slice(b, start, limit, stride);
 }
 
@@ -116,4 +128,34 @@ bool jx_shlo_op_dynamic_pad(jx_shlo_body *b, const jx_mlir_op *op,
     if (!low || !high || !interior)
         return jx_shlo_unknown(b, op);
     return jx_shlo_pad(b, low, high, interior);
+}
+
+/* ---- custom calls whose sizes are operands */
+
+/* The largest `k` along the last axis, where `k` is a size. */
+bool jx_shlo_op_dynamic_top_k(jx_shlo_body *b, const jx_mlir_op *op,
+                              const jx_shlo_row *row)
+{
+    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atom in = jx_shlo_in(b, 0);
+    const jx_dim *const *k = op->nins == 2 ? jx_shlo_sizes_in(b, 1) : NULL;
+    const jx_aval *outs[2];
+    const jx_atom *made;
+
+    if (!k || !is_atom(in) || op->nouts != 2 || !jx_atom_aval(in)->rank)
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
+    outs[0] = jx_shlo_result(b, 0, NULL);
+    outs[1] = jx_shlo_result(b, 1, NULL);
+    if (!outs[0] || !outs[1])
+        return false;
+    jx_shlo_put_dim(&p, "k", k[0]);
+    jx_shlo_put_int(&p, "axis", jx_atom_aval(in)->rank - 1);
+    made = jx_shlo_emit_all(b, jx_prim_of(row->prim), 1, &in, &p, 2, outs);
+    return made && jx_shlo_define(b, 2, made);
+}
+
+bool jx_shlo_op_dynamic_rng(jx_shlo_body *b, const jx_mlir_op *op,
+                            const jx_shlo_row *row)
+{
+    return jx_shlo_op_rng_bit_generator(b, op, row);
 }

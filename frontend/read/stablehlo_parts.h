@@ -79,6 +79,8 @@ typedef struct jx_shlo_body {
     JX_VEC(jx_var *) outs;
     JX_VEC(jx_shlo_capture) captures;
     JX_VEC(jx_eqn) eqns;
+    JX_VEC(int) shaping; /* equations that only make known sizes: gone where
+                            nobody looks at them */
     JX_VEC(jx_atom) results; /* of its terminator */
 } jx_shlo_body;
 
@@ -277,6 +279,8 @@ const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
                                  jx_shlo_atoms ins, const char *name);
 /* The literal that an integer scalar is: a size that the shapes of inputs
  * give.  False if it is none. */
+/* A scalar that is a number or a size of the inputs; nothing if it is neither. */
+jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim);
 bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to);
 
 /* ---- quantized tensors (stablehlo_quantized.c) */
