@@ -376,6 +376,19 @@ static void syevd(jx_typing *t)
     out_answer(&b, 2);
 }
 
+/* With a work space behind. */
+static void syevd_bytes(jx_typing *t)
+{
+    matrices b;
+
+    if (!begin_square(t, 1, 4, &b))
+        return;
+    out_matrix(&b, 0);
+    out(&b, 1, b.real, b.n, NULL);
+    out_answer(&b, 2);
+    jx_type_is(t, 3, t->eqn->outs[3]->aval);
+}
+
 static void eigh(jx_typing *t)
 {
     matrices b;

@@ -3,7 +3,7 @@
 
 /* ---- attributes as parameters: what is said in them stays readable */
 
-enum { MOST_LEVELS = 16, MOST_ITEMS = 4096 };
+enum { MOST_LEVELS = 16, MOST_ITEMS = 4096, MOST_RANK = 64, MOST_BYTES = 256 };
 
 static const jx_value *value_of(jx_shlo *s, const jx_mlir_attr *a, int depth);
 
@@ -51,13 +51,20 @@ static const jx_value *ints_of(jx_shlo *s, const jx_mlir_attr *a)
     return jx_shlo_value_ints(s, (jx_ints){a->count, a->integers});
 }
 
-/* Bytes as text where they are that, else by their number. */
+/* Bytes as text where they are that, a few others one by one, many by their
+ * number. */
 static const jx_value *text_of(jx_shlo *s, const jx_mlir_attr *a)
 {
     const char *text = jx_mlir_text(s->ctx, a);
+    int64_t bytes[MOST_BYTES];
 
     if (text)
         return word(s, JX_V_TEXT, text);
+    if (a->size <= MOST_BYTES) {
+        for (size_t i = 0; i < a->size; i++)
+            bytes[i] = ((const unsigned char *)a->bytes)[i];
+        return jx_shlo_value_ints(s, (jx_ints){(int)a->size, bytes});
+    }
     return word(s, JX_V_TEXT,
                 jx_arena_printf(s->ctx->arena, "%zu bytes", a->size));
 }
@@ -165,15 +172,6 @@ static bool shape_assertion(jx_shlo_body *b, jx_shlo_atoms ins)
            jx_shlo_define(b, 0, NULL);
 }
 
-/* An attribute as a parameter of the same name, if the op has it. */
-static void put_attr(jx_shlo_body *b, jx_shlo_params *p, const char *name)
-{
-    const jx_mlir_attr *a = jx_mlir_get(b->op, name);
-
-    if (a)
-        jx_shlo_put(p, name, value_of(b->s, a, 0));
-}
-
 /* The operands without those that only say the shapes of results, which are
  * known here: JAX adds them where sizes are open. */
 static jx_shlo_atoms without_shapes(jx_shlo_body *b)
@@ -193,6 +191,86 @@ static jx_shlo_atoms without_shapes(jx_shlo_body *b)
             JX_PUSH(b->s->ctx->arena, &kept, each.at[n]);
     }
     return (jx_shlo_atoms){(int)kept.count, kept.at};
+}
+
+/* A function that the call names, as the jaxpr of its own arguments; NULL if
+ * it is no function of arrays. */
+static const jx_value *called_function(jx_shlo_body *b, const jx_mlir_attr *name)
+{
+    jx_shlo *s = b->s;
+    const jx_mlir_op *func = name->kind == JX_A_SYMBOL && name->text
+                                 ? jx_mlir_symbol(s->module, name->text)
+                                 : NULL;
+    const jx_mlir_block *block =
+        func && !strcmp(func->name, "func.func") ? jx_mlir_body(func, 0)
+                                                 : NULL;
+    const jx_aval **ins =
+        block ? JX_NEW_ARRAY(s->ctx->arena, block->nargs + 1, const jx_aval *)
+              : NULL;
+
+    for (int i = 0; ins && i < block->nargs; i++) {
+        if (block->args[i]->type->kind != JX_T_TENSOR)
+            return NULL;
+        ins[i] = jx_shlo_aval(b, block->args[i]->type, NULL);
+        if (!ins[i])
+            return NULL;
+    }
+    const jx_jaxpr *jaxpr =
+        ins ? jx_shlo_function(s, func, NULL, b->op, block->nargs, ins) : NULL;
+    return jaxpr ? jx_value_add(&s->program->values,
+                                &(jx_value){.tag = JX_V_JAXPR, .jaxpr = jaxpr})
+                 : NULL;
+}
+
+/* The functions that a call is given, in place of their names. */
+static void put_called(jx_shlo_body *b, jx_shlo_params *p)
+{
+    const jx_mlir_attr *all = jx_mlir_get(b->op, "called_computations");
+    const jx_value **items;
+
+    if (!all || all->kind != JX_A_ARRAY)
+        return;
+    items = JX_NEW_ARRAY(b->s->ctx->arena, all->count + 1, const jx_value *);
+    for (int i = 0; items && i < all->count; i++) {
+        items[i] = called_function(b, all->items[i]);
+        if (!items[i])
+            items[i] = value_of(b->s, all->items[i], 0);
+        if (!items[i])
+            return;
+    }
+    if (items)
+        jx_shlo_put(p, "called_computations",
+                    jx_shlo_value_tuple(b->s, all->count, items));
+}
+
+/* How operands or results lie in memory: of each, its axes from the fastest
+ * to the slowest. */
+static void put_layouts(jx_shlo_body *b, jx_shlo_params *p, const char *name)
+{
+    const jx_mlir_attr *all = jx_mlir_get(b->op, name);
+    const jx_value **items;
+
+    if (!all || all->kind != JX_A_ARRAY)
+        return;
+    items = JX_NEW_ARRAY(b->s->ctx->arena, all->count + 1, const jx_value *);
+    for (int i = 0; items && i < all->count; i++) {
+        const jx_mlir_attr *one = all->items[i];
+        int64_t axes[MOST_RANK];
+        int n = 0, rank = one->type && one->type->rank == 1
+                              ? (int)one->type->shape[0] : -1;
+        if (one->kind != JX_A_DENSE || rank < 0 || rank > MOST_RANK ||
+            (!one->splat && one->size != (size_t)rank * 8) ||
+            (one->splat && one->size != 8))
+            return;
+        for (; n < rank; n++)
+            memcpy(&axes[n],
+                   (const char *)one->bytes + (one->splat ? 0 : n * 8), 8);
+        items[i] = jx_shlo_value_ints(b->s, (jx_ints){n, axes});
+        if (!items[i])
+            return;
+    }
+    if (items)
+        jx_shlo_put(p, name, jx_shlo_value_tuple(b->s, all->count, items));
 }
 
 bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
@@ -219,7 +297,9 @@ bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
     jx_shlo_put_bool(&p, "has_side_effect",
                      !strncmp(target, "check.", 6) ||
                          jx_shlo_attr_bool_or(b, "has_side_effect", false));
-    put_attr(b, &p, "called_computations");
+    put_called(b, &p);
+    put_layouts(b, &p, "operand_layouts");
+    put_layouts(b, &p, "result_layouts");
     jx_shlo_put(&p, "attributes", added(b, op));
     return emit_custom_call(b, target, ins, &p);
 }

@@ -95,6 +95,18 @@ static bool floats_almost(const checking *c, jx_dtype dtype, const char *a,
     return (x > y ? x - y : y - x) <= c->tolerance;
 }
 
+/* One NaN is as good as another. */
+static bool floats_fit(const checking *c, jx_dtype dtype, const char *a,
+                       const char *b)
+{
+    if (c->kind == ALMOST)
+        return floats_almost(c, dtype, a, b);
+    if (c->kind == CLOSE)
+        return floats_close(c, dtype, a, b);
+    return !memcmp(a, b, jx_dtype_of(dtype)->bytes) ||
+           (is_nan(dtype, a) && is_nan(dtype, b));
+}
+
 static bool fits(const checking *c, jx_dtype dtype, const char *a,
                  const char *b)
 {
@@ -107,11 +119,12 @@ static bool fits(const checking *c, jx_dtype dtype, const char *a,
         return !*a == !*b;
     if (jx_dtype_of(dtype)->bits < 8 && jx_dtype_is_integer(dtype))
         return ((*a ^ *b) & ((1 << jx_dtype_of(dtype)->bits) - 1)) == 0;
-    if (c->kind == EQUAL || !jx_dtype_is_inexact(dtype))
+    if (!jx_dtype_is_inexact(dtype))
         return !memcmp(a, b, size);
-    for (size_t at = 0; at < size; at += jx_dtype_of(real)->bytes)
-        if (!(c->kind == CLOSE ? floats_close : floats_almost)(c, real, a + at,
-                                                               b + at))
+    size = jx_dtype_of(real)->bytes;
+    for (int part = 0; part <= jx_dtype_is_complex(dtype); part++)
+        if (!floats_fit(c, real, a + (size_t)part * size,
+                        b + (size_t)part * size))
             return false;
     return true;
 }

@@ -25,8 +25,8 @@ static bool is_lower(const jx_eqn *eqn)
 }
 
 /* Operand `i` is declared column-major: the last but one axis is the minor
- * one. */
-static bool is_column_major(const jx_eqn *eqn, int i)
+ * one.  `otherwise`: nothing is declared. */
+static bool is_column_major(const jx_eqn *eqn, int i, bool otherwise)
 {
     const jx_p_custom_call *p = eqn->typed;
     const jx_value *all = p->operand_layouts;
@@ -34,7 +34,7 @@ static bool is_column_major(const jx_eqn *eqn, int i)
         all && all->tag == JX_V_TUPLE && i < all->count ? all->items[i] : NULL;
 
     if (!one || one->tag != JX_V_TUPLE || one->count < 2)
-        return true;
+        return otherwise;
     return one->items[0]->tag == JX_V_INT &&
            one->items[0]->integer == one->count - 2;
 }
@@ -44,7 +44,7 @@ static bool expect(jx_planner *p, const jx_eqn *eqn, int nins, int matrix)
     if (eqn->nins != nins)
         return jx_plan_fail(p, "%d operands are expected, not %d", nins,
                             eqn->nins);
-    return is_column_major(eqn, matrix) ||
+    return is_column_major(eqn, matrix, true) ||
            jx_plan_fail(p, "operand %d is laid out by rows, columns are "
                            "expected",
                         matrix);
@@ -162,7 +162,7 @@ static bool plan_gesvd(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         .plain = plain,
         .swapped = jx_custom_integer(eqn, "transposed", 0) != 0};
 
-    if (eqn->nins != 1 || is_column_major(eqn, 0) == how.swapped)
+    if (eqn->nins != 1 || is_column_major(eqn, 0, !how.swapped) == how.swapped)
         return jx_plan_fail(p, "one matrix, laid out by %s, is expected",
                             how.swapped ? "rows" : "columns");
     return jx_lapack_gesdd(p, eqn, &ins[0], &how, outs);
@@ -189,6 +189,37 @@ bool jx_custom_syevd(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return expect(p, eqn, 1, 0) &&
            jx_lapack_syevd(p, eqn, &ins[0], is_lower(eqn),
                            !letter(eqn, "mode", 'N', 'V'), outs);
+}
+
+/* A byte of a backend_config that is no text, or -1. */
+static int64_t byte_of(const jx_eqn *eqn, int i)
+{
+    const jx_p_custom_call *p = eqn->typed;
+    const jx_value *bytes = p->backend_config;
+
+    return bytes && bytes->tag == JX_V_TUPLE && i < bytes->count &&
+                   bytes->items[i]->tag == JX_V_INT
+               ? bytes->items[i]->integer
+               : -1;
+}
+
+/* As older versions called hipSOLVER: a work space among the results, and the
+ * options in bytes: the second int of four is the triangle (121 the upper one,
+ * 122 the lower one). */
+bool jx_custom_syevd_bytes(jx_planner *p, const jx_eqn *eqn,
+                           const jx_slot *ins, jx_slot *outs)
+{
+    int64_t triangle = byte_of(eqn, 4);
+    jx_eqn three = *eqn;
+
+    if (!expect(p, eqn, 1, 0) || eqn->nouts != 4)
+        return jx_plan_fail(p, "one operand and four results are expected");
+    if (triangle != 121 && triangle != 122)
+        return jx_plan_fail(p, "its backend_config does not say which triangle "
+                               "is given");
+    three.nouts = 3;
+    outs[3] = jx_lapack_zeros(p, eqn, 3);
+    return jx_lapack_syevd(p, &three, &ins[0], triangle == 122, true, outs);
 }
 
 /* A TPU's: vectors and values, without an answer. */
