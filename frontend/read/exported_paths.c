@@ -226,6 +226,23 @@ bool jx_exported_paths_of(jx_ctx *ctx, const jx_exported *x,
     return jx_ok(ctx);
 }
 
+bool jx_exported_document_paths(jx_ctx *ctx, const jx_exported *x,
+                                const char *const **ins,
+                                const char *const **outs)
+{
+    walk w = {.ctx = ctx};
+
+    w.at = JX_NEW_ARRAY(ctx->arena, x->nins, const char *);
+    if (w.at && !is_call(&x->in_tree))
+        walk_tree(&w, &x->in_tree);
+    for (int i = 0; w.at && is_call(&x->in_tree) && i < 2; i++)
+        walk_tree(&w, &x->in_tree.children[i]);
+    *ins = w.at;
+    *outs = paths_of(ctx, &x->out_tree, "", NULL);
+    jx_buffer_free(&w.path);
+    return jx_ok(ctx);
+}
+
 /* ---- printing */
 
 typedef struct printer {

@@ -25,6 +25,12 @@ bool jx_exported_paths_of(jx_ctx *ctx, const jx_exported *exported,
                           jx_exported_origin *origin, void *env,
                           jx_exported_paths *to);
 
+/* The same as documents write paths: "[0]['w']", "['flag']", outputs ".y" or
+ * "" (docs/DOCUMENT.md).  False without memory. */
+bool jx_exported_document_paths(jx_ctx *ctx, const jx_exported *exported,
+                                const char *const **ins,
+                                const char *const **outs);
+
 /* The names of a custom node's children where the node says them (a named
  * tuple's fields, an OrderedDict's keys); else NULL. */
 const char *const *jx_tree_fields(jx_ctx *ctx, const jx_tree *tree);

@@ -5,6 +5,7 @@
  * several), the inputs that it keeps, as arrays: keys are their u32 data. */
 #include "frontend/read/stablehlo.h"
 
+#include "frontend/read/exported_paths.h"
 #include "frontend/read/stablehlo_parts.h"
 
 typedef struct wrapping {
@@ -132,47 +133,6 @@ static const jx_atom *call(wrapping *w, const jx_jaxpr *inner,
 
 /* ---- names */
 
-/* Paths of leaves, "[0]['w']", the way JAX writes them. */
-static void put_paths(jx_ctx *ctx, const jx_tree *tree, const char *prefix,
-                      const char **to, int *next, int count)
-{
-    if (tree->kind == JX_TREE_LEAF && *next < count)
-        to[(*next)++] = prefix;
-    for (int i = 0; i < tree->nchildren; i++) {
-        const char *path =
-            tree->kind == JX_TREE_DICT
-                ? jx_arena_printf(ctx->arena, "%s['%s']", prefix,
-                                  tree->names[i])
-                : jx_arena_printf(ctx->arena, "%s[%d]", prefix, i);
-        put_paths(ctx, &tree->children[i], path ? path : prefix, to, next,
-                  count);
-    }
-}
-
-/* Arguments are a tuple of a tuple and a dictionary. */
-static const char *const *in_paths(wrapping *w)
-{
-    const char **paths = JX_NEW_ARRAY(w->s->ctx->arena, w->x->nins,
-                                      const char *);
-    int next = 0;
-
-    for (int i = 0; paths && i < w->x->in_tree.nchildren; i++)
-        put_paths(w->s->ctx, &w->x->in_tree.children[i], "", paths, &next,
-                  w->x->nins);
-    return paths && next == w->x->nins ? paths : NULL;
-}
-
-static const char *const *out_paths(wrapping *w)
-{
-    const char **paths = JX_NEW_ARRAY(w->s->ctx->arena, w->x->nouts,
-                                      const char *);
-    int next = 0;
-
-    if (paths)
-        put_paths(w->s->ctx, &w->x->out_tree, "", paths, &next, w->x->nouts);
-    return paths && next == w->x->nouts ? paths : NULL;
-}
-
 /* What the function calls its inputs, for those that the module keeps. */
 static const char *const *arg_names(wrapping *w, const jx_jaxpr *inner)
 {
@@ -234,8 +194,10 @@ static const jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
                                           w->x->name)
                          : NULL;
     if (made) {
+        const char *const *ins;
         made->arg_names = arg_names(w, inner);
-        made->result_paths = out_paths(w);
+        jx_exported_document_paths(w->s->ctx, w->x, &ins,
+                                   &made->result_paths);
     }
     return made;
 }
@@ -286,8 +248,8 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
     outer = inner ? wrap(&w, inner) : NULL;
     jx_program *made = jx_shlo_end(&s, outer, exported->name);
     if (made) {
-        made->in_paths = in_paths(&w);
-        made->out_paths = out_paths(&w);
+        jx_exported_document_paths(s.ctx, exported, &made->in_paths,
+                                   &made->out_paths);
         made->jax_version = exported->jax_version;
         made->exported = exported;
     }

@@ -305,6 +305,11 @@ static void paths_are_as_jax_writes_them(void **state)
     assert_string_equal(paths.ins[3], "args[1].y");
     assert_string_equal(paths.ins[4], "flag");
     assert_string_equal(paths.outs[1], "result['y'].y");
+    const char *const *ins, *const *outs;
+    assert_true(jx_exported_document_paths(f.ctx, x, &ins, &outs));
+    assert_string_equal(ins[1], "[0]['w']");
+    assert_string_equal(ins[4], "['flag']");
+    assert_string_equal(outs[0], "['y'].x");
     /* A name counts only where the rest is the path of that input. */
     assert_true(jx_exported_paths_of(f.ctx, x, origin, NULL, &paths));
     assert_string_equal(paths.args[0], "params");
