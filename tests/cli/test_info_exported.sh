@@ -13,7 +13,7 @@ prints "^    -> {'y': tests.Point(x=f32\[3\], y=i32\[\]), 'z': \[bf16\[\], ()\]}
 prints '^on 1 device of cpu$'
 prints 'a JAX of 2026-04-04 to 2026-07-29; format 10 (numbered 3), calling convention 10'
 prints '^module for StableHLO 1.15.0 and later, bytecode 6$'
-prints '^2232 bytes$'
+prints '^2220 bytes$'
 
 # Sizes, platforms, checks, derivatives, keys, texts beyond ASCII.
 expect 0 info $exported/0.10.2-symbolic.jaxexport
