@@ -62,7 +62,7 @@ static void put_arguments(const jx_exported_info *info, const char *head,
     for (int i = 0; i < kwargs->nchildren; i++) {
         begin_argument(to, head, i == 0 && !args->nchildren);
         jx_buffer_puts(to, i ? "" : "*, ");
-        jx_utf8_show(kwargs->names[i], to);
+        jx_exported_keyword_print(kwargs->names[i], to);
         jx_buffer_puts(to, ": ");
         jx_tree_print(info->ctx, &kwargs->children[i], put_leaf, &in, &next,
                       to);

@@ -135,6 +135,30 @@ static bool is_call(const jx_tree *tree)
            tree->children[1].kind == JX_TREE_DICT;
 }
 
+/* Letters beyond ASCII may be part of a name; their classes are Unicode's. */
+static bool is_name(const char *text)
+{
+    if (!*text || (*text >= '0' && *text <= '9'))
+        return false;
+    for (; *text; text++)
+        if (!((unsigned char)*text >= 0x80 || *text == '_' ||
+              (*text >= '0' && *text <= '9') ||
+              ((*text | 0x20) >= 'a' && (*text | 0x20) <= 'z')))
+            return false;
+    return true;
+}
+
+void jx_exported_keyword_print(const char *name, jx_buffer *to)
+{
+    if (is_name(name)) {
+        jx_utf8_show(name, to);
+        return;
+    }
+    jx_buffer_puts(to, "kwargs[");
+    jx_utf8_repr(name, to);
+    jx_buffer_putc(to, ']');
+}
+
 static void walk_call(walk *w, const jx_tree *tree, const char *const *names)
 {
     const jx_tree *args = &tree->children[0], *kwargs = &tree->children[1];
@@ -149,7 +173,8 @@ static void walk_call(walk *w, const jx_tree *tree, const char *const *names)
     }
     for (int i = 0; i < kwargs->nchildren; i++) {
         jx_buffer_clear(&w->path);
-        jx_utf8_show(kwargs->names[i], &w->path);
+        jx_exported_keyword_print(kwargs->names[i], &w->path);
+        shorten(&w->path);
         walk_tree(w, &kwargs->children[i]);
     }
 }

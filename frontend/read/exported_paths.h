@@ -31,6 +31,10 @@ bool jx_exported_document_paths(jx_ctx *ctx, const jx_exported *exported,
                                 const char *const **ins,
                                 const char *const **outs);
 
+/* A keyword argument's name, as "kwargs['a b']" if it is none that Python can
+ * write. */
+void jx_exported_keyword_print(const char *name, jx_buffer *to);
+
 /* The names of a custom node's children where the node says them (a named
  * tuple's fields, an OrderedDict's keys); else NULL. */
 const char *const *jx_tree_fields(jx_ctx *ctx, const jx_tree *tree);

@@ -318,6 +318,22 @@ static void paths_are_as_jax_writes_them(void **state)
     drop(&f);
 }
 
+static void keywords_are_written_as_python_can(void **state)
+{
+    static const char *const texts[][2] = {
+        {"flag", "flag"},    {"größe", "größe"},          {"", "kwargs['']"},
+        {"2d", "kwargs['2d']"}, {"a b", "kwargs['a b']"},
+        {"it's\n\x1b", "kwargs[\"it's\\n\\x1b\"]"}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        jx_buffer text = {0};
+        jx_exported_keyword_print(texts[i][0], &text);
+        assert_string_equal(jx_buffer_text(&text), texts[i][1]);
+        jx_buffer_free(&text);
+    }
+}
+
 static void custom_calls_are_known_by_name(void **state)
 {
     (void)state;
@@ -679,6 +695,7 @@ int main(void)
         cmocka_unit_test(a_modules_bytes_are_all_accounted_for),
         cmocka_unit_test(a_module_may_lie),
         cmocka_unit_test(paths_are_as_jax_writes_them),
+        cmocka_unit_test(keywords_are_written_as_python_can),
         cmocka_unit_test(custom_calls_are_known_by_name),
         cmocka_unit_test(releases_have_their_days),
         cmocka_unit_test(what_jax_wrote_is_written_byte_for_byte),
