@@ -79,27 +79,46 @@ static bool branches(jx_shlo_body *b, const jx_mlir_op *op, jx_atom index,
     return emit_cond(b, index, n, bodies);
 }
 
+/* Whether an index is known not to be negative: it was clamped, converted from
+ * a truth value, or comes from a choice among platforms. */
+static bool is_index(const jx_mlir_value *v)
+{
+    return v->op && (!strcmp(v->op->name, "stablehlo.clamp") ||
+                     !strcmp(v->op->name, "stablehlo.case") ||
+                     (!strcmp(v->op->name, "stablehlo.convert") &&
+                      v->op->nins == 1 && v->op->ins[0]->type->count &&
+                      v->op->ins[0]->type->items[0]->width == 1));
+}
+
 /* An index beyond the branches chooses the last: `cond` clamps, so what is
  * negative has to be moved there. */
+static jx_atom case_index(jx_shlo_body *b, const jx_mlir_op *op, jx_atom index)
+{
+    const jx_aval *aval = jx_atom_aval(index);
+    jx_atom last = jx_shlo_scalar(b, aval->dtype, op->nregions - 1);
+    const jx_aval *flag = jx_shlo_array(b, JX_BOOL, aval->rank, aval->shape);
+    int32_t known = 0;
+
+    if (index.literal && !index.literal->dim && aval->dtype == JX_I32) {
+        memcpy(&known, index.literal->bits, sizeof known);
+        return known < 0 ? last : index;
+    }
+    jx_atom negative = jx_shlo_emit2(b, JX_PRIM_lt, index,
+                                     jx_shlo_scalar(b, aval->dtype, 0), flag);
+    return jx_shlo_emit(b, JX_PRIM_select_n, 3,
+                        (const jx_atom[]){negative, index, last}, NULL, aval);
+}
+
 bool jx_shlo_op_case(jx_shlo_body *b, const jx_mlir_op *op,
                      const jx_shlo_row *row)
 {
     jx_atom index = jx_shlo_in(b, 0);
-    jx_atom is_negative, last;
 
     (void)row;
     if (!index.var && !index.literal)
         return false;
-    if (index.var && op->nregions > 1) {
-        const jx_aval *aval = index.var->aval;
-        const jx_aval *flag = jx_shlo_array(b, JX_BOOL, 0, NULL);
-        is_negative = jx_shlo_emit2(b, JX_PRIM_lt, index,
-                                    jx_shlo_scalar(b, aval->dtype, 0), flag);
-        last = jx_shlo_scalar(b, aval->dtype, op->nregions - 1);
-        index = jx_shlo_emit(b, JX_PRIM_select_n, 3,
-                             (const jx_atom[]){is_negative, index, last},
-                             NULL, aval);
-    }
+    if (op->nregions > 1 && !is_index(op->ins[0]))
+        index = case_index(b, op, index);
     return branches(b, op, index, false);
 }
 

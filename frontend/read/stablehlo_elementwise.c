@@ -74,7 +74,126 @@ static bool part_of_real(jx_shlo_body *b, jx_prim_id prim, jx_atom in)
                              aval->shape));
 }
 
-bool jx_shlo_elementwise(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins)
+/* ---- what JAX has for fewer dtypes */
+
+static bool is_atom(jx_atom a)
+{
+    return a.var || a.literal;
+}
+
+/* A number at the shape of `like`. */
+static jx_atom number(jx_shlo_body *b, jx_dtype dtype, double value,
+                      const jx_aval *like)
+{
+    return jx_shlo_broadcast(b, jx_shlo_scalar(b, dtype, value), like->rank,
+                             like->shape);
+}
+
+static jx_atom two(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c)
+{
+    return is_atom(a) && is_atom(c)
+               ? jx_shlo_emit2(b, prim, a, c, jx_atom_aval(a))
+               : (jx_atom){NULL, NULL};
+}
+
+/* A test of integers against 0. */
+static jx_atom test(jx_shlo_body *b, jx_prim_id prim, jx_atom a)
+{
+    const jx_aval *aval = is_atom(a) ? jx_atom_aval(a) : NULL;
+
+    return aval ? jx_shlo_emit2(b, prim, a, number(b, aval->dtype, 0, aval),
+                                jx_shlo_array(b, JX_BOOL, aval->rank,
+                                              aval->shape))
+                : a;
+}
+
+static jx_atom choose(jx_shlo_body *b, jx_atom test_, jx_atom yes, jx_atom no)
+{
+    const jx_atom ins[] = {test_, no, yes};
+
+    return is_atom(test_) && is_atom(yes) && is_atom(no)
+               ? jx_shlo_emit(b, JX_PRIM_select_n, 3, ins, NULL,
+                              jx_atom_aval(yes))
+               : (jx_atom){NULL, NULL};
+}
+
+/* Integers: by squaring, one bit of the exponent after the other.  What is
+ * divided by, as the exponent is negative, leaves 0 but for 1 and -1. */
+static jx_atom integer_power(jx_shlo_body *b, jx_atom base, jx_atom exponent,
+                             const jx_aval *out)
+{
+    const jx_dtype_info *info = jx_dtype_of(out->dtype);
+    jx_atom one = number(b, out->dtype, 1, out), result = one, square = base;
+    jx_atom negative = test(b, JX_PRIM_lt, exponent);
+
+    for (int bit = 0; bit < info->bits - (info->kind == JX_KIND_INT); bit++) {
+        jx_atom shift = number(b, out->dtype, bit, out);
+        jx_atom digit = two(b, JX_PRIM_and,
+                            two(b, JX_PRIM_shift_right_logical, exponent,
+                                shift),
+                            one);
+        if (bit)
+            square = two(b, JX_PRIM_mul, square, square);
+        result = choose(b, test(b, JX_PRIM_ne, digit),
+                        two(b, JX_PRIM_mul, result, square), result);
+    }
+    if (info->kind != JX_KIND_INT)
+        return result;
+    jx_atom rest = two(b, JX_PRIM_div, one, base);
+    jx_atom odd = test(b, JX_PRIM_ne, two(b, JX_PRIM_and, exponent, one));
+    jx_atom reciprocal = choose(b, odd, rest, two(b, JX_PRIM_mul, rest, rest));
+    return choose(b, negative, reciprocal, result);
+}
+
+/* -i log((x + i y) / sqrt(x x + y y)) */
+static jx_atom complex_atan2(jx_shlo_body *b, jx_atom y, jx_atom x,
+                             const jx_aval *out)
+{
+    jx_dtype part = jx_dtype_real(out->dtype);
+    const jx_aval *real = jx_shlo_array(b, part, out->rank, out->shape);
+    jx_atom zero = number(b, part, 0, out), one = number(b, part, 1, out);
+    jx_atom i = jx_shlo_emit2(b, JX_PRIM_complex, zero, one, out);
+    jx_atom sum = two(b, JX_PRIM_add, x, two(b, JX_PRIM_mul, i, y));
+    jx_atom squares = two(b, JX_PRIM_add, two(b, JX_PRIM_mul, x, x),
+                          two(b, JX_PRIM_mul, y, y));
+
+    if (!is_atom(sum) || !is_atom(squares) || !real)
+        return (jx_atom){NULL, NULL};
+    sum = two(b, JX_PRIM_div, sum,
+              jx_shlo_emit1(b, JX_PRIM_sqrt, squares, out));
+    sum = is_atom(sum) ? jx_shlo_emit1(b, JX_PRIM_log, sum, out) : sum;
+    if (!is_atom(sum))
+        return sum;
+    jx_atom up = jx_shlo_emit1(b, JX_PRIM_imag, sum, real);
+    jx_atom down = jx_shlo_emit1(b, JX_PRIM_neg,
+                                 jx_shlo_emit1(b, JX_PRIM_real, sum, real),
+                                 real);
+    return jx_shlo_emit2(b, JX_PRIM_complex, up, down, out);
+}
+
+/* The op by others, where the primitive does not take the dtype; *composed
+ * says whether that was so. */
+static jx_atom compose(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins,
+                       bool *composed)
+{
+    const jx_aval *aval = ins.count ? jx_atom_aval(ins.at[0]) : NULL;
+    bool complex = aval && jx_dtype_is_complex(aval->dtype);
+
+    *composed = true;
+    if (prim == JX_PRIM_pow && ins.count == 2 &&
+        jx_dtype_is_integer(aval->dtype))
+        return integer_power(b, ins.at[0], ins.at[1], aval);
+    if (prim == JX_PRIM_atan2 && ins.count == 2 && complex)
+        return complex_atan2(b, ins.at[0], ins.at[1], aval);
+    if (prim == JX_PRIM_cbrt && ins.count == 1 && complex)
+        return two(b, JX_PRIM_pow, ins.at[0],
+                   number(b, aval->dtype, 1.0 / 3.0, aval));
+    *composed = false;
+    return (jx_atom){NULL, NULL};
+}
+
+static bool emit_plainly(jx_shlo_body *b, jx_prim_id prim,
+                            jx_shlo_atoms ins)
 {
     jx_dtype dtype = ins.count ? jx_atom_aval(ins.at[0])->dtype : JX_DT_NONE;
 
@@ -84,6 +203,16 @@ bool jx_shlo_elementwise(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins)
     if (dtype == JX_BOOL && ins.count == 2)
         prim = for_booleans(prim);
     return emit_plain(b, prim, ins, NULL);
+}
+
+bool jx_shlo_elementwise(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins)
+{
+    bool composed;
+    jx_atom made = compose(b, prim, ins, &composed);
+
+    if (composed)
+        return jx_shlo_define1(b, made);
+    return emit_plainly(b, prim, ins);
 }
 
 bool jx_shlo_op_elementwise(jx_shlo_body *b, const jx_mlir_op *op,
@@ -172,6 +301,17 @@ bool jx_shlo_op_convert(jx_shlo_body *b, const jx_mlir_op *op,
         return false;
     if (out == jx_atom_aval(ins.at[0]))
         return jx_shlo_define1(b, ins.at[0]);
+    /* To JAX a complex number is true by either part. */
+    jx_dtype from = jx_atom_aval(ins.at[0])->dtype;
+    jx_atom real;
+    if (out->dtype == JX_BOOL && jx_dtype_is_complex(from)) {
+        real = jx_shlo_emit1(b, JX_PRIM_real, ins.at[0],
+                             jx_shlo_array(b, jx_dtype_real(from), out->rank,
+                                           out->shape));
+        ins.at = &real;
+        if (!is_atom(real))
+            return false;
+    }
     jx_shlo_put_dtype(&p, "new_dtype", out->dtype);
     jx_shlo_put_bool(&p, "weak_type", false);
     jx_shlo_put_none(&p, "sharding");
