@@ -91,23 +91,22 @@ static const jx_file *file_of(jx_shlo *s, const char *path)
 
 /* ---- frames */
 
-/* Columns are from 1 in MLIR and from 0 in a frame. */
+static int number(int64_t value)
+{
+    return value >= 0 && value < INT32_MAX ? (int)value : -1;
+}
+
+/* Columns are from 0, as JAX writes them (MLIR's own files count from 1). */
 static void set_range(const jx_mlir_attr *at, jx_frame *to)
 {
     int64_t line = at->count > 0 ? at->integers[0] : 0;
-    int64_t column = at->count > 1 ? at->integers[1] : 0;
-    int64_t end_line = at->count > 3 ? at->integers[2] : line;
-    int64_t end_column = at->count > 3   ? at->integers[3]
-                         : at->count > 2 ? at->integers[2]
-                                         : 0;
 
-    to->line = line > 0 && line < INT32_MAX ? (int)line : 0;
-    to->end_line = end_line > 0 && end_line < INT32_MAX ? (int)end_line
-                                                        : to->line;
-    to->column = column > 0 && column < INT32_MAX ? (int)column - 1 : -1;
-    to->end_column = end_column > 0 && end_column < INT32_MAX
-                         ? (int)end_column - 1
-                         : -1;
+    to->line = line > 0 ? number(line) : 0;
+    to->column = at->count > 1 ? number(at->integers[1]) : -1;
+    to->end_line = at->count > 3 ? number(at->integers[2]) : to->line;
+    to->end_column = at->count > 3   ? number(at->integers[3])
+                     : at->count > 2 ? number(at->integers[2])
+                                     : -1;
 }
 
 static const jx_frame *frame_of(jx_shlo *s, const jx_mlir_attr *file,

@@ -1,0 +1,111 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# StableHLO text: the files of tests/stablehlo check themselves.
+for mlir in tests/stablehlo/*.mlir; do
+    case $mlir in
+    */dynamic.mlir) continue ;;
+    esac
+    expect 0 run "$mlir"
+    expect 0 check "$mlir"
+    prints ' 0 refuted, 0 witnessed, 0 undecided'
+    # What a program says of itself is what runs.
+    sed 's/\(check.expect.*dense<\)\(\[*\)\([0-9]\)/\1\24\3/' "$mlir" \
+        >"$work/wrong.mlir"
+    if ! cmp -s "$mlir" "$work/wrong.mlir"; then
+        expect 1 run "$work/wrong.mlir"
+        prints 'expects another result'
+    fi
+done
+
+# Functions, their names and their calls.
+cat >"$work/calls.mlir" <<'EOM'
+module @jit_step {
+  func.func public @main(%arg0: tensor<3xf32> loc("params['w']"), %arg1: tensor<3xf32> loc("x")) -> (tensor<3xf32> {jax.result_info = "result[0]"}) {
+    %0 = call @square(%arg0) : (tensor<3xf32>) -> tensor<3xf32>
+    %1 = stablehlo.add %0, %arg1 : tensor<3xf32>
+    return %1 : tensor<3xf32>
+  }
+  func.func private @square(%arg0: tensor<3xf32>) -> tensor<3xf32> {
+    %0 = stablehlo.multiply %arg0, %arg0 : tensor<3xf32>
+    return %0 : tensor<3xf32>
+  }
+}
+EOM
+expect 0 show "$work/calls.mlir"
+prints 'name=square'
+prints 'mul a a'
+expect 0 run "$work/calls.mlir" --fill zeros
+prints '^out0 f32\[3\] = 0 0 0$'
+
+# Sizes that operands bring, at any size; a constant is a literal.
+expect 0 show tests/stablehlo/dynamic.mlir
+prints 'limit_indices=(arg0_0, 3)'
+prints 'f32\[arg0_0,4\] = concatenate\[dimension=1\]'
+expect 0 run tests/stablehlo/dynamic.mlir --fill zeros --set arg0_0=2
+prints '^out0 f32\[2,4\] = 0 0 0 2 0 0 0 2$'
+expect 0 run tests/stablehlo/dynamic.mlir --fill zeros --set arg0_0=1
+prints '^out0 f32\[1,4\] = 0 0 0 1$'
+
+# An op that nobody knows is named once; what depends on it is undecided.
+cat >"$work/unknown.mlir" <<'EOM'
+func.func @main(%arg0: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = "other.op"(%arg0) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = "other.op"(%0) : (tensor<3xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+EOM
+expect 0 check "$work/unknown.mlir"
+prints 'other.op'
+expect 3 run "$work/unknown.mlir" --fill zeros
+complains 'no way to run the primitive other.op'
+
+# What is wrong is said at its line.
+broken() { # NAME, then the body's lines; complains what follows on stdin
+    cat >"$work/$1.mlir"
+    expect 3 check "$work/$1.mlir"
+}
+broken axis <<'EOM'
+func.func @main(%arg0: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %0 = stablehlo.transpose %arg0, dims = [1, 1] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+EOM
+complains "line 2.*stablehlo.transpose: attribute 'permutation': expected distinct axes below 2"
+broken recursion <<'EOM'
+func.func @main(%arg0: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @main(%arg0) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+EOM
+complains 'a function that calls itself'
+broken missing <<'EOM'
+func.func @main(%arg0: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @g(%arg0) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+EOM
+complains "func.call: expected the name of a function of the module, found 'g'"
+broken slices <<'EOM'
+func.func @main(%arg0: tensor<4xf32>) -> tensor<2xf32> {
+  %0 = "stablehlo.slice"(%arg0) {start_indices = array<i64: 0, 0>, limit_indices = array<i64: 2>, strides = array<i64: 1>} : (tensor<4xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+EOM
+complains "attribute 'start_indices': expected 1 integers"
+
+# A type that is not what the op gives is a finding at the user's line.
+cat >"$work/wrong_type.mlir" <<'EOM'
+func.func @main(%arg0: tensor<2x3xf32>) -> tensor<3x4xf32> {
+  %0 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %1 = "stablehlo.concatenate"(%0, %0) {dimension = 0 : i64} : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x4xf32> loc(#where)
+  return %1 : tensor<3x4xf32>
+}
+#line = loc("model.py":12:5 to :20)
+#jax = loc("/venv/lib/python3.11/site-packages/jax/_src/numpy/lax_numpy.py":30:1)
+#f = loc("f"(#line))
+#inner = loc("concatenate"(#jax))
+#where = loc("jit(f)/concatenate"(callsite(#inner at #f)))
+EOM
+expect 1 check "$work/wrong_type.mlir"
+prints 'SHP011'
+prints 'model.py:12'
