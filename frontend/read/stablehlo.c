@@ -187,9 +187,9 @@ static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
     b->op = op;
     if (read_symbol(b, op) || read_sizes(b, op))
         return jx_ok(b->s->ctx);
-    jx_shlo_rule *read = !row                    ? jx_shlo_op_none
-                         : jx_shlo_is_on_reals(op) ? jx_shlo_on_reals
-                                                   : row->rule;
+    jx_shlo_rule *read = !row                        ? jx_shlo_op_none
+                         : jx_shlo_has_quantized(op) ? jx_shlo_quantized
+                                                     : row->rule;
     if (!read(b, op, row))
         return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
     note_shaping(b, op, first);

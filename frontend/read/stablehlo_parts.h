@@ -286,11 +286,11 @@ bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to);
 /* ---- quantized tensors (stablehlo_quantized.c) */
 
 bool jx_shlo_is_quantized(const jx_mlir_type *type);
-/* Whether the op computes with what quantized operands or results stand for,
- * and not with what they store. */
-bool jx_shlo_is_on_reals(const jx_mlir_op *op);
-/* Reads such an op: the op on reals, between dequantizing and quantizing. */
-jx_shlo_rule jx_shlo_on_reals;
+/* Whether an operand or a result of the op is. */
+bool jx_shlo_has_quantized(const jx_mlir_op *op);
+/* Reads such an op by its rule: with what its operands store, or between
+ * dequantizing and quantizing. */
+jx_shlo_rule jx_shlo_quantized;
 
 /* ---- programs */
 

@@ -32,7 +32,7 @@ static const jx_mlir_type *element_of(const jx_mlir_type *type)
     if ((type->kind == JX_T_TENSOR || type->kind == JX_T_UNRANKED) &&
         type->count)
         element = type->items[0];
-    return element->kind == JX_T_QUANTIZED ? element : NULL;
+    return element != type && element->kind == JX_T_QUANTIZED ? element : NULL;
 }
 
 bool jx_shlo_is_quantized(const jx_mlir_type *type)
@@ -40,48 +40,72 @@ bool jx_shlo_is_quantized(const jx_mlir_type *type)
     return element_of(type) != NULL;
 }
 
-/* The dtypes of what is stored and of what it stands for, and parameters that
- * mean something. */
-static bool read_type(jx_shlo_body *b, const jx_mlir_type *element,
-                      jx_dtype *stored, jx_dtype *real)
-{
-    const jx_mlir_quant *q = element->quant;
-
-    if (!q || !jx_shlo_dtype(element, stored) ||
-        !jx_dtype_is_integer(*stored) ||
-        !jx_mlir_dtype(element->items[1], real) || !jx_dtype_is_float(*real))
-        return jx_shlo_fail(b, "a quantized type that stores no integers, or "
-                               "whose values are no reals");
-    if (q->count < 1 || q->min > q->max)
-        return jx_shlo_fail(b, "a quantized type without a scale or without "
-                               "values");
-    for (int i = 0; i < q->count; i++)
-        if (!(q->scales[i] > 0) || q->scales[i] - q->scales[i] != 0)
-            return jx_shlo_fail(b, "a quantized type whose scale %g is not "
-                                   "positive and finite", q->scales[i]);
-    return true;
-}
-
-/* The type of the same tensor with elements that are reals. */
-static const jx_mlir_type *real_type(jx_shlo_body *b,
-                                     const jx_mlir_type *type)
-{
-    const jx_mlir_type *element = element_of(type);
-    jx_mlir_type like = *type;
-
-    if (element == type)
-        return element->items[1];
-    like.items = &element->items[1];
-    return jx_mlir_type_add(b->s->file->types, &like);
-}
-
-/* ---- scales and zero points */
-
 /* Rounded to even where that is what a literal holds. */
 static double as_real(jx_dtype dtype, double value)
 {
     return dtype == JX_F64 ? value : (double)(float)value;
 }
+
+/* The scale as an element of that dtype has it. */
+static double rounded(jx_dtype dtype, double value)
+{
+    unsigned char bits[16];
+
+    jx_element_from_real(dtype, as_real(dtype, value), bits);
+    return jx_element_real(dtype, bits);
+}
+
+/* The parameters mean something for these dtypes. */
+static bool parameters_ok(jx_shlo_body *b, const jx_mlir_quant *q,
+                          jx_dtype stored, jx_dtype real)
+{
+    int bits = jx_dtype_of(stored)->bits;
+    bool sign = jx_dtype_of(stored)->kind == JX_KIND_INT;
+    int64_t least = sign ? -((int64_t)1 << (bits - 1)) : 0;
+    int64_t most = ((int64_t)1 << (bits - sign)) - 1;
+
+    if (q->count < 1 || q->min >= q->max || q->min < least || q->max > most)
+        return jx_shlo_fail(b, "expected a quantized type that stores values "
+                               "from %lld to %lld", (long long)least,
+                            (long long)most);
+    for (int i = 0; i < q->count; i++) {
+        double scale = rounded(real, q->scales[i]);
+        if (!(scale > 0) || scale - scale != 0)
+            return jx_shlo_fail(b, "a quantized type whose scale %g is not "
+                                   "positive and finite", q->scales[i]);
+        if (q->zeros[i] < q->min || q->zeros[i] > q->max)
+            return jx_shlo_fail(b, "a quantized type whose zero point %lld is "
+                                   "not between %lld and %lld",
+                                (long long)q->zeros[i], (long long)q->min,
+                                (long long)q->max);
+    }
+    return true;
+}
+
+/* The dtypes of what is stored and of what it stands for. */
+static bool read_type(jx_shlo_body *b, const jx_mlir_type *element,
+                      jx_dtype *stored, jx_dtype *real)
+{
+    if (!element->quant || !jx_shlo_dtype(element, stored) ||
+        !jx_dtype_is_integer(*stored) || jx_dtype_of(*stored)->bits > 32 ||
+        !jx_mlir_dtype(element->items[1], real) || !jx_dtype_is_float(*real))
+        return jx_shlo_fail(b, "expected a quantized type that stores "
+                               "integers of at most 32 bits for reals");
+    return parameters_ok(b, element->quant, *stored, *real);
+}
+
+/* The type of a tensor with other elements. */
+static const jx_mlir_type *with_element(jx_shlo_body *b,
+                                        const jx_mlir_type *type,
+                                        const jx_mlir_type *element)
+{
+    jx_mlir_type like = *type;
+
+    like.items = &element;
+    return jx_mlir_type_add(b->s->file->types, &like);
+}
+
+/* ---- scales and zero points */
 
 static bool all_zero(const jx_mlir_quant *q)
 {
@@ -120,7 +144,7 @@ static jx_atom vector(jx_shlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
 static jx_atom spread(jx_shlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
                       bool scales, const jx_aval *over)
 {
-    int64_t axis = q->axis;
+    int64_t axis = q->axis, size;
 
     if (q->axis < 0)
         return jx_shlo_broadcast(
@@ -129,7 +153,7 @@ static jx_atom spread(jx_shlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
                                                     : (double)q->zeros[0])),
             over->rank, over->shape);
     if (axis >= over->rank ||
-        jx_dim_value(over->shape[axis]) != q->count) {
+        (jx_dim_is_int(over->shape[axis], &size) && size != q->count)) {
         jx_shlo_fail(b, "expected an axis %d of %d elements, one for each "
                         "scale", q->axis, q->count);
         return nothing;
@@ -231,16 +255,21 @@ bool jx_shlo_op_uniform_quantize(jx_shlo_body *b, const jx_mlir_op *op,
 bool jx_shlo_op_uniform_dequantize(jx_shlo_body *b, const jx_mlir_op *op,
                                    const jx_shlo_row *row)
 {
+    const jx_mlir_type *from;
+
     (void)row;
-    if (op->nins != 1 || !jx_shlo_is_quantized(op->ins[0]->type))
-        return jx_shlo_fail(b, "expected one operand, a quantized tensor");
-    return jx_shlo_define1(b, dequantize(b, jx_shlo_in(b, 0),
-                                         element_of(op->ins[0]->type)));
+    if (op->nins != 1 || op->nouts != 1 ||
+        !(from = element_of(op->ins[0]->type)) ||
+        op->outs[0]->type->kind != JX_T_TENSOR ||
+        op->outs[0]->type->items[0] != from->items[1])
+        return jx_shlo_fail(b, "expected a quantized operand, and a result of "
+                               "what it stands for");
+    return jx_shlo_define1(b, dequantize(b, jx_shlo_in(b, 0), from));
 }
 
 /* ---- ops on what is stored */
 
-/* Equal parameters; the axis may be another one (transpose, reshape). */
+/* Equal parameters; the axis may be another one. */
 static bool same_scales(const jx_mlir_type *a, const jx_mlir_type *b)
 {
     const jx_mlir_quant *p = a->quant, *q = b->quant;
@@ -258,15 +287,19 @@ static bool same_scales(const jx_mlir_type *a, const jx_mlir_type *b)
     return p->count == q->count;
 }
 
+/* Of an operand, then of a result. */
+static const jx_mlir_type *type_at(const jx_mlir_op *op, int i)
+{
+    return i < op->nins ? op->ins[i]->type : op->outs[i - op->nins]->type;
+}
+
 /* Whether all quantized operands and results store the same way. */
 static bool stores_alike(const jx_mlir_op *op)
 {
     const jx_mlir_type *first = NULL;
 
     for (int i = 0; i < op->nins + op->nouts; i++) {
-        const jx_mlir_value *v = i < op->nins ? op->ins[i]
-                                              : op->outs[i - op->nins];
-        const jx_mlir_type *element = element_of(v->type);
+        const jx_mlir_type *element = element_of(type_at(op, i));
         if (element && first && !same_scales(element, first))
             return false;
         first = first ? first : element;
@@ -274,9 +307,60 @@ static bool stores_alike(const jx_mlir_op *op)
     return true;
 }
 
+static bool is_op(const jx_mlir_op *op, const char *name)
+{
+    return !strncmp(op->name, "stablehlo.", 10) && !strcmp(op->name + 10, name);
+}
+
+/* How many elements these axes have; -1: not known here. */
+static int64_t elements_of(const jx_mlir_type *type, int axes)
+{
+    int64_t count = 1;
+
+    for (int i = 0; i < axes; i++)
+        if (type->shape[i] < 0 ||
+            __builtin_mul_overflow(count, type->shape[i], &count))
+            return -1;
+    return count;
+}
+
+/* A reshape that leaves the axis alone. */
+static bool reshapes_around(const jx_mlir_type *in, int from,
+                            const jx_mlir_type *out, int to)
+{
+    return from < in->rank && to < out->rank &&
+           in->shape[from] == out->shape[to] && elements_of(in, from) >= 0 &&
+           elements_of(in, from) == elements_of(out, to);
+}
+
+/* Whether an op that moves leaves each element with its scale: always if there
+ * is one for all. */
+static bool keeps_scales(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    const jx_mlir_type *in = op->nins ? element_of(op->ins[0]->type) : NULL;
+    const jx_mlir_type *out = op->nouts ? element_of(op->outs[0]->type) : NULL;
+    int from, to;
+    jx_ints axes;
+
+    if (!in || !out || !stores_alike(op))
+        return false;
+    from = in->quant->axis;
+    to = out->quant->axis;
+    if (from < 0)
+        return true;
+    if (is_op(op, "transpose"))
+        return jx_shlo_attr_ints(b, "permutation", &axes) &&
+               to < axes.count && axes.at[to] == from;
+    if (is_op(op, "broadcast_in_dim") || is_op(op, "dynamic_broadcast_in_dim"))
+        return jx_shlo_attr_ints(b, "broadcast_dimensions", &axes) &&
+               from < axes.count && axes.at[from] == to;
+    return (is_op(op, "reshape") || is_op(op, "dynamic_reshape")) &&
+           reshapes_around(op->ins[0]->type, from, op->outs[0]->type, to);
+}
+
 /* Ops that take and give tensors as they are stored: their own rules see
  * integers. */
-static bool is_storage_op(const char *name)
+static bool is_storage_op(const jx_mlir_op *op)
 {
     static const char *const names[] = {
         "uniform_quantize", "uniform_dequantize", "bitcast_convert",
@@ -284,18 +368,17 @@ static bool is_storage_op(const char *name)
         "optimization_barrier", "custom_call", "composite", "while", "case",
         "if", "map", "reduce", "reduce_window", "select_and_scatter",
         "scatter", "sort", "all_reduce", "reduce_scatter"};
-    const char *dot = strchr(name, '.');
 
-    if (!dot || strncmp(name, "stablehlo.", 10))
-        return strncmp(name, "chlo.", 5) != 0; /* calls, checks, casts */
+    if (strncmp(op->name, "stablehlo.", 10))
+        return strncmp(op->name, "chlo.", 5) != 0; /* calls, checks, casts */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(dot + 1, names[i]))
+        if (is_op(op, names[i]))
             return true;
     return false;
 }
 
 /* Ops that move elements and compute nothing. */
-static bool is_move(const char *name)
+static bool is_move(const jx_mlir_op *op)
 {
     static const char *const names[] = {
         "all_gather", "all_to_all", "broadcast", "broadcast_in_dim",
@@ -306,98 +389,170 @@ static bool is_move(const char *name)
         "transpose"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strncmp(name, "stablehlo.", 10) && !strcmp(name + 10, names[i]))
+        if (is_op(op, names[i]))
             return true;
     return false;
 }
 
-bool jx_shlo_is_on_reals(const jx_mlir_op *op)
-{
-    bool any = false;
+/* ---- an op as it is for other types */
 
-    for (int i = 0; i < op->nins; i++)
-        any = any || jx_shlo_is_quantized(op->ins[i]->type);
-    for (int i = 0; i < op->nouts; i++)
-        any = any || jx_shlo_is_quantized(op->outs[i]->type);
-    return any && !is_storage_op(op->name) &&
-           !(is_move(op->name) && stores_alike(op));
+/* What a value is as a tensor of `to`, which was read as one of `from`; both
+ * are elements, quantized ones or reals. */
+static jx_atom restored(jx_shlo_body *b, jx_atom atom,
+                        const jx_mlir_type *from, const jx_mlir_type *to)
+{
+    if (from->kind == JX_T_QUANTIZED)
+        atom = dequantize(b, atom, from);
+    return to->kind == JX_T_QUANTIZED ? quantize(b, atom, to) : atom;
 }
 
-/* ---- ops on reals */
-
-/* A value like this one with reals in it. */
-static const jx_mlir_value *real_value(jx_shlo_body *b,
-                                       const jx_mlir_value *of)
-{
-    jx_mlir_value *to = jx_arena_copy(b->s->ctx->arena, of, sizeof *of);
-
-    if (to)
-        to->type = real_type(b, of->type);
-    return to && to->type ? to : NULL;
-}
-
-static const jx_mlir_value *const *real_values(jx_shlo_body *b, int count,
-                                               const jx_mlir_value *const *of)
+/* These values, with types of these elements; NULL: as they are. */
+static const jx_mlir_value *const *retyped(jx_shlo_body *b, int count,
+                                           const jx_mlir_value *const *of,
+                                           const jx_mlir_type *const *elements)
 {
     const jx_mlir_value **to = JX_NEW_ARRAY(b->s->ctx->arena, count,
                                             const jx_mlir_value *);
 
     for (int i = 0; to && i < count; i++) {
-        to[i] = jx_shlo_is_quantized(of[i]->type) ? real_value(b, of[i])
-                                                  : of[i];
-        if (!to[i])
+        jx_mlir_value *other;
+        to[i] = of[i];
+        if (!elements[i])
+            continue;
+        to[i] = other = jx_arena_copy(b->s->ctx->arena, of[i], sizeof *other);
+        if (!other || !(other->type = with_element(b, of[i]->type,
+                                                   elements[i])))
             return NULL;
     }
     return to;
 }
 
-/* Operands of the op on reals are what those of the op stand for. */
-static bool define_reals(jx_shlo_body *b, const jx_mlir_op *op,
-                         const jx_mlir_op *reals)
+/* Says what `to` is by what `from`, the same tensor of another type, is. */
+static bool define_as(jx_shlo_body *b, const jx_mlir_value *from,
+                      const jx_mlir_value *to)
 {
-    for (int i = 0; i < op->nins; i++) {
-        jx_atom *atom = JX_NEW(b->s->ctx->arena, jx_atom);
-        if (!atom)
-            return false;
-        if (op->ins[i] == reals->ins[i])
-            continue;
-        *atom = dequantize(b, jx_shlo_in(b, i), element_of(op->ins[i]->type));
-        if (!jx_shlo_define_value(b, reals->ins[i], 1, atom))
-            return false;
-    }
-    return true;
+    jx_atom *atom = JX_NEW(b->s->ctx->arena, jx_atom);
+
+    if (!atom || from == to)
+        return atom != NULL;
+    *atom = restored(b, jx_shlo_atom(b, from), from->type->items[0],
+                     to->type->items[0]);
+    return jx_shlo_define_value(b, to, 1, atom);
 }
 
-static bool define_results(jx_shlo_body *b, const jx_mlir_op *op,
-                           const jx_mlir_op *reals)
+/* Reads the op as if its operands and results had these elements. */
+static bool read_as(jx_shlo_body *b, const jx_mlir_op *op,
+                    const jx_shlo_row *row, const jx_mlir_type *const *elements)
 {
-    for (int i = 0; i < op->nouts; i++) {
-        jx_atom *atom = JX_NEW(b->s->ctx->arena, jx_atom);
-        if (!atom)
-            return false;
-        if (op->outs[i] == reals->outs[i])
-            continue;
-        *atom = quantize(b, jx_shlo_atom(b, reals->outs[i]),
-                         element_of(op->outs[i]->type));
-        if (!jx_shlo_define_value(b, op->outs[i], 1, atom))
-            return false;
-    }
-    return true;
-}
+    jx_mlir_op *other = jx_arena_copy(b->s->ctx->arena, op, sizeof *op);
+    bool ok = true;
 
-bool jx_shlo_on_reals(jx_shlo_body *b, const jx_mlir_op *op,
-                      const jx_shlo_row *row)
-{
-    jx_mlir_op *reals = jx_arena_copy(b->s->ctx->arena, op, sizeof *op);
-
-    if (!reals || !(reals->ins = real_values(b, op->nins, op->ins)) ||
-        !(reals->outs = real_values(b, op->nouts, op->outs)) ||
-        !define_reals(b, op, reals))
+    if (!other || !(other->ins = retyped(b, op->nins, op->ins, elements)) ||
+        !(other->outs = retyped(b, op->nouts, op->outs, elements + op->nins)))
         return false;
-    b->op = reals;
+    for (int i = 0; ok && i < op->nins; i++)
+        ok = define_as(b, op->ins[i], other->ins[i]);
+    if (!ok)
+        return false;
+    b->op = other;
     b->stands_for = op;
-    bool ok = row->rule(b, reals, row);
+    ok = row->rule(b, other, row);
     b->op = op;
     b->stands_for = NULL;
-    return ok && define_results(b, op, reals);
+    for (int i = 0; ok && i < op->nouts; i++)
+        ok = define_as(b, other->outs[i], op->outs[i]);
+    return ok;
+}
+
+static const jx_mlir_type **no_elements(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    return JX_NEW_ARRAY(b->s->ctx->arena, op->nins + op->nouts,
+                        const jx_mlir_type *);
+}
+
+/* The op on reals, between dequantizing and quantizing. */
+static bool on_reals(jx_shlo_body *b, const jx_mlir_op *op,
+                     const jx_shlo_row *row)
+{
+    const jx_mlir_type **elements = no_elements(b, op);
+
+    for (int i = 0; elements && i < op->nins + op->nouts; i++) {
+        const jx_mlir_type *element = element_of(type_at(op, i));
+        elements[i] = element ? element->items[1] : NULL;
+    }
+    return elements && read_as(b, op, row, elements);
+}
+
+/* ---- ops with a body that combines elements */
+
+/* Which argument of the body an operand's elements are; -1: none. */
+static int argument_of(const jx_mlir_op *op, int operand)
+{
+    int inputs = (op->nins - 1) / 2;
+
+    if (is_op(op, "reduce") || is_op(op, "reduce_window"))
+        return operand;
+    if (is_op(op, "scatter"))
+        return operand < inputs   ? operand
+               : operand > inputs ? operand - 1
+                                  : -1;
+    return is_op(op, "select_and_scatter") || is_op(op, "all_reduce") ||
+                   is_op(op, "reduce_scatter")
+               ? 0
+               : -1;
+}
+
+/* The quantized elements that the body takes of an operand (a result, which
+ * are numbered behind them); NULL: not known, or no quantized ones. */
+static const jx_mlir_type *taken(const jx_mlir_op *op, int i)
+{
+    const jx_mlir_block *body = op->nregions ? jx_mlir_body(op, 0) : NULL;
+    int argument = argument_of(op, i < op->nins ? i : i - op->nins);
+
+    return body && argument >= 0 && argument < body->nargs
+               ? element_of(body->args[argument]->type)
+               : NULL;
+}
+
+/* Operands become what the body takes, where that is another type. */
+static bool as_stored(jx_shlo_body *b, const jx_mlir_op *op,
+                      const jx_shlo_row *row)
+{
+    const jx_mlir_type **elements = no_elements(b, op);
+    bool change = false;
+
+    for (int i = 0; elements && i < op->nins + op->nouts; i++) {
+        const jx_mlir_type *wants = taken(op, i);
+        const jx_mlir_type *has = element_of(type_at(op, i));
+        if (!wants || (has && same_scales(wants, has)))
+            continue;
+        if (!has)
+            return jx_shlo_fail(b, "a body that takes quantized elements of "
+                                   "a tensor that has none");
+        elements[i] = wants;
+        change = true;
+    }
+    if (!elements)
+        return false;
+    return change ? read_as(b, op, row, elements) : row->rule(b, op, row);
+}
+
+/* ---- any op */
+
+bool jx_shlo_has_quantized(const jx_mlir_op *op)
+{
+    for (int i = 0; i < op->nins + op->nouts; i++)
+        if (element_of(type_at(op, i)))
+            return true;
+    return false;
+}
+
+bool jx_shlo_quantized(jx_shlo_body *b, const jx_mlir_op *op,
+                       const jx_shlo_row *row)
+{
+    if (is_storage_op(op))
+        return as_stored(b, op, row);
+    if (is_move(op) && keeps_scales(b, op))
+        return row->rule(b, op, row);
+    return on_reals(b, op, row);
 }
