@@ -620,7 +620,7 @@ static const jx_mlir_attr *file_location(jx_bc_reader *r, jx_bc_cursor *c,
     a->text = text_of(r, c);
     const uint8_t *at = c->at;
     uint64_t count = range ? jx_bc_varint(r, c) : 2;
-    if (!r->failed && count > 4) {
+    if (count > 4) {
         jx_bc_fail(r, at, "a location of %llu numbers",
                    (unsigned long long)count);
         return NULL;

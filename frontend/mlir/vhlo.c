@@ -85,7 +85,10 @@ static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from)
     if (to)
         return to;
     to = JX_NEW(v->arena, jx_mlir_value);
-    return to && jx_vhlo_map_put(v, &v->known, from, to) ? to : NULL;
+    if (!to)
+        return NULL;
+    to->type = jx_vhlo_type(v, from->type);
+    return to->type && jx_vhlo_map_put(v, &v->known, from, to) ? to : NULL;
 }
 
 static const jx_mlir_attr *location(jx_vhlo *v, const jx_mlir_attr *loc)

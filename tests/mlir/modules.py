@@ -102,7 +102,8 @@ def versions():
             tree = stablehlo.deserialize_portable_artifact(context, module)
             for version in VERSIONS.split():
                 try:
-                    text = stablehlo.serialize_portable_artifact(tree, version)
+                    text = stablehlo.serialize_portable_artifact(
+                        tree, version, allow_other_dialects=True)
                 except (ValueError, ir.MLIRError):
                     continue
                 yield f"version-{name.removeprefix('corpus-')}-{version}", text
