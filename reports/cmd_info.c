@@ -9,6 +9,7 @@
 #include "reports/costs.h"
 #include "reports/exported_info.h"
 #include "reports/input.h"
+#include "reports/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,65 +197,6 @@ static bool summarize(summary *s, jx_ctx *ctx)
     return jx_ok(ctx);
 }
 
-/* The bounds that constraints on the variable alone give it; the base is the
- * least in any case. */
-typedef struct range {
-    int64_t low, high;
-    bool has_high;
-} range;
-
-/* `dim` is the variable times 1 plus a number: *offset. */
-static bool is_var_plus(const jx_dim *dim, const jx_dim_atom *var,
-                        jx_int *coefficient, jx_int *offset)
-{
-    const jx_dim_term *terms = jx_dim_terms(dim);
-    int count = jx_dim_nterms(dim);
-
-    if (count < 1 || count > 2 || terms[0].nfactors != 1 ||
-        terms[0].factors[0].atom != var || terms[0].factors[0].power != 1 ||
-        (count == 2 && terms[1].nfactors != 0))
-        return false;
-    *coefficient = terms[0].coefficient;
-    *offset = count == 2 ? terms[1].coefficient : 0;
-    return *coefficient == 1 || *coefficient == -1;
-}
-
-static bool fits(jx_int value)
-{
-    return value >= INT64_MIN && value <= INT64_MAX;
-}
-
-/* lhs - rhs >= 0 (or == 0) as a bound. */
-static void narrow(const jx_program *program, range *to,
-                   const jx_scope_constraint *c, const jx_dim_atom *var)
-{
-    const jx_dim *difference = jx_dim_sub(program->dims, c->lhs, c->rhs);
-    jx_int coefficient, offset, bound;
-
-    if (c->differs || !difference || !is_var_plus(difference, var, &coefficient, &offset))
-        return;
-    bound = coefficient > 0 ? -offset : offset;
-    if (!fits(bound))
-        return;
-    if ((coefficient > 0 || c->equal) && bound > to->low)
-        to->low = (int64_t)bound;
-    if ((coefficient < 0 || c->equal) && (!to->has_high || bound < to->high)) {
-        to->high = (int64_t)bound;
-        to->has_high = true;
-    }
-}
-
-static range range_of(const jx_program *program, const jx_dim_atom *var)
-{
-    range r = {program->base, 0, false};
-
-    if (var->scope >= 0 && var->scope < program->nscopes)
-        for (int i = 0; i < program->scopes[var->scope].nconstraints; i++)
-            narrow(program, &r, &program->scopes[var->scope].constraints[i],
-                   var);
-    return r;
-}
-
 /* Text. */
 
 static void put_path(jx_buffer *to, const char *const *paths, int i,
@@ -284,30 +226,6 @@ static void put_signature(jx_buffer *to, const jx_program *program)
         jx_aval_print(jx_atom_aval(jaxpr->outs[i]), to);
         jx_buffer_putc(to, '\n');
     }
-}
-
-static void put_sizes(jx_buffer *to, const summary *s)
-{
-    for (size_t i = 0; i < s->vars.count; i++) {
-        range r = range_of(s->program, s->vars.at[i]);
-        jx_buffer_printf(to, "  size %s", s->vars.at[i]->name);
-        if (s->vars.at[i]->scope)
-            jx_buffer_printf(to, " (scope %d)", s->vars.at[i]->scope);
-        jx_buffer_printf(to, ": from %lld", (long long)r.low);
-        if (r.has_high)
-            jx_buffer_printf(to, " to %lld", (long long)r.high);
-        jx_buffer_putc(to, '\n');
-    }
-    for (int i = 0; i < s->program->nscopes; i++)
-        for (int k = 0; k < s->program->scopes[i].nconstraints; k++) {
-            const jx_scope_constraint *c =
-                &s->program->scopes[i].constraints[k];
-            jx_buffer_puts(to, "  where ");
-            jx_dim_print(c->lhs, to);
-            jx_buffer_printf(to, " %s ", jx_scope_relation(c));
-            jx_dim_print(c->rhs, to);
-            jx_buffer_putc(to, '\n');
-        }
 }
 
 static void put_versions(jx_buffer *to, const jx_program *program)
@@ -365,7 +283,7 @@ static void put_text(jx_buffer *to, const summary *s)
     jx_buffer_printf(to, "%s: %s\n", program->path,
                      program->name ? program->name : "(no name)");
     put_signature(to, program);
-    put_sizes(to, s);
+    jx_sizes_print(program, (int)s->vars.count, s->vars.at, to);
     if (s->vars.count)
         jx_checks_print(program, "  call ", to);
     put_counts(to, s);
@@ -403,48 +321,6 @@ static void put_json_signature(jx_buffer *to, const jx_program *program)
     for (int i = 0; i < jaxpr->nouts; i++)
         put_json_aval(to, program->out_paths, i, "out",
                       jx_atom_aval(jaxpr->outs[i]));
-    jx_buffer_putc(to, ']');
-}
-
-static void put_json_dim(jx_buffer *to, const jx_dim *dim)
-{
-    jx_buffer text = {0};
-
-    jx_dim_print(dim, &text);
-    jx_json_put_text(to, jx_buffer_text(&text));
-    jx_buffer_free(&text);
-}
-
-static void put_json_sizes(jx_buffer *to, const summary *s)
-{
-    bool any = false;
-
-    jx_buffer_puts(to, ",\"sizes\":[");
-    for (size_t i = 0; i < s->vars.count; i++) {
-        range r = range_of(s->program, s->vars.at[i]);
-        jx_buffer_puts(to, i ? ",{\"name\":" : "{\"name\":");
-        jx_json_put_text(to, s->vars.at[i]->name);
-        jx_buffer_printf(to, ",\"scope\":%d,\"low\":", s->vars.at[i]->scope);
-        jx_json_put_int(to, r.low);
-        if (r.has_high) {
-            jx_buffer_puts(to, ",\"high\":");
-            jx_json_put_int(to, r.high);
-        }
-        jx_buffer_putc(to, '}');
-    }
-    jx_buffer_puts(to, "],\"constraints\":[");
-    for (int i = 0; i < s->program->nscopes; i++)
-        for (int k = 0; k < s->program->scopes[i].nconstraints; k++) {
-            const jx_scope_constraint *c =
-                &s->program->scopes[i].constraints[k];
-            jx_buffer_printf(to, "%s{\"scope\":%d,\"lhs\":", any ? "," : "", i);
-            any = true;
-            put_json_dim(to, c->lhs);
-            jx_buffer_printf(to, ",\"op\":\"%s\",\"rhs\":",
-                             jx_scope_relation(c));
-            put_json_dim(to, c->rhs);
-            jx_buffer_putc(to, '}');
-        }
     jx_buffer_putc(to, ']');
 }
 
@@ -526,7 +402,7 @@ static void put_json(jx_buffer *to, const summary *s)
     put_json_text(to, "path", program->path);
     put_json_text(to, "name", program->name);
     put_json_signature(to, program);
-    put_json_sizes(to, s);
+    jx_sizes_json(program, (int)s->vars.count, s->vars.at, to);
     put_json_counts(to, s);
     jx_buffer_puts(to, ",\"cost\":");
     jx_costs_json(&s->cost, to);

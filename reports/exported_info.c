@@ -1,6 +1,9 @@
 /* exported_info.c - see exported_info.h. */
 #include "reports/exported_info.h"
 
+#include "frontend/mlir/vhlo.h"
+#include "frontend/read/stablehlo.h"
+
 #include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
 
@@ -70,6 +73,23 @@ static void collect_vars(jx_exported_info *to)
     to->vars = names.at;
 }
 
+/* A module that is no program is no reason to say nothing of the file. */
+static void read_program(jx_exported_info *to)
+{
+    const jx_mlir_file *file = jx_vhlo_to_stablehlo(to->ctx, to->module);
+    jx_program *program =
+        file ? jx_read_exported_program(file, to->exported) : NULL;
+
+    if (program && jx_cost_of(program, &to->cost)) {
+        to->program = program;
+        return;
+    }
+    to->unread = to->ctx->error.message ? to->ctx->error.message
+                                        : "there is no memory";
+    if (!jx_arena_failed(to->ctx->arena))
+        jx_error_clear(to->ctx);
+}
+
 bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
                          size_t size, jx_exported_info *to)
 {
@@ -89,9 +109,12 @@ bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
         return false;
     collect_vars(to);
     at = (size_t)(x->module.at - (const unsigned char *)bytes);
-    return jx_mlir_parts_read(ctx, path, at, x->module.at, x->module.size,
-                              &to->parts) &&
-           jx_exported_ops_of(to, at);
+    if (!jx_mlir_parts_read(ctx, path, at, x->module.at, x->module.size,
+                            &to->parts) ||
+        !jx_exported_ops_of(to, at))
+        return false;
+    read_program(to);
+    return jx_ok(ctx);
 }
 
 /* ---- pieces of text */

@@ -2,6 +2,7 @@
 #ifndef JX_EXPORTED_INFO_H
 #define JX_EXPORTED_INFO_H
 
+#include "analyzer/cost.h"
 #include "frontend/base/buffer.h"
 #include "frontend/ir/dim.h"
 #include "frontend/mlir/custom_calls.h"
@@ -33,6 +34,10 @@ typedef struct jx_exported_info {
     int64_t ops;
     int ncalls;
     const jx_exported_call *calls; /* by name */
+    /* What the module means: constraints and cost; or why that is not known. */
+    const jx_program *program;
+    jx_cost cost;
+    const char *unread;
 } jx_exported_info;
 
 /* Reads the file; `bytes` must outlive the result.  False with an error. */

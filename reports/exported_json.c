@@ -1,6 +1,9 @@
 /* exported_json.c - `jaxvet info --format json` of an exported file. */
 #include "frontend/base/json.h"
+#include "frontend/ir/signature.h"
+#include "reports/costs.h"
 #include "reports/exported_info.h"
+#include "reports/sizes.h"
 
 static void put_text(jx_buffer *to, const char *key, const char *text)
 {
@@ -88,12 +91,6 @@ static void put_signature(jx_buffer *to, const jx_exported_info *info)
         put_aval(to, info->paths.outs[i], x->out_avals[i], info->outs[i]);
         put_sharding(to, x->out_named[i], x->out_hlo[i]);
         jx_buffer_putc(to, '}');
-    }
-    jx_buffer_puts(to, "],\"sizes\":[");
-    for (int i = 0; i < info->nvars; i++) {
-        jx_buffer_puts(to, i ? ",{\"name\":" : "{\"name\":");
-        jx_json_put_text(to, info->vars[i]);
-        jx_buffer_puts(to, ",\"scope\":0,\"low\":1}");
     }
     jx_buffer_putc(to, ']');
 }
@@ -233,6 +230,35 @@ static void put_vjps(jx_buffer *to, const jx_exported *x)
     jx_buffer_putc(to, ']');
 }
 
+static void put_bare_sizes(jx_buffer *to, const jx_exported_info *info)
+{
+    jx_buffer_puts(to, ",\"sizes\":[");
+    for (int i = 0; i < info->nvars; i++) {
+        jx_buffer_puts(to, i ? ",{\"name\":" : "{\"name\":");
+        jx_json_put_text(to, info->vars[i]);
+        jx_buffer_puts(to, ",\"scope\":0,\"low\":1}");
+    }
+    jx_buffer_putc(to, ']');
+}
+
+/* What follows from the module as a program: null where it is none. */
+static void put_meaning(jx_buffer *to, const jx_exported_info *info)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars =
+        info->program ? jx_input_vars(info->program, &count) : NULL;
+
+    if (vars)
+        jx_sizes_json(info->program, count, vars, to);
+    else
+        put_bare_sizes(to, info);
+    jx_buffer_puts(to, ",\"cost\":");
+    if (info->program)
+        jx_costs_json(&info->cost, to);
+    else
+        jx_buffer_puts(to, "null");
+}
+
 void jx_exported_json(const jx_exported_info *info, jx_buffer *to)
 {
     const jx_exported *x = info->exported;
@@ -249,6 +275,7 @@ void jx_exported_json(const jx_exported_info *info, jx_buffer *to)
     put_checks(to, x);
     put_calls(to, info);
     put_vjps(to, x);
+    put_meaning(to, info);
     put_number(to, "bytes", (int64_t)info->size);
     put_module(to, info);
     put_format(to, x);

@@ -2,6 +2,9 @@
 #include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
 #include "reports/exported_info.h"
+#include "frontend/ir/signature.h"
+#include "reports/costs.h"
+#include "reports/sizes.h"
 
 #include <string.h>
 
@@ -90,8 +93,29 @@ static void put_signature(const jx_exported_info *info, jx_buffer *to)
     jx_tree_print(info->ctx, &x->out_tree, put_leaf, &out, &next, to);
     jx_buffer_putc(to, '\n');
     jx_buffer_free(&head);
-    for (int i = 0; i < info->nvars; i++)
+}
+
+/* The constraints are in the module alone. */
+static void put_sizes(const jx_exported_info *info, jx_buffer *to)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars =
+        info->program ? jx_input_vars(info->program, &count) : NULL;
+
+    if (vars)
+        jx_sizes_print(info->program, count, vars, to);
+    for (int i = 0; !info->program && i < info->nvars; i++)
         jx_buffer_printf(to, "  size %s: from 1\n", info->vars[i]);
+}
+
+static void put_cost(const jx_exported_info *info, jx_buffer *to)
+{
+    if (info->program)
+        jx_costs_print(&info->cost, to);
+    else
+        jx_buffer_printf(to, "constraints and cost: not known, since the module "
+                             "can't be read as a program: %s\n",
+                         info->unread);
 }
 
 /* ---- where it runs */
@@ -326,10 +350,12 @@ void jx_exported_text(const jx_exported_info *info, jx_buffer *to)
     jx_utf8_show(info->exported->name, to);
     jx_buffer_puts(to, ", an exported function\n");
     put_signature(info, to);
+    put_sizes(info, to);
     put_place(info, to);
     jx_buffer_printf(to, "%lld operation%s\n", (long long)info->ops,
                      info->ops == 1 ? "" : "s");
     put_calls(info, to);
+    put_cost(info, to);
     put_bytes(info, to);
     put_versions(info, to);
 }

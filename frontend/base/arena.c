@@ -2,7 +2,8 @@
  *
  * Blocks grow from 4 KiB to 1 MiB by doubling, so that a small program costs
  * little and a large one few calls; an allocation larger than a block gets a
- * block of its own. */
+ * block of its own.  Once megabytes are in use, blocks are made of huge pages,
+ * since the faults of small ones would cost more than what is done with them. */
 #include "frontend/base/arena.h"
 
 #include <stdarg.h>
@@ -10,12 +11,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { FIRST_BLOCK = 4096, LAST_BLOCK = 1 << 20, ALIGN = 16 };
+enum {
+    FIRST_BLOCK = 4096,
+    LAST_BLOCK = 1 << 20,
+    HUGE = 2 << 20,     /* bytes of a huge page, and of a block of one */
+    MANY = 4 * (1 << 20), /* bytes in use from which on these are taken */
+    ALIGN = 16,
+};
 
 typedef struct block {
     struct block *next;
     size_t used, size;
+    bool mapped; /* a huge page: HUGE bytes, this header included */
     _Alignas(ALIGN) char data[];
 } block;
 
@@ -42,7 +51,10 @@ void jx_arena_free(jx_arena *arena)
         return;
     for (block *b = arena->blocks, *next; b; b = next) {
         next = b->next;
-        free(b);
+        if (b->mapped)
+            munmap(b, HUGE);
+        else
+            free(b);
     }
     free(arena);
 }
@@ -53,15 +65,46 @@ static void *fail(jx_arena *arena)
     return NULL;
 }
 
+/* A block of one huge page, or NULL where the system gives none. */
+static block *new_huge(void)
+{
+    char *at = mmap(NULL, 2 * (size_t)HUGE, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t before;
+    block *b;
+
+    if (at == MAP_FAILED)
+        return NULL;
+    before = (HUGE - (uintptr_t)at % HUGE) % HUGE;
+    if (before)
+        munmap(at, before);
+    if (HUGE - before)
+        munmap(at + before + HUGE, HUGE - before);
+    b = (block *)(at + before);
+    madvise(b, HUGE, MADV_HUGEPAGE); /* or small ones, as good as before */
+    b->size = HUGE - sizeof *b;
+    b->mapped = true;
+    return b;
+}
+
+static block *new_block(size_t size)
+{
+    block *b = calloc(1, sizeof *b + size);
+
+    if (b)
+        b->size = size;
+    return b;
+}
+
 static block *add_block(jx_arena *arena, size_t need)
 {
     size_t size = need > arena->next_size ? need : arena->next_size;
-    block *b = calloc(1, sizeof *b + size);
+    bool huge = arena->used >= MANY && need <= HUGE - sizeof(block);
+    block *b = huge ? new_huge() : new_block(size);
 
     if (!b)
         return NULL;
-    b->size = size;
-    if (need > arena->next_size && arena->blocks) {
+    if (!huge && need > arena->next_size && arena->blocks) {
         /* A block of its own goes behind the one being filled. */
         b->next = arena->blocks->next;
         arena->blocks->next = b;
