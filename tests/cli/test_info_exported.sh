@@ -19,7 +19,7 @@ prints '^2220 bytes$'
 expect 0 info $exported/0.10.2-symbolic.jaxexport
 prints 'y: f32\[t,2\*b + 1\]'
 prints 'f32\[floordiv(b, 2)\]'
-prints '^  size b: from 1$'
+prints '^  size b: from 2$'
 expect 0 info $exported/0.10.2-platforms.jaxexport
 prints '^on 1 device of cpu, cuda, tpu$'
 expect 0 info $exported/0.10.2-checks.jaxexport
