@@ -80,10 +80,10 @@ void jx_sizes_print(const jx_program *program, int count,
         for (int k = 0; k < program->scopes[i].nconstraints; k++) {
             const jx_scope_constraint *c =
                 &program->scopes[i].constraints[k];
+            if (jx_scope_is_derived(&program->scopes[i], k))
+                continue;
             jx_buffer_puts(to, "  where ");
-            jx_dim_print(c->lhs, to);
-            jx_buffer_printf(to, " %s ", jx_scope_relation(c));
-            jx_dim_print(c->rhs, to);
+            jx_scope_print(c, to);
             jx_buffer_putc(to, '\n');
         }
 }
