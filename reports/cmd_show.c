@@ -1,8 +1,10 @@
-/* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, or as
- * a document. */
+/* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, as a
+ * document, or as StableHLO. */
 #include "analyzer/transform/refine.h"
 #include "frontend/ir/print.h"
+#include "frontend/mlir/print.h"
 #include "frontend/write/document.h"
+#include "frontend/write/stablehlo.h"
 #include "reports/commands.h"
 #include "reports/input.h"
 #include "reports/inputs.h"
@@ -13,13 +15,14 @@
 typedef struct settings {
     const char *as, *output;
     jx_texts transform;
-    bool all_params;
-    int64_t width, vjp;
+    bool all_params, generic, locations;
+    int64_t width, elide, vjp;
 } settings;
 
 static const jx_option options[] = {
-    {"as", 0, JX_OPT_CHOICE, "jaxpr|json",
-     "text as JAX prints it, or a document in canonical form (jaxpr)",
+    {"as", 0, JX_OPT_CHOICE, "jaxpr|json|stablehlo",
+     "text as JAX prints it, a document in canonical form, or a module of "
+     "StableHLO (jaxpr)",
      offsetof(settings, as)},
     {"transform", 0, JX_OPT_LIST, "set:b=8,t=4",
      "print it transformed: at these sizes",
@@ -30,20 +33,63 @@ static const jx_option options[] = {
     {"all-params", 0, JX_OPT_FLAG, NULL,
      "show the parameters too that JAX leaves out",
      offsetof(settings, all_params)},
+    {"generic", 0, JX_OPT_FLAG, NULL,
+     "StableHLO in the generic form, which spells everything out",
+     offsetof(settings, generic)},
+    {"locations", 0, JX_OPT_FLAG, NULL,
+     "StableHLO with the places in the source",
+     offsetof(settings, locations)},
+    {"elide", 0, JX_OPT_INT, "COUNT",
+     "leave out constants of more elements in StableHLO",
+     offsetof(settings, elide)},
     {"width", 0, JX_OPT_INT, "COLUMNS", "of a line of text (80)",
      offsetof(settings, width)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
 };
 
-static bool render(const jx_program *program, const settings *s,
-                   jx_buffer *to)
+static jx_mlir_print_how how_to_print(const settings *s)
+{
+    return (jx_mlir_print_how){.generic = s->generic,
+                               .locations = s->locations,
+                               .elide = s->elide};
+}
+
+/* The program as a module of our own making. */
+static bool lower(jx_program *program, const settings *s, jx_buffer *to)
+{
+    jx_mlir_types *types = JX_NEW(program->ctx->arena, jx_mlir_types);
+    const jx_mlir_op *module;
+
+    if (!types)
+        return false;
+    jx_mlir_types_init(types, program->ctx);
+    module = jx_write_stablehlo(program, types);
+    return module && jx_mlir_print(program->ctx, module, how_to_print(s), to);
+}
+
+/* Modules as they are in the file. */
+static bool print_modules(const jx_mlir_file *file, const settings *s,
+                          jx_buffer *to)
+{
+    for (int i = 0; i < file->nmodules; i++) {
+        if (i)
+            jx_buffer_puts(to, "// -----\n");
+        if (!jx_mlir_print(file->ctx, file->modules[i], how_to_print(s), to))
+            return false;
+    }
+    return true;
+}
+
+static bool render(jx_program *program, const settings *s, jx_buffer *to)
 {
     jx_print_options how = {.width = (int)s->width,
                             .all_params = s->all_params};
 
     if (!strcmp(s->as, "json"))
         return jx_write_document(program, to);
+    if (!strcmp(s->as, "stablehlo"))
+        return lower(program, s, to);
     if (!jx_program_print(program, how, to))
         return false;
     jx_buffer_putc(to, '\n');
@@ -98,6 +144,31 @@ static jx_program *transform(jx_program *program, const jx_texts *how)
                : NULL;
 }
 
+/* What is asked for, of the program in the file; false with an error. */
+static bool show(jx_ctx *ctx, const char *path, const settings *s,
+                 jx_buffer *to)
+{
+    size_t size = 0;
+    const char *bytes = jx_input_load(ctx, path, &size);
+    const jx_mlir_file *file = NULL;
+    jx_program *program;
+
+    if (!bytes)
+        return false;
+    if (!strcmp(s->as, "stablehlo") && !s->transform.count && !s->vjp)
+        file = jx_input_module(ctx, path, bytes, size);
+    if (file)
+        return print_modules(file, s, to);
+    if (!jx_ok(ctx))
+        return false;
+    program = jx_input_read(ctx, path, bytes, size);
+    if (program && s->vjp)
+        program = jx_input_vjp(program, s->vjp);
+    if (program)
+        program = transform(program, &s->transform);
+    return program && render(program, s, to);
+}
+
 static int run(int argc, char **argv)
 {
     settings s = {.as = "jaxpr"};
@@ -114,12 +185,7 @@ static int run(int argc, char **argv)
     jx_ctx *ctx = jx_ctx_new(0);
     if (!ctx)
         return JX_EXIT_INPUT;
-    jx_program *program = jx_input_open(ctx, argv[0]);
-    if (program && s.vjp)
-        program = jx_input_vjp(program, s.vjp);
-    if (program)
-        program = transform(program, &s.transform);
-    if (program && render(program, &s, &text))
+    if (show(ctx, argv[0], &s, &text))
         code = jx_command_write(s.output, &text);
     else
         code = jx_command_error(&ctx->error);
@@ -133,6 +199,8 @@ const jx_command jx_command_show = {
     "Prints a program: as the text that JAX prints for it (which says less\n"
     "than there is: no weak types, no values of constants, no rules), or with\n"
     "--as json as a document in canonical form, which says everything.\n"
+    "--as stablehlo prints a module: what a file of StableHLO holds, as MLIR\n"
+    "would print it; of any other program what it lowers to for the CPU.\n"
     "--transform set:b=8 puts a size for a symbolic dimension: shapes become\n"
     "numbers, sizes used as values literals; what has no size stays symbolic.\n"
     "Example: jaxvet show --as json step.json.gz -o step.json\n",

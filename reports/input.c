@@ -160,6 +160,27 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
     return NULL;
 }
 
+const jx_mlir_file *jx_input_module(jx_ctx *ctx, const char *path,
+                                    const char *bytes, size_t size)
+{
+    const jx_exported *x;
+
+    bytes = unpacked(ctx, path, bytes, &size);
+    if (!bytes || may_be_document(bytes, size))
+        return NULL;
+    if (jx_is_mlir_text(bytes, size))
+        return jx_mlir_read_text(ctx, NULL, path, bytes, size);
+    if (is_bytecode(bytes, size))
+        return read_module(ctx, path, bytes, size, 0);
+    if (jx_may_be_text(bytes, size) || !jx_may_be_exported(bytes, size))
+        return NULL;
+    x = jx_exported_read(ctx, path, bytes, size);
+    return x ? read_module(ctx, path, x->module.at, x->module.size,
+                           (size_t)(x->module.at -
+                                    (const unsigned char *)bytes))
+             : NULL;
+}
+
 const char *jx_input_load(jx_ctx *ctx, const char *path, size_t *size)
 {
     const char *bytes = jx_file_read(ctx, path, size);

@@ -6,6 +6,7 @@
 #define JX_INPUT_H
 
 #include "frontend/ir/program.h"
+#include "frontend/mlir/tree.h"
 
 /* Reads the program in a file (`-`: standard input).  NULL with an error in
  * ctx->error: that the file can't be read, that it is no program of a known
@@ -25,5 +26,11 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
  * and gives one for each input; in the same context.  NULL with an error, also
  * if the file holds none. */
 jx_program *jx_input_vjp(const jx_program *program, int64_t order);
+
+/* The modules of StableHLO text or bytecode, or of an exported file, as they
+ * are written: no program is made of them.  NULL with an error; for a program of
+ * another form NULL without one. */
+const jx_mlir_file *jx_input_module(jx_ctx *ctx, const char *path,
+                                    const char *bytes, size_t size);
 
 #endif

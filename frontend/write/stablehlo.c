@@ -1,0 +1,696 @@
+/* stablehlo.c - programs as modules (stablehlo.h): functions, equations,
+ * sizes. */
+#include "frontend/write/stablehlo.h"
+
+#include "frontend/ir/solution.h"
+#include "frontend/ir/signature.h"
+#include "frontend/write/stablehlo_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH = 500 }; /* of calls and regions */
+
+/* ---- the table */
+
+#define jx_hlo_rule_none NULL
+
+static const struct row {
+    jx_prim_id prim;
+    const char *op, *detail;
+    jx_hlo_rule *rule;
+} rows[] = {
+#define ADAPT(op, detail, prim, read, write)                                   \
+    {JX_PRIM_##prim, op, detail, jx_hlo_rule_##write},
+#include "frontend/mlir/adapter.def"
+#undef ADAPT
+};
+
+static const struct row *row_of(jx_prim_id prim)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].prim == prim && rows[i].rule && prim)
+            return &rows[i];
+    return NULL;
+}
+
+/* ---- where ops come from */
+
+static const jx_mlir_attr *file_location(jx_hlo *in, const jx_frame *frame)
+{
+    jx_mlir_attr *a = JX_NEW(in->ctx->arena, jx_mlir_attr);
+    int64_t *at = JX_NEW_ARRAY(in->ctx->arena, 2, int64_t);
+
+    if (!a || !at)
+        return NULL;
+    at[0] = frame->line > 0 ? frame->line : 0;
+    at[1] = frame->column > 0 ? frame->column : 0;
+    a->kind = JX_A_LOC_FILE;
+    a->text = jx_intern_text(in->ctx, frame->file->path);
+    a->count = 2;
+    a->integers = at;
+    return a;
+}
+
+/* The user's frame, or the innermost. */
+static const jx_frame *frame_of(const jx_stack *stack)
+{
+    if (!stack || !stack->count)
+        return NULL;
+    for (int i = 0; i < stack->count; i++)
+        if (stack->frames[i]->file->kind == JX_FILE_USER)
+            return stack->frames[i];
+    return stack->frames[0];
+}
+
+static const jx_mlir_attr *location(jx_hlo *in, const jx_eqn *eqn)
+{
+    jx_mlir_attr *a = JX_NEW(in->ctx->arena, jx_mlir_attr);
+    const jx_mlir_attr **items =
+        JX_NEW_ARRAY(in->ctx->arena, 1, const jx_mlir_attr *);
+    const jx_frame *frame = frame_of(eqn->stack);
+    const char *stack = eqn->name_stack ? eqn->name_stack : "";
+
+    if (!a || !items)
+        return NULL;
+    a->kind = JX_A_LOC_NAME;
+    a->text = jx_intern_text(
+        in->ctx, jx_arena_printf(in->ctx->arena, "%s%s%s", stack,
+                                 *stack ? "/" : "", eqn->prim->name));
+    if (frame && frame->file) {
+        items[0] = file_location(in, frame);
+        a->count = items[0] ? 1 : 0;
+    }
+    a->items = items;
+    return a;
+}
+
+/* ---- equations */
+
+typedef struct environment {
+    jx_code *code;
+    jx_hv *values; /* by number of the variable */
+} environment;
+
+static jx_hv literal(jx_code *c, const jx_literal *l)
+{
+    if (l->array)
+        return jx_hlo_constant(c, l->array);
+    if (l->dim)
+        return jx_hlo_convert(c, jx_hlo_dim(c, l->dim), l->aval->dtype);
+    if (l->aval->dtype == JX_FLOAT0)
+        return jx_hlo_scalar_int(c, JX_BOOL, 0);
+    return jx_hlo_bits(c, l->aval->dtype, l->bits);
+}
+
+static jx_hv atom(const environment *env, jx_atom a)
+{
+    return a.var ? env->values[a.var->id] : literal(env->code, a.literal);
+}
+
+static bool lower_eqn(environment *env, const jx_eqn *eqn)
+{
+    jx_code *c = env->code;
+    jx_arena *arena = c->in->ctx->arena;
+    const struct row *row = row_of(eqn->prim->id);
+    jx_hv *ins = JX_NEW_ARRAY(arena, eqn->nins + 1, jx_hv);
+    jx_hv *outs = JX_NEW_ARRAY(arena, eqn->nouts + 1, jx_hv);
+    const jx_aval **avals = JX_NEW_ARRAY(arena, eqn->nouts + 1, const jx_aval *);
+
+    if (!ins || !outs || !avals)
+        return false;
+    if (!row) {
+        const jx_frame *f = frame_of(eqn->stack);
+        jx_hlo_fail(c, "`%s` has no StableHLO form%s%s", eqn->prim->name,
+                    f && f->function ? ", used in " : "",
+                    f && f->function ? f->function : "");
+        return false;
+    }
+    c->loc = location(c->in, eqn);
+    for (int i = 0; i < eqn->nins; i++)
+        ins[i] = atom(env, eqn->ins[i]);
+    for (int i = 0; i < eqn->nouts; i++)
+        avals[i] = jx_hlo_physical(c->in, eqn->outs[i]->aval);
+    jx_hlo_eqn e = {.code = c, .eqn = eqn, .op = row->op,
+                    .detail = row->detail, .ins = ins, .outs = outs,
+                    .avals = avals};
+    row->rule(&e);
+    for (int i = 0; i < eqn->nouts; i++) {
+        env->values[eqn->outs[i]->id] = outs[i];
+        if (!outs[i].value && jx_ok(c->in->ctx))
+            jx_hlo_fail(c, "`%s` could not be lowered for these operands",
+                        eqn->prim->name);
+    }
+    return jx_ok(c->in->ctx);
+}
+
+void jx_hlo_inline(jx_code *c, const jx_closed *closed, const jx_hv *ins,
+                   jx_hv *outs)
+{
+    const jx_jaxpr *j = closed->jaxpr;
+    const jx_mlir_attr *loc = c->loc;
+    environment env = {c, NULL};
+
+    for (int i = 0; j && i < j->nouts; i++)
+        outs[i] = (jx_hv){0};
+    if (!j || !jx_ok(c->in->ctx))
+        return;
+    if (c->in->depth >= DEPTH) {
+        jx_hlo_fail(c, "calls are nested more than %d levels deep", DEPTH);
+        return;
+    }
+    env.values = JX_NEW_ARRAY(c->in->ctx->arena, j->nvars + 1, jx_hv);
+    if (!env.values)
+        return;
+    c->in->depth++;
+    for (int i = 0; i < j->nconsts; i++)
+        env.values[j->vars[i]->id] = jx_hlo_constant(c, closed->consts[i]);
+    for (int i = 0; i < j->nins; i++)
+        env.values[j->vars[j->nconsts + i]->id] = ins[i];
+    for (int i = 0; i < j->neqns && lower_eqn(&env, &j->eqns[i]); i++)
+        ;
+    c->loc = loc;
+    for (int i = 0; i < j->nouts && jx_ok(c->in->ctx); i++)
+        outs[i] = atom(&env, j->outs[i]);
+    c->in->depth--;
+}
+
+/* ---- functions */
+
+static bool is_taken(jx_hlo *in, const char *name)
+{
+    for (size_t i = 0; i < in->functions.count; i++) {
+        const char *other = jx_mlir_text(
+            in->ctx, jx_mlir_get(in->functions.at[i], "sym_name"));
+        if (other && !strcmp(other, name))
+            return true;
+    }
+    for (size_t i = 0; i < in->known.count; i++)
+        if (!strcmp(in->known.at[i].name, name))
+            return true;
+    return !strcmp(name, "main");
+}
+
+static const char *free_name(jx_hlo *in, const char *base)
+{
+    const char *name = base && *base ? base : "call";
+
+    for (int i = 0; name && is_taken(in, name); i++)
+        name = jx_arena_printf(in->ctx->arena, "%s_%d",
+                               base && *base ? base : "call", i);
+    return name;
+}
+
+static const jx_mlir_type *function_type(jx_hlo *in, const jx_code *c,
+                                         int nouts, const jx_hv *outs)
+{
+    const jx_mlir_type **types = JX_NEW_ARRAY(
+        in->ctx->arena, c->nargs + nouts + 1, const jx_mlir_type *);
+
+    if (!types)
+        return NULL;
+    for (int i = 0; i < c->nargs; i++)
+        types[i] = c->args[i]->type;
+    for (int i = 0; i < nouts; i++) {
+        if (!outs[i].value)
+            return NULL;
+        types[c->nargs + i] = outs[i].value->type;
+    }
+    return jx_mlir_function(in->types, c->nargs, types, nouts,
+                            types + c->nargs);
+}
+
+/* The attributes of the arguments that are sizes; NULL without any. */
+static const jx_mlir_attr *size_attrs(jx_hlo *in, int nsizes, int nargs)
+{
+    const jx_mlir_attr **items =
+        JX_NEW_ARRAY(in->ctx->arena, nargs + 1, const jx_mlir_attr *);
+
+    if (!nsizes || !items)
+        return NULL;
+    for (int i = 0; i < nargs; i++) {
+        jx_mlir_named entry = {"jax.global_constant",
+                               i < nsizes ? jx_hlo_text(in, in->vars[i]->name)
+                                          : NULL};
+        items[i] = jx_hlo_dict(in, 1, &entry);
+    }
+    return jx_hlo_list(in, nargs, items);
+}
+
+static const jx_mlir_attr *result_attrs(jx_hlo *in, int nouts)
+{
+    const jx_mlir_attr **items =
+        JX_NEW_ARRAY(in->ctx->arena, nouts + 1, const jx_mlir_attr *);
+
+    if (!items || !nouts)
+        return NULL;
+    for (int i = 0; i < nouts; i++) {
+        const char *path =
+            in->program->out_paths ? in->program->out_paths[i] : NULL;
+        jx_mlir_named entry = {
+            "jax.result_info",
+            path ? jx_hlo_text(in, jx_arena_printf(in->ctx->arena, "result%s",
+                                                   path))
+                 : NULL};
+        items[i] = jx_hlo_dict(in, 1, &entry);
+    }
+    return jx_hlo_list(in, nouts, items);
+}
+
+static bool add_function(jx_code *c, const char *name, bool is_public,
+                         int nsizes, int nouts, const jx_hv *outs)
+{
+    jx_hlo *in = c->in;
+    jx_mlir_named attrs[] = {
+        {"sym_name", jx_hlo_text(in, name)},
+        {"sym_visibility", jx_hlo_text(in, is_public ? "public" : "private")},
+        {"function_type",
+         jx_hlo_type_attr(in, function_type(in, c, nouts, outs))},
+        {"arg_attrs", size_attrs(in, nsizes, c->nargs)},
+        {"res_attrs", is_public ? result_attrs(in, nouts) : NULL}};
+    jx_mlir_region body;
+    jx_code outer = {.in = in, .loc = c->loc};
+
+    if (!jx_ok(in->ctx))
+        return false;
+    body = jx_hlo_finish(c, nouts, outs);
+    /* A function ends with its own kind of return. */
+    if (body.nblocks && body.blocks[0]->nops) {
+        const jx_mlir_block *b = body.blocks[0];
+        ((jx_mlir_op *)b->ops[b->nops - 1])->name =
+            jx_intern_text(in->ctx, "func.return");
+    }
+    jx_hlo_emit(&outer,
+                &(jx_hlo_op){.name = "func.func",
+                             .nattrs = 5,
+                             .attrs = attrs,
+                             .nregions = 1,
+                             .regions = &body},
+                NULL);
+    if (!outer.ops.count)
+        return false;
+    JX_PUSH(in->ctx->arena, &in->functions, outer.ops.at[0]);
+    return jx_ok(in->ctx);
+}
+
+static const jx_mlir_attr *no_location(jx_hlo *in)
+{
+    jx_mlir_attr *a = JX_NEW(in->ctx->arena, jx_mlir_attr);
+
+    if (a)
+        a->kind = JX_A_LOC_UNKNOWN;
+    return a;
+}
+
+/* A function's code: arguments for the sizes first, then these. */
+static jx_code *begin_function(jx_hlo *in, int nins,
+                               const jx_aval *const *avals, jx_hv *args)
+{
+    jx_arena *arena = in->ctx->arena;
+    jx_code outer = {.in = in, .loc = no_location(in)};
+    int n = in->nvars + nins;
+    const jx_aval **all = JX_NEW_ARRAY(arena, n + 1, const jx_aval *);
+    jx_hv *values = JX_NEW_ARRAY(arena, n + 1, jx_hv);
+    jx_hlo_size *sizes = JX_NEW_ARRAY(arena, in->nvars + 1, jx_hlo_size);
+    jx_code *c;
+
+    if (!all || !values || !sizes)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        all[i] = i < in->nvars ? jx_hlo_scalar_aval(in, JX_I32)
+                               : avals[i - in->nvars];
+    c = jx_hlo_begin(&outer, n, all, values);
+    if (!c)
+        return NULL;
+    for (int i = 0; i < in->nvars; i++)
+        sizes[i] = (jx_hlo_size){in->vars[i], values[i].value};
+    for (int i = 0; i < nins; i++)
+        args[i] = values[in->nvars + i];
+    c->sizes = sizes;
+    return c;
+}
+
+/* Lowers the jaxpr as a function of that name. */
+static bool make_function(jx_hlo *in, const char *name,
+                          const jx_closed *closed, const jx_hv *ins)
+{
+    const jx_jaxpr *j = closed->jaxpr;
+    jx_arena *arena = in->ctx->arena;
+    const jx_aval **avals = JX_NEW_ARRAY(arena, j->nins + 1, const jx_aval *);
+    jx_hv *args = JX_NEW_ARRAY(arena, j->nins + 1, jx_hv);
+    jx_hv *outs = JX_NEW_ARRAY(arena, j->nouts + 1, jx_hv);
+    jx_code *c;
+
+    if (!avals || !args || !outs)
+        return false;
+    for (int i = 0; i < j->nins; i++)
+        avals[i] = ins ? ins[i].aval
+                       : jx_hlo_physical(
+                             in, j->vars[j->nconsts + i]->aval);
+    c = begin_function(in, j->nins, avals, args);
+    if (!c)
+        return false;
+    jx_hlo_inline(c, closed, args, outs);
+    return add_function(c, name, false, in->nvars, j->nouts, outs);
+}
+
+/* A function made for operands of these types. */
+static bool same_avals(const jx_hlo_function *f, const jx_hv *ins)
+{
+    for (int i = 0; i < f->nins; i++)
+        if (f->ins[i] != ins[i].aval)
+            return false;
+    return true;
+}
+
+/* The function's name; made when it was not there. */
+static const char *function_of(jx_hlo *in, const char *name,
+                               const jx_closed *closed, const jx_hv *ins)
+{
+    int nins = closed->jaxpr->nins;
+    jx_hlo_function f = {.jaxpr = closed->jaxpr, .consts = closed->consts,
+                         .nins = nins};
+    const jx_aval **avals =
+        JX_NEW_ARRAY(in->ctx->arena, nins + 1, const jx_aval *);
+
+    for (size_t i = 0; i < in->known.count; i++)
+        if (in->known.at[i].jaxpr == closed->jaxpr &&
+            (!closed->nconsts || in->known.at[i].consts == closed->consts) &&
+            same_avals(&in->known.at[i], ins))
+            return in->known.at[i].name;
+    if (!avals)
+        return NULL;
+    for (int i = 0; i < nins; i++)
+        avals[i] = ins[i].aval;
+    f.ins = avals;
+    f.name = free_name(in, name);
+    if (!f.name)
+        return NULL;
+    JX_PUSH(in->ctx->arena, &in->known, f);
+    return make_function(in, f.name, closed, ins) ? f.name : NULL;
+}
+
+static void emit_call(jx_code *c, const char *name, int nins, const jx_hv *ins,
+                      int nouts, const jx_aval *const *avals, jx_hv *outs)
+{
+    jx_hlo *in = c->in;
+    int n = in->nvars + nins;
+    jx_hv *all = JX_NEW_ARRAY(in->ctx->arena, n + 1, jx_hv);
+    jx_mlir_named callee = {"callee", jx_hlo_symbol(in, name)};
+
+    if (!all)
+        return;
+    for (int i = 0; i < n; i++)
+        all[i] = i < in->nvars
+                     ? (jx_hv){c->sizes ? c->sizes[i].value : NULL,
+                               jx_hlo_scalar_aval(in, JX_I32)}
+                     : ins[i - in->nvars];
+    jx_hlo_emit(c,
+                &(jx_hlo_op){.name = "func.call",
+                             .nins = n,
+                             .ins = all,
+                             .nouts = nouts,
+                             .outs = avals,
+                             .nattrs = 1,
+                             .attrs = &callee},
+                outs);
+}
+
+void jx_hlo_call(jx_code *c, const char *name, const jx_closed *closed,
+                 const jx_hv *ins, jx_hv *outs)
+{
+    const jx_jaxpr *j = closed->jaxpr;
+    const jx_aval **avals;
+    const char *function;
+
+    for (int i = 0; i < j->nouts; i++)
+        outs[i] = (jx_hv){0};
+    for (int i = 0; i < j->nins; i++)
+        if (!ins[i].value)
+            return;
+    if (c->in->depth >= DEPTH) {
+        jx_hlo_fail(c, "calls are nested more than %d levels deep", DEPTH);
+        return;
+    }
+    c->in->depth++;
+    function = function_of(c->in, name, closed, ins);
+    c->in->depth--;
+    avals = JX_NEW_ARRAY(c->in->ctx->arena, j->nouts + 1, const jx_aval *);
+    if (!function || !avals)
+        return;
+    for (int i = 0; i < j->nouts; i++)
+        avals[i] = jx_hlo_physical(c->in, jx_atom_aval(j->outs[i]));
+    emit_call(c, function, j->nins, ins, j->nouts, avals, outs);
+}
+
+void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
+                      int nins, const jx_hv *ins, int nouts,
+                      const jx_aval *const *avals, jx_hv *outs)
+{
+    jx_hlo *in = c->in;
+    const jx_aval **types =
+        JX_NEW_ARRAY(in->ctx->arena, nins + 1, const jx_aval *);
+    jx_hv *args = JX_NEW_ARRAY(in->ctx->arena, nins + 1, jx_hv);
+    jx_hlo_function f = {.rule = name, .ins = types, .nins = nins};
+    jx_code *inner;
+
+    for (int i = 0; i < nouts; i++)
+        outs[i] = (jx_hv){0};
+    if (!types || !args)
+        return;
+    for (int i = 0; i < nins; i++) {
+        types[i] = ins[i].aval;
+        if (!ins[i].value)
+            return;
+    }
+    for (size_t i = 0; i < in->known.count && !f.name; i++) {
+        const jx_hlo_function *k = &in->known.at[i];
+        if (k->rule && !strcmp(k->rule, name) && k->nins == nins &&
+            same_avals(k, ins))
+            f.name = k->name;
+    }
+    if (!f.name) {
+        f.name = free_name(in, name);
+        JX_PUSH(in->ctx->arena, &in->known, f);
+        inner = begin_function(in, nins, types, args);
+        if (!inner)
+            return;
+        body(inner, args, outs);
+        if (!add_function(inner, f.name, false, in->nvars, nouts, outs))
+            return;
+    }
+    emit_call(c, f.name, nins, ins, nouts, avals, outs);
+}
+
+bool jx_hlo_comparator(jx_code *c, const char *name, bool greater,
+                       jx_dtype dtype)
+{
+    jx_hlo *in = c->in;
+    const jx_aval *value = jx_hlo_scalar_aval(in, dtype);
+    const jx_aval *place = jx_hlo_scalar_aval(in, JX_I32);
+    const jx_aval *avals[4] = {value, value, place, place};
+    jx_code outer = {.in = in, .loc = no_location(in)}, *inner;
+    jx_hv args[4], out;
+
+    if (is_taken(in, name))
+        return true;
+    inner = jx_hlo_begin(&outer, 4, avals, args);
+    if (!inner)
+        return false;
+    out = jx_hlo_compare(inner, greater ? "GT" : "LT", args[0], args[1]);
+    return add_function(inner, name, false, 0, 1, &out);
+}
+
+/* ---- the public function */
+
+/* `Error: message`, checked when the program is called. */
+static void assert_equal(jx_code *c, const char *what, jx_hv got, jx_hv want)
+{
+    jx_hlo *in = c->in;
+    jx_hv ins[3] = {jx_hlo_compare(c, "EQ", got, want), got, want};
+    jx_mlir_named attrs[] = {
+        {"call_target_name", jx_hlo_text(in, "shape_assertion")},
+        {"api_version", jx_hlo_integer(in, JX_SIGNLESS, 32, 2)},
+        {"backend_config", jx_hlo_text(in, "")},
+        {"has_side_effect", jx_hlo_bool(in, true)}};
+    jx_mlir_named more = {"error_message", jx_hlo_text(in, what)};
+
+    jx_hlo_emit(c,
+                &(jx_hlo_op){.name = "stablehlo.custom_call",
+                             .nins = 3,
+                             .ins = ins,
+                             .nattrs = 4,
+                             .attrs = attrs,
+                             .nmore = 1,
+                             .more = &more},
+                NULL);
+}
+
+static jx_hv size_of(jx_code *c, jx_hv array, int axis)
+{
+    jx_mlir_named attr = {"dimension", jx_hlo_i64(c->in, axis)};
+    const jx_aval *scalar = jx_hlo_scalar_aval(c->in, JX_I32);
+
+    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.get_dimension_size",
+                                        .nins = 1,
+                                        .ins = &array,
+                                        .nouts = 1,
+                                        .outs = &scalar,
+                                        .nattrs = 1,
+                                        .attrs = &attr});
+}
+
+/* One step of the solution: a variable's value, or a comparison. */
+static void take_step(jx_code *c, jx_hlo_size *sizes, const jx_size_step *s,
+                      const jx_hv *args)
+{
+    jx_hv size = size_of(c, args[s->input], s->axis);
+    jx_buffer text = {0};
+
+    if (!s->var) {
+        jx_input_axis_print(c->in->program, s->input, s->axis, &text);
+        jx_buffer_puts(&text, " must be ");
+        jx_dim_print(s->dim, &text);
+        jx_buffer_puts(&text, ", but is {0}, where that is {1}");
+        assert_equal(c, jx_buffer_text(&text), size, jx_hlo_dim(c, s->dim));
+        jx_buffer_free(&text);
+        return;
+    }
+    jx_hv value = jx_hlo_sub(c, size, jx_hlo_dim(c, s->rest));
+    if (s->factor != 1)
+        value = jx_hlo_div(
+            c, value, jx_hlo_scalar_int(c, JX_I32, (int64_t)s->factor));
+    for (int i = 0; i < c->in->nvars; i++)
+        if (c->in->vars[i] == s->var)
+            sizes[i].value = value.value;
+}
+
+/* Finds the sizes, then calls what does the work. */
+static void call_with_sizes(jx_code *c, const jx_closed *entry,
+                            const jx_hv *args, jx_hv *outs)
+{
+    jx_hlo *in = c->in;
+    const jx_solution *solution = jx_solution_of(in->program, 0, NULL);
+    jx_hlo_size *sizes = JX_NEW_ARRAY(in->ctx->arena, in->nvars + 1, jx_hlo_size);
+
+    if (!solution || !sizes)
+        return;
+    if (solution->nunsolved) {
+        jx_hlo_fail(c, "the size `%s` does not follow from the inputs",
+                    solution->unsolved[0]->name);
+        return;
+    }
+    for (int i = 0; i < in->nvars; i++)
+        sizes[i].var = in->vars[i];
+    c->sizes = sizes;
+    for (int i = 0; i < solution->nsteps; i++)
+        take_step(c, sizes, &solution->steps[i], args);
+    jx_hlo_call(c, "_wrapped_main", entry, args, outs);
+}
+
+static bool make_main(jx_hlo *in)
+{
+    const jx_closed *entry = &in->program->entry;
+    const jx_jaxpr *j = entry->jaxpr;
+    jx_arena *arena = in->ctx->arena;
+    const jx_aval **avals = JX_NEW_ARRAY(arena, j->nins + 1, const jx_aval *);
+    jx_hv *args = JX_NEW_ARRAY(arena, j->nins + 1, jx_hv);
+    jx_hv *outs = JX_NEW_ARRAY(arena, j->nouts + 1, jx_hv);
+    jx_code outer = {.in = in, .loc = no_location(in)}, *c;
+
+    if (!avals || !args || !outs)
+        return false;
+    for (int i = 0; i < j->nins; i++)
+        avals[i] = jx_hlo_physical(in, j->vars[j->nconsts + i]->aval);
+    c = jx_hlo_begin(&outer, j->nins, avals, args);
+    if (!c)
+        return false;
+    if (in->nvars)
+        call_with_sizes(c, entry, args, outs);
+    else
+        jx_hlo_inline(c, entry, args, outs);
+    return add_function(c, "main", true, 0, j->nouts, outs);
+}
+
+/* The public function comes first. */
+static const jx_mlir_op *make_module(jx_hlo *in)
+{
+    jx_code body = {.in = in, .loc = no_location(in)}, outer = body;
+    const jx_mlir_block **blocks =
+        JX_NEW_ARRAY(in->ctx->arena, 1, const jx_mlir_block *);
+    jx_mlir_block *block = JX_NEW(in->ctx->arena, jx_mlir_block);
+    size_t n = in->functions.count;
+    const char *name = in->program->name ? in->program->name : "program";
+    jx_mlir_named attr = {
+        "sym_name",
+        jx_hlo_text(in, jx_arena_printf(in->ctx->arena, "jit_%s", name))};
+    jx_mlir_named more = {"jax.uses_shape_polymorphism",
+                          in->nvars ? jx_hlo_bool(in, true) : NULL};
+
+    if (!blocks || !block || !n)
+        return NULL;
+    JX_PUSH(in->ctx->arena, &body.ops, in->functions.at[n - 1]);
+    for (size_t i = 0; i + 1 < n; i++)
+        JX_PUSH(in->ctx->arena, &body.ops, in->functions.at[i]);
+    block->nops = (int)body.ops.count;
+    block->ops = body.ops.at;
+    blocks[0] = block;
+    jx_mlir_region region = {1, blocks};
+    jx_hlo_emit(&outer,
+                &(jx_hlo_op){.name = "builtin.module",
+                             .nattrs = 1,
+                             .attrs = &attr,
+                             .nmore = 1,
+                             .more = &more,
+                             .nregions = 1,
+                             .regions = &region},
+                NULL);
+    return outer.ops.count ? outer.ops.at[0] : NULL;
+}
+
+const jx_mlir_op *jx_write_stablehlo(jx_program *program,
+                                     jx_mlir_types *types)
+{
+    jx_hlo in = {.ctx = program->ctx, .program = program, .types = types};
+
+    in.vars = jx_input_vars(program, &in.nvars);
+    if (!make_main(&in)) {
+        if (jx_ok(program->ctx))
+            jx_fail(program->ctx, JX_E_INTERNAL, program->path, NULL,
+                    "the program was not lowered");
+        return NULL;
+    }
+    return make_module(&in);
+}
+
+/* ---- rules that are about jaxprs */
+
+void jx_hlo_rule_call(jx_hlo_eqn *e)
+{
+    const jx_eqn *eqn = e->eqn;
+
+    if (eqn->prim->id == JX_PRIM_closed_call ||
+        eqn->prim->id == JX_PRIM_core_call) {
+        const jx_p_closed_call *p = eqn->typed;
+        jx_hlo_call(e->code, p->name ? p->name : "closed_call", &p->call_jaxpr,
+                    e->ins, e->outs);
+    } else {
+        const jx_p_call *p = eqn->typed;
+        jx_hlo_call(e->code, p->name ? p->name : eqn->prim->name, &p->jaxpr,
+                    e->ins, e->outs);
+    }
+}
+
+void jx_hlo_rule_inline_jvp(jx_hlo_eqn *e)
+{
+    const jx_p_custom_jvp *p = e->eqn->typed;
+
+    jx_hlo_inline(e->code, &p->call_jaxpr, e->ins, e->outs);
+}
+
+void jx_hlo_rule_inline_vjp(jx_hlo_eqn *e)
+{
+    const jx_p_custom_vjp *p = e->eqn->typed;
+
+    jx_hlo_inline(e->code, &p->call_jaxpr, e->ins, e->outs);
+}

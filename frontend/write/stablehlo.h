@@ -1,0 +1,20 @@
+/* stablehlo.h - the lowering: a program as a module of StableHLO and CHLO.
+ *
+ * Each equation becomes ops by the rule that frontend/mlir/adapter.def names
+ * for its primitive; what is one to one maps one to one, the rest is composed
+ * the way JAX composes it.  Calls become functions, symbolic sizes become
+ * values: the public function finds them in the shapes of its arguments and
+ * hands them on to the others as leading i32 arguments. */
+#ifndef JX_WRITE_STABLEHLO_H
+#define JX_WRITE_STABLEHLO_H
+
+#include "frontend/ir/program.h"
+#include "frontend/mlir/tree.h"
+
+/* The module, in the program's arena.  NULL with an error: memory, or what has
+ * no StableHLO form and where it stands.  (The program takes part in interning
+ * avals and dims, and is not changed otherwise.) */
+const jx_mlir_op *jx_write_stablehlo(jx_program *program,
+                                     jx_mlir_types *types);
+
+#endif

@@ -1,0 +1,287 @@
+/* stablehlo_contract.c - products of arrays (stablehlo_rules.h). */
+#include "frontend/write/stablehlo_rules.h"
+
+#include <string.h>
+
+/* ---- precision */
+
+/* The name of one operand's precision: "DEFAULT", "HIGH", "HIGHEST". */
+static const char *precision_name(const jx_value *v)
+{
+    const char *dot;
+
+    if (!v || v->tag == JX_V_NONE || !v->text)
+        return "DEFAULT";
+    dot = strrchr(v->text, '.');
+    dot = dot ? dot + 1 : v->text;
+    return !strcmp(dot, "HIGH") || !strcmp(dot, "HIGHEST") ? dot : "DEFAULT";
+}
+
+static const jx_mlir_attr *precision(jx_hlo *in, const jx_value *v)
+{
+    const jx_mlir_attr *items[2];
+
+    for (int i = 0; i < 2; i++) {
+        bool pair = v && v->tag == JX_V_TUPLE && v->count == 2;
+        items[i] = jx_hlo_enum(in, "stablehlo.precision",
+                               precision_name(pair ? v->items[i] : v));
+    }
+    return jx_hlo_list(in, 2, items);
+}
+
+/* ---- dot_general */
+
+static const jx_mlir_attr *dot_dims(jx_hlo *in, const jx_dot_dims *d)
+{
+    static const char *const names[] = {
+        "lhs_batching_dimensions", "rhs_batching_dimensions",
+        "lhs_contracting_dimensions", "rhs_contracting_dimensions"};
+    const jx_mlir_attr *items[] = {
+        jx_hlo_some(in, d->lhs_batch.count, d->lhs_batch.at),
+        jx_hlo_some(in, d->rhs_batch.count, d->rhs_batch.at),
+        jx_hlo_some(in, d->lhs_contracting.count, d->lhs_contracting.at),
+        jx_hlo_some(in, d->rhs_contracting.count, d->rhs_contracting.at)};
+
+    return jx_hlo_record(in, "stablehlo.dot", 4, names, items);
+}
+
+static bool is_eight_bits(jx_dtype dtype)
+{
+    return jx_dtype_is_float(dtype) && jx_dtype_of(dtype)->bits <= 8;
+}
+
+/* Operand and accumulator types of the algorithms that the CPU knows. */
+static bool algorithm_types(const jx_value *v, jx_dtype *operands,
+                            jx_dtype *sum, int *products)
+{
+    static const struct {
+        const char *name;
+        jx_dtype operands, sum;
+        int products;
+    } known[] = {
+        {"F16_F16_F16", JX_F16, JX_F16, 1},
+        {"F32_F32_F32", JX_F32, JX_F32, 1},
+        {"F64_F64_F64", JX_F64, JX_F64, 1},
+        {"BF16_BF16_F32", JX_BF16, JX_F32, 1},
+        {"BF16_BF16_F32_X3", JX_BF16, JX_F32, 3},
+        {"BF16_BF16_F32_X6", JX_BF16, JX_F32, 6},
+    };
+    const char *dot = v && v->text ? strrchr(v->text, '.') : NULL;
+
+    for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
+        if (!strcmp(dot + 1, known[i].name)) {
+            *operands = known[i].operands;
+            *sum = known[i].sum;
+            *products = known[i].products;
+            return true;
+        }
+    return false;
+}
+
+static const jx_mlir_attr *algorithm(jx_hlo *in, jx_dtype operands,
+                                     jx_dtype sum, int products)
+{
+    static const char *const names[] = {
+        "lhs_precision_type",  "rhs_precision_type",
+        "accumulation_type",   "lhs_component_count",
+        "rhs_component_count", "num_primitive_operations",
+        "allow_imprecise_accumulation"};
+    const jx_mlir_type *of = jx_mlir_element(in->types, operands);
+    const jx_mlir_attr *items[] = {
+        jx_hlo_type_attr(in, of),
+        jx_hlo_type_attr(in, of),
+        jx_hlo_type_attr(in, jx_mlir_element(in->types, sum)),
+        jx_hlo_i64(in, 1),
+        jx_hlo_i64(in, 1),
+        jx_hlo_i64(in, products),
+        jx_hlo_bool(in, false)};
+
+    return jx_hlo_record(in, "stablehlo.dot_algorithm", 7, names, items);
+}
+
+void jx_hlo_rule_dot_general(jx_hlo_eqn *e)
+{
+    const jx_p_dot_general *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv ins[2] = {e->ins[0], e->ins[1]};
+    const jx_aval *out = e->avals[0];
+    jx_dtype a, b, operands, sum;
+    int products;
+    bool chosen = algorithm_types(p->precision, &operands, &sum, &products);
+
+    if (!ins[0].value || !ins[1].value)
+        return;
+    a = ins[0].aval->dtype;
+    b = ins[1].aval->dtype;
+    if (!chosen && a != b && !(is_eight_bits(a) && is_eight_bits(b)))
+        operands = out->dtype;
+    else if (!chosen)
+        operands = JX_DT_NONE;
+    /* The X3 and X6 algorithms split f32 operands themselves. */
+    if (chosen && products > 1)
+        operands = JX_F32;
+    for (int i = 0; i < 2 && operands; i++)
+        if (ins[i].aval->dtype != operands)
+            ins[i] = jx_hlo_convert(c, ins[i], operands);
+    if (chosen)
+        out = jx_hlo_with_dtype(c->in, out, sum);
+    jx_mlir_named attrs[] = {
+        {"dot_dimension_numbers", dot_dims(c->in, &p->dimension_numbers)},
+        {"precision_config", precision(c->in, p->precision)},
+        {"algorithm", chosen ? algorithm(c->in,
+                                         products > 1 ? JX_BF16 : operands,
+                                         sum, products)
+                             : NULL}};
+    jx_hv result = jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.dot_general",
+                                                .nins = 2,
+                                                .ins = ins,
+                                                .nouts = 1,
+                                                .outs = &out,
+                                                .nattrs = 3,
+                                                .attrs = attrs});
+    if (result.value && out->dtype != e->avals[0]->dtype)
+        result = jx_hlo_convert(c, result, e->avals[0]->dtype);
+    jx_hlo_fill(e, result);
+}
+
+/* ---- convolutions */
+
+static const jx_mlir_attr *conv_dims(jx_hlo *in, const jx_conv_dims *d)
+{
+    static const char *const names[] = {"input_batch_dimension",
+                                        "input_feature_dimension",
+                                        "input_spatial_dimensions",
+                                        "kernel_input_feature_dimension",
+                                        "kernel_output_feature_dimension",
+                                        "kernel_spatial_dimensions",
+                                        "output_batch_dimension",
+                                        "output_feature_dimension",
+                                        "output_spatial_dimensions"};
+    int n = d->lhs_spec.count - 2;
+    const jx_mlir_attr *items[] = {
+        jx_hlo_i64(in, d->lhs_spec.at[0]), jx_hlo_i64(in, d->lhs_spec.at[1]),
+        jx_hlo_i64s(in, n, d->lhs_spec.at + 2),
+        jx_hlo_i64(in, d->rhs_spec.at[1]), jx_hlo_i64(in, d->rhs_spec.at[0]),
+        jx_hlo_i64s(in, n, d->rhs_spec.at + 2),
+        jx_hlo_i64(in, d->out_spec.at[0]), jx_hlo_i64(in, d->out_spec.at[1]),
+        jx_hlo_i64s(in, n, d->out_spec.at + 2)};
+
+    return jx_hlo_record(in, "stablehlo.conv", 9, names, items);
+}
+
+static const jx_mlir_attr *no_reversal(jx_hlo *in, int n)
+{
+    jx_mlir_attr *a = JX_NEW(in->ctx->arena, jx_mlir_attr);
+
+    if (!a)
+        return NULL;
+    a->kind = JX_A_DENSE_ARRAY;
+    a->type = jx_mlir_integer(in->types, JX_SIGNLESS, 1);
+    a->count = n;
+    a->integers = JX_NEW_ARRAY(in->ctx->arena, n + 1, int64_t);
+    return a;
+}
+
+static jx_hv convolve(jx_hlo_eqn *e, jx_hv x, jx_hv k, const jx_aval *out)
+{
+    const jx_p_conv *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hlo *in = c->in;
+    int n = p->dimension_numbers.lhs_spec.count - 2;
+    jx_hv ins[3] = {x, k};
+    int64_t *pads = JX_NEW_ARRAY(in->ctx->arena, 2 * n + 1, int64_t), value;
+    bool numbers = true;
+
+    if (!pads || n < 0)
+        return (jx_hv){0};
+    for (int i = 0; i < 2 * n; i++)
+        if (jx_dim_is_int(p->padding.at[i], &value))
+            pads[i] = value;
+        else
+            numbers = false;
+    if (!numbers) {
+        const jx_dim *shape[2] = {jx_hlo_int(in, n), jx_hlo_int(in, 2)};
+        ins[2] = jx_hlo_reshape(c, jx_hlo_dims(c, 2 * n, p->padding.at), 2,
+                                shape);
+    }
+    jx_mlir_named attrs[] = {
+        {"dimension_numbers", conv_dims(in, &p->dimension_numbers)},
+        {"feature_group_count",
+         jx_hlo_i64(in, jx_hlo_static(c, p->feature_group_count,
+                                      "counts of groups"))},
+        {"batch_group_count",
+         jx_hlo_i64(in, jx_hlo_static(c, p->batch_group_count,
+                                      "counts of groups"))},
+        {"window_strides",
+         jx_hlo_i64s(in, p->window_strides.count, p->window_strides.at)},
+        {"lhs_dilation",
+         jx_hlo_i64s(in, p->lhs_dilation.count, p->lhs_dilation.at)},
+        {"rhs_dilation",
+         jx_hlo_i64s(in, p->rhs_dilation.count, p->rhs_dilation.at)},
+        {"window_reversal", no_reversal(in, n)},
+        {"precision_config",
+         precision(in, jx_eqn_param(e->eqn, "precision"))},
+        {"padding", numbers ? jx_hlo_table(in, n, 2, pads) : NULL}};
+    return jx_hlo_emit1(c, &(jx_hlo_op){.name = numbers
+                                                    ? "stablehlo.convolution"
+                                                    : "stablehlo.dynamic_conv",
+                                        .nins = numbers ? 2 : 3,
+                                        .ins = ins,
+                                        .nouts = 1,
+                                        .outs = &out,
+                                        .nattrs = 9,
+                                        .attrs = attrs});
+}
+
+/* Of complex numbers: three convolutions of real ones (Gauss). */
+static jx_hv convolve_complex(jx_hlo_eqn *e, jx_hv x, jx_hv k)
+{
+    jx_code *c = e->code;
+    jx_dtype half = jx_dtype_real(x.aval->dtype);
+    const jx_aval *out =
+        jx_hlo_with_dtype(c->in, e->avals[0], jx_dtype_real(e->avals[0]->dtype));
+    jx_hv xr = jx_hlo_unary_to(c, "stablehlo.real", x, half);
+    jx_hv xi = jx_hlo_unary_to(c, "stablehlo.imag", x, half);
+    jx_hv kr = jx_hlo_unary_to(c, "stablehlo.real", k, half);
+    jx_hv ki = jx_hlo_unary_to(c, "stablehlo.imag", k, half);
+    jx_hv k1 = convolve(e, jx_hlo_add(c, xr, xi), kr, out);
+    jx_hv k2 = convolve(e, xr, jx_hlo_sub(c, ki, kr), out);
+    jx_hv k3 = convolve(e, xi, jx_hlo_add(c, kr, ki), out);
+
+    return jx_hlo_complex(c, jx_hlo_sub(c, k1, k3), jx_hlo_add(c, k1, k2));
+}
+
+void jx_hlo_rule_convolution(jx_hlo_eqn *e)
+{
+    jx_hv x = e->ins[0], k = e->ins[1];
+
+    if (!x.value || !k.value)
+        return;
+    if (jx_dtype_is_complex(x.aval->dtype))
+        jx_hlo_fill(e, convolve_complex(e, x, k));
+    else
+        jx_hlo_fill(e, convolve(e, x, k, e->avals[0]));
+}
+
+/* ---- fft */
+
+void jx_hlo_rule_fft(jx_hlo_eqn *e)
+{
+    static const char *const names[] = {"FFT", "FFT", "IFFT", "RFFT", "IRFFT"};
+    const jx_p_fft *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_mlir_named attrs[] = {
+        {"fft_type",
+         jx_hlo_enum(c->in, "stablehlo.fft_type", names[p->fft_type])},
+        {"fft_length", jx_hlo_dims_attr(c, p->fft_lengths.count,
+                                        p->fft_lengths.at,
+                                        "lengths of transforms")}};
+
+    jx_hlo_fill(e, jx_hlo_emit1(c, &(jx_hlo_op){.name = e->op,
+                                                .nins = 1,
+                                                .ins = e->ins,
+                                                .nouts = 1,
+                                                .outs = e->avals,
+                                                .nattrs = 2,
+                                                .attrs = attrs}));
+}

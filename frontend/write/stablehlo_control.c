@@ -1,0 +1,334 @@
+/* stablehlo_control.c - branches and loops (stablehlo_rules.h). */
+#include "frontend/write/stablehlo_rules.h"
+
+#include <string.h>
+
+/* ---- cond */
+
+void jx_hlo_rule_cond(jx_hlo_eqn *e)
+{
+    const jx_p_cond *p = e->eqn->typed;
+    jx_arena *arena = e->code->in->ctx->arena;
+    int n = p->branches.count, nouts = e->eqn->nouts;
+    jx_mlir_region *regions = JX_NEW_ARRAY(arena, n + 1, jx_mlir_region);
+    jx_hv *outs = JX_NEW_ARRAY(arena, nouts + 1, jx_hv);
+    jx_hv index = jx_hlo_convert(e->code, e->ins[0], JX_I32);
+
+    if (!regions || !outs)
+        return;
+    for (int i = 0; i < n; i++) {
+        jx_code *inner = jx_hlo_begin(e->code, 0, NULL, NULL);
+        if (!inner)
+            return;
+        jx_hlo_inline(inner, &p->branches.at[i], e->ins + 1, outs);
+        regions[i] = jx_hlo_finish(inner, nouts, outs);
+    }
+    jx_hlo_emit(e->code,
+                &(jx_hlo_op){.name = "stablehlo.case",
+                             .nins = 1,
+                             .ins = &index,
+                             .nouts = nouts,
+                             .outs = e->avals,
+                             .nregions = n,
+                             .regions = regions},
+                e->outs);
+}
+
+/* ---- while: what is carried is the constants of both, then the state */
+
+typedef struct loop {
+    const jx_p_while *p;
+    int nstate;
+} loop;
+
+static jx_hv while_test(jx_code *c, const loop *l, const jx_hv *carry)
+{
+    int ncond = (int)l->p->cond_nconsts, nbody = (int)l->p->body_nconsts;
+    jx_hv *args =
+        JX_NEW_ARRAY(c->in->ctx->arena, ncond + l->nstate + 1, jx_hv);
+    jx_hv test = {0};
+
+    if (!args)
+        return test;
+    memcpy(args, carry, (size_t)ncond * sizeof *args);
+    memcpy(args + ncond, carry + ncond + nbody,
+           (size_t)l->nstate * sizeof *args);
+    jx_hlo_inline(c, &l->p->cond_jaxpr, args, &test);
+    return test;
+}
+
+/* Several tests (of a batched loop): on while any holds. */
+static jx_hv any_of(jx_code *c, jx_hv x)
+{
+    int64_t axes[64];
+
+    if (!x.value || !x.aval->rank || x.aval->rank > 64)
+        return x;
+    for (int i = 0; i < x.aval->rank; i++)
+        axes[i] = i;
+    return jx_hlo_reduce(c, "stablehlo.or", x,
+                         jx_hlo_scalar_int(c, JX_BOOL, 0), x.aval->rank, axes);
+}
+
+static void while_go_on(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
+{
+    next[0] = any_of(c, while_test(c, env, carry));
+}
+
+static void while_step(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
+{
+    const loop *l = env;
+    int ncond = (int)l->p->cond_nconsts, nbody = (int)l->p->body_nconsts;
+    int all = ncond + nbody;
+    jx_hv test = {0};
+
+    memcpy(next, carry, (size_t)all * sizeof *next);
+    jx_hlo_inline(c, &l->p->body_jaxpr, carry + ncond, next + all);
+    if (jx_atom_aval(l->p->cond_jaxpr.jaxpr->outs[0])->rank)
+        test = while_test(c, l, carry);
+    for (int i = 0; test.value && i < l->nstate; i++) {
+        jx_hv now = next[all + i];
+        int64_t axes[64];
+        for (int k = 0; k < 64; k++)
+            axes[k] = k;
+        if (now.value)
+            next[all + i] =
+                jx_hlo_select(c, jx_hlo_broadcast(c, test, now.aval, axes),
+                              now, carry[all + i]);
+    }
+}
+
+void jx_hlo_rule_while(jx_hlo_eqn *e)
+{
+    const jx_p_while *p = e->eqn->typed;
+    int n = e->eqn->nins, before = (int)(p->cond_nconsts + p->body_nconsts);
+    jx_hv *outs = JX_NEW_ARRAY(e->code->in->ctx->arena, n + 1, jx_hv);
+    loop l = {p, n - before};
+
+    if (!outs)
+        return;
+    jx_hlo_while(e->code, n, e->ins, while_go_on, while_step, &l, outs);
+    memcpy(e->outs, outs + before, (size_t)l.nstate * sizeof *outs);
+}
+
+/* ---- scan: a counter, constants, the state, the inputs, the results */
+
+typedef struct scan {
+    const jx_p_scan *p;
+    int nconsts, ncarry, nxs, nys;
+} scan;
+
+static void scan_go_on(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
+{
+    const scan *s = env;
+
+    next[0] = jx_hlo_compare(c, "LT", carry[0], jx_hlo_dim(c, s->p->length));
+}
+
+/* Row `at` of x, without the axis. */
+static jx_hv row_of(jx_code *c, jx_hv x, jx_hv at)
+{
+    jx_arena *arena = c->in->ctx->arena;
+    const jx_dim **sizes = JX_NEW_ARRAY(arena, x.aval->rank + 1, const jx_dim *);
+    jx_hv *starts = JX_NEW_ARRAY(arena, x.aval->rank + 1, jx_hv);
+    jx_hv zero = jx_hlo_scalar_int(c, JX_I32, 0);
+
+    if (!sizes || !starts)
+        return (jx_hv){0};
+    for (int i = 0; i < x.aval->rank; i++) {
+        sizes[i] = i ? x.aval->shape[i] : jx_hlo_int(c->in, 1);
+        starts[i] = i ? zero : at;
+    }
+    return jx_hlo_reshape(c, jx_hlo_dynamic_slice(c, x, starts, sizes),
+                          x.aval->rank - 1, x.aval->shape + 1);
+}
+
+static jx_hv put_row(jx_code *c, jx_hv all, jx_hv row, jx_hv at)
+{
+    jx_arena *arena = c->in->ctx->arena;
+    const jx_dim **shape =
+        JX_NEW_ARRAY(arena, all.aval->rank + 1, const jx_dim *);
+    jx_hv *starts = JX_NEW_ARRAY(arena, all.aval->rank + 1, jx_hv);
+    jx_hv zero = jx_hlo_scalar_int(c, JX_I32, 0);
+
+    if (!shape || !starts || !row.value)
+        return (jx_hv){0};
+    for (int i = 0; i < all.aval->rank; i++) {
+        shape[i] = i ? all.aval->shape[i] : jx_hlo_int(c->in, 1);
+        starts[i] = i ? zero : at;
+    }
+    return jx_hlo_dynamic_update(
+        c, all, jx_hlo_reshape(c, row, all.aval->rank, shape), starts);
+}
+
+static void scan_step(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
+{
+    const scan *s = env;
+    int xs = 1 + s->nconsts + s->ncarry, ys = xs + s->nxs;
+    jx_arena *arena = c->in->ctx->arena;
+    jx_hv *args = JX_NEW_ARRAY(arena, ys + 1, jx_hv);
+    jx_hv *outs = JX_NEW_ARRAY(arena, s->ncarry + s->nys + 1, jx_hv);
+    jx_hv one = jx_hlo_scalar_int(c, JX_I32, 1), at = carry[0];
+
+    if (!args || !outs)
+        return;
+    if (s->p->reverse)
+        at = jx_hlo_sub(c, jx_hlo_sub(c, jx_hlo_dim(c, s->p->length), one),
+                        at);
+    memcpy(next, carry, (size_t)(ys + s->nys) * sizeof *next);
+    memcpy(args, carry + 1, (size_t)(xs - 1) * sizeof *args);
+    for (int i = 0; i < s->nxs; i++)
+        args[xs - 1 + i] = row_of(c, carry[xs + i], at);
+    jx_hlo_inline(c, &s->p->jaxpr, args, outs);
+    next[0] = jx_hlo_add(c, carry[0], one);
+    memcpy(next + 1 + s->nconsts, outs, (size_t)s->ncarry * sizeof *next);
+    for (int i = 0; i < s->nys; i++)
+        next[ys + i] = put_row(c, carry[ys + i], outs[s->ncarry + i], at);
+}
+
+void jx_hlo_rule_scan(jx_hlo_eqn *e)
+{
+    const jx_p_scan *p = e->eqn->typed;
+    jx_code *c = e->code;
+    scan s = {p, (int)p->num_consts, (int)p->num_carry, 0, 0};
+    int n;
+
+    s.nxs = e->eqn->nins - s.nconsts - s.ncarry;
+    s.nys = e->eqn->nouts - s.ncarry;
+    n = 1 + e->eqn->nins + s.nys;
+    jx_hv *init = JX_NEW_ARRAY(c->in->ctx->arena, n + 1, jx_hv);
+    jx_hv *outs = JX_NEW_ARRAY(c->in->ctx->arena, n + 1, jx_hv);
+    if (!init || !outs)
+        return;
+    init[0] = jx_hlo_scalar_int(c, JX_I32, 0);
+    memcpy(init + 1, e->ins, (size_t)e->eqn->nins * sizeof *init);
+    for (int i = 0; i < s.nys; i++)
+        init[1 + e->eqn->nins + i] =
+            jx_hlo_full_int(c, e->avals[s.ncarry + i], 0);
+    jx_hlo_while(c, n, init, scan_go_on, scan_step, &s, outs);
+    memcpy(e->outs, outs + 1 + s.nconsts, (size_t)s.ncarry * sizeof *outs);
+    memcpy(e->outs + s.ncarry, outs + 1 + e->eqn->nins,
+           (size_t)s.nys * sizeof *outs);
+}
+
+/* ---- solvers and platforms */
+
+/* A field of a record, or a tuple's item by position. */
+static const jx_value *field(const jx_value *record, const char *name, int at)
+{
+    if (!record)
+        return NULL;
+    if (record->keys)
+        return jx_value_field(record, name);
+    return at < record->count && record->items ? record->items[at] : NULL;
+}
+
+/* Operands: constants of matvec, vecmat, solve, transpose_solve; then b. */
+void jx_hlo_rule_custom_linear_solve(jx_hlo_eqn *e)
+{
+    static const char *const names[] = {"matvec", "vecmat", "solve",
+                                        "transpose_solve"};
+    const jx_p_custom_linear_solve *p = e->eqn->typed;
+    jx_arena *arena = e->code->in->ctx->arena;
+    const jx_value *solve = field(p->jaxprs, "solve", 2);
+    int counts[4], before = 0, all = 0, nins = e->eqn->nins;
+    jx_hv *args = JX_NEW_ARRAY(arena, nins + 1, jx_hv);
+
+    for (int i = 0; i < 4; i++) {
+        const jx_value *n = field(p->const_lengths, names[i], i);
+        counts[i] = n && n->tag == JX_V_INT ? (int)n->integer : 0;
+        before += i < 2 ? counts[i] : 0;
+        all += counts[i];
+    }
+    if (!args || !solve || solve->tag != JX_V_JAXPR || all > nins ||
+        before < 0 || counts[2] < 0)
+        return;
+    memcpy(args, e->ins + before, (size_t)counts[2] * sizeof *args);
+    memcpy(args + counts[2], e->ins + all, (size_t)(nins - all) * sizeof *args);
+    const jx_array **consts = JX_NEW_ARRAY(arena, solve->count + 1, const jx_array *);
+    if (!consts)
+        return;
+    for (int i = 0; i < solve->count; i++)
+        consts[i] = solve->items[i]->array;
+    jx_closed closed = {solve->jaxpr, solve->count, consts};
+    if (closed.jaxpr->nins == counts[2] + nins - all)
+        jx_hlo_inline(e->code, &closed, args, e->outs);
+}
+
+static bool names_cpu(const jx_value *v)
+{
+    if (v->tag == JX_V_TEXT)
+        return !strcmp(v->text, "cpu");
+    for (int i = 0; v->tag == JX_V_TUPLE && i < v->count; i++)
+        if (names_cpu(v->items[i]))
+            return true;
+    return v->tag == JX_V_NONE;
+}
+
+/* The index of the CPU among the platforms: what is lowered is for that. */
+void jx_hlo_rule_platform_index(jx_hlo_eqn *e)
+{
+    const jx_value *all =
+        ((const jx_p_platform_index *)e->eqn->typed)->platforms;
+
+    for (int i = 0; all && i < all->count; i++)
+        if (names_cpu(all->items[i])) {
+            jx_hlo_fill(e, jx_hlo_scalar_int(e->code, JX_I32, i));
+            return;
+        }
+    jx_hlo_fail(e->code, "the program has no part for a CPU");
+}
+
+/* ---- sizes */
+
+void jx_hlo_rule_dim_as_value(jx_hlo_eqn *e)
+{
+    const jx_p_dim_as_value *p = e->eqn->typed;
+
+    jx_hlo_fill(e, jx_hlo_convert(e->code, jx_hlo_dim(e->code, p->dim),
+                                  e->avals[0]->dtype));
+}
+
+void jx_hlo_rule_dimension_size(jx_hlo_eqn *e)
+{
+    const jx_p_dimension_size *p = e->eqn->typed;
+    const jx_aval *scalar = jx_hlo_scalar_aval(e->code->in, JX_I32);
+    jx_mlir_named attr = {"dimension",
+                          jx_hlo_i64(e->code->in, p->dimension)};
+
+    jx_hlo_fill(e, jx_hlo_convert(
+                       e->code,
+                       jx_hlo_emit1(e->code,
+                                    &(jx_hlo_op){.name = e->op,
+                                                 .nins = 1,
+                                                 .ins = e->ins,
+                                                 .nouts = 1,
+                                                 .outs = &scalar,
+                                                 .nattrs = 1,
+                                                 .attrs = &attr}),
+                       e->avals[0]->dtype));
+}
+
+void jx_hlo_rule_shape_assertion(jx_hlo_eqn *e)
+{
+    const jx_p_shape_assertion *p = e->eqn->typed;
+    jx_hlo *in = e->code->in;
+    jx_mlir_named attrs[] = {
+        {"call_target_name", jx_hlo_text(in, "shape_assertion")},
+        {"api_version", jx_hlo_integer(in, JX_SIGNLESS, 32, 2)},
+        {"backend_config", jx_hlo_text(in, "")},
+        {"has_side_effect", jx_hlo_bool(in, true)}};
+    jx_mlir_named more = {
+        "error_message",
+        jx_hlo_text(in, p->error_message ? p->error_message : "")};
+
+    jx_hlo_emit(e->code,
+                &(jx_hlo_op){.name = "stablehlo.custom_call",
+                             .nins = e->eqn->nins,
+                             .ins = e->ins,
+                             .nattrs = 4,
+                             .attrs = attrs,
+                             .nmore = 1,
+                             .more = &more},
+                NULL);
+}

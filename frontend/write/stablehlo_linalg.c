@@ -1,0 +1,715 @@
+/* stablehlo_linalg.c - linear algebra as XLA's CPU client has it: calls of
+ * LAPACK (stablehlo_rules.h). */
+#include "frontend/write/stablehlo_rules.h"
+
+#include <string.h>
+
+/* ---- names, types and results of LAPACK's functions */
+
+static char letter(jx_dtype dtype)
+{
+    switch (dtype) {
+    case JX_F32: return 's';
+    case JX_F64: return 'd';
+    case JX_C64: return 'c';
+    case JX_C128: return 'z';
+    default: return 0;
+    }
+}
+
+/* "lapack_spotrf_ffi"; the name may differ for complex numbers. */
+static const char *target(jx_code *c, jx_dtype dtype, const char *real,
+                          const char *complex)
+{
+    const char *name = jx_dtype_is_complex(dtype) && complex ? complex : real;
+
+    if (!letter(dtype)) {
+        jx_hlo_fail(c, "LAPACK has no %s of %s", name,
+                    jx_dtype_of(dtype)->short_name);
+        return NULL;
+    }
+    return jx_arena_printf(c->in->ctx->arena, "lapack_%c%s_ffi", letter(dtype),
+                           name);
+}
+
+static const jx_mlir_attr *character(jx_hlo *in, char value)
+{
+    return jx_hlo_integer(in, JX_UNSIGNED, 8, value);
+}
+
+/* The leading axes of aval (all but the last `fewer`), then these sizes. */
+static const jx_aval *batched(jx_code *c, const jx_aval *aval, int fewer,
+                              jx_dtype dtype, int n, const jx_dim *const *more)
+{
+    const jx_dim **shape =
+        JX_NEW_ARRAY(c->in->ctx->arena, aval->rank + n + 1, const jx_dim *);
+    int rank = 0;
+
+    if (!shape || aval->rank < fewer)
+        return NULL;
+    for (int i = 0; i < aval->rank - fewer; i++)
+        shape[rank++] = aval->shape[i];
+    for (int i = 0; i < n; i++)
+        shape[rank++] = more[i];
+    return jx_hlo_aval(c->in, dtype, rank, shape);
+}
+
+static const jx_aval *info_of(jx_code *c, const jx_aval *matrix)
+{
+    return batched(c, matrix, 2, JX_I32, 0, NULL);
+}
+
+/* NaN for every matrix (or vector) whose computation failed. */
+static jx_hv or_nan(jx_code *c, jx_hv ok, jx_hv x)
+{
+    jx_dtype dtype;
+    double nan = __builtin_nan("");
+    int64_t axes[64];
+    jx_hv nans;
+
+    if (!ok.value || !x.value || x.aval->rank > 64)
+        return (jx_hv){0};
+    dtype = x.aval->dtype;
+    nans = jx_hlo_full(c, x.aval, nan);
+    if (jx_dtype_is_complex(dtype)) {
+        jx_hv half = jx_hlo_full(
+            c, jx_hlo_with_dtype(c->in, x.aval, jx_dtype_real(dtype)), nan);
+        nans = jx_hlo_complex(c, half, half);
+    }
+    for (int i = 0; i < 64; i++)
+        axes[i] = i;
+    return jx_hlo_select(c, jx_hlo_broadcast(c, ok, x.aval, axes), x, nans);
+}
+
+static jx_hv succeeded(jx_code *c, const char *direction, jx_hv info)
+{
+    return info.value ? jx_hlo_compare(c, direction, info,
+                                       jx_hlo_full_int(c, info.aval, 0))
+                      : info;
+}
+
+enum { MOST = 8 };
+
+typedef struct lapack {
+    const char *real, *complex;
+    int nins, nouts;
+    jx_hv ins[MOST];
+    const jx_aval *outs[MOST];
+    int aliases[MOST]; /* set to -1 by `start` */
+    int nconfig;
+    jx_mlir_named config[MOST];
+} lapack;
+
+static lapack start(const char *real, const char *complex)
+{
+    lapack l = {.real = real, .complex = complex};
+
+    for (int i = 0; i < MOST; i++)
+        l.aliases[i] = -1;
+    return l;
+}
+
+static void configure(lapack *l, const char *name, const jx_mlir_attr *value)
+{
+    l->config[l->nconfig++] = (jx_mlir_named){name, value};
+}
+
+static void call(jx_code *c, lapack *l, jx_hv *outs)
+{
+    const char *name;
+
+    for (int i = 0; i < l->nouts; i++)
+        outs[i] = (jx_hv){0};
+    for (int i = 0; i < l->nouts; i++)
+        if (!l->outs[i])
+            return;
+    if (!l->ins[0].value)
+        return;
+    name = target(c, l->ins[0].aval->dtype, l->real, l->complex);
+    if (name)
+        jx_hlo_call_ffi(c,
+                        &(jx_hlo_ffi){.target = name,
+                                      .nins = l->nins,
+                                      .ins = l->ins,
+                                      .nouts = l->nouts,
+                                      .outs = l->outs,
+                                      .nconfig = l->nconfig,
+                                      .config = l->config,
+                                      .column_major = true,
+                                      .aliases = l->aliases},
+                        outs);
+}
+
+/* ---- factorizations */
+
+/* Its lower triangle, from diagonal 0, or its upper one. */
+static jx_hv triangle(jx_code *c, jx_hv x, bool lower)
+{
+    const jx_aval *places;
+    jx_hv rows, columns;
+
+    if (!x.value)
+        return x;
+    places = jx_hlo_with_dtype(c->in, x.aval, JX_I32);
+    rows = jx_hlo_iota(c, places, x.aval->rank - 2);
+    columns = jx_hlo_iota(c, places, x.aval->rank - 1);
+    return jx_hlo_select(
+        c, jx_hlo_compare(c, lower ? "GE" : "LE", rows, columns), x,
+        jx_hlo_like(c, x, 0));
+}
+
+void jx_hlo_rule_cholesky(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[2];
+    lapack l = start("potrf", NULL);
+
+    if (!x.value)
+        return;
+    l.nins = 1;
+    l.ins[0] = x;
+    l.nouts = 2;
+    l.outs[0] = x.aval;
+    l.outs[1] = info_of(c, x.aval);
+    l.aliases[0] = 0;
+    configure(&l, "uplo", character(c->in, 'L'));
+    call(c, &l, outs);
+    jx_hlo_fill(e, or_nan(c, succeeded(c, "EQ", outs[1]), outs[0]));
+}
+
+/* ---- LU */
+
+static jx_hv column(jx_code *c, jx_hv x, jx_hv at)
+{
+    int rank = x.aval->rank;
+    jx_hv *starts = JX_NEW_ARRAY(c->in->ctx->arena, rank + 1, jx_hv);
+    const jx_dim **sizes =
+        JX_NEW_ARRAY(c->in->ctx->arena, rank + 1, const jx_dim *);
+
+    if (!starts || !sizes)
+        return (jx_hv){0};
+    for (int i = 0; i < rank; i++) {
+        starts[i] = i == rank - 1 ? at : jx_hlo_scalar_int(c, JX_I32, 0);
+        sizes[i] = i == rank - 1 ? jx_hlo_int(c->in, 1) : x.aval->shape[i];
+    }
+    return jx_hlo_dynamic_slice(c, x, starts, sizes);
+}
+
+/* The state is a counter, the permutation and the swaps.  Exchanges element i
+ * of each permutation with that at swaps[i], without a gather: both places are
+ * found by comparison. */
+static void swap_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
+{
+    jx_hv i = s[0], perm = s[1], places, at_i, at_j, j, x, y;
+    int64_t axes[64], last = perm.aval->rank - 1;
+    jx_hv zero = jx_hlo_scalar_int(c, JX_I32, 0);
+
+    (void)env;
+    for (int k = 0; k < 64; k++)
+        axes[k] = k;
+    places = jx_hlo_iota(c, perm.aval, (int)last);
+    j = jx_hlo_broadcast(c, column(c, s[2], i), perm.aval, axes);
+    at_i = jx_hlo_compare(c, "EQ", places, jx_hlo_spread(c, i, perm.aval));
+    at_j = jx_hlo_compare(c, "EQ", places, j);
+    x = jx_hlo_reduce(c, "stablehlo.add",
+                      jx_hlo_select(c, at_i, perm, jx_hlo_like(c, perm, 0)),
+                      zero, 1, &last);
+    y = jx_hlo_reduce(c, "stablehlo.add",
+                      jx_hlo_select(c, at_j, perm, jx_hlo_like(c, perm, 0)),
+                      zero, 1, &last);
+    x = jx_hlo_broadcast(c, x, perm.aval, axes);
+    y = jx_hlo_broadcast(c, y, perm.aval, axes);
+    next[0] = jx_hlo_add(c, i, jx_hlo_scalar_int(c, JX_I32, 1));
+    next[1] = jx_hlo_select(c, at_j, x, jx_hlo_select(c, at_i, y, perm));
+    next[2] = s[2];
+}
+
+static void swap_go_on(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
+{
+    (void)env;
+    next[0] = jx_hlo_compare(
+        c, "LT", s[0], jx_hlo_dim(c, s[2].aval->shape[s[2].aval->rank - 1]));
+}
+
+static jx_hv permutation(jx_code *c, jx_hv swaps, const jx_aval *aval)
+{
+    jx_hv state[3], outs[3];
+
+    if (!swaps.value || aval->rank > 64)
+        return (jx_hv){0};
+    state[0] = jx_hlo_scalar_int(c, JX_I32, 0);
+    state[1] = jx_hlo_iota(c, aval, aval->rank - 1);
+    state[2] = swaps;
+    jx_hlo_while(c, 3, state, swap_go_on, swap_step, NULL, outs);
+    return outs[1];
+}
+
+void jx_hlo_rule_lu(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[3];
+    lapack l = start("getrf", NULL);
+
+    if (!x.value)
+        return;
+    l.nins = 1;
+    l.ins[0] = x;
+    l.nouts = 3;
+    l.outs[0] = e->avals[0];
+    l.outs[1] = e->avals[1];
+    l.outs[2] = info_of(c, x.aval);
+    l.aliases[0] = 0;
+    call(c, &l, outs);
+    if (!outs[1].value)
+        return;
+    e->outs[1] =
+        jx_hlo_sub(c, outs[1], jx_hlo_full_int(c, outs[1].aval, 1));
+    e->outs[0] = or_nan(c, succeeded(c, "GE", outs[2]), outs[0]);
+    e->outs[2] = permutation(c, e->outs[1], e->avals[2]);
+}
+
+void jx_hlo_rule_lu_pivots(jx_hlo_eqn *e)
+{
+    jx_hlo_fill(e, permutation(e->code, e->ins[0], e->avals[0]));
+}
+
+/* ---- QR */
+
+static const jx_dim *least(jx_code *c, const jx_dim *m, const jx_dim *n)
+{
+    return jx_dim_min(c->in->program->dims, m, n);
+}
+
+static void geqrf(jx_code *c, jx_hv x, jx_hv *outs)
+{
+    lapack l = start("geqrf", NULL);
+    const jx_dim *k = least(c, x.aval->shape[x.aval->rank - 2],
+                            x.aval->shape[x.aval->rank - 1]);
+
+    l.nins = 1;
+    l.ins[0] = x;
+    l.nouts = 2;
+    l.outs[0] = x.aval;
+    l.outs[1] = batched(c, x.aval, 2, x.aval->dtype, 1, &k);
+    l.aliases[0] = 0;
+    call(c, &l, outs);
+}
+
+void jx_hlo_rule_geqrf(jx_hlo_eqn *e)
+{
+    if (e->ins[0].value)
+        geqrf(e->code, e->ins[0], e->outs);
+}
+
+static jx_hv householder(jx_code *c, jx_hv x, jx_hv taus)
+{
+    lapack l = start("orgqr", "ungqr");
+    jx_hv out;
+
+    if (!x.value || !taus.value)
+        return (jx_hv){0};
+    l.nins = 2;
+    l.ins[0] = x;
+    l.ins[1] = taus;
+    l.nouts = 1;
+    l.outs[0] = x.aval;
+    l.aliases[0] = 0;
+    call(c, &l, &out);
+    return out;
+}
+
+void jx_hlo_rule_householder(jx_hlo_eqn *e)
+{
+    jx_hlo_fill(e, householder(e->code, e->ins[0], e->ins[1]));
+}
+
+/* With column pivoting: the places come counted from 1. */
+static void geqp3(jx_code *c, jx_hv x, jx_hv *outs, jx_hv *places)
+{
+    lapack l = start("geqp3", NULL);
+    const jx_dim *m = x.aval->shape[x.aval->rank - 2];
+    const jx_dim *n = x.aval->shape[x.aval->rank - 1], *k = least(c, m, n);
+    const jx_aval *pivots = batched(c, x.aval, 2, JX_I32, 1, &n);
+    jx_hv all[3];
+
+    l.nins = 2;
+    l.ins[0] = x;
+    l.ins[1] = jx_hlo_full_int(c, pivots, 0);
+    l.nouts = 3;
+    l.outs[0] = x.aval;
+    l.outs[1] = pivots;
+    l.outs[2] = batched(c, x.aval, 2, x.aval->dtype, 1, &k);
+    l.aliases[0] = 0;
+    l.aliases[1] = 1;
+    call(c, &l, all);
+    outs[0] = all[0];
+    outs[1] = all[2];
+    if (all[1].value)
+        *places = jx_hlo_sub(c, all[1], jx_hlo_full_int(c, pivots, 1));
+}
+
+/* Q of a matrix without elements: a part of the identity. */
+static jx_hv identity(jx_code *c, const jx_aval *aval)
+{
+    const jx_aval *places = jx_hlo_with_dtype(c->in, aval, JX_I32);
+    jx_hv same = jx_hlo_compare(c, "EQ",
+                                jx_hlo_iota(c, places, aval->rank - 2),
+                                jx_hlo_iota(c, places, aval->rank - 1));
+
+    return jx_hlo_select(c, same, jx_hlo_full(c, aval, 1),
+                         jx_hlo_full(c, aval, 0));
+}
+
+static jx_hv widened(jx_code *c, jx_hv x, const jx_dim *by)
+{
+    const jx_dim **pads = JX_NEW_ARRAY(
+        c->in->ctx->arena, 3 * (x.aval ? x.aval->rank : 0) + 1,
+        const jx_dim *);
+
+    if (!pads || !x.value)
+        return (jx_hv){0};
+    for (int i = 0; i < 3 * x.aval->rank; i++)
+        pads[i] = jx_hlo_int(c->in, 0);
+    pads[3 * (x.aval->rank - 1) + 1] = by;
+    return jx_hlo_pad(c, x, jx_hlo_scalar(c, x.aval->dtype, 0), pads);
+}
+
+static void empty_qr(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+
+    e->outs[0] = identity(c, e->avals[0]);
+    e->outs[1] = jx_hlo_full(c, e->avals[1], 0);
+    if (e->eqn->nouts > 2)
+        e->outs[2] = jx_hlo_full_int(c, e->avals[2], 0);
+}
+
+void jx_hlo_rule_qr(jx_hlo_eqn *e)
+{
+    const jx_p_qr *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[2] = {{0}}, q;
+    jx_dims *dims = c->in->program->dims;
+
+    if (!x.value)
+        return;
+    int rank = x.aval->rank;
+    const jx_dim *rows = x.aval->shape[rank - 2];
+    const jx_dim *columns = x.aval->shape[rank - 1], *zero = jx_hlo_int(c->in, 0);
+    int64_t m = jx_hlo_static(c, rows, "sizes of matrices for qr");
+    int64_t n = jx_hlo_static(c, columns, "sizes of matrices for qr");
+
+    if (!m || !n) {
+        empty_qr(e);
+        return;
+    }
+    if (p->pivoting)
+        geqp3(c, x, outs, &e->outs[2]);
+    else
+        geqrf(c, x, outs);
+    q = outs[0];
+    if (m < n)
+        q = jx_hlo_slice_axis(c, q, rank - 1, zero, rows);
+    else if (p->full_matrices)
+        q = widened(c, q, jx_dim_sub(dims, rows, columns));
+    else
+        outs[0] = jx_hlo_slice_axis(c, outs[0], rank - 2, zero, columns);
+    e->outs[0] = householder(c, q, outs[1]);
+    e->outs[1] = triangle(c, outs[0], false);
+}
+
+/* ---- singular values and eigenvalues */
+
+static bool has_no_elements(const jx_aval *aval)
+{
+    int64_t n;
+
+    for (int i = aval->rank - 2; i < aval->rank; i++)
+        if (jx_dim_is_int(aval->shape[i], &n) && !n)
+            return true;
+    return false;
+}
+
+static void empty_svd(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+
+    e->outs[0] = jx_hlo_full(c, e->avals[0], 0);
+    for (int i = 1; i < e->eqn->nouts; i++)
+        e->outs[i] = identity(c, e->avals[i]);
+}
+
+void jx_hlo_rule_svd(jx_hlo_eqn *e)
+{
+    const jx_p_svd *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[5], ok;
+    const jx_value *algorithm = jx_eqn_param(e->eqn, "algorithm");
+    bool qr = algorithm && algorithm->text &&
+              strstr(algorithm->text, "QR") != NULL;
+    lapack l = start(qr ? "gesvd" : "gesdd", NULL);
+
+    if (!x.value)
+        return;
+    if (has_no_elements(x.aval)) {
+        empty_svd(e);
+        return;
+    }
+    const jx_dim *m = x.aval->shape[x.aval->rank - 2];
+    const jx_dim *n = x.aval->shape[x.aval->rank - 1], *k = least(c, m, n);
+    const jx_dim *u[2] = {m, p->full_matrices ? m : k};
+    const jx_dim *v[2] = {p->full_matrices ? n : k, n};
+    l.nins = 1;
+    l.ins[0] = x;
+    l.nouts = 5;
+    l.outs[0] = x.aval;
+    l.outs[1] = e->avals[0];
+    l.outs[2] = batched(c, x.aval, 2, x.aval->dtype, 2, u);
+    l.outs[3] = batched(c, x.aval, 2, x.aval->dtype, 2, v);
+    l.outs[4] = info_of(c, x.aval);
+    l.aliases[0] = 0;
+    configure(&l, "mode", character(c->in, !p->compute_uv      ? 'N'
+                                           : p->full_matrices ? 'A'
+                                                              : 'S'));
+    call(c, &l, outs);
+    ok = succeeded(c, "EQ", outs[4]);
+    for (int i = 0; i < e->eqn->nouts && i < 3; i++)
+        e->outs[i] = or_nan(c, ok, outs[1 + i]);
+}
+
+void jx_hlo_rule_eigh(jx_hlo_eqn *e)
+{
+    const jx_p_eigh *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[3], ok;
+    lapack l = start("syevd", "heevd");
+
+    if (!x.value)
+        return;
+    l.nins = 1;
+    l.ins[0] = x;
+    l.nouts = 3;
+    l.outs[0] = e->avals[0];
+    l.outs[1] = e->avals[1];
+    l.outs[2] = info_of(c, x.aval);
+    l.aliases[0] = 0;
+    configure(&l, "mode", character(c->in, 'V'));
+    configure(&l, "uplo", character(c->in, p->lower ? 'L' : 'U'));
+    call(c, &l, outs);
+    ok = succeeded(c, "EQ", outs[2]);
+    e->outs[0] = or_nan(c, ok, outs[0]);
+    e->outs[1] = or_nan(c, ok, outs[1]);
+}
+
+void jx_hlo_rule_eig(jx_hlo_eqn *e)
+{
+    const jx_p_eig *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[5], ok, w;
+    lapack l = start("geev", NULL);
+    int n = 0, at = 0;
+
+    if (!x.value)
+        return;
+    bool real = !jx_dtype_is_complex(x.aval->dtype);
+    const jx_dim *size = x.aval->shape[x.aval->rank - 1];
+    const jx_aval *values = batched(c, x.aval, 2, x.aval->dtype, 1, &size);
+    const jx_aval *vectors = jx_hlo_with_dtype(
+        c->in, x.aval,
+        real ? jx_dtype_complex(x.aval->dtype) : x.aval->dtype);
+    l.nins = 1;
+    l.ins[0] = x;
+    l.outs[n++] = values;
+    if (real)
+        l.outs[n++] = values;
+    l.outs[n++] = vectors;
+    l.outs[n++] = vectors;
+    l.outs[n++] = info_of(c, x.aval);
+    l.nouts = n;
+    configure(&l, "compute_left",
+              character(c->in, p->compute_left_eigenvectors ? 'V' : 'N'));
+    configure(&l, "compute_right",
+              character(c->in, p->compute_right_eigenvectors ? 'V' : 'N'));
+    call(c, &l, outs);
+    w = real ? jx_hlo_complex(c, outs[0], outs[1]) : outs[0];
+    ok = succeeded(c, "EQ", outs[n - 1]);
+    e->outs[at++] = or_nan(c, ok, w);
+    if (p->compute_left_eigenvectors)
+        e->outs[at++] = or_nan(c, ok, outs[n - 3]);
+    if (p->compute_right_eigenvectors)
+        e->outs[at++] = or_nan(c, ok, outs[n - 2]);
+}
+
+void jx_hlo_rule_schur(jx_hlo_eqn *e)
+{
+    const jx_p_schur *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[6], ok;
+    lapack l = start("gees", NULL);
+    int n = 0;
+
+    if (!x.value)
+        return;
+    const jx_dim *size = x.aval->shape[x.aval->rank - 1];
+    const jx_aval *values = batched(c, x.aval, 2, x.aval->dtype, 1, &size);
+    l.nins = 1;
+    l.ins[0] = x;
+    l.outs[n++] = x.aval;
+    l.outs[n++] = x.aval;
+    l.outs[n++] = values;
+    if (!jx_dtype_is_complex(x.aval->dtype))
+        l.outs[n++] = values;
+    l.outs[n++] = info_of(c, x.aval);
+    l.outs[n++] = info_of(c, x.aval);
+    l.nouts = n;
+    l.aliases[0] = 0;
+    configure(&l, "mode",
+              character(c->in, p->compute_schur_vectors ? 'V' : 'N'));
+    configure(&l, "sort", character(c->in, 'N'));
+    call(c, &l, outs);
+    ok = succeeded(c, "EQ", outs[n - 1]);
+    e->outs[0] = or_nan(c, ok, outs[0]);
+    if (p->compute_schur_vectors)
+        e->outs[1] = or_nan(c, ok, outs[1]);
+}
+
+void jx_hlo_rule_tridiagonal(jx_hlo_eqn *e)
+{
+    const jx_p_tridiagonal *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[5], ok;
+    lapack l = start("sytrd", "hetrd");
+
+    if (!x.value)
+        return;
+    l.nins = 1;
+    l.ins[0] = x;
+    l.nouts = 5;
+    for (int i = 0; i < 4; i++)
+        l.outs[i] = e->avals[i];
+    l.outs[4] = info_of(c, x.aval);
+    l.aliases[0] = 0;
+    configure(&l, "uplo", character(c->in, p->lower ? 'L' : 'U'));
+    call(c, &l, outs);
+    ok = succeeded(c, "EQ", outs[4]);
+    for (int i = 0; i < 4; i++)
+        e->outs[i] = or_nan(c, ok, outs[i]);
+}
+
+void jx_hlo_rule_hessenberg(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+    jx_hv x = e->ins[0], outs[3], ok;
+    lapack l = start("gehrd", NULL);
+
+    if (!x.value)
+        return;
+    int64_t n = jx_hlo_static(c, x.aval->shape[x.aval->rank - 1],
+                              "sizes of matrices for hessenberg");
+    l.nins = 1;
+    l.ins[0] = x;
+    l.nouts = 3;
+    l.outs[0] = e->avals[0];
+    l.outs[1] = e->avals[1];
+    l.outs[2] = info_of(c, x.aval);
+    l.aliases[0] = 0;
+    configure(&l, "low", jx_hlo_integer(c->in, JX_SIGNLESS, 32, 1));
+    configure(&l, "high", jx_hlo_integer(c->in, JX_SIGNLESS, 32, n));
+    call(c, &l, outs);
+    ok = succeeded(c, "EQ", outs[2]);
+    for (int i = 0; i < 2; i++)
+        e->outs[i] = or_nan(c, ok, outs[i]);
+}
+
+/* ---- solving */
+
+static jx_hv solve_without_lapack(jx_hlo_eqn *e, jx_hv a, bool conjugate)
+{
+    const jx_p_triangular_solve *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv ins[2] = {a, e->ins[1]};
+    const char *how = !p->transpose_a ? "NO_TRANSPOSE"
+                      : conjugate     ? "ADJOINT"
+                                      : "TRANSPOSE";
+    jx_mlir_named attrs[] = {
+        {"left_side", jx_hlo_bool(c->in, p->left_side)},
+        {"lower", jx_hlo_bool(c->in, p->lower)},
+        {"unit_diagonal", jx_hlo_bool(c->in, p->unit_diagonal)},
+        {"transpose_a", jx_hlo_enum(c->in, "stablehlo.transpose", how)}};
+
+    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.triangular_solve",
+                                        .nins = 2,
+                                        .ins = ins,
+                                        .nouts = 1,
+                                        .outs = e->avals,
+                                        .nattrs = 4,
+                                        .attrs = attrs});
+}
+
+void jx_hlo_rule_triangular_solve(jx_hlo_eqn *e)
+{
+    const jx_p_triangular_solve *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv a = e->ins[0], out;
+    bool conjugate = p->conjugate_a;
+    lapack l = start("trsm", NULL);
+
+    if (!a.value || !e->ins[1].value)
+        return;
+    if (conjugate && !p->transpose_a) {
+        if (jx_dtype_is_complex(a.aval->dtype))
+            a = jx_hlo_unary(c, "chlo.conj", a);
+        conjugate = false;
+    }
+    if (!letter(a.aval->dtype)) {
+        jx_hlo_fill(e, solve_without_lapack(e, a, conjugate));
+        return;
+    }
+    l.nins = 2;
+    l.ins[0] = a;
+    l.ins[1] = e->ins[1];
+    l.nouts = 1;
+    l.outs[0] = e->avals[0];
+    l.aliases[0] = 1;
+    configure(&l, "side", character(c->in, p->left_side ? 'L' : 'R'));
+    configure(&l, "uplo", character(c->in, p->lower ? 'L' : 'U'));
+    configure(&l, "trans_x", character(c->in, !p->transpose_a ? 'N'
+                                              : conjugate     ? 'C'
+                                                              : 'T'));
+    configure(&l, "diag", character(c->in, p->unit_diagonal ? 'U' : 'N'));
+    call(c, &l, &out);
+    jx_hlo_fill(e, out);
+}
+
+void jx_hlo_rule_tridiagonal_solve(jx_hlo_eqn *e)
+{
+    const jx_p_tridiagonal_solve *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv outs[5];
+    lapack l = start("gtsv", NULL);
+
+    if (p->perturb_singular) {
+        jx_hlo_call_ffi(c,
+                        &(jx_hlo_ffi){
+                            .target = "tridiagonal_solve_perturbed_ffi",
+                            .nins = 4,
+                            .ins = e->ins,
+                            .nouts = 1,
+                            .outs = e->avals,
+                            .column_major = true},
+                        e->outs);
+        return;
+    }
+    l.nins = 4;
+    l.nouts = 5;
+    for (int i = 0; i < 4; i++) {
+        l.ins[i] = e->ins[i];
+        l.outs[i] = e->ins[i].aval;
+        l.aliases[i] = i;
+    }
+    if (!e->ins[3].value)
+        return;
+    l.outs[4] = info_of(c, e->ins[3].aval);
+    call(c, &l, outs);
+    jx_hlo_fill(e, or_nan(c, succeeded(c, "EQ", outs[4]), outs[3]));
+}

@@ -1,0 +1,801 @@
+/* stablehlo_random.c - keys and random bits (stablehlo_rules.h).
+ *
+ * A key is its u32 words along a last axis: two for threefry, four for the
+ * generators of XLA.  What a rule does to one key it does to an array of them
+ * at once, with the words spread over the results' axes. */
+#include "frontend/write/stablehlo_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_threefry(const char *impl)
+{
+    return !impl || !strcmp(impl, "fry") || !strcmp(impl, "threefry2x32");
+}
+
+static bool is_unsafe(const char *impl)
+{
+    return !strcmp(impl, "urbg") || !strcmp(impl, "unsafe_rbg");
+}
+
+static bool partitionable(const jx_hlo_eqn *e)
+{
+    return !e->eqn->ctx || e->eqn->ctx->threefry_partitionable;
+}
+
+static const jx_dim *number(jx_code *c, int64_t value)
+{
+    return jx_hlo_int(c->in, value);
+}
+
+static jx_hv shift(jx_code *c, const char *name, jx_hv x, int64_t by)
+{
+    return jx_hlo_binary(c, name, x,
+                         x.value ? jx_hlo_full_int(c, x.aval, by) : x);
+}
+
+/* ---- the threefry block */
+
+static void rounds(jx_code *c, jx_hv *x, const int *rotations)
+{
+    for (int i = 0; i < 4; i++) {
+        jx_hv left, right;
+        x[0] = jx_hlo_add(c, x[0], x[1]);
+        left = shift(c, "stablehlo.shift_left", x[1], rotations[i]);
+        right = shift(c, "stablehlo.shift_right_logical", x[1],
+                      32 - rotations[i]);
+        x[1] = jx_hlo_binary(c, "stablehlo.xor", x[0],
+                             jx_hlo_or(c, left, right));
+    }
+}
+
+/* ins: two words of the key, two of the counter, all of one shape. */
+static void threefry_body(jx_code *c, const jx_hv *ins, jx_hv *outs)
+{
+    static const int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+    jx_hv key[3] = {ins[0], ins[1]}, x[2];
+
+    if (!ins[0].value)
+        return;
+    key[2] = jx_hlo_binary(c, "stablehlo.xor",
+                           jx_hlo_binary(c, "stablehlo.xor", key[0], key[1]),
+                           jx_hlo_full_int(c, key[0].aval, 0x1BD11BDA));
+    x[0] = jx_hlo_add(c, ins[2], key[0]);
+    x[1] = jx_hlo_add(c, ins[3], key[1]);
+    for (int i = 0; i < 5; i++) {
+        rounds(c, x, rotations[i & 1]);
+        x[0] = jx_hlo_add(c, x[0], key[(i + 1) % 3]);
+        x[1] = jx_hlo_add(c, x[1], key[(i + 2) % 3]);
+        if (x[1].value)
+            x[1] = jx_hlo_add(c, x[1],
+                              jx_hlo_full_int(c, x[1].aval, i + 1));
+    }
+    outs[0] = x[0];
+    outs[1] = x[1];
+}
+
+static void threefry(jx_code *c, const jx_hv *ins, jx_hv *outs)
+{
+    const jx_aval *avals[2] = {ins[2].aval, ins[2].aval};
+
+    jx_hlo_call_body(c, "threefry2x32", threefry_body, 4, ins, 2, avals, outs);
+}
+
+void jx_hlo_rule_threefry(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+    jx_hv ins[4];
+    int64_t axes[64];
+
+    for (int i = 0; i < 4; i++) {
+        const jx_aval *to = e->avals[0];
+        ins[i] = e->ins[i];
+        if (!ins[i].value || to->rank > 64)
+            return;
+        for (int k = 0; k < ins[i].aval->rank; k++)
+            axes[k] = to->rank - ins[i].aval->rank + k;
+        if (ins[i].aval->rank < to->rank)
+            ins[i] = jx_hlo_broadcast(c, ins[i], to, axes);
+    }
+    threefry(c, ins, e->outs);
+}
+
+/* ---- words and counters */
+
+/* Word `index` of keys, spread over the axes behind theirs. */
+static jx_hv word(jx_code *c, jx_hv key, int64_t index, const jx_aval *to)
+{
+    int rank = key.value ? key.aval->rank - 1 : 0;
+    int64_t axes[64];
+    jx_hv one;
+
+    if (!key.value || rank > 64)
+        return (jx_hv){0};
+    one = jx_hlo_reshape(c,
+                         jx_hlo_slice_axis(c, key, rank, number(c, index),
+                                           number(c, index + 1)),
+                         rank, key.aval->shape);
+    for (int i = 0; i < rank; i++)
+        axes[i] = i;
+    return to && to->rank != rank
+               ? jx_hlo_broadcast(c, one,
+                                  jx_hlo_with_dtype(c->in, to, JX_U32), axes)
+               : one;
+}
+
+/* 0, 1, 2, ... in the order of the last axes from `first` on, as u64. */
+static jx_hv counter(jx_code *c, const jx_aval *aval, int first)
+{
+    const jx_aval *wide = jx_hlo_with_dtype(c->in, aval, JX_U64);
+    const jx_dim *stride = number(c, 1);
+    jx_hv sum = {0};
+
+    for (int i = aval->rank - 1; i >= first; i--) {
+        jx_hv at = jx_hlo_iota(c, wide, i), by;
+        int64_t factor;
+        if (jx_dim_is_int(stride, &factor))
+            by = jx_hlo_full_int(c, wide, factor);
+        else
+            by = jx_hlo_spread(
+                c, jx_hlo_convert(c, jx_hlo_dim(c, stride), JX_U64), wide);
+        at = jx_hlo_mul(c, by, at);
+        sum = sum.value ? jx_hlo_add(c, sum, at) : at;
+        stride = jx_dim_mul(c->in->program->dims, stride, aval->shape[i]);
+    }
+    return sum.value ? sum : jx_hlo_full_int(c, wide, 0);
+}
+
+static void halves(jx_code *c, jx_hv wide, jx_hv *high, jx_hv *low)
+{
+    *high = jx_hlo_convert(
+        c, shift(c, "stablehlo.shift_right_logical", wide, 32), JX_U32);
+    *low = jx_hlo_convert(c, wide, JX_U32);
+}
+
+void jx_hlo_rule_iota_2x32(jx_hlo_eqn *e)
+{
+    halves(e->code, counter(e->code, e->avals[0], 0), &e->outs[0],
+           &e->outs[1]);
+}
+
+/* The words that count the elements of the axes behind the keys', hashed. */
+static void hashed_counts(jx_code *c, jx_hv key, const jx_aval *out,
+                          jx_hv *bits)
+{
+    jx_hv ins[4];
+    int first = key.aval->rank - 1;
+
+    ins[0] = word(c, key, 0, out);
+    ins[1] = word(c, key, 1, out);
+    halves(c, counter(c, out, first), &ins[2], &ins[3]);
+    threefry(c, ins, bits);
+}
+
+/* The older way: counts 0, 1, 2, ... of u32, their first half with their
+ * second one (and a 0, if they are odd); one key. */
+static jx_hv hashed_halves(jx_code *c, jx_hv key, int64_t count)
+{
+    int64_t half = (count + 1) / 2;
+    const jx_dim *all = number(c, 2 * half), *zero = number(c, 0);
+    const jx_dim *n = number(c, half);
+    jx_hv counts, ins[4], bits[2];
+
+    if (!key.value || key.aval->rank != 1)
+        return jx_hlo_fail(c, "arrays of keys of this kind have no StableHLO "
+                              "form");
+    counts = jx_hlo_iota(c, jx_hlo_aval(c->in, JX_U32, 1, &all), 0);
+    if (count & 1) {
+        const jx_dim *one = number(c, 1), *odd = number(c, count);
+        jx_hv parts[2] = {
+            jx_hlo_slice_axis(c, counts, 0, zero, odd),
+            jx_hlo_full_int(c, jx_hlo_aval(c->in, JX_U32, 1, &one), 0)};
+        counts = jx_hlo_concatenate(c, 2, parts, 0);
+    }
+    ins[2] = jx_hlo_slice_axis(c, counts, 0, zero, n);
+    ins[3] = jx_hlo_slice_axis(c, counts, 0, n, all);
+    for (int i = 0; i < 2 && ins[2].value; i++)
+        ins[i] = jx_hlo_spread(c, word(c, key, i, NULL), ins[2].aval);
+    threefry(c, ins, bits);
+    return jx_hlo_slice_axis(c, jx_hlo_concatenate(c, 2, bits, 0), 0, zero,
+                             number(c, count));
+}
+
+/* ---- XLA's generator */
+
+static jx_hv generate(jx_code *c, const char *algorithm, jx_hv key,
+                      const jx_aval *out, jx_hv *next)
+{
+    jx_hlo *in = c->in;
+    jx_dtype dtype = out->dtype;
+    bool is_unsigned = jx_dtype_of(dtype)->kind == JX_KIND_UINT &&
+                       jx_dtype_of(dtype)->bits >= 8;
+    const jx_dim *two = number(c, 2), *four = number(c, 4);
+    const jx_dim *pairs[2] = {two, two};
+    const jx_aval *state = jx_hlo_aval(in, JX_U64, 1, &two);
+    const jx_aval *words = jx_hlo_aval(in, JX_U32, 2, pairs);
+    const jx_aval *avals[2] = {
+        state, jx_hlo_with_dtype(in, out, is_unsigned ? dtype : JX_U32)};
+    bool narrow = key.value && key.aval->dtype == JX_U32;
+    jx_mlir_named attr = {
+        "rng_algorithm",
+        jx_hlo_enum(in, "stablehlo.rng_algorithm", algorithm)};
+    jx_hv outs[2];
+
+    if (narrow)
+        key = jx_hlo_bitcast(c, jx_hlo_reshape(c, key, 2, pairs), state);
+    jx_hlo_emit(c,
+                &(jx_hlo_op){.name = "stablehlo.rng_bit_generator",
+                             .nins = 1,
+                             .ins = &key,
+                             .nouts = 2,
+                             .outs = avals,
+                             .nattrs = 1,
+                             .attrs = &attr},
+                outs);
+    if (narrow && outs[0].value)
+        outs[0] =
+            jx_hlo_reshape(c, jx_hlo_bitcast(c, outs[0], words), 1, &four);
+    if (next)
+        *next = outs[0];
+    return is_unsigned ? outs[1]
+                       : jx_hlo_unary_to(c, "stablehlo.convert", outs[1],
+                                         dtype);
+}
+
+void jx_hlo_rule_rng_bit_generator(jx_hlo_eqn *e)
+{
+    const jx_p_rng_bit_generator *p = e->eqn->typed;
+    const char *algorithm = p->algorithm == JX_RNG_THREEFRY ? "THREE_FRY"
+                            : p->algorithm == JX_RNG_PHILOX ? "PHILOX"
+                                                            : "DEFAULT";
+
+    e->outs[1] =
+        generate(e->code, algorithm, e->ins[0], e->avals[1], &e->outs[0]);
+}
+
+void jx_hlo_rule_rng_uniform(jx_hlo_eqn *e)
+{
+    const jx_p_rng_uniform *p = e->eqn->typed;
+    jx_code *c = e->code;
+    int n = p->shape.count;
+    int64_t *sizes = JX_NEW_ARRAY(c->in->ctx->arena, n + 1, int64_t);
+    jx_hv ins[3] = {e->ins[0], e->ins[1]};
+    jx_mlir_named attr = {
+        "rng_distribution",
+        jx_hlo_enum(c->in, "stablehlo.rng_distribution", e->detail)};
+
+    if (!sizes)
+        return;
+    for (int i = 0; i < n; i++)
+        sizes[i] = jx_hlo_static(c, p->shape.at[i], "sizes of random arrays");
+    ins[2] = jx_hlo_vector(c, JX_I64, n, sizes);
+    jx_hlo_fill(e, jx_hlo_emit1(c, &(jx_hlo_op){.name = e->op,
+                                                .nins = 3,
+                                                .ins = ins,
+                                                .nouts = 1,
+                                                .outs = e->avals,
+                                                .nattrs = 1,
+                                                .attrs = &attr}));
+}
+
+/* ---- keys */
+
+/* Two words along a new last axis. */
+static jx_hv pair(jx_code *c, jx_hv high, jx_hv low)
+{
+    const jx_dim **shape;
+    jx_hv parts[2];
+    int rank;
+
+    if (!high.value || !low.value)
+        return (jx_hv){0};
+    rank = high.aval->rank;
+    shape = JX_NEW_ARRAY(c->in->ctx->arena, rank + 1, const jx_dim *);
+    if (!shape)
+        return (jx_hv){0};
+    for (int i = 0; i < rank; i++)
+        shape[i] = high.aval->shape[i];
+    shape[rank] = number(c, 1);
+    parts[0] = jx_hlo_reshape(c, high, rank + 1, shape);
+    parts[1] = jx_hlo_reshape(c, low, rank + 1, shape);
+    return jx_hlo_concatenate(c, 2, parts, rank);
+}
+
+/* The high and the low half of a seed. */
+static jx_hv seed_words(jx_code *c, jx_hv seed)
+{
+    jx_hv high;
+
+    if (!seed.value)
+        return seed;
+    high = shift(c, "stablehlo.shift_right_logical", seed, 32);
+    return pair(c, jx_hlo_convert(c, high, JX_U32),
+                jx_hlo_convert(c, seed, JX_U32));
+}
+
+void jx_hlo_rule_random_seed(jx_hlo_eqn *e)
+{
+    const jx_p_random_seed *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv words = seed_words(c, e->ins[0]);
+    jx_hv twice[2] = {words, words};
+
+    if (!words.value)
+        return;
+    jx_hlo_fill(e, is_threefry(p->impl)
+                       ? words
+                       : jx_hlo_concatenate(c, 2, twice,
+                                            words.aval->rank - 1));
+}
+
+static const char *impl_of(const jx_hlo_eqn *e)
+{
+    return jx_atom_aval(e->eqn->ins[0])->impl;
+}
+
+/* The shape of `aval` without its last axis. */
+static const jx_aval *without_words(jx_code *c, const jx_aval *aval)
+{
+    return jx_hlo_aval(c->in, JX_U32, aval->rank - 1, aval->shape);
+}
+
+/* Threefry's children of keys, of the (physical) type `out`. */
+static jx_hv split(jx_code *c, jx_hv key, const jx_aval *out, bool by_parts)
+{
+    jx_hv bits[2];
+    int64_t count = 1;
+
+    if (!key.value)
+        return key;
+    if (by_parts) {
+        hashed_counts(c, key, without_words(c, out), bits);
+        return pair(c, bits[0], bits[1]);
+    }
+    for (int i = 0; i < out->rank; i++)
+        count *= jx_hlo_static(c, out->shape[i], "counts of keys");
+    return jx_hlo_reshape(c, hashed_halves(c, key, count), out->rank,
+                          out->shape);
+}
+
+/* Four words are two keys of threefry; their children lie side by side. */
+static jx_hv split_pairs(jx_code *c, jx_hv key, const jx_aval *out,
+                         bool by_parts)
+{
+    const jx_dim **shape =
+        JX_NEW_ARRAY(c->in->ctx->arena, out->rank + 1, const jx_dim *);
+    const jx_dim *two = number(c, 2);
+    jx_hv parts[2];
+
+    if (!shape || !key.value || key.aval->rank != 1)
+        return jx_hlo_fail(c, "arrays of keys of this kind have no StableHLO "
+                              "form");
+    for (int i = 0; i < out->rank; i++)
+        shape[i] = i == out->rank - 1 ? two : out->shape[i];
+    for (int64_t i = 0; i < 2; i++) {
+        jx_hv half = jx_hlo_slice_axis(c, key, 0, number(c, 2 * i),
+                                       number(c, 2 * i + 2));
+        parts[i] = split(c, half,
+                         jx_hlo_aval(c->in, JX_U32, out->rank, shape),
+                         by_parts);
+    }
+    return jx_hlo_concatenate(c, 2, parts, out->rank - 1);
+}
+
+/* Every tenth of ten times as many keys as are wanted. */
+static jx_hv split_unsafe(jx_code *c, jx_hv key, const jx_aval *out)
+{
+    int64_t count = 1;
+    const jx_dim *shape[2], *from[2], *steps[2];
+    jx_hv all;
+
+    for (int i = 0; i < out->rank - 1; i++)
+        count *= jx_hlo_static(c, out->shape[i], "counts of keys");
+    shape[0] = number(c, 10 * count);
+    shape[1] = number(c, 4);
+    from[0] = from[1] = number(c, 0);
+    steps[0] = number(c, 10);
+    steps[1] = number(c, 1);
+    all = generate(c, "DEFAULT", key, jx_hlo_aval(c->in, JX_U32, 2, shape),
+                   NULL);
+    return jx_hlo_reshape(c, jx_hlo_slice(c, all, from, shape, steps),
+                          out->rank, out->shape);
+}
+
+void jx_hlo_rule_random_split(jx_hlo_eqn *e)
+{
+    const char *impl = impl_of(e);
+    jx_code *c = e->code;
+
+    if (is_threefry(impl))
+        jx_hlo_fill(e, split(c, e->ins[0], e->avals[0], partitionable(e)));
+    else if (is_unsafe(impl))
+        jx_hlo_fill(e, split_unsafe(c, e->ins[0], e->avals[0]));
+    else
+        jx_hlo_fill(e, split_pairs(c, e->ins[0], e->avals[0],
+                                   partitionable(e)));
+}
+
+static jx_hv fold_in(jx_code *c, jx_hv key, jx_hv data)
+{
+    const jx_aval *one =
+        key.value ? without_words(c, key.aval) : NULL;
+    jx_hv ins[4], bits[2];
+
+    if (!one || !data.value)
+        return (jx_hv){0};
+    if (data.aval->rank < one->rank)
+        data = jx_hlo_spread(c, data, one);
+    if (data.value && data.aval->rank > one->rank)
+        one = data.aval;
+    ins[0] = word(c, key, 0, one);
+    ins[1] = word(c, key, 1, one);
+    ins[2] = jx_hlo_full_int(c, jx_hlo_with_dtype(c->in, one, JX_U32), 0);
+    ins[3] = jx_hlo_convert(c, data, JX_U32);
+    threefry(c, ins, bits);
+    return pair(c, bits[0], bits[1]);
+}
+
+void jx_hlo_rule_random_fold_in(jx_hlo_eqn *e)
+{
+    const char *impl = impl_of(e);
+    jx_code *c = e->code;
+    jx_hv parts[2], data = e->ins[1];
+
+    if (is_threefry(impl)) {
+        jx_hlo_fill(e, fold_in(c, e->ins[0], data));
+        return;
+    }
+    if (!data.value || data.aval->rank || e->ins[0].aval->rank != 1) {
+        jx_hlo_fail(c, "arrays of keys of this kind have no StableHLO form");
+        return;
+    }
+    if (is_unsafe(impl)) {
+        const jx_dim *shape[2] = {number(c, 10), number(c, 4)};
+        jx_hv words = seed_words(c, data);
+        jx_hv twice[2] = {words, words};
+        jx_hv bits = generate(c, "DEFAULT", jx_hlo_concatenate(c, 2, twice, 0),
+                              jx_hlo_aval(c->in, JX_U32, 2, shape), NULL);
+        jx_hv last = jx_hlo_reshape(
+            c, jx_hlo_slice_axis(c, bits, 0, number(c, 9), number(c, 10)), 1,
+            &shape[1]);
+        jx_hlo_fill(e, jx_hlo_binary(c, "stablehlo.xor", e->ins[0], last));
+        return;
+    }
+    for (int64_t i = 0; i < 2; i++)
+        parts[i] = fold_in(c,
+                           jx_hlo_slice_axis(c, e->ins[0], 0, number(c, 2 * i),
+                                             number(c, 2 * i + 2)),
+                           data);
+    jx_hlo_fill(e, jx_hlo_concatenate(c, 2, parts, 0));
+}
+
+/* ---- bits */
+
+static jx_hv bits_of(jx_code *c, jx_hv key, const jx_aval *out)
+{
+    jx_hv bits[2];
+
+    if (!key.value)
+        return key;
+    hashed_counts(c, key, out, bits);
+    if (jx_dtype_of(out->dtype)->bits == 64)
+        return jx_hlo_or(c,
+                         shift(c, "stablehlo.shift_left",
+                               jx_hlo_convert(c, bits[0], JX_U64), 32),
+                         jx_hlo_convert(c, bits[1], JX_U64));
+    bits[0] = jx_hlo_binary(c, "stablehlo.xor", bits[0], bits[1]);
+    return out->dtype == JX_U32 ? bits[0]
+                                : jx_hlo_convert(c, bits[0], out->dtype);
+}
+
+/* The older way: as many blocks of 32 bits as there are bits. */
+static jx_hv bits_by_halves(jx_code *c, jx_hv key, const jx_aval *out)
+{
+    int bits = jx_dtype_of(out->dtype)->bits;
+    int64_t size = 1, blocks, per = 32 / bits;
+    jx_hv all;
+
+    for (int i = 0; i < out->rank; i++)
+        size *= jx_hlo_static(c, out->shape[i], "sizes of random arrays");
+    blocks = (bits * size + 31) / 32;
+    all = hashed_halves(c, key, blocks);
+    if (!all.value)
+        return all;
+    if (bits == 64) {
+        const jx_dim *half = number(c, blocks / 2);
+        jx_hv high = jx_hlo_slice_axis(c, all, 0, number(c, 0), half);
+        jx_hv low = jx_hlo_slice_axis(c, all, 0, half, number(c, blocks));
+        all = jx_hlo_or(c,
+                        shift(c, "stablehlo.shift_left",
+                              jx_hlo_convert(c, high, JX_U64), 32),
+                        jx_hlo_convert(c, low, JX_U64));
+    } else if (bits < 32) {
+        const jx_dim *shape[2] = {number(c, blocks), number(c, per)};
+        const jx_dim *flat = number(c, blocks * per);
+        const jx_aval *wide = jx_hlo_aval(c->in, JX_U32, 2, shape);
+        int64_t axis = 0;
+        jx_hv by = jx_hlo_mul(c, jx_hlo_full_int(c, wide, bits),
+                              jx_hlo_iota(c, wide, 1));
+        all = jx_hlo_binary(c, "stablehlo.shift_right_logical",
+                            jx_hlo_broadcast(c, all, wide, &axis), by);
+        all = jx_hlo_and(c, all,
+                         jx_hlo_full_int(c, wide, ((int64_t)1 << bits) - 1));
+        all = jx_hlo_convert(c, jx_hlo_reshape(c, all, 1, &flat), out->dtype);
+        all = jx_hlo_slice_axis(c, all, 0, number(c, 0), number(c, size));
+    }
+    return jx_hlo_reshape(c, all, out->rank, out->shape);
+}
+
+void jx_hlo_rule_random_bits(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+    jx_hv key = e->ins[0];
+
+    if (!key.value)
+        return;
+    if (!is_threefry(impl_of(e))) {
+        if (key.aval->rank != 1)
+            jx_hlo_fail(c, "arrays of keys of this kind have no StableHLO "
+                           "form");
+        else
+            jx_hlo_fill(e, generate(c, "DEFAULT", key, e->avals[0], NULL));
+        return;
+    }
+    jx_hlo_fill(e, partitionable(e) ? bits_of(c, key, e->avals[0])
+                                    : bits_by_halves(c, key, e->avals[0]));
+}
+
+/* ---- gamma: Marsaglia and Tsang's method, all elements in one loop
+ *
+ * The state of the loop is (keys, X, V, U); an element that has been accepted
+ * keeps its state while others go on.  JAX's own loop, batched, does the same. */
+
+typedef struct gamma {
+    jx_hv c, d; /* of the method, per element */
+} gamma_env;
+
+static jx_hv mul_by(jx_code *c, jx_hv x, double by)
+{
+    return jx_hlo_mul(c, x, jx_hlo_like(c, x, by));
+}
+
+/* Child `index` of `count`. */
+static jx_hv child(jx_code *c, jx_hv key, int64_t index, int64_t count)
+{
+    const jx_dim *shape[3] = {key.aval->shape[0], number(c, count),
+                              number(c, 2)};
+    const jx_dim *one[2] = {shape[0], shape[2]};
+    jx_hv all = split(c, key, jx_hlo_aval(c->in, JX_U32, 3, shape), true);
+
+    return jx_hlo_reshape(c,
+                          jx_hlo_slice_axis(c, all, 1, number(c, index),
+                                            number(c, index + 1)),
+                          2, one);
+}
+
+static int mantissa(jx_dtype dtype)
+{
+    switch (dtype) {
+    case JX_F64: return 52;
+    case JX_F16: return 10;
+    case JX_BF16: return 7;
+    default: return 23;
+    }
+}
+
+static jx_dtype unsigned_of(int bits)
+{
+    return bits == 64 ? JX_U64 : bits == 32 ? JX_U32 : bits == 16 ? JX_U16
+                                                                  : JX_U8;
+}
+
+/* In [0, 1): random bits as the mantissa of a number in [1, 2), minus 1. */
+static jx_hv unit_interval(jx_code *c, jx_hv key, const jx_aval *like)
+{
+    int bits = jx_dtype_of(like->dtype)->bits;
+    int nmant = mantissa(like->dtype);
+    int made = nmant < 8 ? 8 : bits;
+    jx_dtype word_type = unsigned_of(bits);
+    jx_hv x = bits_of(c, key,
+                      jx_hlo_with_dtype(c->in, like, unsigned_of(made)));
+
+    if (made != bits)
+        x = jx_hlo_convert(c, x, word_type);
+    x = shift(c, "stablehlo.shift_right_logical", x, made - nmant);
+    if (!x.value)
+        return x;
+    x = jx_hlo_or(c, x,
+                  jx_hlo_bitcast(c, jx_hlo_full(c, like, 1),
+                                 jx_hlo_with_dtype(c->in, like, word_type)));
+    x = jx_hlo_bitcast(c, x, like);
+    return jx_hlo_sub(c, x, jx_hlo_like(c, x, 1));
+}
+
+/* Uniform in [low, high). */
+static jx_hv uniform(jx_code *c, jx_hv key, const jx_aval *like, double low,
+                     double high)
+{
+    jx_hv x = unit_interval(c, key, like);
+    jx_hv lowest = jx_hlo_full(c, like, low);
+    jx_hv width = jx_hlo_sub(c, jx_hlo_full(c, like, high), lowest);
+
+    x = jx_hlo_add(c, jx_hlo_mul(c, x, width), lowest);
+    return jx_hlo_binary(c, "stablehlo.maximum", lowest, x);
+}
+
+/* The number next to -1 in the direction of 0. */
+static double after_minus_one(jx_dtype dtype)
+{
+    return -1 + ldexp(1, -(mantissa(dtype) + 1));
+}
+
+static jx_hv normal(jx_code *c, jx_hv key, const jx_aval *like)
+{
+    jx_hv u = uniform(c, key, like, after_minus_one(like->dtype), 1);
+
+    return jx_hlo_mul(c, jx_hlo_like(c, u, sqrt(2.0)),
+                      jx_hlo_unary(c, "chlo.erf_inv", u));
+}
+
+static jx_hv any(jx_code *c, jx_hv x)
+{
+    int64_t axis = 0;
+
+    return jx_hlo_reduce(c, "stablehlo.or", x,
+                         jx_hlo_scalar_int(c, JX_BOOL, 0), 1, &axis);
+}
+
+/* Whether each element needs another round. */
+static jx_hv rejected(jx_code *c, const gamma_env *g, const jx_hv *s)
+{
+    jx_hv one = jx_hlo_like(c, s[1], 1);
+    jx_hv square = jx_hlo_mul(c, s[1], s[1]);
+    jx_hv squeeze = jx_hlo_sub(
+        c, one, jx_hlo_mul(c, jx_hlo_like(c, s[1], 0.0331), square));
+    jx_hv log_u = jx_hlo_unary(c, "stablehlo.log", s[3]);
+    jx_hv log_v = jx_hlo_unary(c, "stablehlo.log", s[2]);
+    jx_hv bound = jx_hlo_add(
+        c, mul_by(c, s[1], 0.5),
+        jx_hlo_mul(c, g->d,
+                   jx_hlo_add(c, jx_hlo_sub(c, one, s[2]), log_v)));
+
+    return jx_hlo_and(c, jx_hlo_compare(c, "GE", s[3], squeeze),
+                      jx_hlo_compare(c, "GE", log_u, bound));
+}
+
+static void gamma_go_on(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
+{
+    next[0] = any(c, rejected(c, env, s));
+}
+
+static jx_hv not_positive(jx_code *c, jx_hv v)
+{
+    return jx_hlo_compare(c, "LE", v, jx_hlo_like(c, v, 0));
+}
+
+/* The inner loop, state (keys, x, v): until v is positive. */
+static void draw_go_on(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
+{
+    (void)env;
+    next[0] = any(c, not_positive(c, s[2]));
+}
+
+static jx_hv keep_keys(jx_code *c, jx_hv which, jx_hv yes, jx_hv no)
+{
+    int64_t axis = 0;
+
+    return yes.value ? jx_hlo_select(c, jx_hlo_broadcast(c, which, yes.aval,
+                                                         &axis),
+                                     yes, no)
+                     : yes;
+}
+
+static void draw_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
+{
+    const gamma_env *g = env;
+    jx_hv on = not_positive(c, s[2]);
+    jx_hv key = child(c, s[0], 0, 2);
+    jx_hv x = normal(c, child(c, s[0], 1, 2), s[1].aval);
+    jx_hv v = jx_hlo_add(c, jx_hlo_like(c, s[1], 1),
+                         jx_hlo_mul(c, x, g->c));
+
+    next[0] = keep_keys(c, on, key, s[0]);
+    next[1] = jx_hlo_select(c, on, x, s[1]);
+    next[2] = jx_hlo_select(c, on, v, s[2]);
+}
+
+static void gamma_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
+{
+    jx_hv on = rejected(c, env, s), drawn[3];
+    jx_hv init[3] = {child(c, s[0], 1, 3), jx_hlo_like(c, s[1], 0),
+                     jx_hlo_like(c, s[1], -1)};
+    jx_hv x, v;
+
+    jx_hlo_while(c, 3, init, draw_go_on, draw_step, env, drawn);
+    x = jx_hlo_mul(c, drawn[1], drawn[1]);
+    v = jx_hlo_mul(c, jx_hlo_mul(c, drawn[2], drawn[2]), drawn[2]);
+    next[0] = keep_keys(c, on, child(c, s[0], 0, 3), s[0]);
+    next[1] = jx_hlo_select(c, on, x, s[1]);
+    next[2] = jx_hlo_select(c, on, v, s[2]);
+    next[3] = jx_hlo_select(
+        c, on, uniform(c, child(c, s[0], 2, 3), s[3].aval, 0, 1), s[3]);
+}
+
+/* For alpha < 1, a sample of alpha + 1 times uniform^(1 / alpha). */
+static jx_hv boosted(jx_code *c, jx_hv key, jx_hv alpha, jx_hv big, jx_hv d,
+                     jx_hv v, bool in_logs)
+{
+    jx_hv one = jx_hlo_like(c, alpha, 1), zero = jx_hlo_like(c, alpha, 0);
+    jx_hv inverse = jx_hlo_div(c, one, alpha);
+    jx_hv u = uniform(c, key, alpha.aval, 0, 1), boost;
+
+    if (!in_logs) {
+        boost = jx_hlo_select(c, big, one,
+                              jx_hlo_binary(c, "stablehlo.power",
+                                            jx_hlo_sub(c, one, u), inverse));
+        return jx_hlo_mul(c, jx_hlo_mul(c, d, v), boost);
+    }
+    u = jx_hlo_neg(c, jx_hlo_neg(c, jx_hlo_unary(c, "stablehlo.log_plus_one",
+                                                 jx_hlo_neg(c, u))));
+    boost = jx_hlo_select(
+        c, jx_hlo_or(c, big, jx_hlo_compare(c, "EQ", u, zero)), zero,
+        jx_hlo_mul(c, u, inverse));
+    return jx_hlo_add(c,
+                      jx_hlo_add(c, jx_hlo_unary(c, "stablehlo.log", d),
+                                 jx_hlo_unary(c, "stablehlo.log", v)),
+                      boost);
+}
+
+static jx_hv gamma_flat(jx_code *c, jx_hv key, jx_hv alpha, bool in_logs)
+{
+    jx_hv one = jx_hlo_like(c, alpha, 1), zero = jx_hlo_like(c, alpha, 0);
+    jx_hv third = jx_hlo_like(c, alpha, 1. / 3.);
+    jx_hv big = jx_hlo_compare(c, "GE", alpha, one);
+    jx_hv raised = jx_hlo_select(c, big, alpha, jx_hlo_add(c, alpha, one));
+    gamma_env g;
+    jx_hv state[4], done[4];
+
+    g.d = jx_hlo_sub(c, raised, third);
+    g.c = jx_hlo_div(c, third, jx_hlo_unary(c, "stablehlo.sqrt", g.d));
+    if (!key.value || !g.c.value)
+        return (jx_hv){0};
+    state[0] = child(c, key, 0, 2);
+    state[1] = zero;
+    state[2] = one;
+    state[3] = jx_hlo_like(c, alpha, 2);
+    jx_hlo_while(c, 4, state, gamma_go_on, gamma_step, &g, done);
+    return boosted(c, child(c, key, 1, 2), alpha, big, g.d, done[2], in_logs);
+}
+
+void jx_hlo_rule_random_gamma(jx_hlo_eqn *e)
+{
+    const jx_p_random_gamma *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hv key = e->ins[0], alpha = e->ins[1];
+    int64_t keys = 1, all = 1;
+
+    if (!key.value || !alpha.value)
+        return;
+    if (!is_threefry(impl_of(e)) || !partitionable(e)) {
+        jx_hlo_fail(c, "random_gamma has a StableHLO form for partitionable "
+                       "threefry keys only");
+        return;
+    }
+    for (int i = 0; i < alpha.aval->rank; i++) {
+        int64_t n = jx_hlo_static(c, alpha.aval->shape[i],
+                                  "sizes of random arrays");
+        all *= n;
+        keys *= i < key.aval->rank - 1 ? n : 1;
+    }
+    const jx_dim *flat = number(c, all), *two = number(c, 2);
+    const jx_dim *shape[3] = {number(c, keys),
+                              number(c, keys ? all / keys : 0), two};
+    const jx_dim *each[2] = {flat, two}, *given[2] = {shape[0], two};
+    key = split(c, jx_hlo_reshape(c, key, 2, given),
+                jx_hlo_aval(c->in, JX_U32, 3, shape), true);
+    key = jx_hlo_reshape(c, key, 2, each);
+    jx_hv out =
+        gamma_flat(c, key, jx_hlo_reshape(c, alpha, 1, &flat), p->log_space);
+    jx_hlo_fill(e, jx_hlo_reshape(c, out, e->avals[0]->rank,
+                                  e->avals[0]->shape));
+}

@@ -1,0 +1,74 @@
+/* stablehlo_rules.h - the rules of the lowering, by the names that the column
+ * `write` of frontend/mlir/adapter.def has for them. */
+#ifndef JX_STABLEHLO_RULES_H
+#define JX_STABLEHLO_RULES_H
+
+#include "frontend/ir/params.h"
+#include "frontend/write/stablehlo_build.h"
+
+/* An equation being lowered: the rule sets outs. */
+typedef struct jx_hlo_eqn {
+    jx_code *code;
+    const jx_eqn *eqn;
+    const char *op, *detail; /* of the row */
+    const jx_hv *ins;
+    jx_hv *outs;
+    const jx_aval *const *avals; /* of the outs, physical */
+} jx_hlo_eqn;
+
+typedef void jx_hlo_rule(jx_hlo_eqn *e);
+
+#define JX_HLO_RULES(X)                                                        \
+    X(elementwise) X(select_n) X(compare) X(convert) X(bitcast)                \
+    X(reduce_precision) X(round) X(barrier) X(broadcast_in_dim) X(reshape)     \
+    X(transpose) X(reverse) X(slice) X(pad) X(concatenate) X(iota)             \
+    X(dimension_size) X(dynamic_slice) X(dynamic_update_slice) X(gather)       \
+    X(scatter) X(reduce) X(reduce_general) X(reduce_window)                    \
+    X(reduce_window_general) X(select_and_scatter) X(dot_general)              \
+    X(convolution) X(fft) X(sort) X(top_k) X(rng_bit_generator)                \
+    X(rng_uniform) X(call) X(cond) X(while) X(composed) X(integer_pow)         \
+    X(conj) X(same) X(squeeze) X(split) X(stack) X(unstack) X(tile)            \
+    X(iota_2x32) X(empty) X(arg_reduce) X(cumulative)                          \
+    X(select_and_gather) X(approx_top_k) X(random_seed) X(random_bits)         \
+    X(random_split) X(random_fold_in) X(random_gamma) X(threefry)              \
+    X(cholesky) X(lu) X(lu_pivots) X(qr) X(geqrf) X(householder) X(svd)        \
+    X(eigh) X(eig) X(schur) X(triangular_solve) X(tridiagonal_solve)           \
+    X(tridiagonal) X(hessenberg) X(inline_jvp) X(inline_vjp) X(scan)           \
+    X(custom_linear_solve) X(platform_index) X(dim_as_value)                   \
+    X(shape_assertion) X(special)
+
+#define X(name) jx_hlo_rule jx_hlo_rule_##name;
+JX_HLO_RULES(X)
+#undef X
+
+/* ---- what rules call of the core */
+
+/* The jaxpr's equations here, as if written in place. */
+void jx_hlo_inline(jx_code *c, const jx_closed *closed, const jx_hv *ins,
+                   jx_hv *outs);
+/* A call to the jaxpr as a function, made when first called. */
+void jx_hlo_call(jx_code *c, const char *name, const jx_closed *closed,
+                 const jx_hv *ins, jx_hv *outs);
+
+/* A call to a function that a rule makes, known by its name and operands. */
+typedef void jx_hlo_body(jx_code *c, const jx_hv *ins, jx_hv *outs);
+void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
+                      int nins, const jx_hv *ins, int nouts,
+                      const jx_aval *const *avals, jx_hv *outs);
+/* A function that compares two pairs of value and place by their values, for
+ * ApproxTopK; made once per name. */
+bool jx_hlo_comparator(jx_code *c, const char *name, bool greater,
+                       jx_dtype dtype);
+
+static inline jx_hv jx_hlo_fill(jx_hlo_eqn *e, jx_hv value)
+{
+    e->outs[0] = value;
+    return value;
+}
+
+/* ---- families that others use */
+
+jx_hv jx_hlo_isnan(jx_code *c, jx_hv x);
+jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value);
+
+#endif

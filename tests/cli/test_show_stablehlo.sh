@@ -1,0 +1,58 @@
+# The lowering and the printer of StableHLO.
+cat >"$work/sine.jaxpr" <<'EOF'
+{ lambda ; a:f32[3] b:f32[3]. let
+    c:f32[3] = sin a
+    d:f32[3] = max c b
+    e:f32[] = reduce_sum[axes=(0,) out_sharding=None] d
+  in (e,) }
+EOF
+expect 0 show --as stablehlo "$work/sine.jaxpr"
+is_silent
+prints 'func.func public @main(%arg0: tensor<3xf32>, %arg1: tensor<3xf32>)'
+prints '%0 = stablehlo.sine %arg0 : tensor<3xf32>'
+prints '%1 = stablehlo.maximum %0, %arg1 : tensor<3xf32>'
+prints 'stablehlo.reduce(%1 init: %cst) applies stablehlo.add across dimensions = \[0\]'
+
+expect 0 show --as stablehlo --generic "$work/sine.jaxpr"
+prints '"stablehlo.sine"(%arg'
+prints '<{callee\|<{function_type'
+expect 0 show --as stablehlo --locations "$work/sine.jaxpr"
+prints '#loc = loc(unknown)'
+prints 'loc("sin")'
+
+# What a file of StableHLO holds is printed as it is, whatever the form.
+"$JAXVET" show --as stablehlo --generic "$work/sine.jaxpr" >"$work/generic.mlir"
+"$JAXVET" show --as stablehlo "$work/sine.jaxpr" >"$work/pretty.mlir"
+expect 0 show --as stablehlo "$work/generic.mlir"
+holds cmp -s "$work/out" "$work/pretty.mlir"
+expect 0 show --as stablehlo --generic "$work/pretty.mlir"
+holds cmp -s "$work/out" "$work/generic.mlir"
+
+cat >"$work/constant.mlir" <<'EOF'
+func.func @main() -> tensor<5xf32> {
+  %0 = stablehlo.constant dense<[1.0, 0.1, 1.0e9, 16777217.0, 0x7FC00000]> : tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+EOF
+expect 0 show --as stablehlo "$work/constant.mlir"
+prints 'dense<\[1.000000e+00, 1.000000e-01, 1.000000e+09, 0x4B800000, 0x7FC00000\]>'
+expect 0 show --as stablehlo --elide 4 "$work/constant.mlir"
+prints 'dense_resource<__elided__> : tensor<5xf32>'
+
+# A symbolic size is found in a shape, and handed on.
+cat >"$work/sizes.jaxpr" <<'EOF'
+{ lambda ; a:f32[2*b]. let
+    c:f32[b,2] = reshape[dimensions=None new_sizes=(b, 2) sharding=None] a
+  in (c,) }
+EOF
+expect 0 show --as stablehlo "$work/sizes.jaxpr"
+prints 'stablehlo.get_dimension_size %arg0, dim = 0'
+prints '@_wrapped_main(%arg0: tensor<i32> {jax.global_constant = "b"}'
+prints 'stablehlo.dynamic_reshape %arg1, %'
+
+cat >"$work/unknown.jaxpr" <<'EOF'
+{ lambda ; a:f32[3]. let b:f32[3] = frobnicate a in (b,) }
+EOF
+expect 3 show --as stablehlo "$work/unknown.jaxpr"
+complains '`frobnicate` has no StableHLO form'
+expect 2 show --as stablehlo --elide many "$work/sine.jaxpr"
