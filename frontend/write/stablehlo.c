@@ -242,11 +242,10 @@ static const jx_mlir_attr *result_attrs(jx_hlo *in, int nouts)
     const jx_mlir_attr **items =
         JX_NEW_ARRAY(in->ctx->arena, nouts + 1, const jx_mlir_attr *);
 
-    if (!items || !nouts)
+    if (!items || !nouts || !in->program->out_paths)
         return NULL;
     for (int i = 0; i < nouts; i++) {
-        const char *path =
-            in->program->out_paths ? in->program->out_paths[i] : NULL;
+        const char *path = in->program->out_paths[i];
         jx_mlir_named entry = {
             "jax.result_info",
             path ? jx_hlo_text(in, jx_arena_printf(in->ctx->arena, "result%s",
