@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,20 +71,55 @@ void jx_mlir_put_symbol(jx_mlir_printer *p, const char *bytes, size_t size)
 
 /* ---- numbers */
 
-/* The first `digits` decimal digits of a finite value that is not 0, the last
- * one rounded half up, zeros at the end dropped; the value is
- * 0.d1d2d3... * 10^*point.  Returns how many there are. */
+/* How many decimal digits of the exact value LLVM looks at before it rounds to
+ * `digits` of them.  It writes the value as an integer times a power of ten, and
+ * cuts off as many digits as its bits, not its digits, say are too many: what is
+ * left may have no digit to round by, and is then not rounded. */
+static int digits_looked_at(double value, int digits, int point)
+{
+    int exponent, bits, wanted = (digits * 196 + 58) / 59;
+    double odd = ldexp(frexp(value, &exponent), 53);
+
+    exponent -= 53;
+    while (fmod(odd, 2) == 0) {
+        odd /= 2;
+        exponent++;
+    }
+    if (exponent >= 0)
+        bits = ilogb(odd) + 1 + exponent;
+    else
+        bits = (int)floorl(log2l(odd) - (long double)exponent * log2l(5)) + 1;
+    int all = point + (exponent < 0 ? -exponent : 0);
+    return bits > wanted ? all - (bits - wanted) * 59 / 196 : all;
+}
+
+static int without_zeros(const char *digits, int n)
+{
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
+    return n;
+}
+
+/* At most `digits` decimal digits of a finite value that is not 0, zeros at
+ * the end dropped; the value is 0.d1d2d3... * 10^*point.  Returns how many
+ * there are. */
 static int decimal(double value, int digits, char *to, int *point)
 {
     char text[96];
 
     /* More digits than any that a double could need to tell a tie. */
-    snprintf(text, sizeof text, "%.64e", value < 0 ? -value : value);
+    snprintf(text, sizeof text, "%.64e", fabs(value));
     text[1] = text[0]; /* drop the point */
     char *all = text + 1;
     *point = atoi(strchr(all, 'e') + 1) + 1;
+    int n = digits_looked_at(fabs(value), digits, *point);
+    n = without_zeros(all, n > 64 ? 64 : n);
+    if (n <= digits) {
+        memcpy(to, all, (size_t)n);
+        return n;
+    }
     bool up = all[digits] >= '5';
-    int n = digits;
+    n = digits;
     memcpy(to, all, (size_t)n);
     while (up && n > 0 && to[n - 1] == '9')
         n--;
@@ -93,9 +129,7 @@ static int decimal(double value, int digits, char *to, int *point)
         to[n++] = '1';
         ++*point;
     }
-    while (n > 1 && to[n - 1] == '0')
-        n--;
-    return n;
+    return without_zeros(to, n);
 }
 
 /* 1.250000e+00: six digits, which may be too few. */
