@@ -121,7 +121,6 @@ static bool part(jx_mtext *t)
 static const jx_mlir_op *module(jx_mtext *t)
 {
     size_t from = t->ops.count;
-    jx_intern labels;
     jx_mscope was;
 
     jx_mtext_forget_aliases(t);
@@ -129,8 +128,6 @@ static const jx_mlir_op *module(jx_mtext *t)
     const char *at = t->at;
     if (!jx_mtext_open(t, &was, true))
         return NULL;
-    jx_intern_init(&labels, t->arena);
-    t->labels = &labels;
     t->block = at;
     bool ok = part(t) && jx_mtext_resolve_locs(t);
     if (!jx_mtext_close(t, &was) || !ok || t->ops.count == from)
@@ -170,6 +167,10 @@ static bool init(jx_mtext *t)
     yes->boolean = true;
     t->yes = yes;
     t->no = no;
+    /* So that these stacks are somewhere, even while empty. */
+    JX_PUSH(t->arena, &t->parts, t->i1);
+    JX_PUSH(t->arena, &t->entries, (jx_mlir_named){0});
+    t->parts.count = t->entries.count = 0;
     return !jx_arena_failed(t->arena);
 }
 

@@ -186,9 +186,11 @@ bool jx_mtext_constant(jx_mtext *t, jx_mop *op)
     if (!value)
         return false;
     const jx_mlir_type *type = value->kind == JX_A_BOOL ? t->i1 : value->type;
-    if (!type || value->kind == JX_A_TYPE)
-        return jx_mtext_fail(t, at, "expected a constant with a type, dense<"
-                                    "...> : tensor<...>");
+    bool any = strncmp(op->name, "arith.", 6) == 0;
+    if (!type || value->kind == JX_A_TYPE ||
+        (!any && type->kind != JX_T_TENSOR))
+        return jx_mtext_fail(t, at, "expected a constant with a tensor's type, "
+                                    "dense<...> : tensor<...>");
     JX_PUSH(t->arena, &t->out_types, type);
     return jx_mtext_give(t, "value", value);
 }

@@ -1,0 +1,209 @@
+/* fuzz_mlir_text.c - MLIR text, mutated by tokens.
+ *
+ * What the reader takes must print and read again, to the same tree; what it
+ * refuses must be one error that names a place. */
+#include "frontend/mlir/print.h"
+#include "frontend/mlir/text.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUDGET = 64 << 20, MOST = 1 << 14 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+                               unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
+static void check(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+/* Printed in the generic form and read again, it is the same; the pretty form
+ * with locations must print. */
+static void check_module(jx_ctx *ctx, const jx_mlir_file *file, int i)
+{
+    jx_buffer text = {0}, pretty = {0};
+
+    bool printed = jx_mlir_print(ctx, file->modules[i],
+                                 (jx_mlir_print_how){.generic = true}, &text) &&
+                   jx_mlir_print(ctx, file->modules[i],
+                                 (jx_mlir_print_how){.locations = true},
+                                 &pretty);
+    if (printed && getenv("FUZZ_REREAD")) {
+        const jx_mlir_file *again =
+            jx_mlir_read_text(ctx, file->types, "again", text.text,
+                              text.length);
+        if (!again)
+            fprintf(stderr, "%s\n%s\n", ctx->error.message, text.text);
+        check(again || ctx->error.kind == JX_E_MEMORY);
+        if (again)
+            check(jx_mlir_same(ctx, file->modules[i], again->modules[0],
+                               NULL) || !jx_ok(ctx));
+    }
+    jx_buffer_free(&text);
+    jx_buffer_free(&pretty);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    jx_ctx *ctx = jx_ctx_new(BUDGET);
+    char *copy = malloc(size ? size : 1);
+
+    if (size)
+        memcpy(copy, data, size);
+    jx_is_mlir_text(copy, size);
+    jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, "-", copy, size);
+    size_t used = jx_arena_used(ctx->arena);
+    free(copy);
+    check(file || (ctx->error.kind != JX_E_NONE && ctx->error.message));
+    check(file || ctx->error.kind != JX_E_INPUT || ctx->error.place);
+    check(ctx->error.kind != JX_E_INTERNAL);
+    check(used < (1 << 16) + 64 * size);
+    for (int i = 0; file && i < file->nmodules; i++)
+        check_module(ctx, file, i);
+    jx_ctx_free(ctx);
+    return 0;
+}
+
+/* ---- the mutator */
+
+typedef struct token {
+    size_t begin, end;
+} token;
+
+static bool is_part(uint8_t c)
+{
+    return isalnum(c) || c == '_' || c == '.' || c == '$';
+}
+
+/* A word with the sign before it, a string, or one character. */
+static size_t token_end(const uint8_t *data, size_t size, size_t at)
+{
+    size_t end = at + 1;
+
+    if (data[at] == '"') {
+        while (end < size && data[end] != '"' && data[end] != '\n')
+            end++;
+        return end < size ? end + 1 : end;
+    }
+    if (is_part(data[at]) || strchr("%#!^@", data[at]))
+        while (end < size && is_part(data[end]))
+            end++;
+    return end;
+}
+
+static token pick(const uint8_t *data, size_t size, unsigned *seed)
+{
+    token found = {0, size};
+    unsigned seen = 0;
+
+    for (size_t at = 0; at < size;) {
+        size_t end = token_end(data, size, at);
+        if (!isspace(data[at]) && rand_r(seed) % ++seen == 0)
+            found = (token){at, end};
+        at = end;
+    }
+    return found;
+}
+
+/* From a bracket to the one that closes it, or the token itself. */
+static token group(const uint8_t *data, size_t size, token t)
+{
+    int depth = 0;
+
+    for (size_t at = t.begin; at < size; at++) {
+        depth += strchr("([{<", data[at]) && data[at] ? 1 : 0;
+        depth -= strchr(")]}>", data[at]) && data[at] ? 1 : 0;
+        if (depth <= 0)
+            return (token){t.begin, at + 1 > t.end ? at + 1 : t.end};
+    }
+    return t;
+}
+
+/* From the token's line on, some lines. */
+static token lines_of(const uint8_t *data, size_t size, token t,
+                      unsigned count)
+{
+    while (t.begin > 0 && data[t.begin - 1] != '\n')
+        t.begin--;
+    for (t.end = t.begin; t.end < size && count; t.end++)
+        count -= data[t.end] == '\n';
+    return t;
+}
+
+static const char *const words[] = {
+    "%0", "%0#1", "%0:2", "%arg0", "^bb0(%x: i32):", "@f", "#loc", "!t", "->",
+    "{", "}", "(", ")", "[", "]", "<", ">", ":", "=", ",", "::", "\n", "-",
+    "tensor<2xf32>", "tensor<?x3xi1>", "tensor<*xf32>", "i32", "f8E4M3FN",
+    "index", "complex<f32>", "tuple<>", "!quant.uniform<i8:f32, 0.5:3>",
+    "!stablehlo.token", "dense<1.0>", "dense<[1, 2]>", "dense<\"0x00\">",
+    "dense<>", "array<i64: 1>", "0x7FC00000", "1.0e400", "-1", "?",
+    "9223372036854775808", "loc(unknown)", "loc(#loc)", "loc(\"x\"(#loc))",
+    "loc(callsite(\"a\" at \"b\":1:2))", "loc(fused<1>[\"a\"])", "// -----\n",
+    "#loc = loc(\"x\":1:2)\n", "{-# dialect_resources: {b: {c: \"0x00\"}} #-}",
+    "stablehlo.add", "\"stablehlo.add\"(%0, %0) : (i32, i32) -> i32",
+    "func.func @f() {", "module {", "return", "applies", "cond", "do",
+    "#sdy.sharding<@m, [{\"a\":(1)2, ?}p1]>", "dense_resource<c> : tensor<1xi8>",
+    "#stablehlo<precision HIGH>", "#stablehlo.gather<index_vector_dim = 1>",
+    "{a.b = 1 : i64, c}", "<{value = true}>", "({})", "\"\\FF\"", "true",
+};
+
+static size_t splice(uint8_t *data, size_t size, size_t max, token t,
+                     const uint8_t *with, size_t length)
+{
+    static uint8_t copy[MOST];
+    size_t rest = size - t.end;
+
+    if (length > sizeof copy || t.begin + length + rest > max)
+        return size;
+    memcpy(copy, with, length);
+    memmove(data + t.begin + length, data + t.end, rest);
+    memcpy(data + t.begin, copy, length);
+    return t.begin + length + rest;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
+                               unsigned seed)
+{
+    const char *word = words[rand_r(&seed) % (sizeof words / sizeof *words)];
+
+    if (size < 2 || rand_r(&seed) % 8 == 0)
+        return LLVMFuzzerMutate(data, size, max_size);
+    token t = pick(data, size, &seed), other = pick(data, size, &seed);
+    token gap = {t.begin, t.begin};
+    switch (rand_r(&seed) % 8) {
+    case 0:
+        return splice(data, size, max_size, t, (const uint8_t *)word,
+                      strlen(word));
+    case 1:
+        return splice(data, size, max_size, gap, (const uint8_t *)word,
+                      strlen(word));
+    case 2:
+        return splice(data, size, max_size, t, data, 0);
+    case 3:
+        return splice(data, size, max_size, t, data + other.begin,
+                      other.end - other.begin);
+    case 4:
+        t = group(data, size, t);
+        return splice(data, size, max_size, t, data, 0);
+    case 5:
+        t = group(data, size, t);
+        other = group(data, size, other);
+        return splice(data, size, max_size, t, data + other.begin,
+                      other.end - other.begin);
+    case 6:
+        t = lines_of(data, size, t, 1 + (unsigned)rand_r(&seed) % 3);
+        return splice(data, size, max_size, t, data, 0);
+    default:
+        other = lines_of(data, size, other, 1 + (unsigned)rand_r(&seed) % 3);
+        gap.begin = gap.end = lines_of(data, size, t, 0).begin;
+        return splice(data, size, max_size, gap, data + other.begin,
+                      other.end - other.begin);
+    }
+}

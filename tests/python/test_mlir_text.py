@@ -1,0 +1,82 @@
+"""MLIR text as jaxlib reads it: every way to print a program is the same tree.
+
+On the texts of tests/mlir/text, which have every form, and on what
+$JAXVET_CORPUS has: programs as JAX prints them, their bytecode, and a sample of
+StableHLO's own tests."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TOOLS = ROOT / "tests" / "mlir"
+READING = ROOT / "build" / "tests" / "reading"
+CORPUS = os.environ.get("JAXVET_CORPUS")
+
+
+def hold_against_jaxlib(tmp_path, files, unread=0):
+    """Each file, printed in four ways by jaxlib, gives one tree."""
+    files = [str(f) for f in files]
+    assert files
+    run = subprocess.run(
+        [sys.executable, TOOLS / "text_oracle.py", READING, tmp_path, "-v",
+         *files], capture_output=True, text=True, check=False,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"})
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
+    count, left = map(int, re.search(
+        r"^text: (\d+) modules, (\d+) that", run.stdout, re.M).groups())
+    assert left <= unread, run.stdout[-4000:]
+    assert f"{4 * count} of {4 * count} are the same" in run.stdout
+    return count
+
+
+def test_every_form(tmp_path):
+    files = [TOOLS / "text" / "forms.mlir", TOOLS / "text" / "rest.mlir"]
+    assert hold_against_jaxlib(tmp_path, files) >= 11
+
+
+NUMBERS = """0.0 -0.0 1.0 -2.5 0.1 1.0e-3 448.0 464.0 465.0 57344.0 61440.0 65504.0
+65520.0 3.4028235e38 3.4028236e38 1.0e-45 7.0e-46 240.0 248.0 30.0 31.0 5.0 7.0
+0.0625 0.03125 0.25 0.75 1.25 1.75 3.5 123456789.123456789 1.0000000596046448
+9007199254740993.0 0.1234567890123456789012345678901234567890 1.0e22 1.0e23
+5.877471754111438e-39 2.9e-39 1.0e300 -1.0e300 4.9e-324""".split()
+
+
+@pytest.mark.parametrize("dtype", """f32 f64 bf16 f16 f8E3M4 f8E4M3 f8E4M3FN
+    f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU f4E2M1FN f6E2M3FN
+    f6E3M2FN""".split())
+def test_decimal_numbers_round_as_there(tmp_path, dtype):
+    numbers = [n for n in NUMBERS if dtype != "f8E8M0FNU" or n[0] != "-"]
+    some = ", ".join(numbers)
+    # More than 100 elements are printed as bytes.
+    many = ", ".join((numbers * 4)[:120])
+    path = tmp_path / "numbers.mlir"
+    path.write_text(
+        f"%0 = stablehlo.constant dense<[{some}]> : "
+        f"tensor<{len(numbers)}x{dtype}>\n"
+        f"%1 = stablehlo.constant dense<[{many}]> : tensor<120x{dtype}>\n")
+    assert hold_against_jaxlib(tmp_path / "out", [path]) == 1
+
+
+@pytest.mark.skipif(not CORPUS, reason="needs $JAXVET_CORPUS")
+def test_programs_as_jax_prints_them(tmp_path):
+    files = sorted(pathlib.Path(CORPUS).glob("exported/*/prog.mlir"))
+    assert hold_against_jaxlib(tmp_path, files) == len(files)
+
+
+@pytest.mark.skipif(not CORPUS, reason="needs $JAXVET_CORPUS")
+def test_bytecode_and_text_are_the_same(tmp_path):
+    subprocess.run([sys.executable, TOOLS / "modules.py", tmp_path / "in",
+                    "corpus", "wheel"], check=True)
+    files = sorted((tmp_path / "in").glob("*.mlirbc"))
+    assert hold_against_jaxlib(tmp_path / "out", files) == len(files)
+
+
+@pytest.mark.skipif(not CORPUS, reason="needs $JAXVET_CORPUS")
+def test_tests_of_stablehlo(tmp_path):
+    files = sorted(pathlib.Path(CORPUS).glob("stablehlo/*.mlir"))[::15]
+    files += sorted(pathlib.Path(CORPUS).glob("stablehlo/dynamic/*.mlir"))[::5]
+    assert hold_against_jaxlib(tmp_path, files) == len(files)
