@@ -101,6 +101,29 @@ CHOOSE(min32, float, uint32_t, <, |)
 CHOOSE(max64, double, uint64_t, >, &)
 CHOOSE(min64, double, uint64_t, <, |)
 
+/* The nearest bf16, ties to even; a NaN stays one. */
+static inline float as_bf16(float x)
+{
+    uint32_t bits;
+
+    if (x != x)
+        return x;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline float add_bf16(float a, float x)
+{
+    return as_bf16(a + x);
+}
+
+static inline float mul_bf16(float a, float x)
+{
+    return as_bf16(a * x);
+}
+
 FOLD_FAST(sum_f32, float, double, 0, JX_ADD)
 FOLD_FAST(sum_f64, double, double, 0, JX_ADD)
 FOLD(sum_c64, float complex, double complex, 0, JX_ADD)
@@ -117,6 +140,12 @@ FOLD(prod_8, uint8_t, uint8_t, 1, JX_MUL)
 FOLD(prod_16, uint16_t, uint32_t, 1, JX_MUL)
 FOLD(prod_32, uint32_t, uint32_t, 1, JX_MUL)
 FOLD(prod_64, uint64_t, uint64_t, 1, JX_MUL)
+/* As a body says it: rounded at every step. */
+FOLD_FAST(steps_sum_f32, float, float, 0, JX_ADD)
+FOLD(steps_sum_c64, float complex, float complex, 0, JX_ADD)
+FOLD(steps_prod_f32, float, float, 1, JX_MUL)
+FOLD(steps_sum_bf16, float, float, 0, add_bf16)
+FOLD(steps_prod_bf16, float, float, 1, mul_bf16)
 FOLD_FAST(max_f32, float, float, -INF, max32)
 FOLD_FAST(max_f64, double, double, -INF, max64)
 FOLD(max_c64, float complex, float complex, CMPLXF(-INFINITY, -INFINITY),
@@ -213,6 +242,36 @@ static const fold_fns *fold_of(jx_prim_id prim, jx_dtype dtype)
     }
 }
 
+/* The dtype to fold in. */
+static jx_dtype folding_dtype(jx_dtype d)
+{
+    const jx_dtype_info *info = jx_dtype_of(d);
+
+    if (info->kind == JX_KIND_FLOAT)
+        return d == JX_F64 ? d : JX_F32;
+    if (info->bits < 8)
+        return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
+    return d;
+}
+
+/* The fold of a body, which rounds at every step; NULL: it has to be run. */
+static const fold_fns *steps_of(jx_prim_id prim, jx_dtype dtype)
+{
+    bool sums = prim == JX_PRIM_add;
+
+    if (!jx_dtype_is_inexact(dtype) ||
+        (prim != JX_PRIM_add && prim != JX_PRIM_mul))
+        return fold_of(prim, folding_dtype(dtype));
+    switch (dtype) {
+    case JX_F64: return fold_of(prim, dtype);
+    case JX_C128: return fold_of(prim, dtype);
+    case JX_F32: return sums ? &steps_sum_f32 : &steps_prod_f32;
+    case JX_BF16: return sums ? &steps_sum_bf16 : &steps_prod_bf16;
+    case JX_C64: return sums ? &steps_sum_c64 : NULL;
+    default: return NULL;
+    }
+}
+
 typedef struct folding {
     jx_window window;
     const fold_fns *fns;
@@ -305,18 +364,6 @@ static bool run_rows(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
-/* The dtype to fold in. */
-static jx_dtype folding_dtype(jx_dtype d)
-{
-    const jx_dtype_info *info = jx_dtype_of(d);
-
-    if (info->kind == JX_KIND_FLOAT)
-        return d == JX_F64 ? d : JX_F32;
-    if (info->bits < 8)
-        return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
-    return d;
-}
-
 /* `init`, if any, is a scalar.  False without a failure when there is no such
  * fold. */
 static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
@@ -325,7 +372,10 @@ static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
 {
     jx_slot out = jx_plan_output(p, eqn, 0), all[2];
     jx_dtype dtype = folding_dtype(out.dtype);
-    folding f = {.fns = fold_of(prim, dtype), .has_init = eqn->nins == 2};
+    bool has_init = eqn->nins == 2;
+    folding f = {.fns = has_init ? steps_of(prim, out.dtype)
+                                 : fold_of(prim, dtype),
+                 .has_init = has_init};
 
     if (!f.fns)
         return false;
