@@ -172,8 +172,11 @@ void jx_type_rng_bit_generator(jx_typing *t)
 
     if (key->rank != 1 || !jx_dim_is_int(key->shape[0], &size) ||
         !((key->dtype == JX_U32 && size == 4) ||
-          (key->dtype == JX_U64 && size == 2))) {
-        jx_type_wrong(t, "operand 0 is no u32[4] and no u64[2]");
+          (key->dtype == JX_U64 && size == 2) ||
+          (key->dtype == JX_U64 && size == 3 &&
+           p->algorithm != JX_RNG_THREEFRY))) {
+        jx_type_wrong(t, "operand 0 is no u32[4] and no u64[2] (nor, for "
+                         "Philox, u64[3])");
         return;
     }
     if (jx_dtype_of(p->dtype)->kind != JX_KIND_UINT) {

@@ -506,6 +506,21 @@ def factorizations():
                    nan.astype(np.complex64), np.zeros(1, np.int32)], [4])
 
 
+def bits():
+    """States of three words, which JAX never has."""
+    for algorithm in ("DEFAULT", "PHILOX"):
+        for dtype in (np.uint8, np.uint32, np.uint64):
+            state = np.array([2**63 + 5, 2**64 - 2, 7], np.uint64)
+            out = np.zeros((5, 3), dtype)
+            t = mlir_type(out)
+            case("rng_bit_generator",
+                 f"%r:2 = stablehlo.rng_bit_generator %a, algorithm = "
+                 f"{algorithm} : (tensor<3xui64>) -> (tensor<3xui64>, {t})",
+                 f"r0:u64[3] r1:{jaxpr_type(out)} = rng_bit_generator["
+                 f"algorithm=RNG_{algorithm} dtype={out.dtype} "
+                 "out_sharding=None shape=(5, 3)] a", state, outs=[state, out])
+
+
 # -- many devices ----------------------------------------------------------
 
 
@@ -659,7 +674,7 @@ def main():
     parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
     for part in (sorts, scatters, poolings, maps, reductions,
-                 factorizations, devices):
+                 factorizations, bits, devices):
         part()
     stems = write(options.folder)
     if options.output:

@@ -380,6 +380,21 @@ bool jx_shlo_op_cholesky(jx_shlo_body *b, const jx_mlir_op *op,
 
 /* ---- random numbers */
 
+/* Bits are unsigned integers before they are taken for something else; NULL:
+ * there is none as wide. */
+static const jx_aval *unsigned_bits(jx_shlo_body *b, const jx_aval *aval)
+{
+    static const jx_dtype bits[] = {JX_U8, JX_U16, JX_U32, JX_U64};
+
+    if (jx_dtype_of(aval->dtype)->kind == JX_KIND_UINT)
+        return aval;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        if (jx_dtype_of(bits[i])->bits == jx_dtype_of(aval->dtype)->bits &&
+            !jx_dtype_is_complex(aval->dtype))
+            return jx_shlo_array(b, bits[i], aval->rank, aval->shape);
+    return NULL;
+}
+
 bool jx_shlo_op_rng_bit_generator(jx_shlo_body *b, const jx_mlir_op *op,
                                   const jx_shlo_row *row)
 {
@@ -404,12 +419,24 @@ bool jx_shlo_op_rng_bit_generator(jx_shlo_body *b, const jx_mlir_op *op,
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i].theirs, algorithm))
             jx_shlo_put_enum(&p, "algorithm", names[i].ours);
-    jx_shlo_put_dims(&p, "shape", outs[1]->rank, outs[1]->shape);
-    jx_shlo_put_dtype(&p, "dtype", outs[1]->dtype);
+    const jx_aval *bits = unsigned_bits(b, outs[1]);
+    const jx_aval *declared = outs[1];
+    if (!bits)
+        return jx_shlo_fail(b, "expected results of 8 to 64 bits");
+    outs[1] = bits;
+    jx_shlo_put_dims(&p, "shape", bits->rank, bits->shape);
+    jx_shlo_put_dtype(&p, "dtype", bits->dtype);
     jx_shlo_put_none(&p, "out_sharding");
     const jx_atom *made = jx_shlo_emit_all(b, jx_prim_of(row->prim), 1, &in,
                                            &p, 2, outs);
-    return made && jx_shlo_define(b, 2, made);
+    if (!made || bits == declared)
+        return made && jx_shlo_define(b, 2, made);
+    jx_shlo_params cast = jx_shlo_no_params(b);
+    jx_shlo_put_dtype(&cast, "new_dtype", declared->dtype);
+    const jx_atom both[] = {made[0],
+                            jx_shlo_emit(b, JX_PRIM_bitcast_convert_type, 1,
+                                         &made[1], &cast, declared)};
+    return jx_shlo_define(b, 2, both);
 }
 
 bool jx_shlo_op_rng(jx_shlo_body *b, const jx_mlir_op *op,

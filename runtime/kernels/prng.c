@@ -251,15 +251,24 @@ static uint64_t pair(const uint32_t *w)
 void jx_philox_bits(uint32_t state[4], int bit_width, int64_t start,
                     int64_t count, void *out)
 {
+    uint64_t counter[2] = {pair(state + 2), pair(state)};
+
+    jx_philox_stream(state, counter, bit_width, start, count, out);
+    state[2] = (uint32_t)counter[0], state[3] = (uint32_t)(counter[0] >> 32);
+}
+
+void jx_philox_stream(const uint32_t key[2], uint64_t counter[2], int bit_width,
+                      int64_t start, int64_t count, void *out)
+{
     int per = bit_width == 64 ? 2 : 4; /* elements per counter */
-    uint64_t low = pair(state + 2), high = pair(state);
+    uint64_t low = counter[0], high = counter[1];
     int64_t end = start + count;
 
     for (int64_t b = start / per; b * per < end; b++) {
         uint64_t lo = low + (uint64_t)b, hi = high + (lo < low);
         uint32_t x[4] = {(uint32_t)lo, (uint32_t)(lo >> 32), (uint32_t)hi,
                          (uint32_t)(hi >> 32)};
-        philox4x32(state[0], state[1], x);
+        philox4x32(key[0], key[1], x);
         for (int k = 0; k < per; k++) {
             int64_t i = b * per + k;
             if (i < start || i >= end)
@@ -270,8 +279,8 @@ void jx_philox_bits(uint32_t state[4], int bit_width, int64_t start,
                 put(out, i - start, bit_width, 0, x[k]);
         }
     }
-    low += (uint64_t)((end + per - 1) / per);
-    state[2] = (uint32_t)low, state[3] = (uint32_t)(low >> 32);
+    counter[0] += (uint64_t)((end + per - 1) / per);
+    counter[1] += counter[0] < low;
 }
 
 /* The axis that is cut into halves: the first even one, else the longest. */

@@ -49,6 +49,9 @@ void jx_threefry2x32(const uint32_t key[2], uint32_t *hi, uint32_t *lo,
  * from `start` on of a row-major array. */
 void jx_philox_bits(uint32_t state[4], int bit_width, int64_t start,
                     int64_t count, void *out);
+/* With a counter of 128 bits, the lower half first, that it advances. */
+void jx_philox_stream(const uint32_t key[2], uint64_t counter[2], int bit_width,
+                      int64_t start, int64_t count, void *out);
 /* With Threefry the values depend on the shape (see prng.c). */
 void jx_threefry_bits(uint32_t state[4], int bit_width, int rank,
                       const int64_t *shape, void *out);

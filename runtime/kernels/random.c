@@ -1,9 +1,11 @@
 /* random.c - plan rules of random keys and bits; the generators are in prng.c.
  *
  * A key array is u32 with the key's words as its last axis. */
+#include "runtime/elementwise.h"
 #include "runtime/kernels/prng.h"
 #include "runtime/kernels/special.h"
 #include "runtime/kernels/shapes.h"
+#include "runtime/plan_impl.h"
 #include "runtime/rules.h"
 
 #include <math.h>
@@ -332,6 +334,7 @@ bool jx_plan_threefry2x32(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
 typedef struct generate {
     bool philox;
+    size_t bytes; /* of the state */
     int bit_width, rank;
     int64_t shape[JX_MAX_RANK];
 } generate;
@@ -340,20 +343,27 @@ static bool run_generate(jx_run *run, const void *data, const jx_view *ins,
                          const jx_view *outs, void *scratch)
 {
     const generate *g = data;
-    uint32_t state[4];
+    uint32_t state[6];
 
     (void)run, (void)scratch;
-    memcpy(state, ins[0].data, sizeof state);
-    if (g->philox)
+    memcpy(state, ins[0].data, g->bytes);
+    if (g->bytes == sizeof state) {
+        uint64_t counter[2];
+        memcpy(counter, state + 2, sizeof counter);
+        jx_philox_stream(state, counter, g->bit_width, 0, outs[1].count,
+                         outs[1].data);
+        memcpy(state + 2, counter, sizeof counter);
+    } else if (g->philox)
         jx_philox_bits(state, g->bit_width, 0, outs[1].count, outs[1].data);
     else
         jx_threefry_bits(state, g->bit_width, g->rank, g->shape, outs[1].data);
-    memcpy(outs[0].data, state, sizeof state);
+    memcpy(outs[0].data, state, g->bytes);
     return true;
 }
 
-/* The state is u32[4] or u64[2]: the same 16 bytes.  XLA's CPU backend takes
- * Philox where it may choose. */
+/* The state is u32[4] or u64[2]: the same 16 bytes; of Philox, u64[3] has the
+ * upper half of the counter, too.  XLA's CPU backend takes Philox where it may
+ * choose. */
 bool jx_plan_rng_bit_generator(jx_planner *p, const jx_eqn *eqn,
                                const jx_slot *ins, jx_slot *outs)
 {
@@ -366,9 +376,10 @@ bool jx_plan_rng_bit_generator(jx_planner *p, const jx_eqn *eqn,
     g.bit_width = jx_dtype_of(outs[1].dtype)->bits;
     g.rank = outs[1].rank;
     memcpy(g.shape, outs[1].shape, sizeof g.shape);
-    if (jx_slot_count(&state) * (int64_t)jx_dtype_of(state.dtype)->bytes != 16)
+    g.bytes = (size_t)jx_slot_count(&state) * jx_dtype_of(state.dtype)->bytes;
+    if (g.bytes != 16 && !(g.bytes == 24 && g.philox))
         return jx_plan_fail(p, "the state has 16 bytes: u32[4] or u64[2]");
-    if (jx_dtype_of(outs[0].dtype)->bytes != jx_dtype_of(state.dtype)->bytes ||
+    if (!jx_plan_same(p, &state, &outs[0]) ||
         !jx_dtype_is_integer(outs[1].dtype) || !known_width(p, g.bit_width))
         return jx_plan_fail(p, "bits are unsigned integers");
     jx_plan_op(p, run_generate, &g, sizeof g, 1, &state, 2, outs, 0);
@@ -530,5 +541,106 @@ bool jx_plan_random_gamma(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         jx_plan_op(p, run_gamma, &g, sizeof g, 2, (jx_slot[]){keys, alpha}, 1,
                    &samples, (size_t)n * words * 4);
     outs[0] = jx_plan_convert(p, &samples, out.dtype);
+    return true;
+}
+
+/* ---- stablehlo.rng ----
+ *
+ * Whose numbers are nobody's to say, so ours are the same in every run: Philox
+ * with a key of the operation's own, made of its place in the plan.  An
+ * operation that runs again, in a loop, gives the same numbers again. */
+typedef struct drawing {
+    bool normal;
+    uint32_t seed;
+} drawing;
+
+/* In [0, 1), of 53 bits. */
+static double fraction(uint64_t bits)
+{
+    return ldexp((double)(bits >> 11), -53);
+}
+
+static void draw_integers(const drawing *d, jx_dtype dtype, const jx_view *ins,
+                          const uint64_t *bits, const jx_view *out)
+{
+    size_t size = jx_dtype_of(dtype)->bytes;
+    uint64_t ends[2];
+
+    (void)d;
+    for (int i = 0; i < 2; i++)
+        jx_convert(dtype, JX_I64, ins[i].data, &ends[i], 1);
+    uint64_t range = ends[1] - ends[0];
+    if (dtype == JX_BOOL ? !range
+        : jx_dtype_of(dtype)->kind == JX_KIND_UINT
+            ? ends[1] <= ends[0]
+            : (int64_t)ends[1] <= (int64_t)ends[0])
+        range = 1;
+    for (int64_t i = 0; i < out->count; i++) {
+        uint64_t value = ends[0] + bits[i] % range;
+        jx_convert(JX_I64, dtype, &value, out->data + (size_t)i * size, 1);
+    }
+}
+
+/* A number that rounds up to the end of the interval becomes its start. */
+static void draw_floats(const drawing *d, jx_dtype dtype, const jx_view *ins,
+                        const uint64_t *bits, const jx_view *out)
+{
+    size_t size = jx_dtype_of(dtype)->bytes;
+    double a, b, x;
+
+    jx_convert(dtype, JX_F64, ins[0].data, &a, 1);
+    jx_convert(dtype, JX_F64, ins[1].data, &b, 1);
+    for (int64_t i = 0; i < out->count; i++) {
+        char *to = out->data + (size_t)i * size;
+        double u = fraction(bits[i]);
+        if (d->normal)
+            x = a + b * sqrt(2) * jx_sf_erf_inv(2 * (u + ldexp(1, -54)) - 1);
+        else
+            x = a + u * (b - a);
+        jx_convert(JX_F64, dtype, &x, to, 1);
+        jx_convert(dtype, JX_F64, to, &x, 1);
+        if (!d->normal && x >= b && a < b)
+            memcpy(to, ins[0].data, size);
+    }
+}
+
+static bool run_rng(jx_run *run, const void *data, const jx_view *ins,
+                    const jx_view *outs, void *scratch)
+{
+    const drawing *d = data;
+    const uint32_t key[2] = {d->seed, 0x6a09e667};
+    uint64_t counter[2] = {0, 0};
+    jx_dtype dtype = outs[0].dtype;
+
+    (void)run;
+    jx_philox_stream(key, counter, 64, 0, outs[0].count, scratch);
+    (jx_dtype_is_float(dtype) ? draw_floats : draw_integers)(d, dtype, ins,
+                                                             scratch, outs);
+    return true;
+}
+
+bool jx_plan_stablehlo_rng(jx_planner *p, const jx_eqn *eqn,
+                           const jx_slot *ins, jx_slot *outs)
+{
+    const jx_p_stablehlo_rng *params = eqn->typed;
+    drawing d = {.normal = params->rng_distribution == JX_NORMAL,
+                 .seed = (uint32_t)p->mems.count};
+    jx_slot ends[2];
+    size_t bytes;
+
+    outs[0] = jx_plan_output(p, eqn, 0);
+    for (int i = 0; i < 2; i++) {
+        ends[i] = ins[i];
+        if (ins[i].rank != 0 || ins[i].dtype != outs[0].dtype)
+            return jx_plan_fail(p, "two scalars of the result's dtype are "
+                                   "expected");
+    }
+    if (jx_dtype_is_complex(outs[0].dtype) ||
+        (d.normal && !jx_dtype_is_float(outs[0].dtype)))
+        return jx_plan_fail(p, "numbers of this dtype can't be drawn");
+    if (__builtin_mul_overflow((size_t)jx_slot_count(&outs[0]), 8, &bytes))
+        return jx_plan_fail(p, "an array would take more bytes than there are");
+    if (bytes > 0)
+        jx_plan_op(p, run_rng, &d, sizeof d, 2, ends, 1, outs, bytes);
     return true;
 }

@@ -1,0 +1,34 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# Random numbers that nobody prescribes are the same in every run, within their
+# bounds, and each equation has its own.
+cat >"$work/rng.jaxpr" <<'EOF'
+{ lambda ; . let
+    a:f32[1000] = stablehlo.rng[rng_distribution=UNIFORM shape=(1000,)] 2.0:f32[] 5.0:f32[]
+    b:f32[1000] = stablehlo.rng[rng_distribution=UNIFORM shape=(1000,)] 2.0:f32[] 5.0:f32[]
+    c:i8[1000] = stablehlo.rng[rng_distribution=UNIFORM shape=(1000,)] -3:i8[] 4:i8[]
+    d:f64[1000] = stablehlo.rng[rng_distribution=NORMAL shape=(1000,)] 10.0:f64[] 0.5:f64[]
+    e:f32[] = reduce_min[axes=(0,) out_sharding=None] a
+    f:f32[] = reduce_max[axes=(0,) out_sharding=None] a
+    g:i8[] = reduce_min[axes=(0,) out_sharding=None] c
+    h:i8[] = reduce_max[axes=(0,) out_sharding=None] c
+    i:bool[] = ge e 2.0:f32[]
+    j:bool[] = lt f 5.0:f32[]
+    k:bool[1000] = eq a b
+    l:bool[] = reduce_and[axes=(0,) out_sharding=None] k
+    m:f64[] = reduce_sum[axes=(0,) out_sharding=None] d
+    n:f64[] = sub m 10000.0:f64[]
+    o:f64[] = abs n
+    p:bool[] = lt o 60.0:f64[]
+  in (a, g, h, i, j, l, p) }
+EOF
+expect 0 run "$work/rng.jaxpr"
+prints '^out1 i8\[\] = -3$'
+prints '^out2 i8\[\] = 3$'
+prints '^out3 bool\[\] = True$'
+prints '^out4 bool\[\] = True$'
+prints '^out5 bool\[\] = False$'
+prints '^out6 bool\[\] = True$'
+cp "$work/out" "$work/first"
+expect 0 run "$work/rng.jaxpr"
+holds cmp -s "$work/out" "$work/first"
