@@ -313,8 +313,8 @@ static bool discardable(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
     return list && jx_vhlo_map_put(v, &v->dict_map, from->attrs, list);
 }
 
-/* Ops often share their properties: what one has become serves the others of
- * the same name. */
+/* Ops often share their properties or have none: what one has become serves
+ * the others of the same name. */
 typedef struct kept {
     const char *from, *name;
     const jx_vhlo_op_info *row;
@@ -326,9 +326,10 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
                           const char *base, const jx_mlir_op *parent,
                           const jx_vhlo_op_info **row)
 {
-    bool shared = from->ninherent && strcmp(base, "return") != 0;
-    const kept *old =
-        shared ? jx_vhlo_map_get(&v->known, from->inherent) : NULL;
+    const void *key = from->ninherent ? (const void *)from->inherent
+                                      : (const void *)from->name;
+    bool shared = strcmp(base, "return") != 0; /* which goes by the parent */
+    const kept *old = shared ? jx_vhlo_map_get(&v->known, key) : NULL;
     jx_vhlo_attrs set = {0};
     char name[80];
 
@@ -365,7 +366,7 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
     if (!keep)
         return false;
     *keep = (kept){from->name, to->name, *row, to->ninherent, to->inherent};
-    return jx_vhlo_map_put(v, &v->known, from->inherent, keep);
+    return jx_vhlo_map_put(v, &v->known, key, keep);
 }
 
 static bool convert_region(jx_vhlo *v, const jx_mlir_region *from,

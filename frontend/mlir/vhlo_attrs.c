@@ -230,7 +230,7 @@ static bool is_enum(const jx_mlir_attr *a, const char *text)
 
 static bool all_default(const jx_mlir_attr *a)
 {
-    for (int i = 0; i < a->count; i++)
+    for (int i = 0; a->kind == JX_A_ARRAY && i < a->count; i++)
         if (!is_enum(a->items[i], "DEFAULT"))
             return false;
     return a->kind == JX_A_ARRAY;
