@@ -2,6 +2,7 @@
  *
  * A variable gets its number when its body is finished, since what a region
  * captures comes before its inputs and is known only at its end. */
+#include "frontend/read/sizes_parts.h"
 #include "frontend/read/stablehlo_parts.h"
 
 #include "frontend/ir/element.h"
@@ -152,11 +153,12 @@ bool jx_shlo_rank_ok(jx_shlo_body *b, int result)
                         "axes", result, JX_SHLO_RANK);
 }
 
-const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand)
+const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand, int count)
 {
     const jx_mlir_op *op = b->stands_for ? b->stands_for : b->op;
 
-    return b->sizes && operand < op->nins
+    return b->sizes && operand < op->nins && count >= 0 &&
+                   jx_sz_elements_of(op->ins[operand]->type) == count
                ? jx_sizes_of(b->sizes, op->ins[operand])
                : NULL;
 }

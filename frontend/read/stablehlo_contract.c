@@ -176,6 +176,22 @@ typedef struct conv {
     int64_t features, batches;
 } conv;
 
+/* Of dynamic_conv nobody checks how many there are: what is more than one for
+ * each axis says nothing. */
+static bool read_strides(jx_shlo_body *b, int n, jx_ints *to)
+{
+    if (strcmp(b->op->name, "stablehlo.dynamic_conv") != 0 ||
+        !jx_mlir_get(b->op, "window_strides"))
+        return jx_shlo_attr_ints_or(b, "window_strides", n, 1, to);
+    if (!jx_shlo_attr_ints(b, "window_strides", to))
+        return false;
+    if (to->count < n)
+        return jx_shlo_fail(b, "attribute 'window_strides': expected %d "
+                            "integers", n);
+    to->count = n;
+    return true;
+}
+
 static bool read_conv(jx_shlo_body *b, int rank, conv *c)
 {
     const jx_mlir_attr *dims = jx_shlo_attr(b, "dimension_numbers");
@@ -194,7 +210,7 @@ static bool read_conv(jx_shlo_body *b, int rank, conv *c)
            spec_of(b, dims, "output_batch_dimension",
                    "output_feature_dimension", "output_spatial_dimensions",
                    rank, &c->out) &&
-           jx_shlo_attr_ints_or(b, "window_strides", n, 1, &c->strides) &&
+           read_strides(b, n, &c->strides) &&
            jx_shlo_attr_ints_or(b, "lhs_dilation", n, 1, &c->lhs_dilation) &&
            jx_shlo_attr_ints_or(b, "rhs_dilation", n, 1, &c->rhs_dilation) &&
            jx_shlo_attr_ints_or(b, "window_reversal", n, 0, &c->reversal);
@@ -281,7 +297,8 @@ bool jx_shlo_op_convolution(jx_shlo_body *b, const jx_mlir_op *op,
 bool jx_shlo_op_dynamic_conv(jx_shlo_body *b, const jx_mlir_op *op,
                              const jx_shlo_row *row)
 {
-    const jx_dim *const *padding = jx_shlo_sizes_in(b, 2);
+    const jx_dim *const *padding = jx_shlo_sizes_in(
+        b, 2, op->nins ? 2 * (op->ins[0]->type->rank - 2) : -1);
 
     (void)row;
     return padding ? emit_conv(b, padding) : jx_shlo_unknown(b, op);
@@ -445,7 +462,7 @@ bool jx_shlo_op_rng(jx_shlo_body *b, const jx_mlir_op *op,
     const char *kind = jx_shlo_attr_enum(b, "rng_distribution", NULL);
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
-    const jx_aval *out = jx_shlo_result(b, 0, jx_shlo_sizes_in(b, 2));
+    const jx_aval *out = jx_shlo_result(b, 0, NULL);
     char text[32];
 
     (void)op, (void)row;

@@ -36,7 +36,8 @@ bool jx_shlo_op_get_dimension_size(jx_shlo_body *b, const jx_mlir_op *op,
 /* Sizes of operand `index`, one for each axis of the first. */
 static const jx_dim *const *sizes_for(jx_shlo_body *b, int index)
 {
-    return jx_shlo_sizes_in(b, index);
+    return b->op->nins ? jx_shlo_sizes_in(b, index, b->op->ins[0]->type->rank)
+                       : NULL;
 }
 
 /* The `index`th element of a vector of integers, as a scalar. */
@@ -138,7 +139,7 @@ bool jx_shlo_op_dynamic_top_k(jx_shlo_body *b, const jx_mlir_op *op,
 {
     jx_shlo_params p = jx_shlo_no_params(b);
     jx_atom in = jx_shlo_in(b, 0);
-    const jx_dim *const *k = op->nins == 2 ? jx_shlo_sizes_in(b, 1) : NULL;
+    const jx_dim *const *k = op->nins == 2 ? jx_shlo_sizes_in(b, 1, 1) : NULL;
     const jx_aval *outs[2];
     const jx_atom *made;
 

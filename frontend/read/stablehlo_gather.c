@@ -193,12 +193,13 @@ bool jx_shlo_op_gather(jx_shlo_body *b, const jx_mlir_op *op,
 bool jx_shlo_op_dynamic_gather(jx_shlo_body *b, const jx_mlir_op *op,
                                const jx_shlo_row *row)
 {
-    const jx_dim *const *sizes = jx_shlo_sizes_in(b, 2);
     jx_atom in = jx_shlo_in(b, 0);
+    const jx_dim *const *sizes;
 
     (void)row;
     if (!in.var && !in.literal)
         return false;
+    sizes = jx_shlo_sizes_in(b, 2, jx_atom_aval(in)->rank);
     return sizes ? gather(b, jx_atom_aval(in)->rank, sizes)
                  : jx_shlo_unknown(b, op);
 }

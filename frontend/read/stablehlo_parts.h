@@ -113,7 +113,8 @@ const jx_dim *jx_shlo_int(jx_shlo_body *b, int64_t value);
 /* Whether the op has that result, a tensor of a rank that we take. */
 bool jx_shlo_rank_ok(jx_shlo_body *b, int result);
 /* What an operand's integers are as sizes, one for each; NULL: not known. */
-const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand);
+const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand,
+                                      int count);
 
 /* An elementwise primitive of these operands, as the op's result. */
 bool jx_shlo_elementwise(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins);

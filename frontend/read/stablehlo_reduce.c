@@ -440,11 +440,11 @@ bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
 }
 
 /* ---- windows whose sizes are operands: JAX's custom call of
- * (operand, init, sizes, strides, base dilations, dilations, padding). */
+ * (operands, inits, sizes, strides, base dilations, dilations, padding). */
 
 static bool numbers(jx_shlo_body *b, int operand, int count, jx_ints *to)
 {
-    const jx_dim *const *dims = jx_shlo_sizes_in(b, operand);
+    const jx_dim *const *dims = jx_shlo_sizes_in(b, operand, count);
     int64_t *at = JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
 
     for (int i = 0; dims && at && i < count; i++) {
@@ -472,41 +472,56 @@ static const jx_mlir_op *reducer(jx_shlo_body *b)
 static bool general_dynamic(jx_shlo_body *b, const window *w,
                             const jx_aval *const *outs)
 {
-    const jx_aval *scalar = jx_shlo_array(b, outs[0]->dtype, 0, NULL);
-    const jx_aval *const args[] = {scalar, scalar};
-    const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
+    int n = b->op->nouts;
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    const jx_aval **args = JX_NEW_ARRAY(b->s->ctx->arena, 2 * n + 1,
+                                        const jx_aval *);
     jx_shlo_params p = jx_shlo_no_params(b);
-    const jx_jaxpr *body = jx_shlo_function(b->s, reducer(b), NULL, b->op, 2,
-                                            args);
+    const jx_jaxpr *body;
+    const jx_atom *made;
 
+    if (!args || ins.count < 2 * n)
+        return false;
+    for (int i = 0; i < n; i++)
+        args[i] = args[n + i] = jx_shlo_array(b, outs[i]->dtype, 0, NULL);
+    body = jx_shlo_function(b->s, reducer(b), NULL, b->op, 2 * n, args);
     if (!body)
         return false;
     jx_shlo_put_jaxpr(&p, "jaxpr", body);
     put_window(&p, w);
     put_dilations(&p, w);
-    return jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_reduce_window, 2, ins,
-                                           &p, outs[0]));
+    made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_reduce_window), 2 * n,
+                            ins.at, &p, n, outs);
+    return made && jx_shlo_define(b, n, made);
 }
 
 bool jx_shlo_op_dynamic_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
                                       const jx_shlo_row *row)
 {
     const jx_mlir_op *func = reducer(b);
-    const jx_aval *out = jx_shlo_result(b, 0, NULL);
+    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts + 1,
+                                        const jx_aval *);
     jx_atom in = jx_shlo_in(b, 0);
     window w = {0};
+    int n = op->nouts;
 
     (void)row;
-    if (!out || (!in.var && !in.literal) || op->nins != 7 || !func)
-        return jx_shlo_fail(b, "expected 7 operands and the name of a "
+    if (!outs || (!in.var && !in.literal) || n < 1 ||
+        op->nins != 2 * n + 5 || !func)
+        return jx_shlo_fail(b, "expected two operands for each result, five "
+                               "that say the window, and the name of a "
                                "function");
+    for (int i = 0; i < n; i++)
+        if (!(outs[i] = jx_shlo_result(b, i, NULL)))
+            return false;
     w.rank = jx_atom_aval(in)->rank;
-    w.sizes = jx_shlo_sizes_in(b, 2);
-    w.padding = jx_shlo_sizes_in(b, 6);
-    if (!w.sizes || !w.padding || !numbers(b, 3, w.rank, &w.strides) ||
-        !numbers(b, 4, w.rank, &w.base) || !numbers(b, 5, w.rank, &w.dilation))
+    w.sizes = jx_shlo_sizes_in(b, 2 * n, w.rank);
+    w.padding = jx_shlo_sizes_in(b, 2 * n + 4, 2 * w.rank);
+    if (!w.sizes || !w.padding || !numbers(b, 2 * n + 1, w.rank, &w.strides) ||
+        !numbers(b, 2 * n + 2, w.rank, &w.base) ||
+        !numbers(b, 2 * n + 3, w.rank, &w.dilation))
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
-    return emit_window(b, &w, jx_shlo_single_op(func, 0), &out,
+    return emit_window(b, &w, n == 1 ? jx_shlo_single_op(func, 0) : NULL, outs,
                        general_dynamic);
 }
 

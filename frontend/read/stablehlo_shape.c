@@ -21,7 +21,7 @@ static void grow(const jx_aval *in, jx_ints dims, int rank,
             shape[dims.at[i]] = in->shape[i];
 }
 
-static bool broadcast(jx_shlo_body *b, const jx_dim *const *sizes)
+static bool broadcast(jx_shlo_body *b)
 {
     const jx_dim *shape[JX_SHLO_RANK] = {0};
     const jx_aval *in = aval_in(b, 0), *out;
@@ -35,8 +35,6 @@ static bool broadcast(jx_shlo_body *b, const jx_dim *const *sizes)
         !jx_shlo_axes_ok(b, "broadcast_dimensions", dims, rank))
         return jx_shlo_fail(b, "attribute 'broadcast_dimensions': expected "
                             "%d axes", in->rank);
-    for (int i = 0; sizes && i < rank; i++)
-        shape[i] = sizes[i];
     grow(in, dims, rank, shape);
     out = jx_shlo_result(b, 0, shape);
     return out && jx_shlo_define1(
@@ -48,14 +46,14 @@ bool jx_shlo_op_broadcast_in_dim(jx_shlo_body *b, const jx_mlir_op *op,
                                  const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return broadcast(b, NULL);
+    return broadcast(b);
 }
 
 bool jx_shlo_op_dynamic_broadcast_in_dim(jx_shlo_body *b, const jx_mlir_op *op,
                                          const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return broadcast(b, jx_shlo_sizes_in(b, 1));
+    return broadcast(b);
 }
 
 /* The older op: new axes come first. */
@@ -85,16 +83,13 @@ bool jx_shlo_op_broadcast(jx_shlo_body *b, const jx_mlir_op *op,
 
 /* ---- reshaping */
 
-static bool reshape(jx_shlo_body *b, const jx_dim *const *sizes)
+static bool reshape(jx_shlo_body *b)
 {
-    const jx_dim *shape[JX_SHLO_RANK] = {0};
     const jx_aval *in = aval_in(b, 0), *out;
 
     if (!in || !jx_shlo_rank_ok(b, 0))
         return false;
-    for (int i = 0; sizes && i < b->op->outs[0]->type->rank; i++)
-        shape[i] = sizes[i];
-    out = jx_shlo_result(b, 0, shape);
+    out = jx_shlo_result(b, 0, NULL);
     if (out == in)
         return jx_shlo_define1(b, jx_shlo_in(b, 0));
     return out && jx_shlo_define1(b, jx_shlo_reshape(b, jx_shlo_in(b, 0),
@@ -105,14 +100,14 @@ bool jx_shlo_op_reshape(jx_shlo_body *b, const jx_mlir_op *op,
                         const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return reshape(b, NULL);
+    return reshape(b);
 }
 
 bool jx_shlo_op_dynamic_reshape(jx_shlo_body *b, const jx_mlir_op *op,
                                 const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return reshape(b, jx_shlo_sizes_in(b, 1));
+    return reshape(b);
 }
 
 bool jx_shlo_op_transpose(jx_shlo_body *b, const jx_mlir_op *op,
@@ -315,7 +310,7 @@ bool jx_shlo_op_concatenate(jx_shlo_body *b, const jx_mlir_op *op,
                                                   ins.at, &p, out));
 }
 
-static bool iota(jx_shlo_body *b, const jx_dim *const *sizes)
+static bool iota(jx_shlo_body *b)
 {
     jx_shlo_params p = jx_shlo_no_params(b);
     int64_t axis = 0;
@@ -324,7 +319,7 @@ static bool iota(jx_shlo_body *b, const jx_dim *const *sizes)
     if (!jx_shlo_rank_ok(b, 0) ||
         !jx_shlo_attr_int(b, "iota_dimension", &axis))
         return false;
-    out = jx_shlo_result(b, 0, sizes);
+    out = jx_shlo_result(b, 0, NULL);
     if (!out)
         return false;
     if (axis < 0 || axis >= out->rank)
@@ -342,14 +337,14 @@ bool jx_shlo_op_iota(jx_shlo_body *b, const jx_mlir_op *op,
                      const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return iota(b, NULL);
+    return iota(b);
 }
 
 bool jx_shlo_op_dynamic_iota(jx_shlo_body *b, const jx_mlir_op *op,
                              const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return iota(b, jx_shlo_sizes_in(b, 0));
+    return iota(b);
 }
 
 /* ---- tuples, tokens: gone once they are read */
