@@ -69,6 +69,9 @@ typedef struct session {
     /* The same run in float64, made when results are off by rounding. */
     jx_plan *wide_plan;
     jx_exec *wide;
+    int nvalued, nsizes;
+    const jx_valued *valued; /* inputs that say sizes, and the sizes */
+    const jx_binding *sizes;
     jx_buffer text;
 } session;
 
@@ -102,6 +105,21 @@ static const void *const *widened(session *r, const jx_plan *plan,
     return ins;
 }
 
+/* Made-up inputs that say sizes say those of this run. */
+static void put_sizes(const session *r, int input, const jx_port *port,
+                      void *data)
+{
+    for (int i = 0; i < r->nvalued; i++) {
+        const jx_valued *v = &r->valued[i];
+        for (int k = 0; v->input == input && v->element < port->count &&
+                        k < r->nsizes; k++)
+            if (r->sizes[k].var == v->var)
+                jx_convert(JX_I64, port->dtype, &r->sizes[k].value,
+                           (char *)data + (size_t)v->element *
+                               jx_dtype_of(port->dtype)->bytes, 1);
+    }
+}
+
 static bool fill_inputs(session *r)
 {
     int n = jx_plan_nins(r->plan);
@@ -115,6 +133,7 @@ static bool fill_inputs(session *r)
         if (!jx_fill(r->s->fill, i, port, data))
             return jx_fail(r->ctx, JX_E_USAGE, NULL, r->s->fill,
                            "expected zeros or random:SEED");
+        put_sizes(r, i, port, data);
         ins[i] = data;
     }
     r->ins = ins;
@@ -141,6 +160,10 @@ static bool prepare(session *r)
                                &o.bindings) ||
                   !jx_plan_admit(r->program, o.nbindings, o.bindings))
         return false;
+    r->nvalued = r->program->nvalued;
+    r->valued = r->program->valued;
+    r->nsizes = o.nbindings;
+    r->sizes = o.bindings;
     r->program = jx_program_at(r->program, o.nbindings, o.bindings);
     if (!r->program)
         return false;

@@ -5,6 +5,7 @@
 #include "frontend/base/vec.h"
 #include "frontend/ir/dim_spec.h"
 #include "frontend/ir/signature.h"
+#include "runtime/elementwise.h"
 #include "runtime/plan.h"
 
 #include <errno.h>
@@ -245,9 +246,78 @@ static bool fits_aval(const jx_program *program, const char *path,
     return program->ctx->error.kind == JX_E_NONE;
 }
 
+/* The value that an input gives a size; it must be one, and the one that was
+ * set. */
+static bool value_of(const jx_program *program, const char *path,
+                     const jx_valued *v, const jx_npy *array, int nset,
+                     const jx_binding *set, int64_t *value)
+{
+    const jx_aval *aval = jx_input_aval(program, v->input);
+    size_t item = jx_dtype_of(aval->dtype)->bytes;
+    int64_t count = 1;
+
+    for (int i = 0; i < array->rank; i++)
+        count *= array->shape[i];
+    if (v->element >= count)
+        return jx_fail(program->ctx, JX_E_INPUT, path, array->name,
+                       "has %lld elements, element %d is the size `%s`",
+                       (long long)count, v->element, v->var->name);
+    jx_convert(aval->dtype, JX_I64,
+               (const char *)array->data + (size_t)v->element * item, value,
+               1);
+    if (*value < program->base)
+        return jx_fail(program->ctx, JX_E_INPUT, path, array->name,
+                       "is the size `%s`, expected at least %lld, got %lld",
+                       v->var->name, (long long)program->base,
+                       (long long)*value);
+    for (int i = 0; i < nset; i++)
+        if (set[i].var == v->var && set[i].value != *value)
+            return jx_fail(program->ctx, JX_E_INPUT, path, array->name,
+                           "is the size `%s`, set to %lld, and is %lld",
+                           v->var->name, (long long)set[i].value,
+                           (long long)*value);
+    return true;
+}
+
+static bool is_bound(int count, const jx_binding *bindings,
+                     const jx_dim_atom *var)
+{
+    for (int i = 0; i < count; i++)
+        if (bindings[i].var == var)
+            return true;
+    return false;
+}
+
+/* The sizes that were set, and those that are values of inputs. */
+static bool fixed_sizes(const jx_program *program, const char *path,
+                        const jx_npy *const *arrays, const jx_texts *set,
+                        int *nfixed, const jx_binding **fixed)
+{
+    jx_binding *all;
+    int count;
+
+    if (!jx_inputs_sizes(program, set, &count, fixed) ||
+        !(all = JX_NEW_ARRAY(program->ctx->arena, count + program->nvalued + 1,
+                             jx_binding)))
+        return false;
+    for (int i = 0; i < count; i++)
+        all[i] = (*fixed)[i];
+    for (int i = 0; i < program->nvalued; i++) {
+        const jx_valued *v = &program->valued[i];
+        int64_t value;
+        if (!value_of(program, path, v, arrays[v->input], count, all, &value))
+            return false;
+        if (!is_bound(count, all, v->var))
+            all[count++] = (jx_binding){v->var, value};
+    }
+    *nfixed = count;
+    *fixed = all;
+    return true;
+}
+
 /* Solves for the sizes from the shapes of the arrays. */
-static bool solve(const jx_program *program, const jx_npy *const *arrays,
-                  const jx_texts *set, int *nbindings,
+static bool solve(const jx_program *program, const char *path,
+                  const jx_npy *const *arrays, const jx_texts *set, int *nbindings,
                   const jx_binding **bindings)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
@@ -257,7 +327,8 @@ static bool solve(const jx_program *program, const jx_npy *const *arrays,
         JX_NEW_ARRAY(arena, entry->nins + 1, const int64_t *);
     const jx_binding *fixed;
 
-    if (!ranks || !shapes || !jx_inputs_sizes(program, set, &nfixed, &fixed))
+    if (!ranks || !shapes ||
+        !fixed_sizes(program, path, arrays, set, &nfixed, &fixed))
         return false;
     for (int i = 0; i < entry->nins; i++) {
         ranks[i] = entry->vars[entry->nconsts + i]->aval->rank;
@@ -308,5 +379,5 @@ bool jx_inputs_npz(const jx_program *program, const char *path,
     *inputs = data;
     if (npz)
         *npz = file;
-    return solve(program, arrays, set, nbindings, bindings);
+    return solve(program, path, arrays, set, nbindings, bindings);
 }

@@ -472,6 +472,25 @@ static const jx_solution *solution_now(const solving *s)
     return vars ? jx_solution_of(s->program, (int)s->known.count, vars) : NULL;
 }
 
+/* Sizes that are values of inputs: shapes alone do not say them. */
+static bool values_known(const solving *s)
+{
+    for (int i = 0; i < s->program->nvalued; i++) {
+        const jx_valued *v = &s->program->valued[i];
+        jx_buffer place = {0};
+        if (find(s, v->var))
+            continue;
+        jx_input_print(s->program, v->input, &place);
+        jx_fail(ctx_of(s), JX_E_INPUT, s->program->path,
+                jx_buffer_text(&place),
+                "its value is the size `%s`: give it with --set %s=SIZE",
+                v->var->name, v->var->name);
+        jx_buffer_free(&place);
+        return false;
+    }
+    return true;
+}
+
 /* The steps of JAX's solution; then those that take more, one by one, each
  * followed by what JAX can do with it. */
 static bool solve(solving *s)
@@ -492,7 +511,7 @@ static bool solve(solving *s)
         if (!learned && solution->nunsolved)
             return unsolved(s, solution);
     }
-    return none_broken(s);
+    return values_known(s) && none_broken(s);
 }
 
 bool jx_plan_solve(const jx_program *program, const int *ranks,

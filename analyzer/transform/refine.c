@@ -427,13 +427,34 @@ static bool define(refiner *r, body *b, const jx_var *old)
     return true;
 }
 
+/* The size that an input of the entry says, if it has a value now: what reads
+ * the input reads that. */
+static const jx_dim *said_by(const refiner *r, const jx_var *var)
+{
+    const jx_jaxpr *entry = r->from->entry.jaxpr;
+
+    for (int i = 0; !r->put && i < r->from->nvalued; i++) {
+        const jx_valued *v = &r->from->valued[i];
+        int64_t value;
+        if (entry->vars[entry->nconsts + v->input] == var &&
+            var->aval->rank == 0 &&
+            jx_assigned((void *)&r->sizes, v->var, &value))
+            return jx_dim_of_atom(r->from->dims, v->var);
+    }
+    return NULL;
+}
+
 static const jx_atom *new_atoms(refiner *r, const body *b, int count,
                                 const jx_atom *atoms)
 {
     jx_atom *to = JX_NEW_ARRAY(arena_of(r), count, jx_atom);
 
     for (int i = 0; to && i < count; i++) {
-        if (atoms[i].var)
+        const jx_dim *said = atoms[i].var ? said_by(r, atoms[i].var) : NULL;
+        if (said)
+            to[i].literal =
+                size_literal(r, said, new_aval(r, atoms[i].var->aval));
+        else if (atoms[i].var)
             to[i] = b->atoms[atoms[i].var->id];
         else
             to[i].literal = new_literal(r, atoms[i].literal);
@@ -814,11 +835,32 @@ static jx_program *begin(jx_program *from)
     return to;
 }
 
+/* Sizes that are values of inputs, as far as they stay symbolic. */
+static void new_valued(refiner *r)
+{
+    jx_valued *kept =
+        JX_NEW_ARRAY(r->ctx->arena, r->from->nvalued + 1, jx_valued);
+    int count = 0;
+
+    for (int i = 0; kept && i < r->from->nvalued; i++) {
+        int k = 0;
+        while (k < r->sizes.count && r->sizes.at[k].var !=
+                                         r->from->valued[i].var)
+            k++;
+        if (k == r->sizes.count && !r->put)
+            kept[count++] = r->from->valued[i];
+    }
+    r->to->valued = kept;
+    r->to->nvalued = kept ? count : 0;
+}
+
 static jx_program *remade(refiner *r, const jx_closed *entry)
 {
     if (!entry)
         entry = &r->from->entry;
     jx_intern_init(&r->done, r->ctx->arena);
+    if (r->to)
+        new_valued(r);
     if (!r->to || !new_scopes(r) || !new_comparisons(r) || !begin_rules(r) ||
         !find_reached(r, entry) || !new_jaxprs(r) ||
         !new_closed(r, entry, &r->to->entry))

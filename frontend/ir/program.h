@@ -224,6 +224,13 @@ typedef struct jx_retrace {
 struct jx_mlir_file;
 struct jx_exported;
 
+/* A size that no shape gives, but an element of an input of integers: programs
+ * in StableHLO may take their sizes so. */
+typedef struct jx_valued {
+    int input, element;
+    const jx_dim_atom *var;
+} jx_valued;
+
 /* Everything is in the order of the document's tables (docs/DOCUMENT.md). */
 typedef struct jx_program {
     jx_ctx *ctx;
@@ -251,6 +258,8 @@ typedef struct jx_program {
                        of constants, no custom rules, no effects: what is said
                        of these here is unknown rather than false */
     int64_t base; /* smallest value of a dim variable: 1 for JAX */
+    int nvalued;
+    const jx_valued *valued;
     /* What it was made of, for what only the file says; or NULL. */
     const struct jx_mlir_file *tree;    /* of StableHLO (frontend/mlir/tree.h) */
     const struct jx_exported *exported; /* frontend/read/exported.h */

@@ -132,6 +132,8 @@ static const jx_dim_atom *const *vars_of(const jx_program *program, int first,
                 JX_PUSH(program->ctx->arena, &found, vars[v]);
         }
     }
+    for (int i = 0; i < program->nvalued; i++)
+        JX_PUSH(program->ctx->arena, &found, program->valued[i].var);
     if (!jx_ok(program->ctx))
         return NULL;
     if (!found.count) /* no NULL where nothing failed */

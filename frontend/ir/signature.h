@@ -18,7 +18,8 @@ void jx_input_spec_print(const jx_program *program, int input, jx_buffer *to);
  * `def f(dimensions, x):  # dimensions: i32[0,k], x: i32[4,10]`. */
 void jx_signature_with(const jx_program *program, int nvars,
                        const jx_dim_atom *const *vars, jx_buffer *to);
-/* The variables of all input sizes, by name and scope; in the program's arena.
+/* The variables of all input sizes, and those that are values of inputs, by
+ * name and scope; in the program's arena.
  * NULL without memory. */
 const jx_dim_atom *const *jx_input_vars(const jx_program *program, int *count);
 /* The same of all values of the entry. */

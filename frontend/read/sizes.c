@@ -174,16 +174,6 @@ static const jx_dim *by_equations(jx_sizes *s, const jx_dim *dim)
     return dim;
 }
 
-/* The dim is a variable that nobody named: its place in the order of inputs,
- * else -1. */
-static int open_var(const jx_sizes *s, const jx_dim *dim)
-{
-    for (size_t i = 0; i < s->open.count; i++)
-        if (jx_dim_of_atom(s->dims, s->open.at[i]) == dim)
-            return (int)i;
-    return -1;
-}
-
 static bool occurs(jx_sizes *s, const jx_dim_atom *var, const jx_dim *in)
 {
     int count = 0;
@@ -195,11 +185,33 @@ static bool occurs(jx_sizes *s, const jx_dim_atom *var, const jx_dim *in)
     return !vars;
 }
 
-static bool equate(jx_sizes *s, int open, const jx_dim *is)
+/* The coefficient of a variable that stands alone in one term; 0: none. */
+static jx_int factor_of(const jx_dim *dim, const jx_dim_atom *var)
 {
-    jx_sz_equation made = {s->open.at[open], is};
+    for (int i = 0; i < jx_dim_nterms(dim); i++) {
+        const jx_dim_term *term = &jx_dim_terms(dim)[i];
+        if (term->nfactors == 1 && term->factors[0].atom == var &&
+            term->factors[0].power == 1)
+            return term->coefficient;
+    }
+    return 0;
+}
 
-    if (occurs(s, made.var, is))
+/* apart == 0, solved for a variable that nobody named. */
+static bool equate(jx_sizes *s, const jx_dim_atom *var, const jx_dim *apart)
+{
+    jx_int factor = factor_of(apart, var);
+    const jx_dim *k, *rest;
+    jx_sz_equation made = {var, NULL};
+
+    if (!factor)
+        return false;
+    k = jx_dim_wide(s->dims, factor);
+    rest = jx_dim_sub(s->dims,
+                      jx_dim_mul(s->dims, k, jx_dim_of_atom(s->dims, var)),
+                      apart);
+    made.is = rest ? jx_dim_divide_exactly(s->dims, rest, k) : NULL;
+    if (!made.is || occurs(s, var, made.is))
         return false;
     JX_PUSH(s->ctx->arena, &s->equations, made);
     return true;
@@ -207,21 +219,17 @@ static bool equate(jx_sizes *s, int open, const jx_dim *is)
 
 void jx_sz_same(jx_sizes *s, const jx_dim *a, const jx_dim *b)
 {
-    int first, second;
+    const jx_dim *apart;
 
     if (!s->unifying || !a || !b || s->equations.count >= 256)
         return;
     a = by_equations(s, a);
     b = by_equations(s, b);
-    if (!a || !b || a == b)
-        return;
-    first = open_var(s, a);
-    second = open_var(s, b);
+    apart = a && b && a != b ? jx_dim_sub(s->dims, a, b) : NULL;
     /* Of two inputs' sizes the later one is called as the earlier. */
-    if (second >= 0 && (first < second || first < 0) && equate(s, second, a))
-        return;
-    if (first >= 0)
-        equate(s, first, b);
+    for (size_t i = s->open.count; apart && i-- > 0;)
+        if (equate(s, s->open.at[i], apart))
+            return;
 }
 
 /* -- ops ------------------------------------------------------------------- */

@@ -322,6 +322,19 @@ static void dynamic_broadcast(inferring *in)
             jx_sz_same(in->s, size(in, 0, i), in->to[dims[i]]);
 }
 
+/* As many elements as before. */
+static void dynamic_reshape(inferring *in)
+{
+    const jx_dim *before = number(in, 1), *after = number(in, 1);
+
+    shaped_by(in, 1);
+    for (int i = 0; i < rank_of(in, 0); i++)
+        before = jx_dim_mul(in->dims, before, size(in, 0, i));
+    for (int i = 0; i < in->rank; i++)
+        after = jx_dim_mul(in->dims, after, in->to[i]);
+    jx_sz_same(in->s, before, after);
+}
+
 static void dynamic_slice(inferring *in)
 {
     const int64_t *sizes = NULL;
@@ -737,7 +750,7 @@ static const struct {
     {"stablehlo.slice", slice},
     {"stablehlo.dynamic_broadcast_in_dim", dynamic_broadcast},
     {"chlo.broadcast_in_dim", broadcast},
-    {"stablehlo.dynamic_reshape", shaped_by_second},
+    {"stablehlo.dynamic_reshape", dynamic_reshape},
     {"stablehlo.dynamic_iota", shaped_by_first},
     {"stablehlo.dynamic_slice", dynamic_slice},
     {"stablehlo.real_dynamic_slice", real_dynamic_slice},

@@ -88,7 +88,7 @@ static bool is_terminator(const char *name)
     return false;
 }
 
-/* Whether the sizes of inputs give a dim. */
+/* Whether inputs give a dim. */
 static bool is_input_size(const jx_shlo *s, const jx_dim *dim)
 {
     const jx_size_var *known;
@@ -100,7 +100,8 @@ static bool is_input_size(const jx_shlo *s, const jx_dim *dim)
         int k = 0;
         while (k < n && known[k].var != vars[i])
             k++;
-        if (k == n || known[k].origin != JX_SIZE_AXIS)
+        if (k == n || known[k].origin == JX_SIZE_BOUND ||
+            known[k].origin == JX_SIZE_FREE)
             return false;
     }
     return vars != NULL;
@@ -636,6 +637,26 @@ bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file)
     return s->program && jx_ok(file->ctx);
 }
 
+/* Sizes that are values of inputs: which input an argument is. */
+static void put_valued(jx_shlo *s, const jx_mlir_op *entry)
+{
+    const jx_mlir_block *block = entry ? jx_mlir_body(entry, 0) : NULL;
+    const jx_size_var *vars;
+    int n = jx_sizes_vars(s->sizes, &vars);
+    JX_VEC(jx_valued) found = {0};
+
+    for (int i = 0; block && i < n; i++) {
+        jx_valued made = {0, vars[i].element, vars[i].var};
+        if (vars[i].origin != JX_SIZE_INPUT)
+            continue;
+        for (int k = 0; k < vars[i].input; k++)
+            made.input += jx_shlo_width(block->args[k]->type);
+        JX_PUSH(s->ctx->arena, &found, made);
+    }
+    s->program->nvalued = (int)found.count;
+    s->program->valued = found.at;
+}
+
 jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
 {
     jx_program *p = s->program;
@@ -653,6 +674,8 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     p->arrays = s->arrays.at;
     p->nmeshes = (int)s->meshes.count;
     p->meshes = s->meshes.at;
+    put_valued(s, jx_sizes_entry(s->sizes)
+                      ? jx_sizes_function(jx_sizes_entry(s->sizes)) : NULL);
     *scope = jx_sizes_scope(s->sizes);
     if (scope->nconstraints) {
         p->nscopes = 1;

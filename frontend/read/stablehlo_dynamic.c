@@ -102,6 +102,14 @@ static bool slice_somewhere(jx_shlo_body *b, const jx_mlir_op *op)
                                            jx_shlo_result(b, 0, sizes)));
 }
 
+/* Where the slice begins is a size; or nothing is known of how long it is but
+ * by where it begins. */
+static bool starts_known(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    return b->sizes && (jx_sizes_known(b->sizes, op->ins[1]) ||
+                        !jx_sizes_slice(b->sizes, op->ins[1], op->ins[2]));
+}
+
 bool jx_shlo_op_real_dynamic_slice(jx_shlo_body *b, const jx_mlir_op *op,
                                    const jx_shlo_row *row)
 {
@@ -110,12 +118,13 @@ bool jx_shlo_op_real_dynamic_slice(jx_shlo_body *b, const jx_mlir_op *op,
     (void)row;
     if (op->nins != 4 || op->nouts != 1)
         return jx_shlo_fail(b, "expected 4 operands");
+    if (!starts_known(b, op))
+        return slice_somewhere(b, op);
     start = sizes_for(b, 1);
     limit = sizes_for(b, 2);
     stride = sizes_for(b, 3);
-    if (!start || !limit || !stride)
-        return slice_somewhere(b, op);
-    return jx_shlo_slice(b, start, limit, stride);
+    return start && limit && stride ? jx_shlo_slice(b, start, limit, stride)
+                                    : jx_shlo_unknown(b, op);
 }
 
 bool jx_shlo_op_dynamic_pad(jx_shlo_body *b, const jx_mlir_op *op,
