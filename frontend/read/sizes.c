@@ -174,6 +174,20 @@ static const jx_dim *by_equations(jx_sizes *s, const jx_dim *dim)
     return dim;
 }
 
+bool jx_sz_is_made_up(jx_sizes *s, const jx_dim *dim)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_dim_vars(s->dims, dim, &count);
+
+    for (int i = 0; vars && i < count; i++)
+        for (size_t k = 0; k < s->vars.count; k++)
+            if (s->vars.at[k].var == vars[i] &&
+                (s->vars.at[k].origin == JX_SIZE_BOUND ||
+                 s->vars.at[k].origin == JX_SIZE_FREE))
+                return true;
+    return !vars;
+}
+
 static bool occurs(jx_sizes *s, const jx_dim_atom *var, const jx_dim *in)
 {
     int count = 0;
@@ -211,7 +225,8 @@ static bool equate(jx_sizes *s, const jx_dim_atom *var, const jx_dim *apart)
                       jx_dim_mul(s->dims, k, jx_dim_of_atom(s->dims, var)),
                       apart);
     made.is = rest ? jx_dim_divide_exactly(s->dims, rest, k) : NULL;
-    if (!made.is || occurs(s, var, made.is))
+    if (!made.is || occurs(s, var, made.is) ||
+        jx_sz_is_made_up(s, made.is))
         return false;
     JX_PUSH(s->ctx->arena, &s->equations, made);
     return true;

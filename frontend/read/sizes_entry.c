@@ -21,6 +21,7 @@ typedef struct asserted {
     const jx_sz_cond *cond; /* in raw sizes */
     const jx_dim *shown;    /* the first value that the message shows, too */
     const char *mismatch;
+    bool differs; /* ... in what is checked, and not just in what is shown */
 } asserted;
 
 /* A variable in raw sizes. */
@@ -467,6 +468,7 @@ static void compare_message(reading *r, asserted *a)
         compare(r, "the message says", &expected, count, compared);
     if (!a->mismatch && a->message.kind == JX_ASSERTS_CONSTRAINT)
         a->mismatch = compare_text(r, &a->message);
+    a->differs = a->mismatch != NULL;
     if (!a->mismatch && a->message.kind == JX_ASSERTS_CONSTRAINT && a->shown) {
         jx_scope_constraint shown = {.equal = a->message.equal,
                                      .lhs = jx_sz_public(r->s, a->shown),
@@ -517,7 +519,7 @@ static void declare(reading *r)
     }
     for (int i = 0; derived && i < count; i++) {
         asserted *a = &r->asserted.at[i];
-        if (a->message.kind != JX_ASSERTS_CONSTRAINT || a->mismatch ||
+        if (a->message.kind != JX_ASSERTS_CONSTRAINT || a->differs ||
             derived[i])
             continue;
         /* One that no rule can follow holds nevertheless. */
@@ -644,20 +646,6 @@ static bool unify(reading *r)
 
 /* -- after the walk -------------------------------------------------------- */
 
-static bool has_made_up(const jx_sizes *s, const jx_dim *dim)
-{
-    int count = 0;
-    const jx_dim_atom *const *vars = jx_dim_vars(s->dims, dim, &count);
-
-    for (int i = 0; vars && i < count; i++)
-        for (size_t k = 0; k < s->vars.count; k++)
-            if (s->vars.at[k].var == vars[i] &&
-                (s->vars.at[k].origin == JX_SIZE_BOUND ||
-                 s->vars.at[k].origin == JX_SIZE_FREE))
-                return true;
-    return !vars;
-}
-
 /* What an assertion of the entry compares is asked of callers. */
 static void ask(jx_sizes *s, const jx_size_assertion *a)
 {
@@ -666,7 +654,7 @@ static void ask(jx_sizes *s, const jx_size_assertion *a)
         const jx_dim *apart = jx_dim_sub(s->dims, c->lhs, c->rhs);
         jx_int number;
         if (apart && !jx_dim_is_wide(apart, &number) &&
-            !has_made_up(s, apart))
+            !jx_sz_is_made_up(s, apart))
             JX_PUSH(s->ctx->arena, &s->constraints, *c);
     }
 }
@@ -689,12 +677,15 @@ static void finish_assertions(reading *r)
     for (size_t i = 0; i < count; i++) {
         jx_size_assertion *a = &s->assertions.at[i];
         jx_sz_message m = jx_sz_read_message(s->ctx, a->message);
+        bool differs = false;
         a->kind = m.kind;
         a->text = m.constraint;
         for (size_t k = 0; a->declares && k < r->asserted.count; k++)
-            if (r->asserted.at[k].op == a->op)
+            if (r->asserted.at[k].op == a->op) {
                 a->mismatch = r->asserted.at[k].mismatch;
-        if (a->declares && (a->kind == JX_ASSERTS_OTHER || a->mismatch))
+                differs = r->asserted.at[k].differs;
+            }
+        if (a->declares && (a->kind == JX_ASSERTS_OTHER || differs))
             ask(s, a);
     }
 }

@@ -173,6 +173,8 @@ const jx_dim *const *jx_sz_shape_of(const jx_sizes_env *env,
 /* An element as a size: opaque where it is not known. */
 const jx_dim *jx_sz_size(jx_sizes_env *env, const jx_mlir_value *value,
                          int element);
+/* Whether it has variables that no input gives. */
+bool jx_sz_is_made_up(jx_sizes *s, const jx_dim *dim);
 /* The two are equal, or the program makes no sense. */
 void jx_sz_same(jx_sizes *s, const jx_dim *a, const jx_dim *b);
 /* Integers of a list attribute (a DENSE_ARRAY, or a dense tensor); false if

@@ -112,16 +112,17 @@ static bool is_number(const jx_dim *dim)
     return jx_dim_is_wide(dim, &value);
 }
 
-/* All operands of that rank have one shape: it is known from any of them, best
- * from one that says a number, else from the first. */
-static void elementwise(inferring *in)
+/* All operands of that rank have one shape but for the axis `apart` (-1: none):
+ * it is known from any of them, best from one that says a number, else from the
+ * first. */
+static void alike(inferring *in, int64_t apart)
 {
     for (int i = 0; i < in->op->nins; i++) {
         if (rank_of(in, i) != in->rank)
             continue;
         for (int k = 0; k < in->rank; k++) {
             const jx_dim *dim = size(in, i, k);
-            if (!dim)
+            if (!dim || k == apart)
                 continue;
             if (in->to[k])
                 jx_sz_same(in->s, in->to[k], dim);
@@ -129,6 +130,11 @@ static void elementwise(inferring *in)
                 put(in, k, dim);
         }
     }
+}
+
+static void elementwise(inferring *in)
+{
+    alike(in, -1);
 }
 
 static void as_first(inferring *in)
@@ -182,11 +188,9 @@ static void concatenate(inferring *in)
     int64_t axis = attr_int(in, "dimension");
     const jx_dim *total = number(in, 0);
 
-    elementwise(in);
+    alike(in, axis);
     for (int i = 0; i < in->op->nins; i++)
         total = jx_dim_add(in->dims, total, size(in, i, axis));
-    if (axis >= 0 && axis < in->rank)
-        in->to[axis] = NULL;
     put(in, axis, total);
 }
 

@@ -1,0 +1,444 @@
+/* test_sizes.c - symbolic sizes of StableHLO modules. */
+#include "frontend/ir/scope.h"
+#include "frontend/mlir/text.h"
+#include "frontend/read/sizes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+typedef struct module {
+    jx_ctx *ctx;
+    jx_dims *dims;
+    jx_sizes *sizes;
+    const jx_sizes_env *entry;
+    jx_buffer text;
+} module;
+
+/* Reads `body` with these inputs' shapes declared (or none). */
+static module *read_with(const char *body, int nshapes,
+                         const char *const *specs)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    module *m = JX_NEW(ctx->arena, module);
+    const jx_mlir_file *file =
+        jx_mlir_read_text(ctx, NULL, "test", body, strlen(body));
+    jx_dim_shape shapes[4];
+    jx_dim_spec_error error;
+    jx_sizes_options options = {.nshapes = nshapes, .shapes = shapes};
+
+    if (!file)
+        fail_msg("%s: %s", ctx->error.place, ctx->error.message);
+    m->ctx = ctx;
+    m->dims = jx_dims_new(ctx);
+    for (int i = 0; i < nshapes; i++)
+        assert_true(
+            jx_dim_spec_read(m->dims, specs[i], 0, NULL, &shapes[i], &error));
+    options.module = file->modules[0];
+    m->sizes = jx_sizes_new(ctx, m->dims, &options);
+    assert_non_null(m->sizes);
+    m->entry = jx_sizes_entry(m->sizes);
+    assert_non_null(m->entry);
+    return m;
+}
+
+static module *read_module(const char *body)
+{
+    return read_with(body, 0, NULL);
+}
+
+static void end(module *m)
+{
+    jx_buffer_free(&m->text);
+    jx_ctx_free(m->ctx);
+}
+
+static const char *dims_text(module *m, int count, const jx_dim *const *dims)
+{
+    jx_buffer_clear(&m->text);
+    for (int i = 0; i < count; i++) {
+        jx_buffer_puts(&m->text, i ? "; " : "");
+        jx_dim_print(dims[i], &m->text);
+    }
+    return jx_buffer_text(&m->text);
+}
+
+static const jx_mlir_block *body_of(const jx_sizes_env *env)
+{
+    return jx_mlir_body(jx_sizes_function(env), 0);
+}
+
+/* What the entry returns: its sizes, or its elements. */
+static const char *result_shape(module *m, int index)
+{
+    const jx_mlir_block *body = body_of(m->entry);
+    const jx_mlir_value *value = body->ops[body->nops - 1]->ins[index];
+    const jx_dim *const *shape = jx_sizes_shape(m->entry, value);
+
+    return shape ? dims_text(m, value->type->rank, shape) : "unknown";
+}
+
+static const char *result_value(module *m, int index)
+{
+    const jx_mlir_block *body = body_of(m->entry);
+    const jx_mlir_value *value = body->ops[body->nops - 1]->ins[index];
+    const jx_dim *const *known = jx_sizes_known(m->entry, value);
+    int64_t count = value->type->rank ? value->type->shape[0] : 1;
+
+    return known ? dims_text(m, (int)count, known) : "unknown";
+}
+
+static const char *input_shape(module *m, int index)
+{
+    const jx_mlir_value *value = body_of(m->entry)->args[index];
+
+    return dims_text(m, value->type->rank, jx_sizes_shape(m->entry, value));
+}
+
+/* A module that returns a scalar made of a size `%n` of its input. */
+#define OF_SIZE(ops, type, result)                                            \
+    "func.func @main(%a: tensor<?xf32>) -> (" type ") {\n"                    \
+    "  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> "   \
+    "tensor<i32>\n" ops "  func.return " result " : " type "\n}\n"
+
+static void sizes_are_followed_through_arithmetic(void **state)
+{
+    static const char *const specs[] = {"(b,)"};
+    module *m = read_with(
+        OF_SIZE("  %c = stablehlo.constant dense<3> : tensor<i32>\n"
+                "  %0 = stablehlo.multiply %n, %c : tensor<i32>\n"
+                "  %1 = stablehlo.subtract %0, %n : tensor<i32>\n"
+                "  %2 = stablehlo.maximum %1, %c : tensor<i32>\n",
+                "tensor<i32>", "%2"),
+        1, specs);
+
+    (void)state;
+    assert_string_equal(result_value(m, 0), "max(2*b, 3)");
+    end(m);
+}
+
+/* floor_divide as JAX lowers it, with another name. */
+#define FLOOR                                                                 \
+    "func.func private @f(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {\n" \
+    "  %0 = stablehlo.divide %x, %y : tensor<i32>\n"                          \
+    "  %1 = stablehlo.sign %x : tensor<i32>\n"                                \
+    "  %2 = stablehlo.sign %y : tensor<i32>\n"                                \
+    "  %3 = stablehlo.compare NE, %1, %2, SIGNED : (tensor<i32>, "            \
+    "tensor<i32>) -> tensor<i1>\n"                                            \
+    "  %4 = stablehlo.remainder %x, %y : tensor<i32>\n"                       \
+    "  %z = stablehlo.constant dense<0> : tensor<i32>\n"                      \
+    "  %5 = stablehlo.compare NE, %4, %z, SIGNED : (tensor<i32>, "            \
+    "tensor<i32>) -> tensor<i1>\n"                                            \
+    "  %6 = stablehlo.and %3, %5 : tensor<i1>\n"                              \
+    "  %o = stablehlo.constant dense<1> : tensor<i32>\n"                      \
+    "  %7 = stablehlo.subtract %0, %o : tensor<i32>\n"                        \
+    "  %8 = stablehlo.select %6, %7, %0 : tensor<i1>, tensor<i32>\n"          \
+    "  func.return %8 : tensor<i32>\n}\n"
+
+static void division_and_its_corrections_are_floordiv(void **state)
+{
+    static const struct {
+        const char *spec, *expected;
+    } cases[] = {
+        {"(b,)", "floordiv(b - 5, 3)"},
+        {"(3*b + 5,)", "b"},
+        {"(3*b + 6,)", "b"},
+        {"(max(b, 9),)", "floordiv(max(b, 9) - 5, 3)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        module *m = read_with(
+            OF_SIZE("  %k = stablehlo.constant dense<-5> : tensor<i32>\n"
+                    "  %c = stablehlo.constant dense<3> : tensor<i32>\n"
+                    "  %0 = stablehlo.add %n, %k : tensor<i32>\n"
+                    "  %1 = func.call @f(%0, %c) : (tensor<i32>, tensor<i32>) "
+                    "-> tensor<i32>\n",
+                    "tensor<i32>", "%1") FLOOR,
+            1, &cases[i].spec);
+        assert_string_equal(result_value(m, 0), cases[i].expected);
+        end(m);
+    }
+}
+
+static void division_toward_zero_is_not_floordiv(void **state)
+{
+    static const char *const specs[] = {"(b,)"};
+    module *m = read_with(
+        OF_SIZE("  %k = stablehlo.constant dense<-5> : tensor<i32>\n"
+                "  %c = stablehlo.constant dense<3> : tensor<i32>\n"
+                "  %0 = stablehlo.add %n, %k : tensor<i32>\n"
+                "  %1 = stablehlo.divide %0, %c : tensor<i32>\n",
+                "tensor<i32>", "%1"),
+        1, specs);
+    const jx_mlir_block *body = body_of(m->entry);
+    const jx_dim *const *known =
+        jx_sizes_known(m->entry, body->ops[body->nops - 1]->ins[0]);
+    const jx_dim_atom *var = jx_dim_var_atom(m->dims, "b", 0);
+
+    (void)state;
+    assert_non_null(known);
+    for (int64_t b = 1; b < 40; b++) {
+        jx_binding at = {var, b};
+        jx_assignment sizes = {1, &at};
+        int64_t value;
+        assert_true(jx_dim_eval(known[0], jx_assigned, &sizes, &value));
+        assert_int_equal(value, (b - 5) / 3);
+    }
+    end(m);
+}
+
+static void numbers_wrap_nowhere_unnoticed(void **state)
+{
+    static const char *const specs[] = {"(b,)"};
+    module *m = read_with(
+        OF_SIZE("  %c = stablehlo.constant dense<2147483647> : tensor<i32>\n"
+                "  %0 = stablehlo.add %c, %c : tensor<i32>\n"
+                "  %1 = stablehlo.add %0, %n : tensor<i32>\n",
+                "tensor<i32>", "%1"),
+        1, specs);
+
+    (void)state;
+    assert_string_equal(result_value(m, 0), "unknown");
+    end(m);
+}
+
+static void vectors_of_sizes_shape_arrays(void **state)
+{
+    static const char *const specs[] = {"(b,)"};
+    module *m = read_with(
+        OF_SIZE("  %c = stablehlo.constant dense<4> : tensor<1xi32>\n"
+                "  %0 = stablehlo.add %n, %n : tensor<i32>\n"
+                "  %1 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>\n"
+                "  %2 = stablehlo.concatenate %1, %c, dim = 0 : "
+                "(tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n"
+                "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+                "  %3 = stablehlo.dynamic_broadcast_in_dim %z, %2, dims = [] : "
+                "(tensor<f32>, tensor<2xi32>) -> tensor<?x4xf32>\n"
+                "  %4 = stablehlo.transpose %3, dims = [1, 0] : "
+                "(tensor<?x4xf32>) -> tensor<4x?xf32>\n",
+                "tensor<4x?xf32>", "%4"),
+        1, specs);
+
+    (void)state;
+    assert_string_equal(result_shape(m, 0), "4; 2*b");
+    end(m);
+}
+
+#define MESSAGE(what)                                                         \
+    "api_version = 2 : i32, error_message = \"Input shapes do not match the " \
+    what " Using the following polymorphic shapes specifications: "           \
+    "args[0].shape = (2*b, c). Obtained dimension variables: .\", "           \
+    "has_side_effect = true"
+
+#define CHECKED(compare, what)                                                \
+    "func.func @main(%a: tensor<?x?xf32>) -> tensor<i32> {\n"                 \
+    "  %n = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> " \
+    "tensor<i32>\n"                                                           \
+    "  %c = stablehlo.constant dense<3> : tensor<i32>\n"                      \
+    "  %0 = stablehlo.compare " compare ", SIGNED : (tensor<i32>, "           \
+    "tensor<i32>) -> tensor<i1>\n"                                            \
+    "  stablehlo.custom_call @shape_assertion(%0, %n) {" MESSAGE(what)        \
+    "} : (tensor<i1>, tensor<i32>) -> ()\n"                                   \
+    "  func.return %n : tensor<i32>\n}\n"
+
+static void names_and_constraints_come_from_messages(void **state)
+{
+    module *m = read_module(
+        CHECKED("GE, %n, %c", "symbolic shape constraint c>=3. Expected "
+                              "'c - 3' to be greater or equal to 0, but "
+                              "found {0}. "));
+    jx_scope scope = jx_sizes_scope(m->sizes);
+    const jx_size_assertion *all;
+
+    (void)state;
+    assert_string_equal(input_shape(m, 0), "2*b; c");
+    assert_int_equal(jx_sizes_base(m->sizes), 1);
+    assert_int_equal(scope.nconstraints, 1);
+    assert_string_equal(scope.constraints[0].text, "c>=3");
+    assert_int_equal(jx_sizes_assertions(m->sizes, &all), 1);
+    assert_int_equal(all[0].kind, JX_ASSERTS_CONSTRAINT);
+    assert_true(all[0].known && all[0].declares);
+    /* It shows c where it says c - 3. */
+    assert_non_null(strstr(all[0].mismatch, "shows"));
+    end(m);
+}
+
+static void a_message_that_says_something_else_is_told(void **state)
+{
+    module *m = read_module(
+        CHECKED("GT, %n, %c", "symbolic shape constraint c>=3. Expected "
+                              "'c - 3' to be greater or equal to 0, but "
+                              "found {0}. "));
+    jx_scope scope = jx_sizes_scope(m->sizes);
+    const jx_size_assertion *all;
+    jx_buffer text = {0};
+
+    (void)state;
+    assert_int_equal(jx_sizes_assertions(m->sizes, &all), 1);
+    assert_non_null(all[0].mismatch);
+    assert_non_null(strstr(all[0].mismatch, "args[0].shape[1] = 3"));
+    /* What is checked holds, not what is said. */
+    assert_int_equal(scope.nconstraints, 1);
+    jx_scope_print(&scope.constraints[0], &text);
+    assert_string_equal(jx_buffer_text(&text), "c >= 4");
+    jx_buffer_free(&text);
+    end(m);
+}
+
+static void an_assertion_without_a_known_message_is_a_constraint(void **state)
+{
+    module *m = read_module(
+        "func.func @main(%a: tensor<?xf32>) {\n"
+        "  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> "
+        "tensor<i32>\n"
+        "  %c = stablehlo.constant dense<3> : tensor<i32>\n"
+        "  %0 = stablehlo.compare LE, %n, %c, SIGNED : (tensor<i32>, "
+        "tensor<i32>) -> tensor<i1>\n"
+        "  stablehlo.custom_call @shape_assertion(%0) {error_message = \"no\"} "
+        ": (tensor<i1>) -> ()\n"
+        "  func.return\n}\n");
+    jx_scope scope = jx_sizes_scope(m->sizes);
+    jx_buffer text = {0};
+
+    (void)state;
+    assert_int_equal(jx_sizes_base(m->sizes), 0);
+    assert_int_equal(scope.nconstraints, 1);
+    jx_scope_print(&scope.constraints[0], &text);
+    assert_string_equal(jx_buffer_text(&text), "3 >= arg0_0");
+    jx_buffer_free(&text);
+    end(m);
+}
+
+static void sizes_that_meet_have_one_name(void **state)
+{
+    module *m = read_module(
+        "func.func @main(%n: tensor<i64>, %a: tensor<?x4xf32>, "
+        "%b: tensor<?x4xf32>) -> tensor<?x4xf32> {\n"
+        "  %0 = stablehlo.convert %n : (tensor<i64>) -> tensor<i32>\n"
+        "  %1 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>\n"
+        "  %c = stablehlo.constant dense<4> : tensor<1xi32>\n"
+        "  %2 = stablehlo.concatenate %1, %c, dim = 0 : (tensor<1xi32>, "
+        "tensor<1xi32>) -> tensor<2xi32>\n"
+        "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "  %3 = stablehlo.dynamic_broadcast_in_dim %z, %2, dims = [] : "
+        "(tensor<f32>, tensor<2xi32>) -> tensor<?x4xf32>\n"
+        "  %4 = stablehlo.add %3, %a : tensor<?x4xf32>\n"
+        "  func.return %4 : tensor<?x4xf32>\n}\n");
+    const jx_size_var *vars;
+
+    (void)state;
+    assert_string_equal(input_shape(m, 1), "arg0; 4");
+    assert_string_equal(input_shape(m, 2), "arg2_0; 4");
+    assert_string_equal(result_shape(m, 0), "arg0; 4");
+    assert_int_equal(jx_sizes_vars(m->sizes, &vars), 2);
+    assert_int_equal(vars[1].origin, JX_SIZE_INPUT);
+    assert_int_equal(vars[1].input, 0);
+    end(m);
+}
+
+static void two_uses_of_a_count_are_one_size(void **state)
+{
+    module *m = read_module(
+        "func.func @main(%x: tensor<4xi32>) -> (tensor<?xf32>, tensor<?xf32>, "
+        "tensor<?xf32>) {\n"
+        "  %0 = stablehlo.slice %x [0:1] : (tensor<4xi32>) -> tensor<1xi32>\n"
+        "  %1 = stablehlo.slice %x [1:2] : (tensor<4xi32>) -> tensor<1xi32>\n"
+        "  %2 = func.call @ones(%0) : (tensor<1xi32>) -> tensor<?xf32>\n"
+        "  %3 = func.call @ones(%0) : (tensor<1xi32>) -> tensor<?xf32>\n"
+        "  %4 = func.call @ones(%1) : (tensor<1xi32>) -> tensor<?xf32>\n"
+        "  func.return %2, %3, %4 : tensor<?xf32>, tensor<?xf32>, "
+        "tensor<?xf32>\n}\n"
+        "func.func private @ones(%n: tensor<1xi32>) -> tensor<?xf32> {\n"
+        "  %z = stablehlo.constant dense<1.0> : tensor<f32>\n"
+        "  %0 = stablehlo.dynamic_broadcast_in_dim %z, %n, dims = [] : "
+        "(tensor<f32>, tensor<1xi32>) -> tensor<?xf32>\n"
+        "  func.return %0 : tensor<?xf32>\n}\n");
+
+    (void)state;
+    assert_string_equal(result_shape(m, 0), "arg0_0");
+    assert_string_equal(result_shape(m, 1), "arg0_0");
+    assert_string_equal(result_shape(m, 2), "arg0_1");
+    end(m);
+}
+
+static void what_a_loop_changes_is_not_known(void **state)
+{
+    static const char *const specs[] = {"(b,)"};
+    module *m = read_with(
+        OF_SIZE(
+            "  %c = stablehlo.constant dense<0> : tensor<i32>\n"
+            "  %0:2 = stablehlo.while(%i = %c, %k = %n) : tensor<i32>, "
+            "tensor<i32>\n"
+            "   cond {\n"
+            "    %1 = stablehlo.compare LT, %i, %k, SIGNED : (tensor<i32>, "
+            "tensor<i32>) -> tensor<i1>\n"
+            "    stablehlo.return %1 : tensor<i1>\n"
+            "   } do {\n"
+            "    %1 = stablehlo.add %i, %k : tensor<i32>\n"
+            "    stablehlo.return %1, %k : tensor<i32>, tensor<i32>\n"
+            "   }\n",
+            "tensor<i32>, tensor<i32>", "%0#0, %0#1"),
+        1, specs);
+
+    (void)state;
+    assert_string_equal(result_value(m, 0), "unknown");
+    assert_string_equal(result_value(m, 1), "b");
+    end(m);
+}
+
+static void functions_that_call_themselves_end(void **state)
+{
+    module *m = read_module(
+        "func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {\n"
+        "  %0 = func.call @g(%a) : (tensor<?xf32>) -> tensor<?xf32>\n"
+        "  func.return %0 : tensor<?xf32>\n}\n"
+        "func.func private @g(%a: tensor<?xf32>) -> tensor<?xf32> {\n"
+        "  %0 = func.call @g(%a) : (tensor<?xf32>) -> tensor<?xf32>\n"
+        "  %1 = stablehlo.concatenate %0, %a, dim = 0 : (tensor<?xf32>, "
+        "tensor<?xf32>) -> tensor<?xf32>\n"
+        "  func.return %1 : tensor<?xf32>\n}\n");
+
+    (void)state;
+    assert_string_equal(input_shape(m, 0), "arg0_0");
+    assert_non_null(result_shape(m, 0));
+    end(m);
+}
+
+static void operands_of_the_wrong_length_are_no_sizes(void **state)
+{
+    module *m = read_module(
+        "func.func @main(%a: tensor<?x4xf32>) -> tensor<?x?xf32> {\n"
+        "  %c = stablehlo.constant dense<[4]> : tensor<1xi32>\n"
+        "  %0 = stablehlo.dynamic_reshape %a, %c : (tensor<?x4xf32>, "
+        "tensor<1xi32>) -> tensor<?x?xf32>\n"
+        "  func.return %0 : tensor<?x?xf32>\n}\n");
+
+    (void)state;
+    assert_non_null(strstr(result_shape(m, 0), "4; s"));
+    end(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_followed_through_arithmetic),
+        cmocka_unit_test(division_and_its_corrections_are_floordiv),
+        cmocka_unit_test(division_toward_zero_is_not_floordiv),
+        cmocka_unit_test(numbers_wrap_nowhere_unnoticed),
+        cmocka_unit_test(vectors_of_sizes_shape_arrays),
+        cmocka_unit_test(names_and_constraints_come_from_messages),
+        cmocka_unit_test(a_message_that_says_something_else_is_told),
+        cmocka_unit_test(an_assertion_without_a_known_message_is_a_constraint),
+        cmocka_unit_test(sizes_that_meet_have_one_name),
+        cmocka_unit_test(two_uses_of_a_count_are_one_size),
+        cmocka_unit_test(what_a_loop_changes_is_not_known),
+        cmocka_unit_test(functions_that_call_themselves_end),
+        cmocka_unit_test(operands_of_the_wrong_length_are_no_sizes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
