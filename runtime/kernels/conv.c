@@ -523,7 +523,7 @@ bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (declared.rank != ins[0].rank)
         return jx_plan_fail(p, "the result has the operands' rank");
     jx_dtype dtype = jx_gemm_dtype(declared.dtype, ins[0].dtype, ins[1].dtype,
-                                   products(&declared, &ins[1], dims));
+                                   products(&declared, &ins[1], dims), false);
     layout(&dims->out_spec, false, axes);
     for (int i = 0; i < declared.rank; i++)
         shape[i] = declared.shape[axes[i]];
@@ -535,7 +535,7 @@ bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     flatten(&c);
     c.item = jx_dtype_of(dtype)->bytes;
     if (!jx_gemm_plan(p, dtype, c.positions, c.out_features,
-                      c.taps * c.group_in, &c.gemm))
+                      c.taps * c.group_in, false, &c.gemm))
         return false;
     choose(&c);
     size_t scratch = c.way == COLUMNS ? (size_t)(c.rows * c.tap_rows) *

@@ -175,10 +175,11 @@ static operand prepare(jx_planner *p, const jx_slot *in, jx_dtype dtype,
     return o;
 }
 
-static int64_t products(const jx_slot *out, const jx_slot *lhs,
+/* Products that are summed up to `count` sums. */
+static int64_t products(int64_t count, const jx_slot *lhs,
                         const jx_dot_dims *dims)
 {
-    int64_t n = jx_slot_count(out);
+    int64_t n = count;
 
     for (int i = 0; i < dims->lhs_contracting.count; i++)
         if (__builtin_mul_overflow(n, lhs->shape[dims->lhs_contracting.at[i]],
@@ -231,8 +232,10 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!fit(&ins[0], &ins[1], dims))
         return jx_plan_fail(p, "the operands do not have the axes that the "
                                "dimension numbers say");
-    jx_dtype dtype = jx_gemm_dtype(out.dtype, ins[0].dtype, ins[1].dtype,
-                                   products(&out, &ins[0], dims));
+    int64_t all = products(jx_slot_count(&out), &ins[0], dims);
+    bool in_order = jx_gemm_in_order(all, products(1, &ins[0], dims));
+    jx_dtype dtype = jx_gemm_dtype(out.dtype, ins[0].dtype, ins[1].dtype, all,
+                                   in_order);
     operand a = prepare(p, &ins[0], dtype, &dims->lhs_batch,
                         &dims->lhs_contracting, true);
     operand b = prepare(p, &ins[1], dtype, &dims->rhs_batch,
@@ -250,7 +253,7 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         batch *= d.sizes[i];
     if (jx_slot_count(&out) != batch * d.m * d.n)
         return jx_plan_fail(p, "the result is declared in another shape");
-    if (!jx_gemm_plan(p, dtype, d.m, d.n, d.k, &d.gemm))
+    if (!jx_gemm_plan(p, dtype, d.m, d.n, d.k, in_order, &d.gemm))
         return false;
     jx_slot wide = out.dtype == dtype
                        ? out

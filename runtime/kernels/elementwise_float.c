@@ -176,8 +176,6 @@ FUNCTION1(tan, tan(x))
 FUNCTION1(asin, asin(x))
 FUNCTION1(acos, acos(x))
 FUNCTION1(atan, atan(x))
-FUNCTION1(sinh, sinh(x))
-FUNCTION1(cosh, cosh(x))
 FUNCTION1(asinh, asinh(x))
 FUNCTION1(acosh, acosh(x))
 FUNCTION1(atanh, atanh(x))
@@ -197,6 +195,26 @@ FUNCTION2(zeta, jx_sf_zeta(x, y))
 FUNCTION2(polygamma, jx_sf_polygamma(x, y))
 JX_TERNARY(, betainc_F64, double, double, jx_sf_betainc(x, y, z))
 JX_TERNARY(, betainc_F32, float, float, (float)jx_sf_betainc(x, y, z))
+JX_UNARY(, sinh_F64, double, double, sinh(x))
+JX_UNARY(, cosh_F64, double, double, cosh(x))
+
+/* In f32 the steps that StableHLO takes for its chlo.sinh and chlo.cosh, so
+ * that large results have its rounding of x - log 2. */
+static inline float half_exp(float x)
+{
+    return jx_expf(x + -0.693147182F);
+}
+
+static inline float sinh_of(float x)
+{
+    float e = jx_expm1f(x);
+
+    return fabsf(x) < 1 ? 0.5F * (e + e / (e + 1)) : half_exp(x) - half_exp(-x);
+}
+
+JX_UNARY(V, sinh_F32, float, float, sinh_of(x))
+JX_UNARY(V, cosh_F32, float, float, half_exp(x) + half_exp(-x))
+
 JX_UNARY(, erf_inv_F64, double, double, jx_sf_erf_inv(x))
 JX_UNARY(, sin_F64, double, double, sin(x))
 JX_UNARY(, cos_F64, double, double, cos(x))

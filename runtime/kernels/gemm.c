@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { FEW_PRODUCTS = 1 << 17 };
+enum { FEW_PRODUCTS = 1 << 17, FEW_TERMS = 16 };
 
 static bool is_wide_float(jx_dtype d)
 {
@@ -23,10 +23,16 @@ static jx_dtype whole_bytes(jx_dtype d)
     return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
 }
 
-jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b, int64_t products)
+bool jx_gemm_in_order(int64_t products, int64_t terms)
+{
+    return products <= FEW_PRODUCTS && terms <= FEW_TERMS;
+}
+
+jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b, int64_t products,
+                       bool in_order)
 {
     bool wide = is_wide_float(out) || is_wide_float(a) || is_wide_float(b) ||
-                products <= FEW_PRODUCTS;
+                (products <= FEW_PRODUCTS && !in_order);
 
     if (jx_dtype_is_complex(out) || jx_dtype_is_complex(a) ||
         jx_dtype_is_complex(b))
@@ -37,7 +43,7 @@ jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b, int64_t products)
 }
 
 bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
-                  int64_t k, jx_gemm *gemm)
+                  int64_t k, bool in_order, jx_gemm *gemm)
 {
     static const char *const names[][2] = {{"sgemm_", "sgemv_"},
                                            {"dgemm_", "dgemv_"},
@@ -47,7 +53,7 @@ bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
     int type;
 
     *gemm = (jx_gemm){.dtype = dtype};
-    if (!jx_dtype_is_inexact(dtype))
+    if (!jx_dtype_is_inexact(dtype) || in_order)
         return true;
     if (m > INT_MAX || n > INT_MAX || k > INT_MAX)
         return jx_plan_fail(p, "a contraction of %lld by %lld by %lld is "
@@ -155,6 +161,55 @@ static void large_product(jx_run *run, const jx_gemm *g, int64_t m, int64_t n, i
                 (all + size - 1) / size);
 }
 
+/* ---- floats in order ---- */
+
+/* How far apart rows and columns are, in elements. */
+static void steps_of(jx_matrix m, int64_t *row, int64_t *column)
+{
+    *row = m.transposed ? 1 : m.ld;
+    *column = m.transposed ? m.ld : 1;
+}
+
+#define IN_ORDER(type, name)                                                  \
+    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,            \
+                     jx_matrix b, type *c, int64_t ldc)                       \
+    {                                                                         \
+        const type *x = a.data, *y = b.data;                                  \
+        int64_t xr, xc, yr, yc;                                               \
+        steps_of(a, &xr, &xc);                                                \
+        steps_of(b, &yr, &yc);                                                \
+        for (int64_t i = 0; i < m; i++)                                       \
+            for (int64_t l = 0; l < k; l++)                                   \
+                for (int64_t j = 0; j < n; j++)                               \
+                    c[i * ldc + j] += x[i * xr + l * xc] *                    \
+                                      y[l * yr + j * yc];                     \
+    }
+
+/* Parts are products rounded, then their sum; no infinity is recovered. */
+#define COMPLEX_IN_ORDER(type, name)                                          \
+    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,            \
+                     jx_matrix b, type *c, int64_t ldc)                       \
+    {                                                                         \
+        const type *x = a.data, *y = b.data;                                  \
+        int64_t xr, xc, yr, yc;                                               \
+        steps_of(a, &xr, &xc);                                                \
+        steps_of(b, &yr, &yc);                                                \
+        for (int64_t i = 0; i < m; i++)                                       \
+            for (int64_t l = 0; l < k; l++)                                   \
+                for (int64_t j = 0; j < n; j++) {                             \
+                    const type *u = x + 2 * (i * xr + l * xc);                \
+                    const type *v = y + 2 * (l * yr + j * yc);                \
+                    type *to = c + 2 * (i * ldc + j);                         \
+                    to[0] += u[0] * v[0] - u[1] * v[1];                       \
+                    to[1] += u[0] * v[1] + u[1] * v[0];                       \
+                }                                                             \
+    }
+
+IN_ORDER(float, in_order32)
+IN_ORDER(double, in_order64)
+COMPLEX_IN_ORDER(float, complex_in_order32)
+COMPLEX_IN_ORDER(double, complex_in_order64)
+
 /* ---- integers: rows of c stay in the first-level cache ---- */
 
 #define INTEGER_PRODUCT(type, name)                                           \
@@ -209,7 +264,15 @@ static void product_bool(int64_t m, int64_t n, int64_t k, const uint8_t *a,
 static void own_product(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
                         jx_matrix a, jx_matrix b, void *c, int64_t ldc)
 {
-    if (dtype == JX_BOOL)
+    if (dtype == JX_F32)
+        in_order32(m, n, k, a, b, c, ldc);
+    else if (dtype == JX_F64)
+        in_order64(m, n, k, a, b, c, ldc);
+    else if (dtype == JX_C64)
+        complex_in_order32(m, n, k, a, b, c, ldc);
+    else if (dtype == JX_C128)
+        complex_in_order64(m, n, k, a, b, c, ldc);
+    else if (dtype == JX_BOOL)
         product_bool(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);
     else if (jx_dtype_of(dtype)->bytes == 1)
         product8(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);

@@ -1,8 +1,8 @@
 /* gemm.h - one matrix product, for every dtype that is computed with.
  *
- * Floats and complexes (F32, F64, C64, C128) go to BLAS; integers of 8 to 64
- * bits wrap, bools are "or of ands".  Narrower dtypes are converted by the
- * caller while planning. */
+ * Floats and complexes (F32, F64, C64, C128) go to BLAS, unless their terms are
+ * to be added in order; integers of 8 to 64 bits wrap, bools are "or of ands".
+ * Narrower dtypes are converted by the caller while planning. */
 #ifndef JX_GEMM_H
 #define JX_GEMM_H
 
@@ -15,19 +15,26 @@ typedef struct jx_gemm {
     jx_gemv_fn *gemv;
 } jx_gemm;
 
+/* Whether sums of so few terms, in so few products, are added up from the first
+ * to the last, each product and each sum rounded: the order that everybody
+ * uses where there is no reason for another, so that terms which cancel leave
+ * the same. */
+bool jx_gemm_in_order(int64_t products, int64_t terms);
+
 /* The dtype to compute a contraction in that gives `out` from `a` and `b`
- * (all as stored).  With few products, what would be f32 is f64: it costs
- * next to nothing there, and the result is the exact one, rounded. */
-jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b,
-                       int64_t products);
+ * (all as stored).  With few products that are not in order, what would be f32
+ * is f64: it costs next to nothing there, and the result is the exact one,
+ * rounded. */
+jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b, int64_t products,
+                       bool in_order);
 
 /* Fails the plan when BLAS is needed and missing, or a size is beyond its
  * int. */
 bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
-                  int64_t k, jx_gemm *gemm);
+                  int64_t k, bool in_order, jx_gemm *gemm);
 
 /* An operand: row-major with `ld` elements between rows, or its transpose
- * (our own loops take no transpose). */
+ * (our own loops of integers take no transpose). */
 typedef struct jx_matrix {
     const void *data;
     int64_t ld;
