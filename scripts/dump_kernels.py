@@ -328,6 +328,31 @@ def contractions():
         case("dot_general", lambda a, b: a @ b, array(3, 0), array(0, 4))
 
 
+def ragged():
+    numbers = lax.RaggedDotDimensionNumbers
+    for dtype in (np.float32, np.float64, np.complex64):
+        a, b, c = (normal(*shape, dtype=dtype)
+                   for shape in ((9, 4), (3, 4, 5), (9, 5)))
+        for sizes in ([4, 0, 5], [2, 3, 1], [0, 20, 1]):
+            sizes = np.array(sizes, np.int32)
+            case("ragged_dot", lax.ragged_dot, a, b, sizes)
+            case("ragged_dot", lambda x, y, g: lax.ragged_dot_general(
+                x, y, g, numbers((([0], [0]), ([], [])), [0], [])), a, c, sizes)
+    x, y = normal(2, 7, 4), normal(2, 3, 4, 5)
+    sizes = np.array([[1, 2, 4], [3, 0, 2]], np.int32)
+    mode = numbers((([2], [2]), ([0], [0])), [1], [1])
+    case("ragged_dot", lambda x, y, g: lax.ragged_dot_general(x, y, g, mode),
+         x, y, sizes)
+    case("ragged_dot", lambda x, y, g: lax.ragged_dot_general(x, y, g, mode),
+         x, y, sizes[0])
+    case("ragged_dot", lambda x, y, g: lax.ragged_dot_general(
+        x, y, g, numbers((([1], [1]), ([0], [0])), [1], [])), x,
+        normal(2, 7, 5), sizes)
+    case("ragged_dot", lambda x, y, g: lax.ragged_dot_general(
+        x, y, g, numbers((([2], [1]), ([0], [0])), [0], [])), x,
+        normal(2, 4, 5), np.array([1, 1], np.int32))
+
+
 def write(folder):
     written = []
     counts = {}
@@ -380,7 +405,7 @@ def main():
     parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
     for part in (linear_algebra, special_functions, random_numbers, transforms,
-                 sorts, windows, contractions):
+                 sorts, windows, contractions, ragged):
         part()
     stems = write(options.folder)
     if options.output:
