@@ -17,6 +17,7 @@
 typedef struct settings {
     const char *format, *output, *fit;
     int64_t sizes;
+    bool cost;
     jx_texts set;
 } settings;
 
@@ -31,6 +32,9 @@ static const jx_option options[] = {
      offsetof(settings, fit)},
     {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size of --fit that is given",
      offsetof(settings, set)},
+    {"cost", 0, JX_OPT_FLAG, NULL,
+     "count the cost of an exported program however long it is",
+     offsetof(settings, cost)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
 };
@@ -482,7 +486,7 @@ static int say_exported(const settings *s, jx_ctx *ctx, const char *path,
     jx_buffer text = {0};
     int code;
 
-    if (!jx_exported_info_of(ctx, path, bytes, size, &info))
+    if (!jx_exported_info_of(ctx, path, bytes, size, s->cost, &info))
         return jx_command_error(&ctx->error);
     if (strcmp(s->format, "json") == 0)
         jx_exported_json(&info, &text);
@@ -546,7 +550,8 @@ const jx_command jx_command_info = {
     "Of a file from Exported.serialize(): the signature as its author wrote\n"
     "it, with inputs that are not used; devices, platforms, shardings,\n"
     "effects, disabled checks, derivatives, what its bytes are spent on, which\n"
-    "JAX made it and which can read it.\n"
+    "JAX made it and which can read it.  Of more than 3,000 operations the\n"
+    "cost is counted with --cost only.\n"
     "\n"
     "  $ jaxvet info model.json\n"
     "  $ jaxvet info model.jaxexport\n"

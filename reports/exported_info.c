@@ -1,11 +1,10 @@
 /* exported_info.c - see exported_info.h. */
 #include "reports/exported_info.h"
 
-#include "frontend/mlir/vhlo.h"
-#include "frontend/read/stablehlo.h"
-
 #include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
+#include "frontend/mlir/vhlo.h"
+#include "frontend/read/stablehlo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +90,7 @@ static void read_program(jx_exported_info *to)
 }
 
 bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
-                         size_t size, jx_exported_info *to)
+                         size_t size, bool whole, jx_exported_info *to)
 {
     const jx_exported *x = jx_exported_read(ctx, path, bytes, size);
     size_t at;
@@ -113,7 +112,10 @@ bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
                             &to->parts) ||
         !jx_exported_ops_of(to, at))
         return false;
-    read_program(to);
+    if (whole || to->nvars || to->ops <= JX_EXPORTED_INFO_OPS)
+        read_program(to);
+    else
+        to->unread = "it is long, and read whole with --cost only";
     return jx_ok(ctx);
 }
 

@@ -40,9 +40,14 @@ typedef struct jx_exported_info {
     const char *unread;
 } jx_exported_info;
 
-/* Reads the file; `bytes` must outlive the result.  False with an error. */
+/* Of longer modules without symbolic sizes the program is read only when it is
+ * asked for: it takes ten times as long as all else. */
+enum { JX_EXPORTED_INFO_OPS = 3000 };
+
+/* Reads the file; `bytes` must outlive the result.  With `whole` the program of
+ * a module of any length is read.  False with an error. */
 bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
-                         size_t size, jx_exported_info *to);
+                         size_t size, bool whole, jx_exported_info *to);
 
 /* The part that comes from the module's ops: their number, custom calls, the
  * names of arguments (exported_ops.c). */

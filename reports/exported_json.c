@@ -257,6 +257,8 @@ static void put_meaning(jx_buffer *to, const jx_exported_info *info)
         jx_costs_json(&info->cost, to);
     else
         jx_buffer_puts(to, "null");
+    if (info->unread)
+        put_text(to, "cost_unknown", info->unread);
 }
 
 void jx_exported_json(const jx_exported_info *info, jx_buffer *to)

@@ -1,9 +1,9 @@
 /* exported_text.c - `jaxvet info` of an exported file, for people. */
 #include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
-#include "reports/exported_info.h"
 #include "frontend/ir/signature.h"
 #include "reports/costs.h"
+#include "reports/exported_info.h"
 #include "reports/sizes.h"
 
 #include <string.h>
@@ -110,12 +110,13 @@ static void put_sizes(const jx_exported_info *info, jx_buffer *to)
 
 static void put_cost(const jx_exported_info *info, jx_buffer *to)
 {
-    if (info->program)
+    if (info->program) {
         jx_costs_print(&info->cost, to);
-    else
-        jx_buffer_printf(to, "constraints and cost: not known, since the module "
-                             "can't be read as a program: %s\n",
-                         info->unread);
+        return;
+    }
+    jx_buffer_puts(to, "cost: not known of this module: ");
+    jx_utf8_show(info->unread, to);
+    jx_buffer_putc(to, '\n');
 }
 
 /* ---- where it runs */

@@ -20,6 +20,9 @@ expect 0 info $exported/0.10.2-symbolic.jaxexport
 prints 'y: f32\[t,2\*b + 1\]'
 prints 'f32\[floordiv(b, 2)\]'
 prints '^  size b: from 2$'
+prints '^  size t: from 1 to 128$'
+prints '^  where mod(t, 4) == 0$'
+prints '^  inputs  *12\*b\*t + 4\*t$'
 expect 0 info $exported/0.10.2-platforms.jaxexport
 prints '^on 1 device of cpu, cuda, tpu$'
 expect 0 info $exported/0.10.2-checks.jaxexport
@@ -66,6 +69,16 @@ assert [o["path"] for o in found["outputs"]] == [
     "result['y'].x", "result['y'].y", "result['z'][0]"]
 assert found["in_tree"]["children"][0]["children"][1]["names"] == ["x", "y"]
 assert not found["inputs"][4]["used"]
+EOF2
+
+expect 0 info --format json $exported/0.10.2-symbolic.jaxexport
+holds python3 - "$work/out" <<'EOF2'
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert found["sizes"][1] == {"name": "t", "scope": 0, "low": 1, "high": 128}
+assert {"scope": 0, "lhs": "mod(t, 4)", "op": "==", "rhs": "0"} in (
+    found["constraints"])
+assert found["cost"]["inputs"] == "12*b*t + 4*t"
 EOF2
 
 # What is wrong is said with its byte; other commands say what they lack.

@@ -307,3 +307,20 @@ def test_names_of_arguments_are_found():
                          input=exported.serialize(), capture_output=True,
                          check=True).stdout.decode()
     assert "f(params: {'w': f32[b,3]},\n    xs: [f32[3]])" in out
+
+
+def test_cost_of_a_long_program_is_counted_when_asked_for(tmp_path):
+    def f(x):
+        for _ in range(3001):
+            x = -x
+        return x
+
+    path = tmp_path / "f.jaxexport"
+    path.write_bytes(export.export(jax.jit(f))(
+        jax.ShapeDtypeStruct((4,), "float32")).serialize())
+    costs = [json.loads(subprocess.run(
+        [ROOT / "build" / "jaxvet", "info", "--format", "json", *option, path],
+        capture_output=True, check=True).stdout)["cost"]
+        for option in ([], ["--cost"])]
+    assert costs[0] is None
+    assert costs[1]["flops"] == str(4 * 3001)
