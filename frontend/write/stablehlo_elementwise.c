@@ -22,9 +22,7 @@ static bool same_shape(const jx_aval *a, const jx_aval *b)
     return a->rank == b->rank;
 }
 
-/* As large as the result: JAX lets scalars and axes of size 1 stand among
- * arrays. */
-static jx_hv fitted(jx_code *c, jx_hv x, const jx_aval *like)
+jx_hv jx_hlo_fit(jx_code *c, jx_hv x, const jx_aval *like)
 {
     int64_t axes[64];
     int skip;
@@ -147,7 +145,7 @@ void jx_hlo_rule_elementwise(jx_hlo_eqn *e)
                                      dtype);
         /* clamp takes scalars as its bounds. */
         if (e->eqn->prim->id != JX_PRIM_clamp)
-            ins[i] = fitted(e->code, ins[i], e->avals[0]);
+            ins[i] = jx_hlo_fit(e->code, ins[i], e->avals[0]);
     }
     if (is_extreme(e->eqn->prim->id))
         jx_hlo_fill(e, jx_hlo_extreme(e->code, e->op, ins[0], ins[1]));
@@ -263,8 +261,8 @@ void jx_hlo_rule_compare(jx_hlo_eqn *e)
     if (!x.value || !y.value || !direction)
         return;
     if (!key) {
-        x = fitted(c, x, e->avals[0]);
-        y = fitted(c, y, e->avals[0]);
+        x = jx_hlo_fit(c, x, e->avals[0]);
+        y = jx_hlo_fit(c, y, e->avals[0]);
     }
     if (space && jx_dtype_is_inexact(x.aval->dtype))
         out = jx_hlo_compare_as(c, direction, "TOTALORDER", x, y);

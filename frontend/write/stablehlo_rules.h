@@ -68,6 +68,8 @@ static inline jx_hv jx_hlo_fill(jx_hlo_eqn *e, jx_hv value)
 
 /* ---- families that others use */
 
+/* As large as `like`: JAX lets scalars and axes of size 1 stand among arrays. */
+jx_hv jx_hlo_fit(jx_code *c, jx_hv x, const jx_aval *like);
 jx_hv jx_hlo_isnan(jx_code *c, jx_hv x);
 jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value);
 

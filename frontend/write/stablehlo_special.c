@@ -589,8 +589,7 @@ void jx_hlo_rule_special(jx_hlo_eqn *e)
             return;
         if (ins[i].aval->dtype != wide)
             ins[i] = jx_hlo_convert(c, ins[i], wide);
-        if (ins[i].value && !ins[i].aval->rank)
-            ins[i] = jx_hlo_spread(c, ins[i], aval);
+        ins[i] = jx_hlo_fit(c, ins[i], aval);
     }
     jx_hlo_call_body(c, e->eqn->prim->name, body_of(e->eqn->prim->id),
                      e->eqn->nins, ins, 1, &aval, &out);
