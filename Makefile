@@ -179,6 +179,10 @@ jax-tests: all  ## run JAX's own tests of symbolic sizes with our prover behind 
 conformance: all $(TOOLS)  ## run JAX's own test harnesses from ready documents
 	@scripts/conformance.sh
 
+.PHONY: lowering
+lowering: all  ## programs as StableHLO, run by XLA, against their answers (those checked in, or $$JAXVET_HARNESSES)
+	@scripts/lowering.sh
+
 retrace-library: all  ## hold programs of libraries against themselves at sizes
 	@build/venv/bin/python scripts/retrace_library.py
 

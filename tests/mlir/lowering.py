@@ -3,10 +3,14 @@ CPU client and compares with the answers beside them.
 
     lowering.py DIR [GROUP...] [--misses FILE]
 
-Under DIR lie GROUP/NNNN.json and GROUP/NNNN.io.npz, as in tests/conformance.
-A group counts as done when all of its programs agree.
+Under DIR lie GROUP/NNNN.json and GROUP/NNNN.io.npz, as in tests/conformance, or
+NAME.json.gz and NAME.case0.npz, ...; each NAME is a group then.  A group counts
+as done when all of its programs agree.  Symbolic sizes are those of the inputs:
+XLA refines the module to them, as it does for a call of an exported function.
 """
+import glob
 import os
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +19,7 @@ import jax
 import ml_dtypes
 import numpy as np
 from jax._src.interpreters import mlir as jax_mlir
+from jax._src.lib import _jax
 from jax._src.lib import xla_client
 from jax._src.lib.mlir import ir
 from jaxlib import lapack
@@ -99,75 +104,134 @@ def agrees(got, want, dtype):
     return f"{n} of {a.size} differ" if n else None
 
 
+DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+def signature(module):
+    """Shapes and dtypes of the inputs and outputs of @main."""
+    main = next(op for op in module.body.operations
+                if "main" == ir.StringAttr(op.attributes["sym_name"]).value)
+    kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+    return ([shape_and_dtype(t) for t in kind.inputs],
+            [shape_and_dtype(t) for t in kind.results])
+
+
+def types(module):
+    main = next(op for op in module.body.operations
+                if "main" == ir.StringAttr(op.attributes["sym_name"]).value)
+    kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+    return [str(t) for t in kind.inputs], [str(t) for t in kind.results]
+
+
+def at_sizes(text, module, shapes):
+    """The module as text where @main takes arrays of these shapes."""
+    ins, outs = types(module)
+    fixed = []
+    for t, shape in zip(ins, shapes):
+        element = str(ir.RankedTensorType(ir.Type.parse(t)).element_type)
+        fixed.append("tensor<" + "".join(f"{n}x" for n in shape) + element + ">")
+    lines = [f"  func.func public @main({', '.join(f'%arg{i}: {t}' for i, t in enumerate(fixed))})"
+             f" -> ({', '.join(outs)}) {{"]
+    for i, (a, t) in enumerate(zip(fixed, ins)):
+        lines.append(f"    %x{i} = stablehlo.convert %arg{i} : ({a}) -> {t}")
+    results = [f"%y#{i}" if len(outs) > 1 else "%y" for i in range(len(outs))]
+    lines.append(f"    %y{f':{len(outs)}' if len(outs) > 1 else ''} = call @inner("
+                 f"{', '.join(f'%x{i}' for i in range(len(ins)))}) : "
+                 f"({', '.join(ins)}) -> ({', '.join(outs)})")
+    lines.append(f"    return {', '.join(results)} : {', '.join(outs)}")
+    lines.append("  }")
+    text = text.replace("func.func public @main(", "func.func private @inner(", 1)
+    head, rest = text.split("\n", 1)
+    return "\n".join([head, *lines, rest])
+
+
 class Runner:
     def __init__(self):
         self.client = jax.devices("cpu")[0].client
         for kind in (np.float32, np.float64):
             lapack.prepare_lapack_call("potrf_ffi", np.dtype(kind))
 
-    def run(self, text, npz):
-        """None, or why the module's answers are not those of the file."""
+    def compiled(self, text, npz):
+        """The program at the sizes of the inputs, and what it takes and gives."""
         with jax_mlir.make_ir_context():
             module = ir.Module.parse(text)
-            main = next(op for op in module.body.operations
-                        if "main" in str(op.attributes["sym_name"]))
-            kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
-            ins = [shape_and_dtype(t) for t in kind.inputs]
-            outs = [shape_and_dtype(t) for t in kind.results]
-            if os.environ.get("LOWERING_ROUND_TRIP"):
-                module = ir.Module.parse(str(module))
-            options = xla_client.CompileOptions()
+            module.operation.verify()
+            ins, outs = signature(module)
+            if any(DYNAMIC in shape for shape, _ in ins):
+                shapes = [npz[f"in{i}"].shape for i in range(len(ins))]
+                module = ir.Module.parse(at_sizes(text, module, shapes))
+                refined = _jax.mlir.refine_polymorphic_shapes(
+                    jax_mlir.module_to_bytecode(module),
+                    enable_shape_assertions=True, validate_static_shapes=True)
+                module = ir.Module.parse(refined)
+                ins, outs = signature(module)
             bytecode = jax_mlir.module_to_bytecode(module)
-        device = jax.devices("cpu")[0]
         program = self.client.compile_and_load(
-            bytecode, xla_client.DeviceList((device,)), options)
+            bytecode, xla_client.DeviceList((jax.devices("cpu")[0],)),
+            xla_client.CompileOptions())
+        return program, ins, outs
+
+    def run(self, text, npz):
+        """None, or why the module's answers are not those of the file."""
+        program, ins, outs = self.compiled(text, npz)
+        device = jax.devices("cpu")[0]
         args = [jax.device_put(as_input(npz[f"in{i}"], *t), device)
                 for i, t in enumerate(ins)]
         results = program.execute_sharded(args)
         results = results.disassemble_into_single_device_arrays()
         for i, (shape, dtype) in enumerate(outs):
             got = np.asarray(results[i][0])
-            why = agrees(got, as_input(npz[f"out{i}"], shape, dtype), dtype)
+            want = npz[f"out{i}"]
+            why = agrees(got, as_input(want, shape, dtype), dtype)
             if why:
                 return f"out{i}: {why}"
         return None
 
 
+def cases(root, only):
+    """(group, document, answers), in order."""
+    for path in sorted(glob.glob(os.path.join(root, "*.case*.npz"))):
+        name, case = re.fullmatch(r"(.*)\.case(\d+)\.npz", path).groups()
+        group = os.path.basename(name)
+        for document in (f"{name}.json.gz", f"{name}.{case}.json.gz"):
+            if os.path.exists(document) and (not only or group in only):
+                yield group, document, path
+    for path in sorted(glob.glob(os.path.join(root, "*", "*.io.npz"))):
+        group = os.path.basename(os.path.dirname(path))
+        if not only or group in only:
+            yield group, path[: -len(".io.npz")] + ".json", path
+
+
+def judge(runner, document, answers):
+    text, why = module_of(document)
+    if text is None:
+        return why
+    try:
+        with np.load(answers) as npz:
+            return runner.run(text, npz)
+    except Exception as error:  # named in the report, whatever it is
+        return " ".join(str(error).split())[:300]
+
+
 def main():
     args = sys.argv[1:]
-    misses = None
+    out = sys.stdout
     if "--misses" in args:
         at = args.index("--misses")
-        misses = open(args[at + 1], "w")
+        out = open(args[at + 1], "w")
         del args[at : at + 2]
-    root, only = args[0], args[1:]
     jax.config.update("jax_enable_x64", True)
     runner = Runner()
     groups, begin = {}, time.time()
-    for group in only or sorted(os.listdir(root)):
-        folder = os.path.join(root, group)
-        if not os.path.isdir(folder):
-            continue
-        good = total = 0
-        for name in sorted(os.listdir(folder)):
-            if not name.endswith(".io.npz"):
-                continue
-            path = os.path.join(folder, name[: -len(".io.npz")] + ".json")
-            total += 1
-            text, why = module_of(path)
-            if text is not None:
-                try:
-                    with np.load(os.path.join(folder, name)) as npz:
-                        why = runner.run(text, npz)
-                except Exception as error:  # the report names it
-                    why = " ".join(str(error).split())[:300]
-            good += why is None
-            if why:
-                line = f"{group}/{os.path.basename(path)[:-5]}: {why}"
-                print(line if misses is None else line, file=misses or sys.stdout, flush=True)
-        groups[group] = (good, total)
+    for group, document, answers in cases(args[0], args[1:]):
+        why = judge(runner, document, answers)
+        good, total = groups.get(group, (0, 0))
+        groups[group] = (good + (why is None), total + 1)
+        if why:
+            print(f"{group}/{os.path.basename(answers)}: {why}", file=out, flush=True)
+    for group, (good, total) in groups.items():
         if good != total:
-            print(f"{group}: {good} of {total}", flush=True)
+            print(f"{group}: {good} of {total}")
     done = sum(g == t for g, t in groups.values())
     print(f"lowering: {done} of {len(groups)} groups, "
           f"{sum(g for g, _ in groups.values())} of {sum(t for _, t in groups.values())} "

@@ -1,0 +1,21 @@
+#!/bin/sh
+# lowering.sh [GROUP...] - lowers JAX's harnesses to StableHLO, runs the modules
+# by XLA's CPU client and compares with the answers.  The harnesses are those in
+# $JAXVET_HARNESSES, or the part of them that is checked in.
+set -eu
+cd "$(dirname "$0")/.."
+python=build/venv/bin/python
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if ! $python -c 'import jax' >/dev/null 2>&1; then
+    echo "lowering: left out (build/venv has no JAX; see make setup)"
+    [ "${CI:-}" != true ]
+    exit
+fi
+if [ -z "${JAXVET_HARNESSES:-}" ]; then
+    tar -xzf tests/conformance/sample.tar.gz -C "$work"
+    JAXVET_HARNESSES=$work
+fi
+JAXVET=${JAXVET:-build/jaxvet} JAX_PLATFORMS=cpu \
+    $python tests/mlir/lowering.py "$JAXVET_HARNESSES" "$@"

@@ -1,0 +1,113 @@
+"""The lowering and the printer against jaxlib: what we print is what MLIR
+prints, and what we lower computes what JAX computes."""
+import os
+import subprocess
+import sys
+import tarfile
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+import lowering  # noqa: E402
+from jax._src.interpreters import mlir as jax_mlir  # noqa: E402
+from jax._src.lib.mlir import ir  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+JAXVET = os.environ.get("JAXVET", os.path.join(ROOT, "build", "jaxvet"))
+GROUPS = ["add", "argmax", "cholesky", "cumlogsumexp", "dot_general", "dynamic_slice", "eigh",
+          "gather", "igamma", "max", "random_gamma", "random_uniform", "reduce_window_max",
+          "scatter_add", "select_and_gather_add", "sign", "sort", "svd", "top_k"]
+
+
+def show(path, *options):
+    done = subprocess.run([JAXVET, "show", "--as", "stablehlo", *options, path],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def harnesses(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("harnesses")
+    with tarfile.open(os.path.join(ROOT, "tests/conformance/sample.tar.gz")) as sample:
+        sample.extractall(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def runner():
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    lowering.JAXVET = JAXVET
+    return lowering.Runner()
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_lowered_program_computes_what_jax_computes(harnesses, runner, group):
+    found = [(d, a) for g, d, a in lowering.cases(harnesses, [group])]
+    assert found, f"the sample has no programs of {group}"
+    for document, answers in found[:3]:
+        assert lowering.judge(runner, document, answers) is None, document
+
+
+# Sizes, loops, branches, calls, constants of the loop's body.
+POLYMORPHIC = """{ lambda ; a:f32[b,3] c:i32[]. let
+    d:f32[2*b,3] = concatenate[dimension=0] a a
+    e:f32[b,3] = slice[limit_indices=(2*b, 3) start_indices=(b, 0) strides=None] d
+    f:f32[3] = broadcast_in_dim[broadcast_dimensions=() shape=(3,) sharding=None] 0.0:f32[]
+    g:f32[3] h:f32[b,3] = scan[
+      _split_transpose=False
+      jaxpr={ lambda ; i:f32[3] j:f32[3]. let k:f32[3] = add i j in (k, k) }
+      length=b
+      linear=(False, False)
+      num_carry=1
+      num_consts=0
+      reverse=True
+      unroll=1
+    ] f e
+    l:f32[3] = cond[
+      branches=(
+        { lambda ; m:f32[3]. let in (m,) }
+        { lambda ; n:f32[3]. let o:f32[3] = neg n in (o,) }
+      )
+    ] c g
+  in (l, h) }
+"""
+
+
+def test_sizes_are_found_when_the_program_is_called(tmp_path, runner):
+    path = tmp_path / "polymorphic.jaxpr"
+    path.write_text(POLYMORPHIC)
+    text = show(str(path))
+    for rows in (1, 4):
+        a = np.arange(3 * rows, dtype=np.float32).reshape(rows, 3)
+        sums = np.cumsum(a[::-1], axis=0, dtype=np.float32)[::-1]
+        answers = {"in0": a, "in1": np.int32(1), "out0": -sums[0], "out1": sums}
+        assert runner.run(text, answers) is None
+
+
+FILES = sorted(
+    os.path.join(ROOT, "tests/stablehlo", name)
+    for name in os.listdir(os.path.join(ROOT, "tests/stablehlo")) if name.endswith(".mlir"))
+
+
+@pytest.mark.parametrize("options,how", [
+    ([], {}), (["--generic"], {"print_generic_op_form": True})])
+def test_a_module_is_printed_as_mlir_prints_it(harnesses, options, how):
+    paths = [d for _, d, _ in lowering.cases(harnesses, GROUPS)][::20]
+    assert paths
+    for path in paths:
+        with jax_mlir.make_ir_context():
+            module = ir.Module.parse(show(path))
+            assert show(path, *options) == module.operation.get_asm(**how), path
+
+
+def test_locations_are_printed_as_mlir_prints_them(harnesses):
+    for path in [d for _, d, _ in lowering.cases(harnesses, GROUPS)][::40]:
+        with jax_mlir.make_ir_context():
+            text = show(path, "--locations", "--generic")
+            module = ir.Module.parse(text)
+            want = module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True)
+            assert text == want, path
