@@ -21,6 +21,14 @@ static void grow(const jx_aval *in, jx_ints dims, int rank,
             shape[dims.at[i]] = in->shape[i];
 }
 
+static bool in_order(jx_ints axes)
+{
+    for (int i = 0; i < axes.count; i++)
+        if (axes.at[i] != i)
+            return false;
+    return true;
+}
+
 static bool broadcast(jx_shlo_body *b)
 {
     const jx_dim *shape[JX_SHLO_RANK] = {0};
@@ -37,6 +45,8 @@ static bool broadcast(jx_shlo_body *b)
                             "%d axes", in->rank);
     grow(in, dims, rank, shape);
     out = jx_shlo_result(b, 0, shape);
+    if (out == in && in_order(dims))
+        return jx_shlo_define1(b, jx_shlo_in(b, 0));
     return out && jx_shlo_define1(
                       b, jx_shlo_broadcast_dims(b, jx_shlo_in(b, 0), dims,
                                                 out->rank, out->shape));
