@@ -190,8 +190,10 @@ bool jx_mtext_entries(jx_mtext *t, const char *open, const char *close)
         while (!t->failed && jx_mtext_take(t, ","));
         jx_mtext_expect(t, close);
     }
-    return !t->failed && jx_mtext_sort(t, at, t->entries.at + from,
-                                       t->entries.count - from);
+    return !t->failed &&
+           (t->entries.count == from ||
+            jx_mtext_sort(t, at, t->entries.at + from,
+                          t->entries.count - from));
 }
 
 static const jx_mlir_attr *named_attr(jx_mtext *t, jx_mlir_attr_kind kind,

@@ -107,7 +107,7 @@ static bool give_type(jx_mtext *t, size_t from, size_t outs)
                            .rank = -1,
                            .count = (int)(t->args.count - from),
                            .inputs = (int)(outs - from),
-                           .items = t->parts.at + parts});
+                           .items = t->parts.at ? t->parts.at + parts : NULL});
     t->parts.count = parts;
     return jx_mtext_give(t, "function_type", jx_mtext_type_attr(t, type));
 }

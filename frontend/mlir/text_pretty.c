@@ -182,7 +182,7 @@ static bool take_indirect(jx_mtext *t, jx_mop *op)
         jx_mlir_function(t->types, (int)(t->in_types.count - ins - 1),
                          t->in_types.at + ins + 1,
                          (int)(t->out_types.count - outs),
-                         t->out_types.at + outs);
+                         t->out_types.at ? t->out_types.at + outs : NULL);
     t->failed |= !t->in_types.at[ins];
     return !t->failed;
 }

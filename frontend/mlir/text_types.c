@@ -42,7 +42,7 @@ static const jx_mlir_type *composed(jx_mtext *t, jx_mlir_type_kind kind,
                          .rank = -1,
                          .count = (int)(t->parts.count - from),
                          .inputs = (int)inputs,
-                         .items = t->parts.at + from};
+                         .items = t->parts.at ? t->parts.at + from : NULL};
 
     t->parts.count = from;
     return jx_mtext_add(t, &like);

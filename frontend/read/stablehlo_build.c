@@ -316,8 +316,9 @@ bool jx_shlo_define(jx_shlo_body *b, int count, const jx_atom *atoms)
         if (width > count - next)
             return !atoms ? false : jx_shlo_fail(b, "expected %d results",
                                                  count);
-        jx_atom *copy = jx_arena_copy(b->s->ctx->arena, atoms + next,
-                                      (size_t)width * sizeof *copy);
+        jx_atom *copy = JX_NEW_ARRAY(b->s->ctx->arena, width, jx_atom);
+        if (copy && width)
+            memcpy(copy, atoms + next, (size_t)width * sizeof *copy);
         if (!copy ||
             !jx_shlo_define_value(b, b->op->outs[i], width, copy))
             return false;

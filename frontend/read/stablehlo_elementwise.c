@@ -226,10 +226,9 @@ bool jx_shlo_op_elementwise(jx_shlo_body *b, const jx_mlir_op *op,
 
 bool jx_shlo_select_of(jx_shlo_body *b, jx_shlo_atoms ins)
 {
-    jx_shlo_atoms cases = {2, ins.at + 1};
-
     if (ins.count != 3)
         return jx_shlo_fail(b, "expected 3 operands");
+    jx_shlo_atoms cases = {2, ins.at + 1};
     const jx_atom atoms[] = {ins.at[0], ins.at[2], ins.at[1]};
     const jx_aval *out = result_of(b, cases);
     return out && jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_select_n, 3,

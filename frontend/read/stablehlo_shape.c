@@ -388,5 +388,5 @@ bool jx_shlo_op_get_tuple_element(jx_shlo_body *b, const jx_mlir_op *op,
     int width = jx_shlo_width(type->items[index]);
     if (before + width > all.count)
         return false;
-    return jx_shlo_define(b, width, all.at + before);
+    return jx_shlo_define(b, width, width ? all.at + before : NULL);
 }
