@@ -374,10 +374,138 @@ void jx_type_dimension_size(jx_typing *t)
         size_value(t);
 }
 
+/* -- assertions about sizes: what the operand compares must hold --- */
+
+enum { NEAR = 256, /* equations before the assertion that are looked at */
+       NESTED = 16, SAID = 160 };
+
+static const jx_eqn *definition(const jx_typing *t, jx_atom atom)
+{
+    ptrdiff_t at = t->jaxpr ? t->eqn - t->jaxpr->eqns : 0;
+
+    for (ptrdiff_t i = at - 1; atom.var && i >= 0 && i >= at - NEAR; i--) {
+        const jx_eqn *eqn = &t->jaxpr->eqns[i];
+        for (int k = 0; k < eqn->nouts; k++)
+            if (eqn->outs[k] == atom.var)
+                return eqn;
+    }
+    return NULL;
+}
+
+/* A literal integer as a dim; NULL: it is none. */
+static const jx_dim *size_of(const jx_typing *t, jx_atom atom)
+{
+    const jx_literal *literal = atom.literal;
+    const jx_dtype_info *info =
+        literal ? jx_dtype_of(literal->aval->dtype) : NULL;
+    uint64_t bits = 0;
+
+    if (!literal || literal->dim)
+        return literal ? literal->dim : NULL;
+    if (literal->array || literal->aval->rank ||
+        info->kind != JX_KIND_INT || info->bytes > 8)
+        return NULL;
+    for (unsigned i = 0; i < (unsigned)info->bytes; i++)
+        bits |= (uint64_t)literal->bits[i] << (8 * i);
+    if (info->bytes < 8 && bits >> (8 * info->bytes - 1) & 1)
+        bits |= ~(uint64_t)0 << (8 * info->bytes);
+    return jx_dim_int(t->program->dims, (int64_t)bits);
+}
+
+/* What the assertion is about, in its own words but for where the sizes come
+ * from. */
+static const char *assertion_text(const jx_typing *t)
+{
+    const jx_p_shape_assertion *p = t->params;
+    const char *text = p->error_message ? p->error_message : "";
+    const char *begin = strstr(text, "symbolic shape constraint ");
+    const char *end;
+
+    if (!begin && (begin = strstr(text, "specification. ")))
+        begin += strlen("specification. ");
+    begin = begin ? begin : text;
+    end = strstr(begin, ". ");
+    size_t length = end ? (size_t)(end - begin) : strlen(begin);
+    return jx_arena_string(t->program->ctx->arena, begin,
+                           length > SAID ? SAID : length);
+}
+
+static void require(jx_typing *t, jx_prim_id how, const jx_dim *a,
+                    const jx_dim *b)
+{
+    static const char format[] = "shape assertion (%s)";
+    const char *text = assertion_text(t);
+    const jx_dim *one = jx_dim_int(t->program->dims, 1);
+    int64_t number;
+
+    /* What no sizes change makes the program one that can't be called. */
+    t->code = jx_dim_is_int(a, &number) && jx_dim_is_int(b, &number)
+                  ? JX_CODE_SHP004
+                  : JX_CODE_SHP015;
+    switch (how) {
+    case JX_PRIM_eq: jx_require_eq(t, a, b, format, text); break;
+    case JX_PRIM_ne: jx_require_ne(t, a, b, format, text); break;
+    case JX_PRIM_ge: jx_require_least(t, a, b, format, text); break;
+    case JX_PRIM_le: jx_require_least(t, b, a, format, text); break;
+    case JX_PRIM_gt:
+        jx_require_least(t, a, jx_plus(t, b, one), format, text);
+        break;
+    default:
+        jx_require_least(t, b, jx_plus(t, a, one), format, text);
+        break;
+    }
+}
+
+/* False if the truth value is no comparison of sizes, nor several of them. */
+static bool require_all(jx_typing *t, jx_atom what, int depth)
+{
+    const jx_eqn *eqn = definition(t, what);
+    const jx_dim *a, *b;
+
+    if (what.literal && what.literal->aval->dtype == JX_BOOL &&
+        !what.literal->array && what.literal->bits[0])
+        return true;
+    if (!eqn || depth > NESTED)
+        return false;
+    switch (eqn->prim->id) {
+    case JX_PRIM_and:
+        return require_all(t, eqn->ins[0], depth + 1) &&
+               require_all(t, eqn->ins[1], depth + 1);
+    case JX_PRIM_eq:
+    case JX_PRIM_ne:
+    case JX_PRIM_ge:
+    case JX_PRIM_gt:
+    case JX_PRIM_le:
+    case JX_PRIM_lt:
+        a = size_of(t, eqn->ins[0]);
+        b = size_of(t, eqn->ins[1]);
+        if (a && b)
+            require(t, eqn->prim->id, a, b);
+        return a && b;
+    default: return false;
+    }
+}
+
+/* What a caller gives is for running to look at. */
+static bool is_given(const jx_typing *t, jx_atom atom)
+{
+    const jx_jaxpr *entry = t->program->entry.jaxpr;
+
+    return t->jaxpr == entry && atom.var && atom.var->id < entry->nconsts +
+                                                              entry->nins;
+}
+
 void jx_type_shape_assertion(jx_typing *t)
 {
-    if (t->nins == 0 || !is_bool_scalar(t->ins[0]))
+    if (t->nins == 0 || !is_bool_scalar(t->ins[0])) {
         jx_type_wrong(t, "operand 0 is no scalar bool");
+        return;
+    }
+    t->code = JX_CODE_SHP015;
+    if (!is_given(t, t->eqn->ins[0]) && !require_all(t, t->eqn->ins[0], 0))
+        jx_require_unknown(t, "what it checks is no comparison of sizes",
+                           "shape assertion (%s)", assertion_text(t));
+    t->code = JX_CODE_SHP010;
 }
 
 void jx_type_platform_index(jx_typing *t)

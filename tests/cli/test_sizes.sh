@@ -1,0 +1,95 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# Symbolic sizes of StableHLO: names, constraints, assertions, sizes that are
+# values of inputs.
+sizes() {
+    cat <<END
+func.func @main(%a: tensor<?x4xf32>) -> tensor<?x2x4xf32> {
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %six = stablehlo.constant dense<$1> : tensor<i32>
+  %ok = stablehlo.compare GE, %n, %six, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %d = stablehlo.subtract %n, %six : tensor<i32>
+  stablehlo.custom_call @shape_assertion(%ok, %d) {error_message = "Input shapes do not match the symbolic shape constraint b>=3. Expected '2*b - 6' to be greater or equal to 0, but found {0}.  Using the following polymorphic shapes specifications: args[0].shape = (2*b, 4). Obtained dimension variables: ."} : (tensor<i1>, tensor<i32>) -> ()
+  %0 = func.call @half(%n) : (tensor<i32>) -> tensor<i32>
+  %1 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>
+  %c = stablehlo.constant dense<[2, 4]> : tensor<2xi32>
+  %2 = stablehlo.concatenate %1, %c, dim = 0 : (tensor<1xi32>, tensor<2xi32>) -> tensor<3xi32>
+  %3 = stablehlo.dynamic_reshape %a, %2 : (tensor<?x4xf32>, tensor<3xi32>) -> tensor<?x2x4xf32>
+  func.return %3 : tensor<?x2x4xf32>
+}
+func.func private @half(%n: tensor<i32>) -> tensor<i32> {
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %0 = stablehlo.divide %n, %two : tensor<i32>
+  func.return %0 : tensor<i32>
+}
+END
+}
+
+# The message names the sizes, the arithmetic becomes theirs.
+sizes 6 >"$work/half.mlir"
+expect 0 show "$work/half.mlir"
+prints 'a:f32\[2\*b,4\]'
+prints 'f32\[b,2,4\]'
+expect 0 check "$work/half.mlir"
+prints ' 0 undecided'
+expect 0 run "$work/half.mlir" --set b=3
+prints 'f32\[3,2,4\]'
+expect 3 run "$work/half.mlir" --set b=2
+complains 'b>=3'
+
+# What is checked counts, not what the message says.
+sizes 8 >"$work/says.mlir"
+expect 3 run "$work/says.mlir" --set b=3
+complains '2\*b >= 8'
+expect 0 run "$work/says.mlir" --set b=4
+
+# An assertion in a function that some sizes break is refuted, with them.
+cat >"$work/inner.mlir" <<'END'
+func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = func.call @f(%a) : (tensor<?xf32>) -> tensor<?xf32>
+  func.return %0 : tensor<?xf32>
+}
+func.func private @f(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %c = stablehlo.constant dense<4> : tensor<i32>
+  %ok = stablehlo.compare GE, %n, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%ok) {error_message = "too few"} : (tensor<i1>) -> ()
+  func.return %a : tensor<?xf32>
+}
+END
+expect 1 check "$work/inner.mlir"
+prints 'SHP015.*too few.*is less than'
+sed 's/ %c = stablehlo.*/ %c = stablehlo.constant dense<0> : tensor<i32>/' \
+    "$work/inner.mlir" >"$work/fits.mlir"
+expect 0 check "$work/fits.mlir"
+
+# Sizes as integers: by --set, or by the input's value.
+cat >"$work/values.mlir" <<'END'
+func.func @main(%n: tensor<i64>, %a: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.reshape %n : (tensor<i64>) -> tensor<1xi64>
+  %z = stablehlo.constant dense<1.0> : tensor<f32>
+  %1 = stablehlo.dynamic_broadcast_in_dim %z, %0, dims = [] : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+  %2 = stablehlo.add %1, %a : tensor<?xf32>
+  %3 = stablehlo.convert %n : (tensor<i64>) -> tensor<f32>
+  %4 = stablehlo.dynamic_broadcast_in_dim %3, %0, dims = [] : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+  %5 = stablehlo.multiply %2, %4 : tensor<?xf32>
+  func.return %5 : tensor<?xf32>
+}
+END
+expect 0 show "$work/values.mlir"
+prints 'a:i64\[\] b:f32\[arg0\]'
+expect 0 check "$work/values.mlir"
+expect 0 run "$work/values.mlir" --set arg0=2 --fill zeros
+prints 'out0 f32\[2\] = 2 2'
+expect 0 run "$work/values.mlir" --set arg0=3 --outputs "$work/three.npz"
+expect 0 show "$work/values.mlir" --transform set:arg0=3 --as json \
+    -o "$work/three.json"
+expect 0 run "$work/three.json" --expect "$work/three.npz" --bits
+# The shape of the other input says it, too; alone it has to be given.
+expect 0 run "$work/values.mlir" --shape '' --shape 3
+prints 'out0 f32\[3\]'
+sed 's/tensor<?xf32>) -> tensor<?xf32> {/tensor<f32>) -> tensor<?xf32> {/
+     s/add %1, %a/add %1, %1/' "$work/values.mlir" >"$work/alone.mlir"
+expect 3 run "$work/alone.mlir" --shape '' --shape ''
+complains 'give it with --set arg0=SIZE'
