@@ -425,7 +425,7 @@ static bool settle(jx_bc_reader *r, const uint8_t *at, jx_mlir_attr *a,
         a->size = element;
     else if (a->size == wanted)
         a->splat = count > 1 && all_equal(a->bytes, a->size, element);
-    else if (a->size == element && count > 1)
+    else if (a->size == element && count != 1)
         a->splat = true;
     else
         return jx_bc_fail(r, at, "%zu bytes for %llu elements of %zu", a->size,

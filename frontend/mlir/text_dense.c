@@ -151,12 +151,20 @@ static unsigned char *unpack(jx_mtext *t, const unsigned char *bits, size_t n)
     return bytes;
 }
 
-static void set_bytes(jx_mlir_attr *attr, const void *bytes, size_t size,
-                      bool splat)
+/* Elements that are all equal are one, as MLIR has them. */
+static void set_bytes(const literal *l, jx_mlir_attr *attr, const void *bytes,
+                      size_t size, bool splat)
 {
+    size_t one = l->of.size * (l->of.complex ? 2 : 1);
+
     attr->bytes = bytes;
     attr->size = size;
     attr->splat = splat;
+    if (splat || size <= one ||
+        memcmp(bytes, (const char *)bytes + one, size - one) != 0)
+        return;
+    attr->size = one;
+    attr->splat = true;
 }
 
 /* Bits of one byte, all the same for all elements, or one for each. */
@@ -167,13 +175,13 @@ static void set_bools(literal *l, jx_mlir_attr *attr, unsigned char *bytes,
 
     if (size == 1 && n > 1 && (bytes[0] == 0xff || !bytes[0])) {
         bytes[0] &= 1;
-        set_bytes(attr, bytes, 1, true);
+        set_bytes(l, attr, bytes, 1, true);
     } else if (size == (n + 7) / 8 && (size != n || n == 1)) {
-        set_bytes(attr, unpack(l->t, bytes, n), n, false);
+        set_bytes(l, attr, unpack(l->t, bytes, n), n, false);
     } else if (size == n) {
         for (size_t i = 0; i < n; i++)
             bytes[i] = bytes[i] != 0;
-        set_bytes(attr, bytes, n, false);
+        set_bytes(l, attr, bytes, n, false);
     } else {
         jx_mtext_fail(l->t, l->t->at, "this has %zu bytes, where %zu bits are "
                                       "expected", size, n);
@@ -202,7 +210,7 @@ static void decode_hex(literal *l, jx_mlir_attr *attr, jx_piece string)
         jx_mtext_fail(t, t->at, "this has %zu bytes, the type has %lld "
                       "elements of %zu", size, (long long)l->total, one);
     else
-        set_bytes(attr, bytes, size, size == one && l->total != 1);
+        set_bytes(l, attr, bytes, size, size == one && l->total != 1);
 }
 
 /* ---- elements */
@@ -420,7 +428,7 @@ static void decode(literal *l, jx_mlir_attr *attr, const char *end)
     if (l->of.kind == TEXT)
         finish_strings(l, attr, from);
     else
-        set_bytes(attr, l->bytes, l->count * one,
+        set_bytes(l, attr, l->bytes, l->count * one,
                   !list && l->type->rank > 0 && l->total != 1);
 }
 

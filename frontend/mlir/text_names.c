@@ -4,6 +4,7 @@
  * regions included unless they are isolated.  In a region of several blocks a
  * value may be used in a block that stands before the one that defines it: it
  * is then made at its first use. */
+#include "frontend/mlir/print.h"
 #include "frontend/mlir/text_parts.h"
 
 #include <ctype.h>
@@ -79,10 +80,22 @@ static jx_mlir_value *new_value(jx_mtext *t, const jx_mlir_type *type)
     return value;
 }
 
-static bool wrong_type(jx_mtext *t, const char *at, const jx_mname *name)
+static bool wrong_type(jx_mtext *t, const char *at, const jx_mname *name,
+                       const jx_mlir_type *is, const jx_mlir_type *here)
 {
-    return jx_mtext_fail(t, at, "%%%.64s has another type where it is defined "
-                         "than here", name->text);
+    jx_buffer types = {0};
+    size_t first;
+    bool failed;
+
+    jx_mlir_print_type(is, &types);
+    first = types.length;
+    jx_mlir_print_type(here, &types);
+    failed = jx_mtext_fail(t, at, "%%%.64s is of type %.*s%s here it is of type %.80s",
+                           name->text, first < 80 ? (int)first : 80,
+                           jx_buffer_text(&types), first < 80 ? "," : "...,",
+                           jx_buffer_text(&types) + first);
+    jx_buffer_free(&types);
+    return failed;
 }
 
 static jx_mlir_value *use_forward(jx_mtext *t, const jx_muse *use,
@@ -92,7 +105,8 @@ static jx_mlir_value *use_forward(jx_mtext *t, const jx_muse *use,
 
     if (forward && !forward->defined && forward->scope == t->scope) {
         if (forward->value->type != type)
-            return wrong_type(t, use->at, use->name), NULL;
+            return wrong_type(t, use->at, use->name, forward->value->type,
+                              type), NULL;
         return forward->value;
     }
     forward = JX_NEW(t->arena, jx_mforward);
@@ -122,7 +136,7 @@ jx_mlir_value *jx_mtext_resolve(jx_mtext *t, const jx_muse *use,
     }
     jx_mlir_value *value = name->values[use->number];
     if (value->type != type) {
-        wrong_type(t, use->at, name);
+        wrong_type(t, use->at, name, value->type, type);
         return NULL;
     }
     return value;
@@ -142,7 +156,7 @@ jx_mlir_value *jx_mtext_value(jx_mtext *t, const jx_muse *name,
         return NULL;
     }
     if (forward->value->type != type) {
-        wrong_type(t, forward->at, name->name);
+        wrong_type(t, forward->at, name->name, type, forward->value->type);
         return NULL;
     }
     forward->defined = true;

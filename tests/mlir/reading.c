@@ -5,9 +5,12 @@
  *     reading --same           pairs of paths, one pair of lines after another,
  *                              from standard input: both must give the same
  *                              trees
+ *     reading --again FILE...  prints each that can be read in the generic form;
+ *                              read again, it must be the same
  *     reading --time N FILE    the fastest of N readings, in milliseconds */
 #include "frontend/base/file.h"
 #include "frontend/mlir/bytecode.h"
+#include "frontend/mlir/print.h"
 #include "frontend/mlir/text.h"
 #include "frontend/mlir/vhlo.h"
 
@@ -116,6 +119,44 @@ static int same_all(void)
     return good == all ? 0 : 1;
 }
 
+/* Printed in the generic form, and read. */
+static bool same_again(const char *path)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_mlir_types types;
+    bool ok = true;
+
+    jx_mlir_types_init(&types, ctx);
+    jx_mlir_file *file = read_path(ctx, &types, path);
+    for (int i = 0; file && ok && i < file->nmodules; i++) {
+        jx_buffer text = {0};
+        jx_mlir_file part = *file;
+        if (!jx_mlir_print(ctx, file->modules[i],
+                           (jx_mlir_print_how){.generic = true}, &text))
+            break;
+        jx_mlir_file *again = jx_mlir_read_text(ctx, &types, "printed",
+                                                text.text, text.length);
+        if (!again)
+            complain(ctx, path);
+        part.nmodules = 1;
+        part.modules = file->modules + i;
+        ok = again && same_modules(ctx, &part, again, path);
+        jx_buffer_free(&text);
+    }
+    jx_ctx_free(ctx);
+    return ok;
+}
+
+static int again_all(int count, char **paths)
+{
+    int good = 0;
+
+    for (int i = 0; i < count; i++)
+        good += same_again(paths[i]);
+    printf("%d of %d are the same again\n", good, count);
+    return good == count ? 0 : 1;
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -152,6 +193,8 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--same") == 0)
         return same_all();
+    if (argc > 2 && strcmp(argv[1], "--again") == 0)
+        return again_all(argc - 2, argv + 2);
     if (argc == 4 && strcmp(argv[1], "--time") == 0)
         return time_reading(atoi(argv[2]), argv[3]);
     return read_all(argc - 1, argv + 1);

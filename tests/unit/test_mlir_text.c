@@ -153,6 +153,9 @@ static void constants_are_bytes(void **state)
         {"dense<\"0xFF\"> : tensor<9xi1>", "01", true},
         {"dense<\"0x000102\"> : tensor<3xi8>", "000102", false},
         {"dense<\"0x0100\"> : tensor<3xi16>", "0100", true},
+        {"dense<[3, 3]> : tensor<2xi8>", "03", true},
+        {"dense<\"0x0303\"> : tensor<2xi8>", "03", true},
+        {"dense<2> : tensor<0xi8>", "02", true},
         {"dense<1.5> : tensor<f32>", "0000c03f", false},
         {"dense<0x3FC0> : tensor<bf16>", "c03f", false},
         {"dense<0.1> : tensor<f16>", "662e", false},
@@ -382,7 +385,7 @@ static void mistakes_are_found_where_they_are(void **state)
     fails("func.func @f() {\n  return %x : i32\n}", "line 2, column 10",
           "%x is not defined");
     fails("func.func @f(%x: i32) {\n  return %x : i64\n}",
-          "line 2, column 10", "%x has another type");
+          "line 2, column 10", "%x is of type i32, here it is of type i64");
     fails("func.func @f(%x: i32) {\n  %x = \"a.b\"() : () -> i1\n}",
           "line 2, column 3", "%x is defined twice");
     fails("func.func @f() {\n  \"a.b\"(%x) : (i1) -> ()\n"
