@@ -14,15 +14,6 @@ uint64_t jx_hash_bytes(const void *data, size_t size)
     return jx_hash_mix(hash, size);
 }
 
-uint64_t jx_hash_mix(uint64_t seed, uint64_t value)
-{
-    uint64_t h = seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) +
-                         (seed >> 2));
-
-    h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdu;
-    return h ^ (h >> 33);
-}
-
 void jx_intern_init(jx_intern *table, jx_arena *arena)
 {
     memset(table, 0, sizeof *table);

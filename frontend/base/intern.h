@@ -11,7 +11,16 @@
 #include <stdint.h>
 
 uint64_t jx_hash_bytes(const void *data, size_t size);
-uint64_t jx_hash_mix(uint64_t seed, uint64_t value);
+
+/* In place, since interning does little else. */
+static inline uint64_t jx_hash_mix(uint64_t seed, uint64_t value)
+{
+    uint64_t h = seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) +
+                         (seed >> 2));
+
+    h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdu;
+    return h ^ (h >> 33);
+}
 
 /* An open-addressing set of pointers with a hash each; the caller compares. */
 typedef struct jx_intern {
