@@ -162,6 +162,11 @@ fuzz:  ## run each fuzz target for FUZZ_SECONDS (60) under ASan and UBSan
 $(FUZZERS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libjaxvet.a
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
+# Every module that there is against jaxlib's own decoder; see tests/mlir.
+.PHONY: decode
+decode: all $(TOOLS)  ## decode all modules of $JAXVET_CORPUS and of JAX, held against jaxlib
+	@BUILD=$(BUILD) scripts/decode.sh corpus wheel versions texts
+
 # What make check does with 4,000 questions, with many more.
 .PHONY: prove-random
 RANDOM_QUESTIONS = 1000000

@@ -245,15 +245,13 @@ static uint8_t *bits(jx_bc_reader *r, jx_bc_cursor *c, unsigned width,
     if (width > 64) {
         const uint8_t *at = c->at;
         size_t words = jx_bc_count(r, c, "words");
-        if (!r->failed && words > (*size + 7) / 8) {
+        if (!r->failed && words > (*size + 7) / 8)
             jx_bc_fail(r, at, "%zu words for %u bits", words, width);
-            return NULL;
-        }
         /* A long type needs as many bytes, whatever its value is. */
-        if (!r->failed && *size > r->size + 64) {
+        if (*size > r->size + 64)
             jx_bc_fail(r, at, "an integer of %u bits", width);
+        if (r->failed)
             return NULL;
-        }
         uint8_t *list = jx_arena_alloc(r->arena, *size + 8);
         for (size_t i = 0; list && i < words; i++) {
             word = (uint64_t)jx_bc_signed(r, c);

@@ -1,10 +1,12 @@
 """The modules that the decoder is held against: collects them into a folder.
 
-    modules.py OUT [corpus] [wheel] [versions]
+    modules.py OUT [corpus] [wheel] [versions] [texts]
 
 corpus    each program of $JAXVET_CORPUS/exported, and the vjp modules inside
 wheel     JAX's own back-compatibility data (modules and whole exported files)
 versions  the ones of corpus at many versions of StableHLO, as jaxlib writes them
+texts     what jaxlib makes of $JAXVET_CORPUS/stablehlo (quantized types, 8-bit
+          floats, dynamic ops, ...), where it can
 
 Files are called SET-NAME.mlirbc.
 """
@@ -109,13 +111,36 @@ def versions():
                 yield f"version-{name.removeprefix('corpus-')}-{version}", text
 
 
+def texts():
+    import glob
+    from jaxlib.mlir import ir
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir.dialects import stablehlo
+    root = os.path.join(os.environ["JAXVET_CORPUS"], "stablehlo")
+    for path in sorted(glob.glob(root + "/**/*.mlir", recursive=True)):
+        name = os.path.relpath(path, root).replace("/", "_")
+        with open(path, encoding="utf-8") as f:
+            parts = f.read().split("// -----")
+        for i, part in enumerate(parts):
+            with mlir.make_ir_context() as context:
+                context.allow_unregistered_dialects = True
+                try:
+                    tree = ir.Module.parse(part)
+                    module = stablehlo.serialize_portable_artifact(
+                        tree, stablehlo.get_current_version())
+                except (ValueError, ir.MLIRError):
+                    continue
+            yield f"text-{name.removesuffix('.mlir')}" + f".{i}" * (i > 0), \
+                module
+
+
 def main():
     out, sets = sys.argv[1], sys.argv[2:] or ["corpus", "wheel", "versions"]
     os.makedirs(out, exist_ok=True)
     for one in sets:
         count = 0
         for name, module in {"corpus": corpus, "wheel": wheel,
-                             "versions": versions}[one]():
+                             "versions": versions, "texts": texts}[one]():
             with open(os.path.join(out, name + ".mlirbc"), "wb") as f:
                 f.write(module)
             count += 1
