@@ -338,8 +338,9 @@ static jx_prim_id cumulative_of(jx_prim_id combine)
     }
 }
 
-/* Sums and products of floats depend on their order: that of windows is kept
- * while they are small, as they take time by the square of their size. */
+/* Cumulative sums and products of floats depend on their order and rounding:
+ * those of the window are kept while it is small (they take time by the square
+ * of its size), by a body that does one step after the other. */
 static bool may_reorder(jx_prim_id combine, const jx_aval *in, int axis)
 {
     enum { SMALL = 128 };
@@ -408,10 +409,11 @@ static bool emit_window(jx_shlo_body *b, const window *w, const char *one,
         !is_identity(combine, aval->dtype, jx_shlo_splat(start)))
         return general(b, w, outs);
     int axis = cumulative_axis(b, w, aval, &reverse);
-    if (axis >= 0 && cumulative_of(combine) != JX_PRIM_unknown &&
-        may_reorder(combine, aval, axis))
-        return emit_cumulative(b, cumulative_of(combine), axis, reverse,
-                               outs[0]);
+    if (axis >= 0 && cumulative_of(combine) != JX_PRIM_unknown)
+        return may_reorder(combine, aval, axis)
+                   ? emit_cumulative(b, cumulative_of(combine), axis, reverse,
+                                     outs[0])
+                   : general(b, w, outs);
     row = jx_shlo_row_of(b->s, "stablehlo.reduce_window", op_of(combine));
     if (!row || !row->detail[0])
         return general(b, w, outs);
