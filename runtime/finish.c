@@ -109,17 +109,31 @@ static jx_op **number_all(jx_planner *p, int *count)
     return all;
 }
 
+/* An operation without results is there for what it does (it checks something);
+ * so is one that runs such an operation. */
+static bool acts(const jx_planner *p, const jx_op *op)
+{
+    bool any = op->nouts == 0;
+
+    for (int b = 0; b < op->nblocks; b++)
+        any |= p->blocks.at[op->first_block + b].acts;
+    return any;
+}
+
 /* Dead code: walking backwards, an operation lives if something that it
  * writes is needed.  A loop lists what its body carries, so that one pass
  * reaches the bodies too. */
 static void remove_dead(jx_planner *p, jx_op **all, int count)
 {
+    /* Blocks come before the operation that runs them. */
+    for (int i = 0; i < count; i++)
+        p->blocks.at[all[i]->block].acts |= acts(p, all[i]);
     for (size_t i = 0; i < p->mems.count; i++)
         p->mems.at[i].needed = p->mems.at[i].kind == JX_MEM_OUT ||
                                p->mems.at[i].kind == JX_MEM_MOVING;
     for (int i = count - 1; i >= 0; i--) {
         jx_op *op = all[i];
-        bool live = op->nouts == 0;
+        bool live = acts(p, op);
         for (int k = 0; k < op->nouts; k++)
             live |= p->mems.at[op->outs[k].buffer].needed;
         live &= !p->blocks.at[op->block].dead;

@@ -638,6 +638,46 @@ static bool has_effect(const jx_eqn *eqn)
             call->has_side_effect);
 }
 
+enum { NOT_KNOWN = 0, IDLE, ACTING };
+
+static bool jaxpr_acts(jx_planner *p, const jx_jaxpr *jaxpr);
+
+static bool value_acts(jx_planner *p, const jx_value *value)
+{
+    if (value->tag == JX_V_JAXPR)
+        return value->jaxpr && jaxpr_acts(p, value->jaxpr);
+    for (int i = 0; value->items && i < value->count; i++)
+        if (value_acts(p, value->items[i]))
+            return true;
+    return false;
+}
+
+/* It is there for what it does, or runs something that is. */
+static bool eqn_acts(jx_planner *p, const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (value_acts(p, eqn->params[i].value))
+            return true;
+    return has_effect(eqn);
+}
+
+/* Nested jaxprs have smaller numbers, and are as deep as readers allow. */
+static bool jaxpr_acts(jx_planner *p, const jx_jaxpr *jaxpr)
+{
+    bool found = false;
+
+    if (!p->acting)
+        p->acting = JX_NEW_ARRAY(p->arena, p->program->njaxprs, char);
+    if (!p->acting || jaxpr->id < 0 || jaxpr->id >= p->program->njaxprs)
+        return false;
+    if (p->acting[jaxpr->id] == NOT_KNOWN) {
+        for (int i = 0; i < jaxpr->neqns && !found; i++)
+            found = eqn_acts(p, &jaxpr->eqns[i]);
+        p->acting[jaxpr->id] = found ? ACTING : IDLE;
+    }
+    return p->acting[jaxpr->id] == ACTING;
+}
+
 /* Which equations matter to the results, or for themselves. */
 static bool *used_equations(jx_planner *p, const jx_jaxpr *jaxpr)
 {
@@ -651,7 +691,7 @@ static bool *used_equations(jx_planner *p, const jx_jaxpr *jaxpr)
             vars[jaxpr->outs[i].var->id] = true;
     for (int i = jaxpr->neqns - 1; i >= 0; i--) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        used[i] = has_effect(eqn);
+        used[i] = eqn_acts(p, eqn);
         for (int k = 0; k < eqn->nouts; k++)
             used[i] |= vars[eqn->outs[k]->id];
         for (int k = 0; k < eqn->nins && used[i]; k++)

@@ -59,6 +59,7 @@ typedef struct jx_block {
     int parent;
     jx_op *owner; /* the operation that runs it */
     bool dead;    /* which is not needed */
+    bool acts;    /* holds an operation that is there for what it does */
     jx_op_list ops;
 } jx_block;
 
@@ -112,6 +113,7 @@ struct jx_planner {
     const jx_eqn *eqn; /* being planned, for messages */
     const jx_jaxpr *jaxpr;
     int depth;
+    char *acting; /* per jaxpr of the program: not known, no, yes */
     bool failed;
 };
 

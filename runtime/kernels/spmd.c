@@ -645,6 +645,8 @@ static bool in_step_while(maker *m, const jx_eqn *eqn, const atoms *ins,
 
     if (!made || !all)
         return fail(s, "there is no memory");
+    if (nc < 0 || nb < 0 || nc + nb + n != eqn->nins)
+        return fail(s, "a loop's parts do not fit each other");
     if (!begin_body(&body, s, &p->cond_jaxpr, &body_ins, &body_outs) ||
         !agree(&body, &body_outs, 0))
         return false;
@@ -712,6 +714,8 @@ static bool in_step_scan(maker *m, const jx_eqn *eqn, const atoms *ins,
 
     if (!made || !all || !results || !avals)
         return fail(s, "there is no memory");
+    if (nc < 0 || nk < 0 || ny < 0 || nc > eqn->nins - nk)
+        return fail(s, "a scan's parts do not fit each other");
     if (!begin_body(&body, s, &p->jaxpr, &body_ins, &body_outs))
         return false;
     gather(s, &body_outs, 0, nk, results);
@@ -907,6 +911,23 @@ static bool manual(maker *m, const jx_eqn *eqn, const atoms *ins, int wanted,
     return !s->failed;
 }
 
+/* A computation inside of another one is spread over the same devices. */
+static bool same_mesh(spmd *s, const jx_eqn *eqn)
+{
+    const jx_value *value =
+        ((const jx_p_manual_computation *)eqn->typed)->mesh;
+    const jx_program *program = s->p->program;
+    bool same = value && value->tag == JX_V_MESH && value->integer >= 0 &&
+                value->integer < program->nmeshes;
+    const jx_mesh *mesh = same ? &program->meshes[value->integer] : NULL;
+
+    same = same && mesh->naxes == s->mesh->naxes;
+    for (int i = 0; same && i < mesh->naxes; i++)
+        same = !strcmp(mesh->axes[i], s->mesh->axes[i]) &&
+               mesh->sizes[i] == s->mesh->sizes[i];
+    return same || fail(s, "a computation inside of it has another mesh");
+}
+
 /* ---- one equation ---- */
 
 static bool together(maker *m, const jx_eqn *eqn, const atoms *ins,
@@ -942,7 +963,7 @@ static bool together(maker *m, const jx_eqn *eqn, const atoms *ins,
     case JX_PRIM_stablehlo_collective_broadcast:
         return broadcast(m, eqn, ins, outs);
     case JX_PRIM_sdy_manual_computation:
-        return manual(m, eqn, ins, s->devices, outs);
+        return same_mesh(s, eqn) && manual(m, eqn, ins, s->devices, outs);
     case JX_PRIM_while: return in_step_while(m, eqn, ins, outs);
     case JX_PRIM_cond: return in_step_cond(m, eqn, ins, outs);
     case JX_PRIM_scan: return in_step_scan(m, eqn, ins, outs);

@@ -95,3 +95,33 @@ expect 0 run "$work/alone.jaxpr" --fill zeros
 sed 's/(0, 0)/(0, 1)/' "$work/alone.jaxpr" >"$work/others.jaxpr"
 expect 3 run "$work/others.jaxpr" --fill zeros
 complains 'several devices take part'
+
+# What is checked in a call or a loop is checked though nobody needs results.
+cat >"$work/nested.jaxpr" <<'EOF'
+{ lambda ; a:f32[2]. let
+    _:f32[2] = jit[
+      name=checked
+      jaxpr={ lambda ; b:f32[2]. let
+          stablehlo.custom_call[call_target_name=check.expect_eq] b 1.0:f32[]
+        in (b,) }
+    ] a
+  in (a,) }
+EOF
+sed -i 's/ b 1.0:f32\[\]/ b c/; s/let$/let/; s/          stable/          c:f32[2] = add b 1.0:f32[]\n          stable/' "$work/nested.jaxpr"
+expect 1 run "$work/nested.jaxpr" --fill zeros
+cat >"$work/loop.jaxpr" <<'EOF'
+{ lambda ; a:f32[2]. let
+    _:i32[] = while[
+      body_jaxpr={ lambda ; b:f32[2] c:i32[]. let
+          d:f32[2] = add b 1.0:f32[]
+          stablehlo.custom_call[call_target_name=check.expect_eq] b d
+          e:i32[] = add c 1:i32[]
+        in (e,) }
+      body_nconsts=1
+      cond_jaxpr={ lambda ; c:i32[]. let d:bool[] = lt c 3:i32[] in (d,) }
+      cond_nconsts=0
+    ] a 0:i32[]
+  in (a,) }
+EOF
+expect 1 run "$work/loop.jaxpr" --fill zeros
+prints 'element \[0\] is 0, expected equal to 1'
