@@ -160,12 +160,33 @@ static bool read_sizes(jx_shlo_body *b, const jx_mlir_op *op)
     return jx_shlo_define(b, op->nouts, atoms);
 }
 
-/* An integer that is a symbolic size needs no computing. */
+/* A number that is made of sizes (and numbers), as `2*floordiv(b, 2) - b` is
+ * where b is even. */
+static bool read_number(jx_shlo_body *b, const jx_mlir_op *op, jx_atom *to)
+{
+    const jx_dim *const *known =
+        b->sizes && op->nins && op->outs[0]->type->rank == 0
+            ? jx_sizes_known(b->sizes, op->outs[0])
+            : NULL;
+    jx_dtype dtype;
+
+    if (!known || !jx_shlo_dtype(op->outs[0]->type, &dtype))
+        return false;
+    for (int i = 0; i < op->nins; i++)
+        if (!jx_sizes_known(b->sizes, op->ins[i]))
+            return false;
+    *to = jx_shlo_size(b, dtype, known[0]);
+    return to->literal != NULL;
+}
+
+/* An integer that is a size needs no computing. */
 static bool read_symbol(jx_shlo_body *b, const jx_mlir_op *op)
 {
     jx_atom atom;
 
-    return op->nouts == 1 && jx_shlo_symbol(b, op->outs[0], &atom) &&
+    return op->nouts == 1 &&
+           (jx_shlo_symbol(b, op->outs[0], &atom) ||
+            read_number(b, op, &atom)) &&
            jx_shlo_define1(b, atom);
 }
 
