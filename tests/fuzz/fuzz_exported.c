@@ -5,9 +5,12 @@
  * times the file.  The mutator knows what a flatbuffer is made of: it changes
  * offsets, counts and fields of vtables to others that are near, so that most
  * mutants get past the first table. */
+#include "frontend/base/json.h"
+#include "frontend/base/utf8.h"
 #include "frontend/mlir/parts.h"
 #include "frontend/read/exported_paths.h"
 #include "frontend/write/exported.h"
+#include "reports/exported_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +119,29 @@ static void walk_shapes(jx_ctx *ctx, const jx_exported *x)
             return;
 }
 
+/* What `jaxvet info` says, of every eighth file: it reads the module, too. */
+static void say(const char *bytes, size_t size)
+{
+    jx_ctx *ctx = jx_ctx_new(64 << 20);
+    jx_exported_info info;
+    jx_buffer text = {0};
+    const char *at;
+    size_t wrong;
+
+    if (jx_exported_info_of(ctx, "-", bytes, size, true, &info)) {
+        jx_exported_text(&info, &text);
+        check(jx_utf8_valid(jx_buffer_text(&text), text.length, NULL));
+        jx_buffer_clear(&text);
+        jx_exported_json(&info, &text);
+        check(jx_json_scan(jx_buffer_text(&text), text.length - 1, &wrong,
+                           &at));
+    } else {
+        check(ctx->error.kind != JX_E_INTERNAL && ctx->error.message);
+    }
+    jx_buffer_free(&text);
+    jx_ctx_free(ctx);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum { FIRST = 1 << 14 }; /* what any file costs */
@@ -140,6 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_round_trip(x);
         walk_shapes(ctx, x);
         jx_mlir_parts_read(ctx, "-", 0, x->module.at, x->module.size, &parts);
+        if (jx_hash_bytes(data, size) % 8 == 0)
+            say(copy, size);
     }
     free(copy);
     jx_ctx_free(ctx);
