@@ -317,6 +317,15 @@ bool jx_shlo_op_convert(jx_shlo_body *b, const jx_mlir_op *op,
     return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 1, ins.at, &p, out));
 }
 
+/* The primitive knows no single bits, and no parts of complex numbers. */
+static bool has_same_bits(jx_dtype from, jx_dtype to)
+{
+    bool special = from == JX_BOOL || to == JX_BOOL ||
+                   jx_dtype_is_complex(from) || jx_dtype_is_complex(to);
+
+    return from == to || !special;
+}
+
 /* An axis may come or go at the end. */
 bool jx_shlo_op_bitcast(jx_shlo_body *b, const jx_mlir_op *op,
                         const jx_shlo_row *row)
@@ -326,7 +335,6 @@ bool jx_shlo_op_bitcast(jx_shlo_body *b, const jx_mlir_op *op,
     jx_atom in = jx_shlo_in(b, 0);
     const jx_aval *aval, *out;
 
-    (void)op;
     if (!in.var && !in.literal)
         return false;
     aval = jx_atom_aval(in);
@@ -335,6 +343,8 @@ bool jx_shlo_op_bitcast(jx_shlo_body *b, const jx_mlir_op *op,
     out = jx_shlo_result(b, 0, shape);
     if (!out)
         return false;
+    if (!has_same_bits(aval->dtype, out->dtype))
+        return jx_shlo_unknown(b, op);
     jx_shlo_put_dtype(&p, "new_dtype", out->dtype);
     return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 1, &in, &p, out));
 }
@@ -401,6 +411,8 @@ bool jx_shlo_op_constant(jx_shlo_body *b, const jx_mlir_op *op,
         return jx_shlo_fail(b, "attribute 'value': the elements are not in "
                                "this file");
     aval = jx_shlo_result(b, 0, NULL);
+    if (aval && aval->kind != JX_AVAL_ARRAY)
+        return jx_shlo_unknown(b, op); /* of a type that we do not know */
     return aval && jx_shlo_define1(b, jx_shlo_constant(b, aval, value->bytes,
                                                        value->size,
                                                        value->splat));

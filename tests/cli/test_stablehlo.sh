@@ -59,6 +59,17 @@ prints 'other.op'
 expect 3 run "$work/unknown.mlir" --fill zeros
 complains 'no way to run the primitive other.op'
 
+cat >"$work/bits.mlir" <<'EOM'
+func.func @main(%arg0: tensor<64xi1>) -> tensor<i64> {
+  %c = stablehlo.constant dense<1.0> : tensor<2xf6E2M3FN>
+  %0 = stablehlo.bitcast_convert %arg0 : (tensor<64xi1>) -> tensor<i64>
+  return %0 : tensor<i64>
+}
+EOM
+expect 0 check "$work/bits.mlir"
+prints 'stablehlo.bitcast_convert'
+prints 'stablehlo.constant'
+
 # What is wrong is said at its line.
 broken() { # NAME, then the body's lines; complains what follows on stdin
     cat >"$work/$1.mlir"
