@@ -389,6 +389,42 @@ static const char *function_of(jx_hlo *in, const char *name,
     return make_function(in, f.name, closed, ins) ? f.name : NULL;
 }
 
+const char *jx_hlo_function_of(jx_code *c, const char *name,
+                               const jx_closed *closed, const jx_hv *ins)
+{
+    const char *function;
+
+    for (int i = 0; i < closed->jaxpr->nins; i++)
+        if (!ins[i].value)
+            return NULL;
+    if (c->in->depth >= DEPTH) {
+        jx_hlo_fail(c, "calls are nested more than %d levels deep", DEPTH);
+        return NULL;
+    }
+    c->in->depth++;
+    function = function_of(c->in, name, closed, ins);
+    c->in->depth--;
+    return function;
+}
+
+const char *jx_hlo_function_of_avals(jx_code *c, const char *name,
+                                     const jx_closed *closed)
+{
+    const jx_jaxpr *j = closed->jaxpr;
+    jx_hv *ins = JX_NEW_ARRAY(c->in->ctx->arena, j->nins + 1, jx_hv);
+
+    if (!ins)
+        return NULL;
+    for (int i = 0; i < j->nins; i++)
+        ins[i].aval = jx_hlo_physical(c->in, j->vars[j->nconsts + i]->aval);
+    if (c->in->depth >= DEPTH)
+        return NULL;
+    c->in->depth++;
+    const char *function = function_of(c->in, name, closed, ins);
+    c->in->depth--;
+    return function;
+}
+
 static void emit_call(jx_code *c, const char *name, int nins, const jx_hv *ins,
                       int nouts, const jx_aval *const *avals, jx_hv *outs)
 {
@@ -424,16 +460,7 @@ void jx_hlo_call(jx_code *c, const char *name, const jx_closed *closed,
 
     for (int i = 0; i < j->nouts; i++)
         outs[i] = (jx_hv){0};
-    for (int i = 0; i < j->nins; i++)
-        if (!ins[i].value)
-            return;
-    if (c->in->depth >= DEPTH) {
-        jx_hlo_fail(c, "calls are nested more than %d levels deep", DEPTH);
-        return;
-    }
-    c->in->depth++;
-    function = function_of(c->in, name, closed, ins);
-    c->in->depth--;
+    function = jx_hlo_function_of(c, name, closed, ins);
     avals = JX_NEW_ARRAY(c->in->ctx->arena, j->nouts + 1, const jx_aval *);
     if (!function || !avals)
         return;

@@ -215,6 +215,21 @@ const jx_mlir_attr *jx_hlo_table(jx_hlo *in, int rows, int columns,
     return data ? dense(in, type, data, size, false) : NULL;
 }
 
+const jx_mlir_attr *jx_hlo_axes(jx_hlo *in, int count, const int64_t *axes)
+{
+    const jx_mlir_type *index = jx_mlir_type_add(
+        in->types, &(jx_mlir_type){.kind = JX_T_INDEX, .rank = -1});
+    int64_t shape = count;
+    size_t size = (size_t)count * sizeof *axes;
+    const void *data = jx_arena_copy(
+        in->ctx->arena, count ? axes : (const int64_t[]){0},
+        size ? size : sizeof *axes);
+
+    return data ? dense(in, jx_mlir_tensor(in->types, 1, &shape, index), data,
+                        size, false)
+                : NULL;
+}
+
 const jx_mlir_attr *jx_hlo_enum(jx_hlo *in, const char *name, const char *text)
 {
     jx_mlir_attr *a = attribute(in, JX_A_ENUM);

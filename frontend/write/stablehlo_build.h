@@ -86,6 +86,8 @@ const jx_mlir_attr *jx_hlo_dims_attr(jx_code *c, int count,
 /* tensor<rows x columns x i64>, row-major. */
 const jx_mlir_attr *jx_hlo_table(jx_hlo *in, int rows, int columns,
                                  const int64_t *values);
+/* A tensor of index: axes from the fastest to the slowest. */
+const jx_mlir_attr *jx_hlo_axes(jx_hlo *in, int count, const int64_t *axes);
 const jx_mlir_attr *jx_hlo_enum(jx_hlo *in, const char *name,
                                 const char *text);
 const jx_mlir_attr *jx_hlo_list(jx_hlo *in, int count,

@@ -730,15 +730,12 @@ void jx_hlo_while(jx_code *c, int count, const jx_hv *init, jx_hlo_step *go_on,
                 outs);
 }
 
-/* The axes of a rank from the fastest to the slowest, as a tensor of index. */
+/* Row-major, or with the last two axes swapped. */
 static const jx_mlir_attr *layout(jx_hlo *in, int rank, bool column_major)
 {
-    jx_mlir_attr *a = JX_NEW(in->ctx->arena, jx_mlir_attr);
-    const jx_mlir_type *index = jx_mlir_type_add(
-        in->types, &(jx_mlir_type){.kind = JX_T_INDEX, .rank = -1});
-    int64_t count = rank, *axes = JX_NEW_ARRAY(in->ctx->arena, rank + 1, int64_t);
+    int64_t *axes = JX_NEW_ARRAY(in->ctx->arena, rank + 1, int64_t);
 
-    if (!a || !axes)
+    if (!axes)
         return NULL;
     for (int i = 0; i < rank; i++)
         axes[i] = rank - 1 - i;
@@ -746,11 +743,7 @@ static const jx_mlir_attr *layout(jx_hlo *in, int rank, bool column_major)
         axes[0] = rank - 2;
         axes[1] = rank - 1;
     }
-    a->kind = JX_A_DENSE;
-    a->type = jx_mlir_tensor(in->types, 1, &count, index);
-    a->bytes = axes;
-    a->size = (size_t)rank * sizeof *axes;
-    return a;
+    return jx_hlo_axes(in, rank, axes);
 }
 
 static const jx_mlir_attr *layouts(jx_hlo *in, int count,

@@ -35,7 +35,9 @@ typedef void jx_hlo_rule(jx_hlo_eqn *e);
     X(eigh) X(eig) X(schur) X(triangular_solve) X(tridiagonal_solve)           \
     X(tridiagonal) X(hessenberg) X(inline_jvp) X(inline_vjp) X(scan)           \
     X(custom_linear_solve) X(platform_index) X(dim_as_value)                   \
-    X(shape_assertion) X(special)
+    X(shape_assertion) X(special)                           \
+    X(own_sort) X(own_scatter) X(own_select_and_scatter) X(own_map)            \
+    X(own_rng) X(own_custom_call) X(composite)
 
 #define X(name) jx_hlo_rule jx_hlo_rule_##name;
 JX_HLO_RULES(X)
@@ -50,6 +52,12 @@ void jx_hlo_inline(jx_code *c, const jx_closed *closed, const jx_hv *ins,
 void jx_hlo_call(jx_code *c, const char *name, const jx_closed *closed,
                  const jx_hv *ins, jx_hv *outs);
 
+/* The name of that function; NULL with an error. */
+const char *jx_hlo_function_of(jx_code *c, const char *name,
+                               const jx_closed *closed, const jx_hv *ins);
+/* The same for operands of the types that the jaxpr declares. */
+const char *jx_hlo_function_of_avals(jx_code *c, const char *name,
+                                     const jx_closed *closed);
 /* A call to a function that a rule makes, known by its name and operands. */
 typedef void jx_hlo_body(jx_code *c, const jx_hv *ins, jx_hv *outs);
 void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
@@ -68,6 +76,8 @@ static inline jx_hv jx_hlo_fill(jx_hlo_eqn *e, jx_hv value)
 
 /* ---- families that others use */
 
+const jx_mlir_attr *jx_hlo_scatter_dims(jx_hlo *in, const jx_scatter_dims *d,
+                                        int index_rank);
 /* As large as `like`: JAX lets scalars and axes of size 1 stand among arrays. */
 jx_hv jx_hlo_fit(jx_code *c, jx_hv x, const jx_aval *like);
 jx_hv jx_hlo_isnan(jx_code *c, jx_hv x);

@@ -449,20 +449,15 @@ void jx_hlo_rule_gather(jx_hlo_eqn *e)
                            jx_hlo_spread(c, filling(e), out.aval)));
 }
 
-static const jx_mlir_attr *scatter_dims(jx_hlo_eqn *e, int index_rank)
+const jx_mlir_attr *jx_hlo_scatter_dims(jx_hlo *in, const jx_scatter_dims *d,
+                                        int index_rank)
 {
     static const char *const names[] = {
         "update_window_dims", "inserted_window_dims", "input_batching_dims",
         "scatter_indices_batching_dims", "scatter_dims_to_operand_dims",
         "index_vector_dim"};
-    const jx_scatter_dims *d =
-        &((const jx_p_scatter *)e->eqn->typed)->dimension_numbers;
-    jx_hlo *in = e->code->in;
-    bool key = is_key(e, 0);
-    const int64_t *windows =
-        with_last(e, d->update_window_dims, e->ins[2].aval->rank - 1);
     const jx_mlir_attr *items[] = {
-        jx_hlo_some(in, d->update_window_dims.count + key, windows),
+        jx_hlo_some(in, d->update_window_dims.count, d->update_window_dims.at),
         jx_hlo_some(in, d->inserted_window_dims.count,
                     d->inserted_window_dims.at),
         jx_hlo_some(in, d->operand_batching_dims.count,
@@ -474,6 +469,22 @@ static const jx_mlir_attr *scatter_dims(jx_hlo_eqn *e, int index_rank)
         index_rank > 1 ? jx_hlo_i64(in, index_rank - 1) : NULL};
 
     return jx_hlo_record(in, "stablehlo.scatter", 6, names, items);
+}
+
+/* A key's numbers are one more axis of the windows. */
+static const jx_mlir_attr *scatter_dims(jx_hlo_eqn *e, int index_rank)
+{
+    jx_scatter_dims d =
+        ((const jx_p_scatter *)e->eqn->typed)->dimension_numbers;
+
+    if (is_key(e, 0)) {
+        d.update_window_dims.at =
+            with_last(e, d.update_window_dims, e->ins[2].aval->rank - 1);
+        if (!d.update_window_dims.at)
+            return NULL;
+        d.update_window_dims.count++;
+    }
+    return jx_hlo_scatter_dims(e->code->in, &d, index_rank);
 }
 
 /* Indices pulled in to where the windows fit. */

@@ -1,0 +1,401 @@
+/* stablehlo_own.c - what StableHLO has and JAX has not: ops whose computations
+ * are any, and composites (stablehlo_rules.h). */
+#include "frontend/write/stablehlo_rules.h"
+
+#include <string.h>
+
+/* A region that computes what the jaxpr does, of scalars of these dtypes. */
+static jx_mlir_region region_of(jx_code *c, const jx_closed *closed, int n,
+                                const jx_dtype *dtypes)
+{
+    jx_arena *arena = c->in->ctx->arena;
+    const jx_aval **avals = JX_NEW_ARRAY(arena, n + 1, const jx_aval *);
+    jx_hv *args = JX_NEW_ARRAY(arena, n + 1, jx_hv), *outs;
+    jx_code *inner;
+
+    if (!avals || !args || !closed->jaxpr || closed->jaxpr->nins != n)
+        return (jx_mlir_region){0};
+    for (int i = 0; i < n; i++)
+        avals[i] = jx_hlo_scalar_aval(c->in, dtypes[i]);
+    outs = JX_NEW_ARRAY(arena, closed->jaxpr->nouts + 1, jx_hv);
+    inner = jx_hlo_begin(c, n, avals, args);
+    if (!inner || !outs)
+        return (jx_mlir_region){0};
+    jx_hlo_inline(inner, closed, args, outs);
+    return jx_hlo_finish(inner, closed->jaxpr->nouts, outs);
+}
+
+/* The dtype of each operand from `first` on, each `times` times; `pairs` for
+ * a a b b, else a b a b. */
+static const jx_dtype *dtypes_of(const jx_hlo_eqn *e, int first, int count,
+                                 int times, bool pairs)
+{
+    jx_dtype *all = JX_NEW_ARRAY(e->code->in->ctx->arena, count * times + 1,
+                                 jx_dtype);
+
+    for (int i = 0; all && i < count * times; i++) {
+        const jx_aval *aval =
+            e->ins[first + (pairs ? i / times : i % count)].aval;
+        if (!aval)
+            return NULL;
+        all[i] = aval->dtype;
+    }
+    return all;
+}
+
+void jx_hlo_rule_own_sort(jx_hlo_eqn *e)
+{
+    const jx_p_stablehlo_sort *p = e->eqn->typed;
+    jx_hlo *in = e->code->in;
+    int n = e->eqn->nins;
+    const jx_dtype *dtypes = dtypes_of(e, 0, n, 2, true);
+    jx_mlir_named attrs[] = {
+        {"dimension", jx_hlo_i64(in, p->dimension)},
+        {"is_stable", p->is_stable ? jx_hlo_bool(in, true) : NULL}};
+
+    if (!dtypes)
+        return;
+    jx_mlir_region body = region_of(e->code, &p->comparator, 2 * n, dtypes);
+    jx_hlo_emit(e->code,
+                &(jx_hlo_op){.name = e->op,
+                             .nins = n,
+                             .ins = e->ins,
+                             .nouts = n,
+                             .outs = e->avals,
+                             .nattrs = 2,
+                             .attrs = attrs,
+                             .nregions = 1,
+                             .regions = &body},
+                e->outs);
+}
+
+/* Operands, indices, updates; one computation for all. */
+void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
+{
+    const jx_p_stablehlo_scatter *p = e->eqn->typed;
+    jx_hlo *in = e->code->in;
+    int n = e->eqn->nouts;
+    const jx_dtype *dtypes = dtypes_of(e, 0, n, 2, false);
+
+    if (!dtypes || e->eqn->nins != 2 * n + 1 || !e->ins[n].aval)
+        return;
+    jx_mlir_named attrs[] = {
+        {"scatter_dimension_numbers",
+         jx_hlo_scatter_dims(in, &p->dimension_numbers,
+                             e->ins[n].aval->rank)},
+        {"indices_are_sorted",
+         p->indices_are_sorted ? jx_hlo_bool(in, true) : NULL},
+        {"unique_indices", p->unique_indices ? jx_hlo_bool(in, true) : NULL}};
+    jx_mlir_region body =
+        region_of(e->code, &p->update_computation, 2 * n, dtypes);
+    jx_hlo_emit(e->code,
+                &(jx_hlo_op){.name = e->op,
+                             .nins = e->eqn->nins,
+                             .ins = e->ins,
+                             .nouts = n,
+                             .outs = e->avals,
+                             .nattrs = 3,
+                             .attrs = attrs,
+                             .nregions = 1,
+                             .regions = &body},
+                e->outs);
+}
+
+void jx_hlo_rule_own_select_and_scatter(jx_hlo_eqn *e)
+{
+    const jx_p_select_and_scatter *p = e->eqn->typed;
+    jx_code *c = e->code;
+    int rank = p->window_dimensions.count;
+    int64_t *pads = JX_NEW_ARRAY(c->in->ctx->arena, 2 * rank + 1, int64_t);
+    const jx_dtype *dtypes = dtypes_of(e, 0, 1, 2, true);
+
+    if (!pads || !dtypes)
+        return;
+    for (int i = 0; i < 2 * rank; i++)
+        pads[i] = jx_hlo_static(c, p->padding.at[i], "padding of windows");
+    jx_mlir_named attrs[] = {
+        {"window_dimensions",
+         jx_hlo_dims_attr(c, rank, p->window_dimensions.at,
+                          "sizes of windows")},
+        {"window_strides", jx_hlo_i64s(c->in, p->window_strides.count,
+                                       p->window_strides.at)},
+        {"padding", jx_hlo_table(c->in, rank, 2, pads)}};
+    jx_mlir_region regions[2] = {region_of(c, &p->select, 2, dtypes),
+                                 region_of(c, &p->scatter, 2, dtypes)};
+    jx_hlo_fill(e, jx_hlo_emit1(c, &(jx_hlo_op){.name = e->op,
+                                                .nins = 3,
+                                                .ins = e->ins,
+                                                .nouts = 1,
+                                                .outs = e->avals,
+                                                .nattrs = 3,
+                                                .attrs = attrs,
+                                                .nregions = 2,
+                                                .regions = regions}));
+}
+
+void jx_hlo_rule_own_map(jx_hlo_eqn *e)
+{
+    const jx_p_stablehlo_map *p = e->eqn->typed;
+    const jx_dtype *dtypes = dtypes_of(e, 0, e->eqn->nins, 1, true);
+    jx_mlir_named attr = {"dimensions",
+                          jx_hlo_i64s(e->code->in, p->dimensions.count,
+                                      p->dimensions.at)};
+
+    if (!dtypes)
+        return;
+    jx_mlir_region body =
+        region_of(e->code, &p->computation, e->eqn->nins, dtypes);
+    jx_hlo_fill(e, jx_hlo_emit1(e->code, &(jx_hlo_op){.name = e->op,
+                                                      .nins = e->eqn->nins,
+                                                      .ins = e->ins,
+                                                      .nouts = 1,
+                                                      .outs = e->avals,
+                                                      .nattrs = 1,
+                                                      .attrs = &attr,
+                                                      .nregions = 1,
+                                                      .regions = &body}));
+}
+
+void jx_hlo_rule_own_rng(jx_hlo_eqn *e)
+{
+    const jx_p_stablehlo_rng *p = e->eqn->typed;
+    jx_code *c = e->code;
+    int n = p->shape.count;
+    int64_t *sizes = JX_NEW_ARRAY(c->in->ctx->arena, n + 1, int64_t);
+    bool normal = p->rng_distribution == JX_NORMAL;
+    jx_hv ins[3] = {e->ins[0], e->ins[1]};
+    jx_mlir_named attr = {
+        "rng_distribution",
+        jx_hlo_enum(c->in, "stablehlo.rng_distribution",
+                    normal ? "NORMAL" : "UNIFORM")};
+
+    if (!sizes)
+        return;
+    for (int i = 0; i < n; i++)
+        sizes[i] = jx_hlo_static(c, p->shape.at[i], "sizes of random arrays");
+    ins[2] = jx_hlo_vector(c, JX_I64, n, sizes);
+    jx_hlo_fill(e, jx_hlo_emit1(c, &(jx_hlo_op){.name = e->op,
+                                                .nins = 3,
+                                                .ins = ins,
+                                                .nouts = 1,
+                                                .outs = e->avals,
+                                                .nattrs = 1,
+                                                .attrs = &attr}));
+}
+
+/* ---- composites */
+
+static const jx_mlir_attr *plain(jx_hlo *in, const jx_value *v)
+{
+    jx_mlir_attr *a;
+    double *bits;
+
+    switch (v->tag) {
+    case JX_V_BOOL: return jx_hlo_bool(in, v->boolean);
+    case JX_V_INT: return jx_hlo_i64(in, v->integer);
+    case JX_V_TEXT: return jx_hlo_text(in, v->text);
+    case JX_V_FLOAT:
+        a = JX_NEW(in->ctx->arena, jx_mlir_attr);
+        bits = JX_NEW(in->ctx->arena, double);
+        if (!a || !bits)
+            return NULL;
+        *bits = v->real;
+        *a = (jx_mlir_attr){.kind = JX_A_FLOAT,
+                            .type = jx_mlir_float(in->types, "f64"),
+                            .real = v->real,
+                            .bytes = bits,
+                            .size = sizeof *bits};
+        return a;
+    default: return NULL;
+    }
+}
+
+/* A map, or a tuple of pairs, of names and simple values; NULL if it has none
+ * or holds anything else. */
+static const jx_mlir_attr *attributes(jx_hlo *in, const jx_value *v)
+{
+    bool map = v && v->tag == JX_V_MAP;
+    int n = !v || !v->items ? 0 : map ? v->count / 2 : v->count;
+    jx_mlir_named *all = JX_NEW_ARRAY(in->ctx->arena, n + 1, jx_mlir_named);
+
+    if (!all || !n)
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        const jx_value *pair = v->items[i];
+        const jx_value *name = map ? v->items[2 * i] : NULL;
+        const jx_value *value = map ? v->items[2 * i + 1] : NULL;
+        if (!map && pair->tag == JX_V_TUPLE && pair->count == 2) {
+            name = pair->items[0];
+            value = pair->items[1];
+        }
+        if (!name || name->tag != JX_V_TEXT)
+            return NULL;
+        all[i] = (jx_mlir_named){name->text, plain(in, value)};
+    }
+    return jx_hlo_dict(in, n, all);
+}
+
+/* The op names the function that it stands for.  Where functions take sizes,
+ * which are no operands of the op, that function is called instead. */
+void jx_hlo_rule_composite(jx_hlo_eqn *e)
+{
+    const jx_p_composite *p = e->eqn->typed;
+    jx_hlo *in = e->code->in;
+    const char *name = p->name ? p->name : "composite", *function;
+
+    if (in->nvars) {
+        jx_hlo_call(e->code, name, &p->jaxpr, e->ins, e->outs);
+        return;
+    }
+    function = jx_hlo_function_of(e->code, name, &p->jaxpr, e->ins);
+    if (!function)
+        return;
+    jx_mlir_named attrs[] = {
+        {"name", jx_hlo_text(in, name)},
+        {"decomposition", jx_hlo_symbol(in, function)},
+        {"composite_attributes", attributes(in, p->attributes)},
+        {"version", p->version ? jx_hlo_integer(in, JX_SIGNLESS, 32,
+                                                p->version)
+                               : NULL}};
+    jx_hlo_emit(e->code,
+                &(jx_hlo_op){.name = e->op,
+                             .nins = e->eqn->nins,
+                             .ins = e->ins,
+                             .nouts = e->eqn->nouts,
+                             .outs = e->avals,
+                             .nattrs = 4,
+                             .attrs = attrs},
+                e->outs);
+}
+
+/* ---- custom calls */
+
+/* LAPACK's functions take their options as characters, and two as indices. */
+static const jx_mlir_attr *option(jx_hlo *in, const char *target,
+                                  const char *name, const jx_value *v)
+{
+    bool lapack = !strncmp(target, "lapack_", 7);
+
+    if (!lapack || v->tag != JX_V_INT)
+        return plain(in, v);
+    if (!strcmp(name, "low") || !strcmp(name, "high"))
+        return jx_hlo_integer(in, JX_SIGNLESS, 32, v->integer);
+    return jx_hlo_integer(in, JX_UNSIGNED, 8, v->integer);
+}
+
+/* The entries of a map that are simple values. */
+static jx_mlir_named *entries(jx_hlo *in, const char *target,
+                              const jx_value *v, int *count)
+{
+    int n = v && v->tag == JX_V_MAP ? v->count / 2 : 0;
+    jx_mlir_named *all = JX_NEW_ARRAY(in->ctx->arena, n + 2, jx_mlir_named);
+
+    *count = 0;
+    for (int i = 0; all && i < n; i++) {
+        const jx_value *name = v->items[2 * i];
+        if (name->tag == JX_V_TEXT)
+            all[(*count)++] = (jx_mlir_named){
+                name->text,
+                option(in, target, name->text, v->items[2 * i + 1])};
+    }
+    return all;
+}
+
+/* A tuple of tuples of axes. */
+static const jx_mlir_attr *layouts(jx_hlo *in, const jx_value *v)
+{
+    int n = v && v->tag == JX_V_TUPLE ? v->count : 0;
+    const jx_mlir_attr **items =
+        JX_NEW_ARRAY(in->ctx->arena, n + 1, const jx_mlir_attr *);
+
+    if (!n || !items)
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        const jx_value *one = v->items[i];
+        int64_t *axes = JX_NEW_ARRAY(in->ctx->arena, one->count + 1, int64_t);
+        if (!axes || (one->count && !one->items))
+            return NULL;
+        for (int k = 0; k < one->count; k++)
+            axes[k] = one->items[k]->integer;
+        items[i] = jx_hlo_axes(in, one->count, axes);
+    }
+    return jx_hlo_list(in, n, items);
+}
+
+/* Functions that the call is given, by name; those that the reader could not
+ * read stay names. */
+static const jx_mlir_attr *called(jx_code *c, const jx_value *v)
+{
+    jx_hlo *in = c->in;
+    int n = v && v->tag == JX_V_TUPLE ? v->count : 0;
+    const jx_mlir_attr **items =
+        JX_NEW_ARRAY(in->ctx->arena, n + 1, const jx_mlir_attr *);
+
+    if (!n || !items)
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        const jx_value *one = v->items[i];
+        jx_closed closed = {one->jaxpr, 0, NULL};
+        const char *name;
+        if (one->tag != JX_V_JAXPR || one->count || in->nvars) {
+            jx_hlo_fail(c, "a custom call is given a function that has no "
+                           "StableHLO form");
+            return NULL;
+        }
+        name = jx_hlo_function_of_avals(c, "computation", &closed);
+        if (!name)
+            return NULL;
+        items[i] = jx_hlo_symbol(in, name);
+    }
+    return jx_hlo_list(in, n, items);
+}
+
+void jx_hlo_rule_own_custom_call(jx_hlo_eqn *e)
+{
+    const jx_p_custom_call *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_hlo *in = c->in;
+    const char *target = p->call_target_name;
+    const jx_value *config = p->backend_config;
+    bool map = config && config->tag == JX_V_MAP;
+    bool text = config && config->tag == JX_V_TEXT;
+    int nmore, nconfig;
+    jx_mlir_named *more = entries(in, target, p->attributes, &nmore);
+    jx_mlir_named *options = entries(in, target, map ? config : NULL,
+                                     &nconfig);
+
+    if (!more || !options)
+        return;
+    if (config && !map && !text && config->tag != JX_V_NONE) {
+        jx_hlo_fail(c, "the options of the custom call `%s` are no text",
+                    target);
+        return;
+    }
+    if (map)
+        more[nmore++] = (jx_mlir_named){"mhlo.backend_config",
+                                        jx_hlo_dict(in, nconfig, options)};
+    jx_mlir_named attrs[] = {
+        {"call_target_name", jx_hlo_text(in, target)},
+        {"api_version",
+         p->api_version && p->api_version != 1
+             ? jx_hlo_integer(in, JX_SIGNLESS, 32, p->api_version)
+             : NULL},
+        {"backend_config",
+         map || text ? jx_hlo_text(in, text ? config->text : "") : NULL},
+        {"has_side_effect",
+         p->has_side_effect ? jx_hlo_bool(in, true) : NULL},
+        {"called_computations", called(c, p->called_computations)},
+        {"operand_layouts", layouts(in, p->operand_layouts)},
+        {"result_layouts", layouts(in, p->result_layouts)}};
+    jx_hlo_emit(c,
+                &(jx_hlo_op){.name = e->op,
+                             .nins = e->eqn->nins,
+                             .ins = e->ins,
+                             .nouts = e->eqn->nouts,
+                             .outs = e->avals,
+                             .nattrs = 7,
+                             .attrs = attrs,
+                             .nmore = nmore,
+                             .more = more},
+                e->outs);
+}
