@@ -283,6 +283,14 @@ static const jx_mlir_attr *option(jx_hlo *in, const char *target,
     return jx_hlo_integer(in, JX_UNSIGNED, 8, v->integer);
 }
 
+/* Marks of a module with other operands, or for partitioning, which are kept as
+ * no more than words. */
+static bool is_gone(const char *name)
+{
+    return !strncmp(name, "sdy.", 4) ||
+           !strcmp(name, "indices_of_shape_operands");
+}
+
 /* The entries of a map that are simple values. */
 static jx_mlir_named *entries(jx_hlo *in, const char *target,
                               const jx_value *v, int *count)
@@ -293,7 +301,7 @@ static jx_mlir_named *entries(jx_hlo *in, const char *target,
     *count = 0;
     for (int i = 0; all && i < n; i++) {
         const jx_value *name = v->items[2 * i];
-        if (name->tag == JX_V_TEXT)
+        if (name->tag == JX_V_TEXT && !is_gone(name->text))
             all[(*count)++] = (jx_mlir_named){
                 name->text,
                 option(in, target, name->text, v->items[2 * i + 1])};
@@ -301,14 +309,14 @@ static jx_mlir_named *entries(jx_hlo *in, const char *target,
     return all;
 }
 
-/* A tuple of tuples of axes. */
-static const jx_mlir_attr *layouts(jx_hlo *in, const jx_value *v)
+/* A tuple of tuples of axes, for the first `n` operands or results: behind them
+ * there may be those of operands that only said shapes. */
+static const jx_mlir_attr *layouts(jx_hlo *in, const jx_value *v, int n)
 {
-    int n = v && v->tag == JX_V_TUPLE ? v->count : 0;
     const jx_mlir_attr **items =
         JX_NEW_ARRAY(in->ctx->arena, n + 1, const jx_mlir_attr *);
 
-    if (!n || !items)
+    if (!items || !v || v->tag != JX_V_TUPLE || v->count < n || !v->count)
         return NULL;
     for (int i = 0; i < n; i++) {
         const jx_value *one = v->items[i];
@@ -385,8 +393,8 @@ void jx_hlo_rule_own_custom_call(jx_hlo_eqn *e)
         {"has_side_effect",
          p->has_side_effect ? jx_hlo_bool(in, true) : NULL},
         {"called_computations", called(c, p->called_computations)},
-        {"operand_layouts", layouts(in, p->operand_layouts)},
-        {"result_layouts", layouts(in, p->result_layouts)}};
+        {"operand_layouts", layouts(in, p->operand_layouts, e->eqn->nins)},
+        {"result_layouts", layouts(in, p->result_layouts, e->eqn->nouts)}};
     jx_hlo_emit(c,
                 &(jx_hlo_op){.name = e->op,
                              .nins = e->eqn->nins,
