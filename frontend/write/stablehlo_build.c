@@ -203,6 +203,20 @@ static const jx_mlir_attr *dense(jx_hlo *in, const jx_mlir_type *type,
     return a;
 }
 
+const jx_mlir_attr *jx_hlo_row(jx_hlo *in, int count, const int64_t *values)
+{
+    int64_t shape = count;
+    size_t size = (size_t)count * sizeof *values;
+    const void *data = jx_arena_copy(in->ctx->arena, values, size);
+
+    return data ? dense(in,
+                        jx_mlir_tensor(in->types, 1, &shape,
+                                       jx_mlir_integer(in->types, JX_SIGNLESS,
+                                                       64)),
+                        data, size, false)
+                : NULL;
+}
+
 const jx_mlir_attr *jx_hlo_table(jx_hlo *in, int rows, int columns,
                                  const int64_t *values)
 {

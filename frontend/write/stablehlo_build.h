@@ -83,6 +83,8 @@ const jx_mlir_attr *jx_hlo_i64s(jx_hlo *in, int count, const int64_t *values);
 const jx_mlir_attr *jx_hlo_dims_attr(jx_code *c, int count,
                                      const jx_dim *const *dims,
                                      const char *what);
+/* tensor<count x i64>. */
+const jx_mlir_attr *jx_hlo_row(jx_hlo *in, int count, const int64_t *values);
 /* tensor<rows x columns x i64>, row-major. */
 const jx_mlir_attr *jx_hlo_table(jx_hlo *in, int rows, int columns,
                                  const int64_t *values);
@@ -261,5 +263,11 @@ typedef struct jx_hlo_ffi {
 } jx_hlo_ffi;
 
 void jx_hlo_call_ffi(jx_code *c, const jx_hlo_ffi *call, jx_hv *outs);
+/* The operands of a custom call: where sizes of its results are open, their
+ * shapes follow as vectors of i32, one for each result, and *indices says which
+ * operands these are; else it is NULL. */
+const jx_hv *jx_hlo_with_shapes(jx_code *c, int *nins, const jx_hv *ins,
+                                int nouts, const jx_aval *const *outs,
+                                const jx_mlir_attr **indices);
 
 #endif

@@ -746,6 +746,30 @@ static const jx_mlir_attr *layout(jx_hlo *in, int rank, bool column_major)
     return jx_hlo_axes(in, rank, axes);
 }
 
+const jx_hv *jx_hlo_with_shapes(jx_code *c, int *nins, const jx_hv *ins,
+                                int nouts, const jx_aval *const *outs,
+                                const jx_mlir_attr **indices)
+{
+    jx_arena *arena = c->in->ctx->arena;
+    jx_hv *all = JX_NEW_ARRAY(arena, *nins + nouts + 1, jx_hv);
+    int64_t *places = JX_NEW_ARRAY(arena, nouts + 1, int64_t);
+    bool open = false;
+
+    *indices = NULL;
+    for (int i = 0; i < nouts; i++)
+        open = open || !is_static(outs[i]);
+    if (!open || !all || !places)
+        return ins;
+    memcpy(all, ins, (size_t)*nins * sizeof *all);
+    for (int i = 0; i < nouts; i++) {
+        places[i] = *nins + i;
+        all[*nins + i] = jx_hlo_dims(c, outs[i]->rank, outs[i]->shape);
+    }
+    *nins += nouts;
+    *indices = jx_hlo_row(c->in, nouts, places);
+    return all;
+}
+
 static const jx_mlir_attr *layouts(jx_hlo *in, int count,
                                    const jx_aval *const *avals, int most,
                                    bool column_major)
@@ -791,40 +815,45 @@ static const jx_mlir_attr *aliases(jx_hlo *in, const jx_hlo_ffi *call)
 void jx_hlo_call_ffi(jx_code *c, const jx_hlo_ffi *call, jx_hv *outs)
 {
     jx_hlo *in = c->in;
+    const jx_mlir_attr *indices;
+    int nins = call->nins, most = 0;
+    const jx_hv *ins = jx_hlo_with_shapes(c, &nins, call->ins, call->nouts,
+                                          call->outs, &indices);
     const jx_aval **avals =
-        JX_NEW_ARRAY(in->ctx->arena, call->nins + 1, const jx_aval *);
-    int most = 0;
+        JX_NEW_ARRAY(in->ctx->arena, nins + 1, const jx_aval *);
 
     for (int i = 0; i < call->nouts; i++)
         outs[i] = (jx_hv){0};
     if (!avals)
         return;
-    for (int i = 0; i < call->nins; i++) {
-        avals[i] = call->ins[i].aval;
-        if (!call->ins[i].value)
+    for (int i = 0; i < nins; i++) {
+        avals[i] = ins[i].aval;
+        if (!ins[i].value)
             return;
-        if (avals[i]->rank > most)
+        if (i < call->nins && avals[i]->rank > most)
             most = avals[i]->rank;
     }
     jx_mlir_named inherent[] = {
         {"call_target_name", jx_hlo_text(in, call->target)},
         {"backend_config", jx_hlo_text(in, "")},
         {"operand_layouts",
-         layouts(in, call->nins, avals, most, call->column_major)},
+         layouts(in, nins, avals, most, call->column_major)},
         {"result_layouts",
          layouts(in, call->nouts, call->outs, most, call->column_major)},
         {"output_operand_aliases", aliases(in, call)}};
-    jx_mlir_named more = {"mhlo.backend_config",
-                          jx_hlo_dict(in, call->nconfig, call->config)};
+    jx_mlir_named more[] = {
+        {"mhlo.backend_config",
+         jx_hlo_dict(in, call->nconfig, call->config)},
+        {"indices_of_shape_operands", indices}};
     jx_hlo_emit(c,
                 &(jx_hlo_op){.name = "stablehlo.custom_call",
-                             .nins = call->nins,
-                             .ins = call->ins,
+                             .nins = nins,
+                             .ins = ins,
                              .nouts = call->nouts,
                              .outs = call->outs,
                              .nattrs = 5,
                              .attrs = inherent,
-                             .nmore = 1,
-                             .more = &more},
+                             .nmore = 2,
+                             .more = more},
                 outs);
 }

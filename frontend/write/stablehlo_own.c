@@ -296,7 +296,8 @@ static jx_mlir_named *entries(jx_hlo *in, const char *target,
                               const jx_value *v, int *count)
 {
     int n = v && v->tag == JX_V_MAP ? v->count / 2 : 0;
-    jx_mlir_named *all = JX_NEW_ARRAY(in->ctx->arena, n + 2, jx_mlir_named);
+    /* There is room for two more. */
+    jx_mlir_named *all = JX_NEW_ARRAY(in->ctx->arena, n + 3, jx_mlir_named);
 
     *count = 0;
     for (int i = 0; all && i < n; i++) {
@@ -309,12 +310,14 @@ static jx_mlir_named *entries(jx_hlo *in, const char *target,
     return all;
 }
 
-/* A tuple of tuples of axes, for the first `n` operands or results: behind them
- * there may be those of operands that only said shapes. */
-static const jx_mlir_attr *layouts(jx_hlo *in, const jx_value *v, int n)
+/* A tuple of tuples of axes, for the first `n` operands or results (behind them
+ * there may be those of operands that only said shapes), then `more` vectors. */
+static const jx_mlir_attr *layouts(jx_hlo *in, const jx_value *v, int n,
+                                   int more)
 {
+    static const int64_t only;
     const jx_mlir_attr **items =
-        JX_NEW_ARRAY(in->ctx->arena, n + 1, const jx_mlir_attr *);
+        JX_NEW_ARRAY(in->ctx->arena, n + more + 1, const jx_mlir_attr *);
 
     if (!items || !v || v->tag != JX_V_TUPLE || v->count < n || !v->count)
         return NULL;
@@ -327,7 +330,9 @@ static const jx_mlir_attr *layouts(jx_hlo *in, const jx_value *v, int n)
             axes[k] = one->items[k]->integer;
         items[i] = jx_hlo_axes(in, one->count, axes);
     }
-    return jx_hlo_list(in, n, items);
+    for (int i = 0; i < more; i++)
+        items[n + i] = jx_hlo_axes(in, 1, &only);
+    return jx_hlo_list(in, n + more, items);
 }
 
 /* Functions that the call is given, by name; those that the reader could not
@@ -367,7 +372,10 @@ void jx_hlo_rule_own_custom_call(jx_hlo_eqn *e)
     const jx_value *config = p->backend_config;
     bool map = config && config->tag == JX_V_MAP;
     bool text = config && config->tag == JX_V_TEXT;
-    int nmore, nconfig;
+    int nmore, nconfig, nins = e->eqn->nins;
+    const jx_mlir_attr *indices;
+    const jx_hv *ins = jx_hlo_with_shapes(c, &nins, e->ins, e->eqn->nouts,
+                                          e->avals, &indices);
     jx_mlir_named *more = entries(in, target, p->attributes, &nmore);
     jx_mlir_named *options = entries(in, target, map ? config : NULL,
                                      &nconfig);
@@ -382,6 +390,7 @@ void jx_hlo_rule_own_custom_call(jx_hlo_eqn *e)
     if (map)
         more[nmore++] = (jx_mlir_named){"mhlo.backend_config",
                                         jx_hlo_dict(in, nconfig, options)};
+    more[nmore++] = (jx_mlir_named){"indices_of_shape_operands", indices};
     jx_mlir_named attrs[] = {
         {"call_target_name", jx_hlo_text(in, target)},
         {"api_version",
@@ -393,12 +402,13 @@ void jx_hlo_rule_own_custom_call(jx_hlo_eqn *e)
         {"has_side_effect",
          p->has_side_effect ? jx_hlo_bool(in, true) : NULL},
         {"called_computations", called(c, p->called_computations)},
-        {"operand_layouts", layouts(in, p->operand_layouts, e->eqn->nins)},
-        {"result_layouts", layouts(in, p->result_layouts, e->eqn->nouts)}};
+        {"operand_layouts", layouts(in, p->operand_layouts, e->eqn->nins,
+                                    nins - e->eqn->nins)},
+        {"result_layouts", layouts(in, p->result_layouts, e->eqn->nouts, 0)}};
     jx_hlo_emit(c,
                 &(jx_hlo_op){.name = e->op,
-                             .nins = e->eqn->nins,
-                             .ins = e->ins,
+                             .nins = nins,
+                             .ins = ins,
                              .nouts = e->eqn->nouts,
                              .outs = e->avals,
                              .nattrs = 7,
