@@ -281,6 +281,12 @@ const jx_mlir_attr *jx_mtext_dialect_attr(jx_mtext *t);
 /* The same without `#dialect.name`, as pretty forms have it. */
 const jx_mlir_attr *jx_mtext_record(jx_mtext *t, const char *name);
 const jx_mlir_attr *jx_mtext_enum(jx_mtext *t, const char *name);
+/* An attribute written in full, `#...`, that must be of this name. */
+const jx_mlir_attr *jx_mtext_in_full(jx_mtext *t, const char *name);
+/* The attribute if it is of this kind, else NULL with a failure at `at`. */
+const jx_mlir_attr *jx_mtext_of_kind(jx_mtext *t, const char *at,
+                                     const jx_mlir_attr *attr,
+                                     jx_mlir_attr_kind kind);
 const jx_mlir_attr *jx_mtext_conv_dims(jx_mtext *t);
 /* Records that have a syntax of their own (text_sdy.c); false: `name` is not
  * one of them. */

@@ -229,8 +229,9 @@ static bool take_ranges(jx_mtext *t, jx_mop *op)
 static bool take_conv(jx_mtext *t, jx_mop *op)
 {
     (void)op;
-    const jx_mlir_attr *dims = jx_mtext_comes(t, "#") ? jx_mtext_attr(t)
-                                                      : jx_mtext_conv_dims(t);
+    const jx_mlir_attr *dims = jx_mtext_comes(t, "#")
+                                   ? jx_mtext_in_full(t, "stablehlo.conv")
+                                   : jx_mtext_conv_dims(t);
 
     return dims && jx_mtext_give(t, "dimension_numbers", dims);
 }
@@ -283,8 +284,10 @@ static const jx_mlir_attr *list_of_i64(jx_mtext *t)
 {
     size_t from = t->numbers.count;
 
-    if (jx_mtext_space(t) != '[')
-        return jx_mtext_attr(t);
+    if (jx_mtext_space(t) != '[') {
+        const char *at = t->at;
+        return jx_mtext_of_kind(t, at, jx_mtext_attr(t), JX_A_DENSE_ARRAY);
+    }
     return jx_mtext_list(t, "[", "]") ? jx_mtext_list_attr(t, t->i64, from)
                                       : NULL;
 }
@@ -571,6 +574,26 @@ static const jx_mlir_attr *case_number(jx_mtext *t, const char *name)
                 : NULL;
 }
 
+/* The same written in full, `#...`. */
+static const jx_mlir_attr *in_full(jx_mtext *t, char kind, const char *name)
+{
+    static const struct row {
+        const char *letters;
+        jx_mlir_attr_kind kind;
+    } rows[] = {{"ijuvn", JX_A_INTEGER},    {"f", JX_A_FLOAT},
+                {"b", JX_A_BOOL},           {"l", JX_A_DENSE_ARRAY},
+                {"sy", JX_A_STRING},        {"c", JX_A_SYMBOL}};
+    const char *at = t->at;
+
+    if (kind == 'e' || kind == 'r')
+        return jx_mtext_in_full(t, name);
+    const jx_mlir_attr *attr = jx_mtext_attr(t);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strchr(rows[i].letters, kind))
+            return jx_mtext_of_kind(t, at, attr, rows[i].kind);
+    return attr;
+}
+
 /* The value of an attribute of this kind, which is a letter and what follows
  * it, ended by a space or NUL. */
 static const jx_mlir_attr *value_of(jx_mtext *t, const char *kind)
@@ -579,12 +602,12 @@ static const jx_mlir_attr *value_of(jx_mtext *t, const char *kind)
     size_t n = strcspn(kind, " ");
     char name[MOST] = "";
 
-    if (jx_mtext_space(t) == '#')
-        return jx_mtext_attr(t);
     if (n > 2) {
         memcpy(name, kind + 2, n - 2);
         name[n - 2] = '\0';
     }
+    if (jx_mtext_space(t) == '#')
+        return in_full(t, *kind, name);
     switch (*kind) {
     case 'i':
         return integer(t, t->i64);

@@ -117,33 +117,54 @@ static const jx_mlir_attr *sub_axis(jx_mtext *t)
     return jx_mtext_record_attr(t, "stablehlo.sub_axis_info", from);
 }
 
+const jx_mlir_attr *jx_mtext_of_kind(jx_mtext *t, const char *at,
+                                     const jx_mlir_attr *attr,
+                                     jx_mlir_attr_kind kind)
+{
+    if (attr && attr->kind != kind)
+        jx_mtext_fail(t, at, "an attribute of another kind is expected here");
+    return t->failed ? NULL : attr;
+}
+
+const jx_mlir_attr *jx_mtext_in_full(jx_mtext *t, const char *name)
+{
+    const char *at = t->at;
+    const jx_mlir_attr *attr = jx_mtext_attr(t);
+
+    if (attr && (!attr->name || strcmp(attr->name, name) != 0))
+        jx_mtext_fail(t, at, "expected #%s", name);
+    return t->failed ? NULL : attr;
+}
+
 /* Attributes of records, also without the names of what they are. */
 static const jx_mlir_attr *attr_field(jx_mtext *t, const char *field)
 {
     char c = jx_mtext_space(t);
+    const char *at = t->at;
 
-    if (c == '(' && strcmp(field, "sub_axis_info") == 0)
-        return sub_axis(t);
-    if (c == '<' && strcmp(field, "mesh") == 0)
-        return jx_mtext_record(t, "stablehlo.mesh");
-    if (c == '<' && strcmp(field, "mode") == 0)
+    if (strcmp(field, "sub_axis_info") == 0)
+        return c == '(' ? sub_axis(t)
+                        : jx_mtext_in_full(t, "stablehlo.sub_axis_info");
+    if (strcmp(field, "mesh") == 0)
+        return c == '@' ? jx_mtext_symbol_attr(t)
+                        : jx_mtext_record(t, "stablehlo.mesh");
+    if (strcmp(field, "mode") == 0)
         return jx_mtext_record(t, "stablehlo.result_accuracy_mode");
-    return jx_mtext_attr(t);
+    return jx_mtext_of_kind(t, at, jx_mtext_attr(t), JX_A_DENSE);
 }
 
 static const jx_mlir_attr *array_field(jx_mtext *t, const char *record)
 {
     size_t from = t->items.count;
+    const char *at = t->at;
 
     if (strcmp(record, "stablehlo.mesh") != 0)
-        return jx_mtext_attr(t);
+        return jx_mtext_of_kind(t, at, jx_mtext_attr(t), JX_A_ARRAY);
     jx_mtext_expect(t, "[");
     if (!jx_mtext_take(t, "]")) {
         do {
             const jx_mlir_attr *item =
-                jx_mtext_comes(t, "<")
-                    ? jx_mtext_record(t, "stablehlo.mesh_axis")
-                    : jx_mtext_attr(t);
+                jx_mtext_record(t, "stablehlo.mesh_axis");
             if (item)
                 JX_PUSH(t->arena, &t->items, item);
         } while (!t->failed && jx_mtext_take(t, ","));
@@ -457,7 +478,7 @@ const jx_mlir_attr *jx_mtext_record(jx_mtext *t, const char *name)
     const jx_mlir_attr *attr = NULL;
 
     if (jx_mtext_space(t) == '#')
-        return jx_mtext_attr(t);
+        return jx_mtext_in_full(t, name);
     if (!jx_mtext_enter(t))
         return NULL;
     if (!known(t, name, &attr))

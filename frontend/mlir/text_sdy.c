@@ -210,7 +210,7 @@ static const jx_mlir_attr *mesh_or_ref(jx_mtext *t)
 {
     if (jx_mtext_take(t, "mesh"))
         return mesh(t);
-    return jx_mtext_space(t) == '#' ? jx_mtext_attr(t)
+    return jx_mtext_space(t) == '#' ? jx_mtext_in_full(t, "sdy.mesh")
                                     : jx_mtext_symbol_attr(t);
 }
 
@@ -227,7 +227,7 @@ static const jx_mlir_attr *sharding(jx_mtext *t)
     const jx_mlir_attr *replicated = NULL, *unreduced = NULL, *how = NULL;
 
     if (jx_mtext_space(t) == '#')
-        return jx_mtext_attr(t);
+        return jx_mtext_in_full(t, "sdy.sharding");
     if (!jx_mtext_expect(t, "<"))
         return NULL;
     jx_mtext_field(t, "mesh_or_ref", mesh_or_ref(t));
