@@ -419,7 +419,7 @@ static bool settle(jx_bc_reader *r, const uint8_t *at, jx_mlir_attr *a,
         return jx_bc_fail(r, at, "a constant of a type that can't have one");
     if (type->items[0]->kind == JX_T_INTEGER && type->items[0]->width == 1)
         bools(r, a, count);
-    if (a->splat && count)
+    if (a->splat)
         a->size = element;
     else if (a->size == wanted)
         a->splat = count > 1 && all_equal(a->bytes, a->size, element);
