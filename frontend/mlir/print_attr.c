@@ -537,7 +537,7 @@ static void put_dense(jx_mlir_printer *p, const jx_mlir_attr *a)
         jx_buffer_puts(p->to, "dense<>");
         return;
     }
-    bool splat = count && is_splat(a, size);
+    bool splat = count ? is_splat(a, size) : a->splat && a->size >= size;
     if (!splat && p->how.elide && count > p->how.elide) {
         jx_buffer_puts(p->to, "dense_resource<__elided__>");
         return;
