@@ -292,6 +292,43 @@ static bool add_function(jx_code *c, const char *name, bool is_public,
     return jx_ok(in->ctx);
 }
 
+static const jx_mlir_attr *no_location(jx_hlo *in);
+
+const char *jx_hlo_region_function(jx_code *c, const char *name,
+                                   jx_mlir_region body)
+{
+    jx_hlo *in = c->in;
+    const jx_mlir_block *b = body.nblocks == 1 ? body.blocks[0] : NULL;
+    jx_mlir_op *end = b && b->nops ? (jx_mlir_op *)b->ops[b->nops - 1] : NULL;
+    jx_code inner = {.in = in}, outer = {.in = in, .loc = no_location(in)};
+    jx_hv *outs = JX_NEW_ARRAY(in->ctx->arena, end ? end->nins + 1 : 1, jx_hv);
+
+    if (!end || !outs)
+        return NULL;
+    for (int i = 0; i < end->nins; i++)
+        outs[i].value = end->ins[i];
+    end->name = jx_intern_text(in->ctx, "func.return");
+    inner.args = b->args;
+    inner.nargs = b->nargs;
+    name = free_name(in, name);
+    jx_mlir_named attrs[] = {
+        {"sym_name", jx_hlo_text(in, name)},
+        {"sym_visibility", jx_hlo_text(in, "private")},
+        {"function_type",
+         jx_hlo_type_attr(in, function_type(in, &inner, end->nins, outs))}};
+    jx_hlo_emit(&outer,
+                &(jx_hlo_op){.name = "func.func",
+                             .nattrs = 3,
+                             .attrs = attrs,
+                             .nregions = 1,
+                             .regions = &body},
+                NULL);
+    if (!outer.ops.count)
+        return NULL;
+    JX_PUSH(in->ctx->arena, &in->functions, outer.ops.at[0]);
+    return name;
+}
+
 static const jx_mlir_attr *no_location(jx_hlo *in)
 {
     jx_mlir_attr *a = JX_NEW(in->ctx->arena, jx_mlir_attr);

@@ -170,6 +170,68 @@ static const jx_mlir_attr *padding_of(jx_code *c, int rank,
     return jx_hlo_table(c->in, rank, 2, all);
 }
 
+static bool has_numbers(const window *w)
+{
+    int64_t value;
+
+    for (int i = 0; i < w->rank; i++)
+        if (!jx_dim_is_int(w->sizes[i], &value) ||
+            !jx_dim_is_int(w->padding[2 * i], &value) ||
+            !jx_dim_is_int(w->padding[2 * i + 1], &value))
+            return false;
+    return true;
+}
+
+static jx_hv step_vector(jx_code *c, int rank, jx_ints list)
+{
+    int64_t *all = JX_NEW_ARRAY(c->in->ctx->arena, rank + 1, int64_t);
+
+    if (!all)
+        return (jx_hv){0};
+    for (int i = 0; i < rank; i++)
+        all[i] = i < list.count ? list.at[i] : 1;
+    return jx_hlo_vector(c, JX_I32, rank, all);
+}
+
+/* With sizes that are values: a custom call that XLA knows, once it knows the
+ * sizes. */
+static void reduce_window_dynamic(jx_code *c, const window *w, int n,
+                                  const jx_hv *both,
+                                  const jx_aval *const *avals,
+                                  jx_mlir_region body, jx_hv *outs)
+{
+    jx_hlo *in = c->in;
+    const jx_dim *pairs[2] = {jx_hlo_int(in, w->rank), jx_hlo_int(in, 2)};
+    const char *name = jx_hlo_region_function(c, "reducer", body);
+    const jx_mlir_attr *symbol = name ? jx_hlo_symbol(in, name) : NULL;
+    jx_hv *ins = JX_NEW_ARRAY(in->ctx->arena, 2 * n + 5, jx_hv);
+
+    if (!symbol || !ins)
+        return;
+    memcpy(ins, both, 2 * (size_t)n * sizeof *ins);
+    ins[2 * n] = jx_hlo_dims(c, w->rank, w->sizes);
+    ins[2 * n + 1] = step_vector(c, w->rank, w->strides);
+    ins[2 * n + 2] = step_vector(c, w->rank, w->base);
+    ins[2 * n + 3] = step_vector(c, w->rank, w->within);
+    ins[2 * n + 4] = jx_hlo_reshape(
+        c, jx_hlo_dims(c, 2 * w->rank, w->padding), 2, pairs);
+    jx_mlir_named attrs[] = {
+        {"call_target_name",
+         jx_hlo_text(in, "stablehlo.dynamic_reduce_window")},
+        {"api_version", jx_hlo_integer(in, JX_SIGNLESS, 32, 2)},
+        {"backend_config", jx_hlo_text(in, "")},
+        {"called_computations", jx_hlo_list(in, 1, &symbol)}};
+    jx_hlo_emit(c,
+                &(jx_hlo_op){.name = "stablehlo.custom_call",
+                             .nins = 2 * n + 5,
+                             .ins = ins,
+                             .nouts = n,
+                             .outs = avals,
+                             .nattrs = 4,
+                             .attrs = attrs},
+                outs);
+}
+
 static void reduce_window(jx_code *c, const window *w, int n,
                           const jx_hv *operands, const jx_hv *init,
                           const jx_aval *const *avals, jx_mlir_region body,
@@ -181,6 +243,10 @@ static void reduce_window(jx_code *c, const window *w, int n,
         return;
     memcpy(ins, operands, (size_t)n * sizeof *ins);
     memcpy(ins + n, init, (size_t)n * sizeof *ins);
+    if (!has_numbers(w)) {
+        reduce_window_dynamic(c, w, n, ins, avals, body, outs);
+        return;
+    }
     jx_mlir_named attrs[] = {
         {"window_dimensions",
          jx_hlo_dims_attr(c, w->rank, w->sizes, "sizes of windows")},

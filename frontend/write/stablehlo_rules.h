@@ -63,6 +63,9 @@ typedef void jx_hlo_body(jx_code *c, const jx_hv *ins, jx_hv *outs);
 void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
                       int nins, const jx_hv *ins, int nouts,
                       const jx_aval *const *avals, jx_hv *outs);
+/* A function whose body is the region of an op; its name. */
+const char *jx_hlo_region_function(jx_code *c, const char *name,
+                                   jx_mlir_region body);
 /* A function that compares two pairs of value and place by their values, for
  * ApproxTopK; made once per name. */
 bool jx_hlo_comparator(jx_code *c, const char *name, bool greater,
