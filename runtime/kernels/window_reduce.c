@@ -267,6 +267,7 @@ static const fold_fns *steps_of(jx_prim_id prim, jx_dtype dtype)
     case JX_C128: return fold_of(prim, dtype);
     case JX_F32: return sums ? &steps_sum_f32 : &steps_prod_f32;
     case JX_BF16: return sums ? &steps_sum_bf16 : &steps_prod_bf16;
+    case JX_F16: return fold_of(prim, JX_F32); /* where XLA rounds once */
     case JX_C64: return sums ? &steps_sum_c64 : NULL;
     default: return NULL;
     }
