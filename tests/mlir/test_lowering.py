@@ -39,9 +39,11 @@ def harnesses(tmp_path_factory):
 def runner():
     import jax
 
-    jax.config.update("jax_enable_x64", True)
     lowering.JAXVET = JAXVET
-    return lowering.Runner()
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield lowering.Runner()
+    jax.config.update("jax_enable_x64", before)
 
 
 @pytest.mark.parametrize("group", GROUPS)
