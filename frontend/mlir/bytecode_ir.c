@@ -254,9 +254,11 @@ static bool read_successors(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_op *op,
     const jx_mlir_block **list =
         JX_NEW_ARRAY(r->arena, count, const jx_mlir_block *);
 
-    for (size_t i = 0; list && i < count && !r->failed; i++)
-        list[i] = (in ? in->blocks : NULL) +
-                  jx_bc_index(r, c, in ? in->nblocks : 0, "block");
+    for (size_t i = 0; list && i < count && !r->failed; i++) {
+        size_t index = jx_bc_index(r, c, in ? in->nblocks : 0, "block");
+
+        list[i] = r->failed ? NULL : in->blocks + index;
+    }
     op->successors = list;
     op->nsuccessors = (int)count;
     return jx_bc_ok(r);
