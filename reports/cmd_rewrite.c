@@ -9,6 +9,7 @@
 #include "frontend/write/exported.h"
 #include "reports/commands.h"
 #include "reports/input.h"
+#include "reports/specialise.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 typedef struct settings {
     const char *output, *version, *as;
     bool strip, no_vjp;
+    jx_texts set;
 } settings;
 
 static const jx_option options[] = {
@@ -28,6 +30,9 @@ static const jx_option options[] = {
     {"stablehlo-version", 0, JX_OPT_TEXT, "X.Y.Z",
      "for consumers of that version of StableHLO, 0.9.0 to 1.20.0",
      offsetof(settings, version)},
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE",
+     "at this size (all symbolic sizes have to be given)",
+     offsetof(settings, set)},
     {"drop-vjp", 0, JX_OPT_FLAG, NULL, "without stored derivatives",
      offsetof(settings, no_vjp)},
     {"as", 0, JX_OPT_CHOICE, "same|bytecode|text",
@@ -171,10 +176,26 @@ static bool put_exported(rewriter *r, const char *bytes, size_t size,
                                   to);
 }
 
+/* The file at the sizes that were asked for. */
+static bool put_specialised(rewriter *r, const char *bytes, size_t size,
+                            jx_buffer *to)
+{
+    jx_program *program = jx_input_read(r->ctx, r->path, bytes, size);
+    const jx_exported *x =
+        program ? jx_exported_at(program, &r->settings->set,
+                                 r->version[0] < 0 ? NULL : r->version,
+                                 r->settings->strip)
+                : NULL;
+
+    return x && jx_exported_write(x, JX_BUILDER_NEW, to);
+}
+
 /* ---- the command */
 
 static bool rewrite(rewriter *r, const char *bytes, size_t size, jx_buffer *to)
 {
+    if (r->settings->set.count)
+        return put_specialised(r, bytes, size, to);
     if (jx_bytecode_is(bytes, size))
         return put_module(r, from_bytecode(r, bytes, size, 0), to);
     if (jx_is_mlir_text(bytes, size)) {
@@ -222,6 +243,10 @@ static int run(int argc, char **argv)
     if (n != 1 || !s.output)
         return jx_command_usage(&jx_command_rewrite,
                                 "expected a file to read, and -o FILE");
+    if (s.set.count && (s.no_vjp || strcmp(s.as, "same") != 0))
+        return jx_command_usage(&jx_command_rewrite,
+                                "--set goes with neither --drop-vjp nor --as: "
+                                "rewrite the result once more");
     if (!read_version(&r))
         return jx_command_usage(&jx_command_rewrite,
                                 "--stablehlo-version: expected a version such "
@@ -244,10 +269,12 @@ const jx_command jx_command_rewrite = {
     "Source locations name the folders and functions of the machine that\n"
     "exported a program, and are about a quarter of a file.  An older version\n"
     "of StableHLO is refused where it has no way to say what the program\n"
-    "means, with the op.\n"
+    "means, with the op.  --set b=8 gives a file of fixed shapes, lowered\n"
+    "anew; its derivatives with it.\n"
     "\n"
     "  $ jaxvet rewrite model.jaxexport --strip-locations -o small.jaxexport\n"
     "  $ jaxvet rewrite model.jaxexport --stablehlo-version 1.9.3 -o old.jaxexport\n"
+    "  $ jaxvet rewrite model.jaxexport --set b=8 -o eight.jaxexport\n"
     "  $ jaxvet rewrite model.jaxexport --as bytecode -o model.mlirbc\n",
     options,
     sizeof options / sizeof *options,
