@@ -167,6 +167,10 @@ $(FUZZERS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libjax
 decode: all $(TOOLS)  ## decode all modules of $JAXVET_CORPUS and of JAX, held against jaxlib
 	@BUILD=$(BUILD) scripts/decode.sh corpus wheel versions texts
 
+.PHONY: back-compat
+back-compat: all  ## run the old modules that JAX's wheel keeps, and compare
+	@JAXVET=$(BUILD)/jaxvet build/venv/bin/python tests/mlir/back_compat.py
+
 # What make check does with 4,000 questions, with many more.
 .PHONY: prove-random
 RANDOM_QUESTIONS = 1000000
