@@ -104,7 +104,7 @@ static void find_inputs(const jx_exported_info *info, inputs *to)
             f && f->nregions == 1 && f->regions[0].nblocks
                 ? f->regions[0].blocks[0]
                 : NULL;
-        if (body && body->nargs >= to->exported->nkept)
+        if (body && body->nargs && body->nargs >= to->exported->nkept)
             to->args = body->args + (body->nargs - to->exported->nkept);
     }
 }
