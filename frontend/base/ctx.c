@@ -1,6 +1,8 @@
 /* ctx.c - see ctx.h. */
 #include "frontend/base/ctx.h"
 
+#include "frontend/base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ bool jx_fail(jx_ctx *ctx, jx_error_kind kind, const char *file,
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    jx_utf8_clean(message);
     ctx->error.kind = kind;
     ctx->error.file = keep(ctx, file);
     ctx->error.place = keep(ctx, place);

@@ -77,3 +77,17 @@ void jx_utf8_repr(const char *text, jx_buffer *to)
     put(text, quote == '"' ? "\\" : "\\'", to);
     jx_buffer_putc(to, quote);
 }
+
+void jx_utf8_clean(char *text)
+{
+    size_t length = strlen(text), at = 0, bad;
+
+    while (at < length && !jx_utf8_valid(text + at, length - at, &bad)) {
+        text[at + bad] = '?';
+        at += bad;
+    }
+    for (at = 0; at < length; at++)
+        if (((unsigned char)text[at] < ' ' && text[at] != '\n' &&
+             text[at] != '\t') || text[at] == 0x7f)
+            text[at] = '?';
+}

@@ -9,6 +9,10 @@
  * belongs to no character.  `at` may be NULL. */
 bool jx_utf8_valid(const char *text, size_t length, size_t *at);
 
+/* Puts a question mark for each byte that is no UTF-8, and for control
+ * characters but line feeds and tabs: what a message quotes may be anything. */
+void jx_utf8_clean(char *text);
+
 /* Valid UTF-8 with its control characters as \xNN, so that a terminal shows
  * it and does nothing else. */
 void jx_utf8_show(const char *text, jx_buffer *to);

@@ -109,6 +109,16 @@ static void vectors_and_buffers_grow(void **state)
     jx_arena_free(arena);
 }
 
+static void what_a_message_quotes_is_text(void **state)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+
+    (void)state;
+    jx_fail(ctx, JX_E_INPUT, NULL, NULL, "op a\xc3\xa9\xff\x1b[1m\xe2\x82\n\tend");
+    assert_string_equal(ctx->error.message, "op a\xc3\xa9??[1m??\n\tend");
+    jx_ctx_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +128,7 @@ int main(void)
         cmocka_unit_test(equal_text_is_one_pointer),
         cmocka_unit_test(only_the_first_error_is_kept),
         cmocka_unit_test(a_spent_budget_is_an_error_of_the_context),
+        cmocka_unit_test(what_a_message_quotes_is_text),
         cmocka_unit_test(vectors_and_buffers_grow),
     };
 
