@@ -5,6 +5,8 @@
  * length of the whole in the low bits of the first byte. */
 #include "frontend/mlir/parts.h"
 
+#include "frontend/base/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -85,6 +87,16 @@ static uint64_t varint(reader *r)
 
 /* ---- the sections */
 
+/* A name is for people; any bytes may stand for one. */
+static const char *shown(jx_ctx *ctx, const char *text, size_t length)
+{
+    char *clean = jx_arena_string(ctx->arena, text, length);
+
+    if (clean)
+        jx_utf8_clean(clean);
+    return clean ? clean : "";
+}
+
 static bool read_version(walk *w, reader *r)
 {
     jx_mlir_parts *to = w->to;
@@ -94,7 +106,7 @@ static bool read_version(walk *w, reader *r)
 
     if (length == r->end - r->at)
         return fail(w, r, "expected the producer's name, ended by a NUL");
-    to->producer = producer;
+    to->producer = shown(w->ctx, producer, length);
     r->at += length + 1;
     to->header = r->at;
     if (sscanf(producer, "StableHLO_v%3d.%5d.%5d%n", &to->version[0],

@@ -27,7 +27,7 @@ const char *jx_mlir_section_name(jx_mlir_section section);
 
 typedef struct jx_mlir_parts {
     int bytecode;         /* version of the bytecode */
-    const char *producer; /* into the bytes */
+    const char *producer; /* as it may be shown */
     int version[3];       /* of VHLO, from "StableHLO_v1.15.0"; else all -1 */
     size_t size, header;  /* of all, of magic, version and producer */
     size_t sections[JX_NSECTIONS]; /* with their own headers; 0: none */
