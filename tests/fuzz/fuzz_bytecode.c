@@ -2,22 +2,17 @@
  *
  * What the reader takes must be written, read again and written the same, and
  * be turned into StableHLO and back or be refused with a reason. */
+#include "tests/fuzz/fuzz.h"
 #include "tests/mlir/bytecode_check.h"
 #include "tests/mlir/bytecode_mutator.h"
 
 enum { MOST = 1 << 18 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
-                               unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     bool taken;
 
-    if (!check_bytes(data, size, &taken))
-        abort();
+    check(check_bytes(data, size, &taken));
     return 0;
 }
 

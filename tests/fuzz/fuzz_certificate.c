@@ -6,13 +6,9 @@
 #include "checker/checker.h"
 #include "frontend/ir/dim.h"
 #include "prover/prover.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz.h"
 
 enum { MAX_TEXT = 20000, MAX_VARS = 3, SIDE = 6, MAX_CLAIMS = 8 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct box {
     jx_ctx *ctx;

@@ -8,19 +8,9 @@
  * a small box. */
 #include "prover/prover.h"
 #include "prover/work.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz.h"
 
 enum { MAX_TEXT = 400, MAX_QUESTION = 48 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 /* -------------------------------------------------------------------------
  * The plain evaluator

@@ -7,23 +7,12 @@
 #include "frontend/ir/print.h"
 #include "frontend/read/document.h"
 #include "frontend/write/document.h"
+#include "tests/fuzz/fuzz.h"
 
+#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { BUDGET = 32 << 20, MOST = 1 << 16 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
-                               unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-
-static void check(bool ok)
-{
-    if (!ok)
-        abort();
-}
+enum { BUDGET = 32 << 20 };
 
 static jx_program *read_again(jx_ctx *ctx, const jx_buffer *text)
 {
@@ -57,11 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     jx_ctx *ctx = jx_ctx_new(BUDGET);
     jx_buffer text = {0};
-    /* A NUL after the end would hide a read beyond it. */
-    char *copy = malloc(size ? size : 1);
+    char *copy = fuzz_copy(data, size);
 
-    if (size)
-        memcpy(copy, data, size);
     jx_program *program = jx_read_document(ctx, "-", copy, size);
     free(copy);
     check(program || (ctx->error.kind != JX_E_NONE && ctx->error.message));
@@ -81,10 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /* ---- the mutator */
-
-typedef struct value {
-    size_t begin, end;
-} value;
 
 static size_t skip_text(const uint8_t *data, size_t size, size_t at)
 {
@@ -122,9 +104,9 @@ static size_t value_end(const uint8_t *data, size_t size, size_t at)
 }
 
 /* Some value of the document, each as likely as the other. */
-static value pick(const uint8_t *data, size_t size, unsigned *seed)
+static fuzz_part pick(const uint8_t *data, size_t size, unsigned *seed)
 {
-    value found = {0, size};
+    fuzz_part found = {0, size};
     unsigned seen = 0;
 
     for (size_t at = 0; at < size;) {
@@ -151,22 +133,8 @@ static const char *const words[] = {
     "{\"a\":0,\"v\":1}", "{\"a\":0,\"dim\":\"b\"}",
 };
 
-/* Replaces [v.begin, v.end) by `with`. */
-static size_t splice(uint8_t *data, size_t size, size_t max, value v,
-                     const uint8_t *with, size_t length)
-{
-    size_t rest = size - v.end;
-
-    if (v.begin + length + rest > max)
-        return size;
-    memmove(data + v.begin + length, data + v.end, rest);
-    if (length)
-        memcpy(data + v.begin, with, length);
-    return v.begin + length + rest;
-}
-
 /* The value and one comma beside it. */
-static value with_comma(const uint8_t *data, size_t size, value v)
+static fuzz_part with_comma(const uint8_t *data, size_t size, fuzz_part v)
 {
     if (v.end < size && data[v.end] == ',')
         v.end++;
@@ -175,7 +143,7 @@ static value with_comma(const uint8_t *data, size_t size, value v)
     return v;
 }
 
-static size_t nudge(uint8_t *data, size_t size, size_t max, value v,
+static size_t nudge(uint8_t *data, size_t size, size_t max, fuzz_part v,
                     unsigned *seed)
 {
     char text[32];
@@ -187,49 +155,53 @@ static size_t nudge(uint8_t *data, size_t size, size_t max, value v,
     int n = snprintf(text, sizeof text, "%ld",
                      (long)(number + (unsigned long)(rand_r(seed) % 5) - 2));
 
-    return splice(data, size, max, v, (const uint8_t *)text, (size_t)n);
+    return fuzz_splice(data, size, max, v, text, (size_t)n);
 }
 
-static size_t copy_over(uint8_t *data, size_t size, size_t max, value to,
-                        value from, bool beside)
+/* A copy of `from`, and a comma, before `to`. */
+static size_t insert(uint8_t *data, size_t size, size_t max, fuzz_part to,
+                     fuzz_part from)
 {
-    static uint8_t copy[MOST];
+    fuzz_part gap = {to.begin, to.begin};
     size_t n = from.end - from.begin;
+    size_t made = fuzz_splice(data, size, max, gap, data + from.begin, n);
 
-    if (n + 1 >= sizeof copy)
-        return size;
-    memcpy(copy, data + from.begin, n);
-    if (beside) {
-        copy[n++] = ',';
-        to.end = to.begin;
-    }
-    return splice(data, size, max, to, copy, n);
+    gap.begin = gap.end = to.begin + n;
+    return made == size + n ? fuzz_splice(data, made, max, gap, ",", 1) : made;
+}
+
+static bool is_number(const uint8_t *data, size_t size, fuzz_part v)
+{
+    return v.begin < size &&
+           (data[v.begin] == '-' || isdigit(data[v.begin]));
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed)
 {
-    const char *word = words[rand_r(&seed) % (sizeof words / sizeof *words)];
+    const char *word =
+        words[(unsigned)rand_r(&seed) % (sizeof words / sizeof *words)];
 
     if (size < 2 || rand_r(&seed) % 8 == 0)
         return LLVMFuzzerMutate(data, size, max_size);
-    value v = pick(data, size, &seed), other = pick(data, size, &seed);
+    fuzz_part v = pick(data, size, &seed), other = pick(data, size, &seed);
     switch (rand_r(&seed) % 6) {
     case 0:
-        return splice(data, size, max_size, v, (const uint8_t *)word,
-                      strlen(word));
+        return fuzz_splice(data, size, max_size, v, word, strlen(word));
     case 1:
-        return splice(data, size, max_size, with_comma(data, size, v), NULL,
-                      0);
+        return fuzz_splice(data, size, max_size, with_comma(data, size, v),
+                           NULL, 0);
     case 2:
-        return copy_over(data, size, max_size, v, v, true);
+        return insert(data, size, max_size, v, v);
     case 3:
-        return copy_over(data, size, max_size, v, other, true);
+        return insert(data, size, max_size, v, other);
     case 4:
-        if (v.begin < size && (data[v.begin] == '-' || (data[v.begin] >= '0' &&
-                                                        data[v.begin] <= '9')))
-            return nudge(data, size, max_size, v, &seed); /* fall through */
+        if (is_number(data, size, v))
+            return nudge(data, size, max_size, v, &seed);
+        break;
     default:
-        return copy_over(data, size, max_size, v, other, false);
+        break;
     }
+    return fuzz_splice(data, size, max_size, v, data + other.begin,
+                       other.end - other.begin);
 }

@@ -11,20 +11,7 @@
 #include "frontend/read/exported_paths.h"
 #include "frontend/write/exported.h"
 #include "reports/exported_info.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
-                               unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-
-static void check(bool ok)
-{
-    if (!ok)
-        abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static size_t walk_tree(const jx_tree *tree)
 {
@@ -146,11 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum { FIRST = 1 << 14 }; /* what any file costs */
     jx_ctx *ctx = jx_ctx_new(64 << 20);
-    /* A NUL after the end would hide a read beyond it. */
-    char *copy = malloc(size ? size : 1);
+    char *copy = fuzz_copy(data, size);
 
-    if (size)
-        memcpy(copy, data, size);
     const jx_exported *x = jx_exported_read(ctx, "-", copy, size);
     check(x || (ctx->error.kind == JX_E_INPUT && ctx->error.message &&
                 ctx->error.place));

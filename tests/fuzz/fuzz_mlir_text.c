@@ -4,25 +4,11 @@
  * refuses must be one error that names a place. */
 #include "frontend/mlir/print.h"
 #include "frontend/mlir/text.h"
+#include "tests/fuzz/fuzz_tokens.h"
 
-#include <ctype.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { BUDGET = 64 << 20, MOST = 1 << 14 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
-                               unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-
-static void check(bool ok)
-{
-    if (!ok)
-        abort();
-}
+enum { BUDGET = 64 << 20 };
 
 /* Printed in the generic form and read again, it is the same; the pretty form
  * with locations must print. */
@@ -54,10 +40,8 @@ static void check_module(jx_ctx *ctx, const jx_mlir_file *file, int i)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     jx_ctx *ctx = jx_ctx_new(BUDGET);
-    char *copy = malloc(size ? size : 1);
+    char *copy = fuzz_copy(data, size);
 
-    if (size)
-        memcpy(copy, data, size);
     jx_is_mlir_text(copy, size);
     jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, "-", copy, size);
     size_t used = jx_arena_used(ctx->arena);
@@ -73,10 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /* ---- the mutator */
-
-typedef struct token {
-    size_t begin, end;
-} token;
 
 static bool is_part(uint8_t c)
 {
@@ -99,45 +79,6 @@ static size_t token_end(const uint8_t *data, size_t size, size_t at)
     return end;
 }
 
-static token pick(const uint8_t *data, size_t size, unsigned *seed)
-{
-    token found = {0, size};
-    unsigned seen = 0;
-
-    for (size_t at = 0; at < size;) {
-        size_t end = token_end(data, size, at);
-        if (!isspace(data[at]) && rand_r(seed) % ++seen == 0)
-            found = (token){at, end};
-        at = end;
-    }
-    return found;
-}
-
-/* From a bracket to the one that closes it, or the token itself. */
-static token group(const uint8_t *data, size_t size, token t)
-{
-    int depth = 0;
-
-    for (size_t at = t.begin; at < size; at++) {
-        depth += strchr("([{<", data[at]) && data[at] ? 1 : 0;
-        depth -= strchr(")]}>", data[at]) && data[at] ? 1 : 0;
-        if (depth <= 0)
-            return (token){t.begin, at + 1 > t.end ? at + 1 : t.end};
-    }
-    return t;
-}
-
-/* From the token's line on, some lines. */
-static token lines_of(const uint8_t *data, size_t size, token t,
-                      unsigned count)
-{
-    while (t.begin > 0 && data[t.begin - 1] != '\n')
-        t.begin--;
-    for (t.end = t.begin; t.end < size && count; t.end++)
-        count -= data[t.end] == '\n';
-    return t;
-}
-
 static const char *const words[] = {
     "%0", "%0#1", "%0:2", "%arg0", "^bb0(%x: i32):", "@f", "#loc", "!t", "->",
     "{", "}", "(", ")", "[", "]", "<", ">", ":", "=", ",", "::", "\n", "-",
@@ -155,56 +96,11 @@ static const char *const words[] = {
     "{a.b = 1 : i64, c}", "<{value = true}>", "({})", "\"\\FF\"", "true",
 };
 
-static size_t splice(uint8_t *data, size_t size, size_t max, token t,
-                     const uint8_t *with, size_t length)
-{
-    static uint8_t copy[MOST];
-    size_t rest = size - t.end;
-
-    if (length > sizeof copy || t.begin + length + rest > max)
-        return size;
-    memcpy(copy, with, length);
-    memmove(data + t.begin + length, data + t.end, rest);
-    memcpy(data + t.begin, copy, length);
-    return t.begin + length + rest;
-}
-
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed)
 {
-    const char *word = words[rand_r(&seed) % (sizeof words / sizeof *words)];
+    static const fuzz_language mlir = {words, sizeof words / sizeof *words,
+                                       token_end};
 
-    if (size < 2 || rand_r(&seed) % 8 == 0)
-        return LLVMFuzzerMutate(data, size, max_size);
-    token t = pick(data, size, &seed), other = pick(data, size, &seed);
-    token gap = {t.begin, t.begin};
-    switch (rand_r(&seed) % 8) {
-    case 0:
-        return splice(data, size, max_size, t, (const uint8_t *)word,
-                      strlen(word));
-    case 1:
-        return splice(data, size, max_size, gap, (const uint8_t *)word,
-                      strlen(word));
-    case 2:
-        return splice(data, size, max_size, t, data, 0);
-    case 3:
-        return splice(data, size, max_size, t, data + other.begin,
-                      other.end - other.begin);
-    case 4:
-        t = group(data, size, t);
-        return splice(data, size, max_size, t, data, 0);
-    case 5:
-        t = group(data, size, t);
-        other = group(data, size, other);
-        return splice(data, size, max_size, t, data + other.begin,
-                      other.end - other.begin);
-    case 6:
-        t = lines_of(data, size, t, 1 + (unsigned)rand_r(&seed) % 3);
-        return splice(data, size, max_size, t, data, 0);
-    default:
-        other = lines_of(data, size, other, 1 + (unsigned)rand_r(&seed) % 3);
-        gap.begin = gap.end = lines_of(data, size, t, 0).begin;
-        return splice(data, size, max_size, gap, data + other.begin,
-                      other.end - other.begin);
-    }
+    return fuzz_mutate_tokens(&mlir, data, size, max_size, seed);
 }

@@ -8,19 +8,9 @@
 #include "frontend/ir/dim_spec.h"
 #include "frontend/ir/scope.h"
 #include "runtime/plan.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz.h"
 
 enum { MAX_TEXT = 300, PARTS = 4, BUDGET = 1 << 27 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool ok)
-{
-    if (!ok)
-        abort();
-}
 
 /* The input's lines, each a text of its own. */
 static void cut(const uint8_t *data, size_t size, char parts[PARTS][MAX_TEXT])

@@ -5,23 +5,9 @@
 #include "frontend/ir/print.h"
 #include "frontend/mlir/text.h"
 #include "frontend/read/stablehlo.h"
+#include "tests/fuzz/fuzz_tokens.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { BUDGET = 64 << 20, MOST = 1 << 14 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
-                               unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-
-static void check(bool ok)
-{
-    if (!ok)
-        abort();
-}
+enum { BUDGET = 64 << 20 };
 
 static void check_program(const jx_program *program)
 {
@@ -35,10 +21,8 @@ static void check_program(const jx_program *program)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     jx_ctx *ctx = jx_ctx_new(BUDGET);
-    char *copy = malloc(size + 1);
+    char *copy = fuzz_copy(data, size);
 
-    memcpy(copy, data, size);
-    copy[size] = '\0';
     const jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, "-", copy, size);
     const jx_program *program = file ? jx_read_stablehlo(file) : NULL;
     check(program || (ctx->error.kind != JX_E_NONE && ctx->error.message));
@@ -50,8 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* ---- the mutator: a word is replaced by another one of the text, or by one
- * of these */
+/* ---- the mutator: types are words, whole */
 
 static const char *const words[] = {
     "-1", "0", "1", "2", "64", "9223372036854775807", "-9223372036854775808",
@@ -64,56 +47,25 @@ static const char *const words[] = {
     "@main", "stablehlo.custom_call", "true", "",
 };
 
-typedef struct token {
-    size_t begin, end;
-} token;
-
 static bool in_word(uint8_t c)
 {
     return isalnum(c) || (c && strchr("_.#%@!<>:-", c));
 }
 
-static token pick(const uint8_t *data, size_t size, unsigned *seed)
+static size_t token_end(const uint8_t *data, size_t size, size_t at)
 {
-    token found = {0, size};
-    unsigned seen = 0;
+    size_t end = at + 1;
 
-    for (size_t at = 0; at < size;) {
-        size_t end = at + 1;
-        while (in_word(data[at]) && end < size && in_word(data[end]))
-            end++;
-        if (!isspace(data[at]) && (unsigned)rand_r(seed) % ++seen == 0)
-            found = (token){at, end};
-        at = end;
-    }
-    return found;
-}
-
-static size_t splice(uint8_t *data, size_t size, size_t max, token t,
-                     const void *with, size_t length)
-{
-    uint8_t copy[MOST];
-    size_t rest = size - t.end;
-
-    if (length > sizeof copy || t.begin + length + rest > max)
-        return size;
-    memcpy(copy, with, length);
-    memmove(data + t.begin + length, data + t.end, rest);
-    memcpy(data + t.begin, copy, length);
-    return t.begin + length + rest;
+    while (in_word(data[at]) && end < size && in_word(data[end]))
+        end++;
+    return end;
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed)
 {
-    const char *word = words[(unsigned)rand_r(&seed) %
-                             (sizeof words / sizeof *words)];
+    static const fuzz_language stablehlo = {
+        words, sizeof words / sizeof *words, token_end};
 
-    if (size < 2 || rand_r(&seed) % 8 == 0)
-        return LLVMFuzzerMutate(data, size, max_size);
-    token t = pick(data, size, &seed), other = pick(data, size, &seed);
-    if (rand_r(&seed) % 2)
-        return splice(data, size, max_size, t, word, strlen(word));
-    return splice(data, size, max_size, t, data + other.begin,
-                  other.end - other.begin);
+    return fuzz_mutate_tokens(&stablehlo, data, size, max_size, seed);
 }

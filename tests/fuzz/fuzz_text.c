@@ -5,24 +5,9 @@
 #include "frontend/ir/print.h"
 #include "frontend/read/text.h"
 #include "frontend/write/document.h"
+#include "tests/fuzz/fuzz_tokens.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { BUDGET = 32 << 20, MOST = 1 << 14 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
-                               unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-
-static void check(bool ok)
-{
-    if (!ok)
-        abort();
-}
+enum { BUDGET = 32 << 20 };
 
 static void check_program(const jx_program *program)
 {
@@ -41,10 +26,8 @@ static void check_program(const jx_program *program)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     jx_ctx *ctx = jx_ctx_new(BUDGET);
-    char *copy = malloc(size ? size : 1);
+    char *copy = fuzz_copy(data, size);
 
-    if (size)
-        memcpy(copy, data, size);
     jx_program *program = jx_read_text(ctx, "-", copy, size);
     free(copy);
     check(program || (ctx->error.kind != JX_E_NONE && ctx->error.message));
@@ -57,37 +40,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- the mutator */
 
-typedef struct token {
-    size_t begin, end;
-} token;
-
-static token pick(const uint8_t *data, size_t size, unsigned *seed)
+static size_t token_end(const uint8_t *data, size_t size, size_t at)
 {
-    token found = {0, size};
-    unsigned seen = 0;
+    size_t end = at + 1;
 
-    for (size_t at = 0; at < size;) {
-        size_t end = at + 1;
-        if (isalnum(data[at]) || data[at] == '_')
-            while (end < size && (isalnum(data[end]) || data[end] == '_' ||
-                                  data[end] == '.'))
-                end++;
-        if (!isspace(data[at]) && rand_r(seed) % ++seen == 0)
-            found = (token){at, end};
-        at = end;
-    }
-    return found;
-}
-
-/* From the token's line on, some lines. */
-static token lines_of(const uint8_t *data, size_t size, token t,
-                      unsigned count)
-{
-    while (t.begin > 0 && data[t.begin - 1] != '\n')
-        t.begin--;
-    for (t.end = t.begin; t.end < size && count; t.end++)
-        count -= data[t.end] == '\n';
-    return t;
+    if (isalnum(data[at]) || data[at] == '_')
+        while (end < size && (isalnum(data[end]) || data[end] == '_' ||
+                              data[end] == '.'))
+            end++;
+    return end;
 }
 
 static const char *const words[] = {
@@ -100,48 +61,11 @@ static const char *const words[] = {
     "9223372036854775808", "mod(b, 3)", "#",
 };
 
-static size_t splice(uint8_t *data, size_t size, size_t max, token t,
-                     const uint8_t *with, size_t length)
-{
-    static uint8_t copy[MOST];
-    size_t rest = size - t.end;
-
-    if (length > sizeof copy || t.begin + length + rest > max)
-        return size;
-    memcpy(copy, with, length);
-    memmove(data + t.begin + length, data + t.end, rest);
-    memcpy(data + t.begin, copy, length);
-    return t.begin + length + rest;
-}
-
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed)
 {
-    const char *word = words[rand_r(&seed) % (sizeof words / sizeof *words)];
+    static const fuzz_language jaxpr = {words, sizeof words / sizeof *words,
+                                        token_end};
 
-    if (size < 2 || rand_r(&seed) % 6 == 0)
-        return LLVMFuzzerMutate(data, size, max_size);
-    token t = pick(data, size, &seed), other = pick(data, size, &seed);
-    token gap = {t.begin, t.begin};
-    switch (rand_r(&seed) % 6) {
-    case 0:
-        return splice(data, size, max_size, t, (const uint8_t *)word,
-                      strlen(word));
-    case 1:
-        return splice(data, size, max_size, gap, (const uint8_t *)word,
-                      strlen(word));
-    case 2:
-        return splice(data, size, max_size, t, data, 0);
-    case 3:
-        return splice(data, size, max_size, t, data + other.begin,
-                      other.end - other.begin);
-    case 4:
-        t = lines_of(data, size, t, 1 + (unsigned)rand_r(&seed) % 3);
-        return splice(data, size, max_size, t, data, 0);
-    default:
-        other = lines_of(data, size, other, 1 + (unsigned)rand_r(&seed) % 3);
-        gap.begin = gap.end = lines_of(data, size, t, 0).begin;
-        return splice(data, size, max_size, gap, data + other.begin,
-                      other.end - other.begin);
-    }
+    return fuzz_mutate_tokens(&jaxpr, data, size, max_size, seed);
 }
