@@ -21,12 +21,8 @@ typedef struct jx_mlir_print_how {
 bool jx_mlir_print(jx_ctx *ctx, const jx_mlir_op *op, jx_mlir_print_how how,
                    jx_buffer *to);
 
-/* `tensor<2x?xf32>`; `dense<1> : tensor<i32>`. */
+/* `tensor<2x?xf32>` */
 void jx_mlir_print_type(const jx_mlir_type *type, jx_buffer *to);
-void jx_mlir_print_attr(const jx_mlir_attr *attr, jx_buffer *to);
-/* One element of that type at `bits`, as it stands in a dense constant. */
-void jx_mlir_print_element(const jx_mlir_type *type, const void *bits,
-                           jx_buffer *to);
 /* Bytes a dense constant has per element of that type; 0: not known. */
 size_t jx_mlir_element_bytes(const jx_mlir_type *type);
 

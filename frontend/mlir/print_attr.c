@@ -303,14 +303,6 @@ static void put_element(jx_mlir_printer *p, const jx_mlir_type *type,
     }
 }
 
-void jx_mlir_print_element(const jx_mlir_type *type, const void *bits,
-                           jx_buffer *to)
-{
-    jx_mlir_printer p = {.to = to};
-
-    put_element(&p, type, bits);
-}
-
 /* ---- types */
 
 static void put_shape(jx_mlir_printer *p, const jx_mlir_type *t)
@@ -385,7 +377,7 @@ static void put_quantized(jx_mlir_printer *p, const jx_mlir_type *t)
     jx_mlir_put_type(p, t->items[1]);
     if (q->axis >= 0)
         jx_buffer_printf(p->to, ":%d", q->axis);
-    jx_buffer_puts(p->to, q->axis >= 0 ? ", " : ", ");
+    jx_buffer_puts(p->to, ", ");
     put_scales(p, q);
     jx_buffer_putc(p->to, '>');
 }
@@ -721,13 +713,6 @@ void jx_mlir_put_attr(jx_mlir_printer *p, const jx_mlir_attr *attr,
         jx_mlir_put_type(p, type);
     }
     p->depth--;
-}
-
-void jx_mlir_print_attr(const jx_mlir_attr *attr, jx_buffer *to)
-{
-    jx_mlir_printer p = {.to = to};
-
-    jx_mlir_put_attr(&p, attr, JX_TYPE_ALWAYS);
 }
 
 int64_t jx_mlir_numbers(const jx_mlir_attr *a)

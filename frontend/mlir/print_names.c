@@ -8,7 +8,6 @@
 
 #include "frontend/base/vec.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* What one region calls its values, beside what those around it do. */

@@ -2,7 +2,6 @@
  * have regions or symbols). */
 #include "frontend/mlir/print_parts.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

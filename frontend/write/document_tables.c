@@ -5,8 +5,6 @@
 #include "frontend/base/base64.h"
 #include "frontend/write/document_parts.h"
 
-#include <stdio.h>
-#include <string.h>
 
 void jx_emit_int(int64_t value, jx_buffer *to)
 {

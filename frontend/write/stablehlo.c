@@ -6,7 +6,6 @@
 #include "frontend/ir/signature.h"
 #include "frontend/write/stablehlo_rules.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { DEPTH = 500 }; /* of calls and regions */
@@ -55,12 +54,9 @@ static const jx_mlir_attr *file_location(jx_hlo *in, const jx_frame *frame)
 /* The user's frame, or the innermost. */
 static const jx_frame *frame_of(const jx_stack *stack)
 {
-    if (!stack || !stack->count)
-        return NULL;
-    for (int i = 0; i < stack->count; i++)
-        if (stack->frames[i]->file->kind == JX_FILE_USER)
-            return stack->frames[i];
-    return stack->frames[0];
+    const jx_frame *user = jx_user_frame(stack);
+
+    return user || !stack || !stack->count ? user : stack->frames[0];
 }
 
 static const jx_mlir_attr *location(jx_hlo *in, const jx_eqn *eqn)

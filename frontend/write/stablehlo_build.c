@@ -144,11 +144,6 @@ const jx_mlir_attr *jx_hlo_symbol(jx_hlo *in, const char *name)
     return a;
 }
 
-const jx_mlir_attr *jx_hlo_unit(jx_hlo *in)
-{
-    return attribute(in, JX_A_UNIT);
-}
-
 const jx_mlir_attr *jx_hlo_type_attr(jx_hlo *in, const jx_mlir_type *type)
 {
     jx_mlir_attr *a = attribute(in, JX_A_TYPE);
@@ -612,9 +607,9 @@ jx_hv jx_hlo_full_int(jx_code *c, const jx_aval *aval, int64_t value)
                : (jx_hv){0};
 }
 
-jx_hv jx_hlo_full_like(jx_code *c, jx_hv like, double value)
+jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value)
 {
-    return jx_hlo_full(c, like.aval, value);
+    return jx_hlo_full(c, x.aval, value);
 }
 
 static jx_hv extreme_value(jx_code *c, jx_dtype dtype, bool greatest)

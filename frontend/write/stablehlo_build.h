@@ -77,7 +77,6 @@ const jx_mlir_attr *jx_hlo_integer(jx_hlo *in, jx_mlir_sign sign,
 const jx_mlir_attr *jx_hlo_bool(jx_hlo *in, bool value);
 const jx_mlir_attr *jx_hlo_text(jx_hlo *in, const char *text);
 const jx_mlir_attr *jx_hlo_symbol(jx_hlo *in, const char *name);
-const jx_mlir_attr *jx_hlo_unit(jx_hlo *in);
 const jx_mlir_attr *jx_hlo_type_attr(jx_hlo *in, const jx_mlir_type *type);
 const jx_mlir_attr *jx_hlo_i64s(jx_hlo *in, int count, const int64_t *values);
 const jx_mlir_attr *jx_hlo_dims_attr(jx_code *c, int count,
@@ -150,7 +149,8 @@ jx_hv jx_hlo_vector(jx_code *c, jx_dtype dtype, int count,
 jx_hv jx_hlo_spread(jx_code *c, jx_hv scalar, const jx_aval *like);
 jx_hv jx_hlo_full(jx_code *c, const jx_aval *aval, double value);
 jx_hv jx_hlo_full_int(jx_code *c, const jx_aval *aval, int64_t value);
-jx_hv jx_hlo_full_like(jx_code *c, jx_hv like, double value);
+/* The number, as large as x and of its dtype. */
+jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value);
 /* The least and the greatest value of the dtype: infinite ones for floats. */
 jx_hv jx_hlo_least(jx_code *c, jx_dtype dtype);
 jx_hv jx_hlo_greatest(jx_code *c, jx_dtype dtype);

@@ -4,22 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value)
-{
-    return jx_hlo_full_like(c, x, value);
-}
-
 jx_hv jx_hlo_isnan(jx_code *c, jx_hv x)
 {
     return jx_hlo_compare(c, "NE", x, x);
-}
-
-static bool same_shape(const jx_aval *a, const jx_aval *b)
-{
-    for (int i = 0; i < a->rank; i++)
-        if (a->rank != b->rank || a->shape[i] != b->shape[i])
-            return false;
-    return a->rank == b->rank;
 }
 
 jx_hv jx_hlo_fit(jx_code *c, jx_hv x, const jx_aval *like)
@@ -27,7 +14,7 @@ jx_hv jx_hlo_fit(jx_code *c, jx_hv x, const jx_aval *like)
     int64_t axes[64];
     int skip;
 
-    if (!x.value || !like || like->rank > 64 || same_shape(x.aval, like))
+    if (!x.value || !like || like->rank > 64 || jx_aval_same_shape(x.aval, like))
         return x;
     skip = like->rank - x.aval->rank;
     for (int i = 0; i < x.aval->rank; i++)

@@ -205,7 +205,7 @@ jx_hv jx_hlo_convert(jx_code *c, jx_hv x, jx_dtype dtype)
         x = jx_hlo_unary_to(c, "stablehlo.real", x,
                             jx_dtype_real(x.aval->dtype));
     if (x.value && dtype == JX_BOOL)
-        x = jx_hlo_compare(c, "NE", x, jx_hlo_full_like(c, x, 0));
+        x = jx_hlo_compare(c, "NE", x, jx_hlo_like(c, x, 0));
     return jx_hlo_unary_to(c, "stablehlo.convert", x, dtype);
 }
 
@@ -617,7 +617,7 @@ static jx_hv slice_clamped(jx_code *c, jx_hv x, const jx_aval *out,
         parts[i] = jx_hlo_reshape(c, jx_hlo_convert(c, starts[i], JX_I32), 1,
                                   &one);
     sizes = jx_hlo_dims(c, rank, out->shape);
-    clamp[0] = jx_hlo_full_like(c, sizes, 0);
+    clamp[0] = jx_hlo_like(c, sizes, 0);
     clamp[1] = jx_hlo_concatenate(c, rank, parts, 0);
     clamp[2] = jx_hlo_sub(c, jx_hlo_dims(c, rank, x.aval->shape), sizes);
     ins[0] = x;
@@ -627,7 +627,7 @@ static jx_hv slice_clamped(jx_code *c, jx_hv x, const jx_aval *out,
                                           .nouts = 1,
                                           .outs = &sizes.aval});
     ins[2] = jx_hlo_add(c, ins[1], sizes);
-    ins[3] = jx_hlo_full_like(c, sizes, 1);
+    ins[3] = jx_hlo_like(c, sizes, 1);
     return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.real_dynamic_slice",
                                         .nins = 4,
                                         .ins = ins,

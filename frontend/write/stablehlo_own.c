@@ -25,17 +25,17 @@ static jx_mlir_region region_of(jx_code *c, const jx_closed *closed, int n,
     return jx_hlo_finish(inner, closed->jaxpr->nouts, outs);
 }
 
-/* The dtype of each operand from `first` on, each `times` times; `pairs` for
- * a a b b, else a b a b. */
-static const jx_dtype *dtypes_of(const jx_hlo_eqn *e, int first, int count,
-                                 int times, bool pairs)
+/* The dtypes of the first operands, each `times` times; `pairs` for a a b b,
+ * else a b a b. */
+static const jx_dtype *dtypes_of(const jx_hlo_eqn *e, int count, int times,
+                                 bool pairs)
 {
     jx_dtype *all = JX_NEW_ARRAY(e->code->in->ctx->arena, count * times + 1,
                                  jx_dtype);
 
     for (int i = 0; all && i < count * times; i++) {
         const jx_aval *aval =
-            e->ins[first + (pairs ? i / times : i % count)].aval;
+            e->ins[pairs ? i / times : i % count].aval;
         if (!aval)
             return NULL;
         all[i] = aval->dtype;
@@ -48,7 +48,7 @@ void jx_hlo_rule_own_sort(jx_hlo_eqn *e)
     const jx_p_stablehlo_sort *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
     int n = e->eqn->nins;
-    const jx_dtype *dtypes = dtypes_of(e, 0, n, 2, true);
+    const jx_dtype *dtypes = dtypes_of(e, n, 2, true);
     jx_mlir_named attrs[] = {
         {"dimension", jx_hlo_i64(in, p->dimension)},
         {"is_stable", p->is_stable ? jx_hlo_bool(in, true) : NULL}};
@@ -75,7 +75,7 @@ void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
     const jx_p_stablehlo_scatter *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
     int n = e->eqn->nouts;
-    const jx_dtype *dtypes = dtypes_of(e, 0, n, 2, false);
+    const jx_dtype *dtypes = dtypes_of(e, n, 2, false);
 
     if (!dtypes || e->eqn->nins != 2 * n + 1 || !e->ins[n].aval)
         return;
@@ -107,7 +107,7 @@ void jx_hlo_rule_own_select_and_scatter(jx_hlo_eqn *e)
     jx_code *c = e->code;
     int rank = p->window_dimensions.count;
     int64_t *pads = JX_NEW_ARRAY(c->in->ctx->arena, 2 * rank + 1, int64_t);
-    const jx_dtype *dtypes = dtypes_of(e, 0, 1, 2, true);
+    const jx_dtype *dtypes = dtypes_of(e, 1, 2, true);
 
     if (!pads || !dtypes)
         return;
@@ -136,7 +136,7 @@ void jx_hlo_rule_own_select_and_scatter(jx_hlo_eqn *e)
 void jx_hlo_rule_own_map(jx_hlo_eqn *e)
 {
     const jx_p_stablehlo_map *p = e->eqn->typed;
-    const jx_dtype *dtypes = dtypes_of(e, 0, e->eqn->nins, 1, true);
+    const jx_dtype *dtypes = dtypes_of(e, e->eqn->nins, 1, true);
     jx_mlir_named attr = {"dimensions",
                           jx_hlo_i64s(e->code->in, p->dimensions.count,
                                       p->dimensions.at)};

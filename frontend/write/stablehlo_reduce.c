@@ -2,7 +2,6 @@
 #include "frontend/write/stablehlo_rules.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What `name` leaves as it is. */

@@ -84,6 +84,5 @@ const jx_mlir_attr *jx_hlo_scatter_dims(jx_hlo *in, const jx_scatter_dims *d,
 /* As large as `like`: JAX lets scalars and axes of size 1 stand among arrays. */
 jx_hv jx_hlo_fit(jx_code *c, jx_hv x, const jx_aval *like);
 jx_hv jx_hlo_isnan(jx_code *c, jx_hv x);
-jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value);
 
 #endif

@@ -3,7 +3,6 @@
  * Keys are arrays of numbers with one more axis than JAX says, at the end. */
 #include "frontend/write/stablehlo_rules.h"
 
-#include <string.h>
 
 static bool is_key(const jx_hlo_eqn *e, int operand)
 {
@@ -393,7 +392,7 @@ static jx_hv within(jx_hlo_eqn *e, jx_hv indices)
                                p->dimension_numbers.start_index_map,
                                p->slice_sizes.at, indices.aval->dtype);
     jx_hv fits = jx_hlo_and(
-        c, jx_hlo_compare(c, "GE", indices, jx_hlo_full_like(c, indices, 0)),
+        c, jx_hlo_compare(c, "GE", indices, jx_hlo_like(c, indices, 0)),
         jx_hlo_compare(c, "LE", indices,
                        along_last(c, bound, indices.aval)));
 

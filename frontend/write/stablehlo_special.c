@@ -3,7 +3,6 @@
 #include "frontend/write/stablehlo_rules.h"
 
 #include <float.h>
-#include <string.h>
 
 /* ---- short names for long expressions */
 
@@ -19,7 +18,7 @@ static V both(C c, V x, V y) { return jx_hlo_and(c, x, y); }
 static V either(C c, V x, V y) { return jx_hlo_or(c, x, y); }
 static V not(C c, V x) { return jx_hlo_not(c, x); }
 static V sel(C c, V p, V x, V y) { return jx_hlo_select(c, p, x, y); }
-static V like(C c, V x, double v) { return jx_hlo_full_like(c, x, v); }
+static V like(C c, V x, double v) { return jx_hlo_like(c, x, v); }
 static V abs_of(C c, V x) { return jx_hlo_unary(c, "stablehlo.abs", x); }
 static V log_of(C c, V x) { return jx_hlo_unary(c, "stablehlo.log", x); }
 static V exp_of(C c, V x)
