@@ -215,6 +215,8 @@ static inline jx_hv jx_hlo_neg(jx_code *c, jx_hv x)
 /* `dims[i]` is the axis of the result that axis i becomes. */
 jx_hv jx_hlo_broadcast(jx_code *c, jx_hv x, const jx_aval *to,
                        const int64_t *dims);
+/* The same where they are the axes from `first` on. */
+jx_hv jx_hlo_along(jx_code *c, jx_hv x, const jx_aval *to, int first);
 jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank,
                      const jx_dim *const *shape);
 jx_hv jx_hlo_transpose(jx_code *c, jx_hv x, const int64_t *permutation);
@@ -232,6 +234,8 @@ jx_hv jx_hlo_pad(jx_code *c, jx_hv x, jx_hv with,
 jx_hv jx_hlo_reverse(jx_code *c, jx_hv x, int count, const int64_t *axes);
 jx_hv jx_hlo_reduce(jx_code *c, const char *name, jx_hv x, jx_hv init,
                     int naxes, const int64_t *axes);
+/* Whether any of the booleans holds. */
+jx_hv jx_hlo_any(jx_code *c, jx_hv x);
 jx_hv jx_hlo_dynamic_slice(jx_code *c, jx_hv x, const jx_hv *starts,
                            const jx_dim *const *sizes);
 jx_hv jx_hlo_dynamic_update(jx_code *c, jx_hv x, jx_hv update,

@@ -57,22 +57,10 @@ static jx_hv while_test(jx_code *c, const loop *l, const jx_hv *carry)
     return test;
 }
 
-/* Several tests (of a batched loop): on while any holds. */
-static jx_hv any_of(jx_code *c, jx_hv x)
-{
-    int64_t axes[64];
-
-    if (!x.value || !x.aval->rank || x.aval->rank > 64)
-        return x;
-    for (int i = 0; i < x.aval->rank; i++)
-        axes[i] = i;
-    return jx_hlo_reduce(c, "stablehlo.or", x,
-                         jx_hlo_scalar_int(c, JX_BOOL, 0), x.aval->rank, axes);
-}
-
+/* A batched loop has several tests: on while any holds. */
 static void while_go_on(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
 {
-    next[0] = any_of(c, while_test(c, env, carry));
+    next[0] = jx_hlo_any(c, while_test(c, env, carry));
 }
 
 static void while_step(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
@@ -88,13 +76,9 @@ static void while_step(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
         test = while_test(c, l, carry);
     for (int i = 0; test.value && i < l->nstate; i++) {
         jx_hv now = next[all + i];
-        int64_t axes[64];
-        for (int k = 0; k < 64; k++)
-            axes[k] = k;
         if (now.value)
-            next[all + i] =
-                jx_hlo_select(c, jx_hlo_broadcast(c, test, now.aval, axes),
-                              now, carry[all + i]);
+            next[all + i] = jx_hlo_select(c, jx_hlo_along(c, test, now.aval, 0),
+                                          now, carry[all + i]);
     }
 }
 

@@ -11,15 +11,9 @@ jx_hv jx_hlo_isnan(jx_code *c, jx_hv x)
 
 jx_hv jx_hlo_fit(jx_code *c, jx_hv x, const jx_aval *like)
 {
-    int64_t axes[64];
-    int skip;
-
-    if (!x.value || !like || like->rank > 64 || jx_aval_same_shape(x.aval, like))
+    if (!x.value || !like || jx_aval_same_shape(x.aval, like))
         return x;
-    skip = like->rank - x.aval->rank;
-    for (int i = 0; i < x.aval->rank; i++)
-        axes[i] = skip + i;
-    return jx_hlo_broadcast(c, x, like, axes);
+    return jx_hlo_along(c, x, like, like->rank - x.aval->rank);
 }
 
 /* ---- functions that StableHLO has not for all dtypes */
@@ -284,17 +278,12 @@ void jx_hlo_rule_select_n(jx_hlo_eqn *e)
     jx_code *c = e->code;
     jx_hv which = e->ins[0];
     int n = e->eqn->nins - 1;
-    int64_t axes[64];
 
     if (!which.value || n < 1)
         return;
     /* Of keys, a choice is one of all their numbers. */
-    if (which.aval->rank && e->avals[0]->rank > which.aval->rank &&
-        e->avals[0]->rank <= 64) {
-        for (int i = 0; i < which.aval->rank; i++)
-            axes[i] = i;
-        which = jx_hlo_broadcast(c, which, e->avals[0], axes);
-    }
+    if (which.aval->rank && e->avals[0]->rank > which.aval->rank)
+        which = jx_hlo_along(c, which, e->avals[0], 0);
     if (n == 1)
         jx_hlo_fill(e, e->ins[1]);
     else if (which.value && which.aval->dtype == JX_BOOL)

@@ -64,10 +64,9 @@ static jx_hv or_nan(jx_code *c, jx_hv ok, jx_hv x)
 {
     jx_dtype dtype;
     double nan = __builtin_nan("");
-    int64_t axes[64];
     jx_hv nans;
 
-    if (!ok.value || !x.value || x.aval->rank > 64)
+    if (!ok.value || !x.value)
         return (jx_hv){0};
     dtype = x.aval->dtype;
     nans = jx_hlo_full(c, x.aval, nan);
@@ -76,9 +75,7 @@ static jx_hv or_nan(jx_code *c, jx_hv ok, jx_hv x)
             c, jx_hlo_with_dtype(c->in, x.aval, jx_dtype_real(dtype)), nan);
         nans = jx_hlo_complex(c, half, half);
     }
-    for (int i = 0; i < 64; i++)
-        axes[i] = i;
-    return jx_hlo_select(c, jx_hlo_broadcast(c, ok, x.aval, axes), x, nans);
+    return jx_hlo_select(c, jx_hlo_along(c, ok, x.aval, 0), x, nans);
 }
 
 static jx_hv succeeded(jx_code *c, const char *direction, jx_hv info)
@@ -201,14 +198,12 @@ static jx_hv column(jx_code *c, jx_hv x, jx_hv at)
 static void swap_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
 {
     jx_hv i = s[0], perm = s[1], places, at_i, at_j, j, x, y;
-    int64_t axes[64], last = perm.aval->rank - 1;
+    int64_t last = perm.aval->rank - 1;
     jx_hv zero = jx_hlo_scalar_int(c, JX_I32, 0);
 
     (void)env;
-    for (int k = 0; k < 64; k++)
-        axes[k] = k;
     places = jx_hlo_iota(c, perm.aval, (int)last);
-    j = jx_hlo_broadcast(c, column(c, s[2], i), perm.aval, axes);
+    j = jx_hlo_along(c, column(c, s[2], i), perm.aval, 0);
     at_i = jx_hlo_compare(c, "EQ", places, jx_hlo_spread(c, i, perm.aval));
     at_j = jx_hlo_compare(c, "EQ", places, j);
     x = jx_hlo_reduce(c, "stablehlo.add",
@@ -217,8 +212,8 @@ static void swap_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
     y = jx_hlo_reduce(c, "stablehlo.add",
                       jx_hlo_select(c, at_j, perm, jx_hlo_like(c, perm, 0)),
                       zero, 1, &last);
-    x = jx_hlo_broadcast(c, x, perm.aval, axes);
-    y = jx_hlo_broadcast(c, y, perm.aval, axes);
+    x = jx_hlo_along(c, x, perm.aval, 0);
+    y = jx_hlo_along(c, y, perm.aval, 0);
     next[0] = jx_hlo_add(c, i, jx_hlo_scalar_int(c, JX_I32, 1));
     next[1] = jx_hlo_select(c, at_j, x, jx_hlo_select(c, at_i, y, perm));
     next[2] = s[2];
@@ -235,7 +230,7 @@ static jx_hv permutation(jx_code *c, jx_hv swaps, const jx_aval *aval)
 {
     jx_hv state[3], outs[3];
 
-    if (!swaps.value || aval->rank > 64)
+    if (!swaps.value)
         return (jx_hv){0};
     state[0] = jx_hlo_scalar_int(c, JX_I32, 0);
     state[1] = jx_hlo_iota(c, aval, aval->rank - 1);

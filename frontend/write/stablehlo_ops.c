@@ -263,8 +263,6 @@ static bool is_static(const jx_aval *aval)
     return aval && all_numbers(aval->rank, aval->shape);
 }
 
-/* The axes along which a broadcast may stretch: what the dynamic form has to
- * be told, since it can't see it. */
 static jx_hv broadcast_dynamic(jx_code *c, jx_hv x, const jx_aval *to,
                                const int64_t *dims)
 {
@@ -300,6 +298,23 @@ jx_hv jx_hlo_broadcast(jx_code *c, jx_hv x, const jx_aval *to,
                                         .outs = &to,
                                         .nattrs = 1,
                                         .attrs = &attr});
+}
+
+/* first, first + 1, ... */
+static const int64_t *axes_from(jx_code *c, int first, int count)
+{
+    int64_t *axes = JX_NEW_ARRAY(c->in->ctx->arena, count + 1, int64_t);
+
+    for (int i = 0; axes && i < count; i++)
+        axes[i] = first + i;
+    return axes;
+}
+
+jx_hv jx_hlo_along(jx_code *c, jx_hv x, const jx_aval *to, int first)
+{
+    const int64_t *axes = x.value ? axes_from(c, first, x.aval->rank) : NULL;
+
+    return axes ? jx_hlo_broadcast(c, x, to, axes) : (jx_hv){0};
 }
 
 jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank,
@@ -598,6 +613,16 @@ jx_hv jx_hlo_reduce(jx_code *c, const char *name, jx_hv x, jx_hv init,
                                         .attrs = &attr,
                                         .nregions = 1,
                                         .regions = &body});
+}
+
+jx_hv jx_hlo_any(jx_code *c, jx_hv x)
+{
+    const int64_t *axes = x.value ? axes_from(c, 0, x.aval->rank) : NULL;
+
+    if (!axes || !x.aval->rank)
+        return axes ? x : (jx_hv){0};
+    return jx_hlo_reduce(c, "stablehlo.or", x, jx_hlo_scalar_int(c, JX_BOOL, 0),
+                         x.aval->rank, axes);
 }
 
 /* Starts as one vector of i32, pulled in to where the slice fits; the slice

@@ -83,21 +83,14 @@ static void threefry(jx_code *c, const jx_hv *ins, jx_hv *outs)
 
 void jx_hlo_rule_threefry(jx_hlo_eqn *e)
 {
-    jx_code *c = e->code;
     jx_hv ins[4];
-    int64_t axes[64];
 
     for (int i = 0; i < 4; i++) {
-        const jx_aval *to = e->avals[0];
-        ins[i] = e->ins[i];
-        if (!ins[i].value || to->rank > 64)
+        ins[i] = jx_hlo_fit(e->code, e->ins[i], e->avals[0]);
+        if (!ins[i].value)
             return;
-        for (int k = 0; k < ins[i].aval->rank; k++)
-            axes[k] = to->rank - ins[i].aval->rank + k;
-        if (ins[i].aval->rank < to->rank)
-            ins[i] = jx_hlo_broadcast(c, ins[i], to, axes);
     }
-    threefry(c, ins, e->outs);
+    threefry(e->code, ins, e->outs);
 }
 
 /* ---- words and counters */
@@ -106,21 +99,15 @@ void jx_hlo_rule_threefry(jx_hlo_eqn *e)
 static jx_hv word(jx_code *c, jx_hv key, int64_t index, const jx_aval *to)
 {
     int rank = key.value ? key.aval->rank - 1 : 0;
-    int64_t axes[64];
     jx_hv one;
 
-    if (!key.value || rank > 64)
+    if (!key.value)
         return (jx_hv){0};
     one = jx_hlo_reshape(c,
                          jx_hlo_slice_axis(c, key, rank, number(c, index),
                                            number(c, index + 1)),
                          rank, key.aval->shape);
-    for (int i = 0; i < rank; i++)
-        axes[i] = i;
-    return to && to->rank != rank
-               ? jx_hlo_broadcast(c, one,
-                                  jx_hlo_with_dtype(c->in, to, JX_U32), axes)
-               : one;
+    return to && to->rank != rank ? jx_hlo_along(c, one, to, 0) : one;
 }
 
 /* 0, 1, 2, ... in the order of the last axes from `first` on, as u64. */
@@ -513,11 +500,10 @@ static jx_hv bits_by_halves(jx_code *c, jx_hv key, const jx_aval *out)
         const jx_dim *shape[2] = {number(c, blocks), number(c, per)};
         const jx_dim *flat = number(c, blocks * per);
         const jx_aval *wide = jx_hlo_aval(c->in, JX_U32, 2, shape);
-        int64_t axis = 0;
         jx_hv by = jx_hlo_mul(c, jx_hlo_full_int(c, wide, bits),
                               jx_hlo_iota(c, wide, 1));
         all = jx_hlo_binary(c, "stablehlo.shift_right_logical",
-                            jx_hlo_broadcast(c, all, wide, &axis), by);
+                            jx_hlo_along(c, all, wide, 0), by);
         all = jx_hlo_and(c, all,
                          jx_hlo_full_int(c, wide, ((int64_t)1 << bits) - 1));
         all = jx_hlo_convert(c, jx_hlo_reshape(c, all, 1, &flat), out->dtype);
@@ -637,14 +623,6 @@ static jx_hv normal(jx_code *c, jx_hv key, const jx_aval *like)
                       jx_hlo_unary(c, "chlo.erf_inv", u));
 }
 
-static jx_hv any(jx_code *c, jx_hv x)
-{
-    int64_t axis = 0;
-
-    return jx_hlo_reduce(c, "stablehlo.or", x,
-                         jx_hlo_scalar_int(c, JX_BOOL, 0), 1, &axis);
-}
-
 /* Whether each element needs another round. */
 static jx_hv rejected(jx_code *c, const gamma_env *g, const jx_hv *s)
 {
@@ -665,7 +643,7 @@ static jx_hv rejected(jx_code *c, const gamma_env *g, const jx_hv *s)
 
 static void gamma_go_on(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
 {
-    next[0] = any(c, rejected(c, env, s));
+    next[0] = jx_hlo_any(c, rejected(c, env, s));
 }
 
 static jx_hv not_positive(jx_code *c, jx_hv v)
@@ -677,17 +655,14 @@ static jx_hv not_positive(jx_code *c, jx_hv v)
 static void draw_go_on(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
 {
     (void)env;
-    next[0] = any(c, not_positive(c, s[2]));
+    next[0] = jx_hlo_any(c, not_positive(c, s[2]));
 }
 
 static jx_hv keep_keys(jx_code *c, jx_hv which, jx_hv yes, jx_hv no)
 {
-    int64_t axis = 0;
-
-    return yes.value ? jx_hlo_select(c, jx_hlo_broadcast(c, which, yes.aval,
-                                                         &axis),
-                                     yes, no)
-                     : yes;
+    return yes.value
+               ? jx_hlo_select(c, jx_hlo_along(c, which, yes.aval, 0), yes, no)
+               : yes;
 }
 
 static void draw_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)

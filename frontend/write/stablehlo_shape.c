@@ -344,14 +344,6 @@ static jx_dtype place_dtype(const jx_aval *aval)
     return JX_I32;
 }
 
-/* As large as `like`, from a vector along its last axis. */
-static jx_hv along_last(jx_code *c, jx_hv vector, const jx_aval *like)
-{
-    int64_t axis = like->rank - 1;
-
-    return jx_hlo_broadcast(c, vector, like, &axis);
-}
-
 /* operand size - slice size, for each axis that an index has. */
 static jx_hv upper_bounds(jx_code *c, const jx_aval *operand, jx_ints axes,
                           const jx_dim *const *sizes, jx_dtype dtype)
@@ -394,7 +386,7 @@ static jx_hv within(jx_hlo_eqn *e, jx_hv indices)
     jx_hv fits = jx_hlo_and(
         c, jx_hlo_compare(c, "GE", indices, jx_hlo_like(c, indices, 0)),
         jx_hlo_compare(c, "LE", indices,
-                       along_last(c, bound, indices.aval)));
+                       jx_hlo_along(c, bound, indices.aval, (int)last)));
 
     return jx_hlo_reduce(c, "stablehlo.and", fits,
                          jx_hlo_scalar_int(c, JX_BOOL, 1), 1, &last);
@@ -509,11 +501,11 @@ static jx_hv clipped(jx_hlo_eqn *e, jx_hv indices)
     }
     ins[0] = jx_hlo_scalar_int(c, indices.aval->dtype, 0);
     ins[1] = indices;
-    ins[2] = along_last(c,
-                        upper_bounds(c, operand,
-                                     d->scatter_dims_to_operand_dims, sizes,
-                                     indices.aval->dtype),
-                        indices.aval);
+    ins[2] =
+        jx_hlo_along(c,
+                     upper_bounds(c, operand, d->scatter_dims_to_operand_dims,
+                                  sizes, indices.aval->dtype),
+                     indices.aval, indices.aval->rank - 1);
     return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.clamp",
                                         .nins = 3,
                                         .ins = ins,

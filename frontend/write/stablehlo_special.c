@@ -43,14 +43,7 @@ static V isnan_of(C c, V x) { return cmp(c, "NE", x, x); }
 
 static V any(C c, V x)
 {
-    int64_t axes[64];
-
-    if (!x.value || x.aval->rank > 64)
-        return (V){0};
-    for (int i = 0; i < x.aval->rank; i++)
-        axes[i] = i;
-    return jx_hlo_reduce(c, "stablehlo.or", x,
-                         jx_hlo_scalar_int(c, JX_BOOL, 0), x.aval->rank, axes);
+    return jx_hlo_any(c, x);
 }
 
 static double eps_of(jx_dtype dtype)
