@@ -590,13 +590,8 @@ static jx_hv size_of(jx_code *c, jx_hv array, int axis)
     jx_mlir_named attr = {"dimension", jx_hlo_i64(c->in, axis)};
     const jx_aval *scalar = jx_hlo_scalar_aval(c->in, JX_I32);
 
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.get_dimension_size",
-                                        .nins = 1,
-                                        .ins = &array,
-                                        .nouts = 1,
-                                        .outs = &scalar,
-                                        .nattrs = 1,
-                                        .attrs = &attr});
+    return jx_hlo_simple(c, "stablehlo.get_dimension_size", 1, &array, scalar,
+                         1, &attr);
 }
 
 /* One step of the solution: a variable's value, or a comparison. */

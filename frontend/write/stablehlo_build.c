@@ -424,6 +424,18 @@ jx_hv jx_hlo_emit1(jx_code *c, const jx_hlo_op *op)
     return out;
 }
 
+jx_hv jx_hlo_simple(jx_code *c, const char *name, int nins, const jx_hv *ins,
+                    const jx_aval *out, int nattrs, const jx_mlir_named *attrs)
+{
+    return jx_hlo_emit1(c, &(jx_hlo_op){.name = name,
+                                        .nins = nins,
+                                        .ins = ins,
+                                        .nouts = 1,
+                                        .outs = &out,
+                                        .nattrs = nattrs,
+                                        .attrs = attrs});
+}
+
 jx_code *jx_hlo_begin(jx_code *c, int nargs, const jx_aval *const *args,
                       jx_hv *to)
 {
@@ -506,11 +518,7 @@ static jx_hv constant(jx_code *c, const jx_aval *aval, const void *data,
 
     if (!type || !data)
         return (jx_hv){0};
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.constant",
-                                        .nouts = 1,
-                                        .outs = &aval,
-                                        .nattrs = 1,
-                                        .attrs = &value});
+    return jx_hlo_simple(c, "stablehlo.constant", 0, NULL, aval, 1, &value);
 }
 
 jx_hv jx_hlo_constant(jx_code *c, const jx_array *array)

@@ -122,6 +122,9 @@ typedef struct jx_hlo_op {
 void jx_hlo_emit(jx_code *c, const jx_hlo_op *op, jx_hv *outs);
 /* The same for an op with one result. */
 jx_hv jx_hlo_emit1(jx_code *c, const jx_hlo_op *op);
+/* The same without regions, and with inherent attributes alone. */
+jx_hv jx_hlo_simple(jx_code *c, const char *name, int nins, const jx_hv *ins,
+                    const jx_aval *out, int nattrs, const jx_mlir_named *attrs);
 
 /* A region: begin with arguments of these avals, emit into the code, finish
  * with what it returns. */

@@ -132,13 +132,8 @@ void jx_hlo_rule_dot_general(jx_hlo_eqn *e)
                                          products > 1 ? JX_BF16 : operands,
                                          sum, products)
                              : NULL}};
-    jx_hv result = jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.dot_general",
-                                                .nins = 2,
-                                                .ins = ins,
-                                                .nouts = 1,
-                                                .outs = &out,
-                                                .nattrs = 3,
-                                                .attrs = attrs});
+    jx_hv result =
+        jx_hlo_simple(c, "stablehlo.dot_general", 2, ins, out, 3, attrs);
     if (result.value && out->dtype != e->avals[0]->dtype)
         result = jx_hlo_convert(c, result, e->avals[0]->dtype);
     jx_hlo_fill(e, result);
@@ -222,15 +217,9 @@ static jx_hv convolve(jx_hlo_eqn *e, jx_hv x, jx_hv k, const jx_aval *out)
         {"precision_config",
          precision(in, jx_eqn_param(e->eqn, "precision"))},
         {"padding", numbers ? jx_hlo_table(in, n, 2, pads) : NULL}};
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = numbers
-                                                    ? "stablehlo.convolution"
-                                                    : "stablehlo.dynamic_conv",
-                                        .nins = numbers ? 2 : 3,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &out,
-                                        .nattrs = 9,
-                                        .attrs = attrs});
+    return jx_hlo_simple(
+        c, numbers ? "stablehlo.convolution" : "stablehlo.dynamic_conv",
+        numbers ? 2 : 3, ins, out, 9, attrs);
 }
 
 /* Of complex numbers: three convolutions of real ones (Gauss). */
@@ -277,11 +266,5 @@ void jx_hlo_rule_fft(jx_hlo_eqn *e)
                                         p->fft_lengths.at,
                                         "lengths of transforms")}};
 
-    jx_hlo_fill(e, jx_hlo_emit1(c, &(jx_hlo_op){.name = e->op,
-                                                .nins = 1,
-                                                .ins = e->ins,
-                                                .nouts = 1,
-                                                .outs = e->avals,
-                                                .nattrs = 2,
-                                                .attrs = attrs}));
+    jx_hlo_fill(e, jx_hlo_simple(c, e->op, 1, e->ins, e->avals[0], 2, attrs));
 }

@@ -280,17 +280,10 @@ void jx_hlo_rule_dimension_size(jx_hlo_eqn *e)
     jx_mlir_named attr = {"dimension",
                           jx_hlo_i64(e->code->in, p->dimension)};
 
-    jx_hlo_fill(e, jx_hlo_convert(
-                       e->code,
-                       jx_hlo_emit1(e->code,
-                                    &(jx_hlo_op){.name = e->op,
-                                                 .nins = 1,
-                                                 .ins = e->ins,
-                                                 .nouts = 1,
-                                                 .outs = &scalar,
-                                                 .nattrs = 1,
-                                                 .attrs = &attr}),
-                       e->avals[0]->dtype));
+    jx_hlo_fill(e, jx_hlo_convert(e->code,
+                                  jx_hlo_simple(e->code, e->op, 1, e->ins,
+                                                scalar, 1, &attr),
+                                  e->avals[0]->dtype));
 }
 
 void jx_hlo_rule_shape_assertion(jx_hlo_eqn *e)

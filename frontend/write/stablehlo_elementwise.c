@@ -131,12 +131,8 @@ void jx_hlo_rule_elementwise(jx_hlo_eqn *e)
     if (is_extreme(e->eqn->prim->id))
         jx_hlo_fill(e, jx_hlo_extreme(e->code, e->op, ins[0], ins[1]));
     else
-        jx_hlo_fill(e, jx_hlo_emit1(e->code,
-                                    &(jx_hlo_op){.name = e->op,
-                                                 .nins = n,
-                                                 .ins = ins,
-                                                 .nouts = 1,
-                                                 .outs = e->avals}));
+        jx_hlo_fill(
+            e, jx_hlo_simple(e->code, e->op, n, ins, e->avals[0], 0, NULL));
 }
 
 /* What JAX composes of a few ops. */
@@ -314,13 +310,8 @@ void jx_hlo_rule_reduce_precision(jx_hlo_eqn *e)
         {"mantissa_bits",
          jx_hlo_integer(in, JX_SIGNLESS, 32, p->mantissa_bits)}};
 
-    jx_hlo_fill(e, jx_hlo_emit1(e->code, &(jx_hlo_op){.name = e->op,
-                                                      .nins = 1,
-                                                      .ins = e->ins,
-                                                      .nouts = 1,
-                                                      .outs = e->avals,
-                                                      .nattrs = 2,
-                                                      .attrs = attrs}));
+    jx_hlo_fill(
+        e, jx_hlo_simple(e->code, e->op, 1, e->ins, e->avals[0], 2, attrs));
 }
 
 void jx_hlo_rule_round(jx_hlo_eqn *e)

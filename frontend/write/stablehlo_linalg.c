@@ -632,13 +632,8 @@ static jx_hv solve_without_lapack(jx_hlo_eqn *e, jx_hv a, bool conjugate)
         {"unit_diagonal", jx_hlo_bool(c->in, p->unit_diagonal)},
         {"transpose_a", jx_hlo_enum(c->in, "stablehlo.transpose", how)}};
 
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.triangular_solve",
-                                        .nins = 2,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = e->avals,
-                                        .nattrs = 4,
-                                        .attrs = attrs});
+    return jx_hlo_simple(c, "stablehlo.triangular_solve", 2, ins, e->avals[0],
+                         4, attrs);
 }
 
 void jx_hlo_rule_triangular_solve(jx_hlo_eqn *e)

@@ -125,11 +125,7 @@ jx_hv jx_hlo_unary_to(jx_code *c, const char *name, jx_hv x, jx_dtype dtype)
     if (!x.value)
         return x;
     out = jx_hlo_with_dtype(c->in, x.aval, dtype);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = name,
-                                        .nins = 1,
-                                        .ins = &x,
-                                        .nouts = 1,
-                                        .outs = &out});
+    return jx_hlo_simple(c, name, 1, &x, out, 0, NULL);
 }
 
 jx_hv jx_hlo_unary(jx_code *c, const char *name, jx_hv x)
@@ -141,12 +137,7 @@ jx_hv jx_hlo_binary(jx_code *c, const char *name, jx_hv x, jx_hv y)
 {
     jx_hv ins[2] = {x, y};
 
-    return x.value ? jx_hlo_emit1(c, &(jx_hlo_op){.name = name,
-                                                  .nins = 2,
-                                                  .ins = ins,
-                                                  .nouts = 1,
-                                                  .outs = &x.aval})
-                   : x;
+    return x.value ? jx_hlo_simple(c, name, 2, ins, x.aval, 0, NULL) : x;
 }
 
 jx_hv jx_hlo_compare_as(jx_code *c, const char *direction, const char *type,
@@ -163,13 +154,7 @@ jx_hv jx_hlo_compare_as(jx_code *c, const char *direction, const char *type,
     if (!x.value)
         return x;
     out = jx_hlo_with_dtype(c->in, x.aval, JX_BOOL);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.compare",
-                                        .nins = 2,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &out,
-                                        .nattrs = 2,
-                                        .attrs = attrs});
+    return jx_hlo_simple(c, "stablehlo.compare", 2, ins, out, 2, attrs);
 }
 
 jx_hv jx_hlo_compare(jx_code *c, const char *direction, jx_hv x, jx_hv y)
@@ -189,12 +174,9 @@ jx_hv jx_hlo_select(jx_code *c, jx_hv which, jx_hv yes, jx_hv no)
 {
     jx_hv ins[3] = {which, yes, no};
 
-    return yes.value ? jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.select",
-                                                    .nins = 3,
-                                                    .ins = ins,
-                                                    .nouts = 1,
-                                                    .outs = &yes.aval})
-                     : yes;
+    return yes.value
+               ? jx_hlo_simple(c, "stablehlo.select", 3, ins, yes.aval, 0, NULL)
+               : yes;
 }
 
 jx_hv jx_hlo_convert(jx_code *c, jx_hv x, jx_dtype dtype)
@@ -218,11 +200,7 @@ jx_hv jx_hlo_complex(jx_code *c, jx_hv real, jx_hv imag)
         return real;
     out = jx_hlo_with_dtype(c->in, real.aval,
                             jx_dtype_complex(real.aval->dtype));
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.complex",
-                                        .nins = 2,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &out});
+    return jx_hlo_simple(c, "stablehlo.complex", 2, ins, out, 0, NULL);
 }
 
 jx_hv jx_hlo_extreme(jx_code *c, const char *name, jx_hv x, jx_hv y)
@@ -249,11 +227,7 @@ jx_hv jx_hlo_extreme(jx_code *c, const char *name, jx_hv x, jx_hv y)
 
 jx_hv jx_hlo_bitcast(jx_code *c, jx_hv x, const jx_aval *to)
 {
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.bitcast_convert",
-                                        .nins = 1,
-                                        .ins = &x,
-                                        .nouts = 1,
-                                        .outs = &to});
+    return jx_hlo_simple(c, "stablehlo.bitcast_convert", 1, &x, to, 0, NULL);
 }
 
 /* ---- movement */
@@ -270,14 +244,8 @@ static jx_hv broadcast_dynamic(jx_code *c, jx_hv x, const jx_aval *to,
     jx_mlir_named attr = {"broadcast_dimensions",
                           jx_hlo_i64s(c->in, x.aval->rank, dims)};
 
-    return jx_hlo_emit1(
-        c, &(jx_hlo_op){.name = "stablehlo.dynamic_broadcast_in_dim",
-                        .nins = 2,
-                        .ins = ins,
-                        .nouts = 1,
-                        .outs = &to,
-                        .nattrs = 1,
-                        .attrs = &attr});
+    return jx_hlo_simple(c, "stablehlo.dynamic_broadcast_in_dim", 2, ins, to, 1,
+                         &attr);
 }
 
 jx_hv jx_hlo_broadcast(jx_code *c, jx_hv x, const jx_aval *to,
@@ -291,13 +259,7 @@ jx_hv jx_hlo_broadcast(jx_code *c, jx_hv x, const jx_aval *to,
     if (!is_static(to))
         return broadcast_dynamic(c, x, to, dims);
     attr.value = jx_hlo_i64s(c->in, x.aval->rank, dims);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.broadcast_in_dim",
-                                        .nins = 1,
-                                        .ins = &x,
-                                        .nouts = 1,
-                                        .outs = &to,
-                                        .nattrs = 1,
-                                        .attrs = &attr});
+    return jx_hlo_simple(c, "stablehlo.broadcast_in_dim", 1, &x, to, 1, &attr);
 }
 
 /* first, first + 1, ... */
@@ -327,17 +289,9 @@ jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank,
         return x;
     to = jx_hlo_aval(c->in, x.aval->dtype, rank, shape);
     if (is_static(to))
-        return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.reshape",
-                                            .nins = 1,
-                                            .ins = ins,
-                                            .nouts = 1,
-                                            .outs = &to});
+        return jx_hlo_simple(c, "stablehlo.reshape", 1, ins, to, 0, NULL);
     ins[1] = jx_hlo_dims(c, rank, shape);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.dynamic_reshape",
-                                        .nins = 2,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &to});
+    return jx_hlo_simple(c, "stablehlo.dynamic_reshape", 2, ins, to, 0, NULL);
 }
 
 jx_hv jx_hlo_transpose(jx_code *c, jx_hv x, const int64_t *permutation)
@@ -356,13 +310,7 @@ jx_hv jx_hlo_transpose(jx_code *c, jx_hv x, const int64_t *permutation)
     to = jx_hlo_aval(c->in, x.aval->dtype, x.aval->rank, shape);
     attr = (jx_mlir_named){"permutation",
                            jx_hlo_i64s(c->in, x.aval->rank, permutation)};
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.transpose",
-                                        .nins = 1,
-                                        .ins = &x,
-                                        .nouts = 1,
-                                        .outs = &to,
-                                        .nattrs = 1,
-                                        .attrs = &attr});
+    return jx_hlo_simple(c, "stablehlo.transpose", 1, &x, to, 1, &attr);
 }
 
 jx_hv jx_hlo_iota(jx_code *c, const jx_aval *to, int axis)
@@ -373,19 +321,9 @@ jx_hv jx_hlo_iota(jx_code *c, const jx_aval *to, int axis)
     if (!to)
         return (jx_hv){0};
     if (is_static(to))
-        return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.iota",
-                                            .nouts = 1,
-                                            .outs = &to,
-                                            .nattrs = 1,
-                                            .attrs = &attr});
+        return jx_hlo_simple(c, "stablehlo.iota", 0, NULL, to, 1, &attr);
     shape = jx_hlo_dims(c, to->rank, to->shape);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.dynamic_iota",
-                                        .nins = 1,
-                                        .ins = &shape,
-                                        .nouts = 1,
-                                        .outs = &to,
-                                        .nattrs = 1,
-                                        .attrs = &attr});
+    return jx_hlo_simple(c, "stablehlo.dynamic_iota", 1, &shape, to, 1, &attr);
 }
 
 /* ceil((to - from) / step) */
@@ -410,11 +348,8 @@ static jx_hv slice_dynamic(jx_code *c, jx_hv x, const jx_aval *out,
                     jx_hlo_dims(c, out->rank, to),
                     jx_hlo_dims(c, out->rank, steps)};
 
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.real_dynamic_slice",
-                                        .nins = 4,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &out});
+    return jx_hlo_simple(c, "stablehlo.real_dynamic_slice", 4, ins, out, 0,
+                         NULL);
 }
 
 jx_hv jx_hlo_slice(jx_code *c, jx_hv x, const jx_dim *const *from,
@@ -440,13 +375,7 @@ jx_hv jx_hlo_slice(jx_code *c, jx_hv x, const jx_dim *const *from,
         {"start_indices", jx_hlo_dims_attr(c, rank, from, "starts")},
         {"limit_indices", jx_hlo_dims_attr(c, rank, to, "limits")},
         {"strides", jx_hlo_dims_attr(c, rank, ones, "strides")}};
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.slice",
-                                        .nins = 1,
-                                        .ins = &x,
-                                        .nouts = 1,
-                                        .outs = &out,
-                                        .nattrs = 3,
-                                        .attrs = attrs});
+    return jx_hlo_simple(c, "stablehlo.slice", 1, &x, out, 3, attrs);
 }
 
 jx_hv jx_hlo_slice_axis(jx_code *c, jx_hv x, int axis, const jx_dim *from,
@@ -488,13 +417,8 @@ jx_hv jx_hlo_concatenate(jx_code *c, int count, const jx_hv *parts, int axis)
     for (int i = 0; i < first->rank; i++)
         shape[i] = i == axis ? total : first->shape[i];
     out = jx_hlo_aval(c->in, first->dtype, first->rank, shape);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.concatenate",
-                                        .nins = count,
-                                        .ins = parts,
-                                        .nouts = 1,
-                                        .outs = &out,
-                                        .nattrs = 1,
-                                        .attrs = &attr});
+    return jx_hlo_simple(c, "stablehlo.concatenate", count, parts, out, 1,
+                         &attr);
 }
 
 /* low + high + size + interior * max(size - 1, 0) */
@@ -521,13 +445,7 @@ static jx_hv pad_static(jx_code *c, const jx_hv *ins, const jx_aval *out,
         {"edge_padding_high", jx_hlo_dims_attr(c, rank, parts[1], "padding")},
         {"interior_padding", jx_hlo_dims_attr(c, rank, parts[2], "padding")}};
 
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.pad",
-                                        .nins = 2,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &out,
-                                        .nattrs = 3,
-                                        .attrs = attrs});
+    return jx_hlo_simple(c, "stablehlo.pad", 2, ins, out, 3, attrs);
 }
 
 jx_hv jx_hlo_pad(jx_code *c, jx_hv x, jx_hv with,
@@ -556,25 +474,16 @@ jx_hv jx_hlo_pad(jx_code *c, jx_hv x, jx_hv with,
         return pad_static(c, ins, out, parts);
     for (int k = 0; k < 3; k++)
         ins[2 + k] = jx_hlo_dims(c, rank, parts[k]);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.dynamic_pad",
-                                        .nins = 5,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &out});
+    return jx_hlo_simple(c, "stablehlo.dynamic_pad", 5, ins, out, 0, NULL);
 }
 
 jx_hv jx_hlo_reverse(jx_code *c, jx_hv x, int count, const int64_t *axes)
 {
     jx_mlir_named attr = {"dimensions", jx_hlo_i64s(c->in, count, axes)};
 
-    return x.value ? jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.reverse",
-                                                  .nins = 1,
-                                                  .ins = &x,
-                                                  .nouts = 1,
-                                                  .outs = &x.aval,
-                                                  .nattrs = 1,
-                                                  .attrs = &attr})
-                   : x;
+    return x.value
+               ? jx_hlo_simple(c, "stablehlo.reverse", 1, &x, x.aval, 1, &attr)
+               : x;
 }
 
 static bool among(int count, const int64_t *axes, int64_t axis)
@@ -646,18 +555,11 @@ static jx_hv slice_clamped(jx_code *c, jx_hv x, const jx_aval *out,
     clamp[1] = jx_hlo_concatenate(c, rank, parts, 0);
     clamp[2] = jx_hlo_sub(c, jx_hlo_dims(c, rank, x.aval->shape), sizes);
     ins[0] = x;
-    ins[1] = jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.clamp",
-                                          .nins = 3,
-                                          .ins = clamp,
-                                          .nouts = 1,
-                                          .outs = &sizes.aval});
+    ins[1] = jx_hlo_simple(c, "stablehlo.clamp", 3, clamp, sizes.aval, 0, NULL);
     ins[2] = jx_hlo_add(c, ins[1], sizes);
     ins[3] = jx_hlo_like(c, sizes, 1);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.real_dynamic_slice",
-                                        .nins = 4,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &out});
+    return jx_hlo_simple(c, "stablehlo.real_dynamic_slice", 4, ins, out, 0,
+                         NULL);
 }
 
 jx_hv jx_hlo_dynamic_slice(jx_code *c, jx_hv x, const jx_hv *starts,
@@ -677,13 +579,8 @@ jx_hv jx_hlo_dynamic_slice(jx_code *c, jx_hv x, const jx_hv *starts,
         ins[i + 1] = starts[i];
     jx_mlir_named attr = {"slice_sizes",
                           jx_hlo_dims_attr(c, rank, sizes, "slice sizes")};
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.dynamic_slice",
-                                        .nins = rank + 1,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &out,
-                                        .nattrs = 1,
-                                        .attrs = &attr});
+    return jx_hlo_simple(c, "stablehlo.dynamic_slice", rank + 1, ins, out, 1,
+                         &attr);
 }
 
 jx_hv jx_hlo_dynamic_update(jx_code *c, jx_hv x, jx_hv update,
@@ -698,12 +595,8 @@ jx_hv jx_hlo_dynamic_update(jx_code *c, jx_hv x, jx_hv update,
     ins[1] = update;
     for (int i = 0; i < rank; i++)
         ins[i + 2] = starts[i];
-    return jx_hlo_emit1(c,
-                        &(jx_hlo_op){.name = "stablehlo.dynamic_update_slice",
-                                     .nins = rank + 2,
-                                     .ins = ins,
-                                     .nouts = 1,
-                                     .outs = &x.aval});
+    return jx_hlo_simple(c, "stablehlo.dynamic_update_slice", rank + 2, ins,
+                         x.aval, 0, NULL);
 }
 
 /* ---- loops and calls */

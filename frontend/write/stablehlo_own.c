@@ -174,13 +174,7 @@ void jx_hlo_rule_own_rng(jx_hlo_eqn *e)
     for (int i = 0; i < n; i++)
         sizes[i] = jx_hlo_static(c, p->shape.at[i], "sizes of random arrays");
     ins[2] = jx_hlo_vector(c, JX_I64, n, sizes);
-    jx_hlo_fill(e, jx_hlo_emit1(c, &(jx_hlo_op){.name = e->op,
-                                                .nins = 3,
-                                                .ins = ins,
-                                                .nouts = 1,
-                                                .outs = e->avals,
-                                                .nattrs = 1,
-                                                .attrs = &attr}));
+    jx_hlo_fill(e, jx_hlo_simple(c, e->op, 3, ins, e->avals[0], 1, &attr));
 }
 
 /* ---- composites */

@@ -322,15 +322,9 @@ static jx_hv gather(jx_hlo_eqn *e, jx_hv indices)
          numbers ? jx_hlo_dims_attr(c, n, sizes, "slice sizes") : NULL}};
     if (!numbers)
         ins[2] = jx_hlo_dims(c, n, sizes);
-    return jx_hlo_emit1(
-        c, &(jx_hlo_op){.name = numbers ? "stablehlo.gather"
-                                        : "stablehlo.dynamic_gather",
-                        .nins = numbers ? 2 : 3,
-                        .ins = ins,
-                        .nouts = 1,
-                        .outs = e->avals,
-                        .nattrs = 3,
-                        .attrs = attrs});
+    return jx_hlo_simple(
+        c, numbers ? "stablehlo.gather" : "stablehlo.dynamic_gather",
+        numbers ? 2 : 3, ins, e->avals[0], 3, attrs);
 }
 
 /* An integer dtype, signed, for places in an array of this shape. */
@@ -506,11 +500,7 @@ static jx_hv clipped(jx_hlo_eqn *e, jx_hv indices)
                      upper_bounds(c, operand, d->scatter_dims_to_operand_dims,
                                   sizes, indices.aval->dtype),
                      indices.aval, indices.aval->rank - 1);
-    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.clamp",
-                                        .nins = 3,
-                                        .ins = ins,
-                                        .nouts = 1,
-                                        .outs = &indices.aval});
+    return jx_hlo_simple(c, "stablehlo.clamp", 3, ins, indices.aval, 0, NULL);
 }
 
 /* What becomes of an element and its update: `detail`, or the update. */
