@@ -171,6 +171,32 @@ void jx_hlo_inline(jx_code *c, const jx_closed *closed, const jx_hv *ins,
     c->in->depth--;
 }
 
+jx_mlir_region jx_hlo_computation(jx_code *c, const jx_closed *closed, int n,
+                                  const jx_hv *operands, jx_hlo_repeat how)
+{
+    jx_arena *arena = c->in->ctx->arena;
+    const jx_jaxpr *j = closed->jaxpr;
+    int nins = how == JX_HLO_ONCE ? n : 2 * n;
+    jx_dtype *dtypes = JX_NEW_ARRAY(arena, nins + 1, jx_dtype);
+    jx_hv *args = JX_NEW_ARRAY(arena, nins + 1, jx_hv);
+    jx_hv *outs = JX_NEW_ARRAY(arena, j->nouts + 1, jx_hv);
+    jx_code *inner;
+
+    if (!dtypes || !args || !outs || j->nins != nins)
+        return (jx_mlir_region){0};
+    for (int i = 0; i < nins; i++) {
+        const jx_hv *of = &operands[how == JX_HLO_PAIRS ? i / 2 : i % n];
+        if (!of->value)
+            return (jx_mlir_region){0};
+        dtypes[i] = of->aval->dtype;
+    }
+    inner = jx_hlo_begin_scalars(c, nins, dtypes, args);
+    if (!inner)
+        return (jx_mlir_region){0};
+    jx_hlo_inline(inner, closed, args, outs);
+    return jx_hlo_finish(inner, j->nouts, outs);
+}
+
 /* ---- functions */
 
 static bool is_taken(jx_hlo *in, const char *name)

@@ -460,6 +460,19 @@ jx_code *jx_hlo_begin(jx_code *c, int nargs, const jx_aval *const *args,
     return inner;
 }
 
+jx_code *jx_hlo_begin_scalars(jx_code *c, int count, const jx_dtype *dtypes,
+                              jx_hv *to)
+{
+    const jx_aval **avals =
+        JX_NEW_ARRAY(c->in->ctx->arena, count + 1, const jx_aval *);
+
+    if (!avals)
+        return NULL;
+    for (int i = 0; i < count; i++)
+        avals[i] = jx_hlo_scalar_aval(c->in, dtypes[i]);
+    return jx_hlo_begin(c, count, avals, to);
+}
+
 static const jx_mlir_block *finish_block(jx_code *c)
 {
     jx_mlir_block *block = JX_NEW(c->in->ctx->arena, jx_mlir_block);
@@ -496,10 +509,9 @@ jx_mlir_region jx_hlo_finish(jx_code *c, int nresults, const jx_hv *results)
 
 jx_mlir_region jx_hlo_reducer(jx_code *c, const char *name, jx_dtype dtype)
 {
-    const jx_aval *scalar = jx_hlo_scalar_aval(c->in, dtype);
-    const jx_aval *args[2] = {scalar, scalar};
+    jx_dtype dtypes[2] = {dtype, dtype};
     jx_hv x[2], out;
-    jx_code *inner = jx_hlo_begin(c, 2, args, x);
+    jx_code *inner = jx_hlo_begin_scalars(c, 2, dtypes, x);
 
     if (!inner)
         return (jx_mlir_region){0};

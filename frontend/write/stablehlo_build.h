@@ -131,6 +131,9 @@ jx_hv jx_hlo_simple(jx_code *c, const char *name, int nins, const jx_hv *ins,
 jx_code *jx_hlo_begin(jx_code *c, int nargs, const jx_aval *const *args,
                       jx_hv *to);
 jx_mlir_region jx_hlo_finish(jx_code *c, int nresults, const jx_hv *results);
+/* The beginning of a region that takes scalars. */
+jx_code *jx_hlo_begin_scalars(jx_code *c, int count, const jx_dtype *dtypes,
+                              jx_hv *to);
 /* A region whose one op is `name` of its two arguments. */
 jx_mlir_region jx_hlo_reducer(jx_code *c, const char *name, jx_dtype dtype);
 

@@ -237,29 +237,22 @@ static bool is_static(const jx_aval *aval)
     return aval && all_numbers(aval->rank, aval->shape);
 }
 
-static jx_hv broadcast_dynamic(jx_code *c, jx_hv x, const jx_aval *to,
-                               const int64_t *dims)
-{
-    jx_hv ins[2] = {x, jx_hlo_dims(c, to->rank, to->shape)};
-    jx_mlir_named attr = {"broadcast_dimensions",
-                          jx_hlo_i64s(c->in, x.aval->rank, dims)};
-
-    return jx_hlo_simple(c, "stablehlo.dynamic_broadcast_in_dim", 2, ins, to, 1,
-                         &attr);
-}
-
 jx_hv jx_hlo_broadcast(jx_code *c, jx_hv x, const jx_aval *to,
                        const int64_t *dims)
 {
     jx_mlir_named attr = {"broadcast_dimensions", NULL};
+    jx_hv ins[2] = {x};
 
     if (!x.value || !to)
         return (jx_hv){0};
     to = jx_hlo_with_dtype(c->in, to, x.aval->dtype);
-    if (!is_static(to))
-        return broadcast_dynamic(c, x, to, dims);
     attr.value = jx_hlo_i64s(c->in, x.aval->rank, dims);
-    return jx_hlo_simple(c, "stablehlo.broadcast_in_dim", 1, &x, to, 1, &attr);
+    if (is_static(to))
+        return jx_hlo_simple(c, "stablehlo.broadcast_in_dim", 1, ins, to, 1,
+                             &attr);
+    ins[1] = jx_hlo_dims(c, to->rank, to->shape);
+    return jx_hlo_simple(c, "stablehlo.dynamic_broadcast_in_dim", 2, ins, to, 1,
+                         &attr);
 }
 
 /* first, first + 1, ... */

@@ -1,73 +1,8 @@
 /* stablehlo_own.c - what StableHLO has and JAX has not: ops whose computations
- * are any, and composites (stablehlo_rules.h). */
+ * are any, composites, custom calls (stablehlo_rules.h). */
 #include "frontend/write/stablehlo_rules.h"
 
 #include <string.h>
-
-/* A region that computes what the jaxpr does, of scalars of these dtypes. */
-static jx_mlir_region region_of(jx_code *c, const jx_closed *closed, int n,
-                                const jx_dtype *dtypes)
-{
-    jx_arena *arena = c->in->ctx->arena;
-    const jx_aval **avals = JX_NEW_ARRAY(arena, n + 1, const jx_aval *);
-    jx_hv *args = JX_NEW_ARRAY(arena, n + 1, jx_hv), *outs;
-    jx_code *inner;
-
-    if (!avals || !args || !closed->jaxpr || closed->jaxpr->nins != n)
-        return (jx_mlir_region){0};
-    for (int i = 0; i < n; i++)
-        avals[i] = jx_hlo_scalar_aval(c->in, dtypes[i]);
-    outs = JX_NEW_ARRAY(arena, closed->jaxpr->nouts + 1, jx_hv);
-    inner = jx_hlo_begin(c, n, avals, args);
-    if (!inner || !outs)
-        return (jx_mlir_region){0};
-    jx_hlo_inline(inner, closed, args, outs);
-    return jx_hlo_finish(inner, closed->jaxpr->nouts, outs);
-}
-
-/* The dtypes of the first operands, each `times` times; `pairs` for a a b b,
- * else a b a b. */
-static const jx_dtype *dtypes_of(const jx_hlo_eqn *e, int count, int times,
-                                 bool pairs)
-{
-    jx_dtype *all = JX_NEW_ARRAY(e->code->in->ctx->arena, count * times + 1,
-                                 jx_dtype);
-
-    for (int i = 0; all && i < count * times; i++) {
-        const jx_aval *aval =
-            e->ins[pairs ? i / times : i % count].aval;
-        if (!aval)
-            return NULL;
-        all[i] = aval->dtype;
-    }
-    return all;
-}
-
-void jx_hlo_rule_own_sort(jx_hlo_eqn *e)
-{
-    const jx_p_stablehlo_sort *p = e->eqn->typed;
-    jx_hlo *in = e->code->in;
-    int n = e->eqn->nins;
-    const jx_dtype *dtypes = dtypes_of(e, n, 2, true);
-    jx_mlir_named attrs[] = {
-        {"dimension", jx_hlo_i64(in, p->dimension)},
-        {"is_stable", p->is_stable ? jx_hlo_bool(in, true) : NULL}};
-
-    if (!dtypes)
-        return;
-    jx_mlir_region body = region_of(e->code, &p->comparator, 2 * n, dtypes);
-    jx_hlo_emit(e->code,
-                &(jx_hlo_op){.name = e->op,
-                             .nins = n,
-                             .ins = e->ins,
-                             .nouts = n,
-                             .outs = e->avals,
-                             .nattrs = 2,
-                             .attrs = attrs,
-                             .nregions = 1,
-                             .regions = &body},
-                e->outs);
-}
 
 /* Operands, indices, updates; one computation for all. */
 void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
@@ -75,9 +10,8 @@ void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
     const jx_p_stablehlo_scatter *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
     int n = e->eqn->nouts;
-    const jx_dtype *dtypes = dtypes_of(e, n, 2, false);
 
-    if (!dtypes || e->eqn->nins != 2 * n + 1 || !e->ins[n].aval)
+    if (e->eqn->nins != 2 * n + 1 || !e->ins[n].aval)
         return;
     jx_mlir_named attrs[] = {
         {"scatter_dimension_numbers",
@@ -86,8 +20,8 @@ void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
         {"indices_are_sorted",
          p->indices_are_sorted ? jx_hlo_bool(in, true) : NULL},
         {"unique_indices", p->unique_indices ? jx_hlo_bool(in, true) : NULL}};
-    jx_mlir_region body =
-        region_of(e->code, &p->update_computation, 2 * n, dtypes);
+    jx_mlir_region body = jx_hlo_computation(e->code, &p->update_computation, n,
+                                             e->ins, JX_HLO_TWICE);
     jx_hlo_emit(e->code,
                 &(jx_hlo_op){.name = e->op,
                              .nins = e->eqn->nins,
@@ -101,50 +35,15 @@ void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
                 e->outs);
 }
 
-void jx_hlo_rule_own_select_and_scatter(jx_hlo_eqn *e)
-{
-    const jx_p_select_and_scatter *p = e->eqn->typed;
-    jx_code *c = e->code;
-    int rank = p->window_dimensions.count;
-    int64_t *pads = JX_NEW_ARRAY(c->in->ctx->arena, 2 * rank + 1, int64_t);
-    const jx_dtype *dtypes = dtypes_of(e, 1, 2, true);
-
-    if (!pads || !dtypes)
-        return;
-    for (int i = 0; i < 2 * rank; i++)
-        pads[i] = jx_hlo_static(c, p->padding.at[i], "padding of windows");
-    jx_mlir_named attrs[] = {
-        {"window_dimensions",
-         jx_hlo_dims_attr(c, rank, p->window_dimensions.at,
-                          "sizes of windows")},
-        {"window_strides", jx_hlo_i64s(c->in, p->window_strides.count,
-                                       p->window_strides.at)},
-        {"padding", jx_hlo_table(c->in, rank, 2, pads)}};
-    jx_mlir_region regions[2] = {region_of(c, &p->select, 2, dtypes),
-                                 region_of(c, &p->scatter, 2, dtypes)};
-    jx_hlo_fill(e, jx_hlo_emit1(c, &(jx_hlo_op){.name = e->op,
-                                                .nins = 3,
-                                                .ins = e->ins,
-                                                .nouts = 1,
-                                                .outs = e->avals,
-                                                .nattrs = 3,
-                                                .attrs = attrs,
-                                                .nregions = 2,
-                                                .regions = regions}));
-}
-
 void jx_hlo_rule_own_map(jx_hlo_eqn *e)
 {
     const jx_p_stablehlo_map *p = e->eqn->typed;
-    const jx_dtype *dtypes = dtypes_of(e, e->eqn->nins, 1, true);
     jx_mlir_named attr = {"dimensions",
                           jx_hlo_i64s(e->code->in, p->dimensions.count,
                                       p->dimensions.at)};
+    jx_mlir_region body = jx_hlo_computation(e->code, &p->computation,
+                                             e->eqn->nins, e->ins, JX_HLO_ONCE);
 
-    if (!dtypes)
-        return;
-    jx_mlir_region body =
-        region_of(e->code, &p->computation, e->eqn->nins, dtypes);
     jx_hlo_fill(e, jx_hlo_emit1(e->code, &(jx_hlo_op){.name = e->op,
                                                       .nins = e->eqn->nins,
                                                       .ins = e->ins,
@@ -154,27 +53,6 @@ void jx_hlo_rule_own_map(jx_hlo_eqn *e)
                                                       .attrs = &attr,
                                                       .nregions = 1,
                                                       .regions = &body}));
-}
-
-void jx_hlo_rule_own_rng(jx_hlo_eqn *e)
-{
-    const jx_p_stablehlo_rng *p = e->eqn->typed;
-    jx_code *c = e->code;
-    int n = p->shape.count;
-    int64_t *sizes = JX_NEW_ARRAY(c->in->ctx->arena, n + 1, int64_t);
-    bool normal = p->rng_distribution == JX_NORMAL;
-    jx_hv ins[3] = {e->ins[0], e->ins[1]};
-    jx_mlir_named attr = {
-        "rng_distribution",
-        jx_hlo_enum(c->in, "stablehlo.rng_distribution",
-                    normal ? "NORMAL" : "UNIFORM")};
-
-    if (!sizes)
-        return;
-    for (int i = 0; i < n; i++)
-        sizes[i] = jx_hlo_static(c, p->shape.at[i], "sizes of random arrays");
-    ins[2] = jx_hlo_vector(c, JX_I64, n, sizes);
-    jx_hlo_fill(e, jx_hlo_simple(c, e->op, 3, ins, e->avals[0], 1, &attr));
 }
 
 /* ---- composites */

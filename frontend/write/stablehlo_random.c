@@ -240,23 +240,35 @@ void jx_hlo_rule_rng_bit_generator(jx_hlo_eqn *e)
         generate(e->code, algorithm, e->ins[0], e->avals[1], &e->outs[0]);
 }
 
-void jx_hlo_rule_rng_uniform(jx_hlo_eqn *e)
+/* Of two bounds (or a mean and a deviation). */
+static void rng(jx_hlo_eqn *e, const char *distribution)
 {
-    const jx_p_rng_uniform *p = e->eqn->typed;
     jx_code *c = e->code;
-    int n = p->shape.count;
-    int64_t *sizes = JX_NEW_ARRAY(c->in->ctx->arena, n + 1, int64_t);
+    const jx_aval *out = e->avals[0];
+    int64_t *sizes = JX_NEW_ARRAY(c->in->ctx->arena, out->rank + 1, int64_t);
     jx_hv ins[3] = {e->ins[0], e->ins[1]};
     jx_mlir_named attr = {
         "rng_distribution",
-        jx_hlo_enum(c->in, "stablehlo.rng_distribution", e->detail)};
+        jx_hlo_enum(c->in, "stablehlo.rng_distribution", distribution)};
 
     if (!sizes)
         return;
-    for (int i = 0; i < n; i++)
-        sizes[i] = jx_hlo_static(c, p->shape.at[i], "sizes of random arrays");
-    ins[2] = jx_hlo_vector(c, JX_I64, n, sizes);
+    for (int i = 0; i < out->rank; i++)
+        sizes[i] = jx_hlo_static(c, out->shape[i], "sizes of random arrays");
+    ins[2] = jx_hlo_vector(c, JX_I64, out->rank, sizes);
     jx_hlo_fill(e, jx_hlo_simple(c, e->op, 3, ins, e->avals[0], 1, &attr));
+}
+
+void jx_hlo_rule_rng_uniform(jx_hlo_eqn *e)
+{
+    rng(e, e->detail);
+}
+
+void jx_hlo_rule_own_rng(jx_hlo_eqn *e)
+{
+    const jx_p_stablehlo_rng *p = e->eqn->typed;
+
+    rng(e, p->rng_distribution == JX_NORMAL ? "NORMAL" : "UNIFORM");
 }
 
 /* ---- keys */

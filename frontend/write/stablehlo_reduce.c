@@ -31,32 +31,6 @@ void jx_hlo_rule_reduce(jx_hlo_eqn *e)
                            p->axes.count, p->axes.at));
 }
 
-/* A region that computes what the jaxpr does, of scalars of the operands'
- * dtypes, twice. */
-static jx_mlir_region body_of(jx_code *c, const jx_closed *closed, int n,
-                              const jx_hv *operands)
-{
-    jx_arena *arena = c->in->ctx->arena;
-    const jx_aval **avals = JX_NEW_ARRAY(arena, 2 * n + 1, const jx_aval *);
-    jx_hv *args = JX_NEW_ARRAY(arena, 2 * n + 1, jx_hv);
-    jx_hv *outs = JX_NEW_ARRAY(arena, n + 1, jx_hv);
-    jx_code *inner;
-
-    if (!avals || !args || !outs)
-        return (jx_mlir_region){0};
-    for (int i = 0; i < 2 * n; i++) {
-        const jx_aval *of = operands[i % n].aval;
-        if (!of)
-            return (jx_mlir_region){0};
-        avals[i] = jx_hlo_scalar_aval(c->in, of->dtype);
-    }
-    inner = jx_hlo_begin(c, 2 * n, avals, args);
-    if (!inner || closed->jaxpr->nins != 2 * n || closed->jaxpr->nouts != n)
-        return (jx_mlir_region){0};
-    jx_hlo_inline(inner, closed, args, outs);
-    return jx_hlo_finish(inner, n, outs);
-}
-
 void jx_hlo_rule_reduce_general(jx_hlo_eqn *e)
 {
     const jx_p_reduce *p = e->eqn->typed;
@@ -64,7 +38,8 @@ void jx_hlo_rule_reduce_general(jx_hlo_eqn *e)
     jx_mlir_named attr = {"dimensions",
                           jx_hlo_i64s(e->code->in, p->dimensions.count,
                                       p->dimensions.at)};
-    jx_mlir_region body = body_of(e->code, &p->jaxpr, n, e->ins);
+    jx_mlir_region body =
+        jx_hlo_computation(e->code, &p->jaxpr, n, e->ins, JX_HLO_TWICE);
 
     jx_hlo_emit(e->code,
                 &(jx_hlo_op){.name = "stablehlo.reduce",
@@ -85,11 +60,9 @@ void jx_hlo_rule_reduce_general(jx_hlo_eqn *e)
 static jx_mlir_region pick(jx_code *c, const char *direction, jx_dtype dtype,
                            jx_dtype index)
 {
-    const jx_aval *value = jx_hlo_scalar_aval(c->in, dtype);
-    const jx_aval *place = jx_hlo_scalar_aval(c->in, index);
-    const jx_aval *avals[4] = {value, place, value, place};
+    jx_dtype dtypes[4] = {dtype, index, dtype, index};
     jx_hv a[4], out[2], take, take_place;
-    jx_code *inner = jx_hlo_begin(c, 4, avals, a);
+    jx_code *inner = jx_hlo_begin_scalars(c, 4, dtypes, a);
 
     if (!inner)
         return (jx_mlir_region){0};
@@ -287,8 +260,10 @@ void jx_hlo_rule_reduce_window_general(jx_hlo_eqn *e)
                 p->window_dilation,         p->padding.at};
     int n = e->eqn->nins / 2;
 
-    reduce_window(e->code, &w, n, e->ins, e->ins + n, e->avals,
-                  body_of(e->code, &p->jaxpr, n, e->ins), e->outs);
+    reduce_window(
+        e->code, &w, n, e->ins, e->ins + n, e->avals,
+        jx_hlo_computation(e->code, &p->jaxpr, n, e->ins, JX_HLO_TWICE),
+        e->outs);
 }
 
 /* log(exp x + exp y), from the greater one. */
@@ -332,10 +307,9 @@ static jx_hv log_add_exp_complex(jx_code *c, jx_hv x, jx_hv y)
 
 static jx_mlir_region log_add_exp_body(jx_code *c, jx_dtype dtype)
 {
-    const jx_aval *scalar = jx_hlo_scalar_aval(c->in, dtype);
-    const jx_aval *avals[2] = {scalar, scalar};
+    jx_dtype dtypes[2] = {dtype, dtype};
     jx_hv x[2], out;
-    jx_code *inner = jx_hlo_begin(c, 2, avals, x);
+    jx_code *inner = jx_hlo_begin_scalars(c, 2, dtypes, x);
 
     if (!inner)
         return (jx_mlir_region){0};
@@ -389,15 +363,35 @@ static bool selects_greatest(const char *prim)
 
 static jx_mlir_region chooser(jx_code *c, bool greatest, jx_dtype dtype)
 {
-    const jx_aval *scalar = jx_hlo_scalar_aval(c->in, dtype);
-    const jx_aval *avals[2] = {scalar, scalar};
+    jx_dtype dtypes[2] = {dtype, dtype};
     jx_hv x[2], out;
-    jx_code *inner = jx_hlo_begin(c, 2, avals, x);
+    jx_code *inner = jx_hlo_begin_scalars(c, 2, dtypes, x);
 
     if (!inner)
         return (jx_mlir_region){0};
     out = jx_hlo_compare(inner, greatest ? "GE" : "LE", x[0], x[1]);
     return jx_hlo_finish(inner, 1, &out);
+}
+
+/* Of operand, source and what it begins with; the result is like the operand. */
+static jx_hv select_and_scatter(jx_code *c, const window *w, const jx_hv *ins,
+                                const jx_mlir_region *regions)
+{
+    jx_mlir_named attrs[] = {
+        {"window_dimensions",
+         jx_hlo_dims_attr(c, w->rank, w->sizes, "sizes of windows")},
+        {"window_strides", steps(c, w->rank, w->strides)},
+        {"padding", padding_of(c, w->rank, w->padding)}};
+
+    return jx_hlo_emit1(c, &(jx_hlo_op){.name = "stablehlo.select_and_scatter",
+                                        .nins = 3,
+                                        .ins = ins,
+                                        .nouts = 1,
+                                        .outs = &ins[0].aval,
+                                        .nattrs = 3,
+                                        .attrs = attrs,
+                                        .nregions = 2,
+                                        .regions = regions});
 }
 
 /* The operand is padded by hand: XLA's CPU code can't. */
@@ -431,27 +425,31 @@ void jx_hlo_rule_select_and_scatter(jx_hlo_eqn *e)
     ins[2] = jx_hlo_scalar(c, dtype, 0);
     if (!ins[0].value)
         return;
-    jx_mlir_named attrs[] = {
-        {"window_dimensions",
-         jx_hlo_dims_attr(c, rank, p->window_dimensions.at,
-                          "sizes of windows")},
-        {"window_strides", steps(c, rank, p->window_strides)},
-        {"padding", padding_of(c, rank, zeros)}};
+    window w = {.rank = rank,
+                .sizes = p->window_dimensions.at,
+                .strides = p->window_strides,
+                .padding = zeros};
     jx_mlir_region regions[2] = {
         chooser(c, greatest, dtype),
         jx_hlo_reducer(c, dtype == JX_BOOL ? "stablehlo.or" : "stablehlo.add",
                        dtype)};
-    jx_hv out = jx_hlo_emit1(
-        c, &(jx_hlo_op){.name = "stablehlo.select_and_scatter",
-                        .nins = 3,
-                        .ins = ins,
-                        .nouts = 1,
-                        .outs = &ins[0].aval,
-                        .nattrs = 3,
-                        .attrs = attrs,
-                        .nregions = 2,
-                        .regions = regions});
-    jx_hlo_fill(e, jx_hlo_slice(c, out, from, to, NULL));
+    jx_hlo_fill(e, jx_hlo_slice(c, select_and_scatter(c, &w, ins, regions),
+                                from, to, NULL));
+}
+
+void jx_hlo_rule_own_select_and_scatter(jx_hlo_eqn *e)
+{
+    const jx_p_select_and_scatter *p = e->eqn->typed;
+    window w = {.rank = p->window_dimensions.count,
+                .sizes = p->window_dimensions.at,
+                .strides = p->window_strides,
+                .padding = p->padding.at};
+    jx_mlir_region regions[2] = {
+        jx_hlo_computation(e->code, &p->select, 1, e->ins, JX_HLO_TWICE),
+        jx_hlo_computation(e->code, &p->scatter, 1, e->ins, JX_HLO_TWICE)};
+
+    if (e->ins[0].value)
+        jx_hlo_fill(e, select_and_scatter(e->code, &w, e->ins, regions));
 }
 
 /* Pairs of key and value: the one whose key is chosen. */
@@ -464,14 +462,13 @@ void jx_hlo_rule_select_and_gather(jx_hlo_eqn *e)
                 p->window_dilation,         p->padding.at};
     bool greatest = selects_greatest(p->select_prim);
     jx_dtype dtype = e->avals[0]->dtype;
-    const jx_aval *scalar = jx_hlo_scalar_aval(c->in, dtype);
-    const jx_aval *args[4] = {scalar, scalar, scalar, scalar};
+    jx_dtype dtypes[4] = {dtype, dtype, dtype, dtype};
     const jx_aval *avals[2] = {e->avals[0], e->avals[0]};
     jx_hv operands[2] = {e->ins[1], e->ins[0]}, a[4], out[2];
-    jx_hv init[2] = {
-        jx_hlo_scalar(c, dtype, greatest ? -__builtin_inf() : __builtin_inf()),
-        jx_hlo_scalar(c, dtype, 0)};
-    jx_code *inner = jx_hlo_begin(c, 4, args, a);
+    jx_hv init[2] = {greatest ? jx_hlo_least(c, dtype)
+                              : jx_hlo_greatest(c, dtype),
+                     jx_hlo_scalar(c, dtype, 0)};
+    jx_code *inner = jx_hlo_begin_scalars(c, 4, dtypes, a);
     jx_hv which;
 
     if (!inner)
@@ -528,42 +525,58 @@ static jx_hv key_before(jx_code *c, jx_hv x, jx_hv y, jx_hv rest)
                   jx_hlo_unary_to(c, "stablehlo.real", y, half), rest);
 }
 
-void jx_hlo_rule_sort(jx_hlo_eqn *e)
+static void sort(jx_hlo_eqn *e, int64_t dimension, bool is_stable,
+                 jx_mlir_region comparator)
 {
-    const jx_p_sort *p = e->eqn->typed;
-    jx_code *c = e->code;
-    jx_arena *arena = c->in->ctx->arena;
-    int n = e->eqn->nins;
-    const jx_aval **avals = JX_NEW_ARRAY(arena, 2 * n + 1, const jx_aval *);
-    jx_hv *args = JX_NEW_ARRAY(arena, 2 * n + 1, jx_hv), out = {0};
-    jx_code *inner;
+    jx_hlo *in = e->code->in;
+    jx_mlir_named attrs[] = {{"dimension", jx_hlo_i64(in, dimension)},
+                             {"is_stable", jx_hlo_bool(in, is_stable)}};
 
-    if (!avals || !args || p->num_keys > n)
-        return;
-    for (int i = 0; i < 2 * n; i++) {
-        if (!e->ins[i / 2].value)
-            return;
-        avals[i] = jx_hlo_scalar_aval(c->in, e->ins[i / 2].aval->dtype);
-    }
-    inner = jx_hlo_begin(c, 2 * n, avals, args);
-    if (!inner)
-        return;
-    for (int k = (int)p->num_keys - 1; k >= 0; k--)
-        out = key_before(inner, args[2 * k], args[2 * k + 1], out);
-    jx_mlir_region comparator = jx_hlo_finish(inner, 1, &out);
-    jx_mlir_named attrs[] = {{"dimension", jx_hlo_i64(c->in, p->dimension)},
-                             {"is_stable", jx_hlo_bool(c->in, p->is_stable)}};
-    jx_hlo_emit(c,
+    jx_hlo_emit(e->code,
                 &(jx_hlo_op){.name = e->op,
-                             .nins = n,
+                             .nins = e->eqn->nins,
                              .ins = e->ins,
-                             .nouts = n,
+                             .nouts = e->eqn->nouts,
                              .outs = e->avals,
                              .nattrs = 2,
                              .attrs = attrs,
                              .nregions = 1,
                              .regions = &comparator},
                 e->outs);
+}
+
+void jx_hlo_rule_sort(jx_hlo_eqn *e)
+{
+    const jx_p_sort *p = e->eqn->typed;
+    jx_code *c = e->code;
+    jx_arena *arena = c->in->ctx->arena;
+    int n = e->eqn->nins;
+    jx_dtype *dtypes = JX_NEW_ARRAY(arena, 2 * n + 1, jx_dtype);
+    jx_hv *args = JX_NEW_ARRAY(arena, 2 * n + 1, jx_hv), out = {0};
+    jx_code *inner;
+
+    if (!dtypes || !args || p->num_keys > n)
+        return;
+    for (int i = 0; i < 2 * n; i++) {
+        if (!e->ins[i / 2].value)
+            return;
+        dtypes[i] = e->ins[i / 2].aval->dtype;
+    }
+    inner = jx_hlo_begin_scalars(c, 2 * n, dtypes, args);
+    if (!inner)
+        return;
+    for (int k = (int)p->num_keys - 1; k >= 0; k--)
+        out = key_before(inner, args[2 * k], args[2 * k + 1], out);
+    sort(e, p->dimension, p->is_stable, jx_hlo_finish(inner, 1, &out));
+}
+
+void jx_hlo_rule_own_sort(jx_hlo_eqn *e)
+{
+    const jx_p_stablehlo_sort *p = e->eqn->typed;
+
+    sort(e, p->dimension, p->is_stable,
+         jx_hlo_computation(e->code, &p->comparator, e->eqn->nins, e->ins,
+                            JX_HLO_PAIRS));
 }
 
 /* The avals with axes `axis` and the last one exchanged. */

@@ -48,6 +48,15 @@ JX_HLO_RULES(X)
 /* The jaxpr's equations here, as if written in place. */
 void jx_hlo_inline(jx_code *c, const jx_closed *closed, const jx_hv *ins,
                    jx_hv *outs);
+/* A region that computes what the jaxpr does, of scalars of the dtypes of n
+ * operands: a b, a a b b or a b a b. */
+typedef enum jx_hlo_repeat {
+    JX_HLO_ONCE,
+    JX_HLO_PAIRS,
+    JX_HLO_TWICE
+} jx_hlo_repeat;
+jx_mlir_region jx_hlo_computation(jx_code *c, const jx_closed *closed, int n,
+                                  const jx_hv *operands, jx_hlo_repeat how);
 /* A call to the jaxpr as a function, made when first called. */
 void jx_hlo_call(jx_code *c, const char *name, const jx_closed *closed,
                  const jx_hv *ins, jx_hv *outs);

@@ -508,10 +508,9 @@ static jx_mlir_region combiner(jx_hlo_eqn *e)
 {
     const jx_p_scatter *p = e->eqn->typed;
     jx_code *c = e->code;
-    const jx_aval *scalar = jx_hlo_scalar_aval(c->in, e->avals[0]->dtype);
-    const jx_aval *args[2] = {scalar, scalar};
+    jx_dtype dtype = e->avals[0]->dtype, dtypes[2] = {dtype, dtype};
     jx_hv x[2], out;
-    jx_code *inner = jx_hlo_begin(c, 2, args, x);
+    jx_code *inner = jx_hlo_begin_scalars(c, 2, dtypes, x);
 
     if (!inner)
         return (jx_mlir_region){0};
