@@ -223,23 +223,22 @@ static const char *free_name(jx_hlo *in, const char *base)
     return name;
 }
 
-static const jx_mlir_type *function_type(jx_hlo *in, const jx_code *c,
-                                         int nouts, const jx_hv *outs)
+/* From the types of these to those of those. */
+static const jx_mlir_type *function_type(jx_hlo *in, int nins,
+                                         const jx_mlir_value *const *ins,
+                                         int nouts,
+                                         const jx_mlir_value *const *outs)
 {
-    const jx_mlir_type **types = JX_NEW_ARRAY(
-        in->ctx->arena, c->nargs + nouts + 1, const jx_mlir_type *);
+    const jx_mlir_type **types =
+        JX_NEW_ARRAY(in->ctx->arena, nins + nouts + 1, const jx_mlir_type *);
 
     if (!types)
         return NULL;
-    for (int i = 0; i < c->nargs; i++)
-        types[i] = c->args[i]->type;
-    for (int i = 0; i < nouts; i++) {
-        if (!outs[i].value)
-            return NULL;
-        types[c->nargs + i] = outs[i].value->type;
-    }
-    return jx_mlir_function(in->types, c->nargs, types, nouts,
-                            types + c->nargs);
+    for (int i = 0; i < nins; i++)
+        types[i] = ins[i]->type;
+    for (int i = 0; i < nouts; i++)
+        types[nins + i] = outs[i]->type;
+    return jx_mlir_function(in->types, nins, types, nouts, types + nins);
 }
 
 /* The attributes of the arguments that are sizes; NULL without any. */
@@ -278,29 +277,28 @@ static const jx_mlir_attr *result_attrs(jx_hlo *in, int nouts)
     return jx_hlo_list(in, nouts, items);
 }
 
-static bool add_function(jx_code *c, const char *name, bool is_public,
-                         int nsizes, int nouts, const jx_hv *outs)
+/* Puts a function into the module whose body is that region: what the region
+ * returns, the function does. */
+static bool push_function(jx_hlo *in, const jx_mlir_attr *loc, const char *name,
+                          bool is_public, jx_mlir_region body,
+                          const jx_mlir_attr *arg_attrs,
+                          const jx_mlir_attr *res_attrs)
 {
-    jx_hlo *in = c->in;
+    const jx_mlir_block *b = body.nblocks ? body.blocks[0] : NULL;
+    jx_mlir_op *end = b && b->nops ? (jx_mlir_op *)b->ops[b->nops - 1] : NULL;
+    jx_code outer = {.in = in, .loc = loc};
+
+    if (!end || strcmp(end->name, "stablehlo.return") != 0)
+        return false;
+    end->name = jx_intern_text(in->ctx, "func.return");
     jx_mlir_named attrs[] = {
         {"sym_name", jx_hlo_text(in, name)},
         {"sym_visibility", jx_hlo_text(in, is_public ? "public" : "private")},
         {"function_type",
-         jx_hlo_type_attr(in, function_type(in, c, nouts, outs))},
-        {"arg_attrs", size_attrs(in, nsizes, c->nargs)},
-        {"res_attrs", is_public ? result_attrs(in, nouts) : NULL}};
-    jx_mlir_region body;
-    jx_code outer = {.in = in, .loc = c->loc};
-
-    if (!jx_ok(in->ctx))
-        return false;
-    body = jx_hlo_finish(c, nouts, outs);
-    /* A function ends with its own kind of return. */
-    if (body.nblocks && body.blocks[0]->nops) {
-        const jx_mlir_block *b = body.blocks[0];
-        ((jx_mlir_op *)b->ops[b->nops - 1])->name =
-            jx_intern_text(in->ctx, "func.return");
-    }
+         jx_hlo_type_attr(
+             in, function_type(in, b->nargs, b->args, end->nins, end->ins))},
+        {"arg_attrs", arg_attrs},
+        {"res_attrs", res_attrs}};
     jx_hlo_emit(&outer,
                 &(jx_hlo_op){.name = "func.func",
                              .nattrs = 5,
@@ -314,41 +312,16 @@ static bool add_function(jx_code *c, const char *name, bool is_public,
     return jx_ok(in->ctx);
 }
 
-static const jx_mlir_attr *no_location(jx_hlo *in);
-
-const char *jx_hlo_region_function(jx_code *c, const char *name,
-                                   jx_mlir_region body)
+static bool add_function(jx_code *c, const char *name, bool is_public,
+                         int nsizes, int nouts, const jx_hv *outs)
 {
     jx_hlo *in = c->in;
-    const jx_mlir_block *b = body.nblocks == 1 ? body.blocks[0] : NULL;
-    jx_mlir_op *end = b && b->nops ? (jx_mlir_op *)b->ops[b->nops - 1] : NULL;
-    jx_code inner = {.in = in}, outer = {.in = in, .loc = no_location(in)};
-    jx_hv *outs = JX_NEW_ARRAY(in->ctx->arena, end ? end->nins + 1 : 1, jx_hv);
 
-    if (!end || !outs)
-        return NULL;
-    for (int i = 0; i < end->nins; i++)
-        outs[i].value = end->ins[i];
-    end->name = jx_intern_text(in->ctx, "func.return");
-    inner.args = b->args;
-    inner.nargs = b->nargs;
-    name = free_name(in, name);
-    jx_mlir_named attrs[] = {
-        {"sym_name", jx_hlo_text(in, name)},
-        {"sym_visibility", jx_hlo_text(in, "private")},
-        {"function_type",
-         jx_hlo_type_attr(in, function_type(in, &inner, end->nins, outs))}};
-    jx_hlo_emit(&outer,
-                &(jx_hlo_op){.name = "func.func",
-                             .nattrs = 3,
-                             .attrs = attrs,
-                             .nregions = 1,
-                             .regions = &body},
-                NULL);
-    if (!outer.ops.count)
-        return NULL;
-    JX_PUSH(in->ctx->arena, &in->functions, outer.ops.at[0]);
-    return name;
+    return jx_ok(in->ctx) &&
+           push_function(in, c->loc, name, is_public,
+                         jx_hlo_finish(c, nouts, outs),
+                         size_attrs(in, nsizes, c->nargs),
+                         is_public ? result_attrs(in, nouts) : NULL);
 }
 
 static const jx_mlir_attr *no_location(jx_hlo *in)
@@ -358,6 +331,16 @@ static const jx_mlir_attr *no_location(jx_hlo *in)
     if (a)
         a->kind = JX_A_LOC_UNKNOWN;
     return a;
+}
+
+const char *jx_hlo_region_function(jx_code *c, const char *name,
+                                   jx_mlir_region body)
+{
+    name = free_name(c->in, name);
+    return name && push_function(c->in, no_location(c->in), name, false, body,
+                                 NULL, NULL)
+               ? name
+               : NULL;
 }
 
 /* A function's code: arguments for the sizes first, then these. */
@@ -389,97 +372,94 @@ static jx_code *begin_function(jx_hlo *in, int nins,
 }
 
 /* Lowers the jaxpr as a function of that name. */
-static bool make_function(jx_hlo *in, const char *name,
-                          const jx_closed *closed, const jx_hv *ins)
+static bool make_function(jx_hlo *in, const char *name, const jx_closed *closed,
+                          const jx_aval *const *ins)
 {
     const jx_jaxpr *j = closed->jaxpr;
     jx_arena *arena = in->ctx->arena;
-    const jx_aval **avals = JX_NEW_ARRAY(arena, j->nins + 1, const jx_aval *);
     jx_hv *args = JX_NEW_ARRAY(arena, j->nins + 1, jx_hv);
     jx_hv *outs = JX_NEW_ARRAY(arena, j->nouts + 1, jx_hv);
     jx_code *c;
 
-    if (!avals || !args || !outs)
+    if (!args || !outs)
         return false;
-    for (int i = 0; i < j->nins; i++)
-        avals[i] = ins ? ins[i].aval
-                       : jx_hlo_physical(
-                             in, j->vars[j->nconsts + i]->aval);
-    c = begin_function(in, j->nins, avals, args);
+    c = begin_function(in, j->nins, ins, args);
     if (!c)
         return false;
     jx_hlo_inline(c, closed, args, outs);
     return add_function(c, name, false, in->nvars, j->nouts, outs);
 }
 
-/* A function made for operands of these types. */
-static bool same_avals(const jx_hlo_function *f, const jx_hv *ins)
+/* The function made of this, for these operands. */
+static const char *known_function(const jx_hlo *in, const jx_hlo_function *like)
 {
-    for (int i = 0; i < f->nins; i++)
-        if (f->ins[i] != ins[i].aval)
-            return false;
-    return true;
+    for (size_t i = 0; i < in->known.count; i++) {
+        const jx_hlo_function *k = &in->known.at[i];
+        bool same = k->jaxpr == like->jaxpr && k->consts == like->consts &&
+                    k->rule == like->rule && k->nins == like->nins;
+        for (int n = 0; same && n < k->nins; n++)
+            same = k->ins[n] == like->ins[n];
+        if (same)
+            return k->name;
+    }
+    return NULL;
+}
+
+/* Gives it a name, by which it is known from now on. */
+static bool add_known(jx_hlo *in, jx_hlo_function *f, const char *name)
+{
+    f->ins =
+        jx_arena_copy(in->ctx->arena, f->ins, (size_t)f->nins * sizeof *f->ins);
+    f->name = free_name(in, name);
+    if (!f->ins || !f->name)
+        return false;
+    JX_PUSH(in->ctx->arena, &in->known, *f);
+    return jx_ok(in->ctx);
 }
 
 /* The function's name; made when it was not there. */
 static const char *function_of(jx_hlo *in, const char *name,
-                               const jx_closed *closed, const jx_hv *ins)
+                               const jx_closed *closed,
+                               const jx_aval *const *ins)
 {
-    int nins = closed->jaxpr->nins;
-    jx_hlo_function f = {.jaxpr = closed->jaxpr, .consts = closed->consts,
-                         .nins = nins};
-    const jx_aval **avals =
-        JX_NEW_ARRAY(in->ctx->arena, nins + 1, const jx_aval *);
+    jx_hlo_function f = {.jaxpr = closed->jaxpr,
+                         .consts = closed->nconsts ? closed->consts : NULL,
+                         .ins = ins,
+                         .nins = closed->jaxpr->nins};
+    const char *known = known_function(in, &f);
 
-    for (size_t i = 0; i < in->known.count; i++)
-        if (in->known.at[i].jaxpr == closed->jaxpr &&
-            (!closed->nconsts || in->known.at[i].consts == closed->consts) &&
-            same_avals(&in->known.at[i], ins))
-            return in->known.at[i].name;
-    if (!avals)
-        return NULL;
-    for (int i = 0; i < nins; i++)
-        avals[i] = ins[i].aval;
-    f.ins = avals;
-    f.name = free_name(in, name);
-    if (!f.name)
-        return NULL;
-    JX_PUSH(in->ctx->arena, &in->known, f);
-    return make_function(in, f.name, closed, ins) ? f.name : NULL;
+    if (known)
+        return known;
+    return add_known(in, &f, name) && make_function(in, f.name, closed, ins)
+               ? f.name
+               : NULL;
+}
+
+const jx_aval *const *jx_hlo_avals_of(jx_code *c, int count, const jx_hv *of)
+{
+    const jx_aval **avals =
+        JX_NEW_ARRAY(c->in->ctx->arena, count + 1, const jx_aval *);
+
+    for (int i = 0; avals && i < count; i++) {
+        if (!of[i].value)
+            return NULL;
+        avals[i] = of[i].aval;
+    }
+    return avals;
 }
 
 const char *jx_hlo_function_of(jx_code *c, const char *name,
-                               const jx_closed *closed, const jx_hv *ins)
+                               const jx_closed *closed,
+                               const jx_aval *const *ins)
 {
     const char *function;
 
-    for (int i = 0; i < closed->jaxpr->nins; i++)
-        if (!ins[i].value)
-            return NULL;
     if (c->in->depth >= DEPTH) {
         jx_hlo_fail(c, "calls are nested more than %d levels deep", DEPTH);
         return NULL;
     }
     c->in->depth++;
     function = function_of(c->in, name, closed, ins);
-    c->in->depth--;
-    return function;
-}
-
-const char *jx_hlo_function_of_avals(jx_code *c, const char *name,
-                                     const jx_closed *closed)
-{
-    const jx_jaxpr *j = closed->jaxpr;
-    jx_hv *ins = JX_NEW_ARRAY(c->in->ctx->arena, j->nins + 1, jx_hv);
-
-    if (!ins)
-        return NULL;
-    for (int i = 0; i < j->nins; i++)
-        ins[i].aval = jx_hlo_physical(c->in, j->vars[j->nconsts + i]->aval);
-    if (c->in->depth >= DEPTH)
-        return NULL;
-    c->in->depth++;
-    const char *function = function_of(c->in, name, closed, ins);
     c->in->depth--;
     return function;
 }
@@ -514,14 +494,17 @@ void jx_hlo_call(jx_code *c, const char *name, const jx_closed *closed,
                  const jx_hv *ins, jx_hv *outs)
 {
     const jx_jaxpr *j = closed->jaxpr;
-    const jx_aval **avals;
+    const jx_aval *const *types = jx_hlo_avals_of(c, j->nins, ins);
+    const jx_aval **avals =
+        JX_NEW_ARRAY(c->in->ctx->arena, j->nouts + 1, const jx_aval *);
     const char *function;
 
     for (int i = 0; i < j->nouts; i++)
         outs[i] = (jx_hv){0};
-    function = jx_hlo_function_of(c, name, closed, ins);
-    avals = JX_NEW_ARRAY(c->in->ctx->arena, j->nouts + 1, const jx_aval *);
-    if (!function || !avals)
+    if (!types || !avals)
+        return;
+    function = jx_hlo_function_of(c, name, closed, types);
+    if (!function)
         return;
     for (int i = 0; i < j->nouts; i++)
         avals[i] = jx_hlo_physical(c->in, jx_atom_aval(j->outs[i]));
@@ -533,8 +516,7 @@ void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
                       const jx_aval *const *avals, jx_hv *outs)
 {
     jx_hlo *in = c->in;
-    const jx_aval **types =
-        JX_NEW_ARRAY(in->ctx->arena, nins + 1, const jx_aval *);
+    const jx_aval *const *types = jx_hlo_avals_of(c, nins, ins);
     jx_hv *args = JX_NEW_ARRAY(in->ctx->arena, nins + 1, jx_hv);
     jx_hlo_function f = {.rule = name, .ins = types, .nins = nins};
     jx_code *inner;
@@ -543,21 +525,10 @@ void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
         outs[i] = (jx_hv){0};
     if (!types || !args)
         return;
-    for (int i = 0; i < nins; i++) {
-        types[i] = ins[i].aval;
-        if (!ins[i].value)
-            return;
-    }
-    for (size_t i = 0; i < in->known.count && !f.name; i++) {
-        const jx_hlo_function *k = &in->known.at[i];
-        if (k->rule && !strcmp(k->rule, name) && k->nins == nins &&
-            same_avals(k, ins))
-            f.name = k->name;
-    }
+    f.name = known_function(in, &f);
     if (!f.name) {
-        f.name = free_name(in, name);
-        JX_PUSH(in->ctx->arena, &in->known, f);
-        inner = begin_function(in, nins, types, args);
+        inner = add_known(in, &f, name) ? begin_function(in, nins, types, args)
+                                        : NULL;
         if (!inner)
             return;
         body(inner, args, outs);
@@ -571,15 +542,13 @@ bool jx_hlo_comparator(jx_code *c, const char *name, bool greater,
                        jx_dtype dtype)
 {
     jx_hlo *in = c->in;
-    const jx_aval *value = jx_hlo_scalar_aval(in, dtype);
-    const jx_aval *place = jx_hlo_scalar_aval(in, JX_I32);
-    const jx_aval *avals[4] = {value, value, place, place};
+    jx_dtype dtypes[4] = {dtype, dtype, JX_I32, JX_I32};
     jx_code outer = {.in = in, .loc = no_location(in)}, *inner;
     jx_hv args[4], out;
 
     if (is_taken(in, name))
         return true;
-    inner = jx_hlo_begin(&outer, 4, avals, args);
+    inner = jx_hlo_begin_scalars(&outer, 4, dtypes, args);
     if (!inner)
         return false;
     out = jx_hlo_compare(inner, greater ? "GT" : "LT", args[0], args[1]);
@@ -588,43 +557,11 @@ bool jx_hlo_comparator(jx_code *c, const char *name, bool greater,
 
 /* ---- the public function */
 
-/* `Error: message`, checked when the program is called. */
-static void assert_equal(jx_code *c, const char *what, jx_hv got, jx_hv want)
-{
-    jx_hlo *in = c->in;
-    jx_hv ins[3] = {jx_hlo_compare(c, "EQ", got, want), got, want};
-    jx_mlir_named attrs[] = {
-        {"call_target_name", jx_hlo_text(in, "shape_assertion")},
-        {"api_version", jx_hlo_integer(in, JX_SIGNLESS, 32, 2)},
-        {"backend_config", jx_hlo_text(in, "")},
-        {"has_side_effect", jx_hlo_bool(in, true)}};
-    jx_mlir_named more = {"error_message", jx_hlo_text(in, what)};
-
-    jx_hlo_emit(c,
-                &(jx_hlo_op){.name = "stablehlo.custom_call",
-                             .nins = 3,
-                             .ins = ins,
-                             .nattrs = 4,
-                             .attrs = attrs,
-                             .nmore = 1,
-                             .more = &more},
-                NULL);
-}
-
-static jx_hv size_of(jx_code *c, jx_hv array, int axis)
-{
-    jx_mlir_named attr = {"dimension", jx_hlo_i64(c->in, axis)};
-    const jx_aval *scalar = jx_hlo_scalar_aval(c->in, JX_I32);
-
-    return jx_hlo_simple(c, "stablehlo.get_dimension_size", 1, &array, scalar,
-                         1, &attr);
-}
-
 /* One step of the solution: a variable's value, or a comparison. */
 static void take_step(jx_code *c, jx_hlo_size *sizes, const jx_size_step *s,
                       const jx_hv *args)
 {
-    jx_hv size = size_of(c, args[s->input], s->axis);
+    jx_hv size = jx_hlo_size_of(c, args[s->input], s->axis);
     jx_buffer text = {0};
 
     if (!s->var) {
@@ -632,7 +569,9 @@ static void take_step(jx_code *c, jx_hlo_size *sizes, const jx_size_step *s,
         jx_buffer_puts(&text, " must be ");
         jx_dim_print(s->dim, &text);
         jx_buffer_puts(&text, ", but is {0}, where that is {1}");
-        assert_equal(c, jx_buffer_text(&text), size, jx_hlo_dim(c, s->dim));
+        jx_hv want = jx_hlo_dim(c, s->dim);
+        jx_hv all[3] = {jx_hlo_compare(c, "EQ", size, want), size, want};
+        jx_hlo_assert(c, 3, all, jx_buffer_text(&text));
         jx_buffer_free(&text);
         return;
     }

@@ -160,6 +160,8 @@ jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value);
 /* The least and the greatest value of the dtype: infinite ones for floats. */
 jx_hv jx_hlo_least(jx_code *c, jx_dtype dtype);
 jx_hv jx_hlo_greatest(jx_code *c, jx_dtype dtype);
+/* The size of an axis as it is when the program is called: an i32. */
+jx_hv jx_hlo_size_of(jx_code *c, jx_hv array, int64_t axis);
 /* A size as an i32 scalar; several as a vector of i32. */
 jx_hv jx_hlo_dim(jx_code *c, const jx_dim *dim);
 jx_hv jx_hlo_dims(jx_code *c, int count, const jx_dim *const *dims);
@@ -256,6 +258,10 @@ typedef void jx_hlo_step(jx_code *c, void *env, const jx_hv *carry,
 void jx_hlo_while(jx_code *c, int count, const jx_hv *init,
                   jx_hlo_step *go_on, jx_hlo_step *step, void *env,
                   jx_hv *outs);
+
+/* `message` (with {0}, {1}, ... for the operands behind the first), unless the
+ * first operand holds when the program is called. */
+void jx_hlo_assert(jx_code *c, int nins, const jx_hv *ins, const char *message);
 
 /* A call to an FFI target of XLA.  With `column_major`, those of the highest
  * rank lie with their last two axes swapped, as LAPACK wants it; `aliases`

@@ -276,36 +276,17 @@ void jx_hlo_rule_dim_as_value(jx_hlo_eqn *e)
 void jx_hlo_rule_dimension_size(jx_hlo_eqn *e)
 {
     const jx_p_dimension_size *p = e->eqn->typed;
-    const jx_aval *scalar = jx_hlo_scalar_aval(e->code->in, JX_I32);
-    jx_mlir_named attr = {"dimension",
-                          jx_hlo_i64(e->code->in, p->dimension)};
 
-    jx_hlo_fill(e, jx_hlo_convert(e->code,
-                                  jx_hlo_simple(e->code, e->op, 1, e->ins,
-                                                scalar, 1, &attr),
-                                  e->avals[0]->dtype));
+    jx_hlo_fill(e,
+                jx_hlo_convert(e->code,
+                               jx_hlo_size_of(e->code, e->ins[0], p->dimension),
+                               e->avals[0]->dtype));
 }
 
 void jx_hlo_rule_shape_assertion(jx_hlo_eqn *e)
 {
     const jx_p_shape_assertion *p = e->eqn->typed;
-    jx_hlo *in = e->code->in;
-    jx_mlir_named attrs[] = {
-        {"call_target_name", jx_hlo_text(in, "shape_assertion")},
-        {"api_version", jx_hlo_integer(in, JX_SIGNLESS, 32, 2)},
-        {"backend_config", jx_hlo_text(in, "")},
-        {"has_side_effect", jx_hlo_bool(in, true)}};
-    jx_mlir_named more = {
-        "error_message",
-        jx_hlo_text(in, p->error_message ? p->error_message : "")};
 
-    jx_hlo_emit(e->code,
-                &(jx_hlo_op){.name = "stablehlo.custom_call",
-                             .nins = e->eqn->nins,
-                             .ins = e->ins,
-                             .nattrs = 4,
-                             .attrs = attrs,
-                             .nmore = 1,
-                             .more = &more},
-                NULL);
+    jx_hlo_assert(e->code, e->eqn->nins, e->ins,
+                  p->error_message ? p->error_message : "");
 }

@@ -116,6 +116,14 @@ jx_hv jx_hlo_dims(jx_code *c, int count, const jx_dim *const *dims)
     return jx_hlo_concatenate(c, count, parts, 0);
 }
 
+jx_hv jx_hlo_size_of(jx_code *c, jx_hv array, int64_t axis)
+{
+    jx_mlir_named attr = {"dimension", jx_hlo_i64(c->in, axis)};
+
+    return jx_hlo_simple(c, "stablehlo.get_dimension_size", 1, &array,
+                         jx_hlo_scalar_aval(c->in, JX_I32), 1, &attr);
+}
+
 /* ---- elementwise */
 
 jx_hv jx_hlo_unary_to(jx_code *c, const char *name, jx_hv x, jx_dtype dtype)
@@ -639,6 +647,27 @@ void jx_hlo_while(jx_code *c, int count, const jx_hv *init, jx_hlo_step *go_on,
                              .nregions = 2,
                              .regions = regions},
                 outs);
+}
+
+void jx_hlo_assert(jx_code *c, int nins, const jx_hv *ins, const char *message)
+{
+    jx_hlo *in = c->in;
+    jx_mlir_named attrs[] = {
+        {"call_target_name", jx_hlo_text(in, "shape_assertion")},
+        {"api_version", jx_hlo_integer(in, JX_SIGNLESS, 32, 2)},
+        {"backend_config", jx_hlo_text(in, "")},
+        {"has_side_effect", jx_hlo_bool(in, true)}};
+    jx_mlir_named more = {"error_message", jx_hlo_text(in, message)};
+
+    jx_hlo_emit(c,
+                &(jx_hlo_op){.name = "stablehlo.custom_call",
+                             .nins = nins,
+                             .ins = ins,
+                             .nattrs = 4,
+                             .attrs = attrs,
+                             .nmore = 1,
+                             .more = &more},
+                NULL);
 }
 
 /* Row-major, or with the last two axes swapped. */

@@ -114,12 +114,15 @@ void jx_hlo_rule_composite(jx_hlo_eqn *e)
     const jx_p_composite *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
     const char *name = p->name ? p->name : "composite", *function;
+    const jx_aval *const *types =
+        jx_hlo_avals_of(e->code, e->eqn->nins, e->ins);
 
     if (in->nvars) {
         jx_hlo_call(e->code, name, &p->jaxpr, e->ins, e->outs);
         return;
     }
-    function = jx_hlo_function_of(e->code, name, &p->jaxpr, e->ins);
+    function =
+        types ? jx_hlo_function_of(e->code, name, &p->jaxpr, types) : NULL;
     if (!function)
         return;
     jx_mlir_named attrs[] = {
@@ -221,13 +224,20 @@ static const jx_mlir_attr *called(jx_code *c, const jx_value *v)
     for (int i = 0; i < n; i++) {
         const jx_value *one = v->items[i];
         jx_closed closed = {one->jaxpr, 0, NULL};
+        const jx_aval **types;
         const char *name;
         if (one->tag != JX_V_JAXPR || one->count || in->nvars) {
             jx_hlo_fail(c, "a custom call is given a function that has no "
                            "StableHLO form");
             return NULL;
         }
-        name = jx_hlo_function_of_avals(c, "computation", &closed);
+        types =
+            JX_NEW_ARRAY(in->ctx->arena, one->jaxpr->nins + 1, const jx_aval *);
+        for (int k = 0; types && k < one->jaxpr->nins; k++)
+            types[k] = jx_hlo_physical(
+                in, one->jaxpr->vars[one->jaxpr->nconsts + k]->aval);
+        name =
+            types ? jx_hlo_function_of(c, "computation", &closed, types) : NULL;
         if (!name)
             return NULL;
         items[i] = jx_hlo_symbol(in, name);

@@ -63,10 +63,10 @@ void jx_hlo_call(jx_code *c, const char *name, const jx_closed *closed,
 
 /* The name of that function; NULL with an error. */
 const char *jx_hlo_function_of(jx_code *c, const char *name,
-                               const jx_closed *closed, const jx_hv *ins);
-/* The same for operands of the types that the jaxpr declares. */
-const char *jx_hlo_function_of_avals(jx_code *c, const char *name,
-                                     const jx_closed *closed);
+                               const jx_closed *closed,
+                               const jx_aval *const *ins);
+/* The avals of the values; NULL if one could not be made. */
+const jx_aval *const *jx_hlo_avals_of(jx_code *c, int count, const jx_hv *of);
 /* A call to a function that a rule makes, known by its name and operands. */
 typedef void jx_hlo_body(jx_code *c, const jx_hv *ins, jx_hv *outs);
 void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
