@@ -123,6 +123,22 @@ const jx_mlir_attr *jx_hlo_bool(jx_hlo *in, bool value)
     return a;
 }
 
+const jx_mlir_attr *jx_hlo_float(jx_hlo *in, const char *type, double value)
+{
+    jx_mlir_attr *a = attribute(in, JX_A_FLOAT);
+    float narrow = (float)value;
+    bool is_narrow = !strcmp(type, "f32");
+
+    if (!a)
+        return NULL;
+    a->type = jx_mlir_float(in->types, type);
+    a->real = is_narrow ? (double)narrow : value;
+    a->size = is_narrow ? sizeof narrow : sizeof value;
+    a->bytes = jx_arena_copy(
+        in->ctx->arena, is_narrow ? (void *)&narrow : (void *)&value, a->size);
+    return a;
+}
+
 const jx_mlir_attr *jx_hlo_text(jx_hlo *in, const char *text)
 {
     jx_mlir_attr *a = attribute(in, JX_A_STRING);

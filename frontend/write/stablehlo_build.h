@@ -75,6 +75,8 @@ const jx_mlir_attr *jx_hlo_i64(jx_hlo *in, int64_t value);
 const jx_mlir_attr *jx_hlo_integer(jx_hlo *in, jx_mlir_sign sign,
                                    unsigned width, int64_t value);
 const jx_mlir_attr *jx_hlo_bool(jx_hlo *in, bool value);
+/* "f32" or "f64". */
+const jx_mlir_attr *jx_hlo_float(jx_hlo *in, const char *type, double value);
 const jx_mlir_attr *jx_hlo_text(jx_hlo *in, const char *text);
 const jx_mlir_attr *jx_hlo_symbol(jx_hlo *in, const char *name);
 const jx_mlir_attr *jx_hlo_type_attr(jx_hlo *in, const jx_mlir_type *type);

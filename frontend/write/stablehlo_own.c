@@ -59,25 +59,11 @@ void jx_hlo_rule_own_map(jx_hlo_eqn *e)
 
 static const jx_mlir_attr *plain(jx_hlo *in, const jx_value *v)
 {
-    jx_mlir_attr *a;
-    double *bits;
-
     switch (v->tag) {
     case JX_V_BOOL: return jx_hlo_bool(in, v->boolean);
     case JX_V_INT: return jx_hlo_i64(in, v->integer);
     case JX_V_TEXT: return jx_hlo_text(in, v->text);
-    case JX_V_FLOAT:
-        a = JX_NEW(in->ctx->arena, jx_mlir_attr);
-        bits = JX_NEW(in->ctx->arena, double);
-        if (!a || !bits)
-            return NULL;
-        *bits = v->real;
-        *a = (jx_mlir_attr){.kind = JX_A_FLOAT,
-                            .type = jx_mlir_float(in->types, "f64"),
-                            .real = v->real,
-                            .bytes = bits,
-                            .size = sizeof *bits};
-        return a;
+    case JX_V_FLOAT: return jx_hlo_float(in, "f64", v->real);
     default: return NULL;
     }
 }

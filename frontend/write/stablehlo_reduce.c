@@ -119,15 +119,21 @@ typedef struct window {
     const jx_dim *const *padding; /* low, high of each axis */
 } window;
 
-static const jx_mlir_attr *steps(jx_code *c, int rank, jx_ints list)
+/* One step for each axis. */
+static const int64_t *steps_of(jx_code *c, int rank, jx_ints list)
 {
     int64_t *all = JX_NEW_ARRAY(c->in->ctx->arena, rank + 1, int64_t);
 
-    if (!all)
-        return NULL;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; all && i < rank; i++)
         all[i] = i < list.count ? list.at[i] : 1;
-    return jx_hlo_i64s(c->in, rank, all);
+    return all;
+}
+
+static const jx_mlir_attr *steps(jx_code *c, int rank, jx_ints list)
+{
+    const int64_t *all = steps_of(c, rank, list);
+
+    return all ? jx_hlo_i64s(c->in, rank, all) : NULL;
 }
 
 static const jx_mlir_attr *padding_of(jx_code *c, int rank,
@@ -156,13 +162,9 @@ static bool has_numbers(const window *w)
 
 static jx_hv step_vector(jx_code *c, int rank, jx_ints list)
 {
-    int64_t *all = JX_NEW_ARRAY(c->in->ctx->arena, rank + 1, int64_t);
+    const int64_t *all = steps_of(c, rank, list);
 
-    if (!all)
-        return (jx_hv){0};
-    for (int i = 0; i < rank; i++)
-        all[i] = i < list.count ? list.at[i] : 1;
-    return jx_hlo_vector(c, JX_I32, rank, all);
+    return all ? jx_hlo_vector(c, JX_I32, rank, all) : (jx_hv){0};
 }
 
 /* With sizes that are values: a custom call that XLA knows, once it knows the
@@ -653,22 +655,12 @@ void jx_hlo_rule_approx_top_k(jx_hlo_eqn *e)
     const char *name = jx_arena_printf(
         in->ctx->arena, "top_k_%s_%s_comparator", p->is_max_k ? "gt" : "lt",
         jx_dtype_of(dtype)->short_name);
-    jx_mlir_attr *recall = JX_NEW(in->ctx->arena, jx_mlir_attr);
-    float *bits = JX_NEW(in->ctx->arena, float);
-    const jx_mlir_attr *called;
-    if (!name || !recall || !bits || !jx_hlo_comparator(c, name, p->is_max_k,
-                                                        dtype))
+    const jx_mlir_attr *called = name ? jx_hlo_symbol(in, name) : NULL;
+    if (!called || !jx_hlo_comparator(c, name, p->is_max_k, dtype))
         return;
-    *bits = (float)p->recall_target;
-    *recall = (jx_mlir_attr){.kind = JX_A_FLOAT,
-                             .type = jx_mlir_float(in->types, "f32"),
-                             .real = *bits,
-                             .bytes = bits,
-                             .size = sizeof *bits};
-    called = jx_hlo_symbol(in, name);
     jx_mlir_named config[] = {
         {"reduction_dim", jx_hlo_i64(in, axis)},
-        {"recall_target", recall},
+        {"recall_target", jx_hlo_float(in, "f32", p->recall_target)},
         {"aggregate_to_topk", jx_hlo_bool(in, p->aggregate_to_topk)},
         {"reduction_input_size_override",
          jx_hlo_i64(in, p->reduction_input_size_override)},

@@ -231,58 +231,61 @@ static V log_factor(C c, V a, V x)
     return sub(c, sub(c, mul(c, a, log_of(c, x)), x), lgamma_of(c, a));
 }
 
+/* What both functions look at first. */
+typedef struct gamma_cases {
+    V wrong; /* not a number, whatever the method */
+    V a_zero, x_zero, at_end;
+    V factor; /* x^a e^-x / Gamma(a) */
+    V tiny;   /* too small to be anything but 0 */
+} gamma_cases;
+
+static gamma_cases cases_of(C c, V a, V x)
+{
+    gamma_cases g = {.a_zero = is(c, a, "EQ", 0),
+                     .x_zero = is(c, x, "EQ", 0),
+                     .at_end = is(c, x, "EQ", __builtin_inf())};
+    V log = log_factor(c, a, x);
+
+    g.wrong = either(c,
+                     either(c, either(c, is(c, x, "LT", 0), is(c, a, "LT", 0)),
+                            both(c, g.a_zero, g.x_zero)),
+                     either(c, isnan_of(c, a), isnan_of(c, x)));
+    g.tiny = cmp(c, "LT", log, underflow_bound(c, x));
+    g.factor = exp_of(c, log);
+    return g;
+}
+
 static V igamma(C c, V a, V x)
 {
-    V nan = either(c, isnan_of(c, a), isnan_of(c, x));
-    V at_end = is(c, x, "EQ", __builtin_inf());
-    V a_zero = is(c, a, "EQ", 0), x_zero = is(c, x, "EQ", 0);
-    V wrong = either(c,
-                     either(c,
-                            either(c, is(c, x, "LT", 0), is(c, a, "LT", 0)),
-                            both(c, a_zero, x_zero)),
-                     nan);
+    gamma_cases g = cases_of(c, a, x);
     V other = both(c, is(c, x, "GE", 1), cmp(c, "GT", x, a));
-    V ax = log_factor(c, a, x);
-    V tiny = cmp(c, "LT", ax, underflow_bound(c, x));
-    V on = not(c, either(c, either(c, either(c, x_zero, wrong), tiny),
-                         at_end));
-    V out;
+    V on = not(c, either(c, either(c, either(c, g.x_zero, g.wrong), g.tiny),
+                         g.at_end));
+    V out = sel(
+        c, other,
+        sub(c, like(c, a, 1),
+            igammac_fraction(c, g.factor, x, a, both(c, on, other), VALUE)),
+        igamma_series(c, g.factor, x, a, both(c, on, not(c, other)), VALUE));
 
-    ax = exp_of(c, ax);
-    out = sel(c, other,
-              sub(c, like(c, a, 1),
-                  igammac_fraction(c, ax, x, a, both(c, on, other), VALUE)),
-              igamma_series(c, ax, x, a, both(c, on, not(c, other)), VALUE));
-    out = sel(c, x_zero, like(c, a, 0), out);
-    out = sel(c, at_end, like(c, a, 1), out);
-    return sel(c, wrong, like(c, a, __builtin_nan("")), out);
+    out = sel(c, g.x_zero, like(c, a, 0), out);
+    out = sel(c, g.at_end, like(c, a, 1), out);
+    return sel(c, g.wrong, like(c, a, __builtin_nan("")), out);
 }
 
 static V igammac(C c, V a, V x)
 {
-    V nan = either(c, isnan_of(c, a), isnan_of(c, x));
-    V a_zero = is(c, a, "EQ", 0), x_zero = is(c, x, "EQ", 0);
-    V at_end = is(c, x, "EQ", __builtin_inf());
-    V wrong = either(c,
-                     either(c,
-                            either(c, is(c, x, "LT", 0), is(c, a, "LT", 0)),
-                            both(c, a_zero, x_zero)),
-                     nan);
+    gamma_cases g = cases_of(c, a, x);
     V other = either(c, is(c, x, "LT", 1), cmp(c, "LT", x, a));
-    V ax = log_factor(c, a, x);
-    V tiny = cmp(c, "LT", ax, underflow_bound(c, x));
-    V on = not(c, either(c, either(c, either(c, wrong, tiny), at_end),
-                         a_zero));
-    V out;
+    V on = not(c, either(c, either(c, either(c, g.wrong, g.tiny), g.at_end),
+                         g.a_zero));
+    V out = sel(
+        c, other,
+        sub(c, like(c, a, 1),
+            igamma_series(c, g.factor, x, a, both(c, on, other), VALUE)),
+        igammac_fraction(c, g.factor, x, a, both(c, on, not(c, other)), VALUE));
 
-    ax = exp_of(c, ax);
-    out = sel(c, other,
-              sub(c, like(c, a, 1),
-                  igamma_series(c, ax, x, a, both(c, on, other), VALUE)),
-              igammac_fraction(c, ax, x, a, both(c, on, not(c, other)),
-                               VALUE));
-    out = sel(c, either(c, at_end, a_zero), like(c, out, 0), out);
-    return sel(c, wrong, like(c, a, __builtin_nan("")), out);
+    out = sel(c, either(c, g.at_end, g.a_zero), like(c, out, 0), out);
+    return sel(c, g.wrong, like(c, a, __builtin_nan("")), out);
 }
 
 static V igamma_derivative(C c, V a, V x, mode m)
