@@ -54,11 +54,6 @@ static const jx_aval *batched(jx_code *c, const jx_aval *aval, int fewer,
     return jx_hlo_aval(c->in, dtype, rank, shape);
 }
 
-static const jx_aval *info_of(jx_code *c, const jx_aval *matrix)
-{
-    return batched(c, matrix, 2, JX_I32, 0, NULL);
-}
-
 /* NaN for every matrix (or vector) whose computation failed. */
 static jx_hv or_nan(jx_code *c, jx_hv ok, jx_hv x)
 {
@@ -78,13 +73,6 @@ static jx_hv or_nan(jx_code *c, jx_hv ok, jx_hv x)
     return jx_hlo_select(c, jx_hlo_along(c, ok, x.aval, 0), x, nans);
 }
 
-static jx_hv succeeded(jx_code *c, const char *direction, jx_hv info)
-{
-    return info.value ? jx_hlo_compare(c, direction, info,
-                                       jx_hlo_full_int(c, info.aval, 0))
-                      : info;
-}
-
 enum { MOST = 8 };
 
 typedef struct lapack {
@@ -92,18 +80,29 @@ typedef struct lapack {
     int nins, nouts;
     jx_hv ins[MOST];
     const jx_aval *outs[MOST];
-    int aliases[MOST]; /* set to -1 by `start` */
+    int aliases[MOST]; /* the operand that a result overwrites, or -1 */
     int nconfig;
     jx_mlir_named config[MOST];
 } lapack;
 
-static lapack start(const char *real, const char *complex)
+/* A call with one operand so far, which the first result overwrites. */
+static lapack start(const char *real, const char *complex, jx_hv x)
 {
-    lapack l = {.real = real, .complex = complex};
+    lapack l = {.real = real, .complex = complex, .nins = 1, .ins = {x}};
 
-    for (int i = 0; i < MOST; i++)
+    for (int i = 1; i < MOST; i++)
         l.aliases[i] = -1;
     return l;
+}
+
+static void takes(lapack *l, jx_hv x)
+{
+    l->ins[l->nins++] = x;
+}
+
+static void gives(lapack *l, const jx_aval *aval)
+{
+    l->outs[l->nouts++] = aval;
 }
 
 static void configure(lapack *l, const char *name, const jx_mlir_attr *value)
@@ -137,6 +136,30 @@ static void call(jx_code *c, lapack *l, jx_hv *outs)
                         outs);
 }
 
+/* The same where the last result is LAPACK's `info` about each matrix: whether
+ * it is `direction` 0 ("EQ": all went well). */
+static jx_hv call_checked(jx_code *c, lapack *l, const char *direction,
+                          jx_hv *outs)
+{
+    jx_hv of = l->ins[l->nins - 1], info;
+
+    if (!of.value)
+        return (jx_hv){0};
+    gives(l, batched(c, of.aval, 2, JX_I32, 0, NULL));
+    call(c, l, outs);
+    info = outs[l->nouts - 1];
+    return info.value
+               ? jx_hlo_compare(c, direction, info, jx_hlo_like(c, info, 0))
+               : info;
+}
+
+/* The first n results, where the computation went well. */
+static void fill_checked(jx_hlo_eqn *e, jx_hv ok, int n, const jx_hv *outs)
+{
+    for (int i = 0; i < n; i++)
+        e->outs[i] = or_nan(e->code, ok, outs[i]);
+}
+
 /* ---- factorizations */
 
 /* Its lower triangle, from diagonal 0, or its upper one. */
@@ -159,19 +182,11 @@ void jx_hlo_rule_cholesky(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv x = e->ins[0], outs[2];
-    lapack l = start("potrf", NULL);
+    lapack l = start("potrf", NULL, x);
 
-    if (!x.value)
-        return;
-    l.nins = 1;
-    l.ins[0] = x;
-    l.nouts = 2;
-    l.outs[0] = x.aval;
-    l.outs[1] = info_of(c, x.aval);
-    l.aliases[0] = 0;
+    gives(&l, x.aval);
     configure(&l, "uplo", character(c->in, 'L'));
-    call(c, &l, outs);
-    jx_hlo_fill(e, or_nan(c, succeeded(c, "EQ", outs[1]), outs[0]));
+    fill_checked(e, call_checked(c, &l, "EQ", outs), 1, outs);
 }
 
 /* ---- LU */
@@ -242,24 +257,17 @@ static jx_hv permutation(jx_code *c, jx_hv swaps, const jx_aval *aval)
 void jx_hlo_rule_lu(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
-    jx_hv x = e->ins[0], outs[3];
-    lapack l = start("getrf", NULL);
+    jx_hv outs[3], ok;
+    lapack l = start("getrf", NULL, e->ins[0]);
 
-    if (!x.value)
+    gives(&l, e->avals[0]);
+    gives(&l, e->avals[1]);
+    /* A pivot that is 0 (info > 0) is no failure. */
+    ok = call_checked(c, &l, "GE", outs);
+    fill_checked(e, ok, 1, outs);
+    if (!ok.value)
         return;
-    l.nins = 1;
-    l.ins[0] = x;
-    l.nouts = 3;
-    l.outs[0] = e->avals[0];
-    l.outs[1] = e->avals[1];
-    l.outs[2] = info_of(c, x.aval);
-    l.aliases[0] = 0;
-    call(c, &l, outs);
-    if (!outs[1].value)
-        return;
-    e->outs[1] =
-        jx_hlo_sub(c, outs[1], jx_hlo_full_int(c, outs[1].aval, 1));
-    e->outs[0] = or_nan(c, succeeded(c, "GE", outs[2]), outs[0]);
+    e->outs[1] = jx_hlo_sub(c, outs[1], jx_hlo_like(c, outs[1], 1));
     e->outs[2] = permutation(c, e->outs[1], e->avals[2]);
 }
 
@@ -277,16 +285,12 @@ static const jx_dim *least(jx_code *c, const jx_dim *m, const jx_dim *n)
 
 static void geqrf(jx_code *c, jx_hv x, jx_hv *outs)
 {
-    lapack l = start("geqrf", NULL);
+    lapack l = start("geqrf", NULL, x);
     const jx_dim *k = least(c, x.aval->shape[x.aval->rank - 2],
                             x.aval->shape[x.aval->rank - 1]);
 
-    l.nins = 1;
-    l.ins[0] = x;
-    l.nouts = 2;
-    l.outs[0] = x.aval;
-    l.outs[1] = batched(c, x.aval, 2, x.aval->dtype, 1, &k);
-    l.aliases[0] = 0;
+    gives(&l, x.aval);
+    gives(&l, batched(c, x.aval, 2, x.aval->dtype, 1, &k));
     call(c, &l, outs);
 }
 
@@ -298,17 +302,11 @@ void jx_hlo_rule_geqrf(jx_hlo_eqn *e)
 
 static jx_hv householder(jx_code *c, jx_hv x, jx_hv taus)
 {
-    lapack l = start("orgqr", "ungqr");
+    lapack l = start("orgqr", "ungqr", x);
     jx_hv out;
 
-    if (!x.value || !taus.value)
-        return (jx_hv){0};
-    l.nins = 2;
-    l.ins[0] = x;
-    l.ins[1] = taus;
-    l.nouts = 1;
-    l.outs[0] = x.aval;
-    l.aliases[0] = 0;
+    takes(&l, taus);
+    gives(&l, x.aval);
     call(c, &l, &out);
     return out;
 }
@@ -321,21 +319,17 @@ void jx_hlo_rule_householder(jx_hlo_eqn *e)
 /* With column pivoting: the places come counted from 1. */
 static void geqp3(jx_code *c, jx_hv x, jx_hv *outs, jx_hv *places)
 {
-    lapack l = start("geqp3", NULL);
+    lapack l = start("geqp3", NULL, x);
     const jx_dim *m = x.aval->shape[x.aval->rank - 2];
     const jx_dim *n = x.aval->shape[x.aval->rank - 1], *k = least(c, m, n);
     const jx_aval *pivots = batched(c, x.aval, 2, JX_I32, 1, &n);
     jx_hv all[3];
 
-    l.nins = 2;
-    l.ins[0] = x;
-    l.ins[1] = jx_hlo_full_int(c, pivots, 0);
-    l.nouts = 3;
-    l.outs[0] = x.aval;
-    l.outs[1] = pivots;
-    l.outs[2] = batched(c, x.aval, 2, x.aval->dtype, 1, &k);
-    l.aliases[0] = 0;
+    takes(&l, jx_hlo_full_int(c, pivots, 0));
+    gives(&l, x.aval);
+    gives(&l, pivots);
     l.aliases[1] = 1;
+    gives(&l, batched(c, x.aval, 2, x.aval->dtype, 1, &k));
     call(c, &l, all);
     outs[0] = all[0];
     outs[1] = all[2];
@@ -438,11 +432,11 @@ void jx_hlo_rule_svd(jx_hlo_eqn *e)
 {
     const jx_p_svd *p = e->eqn->typed;
     jx_code *c = e->code;
-    jx_hv x = e->ins[0], outs[5], ok;
+    jx_hv x = e->ins[0], outs[5];
     const jx_value *algorithm = jx_eqn_param(e->eqn, "algorithm");
     bool qr = algorithm && algorithm->text &&
               strstr(algorithm->text, "QR") != NULL;
-    lapack l = start(qr ? "gesvd" : "gesdd", NULL);
+    lapack l = start(qr ? "gesvd" : "gesdd", NULL, x);
 
     if (!x.value)
         return;
@@ -454,46 +448,29 @@ void jx_hlo_rule_svd(jx_hlo_eqn *e)
     const jx_dim *n = x.aval->shape[x.aval->rank - 1], *k = least(c, m, n);
     const jx_dim *u[2] = {m, p->full_matrices ? m : k};
     const jx_dim *v[2] = {p->full_matrices ? n : k, n};
-    l.nins = 1;
-    l.ins[0] = x;
-    l.nouts = 5;
-    l.outs[0] = x.aval;
-    l.outs[1] = e->avals[0];
-    l.outs[2] = batched(c, x.aval, 2, x.aval->dtype, 2, u);
-    l.outs[3] = batched(c, x.aval, 2, x.aval->dtype, 2, v);
-    l.outs[4] = info_of(c, x.aval);
-    l.aliases[0] = 0;
+    gives(&l, x.aval);
+    gives(&l, e->avals[0]);
+    gives(&l, batched(c, x.aval, 2, x.aval->dtype, 2, u));
+    gives(&l, batched(c, x.aval, 2, x.aval->dtype, 2, v));
     configure(&l, "mode", character(c->in, !p->compute_uv      ? 'N'
                                            : p->full_matrices ? 'A'
                                                               : 'S'));
-    call(c, &l, outs);
-    ok = succeeded(c, "EQ", outs[4]);
-    for (int i = 0; i < e->eqn->nouts && i < 3; i++)
-        e->outs[i] = or_nan(c, ok, outs[1 + i]);
+    fill_checked(e, call_checked(c, &l, "EQ", outs), p->compute_uv ? 3 : 1,
+                 outs + 1);
 }
 
 void jx_hlo_rule_eigh(jx_hlo_eqn *e)
 {
     const jx_p_eigh *p = e->eqn->typed;
     jx_code *c = e->code;
-    jx_hv x = e->ins[0], outs[3], ok;
-    lapack l = start("syevd", "heevd");
+    jx_hv outs[3];
+    lapack l = start("syevd", "heevd", e->ins[0]);
 
-    if (!x.value)
-        return;
-    l.nins = 1;
-    l.ins[0] = x;
-    l.nouts = 3;
-    l.outs[0] = e->avals[0];
-    l.outs[1] = e->avals[1];
-    l.outs[2] = info_of(c, x.aval);
-    l.aliases[0] = 0;
+    gives(&l, e->avals[0]);
+    gives(&l, e->avals[1]);
     configure(&l, "mode", character(c->in, 'V'));
     configure(&l, "uplo", character(c->in, p->lower ? 'L' : 'U'));
-    call(c, &l, outs);
-    ok = succeeded(c, "EQ", outs[2]);
-    e->outs[0] = or_nan(c, ok, outs[0]);
-    e->outs[1] = or_nan(c, ok, outs[1]);
+    fill_checked(e, call_checked(c, &l, "EQ", outs), 2, outs);
 }
 
 void jx_hlo_rule_eig(jx_hlo_eqn *e)
@@ -501,8 +478,8 @@ void jx_hlo_rule_eig(jx_hlo_eqn *e)
     const jx_p_eig *p = e->eqn->typed;
     jx_code *c = e->code;
     jx_hv x = e->ins[0], outs[5], ok, w;
-    lapack l = start("geev", NULL);
-    int n = 0, at = 0;
+    lapack l = start("geev", NULL, x);
+    int at = 0, left;
 
     if (!x.value)
         return;
@@ -512,108 +489,78 @@ void jx_hlo_rule_eig(jx_hlo_eqn *e)
     const jx_aval *vectors = jx_hlo_with_dtype(
         c->in, x.aval,
         real ? jx_dtype_complex(x.aval->dtype) : x.aval->dtype);
-    l.nins = 1;
-    l.ins[0] = x;
-    l.outs[n++] = values;
+    l.aliases[0] = -1;
+    gives(&l, values);
     if (real)
-        l.outs[n++] = values;
-    l.outs[n++] = vectors;
-    l.outs[n++] = vectors;
-    l.outs[n++] = info_of(c, x.aval);
-    l.nouts = n;
+        gives(&l, values);
+    left = l.nouts;
+    gives(&l, vectors);
+    gives(&l, vectors);
     configure(&l, "compute_left",
               character(c->in, p->compute_left_eigenvectors ? 'V' : 'N'));
     configure(&l, "compute_right",
               character(c->in, p->compute_right_eigenvectors ? 'V' : 'N'));
-    call(c, &l, outs);
+    ok = call_checked(c, &l, "EQ", outs);
     w = real ? jx_hlo_complex(c, outs[0], outs[1]) : outs[0];
-    ok = succeeded(c, "EQ", outs[n - 1]);
     e->outs[at++] = or_nan(c, ok, w);
     if (p->compute_left_eigenvectors)
-        e->outs[at++] = or_nan(c, ok, outs[n - 3]);
+        e->outs[at++] = or_nan(c, ok, outs[left]);
     if (p->compute_right_eigenvectors)
-        e->outs[at++] = or_nan(c, ok, outs[n - 2]);
+        e->outs[at++] = or_nan(c, ok, outs[left + 1]);
 }
 
 void jx_hlo_rule_schur(jx_hlo_eqn *e)
 {
     const jx_p_schur *p = e->eqn->typed;
     jx_code *c = e->code;
-    jx_hv x = e->ins[0], outs[6], ok;
-    lapack l = start("gees", NULL);
-    int n = 0;
+    jx_hv x = e->ins[0], outs[6];
+    lapack l = start("gees", NULL, x);
 
     if (!x.value)
         return;
     const jx_dim *size = x.aval->shape[x.aval->rank - 1];
     const jx_aval *values = batched(c, x.aval, 2, x.aval->dtype, 1, &size);
-    l.nins = 1;
-    l.ins[0] = x;
-    l.outs[n++] = x.aval;
-    l.outs[n++] = x.aval;
-    l.outs[n++] = values;
+    gives(&l, x.aval);
+    gives(&l, x.aval);
+    gives(&l, values);
     if (!jx_dtype_is_complex(x.aval->dtype))
-        l.outs[n++] = values;
-    l.outs[n++] = info_of(c, x.aval);
-    l.outs[n++] = info_of(c, x.aval);
-    l.nouts = n;
-    l.aliases[0] = 0;
+        gives(&l, values);
+    gives(&l, batched(c, x.aval, 2, JX_I32, 0, NULL)); /* how many are chosen */
     configure(&l, "mode",
               character(c->in, p->compute_schur_vectors ? 'V' : 'N'));
     configure(&l, "sort", character(c->in, 'N'));
-    call(c, &l, outs);
-    ok = succeeded(c, "EQ", outs[n - 1]);
-    e->outs[0] = or_nan(c, ok, outs[0]);
-    if (p->compute_schur_vectors)
-        e->outs[1] = or_nan(c, ok, outs[1]);
+    fill_checked(e, call_checked(c, &l, "EQ", outs),
+                 p->compute_schur_vectors ? 2 : 1, outs);
 }
 
 void jx_hlo_rule_tridiagonal(jx_hlo_eqn *e)
 {
     const jx_p_tridiagonal *p = e->eqn->typed;
     jx_code *c = e->code;
-    jx_hv x = e->ins[0], outs[5], ok;
-    lapack l = start("sytrd", "hetrd");
+    jx_hv outs[5];
+    lapack l = start("sytrd", "hetrd", e->ins[0]);
 
-    if (!x.value)
-        return;
-    l.nins = 1;
-    l.ins[0] = x;
-    l.nouts = 5;
     for (int i = 0; i < 4; i++)
-        l.outs[i] = e->avals[i];
-    l.outs[4] = info_of(c, x.aval);
-    l.aliases[0] = 0;
+        gives(&l, e->avals[i]);
     configure(&l, "uplo", character(c->in, p->lower ? 'L' : 'U'));
-    call(c, &l, outs);
-    ok = succeeded(c, "EQ", outs[4]);
-    for (int i = 0; i < 4; i++)
-        e->outs[i] = or_nan(c, ok, outs[i]);
+    fill_checked(e, call_checked(c, &l, "EQ", outs), 4, outs);
 }
 
 void jx_hlo_rule_hessenberg(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
-    jx_hv x = e->ins[0], outs[3], ok;
-    lapack l = start("gehrd", NULL);
+    jx_hv x = e->ins[0], outs[3];
+    lapack l = start("gehrd", NULL, x);
 
     if (!x.value)
         return;
     int64_t n = jx_hlo_static(c, x.aval->shape[x.aval->rank - 1],
                               "sizes of matrices for hessenberg");
-    l.nins = 1;
-    l.ins[0] = x;
-    l.nouts = 3;
-    l.outs[0] = e->avals[0];
-    l.outs[1] = e->avals[1];
-    l.outs[2] = info_of(c, x.aval);
-    l.aliases[0] = 0;
+    gives(&l, e->avals[0]);
+    gives(&l, e->avals[1]);
     configure(&l, "low", jx_hlo_integer(c->in, JX_SIGNLESS, 32, 1));
     configure(&l, "high", jx_hlo_integer(c->in, JX_SIGNLESS, 32, n));
-    call(c, &l, outs);
-    ok = succeeded(c, "EQ", outs[2]);
-    for (int i = 0; i < 2; i++)
-        e->outs[i] = or_nan(c, ok, outs[i]);
+    fill_checked(e, call_checked(c, &l, "EQ", outs), 2, outs);
 }
 
 /* ---- solving */
@@ -642,7 +589,7 @@ void jx_hlo_rule_triangular_solve(jx_hlo_eqn *e)
     jx_code *c = e->code;
     jx_hv a = e->ins[0], out;
     bool conjugate = p->conjugate_a;
-    lapack l = start("trsm", NULL);
+    lapack l;
 
     if (!a.value || !e->ins[1].value)
         return;
@@ -655,11 +602,9 @@ void jx_hlo_rule_triangular_solve(jx_hlo_eqn *e)
         jx_hlo_fill(e, solve_without_lapack(e, a, conjugate));
         return;
     }
-    l.nins = 2;
-    l.ins[0] = a;
-    l.ins[1] = e->ins[1];
-    l.nouts = 1;
-    l.outs[0] = e->avals[0];
+    l = start("trsm", NULL, a);
+    takes(&l, e->ins[1]);
+    gives(&l, e->avals[0]);
     l.aliases[0] = 1;
     configure(&l, "side", character(c->in, p->left_side ? 'L' : 'R'));
     configure(&l, "uplo", character(c->in, p->lower ? 'L' : 'U'));
@@ -676,7 +621,7 @@ void jx_hlo_rule_tridiagonal_solve(jx_hlo_eqn *e)
     const jx_p_tridiagonal_solve *p = e->eqn->typed;
     jx_code *c = e->code;
     jx_hv outs[5];
-    lapack l = start("gtsv", NULL);
+    lapack l = start("gtsv", NULL, e->ins[0]);
 
     if (p->perturb_singular) {
         jx_hlo_call_ffi(c,
@@ -690,16 +635,11 @@ void jx_hlo_rule_tridiagonal_solve(jx_hlo_eqn *e)
                         e->outs);
         return;
     }
-    l.nins = 4;
-    l.nouts = 5;
     for (int i = 0; i < 4; i++) {
-        l.ins[i] = e->ins[i];
-        l.outs[i] = e->ins[i].aval;
+        if (i)
+            takes(&l, e->ins[i]);
+        gives(&l, e->ins[i].aval);
         l.aliases[i] = i;
     }
-    if (!e->ins[3].value)
-        return;
-    l.outs[4] = info_of(c, e->ins[3].aval);
-    call(c, &l, outs);
-    jx_hlo_fill(e, or_nan(c, succeeded(c, "EQ", outs[4]), outs[3]));
+    fill_checked(e, call_checked(c, &l, "EQ", outs), 1, outs + 3);
 }
