@@ -425,6 +425,12 @@ static void add_work(coster *c, tally *to, const jx_eqn *eqn, jx_costing *rule)
 
 /* ---- one jaxpr */
 
+/* Its results take no memory of their own. */
+static bool is_view(const jx_eqn *eqn)
+{
+    return jx_cost_rule_of(eqn->prim->id) == jx_cost_view;
+}
+
 /* The variable whose memory `var` shows. */
 static const jx_var *owner_of(const coster *c, const jx_var *var)
 {
@@ -442,9 +448,8 @@ static void find_lives(coster *c, const jx_jaxpr *jaxpr)
     }
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        bool view = jx_cost_rule_of(eqn->prim->id) == jx_cost_view;
 
-        for (int k = 0; view && k < eqn->nouts; k++) {
+        for (int k = 0; is_view(eqn) && k < eqn->nouts; k++) {
             int id = eqn->outs[k]->id;
 
             c->bytes[id] = of_int(0);
@@ -537,7 +542,7 @@ static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
         t->flops = plus(c, t->flops, one.flops);
         t->transcendentals = plus(c, t->transcendentals, one.transcendentals);
         t->moved = plus(c, t->moved, one.moved);
-        if (!rule.view && !has_callee(eqn, &rule))
+        if (!is_view(eqn) && !has_callee(eqn, &rule))
             t->moved = plus(c, t->moved, moved_by(c, eqn));
         for (int k = 0; k < eqn->nouts; k++)
             results = plus(c, results, c->bytes[eqn->outs[k]->id]);

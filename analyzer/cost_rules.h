@@ -12,7 +12,6 @@ typedef struct jx_costing {
     const jx_dim *often; /* each of its jaxprs is run; 1 if the rule leaves it */
     bool body;           /* its jaxprs combine elements: they move no arrays */
     bool uncounted;      /* no formula */
-    bool view;           /* its results take no memory of their own */
 } jx_costing;
 
 typedef void jx_cost_rule(jx_costing *c);
