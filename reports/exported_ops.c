@@ -28,16 +28,6 @@ static bool same_target(const void *kept, const void *key)
     return ((const jx_exported_call *)kept)->target == key; /* interned */
 }
 
-static bool is_disabled(const jx_exported *x, const char *target)
-{
-    for (int i = 0; i < x->nchecks; i++)
-        if (x->checks[i].kind == JX_CHECK_CUSTOM_CALL &&
-            (!strcmp(x->checks[i].target, target) ||
-             !strcmp(x->checks[i].target, "ALL")))
-            return true;
-    return false;
-}
-
 static void count_call(walk *w, const jx_mlir_op *op)
 {
     jx_ctx *ctx = w->info->ctx;
@@ -57,7 +47,7 @@ static void count_call(walk *w, const jx_mlir_op *op)
         *kept = (jx_exported_call){
             .target = target,
             .known = jx_custom_call_named(target),
-            .disabled = is_disabled(w->info->exported, target)};
+            .disabled = jx_exported_admits(w->info->exported, target)};
         jx_intern_add(&w->seen, hash, kept);
         JX_PUSH(ctx->arena, &w->calls, kept);
     }

@@ -93,12 +93,12 @@ static void disabled(jx_linter *lint, const jx_exported *x)
                                   "it was not made for");
         else if (check->kind == JX_CHECK_SHAPE_ASSERTIONS)
             jx_buffer_puts(&text, "the assertions about shapes are off");
-        else if (check->target)
-            jx_buffer_printf(&text, "the check of custom calls of %s is off",
-                             check->target);
-        else
+        else if (strcmp(check->target, "ALL") == 0)
             jx_buffer_puts(&text,
                            "the check of custom calls is off for all targets");
+        else
+            jx_buffer_printf(&text, "the check of custom calls of %s is off",
+                             check->target);
         say(lint, JX_CODE_EXP004, &text,
             "export without that DisabledSafetyCheck, or know why it is "
             "needed");

@@ -30,23 +30,10 @@ static bool calls_python(const char *target)
            strstr(target, "callback");
 }
 
-/* The check of this target is off: its author knows. */
-static bool is_admitted(const jx_exported *x, const char *target)
-{
-    for (int i = 0; x && i < x->nchecks; i++) {
-        const jx_exported_check *check = &x->checks[i];
-
-        if (check->kind == JX_CHECK_CUSTOM_CALL &&
-            (!check->target || strcmp(check->target, "ALL") == 0 ||
-             strcmp(check->target, target) == 0))
-            return true;
-    }
-    return false;
-}
-
 static void claim_call(jx_linter *lint, const jx_flat_node *node,
                        const char *target)
 {
+    const jx_exported *x = lint->program->exported;
     bool python = calls_python(target);
     jx_claim *claim = jx_lint_claim(
         lint, python ? JX_CODE_EXP001 : JX_CODE_EXP002, node,
@@ -61,8 +48,7 @@ static void claim_call(jx_linter *lint, const jx_flat_node *node,
 
     if (!claim)
         return;
-    if (!python && !is_admitted(lint->program->exported, target) &&
-        lint->program->exported)
+    if (!python && x && !jx_exported_admits(x, target))
         claim->level = JX_ERROR;
     claim->help =
         python ? "compute it with jnp, or outside of the exported function"

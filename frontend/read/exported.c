@@ -560,6 +560,19 @@ int jx_exported_vjps(const jx_exported *exported)
     return count;
 }
 
+bool jx_exported_admits(const jx_exported *exported, const char *target)
+{
+    for (int i = 0; i < exported->nchecks; i++) {
+        const jx_exported_check *check = &exported->checks[i];
+
+        if (check->kind == JX_CHECK_CUSTOM_CALL &&
+            (strcmp(check->target, "ALL") == 0 ||
+             strcmp(check->target, target) == 0))
+            return true;
+    }
+    return false;
+}
+
 int jx_exported_taken_as(const jx_exported *x, int input)
 {
     int low = 0, high = x->nkept;

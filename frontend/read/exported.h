@@ -216,6 +216,10 @@ bool jx_exported_expired(const jx_exported *exported);
 /* How many vjps are nested in it. */
 int jx_exported_vjps(const jx_exported *exported);
 
+/* Whether the check that custom calls of this target are stable was switched
+ * off when the file was written. */
+bool jx_exported_admits(const jx_exported *exported, const char *target);
+
 /* Which of the module's inputs an input is, -1 if the module does not take
  * it. */
 int jx_exported_taken_as(const jx_exported *exported, int input);
