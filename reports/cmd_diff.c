@@ -84,10 +84,12 @@ const jx_command jx_command_diff = {
     "independent equations), with the first equation that the other has\n"
     "not; whether NEW is a drop-in replacement, that is, takes all that OLD\n"
     "takes under OLD's constraints and gives results of the same types,\n"
-    "with the sizes that break it; and how the cost changed.  Another\n"
-    "order of floating-point operations is another program.\n"
+    "with the sizes that break it (an exported file also runs where OLD did,\n"
+    "takes and gives the same pytrees, and can be differentiated as often);\n"
+    "and how the cost changed.  Another order of floating-point operations is\n"
+    "another program.\n"
     "\n"
-    "  $ jaxvet diff v1.json v2.json\n"
+    "  $ jaxvet diff v1.jaxexport v2.jaxexport\n"
     "  $ jaxvet diff v1.json v2.json --fail-on contract\n",
     options,
     sizeof options / sizeof *options,

@@ -11,6 +11,7 @@
 #include "frontend/ir/params.h"
 #include "frontend/ir/solution.h"
 #include "reports/costs.h"
+#include "reports/differ_file.h"
 
 #include <string.h>
 
@@ -201,13 +202,19 @@ static void compare_paths(differ *d, const char *noun, int count,
     }
 }
 
+/* The scopes of the old one's sizes: a program without constraints may list
+ * none, and its sizes are of the first. */
+static int old_scopes(const differ *d)
+{
+    return d->before->nscopes ? d->before->nscopes : 1;
+}
+
 /* The new one's sizes are of scopes beyond those of the old one. */
 static const jx_dim *of_callee(void *env, const jx_dim_atom *var)
 {
     const differ *d = env;
 
-    return jx_dim_var(d->before->dims, var->name,
-                      d->before->nscopes + var->scope);
+    return jx_dim_var(d->before->dims, var->name, old_scopes(d) + var->scope);
 }
 
 static const jx_aval *moved_aval(differ *d, const jx_aval *aval)
@@ -262,14 +269,14 @@ static bool move_scope(differ *d, const jx_scope *from, jx_scope *to)
 /* The scopes of the old one, then those of the new one. */
 static const jx_scope *all_scopes(differ *d)
 {
-    int n = d->before->nscopes;
+    int n = old_scopes(d);
     jx_scope *to =
         JX_NEW_ARRAY(d->ctx->arena, n + d->after->nscopes, jx_scope);
 
     if (!to)
         return NULL;
-    if (n)
-        memcpy(to, d->before->scopes, (size_t)n * sizeof *to);
+    for (int i = 0; i < d->before->nscopes; i++)
+        to[i] = d->before->scopes[i];
     for (int i = 0; i < d->after->nscopes; i++)
         if (!move_scope(d, &d->after->scopes[i], &to[n + i]))
             return NULL;
@@ -326,7 +333,7 @@ static jx_program *caller(differ *d)
     p->entry = (jx_closed){.jaxpr = jaxpr};
     p->jaxprs = jaxprs;
     p->scopes = all_scopes(d);
-    p->nscopes = d->before->nscopes + d->after->nscopes;
+    p->nscopes = old_scopes(d) + d->after->nscopes;
     p->njaxprs = 1;
     p->nrules = p->narrays = p->ncomparisons = p->nretraces = 0;
     return callee->ins && callee->outs && p->scopes ? p : NULL;
@@ -344,23 +351,51 @@ static void tell(differ *d, const jx_findings *findings, jx_verdict verdict)
     }
 }
 
+/* Settles the claims, and says which are not proved. */
+static bool settle_claims(differ *d, jx_program *program,
+                          jx_claim_list *claims, int64_t settled,
+                          const jx_settle_options *settle)
+{
+    const jx_selection all = {0};
+    jx_report report = {0};
+
+    if (!jx_settle(program, claims, settle))
+        return false;
+    report.claims.proved = settled;
+    if (!jx_report_claims(d->ctx, &report, program, claims, &all))
+        return false;
+    d->diff->proved += report.claims.proved;
+    tell(d, &report.findings, JX_REFUTED);
+    tell(d, &report.undecided, JX_UNDECIDED);
+    return jx_ok(d->ctx);
+}
+
 static bool compare_sizes(differ *d, const jx_settle_options *settle)
 {
     jx_program *program = caller(d);
     jx_analysis *analysis = program ? jx_analysis_new(program) : NULL;
-    const jx_selection all = {0};
-    jx_report report = {0};
 
-    if (!analysis || !jx_type_program(analysis) ||
-        !jx_settle(program, &analysis->claims, settle))
+    return analysis && jx_type_program(analysis) &&
+           settle_claims(d, program, &analysis->claims, analysis->settled,
+                         settle);
+}
+
+/* What the new one asserts of its sizes beyond its constraints: the old one's
+ * callers do not know of it. */
+static bool compare_assertions(differ *d, const jx_settle_options *settle)
+{
+    jx_analysis *analysis = jx_analysis_new(d->after);
+    jx_claim_list asserted = {0};
+
+    if (!analysis || !jx_type_program(analysis))
         return false;
-    report.claims.proved = analysis->settled;
-    if (!jx_report_claims(d->ctx, &report, program, &analysis->claims, &all))
-        return false;
-    d->diff->proved = report.claims.proved;
-    tell(d, &report.findings, JX_REFUTED);
-    tell(d, &report.undecided, JX_UNDECIDED);
-    return jx_ok(d->ctx);
+    for (size_t i = 0; i < analysis->claims.count; i++) {
+        jx_claim *claim = analysis->claims.at[i];
+
+        if (claim->eqn && claim->eqn->prim->id == JX_PRIM_shape_assertion)
+            JX_PUSH(d->ctx->arena, &asserted, claim);
+    }
+    return settle_claims(d, d->after, &asserted, 0, settle);
 }
 
 /* A new program of another least size takes other sizes. */
@@ -374,12 +409,26 @@ static void compare_bases(differ *d)
                             (long long)d->before->base));
 }
 
+/* What exported files say beside their programs. */
+static void compare_files(differ *d)
+{
+    const jx_exported *before = d->before->exported;
+    const jx_exported *after = d->after->exported;
+    size_t first = d->diff->contract.count;
+
+    if (before && after)
+        jx_exported_files_diff(d->ctx, before, after, &d->diff->contract);
+    for (size_t i = first; i < d->diff->contract.count; i++)
+        d->diff->drop_in &= d->diff->contract.at[i].verdict == JX_PROVED;
+}
+
 static bool compare_contracts(differ *d, const jx_settle_options *settle)
 {
     const jx_jaxpr *a = d->before->entry.jaxpr, *b = d->after->entry.jaxpr;
     bool ins, outs;
 
     d->diff->drop_in = true;
+    compare_files(d);
     compare_bases(d);
     ins = same_kinds(d, "input", a->nins, b->nins, input);
     outs = same_kinds(d, "output", a->nouts, b->nouts, output);
@@ -396,7 +445,9 @@ static bool compare_contracts(differ *d, const jx_settle_options *settle)
     if (!compare_programs(d))
         return false;
     move_cost(d);
-    return !outs || compare_sizes(d, settle);
+    if (outs && !compare_sizes(d, settle))
+        return false;
+    return d->diff->same || compare_assertions(d, settle);
 }
 
 bool jx_programs_diff(jx_program *before, jx_program *after,

@@ -15,17 +15,20 @@ typedef struct jx_contract_line {
     const char *text;
 } jx_contract_line;
 
+typedef JX_VEC(jx_contract_line) jx_contract_lines;
+
 typedef struct jx_program_diff {
     /* At the shapes that the old one takes: the same up to names, places,
      * calls, dead code and the order of what does not depend on each other. */
     bool same;
     const char *incomparable; /* why that was not asked, or NULL */
     jx_difference at;         /* if not: where, in old (a) and new (b) */
-    /* A drop-in replacement takes all that the old one takes and gives results
-     * of the same types. */
+    /* A drop-in replacement takes all that the old one takes, asserts nothing
+     * more, and gives results of the same types; an exported file also runs
+     * where the old one does and can be differentiated as often. */
     bool drop_in;
     int64_t proved;  /* statements about sizes that make it one */
-    JX_VEC(jx_contract_line) contract;
+    jx_contract_lines contract;
     jx_cost before, after; /* at the shapes of the old one, where they fit */
 } jx_program_diff;
 

@@ -188,3 +188,14 @@ void jx_exported_spec_print(const jx_exported_spec *spec, jx_buffer *to)
     put_set("unreduced", &spec->unreduced, to);
     jx_buffer_putc(to, ')');
 }
+
+void jx_exported_named_print(const jx_exported_named *named, jx_buffer *to)
+{
+    jx_exported_spec_print(&named->spec, to);
+    jx_buffer_puts(to, " on ");
+    jx_exported_mesh_print(named->mesh, to);
+    if (!named->memory_kind)
+        return;
+    jx_buffer_puts(to, " in ");
+    jx_utf8_show(named->memory_kind, to);
+}

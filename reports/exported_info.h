@@ -58,6 +58,8 @@ void jx_exported_aval_print(const jx_exported_aval *aval,
                             const jx_dim *const *shape, jx_buffer *to);
 /* "data=2, model=2 (explicit)", the type where it is not auto. */
 void jx_exported_mesh_print(const jx_exported_mesh *mesh, jx_buffer *to);
+/* "P('data', None) on data=2 in pinned_host" */
+void jx_exported_named_print(const jx_exported_named *named, jx_buffer *to);
 /* "P('data', None)" */
 void jx_exported_spec_print(const jx_exported_spec *spec, jx_buffer *to);
 

@@ -132,17 +132,6 @@ static void put_list(const char *head, const jx_exported_texts *texts,
         jx_buffer_putc(to, '\n');
 }
 
-static void put_named(const jx_exported_named *named, jx_buffer *to)
-{
-    jx_exported_spec_print(&named->spec, to);
-    jx_buffer_puts(to, " on ");
-    jx_exported_mesh_print(named->mesh, to);
-    if (!named->memory_kind)
-        return;
-    jx_buffer_puts(to, " in ");
-    jx_utf8_show(named->memory_kind, to);
-}
-
 /* How the inputs and outputs lie: a line for each distinct way. */
 typedef struct way {
     char *text;
@@ -161,7 +150,7 @@ static void add_way(const jx_exported_info *info, ways *to,
     if (!named && !hlo)
         return;
     if (named)
-        put_named(named, &text);
+        jx_exported_named_print(named, &text);
     else
         jx_op_sharding_print(hlo, &text);
     while (i < to->count && strcmp(to->at[i].text, jx_buffer_text(&text)) != 0)

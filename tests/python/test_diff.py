@@ -112,3 +112,62 @@ def test_what_cannot_be_read_is_named(tmp_path):
     made = subprocess.run([JAXVET, "diff", tmp_path / "a.json", "none"], capture_output=True, text=True, check=False)
     assert made.returncode == 3 and "a.json" in made.stderr
     assert subprocess.run([JAXVET, "diff", "one"], capture_output=True, check=False).returncode == 2
+
+
+@pytest.fixture
+def diff_files(tmp_path):
+    """Both exported by JAX: (function, specs, serialize's and export's options)."""
+
+    def run(old, new):
+        for name, (f, spec, options) in (("old", old), ("new", new)):
+            options = dict(options)
+            order = options.pop("vjp_order", 0)
+            exported = export.export(jax.jit(f), **options)(spec)
+            (tmp_path / name).write_bytes(exported.serialize(vjp_order=order))
+        made = subprocess.run(
+            [JAXVET, "diff", tmp_path / "old", tmp_path / "new", "--format", "json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert made.stderr == ""
+        said = json.loads(made.stdout)
+        assert made.returncode == (0 if said["contract"]["drop_in"] and said["program"]["same"] else 1)
+        return said["contract"]["drop_in"], said["contract"]["changes"]
+
+    return run
+
+
+def first(trees):
+    return base(trees[0])
+
+
+UNCHECKED = [export.DisabledSafetyCheck.platform()]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "breaks", "note"),
+    [
+        ((base, "b, 4", {"platforms": ("cpu", "tpu")}), (base, "b, 4", {}), "no longer runs on tpu", "runs on tpu"),
+        ((base, "b, 4", {"vjp_order": 1}), (base, "b, 4", {}), "differentiated 0 times", "differentiated 1 time "),
+        ((base, "b, 4", {"disabled_checks": UNCHECKED}), (base, "b, 4", {}), "checks the platform", None),
+        ((base, "b, 4", {}), (base, "b, 4; b >= 2", {}), "needs b >= 2", None),
+        ((first, ["b, 4"], {}), (first, ("b, 4",), {}), "tree of its inputs is (((*,),), {}) instead", ...),
+    ],
+)
+def test_an_exported_file_promises_more_than_its_program(diff_files, one, other, breaks, note):
+    def made(f, spec, options):
+        text, _, constraint = (spec if isinstance(spec, str) else spec[0]).partition(";")
+        leaf = shaped(text, constraints=[constraint.strip()] if constraint else ())
+        return f, leaf if isinstance(spec, str) else type(spec)([leaf]), options
+
+    drop_in, changes = diff_files(made(*one), made(*other))
+    assert not drop_in
+    assert [c["kind"] for c in changes] == ["breaks"] and breaks in changes[0]["text"]
+    drop_in, changes = diff_files(made(*other), made(*one))
+    if note is ...:  # breaks both ways
+        assert not drop_in
+    else:
+        assert drop_in
+        assert [c["kind"] for c in changes] == (["note"] if note else [])
+        assert not note or note in changes[0]["text"]
