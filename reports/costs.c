@@ -2,6 +2,7 @@
 #include "reports/costs.h"
 
 #include "frontend/base/json.h"
+#include "prover/prover.h"
 #include "reports/inputs.h"
 #include "runtime/plan.h"
 
@@ -85,13 +86,14 @@ static void put_json_dim(const char *key, const jx_dim *dim, jx_buffer *to)
 {
     jx_buffer text = {0};
 
-    jx_buffer_printf(to, "%s\"%s\":", key[0] == 'f' ? "{" : ",", key);
+    jx_buffer_printf(to, "\"%s\":", key);
     if (dim) {
         jx_dim_print(dim, &text);
         jx_json_put_text(to, jx_buffer_text(&text));
     } else {
         jx_buffer_puts(to, "null");
     }
+    jx_buffer_putc(to, ',');
     jx_buffer_free(&text);
 }
 
@@ -100,10 +102,10 @@ static void put_json_peaks(const jx_cost *cost, jx_buffer *to)
     jx_buffer text = {0};
 
     if (!cost->peak_known) {
-        jx_buffer_puts(to, ",\"peak\":null");
+        jx_buffer_puts(to, "\"peak\":null");
         return;
     }
-    jx_buffer_puts(to, ",\"peak\":[");
+    jx_buffer_puts(to, "\"peak\":[");
     for (size_t i = 0; i < cost->peaks.count; i++) {
         jx_buffer_clear(&text);
         jx_dim_print(cost->peaks.at[i], &text);
@@ -116,6 +118,7 @@ static void put_json_peaks(const jx_cost *cost, jx_buffer *to)
 
 void jx_costs_json(const jx_cost *cost, jx_buffer *to)
 {
+    jx_buffer_putc(to, '{');
     put_json_dim("flops", cost->flops, to);
     put_json_dim("transcendentals", cost->transcendentals, to);
     put_json_dim("moved", cost->moved, to);
@@ -172,7 +175,8 @@ typedef struct search {
 
 /* No size is larger, as JAX's are 32-bit integers. */
 static const int64_t LARGEST = INT32_MAX;
-/* How far the nearest admissible size is looked for. */
+/* How far the nearest admissible size is looked for, and how many sizes are
+ * tried where memory does not only grow. */
 enum { FAR = 1 << 16 };
 
 /* The peak at the open size; false if it can't be evaluated there. */
@@ -206,8 +210,51 @@ static bool admissible(const search *s, int64_t size)
     return jx_plan_admissible(s->program, s->count, s->at);
 }
 
+/* The sizes given as numbers, the open one a step up. */
+typedef struct stepped {
+    const search *search;
+    int64_t step;
+} stepped;
+
+static const jx_dim *put_size(void *env, const jx_dim_atom *var)
+{
+    const stepped *to = env;
+    const search *s = to->search;
+    jx_dims *dims = s->program->dims;
+
+    for (int i = 0; i < s->count - 1; i++)
+        if (s->at[i].var == var)
+            return jx_dim_int(dims, s->at[i].value);
+    return jx_dim_add(dims, jx_dim_of_atom(dims, var),
+                      jx_dim_int(dims, to->step));
+}
+
+/* A larger size never needs less: proved of each candidate for the peak. */
+static bool only_grows(const search *s)
+{
+    jx_dims *dims = s->program->dims;
+    const jx_prover_options options = {
+        .base = s->program->base, .base_is_set = true, .no_solver = true};
+    jx_prover *prover =
+        jx_prover_new(s->program->ctx, dims, NULL, 0, &options);
+    stepped now = {s, 0}, next = {s, 1};
+    bool grows = prover != NULL;
+
+    for (size_t i = 0; grows && i < s->cost->peaks.count; i++) {
+        const jx_dim *a = jx_dim_import(dims, s->cost->peaks.at[i], put_size,
+                                        &now);
+        const jx_dim *b = jx_dim_import(dims, s->cost->peaks.at[i], put_size,
+                                        &next);
+
+        grows = a && b &&
+                jx_prove_compare(prover, b, JX_REL_GE, a).truth == JX_TRUE;
+    }
+    jx_prover_free(prover);
+    return grows;
+}
+
 /* The largest size that fits, whether the constraints allow it or not; below
- * the base if none does.  Memory grows with sizes. */
+ * the base if none does.  Memory only grows with it. */
 static int64_t largest(const search *s)
 {
     int64_t low = s->program->base - 1, high = LARGEST;
@@ -234,10 +281,30 @@ static int64_t admissible_from(const search *s, int64_t size, int step)
     return -1;
 }
 
+/* One by one, as a larger size may need less. */
+static void try_all(search *s, jx_fit *fit)
+{
+    for (int64_t size = s->program->base; size < s->program->base + FAR;
+         size++) {
+        fit->upto = size;
+        if (fits(s, size) && admissible(s, size)) {
+            fit->fits = true;
+            fit->size = size;
+        }
+    }
+    if (fit->fits)
+        fit->fits = peak_at(s, fit->size, &fit->peak);
+}
+
 static void find(search *s, jx_fit *fit)
 {
-    int64_t most = largest(s), next;
+    int64_t most, next;
 
+    if (!only_grows(s)) {
+        try_all(s, fit);
+        return;
+    }
+    most = largest(s);
     fit->size = admissible_from(s, most, -1);
     fit->fits = fit->size >= 0 && fits(s, fit->size);
     fit->unbounded = most == LARGEST;
@@ -325,6 +392,13 @@ static void put_amount(jx_int bytes, jx_buffer *to)
     put_bytes(bytes, to);
 }
 
+static void put_upto(const jx_fit *fit, jx_buffer *to)
+{
+    if (fit->upto)
+        jx_buffer_printf(to, " up to %lld (a larger one may need less)",
+                         (long long)fit->upto);
+}
+
 void jx_fit_print(const jx_fit *fit, int64_t budget, jx_buffer *to)
 {
     if (!fit->var) {
@@ -336,12 +410,16 @@ void jx_fit_print(const jx_fit *fit, int64_t budget, jx_buffer *to)
         return;
     }
     if (fit->fits) {
-        jx_buffer_printf(to, "%s=%lld is the largest that fits%s: ",
-                         fit->var->name, (long long)fit->size,
+        jx_buffer_printf(to, "%s=%lld is the largest", fit->var->name,
+                         (long long)fit->size);
+        put_upto(fit, to);
+        jx_buffer_printf(to, " that fits%s: ",
                          fit->unbounded ? " in 32 bits" : "");
         put_amount(fit->peak, to);
     } else {
-        jx_buffer_printf(to, "no %s fits", fit->var->name);
+        jx_buffer_printf(to, "no %s", fit->var->name);
+        put_upto(fit, to);
+        jx_buffer_puts(to, " fits");
     }
     jx_buffer_puts(to, fit->fits ? " of " : " ");
     put_amount(budget, to);

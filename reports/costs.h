@@ -19,6 +19,8 @@ typedef struct jx_fit {
     const jx_dim_atom *var; /* NULL: none is open */
     bool fits;              /* some size does */
     bool unbounded;         /* every 32-bit size does */
+    int64_t upto; /* memory does not only grow with it: the largest size that
+                     was tried; else 0 */
     int64_t size;           /* the largest that fits and is admissible */
     jx_int peak;            /* bytes there */
     bool has_next;

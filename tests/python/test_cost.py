@@ -111,3 +111,21 @@ def test_the_largest_size_that_fits(tmp_path):
     none = info(path, "--fit", "1KiB", "--set", "t=512")
     assert none.returncode == 1 and "no b fits" in none.stdout
     assert info(path, "--fit", "much").returncode == 2
+
+
+def test_memory_that_shrinks_as_a_size_grows(tmp_path):
+    """Binary search would find no size at all: the small ones do not fit."""
+    path = tmp_path / "program.json"
+    (b,) = jax.export.symbolic_shape("b", constraints=["b <= 999"])
+    shrinking = lambda x: jnp.tanh(jnp.cumsum(jnp.ones((1000 - b,)))).sum() + x  # noqa: E731
+    jaxvet.dump(shrinking)(array(b)).save(path)
+    peaks = json.loads(info(path, "--format", "json").stdout)["cost"]["peak"]
+    need = [max(eval(p.replace("^", "**"), {"b": size, "max": max}) for p in peaks) for size in range(1, 1000)]
+    assert need[0] > need[500]
+    budget = (need[0] + need[500]) // 2
+    best = max(size for size in range(1, 1000) if need[size - 1] <= budget)
+    answer = info(path, "--fit", str(budget))
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith(f"b={best} is the largest up to ")
+    none = info(path, "--fit", str(min(need) - 1))
+    assert none.returncode == 1 and none.stdout.startswith("no b up to ")
