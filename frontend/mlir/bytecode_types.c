@@ -235,6 +235,17 @@ static const jx_mlir_type *add_quantized(jx_bc_reader *r,
                                   .quant = quant});
 }
 
+static double scale_of(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    const uint8_t *at = c->at;
+    double scale = real(r, c);
+
+    if (!r->failed && !jx_mlir_is_scale(scale))
+        jx_bc_fail(r, at, "a scale of %g: expected it to be finite and above 0",
+                   scale);
+    return scale;
+}
+
 static const jx_mlir_type *quantized(jx_bc_reader *r, jx_bc_cursor *c)
 {
     jx_mlir_quant q = {.axis = -1, .count = 1};
@@ -242,7 +253,7 @@ static const jx_mlir_type *quantized(jx_bc_reader *r, jx_bc_cursor *c)
     q.flags = jx_bc_varint(r, c);
     const jx_mlir_type *storage = jx_bc_type(r, c);
     const jx_mlir_type *expressed = jx_bc_type(r, c);
-    double scale = real(r, c);
+    double scale = scale_of(r, c);
     int64_t zero = jx_bc_signed(r, c);
     q.scales = &scale;
     q.zeros = &zero;
@@ -269,7 +280,7 @@ static const jx_mlir_type *quantized_per_axis(jx_bc_reader *r,
     nscales = jx_bc_count(r, c, "scales");
     double *scales = JX_NEW_ARRAY(r->scratch, nscales, double);
     for (size_t i = 0; scales && i < nscales; i++)
-        scales[i] = real(r, c);
+        scales[i] = scale_of(r, c);
     at = c->at;
     q.zeros = jx_bc_signed_list(r, c, &nzeros);
     if (!r->failed && nzeros != nscales)

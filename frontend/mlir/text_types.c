@@ -242,14 +242,18 @@ static unsigned integer_width(jx_piece word, jx_mlir_sign *sign)
 static double real(jx_mtext *t)
 {
     jx_mnumber n;
+    double value;
 
     jx_mtext_space(t);
     if (!jx_mnumber_scan(t->at, t->end, &n) || n.hex) {
         jx_mtext_wants(t, "a number, the scale");
         return 0;
     }
+    value = jx_mnumber_real(&n);
+    if (!jx_mlir_is_scale(value))
+        jx_mtext_fail(t, n.at, "expected a scale, finite and above 0");
     t->at = n.at + n.length;
-    return jx_mnumber_real(&n);
+    return value;
 }
 
 typedef struct quantizer {

@@ -3,6 +3,7 @@
 
 #include "frontend/base/vec.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- types */
@@ -69,6 +70,11 @@ static bool same_type(const void *kept, const void *key)
            (a->encoding == b->encoding ||
             (a->encoding && b->encoding &&
              jx_mlir_attr_same(a->encoding, b->encoding)));
+}
+
+bool jx_mlir_is_scale(double value)
+{
+    return value > 0 && value < (double)INFINITY;
 }
 
 static const jx_mlir_quant *copy_quant(jx_arena *arena, const jx_mlir_quant *q)

@@ -69,6 +69,9 @@ typedef struct jx_mlir_quant {
     const int64_t *zeros;
 } jx_mlir_quant;
 
+/* A scale is finite and above 0, as MLIR's verifier has it. */
+bool jx_mlir_is_scale(double value);
+
 typedef struct jx_mlir_type {
     jx_mlir_type_kind kind;
     bool vhlo; /* VHLO's version of it */

@@ -157,8 +157,8 @@ EOF
     complains 'refused.mlir: line 3, column'
     complains "$2"
 }
-refused 'i8:f32, 0.0' 'scale 0 is not positive'
-refused 'i8:f32, -1.0:3' 'scale -1 is not positive'
+refused 'i8:f32, 0.0' 'expected a scale, finite and above 0'
+refused 'i8:f32, -1.0:3' 'expected a scale, finite and above 0'
 refused 'i8:f32, 1.0e-60' 'scale 1e-60 is not positive'
 refused 'i8:f32, 1.0:300' 'zero point 300 is not between -128 and 127'
 refused 'i8<-200:100>:f32, 1.0' 'from -128 to 127'
