@@ -38,25 +38,14 @@ static bool check_callee(jx_typing *t, const jx_closed *closed, int nins,
     return true;
 }
 
-static void call(jx_typing *t, const jx_closed *closed)
+void jx_type_call(jx_typing *t)
 {
+    const jx_closed *closed = jx_eqn_callee(t->eqn);
+
     if (!check_callee(t, closed, t->nins, t->nouts, "the function called"))
         return;
     pass_operands(t, closed->jaxpr, 0, 0, t->nins, "the function called");
     take_outs(t, closed->jaxpr);
-}
-
-/* Three schemas: the parameter has two names. */
-void jx_type_call(jx_typing *t)
-{
-    jx_prim_id id = t->eqn->prim->id;
-
-    if (id == JX_PRIM_closed_call || id == JX_PRIM_core_call)
-        call(t, &((const jx_p_closed_call *)t->params)->call_jaxpr);
-    else if (id == JX_PRIM_composite)
-        call(t, &((const jx_p_composite *)t->params)->jaxpr);
-    else
-        call(t, &((const jx_p_call *)t->params)->jaxpr);
 }
 
 /* The rule and the call are of one function. */
@@ -80,7 +69,7 @@ void jx_type_custom_jvp(jx_typing *t)
 {
     const jx_p_custom_jvp *p = t->params;
 
-    call(t, &p->call_jaxpr);
+    jx_type_call(t);
     check_rule(t, p->jvp_jaxpr_fun);
 }
 
@@ -88,7 +77,7 @@ void jx_type_custom_vjp(jx_typing *t)
 {
     const jx_p_custom_vjp *p = t->params;
 
-    call(t, &p->call_jaxpr);
+    jx_type_call(t);
     check_rule(t, p->fwd_jaxpr_thunk);
 }
 

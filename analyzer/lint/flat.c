@@ -305,28 +305,6 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
     return true;
 }
 
-/* The body of a call that only names it, or NULL. */
-static const jx_closed *body_of(const jx_eqn *eqn)
-{
-    if (!eqn->typed)
-        return NULL;
-    switch (eqn->prim->id) {
-    case JX_PRIM_jit:
-    case JX_PRIM_pjit:
-    case JX_PRIM_remat2:
-    case JX_PRIM_checkpoint: return &((const jx_p_call *)eqn->typed)->jaxpr;
-    case JX_PRIM_closed_call:
-    case JX_PRIM_core_call:
-        return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
-    case JX_PRIM_composite: return &((const jx_p_composite *)eqn->typed)->jaxpr;
-    case JX_PRIM_custom_jvp_call:
-        return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
-    case JX_PRIM_custom_vjp_call:
-        return &((const jx_p_custom_vjp *)eqn->typed)->call_jaxpr;
-    default: return NULL;
-    }
-}
-
 static const jx_calls *enter(flattener *f, const scope *in, const jx_eqn *eqn)
 {
     jx_calls *calls = JX_NEW(f->ctx->arena, jx_calls);
@@ -451,7 +429,7 @@ static bool leave_out(flattener *f, const scope *in, const jx_eqn *eqn)
 
 static bool walk_eqn(flattener *f, const scope *in, const jx_eqn *eqn)
 {
-    const jx_closed *body = body_of(eqn);
+    const jx_closed *body = jx_eqn_callee(eqn);
     int *ins = JX_NEW_ARRAY(f->ctx->arena, eqn->nins, int);
 
     if (!ins)

@@ -601,6 +601,27 @@ const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
     return to;
 }
 
+const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
+{
+    if (!eqn->typed)
+        return NULL;
+    switch (eqn->prim->id) {
+    case JX_PRIM_jit:
+    case JX_PRIM_pjit:
+    case JX_PRIM_remat2:
+    case JX_PRIM_checkpoint: return &((const jx_p_call *)eqn->typed)->jaxpr;
+    case JX_PRIM_closed_call:
+    case JX_PRIM_core_call:
+        return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
+    case JX_PRIM_composite: return &((const jx_p_composite *)eqn->typed)->jaxpr;
+    case JX_PRIM_custom_jvp_call:
+        return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
+    case JX_PRIM_custom_vjp_call:
+        return &((const jx_p_custom_vjp *)eqn->typed)->call_jaxpr;
+    default: return NULL;
+    }
+}
+
 const char *jx_params_kind(jx_prim_id id, const char *name)
 {
     schema s = schema_of(id);

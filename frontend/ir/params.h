@@ -156,6 +156,11 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
                              const char **why);
 
+/* The jaxpr that an equation runs once, on its operands as they are (a call, a
+ * custom rule's primal, a composite); NULL: it does something else, or nothing
+ * is known of it. */
+const jx_closed *jx_eqn_callee(const jx_eqn *eqn);
+
 /* The kind of a parameter in params.def ("opt_dtype"), or NULL if the schema of
  * the primitive does not name it. */
 const char *jx_params_kind(jx_prim_id id, const char *name);

@@ -24,30 +24,7 @@ static bool call(jx_planner *p, const jx_eqn *eqn, const jx_closed *closed,
 bool jx_plan_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                   jx_slot *outs)
 {
-    jx_prim_id id = eqn->prim->id;
-    const jx_closed *callee;
-
-    if (id == JX_PRIM_closed_call || id == JX_PRIM_core_call)
-        callee = &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
-    else if (id == JX_PRIM_composite)
-        callee = &((const jx_p_composite *)eqn->typed)->jaxpr;
-    else
-        callee = &((const jx_p_call *)eqn->typed)->jaxpr;
-    return call(p, eqn, callee, ins, eqn->nins, outs);
-}
-
-bool jx_plan_custom_jvp(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
-                        jx_slot *outs)
-{
-    return call(p, eqn, &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr, ins,
-                eqn->nins, outs);
-}
-
-bool jx_plan_custom_vjp(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
-                        jx_slot *outs)
-{
-    return call(p, eqn, &((const jx_p_custom_vjp *)eqn->typed)->call_jaxpr, ins,
-                eqn->nins, outs);
+    return call(p, eqn, jx_eqn_callee(eqn), ins, eqn->nins, outs);
 }
 
 /* A field of a record, or a tuple's item by position. */

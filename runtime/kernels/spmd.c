@@ -480,26 +480,6 @@ static bool jaxpr_holds(spmd *s, const jx_jaxpr *jaxpr, int depth)
     return s->holds[jaxpr->id] == COLLECTIVE;
 }
 
-/* The body of a call that only names it. */
-static const jx_closed *callee_of(const jx_eqn *eqn)
-{
-    switch (eqn->prim->id) {
-    case JX_PRIM_jit:
-    case JX_PRIM_pjit:
-    case JX_PRIM_remat2:
-    case JX_PRIM_checkpoint: return &((const jx_p_call *)eqn->typed)->jaxpr;
-    case JX_PRIM_closed_call:
-    case JX_PRIM_core_call:
-        return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
-    case JX_PRIM_composite: return &((const jx_p_composite *)eqn->typed)->jaxpr;
-    case JX_PRIM_custom_jvp_call:
-        return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
-    case JX_PRIM_custom_vjp_call:
-        return &((const jx_p_custom_vjp *)eqn->typed)->call_jaxpr;
-    default: return NULL;
-    }
-}
-
 /* Each device does it on its own. */
 static bool local(maker *m, const jx_eqn *eqn, const atoms *ins,
                   const atoms *outs)
@@ -969,7 +949,7 @@ static bool together(maker *m, const jx_eqn *eqn, const atoms *ins,
     case JX_PRIM_scan: return in_step_scan(m, eqn, ins, outs);
     default: break;
     }
-    const jx_closed *callee = callee_of(eqn);
+    const jx_closed *callee = jx_eqn_callee(eqn);
     return callee ? expand(m, callee, ins, outs)
                   : fail(s, "a collective is in a place where it can't be run");
 }
