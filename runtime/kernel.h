@@ -107,6 +107,9 @@ void jx_plan_copy(jx_planner *p, const jx_slot *from, const jx_slot *into);
 /* The same stored dtype and shape; else planning fails.  Documents may lie about
  * their avals: a rule checks what its kernel relies on. */
 bool jx_plan_same(jx_planner *p, const jx_slot *a, const jx_slot *b);
+/* Results are the operands, which must be what is declared for them. */
+bool jx_plan_pass(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                  jx_slot *outs);
 /* Planning itself may take so much memory (the budget, or what the machine
  * has); else it fails. */
 bool jx_plan_affords(jx_planner *p, int64_t count, size_t size);

@@ -3,6 +3,7 @@
 
 #include "runtime/elementwise.h"
 #include "runtime/kernels/prng.h"
+#include "runtime/kernels/shapes.h"
 #include "runtime/plan_impl.h"
 
 #include <stdio.h>
@@ -431,10 +432,21 @@ bool jx_plan_same(jx_planner *p, const jx_slot *a, const jx_slot *b)
         return jx_plan_fail(p, "%s meets %s",
                             jx_dtype_of(a->dtype)->short_name,
                             jx_dtype_of(b->dtype)->short_name);
-    bool same = a->rank == b->rank;
-    for (int i = 0; same && i < a->rank; i++)
-        same = a->shape[i] == b->shape[i];
-    return same || jx_plan_fail(p, "the shapes do not agree");
+    return jx_same_shape(a, b) || jx_plan_fail(p, "the shapes do not agree");
+}
+
+bool jx_plan_pass(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                  jx_slot *outs)
+{
+    if (eqn->nins != eqn->nouts)
+        return jx_plan_fail(p, "as many results as operands are expected");
+    for (int i = 0; i < eqn->nouts; i++) {
+        jx_slot out = jx_plan_output(p, eqn, i);
+        if (!jx_plan_same(p, &ins[i], &out))
+            return false;
+        outs[i] = ins[i];
+    }
+    return true;
 }
 
 void jx_plan_copy(jx_planner *p, const jx_slot *from, const jx_slot *into)
