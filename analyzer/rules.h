@@ -15,7 +15,7 @@
 #include "analyzer/typing.h"
 #include "frontend/ir/params.h"
 
-struct jx_typer; /* typing.c's own */
+struct jx_typer; /* typing_parts.h */
 
 /* Rules compare lists of axes pairwise; no array has so many. */
 enum { JX_MOST_AXES = 512 };

@@ -163,13 +163,6 @@ static bool need_within(wrapping *w, const jx_dim *low, const jx_dim *high,
 
 /* -- sizes --------------------------------------------------------------- */
 
-static bool is_symbolic(const jx_dim *dim)
-{
-    jx_int value;
-
-    return dim && !jx_dim_is_wide(dim, &value);
-}
-
 static bool same_pointer(const void *kept, const void *key)
 {
     return kept == key;
@@ -204,7 +197,8 @@ static bool need_operands(wrapping *w, const jx_dim *first,
     JX_PUSH(arena, &queue, first);
     for (size_t next = 0; next < queue.count; next++) {
         const jx_dim *dim = queue.at[next];
-        if (!is_symbolic(dim) || !is_new(next ? &w->operands : &w->wholes, dim))
+        if (!jx_dim_is_symbolic(dim) ||
+            !is_new(next ? &w->operands : &w->wholes, dim))
             continue;
         if (next && !need_signed(w, dim, w->bits, KIND_VALUE, node))
             return false;
@@ -225,7 +219,7 @@ static bool need_operands(wrapping *w, const jx_dim *first,
 /* A size that some array has, or some parameter. */
 static bool need_axis(wrapping *w, const jx_dim *dim, const jx_flat_node *node)
 {
-    if (!is_symbolic(dim) || !is_new(&w->axes, dim))
+    if (!jx_dim_is_symbolic(dim) || !is_new(&w->axes, dim))
         return true;
     return need_signed(w, dim, 32, KIND_AXIS, node) &&
            need_operands(w, dim, node);
@@ -237,7 +231,7 @@ static bool need_steps(wrapping *w, const jx_dim *dim)
 {
     const jx_dim *sum = jx_dim_int(w->dims, 0);
 
-    if (!is_symbolic(dim))
+    if (!jx_dim_is_symbolic(dim))
         return true;
     for (int i = 0; i < jx_dim_nterms(dim); i++) {
         const jx_dim_term *term = &jx_dim_terms(dim)[i];
@@ -311,7 +305,7 @@ static int scope_of_inputs(const wrapping *w)
     for (int i = 0; i < entry->nins; i++) {
         const jx_aval *aval = entry->vars[entry->nconsts + i]->aval;
         for (int k = 0; k < aval->rank; k++)
-            if (is_symbolic(aval->shape[k]))
+            if (jx_dim_is_symbolic(aval->shape[k]))
                 return jx_lint_scope(w->lint, aval->shape[k]);
     }
     return 0;
@@ -381,7 +375,7 @@ static const jx_flat_node *origin_of(const wrapping *w, int value)
 static bool has_symbolic_axis(const jx_aval *aval)
 {
     for (int i = 0; i < aval->rank; i++)
-        if (is_symbolic(aval->shape[i]))
+        if (jx_dim_is_symbolic(aval->shape[i]))
             return true;
     return false;
 }
@@ -394,7 +388,7 @@ static bool is_sized(const wrapping *w, const jx_flat_node *node)
     for (int i = 0; i < node->nins; i++) {
         const jx_flat_value *v = &w->lint->flat->values.at[node->ins[i]];
         if (w->sized[node->ins[i]] || has_symbolic_axis(v->aval) ||
-            (v->literal && is_symbolic(v->literal->dim)))
+            (v->literal && jx_dim_is_symbolic(v->literal->dim)))
             return true;
     }
     return eqn->prim->id == JX_PRIM_dim_as_value ||

@@ -883,6 +883,13 @@ bool jx_dim_is_int(const jx_dim *dim, int64_t *value)
     return true;
 }
 
+bool jx_dim_is_symbolic(const jx_dim *dim)
+{
+    jx_int value;
+
+    return dim && !jx_dim_is_wide(dim, &value);
+}
+
 int64_t jx_dim_value(const jx_dim *dim)
 {
     int64_t value;

@@ -60,6 +60,8 @@ bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after);
 /* True, and sets *value, if the dim is a number (that fits). */
 bool jx_dim_is_wide(const jx_dim *dim, jx_int *value);
 bool jx_dim_is_int(const jx_dim *dim, int64_t *value);
+/* There is a dim, and it is no number. */
+bool jx_dim_is_symbolic(const jx_dim *dim);
 /* The number, or -1 for a symbolic dim: for code that has checked. */
 int64_t jx_dim_value(const jx_dim *dim);
 

@@ -1,0 +1,51 @@
+/* typing_parts.h - what the parts of the typing pass share: typing.c walks,
+ * typing_claims.c makes claims of what rules require, typing_types.c compares
+ * and joins types. */
+#ifndef JX_TYPING_PARTS_H
+#define JX_TYPING_PARTS_H
+
+#include "analyzer/rules.h"
+
+/* What a jaxpr's outputs turned out to be. */
+typedef struct jx_typed_jaxpr {
+    const jx_aval **outs;
+    bool *resting; /* see jx_typing.resting */
+} jx_typed_jaxpr;
+
+typedef struct jx_typer {
+    jx_analysis *to;
+    jx_program *program;
+    jx_typed_jaxpr *results; /* per jaxpr */
+    const jx_calls **chains; /* per jaxpr: how one gets there; NULL: a root */
+    bool *reached;
+    jx_intern conditions;
+    jx_intern divisors; /* dims whose divisors have been looked at */
+    jx_intern unknowns; /* of place */
+} jx_typer;
+
+static inline jx_ctx *jx_typing_ctx(const jx_typing *t)
+{
+    return t->program->ctx;
+}
+
+/* ---- claims ---- */
+
+/* True the first time that this condition comes up: a `kind` of goal on a
+ * difference, or on the two sides of a division. */
+bool jx_typing_is_new(jx_typer *r, jx_goal_kind kind, const jx_dim *a,
+                      const jx_dim *b);
+void jx_typing_count_settled(jx_typing *t);
+/* The divisors inside a size, at any depth, must not be 0. */
+void jx_typing_look_for_divisors(jx_typing *t, const jx_dim *first);
+/* The same for all sizes of a parameter (one may be there and in no type:
+ * dim_as_value, or a slice of three elements from n // m on), and of a type. */
+void jx_typing_look_at_value(jx_typing *t, const jx_value *value);
+void jx_typing_look_at_sizes(jx_typing *t, const jx_aval *aval);
+
+/* ---- types ---- */
+
+/* The inferred type of result `i` against the declared one; gives the one to
+ * go on with. */
+const jx_aval *jx_typing_settle_out(jx_typing *t, int i);
+
+#endif

@@ -1,0 +1,338 @@
+/* typing_types.c - types of results; whether two types agree; what a callee
+ * takes and gives. */
+#include "analyzer/typing_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const jx_aval *add_aval(jx_typing *t, const jx_aval *like)
+{
+    for (int i = 0; i < like->rank; i++)
+        if (!like->shape[i])
+            return NULL;
+    return jx_aval_add(&t->program->avals, like);
+}
+
+/* Sets are sorted and their names interned. */
+static bool names_equal(jx_names a, jx_names b)
+{
+    if (a.count != b.count)
+        return false;
+    for (int i = 0; i < a.count; i++)
+        if (a.at[i] != b.at[i])
+            return false;
+    return true;
+}
+
+/* The union of two sorted sets. */
+static jx_names names_join(jx_typing *t, jx_names a, jx_names b)
+{
+    if (b.count == 0 || names_equal(a, b))
+        return a;
+    if (a.count == 0)
+        return b;
+    const char **at =
+        JX_NEW_ARRAY(jx_typing_ctx(t)->arena, a.count + b.count, const char *);
+    jx_names both = {0, at};
+    int i = 0, k = 0;
+    while (at && (i < a.count || k < b.count)) {
+        int order = i == a.count   ? 1
+                    : k == b.count ? -1
+                                   : strcmp(a.at[i], b.at[k]);
+        at[both.count++] = order <= 0 ? a.at[i] : b.at[k];
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return both;
+}
+
+static jx_names varying_of_inputs(jx_typing *t)
+{
+    jx_names all = {0};
+
+    for (int i = 0; i < t->nins; i++)
+        all = names_join(t, all, t->ins[i]->varying);
+    return all;
+}
+
+void jx_type_out_like(jx_typing *t, int i, const jx_aval *like, bool weak,
+                      int rank, const jx_dim *const *shape)
+{
+    jx_aval aval = {.dtype = like->dtype,
+                    .impl = like->impl,
+                    .weak = weak,
+                    .rank = rank,
+                    .shape = shape};
+
+    if (i < 0 || i >= t->nouts)
+        return;
+    aval.varying = varying_of_inputs(t);
+    t->outs[i] = add_aval(t, &aval);
+}
+
+void jx_type_out(jx_typing *t, int i, jx_dtype dtype, bool weak, int rank,
+                 const jx_dim *const *shape)
+{
+    jx_aval like = {.dtype = dtype};
+
+    jx_type_out_like(t, i, &like, weak, rank, shape);
+}
+
+void jx_type_is(jx_typing *t, int i, const jx_aval *aval)
+{
+    if (i >= 0 && i < t->nouts)
+        t->outs[i] = aval;
+}
+
+const jx_aval *jx_aval_stacked(jx_typing *t, const jx_aval *aval,
+                               const jx_dim *length)
+{
+    jx_aval stacked = *aval;
+    const jx_dim **shape = jx_shape(t, aval->rank + 1);
+
+    if (!shape)
+        return NULL;
+    shape[0] = length;
+    for (int i = 0; i < aval->rank; i++)
+        shape[i + 1] = aval->shape[i];
+    stacked.rank++;
+    stacked.shape = shape;
+    stacked.spec = NULL;
+    return add_aval(t, &stacked);
+}
+
+const jx_aval *jx_aval_item(jx_typing *t, const jx_aval *aval)
+{
+    jx_aval item = *aval;
+
+    if (aval->kind != JX_AVAL_ARRAY || aval->rank == 0)
+        return NULL;
+    item.rank--;
+    item.shape++;
+    item.spec = NULL;
+    return add_aval(t, &item);
+}
+
+static void print_aval(const jx_typing *t, const jx_aval *aval, jx_buffer *to)
+{
+    jx_aval_print(aval, to);
+    if (aval->weak && !t->program->from_text)
+        jx_buffer_puts(to, " (weakly typed)");
+}
+
+/* Everything but sizes and weak types. */
+static bool same_kind(const jx_aval *a, const jx_aval *b)
+{
+    return a->kind == b->kind && a->dtype == b->dtype && a->impl == b->impl &&
+           a->rank == b->rank && names_equal(a->varying, b->varying) &&
+           (a->kind != JX_AVAL_OTHER || a->label == b->label);
+}
+
+/* One is weakly typed and the other not.  Text does not say. */
+static bool weaker(const jx_typing *t, const jx_aval *a, const jx_aval *b)
+{
+    return a->weak != b->weak && !t->program->from_text;
+}
+
+/* Two sizes are numbers and differ. */
+static bool differ(const jx_dim *a, const jx_dim *b)
+{
+    int64_t x, y;
+
+    return a != b && jx_dim_is_int(a, &x) && jx_dim_is_int(b, &y);
+}
+
+typedef enum likeness { SAME, PERHAPS, DIFFERENT } likeness;
+
+static likeness compare(const jx_aval *a, const jx_aval *b)
+{
+    likeness found = SAME;
+
+    if (a == b)
+        return SAME;
+    if (!same_kind(a, b))
+        return DIFFERENT;
+    if (a->kind == JX_AVAL_REF && a->of && b->of && a->of != b->of)
+        return compare(a->of, b->of);
+    for (int i = 0; i < a->rank; i++) {
+        if (differ(a->shape[i], b->shape[i]))
+            return DIFFERENT;
+        if (a->shape[i] != b->shape[i])
+            found = PERHAPS;
+    }
+    return found;
+}
+
+/* Says how two types that must agree differ. */
+static void disagree(jx_typing *t, const jx_aval *a, const char *a_is,
+                     const jx_aval *b, const char *b_is, const char *what,
+                     likeness how)
+{
+    jx_buffer one = {0}, two = {0};
+
+    print_aval(t, a, &one);
+    print_aval(t, b, &two);
+    if (how == DIFFERENT)
+        jx_type_wrong(t, "%s: %s %s, %s %s", what, a_is, jx_buffer_text(&one),
+                      b_is, jx_buffer_text(&two));
+    for (int i = 0; how == PERHAPS && i < a->rank; i++)
+        if (a->shape[i] != b->shape[i])
+            jx_require_eq(t, a->shape[i], b->shape[i],
+                          "%s, axis %d: %s %s, %s %s", what, i, a_is,
+                          jx_buffer_text(&one), b_is, jx_buffer_text(&two));
+    jx_buffer_free(&one);
+    jx_buffer_free(&two);
+}
+
+void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
+                   const char *format, ...)
+{
+    likeness how = compare(a, b);
+    jx_buffer what = {0};
+    va_list args;
+
+    if (how == SAME) {
+        jx_typing_count_settled(t);
+        return;
+    }
+    va_start(args, format);
+    jx_buffer_vprintf(&what, format, args);
+    va_end(args);
+    disagree(t, a, "one is", b, "the other", jx_buffer_text(&what), how);
+    jx_buffer_free(&what);
+}
+
+/* JAX lets weak types differ between a call and its callee, but never makes
+ * such a program; the callee's results would be typed by a declaration that is
+ * not true.  A note, for nothing can go wrong at run time. */
+static void note_weak(jx_typing *t, const jx_aval *a, const jx_aval *b,
+                      const char *what)
+{
+    size_t before = t->to->claims.count;
+    jx_code code = t->code;
+    bool wrong = t->wrong;
+
+    t->code = JX_CODE_SHP011;
+    jx_type_wrong(t, "%s: one is weakly typed, the other not: %s", what,
+                  jx_dtype_of((a->weak ? a : b)->dtype)->short_name);
+    t->code = code;
+    t->wrong = wrong;
+    if (t->to->claims.count > before)
+        t->to->claims.at[before]->level = JX_NOTE;
+}
+
+const jx_aval *jx_typing_settle_out(jx_typing *t, int i)
+{
+    const jx_aval *declared = t->eqn->outs[i]->aval, *inferred = t->outs[i];
+    char what[32];
+
+    snprintf(what, sizeof what, "result %d", i);
+    t->code = JX_CODE_SHP011;
+    if (!inferred) {
+        jx_require_eq(t, NULL, NULL, "%s: no type could be inferred", what);
+        return declared;
+    }
+    likeness how = compare(inferred, declared);
+    if (how == SAME && weaker(t, inferred, declared))
+        how = DIFFERENT;
+    if (how == SAME) {
+        jx_typing_count_settled(t);
+        return inferred;
+    }
+    disagree(t, inferred, "inferred", declared, "declared", what, how);
+    return how == DIFFERENT ? inferred : declared;
+}
+
+/* -- calls -------------------------------------------------------------- */
+
+const jx_aval *const *jx_callee_outs(jx_typing *t, const jx_jaxpr *callee)
+{
+    const jx_typed_jaxpr *kept = &t->typer->results[callee->id];
+
+    for (int i = 0; i < callee->nouts; i++)
+        t->resting |= kept->resting[i];
+    return kept->outs;
+}
+
+void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
+                  const jx_aval *value, const char *what)
+{
+    jx_buffer text = {0};
+
+    if (!value || i < 0 || i >= callee->nins)
+        return;
+    const jx_aval *wants = callee->vars[callee->nconsts + i]->aval;
+    likeness how = compare(value, wants);
+    if (how == SAME && !weaker(t, value, wants)) {
+        jx_typing_count_settled(t);
+        return;
+    }
+    jx_buffer_printf(&text, "%s, input %d", what, i);
+    if (how == SAME)
+        note_weak(t, value, wants, jx_buffer_text(&text));
+    else
+        disagree(t, value, "it gets", wants, "it takes", jx_buffer_text(&text),
+                 how);
+    jx_buffer_free(&text);
+}
+
+bool jx_type_closed(jx_typing *t, const jx_closed *closed, const char *what)
+{
+    const jx_jaxpr *callee = closed->jaxpr;
+
+    if (!callee)
+        return jx_type_wrong(t, "%s: no jaxpr", what);
+    if (closed->nconsts != callee->nconsts)
+        return jx_type_wrong(t, "%s: %d constants for %d constvars", what,
+                             closed->nconsts, callee->nconsts);
+    for (int i = 0; i < closed->nconsts; i++) {
+        const jx_aval *has = closed->consts[i]->aval;
+        const jx_aval *wants = callee->vars[i]->aval;
+        if (compare(has, wants) == DIFFERENT)
+            jx_type_agree(t, has, wants, "%s, constant %d", what, i);
+    }
+    return !t->wrong;
+}
+
+bool jx_type_computation(jx_typing *t, const jx_closed *closed,
+                         const char *what, int nins, const jx_dtype *ins,
+                         int nouts, const jx_dtype *outs)
+{
+    const jx_jaxpr *callee = closed->jaxpr;
+
+    if (!jx_type_closed(t, closed, what))
+        return false;
+    if (callee->nins != nins || callee->nouts != nouts)
+        return jx_type_wrong(t,
+                             "%s takes %d values and gives %d, not %d and %d",
+                             what, callee->nins, callee->nouts, nins, nouts);
+    for (int i = 0; i < nins; i++)
+        jx_type_pass(t, callee, i,
+                     jx_aval_array(&t->program->avals, ins[i], false, 0, NULL),
+                     what);
+    for (int i = 0; i < nouts; i++) {
+        const jx_aval *wants =
+            jx_aval_array(&t->program->avals, outs[i], false, 0, NULL);
+        if (wants)
+            jx_type_agree(t, jx_callee_outs(t, callee)[i], wants,
+                          "%s, output %d", what, i);
+    }
+    return !t->wrong;
+}
+
+void jx_assume(jx_typing *t, const char *format, ...)
+{
+    jx_buffer text = {0};
+    va_list args;
+
+    va_start(args, format);
+    jx_buffer_vprintf(&text, format, args);
+    va_end(args);
+    const char *line = jx_intern_text(jx_typing_ctx(t), jx_buffer_text(&text));
+    jx_buffer_free(&text);
+    for (size_t i = 0; i < t->to->assumptions.count; i++)
+        if (t->to->assumptions.at[i] == line)
+            return;
+    JX_PUSH(jx_typing_ctx(t)->arena, &t->to->assumptions, line);
+}
