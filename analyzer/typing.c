@@ -172,8 +172,8 @@ static void type_in_scope(jx_typing *t, const scope *env)
 static bool keep_result(jx_typing *t, const jx_jaxpr *jaxpr, const scope *env)
 {
     jx_typed_jaxpr *kept = &t->typer->results[jaxpr->id];
-
     jx_arena *arena = jx_typing_ctx(t)->arena;
+
     kept->outs = JX_NEW_ARRAY(arena, jaxpr->nouts, const jx_aval *);
     kept->resting = JX_NEW_ARRAY(arena, jaxpr->nouts, bool);
     if (!kept->outs || !kept->resting)

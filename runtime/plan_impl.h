@@ -1,5 +1,6 @@
-/* plan_impl.h - a plan and the planner from inside: shared by plan.c (values
- * and equations), finish.c (the passes over operations) and exec.c. */
+/* plan_impl.h - a plan and the planner from inside: shared by plan.c (equations
+ * and blocks), plan_slots.c (values), finish*.c (the passes over operations) and
+ * exec.c. */
 #ifndef JX_PLAN_IMPL_H
 #define JX_PLAN_IMPL_H
 
@@ -119,6 +120,14 @@ struct jx_planner {
 
 /* The buffer that a buffer lives in. */
 int jx_mem_root(jx_mem *const mems, int buffer);
+/* A new buffer of this kind, and the slot that is all of it. */
+jx_slot jx_plan_slot_in(jx_planner *p, jx_mem_kind kind, jx_dtype stored,
+                        int rank, const int64_t *shape);
+/* The same for a value of this type. */
+jx_slot jx_plan_slot(jx_planner *p, const jx_aval *aval, jx_mem_kind kind);
+void jx_plan_array_slot(jx_planner *p, const jx_array *array, jx_slot *slot);
+void jx_plan_literal_slot(jx_planner *p, const jx_literal *literal,
+                          jx_slot *slot);
 void jx_plan_operand(jx_planner *p, const jx_slot *slot, jx_operand *to);
 void jx_operand_slot(const jx_operand *operand, jx_slot *to);
 /* Appends an elementwise operation (region.h). */

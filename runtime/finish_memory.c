@@ -1,0 +1,261 @@
+/* finish_memory.c - which buffers share memory, and where they lie. */
+#include "runtime/finish.h"
+
+#include <stdlib.h>
+
+void jx_finish_touch(jx_planner *p, const jx_op *op, int buffer)
+{
+    jx_mem *mem = &p->mems.at[buffer];
+
+    if (mem->touches.count &&
+        mem->touches.at[mem->touches.count - 1] == op->position)
+        return;
+    JX_PUSH(p->arena, &mem->touches, op->position);
+}
+
+void jx_finish_touch_all(jx_planner *p, jx_op **all, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const jx_op *op = all[i];
+        for (int k = 0; k < op->nins; k++)
+            jx_finish_touch(p, op, op->ins[k].buffer);
+        for (int k = 0; k < op->nouts; k++)
+            jx_finish_touch(p, op, op->outs[k].buffer);
+        for (int k = 0; k < op->nouts; k++)
+            p->mems.at[op->outs[k].buffer].writes++;
+        if (op->scratch_buffer >= 0)
+            jx_finish_touch(p, op, op->scratch_buffer);
+    }
+}
+
+/* x lives in y from now on. */
+static void share(jx_planner *p, int x, int y)
+{
+    jx_mem *from = &p->mems.at[x], *to = &p->mems.at[y];
+    size_t total = from->touches.count + to->touches.count, i = 0, k = 0;
+    int *merged = JX_NEW_ARRAY(p->arena, total, int);
+
+    if (!merged)
+        return;
+    for (size_t n = 0; n < total; n++) {
+        bool first = k == to->touches.count ||
+                     (i < from->touches.count &&
+                      from->touches.at[i] <= to->touches.at[k]);
+        merged[n] = first ? from->touches.at[i++] : to->touches.at[k++];
+    }
+    to->touches.at = merged;
+    to->touches.count = to->touches.capacity = total;
+    from->alias = y;
+}
+
+/* y is touched at a position in [from, to). */
+static bool touched_within(const jx_planner *p, int y, int from, int to)
+{
+    const jx_mem *mem = &p->mems.at[y];
+    size_t low = 0, high = mem->touches.count;
+
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (mem->touches.at[mid] < from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < mem->touches.count && mem->touches.at[low] < to;
+}
+
+/* The operation writes its output `out` where operand `in` lies, element by
+ * element, and reads that memory in no other way. */
+static bool works_in_place(jx_planner *p, const jx_op *op, int in, int out)
+{
+    int root = jx_mem_root(p->mems.at, op->ins[in].buffer);
+
+    if (!(op->copy || op->region) || !jx_operand_covers(p, &op->ins[in]) ||
+        !jx_operand_covers(p, &op->outs[out]) ||
+        jx_dtype_of(op->ins[in].dtype)->bytes !=
+            jx_dtype_of(op->outs[out].dtype)->bytes)
+        return false;
+    for (int i = 0; i < op->nins; i++)
+        if (i != in && jx_mem_root(p->mems.at, op->ins[i].buffer) == root)
+            return false;
+    return !op->region || jx_region_in_place(op->region, in, out);
+}
+
+/* A copy of all of O to all of D costs nothing if O can live in D: O must be
+ * made in this block, and D not be in use between O's birth and the copy.  At
+ * O's birth D may be read by an operation that works in place. */
+static void coalesce(jx_planner *p, jx_op **all, const jx_op *copy)
+{
+    const jx_operand *from = &copy->ins[0], *to = &copy->outs[0];
+    int o = jx_mem_root(p->mems.at, from->buffer);
+    int d = jx_mem_root(p->mems.at, to->buffer);
+    jx_mem *mem = &p->mems.at[o];
+
+    if (o == d || mem->kind != JX_MEM_TEMP || mem->home != copy->block ||
+        p->mems.at[d].kind == JX_MEM_CONST || p->mems.at[d].kind == JX_MEM_IN ||
+        !mem->touches.count || !jx_operand_covers(p, from) ||
+        !jx_operand_covers(p, to) || mem->bytes == 0 ||
+        mem->bytes != p->mems.at[d].bytes)
+        return;
+    /* Who reads O after the copy may not find D written again. */
+    if (mem->touches.at[mem->touches.count - 1] > copy->position &&
+        p->mems.at[to->buffer].writes > 1)
+        return;
+    jx_op *birth = all[mem->touches.at[0]];
+    if (birth->begin < birth->position
+            ? touched_within(p, d, birth->begin, copy->position)
+            : touched_within(p, d, birth->position + 1, copy->position))
+        return;
+    if (touched_within(p, d, birth->position, birth->position + 1)) {
+        bool ok = birth->block == copy->block;
+        for (int i = 0; ok && i < birth->nouts; i++)
+            if (jx_mem_root(p->mems.at, birth->outs[i].buffer) == d)
+                ok = false;
+        for (int i = 0; ok && i < birth->nins; i++) {
+            if (jx_mem_root(p->mems.at, birth->ins[i].buffer) != d)
+                continue;
+            bool fits = false;
+            for (int n = 0; n < birth->nouts; n++)
+                if (birth->outs[n].buffer == from->buffer)
+                    fits = works_in_place(p, birth, i, n);
+            ok = fits;
+        }
+        if (!ok)
+            return;
+    }
+    share(p, o, d);
+}
+
+static bool reads(jx_planner *p, const jx_op *op, int root)
+{
+    for (int i = 0; i < op->nins; i++)
+        if (jx_mem_root(p->mems.at, op->ins[i].buffer) == root)
+            return true;
+    return false;
+}
+
+/* An operand that dies here may lend its memory to an output. */
+static void reuse_operands(jx_planner *p, const jx_op *op)
+{
+    for (int n = 0; n < op->nouts; n++) {
+        int y = jx_mem_root(p->mems.at, op->outs[n].buffer);
+        if (reads(p, op, y))
+            continue;
+        for (int i = 0; i < op->nins; i++) {
+            int x = jx_mem_root(p->mems.at, op->ins[i].buffer);
+            const jx_mem *mem = &p->mems.at[x];
+            if (x == y || mem->kind != JX_MEM_TEMP || mem->home != op->block ||
+                mem->bytes == 0 || mem->bytes != p->mems.at[y].bytes ||
+                mem->touches.at[mem->touches.count - 1] != op->position ||
+                touched_within(p, y, mem->touches.at[0], op->position) ||
+                !works_in_place(p, op, i, n))
+                continue;
+            share(p, x, y);
+            break;
+        }
+    }
+}
+
+void jx_finish_share(jx_planner *p, jx_op **all, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (all[i]->copy)
+            coalesce(p, all, all[i]);
+    for (int i = 0; i < count; i++)
+        reuse_operands(p, all[i]);
+}
+
+/* Bounds of a buffer's life: a use in a nested block counts for all of the
+ * operation that runs it. */
+static void live_range(jx_planner *p, jx_op **all, int buffer)
+{
+    jx_mem *mem = &p->mems.at[buffer];
+
+    mem->first = INT32_MAX;
+    mem->last = -1;
+    for (size_t i = 0; i < mem->touches.count; i++) {
+        const jx_op *op = all[mem->touches.at[i]];
+        while (op->block != mem->home && p->blocks.at[op->block].owner)
+            op = p->blocks.at[op->block].owner;
+        if (op->begin < mem->first)
+            mem->first = op->begin;
+        if (op->position > mem->last)
+            mem->last = op->position;
+    }
+}
+
+typedef struct interval {
+    int buffer, first, last;
+    int64_t bytes, offset;
+} interval;
+
+static int by_first(const void *a, const void *b)
+{
+    const interval *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x->buffer < y->buffer ? -1 : 1;
+}
+
+/* Best fit among the gaps between what is in use, which is kept by offset. */
+static int64_t place(interval *used, int *nused, const interval *want)
+{
+    int kept = 0, at = 0;
+    int64_t end = 0, best = -1, best_gap = 0;
+
+    for (int i = 0; i < *nused; i++)
+        if (used[i].last >= want->first)
+            used[kept++] = used[i];
+    *nused = kept;
+    at = kept;
+    for (int i = 0; i < kept; i++) {
+        int64_t gap = used[i].offset - end;
+        if (gap >= want->bytes && (best < 0 || gap < best_gap)) {
+            best = end;
+            best_gap = gap;
+            at = i;
+        }
+        if (used[i].offset + used[i].bytes > end)
+            end = used[i].offset + used[i].bytes;
+    }
+    if (best < 0)
+        best = end;
+    memmove(&used[at + 1], &used[at], (size_t)(kept - at) * sizeof *used);
+    used[at] = *want;
+    used[at].offset = best;
+    ++*nused;
+    return best;
+}
+
+bool jx_finish_memory(jx_planner *p, jx_op **all)
+{
+    interval *wants = JX_NEW_ARRAY(p->arena, p->mems.count, interval);
+    interval *used = JX_NEW_ARRAY(p->arena, p->mems.count + 1, interval);
+    int count = 0, nused = 0;
+    int64_t total = 0;
+
+    if (!wants || !used)
+        return false;
+    for (size_t i = 0; i < p->mems.count; i++) {
+        jx_mem *mem = &p->mems.at[i];
+        if (mem->kind != JX_MEM_TEMP || mem->alias >= 0 || !mem->touches.count)
+            continue;
+        live_range(p, all, (int)i);
+        wants[count++] = (interval){(int)i, mem->first, mem->last,
+                                    (mem->bytes + 63) / 64 * 64, 0};
+    }
+    qsort(wants, (size_t)count, sizeof *wants, by_first);
+    for (int i = 0; i < count; i++) {
+        jx_mem *mem = &p->mems.at[wants[i].buffer];
+        mem->offset = place(used, &nused, &wants[i]);
+        if (mem->offset + wants[i].bytes > total)
+            total = mem->offset + wants[i].bytes;
+    }
+    p->plan->bytes = total;
+    if (p->options->memory && (uint64_t)total > p->options->memory)
+        return jx_plan_fail(p, "running takes %lld bytes, the budget is %llu",
+                            (long long)total,
+                            (unsigned long long)p->options->memory);
+    return true;
+}

@@ -1,0 +1,579 @@
+/* plan_slots.c - sizes, the slots that values lie in, and the operations on
+ * them, while a plan is made. */
+#include "runtime/elementwise.h"
+#include "runtime/kernels/prng.h"
+#include "runtime/kernels/shapes.h"
+#include "runtime/plan_impl.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+bool jx_plan_fail(jx_planner *p, const char *format, ...)
+{
+    char place[160] = "", text[400];
+    va_list args;
+
+    if (p->failed)
+        return false;
+    p->failed = true;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (p->eqn)
+        snprintf(place, sizeof place, "equation %d of jaxpr %d (%s)",
+                 (int)(p->eqn - p->jaxpr->eqns), p->jaxpr->id,
+                 p->eqn->prim->name);
+    return jx_fail(p->program->ctx, JX_E_INPUT, p->program->path,
+                   p->eqn ? place : NULL, "%s", text);
+}
+
+jx_domain jx_plan_domain(const jx_planner *p)
+{
+    return p->options->domain;
+}
+
+jx_dtype jx_plan_dtype(const jx_planner *p, jx_dtype declared)
+{
+    if (declared == JX_KEY)
+        return JX_U32;
+    if (p->options->domain != JX_WIDE)
+        return declared;
+    if (jx_dtype_is_float(declared))
+        return JX_F64;
+    return jx_dtype_is_complex(declared) ? JX_C128 : declared;
+}
+
+static jx_assignment sizes_of(const jx_planner *p)
+{
+    return (jx_assignment){p->options->nbindings, p->options->bindings};
+}
+
+static const char *dim_text(jx_planner *p, const jx_dim *dim)
+{
+    jx_buffer text = {0};
+
+    jx_dim_print(dim, &text);
+    const char *kept = jx_arena_take(p->arena, &text);
+    return kept ? kept : "";
+}
+
+int64_t jx_plan_dim(jx_planner *p, const jx_dim *dim)
+{
+    jx_assignment sizes = sizes_of(p);
+    int64_t value = 0;
+
+    if (!dim) {
+        jx_plan_fail(p, "a size is missing");
+        return 0;
+    }
+    if (jx_dim_is_int(dim, &value))
+        return value;
+    if (!jx_dim_eval(dim, jx_assigned, &sizes, &value)) {
+        jx_plan_fail(p,
+                     "the size %s has no value: give its variables sizes that "
+                     "it can be computed from (--set b=3)",
+                     dim_text(p, dim));
+        return 0;
+    }
+    return value;
+}
+
+static int key_words(const char *impl)
+{
+    int words = jx_prng_words(jx_prng_named(impl));
+
+    return words ? words : 4;
+}
+
+/* The number of elements, were no axis empty, stays below 2^58. */
+static bool elements_fit(int rank, const int64_t *shape)
+{
+    int64_t count = 1;
+
+    for (int i = 0; i < rank; i++)
+        if (shape[i] && (__builtin_mul_overflow(count, shape[i], &count) ||
+                         count >= (int64_t)1 << 58))
+            return false;
+    return true;
+}
+
+void jx_plan_shape(jx_planner *p, const jx_aval *aval, int *rank,
+                   int64_t *shape)
+{
+    *rank = 0;
+    if (aval->kind != JX_AVAL_ARRAY) {
+        if (aval->kind != JX_AVAL_TOKEN)
+            jx_plan_fail(p, "values that are not arrays can't be run");
+        return;
+    }
+    if (aval->rank >= JX_MAX_RANK) {
+        jx_plan_fail(p, "rank %d is above %d", aval->rank, JX_MAX_RANK - 1);
+        return;
+    }
+    for (int i = 0; i < aval->rank; i++) {
+        shape[i] = jx_plan_dim(p, aval->shape[i]);
+        if (shape[i] < 0) {
+            jx_plan_fail(p, "axis %d has the size %s = %lld here", i,
+                         dim_text(p, aval->shape[i]), (long long)shape[i]);
+            shape[i] = 0;
+        }
+    }
+    *rank = aval->rank;
+    if (aval->dtype == JX_KEY)
+        shape[(*rank)++] = key_words(aval->impl);
+    if (!elements_fit(*rank, shape)) {
+        jx_plan_fail(p, "an array would have more elements than there are "
+                        "bytes");
+        memset(shape, 0, (size_t)*rank * sizeof *shape);
+    }
+}
+
+/* Row-major strides; false when the size in bytes leaves 62 bits. */
+static bool dense_strides(jx_slot *s, int64_t *bytes)
+{
+    int64_t step = (int64_t)jx_dtype_of(s->dtype)->bytes;
+    bool ok = true, empty = false;
+
+    for (int i = s->rank - 1; i >= 0; i--) {
+        s->strides[i] = step;
+        empty |= s->shape[i] == 0;
+        if (s->shape[i] &&
+            (__builtin_mul_overflow(step, s->shape[i], &step) ||
+             step >= (int64_t)1 << 62))
+            ok = false, step = 1;
+    }
+    *bytes = empty ? 0 : step;
+    return ok;
+}
+
+static int new_mem(jx_planner *p, jx_mem_kind kind, int64_t bytes)
+{
+    jx_mem mem = {.kind = kind,
+                  .bytes = bytes,
+                  .port = -1,
+                  .home = p->block,
+                  .alias = -1};
+
+    JX_PUSH(p->arena, &p->mems, mem);
+    return (int)p->mems.count - 1;
+}
+
+jx_slot jx_plan_slot_in(jx_planner *p, jx_mem_kind kind, jx_dtype stored,
+                        int rank, const int64_t *shape)
+{
+    jx_slot slot = {.dtype = stored, .rank = rank};
+    int64_t bytes;
+
+    if (rank)
+        memcpy(slot.shape, shape, (size_t)rank * sizeof *shape);
+    if (!dense_strides(&slot, &bytes)) {
+        jx_plan_fail(p, "an array would take more bytes than there are");
+        memset(slot.shape, 0, sizeof slot.shape);
+        bytes = 0;
+    }
+    if ((kind == JX_MEM_TEMP || kind == JX_MEM_OUT) && p->options->memory &&
+        (uint64_t)bytes > p->options->memory)
+        jx_plan_fail(p, "one array takes %lld bytes, the budget is %llu",
+                     (long long)bytes,
+                     (unsigned long long)p->options->memory);
+    slot.buffer = new_mem(p, kind, bytes);
+    return slot;
+}
+
+jx_slot jx_plan_new(jx_planner *p, jx_dtype stored, int rank,
+                    const int64_t *shape)
+{
+    return jx_plan_slot_in(p, JX_MEM_TEMP, stored, rank, shape);
+}
+
+jx_slot jx_plan_slot(jx_planner *p, const jx_aval *aval, jx_mem_kind kind)
+{
+    int64_t shape[JX_MAX_RANK];
+    int rank;
+    jx_dtype dtype = aval->kind == JX_AVAL_TOKEN
+                         ? JX_BOOL
+                         : jx_plan_dtype(p, aval->dtype);
+
+    jx_plan_shape(p, aval, &rank, shape);
+    return jx_plan_slot_in(p, kind, dtype, rank, shape);
+}
+
+jx_slot jx_plan_output(jx_planner *p, const jx_eqn *eqn, int i)
+{
+    return jx_plan_slot(p, eqn->outs[i]->aval, JX_MEM_TEMP);
+}
+
+int64_t jx_slot_count(const jx_slot *slot)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < slot->rank; i++)
+        n *= slot->shape[i];
+    return n;
+}
+
+bool jx_slot_is_dense(const jx_slot *slot)
+{
+    int64_t step = (int64_t)jx_dtype_of(slot->dtype)->bytes;
+
+    if (jx_slot_count(slot) == 0)
+        return true;
+    for (int i = slot->rank - 1; i >= 0; i--) {
+        if (slot->shape[i] != 1 && slot->strides[i] != step)
+            return false;
+        step *= slot->shape[i];
+    }
+    return true;
+}
+
+jx_slot jx_plan_dense(jx_planner *p, const jx_slot *slot)
+{
+    if (jx_slot_is_dense(slot)) {
+        jx_slot same = *slot;
+        int64_t bytes;
+        dense_strides(&same, &bytes);
+        return same;
+    }
+    jx_slot copy = jx_plan_new(p, slot->dtype, slot->rank, slot->shape);
+    jx_plan_copy(p, slot, &copy);
+    return copy;
+}
+
+/* Strides of the new shape over the same memory: the old axes of size other
+ * than 1 are grouped into runs that are contiguous among themselves, and each
+ * run must be cut by the new shape on its own. */
+static bool view_strides(const jx_slot *s, jx_slot *to)
+{
+    int i = 0, k = 0;
+
+    while (i < s->rank || k < to->rank) {
+        int64_t have = i < s->rank ? s->shape[i] : 1;
+        int64_t want = k < to->rank ? to->shape[k] : 1;
+        int i0 = i++, k0 = k++;
+
+        while (have != want)
+            if (have < want && i < s->rank)
+                have *= s->shape[i++];
+            else if (want < have && k < to->rank)
+                want *= to->shape[k++];
+            else
+                return false;
+        int64_t step = 0, next = 0;
+        bool first = true;
+        for (int a = i - 1; a >= i0; a--) {
+            if (a >= s->rank || s->shape[a] == 1)
+                continue;
+            if (!first && s->strides[a] != next)
+                return false;
+            if (first)
+                step = s->strides[a];
+            first = false;
+            next = s->strides[a] * s->shape[a];
+        }
+        for (int a = k - 1; a >= k0; a--)
+            if (a < to->rank) {
+                to->strides[a] = step;
+                step *= to->shape[a];
+            }
+    }
+    return true;
+}
+
+jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,
+                        const int64_t *shape)
+{
+    jx_slot to = {.dtype = slot->dtype,
+                  .rank = rank,
+                  .buffer = slot->buffer,
+                  .offset = slot->offset};
+    int64_t bytes;
+
+    memcpy(to.shape, shape, (size_t)rank * sizeof *shape);
+    if (jx_slot_count(&to) != jx_slot_count(slot)) {
+        jx_plan_fail(p, "a reshape changes the number of elements");
+        return *slot;
+    }
+    if (jx_slot_is_dense(slot)) {
+        dense_strides(&to, &bytes);
+        return to;
+    }
+    if (view_strides(slot, &to))
+        return to;
+    jx_slot copy = jx_plan_dense(p, slot);
+    to.buffer = copy.buffer;
+    to.offset = copy.offset;
+    dense_strides(&to, &bytes);
+    return to;
+}
+
+bool jx_plan_affords(jx_planner *p, int64_t count, size_t size)
+{
+    uint64_t limit = p->options->memory, bytes;
+
+    if (!limit)
+        limit = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+                (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    return (!__builtin_mul_overflow((uint64_t)count, size, &bytes) &&
+            bytes <= limit) ||
+           jx_plan_fail(p, "%lld elements made while planning take more than "
+                           "the %llu bytes there are",
+                        (long long)count, (unsigned long long)limit);
+}
+
+jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
+                         const int64_t *shape, const void *elements)
+{
+    jx_slot slot = jx_plan_slot_in(p, JX_MEM_CONST, stored, rank, shape);
+
+    if (p->mems.count)
+        p->mems.at[slot.buffer].constant = jx_arena_copy(
+            p->arena, elements, (size_t)p->mems.at[slot.buffer].bytes);
+    return slot;
+}
+
+void jx_plan_operand(jx_planner *p, const jx_slot *slot, jx_operand *to)
+{
+    size_t bytes = (size_t)slot->rank * sizeof(int64_t);
+    int64_t *both = jx_arena_alloc(p->arena, 2 * bytes);
+
+    *to = (jx_operand){.dtype = slot->dtype,
+                       .rank = slot->rank,
+                       .buffer = slot->buffer,
+                       .offset = slot->offset};
+    if (!both)
+        return;
+    memcpy(both, slot->shape, bytes);
+    memcpy(both + slot->rank, slot->strides, bytes);
+    to->shape = both;
+    to->strides = both + slot->rank;
+}
+
+void jx_operand_slot(const jx_operand *operand, jx_slot *to)
+{
+    size_t bytes = (size_t)operand->rank * sizeof(int64_t);
+
+    to->dtype = operand->dtype;
+    to->rank = operand->rank;
+    to->buffer = operand->buffer;
+    to->offset = operand->offset;
+    if (operand->rank) {
+        memcpy(to->shape, operand->shape, bytes);
+        memcpy(to->strides, operand->strides, bytes);
+    }
+}
+
+static jx_op *add_op(jx_planner *p, int nins, const jx_slot *ins, int nouts,
+                     const jx_slot *outs)
+{
+    jx_op *op = JX_NEW(p->arena, jx_op);
+    jx_operand *all = JX_NEW_ARRAY(p->arena, nins + nouts, jx_operand);
+
+    if (!op || !all || p->failed)
+        return NULL;
+    for (int i = 0; i < nins; i++)
+        jx_plan_operand(p, &ins[i], &all[i]);
+    for (int i = 0; i < nouts; i++)
+        jx_plan_operand(p, &outs[i], &all[nins + i]);
+    op->ins = all;
+    op->outs = all + nins;
+    op->nins = nins;
+    op->nouts = nouts;
+    op->block = p->block;
+    op->scratch_buffer = -1;
+    JX_PUSH(p->arena, &p->blocks.at[p->block].ops, op);
+    return op;
+}
+
+void jx_plan_block_op(jx_planner *p, jx_kernel *kernel, const void *data,
+                      size_t data_size, int nins, const jx_slot *ins, int nouts,
+                      const jx_slot *outs, size_t scratch, int first_block,
+                      int nblocks)
+{
+    jx_op *op = add_op(p, nins, ins, nouts, outs);
+
+    if (!op)
+        return;
+    op->kernel = kernel;
+    op->data = data_size ? jx_arena_copy(p->arena, data, data_size) : NULL;
+    op->scratch = scratch;
+    if (scratch)
+        op->scratch_buffer = new_mem(p, JX_MEM_TEMP, (int64_t)scratch);
+    op->first_block = first_block;
+    op->nblocks = nblocks;
+}
+
+void jx_plan_op(jx_planner *p, jx_kernel *kernel, const void *data,
+                size_t data_size, int nins, const jx_slot *ins, int nouts,
+                const jx_slot *outs, size_t scratch)
+{
+    jx_plan_block_op(p, kernel, data, data_size, nins, ins, nouts, outs,
+                     scratch, 0, 0);
+}
+
+void jx_plan_region(jx_planner *p, jx_region *region, int nins,
+                    const jx_slot *ins, const jx_slot *out)
+{
+    jx_op *op = add_op(p, nins, ins, 1, out);
+
+    if (op) {
+        op->kernel = jx_run_region;
+        op->region = region;
+    }
+}
+
+bool jx_plan_same(jx_planner *p, const jx_slot *a, const jx_slot *b)
+{
+    if (a->dtype != b->dtype)
+        return jx_plan_fail(p, "%s meets %s",
+                            jx_dtype_of(a->dtype)->short_name,
+                            jx_dtype_of(b->dtype)->short_name);
+    return jx_same_shape(a, b) || jx_plan_fail(p, "the shapes do not agree");
+}
+
+bool jx_plan_pass(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                  jx_slot *outs)
+{
+    if (eqn->nins != eqn->nouts)
+        return jx_plan_fail(p, "as many results as operands are expected");
+    for (int i = 0; i < eqn->nouts; i++) {
+        jx_slot out = jx_plan_output(p, eqn, i);
+        if (!jx_plan_same(p, &ins[i], &out))
+            return false;
+        outs[i] = ins[i];
+    }
+    return true;
+}
+
+void jx_plan_copy(jx_planner *p, const jx_slot *from, const jx_slot *into)
+{
+    jx_op *op;
+
+    if (!jx_plan_same(p, from, into))
+        return;
+    if (from->buffer == into->buffer && from->offset == into->offset &&
+        from->rank == into->rank &&
+        !memcmp(from->strides, into->strides,
+                (size_t)from->rank * sizeof(int64_t)))
+        return;
+    op = add_op(p, 1, from, 1, into);
+    if (op) {
+        op->kernel = jx_run_copy;
+        op->copy = true;
+    }
+}
+
+jx_slot jx_plan_convert(jx_planner *p, const jx_slot *slot, jx_dtype stored)
+{
+    if (slot->dtype == stored)
+        return *slot;
+    jx_slot to = jx_plan_new(p, stored, slot->rank, slot->shape);
+    jx_region *r = jx_region_new(p->arena);
+    if (!r)
+        return to;
+    int value = jx_region_input(p->arena, r, slot->dtype);
+    value = jx_region_convert(p->arena, r, value, stored);
+    if (value < 0) {
+        jx_plan_fail(p, "%s can't be converted to %s",
+                     jx_dtype_of(slot->dtype)->short_name,
+                     jx_dtype_of(stored)->short_name);
+        return to;
+    }
+    jx_region_output(p->arena, r, value);
+    jx_plan_region(p, r, 1, slot, &to);
+    return to;
+}
+
+jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole)
+{
+    jx_slot slot = {.dtype = whole->dtype, .rank = whole->rank - 1};
+    size_t bytes = (size_t)slot.rank * sizeof(int64_t);
+
+    memcpy(slot.shape, whole->shape + 1, bytes);
+    memcpy(slot.strides, whole->strides + 1, bytes);
+    slot.buffer = new_mem(p, JX_MEM_MOVING,
+                          jx_slot_count(&slot) *
+                              (int64_t)jx_dtype_of(slot.dtype)->bytes);
+    return slot;
+}
+
+/* Constants. */
+
+/* Elements in the plan's domain: `count` of them, converted if need be. */
+static const void *stored_elements(jx_planner *p, jx_dtype declared,
+                                   jx_dtype stored, const void *data,
+                                   int64_t count)
+{
+    if (declared == stored || (declared == JX_KEY && stored == JX_U32))
+        return data;
+    void *to = jx_arena_array(p->arena, (size_t)count,
+                              jx_dtype_of(stored)->bytes);
+    if (to)
+        jx_convert(declared, stored, data, to, count);
+    return to;
+}
+
+void jx_plan_array_slot(jx_planner *p, const jx_array *array, jx_slot *slot)
+{
+    const jx_aval *aval = array->aval;
+    int64_t words = aval->dtype == JX_KEY ? key_words(aval->impl) : 1;
+    int64_t bytes;
+
+    *slot = jx_plan_slot(p, aval, JX_MEM_CONST);
+    if (p->failed)
+        return;
+    int64_t count = array->splat ? words : jx_slot_count(slot);
+    if ((uint64_t)count * jx_dtype_of(aval->dtype)->bytes > array->bytes) {
+        jx_plan_fail(p, "a constant has fewer bytes than its shape says");
+        return;
+    }
+    p->mems.at[slot->buffer].constant =
+        stored_elements(p, aval->dtype, slot->dtype, array->data, count);
+    dense_strides(slot, &bytes);
+    if (array->splat)
+        for (int i = 0; i < aval->rank; i++)
+            slot->strides[i] = 0;
+}
+
+/* Size arithmetic as the program does it: in its own integers, which wrap. */
+static int64_t dim_value(jx_planner *p, const jx_dim *dim)
+{
+    jx_assignment sizes = sizes_of(p);
+    int64_t value;
+
+    if (jx_dim_eval_wrapped(dim, p->program->x64 ? 64 : 32, jx_assigned, &sizes,
+                            &value))
+        return value;
+    jx_plan_fail(p, "the size %s has no value here", dim_text(p, dim));
+    return 0;
+}
+
+jx_slot jx_plan_dim_slot(jx_planner *p, const jx_dim *dim, jx_dtype declared)
+{
+    int64_t value = dim_value(p, dim);
+    jx_dtype stored = jx_plan_dtype(p, declared);
+    unsigned char bits[16] = {0};
+
+    jx_convert(JX_I64, stored, &value, bits, 1);
+    return jx_plan_constant(p, stored, 0, NULL, bits);
+}
+
+void jx_plan_literal_slot(jx_planner *p, const jx_literal *literal,
+                          jx_slot *slot)
+{
+    const jx_aval *aval = literal->aval;
+
+    if (literal->array) {
+        jx_plan_array_slot(p, literal->array, slot);
+    } else if (literal->dim) {
+        *slot = jx_plan_dim_slot(p, literal->dim, aval->dtype);
+    } else {
+        *slot = jx_plan_slot(p, aval, JX_MEM_CONST);
+        const void *bits = stored_elements(p, aval->dtype, slot->dtype,
+                                           literal->bits, 1);
+        if (bits)
+            p->mems.at[slot->buffer].constant =
+                jx_arena_copy(p->arena, bits, 16);
+        for (int i = 0; i < slot->rank; i++)
+            slot->strides[i] = 0;
+    }
+}
