@@ -3,6 +3,7 @@
 
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
+#include "frontend/read/asserted.h"
 
 /* What the claim says holds at these sizes, as far as they decide it. */
 static bool holds(const jx_claim *claim, jx_assignment *s)
@@ -76,12 +77,18 @@ static const char *place_of(const jx_program *program, const jx_claim *claim)
                : "the program";
 }
 
-static bool refuse(const jx_program *program, const jx_claim *claim)
+/* What the module itself says of the sizes comes first. */
+static bool refuse(const jx_program *program, const jx_claim *claim,
+                   const jx_assignment *sizes)
 {
+    const char *says = jx_asserted_for(program, sizes->count, sizes->at);
+
     return jx_fail(
         program->ctx, JX_E_INPUT, program->path, place_of(program, claim),
-        "%s: %s (%s); jaxvet check says more", jx_code_of(claim->code)->summary,
-        claim->what ? claim->what : "", jx_code_of(claim->code)->id);
+        "%s: %s (%s); %s%s", jx_code_of(claim->code)->summary,
+        claim->what ? claim->what : "", jx_code_of(claim->code)->id,
+        says ? "the program asserts: " : "jaxvet check says more",
+        says ? says : "");
 }
 
 /* The first claim that does not hold at these sizes, or NULL. */
@@ -109,7 +116,8 @@ bool jx_program_fits(jx_program *program, bool rules, int nbindings,
 {
     const jx_claim *claim = misfit(program, rules, nbindings, bindings);
 
-    return claim ? refuse(program, claim) : jx_ok(program->ctx);
+    return claim ? refuse(program, claim, &(jx_assignment){nbindings, bindings})
+                 : jx_ok(program->ctx);
 }
 
 /* -- sizes that wrap ------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include "frontend/ir/scope.h"
 #include "frontend/ir/signature.h"
 #include "frontend/ir/solution.h"
+#include "frontend/read/asserted.h"
 
 #include <stdio.h>
 
@@ -26,7 +27,8 @@ typedef struct known {
 
 typedef struct solving {
     const jx_program *program;
-    const int64_t *const *shapes;
+    const int64_t *const *shapes; /* of the caller's arrays, or NULL */
+    bool ranked; /* ... which have the declared ranks, and numbers */
     JX_VEC(known) known;
 } solving;
 
@@ -114,9 +116,28 @@ static void put_origins(const solving *s, int count, const jx_dim *const *dims,
     }
 }
 
+/* What the module itself says of it. */
+static void put_asserted(const solving *s, jx_buffer *to)
+{
+    JX_VEC(jx_binding) all = {0};
+    const char *says;
+
+    for (size_t i = 0; i < s->known.count; i++)
+        JX_PUSH(ctx_of(s)->arena, &all, s->known.at[i].binding);
+    if (!s->shapes)
+        says = jx_asserted_for(s->program, (int)all.count, all.at);
+    else
+        says = s->ranked ? jx_asserted_at(s->program, s->shapes,
+                                          (int)all.count, all.at)
+                         : NULL;
+    if (says)
+        jx_buffer_printf(to, "; the program asserts: %s", says);
+}
+
 /* Fails with the text, which is freed. */
 static bool fail_with(const solving *s, const char *place, jx_buffer *text)
 {
+    put_asserted(s, text);
     jx_fail(ctx_of(s), JX_E_INPUT, s->program->path, place, "%s",
             jx_buffer_text(text));
     jx_buffer_free(text);
@@ -523,7 +544,10 @@ bool jx_plan_solve(const jx_program *program, const int *ranks,
     jx_binding *found;
 
     take(&s, nfixed, fixed);
-    if (!check_numbers(&s, ranks) || !solve(&s))
+    if (!check_numbers(&s, ranks))
+        return false;
+    s.ranked = true;
+    if (!solve(&s))
         return false;
     found = JX_NEW_ARRAY(program->ctx->arena, s.known.count + 1, jx_binding);
     for (size_t i = 0; found && i < s.known.count; i++)

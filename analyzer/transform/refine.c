@@ -4,6 +4,7 @@
 #include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/scope.h"
+#include "frontend/read/asserted.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,10 +75,17 @@ static const char *sizes_text(const refiner *r)
     return kept ? kept : "";
 }
 
+static bool refuse_as(const refiner *r, const char *what)
+{
+    return jx_fail(r->ctx, JX_E_INPUT, r->from->path, place_of(r), "%s",
+                   what ? what : "there is no memory");
+}
+
 static bool refuse(const refiner *r, const char *what)
 {
-    return jx_fail(r->ctx, JX_E_INPUT, r->from->path, place_of(r), "%s%s",
-                   what ? what : "there is no memory", sizes_text(r));
+    return refuse_as(r, jx_arena_printf(arena_of(r), "%s%s",
+                                        what ? what : "there is no memory",
+                                        sizes_text(r)));
 }
 
 /* ---- dims */
@@ -702,6 +710,17 @@ static bool begin_rules(refiner *r)
     return true;
 }
 
+/* What the module itself says of these sizes, or "". */
+static const char *asserted(const refiner *r)
+{
+    const char *says =
+        jx_asserted_for(r->from, r->sizes.count, r->sizes.at);
+
+    return says ? jx_arena_printf(arena_of(r), "; the program asserts: %s",
+                                  says)
+                : "";
+}
+
 static bool broken(const refiner *r, const jx_scope_constraint *c, jx_int a,
                    jx_int b)
 {
@@ -713,8 +732,8 @@ static bool broken(const refiner *r, const jx_scope_constraint *c, jx_int a,
     jx_int_print(a, &text);
     jx_buffer_printf(&text, " %s ", jx_scope_relation(c));
     jx_int_print(b, &text);
-    jx_buffer_puts(&text, " is false");
-    refuse(r, jx_buffer_text(&text));
+    jx_buffer_printf(&text, " is false%s%s", sizes_text(r), asserted(r));
+    refuse_as(r, jx_buffer_text(&text));
     jx_buffer_free(&text);
     return false;
 }
@@ -773,11 +792,12 @@ static bool new_scopes(refiner *r)
 
     for (int i = 0; i < r->sizes.count; i++)
         if (r->sizes.at[i].value < r->from->base)
-            return refuse(r, jx_arena_printf(arena_of(r),
-                                             "the constraint %s >= %lld is "
-                                             "broken",
-                                             r->sizes.at[i].var->name,
-                                             (long long)r->from->base));
+            return refuse_as(r, jx_arena_printf(arena_of(r),
+                                                "the constraint %s >= %lld is "
+                                                "broken%s%s",
+                                                r->sizes.at[i].var->name,
+                                                (long long)r->from->base,
+                                                sizes_text(r), asserted(r)));
     for (int i = 0; to && i < r->from->nscopes; i++)
         if (!new_scope(r, &r->from->scopes[i], &to[i]))
             return false;

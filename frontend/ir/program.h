@@ -223,6 +223,7 @@ typedef struct jx_retrace {
 
 struct jx_mlir_file;
 struct jx_exported;
+struct jx_tree_entry;
 
 /* A size that no shape gives, but an element of an input of integers: programs
  * in StableHLO may take their sizes so. */
@@ -263,6 +264,8 @@ typedef struct jx_program {
     /* What it was made of, for what only the file says; or NULL. */
     const struct jx_mlir_file *tree;    /* of StableHLO (frontend/mlir/tree.h) */
     const struct jx_exported *exported; /* frontend/read/exported.h */
+    /* The one function of the tree that it is (frontend/read/stablehlo.h). */
+    const struct jx_tree_entry *tree_entry;
 } jx_program;
 
 /* Checks the rules of the representation (definition before use, one

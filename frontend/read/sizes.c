@@ -588,6 +588,22 @@ static bool is_assertion(jx_sizes *s, const jx_mlir_op *op)
     return name && !strcmp(name, "shape_assertion") && op->nins;
 }
 
+/* The numbers of the message: no variable is made for them. */
+static const jx_dim *const *shown_by(jx_sizes_env *env, const jx_mlir_op *op)
+{
+    const jx_dim **shown =
+        JX_NEW_ARRAY(env->of->ctx->arena, op->nins, const jx_dim *);
+
+    for (int i = 1; shown && i < op->nins; i++) {
+        jx_sz_info info = jx_sz_info_of(env, op->ins[i]);
+        jx_int number;
+        if (info.elems && info.count == 1 && info.elems[0].dim &&
+            jx_dim_is_wide(info.elems[0].dim, &number))
+            shown[i - 1] = info.elems[0].dim;
+    }
+    return shown;
+}
+
 static void note_assertion(jx_sizes_env *env, const jx_mlir_op *op)
 {
     jx_sizes *s = env->of;
@@ -610,6 +626,9 @@ static void note_assertion(jx_sizes_env *env, const jx_mlir_op *op)
                  jx_sz_compared(s, info.elems[0].cond, compared,
                                 &made.ncompared);
     made.compared = compared;
+    made.fails = info.elems && info.count == 1 && info.elems[0].cond == s->no;
+    made.shown = shown_by(env, op);
+    made.nshown = made.shown ? op->nins - 1 : 0;
     JX_PUSH(s->ctx->arena, &s->assertions, made);
 }
 
@@ -677,7 +696,8 @@ jx_sizes *jx_sizes_new(jx_ctx *ctx, jx_dims *dims,
     s->options = *options;
     jx_intern_init(&s->envs, ctx->arena);
     jx_intern_init(&s->names, ctx->arena);
-    s->entry = jx_mlir_symbol(options->module, name);
+    s->entry = options->function ? options->function
+                                 : jx_mlir_symbol(options->module, name);
     s->plain = !has_sizes(options->module, 0);
     if (!jx_sz_value_init(s) || (s->entry && !jx_sz_entry(s)))
         return NULL;

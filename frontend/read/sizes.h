@@ -33,14 +33,27 @@ typedef struct jx_sizes jx_sizes;         /* of a module */
 typedef struct jx_sizes_env jx_sizes_env; /* of a function, for one list of
                                              arguments */
 
+/* An element of an argument (counted as the shapes are) that is a number. */
+typedef struct jx_given_integer {
+    int input, element;
+    int64_t value;
+} jx_given_integer;
+
 typedef struct jx_sizes_options {
     const jx_mlir_op *module;
     const char *entry; /* the function's name; NULL: "main" */
+    const jx_mlir_op *function; /* ... or it itself */
     /* Shapes of the entry's last `nshapes` arguments (what comes before are the
      * platform's index and tokens); 0: they are found out. */
     int nshapes;
     const jx_dim_shape *shapes;
     const char *path; /* of the input, for messages */
+    /* The shapes are numbers (a rank of -1: not known): integers wrap as those
+     * of the program do, and messages are not read.  Integers that callers
+     * give, as far as they are known: */
+    bool at_sizes;
+    int ngiven;
+    const jx_given_integer *given;
 } jx_sizes_options;
 
 /* Where a variable comes from. */
@@ -82,6 +95,10 @@ typedef struct jx_size_assertion {
     bool known;
     int ncompared;
     const jx_scope_constraint *compared;
+    bool fails; /* the operand is false, whatever the sizes */
+    /* The numbers that the message shows; NULL where one is not known. */
+    int nshown;
+    const jx_dim *const *shown;
     /* Message and operand disagree: what, and sizes at which (their variables
      * are named as `args[0].shape[1]`).  NULL: they agree, or the message says
      * nothing. */

@@ -110,7 +110,8 @@ static void shapes_of_caller(reading *r)
 
     for (int i = 0; i < o->nshapes && i < r->nargs; i++) {
         int at = r->nargs - o->nshapes + i;
-        if (at >= 0 && shape_fits(r->body->args[at]->type, &o->shapes[i]))
+        if (at >= 0 && o->shapes[i].rank >= 0 &&
+            shape_fits(r->body->args[at]->type, &o->shapes[i]))
             r->shapes[at] = o->shapes[i];
     }
 }
@@ -733,6 +734,49 @@ static bool read_messages(reading *r)
     return true;
 }
 
+/* The integers of an argument that a caller gives. */
+static void take_given(reading *r, int arg)
+{
+    const jx_sizes_options *o = &r->s->options;
+    int64_t count = jx_sz_elements_of(r->body->args[arg]->type);
+    jx_sz_elem *elems = NULL;
+
+    for (int i = 0; i < o->ngiven; i++) {
+        const jx_given_integer *g = &o->given[i];
+        if (g->input + r->nargs - o->nshapes != arg || g->element < 0 ||
+            count > JX_SZ_ELEMENTS || g->element >= count)
+            continue;
+        if (!elems &&
+            !(elems = JX_NEW_ARRAY(arena_of(r), count, jx_sz_elem)))
+            return;
+        elems[g->element].dim = jx_dim_int(r->s->dims, g->value);
+    }
+    r->s->args[arg].count = elems ? (int)count : 0;
+    r->s->args[arg].elems = elems;
+}
+
+/* The entry at shapes that are numbers. */
+static bool enter_at_sizes(reading *r)
+{
+    jx_sizes *s = r->s;
+
+    no_shapes(r);
+    shapes_of_caller(r);
+    if (!(s->args = JX_NEW_ARRAY(arena_of(r), r->nargs + 1, jx_sz_info)))
+        return false;
+    for (int i = 0; i < r->nargs; i++) {
+        if (is_open(r->body->args[i]->type) && r->shapes[i].rank >= 0) {
+            s->args[i].rank = r->shapes[i].rank;
+            s->args[i].shape = r->shapes[i].dims;
+        }
+        take_given(r, i);
+    }
+    s->recording = true;
+    s->root = jx_sz_enter(s, s->entry, r->nargs, s->args);
+    finish_assertions(r);
+    return s->root != NULL;
+}
+
 bool jx_sz_entry(jx_sizes *s)
 {
     reading r = {.s = s, .body = jx_mlir_body(s->entry, 0)};
@@ -748,6 +792,8 @@ bool jx_sz_entry(jx_sizes *s)
         s->root = new_env(&r, NULL);
         return s->root != NULL;
     }
+    if (s->options.at_sizes)
+        return enter_at_sizes(&r);
     if (!read_messages(&r))
         return false;
     declare(&r);

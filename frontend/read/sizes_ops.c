@@ -715,11 +715,33 @@ static bool fits(const reading *r, const jx_dim *dim)
            (number <= most && number >= (is_unsigned ? 0 : -most - 1));
 }
 
+/* What the program's own integers make of a number. */
+static const jx_dim *wrapped(const reading *r, const jx_dim *dim)
+{
+    const jx_mlir_type *element = element_type(r->out);
+    bool is_short = element->kind == JX_T_INTEGER && element->width == 32;
+    bool is_unsigned = element->kind == JX_T_INTEGER &&
+                       element->sign == JX_UNSIGNED;
+    jx_int number;
+
+    if (!jx_dim_is_wide(dim, &number))
+        return dim;
+    if (is_short)
+        number = is_unsigned ? (jx_int)(uint32_t)number
+                             : (jx_int)(int32_t)(uint32_t)number;
+    else
+        number = is_unsigned ? (jx_int)(uint64_t)number
+                             : (jx_int)(int64_t)(uint64_t)number;
+    return jx_dim_wide(r->s->dims, number);
+}
+
 static void check(reading *r)
 {
     bool truth = is_bool(element_type(r->out));
 
     for (int i = 0; i < r->count; i++) {
+        if (r->elems[i].dim && !truth && r->s->options.at_sizes)
+            r->elems[i].dim = wrapped(r, r->elems[i].dim);
         if (truth || (r->elems[i].dim && !fits(r, r->elems[i].dim)))
             r->elems[i].dim = NULL;
         if (!truth)

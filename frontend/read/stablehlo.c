@@ -707,6 +707,31 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     return p;
 }
 
+const struct jx_tree_entry *jx_shlo_tree_entry(jx_shlo *s,
+                                               const jx_mlir_op *func,
+                                               int nkept,
+                                               const uint16_t *kept)
+{
+    const jx_mlir_block *block = jx_mlir_body(func, 0);
+    jx_tree_entry *made = JX_NEW(s->ctx->arena, jx_tree_entry);
+    int *inputs = block ? JX_NEW_ARRAY(s->ctx->arena, block->nargs + 1, int)
+                        : NULL, next = 0;
+
+    if (!made || !inputs)
+        return NULL;
+    for (int i = 0; i < block->nargs; i++) {
+        int width = jx_shlo_width(block->args[i]->type);
+        int last = i - (block->nargs - nkept);
+        if (kept)
+            inputs[i] = last >= 0 ? kept[last] : -1;
+        else
+            inputs[i] = width == 1 ? next : -1;
+        next += width;
+    }
+    *made = (jx_tree_entry){s->module, func, block->nargs, inputs};
+    return made;
+}
+
 /* "f" of a module "jit_f", else the function's name. */
 static const char *program_name(jx_shlo *s, const jx_mlir_op *module,
                                 const jx_mlir_op *func)
@@ -723,6 +748,7 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file)
 {
     op_list modules = {0}, funcs = {0};
     const jx_jaxpr *entry;
+    jx_program *made;
     jx_shlo s;
 
     if (!jx_shlo_begin(&s, file))
@@ -740,6 +766,9 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file)
     s.module = modules.at[0];
     entry = funcs.count == 1 ? jx_shlo_entry(&s, funcs.at[0], NULL)
                              : read_all(&s, &modules, &funcs);
-    return jx_shlo_end(&s, entry,
+    made = jx_shlo_end(&s, entry,
                        program_name(&s, modules.at[0], funcs.at[0]));
+    if (made && funcs.count == 1)
+        made->tree_entry = jx_shlo_tree_entry(&s, funcs.at[0], 0, NULL);
+    return made;
 }

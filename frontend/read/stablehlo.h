@@ -14,6 +14,14 @@
 #include "frontend/mlir/tree.h"
 #include "frontend/read/exported.h"
 
+/* The function that a program was made of, and the inputs of the program that
+ * its arguments are: -1 for what is no input. */
+typedef struct jx_tree_entry {
+    const jx_mlir_op *module, *func;
+    int nargs;
+    const int *inputs;
+} jx_tree_entry;
+
 /* NULL with an error.  The tree, and what it points into, must outlive the
  * program. */
 jx_program *jx_read_stablehlo(const jx_mlir_file *file);

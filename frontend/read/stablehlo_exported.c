@@ -252,6 +252,8 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                    &made->out_paths);
         made->jax_version = exported->jax_version;
         made->exported = exported;
+        made->tree_entry = jx_shlo_tree_entry(&s, w.main, exported->nkept,
+                                              exported->kept);
     }
     return made;
 }

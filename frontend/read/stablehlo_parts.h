@@ -307,6 +307,12 @@ bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file);
 const jx_jaxpr *jx_shlo_entry(jx_shlo *s, const jx_mlir_op *func,
                               const jx_shlo_shapes *shapes);
 jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name);
+/* Where the function's arguments come from: the last `nkept` are the inputs
+ * `kept`; NULL: all are inputs, in order. */
+const struct jx_tree_entry *jx_shlo_tree_entry(jx_shlo *s,
+                                               const jx_mlir_op *func,
+                                               int nkept,
+                                               const uint16_t *kept);
 
 /* ---- places (stablehlo_places.c) */
 const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc);

@@ -4,6 +4,7 @@
  * the body reads it and, at its end, copies its results over it; the planner
  * lets most of these copies vanish.  Slices of scanned operands and results
  * are moving buffers: the loop sets their addresses at every turn. */
+#include "frontend/read/asserted.h"
 #include "runtime/plan_impl.h"
 #include "runtime/rules.h"
 #include "runtime/run.h"
@@ -424,13 +425,49 @@ bool jx_plan_dimension_size(jx_planner *p, const jx_eqn *eqn,
     return true;
 }
 
+/* An assertion: the widths of the numbers that its message shows, and it. */
+enum { MOST_SHOWN = 32 };
+
+typedef struct assertion {
+    int count;
+    unsigned char bytes[MOST_SHOWN];
+    char message[];
+} assertion;
+
+typedef struct shown {
+    const assertion *of;
+    const jx_view *ins;
+} shown;
+
+static void put_shown(void *env, int index, jx_buffer *to)
+{
+    const shown *s = env;
+    const void *at = s->ins[1 + index].data;
+
+    switch (s->of->bytes[index]) {
+    case 4: jx_buffer_printf(to, "%d", *(const int32_t *)at); break;
+    case 8:
+        jx_buffer_printf(to, "%lld", (long long)*(const int64_t *)at);
+        break;
+    default: jx_buffer_putc(to, '?'); break;
+    }
+}
+
 static bool run_assert(jx_run *run, const void *data, const jx_view *ins,
                        const jx_view *outs, void *scratch)
 {
+    const assertion *a = data;
+    shown env = {a, ins};
+    jx_buffer text = {0};
+
     (void)outs;
     (void)scratch;
-    return *ins[0].data || jx_run_fail(run, "shape assertion: %s",
-                                       (const char *)data);
+    if (*ins[0].data)
+        return true;
+    jx_message_print(a->message, a->count, put_shown, &env, &text);
+    jx_run_fail(run, "the program asserts: %s", jx_buffer_text(&text));
+    jx_buffer_free(&text);
+    return false;
 }
 
 bool jx_plan_shape_assertion(jx_planner *p, const jx_eqn *eqn,
@@ -438,10 +475,25 @@ bool jx_plan_shape_assertion(jx_planner *p, const jx_eqn *eqn,
 {
     const char *text =
         ((const jx_p_shape_assertion *)eqn->typed)->error_message;
+    int count = eqn->nins - 1 < MOST_SHOWN ? eqn->nins - 1 : MOST_SHOWN;
+    size_t length = strlen(text = text ? text : "failed") + 1;
+    assertion *data = jx_arena_alloc(p->program->ctx->arena,
+                                     sizeof *data + length);
 
     (void)outs;
-    text = text ? text : "failed";
-    jx_plan_op(p, run_assert, text, strlen(text) + 1, 1, ins, 0, NULL, 0);
+    if (!data)
+        return false;
+    data->count = count;
+    memcpy(data->message, text, length);
+    for (int i = 0; i < count; i++) {
+        const jx_aval *aval = jx_atom_aval(eqn->ins[1 + i]);
+        const jx_dtype_info *info = jx_dtype_of(aval->dtype);
+        data->bytes[i] = info->kind == JX_KIND_INT && !aval->rank
+                             ? (unsigned char)info->bytes
+                             : 0;
+    }
+    jx_plan_op(p, run_assert, data, sizeof *data + length, 1 + count, ins, 0,
+               NULL, 0);
     return true;
 }
 

@@ -37,6 +37,9 @@ expect 0 run "$work/half.mlir" --set b=3
 prints 'f32\[3,2,4\]'
 expect 3 run "$work/half.mlir" --set b=2
 complains 'b>=3'
+complains "asserts: .*Expected '2\*b - 6' to be .* but found -2\."
+expect 3 show "$work/half.mlir" --transform set:b=2
+complains "asserts: .* but found -2\."
 
 # What is checked counts, not what the message says.
 sizes 8 >"$work/says.mlir"
@@ -54,12 +57,15 @@ func.func private @f(%a: tensor<?xf32>) -> tensor<?xf32> {
   %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
   %c = stablehlo.constant dense<4> : tensor<i32>
   %ok = stablehlo.compare GE, %n, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-  stablehlo.custom_call @shape_assertion(%ok) {error_message = "too few"} : (tensor<i1>) -> ()
+  stablehlo.custom_call @shape_assertion(%ok, %n) {error_message = "too few, {0}"} : (tensor<i1>, tensor<i32>) -> ()
   func.return %a : tensor<?xf32>
 }
 END
 expect 1 check "$work/inner.mlir"
 prints 'SHP015.*too few.*is less than'
+expect 3 run "$work/inner.mlir" --shape 3
+complains 'too few.*asserts: too few, 3'
+expect 0 run "$work/inner.mlir" --shape 4
 sed 's/ %c = stablehlo.*/ %c = stablehlo.constant dense<0> : tensor<i32>/' \
     "$work/inner.mlir" >"$work/fits.mlir"
 expect 0 check "$work/fits.mlir"
