@@ -624,17 +624,23 @@ static void put_enum(jx_mlir_printer *p, const jx_mlir_attr *a)
                      dot ? dot + 1 : "", a->text);
 }
 
+/* What does not fit 64 bits is in .bytes; types of more hold small numbers,
+ * too. */
 static void put_number(jx_mlir_printer *p, const jx_mlir_attr *a)
 {
     unsigned char bits[8];
 
-    if (a->bytes && a->size > 8) {
+    if (a->bytes && a->size > sizeof bits) {
         put_hex(p, a->bytes, a->size);
         return;
     }
-    for (int i = 0; i < 8; i++)
+    if (jx_mlir_element_bytes(a->type) > sizeof bits) {
+        jx_buffer_printf(p->to, "%" PRId64, a->integer);
+        return;
+    }
+    for (size_t i = 0; i < sizeof bits; i++)
         bits[i] = (unsigned char)((uint64_t)a->integer >> 8 * i);
-    put_integer(p, a->type, bits);
+    put_integer(p, a->type, a->bytes ? a->bytes : bits);
 }
 
 static bool is_i64(const jx_mlir_type *t)

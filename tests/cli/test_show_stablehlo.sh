@@ -56,3 +56,8 @@ EOF
 expect 3 show --as stablehlo "$work/unknown.jaxpr"
 complains '`frobnicate` has no StableHLO form'
 expect 2 show --as stablehlo --elide many "$work/sine.jaxpr"
+
+# Integers beyond 64 bits, and those whose type only is.
+expect 0 show --as stablehlo tests/mlir/text/rest.mlir
+prints 'less = -5 : si65, most = 18446744073709551615 : ui64'
+prints 'wide = 5 : i100'

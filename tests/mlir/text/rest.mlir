@@ -10,7 +10,7 @@
 #dims = array<i64: 1, 0>
 !t = tensor<2x3xf32>
 !f = (!t) -> !t
-module @rest attributes {a.array = [1, -2 : i8, 3.5, "x", @f, @f::@g, unit, true, i32, tensor<*xf32>], a.dict = {b = {}, "odd name" = 1 : ui64}} {
+module @rest attributes {a.array = [1, -2 : i8, 3.5, "x", @f, @f::@g, unit, true, i32, tensor<*xf32>], a.dict = {b = {}, "odd name" = 1 : ui64, most = 18446744073709551615 : ui64, wide = 5 : i100, less = -5 : si65}} {
   func.func @f(%arg0: !t loc("x"), %arg1: !t {jax.arg = "y"} loc(#loc1)) -> !t {
     %0 = stablehlo.transpose %arg0, dims = #dims : (!t) -> tensor<3x2xf32> loc(#loc8)
     "test.graph"(%arg1) {one, two.three = 0x7FC00000 : f32} : (!t) -> () loc(#loc5)
