@@ -78,12 +78,7 @@ static const jx_mlir_file *changed(rewriter *r, const jx_mlir_file *file)
 static const jx_mlir_file *from_bytecode(rewriter *r, const void *bytes,
                                          size_t size, size_t base)
 {
-    jx_mlir_types *types = JX_NEW(r->ctx->arena, jx_mlir_types);
-
-    if (!types)
-        return NULL;
-    jx_mlir_types_init(types, r->ctx);
-    return changed(r, jx_bytecode_read(r->ctx, types, r->path, bytes, size,
+    return changed(r, jx_bytecode_read(r->ctx, NULL, r->path, bytes, size,
                                        base));
 }
 

@@ -58,12 +58,11 @@ static jx_mlir_print_how how_to_print(const settings *s)
 /* The program as a module of our own making. */
 static bool lower(jx_program *program, const settings *s, jx_buffer *to)
 {
-    jx_mlir_types *types = JX_NEW(program->ctx->arena, jx_mlir_types);
+    jx_mlir_types *types = jx_mlir_types_new(program->ctx);
     const jx_mlir_op *module;
 
     if (!types)
         return false;
-    jx_mlir_types_init(types, program->ctx);
     module = jx_write_stablehlo(program, types);
     return module && jx_mlir_print(program->ctx, module, how_to_print(s), to);
 }

@@ -137,13 +137,9 @@ bool jx_exported_ops_of(jx_exported_info *info, size_t at)
     const jx_exported_bytes *module = &info->exported->module;
     walk w = {.info = info};
     inputs in = {.exported = info->exported};
-    jx_mlir_types *types = JX_NEW(info->ctx->arena, jx_mlir_types);
 
-    if (!types)
-        return jx_ok(info->ctx);
-    jx_mlir_types_init(types, info->ctx);
     jx_intern_init(&w.seen, info->ctx->arena);
-    info->module = jx_bytecode_read(info->ctx, types, info->path, module->at,
+    info->module = jx_bytecode_read(info->ctx, NULL, info->path, module->at,
                                     module->size, at);
     if (!info->module)
         return false;

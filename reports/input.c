@@ -48,13 +48,9 @@ static const jx_mlir_file *read_module(jx_ctx *ctx, const char *path,
                                        const void *bytes, size_t size,
                                        size_t base)
 {
-    jx_mlir_types *types = JX_NEW(ctx->arena, jx_mlir_types);
-    const jx_mlir_file *file;
+    const jx_mlir_file *file =
+        jx_bytecode_read(ctx, NULL, path, bytes, size, base);
 
-    if (!types)
-        return NULL;
-    jx_mlir_types_init(types, ctx);
-    file = jx_bytecode_read(ctx, types, path, bytes, size, base);
     return file ? jx_vhlo_to_stablehlo(ctx, file) : NULL;
 }
 

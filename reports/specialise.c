@@ -120,14 +120,13 @@ static bool put_module(const specialiser *s, jx_exported *to)
                                                              : usual;
     jx_program *fixed = jx_program_refine(s->program, NULL, s->sizes.count,
                                           s->sizes.at);
-    jx_mlir_types *types = JX_NEW(s->ctx->arena, jx_mlir_types);
+    jx_mlir_types *types = jx_mlir_types_new(s->ctx);
     const jx_mlir_op *module;
     const jx_mlir_file *file;
     jx_buffer bytes = {0};
 
     if (!fixed || !types)
         return false;
-    jx_mlir_types_init(types, s->ctx);
     module = jx_write_stablehlo(fixed, types);
     if (!module)
         return false;

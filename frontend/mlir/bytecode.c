@@ -807,7 +807,7 @@ jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
 {
     jx_bc_reader r = {.ctx = ctx,
                       .arena = ctx->arena,
-                      .types = types,
+                      .types = types ? types : jx_mlir_types_new(ctx),
                       .path = path,
                       .bytes = bytes,
                       .size = size,
@@ -817,13 +817,13 @@ jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
     r.file = JX_NEW(ctx->arena, jx_mlir_file);
     r.extra = JX_NEW(ctx->arena, jx_bytecode_extra);
     r.scratch = jx_arena_new(0);
-    if (!r.file || !r.extra || !r.scratch) {
+    if (!r.file || !r.extra || !r.scratch || !r.types) {
         jx_arena_free(r.scratch);
         jx_fail(ctx, JX_E_MEMORY, path, NULL, "bytecode: out of memory");
         return NULL;
     }
     r.file->ctx = ctx;
-    r.file->types = types;
+    r.file->types = r.types;
     r.file->path = path;
     r.file->extra = r.extra;
     bool done = read_file(&r);

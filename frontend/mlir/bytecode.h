@@ -64,8 +64,9 @@ typedef struct jx_bytecode_extra {
 bool jx_bytecode_is(const void *bytes, size_t size);
 
 /* Reads one module.  `base` is where `bytes` begin in the file called `path`:
- * errors and places count from there.  The bytes must outlive the tree.  NULL
- * with an error in the context. */
+ * errors and places count from there.  Types go into `types`, or into a table
+ * of the file's own if it is NULL.  The bytes must outlive the tree.  NULL with
+ * an error in the context. */
 jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
                                const char *path, const void *bytes,
                                size_t size, size_t base);

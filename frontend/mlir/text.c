@@ -194,14 +194,12 @@ jx_mlir_file *jx_mlir_read_text(jx_ctx *ctx, jx_mlir_types *types,
                                 size_t length)
 {
     jx_mlir_file *file = JX_NEW(ctx->arena, jx_mlir_file);
-    jx_mlir_types *own = types ? types : JX_NEW(ctx->arena, jx_mlir_types);
+    jx_mlir_types *own = types ? types : jx_mlir_types_new(ctx);
     jx_mtext t = {.ctx = ctx, .arena = ctx->arena, .types = own, .path = path,
                   .at = text, .begin = text, .end = text + length};
 
     if (!file || !own)
         return jx_ok(ctx), NULL;
-    if (!types)
-        jx_mlir_types_init(own, ctx);
     *file = (jx_mlir_file){.ctx = ctx, .types = own, .bytecode = -1,
                            .path = jx_intern_text(ctx, path),
                            .version = {-1, -1, -1}};

@@ -14,6 +14,15 @@ void jx_mlir_types_init(jx_mlir_types *in, jx_ctx *ctx)
     jx_intern_init(&in->table, ctx->arena);
 }
 
+jx_mlir_types *jx_mlir_types_new(jx_ctx *ctx)
+{
+    jx_mlir_types *in = JX_NEW(ctx->arena, jx_mlir_types);
+
+    if (in)
+        jx_mlir_types_init(in, ctx);
+    return in;
+}
+
 static uint64_t mix(uint64_t hash, const void *data, size_t size)
 {
     return jx_hash_mix(hash, size ? jx_hash_bytes(data, size) : 0);

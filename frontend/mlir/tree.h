@@ -92,6 +92,8 @@ typedef struct jx_mlir_types {
 } jx_mlir_types;
 
 void jx_mlir_types_init(jx_mlir_types *in, jx_ctx *ctx);
+/* The same in the context's arena; NULL without memory. */
+jx_mlir_types *jx_mlir_types_new(jx_ctx *ctx);
 /* The interned type equal to *like, whose arrays are copied and whose text must
  * be interned.  NULL without memory. */
 const jx_mlir_type *jx_mlir_type_add(jx_mlir_types *in,

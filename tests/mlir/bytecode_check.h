@@ -19,12 +19,10 @@ static inline bool check_written(const jx_mlir_file *file)
 {
     jx_buffer one = {0}, two = {0};
     jx_ctx *ctx = jx_ctx_new(CHECK_BUDGET);
-    jx_mlir_types types;
     bool good = true;
 
-    jx_mlir_types_init(&types, ctx);
     if (jx_bytecode_write(file->ctx, file, &one)) {
-        jx_mlir_file *again = jx_bytecode_read(ctx, &types, "-", one.text,
+        jx_mlir_file *again = jx_bytecode_read(ctx, NULL, "-", one.text,
                                                one.length, 0);
         /* The memory that a file may take goes by its size, and a writer
          * shares what a mutated file has twice. */
@@ -78,7 +76,6 @@ static inline bool check_bytes(const uint8_t *data, size_t size, bool *taken)
 {
     jx_ctx *ctx = jx_ctx_new(CHECK_BUDGET);
     uint8_t *copy = malloc(size ? size : 1); /* so that overruns are seen */
-    jx_mlir_types types;
     bool good;
 
     *taken = false;
@@ -86,9 +83,8 @@ static inline bool check_bytes(const uint8_t *data, size_t size, bool *taken)
         return false;
     if (size)
         memcpy(copy, data, size);
-    jx_mlir_types_init(&types, ctx);
     size_t before = jx_arena_used(ctx->arena);
-    jx_mlir_file *file = jx_bytecode_read(ctx, &types, "-", copy, size, 0);
+    jx_mlir_file *file = jx_bytecode_read(ctx, NULL, "-", copy, size, 0);
     *taken = file != NULL;
     good = jx_arena_used(ctx->arena) - before <= 80 * size + (1 << 17);
     if (!file)

@@ -68,16 +68,14 @@ static bool encode(jx_ctx *ctx, const jx_mlir_file *file, const char *bytes,
 static bool decode(const char *path, const char *out)
 {
     jx_ctx *ctx = jx_ctx_new(0);
-    jx_mlir_types types;
     size_t size = 0;
 
     if (!ctx)
         return false;
-    jx_mlir_types_init(&types, ctx);
     const char *bytes = jx_file_read(ctx, path, &size);
     size_t before = jx_arena_used(ctx->arena);
     const jx_mlir_file *file =
-        bytes ? jx_bytecode_read(ctx, &types, path, bytes, size, 0) : NULL;
+        bytes ? jx_bytecode_read(ctx, NULL, path, bytes, size, 0) : NULL;
     if (file && !encode(ctx, file, bytes, size))
         file = NULL;
     if (file)

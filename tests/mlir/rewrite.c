@@ -38,16 +38,14 @@ static bool rewrite(const char *how, const char *out, const char *path)
 {
     jx_ctx *ctx = jx_ctx_new(0);
     const char *name = strrchr(path, '/');
-    jx_mlir_types types;
     jx_buffer bytes = {0};
     size_t size = 0;
 
     if (!ctx)
         return false;
-    jx_mlir_types_init(&types, ctx);
     const char *data = jx_file_read(ctx, path, &size);
     jx_mlir_file *file =
-        data ? jx_bytecode_read(ctx, &types, path, data, size, 0) : NULL;
+        data ? jx_bytecode_read(ctx, NULL, path, data, size, 0) : NULL;
     if (file)
         file = change(ctx, file, how);
     const char *to = jx_arena_printf(ctx->arena, "%s/%s", out,

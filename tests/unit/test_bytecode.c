@@ -157,11 +157,8 @@ static int free_ctx(void **state)
 
 static jx_mlir_file *read_bytes(jx_ctx *ctx, const void *bytes, size_t size)
 {
-    jx_mlir_types *types = JX_NEW(ctx->arena, jx_mlir_types);
-
     jx_error_clear(ctx);
-    jx_mlir_types_init(types, ctx);
-    return jx_bytecode_read(ctx, types, "t", bytes, size, 100);
+    return jx_bytecode_read(ctx, NULL, "t", bytes, size, 100);
 }
 
 static jx_mlir_file *read_module(jx_ctx *ctx, module *m)
