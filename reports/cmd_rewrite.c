@@ -47,9 +47,6 @@ typedef struct rewriter {
     int version[3]; /* asked for; [0] < 0: none */
 } rewriter;
 
-/* What JAX itself writes: half a year old (WEEK_4 of StableHLO 1.17). */
-static const int usual_version[3] = {1, 15, 0};
-
 static bool read_version(rewriter *r)
 {
     const char *text = r->settings->version;
@@ -95,7 +92,7 @@ static const jx_mlir_file *from_text(rewriter *r, const char *text,
         return NULL;
     }
     return file ? changed(r, jx_vhlo_from_stablehlo(r->ctx, file,
-                                                    usual_version))
+                                                    jx_vhlo_usual))
                 : NULL;
 }
 

@@ -113,11 +113,10 @@ static bool keep_all(const specialiser *s, jx_exported *to)
 
 static bool put_module(const specialiser *s, jx_exported *to)
 {
-    static const int usual[3] = {1, 15, 0};
     const jx_mlir_file *from = s->program->tree;
     const int *version = s->version                          ? s->version
                          : from && from->version[0] >= 0 ? from->version
-                                                             : usual;
+                                                             : jx_vhlo_usual;
     jx_program *fixed = jx_program_refine(s->program, NULL, s->sizes.count,
                                           s->sizes.at);
     jx_mlir_types *types = jx_mlir_types_new(s->ctx);

@@ -1,15 +1,14 @@
 /* exported_file.c - EXP003 and on: what the signature of an exported file says
  * about itself, before its module is looked at. */
 #include "analyzer/lint/lint.h"
-#include "frontend/mlir/tree.h"
+#include "frontend/mlir/vhlo.h"
 #include "frontend/read/exported.h"
 
 #include <string.h>
 
 /* What JAX 0.10.2 takes (_export.py: minimum and maximum supported calling
- * convention), and what StableHLO existed when this was written. */
+ * convention). */
 enum { OLDEST_CONVENTION = 9, NEWEST_CONVENTION = 10 };
-static const int newest_vhlo[] = {1, 20, 0};
 
 static jx_claim *say(jx_linter *lint, jx_code code, jx_buffer *text,
                      const char *help)
@@ -68,13 +67,14 @@ static void vhlo_version(jx_linter *lint, const jx_mlir_file *tree)
     jx_buffer text = {0};
 
     if (!tree || tree->version[0] < 0 ||
-        compare_versions(tree->version, newest_vhlo) <= 0)
+        compare_versions(tree->version, jx_vhlo_newest) <= 0)
         return;
     jx_buffer_printf(&text,
                      "the module is of StableHLO %d.%d.%d, which is newer than "
                      "the newest known here, %d.%d.%d",
                      tree->version[0], tree->version[1], tree->version[2],
-                     newest_vhlo[0], newest_vhlo[1], newest_vhlo[2]);
+                     jx_vhlo_newest[0], jx_vhlo_newest[1],
+                     jx_vhlo_newest[2]);
     say(lint, JX_CODE_EXP003, &text,
         "ops that it has and we do not know are named above as unknown");
 }

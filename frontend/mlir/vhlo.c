@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+const int jx_vhlo_newest[3] = {JX_VHLO_CURRENT >> 20,
+                               JX_VHLO_CURRENT >> 10 & 1023,
+                               JX_VHLO_CURRENT & 1023};
+const int jx_vhlo_usual[3] = {1, 15, 0};
+
 /* ---- maps */
 
 static size_t slot_of(const jx_vhlo_map *map, const void *key)

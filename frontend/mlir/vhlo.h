@@ -10,6 +10,10 @@
 
 #include "frontend/mlir/tree.h"
 
+/* Versions of StableHLO: the newest that is known here, and the one that JAX
+ * itself writes today, half a year old (WEEK_4 of StableHLO 1.17). */
+extern const int jx_vhlo_newest[3], jx_vhlo_usual[3];
+
 /* The StableHLO tree of a VHLO one, whatever versions its ops have.  A file
  * that holds no VHLO comes back as it is.  NULL with an error. */
 jx_mlir_file *jx_vhlo_to_stablehlo(jx_ctx *ctx, const jx_mlir_file *file);

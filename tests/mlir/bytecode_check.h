@@ -45,7 +45,6 @@ static inline bool check_written(const jx_mlir_file *file)
 
 static inline bool check_file(jx_ctx *ctx, jx_mlir_file *file)
 {
-    static const int now[3] = {1, 20, 0};
     static const int old[3] = {0, 9, 0};
     jx_mlir_file *up;
 
@@ -58,7 +57,7 @@ static inline bool check_file(jx_ctx *ctx, jx_mlir_file *file)
         jx_error_clear(ctx);
         return true;
     }
-    const int *versions[] = {now, old};
+    const int *versions[] = {jx_vhlo_newest, old};
     for (int i = 0; i < 2; i++) {
         jx_mlir_file *down = jx_vhlo_from_stablehlo(ctx, up, versions[i]);
         if (!down && ctx->error.kind != JX_E_INPUT &&
