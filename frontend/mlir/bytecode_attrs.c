@@ -310,22 +310,6 @@ static const jx_mlir_attr *integer(jx_bc_reader *r, jx_bc_cursor *c, bool vhlo)
     return a;
 }
 
-static unsigned float_width(const char *text)
-{
-    static const struct {
-        const char *text;
-        unsigned width;
-    } widths[] = {{"f32", 32},     {"f64", 64},     {"bf16", 16},
-                  {"f16", 16},     {"tf32", 19},    {"f4E2M1FN", 4},
-                  {"f6E2M3FN", 6}, {"f6E3M2FN", 6}, {"f80", 80},
-                  {"f128", 128}};
-
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        if (strcmp(widths[i].text, text) == 0)
-            return widths[i].width;
-    return 8;
-}
-
 /* The value where it is plain to tell; the bits say it all. */
 static double real_of(const char *text, uint64_t word)
 {
@@ -349,7 +333,7 @@ static const jx_mlir_attr *float_of(jx_bc_reader *r, jx_bc_cursor *c,
     size_t size;
     uint64_t word;
     uint8_t *data =
-        type ? bits(r, c, float_width(type->text), &size) : NULL;
+        type ? bits(r, c, jx_bc_float_bits(type), &size) : NULL;
     jx_mlir_attr *a = make(r, JX_A_FLOAT, vhlo);
 
     if (!a || !data)

@@ -140,22 +140,9 @@ static void integer(jx_bw_sink *s, const jx_mlir_attr *a)
         put_bits(s, &value, sizeof value, width);
 }
 
-static unsigned float_bits(const char *text)
-{
-    return strcmp(text, "tf32") == 0   ? 19
-           : strcmp(text, "f4E2M1FN") == 0 ? 4
-           : strncmp(text, "f6", 2) == 0 && strcmp(text, "f64") != 0 ? 6
-           : strcmp(text, "f80") == 0  ? 80
-           : strcmp(text, "f128") == 0 ? 128
-           : strcmp(text, "f64") == 0  ? 64
-           : strcmp(text, "f32") == 0  ? 32
-           : strcmp(text, "f16") == 0 || strcmp(text, "bf16") == 0 ? 16
-                                                                   : 8;
-}
-
 static void float_value(jx_bw_sink *s, const jx_mlir_attr *a)
 {
-    put_bits(s, a->bytes, a->size, float_bits(a->type->text));
+    put_bits(s, a->bytes, a->size, jx_bc_float_bits(a->type));
 }
 
 /* ---- dense */
@@ -663,11 +650,10 @@ static unsigned code_of(const jx_mlir_type *t)
 
 static void simple(jx_bw_sink *s, const jx_mlir_type *t)
 {
-    const jx_bc_simple_type *row =
-        jx_bc_simple_of(t->vhlo ? JX_BC_VHLO : JX_BC_BUILTIN, t);
+    int code = jx_bc_simple_code(t->vhlo ? JX_BC_VHLO : JX_BC_BUILTIN, t);
 
-    if (row)
-        put(s, row->code);
+    if (code >= 0)
+        put(s, (uint64_t)code);
     else
         jx_bw_fail(s->w, "bytecode has no code for the type %s",
                    t->text ? t->text : "of a value");

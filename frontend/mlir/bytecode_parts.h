@@ -185,6 +185,7 @@ const jx_mlir_type *jx_bc_read_type(jx_bc_reader *r, jx_bc_cursor *c,
 
 bool jx_bc_read_ir(jx_bc_reader *r);
 
+unsigned jx_bc_float_bits(const jx_mlir_type *type);
 /* Bytes of one element in a dense attribute; 0: unknown.  i1 counts one. */
 size_t jx_mlir_element_size(const jx_mlir_type *element);
 /* How many elements a tensor type has; false: not static, or too many. */
@@ -214,17 +215,7 @@ const char *jx_bc_enum_case(const jx_bc_enum *e, uint64_t number,
                             size_t *length);
 int jx_bc_enum_number(const jx_bc_enum *e, const char *text);
 
-/* VHLO's types without parts: code, kind, sign, width, name of a float. */
-typedef struct jx_bc_simple_type {
-    unsigned code;
-    jx_mlir_type_kind kind;
-    jx_mlir_sign sign;
-    unsigned width;
-    const char *text;
-} jx_bc_simple_type;
-const jx_bc_simple_type *jx_bc_simple_by_code(jx_bc_dialect_kind dialect,
-                                              uint64_t code);
-const jx_bc_simple_type *jx_bc_simple_of(jx_bc_dialect_kind dialect,
-                                         const jx_mlir_type *type);
+/* The code of a type without parts in a dialect; -1: it has none. */
+int jx_bc_simple_code(jx_bc_dialect_kind dialect, const jx_mlir_type *type);
 
 #endif

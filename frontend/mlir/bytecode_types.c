@@ -5,104 +5,77 @@
 
 /* ---- types that are one number */
 
-static const jx_bc_simple_type vhlo_simple[] = {
-    {0, JX_T_INTEGER, JX_SIGNLESS, 1, NULL},
-    {2, JX_T_FLOAT, JX_SIGNLESS, 0, "bf16"},
-    {3, JX_T_FLOAT, JX_SIGNLESS, 0, "f16"},
-    {4, JX_T_FLOAT, JX_SIGNLESS, 0, "f32"},
-    {5, JX_T_FLOAT, JX_SIGNLESS, 0, "f64"},
-    {6, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E4M3FN"},
-    {7, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E5M2"},
-    {9, JX_T_INDEX, JX_SIGNLESS, 0, NULL},
-    {10, JX_T_INTEGER, JX_SIGNLESS, 4, NULL},
-    {11, JX_T_INTEGER, JX_SIGNLESS, 8, NULL},
-    {12, JX_T_INTEGER, JX_SIGNLESS, 16, NULL},
-    {13, JX_T_INTEGER, JX_SIGNLESS, 32, NULL},
-    {14, JX_T_INTEGER, JX_SIGNLESS, 64, NULL},
-    {15, JX_T_INTEGER, JX_UNSIGNED, 4, NULL},
-    {16, JX_T_INTEGER, JX_UNSIGNED, 8, NULL},
-    {17, JX_T_INTEGER, JX_UNSIGNED, 16, NULL},
-    {18, JX_T_INTEGER, JX_UNSIGNED, 32, NULL},
-    {19, JX_T_INTEGER, JX_UNSIGNED, 64, NULL},
-    {22, JX_T_TOKEN, JX_SIGNLESS, 0, NULL},
-    {26, JX_T_WITNESS, JX_SIGNLESS, 0, NULL},
-    {27, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E4M3FNUZ"},
-    {28, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E5M2FNUZ"},
-    {29, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E4M3B11FNUZ"},
-    {31, JX_T_INTEGER, JX_SIGNLESS, 2, NULL},
-    {32, JX_T_INTEGER, JX_UNSIGNED, 2, NULL},
-    {33, JX_T_NONE, JX_SIGNLESS, 0, NULL},
-    {34, JX_T_FLOAT, JX_SIGNLESS, 0, "tf32"},
-    {35, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E4M3"},
-    {36, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E3M4"},
-    {37, JX_T_FLOAT, JX_SIGNLESS, 0, "f4E2M1FN"},
-    {38, JX_T_FLOAT, JX_SIGNLESS, 0, "f6E2M3FN"},
-    {39, JX_T_FLOAT, JX_SIGNLESS, 0, "f6E3M2FN"},
-    {40, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E8M0FNU"},
+/* Their codes in VHLO and in builtin, -1 where a dialect has none; kind, sign
+ * and width, or a float's name. */
+static const struct simple_type {
+    int vhlo, builtin;
+    jx_mlir_type_kind kind;
+    jx_mlir_sign sign;
+    unsigned width;
+    const char *text;
+} simple_types[] = {
+    {0, -1, JX_T_INTEGER, JX_SIGNLESS, 1, NULL},
+    {2, 3, JX_T_FLOAT, JX_SIGNLESS, 0, "bf16"},
+    {3, 4, JX_T_FLOAT, JX_SIGNLESS, 0, "f16"},
+    {4, 5, JX_T_FLOAT, JX_SIGNLESS, 0, "f32"},
+    {5, 6, JX_T_FLOAT, JX_SIGNLESS, 0, "f64"},
+    {-1, 7, JX_T_FLOAT, JX_SIGNLESS, 0, "f80"},
+    {-1, 8, JX_T_FLOAT, JX_SIGNLESS, 0, "f128"},
+    {6, 24, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E4M3FN"},
+    {7, 22, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E5M2"},
+    {9, 1, JX_T_INDEX, JX_SIGNLESS, 0, NULL},
+    {10, -1, JX_T_INTEGER, JX_SIGNLESS, 4, NULL},
+    {11, -1, JX_T_INTEGER, JX_SIGNLESS, 8, NULL},
+    {12, -1, JX_T_INTEGER, JX_SIGNLESS, 16, NULL},
+    {13, -1, JX_T_INTEGER, JX_SIGNLESS, 32, NULL},
+    {14, -1, JX_T_INTEGER, JX_SIGNLESS, 64, NULL},
+    {15, -1, JX_T_INTEGER, JX_UNSIGNED, 4, NULL},
+    {16, -1, JX_T_INTEGER, JX_UNSIGNED, 8, NULL},
+    {17, -1, JX_T_INTEGER, JX_UNSIGNED, 16, NULL},
+    {18, -1, JX_T_INTEGER, JX_UNSIGNED, 32, NULL},
+    {19, -1, JX_T_INTEGER, JX_UNSIGNED, 64, NULL},
+    {22, -1, JX_T_TOKEN, JX_SIGNLESS, 0, NULL},
+    {26, -1, JX_T_WITNESS, JX_SIGNLESS, 0, NULL},
+    {27, 26, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E4M3FNUZ"},
+    {28, 25, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E5M2FNUZ"},
+    {29, 27, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E4M3B11FNUZ"},
+    {31, -1, JX_T_INTEGER, JX_SIGNLESS, 2, NULL},
+    {32, -1, JX_T_INTEGER, JX_UNSIGNED, 2, NULL},
+    {33, 12, JX_T_NONE, JX_SIGNLESS, 0, NULL},
+    {34, 21, JX_T_FLOAT, JX_SIGNLESS, 0, "tf32"},
+    {35, 23, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E4M3"},
+    {36, 28, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E3M4"},
+    {37, 29, JX_T_FLOAT, JX_SIGNLESS, 0, "f4E2M1FN"},
+    {38, 30, JX_T_FLOAT, JX_SIGNLESS, 0, "f6E2M3FN"},
+    {39, 31, JX_T_FLOAT, JX_SIGNLESS, 0, "f6E3M2FN"},
+    {40, 32, JX_T_FLOAT, JX_SIGNLESS, 0, "f8E8M0FNU"},
 };
 
-static const jx_bc_simple_type builtin_simple[] = {
-    {1, JX_T_INDEX, JX_SIGNLESS, 0, NULL},
-    {3, JX_T_FLOAT, JX_SIGNLESS, 0, "bf16"},
-    {4, JX_T_FLOAT, JX_SIGNLESS, 0, "f16"},
-    {5, JX_T_FLOAT, JX_SIGNLESS, 0, "f32"},
-    {6, JX_T_FLOAT, JX_SIGNLESS, 0, "f64"},
-    {7, JX_T_FLOAT, JX_SIGNLESS, 0, "f80"},
-    {8, JX_T_FLOAT, JX_SIGNLESS, 0, "f128"},
-    {12, JX_T_NONE, JX_SIGNLESS, 0, NULL},
-};
+enum { NSIMPLE = sizeof simple_types / sizeof *simple_types };
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
-static const jx_bc_simple_type *table_of(jx_bc_dialect_kind dialect,
-                                         size_t *count)
+static bool same_simple(const struct simple_type *row,
+                        const jx_mlir_type *type)
 {
-    *count = dialect == JX_BC_VHLO      ? COUNT(vhlo_simple)
-             : dialect == JX_BC_BUILTIN ? COUNT(builtin_simple)
-                                        : 0;
-    return dialect == JX_BC_VHLO ? vhlo_simple : builtin_simple;
+    return row->kind == type->kind && row->sign == type->sign &&
+           row->width == type->width &&
+           (row->text ? type->text && !strcmp(row->text, type->text)
+                      : !type->text);
 }
 
-const jx_bc_simple_type *jx_bc_simple_by_code(jx_bc_dialect_kind dialect,
-                                              uint64_t code)
+int jx_bc_simple_code(jx_bc_dialect_kind dialect, const jx_mlir_type *type)
 {
-    size_t count;
-    const jx_bc_simple_type *table = table_of(dialect, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (table[i].code == code)
-            return &table[i];
-    return NULL;
-}
-
-const jx_bc_simple_type *jx_bc_simple_of(jx_bc_dialect_kind dialect,
-                                         const jx_mlir_type *type)
-{
-    size_t count;
-    const jx_bc_simple_type *table = table_of(dialect, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (table[i].kind == type->kind && table[i].sign == type->sign &&
-            table[i].width == type->width &&
-            (table[i].text ? type->text && !strcmp(table[i].text, type->text)
-                           : !type->text))
-            return &table[i];
-    return NULL;
+    for (size_t i = 0; i < NSIMPLE; i++)
+        if (same_simple(&simple_types[i], type))
+            return dialect == JX_BC_VHLO ? simple_types[i].vhlo
+                                         : simple_types[i].builtin;
+    return -1;
 }
 
 /* ---- sizes */
 
-static size_t float_size(const char *text)
+unsigned jx_bc_float_bits(const jx_mlir_type *type)
 {
-    if (strcmp(text, "f64") == 0)
-        return 8;
-    if (strcmp(text, "f32") == 0 || strcmp(text, "tf32") == 0)
-        return 4;
-    if (strcmp(text, "f16") == 0 || strcmp(text, "bf16") == 0)
-        return 2;
-    if (strcmp(text, "f80") == 0 || strcmp(text, "f128") == 0)
-        return 16;
-    return 1; /* f8, f6 and f4, a byte each */
+    return jx_mlir_float_bits(type->text, strlen(type->text));
 }
 
 size_t jx_mlir_element_size(const jx_mlir_type *element)
@@ -113,7 +86,7 @@ size_t jx_mlir_element_size(const jx_mlir_type *element)
     case JX_T_INDEX:
         return 8;
     case JX_T_FLOAT:
-        return float_size(element->text);
+        return (jx_bc_float_bits(element) + 7) / 8;
     case JX_T_COMPLEX:
         return 2 * jx_mlir_element_size(element->items[0]);
     case JX_T_QUANTIZED:
@@ -294,21 +267,26 @@ static const jx_mlir_type *simple(jx_bc_reader *r,
                                   jx_bc_dialect_kind dialect, uint64_t code,
                                   const uint8_t *at)
 {
-    const jx_bc_simple_type *s = jx_bc_simple_by_code(dialect, code);
+    const struct simple_type *s = simple_types;
+    const struct simple_type *end = s + NSIMPLE;
+    bool vhlo = dialect == JX_BC_VHLO;
 
-    if (!s) {
-        jx_bc_fail(r, at, "type code %llu is not known",
-                   (unsigned long long)code);
-        return NULL;
+    for (; s < end; s++) {
+        int own = vhlo ? s->vhlo : s->builtin;
+        if (own >= 0 && (uint64_t)own == code)
+            return add(r, &(jx_mlir_type){
+                              .kind = s->kind,
+                              .vhlo = vhlo,
+                              .sign = s->sign,
+                              .width = s->width,
+                              .rank = -1,
+                              .text = s->text
+                                          ? jx_intern_text(r->ctx, s->text)
+                                          : NULL});
     }
-    return add(r, &(jx_mlir_type){
-                      .kind = s->kind,
-                      .vhlo = dialect == JX_BC_VHLO,
-                      .sign = s->sign,
-                      .width = s->width,
-                      .rank = -1,
-                      .text = s->text ? jx_intern_text(r->ctx, s->text)
-                                      : NULL});
+    jx_bc_fail(r, at, "type code %llu is not known",
+               (unsigned long long)code);
+    return NULL;
 }
 
 static const jx_mlir_type *vhlo_type(jx_bc_reader *r, jx_bc_cursor *c)

@@ -386,20 +386,6 @@ static const jx_mlir_type *dialect_type(jx_mtext *t, const char *from)
 
 /* ---- builtin types */
 
-static bool is_float(jx_piece word)
-{
-    static const char *const names[] = {
-        "f32", "f64", "bf16", "f16", "tf32", "f80", "f128",
-        "f8E3M4", "f8E4M3", "f8E4M3FN", "f8E4M3FNUZ", "f8E4M3B11FNUZ",
-        "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU", "f4E2M1FN", "f6E2M3FN",
-        "f6E3M2FN"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (jx_mtext_is(word, names[i]))
-            return true;
-    return false;
-}
-
 static const jx_mlir_type *complex(jx_mtext *t)
 {
     size_t from = t->parts.count;
@@ -429,7 +415,7 @@ const jx_mlir_type *jx_mtext_type_word(jx_mtext *t, jx_piece word)
     width = integer_width(word, &sign);
     if (width)
         return jx_mlir_integer(t->types, sign, width);
-    if (is_float(word))
+    if (jx_mlir_float_bits(word.at, word.length))
         return worded(t, JX_T_FLOAT, word.at);
     if (jx_mtext_is(word, "index"))
         return plain(t, JX_T_INDEX);

@@ -185,27 +185,49 @@ const jx_mlir_type *jx_mlir_function(jx_mlir_types *in, int ninputs,
                                                 .items = items});
 }
 
-/* MLIR's names of the float types that have a dtype. */
-static const struct float_name {
+/* MLIR's float types, and the dtypes that some of them are. */
+static const struct float_type {
     const char *text;
+    unsigned bits;
     jx_dtype dtype;
-} float_names[] = {
-    {"f32", JX_F32},
-    {"f64", JX_F64},
-    {"bf16", JX_BF16},
-    {"f16", JX_F16},
-    {"f4E2M1FN", JX_F4_E2M1FN},
-    {"f8E3M4", JX_F8_E3M4},
-    {"f8E4M3", JX_F8_E4M3},
-    {"f8E4M3B11FNUZ", JX_F8_E4M3B11FNUZ},
-    {"f8E4M3FN", JX_F8_E4M3FN},
-    {"f8E4M3FNUZ", JX_F8_E4M3FNUZ},
-    {"f8E5M2", JX_F8_E5M2},
-    {"f8E5M2FNUZ", JX_F8_E5M2FNUZ},
-    {"f8E8M0FNU", JX_F8_E8M0FNU},
+} float_types[] = {
+    {"f32", 32, JX_F32},
+    {"f64", 64, JX_F64},
+    {"bf16", 16, JX_BF16},
+    {"f16", 16, JX_F16},
+    {"f4E2M1FN", 4, JX_F4_E2M1FN},
+    {"f8E3M4", 8, JX_F8_E3M4},
+    {"f8E4M3", 8, JX_F8_E4M3},
+    {"f8E4M3B11FNUZ", 8, JX_F8_E4M3B11FNUZ},
+    {"f8E4M3FN", 8, JX_F8_E4M3FN},
+    {"f8E4M3FNUZ", 8, JX_F8_E4M3FNUZ},
+    {"f8E5M2", 8, JX_F8_E5M2},
+    {"f8E5M2FNUZ", 8, JX_F8_E5M2FNUZ},
+    {"f8E8M0FNU", 8, JX_F8_E8M0FNU},
+    {"f6E2M3FN", 6, JX_DT_NONE},
+    {"f6E3M2FN", 6, JX_DT_NONE},
+    {"tf32", 19, JX_DT_NONE},
+    {"f80", 80, JX_DT_NONE},
+    {"f128", 128, JX_DT_NONE},
 };
 
-#define NFLOATS (sizeof float_names / sizeof *float_names)
+#define NFLOATS (sizeof float_types / sizeof *float_types)
+
+static const struct float_type *float_named(const char *text, size_t length)
+{
+    for (size_t i = 0; i < NFLOATS; i++)
+        if (strncmp(float_types[i].text, text, length) == 0 &&
+            !float_types[i].text[length])
+            return &float_types[i];
+    return NULL;
+}
+
+unsigned jx_mlir_float_bits(const char *text, size_t length)
+{
+    const struct float_type *found = float_named(text, length);
+
+    return found ? found->bits : 0;
+}
 
 static jx_dtype integer_dtype(const jx_mlir_type *t)
 {
@@ -233,10 +255,9 @@ static jx_dtype integer_dtype(const jx_mlir_type *t)
 
 static jx_dtype float_dtype(const char *text)
 {
-    for (size_t i = 0; i < NFLOATS; i++)
-        if (strcmp(float_names[i].text, text) == 0)
-            return float_names[i].dtype;
-    return JX_DT_NONE;
+    const struct float_type *found = float_named(text, strlen(text));
+
+    return found ? found->dtype : JX_DT_NONE;
 }
 
 bool jx_mlir_dtype(const jx_mlir_type *element, jx_dtype *dtype)
@@ -272,8 +293,8 @@ const jx_mlir_type *jx_mlir_element(jx_mlir_types *in, jx_dtype dtype)
         return jx_mlir_integer(in, JX_UNSIGNED, (unsigned)info->bits);
     case JX_KIND_FLOAT:
         for (size_t i = 0; i < NFLOATS; i++)
-            if (float_names[i].dtype == dtype)
-                return jx_mlir_float(in, float_names[i].text);
+            if (float_types[i].dtype == dtype)
+                return jx_mlir_float(in, float_types[i].text);
         return NULL;
     case JX_KIND_COMPLEX:
         return jx_mlir_complex(in, jx_mlir_element(in, jx_dtype_real(dtype)));

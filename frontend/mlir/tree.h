@@ -113,6 +113,9 @@ const jx_mlir_type *jx_mlir_function(jx_mlir_types *in, int ninputs,
                                      int nresults,
                                      const jx_mlir_type *const *results);
 
+/* The bits of MLIR's float type of that name; 0 for one that it has not. */
+unsigned jx_mlir_float_bits(const char *text, size_t length);
+
 /* The dtype of an element type (i1 is BOOL; integers of no width JAX knows,
  * index, tf32 and f6 have none: false), and the other way (keys, float0: NULL
  * element, so NULL). */

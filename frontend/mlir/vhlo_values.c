@@ -14,7 +14,7 @@ static const jx_mlir_type *convert_type(jx_vhlo *v, const jx_mlir_type *t)
     to.vhlo = v->mode == JX_VHLO_DOWN;
     if (to.vhlo && !t->count && t->kind != JX_T_FUNCTION &&
         t->kind != JX_T_TUPLE && t->kind != JX_T_FUTURE &&
-        !jx_bc_simple_of(JX_BC_VHLO, t)) {
+        jx_bc_simple_code(JX_BC_VHLO, t) < 0) {
         jx_vhlo_fail(v, "VHLO has no type for %s",
                      t->text ? t->text : "one of its types");
         return NULL;
