@@ -304,17 +304,6 @@ static bool read_dialect(jx_bc_reader *r, jx_bc_cursor *c, size_t i)
     return true;
 }
 
-/* The inherent attributes of an op in the order of its properties. */
-static const char *attributes_of(const char *name)
-{
-    if (strncmp(name, "vhlo.", 5) == 0) {
-        const jx_vhlo_op_info *info = jx_vhlo_op_info_find(name + 5);
-        return info ? info->attrs : NULL;
-    }
-    const jx_mlir_op_info *info = jx_mlir_op_info_find(name);
-    return info ? info->attrs : NULL;
-}
-
 static bool read_op_name(jx_bc_reader *r, jx_bc_cursor *c, const char *dialect)
 {
     jx_bc_op_name *op = &r->opnames[r->nopnames];
@@ -344,7 +333,7 @@ static bool read_op_name(jx_bc_reader *r, jx_bc_cursor *c, const char *dialect)
     op->registered = registered;
     if (!jx_bc_ok(r))
         return false;
-    op->attrs = attributes_of(op->name);
+    op->attrs = jx_mlir_op_attrs(op->name);
     r->nopnames++;
     return true;
 }

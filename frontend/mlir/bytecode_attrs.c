@@ -34,29 +34,16 @@ const jx_bc_record *jx_bc_record_by_name(const char *name, int fields)
     return NULL;
 }
 
-static const struct enum_row {
-    jx_bc_enum e;
-    const char *cases;
-} enums[] = {
-    {{3, "vhlo.comparison_direction_v1", "stablehlo.comparison_direction"},
-     "EQ NE GE GT LE LT"},
-    {{4, "vhlo.comparison_type_v1", "stablehlo.comparison_type"},
-     "NOTYPE FLOAT TOTALORDER SIGNED UNSIGNED"},
-    {{5, "vhlo.api_version_v1", NULL},
-     "API_VERSION_UNSPECIFIED API_VERSION_ORIGINAL "
-     "API_VERSION_STATUS_RETURNING API_VERSION_STATUS_RETURNING_UNIFIED "
-     "API_VERSION_TYPED_FFI"},
-    {{7, "vhlo.fft_type_v1", "stablehlo.fft_type"}, "FFT IFFT RFFT IRFFT"},
-    {{11, "vhlo.precision_v1", "stablehlo.precision"},
-     "DEFAULT HIGH HIGHEST"},
-    {{12, "vhlo.rng_algorithm_v1", "stablehlo.rng_algorithm"},
-     "DEFAULT THREE_FRY PHILOX"},
-    {{13, "vhlo.rng_distribution_v1", "stablehlo.rng_distribution"},
-     "- UNIFORM NORMAL"},
-    {{16, "vhlo.transpose_v1", "stablehlo.transpose"},
-     "TRANSPOSE_INVALID NO_TRANSPOSE TRANSPOSE ADJOINT"},
-    {{19, "vhlo.result_accuracy_mode_v1", "stablehlo.result_accuracy_mode"},
-     "DEFAULT HIGHEST TOLERANCE"},
+static const jx_bc_enum enums[] = {
+    {3, "vhlo.comparison_direction_v1", "stablehlo.comparison_direction"},
+    {4, "vhlo.comparison_type_v1", "stablehlo.comparison_type"},
+    {5, "vhlo.api_version_v1", NULL},
+    {7, "vhlo.fft_type_v1", "stablehlo.fft_type"},
+    {11, "vhlo.precision_v1", "stablehlo.precision"},
+    {12, "vhlo.rng_algorithm_v1", "stablehlo.rng_algorithm"},
+    {13, "vhlo.rng_distribution_v1", "stablehlo.rng_distribution"},
+    {16, "vhlo.transpose_v1", "stablehlo.transpose"},
+    {19, "vhlo.result_accuracy_mode_v1", "stablehlo.result_accuracy_mode"},
 };
 
 enum { NENUMS = sizeof enums / sizeof *enums };
@@ -64,35 +51,38 @@ enum { NENUMS = sizeof enums / sizeof *enums };
 const jx_bc_enum *jx_bc_enum_by_code(uint64_t code)
 {
     for (size_t i = 0; i < NENUMS; i++)
-        if (enums[i].e.code == code)
-            return &enums[i].e;
+        if (enums[i].code == code)
+            return &enums[i];
     return NULL;
 }
 
 const jx_bc_enum *jx_bc_enum_by_name(const char *name)
 {
     for (size_t i = 0; i < NENUMS; i++)
-        if (strcmp(enums[i].e.name, name) == 0)
-            return &enums[i].e;
+        if (strcmp(enums[i].name, name) == 0)
+            return &enums[i];
     return NULL;
+}
+
+/* StableHLO has numbers where VHLO has versions of the interface. */
+static const char *cases_of(const jx_bc_enum *e)
+{
+    return e->stablehlo ? jx_mlir_enum_cases(e->stablehlo)
+                        : "API_VERSION_UNSPECIFIED API_VERSION_ORIGINAL "
+                          "API_VERSION_STATUS_RETURNING "
+                          "API_VERSION_STATUS_RETURNING_UNIFIED "
+                          "API_VERSION_TYPED_FFI";
 }
 
 const char *jx_bc_enum_case(const jx_bc_enum *e, uint64_t number,
                             size_t *length)
 {
-    const char *at = ((const struct enum_row *)(const void *)e)->cases, *name;
-    char mark;
-
-    while ((at = jx_mlir_next_name(at, &name, length, &mark)))
-        if (number-- == 0)
-            return *name == '-' ? NULL : name;
-    return NULL;
+    return jx_mlir_case_at(cases_of(e), number, length);
 }
 
 int jx_bc_enum_number(const jx_bc_enum *e, const char *text)
 {
-    return jx_mlir_name_index(
-        ((const struct enum_row *)(const void *)e)->cases, text);
+    return jx_mlir_name_index(cases_of(e), text);
 }
 
 /* ---- making */

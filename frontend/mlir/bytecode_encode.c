@@ -693,24 +693,16 @@ bool jx_bw_encode_type(jx_bw_sink *s, const jx_mlir_type *t)
 
 /* ---- ops */
 
-static const char *attributes_of(const jx_mlir_op *op)
-{
-    if (strncmp(op->name, "vhlo.", 5) == 0) {
-        const jx_vhlo_op_info *row = jx_vhlo_op_info_find(op->name + 5);
-        return row ? row->attrs : "";
-    }
-    const jx_mlir_op_info *row = jx_mlir_op_info_find(op->name);
-    return row ? row->attrs : "";
-}
-
 bool jx_bw_has_props(const jx_bw *w, const jx_mlir_op *op)
 {
-    return w->version >= JX_BC_HAS_PROPERTIES && *attributes_of(op);
+    const char *attrs = jx_mlir_op_attrs(op->name);
+
+    return w->version >= JX_BC_HAS_PROPERTIES && attrs && *attrs;
 }
 
 bool jx_bw_encode_props(jx_bw_sink *s, const jx_mlir_op *op)
 {
-    const char *at = attributes_of(op), *name;
+    const char *at = jx_mlir_op_attrs(op->name), *name;
     size_t length;
     char mark;
 

@@ -58,6 +58,16 @@ const jx_vhlo_op_info *jx_vhlo_op_info_find(const char *name)
                    sizeof *vhlo_ops, by_vhlo_name);
 }
 
+const char *jx_mlir_op_attrs(const char *name)
+{
+    if (strncmp(name, "vhlo.", 5) == 0) {
+        const jx_vhlo_op_info *info = jx_vhlo_op_info_find(name + 5);
+        return info ? info->attrs : NULL;
+    }
+    const jx_mlir_op_info *info = jx_mlir_op_info_find(name);
+    return info ? info->attrs : NULL;
+}
+
 const char *jx_mlir_next_name(const char *at, const char **name,
                               size_t *length, char *mark)
 {
@@ -82,6 +92,17 @@ int jx_mlir_count_names(const char *list)
     while ((list = jx_mlir_next_name(list, &name, &length, &mark)))
         count++;
     return count;
+}
+
+const char *jx_mlir_case_at(const char *list, uint64_t number, size_t *length)
+{
+    const char *name;
+    char mark;
+
+    while ((list = jx_mlir_next_name(list, &name, length, &mark)))
+        if (number-- == 0)
+            return *name == '-' ? NULL : name;
+    return NULL;
 }
 
 static int find(const char *list, const char *wanted, char *mark)
@@ -156,7 +177,7 @@ const char *jx_mlir_next_field(const char *at, const char **name,
     return at;
 }
 
-static const char *cases_of(const char *enumeration)
+const char *jx_mlir_enum_cases(const char *enumeration)
 {
     const jx_mlir_record_info *found =
         bsearch(enumeration, enums, sizeof enums / sizeof *enums,
@@ -167,17 +188,13 @@ static const char *cases_of(const char *enumeration)
 
 int jx_mlir_enum_number(const char *enumeration, const char *text)
 {
-    return jx_mlir_name_index(cases_of(enumeration), text);
+    return jx_mlir_name_index(jx_mlir_enum_cases(enumeration), text);
 }
 
 const char *jx_mlir_enum_case(const char *enumeration, int number,
                               size_t *length)
 {
-    const char *at = cases_of(enumeration), *name;
-    char mark;
-
-    while ((at = jx_mlir_next_name(at, &name, length, &mark)))
-        if (number-- == 0)
-            return *name == '-' ? NULL : name;
-    return NULL;
+    return number < 0 ? NULL
+                      : jx_mlir_case_at(jx_mlir_enum_cases(enumeration),
+                                        (uint64_t)number, length);
 }

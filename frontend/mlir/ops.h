@@ -36,6 +36,10 @@ typedef struct jx_vhlo_op_info {
     const char *ins, *outs, *attrs, *regions;
 } jx_vhlo_op_info;
 
+/* The inherent attributes of an op of either table by its full name, in the
+ * order of the bytecode; NULL for one that they do not know. */
+const char *jx_mlir_op_attrs(const char *name);
+
 /* By the name without the dialect. */
 const jx_vhlo_op_info *jx_vhlo_op_info_find(const char *name);
 
@@ -67,6 +71,10 @@ const jx_mlir_record_info *jx_mlir_record_info_find(const char *name);
 const char *jx_mlir_next_field(const char *at, const char **name,
                                size_t *length, char *kind, char *mark);
 
+/* The cases of an enumeration as a list of names, "" for one not in the table;
+ * the name with that number in such a list, NULL if it is none or `-`. */
+const char *jx_mlir_enum_cases(const char *enumeration);
+const char *jx_mlir_case_at(const char *list, uint64_t number, size_t *length);
 /* The number of a case of an enumeration, or -1; the case with that number (not
  * NUL-terminated), or NULL; -1 and NULL for an enumeration not in the table. */
 int jx_mlir_enum_number(const char *enumeration, const char *text);

@@ -450,7 +450,6 @@ const jx_mlir_attr *jx_mtext_enum(jx_mtext *t, const char *name)
 static bool known(jx_mtext *t, const char *name, const jx_mlir_attr **attr)
 {
     const jx_mlir_record_info *info;
-    size_t length;
 
     if (strncmp(name, "sdy.", 4) == 0 && jx_mtext_sdy(t, name, attr))
         return true;
@@ -465,8 +464,7 @@ static bool known(jx_mtext *t, const char *name, const jx_mlir_attr **attr)
         *attr = sub_axis(t);
     else if ((info = jx_mlir_record_info_find(name)))
         *attr = record_of(t, info);
-    else if (jx_mlir_enum_case(name, 0, &length) ||
-             jx_mlir_enum_case(name, 1, &length))
+    else if (*jx_mlir_enum_cases(name))
         *attr = jx_mtext_enum(t, name);
     else
         return false;
