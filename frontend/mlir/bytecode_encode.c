@@ -36,7 +36,7 @@ static void put_string(jx_bw_sink *s, const void *bytes, size_t size)
     if (s->mode == JX_BW_KEY)
         put_blob(s, bytes, size);
     else if (s->mode == JX_BW_WRITE)
-        put(s, jx_bw_string(s->w, bytes, size));
+        put(s, jx_bw_keep(s->w, &s->w->strings, bytes, size));
 }
 
 static uint64_t reference(jx_bw_sink *s, const jx_bw_item *item)
@@ -224,15 +224,6 @@ static void resource(jx_bw_sink *s, const jx_mlir_attr *a)
 
 /* ---- locations */
 
-static const jx_mlir_attr *unknown(jx_bw *w)
-{
-    jx_mlir_attr *a = JX_NEW(w->arena, jx_mlir_attr);
-
-    if (a)
-        a->kind = JX_A_LOC_UNKNOWN;
-    return a;
-}
-
 /* As few numbers as say it; a line and a column have a code of their own. */
 static void file_location(jx_bw_sink *s, const jx_mlir_attr *a)
 {
@@ -260,7 +251,7 @@ static void location(jx_bw_sink *s, const jx_mlir_attr *a)
     case JX_A_LOC_NAME:
         put(s, 14);
         put_text(s, a->text, false);
-        child = a->count ? a->items[0] : unknown(s->w);
+        child = a->count ? a->items[0] : jx_bw_unknown(s->w);
         if (child)
             put_attr(s, child);
         return;

@@ -113,35 +113,31 @@ jx_bw_item *jx_bw_attr_item(jx_bw *w, const jx_mlir_attr *attr)
     return item;
 }
 
+/* The item of a pointer that stands for itself, a new one at first. */
+static jx_bw_item *by_pointer(jx_bw *w, jx_bw_map *map, const void *key)
+{
+    jx_bw_slot *slot = jx_bw_put(w, map, key, NULL);
+
+    if (slot && !slot->value.pointer)
+        slot->value.pointer = new_item(w);
+    return slot ? (jx_bw_item *)slot->value.pointer : NULL;
+}
+
 jx_bw_item *jx_bw_type_item(jx_bw *w, const jx_mlir_type *type)
 {
-    jx_bw_slot *slot = jx_bw_find(&w->type_map, type, NULL);
-    jx_bw_item *item;
+    jx_bw_item *item = by_pointer(w, &w->type_map, type);
 
-    if (slot)
-        return (jx_bw_item *)slot->value.pointer;
-    item = new_item(w);
-    slot = item ? jx_bw_put(w, &w->type_map, type, NULL) : NULL;
-    if (!slot)
-        return NULL;
-    item->type = type;
-    slot->value.pointer = item;
+    if (item)
+        item->type = type;
     return item;
 }
 
 jx_bw_item *jx_bw_name_item(jx_bw *w, const char *name)
 {
-    jx_bw_slot *slot = jx_bw_find(&w->name_map, name, NULL);
-    jx_bw_item *item;
+    jx_bw_item *item = by_pointer(w, &w->name_map, name);
 
-    if (slot)
-        return (jx_bw_item *)slot->value.pointer;
-    item = new_item(w);
-    slot = item ? jx_bw_put(w, &w->name_map, name, NULL) : NULL;
-    if (!slot)
-        return NULL;
-    item->name = name;
-    slot->value.pointer = item;
+    if (item)
+        item->name = name;
     return item;
 }
 
@@ -194,9 +190,11 @@ static void number_name(jx_bw *w, const char *name)
         item->dialect = dialect_index(w, name, strcspn(name, "."));
 }
 
-static void number_value(jx_bw *w, const jx_mlir_value *value, uint64_t *next)
+/* Gives a value the next number, plus 1 (see jx_bw). */
+static void number_value(jx_bw *w, jx_bw_map *in, const jx_mlir_value *value,
+                         uint64_t *next)
 {
-    jx_bw_slot *slot = jx_bw_put(w, &w->values, value, NULL);
+    jx_bw_slot *slot = jx_bw_put(w, in, value, NULL);
 
     if (slot)
         slot->value.number = ++*next;
@@ -209,7 +207,7 @@ static void number_op(jx_bw *w, const jx_mlir_op *op, uint64_t *next)
 
     number_name(w, op->name);
     for (int i = 0; i < op->nouts; i++) {
-        number_value(w, op->outs[i], next);
+        number_value(w, &w->values, op->outs[i], next);
         jx_bw_number_type(w, op->outs[i]->type);
     }
     if (dict)
@@ -219,16 +217,11 @@ static void number_op(jx_bw *w, const jx_mlir_op *op, uint64_t *next)
     jx_bw_number_attr(w, op->loc);
 }
 
-static const jx_mlir_attr *argument_location(jx_bw *w, const jx_mlir_value *v)
-{
-    return v->loc ? v->loc : jx_bw_text(w, NULL, false);
-}
-
 static void number_block(jx_bw *w, const jx_mlir_block *block, uint64_t *next)
 {
     for (int i = 0; i < block->nargs; i++) {
-        const jx_mlir_attr *loc = argument_location(w, block->args[i]);
-        number_value(w, block->args[i], next);
+        const jx_mlir_attr *loc = jx_bw_location(w, block->args[i]);
+        number_value(w, &w->values, block->args[i], next);
         if (loc)
             jx_bw_number_attr(w, loc);
         jx_bw_number_type(w, block->args[i]->type);
@@ -243,25 +236,17 @@ typedef struct reach {
     uint64_t least, most; /* places of the values that are used */
 } reach;
 
-static void place(jx_bw *w, const jx_mlir_value *value, uint64_t *next)
-{
-    jx_bw_slot *slot = jx_bw_put(w, &w->places, value, NULL);
-
-    if (slot)
-        slot->value.number = ++*next;
-}
-
 static void place_region(jx_bw *w, const jx_mlir_region *region,
                          uint64_t *next)
 {
     for (int b = 0; b < region->nblocks; b++) {
         const jx_mlir_block *block = region->blocks[b];
         for (int i = 0; i < block->nargs; i++)
-            place(w, block->args[i], next);
+            number_value(w, &w->places, block->args[i], next);
         for (int i = 0; i < block->nops; i++) {
             const jx_mlir_op *op = block->ops[i];
             for (int k = 0; k < op->nouts; k++)
-                place(w, op->outs[k], next);
+                number_value(w, &w->places, op->outs[k], next);
             for (int k = 0; k < op->nregions; k++)
                 place_region(w, &op->regions[k], next);
         }

@@ -128,86 +128,66 @@ void jx_bw_section(jx_buffer *to, int id, const jx_buffer *content,
 
 /* ---- tables of bytes: strings and properties */
 
-typedef struct bytes_kept {
-    const void *bytes;
-    size_t size;
-    uint64_t index;
-} bytes_kept;
-
 static bool same_bytes(const void *kept, const void *key)
 {
-    const bytes_kept *a = kept, *b = key;
+    const jx_bw_bytes *a = kept, *b = key;
 
     return a->size == b->size &&
            (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0);
 }
 
-/* The index of these bytes in a table; *added where they are new. */
-static uint64_t keep(jx_bw *w, jx_intern *table, const void *bytes,
-                     size_t size, uint64_t next, bool *added)
+uint64_t jx_bw_keep(jx_bw *w, jx_bw_table *in, const void *bytes, size_t size)
 {
-    bytes_kept like = {bytes, size, next};
-    uint64_t hash = jx_hash_bytes(bytes, size);
-    const bytes_kept *found = jx_intern_find(table, hash, &like, same_bytes);
+    jx_bw_bytes like = {size ? bytes : "", size, in->list.count};
+    uint64_t hash = jx_hash_bytes(like.bytes, size);
+    const jx_bw_bytes *found =
+        jx_intern_find(&in->known, hash, &like, same_bytes);
 
-    *added = false;
     if (found)
         return found->index;
-    like.bytes = jx_arena_copy(w->arena, bytes, size);
-    bytes_kept *one = jx_arena_copy(w->arena, &like, sizeof like);
-    *added = one && like.bytes && jx_intern_add(table, hash, one);
-    return next;
-}
-
-uint64_t jx_bw_string(jx_bw *w, const void *bytes, size_t size)
-{
-    bool added;
-    uint64_t index = keep(w, &w->string_table, size ? bytes : "", size,
-                          w->strings.count, &added);
-
-    if (added)
-        JX_PUSH(w->arena, &w->strings,
-                (jx_bc_text){jx_arena_copy(w->arena, size ? bytes : "", size),
-                             size, NULL});
-    return index;
-}
-
-uint64_t jx_bw_props(jx_bw *w, const void *bytes, size_t size)
-{
-    bool added;
-    uint64_t index = keep(w, &w->props_table, size ? bytes : "", size,
-                          w->props.count, &added);
-
-    if (added)
-        JX_PUSH(w->arena, &w->props,
-                (jx_bc_text){jx_arena_copy(w->arena, size ? bytes : "", size),
-                             size, NULL});
-    return index;
+    like.bytes = jx_arena_copy(w->arena, like.bytes, size);
+    jx_bw_bytes *one = jx_arena_copy(w->arena, &like, sizeof like);
+    if (one && jx_intern_add(&in->known, hash, one))
+        JX_PUSH(w->arena, &in->list, one);
+    return like.index;
 }
 
 /* ---- attributes that the tree does not have as such */
 
-/* NULL: the unknown location. */
+static jx_mlir_attr *new_attr(jx_bw *w, jx_mlir_attr_kind kind)
+{
+    jx_mlir_attr *a = JX_NEW(w->arena, jx_mlir_attr);
+
+    if (a)
+        a->kind = kind;
+    else
+        jx_bw_ok(w);
+    return a;
+}
+
 const jx_mlir_attr *jx_bw_text(jx_bw *w, const char *text, bool vhlo)
 {
-    const void *key = text ? (const void *)text : (const void *)w;
     jx_bw_slot *slot =
-        jx_bw_put(w, &w->text_map, key, vhlo ? (const void *)w : NULL);
+        jx_bw_put(w, &w->text_map, text, vhlo ? (const void *)w : NULL);
     jx_mlir_attr *a;
 
     if (!slot || slot->value.pointer)
         return slot ? slot->value.pointer : NULL;
-    a = JX_NEW(w->arena, jx_mlir_attr);
-    if (!a) {
-        jx_bw_ok(w);
+    a = new_attr(w, JX_A_STRING);
+    if (!a)
         return NULL;
-    }
-    a->kind = text ? JX_A_STRING : JX_A_LOC_UNKNOWN;
     a->vhlo = vhlo;
     a->bytes = text;
-    a->size = text ? strlen(text) : 0;
+    a->size = strlen(text);
     slot->value.pointer = a;
     return a;
+}
+
+const jx_mlir_attr *jx_bw_unknown(jx_bw *w)
+{
+    if (!w->unknown)
+        w->unknown = new_attr(w, JX_A_LOC_UNKNOWN);
+    return w->unknown;
 }
 
 static void insert(const char **names, const jx_mlir_attr **items, int *count,
@@ -236,7 +216,7 @@ const jx_mlir_attr *jx_bw_dictionary(jx_bw *w, const jx_mlir_op *op)
                      merged && op->ninherent ? op->inherent : NULL);
     if (!slot || slot->value.pointer)
         return slot ? slot->value.pointer : NULL;
-    jx_mlir_attr *a = JX_NEW(w->arena, jx_mlir_attr);
+    jx_mlir_attr *a = new_attr(w, JX_A_DICT);
     const char **names = JX_NEW_ARRAY(w->arena, most, const char *);
     const jx_mlir_attr **items =
         JX_NEW_ARRAY(w->arena, most, const jx_mlir_attr *);
@@ -248,7 +228,6 @@ const jx_mlir_attr *jx_bw_dictionary(jx_bw *w, const jx_mlir_op *op)
         insert(names, items, &count, &op->inherent[i]);
     for (int i = 0; i < op->nattrs; i++)
         insert(names, items, &count, &op->attrs[i]);
-    a->kind = JX_A_DICT;
     a->names = names;
     a->items = items;
     a->count = count;
@@ -289,7 +268,7 @@ static void write_dialects(jx_bw *w, jx_buffer *to)
     for (size_t i = 0; i < w->dialects.count; i++) {
         const char *name = w->dialects.at[i];
         const jx_bytecode_dialect *d = dialect_version(w, name);
-        uint64_t index = jx_bw_string(w, name, strlen(name));
+        uint64_t index = jx_bw_keep(w, &w->strings, name, strlen(name));
         if (w->version < JX_BC_HAS_DIALECT_VERSIONS) {
             jx_bw_varint(&out, index);
             continue;
@@ -312,7 +291,7 @@ static void write_dialects(jx_bw *w, jx_buffer *to)
             const char *name = w->names.at[k]->name;
             name += strcspn(name, ".");
             name += *name == '.';
-            uint64_t index = jx_bw_string(w, name, strlen(name));
+            uint64_t index = jx_bw_keep(w, &w->strings, name, strlen(name));
             if (w->version >= JX_BC_HAS_PROPERTIES)
                 jx_bw_flagged(&out, index, true);
             else
@@ -401,7 +380,7 @@ static void write_properties(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
     jx_bw_sink sink = {w, JX_BW_WRITE, &bytes};
 
     jx_bw_encode_props(&sink, op);
-    jx_bw_varint(to, jx_bw_props(w, bytes.text, bytes.length));
+    jx_bw_varint(to, jx_bw_keep(w, &w->props, bytes.text, bytes.length));
     jx_buffer_free(&bytes);
 }
 
@@ -479,8 +458,7 @@ static void write_arguments(jx_bw *w, const jx_mlir_block *block,
     for (int i = 0; i < block->nargs; i++) {
         const jx_mlir_value *arg = block->args[i];
         bool located = arg->loc && arg->loc->kind != JX_A_LOC_UNKNOWN;
-        const jx_mlir_attr *loc =
-            arg->loc ? arg->loc : jx_bw_text(w, NULL, false);
+        const jx_mlir_attr *loc = jx_bw_location(w, arg);
         if (w->version >= JX_BC_ELIDES_LOCATIONS)
             jx_bw_flagged(to, type_number(w, arg->type), located);
         else
@@ -538,7 +516,7 @@ static void write_resource(jx_bw *w, const jx_bytecode_resource *one,
     if (one->present && one->kind == 1) {
         jx_buffer_putc(data, ((const char *)one->bytes)[0] == 't');
     } else if (one->present && one->kind == 2) {
-        jx_bw_varint(data, jx_bw_string(w, one->bytes, one->size));
+        jx_bw_varint(data, jx_bw_keep(w, &w->strings, one->bytes, one->size));
     } else if (one->present) {
         jx_bw_varint(data, one->alignment);
         jx_bw_varint(data, one->size);
@@ -548,7 +526,7 @@ static void write_resource(jx_bw *w, const jx_bytecode_resource *one,
         if (one->alignment > *alignment)
             *alignment = one->alignment;
     }
-    jx_bw_varint(offsets, jx_bw_string(w, one->key, strlen(one->key)));
+    jx_bw_varint(offsets, jx_bw_keep(w, &w->strings, one->key, strlen(one->key)));
     jx_bw_varint(offsets, data->length - before);
     jx_buffer_putc(offsets, (char)one->kind);
 }
@@ -580,7 +558,7 @@ static void write_outside(jx_bw *w, jx_buffer *offsets, jx_buffer *data,
         const char *group = extra->resources[i].group;
         for (end = i; end < n && extra->resources[end].group == group;)
             end++;
-        jx_bw_varint(offsets, jx_bw_string(w, group, strlen(group)));
+        jx_bw_varint(offsets, jx_bw_keep(w, &w->strings, group, strlen(group)));
         jx_bw_varint(offsets, (uint64_t)(end - i));
         for (int k = i; k < end; k++)
             write_resource(w, &extra->resources[k], offsets, data, alignment);
@@ -620,12 +598,12 @@ static void write_strings(jx_bw *w, jx_buffer *to)
 {
     jx_buffer out = {0};
 
-    jx_bw_varint(&out, w->strings.count);
-    for (size_t i = w->strings.count; i-- > 0;)
-        jx_bw_varint(&out, w->strings.at[i].size + 1);
-    for (size_t i = 0; i < w->strings.count; i++) {
-        jx_buffer_bytes(&out, (const char *)w->strings.at[i].at,
-                        w->strings.at[i].size);
+    jx_bw_varint(&out, w->strings.list.count);
+    for (size_t i = w->strings.list.count; i-- > 0;)
+        jx_bw_varint(&out, w->strings.list.at[i]->size + 1);
+    for (size_t i = 0; i < w->strings.list.count; i++) {
+        jx_buffer_bytes(&out, w->strings.list.at[i]->bytes,
+                        w->strings.list.at[i]->size);
         jx_buffer_putc(&out, 0);
     }
     jx_bw_section(to, JX_BC_STRING, &out, 1);
@@ -636,11 +614,11 @@ static void write_props(jx_bw *w, jx_buffer *to)
 {
     jx_buffer out = {0};
 
-    jx_bw_varint(&out, w->props.count);
-    for (size_t i = 0; i < w->props.count; i++) {
-        jx_bw_varint(&out, w->props.at[i].size);
-        jx_buffer_bytes(&out, (const char *)w->props.at[i].at,
-                        w->props.at[i].size);
+    jx_bw_varint(&out, w->props.list.count);
+    for (size_t i = 0; i < w->props.list.count; i++) {
+        jx_bw_varint(&out, w->props.list.at[i]->size);
+        jx_buffer_bytes(&out, w->props.list.at[i]->bytes,
+                        w->props.list.at[i]->size);
     }
     jx_bw_section(to, JX_BC_PROPERTIES, &out, 1);
     jx_buffer_free(&out);
@@ -695,8 +673,8 @@ bool jx_bytecode_write(jx_ctx *ctx, const jx_mlir_file *file, jx_buffer *to)
                        "bytecode: out of memory");
     w.version = (unsigned)file->bytecode;
     jx_intern_init(&w.keys, w.arena);
-    jx_intern_init(&w.string_table, w.arena);
-    jx_intern_init(&w.props_table, w.arena);
+    jx_intern_init(&w.strings.known, w.arena);
+    jx_intern_init(&w.props.known, w.arena);
     done = write_file(&w, to) && jx_buffer_ok(to);
     jx_arena_free(w.arena);
     if (!done && jx_ok(ctx))

@@ -34,9 +34,17 @@ typedef struct jx_bw_item {
 
 typedef JX_VEC(jx_bw_item *) jx_bw_items;
 
-typedef struct jx_bw_region {
-    uint64_t nvalues;
-} jx_bw_region;
+/* Runs of bytes, each once: strings or properties. */
+typedef struct jx_bw_bytes {
+    const void *bytes;
+    size_t size;
+    uint64_t index;
+} jx_bw_bytes;
+
+typedef struct jx_bw_table {
+    JX_VEC(const jx_bw_bytes *) list;
+    jx_intern known; /* by what they hold */
+} jx_bw_table;
 
 typedef struct jx_bw {
     jx_ctx *ctx;
@@ -56,10 +64,8 @@ typedef struct jx_bw {
     jx_bw_items attrs, types, names;
     JX_VEC(const char *) dialects;
     JX_VEC(const jx_mlir_attr *) resources;
-    JX_VEC(jx_bc_text) strings;
-    jx_intern string_table;
-    JX_VEC(jx_bc_text) props;
-    jx_intern props_table;
+    jx_bw_table strings, props;
+    const jx_mlir_attr *unknown; /* the location; NULL: not made yet */
 } jx_bw;
 
 /* Where an encoder puts what it has. */
@@ -92,9 +98,8 @@ void jx_bw_signed(jx_buffer *to, int64_t value);
 void jx_bw_section(jx_buffer *to, int id, const jx_buffer *content,
                    uint64_t alignment);
 
-/* The index of a string; of properties with those bytes. */
-uint64_t jx_bw_string(jx_bw *w, const void *bytes, size_t size);
-uint64_t jx_bw_props(jx_bw *w, const void *bytes, size_t size);
+/* The index of these bytes in a table, at whose end they are put when new. */
+uint64_t jx_bw_keep(jx_bw *w, jx_bw_table *in, const void *bytes, size_t size);
 
 /* The item that stands for an attribute, type or name. */
 jx_bw_item *jx_bw_attr_item(jx_bw *w, const jx_mlir_attr *attr);
@@ -111,6 +116,13 @@ bool jx_bw_has_props(const jx_bw *w, const jx_mlir_op *op);
 const jx_mlir_attr *jx_bw_dictionary(jx_bw *w, const jx_mlir_op *op);
 /* The string attribute with an interned text. */
 const jx_mlir_attr *jx_bw_text(jx_bw *w, const char *text, bool vhlo);
+/* The unknown location; that of an argument, unknown where it has none. */
+const jx_mlir_attr *jx_bw_unknown(jx_bw *w);
+static inline const jx_mlir_attr *jx_bw_location(jx_bw *w,
+                                                 const jx_mlir_value *argument)
+{
+    return argument->loc ? argument->loc : jx_bw_unknown(w);
+}
 
 /* Counts references (bytecode_number.c). */
 void jx_bw_number_attr(jx_bw *w, const jx_mlir_attr *attr);
