@@ -277,11 +277,11 @@ static void location(jx_bw_sink *s, const jx_mlir_attr *a)
 static bool has_field(const char *fields, const char *wanted)
 {
     const char *name;
-    size_t length, size = strlen(wanted);
+    size_t length;
     char kind, mark;
 
     while ((fields = jx_mlir_next_field(fields, &name, &length, &kind, &mark)))
-        if (length == size && !memcmp(name, wanted, size))
+        if (jx_mlir_is_name(wanted, name, length))
             return true;
     return false;
 }
@@ -382,8 +382,7 @@ static void record(jx_bw_sink *s, const jx_mlir_attr *a)
     while ((at = jx_mlir_next_field(at, &name, &length, &kind, &mark))) {
         const jx_mlir_attr *value = NULL;
         for (int i = 0; i < a->count; i++)
-            if (strlen(a->names[i]) == length &&
-                !memcmp(a->names[i], name, length))
+            if (jx_mlir_is_name(a->names[i], name, length))
                 value = a->items[i];
         field(s, value, kind);
     }
@@ -700,8 +699,7 @@ bool jx_bw_encode_props(jx_bw_sink *s, const jx_mlir_op *op)
     while ((at = jx_mlir_next_name(at, &name, &length, &mark))) {
         const jx_mlir_attr *value = NULL;
         for (int i = 0; i < op->ninherent; i++)
-            if (strlen(op->inherent[i].name) == length &&
-                !memcmp(op->inherent[i].name, name, length))
+            if (jx_mlir_is_name(op->inherent[i].name, name, length))
                 value = op->inherent[i].value;
         if (mark)
             put_attr_or_none(s, value);

@@ -14,8 +14,7 @@
 static uint32_t dialect_index(jx_bw *w, const char *name, size_t length)
 {
     for (size_t i = 0; i < w->dialects.count; i++)
-        if (strlen(w->dialects.at[i]) == length &&
-            !memcmp(w->dialects.at[i], name, length))
+        if (jx_mlir_is_name(w->dialects.at[i], name, length))
             return (uint32_t)i;
     JX_PUSH(w->arena, &w->dialects, jx_arena_string(w->arena, name, length));
     return (uint32_t)w->dialects.count - 1;
@@ -272,7 +271,8 @@ static reach isolate(jx_bw *w, const jx_mlir_op *op, uint64_t *next)
         }
     bool may = !w->file->extra || !w->file->extra->few_isolated ||
                strcmp(op->name, "builtin.module") == 0;
-    if (op->nregions && may && (inside.least > from || inside.least == UINT64_MAX) &&
+    if (op->nregions && may &&
+        (inside.least > from || inside.least == UINT64_MAX) &&
         inside.most <= *next)
         jx_bw_put(w, &w->isolated, op, NULL);
     for (int i = 0; i < op->nins; i++) {

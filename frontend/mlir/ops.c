@@ -82,6 +82,11 @@ const char *jx_mlir_next_name(const char *at, const char **name,
     return at;
 }
 
+bool jx_mlir_is_name(const char *text, const char *name, size_t length)
+{
+    return strncmp(text, name, length) == 0 && !text[length];
+}
+
 int jx_mlir_count_names(const char *list)
 {
     int count = 0;
@@ -108,11 +113,11 @@ const char *jx_mlir_case_at(const char *list, uint64_t number, size_t *length)
 static int find(const char *list, const char *wanted, char *mark)
 {
     const char *name;
-    size_t length, size = strlen(wanted);
+    size_t length;
 
     for (int i = 0; (list = jx_mlir_next_name(list, &name, &length, mark));
          i++)
-        if (length == size && memcmp(name, wanted, size) == 0)
+        if (jx_mlir_is_name(wanted, name, length))
             return i;
     return -1;
 }

@@ -47,6 +47,8 @@ const jx_vhlo_op_info *jx_vhlo_op_info_find(const char *name);
  * next name, with its length and its mark (or '\0').  NULL at the end. */
 const char *jx_mlir_next_name(const char *at, const char **name,
                               size_t *length, char *mark);
+/* Whether the name of that length is this text. */
+bool jx_mlir_is_name(const char *text, const char *name, size_t length);
 int jx_mlir_count_names(const char *list);
 /* Whether `name` is in the list, and its mark. */
 bool jx_mlir_has_name(const char *list, const char *name, char *mark);

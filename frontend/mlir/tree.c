@@ -376,8 +376,8 @@ const jx_mlir_attr *jx_mlir_field(const jx_mlir_attr *of, const char *name)
 
 /* ---- ops */
 
-static const jx_mlir_attr *find(const jx_mlir_named *in, int count,
-                                const char *name)
+const jx_mlir_attr *jx_mlir_named_value(const jx_mlir_named *in, int count,
+                                        const char *name)
 {
     for (int i = 0; i < count; i++)
         if (strcmp(in[i].name, name) == 0)
@@ -387,9 +387,10 @@ static const jx_mlir_attr *find(const jx_mlir_named *in, int count,
 
 const jx_mlir_attr *jx_mlir_get(const jx_mlir_op *op, const char *name)
 {
-    const jx_mlir_attr *found = find(op->inherent, op->ninherent, name);
+    const jx_mlir_attr *found =
+        jx_mlir_named_value(op->inherent, op->ninherent, name);
 
-    return found ? found : find(op->attrs, op->nattrs, name);
+    return found ? found : jx_mlir_named_value(op->attrs, op->nattrs, name);
 }
 
 const jx_mlir_block *jx_mlir_body(const jx_mlir_op *op, int region)

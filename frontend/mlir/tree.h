@@ -243,6 +243,9 @@ typedef struct jx_mlir_file {
     const struct jx_bytecode_extra *extra; /* bytecode.h; or NULL */
 } jx_mlir_file;
 
+/* The value of that name in a list, or NULL. */
+const jx_mlir_attr *jx_mlir_named_value(const jx_mlir_named *in, int count,
+                                        const char *name);
 /* The inherent attribute, else the discardable one; or NULL. */
 const jx_mlir_attr *jx_mlir_get(const jx_mlir_op *op, const char *name);
 /* The op in the module's body with that sym_name, or NULL. */

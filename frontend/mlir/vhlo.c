@@ -80,6 +80,14 @@ bool jx_vhlo_fail(jx_vhlo *v, const char *format, ...)
                    "%s: %s", v->op ? v->op->name : "VHLO", what);
 }
 
+bool jx_vhlo_since(jx_vhlo *v, uint32_t first, const char *what)
+{
+    return first <= v->target ||
+           jx_vhlo_fail(v, "%s needs VHLO %u.%u.%u, asked for is %d.%d.%d",
+                        what, first >> 20, first >> 10 & 1023, first & 1023,
+                        v->version[0], v->version[1], v->version[2]);
+}
+
 /* ---- values */
 
 /* What stands for a value; made where a use comes before the definition. */
@@ -186,7 +194,7 @@ static const char *name_up(jx_vhlo *v, const char *base,
 static const jx_vhlo_op_info *row_for(jx_vhlo *v, const char *base)
 {
     char name[80];
-    const jx_vhlo_op_info *row, *newest = NULL;
+    const jx_vhlo_op_info *row, *oldest = NULL;
 
     for (int i = 1; i < 10; i++) {
         snprintf(name, sizeof name, "%s_v%d", base, i);
@@ -195,14 +203,9 @@ static const jx_vhlo_op_info *row_for(jx_vhlo *v, const char *base)
             break;
         if (row->first <= v->target && v->target <= row->last)
             return row;
-        newest = newest ? newest : row;
+        oldest = oldest ? oldest : row;
     }
-    if (newest)
-        jx_vhlo_fail(v, "needs VHLO %u.%u.%u, asked for is %d.%d.%d",
-                     newest->first >> 20, newest->first >> 10 & 1023,
-                     newest->first & 1023, v->version[0], v->version[1],
-                     v->version[2]);
-    else
+    if (!oldest || jx_vhlo_since(v, oldest->first, "this op"))
         jx_vhlo_fail(v, "VHLO has no such op");
     return NULL;
 }
@@ -240,18 +243,14 @@ static bool call_legal(jx_vhlo *v, const jx_mlir_op *to)
     const jx_mlir_attr *config = jx_mlir_get(to, "backend_config");
     const jx_mlir_attr *api = jx_mlir_get(to, "api_version");
 
-    if (v->target < JX_VHLO(1, 3, 0) &&
-        ((config && config->kind == JX_A_DICT) ||
-         (api && api->text && strcmp(api->text, "API_VERSION_TYPED_FFI") == 0)))
-        return jx_vhlo_fail(v, "its interface needs VHLO 1.3.0, asked for is "
-                            "%d.%d.%d", v->version[0], v->version[1],
-                            v->version[2]);
+    if (((config && config->kind == JX_A_DICT) ||
+         (api && api->text &&
+          strcmp(api->text, "API_VERSION_TYPED_FFI") == 0)) &&
+        !jx_vhlo_since(v, JX_VHLO(1, 3, 0), "its interface"))
+        return false;
     for (int i = 0; i < to->nins; i++)
-        if (to->ins[i]->type->kind == JX_T_FUTURE &&
-            v->target < JX_VHLO(1, 17, 0))
-            return jx_vhlo_fail(v, "operands that are futures need VHLO "
-                                "1.17.0, asked for is %d.%d.%d",
-                                v->version[0], v->version[1], v->version[2]);
+        if (to->ins[i]->type->kind == JX_T_FUTURE)
+            return jx_vhlo_since(v, JX_VHLO(1, 17, 0), "a future as operand");
     return true;
 }
 
@@ -271,11 +270,10 @@ static bool fits_row(jx_vhlo *v, const jx_mlir_op *to,
         return jx_vhlo_fail(v, "%s of VHLO %d.%d.%d does not take %d regions",
                             row->name, v->version[0], v->version[1],
                             v->version[2], to->nregions);
-    if (reduces(row->name) && v->target < JX_VHLO(0, 17, 0) &&
-        mixes_elements(to))
-        return jx_vhlo_fail(v, "results of another element type need VHLO "
-                            "0.17.0, asked for is %d.%d.%d", v->version[0],
-                            v->version[1], v->version[2]);
+    if (reduces(row->name) && mixes_elements(to) &&
+        !jx_vhlo_since(v, JX_VHLO(0, 17, 0),
+                       "a result of another element type"))
+        return false;
     return strcmp(row->name, "custom_call_v1") != 0 || call_legal(v, to);
 }
 

@@ -75,13 +75,10 @@ static const attr_row *row_of(const char *op, const char *attr)
     return NULL;
 }
 
-static const jx_mlir_attr *find(const jx_mlir_named *in, size_t count,
-                                const char *name)
+/* What the op has so far by that name. */
+static const jx_mlir_attr *find(const jx_vhlo_attrs *in, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(in[i].name, name) == 0)
-            return in[i].value;
-    return NULL;
+    return jx_mlir_named_value(in->at, (int)in->count, name);
 }
 
 static jx_mlir_attr *make(jx_vhlo *v, jx_mlir_attr_kind kind, bool vhlo)
@@ -353,11 +350,10 @@ static const jx_mlir_attr *untyped(jx_vhlo *v)
 /* The axes of the window of the op that has these attributes. */
 static int64_t window_axes(const jx_vhlo_attrs *set)
 {
-    const jx_mlir_attr *a =
-        find(set->at, set->count, "input_spatial_dimensions");
+    const jx_mlir_attr *a = find(set, "input_spatial_dimensions");
 
     if (!a)
-        a = find(set->at, set->count, "window_dimensions");
+        a = find(set, "window_dimensions");
     return a && a->kind == JX_A_DENSE ? (int64_t)elements(a) : 0;
 }
 
@@ -402,7 +398,7 @@ static const jx_mlir_attr *default_of(jx_vhlo *v, absent how,
     case absent_dict:
         return make(v, JX_A_DICT, true);
     case absent_text_or_dict:
-        api = find(set->at, set->count, "api_version");
+        api = find(set, "api_version");
         return make(v, api && is_enum(api, "API_VERSION_TYPED_FFI")
                            ? JX_A_DICT
                            : JX_A_STRING, true);
@@ -426,7 +422,7 @@ static bool add_defaults(jx_vhlo *v, const char *base, jx_vhlo_attrs *set)
     for (size_t i = 0; i < NATTRS; i++) {
         const attr_row *row = &attr_rows[i];
         if (row->absent == absent_none || strcmp(row->op, base) != 0 ||
-            find(set->at, set->count, row->attr))
+            find(set, row->attr))
             continue;
         if (!push(v, set, row->attr, default_of(v, row->absent, set)))
             return false;
@@ -470,9 +466,8 @@ static bool keeps(const jx_mlir_attr *a, char mark)
     return a->kind == JX_A_DENSE_ARRAY ? a->count != 0 : a->integer != 0;
 }
 
-/* The record of the fields in `set`; *to is NULL where none is meant. */
-static bool implode(jx_vhlo *v, const fields_row *row,
-                    const jx_mlir_named *set, size_t count,
+/* The record of the fields that the op has; *to is NULL where none is meant. */
+static bool implode(jx_vhlo *v, const fields_row *row, const jx_mlir_op *op,
                     const jx_mlir_attr **to)
 {
     const char *at = jx_mlir_record_info_find(row->record)->fields, *name;
@@ -488,8 +483,9 @@ static bool implode(jx_vhlo *v, const fields_row *row,
     if (!a || !names || !items)
         return false;
     while ((at = jx_mlir_next_field(at, &name, &length, &kind, &mark))) {
-        const jx_mlir_attr *value = find(
-            set, count, vhlo_field(row->record, name, length, buffer));
+        const jx_mlir_attr *value = jx_mlir_named_value(
+            op->inherent, op->ninherent,
+            vhlo_field(row->record, name, length, buffer));
         if (!value)
             continue;
         present++;
@@ -530,8 +526,7 @@ static bool explode(jx_vhlo *v, const fields_row *row,
     while ((at = jx_mlir_next_field(at, &name, &length, &kind, &mark))) {
         const jx_mlir_attr *value = NULL;
         for (int i = 0; i < record->count; i++)
-            if (strlen(record->names[i]) == length &&
-                !memcmp(record->names[i], name, length))
+            if (jx_mlir_is_name(record->names[i], name, length))
                 value = record->items[i];
         if (value)
             value = jx_vhlo_attr(v, value);
@@ -682,7 +677,7 @@ static bool left_out(const jx_mlir_op *op, const attr_row *row,
         other = "operand_layouts";
     if (!other)
         return true;
-    there = find(op->inherent, (size_t)op->ninherent, other);
+    there = jx_mlir_named_value(op->inherent, op->ninherent, other);
     return !there || is_default(absent_array, there);
 }
 
@@ -705,8 +700,7 @@ bool jx_vhlo_inherent_up(jx_vhlo *v, const jx_mlir_op *op, const char *base,
     for (size_t i = 0; i < NFIELDS; i++) {
         if (strcmp(fields_rows[i].op, base) != 0)
             continue;
-        if (!implode(v, &fields_rows[i], op->inherent, (size_t)op->ninherent,
-                     &value))
+        if (!implode(v, &fields_rows[i], op, &value))
             return false;
         if (value && !push(v, to, fields_rows[i].attr, value))
             return false;
@@ -814,8 +808,7 @@ bool jx_vhlo_inherent_fit(jx_vhlo *v, const char *base,
     while ((at = jx_mlir_next_name(at, &name, &length, &mark))) {
         const jx_mlir_attr *value = NULL;
         for (size_t i = 0; i < set->count; i++)
-            if (strlen(set->at[i].name) == length &&
-                !memcmp(set->at[i].name, name, length)) {
+            if (jx_mlir_is_name(set->at[i].name, name, length)) {
                 value = set->at[i].value;
                 JX_PUSH(v->arena, &fit, set->at[i]);
                 break;

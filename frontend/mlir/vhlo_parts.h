@@ -44,6 +44,9 @@ bool jx_vhlo_map_put(jx_vhlo *v, jx_vhlo_map *map, const void *key,
 bool jx_vhlo_fail(jx_vhlo *v, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether the target has what came with version `first`; else the failure. */
+bool jx_vhlo_since(jx_vhlo *v, uint32_t first, const char *what);
+
 /* Types and attributes in the direction of the mode; NULL after a failure. */
 const jx_mlir_type *jx_vhlo_type(jx_vhlo *v, const jx_mlir_type *type);
 const jx_mlir_attr *jx_vhlo_attr(jx_vhlo *v, const jx_mlir_attr *attr);

@@ -151,11 +151,11 @@ static const jx_mlir_attr *record(jx_vhlo *v, jx_mlir_attr *to)
     }
     for (int i = 0; i < to->count; i++) {
         const char *name;
-        size_t length, wanted = strlen(to->names[i]);
+        size_t length;
         char kind = '\0', mark;
         at = row->fields;
         while ((at = jx_mlir_next_field(at, &name, &length, &kind, &mark)))
-            if (length == wanted && !memcmp(name, to->names[i], length))
+            if (jx_mlir_is_name(to->names[i], name, length))
                 break;
         bool plain = !at || strchr("LIFB", kind);
         items[i] = strcmp(to->names[i], "mesh") == 0
@@ -338,20 +338,13 @@ static uint32_t since(const jx_mlir_type *t)
     }
 }
 
-static bool too_new(jx_vhlo *v, const char *what, uint32_t first)
-{
-    return jx_vhlo_fail(v, "%s needs VHLO %u.%u.%u, asked for is %d.%d.%d",
-                        what, first >> 20, first >> 10 & 1023, first & 1023,
-                        v->version[0], v->version[1], v->version[2]);
-}
-
 bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type)
 {
     if (!type->vhlo)
         return true;
-    if (since(type) > v->target)
-        return too_new(v, type->text ? type->text : "one of its types",
-                       since(type));
+    if (!jx_vhlo_since(v, since(type),
+                       type->text ? type->text : "one of its types"))
+        return false;
     for (int i = 0; i < type->count; i++)
         if (!jx_vhlo_type_legal(v, type->items[i]))
             return false;
@@ -370,8 +363,8 @@ bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
         uint32_t first = accuracy ? JX_VHLO(1, 9, 0)
                          : old    ? JX_VHLO_FIRST
                                   : JX_VHLO(1, 16, 0);
-        if (first > v->target)
-            return too_new(v, attr->name, first);
+        if (!jx_vhlo_since(v, first, attr->name))
+            return false;
     }
     if (attr->type && !jx_vhlo_type_legal(v, attr->type))
         return false;
