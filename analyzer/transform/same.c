@@ -11,6 +11,7 @@ typedef struct side {
     const jx_flat *flat;
     const jx_term **values; /* by number in `flat` */
     JX_VEC(const jx_term *) effects;
+    JX_VEC(const jx_flat_node *) doers; /* what has them */
     jx_intern made; /* by equations that vary by themselves */
     bool *used;     /* by term: an output or effect needs it */
 } side;
@@ -91,6 +92,7 @@ static bool add_effect(side *s, const jx_flat_node *node,
     effect = jx_term_effect(s->terms, node->eqn, ins, node->nresults, results,
                             *which);
     JX_PUSH(s->ctx->arena, &s->effects, effect);
+    JX_PUSH(s->ctx->arena, &s->doers, node);
     return effect != NULL;
 }
 
@@ -185,6 +187,21 @@ static bool is_own(const side *s, const side *other, const jx_flat_node *node)
     return false;
 }
 
+static jx_site site_of(const jx_flat_node *node)
+{
+    return (jx_site){node->jaxpr, node->eqn, node->calls};
+}
+
+/* The first effect that the other program has not in its place. */
+static jx_site first_effect(const side *s, const side *other)
+{
+    for (size_t i = 0; i < s->effects.count; i++)
+        if (i >= other->effects.count ||
+            s->effects.at[i] != other->effects.at[i])
+            return site_of(s->doers.at[i]);
+    return (jx_site){0};
+}
+
 static jx_site first_own(const side *s, const side *other)
 {
     const jx_flat_node *found = NULL;
@@ -198,8 +215,7 @@ static jx_site first_own(const side *s, const side *other)
         if (in_user_code(found))
             break;
     }
-    return found ? (jx_site){found->jaxpr, found->eqn, found->calls}
-                 : (jx_site){0};
+    return found ? site_of(found) : first_effect(s, other);
 }
 
 bool jx_same_inputs(const jx_jaxpr *a, const jx_jaxpr *b)

@@ -193,8 +193,13 @@ const jx_term *jx_term_literal(jx_terms *in, const jx_literal *literal)
 {
     if (literal->array)
         return jx_term_array(in, literal->array);
-    if (literal->dim) /* a number that is not written as an element */
-        return jx_term_unknown(in, literal->aval);
+    if (literal->dim) {
+        const int64_t dim = (int64_t)(uintptr_t)literal->dim;
+        return keep(in, &(jx_term){.kind = JX_TERM_SIZE,
+                                   .aval = literal->aval,
+                                   .nnumbers = 1,
+                                   .numbers = &dim});
+    }
     return scalar(in, literal->aval, literal->bits, sizeof literal->bits);
 }
 

@@ -14,6 +14,7 @@
 typedef enum jx_term_kind {
     JX_TERM_INPUT,   /* numbers: input, level, body (flat.h) */
     JX_TERM_UNKNOWN, /* a value of its own */
+    JX_TERM_SIZE,    /* a dim as a number: numbers[0] is its address */
     JX_TERM_SCALAR,  /* bits */
     JX_TERM_SPLAT,   /* ins[0], a scalar value, in every element */
     JX_TERM_ARRAY,   /* array */

@@ -32,7 +32,7 @@ static uint64_t hash_text(const char *text)
     return jx_hash_bytes(text, strlen(text));
 }
 
-static const jx_shlo_row *rows_of(const jx_shlo *s, const char *op)
+const jx_shlo_row *jx_shlo_rows(const jx_shlo *s, const char *op)
 {
     return jx_intern_find(&s->rows, hash_text(op), op, same_op);
 }
@@ -66,7 +66,7 @@ const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, const char *op,
 {
     const jx_shlo_row *plain = NULL;
 
-    for (const jx_shlo_row *row = rows_of(s, op); row; row = row->next) {
+    for (const jx_shlo_row *row = jx_shlo_rows(s, op); row; row = row->next) {
         if (detail && !strcmp(row->detail, detail))
             return row;
         if (!plain && !row->detail[0])
@@ -190,12 +190,19 @@ static bool read_symbol(jx_shlo_body *b, const jx_mlir_op *op)
            jx_shlo_define1(b, atom);
 }
 
+/* Defines what only computes sizes that are known. */
+static bool is_known(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    return b->sizes && op->nouts && !jx_shlo_acts(b->s, op, 0) &&
+           (read_symbol(b, op) || read_sizes(b, op));
+}
+
 /* Equations from `first` on make a vector of sizes: what asks for sizes knows
  * them already. */
 static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
 {
     if (!b->sizes || op->nouts != 1 || op->outs[0]->type->rank < 1 ||
-        !jx_sizes_known(b->sizes, op->outs[0]))
+        !jx_sizes_known(b->sizes, op->outs[0]) || jx_shlo_acts(b->s, op, 0))
         return;
     for (size_t i = first; i < b->eqns.count; i++)
         JX_PUSH(b->s->ctx->arena, &b->shaping, (int)i);
@@ -203,11 +210,11 @@ static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
 
 static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
 {
-    const jx_shlo_row *row = rows_of(b->s, op->name);
+    const jx_shlo_row *row = jx_shlo_rows(b->s, op->name);
     size_t first = b->eqns.count;
 
     b->op = op;
-    if (read_symbol(b, op) || read_sizes(b, op))
+    if (is_known(b, op))
         return jx_ok(b->s->ctx);
     jx_shlo_rule *read = !row                        ? jx_shlo_op_none
                          : jx_shlo_has_quantized(op) ? jx_shlo_quantized
@@ -651,6 +658,7 @@ bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file)
     *s = (jx_shlo){.ctx = file->ctx, .file = file};
     s->program = new_program(file);
     jx_intern_init(&s->functions, file->ctx->arena);
+    jx_intern_init(&s->doing, file->ctx->arena);
     jx_intern_init(&s->stacks, file->ctx->arena);
     jx_intern_init(&s->files, file->ctx->arena);
     jx_intern_init(&s->frames, file->ctx->arena);

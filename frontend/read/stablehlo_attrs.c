@@ -155,6 +155,17 @@ static bool ints_of(jx_shlo_body *b, const jx_mlir_attr *a, jx_ints *to)
     return true;
 }
 
+bool jx_shlo_constant_int(const jx_mlir_value *value, int64_t *to)
+{
+    const jx_mlir_attr *a =
+        value->op && !strcmp(value->op->name, "stablehlo.constant")
+            ? jx_mlir_get(value->op, "value")
+            : NULL;
+
+    return a && a->kind == JX_A_DENSE && list_size(a) == 1 &&
+           dense_ints(a, 1, to);
+}
+
 bool jx_shlo_attr_ints(jx_shlo_body *b, const char *name, jx_ints *to)
 {
     const jx_mlir_attr *a = jx_shlo_attr(b, name);

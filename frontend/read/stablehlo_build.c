@@ -509,6 +509,7 @@ const jx_atom *jx_shlo_emit_all(jx_shlo_body *b, const jx_prim *prim, int nins,
     jx_atom *atoms = fill_outs(b, &eqn, nouts, outs);
     if (!atoms || !fill_params(b, &eqn, params))
         return NULL;
+    eqn.effects = jx_shlo_effects(b->s, &eqn);
     if (b->op) {
         eqn.stack = jx_shlo_stack(b->s, b->op->loc);
         eqn.name_stack = jx_shlo_name_stack(b->s, b->op->loc);
@@ -728,7 +729,7 @@ static bool is_used(const jx_eqn *eqn)
     for (int i = 0; i < eqn->nouts; i++)
         if (eqn->outs[i]->id == USED)
             return true;
-    return eqn->effects.count > 0;
+    return false;
 }
 
 /* Leaves out equations that only make known sizes, where nothing looks at what
@@ -789,6 +790,8 @@ jx_jaxpr *jx_shlo_finish(jx_shlo_body *b, jx_shlo_atoms captures,
                      .neqns = (int)b->eqns.count, .nvars = (int)total,
                      .nouts = (int)b->results.count, .vars = vars,
                      .eqns = b->eqns.at, .outs = b->results.at,
+                     .effects = jx_shlo_effects_of(b->s, (int)b->eqns.count,
+                                                   b->eqns.at),
                      .function = function};
     JX_PUSH(b->s->ctx->arena, &b->s->jaxprs, to);
     return to;

@@ -79,15 +79,38 @@ static bool branches(jx_shlo_body *b, const jx_mlir_op *op, jx_atom index,
     return emit_cond(b, index, n, bodies);
 }
 
+/* Every region ends with a constant that is no less than 0, as a choice among
+ * platforms does. */
+static bool gives_indices(const jx_mlir_op *op, int result)
+{
+    for (int i = 0; i < op->nregions; i++) {
+        const jx_mlir_block *block = jx_mlir_body(op, i);
+        const jx_mlir_op *end = block && block->nops
+                                    ? block->ops[block->nops - 1] : NULL;
+        int64_t value;
+        if (!end || result >= end->nins ||
+            !jx_shlo_constant_int(end->ins[result], &value) || value < 0)
+            return false;
+    }
+    return true;
+}
+
 /* Whether an index is known not to be negative: it was clamped, converted from
- * a truth value, or comes from a choice among platforms. */
+ * a truth value, or chosen among constants. */
 static bool is_index(const jx_mlir_value *v)
 {
-    return v->op && (!strcmp(v->op->name, "stablehlo.clamp") ||
-                     !strcmp(v->op->name, "stablehlo.case") ||
-                     (!strcmp(v->op->name, "stablehlo.convert") &&
-                      v->op->nins == 1 && v->op->ins[0]->type->count &&
-                      v->op->ins[0]->type->items[0]->width == 1));
+    const jx_mlir_op *op = v->op;
+    int64_t low = -1, high = -1;
+
+    if (!op)
+        return false;
+    if (!strcmp(op->name, "stablehlo.clamp") && op->nins == 3)
+        return jx_shlo_constant_int(op->ins[0], &low) && low >= 0 &&
+               jx_shlo_constant_int(op->ins[2], &high) && high >= 0;
+    if (!strcmp(op->name, "stablehlo.case"))
+        return gives_indices(op, v->index);
+    return !strcmp(op->name, "stablehlo.convert") && op->nins == 1 &&
+           op->ins[0]->type->count && op->ins[0]->type->items[0]->width == 1;
 }
 
 /* An index beyond the branches chooses the last: `cond` clamps, so what is

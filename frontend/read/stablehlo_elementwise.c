@@ -118,7 +118,8 @@ static jx_atom choose(jx_shlo_body *b, jx_atom test_, jx_atom yes, jx_atom no)
 }
 
 /* Integers: by squaring, one bit of the exponent after the other.  What is
- * divided by, as the exponent is negative, leaves 0 but for 1 and -1. */
+ * divided by, as the exponent is negative, leaves 0 but for 1 and -1; so does
+ * 0. */
 static jx_atom integer_power(jx_shlo_body *b, jx_atom base, jx_atom exponent,
                              const jx_aval *out)
 {
@@ -139,7 +140,8 @@ static jx_atom integer_power(jx_shlo_body *b, jx_atom base, jx_atom exponent,
     }
     if (info->kind != JX_KIND_INT)
         return result;
-    jx_atom rest = two(b, JX_PRIM_div, one, base);
+    jx_atom rest = choose(b, test(b, JX_PRIM_ne, base),
+                          two(b, JX_PRIM_div, one, base), base);
     jx_atom odd = test(b, JX_PRIM_ne, two(b, JX_PRIM_and, exponent, one));
     jx_atom reciprocal = choose(b, odd, rest, two(b, JX_PRIM_mul, rest, rest));
     return choose(b, negative, reciprocal, result);

@@ -76,18 +76,33 @@ static jx_atom with_last_axis(jx_shlo_body *b, jx_atom indices, int64_t axis)
     return jx_shlo_transpose(b, indices, order);
 }
 
-/* A record of lists of integers, by our names for StableHLO's fields; NULL
- * after a failure. */
+/* The axes of the indices, after that of the coordinates has become the last. */
+static jx_ints without_axis(jx_shlo_body *b, jx_ints axes, int64_t axis)
+{
+    int64_t *at = JX_NEW_ARRAY(b->s->ctx->arena, axes.count, int64_t);
+
+    for (int i = 0; at && i < axes.count; i++)
+        at[i] = axes.at[i] - (axes.at[i] > axis);
+    return (jx_ints){at ? axes.count : 0, at};
+}
+
+/* A record of lists of integers, by our names for StableHLO's fields, the last
+ * of which names axes of the indices; NULL after a failure. */
 static const jx_value *record_of(jx_shlo_body *b, const jx_mlir_attr *from,
                                  const char *type, const char *const *ours,
                                  const char *const *theirs)
 {
     const jx_value *items[5];
+    int64_t axis = 0;
     jx_ints ints;
 
+    if (!jx_shlo_field_int(b, from, "index_vector_dim", &axis))
+        return NULL;
     for (int i = 0; i < 5; i++) {
         if (!jx_shlo_field_ints(b, from, theirs[i], &ints))
             return NULL;
+        if (i == 4)
+            ints = without_axis(b, ints, axis);
         items[i] = jx_shlo_value_ints(b->s, ints);
     }
     return jx_shlo_value_record(b->s, type, 5, ours, items);

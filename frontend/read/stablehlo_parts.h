@@ -52,6 +52,7 @@ typedef struct jx_shlo {
     const jx_sizes *sizes;    /* of its entry */
     jx_intern rows;           /* by name of the op */
     jx_intern functions;      /* those read, by op and types of arguments */
+    jx_intern doing;          /* functions, and whether they only compute */
     jx_intern stacks, files, frames; /* by location */
     JX_VEC(const jx_jaxpr *) jaxprs;
     JX_VEC(const jx_file *) files_read;
@@ -227,6 +228,8 @@ bool jx_shlo_field_int(jx_shlo_body *b, const jx_mlir_attr *record,
                        const char *name, int64_t *value);
 bool jx_shlo_field_ints(jx_shlo_body *b, const jx_mlir_attr *record,
                         const char *name, jx_ints *to);
+/* The integer that a constant of one element is; false if the value is none. */
+bool jx_shlo_constant_int(const jx_mlir_value *value, int64_t *to);
 /* Distinct axes below `rank`. */
 bool jx_shlo_axes_ok(jx_shlo_body *b, const char *name, jx_ints axes,
                      int rank);
@@ -265,10 +268,18 @@ const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
                                  const jx_sizes_env *env,
                                  const jx_mlir_op *caller, int nins,
                                  const jx_aval *const *ins);
+/* The rows of an op, in order; NULL if it is not known. */
+const jx_shlo_row *jx_shlo_rows(const jx_shlo *s, const char *op);
 /* The row of an op by its detail, else the one with the detail ""; NULL if
  * there is none (or none to read). */
 const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, const char *op,
                                   const char *detail);
+/* Whether the op, or one in what it runs, is there for what it does: a check,
+ * an assertion, a call with a side effect, an op that is not known. */
+bool jx_shlo_acts(jx_shlo *s, const jx_mlir_op *op, int depth);
+/* What an equation does beside giving results; and those of a jaxpr's. */
+jx_effects jx_shlo_effects(jx_shlo *s, const jx_eqn *eqn);
+jx_effects jx_shlo_effects_of(jx_shlo *s, int count, const jx_eqn *eqns);
 /* The op as a primitive that is known by its name alone. */
 bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op);
 /* A call of a jaxpr with the op's operands, defining its results. */
@@ -278,10 +289,10 @@ bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func,
 /* `jit`: its results have the types that the jaxpr gives. */
 const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
                                  jx_shlo_atoms ins, const char *name);
-/* The literal that an integer scalar is: a size that the shapes of inputs
- * give.  False if it is none. */
 /* A scalar that is a number or a size of the inputs; nothing if it is neither. */
 jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim);
+/* The literal that an integer scalar is: a size that the shapes of inputs
+ * give.  False if it is none. */
 bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to);
 
 /* ---- quantized tensors (stablehlo_quantized.c) */

@@ -44,7 +44,11 @@ static bool is_number(const jx_mlir_value *v, bool nan)
         !jx_dtype_is_float(dtype) || a->size != jx_dtype_of(dtype)->bytes)
         return false;
     value = jx_element_real(dtype, a->bytes);
-    return nan ? value != value : value == 0;
+    if (!nan)
+        return value == 0;
+    /* In total order a NaN with a sign comes first. */
+    return value != value &&
+           !(((const unsigned char *)a->bytes)[a->size - 1] & 0x80);
 }
 
 /* select(compare(v), to, otherwise) with a comparison of v and `with`. */

@@ -47,20 +47,20 @@ static bool is_constant(const matcher *m, jx_atom atom, bool nan)
 {
     const unsigned char *at = constant_of(m, atom);
     const jx_dtype_info *info = jx_dtype_of(jx_atom_aval(atom)->dtype);
-    uint64_t bits = 0, size, infinity;
+    uint64_t bits = 0, infinity;
 
     if (!at || info->kind != JX_KIND_FLOAT || info->bytes > 8)
         return false;
     memcpy(&bits, at, info->bytes);
     if (!nan)
         return bits == 0;
-    size = bits & ~((uint64_t)1 << (info->bits - 1));
     infinity = info->bits == 64                          ? 0x7ff0000000000000
                : info->bits == 32                        ? 0x7f800000
                : jx_atom_aval(atom)->dtype == JX_BF16    ? 0x7f80
                : jx_atom_aval(atom)->dtype == JX_F16     ? 0x7c00
                                                          : UINT64_MAX;
-    return size > infinity;
+    /* One with a sign comes first in total order. */
+    return bits > infinity && !(bits >> (info->bits - 1));
 }
 
 static bool same_source(const side *a, const side *b)

@@ -255,7 +255,7 @@ static inline float decode(const small_float *f, unsigned bits)
     if (f->overflow != TO_MAX &&
         (a > (f->infinity ? f->infinity : f->max) ||
          (f->no_minus_zero && bits == f->nan)))
-        return from_bits(0x7fc00000 | (sign && f->signed_nan ? 1u << 31 : 0));
+        return from_bits(0x7fc00000 | (sign ? 1u << 31 : 0));
     if (f->infinity && a == f->infinity)
         return sign ? -INFINITY : INFINITY;
     value = exponent ? ldexpf((float)(fraction | 1u << f->mantissa),

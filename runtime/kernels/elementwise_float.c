@@ -69,6 +69,9 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
     if (mantissa_bits < own_mantissa) {
         frexp(a, &e);
         scale = ldexp(1, e - 1 - mantissa_bits);
+        /* Without a mantissa the exponent is what is even. */
+        if (!mantissa_bits && a / scale == 1.5 && (e - 1) % 2)
+            a = scale;
         a = e - 1 - mantissa_bits < -1074 ? a : rint(a / scale) * scale;
     }
     if (exponent_bits < own_exponent) {

@@ -120,3 +120,48 @@ EOM
 expect 1 check "$work/wrong_type.mlir"
 prints 'SHP011'
 prints 'model.py:12'
+
+# What gives only known sizes is read, too, where it does something else.
+cat >"$work/asserts.mlir" <<'EOM'
+func.func private @rows(%a: tensor<?xf32>) -> tensor<i32> {
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %c = stablehlo.constant dense<4> : tensor<i32>
+  %p = stablehlo.compare GE, %n, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%p) {error_message = "too few", has_side_effect = true} : (tensor<i1>) -> ()
+  return %n : tensor<i32>
+}
+func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %n = func.call @rows(%a) : (tensor<?xf32>) -> tensor<i32>
+  return %a : tensor<?xf32>
+}
+EOM
+expect 1 check "$work/asserts.mlir"
+prints 'too few'
+expect 3 run "$work/asserts.mlir" --fill zeros --set arg0_0=2
+complains 'too few'
+cat >"$work/checks.mlir" <<'EOM'
+func.func private @shape(%a: tensor<3xi32>) -> tensor<1xi32> {
+  %n = stablehlo.constant dense<3> : tensor<1xi32>
+  %b = stablehlo.constant dense<7> : tensor<3xi32>
+  check.expect_eq %a, %b : tensor<3xi32>
+  return %n : tensor<1xi32>
+}
+func.func @main(%a: tensor<3xi32>) -> tensor<3xi32> {
+  %n = func.call @shape(%a) : (tensor<3xi32>) -> tensor<1xi32>
+  %c = stablehlo.constant dense<1> : tensor<i32>
+  %0 = stablehlo.dynamic_broadcast_in_dim %c, %n, dims = [] : (tensor<i32>, tensor<1xi32>) -> tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
+EOM
+expect 1 run "$work/checks.mlir" --fill zeros
+prints 'expected equal to 7'
+# Neither is it left out when programs are compared.
+expect 0 diff "$work/asserts.mlir" "$work/asserts.mlir"
+prints 'program: the same'
+sed 's/dense<4>/dense<5>/' "$work/asserts.mlir" >"$work/asserts5.mlir"
+expect 1 diff "$work/asserts.mlir" "$work/asserts5.mlir"
+prints 'program: other effects'
+expect 0 diff "$work/checks.mlir" "$work/checks.mlir"
+grep -v check.expect "$work/checks.mlir" >"$work/unchecked.mlir"
+expect 1 diff "$work/checks.mlir" "$work/unchecked.mlir"
+prints 'old: stablehlo.custom_call'

@@ -1,0 +1,98 @@
+// What lies at the edges of what an op takes.
+module @edges {
+  // Below 0 is the last branch, also where the index was clamped or chosen.
+  func.func @indices_of_branches() {
+    %low = stablehlo.constant dense<-2> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %two = stablehlo.constant dense<2> : tensor<i32>
+    %at = stablehlo.constant dense<[-1]> : tensor<1xi32>
+    %n = stablehlo.reshape %at : (tensor<1xi32>) -> tensor<i32>
+    %0 = stablehlo.clamp %low, %n, %one : tensor<i32>
+    %1 = "stablehlo.case"(%0) ({
+      stablehlo.return %one : tensor<i32>
+    }, {
+      stablehlo.return %two : tensor<i32>
+    }) : (tensor<i32>) -> tensor<i32>
+    check.expect_eq_const %1, dense<2> : tensor<i32>
+    // min(max(x, 0), -2)
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %2 = stablehlo.clamp %zero, %n, %low : tensor<i32>
+    %3 = "stablehlo.case"(%2) ({
+      stablehlo.return %one : tensor<i32>
+    }, {
+      stablehlo.return %two : tensor<i32>
+    }) : (tensor<i32>) -> tensor<i32>
+    check.expect_eq_const %3, dense<2> : tensor<i32>
+    %4 = "stablehlo.case"(%n) ({
+      stablehlo.return %one : tensor<i32>
+    }, {
+      stablehlo.return %low : tensor<i32>
+    }) : (tensor<i32>) -> tensor<i32>
+    %5 = "stablehlo.case"(%4) ({
+      stablehlo.return %one : tensor<i32>
+    }, {
+      stablehlo.return %two : tensor<i32>
+    }) : (tensor<i32>) -> tensor<i32>
+    check.expect_eq_const %5, dense<2> : tensor<i32>
+    return
+  }
+  // Axes that go with the operand's, behind that of the coordinates.
+  func.func @batches_behind_coordinates() {
+    %a = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
+    %i = stablehlo.constant dense<[[[0, 1], [2, 0]]]> : tensor<1x2x2xi32>
+    %0 = "stablehlo.gather"(%a, %i) {dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [1], start_index_map = [1]>, slice_sizes = array<i64: 1, 1>} : (tensor<2x3xi32>, tensor<1x2x2xi32>) -> tensor<2x2xi32>
+    check.expect_eq_const %0, dense<[[1, 2], [6, 4]]> : tensor<2x2xi32>
+    %u = stablehlo.constant dense<[[10, 20], [30, 40]]> : tensor<2x2xi32>
+    %1 = "stablehlo.scatter"(%a, %i, %u) ({
+      ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+        %s = stablehlo.add %x, %y : tensor<i32>
+        stablehlo.return %s : tensor<i32>
+    }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [1], scatter_dims_to_operand_dims = [1]>} : (tensor<2x3xi32>, tensor<1x2x2xi32>, tensor<2x2xi32>) -> tensor<2x3xi32>
+    check.expect_eq_const %1, dense<[[11, 22, 3], [44, 5, 36]]> : tensor<2x3xi32>
+    return
+  }
+  func.func @powers_of_integers() {
+    %a = stablehlo.constant dense<[0, 0, 1, -1, -1, 2]> : tensor<6xi32>
+    %b = stablehlo.constant dense<[-1, -2, -3, -3, -2, -1]> : tensor<6xi32>
+    %0 = stablehlo.power %a, %b : tensor<6xi32>
+    check.expect_eq_const %0, dense<[0, 0, 1, -1, 1, 0]> : tensor<6xi32>
+    return
+  }
+  // In total order a NaN with a sign comes first, also where it stands for all.
+  func.func @nans_with_a_sign() {
+    %a = stablehlo.constant dense<[2.0, 0x7FC00000, 1.0]> : tensor<3xf32>
+    %i = stablehlo.iota dim = 0 : tensor<3xi32>
+    %0:2 = "stablehlo.sort"(%a, %i) ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>, %u: tensor<i32>, %v: tensor<i32>):
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %nan = stablehlo.constant dense<0xFFC00000> : tensor<f32>
+        %1 = stablehlo.compare EQ, %x, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %2 = stablehlo.select %1, %zero, %x : tensor<i1>, tensor<f32>
+        %3 = stablehlo.compare NE, %x, %x, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %4 = stablehlo.select %3, %nan, %2 : tensor<i1>, tensor<f32>
+        %5 = stablehlo.compare EQ, %y, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %6 = stablehlo.select %5, %zero, %y : tensor<i1>, tensor<f32>
+        %7 = stablehlo.compare NE, %y, %y, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %8 = stablehlo.select %7, %nan, %6 : tensor<i1>, tensor<f32>
+        %9 = stablehlo.compare LT, %4, %8, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %9 : tensor<i1>
+    }) {dimension = 0 : i64, is_stable = true} : (tensor<3xf32>, tensor<3xi32>) -> (tensor<3xf32>, tensor<3xi32>)
+    check.expect_eq_const %0#1, dense<[1, 2, 0]> : tensor<3xi32>
+    // Where there is no -0, its pattern is the NaN, and has a sign.
+    %b = stablehlo.convert %a : (tensor<3xf32>) -> tensor<3xf8E5M2FNUZ>
+    %c = "stablehlo.slice"(%b) {start_indices = array<i64: 1>, limit_indices = array<i64: 2>, strides = array<i64: 1>} : (tensor<3xf8E5M2FNUZ>) -> tensor<1xf8E5M2FNUZ>
+    %d = stablehlo.reshape %c : (tensor<1xf8E5M2FNUZ>) -> tensor<f8E5M2FNUZ>
+    %e = stablehlo.broadcast_in_dim %d, dims = [] : (tensor<f8E5M2FNUZ>) -> tensor<3xf8E5M2FNUZ>
+    %f = stablehlo.compare LT, %e, %b, TOTALORDER : (tensor<3xf8E5M2FNUZ>, tensor<3xf8E5M2FNUZ>) -> tensor<3xi1>
+    %g = stablehlo.convert %f : (tensor<3xi1>) -> tensor<3xi32>
+    check.expect_eq_const %g, dense<[1, 0, 1]> : tensor<3xi32>
+    return
+  }
+  // Without a mantissa, half way goes to the even exponent.
+  func.func @precision_of_exponents() {
+    %a = stablehlo.constant dense<[1.5, 3.0, 0.75, 6.0]> : tensor<4xf32>
+    %0 = stablehlo.reduce_precision %a, format = e8m0 : tensor<4xf32>
+    check.expect_eq_const %0, dense<[2.0, 2.0, 0.5, 8.0]> : tensor<4xf32>
+    return
+  }
+}
