@@ -130,6 +130,47 @@ static const jx_value *shardings_of(jx_shlo_body *b, const jx_mlir_attr *all)
     return items ? jx_shlo_value_tuple(b->s, all->count, items) : NULL;
 }
 
+/* ---- what nobody computes here */
+
+static bool is_empty(const jx_mlir_attr *list)
+{
+    return !list || !list->count;
+}
+
+/* Only whole axes. */
+static bool whole_axes(const jx_mlir_attr *list)
+{
+    for (int i = 0; list && list->kind == JX_A_ARRAY && i < list->count; i++)
+        if (list->items[i]->kind == JX_A_RECORD &&
+            jx_mlir_field(list->items[i], "sub_axis_info"))
+            return false;
+    return true;
+}
+
+/* Devices in the order of the mesh, each axis whole, and every part the value
+ * itself, not one of several that make it when added up. */
+static bool is_plain(jx_shlo_body *b, const jx_mlir_attr *sharding)
+{
+    const jx_mlir_attr *mesh = mesh_attr(b, sharding);
+    const jx_mlir_attr *dims = jx_mlir_field(sharding, "dim_shardings");
+
+    if ((mesh && !is_empty(jx_mlir_field(mesh, "device_ids"))) ||
+        !is_empty(jx_mlir_field(sharding, "unreduced_axes")))
+        return false;
+    for (int i = 0; dims && dims->kind == JX_A_ARRAY && i < dims->count; i++)
+        if (!whole_axes(jx_mlir_field(dims->items[i], "axes")))
+            return false;
+    return true;
+}
+
+static bool are_plain(jx_shlo_body *b, const jx_mlir_attr *all)
+{
+    for (int i = 0; i < all->count; i++)
+        if (!is_plain(b, all->items[i]))
+            return false;
+    return true;
+}
+
 /* ---- the op */
 
 /* The types of the region's arguments: parts of the operands. */
@@ -192,6 +233,8 @@ bool jx_shlo_op_manual_computation(jx_shlo_body *b, const jx_mlir_op *op,
     (void)row;
     if (!in || !out || !block)
         return jx_shlo_fail(b, "expected a region of one block");
+    if (!are_plain(b, in) || !are_plain(b, out))
+        return jx_shlo_unknown(b, op);
     avals = parts_of(b, block);
     body = avals ? jx_shlo_closed(b, op, 0, block->nargs, avals) : NULL;
     if (!body)

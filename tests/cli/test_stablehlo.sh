@@ -165,3 +165,30 @@ expect 0 diff "$work/checks.mlir" "$work/checks.mlir"
 grep -v check.expect "$work/checks.mlir" >"$work/unchecked.mlir"
 expect 1 diff "$work/checks.mlir" "$work/unchecked.mlir"
 prints 'old: stablehlo.custom_call'
+
+# Devices in another order than the mesh's, parts of axes, and parts that make a
+# value when added up: nobody computes that here, and it is said.
+cat >"$work/mesh.mlir" <<'EOM'
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%x: tensor<2xf32>) {
+    %p = stablehlo.partition_id : tensor<ui32>
+    %q = stablehlo.convert %p : (tensor<ui32>) -> tensor<f32>
+    %r = stablehlo.broadcast_in_dim %q, dims = [] : (tensor<f32>) -> tensor<2xf32>
+    %y = stablehlo.add %x, %r : tensor<2xf32>
+    sdy.return %y : tensor<2xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+EOM
+expect 0 run "$work/mesh.mlir" --fill zeros
+prints '= 0 0 1 1 2 2 3 3$'
+for change in 's/=4]>/=4], device_ids=[3, 2, 1, 0]>/' \
+    's/=4]>/=8]>/; s/{"x"}[]]/{"x":(1)4}]/g' \
+    's/\(out_shardings=.<@mesh, \)[[]{"x"}[]]/\1[{}], unreduced={"x"}/'; do
+    sed "$change" "$work/mesh.mlir" >"$work/other_mesh.mlir"
+    expect 3 run "$work/other_mesh.mlir" --fill zeros
+    complains 'no way to run the primitive sdy.manual_computation (in another form)'
+    expect 0 check "$work/other_mesh.mlir"
+    prints 'undecided.PRM001'
+done
