@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const int jx_vhlo_newest[3] = {JX_VHLO_CURRENT >> 20,
@@ -88,59 +89,6 @@ bool jx_vhlo_since(jx_vhlo *v, uint32_t first, const char *what)
                         v->version[0], v->version[1], v->version[2]);
 }
 
-/* ---- values */
-
-/* What stands for a value; made where a use comes before the definition. */
-static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from)
-{
-    jx_mlir_value *to = (jx_mlir_value *)jx_vhlo_map_get(&v->known, from);
-
-    if (to)
-        return to;
-    to = JX_NEW(v->arena, jx_mlir_value);
-    if (!to)
-        return NULL;
-    to->type = jx_vhlo_type(v, from->type);
-    return to->type && jx_vhlo_map_put(v, &v->known, from, to) ? to : NULL;
-}
-
-static const jx_mlir_attr *location(jx_vhlo *v, const jx_mlir_attr *loc)
-{
-    return v->mode == JX_VHLO_STRIP ? v->unknown : loc;
-}
-
-static bool define(jx_vhlo *v, const jx_mlir_value *from,
-                   const jx_mlir_op *op, const jx_mlir_block *block,
-                   const jx_mlir_value **at)
-{
-    jx_mlir_value *to = value_of(v, from);
-    const jx_mlir_type *type = to ? jx_vhlo_type(v, from->type) : NULL;
-
-    if (!type)
-        return false;
-    *to = *from;
-    to->type = type;
-    to->op = op;
-    to->block = block;
-    to->loc = from->loc ? location(v, from->loc) : NULL;
-    *at = to;
-    return true;
-}
-
-static bool define_all(jx_vhlo *v, const jx_mlir_value *const *from, int count,
-                       const jx_mlir_op *op, const jx_mlir_block *block,
-                       const jx_mlir_value *const **to)
-{
-    const jx_mlir_value **list =
-        JX_NEW_ARRAY(v->arena, count, const jx_mlir_value *);
-
-    for (int i = 0; list && i < count; i++)
-        if (!define(v, from[i], op, block, &list[i]))
-            return false;
-    *to = list;
-    return list != NULL;
-}
-
 /* ---- names and attributes of ops */
 
 /* "gather" of "vhlo.gather_v2"; in the other direction of "stablehlo.gather"
@@ -171,6 +119,166 @@ static bool base_name(const char *name, bool vhlo, char base[64])
     memcpy(base, name, length);
     base[length] = '\0';
     return true;
+}
+
+/* ---- values */
+
+/* The type of what `owner`, an op, defines or has its blocks define: what
+ * belongs to other dialects stays as it is on the way to VHLO. */
+static const jx_mlir_type *type_in(jx_vhlo *v, const jx_mlir_type *type,
+                                   const jx_mlir_op *owner)
+{
+    char base[64];
+
+    return v->mode == JX_VHLO_DOWN && owner &&
+                   !base_name(owner->name, false, base)
+               ? type
+               : jx_vhlo_type(v, type);
+}
+
+/* What stands for a value; made where a use comes before the definition. */
+static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from)
+{
+    jx_mlir_value *to = (jx_mlir_value *)jx_vhlo_map_get(&v->known, from);
+
+    if (to)
+        return to;
+    to = JX_NEW(v->arena, jx_mlir_value);
+    if (!to)
+        return NULL;
+    to->type = type_in(v, from->type, from->op);
+    return to->type && jx_vhlo_map_put(v, &v->known, from, to) ? to : NULL;
+}
+
+static const jx_mlir_attr *location(jx_vhlo *v, const jx_mlir_attr *loc)
+{
+    return v->mode == JX_VHLO_STRIP ? v->unknown : loc;
+}
+
+/* Results of `op`, or arguments of `block`, which is one of `owner`. */
+static bool define_all(jx_vhlo *v, const jx_mlir_value *const *from, int count,
+                       const jx_mlir_op *owner, const jx_mlir_op *op,
+                       const jx_mlir_block *block,
+                       const jx_mlir_value *const **all)
+{
+    const jx_mlir_value **list =
+        JX_NEW_ARRAY(v->arena, count, const jx_mlir_value *);
+
+    for (int i = 0; list && i < count; i++) {
+        jx_mlir_value *to = value_of(v, from[i]);
+        const jx_mlir_type *type =
+            to ? type_in(v, from[i]->type, owner) : NULL;
+        if (!type)
+            return false;
+        *to = *from[i];
+        to->type = type;
+        to->op = op;
+        to->block = block;
+        to->loc = from[i]->loc ? location(v, from[i]->loc) : NULL;
+        list[i] = to;
+    }
+    *all = list;
+    return list != NULL;
+}
+
+/* ---- casts between dialects */
+
+/* A value that an op of the other level uses is cast behind its definition, as
+ * the serializer of StableHLO does it; the highest rank comes first. */
+typedef struct cast {
+    const jx_mlir_op *op;
+    size_t rank;
+} cast;
+
+static const jx_mlir_value *cast_to(jx_vhlo *v, const jx_mlir_value *from,
+                                    const jx_mlir_value *to,
+                                    const jx_mlir_type *type,
+                                    const jx_mlir_op *user)
+{
+    const cast *known = jx_vhlo_map_get(&v->casts, to);
+    cast *one = JX_NEW(v->scratch, cast);
+    jx_mlir_op *op = JX_NEW(v->arena, jx_mlir_op);
+    jx_mlir_value *value = JX_NEW(v->arena, jx_mlir_value);
+    const jx_mlir_value **ends =
+        JX_NEW_ARRAY(v->arena, 2, const jx_mlir_value *);
+
+    if (known)
+        return known->op->outs[0];
+    if (!one || !op || !value || !ends)
+        return NULL;
+    ends[0] = to;
+    ends[1] = value;
+    value->type = type;
+    value->op = op;
+    op->name = jx_intern_text(v->ctx, "builtin.unrealized_conversion_cast");
+    op->nins = op->nouts = 1;
+    op->ins = ends;
+    op->outs = ends + 1;
+    op->place = v->op->place;
+    /* Those from VHLO are where the values are, in reverse order; those to it
+     * are where they are used first, in the reverse order of that. */
+    op->loc = !to->type->vhlo ? user->loc
+              : from->op      ? from->op->loc
+              : from->loc     ? from->loc
+                              : v->unknown;
+    *one = (cast){op, to->type->vhlo ? (size_t)from->index : v->casts.count};
+    return jx_vhlo_map_put(v, &v->casts, to, one) ? value : NULL;
+}
+
+/* What stands for a value where `user` uses it. */
+static const jx_mlir_value *operand(jx_vhlo *v, const jx_mlir_value *from,
+                                    const jx_mlir_op *user)
+{
+    const jx_mlir_value *to = value_of(v, from);
+    const jx_mlir_type *type;
+
+    if (!to || v->mode != JX_VHLO_DOWN)
+        return to;
+    type = type_in(v, from->type, user);
+    return !type || type == to->type ? (type ? to : NULL)
+                                     : cast_to(v, from, to, type, user);
+}
+
+typedef JX_VEC(const jx_mlir_op *) op_list;
+
+static int by_rank(const void *a, const void *b)
+{
+    const cast *const *x = a, *const *y = b;
+
+    return (*x)->rank < (*y)->rank ? 1 : -1;
+}
+
+static void put_casts(jx_vhlo *v, const jx_mlir_value *const *values,
+                      int count, op_list *to)
+{
+    JX_VEC(const cast *) list = {0};
+
+    for (int i = 0; i < count; i++) {
+        const cast *one = jx_vhlo_map_get(&v->casts, values[i]);
+        if (one)
+            JX_PUSH(v->scratch, &list, one);
+    }
+    if (list.count > 1)
+        qsort(list.at, list.count, sizeof *list.at, by_rank);
+    for (size_t i = 0; i < list.count; i++)
+        JX_PUSH(v->arena, to, list.at[i]->op);
+}
+
+/* Puts the casts of what a block defines where they belong. */
+static bool place_casts(jx_vhlo *v, jx_mlir_block *block)
+{
+    op_list ops = {0};
+
+    if (!v->casts.count)
+        return true;
+    put_casts(v, block->args, block->nargs, &ops);
+    for (int i = 0; i < block->nops; i++) {
+        JX_PUSH(v->arena, &ops, block->ops[i]);
+        put_casts(v, block->ops[i]->outs, block->ops[i]->nouts, &ops);
+    }
+    block->ops = ops.at;
+    block->nops = (int)ops.count;
+    return !jx_arena_failed(v->arena) && !jx_arena_failed(v->scratch);
 }
 
 static bool is_function(const jx_mlir_op *op)
@@ -387,7 +495,7 @@ static bool convert_parts(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
     if (!ins || !regions || !next)
         return false;
     for (int i = 0; i < from->nins; i++) {
-        ins[i] = value_of(v, from->ins[i]);
+        ins[i] = operand(v, from->ins[i], from);
         if (!ins[i])
             return false;
     }
@@ -396,7 +504,7 @@ static bool convert_parts(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
     to->ins = ins;
     to->regions = regions;
     to->successors = next;
-    if (!define_all(v, from->outs, from->nouts, to, NULL, &to->outs))
+    if (!define_all(v, from->outs, from->nouts, from, to, NULL, &to->outs))
         return false;
     for (int i = 0; i < from->nregions; i++)
         if (!convert_region(v, &from->regions[i], &regions[i], from))
@@ -451,8 +559,7 @@ static bool convert_block(jx_vhlo *v, const jx_mlir_block *from,
         JX_NEW_ARRAY(v->arena, from->nops, const jx_mlir_op *);
     int count = 0;
 
-    to->nargs = from->nargs;
-    if (!ops || !define_all(v, from->args, from->nargs, NULL, to, &to->args))
+    if (!ops)
         return false;
     for (int i = 0; i < from->nops; i++) {
         if (drop_cast(v, from->ops[i]))
@@ -480,12 +587,19 @@ static bool convert_region(jx_vhlo *v, const jx_mlir_region *from,
         return jx_vhlo_fail(v, "regions nest deeper than %d",
                             JX_BYTECODE_DEPTH);
     for (size_t i = 0; i < n; i++) {
+        const jx_mlir_block *one = from->blocks[i];
         list[i] = &blocks[i];
-        if (!jx_vhlo_map_put(v, &v->known, from->blocks[i], &blocks[i]))
+        blocks[i].nargs = one->nargs;
+        if (!jx_vhlo_map_put(v, &v->known, one, &blocks[i]) ||
+            !define_all(v, one->args, one->nargs, parent, NULL, &blocks[i],
+                        &blocks[i].args))
             return false;
     }
     for (size_t i = 0; i < n; i++)
         if (!convert_block(v, from->blocks[i], &blocks[i], parent))
+            return false;
+    for (size_t i = 0; i < n; i++)
+        if (!place_casts(v, &blocks[i]))
             return false;
     v->depth--;
     to->nblocks = from->nblocks;

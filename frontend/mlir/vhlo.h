@@ -3,8 +3,8 @@
  * VHLO has each op in the versions that it ever had, with every attribute
  * spelled out; StableHLO has today's meaning, with defaults left out and the
  * dimension numbers as one record.  Ops of other dialects stay what they are
- * (sdy, builtin), types inside change, and the casts that join the dialects
- * vanish.  Locations and what no version touches are shared. */
+ * (sdy, builtin); the casts that join them to VHLO are no part of StableHLO,
+ * and come back with VHLO.  Locations and what no version touches are shared. */
 #ifndef JX_MLIR_VHLO_H
 #define JX_MLIR_VHLO_H
 

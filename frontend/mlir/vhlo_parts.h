@@ -33,6 +33,7 @@ typedef struct jx_vhlo {
     int depth;
     const jx_mlir_op *op; /* being converted, for errors */
     jx_vhlo_map known, type_map, attr_map, dict_map;
+    jx_vhlo_map casts; /* of values, to the other level: vhlo.c */
     const jx_mlir_attr *unknown; /* location */
 } jx_vhlo;
 

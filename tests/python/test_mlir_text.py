@@ -10,8 +10,12 @@ import subprocess
 import sys
 
 import pytest
+from jax._src.interpreters import mlir
+from jax._src.lib import _jax
+from jaxlib.mlir import ir
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMAND = ROOT / "build" / "jaxvet"
 TOOLS = ROOT / "tests" / "mlir"
 READING = ROOT / "build" / "tests" / "reading"
 CORPUS = os.environ.get("JAXVET_CORPUS")
@@ -80,3 +84,50 @@ def test_tests_of_stablehlo(tmp_path):
     files = sorted(pathlib.Path(CORPUS).glob("stablehlo/*.mlir"))[::15]
     files += sorted(pathlib.Path(CORPUS).glob("stablehlo/dynamic/*.mlir"))[::5]
     assert hold_against_jaxlib(tmp_path, files) == len(files)
+
+
+# Values of one dialect that the other uses: arguments and results, in and out
+# of the order of their definition, more than once, and of a nested region.
+MIXED = """
+sdy.mesh @mesh = <["x"=8]>
+func.func @main(%a: tensor<16x4xf32>, %b: tensor<16x4xf32>, %c: tensor<16x4xf32>)
+    -> (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>) {
+  %q:3 = stablehlo.optimization_barrier %a, %b, %c
+      : tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>
+  %0:3 = sdy.manual_computation(%c, %a, %b)
+      in_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, [{"x"}, {}]>, <@mesh, [{"x"}, {}]>]
+      out_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, [{"x"}, {}]>, <@mesh, [{"x"}, {}]>]
+      manual_axes={"x"}
+      (%x: tensor<2x4xf32>, %y: tensor<2x4xf32>, %z: tensor<2x4xf32>) {
+    %1 = stablehlo.subtract %z, %x : tensor<2x4xf32>
+    %2 = stablehlo.subtract %1, %y : tensor<2x4xf32>
+    sdy.return %2, %x, %1 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+  } : (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>)
+      -> (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>)
+  %3 = stablehlo.subtract %0#2, %0#0 : tensor<16x4xf32>
+  %4 = stablehlo.subtract %3, %0#1 : tensor<16x4xf32>
+  %5 = sdy.sharding_constraint %q#2 <@mesh, [{"x"}, {}]> : tensor<16x4xf32>
+  %6 = sdy.sharding_constraint %q#0 <@mesh, [{"x"}, {}]> : tensor<16x4xf32>
+  %7 = sdy.sharding_constraint %6 <@mesh, [{"x"}, {}]> : tensor<16x4xf32>
+  %8 = stablehlo.subtract %7, %a : tensor<16x4xf32>
+  return %4, %8, %5 : tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x4xf32>
+}
+"""
+
+
+def test_dialects_are_cast_as_the_serializer_of_stablehlo_does(tmp_path):
+    text, made = tmp_path / "mixed.mlir", tmp_path / "mixed.mlirbc"
+    text.write_text(MIXED)
+    subprocess.run([COMMAND, "rewrite", text, "--as", "bytecode",
+                    "--stablehlo-version", "1.15.0", "-o", made], check=True,
+                   capture_output=True)
+    with mlir.make_ir_context() as context:
+        context.allow_unregistered_dialects = True
+        module = mlir.module_to_bytecode(ir.Module.parse(MIXED))
+        theirs = _jax.mlir.serialize_portable_artifact(module, "1.15.0", True)
+        assert str(ir.Module.parse(made.read_bytes())) == str(
+            ir.Module.parse(theirs))
+        assert "unrealized_conversion_cast" in str(ir.Module.parse(theirs))
+        assert str(_jax.mlir.deserialize_portable_artifact(
+            made.read_bytes())) == str(
+                _jax.mlir.deserialize_portable_artifact(theirs))
