@@ -255,8 +255,12 @@ static bool read_successors(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_op *op,
         JX_NEW_ARRAY(r->arena, count, const jx_mlir_block *);
 
     for (size_t i = 0; list && i < count && !r->failed; i++) {
+        const uint8_t *at = c->at;
         size_t index = jx_bc_index(r, c, in ? in->nblocks : 0, "block");
 
+        if (!r->failed && !index)
+            return jx_bc_fail(r, at, "no op can go to the first block of its "
+                                     "region");
         list[i] = r->failed ? NULL : in->blocks + index;
     }
     op->successors = list;

@@ -66,6 +66,7 @@ typedef struct jx_mhidden {
 typedef struct jx_mlabel {
     const char *name; /* interned */
     const char *at;   /* where it was first used */
+    const char *branch; /* where an op goes there; NULL: none does */
     jx_mlir_block *block;
     bool defined;
 } jx_mlabel;

@@ -37,7 +37,7 @@ static jx_mlabel *label(jx_mtext *t)
         t->failed = true;
         return NULL;
     }
-    *known = (jx_mlabel){name, at, block, false};
+    *known = (jx_mlabel){.name = name, .at = at, .block = block};
     return known;
 }
 
@@ -46,20 +46,28 @@ bool jx_mtext_successors(jx_mtext *t)
     if (!jx_mtext_take(t, "[") || jx_mtext_take(t, "]"))
         return !t->failed;
     do {
-        const jx_mlabel *to = label(t);
-        if (to)
+        const char *at = (jx_mtext_space(t), t->at);
+        jx_mlabel *to = label(t);
+        if (to) {
+            to->branch = to->branch ? to->branch : at;
             JX_PUSH(t->arena, &t->successors, to->block);
+        }
     } while (!t->failed && jx_mtext_take(t, ","));
     return jx_mtext_expect(t, "]");
 }
 
-static bool all_defined(jx_mtext *t)
+/* Every label has its block, and nothing goes to the first block, as MLIR has
+ * it: what a region begins with is no place to come back to. */
+static bool labels_hold(jx_mtext *t, const jx_mlir_block *first)
 {
     for (size_t i = 0; i < t->labels->capacity; i++) {
         const jx_mlabel *l = t->labels->slots[i];
         if (l && !l->defined)
             return jx_mtext_fail(t, l->at, "there is no block ^%.64s",
                                  l->name);
+        if (l && l->branch && l->block == first)
+            return jx_mtext_fail(t, l->branch, "^%.64s is the first block of "
+                                 "its region, no op can go there", l->name);
     }
     return true;
 }
@@ -244,7 +252,9 @@ bool jx_mtext_region(jx_mtext *t, const jx_mop *op, size_t args)
     jx_intern_init(&labels, t->arena);
     t->labels = &labels;
     set_dialect(t, op->name);
-    bool ok = blocks_of(t, op, args) && all_defined(t) &&
+    bool ok = blocks_of(t, op, args) &&
+              (t->blocks.count == blocks ||
+               labels_hold(t, t->blocks.at[blocks])) &&
               jx_mtext_expect(t, "}");
     if (!jx_mtext_close(t, &was) || !ok)
         return false;

@@ -298,6 +298,20 @@ static void what_is_out_of_range_is_refused(void **state)
     refused(*state, &m, "attribute 0", "code 63");
 }
 
+static void the_first_block_is_no_successor(void **state)
+{
+    run ops = {0};
+    module m;
+
+    begin(&m, 1, 0);
+    attribute(&m, 1, 15u);
+    number(&ops, 0);
+    byte(&ops, 0x08);
+    numbers(&ops, 3, 0u, 1u, 0u);
+    wrap(&m, 0, 1, &ops);
+    refused(*state, &m, "IR section", "to the first block");
+}
+
 static void what_follows_the_end_is_refused(void **state)
 {
     static const char *const names[] = {"dialect", "offset", "type section",
@@ -474,6 +488,7 @@ int main(void)
         TEST(an_attribute_that_holds_itself_is_refused),
         TEST(deep_nesting_is_refused),
         TEST(what_is_out_of_range_is_refused),
+        TEST(the_first_block_is_no_successor),
         TEST(what_follows_the_end_is_refused),
         TEST(sections_stand_once),
         TEST(a_use_may_stand_before_its_definition),

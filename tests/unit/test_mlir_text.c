@@ -412,6 +412,8 @@ static void mistakes_are_found_where_they_are(void **state)
           "expected no block here");
     fails("\"a.b\"() ({ \"a.c\"()[^x] : () -> () }) : () -> ()",
           "line 1, column 20", "there is no block ^x");
+    fails("\"a.b\"() ({\n^x:\n \"a.c\"()[^x] : () -> () }) : () -> ()",
+          "line 3, column 10", "^x is the first block of its region");
     fails("stablehlo.gather %a", "line 1, column 1",
           "stablehlo.gather is only written in the generic form");
     fails("%0 = stablehlo.slice %a [1:b] : i32", "line 1, column 28",
