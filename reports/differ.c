@@ -37,8 +37,13 @@ static const jx_aval *output(const jx_program *program, int i)
     return jx_atom_aval(program->entry.jaxpr->outs[i]);
 }
 
+/* Once, if it is said of several equations. */
 static void say(differ *d, jx_verdict verdict, const char *text)
 {
+    for (size_t i = 0; text && i < d->diff->contract.count; i++)
+        if (d->diff->contract.at[i].verdict == verdict &&
+            strcmp(d->diff->contract.at[i].text, text) == 0)
+            return;
     if (verdict != JX_PROVED)
         d->diff->drop_in = false;
     JX_PUSH(d->ctx->arena, &d->diff->contract,
@@ -91,18 +96,21 @@ static void not_compared(differ *d, const char *why)
     jx_error_clear(d->ctx);
 }
 
-static bool compare_programs(differ *d)
+/* *to is the new one in terms of the old one's sizes, or NULL. */
+static bool compare_programs(differ *d, jx_program **to)
 {
     jx_program *moved;
 
+    *to = NULL;
     if (!solve(d))
         return false;
-    moved = jx_program_import(d->after, d->before->dims, at_old_shapes, d);
+    moved = jx_program_import(d->after, d->before, at_old_shapes, d);
     if (!moved) {
         not_compared(d, d->ctx->error.message ? d->ctx->error.message
                                               : "sizes beyond 128 bits");
         return jx_ok(d->ctx);
     }
+    *to = moved;
     if (!jx_same_inputs(d->before->entry.jaxpr, moved->entry.jaxpr)) {
         not_compared(d, "the shapes that the old one takes are not plainly "
                         "those of the new one at any sizes");
@@ -339,11 +347,24 @@ static jx_program *caller(differ *d)
     return callee->ins && callee->outs && p->scopes ? p : NULL;
 }
 
-static void tell(differ *d, const jx_findings *findings, jx_verdict verdict)
+static bool is_among(const jx_finding *f, const jx_findings *known)
+{
+    for (size_t i = 0; known && i < known->count; i++)
+        if (known->at[i].code == f->code &&
+            strcmp(known->at[i].message, f->message) == 0)
+            return true;
+    return false;
+}
+
+/* Those that are not known already. */
+static void tell(differ *d, const jx_findings *findings,
+                 const jx_findings *known, jx_verdict verdict)
 {
     for (size_t i = 0; i < findings->count; i++) {
         const jx_finding *f = &findings->at[i];
 
+        if (is_among(f, known))
+            continue;
         say(d, verdict,
             f->why ? jx_arena_printf(d->ctx->arena, "%s: %s", f->message,
                                      f->why)
@@ -351,51 +372,46 @@ static void tell(differ *d, const jx_findings *findings, jx_verdict verdict)
     }
 }
 
-/* Settles the claims, and says which are not proved. */
-static bool settle_claims(differ *d, jx_program *program,
-                          jx_claim_list *claims, int64_t settled,
-                          const jx_settle_options *settle)
+/* The settled claims of a program, those of its equations' rules. */
+static bool report_claims(differ *d, jx_program *program,
+                          const jx_settle_options *settle, jx_report *report)
 {
     const jx_selection all = {0};
-    jx_report report = {0};
+    jx_analysis *analysis = program ? jx_analysis_new(program) : NULL;
 
-    if (!jx_settle(program, claims, settle))
+    *report = (jx_report){0};
+    if (!analysis || !jx_type_program(analysis) ||
+        !jx_settle(program, &analysis->claims, settle))
         return false;
-    report.claims.proved = settled;
-    if (!jx_report_claims(d->ctx, &report, program, claims, &all))
-        return false;
-    d->diff->proved += report.claims.proved;
-    tell(d, &report.findings, JX_REFUTED);
-    tell(d, &report.undecided, JX_UNDECIDED);
-    return jx_ok(d->ctx);
+    report->claims.proved = analysis->settled;
+    return jx_report_claims(d->ctx, report, program, &analysis->claims, &all);
 }
 
 static bool compare_sizes(differ *d, const jx_settle_options *settle)
 {
-    jx_program *program = caller(d);
-    jx_analysis *analysis = program ? jx_analysis_new(program) : NULL;
+    jx_report report;
 
-    return analysis && jx_type_program(analysis) &&
-           settle_claims(d, program, &analysis->claims, analysis->settled,
-                         settle);
+    if (!report_claims(d, caller(d), settle, &report))
+        return false;
+    d->diff->proved = report.claims.proved;
+    tell(d, &report.findings, NULL, JX_REFUTED);
+    tell(d, &report.undecided, NULL, JX_UNDECIDED);
+    return jx_ok(d->ctx);
 }
 
-/* What the new one asserts of its sizes beyond its constraints: the old one's
- * callers do not know of it. */
-static bool compare_assertions(differ *d, const jx_settle_options *settle)
+/* What the new one asserts of its sizes beyond its constraints, and what is
+ * wrong with it, unless the old one has the same. */
+static bool compare_claims(differ *d, jx_program *moved,
+                           const jx_settle_options *settle)
 {
-    jx_analysis *analysis = jx_analysis_new(d->after);
-    jx_claim_list asserted = {0};
+    jx_report before, after;
 
-    if (!analysis || !jx_type_program(analysis))
+    if (!report_claims(d, d->before, settle, &before) ||
+        !report_claims(d, moved ? moved : d->after, settle, &after))
         return false;
-    for (size_t i = 0; i < analysis->claims.count; i++) {
-        jx_claim *claim = analysis->claims.at[i];
-
-        if (claim->eqn && claim->eqn->prim->id == JX_PRIM_shape_assertion)
-            JX_PUSH(d->ctx->arena, &asserted, claim);
-    }
-    return settle_claims(d, d->after, &asserted, 0, settle);
+    tell(d, &after.findings, &before.findings, JX_REFUTED);
+    tell(d, &after.undecided, &before.undecided, JX_UNDECIDED);
+    return jx_ok(d->ctx);
 }
 
 /* A new program of another least size takes other sizes. */
@@ -425,6 +441,7 @@ static void compare_files(differ *d)
 static bool compare_contracts(differ *d, const jx_settle_options *settle)
 {
     const jx_jaxpr *a = d->before->entry.jaxpr, *b = d->after->entry.jaxpr;
+    jx_program *moved;
     bool ins, outs;
 
     d->diff->drop_in = true;
@@ -442,12 +459,11 @@ static bool compare_contracts(differ *d, const jx_settle_options *settle)
         d->diff->incomparable = "their inputs differ";
         return jx_ok(d->ctx);
     }
-    if (!compare_programs(d))
+    if (!compare_programs(d, &moved))
         return false;
     move_cost(d);
-    if (outs && !compare_sizes(d, settle))
-        return false;
-    return d->diff->same || compare_assertions(d, settle);
+    return (!outs || compare_sizes(d, settle)) &&
+           compare_claims(d, moved, settle);
 }
 
 bool jx_programs_diff(jx_program *before, jx_program *after,

@@ -17,6 +17,7 @@ typedef struct refiner {
     jx_assignment sizes;
     jx_dim_putting *put; /* dims move to other tables; else NULL */
     void *env;
+    int *meshes;             /* new numbers, by old ones; NULL: as they were */
     jx_intern done;          /* pairs of pointers: before, after */
     const jx_jaxpr **jaxprs; /* new ones, by old number */
     bool *reached;           /* by old number */
@@ -220,6 +221,8 @@ static const jx_aval *make_aval(refiner *r, const jx_aval *aval)
         if (!(shape[i] = new_extent(r, aval->shape[i])))
             return NULL;
     like.shape = shape;
+    if (aval->mesh && r->meshes)
+        like.mesh = 1 + r->meshes[aval->mesh - 1];
     if (aval->spec && !(like.spec = new_value(r, aval->spec)))
         return NULL;
     return jx_aval_add(&r->to->avals, &like);
@@ -380,6 +383,9 @@ static bool fill_value(refiner *r, const jx_value *value, jx_value *to)
         return refuse(r, "a nested jaxpr comes after its user");
     if (value->rule)
         put_rule(r, value, to);
+    if (r->meshes &&
+        (value->tag == JX_V_MESH || value->tag == JX_V_SHARDING))
+        to->integer = r->meshes[value->integer];
     return value->tag != JX_V_DIM || put_dim(r, value, to);
 }
 
@@ -514,12 +520,26 @@ static bool put_literal(refiner *r, body *b, const jx_eqn *eqn, bool *done)
     return !dim || literal;
 }
 
+/* NULL for none, or without memory. */
+static const jx_eqn_ctx *new_context(refiner *r, const jx_eqn_ctx *ctx)
+{
+    jx_eqn_ctx *to;
+
+    if (!ctx || !ctx->mesh || !r->meshes)
+        return ctx;
+    to = jx_arena_copy(arena_of(r), ctx, sizeof *ctx);
+    if (to)
+        to->mesh = 1 + r->meshes[ctx->mesh - 1];
+    return to;
+}
+
 static bool copy_equation(refiner *r, body *b, const jx_eqn *eqn)
 {
     jx_eqn *to = &b->eqns[b->to->neqns];
     const char *why = NULL;
 
     *to = *eqn;
+    to->ctx = new_context(r, eqn->ctx);
     to->outs = b->pointers + b->to->nvars;
     to->ins = new_atoms(r, b, eqn->nins, eqn->ins);
     to->params = to->ins ? new_params(r, eqn) : NULL;
@@ -917,7 +937,34 @@ jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
     return refine(from, &from->entry, nsizes, sizes, true);
 }
 
-jx_program *jx_program_import(jx_program *from, jx_dims *dims,
+/* The meshes of `beside`, then those that only the program has. */
+static bool join_meshes(refiner *r, const jx_program *beside)
+{
+    const jx_program *from = r->from;
+    jx_mesh *all = JX_NEW_ARRAY(arena_of(r), beside->nmeshes + from->nmeshes,
+                                jx_mesh);
+    int count = beside->nmeshes;
+
+    r->meshes = JX_NEW_ARRAY(arena_of(r), from->nmeshes, int);
+    if (!all || !r->meshes)
+        return false;
+    for (int i = 0; i < count; i++)
+        all[i] = beside->meshes[i];
+    for (int i = 0; i < from->nmeshes; i++) {
+        int k = 0;
+
+        while (k < count && !jx_mesh_same(&all[k], &from->meshes[i]))
+            k++;
+        if (k == count)
+            all[count++] = from->meshes[i];
+        r->meshes[i] = k;
+    }
+    r->to->meshes = all;
+    r->to->nmeshes = count;
+    return true;
+}
+
+jx_program *jx_program_import(jx_program *from, const jx_program *beside,
                               jx_dim_putting *put, void *env)
 {
     refiner r = {.from = from,
@@ -927,7 +974,8 @@ jx_program *jx_program_import(jx_program *from, jx_dims *dims,
                  .put = put,
                  .env = env};
 
-    if (r.to)
-        r.to->dims = dims;
+    if (!r.to || !join_meshes(&r, beside))
+        return NULL;
+    r.to->dims = beside->dims;
     return remade(&r, &from->entry);
 }

@@ -22,10 +22,10 @@ jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
  * program that XLA compiles; it may make no sense any more. */
 jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
                                        const jx_binding *sizes);
-/* The entry alone with its dims in other tables, those of a program that it is
- * to be compared with: `put` says what (of `dims`) each variable becomes.  Both
- * programs share a context. */
-jx_program *jx_program_import(jx_program *from, jx_dims *dims,
+/* The entry alone with its dims and meshes in the tables of a program that it is
+ * to be compared with: `put` says what (of the dims of `beside`) each variable
+ * becomes.  Both programs share a context. */
+jx_program *jx_program_import(jx_program *from, const jx_program *beside,
                               jx_dim_putting *put, void *env);
 
 #endif

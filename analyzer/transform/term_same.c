@@ -24,8 +24,9 @@ static bool same_array(const jx_array *a, const jx_array *b)
                       a->splat == b->splat && jx_array_same_data(a, b));
 }
 
-/* What changes how a program is made or placed, and not what it computes. */
-static bool is_meaningless(const char *name)
+/* What changes how a program is made or placed, and not what it computes; how
+ * a manual computation's arrays lie is what each of its devices gets. */
+static bool is_meaningless(const jx_prim *prim, const char *name)
 {
     static const char *const names[] = {
         "_split_transpose", "backend",        "compiler_options_kvs",
@@ -37,6 +38,10 @@ static bool is_meaningless(const char *name)
         "unroll",           "weak_type",
     };
 
+    /* What a primitive without a row means by a name, nobody knows. */
+    if (prim->id == JX_PRIM_unknown ||
+        prim->id == JX_PRIM_sdy_manual_computation)
+        return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -162,13 +167,10 @@ static bool has_jaxpr(const jx_value *value)
     return false;
 }
 
-/* What a primitive without a row means by a parameter's name, nobody knows. */
 static int next_param(const jx_eqn *eqn, int i, bool bodies)
 {
-    bool known = eqn->prim->id != JX_PRIM_unknown;
-
     while (i < eqn->nparams &&
-           ((known && is_meaningless(eqn->params[i].name)) ||
+           (is_meaningless(eqn->prim, eqn->params[i].name) ||
             (!bodies && has_jaxpr(eqn->params[i].value))))
         i++;
     return i;

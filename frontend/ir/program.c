@@ -27,3 +27,24 @@ const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name)
     }
     return NULL;
 }
+
+static bool same_texts(int count, const char *const *a, const char *const *b)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(a[i], b[i]) != 0)
+            return false;
+    return true;
+}
+
+bool jx_mesh_same(const jx_mesh *a, const jx_mesh *b)
+{
+    if (a->naxes != b->naxes || a->ntypes != b->ntypes ||
+        a->abstract != b->abstract ||
+        !same_texts(a->naxes, a->axes, b->axes) ||
+        !same_texts(a->ntypes, a->types, b->types))
+        return false;
+    for (int i = 0; i < a->naxes; i++)
+        if (a->sizes[i] != b->sizes[i])
+            return false;
+    return true;
+}

@@ -280,6 +280,9 @@ bool jx_program_verify(const jx_program *program);
  * Its parameters have been decoded. */
 const char *jx_eqn_misfit(jx_ctx *ctx, const jx_eqn *eqn);
 
+/* Axes, sizes, their types and kind. */
+bool jx_mesh_same(const jx_mesh *a, const jx_mesh *b);
+
 /* The parameter of that name, or NULL. */
 const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name);
 

@@ -40,16 +40,6 @@ static bool fill_mesh(jx_shlo_body *b, const jx_mlir_attr *from, jx_mesh *to)
     return names && sizes;
 }
 
-static bool same_mesh(const jx_mesh *a, const jx_mesh *b)
-{
-    if (a->naxes != b->naxes)
-        return false;
-    for (int i = 0; i < a->naxes; i++)
-        if (a->sizes[i] != b->sizes[i] || strcmp(a->axes[i], b->axes[i]))
-            return false;
-    return true;
-}
-
 /* The mesh as a parameter; one entry of the program for equal ones. */
 static const jx_value *mesh_of(jx_shlo_body *b, const jx_mlir_attr *sharding)
 {
@@ -63,7 +53,7 @@ static const jx_value *mesh_of(jx_shlo_body *b, const jx_mlir_attr *sharding)
     }
     if (!fill_mesh(b, attr, &mesh))
         return NULL;
-    while (i < b->s->meshes.count && !same_mesh(&b->s->meshes.at[i], &mesh))
+    while (i < b->s->meshes.count && !jx_mesh_same(&b->s->meshes.at[i], &mesh))
         i++;
     if (i == b->s->meshes.count)
         JX_PUSH(b->s->ctx->arena, &b->s->meshes, mesh);

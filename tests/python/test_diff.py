@@ -171,3 +171,37 @@ def test_an_exported_file_promises_more_than_its_program(diff_files, one, other,
         assert drop_in
         assert [c["kind"] for c in changes] == (["note"] if note else [])
         assert not note or note in changes[0]["text"]
+
+
+MANUAL = """
+module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["x"=4]>
+  func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{}]>] out_shardings=[<@mesh, [{}]>]
+        manual_axes={"x"} (%arg1: tensor<4xf32>) {
+      %1 = stablehlo.add %arg1, %arg1 : tensor<4xf32>
+      sdy.return %1 : tensor<4xf32>
+    } : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "others", "same"),
+    [
+        ('"x"=4', '"x"=4', True),
+        ('"x"=4', '"x"=2', False),  # each device is one of two
+        ("@mesh", "@net", True),
+        ("in_shardings=[<@mesh, [{}]>]", 'in_shardings=[<@mesh, [{"x"}]>]', False),
+    ],
+)
+def test_a_manual_computation_is_its_mesh_and_shardings_too(tmp_path, words, others, same):
+    (tmp_path / "old.mlir").write_text(MANUAL)
+    (tmp_path / "new.mlir").write_text(MANUAL.replace(words, others))
+    made = subprocess.run(
+        [JAXVET, "diff", tmp_path / "old.mlir", tmp_path / "new.mlir"], capture_output=True, text=True, check=False
+    )
+    assert made.stderr == ""
+    assert ("program: the same" in made.stdout) == same, made.stdout
