@@ -232,6 +232,15 @@ typedef struct jx_valued {
     const jx_dim_atom *var;
 } jx_valued;
 
+/* A shape assertion of StableHLO that is malformed, or whose message says
+ * something else than what it checks. */
+typedef struct jx_misstated {
+    const jx_stack *stack; /* its lines, or NULL */
+    const char *what;
+    int nsizes; /* at which both differ; 0: at all */
+    const jx_binding *sizes;
+} jx_misstated;
+
 /* Everything is in the order of the document's tables (docs/DOCUMENT.md). */
 typedef struct jx_program {
     jx_ctx *ctx;
@@ -261,6 +270,8 @@ typedef struct jx_program {
     int64_t base; /* smallest value of a dim variable: 1 for JAX */
     int nvalued;
     const jx_valued *valued;
+    int nmisstated;
+    const jx_misstated *misstated;
     /* What it was made of, for what only the file says; or NULL. */
     const struct jx_mlir_file *tree;    /* of StableHLO (frontend/mlir/tree.h) */
     const struct jx_exported *exported; /* frontend/read/exported.h */

@@ -83,6 +83,15 @@ typedef enum jx_assertion_kind {
     JX_ASSERTS_CONSTRAINT, /* what the author declared */
 } jx_assertion_kind;
 
+/* Message and operands disagree: what, and sizes at which (their variables are
+ * named as `args[0].shape[1]`; none: at all sizes).  A text of NULL: they agree,
+ * or the message says nothing, or nobody knows. */
+typedef struct jx_size_mismatch {
+    const char *what;
+    int nsizes;
+    const jx_binding *sizes;
+} jx_size_mismatch;
+
 typedef struct jx_size_assertion {
     const jx_mlir_op *op; /* custom_call @shape_assertion */
     const jx_sizes_env *env;
@@ -99,10 +108,7 @@ typedef struct jx_size_assertion {
     /* The numbers that the message shows; NULL where one is not known. */
     int nshown;
     const jx_dim *const *shown;
-    /* Message and operand disagree: what, and sizes at which (their variables
-     * are named as `args[0].shape[1]`).  NULL: they agree, or the message says
-     * nothing. */
-    const char *mismatch;
+    jx_size_mismatch mismatch; /* of message and operands */
 } jx_size_assertion;
 
 /* NULL with an error (memory). */

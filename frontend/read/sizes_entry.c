@@ -18,10 +18,13 @@ enum { RAW_SCOPE = 1 << 21, MOST_ROUNDS = 6, SAMPLES = 400 };
 typedef struct asserted {
     const jx_mlir_op *op;
     jx_sz_message message;
-    const jx_sz_cond *cond; /* in raw sizes */
-    const jx_dim *shown;    /* the first value that the message shows, too */
-    const char *mismatch;
-    bool differs; /* ... in what is checked, and not just in what is shown */
+    /* What it compares, in raw sizes; -1: not known. */
+    int ncompared;
+    jx_scope_constraint *compared;
+    const jx_dim **shown; /* what the message shows, too; NULL: not known */
+    jx_size_mismatch mismatch;
+    bool agrees; /* what is checked is what the message says, by algebra */
+    bool declared; /* ... and a constraint */
 } asserted;
 
 /* A variable in raw sizes. */
@@ -41,6 +44,7 @@ typedef struct reading {
     jx_dim_shape *shapes; /* by argument; a rank of -1: not known */
     jx_dim_shape *raw;
     JX_VEC(solved) solved;
+    const jx_solution *solution;
 } reading;
 
 static jx_arena *arena_of(const reading *r)
@@ -77,8 +81,6 @@ static void find_assertions(reading *r)
             r->nspecs = made.message.nspecs;
             r->specs = (jx_sz_spec *)made.message.specs;
         }
-        if (made.message.kind != JX_ASSERTS_OTHER)
-            r->s->from_jax = true;
     }
 }
 
@@ -229,12 +231,18 @@ static bool follow_raw(reading *r)
     for (size_t i = 0; i < r->asserted.count; i++) {
         asserted *a = &r->asserted.at[i];
         jx_sz_info info = jx_sz_info_of(env, a->op->ins[0]);
-        if (info.elems && info.count == 1)
-            a->cond = info.elems[0].cond;
-        info = a->op->nins > 1 ? jx_sz_info_of(env, a->op->ins[1])
-                               : (jx_sz_info){0};
-        if (info.elems && info.count == 1)
-            a->shown = info.elems[0].dim;
+        a->compared = JX_NEW_ARRAY(arena_of(r), JX_SZ_ASSERTED,
+                                   jx_scope_constraint);
+        if (!a->compared || !info.elems || info.count != 1 ||
+            !jx_sz_compared(r->s, info.elems[0].cond, a->compared,
+                            &a->ncompared))
+            a->ncompared = -1;
+        a->shown = JX_NEW_ARRAY(arena_of(r), a->op->nins, const jx_dim *);
+        for (int k = 1; a->shown && k < a->op->nins; k++) {
+            info = jx_sz_info_of(env, a->op->ins[k]);
+            if (info.elems && info.count == 1 && info.elems[0].dim)
+                a->shown[k - 1] = jx_sz_public(r->s, info.elems[0].dim);
+        }
     }
     r->s->base = base;
     return true;
@@ -269,6 +277,7 @@ static void solve(reading *r)
     solution = declared ? jx_solution_of_avals(r->s->dims, r->nargs, declared,
                                                0, NULL)
                         : NULL;
+    r->solution = solution;
     for (int i = 0; solution && i < solution->nsteps; i++) {
         const jx_size_step *step = &solution->steps[i];
         const jx_dim *factor = jx_dim_wide(r->s->dims, step->factor), *size;
@@ -302,13 +311,13 @@ static const jx_dim *parse(const reading *r, const char *text)
 }
 
 /* The raw size that a message names. */
-static const jx_dim *raw_size(const reading *r, const jx_sz_message *m)
+static const jx_dim *raw_size(const reading *r, const char *path, int axis)
 {
     for (int i = 0; i < r->nspecs; i++) {
         int input = r->specs[i].input;
-        if (input >= 0 && !strcmp(r->specs[i].path, m->path) && m->axis >= 0 &&
-            m->axis < r->raw[input].rank)
-            return r->raw[input].dims[m->axis];
+        if (input >= 0 && !strcmp(r->specs[i].path, path) && axis >= 0 &&
+            axis < r->raw[input].rank)
+            return r->raw[input].dims[axis];
     }
     return NULL;
 }
@@ -330,7 +339,7 @@ static bool expected_of(const reading *r, const jx_sz_message *m,
         break;
     case JX_ASSERTS_DIVISIBLE: to->lhs = var ? var->remainder : NULL; break;
     case JX_ASSERTS_SHAPE:
-        to->lhs = raw_size(r, m);
+        to->lhs = raw_size(r, m->path, m->axis);
         to->rhs = in_raw(r, parse(r, m->spec));
         break;
     case JX_ASSERTS_CONSTRAINT:
@@ -378,6 +387,16 @@ static int all_hold_at(int count, const jx_scope_constraint *all, sample *at)
     return 1;
 }
 
+/* Assertions before this one let the sizes pass, as far as they are known. */
+static bool is_reached(const reading *r, const asserted *a, sample *at)
+{
+    for (const asserted *b = r->asserted.at; b < a; b++)
+        if (b->ncompared >= 0 &&
+            all_hold_at(b->ncompared, b->compared, at) == 0)
+            return false;
+    return true;
+}
+
 static void put_comparison(const jx_scope_constraint *c, jx_buffer *to)
 {
     jx_dim_print(c->lhs, to);
@@ -385,31 +404,41 @@ static void put_comparison(const jx_scope_constraint *c, jx_buffer *to)
     jx_dim_print(c->rhs, to);
 }
 
-static void put_vars(const reading *r, const jx_dim *dim, sample *at,
-                     jx_buffer *to)
+/* Finishes a mismatch with the sizes of the sample. */
+static jx_size_mismatch at_sample(const reading *r, jx_buffer *text,
+                                  const jx_dim *all, sample *at)
 {
+    jx_size_mismatch made = {0};
     int count = 0;
-    const jx_dim_atom *const *vars = jx_dim_vars(r->s->dims, dim, &count);
+    const jx_dim_atom *const *vars =
+        all ? jx_dim_vars(r->s->dims, all, &count) : NULL;
+    jx_binding *sizes = JX_NEW_ARRAY(arena_of(r), count + 1, jx_binding);
 
-    for (int i = 0; vars && i < count; i++) {
-        int64_t value;
-        sampled(at, vars[i], &value);
-        jx_buffer_printf(to, "%s%s = %lld", i ? ", " : "", vars[i]->name,
-                         (long long)value);
+    for (int i = 0; vars && sizes && i < count; i++) {
+        sizes[i].var = vars[i];
+        sampled(at, vars[i], &sizes[i].value);
+        jx_buffer_printf(text, "%s%s = %lld", i ? ", " : "; they differ at ",
+                         vars[i]->name, (long long)sizes[i].value);
     }
+    made.nsizes = sizes ? count : 0;
+    made.sizes = sizes;
+    made.what = jx_arena_take(arena_of(r), text);
+    return made;
 }
 
 /* Says that `expected` (of the message) and `compared` differ at a sample. */
-static const char *differing(const reading *r, const char *what,
-                             const jx_scope_constraint *expected, int count,
-                             const jx_scope_constraint *compared, sample *at)
+static jx_size_mismatch differing(const reading *r, const char *what,
+                                  const jx_scope_constraint *expected,
+                                  int count,
+                                  const jx_scope_constraint *compared,
+                                  sample *at)
 {
     const jx_dim *all = jx_dim_add(r->s->dims, expected->lhs, expected->rhs);
     jx_buffer text = {0};
 
     jx_buffer_printf(&text, "%s `", what);
     put_comparison(expected, &text);
-    jx_buffer_puts(&text, "`, the program checks `");
+    jx_buffer_printf(&text, "`, the program checks %s", count ? "`" : "nothing");
     for (int i = 0; i < count; i++) {
         jx_buffer_puts(&text, i ? " and " : "");
         put_comparison(&compared[i], &text);
@@ -417,67 +446,229 @@ static const char *differing(const reading *r, const char *what,
                          jx_dim_add(r->s->dims, compared[i].lhs,
                                     compared[i].rhs));
     }
-    jx_buffer_puts(&text, count ? "`; they differ at "
-                                : "nothing`; they differ at ");
-    if (all)
-        put_vars(r, all, at, &text);
-    return jx_arena_take(arena_of(r), &text);
+    jx_buffer_puts(&text, count ? "`" : "");
+    return at_sample(r, &text, all, at);
 }
 
-/* Compares at samples; NULL if they agree at all of them. */
-static const char *compare(const reading *r, const char *what,
-                           const jx_scope_constraint *expected, int count,
-                           const jx_scope_constraint *compared)
+static sample sample_at(int i)
 {
-    static const int64_t most[] = {4, 12, 100};
+    static const int64_t most[] = {4, 12, 100, 2000, 100000, 1 << 30};
 
+    return (sample){(uint64_t)i * 7919 + 1, most[i % 6]};
+}
+
+/* Compares at samples; nothing if they agree at all of them. */
+static jx_size_mismatch compare(const reading *r, const asserted *a,
+                                const char *what,
+                                const jx_scope_constraint *expected, int count,
+                                const jx_scope_constraint *compared)
+{
     for (int i = 0; i < SAMPLES; i++) {
-        sample at = {(uint64_t)i * 7919 + 1, most[i % 3]};
+        sample at = sample_at(i);
         int said = holds_at(expected, &at);
         int done = all_hold_at(count, compared, &at);
-        if (said >= 0 && done >= 0 && said != done)
+        if (said >= 0 && done >= 0 && said != done && is_reached(r, a, &at))
             return differing(r, what, expected, count, compared, &at);
     }
-    return NULL;
+    return (jx_size_mismatch){0};
+}
+
+/* The same statement by algebra alone. */
+static bool is_same(const reading *r, const jx_scope_constraint *a,
+                    const jx_scope_constraint *b)
+{
+    const jx_dim *x = jx_dim_sub(r->s->dims, a->lhs, a->rhs);
+    const jx_dim *y = jx_dim_sub(r->s->dims, b->lhs, b->rhs);
+
+    return x && y && a->equal == b->equal && a->differs == b->differs &&
+           (x == y ||
+            ((a->equal || a->differs) && x == jx_dim_neg(r->s->dims, y)));
+}
+
+/* It holds for all sizes there are, as the program found of what it checks. */
+static bool is_always(const reading *r, const jx_scope_constraint *c)
+{
+    const jx_dim *apart = jx_dim_sub(r->s->dims, c->lhs, c->rhs);
+    jx_dim_range range = {0};
+
+    if (apart)
+        range = jx_dim_bounds(apart, 0);
+    return range.has_low && range.low >= 0 && !c->differs &&
+           (!c->equal || (range.has_high && range.high <= 0));
+}
+
+static bool agree(const reading *r, const jx_scope_constraint *expected,
+                  int count, const jx_scope_constraint *compared)
+{
+    return count == 1   ? is_same(r, expected, &compared[0])
+           : count == 0 ? is_always(r, expected)
+                        : false;
 }
 
 /* `a>=b` against the difference that the message says is compared with 0. */
-static const char *compare_text(const reading *r, const jx_sz_message *m)
+static jx_size_mismatch compare_text(const reading *r, const asserted *a,
+                                     bool *agrees)
 {
+    const jx_sz_message *m = &a->message;
+    static const jx_size_mismatch none;
     jx_scope_list said = {0};
     jx_scope_error error;
     jx_scope_constraint expected = {.equal = m->equal};
 
+    *agrees = false;
     expected.lhs = parse(r, m->difference);
     expected.rhs = jx_dim_int(r->s->dims, 0);
     if (!expected.lhs ||
         !jx_scope_declare(r->s->dims, m->constraint, 0, false, &said, &error))
-        return NULL;
-    return compare(r, "the message expects", &expected, (int)said.count,
-                   said.at);
+        return none;
+    /* What is derived from it stands before it. */
+    *agrees = said.count
+                  ? is_same(r, &expected, &said.at[said.count - 1])
+                  : is_always(r, &expected);
+    return *agrees ? none
+                   : compare(r, a, "the message expects", &expected,
+                             (int)said.count, said.at);
 }
 
+/* What a number of the message is said to be, in raw sizes; NULL where that
+ * cannot be told. */
+static const jx_dim *shown_as(const reading *r, const jx_sz_message *m,
+                              const jx_sz_shown *shown)
+{
+    const solved *var;
+
+    switch (shown->kind) {
+    case JX_SZ_SHOWS_NOTHING: break;
+    case JX_SZ_SHOWS_VAR:
+        var = solved_as(r, shown->text);
+        return var ? var->value : NULL;
+    case JX_SZ_SHOWS_SIZE: return raw_size(r, shown->text, shown->axis);
+    case JX_SZ_SHOWS_SPEC: return in_raw(r, parse(r, shown->text));
+    case JX_SZ_SHOWS_REST:
+        var = solved_as(r, m->name);
+        return var ? var->remainder : NULL;
+    case JX_SZ_SHOWS_DIFFERENCE: return in_raw(r, parse(r, m->difference));
+    }
+    return NULL;
+}
+
+/* Two sizes that differ somewhere; nothing if no sample says so. */
+static jx_size_mismatch compare_shown(const reading *r, const asserted *a,
+                                      int operand, const jx_dim *said,
+                                      const jx_dim *given)
+{
+    jx_scope_constraint same = {.equal = true, .lhs = said, .rhs = given};
+    jx_buffer text = {0};
+
+    for (int i = 0; i < SAMPLES; i++) {
+        sample at = sample_at(i);
+        const jx_dim *all = jx_dim_add(r->s->dims, said, given);
+        if (holds_at(&same, &at) != 0 || !is_reached(r, a, &at))
+            continue;
+        jx_buffer_printf(&text, "the message shows {%d} as `", operand);
+        jx_dim_print(said, &text);
+        jx_buffer_puts(&text, "`, the program gives `");
+        jx_dim_print(given, &text);
+        jx_buffer_puts(&text, "`");
+        return at_sample(r, &text, all, &at);
+    }
+    return (jx_size_mismatch){0};
+}
+
+static void compare_numbers(reading *r, asserted *a)
+{
+    const jx_sz_message *m = &a->message;
+
+    for (int i = 0; i < m->nshown && a->shown && !a->mismatch.what; i++) {
+        const jx_sz_shown *shown = &m->shown[i];
+        const jx_dim *said = shown_as(r, m, shown), *given = NULL;
+        if (shown->operand >= 0 && shown->operand < a->op->nins - 1)
+            given = a->shown[shown->operand];
+        if (said && given && said != given)
+            a->mismatch = compare_shown(r, a, shown->operand, said, given);
+    }
+}
+
+/* Where message and operand differ by algebra, sizes are looked for at which
+ * they do; the operand counts in any case. */
 static void compare_message(reading *r, asserted *a)
 {
-    jx_scope_constraint expected = {0}, compared[JX_SZ_ASSERTED];
-    int count = 0;
+    jx_scope_constraint expected = {0};
+    bool same = true;
 
-    if (!a->cond || !expected_of(r, &a->message, &expected) ||
-        !jx_sz_compared(r->s, a->cond, compared, &count))
-        return;
-    a->mismatch =
-        compare(r, "the message says", &expected, count, compared);
-    if (!a->mismatch && a->message.kind == JX_ASSERTS_CONSTRAINT)
-        a->mismatch = compare_text(r, &a->message);
-    a->differs = a->mismatch != NULL;
-    if (!a->mismatch && a->message.kind == JX_ASSERTS_CONSTRAINT && a->shown) {
-        jx_scope_constraint shown = {.equal = a->message.equal,
-                                     .lhs = jx_sz_public(r->s, a->shown),
-                                     .rhs = jx_dim_int(r->s->dims, 0)};
-        if (shown.lhs)
-            a->mismatch = compare(r, "the message shows a value for", &shown,
-                                  count, compared);
+    if (a->ncompared >= 0 && expected_of(r, &a->message, &expected)) {
+        a->agrees = agree(r, &expected, a->ncompared, a->compared);
+        if (!a->agrees)
+            a->mismatch = compare(r, a, "the message says", &expected,
+                                  a->ncompared, a->compared);
     }
+    if (a->message.kind == JX_ASSERTS_CONSTRAINT && !a->mismatch.what) {
+        a->mismatch = compare_text(r, a, &same);
+        a->agrees = a->agrees && same;
+    }
+    compare_numbers(r, a);
+}
+
+/* -- what the assertions enforce ------------------------------------------- */
+
+static bool is_asserted(const reading *r, jx_assertion_kind kind,
+                        const char *name, int axis)
+{
+    for (size_t i = 0; name && i < r->asserted.count; i++) {
+        const asserted *a = &r->asserted.at[i];
+        const char *of = kind == JX_ASSERTS_SHAPE ? a->message.path
+                                                  : a->message.name;
+        if (a->agrees && a->message.kind == kind && of && !strcmp(of, name) &&
+            a->message.axis == axis)
+            return true;
+    }
+    return false;
+}
+
+static const char *path_of(const reading *r, int input)
+{
+    for (int i = 0; i < r->nspecs; i++)
+        if (r->specs[i].input == input)
+            return r->specs[i].path;
+    return NULL;
+}
+
+static bool step_is_asserted(const reading *r, const jx_size_step *step)
+{
+    const jx_dim *size = r->raw[step->input].dims[step->axis];
+
+    if (step->var)
+        return step->factor == 1 ||
+               is_asserted(r, JX_ASSERTS_DIVISIBLE, step->var->name, -1);
+    return size == in_raw(r, step->dim) ||
+           is_asserted(r, JX_ASSERTS_SHAPE, path_of(r, step->input),
+                       step->axis);
+}
+
+/* No other shapes than those of the messages pass the assertions. */
+static bool shapes_are_asserted(const reading *r)
+{
+    const jx_solution *solution = r->solution;
+
+    if (!solution || solution->nunsolved || solution->nopen)
+        return false;
+    for (int i = 0; i < solution->nsteps; i++)
+        if (!step_is_asserted(r, &solution->steps[i]))
+            return false;
+    return true;
+}
+
+/* Each size that has a name is at least 1, and each size has one. */
+static bool all_are_positive(const reading *r)
+{
+    for (int i = 0; i < r->nargs; i++)
+        if (is_open(r->body->args[i]->type) && r->shapes[i].rank < 0)
+            return false;
+    for (size_t i = 0; i < r->solved.count; i++)
+        if (!is_asserted(r, JX_ASSERTS_POSITIVE, r->solved.at[i].var->name,
+                         -1))
+            return false;
+    return true;
 }
 
 /* -- constraints ----------------------------------------------------------- */
@@ -520,12 +711,13 @@ static void declare(reading *r)
     }
     for (int i = 0; derived && i < count; i++) {
         asserted *a = &r->asserted.at[i];
-        if (a->message.kind != JX_ASSERTS_CONSTRAINT || a->differs ||
-            derived[i])
+        if (a->message.kind != JX_ASSERTS_CONSTRAINT || !a->agrees ||
+            (derived[i] && a[1].agrees))
             continue;
         /* One that no rule can follow holds nevertheless. */
-        if (!jx_scope_declare(r->s->dims, a->message.constraint, 0, true,
-                              &r->s->constraints, &error))
+        a->declared =
+            jx_scope_declare(r->s->dims, a->message.constraint, 0, true,
+                             &r->s->constraints, &error) ||
             jx_scope_declare(r->s->dims, a->message.constraint, 0, false,
                              &r->s->constraints, &error);
     }
@@ -660,6 +852,36 @@ static void ask(jx_sizes *s, const jx_size_assertion *a)
     }
 }
 
+static const asserted *asserted_by(const reading *r, const jx_mlir_op *op)
+{
+    for (size_t i = 0; i < r->asserted.count; i++)
+        if (r->asserted.at[i].op == op)
+            return &r->asserted.at[i];
+    return NULL;
+}
+
+/* XLA takes no module with such an assertion, whatever the sizes. */
+static const char *malformed(reading *r, const jx_size_assertion *a)
+{
+    enum { MOST_SHOWN = 32 };
+    int shown = a->op->nins - 1;
+    int beyond = a->message ? jx_sz_beyond(a->message, shown) : -1;
+
+    if (!a->message)
+        return "it has no message: XLA refuses the module at all sizes";
+    if (shown > MOST_SHOWN)
+        return jx_arena_printf(arena_of(r),
+                               "it shows %d numbers: XLA takes %d and refuses "
+                               "the module at all sizes",
+                               shown, MOST_SHOWN);
+    if (beyond >= 0)
+        return jx_arena_printf(arena_of(r),
+                               "its message shows {%d} and it has %d number%s: "
+                               "XLA refuses the module at all sizes",
+                               beyond, shown, shown == 1 ? "" : "s");
+    return NULL;
+}
+
 static void finish_assertions(reading *r)
 {
     jx_sizes *s = r->s;
@@ -678,15 +900,13 @@ static void finish_assertions(reading *r)
     for (size_t i = 0; i < count; i++) {
         jx_size_assertion *a = &s->assertions.at[i];
         jx_sz_message m = jx_sz_read_message(s->ctx, a->message);
-        bool differs = false;
+        const asserted *of = a->declares ? asserted_by(r, a->op) : NULL;
         a->kind = m.kind;
         a->text = m.constraint;
-        for (size_t k = 0; a->declares && k < r->asserted.count; k++)
-            if (r->asserted.at[k].op == a->op) {
-                a->mismatch = r->asserted.at[k].mismatch;
-                differs = r->asserted.at[k].differs;
-            }
-        if (a->declares && (a->kind == JX_ASSERTS_OTHER || differs))
+        a->mismatch.what = malformed(r, a);
+        if (of && !a->mismatch.what)
+            a->mismatch = of->mismatch;
+        if (a->declares && !(of && of->declared))
             ask(s, a);
     }
 }
@@ -703,24 +923,15 @@ static void forget_raw(reading *r)
     s->work = 0;
 }
 
-/* JAX's sizes are at least 1. */
-static void find_base(reading *r)
-{
-    const jx_mlir_op *module = r->s->options.module;
-
-    if (jx_mlir_get(module, "jax.uses_shape_polymorphism"))
-        r->s->from_jax = true;
-    for (int i = 0; i < r->s->options.nshapes; i++)
-        r->s->from_jax = true; /* an exported file has them */
-    r->s->base = r->s->from_jax ? 1 : 0;
-}
-
 /* Messages name inputs and shapes in their own way, and are held against what
- * they themselves say. */
+ * they themselves say.  An exported file declares its shapes, and who calls it
+ * keeps to them; of a text they count if its assertions leave no others. */
 static bool read_messages(reading *r)
 {
+    bool declared = r->s->options.nshapes > 0;
+
+    r->s->base = declared;
     find_assertions(r);
-    find_base(r);
     no_shapes(r);
     if (!r->asserted.count)
         return true;
@@ -730,8 +941,50 @@ static bool read_messages(reading *r)
     solve(r);
     for (size_t i = 0; i < r->asserted.count; i++)
         compare_message(r, &r->asserted.at[i]);
+    if (!declared && !shapes_are_asserted(r))
+        no_shapes(r);
+    r->s->base = declared || all_are_positive(r);
     forget_raw(r);
     return true;
+}
+
+/* -- the walk that counts -------------------------------------------------- */
+
+static bool walk_entry(reading *r)
+{
+    jx_sizes *s = r->s;
+
+    jx_intern_init(&s->envs, s->ctx->arena);
+    s->work = 0;
+    s->assertions.count = 0;
+    s->recording = true;
+    s->root = jx_sz_enter(s, s->entry, r->nargs, s->args);
+    s->recording = false;
+    if (!s->root)
+        s->root = new_env(r, NULL);
+    return s->root != NULL;
+}
+
+/* Sizes that no shape gives may be 0: the others are asked to be at least 1. */
+static bool lower_base(reading *r)
+{
+    jx_sizes *s = r->s;
+    bool others = false;
+
+    for (size_t i = 0; i < s->vars.count; i++)
+        others = others || s->vars.at[i].origin != JX_SIZE_AXIS;
+    if (!others || !s->base)
+        return true;
+    s->base = 0;
+    for (size_t i = 0; i < s->vars.count; i++) {
+        jx_scope_constraint made = {
+            .lhs = jx_dim_of_atom(s->dims, s->vars.at[i].var),
+            .rhs = jx_dim_int(s->dims, 1)};
+        if (s->vars.at[i].origin == JX_SIZE_AXIS && made.lhs && made.rhs)
+            JX_PUSH(s->ctx->arena, &s->constraints, made);
+    }
+    forget_walk(r);
+    return walk_entry(r);
 }
 
 /* The integers of an argument that a caller gives. */
@@ -771,10 +1024,10 @@ static bool enter_at_sizes(reading *r)
         }
         take_given(r, i);
     }
-    s->recording = true;
-    s->root = jx_sz_enter(s, s->entry, r->nargs, s->args);
+    if (!walk_entry(r))
+        return false;
     finish_assertions(r);
-    return s->root != NULL;
+    return true;
 }
 
 bool jx_sz_entry(jx_sizes *s)
@@ -788,7 +1041,8 @@ bool jx_sz_entry(jx_sizes *s)
     if (!r.shapes)
         return false;
     if (s->plain) {
-        find_base(&r);
+        s->base = s->options.nshapes > 0 ||
+                  jx_mlir_get(s->options.module, "jax.uses_shape_polymorphism");
         s->root = new_env(&r, NULL);
         return s->root != NULL;
     }
@@ -798,14 +1052,8 @@ bool jx_sz_entry(jx_sizes *s)
         return false;
     declare(&r);
     shapes_of_caller(&r);
-    if (!name_args(&r) || !unify(&r))
+    if (!name_args(&r) || !unify(&r) || !walk_entry(&r) || !lower_base(&r))
         return false;
-    jx_intern_init(&s->envs, s->ctx->arena);
-    s->work = 0;
-    s->recording = true;
-    s->root = jx_sz_enter(s, s->entry, r.nargs, s->args);
-    if (!s->root)
-        s->root = new_env(&r, NULL);
     finish_assertions(&r);
-    return s->root != NULL;
+    return jx_ok(s->ctx);
 }

@@ -119,6 +119,109 @@ static void read_inconsistency(jx_ctx *ctx, const char *text,
         to->kind = JX_ASSERTS_SHAPE;
 }
 
+/* -- the numbers ----------------------------------------------------------- */
+
+/* The number of "{12}" at `at`, with *end behind it; else -1. */
+static int shown_at(const char *at, const char **end)
+{
+    int number = 0;
+    const char *c = at + 1;
+
+    while (*c >= '0' && *c <= '9' && c - at < 5)
+        number = number * 10 + (*c++ - '0');
+    *end = c + 1;
+    return *at == '{' && c > at + 1 && *c == '}' ? number : -1;
+}
+
+int jx_sz_beyond(const char *text, int count)
+{
+    const char *end;
+
+    for (const char *at = text; (at = strchr(at, '{')); at++) {
+        int number = shown_at(at, &end);
+        if (number >= count)
+            return number;
+    }
+    return -1;
+}
+
+/* Whether the text before `at` ends so. */
+static bool ends_with(const char *text, const char *at, const char *what)
+{
+    size_t length = strlen(what);
+
+    return (size_t)(at - text) >= length &&
+           !memcmp(at - length, what, length);
+}
+
+/* What stands in quotes that end at `at`. */
+static const char *quoted(jx_ctx *ctx, const char *text, const char *at)
+{
+    const char *begin = at;
+
+    while (begin > text && begin[-1] != '\'')
+        begin--;
+    return piece(ctx, begin, at);
+}
+
+/* The path and axis of "dimension <path>.shape[<axis>]" that ends at `at`. */
+static jx_sz_shown size_shown(jx_ctx *ctx, const jx_sz_message *m,
+                              const char *text, const char *at)
+{
+    jx_sz_shown made = {.kind = JX_SZ_SHOWS_NOTHING};
+    const char *shape = at;
+
+    while (shape > text && strncmp(shape, ".shape[", 7) != 0)
+        shape--;
+    for (int i = 0; shape > text && i < m->nspecs; i++) {
+        if (!ends_with(text, shape,
+                       jx_arena_printf(ctx->arena, " %s", m->specs[i].path)))
+            continue;
+        made.kind = JX_SZ_SHOWS_SIZE;
+        made.text = m->specs[i].path;
+        made.axis = (int)strtol(shape + 7, NULL, 10);
+    }
+    return made;
+}
+
+/* What the number at `at` is said to be. */
+static jx_sz_shown what_is_shown(jx_ctx *ctx, const jx_sz_message *m,
+                                 const char *text, const char *at)
+{
+    jx_sz_shown made = {.kind = JX_SZ_SHOWS_NOTHING};
+
+    if (ends_with(text, at, "Division had remainder "))
+        made.kind = JX_SZ_SHOWS_REST;
+    else if (ends_with(text, at, ", but found "))
+        made.kind = JX_SZ_SHOWS_DIFFERENCE;
+    else if (ends_with(text, at, "' = "))
+        made = (jx_sz_shown){.kind = JX_SZ_SHOWS_VAR,
+                             .text = quoted(ctx, text, at - 4)};
+    else if (ends_with(text, at, "' (= "))
+        made = (jx_sz_shown){.kind = JX_SZ_SHOWS_SPEC,
+                             .text = quoted(ctx, text, at - 5)};
+    else if (ends_with(text, at, "] (= "))
+        made = size_shown(ctx, m, text, at - 5);
+    return made;
+}
+
+static void read_shown(jx_ctx *ctx, const char *text, jx_sz_message *to)
+{
+    JX_VEC(jx_sz_shown) shown = {0};
+    const char *end;
+
+    for (const char *at = text; (at = strchr(at, '{')); at++) {
+        int number = shown_at(at, &end);
+        jx_sz_shown made = number < 0 ? (jx_sz_shown){.kind = 0}
+                                      : what_is_shown(ctx, to, text, at);
+        made.operand = number;
+        if (made.kind)
+            JX_PUSH(ctx->arena, &shown, made);
+    }
+    to->nshown = (int)shown.count;
+    to->shown = shown.at;
+}
+
 jx_sz_message jx_sz_read_message(jx_ctx *ctx, const char *text)
 {
     jx_sz_message message = {0};
@@ -138,7 +241,9 @@ jx_sz_message jx_sz_read_message(jx_ctx *ctx, const char *text)
         message.kind = JX_ASSERTS_DIVISIBLE;
     else
         read_inconsistency(ctx, text, &message);
-    if (message.kind != JX_ASSERTS_OTHER)
+    if (message.kind != JX_ASSERTS_OTHER) {
         read_specs(ctx, text, &message);
+        read_shown(ctx, text, &message);
+    }
     return message;
 }

@@ -86,8 +86,7 @@ struct jx_sizes {
     jx_dims *dims;
     jx_sizes_options options;
     const jx_mlir_op *entry;
-    bool plain;    /* nothing here has to do with sizes */
-    bool from_jax; /* its assertions are those of jax.export */
+    bool plain; /* nothing here has to do with sizes */
     int64_t base;
     const jx_sz_cond *no, *yes;
     jx_intern conds, auxs, envs;
@@ -204,6 +203,23 @@ typedef struct jx_sz_spec {
     int input;        /* the argument, or -1 */
 } jx_sz_spec;
 
+/* A number in a message, and what it is said to be. */
+typedef enum jx_sz_shown_kind {
+    JX_SZ_SHOWS_NOTHING = 0,
+    JX_SZ_SHOWS_VAR,        /* 'b' = {0} */
+    JX_SZ_SHOWS_SIZE,       /* args[0].shape[1] (= {0}) */
+    JX_SZ_SHOWS_SPEC,       /* specification '2*b' (= {0}) */
+    JX_SZ_SHOWS_REST,       /* Division had remainder {0} */
+    JX_SZ_SHOWS_DIFFERENCE, /* but found {0} */
+} jx_sz_shown_kind;
+
+typedef struct jx_sz_shown {
+    jx_sz_shown_kind kind;
+    int operand;      /* {0} */
+    const char *text; /* the variable, the specification, the path */
+    int axis;         /* of JX_SZ_SHOWS_SIZE */
+} jx_sz_shown;
+
 typedef struct jx_sz_message {
     jx_assertion_kind kind;
     const char *name;       /* of a variable, or NULL */
@@ -215,9 +231,13 @@ typedef struct jx_sz_message {
     bool equal;
     int nspecs;
     const jx_sz_spec *specs;
+    int nshown;
+    const jx_sz_shown *shown;
 } jx_sz_message;
 
 /* Reads a message of jax.export; kind JX_ASSERTS_OTHER if it is none. */
 jx_sz_message jx_sz_read_message(jx_ctx *ctx, const char *text);
+/* The first `{0}` of a message that is none of `count` operands, else -1. */
+int jx_sz_beyond(const char *text, int count);
 
 #endif

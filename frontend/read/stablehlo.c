@@ -711,6 +711,8 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
         p->scopes = scope;
     }
     p->base = jx_sizes_base(s->sizes);
+    p->nmisstated = (int)s->misstated.count;
+    p->misstated = s->misstated.at;
     p->tree = s->file;
     return p;
 }

@@ -160,11 +160,32 @@ static bool emit_custom_call(jx_shlo_body *b, const char *target,
     return made && jx_shlo_define(b, nouts, made);
 }
 
+/* What is wrong with an assertion is told once, however often it is called. */
+static void note_misstated(jx_shlo_body *b)
+{
+    const jx_size_assertion *a =
+        b->sizes ? jx_sizes_assertion(b->sizes, b->op) : NULL;
+    jx_misstated made = {.stack = jx_shlo_stack(b->s, b->op->loc)};
+
+    if (a) {
+        made.what = a->mismatch.what;
+        made.nsizes = a->mismatch.nsizes;
+        made.sizes = a->mismatch.sizes;
+    }
+    for (size_t i = 0; made.what && i < b->s->misstated.count; i++)
+        if (b->s->misstated.at[i].stack == made.stack &&
+            !strcmp(b->s->misstated.at[i].what, made.what))
+            return;
+    if (made.what)
+        JX_PUSH(b->s->ctx->arena, &b->s->misstated, made);
+}
+
 static bool shape_assertion(jx_shlo_body *b, jx_shlo_atoms ins)
 {
     jx_shlo_params p = jx_shlo_no_params(b);
     const char *message = jx_shlo_attr_text(b, "error_message");
 
+    note_misstated(b);
     if (message)
         jx_shlo_put_text(&p, "error_message", message);
     return jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_shape_assertion), ins.count,

@@ -50,6 +50,7 @@ typedef struct jx_shlo {
     const jx_mlir_file *file;
     const jx_mlir_op *module; /* whose functions are called */
     const jx_sizes *sizes;    /* of its entry */
+    JX_VEC(jx_misstated) misstated;
     jx_intern rows;           /* by name of the op */
     jx_intern functions;      /* those read, by op and types of arguments */
     jx_intern doing;          /* functions, and whether they only compute */

@@ -6,8 +6,16 @@ sizes() {
     cat <<END
 func.func @main(%a: tensor<?x4xf32>) -> tensor<?x2x4xf32> {
   %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
   %two = stablehlo.constant dense<2> : tensor<i32>
   %six = stablehlo.constant dense<$1> : tensor<i32>
+  %rest = stablehlo.remainder %n, %two : tensor<i32>
+  %even = stablehlo.compare EQ, %rest, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%even, %rest) {error_message = "Input shapes do not match the polymorphic shapes specification. Division had remainder {0} when computing the value of 'b'. Using the following polymorphic shapes specifications: args[0].shape = (2*b, 4). Obtained dimension variables: ."} : (tensor<i1>, tensor<i32>) -> ()
+  %b = func.call @half(%n) : (tensor<i32>) -> tensor<i32>
+  %some = stablehlo.compare GE, %b, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%some, %b, %n) {error_message = "Input shapes do not match the polymorphic shapes specification. Expected value >= 1 for dimension variable 'b'. Using the following polymorphic shapes specifications: args[0].shape = (2*b, 4). Obtained dimension variables: 'b' = {0} from specification '2*b' for dimension args[0].shape[0] (= {1}), ."} : (tensor<i1>, tensor<i32>, tensor<i32>) -> ()
   %ok = stablehlo.compare GE, %n, %six, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
   %d = stablehlo.subtract %n, %six : tensor<i32>
   stablehlo.custom_call @shape_assertion(%ok, %d) {error_message = "Input shapes do not match the symbolic shape constraint b>=3. Expected '2*b - 6' to be greater or equal to 0, but found {0}.  Using the following polymorphic shapes specifications: args[0].shape = (2*b, 4). Obtained dimension variables: ."} : (tensor<i1>, tensor<i32>) -> ()
@@ -32,7 +40,13 @@ expect 0 show "$work/half.mlir"
 prints 'a:f32\[2\*b,4\]'
 prints 'f32\[b,2,4\]'
 expect 0 check "$work/half.mlir"
-prints ' 0 undecided'
+prints ' 0 refuted.* 0 undecided'
+# A shape that only a message says is not one.
+sed '/even, %rest/d' "$work/half.mlir" >"$work/odd.mlir"
+expect 0 show "$work/odd.mlir"
+prints 'a:f32\[arg0_0,4\]'
+expect 1 check "$work/odd.mlir"
+prints 'SHP010.*differ when arg0_0 ='
 expect 0 run "$work/half.mlir" --set b=3
 prints 'f32\[3,2,4\]'
 expect 3 run "$work/half.mlir" --set b=2
@@ -46,6 +60,17 @@ sizes 8 >"$work/says.mlir"
 expect 3 run "$work/says.mlir" --set b=3
 complains '2\*b >= 8'
 expect 0 run "$work/says.mlir" --set b=4
+expect 0 check "$work/says.mlir"
+prints 'warning\[EXP015\].*says `2\*floordiv(args\[0\].shape\[0\], 2) - 6 >= 0`.*they differ at args\[0\].shape\[0\] = 6$'
+expect 1 check "$work/says.mlir" --fail-on warning --format json
+prints '"code":"EXP015".*"evidence":"counterexample".*"sizes":{"args\[0\].shape\[0\]":'
+# Numbers that the message shows and that are others, or none.
+sed 's/(= {1})/(= {0})/' "$work/half.mlir" >"$work/other.mlir"
+expect 0 check "$work/other.mlir"
+prints 'EXP015.*shows {0} as `args\[0\].shape\[0\]`, the program gives `floordiv('
+sed 's/(= {1})/(= {2})/' "$work/half.mlir" >"$work/beyond.mlir"
+expect 0 check "$work/beyond.mlir"
+prints 'EXP015.*shows {2} and it has 2 numbers: XLA refuses'
 
 # An assertion in a function that some sizes break is refuted, with them.
 cat >"$work/inner.mlir" <<'END'

@@ -2,6 +2,7 @@
 `jaxvet run` says is what jax.export says when it is called with these shapes,
 number by number, and what XLA says of a StableHLO module."""
 import itertools
+import json
 import pathlib
 import random
 import re
@@ -289,3 +290,60 @@ def test_what_only_running_tells(tmp_path):
         got = run(path, "--inputs", inputs)
         assert got.returncode == code, got
         assert code == 0 or "asserts: 0 and -70000000000, { {2}" in got.stderr
+
+
+# ---- messages that say something else
+
+def findings(path):
+    got = subprocess.run([JAXVET, "check", path, "--format", "json"],
+                         capture_output=True, text=True)
+    report = json.loads(got.stdout)["programs"][0]
+    return [f for f in report["findings"] if f["code"] == "EXP015"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_messages_of_jax_say_what_is_checked(name, tmp_path):
+    """In text nothing else says what sizes are, and no constraint is lost."""
+    exp = exported(*PROGRAMS[name])
+    found = []
+    for form, data in (("f.jaxexport", exp.serialize()),
+                       ("f.mlir", exp.mlir_module().encode())):
+        path = tmp_path / form
+        path.write_bytes(data)
+        assert findings(path) == []
+        got = subprocess.run([JAXVET, "info", path], capture_output=True,
+                             text=True)
+        found.append(re.findall(r"^  (?:size|where) .*", got.stdout, re.M))
+    assert found[0] == found[1]
+
+
+MUTANTS = [
+    ("'b - 2'", "'b - 3'", r"says .*- 3 >= 0`, the program checks"),
+    ("constraint b>=2.", "constraint b>=1.", "the message expects"),
+    ("dense<-2>", "dense<-3>", "the program checks"),
+    ("compare GE, %7", "compare GT, %7", "the program checks"),
+    ("'b' = {1}", "'b' = {0}", r"shows \{0\} as `args\[1\].shape\[0\]`"),
+    ("(= {1})", "(= {0})", r"shows \{0\} as `args\[1\].shape\[0\]`"),
+    ("'a' = {1}", "'a' = {2}", r"shows \{2\} as `args\[0\].shape\[0\]`"),
+    ("found {0}", "found {1}", r"shows \{1\} as"),
+    ("found {0}", "found {7}", r"shows \{7\} and it has 3 numbers: XLA refuses"),
+]
+
+
+@pytest.mark.parametrize("old,new,told", MUTANTS)
+def test_other_messages_are_told(old, new, told, tmp_path):
+    text = exported(*PROGRAMS["slice"]).mlir_module().replace("  GE", " GE")
+    assert old in text
+    path = tmp_path / "f.mlir"
+    path.write_text(text.replace(old, new, 1))
+    found = findings(path)
+    assert found and re.search(told, found[0]["message"]), found
+    assert all(f["level"] == "warning" for f in found)
+    if "XLA" not in told:
+        assert found[0]["evidence"] == "counterexample"
+        assert found[0]["data"]["sizes"]
+
+
+def test_xla_refuses_what_is_malformed():
+    body = SIZES + compare("LE", "ok", "n", "m") + said("{1}", "ok", "n")
+    assert "less than 1" in xla_says(body, 2, 3)

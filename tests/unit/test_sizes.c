@@ -231,11 +231,24 @@ static void vectors_of_sizes_shape_arrays(void **state)
 #define MESSAGE(what)                                                         \
     "api_version = 2 : i32, error_message = \"Input shapes do not match the " \
     what " Using the following polymorphic shapes specifications: "           \
-    "args[0].shape = (2*b, c). Obtained dimension variables: .\", "           \
+    "args[0].shape = (b, c). Obtained dimension variables: .\", "             \
     "has_side_effect = true"
+
+/* JAX asserts of each variable that it is at least 1. */
+#define POSITIVE(axis, name)                                                  \
+    "  %n" axis " = stablehlo.get_dimension_size %a, dim = " axis             \
+    " : (tensor<?x?xf32>) -> tensor<i32>\n"                                   \
+    "  %o" axis " = stablehlo.constant dense<1> : tensor<i32>\n"              \
+    "  %p" axis " = stablehlo.compare GE, %n" axis ", %o" axis ", SIGNED : "  \
+    "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"                              \
+    "  stablehlo.custom_call @shape_assertion(%p" axis ") {"                  \
+    MESSAGE("polymorphic shapes specification. Expected value >= 1 for "      \
+            "dimension variable '" name "'.")                                 \
+    "} : (tensor<i1>) -> ()\n"
 
 #define CHECKED(compare, what)                                                \
     "func.func @main(%a: tensor<?x?xf32>) -> tensor<i32> {\n"                 \
+    POSITIVE("0", "b") POSITIVE("1", "c")                                     \
     "  %n = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> " \
     "tensor<i32>\n"                                                           \
     "  %c = stablehlo.constant dense<3> : tensor<i32>\n"                      \
@@ -255,15 +268,149 @@ static void names_and_constraints_come_from_messages(void **state)
     const jx_size_assertion *all;
 
     (void)state;
-    assert_string_equal(input_shape(m, 0), "2*b; c");
+    assert_string_equal(input_shape(m, 0), "b; c");
     assert_int_equal(jx_sizes_base(m->sizes), 1);
     assert_int_equal(scope.nconstraints, 1);
     assert_string_equal(scope.constraints[0].text, "c>=3");
-    assert_int_equal(jx_sizes_assertions(m->sizes, &all), 1);
-    assert_int_equal(all[0].kind, JX_ASSERTS_CONSTRAINT);
-    assert_true(all[0].known && all[0].declares);
+    assert_int_equal(jx_sizes_assertions(m->sizes, &all), 3);
+    assert_int_equal(all[2].kind, JX_ASSERTS_CONSTRAINT);
+    assert_true(all[2].known && all[2].declares);
+    assert_null(all[1].mismatch.what);
     /* It shows c where it says c - 3. */
-    assert_non_null(strstr(all[0].mismatch, "shows"));
+    assert_non_null(strstr(all[2].mismatch.what, "shows {0} as "
+                                                 "`args[0].shape[1] - 3`"));
+    assert_int_equal(all[2].mismatch.nsizes, 1);
+    end(m);
+}
+
+/* Only the sizes that an assertion leaves count, not those that it names. */
+static void what_no_assertion_checks_is_not_known(void **state)
+{
+    static const struct {
+        const char *body, *shape, *asked;
+        int64_t base;
+    } cases[] = {
+        /* b is at least 1, c is not said to be. */
+        {"func.func @main(%a: tensor<?x?xf32>) {\n" POSITIVE("0", "b")
+         "  func.return\n}\n", "b; c", "b >= 1", 0},
+        /* The message alone says what c is at least. */
+        {"func.func @main(%a: tensor<?x?xf32>, %ok: tensor<i1>) {\n"
+         POSITIVE("0", "b") POSITIVE("1", "c")
+         "  stablehlo.custom_call @shape_assertion(%ok) {"
+         MESSAGE("symbolic shape constraint c>=3. Expected 'c - 3' to be "
+                 "greater or equal to 0, but found 0. ")
+         "} : (tensor<i1>) -> ()\n  func.return\n}\n", "b; c", "", 1},
+        /* An even size that nothing checks. */
+        {"func.func @main(%a: tensor<?xf32>, %ok: tensor<i1>) {\n"
+         "  stablehlo.custom_call @shape_assertion(%ok) {error_message = "
+         "\"Input shapes do not match the polymorphic shapes specification. "
+         "Division had remainder 0 when computing the value of 'b'. Using "
+         "the following polymorphic shapes specifications: args[0].shape = "
+         "(2*b,). Obtained dimension variables: .\"} : (tensor<i1>) -> ()\n"
+         "  func.return\n}\n", "arg0_0", "", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        module *m = read_module(cases[i].body);
+        jx_scope scope = jx_sizes_scope(m->sizes);
+        jx_buffer text = {0};
+        assert_string_equal(input_shape(m, 0), cases[i].shape);
+        assert_int_equal(jx_sizes_base(m->sizes), cases[i].base);
+        for (int k = 0; k < scope.nconstraints; k++)
+            jx_scope_print(&scope.constraints[k], &text);
+        assert_string_equal(jx_buffer_text(&text), cases[i].asked);
+        jx_buffer_free(&text);
+        end(m);
+    }
+}
+
+/* A few samples of small sizes would not tell these apart. */
+static void constraints_count_as_they_are_checked(void **state)
+{
+    static const struct {
+        const char *body, *asked;
+        bool told;
+    } cases[] = {
+        {CHECKED("LE, %n, %c", "symbolic shape constraint c<=100000. Expected "
+                               "'- c + 100000' to be greater or equal to 0, "
+                               "but found {0}. "), "3 >= c", true},
+        {CHECKED("NE, %n, %c", "symbolic shape constraint c>=1. Expected "
+                               "'c - 1' to be greater or equal to 0, but found "
+                               "{0}. "), "c != 3", true},
+        /* The constraint as text is not the one that is compared. */
+        {CHECKED("GE, %n, %c", "symbolic shape constraint c>=4. Expected "
+                               "'c - 3' to be greater or equal to 0, but found "
+                               "{0}. "), "c >= 3", true},
+        {CHECKED("GE, %n, %c", "symbolic shape constraint c>=3. Expected "
+                               "'c - 3' to be greater or equal to 0, but found "
+                               "too few. "), "c>=3", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        module *m = read_module(cases[i].body);
+        jx_scope scope = jx_sizes_scope(m->sizes);
+        const jx_size_assertion *all;
+        jx_buffer text = {0};
+        assert_int_equal(scope.nconstraints, 1);
+        jx_scope_print(&scope.constraints[0], &text);
+        assert_string_equal(jx_buffer_text(&text), cases[i].asked);
+        assert_int_equal(jx_sizes_assertions(m->sizes, &all), 3);
+        assert_int_equal(all[2].mismatch.what != NULL, cases[i].told);
+        jx_buffer_free(&text);
+        end(m);
+    }
+}
+
+static void a_message_shows_the_numbers_it_has(void **state)
+{
+    static const struct {
+        const char *body, *told;
+    } cases[] = {
+        {CHECKED("GE, %n, %c", "symbolic shape constraint c>=3. Expected "
+                               "'c - 3' to be greater or equal to 0, but found "
+                               "{1}. "), "shows {1} and it has 1 number:"},
+        {CHECKED("GE, %n, %c", "shape of c: {0}"), NULL},
+        {CHECKED("GE, %n, %c", "'b' = {0}, and {0"), NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        module *m = read_module(cases[i].body);
+        const jx_size_assertion *all;
+        assert_int_equal(jx_sizes_assertions(m->sizes, &all), 3);
+        if (cases[i].told)
+            assert_non_null(strstr(all[2].mismatch.what, cases[i].told));
+        else
+            assert_null(all[2].mismatch.what);
+        end(m);
+    }
+}
+
+/* JAX's sizes are at least 1, one that a program computes need not be. */
+static void sizes_that_no_shape_gives_may_be_zero(void **state)
+{
+    static const char *const specs[] = {"(b,)"};
+    module *m = read_with(
+        "func.func @main(%k: tensor<1xi32>, %a: tensor<?xf32>) -> "
+        "tensor<?xf32> {\n"
+        "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "  %0 = stablehlo.add %k, %k : tensor<1xi32>\n"
+        "  %1 = stablehlo.dynamic_broadcast_in_dim %z, %0, dims = [] : "
+        "(tensor<f32>, tensor<1xi32>) -> tensor<?xf32>\n"
+        "  func.return %1 : tensor<?xf32>\n}\n",
+        1, specs);
+    jx_scope scope = jx_sizes_scope(m->sizes);
+    jx_buffer text = {0};
+
+    (void)state;
+    assert_string_equal(result_shape(m, 0), "2*arg0_0");
+    assert_int_equal(jx_sizes_base(m->sizes), 0);
+    assert_int_equal(scope.nconstraints, 1);
+    jx_scope_print(&scope.constraints[0], &text);
+    assert_string_equal(jx_buffer_text(&text), "b >= 1");
+    jx_buffer_free(&text);
     end(m);
 }
 
@@ -278,9 +425,11 @@ static void a_message_that_says_something_else_is_told(void **state)
     jx_buffer text = {0};
 
     (void)state;
-    assert_int_equal(jx_sizes_assertions(m->sizes, &all), 1);
-    assert_non_null(all[0].mismatch);
-    assert_non_null(strstr(all[0].mismatch, "args[0].shape[1] = 3"));
+    assert_int_equal(jx_sizes_assertions(m->sizes, &all), 3);
+    assert_non_null(all[2].mismatch.what);
+    assert_non_null(strstr(all[2].mismatch.what, "args[0].shape[1] = 3"));
+    assert_int_equal(all[2].mismatch.nsizes, 1);
+    assert_int_equal(all[2].mismatch.sizes[0].value, 3);
     /* What is checked holds, not what is said. */
     assert_int_equal(scope.nconstraints, 1);
     jx_scope_print(&scope.constraints[0], &text);
@@ -432,6 +581,10 @@ int main(void)
         cmocka_unit_test(vectors_of_sizes_shape_arrays),
         cmocka_unit_test(names_and_constraints_come_from_messages),
         cmocka_unit_test(a_message_that_says_something_else_is_told),
+        cmocka_unit_test(what_no_assertion_checks_is_not_known),
+        cmocka_unit_test(constraints_count_as_they_are_checked),
+        cmocka_unit_test(a_message_shows_the_numbers_it_has),
+        cmocka_unit_test(sizes_that_no_shape_gives_may_be_zero),
         cmocka_unit_test(an_assertion_without_a_known_message_is_a_constraint),
         cmocka_unit_test(sizes_that_meet_have_one_name),
         cmocka_unit_test(two_uses_of_a_count_are_one_size),
