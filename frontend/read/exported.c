@@ -19,6 +19,17 @@ bool jx_exported_vector(jx_flat *flat, const jx_flat_table *table,
                         to->count);
 }
 
+bool jx_exported_item(jx_flat *flat, const jx_flat_vector *vector,
+                      const char *field, uint32_t i, jx_flat_table *to)
+{
+    if (!jx_flat_enter(flat, field, i))
+        return false;
+    if (jx_flat_item_table(flat, vector, i, NULL, to))
+        return true;
+    jx_flat_leave(flat);
+    return false;
+}
+
 jx_exported_texts jx_exported_texts_of(jx_flat *flat,
                                        const jx_flat_table *table,
                                        unsigned slot, const char *field)
@@ -79,14 +90,12 @@ static jx_exported_texts read_effects(jx_flat *flat,
     at = JX_NEW_ARRAY(flat->ctx->arena, vector.count, const char *);
     for (uint32_t i = 0; at && i < vector.count; i++) {
         jx_flat_table effect;
-        if (!jx_flat_enter(flat, field, i))
+        if (!jx_exported_item(flat, &vector, field, i, &effect))
             break;
-        if (jx_flat_item_table(flat, &vector, i, NULL, &effect)) {
-            at[i] = jx_flat_text(flat, &effect, 0, "type_name");
-            if (!at[i])
-                jx_flat_fail(flat, effect.at, "type_name",
-                             "expected the name of an effect");
-        }
+        at[i] = jx_flat_text(flat, &effect, 0, "type_name");
+        if (!at[i])
+            jx_flat_fail(flat, effect.at, "type_name",
+                         "expected the name of an effect");
         jx_flat_leave(flat);
     }
     return (jx_exported_texts){(int)vector.count, at};
@@ -118,10 +127,9 @@ static void read_checks(jx_flat *flat, const jx_flat_table *root,
     at = JX_NEW_ARRAY(flat->ctx->arena, vector.count, jx_exported_check);
     for (uint32_t i = 0; at && i < vector.count; i++) {
         jx_flat_table check;
-        if (!jx_flat_enter(flat, field, i))
+        if (!jx_exported_item(flat, &vector, field, i, &check))
             return;
-        if (jx_flat_item_table(flat, &vector, i, NULL, &check))
-            read_check(flat, &check, &at[i]);
+        read_check(flat, &check, &at[i]);
         jx_flat_leave(flat);
     }
     to->nchecks = (int)vector.count;

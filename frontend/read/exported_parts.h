@@ -16,6 +16,10 @@ static inline bool jx_exported_ok(jx_flat *flat)
 bool jx_exported_vector(jx_flat *flat, const jx_flat_table *table,
                         unsigned slot, const char *field, unsigned width,
                         jx_flat_vector *to);
+/* Enters item `i` of a vector of tables; on true call jx_flat_leave() when done
+ * with it. */
+bool jx_exported_item(jx_flat *flat, const jx_flat_vector *vector,
+                      const char *field, uint32_t i, jx_flat_table *to);
 /* The texts of a vector of strings. */
 jx_exported_texts jx_exported_texts_of(jx_flat *flat,
                                        const jx_flat_table *table,

@@ -66,10 +66,9 @@ static bool children(jx_flat *flat, const jx_flat_table *table, jx_tree *to)
         jx_flat_table child;
         bool ok;
 
-        if (!jx_flat_enter(flat, "children", i))
+        if (!jx_exported_item(flat, &vector, "children", i, &child))
             return false;
-        ok = jx_flat_item_table(flat, &vector, i, NULL, &child) &&
-             node(flat, &child, &at[i]);
+        ok = node(flat, &child, &at[i]);
         jx_flat_leave(flat);
         if (!ok)
             return false;

@@ -72,10 +72,9 @@ jx_exported_avals jx_exported_avals_of(jx_flat *flat,
     at = JX_NEW_ARRAY(flat->ctx->arena, vector.count, jx_exported_aval);
     for (uint32_t i = 0; at && i < vector.count; i++) {
         jx_flat_table aval;
-        if (!jx_flat_enter(flat, field, i))
+        if (!jx_exported_item(flat, &vector, field, i, &aval))
             break;
-        if (jx_flat_item_table(flat, &vector, i, NULL, &aval))
-            read_aval(flat, &aval, &at[i]);
+        read_aval(flat, &aval, &at[i]);
         jx_flat_leave(flat);
     }
     return (jx_exported_avals){(int)vector.count, at};
@@ -154,10 +153,9 @@ const jx_exported_mesh *jx_exported_meshes_of(jx_flat *flat,
     at = JX_NEW_ARRAY(flat->ctx->arena, vector.count, jx_exported_mesh);
     for (uint32_t i = 0; at && i < vector.count; i++) {
         jx_flat_table mesh;
-        if (!jx_flat_enter(flat, field, i))
+        if (!jx_exported_item(flat, &vector, field, i, &mesh))
             break;
-        if (jx_flat_item_table(flat, &vector, i, NULL, &mesh))
-            read_mesh(flat, &mesh, &at[i]);
+        read_mesh(flat, &mesh, &at[i]);
         jx_flat_leave(flat);
     }
     *count = (int)vector.count;
@@ -178,10 +176,9 @@ static void read_partitions(jx_flat *flat, const jx_flat_table *table,
     at = JX_NEW_ARRAY(flat->ctx->arena, vector.count, jx_exported_texts);
     for (uint32_t i = 0; at && i < vector.count; i++) {
         jx_flat_table axis;
-        if (!jx_flat_enter(flat, "partitions", i))
+        if (!jx_exported_item(flat, &vector, "partitions", i, &axis))
             break;
-        if (jx_flat_item_table(flat, &vector, i, NULL, &axis))
-            at[i] = jx_exported_texts_of(flat, &axis, AXIS_AXES, "axes");
+        at[i] = jx_exported_texts_of(flat, &axis, AXIS_AXES, "axes");
         jx_flat_leave(flat);
     }
     to->count = (int)vector.count;
@@ -255,10 +252,9 @@ const jx_exported_named *jx_exported_named_of(jx_flat *flat,
     at = JX_NEW_ARRAY(flat->ctx->arena, vector.count, jx_exported_named);
     for (uint32_t i = 0; at && i < vector.count; i++) {
         jx_flat_table named;
-        if (!jx_flat_enter(flat, field, i))
+        if (!jx_exported_item(flat, &vector, field, i, &named))
             break;
-        if (jx_flat_item_table(flat, &vector, i, NULL, &named))
-            read_named(flat, &named, of, &at[i]);
+        read_named(flat, &named, of, &at[i]);
         jx_flat_leave(flat);
     }
     *count = (int)vector.count;
@@ -320,10 +316,9 @@ jx_exported_shardings jx_exported_shardings_of(jx_flat *flat,
     at = JX_NEW_ARRAY(flat->ctx->arena, vector.count, jx_exported_sharding);
     for (uint32_t i = 0; at && i < vector.count; i++) {
         jx_flat_table sharding;
-        if (!jx_flat_enter(flat, field, i))
+        if (!jx_exported_item(flat, &vector, field, i, &sharding))
             break;
-        if (jx_flat_item_table(flat, &vector, i, NULL, &sharding))
-            read_sharding(flat, &sharding, of, &at[i]);
+        read_sharding(flat, &sharding, of, &at[i]);
         jx_flat_leave(flat);
     }
     return (jx_exported_shardings){(int)vector.count, at};
