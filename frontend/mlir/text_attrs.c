@@ -51,6 +51,34 @@ const jx_mlir_attr *jx_mtext_text_attr(jx_mtext *t, jx_piece text)
     return attr;
 }
 
+const jx_mlir_attr *jx_mtext_bool(jx_mtext *t)
+{
+    if (jx_mtext_take(t, "true"))
+        return t->yes;
+    if (jx_mtext_take(t, "false"))
+        return t->no;
+    jx_mtext_wants(t, "'true' or 'false'");
+    return NULL;
+}
+
+const jx_mlir_attr *jx_mtext_quoted(jx_mtext *t)
+{
+    jx_piece text;
+
+    if (jx_mtext_string(t, &text))
+        return jx_mtext_text_attr(t, text);
+    jx_mtext_wants(t, "a string");
+    return NULL;
+}
+
+const jx_mlir_attr *jx_mtext_i64(jx_mtext *t)
+{
+    int64_t value;
+
+    return jx_mtext_integer(t, &value) ? jx_mtext_int_attr(t, t->i64, value)
+                                       : NULL;
+}
+
 const jx_mlir_attr *jx_mtext_real_attr(jx_mtext *t, double value)
 {
     jx_mlir_attr *attr = jx_mtext_new(t, JX_A_FLOAT);
@@ -114,18 +142,22 @@ bool jx_mtext_list(jx_mtext *t, const char *open, const char *close)
     return jx_mtext_expect(t, close);
 }
 
-static const jx_mlir_attr *array(jx_mtext *t)
+const jx_mlir_attr *jx_mtext_items(jx_mtext *t, const char *open,
+                                   const char *close, jx_mtext_reader *item)
 {
     size_t from = t->items.count;
 
-    jx_mtext_expect(t, "[");
-    if (!jx_mtext_take(t, "]")) {
+    if (!jx_mtext_expect(t, open))
+        return NULL;
+    if (!jx_mtext_take(t, close)) {
         do {
-            const jx_mlir_attr *item = jx_mtext_attr(t);
-            if (item)
-                JX_PUSH(t->arena, &t->items, item);
+            const jx_mlir_attr *attr = item(t);
+            if (attr)
+                JX_PUSH(t->arena, &t->items, attr);
+            else
+                jx_mtext_wants(t, "an item");
         } while (!t->failed && jx_mtext_take(t, ","));
-        jx_mtext_expect(t, "]");
+        jx_mtext_expect(t, close);
     }
     return jx_mtext_array_attr(t, from);
 }
@@ -325,8 +357,7 @@ static const jx_mlir_attr *real(jx_mtext *t, const jx_mnumber *n,
     return attr;
 }
 
-/* A number of the given type, or (NULL) of the one that follows it. */
-static const jx_mlir_attr *number(jx_mtext *t, const jx_mlir_type *type)
+const jx_mlir_attr *jx_mtext_number(jx_mtext *t, const jx_mlir_type *type)
 {
     jx_mnumber n;
 
@@ -352,11 +383,6 @@ static const jx_mlir_attr *number(jx_mtext *t, const jx_mlir_type *type)
     return NULL;
 }
 
-const jx_mlir_attr *jx_mtext_number(jx_mtext *t, const jx_mlir_type *type)
-{
-    return number(t, type);
-}
-
 /* ---- what begins with a word */
 
 /* One element of `array<T: ...>`; of a float its bits, on the stack. */
@@ -370,7 +396,7 @@ static void array_element(jx_mtext *t, const jx_mlir_type *type)
     else if (type == t->i1 && jx_mtext_take(t, "false"))
         value = t->no;
     else
-        value = number(t, type);
+        value = jx_mtext_number(t, type);
     if (!value)
         return;
     if (value->kind == JX_A_BOOL)
@@ -544,7 +570,7 @@ static const jx_mlir_attr *any(jx_mtext *t)
     case '"':
         return string(t);
     case '[':
-        return array(t);
+        return jx_mtext_items(t, "[", "]", jx_mtext_attr);
     case '{':
         return dictionary(t);
     case '@':
@@ -556,10 +582,10 @@ static const jx_mlir_attr *any(jx_mtext *t)
     case '(':
         return jx_mtext_type_attr(t, jx_mtext_type(t));
     case '-':
-        return number(t, NULL);
+        return jx_mtext_number(t, NULL);
     default:
         if (t->at < t->end && isdigit((unsigned char)*t->at))
-            return number(t, NULL);
+            return jx_mtext_number(t, NULL);
         return worded(t);
     }
 }

@@ -215,17 +215,17 @@ bool jx_mtext_while(jx_mtext *t, jx_mop *op)
         return false;
     if (!jx_mtext_take(t, ")")) {
         do {
-            if (!jx_mtext_use(t, &use))
-                return jx_mtext_wants(t, "a value, %name");
+            if (!jx_mtext_need(t, &use))
+                return false;
             JX_PUSH(t->arena, &t->results, use);
             if (!jx_mtext_expect(t, "="))
                 return false;
-            if (!jx_mtext_use(t, &use))
-                return jx_mtext_wants(t, "a value, %name");
+            if (!jx_mtext_need(t, &use))
+                return false;
             JX_PUSH(t->arena, &t->uses, use);
         } while (jx_mtext_take(t, ","));
         if (!jx_mtext_expect(t, ")") || !jx_mtext_expect(t, ":") ||
-            !jx_mtext_in_types(t))
+            !jx_mtext_type_list(t, &t->in_types))
             return false;
     }
     n = t->results.count - names;
@@ -256,13 +256,13 @@ static bool reduce_uses(jx_mtext *t)
     do {
         if (!jx_mtext_expect(t, "("))
             return false;
-        if (!jx_mtext_use(t, &use))
-            return jx_mtext_wants(t, "a value, %name");
+        if (!jx_mtext_need(t, &use))
+            return false;
         JX_PUSH(t->arena, &t->uses, use);
         if (!jx_mtext_expect(t, "init") || !jx_mtext_expect(t, ":"))
             return false;
-        if (!jx_mtext_use(t, &use))
-            return jx_mtext_wants(t, "a value, %name");
+        if (!jx_mtext_need(t, &use))
+            return false;
         JX_PUSH(t->arena, &t->results, use);
         if (!jx_mtext_expect(t, ")"))
             return false;

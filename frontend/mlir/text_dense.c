@@ -82,23 +82,6 @@ static bool total_of(jx_mtext *t, const jx_mlir_type *type, int64_t *total)
 
 /* ---- hexadecimal */
 
-static bool hex_pair(const char *at, unsigned char *byte)
-{
-    int value = 0;
-
-    for (int i = 0; i < 2; i++) {
-        int c = (unsigned char)at[i], low = c | 0x20;
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (c - '0');
-        else if (low >= 'a' && low <= 'f')
-            value = value << 4 | (low - 'a' + 10);
-        else
-            return false;
-    }
-    *byte = (unsigned char)value;
-    return true;
-}
-
 /* -1 for what is no digit, in a table that the stack holds. */
 static void hex_table(signed char table[256])
 {
@@ -129,10 +112,9 @@ unsigned char *jx_mtext_hex(jx_mtext *t, jx_piece digits, const char *at)
     }
     if (bad < 0 || digits.length % 2) {
         size_t i = 0;
-        unsigned char byte;
-        while (i < n && hex_pair(digits.at + 2 * i, &byte))
+        while (i < 2 * n && table[from[i]] >= 0)
             i++;
-        jx_mtext_fail(t, at + 2 * i, "expected two hexadecimal digits for "
+        jx_mtext_fail(t, at + i / 2 * 2, "expected two hexadecimal digits for "
                                      "each byte");
         return NULL;
     }

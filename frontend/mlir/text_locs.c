@@ -11,7 +11,7 @@ static bool same_alias(const void *kept, const void *key)
     return ((const jx_malias *)kept)->name == key;
 }
 
-jx_malias *jx_mtext_alias(jx_mtext *t, jx_intern *table, jx_piece name)
+static jx_malias *alias_named(jx_mtext *t, jx_intern *table, jx_piece name)
 {
     const char *text = jx_mtext_intern(t, name);
     uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)text);
@@ -50,7 +50,7 @@ static bool count_use(jx_mtext *t, const char *at, const jx_malias *alias)
 const jx_mlir_type *jx_mtext_alias_type(jx_mtext *t, jx_piece name)
 {
     const char *at = name.at - 1;
-    jx_malias *alias = jx_mtext_alias(t, &t->type_aliases, name);
+    jx_malias *alias = alias_named(t, &t->type_aliases, name);
 
     if (!alias)
         return NULL;
@@ -104,7 +104,7 @@ bool jx_mtext_alias_def(jx_mtext *t)
         return jx_mtext_wants(t, "the name of an alias");
     if (memchr(name.at, '.', name.length))
         return jx_mtext_fail(t, from, "an alias can't have '.' in its name");
-    alias = jx_mtext_alias(t, type ? &t->type_aliases : &t->attr_aliases,
+    alias = alias_named(t, type ? &t->type_aliases : &t->attr_aliases,
                            name);
     if (!alias)
         return false;
@@ -255,7 +255,7 @@ static jx_malias *alias_of(jx_mtext *t)
         jx_mtext_wants(t, "the name of an alias after '#'");
         return NULL;
     }
-    return jx_mtext_alias(t, &t->attr_aliases, name);
+    return alias_named(t, &t->attr_aliases, name);
 }
 
 static const jx_mlir_attr *alias_loc(jx_mtext *t)
@@ -358,7 +358,7 @@ bool jx_mtext_resolve_locs(jx_mtext *t)
 
 const jx_mlir_attr *jx_mtext_alias_attr(jx_mtext *t, jx_piece name)
 {
-    jx_malias *alias = jx_mtext_alias(t, &t->attr_aliases, name);
+    jx_malias *alias = alias_named(t, &t->attr_aliases, name);
 
     return alias ? use_alias(t, name.at - 1, alias) : NULL;
 }

@@ -54,6 +54,11 @@ bool jx_mtext_use(jx_mtext *t, jx_muse *use)
     return !t->failed;
 }
 
+bool jx_mtext_need(jx_mtext *t, jx_muse *use)
+{
+    return jx_mtext_use(t, use) || jx_mtext_wants(t, "a value, %name");
+}
+
 bool jx_mtext_uses(jx_mtext *t)
 {
     jx_muse use;
@@ -62,8 +67,8 @@ bool jx_mtext_uses(jx_mtext *t)
         return !t->failed;
     JX_PUSH(t->arena, &t->uses, use);
     while (jx_mtext_take(t, ",")) {
-        if (!jx_mtext_use(t, &use))
-            return jx_mtext_wants(t, "a value, %name");
+        if (!jx_mtext_need(t, &use))
+            return false;
         JX_PUSH(t->arena, &t->uses, use);
     }
     return !t->failed;

@@ -19,31 +19,30 @@ jx_mop jx_mtext_begin(const jx_mtext *t, const char *at)
 /* ---- types */
 
 /* Moves the types on `parts` from `from` on to another stack. */
-#define MOVE(t, to, from)                                                     \
-    do {                                                                      \
-        for (size_t i = (from); i < (t)->parts.count; i++)                    \
-            JX_PUSH((t)->arena, to, (t)->parts.at[i]);                        \
-        (t)->parts.count = (from);                                            \
-    } while (0)
+static void move(jx_mtext *t, jx_mtypes *to, size_t from)
+{
+    for (size_t i = from; i < t->parts.count; i++)
+        JX_PUSH(t->arena, to, t->parts.at[i]);
+    t->parts.count = from;
+}
 
-bool jx_mtext_in_types(jx_mtext *t)
+bool jx_mtext_type_list(jx_mtext *t, jx_mtypes *to)
 {
     do {
         const jx_mlir_type *type = jx_mtext_type(t);
         if (type)
-            JX_PUSH(t->arena, &t->in_types, type);
+            JX_PUSH(t->arena, to, type);
     } while (!t->failed && jx_mtext_take(t, ","));
     return !t->failed;
 }
 
-bool jx_mtext_out_types(jx_mtext *t)
+void jx_mtext_push_function(jx_mtext *t, const jx_mlir_type *type)
 {
-    do {
-        const jx_mlir_type *type = jx_mtext_type(t);
-        if (type)
-            JX_PUSH(t->arena, &t->out_types, type);
-    } while (!t->failed && jx_mtext_take(t, ","));
-    return !t->failed;
+    for (int i = 0; i < type->count; i++)
+        if (i < type->inputs)
+            JX_PUSH(t->arena, &t->in_types, type->items[i]);
+        else
+            JX_PUSH(t->arena, &t->out_types, type->items[i]);
 }
 
 /* A type that an alias names may be a function's. */
@@ -55,11 +54,7 @@ static bool named_signature(jx_mtext *t)
         return false;
     if (type->kind != JX_T_FUNCTION)
         return jx_mtext_wants(t, "'->' before this: (types) -> types");
-    for (int i = 0; i < type->count; i++)
-        if (i < type->inputs)
-            JX_PUSH(t->arena, &t->in_types, type->items[i]);
-        else
-            JX_PUSH(t->arena, &t->out_types, type->items[i]);
+    jx_mtext_push_function(t, type);
     return true;
 }
 
@@ -73,10 +68,10 @@ bool jx_mtext_signature(jx_mtext *t)
         return jx_mtext_wants(t, "'(' and the types of the operands");
     if (!jx_mtext_types(t))
         return false;
-    MOVE(t, &t->in_types, from);
+    move(t, &t->in_types, from);
     if (!jx_mtext_expect(t, "->") || !jx_mtext_types(t))
         return false;
-    MOVE(t, &t->out_types, from);
+    move(t, &t->out_types, from);
     return true;
 }
 
@@ -238,15 +233,6 @@ const jx_mlir_op *jx_mtext_finish(jx_mtext *t, jx_mop *op)
 
 /* ---- the generic form */
 
-/* `({...}, {...})` behind its first bracket. */
-static bool regions(jx_mtext *t, const jx_mop *op)
-{
-    do
-        jx_mtext_region(t, op, t->args.count);
-    while (!t->failed && jx_mtext_take(t, ","));
-    return jx_mtext_expect(t, ")");
-}
-
 /* Behind the name. */
 static bool generic(jx_mtext *t, const jx_mop *op)
 {
@@ -260,10 +246,8 @@ static bool generic(jx_mtext *t, const jx_mop *op)
             return false;
         share_out(t, op, from, true);
     }
-    if (jx_mtext_take(t, "(") && !regions(t, op))
-        return false;
-    return jx_mtext_attr_dict(t, op) && jx_mtext_expect(t, ":") &&
-           jx_mtext_signature(t);
+    return jx_mtext_regions(t, op) && jx_mtext_attr_dict(t, op) &&
+           jx_mtext_expect(t, ":") && jx_mtext_signature(t);
 }
 
 /* ---- ops in general */
@@ -276,8 +260,8 @@ static bool results(jx_mtext *t)
     if (jx_mtext_space(t) != '%')
         return true;
     do {
-        if (!jx_mtext_use(t, &use))
-            return jx_mtext_wants(t, "a value, %name");
+        if (!jx_mtext_need(t, &use))
+            return false;
         if (use.number)
             return jx_mtext_fail(t, use.at, "expected a name without '#'");
         use.number = 1;

@@ -92,6 +92,8 @@ typedef struct jx_marg {
     const jx_mlir_attr *loc;   /* or NULL */
 } jx_marg;
 
+typedef JX_VEC(const jx_mlir_type *) jx_mtypes;
+
 typedef struct jx_mtext {
     jx_ctx *ctx;
     jx_arena *arena;
@@ -118,14 +120,13 @@ typedef struct jx_mtext {
     const char *block; /* where the block being read begins */
     const char *dialect; /* of ops that are named without one */
     const jx_mlir_attr *unknown, *unit, *yes, *no;
-    const jx_mlir_type *i1, *i32, *i64, *f64, *index;
+    const jx_mlir_type *i1, *i32, *i64, *f64;
     jx_intern forms; /* of ops, by interned name */
     jx_intern spelled; /* types by how they are written */
     /* Stacks of the ops being read; each op remembers where its part begins. */
     JX_VEC(jx_muse) uses, results;
     JX_VEC(jx_marg) args;
-    JX_VEC(const jx_mlir_type *) in_types;
-    JX_VEC(const jx_mlir_type *) out_types;
+    jx_mtypes in_types, out_types;
     JX_VEC(jx_mlir_named) inherent;
     JX_VEC(jx_mlir_named) attrs;
     JX_VEC(jx_mlir_region) regions;
@@ -134,7 +135,7 @@ typedef struct jx_mtext {
     JX_VEC(const jx_mlir_block *) blocks;
     JX_VEC(const jx_mlir_attr *) items;
     JX_VEC(jx_mlir_named) entries;
-    JX_VEC(const jx_mlir_type *) parts;
+    jx_mtypes parts;
     JX_VEC(int64_t) numbers;
 } jx_mtext;
 
@@ -250,7 +251,8 @@ const jx_mlir_type *jx_mtext_add(jx_mtext *t, const jx_mlir_type *like);
 
 jx_mlir_attr *jx_mtext_new(jx_mtext *t, jx_mlir_attr_kind kind);
 const jx_mlir_attr *jx_mtext_attr(jx_mtext *t);
-/* A number of this type, which is not written. */
+/* A number of this type, which is not written, or (NULL) of the one that follows
+ * it. */
 const jx_mlir_attr *jx_mtext_number(jx_mtext *t, const jx_mlir_type *type);
 const jx_mlir_attr *jx_mtext_int_attr(jx_mtext *t, const jx_mlir_type *type,
                                       int64_t value);
@@ -261,6 +263,14 @@ const jx_mlir_attr *jx_mtext_symbol_attr(jx_mtext *t);
 /* array<i64: ...> of the numbers on the stack from `from` on. */
 const jx_mlir_attr *jx_mtext_list_attr(jx_mtext *t, const jx_mlir_type *of,
                                        size_t from);
+/* `true` or `false`; `"text"`; a number of 64 bits. */
+const jx_mlir_attr *jx_mtext_bool(jx_mtext *t);
+const jx_mlir_attr *jx_mtext_quoted(jx_mtext *t);
+const jx_mlir_attr *jx_mtext_i64(jx_mtext *t);
+/* Items between brackets, with commas, as JX_A_ARRAY. */
+typedef const jx_mlir_attr *jx_mtext_reader(jx_mtext *t);
+const jx_mlir_attr *jx_mtext_items(jx_mtext *t, const char *open,
+                                   const char *close, jx_mtext_reader *item);
 /* JX_A_ARRAY of what lies on `items` from `from` on. */
 const jx_mlir_attr *jx_mtext_array_attr(jx_mtext *t, size_t from);
 /* `{name = value, ...}`, pushed on `entries`; sorts and refuses doubles. */
@@ -289,6 +299,8 @@ const jx_mlir_attr *jx_mtext_of_kind(jx_mtext *t, const char *at,
                                      const jx_mlir_attr *attr,
                                      jx_mlir_attr_kind kind);
 const jx_mlir_attr *jx_mtext_conv_dims(jx_mtext *t);
+/* `(1)2`, part of an axis, as a record of this name. */
+const jx_mlir_attr *jx_mtext_sub_axis(jx_mtext *t, const char *name);
 /* Records that have a syntax of their own (text_sdy.c); false: `name` is not
  * one of them. */
 bool jx_mtext_sdy(jx_mtext *t, const char *name, const jx_mlir_attr **attr);
@@ -304,7 +316,6 @@ bool jx_mtext_skip(jx_mtext *t);
 
 /* `loc(...)` if it comes next; else NULL, or after a failure. */
 const jx_mlir_attr *jx_mtext_loc(jx_mtext *t);
-jx_malias *jx_mtext_alias(jx_mtext *t, jx_intern *table, jx_piece name);
 const jx_mlir_attr *jx_mtext_alias_attr(jx_mtext *t, jx_piece name);
 /* `#name = ...` and `!name = ...`, at the top. */
 bool jx_mtext_alias_def(jx_mtext *t);
@@ -317,6 +328,8 @@ bool jx_mtext_resources(jx_mtext *t);
 
 /* `%name`, `%name#2`; false if none comes (and no failure). */
 bool jx_mtext_use(jx_mtext *t, jx_muse *use);
+/* The same; none is a failure. */
+bool jx_mtext_need(jx_mtext *t, jx_muse *use);
 /* `%a, %b`, as many as there are, onto the stack of uses. */
 bool jx_mtext_uses(jx_mtext *t);
 jx_mlir_value *jx_mtext_resolve(jx_mtext *t, const jx_muse *use,
@@ -354,9 +367,10 @@ bool jx_mtext_attr_dict(jx_mtext *t, const jx_mop *op);
 bool jx_mtext_give(jx_mtext *t, const char *name, const jx_mlir_attr *value);
 /* `(types) -> types` onto in_types and out_types. */
 bool jx_mtext_signature(jx_mtext *t);
-/* Types, separated by commas, onto in_types or out_types. */
-bool jx_mtext_in_types(jx_mtext *t);
-bool jx_mtext_out_types(jx_mtext *t);
+/* The same of a type that is a function's. */
+void jx_mtext_push_function(jx_mtext *t, const jx_mlir_type *type);
+/* Types, separated by commas. */
+bool jx_mtext_type_list(jx_mtext *t, jx_mtypes *to);
 
 /* ---- regions (text_regions.c) */
 
@@ -365,6 +379,8 @@ bool jx_mtext_arg(jx_mtext *t, jx_marg *arg, bool attrs);
 /* `{ ... }`, pushed on regions; the first block has the arguments that lie on
  * the stack from `args` on, which are dropped. */
 bool jx_mtext_region(jx_mtext *t, const jx_mop *op, size_t args);
+/* `({...}, {...})`, if it comes next. */
+bool jx_mtext_regions(jx_mtext *t, const jx_mop *op);
 /* A region of one block with these values and ops, pushed on regions. */
 bool jx_mtext_push_region(jx_mtext *t, jx_mlir_value *const *args, int nargs,
                           size_t ops);
@@ -380,7 +396,6 @@ bool jx_mtext_func(jx_mtext *t, jx_mop *op);
 bool jx_mtext_while(jx_mtext *t, jx_mop *op);
 bool jx_mtext_reduce(jx_mtext *t, jx_mop *op);
 bool jx_mtext_constant(jx_mtext *t, jx_mop *op);
-bool jx_mtext_composite(jx_mtext *t, jx_mop *op);
 bool jx_mtext_scan(jx_mtext *t, jx_mop *op);
 
 #endif

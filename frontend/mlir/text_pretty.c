@@ -51,13 +51,13 @@ static bool take_in(jx_mtext *t, jx_mop *op)
 static bool take_ins(jx_mtext *t, jx_mop *op)
 {
     (void)op;
-    return jx_mtext_in_types(t);
+    return jx_mtext_type_list(t, &t->in_types);
 }
 
 static bool take_outs(jx_mtext *t, jx_mop *op)
 {
     (void)op;
-    return jx_mtext_out_types(t);
+    return jx_mtext_type_list(t, &t->out_types);
 }
 
 static bool take_fn(jx_mtext *t, jx_mop *op)
@@ -75,12 +75,7 @@ static bool type_or_fn(jx_mtext *t, const jx_mlir_type **type)
     *type = jx_mtext_type(t);
     if (!*type || (*type)->kind != JX_T_FUNCTION)
         return *type != NULL;
-    const jx_mlir_type *fn = *type;
-    for (int i = 0; i < fn->count; i++)
-        if (i < fn->inputs)
-            JX_PUSH(t->arena, &t->in_types, fn->items[i]);
-        else
-            JX_PUSH(t->arena, &t->out_types, fn->items[i]);
+    jx_mtext_push_function(t, *type);
     *type = NULL;
     return true;
 }
@@ -162,7 +157,7 @@ static bool take_pairwise(jx_mtext *t, jx_mop *op)
     if (!jx_mtext_comes(t, "%"))
         return jx_mtext_expect(t, "(") && jx_mtext_expect(t, ")");
     if (!jx_mtext_uses(t) || !jx_mtext_expect(t, ":") ||
-        !jx_mtext_in_types(t))
+        !jx_mtext_type_list(t, &t->in_types))
         return false;
     for (size_t i = op->in_types; i < t->in_types.count; i++)
         JX_PUSH(t->arena, &t->out_types, t->in_types.at[i]);
@@ -373,21 +368,15 @@ static bool take_dot(jx_mtext *t, jx_mop *op)
                          jx_mtext_record_attr(t, "stablehlo.dot", from));
 }
 
+static const jx_mlir_attr *precision(jx_mtext *t)
+{
+    return jx_mtext_enum(t, "stablehlo.precision");
+}
+
 static bool precisions(jx_mtext *t)
 {
-    size_t from = t->items.count;
-
     jx_mtext_expect(t, "=");
-    jx_mtext_expect(t, "[");
-    if (!jx_mtext_take(t, "]")) {
-        do {
-            const jx_mlir_attr *item = jx_mtext_enum(t, "stablehlo.precision");
-            if (item)
-                JX_PUSH(t->arena, &t->items, item);
-        } while (!t->failed && jx_mtext_take(t, ","));
-        jx_mtext_expect(t, "]");
-    }
-    const jx_mlir_attr *list = jx_mtext_array_attr(t, from);
+    const jx_mlir_attr *list = jx_mtext_items(t, "[", "]", precision);
     if (list && !list->count)
         return !t->failed;
     return jx_mtext_give(t, "precision_config", list);
@@ -434,15 +423,9 @@ static bool take_format(jx_mtext *t, jx_mop *op)
     return true;
 }
 
-/* `({...}, {...})`, if it is there. */
 static bool take_regions(jx_mtext *t, jx_mop *op)
 {
-    if (!jx_mtext_take(t, "("))
-        return !t->failed;
-    do
-        jx_mtext_region(t, op, t->args.count);
-    while (!t->failed && jx_mtext_take(t, ","));
-    return jx_mtext_expect(t, ")");
+    return jx_mtext_regions(t, op);
 }
 
 /* `(%x: type, ...) {...}` */
@@ -527,22 +510,6 @@ static bool directive(jx_mtext *t, jx_mop *op, const char *at, size_t length)
     return take_like(t, op, (jx_piece){at + n, length - n});
 }
 
-static const jx_mlir_attr *integer(jx_mtext *t, const jx_mlir_type *type)
-{
-    return jx_mtext_number(t, type);
-}
-
-static const jx_mlir_attr *text_of(jx_mtext *t)
-{
-    jx_piece piece;
-
-    if (!jx_mtext_string(t, &piece)) {
-        jx_mtext_wants(t, "a string");
-        return NULL;
-    }
-    return jx_mtext_text_attr(t, piece);
-}
-
 static const jx_mlir_attr *symbol_text(jx_mtext *t)
 {
     const char *name = jx_mtext_symbol(t);
@@ -552,16 +519,6 @@ static const jx_mlir_attr *symbol_text(jx_mtext *t)
         return NULL;
     }
     return jx_mtext_text_attr(t, (jx_piece){name, strlen(name)});
-}
-
-static const jx_mlir_attr *truth(jx_mtext *t)
-{
-    if (jx_mtext_take(t, "true"))
-        return t->yes;
-    if (jx_mtext_take(t, "false"))
-        return t->no;
-    jx_mtext_wants(t, "'true' or 'false'");
-    return NULL;
 }
 
 /* A case of an enumeration as a number. */
@@ -610,21 +567,21 @@ static const jx_mlir_attr *value_of(jx_mtext *t, const char *kind)
         return in_full(t, *kind, name);
     switch (*kind) {
     case 'i':
-        return integer(t, t->i64);
+        return jx_mtext_number(t, t->i64);
     case 'j':
-        return integer(t, t->i32);
+        return jx_mtext_number(t, t->i32);
     case 'u':
-        return integer(t, jx_mlir_integer(t->types, JX_UNSIGNED, 64));
+        return jx_mtext_number(t, jx_mlir_integer(t->types, JX_UNSIGNED, 64));
     case 'v':
-        return integer(t, jx_mlir_integer(t->types, JX_UNSIGNED, 32));
+        return jx_mtext_number(t, jx_mlir_integer(t->types, JX_UNSIGNED, 32));
     case 'f':
         return jx_mtext_number(t, t->f64);
     case 'b':
-        return truth(t);
+        return jx_mtext_bool(t);
     case 'l':
         return list_of_i64(t);
     case 's':
-        return text_of(t);
+        return jx_mtext_quoted(t);
     case 'y':
         return symbol_text(t);
     case 'c':
@@ -670,8 +627,8 @@ static bool one_use(jx_mtext *t)
 {
     jx_muse use;
 
-    if (!jx_mtext_use(t, &use))
-        return jx_mtext_wants(t, "a value, %name");
+    if (!jx_mtext_need(t, &use))
+        return false;
     JX_PUSH(t->arena, &t->uses, use);
     return true;
 }

@@ -77,44 +77,16 @@ static const jx_mlir_attr *list_field(jx_mtext *t)
                                       : NULL;
 }
 
-static const jx_mlir_attr *integer_field(jx_mtext *t)
-{
-    int64_t value;
-
-    return jx_mtext_integer(t, &value) ? jx_mtext_int_attr(t, t->i64, value)
-                                       : NULL;
-}
-
-static const jx_mlir_attr *bool_field(jx_mtext *t)
-{
-    if (jx_mtext_take(t, "true"))
-        return t->yes;
-    if (jx_mtext_take(t, "false"))
-        return t->no;
-    jx_mtext_wants(t, "'true' or 'false'");
-    return NULL;
-}
-
-static const jx_mlir_attr *string_field(jx_mtext *t)
-{
-    jx_piece text;
-
-    if (jx_mtext_string(t, &text))
-        return jx_mtext_text_attr(t, text);
-    jx_mtext_wants(t, "a string");
-    return NULL;
-}
-
 /* `(1)2`: sizes of what lies before the part of an axis, and of the part. */
-static const jx_mlir_attr *sub_axis(jx_mtext *t)
+const jx_mlir_attr *jx_mtext_sub_axis(jx_mtext *t, const char *name)
 {
     size_t from = t->entries.count;
 
     jx_mtext_expect(t, "(");
-    jx_mtext_field(t, "pre_size", integer_field(t));
+    jx_mtext_field(t, "pre_size", jx_mtext_i64(t));
     jx_mtext_expect(t, ")");
-    jx_mtext_field(t, "size", integer_field(t));
-    return jx_mtext_record_attr(t, "stablehlo.sub_axis_info", from);
+    jx_mtext_field(t, "size", jx_mtext_i64(t));
+    return jx_mtext_record_attr(t, name, from);
 }
 
 const jx_mlir_attr *jx_mtext_of_kind(jx_mtext *t, const char *at,
@@ -143,7 +115,7 @@ static const jx_mlir_attr *attr_field(jx_mtext *t, const char *field)
     const char *at = t->at;
 
     if (strcmp(field, "sub_axis_info") == 0)
-        return c == '(' ? sub_axis(t)
+        return c == '(' ? jx_mtext_sub_axis(t, "stablehlo.sub_axis_info")
                         : jx_mtext_in_full(t, "stablehlo.sub_axis_info");
     if (strcmp(field, "mesh") == 0)
         return c == '@' ? jx_mtext_symbol_attr(t)
@@ -153,24 +125,18 @@ static const jx_mlir_attr *attr_field(jx_mtext *t, const char *field)
     return jx_mtext_of_kind(t, at, jx_mtext_attr(t), JX_A_DENSE);
 }
 
+static const jx_mlir_attr *mesh_axis(jx_mtext *t)
+{
+    return jx_mtext_record(t, "stablehlo.mesh_axis");
+}
+
 static const jx_mlir_attr *array_field(jx_mtext *t, const char *record)
 {
-    size_t from = t->items.count;
     const char *at = t->at;
 
-    if (strcmp(record, "stablehlo.mesh") != 0)
-        return jx_mtext_of_kind(t, at, jx_mtext_attr(t), JX_A_ARRAY);
-    jx_mtext_expect(t, "[");
-    if (!jx_mtext_take(t, "]")) {
-        do {
-            const jx_mlir_attr *item =
-                jx_mtext_record(t, "stablehlo.mesh_axis");
-            if (item)
-                JX_PUSH(t->arena, &t->items, item);
-        } while (!t->failed && jx_mtext_take(t, ","));
-        jx_mtext_expect(t, "]");
-    }
-    return jx_mtext_array_attr(t, from);
+    return strcmp(record, "stablehlo.mesh") == 0
+               ? jx_mtext_items(t, "[", "]", mesh_axis)
+               : jx_mtext_of_kind(t, at, jx_mtext_attr(t), JX_A_ARRAY);
 }
 
 static const jx_mlir_attr *field_value(jx_mtext *t, const char *record,
@@ -180,13 +146,13 @@ static const jx_mlir_attr *field_value(jx_mtext *t, const char *record,
     case 'L':
         return list_field(t);
     case 'I':
-        return integer_field(t);
+        return jx_mtext_i64(t);
     case 'B':
-        return bool_field(t);
+        return jx_mtext_bool(t);
     case 'F':
         return jx_mtext_number(t, t->f64);
     case 'S':
-        return string_field(t);
+        return jx_mtext_quoted(t);
     case 'T':
         return jx_mtext_type_attr(t, jx_mtext_type(t));
     case 'R':
@@ -461,7 +427,7 @@ static bool known(jx_mtext *t, const char *name, const jx_mlir_attr **attr)
     else if (strcmp(name, "stablehlo.type_extensions") == 0)
         *attr = bounds(t, true);
     else if (strcmp(name, "stablehlo.sub_axis_info") == 0)
-        *attr = sub_axis(t);
+        *attr = jx_mtext_sub_axis(t, name);
     else if ((info = jx_mlir_record_info_find(name)))
         *attr = record_of(t, info);
     else if (*jx_mlir_enum_cases(name))

@@ -177,6 +177,16 @@ static bool push_region(jx_mtext *t, size_t blocks)
     return !t->failed;
 }
 
+bool jx_mtext_regions(jx_mtext *t, const jx_mop *op)
+{
+    if (!jx_mtext_take(t, "("))
+        return !t->failed;
+    do
+        jx_mtext_region(t, op, t->args.count);
+    while (!t->failed && jx_mtext_take(t, ","));
+    return jx_mtext_expect(t, ")");
+}
+
 bool jx_mtext_push_region(jx_mtext *t, jx_mlir_value *const *args, int nargs,
                           size_t ops)
 {

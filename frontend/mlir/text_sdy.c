@@ -3,37 +3,6 @@
 
 #include <string.h>
 
-typedef const jx_mlir_attr *reader(jx_mtext *t);
-
-/* Items between brackets, as an array. */
-static const jx_mlir_attr *items(jx_mtext *t, const char *open,
-                                 const char *close, reader *item)
-{
-    size_t from = t->items.count;
-
-    if (!jx_mtext_expect(t, open))
-        return NULL;
-    if (!jx_mtext_take(t, close)) {
-        do {
-            const jx_mlir_attr *attr = item(t);
-            if (attr)
-                JX_PUSH(t->arena, &t->items, attr);
-            else
-                t->failed |= !t->failed && !jx_mtext_wants(t, "an item");
-        } while (!t->failed && jx_mtext_take(t, ","));
-        jx_mtext_expect(t, close);
-    }
-    return jx_mtext_array_attr(t, from);
-}
-
-static const jx_mlir_attr *integer(jx_mtext *t)
-{
-    int64_t value;
-
-    return jx_mtext_integer(t, &value) ? jx_mtext_int_attr(t, t->i64, value)
-                                       : NULL;
-}
-
 /* A field that is left out when it is empty. */
 static void field_if_any(jx_mtext *t, const char *name,
                          const jx_mlir_attr *value)
@@ -41,7 +10,6 @@ static void field_if_any(jx_mtext *t, const char *name,
     if (value && value->count)
         jx_mtext_field(t, name, value);
 }
-
 
 /* Axes have names, quoted as a rule. */
 static const jx_mlir_attr *axis_name(jx_mtext *t)
@@ -65,7 +33,7 @@ static const jx_mlir_attr *mesh_axis(jx_mtext *t)
 
     jx_mtext_field(t, "name", axis_name(t));
     if (jx_mtext_expect(t, "="))
-        jx_mtext_field(t, "size", integer(t));
+        jx_mtext_field(t, "size", jx_mtext_i64(t));
     return jx_mtext_record_attr(t, "sdy.mesh_axis", from);
 }
 
@@ -87,7 +55,7 @@ static const jx_mlir_attr *mesh(jx_mtext *t)
 
     if (!jx_mtext_expect(t, "<"))
         return NULL;
-    const jx_mlir_attr *axes = items(t, "[", "]", mesh_axis);
+    const jx_mlir_attr *axes = jx_mtext_items(t, "[", "]", mesh_axis);
     jx_mtext_field(t, "axes", axes);
     if (jx_mtext_take(t, ",")) {
         jx_mtext_expect(t, "device_ids");
@@ -102,16 +70,9 @@ static const jx_mlir_attr *mesh(jx_mtext *t)
     return jx_mtext_record_attr(t, "sdy.mesh", from);
 }
 
-/* `(1)2` */
 static const jx_mlir_attr *sub_axis(jx_mtext *t)
 {
-    size_t from = t->entries.count;
-
-    jx_mtext_expect(t, "(");
-    jx_mtext_field(t, "pre_size", integer(t));
-    jx_mtext_expect(t, ")");
-    jx_mtext_field(t, "size", integer(t));
-    return jx_mtext_record_attr(t, "sdy.sub_axis_info", from);
+    return jx_mtext_sub_axis(t, "sdy.sub_axis_info");
 }
 
 /* `"a"` or `"a":(1)2` */
@@ -128,11 +89,11 @@ static const jx_mlir_attr *axis_ref(jx_mtext *t)
 /* A record of one array, its field `value`. */
 static const jx_mlir_attr *list_record(jx_mtext *t, const char *name,
                                        const char *field, const char *open,
-                                       const char *close, reader *item)
+                                       const char *close, jx_mtext_reader *item)
 {
     size_t from = t->entries.count;
 
-    jx_mtext_field(t, field, items(t, open, close, item));
+    jx_mtext_field(t, field, jx_mtext_items(t, open, close, item));
     return jx_mtext_record_attr(t, name, from);
 }
 
@@ -157,11 +118,11 @@ static const jx_mlir_attr *all_to_all_param(jx_mtext *t)
 {
     size_t from = t->entries.count;
 
-    jx_mtext_field(t, "axes", items(t, "{", "}", axis_ref));
+    jx_mtext_field(t, "axes", jx_mtext_items(t, "{", "}", axis_ref));
     jx_mtext_expect(t, ":");
-    jx_mtext_field(t, "src_dim", integer(t));
+    jx_mtext_field(t, "src_dim", jx_mtext_i64(t));
     jx_mtext_expect(t, "->");
-    jx_mtext_field(t, "tgt_dim", integer(t));
+    jx_mtext_field(t, "tgt_dim", jx_mtext_i64(t));
     return jx_mtext_record_attr(t, "sdy.all_to_all_param", from);
 }
 
@@ -179,7 +140,7 @@ static const jx_mlir_attr *priority(jx_mtext *t)
     if (jx_mtext_space(t) != 'p')
         return NULL;
     t->at++;
-    return integer(t);
+    return jx_mtext_i64(t);
 }
 
 /* `{"a", "b":(1)2, ?}p1`: with `?` it may be sharded further. */
@@ -233,15 +194,15 @@ static const jx_mlir_attr *sharding(jx_mtext *t)
     jx_mtext_field(t, "mesh_or_ref", mesh_or_ref(t));
     if (jx_mtext_expect(t, ","))
         jx_mtext_field(t, "dim_shardings",
-                       items(t, "[", "]", dimension_sharding));
+                       jx_mtext_items(t, "[", "]", dimension_sharding));
     while (!t->failed && jx_mtext_take(t, ",")) {
         if (!replicated && jx_mtext_take(t, "replicated")) {
             jx_mtext_expect(t, "=");
-            replicated = items(t, "{", "}", axis_ref);
+            replicated = jx_mtext_items(t, "{", "}", axis_ref);
         } else if (!unreduced && jx_mtext_take(t, "unreduced")) {
             if (jx_mtext_take(t, "="))
                 how = reduction(t);
-            unreduced = items(t, "{", "}", axis_ref);
+            unreduced = jx_mtext_items(t, "{", "}", axis_ref);
         } else {
             jx_mtext_wants(t, "'replicated=' or 'unreduced=', once");
         }
@@ -370,9 +331,9 @@ static const jx_mlir_attr *rule(jx_mtext *t)
 
     if (!jx_mtext_expect(t, "<"))
         return NULL;
-    ins = items(t, "(", ")", tensor_mapping);
+    ins = jx_mtext_items(t, "(", ")", tensor_mapping);
     jx_mtext_expect(t, "->");
-    outs = items(t, "(", ")", tensor_mapping);
+    outs = jx_mtext_items(t, "(", ")", tensor_mapping);
     jx_mtext_field(t, "factor_sizes", t->failed ? NULL : factor_sizes(t));
     jx_mtext_field(t, "operand_mappings", ins);
     jx_mtext_field(t, "result_mappings", outs);
@@ -391,7 +352,7 @@ bool jx_mtext_sdy(jx_mtext *t, const char *name, const jx_mlir_attr **attr)
 {
     static const struct row {
         const char *name;
-        reader *read;
+        jx_mtext_reader *read;
     } rows[] = {
         {"sdy.sharding", sharding},
         {"sdy.sharding_per_value", per_value},
