@@ -241,23 +241,35 @@ const jx_bc_text *jx_bc_raw_string(jx_bc_reader *r, jx_bc_cursor *c)
     return r->failed ? NULL : &r->strings[i];
 }
 
-const char *jx_bc_string(jx_bc_reader *r, jx_bc_cursor *c)
+/* The text of that string, interned; a NUL inside is refused. */
+static const char *text_at(jx_bc_reader *r, const uint8_t *at, uint64_t i)
 {
-    const uint8_t *at = c->at;
-    size_t i = jx_bc_index(r, c, r->nstrings, "string");
-
     if (r->failed)
         return NULL;
+    if (i >= r->nstrings) {
+        jx_bc_fail(r, at, "string %llu, but there are %zu",
+                   (unsigned long long)i, r->nstrings);
+        return NULL;
+    }
     jx_bc_text *s = &r->strings[i];
     if (!s->interned) {
         if (memchr(s->at, 0, s->size)) {
-            jx_bc_fail(r, at, "string %zu holds a NUL, a name can't", i);
+            jx_bc_fail(r, at, "string %llu holds a NUL, a name can't",
+                       (unsigned long long)i);
             return NULL;
         }
         s->interned = jx_strings_add(&r->ctx->strings, (const char *)s->at,
                                      s->size);
     }
     return jx_bc_ok(r) ? s->interned : NULL;
+}
+
+static const char *string(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    const uint8_t *at = c->at;
+    uint64_t i = jx_bc_varint(r, c);
+
+    return text_at(r, at, i);
 }
 
 /* ---- dialects and the names of ops */
@@ -278,18 +290,9 @@ static bool read_dialect(jx_bc_reader *r, jx_bc_cursor *c, size_t i)
 
     if (r->version >= JX_BC_HAS_DIALECT_VERSIONS) {
         uint64_t index = jx_bc_flagged(r, c, &versioned);
-        if (!r->failed && index >= r->nstrings)
-            return jx_bc_fail(r, name.at, "string %llu, but there are %zu",
-                              (unsigned long long)index, r->nstrings);
-        if (r->failed)
-            return false;
-        if (memchr(r->strings[index].at, 0, r->strings[index].size))
-            return jx_bc_fail(r, name.at, "its name holds a NUL");
-        d->name = jx_strings_add(&r->ctx->strings,
-                                 (const char *)r->strings[index].at,
-                                 r->strings[index].size);
+        d->name = text_at(r, name.at, index);
     } else {
-        d->name = jx_bc_string(r, c);
+        d->name = string(r, c);
     }
     if (versioned) {
         const uint8_t *at = c->at;
@@ -313,22 +316,12 @@ static bool read_op_name(jx_bc_reader *r, jx_bc_cursor *c, const char *dialect)
                          ? jx_bc_flagged(r, c, &registered)
                          : jx_bc_varint(r, c);
 
-    if (!r->failed && index >= r->nstrings)
-        return jx_bc_fail(r, at, "string %llu, but there are %zu",
-                          (unsigned long long)index, r->nstrings);
-    if (r->failed)
-        return false;
-    const jx_bc_text *s = &r->strings[index];
-    if (memchr(s->at, 0, s->size))
-        return jx_bc_fail(r, at, "its name holds a NUL");
-    char small[120], *name = small;
-    size_t size = strlen(dialect) + 1 + s->size;
-    if (size >= sizeof small)
-        name = jx_arena_alloc(r->scratch, size + 1);
+    const char *own = text_at(r, at, index);
+    const char *name = own ? jx_arena_printf(r->scratch, "%s%s%s", dialect,
+                                             *own ? "." : "", own)
+                           : NULL;
     if (!name)
         return jx_bc_ok(r);
-    snprintf(name, size + 1, "%s%s%.*s", dialect, s->size ? "." : "",
-             (int)s->size, (const char *)s->at);
     op->name = jx_intern_text(r->ctx, name);
     op->registered = registered;
     if (!jx_bc_ok(r))
@@ -612,7 +605,7 @@ static bool read_resource_group(jx_bc_reader *r, jx_bc_cursor *c,
         jx_bytecode_resource one = {.dialect = dialect, .group = group};
         r->where = (jx_bc_where){JX_BC_RESOURCE_OFFSET, "resource",
                                  r->resources.count, NULL};
-        one.key = jx_bc_string(r, c);
+        one.key = string(r, c);
         const uint8_t *at = c->at;
         uint64_t size = jx_bc_varint(r, c);
         one.kind = jx_bc_byte(r, c);
@@ -646,7 +639,7 @@ static bool read_resources(jx_bc_reader *r)
         return true;
     size_t groups = jx_bc_count(r, &c, "groups of resources");
     for (size_t i = 0; i < groups && !r->failed; i++) {
-        const char *group = jx_bc_string(r, &c);
+        const char *group = string(r, &c);
         read_resource_group(r, &c, &data, NULL, group);
     }
     while (!r->failed && c.at < c.end) {

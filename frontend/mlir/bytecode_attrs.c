@@ -48,7 +48,7 @@ static const jx_bc_enum enums[] = {
 
 enum { NENUMS = sizeof enums / sizeof *enums };
 
-const jx_bc_enum *jx_bc_enum_by_code(uint64_t code)
+static const jx_bc_enum *enum_by_code(uint64_t code)
 {
     for (size_t i = 0; i < NENUMS; i++)
         if (enums[i].code == code)
@@ -846,7 +846,7 @@ static const jx_mlir_attr *coded(jx_bc_reader *r, jx_bc_cursor *c,
 {
     const jx_bc_record *row = jx_bc_record_by_code(dialect, code);
     const jx_bc_enum *e =
-        dialect == JX_BC_VHLO ? jx_bc_enum_by_code(code) : NULL;
+        dialect == JX_BC_VHLO ? enum_by_code(code) : NULL;
 
     if (e)
         return enumerator(r, c, e);

@@ -162,9 +162,7 @@ static inline uint64_t jx_bc_varint(jx_bc_reader *r, jx_bc_cursor *c)
     return jx_bc_long_varint(r, c);
 }
 
-/* The text of the indexed string, interned; a NUL inside is refused. */
-const char *jx_bc_string(jx_bc_reader *r, jx_bc_cursor *c);
-/* Its bytes. */
+/* The bytes of the indexed string. */
 const jx_bc_text *jx_bc_raw_string(jx_bc_reader *r, jx_bc_cursor *c);
 
 /* References, read and resolved.  NULL after a failure. */
@@ -208,7 +206,6 @@ typedef struct jx_bc_enum {
     unsigned code;
     const char *name, *stablehlo;
 } jx_bc_enum;
-const jx_bc_enum *jx_bc_enum_by_code(uint64_t code);
 const jx_bc_enum *jx_bc_enum_by_name(const char *name);
 /* The case as text with that number, or -1 for the other direction. */
 const char *jx_bc_enum_case(const jx_bc_enum *e, uint64_t number,

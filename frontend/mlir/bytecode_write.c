@@ -113,8 +113,9 @@ static void align(jx_buffer *to, uint64_t alignment)
         jx_buffer_putc(to, (char)0xCB);
 }
 
-void jx_bw_section(jx_buffer *to, int id, const jx_buffer *content,
-                   uint64_t alignment)
+/* A section with this content, aligned if that is more than 1. */
+static void put_section(jx_buffer *to, int id, const jx_buffer *content,
+                        uint64_t alignment)
 {
     jx_buffer_putc(to, (char)(alignment > 1 ? id | 0x80 : id));
     jx_bw_varint(to, content->length);
@@ -277,7 +278,7 @@ static void write_dialects(jx_bw *w, jx_buffer *to)
         if (d) {
             jx_buffer version = {0};
             jx_buffer_bytes(&version, d->version, d->size);
-            jx_bw_section(&out, JX_BC_DIALECT_VERSION, &version, 1);
+            put_section(&out, JX_BC_DIALECT_VERSION, &version, 1);
             jx_buffer_free(&version);
         }
     }
@@ -298,7 +299,7 @@ static void write_dialects(jx_bw *w, jx_buffer *to)
                 jx_bw_varint(&out, index);
         }
     }
-    jx_bw_section(to, JX_BC_DIALECT, &out, 1);
+    put_section(to, JX_BC_DIALECT, &out, 1);
     jx_buffer_free(&out);
 }
 
@@ -329,8 +330,8 @@ static void write_attrs(jx_bw *w, jx_buffer *to)
     jx_bw_varint(&offsets, w->types.count);
     write_items(w, &w->attrs, &offsets, &data);
     write_items(w, &w->types, &offsets, &data);
-    jx_bw_section(to, JX_BC_ATTR_TYPE_OFFSET, &offsets, 1);
-    jx_bw_section(to, JX_BC_ATTR_TYPE, &data, 1);
+    put_section(to, JX_BC_ATTR_TYPE_OFFSET, &offsets, 1);
+    put_section(to, JX_BC_ATTR_TYPE, &data, 1);
     w->failed |= !jx_buffer_ok(&offsets) || !jx_buffer_ok(&data);
     jx_buffer_free(&offsets);
     jx_buffer_free(&data);
@@ -414,7 +415,7 @@ static bool write_regions(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
         if (!write_region(w, &op->regions[i], out))
             break;
     if (out == &inner)
-        jx_bw_section(to, JX_BC_IR, &inner, 1);
+        put_section(to, JX_BC_IR, &inner, 1);
     w->failed |= !jx_buffer_ok(&inner);
     jx_buffer_free(&inner);
     return jx_bw_ok(w);
@@ -499,7 +500,7 @@ static bool write_ir(jx_bw *w, jx_buffer *to)
 
     jx_bw_flagged(&out, 1, false);
     write_op(w, w->file->modules[0], &out);
-    jx_bw_section(to, JX_BC_IR, &out, 1);
+    put_section(to, JX_BC_IR, &out, 1);
     w->failed |= !jx_buffer_ok(&out);
     jx_buffer_free(&out);
     return !w->failed;
@@ -526,7 +527,8 @@ static void write_resource(jx_bw *w, const jx_bytecode_resource *one,
         if (one->alignment > *alignment)
             *alignment = one->alignment;
     }
-    jx_bw_varint(offsets, jx_bw_keep(w, &w->strings, one->key, strlen(one->key)));
+    jx_bw_varint(offsets,
+                 jx_bw_keep(w, &w->strings, one->key, strlen(one->key)));
     jx_bw_varint(offsets, data->length - before);
     jx_buffer_putc(offsets, (char)one->kind);
 }
@@ -588,8 +590,8 @@ static void write_resources(jx_bw *w, jx_buffer *to)
                            &alignment);
         }
     }
-    jx_bw_section(to, JX_BC_RESOURCE_OFFSET, &offsets, 1);
-    jx_bw_section(to, JX_BC_RESOURCE, &data, alignment);
+    put_section(to, JX_BC_RESOURCE_OFFSET, &offsets, 1);
+    put_section(to, JX_BC_RESOURCE, &data, alignment);
     jx_buffer_free(&offsets);
     jx_buffer_free(&data);
 }
@@ -606,7 +608,7 @@ static void write_strings(jx_bw *w, jx_buffer *to)
                         w->strings.list.at[i]->size);
         jx_buffer_putc(&out, 0);
     }
-    jx_bw_section(to, JX_BC_STRING, &out, 1);
+    put_section(to, JX_BC_STRING, &out, 1);
     jx_buffer_free(&out);
 }
 
@@ -620,7 +622,7 @@ static void write_props(jx_bw *w, jx_buffer *to)
         jx_buffer_bytes(&out, w->props.list.at[i]->bytes,
                         w->props.list.at[i]->size);
     }
-    jx_bw_section(to, JX_BC_PROPERTIES, &out, 1);
+    put_section(to, JX_BC_PROPERTIES, &out, 1);
     jx_buffer_free(&out);
 }
 

@@ -94,10 +94,6 @@ jx_bw_slot *jx_bw_put(jx_bw *w, jx_bw_map *map, const void *key,
 void jx_bw_varint(jx_buffer *to, uint64_t value);
 void jx_bw_flagged(jx_buffer *to, uint64_t value, bool flag);
 void jx_bw_signed(jx_buffer *to, int64_t value);
-/* A section with this content, aligned if that is more than 1. */
-void jx_bw_section(jx_buffer *to, int id, const jx_buffer *content,
-                   uint64_t alignment);
-
 /* The index of these bytes in a table, at whose end they are put when new. */
 uint64_t jx_bw_keep(jx_bw *w, jx_bw_table *in, const void *bytes, size_t size);
 

@@ -423,18 +423,3 @@ const char *jx_mlir_text(jx_ctx *ctx, const jx_mlir_attr *attr)
     return jx_strings_add(&ctx->strings, attr->size ? attr->bytes : "",
                           attr->size);
 }
-
-const jx_mlir_attr *jx_mlir_loc_file(const jx_mlir_attr *loc)
-{
-    while (loc && loc->kind != JX_A_LOC_FILE)
-        switch (loc->kind) {
-        case JX_A_LOC_NAME:
-        case JX_A_LOC_CALL:
-        case JX_A_LOC_FUSED:
-            loc = loc->count ? loc->items[0] : NULL;
-            break;
-        default:
-            return NULL;
-        }
-    return loc;
-}

@@ -255,10 +255,6 @@ const char *jx_mlir_text(jx_ctx *ctx, const jx_mlir_attr *attr);
 /* The only block of a region; NULL if it has another number of blocks. */
 const jx_mlir_block *jx_mlir_body(const jx_mlir_op *op, int region);
 
-/* The innermost file location under `loc`, on the path that JAX's tracebacks
- * take (name -> its child, call -> its callee, fused -> the first); NULL. */
-const jx_mlir_attr *jx_mlir_loc_file(const jx_mlir_attr *loc);
-
 /* Same up to names and locations: the same ops in the same order with the same
  * types, attributes and operands (positions, not names); successors are only
  * counted.  Both trees must share one jx_mlir_types.  With `why`, a pair of ops

@@ -210,7 +210,6 @@ static void locations_may_be_defined_at_the_end(void **state)
     assert_int_equal(loc->items[0]->integers[3], 5);
     assert_int_equal(loc->items[1]->kind, JX_A_LOC_FUSED);
     assert_int_equal(loc->items[1]->extra->integer, 1);
-    assert_ptr_equal(jx_mlir_loc_file(loc), loc->items[0]);
     jx_ctx_free(ctx);
 }
 
