@@ -151,11 +151,12 @@ static void put_properties(jx_mlir_printer *p, const jx_mlir_op *op)
         jx_mlir_puts(p, "}>");
 }
 
-/* Blocks that an op may go on with are printed by their place. */
 static void put_successors(jx_mlir_printer *p, const jx_mlir_op *op)
 {
-    for (int i = 0; i < op->nsuccessors && !p->collecting; i++)
-        jx_buffer_printf(p->to, "%s^bb%d", i ? ", " : "[", i);
+    for (int i = 0; i < op->nsuccessors; i++) {
+        jx_mlir_puts(p, i ? ", " : "[");
+        jx_mlir_put_block_name(p, op->successors[i]);
+    }
     if (op->nsuccessors)
         jx_mlir_puts(p, "]");
 }
@@ -216,6 +217,7 @@ bool jx_mlir_print(jx_ctx *ctx, const jx_mlir_op *op, jx_mlir_print_how how,
     jx_buffer_putc(to, '\n');
     if (p.locs)
         jx_mlir_put_aliases(&p, true);
+    jx_mlir_put_resources(&p);
     if (p.too_deep)
         return jx_fail(ctx, JX_E_INPUT, NULL, NULL,
                        "the module is nested more than %d levels deep",

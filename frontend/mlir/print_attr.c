@@ -503,16 +503,21 @@ static void put_dense_string(jx_mlir_printer *p, const jx_mlir_attr *a,
         jx_mlir_put_string(p, a->items[index]->bytes, a->items[index]->size);
 }
 
-static void put_hex_bytes(jx_mlir_printer *p, const unsigned char *at,
-                          size_t size)
+static void put_digits(jx_mlir_printer *p, const unsigned char *at, size_t size)
 {
     static const char digits[] = "0123456789ABCDEF";
 
-    jx_buffer_puts(p->to, "\"0x");
     for (size_t i = 0; i < size; i++) {
         jx_buffer_putc(p->to, digits[at[i] >> 4]);
         jx_buffer_putc(p->to, digits[at[i] & 15]);
     }
+}
+
+static void put_hex_bytes(jx_mlir_printer *p, const unsigned char *at,
+                          size_t size)
+{
+    jx_buffer_puts(p->to, "\"0x");
+    put_digits(p, at, size);
     jx_buffer_putc(p->to, '"');
 }
 
@@ -574,6 +579,49 @@ static void put_dense_array(jx_mlir_printer *p, const jx_mlir_attr *a)
     jx_buffer_putc(p->to, '>');
 }
 
+/* ---- resources */
+
+static void put_resource(jx_mlir_printer *p, const jx_mlir_attr *a)
+{
+    bool met = !a->bytes || !p->ctx;
+
+    for (size_t i = 0; i < p->resources.count && !met; i++)
+        met = p->resources.at[i]->text == a->text;
+    if (!met)
+        JX_PUSH(p->ctx->arena, &p->resources, a);
+    jx_buffer_puts(p->to, "dense_resource<");
+    jx_mlir_put_keyword(p, a->text);
+    jx_buffer_putc(p->to, '>');
+}
+
+/* As a string: the alignment in four bytes, then the data. */
+static void put_blob(jx_mlir_printer *p, const jx_mlir_attr *a)
+{
+    size_t size = a->type && a->type->count
+                      ? jx_mlir_element_bytes(a->type->items[0])
+                      : 0;
+    unsigned char alignment[4] = {size ? (unsigned char)size : 1};
+
+    jx_buffer_puts(p->to, "\"0x");
+    put_digits(p, alignment, sizeof alignment);
+    put_digits(p, a->bytes, a->size);
+    jx_buffer_putc(p->to, '"');
+}
+
+void jx_mlir_put_resources(jx_mlir_printer *p)
+{
+    if (!p->resources.count)
+        return;
+    jx_buffer_puts(p->to, "\n{-#\n  dialect_resources: {\n    builtin: {\n");
+    for (size_t i = 0; i < p->resources.count; i++) {
+        jx_buffer_puts(p->to, i ? ",\n      " : "      ");
+        jx_mlir_put_keyword(p, p->resources.at[i]->text);
+        jx_buffer_puts(p->to, ": ");
+        put_blob(p, p->resources.at[i]);
+    }
+    jx_buffer_puts(p->to, "\n    }\n  }\n#-}\n");
+}
+
 /* ---- other attributes */
 
 void jx_mlir_put_named(jx_mlir_printer *p, const char *name,
@@ -620,8 +668,12 @@ static void put_enum(jx_mlir_printer *p, const jx_mlir_attr *a)
     const char *dot = strchr(a->name, '.');
     int length = dot ? (int)(dot - a->name) : (int)strlen(a->name);
 
-    jx_buffer_printf(p->to, "#%.*s<%s %s>", length, a->name,
-                     dot ? dot + 1 : "", a->text);
+    /* The only one whose definition has brackets of its own. */
+    if (!strcmp(a->name, "stablehlo.result_accuracy_mode"))
+        jx_buffer_printf(p->to, "#%s<%s>", a->name, a->text);
+    else
+        jx_buffer_printf(p->to, "#%.*s<%s %s>", length, a->name,
+                         dot ? dot + 1 : "", a->text);
 }
 
 /* What does not fit 64 bits is in .bytes; types of more hold small numbers,
@@ -665,11 +717,7 @@ static void put_value(jx_mlir_printer *p, const jx_mlir_attr *a)
     case JX_A_DENSE: put_dense(p, a); break;
     case JX_A_DENSE_STRINGS: put_dense_strings(p, a); break;
     case JX_A_DENSE_ARRAY: put_dense_array(p, a); break;
-    case JX_A_RESOURCE:
-        jx_buffer_puts(p->to, "dense_resource<");
-        jx_mlir_put_keyword(p, a->text);
-        jx_buffer_putc(p->to, '>');
-        break;
+    case JX_A_RESOURCE: put_resource(p, a); break;
     case JX_A_SYMBOL: put_symbol(p, a); break;
     case JX_A_ENUM: put_enum(p, a); break;
     case JX_A_RECORD: jx_mlir_put_record(p, a); break;

@@ -27,6 +27,12 @@ typedef struct name {
     int parts;        /* how many, of the first of a group */
 } name;
 
+/* Where a block stands in its region. */
+typedef struct place {
+    const jx_mlir_block *block;
+    int index;
+} place;
+
 typedef struct task {
     const jx_mlir_op *op;
     const jx_mlir_region *region;
@@ -36,7 +42,8 @@ typedef struct task {
 
 typedef struct jx_mlir_names {
     jx_ctx *ctx;
-    jx_intern table; /* of names, by value */
+    jx_intern table;  /* of names, by value */
+    jx_intern places; /* of blocks that others may go on with */
     bool generic;
     counters at;
     scope *scope;
@@ -51,6 +58,11 @@ static uint64_t hash_pointer(const void *pointer)
 static bool same_value(const void *kept, const void *key)
 {
     return ((const name *)kept)->value == key;
+}
+
+static bool same_block(const void *kept, const void *key)
+{
+    return ((const place *)kept)->block == key;
 }
 
 static bool same_text(const void *kept, const void *key)
@@ -77,6 +89,16 @@ static void keep(jx_mlir_names *n, const jx_mlir_value *value,
         return;
     *kept = (name){value, text, part, parts};
     jx_intern_add(&n->table, hash_pointer(value), kept);
+}
+
+static void keep_place(jx_mlir_names *n, const jx_mlir_block *block, int index)
+{
+    place *kept = JX_NEW(n->ctx->arena, place);
+
+    if (!kept)
+        return;
+    *kept = (place){block, index};
+    jx_intern_add(&n->places, hash_pointer(block), kept);
 }
 
 /* The text, with a number behind it where it is taken. */
@@ -192,6 +214,8 @@ static void name_region(jx_mlir_names *n, const task *t)
         n->at = t->at;
     for (int b = 0; b < t->region->nblocks; b++) {
         const jx_mlir_block *block = t->region->blocks[b];
+        if (t->region->nblocks > 1)
+            keep_place(n, block, b);
         name_arguments(n, t->op, block, b == 0);
         for (int i = 0; i < block->nops; i++)
             name_results(n, block->ops[i]);
@@ -214,6 +238,7 @@ struct jx_mlir_names *jx_mlir_names_of(jx_ctx *ctx, const jx_mlir_op *op,
     n->scope = top;
     jx_intern_init(&top->used, ctx->arena);
     jx_intern_init(&n->table, ctx->arena);
+    jx_intern_init(&n->places, ctx->arena);
     name_results(n, op);
     push_regions(n, op);
     while (n->todo.count && !jx_arena_failed(ctx->arena)) {
@@ -242,6 +267,17 @@ void jx_mlir_put_value(jx_mlir_printer *p, const jx_mlir_value *value)
         jx_buffer_printf(p->to, "%%%s", known->text);
     else
         jx_buffer_printf(p->to, "%%%s#%d", known->text, known->part);
+}
+
+void jx_mlir_put_block_name(jx_mlir_printer *p, const jx_mlir_block *block)
+{
+    const place *known;
+
+    if (p->collecting)
+        return;
+    known = jx_intern_find(&p->names->places, hash_pointer(block), block,
+                           same_block);
+    jx_buffer_printf(p->to, "^bb%d", known ? known->index : 0);
 }
 
 void jx_mlir_put_results(jx_mlir_printer *p, const jx_mlir_op *op)

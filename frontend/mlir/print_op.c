@@ -142,11 +142,28 @@ static void put_target(jx_mlir_printer *p, const jx_mlir_op *op)
     jx_mlir_put_symbol(p, name->bytes, name->size);
 }
 
+/* An integer that stands for a word. */
+static void put_direction(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    const jx_mlir_attr *a = jx_mlir_get(op, "allowed_direction");
+    size_t length;
+    const char *word = a->integer >= 0 && a->integer < 4
+                           ? jx_mlir_enum_case("sdy.propagation_direction",
+                                               (int)a->integer, &length)
+                           : NULL;
+
+    if (word)
+        jx_buffer_bytes(p->to, word, length);
+    else
+        jx_buffer_printf(p->to, "%" PRId64, a->integer);
+}
+
 static const struct {
     const char *name;
     const char *needs; /* an attribute without which there is no such piece */
     void (*put)(jx_mlir_printer *p, const jx_mlir_op *op);
 } pieces[] = {
+    {"direction", "allowed_direction", put_direction},
     {"ranges", "start_indices", put_ranges},
     {"dot", "dot_dimension_numbers", put_dot},
     {"precision", NULL, put_precision},

@@ -2,6 +2,7 @@
 #ifndef JX_MLIR_PRINT_PARTS_H
 #define JX_MLIR_PRINT_PARTS_H
 
+#include "frontend/base/vec.h"
 #include "frontend/mlir/ops.h"
 #include "frontend/mlir/print.h"
 
@@ -23,6 +24,7 @@ typedef struct jx_mlir_printer {
     int indent, depth;
     bool too_deep;
     const char *dialect; /* whose ops are named without it here; or "" */
+    JX_VEC(const jx_mlir_attr *) resources; /* met, with their bytes */
 } jx_mlir_printer;
 
 /* Whether there is room for one more level; if so, p->depth counts it. */
@@ -53,6 +55,9 @@ void jx_mlir_put_named(jx_mlir_printer *p, const char *name,
 int64_t jx_mlir_numbers(const jx_mlir_attr *attr);
 int64_t jx_mlir_number(const jx_mlir_attr *attr, int64_t index);
 
+/* The bytes of the resources that were met, as they stand behind a module. */
+void jx_mlir_put_resources(jx_mlir_printer *p);
+
 /* ---- print_record.c */
 
 void jx_mlir_put_record(jx_mlir_printer *p, const jx_mlir_attr *record);
@@ -77,6 +82,8 @@ void jx_mlir_put_aliases(jx_mlir_printer *p, bool deferred);
 struct jx_mlir_names *jx_mlir_names_of(jx_ctx *ctx, const jx_mlir_op *op,
                                        bool generic);
 void jx_mlir_put_value(jx_mlir_printer *p, const jx_mlir_value *value);
+/* `^bb1`: blocks are named by their place in the region. */
+void jx_mlir_put_block_name(jx_mlir_printer *p, const jx_mlir_block *block);
 /* `%0:2 = ` or nothing. */
 void jx_mlir_put_results(jx_mlir_printer *p, const jx_mlir_op *op);
 

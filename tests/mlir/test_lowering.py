@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 import lowering  # noqa: E402
+import text_oracle  # noqa: E402
 from jax._src.interpreters import mlir as jax_mlir  # noqa: E402
 from jax._src.lib.mlir import ir  # noqa: E402
 
@@ -90,9 +91,38 @@ def test_sizes_are_found_when_the_program_is_called(tmp_path, runner):
         assert runner.run(text, answers) is None
 
 
-FILES = sorted(
-    os.path.join(ROOT, "tests/stablehlo", name)
-    for name in os.listdir(os.path.join(ROOT, "tests/stablehlo")) if name.endswith(".mlir"))
+# ours.mlir is what MLIR does not read.
+TEXTS = sorted(
+    os.path.join(ROOT, "tests/mlir/text", name)
+    for name in os.listdir(os.path.join(ROOT, "tests/mlir/text"))
+    if name.endswith(".mlir") and name != "ours.mlir")
+
+
+def parsed(text):
+    """The module in the generic form, by MLIR; None where it does not parse."""
+    with jax_mlir.make_ir_context() as context:
+        context.allow_unregistered_dialects = True
+        try:
+            module = ir.Module.parse(text)
+        except ir.MLIRError:
+            return None
+        return module.operation.get_asm(print_generic_op_form=True)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=os.path.basename)
+def test_a_printed_module_is_the_module_that_was_read(path):
+    count = 0
+    for text, _ in text_oracle.modules(path):
+        want = parsed(text)
+        if want is None:
+            continue
+        for options in [], ["--generic"], ["--locations"]:
+            done = subprocess.run([JAXVET, "show", "--as", "stablehlo", *options, "-"],
+                                  input=text, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            assert parsed(done.stdout) == want, (path, options)
+            count += 1
+    assert count
 
 
 @pytest.mark.parametrize("options,how", [
