@@ -1,5 +1,6 @@
 /* rules_contract.c - dot_general, convolutions, Fourier transforms. */
 #include "analyzer/rules.h"
+#include "frontend/ir/dot_algorithm.h"
 
 /* What decides which of two dtypes a product has: XLA's order, larger range
  * and precision first. */
@@ -64,14 +65,6 @@ static bool product_dtype(jx_typing *t, jx_dtype *dtype)
     return (order == 0 && a != b) ? jx_type_same_dtypes(t, 0, 2) : true;
 }
 
-/* An algorithm named by `precision` may narrow. */
-static bool names_algorithm(const jx_value *precision)
-{
-    return precision && ((precision->tag == JX_V_ENUM && precision->text &&
-                          precision->text[0] == 'D') ||
-                         precision->tag == JX_V_RECORD);
-}
-
 static bool check_dot_axes(jx_typing *t, const jx_dot_dims *d)
 {
     int a = t->ins[0]->rank, b = t->ins[1]->rank;
@@ -111,7 +104,8 @@ static bool dot_dtype(jx_typing *t, jx_dtype wanted, const jx_value *precision,
         return false;
     if (wanted == JX_DT_NONE || wanted == *dtype)
         return true;
-    if (!names_algorithm(precision) && !jx_dtype_is_float(*dtype) &&
+    /* An algorithm may narrow. */
+    if (!jx_names_algorithm(precision) && !jx_dtype_is_float(*dtype) &&
         width(wanted) < width(*dtype))
         return jx_type_wrong(t, "preferred_element_type %s is narrower than %s",
                              jx_dtype_of(wanted)->short_name,

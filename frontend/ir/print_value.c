@@ -165,6 +165,7 @@ static void put_enum(const jx_value *v, bool quoted, jx_buffer *to)
     const char *dot = strchr(v->text, '.');
     bool bare = !strncmp(v->text, "RandomAlgorithm.", 16) ||
                 !strncmp(v->text, "Precision.", 10) ||
+                !strncmp(v->text, "DotAlgorithmPreset.", 19) ||
                 !strncmp(v->text, "AxisType.", 9);
 
     for (size_t i = 0; !quoted && i < sizeof numbered / sizeof *numbered; i++)

@@ -2,6 +2,8 @@
  * algebra and random numbers. */
 #include "frontend/read/stablehlo_parts.h"
 
+#include "frontend/ir/dot_algorithm.h"
+
 #include <stdio.h>
 
 static bool is_atom(jx_atom a)
@@ -76,8 +78,103 @@ static const jx_value *precision(jx_shlo_body *b)
                  : jx_shlo_value_tuple(s, 2, items);
 }
 
+static bool type_field(const jx_mlir_attr *record, const char *name,
+                       jx_dtype *dtype, bool *tf32)
+{
+    const jx_mlir_attr *a = jx_mlir_field(record, name);
+    const jx_mlir_type *type = a && a->kind == JX_A_TYPE ? a->type : NULL;
+
+    if (tf32 && type && type->kind == JX_T_FLOAT && !strcmp(type->text, "tf32"))
+        return *tf32 = true;
+    return type && jx_mlir_dtype(type, dtype);
+}
+
+static int64_t count_field(const jx_mlir_attr *record, const char *name)
+{
+    const jx_mlir_attr *a = jx_mlir_field(record, name);
+
+    return a ? a->integer : 1;
+}
+
+/* As jax.lax.DotAlgorithm has it. */
+static const jx_value *algorithm_record(jx_shlo *s, const jx_dot_algorithm *a)
+{
+    static const char *const names[] = {
+        "lhs_precision_type",          "rhs_precision_type",
+        "accumulation_type",           "lhs_component_count",
+        "rhs_component_count",         "num_primitive_operations",
+        "allow_imprecise_accumulation"};
+    const jx_dtype dtypes[] = {a->lhs_type, a->rhs_type, a->sum};
+    const int64_t counts[] = {a->lhs_parts, a->rhs_parts, a->products};
+    jx_values *values = &s->program->values;
+    const jx_value *items[7];
+    const char *keys[7];
+
+    for (int i = 0; i < 7; i++)
+        keys[i] = jx_intern_text(s->ctx, names[i]);
+    for (int i = 0; i < 3; i++) {
+        const char *text = jx_dtype_of(dtypes[i])->name;
+        items[i] = jx_value_add(
+            values, &(jx_value){.tag = JX_V_DTYPE,
+                                .dtype = dtypes[i],
+                                .text = jx_intern_text(s->ctx, text)});
+        items[3 + i] = jx_value_add(
+            values, &(jx_value){.tag = JX_V_INT, .integer = counts[i]});
+    }
+    items[6] = jx_value_add(
+        values, &(jx_value){.tag = JX_V_BOOL, .boolean = a->is_fast});
+    return jx_value_add(
+        values, &(jx_value){.tag = JX_V_RECORD,
+                            .text = jx_intern_text(s->ctx, "DotAlgorithm"),
+                            .count = 7,
+                            .items = items,
+                            .keys = keys});
+}
+
+/* The algorithm that the op names, as `precision` has it in JAX; NULL with an
+ * error where JAX has no word for it. */
+static const jx_value *algorithm(jx_shlo_body *b, const jx_mlir_attr *record,
+                                 jx_dtype lhs, jx_dtype rhs, jx_dtype out)
+{
+    const jx_mlir_attr *fast =
+        jx_mlir_field(record, "allow_imprecise_accumulation");
+    jx_dot_algorithm a = {
+        .lhs = lhs,
+        .rhs = rhs,
+        .product = out,
+        .is_fast = fast && (fast->boolean || fast->integer),
+        .lhs_parts = count_field(record, "lhs_component_count"),
+        .rhs_parts = count_field(record, "rhs_component_count"),
+        .products = count_field(record, "num_primitive_operations")};
+    bool tf32 = false;
+    const char *name;
+
+    if (!type_field(record, "lhs_precision_type", &a.lhs_type, &a.tf32) ||
+        !type_field(record, "rhs_precision_type", &a.rhs_type, &tf32) ||
+        !type_field(record, "accumulation_type", &a.sum, NULL) ||
+        a.tf32 != tf32) {
+        jx_shlo_fail(b, "expected an algorithm of dtypes that JAX has");
+        return NULL;
+    }
+    name = jx_dot_preset(&a);
+    if (name) {
+        name = jx_arena_printf(b->s->ctx->arena, "DotAlgorithmPreset.%s", name);
+        return jx_value_add(
+            &b->s->program->values,
+            &(jx_value){.tag = JX_V_ENUM,
+                        .text = jx_intern_text(b->s->ctx, name)});
+    }
+    if (tf32) {
+        jx_shlo_fail(b, "expected an algorithm that JAX has");
+        return NULL;
+    }
+    return algorithm_record(b->s, &a);
+}
+
 static bool emit_dot(jx_shlo_body *b, const dot *d)
 {
+    const jx_mlir_attr *record = jx_mlir_get(b->op, "algorithm");
+    const jx_value *how;
     const jx_dim *shape[2 * JX_SHLO_RANK];
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
@@ -95,7 +192,13 @@ static bool emit_dot(jx_shlo_body *b, const dot *d)
     if (!out)
         return false;
     jx_shlo_put(&p, "dimension_numbers", jx_shlo_value_tuple(b->s, 2, parts));
-    jx_shlo_put(&p, "precision", precision(b));
+    how = record && record->kind == JX_A_RECORD
+              ? algorithm(b, record, jx_atom_aval(ins[0])->dtype,
+                          jx_atom_aval(ins[1])->dtype, out->dtype)
+              : precision(b);
+    if (!how)
+        return false;
+    jx_shlo_put(&p, "precision", how);
     jx_shlo_put_dtype(&p, "preferred_element_type", out->dtype);
     jx_shlo_put_none(&p, "out_sharding");
     return jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_dot_general, 2, ins, &p,

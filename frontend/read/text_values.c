@@ -696,8 +696,13 @@ static const jx_value *as_kind(jx_text *t, const char *kind, const char *name,
         return jx_text_plain(t, JX_V_PRIM, v->text);
     if (!strcmp(kind, "impl"))
         return as_impl(t, v);
+    /* One for each operand is a tuple, so a word alone is an algorithm's. */
     if (!strcmp(name, "precision"))
-        return named_enum(t, v, "Precision", 0, NULL);
+        return named_enum(t, v,
+                          strncmp(v->text, "HIGH", 4) != 0
+                              ? "DotAlgorithmPreset"
+                              : "Precision",
+                          0, NULL);
     if (!strcmp(kind, "text"))
         return v;
     return as_dtype(t, v);

@@ -1,4 +1,5 @@
 /* stablehlo_contract.c - products of arrays (stablehlo_rules.h). */
+#include "frontend/ir/dot_algorithm.h"
 #include "frontend/write/stablehlo_rules.h"
 
 #include <string.h>
@@ -50,53 +51,38 @@ static bool is_eight_bits(jx_dtype dtype)
     return jx_dtype_is_float(dtype) && jx_dtype_of(dtype)->bits <= 8;
 }
 
-/* Operand and accumulator types of the algorithms that the CPU knows. */
-static bool algorithm_types(const jx_value *v, jx_dtype *operands,
-                            jx_dtype *sum, int *products)
-{
-    static const struct {
-        const char *name;
-        jx_dtype operands, sum;
-        int products;
-    } known[] = {
-        {"F16_F16_F16", JX_F16, JX_F16, 1},
-        {"F32_F32_F32", JX_F32, JX_F32, 1},
-        {"F64_F64_F64", JX_F64, JX_F64, 1},
-        {"BF16_BF16_F32", JX_BF16, JX_F32, 1},
-        {"BF16_BF16_F32_X3", JX_BF16, JX_F32, 3},
-        {"BF16_BF16_F32_X6", JX_BF16, JX_F32, 6},
-    };
-    const char *dot = v && v->text ? strrchr(v->text, '.') : NULL;
-
-    for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
-        if (!strcmp(dot + 1, known[i].name)) {
-            *operands = known[i].operands;
-            *sum = known[i].sum;
-            *products = known[i].products;
-            return true;
-        }
-    return false;
-}
-
-static const jx_mlir_attr *algorithm(jx_hlo *in, jx_dtype operands,
-                                     jx_dtype sum, int products)
+static const jx_mlir_attr *algorithm(jx_hlo *in, const jx_dot_algorithm *a)
 {
     static const char *const names[] = {
         "lhs_precision_type",  "rhs_precision_type",
         "accumulation_type",   "lhs_component_count",
         "rhs_component_count", "num_primitive_operations",
         "allow_imprecise_accumulation"};
-    const jx_mlir_type *of = jx_mlir_element(in->types, operands);
+    const jx_mlir_type *tf32 =
+        a->tf32 ? jx_mlir_float(in->types, "tf32") : NULL;
     const jx_mlir_attr *items[] = {
-        jx_hlo_type_attr(in, of),
-        jx_hlo_type_attr(in, of),
-        jx_hlo_type_attr(in, jx_mlir_element(in->types, sum)),
-        jx_hlo_i64(in, 1),
-        jx_hlo_i64(in, 1),
-        jx_hlo_i64(in, products),
-        jx_hlo_bool(in, false)};
+        jx_hlo_type_attr(in,
+                         tf32 ? tf32 : jx_mlir_element(in->types, a->lhs_type)),
+        jx_hlo_type_attr(in,
+                         tf32 ? tf32 : jx_mlir_element(in->types, a->rhs_type)),
+        jx_hlo_type_attr(in, jx_mlir_element(in->types, a->sum)),
+        jx_hlo_i64(in, a->lhs_parts),
+        jx_hlo_i64(in, a->rhs_parts),
+        jx_hlo_i64(in, a->products),
+        jx_hlo_bool(in, a->is_fast)};
 
     return jx_hlo_record(in, "stablehlo.dot_algorithm", 7, names, items);
+}
+
+/* Without an algorithm: operands of two dtypes meet in the result's. */
+static jx_dot_algorithm no_algorithm(jx_dtype lhs, jx_dtype rhs, jx_dtype out)
+{
+    bool meet = lhs != rhs && !(is_eight_bits(lhs) && is_eight_bits(rhs));
+
+    return (jx_dot_algorithm){.is_default = true,
+                              .lhs = meet ? out : lhs,
+                              .rhs = meet ? out : rhs,
+                              .product = out};
 }
 
 void jx_hlo_rule_dot_general(jx_hlo_eqn *e)
@@ -105,38 +91,36 @@ void jx_hlo_rule_dot_general(jx_hlo_eqn *e)
     jx_code *c = e->code;
     jx_hv ins[2] = {e->ins[0], e->ins[1]};
     const jx_aval *out = e->avals[0];
-    jx_dtype a, b, operands, sum;
-    int products;
-    bool chosen = algorithm_types(p->precision, &operands, &sum, &products);
+    jx_dot_algorithm a;
 
     if (!ins[0].value || !ins[1].value)
         return;
-    a = ins[0].aval->dtype;
-    b = ins[1].aval->dtype;
-    if (!chosen && a != b && !(is_eight_bits(a) && is_eight_bits(b)))
-        operands = out->dtype;
-    else if (!chosen)
-        operands = JX_DT_NONE;
-    /* The X3 and X6 algorithms split f32 operands themselves. */
-    if (chosen && products > 1)
-        operands = JX_F32;
-    for (int i = 0; i < 2 && operands; i++)
-        if (ins[i].aval->dtype != operands)
-            ins[i] = jx_hlo_convert(c, ins[i], operands);
-    if (chosen)
-        out = jx_hlo_with_dtype(c->in, out, sum);
+    if (!jx_names_algorithm(p->precision)) {
+        a = no_algorithm(ins[0].aval->dtype, ins[1].aval->dtype, out->dtype);
+    } else if (!jx_dot_algorithm_of(p->precision, ins[0].aval->dtype,
+                                    ins[1].aval->dtype, out->dtype, &a)) {
+        jx_hlo_fail(c,
+                    "the algorithm of a dot_general of %s and %s is not "
+                    "one that JAX has",
+                    jx_dtype_of(ins[0].aval->dtype)->short_name,
+                    jx_dtype_of(ins[1].aval->dtype)->short_name);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        jx_dtype dtype = i ? a.rhs : a.lhs;
+        if (ins[i].aval->dtype != dtype)
+            ins[i] = jx_hlo_convert(c, ins[i], dtype);
+    }
     jx_mlir_named attrs[] = {
         {"dot_dimension_numbers", dot_dims(c->in, &p->dimension_numbers)},
         {"precision_config", precision(c->in, p->precision)},
-        {"algorithm", chosen ? algorithm(c->in,
-                                         products > 1 ? JX_BF16 : operands,
-                                         sum, products)
-                             : NULL}};
+        {"algorithm", a.is_default ? NULL : algorithm(c->in, &a)}};
     jx_hv result =
-        jx_hlo_simple(c, "stablehlo.dot_general", 2, ins, out, 3, attrs);
-    if (result.value && out->dtype != e->avals[0]->dtype)
-        result = jx_hlo_convert(c, result, e->avals[0]->dtype);
-    jx_hlo_fill(e, result);
+        jx_hlo_simple(c, "stablehlo.dot_general", 2, ins,
+                      jx_hlo_with_dtype(c->in, out, a.product), 3, attrs);
+    jx_hlo_fill(e, a.product == out->dtype
+                       ? result
+                       : jx_hlo_convert(c, result, out->dtype));
 }
 
 /* ---- convolutions */

@@ -4,6 +4,7 @@
  * the free and the contracting group each have one stride and one of the two is
  * contiguous, the operand is used where it lies (BLAS takes a transpose);
  * otherwise it is copied once into that form. */
+#include "frontend/ir/dot_algorithm.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/rules.h"
 
@@ -223,12 +224,45 @@ static bool fit(const jx_slot *a, const jx_slot *b, const jx_dot_dims *dims)
            same_sizes(a, &dims->lhs_contracting, b, &dims->rhs_contracting);
 }
 
-bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
-                         jx_slot *outs)
+/* What an algorithm makes of the operands, and the dtype of their product.  XLA
+ * computes the same for all of them on a CPU, and JAX refuses those that it
+ * would compute as something else. */
+static bool apply_algorithm(jx_planner *p, const jx_value *precision,
+                            jx_slot *ins, jx_dtype *product)
+{
+    jx_dot_algorithm a;
+
+    if (!jx_names_algorithm(precision) || jx_plan_domain(p) != JX_DECLARED)
+        return true;
+    if (!jx_dot_algorithm_of(precision, ins[0].dtype, ins[1].dtype, *product,
+                             &a))
+        return jx_plan_fail(p, "the algorithm is not one that JAX has for "
+                               "these operands");
+    if (!a.on_cpu)
+        return jx_plan_fail(p,
+                            "the algorithm %s is not one that JAX has on a "
+                            "CPU",
+                            a.name);
+    if (ins[0].dtype != a.lhs)
+        ins[0] = jx_plan_convert(p, &ins[0], a.lhs);
+    if (ins[1].dtype != a.rhs)
+        ins[1] = jx_plan_convert(p, &ins[1], a.rhs);
+    *product = a.product;
+    return true;
+}
+
+bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn,
+                         const jx_slot *operands, jx_slot *outs)
 {
     const jx_p_dot_general *params = eqn->typed;
     const jx_dot_dims *dims = &params->dimension_numbers;
-    jx_slot out = jx_plan_output(p, eqn, 0);
+    jx_slot declared = jx_plan_output(p, eqn, 0), out = declared;
+    jx_slot ins[2] = {operands[0], operands[1]};
+
+    if (!apply_algorithm(p, params->precision, ins, &out.dtype))
+        return false;
+    if (out.dtype != declared.dtype)
+        out = jx_plan_new(p, out.dtype, out.rank, out.shape);
     if (!fit(&ins[0], &ins[1], dims))
         return jx_plan_fail(p, "the operands do not have the axes that the "
                                "dimension numbers say");
@@ -261,6 +295,9 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (jx_slot_count(&out) > 0)
         jx_plan_op(p, run_dot, &d, sizeof d, 2, (jx_slot[]){a.slot, b.slot},
                    1, &wide, 0);
-    outs[0] = out.dtype == dtype ? out : jx_plan_convert(p, &wide, out.dtype);
+    out = out.dtype == dtype ? out : jx_plan_convert(p, &wide, out.dtype);
+    outs[0] = out.dtype == declared.dtype
+                  ? out
+                  : jx_plan_convert(p, &out, declared.dtype);
     return true;
 }

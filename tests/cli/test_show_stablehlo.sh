@@ -61,3 +61,21 @@ expect 2 show --as stablehlo --elide many "$work/sine.jaxpr"
 expect 0 show --as stablehlo tests/mlir/text/rest.mlir
 prints 'less = -5 : si65, most = 18446744073709551615 : ui64'
 prints 'wide = 5 : i100'
+
+# An algorithm of dot_general is kept, by JAX's names where it has one; what JAX
+# has not on a CPU is not run.
+cat >"$work/tf32.mlir" <<'EOF'
+func.func @main(%a: tensor<2x3xf32>, %b: tensor<3x2xf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+EOF
+expect 0 show "$work/tf32.mlir"
+prints 'precision=TF32_TF32_F32_X3'
+cp "$work/out" "$work/tf32.jaxpr"
+expect 0 show "$work/tf32.jaxpr"
+holds cmp -s "$work/out" "$work/tf32.jaxpr"
+expect 0 show --as stablehlo "$work/tf32.jaxpr"
+prints 'algorithm = <lhs_precision_type = tf32, .* num_primitive_operations = 3'
+expect 3 run --fill zeros "$work/tf32.mlir"
+complains 'the algorithm TF32_TF32_F32_X3 is not one that JAX has on a CPU'

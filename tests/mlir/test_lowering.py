@@ -91,6 +91,78 @@ def test_sizes_are_found_when_the_program_is_called(tmp_path, runner):
         assert runner.run(text, answers) is None
 
 
+# ---- what JAX lowers, lowered by us: the text is the same
+
+PRESETS = ["DEFAULT", "F16_F16_F16", "F32_F32_F32", "F64_F64_F64", "BF16_BF16_F32",
+           "BF16_BF16_F32_X3", "BF16_BF16_F32_X6"]
+
+
+def document(f, specs, path):
+    import jaxvet
+
+    jaxvet.dump(f)(*specs).save(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_an_algorithm_of_a_product_is_lowered_as_jax_does(preset, dtype, tmp_path):
+    import jax
+    from jax import lax
+
+    def f(x, y):
+        return lax.dot(x, y, precision=lax.DotAlgorithmPreset[preset])
+
+    specs = [jax.ShapeDtypeStruct(s, dtype) for s in ((3, 5), (5, 4))]
+    want = jax.jit(f).lower(*specs).as_text()
+    (tmp_path / "jax.mlir").write_text(want)
+    ours = show(document(f, specs, tmp_path / "f.json"))
+    assert ours.splitlines()[1:] == want.splitlines()[1:]
+    if preset == "DEFAULT":
+        return
+    # The name comes back from what StableHLO says.
+    done = subprocess.run([JAXVET, "show", tmp_path / "jax.mlir"],
+                          capture_output=True, text=True)
+    assert f"precision={preset}\n" in done.stdout
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_an_algorithm_of_a_product_is_run_as_jax_does(preset, tmp_path):
+    import jax
+    from jax import lax
+
+    def f(x, y):
+        return lax.dot(x, y, precision=lax.DotAlgorithmPreset[preset])
+
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, 3, 40)).astype("float16").astype("float32")
+    a, b = a * np.float32(1.0009765), b.T * np.float32(0.9990234)
+    np.savez(tmp_path / "case.npz", in0=a, in1=b, out0=jax.jit(f)(a, b))
+    path = document(f, [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in (a, b)],
+                    tmp_path / "f.json")
+    # Products of f16 are rounded, and so may be sums of them.
+    bound = ["--rtol", "2e-3", "--atol", "2e-3"] if preset == "F16_F16_F16" else []
+    done = subprocess.run([JAXVET, "run", "--inputs", tmp_path / "case.npz", "--expect",
+                           tmp_path / "case.npz", *bound, path],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_algorithm_without_a_name_is_kept(tmp_path):
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+
+    algorithm = lax.DotAlgorithm(jnp.bfloat16, jnp.bfloat16, jnp.float32, 1, 1, 3, True)
+    specs = [jax.ShapeDtypeStruct((4, 4), "float32")] * 2
+    path = document(lambda x, y: lax.dot(x, y, precision=algorithm), specs,
+                    tmp_path / "f.json")
+    text = show(path)
+    assert ("algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, "
+            "accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, "
+            "num_primitive_operations = 3, allow_imprecise_accumulation = true>") in text
+
+
 # ours.mlir is what MLIR does not read.
 TEXTS = sorted(
     os.path.join(ROOT, "tests/mlir/text", name)

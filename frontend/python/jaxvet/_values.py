@@ -387,7 +387,8 @@ class Values:
         ((types.FunctionType, types.BuiltinFunctionType, types.MethodType,
           functools.partial), lambda self, v: {"$fn": function_name(v)}),
         (type, lambda self, v: {"$dt": np.dtype(v).name}
-         if issubclass(v, np.generic) else {"$fn": v.__qualname__}),
+         if issubclass(v, np.generic) or _is_jnp_dtype(v)
+         else {"$fn": v.__qualname__}),
     )
 
 
@@ -398,6 +399,11 @@ def _plain_fields(value) -> dict:
             isinstance(field, _PLAIN) for field in fields.values()):
         return fields
     return {}
+
+
+def _is_jnp_dtype(value):
+    """jnp.bfloat16 and the like, which are classes of JAX's own."""
+    return isinstance(getattr(value, "dtype", None), np.dtype)
 
 
 def _is_dtype(value) -> bool:
