@@ -338,15 +338,20 @@ static jx_dtype place_dtype(const jx_aval *aval)
     return JX_I32;
 }
 
-/* operand size - slice size, for each axis that an index has. */
+/* operand size - slice size, for each axis that an index has; no more than the
+ * dtype of the indices holds. */
 static jx_hv upper_bounds(jx_code *c, const jx_aval *operand, jx_ints axes,
                           const jx_dim *const *sizes, jx_dtype dtype)
 {
     jx_hlo *in = c->in;
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+    int bits = info->bits - (info->kind == JX_KIND_INT);
+    int64_t most = bits > 62 ? INT64_MAX : ((int64_t)1 << bits) - 1;
     const jx_dim **bounds =
         JX_NEW_ARRAY(in->ctx->arena, axes.count + 1, const jx_dim *);
     int64_t *values = JX_NEW_ARRAY(in->ctx->arena, axes.count + 1, int64_t);
     bool numbers = true;
+    jx_hv all;
 
     if (!bounds || !values)
         return (jx_hv){0};
@@ -356,16 +361,16 @@ static jx_hv upper_bounds(jx_code *c, const jx_aval *operand, jx_ints axes,
         numbers = numbers && jx_dim_is_int(bounds[i], &values[i]);
     }
     if (numbers) {
-        int bits = jx_dtype_of(dtype)->bits;
-        bool is_signed = jx_dtype_of(dtype)->kind == JX_KIND_INT;
-        int64_t most = bits >= 64 ? INT64_MAX
-                                  : ((int64_t)1 << (bits - is_signed)) - 1;
         for (int i = 0; i < axes.count; i++)
             if (values[i] > most)
                 values[i] = most;
         return jx_hlo_vector(c, dtype, axes.count, values);
     }
-    return jx_hlo_convert(c, jx_hlo_dims(c, axes.count, bounds), dtype);
+    all = jx_hlo_dims(c, axes.count, bounds);
+    if (all.value && most < INT32_MAX)
+        all = jx_hlo_binary(c, "stablehlo.minimum", all,
+                            jx_hlo_full_int(c, all.aval, most));
+    return jx_hlo_convert(c, all, dtype);
 }
 
 /* One truth value per index vector: all of it within bounds. */

@@ -28,6 +28,13 @@ def show(path, *options):
     return done.stdout
 
 
+def document(f, specs, path):
+    import jaxvet
+
+    jaxvet.dump(f)(*specs).save(path)
+    return str(path)
+
+
 @pytest.fixture(scope="module")
 def harnesses(tmp_path_factory):
     folder = tmp_path_factory.mktemp("harnesses")
@@ -91,17 +98,30 @@ def test_sizes_are_found_when_the_program_is_called(tmp_path, runner):
         assert runner.run(text, answers) is None
 
 
+def test_narrow_indices_are_clipped_at_large_sizes(tmp_path, runner):
+    import jax
+    import jax.numpy as jnp
+    from jax import export, lax
+
+    axes = lax.ScatterDimensionNumbers((), (0,), (0,))
+
+    def f(x, i):
+        return lax.scatter_add(x, i, jnp.ones(3, "float32"), axes, mode="clip")
+
+    b, = export.symbolic_shape("b")
+    specs = [jax.ShapeDtypeStruct((b,), "float32"), jax.ShapeDtypeStruct((3, 1), "uint8")]
+    text = show(document(f, specs, tmp_path / "f.json"))
+    at = np.array([[3], [100], [255]], "uint8")
+    for size in 50, 300:
+        x = np.zeros(size, "float32")
+        answers = {"in0": x, "in1": at, "out0": np.asarray(f(jnp.asarray(x), at))}
+        assert runner.run(text, answers) is None, size
+
+
 # ---- what JAX lowers, lowered by us: the text is the same
 
 PRESETS = ["DEFAULT", "F16_F16_F16", "F32_F32_F32", "F64_F64_F64", "BF16_BF16_F32",
            "BF16_BF16_F32_X3", "BF16_BF16_F32_X6"]
-
-
-def document(f, specs, path):
-    import jaxvet
-
-    jaxvet.dump(f)(*specs).save(path)
-    return str(path)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
