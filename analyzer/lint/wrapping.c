@@ -47,6 +47,7 @@ typedef struct wrapping {
     jx_intern bounds;
     jx_intern axes, operands, wholes; /* dims that have been looked at */
     bool *sized;    /* by value: a symbolic size has to do with it */
+    bool *used;     /* by value: for more than what the program asserts */
     int bits;                 /* of the arithmetic of sizes */
 } wrapping;
 
@@ -83,12 +84,32 @@ static bool holds_below(const wrapping *w, const jx_dim *dim, jx_int most,
     return range.has_high && range.high <= most;
 }
 
+static bool is_symbolic(const jx_dim *dim)
+{
+    jx_int value;
+
+    return dim && !jx_dim_is_wide(dim, &value);
+}
+
+/* The node takes a size that other code has computed. */
+static bool takes_size(const jx_flat_node *node)
+{
+    for (int i = 0; i < node->eqn->nins; i++)
+        if (node->eqn->ins[i].literal &&
+            is_symbolic(node->eqn->ins[i].literal->dim))
+            return !jx_wraps_along(node);
+    return false;
+}
+
 static const char *what_of(const wrapping *w, const jx_flat_node *node,
                            int bits)
 {
     jx_buffer text = {0};
 
-    if (node)
+    if (node && takes_size(node))
+        jx_buffer_printf(&text, "a size for `%s` is computed in int%d",
+                         node->eqn->prim->name, bits);
+    else if (node)
         jx_buffer_printf(&text, "`%s` computes in int%d", node->eqn->prim->name,
                          bits);
     else
@@ -340,6 +361,40 @@ static bool need_contract(wrapping *w)
 
 /* -- integers of the program --------------------------------------------- */
 
+/* The node looks at what its operands are, not only modulo 2^bits. */
+static bool looks(const wrapping *w, const jx_flat_node *node)
+{
+    return !node->nouts || w->lint->flat->values.at[node->outs[0]].varies ||
+           !jx_wraps_along(node);
+}
+
+/* Something other than an assertion needs what the node makes. */
+static bool is_used(const wrapping *w, const jx_flat_node *node)
+{
+    bool used = !node->nouts && node->eqn->prim->id != JX_PRIM_shape_assertion;
+
+    for (int i = 0; i < node->nouts; i++)
+        used |= w->used[node->outs[i]];
+    return used;
+}
+
+/* Backwards, since operands come before their nodes. */
+static void mark_used(wrapping *w)
+{
+    const jx_flat *flat = w->lint->flat;
+
+    for (int i = 0; i < flat->nouts; i++)
+        w->used[flat->outs[i]] = true;
+    for (size_t n = flat->nodes.count; n-- > 0;) {
+        const jx_flat_node *node = &flat->nodes.at[n];
+        bool used = is_used(w, node);
+        for (int i = 0; used && i < node->nins; i++)
+            w->used[node->ins[i]] = true;
+        for (int i = 0; used && i < node->nresults; i++)
+            w->used[node->results[i]] = true;
+    }
+}
+
 static void mark_observed(wrapping *w)
 {
     const jx_flat *flat = w->lint->flat;
@@ -348,8 +403,7 @@ static void mark_observed(wrapping *w)
         w->observed[flat->outs[i]] = true;
     for (size_t n = 0; n < flat->nodes.count; n++) {
         const jx_flat_node *node = &flat->nodes.at[n];
-        bool along = node->nouts && !flat->values.at[node->outs[0]].varies &&
-                     jx_wraps_along(node);
+        bool along = !looks(w, node);
         for (int i = 0; node->live && i < node->nresults; i++)
             w->observed[node->results[i]] = true;
         for (int i = 0; node->live && !along && i < node->nins; i++)
@@ -477,6 +531,28 @@ static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
                        origin_of(w, out));
 }
 
+/* Sizes that the program has as operands, already computed: that is how
+ * StableHLO's arithmetic of sizes is read.  What it asserts is stated as a
+ * bound and is no finding, like the constraints of other forms. */
+static bool need_operand_sizes(wrapping *w, const jx_flat_node *node)
+{
+    bool cases = node->eqn->prim->id == JX_PRIM_select_n;
+    int looked_at = looks(w, node) ? node->nins : cases;
+
+    for (int i = 0; node->live && i < looked_at; i++) {
+        const jx_flat_value *v = &w->lint->flat->values.at[node->ins[i]];
+        jx_interval x = w->values.of[node->ins[i]];
+        if (v->literal && is_symbolic(v->literal->dim) && x.low && x.high &&
+            jx_wraps(v->aval) &&
+            !need_within(w, x.low, x.high, jx_wrap_least(v->aval->dtype),
+                         jx_wrap_most(v->aval->dtype),
+                         jx_wrap_bits(v->aval->dtype), true, is_used(w, node),
+                         node))
+            return false;
+    }
+    return true;
+}
+
 static bool visit(wrapping *w, int index)
 {
     const jx_flat_node *node = &w->lint->flat->nodes.at[index];
@@ -487,7 +563,8 @@ static bool visit(wrapping *w, int index)
     w->lint->to->may_wrap |= loops_on(w, node);
     if (node->nouts && !visit_value(w, node, index))
         return false;
-    return !node->live || need_sizes_of(w, node);
+    return need_operand_sizes(w, node) &&
+           (!node->live || need_sizes_of(w, node));
 }
 
 static bool start(wrapping *w)
@@ -500,12 +577,13 @@ static bool start(wrapping *w)
     w->values.of = JX_NEW_ARRAY(arena, count, jx_interval);
     w->observed = JX_NEW_ARRAY(arena, count, bool);
     w->sized = JX_NEW_ARRAY(arena, count, bool);
+    w->used = JX_NEW_ARRAY(arena, count, bool);
     w->origin = JX_NEW_ARRAY(arena, count, int);
     jx_intern_init(&w->bounds, arena);
     jx_intern_init(&w->axes, arena);
     jx_intern_init(&w->operands, arena);
     jx_intern_init(&w->wholes, arena);
-    return w->values.of && w->sized && w->observed && w->origin;
+    return w->values.of && w->sized && w->used && w->observed && w->origin;
 }
 
 bool jx_lint_size_arithmetic(jx_linter *lint)
@@ -524,6 +602,7 @@ bool jx_lint_size_arithmetic(jx_linter *lint)
     lint = &whole;
     for (size_t v = 0; v < lint->flat->values.count; v++)
         jx_interval_of_source(&w.values, (int)v);
+    mark_used(&w);
     mark_observed(&w);
     for (size_t n = 0; n < lint->flat->nodes.count; n++)
         if (!visit(&w, (int)n))

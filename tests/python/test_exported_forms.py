@@ -66,6 +66,10 @@ def softmax(x):
     return jax.nn.softmax(x * 2, axis=-1)
 
 
+def mean(x):
+    return x.mean()
+
+
 def picked(x, i):
     return x[i] + jnp.where(x[:1] > 0, 1.0, -1.0)
 
@@ -79,11 +83,12 @@ PROGRAMS = {
     "loop": (loop, [shaped("n")], {"n": 4}),
     "window": (window, [jax.ShapeDtypeStruct((9,), jnp.float32)], {}),
     "softmax": (softmax, [shaped("n, 8")], {"n": 3}),
+    "mean": (mean, [shaped("n, m")], {"n": 3, "m": 4}),
     "picked": (picked, [jax.ShapeDtypeStruct((6, 2), jnp.float32), jax.ShapeDtypeStruct((3,), jnp.int32)], {}),
 }
 
 # What the rules that do not depend on the form say of them; of the others nothing.
-FINDINGS = {"halves": ["SHP007"], "pairs": ["IDX004", "STG001"], "table": ["STG001"], "empty": ["SHP014"]}
+FINDINGS = {"halves": ["SHP007"], "pairs": ["IDX004", "STG001"], "table": ["STG001"], "empty": ["SHP014"], "mean": ["IDX004"]}
 
 
 def written(folder, f, specs):
