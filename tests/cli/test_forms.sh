@@ -1,0 +1,78 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# What StableHLO says in its own way is found, or left alone, as in jaxprs.
+
+lacks() {
+    if grep -q -e "$1" "$work/out"; then fail "'$1' in the output"; else pass; fi
+}
+
+# A size that is a product is an operand there: int32 that wraps.
+cat >"$work/mean.mlir" <<'EOF'
+func.func @main(%x: tensor<?x?xf32>) -> tensor<f32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+  %m = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+  %nm = stablehlo.multiply %n, %m : tensor<i32>
+  %f = stablehlo.convert %nm : (tensor<i32>) -> tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<?x?xf32>, tensor<f32>) -> tensor<f32>
+  %mean = stablehlo.divide %sum, %f : tensor<f32>
+  func.return %mean : tensor<f32>
+}
+EOF
+expect 0 check "$work/mean.mlir"
+prints 'note\[IDX004\] size-arithmetic-wraps: a size for `convert_element_type` is computed in int32: '
+expect 0 check "$work/mean.mlir" --where 'arg0_0*arg0_1 <= 1000'
+lacks 'IDX004'
+cat >"$work/mean.jaxpr" <<'EOF'
+{ lambda ; a:f32[n,m]. let
+    b:i32[] = dim_as_value[dim=n*m]
+    c:f32[] = convert_element_type[new_dtype=float32 weak_type=False] b
+    d:f32[] = reduce_sum[axes=(0, 1) out_sharding=None] a
+    e:f32[] = div d c
+  in (e,) }
+EOF
+expect 0 check "$work/mean.jaxpr"
+prints 'note\[IDX004\] size-arithmetic-wraps: `dim_as_value` computes in int32: '
+
+# What only an assertion computes is no finding of its own, as a constraint is
+# none elsewhere; it is said under which sizes nothing wraps.
+cat >"$work/asserted.mlir" <<'EOF'
+func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+  %m = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+  %nm = stablehlo.multiply %n, %m : tensor<i32>
+  %c = stablehlo.constant dense<4> : tensor<i32>
+  %ok = stablehlo.compare GE, %nm, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%ok, %nm) {error_message = "too few"} : (tensor<i1>, tensor<i32>) -> ()
+  func.return %x : tensor<?x?xf32>
+}
+EOF
+expect 0 check "$work/asserted.mlir" --select IDX004
+prints 'nothing wraps while .* <= 2147483647'
+lacks 'IDX004'
+
+# The elements that random bits are drawn for are counted in uint64: nobody
+# wrote that computation.  One that somebody wrote is found.
+counts() {
+    cat <<EOF
+func.func @main(%k: tensor<ui32>) -> tensor<64x64xui32> {
+  %i = stablehlo.iota dim = 0 : tensor<64x64x$1>
+  %j = stablehlo.iota dim = 1 : tensor<64x64x$1>
+  %w = stablehlo.constant dense<64> : tensor<64x64x$1>
+  %r = stablehlo.multiply %w, %i : tensor<64x64x$1>
+  %n = stablehlo.add %r, %j : tensor<64x64x$1>
+  %s = stablehlo.constant dense<3> : tensor<64x64x$1>
+  %h = stablehlo.shift_right_logical %n, %s : tensor<64x64x$1>
+  %c = stablehlo.convert %h : (tensor<64x64x$1>) -> tensor<64x64xui32>
+  %b = stablehlo.broadcast_in_dim %k, dims = [] : (tensor<ui32>) -> tensor<64x64xui32>
+  %x = stablehlo.add %b, %c : tensor<64x64xui32>
+  func.return %x : tensor<64x64xui32>
+}
+EOF
+}
+counts ui64 >"$work/counts.mlir"
+expect 0 check "$work/counts.mlir"
+lacks 'STG001'
+counts i32 >"$work/counts.mlir"
+expect 0 check "$work/counts.mlir"
+prints 'STG001.*shift_right_logical'
