@@ -76,6 +76,9 @@ static void put_element(const jx_literal *l, jx_buffer *to)
                     jx_element_real(part, l->bits + jx_dtype_of(part)->bytes),
                     to);
         break;
+    case JX_KIND_VOID: /* as numpy prints what has no bytes */
+        jx_buffer_puts(to, "(b'',)");
+        break;
     default:
         jx_buffer_puts(to, l->bits[0] ? "True" : "False");
     }

@@ -321,8 +321,9 @@ static bool put_value(jx_literal *to, const char *begin, const char *end)
     double imag;
 
     switch (info->kind) {
-    case JX_KIND_BOOL:
     case JX_KIND_VOID:
+        return is_text(begin, end, "(b'',)") || is_text(begin, end, "False");
+    case JX_KIND_BOOL:
         to->bits[0] = is_text(begin, end, "True");
         return to->bits[0] || is_text(begin, end, "False");
     case JX_KIND_INT:

@@ -586,6 +586,8 @@ static const jx_value *read_value(jx_text *t)
         t->at += 4;
         return jx_text_add(t, &v);
     }
+    if (comes(t, "- ")) /* "- b + 3" */
+        return read_size(t);
     if (isdigit((unsigned char)*t->at) || *t->at == '-')
         return read_number(t);
     if (isalpha((unsigned char)*t->at) || *t->at == '_')

@@ -113,6 +113,18 @@ static void literals_of_each_kind_print_as_they_were_read(void **state)
                     "-8:i4[], 18446744073709551615:u64[]) }");
     prints_the_same("{ lambda a:f32[5]; . let b:f32[5] = neg [...]:f32[5] in "
                     "(a, b) }");
+    prints_the_same("{ lambda ; . let  in ((b'',):float0[],) }");
+}
+
+static void sizes_in_parameters_may_begin_with_a_minus(void **state)
+{
+    (void)state;
+    prints_the_same("{ lambda ; a:f32[b]. let\n"
+                    "    b:f32[- min(3, b) + b,- b + 9] = odd[\n"
+                    "      shape=(- min(3, b) + b, - b + 9)\n"
+                    "      size=- b + 9\n"
+                    "    ] a\n"
+                    "  in (b,) }");
 }
 
 static void types_of_each_kind_print_as_they_were_read(void **state)
@@ -228,6 +240,7 @@ int main(void)
         TEST(hidden_parameters_come_back),
         TEST(hoisted_jaxprs_may_come_after_their_users),
         TEST(literals_of_each_kind_print_as_they_were_read),
+        TEST(sizes_in_parameters_may_begin_with_a_minus),
         TEST(types_of_each_kind_print_as_they_were_read),
         TEST(text_in_parameters_needs_no_quotes),
         TEST(comments_are_skipped),
