@@ -192,6 +192,17 @@ conformance: all $(TOOLS)  ## run JAX's own test harnesses from ready documents
 lowering: all  ## programs as StableHLO, run by XLA, against their answers (those checked in, or $$JAXVET_HARNESSES)
 	@scripts/lowering.sh
 
+# In full; make test has a sample of each (tests/mlir/test_against_jax.py).
+.PHONY: sizes-against-jax dynamic-against-jax forms-against-jax
+sizes-against-jax: all  ## exported files at sizes that nobody recorded: $JAXVET_CORPUS, $JAXVET_POLYMORPHIC
+	@scripts/against_jax.sh sizes
+
+dynamic-against-jax: all  ## StableHLO whose sizes are arguments ($JAXVET_CORPUS), against what jaxlib refines
+	@scripts/against_jax.sh dynamic
+
+forms-against-jax: all  ## programs in all forms: the same findings, the same numbers
+	@scripts/against_jax.sh forms
+
 retrace-library: all  ## hold programs of libraries against themselves at sizes
 	@build/venv/bin/python scripts/retrace_library.py
 
