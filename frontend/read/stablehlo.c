@@ -216,9 +216,10 @@ static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
     b->op = op;
     if (is_known(b, op))
         return jx_ok(b->s->ctx);
-    jx_shlo_rule *read = !row                        ? jx_shlo_op_none
-                         : jx_shlo_has_quantized(op) ? jx_shlo_quantized
-                                                     : row->rule;
+    bool other = jx_shlo_has_quantized(op) || jx_shlo_widens(op);
+    jx_shlo_rule *read = !row    ? jx_shlo_op_none
+                         : other ? jx_shlo_quantized
+                                 : row->rule;
     if (!read(b, op, row))
         return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
     note_shaping(b, op, first);

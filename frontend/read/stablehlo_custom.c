@@ -264,34 +264,43 @@ static void put_called(jx_shlo_body *b, jx_shlo_params *p)
                     jx_shlo_value_tuple(b->s, all->count, items));
 }
 
-/* How operands or results lie in memory: of each, its axes from the fastest
- * to the slowest. */
-static void put_layouts(jx_shlo_body *b, jx_shlo_params *p, const char *name)
+/* The axes of one operand, from the fastest to the slowest. */
+static const jx_value *layout_of(jx_shlo_body *b, const jx_mlir_attr *one)
+{
+    int rank = one->type && one->type->rank == 1 ? (int)one->type->shape[0]
+                                                 : -1;
+    int64_t axes[MOST_RANK];
+
+    if (one->kind != JX_A_DENSE || rank < 0 || rank > MOST_RANK ||
+        (rank &&
+         one->size != (one->splat ? 1 : (size_t)rank) * sizeof *axes))
+        return NULL;
+    for (int i = 0; i < rank; i++)
+        memcpy(&axes[i],
+               (const char *)one->bytes +
+                   (one->splat ? 0 : (size_t)i * sizeof *axes),
+               sizeof *axes);
+    return jx_shlo_value_ints(b->s, (jx_ints){rank, axes});
+}
+
+/* How operands or results lie in memory.  What can't be read is an error: a
+ * call without layouts would be another one. */
+static bool put_layouts(jx_shlo_body *b, jx_shlo_params *p, const char *name)
 {
     const jx_mlir_attr *all = jx_mlir_get(b->op, name);
-    const jx_value **items;
+    int n = all && all->kind == JX_A_ARRAY ? all->count : 0;
+    const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, n + 1,
+                                          const jx_value *);
+    bool ok = !all || all->kind == JX_A_ARRAY;
 
-    if (!all || all->kind != JX_A_ARRAY)
-        return;
-    items = JX_NEW_ARRAY(b->s->ctx->arena, all->count + 1, const jx_value *);
-    for (int i = 0; items && i < all->count; i++) {
-        const jx_mlir_attr *one = all->items[i];
-        int64_t axes[MOST_RANK];
-        int n = 0, rank = one->type && one->type->rank == 1
-                              ? (int)one->type->shape[0] : -1;
-        if (one->kind != JX_A_DENSE || rank < 0 || rank > MOST_RANK ||
-            (!one->splat && one->size != (size_t)rank * 8) ||
-            (one->splat && one->size != 8))
-            return;
-        for (; n < rank; n++)
-            memcpy(&axes[n],
-                   (const char *)one->bytes + (one->splat ? 0 : n * 8), 8);
-        items[i] = jx_shlo_value_ints(b->s, (jx_ints){n, axes});
-        if (!items[i])
-            return;
-    }
-    if (items)
-        jx_shlo_put(p, name, jx_shlo_value_tuple(b->s, all->count, items));
+    for (int i = 0; items && ok && i < n; i++)
+        ok = (items[i] = layout_of(b, all->items[i])) != NULL;
+    if (!ok || !items)
+        return jx_shlo_fail(b, "attribute '%s': expected a list of the orders "
+                            "of axes", name);
+    if (all)
+        jx_shlo_put(p, name, jx_shlo_value_tuple(b->s, n, items));
+    return true;
 }
 
 bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
@@ -319,8 +328,9 @@ bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
                      !strncmp(target, "check.", 6) ||
                          jx_shlo_attr_bool_or(b, "has_side_effect", false));
     put_called(b, &p);
-    put_layouts(b, &p, "operand_layouts");
-    put_layouts(b, &p, "result_layouts");
+    if (!put_layouts(b, &p, "operand_layouts") ||
+        !put_layouts(b, &p, "result_layouts"))
+        return false;
     jx_shlo_put(&p, "attributes", added(b, op));
     return emit_custom_call(b, target, ins, &p);
 }

@@ -182,6 +182,12 @@ static jx_atom compose(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins,
     bool complex = aval && jx_dtype_is_complex(aval->dtype);
 
     *composed = true;
+    if (prim == JX_PRIM_abs && ins.count == 1 &&
+        jx_dtype_of(aval->dtype)->kind == JX_KIND_INT &&
+        jx_dtype_of(aval->dtype)->bits < 8)
+        return choose(b, test(b, JX_PRIM_lt, ins.at[0]),
+                      jx_shlo_emit1(b, JX_PRIM_neg, ins.at[0], aval),
+                      ins.at[0]);
     if (prim == JX_PRIM_pow && ins.count == 2 &&
         jx_dtype_is_integer(aval->dtype))
         return integer_power(b, ins.at[0], ins.at[1], aval);
@@ -403,6 +409,7 @@ bool jx_shlo_op_constant(jx_shlo_body *b, const jx_mlir_op *op,
 {
     const jx_mlir_attr *value = jx_shlo_attr(b, "value");
     const jx_aval *aval;
+    jx_dtype dtype;
 
     (void)row;
     if (!value || op->nouts != 1)
@@ -415,6 +422,11 @@ bool jx_shlo_op_constant(jx_shlo_body *b, const jx_mlir_op *op,
     aval = jx_shlo_result(b, 0, NULL);
     if (aval && aval->kind != JX_AVAL_ARRAY)
         return jx_shlo_unknown(b, op); /* of a type that we do not know */
+    if (aval && !jx_shlo_is_quantized(op->outs[0]->type) &&
+        !(value->type && jx_shlo_dtype(value->type, &dtype) &&
+          dtype == aval->dtype))
+        return jx_shlo_fail(b, "attribute 'value': expected elements of the "
+                               "result's type");
     return aval && jx_shlo_define1(b, jx_shlo_constant(b, aval, value->bytes,
                                                        value->size,
                                                        value->splat));
@@ -461,15 +473,36 @@ static bool stretch(jx_shlo_body *b, jx_shlo_atoms ins, jx_atom *to)
     return true;
 }
 
+/* Whether the op says what holds without being said: that the axes of the
+ * operand with fewer of them are the last. */
+static bool aligns_last(jx_shlo_body *b, const jx_mlir_op *op,
+                        jx_shlo_atoms ins)
+{
+    jx_ints dims;
+
+    if (!jx_mlir_get(op, "broadcast_dimensions"))
+        return true;
+    if (ins.count != 2 || !jx_shlo_attr_ints(b, "broadcast_dimensions", &dims))
+        return false;
+    int left = jx_atom_aval(ins.at[0])->rank;
+    int right = jx_atom_aval(ins.at[1])->rank;
+    int few = left < right ? left : right, rank = left + right - few;
+    for (int i = 0; i < dims.count; i++)
+        if (dims.count != few || dims.at[i] != rank - few + i)
+            return false;
+    return dims.count == few;
+}
+
 bool jx_shlo_op_chlo_broadcast(jx_shlo_body *b, const jx_mlir_op *op,
                                const jx_shlo_row *row)
 {
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     jx_atom to[3];
 
-    (void)op;
     if (ins.count < 2 || ins.count > 3)
         return jx_shlo_fail(b, "expected 2 or 3 operands");
+    if (!aligns_last(b, op, ins))
+        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
     if (!stretch(b, ins, to))
         return false;
     ins.at = to;

@@ -301,6 +301,8 @@ bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to);
 bool jx_shlo_is_quantized(const jx_mlir_type *type);
 /* Whether an operand or a result of the op is. */
 bool jx_shlo_has_quantized(const jx_mlir_op *op);
+/* Whether an op's body takes wider elements than its operands have. */
+bool jx_shlo_widens(const jx_mlir_op *op);
 /* Reads such an op by its rule: with what its operands store, or between
  * dequantizing and quantizing. */
 jx_shlo_rule jx_shlo_quantized;

@@ -401,6 +401,11 @@ static bool is_move(const jx_mlir_op *op)
 static jx_atom restored(jx_shlo_body *b, jx_atom atom,
                         const jx_mlir_type *from, const jx_mlir_type *to)
 {
+    jx_dtype dtype;
+
+    if (from->kind != JX_T_QUANTIZED && to->kind != JX_T_QUANTIZED)
+        return jx_mlir_dtype(to, &dtype) ? jx_shlo_convert(b, atom, dtype)
+                                         : nothing;
     if (from->kind == JX_T_QUANTIZED)
         atom = dequantize(b, atom, from);
     return to->kind == JX_T_QUANTIZED ? quantize(b, atom, to) : atom;
@@ -502,16 +507,36 @@ static int argument_of(const jx_mlir_op *op, int operand)
                : -1;
 }
 
-/* The quantized elements that the body takes of an operand (a result, which
- * are numbered behind them); NULL: not known, or no quantized ones. */
+static const jx_mlir_type *any_element(const jx_mlir_type *type)
+{
+    return type->kind == JX_T_TENSOR && type->count ? type->items[0] : NULL;
+}
+
+/* The elements that the body takes of an operand (a result, which are numbered
+ * behind them), where that is another type than the operand's: a wider one, or
+ * one that is quantized otherwise; else NULL. */
 static const jx_mlir_type *taken(const jx_mlir_op *op, int i)
 {
     const jx_mlir_block *body = op->nregions ? jx_mlir_body(op, 0) : NULL;
     int argument = argument_of(op, i < op->nins ? i : i - op->nins);
+    const jx_mlir_type *has = any_element(type_at(op, i)), *wants;
 
-    return body && argument >= 0 && argument < body->nargs
-               ? element_of(body->args[argument]->type)
-               : NULL;
+    if (!body || argument < 0 || argument >= body->nargs || !has)
+        return NULL;
+    wants = any_element(body->args[argument]->type);
+    if (!wants || wants == has ||
+        (wants->kind == JX_T_QUANTIZED && has->kind == JX_T_QUANTIZED &&
+         same_scales(wants, has)))
+        return NULL;
+    return wants;
+}
+
+bool jx_shlo_widens(const jx_mlir_op *op)
+{
+    for (int i = 0; op->nregions == 1 && i < op->nins; i++)
+        if (taken(op, i))
+            return true;
+    return false;
 }
 
 /* Operands become what the body takes, where that is another type. */
@@ -523,12 +548,15 @@ static bool as_stored(jx_shlo_body *b, const jx_mlir_op *op,
 
     for (int i = 0; elements && i < op->nins + op->nouts; i++) {
         const jx_mlir_type *wants = taken(op, i);
-        const jx_mlir_type *has = element_of(type_at(op, i));
-        if (!wants || (has && same_scales(wants, has)))
+        if (!wants)
             continue;
-        if (!has)
+        if ((wants->kind == JX_T_QUANTIZED) !=
+            jx_shlo_is_quantized(type_at(op, i)))
             return jx_shlo_fail(b, "a body that takes quantized elements of "
                                    "a tensor that has none");
+        if (wants->kind != JX_T_QUANTIZED && i >= op->nins)
+            return jx_shlo_fail(b, "expected results of the type that the "
+                                   "body gives");
         elements[i] = wants;
         change = true;
     }

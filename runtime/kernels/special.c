@@ -549,7 +549,7 @@ static double bessel_scaled(int order, double x)
         term = next;
         sum += term;
     }
-    return sum / sqrt(2 * pi * x);
+    return sum / (sqrt(2 * pi) * sqrt(x)); /* 2 pi x may be too large */
 }
 
 double jx_sf_bessel_i0e(double x)

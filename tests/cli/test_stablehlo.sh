@@ -104,6 +104,33 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<2xf32> {
 EOM
 complains "attribute 'start_indices': expected 1 integers"
 
+broken elements <<'EOM'
+func.func @main() -> tensor<2xi32> {
+  %0 = "stablehlo.constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+EOM
+complains "attribute 'value': expected elements of the result's type"
+broken layouts <<'EOM'
+func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = stablehlo.custom_call @f(%arg0) {operand_layouts = [dense<[0, 1]> : tensor<2xi32>], result_layouts = [dense<[0, 1]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+EOM
+complains "attribute 'operand_layouts': expected a list of the orders of axes"
+
+# Axes that are broadcast otherwise than from the last are undecided.
+cat >"$work/leading.mlir" <<'EOM'
+func.func @main(%a: tensor<2x2xf32>, %b: tensor<2xf32>) -> tensor<2x2xf32> {
+  %0 = chlo.broadcast_add %a, %b {broadcast_dimensions = array<i64: 0>} : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+EOM
+expect 3 run "$work/leading.mlir" --fill zeros
+complains 'no way to run the primitive chlo.broadcast_add'
+sed 's/i64: 0/i64: 1/' "$work/leading.mlir" >"$work/trailing.mlir"
+expect 0 run "$work/trailing.mlir" --fill zeros
+
 # A type that is not what the op gives is a finding at the user's line.
 cat >"$work/wrong_type.mlir" <<'EOM'
 func.func @main(%arg0: tensor<2x3xf32>) -> tensor<3x4xf32> {

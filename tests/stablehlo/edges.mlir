@@ -95,4 +95,30 @@ module @edges {
     check.expect_eq_const %0, dense<[2.0, 2.0, 0.5, 8.0]> : tensor<4xf32>
     return
   }
+  // A body may take wider elements than the operands have.
+  func.func @wider_bodies() {
+    %a = stablehlo.constant dense<100> : tensor<5xi8>
+    %i = stablehlo.constant dense<0> : tensor<i8>
+    %0 = "stablehlo.reduce"(%a, %i) ({
+      ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+        %s = stablehlo.add %x, %y : tensor<i32>
+        stablehlo.return %s : tensor<i32>
+    }) {dimensions = array<i64: 0>} : (tensor<5xi8>, tensor<i8>) -> tensor<i32>
+    check.expect_eq_const %0, dense<500> : tensor<i32>
+    %j = stablehlo.constant dense<[[1], [1]]> : tensor<2x1xi32>
+    %u = stablehlo.constant dense<100> : tensor<2xi8>
+    %1 = "stablehlo.scatter"(%a, %j, %u) ({
+      ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+        %s = stablehlo.add %x, %y : tensor<i32>
+        stablehlo.return %s : tensor<i32>
+    }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : (tensor<5xi8>, tensor<2x1xi32>, tensor<2xi8>) -> tensor<5xi32>
+    check.expect_eq_const %1, dense<[100, 300, 100, 100, 100]> : tensor<5xi32>
+    return
+  }
+  func.func @narrow_integers() {
+    %a = stablehlo.constant dense<[-8, -3, 5]> : tensor<3xi4>
+    %0 = stablehlo.abs %a : tensor<3xi4>
+    check.expect_eq_const %0, dense<[-8, 3, 5]> : tensor<3xi4>
+    return
+  }
 }
