@@ -68,7 +68,7 @@ JAXVET_API void jaxvet_close(jaxvet_program *program);
 /* The signature.  Inputs and outputs are the flattened leaves; a type is text
  * as JAX prints it ("f32[b,3]"), a path says where in the arguments the leaf
  * lies ("args[0]['w']"; empty if unknown).  Sizes are the symbolic dimensions,
- * by name.  NULL for a number out of range. */
+ * by name; StableHLO may take one as an element of an input.  NULL for a number out of range. */
 JAXVET_API int jaxvet_input_count(const jaxvet_program *program);
 JAXVET_API int jaxvet_output_count(const jaxvet_program *program);
 JAXVET_API int jaxvet_size_count(const jaxvet_program *program);
@@ -89,6 +89,13 @@ typedef struct jaxvet_size {
 JAXVET_API jaxvet_program *jaxvet_refine(jaxvet_program *program,
                                          const jaxvet_size *sizes, int count,
                                          jaxvet_error *error);
+
+/* The derivative of that order (from 1) that a file of jax.export holds, as a
+ * program of its own, used and closed as one of jaxvet_refine(): it takes the
+ * function's inputs and a cotangent for each output, and gives one for each
+ * input.  NULL on failure, as when the file holds none. */
+JAXVET_API jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
+                                      jaxvet_error *error);
 
 /* Sizes at which the program is worth looking at: small, equal, at the edges of
  * its constraints and of what was asked about sizes while it was traced; small
@@ -129,7 +136,8 @@ JAXVET_API const jaxvet_layout *jaxvet_call_output(const jaxvet_call *call,
                                                    int i);
 
 /* Runs once: a pointer per input, and one per output for the results.  Buffers
- * may not overlap.  JAXVET_OK, or an error; the outputs are then undefined. */
+ * may not overlap, and an input that says a size must say the one that the call
+ * was prepared for.  JAXVET_OK, or an error; the outputs are then undefined. */
 JAXVET_API jaxvet_status jaxvet_run(jaxvet_call *call,
                                     const void *const *inputs,
                                     void *const *outputs,

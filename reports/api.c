@@ -2,10 +2,12 @@
 #include "reports/api.h"
 
 #include "analyzer/transform/refine.h"
+#include "frontend/ir/signature.h"
 #include "prover/choose.h"
 #include "reports/check.h"
 #include "reports/input.h"
 #include "reports/versions.h"
+#include "runtime/elementwise.h"
 #include "runtime/exec.h"
 #include "runtime/fits.h"
 
@@ -14,6 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An element of an input that says a size which is decided. */
+typedef struct said {
+    int input, element;
+    int64_t value;
+    const char *size;
+} said;
+
 struct jaxvet_program {
     jx_ctx *ctx;
     jx_program *program;
@@ -21,7 +30,9 @@ struct jaxvet_program {
     size_t budget;
     int nins, nouts, nsizes;
     const char **in_types, **out_types;
-    const jx_dim_atom **sizes; /* of the signature, by name */
+    const jx_dim_atom *const *sizes; /* of the signature, by name */
+    int nsaid;                       /* by refinement */
+    const said *said;
     jx_buffer report;          /* of the last check */
 };
 
@@ -29,6 +40,8 @@ struct jaxvet_call {
     jx_plan *plan;
     jx_exec *exec;
     jaxvet_layout *ins, *outs;
+    int nsaid;
+    const said *said;
 };
 
 int jaxvet_abi_version(void)
@@ -95,42 +108,6 @@ static const char *type_text(jx_ctx *ctx, const jx_aval *aval)
     return jx_arena_take(ctx->arena, &text);
 }
 
-static bool has_size(const jaxvet_program *p, const jx_dim_atom *var)
-{
-    for (int i = 0; i < p->nsizes; i++)
-        if (p->sizes[i] == var)
-            return true;
-    return false;
-}
-
-/* Adds the variables of an aval's shape; false without memory. */
-static bool add_sizes(jaxvet_program *p, const jx_aval *aval)
-{
-    for (int k = 0; k < aval->rank; k++) {
-        int count = 0;
-        const jx_dim_atom *const *vars =
-            jx_dim_vars(p->program->dims, aval->shape[k], &count);
-        const jx_dim_atom **more = jx_arena_array(
-            p->ctx->arena, (size_t)(p->nsizes + count), sizeof *more);
-        if (!more)
-            return false;
-        if (p->nsizes)
-            memcpy(more, p->sizes, (size_t)p->nsizes * sizeof *more);
-        p->sizes = more;
-        for (int i = 0; i < count; i++)
-            if (!has_size(p, vars[i]))
-                p->sizes[p->nsizes++] = vars[i];
-    }
-    return true;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const jx_dim_atom *const *x = a, *const *y = b;
-
-    return strcmp((*x)->name, (*y)->name);
-}
-
 static bool read_signature(jaxvet_program *p)
 {
     const jx_jaxpr *entry = p->program->entry.jaxpr;
@@ -145,7 +122,7 @@ static bool read_signature(jaxvet_program *p)
     for (int i = 0; i < p->nins; i++) {
         const jx_aval *aval = entry->vars[entry->nconsts + i]->aval;
         p->in_types[i] = type_text(p->ctx, aval);
-        if (!p->in_types[i] || !add_sizes(p, aval))
+        if (!p->in_types[i])
             return false;
     }
     for (int i = 0; i < p->nouts; i++) {
@@ -153,9 +130,8 @@ static bool read_signature(jaxvet_program *p)
         if (!p->out_types[i])
             return false;
     }
-    if (p->nsizes)
-        qsort(p->sizes, (size_t)p->nsizes, sizeof *p->sizes, by_name);
-    return true;
+    p->sizes = jx_input_vars(p->program, &p->nsizes);
+    return p->sizes != NULL;
 }
 
 static jaxvet_program *new_program(size_t budget, jaxvet_error *error)
@@ -379,26 +355,73 @@ static bool bind_some(const jaxvet_program *p, const jaxvet_size *sizes,
     return true;
 }
 
+/* What inputs have to say at these sizes.  False without memory. */
+static bool decide(const jaxvet_program *p, int count,
+                   const jx_binding *bindings, int *nsaid, const said **to)
+{
+    const jx_program *program = p->program;
+    said *all = JX_NEW_ARRAY(p->ctx->arena, p->nsaid + program->nvalued, said);
+    int n = 0;
+
+    for (int i = 0; all && i < p->nsaid; i++)
+        all[n++] = p->said[i];
+    for (int i = 0; all && i < program->nvalued; i++)
+        for (int k = 0; k < count; k++)
+            if (bindings[k].var == program->valued[i].var)
+                all[n++] = (said){program->valued[i].input,
+                                  program->valued[i].element,
+                                  bindings[k].value, bindings[k].var->name};
+    *nsaid = n;
+    *to = all;
+    return all != NULL;
+}
+
+/* A program of its own in the context of `program`, if there is one. */
+static jaxvet_program *guest(jaxvet_program *program, jx_program *made,
+                             jaxvet_error *error)
+{
+    jaxvet_program *p = calloc(1, sizeof *p);
+
+    if (!p) {
+        jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+        return NULL;
+    }
+    p->ctx = program->ctx;
+    p->is_guest = true;
+    p->budget = program->budget;
+    return opened(p, made, error);
+}
+
+jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
+                           jaxvet_error *error)
+{
+    if (order < 1) {
+        refuse(error, "expected an order from %s", "1");
+        return NULL;
+    }
+    return guest(program, jx_input_vjp(program->program, order), error);
+}
+
 jaxvet_program *jaxvet_refine(jaxvet_program *program,
                               const jaxvet_size *sizes, int count,
                               jaxvet_error *error)
 {
     size_t n = count > 0 ? (size_t)count : 0;
-    jaxvet_program *p = calloc(1, sizeof *p);
     jx_binding *bindings = calloc(n + 1, sizeof *bindings);
     jaxvet_program *refined = NULL;
 
-    if (!p || !bindings) {
+    if (!bindings) {
         jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
     } else if (bind_some(program, sizes, (int)n, bindings, error)) {
-        p->ctx = program->ctx;
-        p->is_guest = true;
-        p->budget = program->budget;
-        refined = opened(p, jx_program_refine(program->program, NULL, (int)n,
-                                              bindings), error);
-        p = NULL; /* closed, if it is not what is given */
+        refined = guest(program, jx_program_refine(program->program, NULL,
+                                                   (int)n, bindings), error);
+        if (refined && !decide(program, (int)n, bindings, &refined->nsaid,
+                               &refined->said)) {
+            jx_api_hand_over(program->ctx, error);
+            jaxvet_close(refined);
+            refined = NULL;
+        }
     }
-    free(p);
     free(bindings);
     return refined;
 }
@@ -493,8 +516,9 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
     call->exec = jx_exec_new(call->plan);
     if (!call->exec)
         return false;
-    return describe(call) ||
-           jx_fail(p->ctx, JX_E_MEMORY, NULL, NULL, "out of memory");
+    if (!describe(call))
+        return jx_fail(p->ctx, JX_E_MEMORY, NULL, NULL, "out of memory");
+    return decide(p, p->nsizes, bindings, &call->nsaid, &call->said);
 }
 
 jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
@@ -540,9 +564,44 @@ const jaxvet_layout *jaxvet_call_output(const jaxvet_call *call, int i)
     return i >= 0 && i < jx_plan_nouts(call->plan) ? &call->outs[i] : NULL;
 }
 
+/* Results at other sizes than those that the inputs say would be wrong. */
+static bool say_the_sizes(const jaxvet_call *call, const void *const *inputs,
+                          jaxvet_error *error)
+{
+    char message[sizeof error->message];
+
+    for (int i = 0; i < call->nsaid; i++) {
+        const said *s = &call->said[i];
+        const jx_port *port = jx_plan_in(call->plan, s->input);
+        size_t at = (size_t)s->element * jx_dtype_of(port->dtype)->bytes;
+        int64_t value;
+
+        if (s->element < port->count) {
+            jx_convert(port->dtype, JX_I64,
+                       (const char *)inputs[s->input] + at, &value, 1);
+            if (value == s->value)
+                continue;
+            snprintf(message, sizeof message,
+                     "element %d of input %d is the size '%s': it is %lld, and "
+                     "the call was prepared for %lld",
+                     s->element, s->input, s->size, (long long)value,
+                     (long long)s->value);
+        } else {
+            snprintf(message, sizeof message,
+                     "input %d has no element %d, which is the size '%s'",
+                     s->input, s->element, s->size);
+        }
+        jx_api_error(error, JAXVET_INPUT, NULL, NULL, message);
+        return false;
+    }
+    return true;
+}
+
 jaxvet_status jaxvet_run(jaxvet_call *call, const void *const *inputs,
                          void *const *outputs, jaxvet_error *error)
 {
+    if (!say_the_sizes(call, inputs, error))
+        return JAXVET_INPUT;
     if (jx_exec_run(call->exec, inputs, outputs))
         return JAXVET_OK;
     jx_api_error(error, JAXVET_INPUT, NULL, NULL, jx_exec_error(call->exec));

@@ -27,7 +27,8 @@ gcc -std=c11 -Wall -Wextra -Wpedantic -Werror tests/host/host.c \
 # The command and the library, each started from where it was installed.
 version=$("$prefix/bin/jaxvet" --version | head -n 1)
 [ "$version" = "jaxvet $(pkg-config --modversion jaxvet)" ]
-"$root/host" tests/host/scale.json | head -n 1 | grep -qx "$version"
+"$root/host" tests/host/scale.json \
+    tests/data/exported/0.10.2-vjp2.jaxexport | head -n 1 | grep -qx "$version"
 hosts=C
 if command -v g++ >/dev/null; then
     # shellcheck disable=SC2046

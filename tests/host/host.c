@@ -1,9 +1,10 @@
 /* host.c - what a program in C does with libjaxvet: opens a document (x * s and
  * the sum of x over its first axis), asks for its signature, has it checked,
- * runs it at a size of its own, and refined to one, is told what is wrong when it asks wrongly, and
- * asks about sizes.
+ * runs it at a size of its own, and refined to one, is told what is wrong when
+ * it asks wrongly, runs the derivative that an exported file holds, and asks
+ * about sizes.
  *
- * usage: host scale.json */
+ * usage: host scale.json vjp2.jaxexport */
 #include <jaxvet.h>
 
 #include <stdio.h>
@@ -127,6 +128,80 @@ static int choose(jaxvet_program *program)
     return 0;
 }
 
+/* A file of jax.export: sin(x) * n, with its derivatives. */
+static int differentiate(const char *path)
+{
+    const float x[3] = {0, 0, 0}, ct[3] = {1, 2, 3};
+    const int32_t n = 5;
+    float dx[3];
+    unsigned char dn; /* float0 */
+    const void *const inputs[] = {x, &n, ct};
+    void *const outputs[] = {dx, &dn};
+    jaxvet_error error;
+    jaxvet_program *f = jaxvet_open(path, 0, &error), *vjp;
+    jaxvet_call *call;
+
+    EXPECT(f && (vjp = jaxvet_vjp(f, 1, &error)));
+    EXPECT(jaxvet_input_count(vjp) == 3 && jaxvet_output_count(vjp) == 2);
+    EXPECT((call = jaxvet_prepare(vjp, NULL, 0, &error)));
+    EXPECT(jaxvet_run(call, inputs, outputs, &error) == JAXVET_OK);
+    EXPECT(dx[0] == 5 && dx[1] == 10 && dx[2] == 15);
+    jaxvet_call_free(call);
+    jaxvet_close(vjp);
+    EXPECT(!jaxvet_vjp(f, 3, &error));
+    EXPECT(error.status == JAXVET_INPUT && strstr(error.message, "order 2"));
+    EXPECT(!jaxvet_vjp(f, 0, &error) && error.status == JAXVET_USAGE);
+    jaxvet_close(f);
+    return 0;
+}
+
+/* iota of n elements, where n is the one element of an input. */
+static const char counting[] =
+    "func.func public @main(%n: tensor<1xi32>) -> tensor<?xi32> {\n"
+    "  %0 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> "
+    "tensor<?xi32>\n"
+    "  return %0 : tensor<?xi32>\n"
+    "}\n";
+
+/* The call was prepared for three. */
+static int count_to_three(jaxvet_program *program, const jaxvet_size *sizes,
+                          int count)
+{
+    const int32_t three = 3, four = 4;
+    const void *input = &three, *other = &four;
+    int32_t result[4] = {9, 9, 9, 9};
+    void *output = result;
+    jaxvet_error error;
+    jaxvet_call *call = jaxvet_prepare(program, sizes, count, &error);
+
+    EXPECT(call && jaxvet_call_output(call, 0)->shape[0] == 3);
+    EXPECT(jaxvet_run(call, &input, &output, &error) == JAXVET_OK);
+    EXPECT(result[2] == 2 && result[3] == 9);
+    EXPECT(jaxvet_run(call, &other, &output, &error) == JAXVET_INPUT);
+    EXPECT(strstr(error.message, "it is 4, and the call was prepared for 3"));
+    jaxvet_call_free(call);
+    return 0;
+}
+
+static int say_sizes_by_value(void)
+{
+    jaxvet_error error;
+    jaxvet_program *program = jaxvet_open_memory(
+        counting, sizeof counting - 1, "counting.mlir", 0, &error);
+    jaxvet_program *refined;
+    jaxvet_size three = {NULL, 3};
+
+    EXPECT(program && jaxvet_size_count(program) == 1);
+    three.name = jaxvet_size_name(program, 0);
+    EXPECT(!count_to_three(program, &three, 1));
+    EXPECT((refined = jaxvet_refine(program, &three, 1, &error)));
+    EXPECT(jaxvet_size_count(refined) == 0);
+    EXPECT(!count_to_three(refined, NULL, 0));
+    jaxvet_close(refined);
+    jaxvet_close(program);
+    return 0;
+}
+
 static int prove(void)
 {
     const char *const constraints[] = {"b >= 2", "mod(b, 8) == 0"};
@@ -178,7 +253,7 @@ int main(int argc, char **argv)
     jaxvet_program *program;
     int bad;
 
-    EXPECT(argc == 2);
+    EXPECT(argc == 3);
     EXPECT(jaxvet_abi_version() == JAXVET_ABI_VERSION);
     program = jaxvet_open(argv[1], 0, &error);
     if (!program) {
@@ -189,7 +264,7 @@ int main(int argc, char **argv)
     bad = ask_signature(program) || ask_for_a_check(program) ||
           run(program) || ask_wrongly(program) || run(program) ||
           refine(program) || choose(program) || run(program) ||
-          prove();
+          differentiate(argv[2]) || say_sizes_by_value() || prove();
     jaxvet_close(program);
     if (!bad)
         printf("jaxvet %s\n", jaxvet_version());
