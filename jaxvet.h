@@ -78,6 +78,12 @@ JAXVET_API const char *jaxvet_input_path(const jaxvet_program *program, int i);
 JAXVET_API const char *jaxvet_output_path(const jaxvet_program *program, int i);
 JAXVET_API const char *jaxvet_size_name(const jaxvet_program *program, int i);
 
+/* All that is known of a program without running it: *info is the JSON of
+ * `jaxvet info --format json` (signature, sizes and constraints, equations,
+ * cost; of an exported file versions, platforms, shardings, custom calls). */
+JAXVET_API jaxvet_status jaxvet_info(jaxvet_program *program,
+                                     const char **info, jaxvet_error *error);
+
 /* The program at sizes of some or all of its symbolic dimensions, as a program
  * of its own: its types show what they become there.  It is used by the thread
  * that uses `program`, and closed before that is.  NULL on failure, as when the

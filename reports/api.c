@@ -5,7 +5,9 @@
 #include "frontend/ir/signature.h"
 #include "prover/choose.h"
 #include "reports/check.h"
+#include "reports/exported_info.h"
 #include "reports/input.h"
+#include "reports/program_info.h"
 #include "reports/versions.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
@@ -33,7 +35,8 @@ struct jaxvet_program {
     const jx_dim_atom *const *sizes; /* of the signature, by name */
     int nsaid;                       /* by refinement */
     const said *said;
-    jx_buffer report;          /* of the last check */
+    jx_buffer report;                /* of the last check */
+    jx_buffer info;
 };
 
 struct jaxvet_call {
@@ -188,6 +191,7 @@ void jaxvet_close(jaxvet_program *program)
     if (!program)
         return;
     jx_buffer_free(&program->report);
+    jx_buffer_free(&program->info);
     if (!program->is_guest)
         jx_ctx_free(program->ctx);
     free(program);
@@ -245,6 +249,35 @@ const char *jaxvet_output_path(const jaxvet_program *program, int i)
 const char *jaxvet_size_name(const jaxvet_program *program, int i)
 {
     return i >= 0 && i < program->nsizes ? program->sizes[i]->name : NULL;
+}
+
+/* Of a file of jax.export, what stands around its module, too. */
+static bool put_info(jaxvet_program *p)
+{
+    const jx_exported *x = p->is_guest ? NULL : p->program->exported;
+    jx_exported_info info;
+
+    if (!x)
+        return jx_program_info(p->program, true, &p->info);
+    if (!jx_exported_info_of(p->ctx, p->program->path, x->file, x->size, true,
+                             &info))
+        return false;
+    jx_exported_json(&info, &p->info);
+    return true;
+}
+
+jaxvet_status jaxvet_info(jaxvet_program *program, const char **info,
+                          jaxvet_error *error)
+{
+    *info = NULL;
+    if (!jx_buffer_text(&program->info)[0] && !put_info(program))
+        return jx_api_hand_over(program->ctx, error);
+    if (!jx_buffer_ok(&program->info)) {
+        jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+        return JAXVET_INPUT;
+    }
+    *info = jx_buffer_text(&program->info);
+    return JAXVET_OK;
 }
 
 /* ---- checking */

@@ -378,6 +378,7 @@ static const jx_exported *read_root(jx_flat *flat, const jx_flat_table *root,
         return NULL;
     to->path = flat->path;
     to->file = flat->bytes;
+    to->size = flat->size;
     read_scalars(flat, root, to);
     read_texts(flat, root, to);
     read_tables(flat, root, to);

@@ -125,6 +125,7 @@ enum { JX_EXPORTED_VJPS = 16, JX_EXPORTED_SLOTS = 27 };
 typedef struct jx_exported {
     const char *path; /* of the file, for messages */
     const unsigned char *file; /* its first byte */
+    size_t size;               /* of the file */
     uint32_t slots;   /* bit i: the root table has slot i */
     int stored_version, calling_convention;
     const char *name;

@@ -43,6 +43,17 @@ static int ask_for_a_check(jaxvet_program *program)
     return 0;
 }
 
+static int ask_for_info(jaxvet_program *program, const char *what)
+{
+    const char *info = NULL, *again = NULL;
+    jaxvet_error error;
+
+    EXPECT(jaxvet_info(program, &info, &error) == JAXVET_OK);
+    EXPECT(info && strstr(info, what));
+    EXPECT(jaxvet_info(program, &again, &error) == JAXVET_OK && again == info);
+    return 0;
+}
+
 static int run(jaxvet_program *program)
 {
     const float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, s = 10;
@@ -141,7 +152,9 @@ static int differentiate(const char *path)
     jaxvet_program *f = jaxvet_open(path, 0, &error), *vjp;
     jaxvet_call *call;
 
-    EXPECT(f && (vjp = jaxvet_vjp(f, 1, &error)));
+    EXPECT(f && !ask_for_info(f, "\"vjps\":[{\"inputs\":3,"));
+    EXPECT((vjp = jaxvet_vjp(f, 1, &error)));
+    EXPECT(!ask_for_info(vjp, "\"type\":\"f32[3]\""));
     EXPECT(jaxvet_input_count(vjp) == 3 && jaxvet_output_count(vjp) == 2);
     EXPECT((call = jaxvet_prepare(vjp, NULL, 0, &error)));
     EXPECT(jaxvet_run(call, inputs, outputs, &error) == JAXVET_OK);
@@ -262,6 +275,7 @@ int main(int argc, char **argv)
         return 1;
     }
     bad = ask_signature(program) || ask_for_a_check(program) ||
+          ask_for_info(program, "\"constraints\":[{\"scope\":0,") ||
           run(program) || ask_wrongly(program) || run(program) ||
           refine(program) || choose(program) || run(program) ||
           differentiate(argv[2]) || say_sizes_by_value() || prove();
