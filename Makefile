@@ -203,6 +203,11 @@ dynamic-against-jax: all  ## StableHLO whose sizes are arguments ($JAXVET_CORPUS
 forms-against-jax: all  ## programs in all forms: the same findings, the same numbers
 	@scripts/against_jax.sh forms
 
+.PHONY: stablehlo-ops
+STABLEHLO_CASES = 200
+stablehlo-ops: all  ## random programs of each StableHLO op, run by XLA and here
+	@JAXVET=$(BUILD)/jaxvet build/venv/bin/python -W ignore tests/python/stablehlo_ops.py --cases $(STABLEHLO_CASES)
+
 retrace-library: all  ## hold programs of libraries against themselves at sizes
 	@build/venv/bin/python scripts/retrace_library.py
 

@@ -208,6 +208,39 @@ static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
         JX_PUSH(b->s->ctx->arena, &b->shaping, (int)i);
 }
 
+/* ---- attributes that no rule knows the meaning of */
+
+typedef enum fate { READ, MOOT, REFUSED } fate;
+
+typedef struct known_attribute {
+    const char *op, *name;
+    fate fate;
+} known_attribute;
+
+static const known_attribute attributes[] = {
+#define ATTRIBUTE(op, name, fate, why) {op, name, fate},
+#include "frontend/mlir/attributes.def"
+#undef ATTRIBUTE
+};
+
+static bool says_something(const jx_mlir_attr *a)
+{
+    return a && !(a->kind == JX_A_BOOL && !a->boolean) &&
+           !(a->kind == JX_A_ARRAY && !a->count);
+}
+
+static bool is_refused(const jx_mlir_op *op)
+{
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (attributes[i].fate == REFUSED &&
+            !strcmp(attributes[i].op, op->name) &&
+            says_something(jx_mlir_get(op, attributes[i].name)))
+            return true;
+    return false;
+}
+
+/* ---- ops */
+
 static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
 {
     const jx_shlo_row *row = jx_shlo_rows(b->s, op->name);
@@ -217,9 +250,9 @@ static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
     if (is_known(b, op))
         return jx_ok(b->s->ctx);
     bool other = jx_shlo_has_quantized(op) || jx_shlo_widens(op);
-    jx_shlo_rule *read = !row    ? jx_shlo_op_none
-                         : other ? jx_shlo_quantized
-                                 : row->rule;
+    jx_shlo_rule *read = !row || is_refused(op) ? jx_shlo_op_none
+                         : other                ? jx_shlo_quantized
+                                                : row->rule;
     if (!read(b, op, row))
         return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
     note_shaping(b, op, first);

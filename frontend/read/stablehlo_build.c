@@ -807,6 +807,76 @@ const jx_jaxpr *jx_shlo_closed(jx_shlo_body *b, const jx_mlir_op *op,
     return jx_shlo_finish(body, (jx_shlo_atoms){0, NULL}, NULL);
 }
 
+/* ---- captured scalars as operands */
+
+static void take_in(jx_shlo_body *body, jx_shlo_order order)
+{
+    size_t half = order == JX_SHLO_HALVES ? body->ins.count / 2
+                                          : body->ins.count;
+    jx_arena *arena = body->s->ctx->arena;
+    JX_VEC(jx_var *) ins = {0};
+
+    for (size_t i = 0; i < half; i++)
+        JX_PUSH(arena, &ins, body->ins.at[i]);
+    for (size_t i = 0; i < body->captures.count; i++) {
+        jx_var *inner = body->captures.at[i].inner;
+        JX_PUSH(arena, &ins, inner);
+        if (order == JX_SHLO_PAIRS)
+            JX_PUSH(arena, &ins, new_var(body, inner->aval));
+        if (order == JX_SHLO_HALVES)
+            JX_PUSH(arena, &body->results, (jx_atom){inner, NULL});
+    }
+    for (size_t i = half; i < body->ins.count; i++)
+        JX_PUSH(arena, &ins, body->ins.at[i]);
+    for (size_t i = 0; order == JX_SHLO_HALVES && i < body->captures.count; i++)
+        JX_PUSH(arena, &ins, new_var(body, body->captures.at[i].inner->aval));
+    body->ins.count = 0;
+    for (size_t i = 0; i < ins.count; i++)
+        JX_PUSH(arena, &body->ins, ins.at[i]);
+    body->captures.count = 0;
+}
+
+const jx_jaxpr *jx_shlo_lifted(jx_shlo_body *b, const jx_mlir_op *op, int nins,
+                               const jx_aval *const *ins, jx_shlo_order order,
+                               jx_shlo_atoms *captured)
+{
+    jx_shlo_body *body = jx_shlo_region(b, op, 0, nins, ins);
+
+    *captured = (jx_shlo_atoms){0, NULL};
+    if (!body)
+        return NULL;
+    *captured = jx_shlo_captured(b, 1, &body);
+    for (int i = 0; i < captured->count; i++) {
+        const jx_aval *aval = jx_atom_aval(captured->at[i]);
+        if (aval->kind != JX_AVAL_ARRAY || aval->rank)
+            return NULL;
+    }
+    if (captured->count)
+        take_in(body, order);
+    return jx_shlo_finish(body, (jx_shlo_atoms){0, NULL}, NULL);
+}
+
+jx_shlo_atoms jx_shlo_spread(jx_shlo_body *b, jx_shlo_atoms atoms,
+                             const jx_aval *like)
+{
+    jx_atom *to = JX_NEW_ARRAY(b->s->ctx->arena, atoms.count, jx_atom);
+
+    for (int i = 0; to && i < atoms.count; i++)
+        to[i] = jx_shlo_broadcast(b, atoms.at[i], like->rank, like->shape);
+    return (jx_shlo_atoms){to ? atoms.count : 0, to};
+}
+
+jx_shlo_atoms jx_shlo_joined(jx_shlo_body *b, int count,
+                             const jx_shlo_atoms *lists)
+{
+    JX_VEC(jx_atom) all = {0};
+
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < lists[i].count; k++)
+            JX_PUSH(b->s->ctx->arena, &all, lists[i].at[k]);
+    return (jx_shlo_atoms){(int)all.count, all.at};
+}
+
 /* ---- what a region computes */
 
 static bool commutes(const char *name)

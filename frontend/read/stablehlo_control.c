@@ -12,22 +12,6 @@ static const jx_aval **avals_of(jx_shlo_body *b, jx_shlo_atoms atoms)
     return avals;
 }
 
-static jx_atom *joined(jx_shlo_body *b, jx_shlo_atoms a, jx_shlo_atoms c,
-                       jx_shlo_atoms d)
-{
-    jx_atom *all = JX_NEW_ARRAY(b->s->ctx->arena,
-                                a.count + c.count + d.count, jx_atom);
-    int n = 0;
-
-    for (int i = 0; all && i < a.count; i++)
-        all[n++] = a.at[i];
-    for (int i = 0; all && i < c.count; i++)
-        all[n++] = c.at[i];
-    for (int i = 0; all && i < d.count; i++)
-        all[n++] = d.at[i];
-    return all;
-}
-
 /* ---- branches */
 
 static bool emit_cond(jx_shlo_body *b, jx_atom index, int count,
@@ -37,8 +21,8 @@ static bool emit_cond(jx_shlo_body *b, jx_atom index, int count,
     const jx_value **branches = JX_NEW_ARRAY(b->s->ctx->arena, count,
                                              const jx_value *);
     jx_shlo_params p = jx_shlo_no_params(b);
-    jx_atom *ins = joined(b, (jx_shlo_atoms){1, &index}, captures,
-                          (jx_shlo_atoms){0, NULL});
+    jx_shlo_atoms ins = jx_shlo_joined(
+        b, 2, (const jx_shlo_atoms[]){{1, &index}, captures});
     const jx_atom *made;
 
     for (int i = 0; branches && i < count; i++) {
@@ -47,15 +31,15 @@ static bool emit_cond(jx_shlo_body *b, jx_atom index, int count,
         branches[i] = jx_shlo_value_jaxpr(
             b->s, jx_shlo_finish(bodies[i], captures, NULL));
     }
-    if (!branches || !ins)
+    if (!branches)
         return false;
     jx_shlo_atoms results = {(int)bodies[0]->results.count,
                              bodies[0]->results.at};
     const jx_aval **outs = avals_of(b, results);
     jx_shlo_put(&p, "branches", jx_shlo_value_tuple(b->s, count, branches));
     made = outs ? jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_cond),
-                                   captures.count + 1, ins, &p,
-                                   results.count, outs)
+                                   ins.count, ins.at, &p, results.count,
+                                   outs)
                 : NULL;
     return made && jx_shlo_define(b, results.count, made);
 }
@@ -175,17 +159,15 @@ bool jx_shlo_op_while(jx_shlo_body *b, const jx_mlir_op *op,
         captures[i] = jx_shlo_captured(b, 1, &bodies[i]);
         jaxprs[i] = jx_shlo_finish(bodies[i], captures[i], NULL);
     }
-    jx_atom *ins = joined(b, captures[0], captures[1], init);
+    jx_shlo_atoms ins = jx_shlo_joined(
+        b, 3, (const jx_shlo_atoms[]){captures[0], captures[1], init});
     jx_shlo_put_jaxpr(&p, "cond_jaxpr", jaxprs[0]);
     jx_shlo_put_jaxpr(&p, "body_jaxpr", jaxprs[1]);
     jx_shlo_put_int(&p, "cond_nconsts", captures[0].count);
     jx_shlo_put_int(&p, "body_nconsts", captures[1].count);
     const jx_atom *made =
-        ins ? jx_shlo_emit_all(b, jx_prim_of(row->prim),
-                               captures[0].count + captures[1].count +
-                                   init.count,
-                               ins, &p, init.count, avals)
-            : NULL;
+        jx_shlo_emit_all(b, jx_prim_of(row->prim), ins.count, ins.at, &p,
+                         init.count, avals);
     return made && jx_shlo_define(b, init.count, made);
 }
 
@@ -197,6 +179,7 @@ bool jx_shlo_op_map(jx_shlo_body *b, const jx_mlir_op *op,
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     const jx_aval **args = avals_of(b, ins);
     jx_shlo_params p = jx_shlo_no_params(b);
+    jx_shlo_atoms captured;
     const jx_jaxpr *body;
     jx_ints axes;
 
@@ -205,9 +188,11 @@ bool jx_shlo_op_map(jx_shlo_body *b, const jx_mlir_op *op,
     const jx_aval *out = jx_shlo_result(b, 0, args[0]->shape);
     for (int i = 0; i < ins.count; i++)
         args[i] = jx_shlo_array(b, args[i]->dtype, 0, NULL);
-    body = jx_shlo_closed(b, op, 0, ins.count, args);
+    body = jx_shlo_lifted(b, op, ins.count, args, JX_SHLO_ONES, &captured);
     if (!body)
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
+    captured = jx_shlo_spread(b, captured, jx_atom_aval(ins.at[0]));
+    ins = jx_shlo_joined(b, 2, (const jx_shlo_atoms[]){ins, captured});
     jx_shlo_put_jaxpr(&p, "computation", body);
     jx_shlo_put_ints(&p, "dimensions", axes);
     return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, ins.count, ins.at,

@@ -453,7 +453,8 @@ static bool collective(jx_shlo_body *b, const jx_shlo_row *row,
         jx_shlo_put(&p, groups, groups_of(b, groups));
     put_ints(b, &p, ints);
     put_channel(b, &p);
-    if (jx_mlir_get(b->op, "use_global_device_ids"))
+    const jx_mlir_attr *global = jx_mlir_get(b->op, "use_global_device_ids");
+    if (global && !(global->kind == JX_A_BOOL && !global->boolean))
         jx_shlo_put_bool(&p, "use_global_device_ids", true);
     if (b->op->nregions && !put_computation(b, &p, ins))
         return false;

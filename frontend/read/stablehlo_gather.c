@@ -242,20 +242,32 @@ static bool scatter_generally(jx_shlo_body *b, jx_shlo_params *p,
     int n = (ins.count - 1) / 2;
     const jx_aval **args = JX_NEW_ARRAY(b->s->ctx->arena, 2 * n,
                                         const jx_aval *);
-    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_aval *);
+    const jx_aval **outs;
+    jx_shlo_atoms captured, everywhere[2];
     const jx_jaxpr *body;
     const jx_atom *made;
 
-    for (int i = 0; args && outs && i < n; i++) {
-        outs[i] = jx_atom_aval(ins.at[i]);
-        args[i] = args[n + i] = jx_shlo_array(b, outs[i]->dtype, 0, NULL);
-    }
-    body = args && outs ? jx_shlo_closed(b, b->op, 0, 2 * n, args) : NULL;
+    for (int i = 0; args && i < n; i++)
+        args[i] = args[n + i] = jx_shlo_array(
+            b, jx_atom_aval(ins.at[i])->dtype, 0, NULL);
+    body = args ? jx_shlo_lifted(b, b->op, 2 * n, args, JX_SHLO_HALVES,
+                                 &captured)
+                : NULL;
     if (!body)
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
+    everywhere[0] = jx_shlo_spread(b, captured, jx_atom_aval(ins.at[0]));
+    everywhere[1] = jx_shlo_spread(b, captured, jx_atom_aval(ins.at[n + 1]));
+    ins = jx_shlo_joined(
+        b, 4, (const jx_shlo_atoms[]){{n, ins.at}, everywhere[0],
+                                      {n + 1, ins.at + n}, everywhere[1]});
+    int all = n + captured.count;
+    outs = JX_NEW_ARRAY(b->s->ctx->arena, all, const jx_aval *);
+    for (int i = 0; outs && i < all; i++)
+        outs[i] = jx_atom_aval(ins.at[i]);
     jx_shlo_put_jaxpr(p, "update_computation", body);
-    made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_stablehlo_scatter),
-                            ins.count, ins.at, p, n, outs);
+    made = outs ? jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_stablehlo_scatter),
+                                   ins.count, ins.at, p, all, outs)
+                : NULL;
     return made && jx_shlo_define(b, n, made);
 }
 

@@ -256,6 +256,27 @@ jx_jaxpr *jx_shlo_finish(jx_shlo_body *b, jx_shlo_atoms captures,
 const jx_jaxpr *jx_shlo_closed(jx_shlo_body *b, const jx_mlir_op *op,
                                int region, int nins,
                                const jx_aval *const *ins);
+/* How the arguments of a body of scalars lie: one of each operand; two of each,
+ * side by side; one of each, then the other of each. */
+typedef enum jx_shlo_order {
+    JX_SHLO_ONES,
+    JX_SHLO_PAIRS,
+    JX_SHLO_HALVES,
+} jx_shlo_order;
+
+/* The op's first region, of scalars.  Scalars that it captures become further
+ * operands, which are that everywhere: `captured`, whose arguments come behind
+ * the others (of their half), and of which a body of halves gives back the
+ * first.  NULL and no failure if it captures anything else. */
+const jx_jaxpr *jx_shlo_lifted(jx_shlo_body *b, const jx_mlir_op *op, int nins,
+                               const jx_aval *const *ins, jx_shlo_order order,
+                               jx_shlo_atoms *captured);
+/* Each of them in the shape of `like`. */
+jx_shlo_atoms jx_shlo_spread(jx_shlo_body *b, jx_shlo_atoms atoms,
+                             const jx_aval *like);
+/* One list of several; without atoms after a failure. */
+jx_shlo_atoms jx_shlo_joined(jx_shlo_body *b, int count,
+                             const jx_shlo_atoms *lists);
 /* What a region of two arguments per result consists of, if it is one op that
  * takes all its arguments in order (or, commuting, swapped) and whose result
  * it gives: that op's name; else NULL. */

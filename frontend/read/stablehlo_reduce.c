@@ -183,23 +183,62 @@ static bool reduce_simply(jx_shlo_body *b, jx_prim_id combine,
     return jx_shlo_define1(b, made);
 }
 
+/* What combines many operands by any body. */
+typedef struct combination {
+    const jx_jaxpr *body;
+    jx_shlo_atoms ins; /* operands, then what they begin with */
+    int nouts; /* those of the op come first */
+    const jx_aval *const *outs;
+} combination;
+
+/* False without a failure if the body is none that can be run. */
+static bool make_general(jx_shlo_body *b, jx_shlo_atoms ins,
+                         const jx_aval *const *outs, combination *to)
+{
+    int n = ins.count / 2;
+    const jx_aval **args = scalars_of(b, n, ins.at, 2), **all;
+    jx_shlo_atoms captured, everywhere;
+
+    to->body = args ? jx_shlo_lifted(b, b->op, 2 * n, args, JX_SHLO_HALVES,
+                                     &captured)
+                    : NULL;
+    if (!to->body)
+        return false;
+    everywhere = jx_shlo_spread(b, captured, jx_atom_aval(ins.at[0]));
+    to->ins = jx_shlo_joined(
+        b, 4, (const jx_shlo_atoms[]){{n, ins.at}, everywhere,
+                                      {n, ins.at + n}, captured});
+    to->nouts = n + captured.count;
+    to->outs = all = JX_NEW_ARRAY(b->s->ctx->arena, to->nouts,
+                                  const jx_aval *);
+    for (int i = 0; all && i < to->nouts; i++)
+        all[i] = i < n ? outs[i]
+                       : jx_shlo_array(b, jx_atom_aval(captured.at[i - n])
+                                              ->dtype,
+                                       outs[0]->rank, outs[0]->shape);
+    return all != NULL;
+}
+
+static bool emit_general(jx_shlo_body *b, jx_prim_id prim, const combination *g,
+                         jx_shlo_params *p)
+{
+    jx_shlo_put_jaxpr(p, "jaxpr", g->body);
+    const jx_atom *made = jx_shlo_emit_all(b, jx_prim_of(prim), g->ins.count,
+                                           g->ins.at, p, g->nouts, g->outs);
+
+    return made && jx_shlo_define(b, b->op->nouts, made);
+}
+
 static bool reduce_generally(jx_shlo_body *b, jx_shlo_atoms ins, jx_ints axes,
                              const jx_aval *const *outs)
 {
-    int n = ins.count / 2;
-    const jx_aval **args = scalars_of(b, n, ins.at, 2);
     jx_shlo_params p = jx_shlo_no_params(b);
-    const jx_jaxpr *body = args ? jx_shlo_closed(b, b->op, 0, 2 * n, args)
-                                : NULL;
-    const jx_atom *made;
+    combination g;
 
-    if (!body)
+    if (!make_general(b, ins, outs, &g))
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
-    jx_shlo_put_jaxpr(&p, "jaxpr", body);
     jx_shlo_put_ints(&p, "dimensions", axes);
-    made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_reduce), ins.count, ins.at,
-                            &p, n, outs);
-    return made && jx_shlo_define(b, n, made);
+    return emit_general(b, JX_PRIM_reduce, &g, &p);
 }
 
 bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
@@ -364,22 +403,14 @@ static bool emit_cumulative(jx_shlo_body *b, jx_prim_id prim, int axis,
 static bool window_generally(jx_shlo_body *b, const window *w,
                              const jx_aval *const *outs)
 {
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
-    int n = ins.count / 2;
-    const jx_aval **args = scalars_of(b, n, ins.at, 2);
     jx_shlo_params p = jx_shlo_no_params(b);
-    const jx_jaxpr *body = args ? jx_shlo_closed(b, b->op, 0, 2 * n, args)
-                                : NULL;
-    const jx_atom *made;
+    combination g;
 
-    if (!body)
+    if (!make_general(b, jx_shlo_ins(b, 0), outs, &g))
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
-    jx_shlo_put_jaxpr(&p, "jaxpr", body);
     put_window(&p, w);
     put_dilations(&p, w);
-    made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_reduce_window), ins.count,
-                            ins.at, &p, n, outs);
-    return made && jx_shlo_define(b, n, made);
+    return emit_general(b, JX_PRIM_reduce_window, &g, &p);
 }
 
 static bool window_simply(jx_shlo_body *b, jx_prim_id prim, const window *w,

@@ -174,6 +174,7 @@ static int sort_keys(const jx_mlir_op *op)
 
 /* ---- rules */
 
+/* The op's results are the first of them. */
 static bool emit_sort(jx_shlo_body *b, jx_prim_id prim, jx_shlo_params *p,
                       jx_shlo_atoms ins)
 {
@@ -186,7 +187,7 @@ static bool emit_sort(jx_shlo_body *b, jx_prim_id prim, jx_shlo_params *p,
     made = outs ? jx_shlo_emit_all(b, jx_prim_of(prim), ins.count, ins.at, p,
                                    ins.count, outs)
                 : NULL;
-    return made && jx_shlo_define(b, ins.count, made);
+    return made && jx_shlo_define(b, b->op->nouts, made);
 }
 
 bool jx_shlo_op_sort(jx_shlo_body *b, const jx_mlir_op *op,
@@ -196,8 +197,8 @@ bool jx_shlo_op_sort(jx_shlo_body *b, const jx_mlir_op *op,
     jx_shlo_params p = jx_shlo_no_params(b);
     int keys = sort_keys(op);
 
-    if (!ins.count)
-        return jx_shlo_fail(b, "expected operands");
+    if (!ins.count || ins.count != op->nouts)
+        return jx_shlo_fail(b, "expected operands, and a result for each");
     int rank = jx_atom_aval(ins.at[0])->rank;
     int64_t axis = jx_shlo_attr_int_or(b, "dimension", -1);
     if (axis < 0)
@@ -217,11 +218,15 @@ bool jx_shlo_op_sort(jx_shlo_body *b, const jx_mlir_op *op,
     for (int i = 0; args && i < 2 * ins.count; i++)
         args[i] = jx_shlo_array(b, jx_atom_aval(ins.at[i / 2])->dtype, 0,
                                 NULL);
-    const jx_jaxpr *body = args ? jx_shlo_closed(b, op, 0, 2 * ins.count,
-                                                 args)
-                                : NULL;
+    jx_shlo_atoms captured;
+    const jx_jaxpr *body =
+        args ? jx_shlo_lifted(b, op, 2 * ins.count, args, JX_SHLO_PAIRS,
+                              &captured)
+             : NULL;
     if (!body)
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
+    captured = jx_shlo_spread(b, captured, jx_atom_aval(ins.at[0]));
+    ins = jx_shlo_joined(b, 2, (const jx_shlo_atoms[]){ins, captured});
     jx_shlo_put_jaxpr(&p, "comparator", body);
     return emit_sort(b, JX_PRIM_stablehlo_sort, &p, ins);
 }

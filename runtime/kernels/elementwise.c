@@ -157,15 +157,31 @@ static jx_dtype read_dtype(jx_prim_id prim, jx_dtype stored)
     return stored == JX_I4 ? JX_U4 : stored == JX_I2 ? JX_U2 : stored;
 }
 
+/* Half floats are computed in wider ones, which have more bits of exponent:
+ * where all of their own are left, nothing is out of range. */
+static const void *precision_of(maker *m)
+{
+    const jx_p_reduce_precision *params = m->eqn->typed;
+    jx_p_reduce_precision *wide;
+
+    if (jx_atom_aval(m->eqn->ins[0])->dtype != JX_F16 ||
+        params->exponent_bits < 5)
+        return params;
+    wide = jx_arena_copy(m->p->arena, params, sizeof *params);
+    if (wide && wide->exponent_bits < 8)
+        wide->exponent_bits = 8;
+    return wide;
+}
+
 static const void *param_of(maker *m, jx_dtype dtype)
 {
     switch (m->eqn->prim->id) {
     case JX_PRIM_clz:
         return jx_arena_copy(m->p->arena, &jx_dtype_of(dtype)->bits,
                              sizeof(int));
+    case JX_PRIM_reduce_precision: return precision_of(m);
     case JX_PRIM_integer_pow:
-    case JX_PRIM_round:
-    case JX_PRIM_reduce_precision: return m->eqn->typed;
+    case JX_PRIM_round: return m->eqn->typed;
     default: return NULL;
     }
 }

@@ -396,7 +396,8 @@ static void split_axes(const jx_slot *s, int nkept, layout *l)
            (size_t)l->nreduced * sizeof(int64_t));
     l->nkept = join_axes(l->nkept, l->kept_shape, l->kept_strides);
     l->nreduced = join_axes(l->nreduced, l->reduced_shape, l->reduced_strides);
-    l->row = l->nreduced ? l->reduced_shape[0] : 1;
+    /* One axis, or several with nothing in them. */
+    l->row = product(l->nreduced, l->reduced_shape);
 }
 
 static void plan_reduce(jx_planner *p, const jx_slot *in, jx_ints axes,

@@ -93,6 +93,10 @@ module @edges {
     %a = stablehlo.constant dense<[1.5, 3.0, 0.75, 6.0]> : tensor<4xf32>
     %0 = stablehlo.reduce_precision %a, format = e8m0 : tensor<4xf32>
     check.expect_eq_const %0, dense<[2.0, 2.0, 0.5, 8.0]> : tensor<4xf32>
+    // Half floats have five bits of exponent, and numbers below the normal ones.
+    %b = stablehlo.constant dense<[2.88e-05, 1.0]> : tensor<2xf16>
+    %1 = stablehlo.reduce_precision %b, format = e5m10 : tensor<2xf16>
+    check.expect_eq_const %1, dense<[2.88e-05, 1.0]> : tensor<2xf16>
     return
   }
   // A body may take wider elements than the operands have.
@@ -119,6 +123,65 @@ module @edges {
     %a = stablehlo.constant dense<[-8, -3, 5]> : tensor<3xi4>
     %0 = stablehlo.abs %a : tensor<3xi4>
     check.expect_eq_const %0, dense<[-8, 3, 5]> : tensor<3xi4>
+    return
+  }
+  // Nothing to reduce, along an axis beside one that has something.
+  func.func @reductions_of_nothing() {
+    %a = stablehlo.constant dense<> : tensor<4x0xi32>
+    %i = stablehlo.constant dense<[-5]> : tensor<1xi32>
+    %n = stablehlo.reshape %i : (tensor<1xi32>) -> tensor<i32>
+    %0 = stablehlo.reduce(%a init: %n) applies stablehlo.maximum across dimensions = [0, 1] : (tensor<4x0xi32>, tensor<i32>) -> tensor<i32>
+    check.expect_eq_const %0, dense<-5> : tensor<i32>
+    %1 = stablehlo.reduce(%a init: %n) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x0xi32>, tensor<i32>) -> tensor<i32>
+    check.expect_eq_const %1, dense<-5> : tensor<i32>
+    return
+  }
+  // Computations of scalars that use scalars from around them.
+  func.func @captured_scalars() {
+    %a = stablehlo.constant dense<[5, 1, 4]> : tensor<3xi32>
+    %i = stablehlo.constant dense<[3]> : tensor<1xi32>
+    %n = stablehlo.reshape %i : (tensor<1xi32>) -> tensor<i32>
+    %most = stablehlo.constant dense<9> : tensor<i32>
+    %0 = "stablehlo.reduce"(%a, %most) ({
+      ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+        %s = stablehlo.minimum %x, %y : tensor<i32>
+        %t = stablehlo.maximum %s, %n : tensor<i32>
+        stablehlo.return %t : tensor<i32>
+    }) {dimensions = array<i64: 0>} : (tensor<3xi32>, tensor<i32>) -> tensor<i32>
+    check.expect_eq_const %0, dense<3> : tensor<i32>
+    %1 = "stablehlo.reduce_window"(%a, %most) ({
+      ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+        %s = stablehlo.minimum %x, %y : tensor<i32>
+        %t = stablehlo.maximum %s, %n : tensor<i32>
+        stablehlo.return %t : tensor<i32>
+    }) {window_dimensions = array<i64: 2>, padding = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<3xi32>, tensor<i32>) -> tensor<3xi32>
+    check.expect_eq_const %1, dense<[3, 3, 4]> : tensor<3xi32>
+    %j = stablehlo.constant dense<[[0], [2]]> : tensor<2x1xi32>
+    %u = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+    %2 = "stablehlo.scatter"(%a, %j, %u) ({
+      ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+        %s = stablehlo.add %x, %y : tensor<i32>
+        %t = stablehlo.multiply %s, %n : tensor<i32>
+        stablehlo.return %t : tensor<i32>
+    }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : (tensor<3xi32>, tensor<2x1xi32>, tensor<2xi32>) -> tensor<3xi32>
+    check.expect_eq_const %2, dense<[18, 1, 18]> : tensor<3xi32>
+    %3 = "stablehlo.sort"(%a) ({
+      ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+        %s = stablehlo.subtract %x, %n : tensor<i32>
+        %t = stablehlo.subtract %n, %y : tensor<i32>
+        %p = stablehlo.compare LT, %t, %s : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %q = stablehlo.compare GT, %x, %y : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %o = stablehlo.and %p, %q : tensor<i1>
+        %z = stablehlo.or %o, %q : tensor<i1>
+        stablehlo.return %z : tensor<i1>
+    }) {dimension = 0 : i64, is_stable = true} : (tensor<3xi32>) -> tensor<3xi32>
+    check.expect_eq_const %3, dense<[5, 4, 1]> : tensor<3xi32>
+    %4 = "stablehlo.map"(%a) ({
+      ^bb0(%x: tensor<i32>):
+        %s = stablehlo.multiply %x, %n : tensor<i32>
+        stablehlo.return %s : tensor<i32>
+    }) {dimensions = array<i64: 0>} : (tensor<3xi32>) -> tensor<3xi32>
+    check.expect_eq_const %4, dense<[15, 3, 12]> : tensor<3xi32>
     return
   }
 }

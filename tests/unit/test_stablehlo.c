@@ -2,6 +2,7 @@
  * come from, and what is refused. */
 #include "frontend/ir/params.h"
 #include "frontend/ir/print.h"
+#include "frontend/mlir/ops.h"
 #include "frontend/mlir/text.h"
 #include "frontend/read/stablehlo.h"
 
@@ -265,6 +266,68 @@ static void what_is_wrong_is_said_at_its_op(void **state)
     refuses("module {\n}\n", NULL, "expected a module with a function");
 }
 
+/* ---- attributes */
+
+typedef struct read_attribute {
+    const char *op, *name;
+    int uses;
+} read_attribute;
+
+static read_attribute *row_of(read_attribute *rows, size_t count,
+                              const char *op, const char *name, size_t length)
+{
+    read_attribute *any = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!jx_mlir_is_name(rows[i].name, name, length))
+            continue;
+        if (!strcmp(rows[i].op, op))
+            return &rows[i];
+        any = rows[i].op[0] ? any : &rows[i];
+    }
+    return any;
+}
+
+static void every_attribute_of_an_op_that_is_read_has_a_fate(void **state)
+{
+    (void)state;
+    read_attribute rows[] = {
+#define ATTRIBUTE(op, name, fate, why) {op, name, 0},
+#include "frontend/mlir/attributes.def"
+#undef ATTRIBUTE
+    };
+    static const struct {
+        const char *op, *read;
+    } ops[] = {
+#define ADAPT(op, detail, prim, read, write) {op, #read},
+#include "frontend/mlir/adapter.def"
+#undef ADAPT
+    };
+    size_t nrows = sizeof rows / sizeof *rows;
+
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        const jx_mlir_op_info *info = jx_mlir_op_info_find(ops[i].op);
+        const char *at = info ? info->attrs : "", *name;
+        size_t length;
+        char mark;
+        if (!strcmp(ops[i].read, "none"))
+            continue;
+        if (!info)
+            fail_msg("ops.def has no %s", ops[i].op);
+        while ((at = jx_mlir_next_name(at, &name, &length, &mark))) {
+            read_attribute *row = row_of(rows, nrows, ops[i].op, name, length);
+            if (!row)
+                fail_msg("attributes.def: %s: no row for %.*s", ops[i].op,
+                         (int)length, name);
+            row->uses++;
+        }
+    }
+    for (size_t i = 0; i < nrows; i++)
+        if (!rows[i].uses)
+            fail_msg("attributes.def: no op that is read has '%s'",
+                     rows[i].name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +340,7 @@ int main(void)
         TEST(what_is_not_known_keeps_its_name_and_type),
         TEST(several_functions_are_called_in_order),
         TEST(what_is_wrong_is_said_at_its_op),
+        TEST(every_attribute_of_an_op_that_is_read_has_a_fate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
