@@ -171,6 +171,10 @@ decode: all $(TOOLS)  ## decode all modules of $JAXVET_CORPUS and of JAX, held a
 back-compat: all  ## run the old modules that JAX's wheel keeps, and compare
 	@JAXVET=$(BUILD)/jaxvet build/venv/bin/python tests/mlir/back_compat.py
 
+.PHONY: planted
+planted: all  ## errors planted in exported programs, which run --expect has to see
+	@JAXVET=$(BUILD)/jaxvet build/venv/bin/python tests/exported/planted.py
+
 # What make check does with 4,000 questions, with many more.
 .PHONY: prove-random
 RANDOM_QUESTIONS = 1000000

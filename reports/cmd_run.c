@@ -297,49 +297,32 @@ static bool run_wide(session *r)
     return r->wide && jx_exec_run(r->wide, ins, NULL);
 }
 
-/* How far output `i` lies from the same in float64 at most; negative if that
- * is not known. */
-static double rounding_of(session *r, int i, jx_dtype dtype, const void *got)
+/* What output `i` loses against the same in float64; false: that is not
+ * known. */
+static bool rounding_of(session *r, int i, jx_dtype dtype, const void *got,
+                        jx_loss *to)
 {
-    static const jx_tolerance none = {0};
-    const jx_port *port;
-    jx_mismatch found = {0};
-    void *own;
+    int64_t count = jx_plan_out(r->plan, i)->count;
 
-    if (!run_wide(r)) {
+    to->each = JX_NEW_ARRAY(r->ctx->arena, count + 1, double);
+    if (!to->each || !run_wide(r)) {
         jx_error_clear(r->ctx);
-        return -1;
+        return false;
     }
-    port = jx_plan_out(r->wide_plan, i);
-    own = jx_arena_alloc(r->ctx->arena, port->bytes);
-    if (!own)
-        return -1;
-    jx_convert(dtype, port->dtype, got, own, port->count);
-    if (jx_compare(port->dtype, own, jx_exec_out(r->wide, i), port->count,
-                   &none, &found))
-        return 0;
-    return isfinite(found.largest) ? found.largest : -1;
+    return jx_loss_measure(dtype, got, jx_exec_out(r->wide, i), count, to);
 }
-
-/* A sum of terms that cancel loses more than the default allows, in any order
- * of adding up.  How much is measured: by the same run in float64.  Another
- * order may lose several times that. */
-enum { ROUNDINGS = 8 };
 
 static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
                         const void *want, const jx_mismatch *found)
 {
     jx_tolerance within = tolerance(r->s, dtype);
+    jx_loss measured = {0};
     jx_mismatch beyond;
-    double lost;
 
-    if (!may_be_rounding(r, dtype))
+    if (!may_be_rounding(r, dtype) ||
+        !rounding_of(r, i, dtype, got, &measured))
         return false;
-    lost = rounding_of(r, i, dtype, got);
-    if (lost <= 0)
-        return false;
-    if (within.absolute < ROUNDINGS * lost)
-        within.absolute = ROUNDINGS * lost;
+    within.each = measured.each;
     if (!jx_compare(dtype, got, want, jx_plan_out(r->plan, i)->count, &within,
                     &beyond))
         return false;
@@ -347,10 +330,10 @@ static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
     jx_buffer_printf(&r->text,
                      ": %lld element%s differ%s by rounding, at most %.2g: "
                      "against float64 the program loses %.2g here, %d times "
-                     "that is allowed\n",
+                     "that is allowed, up to a tenth of the largest\n",
                      (long long)found->count, found->count == 1 ? "" : "s",
-                     found->count == 1 ? "s" : "", found->largest, lost,
-                     ROUNDINGS);
+                     found->count == 1 ? "s" : "", found->largest,
+                     measured.lost, JX_ROUNDINGS);
     return true;
 }
 
@@ -556,7 +539,8 @@ const jx_command jx_command_run = {
     "1e-6, smaller floats to 2 units of their precision; NaN equals NaN and -0\n"
     "equals +0 unless --bits.  Where results cancel, these are too strict for any\n"
     "order of adding up: what lies within 8 times the program's own distance\n"
-    "from float64 is rounding, and told.\n"
+    "from float64, and within a tenth of the largest number, is rounding, and\n"
+    "told.\n"
     "\n"
     "A program that checks itself (check.expect_eq and its kin) exits with 1\n"
     "where it computes something else, and the first such element is printed.\n"

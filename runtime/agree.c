@@ -264,7 +264,7 @@ static bool same_types(agreeing *s)
 static jx_tolerance tolerance(const jx_port *port, jx_domain domain)
 {
     if (domain == JX_WIDE && jx_dtype_is_inexact(port->dtype))
-        return (jx_tolerance){1e-6, 1e-9, false};
+        return (jx_tolerance){.relative = 1e-6, .absolute = 1e-9};
     return jx_tolerance_of(port->dtype);
 }
 

@@ -6,12 +6,15 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The unit of a small float's precision, relative to 1. */
+/* The unit of a float's precision, relative to 1. */
 static double unit_of(jx_dtype dtype)
 {
     switch (dtype) {
+    case JX_F32:
+        return 0x1p-23;
     case JX_BF16:
         return 0x1p-7;
     case JX_F16:
@@ -34,13 +37,13 @@ jx_tolerance jx_tolerance_of(jx_dtype dtype)
 {
     switch (jx_dtype_real(dtype)) {
     case JX_F64:
-        return (jx_tolerance){1e-12, 0, false};
+        return (jx_tolerance){.relative = 1e-12};
     case JX_F32:
-        return (jx_tolerance){1e-5, 1e-6, false};
+        return (jx_tolerance){.relative = 1e-5, .absolute = 1e-6};
     default:
         if (jx_dtype_is_float(dtype))
-            return (jx_tolerance){2 * unit_of(dtype), 0, false};
-        return (jx_tolerance){0, 0, false};
+            return (jx_tolerance){.relative = 2 * unit_of(dtype)};
+        return (jx_tolerance){0};
     }
 }
 
@@ -105,6 +108,7 @@ bool jx_compare(jx_dtype dtype, const void *got, const void *want, int64_t n,
 {
     size_t size = jx_dtype_of(dtype)->bytes;
     bool exact = within->bits || !jx_dtype_is_inexact(dtype);
+    jx_tolerance here = *within;
 
     *found = (jx_mismatch){0, -1, -1, 0};
     if (dtype == JX_FLOAT0 || !memcmp(got, want, (size_t)n * size))
@@ -113,14 +117,18 @@ bool jx_compare(jx_dtype dtype, const void *got, const void *want, int64_t n,
         const char *a = (const char *)got + (size_t)i * size;
         const char *b = (const char *)want + (size_t)i * size;
         double difference = 1;
+        if (within->each)
+            here.absolute = fmax(within->absolute, within->each[i]);
         if (!memcmp(a, b, size) ||
-            (!exact && floats_agree(dtype, a, b, within, &difference)))
+            (!exact && floats_agree(dtype, a, b, &here, &difference)))
             continue;
         if (exact && dtype == JX_BOOL && !*a == !*b)
             continue;
         if (found->count++ == 0)
             found->index = i;
-        if (found->worst < 0 || !(difference <= found->largest)) {
+        /* A NaN stays the worst. */
+        if (found->worst < 0 || (found->largest == found->largest &&
+                                 !(difference <= found->largest))) {
             found->worst = i;
             found->largest = difference;
         }
@@ -140,6 +148,95 @@ double jx_largest(jx_dtype dtype, const void *at, int64_t n)
             largest = re;
     }
     return largest;
+}
+
+/* ---- rounding */
+
+typedef struct loss {
+    int64_t at;
+    double size, lost;
+} loss;
+
+static int by_size(const void *a, const void *b)
+{
+    const loss *x = a, *y = b;
+
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static bool loss_of(jx_dtype dtype, const char *got, const char *wide,
+                    loss *to)
+{
+    jx_dtype real = jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64;
+    double a[2] = {0, 0}, b[2] = {0, 0};
+
+    read(dtype, got, &a[0], &a[1]);
+    read(real, wide, &b[0], &b[1]);
+    to->size = to->lost = 0;
+    for (int part = 0; part < 2; part++) {
+        if (a[part] == b[part] || (a[part] != a[part] && b[part] != b[part]))
+            continue;
+        to->lost = hypot(to->lost, a[part] - b[part]);
+    }
+    if (isfinite(b[0]) && isfinite(b[1]))
+        to->size = hypot(b[0], b[1]);
+    /* What the result's own dtype can't hold is in the default tolerance. */
+    to->lost = fmax(0, to->lost - unit_of(jx_dtype_real(dtype)) * to->size / 2);
+    return isfinite(to->lost);
+}
+
+/* What an element lost is a measure for others of its size: what lies far below
+ * the largest loss may not be off by as much.  Elements up to SPAN times as
+ * large may be what is left of terms alike, of the others the share counts. */
+static void allow(const loss *all, int64_t n, double *each)
+{
+    enum { SPAN = 16 };
+    double most = 0, share = 0;
+
+    for (int64_t i = 0, k = 0; i < n; i++) {
+        for (; k < n && all[k].size <= SPAN * all[i].size; k++)
+            most = fmax(most, all[k].lost);
+        each[all[i].at] = JX_ROUNDINGS * fmax(most, all[i].lost);
+    }
+    for (int64_t i = n - 1, k = n - 1; i >= 0; i--) {
+        for (; k >= 0 && all[k].size > SPAN * all[i].size; k--)
+            if (all[k].size > 0)
+                share = fmax(share, all[k].lost / all[k].size);
+        each[all[i].at] = fmax(each[all[i].at],
+                               JX_ROUNDINGS * SPAN * all[i].size * share);
+    }
+}
+
+/* Where nearly all digits are lost, or another branch is taken, the measure
+ * would let any error pass: no more than this part of the largest number. */
+#define MOST_LOST 0.1
+
+bool jx_loss_measure(jx_dtype dtype, const void *got, const void *wide,
+                         int64_t n, jx_loss *to)
+{
+    size_t size = jx_dtype_of(dtype)->bytes;
+    size_t step = jx_dtype_is_complex(dtype) ? 16 : 8;
+    loss *all = malloc((size_t)(n + 1) * sizeof *all);
+    bool known = all != NULL;
+
+    to->lost = to->largest = 0;
+    for (int64_t i = 0; known && i < n; i++) {
+        all[i].at = i;
+        known = loss_of(dtype, (const char *)got + (size_t)i * size,
+                        (const char *)wide + (size_t)i * step, &all[i]);
+        to->lost = fmax(to->lost, all[i].lost);
+        to->largest = fmax(to->largest, all[i].size);
+    }
+    if (known) {
+        qsort(all, (size_t)n, sizeof *all, by_size);
+        allow(all, n, to->each);
+    }
+    for (int64_t i = 0; known && i < n; i++)
+        to->each[i] = fmin(to->each[i], MOST_LOST * to->largest);
+    free(all);
+    return known;
 }
 
 static void print_float(double x, int digits, jx_buffer *to)

@@ -121,7 +121,7 @@ static bool within_units(const jx_port *port, const void *got,
                          const void *wide, jx_dtype wide_dtype)
 {
     jx_dtype dtype = port->aval->dtype;
-    jx_tolerance t = {2 * unit(dtype), 0, false};
+    jx_tolerance t = {.relative = 2 * unit(dtype)};
     jx_mismatch found;
     size_t size = jx_dtype_of(dtype)->bytes;
     char *rounded = malloc((size_t)port->count * size + 1);

@@ -47,3 +47,74 @@ def test_what_is_wrong_is_not(compare):
 @pytest.mark.parametrize("strict", [["--bits"], ["--rtol", "1e-5"], ["--atol", "1e-6"]])
 def test_a_tolerance_that_is_given_holds(compare, strict):
     assert compare(1e-4, *strict).returncode == 1
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Compares with `expected` what a function gives at x."""
+
+    def run(f, x, expected, *options):
+        x = np.asarray(x, np.float32)
+        jaxvet.dump(f)(jax.ShapeDtypeStruct(x.shape, x.dtype)).save(tmp_path / "f.json")
+        np.savez(tmp_path / "f.npz", in0=x, **{f"out{i}": np.asarray(e) for i, e in enumerate(expected)})
+        return subprocess.run(
+            [JAXVET, "run", tmp_path / "f.json", "--inputs", tmp_path / "f.npz", "--expect", tmp_path / "f.npz", *options],
+            capture_output=True, text=True, check=False,
+        )
+
+    return run
+
+
+def test_where_no_digits_are_left_an_error_is_no_rounding(pair):
+    def f(x):
+        return x + 1e8 - 1e8  # 0, exactly 3
+
+    assert pair(f, 3.0, [np.float32(0)]).returncode == 0
+    made = pair(f, 3.0, [np.float32(7)])
+    assert made.returncode == 1 and "rounding" not in made.stdout
+
+
+def test_a_branch_taken_otherwise_is_no_rounding(pair):
+    def f(x):
+        return jnp.where((x + 1e8) - 1e8 > 1, 100.0, 0.0)  # 100, exactly; 0 in float32
+
+    assert pair(f, 3.0, [np.float32(0)]).returncode == 0
+    assert pair(f, 3.0, [np.float32(50)]).returncode == 1
+
+
+def test_what_a_large_element_loses_a_small_one_may_not(pair):
+    def f(x):
+        large = jnp.sum(x * 1e9)
+        return jnp.stack([large, x[0]])
+
+    x = np.random.RandomState(0).randn(1000).astype(np.float32)
+    x[0] = 1
+    large = np.float32((x.astype(np.float64) * 1e9).sum())
+    made = pair(f, x, [np.array([large, 2], np.float32)])
+    assert made.returncode == 1 and "[1] is 1, expected 2" in made.stdout
+
+
+def test_a_number_is_never_a_nan_or_an_infinity(pair):
+    def f(x):
+        return jnp.stack([jnp.sum(x * 1000), x[0] * 1e30])
+
+    x = np.random.RandomState(0).randn(4000).astype(np.float32)
+    x[0], x[1:2001] = 1e20, 0
+    got = np.array([(x.astype(np.float64) * 1000).sum(), np.inf], np.float32)
+    assert pair(f, x, [got]).returncode == 0
+    for wrong in np.nan, 3e38, -np.inf:
+        assert pair(f, x, [np.array([got[0], wrong], np.float32)]).returncode == 1
+
+
+def test_what_is_no_float_is_exact(pair):
+    def f(x):
+        y = (x * 1000).sum()
+        return y, jnp.argmax(x), y > 0
+
+    x = np.random.RandomState(0).randn(4000).astype(np.float32)
+    x[2000:] = -x[:2000] + np.float32(1e-7)
+    y, at = np.float32((x.astype(np.float64) * 1000).sum() + 1e-4), np.int32(np.argmax(x))
+    assert pair(f, x, [y, at, np.True_]).returncode == 0
+    for expected in [y, at + np.int32(1), np.True_], [y, at, np.False_]:
+        made = pair(f, x, expected)
+        assert made.returncode == 1 and "2 of 3 outputs as expected" in made.stdout
