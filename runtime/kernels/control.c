@@ -226,6 +226,72 @@ static void end_turn(jx_planner *p, int count, jx_slot *results,
             jx_plan_copy(p, &results[i], &carry[i]);
 }
 
+/* A predicate with axes is that of a loop under vmap: it goes on while any
+ * element says so, and only the rows of elements that do take a turn. */
+
+static bool run_any(jx_run *run, const void *data, const jx_view *ins,
+                    const jx_view *outs, void *scratch)
+{
+    (void)run;
+    (void)data;
+    (void)scratch;
+    *outs[0].data =
+        ins[0].count && memchr(ins[0].data, 1, (size_t)ins[0].count);
+    return true;
+}
+
+/* Rows of the result, where the predicate holds, over those of the carry. */
+static bool run_rows(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
+{
+    const size_t *row = data;
+
+    (void)run;
+    (void)scratch;
+    for (int64_t i = 0; i < ins[0].count; i++)
+        if (ins[0].data[i])
+            memcpy(outs[0].data + (size_t)i * *row,
+                   ins[1].data + (size_t)i * *row, *row);
+    return true;
+}
+
+/* Bytes of the carry for each element of the predicate, whose axes it has
+ * first. */
+static bool row_of(jx_planner *p, const jx_slot *pred, const jx_slot *carry,
+                   size_t *row)
+{
+    bool fits = pred->rank <= carry->rank;
+
+    *row = (size_t)jx_dtype_of(carry->dtype)->bytes;
+    for (int i = 0; fits && i < carry->rank; i++)
+        if (i < pred->rank)
+            fits = pred->shape[i] == carry->shape[i];
+        else
+            *row *= (size_t)carry->shape[i];
+    return fits ||
+           jx_plan_fail(p, "the predicate's axes are not those of the carry");
+}
+
+static bool end_batched_turn(jx_planner *p, const jx_slot *pred, int count,
+                             jx_slot *results, const jx_slot *carry)
+{
+    for (int i = 0; i < count; i++) {
+        jx_slot saved =
+            jx_plan_new(p, results[i].dtype, results[i].rank, results[i].shape);
+        jx_plan_copy(p, &results[i], &saved);
+        results[i] = saved;
+    }
+    for (int i = 0; i < count; i++) {
+        const jx_slot ins[] = {*pred, results[i], carry[i]};
+        size_t row;
+        if (!jx_plan_same(p, &results[i], &carry[i]) ||
+            !row_of(p, pred, &carry[i], &row))
+            return false;
+        jx_plan_op(p, run_rows, &row, sizeof row, 3, ins, 1, &carry[i], 0);
+    }
+    return true;
+}
+
 typedef struct loop {
     int cond, body;
 } loop;
@@ -245,6 +311,20 @@ static bool run_while(jx_run *run, const void *data, const jx_view *ins,
         if (!jx_run_block(run, d->body))
             return false;
     }
+}
+
+/* The predicate as it is, its only element or any of them in `again`. */
+static jx_slot plan_predicate(jx_planner *p, const jx_slot *result,
+                              const jx_slot *again)
+{
+    if (result->rank == 0 || result->dtype != JX_BOOL) {
+        jx_plan_copy(p, result, again);
+        return *again;
+    }
+    jx_slot pred = jx_plan_new(p, JX_BOOL, result->rank, result->shape);
+    jx_plan_copy(p, result, &pred);
+    jx_plan_op(p, run_any, NULL, 0, 1, &pred, 1, again, 0);
+    return pred;
 }
 
 static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
@@ -270,15 +350,19 @@ static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     memcpy(args + nc, outs, (size_t)n * sizeof *args);
     if (!jx_plan_inline(p, &params->cond_jaxpr, args, results))
         return false;
-    jx_plan_copy(p, results, &again);
+    jx_slot pred = plan_predicate(p, results, &again);
     p->block = data.body;
     memcpy(args, ins + nc, (size_t)nb * sizeof *args);
     memcpy(args + nb, outs, (size_t)n * sizeof *args);
     if (!jx_plan_inline(p, &params->body_jaxpr, args, results))
         return false;
-    end_turn(p, n, results, outs);
+    if (pred.rank == 0)
+        end_turn(p, n, results, outs);
+    else if (!end_batched_turn(p, &pred, n, results, outs))
+        return false;
     p->block = outer;
-    jx_plan_block_op(p, run_while, &data, sizeof data, 1, &again, n, outs, 0,
+    const jx_slot asked[] = {again, pred};
+    jx_plan_block_op(p, run_while, &data, sizeof data, 2, asked, n, outs, 0,
                      data.cond, 2);
     return true;
 }

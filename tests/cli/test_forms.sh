@@ -76,3 +76,29 @@ lacks 'STG001'
 counts i32 >"$work/counts.mlir"
 expect 0 check "$work/counts.mlir"
 prints 'STG001.*shift_right_logical'
+
+# A loop under vmap: a predicate per row, and rows that end at different turns.
+cat >"$work/rows.jaxpr" <<'EOF'
+{ lambda ; a:i32[3,2]. let
+    b:i32[3] = iota[dimension=0 dtype=int32 shape=(3,) sharding=None]
+    c:i32[3] = mul b 3:i32[]
+    d:i32[3] e:i32[3,2] = while[
+      body_jaxpr={ lambda ; f:i32[3] g:i32[3,2]. let
+          h:i32[3] = add f 2:i32[]
+          i:i32[3,2] = add g 1:i32[]
+        in (h, i) }
+      body_nconsts=0
+      cond_jaxpr={ lambda ; j:i32[3] k:i32[3,2]. let l:bool[3] = lt j 5:i32[] in (l,) }
+      cond_nconsts=0
+    ] c a
+  in (d, e) }
+EOF
+expect 0 run "$work/rows.jaxpr" --fill zeros
+prints 'out0 i32\[3\] = 6 5 6$'
+prints 'out1 i32\[3,2\] = 3 3 1 1 0 0$'
+sed 's/in (d, e)/in (e, d)/; s/j 5/j -1/' "$work/rows.jaxpr" >"$work/none.jaxpr"
+expect 0 run "$work/none.jaxpr" --fill zeros
+prints 'out1 i32\[3\] = 0 3 6$'
+sed 's/a:i32\[3,2\]\./a:i32[2,3]./; s/i32\[3,2\]/i32[2,3]/g' "$work/rows.jaxpr" >"$work/other.jaxpr"
+expect 3 run "$work/other.jaxpr" --fill zeros
+complains 'what cond_jaxpr gives and the carry, component 1, axis 0 (SHP010)'
