@@ -5,6 +5,7 @@
 #include "analyzer/lint/lint.h"
 #include "frontend/read/exported.h"
 #include "reports/input.h"
+#include "reports/requirements.h"
 #include "reports/retraces.h"
 #include "reports/settle_declared.h"
 #include "reports/where.h"
@@ -25,6 +26,7 @@ jx_analysis *jx_check_program(jx_program *program,
         !jx_settle_wraps(analysis, &options->settle) ||
         !jx_settle(program, &analysis->claims, &options->settle) ||
         !jx_settle_fixed(program, &analysis->claims, &options->settle) ||
+        !jx_settle_requirements(analysis, &options->settle) ||
         !jx_settle_retraces(analysis))
         return NULL;
     return analysis;

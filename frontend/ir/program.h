@@ -270,6 +270,10 @@ typedef struct jx_program {
     int64_t base; /* smallest value of a dim variable: 1 for JAX */
     int nvalued;
     const jx_valued *valued;
+    /* Sizes of inputs that nobody named and that the operations force to be the
+     * same: "arg2_0 = arg1_0". */
+    int nequated;
+    const char *const *equated;
     int nmisstated;
     const jx_misstated *misstated;
     /* What it was made of, for what only the file says; or NULL. */

@@ -211,6 +211,15 @@ static jx_int factor_of(const jx_dim *dim, const jx_dim_atom *var)
     return 0;
 }
 
+/* Some array may have that size and not be empty: what fits nothing else is
+ * wrong, and not a name for the size. */
+static bool is_size(const jx_sizes *s, const jx_dim *dim)
+{
+    jx_dim_range range = jx_sz_bounds(s, dim);
+
+    return !range.has_high || range.high >= 1;
+}
+
 /* apart == 0, solved for a variable that nobody named. */
 static bool equate(jx_sizes *s, const jx_dim_atom *var, const jx_dim *apart)
 {
@@ -225,7 +234,7 @@ static bool equate(jx_sizes *s, const jx_dim_atom *var, const jx_dim *apart)
                       jx_dim_mul(s->dims, k, jx_dim_of_atom(s->dims, var)),
                       apart);
     made.is = rest ? jx_dim_divide_exactly(s->dims, rest, k) : NULL;
-    if (!made.is || occurs(s, var, made.is) ||
+    if (!made.is || !is_size(s, made.is) || occurs(s, var, made.is) ||
         jx_sz_is_made_up(s, made.is))
         return false;
     JX_PUSH(s->ctx->arena, &s->equations, made);
@@ -801,6 +810,12 @@ jx_scope jx_sizes_scope(const jx_sizes *sizes)
 {
     return (jx_scope){(int)sizes->constraints.count, sizes->constraints.at,
                       NULL};
+}
+
+int jx_sizes_equated(const jx_sizes *sizes, const char *const **texts)
+{
+    *texts = sizes->equated.at;
+    return (int)sizes->equated.count;
 }
 
 int jx_sizes_vars(const jx_sizes *sizes, const jx_size_var **vars)

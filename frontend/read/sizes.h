@@ -148,6 +148,8 @@ int64_t jx_sizes_base(const jx_sizes *sizes);
 /* What the entry asks of its callers, in the order of its assertions; empty
  * where it asks for nothing. */
 jx_scope jx_sizes_scope(const jx_sizes *sizes);
+/* Sizes that nobody named and that are the same: "arg2_0 = arg1_0". */
+int jx_sizes_equated(const jx_sizes *sizes, const char *const **texts);
 /* All variables, those of inputs first. */
 int jx_sizes_vars(const jx_sizes *sizes, const jx_size_var **vars);
 /* All assertions, those of the entry first. */

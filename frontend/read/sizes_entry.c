@@ -761,6 +761,15 @@ static bool name_args(reading *r)
     return s->args != NULL;
 }
 
+static void note_equated(reading *r, const jx_sz_equation *e)
+{
+    jx_buffer text = {0};
+
+    jx_buffer_printf(&text, "%s = ", e->var->name);
+    jx_dim_print(e->is, &text);
+    JX_PUSH(arena_of(r), &r->s->equated, jx_arena_take(arena_of(r), &text));
+}
+
 /* Puts what was found out about sizes that nobody named into the inputs, and
  * forgets the variables that are gone. */
 static bool apply_equations(reading *r)
@@ -785,6 +794,8 @@ static bool apply_equations(reading *r)
             return false;
         s->args[i].shape = dims;
     }
+    for (size_t e = 0; e < s->equations.count; e++)
+        note_equated(r, &s->equations.at[e]);
     for (size_t e = 0; e < s->equations.count; e++)
         for (size_t i = 0; i < s->vars.count; i++)
             if (s->vars.at[i].var == s->equations.at[e].var) {

@@ -105,6 +105,7 @@ struct jx_sizes {
     bool unifying;
     JX_VEC(const jx_dim_atom *) open; /* variables that may be replaced */
     JX_VEC(jx_sz_equation) equations;
+    JX_VEC(const char *) equated; /* what they were */
 };
 
 struct jx_sizes_env {

@@ -745,6 +745,7 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
         p->scopes = scope;
     }
     p->base = jx_sizes_base(s->sizes);
+    p->nequated = jx_sizes_equated(s->sizes, &p->equated);
     p->nmisstated = (int)s->misstated.count;
     p->misstated = s->misstated.at;
     p->tree = s->file;

@@ -45,8 +45,8 @@ prints ' 0 refuted.* 0 undecided'
 sed '/even, %rest/d' "$work/half.mlir" >"$work/odd.mlir"
 expect 0 show "$work/odd.mlir"
 prints 'a:f32\[arg0_0,4\]'
-expect 1 check "$work/odd.mlir"
-prints 'SHP010.*differ when arg0_0 ='
+expect 0 check "$work/odd.mlir"
+prints 'requires `4\*arg0_0 == 8\*floordiv(arg0_0, 2)` (SHP010'
 expect 0 run "$work/half.mlir" --set b=3
 prints 'f32\[3,2,4\]'
 expect 3 run "$work/half.mlir" --set b=2
@@ -124,3 +124,51 @@ sed 's/tensor<?xf32>) -> tensor<?xf32> {/tensor<f32>) -> tensor<?xf32> {/
      s/add %1, %a/add %1, %1/' "$work/values.mlir" >"$work/alone.mlir"
 expect 3 run "$work/alone.mlir" --shape '' --shape ''
 complains 'give it with --set arg0=SIZE'
+
+# A module that declares nothing requires what its operations need of the sizes
+# of its inputs: a note, once, and the rest is proved under it.
+cat >"$work/needs.mlir" <<'EOF'
+func.func @main(%a: tensor<?xf32>, %b: tensor<?xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<?xf32>) {
+  %0 = stablehlo.slice %a [0:4] : (tensor<?xf32>) -> tensor<4xf32>
+  %1 = stablehlo.slice %a [1:3] : (tensor<?xf32>) -> tensor<2xf32>
+  %2 = stablehlo.add %a, %b : tensor<?xf32>
+  func.return %0, %1, %2 : tensor<4xf32>, tensor<2xf32>, tensor<?xf32>
+}
+EOF
+expect 0 check "$work/needs.mlir"
+prints 'note\[SHP016\] input-requirement: requires `arg0_0 >= 4` (SHP013, .*when arg0_0 = '
+prints '^assumed: sizes of the inputs are as the program requires: `arg0_0 >= 4`$'
+prints '^assumed: sizes of inputs that meet in an operation are the same: arg1_0 = arg0_0$'
+prints '^1 note$'
+prints ' 1 refuted, 0 witnessed, 0 undecided'
+expect 1 check "$work/needs.mlir" --fail-on note
+expect 0 check "$work/needs.mlir" --where 'arg0_0 >= 4' --fail-on note
+prints ' 0 refuted'
+expect 3 run "$work/needs.mlir" --shape 3 --shape 3
+expect 0 run "$work/needs.mlir" --shape 5 --shape 5
+# What no sizes satisfy, or none but 0, is an error, and so is what is required
+# of sizes that the program computes.
+sed 's/%a, %b :/%a, %c :/
+     s/^  %2 = /  %c = stablehlo.concatenate %a, %a, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>\n&/' \
+    "$work/needs.mlir" >"$work/never.mlir"
+expect 1 check "$work/never.mlir"
+prints 'error\[SHP010\]'
+prints 'error\[SHP013\]'
+cat >"$work/made.mlir" <<'EOF'
+func.func @main(%a: tensor<f32>, %k: tensor<4xf32>) -> tensor<4xf32> {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %s = stablehlo.reduce(%k init: %a) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  %i = stablehlo.convert %s : (tensor<f32>) -> tensor<i32>
+  %n = stablehlo.reshape %i : (tensor<i32>) -> tensor<1xi32>
+  %0 = stablehlo.dynamic_broadcast_in_dim %a, %n, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  %1 = stablehlo.slice %0 [0:4] : (tensor<?xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+EOF
+expect 1 check "$work/made.mlir"
+prints 'error\[SHP013\]'
+# A module of JAX has declared its sizes: what they do not exclude is wrong.
+sed 's/^  func.return %3/  %s = stablehlo.slice %a [0:5, 0:4] : (tensor<?x4xf32>) -> tensor<5x4xf32>\n&/' \
+    "$work/half.mlir" | sed 's/dense<6>/dense<2>/' >"$work/declared.mlir"
+expect 1 check "$work/declared.mlir"
+prints 'error\[SHP013\]'
