@@ -49,7 +49,7 @@ static bool grow(jx_vhlo *v, jx_vhlo_map *map)
 bool jx_vhlo_map_put(jx_vhlo *v, jx_vhlo_map *map, const void *key,
                      const void *value)
 {
-    if (map->count * 2 >= map->capacity && !grow(v, map))
+    if (map->count * 4 >= map->capacity * 3 && !grow(v, map))
         return false;
     size_t i = slot_of(map, key);
     map->count += !map->keys[i];
@@ -136,8 +136,10 @@ static const jx_mlir_type *type_in(jx_vhlo *v, const jx_mlir_type *type,
                : jx_vhlo_type(v, type);
 }
 
-/* What stands for a value; made where a use comes before the definition. */
-static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from)
+/* What stands for a value of `owner`; made where a use comes before the
+ * definition. */
+static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from,
+                               const jx_mlir_op *owner)
 {
     jx_mlir_value *to = (jx_mlir_value *)jx_vhlo_map_get(&v->known, from);
 
@@ -146,7 +148,7 @@ static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from)
     to = JX_NEW(v->arena, jx_mlir_value);
     if (!to)
         return NULL;
-    to->type = type_in(v, from->type, from->op);
+    to->type = type_in(v, from->type, owner);
     return to->type && jx_vhlo_map_put(v, &v->known, from, to) ? to : NULL;
 }
 
@@ -165,10 +167,9 @@ static bool define_all(jx_vhlo *v, const jx_mlir_value *const *from, int count,
         JX_NEW_ARRAY(v->arena, count, const jx_mlir_value *);
 
     for (int i = 0; list && i < count; i++) {
-        jx_mlir_value *to = value_of(v, from[i]);
-        const jx_mlir_type *type =
-            to ? type_in(v, from[i]->type, owner) : NULL;
-        if (!type)
+        jx_mlir_value *to = value_of(v, from[i], owner);
+        const jx_mlir_type *type = to ? to->type : NULL;
+        if (!to)
             return false;
         *to = *from[i];
         to->type = type;
@@ -229,7 +230,7 @@ static const jx_mlir_value *cast_to(jx_vhlo *v, const jx_mlir_value *from,
 static const jx_mlir_value *operand(jx_vhlo *v, const jx_mlir_value *from,
                                     const jx_mlir_op *user)
 {
-    const jx_mlir_value *to = value_of(v, from);
+    const jx_mlir_value *to = value_of(v, from, from->op);
     const jx_mlir_type *type;
 
     if (!to || v->mode != JX_VHLO_DOWN)
@@ -425,8 +426,9 @@ static bool discardable(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
 }
 
 /* Ops often share their properties or have none: what one has become serves
- * the others of the same name. */
+ * the others of the same name.  Ops of different names may share them, too. */
 typedef struct kept {
+    const struct kept *next; /* of another name */
     const char *from, *name;
     const jx_vhlo_op_info *row;
     int ninherent;
@@ -440,11 +442,14 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
     const void *key = from->ninherent ? (const void *)from->inherent
                                       : (const void *)from->name;
     bool shared = strcmp(base, "return") != 0; /* which goes by the parent */
-    const kept *old = shared ? jx_vhlo_map_get(&v->known, key) : NULL;
+    const kept *first = shared ? jx_vhlo_map_get(&v->known, key) : NULL;
+    const kept *old = first;
     jx_vhlo_attrs set = {0};
     char name[80];
 
-    if (old && old->from == from->name) {
+    while (old && old->from != from->name)
+        old = old->next;
+    if (old) {
         to->name = old->name;
         to->inherent = old->inherent;
         to->ninherent = old->ninherent;
@@ -476,7 +481,8 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
     kept *keep = JX_NEW(v->scratch, kept);
     if (!keep)
         return false;
-    *keep = (kept){from->name, to->name, *row, to->ninherent, to->inherent};
+    *keep = (kept){first, from->name, to->name, *row, to->ninherent,
+                   to->inherent};
     return jx_vhlo_map_put(v, &v->known, key, keep);
 }
 
@@ -487,12 +493,16 @@ static bool convert_parts(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
 {
     const jx_mlir_value **ins =
         JX_NEW_ARRAY(v->arena, from->nins, const jx_mlir_value *);
-    jx_mlir_region *regions =
-        JX_NEW_ARRAY(v->arena, from->nregions, jx_mlir_region);
-    const jx_mlir_block **next =
-        JX_NEW_ARRAY(v->arena, from->nsuccessors, const jx_mlir_block *);
+    jx_mlir_region *regions = NULL;
+    const jx_mlir_block **next = NULL;
 
-    if (!ins || !regions || !next)
+    /* Nearly all ops have neither. */
+    if (from->nregions)
+        regions = JX_NEW_ARRAY(v->arena, from->nregions, jx_mlir_region);
+    if (from->nsuccessors)
+        next = JX_NEW_ARRAY(v->arena, from->nsuccessors,
+                            const jx_mlir_block *);
+    if (!ins || jx_arena_failed(v->arena))
         return false;
     for (int i = 0; i < from->nins; i++) {
         ins[i] = operand(v, from->ins[i], from);
@@ -548,7 +558,7 @@ static bool drop_cast(jx_vhlo *v, const jx_mlir_op *op)
         jx_vhlo_type(v, op->outs[0]->type) !=
             jx_vhlo_type(v, op->ins[0]->type))
         return false;
-    jx_mlir_value *value = value_of(v, op->ins[0]);
+    jx_mlir_value *value = value_of(v, op->ins[0], op->ins[0]->op);
     return value && jx_vhlo_map_put(v, &v->known, op->outs[0], value);
 }
 
