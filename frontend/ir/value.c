@@ -28,12 +28,14 @@ static uint64_t hash_value(const jx_value *v)
                              (uint64_t)v->dtype);
 
     h = jx_hash_mix(h, (uint64_t)v->integer);
-    h = jx_hash_mix(jx_hash_mix(h, bits_of(v->real)), bits_of(v->imag));
-    h = mix_pointer(mix_pointer(h, v->text), v->detail);
-    h = mix_pointer(mix_pointer(h, v->dim), v->aval);
-    h = mix_pointer(mix_pointer(h, v->jaxpr), v->rule);
-    h = mix_pointer(mix_pointer(h, v->array), v->unreduced);
-    h = mix_pointer(h, v->reduced);
+    h = jx_hash_mix(h, bits_of(v->real) + 3 * bits_of(v->imag));
+    /* No tag has more than two of these. */
+    h = jx_hash_mix(h, (uintptr_t)v->text * 3 + (uintptr_t)v->detail * 5 +
+                           (uintptr_t)v->dim * 7 + (uintptr_t)v->aval * 11 +
+                           (uintptr_t)v->jaxpr * 13 + (uintptr_t)v->rule * 17 +
+                           (uintptr_t)v->array * 19 +
+                           (uintptr_t)v->unreduced * 23 +
+                           (uintptr_t)v->reduced * 29);
     for (int i = 0; i < v->count; i++)
         h = mix_pointer(h, v->items ? (const void *)v->items[i]
                                     : (const void *)v->keys[i]);
