@@ -37,27 +37,25 @@ const jx_shlo_row *jx_shlo_rows(const jx_shlo *s, const char *op)
     return jx_intern_find(&s->rows, hash_text(op), op, same_op);
 }
 
-/* The rows in the order of the table; the last comes last. */
+/* The rows of an op in the order of the table. */
 static void fill_rows(jx_shlo *s)
 {
     size_t n = sizeof adapter / sizeof *adapter;
     jx_shlo_row *rows = jx_arena_copy(s->ctx->arena, adapter, sizeof adapter);
-    JX_VEC(jx_shlo_row *) last = {0};
 
     jx_intern_init(&s->rows, s->ctx->arena);
     for (size_t i = 0; rows && i < n; i++) {
+        uint64_t hash = hash_text(rows[i].op);
+        jx_shlo_row *last = (jx_shlo_row *)jx_intern_find(
+            &s->rows, hash, rows[i].op, same_op);
         if (rows[i].rule == jx_shlo_op_none)
             continue;
-        size_t k = 0;
-        while (k < last.count && strcmp(last.at[k]->op, rows[i].op))
-            k++;
-        if (k < last.count) {
-            last.at[k]->next = &rows[i];
-            last.at[k] = &rows[i];
-            continue;
-        }
-        JX_PUSH(s->ctx->arena, &last, &rows[i]);
-        jx_intern_add(&s->rows, hash_text(rows[i].op), &rows[i]);
+        while (last && last->next)
+            last = (jx_shlo_row *)last->next;
+        if (last)
+            last->next = &rows[i];
+        else
+            jx_intern_add(&s->rows, hash, &rows[i]);
     }
 }
 
@@ -261,6 +259,12 @@ static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
 
 bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
 {
+    /* An op is an equation, as a rule: growing to that would take four times
+     * the memory. */
+    if (!b->eqns.capacity) {
+        b->eqns.at = JX_NEW_ARRAY(b->s->ctx->arena, block->nops, jx_eqn);
+        b->eqns.capacity = b->eqns.at ? (size_t)block->nops : 0;
+    }
     for (int i = 0; i < block->nops; i++) {
         const jx_mlir_op *op = block->ops[i];
         if (!is_terminator(op->name)) {
@@ -691,6 +695,7 @@ bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file)
 {
     *s = (jx_shlo){.ctx = file->ctx, .file = file};
     s->program = new_program(file);
+    jx_intern_init(&s->types, file->ctx->arena);
     jx_intern_init(&s->functions, file->ctx->arena);
     jx_intern_init(&s->doing, file->ctx->arena);
     jx_intern_init(&s->stacks, file->ctx->arena);

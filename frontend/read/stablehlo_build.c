@@ -9,7 +9,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---- failures */
 
@@ -121,8 +120,27 @@ static const jx_dim *free_size(jx_shlo_body *b)
     return jx_dim_var(b->s->program->dims, jx_intern_text(b->s->ctx, name), 0);
 }
 
-const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
-                            const jx_dim *const *inferred)
+/* What a type without open sizes became. */
+typedef struct kept_aval {
+    const jx_mlir_type *type;
+    const jx_aval *aval;
+} kept_aval;
+
+static bool same_type(const void *kept, const void *key)
+{
+    return ((const kept_aval *)kept)->type == key;
+}
+
+static bool is_open(const jx_mlir_type *type)
+{
+    for (int i = 0; i < type->rank; i++)
+        if (type->shape[i] == JX_MLIR_DYNAMIC)
+            return true;
+    return false;
+}
+
+static const jx_aval *array_of(jx_shlo_body *b, const jx_mlir_type *type,
+                               const jx_dim *const *inferred)
 {
     const jx_dim *shape[JX_SHLO_RANK];
     jx_dtype dtype;
@@ -144,6 +162,26 @@ const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
     return jx_shlo_array(b, dtype, type->rank, shape);
 }
 
+const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
+                            const jx_dim *const *inferred)
+{
+    uint64_t hash = jx_hash_mix(13, (uint64_t)(uintptr_t)type);
+    const kept_aval *known;
+    kept_aval *made;
+
+    if (is_open(type))
+        return array_of(b, type, inferred);
+    known = jx_intern_find(&b->s->types, hash, type, same_type);
+    if (known)
+        return known->aval;
+    made = JX_NEW(b->s->ctx->arena, kept_aval);
+    if (!made)
+        return NULL;
+    *made = (kept_aval){type, array_of(b, type, NULL)};
+    return made->aval && jx_intern_add(&b->s->types, hash, made) ? made->aval
+                                                                  : NULL;
+}
+
 bool jx_shlo_rank_ok(jx_shlo_body *b, int result)
 {
     if (result < b->op->nouts && b->op->outs[result]->type->rank >= 0 &&
@@ -161,14 +199,6 @@ const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand, int count)
                    jx_sz_elements_of(op->ins[operand]->type) == count
                ? jx_sizes_of(b->sizes, op->ins[operand])
                : NULL;
-}
-
-static bool is_open(const jx_mlir_type *type)
-{
-    for (int i = 0; i < type->rank; i++)
-        if (type->shape[i] == JX_MLIR_DYNAMIC)
-            return true;
-    return false;
 }
 
 const jx_aval *jx_shlo_result(jx_shlo_body *b, int index,
@@ -283,7 +313,12 @@ jx_shlo_atoms jx_shlo_ins(jx_shlo_body *b, int from)
 {
     JX_VEC(jx_atom) all = {0};
 
-    for (int i = from; i < b->op->nins; i++) {
+    /* As a rule each operand is one atom, and room for more is not taken. */
+    if (from < b->op->nins) {
+        all.capacity = (size_t)(b->op->nins - from);
+        all.at = JX_NEW_ARRAY(b->s->ctx->arena, all.capacity, jx_atom);
+    }
+    for (int i = from; all.at && i < b->op->nins; i++) {
         jx_shlo_atoms each = jx_shlo_atoms_of(b, b->op->ins[i]);
         for (int k = 0; k < each.count; k++)
             JX_PUSH(b->s->ctx->arena, &all, each.at[k]);
@@ -438,9 +473,16 @@ const void *jx_shlo_splat(jx_atom atom)
 
 /* ---- equations */
 
-static int by_name(const void *a, const void *b)
+/* There are few, and they come nearly sorted. */
+static void sort_params(jx_param *at, int count)
 {
-    return strcmp(((const jx_param *)a)->name, ((const jx_param *)b)->name);
+    for (int i = 1; i < count; i++) {
+        jx_param one = at[i];
+        int k = i;
+        for (; k && strcmp(at[k - 1].name, one.name) > 0; k--)
+            at[k] = at[k - 1];
+        at[k] = one;
+    }
 }
 
 static bool fill_params(jx_shlo_body *b, jx_eqn *eqn, jx_shlo_params *params)
@@ -448,7 +490,7 @@ static bool fill_params(jx_shlo_body *b, jx_eqn *eqn, jx_shlo_params *params)
     const char *why = NULL;
 
     if (params && params->count) {
-        qsort(params->at, (size_t)params->count, sizeof *params->at, by_name);
+        sort_params(params->at, params->count);
         eqn->nparams = params->count;
         eqn->params = jx_arena_copy(b->s->ctx->arena, params->at,
                                     (size_t)params->count *

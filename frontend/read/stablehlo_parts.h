@@ -52,6 +52,7 @@ typedef struct jx_shlo {
     const jx_sizes *sizes;    /* of its entry */
     JX_VEC(jx_misstated) misstated;
     jx_intern rows;           /* by name of the op */
+    jx_intern types;          /* closed ones, and their avals */
     jx_intern functions;      /* those read, by op and types of arguments */
     jx_intern doing;          /* functions, and whether they only compute */
     jx_intern stacks, files, frames; /* by location */
