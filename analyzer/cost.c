@@ -34,7 +34,9 @@ typedef struct coster {
     jx_program *program;
     jx_cost *cost;
     tally *tallies;      /* per jaxpr */
+    const jx_dim *zero, *one;
     /* Per variable of the jaxpr that is looked at: */
+    amount *size;         /* of what it shows */
     amount *bytes;        /* of its own */
     int *last;            /* the equation that uses it or a view of it last */
     const jx_var **owner; /* per variable: the one whose memory it shows */
@@ -395,19 +397,19 @@ static void note_uncounted(coster *c, const jx_eqn *eqn)
 /* What the equation itself does, and the jaxprs that it runs. */
 static void add_work(coster *c, tally *to, const jx_eqn *eqn, jx_costing *rule)
 {
-    const jx_dim *zero = jx_dim_int(dims_of(c), 0);
-
     *rule = (jx_costing){.dims = dims_of(c),
                          .eqn = eqn,
-                         .flops = zero,
-                         .transcendentals = zero,
-                         .often = jx_dim_int(dims_of(c), 1)};
+                         .flops = c->zero,
+                         .transcendentals = c->zero,
+                         .often = c->one};
     jx_cost_rule_of(eqn->prim->id)(rule);
     if (rule->uncounted)
         note_uncounted(c, eqn);
-    to->flops = plus(c, to->flops, of_dim(rule->flops));
-    to->transcendentals =
-        plus(c, to->transcendentals, of_dim(rule->transcendentals));
+    if (rule->flops != c->zero)
+        to->flops = plus(c, to->flops, of_dim(rule->flops));
+    if (rule->transcendentals != c->zero)
+        to->transcendentals =
+            plus(c, to->transcendentals, of_dim(rule->transcendentals));
     switch (eqn->prim->id) {
     case JX_PRIM_cond:
         add_branches(c, to, ((const jx_p_cond *)eqn->typed)->branches);
@@ -442,7 +444,7 @@ static const jx_var *owner_of(const coster *c, const jx_var *var)
 static void find_lives(coster *c, const jx_jaxpr *jaxpr)
 {
     for (int i = 0; i < jaxpr->nvars; i++) {
-        c->bytes[i] = bytes_of(c, jaxpr->vars[i]->aval);
+        c->size[i] = c->bytes[i] = bytes_of(c, jaxpr->vars[i]->aval);
         c->owner[i] = jaxpr->vars[i];
         c->last[i] = -1;
     }
@@ -469,10 +471,13 @@ static amount moved_by(const coster *c, const jx_eqn *eqn)
 {
     amount sum = of_int(0);
 
-    for (int k = 0; k < eqn->nins; k++)
-        sum = plus(c, sum, bytes_of(c, jx_atom_aval(eqn->ins[k])));
+    for (int k = 0; k < eqn->nins; k++) {
+        const jx_var *var = eqn->ins[k].var;
+        sum = plus(c, sum, var ? c->size[var->id]
+                               : bytes_of(c, eqn->ins[k].literal->aval));
+    }
     for (int k = 0; k < eqn->nouts; k++)
-        sum = plus(c, sum, bytes_of(c, eqn->outs[k]->aval));
+        sum = plus(c, sum, c->size[eqn->outs[k]->id]);
     return sum;
 }
 
@@ -600,6 +605,9 @@ bool jx_cost_of(jx_program *program, jx_cost *cost)
         if (program->jaxprs[i]->nvars > most)
             most = program->jaxprs[i]->nvars;
     c.tallies = JX_NEW_ARRAY(arena, program->njaxprs, tally);
+    c.zero = jx_dim_int(program->dims, 0);
+    c.one = jx_dim_int(program->dims, 1);
+    c.size = JX_NEW_ARRAY(arena, most, amount);
     c.bytes = JX_NEW_ARRAY(arena, most, amount);
     c.last = JX_NEW_ARRAY(arena, most, int);
     c.owner = JX_NEW_ARRAY(arena, most, const jx_var *);
