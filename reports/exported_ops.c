@@ -13,14 +13,29 @@ typedef struct walk {
     JX_VEC(jx_exported_call *) calls;
 } walk;
 
-/* Op names as written: "stablehlo.custom_call", "vhlo.custom_call_v1". */
-static bool is(const jx_mlir_op *op, const char *what)
-{
-    const char *name = strchr(op->name, '.');
-    size_t length = strlen(what);
+typedef enum role { COMPUTES, CALLS, SAYS } role;
 
-    return name && !strncmp(name + 1, what, length) &&
-           (!name[1 + length] || !strncmp(name + 1 + length, "_v", 2));
+/* Modules, functions and what ends a block compute nothing.  Names are as
+ * written: "stablehlo.custom_call", "vhlo.custom_call_v1". */
+static role role_of(const char *op)
+{
+    static const struct {
+        const char *name;
+        role role;
+    } rows[] = {{"custom_call", CALLS}, {"func", SAYS}, {"mesh", SAYS},
+                {"module", SAYS},       {"return", SAYS},
+                {"unrealized_conversion_cast", SAYS}};
+    const char *name = strchr(op, '.');
+
+    for (size_t i = 0; name && i < sizeof rows / sizeof *rows; i++) {
+        if (name[1] != rows[i].name[0])
+            continue;
+        size_t length = strlen(rows[i].name);
+        if (!strncmp(name + 1, rows[i].name, length) &&
+            (!name[1 + length] || !strncmp(name + 1 + length, "_v", 2)))
+            return rows[i].role;
+    }
+    return COMPUTES;
 }
 
 static bool same_target(const void *kept, const void *key)
@@ -54,18 +69,13 @@ static void count_call(walk *w, const jx_mlir_op *op)
     kept->count++;
 }
 
-/* Modules, functions and what ends a block compute nothing. */
-static bool computes(const jx_mlir_op *op)
-{
-    return !is(op, "module") && !is(op, "func") && !is(op, "return") &&
-           !is(op, "unrealized_conversion_cast") && !is(op, "mesh");
-}
-
 /* As deep as the reader of bytecode goes. */
 static void walk_op(walk *w, const jx_mlir_op *op)
 {
-    w->info->ops += computes(op);
-    if (is(op, "custom_call"))
+    role what = role_of(op->name);
+
+    w->info->ops += what != SAYS;
+    if (what == CALLS)
         count_call(w, op);
     for (int r = 0; r < op->nregions; r++)
         for (int b = 0; b < op->regions[r].nblocks; b++) {
