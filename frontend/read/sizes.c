@@ -62,7 +62,7 @@ static bool is_tensor(const jx_mlir_type *type)
     return type->kind == JX_T_TENSOR;
 }
 
-static bool is_open(const jx_mlir_type *type)
+bool jx_sz_is_open(const jx_mlir_type *type)
 {
     for (int i = 0; is_tensor(type) && i < type->rank; i++)
         if (type->shape[i] == JX_MLIR_DYNAMIC)
@@ -286,7 +286,7 @@ static void enter_loop(jx_sizes_env *env, const jx_mlir_op *op)
             const jx_mlir_block *loop = jx_mlir_body(op, 1);
             bool kept = loop && end && i < end->nins && i < loop->nargs &&
                         end->ins[i] == loop->args[i];
-            if (is_open(body->args[i]->type) &&
+            if (jx_sz_is_open(body->args[i]->type) &&
                 op->ins[i]->type->rank == body->args[i]->type->rank) {
                 info.shape = jx_sz_shape_of(env, op->ins[i]);
                 info.rank = body->args[i]->type->rank;
@@ -364,7 +364,7 @@ static void note_result(jx_sizes_env *env, const jx_mlir_op *op, int result)
     const jx_mlir_type *type = op->outs[result]->type;
     const jx_dim **shape = NULL;
     jx_sz_info info = {0};
-    bool open = is_open(type);
+    bool open = jx_sz_is_open(type);
 
     if (open && !(shape = new_shape(env->of, type)))
         return;
@@ -467,6 +467,18 @@ static uint64_t hash_args(const jx_mlir_op *func, int nargs,
     return hash;
 }
 
+/* What a function is given or gives of a value: sizes that its type says are
+ * no news. */
+static jx_sz_info with_shape(const jx_sizes_env *env,
+                             const jx_mlir_value *value, jx_sz_info info)
+{
+    bool open = jx_sz_is_open(value->type);
+
+    info.shape = open ? jx_sz_shape_of(env, value) : NULL;
+    info.rank = open ? value->type->rank : 0;
+    return info;
+}
+
 static void leave(jx_sizes_env *env, const jx_mlir_block *body)
 {
     const jx_mlir_op *end = body->nops ? body->ops[body->nops - 1] : NULL;
@@ -475,16 +487,9 @@ static void leave(jx_sizes_env *env, const jx_mlir_block *body)
     if (!end || !(results = JX_NEW_ARRAY(env->of->ctx->arena, end->nins + 1,
                                          jx_sz_info)))
         return;
-    for (int i = 0; i < end->nins; i++) {
-        results[i] = jx_sz_info_of(env, end->ins[i]);
-        if (is_open(end->ins[i]->type)) {
-            results[i].shape = jx_sz_shape_of(env, end->ins[i]);
-            results[i].rank = end->ins[i]->type->rank;
-        } else {
-            results[i].shape = NULL;
-            results[i].rank = 0;
-        }
-    }
+    for (int i = 0; i < end->nins; i++)
+        results[i] =
+            with_shape(env, end->ins[i], jx_sz_info_of(env, end->ins[i]));
     env->results = results;
     env->nresults = end->nins;
 }
@@ -553,16 +558,9 @@ static const jx_sizes_env *enter_call(jx_sizes_env *env, const jx_mlir_op *op)
 
     if (!args)
         return NULL;
-    for (int i = 0; i < op->nins; i++) {
-        args[i] = jx_sz_operand(env, op->ins[i]);
-        if (is_open(op->ins[i]->type)) {
-            args[i].shape = jx_sz_shape_of(env, op->ins[i]);
-            args[i].rank = op->ins[i]->type->rank;
-        } else {
-            args[i].shape = NULL;
-            args[i].rank = 0;
-        }
-    }
+    for (int i = 0; i < op->nins; i++)
+        args[i] =
+            with_shape(env, op->ins[i], jx_sz_operand(env, op->ins[i]));
     return jx_sz_enter(env->of, func, op->nins, args);
 }
 
@@ -677,13 +675,13 @@ static bool has_sizes(const jx_mlir_op *op, int depth)
     if (depth > JX_SZ_DEPTH || is_about_sizes(op))
         return true;
     for (int i = 0; i < op->nouts; i++)
-        if (is_open(op->outs[i]->type))
+        if (jx_sz_is_open(op->outs[i]->type))
             return true;
     for (int i = 0; i < op->nregions; i++)
         for (int k = 0; k < op->regions[i].nblocks; k++) {
             const jx_mlir_block *block = op->regions[i].blocks[k];
             for (int a = 0; a < block->nargs; a++)
-                if (is_open(block->args[a]->type))
+                if (jx_sz_is_open(block->args[a]->type))
                     return true;
             for (int n = 0; n < block->nops; n++)
                 if (has_sizes(block->ops[n], depth + 1))

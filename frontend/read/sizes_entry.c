@@ -52,14 +52,6 @@ static jx_arena *arena_of(const reading *r)
     return r->s->ctx->arena;
 }
 
-static bool is_open(const jx_mlir_type *type)
-{
-    for (int i = 0; type->kind == JX_T_TENSOR && i < type->rank; i++)
-        if (type->shape[i] == JX_MLIR_DYNAMIC)
-            return true;
-    return false;
-}
-
 /* -- what the entry's assertions say --------------------------------------- */
 
 static void find_assertions(reading *r)
@@ -127,7 +119,7 @@ static void shapes_of_messages(reading *r)
         jx_sz_spec *spec = &r->specs[next];
         jx_dim_spec_error error;
         jx_dim_shape shape;
-        if (!is_open(r->body->args[i]->type))
+        if (!jx_sz_is_open(r->body->args[i]->type))
             continue;
         if (!jx_dim_spec_read(r->s->dims, spec->text, 0, NULL, &shape,
                               &error) ||
@@ -662,7 +654,7 @@ static bool shapes_are_asserted(const reading *r)
 static bool all_are_positive(const reading *r)
 {
     for (int i = 0; i < r->nargs; i++)
-        if (is_open(r->body->args[i]->type) && r->shapes[i].rank < 0)
+        if (jx_sz_is_open(r->body->args[i]->type) && r->shapes[i].rank < 0)
             return false;
     for (size_t i = 0; i < r->solved.count; i++)
         if (!is_asserted(r, JX_ASSERTS_POSITIVE, r->solved.at[i].var->name,
@@ -736,7 +728,7 @@ static bool name_args(reading *r)
     for (int i = 0; s->args && i < r->nargs; i++) {
         const jx_mlir_type *type = r->body->args[i]->type;
         const jx_dim **dims;
-        if (!is_open(type))
+        if (!jx_sz_is_open(type))
             continue;
         s->args[i].rank = type->rank;
         s->args[i].shape = r->shapes[i].rank < 0 ? NULL : r->shapes[i].dims;
@@ -1029,7 +1021,7 @@ static bool enter_at_sizes(reading *r)
     if (!(s->args = JX_NEW_ARRAY(arena_of(r), r->nargs + 1, jx_sz_info)))
         return false;
     for (int i = 0; i < r->nargs; i++) {
-        if (is_open(r->body->args[i]->type) && r->shapes[i].rank >= 0) {
+        if (jx_sz_is_open(r->body->args[i]->type) && r->shapes[i].rank >= 0) {
             s->args[i].rank = r->shapes[i].rank;
             s->args[i].shape = r->shapes[i].dims;
         }

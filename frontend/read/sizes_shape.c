@@ -615,9 +615,10 @@ static int64_t group_size(const inferring *in)
                : 0;
 }
 
-static void all_gather(inferring *in)
+/* Along one axis each device of a group adds its part, or keeps its own. */
+static void by_group(inferring *in, const char *name, bool grows)
 {
-    int64_t axis = attr_int(in, "all_gather_dim"), group = group_size(in);
+    int64_t axis = attr_int(in, name), group = group_size(in);
     const jx_dim *dim;
 
     as_any(in);
@@ -626,21 +627,19 @@ static void all_gather(inferring *in)
     dim = in->to[axis];
     in->to[axis] = NULL;
     if (group > 0)
-        put(in, axis, jx_dim_mul(in->dims, dim, number(in, group)));
+        put(in, axis,
+            grows ? jx_dim_mul(in->dims, dim, number(in, group))
+                  : jx_dim_floordiv(in->dims, dim, number(in, group)));
+}
+
+static void all_gather(inferring *in)
+{
+    by_group(in, "all_gather_dim", true);
 }
 
 static void reduce_scatter(inferring *in)
 {
-    int64_t axis = attr_int(in, "scatter_dimension"), group = group_size(in);
-    const jx_dim *dim;
-
-    as_any(in);
-    if (axis < 0 || axis >= in->rank)
-        return;
-    dim = in->to[axis];
-    in->to[axis] = NULL;
-    if (group > 0)
-        put(in, axis, jx_dim_floordiv(in->dims, dim, number(in, group)));
+    by_group(in, "scatter_dimension", false);
 }
 
 static void all_to_all(inferring *in)

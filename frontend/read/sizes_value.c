@@ -517,15 +517,17 @@ static bool collect_cond(cases *c, const jx_sz_cond *in)
            (!in->b || collect_cond(c, in->b));
 }
 
+/* False where that can't be: such a case does not count.  A fact for which
+ * there is no room is left out, which proves less and nothing wrong. */
 static bool assume(cases *c, const jx_dim *dim, jx_dim_range range)
 {
     jx_dim_range now = bounds_under(&c->facts, dim);
 
     narrow(&now, range);
-    if (c->facts.count == MOST_FACTS ||
-        (now.has_low && now.has_high && now.low > now.high))
+    if (now.has_low && now.has_high && now.low > now.high)
         return false;
-    c->facts.at[c->facts.count++] = (fact){dim, range};
+    if (c->facts.count < MOST_FACTS)
+        c->facts.at[c->facts.count++] = (fact){dim, range};
     return true;
 }
 

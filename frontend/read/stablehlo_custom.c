@@ -180,12 +180,77 @@ static void note_misstated(jx_shlo_body *b)
         JX_PUSH(b->s->ctx->arena, &b->s->misstated, made);
 }
 
+/* A comparison of integers, or several of which all must hold: the checker
+ * reads these by itself. */
+static bool is_comparison(const jx_mlir_value *value, int depth)
+{
+    const jx_mlir_op *op = value->op;
+
+    if (!op || depth > MOST_LEVELS || op->nins != 2)
+        return false;
+    if (!strcmp(op->name, "stablehlo.and"))
+        return is_comparison(op->ins[0], depth + 1) &&
+               is_comparison(op->ins[1], depth + 1);
+    return !strcmp(op->name, "stablehlo.compare") &&
+           op->ins[0]->type->kind == JX_T_TENSOR &&
+           op->ins[0]->type->items[0]->kind == JX_T_INTEGER &&
+           op->ins[0]->type->items[0]->width > 1;
+}
+
+static jx_atom comparison(jx_shlo_body *b, const jx_scope_constraint *c)
+{
+    jx_atom none = {NULL, NULL};
+    jx_atom lhs = jx_shlo_size(b, JX_I32, c->lhs);
+    jx_atom rhs = jx_shlo_size(b, JX_I32, c->rhs);
+
+    if (!lhs.literal || !rhs.literal)
+        return none;
+    return jx_shlo_emit2(b, c->equal     ? JX_PRIM_eq
+                            : c->differs ? JX_PRIM_ne
+                                         : JX_PRIM_ge,
+                         lhs, rhs, jx_shlo_array(b, JX_BOOL, 0, NULL));
+}
+
+/* What an assertion checks, as comparisons of sizes, where it is computed in
+ * some other way; nothing if it is not, or not of sizes. */
+static jx_atom compared(jx_shlo_body *b)
+{
+    const jx_size_assertion *a =
+        b->sizes ? jx_sizes_assertion(b->sizes, b->op) : NULL;
+    const jx_aval *truth = jx_shlo_array(b, JX_BOOL, 0, NULL);
+    jx_atom all = {NULL, NULL};
+    size_t eqns = b->eqns.count, outs = b->outs.count;
+
+    if (!a || !a->known || is_comparison(b->op->ins[0], 0))
+        return all;
+    for (int i = 0; i < a->ncompared; i++) {
+        jx_atom one = comparison(b, &a->compared[i]);
+        if (!one.var) {
+            b->eqns.count = eqns;
+            b->outs.count = outs;
+            return one;
+        }
+        all = all.var ? jx_shlo_emit2(b, JX_PRIM_and, all, one, truth) : one;
+    }
+    return a->ncompared ? all : jx_shlo_scalar(b, JX_BOOL, 1);
+}
+
 static bool shape_assertion(jx_shlo_body *b, jx_shlo_atoms ins)
 {
     jx_shlo_params p = jx_shlo_no_params(b);
     const char *message = jx_shlo_attr_text(b, "error_message");
 
+    jx_atom checked = compared(b), *with;
+
     note_misstated(b);
+    if (checked.var || checked.literal) {
+        with = JX_NEW_ARRAY(b->s->ctx->arena, ins.count, jx_atom);
+        if (!with)
+            return false;
+        memcpy(with, ins.at, (size_t)ins.count * sizeof *with);
+        with[0] = checked;
+        ins.at = with;
+    }
     if (message)
         jx_shlo_put_text(&p, "error_message", message);
     return jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_shape_assertion), ins.count,

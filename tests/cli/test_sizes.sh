@@ -95,6 +95,52 @@ sed 's/ %c = stablehlo.*/ %c = stablehlo.constant dense<0> : tensor<i32>/' \
     "$work/inner.mlir" >"$work/fits.mlir"
 expect 0 check "$work/fits.mlir"
 
+# However it is computed: with `or`, `not`, in vectors, in functions, or never.
+inner() {
+    cat <<END
+func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = func.call @f(%a) : (tensor<?xf32>) -> tensor<?xf32>
+  func.return %0 : tensor<?xf32>
+}
+func.func private @f(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %c = stablehlo.constant dense<$1> : tensor<i32>
+  %x = stablehlo.compare LT, %n, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  $2
+  stablehlo.custom_call @shape_assertion(%ok, %n) {error_message = "not {0}"} : (tensor<i1>, tensor<i32>) -> ()
+  func.return %a : tensor<?xf32>
+}
+func.func private @more(%n: tensor<i32>, %c: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GE, %n, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  func.return %0 : tensor<i1>
+}
+END
+}
+for how in '%ok = stablehlo.not %x : tensor<i1>' \
+    '%ok = func.call @more(%n, %c) : (tensor<i32>, tensor<i32>) -> tensor<i1>' \
+    '%y = stablehlo.compare GE, %n, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+     %z = stablehlo.compare EQ, %n, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+     %ok = stablehlo.or %z, %y : tensor<i1>' \
+    '%v = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+     %w = stablehlo.reshape %c : (tensor<i32>) -> tensor<1xi32>
+     %g = stablehlo.compare GE, %v, %w, SIGNED : (tensor<1xi32>, tensor<1xi32>) -> tensor<1xi1>
+     %t = stablehlo.constant dense<true> : tensor<i1>
+     %ok = stablehlo.reduce(%g init: %t) applies stablehlo.and across dimensions = [0] : (tensor<1xi1>, tensor<i1>) -> tensor<i1>'; do
+    inner 0 "$how" >"$work/how.mlir"
+    expect 0 check --strict "$work/how.mlir"
+    prints ' 0 refuted, 0 witnessed, 0 undecided'
+    inner 4 "$how" >"$work/how.mlir"
+    expect 1 check --strict "$work/how.mlir"
+    prints 'SHP015.*not {0}.* when arg0_0 = '
+    prints ' 0 undecided'
+    expect 0 run "$work/how.mlir" --shape 4
+    expect 3 run "$work/how.mlir" --shape 3
+    complains 'asserts: not 3$'
+done
+inner 0 '%ok = stablehlo.constant dense<false> : tensor<i1>' >"$work/no.mlir"
+expect 1 check "$work/no.mlir"
+prints 'error\[SHP004\].*not {0}'
+
 # Sizes as integers: by --set, or by the input's value.
 cat >"$work/values.mlir" <<'END'
 func.func @main(%n: tensor<i64>, %a: tensor<?xf32>) -> tensor<?xf32> {
