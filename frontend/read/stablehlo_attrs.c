@@ -106,15 +106,15 @@ static int64_t list_size(const jx_mlir_attr *a)
 static int64_t element_at(const jx_mlir_attr *a, size_t bytes, int64_t index)
 {
     const unsigned char *at = a->bytes;
-    int64_t value = 0;
+    uint64_t value = 0;
 
     if (!a->splat)
         at += (size_t)index * bytes;
     for (size_t i = 0; i < bytes; i++)
-        value |= (int64_t)at[i] << 8 * i;
+        value |= (uint64_t)at[i] << 8 * i;
     if (bytes > 1 && bytes < 8 && (at[bytes - 1] & 0x80))
-        value -= (int64_t)1 << 8 * bytes;
-    return value;
+        value -= (uint64_t)1 << 8 * bytes;
+    return (int64_t)value;
 }
 
 /* Elements of a dense attribute, or of an array of bools. */
