@@ -69,13 +69,53 @@ const jx_array *const *jx_doc_consts(jx_doc *d, const jx_node *at,
     return to;
 }
 
+/* Sizes that are elements of inputs: [[input, element, name], ...]. */
+static void read_valued(jx_doc *d, const jx_node *entry, const jx_jaxpr *jaxpr)
+{
+    jx_node list = jx_node_member(entry, "valued");
+    int n = jx_node_array(&d->walk, &list);
+    jx_valued *to = JX_NEW_ARRAY(d->ctx->arena, n + 1, jx_valued);
+
+    for (int i = 0; to && i < n; i++) {
+        jx_node item = jx_node_item(&list, (size_t)i), part;
+        if (!jx_node_tuple(&d->walk, &item, 3))
+            return;
+        part = jx_node_item(&item, 0);
+        to[i].input = jx_node_index(&d->walk, &part, jaxpr->nins, "inputs");
+        part = jx_node_item(&item, 1);
+        to[i].element = (int)jx_node_int(&d->walk, &part, 0, INT32_MAX);
+        part = jx_node_item(&item, 2);
+        const char *name = jx_node_text(&d->walk, &part);
+        if (d->walk.failed)
+            return;
+        const jx_aval *aval = jaxpr->vars[jaxpr->nconsts + to[i].input]->aval;
+        jx_dtype_kind kind = aval->kind == JX_AVAL_ARRAY
+                                 ? jx_dtype_of(aval->dtype)->kind
+                                 : JX_KIND_FLOAT;
+        if (kind != JX_KIND_INT && kind != JX_KIND_UINT) {
+            jx_node_fail(&d->walk, &item, "expected an input of integers");
+            return;
+        }
+        to[i].var = name && *name
+                        ? jx_dim_var_atom(d->program->dims, name, 0)
+                        : NULL;
+        if (!to[i].var) {
+            jx_node_fail(&d->walk, &part, "expected the name of a size");
+            return;
+        }
+    }
+    d->program->nvalued = to ? n : 0;
+    d->program->valued = to;
+}
+
 static void read_entry(jx_doc *d, const jx_node *root)
 {
     jx_node entry = jx_node_need(&d->walk, root, "entry");
     jx_program *p = d->program;
 
     if (!jx_node_object(&d->walk, &entry,
-                        "jaxpr consts name in_paths out_paths"))
+                        "jaxpr consts name in_paths out_paths base "
+                        "valued"))
         return;
     jx_node jaxpr = jx_node_need(&d->walk, &entry, "jaxpr");
     int index = jx_node_index(&d->walk, &jaxpr, d->njaxprs, "jaxprs");
@@ -91,6 +131,10 @@ static void read_entry(jx_doc *d, const jx_node *root)
     p->name = jx_node_text(&d->walk, &name);
     p->in_paths = jx_node_texts(&d->walk, &ins, to->nins);
     p->out_paths = jx_node_texts(&d->walk, &outs, to->nouts);
+    jx_node base = jx_node_member(&entry, "base");
+    if (base.there)
+        p->base = jx_node_int(&d->walk, &base, 0, 0);
+    read_valued(d, &entry, to);
 }
 
 static void read_prims(jx_doc *d, const jx_node *root)

@@ -222,6 +222,25 @@ static bool shapes_of(wrapping *w, jx_shlo_shapes *to)
     return at != NULL;
 }
 
+/* Sizes that are values of the module's arguments are those of the file's
+ * inputs. */
+static void put_valued(jx_program *made)
+{
+    const jx_tree_entry *entry = made->tree_entry;
+    jx_valued *to = JX_NEW_ARRAY(made->ctx->arena, made->nvalued + 1, jx_valued);
+    int count = 0;
+
+    for (int i = 0; to && entry && i < made->nvalued; i++) {
+        to[count] = made->valued[i];
+        to[count].input = to[count].input < entry->nargs
+                              ? entry->inputs[to[count].input]
+                              : -1;
+        count += to[count].input >= 0;
+    }
+    made->nvalued = count;
+    made->valued = to;
+}
+
 jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                      const jx_exported *exported)
 {
@@ -254,6 +273,7 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
         made->exported = exported;
         made->tree_entry = jx_shlo_tree_entry(&s, w.main, exported->nkept,
                                               exported->kept);
+        put_valued(made);
     }
     return made;
 }

@@ -1,6 +1,7 @@
 /* document.c - the walk, and the document from its tables.  See document.h. */
 #include "frontend/write/document.h"
 
+#include "frontend/ir/signature.h"
 #include "frontend/write/document_parts.h"
 
 #include <string.h>
@@ -237,6 +238,27 @@ void jx_emit_entry(jx_emit *e, const jx_closed *closed, jx_buffer *to)
         jx_buffer_putc(to, ']');
 }
 
+/* What is unlike JAX: sizes may be 0, and may be elements of inputs. */
+static void put_sizes(const jx_program *p, jx_buffer *to)
+{
+    int count = 0;
+
+    if (p->base == 0 && jx_program_vars(p, &count) && count) {
+        jx_emit_key(to, "base");
+        jx_json_put_int(to, 0);
+    }
+    for (int i = 0; i < p->nvalued; i++) {
+        const jx_valued *v = &p->valued[i];
+        if (i == 0)
+            jx_emit_key(to, "valued");
+        jx_buffer_printf(to, "%s[%d,%d,", i ? "," : "[", v->input, v->element);
+        jx_json_put_text(to, v->var->name);
+        jx_buffer_putc(to, ']');
+    }
+    if (p->nvalued)
+        jx_buffer_putc(to, ']');
+}
+
 static void put_entry(jx_emit *e, jx_buffer *to)
 {
     const jx_program *p = e->program;
@@ -249,6 +271,7 @@ static void put_entry(jx_emit *e, jx_buffer *to)
     }
     put_texts(to, "in_paths", p->entry.jaxpr->nins, p->in_paths);
     put_texts(to, "out_paths", p->entry.jaxpr->nouts, p->out_paths);
+    put_sizes(p, to);
     jx_buffer_putc(to, '}');
 }
 

@@ -163,6 +163,23 @@ expect 0 run "$work/values.mlir" --set arg0=3 --outputs "$work/three.npz"
 expect 0 show "$work/values.mlir" --transform set:arg0=3 --as json \
     -o "$work/three.json"
 expect 0 run "$work/three.json" --expect "$work/three.npz" --bits
+# A document has these sizes, too, and that they may be 0.
+expect 0 show "$work/values.mlir" --as json -o "$work/values.json"
+holds grep -q '"base":0,"valued":\[\[0,0,"arg0"\]\]' "$work/values.json"
+expect 0 show "$work/values.json" --as json -o "$work/again.json"
+holds cmp "$work/values.json" "$work/again.json"
+expect 0 run "$work/values.json" --set arg0=3 --expect "$work/three.npz" --bits
+expect 0 run "$work/values.json" --set arg0=0
+prints 'out0 f32\[0\]'
+for wrong in '[[2,0,"arg0"]]' '[[0,-1,"arg0"]]' '[[1,0,"arg0"]]' '[[0,0,""]]' '[[0,0]]' '1'; do
+    sed "s/\"valued\":\[\[0,0,\"arg0\"]]/\"valued\":$wrong/" "$work/values.json" \
+        >"$work/wrong.json"
+    expect 3 show "$work/wrong.json"
+    complains '/entry/valued'
+done
+sed 's/"base":0/"base":1/' "$work/values.json" >"$work/wrong.json"
+expect 3 show "$work/wrong.json"
+complains '/entry/base'
 # The shape of the other input says it, too; alone it has to be given.
 expect 0 run "$work/values.mlir" --shape '' --shape 3
 prints 'out0 f32\[3\]'
