@@ -164,7 +164,7 @@ const jx_command jx_command_info = {
     "Of a file from Exported.serialize(): the signature as its author wrote\n"
     "it, with inputs that are not used; devices, platforms, shardings,\n"
     "effects, disabled checks, derivatives, what its bytes are spent on, which\n"
-    "JAX made it and which can read it.  Of more than 3,000 operations the\n"
+    "JAX made it and which can read it.  Of more than 5,000 operations the\n"
     "cost is counted with --cost only.\n"
     "\n"
     "  $ jaxvet info model.json\n"

@@ -41,8 +41,8 @@ typedef struct jx_exported_info {
 } jx_exported_info;
 
 /* Of longer modules without symbolic sizes the program is read only when it is
- * asked for: it takes ten times as long as all else. */
-enum { JX_EXPORTED_INFO_OPS = 3000 };
+ * asked for: it takes six times as long as all else. */
+enum { JX_EXPORTED_INFO_OPS = 5000 };
 
 /* Reads the file; `bytes` must outlive the result.  With `whole` the program of
  * a module of any length is read.  False with an error. */

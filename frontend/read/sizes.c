@@ -661,12 +661,15 @@ static bool is_about_sizes(const jx_mlir_op *op)
         "real_dynamic_slice",
     };
 
+    const char *name = op->name + 10;
+
     if (strncmp(op->name, "stablehlo.", 10) != 0)
         return false;
+    /* Every op of the module is asked: hardly one has such a letter first. */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(op->name + 10, names[i]))
+        if (*name == *names[i] && !strcmp(name, names[i]))
             return true;
-    return !strcmp(op->name + 10, "custom_call") && !op->nouts;
+    return !op->nouts && !strcmp(name, "custom_call");
 }
 
 /* Whether anything in there has a size that is not known, or makes one. */
