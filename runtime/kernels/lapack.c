@@ -1,6 +1,8 @@
 /* lapack.c - see lapack.h. */
 #include "runtime/kernels/lapack.h"
 
+#include "runtime/elementwise.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -159,6 +161,28 @@ void jx_lapack_nan(jx_dtype dtype, void *data, int64_t count)
     else
         for (int64_t i = 0; i < count; i++)
             ((float *)data)[i] = NAN;
+}
+
+int jx_lapack_first_nan(const jx_lapack *l, const char *at, int64_t step,
+                        int n)
+{
+    for (int i = 0; i < n; i++, at += (size_t)step * l->item)
+        for (size_t part = 0; part < l->item; part += l->real) {
+            double x;
+            jx_convert(jx_dtype_real(l->dtype), JX_F64, at + part, &x, 1);
+            if (x != x)
+                return i;
+        }
+    return n;
+}
+
+void jx_lapack_nan_block(const jx_lapack *l, char *a, int row, int end,
+                         int column, int past)
+{
+    for (int j = column; j < past && row < end; j++)
+        jx_lapack_nan(l->dtype,
+                      a + (size_t)((int64_t)j * l->m + row) * l->item,
+                      end - row);
 }
 
 bool jx_lapack_finite(jx_dtype dtype, const void *data, int64_t count)

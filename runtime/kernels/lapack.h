@@ -119,6 +119,15 @@ static inline char *jx_lapack_at(const jx_view *view, int64_t b, int64_t size)
 }
 
 void jx_lapack_nan(jx_dtype dtype, void *data, int64_t count);
+/* OpenBLAS may scale a vector by NaN and get zeros (0.3.21 does in f32), so that
+ * a NaN is lost on its way through a factorization.  Where it has to be is
+ * known: in all that is computed with the first number that is NaN.  That one
+ * of n numbers, `step` elements apart; n: there is none. */
+int jx_lapack_first_nan(const jx_lapack *l, const char *at, int64_t step,
+                        int n);
+/* NaN in rows [row, end) of columns [column, past) of l's matrix. */
+void jx_lapack_nan_block(const jx_lapack *l, char *a, int row, int end,
+                         int column, int past);
 bool jx_lapack_finite(jx_dtype dtype, const void *data, int64_t count);
 /* Ones on the diagonal of a column-major matrix, zeros elsewhere. */
 void jx_lapack_eye(jx_dtype dtype, void *data, int64_t rows, int64_t cols);

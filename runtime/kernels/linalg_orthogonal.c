@@ -36,6 +36,31 @@ static int call_geqp3(const jx_lapack *l, void *a, int *pivots, void *tau,
     return info;
 }
 
+/* What a reflector that is NaN is in, and what it was applied to: all below and
+ * to the right.  The last one may have nothing to reflect. */
+static void keep_nan(const jx_lapack *l, char *a, char *tau)
+{
+    int k = l->k < l->m - 1 ? l->k : l->m - 1;
+    int j = jx_lapack_first_nan(l, tau, 1, k);
+
+    if (j >= k)
+        return;
+    jx_lapack_nan_block(l, a, j + 1, l->m, j, j + 1);
+    jx_lapack_nan_block(l, a, j, l->m, j + 1, l->n);
+    jx_lapack_nan(l->dtype, tau + (size_t)j * l->item, k - j);
+}
+
+/* With columns exchanged if there are `pivots`. */
+static void factor(const jx_lapack *l, char *a, int *pivots, char *tau,
+                   char *work, char *rwork)
+{
+    if (pivots)
+        call_geqp3(l, a, pivots, tau, work, l->lwork, rwork);
+    else
+        call_geqrf(l, a, tau, work, l->lwork);
+    keep_nan(l, a, tau);
+}
+
 /* Q of m by n from its first k reflectors. */
 static int call_orgqr(const jx_lapack *l, jx_blas_fn *fn, int n, int k,
                       void *a, const void *tau, void *work, int lwork)
@@ -44,6 +69,17 @@ static int call_orgqr(const jx_lapack *l, jx_blas_fn *fn, int n, int k,
 
     ((jx_orgqr_fn *)fn)(&l->m, &n, &k, a, &l->m, tau, work, &lwork, &info);
     return info;
+}
+
+/* The same, with the NaN of a reflector in all columns from its own on. */
+static void product(const jx_lapack *l, jx_blas_fn *fn, int n, char *a,
+                    const char *tau, char *work)
+{
+    int j = jx_lapack_first_nan(l, tau, 1, l->k);
+
+    call_orgqr(l, fn, n, l->k, a, tau, work, l->lwork);
+    if (j < l->k)
+        jx_lapack_nan_block(l, a, 0, l->m, j, n);
 }
 
 /* ---- geqrf ---- */
@@ -57,8 +93,8 @@ static bool run_geqrf(jx_run *run, const void *data, const jx_view *ins,
     if (l->k == 0)
         return true;
     for (int64_t b = 0; b < l->batch; b++)
-        call_geqrf(l, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
-                   jx_lapack_at(&outs[1], b, l->k), scratch, l->lwork);
+        factor(l, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n), NULL,
+               jx_lapack_at(&outs[1], b, l->k), scratch, NULL);
     return true;
 }
 
@@ -88,9 +124,9 @@ static bool run_product(jx_run *run, const void *data, const jx_view *ins,
 
     (void)run;
     for (int64_t b = 0; b < l->batch; b++)
-        call_orgqr(l, l->fn, l->n, l->k,
-                   jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
-                   jx_lapack_at(&ins[0], b, l->k), scratch, l->lwork);
+        product(l, l->fn, l->n,
+                jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
+                jx_lapack_at(&ins[0], b, l->k), scratch);
     return true;
 }
 
@@ -139,18 +175,14 @@ static void one_qr(const jx_lapack *l, char *a, char *q, char *r, int *pivots,
     int columns = l->full ? l->m : l->k; /* of q */
     char *tau = scratch + l->at[TAU], *work = scratch + l->at[WORK];
 
-    if (pivots) {
-        /* Zero: every column may move. */
+    if (pivots) /* zero: every column may move */
         memset(pivots, 0, (size_t)l->n * sizeof *pivots);
-        call_geqp3(l, a, pivots, tau, work, l->lwork, scratch + l->at[RWORK]);
-    } else {
-        call_geqrf(l, a, tau, work, l->lwork);
-    }
+    factor(l, a, pivots, tau, work, scratch + l->at[RWORK]);
     upper(l, a, r, columns);
     memcpy(q, a, (size_t)l->m * (size_t)l->k * l->item);
     memset(q + (size_t)l->m * (size_t)l->k * l->item, 0,
            (size_t)l->m * (size_t)(columns - l->k) * l->item);
-    call_orgqr(l, l->fn2, columns, l->k, q, tau, work, l->lwork);
+    product(l, l->fn2, columns, q, tau, work);
     for (int i = 0; pivots && i < l->n; i++)
         pivots[i]--;
 }
@@ -239,10 +271,10 @@ static bool run_geqp3(jx_run *run, const void *data, const jx_view *ins,
     if (l->k == 0)
         return true;
     for (int64_t b = 0; b < l->batch; b++)
-        call_geqp3(l, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
-                   (int *)(void *)jx_lapack_at(&outs[1], b, l->n),
-                   jx_lapack_at(&outs[2], b, l->k), s + l->at[WORK], l->lwork,
-                   s + l->at[RWORK]);
+        factor(l, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
+               (int *)(void *)jx_lapack_at(&outs[1], b, l->n),
+               jx_lapack_at(&outs[2], b, l->k), s + l->at[WORK],
+               s + l->at[RWORK]);
     return true;
 }
 
@@ -283,6 +315,18 @@ static int call_gehrd(const jx_lapack *l, void *a, void *tau, void *work,
     return info;
 }
 
+/* A reflector is applied from both sides: to all rows of what is right of it. */
+static void keep_nan_hessenberg(const jx_lapack *l, char *a, char *tau)
+{
+    int j = jx_lapack_first_nan(l, tau, 1, l->n - 2);
+
+    if (j >= l->n - 2)
+        return;
+    jx_lapack_nan_block(l, a, j + 2, l->high, j, j + 1);
+    jx_lapack_nan_block(l, a, 0, l->high, j + 1, l->n);
+    jx_lapack_nan(l->dtype, tau + (size_t)j * l->item, l->high - 2 - j);
+}
+
 static bool run_hessenberg(jx_run *run, const void *data, const jx_view *ins,
                            const jx_view *outs, void *scratch)
 {
@@ -294,6 +338,7 @@ static bool run_hessenberg(jx_run *run, const void *data, const jx_view *ins,
         char *a = jx_lapack_at(&outs[0], b, size);
         char *tau = jx_lapack_at(&outs[1], b, l->n - 1);
         int info = call_gehrd(l, a, tau, scratch, l->lwork);
+        keep_nan_hessenberg(l, a, tau);
         if (!jx_lapack_tell(l, outs, b, info) && info != 0) {
             jx_lapack_nan(l->dtype, a, size);
             jx_lapack_nan(l->dtype, tau, l->n - 1);
@@ -352,6 +397,19 @@ static int call_sytrd(const jx_lapack *l, void *a, void *d, void *e, void *tau,
     return info;
 }
 
+/* What reflectors were applied to is NaN all the same, they are not. */
+static void keep_nan_tridiagonal(const jx_lapack *l, char *a, const char *tau)
+{
+    for (int j = 0; j < l->n - 1; j++) {
+        if (jx_lapack_first_nan(l, tau + (size_t)j * l->item, 1, 1))
+            continue;
+        if (l->lower)
+            jx_lapack_nan_block(l, a, j + 2, l->n, j, j + 1);
+        else
+            jx_lapack_nan_block(l, a, 0, j, j + 1, j + 2);
+    }
+}
+
 static bool run_tridiagonal(jx_run *run, const void *data, const jx_view *ins,
                             const jx_view *outs, void *scratch)
 {
@@ -365,6 +423,7 @@ static bool run_tridiagonal(jx_run *run, const void *data, const jx_view *ins,
             at[i] = jx_lapack_at(&outs[i], b, sizes[i]);
         int info =
             call_sytrd(l, at[0], at[1], at[2], at[3], scratch, l->lwork);
+        keep_nan_tridiagonal(l, at[0], at[3]);
         if (jx_lapack_tell(l, outs, b, info) || info == 0)
             continue;
         for (int i = 0; i < 4; i++)
