@@ -725,6 +725,22 @@ static void put_valued(jx_shlo *s, const jx_mlir_op *entry)
     s->program->valued = found.at;
 }
 
+/* Replicas times partitions: at most what is met in practice and far beyond. */
+static int64_t devices_of(const jx_mlir_op *module)
+{
+    static const char *const names[] = {"mhlo.num_partitions",
+                                        "mhlo.num_replicas"};
+    int64_t count = 1;
+
+    for (size_t i = 0; module && i < sizeof names / sizeof *names; i++) {
+        const jx_mlir_attr *a = jx_mlir_get(module, names[i]);
+        if (a && a->kind == JX_A_INTEGER && !a->bytes && a->integer > 1 &&
+            __builtin_mul_overflow(count, a->integer, &count))
+            return INT64_MAX;
+    }
+    return count;
+}
+
 jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
 {
     jx_program *p = s->program;
@@ -751,6 +767,7 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     }
     p->base = jx_sizes_base(s->sizes);
     p->nequated = jx_sizes_equated(s->sizes, &p->equated);
+    p->devices = devices_of(s->module);
     p->nmisstated = (int)s->misstated.count;
     p->misstated = s->misstated.at;
     p->tree = s->file;

@@ -219,3 +219,26 @@ for change in 's/=4]>/=4], device_ids=[3, 2, 1, 0]>/' \
     expect 0 check "$work/other_mesh.mlir"
     prints 'undecided.PRM001'
 done
+
+# One device gives what it gets; what several hold is not in the program.
+cat >"$work/alone.mlir" <<'EOM'
+module {
+  func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32>, tensor<ui32>) {
+    %0 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<> : tensor<0x0xi64>}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<2xf32>) -> tensor<2xf32>
+    %1 = stablehlo.replica_id : tensor<ui32>
+    return %0, %1 : tensor<2xf32>, tensor<ui32>
+  }
+}
+EOM
+expect 0 run "$work/alone.mlir" --fill zeros
+prints '^out1 u32\[\] = 0$'
+sed 's/^module/module attributes {mhlo.num_replicas = 2 : i32}/' "$work/alone.mlir" >"$work/two.mlir"
+expect 3 run "$work/two.mlir" --fill zeros
+complains 'several devices take part'
+sed '/all_reduce/,/^    })/d; s/return %0/return %a/' "$work/two.mlir" >"$work/two_ids.mlir"
+expect 3 run "$work/two_ids.mlir" --fill zeros
+complains 'several devices take part'
