@@ -33,6 +33,29 @@ bool jx_shlo_op_get_dimension_size(jx_shlo_body *b, const jx_mlir_op *op,
     return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 1, &in, &p, out));
 }
 
+/* What an axis has already; arrays of fewer elements than their type says are
+ * not known here. */
+bool jx_shlo_op_set_dimension_size(jx_shlo_body *b, const jx_mlir_op *op,
+                                   const jx_shlo_row *row)
+{
+    const jx_dim *const *size = jx_shlo_sizes_in(b, 1, 1);
+    jx_atom in = jx_shlo_in(b, 0);
+    int64_t axis = 0;
+
+    (void)row;
+    if (!is_atom(in) || op->nins != 2 || op->nouts != 1 ||
+        !jx_shlo_attr_int(b, "dimension", &axis))
+        return jx_ok(b->s->ctx) && jx_shlo_fail(b, "expected 2 operands");
+    const jx_aval *aval = jx_atom_aval(in);
+    if (axis < 0 || axis >= aval->rank)
+        return jx_shlo_fail(b, "attribute 'dimension': expected an axis "
+                            "below %d", aval->rank);
+    return size && size[0] == aval->shape[axis] &&
+                   op->outs[0]->type == op->ins[0]->type
+               ? jx_shlo_define1(b, in)
+               : jx_shlo_unknown(b, op);
+}
+
 /* Sizes of operand `index`, one for each axis of the first. */
 static const jx_dim *const *sizes_for(jx_shlo_body *b, int index)
 {

@@ -242,3 +242,17 @@ complains 'several devices take part'
 sed '/all_reduce/,/^    })/d; s/return %0/return %a/' "$work/two.mlir" >"$work/two_ids.mlir"
 expect 3 run "$work/two_ids.mlir" --fill zeros
 complains 'several devices take part'
+
+# The size that an axis has already may be set.
+cat >"$work/set.mlir" <<'EOM'
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %n = stablehlo.constant dense<4> : tensor<i32>
+  %0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+EOM
+expect 0 run "$work/set.mlir" --fill zeros
+prints '= 0 0 0 0$'
+sed 's/dense<4>/dense<3>/' "$work/set.mlir" >"$work/set_less.mlir"
+expect 3 run "$work/set_less.mlir" --fill zeros
+complains 'no way to run the primitive stablehlo.set_dimension_size'
