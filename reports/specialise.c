@@ -35,9 +35,8 @@ static bool is_plain(const specialiser *s)
     if (!x)
         return refuse(s, "it is no exported file");
     if (x->devices != 1)
-        return refuse(s, "it is for more than one device");
-    if (x->platforms.count != 1)
-        return refuse(s, "it is for several platforms");
+        return refuse(s, "it is for more than one device, and the lowering "
+                         "keeps no shardings");
     if (x->ordered_effects.count || x->unordered_effects.count)
         return refuse(s, "it has effects");
     return true;
@@ -126,7 +125,9 @@ static bool put_module(const specialiser *s, jx_exported *to)
 
     if (!fixed || !types)
         return false;
-    module = jx_write_stablehlo(fixed, types);
+    module = s->program->exported->platforms.count > 1
+                 ? jx_write_stablehlo_platforms(fixed, types)
+                 : jx_write_stablehlo(fixed, types);
     if (!module)
         return false;
     file = jx_vhlo_from_stablehlo(s->ctx,

@@ -12,7 +12,7 @@
  * shapes, and JAX loads them as if they had been exported so.  The module's ops
  * are those of the lowering, not those of the file.  `version` is StableHLO's,
  * or NULL: that of the file.  NULL with an error: a size that is missing or not
- * admitted, more devices than one, several platforms, effects. */
+ * admitted, more devices than one, effects. */
 const jx_exported *jx_exported_at(jx_program *program, const jx_texts *set,
                                   const int *version, bool strip);
 

@@ -258,6 +258,20 @@ static const jx_mlir_attr *size_attrs(jx_hlo *in, int nsizes, int nargs)
     return jx_hlo_list(in, nargs, items);
 }
 
+/* The first argument of a public function is the platform's index. */
+static const jx_mlir_attr *platform_attrs(jx_hlo *in, int nargs)
+{
+    const jx_mlir_attr **items =
+        JX_NEW_ARRAY(in->ctx->arena, nargs + 1, const jx_mlir_attr *);
+    jx_mlir_named entry = {"jax.global_constant",
+                           jx_hlo_text(in, "_platform_index")};
+    jx_mlir_named none = {"jax.global_constant", NULL};
+
+    for (int i = 0; items && i < nargs; i++)
+        items[i] = jx_hlo_dict(in, 1, i ? &none : &entry);
+    return items ? jx_hlo_list(in, nargs, items) : NULL;
+}
+
 static const jx_mlir_attr *result_attrs(jx_hlo *in, int nouts)
 {
     const jx_mlir_attr **items =
@@ -320,7 +334,9 @@ static bool add_function(jx_code *c, const char *name, bool is_public,
     return jx_ok(in->ctx) &&
            push_function(in, c->loc, name, is_public,
                          jx_hlo_finish(c, nouts, outs),
-                         size_attrs(in, nsizes, c->nargs),
+                         is_public && in->by_platform
+                             ? platform_attrs(in, c->nargs)
+                             : size_attrs(in, nsizes, c->nargs),
                          is_public ? result_attrs(in, nouts) : NULL);
 }
 
@@ -612,18 +628,24 @@ static bool make_main(jx_hlo *in)
     const jx_closed *entry = &in->program->entry;
     const jx_jaxpr *j = entry->jaxpr;
     jx_arena *arena = in->ctx->arena;
-    const jx_aval **avals = JX_NEW_ARRAY(arena, j->nins + 1, const jx_aval *);
-    jx_hv *args = JX_NEW_ARRAY(arena, j->nins + 1, jx_hv);
+    const jx_aval **avals = JX_NEW_ARRAY(arena, j->nins + 2, const jx_aval *);
+    jx_hv *args = JX_NEW_ARRAY(arena, j->nins + 2, jx_hv);
     jx_hv *outs = JX_NEW_ARRAY(arena, j->nouts + 1, jx_hv);
     jx_code outer = {.in = in, .loc = no_location(in)}, *c;
+    int before = in->by_platform;
 
     if (!avals || !args || !outs)
         return false;
+    avals[0] = jx_hlo_scalar_aval(in, JX_I32);
     for (int i = 0; i < j->nins; i++)
-        avals[i] = jx_hlo_physical(in, j->vars[j->nconsts + i]->aval);
-    c = jx_hlo_begin(&outer, j->nins, avals, args);
+        avals[before + i] =
+            jx_hlo_physical(in, j->vars[j->nconsts + i]->aval);
+    c = jx_hlo_begin(&outer, before + j->nins, avals, args);
     if (!c)
         return false;
+    in->main = c;
+    in->platform = args[0];
+    args += before;
     if (in->nvars)
         call_with_sizes(c, entry, args, outs);
     else
@@ -667,10 +689,13 @@ static const jx_mlir_op *make_module(jx_hlo *in)
     return outer.ops.count ? outer.ops.at[0] : NULL;
 }
 
-const jx_mlir_op *jx_write_stablehlo(jx_program *program,
-                                     jx_mlir_types *types)
+static const jx_mlir_op *write(jx_program *program, jx_mlir_types *types,
+                               bool by_platform)
 {
-    jx_hlo in = {.ctx = program->ctx, .program = program, .types = types};
+    jx_hlo in = {.ctx = program->ctx,
+                 .program = program,
+                 .types = types,
+                 .by_platform = by_platform};
 
     in.vars = jx_input_vars(program, &in.nvars);
     if (!make_main(&in)) {
@@ -680,6 +705,18 @@ const jx_mlir_op *jx_write_stablehlo(jx_program *program,
         return NULL;
     }
     return make_module(&in);
+}
+
+const jx_mlir_op *jx_write_stablehlo(jx_program *program,
+                                     jx_mlir_types *types)
+{
+    return write(program, types, false);
+}
+
+const jx_mlir_op *jx_write_stablehlo_platforms(jx_program *program,
+                                               jx_mlir_types *types)
+{
+    return write(program, types, true);
 }
 
 /* ---- rules that are about jaxprs */

@@ -17,4 +17,9 @@
 const jx_mlir_op *jx_write_stablehlo(jx_program *program,
                                      jx_mlir_types *types);
 
+/* The same for an exported file of several platforms: the public function
+ * takes the platform's index first.  (Else what is lowered is for the CPU.) */
+const jx_mlir_op *jx_write_stablehlo_platforms(jx_program *program,
+                                               jx_mlir_types *types);
+
 #endif

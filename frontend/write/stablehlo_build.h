@@ -43,6 +43,10 @@ typedef struct jx_hlo {
     int nvars; /* the program's size variables, which functions take first */
     const jx_dim_atom *const *vars;
     int depth;
+    bool by_platform; /* the index of the platform is an argument: `platform`, in
+                         the function that takes it */
+    jx_hv platform;
+    const struct jx_code *main;
 } jx_hlo;
 
 /* A block in the making: of a function, or of a region inside of one. */

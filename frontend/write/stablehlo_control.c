@@ -249,12 +249,20 @@ static bool names_cpu(const jx_value *v)
     return v->tag == JX_V_NONE;
 }
 
-/* The index of the CPU among the platforms: what is lowered is for that. */
+/* The index of the CPU among the platforms: what is lowered is for that, where
+ * the index is no argument. */
 void jx_hlo_rule_platform_index(jx_hlo_eqn *e)
 {
     const jx_value *all =
         ((const jx_p_platform_index *)e->eqn->typed)->platforms;
 
+    if (e->code->in->by_platform) {
+        if (e->code == e->code->in->main)
+            jx_hlo_fill(e, e->code->in->platform);
+        else
+            jx_hlo_fail(e->code, "a function within asks for its platform");
+        return;
+    }
     for (int i = 0; all && i < all->count; i++)
         if (names_cpu(all->items[i])) {
             jx_hlo_fill(e, jx_hlo_scalar_int(e->code, JX_I32, i));

@@ -97,3 +97,33 @@ def test_what_cannot_be_is_refused(tmp_path):
     (tmp_path / "text").write_text("{ lambda ; a:f32[b]. let in (a,) }")
     made = rewrite(tmp_path / "text", tmp_path / "out", "--set", "b=3")
     assert made.returncode == 3 and "no exported file" in made.stderr
+
+
+def by_platform(x):
+    y = jax.lax.platform_dependent(x, cpu=lambda y: y * 2, tpu=lambda y: y * 3, default=lambda y: y * 5)
+    return jnp.sin(x) + y.sum()
+
+
+@pytest.mark.parametrize("platforms", [["cpu", "tpu"], ["tpu", "cuda", "cpu"]])
+def test_several_platforms_stay(platforms, tmp_path):
+    exported = export.export(jax.jit(by_platform), platforms=platforms)(shaped("b, 3"))
+    (tmp_path / "in").write_bytes(exported.serialize(vjp_order=1))
+    made = rewrite(tmp_path / "in", tmp_path / "out", "--set=b=4")
+    assert made.returncode == 0, made.stderr
+    fixed = export.deserialize(bytearray((tmp_path / "out").read_bytes()))
+    assert fixed.platforms == tuple(platforms)
+    x = np.random.RandomState(0).randn(4, 3).astype(np.float32)
+    np.testing.assert_allclose(fixed.call(x), exported.call(x), rtol=1e-6)
+    np.testing.assert_allclose(
+        jax.grad(lambda x: fixed.call(x).sum())(x), jax.grad(lambda x: exported.call(x).sum())(x), rtol=1e-5
+    )
+    np.savez(tmp_path / "in.npz", in0=x)
+    np.savez(tmp_path / "out.npz", out0=np.asarray(exported.call(x)))
+    ran = subprocess.run(
+        [JAXVET, "run", tmp_path / "out", "--inputs", tmp_path / "in.npz", "--expect", tmp_path / "out.npz"],
+        capture_output=True, text=True, check=False,
+    )
+    assert ran.returncode == 0, ran
+    # What another platform would do is kept, too: its index takes its branch.
+    module = fixed.mlir_module()
+    assert '"_platform_index"' in module and "case" in module
