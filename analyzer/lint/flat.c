@@ -12,6 +12,7 @@ typedef struct flattener {
     int depth; /* of calls */
     int level; /* of bodies of loops and branches */
     bool all;  /* enter those that do not vary, too */
+    int elsewhere; /* branches around, that are for Mosaic */
 } flattener;
 
 /* The value of each variable of a jaxpr, while its equations are walked. */
@@ -250,7 +251,7 @@ static bool any_varies(const flattener *f, int count, const int *values)
     return false;
 }
 
-static const jx_flat_node *find_equal(const flattener *f, const jx_eqn *eqn,
+static const jx_flat_node *find_equal(flattener *f, const jx_eqn *eqn,
                                       const int *ins, uint64_t hash)
 {
     const candidate key = {0, eqn, ins};
@@ -259,6 +260,7 @@ static const jx_flat_node *find_equal(const flattener *f, const jx_eqn *eqn,
     if (!kept)
         return NULL;
     f->flat->nodes.at[kept->node].copies++;
+    f->flat->nodes.at[kept->node].elsewhere &= f->elsewhere > 0;
     return &f->flat->nodes.at[kept->node];
 }
 
@@ -284,8 +286,9 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
     uint64_t hash = hash_node(eqn, ins);
     const jx_flat_node *equal = alone ? NULL : find_equal(f, eqn, ins, hash);
     int *outs = JX_NEW_ARRAY(f->ctx->arena, eqn->nouts, int);
-    jx_flat_node node = {eqn,  in->jaxpr, in->calls, eqn->nins, eqn->nouts, ins,
-                         outs, nresults,  results,   1,         false};
+    jx_flat_node node = {eqn,        in->jaxpr, in->calls, eqn->nins,
+                         eqn->nouts, ins,       outs,      nresults,
+                         results,    1,         false,     f->elsewhere > 0};
 
     if (!outs || (!alone && !equal && !keep_node(f, eqn, ins, hash)))
         return false;
@@ -382,15 +385,31 @@ static bool walk_while(flattener *f, const scope *in, const jx_eqn *eqn,
                      nresults);
 }
 
+bool jx_flat_is_for_mosaic(const jx_eqn *eqn, int branch)
+{
+    const jx_value *all = jx_eqn_param(eqn, "branches_platforms");
+    const jx_value *one = all && all->tag == JX_V_TUPLE && branch < all->count
+                              ? all->items[branch]
+                              : NULL;
+
+    return one && one->tag == JX_V_TUPLE && one->count == 1 &&
+           one->items[0]->tag == JX_V_TEXT &&
+           strcmp(one->items[0]->text, "mosaic") == 0;
+}
+
 static bool walk_cond(flattener *f, const scope *in, const jx_eqn *eqn,
                       const int *ins, int **results, int *nresults)
 {
     const jx_p_cond *p = eqn->typed;
 
-    for (int i = 0; i < p->branches.count; i++)
+    for (int i = 0; i < p->branches.count; i++) {
+        bool elsewhere = jx_flat_is_for_mosaic(eqn, i);
+        f->elsewhere += elsewhere;
         if (!walk_body(f, in, eqn, &p->branches.at[i], i, eqn->nins - 1,
                        ins + 1, results, nresults))
             return false;
+        f->elsewhere -= elsewhere;
+    }
     return true;
 }
 

@@ -39,6 +39,7 @@ typedef struct jx_flat_node {
     const int *results;
     int copies; /* how often the program computes this */
     bool live;
+    bool elsewhere; /* only where Mosaic lowers, which no exported program is */
 } jx_flat_node;
 
 typedef struct jx_flat {
@@ -63,6 +64,11 @@ bool jx_flat_moves(const jx_eqn *eqn);
 bool jx_flat_varies_by_itself(const jx_eqn *eqn);
 /* Whether prims.def puts the primitive in this family ("elementwise"). */
 bool jx_flat_in_family(const jx_eqn *eqn, const char *family);
+
+/* Mosaic lowers the insides of Pallas' kernels for TPUs: a branch of a cond
+ * that is for it alone (jnp.diagonal has one) is no part of any program that is
+ * exported or run. */
+bool jx_flat_is_for_mosaic(const jx_eqn *eqn, int branch);
 
 /* In the program's arena; NULL without memory. */
 jx_flat *jx_flatten(jx_program *program);

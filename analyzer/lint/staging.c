@@ -5,6 +5,7 @@
  * also one whose operands are all known while tracing; numpy would have done it
  * once. */
 #include "analyzer/lint/lint.h"
+#include "frontend/ir/params.h"
 
 #include <string.h>
 
@@ -184,13 +185,54 @@ static void mark_frontier(const jx_flat *flat, int count, const int *values,
     }
 }
 
+/* A branch that may run takes the operand (of the branches, from 0). */
+static bool is_taken(const jx_eqn *eqn, int operand)
+{
+    const jx_p_cond *p = eqn->typed;
+
+    for (int i = 0; i < p->branches.count; i++) {
+        const jx_jaxpr *body = p->branches.at[i].jaxpr;
+        const jx_var *var =
+            operand < body->nins ? body->vars[body->nconsts + operand] : NULL;
+        if (!var || jx_flat_is_for_mosaic(eqn, i))
+            continue;
+        for (int n = 0; n < body->neqns; n++)
+            for (int k = 0; k < body->eqns[n].nins; k++)
+                if (body->eqns[n].ins[k].var == var)
+                    return true;
+        for (int k = 0; k < body->nouts; k++)
+            if (body->outs[k].var == var)
+                return true;
+    }
+    return false;
+}
+
+static void mark_branches(const jx_flat *flat, const jx_flat_node *node,
+                          bool *frontier)
+{
+    const jx_p_cond *p = node->eqn->typed;
+
+    for (int i = 0; i < node->nins; i++)
+        if (i == 0 || is_taken(node->eqn, i - 1))
+            mark_frontier(flat, 1, &node->ins[i], frontier);
+    for (int i = 0; i < p->branches.count; i++)
+        if (!jx_flat_is_for_mosaic(node->eqn, i) &&
+            (i + 1) * node->nouts <= node->nresults)
+            mark_frontier(flat, node->nouts, node->results + i * node->nouts,
+                          frontier);
+}
+
 static void find_frontier(const jx_flat *flat, bool *frontier)
 {
     mark_frontier(flat, flat->nouts, flat->outs, frontier);
     for (size_t n = 0; n < flat->nodes.count; n++) {
         const jx_flat_node *node = &flat->nodes.at[n];
-        if (!node->live || is_constant_node(flat, node))
+        if (!node->live || node->elsewhere || is_constant_node(flat, node))
             continue;
+        if (node->eqn->prim->id == JX_PRIM_cond && node->eqn->typed) {
+            mark_branches(flat, node, frontier);
+            continue;
+        }
         mark_frontier(flat, node->nins, node->ins, frontier);
         mark_frontier(flat, node->nresults, node->results, frontier);
     }
@@ -330,6 +372,10 @@ bool jx_lint_constants(jx_linter *lint)
     jx_intern_init(&seen, lint->ctx->arena);
     for (size_t v = 0; v < flat->values.count; v++) {
         const jx_array *array = flat->values.at[v].array;
+        /* StableHLO stores one element of it, and JAX's lowering of one
+         * erf_inv has twenty. */
+        if (array && array->splat && lint->program->tree)
+            continue;
         if (!array || jx_lint_bytes(array->aval) < NOTE_BYTES ||
             !is_new(&seen, array))
             continue;

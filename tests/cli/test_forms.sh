@@ -102,3 +102,50 @@ prints 'out1 i32\[3\] = 0 3 6$'
 sed 's/a:i32\[3,2\]\./a:i32[2,3]./; s/i32\[3,2\]/i32[2,3]/g' "$work/rows.jaxpr" >"$work/other.jaxpr"
 expect 3 run "$work/other.jaxpr" --fill zeros
 complains 'what cond_jaxpr gives and the carry, component 1, axis 0 (SHP010)'
+
+# jnp.diagonal has a branch for Mosaic alone: what it takes and computes from no
+# input is no finding, what other branches do is one.
+diagonal() {
+    cat <<EOF
+{ lambda ; a:f32[64,64]. let
+    b:i32[64,64] = iota[dimension=0 dtype=int32 shape=(64, 64) sharding=None]
+    c:i32[64,64] = iota[dimension=1 dtype=int32 shape=(64, 64) sharding=None]
+    d:bool[64,64] = eq b c
+    e:f32[64,64] = convert_element_type[new_dtype=float32 weak_type=False] d
+    f:i32[] = platform_index[platforms=(('$1',), None)]
+    g:f32[64,64] h:f32[64,64] = cond[
+      branches=(
+        { lambda ; i:f32[64,64] j:f32[64,64]. let
+            k:f32[64,64] = mul i j
+            l:f32[64,64] = sin i
+          in (k, l) }
+        { lambda ; m:f32[64,64] n:f32[64,64]. let o:f32[64,64] = neg n in (o, n) }
+      )
+      branches_platforms=(('$1',), None)
+    ] f e a
+  in (g, h) }
+EOF
+}
+diagonal mosaic >"$work/diagonal.jaxpr"
+expect 0 check "$work/diagonal.jaxpr"
+lacks 'STG001'
+diagonal tpu >"$work/diagonal.jaxpr"
+expect 0 check "$work/diagonal.jaxpr"
+prints 'STG001.*`eq` makes bool\[64,64\]'
+
+# A constant of equal elements is one element in StableHLO.
+constant() {
+    cat <<EOF
+func.func @main(%x: tensor<200x200xf32>) -> tensor<200x200xf32> {
+  %c = stablehlo.constant dense<$1> : tensor<200x200xf32>
+  %y = stablehlo.add %x, %c : tensor<200x200xf32>
+  func.return %y : tensor<200x200xf32>
+}
+EOF
+}
+constant 2.5 >"$work/constant.mlir"
+expect 0 check "$work/constant.mlir"
+lacks 'STG002'
+constant "\"0x$(printf '0000803F%.0s' $(seq 20000))$(printf '00000040%.0s' $(seq 20000))\"" >"$work/constant.mlir"
+expect 0 check "$work/constant.mlir"
+prints 'STG002.* f32\[200,200\]'
