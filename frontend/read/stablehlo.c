@@ -208,18 +208,21 @@ static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
 
 /* ---- attributes that no rule knows the meaning of */
 
-typedef enum fate { READ, MOOT, REFUSED } fate;
+typedef struct refused {
+    const char *op, *attribute;
+} refused;
 
-typedef struct known_attribute {
-    const char *op, *name;
-    fate fate;
-} known_attribute;
-
-static const known_attribute attributes[] = {
-#define ATTRIBUTE(op, name, fate, why) {op, name, fate},
+#define READ(op, name)
+#define MOOT(op, name)
+#define REFUSED(op, name) {op, name},
+static const refused not_taken[] = {
+#define ATTRIBUTE(op, name, fate, why) fate(op, name)
 #include "frontend/mlir/attributes.def"
 #undef ATTRIBUTE
 };
+#undef READ
+#undef MOOT
+#undef REFUSED
 
 static bool says_something(const jx_mlir_attr *a)
 {
@@ -229,10 +232,9 @@ static bool says_something(const jx_mlir_attr *a)
 
 static bool is_refused(const jx_mlir_op *op)
 {
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        if (attributes[i].fate == REFUSED &&
-            !strcmp(attributes[i].op, op->name) &&
-            says_something(jx_mlir_get(op, attributes[i].name)))
+    for (size_t i = 0; i < sizeof not_taken / sizeof *not_taken; i++)
+        if (!strcmp(not_taken[i].op, op->name) &&
+            says_something(jx_mlir_get(op, not_taken[i].attribute)))
             return true;
     return false;
 }
@@ -362,29 +364,6 @@ static const char *const *result_paths(jx_shlo *s, const jx_mlir_op *func,
     return paths;
 }
 
-static bool define_args(jx_shlo_body *b, const jx_mlir_block *block,
-                        const function *f)
-{
-    int next = 0;
-
-    for (int i = 0; i < block->nargs; i++) {
-        int width = jx_shlo_width(block->args[i]->type);
-        jx_atom *atoms = JX_NEW_ARRAY(b->s->ctx->arena, width, jx_atom);
-        if (!atoms)
-            return false;
-        if (width > f->nins - next)
-            return jx_shlo_fail(b, "expected %d arguments", f->nins);
-        for (int k = 0; k < width; k++)
-            atoms[k] = jx_shlo_input(b, f->ins[next++]);
-        if (width == 1)
-            jx_shlo_symbol(b, block->args[i], &atoms[0]);
-        if (!jx_shlo_define_value(b, block->args[i], width, atoms))
-            return false;
-    }
-    return next == f->nins || jx_shlo_fail(b, "expected %d arguments",
-                                           f->nins);
-}
-
 static const jx_jaxpr *read_function(jx_shlo *s, const function *f)
 {
     const jx_mlir_block *block = f->op->nregions == 1
@@ -400,14 +379,7 @@ static const jx_jaxpr *read_function(jx_shlo *s, const function *f)
         jx_shlo_fail(b, "expected a function with a body of one block");
         return NULL;
     }
-    if (++s->depth > JX_SHLO_DEPTH) {
-        jx_shlo_fail(b, "more than %d calls and regions inside each other",
-                     JX_SHLO_DEPTH);
-        return NULL;
-    }
-    bool ok = define_args(b, block, f) && jx_shlo_block(b, block);
-    s->depth--;
-    if (!ok)
+    if (!jx_shlo_read_block(b, block, f->nins, f->ins))
         return NULL;
     made = jx_shlo_finish(b, (jx_shlo_atoms){0, NULL},
                           function_name(s, f->op));

@@ -587,17 +587,12 @@ jx_atom jx_shlo_emit2(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c,
 
 /* ---- common shapes */
 
-static bool is_atom(jx_atom a)
-{
-    return a.var || a.literal;
-}
-
 jx_atom jx_shlo_broadcast_dims(jx_shlo_body *b, jx_atom a, jx_ints dims,
                                int rank, const jx_dim *const *shape)
 {
     jx_shlo_params p = jx_shlo_no_params(b);
 
-    if (!is_atom(a))
+    if (!jx_shlo_made(a))
         return a;
     jx_shlo_put_dims(&p, "shape", rank, shape);
     jx_shlo_put_ints(&p, "broadcast_dimensions", dims);
@@ -609,7 +604,7 @@ jx_atom jx_shlo_broadcast_dims(jx_shlo_body *b, jx_atom a, jx_ints dims,
 jx_atom jx_shlo_broadcast(jx_shlo_body *b, jx_atom a, int rank,
                           const jx_dim *const *shape)
 {
-    if (!is_atom(a) || (jx_atom_aval(a)->rank == rank))
+    if (!jx_shlo_made(a) || (jx_atom_aval(a)->rank == rank))
         return a;
     return jx_shlo_broadcast_dims(b, a, (jx_ints){0, NULL}, rank, shape);
 }
@@ -619,7 +614,7 @@ jx_atom jx_shlo_reshape(jx_shlo_body *b, jx_atom a, int rank,
 {
     jx_shlo_params p = jx_shlo_no_params(b);
 
-    if (!is_atom(a))
+    if (!jx_shlo_made(a))
         return a;
     jx_shlo_put_dims(&p, "new_sizes", rank, shape);
     jx_shlo_put_none(&p, "dimensions");
@@ -634,7 +629,7 @@ jx_atom jx_shlo_transpose(jx_shlo_body *b, jx_atom a, const int64_t *order)
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_aval *aval;
 
-    if (!is_atom(a))
+    if (!jx_shlo_made(a))
         return a;
     aval = jx_atom_aval(a);
     for (int i = 0; i < aval->rank; i++)
@@ -649,7 +644,7 @@ jx_atom jx_shlo_convert(jx_shlo_body *b, jx_atom a, jx_dtype dtype)
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_aval *aval;
 
-    if (!is_atom(a) || jx_atom_aval(a)->dtype == dtype)
+    if (!jx_shlo_made(a) || jx_atom_aval(a)->dtype == dtype)
         return a;
     aval = jx_atom_aval(a);
     jx_shlo_put_dtype(&p, "new_dtype", dtype);
@@ -696,15 +691,26 @@ static bool define_args(jx_shlo_body *b, const jx_mlir_block *block, int nins,
         if (!atoms)
             return false;
         if (width > nins - next)
-            return jx_shlo_fail(b, "expected a region with %d arguments",
-                                nins);
+            return jx_shlo_fail(b, "expected %d arguments", nins);
         for (int k = 0; k < width; k++)
             atoms[k] = jx_shlo_input(b, ins[next++]);
+        if (width == 1 && !b->outer) /* a size that a function is given */
+            jx_shlo_symbol(b, block->args[i], &atoms[0]);
         if (!jx_shlo_define_value(b, block->args[i], width, atoms))
             return false;
     }
-    return next == nins ||
-           jx_shlo_fail(b, "expected a region with %d arguments", nins);
+    return next == nins || jx_shlo_fail(b, "expected %d arguments", nins);
+}
+
+bool jx_shlo_read_block(jx_shlo_body *b, const jx_mlir_block *block, int nins,
+                        const jx_aval *const *ins)
+{
+    if (++b->s->depth > JX_SHLO_DEPTH)
+        return jx_shlo_fail(b, "more than %d calls and regions inside each "
+                            "other", JX_SHLO_DEPTH);
+    bool ok = define_args(b, block, nins, ins) && jx_shlo_block(b, block);
+    b->s->depth--;
+    return ok;
 }
 
 jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
@@ -720,14 +726,7 @@ jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
         jx_shlo_fail(b, "expected a region of one block");
         return NULL;
     }
-    if (++b->s->depth > JX_SHLO_DEPTH) {
-        jx_shlo_fail(b, "more than %d calls and regions inside each other",
-                     JX_SHLO_DEPTH);
-        return NULL;
-    }
-    bool ok = define_args(to, block, nins, ins) && jx_shlo_block(to, block);
-    b->s->depth--;
-    return ok ? to : NULL;
+    return jx_shlo_read_block(to, block, nins, ins) ? to : NULL;
 }
 
 jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,

@@ -2,11 +2,6 @@
  * specification composes them of: batch normalization, einsum, indexing. */
 #include "frontend/read/stablehlo_parts.h"
 
-static bool is_atom(jx_atom a)
-{
-    return a.var || a.literal;
-}
-
 /* ---- batch normalization */
 
 typedef struct norm {
@@ -21,7 +16,7 @@ static bool begin_norm(jx_shlo_body *b, int operands, norm *n)
     jx_atom in = jx_shlo_in(b, 0);
 
     n->b = b;
-    if (!is_atom(in) || b->op->nins != operands)
+    if (!jx_shlo_made(in) || b->op->nins != operands)
         return jx_shlo_fail(b, "expected %d operands", operands);
     n->aval = jx_atom_aval(in);
     if (!jx_shlo_attr_int(b, "feature_index", &n->feature) ||
@@ -35,7 +30,7 @@ static bool begin_norm(jx_shlo_body *b, int operands, norm *n)
 
 static jx_atom two(const norm *n, jx_prim_id prim, jx_atom a, jx_atom c)
 {
-    return is_atom(a) && is_atom(c)
+    return jx_shlo_made(a) && jx_shlo_made(c)
                ? jx_shlo_emit2(n->b, prim, a, c, jx_atom_aval(a))
                : (jx_atom){NULL, NULL};
 }
@@ -66,7 +61,7 @@ static jx_atom sum(const norm *n, jx_atom a)
             axes[count++] = i;
     jx_shlo_put_ints(&p, "axes", (jx_ints){count, axes});
     jx_shlo_put_none(&p, "out_sharding");
-    return is_atom(a) ? jx_shlo_emit(n->b, JX_PRIM_reduce_sum, 1, &a, &p,
+    return jx_shlo_made(a) ? jx_shlo_emit(n->b, JX_PRIM_reduce_sum, 1, &a, &p,
                                      jx_shlo_array(n->b, n->aval->dtype, 1,
                                                    &size))
                       : a;
@@ -111,7 +106,7 @@ static jx_atom deviation(const norm *n, jx_atom variance)
     jx_atom a = two(n, JX_PRIM_add, spread(n, variance),
                     number(n, n->epsilon));
 
-    return is_atom(a) ? jx_shlo_emit1(n->b, JX_PRIM_sqrt, a, n->aval) : a;
+    return jx_shlo_made(a) ? jx_shlo_emit1(n->b, JX_PRIM_sqrt, a, n->aval) : a;
 }
 
 static jx_atom normalized(const norm *n, jx_atom scale, jx_atom offset,
@@ -147,11 +142,11 @@ bool jx_shlo_op_batch_norm_training(jx_shlo_body *b, const jx_mlir_op *op,
     if (!begin_norm(b, 3, &n))
         return false;
     outs[1] = mean_of(&n, jx_shlo_in(b, 0));
-    if (!is_atom(outs[1]))
+    if (!jx_shlo_made(outs[1]))
         return false;
     centered = two(&n, JX_PRIM_sub, jx_shlo_in(b, 0), spread(&n, outs[1]));
     outs[2] = mean_of(&n, two(&n, JX_PRIM_mul, centered, centered));
-    if (!is_atom(outs[2]))
+    if (!jx_shlo_made(outs[2]))
         return false;
     outs[0] = normalized(&n, jx_shlo_in(b, 1), jx_shlo_in(b, 2), outs[1],
                          outs[2]);
@@ -276,7 +271,7 @@ static jx_atom ordered(jx_shlo_body *b, jx_atom in, const labels *own,
     int64_t order[JX_SHLO_RANK];
     bool same = true;
 
-    if (!is_atom(in))
+    if (!jx_shlo_made(in))
         return in;
     if (own->count != out->count) {
         jx_shlo_fail(b, "an equation whose output has other letters than its "
@@ -360,7 +355,7 @@ bool jx_shlo_op_einsum(jx_shlo_body *b, const jx_mlir_op *op,
         return jx_shlo_unknown(b, op);
     for (int i = 0; i < n; i++) {
         ins[i] = jx_shlo_in(b, i);
-        if (!is_atom(ins[i]))
+        if (!jx_shlo_made(ins[i]))
             return false;
         if (jx_atom_aval(ins[i])->rank != in[i].count)
             return jx_shlo_fail(b, "attribute 'einsum_config': expected a "
@@ -368,7 +363,7 @@ bool jx_shlo_op_einsum(jx_shlo_body *b, const jx_mlir_op *op,
     }
     for (int i = 0; i < n; i++) {
         ins[i] = sum_alone(b, ins[i], &in[i], n == 2 ? &in[!i] : NULL, &out);
-        if (!is_atom(ins[i]))
+        if (!jx_shlo_made(ins[i]))
             return false;
     }
     own = in[0];
@@ -393,7 +388,7 @@ bool jx_shlo_op_torch_index_select(jx_shlo_body *b, const jx_mlir_op *op,
     int noffset = 0, rank = 0;
 
     (void)op, (void)row;
-    if (!is_atom(ins[0]) || !is_atom(ins[1]) ||
+    if (!jx_shlo_made(ins[0]) || !jx_shlo_made(ins[1]) ||
         !jx_shlo_attr_int(b, "dim", &axis) ||
         !jx_shlo_attr_int(b, "batch_dims", &nbatch))
         return false;

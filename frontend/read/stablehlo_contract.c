@@ -6,11 +6,6 @@
 
 #include <stdio.h>
 
-static bool is_atom(jx_atom a)
-{
-    return a.var || a.literal;
-}
-
 /* ---- dots */
 
 typedef struct dot {
@@ -213,7 +208,7 @@ bool jx_shlo_op_dot_general(jx_shlo_body *b, const jx_mlir_op *op,
     dot d;
 
     (void)op, (void)row;
-    if (!dims || !is_atom(lhs) || !is_atom(rhs))
+    if (!dims || !jx_shlo_made(lhs) || !jx_shlo_made(rhs))
         return false;
     int left = jx_atom_aval(lhs)->rank, right = jx_atom_aval(rhs)->rank;
     return jx_shlo_field_ints(b, dims, "lhs_contracting_dimensions",
@@ -243,7 +238,7 @@ bool jx_shlo_op_dot(jx_shlo_body *b, const jx_mlir_op *op,
     dot d = {.rhs_contracting = {1, &first}, .lhs_contracting = {1, &last}};
 
     (void)op, (void)row;
-    if (!is_atom(lhs) || !is_atom(rhs))
+    if (!jx_shlo_made(lhs) || !jx_shlo_made(rhs))
         return false;
     last = jx_atom_aval(lhs)->rank - 1;
     if (last < 0 || jx_atom_aval(rhs)->rank < 1)
@@ -352,7 +347,7 @@ static bool emit_conv(jx_shlo_body *b, const jx_dim *const *padding)
     const jx_aval *out;
     conv c;
 
-    if (!is_atom(ins[0]) || !is_atom(ins[1]))
+    if (!jx_shlo_made(ins[0]) || !jx_shlo_made(ins[1]))
         return false;
     int rank = jx_atom_aval(ins[0])->rank;
     if (rank < 2 || jx_atom_aval(ins[1])->rank != rank)
@@ -385,7 +380,7 @@ bool jx_shlo_op_convolution(jx_shlo_body *b, const jx_mlir_op *op,
     jx_ints ints;
 
     (void)op, (void)row;
-    if (!is_atom(in))
+    if (!jx_shlo_made(in))
         return false;
     int n = jx_atom_aval(in)->rank - 2;
     if (n < 0)
@@ -420,7 +415,8 @@ bool jx_shlo_op_fft(jx_shlo_body *b, const jx_mlir_op *op,
     jx_ints ints;
 
     (void)op;
-    if (!kind || !is_atom(in) || !jx_shlo_attr_ints(b, "fft_length", &ints))
+    if (!kind || !jx_shlo_made(in) ||
+        !jx_shlo_attr_ints(b, "fft_length", &ints))
         return false;
     const jx_aval *aval = jx_atom_aval(in);
     if (ints.count > aval->rank || ints.count < 1)
@@ -446,7 +442,7 @@ bool jx_shlo_op_triangular_solve(jx_shlo_body *b, const jx_mlir_op *op,
     bool adjoint = how && !strcmp(how, "ADJOINT");
 
     (void)op;
-    if (!how || !is_atom(ins[0]) || !is_atom(ins[1]))
+    if (!how || !jx_shlo_made(ins[0]) || !jx_shlo_made(ins[1]))
         return false;
     jx_shlo_put_bool(&p, "left_side",
                      jx_shlo_attr_bool_or(b, "left_side", false));
@@ -468,7 +464,7 @@ static jx_atom adjoint(jx_shlo_body *b, jx_atom a)
     int64_t order[JX_SHLO_RANK];
     const jx_aval *aval;
 
-    if (!is_atom(a))
+    if (!jx_shlo_made(a))
         return a;
     aval = jx_atom_aval(a);
     for (int i = 0; i < aval->rank; i++)
@@ -476,7 +472,7 @@ static jx_atom adjoint(jx_shlo_body *b, jx_atom a)
     order[aval->rank - 1] = aval->rank - 2;
     order[aval->rank - 2] = aval->rank - 1;
     a = jx_shlo_transpose(b, a, order);
-    return is_atom(a) && jx_dtype_is_complex(aval->dtype)
+    return jx_shlo_made(a) && jx_dtype_is_complex(aval->dtype)
                ? jx_shlo_emit1(b, JX_PRIM_conj, a, jx_atom_aval(a))
                : a;
 }
@@ -489,11 +485,11 @@ bool jx_shlo_op_cholesky(jx_shlo_body *b, const jx_mlir_op *op,
     jx_atom in = jx_shlo_in(b, 0);
 
     (void)op;
-    if (!is_atom(in) || jx_atom_aval(in)->rank < 2)
+    if (!jx_shlo_made(in) || jx_atom_aval(in)->rank < 2)
         return jx_shlo_fail(b, "expected a matrix");
     if (!lower)
         in = adjoint(b, in);
-    if (is_atom(in))
+    if (jx_shlo_made(in))
         in = jx_shlo_emit1(b, row->prim, in, jx_atom_aval(in));
     return jx_shlo_define1(b, lower ? in : adjoint(b, in));
 }
@@ -528,7 +524,7 @@ bool jx_shlo_op_rng_bit_generator(jx_shlo_body *b, const jx_mlir_op *op,
     jx_atom in = jx_shlo_in(b, 0);
     const jx_aval *outs[2];
 
-    if (!is_atom(in) || !algorithm)
+    if (!jx_shlo_made(in) || !algorithm)
         return false;
     if (op->nouts != 2)
         return jx_shlo_fail(b, "expected 2 results");

@@ -3,11 +3,6 @@
 #include "frontend/read/sizes_parts.h"
 #include "frontend/read/stablehlo_parts.h"
 
-static bool is_atom(jx_atom a)
-{
-    return a.var || a.literal;
-}
-
 /* ---- sizes */
 
 bool jx_shlo_op_get_dimension_size(jx_shlo_body *b, const jx_mlir_op *op,
@@ -19,7 +14,7 @@ bool jx_shlo_op_get_dimension_size(jx_shlo_body *b, const jx_mlir_op *op,
     int64_t axis = 0;
 
     (void)op;
-    if (!is_atom(in) || !out || !jx_shlo_attr_int(b, "dimension", &axis))
+    if (!jx_shlo_made(in) || !out || !jx_shlo_attr_int(b, "dimension", &axis))
         return false;
     const jx_aval *aval = jx_atom_aval(in);
     if (axis < 0 || axis >= aval->rank)
@@ -43,7 +38,7 @@ bool jx_shlo_op_set_dimension_size(jx_shlo_body *b, const jx_mlir_op *op,
     int64_t axis = 0;
 
     (void)row;
-    if (!is_atom(in) || op->nins != 2 || op->nouts != 1 ||
+    if (!jx_shlo_made(in) || op->nins != 2 || op->nouts != 1 ||
         !jx_shlo_attr_int(b, "dimension", &axis))
         return jx_ok(b->s->ctx) && jx_shlo_fail(b, "expected 2 operands");
     const jx_aval *aval = jx_atom_aval(in);
@@ -85,7 +80,7 @@ static jx_atom element(jx_shlo_body *b, const jx_mlir_value *value, int index)
     jx_shlo_put_none(&p, "strides");
     part = jx_shlo_emit(b, JX_PRIM_slice, 1, all.at, &p,
                         jx_shlo_array(b, aval->dtype, 1, &one));
-    return is_atom(part) ? jx_shlo_reshape(b, part, 0, NULL) : part;
+    return jx_shlo_made(part) ? jx_shlo_reshape(b, part, 0, NULL) : part;
 }
 
 static bool is_one(const jx_dim *dim)
@@ -108,7 +103,7 @@ static bool slice_somewhere(jx_shlo_body *b, const jx_mlir_op *op)
     if (!sizes || !stride || !jx_shlo_rank_ok(b, 0))
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
     ins[0] = jx_shlo_in(b, 0);
-    if (!is_atom(ins[0]) || jx_atom_aval(ins[0])->rank != rank ||
+    if (!jx_shlo_made(ins[0]) || jx_atom_aval(ins[0])->rank != rank ||
         jx_sz_elements_of(op->ins[1]->type) != rank ||
         jx_sz_elements_of(op->ins[3]->type) != rank)
         return jx_shlo_fail(b, "expected a start for each axis");
@@ -116,7 +111,7 @@ static bool slice_somewhere(jx_shlo_body *b, const jx_mlir_op *op)
         if (!is_one(stride[i]))
             return jx_shlo_unknown(b, op);
         ins[1 + i] = element(b, op->ins[1], i);
-        if (!is_atom(ins[1 + i]))
+        if (!jx_shlo_made(ins[1 + i]))
             return false;
     }
     jx_shlo_put_dims(&p, "slice_sizes", rank, sizes);
@@ -175,7 +170,7 @@ bool jx_shlo_op_dynamic_top_k(jx_shlo_body *b, const jx_mlir_op *op,
     const jx_aval *outs[2];
     const jx_atom *made;
 
-    if (!k || !is_atom(in) || op->nouts != 2 || !jx_atom_aval(in)->rank)
+    if (!k || !jx_shlo_made(in) || op->nouts != 2 || !jx_atom_aval(in)->rank)
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
     outs[0] = jx_shlo_result(b, 0, NULL);
     outs[1] = jx_shlo_result(b, 1, NULL);

@@ -92,7 +92,8 @@ static void add_effect(effect_list *to, const char *type)
 
     while (at < to->count && strcmp(to->at[at].type, type) < 0)
         at++;
-    if (at == MOST_EFFECTS || (at < to->count && !strcmp(to->at[at].type, type)))
+    if (at == MOST_EFFECTS ||
+        (at < to->count && !strcmp(to->at[at].type, type)))
         return;
     to->count += to->count < MOST_EFFECTS;
     for (int i = to->count - 1; i > at; i--)

@@ -76,11 +76,6 @@ static bool part_of_real(jx_shlo_body *b, jx_prim_id prim, jx_atom in)
 
 /* ---- what JAX has for fewer dtypes */
 
-static bool is_atom(jx_atom a)
-{
-    return a.var || a.literal;
-}
-
 /* A number at the shape of `like`. */
 static jx_atom number(jx_shlo_body *b, jx_dtype dtype, double value,
                       const jx_aval *like)
@@ -91,7 +86,7 @@ static jx_atom number(jx_shlo_body *b, jx_dtype dtype, double value,
 
 static jx_atom two(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c)
 {
-    return is_atom(a) && is_atom(c)
+    return jx_shlo_made(a) && jx_shlo_made(c)
                ? jx_shlo_emit2(b, prim, a, c, jx_atom_aval(a))
                : (jx_atom){NULL, NULL};
 }
@@ -99,7 +94,7 @@ static jx_atom two(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c)
 /* A test of integers against 0. */
 static jx_atom test(jx_shlo_body *b, jx_prim_id prim, jx_atom a)
 {
-    const jx_aval *aval = is_atom(a) ? jx_atom_aval(a) : NULL;
+    const jx_aval *aval = jx_shlo_made(a) ? jx_atom_aval(a) : NULL;
 
     return aval ? jx_shlo_emit2(b, prim, a, number(b, aval->dtype, 0, aval),
                                 jx_shlo_array(b, JX_BOOL, aval->rank,
@@ -111,7 +106,7 @@ static jx_atom choose(jx_shlo_body *b, jx_atom test_, jx_atom yes, jx_atom no)
 {
     const jx_atom ins[] = {test_, no, yes};
 
-    return is_atom(test_) && is_atom(yes) && is_atom(no)
+    return jx_shlo_made(test_) && jx_shlo_made(yes) && jx_shlo_made(no)
                ? jx_shlo_emit(b, JX_PRIM_select_n, 3, ins, NULL,
                               jx_atom_aval(yes))
                : (jx_atom){NULL, NULL};
@@ -159,12 +154,12 @@ static jx_atom complex_atan2(jx_shlo_body *b, jx_atom y, jx_atom x,
     jx_atom squares = two(b, JX_PRIM_add, two(b, JX_PRIM_mul, x, x),
                           two(b, JX_PRIM_mul, y, y));
 
-    if (!is_atom(sum) || !is_atom(squares) || !real)
+    if (!jx_shlo_made(sum) || !jx_shlo_made(squares) || !real)
         return (jx_atom){NULL, NULL};
     sum = two(b, JX_PRIM_div, sum,
               jx_shlo_emit1(b, JX_PRIM_sqrt, squares, out));
-    sum = is_atom(sum) ? jx_shlo_emit1(b, JX_PRIM_log, sum, out) : sum;
-    if (!is_atom(sum))
+    sum = jx_shlo_made(sum) ? jx_shlo_emit1(b, JX_PRIM_log, sum, out) : sum;
+    if (!jx_shlo_made(sum))
         return sum;
     jx_atom up = jx_shlo_emit1(b, JX_PRIM_imag, sum, real);
     jx_atom down = jx_shlo_emit1(b, JX_PRIM_neg,
@@ -316,7 +311,7 @@ bool jx_shlo_op_convert(jx_shlo_body *b, const jx_mlir_op *op,
                              jx_shlo_array(b, jx_dtype_real(from), out->rank,
                                            out->shape));
         ins.at = &real;
-        if (!is_atom(real))
+        if (!jx_shlo_made(real))
             return false;
     }
     jx_shlo_put_dtype(&p, "new_dtype", out->dtype);

@@ -76,7 +76,7 @@ static jx_atom with_last_axis(jx_shlo_body *b, jx_atom indices, int64_t axis)
     return jx_shlo_transpose(b, indices, order);
 }
 
-/* The axes of the indices, after that of the coordinates has become the last. */
+/* Axes of the indices, after that of the coordinates has become the last. */
 static jx_ints without_axis(jx_shlo_body *b, jx_ints axes, int64_t axis)
 {
     int64_t *at = JX_NEW_ARRAY(b->s->ctx->arena, axes.count, int64_t);

@@ -128,6 +128,12 @@ bool jx_shlo_slice(jx_shlo_body *b, const jx_dim *const *start,
 bool jx_shlo_pad(jx_shlo_body *b, const jx_dim *const *low,
                  const jx_dim *const *high, const jx_dim *const *interior);
 
+/* Not what is given after a failure. */
+static inline bool jx_shlo_made(jx_atom atom)
+{
+    return atom.var || atom.literal;
+}
+
 /* What a value became; one atom of a tensor. */
 jx_shlo_atoms jx_shlo_atoms_of(jx_shlo_body *b, const jx_mlir_value *value);
 jx_atom jx_shlo_atom(jx_shlo_body *b, const jx_mlir_value *value);
@@ -246,6 +252,9 @@ jx_atom jx_shlo_input(jx_shlo_body *b, const jx_aval *aval);
  * op's captures are known. */
 jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
                              int nins, const jx_aval *const *ins);
+/* Reads a block into a body, its arguments as inputs of these avals. */
+bool jx_shlo_read_block(jx_shlo_body *b, const jx_mlir_block *block, int nins,
+                        const jx_aval *const *ins);
 /* What the bodies use of the values around them, each once. */
 jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,
                                jx_shlo_body *const *bodies);

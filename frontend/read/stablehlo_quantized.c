@@ -15,11 +15,6 @@
 
 #include "frontend/ir/element.h"
 
-static bool is_atom(jx_atom a)
-{
-    return a.var || a.literal;
-}
-
 static const jx_atom nothing = {NULL, NULL};
 
 /* ---- types */
@@ -178,12 +173,12 @@ static jx_atom dequantize(jx_shlo_body *b, jx_atom stored,
     jx_dtype from, real, wide;
     const jx_aval *aval;
 
-    if (!is_atom(stored) || !read_type(b, element, &from, &real))
+    if (!jx_shlo_made(stored) || !read_type(b, element, &from, &real))
         return nothing;
     if (!all_zero(q)) {
         wide = wide_enough(from);
         stored = jx_shlo_convert(b, stored, wide);
-        if (!is_atom(stored))
+        if (!jx_shlo_made(stored))
             return nothing;
         aval = jx_atom_aval(stored);
         stored = jx_shlo_emit2(b, JX_PRIM_sub, stored,
@@ -191,7 +186,7 @@ static jx_atom dequantize(jx_shlo_body *b, jx_atom stored,
         b->s->program->x64 |= wide == JX_I64;
     }
     stored = jx_shlo_convert(b, stored, real);
-    if (!is_atom(stored))
+    if (!jx_shlo_made(stored))
         return nothing;
     aval = jx_atom_aval(stored);
     return jx_shlo_emit2(b, JX_PRIM_mul, stored,
@@ -210,7 +205,7 @@ static jx_atom stored_of(jx_shlo_body *b, jx_atom value,
 
     value = jx_shlo_emit(b, JX_PRIM_clamp, 3, bounded, NULL, aval);
     jx_shlo_put_enum(&p, "rounding_method", "RoundingMethod.TO_NEAREST_EVEN");
-    if (is_atom(value))
+    if (jx_shlo_made(value))
         value = jx_shlo_emit(b, JX_PRIM_round, 1, &value, &p, aval);
     return jx_shlo_convert(b, value, to);
 }
@@ -222,7 +217,7 @@ static jx_atom quantize(jx_shlo_body *b, jx_atom value,
     const jx_aval *aval;
     jx_dtype to, real;
 
-    if (!is_atom(value) || !read_type(b, element, &to, &real))
+    if (!jx_shlo_made(value) || !read_type(b, element, &to, &real))
         return nothing;
     aval = jx_atom_aval(value);
     if (aval->dtype != real) {
@@ -232,10 +227,10 @@ static jx_atom quantize(jx_shlo_body *b, jx_atom value,
     }
     value = jx_shlo_emit2(b, JX_PRIM_div, value, spread(b, real, q, true, aval),
                           aval);
-    if (is_atom(value) && !all_zero(q))
+    if (jx_shlo_made(value) && !all_zero(q))
         value = jx_shlo_emit2(b, JX_PRIM_add, value,
                               spread(b, real, q, false, aval), aval);
-    return is_atom(value) ? stored_of(b, value, q, real, to) : nothing;
+    return jx_shlo_made(value) ? stored_of(b, value, q, real, to) : nothing;
 }
 
 bool jx_shlo_op_uniform_quantize(jx_shlo_body *b, const jx_mlir_op *op,

@@ -256,3 +256,15 @@ prints '= 0 0 0 0$'
 sed 's/dense<4>/dense<3>/' "$work/set.mlir" >"$work/set_less.mlir"
 expect 3 run "$work/set_less.mlir" --fill zeros
 complains 'no way to run the primitive stablehlo.set_dimension_size'
+
+# An attribute that nobody knows the meaning of here is not passed over.
+cat >"$work/tilings.mlir" <<'EOM'
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.custom_call"(%a) {call_target_name = "Sharding", result_tilings = []} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+EOM
+expect 0 run "$work/tilings.mlir" --fill zeros
+sed 's/result_tilings = \[\]/result_tilings = [dense<2> : tensor<1xindex>]/' "$work/tilings.mlir" >"$work/tiled.mlir"
+expect 3 run "$work/tiled.mlir" --fill zeros
+complains 'stablehlo.custom_call (in another form)'
