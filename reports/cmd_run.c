@@ -19,7 +19,7 @@ typedef struct settings {
     jx_texts set, shape;
     const char *inputs, *fill, *outputs, *expect, *domain;
     double rtol, atol;
-    int64_t bench, memory, vjp;
+    int64_t bench, memory, vjp, seed;
     bool bits;
 } settings;
 
@@ -53,6 +53,9 @@ static const jx_option options[] = {
      offsetof(settings, vjp)},
     {"bench", 0, JX_OPT_INT, "N", "run N times more; print how long they took",
      offsetof(settings, bench)},
+    {"seed", 0, JX_OPT_INT, "N",
+     "of random numbers that the program leaves open (0)",
+     offsetof(settings, seed)},
     {"memory", 0, JX_OPT_INT, "BYTES", "give up if running takes more",
      offsetof(settings, memory)},
 };
@@ -174,6 +177,8 @@ static bool prepare(session *r)
         return false;
     r->options = o;
     r->exec = jx_exec_new(r->plan);
+    if (r->exec)
+        jx_exec_seed(r->exec, (uint64_t)s->seed);
     return r->exec != NULL;
 }
 
@@ -294,6 +299,8 @@ static bool run_wide(session *r)
     r->wide_plan = jx_plan_make(r->program, &r->program->entry, &o);
     ins = r->wide_plan ? widened(r, r->wide_plan, r->ins) : NULL;
     r->wide = ins ? jx_exec_new(r->wide_plan) : NULL;
+    if (r->wide)
+        jx_exec_seed(r->wide, (uint64_t)r->s->seed);
     return r->wide && jx_exec_run(r->wide, ins, NULL);
 }
 
@@ -459,6 +466,18 @@ static void summarize(session *r)
     }
 }
 
+static void tell_drawn(session *r)
+{
+    int64_t drawn = jx_exec_drawn(r->exec);
+
+    if (drawn)
+        jx_buffer_printf(&r->text,
+                         "%lld array%s drawn at random, as the program leaves "
+                         "the numbers open: --seed %lld\n",
+                         (long long)drawn, drawn == 1 ? " was" : "s were",
+                         (long long)r->s->seed);
+}
+
 static int execute(session *r, const char *path)
 {
     int code = JX_EXIT_OK;
@@ -475,6 +494,7 @@ static int execute(session *r, const char *path)
                          jx_exec_error(r->exec));
         return JX_EXIT_FINDINGS;
     }
+    tell_drawn(r);
     if (r->s->outputs && !write_outputs(r))
         return failed(r);
     if (r->s->expect)

@@ -35,6 +35,8 @@ struct jx_run {
     jx_pool *pool;
     bool pool_tried;
     int64_t limit, left; /* operations that a run may execute; still may */
+    uint64_t seed;
+    int64_t drawn;
     bool failed, differs;
     char error[512];
 };
@@ -241,6 +243,7 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
 
     run->failed = run->differs = false;
     run->left = run->limit;
+    run->drawn = 0;
     if (!set_outputs(run, outs))
         return false;
     set_ports(run, ins);
@@ -249,6 +252,26 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     bool ok = jx_run_block(run, 0);
     fesetenv(&mode);
     return ok;
+}
+
+void jx_exec_seed(jx_exec *exec, uint64_t seed)
+{
+    exec->run.seed = seed;
+}
+
+int64_t jx_exec_drawn(const jx_exec *exec)
+{
+    return exec->run.drawn;
+}
+
+uint64_t jx_run_seed(const jx_run *run)
+{
+    return run->seed;
+}
+
+int64_t jx_run_draw(jx_run *run)
+{
+    return run->drawn++;
 }
 
 void jx_exec_limit(jx_exec *exec, int64_t operations)

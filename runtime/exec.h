@@ -23,6 +23,12 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs);
 void jx_exec_limit(jx_exec *exec, int64_t operations);
 /* Operations of the last run. */
 int64_t jx_exec_operations(const jx_exec *exec);
+/* The seed of all random numbers that programs leave open (stablehlo.rng): later
+ * runs draw the same ones again, an operation in a loop others at each turn.
+ * Without it the seed is 0. */
+void jx_exec_seed(jx_exec *exec, uint64_t seed);
+/* Arrays of such numbers in the last run. */
+int64_t jx_exec_drawn(const jx_exec *exec);
 /* Where output `i` of the last run lies. */
 const void *jx_exec_out(const jx_exec *exec, int i);
 const char *jx_exec_error(const jx_exec *exec);

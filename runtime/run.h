@@ -9,5 +9,9 @@
 jx_pool *jx_run_pool(jx_run *run);
 /* Sets where a moving buffer (jx_plan_moving) lies. */
 void jx_run_move(jx_run *run, int buffer, const void *to);
+/* The seed of random numbers that are the run's to choose, and how many arrays
+ * of them it has drawn before this call. */
+uint64_t jx_run_seed(const jx_run *run);
+int64_t jx_run_draw(jx_run *run);
 
 #endif

@@ -5,8 +5,8 @@
 #include "runtime/kernels/prng.h"
 #include "runtime/kernels/special.h"
 #include "runtime/kernels/shapes.h"
-#include "runtime/plan_impl.h"
 #include "runtime/rules.h"
+#include "runtime/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -546,12 +546,11 @@ bool jx_plan_random_gamma(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
 /* ---- stablehlo.rng ----
  *
- * Whose numbers are nobody's to say, so ours are the same in every run: Philox
- * with a key of the operation's own, made of its place in the plan.  An
- * operation that runs again, in a loop, gives the same numbers again. */
+ * Whose numbers are nobody's to say, so ours are the same in every run of one
+ * seed: Philox, with the seed as its key and a part of the counter for each
+ * array that is drawn. */
 typedef struct drawing {
     bool normal;
-    uint32_t seed;
 } drawing;
 
 /* In [0, 1), of 53 bits. */
@@ -560,13 +559,12 @@ static double fraction(uint64_t bits)
     return ldexp((double)(bits >> 11), -53);
 }
 
-static void draw_integers(const drawing *d, jx_dtype dtype, const jx_view *ins,
+static void draw_integers(jx_dtype dtype, const jx_view *ins,
                           const uint64_t *bits, const jx_view *out)
 {
     size_t size = jx_dtype_of(dtype)->bytes;
     uint64_t ends[2];
 
-    (void)d;
     for (int i = 0; i < 2; i++)
         jx_convert(dtype, JX_I64, ins[i].data, &ends[i], 1);
     uint64_t range = ends[1] - ends[0];
@@ -582,7 +580,7 @@ static void draw_integers(const drawing *d, jx_dtype dtype, const jx_view *ins,
 }
 
 /* A number that rounds up to the end of the interval becomes its start. */
-static void draw_floats(const drawing *d, jx_dtype dtype, const jx_view *ins,
+static void draw_floats(bool normal, jx_dtype dtype, const jx_view *ins,
                         const uint64_t *bits, const jx_view *out)
 {
     size_t size = jx_dtype_of(dtype)->bytes;
@@ -593,13 +591,13 @@ static void draw_floats(const drawing *d, jx_dtype dtype, const jx_view *ins,
     for (int64_t i = 0; i < out->count; i++) {
         char *to = out->data + (size_t)i * size;
         double u = fraction(bits[i]);
-        if (d->normal)
+        if (normal)
             x = a + b * sqrt(2) * jx_sf_erf_inv(2 * (u + ldexp(1, -54)) - 1);
         else
             x = a + u * (b - a);
         jx_convert(JX_F64, dtype, &x, to, 1);
         jx_convert(dtype, JX_F64, to, &x, 1);
-        if (!d->normal && x >= b && a < b)
+        if (!normal && x >= b && a < b)
             memcpy(to, ins[0].data, size);
     }
 }
@@ -608,14 +606,16 @@ static bool run_rng(jx_run *run, const void *data, const jx_view *ins,
                     const jx_view *outs, void *scratch)
 {
     const drawing *d = data;
-    const uint32_t key[2] = {d->seed, 0x6a09e667};
-    uint64_t counter[2] = {0, 0};
+    uint64_t seed = jx_run_seed(run);
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    uint64_t counter[2] = {0, (uint64_t)jx_run_draw(run)};
     jx_dtype dtype = outs[0].dtype;
 
-    (void)run;
     jx_philox_stream(key, counter, 64, 0, outs[0].count, scratch);
-    (jx_dtype_is_float(dtype) ? draw_floats : draw_integers)(d, dtype, ins,
-                                                             scratch, outs);
+    if (jx_dtype_is_float(dtype))
+        draw_floats(d->normal, dtype, ins, scratch, outs);
+    else
+        draw_integers(dtype, ins, scratch, outs);
     return true;
 }
 
@@ -623,8 +623,7 @@ bool jx_plan_stablehlo_rng(jx_planner *p, const jx_eqn *eqn,
                            const jx_slot *ins, jx_slot *outs)
 {
     const jx_p_stablehlo_rng *params = eqn->typed;
-    drawing d = {.normal = params->rng_distribution == JX_NORMAL,
-                 .seed = (uint32_t)p->mems.count};
+    drawing d = {.normal = params->rng_distribution == JX_NORMAL};
     jx_slot ends[2];
     size_t bytes;
 

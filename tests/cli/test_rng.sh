@@ -32,3 +32,38 @@ prints '^out6 bool\[\] = True$'
 cp "$work/out" "$work/first"
 expect 0 run "$work/rng.jaxpr"
 holds cmp -s "$work/out" "$work/first"
+
+# An equation in a loop draws anew at each turn, and another --seed gives other
+# numbers; the seed is told.
+cat >"$work/turns.jaxpr" <<'EOF'
+{ lambda ; . let
+    _:i32[] a:f32[] b:f32[] = while[
+      body_jaxpr={ lambda ; c:i32[] d:f32[] e:f32[]. let
+          f:f32[] = stablehlo.rng[rng_distribution=UNIFORM shape=()] 0.0:f32[] 1.0:f32[]
+          g:i32[] = add c 1:i32[]
+        in (g, f, d) }
+      body_nconsts=0
+      cond_jaxpr={ lambda ; c:i32[] d:f32[] e:f32[]. let h:bool[] = lt c 5:i32[] in (h,) }
+      cond_nconsts=0
+    ] 0:i32[] 0.0:f32[] 0.0:f32[]
+    i:bool[] = eq a b
+  in (i, a) }
+EOF
+expect 0 run "$work/turns.jaxpr"
+prints '^out0 bool\[\] = False$'
+prints '^5 arrays were drawn .* --seed 0$'
+cp "$work/out" "$work/first"
+expect 0 run "$work/turns.jaxpr" --seed 0
+holds cmp -s "$work/out" "$work/first"
+expect 0 run "$work/turns.jaxpr" --seed 9000000000
+prints '^5 arrays were drawn .* --seed 9000000000$'
+grep '^out1' "$work/out" >"$work/other"
+grep '^out1' "$work/first" >"$work/zero"
+holds [ "$(cat "$work/other")" != "$(cat "$work/zero")" ]
+expect 0 run "$work/turns.jaxpr" --bench 3
+expect 0 run "$work/turns.jaxpr" --domain wide
+prints '^out0 bool\[\] = False$'
+# What was drawn with one seed is expected with the same.
+expect 0 run "$work/turns.jaxpr" --seed 7 --outputs "$work/seven.npz"
+expect 0 run "$work/turns.jaxpr" --seed 7 --expect "$work/seven.npz"
+expect 1 run "$work/turns.jaxpr" --seed 8 --expect "$work/seven.npz"
