@@ -4,6 +4,7 @@
 #include "frontend/mlir/vhlo.h"
 #include "frontend/read/exported.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* What JAX 0.10.2 takes (_export.py: minimum and maximum supported calling
@@ -314,9 +315,14 @@ static void unused(jx_linter *lint, const jx_exported *x)
         }
         if (dropped++ < 3) {
             jx_buffer_puts(&text, dropped == 1 ? "" : ", ");
-            if (program->in_paths && i < program->entry.jaxpr->nins &&
-                program->in_paths[i])
-                jx_buffer_puts(&text, program->in_paths[i]);
+            const char *path =
+                program->in_paths && i < program->entry.jaxpr->nins
+                    ? program->in_paths[i]
+                    : NULL;
+            bool positional =
+                path && path[0] == '[' && isdigit((unsigned char)path[1]);
+            if (path)
+                jx_buffer_printf(&text, "%s%s", positional ? "args" : "", path);
             else
                 jx_buffer_printf(&text, "leaf %d", i);
         }

@@ -149,3 +149,7 @@ lacks 'STG002'
 constant "\"0x$(printf '0000803F%.0s' $(seq 20000))$(printf '00000040%.0s' $(seq 20000))\"" >"$work/constant.mlir"
 expect 0 check "$work/constant.mlir"
 prints 'STG002.* f32\[200,200\]'
+
+# An input is named as its user writes it.
+expect 0 check tests/rules/EXP012_fails.jaxexport.gz
+prints 'EXP012.*: args\[[0-9]\].*: an input that the module does not take$'
