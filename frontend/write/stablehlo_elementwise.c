@@ -104,8 +104,38 @@ static jx_dtype common_dtype(const jx_hlo_eqn *e, jx_hv operand)
     return operand.aval->dtype;
 }
 
+static double number_of(const jx_value *record, const char *name)
+{
+    const jx_value *v =
+        record->tag == JX_V_RECORD ? jx_value_field(record, name) : NULL;
+
+    if (v && v->tag == JX_V_INT)
+        return (double)v->integer;
+    return v && v->tag == JX_V_FLOAT ? v->real : 0;
+}
+
+/* `accuracy`, a mode or a lax.Tolerance; NULL where nothing is asked for. */
+static const jx_mlir_attr *accuracy(const jx_hlo_eqn *e)
+{
+    static const char *const names[] = {"atol", "rtol", "ulps", "mode"};
+    const jx_value *v = jx_eqn_param(e->eqn, "accuracy");
+    jx_hlo *in = e->code->in;
+    const char *dot = v && v->tag == JX_V_ENUM ? strchr(v->text, '.') : NULL;
+
+    if (!dot && (!v || v->tag != JX_V_RECORD))
+        return NULL;
+    const jx_mlir_attr *items[] = {
+        jx_hlo_float(in, "f64", number_of(v, "atol")),
+        jx_hlo_float(in, "f64", number_of(v, "rtol")),
+        jx_hlo_i64(in, (int64_t)number_of(v, "ulps")),
+        jx_hlo_enum(in, "stablehlo.result_accuracy_mode",
+                    dot ? dot + 1 : "TOLERANCE")};
+    return jx_hlo_record(in, "stablehlo.result_accuracy", 4, names, items);
+}
+
 void jx_hlo_rule_elementwise(jx_hlo_eqn *e)
 {
+    jx_mlir_named attr = {"result_accuracy", accuracy(e)};
     jx_hv ins[3] = {{0}}, out;
     int n = e->eqn->nins;
 
@@ -132,7 +162,7 @@ void jx_hlo_rule_elementwise(jx_hlo_eqn *e)
         jx_hlo_fill(e, jx_hlo_extreme(e->code, e->op, ins[0], ins[1]));
     else
         jx_hlo_fill(
-            e, jx_hlo_simple(e->code, e->op, n, ins, e->avals[0], 0, NULL));
+            e, jx_hlo_simple(e->code, e->op, n, ins, e->avals[0], 1, &attr));
 }
 
 /* What JAX composes of a few ops. */
@@ -140,6 +170,7 @@ void jx_hlo_rule_composed(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv x = e->ins[0], one;
+    jx_mlir_named attr = {"result_accuracy", accuracy(e)};
 
     if (!x.value)
         return;
@@ -153,9 +184,9 @@ void jx_hlo_rule_composed(jx_hlo_eqn *e)
                                                  jx_hlo_neg(c, x)))));
         break;
     case JX_PRIM_exp2:
-        jx_hlo_fill(e, jx_hlo_unary(c, "stablehlo.exponential",
-                                    jx_hlo_mul(c, jx_hlo_like(c, x, log(2.0)),
-                                               x)));
+        x = jx_hlo_mul(c, jx_hlo_like(c, x, log(2.0)), x);
+        jx_hlo_fill(e, jx_hlo_simple(c, "stablehlo.exponential", 1, &x,
+                                     e->avals[0], 1, &attr));
         break;
     default: break;
     }

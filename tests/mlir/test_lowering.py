@@ -168,6 +168,24 @@ def test_an_algorithm_of_a_product_is_run_as_jax_does(preset, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("name", ["exp", "exp2", "log1p", "tanh", "rsqrt"])
+def test_an_accuracy_is_lowered_as_jax_does(name, tmp_path):
+    import jax
+    from jax import lax
+
+    for accuracy in lax.AccuracyMode.HIGHEST, lax.Tolerance(atol=1e-5, rtol=0.0, ulps=2):
+        def f(x):
+            return getattr(lax, name)(x, accuracy=accuracy)
+
+        specs = [jax.ShapeDtypeStruct((3,), "float32")]
+        want = jax.jit(f).lower(*specs).as_text()
+        ours = show(document(f, specs, tmp_path / "f.json"))
+        assert "#stablehlo.result_accuracy<" in ours
+        assert [line for line in ours.splitlines() if "result_accuracy" in line][0].split(
+            "{")[1] == [line for line in want.splitlines() if "result_accuracy" in line][
+                0].split("{")[1]
+
+
 def test_an_algorithm_without_a_name_is_kept(tmp_path):
     import jax
     import jax.numpy as jnp
