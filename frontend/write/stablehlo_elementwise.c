@@ -268,10 +268,11 @@ void jx_hlo_rule_compare(jx_hlo_eqn *e)
 
     if (!x.value || !y.value || !direction)
         return;
-    if (!key) {
-        x = jx_hlo_fit(c, x, e->avals[0]);
-        y = jx_hlo_fit(c, y, e->avals[0]);
-    }
+    const jx_aval *like = e->avals[0];
+    if (key) /* the numbers of the keys, too */
+        like = x.aval->rank < y.aval->rank ? y.aval : x.aval;
+    x = jx_hlo_fit(c, x, like);
+    y = jx_hlo_fit(c, y, like);
     if (space && jx_dtype_is_inexact(x.aval->dtype))
         out = jx_hlo_compare_as(c, direction, "TOTALORDER", x, y);
     else

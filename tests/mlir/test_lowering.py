@@ -118,6 +118,44 @@ def test_narrow_indices_are_clipped_at_large_sizes(tmp_path, runner):
         assert runner.run(text, answers) is None, size
 
 
+def keys(seed):
+    import jax
+
+    return jax.random.split(jax.random.key(seed), 3)
+
+
+def extremes(x):
+    from jax import lax
+
+    return [lax.cummax(x), lax.cummin(x), lax.reduce_max(x, axes=(0,)),
+            lax.reduce_window(x, -np.inf, lax.max, (2,), (1,), "SAME")]
+
+
+# Programs that no harness has.
+SEED = np.uint32(7)
+CASES = {
+    "a key beside keys": (lambda x: (keys(x)[1] == keys(x), keys(x) != keys(x)[2]), SEED),
+    "extremes of infinite complex numbers": (
+        extremes, np.array([-np.inf - 1.3j, -np.inf - 2j], "complex64")),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_program_computes_what_it_does_in_jax(name, tmp_path, runner):
+    import jax
+
+    program, *inputs = CASES[name]
+
+    def f(*xs):
+        return jax.tree.leaves(program(*xs))
+
+    answers = {f"in{i}": x for i, x in enumerate(inputs)}
+    answers |= {f"out{i}": np.asarray(y) for i, y in enumerate(jax.jit(f)(*inputs))}
+    specs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
+    text = show(document(f, specs, tmp_path / "f.json"))
+    assert runner.run(text, answers) is None
+
+
 # ---- what JAX lowers, lowered by us: the text is the same
 
 PRESETS = ["DEFAULT", "F16_F16_F16", "F32_F32_F32", "F64_F64_F64", "BF16_BF16_F32",
