@@ -28,6 +28,22 @@ const jx_aval *jx_hlo_with_dtype(jx_hlo *in, const jx_aval *aval,
     return aval ? jx_hlo_aval(in, dtype, aval->rank, aval->shape) : NULL;
 }
 
+const jx_aval *jx_hlo_leading(jx_code *c, const jx_aval *aval, int fewer,
+                              jx_dtype dtype, int n, const jx_dim *const *more)
+{
+    const jx_dim **shape =
+        JX_NEW_ARRAY(c->in->ctx->arena, aval->rank + n + 1, const jx_dim *);
+    int rank = 0;
+
+    if (!shape || aval->rank < fewer)
+        return NULL;
+    for (int i = 0; i < aval->rank - fewer; i++)
+        shape[rank++] = aval->shape[i];
+    for (int i = 0; i < n; i++)
+        shape[rank++] = more[i];
+    return jx_hlo_aval(c->in, dtype, rank, shape);
+}
+
 const jx_dim *jx_hlo_int(jx_hlo *in, int64_t size)
 {
     return jx_dim_int(in->program->dims, size);

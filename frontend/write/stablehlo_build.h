@@ -69,6 +69,9 @@ const jx_aval *jx_hlo_aval(jx_hlo *in, jx_dtype dtype, int rank,
 const jx_aval *jx_hlo_scalar_aval(jx_hlo *in, jx_dtype dtype);
 const jx_aval *jx_hlo_with_dtype(jx_hlo *in, const jx_aval *aval,
                                  jx_dtype dtype);
+/* The axes of aval but for the last `fewer`, then these sizes. */
+const jx_aval *jx_hlo_leading(jx_code *c, const jx_aval *aval, int fewer,
+                              jx_dtype dtype, int n, const jx_dim *const *more);
 const jx_dim *jx_hlo_int(jx_hlo *in, int64_t size);
 /* The size as a number; a symbolic one fails with what wanted a number. */
 int64_t jx_hlo_static(jx_code *c, const jx_dim *dim, const char *what);

@@ -37,23 +37,6 @@ static const jx_mlir_attr *character(jx_hlo *in, char value)
     return jx_hlo_integer(in, JX_UNSIGNED, 8, value);
 }
 
-/* The leading axes of aval (all but the last `fewer`), then these sizes. */
-static const jx_aval *batched(jx_code *c, const jx_aval *aval, int fewer,
-                              jx_dtype dtype, int n, const jx_dim *const *more)
-{
-    const jx_dim **shape =
-        JX_NEW_ARRAY(c->in->ctx->arena, aval->rank + n + 1, const jx_dim *);
-    int rank = 0;
-
-    if (!shape || aval->rank < fewer)
-        return NULL;
-    for (int i = 0; i < aval->rank - fewer; i++)
-        shape[rank++] = aval->shape[i];
-    for (int i = 0; i < n; i++)
-        shape[rank++] = more[i];
-    return jx_hlo_aval(c->in, dtype, rank, shape);
-}
-
 /* NaN for every matrix (or vector) whose computation failed. */
 static jx_hv or_nan(jx_code *c, jx_hv ok, jx_hv x)
 {
@@ -145,7 +128,7 @@ static jx_hv call_checked(jx_code *c, lapack *l, const char *direction,
 
     if (!of.value)
         return (jx_hv){0};
-    gives(l, batched(c, of.aval, 2, JX_I32, 0, NULL));
+    gives(l, jx_hlo_leading(c, of.aval, 2, JX_I32, 0, NULL));
     call(c, l, outs);
     info = outs[l->nouts - 1];
     return info.value
@@ -290,7 +273,7 @@ static void geqrf(jx_code *c, jx_hv x, jx_hv *outs)
                             x.aval->shape[x.aval->rank - 1]);
 
     gives(&l, x.aval);
-    gives(&l, batched(c, x.aval, 2, x.aval->dtype, 1, &k));
+    gives(&l, jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 1, &k));
     call(c, &l, outs);
 }
 
@@ -322,14 +305,14 @@ static void geqp3(jx_code *c, jx_hv x, jx_hv *outs, jx_hv *places)
     lapack l = start("geqp3", NULL, x);
     const jx_dim *m = x.aval->shape[x.aval->rank - 2];
     const jx_dim *n = x.aval->shape[x.aval->rank - 1], *k = least(c, m, n);
-    const jx_aval *pivots = batched(c, x.aval, 2, JX_I32, 1, &n);
+    const jx_aval *pivots = jx_hlo_leading(c, x.aval, 2, JX_I32, 1, &n);
     jx_hv all[3];
 
     takes(&l, jx_hlo_full_int(c, pivots, 0));
     gives(&l, x.aval);
     gives(&l, pivots);
     l.aliases[1] = 1;
-    gives(&l, batched(c, x.aval, 2, x.aval->dtype, 1, &k));
+    gives(&l, jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 1, &k));
     call(c, &l, all);
     outs[0] = all[0];
     outs[1] = all[2];
@@ -450,8 +433,8 @@ void jx_hlo_rule_svd(jx_hlo_eqn *e)
     const jx_dim *v[2] = {p->full_matrices ? n : k, n};
     gives(&l, x.aval);
     gives(&l, e->avals[0]);
-    gives(&l, batched(c, x.aval, 2, x.aval->dtype, 2, u));
-    gives(&l, batched(c, x.aval, 2, x.aval->dtype, 2, v));
+    gives(&l, jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 2, u));
+    gives(&l, jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 2, v));
     configure(&l, "mode", character(c->in, !p->compute_uv      ? 'N'
                                            : p->full_matrices ? 'A'
                                                               : 'S'));
@@ -485,7 +468,8 @@ void jx_hlo_rule_eig(jx_hlo_eqn *e)
         return;
     bool real = !jx_dtype_is_complex(x.aval->dtype);
     const jx_dim *size = x.aval->shape[x.aval->rank - 1];
-    const jx_aval *values = batched(c, x.aval, 2, x.aval->dtype, 1, &size);
+    const jx_aval *values =
+        jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 1, &size);
     const jx_aval *vectors = jx_hlo_with_dtype(
         c->in, x.aval,
         real ? jx_dtype_complex(x.aval->dtype) : x.aval->dtype);
@@ -519,13 +503,15 @@ void jx_hlo_rule_schur(jx_hlo_eqn *e)
     if (!x.value)
         return;
     const jx_dim *size = x.aval->shape[x.aval->rank - 1];
-    const jx_aval *values = batched(c, x.aval, 2, x.aval->dtype, 1, &size);
+    const jx_aval *values =
+        jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 1, &size);
     gives(&l, x.aval);
     gives(&l, x.aval);
     gives(&l, values);
     if (!jx_dtype_is_complex(x.aval->dtype))
         gives(&l, values);
-    gives(&l, batched(c, x.aval, 2, JX_I32, 0, NULL)); /* how many are chosen */
+    gives(&l, jx_hlo_leading(c, x.aval, 2, JX_I32, 0,
+                             NULL)); /* how many are chosen */
     configure(&l, "mode",
               character(c->in, p->compute_schur_vectors ? 'V' : 'N'));
     configure(&l, "sort", character(c->in, 'N'));

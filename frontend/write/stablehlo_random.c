@@ -158,33 +158,58 @@ static void hashed_counts(jx_code *c, jx_hv key, const jx_aval *out,
     threefry(c, ins, bits);
 }
 
-/* The older way: counts 0, 1, 2, ... of u32, their first half with their
- * second one (and a 0, if they are odd); one key. */
+/* [from, to) of the last axis. */
+static jx_hv part_of(jx_code *c, jx_hv x, int64_t from, int64_t to)
+{
+    return x.value ? jx_hlo_slice_axis(c, x, x.aval->rank - 1, number(c, from),
+                                       number(c, to))
+                   : x;
+}
+
+/* The older way, for each key: counts 0, 1, 2, ... of u32, their first half with
+ * their second one (and a 0, if they are odd). */
 static jx_hv hashed_halves(jx_code *c, jx_hv key, int64_t count)
 {
     int64_t half = (count + 1) / 2;
-    const jx_dim *all = number(c, 2 * half), *zero = number(c, 0);
-    const jx_dim *n = number(c, half);
+    const jx_dim *all = number(c, 2 * half), *n = number(c, half);
+    const jx_aval *to;
     jx_hv counts, ins[4], bits[2];
+    int last;
 
-    if (!key.value || key.aval->rank != 1)
-        return jx_hlo_fail(c, "arrays of keys of this kind have no StableHLO "
-                              "form");
+    if (!key.value)
+        return key;
+    last = key.aval->rank - 1;
     counts = jx_hlo_iota(c, jx_hlo_aval(c->in, JX_U32, 1, &all), 0);
     if (count & 1) {
-        const jx_dim *one = number(c, 1), *odd = number(c, count);
+        const jx_dim *one = number(c, 1);
         jx_hv parts[2] = {
-            jx_hlo_slice_axis(c, counts, 0, zero, odd),
+            part_of(c, counts, 0, count),
             jx_hlo_full_int(c, jx_hlo_aval(c->in, JX_U32, 1, &one), 0)};
         counts = jx_hlo_concatenate(c, 2, parts, 0);
     }
-    ins[2] = jx_hlo_slice_axis(c, counts, 0, zero, n);
-    ins[3] = jx_hlo_slice_axis(c, counts, 0, n, all);
-    for (int i = 0; i < 2 && ins[2].value; i++)
-        ins[i] = jx_hlo_spread(c, word(c, key, i, NULL), ins[2].aval);
+    to = jx_hlo_leading(c, key.aval, 1, JX_U32, 1, &n);
+    for (int i = 0; i < 2; i++) {
+        ins[i] = word(c, key, i, to);
+        ins[2 + i] = jx_hlo_along(
+            c, part_of(c, counts, i * half, (i + 1) * half), to, last);
+    }
     threefry(c, ins, bits);
-    return jx_hlo_slice_axis(c, jx_hlo_concatenate(c, 2, bits, 0), 0, zero,
-                             number(c, count));
+    return part_of(c, jx_hlo_concatenate(c, 2, bits, last), 0, count);
+}
+
+/* How many elements a result has for each of an array of keys. */
+static int64_t count_each(jx_code *c, jx_hv key, const jx_aval *out,
+                          const char *what)
+{
+    int64_t count = 1;
+
+    for (int i = key.aval->rank - 1; i < out->rank; i++)
+        if (__builtin_mul_overflow(count, jx_hlo_static(c, out->shape[i], what),
+                                   &count)) {
+            jx_hlo_fail(c, "StableHLO has no %s like these", what);
+            return 0;
+        }
+    return count;
 }
 
 /* ---- XLA's generator */
@@ -273,6 +298,20 @@ void jx_hlo_rule_own_rng(jx_hlo_eqn *e)
 
 /* ---- keys */
 
+/* The first of an array of keys: when XLA's generator is to be called for many,
+ * JAX calls it once, for all that they want. */
+static jx_hv first_key(jx_code *c, jx_hv key)
+{
+    jx_hv first = key;
+
+    for (int i = 0; first.value && i < key.aval->rank - 1; i++)
+        first = jx_hlo_slice_axis(c, first, i, number(c, 0), number(c, 1));
+    return first.value && key.aval->rank > 1
+               ? jx_hlo_reshape(c, first, 1,
+                                key.aval->shape + key.aval->rank - 1)
+               : first;
+}
+
 /* Two words along a new last axis. */
 static jx_hv pair(jx_code *c, jx_hv high, jx_hv low)
 {
@@ -336,7 +375,6 @@ static const jx_aval *without_words(jx_code *c, const jx_aval *aval)
 static jx_hv split(jx_code *c, jx_hv key, const jx_aval *out, bool by_parts)
 {
     jx_hv bits[2];
-    int64_t count = 1;
 
     if (!key.value)
         return key;
@@ -344,54 +382,49 @@ static jx_hv split(jx_code *c, jx_hv key, const jx_aval *out, bool by_parts)
         hashed_counts(c, key, without_words(c, out), bits);
         return pair(c, bits[0], bits[1]);
     }
-    for (int i = 0; i < out->rank; i++)
-        count *= jx_hlo_static(c, out->shape[i], "counts of keys");
-    return jx_hlo_reshape(c, hashed_halves(c, key, count), out->rank,
-                          out->shape);
+    return jx_hlo_reshape(
+        c, hashed_halves(c, key, count_each(c, key, out, "counts of keys")),
+        out->rank, out->shape);
 }
 
 /* Four words are two keys of threefry; their children lie side by side. */
 static jx_hv split_pairs(jx_code *c, jx_hv key, const jx_aval *out,
                          bool by_parts)
 {
-    const jx_dim **shape =
-        JX_NEW_ARRAY(c->in->ctx->arena, out->rank + 1, const jx_dim *);
     const jx_dim *two = number(c, 2);
+    const jx_aval *half = jx_hlo_leading(c, out, 1, JX_U32, 1, &two);
     jx_hv parts[2];
 
-    if (!shape || !key.value || key.aval->rank != 1)
-        return jx_hlo_fail(c, "arrays of keys of this kind have no StableHLO "
-                              "form");
-    for (int i = 0; i < out->rank; i++)
-        shape[i] = i == out->rank - 1 ? two : out->shape[i];
-    for (int64_t i = 0; i < 2; i++) {
-        jx_hv half = jx_hlo_slice_axis(c, key, 0, number(c, 2 * i),
-                                       number(c, 2 * i + 2));
-        parts[i] = split(c, half,
-                         jx_hlo_aval(c->in, JX_U32, out->rank, shape),
-                         by_parts);
-    }
+    for (int i = 0; i < 2; i++)
+        parts[i] = split(c, part_of(c, key, 2 * i, 2 * i + 2), half, by_parts);
     return jx_hlo_concatenate(c, 2, parts, out->rank - 1);
 }
 
 /* Every tenth of ten times as many keys as are wanted. */
 static jx_hv split_unsafe(jx_code *c, jx_hv key, const jx_aval *out)
 {
-    int64_t count = 1;
-    const jx_dim *shape[2], *from[2], *steps[2];
-    jx_hv all;
+    int rank = key.value ? key.aval->rank - 1 : 0;
+    const jx_dim *more[2] = {NULL, number(c, 4)};
+    const jx_dim **from =
+        JX_NEW_ARRAY(c->in->ctx->arena, rank + 2, const jx_dim *);
+    const jx_dim **steps =
+        JX_NEW_ARRAY(c->in->ctx->arena, rank + 2, const jx_dim *);
+    const jx_aval *all;
 
-    for (int i = 0; i < out->rank - 1; i++)
-        count *= jx_hlo_static(c, out->shape[i], "counts of keys");
-    shape[0] = number(c, 10 * count);
-    shape[1] = number(c, 4);
-    from[0] = from[1] = number(c, 0);
-    steps[0] = number(c, 10);
-    steps[1] = number(c, 1);
-    all = generate(c, "DEFAULT", key, jx_hlo_aval(c->in, JX_U32, 2, shape),
-                   NULL);
-    return jx_hlo_reshape(c, jx_hlo_slice(c, all, from, shape, steps),
-                          out->rank, out->shape);
+    if (!key.value || !from || !steps)
+        return (jx_hv){0};
+    /* The words of a key are no keys: four times too many. */
+    more[0] = number(c, 10 * (count_each(c, key, out, "counts of keys") / 4));
+    all = jx_hlo_leading(c, key.aval, 1, JX_U32, 2, more);
+    for (int i = 0; i < rank + 2; i++) {
+        from[i] = number(c, 0);
+        steps[i] = number(c, i == rank ? 10 : 1);
+    }
+    return jx_hlo_reshape(
+        c,
+        jx_hlo_slice(c, generate(c, "DEFAULT", first_key(c, key), all, NULL),
+                     from, all->shape, steps),
+        out->rank, out->shape);
 }
 
 void jx_hlo_rule_random_split(jx_hlo_eqn *e)
@@ -408,114 +441,132 @@ void jx_hlo_rule_random_split(jx_hlo_eqn *e)
                                    partitionable(e)));
 }
 
-static jx_hv fold_in(jx_code *c, jx_hv key, jx_hv data)
+/* `out` is the (physical) type of the result: keys and data are spread over its
+ * axes. */
+static jx_hv fold_in(jx_code *c, jx_hv key, jx_hv data, const jx_aval *out)
 {
-    const jx_aval *one =
-        key.value ? without_words(c, key.aval) : NULL;
+    const jx_aval *one = without_words(c, out);
     jx_hv ins[4], bits[2];
 
-    if (!one || !data.value)
-        return (jx_hv){0};
-    if (data.aval->rank < one->rank)
-        data = jx_hlo_spread(c, data, one);
-    if (data.value && data.aval->rank > one->rank)
-        one = data.aval;
-    ins[0] = word(c, key, 0, one);
-    ins[1] = word(c, key, 1, one);
-    ins[2] = jx_hlo_full_int(c, jx_hlo_with_dtype(c->in, one, JX_U32), 0);
-    ins[3] = jx_hlo_convert(c, data, JX_U32);
+    for (int i = 0; i < 2; i++)
+        ins[i] = jx_hlo_fit(c, word(c, key, i, NULL), one);
+    ins[2] = jx_hlo_full_int(c, one, 0);
+    ins[3] = jx_hlo_fit(c, jx_hlo_convert(c, data, JX_U32), one);
+    if (!ins[3].value)
+        return ins[3];
     threefry(c, ins, bits);
     return pair(c, bits[0], bits[1]);
+}
+
+/* The last of ten keys that the data make, over the key. */
+static jx_hv fold_in_unsafe(jx_code *c, jx_hv key, jx_hv data,
+                            const jx_aval *out)
+{
+    const jx_dim *more[2] = {number(c, 10), number(c, 4)};
+    jx_hv words = seed_words(c, data), twice[2] = {words, words}, bits;
+
+    if (!words.value)
+        return words;
+    words = jx_hlo_concatenate(c, 2, twice, words.aval->rank - 1);
+    bits = generate(c, "DEFAULT", first_key(c, words),
+                    jx_hlo_leading(c, data.aval, 0, JX_U32, 2, more), NULL);
+    bits = jx_hlo_slice_axis(c, bits, data.aval->rank, number(c, 9),
+                             number(c, 10));
+    bits = jx_hlo_reshape(c, bits, words.aval->rank, words.aval->shape);
+    return jx_hlo_binary(c, "stablehlo.xor", jx_hlo_fit(c, key, out),
+                         jx_hlo_fit(c, bits, out));
 }
 
 void jx_hlo_rule_random_fold_in(jx_hlo_eqn *e)
 {
     const char *impl = impl_of(e);
     jx_code *c = e->code;
-    jx_hv parts[2], data = e->ins[1];
+    jx_hv key = e->ins[0], parts[2];
 
     if (is_threefry(impl)) {
-        jx_hlo_fill(e, fold_in(c, e->ins[0], data));
-        return;
-    }
-    if (!data.value || data.aval->rank || e->ins[0].aval->rank != 1) {
-        jx_hlo_fail(c, "arrays of keys of this kind have no StableHLO form");
+        jx_hlo_fill(e, fold_in(c, key, e->ins[1], e->avals[0]));
         return;
     }
     if (is_unsafe(impl)) {
-        const jx_dim *shape[2] = {number(c, 10), number(c, 4)};
-        jx_hv words = seed_words(c, data);
-        jx_hv twice[2] = {words, words};
-        jx_hv bits = generate(c, "DEFAULT", jx_hlo_concatenate(c, 2, twice, 0),
-                              jx_hlo_aval(c->in, JX_U32, 2, shape), NULL);
-        jx_hv last = jx_hlo_reshape(
-            c, jx_hlo_slice_axis(c, bits, 0, number(c, 9), number(c, 10)), 1,
-            &shape[1]);
-        jx_hlo_fill(e, jx_hlo_binary(c, "stablehlo.xor", e->ins[0], last));
+        jx_hlo_fill(e, fold_in_unsafe(c, key, e->ins[1], e->avals[0]));
         return;
     }
-    for (int64_t i = 0; i < 2; i++)
-        parts[i] = fold_in(c,
-                           jx_hlo_slice_axis(c, e->ins[0], 0, number(c, 2 * i),
-                                             number(c, 2 * i + 2)),
-                           data);
-    jx_hlo_fill(e, jx_hlo_concatenate(c, 2, parts, 0));
+    for (int i = 0; i < 2; i++)
+        parts[i] = fold_in(c, part_of(c, key, 2 * i, 2 * i + 2), e->ins[1],
+                           e->avals[0]);
+    jx_hlo_fill(e, jx_hlo_concatenate(c, 2, parts, e->avals[0]->rank - 1));
 }
 
 /* ---- bits */
 
-static jx_hv bits_of(jx_code *c, jx_hv key, const jx_aval *out)
+/* 32 bits as several of the narrower dtype, the low ones first; the first `size`
+ * of them along the last axis. */
+static jx_hv pieces_of(jx_code *c, jx_hv words, jx_dtype dtype, int64_t size)
 {
-    jx_hv bits[2];
+    int bits = jx_dtype_of(dtype)->bits, per = 32 / bits, rank;
+    const jx_dim *more = number(c, per), *flat;
+    const jx_aval *wide;
+    jx_hv by, all;
 
-    if (!key.value)
-        return key;
-    hashed_counts(c, key, out, bits);
-    if (jx_dtype_of(out->dtype)->bits == 64)
-        return jx_hlo_or(c,
-                         shift(c, "stablehlo.shift_left",
-                               jx_hlo_convert(c, bits[0], JX_U64), 32),
-                         jx_hlo_convert(c, bits[1], JX_U64));
-    bits[0] = jx_hlo_binary(c, "stablehlo.xor", bits[0], bits[1]);
-    return out->dtype == JX_U32 ? bits[0]
-                                : jx_hlo_convert(c, bits[0], out->dtype);
+    if (!words.value)
+        return words;
+    rank = words.aval->rank;
+    wide = jx_hlo_leading(c, words.aval, 0, JX_U32, 1, &more);
+    by = jx_hlo_mul(c, jx_hlo_full_int(c, wide, bits),
+                    jx_hlo_iota(c, wide, rank));
+    all = jx_hlo_binary(c, "stablehlo.shift_right_logical",
+                        jx_hlo_along(c, words, wide, 0), by);
+    all =
+        jx_hlo_and(c, all, jx_hlo_full_int(c, wide, ((int64_t)1 << bits) - 1));
+    flat = jx_dim_mul(c->in->program->dims, words.aval->shape[rank - 1], more);
+    wide = jx_hlo_leading(c, words.aval, 1, JX_U32, 1, &flat);
+    all = jx_hlo_reshape(c, all, rank, wide->shape);
+    return part_of(c, jx_hlo_convert(c, all, dtype), 0, size);
+}
+
+/* High and low half. */
+static jx_hv joined(jx_code *c, jx_hv high, jx_hv low)
+{
+    return jx_hlo_or(
+        c,
+        shift(c, "stablehlo.shift_left", jx_hlo_convert(c, high, JX_U64), 32),
+        jx_hlo_convert(c, low, JX_U64));
 }
 
 /* The older way: as many blocks of 32 bits as there are bits. */
 static jx_hv bits_by_halves(jx_code *c, jx_hv key, const jx_aval *out)
 {
     int bits = jx_dtype_of(out->dtype)->bits;
-    int64_t size = 1, blocks, per = 32 / bits;
+    int64_t size, blocks;
     jx_hv all;
 
-    for (int i = 0; i < out->rank; i++)
-        size *= jx_hlo_static(c, out->shape[i], "sizes of random arrays");
-    blocks = (bits * size + 31) / 32;
+    if (!key.value)
+        return key;
+    size = count_each(c, key, out, "sizes of random arrays");
+    blocks = bits == 64 ? 2 * size : (size + 32 / bits - 1) / (32 / bits);
     all = hashed_halves(c, key, blocks);
-    if (!all.value)
-        return all;
-    if (bits == 64) {
-        const jx_dim *half = number(c, blocks / 2);
-        jx_hv high = jx_hlo_slice_axis(c, all, 0, number(c, 0), half);
-        jx_hv low = jx_hlo_slice_axis(c, all, 0, half, number(c, blocks));
-        all = jx_hlo_or(c,
-                        shift(c, "stablehlo.shift_left",
-                              jx_hlo_convert(c, high, JX_U64), 32),
-                        jx_hlo_convert(c, low, JX_U64));
-    } else if (bits < 32) {
-        const jx_dim *shape[2] = {number(c, blocks), number(c, per)};
-        const jx_dim *flat = number(c, blocks * per);
-        const jx_aval *wide = jx_hlo_aval(c->in, JX_U32, 2, shape);
-        jx_hv by = jx_hlo_mul(c, jx_hlo_full_int(c, wide, bits),
-                              jx_hlo_iota(c, wide, 1));
-        all = jx_hlo_binary(c, "stablehlo.shift_right_logical",
-                            jx_hlo_along(c, all, wide, 0), by);
-        all = jx_hlo_and(c, all,
-                         jx_hlo_full_int(c, wide, ((int64_t)1 << bits) - 1));
-        all = jx_hlo_convert(c, jx_hlo_reshape(c, all, 1, &flat), out->dtype);
-        all = jx_hlo_slice_axis(c, all, 0, number(c, 0), number(c, size));
-    }
+    if (bits == 64)
+        all =
+            joined(c, part_of(c, all, 0, size), part_of(c, all, size, blocks));
+    else if (bits < 32)
+        all = pieces_of(c, all, out->dtype, size);
     return jx_hlo_reshape(c, all, out->rank, out->shape);
+}
+
+static jx_hv bits_of(jx_code *c, jx_hv key, const jx_aval *out, bool by_parts)
+{
+    jx_hv bits[2];
+
+    if (!key.value)
+        return key;
+    if (!by_parts)
+        return bits_by_halves(c, key, out);
+    hashed_counts(c, key, out, bits);
+    if (jx_dtype_of(out->dtype)->bits == 64)
+        return joined(c, bits[0], bits[1]);
+    bits[0] = jx_hlo_binary(c, "stablehlo.xor", bits[0], bits[1]);
+    return out->dtype == JX_U32 ? bits[0]
+                                : jx_hlo_convert(c, bits[0], out->dtype);
 }
 
 void jx_hlo_rule_random_bits(jx_hlo_eqn *e)
@@ -523,18 +574,11 @@ void jx_hlo_rule_random_bits(jx_hlo_eqn *e)
     jx_code *c = e->code;
     jx_hv key = e->ins[0];
 
-    if (!key.value)
-        return;
-    if (!is_threefry(impl_of(e))) {
-        if (key.aval->rank != 1)
-            jx_hlo_fail(c, "arrays of keys of this kind have no StableHLO "
-                           "form");
-        else
-            jx_hlo_fill(e, generate(c, "DEFAULT", key, e->avals[0], NULL));
-        return;
-    }
-    jx_hlo_fill(e, partitionable(e) ? bits_of(c, key, e->avals[0])
-                                    : bits_by_halves(c, key, e->avals[0]));
+    if (is_threefry(impl_of(e)))
+        jx_hlo_fill(e, bits_of(c, key, e->avals[0], partitionable(e)));
+    else
+        jx_hlo_fill(
+            e, generate(c, "DEFAULT", first_key(c, key), e->avals[0], NULL));
 }
 
 /* ---- gamma: Marsaglia and Tsang's method, all elements in one loop
@@ -543,7 +587,8 @@ void jx_hlo_rule_random_bits(jx_hlo_eqn *e)
  * keeps its state while others go on.  JAX's own loop, batched, does the same. */
 
 typedef struct gamma {
-    jx_hv c, d; /* of the method, per element */
+    jx_hv c, d;    /* of the method, per element */
+    bool by_parts; /* how keys are split and hashed */
 } gamma_env;
 
 static jx_hv mul_by(jx_code *c, jx_hv x, double by)
@@ -552,12 +597,14 @@ static jx_hv mul_by(jx_code *c, jx_hv x, double by)
 }
 
 /* Child `index` of `count`. */
-static jx_hv child(jx_code *c, jx_hv key, int64_t index, int64_t count)
+static jx_hv child(jx_code *c, const gamma_env *g, jx_hv key, int64_t index,
+                   int64_t count)
 {
     const jx_dim *shape[3] = {key.aval->shape[0], number(c, count),
                               number(c, 2)};
     const jx_dim *one[2] = {shape[0], shape[2]};
-    jx_hv all = split(c, key, jx_hlo_aval(c->in, JX_U32, 3, shape), true);
+    jx_hv all =
+        split(c, key, jx_hlo_aval(c->in, JX_U32, 3, shape), g->by_parts);
 
     return jx_hlo_reshape(c,
                           jx_hlo_slice_axis(c, all, 1, number(c, index),
@@ -582,14 +629,15 @@ static jx_dtype unsigned_of(int bits)
 }
 
 /* In [0, 1): random bits as the mantissa of a number in [1, 2), minus 1. */
-static jx_hv unit_interval(jx_code *c, jx_hv key, const jx_aval *like)
+static jx_hv unit_interval(jx_code *c, const gamma_env *g, jx_hv key,
+                           const jx_aval *like)
 {
     int bits = jx_dtype_of(like->dtype)->bits;
     int nmant = mantissa(like->dtype);
     int made = nmant < 8 ? 8 : bits;
     jx_dtype word_type = unsigned_of(bits);
-    jx_hv x = bits_of(c, key,
-                      jx_hlo_with_dtype(c->in, like, unsigned_of(made)));
+    jx_hv x = bits_of(c, key, jx_hlo_with_dtype(c->in, like, unsigned_of(made)),
+                      g->by_parts);
 
     if (made != bits)
         x = jx_hlo_convert(c, x, word_type);
@@ -604,10 +652,10 @@ static jx_hv unit_interval(jx_code *c, jx_hv key, const jx_aval *like)
 }
 
 /* Uniform in [low, high). */
-static jx_hv uniform(jx_code *c, jx_hv key, const jx_aval *like, double low,
-                     double high)
+static jx_hv uniform(jx_code *c, const gamma_env *g, jx_hv key,
+                     const jx_aval *like, double low, double high)
 {
-    jx_hv x = unit_interval(c, key, like);
+    jx_hv x = unit_interval(c, g, key, like);
     jx_hv lowest = jx_hlo_full(c, like, low);
     jx_hv width = jx_hlo_sub(c, jx_hlo_full(c, like, high), lowest);
 
@@ -621,9 +669,10 @@ static double after_minus_one(jx_dtype dtype)
     return -1 + ldexp(1, -(mantissa(dtype) + 1));
 }
 
-static jx_hv normal(jx_code *c, jx_hv key, const jx_aval *like)
+static jx_hv normal(jx_code *c, const gamma_env *g, jx_hv key,
+                    const jx_aval *like)
 {
-    jx_hv u = uniform(c, key, like, after_minus_one(like->dtype), 1);
+    jx_hv u = uniform(c, g, key, like, after_minus_one(like->dtype), 1);
 
     return jx_hlo_mul(c, jx_hlo_like(c, u, sqrt(2.0)),
                       jx_hlo_unary(c, "chlo.erf_inv", u));
@@ -675,8 +724,8 @@ static void draw_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
 {
     const gamma_env *g = env;
     jx_hv on = not_positive(c, s[2]);
-    jx_hv key = child(c, s[0], 0, 2);
-    jx_hv x = normal(c, child(c, s[0], 1, 2), s[1].aval);
+    jx_hv key = child(c, g, s[0], 0, 2);
+    jx_hv x = normal(c, g, child(c, g, s[0], 1, 2), s[1].aval);
     jx_hv v = jx_hlo_add(c, jx_hlo_like(c, s[1], 1),
                          jx_hlo_mul(c, x, g->c));
 
@@ -688,27 +737,28 @@ static void draw_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
 static void gamma_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
 {
     jx_hv on = rejected(c, env, s), drawn[3];
-    jx_hv init[3] = {child(c, s[0], 1, 3), jx_hlo_like(c, s[1], 0),
+    jx_hv init[3] = {child(c, env, s[0], 1, 3), jx_hlo_like(c, s[1], 0),
                      jx_hlo_like(c, s[1], -1)};
     jx_hv x, v;
 
     jx_hlo_while(c, 3, init, draw_go_on, draw_step, env, drawn);
     x = jx_hlo_mul(c, drawn[1], drawn[1]);
     v = jx_hlo_mul(c, jx_hlo_mul(c, drawn[2], drawn[2]), drawn[2]);
-    next[0] = keep_keys(c, on, child(c, s[0], 0, 3), s[0]);
+    next[0] = keep_keys(c, on, child(c, env, s[0], 0, 3), s[0]);
     next[1] = jx_hlo_select(c, on, x, s[1]);
     next[2] = jx_hlo_select(c, on, v, s[2]);
     next[3] = jx_hlo_select(
-        c, on, uniform(c, child(c, s[0], 2, 3), s[3].aval, 0, 1), s[3]);
+        c, on, uniform(c, env, child(c, env, s[0], 2, 3), s[3].aval, 0, 1),
+        s[3]);
 }
 
 /* For alpha < 1, a sample of alpha + 1 times uniform^(1 / alpha). */
-static jx_hv boosted(jx_code *c, jx_hv key, jx_hv alpha, jx_hv big, jx_hv d,
-                     jx_hv v, bool in_logs)
+static jx_hv boosted(jx_code *c, const gamma_env *g, jx_hv key, jx_hv alpha,
+                     jx_hv big, jx_hv v, bool in_logs)
 {
     jx_hv one = jx_hlo_like(c, alpha, 1), zero = jx_hlo_like(c, alpha, 0);
     jx_hv inverse = jx_hlo_div(c, one, alpha);
-    jx_hv u = uniform(c, key, alpha.aval, 0, 1), boost;
+    jx_hv u = uniform(c, g, key, alpha.aval, 0, 1), boost, d = g->d;
 
     if (!in_logs) {
         boost = jx_hlo_select(c, big, one,
@@ -727,25 +777,27 @@ static jx_hv boosted(jx_code *c, jx_hv key, jx_hv alpha, jx_hv big, jx_hv d,
                       boost);
 }
 
-static jx_hv gamma_flat(jx_code *c, jx_hv key, jx_hv alpha, bool in_logs)
+static jx_hv gamma_flat(jx_code *c, jx_hv key, jx_hv alpha, bool in_logs,
+                        bool by_parts)
 {
     jx_hv one = jx_hlo_like(c, alpha, 1), zero = jx_hlo_like(c, alpha, 0);
     jx_hv third = jx_hlo_like(c, alpha, 1. / 3.);
     jx_hv big = jx_hlo_compare(c, "GE", alpha, one);
     jx_hv raised = jx_hlo_select(c, big, alpha, jx_hlo_add(c, alpha, one));
-    gamma_env g;
+    gamma_env g = {.by_parts = by_parts};
     jx_hv state[4], done[4];
 
     g.d = jx_hlo_sub(c, raised, third);
     g.c = jx_hlo_div(c, third, jx_hlo_unary(c, "stablehlo.sqrt", g.d));
     if (!key.value || !g.c.value)
         return (jx_hv){0};
-    state[0] = child(c, key, 0, 2);
+    state[0] = child(c, &g, key, 0, 2);
     state[1] = zero;
     state[2] = one;
     state[3] = jx_hlo_like(c, alpha, 2);
     jx_hlo_while(c, 4, state, gamma_go_on, gamma_step, &g, done);
-    return boosted(c, child(c, key, 1, 2), alpha, big, g.d, done[2], in_logs);
+    return boosted(c, &g, child(c, &g, key, 1, 2), alpha, big, done[2],
+                   in_logs);
 }
 
 void jx_hlo_rule_random_gamma(jx_hlo_eqn *e)
@@ -757,9 +809,9 @@ void jx_hlo_rule_random_gamma(jx_hlo_eqn *e)
 
     if (!key.value || !alpha.value)
         return;
-    if (!is_threefry(impl_of(e)) || !partitionable(e)) {
-        jx_hlo_fail(c, "random_gamma has a StableHLO form for partitionable "
-                       "threefry keys only");
+    if (!is_threefry(impl_of(e))) {
+        jx_hlo_fail(c, "random_gamma has a StableHLO form for threefry keys "
+                       "only");
         return;
     }
     for (int i = 0; i < alpha.aval->rank; i++) {
@@ -773,10 +825,10 @@ void jx_hlo_rule_random_gamma(jx_hlo_eqn *e)
                               number(c, keys ? all / keys : 0), two};
     const jx_dim *each[2] = {flat, two}, *given[2] = {shape[0], two};
     key = split(c, jx_hlo_reshape(c, key, 2, given),
-                jx_hlo_aval(c->in, JX_U32, 3, shape), true);
+                jx_hlo_aval(c->in, JX_U32, 3, shape), partitionable(e));
     key = jx_hlo_reshape(c, key, 2, each);
-    jx_hv out =
-        gamma_flat(c, key, jx_hlo_reshape(c, alpha, 1, &flat), p->log_space);
+    jx_hv out = gamma_flat(c, key, jx_hlo_reshape(c, alpha, 1, &flat),
+                           p->log_space, partitionable(e));
     jx_hlo_fill(e, jx_hlo_reshape(c, out, e->avals[0]->rank,
                                   e->avals[0]->shape));
 }

@@ -131,10 +131,42 @@ def extremes(x):
             lax.reduce_window(x, -np.inf, lax.max, (2,), (1,), "SAME")]
 
 
+def of_many_keys(impl):
+    import jax
+    from jax import random
+
+    def program(seed):
+        key = random.key(seed, impl=impl)
+        some = random.split(key, (2, 3))
+        each = jax.vmap(jax.vmap(lambda k: (
+            random.bits(k, (3,), "uint8"), random.bits(k, (), "uint32"),
+            random.bits(k, (2, 2), "uint64"), random.key_data(random.split(k, 2)),
+            random.key_data(random.fold_in(k, 5)))))(some)
+        crossed = jax.vmap(lambda k: jax.vmap(lambda i: random.fold_in(k, i))(
+            np.arange(4)))(random.split(key, 3))
+        return each, random.key_data(crossed)
+
+    return program
+
+
+def in_the_older_way(seed):
+    import jax
+    from jax import random
+
+    with jax.threefry_partitionable(False):
+        return (of_many_keys("threefry2x32")(seed),
+                jax.vmap(lambda k: random.gamma(k, np.array([0.5, 2.0], "float32")))(
+                    random.split(random.key(seed), 3)))
+
+
 # Programs that no harness has.
 SEED = np.uint32(7)
 CASES = {
     "a key beside keys": (lambda x: (keys(x)[1] == keys(x), keys(x) != keys(x)[2]), SEED),
+    "many keys of threefry": (of_many_keys("threefry2x32"), SEED),
+    "many keys of rbg": (of_many_keys("rbg"), SEED),
+    "many keys of unsafe_rbg": (of_many_keys("unsafe_rbg"), SEED),
+    "many keys in the older way": (in_the_older_way, SEED),
     "extremes of infinite complex numbers": (
         extremes, np.array([-np.inf - 1.3j, -np.inf - 2j], "complex64")),
 }
