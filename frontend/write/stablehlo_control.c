@@ -170,15 +170,29 @@ static void scan_step(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
         next[ys + i] = put_row(c, carry[ys + i], outs[s->ncarry + i], at);
 }
 
+/* Of no steps: there is no row that the body could be given. */
+static void scan_nothing(jx_hlo_eqn *e, const scan *s)
+{
+    for (int i = 0; i < s->ncarry; i++)
+        e->outs[i] = e->ins[s->nconsts + i];
+    for (int i = s->ncarry; i < e->eqn->nouts; i++)
+        e->outs[i] = jx_hlo_full_int(e->code, e->avals[i], 0);
+}
+
 void jx_hlo_rule_scan(jx_hlo_eqn *e)
 {
     const jx_p_scan *p = e->eqn->typed;
     jx_code *c = e->code;
     scan s = {p, (int)p->num_consts, (int)p->num_carry, 0, 0};
+    int64_t length;
     int n;
 
     s.nxs = e->eqn->nins - s.nconsts - s.ncarry;
     s.nys = e->eqn->nouts - s.ncarry;
+    if (jx_dim_is_int(p->length, &length) && !length) {
+        scan_nothing(e, &s);
+        return;
+    }
     n = 1 + e->eqn->nins + s.nys;
     jx_hv *init = JX_NEW_ARRAY(c->in->ctx->arena, n + 1, jx_hv);
     jx_hv *outs = JX_NEW_ARRAY(c->in->ctx->arena, n + 1, jx_hv);

@@ -159,6 +159,12 @@ def in_the_older_way(seed):
                     random.split(random.key(seed), 3)))
 
 
+def no_steps(x):
+    from jax import lax
+
+    return lax.scan(lambda c, row: (c + row, (c * row, c.sum())), x[0], x[:0])
+
+
 # Programs that no harness has.
 SEED = np.uint32(7)
 CASES = {
@@ -167,6 +173,7 @@ CASES = {
     "many keys of rbg": (of_many_keys("rbg"), SEED),
     "many keys of unsafe_rbg": (of_many_keys("unsafe_rbg"), SEED),
     "many keys in the older way": (in_the_older_way, SEED),
+    "a loop of no steps": (no_steps, np.arange(6, dtype="float32").reshape(2, 3)),
     "extremes of infinite complex numbers": (
         extremes, np.array([-np.inf - 1.3j, -np.inf - 2j], "complex64")),
 }
