@@ -522,16 +522,11 @@ static const jx_mlir_attr *resource(jx_bc_reader *r, jx_bc_cursor *c)
 
 /* ---- locations */
 
-static bool is_location(const jx_mlir_attr *a)
-{
-    return a->kind >= JX_A_LOC_UNKNOWN && a->kind <= JX_A_LOC_FUSED;
-}
-
 static bool locations(jx_bc_reader *r, const uint8_t *at,
                       const jx_mlir_attr *a)
 {
     for (int i = 0; i < a->count; i++)
-        if (!is_location(a->items[i]))
+        if (!jx_mlir_is_location(a->items[i]))
             return jx_bc_fail(r, at, "a location is expected");
     return true;
 }

@@ -74,7 +74,7 @@ static const jx_mlir_attr *op_location(jx_bc_reader *r, jx_bc_cursor *c)
     const uint8_t *at = c->at;
     const jx_mlir_attr *loc = jx_bc_attr(r, c);
 
-    if (loc && (loc->kind < JX_A_LOC_UNKNOWN || loc->kind > JX_A_LOC_FUSED))
+    if (loc && !jx_mlir_is_location(loc))
         jx_bc_fail(r, at, "a location is expected");
     return loc;
 }

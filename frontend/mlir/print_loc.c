@@ -48,11 +48,6 @@ struct jx_mlir_locs *jx_mlir_locs_new(jx_ctx *ctx)
     return locs;
 }
 
-static bool is_location(const jx_mlir_attr *a)
-{
-    return a->kind >= JX_A_LOC_UNKNOWN && a->kind <= JX_A_LOC_FUSED;
-}
-
 static bool same_attr(const void *kept, const void *key)
 {
     return ((const seen *)kept)->loc == key;
@@ -140,7 +135,7 @@ static alias *canonical(jx_mlir_printer *p, const jx_mlir_attr *loc)
 
     if (known)
         return known->is;
-    if (!is_location(loc) || !jx_mlir_enter(p))
+    if (!jx_mlir_is_location(loc) || !jx_mlir_enter(p))
         return NULL;
     alias *is = make(p, loc);
     seen *s = JX_NEW(p->ctx->arena, seen);

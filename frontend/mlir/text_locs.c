@@ -73,7 +73,7 @@ static const jx_mlir_attr *use_alias(jx_mtext *t, const char *at,
 
 static bool is_location(const jx_mlir_attr *attr)
 {
-    return attr->kind >= JX_A_LOC_UNKNOWN && attr->kind <= JX_A_LOC_ALIAS;
+    return jx_mlir_is_location(attr) || attr->kind == JX_A_LOC_ALIAS;
 }
 
 static void define_attr(jx_mtext *t, jx_malias *alias)

@@ -279,43 +279,31 @@ static const jx_mlir_attr *tensor_mapping(jx_mtext *t)
                        dim_mapping);
 }
 
-/* `{i=8, j=16}` */
-static const jx_mlir_attr *factor_sizes(jx_mtext *t)
+/* `{i, k}`, factors; or `{i=8, j=16}`, their sizes. */
+static const jx_mlir_attr *factors(jx_mtext *t, bool sizes)
 {
     size_t from = t->numbers.count;
 
-    if (jx_mtext_take(t, "{") && !jx_mtext_take(t, "}")) {
-        do {
-            jx_piece word = jx_mtext_word(t, false);
-            int64_t number, size = 0;
-            if (!factor(t, &word, &number) || !jx_mtext_expect(t, "=") ||
-                !jx_mtext_integer(t, &size))
-                return NULL;
-            JX_PUSH(t->arena, &t->numbers, size);
-        } while (jx_mtext_take(t, ","));
-        jx_mtext_expect(t, "}");
-    }
-    return jx_mtext_list_attr(t, t->i64, from);
-}
-
-/* `{i, k}` behind `reduction=` and its like. */
-static const jx_mlir_attr *factors(jx_mtext *t)
-{
-    size_t from = t->numbers.count;
-
-    jx_mtext_expect(t, "=");
-    jx_mtext_expect(t, "{");
-    if (!jx_mtext_take(t, "}")) {
+    if (jx_mtext_expect(t, "{") && !jx_mtext_take(t, "}")) {
         do {
             jx_piece word = jx_mtext_word(t, false);
             int64_t number = 0;
-            if (!factor(t, &word, &number))
+            if (!factor(t, &word, &number) ||
+                (sizes && (!jx_mtext_expect(t, "=") ||
+                           !jx_mtext_integer(t, &number))))
                 return NULL;
             JX_PUSH(t->arena, &t->numbers, number);
         } while (jx_mtext_take(t, ","));
         jx_mtext_expect(t, "}");
     }
     return jx_mtext_list_attr(t, t->i64, from);
+}
+
+static const jx_mlir_attr *factor_sizes(jx_mtext *t)
+{
+    return jx_mtext_comes(t, "{")
+               ? factors(t, true)
+               : jx_mtext_list_attr(t, t->i64, t->numbers.count);
 }
 
 /* `<([i, k], [k, j])->([i, j]) {i=8, j=16, k=8} reduction={k}>` */
@@ -338,8 +326,8 @@ static const jx_mlir_attr *rule(jx_mtext *t)
     jx_mtext_field(t, "operand_mappings", ins);
     jx_mtext_field(t, "result_mappings", outs);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (jx_mtext_take(t, kinds[i][0]))
-            field_if_any(t, kinds[i][1], factors(t));
+        if (jx_mtext_take(t, kinds[i][0]) && jx_mtext_expect(t, "="))
+            field_if_any(t, kinds[i][1], factors(t, false));
     if (jx_mtext_take(t, ",") && jx_mtext_expect(t, "custom"))
         jx_mtext_field(t, "is_custom_rule", t->yes);
     jx_mtext_expect(t, ">");

@@ -180,6 +180,11 @@ bool jx_mlir_attr_same(const jx_mlir_attr *a, const jx_mlir_attr *b);
 /* The field of a record or entry of a dictionary, or NULL. */
 const jx_mlir_attr *jx_mlir_field(const jx_mlir_attr *of, const char *name);
 
+static inline bool jx_mlir_is_location(const jx_mlir_attr *attr)
+{
+    return attr->kind >= JX_A_LOC_UNKNOWN && attr->kind <= JX_A_LOC_FUSED;
+}
+
 /* ---- ops */
 
 /* Where something stands in the input, for messages. */
