@@ -30,6 +30,8 @@ typedef struct jx_size_bound {
     int bits;        /* of the integers */
     bool reached;    /* `dim` is a value of the program, and not just beyond all
                         of them */
+    bool asserted;   /* ... of an assertion: no constraint keeps it, since that
+                        is what the assertion would enforce */
     jx_claim *claim; /* IDX004, or NULL: not worth a finding */
 } jx_size_bound;
 

@@ -20,7 +20,7 @@ enum {
 typedef struct condition {
     const jx_dim *dim;
     jx_int most;
-    int scope;
+    int scope; /* -1: of an assertion, which no constraint may keep */
     bool reached;
     int covered;    /* 1 + the condition that says more; 0: none does */
     jx_truth truth; /* of one that none covers: JX_TRUE, if it always holds */
@@ -222,7 +222,7 @@ static condition normal(const region *r, const jx_size_bound *bound)
 {
     condition c = {.dim = bound->dim,
                    .most = bound->most,
-                   .scope = bound->scope,
+                   .scope = bound->asserted ? -1 : bound->scope,
                    .reached = bound->reached};
     const jx_dim_atom *var;
 
@@ -522,7 +522,7 @@ static bool covers(region *r, const condition *a, const condition *b,
     jx_dim_range range;
     jx_int room;
 
-    if (a->scope != b->scope || !excess ||
+    if ((a->scope >= 0 && a->scope != b->scope) || !excess ||
         __builtin_sub_overflow(b->most, a->most, &room))
         return false;
     range = jx_dim_bounds(excess, r->program->base);

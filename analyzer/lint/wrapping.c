@@ -49,6 +49,7 @@ typedef struct wrapping {
     bool *sized;    /* by value: a symbolic size has to do with it */
     bool *used;     /* by value: for more than what the program asserts */
     int bits;                 /* of the arithmetic of sizes */
+    bool asserting; /* what is needed now is an assertion's */
 } wrapping;
 
 /* -- bounds -------------------------------------------------------------- */
@@ -153,8 +154,11 @@ static bool need(wrapping *w, const jx_dim *dim, jx_int most, int bits,
         return true;
     kept = jx_intern_find(&w->bounds, hash, &key, same_bound);
     if (!kept) {
-        jx_size_bound bound = {dim,  most,    jx_lint_scope(w->lint, dim),
-                               bits, reached, NULL};
+        jx_size_bound bound = {.dim = dim,
+                               .most = most,
+                               .scope = jx_lint_scope(w->lint, dim),
+                               .bits = bits,
+                               .reached = reached};
         kept = jx_arena_copy(w->lint->ctx->arena, &key, sizeof key);
         JX_PUSH(w->lint->ctx->arena, &to->bounds, bound);
         if (!kept || !jx_intern_add(&w->bounds, hash, kept) ||
@@ -163,6 +167,7 @@ static bool need(wrapping *w, const jx_dim *dim, jx_int most, int bits,
     }
     jx_size_bound *bound = &to->bounds.at[kept->index];
     bound->reached |= reached;
+    bound->asserted |= w->asserting;
     return bound->claim || !findable || !reached ||
            holds_below(w, dim, most, LARGE) || claim(w, bound, node, goal);
 }
@@ -543,12 +548,16 @@ static bool need_operand_sizes(wrapping *w, const jx_flat_node *node)
         const jx_flat_value *v = &w->lint->flat->values.at[node->ins[i]];
         jx_interval x = w->values.of[node->ins[i]];
         if (v->literal && is_symbolic(v->literal->dim) && x.low && x.high &&
-            jx_wraps(v->aval) &&
-            !need_within(w, x.low, x.high, jx_wrap_least(v->aval->dtype),
-                         jx_wrap_most(v->aval->dtype),
-                         jx_wrap_bits(v->aval->dtype), true, is_used(w, node),
-                         node))
-            return false;
+            jx_wraps(v->aval)) {
+            bool used = is_used(w, node), ok;
+            w->asserting = !used;
+            ok = need_within(w, x.low, x.high, jx_wrap_least(v->aval->dtype),
+                             jx_wrap_most(v->aval->dtype),
+                             jx_wrap_bits(v->aval->dtype), true, used, node);
+            w->asserting = false;
+            if (!ok)
+                return false;
+        }
     }
     return true;
 }

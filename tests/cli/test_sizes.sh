@@ -235,3 +235,23 @@ sed 's/^  func.return %3/  %s = stablehlo.slice %a [0:5, 0:4] : (tensor<?x4xf32>
     "$work/half.mlir" | sed 's/dense<6>/dense<2>/' >"$work/declared.mlir"
 expect 1 check "$work/declared.mlir"
 prints 'error\[SHP013\]'
+
+# What an assertion computes may wrap just where it is to be enforced: its own
+# constraint does not keep it from that.
+cat >"$work/product.mlir" <<'EOF'
+func.func @main(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %m = stablehlo.get_dimension_size %b, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %k = stablehlo.constant dense<100> : tensor<i32>
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %p = stablehlo.multiply %n, %m : tensor<i32>
+  %d = stablehlo.subtract %k, %p : tensor<i32>
+  %ok = stablehlo.compare GE, %d, %z, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%ok, %d) {error_message = "too many: {0}"} : (tensor<i1>, tensor<i32>) -> ()
+  func.return %a : tensor<?xf32>
+}
+EOF
+expect 0 check "$work/product.mlir"
+prints 'where nothing wraps while arg0_0\*arg1_0 <= 2147483748$'
+expect 3 run "$work/product.mlir" --shape 11 --shape 10
+complains 'asserts: too many: -10$'
