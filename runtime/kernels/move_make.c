@@ -140,11 +140,12 @@ static int bits_of(jx_dtype dtype)
 static bool packed(jx_planner *p, const jx_slot *from, jx_dtype to, int rank,
                    const int64_t *shape, jx_slot *out)
 {
-    int low = bits_of(from->dtype) < bits_of(to) ? bits_of(from->dtype)
-                                                 : bits_of(to);
-    parts data = {8 / low, low};
+    bool unpack = bits_of(to) < bits_of(from->dtype);
+    int low = bits_of(unpack ? to : from->dtype);
+    int high = bits_of(unpack ? from->dtype : to);
+    /* Four bits have a byte of their own. */
+    parts data = {(high < 8 ? high : 8) / low, low};
     jx_slot in = jx_plan_dense(p, from);
-    bool unpack = bits_of(to) == low;
 
     *out = jx_plan_new(p, to, rank, shape);
     jx_plan_op(p, unpack ? run_unpack : run_pack, &data, sizeof data, 1, &in,

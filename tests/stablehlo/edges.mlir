@@ -184,4 +184,13 @@ module @edges {
     check.expect_eq_const %4, dense<[15, 3, 12]> : tensor<3xi32>
     return
   }
+  func.func @bits_of_narrow_integers() {
+    %a = stablehlo.constant dense<[[0, 3], [1, 3], [2, 1]]> : tensor<3x2xui2>
+    %0 = stablehlo.bitcast_convert %a : (tensor<3x2xui2>) -> tensor<3xui4>
+    %1 = stablehlo.convert %0 : (tensor<3xui4>) -> tensor<3xi32>
+    check.expect_eq_const %1, dense<[12, 13, 6]> : tensor<3xi32>
+    %2 = stablehlo.bitcast_convert %0 : (tensor<3xui4>) -> tensor<3x2xui2>
+    check.expect_eq %2, %a : tensor<3x2xui2>
+    return
+  }
 }
