@@ -196,6 +196,7 @@ bool jx_flat_varies_by_itself(const jx_eqn *eqn)
     switch (eqn->prim->id) {
     case JX_PRIM_unknown:
     case JX_PRIM_rng_uniform:
+    case JX_PRIM_stablehlo_rng:
     case JX_PRIM_platform_index:
     case JX_PRIM_call_exported: return true;
     default: return eqn->effects.count > 0;

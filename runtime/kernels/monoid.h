@@ -19,6 +19,13 @@
 #define JX_GREATER(a, x) ((x) > (a) ? (x) : (a))
 #define JX_LESS(a, x) ((x) < (a) ? (x) : (a))
 
+/* The least element of signed integers of few bits, or the largest: they are
+ * compared as bytes, whose own is another one in their bits. */
+static inline unsigned char jx_narrow_end(int bits, bool least)
+{
+    return (unsigned char)(least ? 1 << (bits - 1) : (1 << (bits - 1)) - 1);
+}
+
 /* C multiplies complexes with care for infinities that XLA does not take. */
 static inline double complex jx_times(double complex a, double complex b)
 {

@@ -7,6 +7,7 @@
 #include "runtime/elementwise.h"
 #include "runtime/kernels/body.h"
 #include "runtime/kernels/elementwise_f32.h"
+#include "runtime/kernels/monoid.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/plan_impl.h"
 #include "runtime/rules.h"
@@ -435,6 +436,26 @@ static jx_dtype work_dtype(jx_dtype stored)
     return jx_compute_dtype(stored);
 }
 
+/* Nothing is left of signed integers of few bits but the end of their range. */
+static bool plan_narrow_end(jx_planner *p, const jx_eqn *eqn,
+                            const jx_slot *in, jx_slot *out)
+{
+    const jx_dtype_info *info = jx_dtype_of(out->dtype);
+    bool max = eqn->prim->id == JX_PRIM_reduce_max;
+    jx_slot end;
+
+    if (info->kind != JX_KIND_INT || info->bits >= 8 || jx_slot_count(in) ||
+        (!max && eqn->prim->id != JX_PRIM_reduce_min))
+        return false;
+    unsigned char bits = jx_narrow_end(info->bits, max);
+    end = jx_plan_constant(p, out->dtype, 0, NULL, &bits);
+    end.rank = out->rank;
+    memcpy(end.shape, out->shape, sizeof end.shape);
+    memset(end.strides, 0, sizeof end.strides);
+    *out = end;
+    return true;
+}
+
 bool jx_plan_reduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                     jx_slot *outs)
 {
@@ -455,6 +476,8 @@ bool jx_plan_reduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         plan_reduce(p, &in, axes, with, outs);
         return true;
     }
+    if (plan_narrow_end(p, eqn, &in, outs))
+        return true;
     jx_slot wide = jx_plan_new(p, dtype, outs->rank, outs->shape);
     plan_reduce(p, &in, axes, with, &wide);
     outs[0] = jx_plan_convert(p, &wide, outs->dtype);

@@ -365,6 +365,20 @@ static bool run_rows(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
+/* Whether padding may give the neutral element of signed integers of few bits,
+ * which has to be given then: *end. */
+static bool narrow_end(jx_prim_id prim, jx_dtype dtype, unsigned char *end)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+    bool max = prim == JX_PRIM_reduce_window_max || prim == JX_PRIM_max;
+    bool min = prim == JX_PRIM_reduce_window_min || prim == JX_PRIM_min;
+
+    if (info->kind != JX_KIND_INT || info->bits >= 8 || (!max && !min))
+        return false;
+    *end = jx_narrow_end(info->bits, max);
+    return true;
+}
+
 /* `init`, if any, is a scalar.  False without a failure when there is no such
  * fold. */
 static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
@@ -374,6 +388,7 @@ static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
     jx_slot out = jx_plan_output(p, eqn, 0), all[2];
     jx_dtype dtype = folding_dtype(out.dtype);
     bool has_init = eqn->nins == 2;
+    unsigned char end;
     folding f = {.fns = has_init ? steps_of(prim, out.dtype)
                                  : fold_of(prim, dtype),
                  .has_init = has_init};
@@ -383,6 +398,11 @@ static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
     for (int i = 0; i < eqn->nins; i++) {
         all[i] = jx_plan_convert(p, &ins[i], dtype);
         all[i] = jx_plan_dense(p, &all[i]);
+    }
+    if (!has_init && narrow_end(prim, out.dtype, &end)) {
+        all[1] = jx_plan_constant(p, out.dtype, 0, NULL, &end);
+        all[1] = jx_plan_convert(p, &all[1], dtype);
+        f.has_init = true;
     }
     if (!jx_window_plan(p, &all[0], &out, &params->window_dimensions,
                         &params->window_strides, &params->padding,
@@ -398,8 +418,8 @@ static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
                      ? out
                      : jx_plan_new(p, dtype, out.rank, out.shape);
     if (jx_slot_count(&out) > 0)
-        jx_plan_op(p, rows ? run_rows : run_fold, &f, sizeof f, eqn->nins, all,
-                   1, &to, scratch);
+        jx_plan_op(p, rows ? run_rows : run_fold, &f, sizeof f,
+                   1 + f.has_init, all, 1, &to, scratch);
     outs[0] = jx_plan_convert(p, &to, out.dtype);
     return true;
 }

@@ -67,3 +67,19 @@ prints '^out0 bool\[\] = False$'
 expect 0 run "$work/turns.jaxpr" --seed 7 --outputs "$work/seven.npz"
 expect 0 run "$work/turns.jaxpr" --seed 7 --expect "$work/seven.npz"
 expect 1 run "$work/turns.jaxpr" --seed 8 --expect "$work/seven.npz"
+
+# Two that nobody can tell apart are still two.
+cat >"$work/two.mlir" <<'EOM'
+func.func @main() -> tensor<4xf32> {
+  %a = stablehlo.constant dense<0.0> : tensor<f32>
+  %b = stablehlo.constant dense<1.0> : tensor<f32>
+  %n = stablehlo.constant dense<4> : tensor<1xi64>
+  %0 = stablehlo.rng %a, %b, %n, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
+  %1 = stablehlo.rng %a, %b, %n, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
+  %2 = stablehlo.subtract %0, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+EOM
+sed 's/subtract %0, %1/subtract %0, %0/' "$work/two.mlir" >"$work/one.mlir"
+expect 0 diff "$work/two.mlir" "$work/two.mlir"
+expect 1 diff "$work/two.mlir" "$work/one.mlir"

@@ -845,7 +845,9 @@ def select_and_scatter(r):
 
 @family
 def sort(r):
-    dtypes = [r.one(NUMBERS | BOOL) for _ in range(r.integer(1, 3))]
+    # XLA does not sort two bits.
+    dtypes = [r.one([d for d in NUMBERS | BOOL if d not in ("i2", "ui2")])
+              for _ in range(r.integer(1, 3))]
     shape = r.shape(rank=r.integer(1, 2), high=8)
     axis = r.integer(0, len(shape) - 1)
     args = [r.any(d, shape) for d in dtypes]

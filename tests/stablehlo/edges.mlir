@@ -193,4 +193,26 @@ module @edges {
     check.expect_eq %2, %a : tensor<3x2xui2>
     return
   }
+  // Padding beyond narrow integers is the least of them, as is what is left of none.
+  func.func @extremes_of_narrow_integers() {
+    %a = stablehlo.constant dense<[2, -7]> : tensor<2xi4>
+    %low = stablehlo.constant dense<-8> : tensor<i4>
+    %0 = "stablehlo.reduce_window"(%a, %low) ({
+      ^bb0(%x: tensor<i4>, %y: tensor<i4>):
+        %m = stablehlo.maximum %x, %y : tensor<i4>
+        stablehlo.return %m : tensor<i4>
+    }) {window_dimensions = array<i64: 1>, padding = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xi4>, tensor<i4>) -> tensor<3xi4>
+    %3 = stablehlo.convert %0 : (tensor<3xi4>) -> tensor<3xi32>
+    check.expect_eq_const %3, dense<[2, -7, -8]> : tensor<3xi32>
+    %b = stablehlo.constant dense<> : tensor<2x0xi4>
+    %1 = stablehlo.reduce(%b init: %low) applies stablehlo.maximum across dimensions = [1] : (tensor<2x0xi4>, tensor<i4>) -> tensor<2xi4>
+    %4 = stablehlo.convert %1 : (tensor<2xi4>) -> tensor<2xi32>
+    check.expect_eq_const %4, dense<-8> : tensor<2xi32>
+    %high = stablehlo.constant dense<1> : tensor<i2>
+    %c = stablehlo.constant dense<> : tensor<0xi2>
+    %2 = stablehlo.reduce(%c init: %high) applies stablehlo.minimum across dimensions = [0] : (tensor<0xi2>, tensor<i2>) -> tensor<i2>
+    %5 = stablehlo.convert %2 : (tensor<i2>) -> tensor<i32>
+    check.expect_eq_const %5, dense<1> : tensor<i32>
+    return
+  }
 }
