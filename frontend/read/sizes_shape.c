@@ -437,13 +437,15 @@ typedef struct window {
     const jx_dim *stride, *base, *dilation;
 } window;
 
-/* Positions of a window along one axis. */
+/* Positions of a window along one axis.  Where its size is an input's there are
+ * none of size 0, which no program may have. */
 static const jx_dim *positions(const inferring *in, const window *w)
 {
     const jx_dim *one = number(in, 1), *length;
 
     if (!w->base || !w->size || !w->dilation || !w->stride ||
-        !is_at_least(in, w->size, 1) || !is_at_least(in, w->stride, 1))
+        !is_at_least(in, w->size, is_number(w->size)) ||
+        !is_at_least(in, w->stride, 1))
         return NULL;
     length = padded(in, w->length, w->low, w->high,
                     jx_dim_sub(in->dims, w->base, one));

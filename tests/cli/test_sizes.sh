@@ -255,3 +255,27 @@ expect 0 check "$work/product.mlir"
 prints 'where nothing wraps while arg0_0\*arg1_0 <= 2147483748$'
 expect 3 run "$work/product.mlir" --shape 11 --shape 10
 complains 'asserts: too many: -10$'
+
+# A window whose size is an input's is never empty.
+cat >"$work/window.mlir" <<'EOF'
+module {
+  func.func @add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+    %0 = stablehlo.add %a, %b : tensor<f32>
+    return %0 : tensor<f32>
+  }
+  func.func public @main(%arg0: tensor<?x4xf32>) -> tensor<?x?xf32> {
+    %n = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<1xi32>
+    %ones = stablehlo.constant dense<1> : tensor<2xi32>
+    %pad = stablehlo.constant dense<0> : tensor<2x2xi32>
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %size = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+    %window = stablehlo.concatenate %one, %size, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%arg0, %zero, %window, %ones, %ones, %ones, %pad) {called_computations = [@add]} : (tensor<?x4xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<?x?xf32>
+    return %0 : tensor<?x?xf32>
+  }
+}
+EOF
+expect 0 run "$work/window.mlir" --shape 3,4
+prints '^out0 f32\[3,2\]'
+expect 3 run "$work/window.mlir" --shape 0,4
