@@ -27,3 +27,20 @@ for dtype in f32 f64; do
     factors lower $dtype "d:$dtype[5,5] e:$dtype[5] f:$dtype[4] g:$dtype[4] = tridiagonal[lower=True] q" 5,5 '0, 1' 10
     factors upper $dtype "d:$dtype[5,5] e:$dtype[5] f:$dtype[4] g:$dtype[4] = tridiagonal[lower=False] q" 5,5 '0, 1' 10
 done
+
+# What the triangle that is not given holds is never read: here (0, 2).
+for lower in True False; do
+    cat >"$work/eigh.jaxpr" <<EOF
+{ lambda ; a:f32[3,3]. let
+    b:f32[1,1] = slice[limit_indices=(1, 1) start_indices=(0, 0) strides=None] a
+    o:f32[1,1] = add b nan:f32[]
+    c:f32[3,3] = pad[padding_config=((0, 2, 0), (2, 0, 0))] o 0.0:f32[]
+    q:f32[3,3] = add a c
+    d:f32[3,3] e:f32[3] = eigh[algorithm=None implementation=None lower=$lower sort_eigenvalues=True subset_by_index=None] q
+    x:bool[3] = ne e e
+    z:bool[] = reduce_or[axes=(0,) out_sharding=None] x
+  in (z,) }
+EOF
+    expect 0 run "$work/eigh.jaxpr" --fill random:1
+    prints "^out0 bool\[\] = $([ $lower = True ] && echo False || echo True)\$"
+done
