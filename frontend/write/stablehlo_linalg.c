@@ -227,12 +227,17 @@ static void swap_go_on(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
 static jx_hv permutation(jx_code *c, jx_hv swaps, const jx_aval *aval)
 {
     jx_hv state[3], outs[3];
+    int64_t count;
 
     if (!swaps.value)
         return (jx_hv){0};
     state[0] = jx_hlo_scalar_int(c, JX_I32, 0);
     state[1] = jx_hlo_iota(c, aval, aval->rank - 1);
     state[2] = swaps;
+    /* Where there is no swap, there is no column that the body could read. */
+    if (jx_dim_is_int(swaps.aval->shape[swaps.aval->rank - 1], &count) &&
+        !count)
+        return state[1];
     jx_hlo_while(c, 3, state, swap_go_on, swap_step, NULL, outs);
     return outs[1];
 }

@@ -165,6 +165,12 @@ def no_steps(x):
     return lax.scan(lambda c, row: (c + row, (c * row, c.sum())), x[0], x[:0])
 
 
+def no_swaps(x):
+    from jax import lax
+
+    return lax.linalg.lu(x)
+
+
 # Programs that no harness has.
 SEED = np.uint32(7)
 CASES = {
@@ -174,6 +180,7 @@ CASES = {
     "many keys of unsafe_rbg": (of_many_keys("unsafe_rbg"), SEED),
     "many keys in the older way": (in_the_older_way, SEED),
     "a loop of no steps": (no_steps, np.arange(6, dtype="float32").reshape(2, 3)),
+    "lu of nothing": (no_swaps, np.zeros((2, 0, 3), "float32")),
     "extremes of infinite complex numbers": (
         extremes, np.array([-np.inf - 1.3j, -np.inf - 2j], "complex64")),
 }
