@@ -691,6 +691,8 @@ def reduce(r):
     start = r.plain(dtype, ()) if r.coin(0.6) else r.any(dtype, ())
     if all(shape[i] == 1 for i in dims):  # XLA leaves such a reduction out
         start = identity_of(name, dtype)
+        if dtype in COMPLEX:  # by which infinity times 1 is NaN
+            args[0] = r.plain(dtype, shape)
     text = ""
     if r.coin():
         text = constant("i", dtype, start) + "\n"
