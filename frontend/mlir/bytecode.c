@@ -217,9 +217,11 @@ static bool read_strings(jx_bc_reader *r)
         const uint8_t *at = c.at;
         uint64_t size = jx_bc_varint(r, &c);
         r->where.index = i;
-        if (!r->failed && (!size || size > (uint64_t)(end - c.at)))
+        /* The lengths may run into the strings that they have had. */
+        size_t left = end > c.at ? (size_t)(end - c.at) : 0;
+        if (!r->failed && (!size || size > left))
             jx_bc_fail(r, at, "length %llu, but there are %zu bytes",
-                       (unsigned long long)size, (size_t)(end - c.at));
+                       (unsigned long long)size, left);
         if (r->failed)
             return false;
         end -= size;
