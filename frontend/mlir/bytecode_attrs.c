@@ -159,7 +159,7 @@ static const char *text_of(jx_bc_reader *r, jx_bc_cursor *c)
         return NULL;
     const char *text = jx_mlir_text(r->ctx, a);
     if (!text)
-        jx_bc_fail(r, at, "a string without a NUL is expected");
+        jx_bc_fail(r, at, "expected text: UTF-8 without a NUL");
     return text;
 }
 

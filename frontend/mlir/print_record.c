@@ -47,9 +47,10 @@ static void put_numbers(jx_mlir_printer *p, const jx_mlir_attr *list)
 }
 
 /* `<name = value, ...>` of the fields that there are. */
-static void put_struct(jx_mlir_printer *p, const jx_mlir_attr *record)
+static void put_fields(jx_mlir_printer *p, const char *open,
+                       const jx_mlir_attr *record)
 {
-    jx_buffer_putc(p->to, '<');
+    jx_buffer_puts(p->to, open);
     for (int i = 0; i < record->count; i++) {
         jx_buffer_puts(p->to, i ? ", " : "");
         jx_buffer_printf(p->to, "%s = ", record->names[i]);
@@ -79,6 +80,36 @@ static void put_roles(jx_mlir_printer *p, const jx_mlir_attr *spatial,
                 jx_buffer_printf(p->to, "%" PRId64, i);
     }
     jx_buffer_putc(p->to, ']');
+}
+
+static bool is_whole(const jx_mlir_attr *spatial, int64_t first,
+                     int64_t second)
+{
+    int64_t count = spatial ? jx_mlir_numbers(spatial) : 0;
+
+    for (int64_t axis = 0; axis < count + 2; axis++) {
+        int roles = (axis == first) + (axis == second);
+
+        for (int64_t i = 0; i < count; i++)
+            roles += jx_mlir_number(spatial, i) == axis;
+        if (roles != 1)
+            return false;
+    }
+    return true;
+}
+
+/* Every axis has one role: else no list can say what the numbers say. */
+static bool has_roles(const jx_mlir_attr *d)
+{
+    return is_whole(jx_mlir_field(d, "input_spatial_dimensions"),
+                    integer(d, "input_batch_dimension"),
+                    integer(d, "input_feature_dimension")) &&
+           is_whole(jx_mlir_field(d, "kernel_spatial_dimensions"),
+                    integer(d, "kernel_input_feature_dimension"),
+                    integer(d, "kernel_output_feature_dimension")) &&
+           is_whole(jx_mlir_field(d, "output_spatial_dimensions"),
+                    integer(d, "output_batch_dimension"),
+                    integer(d, "output_feature_dimension"));
 }
 
 void jx_mlir_put_conv_dims(jx_mlir_printer *p, const jx_mlir_attr *d)
@@ -305,6 +336,10 @@ static void put_between(jx_mlir_printer *p, const char *open,
 
 static void put_conv(jx_mlir_printer *p, const jx_mlir_attr *record)
 {
+    if (!has_roles(record)) {
+        put_fields(p, "<raw ", record);
+        return;
+    }
     jx_buffer_putc(p->to, '<');
     jx_mlir_put_conv_dims(p, record);
     jx_buffer_putc(p->to, '>');
@@ -374,7 +409,7 @@ void jx_mlir_put_record_body(jx_mlir_printer *p, const jx_mlir_attr *record)
             p->depth--;
             return;
         }
-    put_struct(p, record);
+    put_fields(p, "<", record);
     p->depth--;
 }
 

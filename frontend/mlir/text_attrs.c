@@ -192,10 +192,12 @@ static void entry(jx_mtext *t)
     jx_piece name;
 
     if (jx_mtext_string(t, &name)) {
-        if (!name.length || memchr(name.at, '\0', name.length)) {
+        if (!name.length) {
             jx_mtext_fail(t, t->at, "expected the name of an attribute");
             return;
         }
+        if (!jx_mtext_is_name(t, t->at, name))
+            return;
     } else {
         name = jx_mtext_word(t, true);
         if (!name.length) {

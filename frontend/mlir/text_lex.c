@@ -1,6 +1,8 @@
 /* text_lex.c - characters, words, strings and errors of MLIR text. */
 #include "frontend/mlir/text_parts.h"
 
+#include "frontend/base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,6 +312,14 @@ bool jx_mtext_string(jx_mtext *t, jx_piece *string)
     return !escapes || unescape_all(t, string);
 }
 
+bool jx_mtext_is_name(jx_mtext *t, const char *at, jx_piece text)
+{
+    if (memchr(text.at, '\0', text.length) ||
+        !jx_utf8_valid(text.at, text.length, NULL))
+        return jx_mtext_fail(t, at, "a name is UTF-8 without a NUL");
+    return true;
+}
+
 const char *jx_mtext_symbol(jx_mtext *t)
 {
     jx_piece piece;
@@ -318,10 +328,9 @@ const char *jx_mtext_symbol(jx_mtext *t)
         return NULL;
     t->at++;
     if (t->at < t->end && *t->at == '"') {
-        if (!jx_mtext_string(t, &piece))
+        if (!jx_mtext_string(t, &piece) ||
+            !jx_mtext_is_name(t, t->at, piece))
             return NULL;
-        if (memchr(piece.at, '\0', piece.length))
-            return jx_mtext_fail(t, t->at, "a name can't hold a NUL"), NULL;
     } else {
         piece = jx_mtext_suffix(t);
     }

@@ -189,12 +189,8 @@ static const jx_mlir_attr *named_loc(jx_mtext *t)
     const char *at = t->at;
     jx_mlir_attr *loc;
 
-    if (!jx_mtext_string(t, &text))
+    if (!jx_mtext_string(t, &text) || !jx_mtext_is_name(t, at, text))
         return NULL;
-    if (memchr(text.at, '\0', text.length)) {
-        jx_mtext_fail(t, at, "the name of a place can't hold a NUL");
-        return NULL;
-    }
     const char *name = jx_mtext_intern(t, text);
     if (jx_mtext_take(t, ":"))
         return file_loc(t, name);

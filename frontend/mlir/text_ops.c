@@ -308,9 +308,9 @@ const jx_mlir_op *jx_mtext_op(jx_mtext *t)
         c = jx_mtext_space(t);
     }
     if (c == '"') {
-        if (!jx_mtext_string(t, &name))
+        if (!jx_mtext_string(t, &name) || !jx_mtext_is_name(t, t->at, name))
             return NULL;
-        if (!name.length || memchr(name.at, '\0', name.length))
+        if (!name.length)
             return jx_mtext_wants(t, "the name of an op before this"), NULL;
         op.name = jx_mtext_intern(t, name);
         op.info = jx_mlir_op_info_find(op.name);

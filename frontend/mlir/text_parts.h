@@ -201,6 +201,8 @@ jx_piece jx_mtext_suffix(jx_mtext *t);
 const char *jx_mtext_intern(jx_mtext *t, jx_piece piece);
 /* A quoted string, its escapes resolved; false if none or after a failure. */
 bool jx_mtext_string(jx_mtext *t, jx_piece *string);
+/* Whether a string's bytes can be a name; if not, false with an error at `at`. */
+bool jx_mtext_is_name(jx_mtext *t, const char *at, jx_piece text);
 /* `@name` or `@"any text"`, interned; NULL if none (no failure). */
 const char *jx_mtext_symbol(jx_mtext *t);
 bool jx_mtext_integer(jx_mtext *t, int64_t *value);

@@ -1,6 +1,7 @@
 /* tree.c - see tree.h: interning, lookups and comparison. */
 #include "frontend/mlir/tree.h"
 
+#include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
 
 #include <math.h>
@@ -418,7 +419,8 @@ const jx_mlir_op *jx_mlir_symbol(const jx_mlir_op *module, const char *name)
 const char *jx_mlir_text(jx_ctx *ctx, const jx_mlir_attr *attr)
 {
     if (!attr || attr->kind != JX_A_STRING ||
-        (attr->size && memchr(attr->bytes, 0, attr->size)))
+        (attr->size && (memchr(attr->bytes, 0, attr->size) ||
+                        !jx_utf8_valid(attr->bytes, attr->size, NULL))))
         return NULL;
     return jx_strings_add(&ctx->strings, attr->size ? attr->bytes : "",
                           attr->size);

@@ -255,7 +255,8 @@ const jx_mlir_attr *jx_mlir_named_value(const jx_mlir_named *in, int count,
 const jx_mlir_attr *jx_mlir_get(const jx_mlir_op *op, const char *name);
 /* The op in the module's body with that sym_name, or NULL. */
 const jx_mlir_op *jx_mlir_symbol(const jx_mlir_op *module, const char *name);
-/* A string attribute's text, interned; NULL if it is none or holds a NUL. */
+/* A string attribute's text, interned; NULL if it is none, holds a NUL or is no
+ * UTF-8. */
 const char *jx_mlir_text(jx_ctx *ctx, const jx_mlir_attr *attr);
 /* The only block of a region; NULL if it has another number of blocks. */
 const jx_mlir_block *jx_mlir_body(const jx_mlir_op *op, int region);

@@ -79,3 +79,10 @@ expect 0 show --as stablehlo "$work/tf32.jaxpr"
 prints 'algorithm = <lhs_precision_type = tf32, .* num_primitive_operations = 3'
 expect 3 run --fill zeros "$work/tf32.mlir"
 complains 'the algorithm TF32_TF32_F32_X3 is not one that JAX has on a CPU'
+
+# Axes that have two roles, or none, stand as numbers.
+cat >"$work/conv.mlir" <<'EOF'
+"a.b"() {x = #stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 2, input_spatial_dimensions = [1], kernel_input_feature_dimension = 1, kernel_output_feature_dimension = 4, kernel_spatial_dimensions = [0], output_batch_dimension = 0, output_feature_dimension = 2, output_spatial_dimensions = [1]>} : () -> ()
+EOF
+expect 0 show --as stablehlo --generic "$work/conv.mlir"
+prints 'conv<raw input_batch_dimension = 0, .* kernel_output_feature_dimension = 4, '

@@ -435,6 +435,10 @@ static void mistakes_are_found_where_they_are(void **state)
           "line 1, column 41", "expected 'replicated=' or 'unreduced='");
     fails("\"a.b\"() {x = #stablehlo.dot<lhs = [1]>} : () -> ()",
           "line 1, column 29", "expected the name of a field, found 'lhs'");
+    fails("\"a.b\"() : () -> () loc(\"\\FF.py\":1:2)", "line 1, column 24",
+          "a name is UTF-8 without a NUL");
+    fails("\"a.b\"() {x = @\"\\FF\"} : () -> ()", "line 1, column 20",
+          "a name is UTF-8 without a NUL");
     fails("\"a.b\"() {x = !quant.uniform<i8:f32, 1.0e999>} : () -> ()",
           "line 1, column 37", "expected a scale, finite and above 0");
     fails("\"a.b\"() {x = !quant.uniform<i8:f32, 0.0>} : () -> ()",
