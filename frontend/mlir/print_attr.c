@@ -261,23 +261,12 @@ static void put_integer(jx_mlir_printer *p, const jx_mlir_type *type,
 
 size_t jx_mlir_element_bytes(const jx_mlir_type *type)
 {
-    jx_dtype dtype;
-
     switch (type->kind) {
     case JX_T_INDEX: return 8;
-    case JX_T_INTEGER: {
-        size_t size = 1;
-        while (size * 8 < type->width)
-            size *= 2;
-        return size;
-    }
+    case JX_T_INTEGER: return (type->width + 7) / 8;
     case JX_T_COMPLEX: return 2 * jx_mlir_element_bytes(type->items[0]);
     case JX_T_FLOAT:
-        if (jx_mlir_dtype(type, &dtype))
-            return jx_dtype_of(dtype)->bytes;
-        return !strcmp(type->text, "tf32") ? 4
-               : type->text[1] == '6'      ? 1
-                                           : 0;
+        return (jx_mlir_float_bits(type->text, strlen(type->text)) + 7) / 8;
     case JX_T_QUANTIZED: return jx_mlir_element_bytes(type->items[0]);
     default: return 0;
     }

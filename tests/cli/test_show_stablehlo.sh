@@ -86,3 +86,12 @@ cat >"$work/conv.mlir" <<'EOF'
 EOF
 expect 0 show --as stablehlo --generic "$work/conv.mlir"
 prints 'conv<raw input_batch_dimension = 0, .* kernel_output_feature_dimension = 4, '
+
+# Elements of types whose width is no power of two.
+for type in i24 ui48 tf32 f6E2M3FN; do
+    one=1 zero=0
+    case $type in *f*) one=1.0 zero=0.0 ;; esac
+    echo "\"a.b\"() {x = dense<[$one, $zero]> : tensor<2x$type>} : () -> ()" >"$work/wide.mlir"
+    expect 0 show --as stablehlo --generic "$work/wide.mlir"
+    prints "x = dense<\[[0-9A-Fx]*, [0-9x]*\]> : tensor<2x$type>"
+done
