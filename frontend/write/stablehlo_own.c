@@ -22,17 +22,7 @@ void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
         {"unique_indices", p->unique_indices ? jx_hlo_bool(in, true) : NULL}};
     jx_mlir_region body = jx_hlo_computation(e->code, &p->update_computation, n,
                                              e->ins, JX_HLO_TWICE);
-    jx_hlo_emit(e->code,
-                &(jx_hlo_op){.name = e->op,
-                             .nins = e->eqn->nins,
-                             .ins = e->ins,
-                             .nouts = n,
-                             .outs = e->avals,
-                             .nattrs = 3,
-                             .attrs = attrs,
-                             .nregions = 1,
-                             .regions = &body},
-                e->outs);
+    jx_hlo_own(e, 3, attrs, &body);
 }
 
 void jx_hlo_rule_own_map(jx_hlo_eqn *e)
@@ -44,15 +34,7 @@ void jx_hlo_rule_own_map(jx_hlo_eqn *e)
     jx_mlir_region body = jx_hlo_computation(e->code, &p->computation,
                                              e->eqn->nins, e->ins, JX_HLO_ONCE);
 
-    jx_hlo_fill(e, jx_hlo_emit1(e->code, &(jx_hlo_op){.name = e->op,
-                                                      .nins = e->eqn->nins,
-                                                      .ins = e->ins,
-                                                      .nouts = 1,
-                                                      .outs = e->avals,
-                                                      .nattrs = 1,
-                                                      .attrs = &attr,
-                                                      .nregions = 1,
-                                                      .regions = &body}));
+    jx_hlo_own(e, 1, &attr, &body);
 }
 
 /* ---- composites */
@@ -118,15 +100,7 @@ void jx_hlo_rule_composite(jx_hlo_eqn *e)
         {"version", p->version ? jx_hlo_integer(in, JX_SIGNLESS, 32,
                                                 p->version)
                                : NULL}};
-    jx_hlo_emit(e->code,
-                &(jx_hlo_op){.name = e->op,
-                             .nins = e->eqn->nins,
-                             .ins = e->ins,
-                             .nouts = e->eqn->nouts,
-                             .outs = e->avals,
-                             .nattrs = 4,
-                             .attrs = attrs},
-                e->outs);
+    jx_hlo_own(e, 4, attrs, NULL);
 }
 
 /* ---- custom calls */

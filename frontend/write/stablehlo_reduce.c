@@ -534,17 +534,7 @@ static void sort(jx_hlo_eqn *e, int64_t dimension, bool is_stable,
     jx_mlir_named attrs[] = {{"dimension", jx_hlo_i64(in, dimension)},
                              {"is_stable", jx_hlo_bool(in, is_stable)}};
 
-    jx_hlo_emit(e->code,
-                &(jx_hlo_op){.name = e->op,
-                             .nins = e->eqn->nins,
-                             .ins = e->ins,
-                             .nouts = e->eqn->nouts,
-                             .outs = e->avals,
-                             .nattrs = 2,
-                             .attrs = attrs,
-                             .nregions = 1,
-                             .regions = &comparator},
-                e->outs);
+    jx_hlo_own(e, 2, attrs, &comparator);
 }
 
 void jx_hlo_rule_sort(jx_hlo_eqn *e)

@@ -86,6 +86,25 @@ static inline jx_hv jx_hlo_fill(jx_hlo_eqn *e, jx_hv value)
     return value;
 }
 
+/* The rule's op on the equation's operands, with its results; `body` is its one
+ * region, or NULL. */
+static inline void jx_hlo_own(jx_hlo_eqn *e, int nattrs,
+                              const jx_mlir_named *attrs,
+                              const jx_mlir_region *body)
+{
+    jx_hlo_emit(e->code,
+                &(jx_hlo_op){.name = e->op,
+                             .nins = e->eqn->nins,
+                             .ins = e->ins,
+                             .nouts = e->eqn->nouts,
+                             .outs = e->avals,
+                             .nattrs = nattrs,
+                             .attrs = attrs,
+                             .nregions = body != NULL,
+                             .regions = body},
+                e->outs);
+}
+
 /* ---- families that others use */
 
 const jx_mlir_attr *jx_hlo_scatter_dims(jx_hlo *in, const jx_scatter_dims *d,

@@ -168,6 +168,23 @@ static jx_mlir_file *read_module(jx_ctx *ctx, module *m)
     return read_bytes(ctx, all->bytes, all->size);
 }
 
+/* The module with a dictionary, attribute 3, and no region. */
+static jx_mlir_file *read_bare(jx_ctx *ctx, module *m)
+{
+    const run none = {0};
+    jx_mlir_file *file;
+
+    wrap(m, 0, 0, &none);
+    m->ir.size = 0;
+    numbers(&m->ir, 2, 1u << 1, 0u);
+    byte(&m->ir, 0x40 | 0x01);
+    numbers(&m->ir, 3, 0u, 3u, 0u);
+    file = read_module(ctx, m);
+    if (!file)
+        fail_msg("%s: %s", ctx->error.place, ctx->error.message);
+    return file;
+}
+
 static void refused(jx_ctx *ctx, module *m, const char *section_name,
                     const char *why)
 {
@@ -371,7 +388,6 @@ static void a_use_may_stand_before_its_definition(void **state)
 static void resources_have_content(void **state)
 {
     static const uint8_t data[] = {1, 2, 3, 4};
-    run ops = {0};
     module m;
     unsigned key, group, text;
 
@@ -398,16 +414,8 @@ static void resources_have_content(void **state)
     numbers(&m.resources, 2, 1u, 4u);
     for (int i = 0; i < 4; i++)
         byte(&m.resources, data[i]);
-    wrap(&m, 0, 0, &ops);
-    m.ir.size = 0; /* the module with a dictionary and no region */
-    numbers(&m.ir, 2, 1u << 1, 0u);
-    byte(&m.ir, 0x40 | 0x01);
-    numbers(&m.ir, 3, 0u, 3u, 0u);
-
     jx_ctx *ctx = *state;
-    jx_mlir_file *file = read_module(ctx, &m);
-    if (!file)
-        fail_msg("%s: %s", ctx->error.place, ctx->error.message);
+    jx_mlir_file *file = read_bare(ctx, &m);
     const jx_mlir_attr *a = jx_mlir_get(file->modules[0], "weights");
     assert_non_null(a);
     assert_int_equal(a->kind, JX_A_RESOURCE);
@@ -421,7 +429,6 @@ static void resources_have_content(void **state)
 
 static void text_of_a_dialect_is_kept(void **state)
 {
-    run ops = {0};
     module m;
 
     begin(&m, 3, 0);
@@ -436,15 +443,8 @@ static void text_of_a_dialect_is_kept(void **state)
     m.offsets.bytes[0] = m.offsets.bytes[3] = 4 << 1 | 1;
     attribute(&m, 2, 2u, name);
     attribute(&m, 4, 1u, 1u, 2u, 1u);
-    wrap(&m, 0, 0, &ops);
-    m.ir.size = 0; /* the module with a dictionary and no region */
-    numbers(&m.ir, 2, 1u << 1, 0u);
-    byte(&m.ir, 0x40 | 0x01);
-    numbers(&m.ir, 3, 0u, 3u, 0u);
     jx_ctx *ctx = *state;
-    jx_mlir_file *file = read_module(ctx, &m);
-    if (!file)
-        fail_msg("%s: %s", ctx->error.place, ctx->error.message);
+    jx_mlir_file *file = read_bare(ctx, &m);
     const jx_mlir_attr *a = jx_mlir_get(file->modules[0], "a");
     assert_int_equal(a->kind, JX_A_OPAQUE);
     assert_string_equal(a->text, "#x.y<1>");
