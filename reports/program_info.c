@@ -3,7 +3,7 @@
 
 #include "frontend/base/json.h"
 #include "frontend/base/vec.h"
-#include "frontend/ir/scope.h"
+#include "frontend/ir/signature.h"
 #include "reports/checks.h"
 #include "reports/costs.h"
 #include "reports/sizes.h"
@@ -119,13 +119,11 @@ static void add_vars(summary *s, jx_ctx *ctx, const jx_dim *dim)
 /* The variables of the inputs and of the constraints. */
 static void collect_vars(summary *s, jx_ctx *ctx)
 {
-    const jx_jaxpr *jaxpr = s->program->entry.jaxpr;
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_input_vars(s->program, &count);
 
-    for (int i = 0; i < jaxpr->nins; i++) {
-        const jx_aval *aval = jaxpr->vars[jaxpr->nconsts + i]->aval;
-        for (int axis = 0; axis < aval->rank; axis++)
-            add_vars(s, ctx, aval->shape[axis]);
-    }
+    for (int i = 0; vars && i < count; i++)
+        JX_PUSH(ctx->arena, &s->vars, vars[i]);
     for (int i = 0; i < s->program->nscopes; i++)
         for (int k = 0; k < s->program->scopes[i].nconstraints; k++) {
             add_vars(s, ctx, s->program->scopes[i].constraints[k].lhs);

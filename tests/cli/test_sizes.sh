@@ -154,6 +154,8 @@ func.func @main(%n: tensor<i64>, %a: tensor<?xf32>) -> tensor<?xf32> {
   func.return %5 : tensor<?xf32>
 }
 END
+expect 0 info "$work/values.mlir"
+prints 'size arg0: from 0'
 expect 0 show "$work/values.mlir"
 prints 'a:i64\[\] b:f32\[arg0\]'
 expect 0 check "$work/values.mlir"
