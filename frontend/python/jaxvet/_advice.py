@@ -250,7 +250,7 @@ def _exported(error):
     while traceback is not None:
         frame = traceback.tb_frame
         if frame.f_code.co_filename.startswith(_compat.JAX_DIR) and \
-                {"fun_jit", "args_specs"} <= frame.f_locals.keys():
+                {"fun_jit", "args_specs"} <= set(frame.f_locals):
             fun = frame.f_locals["fun_jit"]
             return inspect.unwrap(fun), frame.f_locals["args_specs"]
         traceback = traceback.tb_next

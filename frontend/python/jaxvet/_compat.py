@@ -2,51 +2,155 @@
 
 The rest of the package uses these names only, never `jax._src` itself.
 Differences are found by asking for the attribute, not by comparing versions,
-so that a release between two known ones works as well.
+so that a release between two known ones, or a newer one, works as far as its
+attributes do.  What can't be done without one that is gone is said once by
+`jaxvet.doctor()`, and by whoever needs it.
 """
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
 
-import jax
-import jax.export
-import jax.extend.random
-import numpy as np
-from jax._src import ad_util, config, core, dtypes, effects, shard_map
-from jax._src import linear_util as lu
-from jax._src import mesh as mesh_lib
-from jax._src.custom_derivatives import SymbolicZero
-from jax._src.export import shape_poly
-from jax._src.interpreters import ad
-from jax._src.interpreters import partial_eval as pe
-from jax._src.lib import xla_client
-from jax.sharding import NamedSharding, PartitionSpec
+from ._library import JaxvetError
 
-Jaxpr = core.Jaxpr
-ClosedJaxpr = core.ClosedJaxpr
-Literal = core.Literal
-DropVar = core.DropVar
-Tracer = core.Tracer
-Primitive = core.Primitive
-AbstractValue = core.AbstractValue
-WrappedFun = lu.WrappedFun
-DimExpr = shape_poly._DimExpr
-Zero = ad_util.Zero
-FLOAT0 = dtypes.float0
+OLDEST = "0.6.2"
+_HOW = "pip install -U jax jaxlib"
+
+
+def _refused(why) -> ImportError:
+    # With the package's name, `python -m jaxvet` says it in one line.
+    return ImportError(f"jaxvet needs JAX {OLDEST} or newer with the jaxlib "
+                       f"that belongs to it: {why} ({_HOW})", name="jaxvet")
+
+
+def _one_line(error) -> str:
+    lines = str(error).split("\n")
+    return f"{type(error).__name__}: {lines[0]}"
+
+
+try:
+    import jax
+    import jax.export
+    import jax.extend.random
+    import jax.numpy
+except Exception as _error:  # a half-installed jaxlib raises whatever it likes
+    _version = getattr(sys.modules.get("jax"), "__version__", None)
+    raise _refused((f"JAX {_version} " if _version else "`import jax` ") +
+                   f"failed with {_one_line(_error)}") from _error
+import numpy as np
+
+if jax.__version_info__ < tuple(map(int, OLDEST.split("."))):
+    raise _refused(f"this is JAX {jax.__version__}")
+
+#: What this JAX has not: (attribute, what can't be done without it).
+MISSING: list = []
+
+
+def _find(*spellings):
+    """The first of these names that this JAX has, each `module:attribute`
+    below `jax._src`; None if it has none of them."""
+    for spelling in spellings:
+        module, _, path = spelling.partition(":")
+        try:
+            found = importlib.import_module("jax._src." + module)
+            for name in path.split(".") if path else ():
+                found = getattr(found, name)
+            return found
+        except (ImportError, AttributeError):
+            continue
+    return None
+
+
+def _needed(*spellings):
+    """The same; without it nothing works."""
+    found = _find(*spellings)
+    if found is None:
+        raise _refused(f"JAX {jax.__version__} has no jax._src."
+                       f"{spellings[0].replace(':', '.')}, which this jaxvet "
+                       "reads; a newer jaxvet may know its successor")
+    return found
+
+
+def unsupported(what, without) -> JaxvetError:
+    return JaxvetError(f"JAX {jax.__version__} has no {what}, so jaxvet can't "
+                       f"{without}; see jaxvet.doctor()")
+
+
+def _function(without, *spellings):
+    """The same; one that is missing raises when it is called."""
+    found = _find(*spellings)
+    if found is not None:
+        return found
+    what = "jax._src." + spellings[0].replace(":", ".")
+    MISSING.append((what, without))
+
+    def missing(*args, **kwargs):
+        raise unsupported(what, without)
+    return missing
+
+
+class _Absent:
+    """A type that this JAX has not: nothing is an instance of it."""
+
+
+def _type(*spellings):
+    return _find(*spellings) or _Absent
+
+
+core = _needed("core:")
+shape_poly = _needed("export.shape_poly:")
+Jaxpr = _needed("core:Jaxpr")
+#: The same class where JAX has one for both: then an open jaxpr is known by
+#: where it stands (`is_open`).
+ClosedJaxpr = _find("core:ClosedJaxpr") or Jaxpr
+Literal = _needed("core:Literal")
+DropVar = _needed("core:DropVar")
+Tracer = _needed("core:Tracer")
+Primitive = _needed("core:Primitive")
+AbstractValue = _needed("core:AbstractValue")
+WrappedFun = _needed("linear_util:WrappedFun")
+DimExpr = _needed("export.shape_poly:_DimExpr")
+FLOAT0 = jax.dtypes.float0
 PRNGImpl = type(jax.extend.random.threefry_prng_impl)
 TreeDef = type(jax.tree_util.tree_structure(0))
-CustomVJPException = getattr(ad, "CustomVJPException", ())
-Effect = effects.Effect
-Inconclusive = shape_poly.InconclusiveDimensionOperation
-AnyInconclusive = core.InconclusiveDimensionOperation
+Zero = _type("ad_util:Zero")
+SymbolicZero = _type("custom_derivatives:SymbolicZero")
+FlatTree = _type("flattree:FlatTree")
+Traced = _type("stages:Traced")
+CustomVJPException = _type("interpreters.ad:CustomVJPException")
+Effect = _type("effects:Effect")
+Inconclusive = _needed("export.shape_poly:InconclusiveDimensionOperation")
+AnyInconclusive = _needed("core:InconclusiveDimensionOperation")
+NamedSharding = jax.sharding.NamedSharding
+PartitionSpec = jax.sharding.PartitionSpec
+
+_RULES = "trace derivative rules"
+_wrap_init = _function(_RULES, "linear_util:wrap_init")
+_trace_to_jaxpr = _function(
+    _RULES, "interpreters.partial_eval:trace_to_jaxpr_dynamic")
+_MANUAL = "trace derivative rules inside of shard_map"
+_extend_axis_env = _function(_MANUAL, "core:extend_axis_env_nd")
+_use_abstract_mesh = _function(_MANUAL, "mesh:use_abstract_mesh")
+_as_manual_mesh = _function(_MANUAL, "shard_map:_as_manual_mesh")
+_check_vma = _function(_MANUAL, "config:_check_vma")
+_jaxprs_in_params = _function("look into jaxprs", "core:jaxprs_in_params")
+_location = _function("say lines", "lib:xla_client.Traceback.code_addr2location")
+_fun_name = _find("util:fun_name")
+_SAVEABLE = _type("interpreters.partial_eval:SaveableType")
+_OFFLOADABLE = _type("interpreters.partial_eval:Offloadable")
 
 #: Parameters that hold a rule's thunk, by primitive, oldest spelling last.
 JVP_THUNKS = ("jvp_jaxpr_fun", "jvp_jaxpr_thunk")
 VJP_THUNKS = ("fwd_jaxpr_thunk",)
 CUSTOM_JVP = ("custom_jvp_call",)
 CUSTOM_VJP = ("custom_vjp_call", "custom_vjp_call_jaxpr")
+
+#: Primitives whose `jaxpr` has no constants of its own, so that where JAX has
+#: one class for both it is the open kind.
+_OPEN = frozenset(("remat2", "checkpoint", "shard_map", "pallas_call",
+                   "run_state", "core_map", "core_call", "for"))
 
 JAX_DIR = os.path.dirname(os.path.abspath(jax.__file__)) + os.sep
 STDLIB_DIR = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
@@ -58,7 +162,7 @@ _EMPTY = frozenset()
 
 def is_extended(dtype) -> bool:
     """PRNG keys and the like: dtypes that numpy does not know."""
-    return dtypes.issubdtype(dtype, dtypes.extended)
+    return jax.dtypes.issubdtype(dtype, jax.dtypes.extended)
 
 
 def varying(aval) -> tuple:
@@ -91,17 +195,114 @@ def frames_of(traceback):
 
 def location_of(code, lasti) -> tuple:
     """(line, column, end line, end column): lines from 1, columns from 0."""
-    return xla_client.Traceback.code_addr2location(code, lasti)
+    return _location(code, lasti)
 
 
 def trace_to_jaxpr(fun, avals, debug_info=None):
-    """(jaxpr, constants) of a flat function at these avals."""
+    """The closed jaxpr of a flat function at these avals."""
     if debug_info is not None:
-        fun = lu.wrap_init(fun, debug_info=debug_info)
+        fun = _wrap_init(fun, debug_info=debug_info)
     else:
-        fun = lu.wrap_init(fun)
-    traced = pe.trace_to_jaxpr_dynamic(fun, list(avals))
-    return traced[0], list(traced[2])
+        fun = _wrap_init(fun)
+    traced = _trace_to_jaxpr(fun, list(avals))
+    return closed(traced[0], traced[2])
+
+
+def closed(jaxpr, consts):
+    """A jaxpr with the values of its leading inputs, as traces give both.
+
+    What is returned has `.jaxpr`, whose constvars are as many as `.consts`.
+    """
+    if ClosedJaxpr is not Jaxpr:
+        return ClosedJaxpr(jaxpr, list(consts))
+    return jaxpr.with_consts(consts) if consts or jaxpr.consts else jaxpr
+
+
+def as_closed(jaxpr):
+    """A jaxpr of either kind as a closed one; an open one without constants."""
+    if isinstance(jaxpr, ClosedJaxpr):
+        return jaxpr
+    return ClosedJaxpr(jaxpr, ())
+
+
+def replaced(closed_jaxpr, consts=None, **parts):
+    """The closed jaxpr with other constvars and constants, invars or outvars.
+
+    Its debugging names may not fit any more, and are unknown.
+    """
+    consts = list(closed_jaxpr.consts if consts is None else consts)
+    jaxpr = closed_jaxpr.jaxpr
+    parts["debug_info"] = unknown_names(jaxpr.debug_info)
+    if ClosedJaxpr is not Jaxpr:
+        return ClosedJaxpr(jaxpr.replace(**parts), consts)
+    parts.setdefault("constvars", jaxpr.constvars)
+    return jaxpr.replace(consts=consts, **parts)
+
+
+def is_open(jaxpr, primitive: str, parameter: str) -> bool:
+    """Whether a parameter is a jaxpr of the open kind."""
+    if ClosedJaxpr is not Jaxpr:
+        return not isinstance(jaxpr, ClosedJaxpr)
+    return not jaxpr.consts and (parameter == "update_jaxpr" or
+                                 primitive in _OPEN)
+
+
+def parameters(eqn) -> dict:
+    """An equation's parameters; a loop whose operands are a tree of trees has
+    their counts, too."""
+    params = eqn.params
+    if "ft_in" in params and "num_carry" not in params:
+        consts, carry, _ = params["ft_in"].unpack()
+        params = {**params, "num_consts": len(consts), "num_carry": len(carry)}
+    return params
+
+
+# -- primitives that are objects, and have no meaning but their expansion
+
+#: Primitives that have such an object for their parameter `_prim`.
+HI_CALL = "call_hi_primitive"
+HI_PRIMITIVES = (HI_CALL, "call_hi_primitive_linearized")
+HiPrimitive = _type("hijax:HiPrim", "hijax:VJPHiPrimitive")
+
+
+def expansion(prim):
+    """The closed jaxpr that a hi primitive stands for: flat operands to flat
+    results.  Raises what its author's `expand` raises."""
+    flat, tree, out_tree = prim.in_avals_flat, prim.in_tree, prim.out_tree
+
+    def expand(*operands):
+        results = prim.expand(*jax.tree_util.tree_unflatten(tree, operands))
+        return out_tree.flatten_up_to(results)
+    return trace_to_jaxpr(expand, flat, jax.api_util.debug_info(
+        "jaxvet", expand, tuple(flat), {}))
+
+
+def hi_name(eqn) -> str:
+    """What JAX prints in the place of the primitive's name."""
+    name = type(eqn.params["_prim"]).__name__
+    return name if eqn.primitive.name == HI_CALL else f"{name}.linearized"
+
+
+def hi_parameters(eqn) -> dict:
+    """What JAX prints of a hi primitive's parameters, in its order."""
+    prim = eqn.params["_prim"]
+    if eqn.primitive.name == HI_CALL:
+        return shown_parameters(prim)
+    params = {key: eqn.params[key] for key in ("nz_in_flat", "nz_out_flat")}
+    if eqn.params.get("has_sres"):
+        params["has_sres"] = True
+    return params
+
+
+def shown_parameters(prim) -> dict:
+    if hasattr(prim, "pp_params"):
+        return dict(prim.pp_params())
+    return dict(getattr(prim, "params", {}))
+
+
+def function_name(value) -> str:
+    """What JAX calls a function in a hi primitive's parameters."""
+    return _fun_name(value) if _fun_name else getattr(value, "__name__", "?")
 
 
 def cotangent_aval(aval):
@@ -129,13 +330,12 @@ def equation_context(eqn, shard_maps):
             stack.enter_context(ctx.manager)
         for params in shard_maps:
             mesh, manual = params["mesh"], manual_axes(params)
-            stack.enter_context(core.extend_axis_env_nd(
+            stack.enter_context(_extend_axis_env(
                 [(name, size) for name, size in mesh.shape.items()
                  if name in manual]))
-            stack.enter_context(mesh_lib.use_abstract_mesh(
-                shard_map._as_manual_mesh(mesh, manual)))
-            stack.enter_context(
-                config._check_vma(bool(params.get("check_vma"))))
+            stack.enter_context(_use_abstract_mesh(
+                _as_manual_mesh(mesh, manual)))
+            stack.enter_context(_check_vma(bool(params.get("check_vma"))))
         yield
 
 
@@ -157,16 +357,16 @@ def dim_names(dim) -> set:
 
 def jaxprs_in(params):
     """The jaxprs among an equation's parameters."""
-    return core.jaxprs_in_params(params)
+    return _jaxprs_in_params(params)
 
 
 def saveable_kind(answer):
     """A remat policy's answer: (is it saved, where it is offloaded)."""
     if isinstance(answer, bool) or answer is None:
         return bool(answer), None
-    if isinstance(answer, getattr(pe, "SaveableType", ())):
+    if isinstance(answer, _SAVEABLE):
         return True, None
-    if isinstance(answer, getattr(pe, "Offloadable", ())):
+    if isinstance(answer, _OFFLOADABLE):
         return True, [str(answer.src), str(answer.dst)]
     return False, None
 
@@ -178,7 +378,7 @@ def clear_caches() -> None:
 
 def x64() -> bool:
     """Whether 64-bit types are on, here and now."""
-    return bool(config.enable_x64.value)
+    return bool(jax.config.jax_enable_x64)
 
 
 def python_version() -> str:

@@ -64,6 +64,10 @@ class Rules:
             self._met.append(Met(eqn, thunk, call, shard_maps, self._depth))
         return index
 
+    def meet_hi(self, eqn, shard_maps) -> dict:
+        """The parameters `jvp` and `vjp` of a hi primitive: its own rules."""
+        return {}
+
     def write(self) -> list:
         """All rules met, and those met meanwhile."""
         self._start = self.walker.equations
@@ -76,9 +80,7 @@ class Rules:
 
     def _row(self, met) -> dict:
         eqn, is_jvp = met.eqn, met.eqn.primitive.name in _compat.CUSTOM_JVP
-        call = met.call
-        if not isinstance(call, _compat.ClosedJaxpr):
-            call = _compat.ClosedJaxpr(call, ())
+        call = _compat.as_closed(met.call)
         stack = self._stack(eqn, call)
         patterns, truncated = self._patterns(met, is_jvp)
         return without_empty([
@@ -88,7 +90,7 @@ class Rules:
             ("in", [self.walker.values.aval(v.aval) for v in eqn.invars]),
             ("nc", eqn.params.get("num_consts", 0)),
             ("nout", len(eqn.outvars)),
-            ("primal", self.walker.closed(call.jaxpr, call.consts)),
+            ("primal", self.walker.closed(call)),
             ("symbolic_zeros", bool(eqn.params.get("symbolic_zeros"))),
             ("patterns", patterns),
             ("truncated", truncated),
@@ -133,7 +135,7 @@ class Rules:
         return patterns, truncated
 
     def _written(self, made) -> dict:
-        return {key: self.walker.closed(*value) if key in ("jvp", "fwd", "bwd")
+        return {key: self.walker.closed(value) if key in ("jvp", "fwd", "bwd")
                 else value for key, value in made.items()}
 
     def _masks(self, met) -> tuple:
@@ -164,9 +166,9 @@ class Rules:
         asked = mask if symbolic else [False] * len(mask)
         jaxpr, consts, out_zeros = _called(met.thunk)(*asked)
         _refuse_tracers(consts)
-        jaxpr, consts = _without_float0_inputs(jaxpr, consts)
-        jaxpr, out_zeros = _without_float0_outputs(jaxpr, out_zeros)
-        made = {"jvp": (jaxpr, consts)}
+        closed = _without_float0_inputs(_compat.closed(jaxpr, consts))
+        closed, out_zeros = _without_float0_outputs(closed, out_zeros)
+        made = {"jvp": closed}
         if any(out_zeros):
             made["out_zeros"] = _text(out_zeros)
         return made
@@ -184,7 +186,7 @@ class Rules:
                      else met.eqn.invars[place] for place in forwards]
         backward, ct_zeros = _backward(
             params["bwd"], residuals, jaxpr.outvars[count:])
-        made = {"zeros": _text(asked), "fwd": (jaxpr, consts)}
+        made = {"zeros": _text(asked), "fwd": _compat.closed(jaxpr, consts)}
         if count:
             made["nres"] = count
         if forwards:
@@ -323,32 +325,31 @@ def _is_float0(var) -> bool:
     return getattr(var.aval, "dtype", None) == _compat.FLOAT0
 
 
-def _without_float0_inputs(jaxpr, consts) -> tuple:
+def _without_float0_inputs(closed):
     """A jaxpr that is not given the tangents of integers: they are zero."""
+    jaxpr = closed.jaxpr
     kept = [var for var in jaxpr.invars if not _is_float0(var)]
     dropped = [var for var in jaxpr.invars if _is_float0(var)]
     if not dropped:
-        return jaxpr, consts
-    return jaxpr.replace(
-        constvars=[*jaxpr.constvars, *dropped], invars=kept,
-        debug_info=_compat.unknown_names(jaxpr.debug_info)), [
-            *consts, *[np.zeros(var.aval.shape, _compat.FLOAT0)
-                       for var in dropped]]
+        return closed
+    zeros = [np.zeros(var.aval.shape, _compat.FLOAT0) for var in dropped]
+    return _compat.replaced(
+        closed, [*closed.consts, *zeros], invars=kept,
+        constvars=[*jaxpr.constvars, *dropped])
 
 
-def _without_float0_outputs(jaxpr, out_zeros) -> tuple:
+def _without_float0_outputs(closed, out_zeros) -> tuple:
     """The same for the tangents of integer outputs."""
-    count = len(jaxpr.outvars) - sum(not zero for zero in out_zeros)
-    primals, tangents = jaxpr.outvars[:count], iter(jaxpr.outvars[count:])
+    outvars = closed.jaxpr.outvars
+    count = len(outvars) - sum(not zero for zero in out_zeros)
+    primals, tangents = outvars[:count], iter(outvars[count:])
     zeros, kept = [], []
     for zero in out_zeros:
         tangent = None if zero else next(tangents)
         zeros.append(zero or _is_float0(tangent))
         if not zeros[-1]:
             kept.append(tangent)
-    return jaxpr.replace(
-        outvars=[*primals, *kept],
-        debug_info=_compat.unknown_names(jaxpr.debug_info)), zeros
+    return _compat.replaced(closed, outvars=[*primals, *kept]), zeros
 
 
 def _forward(thunk, zeros) -> tuple:
@@ -378,7 +379,7 @@ def _accepts(call, nonzeros) -> bool:
 
 
 def _backward(bwd, residuals, outputs) -> tuple:
-    """((jaxpr, constants), mask of zero cotangents) of a backward rule."""
+    """(closed jaxpr, mask of zero cotangents) of a backward rule."""
     cotangents = [_compat.cotangent_aval(out.aval) for out in outputs]
     mask = []
 
@@ -402,10 +403,10 @@ def _backward(bwd, residuals, outputs) -> tuple:
     avals = [residual.aval for residual in residuals]
     avals += [aval for aval in cotangents if aval.dtype != _compat.FLOAT0]
     info = getattr(bwd, "debug_info", None)
-    jaxpr, consts = _compat.trace_to_jaxpr(
+    closed = _compat.trace_to_jaxpr(
         run, avals, _compat.unknown_names(info) if info else None)
-    _refuse_tracers(consts)
-    return (jaxpr, consts), mask
+    _refuse_tracers(closed.consts)
+    return closed, mask
 
 
 def _is_zero(cotangent) -> bool:

@@ -10,7 +10,7 @@ from ._tables import Table
 
 PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
 #: Our functions that enter a user's program: all further out called us.
-ENTRIES = ("trace_here", "_patterns")
+ENTRIES = ("trace_here", "_patterns", "_expanded")
 #: What a frame is: the program's, JAX's or ours, or the entry to the program.
 SHOWN, HIDDEN, ENTRY = "shown", "hidden", "entry"
 #: A call written over more lines than this is embedded up to here.

@@ -127,6 +127,7 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
         traced = advised_trace(called, args, kwargs, recorder)
         if rules:
             walker.rules = Rules(walker, rule_depth, rule_budget, recorder)
+        walker.recorder = recorder
         document = _document(walker, traced, called.name, recorder)
         if afterwards:
             afterwards()

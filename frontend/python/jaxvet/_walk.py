@@ -7,11 +7,17 @@ entry is done (`_rules.py`).
 """
 from __future__ import annotations
 
+import functools
+import types
+
 from . import _compat
-from ._tables import compact, without_empty
+from ._record import NoRecorder
 from ._source import Sources, printable
-from ._tables import Table
+from ._tables import Table, compact, without_empty
 from ._values import Values, rule_function_name
+
+#: Hi primitives that expand to hi primitives are followed to this depth.
+MOST_EXPANSIONS = 16
 
 
 class Walker:
@@ -31,6 +37,10 @@ class Walker:
         self._policy = None       # of the remat that encloses it
         self.shard_maps = ()     # parameters of those that enclose it
         self._context_index = {}
+        self._holder = ("", "")   # primitive and parameter being written
+        self._expansions = {}     # (id of a hi primitive, ...) -> closed jaxpr
+        self._expanding = 0       # how deep
+        self.recorder = NoRecorder()
 
     # -- jaxprs
 
@@ -46,17 +56,18 @@ class Walker:
             self._keep.append((jaxpr, self._policy))
         return index
 
-    def closed(self, jaxpr, consts) -> dict:
+    def closed(self, closed) -> dict:
         """`$jaxpr` with its constants."""
-        row = {"$jaxpr": self.jaxpr(jaxpr)}
-        if consts:
-            row["consts"] = [self.values.const(value) for value in consts]
+        row = {"$jaxpr": self.jaxpr(closed.jaxpr)}
+        if closed.consts:
+            row["consts"] = [self.values.const(value)
+                             for value in closed.consts]
         return row
 
     def _jaxpr_param(self, value) -> dict:
-        if isinstance(value, _compat.ClosedJaxpr):
-            return self.closed(value.jaxpr, value.consts)
-        return {"$jaxpr": self.jaxpr(value), "open": True}
+        if _compat.is_open(value, *self._holder):
+            return {"$jaxpr": self.jaxpr(value), "open": True}
+        return self.closed(value)
 
     def _jaxpr_row(self, jaxpr) -> dict:
         inputs = [*jaxpr.constvars, *jaxpr.invars]
@@ -88,7 +99,8 @@ class Walker:
         prim = self.prims.add(eqn.primitive.name)
         operands = [self._operand(operand) for operand in eqn.invars]
         outputs = [self._output(out) for out in eqn.outvars]
-        params = self._params(eqn)
+        params = (self._hi_params(eqn) if "_prim" in eqn.params
+                  else self._params(eqn))
         stack = self.sources.stack(eqn.source_info.traceback)
         name = self.names.add(printable(str(eqn.source_info.name_stack)))
         row = [prim, operands, outputs, params, stack, name,
@@ -107,14 +119,19 @@ class Walker:
             self._policy = eqn.params["policy"]
         if name == "shard_map":
             self.shard_maps = (*self.shard_maps, eqn.params)
-        params = {}
-        for key in sorted(eqn.params):
-            params[key] = self._param(eqn, name, key)
+        given = _compat.parameters(eqn)
+        params = {key: self._param(eqn, name, key, given[key])
+                  for key in sorted(given)}
         self._policy, self.shard_maps = outer
         return params
 
-    def _param(self, eqn, name, key):
-        value = eqn.params[key]
+    def _param(self, eqn, name, key, value):
+        outer, self._holder = self._holder, (name, key)
+        written = self._written(eqn, name, key, value)
+        self._holder = outer
+        return written
+
+    def _written(self, eqn, name, key, value):
         if name in _compat.CUSTOM_JVP and key in _compat.JVP_THUNKS or \
            name in _compat.CUSTOM_VJP and key in _compat.VJP_THUNKS:
             return self._rule(eqn, value)
@@ -129,6 +146,68 @@ class Walker:
         return {"$rule": self.rules.meet(eqn, thunk, call,
                                        self.shard_maps),
                 "fn": name}
+
+    # -- hi primitives
+
+    def _hi_params(self, eqn) -> dict:
+        """A primitive that is an object: what it expands to, its own rules,
+        and what JAX prints of it."""
+        params = {}
+        closed = self._expansion(eqn)
+        if closed is not None:
+            self._expanding += 1
+            params["jaxpr"] = self.closed(closed)
+            self._expanding -= 1
+        rules = {} if self.rules is None or eqn.primitive.name != \
+            _compat.HI_CALL else self.rules.meet_hi(eqn, self.shard_maps)
+        if "jvp" in rules:
+            params["jvp"] = rules["jvp"]
+        params["name"] = printable(_compat.hi_name(eqn))
+        params["params"] = {"$map": [
+            [printable(key), self._shown(value)]
+            for key, value in _compat.hi_parameters(eqn).items()]}
+        if "vjp" in rules:
+            params["vjp"] = rules["vjp"]
+        return params
+
+    def _shown(self, value):
+        """A parameter as JAX prints it."""
+        if isinstance(value, _compat.HiPrimitive):
+            return {"$rec": type(value).__name__, "f": {
+                printable(key): self._shown(inner) for key, inner
+                in _compat.shown_parameters(value).items()}}
+        if isinstance(value, _compat.Traced):
+            return self.closed(_compat.as_closed(value.jaxpr))
+        if isinstance(value, (types.FunctionType, functools.partial)):
+            return {"$fn": printable(_compat.function_name(value))}
+        return self.values.param(value)
+
+    def _expansion(self, eqn):
+        """What a hi primitive stands for, or None: its author's `expand`
+        raises, closes over a tracer, or calls itself."""
+        if eqn.primitive.name != _compat.HI_CALL or \
+                self._expanding >= MOST_EXPANSIONS:
+            return None
+        prim = eqn.params["_prim"]
+        key = (id(prim), id(getattr(eqn, "ctx", None)),
+               *map(id, self.shard_maps))
+        if key not in self._expansions:
+            self._keep.append((eqn, self.shard_maps))
+            self._expansions[key] = self._expanded(eqn, prim)
+        return self._expansions[key]
+
+    def _expanded(self, eqn, prim):
+        try:
+            with _compat.equation_context(eqn, self.shard_maps), \
+                    self.recorder.asking():
+                closed = _compat.expansion(prim)
+        except _compat.JaxvetError:
+            raise
+        except Exception:  # a user's function: the primitive stays unknown
+            return None
+        if any(isinstance(const, _compat.Tracer) for const in closed.consts):
+            return None
+        return closed
 
     def _context(self, eqn) -> int:
         ctx = getattr(eqn, "ctx", None)
