@@ -6,13 +6,16 @@
     jaxvet.dump(f)(*specs)             the traced program as a document
     with jaxvet.prover(): ...          JAX asks our prover about sizes
     jaxvet.specs(args, "b, ...")       the arguments' shapes, with symbolic sizes
+    jaxvet.doctor()                    what is installed, what it can't do
 
 Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s, with
 symbolic dimensions if wanted, or pytrees of them.
 """
 from __future__ import annotations
 
+from . import _compat  # first: it says in one line if JAX can't be used
 from ._check import check, gradcheck
+from ._doctor import Diagnosis, doctor
 from ._document import Document
 from ._export import Exported, export
 from ._library import JaxvetError
@@ -23,6 +26,7 @@ from ._shapes import SpecError, specs
 from ._trace import dump
 from ._version import VERSION as __version__
 
-__all__ = ["Answer", "Document", "Exported", "Finding", "JaxvetError", "Log",
-           "Report", "ReportError", "SizeDependent", "SpecError", "Undecided",
-           "check", "dump", "export", "gradcheck", "prover", "specs"]
+__all__ = ["Answer", "Diagnosis", "Document", "Exported", "Finding",
+           "JaxvetError", "Log", "Report", "ReportError", "SizeDependent",
+           "SpecError", "Undecided", "check", "doctor", "dump", "export",
+           "gradcheck", "prover", "specs"]

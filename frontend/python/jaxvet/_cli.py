@@ -4,6 +4,7 @@
     python -m jaxvet export pkg.mod:fn --arg 'f32[b,3]' -o fn.bin
     python -m jaxvet dump   pkg.mod:fn --arg 'f32[b,3]' -o fn.json
     python -m jaxvet check  pkg.mod:fn --arg 'f32[8,3]' --shapes 'b, ...'
+    python -m jaxvet doctor
 
 Options that are not listed here go to the jaxvet command.
 """
@@ -17,6 +18,7 @@ import sys
 
 from . import _library
 from ._check import settle
+from ._doctor import doctor
 from ._export import export
 from ._shapes import SpecError, specs as symbolic
 from ._specs import parse
@@ -24,7 +26,7 @@ from ._trace import dump
 from ._version import VERSION
 
 #: Exit codes of the command.
-USAGE, UNDECIDED = 2, 5
+FINDINGS, USAGE, UNDECIDED = 1, 2, 5
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,6 +62,8 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--format", default="text")
         if name != "gradcheck":
             _add_sizes(command, name)
+    commands.add_parser("doctor", help="what is installed, and what of it "
+                                       "jaxvet can't use")
     return parser
 
 
@@ -116,7 +120,15 @@ def find(text: str):
     return held
 
 
+def _diagnose() -> int:
+    diagnosis = doctor()
+    print(diagnosis)
+    return 0 if diagnosis.ok else FINDINGS
+
+
 def _run(options, extra) -> int:
+    if options.command == "doctor":
+        return _diagnose()
     if options.x64:
         import jax
         jax.config.update("jax_enable_x64", True)
@@ -174,7 +186,7 @@ def _export(fun, specs, options, extra) -> int:
 def main(arguments=None) -> int:
     parser = _parser()
     options, extra = parser.parse_known_args(arguments)
-    if extra and options.command == "dump":
+    if extra and options.command in ("dump", "doctor"):
         parser.error(f"unknown option {extra[0]}")
     try:
         return _run(options, extra)

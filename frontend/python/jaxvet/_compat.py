@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import os
 import sys
 
@@ -136,10 +137,60 @@ _use_abstract_mesh = _function(_MANUAL, "mesh:use_abstract_mesh")
 _as_manual_mesh = _function(_MANUAL, "shard_map:_as_manual_mesh")
 _check_vma = _function(_MANUAL, "config:_check_vma")
 _jaxprs_in_params = _function("look into jaxprs", "core:jaxprs_in_params")
-_location = _function("say lines", "lib:xla_client.Traceback.code_addr2location")
+_location = _function("say lines",
+                      "lib:xla_client.Traceback.code_addr2location")
 _fun_name = _find("util:fun_name")
 _SAVEABLE = _type("interpreters.partial_eval:SaveableType")
 _OFFLOADABLE = _type("interpreters.partial_eval:Offloadable")
+
+#: What is replaced to see, or to answer, what JAX asks about sizes: names of
+#: `shape_poly` and of its dims, and how many parameters the functions have.
+_ASKED = {"_geq_decision": 3, "_bounds_decision": 2, "_DimExpr.__eq__": 2,
+          "_DimExpr.__ne__": 2, "_DimExpr.__int__": 1, "_DimExpr._divmod": 2,
+          "_DimExpr._normalize_sorted_terms": 2, "_DimExpr.max": 2,
+          "_DimExpr.rmax": 2, "_DimExpr.min": 2, "_DimExpr.rmin": 2,
+          "_DimExpr._evaluate": 2, "_DimExpr._get_vars": 1,
+          "_DimExpr._to_constant": 1, "_DimExpr._sorted_terms": None,
+          "Comparator.EQ": None, "BoundsPrecision.BEST": None,
+          "SymbolicScope._clear_caches": 1}
+_ASKING = "record or answer what JAX asks about symbolic sizes"
+
+
+def _takes(function) -> int | None:
+    return len(inspect.signature(function).parameters) \
+        if callable(function) else None
+
+
+def _find_asked() -> None:
+    for name, count in _ASKED.items():
+        found = _find("export.shape_poly:" + name)
+        if found is None or count is not None and _takes(found) != count:
+            MISSING.append((f"shape_poly.{name} as it was", _ASKING))
+
+
+_find_asked()
+
+
+def needs_asking() -> None:
+    """Raises where questions about sizes can be neither recorded nor
+    answered; without symbolic sizes nobody asks any."""
+    for what, without in MISSING:
+        if without is _ASKING:
+            raise unsupported(what, without)
+
+
+@contextlib.contextmanager
+def reading():
+    """Within, what is not as we know it in JAX's own objects is said in one
+    line."""
+    try:
+        yield
+    except AttributeError as error:
+        raise JaxvetError(
+            f"JAX {jax.__version__} is not as this jaxvet knows it ("
+            f"{_one_line(error)}); a newer jaxvet may know it, see "
+            "jaxvet.doctor()") from error
+
 
 #: Parameters that hold a rule's thunk, by primitive, oldest spelling last.
 JVP_THUNKS = ("jvp_jaxpr_fun", "jvp_jaxpr_thunk")

@@ -101,6 +101,7 @@ _busy = threading.local()
 
 
 def _enter(session) -> None:
+    _compat.needs_asking()
     if not HOOKS.acquire(blocking=False):
         raise RuntimeError(
             "another thread traces with jaxvet's prover or recorder: what they "

@@ -71,6 +71,7 @@ class Recorder:
                                # what is compared then is not the program's
 
     def __enter__(self):
+        _compat.needs_asking()
         if not HOOKS.acquire(blocking=False):
             raise RuntimeError(_REFUSED)
         if not _running.acquire(blocking=False):

@@ -147,6 +147,11 @@ def is_symbolic(specs) -> bool:
 
 
 def _document(walker, traced, name, recorder) -> Document:
+    with _compat.reading():
+        return _read(walker, traced, name, recorder)
+
+
+def _read(walker, traced, name, recorder) -> Document:
     closed = traced.closed
     jaxpr = walker.jaxpr(closed.jaxpr)
     entry = without_empty([
