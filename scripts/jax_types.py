@@ -21,12 +21,13 @@ from jax._src.lax import slicing, convolution     # noqa: E402
 from jax._src import random as jrandom            # noqa: E402
 
 import gc                                         # noqa: E402
+import release                                    # noqa: E402
 import jax.scipy.linalg                           # noqa: E402,F401
 import jax.scipy.special                          # noqa: E402,F401
 
 CALLS = {'jit', 'pjit', 'closed_call', 'core_call', 'remat2', 'checkpoint',
          'custom_jvp_call', 'custom_vjp_call', 'cond', 'while', 'scan',
-         'custom_linear_solve'}
+         'custom_linear_solve', 'call_hi_primitive', 'eval_jaxpr', 'composite'}
 SHORT = {'bool': 'bool', 'bf16': 'bfloat16', 'i': 'int', 'u': 'uint',
          'f': 'float', 'c': 'complex'}
 
@@ -199,7 +200,8 @@ def check_eqn(types_, eqn, ins, outs):
     prim = primitives().get(name)
     if prim is None:
         return f'{name}: no such primitive'
-    values = {k: types_.value(v) for k, v in params.items()}
+    values = release.spelled(
+        name, {k: types_.value(v) for k, v in params.items()}, len(ins))
     got, _ = prim.abstract_eval(*ins, **values)
     return differ('result', outs, got if prim.multiple_results else [got])
 

@@ -15,9 +15,12 @@ import numpy as np
 from jax._src import core, dtypes
 from jax.sharding import NamedSharding, PartitionSpec
 
+import release
+
 _WIDTHS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 _INLINED = ("jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call",
-            "remat2", "checkpoint", "core_call")
+            "remat2", "checkpoint", "core_call", "call_hi_primitive",
+            "eval_jaxpr")
 
 
 @functools.cache
@@ -130,7 +133,7 @@ class Program:
         params = equation[3]
         if name in _INLINED:
             return self.inlined(params, operands)
-        values = {key: self.param(value) for key, value in params.items()}
+        values = self.params(name, params, operands)
         out = _primitives()[name].bind(*operands, **values)
         out = list(out) if _primitives()[name].multiple_results else [out]
         for value, index in zip(out, equation[2]):
@@ -147,6 +150,11 @@ class Program:
         return self.jaxpr(held["$jaxpr"], [*consts, *operands])
 
     # -- parameters
+
+    def params(self, name, params, operands):
+        values = {key: self.param(value) for key, value in params.items()
+                  if not key.startswith("ft_")}
+        return release.spelled(name, values, len(operands))
 
     def param(self, value):
         if isinstance(value, list):
