@@ -7,7 +7,8 @@
 
 The tests are tests/shape_poly_test.py of JAX's repository at the tag of the
 installed version, which no package ships.  They are taken from $JAX_SOURCE (a
-clone of the repository, or the file) or from GitHub, and kept in build/jax-tests.
+clone of the repository, or the file of a version nearby) or from GitHub, and
+kept in build/jax-tests.
 
 A test that passes without the prover passes with it, unless
 tests/python/jax_shape_poly.txt says why not; a line there that is no longer
@@ -36,7 +37,7 @@ import numpy as np       # noqa: E402
 from jax import export   # noqa: E402
 
 EXPECTED = ROOT / 'tests' / 'python' / 'jax_shape_poly.txt'
-FOLDER = ROOT / 'build' / 'jax-tests'
+FOLDER = ROOT / 'build' / 'jax-tests' / f'jax-v{jax.__version__}'
 FILE = 'tests/shape_poly_test.py'
 URL = 'https://raw.githubusercontent.com/jax-ml/jax/{tag}/' + FILE
 
@@ -44,7 +45,7 @@ URL = 'https://raw.githubusercontent.com/jax-ml/jax/{tag}/' + FILE
 def obtain() -> pathlib.Path | None:
     """The file, from where it can be had."""
     tag = f'jax-v{jax.__version__}'
-    path = FOLDER / tag / 'shape_poly_test.py'
+    path = FOLDER / 'shape_poly_test.py'
     source = os.environ.get('JAX_SOURCE')
     if source and pathlib.Path(source).is_file():
         return pathlib.Path(source)
