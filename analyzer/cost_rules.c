@@ -118,6 +118,20 @@ void jx_cost_integer_pow(jx_costing *c)
     c->flops = scaled(c, elements(c, out(c, 0)), products, 1);
 }
 
+void jx_cost_one_minus_square(jx_costing *c)
+{
+    c->flops = scaled(c, elements(c, out(c, 0)), 3, 1);
+}
+
+/* A product and a sum for each coefficient but the last, where a loop does not
+ * begin with 0. */
+void jx_cost_polynomial(jx_costing *c)
+{
+    int64_t steps = c->eqn->nins - 2 + jx_polynomial_loops(c->eqn);
+
+    c->flops = scaled(c, elements(c, out(c, 0)), 2 * steps, 1);
+}
+
 /* As many as vanish. */
 void jx_cost_reduce(jx_costing *c)
 {

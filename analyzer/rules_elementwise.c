@@ -189,6 +189,19 @@ void jx_type_binary(jx_typing *t)
         broadcast_out(t, t->ins[0]->dtype);
 }
 
+void jx_type_polynomial(jx_typing *t)
+{
+    const jx_p_polynomial *p = t->params;
+
+    if (t->nins < 2)
+        jx_type_wrong(t, "has no coefficients");
+    else if (p->unroll < 0)
+        jx_type_wrong(t, "no loop has %lld steps at once",
+                      (long long)p->unroll);
+    else
+        jx_type_binary(t);
+}
+
 void jx_type_ternary(jx_typing *t)
 {
     jx_type_binary(t);

@@ -490,6 +490,8 @@ static bool may_leave(const jx_flat_node *node)
     case JX_PRIM_pow:
     case JX_PRIM_integer_pow:
     case JX_PRIM_square:
+    case JX_PRIM_one_minus_square:
+    case JX_PRIM_polynomial:
     case JX_PRIM_shift_left:
     case JX_PRIM_reduce_sum:
     case JX_PRIM_reduce_prod:

@@ -622,6 +622,15 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
     }
 }
 
+bool jx_polynomial_loops(const jx_eqn *eqn)
+{
+    const jx_p_polynomial *p = eqn->typed;
+    const jx_value *given = jx_eqn_param(eqn, "unroll");
+    int64_t most = given && given->tag != JX_V_NONE ? p->unroll : 8;
+
+    return eqn->nins - 1 > most;
+}
+
 const char *jx_params_kind(jx_prim_id id, const char *name)
 {
     schema s = schema_of(id);

@@ -161,6 +161,10 @@ const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
  * is known of it. */
 const jx_closed *jx_eqn_callee(const jx_eqn *eqn);
 
+/* Whether JAX makes a loop of a polynomial, one that begins with 0, since it has
+ * more coefficients than `unroll` (8 if that is left out). */
+bool jx_polynomial_loops(const jx_eqn *eqn);
+
 /* The kind of a parameter in params.def ("opt_dtype"), or NULL if the schema of
  * the primitive does not name it. */
 const char *jx_params_kind(jx_prim_id id, const char *name);

@@ -497,21 +497,9 @@ static bool hidden_in_jit(const printer *p, const char *name,
            !v->count;
 }
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(name, *names))
-            return true;
-    return false;
-}
-
 static bool hidden(const printer *p, const jx_eqn *eqn, const char *name,
                    const jx_value *v)
 {
-    static const char *const accurate[] = {
-        "exp", "exp2", "log", "expm1", "log1p", "tanh", "logistic", "sin",
-        "cos", "tan", "sqrt", "rsqrt", "cbrt", NULL};
-
     switch (eqn->prim->id) {
     case JX_PRIM_jit:
         return hidden_in_jit(p, name, v);
@@ -537,7 +525,7 @@ static bool hidden(const printer *p, const jx_eqn *eqn, const char *name,
     if (!strcmp(eqn->prim->name, "check"))
         return !strcmp(name, "err_tree");
     return !strcmp(name, "accuracy") && is_none(v) &&
-           is_one_of(eqn->prim->name, accurate);
+           jx_params_kind(eqn->prim->id, name);
 }
 
 /* "relu at file.py:12" is called relu. */

@@ -55,6 +55,51 @@ static jx_hv sign_of_unsigned(jx_code *c, jx_hv x)
                          jx_hlo_like(c, x, 1));
 }
 
+static double number_of(const jx_value *record, const char *name)
+{
+    const jx_value *v =
+        record->tag == JX_V_RECORD ? jx_value_field(record, name) : NULL;
+
+    if (v && v->tag == JX_V_INT)
+        return (double)v->integer;
+    return v && v->tag == JX_V_FLOAT ? v->real : 0;
+}
+
+/* `accuracy`, a mode or a lax.Tolerance; NULL where nothing is asked for. */
+static const jx_mlir_attr *accuracy(const jx_hlo_eqn *e)
+{
+    static const char *const names[] = {"atol", "rtol", "ulps", "mode"};
+    const jx_value *v = jx_eqn_param(e->eqn, "accuracy");
+    jx_hlo *in = e->code->in;
+    const char *dot = v && v->tag == JX_V_ENUM ? strchr(v->text, '.') : NULL;
+
+    if (!dot && (!v || v->tag != JX_V_RECORD))
+        return NULL;
+    const jx_mlir_attr *items[] = {
+        jx_hlo_float(in, "f64", number_of(v, "atol")),
+        jx_hlo_float(in, "f64", number_of(v, "rtol")),
+        jx_hlo_i64(in, (int64_t)number_of(v, "ulps")),
+        jx_hlo_enum(in, "stablehlo.result_accuracy_mode",
+                    dot ? dot + 1 : "TOLERANCE")};
+    return jx_hlo_record(in, "stablehlo.result_accuracy", 4, names, items);
+}
+
+static bool asks_for_most(const jx_hlo_eqn *e)
+{
+    const jx_value *v = jx_eqn_param(e->eqn, "accuracy");
+
+    return v && v->tag == JX_V_ENUM && !strcmp(v->text, "AccuracyMode.HIGHEST");
+}
+
+/* The op has no accuracy to ask for, but f64 has more of it. */
+static jx_hv erfc_of_single(jx_code *c, jx_hv x)
+{
+    jx_hv wide = jx_hlo_unary_to(c, "stablehlo.convert", x, JX_F64);
+
+    return jx_hlo_unary_to(c, "stablehlo.convert",
+                           jx_hlo_unary(c, "chlo.erfc", wide), JX_F32);
+}
+
 /* True, and sets *out, where the op is not what the row says. */
 static bool special_case(jx_hlo_eqn *e, jx_hv *out)
 {
@@ -83,6 +128,11 @@ static bool special_case(jx_hlo_eqn *e, jx_hv *out)
             return false;
         *out = jx_hlo_mul(c, e->ins[0], e->ins[0]);
         return true;
+    case JX_PRIM_erfc:
+        *out = asks_for_most(e) && dtype == JX_F32
+                   ? erfc_of_single(c, e->ins[0])
+                   : jx_hlo_unary(c, "chlo.erfc", e->ins[0]);
+        return true;
     default: return false;
     }
 }
@@ -102,35 +152,6 @@ static jx_dtype common_dtype(const jx_hlo_eqn *e, jx_hv operand)
                                 ((const jx_p_mul *)e->eqn->typed)->out_dtype))
         return e->avals[0]->dtype;
     return operand.aval->dtype;
-}
-
-static double number_of(const jx_value *record, const char *name)
-{
-    const jx_value *v =
-        record->tag == JX_V_RECORD ? jx_value_field(record, name) : NULL;
-
-    if (v && v->tag == JX_V_INT)
-        return (double)v->integer;
-    return v && v->tag == JX_V_FLOAT ? v->real : 0;
-}
-
-/* `accuracy`, a mode or a lax.Tolerance; NULL where nothing is asked for. */
-static const jx_mlir_attr *accuracy(const jx_hlo_eqn *e)
-{
-    static const char *const names[] = {"atol", "rtol", "ulps", "mode"};
-    const jx_value *v = jx_eqn_param(e->eqn, "accuracy");
-    jx_hlo *in = e->code->in;
-    const char *dot = v && v->tag == JX_V_ENUM ? strchr(v->text, '.') : NULL;
-
-    if (!dot && (!v || v->tag != JX_V_RECORD))
-        return NULL;
-    const jx_mlir_attr *items[] = {
-        jx_hlo_float(in, "f64", number_of(v, "atol")),
-        jx_hlo_float(in, "f64", number_of(v, "rtol")),
-        jx_hlo_i64(in, (int64_t)number_of(v, "ulps")),
-        jx_hlo_enum(in, "stablehlo.result_accuracy_mode",
-                    dot ? dot + 1 : "TOLERANCE")};
-    return jx_hlo_record(in, "stablehlo.result_accuracy", 4, names, items);
 }
 
 void jx_hlo_rule_elementwise(jx_hlo_eqn *e)
@@ -165,12 +186,29 @@ void jx_hlo_rule_elementwise(jx_hlo_eqn *e)
             e, jx_hlo_simple(e->code, e->op, n, ins, e->avals[0], 1, &attr));
 }
 
+static jx_hv unary_as_asked(jx_hlo_eqn *e, const char *name, jx_hv x)
+{
+    jx_mlir_named attr = {"result_accuracy", accuracy(e)};
+
+    return jx_hlo_simple(e->code, name, 1, &x, e->avals[0], 1, &attr);
+}
+
+/* Both parts times the number, which is no complex product. */
+static jx_hv scaled(jx_code *c, jx_hv x, double by)
+{
+    if (!jx_dtype_is_complex(x.aval->dtype))
+        return jx_hlo_mul(c, x, jx_hlo_like(c, x, by));
+    jx_hv re = part(c, "stablehlo.real", x), im = part(c, "stablehlo.imag", x);
+    jx_hv factor = jx_hlo_like(c, re, by);
+    return jx_hlo_complex(c, jx_hlo_mul(c, re, factor),
+                          jx_hlo_mul(c, im, factor));
+}
+
 /* What JAX composes of a few ops. */
 void jx_hlo_rule_composed(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv x = e->ins[0], one;
-    jx_mlir_named attr = {"result_accuracy", accuracy(e)};
 
     if (!x.value)
         return;
@@ -185,11 +223,35 @@ void jx_hlo_rule_composed(jx_hlo_eqn *e)
         break;
     case JX_PRIM_exp2:
         x = jx_hlo_mul(c, jx_hlo_like(c, x, log(2.0)), x);
-        jx_hlo_fill(e, jx_hlo_simple(c, "stablehlo.exponential", 1, &x,
-                                     e->avals[0], 1, &attr));
+        jx_hlo_fill(e, unary_as_asked(e, "stablehlo.exponential", x));
+        break;
+    case JX_PRIM_log2:
+        x = unary_as_asked(e, "stablehlo.log", x);
+        jx_hlo_fill(e, x.value ? scaled(c, x, 1 / log(2.0)) : x);
+        break;
+    case JX_PRIM_one_minus_square:
+        one = jx_hlo_like(c, x, 1);
+        jx_hlo_fill(
+            e, jx_hlo_mul(c, jx_hlo_add(c, one, x), jx_hlo_sub(c, one, x)));
         break;
     default: break;
     }
+}
+
+/* By Horner's rule; where JAX makes a loop of it, from 0 on, as that does. */
+void jx_hlo_rule_polynomial(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+    int last = e->eqn->nins - 1;
+    bool loops = jx_polynomial_loops(e->eqn);
+    jx_hv x = jx_hlo_fit(c, e->ins[0], e->avals[0]), acc;
+
+    acc = loops ? jx_hlo_full(c, e->avals[0], 0)
+                : jx_hlo_fit(c, e->ins[last], e->avals[0]);
+    for (int i = loops ? last : last - 1; i >= 1; i--)
+        acc = jx_hlo_add(c, jx_hlo_mul(c, acc, x),
+                         jx_hlo_fit(c, e->ins[i], e->avals[0]));
+    jx_hlo_fill(e, acc);
 }
 
 static jx_hv power(jx_code *c, jx_hv x, uint64_t y)

@@ -26,7 +26,8 @@ typedef void jx_hlo_rule(jx_hlo_eqn *e);
     X(scatter) X(reduce) X(reduce_general) X(reduce_window)                    \
     X(reduce_window_general) X(select_and_scatter) X(dot_general)              \
     X(convolution) X(fft) X(sort) X(top_k) X(rng_bit_generator)                \
-    X(rng_uniform) X(call) X(cond) X(while) X(composed) X(integer_pow)         \
+    X(rng_uniform) X(call) X(cond) X(while) X(composed) X(polynomial)          \
+    X(integer_pow)                                                             \
     X(conj) X(same) X(squeeze) X(split) X(stack) X(unstack) X(tile)            \
     X(iota_2x32) X(empty) X(arg_reduce) X(cumulative)                          \
     X(select_and_gather) X(approx_top_k) X(random_seed) X(random_bits)         \

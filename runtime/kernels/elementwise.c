@@ -52,16 +52,8 @@ static jx_tile *select_tile(jx_dtype dtype)
 
 JX_UNARY(, at_least, uint8_t, int64_t, x >= *(const int64_t *)param)
 
-/* An elementwise equation in the making. */
-typedef struct maker {
-    jx_planner *p;
-    const jx_eqn *eqn;
-    jx_region *region;
-    jx_slot out;
-} maker;
-
 /* An operand with the output's shape: scalars and keys' selectors repeat. */
-static bool spread(const maker *m, const jx_slot *in, jx_slot *out)
+static bool spread(const jx_maker *m, const jx_slot *in, jx_slot *out)
 {
     *out = *in;
     out->rank = m->out.rank;
@@ -79,7 +71,35 @@ static bool spread(const maker *m, const jx_slot *in, jx_slot *out)
     return true;
 }
 
-static int convert(maker *m, int value, jx_dtype to)
+bool jx_make_begin(jx_maker *m, int most)
+{
+    m->region = jx_region_new(m->p->arena);
+    m->operands = malloc((size_t)(most + 1) * sizeof *m->operands);
+    m->noperands = 0;
+    return (m->region && m->operands) ||
+           jx_plan_fail(m->p, "there is no memory");
+}
+
+int jx_make_operand(jx_maker *m, const jx_slot *slot)
+{
+    spread(m, slot, &m->operands[m->noperands++]);
+    return jx_region_input(m->p->arena, m->region, slot->dtype);
+}
+
+bool jx_make_end(jx_maker *m, int result)
+{
+    if (!m->p->failed && result >= 0)
+        result = jx_make_convert(m, result, m->out.dtype);
+    if (!m->p->failed && result >= 0) {
+        jx_region_output(m->p->arena, m->region, result);
+        jx_plan_region(m->p, m->region, m->noperands, m->operands, &m->out);
+    }
+    free(m->operands);
+    m->operands = NULL;
+    return !m->p->failed && result >= 0;
+}
+
+int jx_make_convert(jx_maker *m, int value, jx_dtype to)
 {
     int made = jx_region_convert(m->p->arena, m->region, value, to);
 
@@ -89,13 +109,13 @@ static int convert(maker *m, int value, jx_dtype to)
     return made < 0 ? value : made;
 }
 
-static int instr(maker *m, jx_tile *tile, const void *param, jx_dtype out,
-                 int nins, const int *ins)
+int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
+                  int nins, const int *ins)
 {
     return jx_region_instr(m->p->arena, m->region, tile, param, out, nins, ins);
 }
 
-static int select_cases(maker *m, const int *values)
+static int select_cases(jx_maker *m, const int *values)
 {
     jx_arena *arena = m->p->arena;
     jx_dtype dtype = m->out.dtype;
@@ -109,16 +129,16 @@ static int select_cases(maker *m, const int *values)
         }
     if (m->region->values.at[which].dtype == JX_BOOL) {
         int ins[] = {which, values[1], values[m->eqn->nins > 2 ? 2 : 1]};
-        return instr(m, tile, NULL, dtype, 3, ins);
+        return jx_make_instr(m, tile, NULL, dtype, 3, ins);
     }
-    which = convert(m, which, JX_I64);
+    which = jx_make_convert(m, which, JX_I64);
     for (int k = 1; k < m->eqn->nins - 1; k++) {
         int64_t bound = k;
-        int over =
-            instr(m, at_least, jx_arena_copy(arena, &bound, sizeof bound),
-                  JX_BOOL, 1, &which);
+        int over = jx_make_instr(m, at_least,
+                                 jx_arena_copy(arena, &bound, sizeof bound),
+                                 JX_BOOL, 1, &which);
         int ins[] = {over, result, values[k + 1]};
-        result = instr(m, tile, NULL, dtype, 3, ins);
+        result = jx_make_instr(m, tile, NULL, dtype, 3, ins);
     }
     return result;
 }
@@ -159,7 +179,7 @@ static jx_dtype read_dtype(jx_prim_id prim, jx_dtype stored)
 
 /* Half floats are computed in wider ones, which have more bits of exponent:
  * where all of their own are left, nothing is out of range. */
-static const void *precision_of(maker *m)
+static const void *precision_of(jx_maker *m)
 {
     const jx_p_reduce_precision *params = m->eqn->typed;
     jx_p_reduce_precision *wide;
@@ -173,7 +193,7 @@ static const void *precision_of(maker *m)
     return wide;
 }
 
-static const void *param_of(maker *m, jx_dtype dtype)
+static const void *param_of(jx_maker *m, jx_dtype dtype)
 {
     switch (m->eqn->prim->id) {
     case JX_PRIM_clz:
@@ -186,7 +206,7 @@ static const void *param_of(maker *m, jx_dtype dtype)
     }
 }
 
-static bool sensible_precision(const maker *m)
+static bool sensible_precision(const jx_maker *m)
 {
     const jx_p_reduce_precision *params = m->eqn->typed;
 
@@ -197,20 +217,20 @@ static bool sensible_precision(const maker *m)
                         (long long)params->mantissa_bits);
 }
 
-static jx_dtype declared(const maker *m)
+static jx_dtype declared(const jx_maker *m)
 {
     return m->eqn->outs[0]->aval->dtype;
 }
 
 /* A conversion to a narrower float that the wide domain is asked to keep. */
-static bool narrows(const maker *m)
+static bool narrows(const jx_maker *m)
 {
     return jx_plan_domain(m->p) == JX_WIDE && m->p->options->narrowing &&
            jx_dtype_is_narrower(declared(m),
                                 jx_atom_aval(m->eqn->ins[0])->dtype);
 }
 
-static int compute(maker *m, int *values)
+static int compute(jx_maker *m, int *values)
 {
     jx_prim_id prim = m->eqn->prim->id;
     if (m->eqn->nins < (prim == JX_PRIM_select_n ? 2 : 1)) {
@@ -222,7 +242,8 @@ static int compute(maker *m, int *values)
 
     if (prim == JX_PRIM_convert_element_type)
         return narrows(m)
-                   ? convert(m, convert(m, values[0], declared(m)), JX_F64)
+                   ? jx_make_convert(
+                         m, jx_make_convert(m, values[0], declared(m)), JX_F64)
                    : values[0];
     if (prim == JX_PRIM_reduce_precision && !sensible_precision(m))
         return values[0];
@@ -230,8 +251,11 @@ static int compute(maker *m, int *values)
         return values[0];
     if (prim == JX_PRIM_select_n)
         return select_cases(m, values);
+    if (jx_is_composed(prim))
+        return jx_make_composed(m, values[0]);
     if (prim == JX_PRIM_nextafter && jx_tile_nextafter16(stored))
-        return instr(m, jx_tile_nextafter16(stored), NULL, stored, 2, values);
+        return jx_make_instr(m, jx_tile_nextafter16(stored), NULL, stored, 2,
+                             values);
     if (prim == JX_PRIM_mul && m->out.dtype != stored)
         dtype = jx_compute_dtype(m->out.dtype);
     jx_tile *tile = jx_tile_of(prim, dtype);
@@ -241,66 +265,48 @@ static int compute(maker *m, int *values)
         return values[0];
     }
     for (int i = 0; i < m->eqn->nins; i++)
-        values[i] = convert(m, values[i], dtype);
-    return instr(m, tile, param_of(m, stored), result_dtype(prim, dtype),
-                 m->eqn->nins, values);
-}
-
-static bool make(maker *m, const jx_slot *ins, jx_slot *spreads, jx_slot *out)
-{
-    const jx_eqn *eqn = m->eqn;
-    int *values = JX_NEW_ARRAY(m->p->arena, eqn->nins, int);
-
-    if (!m->region || !values || !spreads)
-        return jx_plan_fail(m->p, "there is no memory");
-    *out = m->out = jx_plan_output(m->p, eqn, 0);
-    for (int i = 0; i < eqn->nins; i++) {
-        jx_dtype dtype = read_dtype(eqn->prim->id, ins[i].dtype);
-        if (!spread(m, &ins[i], &spreads[i]))
-            return false;
-        spreads[i].dtype = dtype;
-        values[i] = jx_region_input(m->p->arena, m->region, dtype);
-    }
-    int result = convert(m, compute(m, values), m->out.dtype);
-    if (m->p->failed)
-        return false;
-    jx_region_output(m->p->arena, m->region, result);
-    jx_plan_region(m->p, m->region, eqn->nins, spreads, out);
-    return true;
+        values[i] = jx_make_convert(m, values[i], dtype);
+    return jx_make_instr(m, tile, param_of(m, stored),
+                         result_dtype(prim, dtype), m->eqn->nins, values);
 }
 
 bool jx_plan_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                          jx_slot *outs)
 {
-    maker m = {.p = p, .eqn = eqn, .region = jx_region_new(p->arena)};
-    jx_slot *spreads = malloc((size_t)(eqn->nins + 1) * sizeof *spreads);
-    bool ok = make(&m, ins, spreads, outs);
+    jx_maker m = {.p = p, .eqn = eqn};
+    int *values = JX_NEW_ARRAY(p->arena, eqn->nins + 1, int), result = 0;
 
-    free(spreads);
-    return ok;
+    if (eqn->prim->id == JX_PRIM_polynomial)
+        return jx_plan_polynomial(p, eqn, ins, outs);
+    outs[0] = m.out = jx_plan_output(p, eqn, 0);
+    if (!jx_make_begin(&m, eqn->nins + JX_COMPOSED_NUMBERS) || !values)
+        return jx_make_end(&m, -1);
+    for (int i = 0; i < eqn->nins; i++) {
+        jx_slot in = ins[i];
+        in.dtype = read_dtype(eqn->prim->id, in.dtype);
+        values[i] = jx_make_operand(&m, &in);
+    }
+    if (!p->failed)
+        result = compute(&m, values);
+    return jx_make_end(&m, result);
 }
 
 jx_slot jx_plan_combine(jx_planner *p, jx_prim_id prim, const jx_slot *a,
                         const jx_slot *b)
 {
-    jx_slot out = jx_plan_new(p, a->dtype, a->rank, a->shape), both[2] = {*a};
-    maker m = {.p = p, .region = jx_region_new(p->arena), .out = out};
+    jx_maker m = {.p = p, .out = jx_plan_new(p, a->dtype, a->rank, a->shape)};
     jx_tile *tile = jx_tile_of(prim, a->dtype);
+    int result = -1;
 
-    if (!tile || !m.region || b->dtype != a->dtype) {
+    if (!tile || b->dtype != a->dtype)
         jx_plan_fail(p, "%s can't be combined so",
                      jx_dtype_of(a->dtype)->short_name);
-        return out;
+    else if (jx_make_begin(&m, 2)) {
+        int values[] = {jx_make_operand(&m, a), jx_make_operand(&m, b)};
+        result = jx_make_instr(&m, tile, NULL, a->dtype, 2, values);
     }
-    if (!spread(&m, b, &both[1]))
-        return out;
-    int values[2];
-    for (int i = 0; i < 2; i++)
-        values[i] = jx_region_input(p->arena, m.region, a->dtype);
-    jx_region_output(p->arena, m.region,
-                     instr(&m, tile, NULL, a->dtype, 2, values));
-    jx_plan_region(p, m.region, 2, both, &out);
-    return out;
+    jx_make_end(&m, result);
+    return m.out;
 }
 
 static jx_slot unary(jx_planner *p, jx_prim_id prim, const jx_slot *in,

@@ -46,9 +46,38 @@
         }                                                                     \
     }
 
+/* An elementwise equation in the making: a region whose values are made one
+ * after the other, from its operands to the output. */
+typedef struct jx_maker {
+    jx_planner *p;
+    const jx_eqn *eqn; /* or NULL */
+    jx_region *region;
+    jx_slot out;
+    jx_slot *operands; /* as large as `out` */
+    int noperands;
+} jx_maker;
+
+/* `out` is set; at most so many operands follow. */
+bool jx_make_begin(jx_maker *m, int most);
+/* The slot's elements, repeated where it is smaller than the output. */
+int jx_make_operand(jx_maker *m, const jx_slot *slot);
+int jx_make_convert(jx_maker *m, int value, jx_dtype to);
+int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
+                  int nins, const int *ins);
+/* The value is the output; plans the region, unless planning has failed. */
+bool jx_make_end(jx_maker *m, int result);
+
+/* Primitives that JAX makes of a few others: the result, from the operand. */
+enum { JX_COMPOSED_NUMBERS = 1 }; /* constants among the operands, at most */
+bool jx_is_composed(jx_prim_id prim);
+int jx_make_composed(jx_maker *m, int x);
+jx_plan_rule jx_plan_polynomial;
+
 jx_tile *jx_tile_int(jx_prim_id prim, jx_dtype dtype);
 jx_tile *jx_tile_float(jx_prim_id prim, jx_dtype dtype);
 jx_tile *jx_tile_complex(jx_prim_id prim, jx_dtype dtype);
+/* x * y + z, rounded once: f32, f64. */
+jx_tile *jx_tile_fma(jx_dtype dtype);
 /* param: the jx_p_ struct of the primitive. */
 jx_tile *jx_tile_nextafter16(jx_dtype dtype);
 

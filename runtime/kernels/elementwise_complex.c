@@ -106,12 +106,6 @@ static inline c128 z_log1p(c128 x)
     return (c128){(double)(0.5L * log1pl(re * (2 + re) + y * y)), im};
 }
 
-static inline c128 z_exp2(c128 x)
-{
-    double scale = 0.69314718055994530942;
-    return z_exp((c128){x.re * scale, x.im * scale});
-}
-
 static inline c128 z_logistic(c128 x)
 {
     c128 e = z_exp((c128){-x.re, -x.im});
@@ -169,7 +163,6 @@ static inline c64 down(c128 x)
     JX_UNARY(, name##_C128, c128, c128, z_##name(x))
 
 FUNCTION1(exp)
-FUNCTION1(exp2)
 FUNCTION1(expm1)
 FUNCTION1(log)
 FUNCTION1(log1p)
@@ -237,7 +230,7 @@ jx_tile *jx_tile_complex(jx_prim_id prim, jx_dtype dtype)
         SAME(add) ROW(add_any, add) SAME(sub) SAME(mul) SAME(div) SAME(square)
         SAME(neg) SAME(real) SAME(imag) SAME(abs) SAME(eq) SAME(ne)
         ROW(is_finite, isfinite) SAME(max) SAME(min) SAME(pow)
-        ROW(integer_pow, ipow) SAME(exp) SAME(exp2) SAME(expm1) SAME(log)
+        ROW(integer_pow, ipow) SAME(exp) SAME(expm1) SAME(log)
         SAME(log1p) SAME(logistic) SAME(sin) SAME(cos) SAME(tan) SAME(asin)
         SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asinh)
         SAME(acosh) SAME(atanh) SAME(sqrt) SAME(rsqrt) SAME(cbrt) SAME(sign)

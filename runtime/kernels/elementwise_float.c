@@ -174,7 +174,6 @@ FAST1(logistic, jx_logisticf, logistic(x))
 FAST1(log1p, jx_log1pf, log1p(x))
 FAST1(expm1, jx_expm1f, expm1(x))
 FAST1(erf, jx_erff, erf(x))
-FUNCTION1(exp2, exp2(x))
 FUNCTION1(tan, tan(x))
 FUNCTION1(asin, asin(x))
 FUNCTION1(acos, acos(x))
@@ -198,6 +197,8 @@ FUNCTION2(zeta, jx_sf_zeta(x, y))
 FUNCTION2(polygamma, jx_sf_polygamma(x, y))
 JX_TERNARY(, betainc_F64, double, double, jx_sf_betainc(x, y, z))
 JX_TERNARY(, betainc_F32, float, float, (float)jx_sf_betainc(x, y, z))
+JX_TERNARY(V, fma_F64, double, double, fma(x, y, z))
+JX_TERNARY(V, fma_F32, float, float, fmaf(x, y, z))
 JX_UNARY(, sinh_F64, double, double, sinh(x))
 JX_UNARY(, cosh_F64, double, double, cosh(x))
 
@@ -280,6 +281,11 @@ jx_tile *jx_tile_nextafter16(jx_dtype dtype)
                              : NULL;
 }
 
+jx_tile *jx_tile_fma(jx_dtype dtype)
+{
+    return dtype == JX_F32 ? fma_F32 : dtype == JX_F64 ? fma_F64 : NULL;
+}
+
 #define ROW(prim, op)                                                         \
     [JX_PRIM_##prim] = {[JX_F32] = op##_F32, [JX_F64] = op##_F64},
 #define SAME(op) ROW(op, op)
@@ -294,7 +300,7 @@ jx_tile *jx_tile_float(jx_prim_id prim, jx_dtype dtype)
         ROW(is_finite, isfinite) ROW(integer_pow, ipow) SAME(round)
         ROW(reduce_precision, reduce) SAME(floor) SAME(ceil) SAME(sqrt)
         SAME(rsqrt) SAME(nextafter) SAME(exp) SAME(log) SAME(tanh)
-        SAME(logistic) SAME(log1p) SAME(expm1) SAME(erf) SAME(exp2) SAME(tan)
+        SAME(logistic) SAME(log1p) SAME(expm1) SAME(erf) SAME(tan)
         SAME(asin) SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(asinh)
         SAME(acosh) SAME(atanh) SAME(cbrt) SAME(erfc) SAME(erf_inv)
         SAME(lgamma) SAME(digamma) SAME(bessel_i0e) SAME(bessel_i1e)
