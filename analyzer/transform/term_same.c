@@ -1,6 +1,8 @@
 /* term_same.c - which types and parameters mean the same. */
 #include "analyzer/transform/term.h"
 
+#include "frontend/ir/params.h"
+
 #include <string.h>
 
 /* Equations of nested jaxprs that one comparison looks at; beyond it they
@@ -46,6 +48,16 @@ static bool is_meaningless(const jx_prim *prim, const char *name)
         if (strcmp(name, names[i]) == 0)
             return true;
     return false;
+}
+
+/* What it would be if it were left out, as other releases of JAX do. */
+static bool is_default(const jx_prim *prim, const jx_param *param)
+{
+    const char *kind = jx_params_kind(prim->id, param->name);
+
+    if (prim->id == JX_PRIM_top_k && !strcmp(param->name, "is_stable"))
+        return param->value->tag == JX_V_BOOL && param->value->boolean;
+    return param->value->tag == JX_V_NONE && kind && !strncmp(kind, "opt_", 4);
 }
 
 /* A function's name is not the function: two of one name may differ.  Where a
@@ -171,6 +183,7 @@ static int next_param(const jx_eqn *eqn, int i, bool bodies)
 {
     while (i < eqn->nparams &&
            (is_meaningless(eqn->prim, eqn->params[i].name) ||
+            is_default(eqn->prim, &eqn->params[i]) ||
             (!bodies && has_jaxpr(eqn->params[i].value))))
         i++;
     return i;
@@ -194,6 +207,10 @@ static bool same_params(const jx_eqn *a, const jx_eqn *b, bool bodies,
     int i = next_param(a, 0, bodies), k = next_param(b, 0, bodies);
 
     if (a != b && is_anyones(a))
+        return false;
+    /* All that `unroll` says of a polynomial. */
+    if (a->prim->id == JX_PRIM_polynomial &&
+        jx_polynomial_loops(a) != jx_polynomial_loops(b))
         return false;
     while (i < a->nparams && k < b->nparams) {
         if (!same_text(a->params[i].name, b->params[k].name) ||

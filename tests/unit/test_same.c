@@ -185,6 +185,40 @@ static void what_computes_something_else_differs(void **state)
            "v:f32[3] = sub w z in (v,) }] x y in (a,)");
 }
 
+/* One release of JAX says what the others leave to be understood. */
+static void what_a_parameter_is_by_default_does_not_count(void **state)
+{
+    static const char top[] = " a:f32[2] b:i32[2] = top_k[axis=0 k=2] x\n\n"
+                              " c:f32[2] = neg a in (c,)";
+    static const char sure[] = " a:f32[2] b:i32[2] = top_k[axis=0 "
+                               "is_stable=True k=2] x\n\n"
+                               " c:f32[2] = neg a in (c,)";
+    static const char loose[] = " a:f32[2] b:i32[2] = top_k[axis=0 "
+                                "is_stable=False k=2] x\n\n"
+                                " c:f32[2] = neg a in (c,)";
+
+    (void)state;
+    same(" a:f32[3] = erfc[accuracy=None] x in (a,)",
+         " a:f32[3] = erfc x in (a,)");
+    differ(" a:f32[3] = erfc[accuracy=AccuracyMode.HIGHEST] x in (a,)",
+           " a:f32[3] = erfc x in (a,)");
+    compare(top, sure, "f32[2]", true);
+    compare(sure, top, "f32[2]", true);
+    compare(top, loose, "f32[2]", false);
+}
+
+/* Unrolled it begins with the last coefficient, else with 0 times x. */
+static void polynomials_that_begin_otherwise_differ(void **state)
+{
+    (void)state;
+    differ(" a:f32[3] = polynomial x y 1.0:f32[] in (a,)",
+           " a:f32[3] = polynomial[unroll=1] x y 1.0:f32[] in (a,)");
+    same(" a:f32[3] = polynomial x y 1.0:f32[] in (a,)",
+         " a:f32[3] = polynomial[unroll=3] x y 1.0:f32[] in (a,)");
+    same(" a:f32[3] = polynomial[unroll=0] x y 1.0:f32[] in (a,)",
+         " a:f32[3] = polynomial[unroll=1] x y 1.0:f32[] in (a,)");
+}
+
 /* A transposed matrix has the same size and other elements. */
 static void moves_that_move_something_differ(void **state)
 {
@@ -386,6 +420,8 @@ int main(void)
         cmocka_unit_test(numbers_count_by_value),
         cmocka_unit_test(adding_no_integer_does_not_count),
         cmocka_unit_test(what_computes_something_else_differs),
+        cmocka_unit_test(what_a_parameter_is_by_default_does_not_count),
+        cmocka_unit_test(polynomials_that_begin_otherwise_differ),
         cmocka_unit_test(moves_that_move_something_differ),
         cmocka_unit_test(loops_are_the_same_if_their_bodies_are),
         cmocka_unit_test(inner_loops_do_not_take_what_is_the_outer_ones),
