@@ -254,6 +254,8 @@ bool jx_shlo_op_top_k(jx_shlo_body *b, const jx_mlir_op *op,
         return false;
     jx_shlo_put_int(&p, "k", k);
     jx_shlo_put_int(&p, "axis", aval->rank - 1);
+    if (!jx_shlo_attr_bool_or(b, "is_stable", true))
+        jx_shlo_put_bool(&p, "is_stable", false);
     const jx_atom *made = jx_shlo_emit_all(b, jx_prim_of(row->prim), 1, &in,
                                            &p, 2, outs);
     return made && jx_shlo_define(b, 2, made);

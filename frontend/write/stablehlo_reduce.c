@@ -607,15 +607,18 @@ void jx_hlo_rule_top_k(jx_hlo_eqn *e)
         x = jx_hlo_transpose(c, x, axes);
     const jx_aval *avals[2] = {exchanged(c->in, e->avals[0], axes),
                                exchanged(c->in, e->avals[1], axes)};
-    jx_mlir_named attr = {"k", jx_hlo_i64(c->in, jx_hlo_static(c, p->k, "k"))};
+    bool loose = jx_eqn_param(e->eqn, "is_stable") && !p->is_stable;
+    jx_mlir_named attrs[] = {
+        {"is_stable", loose ? jx_hlo_bool(c->in, false) : NULL},
+        {"k", jx_hlo_i64(c->in, jx_hlo_static(c, p->k, "k"))}};
     jx_hlo_emit(c,
                 &(jx_hlo_op){.name = "chlo.top_k",
                              .nins = 1,
                              .ins = &x,
                              .nouts = 2,
                              .outs = avals,
-                             .nattrs = 1,
-                             .attrs = &attr},
+                             .nattrs = 2,
+                             .attrs = attrs},
                 outs);
     for (int i = 0; i < 2; i++)
         e->outs[i] = axis != rank - 1 ? jx_hlo_transpose(c, outs[i], axes)

@@ -598,11 +598,10 @@ static bool judge_sort(judge *j)
 
 /* The expected values, and at each index the value that is said to be there,
  * none twice. */
-static bool judge_top_k(judge *j)
+static bool judge_top_k(judge *j, int64_t axis)
 {
-    const jx_p_approx_top_k *params = j->eqn->typed;
-    const jx_port *in = jx_plan_in(j->plan, 0), *values = jx_plan_out(j->plan, 0);
-    int64_t axis = params->reduction_dimension;
+    const jx_port *in = jx_plan_in(j->plan, 0),
+                  *values = jx_plan_out(j->plan, 0);
     size_t size = jx_dtype_of(in->dtype)->bytes;
     const int32_t *at = j->outs[1];
 
@@ -627,6 +626,15 @@ static bool judge_top_k(judge *j)
     return ok;
 }
 
+/* A top_k that need not keep the order of equal ones. */
+static bool judge_unstable_top_k(judge *j)
+{
+    const jx_p_top_k *params = j->eqn->typed;
+
+    return jx_eqn_param(j->eqn, "is_stable") && !params->is_stable &&
+           judge_top_k(j, jx_eqn_param(j->eqn, "axis") ? params->axis : -1);
+}
+
 bool jx_judge_outputs(const jx_program *program, const jx_plan *plan,
               const void *const *ins, const void *const *outs,
               const void *const *want, const char **why)
@@ -643,7 +651,11 @@ bool jx_judge_outputs(const jx_program *program, const jx_plan *plan,
         else if (j.eqn->prim->id == JX_PRIM_sort)
             ok = judge_sort(&j);
         else if (j.eqn->prim->id == JX_PRIM_approx_top_k)
-            ok = judge_top_k(&j);
+            ok = judge_top_k(
+                &j,
+                ((const jx_p_approx_top_k *)j.eqn->typed)->reduction_dimension);
+        else if (j.eqn->prim->id == JX_PRIM_top_k)
+            ok = judge_unstable_top_k(&j);
         else if (sums)
             ok = judge_sum(&j);
     }
