@@ -25,10 +25,11 @@ bool jx_json_read(jx_ctx *ctx, const char *path, const char *text,
         return fail_at(ctx, path, INT_MAX, "less than 2 GiB of JSON");
     if (!jx_json_scan(text, length, &at, &expected))
         return fail_at(ctx, path, at, expected);
+    /* The scan is the only judge.  What JSON_TOKENER_STRICT refuses beyond it
+     * changes with json-c: in 0.18 every text that is not ASCII. */
     struct json_tokener *tokener = json_tokener_new_ex(JX_JSON_DEPTH + 2);
     if (!tokener)
         return jx_fail(ctx, JX_E_MEMORY, path, NULL, "out of memory");
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
     *json = json_tokener_parse_ex(tokener, text, (int)length);
     enum json_tokener_error error = json_tokener_get_error(tokener);
     at = json_tokener_get_parse_end(tokener);

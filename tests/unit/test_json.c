@@ -37,6 +37,30 @@ static void values_keep_kind_and_value(void **state)
     jx_ctx_free(ctx);
 }
 
+static void text_of_any_script_comes_as_it_is(void **state)
+{
+    static const char *const texts[] = {
+        "\x7f", "\xc2\x80", "\xc3\xa9", "\xef\xbf\xbd", "\xf0\x9f\x98\x80",
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        jx_ctx *ctx = jx_ctx_new(0);
+        jx_buffer text = {0};
+        jx_json *json;
+        const jx_json *value;
+        size_t length;
+
+        jx_buffer_printf(&text, "{\"%s\":\"%s\"}", texts[i], texts[i]);
+        assert_true(jx_json_read(ctx, "f", text.text, text.length, &json));
+        assert_true(jx_json_get(json, texts[i], &value));
+        assert_string_equal(jx_json_text(value, &length), texts[i]);
+        jx_json_free(json);
+        jx_buffer_free(&text);
+        jx_ctx_free(ctx);
+    }
+}
+
 static void members_come_in_the_order_of_the_text(void **state)
 {
     static const char text[] = "{\"z\":1,\"a\":2,\"m\":3}";
@@ -175,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_keep_kind_and_value),
+        cmocka_unit_test(text_of_any_script_comes_as_it_is),
         cmocka_unit_test(members_come_in_the_order_of_the_text),
         cmocka_unit_test(what_is_no_json_is_refused_at_its_byte),
         cmocka_unit_test(objects_with_many_keys_are_checked_too),
