@@ -8,6 +8,8 @@ STRICT  = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototy
 BUILD   = build
 LIBS    = -ljson-c -lz -lm -ldl -pthread
 PREFIX  = /usr/local
+# What takes one environment with JAX takes this one (scripts/environments.sh).
+PYTHON  = $(or $(JAXVET_VENV),build/venv)/bin/python
 SOVERSION = 0
 VERSION = $(shell sed -n 's/^\#define JX_VERSION "\(.*\)"/\1/p' reports/versions.h)
 
@@ -118,7 +120,7 @@ $(BUILD)/tests/runner: $(BUILD)/obj/tests/conformance/judge.o
 
 # Tests: every program of tests/unit, then every tests/check_*.sh (given the build
 # folder), then every tests/cli/*.sh; test adds the pytest files of tests/ and
-# frontend/python, which need build/venv.
+# frontend/python, with the JAX of build/venv and with that of build/venv-new.
 .PHONY: check
 check: all $(TESTS) $(TOOLS)  ## run the tests that need no network and no JAX
 	@set -e; for t in $(TESTS); do $$t; done
@@ -126,7 +128,7 @@ check: all $(TESTS) $(TOOLS)  ## run the tests that need no network and no JAX
 	@JAXVET=$(BUILD)/jaxvet tests/cli/run.sh
 
 .PHONY: setup test demo
-setup:  ## install what is missing, pinned JAX in build/venv included
+setup:  ## install what is missing, JAX in build/venv and build/venv-new included
 	@scripts/setup.sh all
 
 test: setup  ## set up, then run every test
@@ -169,11 +171,11 @@ decode: all $(TOOLS)  ## decode all modules of $JAXVET_CORPUS and of JAX, held a
 
 .PHONY: back-compat
 back-compat: all  ## run the old modules that JAX's wheel keeps, and compare
-	@JAXVET=$(BUILD)/jaxvet build/venv/bin/python tests/mlir/back_compat.py
+	@JAXVET=$(BUILD)/jaxvet $(PYTHON) tests/mlir/back_compat.py
 
 .PHONY: planted
 planted: all  ## errors planted in exported programs, which run --expect has to see
-	@JAXVET=$(BUILD)/jaxvet build/venv/bin/python tests/exported/planted.py
+	@JAXVET=$(BUILD)/jaxvet $(PYTHON) tests/exported/planted.py
 
 # What make check does with 4,000 questions, with many more.
 .PHONY: prove-random
@@ -183,11 +185,11 @@ prove-random: all $(BUILD)/tests/test_prove_random  ## random questions against 
 
 .PHONY: bench conformance retrace-library
 bench: all $(BUILD)/tests/time_prove  ## measure start-up, checking, proving and running, beside JAX
-	@build/venv/bin/python scripts/bench.py
+	@$(PYTHON) scripts/bench.py
 
 .PHONY: jax-tests
 jax-tests: all  ## run JAX's own tests of symbolic sizes with our prover behind it
-	@build/venv/bin/python scripts/jax_shape_poly.py $(JAX_TESTS)
+	@$(PYTHON) scripts/jax_shape_poly.py $(JAX_TESTS)
 
 conformance: all $(TOOLS)  ## run JAX's own test harnesses from ready documents
 	@scripts/conformance.sh
@@ -210,10 +212,10 @@ forms-against-jax: all  ## programs in all forms: the same findings, the same nu
 .PHONY: stablehlo-ops
 STABLEHLO_CASES = 200
 stablehlo-ops: all  ## random programs of each StableHLO op, run by XLA and here
-	@JAXVET=$(BUILD)/jaxvet build/venv/bin/python -W ignore tests/python/stablehlo_ops.py --cases $(STABLEHLO_CASES)
+	@JAXVET=$(BUILD)/jaxvet $(PYTHON) -W ignore tests/python/stablehlo_ops.py --cases $(STABLEHLO_CASES)
 
 retrace-library: all  ## hold programs of libraries against themselves at sizes
-	@build/venv/bin/python scripts/retrace_library.py
+	@$(PYTHON) scripts/retrace_library.py
 
 .PHONY: install uninstall
 $(BUILD)/jaxvet.1: docs/jaxvet.1.in scripts/manpage.sh $(BUILD)/jaxvet
@@ -250,8 +252,8 @@ lint:  ## run cppcheck, clang-tidy and shellcheck, those that are there
 	@scripts/lint.sh
 
 .PHONY: clean
-clean:  ## remove what was built (but not build/venv)
-	@if [ -d $(BUILD) ]; then find $(BUILD) -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} +; fi
+clean:  ## remove what was built (but not build/venv*)
+	@if [ -d $(BUILD) ]; then find $(BUILD) -mindepth 1 -maxdepth 1 ! -name 'venv*' -exec rm -rf {} +; fi
 
 .PHONY: help
 help:  ## list the targets

@@ -8,29 +8,25 @@
 # The scripts are tests/mlir/{sizes_against_jax,dynamic_against_xla,forms_agree}.py.
 set -eu
 cd "$(dirname "$0")/.."
-python=build/venv/bin/python
+. scripts/environments.sh
 corpus=${JAXVET_CORPUS:-}
 what=$1
 shift
 
-if ! $python -c 'import jax' >/dev/null 2>&1; then
-    echo "against_jax: left out (build/venv has no JAX; see make setup)"
-    [ "${CI:-}" != true ]
-    exit
-fi
+need_jax against_jax
 export JAX_PLATFORMS=cpu
 case $what in
 sizes)
     files=${corpus:+$corpus/exported}
     # shellcheck disable=SC2086 # lists of folders
-    exec $python tests/mlir/sizes_against_jax.py ${files:-tests/data/exported} ${JAXVET_POLYMORPHIC:-} "$@"
+    exec "$python" tests/mlir/sizes_against_jax.py ${files:-tests/data/exported} ${JAXVET_POLYMORPHIC:-} "$@"
     ;;
 dynamic)
-    exec $python tests/mlir/dynamic_against_xla.py "${corpus:?the folder with stablehlo/}/stablehlo/dynamic" "$@"
+    exec "$python" tests/mlir/dynamic_against_xla.py "${corpus:?the folder with stablehlo/}/stablehlo/dynamic" "$@"
     ;;
 forms)
     # shellcheck disable=SC2086 # none or one
-    exec $python tests/mlir/forms_agree.py demo poly kinds real ${corpus:+$corpus/lint/programs.py} "$@"
+    exec "$python" tests/mlir/forms_agree.py demo poly kinds real ${corpus:+$corpus/lint/programs.py} "$@"
     ;;
 *)
     echo "against_jax.sh: sizes, dynamic or forms, not $what" >&2

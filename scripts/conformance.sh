@@ -5,14 +5,14 @@
 # half an hour.
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/environments.sh
 harnesses=${JAXVET_HARNESSES:-build/harnesses}
 
 if [ ! -e "$harnesses/ANSWERS.jsonl" ]; then
     echo "conformance: making documents and answers in $harnesses"
-    python=build/venv/bin/python
     mkdir -p "$harnesses"
-    JAX_PLATFORMS=cpu $python scripts/dump_harnesses.py "$harnesses" --x64
-    JAX_PLATFORMS=cpu $python scripts/dump_answers.py "$harnesses" --x64
+    JAX_PLATFORMS=cpu "$python" scripts/dump_harnesses.py "$harnesses" --x64
+    JAX_PLATFORMS=cpu "$python" scripts/dump_answers.py "$harnesses" --x64
 fi
 exec build/tests/runner "$harnesses" --off tests/conformance/jax_is_off.txt \
     --misses build/conformance-misses.txt "$@"

@@ -4,18 +4,14 @@
 # $JAXVET_HARNESSES, or the part of them that is checked in.
 set -eu
 cd "$(dirname "$0")/.."
-python=build/venv/bin/python
+. scripts/environments.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-if ! $python -c 'import jax' >/dev/null 2>&1; then
-    echo "lowering: left out (build/venv has no JAX; see make setup)"
-    [ "${CI:-}" != true ]
-    exit
-fi
+need_jax lowering
 if [ -z "${JAXVET_HARNESSES:-}" ]; then
     tar -xzf tests/conformance/sample.tar.gz -C "$work"
     JAXVET_HARNESSES=$work
 fi
 JAXVET=${JAXVET:-build/jaxvet} JAX_PLATFORMS=cpu \
-    $python tests/mlir/lowering.py "$JAXVET_HARNESSES" "$@"
+    "$python" tests/mlir/lowering.py "$JAXVET_HARNESSES" "$@"

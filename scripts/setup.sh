@@ -2,14 +2,15 @@
 # setup.sh [build|all] - installs what is missing and nothing else.
 #
 # `build` is what compiling, the offline tests and the demo need, from Debian's
-# packages; `all` adds the pinned JAX of requirements.txt in build/venv.  Does
-# nothing when all is there.  Without root it prints the one command to run.
-# What can't be had is named: for the build that is a failure, for the rest it
-# is one only under CI=true.
+# packages; `all` adds the pinned JAX of requirements.txt in build/venv, and the
+# newer one of requirements-new.txt in build/venv-new where a Python for it is
+# found.  Does nothing when all is there.  Without root it prints the one command
+# to run.  What can't be had is named: for the build that is a failure, for the
+# rest it is one only under CI=true.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. scripts/environments.sh
 what=${1:-all}
-venv=build/venv
 
 say() { echo "setup: $*"; }
 
@@ -88,8 +89,8 @@ install_packages() {
 }
 
 # Whether the environment has exactly the pinned versions.
-venv_is_there() {
-    [ -x $venv/bin/python ] && $venv/bin/python - requirements.txt <<'EOF'
+is_there() {
+    [ -x "$1/bin/python" ] && "$1/bin/python" - "$(requirements_of "$1")" <<'EOF'
 import importlib.metadata as metadata
 import sys
 
@@ -103,19 +104,34 @@ for line in open(sys.argv[1]):
 EOF
 }
 
-install_venv() {
-    venv_is_there && return 0
-    say "installing the pinned JAX into $venv (some minutes)"
-    if python3 -m venv $venv >build/setup.log 2>&1 &&
-        $venv/bin/pip install --disable-pip-version-check --retries 2 -q \
-            -r requirements.txt >build/setup.log 2>&1 && venv_is_there; then
+# Makes an environment, if it is not as it should be.
+install_jax() {
+    pins=$(requirements_of "$1")
+    jax=$(sed -n 's/^jax==/JAX /p' "$pins")
+    is_there "$1" && return 0
+    if ! with=$(python_for "$1"); then
+        say "left out: $jax: no Python $(versions_of "$1" | tr ' ' /) with venv" \
+            "was found (JAXVET_PYTHON=FILE names one)"
+        # The older one is for every machine.
+        [ "${CI:-}" != true ] || [ "$1" != build/venv ]
+        return
+    fi
+    say "installing $jax into $1, for $("$with" --version) (some minutes)"
+    if "$with" -m venv "$1" >build/setup.log 2>&1 &&
+        "$1/bin/pip" install --disable-pip-version-check --retries 2 -q \
+            -r "$pins" >build/setup.log 2>&1 && is_there "$1"; then
         return 0
     fi
     tail -n 5 build/setup.log
-    say "left out: JAX and the tests against it (see above)"
+    say "left out: $jax and the tests against it (see above)"
     [ "${CI:-}" != true ]
 }
 
 mkdir -p build
 install_packages || exit 1
-[ "$what" = build ] || install_venv
+[ "$what" = build ] && exit
+bad=0
+for each in $environments; do
+    install_jax "$each" || bad=1
+done
+exit $bad
