@@ -140,6 +140,15 @@ demo:  ## set up, then check, gradcheck and run the demo programs
 	@$(MAKE) -j$$(nproc) all
 	@demo/run.sh $(BUILD)/jaxvet
 
+# Not pinned, so that its failing is news and not an error of ours.
+.PHONY: jax-newest fresh
+jax-newest: all $(TOOLS)  ## the tests against PyPI's latest JAX, in build/venv-newest; says what fails
+	@scripts/jax_newest.sh
+
+RELEASES = bookworm trixie
+fresh:  ## make demo and make test on bare machines of Debian 12 and 13 (RELEASES), by chroot; as root
+	@set -e; for r in $(RELEASES); do scripts/fresh.sh $$r; done
+
 # The same tests in other builds.
 .PHONY: asan valgrind
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
