@@ -266,7 +266,7 @@ static bool number(literal *l, uint64_t *bits)
     if (!n.real)
         return jx_mtext_fail(t, n.at, "expected a number with a point: the "
                                       "elements are %s", l->of.name);
-    *bits = jx_mformat_encode(l->of.format, jx_mnumber_real(&n));
+    *bits = jx_mnumber_encode(&n, l->of.format);
     return true;
 }
 

@@ -1,12 +1,15 @@
 /* text_numbers.c - numbers of MLIR text, and floats of every format.
  *
- * As in MLIR, a decimal number becomes the nearest double first, and that the
- * nearest value of its type, ties to even both times. */
+ * A decimal number becomes the nearest value of its type, ties to even, as in
+ * MLIR since JAX 0.12.  Before, MLIR made the nearest double of it first: where
+ * that lies in the middle between two values of the type, the number itself may
+ * not. */
 #include "frontend/mlir/text_parts.h"
 
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +226,66 @@ double jx_mnumber_real(const jx_mnumber *n)
     return n->negative ? -value : value;
 }
 
+/* The significant digits of a number, and the power of ten of the first. */
+typedef struct spelled {
+    const char *at, *end;
+    int power;
+} spelled;
+
+static int exponent_value(const char *at, const char *end)
+{
+    enum { MOST = 99999 };
+    bool minus = at < end && *at == '-';
+    int value = 0;
+
+    for (at += at < end && (*at == '-' || *at == '+'); at < end; at++)
+        value = value < MOST / 10 ? value * 10 + (*at - '0') : MOST;
+    return minus ? -value : value;
+}
+
+/* Whatever the point is: printf() asks the locale. */
+static spelled spell(const char *at, const char *end)
+{
+    const char *point = digits(at, end), *stop = point;
+    int power;
+
+    if (stop < end && *stop != 'e' && *stop != 'E')
+        stop = digits(stop + 1, end);
+    power = stop < end ? exponent_value(stop + 1, end) : 0;
+    power += (int)(point - at) - 1;
+    for (; at < stop && (at == point || *at == '0'); at++)
+        power -= at != point;
+    return (spelled){at, stop, power};
+}
+
+/* 0 behind the last. */
+static int next_digit(spelled *s)
+{
+    if (s->at < s->end && (unsigned)(*s->at - '0') > 9)
+        s->at++;
+    return s->at < s->end ? *s->at++ - '0' : 0;
+}
+
+/* Whether the number, its sign left out, is above a positive double (1), below
+ * it (-1) or the same (0). */
+static int compare_exactly(const jx_mnumber *n, double value)
+{
+    enum { DIGITS = 767 }; /* no double has more */
+    char exact[DIGITS + 16];
+    int length = snprintf(exact, sizeof exact, "%.*e", DIGITS - 1, value);
+    spelled a = spell(n->at, n->at + n->length);
+    spelled b = spell(exact, exact + length);
+
+    if (a.power != b.power)
+        return a.power < b.power ? -1 : 1;
+    while (a.at < a.end || b.at < b.end) {
+        int x = next_digit(&a), y = next_digit(&b);
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
 /* ---- floats */
 
 typedef enum special {
@@ -318,22 +381,26 @@ static uint64_t overflow(const jx_mformat *f)
     return f->kind == FINITE ? largest(f) : nan_bits(f);
 }
 
+/* A positive finite value in units of the format's last place at its power of
+ * two; the exponent field 0 holds the subnormals. */
+static double in_places(const jx_mformat *f, double value, int *power)
+{
+    int lowest = f->kind == POWER ? -f->bias : 1 - f->bias;
+
+    frexp(value, power);
+    --*power; /* value = 1.xxx * 2^power */
+    if (*power < lowest)
+        *power = lowest;
+    return ldexp(value, f->mantissa - *power);
+}
+
 /* The bits of a positive finite value: its mantissa cut off at the format's
- * last place, ties to even, where the exponent field 0 holds the subnormals. */
+ * last place, ties to even. */
 static uint64_t rounded(const jx_mformat *f, double value)
 {
-    int power, lowest = 1 - f->bias; /* of normal numbers */
-    double fraction;
-    uint64_t bits;
+    int power;
+    uint64_t bits = (uint64_t)nearbyint(in_places(f, value, &power));
 
-    frexp(value, &power);
-    power--; /* value = 1.xxx * 2^power */
-    if (f->kind == POWER)
-        lowest = -f->bias;
-    if (power < lowest)
-        power = lowest;
-    fraction = nearbyint(ldexp(value, f->mantissa - power));
-    bits = (uint64_t)fraction;
     /* A normal number's leading one adds itself to the exponent field. */
     if (f->kind == POWER)
         return bits ? (uint64_t)(power + f->bias) + (bits > 1) : 0;
@@ -374,6 +441,28 @@ uint64_t jx_mformat_encode(const jx_mformat *f, double value)
     default:
         return encode(f, value);
     }
+}
+
+static bool is_halfway(const jx_mformat *f, double value)
+{
+    int power;
+
+    if (f->width == 64 || value == 0 || isinf(value))
+        return false;
+    value = in_places(f, value, &power);
+    return value - floor(value) == 0.5;
+}
+
+uint64_t jx_mnumber_encode(const jx_mnumber *n, const jx_mformat *f)
+{
+    double value = jx_mnumber_real(n);
+
+    if (is_halfway(f, fabs(value))) {
+        int side = compare_exactly(n, fabs(value));
+        if (side)
+            value = nextafter(value, side < 0 ? 0 : copysign(INFINITY, value));
+    }
+    return jx_mformat_encode(f, value);
 }
 
 static double decode(const jx_mformat *f, uint64_t bits)

@@ -238,6 +238,8 @@ unsigned jx_mformat_width(const jx_mformat *format); /* in bits */
 /* The bits of the value nearest to `value`, ties to even; and back. */
 uint64_t jx_mformat_encode(const jx_mformat *format, double value);
 double jx_mformat_decode(const jx_mformat *format, uint64_t bits);
+/* The bits of the value nearest to a decimal number, ties to even. */
+uint64_t jx_mnumber_encode(const jx_mnumber *number, const jx_mformat *format);
 
 /* ---- types (text_types.c); NULL after a failure */
 

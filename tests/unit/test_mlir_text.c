@@ -175,6 +175,19 @@ static void constants_are_bytes(void **state)
         {"dense<9007199254740993.0> : tensor<f64>", "0000000000004043", false},
         {"dense<123456789012345678901234567890.0> : tensor<f64>",
          "3e376cff90eef845", false},
+        /* The nearest double is the middle of two; the number is not. */
+        {"dense<1.0000000596046447753> : tensor<f32>", "0000803f", false},
+        {"dense<1.00000005960464477539062500> : tensor<f32>", "0000803f",
+         false},
+        {"dense<1.0000000596046447753906250000001e+0> : tensor<f32>",
+         "0100803f", false},
+        {"dense<-10.00000059604644776e-1> : tensor<f32>", "010080bf", false},
+        {"dense<65519.99999999999999> : tensor<f16>", "ff7b", false},
+        {"dense<2.9802322387695312500001e-8> : tensor<f16>", "0100", false},
+        {"dense<2.9802322387695312499999e-8> : tensor<f16>", "0000", false},
+        {"dense<0.000000298023223876953125e-1> : tensor<f16>", "0000", false},
+        {"dense<5.00000000000000000000001> : tensor<f4E2M1FN>", "07", false},
+        {"dense<0.99999999999999999999999e+1> : tensor<f8E3M4>", "64", false},
     };
 
     (void)state;
