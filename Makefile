@@ -176,7 +176,7 @@ $(FUZZERS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libjax
 # Every module that there is against jaxlib's own decoder; see tests/mlir.
 .PHONY: decode
 decode: all $(TOOLS)  ## decode all modules of $JAXVET_CORPUS and of JAX, held against jaxlib
-	@BUILD=$(BUILD) scripts/decode.sh corpus wheel versions texts
+	@BUILD=$(BUILD) scripts/decode.sh corpus wheel versions texts newer
 
 .PHONY: back-compat
 back-compat: all  ## run the old modules that JAX's wheel keeps, and compare

@@ -1,13 +1,14 @@
 #!/bin/sh
 # decode.sh SET... - modules of MLIR bytecode (tests/mlir/modules.py says which
 # sets there are) decoded and held against jaxlib op by op, written again byte
-# for byte, changed to other versions and stripped of their locations.  Other
-# JAX versions take part when $JAX_PYTHONS names their interpreters.
+# for byte, changed to other versions and stripped of their locations.  The
+# jaxlib that is asked is $JAXVET_VENV's; other versions of JAX take part when
+# $JAX_PYTHONS names their interpreters.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/environments.sh
 build=${BUILD:-build}
-out=$build/decode
+out=$build/decode/$($python -c 'import jaxlib; print(jaxlib.__version__)')
 : "${JAXVET_CORPUS:?the folder with exported/ and stablehlo/}"
 
 rm -rf "$out"

@@ -27,7 +27,12 @@ const jx_mlir_op_info *jx_mlir_op_info_find(const char *name);
 #define JX_VHLO(major, minor, patch)                                          \
     ((uint32_t)(major) << 20 | (uint32_t)(minor) << 10 | (uint32_t)(patch))
 #define JX_VHLO_FIRST JX_VHLO(0, 9, 0)
-#define JX_VHLO_CURRENT JX_VHLO(1, 20, 0)
+#define JX_VHLO_MINOR 22
+#define JX_VHLO_CURRENT JX_VHLO(1, JX_VHLO_MINOR, 0)
+/* The same in words: "0.9.0 to 1.22.0". */
+#define JX_VHLO_SPELLED(minor) #minor
+#define JX_VHLO_RANGE_TO(minor) "0.9.0 to 1." JX_VHLO_SPELLED(minor) ".0"
+#define JX_VHLO_RANGE JX_VHLO_RANGE_TO(JX_VHLO_MINOR)
 
 typedef struct jx_vhlo_op_info {
     const char *name; /* "gather_v2" */

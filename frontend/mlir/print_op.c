@@ -3,6 +3,7 @@
 #include "frontend/mlir/print_parts.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,13 +144,12 @@ static void put_target(jx_mlir_printer *p, const jx_mlir_op *op)
 }
 
 /* An integer that stands for a word. */
-static void put_direction(jx_mlir_printer *p, const jx_mlir_op *op)
+static void put_word(jx_mlir_printer *p, const jx_mlir_attr *a,
+                     const char *words)
 {
-    const jx_mlir_attr *a = jx_mlir_get(op, "allowed_direction");
     size_t length;
-    const char *word = a->integer >= 0 && a->integer < 4
-                           ? jx_mlir_enum_case("sdy.propagation_direction",
-                                               (int)a->integer, &length)
+    const char *word = a->integer >= 0 && a->integer <= INT_MAX
+                           ? jx_mlir_enum_case(words, (int)a->integer, &length)
                            : NULL;
 
     if (word)
@@ -158,12 +158,40 @@ static void put_direction(jx_mlir_printer *p, const jx_mlir_op *op)
         jx_buffer_printf(p->to, "%" PRId64, a->integer);
 }
 
+static void put_direction(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    put_word(p, jx_mlir_get(op, "allowed_direction"),
+             "sdy.propagation_direction");
+}
+
+/* `max `; a sum goes without saying. */
+static void put_reduction(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    const jx_mlir_attr *a = jx_mlir_get(op, "reduction_op");
+
+    if (!a || !a->integer)
+        return;
+    put_word(p, a, "sdy.reduction_op");
+    jx_buffer_putc(p->to, ' ');
+}
+
+/* That equal elements keep their order goes without saying. */
+static void put_stable(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    const jx_mlir_attr *a = jx_mlir_get(op, "is_stable");
+
+    if (a && !a->boolean)
+        jx_mlir_puts(p, ", is_stable = false");
+}
+
 static const struct {
     const char *name;
     const char *needs; /* an attribute without which there is no such piece */
     void (*put)(jx_mlir_printer *p, const jx_mlir_op *op);
 } pieces[] = {
     {"direction", "allowed_direction", put_direction},
+    {"reduction", NULL, put_reduction},
+    {"stable", NULL, put_stable},
     {"ranges", "start_indices", put_ranges},
     {"dot", "dot_dimension_numbers", put_dot},
     {"precision", NULL, put_precision},

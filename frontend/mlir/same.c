@@ -54,11 +54,17 @@ static bool paired(comparison *c, const jx_mlir_value *a,
 }
 
 /* Attributes of arguments and results, none of which has any: the pretty form
- * leaves them out. */
-static bool says_nothing(const jx_mlir_named *named)
+ * leaves them out.  And what an op did before it had the attribute: sums, the
+ * first of equal elements. */
+static bool says_nothing(const jx_mlir_op *op, const jx_mlir_named *named)
 {
     const jx_mlir_attr *value = named->value;
 
+    if (strcmp(named->name, "reduction_op") == 0)
+        return value->kind == JX_A_INTEGER && value->integer == 0;
+    if (strcmp(named->name, "is_stable") == 0)
+        return value->kind == JX_A_BOOL && value->boolean &&
+               strcmp(op->name, "chlo.top_k") == 0;
     if ((strcmp(named->name, "arg_attrs") != 0 &&
          strcmp(named->name, "res_attrs") != 0) ||
         value->kind != JX_A_ARRAY)
@@ -74,9 +80,9 @@ static bool same_named(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
                        int ny)
 {
     for (;; x++, nx--, y++, ny--) {
-        for (; nx && says_nothing(x); x++)
+        for (; nx && says_nothing(a, x); x++)
             nx--;
-        for (; ny && says_nothing(y); y++)
+        for (; ny && says_nothing(b, y); y++)
             ny--;
         if (!nx && !ny)
             return true;

@@ -347,6 +347,45 @@ static bool reduces(const char *name)
     return false;
 }
 
+/* Sums of products of two kinds of 8-bit floats. */
+static bool mixes_float8(const jx_mlir_op *op)
+{
+    const jx_mlir_type *x, *y;
+
+    if (op->nins < 2)
+        return false;
+    x = element_of(op->ins[0]->type);
+    y = element_of(op->ins[1]->type);
+    return x != y && x->kind == JX_T_FLOAT && y->kind == JX_T_FLOAT &&
+           !strncmp(x->text, "f8", 2) && !strncmp(y->text, "f8", 2);
+}
+
+/* An algorithm of dot_general whose operands are rounded to f8E4M3FN. */
+static bool rounds_to_e4m3fn(const jx_mlir_op *op)
+{
+    static const char *const sides[] = {"lhs_precision_type",
+                                        "rhs_precision_type"};
+
+    for (int i = 0; i < 2; i++) {
+        const jx_mlir_attr *a = jx_mlir_get(op, sides[i]);
+        if (a && a->kind == JX_A_TYPE && a->type->kind == JX_T_FLOAT &&
+            !strcmp(a->type->text, "f8E4M3FN"))
+            return true;
+    }
+    return false;
+}
+
+/* What an op of this row can say since some version after the row's first. */
+static bool products_legal(jx_vhlo *v, const jx_mlir_op *to,
+                           const char *name)
+{
+    if ((!strcmp(name, "convolution_v1") || !strcmp(name, "dynamic_conv_v2")) &&
+        mixes_float8(to))
+        return jx_vhlo_since(v, JX_VHLO(1, 20, 0), "operands of two types");
+    return strcmp(name, "dot_general_v2") != 0 || !rounds_to_e4m3fn(to) ||
+           jx_vhlo_since(v, JX_VHLO(1, 21, 0), "the algorithm");
+}
+
 static bool call_legal(jx_vhlo *v, const jx_mlir_op *to)
 {
     const jx_mlir_attr *config = jx_mlir_get(to, "backend_config");
@@ -383,7 +422,8 @@ static bool fits_row(jx_vhlo *v, const jx_mlir_op *to,
         !jx_vhlo_since(v, JX_VHLO(0, 17, 0),
                        "a result of another element type"))
         return false;
-    return strcmp(row->name, "custom_call_v1") != 0 || call_legal(v, to);
+    return products_legal(v, to, row->name) &&
+           (strcmp(row->name, "custom_call_v1") != 0 || call_legal(v, to));
 }
 
 static bool legal(jx_vhlo *v, const jx_mlir_op *to)
@@ -458,7 +498,7 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
     }
     if (v->mode == JX_VHLO_UP) {
         if (!jx_vhlo_op_info_find(from->name + 5))
-            return jx_vhlo_fail(v, "VHLO has no such op up to 1.20.0");
+            return jx_vhlo_fail(v, "VHLO " JX_VHLO_RANGE " has no such op");
         if (!jx_vhlo_inherent_up(v, from, base, &set))
             return false;
         to->name = name_up(v, base, parent);
@@ -632,8 +672,8 @@ static bool set_target(jx_vhlo *v, jx_mlir_file *to, const int version[3])
     if (sane)
         wanted = JX_VHLO(version[0], version[1], version[2]);
     if (wanted < JX_VHLO_FIRST || wanted > JX_VHLO_CURRENT)
-        return jx_vhlo_fail(v, "version %d.%d.%d is not one of 0.9.0 to "
-                            "1.20.0", version[0], version[1], version[2]);
+        return jx_vhlo_fail(v, "version %d.%d.%d is not one of "
+                            JX_VHLO_RANGE, version[0], version[1], version[2]);
     v->target = JX_VHLO(version[0], version[1], 0);
     snprintf(producer, sizeof producer, "StableHLO_v%d.%d.%d", version[0],
              version[1], version[2]);

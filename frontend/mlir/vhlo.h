@@ -10,15 +10,15 @@
 
 #include "frontend/mlir/tree.h"
 
-/* Versions of StableHLO: the newest that is known here, and the one that JAX
- * itself writes today, half a year old (WEEK_4 of StableHLO 1.17). */
+/* Versions of StableHLO: the newest that is known here, and the one that is
+ * written unless another is asked for, which JAX has read since 0.10.0. */
 extern const int jx_vhlo_newest[3], jx_vhlo_usual[3];
 
 /* The StableHLO tree of a VHLO one, whatever versions its ops have.  A file
  * that holds no VHLO comes back as it is.  NULL with an error. */
 jx_mlir_file *jx_vhlo_to_stablehlo(jx_ctx *ctx, const jx_mlir_file *file);
 
-/* The VHLO tree of a StableHLO one at a version (0.9.0 to 1.20.0), as the
+/* The VHLO tree of a StableHLO one at a version (JX_VHLO_RANGE), as the
  * serializer of StableHLO makes it.  NULL with an error that names the op and
  * the versions, where that version can't say what the program means. */
 jx_mlir_file *jx_vhlo_from_stablehlo(jx_ctx *ctx, const jx_mlir_file *file,

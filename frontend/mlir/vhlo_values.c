@@ -351,6 +351,12 @@ bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type)
     return !type->encoding || jx_vhlo_attr_legal(v, type->encoding);
 }
 
+static bool is_case(const jx_mlir_attr *a, const char *of, const char *text)
+{
+    return a->kind == JX_A_ENUM && !strcmp(a->name, of) &&
+           !strcmp(a->text, text);
+}
+
 bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
 {
     if (!attr->vhlo)
@@ -360,7 +366,9 @@ bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
         bool old = strcmp(attr->name, "vhlo.output_operand_alias_v1") == 0 ||
                    strcmp(attr->name, "vhlo.type_extensions_v1") == 0 ||
                    attr->kind == JX_A_ENUM;
-        uint32_t first = accuracy ? JX_VHLO(1, 9, 0)
+        uint32_t first = is_case(attr, "vhlo.comparison_type_v1", "WEAKORDER")
+                             ? JX_VHLO(1, 22, 0)
+                         : accuracy ? JX_VHLO(1, 9, 0)
                          : old    ? JX_VHLO_FIRST
                                   : JX_VHLO(1, 16, 0);
         if (!jx_vhlo_since(v, first, attr->name))

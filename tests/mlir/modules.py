@@ -1,10 +1,11 @@
 """The modules that the decoder is held against: collects them into a folder.
 
-    modules.py OUT [corpus] [wheel] [versions] [texts]
+    modules.py OUT [corpus] [wheel] [versions] [texts] [newer] [forms]
 
 corpus    each program of $JAXVET_CORPUS/exported, and the vjp modules inside
 wheel     JAX's own back-compatibility data (modules and whole exported files)
 versions  the ones of corpus at many versions of StableHLO, as jaxlib writes them
+newer     tests/mlir/text/newer.mlir at many versions, where jaxlib reads it
 texts     what jaxlib makes of $JAXVET_CORPUS/stablehlo (quantized types, 8-bit
           floats, dynamic ops, ...), where it can
 
@@ -92,23 +93,44 @@ def wheel():
 
 # The ones at which something of the format or of an op changed, and JAX's.
 VERSIONS = """0.9.0 0.10.0 0.12.0 0.14.0 0.15.0 0.17.0 0.19.0 1.0.0 1.1.0 1.3.0
-1.5.0 1.6.0 1.8.0 1.9.0 1.10.0 1.12.0 1.13.0 1.14.0 1.15.0 1.16.0 1.17.0"""
+1.5.0 1.6.0 1.8.0 1.9.0 1.10.0 1.12.0 1.13.0 1.14.0 1.15.0 1.16.0 1.17.0
+1.18.0 1.19.0 1.20.0 1.21.0 1.22.0"""
+
+
+def at_versions(tree):
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+    for version in VERSIONS.split():
+        try:
+            yield version, stablehlo.serialize_portable_artifact(
+                tree, version, allow_other_dialects=True)
+        except (ValueError, ir.MLIRError):
+            continue
 
 
 def versions():
-    from jaxlib.mlir import ir
     from jax._src.interpreters import mlir
     from jaxlib.mlir.dialects import stablehlo
     for name, module in corpus():
         with mlir.make_ir_context() as context:
             tree = stablehlo.deserialize_portable_artifact(context, module)
-            for version in VERSIONS.split():
-                try:
-                    text = stablehlo.serialize_portable_artifact(
-                        tree, version, allow_other_dialects=True)
-                except (ValueError, ir.MLIRError):
-                    continue
-                yield f"version-{name.removeprefix('corpus-')}-{version}", text
+            for version, made in at_versions(tree):
+                yield f"version-{name.removeprefix('corpus-')}-{version}", made
+
+
+def newer():
+    import text_oracle
+    from jaxlib.mlir import ir
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "text", "newer.mlir")
+    for i, (text, _) in enumerate(text_oracle.modules(path)):
+        with text_oracle.fresh_context() as context:
+            context.allow_unregistered_dialects = True
+            try:
+                tree = ir.Module.parse(text)
+            except ir.MLIRError:
+                continue
+            for version, made in at_versions(tree):
+                yield f"newer-{i}-{version}", made
 
 
 def texts():
@@ -139,8 +161,8 @@ def main():
     os.makedirs(out, exist_ok=True)
     for one in sets:
         count = 0
-        for name, module in {"corpus": corpus, "wheel": wheel,
-                             "versions": versions, "texts": texts}[one]():
+        for name, module in {"corpus": corpus, "wheel": wheel, "versions": versions,
+                             "texts": texts, "newer": newer}[one]():
             with open(os.path.join(out, name + ".mlirbc"), "wb") as f:
                 f.write(module)
             count += 1

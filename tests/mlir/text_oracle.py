@@ -15,6 +15,13 @@ from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
+
+
+def fresh_context():
+    """JAX 0.12 shares contexts, where what two modules name alike gets new names."""
+    return getattr(mlir, "_create_ir_context", mlir.make_ir_context)()
+
+
 WAYS = {
     "generic": dict(print_generic_op_form=True),
     "generic-loc": dict(print_generic_op_form=True, enable_debug_info=True),
@@ -67,7 +74,7 @@ def main():
     verbose = "-v" in sys.argv
     reading, out, *files = [a for a in sys.argv[1:] if a != "-v"]
     os.makedirs(out, exist_ok=True)
-    context = mlir.make_ir_context()
+    context = fresh_context()
     context.allow_unregistered_dialects = True
     pairs, unread, count = [], 0, 0
     for number, path in enumerate(files):

@@ -3,22 +3,29 @@
 On the texts of tests/mlir/text, which have every form, and on what
 $JAXVET_CORPUS has: programs as JAX prints them, their bytecode, and a sample of
 StableHLO's own tests."""
+import decimal
+import fractions
 import os
 import pathlib
 import re
 import subprocess
 import sys
 
+import jaxlib.version
 import pytest
 from jax._src.interpreters import mlir
 from jax._src.lib import _jax
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND = ROOT / "build" / "jaxvet"
 TOOLS = ROOT / "tests" / "mlir"
 READING = ROOT / "build" / "tests" / "reading"
 CORPUS = os.environ.get("JAXVET_CORPUS")
+sys.path.insert(0, str(TOOLS))
+import modules  # noqa: E402
+import text_oracle  # noqa: E402
 
 
 def hold_against_jaxlib(tmp_path, files, unread=0):
@@ -37,9 +44,78 @@ def hold_against_jaxlib(tmp_path, files, unread=0):
     return count
 
 
+# Before, MLIR rounded a decimal number to a double first.
+ROUNDS_ONCE = jaxlib.version.__version_info__ >= (0, 12)
+
+
+def value_by_mlir(number, dtype):
+    with text_oracle.fresh_context():
+        text = str(ir.Attribute.parse(f"{number} : {dtype}"))
+        return text.split(" ")[0]
+
+
+def test_which_jaxlib_rounds_once():
+    middle, above, below = beside_the_middle("f32")
+    assert value_by_mlir(middle, "f32") == value_by_mlir(below, "f32") == "1.000000e+00"
+    assert value_by_mlir(above, "f32") == ("1.00000012" if ROUNDS_ONCE else "1.000000e+00")
+
+
 def test_every_form(tmp_path):
     files = [TOOLS / "text" / "forms.mlir", TOOLS / "text" / "rest.mlir"]
     assert hold_against_jaxlib(tmp_path, files) >= 11
+
+
+# Has what came with StableHLO 1.18 to 1.22 and with the shardy of JAX 0.12; some
+# of it says nothing to an older jaxlib that it would refuse.
+NEWER = TOOLS / "text" / "newer.mlir"
+NEWEST = jaxlib.version.__version_info__ >= (0, 12)
+
+
+def test_every_form_of_jax_0_12(tmp_path):
+    count = len(list(text_oracle.modules(str(NEWER))))
+    assert count == 13
+    if NEWEST:
+        assert hold_against_jaxlib(tmp_path, [NEWER]) == count
+    else:
+        assert hold_against_jaxlib(tmp_path, [NEWER], unread=9) == count - 9
+
+
+def serialized(module, version):
+    """None: that version can't say it."""
+    try:
+        return stablehlo.serialize_portable_artifact(module, version, allow_other_dialects=True)
+    except (ValueError, ir.MLIRError):
+        return None
+
+
+def in_full(artifact):
+    """A module of VHLO as it stands in the file."""
+    with text_oracle.fresh_context() as context:
+        context.allow_unregistered_dialects = True
+        return ir.Module.parse(artifact).operation.get_asm(print_generic_op_form=True)
+
+
+@pytest.mark.parametrize("number", range(13))
+def test_versions_that_can_say_it(tmp_path, number):
+    text, _ = list(text_oracle.modules(str(NEWER)))[number]
+    source, made = tmp_path / "in.mlir", tmp_path / "out.mlirbc"
+    source.write_text(text)
+    refused = 0
+    for version in modules.VERSIONS.split():
+        run = subprocess.run(
+            [COMMAND, "rewrite", source, "--as", "bytecode", "--stablehlo-version", version, "-o", made],
+            capture_output=True, text=True, check=False)
+        assert run.returncode in (0, 3)
+        refused += run.returncode == 3
+        if not NEWEST:  # it would read some of the attributes as nobody's
+            continue
+        with text_oracle.fresh_context() as context:
+            context.allow_unregistered_dialects = True
+            theirs = serialized(ir.Module.parse(text), version)
+        assert (theirs is None) == (run.returncode == 3), (version, run.stderr)
+        if theirs:
+            assert in_full(made.read_bytes()) == in_full(theirs)
+    assert refused < len(modules.VERSIONS.split())
 
 
 NUMBERS = """0.0 -0.0 1.0 -2.5 0.1 1.0e-3 448.0 464.0 465.0 57344.0 61440.0 65504.0
@@ -49,11 +125,28 @@ NUMBERS = """0.0 -0.0 1.0 -2.5 0.1 1.0e-3 448.0 464.0 465.0 57344.0 61440.0 6550
 5.877471754111438e-39 2.9e-39 1.0e300 -1.0e300 4.9e-324""".split()
 
 
-@pytest.mark.parametrize("dtype", """f32 f64 bf16 f16 f8E3M4 f8E4M3 f8E4M3FN
-    f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU f4E2M1FN f6E2M3FN
-    f6E3M2FN""".split())
+# Bits of the mantissa.
+FORMATS = {"f32": 23, "f64": 52, "bf16": 7, "f16": 10, "f8E3M4": 4, "f8E4M3": 3, "f8E4M3FN": 3,
+           "f8E4M3FNUZ": 3, "f8E4M3B11FNUZ": 3, "f8E5M2": 2, "f8E5M2FNUZ": 2, "f8E8M0FNU": 0,
+           "f4E2M1FN": 1, "f6E2M3FN": 3, "f6E3M2FN": 2}
+
+
+def beside_the_middle(dtype):
+    """Numbers whose nearest double is the middle of two values, and they are not."""
+    middle = 1 + fractions.Fraction(1, 2 ** (FORMATS[dtype] + 1))
+    with decimal.localcontext(prec=80):
+        exact = decimal.Decimal(middle.numerator) / middle.denominator
+        return [f"{(exact + tiny).normalize():f}" for tiny in
+                (decimal.Decimal(0), decimal.Decimal("1e-40"), decimal.Decimal("-1e-40"))]
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
 def test_decimal_numbers_round_as_there(tmp_path, dtype):
     numbers = [n for n in NUMBERS if dtype != "f8E8M0FNU" or n[0] != "-"]
+    if ROUNDS_ONCE:
+        numbers += beside_the_middle(dtype)
+    else:
+        numbers.remove("1.0000000596046448")
     some = ", ".join(numbers)
     # More than 100 elements are printed as bytes.
     many = ", ".join((numbers * 4)[:120])

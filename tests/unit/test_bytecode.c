@@ -456,7 +456,7 @@ static void versions_have_their_bytecode(void **state)
 {
     static const int table[][4] = {{0, 9, 0, 0},  {0, 10, 0, 1}, {0, 11, 0, 1},
                                    {0, 12, 0, 3}, {0, 14, 9, 4}, {0, 15, 0, 6},
-                                   {1, 20, 0, 6}};
+                                   {1, 22, 0, 6}};
 
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -465,7 +465,7 @@ static void versions_have_their_bytecode(void **state)
 
 static void a_version_that_is_none_is_refused(void **state)
 {
-    static const int wrong[][3] = {{0, 8, 0}, {1, 21, 0}, {-1, 0, 0}};
+    static const int wrong[][3] = {{0, 8, 0}, {1, 23, 0}, {-1, 0, 0}};
     jx_ctx *ctx = *state;
     module m;
 
@@ -474,7 +474,7 @@ static void a_version_that_is_none_is_refused(void **state)
     for (int i = 0; i < 3; i++) {
         jx_error_clear(ctx);
         assert_null(jx_vhlo_set_version(ctx, file, wrong[i]));
-        assert_non_null(strstr(ctx->error.message, "0.9.0 to 1.20.0"));
+        assert_non_null(strstr(ctx->error.message, "0.9.0 to 1.22.0"));
     }
 }
 

@@ -575,6 +575,7 @@ static void it_is_recognized_by_its_beginning(void **state)
 /* ---- files */
 
 static const char *const files[] = {"tests/mlir/text/forms.mlir",
+                                    "tests/mlir/text/newer.mlir",
                                     "tests/mlir/text/ours.mlir",
                                     "tests/mlir/text/rest.mlir"};
 enum { NFILES = sizeof files / sizeof *files };
