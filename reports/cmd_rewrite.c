@@ -3,6 +3,7 @@
 #include "frontend/base/file.h"
 #include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/bytecode_write.h"
+#include "frontend/mlir/ops.h"
 #include "frontend/mlir/print.h"
 #include "frontend/mlir/text.h"
 #include "frontend/mlir/vhlo.h"
@@ -28,7 +29,7 @@ static const jx_option options[] = {
      "without source locations, which name files and functions",
      offsetof(settings, strip)},
     {"stablehlo-version", 0, JX_OPT_TEXT, "X.Y.Z",
-     "for consumers of that version of StableHLO, 0.9.0 to 1.20.0",
+     "for consumers of that version of StableHLO, " JX_VHLO_RANGE,
      offsetof(settings, version)},
     {"set", 0, JX_OPT_LIST, "NAME=SIZE",
      "at this size (all symbolic sizes have to be given)",
@@ -79,6 +80,21 @@ static const jx_mlir_file *from_bytecode(rewriter *r, const void *bytes,
                                        base));
 }
 
+/* At the version that was asked for, else at the usual one, or the first after
+ * it that can say what the program means. */
+static const jx_mlir_file *lowered(rewriter *r, const jx_mlir_file *file)
+{
+    int version[3] = {jx_vhlo_usual[0], jx_vhlo_usual[1], jx_vhlo_usual[2]};
+    const jx_mlir_file *to;
+
+    if (r->version[0] >= 0)
+        return jx_vhlo_from_stablehlo(r->ctx, file, r->version);
+    while (!(to = jx_vhlo_from_stablehlo(r->ctx, file, version)) &&
+           version[1]++ < jx_vhlo_newest[1])
+        jx_error_clear(r->ctx);
+    return to;
+}
+
 static const jx_mlir_file *from_text(rewriter *r, const char *text,
                                      size_t size)
 {
@@ -91,9 +107,7 @@ static const jx_mlir_file *from_text(rewriter *r, const char *text,
                 file->nmodules);
         return NULL;
     }
-    return file ? changed(r, jx_vhlo_from_stablehlo(r->ctx, file,
-                                                    jx_vhlo_usual))
-                : NULL;
+    return file ? changed(r, lowered(r, file)) : NULL;
 }
 
 static bool put_text(rewriter *r, const jx_mlir_file *file, jx_buffer *to)

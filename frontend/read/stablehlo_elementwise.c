@@ -264,6 +264,44 @@ static bool compare_totally(jx_shlo_body *b, const char *direction,
     return jx_shlo_define1(b, made);
 }
 
+static jx_atom of_two(jx_shlo_body *b, jx_prim_id prim, jx_atom x, jx_atom y,
+                      const jx_aval *out)
+{
+    return jx_shlo_made(x) && jx_shlo_made(y)
+               ? jx_shlo_emit2(b, prim, x, y, out)
+               : (jx_atom){NULL, NULL};
+}
+
+/* An order in which -0 is 0 and all NaNs are one, above all else:
+ *
+ *     x == y    eq(x, y) or both are NaN
+ *     x <  y    lt(x, y) or only y is
+ *     x <= y    le(x, y) or y is */
+static bool compare_weakly(jx_shlo_body *b, const char *direction,
+                           jx_shlo_atoms ins)
+{
+    bool swap = direction[0] == 'G';
+    jx_atom x = ins.at[swap], y = ins.at[!swap], nan, made;
+    const jx_aval *out = result_of(b, ins);
+    jx_prim_id prim = !strcmp(direction, "EQ") || !strcmp(direction, "NE")
+                          ? JX_PRIM_eq
+                      : direction[1] == 'T' ? JX_PRIM_lt
+                                            : JX_PRIM_le;
+
+    if (!out)
+        return false;
+    nan = of_two(b, JX_PRIM_ne, y, y, out);
+    if (prim != JX_PRIM_le)
+        nan = of_two(b, JX_PRIM_and,
+                     of_two(b, prim == JX_PRIM_eq ? JX_PRIM_ne : JX_PRIM_eq,
+                            x, x, out),
+                     nan, out);
+    made = of_two(b, JX_PRIM_or, of_two(b, prim, x, y, out), nan, out);
+    if (!strcmp(direction, "NE") && jx_shlo_made(made))
+        made = jx_shlo_emit1(b, JX_PRIM_not, made, out);
+    return jx_shlo_define1(b, made);
+}
+
 bool jx_shlo_compare_of(jx_shlo_body *b, jx_shlo_atoms ins)
 {
     const char *direction = jx_shlo_attr_enum(b, "comparison_direction", NULL);
@@ -279,6 +317,9 @@ bool jx_shlo_compare_of(jx_shlo_body *b, jx_shlo_atoms ins)
     if (!strcmp(type, "TOTALORDER") &&
         jx_dtype_is_float(jx_atom_aval(ins.at[0])->dtype))
         return compare_totally(b, direction, ins);
+    if (!strcmp(type, "WEAKORDER") &&
+        jx_dtype_is_float(jx_atom_aval(ins.at[0])->dtype))
+        return compare_weakly(b, direction, ins);
     return emit_plain(b, row->prim, ins, NULL);
 }
 

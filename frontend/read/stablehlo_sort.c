@@ -71,12 +71,20 @@ static const jx_mlir_value *cleaned(const jx_mlir_value *v, const char *how,
                : NULL;
 }
 
-static bool key_of(const jx_mlir_block *block, const jx_mlir_value *v, key *to)
+/* An order that takes -0 for 0 and every NaN for one, the largest, needs no
+ * cleaned keys. */
+static bool is_weak(const jx_mlir_op *compare)
+{
+    return says(compare, "compare_type", "WEAKORDER");
+}
+
+static bool key_of(const jx_mlir_block *block, const jx_mlir_value *v,
+                   bool weak, key *to)
 {
     const jx_mlir_value *inner = cleaned(v, "NE", true);
     jx_dtype dtype;
 
-    *to = (key){0};
+    *to = (key){.clean = weak};
     if (inner) {
         const jx_mlir_value *tested = v->op->ins[0]->op->ins[0];
         inner = cleaned(inner, "EQ", false);
@@ -107,11 +115,12 @@ static bool pair_of(const jx_mlir_block *block, const jx_mlir_value *v,
 
     if (!defined_by(v, "stablehlo.compare", 2) ||
         !says(v->op, "comparison_direction", direction) ||
-        !key_of(block, v->op->ins[0], to) ||
-        !key_of(block, v->op->ins[1], &other) ||
+        !key_of(block, v->op->ins[0], is_weak(v->op), to) ||
+        !key_of(block, v->op->ins[1], is_weak(v->op), &other) ||
         !jx_shlo_dtype(v->op->ins[0]->type, &dtype))
         return false;
-    if (jx_dtype_is_float(dtype) && !says(v->op, "compare_type", "TOTALORDER"))
+    if (jx_dtype_is_float(dtype) && !is_weak(v->op) &&
+        !says(v->op, "compare_type", "TOTALORDER"))
         return false;
     return to->arg % 2 == 0 && other.arg == to->arg + 1 &&
            other.part == to->part;

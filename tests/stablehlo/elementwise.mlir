@@ -24,6 +24,23 @@ module @elementwise {
     check.expect_eq_const %3, dense<false> : tensor<4xi1>
     return
   }
+  func.func @weak_order() {
+    %a = stablehlo.constant dense<[-0.0, 0xFFC00000, 0x7FC00000, 1.0, 0xFFC00001, 0x7F800000, -2.0]> : tensor<7xf32>
+    %b = stablehlo.constant dense<[0.0, 0x7FC00000, 1.0, 0x7FC00000, 0x7F800000, 0x7F800000, 3.0]> : tensor<7xf32>
+    %0 = stablehlo.compare EQ, %a, %b, WEAKORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
+    check.expect_eq_const %0, dense<[true, true, false, false, false, true, false]> : tensor<7xi1>
+    %1 = stablehlo.compare NE, %a, %b, WEAKORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
+    check.expect_eq_const %1, dense<[false, false, true, true, true, false, true]> : tensor<7xi1>
+    %2 = stablehlo.compare LT, %a, %b, WEAKORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
+    check.expect_eq_const %2, dense<[false, false, false, true, false, false, true]> : tensor<7xi1>
+    %3 = stablehlo.compare LE, %a, %b, WEAKORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
+    check.expect_eq_const %3, dense<[true, true, false, true, false, true, true]> : tensor<7xi1>
+    %4 = stablehlo.compare GT, %a, %b, WEAKORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
+    check.expect_eq_const %4, dense<[false, false, true, false, true, false, false]> : tensor<7xi1>
+    %5 = stablehlo.compare GE, %a, %b, WEAKORDER : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xi1>
+    check.expect_eq_const %5, dense<[true, true, true, false, true, true, false]> : tensor<7xi1>
+    return
+  }
   func.func @conversions() {
     %a = stablehlo.constant dense<[2.75, -2.75, 0.0]> : tensor<3xf32>
     %0 = stablehlo.convert %a : (tensor<3xf32>) -> tensor<3xi8>
