@@ -34,6 +34,7 @@ from jax._src.lax import special
 from jax._src.lax import windowed_reductions
 from jaxvet import _arrays
 
+HERE = pathlib.Path(__file__).resolve().parents[1]
 RNG = np.random.default_rng(20240)
 NAN, INF = np.nan, np.inf
 CASES = []
@@ -363,7 +364,8 @@ def write(folder):
         stem = folder / group / f"{number:04d}"
         stem.parent.mkdir(parents=True, exist_ok=True)
         jax.clear_caches()
-        jaxvet.dump(fun)(*args).save(str(stem) + ".json")
+        path = pathlib.Path(jaxvet.dump(fun)(*args).save(f"{stem}.json"))
+        path.write_text(path.read_text().replace(f"{HERE}/", ""))
         outs = jax.tree.leaves(jax.jit(fun)(*args))
         arrays = {f"in{i}": _arrays.stored(_arrays.as_traced(leaf))
                   for i, leaf in enumerate(args)}

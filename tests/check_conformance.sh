@@ -1,8 +1,9 @@
 #!/bin/sh
 # Some of JAX's own harnesses (scripts/make_conformance_data.py) and programs
-# for what they leave out (scripts/dump_kernels.py), and of what StableHLO has
-# and JAX has not (scripts/dump_stablehlo.py), documents and answers checked in,
-# must run and equal JAX.
+# for what they leave out (scripts/dump_kernels.py), of what newer releases of
+# JAX have (scripts/dump_newer.py), and of what StableHLO has and JAX has not
+# (scripts/dump_stablehlo.py), documents and answers checked in, must run and
+# equal JAX.
 set -eu
 build=${BUILD:-build}
 work=$(mktemp -d)
@@ -10,6 +11,7 @@ trap 'rm -rf "$work"' EXIT
 here=$(cd "$(dirname "$0")" && pwd)/conformance
 tar -xzf "$here/sample.tar.gz" -C "$work"
 tar -xzf "$here/kernels.tar.gz" -C "$work"
+tar -xzf "$here/newer.tar.gz" -C "$work"
 tar -xzf "$here/stablehlo.tar.gz" -C "$work"
 "$build/tests/runner" "$work" --off "$here/jax_is_off.txt" \
     --misses "$work/misses" >"$work/out" || { cat "$work/out" "$work/misses"; exit 1; }

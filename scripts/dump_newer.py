@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Programs of the primitives and parameters that JAX has since 0.11 and 0.12.
+
+    scripts/dump_newer.py OUTDIR [-o tests/conformance/newer.tar.gz]
+
+Run by the Python of an environment with such a JAX.  Files and packing are
+those of dump_kernels.py.
+"""
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import dump_kernels as kernels
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+from jax import lax
+
+RNG = np.random.default_rng(20242)
+NAN, INF = np.nan, np.inf
+FLOATS = [ml_dtypes.bfloat16, np.float16, np.float32, np.float64]
+INTS = [np.int8, np.uint8, np.int32, np.uint64]
+ODD = np.array([INF, -INF, NAN, 0., -0., 1, -1, 2, 8, .5, 1e-3, 3])
+ACCURATE = {
+    "exp": lax.exp, "exp2": lax.exp2, "expm1": lax.expm1, "log": lax.log,
+    "log2": lax.log2, "log1p": lax.log1p, "logistic": lax.logistic,
+    "tanh": lax.tanh, "sin": lax.sin, "cos": lax.cos, "tan": lax.tan,
+    "sqrt": lax.sqrt, "rsqrt": lax.rsqrt, "cbrt": lax.cbrt, "erfc": lax.erfc,
+}
+
+
+def case(group, fun, *args):
+    kernels.CASES.append(("newer_" + group, fun, args, {}))
+
+
+def uniform(low, high, *shape):
+    return RNG.uniform(low, high, shape)
+
+
+def complexes(n, dtype):
+    return (RNG.standard_normal(n) + 1j * RNG.standard_normal(n)).astype(dtype)
+
+
+def elementwise():
+    for dtype in FLOATS:
+        x = np.concatenate([ODD, uniform(-9, 9, 100)]).astype(dtype)
+        powers = np.concatenate([np.exp(uniform(-8, 8, 60)),
+                                 2. ** np.arange(-12, 13), ODD]).astype(dtype)
+        case("log2", lax.log2, powers)
+        case("exp2", lax.exp2, x)
+        case("one_minus_square", lax.one_minus_square, x)
+        for name, fun in ACCURATE.items():
+            case("accuracy", lambda v, f=fun: f(
+                v, accuracy=lax.AccuracyMode.HIGHEST),
+                powers if "log" in name or "sqrt" in name else x)
+    for dtype in (np.complex64, np.complex128):
+        z = complexes(60, dtype)
+        case("log2", lax.log2, z)
+        case("exp2", lax.exp2, z)
+        case("one_minus_square", lax.one_minus_square, z)
+    for dtype in INTS:
+        case("one_minus_square", lax.one_minus_square,
+             np.arange(-100, 100, 7).astype(dtype))
+
+
+def polynomials():
+    """Few and many coefficients, scalars and arrays, where x is infinite, too:
+    a loop begins with 0 times x."""
+    shapes = [(), (2, 1), (1, 3), (2, 3)]
+    for dtype in FLOATS:
+        x = np.concatenate([ODD, uniform(-1.2, 1.2, 40)]).astype(dtype)
+        for n in (2, 8, 9, 45):
+            few = [np.asarray(c, dtype) for c in uniform(-2, 2, n)]
+            mixed = [uniform(-1, 1, *shapes[i % 4]).astype(dtype)
+                     for i in range(n)]
+            case("polynomial", lambda v, c=few: lax.polynomial(v, c), x)
+            case("polynomial", lambda v, *c: lax.polynomial(v, c), x, *few)
+            case("polynomial", lambda v, c=few: lax.polynomial(
+                v, c, unroll=3), x)
+            case("polynomial", lambda v, *c: lax.polynomial(v, c, unroll=0),
+                 x[:6].reshape(2, 3), *mixed)
+        case("polyval", jnp.polyval, uniform(-1, 1, 6).astype(dtype), x)
+    for dtype in (np.complex64, np.complex128):
+        z = complexes(40, dtype)
+        for n in (6, 12):
+            few = list(complexes(n, dtype))
+            case("polynomial", lambda v, c=few: lax.polynomial(v, c), z)
+    for dtype in INTS:
+        x = np.arange(-100, 100, 7).astype(dtype)
+        for n in (4, 16):
+            few = list(np.arange(1, n + 1).astype(dtype))
+            case("polynomial", lambda v, c=few: lax.polynomial(v, c), x)
+
+
+def derivatives():
+    x = uniform(-2, 2, 50)
+    for name, fun in ACCURATE.items():
+        case("derivative", jax.vmap(jax.grad(fun)), np.abs(x) + .1)
+    for fun in (jnp.tanh, lax.asin, lax.acos, lax.atanh, lax.asinh):
+        case("derivative", jax.vmap(jax.grad(fun)), x / 3)
+    case("derivative", jax.vmap(jax.grad(
+        lambda v: lax.polynomial(v, [1., 2., .5, .3, .1]))), x)
+    case("derivative", jax.grad(lambda c: lax.polynomial(
+        jnp.asarray(x), [c[i] for i in range(12)]).sum()), uniform(-1, 1, 12))
+
+
+def parameters():
+    for dtype in (np.float32, ml_dtypes.bfloat16, np.int32):
+        x = RNG.integers(0, 5, (3, 40)).astype(dtype)
+        for stable in (True, False):
+            for axis in (0, 1):
+                case("top_k", lambda v, s=stable, a=axis: lax.top_k(
+                    v, 3, axis=a, is_stable=s), x)
+        case("reduce", lambda v: (v.max(0), v.min(), v.max(1), v.min(1)), x)
+        case("unstack", lambda v: jnp.unstack(v, axis=0), x)
+        case("empty", lambda v: v + jnp.empty_like(v), x)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("-o", "--output", type=pathlib.Path)
+    options = parser.parse_args()
+    for part in (elementwise, polynomials, derivatives, parameters):
+        part()
+    stems = kernels.write(options.folder)
+    if options.output:
+        kernels.pack(stems, options.folder, options.output, 64)
+    print(f"{len(stems)} programs")
+
+
+if __name__ == "__main__":
+    main()
