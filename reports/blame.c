@@ -24,19 +24,6 @@ typedef struct body {
     line_list lines;
 } body;
 
-static const jx_closed *called(const jx_eqn *eqn)
-{
-    if (!eqn->typed)
-        return NULL;
-    switch (eqn->prim->id) {
-    case JX_PRIM_jit:
-    case JX_PRIM_pjit: return &((const jx_p_call *)eqn->typed)->jaxpr;
-    case JX_PRIM_closed_call:
-        return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
-    default: return NULL;
-    }
-}
-
 /* Inputs go in and results come out as they are. */
 static bool is_all(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
 {
@@ -59,7 +46,7 @@ static bool enter(body *b)
     for (;;) {
         const jx_jaxpr *jaxpr = b->closed.jaxpr;
         const jx_eqn *eqn = jaxpr->neqns ? &jaxpr->eqns[0] : NULL;
-        const jx_closed *inner = eqn ? called(eqn) : NULL;
+        const jx_closed *inner = eqn ? jx_eqn_callee(eqn) : NULL;
         jx_calls *calls;
         if (!inner || !is_all(jaxpr, eqn))
             return true;

@@ -167,40 +167,6 @@ static bool calls_rule(const jx_eqn *eqn, const jx_rule *rule)
     return false;
 }
 
-/* The jaxpr that an equation calls once, with its operands as they are. */
-static const jx_closed *plain_call(jx_program *program, const jx_eqn *eqn)
-{
-    static const char *const names[] = {"jaxpr", "call_jaxpr"};
-    static const jx_prim_id calls[] = {JX_PRIM_jit,
-                                       JX_PRIM_pjit,
-                                       JX_PRIM_closed_call,
-                                       JX_PRIM_core_call,
-                                       JX_PRIM_composite,
-                                       JX_PRIM_remat2,
-                                       JX_PRIM_checkpoint,
-                                       JX_PRIM_custom_jvp_call,
-                                       JX_PRIM_custom_vjp_call};
-    bool is_call = false;
-
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        is_call = is_call || eqn->prim->id == calls[i];
-    for (size_t i = 0; is_call && i < 2; i++) {
-        const jx_value *v = jx_eqn_param(eqn, names[i]);
-        if (!v || v->tag != JX_V_JAXPR || v->jaxpr->nins != eqn->nins)
-            continue;
-        jx_closed *closed = JX_NEW(program->ctx->arena, jx_closed);
-        const jx_array **consts =
-            JX_NEW_ARRAY(program->ctx->arena, v->count + 1, const jx_array *);
-        if (!closed || !consts)
-            return NULL;
-        for (int k = 0; k < v->count; k++)
-            consts[k] = v->items[k]->array;
-        *closed = (jx_closed){v->jaxpr, v->count, consts};
-        return closed;
-    }
-    return NULL;
-}
-
 /* The operands of equation `index`, by running what stands before it. */
 static const void *const *operands_at(const jx_program *program,
                                       const jx_closed *closed, int index,
@@ -229,7 +195,7 @@ static const void *const *find_call(jx_program *program,
         const jx_eqn *eqn = &closed->jaxpr->eqns[i];
         if (calls_rule(eqn, rule))
             return operands_at(program, closed, i, nbindings, bindings, ins);
-        const jx_closed *inner = plain_call(program, eqn);
+        const jx_closed *inner = jx_eqn_callee(eqn);
         if (!inner)
             continue;
         const void *const *there =

@@ -601,6 +601,12 @@ const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
     return to;
 }
 
+/* JAX has called it by two names; one is there (jx_eqn_misfit). */
+static const jx_closed *callee_of_composite(const jx_p_composite *p)
+{
+    return p->jaxpr.jaxpr ? &p->jaxpr : &p->call_jaxpr;
+}
+
 const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
 {
     if (!eqn->typed)
@@ -612,8 +618,9 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
     case JX_PRIM_checkpoint: return &((const jx_p_call *)eqn->typed)->jaxpr;
     case JX_PRIM_closed_call:
     case JX_PRIM_core_call:
+    case JX_PRIM_eval_jaxpr:
         return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
-    case JX_PRIM_composite: return &((const jx_p_composite *)eqn->typed)->jaxpr;
+    case JX_PRIM_composite: return callee_of_composite(eqn->typed);
     case JX_PRIM_custom_jvp_call:
         return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
     case JX_PRIM_custom_vjp_call:

@@ -87,32 +87,35 @@ static const char *misfit_of_reduce(jx_ctx *ctx, const jx_eqn *eqn,
                  fits(ctx, eqn, "jaxpr", jaxpr, eqn->nins, eqn->nouts));
 }
 
+static const char *misfit_of_call(jx_ctx *ctx, const jx_eqn *eqn,
+                                  const jx_closed *callee)
+{
+    const char *name = jx_eqn_param(eqn, "call_jaxpr") ? "call_jaxpr" : "jaxpr";
+
+    return fits(ctx, eqn, name, callee, eqn->nins, eqn->nouts);
+}
+
+static const char *misfit_of_composite(jx_ctx *ctx, const jx_eqn *eqn,
+                                       const jx_p_composite *p)
+{
+    if (!p->jaxpr.jaxpr == !p->call_jaxpr.jaxpr)
+        return "composite: expected one of the parameters 'jaxpr' and "
+               "'call_jaxpr'";
+    return misfit_of_call(ctx, eqn, jx_eqn_callee(eqn));
+}
+
 /* By the nested jaxprs that it carries. */
 static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
 {
+    const jx_closed *callee = jx_eqn_callee(eqn);
     const void *p = eqn->typed;
     int nins = eqn->nins, nouts = eqn->nouts;
 
+    if (eqn->prim->id == JX_PRIM_composite)
+        return misfit_of_composite(ctx, eqn, p);
+    if (callee)
+        return misfit_of_call(ctx, eqn, callee);
     switch (eqn->prim->id) {
-    case JX_PRIM_jit:
-    case JX_PRIM_pjit:
-    case JX_PRIM_remat2:
-    case JX_PRIM_checkpoint:
-        return fits(ctx, eqn, "jaxpr", &((const jx_p_call *)p)->jaxpr, nins,
-                    nouts);
-    case JX_PRIM_closed_call:
-    case JX_PRIM_core_call:
-        return fits(ctx, eqn, "call_jaxpr",
-                    &((const jx_p_closed_call *)p)->call_jaxpr, nins, nouts);
-    case JX_PRIM_composite:
-        return fits(ctx, eqn, "jaxpr", &((const jx_p_composite *)p)->jaxpr,
-                    nins, nouts);
-    case JX_PRIM_custom_jvp_call:
-        return fits(ctx, eqn, "call_jaxpr",
-                    &((const jx_p_custom_jvp *)p)->call_jaxpr, nins, nouts);
-    case JX_PRIM_custom_vjp_call:
-        return fits(ctx, eqn, "call_jaxpr",
-                    &((const jx_p_custom_vjp *)p)->call_jaxpr, nins, nouts);
     case JX_PRIM_scan:
         return misfit_of_scan(ctx, eqn, p);
     case JX_PRIM_while:

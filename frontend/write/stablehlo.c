@@ -724,29 +724,14 @@ const jx_mlir_op *jx_write_stablehlo_platforms(jx_program *program,
 void jx_hlo_rule_call(jx_hlo_eqn *e)
 {
     const jx_eqn *eqn = e->eqn;
+    const jx_value *name = jx_eqn_param(eqn, "name");
 
-    if (eqn->prim->id == JX_PRIM_closed_call ||
-        eqn->prim->id == JX_PRIM_core_call) {
-        const jx_p_closed_call *p = eqn->typed;
-        jx_hlo_call(e->code, p->name ? p->name : "closed_call", &p->call_jaxpr,
-                    e->ins, e->outs);
-    } else {
-        const jx_p_call *p = eqn->typed;
-        jx_hlo_call(e->code, p->name ? p->name : eqn->prim->name, &p->jaxpr,
-                    e->ins, e->outs);
-    }
+    jx_hlo_call(e->code,
+                name && name->tag == JX_V_TEXT ? name->text : eqn->prim->name,
+                jx_eqn_callee(eqn), e->ins, e->outs);
 }
 
-void jx_hlo_rule_inline_jvp(jx_hlo_eqn *e)
+void jx_hlo_rule_inline(jx_hlo_eqn *e)
 {
-    const jx_p_custom_jvp *p = e->eqn->typed;
-
-    jx_hlo_inline(e->code, &p->call_jaxpr, e->ins, e->outs);
-}
-
-void jx_hlo_rule_inline_vjp(jx_hlo_eqn *e)
-{
-    const jx_p_custom_vjp *p = e->eqn->typed;
-
-    jx_hlo_inline(e->code, &p->call_jaxpr, e->ins, e->outs);
+    jx_hlo_inline(e->code, jx_eqn_callee(e->eqn), e->ins, e->outs);
 }

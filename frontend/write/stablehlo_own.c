@@ -81,16 +81,17 @@ void jx_hlo_rule_composite(jx_hlo_eqn *e)
 {
     const jx_p_composite *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
+    const jx_closed *callee = jx_eqn_callee(e->eqn);
     const char *name = p->name ? p->name : "composite", *function;
     const jx_aval *const *types =
         jx_hlo_avals_of(e->code, e->eqn->nins, e->ins);
 
     if (in->nvars) {
-        jx_hlo_call(e->code, name, &p->jaxpr, e->ins, e->outs);
+        jx_hlo_call(e->code, name, callee, e->ins, e->outs);
         return;
     }
     function =
-        types ? jx_hlo_function_of(e->code, name, &p->jaxpr, types) : NULL;
+        types ? jx_hlo_function_of(e->code, name, callee, types) : NULL;
     if (!function)
         return;
     jx_mlir_named attrs[] = {

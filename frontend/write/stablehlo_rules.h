@@ -34,7 +34,7 @@ typedef void jx_hlo_rule(jx_hlo_eqn *e);
     X(random_split) X(random_fold_in) X(random_gamma) X(threefry)              \
     X(cholesky) X(lu) X(lu_pivots) X(qr) X(geqrf) X(householder) X(svd)        \
     X(eigh) X(eig) X(schur) X(triangular_solve) X(tridiagonal_solve)           \
-    X(tridiagonal) X(hessenberg) X(inline_jvp) X(inline_vjp) X(scan)           \
+    X(tridiagonal) X(hessenberg) X(inline) X(scan)           \
     X(custom_linear_solve) X(platform_index) X(dim_as_value)                   \
     X(shape_assertion) X(special)                           \
     X(own_sort) X(own_scatter) X(own_select_and_scatter) X(own_map)            \

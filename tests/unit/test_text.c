@@ -196,6 +196,15 @@ static void each_kind_of_wrong_is_refused_at_its_place(void **state)
          "in (b,) }", "line 1, column 60", "calls itself"},
         {"{ lambda ; a:f32[]. let in (a,) } x", "line 1, column 35",
          "the end of the input"},
+        {"{ lambda ; a:f32[]. let b:f32[] = composite[name=x] a in (b,) }",
+         "line 1, column 25", "one of the parameters"},
+        {"{ lambda ; a:f32[]. let b:f32[] = composite[jaxpr={ lambda ; "
+         "c:f32[]. let in (c,) } call_jaxpr={ lambda ; d:f32[]. let in (d,) }] "
+         "a in (b,) }",
+         "line 1, column 25", "one of the parameters"},
+        {"{ lambda ; a:f32[]. let b:f32[] = eval_jaxpr[call_jaxpr={ lambda ; "
+         ". let in () }] a in (b,) }",
+         "line 1, column 25", "'call_jaxpr' to have 1 inputs"},
         {"{ lambda ; a:Ref{f32[]}. let b:f32[] <- a[...] in (b,) }",
          "line 1, column 40", "references"},
     };
