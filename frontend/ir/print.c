@@ -598,6 +598,14 @@ static bool is_custom(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_custom_vjp_call;
 }
 
+/* A scan of trees has no counts of its own: they stand beside the trees, for
+ * whoever does not read these. */
+static bool is_beside(const jx_eqn *eqn, const char *name)
+{
+    return eqn->prim->id == JX_PRIM_scan && jx_eqn_param(eqn, "ft_in") &&
+           (!strcmp(name, "num_consts") || !strcmp(name, "num_carry"));
+}
+
 /* Sorted by name, but for the name of a call, which comes first. */
 static void choose(printer *p, const jx_eqn *eqn, shown_list *list)
 {
@@ -606,7 +614,8 @@ static void choose(printer *p, const jx_eqn *eqn, shown_list *list)
     for (int i = 0; i < eqn->nparams; i++) {
         const jx_param *param = &eqn->params[i];
         shown one = {param->name, param->value, NULL};
-        if (!all && hidden(p, eqn, param->name, param->value))
+        if (is_beside(eqn, param->name) ||
+            (!all && hidden(p, eqn, param->name, param->value)))
             continue;
         if (!all && is_custom(eqn))
             one = shown_rule(param);

@@ -340,6 +340,8 @@ static void check_eqn(jx_text *t, const char *at, jx_eqn *eqn)
         eqn->typed = jx_params_decode(t->program, eqn, &why);
     if (!why)
         why = jx_eqn_misfit(t->ctx, eqn);
+    if (!why && eqn->prim->id == JX_PRIM_scan)
+        why = jx_text_scan_misfit(t, eqn);
     if (why)
         jx_text_fail(t, at, "%s", why);
 }

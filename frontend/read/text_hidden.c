@@ -117,6 +117,21 @@ static void complete_custom(hidden *h)
     add(h, "num_consts", jx_text_add(h->t, &zero));
 }
 
+/* The trees' text has the counts. */
+static void complete_scan(hidden *h)
+{
+    static const char *const names[] = {"num_consts", "num_carry"};
+    const jx_value *ft_in = given(h, "ft_in");
+    int64_t counts[3];
+
+    if (!ft_in || !jx_text_scan_counts(h->t, ft_in, counts))
+        return;
+    for (int i = 0; i < 2; i++) {
+        jx_value v = {.tag = JX_V_INT, .integer = counts[i]};
+        add(h, names[i], jx_text_add(h->t, &v));
+    }
+}
+
 void jx_text_complete(jx_text *t, jx_eqn *eqn, jx_param *params, int *count)
 {
     hidden h = {t, eqn, params, count};
@@ -128,6 +143,9 @@ void jx_text_complete(jx_text *t, jx_eqn *eqn, jx_param *params, int *count)
     case JX_PRIM_custom_jvp_call:
     case JX_PRIM_custom_vjp_call:
         complete_custom(&h);
+        break;
+    case JX_PRIM_scan:
+        complete_scan(&h);
         break;
     case JX_PRIM_mul:
         add(&h, "out_dtype", none(&h));

@@ -67,6 +67,16 @@ const jx_jaxpr *jx_text_program(jx_text *t);
 const jx_jaxpr *jx_text_hoisted(jx_text *t, const char *name);
 const jx_value *jx_text_closed(jx_text *t, const jx_jaxpr *jaxpr, bool open);
 
+/* The end of the FlatTree at `at` (text_trees.c), and how many leaves each of
+ * its parts has, up to `room` of them; *count of them are there.  NULL: it is
+ * none, or a leaf. */
+const char *jx_text_tree(jx_text *t, const char *at, const char *end, int room,
+                         int64_t *counts, int *count);
+/* A scan's constants, carried values and items; false after a failure. */
+bool jx_text_scan_counts(jx_text *t, const jx_value *ft_in, int64_t counts[3]);
+/* What does not fit between a scan's trees and the rest of it, or NULL. */
+const char *jx_text_scan_misfit(jx_text *t, const jx_eqn *eqn);
+
 /* Adds the parameters that JAX does not print (text_hidden.c). */
 void jx_text_complete(jx_text *t, jx_eqn *eqn, jx_param *params, int *count);
 

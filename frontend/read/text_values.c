@@ -642,6 +642,20 @@ static const jx_value *read_plain(jx_text *t, jx_value_tag tag)
     return jx_text_plain(t, tag, jx_text_intern(t, at, end));
 }
 
+/* `ft_in` and `ft_out` of a scan, as text. */
+static const jx_value *read_flat_tree(jx_text *t)
+{
+    int64_t none;
+    int count;
+    const char *at = t->at;
+    const char *end = jx_text_tree(t, at, t->end, 0, &none, &count);
+
+    if (!end)
+        return read_plain(t, JX_V_TREE);
+    t->at = end;
+    return jx_text_plain(t, JX_V_TREE, jx_text_intern(t, at, end));
+}
+
 /* An enum that JAX prints as its number, or without its class. */
 static const jx_value *named_enum(jx_text *t, const jx_value *v,
                                   const char *class, size_t count,
@@ -782,6 +796,8 @@ const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
         kind = strncmp(given, "opt_", 4) ? given : given + 4;
     if (!strcmp(kind, "jaxprs") && t->at < t->end && *t->at == '(')
         return read_jaxprs(t);
+    if (prim->id == JX_PRIM_scan && !strncmp(name, "ft_", 3))
+        return read_flat_tree(t);
     v = read_jaxpr(t, prim, name);
     if (v || t->failed)
         return v;

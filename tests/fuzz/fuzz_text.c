@@ -58,7 +58,9 @@ static const char *const words[] = {
     "[...]:f32[3]", "None", "jaxpr", "name=", "{ lambda ; . let in () }",
     "P('x', None)", "Mesh('x': 2, axis_types=(Auto,))", "np.int64(1)",
     "frozenset({'i'})", "<function f at 0xX>", "GatherScatterMode.CLIP",
-    "9223372036854775808", "mod(b, 3)", "#",
+    "9223372036854775808", "mod(b, 3)", "#", "ft_in=((None,), (None,), ())",
+    "RightsOnly(Right(None))", "Left(None)", "Static(x)",
+    "Pytree(vals=[None, Left(None)], tree=PyTreeDef(([*], {'a': *})))",
 };
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,

@@ -150,6 +150,159 @@ static void text_in_parameters_needs_no_quotes(void **state)
     assert_int_equal(jx_eqn_param(eqn, "what")->tag, JX_V_ENUM);
 }
 
+/* A scan with so many operands and results, and these trees. */
+static const char *scan_text(int nins, int nouts, const char *ft_in,
+                             const char *ft_out)
+{
+    jx_buffer ins = {0}, outs = {0}, operands = {0}, names = {0};
+    const char *text;
+
+    for (int i = 0; i < nins; i++) {
+        jx_buffer_printf(&ins, "i%d:f32[] ", i);
+        jx_buffer_printf(&operands, " a");
+    }
+    for (int i = 0; i < nouts; i++) {
+        jx_buffer_printf(&outs, "1.0:f32[],");
+        jx_buffer_printf(&names, "o%d:f32[] %s", i, i + 1 < nouts ? "" : "= ");
+    }
+    text = jx_arena_printf(
+        ctx->arena,
+        "{ lambda ; a:f32[]. let\n    %sscan[\n      ft_in=%s\n"
+        "      ft_out=%s\n      jaxpr={ lambda ; %s. let  in (%s) }\n"
+        "      length=5\n      reverse=False\n      unroll=1\n    ]%s\n"
+        "  in () }", jx_buffer_text(&names), ft_in, ft_out,
+        jx_buffer_text(&ins), jx_buffer_text(&outs),
+        jx_buffer_text(&operands));
+    jx_buffer_free(&ins);
+    jx_buffer_free(&outs);
+    jx_buffer_free(&operands);
+    jx_buffer_free(&names);
+    return text;
+}
+
+static void the_trees_of_a_scan_have_its_counts(void **state)
+{
+#define PYTREE "Pytree(vals=[None, None, None, None, None, None], tree="      \
+               "PyTreeDef((([*], []), ([*], {'a': *}), ([], [*], "            \
+               "CustomNode(P[('*', [')'])], [*, None, *])))))"
+#define RIGHTS "RightsOnly(Pytree(vals=[Right(None), Left((1, 2)), "          \
+               "Left(None), Right(None)], tree=PyTreeDef(((*,), [*], {2: "    \
+               "(*, *)}))))"
+    static const struct {
+        const char *in, *out;
+        int nins, nouts, consts, carry;
+    } cases[] = {
+        {"((), (None,), (None,))",
+         "((None,), (RightsOnly(Right(None)), RightsOnly(Left(None))))", 2, 2,
+         0, 1},
+        {"((), (), ())", "((), ())", 0, 0, 0, 0},
+        {"(((None,), (RightsOnly(Left(None)),)), ((None, None), (RightsOnly("
+         "RightsOnly(Right(Right(None)))), RightsOnly(RightsOnly(Right(Left("
+         "None)))))), (None,))", "({'a': None, (1, ']'): (None, None)}, ())",
+         5, 3, 1, 3},
+        {"((None, Static({'k)': (1, 2)})), (Static(f), None), {})",
+         "((None,), (None, None))", 2, 3, 1, 1},
+        {PYTREE, "(Pytree(vals=[None, None], tree=PyTreeDef([*, *])), ())", 6,
+         2, 1, 2},
+        {RIGHTS, "((), RightsOnly(Pytree(vals=[], tree=PyTreeDef(None))))", 2,
+         0, 1, 0},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const jx_program *p =
+            read_text(scan_text(cases[i].nins, cases[i].nouts, cases[i].in,
+                                cases[i].out));
+        const jx_eqn *eqn = p->entry.jaxpr->eqns;
+        const jx_p_scan *scan = eqn->typed;
+        assert_int_equal(scan->num_consts, cases[i].consts);
+        assert_int_equal(scan->num_carry, cases[i].carry);
+        assert_int_equal(jx_eqn_param(eqn, "ft_in")->tag, JX_V_TREE);
+        assert_string_equal(jx_eqn_param(eqn, "ft_in")->text, cases[i].in);
+        assert_string_equal(jx_eqn_param(eqn, "ft_out")->text, cases[i].out);
+    }
+}
+
+static void a_scan_of_trees_prints_as_it_was_read(void **state)
+{
+    (void)state;
+    prints_the_same("{ lambda ; a:f32[] b:f32[5]. let\n"
+                    "    c:f32[] = scan[\n"
+                    "      ft_in=((), (None,), (None,))\n"
+                    "      ft_out=((None,), (RightsOnly(Left(None)),))\n"
+                    "      jaxpr={ lambda ; d:f32[] e:f32[]. let f:f32[] = "
+                    "add d e in (f,) }\n"
+                    "      length=5\n"
+                    "      reverse=False\n"
+                    "      unroll=1\n"
+                    "    ] a b\n"
+                    "  in (c,) }");
+}
+
+static void trees_that_lie_are_refused(void **state)
+{
+    static const struct {
+        const char *in, *out;
+        int nins, nouts;
+        const char *message;
+    } cases[] = {
+        {"((None,), (None,), ())", "((None,), ())", 3, 1, "for 3 operands"},
+        {"((), (None,), (None,))", "((), (None,))", 2, 1, "1 carried"},
+        {"((), (None,), (None,))", "((None,), (None,))", 2, 1, "1 carried"},
+        {"((), (None,), (None,))", "((None,), (), ())", 2, 1, "1 carried"},
+        {"((), (None, None))", "((None,), ())", 2, 1, "three parts"},
+        {"None", "((None,), ())", 2, 1, "three parts"},
+        {"Pytree(vals=[None], tree=PyTreeDef(([], [*], [*])))",
+         "((None,), ())", 2, 1, "three parts"},
+        {"Pytree(vals=[None, None], tree=PyTreeDef([[*], [*]]))",
+         "((None,), ())", 2, 1, "three parts"},
+        {"((), (None,), (Right(None,)))", "((None,), ())", 2, 1, "three parts"},
+        {"((), (None,), (None,)", "((None,), ())", 2, 1, "']'"},
+        {"((), (None,), ('None,))", "((None,), ())", 2, 1, "three parts"},
+        {"Pytree(vals=[None, None], tree=PyTreeDef(([], [*], CustomNode(x, *)"
+         ")))", "((None,), ())", 2, 1, "three parts"},
+        {"((), (None,), (None,)) num_carry=2", "((None,), ())", 2, 1,
+         "exceed"},
+        {"((), (None,), (None,)) num_consts=1", "((None,), ())", 2, 1,
+         "for 2 operands"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        jx_ctx *own = jx_ctx_new(0);
+        const char *text = scan_text(cases[i].nins, cases[i].nouts,
+                                     cases[i].in, cases[i].out);
+        if (jx_read_text(own, "f", text, strlen(text)))
+            fail_msg("%s was not refused", cases[i].in);
+        if (!strstr(own->error.message, cases[i].message))
+            fail_msg("%s: %s", cases[i].in, own->error.message);
+        jx_ctx_free(own);
+    }
+}
+
+static void trees_may_be_large_but_not_deep(void **state)
+{
+    jx_buffer in = {0}, deep = {0};
+    const char *text;
+    (void)state;
+
+    jx_buffer_puts(&in, "((), (), (");
+    for (int i = 0; i < 30000; i++)
+        jx_buffer_puts(&in, "None, ");
+    jx_buffer_puts(&in, "))");
+    text = scan_text(2, 0, jx_buffer_text(&in), "((), ())");
+    assert_null(jx_read_text(ctx, "f", text, strlen(text)));
+    assert_non_null(strstr(ctx->error.message, "30000 items"));
+    jx_error_clear(ctx);
+    for (int i = 0; i < 100000; i++)
+        jx_buffer_puts(&deep, i % 2 ? "RightsOnly(" : "(");
+    text = scan_text(2, 0, jx_buffer_text(&deep), "((), ())");
+    assert_null(jx_read_text(ctx, "f", text, strlen(text)));
+    jx_error_clear(ctx);
+    jx_buffer_free(&in);
+    jx_buffer_free(&deep);
+}
+
 static void comments_are_skipped(void **state)
 {
     (void)state;
@@ -252,6 +405,10 @@ int main(void)
         TEST(sizes_in_parameters_may_begin_with_a_minus),
         TEST(types_of_each_kind_print_as_they_were_read),
         TEST(text_in_parameters_needs_no_quotes),
+        TEST(the_trees_of_a_scan_have_its_counts),
+        TEST(a_scan_of_trees_prints_as_it_was_read),
+        TEST(trees_that_lie_are_refused),
+        TEST(trees_may_be_large_but_not_deep),
         TEST(comments_are_skipped),
         TEST(each_kind_of_wrong_is_refused_at_its_place),
         TEST(nesting_has_a_limit),
