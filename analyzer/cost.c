@@ -386,12 +386,12 @@ static void add_nested(coster *c, tally *to, const jx_eqn *eqn,
 static void note_uncounted(coster *c, const jx_eqn *eqn)
 {
     for (size_t i = 0; i < c->cost->uncounted.count; i++)
-        if (strcmp(c->cost->uncounted.at[i].name, eqn->prim->name) == 0) {
+        if (strcmp(c->cost->uncounted.at[i].name, jx_eqn_name(eqn)) == 0) {
             c->cost->uncounted.at[i].count++;
             return;
         }
     JX_PUSH(c->program->ctx->arena, &c->cost->uncounted,
-            (jx_uncounted){eqn->prim->name, 1});
+            (jx_uncounted){jx_eqn_name(eqn), 1});
 }
 
 /* What the equation itself does, and the jaxprs that it runs. */
@@ -403,7 +403,7 @@ static void add_work(coster *c, tally *to, const jx_eqn *eqn, jx_costing *rule)
                          .transcendentals = c->zero,
                          .often = c->one};
     jx_cost_rule_of(eqn->prim->id)(rule);
-    if (rule->uncounted)
+    if (rule->uncounted || jx_eqn_is_unknown(eqn))
         note_uncounted(c, eqn);
     if (rule->flops != c->zero)
         to->flops = plus(c, to->flops, of_dim(rule->flops));

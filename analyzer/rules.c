@@ -23,7 +23,8 @@ bool jx_type_rule_takes_any(jx_type_rule *rule)
 {
     static jx_type_rule *const any[] = {
         jx_type_same,          jx_type_same_all,   jx_type_call,
-        jx_type_custom_jvp,    jx_type_custom_vjp, jx_type_cond,
+        jx_type_custom_jvp,    jx_type_custom_vjp, jx_type_hi_call,
+        jx_type_cond,
         jx_type_while,         jx_type_scan,       jx_type_add_any,
         jx_type_call_exported,
     };

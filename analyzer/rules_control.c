@@ -81,6 +81,22 @@ void jx_type_custom_vjp(jx_typing *t)
     check_rule(t, p->fwd_jaxpr_thunk);
 }
 
+/* It is what it expands to; one that could not be expanded has the results that
+ * it declares. */
+void jx_type_hi_call(jx_typing *t)
+{
+    const jx_p_hi_call *p = t->params;
+
+    if (p->jaxpr.jaxpr)
+        jx_type_call(t);
+    else
+        jx_type_unknown(t, jx_eqn_name(t->eqn));
+    check_rule(t, p->jvp);
+    check_rule(t, p->vjp);
+    if ((p->jvp && p->jvp->vjp) || (p->vjp && !p->vjp->vjp))
+        jx_type_wrong(t, "a rule that is not of its kind");
+}
+
 /* -- branches and loops -------------------------------------------------- */
 
 void jx_type_cond(jx_typing *t)

@@ -316,6 +316,14 @@ static void check_entry(jx_typer *r)
     jx_type_closed(&t, &r->program->entry, "the program");
 }
 
+static bool carries(const jx_eqn *eqn, const jx_rule *rule)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (eqn->params[i].value->rule == rule)
+            return true;
+    return false;
+}
+
 /* The call that carries a rule, from the chain to one of its jaxprs. */
 static const jx_calls *call_of(jx_typer *r, const jx_rule *rule)
 {
@@ -323,8 +331,7 @@ static const jx_calls *call_of(jx_typer *r, const jx_rule *rule)
         const jx_rule_pattern *p = &rule->patterns[i];
         const jx_jaxpr *own = p->jvp.jaxpr ? p->jvp.jaxpr : p->fwd.jaxpr;
         const jx_calls *chain = own ? r->chains[own->id] : NULL;
-        if (chain && (chain->eqn->prim->id == JX_PRIM_custom_jvp_call ||
-                      chain->eqn->prim->id == JX_PRIM_custom_vjp_call))
+        if (chain && carries(chain->eqn, rule))
             return chain;
     }
     return NULL;
@@ -390,10 +397,11 @@ static bool start(jx_typer *r)
     r->results = JX_NEW_ARRAY(arena, count, jx_typed_jaxpr);
     r->chains = JX_NEW_ARRAY(arena, count, const jx_calls *);
     r->reached = JX_NEW_ARRAY(arena, count, bool);
+    r->meant = jx_program_meant(r->program);
     jx_intern_init(&r->conditions, arena);
     jx_intern_init(&r->divisors, arena);
     jx_intern_init(&r->unknowns, arena);
-    return r->results && r->chains && r->reached;
+    return r->results && r->chains && r->reached && r->meant;
 }
 
 /* How many jaxprs are the program's own: those of retraces come last, and what
@@ -423,7 +431,7 @@ bool jx_type_program(jx_analysis *to)
     find_chains(&r);
     assume_sizes(&r);
     for (int i = 0, n = own_jaxprs(&r); i < n; i++)
-        if (!type_jaxpr(&r, to->program->jaxprs[i]))
+        if (r.meant[i] && !type_jaxpr(&r, to->program->jaxprs[i]))
             return jx_ok(to->program->ctx);
     check_entry(&r);
     check_rules(&r);

@@ -18,6 +18,7 @@ typedef struct jx_typer {
     jx_typed_jaxpr *results; /* per jaxpr */
     const jx_calls **chains; /* per jaxpr: how one gets there; NULL: a root */
     bool *reached;
+    const bool *meant; /* by id: it is more than shown */
     jx_intern conditions;
     jx_intern divisors; /* dims whose divisors have been looked at */
     jx_intern unknowns; /* of place */

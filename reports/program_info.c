@@ -3,6 +3,7 @@
 
 #include "frontend/base/json.h"
 #include "frontend/base/vec.h"
+#include "frontend/ir/params.h"
 #include "frontend/ir/signature.h"
 #include "reports/checks.h"
 #include "reports/costs.h"
@@ -17,6 +18,8 @@ typedef struct tally {
     bool known;
     int64_t count;
 } tally;
+
+typedef JX_VEC(tally *) tally_list;
 
 typedef struct summary {
     const jx_program *program;
@@ -69,33 +72,45 @@ static void count_effects(summary *s, jx_ctx *ctx, const jx_effects *effects)
     }
 }
 
-/* Equations as they are written: a jaxpr that is called twice counts once. */
+static bool count_equation(summary *s, jx_ctx *ctx, jx_intern *seen,
+                           tally_list *all, const jx_eqn *eqn)
+{
+    const char *name = jx_eqn_name(eqn);
+    uint64_t hash = jx_hash_bytes(name, strlen(name));
+    tally *kept =
+        (tally *)(uintptr_t)jx_intern_find(seen, hash, name, same_tally);
+
+    s->equations++;
+    if (!kept) {
+        kept = JX_NEW(ctx->arena, tally);
+        if (!kept)
+            return false;
+        *kept = (tally){name, true, 0};
+        jx_intern_add(seen, hash, kept);
+        JX_PUSH(ctx->arena, all, kept);
+    }
+    kept->known &= !jx_eqn_is_unknown(eqn);
+    kept->count++;
+    return true;
+}
+
+/* Equations as they are written: a jaxpr that is called twice counts once, one
+ * that is only shown not at all. */
 static bool count_equations(summary *s, jx_ctx *ctx)
 {
+    const bool *meant = jx_program_meant(s->program);
     jx_intern seen;
-    JX_VEC(tally *) all = {0};
+    tally_list all = {0};
 
     jx_intern_init(&seen, ctx->arena);
-    for (int j = 0; j < s->program->njaxprs; j++) {
+    for (int j = 0; meant && j < s->program->njaxprs; j++) {
         const jx_jaxpr *jaxpr = s->program->jaxprs[j];
+        if (!meant[j])
+            continue;
         count_effects(s, ctx, &jaxpr->effects);
-        s->equations += jaxpr->neqns;
-        for (int i = 0; i < jaxpr->neqns; i++) {
-            const jx_prim *prim = jaxpr->eqns[i].prim;
-            uint64_t hash = jx_hash_bytes(prim->name, strlen(prim->name));
-            tally *kept = (tally *)(uintptr_t)jx_intern_find(
-                &seen, hash, prim->name, same_tally);
-
-            if (!kept) {
-                kept = JX_NEW(ctx->arena, tally);
-                if (!kept)
-                    return false;
-                *kept = (tally){prim->name, prim->id != JX_PRIM_unknown, 0};
-                jx_intern_add(&seen, hash, kept);
-                JX_PUSH(ctx->arena, &all, kept);
-            }
-            kept->count++;
-        }
+        for (int i = 0; i < jaxpr->neqns; i++)
+            if (!count_equation(s, ctx, &seen, &all, &jaxpr->eqns[i]))
+                return false;
     }
     for (size_t i = 0; i < all.count; i++)
         JX_PUSH(ctx->arena, &s->prims, *all.at[i]);

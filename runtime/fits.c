@@ -3,6 +3,7 @@
 
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
+#include "frontend/ir/params.h"
 #include "frontend/read/asserted.h"
 
 /* What the claim says holds at these sizes, as far as they decide it. */
@@ -73,7 +74,7 @@ static const char *place_of(const jx_program *program, const jx_claim *claim)
                ? jx_arena_printf(program->ctx->arena,
                                  "equation %d of jaxpr %d (%s)",
                                  (int)(claim->eqn - claim->jaxpr->eqns),
-                                 claim->jaxpr->id, claim->eqn->prim->name)
+                                 claim->jaxpr->id, jx_eqn_name(claim->eqn))
                : "the program";
 }
 

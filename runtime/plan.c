@@ -38,9 +38,9 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     jx_plan_rule *rule = jx_plan_rule_of(eqn->prim->id);
     jx_slot *slots;
 
-    if (!rule) {
+    if (!rule || jx_eqn_is_unknown(eqn)) {
         jx_plan_fail(p, "there is no way to run the primitive %s",
-                     eqn->prim->name);
+                     jx_eqn_name(eqn));
         return;
     }
     if (!eqn->typed) {

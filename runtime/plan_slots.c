@@ -22,7 +22,7 @@ bool jx_plan_fail(jx_planner *p, const char *format, ...)
     if (p->eqn)
         snprintf(place, sizeof place, "equation %d of jaxpr %d (%s)",
                  (int)(p->eqn - p->jaxpr->eqns), p->jaxpr->id,
-                 p->eqn->prim->name);
+                 jx_eqn_name(p->eqn));
     return jx_fail(p->program->ctx, JX_E_INPUT, p->program->path,
                    p->eqn ? place : NULL, "%s", text);
 }

@@ -193,8 +193,9 @@ static uint64_t hash_node(const jx_eqn *eqn, const int *ins)
 
 bool jx_flat_varies_by_itself(const jx_eqn *eqn)
 {
+    if (jx_eqn_is_unknown(eqn))
+        return true;
     switch (eqn->prim->id) {
-    case JX_PRIM_unknown:
     case JX_PRIM_rng_uniform:
     case JX_PRIM_stablehlo_rng:
     case JX_PRIM_platform_index:

@@ -153,7 +153,7 @@ static bool report_work(jx_linter *lint, const jx_flat_node *node,
     jx_buffer text = {0};
     jx_claim *claim;
 
-    jx_buffer_printf(&text, "`%s` makes ", node->eqn->prim->name);
+    jx_buffer_printf(&text, "`%s` makes ", jx_eqn_name(node->eqn));
     jx_lint_describe(node->eqn->outs[0]->aval, &text);
     jx_buffer_printf(&text, " from no input, at every run: %s%d equation%s",
                      steps == MAX_COUNTED ? "more than " : "", steps,

@@ -48,10 +48,10 @@ static const char *place_of(const refiner *r)
     if (!frame)
         return jx_arena_printf(arena_of(r), "equation %d of jaxpr %d (%s)",
                                (int)(r->eqn - r->jaxpr->eqns), r->jaxpr->id,
-                               r->eqn->prim->name);
+                               jx_eqn_name(r->eqn));
     return jx_arena_printf(arena_of(r), "equation %d of jaxpr %d (%s), %s:%d",
                            (int)(r->eqn - r->jaxpr->eqns), r->jaxpr->id,
-                           r->eqn->prim->name, frame->file->path, frame->line);
+                           jx_eqn_name(r->eqn), frame->file->path, frame->line);
 }
 
 static const char *text_of(const refiner *r, const jx_dim *dim)
@@ -375,6 +375,8 @@ static bool fill_value(refiner *r, const jx_value *value, jx_value *to)
         return false;
     if (value->reduced && !(to->reduced = new_value(r, value->reduced)))
         return false;
+    if (value->shown && !(to->shown = new_value(r, value->shown)))
+        return false;
     if (value->array && !(to->array = new_array(r, value->array)))
         return false;
     if (value->aval && !(to->aval = new_aval(r, value->aval)))
@@ -622,6 +624,8 @@ static void reach_value(reaching *s, const jx_value *value)
     reach(s, value->jaxpr);
     for (int i = 0; value->items && i < value->count; i++)
         reach_value(s, value->items[i]);
+    if (value->shown)
+        reach_value(s, value->shown);
 }
 
 static void reach_rule(reaching *s, const jx_rule *rule)

@@ -1,6 +1,5 @@
 /* term_same.c - which types and parameters mean the same. */
 #include "analyzer/transform/term.h"
-
 #include "frontend/ir/params.h"
 
 #include <string.h>
@@ -28,7 +27,7 @@ static bool same_array(const jx_array *a, const jx_array *b)
 
 /* What changes how a program is made or placed, and not what it computes; how
  * a manual computation's arrays lie is what each of its devices gets. */
-static bool is_meaningless(const jx_prim *prim, const char *name)
+static bool is_meaningless(const jx_eqn *eqn, const jx_param *param)
 {
     static const char *const names[] = {
         "_split_transpose", "backend",        "compiler_options_kvs",
@@ -41,23 +40,23 @@ static bool is_meaningless(const jx_prim *prim, const char *name)
     };
 
     /* What a primitive without a row means by a name, nobody knows. */
-    if (prim->id == JX_PRIM_unknown ||
-        prim->id == JX_PRIM_sdy_manual_computation)
+    if (jx_eqn_is_unknown(eqn) ||
+        eqn->prim->id == JX_PRIM_sdy_manual_computation)
         return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
+        if (strcmp(param->name, names[i]) == 0)
             return true;
-    return false;
+    /* A release that does not know a parameter yet does what None says; a
+     * scan's trees say again what its counts say. */
+    return param->value->tag == JX_V_NONE || param->value->tag == JX_V_SHOWN ||
+           (eqn->prim->id == JX_PRIM_scan && !strncmp(param->name, "ft_", 3));
 }
 
-/* What it would be if it were left out, as other releases of JAX do. */
+/* What it is where a release of JAX does not know it yet. */
 static bool is_default(const jx_prim *prim, const jx_param *param)
 {
-    const char *kind = jx_params_kind(prim->id, param->name);
-
-    if (prim->id == JX_PRIM_top_k && !strcmp(param->name, "is_stable"))
-        return param->value->tag == JX_V_BOOL && param->value->boolean;
-    return param->value->tag == JX_V_NONE && kind && !strncmp(kind, "opt_", 4);
+    return prim->id == JX_PRIM_top_k && !strcmp(param->name, "is_stable") &&
+           param->value->tag == JX_V_BOOL && param->value->boolean;
 }
 
 /* A function's name is not the function: two of one name may differ.  Where a
@@ -182,18 +181,21 @@ static bool has_jaxpr(const jx_value *value)
 static int next_param(const jx_eqn *eqn, int i, bool bodies)
 {
     while (i < eqn->nparams &&
-           (is_meaningless(eqn->prim, eqn->params[i].name) ||
+           (is_meaningless(eqn, &eqn->params[i]) ||
             is_default(eqn->prim, &eqn->params[i]) ||
             (!bodies && has_jaxpr(eqn->params[i].value))))
         i++;
     return i;
 }
 
-/* Its results come from what is known by a name alone. */
+/* Its results come from what is known by a name alone: of a primitive that is an
+ * object, not all is shown. */
 static bool is_anyones(const jx_eqn *eqn)
 {
-    if (eqn->prim->id != JX_PRIM_unknown || !eqn->nouts)
+    if (!jx_eqn_is_unknown(eqn) || !eqn->nouts)
         return false;
+    if (jx_prim_is_hi(eqn->prim))
+        return true;
     for (int i = 0; i < eqn->nparams; i++)
         if (has_mere_name(eqn->params[i].value))
             return true;

@@ -69,6 +69,13 @@ void jx_layout_unnest(jx_layout *to, int indent)
     JX_PUSH(to->arena, &to->marks, mark);
 }
 
+void jx_layout_append(jx_layout *to, const jx_layout *part)
+{
+    for (size_t i = 0; i < part->marks.count; i++)
+        JX_PUSH(to->arena, &to->marks, part->marks.at[i]);
+    to->flat += part->flat;
+}
+
 static void put_line(jx_buffer *to, int indent)
 {
     jx_buffer_putc(to, '\n');

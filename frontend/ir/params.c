@@ -438,6 +438,20 @@ static bool read_value(decode *d, const jx_value *v, void *to)
     return true;
 }
 
+static bool read_shown(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] = "a map from names to values";
+    const jx_value *map = v->tag == JX_V_SHOWN ? v->shown : NULL;
+
+    if (!map || map->tag != JX_V_MAP)
+        return want(d, expected);
+    for (int i = 0; i < map->count; i += 2)
+        if (map->items[i]->tag != JX_V_TEXT)
+            return want(d, expected);
+    *(const jx_value **)to = map;
+    return true;
+}
+
 /* ---- optional kinds: None is zero, else as the kind itself */
 
 #define OPTIONAL(kind)                                                        \
@@ -453,6 +467,7 @@ OPTIONAL(ints)
 OPTIONAL(dims)
 OPTIONAL(jaxpr)
 OPTIONAL(value)
+OPTIONAL(shown)
 #undef OPTIONAL
 
 /* Where a rule could not be dumped, a function or a mark stands in its place;
@@ -607,6 +622,11 @@ static const jx_closed *callee_of_composite(const jx_p_composite *p)
     return p->jaxpr.jaxpr ? &p->jaxpr : &p->call_jaxpr;
 }
 
+static const jx_closed *callee_of_hi(const jx_p_hi_call *p)
+{
+    return p->jaxpr.jaxpr ? &p->jaxpr : NULL;
+}
+
 const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
 {
     if (!eqn->typed)
@@ -621,6 +641,8 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
     case JX_PRIM_eval_jaxpr:
         return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
     case JX_PRIM_composite: return callee_of_composite(eqn->typed);
+    case JX_PRIM_call_hi_primitive:
+    case JX_PRIM_call_hi_primitive_linearized: return callee_of_hi(eqn->typed);
     case JX_PRIM_custom_jvp_call:
         return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
     case JX_PRIM_custom_vjp_call:
@@ -636,6 +658,39 @@ bool jx_polynomial_loops(const jx_eqn *eqn)
     int64_t most = given && given->tag != JX_V_NONE ? p->unroll : 8;
 
     return eqn->nins - 1 > most;
+}
+
+bool jx_prim_is_hi(const jx_prim *prim)
+{
+    return prim->id == JX_PRIM_call_hi_primitive ||
+           prim->id == JX_PRIM_call_hi_primitive_linearized;
+}
+
+const char *jx_eqn_name(const jx_eqn *eqn)
+{
+    const jx_p_hi_call *p = jx_prim_is_hi(eqn->prim) ? eqn->typed : NULL;
+
+    return p && p->name ? p->name : eqn->prim->name;
+}
+
+bool jx_eqn_is_unknown(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_unknown ||
+           (jx_prim_is_hi(eqn->prim) && !jx_eqn_callee(eqn));
+}
+
+const jx_value *jx_param_keep(jx_program *program, const jx_prim *prim,
+                              const char *name, const jx_value *value)
+{
+    jx_value v = {.tag = JX_V_SHOWN, .shown = value};
+    const char *kind = value && jx_prim_is_hi(prim)
+                           ? jx_params_kind(prim->id, name)
+                           : NULL;
+
+    return kind && !strcmp(kind, "opt_shown") && value->tag != JX_V_NONE &&
+                   value->tag != JX_V_SHOWN
+               ? jx_value_add(&program->values, &v)
+               : value;
 }
 
 const char *jx_params_kind(jx_prim_id id, const char *name)

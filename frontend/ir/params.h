@@ -138,6 +138,7 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_impl const char *
 #define JX_FIELD_value const jx_value *
 #define JX_FIELD_opt_value const jx_value *
+#define JX_FIELD_opt_shown const jx_value *
 #define JX_FIELD_opt_exported const jx_called_export *
 
 #define FIELD(kind, name) JX_FIELD_##kind name;
@@ -164,6 +165,22 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn);
 /* Whether JAX makes a loop of a polynomial, one that begins with 0, since it has
  * more coefficients than `unroll` (8 if that is left out). */
 bool jx_polynomial_loops(const jx_eqn *eqn);
+
+/* What an equation is called: a primitive that is an object has the name of its
+ * class, all others are called as JAX's tables call them. */
+const char *jx_eqn_name(const jx_eqn *eqn);
+
+/* Nothing is known of it but its name and what it declares: its primitive is in
+ * no table, or is an object that nobody expanded. */
+bool jx_eqn_is_unknown(const jx_eqn *eqn);
+
+/* One of the two primitives that are objects (JAX's hi primitives). */
+bool jx_prim_is_hi(const jx_prim *prim);
+
+/* The value with which readers keep a parameter: what is only shown is kept
+ * apart (JX_V_SHOWN), all else is as it was read. */
+const jx_value *jx_param_keep(jx_program *program, const jx_prim *prim,
+                              const char *name, const jx_value *value);
 
 /* The kind of a parameter in params.def ("opt_dtype"), or NULL if the schema of
  * the primitive does not name it. */

@@ -139,11 +139,10 @@ static void put_aval(const jx_program *program, const jx_aval *aval,
     jx_aval_print_ordered(aval, aval->mesh ? &order : NULL, to);
 }
 
-static void put_type(jx_printer *p, const jx_aval *aval)
+void jx_print_type(jx_printer *p, const jx_aval *aval)
 {
     jx_buffer text = {0};
 
-    jx_buffer_putc(&text, ':');
     put_aval(p->program, aval, &text);
     jx_print_buffer(p, &text);
 }
@@ -151,8 +150,10 @@ static void put_type(jx_printer *p, const jx_aval *aval)
 static void put_var(jx_printer *p, const jx_var *var, bool binder)
 {
     jx_print_text(p, var_name(p, var));
-    if (binder)
-        put_type(p, var->aval);
+    if (!binder)
+        return;
+    jx_print_text(p, ":");
+    jx_print_type(p, var->aval);
 }
 
 static void put_literal(jx_printer *p, const jx_literal *literal)
@@ -271,8 +272,12 @@ static void put_eqn(jx_printer *p, const jx_eqn *eqn)
         put_binders(p, eqn->nouts, eqn->outs);
         jx_print_text(p, " = ");
     }
-    jx_print_text(p, eqn->prim->name);
-    jx_print_params(p, eqn);
+    if (jx_print_is_hi_call(p, eqn)) {
+        jx_print_hi_call(p, eqn);
+    } else {
+        jx_print_text(p, eqn->prim->name);
+        jx_print_params(p, eqn);
+    }
     jx_print_text(p, " ");
     put_atoms(p, eqn->nins, eqn->ins, "");
 }
@@ -320,27 +325,52 @@ static void put_program(jx_printer *p)
     put_jaxpr_body(p, p->top);
 }
 
+static bool begin(jx_printer *p)
+{
+    p->arena = jx_arena_new((size_t)1 << 30);
+    if (!p->arena)
+        return jx_fail(p->program->ctx, JX_E_MEMORY, NULL, NULL,
+                       "out of memory while printing");
+    p->layout.arena = p->arena;
+    jx_intern_init(&p->names, p->arena);
+    jx_intern_init(&p->shared, p->arena);
+    jx_intern_init(&p->taken, p->arena);
+    return true;
+}
+
+static bool finish(jx_printer *p, jx_buffer *to)
+{
+    bool ok = !jx_arena_failed(p->arena);
+
+    if (ok)
+        jx_layout_print(&p->layout,
+                        p->options.width > 0 ? (size_t)p->options.width : LINE,
+                        to);
+    jx_arena_free(p->arena);
+    return ok || jx_fail(p->program->ctx, JX_E_MEMORY, p->program->path, NULL,
+                         "the text of this program is too large to print");
+}
+
 bool jx_jaxpr_print(const jx_program *program, const jx_jaxpr *jaxpr,
                     jx_print_options options, jx_buffer *to)
 {
-    jx_printer p = {.program = program, .top = jaxpr, .options = options,
-                 .arena = jx_arena_new((size_t)1 << 30)};
+    jx_printer p = {.program = program, .top = jaxpr, .options = options};
 
-    if (!p.arena)
-        return jx_fail(program->ctx, JX_E_MEMORY, NULL, NULL,
-                       "out of memory while printing");
-    p.layout.arena = p.arena;
-    jx_intern_init(&p.names, p.arena);
-    jx_intern_init(&p.shared, p.arena);
-    jx_intern_init(&p.taken, p.arena);
+    if (!begin(&p))
+        return false;
     put_program(&p);
-    bool ok = !jx_arena_failed(p.arena);
-    if (ok)
-        jx_layout_print(&p.layout,
-                        options.width > 0 ? (size_t)options.width : LINE, to);
-    jx_arena_free(p.arena);
-    return ok || jx_fail(program->ctx, JX_E_MEMORY, program->path, NULL,
-                         "the text of this program is too large to print");
+    return finish(&p, to);
+}
+
+bool jx_hi_print(const jx_program *program, const jx_value *record,
+                 jx_buffer *to)
+{
+    jx_printer p = {.program = program};
+
+    if (!begin(&p))
+        return false;
+    jx_print_hi(&p, record);
+    return finish(&p, to);
 }
 
 bool jx_program_print(const jx_program *program, jx_print_options options,

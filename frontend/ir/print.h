@@ -23,6 +23,10 @@ bool jx_jaxpr_print(const jx_program *program, const jx_jaxpr *jaxpr,
 bool jx_program_print(const jx_program *program, jx_print_options options,
                       jx_buffer *to);
 
+/* A primitive that is an object, inside of a value: on its own, too. */
+bool jx_hi_print(const jx_program *program, const jx_value *record,
+                 jx_buffer *to);
+
 /* A parameter's value as Python's str() gives it; with `quoted`, its repr(),
  * as inside a tuple.  Jaxprs are shown on their own. */
 void jx_value_print(const jx_program *program, const jx_value *value,

@@ -3,6 +3,7 @@
  * JAX walks all that a program prints, breadth first: a jaxpr that it meets
  * more than once, or that has more than ten equations, is hoisted, and called
  * what the first equation with a name calls it. */
+#include "frontend/ir/params.h"
 #include "frontend/ir/print_parts.h"
 
 #include <string.h>
@@ -38,6 +39,27 @@ static void each_in_value(census *c, const jx_jaxpr *from, const jx_value *v,
             tell(c, from, v->items[i]->jaxpr, name);
 }
 
+/* What a primitive that is an object shows, by the names that it gives.  JAX
+ * looks into none before it shows them by name. */
+static void each_in_hi(census *c, const jx_jaxpr *from, const jx_value *of,
+                       on_jaxpr *tell)
+{
+    const char *name, *given = NULL;
+
+    for (int i = 0; i < jx_print_pairs(of); i++) {
+        const jx_value *v = jx_print_pair(of, i, &name);
+        if (!strcmp(name, "name") && v->tag == JX_V_TEXT)
+            given = v->text;
+    }
+    for (int i = 0; i < jx_print_pairs(of); i++) {
+        const jx_value *v = jx_print_pair(of, i, &name);
+        if (v->tag == JX_V_RECORD && v->boolean)
+            each_in_hi(c, from, v, tell);
+        else
+            each_in_value(c, from, v, given, tell);
+    }
+}
+
 /* A while loop is built with its condition first; others by name here. */
 static void each_nested(census *c, const jx_jaxpr *from, const jx_eqn *eqn,
                         on_jaxpr *tell)
@@ -48,6 +70,12 @@ static void each_nested(census *c, const jx_jaxpr *from, const jx_eqn *eqn,
                                 ? jx_eqn_param(eqn, "cond_jaxpr")
                                 : NULL;
 
+    if (jx_print_is_hi_call(c->p, eqn)) {
+        const jx_p_hi_call *hi = eqn->typed;
+        if (hi->params && jx_print_hi_by_name(c->p->program))
+            each_in_hi(c, from, hi->params, tell);
+        return;
+    }
     if (first)
         each_in_value(c, from, first, name, tell);
     for (int i = 0; i < eqn->nparams; i++)

@@ -126,6 +126,9 @@ static bool hidden(const jx_printer *p, const jx_eqn *eqn, const char *name,
     case JX_PRIM_broadcast_in_dim:
         return !strcmp(name, "shape") || !strcmp(name, "sharding") ||
                (!strcmp(name, "broadcast_dimensions") && !v->count);
+    case JX_PRIM_call_hi_primitive: /* as text had it before 0.12 */
+    case JX_PRIM_call_hi_primitive_linearized:
+        return !strcmp(name, "name") && jx_eqn_param(eqn, "_prim");
     default:
         break;
     }
@@ -133,6 +136,8 @@ static bool hidden(const jx_printer *p, const jx_eqn *eqn, const char *name,
         return true;
     if (!strcmp(eqn->prim->name, "check"))
         return !strcmp(name, "err_tree");
+    if (!strcmp(eqn->prim->name, "custom_lin"))
+        return !strcmp(name, "out_avals");
     return !strcmp(name, "accuracy") && is_none(v) &&
            jx_params_kind(eqn->prim->id, name);
 }
@@ -235,12 +240,41 @@ static void choose(jx_printer *p, const jx_eqn *eqn, shown_list *list)
     }
 }
 
-static void put_pair(jx_printer *p, const shown *one, bool first)
+void jx_print_begin_params(jx_printer *p)
+{
+    jx_layout_open(&p->layout);
+    jx_layout_nest(&p->layout, 2);
+    jx_print_text(p, "[");
+    jx_layout_break(&p->layout, "");
+}
+
+void jx_print_end_params(jx_printer *p)
+{
+    jx_layout_unnest(&p->layout, 2);
+    jx_layout_break(&p->layout, "");
+    jx_print_text(p, "]");
+    jx_layout_close(&p->layout);
+}
+
+static void put_name(jx_printer *p, bool first, const char *name)
 {
     if (!first)
         jx_layout_break(&p->layout, " ");
-    jx_print_text(p, one->name);
+    jx_print_text(p, name);
     jx_print_text(p, "=");
+}
+
+void jx_print_param(jx_printer *p, bool first, const char *name,
+                    const jx_value *value)
+{
+    put_name(p, first, name);
+    if (value)
+        put_value(p, value);
+}
+
+static void put_pair(jx_printer *p, const shown *one, bool first)
+{
+    put_name(p, first, one->name);
     if (one->text)
         jx_print_text(p, one->text);
     else
@@ -262,10 +296,7 @@ void jx_print_params(jx_printer *p, const jx_eqn *eqn)
     }
     if (!list.count && !name.name)
         return;
-    jx_layout_open(&p->layout);
-    jx_layout_nest(&p->layout, 2);
-    jx_print_text(p, "[");
-    jx_layout_break(&p->layout, "");
+    jx_print_begin_params(p);
     if (name.name && (name.value || name.text)) {
         put_pair(p, &name, true);
         first = false;
@@ -276,8 +307,5 @@ void jx_print_params(jx_printer *p, const jx_eqn *eqn)
         put_pair(p, &list.at[i], first);
         first = false;
     }
-    jx_layout_unnest(&p->layout, 2);
-    jx_layout_break(&p->layout, "");
-    jx_print_text(p, "]");
-    jx_layout_close(&p->layout);
+    jx_print_end_params(p);
 }

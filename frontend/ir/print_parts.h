@@ -31,8 +31,28 @@ void jx_print_text(jx_printer *p, const char *text);
 void jx_print_buffer(jx_printer *p, jx_buffer *text);
 /* In full, or the name of a hoisted one. */
 void jx_print_jaxpr(jx_printer *p, const jx_jaxpr *jaxpr);
-/* ` [name=value ...]` of an equation, as far as JAX shows them
+/* `:f32[3]` without its colon. */
+void jx_print_type(jx_printer *p, const jx_aval *aval);
+
+/* `[name=value ...]` of an equation, as far as JAX shows them
  * (print_params.c). */
 void jx_print_params(jx_printer *p, const jx_eqn *eqn);
+/* `name=value`, one of several; without a value, who calls writes it. */
+void jx_print_begin_params(jx_printer *p);
+void jx_print_param(jx_printer *p, bool first, const char *name,
+                    const jx_value *value);
+void jx_print_end_params(jx_printer *p);
+
+/* An equation whose primitive is an object, up to its operands (print_hi.c). */
+void jx_print_hi_call(jx_printer *p, const jx_eqn *eqn);
+/* It is shown as one; else as any other equation. */
+bool jx_print_is_hi_call(const jx_printer *p, const jx_eqn *eqn);
+/* The same of an object inside of a parameter. */
+void jx_print_hi(jx_printer *p, const jx_value *record);
+/* What an equation or a record shows, by name: a map or a record. */
+int jx_print_pairs(const jx_value *of);
+const jx_value *jx_print_pair(const jx_value *of, int i, const char **name);
+/* JAX shows `Name[a=1 b=2]`, not yet `_prim=Name[{'a': 1, 'b': 2}]`. */
+bool jx_print_hi_by_name(const jx_program *program);
 
 #endif

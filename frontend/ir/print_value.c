@@ -355,7 +355,13 @@ void jx_value_print(const jx_program *p, const jx_value *v, bool quoted,
         put_items(p, v, "slice(", ")", to);
         break;
     case JX_V_RECORD:
-        put_record(p, v, to);
+        if (v->boolean)
+            jx_hi_print(p, v, to);
+        else
+            put_record(p, v, to);
+        break;
+    case JX_V_SHOWN:
+        jx_value_print(p, v->shown, quoted, to);
         break;
     case JX_V_ENUM:
         put_enum(v, quoted, to);

@@ -25,7 +25,8 @@ typedef enum jx_value_tag {
     JX_V_SET,      /* .items sorted */
     JX_V_MAP,      /* .items: key, value, key, value, ... */
     JX_V_SLICE,    /* .items: start, stop, step */
-    JX_V_RECORD,   /* .text type name; .keys, .items, .count */
+    JX_V_RECORD,   /* .text type name; .keys, .items, .count; .boolean: it is a
+                      primitive, printed as the equation of one */
     JX_V_ENUM,     /* .text: "GatherScatterMode.CLIP" */
     JX_V_DTYPE,    /* .dtype; .text numpy's name */
     JX_V_DIM,      /* .dim (symbolic) */
@@ -42,6 +43,8 @@ typedef enum jx_value_tag {
     JX_V_TREE,     /* .text: a PyTreeDef as printed */
     JX_V_IMPL,     /* .text: a PRNG implementation's name */
     JX_V_OPAQUE,   /* .text type name, .detail its repr */
+    JX_V_SHOWN,    /* .shown: a value that is printed and means nothing, which
+                      who follows .items and .jaxpr does not meet */
 } jx_value_tag;
 
 typedef struct jx_value {
@@ -61,6 +64,7 @@ typedef struct jx_value {
     const struct jx_value *const *items;
     const char *const *keys;          /* of a record: field names */
     const struct jx_value *unreduced, *reduced; /* of a spec, or NULL */
+    const struct jx_value *shown;
 } jx_value;
 
 /* Keeps one copy of each distinct value.  (Items of a value that is added must

@@ -247,7 +247,7 @@ static bool verify_value(const verify *v, const jx_value *value)
     for (int i = 0; value->items && i < value->count; i++)
         if (!verify_value(v, value->items[i]))
             return false;
-    return true;
+    return !value->shown || verify_value(v, value->shown);
 }
 
 static bool verify_params(const verify *v)

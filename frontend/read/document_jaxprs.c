@@ -179,7 +179,8 @@ static void read_params(jx_doc *d, const jx_node *at, jx_eqn *eqn)
     while (params && jx_json_next(at->json, &state, &key, &value)) {
         jx_node member = {value, true, at, key, 0};
         params[list.count].name = jx_intern_text(d->ctx, key);
-        params[list.count++].value = jx_doc_value(d, &member);
+        params[list.count++].value =
+            jx_param_keep(d->program, eqn->prim, key, jx_doc_value(d, &member));
         if (d->walk.failed || jx_arena_failed(d->ctx->arena))
             return;
     }
@@ -348,7 +349,8 @@ static int deepest(const jx_doc *d, const jx_value *v)
         int below = v->items ? deepest(d, v->items[i]) : 0;
         depth = below > depth ? below : depth;
     }
-    return depth;
+    int shown = v->shown ? deepest(d, v->shown) : 0;
+    return shown > depth ? shown : depth;
 }
 
 static int depth_of(const jx_doc *d, const jx_jaxpr *jaxpr)

@@ -168,6 +168,7 @@ static jx_value read_record(jx_doc *d, const jx_node *at, const jx_node *tag)
 {
     jx_value v = text_of(d, tag, JX_V_RECORD);
     jx_node f = jx_node_need(&d->walk, at, "f");
+    jx_node hi = jx_node_member(at, "hi");
     void *state = NULL;
     const char *key;
     const jx_json *value;
@@ -188,6 +189,7 @@ static jx_value read_record(jx_doc *d, const jx_node *at, const jx_node *tag)
     }
     v.items = items;
     v.keys = keys;
+    v.boolean = jx_node_bool(&d->walk, &hi);
     return v;
 }
 
@@ -344,7 +346,7 @@ static const struct tag {
     {"$jaxpr", "$jaxpr consts open", read_jaxpr},
     {"$unspecified", "$unspecified", read_unspecified},
     {"$mesh", "$mesh", read_mesh},
-    {"$rec", "$rec f", read_record},
+    {"$rec", "$rec f hi", read_record},
     {"$rule", "$rule fn", read_rule},
     {"$fn", "$fn", read_function},
     {"$aval", "$aval", read_aval},

@@ -282,30 +282,40 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const jx_param *)a)->name, ((const jx_param *)b)->name);
 }
 
+int jx_text_params(jx_text *t, const jx_prim *prim, jx_param *params)
+{
+    int count = 0;
+
+    while (!jx_text_take(t, "]") && !t->failed) {
+        const char *at = t->at, *end = name_end(t, "");
+        if (end == at || end >= t->end || *end != '=' ||
+            count == JX_TEXT_PARAMS)
+            return -1;
+        t->at = end + 1;
+        params[count].name = jx_text_intern(t, at, end);
+        params[count].value = jx_text_value(t, prim, params[count].name);
+        count++;
+    }
+    return t->failed ? -1 : count;
+}
+
 static void read_params(jx_text *t, jx_eqn *eqn)
 {
-    enum { MOST = 64, HIDDEN = 16 };
-    jx_param params[MOST + HIDDEN];
+    enum { HIDDEN = 16 };
+    jx_param params[JX_TEXT_PARAMS + HIDDEN];
     int count = 0;
 
     if (t->at < t->end && *t->at == '[') {
         t->at++;
-        while (!jx_text_take(t, "]") && !t->failed) {
-            const char *at = t->at, *end = name_end(t, "");
-            if (end == at || end >= t->end || *end != '=' || count == MOST) {
-                jx_text_fail(t, at, "expected a parameter, 'name=value'");
-                return;
-            }
-            t->at = end + 1;
-            params[count].name = jx_text_intern(t, at, end);
-            params[count].value = jx_text_value(t, eqn->prim,
-                                                params[count].name);
-            count++;
-        }
+        count = jx_text_params(t, eqn->prim, params);
     }
+    if (count < 0)
+        jx_text_fail(t, t->at, "expected a parameter, 'name=value'");
     if (t->failed)
         return;
     jx_text_complete(t, eqn, params, &count);
+    if (t->failed)
+        return;
     qsort(params, (size_t)count, sizeof *params, by_name);
     for (int i = 1; i < count; i++)
         if (!strcmp(params[i - 1].name, params[i].name))

@@ -136,6 +136,11 @@ void jx_text_complete(jx_text *t, jx_eqn *eqn, jx_param *params, int *count)
 {
     hidden h = {t, eqn, params, count};
 
+    if (jx_prim_is_hi(eqn->prim) || (eqn->prim->id == JX_PRIM_unknown &&
+                                     jx_text_is_hi(eqn->prim->name))) {
+        jx_text_hi_call(t, eqn, params, count);
+        return;
+    }
     switch (eqn->prim->id) {
     case JX_PRIM_jit:
         complete_jit(&h);

@@ -5,7 +5,10 @@
 #include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
 
-enum { JX_TEXT_DEPTH = 200 }; /* of jaxprs in jaxprs, and of values in values */
+enum {
+    JX_TEXT_DEPTH = 200, /* of jaxprs in jaxprs, and of values in values */
+    JX_TEXT_PARAMS = 64, /* of an equation */
+};
 
 /* A hoisted jaxpr, read when it is first referred to: it may come after its
  * user.  A value printed by str() has names of its own. */
@@ -59,6 +62,18 @@ const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
                               const char *name);
 const jx_value *jx_text_add(jx_text *t, const jx_value *like);
 const jx_value *jx_text_plain(jx_text *t, jx_value_tag tag, const char *text);
+
+/* `name=value ...]`, behind the bracket, into JX_TEXT_PARAMS (text.c); how many,
+ * -1 at something else. */
+int jx_text_params(jx_text *t, const jx_prim *prim, jx_param *params);
+
+/* A primitive that is an object is shown by the name of its class: one that no
+ * table has, and that begins as classes do. */
+bool jx_text_is_hi(const char *name);
+/* Gives such an equation its primitive and parameters (text_hi.c). */
+void jx_text_hi_call(jx_text *t, jx_eqn *eqn, jx_param *params, int *count);
+/* One inside of a value, behind `Name[`; NULL if it is none. */
+const jx_value *jx_text_hi(jx_text *t, const char *name);
 
 /* NULL if no hoisted jaxpr has this (interned) name, or after a failure.
  * `{ lambda ... }`, or `let name = { lambda ...} in ...` (text.c). */

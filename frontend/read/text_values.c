@@ -525,6 +525,18 @@ static const jx_value *read_call(jx_text *t, const char *word, const char *at)
     return read_record(t, word);
 }
 
+/* `name=`, after white space. */
+static bool begins_param(const jx_text *t, const char *c)
+{
+    while (c < t->end && strchr(" \n", *c))
+        c++;
+    const char *at = c;
+
+    while (c < t->end && (isalnum((unsigned char)*c) || *c == '_'))
+        c++;
+    return c > at && c + 1 < t->end && *c == '=' && c[1] != '=';
+}
+
 static const jx_value *read_word(jx_text *t)
 {
     const char *at = t->at;
@@ -548,6 +560,11 @@ static const jx_value *read_word(jx_text *t)
     if (t->at < t->end && *t->at == '(' && !is_size_function(word)) {
         t->at++;
         return read_call(t, word, at);
+    }
+    if (t->at < t->end && *t->at == '[' && jx_text_is_hi(word) &&
+        begins_param(t, t->at + 1)) {
+        t->at++;
+        return jx_text_hi(t, word);
     }
     if (strchr(word, '.') && isupper((unsigned char)*word))
         return jx_text_plain(t, JX_V_ENUM, word);
@@ -596,15 +613,6 @@ static const jx_value *read_value(jx_text *t)
 }
 
 /* ---- a parameter's value as a whole */
-
-static bool begins_param(const jx_text *t, const char *c)
-{
-    const char *at = c;
-
-    while (c < t->end && (isalnum((unsigned char)*c) || *c == '_'))
-        c++;
-    return c > at && c + 1 < t->end && *c == '=' && c[1] != '=';
-}
 
 /* Where plain text ends: at the bracket that closes the parameters, or before
  * white space and `name=`. */
@@ -749,10 +757,41 @@ static const jx_value *read_jaxprs(jx_text *t)
     return t->failed ? NULL : from_list(t, JX_V_TUPLE, &list);
 }
 
+/* `( J`: a tuple of nothing but jaxprs, as a class may have one. */
+static bool begins_jaxprs(const jx_text *t)
+{
+    const char *at = t->at + 1, *end;
+    size_t n;
+
+    while (at < t->end && strchr(" \n", *at))
+        at++;
+    for (end = at; end < t->end && !strchr(" \n,()", *end);)
+        end++;
+    n = (size_t)(end - at);
+    if ((size_t)(t->end - at) >= 8 && !memcmp(at, "{ lambda", 8))
+        return true;
+    for (size_t i = t->visible; n && i < t->hoisted.count; i++)
+        if (strlen(t->hoisted.at[i].name) == n &&
+            !memcmp(t->hoisted.at[i].name, at, n))
+            return *end != ',';
+    return false;
+}
+
 static bool is_open(const jx_prim *prim, const char *name)
 {
     return !strcmp(name, "update_jaxpr") || prim->id == JX_PRIM_remat2 ||
            prim->id == JX_PRIM_checkpoint || !strcmp(prim->name, "shard_map");
+}
+
+static bool is_hi(const jx_prim *prim)
+{
+    return prim->id == JX_PRIM_unknown && jx_text_is_hi(prim->name);
+}
+
+/* JAX's own parameters say that they are one; those of a class need not. */
+static bool may_be_jaxpr(const jx_prim *prim, const char *name)
+{
+    return strstr(name, "jaxpr") || (is_hi(prim) && strcmp(name, "name"));
 }
 
 /* A jaxpr in full, or the name of a hoisted one; NULL if it is neither. */
@@ -764,7 +803,7 @@ static const jx_value *read_jaxpr(jx_text *t, const jx_prim *prim,
     if (comes(t, "{ lambda"))
         return jx_text_closed(t, jx_text_jaxpr(t), is_open(prim, name));
     end = text_end(t);
-    if (!end || !strstr(name, "jaxpr"))
+    if (!end || !may_be_jaxpr(prim, name))
         return NULL;
     const jx_jaxpr *found = jx_text_hoisted(t, jx_text_intern(t, at, end));
     if (!found)
@@ -794,7 +833,8 @@ const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
     const char *at = t->at;
     if (given)
         kind = strncmp(given, "opt_", 4) ? given : given + 4;
-    if (!strcmp(kind, "jaxprs") && t->at < t->end && *t->at == '(')
+    if (t->at < t->end && *t->at == '(' &&
+        (!strcmp(kind, "jaxprs") || (is_hi(prim) && begins_jaxprs(t))))
         return read_jaxprs(t);
     if (prim->id == JX_PRIM_scan && !strncmp(name, "ft_", 3))
         return read_flat_tree(t);

@@ -85,7 +85,7 @@ static void put_record(jx_emit *e, const jx_value *v, jx_buffer *to)
         jx_buffer_putc(to, ':');
         jx_emit_value(e, v->items[i], to);
     }
-    jx_buffer_puts(to, "}}");
+    jx_buffer_puts(to, v->boolean ? "},\"hi\":true}" : "}}");
 }
 
 static void put_dim(jx_emit *e, const jx_value *v, jx_buffer *to)
@@ -243,6 +243,9 @@ void jx_emit_value(jx_emit *e, const jx_value *v, jx_buffer *to)
         break;
     case JX_V_OPAQUE:
         put_opaque(v, to);
+        break;
+    case JX_V_SHOWN:
+        jx_emit_value(e, v->shown, to);
         break;
     }
 }

@@ -108,7 +108,8 @@ static bool lower_eqn(environment *env, const jx_eqn *eqn)
 {
     jx_code *c = env->code;
     jx_arena *arena = c->in->ctx->arena;
-    const struct row *row = row_of(eqn->prim->id);
+    const struct row *row =
+        jx_eqn_is_unknown(eqn) ? NULL : row_of(eqn->prim->id);
     jx_hv *ins = JX_NEW_ARRAY(arena, eqn->nins + 1, jx_hv);
     jx_hv *outs = JX_NEW_ARRAY(arena, eqn->nouts + 1, jx_hv);
     const jx_aval **avals = JX_NEW_ARRAY(arena, eqn->nouts + 1, const jx_aval *);
@@ -117,7 +118,7 @@ static bool lower_eqn(environment *env, const jx_eqn *eqn)
         return false;
     if (!row) {
         const jx_frame *f = frame_of(eqn->stack);
-        jx_hlo_fail(c, "`%s` has no StableHLO form%s%s", eqn->prim->name,
+        jx_hlo_fail(c, "`%s` has no StableHLO form%s%s", jx_eqn_name(eqn),
                     f && f->function ? ", used in " : "",
                     f && f->function ? f->function : "");
         return false;
@@ -135,7 +136,7 @@ static bool lower_eqn(environment *env, const jx_eqn *eqn)
         env->values[eqn->outs[i]->id] = outs[i];
         if (!outs[i].value && jx_ok(c->in->ctx))
             jx_hlo_fail(c, "`%s` could not be lowered for these operands",
-                        eqn->prim->name);
+                        jx_eqn_name(eqn));
     }
     return jx_ok(c->in->ctx);
 }

@@ -295,9 +295,9 @@ static bool expand_eqn(jx_spmd_maker *m, const jx_eqn *eqn,
 
     if (s->failed)
         return false;
-    if (!eqn->typed)
+    if (jx_eqn_is_unknown(eqn))
         return jx_plan_fail(s->p, "there is no way to run the primitive %s",
-                            eqn->prim->name);
+                            jx_eqn_name(eqn));
     for (int d = 0; d < s->devices; d++)
         for (int i = 0; i < eqn->nins; i++)
             jx_spmd_row(&ins, d)[i] = found(values, d, eqn->ins[i]);

@@ -90,6 +90,41 @@ static void names_calls_dead_code_and_order_do_not_count(void **state)
          " a:f32[3] = sin x in (a,)");
 }
 
+/* An object is what it expands to; without that, nobody knows which it is. */
+static void objects_are_what_they_expand_to(void **state)
+{
+#define SINE                                                                   \
+    "jaxpr={ lambda ; z:f32[3]. let w:f32[3] = sin z in (w,) }"
+    (void)state;
+    same(" a:f32[3] = call_hi_primitive[name=Foo params={'k': 1} " SINE "] x in "
+         "(a,)", " a:f32[3] = sin x in (a,)");
+    same(" a:f32[3] = call_hi_primitive[name=Foo params={'k': 1} " SINE "] x in "
+         "(a,)",
+         " a:f32[3] = call_hi_primitive[name=Bar params={'k': 2} " SINE "] x in "
+         "(a,)");
+    differ(" a:f32[3] = Foo[k=1] x in (a,)", " a:f32[3] = Foo[k=1] x in (a,)");
+    differ(" a:f32[3] = Foo[k=1] x in (a,)", " a:f32[3] = Foo[k=2] x in (a,)");
+}
+
+#define LOOP(trees)                                                            \
+    " a:f32[3] = scan[" trees " jaxpr={ lambda ; c:f32[3] d:f32[3]. let "      \
+    "e:f32[3] = add c d in (e,) } length=2 reverse=False unroll=1] x m in "    \
+    "(a,)"
+
+static void releases_differ_in_what_they_say_of_the_same(void **state)
+{
+    (void)state;
+    same(LOOP("ft_in=((), (None,), (None,)) ft_out=((None,), ())"),
+         LOOP("num_consts=0 num_carry=1"));
+    same(LOOP("ft_in=((), (None,), (None,)) ft_out=((None,), ())"),
+         LOOP("ft_in=((), (None,), RightsOnly(Right(None))) ft_out=((None,), "
+              "(RightsOnly(Left(None)),))"));
+    same(" a:f32[3] = erfc[accuracy=None] x in (a,)",
+         " a:f32[3] = erfc x in (a,)");
+    differ(" a:f32[3] = erfc[accuracy=AccuracyMode.HIGHEST] x in (a,)",
+           " a:f32[3] = erfc x in (a,)");
+}
+
 static void moves_that_move_nothing_do_not_count(void **state)
 {
     static const char plain[] = " a:f32[3] = sin x in (a,)";
@@ -415,6 +450,8 @@ static void what_costs_too_much_is_not_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(objects_are_what_they_expand_to),
+        cmocka_unit_test(releases_differ_in_what_they_say_of_the_same),
         cmocka_unit_test(names_calls_dead_code_and_order_do_not_count),
         cmocka_unit_test(moves_that_move_nothing_do_not_count),
         cmocka_unit_test(numbers_count_by_value),

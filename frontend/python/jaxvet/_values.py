@@ -99,7 +99,8 @@ class Values:
         self._aval_index = {}
         self._const_index = {}
         self._keep = []           # objects whose ids are keys above
-        self.encode_jaxpr = None  # set by the walker
+        self.encode_jaxpr = None  # set by the walker, as is the next
+        self.encode_hi = None
 
     # -- dims and scopes
 
@@ -358,6 +359,7 @@ class Values:
         (_compat.Exported, _exported.record),
         ((_compat.Jaxpr, _compat.ClosedJaxpr),
          lambda self, v: self.encode_jaxpr(v)),
+        (_compat.HiPrimitive, lambda self, v: self.encode_hi(v)),
         (_compat.DimExpr, _dim_param),
         (np.dtype, lambda self, v: {"$dt": dtype_name(v)}),
         (_compat.PRNGImpl, lambda self, v: {"$impl": v.name}),

@@ -27,6 +27,7 @@ class Walker:
         self.sources = Sources(relative_to, source_lines)
         self.values = Values(self.sources)
         self.values.encode_jaxpr = self._jaxpr_param
+        self.values.encode_hi = self._shown
         self.prims, self.names, self.contexts = Table(), Table(), Table()
         self.jaxprs = []
         self.equations = 0        # written so far, for the budget of rules
@@ -175,7 +176,7 @@ class Walker:
         if isinstance(value, _compat.HiPrimitive):
             return {"$rec": type(value).__name__, "f": {
                 printable(key): self._shown(inner) for key, inner
-                in _compat.shown_parameters(value).items()}}
+                in _compat.shown_parameters(value).items()}, "hi": True}
         if isinstance(value, _compat.Traced):
             return self.closed(_compat.as_closed(value.jaxpr))
         if isinstance(value, (types.FunctionType, functools.partial)):
