@@ -258,7 +258,7 @@ bool jx_same_programs(jx_program *a, jx_program *b, jx_difference *found)
     *found = (jx_difference){.output = -1};
     if (!jx_same_inputs(a->entry.jaxpr, b->entry.jaxpr))
         return false;
-    jx_terms_init(&terms, a->ctx);
+    jx_terms_init(&terms, a->ctx, a->dims);
     if (!read_side(&left, &terms, a) || !read_side(&right, &terms, b))
         return false;
     found->large = left.flat->truncated || right.flat->truncated;

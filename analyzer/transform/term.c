@@ -93,9 +93,9 @@ static const jx_term *keep(jx_terms *in, const jx_term *like)
     return jx_intern_add(&in->table, hash, to) ? to : NULL;
 }
 
-void jx_terms_init(jx_terms *in, jx_ctx *ctx)
+void jx_terms_init(jx_terms *in, jx_ctx *ctx, jx_dims *dims)
 {
-    *in = (jx_terms){.ctx = ctx};
+    *in = (jx_terms){.ctx = ctx, .one = jx_dim_int(dims, 1)};
     jx_intern_init(&in->table, ctx->arena);
 }
 
@@ -586,6 +586,58 @@ const jx_term *jx_term_effect(jx_terms *in, const jx_eqn *eqn,
                      nresults, all, which);
 }
 
+/* Of x, from `start` on along an axis as much as `size`, in the shape `to`. */
+static const jx_term *part(jx_terms *in, const jx_term *x, int64_t axis,
+                           int64_t start, const jx_dim *size,
+                           const jx_aval *to)
+{
+    int rank = x->aval->rank;
+    int64_t *starts = JX_NEW_ARRAY(in->ctx->arena, rank, int64_t);
+    const jx_dim **shape = JX_NEW_ARRAY(in->ctx->arena, rank, const jx_dim *);
+    jx_aval *aval = JX_NEW(in->ctx->arena, jx_aval);
+    const jx_term *cut;
+
+    if (!starts || !shape || !aval)
+        return NULL;
+    memcpy(shape, x->aval->shape, (size_t)rank * sizeof *shape);
+    shape[axis] = size;
+    starts[axis] = start;
+    *aval = *to;
+    aval->rank = rank;
+    aval->shape = shape;
+    cut = slice(in, x, starts, aval);
+    return cut ? reshape(in, cut, to) : NULL;
+}
+
+/* `split` and `unstack` are slices, as which other programs say the same. */
+static bool cut_apart(jx_terms *in, const jx_eqn *eqn, const jx_term *x,
+                      const jx_term **outs)
+{
+    bool splits = eqn->prim->id == JX_PRIM_split;
+    int64_t start = 0, length, axis;
+    const jx_p_split *split = eqn->typed;
+    const jx_p_stack *unstack = eqn->typed;
+
+    if (!eqn->typed || (!splits && eqn->prim->id != JX_PRIM_unstack))
+        return false;
+    axis = splits ? split->axis : unstack->axis;
+    if (!is_array(x->aval) || axis < 0 || axis >= x->aval->rank ||
+        (splits && split->sizes.count != eqn->nouts))
+        return false;
+    for (int i = 0; i < eqn->nouts; i++, start += length) {
+        const jx_dim *size = splits ? split->sizes.at[i] : in->one;
+        if (!jx_dim_is_int(size, &length))
+            return false;
+        outs[i] = is_empty(eqn->outs[i]->aval)
+                      ? empty(in, eqn->outs[i]->aval)
+                      : part(in, x, axis, start, size, eqn->outs[i]->aval);
+        if (!outs[i] ||
+            !jx_aval_same_values(outs[i]->aval, eqn->outs[i]->aval))
+            return false;
+    }
+    return true;
+}
+
 static const jx_term *result_of(jx_terms *in, const jx_eqn *eqn,
                                 const jx_term *node, int64_t i)
 {
@@ -616,7 +668,8 @@ bool jx_term_apply(jx_terms *in, const jx_eqn *eqn, const jx_term *const *ins,
             return true;
     }
     if (!which && (same_again(eqn, ins, outs) ||
-                   known_branch(eqn, ins, nresults, results, outs)))
+                   known_branch(eqn, ins, nresults, results, outs) ||
+                   (eqn->nins == 1 && cut_apart(in, eqn, ins[0], outs))))
         return true;
     node = jx_term_effect(in, eqn, ins, nresults, results, which);
     for (int i = 0; node && i < eqn->nouts; i++)

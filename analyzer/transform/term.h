@@ -43,9 +43,11 @@ typedef struct jx_terms {
     jx_ctx *ctx;
     jx_intern table;
     int count;
+    const jx_dim *one;
 } jx_terms;
 
-void jx_terms_init(jx_terms *in, jx_ctx *ctx);
+/* `dims` are those of the shapes in both programs. */
+void jx_terms_init(jx_terms *in, jx_ctx *ctx, jx_dims *dims);
 
 /* NULL without memory. */
 const jx_term *jx_term_input(jx_terms *in, const jx_aval *aval, int input,

@@ -154,6 +154,40 @@ static void moves_that_move_nothing_do_not_count(void **state)
          plain);
 }
 
+static void cutting_apart_is_slicing(void **state)
+{
+    (void)state;
+    same("a:f32[] b:f32[] c:f32[] = unstack[axis=0] x\n"
+         "d:f32[] = add a c\ng:f32[3] = broadcast_in_dim"
+         "[broadcast_dimensions=() shape=(3,) sharding=None] d in (g,)",
+         "a:f32[1] = slice[limit_indices=(1,) start_indices=(0,) "
+         "strides=None] x\nb:f32[] = squeeze[dimensions=(0,)] a\n"
+         "c:f32[1] = slice[limit_indices=(3,) start_indices=(2,) "
+         "strides=None] x\nd:f32[] = reshape[dimensions=None new_sizes=() "
+         "sharding=None] c\n"
+         "h:f32[] = add b d\ng:f32[3] = broadcast_in_dim"
+         "[broadcast_dimensions=() shape=(3,) sharding=None] h in (g,)");
+    same("a:f32[1] b:f32[2] = split[axis=0 sizes=(1, 2)] x\n"
+         "c:f32[3] = concatenate[dimension=0] b a in (c,)",
+         "a:f32[1] = slice[limit_indices=(1,) start_indices=(0,) "
+         "strides=None] x\nb:f32[2] = slice[limit_indices=(3,) "
+         "start_indices=(1,) strides=None] x\n"
+         "c:f32[3] = concatenate[dimension=0] b a in (c,)");
+    same("a:f32[3] b:f32[3] = unstack[axis=0] m in (b,)",
+         "a:f32[1,3] = slice[limit_indices=(2, 3) start_indices=(1, 0) "
+         "strides=None] m\nb:f32[3] = squeeze[dimensions=(0,)] a in (b,)");
+    differ("a:f32[] b:f32[] c:f32[] = unstack[axis=0] x\n"
+           "d:f32[3] = broadcast_in_dim[broadcast_dimensions=() shape=(3,) "
+           "sharding=None] a in (d,)",
+           "a:f32[] b:f32[] c:f32[] = unstack[axis=0] x\n"
+           "d:f32[3] = broadcast_in_dim[broadcast_dimensions=() shape=(3,) "
+           "sharding=None] b in (d,)");
+    differ("a:f32[1] b:f32[2] = split[axis=0 sizes=(1, 2)] x\n"
+           "c:f32[3] = concatenate[dimension=0] b a in (c,)",
+           "a:f32[2] b:f32[1] = split[axis=0 sizes=(2, 1)] x\n"
+           "c:f32[3] = concatenate[dimension=0] a b in (c,)");
+}
+
 static void numbers_count_by_value(void **state)
 {
     (void)state;
@@ -454,6 +488,7 @@ int main(void)
         cmocka_unit_test(releases_differ_in_what_they_say_of_the_same),
         cmocka_unit_test(names_calls_dead_code_and_order_do_not_count),
         cmocka_unit_test(moves_that_move_nothing_do_not_count),
+        cmocka_unit_test(cutting_apart_is_slicing),
         cmocka_unit_test(numbers_count_by_value),
         cmocka_unit_test(adding_no_integer_does_not_count),
         cmocka_unit_test(what_computes_something_else_differs),
