@@ -200,6 +200,10 @@ bench: all $(BUILD)/tests/time_prove  ## measure start-up, checking, proving and
 jax-tests: all  ## run JAX's own tests of symbolic sizes with our prover behind it
 	@$(PYTHON) scripts/jax_shape_poly.py $(JAX_TESTS)
 
+.PHONY: releases
+releases: all  ## the same programs traced by both pinned releases of JAX, compared
+	@python3 scripts/releases.py all build/venv build/venv-new
+
 conformance: all $(TOOLS)  ## run JAX's own test harnesses from ready documents
 	@scripts/conformance.sh
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The same programs traced by several releases of JAX, held against each other.
 
-    releases.py dump FOLDER            (by the Python of an environment) writes
-                                       documents of all programs there
+    releases.py dump FOLDER [KIND]     (by the Python of an environment) writes
+                                       documents of all programs there, or of those
+                                       of a kind: kind, real or size
     releases.py compare OLD NEW        `jaxvet diff` of each pair; exits with 1 if
                                        one differs that DIFFERENCES does not know
-    releases.py all OLD_VENV NEW_VENV  both, in build/releases
+    releases.py all OLD_VENV NEW_VENV [KIND]
+                                       both, in build/releases
 
 Programs are those of tests/python/programs.py, tests/typing/real_programs.py
 and scripts/retrace_programs.py.  DIFFERENCES says of each program that JAX
@@ -14,6 +16,7 @@ itself has changed what changed; one that is the same again is a failure, too.
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -28,7 +31,6 @@ def programs():
     sys.path[:0] = [str(ROOT / part) for part in
                     ('frontend/python', 'scripts', 'tests/python',
                      'tests/typing')]
-    import jax
     import programs as kinds
     import real_programs
     import retrace_programs
@@ -42,20 +44,20 @@ def programs():
         yield f'real {name}', make
     for name, make, specs, where in retrace_programs.PROGRAMS:
         yield f'size {name}', symbolic(make, specs, where)
-    del jax
 
 
 def file_of(name):
     return re.sub(r'[^\w.-]+', '_', name) + '.json'
 
 
-def dump(folder):
+def dump(folder, kind=''):
     import random
-    import numpy as np
-    pairs = list(programs())
+    pairs = [pair for pair in programs() if pair[0].startswith(kind)]
     import jax
     import jaxvet
-    folder.mkdir(parents=True, exist_ok=True)
+    import numpy as np
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     failed = []
     for number, (name, make) in enumerate(pairs):
         if sys.stderr.isatty():
@@ -70,7 +72,6 @@ def dump(folder):
         except Exception as error:
             first = (str(error).splitlines() or [''])[0]
             failed.append(f'{name}: {type(error).__name__}: {first}'[:160])
-    (folder / 'failed.txt').write_text(''.join(f'{line}\n' for line in failed))
     print(f'{jax.__version__}: {len(pairs) - len(failed)} of {len(pairs)} '
           f'programs written')
     for line in failed:
@@ -99,7 +100,7 @@ def difference(old, new):
 def compare(old, new):
     names = sorted({path.name for path in old.glob('*.json')} &
                    {path.name for path in new.glob('*.json')})
-    expected, wrong, differ = known(), 0, 0
+    expected, wrong, differ, stale = known(), 0, 0, 0
     for name in names:
         found = difference(old / name, new / name)
         differ += found is not None
@@ -109,24 +110,23 @@ def compare(old, new):
             for line in found.splitlines()[:12]:
                 print(f'    {line}')
         if found is None and name in expected:
-            wrong += 1
+            stale += 1
             print(f'{name}: the same, though {DIFFERENCES.name} knows why not')
     print(f'{len(names)} programs of two releases: {len(names) - differ} the '
-          f'same, {differ - wrong if differ >= wrong else 0} changed by JAX, '
-          f'{wrong} unexplained')
-    return 1 if wrong or not names else 0
+          f'same, {differ} changed, {wrong} of these unexplained')
+    return 1 if wrong or stale or not names else 0
 
 
-def main(job, *arguments):
+def main(job, first, *others):
     if job == 'dump':
-        return dump(pathlib.Path(arguments[0]))
+        return dump(pathlib.Path(first), *others)
     if job == 'compare':
-        return compare(*map(pathlib.Path, arguments))
+        return compare(pathlib.Path(first), pathlib.Path(others[0]))
     folders = []
-    for venv in arguments:
+    for venv in (first, others[0]):
         folders.append(ROOT / 'build' / 'releases' / pathlib.Path(venv).name)
         subprocess.run([f'{venv}/bin/python', '-W', 'ignore', __file__, 'dump',
-                        str(folders[-1])], check=True)
+                        str(folders[-1]), *others[1:]], check=True)
     return compare(*folders)
 
 
