@@ -79,7 +79,8 @@ if [ $# = 0 ]; then
 elif [ ! -d "$root/src/jaxvet" ]; then
     give_up "no machine in $root (run without a command first)"
 else
-    git -C "$root/src/jaxvet" pull -q --ff-only "$PWD" HEAD
+    git -C "$root/src/jaxvet" fetch -q "$PWD" HEAD
+    git -C "$root/src/jaxvet" checkout -q --detach FETCH_HEAD
 fi
 mount -t proc proc "$root/proc"
 mount -t tmpfs tmpfs "$root/dev/shm"

@@ -6,14 +6,11 @@ import pathlib
 import subprocess
 import sys
 
-import pytest
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILT = ROOT / "build" / "jaxvet"
 
 
 def test_a_built_package_works_without_the_tree(tmp_path):
-    pytest.importorskip("setuptools")
     subprocess.run([sys.executable, "setup.py", "-q", "egg_info", "-e",
                     tmp_path, "build", "-b", tmp_path / "build",
                     "--build-lib", tmp_path / "lib"],
