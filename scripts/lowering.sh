@@ -1,7 +1,8 @@
 #!/bin/sh
 # lowering.sh [GROUP...] - lowers JAX's harnesses to StableHLO, runs the modules
 # by XLA's CPU client and compares with the answers.  The harnesses are those in
-# $JAXVET_HARNESSES, or the part of them that is checked in.
+# $JAXVET_HARNESSES, or the part of them that is checked in; XLA is that of
+# $JAXVET_VENV (build/venv).
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/environments.sh
