@@ -171,6 +171,16 @@ static shown shown_rule(const jx_param *param)
     return (shown){param->name, v, NULL};
 }
 
+static void put_list(jx_printer *p, const jx_value *list, jx_buffer *to)
+{
+    jx_buffer_putc(to, '[');
+    for (int n = 0; n < list->count; n++) {
+        jx_buffer_puts(to, n ? ", " : "");
+        jx_value_print(p->program, list->items[n], true, to);
+    }
+    jx_buffer_putc(to, ']');
+}
+
 /* The contracting and batch dimensions of dot_general, with lists inside. */
 static const char *lists_of(jx_printer *p, const jx_value *v)
 {
@@ -179,19 +189,27 @@ static const char *lists_of(jx_printer *p, const jx_value *v)
     for (int i = 0; i < 2; i++) {
         jx_buffer_puts(&text, i ? ", (" : "((");
         for (int k = 0; k < 2; k++) {
-            const jx_value *list = v->items[i]->items[k];
-            jx_buffer_puts(&text, k ? ", [" : "[");
-            for (int n = 0; n < list->count; n++) {
-                jx_buffer_puts(&text, n ? ", " : "");
-                jx_value_print(p->program, list->items[n], true, &text);
-            }
-            jx_buffer_putc(&text, ']');
+            jx_buffer_puts(&text, k ? ", " : "");
+            put_list(p, v->items[i]->items[k], &text);
         }
         jx_buffer_putc(&text, ')');
     }
     jx_buffer_putc(&text, ')');
     const char *kept = jx_arena_take(p->arena, &text);
     return kept ? kept : "";
+}
+
+/* Which tangents of a custom rule are zero is a list. */
+static shown shown_linear(jx_printer *p, const jx_param *param)
+{
+    jx_buffer text = {0};
+    const char *kept;
+
+    if (strcmp(param->name, "in_zeros") || param->value->tag != JX_V_TUPLE)
+        return shown_rule(param);
+    put_list(p, param->value, &text);
+    kept = jx_arena_take(p->arena, &text);
+    return (shown){param->name, NULL, kept ? kept : ""};
 }
 
 static void add_shown(shown_list *list, shown what)
@@ -233,6 +251,8 @@ static void choose(jx_printer *p, const jx_eqn *eqn, shown_list *list)
             continue;
         if (!all && is_custom(eqn))
             one = shown_rule(param);
+        if (!all && !strcmp(eqn->prim->name, "custom_lin"))
+            one = shown_linear(p, param);
         if (!all && eqn->prim->id == JX_PRIM_dot_general &&
             !strcmp(param->name, "dimension_numbers"))
             one.text = lists_of(p, param->value);

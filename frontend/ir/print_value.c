@@ -250,12 +250,14 @@ static void put_sharding(const jx_program *p, const jx_value *v,
     jx_buffer_putc(to, ')');
 }
 
-static void put_set(const jx_program *p, const jx_value *v, jx_buffer *to)
+/* An empty one has its braces only where JAX itself writes it. */
+static void put_set(const jx_program *p, const jx_value *v, bool quoted,
+                    jx_buffer *to)
 {
     if (v->count)
         put_items(p, v, "frozenset({", "})", to);
     else
-        jx_buffer_puts(to, "frozenset({})");
+        jx_buffer_puts(to, quoted ? "frozenset()" : "frozenset({})");
 }
 
 static void put_aval(const jx_aval *aval, jx_buffer *to)
@@ -346,7 +348,7 @@ void jx_value_print(const jx_program *p, const jx_value *v, bool quoted,
         put_items(p, v, "(", v->count == 1 ? ",)" : ")", to);
         break;
     case JX_V_SET:
-        put_set(p, v, to);
+        put_set(p, v, quoted, to);
         break;
     case JX_V_MAP:
         put_map(p, v, to);

@@ -27,6 +27,8 @@ typedef struct scope {
     JX_VEC(jx_eqn) eqns;
     size_t defined; /* variables before the equation being read */
     size_t column; /* where its equations begin; 0: not on lines of their own */
+    int nblanks;   /* how many are called `_`, ... */
+    jx_var *blank; /* ... and the last of these */
 } scope;
 
 /* ---- tokens */
@@ -155,8 +157,11 @@ static const jx_var *define(jx_text *t, scope *s, const char *name,
         return NULL;
     *var = (jx_var){aval, (int)s->vars.count, dropped};
     JX_PUSH(t->ctx->arena, &s->vars, var);
-    if (dropped)
+    if (dropped) {
+        s->nblanks++;
+        s->blank = var;
         return var;
+    }
     if (find(s, name)) {
         jx_text_fail(t, at, "'%s' is defined twice", name);
         return NULL;
@@ -208,6 +213,9 @@ static jx_var *free_blank(scope *s, const jx_aval *like)
             return var;
         first = first ? first : var;
     }
+    /* The only one may be meant again. */
+    if (!first && s->nblanks == 1 && (size_t)s->blank->id < s->defined)
+        return s->blank;
     return first;
 }
 

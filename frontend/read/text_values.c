@@ -383,9 +383,9 @@ static const jx_value *read_set(jx_text *t)
 {
     value_list list = {0};
 
-    if (!read_list(t, "}", &list) || !take(t, ")"))
+    if (take(t, "{") && !read_list(t, "}", &list))
         return NULL;
-    return from_list(t, JX_V_SET, &list);
+    return take(t, ")") ? from_list(t, JX_V_SET, &list) : NULL;
 }
 
 /* `<function f.<locals>.g at 0xXXXX>` */
@@ -508,7 +508,7 @@ static const jx_value *read_call(jx_text *t, const char *word, const char *at)
     if (!strcmp(word, "NamedSharding"))
         return read_sharding(t);
     if (!strcmp(word, "frozenset"))
-        return take(t, "{") ? read_set(t) : NULL;
+        return read_set(t);
     if (!strcmp(word, "dtype"))
         return read_dtype(t);
     if (!strncmp(word, "np.", 3))

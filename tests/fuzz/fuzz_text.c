@@ -59,6 +59,8 @@ static const char *const words[] = {
     "P('x', None)", "Mesh('x': 2, axis_types=(Auto,))", "np.int64(1)",
     "frozenset({'i'})", "<function f at 0xX>", "GatherScatterMode.CLIP",
     "9223372036854775808", "mod(b, 3)", "#", "ft_in=((None,), (None,), ())",
+    "Foo", "_Foo[", "Foo[a=1 name=f]", "Foo.linearized", "call_hi_primitive",
+    "params={'a': 1}", "_prim=Foo[{'a': 1}]", "x=Foo[y=", "(\n jaxpr\n)",
     "RightsOnly(Right(None))", "Left(None)", "Static(x)",
     "Pytree(vals=[None, Left(None)], tree=PyTreeDef(([*], {'a': *})))",
 };

@@ -62,7 +62,30 @@ def solving(x):
     return jnp.linalg.solve(jnp.outer(x, x) + jnp.eye(3), x)
 
 
+def searching(x):
+    """Objects as primitives, from JAX 0.12 on."""
+    return jnp.searchsorted(x, x), jnp.nonzero(x, size=2), jnp.frexp(x)
+
+
+def rooting(x):
+    def root(a):
+        return jax.lax.custom_root(
+            lambda y: y ** 3 - a, a, lambda f, y: y - f(y) / (3 * y * y),
+            lambda g, y: y / g(1.0))
+    return jax.vmap(root)(x), jax.grad(root)(x[0])
+
+
+def looping_back(x):
+    """Scans whose operands are trees of what is left of trees."""
+    def total(w):
+        step = jax.checkpoint(lambda c, a: ((c[0] * w + a, c[1] + 1), c))
+        carry, ys = jax.lax.scan(step, (x[0], 0), x)
+        return carry[0] + ys[0].sum()
+    return jax.jacfwd(jax.grad(total))(x[0])
+
+
 FUNCTIONS = (nested, shared, literals, looping, drawing, many, solving,
+             searching, rooting, looping_back,
              jax.grad(lambda x: shared(x).sum()),
              jax.vmap(lambda a: jnp.pad(a[None], 2)))
 
@@ -79,7 +102,7 @@ def test_a_document_is_written_as_it_was(function):
     assert show(text, "--as", "json") == text
 
 
-@pytest.mark.parametrize("function", FUNCTIONS[:7], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", FUNCTIONS[:10], ids=lambda f: f.__name__)
 def test_text_prints_as_it_was(function):
     text = str(jax.make_jaxpr(function)(jnp.ones(3))) + "\n"
     assert show(text) == text

@@ -276,6 +276,63 @@ static void parameters_that_do_not_fit_are_refused(void **state)
     }
 }
 
+/* ---- rules of its own */
+
+#define OF_ONE "\"in\":[0],\"nout\":1,\"primal\":{\"$jaxpr\":0}"
+#define OF_TWO "\"in\":[0,0],\"nout\":2,\"primal\":{\"$jaxpr\":4}"
+
+/* The document with a rule: of a kind, for a function of these. */
+static jx_analysis *with_rule(const char *key, const char *kind,
+                              const char *of)
+{
+    const char *params = jx_arena_printf(
+        ctx->arena, "{" EXPANSION ",\"name\":\"Foo\"," PARAMS ",\"%s\":{"
+        "\"$rule\":0,\"fn\":\"g\"}}", key);
+    const char *text = jx_arena_printf(ctx->arena, pattern, "0.12.0",
+                                       "call_hi_primitive", params);
+    const char *pattern_of_rule =
+        strcmp(kind, "custom_jvp_call")
+            ? "{\"zeros\":\"0\",\"fwd\":{\"$jaxpr\":0},\"nres\":0,\"fwds\":"
+              "[0],\"bwd\":{\"$jaxpr\":4}}"
+        : strcmp(of, OF_ONE) ? "{\"zeros\":\"00\",\"error\":\"no\"}"
+                             : "{\"zeros\":\"0\",\"jvp\":{\"$jaxpr\":4}}";
+
+    /* Before the two brackets and the newline at its end. */
+    text = jx_arena_printf(
+        ctx->arena, "%.*s,{\"in\":[0,0],\"eqns\":[[2,[0],[0],%s,-1,-1,-1]],"
+        "\"out\":[2%s]}],\"rules\":[{\"prim\":\"%s\",\"stack\":-1,"
+        "%s,\"patterns\":[%s]}]}\n", (int)(strlen(text) - 3), text,
+        "{\"jaxpr\":{\"$jaxpr\":0},\"name\":\"Bar\"}",
+        strcmp(kind, "custom_jvp_call") ? "" : ",1", kind, of,
+        pattern_of_rule);
+    jx_program *p = jx_read_document(ctx, "-", text, strlen(text));
+    if (!p)
+        fail_msg("%s: %s", ctx->error.place, ctx->error.message);
+    jx_analysis *to = jx_analysis_new(p);
+    assert_true(jx_type_program(to));
+    return to;
+}
+
+static void says(const jx_analysis *to, const char *what)
+{
+    for (size_t i = 0; i < to->claims.count; i++)
+        if (strstr(to->claims.at[i]->what, what))
+            return;
+    fail_msg("not said: %s", what);
+}
+
+static void its_rules_are_held_against_it(void **state)
+{
+    static const char jvp[] = "custom_jvp_call", vjp[] = "custom_vjp_call";
+    (void)state;
+
+    assert_int_equal(with_rule("jvp", jvp, OF_ONE)->claims.count, 0);
+    assert_int_equal(with_rule("vjp", vjp, OF_ONE)->claims.count, 0);
+    says(with_rule("jvp", jvp, OF_TWO), "the rule is for 2 operands");
+    says(with_rule("vjp", jvp, OF_ONE), "not of its kind");
+    says(with_rule("jvp", vjp, OF_ONE), "not of its kind");
+}
+
 /* ---- text */
 
 static void reads_and_prints(const char *text)
@@ -407,6 +464,7 @@ int main(void)
         TEST(without_one_it_is_an_unknown_primitive),
         TEST(one_without_a_name_is_shown_in_full),
         TEST(parameters_that_do_not_fit_are_refused),
+        TEST(its_rules_are_held_against_it),
         TEST(text_prints_as_it_was_read),
         TEST(text_has_no_expansion),
         TEST(wrong_text_is_refused),

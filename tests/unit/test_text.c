@@ -137,6 +137,30 @@ static void types_of_each_kind_print_as_they_were_read(void **state)
     prints_the_same("{ lambda ; a:f32[2]{V:(x,y), U:z} b:f32<host>[2]. let  in () }");
 }
 
+/* What an outer result lends an inner one is its name, even if that is `_`. */
+static void a_blank_may_be_used_more_than_once(void **state)
+{
+    (void)state;
+    prints_the_same("{ lambda ; a:f32[]. let\n"
+                    "    b:f32[] _:f32[] = jit[\n"
+                    "      name=f\n"
+                    "      jaxpr={ lambda ; a:f32[]. let\n"
+                    "          _:f32[] = sin a\n"
+                    "          b:f32[] = add _ _\n"
+                    "        in (b, _) }\n"
+                    "    ] a\n"
+                    "  in (b,) }");
+}
+
+static void sets_may_be_empty(void **state)
+{
+    (void)state;
+    prints_the_same("{ lambda ; a:f32[]. let\n"
+                    "    b:f32[] = odd[s=frozenset({}) t=(frozenset(), "
+                    "frozenset({'x'}))] a\n"
+                    "  in (b,) }");
+}
+
 static void text_in_parameters_needs_no_quotes(void **state)
 {
     (void)state;
@@ -404,6 +428,8 @@ int main(void)
         TEST(literals_of_each_kind_print_as_they_were_read),
         TEST(sizes_in_parameters_may_begin_with_a_minus),
         TEST(types_of_each_kind_print_as_they_were_read),
+        TEST(a_blank_may_be_used_more_than_once),
+        TEST(sets_may_be_empty),
         TEST(text_in_parameters_needs_no_quotes),
         TEST(the_trees_of_a_scan_have_its_counts),
         TEST(a_scan_of_trees_prints_as_it_was_read),

@@ -314,6 +314,9 @@ def parameters(eqn) -> dict:
 HI_CALL = "call_hi_primitive"
 HI_PRIMITIVES = (HI_CALL, "call_hi_primitive_linearized")
 HiPrimitive = _type("hijax:HiPrim", "hijax:VJPHiPrimitive")
+#: JAX shows it by its class and what that wants to be seen, functions by their
+#: names; else by its repr, as any parameter.
+SHOWN_BY_NAME = hasattr(HiPrimitive, "pp_params")
 
 
 def expansion(prim):
@@ -346,7 +349,7 @@ def hi_parameters(eqn) -> dict:
 
 
 def shown_parameters(prim) -> dict:
-    if hasattr(prim, "pp_params"):
+    if SHOWN_BY_NAME:
         return dict(prim.pp_params())
     return dict(getattr(prim, "params", {}))
 

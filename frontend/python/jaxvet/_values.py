@@ -348,11 +348,16 @@ class Values:
         return {"$c": [bits(value.real, np.float64),
                        bits(value.imag, np.float64)]}
 
-    def _opaque(self, value):
+    def object(self, value) -> dict:
+        """An object of which nothing but its text is needed."""
         name = f"{type(value).__module__}.{type(value).__qualname__}"
-        self.opaque[name] = self.opaque.get(name, 0) + 1
         text = without_addresses(printable(repr(value)))
         return {"$opaque": name, "repr": text[:200]}
+
+    def _opaque(self, value):
+        row = self.object(value)
+        self.opaque[row["$opaque"]] = self.opaque.get(row["$opaque"], 0) + 1
+        return row
 
     _ENCODERS = (
         (enum.Enum, _enum),

@@ -178,8 +178,10 @@ class Walker:
                 printable(key): self._shown(inner) for key, inner
                 in _compat.shown_parameters(value).items()}, "hi": True}
         if isinstance(value, _compat.Traced):
-            return self.closed(_compat.as_closed(value.jaxpr))
-        if isinstance(value, (types.FunctionType, functools.partial)):
+            return (self.closed(_compat.as_closed(value.jaxpr))
+                    if _compat.SHOWN_BY_NAME else self.values.object(value))
+        if _compat.SHOWN_BY_NAME and isinstance(
+                value, (types.FunctionType, functools.partial)):
             return {"$fn": printable(_compat.function_name(value))}
         return self.values.param(value)
 
