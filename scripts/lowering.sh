@@ -2,8 +2,8 @@
 # lowering.sh [GROUP...] - lowers JAX's harnesses to StableHLO, runs the modules
 # by XLA's CPU client and compares with the answers.  The harnesses are those in
 # $JAXVET_HARNESSES, or the part of them that is checked in, with the programs
-# of newer releases (scripts/dump_newer.py) where XLA is new enough to read them; XLA is
-# that of $JAXVET_VENV (build/venv).
+# of newer releases (scripts/dump_newer.py) where XLA is new enough to read them;
+# XLA is that of $JAXVET_VENV (build/venv).
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/environments.sh
