@@ -24,10 +24,11 @@ static void read_head(jx_doc *d, const jx_node *root)
         jx_node_fail(&d->walk, &format,
                      "expected \"jaxvet-jaxpr\", found \"%.40s\"", text);
     int64_t n = jx_node_int(&d->walk, &version, 1, INT32_MAX);
-    if (n != 1)
+    if (n != JX_DOCUMENT_VERSION)
         jx_node_fail(&d->walk, &version,
-                     "version %lld is not known; this program reads version "
-                     "1", (long long)n);
+                     "version %lld of the format is newer than %d, which this "
+                     "jaxvet reads: update jaxvet, or write the document again "
+                     "with its package", (long long)n, JX_DOCUMENT_VERSION);
     jx_node_object(&d->walk, root, top_keys);
 }
 

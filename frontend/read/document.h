@@ -8,9 +8,12 @@
 
 #include "frontend/ir/program.h"
 
-/* Reads `length` bytes, packed by gzip or not.  `path` names the input in messages, and its folder is
- * where the .npz of large constants is looked up ("-": nowhere).  The text need
- * not outlive the call. */
+/* The version of the format that is read and written. */
+enum { JX_DOCUMENT_VERSION = 1 };
+
+/* Reads `length` bytes, packed by gzip or not.  `path` names the input in
+ * messages, and its folder is where the .npz of large constants is looked up
+ * ("-": nowhere).  The text need not outlive the call. */
 jx_program *jx_read_document(jx_ctx *ctx, const char *path, const char *text,
                              size_t length);
 

@@ -2,6 +2,7 @@
 #include "frontend/write/document.h"
 
 #include "frontend/ir/signature.h"
+#include "frontend/read/document.h"
 #include "frontend/write/document_parts.h"
 
 #include <string.h>
@@ -328,7 +329,8 @@ static void put_document(jx_emit *e, const jx_buffer *entry,
                          const jx_buffer *comparisons,
                          const jx_buffer *retraces, jx_buffer *to)
 {
-    jx_buffer_puts(to, "{\"format\":\"jaxvet-jaxpr\",\"version\":1");
+    jx_buffer_printf(to, "{\"format\":\"jaxvet-jaxpr\",\"version\":%d",
+                     JX_DOCUMENT_VERSION);
     put_producer(e->program, to);
     jx_emit_key(to, "entry");
     jx_buffer_bytes(to, jx_buffer_text(entry), entry->length);
