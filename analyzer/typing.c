@@ -226,7 +226,10 @@ static void reach(walk *w, const jx_jaxpr *nested)
 {
     jx_arena *arena = w->r->program->ctx->arena;
 
-    if (!nested || w->r->reached[nested->id])
+    /* Equations of a program that was cut short (blame) carry rules whose jaxprs
+     * are beyond its end. */
+    if (!nested || nested->id >= w->r->program->njaxprs ||
+        w->r->reached[nested->id])
         return;
     if (!w->chain && w->eqn) {
         jx_calls *chain = JX_NEW(arena, jx_calls);

@@ -142,6 +142,19 @@ static void put_map(const jx_program *p, const jx_value *v, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
+/* JAX's str() of an exported function has no more than its name. */
+static bool put_exported(const jx_value *v, jx_buffer *to)
+{
+    const jx_value *name = strcmp(v->text, "Exported")
+                               ? NULL
+                               : jx_value_field(v, "fun_name");
+
+    if (!name || name->tag != JX_V_TEXT)
+        return false;
+    jx_buffer_printf(to, "Exported(fun_name=%s, ...)", name->text);
+    return true;
+}
+
 static void put_record(const jx_program *p, const jx_value *v, jx_buffer *to)
 {
     jx_buffer_printf(to, "%s(", v->text);
@@ -359,7 +372,7 @@ void jx_value_print(const jx_program *p, const jx_value *v, bool quoted,
     case JX_V_RECORD:
         if (v->boolean)
             jx_hi_print(p, v, to);
-        else
+        else if (quoted || !put_exported(v, to))
             put_record(p, v, to);
         break;
     case JX_V_SHOWN:

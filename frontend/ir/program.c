@@ -30,29 +30,35 @@ const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name)
 
 enum { NOT_MET = 0, ONLY_SHOWN, MEANT };
 
-static void mean(const jx_closed *closed, char *found)
+typedef struct meaning {
+    char *found; /* by id */
+    int count;
+} meaning;
+
+/* Equations of a program that was cut short carry rules whose jaxprs are beyond
+ * its end. */
+static void meet(meaning *m, const jx_jaxpr *jaxpr, char how)
 {
-    if (closed->jaxpr)
-        found[closed->jaxpr->id] = MEANT;
+    if (jaxpr && jaxpr->id < m->count && m->found[jaxpr->id] < how)
+        m->found[jaxpr->id] = how;
 }
 
-static void mean_value(const jx_value *value, char how, char *found)
+static void meet_in(meaning *m, const jx_value *value, char how)
 {
-    if (value->tag == JX_V_JAXPR && found[value->jaxpr->id] < how)
-        found[value->jaxpr->id] = how;
+    meet(m, value->jaxpr, how);
     for (int i = 0; value->items && i < value->count; i++)
-        mean_value(value->items[i], how, found);
+        meet_in(m, value->items[i], how);
     if (value->shown)
-        mean_value(value->shown, ONLY_SHOWN, found);
+        meet_in(m, value->shown, ONLY_SHOWN);
 }
 
-static void mean_rule(const jx_rule *rule, char *found)
+static void meet_rule(meaning *m, const jx_rule *rule)
 {
-    mean(&rule->primal, found);
+    meet(m, rule->primal.jaxpr, MEANT);
     for (int i = 0; i < rule->npatterns; i++) {
-        mean(&rule->patterns[i].jvp, found);
-        mean(&rule->patterns[i].fwd, found);
-        mean(&rule->patterns[i].bwd, found);
+        meet(m, rule->patterns[i].jvp.jaxpr, MEANT);
+        meet(m, rule->patterns[i].fwd.jaxpr, MEANT);
+        meet(m, rule->patterns[i].bwd.jaxpr, MEANT);
     }
 }
 
@@ -61,23 +67,24 @@ static void mean_rule(const jx_rule *rule, char *found)
 const bool *jx_program_meant(const jx_program *program)
 {
     jx_arena *arena = program->ctx->arena;
-    char *found = JX_NEW_ARRAY(arena, program->njaxprs, char);
+    meaning m = {JX_NEW_ARRAY(arena, program->njaxprs, char),
+                 program->njaxprs};
     bool *meant = JX_NEW_ARRAY(arena, program->njaxprs, bool);
 
-    if (!found || !meant)
+    if (!m.found || !meant)
         return NULL;
-    mean(&program->entry, found);
+    meet(&m, program->entry.jaxpr, MEANT);
     for (int i = 0; i < program->nretraces; i++)
-        mean(&program->retraces[i].closed, found);
+        meet(&m, program->retraces[i].closed.jaxpr, MEANT);
     for (int i = 0; i < program->nrules; i++)
-        mean_rule(program->rules[i], found);
+        meet_rule(&m, program->rules[i]);
     for (int i = program->njaxprs; i-- > 0;) {
         const jx_jaxpr *jaxpr = program->jaxprs[i];
-        meant[i] = found[i] != ONLY_SHOWN;
+        meant[i] = m.found[i] != ONLY_SHOWN;
         for (int k = 0; k < jaxpr->neqns; k++)
             for (int n = 0; n < jaxpr->eqns[k].nparams; n++)
-                mean_value(jaxpr->eqns[k].params[n].value,
-                           meant[i] ? MEANT : ONLY_SHOWN, found);
+                meet_in(&m, jaxpr->eqns[k].params[n].value,
+                        meant[i] ? MEANT : ONLY_SHOWN);
     }
     return meant;
 }

@@ -122,6 +122,13 @@ def test_symbolic_sizes_print_as_jax_prints_them():
     assert show(document.text(), "--as", "json") == document.text()
 
 
+def test_of_an_exported_function_its_name_is_shown():
+    spec = jax.ShapeDtypeStruct((3,), jnp.float32)
+    exported = export.export(jax.jit(literals))(spec)
+    document = jaxvet.dump(exported.call)(spec)
+    assert show(document.text()) == str(document.jaxpr) + "\n"
+
+
 @pytest.mark.parametrize("function", (literals, looping),
                          ids=lambda f: f.__name__)
 def test_all_parameters_are_shown_on_demand(function):
