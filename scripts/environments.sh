@@ -58,9 +58,12 @@ python_for() {
     versions=$(versions_of "$1")
     candidates_for "$1" | while read -r candidate; do
         # shellcheck disable=SC2086 # a list of words
-        is_good_python "$candidate" $versions || continue
-        command -v "$candidate"
-        break
+        if is_good_python "$candidate" $versions; then
+            command -v "$candidate"
+            break
+        elif [ "$candidate" = "${JAXVET_PYTHON:-}" ]; then
+            echo "JAXVET_PYTHON, $candidate: no Python $versions with venv" >&2
+        fi
     done | grep .
 }
 
