@@ -1,0 +1,193 @@
+"""The rules of custom_jvp_call and custom_vjp_call: thunks, one call per mask.
+"""
+from __future__ import annotations
+
+import types
+
+from . import _compat
+from ._rules_parts import (float0_zeros, is_differentiable, is_float0, is_zero,
+                           mask_text, refuse_tracers)
+from ._same import cell_contents
+from ._values import rule_function_name
+
+
+class ClassicRule:
+    """The rule of an equation; `thunk` and `call` are parameters of it."""
+
+    def __init__(self, eqn, thunk, call):
+        self.eqn, self._thunk = eqn, thunk
+        self._is_jvp = eqn.primitive.name in _compat.CUSTOM_JVP
+        self.kind = eqn.primitive.name
+        self.prim = "custom_jvp_call" if self._is_jvp else "custom_vjp_call"
+        self.primal = _compat.as_closed(call)
+        self.symbolic_zeros = bool(eqn.params.get("symbolic_zeros"))
+        self.nc = eqn.params.get("num_consts", 0)
+        self.says = thunk, eqn.params.get("bwd"), call, self.nc
+
+    @property
+    def name(self) -> str:
+        return rule_function_name(self.primal.jaxpr)
+
+    @property
+    def defined(self):
+        info = getattr(self.primal.jaxpr, "debug_info", None)
+        return getattr(info, "func_src_info", None)
+
+    @property
+    def fixed(self) -> list:
+        """Which inputs after the constants have no tangent."""
+        return [not is_differentiable(var.aval)
+                for var in self.eqn.invars[self.nc:]]
+
+    def extract(self, mask) -> dict:
+        return self._jvp(mask) if self._is_jvp else self._vjp(mask)
+
+    def forget(self) -> None:
+        _forget_result_paths(self._thunk)
+        _forget_result_paths(self.eqn.params.get("bwd"))
+
+    def _jvp(self, mask) -> dict:
+        asked = mask if self.symbolic_zeros else [False] * len(mask)
+        jaxpr, consts, out_zeros = _called(self._thunk)(*asked)
+        closed = _without_float0_inputs(_compat.closed(jaxpr, consts))
+        closed, out_zeros = _without_float0_outputs(closed, out_zeros)
+        refuse_tracers(closed)
+        made = {"jvp": closed}
+        if any(out_zeros):
+            made["out_zeros"] = mask_text(out_zeros)
+        return made
+
+    def _vjp(self, mask) -> dict:
+        params = self.eqn.params
+        jaxpr, consts, asked = _forward(self._thunk, mask)
+        closed = _compat.closed(jaxpr, consts)
+        refuse_tracers(closed)
+        _, res_tree, *forwards = params["out_trees"]()
+        forwards = (list(forwards[0]) if forwards
+                    else [None] * res_tree.num_leaves)
+        count = sum(place is None for place in forwards)
+        outvars = closed.jaxpr.outvars
+        returned = iter(outvars[:count])
+        residuals = [next(returned) if place is None
+                     else self.eqn.invars[place] for place in forwards]
+        backward, ct_zeros = _backward(params["bwd"], residuals,
+                                       outvars[count:])
+        made = {"zeros": mask_text(asked), "fwd": closed}
+        if count:
+            made["nres"] = count
+        if forwards:
+            made["fwds"] = forwards
+        made["bwd"] = backward
+        if any(ct_zeros):
+            made["ct_zeros"] = mask_text(ct_zeros)
+        return made
+
+
+def _called(thunk):
+    return getattr(thunk, "call_wrapped", thunk)
+
+
+_RESULT_PATHS = "_get_result_paths_thunk"
+
+
+def _forget_result_paths(thunk) -> None:
+    """JAX 0.6 remembers the paths of a function's results, and insists on
+    them when a mask changes the results."""
+    seen, todo = set(), [thunk]
+    while todo:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, types.FunctionType):
+            todo += [cell_contents(cell) for cell in value.__closure__ or ()]
+        elif isinstance(value, _compat.WrappedFun):
+            todo += [value.f, value.transforms]
+            for (transform, _), store in zip(value.transforms, value.stores):
+                if getattr(transform, "__name__", "") == _RESULT_PATHS:
+                    store.reset()
+        elif isinstance(value, (tuple, list)):
+            todo += value
+
+
+def _without_float0_inputs(closed):
+    """A jaxpr that is not given the tangents of integers: they are zero."""
+    jaxpr = closed.jaxpr
+    kept = [var for var in jaxpr.invars if not is_float0(var.aval)]
+    dropped = [var for var in jaxpr.invars if is_float0(var.aval)]
+    if not dropped:
+        return closed
+    zeros = [float0_zeros(var.aval) for var in dropped]
+    return _compat.replaced(
+        closed, [*closed.consts, *zeros], invars=kept,
+        constvars=[*jaxpr.constvars, *dropped])
+
+
+def _without_float0_outputs(closed, out_zeros) -> tuple:
+    """The same for the tangents of integer outputs."""
+    outvars = closed.jaxpr.outvars
+    count = len(outvars) - sum(not zero for zero in out_zeros)
+    primals, tangents = outvars[:count], iter(outvars[count:])
+    zeros, kept = [], []
+    for zero in out_zeros:
+        tangent = None if zero else next(tangents)
+        zeros.append(zero or is_float0(tangent.aval))
+        if not zeros[-1]:
+            kept.append(tangent)
+    return _compat.replaced(closed, outvars=[*primals, *kept]), zeros
+
+
+def _forward(thunk, zeros) -> tuple:
+    """The forward jaxpr for a mask of zeros (the thunk wants its opposite).
+
+    A value that a lifted rule closed over may not be differentiated; which
+    inputs those are is found by asking for each alone.  The mask that was
+    asked for in the end is the third result.
+    """
+    call, nonzeros = _called(thunk), [not zero for zero in zeros]
+    try:
+        return *call(*nonzeros), zeros
+    except _compat.CustomVJPException:
+        alone = [[k == i for k in range(len(zeros))]
+                 for i in range(len(zeros))]
+        nonzeros = [nonzero and _accepts(call, one)
+                    for nonzero, one in zip(nonzeros, alone)]
+        return *call(*nonzeros), [not nonzero for nonzero in nonzeros]
+
+
+def _accepts(call, nonzeros) -> bool:
+    try:
+        call(*nonzeros)
+    except _compat.CustomVJPException:
+        return False
+    return True
+
+
+def _backward(bwd, residuals, outputs) -> tuple:
+    """(closed jaxpr, mask of zero cotangents) of a backward rule."""
+    cotangents = [_compat.cotangent_aval(out.aval) for out in outputs]
+    mask = []
+
+    def run(*flat):
+        res = [residual.val if isinstance(residual, _compat.Literal) else value
+               for residual, value in zip(residuals, flat)]
+        given = iter(flat[len(residuals):])
+        cts = [float0_zeros(aval) if is_float0(aval) else next(given)
+               for aval in cotangents]
+        out = _called(bwd)(*res, *cts)
+        if isinstance(out, tuple) and len(out) == 2 and \
+                isinstance(out[0], list):
+            out = out[0]  # newer JAX: (cotangents, logs)
+        mask[:] = [is_zero(ct) for ct in out]
+        return [ct for ct, zero in zip(out, mask) if not zero]
+
+    for store in getattr(bwd, "stores", ()):
+        if store:
+            store.reset()
+    avals = [residual.aval for residual in residuals]
+    avals += [aval for aval in cotangents if not is_float0(aval)]
+    info = getattr(bwd, "debug_info", None)
+    closed = _compat.trace_to_jaxpr(
+        run, avals, _compat.unknown_names(info) if info else None)
+    refuse_tracers(closed)
+    return closed, mask

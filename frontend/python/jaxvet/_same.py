@@ -1,0 +1,167 @@
+"""Which values say the same: equal fingerprints, the same code sees the same.
+
+Traces, stores and memo tables belong to one call and do not count; anything
+unknown counts by identity, so the worst is two fingerprints for one meaning.
+"""
+from __future__ import annotations
+
+import functools
+import types
+
+import numpy as np
+
+from . import _compat
+
+#: Types whose objects belong to one trace and say nothing of a meaning.
+_PER_CALL = frozenset((
+    "Store", "EqualStore", "DebugInfo", "TraceTag", "SourceInfo", "object",
+    "DynamicJaxprTrace", "JVPTrace", "BatchTrace", "LinearizeTrace",
+    "JaxprTrace", "EvalTrace", "InitialResultPaths"))
+
+#: Nested deeper than this, values count by identity.
+_DEEPEST = 24
+
+#: Arrays of at most this many bytes count by content.
+_SMALL = 1024
+
+
+class Fingerprints:
+    """Makes them; values with an identity in one live as long as this."""
+
+    def __init__(self):
+        self._keep = []      # what ids below are of
+        self._jaxprs = {}    # id of a jaxpr -> its number
+        self._numbers = {}   # what a jaxpr says -> its number
+
+    def of(self, value, depth=0):
+        if depth > _DEEPEST:
+            return self._identity(value)
+        if value is None or isinstance(value, (bool, int, float, complex, str,
+                                               bytes)):
+            return type(value).__name__, repr(value)
+        for types_, method in self._KINDS:
+            if isinstance(value, types_):
+                return method(self, value,
+                              functools.partial(self.of, depth=depth + 1))
+        if type(value).__name__ in _PER_CALL:
+            return "per call", type(value).__name__
+        if type(value).__name__ in ("Unhashable", "Static"):
+            return "static", self.of(value.val, depth + 1)
+        return self._identity(value)
+
+    def _identity(self, value, seen=None):
+        self._keep.append(value)
+        return "object", id(value)
+
+    def _sequence(self, value, seen):
+        return type(value).__name__, tuple(map(seen, value))
+
+    def _mapping(self, value, seen):
+        return "dict", tuple((seen(key), seen(item))
+                             for key, item in value.items())
+
+    def _set(self, value, seen):
+        return "set", frozenset(map(seen, value))
+
+    def _function(self, value, seen):
+        cells = tuple(map(cell_contents, value.__closure__ or ()))
+        if value.__code__.co_filename.startswith(_compat.JAX_DIR):
+            # Its dictionaries are memo tables.
+            cells = tuple(cell for cell in cells if not isinstance(cell, dict))
+        cells = tuple(map(seen, cells))
+        return ("function", value.__code__, seen(value.__defaults__),
+                seen(value.__kwdefaults__), cells)
+
+    def _method(self, value, seen):
+        return "method", seen(value.__func__), seen(value.__self__)
+
+    def _partial(self, value, seen):
+        return ("partial", seen(value.func), seen(value.args),
+                seen(sorted(value.keywords.items())))
+
+    def _wrapped(self, value, seen):
+        return "wrapped", seen(value.f), seen(value.transforms), \
+            seen(value.params)
+
+    def _aval(self, value, seen):
+        return ("aval", type(value).__name__, str(value),
+                getattr(value, "weak_type", False))
+
+    def _text(self, value, seen):
+        return type(value).__name__, str(value)
+
+    def _tree(self, value, seen):
+        return "tree", value
+
+    def _array(self, value, seen):
+        if value.dtype.kind == "O" or value.nbytes > _SMALL:
+            return self._identity(value)
+        return "array", str(value.dtype), value.shape, value.tobytes()
+
+    def _traced(self, value, seen):
+        return "traced", seen(value.jaxpr), seen(value.out_tree)
+
+    def _hi(self, value, seen):
+        self._keep.append(type(value))
+        # Its parameters are attributes as well.
+        return "hi", id(type(value)), seen(sorted(
+            item for item in vars(value).items() if item[0] != "params"))
+
+    def _closed(self, value, seen):
+        jaxpr = getattr(value, "jaxpr", value)  # itself, where both are one
+        if jaxpr is value:
+            return self._jaxpr(value, seen)
+        return "closed", seen(jaxpr), seen(list(value.consts))
+
+    def _jaxpr(self, value, seen):
+        number = self._jaxprs.get(id(value))
+        if number is None:
+            says = self._says(value, seen)
+            number = self._numbers.setdefault(says, len(self._numbers))
+            self._jaxprs[id(value)] = number
+            self._keep.append(value)
+        return "jaxpr", number
+
+    def _says(self, jaxpr, seen):
+        """A jaxpr but for its names and lines."""
+        numbers = {}
+
+        def atom(operand):
+            if isinstance(operand, _compat.Literal):
+                return "literal", seen(operand.aval), seen(operand.val)
+            return numbers.setdefault(operand, len(numbers))
+
+        def avals(variables):
+            return tuple((atom(var), seen(var.aval)) for var in variables)
+        return (
+            avals(jaxpr.constvars), avals(jaxpr.invars),
+            seen(list(getattr(jaxpr, "consts", ()))),
+            tuple((eqn.primitive.name, tuple(map(atom, eqn.invars)),
+                   avals(eqn.outvars), seen(sorted(eqn.params.items())))
+                  for eqn in jaxpr.eqns),
+            tuple(map(atom, jaxpr.outvars)))
+
+    _KINDS = (
+        ((tuple, list), _sequence),
+        ((dict, types.MappingProxyType), _mapping),
+        ((set, frozenset), _set),
+        (types.FunctionType, _function),
+        (types.MethodType, _method),
+        (functools.partial, _partial),
+        (_compat.WrappedFun, _wrapped),
+        (_compat.AbstractValue, _aval),
+        (_compat.TreeDef, _tree),
+        (_compat.Tracer, _identity),
+        ((_compat.DimExpr, np.dtype), _text),
+        ((np.ndarray, np.generic), _array),
+        (_compat.Traced, _traced),
+        (_compat.HiPrimitive, _hi),
+        ((_compat.ClosedJaxpr, _compat.Jaxpr), _closed),
+    )
+
+
+def cell_contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # not yet set
+        return None
