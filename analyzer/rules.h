@@ -160,6 +160,8 @@ void jx_type_unknown(jx_typing *t, const char *name);
 void jx_assume(jx_typing *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same aval, weakly typed or not. */
+const jx_aval *jx_aval_weak(jx_typing *t, const jx_aval *aval, bool weak);
 /* The same aval with a leading axis, or without. */
 const jx_aval *jx_aval_stacked(jx_typing *t, const jx_aval *aval,
                                const jx_dim *length);

@@ -81,49 +81,39 @@ void jx_type_custom_vjp(jx_typing *t)
     check_rule(t, p->fwd_jaxpr_thunk);
 }
 
-static bool only_weak_differs(const jx_aval *a, const jx_aval *b)
+/* What a hi primitive expands to.  Its own types are those that its author gave
+ * it; whether a value is weakly typed, JAX does not ask. */
+static void expansion(jx_typing *t, const jx_closed *closed)
 {
-    return a && b && a->weak != b->weak && jx_aval_same_values(a, b);
-}
-
-/* JAX lets an object declare types that are weak where those of its operands,
- * or of what it expands to, are not. */
-static void type_expansion(jx_typing *t, const jx_closed *closed)
-{
-    static const char what[] = "the function called";
-    const jx_aval *const *outs;
+    const jx_jaxpr *callee = closed->jaxpr;
+    const char *what = "the function called";
 
     if (!check_callee(t, closed, t->nins, t->nouts, what))
         return;
-    const jx_jaxpr *callee = closed->jaxpr;
     for (int i = 0; i < t->nins; i++) {
-        const jx_aval *wants = callee->vars[callee->nconsts + i]->aval;
-        if (only_weak_differs(t->ins[i], wants))
-            jx_type_agree(t, t->ins[i], wants, "%s, input %d", what, i);
-        else
-            jx_type_pass(t, callee, i, t->ins[i], what);
+        bool weak = callee->vars[callee->nconsts + i]->aval->weak;
+        jx_type_pass(t, callee, i, jx_aval_weak(t, t->ins[i], weak), what);
     }
-    outs = jx_callee_outs(t, callee);
-    for (int i = 0; i < t->nouts; i++) {
-        const jx_aval *declared = t->eqn->outs[i]->aval;
-        jx_type_is(t, i, only_weak_differs(outs[i], declared) ? declared
-                                                              : outs[i]);
-    }
+    const jx_aval *const *outs = jx_callee_outs(t, callee);
+    for (int i = 0; i < t->nouts; i++)
+        jx_type_is(t, i,
+                   jx_aval_weak(t, outs[i], t->eqn->outs[i]->aval->weak));
 }
 
-/* It is what it expands to; one that could not be expanded has the results that
- * it declares. */
+/* One that could not be expanded has the results that it declares. */
 void jx_type_hi_call(jx_typing *t)
 {
     const jx_p_hi_call *p = t->params;
 
     if (p->jaxpr.jaxpr)
-        type_expansion(t, &p->jaxpr);
+        expansion(t, &p->jaxpr);
     else
         jx_type_unknown(t, jx_eqn_name(t->eqn));
     check_rule(t, p->jvp);
+    check_rule(t, p->lin);
     check_rule(t, p->vjp);
-    if ((p->jvp && p->jvp->vjp) || (p->vjp && !p->vjp->vjp))
+    if ((p->jvp && p->jvp->vjp) || (p->lin && p->lin->vjp) ||
+        (p->vjp && !p->vjp->vjp))
         jx_type_wrong(t, "a rule that is not of its kind");
 }
 

@@ -85,6 +85,15 @@ void jx_type_is(jx_typing *t, int i, const jx_aval *aval)
         t->outs[i] = aval;
 }
 
+const jx_aval *jx_aval_weak(jx_typing *t, const jx_aval *aval, bool weak)
+{
+    if (!aval || aval->kind != JX_AVAL_ARRAY || aval->weak == weak)
+        return aval;
+    jx_aval other = *aval;
+    other.weak = weak;
+    return add_aval(t, &other);
+}
+
 const jx_aval *jx_aval_stacked(jx_typing *t, const jx_aval *aval,
                                const jx_dim *length)
 {
