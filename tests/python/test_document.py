@@ -200,7 +200,7 @@ def test_a_rule_that_calls_itself_is_written_once():
 
 def test_an_infinite_closure_of_rules_is_cut_and_says_so():
     rules = json.loads(dump("odeint").text())["rules"]
-    assert [rule.get("truncated") for rule in rules[-2:]] == ["depth"] * 2
+    assert rules[-1].get("truncated") == "depth"
     assert all("patterns" in rule for rule in rules[:2])
 
 

@@ -9,6 +9,7 @@ attributes do.  What can't be done without one that is gone is said once by
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 import os
@@ -100,6 +101,10 @@ def _type(*spellings):
     return _find(*spellings) or _Absent
 
 
+def _classes(*spellings) -> tuple:
+    return tuple(found for found in map(_find, spellings) if found)
+
+
 core = _needed("core:")
 shape_poly = _needed("export.shape_poly:")
 Jaxpr = _needed("core:Jaxpr")
@@ -120,6 +125,8 @@ Zero = _type("ad_util:Zero")
 SymbolicZero = _type("custom_derivatives:SymbolicZero")
 FlatTree = _type("flattree:FlatTree")
 Traced = _type("stages:Traced")
+Static = _classes("hijax:Static", "api_util:WrapHashably",
+                  "api_util:Unhashable")
 CustomVJPException = _type("interpreters.ad:CustomVJPException")
 Effect = _type("effects:Effect")
 Inconclusive = _needed("export.shape_poly:InconclusiveDimensionOperation")
@@ -327,8 +334,213 @@ def expansion(prim):
     def expand(*operands):
         results = prim.expand(*jax.tree_util.tree_unflatten(tree, operands))
         return out_tree.flatten_up_to(results)
-    return trace_to_jaxpr(expand, flat, jax.api_util.debug_info(
-        "jaxvet", expand, tuple(flat), {}))
+    return trace_to_jaxpr(expand, flat, rule_info(type(prim).expand))
+
+
+#: What older JAX makes of a hi primitive when it maps over an axis: the same
+#: one, as the parameter `prim`, with all its rules mapped.
+_MAPPED = _classes("hijax:VmapOf")
+_JVP_TRACED = _classes("hijax:CustomJVPTraced")
+_VJP_TRACED = _classes("hijax:CustomVJPTraced")
+_REMAT = _classes("ad_checkpoint:RematTraced")
+_NAMED = _classes("ad_checkpoint:CheckpointName",
+                  "ad_checkpoint:CheckpointNameFwd")
+_NAME = _find("ad_checkpoint:name_p")
+#: JAX's own whose rules are no derivatives that somebody wrote: those that
+#: apply AD to what the primitive holds, or keep its books.  By name, for some
+#: are in modules that nobody may have imported.
+_BY_AD = frozenset(("RematTraced", "CheckpointName", "CheckpointNameFwd",
+                    "CustomRemat", "PrimalLeftTangentRight", "OptRemat",
+                    "Scan3", "Fusible"))
+#: The derivative of a root is by the operands of its function; those of the
+#: solver, which alone computes it, are the same values.
+_ROOT = _classes("lax.control_flow.solves:CustomRoot")
+_VJP_BACKWARD = ("vjp_bwd", "vjp_bwd_retval", "vjp_bwd_retval_logs")
+
+
+def _mapped(prim):
+    """The primitive that one was mapped from."""
+    while isinstance(prim, _MAPPED):
+        prim = prim.prim
+    return prim
+
+
+def written_rules(prim) -> set:
+    """Which derivatives of a hi primitive somebody wrote: "jvp", "lin", "vjp".
+
+    JAX's functions that derive one from another stand in the class like
+    methods, but are of no class themselves.
+    """
+    prim = _mapped(prim)
+    kind = type(prim)
+    if kind.__module__.startswith("jax._src.") and kind.__name__ in _BY_AD or \
+            _is_replay(prim):
+        return set()
+    if isinstance(prim, _JVP_TRACED):
+        return {"jvp"}
+    if isinstance(prim, _VJP_TRACED):
+        return {"vjp"}
+    ways = {"jvp": ("jvp",), "lin": ("lin", "linearized"),
+            "vjp": ("vjp_fwd",)}
+    found = {way for way, methods in ways.items()
+             if all(_is_written(prim, method) for method in methods)}
+    if not any(_is_written(prim, method) for method in _VJP_BACKWARD):
+        found.discard("vjp")
+    return found
+
+
+def _is_replay(prim) -> bool:
+    """Whether remat made it, to go back from values that it saved: they are
+    operands that the function ignores, so the rule has no meaning alone."""
+    return (hasattr(type(prim), "drop_fwd_consts")
+            and bool(jax.tree_util.tree_leaves(prim.in_avals[1])))
+
+
+def _is_written(prim, method) -> bool:
+    function = getattr(type(prim), method, None)
+    default = getattr(HiPrimitive, method, None)
+    if function is None or function is default:
+        return False
+    derived = (getattr(function, "__module__", None) == HiPrimitive.__module__
+               and "." not in getattr(function, "__qualname__", "."))
+    return not derived
+
+
+def asks_for_zeros(prim) -> bool:
+    """Whether a rule sees which tangents are zero: a method always does."""
+    prim = _mapped(prim)
+    if isinstance(prim, _JVP_TRACED + _VJP_TRACED):
+        return bool(prim.symbolic_zeros)
+    return not isinstance(prim, _ROOT)
+
+
+def closed_over(prim) -> int:
+    """How many of the first operands are values that its function closes
+    over."""
+    prim = _mapped(prim)
+    leading = 0
+    if isinstance(prim, _JVP_TRACED):
+        leading = int("jvp_rule" in prim.params)
+    elif hasattr(type(prim), "drop_fwd_consts"):
+        leading = 2
+    return len(jax.tree_util.tree_leaves(prim.in_avals[:leading]))
+
+
+def primal(prim, expansion):
+    """The closed jaxpr of what a hi primitive's rules are the derivative of."""
+    if isinstance(prim, _JVP_TRACED + _VJP_TRACED):
+        closed = as_closed(prim.traced.jaxpr)
+        if len(closed.jaxpr.invars) == len(prim.in_avals_flat):
+            return closed
+    return expansion
+
+
+def author(prim) -> tuple:
+    """(what its author calls a hi primitive, `name at file:line` or None)"""
+    prim = _mapped(prim)
+    if isinstance(prim, _JVP_TRACED + _VJP_TRACED):
+        info = getattr(prim.traced.jaxpr, "debug_info", None)
+        return prim.traced.fun_name, getattr(info, "func_src_info", None)
+    kind = type(prim)
+    codes = [each.__code__ for each in vars(kind).values()
+             if hasattr(each, "__code__")]
+    first = min(codes, key=lambda code: code.co_firstlineno, default=None)
+    return kind.__name__, first and (
+        f"{kind.__name__} at {first.co_filename}:{first.co_firstlineno}")
+
+
+def rule_function(prim, method) -> tuple:
+    """(name, function) of a rule of a hi primitive."""
+    prim = _mapped(prim)
+    if isinstance(prim, _JVP_TRACED + _VJP_TRACED):
+        fun = _users(next(prim.params[name] for name in _RULE_PARAMETERS[method]
+                          if prim.params.get(name) is not None))
+        return getattr(fun, "__name__", "?"), fun
+    if method == "vjp_bwd":
+        method = next(each for each in _VJP_BACKWARD
+                      if _is_written(prim, each))
+    fun = getattr(type(prim), method)
+    return getattr(fun, "__qualname__", method), fun
+
+
+_RULE_PARAMETERS = {"jvp": ("jvp_rule", "jvp_fun"), "vjp_fwd": ("fwd",),
+                    "vjp_bwd": ("bwd",)}
+
+
+def _users(function):
+    """The user's function in a closure of JAX's own."""
+    todo, seen = [function], set()
+    while todo:
+        each = todo.pop(0)
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        todo += [each.func] if isinstance(each, functools.partial) else []
+        code = getattr(each, "__code__", None)
+        if code is not None and not code.co_filename.startswith(JAX_DIR):
+            return each
+        for cell in getattr(each, "__closure__", None) or ():
+            with contextlib.suppress(ValueError):  # not yet set
+                if callable(cell.cell_contents):
+                    todo.append(cell.cell_contents)
+    return function
+
+
+def rule_info(fun):
+    """Debugging names of what is traced on behalf of a function."""
+    return unknown_names(jax.api_util.debug_info("jaxvet", fun, (), {}))
+
+
+_ValAccum = _function(_RULES, "interpreters.ad:ValAccum")
+_NullAccum = _function(_RULES, "interpreters.ad:NullAccum")
+
+
+def cotangent_sum(aval, zero):
+    """What a hi primitive's backward rule adds an input's cotangents to."""
+    return (_NullAccum if zero else _ValAccum)(cotangent_aval(aval))
+
+
+def summed(cotangents):
+    return cotangents.freeze()
+
+
+#: Calls whose operands are the inputs of the jaxpr that they call.
+_CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "eval_jaxpr",
+                    "remat2", "checkpoint", *CUSTOM_JVP, *CUSTOM_VJP))
+
+
+def passed_to(eqn, variable):
+    """The operand of a call whose value a variable of a jaxpr that it calls
+    always has; None if there is none."""
+    for callee, operands in _passed(eqn):
+        callee = getattr(callee, "jaxpr", callee)
+        for var, operand in zip(callee.invars, operands):
+            if var is variable:
+                return operand
+    return None
+
+
+def _passed(eqn) -> list:
+    """The jaxprs that an equation calls, each with operands of it that are its
+    first inputs whenever it is called."""
+    name, params, operands = eqn.primitive.name, parameters(eqn), eqn.invars
+    if name in _CALLS:
+        return [(callee, operands) for callee in jaxprs_in(params)]
+    if name == "scan":
+        return [(params["jaxpr"], operands[:params["num_consts"]])]
+    if name == "cond":
+        return [(branch, operands[1:]) for branch in params["branches"]]
+    if name == "while":
+        count = params["cond_nconsts"]
+        return [(params["cond_jaxpr"], operands[:count]),
+                (params["body_jaxpr"],
+                 operands[count:count + params["body_nconsts"]])]
+    return []
+
+
+def variable_of(tracer):
+    """The variable that a tracer of a jaxpr stands for, or None."""
+    return getattr(tracer, "val", None)
 
 
 def hi_name(eqn) -> str:
@@ -412,6 +624,20 @@ def dim_names(dim) -> set:
 def jaxprs_in(params):
     """The jaxprs among an equation's parameters."""
     return _jaxprs_in_params(params)
+
+
+def remat_policy(eqn):
+    """The policy of a remat that is a hi primitive; None if it is none."""
+    prim = eqn.params["_prim"]
+    return prim.policy if isinstance(prim, _REMAT) else None
+
+
+def ask_policy(policy, eqn):
+    """What a remat policy answers about an equation."""
+    prim, avals = eqn.params.get("_prim"), [var.aval for var in eqn.invars]
+    if isinstance(prim, _NAMED) and _NAME is not None:
+        return policy(_NAME, *avals, name=prim.name)
+    return policy(eqn.primitive, *avals, **eqn.params)
 
 
 def saveable_kind(answer):

@@ -1,8 +1,9 @@
 """Custom derivative rules: each rule's jaxprs, one set per mask of zeros.
 
-A rule is not part of a jaxpr: JAX keeps a thunk that traces the user's
-function once per mask.  We call it (`_rules_classic.py`), which runs nothing
-but the tracing.
+A rule is not part of a jaxpr: JAX keeps functions that trace the user's own
+once per mask.  We call them, which runs nothing but the tracing.  How that is
+done depends on how the rule was written: `_rules_classic.py` for the thunks
+of custom_jvp and custom_vjp, `_rules_hijax.py` for primitives that are objects.
 
 The closure of rules can be infinite (the rule of `odeint` solves an ODE with
 `odeint`, whose rule ...), so rules inside rules are followed to a depth, and
@@ -16,6 +17,7 @@ import re
 
 from . import _compat
 from ._rules_classic import ClassicRule
+from ._rules_hijax import hi_rules
 from ._rules_parts import Refused, mask_text
 from ._same import Fingerprints
 from ._source import printable
@@ -49,21 +51,26 @@ class Rules:
 
     def meet(self, eqn, thunk, call, shard_maps) -> int:
         """The index of a rule; it is written later, when its turn comes."""
-        return self._meet(ClassicRule(eqn, thunk, call), shard_maps)
+        around = self.walker.within[:-1]  # the last one is this equation
+        return self._meet(ClassicRule(eqn, thunk, call, around), shard_maps)
 
     def meet_hi(self, eqn, shard_maps) -> dict:
-        """The parameters `jvp` and `vjp` of a hi primitive: its own rules."""
-        return {}
+        """The parameters of a hi primitive that are rules of its own."""
+        rules = hi_rules(eqn, self.walker.expansion(eqn), self.walker.within)
+        return {rule.parameter: {"$rule": self._meet(rule, shard_maps),
+                                 "fn": printable(rule.function)}
+                for rule in rules}
 
     def _meet(self, rule, shard_maps) -> int:
-        avals = tuple(self.walker.values.aval(var.aval)
-                      for var in rule.eqn.invars)
-        cut = self._depth > self._most_depth
-        key = (rule.kind, avals, tuple(map(id, shard_maps)), cut,
+        avals = tuple(map(self.walker.values.aval, rule.avals))
+        key = (rule.kind, avals, tuple(map(id, shard_maps)),
                *map(self._same.of, rule.says))
-        index = self._index.get(key)
+        index = self._index.get((key, False))
         if index is None:
-            index = self._index[key] = len(self._met)
+            cut = self._depth > self._most_depth
+            index = self._index.get((key, cut))
+        if index is None:
+            index = self._index[key, cut] = len(self._met)
             self._met.append(Met(rule, shard_maps, self._depth))
         return index
 
@@ -85,7 +92,7 @@ class Rules:
             ("prim", rule.prim),
             ("name", rule.name),
             ("stack", stack),
-            ("in", [self.walker.values.aval(v.aval) for v in rule.eqn.invars]),
+            ("in", list(map(self.walker.values.aval, rule.avals))),
             ("nc", rule.nc),
             ("nout", len(rule.eqn.outvars)),
             ("primal", self.walker.closed(rule.primal)),
@@ -130,7 +137,7 @@ class Rules:
             except Exception as error:  # the user's function: say what it said
                 row["error"] = _reason(error)
             patterns.append(row)
-        return patterns, truncated
+        return [rule.placed(row) for row in patterns], truncated
 
     def _written(self, made) -> dict:
         return {key: self.walker.closed(value) if key in ("jvp", "fwd", "bwd")
@@ -145,18 +152,25 @@ def _masks(rule, depth) -> tuple:
     full.
     """
     fixed = rule.fixed
-    free = [index for index, zero in enumerate(fixed) if not zero]
     if not rule.symbolic_zeros:
         return [tuple(fixed)], None
+    tied = dict.fromkeys(rule.tied[index] for index, zero in enumerate(fixed)
+                         if not zero)
     most = MOST_MASK_INPUTS if depth == 1 else MOST_INNER_MASK_INPUTS
-    if len(free) <= most:
-        choices = itertools.product((False, True), repeat=len(free))
+    if len(tied) <= most:
+        choices = itertools.product((False, True), repeat=len(tied))
         chosen, truncated = list(choices), None
     else:
-        chosen, truncated = _few_masks(len(free)), "masks"
-    if len(free) > 0:
+        chosen, truncated = _few_masks(len(tied)), "masks"
+    if len(tied) > 0:
         chosen = [choice for choice in chosen if not all(choice)]
-    return [_merged(fixed, free, choice) for choice in chosen], truncated
+    return [_merged(rule, dict(zip(tied, choice)))
+            for choice in chosen], truncated
+
+
+def _merged(rule, chosen) -> tuple:
+    return tuple(zero or chosen[rule.tied[index]]
+                 for index, zero in enumerate(rule.fixed))
 
 
 def _few_masks(count) -> list:
@@ -164,13 +178,6 @@ def _few_masks(count) -> list:
     one = [tuple(i == k for i in range(count)) for k in range(count)]
     return [(False,) * count, *one,
             *[tuple(not zero for zero in mask) for mask in one]]
-
-
-def _merged(fixed, free, choice) -> tuple:
-    mask = list(fixed)
-    for index, zero in zip(free, choice):
-        mask[index] = zero
-    return tuple(mask)
 
 
 def _reason(error) -> str:

@@ -5,24 +5,29 @@ from __future__ import annotations
 import types
 
 from . import _compat
-from ._rules_parts import (float0_zeros, is_differentiable, is_float0, is_zero,
-                           mask_text, refuse_tracers)
+from ._rules_parts import (float0_zeros, has_tracers, is_differentiable,
+                           is_float0, is_zero, known_as, mask_text,
+                           refuse_tracers, with_inputs, with_residuals)
 from ._same import cell_contents
 from ._values import rule_function_name
 
 
 class ClassicRule:
-    """The rule of an equation; `thunk` and `call` are parameters of it."""
+    """The rule of an equation; `thunk` and `call` are parameters of it, and
+    `within` the equations around it."""
 
-    def __init__(self, eqn, thunk, call):
+    def __init__(self, eqn, thunk, call, within):
         self.eqn, self._thunk = eqn, thunk
         self._is_jvp = eqn.primitive.name in _compat.CUSTOM_JVP
         self.kind = eqn.primitive.name
         self.prim = "custom_jvp_call" if self._is_jvp else "custom_vjp_call"
         self.primal = _compat.as_closed(call)
+        self.avals = [operand.aval for operand in eqn.invars]
         self.symbolic_zeros = bool(eqn.params.get("symbolic_zeros"))
-        self.nc = eqn.params.get("num_consts", 0)
-        self.says = thunk, eqn.params.get("bwd"), call, self.nc
+        self._nc = eqn.params.get("num_consts", 0)
+        self._closed_over = known_as(eqn.invars[:self._nc], within)
+        self._adopts = None   # whether the rule's jaxprs take the constants
+        self.says = thunk, eqn.params.get("bwd"), call, self._nc
 
     @property
     def name(self) -> str:
@@ -36,23 +41,50 @@ class ClassicRule:
     @property
     def fixed(self) -> list:
         """Which inputs after the constants have no tangent."""
-        return [not is_differentiable(var.aval)
-                for var in self.eqn.invars[self.nc:]]
+        return [not is_differentiable(aval)
+                for aval in self.avals[self._nc:]]
+
+    @property
+    def nc(self) -> int:
+        return 0 if self._adopts else self._nc
+
+    @property
+    def tied(self) -> list:
+        """A rule may be of several calls: no input is tied to another."""
+        return list(range(len(self.eqn.invars) - self._nc))
 
     def extract(self, mask) -> dict:
         return self._jvp(mask) if self._is_jvp else self._vjp(mask)
 
+    def placed(self, row) -> dict:
+        """A pattern with the masks of all inputs that its jaxprs take."""
+        if not self._adopts:
+            return row
+        return {key: "1" * self._nc + value if key in ("zeros", "ct_zeros")
+                else value for key, value in row.items()} | (
+                    {"ct_zeros": "1" * self._nc + "0" * len(row["zeros"])}
+                    if "bwd" in row and "ct_zeros" not in row else {})
+
     def forget(self) -> None:
         _forget_result_paths(self._thunk)
         _forget_result_paths(self.eqn.params.get("bwd"))
+
+    def _adopted(self, closed):
+        """The jaxpr; if it uses values that its function closes over, too, it
+        takes those first, and so do the other patterns."""
+        if self._adopts is None:
+            self._adopts = self._nc > 0 and has_tracers(closed)
+        if self._adopts:
+            return with_inputs(closed, self._closed_over)
+        refuse_tracers(closed)
+        return closed
 
     def _jvp(self, mask) -> dict:
         asked = mask if self.symbolic_zeros else [False] * len(mask)
         jaxpr, consts, out_zeros = _called(self._thunk)(*asked)
         closed = _without_float0_inputs(_compat.closed(jaxpr, consts))
         closed, out_zeros = _without_float0_outputs(closed, out_zeros)
-        refuse_tracers(closed)
-        made = {"jvp": closed}
+        made = {"jvp": self._adopted(closed)}
         if any(out_zeros):
             made["out_zeros"] = mask_text(out_zeros)
         return made
@@ -61,7 +93,6 @@ class ClassicRule:
         params = self.eqn.params
         jaxpr, consts, asked = _forward(self._thunk, mask)
         closed = _compat.closed(jaxpr, consts)
-        refuse_tracers(closed)
         _, res_tree, *forwards = params["out_trees"]()
         forwards = (list(forwards[0]) if forwards
                     else [None] * res_tree.num_leaves)
@@ -72,7 +103,10 @@ class ClassicRule:
                      else self.eqn.invars[place] for place in forwards]
         backward, ct_zeros = _backward(params["bwd"], residuals,
                                        outvars[count:])
-        made = {"zeros": mask_text(asked), "fwd": closed}
+        backward, places = with_residuals(backward, self._closed_over,
+                                          len(residuals))
+        forwards += places
+        made = {"zeros": mask_text(asked), "fwd": self._adopted(closed)}
         if count:
             made["nres"] = count
         if forwards:
@@ -187,7 +221,5 @@ def _backward(bwd, residuals, outputs) -> tuple:
     avals = [residual.aval for residual in residuals]
     avals += [aval for aval in cotangents if not is_float0(aval)]
     info = getattr(bwd, "debug_info", None)
-    closed = _compat.trace_to_jaxpr(
-        run, avals, _compat.unknown_names(info) if info else None)
-    refuse_tracers(closed)
-    return closed, mask
+    return _compat.trace_to_jaxpr(
+        run, avals, _compat.unknown_names(info) if info else None), mask

@@ -1,4 +1,5 @@
-"""What rules of all kinds have in common."""
+"""What rules of all kinds have in common: masks, zeros, and values that a rule
+closes over."""
 from __future__ import annotations
 
 import numpy as np
@@ -35,8 +36,112 @@ def float0_zeros(aval):
     return np.zeros(aval.shape, _compat.FLOAT0)
 
 
+# -- values that a rule closes over
+#
+# A rule may use a value that the program traced, such as an argument of the
+# function around it.  Its jaxpr then has that value's tracer for a constant.
+# If the rule's function closes over it, too, JAX makes it one of the call's
+# first operands, and the rule can take it from there.  Where the call is inside
+# of other ones, the tracer may be of the program around those.
+
+def known_as(operands, within) -> list:
+    """Per operand all variables that have its value, one per jaxpr around it;
+    `within` are the equations that call these jaxprs, outermost first, each
+    with the closed jaxpr that it expands to, or None."""
+    return [_names(operand, within) for operand in operands]
+
+
+def _names(operand, within) -> list:
+    names = [operand]
+    for eqn, expansion in reversed(within):
+        if isinstance(operand, _compat.Literal):
+            break
+        if expansion is None:
+            operand = _compat.passed_to(eqn, operand)
+        else:
+            operand = next((outer for outer, inner in zip(
+                eqn.invars, expansion.jaxpr.invars) if inner is operand), None)
+        if operand is None:
+            break
+        names.append(operand)
+    return names
+
+
+def has_tracers(closed) -> bool:
+    return any(isinstance(const, _compat.Tracer) for const in closed.consts)
+
+
 def refuse_tracers(closed) -> None:
     for const in closed.consts:
         if isinstance(const, _compat.Tracer):
             raise Refused("the rule closes over a traced value "
                           f"({const.aval.str_short()})")
+
+
+def _place(tracer, operands):
+    """Which operand a tracer stands for, or None."""
+    variable = _compat.variable_of(tracer)
+    return next((place for place, names in enumerate(operands)
+                 if any(name is variable for name in names)), None)
+
+
+def _known(closed, operands) -> tuple:
+    """({constvar: place of its operand}, [(constvar, constant)] of the rest)"""
+    places, rest = {}, []
+    for var, const in zip(closed.jaxpr.constvars, closed.consts):
+        place = _place(const, operands) if isinstance(
+            const, _compat.Tracer) else None
+        if place is None:
+            rest.append((var, const))
+        else:
+            places[var] = place
+    return places, rest
+
+
+def from_inputs(closed, operands):
+    """A jaxpr, whose first inputs are these operands (`known_as`), that takes
+    from them the tracers that it closes over."""
+    places, rest = _known(closed, operands)
+    if places:
+        jaxpr = closed.jaxpr
+        names = {var: jaxpr.invars[place] for var, place in places.items()}
+        closed = _compat.replaced(
+            closed, [const for _, const in rest],
+            constvars=[var for var, _ in rest],
+            eqns=[_renamed(eqn, names) for eqn in jaxpr.eqns],
+            outvars=_named(jaxpr.outvars, names))
+    refuse_tracers(closed)
+    return closed
+
+
+def with_inputs(closed, operands):
+    """The same for a jaxpr that takes no such inputs yet."""
+    fresh = _compat.trace_to_jaxpr(
+        lambda *inputs: list(inputs), [names[0].aval for names in operands],
+        _compat.rule_info(with_inputs)).jaxpr.invars
+    return from_inputs(_compat.replaced(
+        closed, invars=[*fresh, *closed.jaxpr.invars]), operands)
+
+
+def with_residuals(closed, operands, first) -> tuple:
+    """A jaxpr that takes such values as inputs number `first` and up, and the
+    places of their operands."""
+    places, rest = _known(closed, operands)
+    if places:
+        invars = closed.jaxpr.invars
+        closed = _compat.replaced(
+            closed, [const for _, const in rest],
+            constvars=[var for var, _ in rest],
+            invars=[*invars[:first], *places, *invars[first:]])
+    refuse_tracers(closed)
+    return closed, list(places.values())
+
+
+def _renamed(eqn, names):
+    invars = _named(eqn.invars, names)
+    return eqn if invars == eqn.invars else eqn.replace(invars=invars)
+
+
+def _named(operands, names) -> list:
+    return [operand if isinstance(operand, _compat.Literal)
+            else names.get(operand, operand) for operand in operands]

@@ -5,6 +5,7 @@ unknown counts by identity, so the worst is two fingerprints for one meaning.
 """
 from __future__ import annotations
 
+import dataclasses
 import functools
 import types
 
@@ -45,8 +46,10 @@ class Fingerprints:
                               functools.partial(self.of, depth=depth + 1))
         if type(value).__name__ in _PER_CALL:
             return "per call", type(value).__name__
-        if type(value).__name__ in ("Unhashable", "Static"):
-            return "static", self.of(value.val, depth + 1)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return type(value).__name__, tuple(
+                self.of(getattr(value, field.name, None), depth + 1)
+                for field in dataclasses.fields(value))
         return self._identity(value)
 
     def _identity(self, value, seen=None):
@@ -71,6 +74,9 @@ class Fingerprints:
         cells = tuple(map(seen, cells))
         return ("function", value.__code__, seen(value.__defaults__),
                 seen(value.__kwdefaults__), cells)
+
+    def _static(self, value, seen):
+        return "static", seen(value.val)
 
     def _method(self, value, seen):
         return "method", seen(value.__func__), seen(value.__self__)
@@ -149,6 +155,7 @@ class Fingerprints:
         (types.MethodType, _method),
         (functools.partial, _partial),
         (_compat.WrappedFun, _wrapped),
+        (_compat.Static, _static),
         (_compat.AbstractValue, _aval),
         (_compat.TreeDef, _tree),
         (_compat.Tracer, _identity),

@@ -37,6 +37,7 @@ class Walker:
         self._env = {}            # variables of the jaxpr being walked
         self._policy = None       # of the remat that encloses it
         self.shard_maps = ()     # parameters of those that enclose it
+        self.within = ()         # the equations around the jaxpr being walked
         self._context_index = {}
         self._holder = ("", "")   # primitive and parameter being written
         self._expansions = {}     # (id of a hi primitive, ...) -> closed jaxpr
@@ -114,16 +115,17 @@ class Walker:
         return -1 - aval if isinstance(out, _compat.DropVar) else aval
 
     def _params(self, eqn) -> dict:
-        outer = self._policy, self.shard_maps
+        outer = self._policy, self.shard_maps, self.within
         name = eqn.primitive.name
         if "policy" in eqn.params and "differentiated" in eqn.params:
             self._policy = eqn.params["policy"]
         if name == "shard_map":
             self.shard_maps = (*self.shard_maps, eqn.params)
+        self.within = (*self.within, (eqn, None))
         given = _compat.parameters(eqn)
         params = {key: self._param(eqn, name, key, given[key])
                   for key in sorted(given)}
-        self._policy, self.shard_maps = outer
+        self._policy, self.shard_maps, self.within = outer
         return params
 
     def _param(self, eqn, name, key, value):
@@ -153,22 +155,29 @@ class Walker:
     def _hi_params(self, eqn) -> dict:
         """A primitive that is an object: what it expands to, its own rules,
         and what JAX prints of it."""
-        params = {}
-        closed = self._expansion(eqn)
+        params, outer = {}, (self._policy, self.within)
+        closed = self.expansion(eqn)
+        # A remat asks its policy; what others expand to is saved as a whole,
+        # or not at all.
+        self._policy = _compat.remat_policy(eqn)
         if closed is not None:
             self._expanding += 1
+            self.within = (*self.within, (eqn, closed))
             params["jaxpr"] = self.closed(closed)
             self._expanding -= 1
+            self.within = outer[-1]
         rules = {} if self.rules is None or eqn.primitive.name != \
             _compat.HI_CALL else self.rules.meet_hi(eqn, self.shard_maps)
-        if "jvp" in rules:
-            params["jvp"] = rules["jvp"]
+        for key in ("jvp", "lin"):
+            if key in rules:
+                params[key] = rules[key]
         params["name"] = printable(_compat.hi_name(eqn))
         params["params"] = {"$map": [
             [printable(key), self._shown(value)]
             for key, value in _compat.hi_parameters(eqn).items()]}
         if "vjp" in rules:
             params["vjp"] = rules["vjp"]
+        self._policy, self.within = outer
         return params
 
     def _shown(self, value):
@@ -185,7 +194,7 @@ class Walker:
             return {"$fn": printable(_compat.function_name(value))}
         return self.values.param(value)
 
-    def _expansion(self, eqn):
+    def expansion(self, eqn):
         """What a hi primitive stands for, or None: its author's `expand`
         raises, closes over a tracer, or calls itself."""
         if eqn.primitive.name != _compat.HI_CALL or \
@@ -246,9 +255,7 @@ class Walker:
         if self._policy is None:
             return False, None
         try:
-            answer = self._policy(eqn.primitive,
-                                  *[var.aval for var in eqn.invars],
-                                  **eqn.params)
+            answer = _compat.ask_policy(self._policy, eqn)
         except Exception:  # a user's function: JAX would fail when it asks
             return False, None
         return _compat.saveable_kind(answer)
