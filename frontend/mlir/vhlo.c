@@ -81,14 +81,6 @@ bool jx_vhlo_fail(jx_vhlo *v, const char *format, ...)
                    "%s: %s", v->op ? v->op->name : "VHLO", what);
 }
 
-bool jx_vhlo_since(jx_vhlo *v, uint32_t first, const char *what)
-{
-    return first <= v->target ||
-           jx_vhlo_fail(v, "%s needs VHLO %u.%u.%u, asked for is %d.%d.%d",
-                        what, first >> 20, first >> 10 & 1023, first & 1023,
-                        v->version[0], v->version[1], v->version[2]);
-}
-
 /* ---- names and attributes of ops */
 
 /* "gather" of "vhlo.gather_v2"; in the other direction of "stablehlo.gather"
@@ -319,130 +311,6 @@ static const jx_vhlo_op_info *row_for(jx_vhlo *v, const char *base)
     return NULL;
 }
 
-/* ---- what a version of an op can't say */
-
-static const jx_mlir_type *element_of(const jx_mlir_type *t)
-{
-    return t->kind == JX_T_TENSOR || t->kind == JX_T_UNRANKED ? t->items[0]
-                                                              : t;
-}
-
-static bool mixes_elements(const jx_mlir_op *op)
-{
-    for (int i = 0; i < op->nins && i < op->nouts; i++)
-        if (element_of(op->ins[i]->type) != element_of(op->outs[i]->type))
-            return true;
-    return false;
-}
-
-static bool reduces(const char *name)
-{
-    static const char *const names[] = {
-        "all_reduce_v1",    "reduce_v1",  "reduce_scatter_v1",
-        "reduce_window_v1", "scatter_v1", "select_and_scatter_v1"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* Sums of products of two kinds of 8-bit floats. */
-static bool mixes_float8(const jx_mlir_op *op)
-{
-    const jx_mlir_type *x, *y;
-
-    if (op->nins < 2)
-        return false;
-    x = element_of(op->ins[0]->type);
-    y = element_of(op->ins[1]->type);
-    return x != y && x->kind == JX_T_FLOAT && y->kind == JX_T_FLOAT &&
-           !strncmp(x->text, "f8", 2) && !strncmp(y->text, "f8", 2);
-}
-
-/* An algorithm of dot_general whose operands are rounded to f8E4M3FN. */
-static bool rounds_to_e4m3fn(const jx_mlir_op *op)
-{
-    static const char *const sides[] = {"lhs_precision_type",
-                                        "rhs_precision_type"};
-
-    for (int i = 0; i < 2; i++) {
-        const jx_mlir_attr *a = jx_mlir_get(op, sides[i]);
-        if (a && a->kind == JX_A_TYPE && a->type->kind == JX_T_FLOAT &&
-            !strcmp(a->type->text, "f8E4M3FN"))
-            return true;
-    }
-    return false;
-}
-
-/* What an op of this row can say since some version after the row's first. */
-static bool products_legal(jx_vhlo *v, const jx_mlir_op *to,
-                           const char *name)
-{
-    if ((!strcmp(name, "convolution_v1") || !strcmp(name, "dynamic_conv_v2")) &&
-        mixes_float8(to))
-        return jx_vhlo_since(v, JX_VHLO(1, 20, 0), "operands of two types");
-    return strcmp(name, "dot_general_v2") != 0 || !rounds_to_e4m3fn(to) ||
-           jx_vhlo_since(v, JX_VHLO(1, 21, 0), "the algorithm");
-}
-
-static bool call_legal(jx_vhlo *v, const jx_mlir_op *to)
-{
-    const jx_mlir_attr *config = jx_mlir_get(to, "backend_config");
-    const jx_mlir_attr *api = jx_mlir_get(to, "api_version");
-
-    if (((config && config->kind == JX_A_DICT) ||
-         (api && api->text &&
-          strcmp(api->text, "API_VERSION_TYPED_FFI") == 0)) &&
-        !jx_vhlo_since(v, JX_VHLO(1, 3, 0), "its interface"))
-        return false;
-    for (int i = 0; i < to->nins; i++)
-        if (to->ins[i]->type->kind == JX_T_FUTURE)
-            return jx_vhlo_since(v, JX_VHLO(1, 17, 0), "a future as operand");
-    return true;
-}
-
-static bool fits_row(jx_vhlo *v, const jx_mlir_op *to,
-                     const jx_vhlo_op_info *row)
-{
-    int begin, count;
-
-    if (*row->ins ? !jx_mlir_group(row->ins, to->nins, 0, &begin, &count)
-                  : to->nins)
-        return jx_vhlo_fail(v, "%s of VHLO %d.%d.%d does not take %d operands",
-                            row->name, v->version[0], v->version[1],
-                            v->version[2], to->nins);
-    if (*row->regions ? !jx_mlir_group(row->regions, to->nregions, 0, &begin,
-                                       &count)
-                      : to->nregions)
-        return jx_vhlo_fail(v, "%s of VHLO %d.%d.%d does not take %d regions",
-                            row->name, v->version[0], v->version[1],
-                            v->version[2], to->nregions);
-    if (reduces(row->name) && mixes_elements(to) &&
-        !jx_vhlo_since(v, JX_VHLO(0, 17, 0),
-                       "a result of another element type"))
-        return false;
-    return products_legal(v, to, row->name) &&
-           (strcmp(row->name, "custom_call_v1") != 0 || call_legal(v, to));
-}
-
-static bool legal(jx_vhlo *v, const jx_mlir_op *to)
-{
-    for (int i = 0; i < to->ninherent; i++)
-        if (!jx_vhlo_attr_legal(v, to->inherent[i].value))
-            return false;
-    for (int i = 0; i < to->nattrs; i++)
-        if (!jx_vhlo_attr_legal(v, to->attrs[i].value))
-            return false;
-    for (int i = 0; i < to->nins; i++)
-        if (!jx_vhlo_type_legal(v, to->ins[i]->type))
-            return false;
-    for (int i = 0; i < to->nouts; i++)
-        if (!jx_vhlo_type_legal(v, to->outs[i]->type))
-            return false;
-    return true;
-}
-
 /* ---- ops */
 
 static bool discardable(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
@@ -582,7 +450,7 @@ static const jx_mlir_op *convert_op(jx_vhlo *v, const jx_mlir_op *from,
     if (!convert_parts(v, from, to))
         return NULL;
     v->op = from;
-    if (row && (!fits_row(v, to, row) || !legal(v, to)))
+    if (row && !jx_vhlo_op_legal(v, to, row))
         return NULL;
     v->op = outer;
     return to;

@@ -62,8 +62,11 @@ bool jx_vhlo_inherent_down(jx_vhlo *v, const jx_mlir_op *op, const char *base,
 bool jx_vhlo_inherent_fit(jx_vhlo *v, const char *base,
                           const jx_vhlo_op_info *row, jx_vhlo_attrs *set);
 
-/* Whether VHLO at the target has the type or attribute. */
+/* vhlo_legal.c: whether VHLO at the target has the type, the attribute, and
+ * what this op of `row` says; else the failure. */
 bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type);
 bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr);
+bool jx_vhlo_op_legal(jx_vhlo *v, const jx_mlir_op *to,
+                      const jx_vhlo_op_info *row);
 
 #endif
