@@ -50,11 +50,6 @@ void jx_mlir_put_plain(jx_mlir_printer *p, const jx_mlir_attr *attr);
 /* `name = value`, or the name alone. */
 void jx_mlir_put_named(jx_mlir_printer *p, const char *name,
                        const jx_mlir_attr *value);
-/* The numbers of a dense array, an array of integers or dense integers; -1 if
- * the attribute is none of these. */
-int64_t jx_mlir_numbers(const jx_mlir_attr *attr);
-int64_t jx_mlir_number(const jx_mlir_attr *attr, int64_t index);
-
 /* The bytes of the resources that were met, as they stand behind a module. */
 void jx_mlir_put_resources(jx_mlir_printer *p);
 

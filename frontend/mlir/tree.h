@@ -253,6 +253,10 @@ const jx_mlir_attr *jx_mlir_named_value(const jx_mlir_named *in, int count,
                                         const char *name);
 /* The inherent attribute, else the discardable one; or NULL. */
 const jx_mlir_attr *jx_mlir_get(const jx_mlir_op *op, const char *name);
+/* The numbers of a dense array, an array of integers or dense integers; -1 if
+ * the attribute is none of these. */
+int64_t jx_mlir_numbers(const jx_mlir_attr *attr);
+int64_t jx_mlir_number(const jx_mlir_attr *attr, int64_t index);
 /* The op in the module's body with that sym_name, or NULL. */
 const jx_mlir_op *jx_mlir_symbol(const jx_mlir_op *module, const char *name);
 /* A string attribute's text, interned; NULL if it is none, holds a NUL or is no

@@ -4,6 +4,7 @@
  * One small function per family of ops.  They say what the op's definition
  * says, in the form in which JAX's own shape rules write it, so that the
  * type rules of the analyzer find the same dims. */
+#include "frontend/read/replica_groups.h"
 #include "frontend/read/sizes_parts.h"
 
 #include <string.h>
@@ -611,7 +612,14 @@ static void fft(inferring *in)
 static int64_t group_size(const inferring *in)
 {
     const jx_mlir_attr *groups = jx_mlir_get(in->op, "replica_groups");
+    jx_replica_groups of_mesh;
+    const char *expected;
 
+    if (jx_is_replica_groups_of_mesh(groups))
+        return jx_replica_groups_of_mesh(in->s->ctx, in->s->options.module,
+                                         groups, &of_mesh, &expected)
+                   ? of_mesh.width
+                   : 0;
     return groups && groups->kind == JX_A_DENSE && groups->type->rank == 2
                ? groups->type->shape[1]
                : 0;

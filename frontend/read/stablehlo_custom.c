@@ -1,4 +1,5 @@
 /* stablehlo_custom.c - custom calls, checks, and work of many devices. */
+#include "frontend/read/replica_groups.h"
 #include "frontend/read/stablehlo_parts.h"
 
 /* ---- attributes as parameters: what is said in them stays readable */
@@ -450,25 +451,46 @@ bool jx_shlo_op_check(jx_shlo_body *b, const jx_mlir_op *op,
 
 /* ---- devices */
 
+static const jx_value *rows_of(jx_shlo_body *b, int n, int width,
+                               const int64_t *at)
+{
+    const jx_value **rows =
+        JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_value *);
+
+    for (int i = 0; rows && i < n; i++)
+        rows[i] = jx_shlo_value_ints(
+            b->s, (jx_ints){width, at + (size_t)i * (size_t)width});
+    return rows ? jx_shlo_value_tuple(b->s, n, rows) : NULL;
+}
+
+static const jx_value *groups_of_mesh(jx_shlo_body *b, const char *name,
+                                      const jx_mlir_attr *a)
+{
+    jx_replica_groups groups;
+    const char *expected;
+
+    if (jx_replica_groups_of_mesh(b->s->ctx, b->s->module, a, &groups,
+                                  &expected))
+        return rows_of(b, (int)groups.count, (int)groups.width, groups.ids);
+    jx_shlo_fail(b, "attribute '%s': expected %s", name, expected);
+    return NULL;
+}
+
 /* Rows of a 2-D tensor of integers: groups of devices, or pairs. */
 static const jx_value *groups_of(jx_shlo_body *b, const char *name)
 {
     const jx_mlir_attr *a = jx_shlo_attr(b, name);
-    const jx_value **rows;
     jx_ints all;
 
+    if (jx_is_replica_groups_of_mesh(a))
+        return groups_of_mesh(b, name, a);
     if (!a || !a->type || a->type->rank != 2 ||
         !jx_shlo_attr_ints(b, name, &all)) {
         jx_shlo_fail(b, "attribute '%s': expected a matrix of integers",
                      name);
         return NULL;
     }
-    int n = (int)a->type->shape[0], width = (int)a->type->shape[1];
-    rows = JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_value *);
-    for (int i = 0; rows && i < n; i++)
-        rows[i] = jx_shlo_value_ints(
-            b->s, (jx_ints){width, all.at + (size_t)i * (size_t)width});
-    return rows ? jx_shlo_value_tuple(b->s, n, rows) : NULL;
+    return rows_of(b, (int)a->type->shape[0], (int)a->type->shape[1], all.at);
 }
 
 static void put_channel(jx_shlo_body *b, jx_shlo_params *p)

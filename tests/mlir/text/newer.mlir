@@ -1,5 +1,5 @@
-// What JAX 0.10.2 does not read: ops, attributes and forms of StableHLO 1.18 to
-// 1.22 and of the shardy beside it.
+// Ops, attributes and forms of StableHLO 1.16 to 1.22 and of the shardy beside it;
+// most of them JAX 0.10.2 does not read.
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 func.func @reductions(%a: tensor<16x8xf32>) -> tensor<16x8xf32> {
   %0 = sdy.all_reduce max {"x"} %a out_sharding=<@mesh, [{}, {}]> : tensor<16x8xf32>
@@ -96,4 +96,20 @@ func.func @composed(%a: tensor<4xf32>) -> tensor<f32> {
     stablehlo.return %1 : tensor<f32>
   }) {decomposition = @f} : (tensor<4xf32>) -> tensor<f32>
   return %0 : tensor<f32>
+}
+// -----
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @groups(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">, #stablehlo.axis_ref<name = "x">]>, use_global_device_ids}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %4 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %4 : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "p", size = 2>, <name = "q", size = 3>], device_ids=dense<[5, 4, 3, 2, 1, 0]> : tensor<6xi64>>, axes = [#stablehlo.axis_ref<name = "p">]>}> : (tensor<4xf32>) -> tensor<8xf32>
+  %2 = "stablehlo.reduce_scatter"(%1) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y", sub_axis_info = (2)2>]>, scatter_dimension = 0 : i64}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %4 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %4 : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
 }
