@@ -7,6 +7,7 @@
 #include "frontend/mlir/print.h"
 #include "frontend/mlir/text.h"
 #include "frontend/mlir/vhlo.h"
+#include "frontend/read/exported_window.h"
 #include "frontend/write/exported.h"
 #include "reports/commands.h"
 #include "reports/input.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 typedef struct settings {
-    const char *output, *version, *as;
+    const char *output, *version, *release, *as;
     bool strip, no_vjp;
     jx_texts set;
 } settings;
@@ -31,6 +32,9 @@ static const jx_option options[] = {
     {"stablehlo-version", 0, JX_OPT_TEXT, "X.Y.Z",
      "for consumers of that version of StableHLO, " JX_VHLO_RANGE,
      offsetof(settings, version)},
+    {"for-jax", 0, JX_OPT_TEXT, "RELEASE",
+     "so that this release of JAX loads it, such as 0.10.2",
+     offsetof(settings, release)},
     {"set", 0, JX_OPT_LIST, "NAME=SIZE",
      "at this size (all symbolic sizes have to be given)",
      offsetof(settings, set)},
@@ -46,7 +50,16 @@ typedef struct rewriter {
     jx_ctx *ctx;
     const char *path;
     int version[3]; /* asked for; [0] < 0: none */
+    const jx_jax_release *release; /* or NULL */
 } rewriter;
+
+static bool read_release(rewriter *r)
+{
+    r->release = r->settings->release
+                     ? jx_jax_release_named(r->settings->release)
+                     : NULL;
+    return r->release || !r->settings->release;
+}
 
 static bool read_version(rewriter *r)
 {
@@ -162,6 +175,86 @@ static const jx_exported *rewritten(rewriter *r, const jx_exported *x)
     return to;
 }
 
+/* ---- for a release of JAX */
+
+static bool refused(rewriter *r, jx_jax_answer answer,
+                    const jx_vhlo_need *need)
+{
+    jx_buffer why = {0};
+
+    jx_jax_why(answer, need, &why);
+    jx_fail(r->ctx, JX_E_INPUT, r->path, NULL, "JAX %s does not load it: %s",
+            r->release->name, jx_buffer_text(&why));
+    jx_buffer_free(&why);
+    return false;
+}
+
+/* The module at the newest version that the release reads, if it needs more. */
+static bool fit_module(rewriter *r, jx_exported *to, jx_vhlo_need *need)
+{
+    const jx_mlir_file *file =
+        jx_bytecode_read(r->ctx, NULL, r->path, to->module.at,
+                         to->module.size, 0);
+    jx_buffer bytes = {0};
+    bool ok;
+
+    if (!file || !jx_vhlo_needs(r->ctx, file, need))
+        return false;
+    if (jx_jax_answer_of(r->release, to, need) != JX_JAX_STABLEHLO)
+        return true;
+    file = jx_vhlo_set_version(r->ctx, file, r->release->reads);
+    ok = file && jx_vhlo_needs(r->ctx, file, need) &&
+         jx_bytecode_write(r->ctx, file, &bytes);
+    if (ok) {
+        to->module.size = bytes.length;
+        to->module.at =
+            (const unsigned char *)jx_arena_take(r->ctx->arena, &bytes);
+    }
+    jx_buffer_free(&bytes);
+    return ok && to->module.at;
+}
+
+/* The number and the count of devices where the release looks for them. */
+static void fit_table(const jx_jax_release *release, jx_exported *to)
+{
+    jx_vhlo_need need = {0};
+
+    if (jx_jax_answer_of(release, to, &need) == JX_JAX_NUMBER)
+        to->stored_version = 3;
+    if (jx_jax_answer_of(release, to, &need) == JX_JAX_COUNT_NEW &&
+        to->devices <= INT16_MAX)
+        to->devices_short = (int16_t)to->devices;
+    if (jx_jax_answer_of(release, to, &need) == JX_JAX_COUNT_OLD)
+        to->devices_long = to->devices;
+}
+
+static const jx_exported *fitted(rewriter *r, const jx_exported *x)
+{
+    jx_exported *to = jx_arena_copy(r->ctx->arena, x, sizeof *x);
+    jx_vhlo_need need;
+    jx_jax_answer answer;
+
+    if (!to)
+        return NULL;
+    fit_table(r->release, to);
+    if (!fit_module(r, to, &need))
+        return NULL;
+    answer = jx_jax_answer_of(r->release, to, &need);
+    if (answer != JX_JAX_LOADS)
+        return refused(r, answer, &need), NULL;
+    if (x->vjp && !(to->vjp = fitted(r, x->vjp)))
+        return NULL;
+    return to;
+}
+
+static bool write_exported(rewriter *r, const jx_exported *x,
+                           jx_exported_builder builder, jx_buffer *to)
+{
+    if (x && r->release)
+        x = fitted(r, x);
+    return x && jx_exported_write(x, builder, to);
+}
+
 static bool put_exported(rewriter *r, const char *bytes, size_t size,
                          jx_buffer *to)
 {
@@ -176,10 +269,9 @@ static bool put_exported(rewriter *r, const char *bytes, size_t size,
                                         (size_t)(x->module.at - x->file)),
                           to);
     builder = jx_exported_builder_of(x, bytes, size);
-    x = rewritten(r, x);
-    return x && jx_exported_write(x, builder == JX_BUILDERS ? JX_BUILDER_NEW
-                                                            : builder,
-                                  to);
+    return write_exported(
+        r, rewritten(r, x),
+        builder == JX_BUILDERS ? JX_BUILDER_NEW : builder, to);
 }
 
 /* The file at the sizes that were asked for. */
@@ -193,7 +285,7 @@ static bool put_specialised(rewriter *r, const char *bytes, size_t size,
                                  r->settings->strip)
                 : NULL;
 
-    return x && jx_exported_write(x, JX_BUILDER_NEW, to);
+    return write_exported(r, x, JX_BUILDER_NEW, to);
 }
 
 /* ---- the command */
@@ -202,6 +294,9 @@ static bool rewrite(rewriter *r, const char *bytes, size_t size, jx_buffer *to)
 {
     if (r->settings->set.count)
         return put_specialised(r, bytes, size, to);
+    if (r->release && !jx_may_be_exported(bytes, size))
+        return jx_fail(r->ctx, JX_E_INPUT, r->path, "byte 0",
+                       "expected an exported file, for --for-jax");
     if (jx_bytecode_is(bytes, size))
         return put_module(r, from_bytecode(r, bytes, size, 0), to);
     if (jx_is_mlir_text(bytes, size)) {
@@ -257,6 +352,15 @@ static int run(int argc, char **argv)
         return jx_command_usage(&jx_command_rewrite,
                                 "--stablehlo-version: expected a version such "
                                 "as 1.13.7");
+    if (!read_release(&r))
+        return jx_command_usage(&jx_command_rewrite,
+                                "--for-jax: expected a release from %s to %s",
+                                jx_jax_release_at(0)->name,
+                                jx_jax_release_at(JX_JAX_RELEASES - 1)->name);
+    if (s.release && (s.version || strcmp(s.as, "same") != 0))
+        return jx_command_usage(&jx_command_rewrite,
+                                "--for-jax goes with neither "
+                                "--stablehlo-version nor --as");
     r.path = argv[0];
     r.ctx = jx_ctx_new(0);
     if (!r.ctx)
@@ -276,10 +380,12 @@ const jx_command jx_command_rewrite = {
     "exported a program, and are about a quarter of a file.  An older version\n"
     "of StableHLO is refused where it has no way to say what the program\n"
     "means, with the op.  --set b=8 gives a file of fixed shapes, lowered\n"
-    "anew; its derivatives with it.\n"
+    "anew; its derivatives with it.  --for-jax changes what keeps a release from\n"
+    "loading the file: the version of its module, and where it counts devices.\n"
     "\n"
     "  $ jaxvet rewrite model.jaxexport --strip-locations -o small.jaxexport\n"
     "  $ jaxvet rewrite model.jaxexport --stablehlo-version 1.9.3 -o old.jaxexport\n"
+    "  $ jaxvet rewrite model.jaxexport --for-jax 0.12.0 -o new.jaxexport\n"
     "  $ jaxvet rewrite model.jaxexport --set b=8 -o eight.jaxexport\n"
     "  $ jaxvet rewrite model.jaxexport --as bytecode -o model.mlirbc\n",
     options,

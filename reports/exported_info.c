@@ -110,7 +110,7 @@ bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
     at = (size_t)(x->module.at - (const unsigned char *)bytes);
     if (!jx_mlir_parts_read(ctx, path, at, x->module.at, x->module.size,
                             &to->parts) ||
-        !jx_exported_ops_of(to, at))
+        !jx_exported_ops_of(to, at) || !jx_exported_loads_of(to))
         return false;
     if (whole || to->nvars || to->ops <= JX_EXPORTED_INFO_OPS)
         read_program(to);

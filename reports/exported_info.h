@@ -10,6 +10,7 @@
 #include "frontend/mlir/tree.h"
 #include "frontend/read/exported.h"
 #include "frontend/read/exported_paths.h"
+#include "frontend/read/exported_window.h"
 
 /* A target of custom calls. */
 typedef struct jx_exported_call {
@@ -18,6 +19,12 @@ typedef struct jx_exported_call {
     const jx_custom_call *known; /* NULL: nothing is promised about it */
     bool disabled; /* the check of it was, when the file was written */
 } jx_exported_call;
+
+/* Which releases of JAX load the file, or one of its derivatives. */
+typedef struct jx_exported_loads {
+    jx_vhlo_need need;
+    jx_jax_window window;
+} jx_exported_loads;
 
 typedef struct jx_exported_info {
     jx_ctx *ctx;
@@ -31,6 +38,7 @@ typedef struct jx_exported_info {
     const char *const *vars;
     jx_mlir_parts parts;
     const jx_mlir_file *module; /* as it is written, VHLO */
+    const jx_exported_loads *loads; /* of the file, then of each derivative */
     int64_t ops;
     int ncalls;
     const jx_exported_call *calls; /* by name */
@@ -52,6 +60,11 @@ bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
 /* The part that comes from the module's ops: their number, custom calls, the
  * names of arguments (exported_ops.c). */
 bool jx_exported_ops_of(jx_exported_info *info, size_t at);
+
+/* Which releases load it; after jx_exported_ops_of() (exported_loads.c). */
+bool jx_exported_loads_of(jx_exported_info *info);
+void jx_exported_loads_text(const jx_exported_info *info, jx_buffer *to);
+void jx_exported_loads_json(const jx_exported_loads *loads, jx_buffer *to);
 
 /* "f32[2*b,3]", in the host's memory "f32[3]@host"; `shape` is that aval's. */
 void jx_exported_aval_print(const jx_exported_aval *aval,

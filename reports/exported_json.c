@@ -148,8 +148,7 @@ static void put_format(jx_buffer *to, const jx_exported *x)
     put_number(to, "calling_convention", x->calling_convention);
     put_text(to, "from", release.from);
     put_text(to, "before", *release.before ? release.before : NULL);
-    jx_buffer_printf(to, ",\"expired\":%s}",
-                     jx_exported_expired(x) ? "true" : "false");
+    jx_buffer_putc(to, '}');
     put_text(to, "jax", x->jax_version);
 }
 
@@ -281,5 +280,6 @@ void jx_exported_json(const jx_exported_info *info, jx_buffer *to)
     put_number(to, "bytes", (int64_t)info->size);
     put_module(to, info);
     put_format(to, x);
+    jx_exported_loads_json(info->loads, to);
     jx_buffer_puts(to, "}\n");
 }

@@ -265,25 +265,30 @@ static void put_versions(const jx_exported_info *info, jx_buffer *to)
     const jx_mlir_parts *parts = &info->parts;
     jx_exported_release release =
         jx_exported_release_of(jx_exported_version(x));
+    jx_buffer writers = {0};
 
     if (x->jax_version) {
         jx_buffer_puts(to, "exported by JAX ");
         jx_utf8_show(x->jax_version, to);
+    } else if (jx_jax_writers_print(x, parts->version, &writers)) {
+        jx_buffer_printf(to, "exported as by JAX %s",
+                         jx_buffer_text(&writers));
     } else {
         jx_buffer_printf(to, "exported by a JAX of %s", release.from);
         jx_buffer_printf(to, *release.before ? " to %s" : " or later",
                          release.before);
     }
+    jx_buffer_free(&writers);
     jx_buffer_printf(to, "; format %d", release.version);
     if (x->stored_version != release.version)
         jx_buffer_printf(to, " (numbered %d)", x->stored_version);
     jx_buffer_printf(to, ", calling convention %d\n", x->calling_convention);
-    if (jx_exported_expired(x))
-        jx_buffer_puts(to, "JAX refuses it since 2026-08, unless "
-                           "jax_export_deserialize_expired_versions is set\n");
-    jx_buffer_puts(to, "JAX promises to read it until ");
-    put_half_a_year_later(release.from, to);
-    jx_buffer_puts(to, " at least\n");
+    jx_exported_loads_text(info, to);
+    if (info->loads->window.of[JX_JAX_RELEASES - 1] == JX_JAX_LOADS) {
+        jx_buffer_puts(to, "JAX promises to read it until ");
+        put_half_a_year_later(release.from, to);
+        jx_buffer_puts(to, " at least\n");
+    }
     if (parts->version[0] >= 0)
         jx_buffer_printf(to, "module for StableHLO %d.%d.%d and later",
                          parts->version[0], parts->version[1],

@@ -1,14 +1,14 @@
 /* exported_file.c - EXP003 and on: what the signature of an exported file says
  * about itself, before its module is looked at. */
 #include "analyzer/lint/lint.h"
-#include "frontend/mlir/vhlo.h"
-#include "frontend/read/exported.h"
+#include "frontend/mlir/bytecode.h"
+#include "frontend/read/exported_window.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* What JAX 0.10.2 takes (_export.py: minimum and maximum supported calling
- * convention). */
+/* The conventions that the releases known here write.  JAX does not look at the
+ * number when it calls the function: it passes what these want. */
 enum { OLDEST_CONVENTION = 9, NEWEST_CONVENTION = 10 };
 
 static jx_claim *say(jx_linter *lint, jx_code code, jx_buffer *text,
@@ -32,8 +32,8 @@ static void conventions(jx_linter *lint, const jx_exported *x)
         x->calling_convention <= NEWEST_CONVENTION)
         return;
     jx_buffer_printf(&text,
-                     "calling convention %d: JAX 0.10.2 takes %d to %d and "
-                     "refuses to call it",
+                     "calling convention %d: JAX does not look at it and calls "
+                     "the function as %d and %d want it",
                      x->calling_convention, OLDEST_CONVENTION,
                      NEWEST_CONVENTION);
     say(lint, JX_CODE_EXP003, &text,
@@ -42,17 +42,40 @@ static void conventions(jx_linter *lint, const jx_exported *x)
             : "use a newer jaxvet, or JAX, to look at it");
 }
 
-/* Files of before November 2025 hold the number of devices in 16 bits. */
-static void old_devices(jx_linter *lint, const jx_exported *x)
+/* What the module needs is only looked at for a file that is refused. */
+static bool window_of(jx_linter *lint, const jx_exported *x,
+                      jx_jax_window *to)
 {
-    jx_buffer text = {0};
+    const jx_mlir_file *module =
+        jx_bytecode_read(lint->ctx, NULL, x->path, x->module.at,
+                         x->module.size, (size_t)(x->module.at - x->file));
+    jx_vhlo_need need;
 
-    if (x->devices_long || !x->devices_short)
+    if (!module || !jx_vhlo_needs(lint->ctx, module, &need))
+        return false;
+    jx_jax_window_of(x, &need, to);
+    return true;
+}
+
+/* Whether the newest release refuses the table of the file. */
+static void releases(jx_linter *lint, const jx_exported *x)
+{
+    jx_vhlo_need need = {0};
+    jx_jax_answer answer = jx_jax_answer_of(
+        jx_jax_release_at(JX_JAX_RELEASES - 1), x, &need);
+    jx_jax_window window;
+    jx_buffer text = {0}, loads = {0};
+
+    if (answer == JX_JAX_LOADS || !window_of(lint, x, &window))
         return;
-    jx_buffer_puts(&text, "the number of devices stands where JAX wrote it "
-                          "before November 2025: newer versions refuse the "
-                          "file as expired");
-    say(lint, JX_CODE_EXP003, &text, "export it again with a JAX of today");
+    jx_buffer_puts(&text, "JAX ");
+    jx_jax_window_print(&window, answer, &text);
+    jx_buffer_puts(&text, " refuse the file: ");
+    jx_jax_why(answer, &need, &text);
+    if (jx_jax_window_print(&window, JX_JAX_LOADS, &loads))
+        jx_buffer_printf(&text, "; it loads in %s", jx_buffer_text(&loads));
+    jx_buffer_free(&loads);
+    say(lint, JX_CODE_EXP003, &text, jx_jax_help(answer));
 }
 
 static int compare_versions(const int *a, const int *b)
@@ -442,7 +465,7 @@ bool jx_lint_exported_file(jx_linter *lint)
     if (!x)
         return true;
     conventions(lint, x);
-    old_devices(lint, x);
+    releases(lint, x);
     disabled(lint, x);
     effects(lint, x);
     loss(lint, x);

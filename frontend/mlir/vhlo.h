@@ -28,6 +28,18 @@ jx_mlir_file *jx_vhlo_from_stablehlo(jx_ctx *ctx, const jx_mlir_file *file,
 jx_mlir_file *jx_vhlo_set_version(jx_ctx *ctx, const jx_mlir_file *file,
                                   const int version[3]);
 
+/* What a reader of a VHLO tree has to know. */
+typedef struct jx_vhlo_need {
+    int version[3];       /* the least version that has all of it */
+    const jx_mlir_op *op; /* the first that needs it, and for what; or NULL */
+    const char *what;
+    const jx_mlir_op *unknown; /* an op of VHLO newer than jx_vhlo_newest */
+    bool shardy;               /* something of the dialect sdy */
+} jx_vhlo_need;
+
+/* All zero for a file that holds no VHLO.  False without memory. */
+bool jx_vhlo_needs(jx_ctx *ctx, const jx_mlir_file *file, jx_vhlo_need *to);
+
 /* The tree with every location unknown; nothing else changes. */
 jx_mlir_file *jx_mlir_strip_locations(jx_ctx *ctx, const jx_mlir_file *file);
 

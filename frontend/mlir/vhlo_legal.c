@@ -6,7 +6,14 @@
 
 bool jx_vhlo_since(jx_vhlo *v, uint32_t first, const char *what)
 {
-    return first <= v->target ||
+    if (first <= v->target)
+        return true;
+    if (v->need) {
+        v->target = first;
+        v->need->op = v->op;
+        v->need->what = what;
+    }
+    return v->need ||
            jx_vhlo_fail(v, "%s needs VHLO %u.%u.%u, asked for is %d.%d.%d",
                         what, first >> 20, first >> 10 & 1023, first & 1023,
                         v->version[0], v->version[1], v->version[2]);
@@ -71,10 +78,29 @@ static bool is_case(const jx_mlir_attr *a, const char *of, const char *text)
            !strcmp(a->text, text);
 }
 
+static bool items_legal(jx_vhlo *v, const jx_mlir_attr *attr)
+{
+    for (int i = 0; attr->items && i < attr->count; i++)
+        if (!jx_vhlo_attr_legal(v, attr->items[i]))
+            return false;
+    return true;
+}
+
+/* Of another dialect. */
+static bool foreign(jx_vhlo *v, const jx_mlir_attr *attr)
+{
+    if (!v->need || attr->kind == JX_A_LOC_UNKNOWN)
+        return true;
+    if ((attr->kind == JX_A_RECORD || attr->kind == JX_A_ENUM) &&
+        strncmp(attr->name, "sdy.", 4) == 0)
+        v->need->shardy = true;
+    return v->need->shardy || items_legal(v, attr);
+}
+
 bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
 {
     if (!attr->vhlo)
-        return true;
+        return foreign(v, attr);
     if (attr->kind == JX_A_RECORD || attr->kind == JX_A_ENUM) {
         bool accuracy = strncmp(attr->name, "vhlo.result_accuracy", 20) == 0;
         bool old = strcmp(attr->name, "vhlo.output_operand_alias_v1") == 0 ||
@@ -90,10 +116,7 @@ bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
     }
     if (attr->type && !jx_vhlo_type_legal(v, attr->type))
         return false;
-    for (int i = 0; attr->items && i < attr->count; i++)
-        if (!jx_vhlo_attr_legal(v, attr->items[i]))
-            return false;
-    return true;
+    return items_legal(v, attr);
 }
 
 /* ---- ops */
@@ -195,19 +218,22 @@ static bool fits_row(jx_vhlo *v, const jx_mlir_op *to,
         return jx_vhlo_fail(v, "%s of VHLO %d.%d.%d does not take %d regions",
                             row->name, v->version[0], v->version[1],
                             v->version[2], to->nregions);
-    if (reduces(row->name) && mixes_elements(to) &&
+    return true;
+}
+
+/* What ops of this row could not say at first. */
+static bool meaning_legal(jx_vhlo *v, const jx_mlir_op *to, const char *name)
+{
+    if (reduces(name) && mixes_elements(to) &&
         !jx_vhlo_since(v, JX_VHLO(0, 17, 0),
                        "a result of another element type"))
         return false;
-    return products_legal(v, to, row->name) &&
-           (strcmp(row->name, "custom_call_v1") != 0 || call_legal(v, to));
+    return products_legal(v, to, name) &&
+           (strcmp(name, "custom_call_v1") != 0 || call_legal(v, to));
 }
 
-bool jx_vhlo_op_legal(jx_vhlo *v, const jx_mlir_op *to,
-                      const jx_vhlo_op_info *row)
+static bool parts_legal(jx_vhlo *v, const jx_mlir_op *to)
 {
-    if (!fits_row(v, to, row))
-        return false;
     for (int i = 0; i < to->ninherent; i++)
         if (!jx_vhlo_attr_legal(v, to->inherent[i].value))
             return false;
@@ -221,4 +247,55 @@ bool jx_vhlo_op_legal(jx_vhlo *v, const jx_mlir_op *to,
         if (!jx_vhlo_type_legal(v, to->outs[i]->type))
             return false;
     return true;
+}
+
+bool jx_vhlo_op_legal(jx_vhlo *v, const jx_mlir_op *to,
+                      const jx_vhlo_op_info *row)
+{
+    return fits_row(v, to, row) && meaning_legal(v, to, row->name) &&
+           parts_legal(v, to);
+}
+
+/* ---- what a module needs */
+
+static void need_of(jx_vhlo *v, const jx_mlir_op *op)
+{
+    v->op = op;
+    if (strncmp(op->name, "vhlo.", 5) == 0) {
+        const jx_vhlo_op_info *row = jx_vhlo_op_info_find(op->name + 5);
+        if (row) {
+            jx_vhlo_since(v, row->first, row->name);
+            meaning_legal(v, op, row->name);
+        } else if (!v->need->unknown) {
+            v->need->unknown = op;
+        }
+    } else if (strncmp(op->name, "sdy.", 4) == 0) {
+        v->need->shardy = true;
+    }
+    parts_legal(v, op);
+    for (int i = 0; i < op->nregions; i++)
+        for (int k = 0; k < op->regions[i].nblocks; k++) {
+            const jx_mlir_block *block = op->regions[i].blocks[k];
+            for (int n = 0; n < block->nops; n++)
+                need_of(v, block->ops[n]);
+        }
+}
+
+bool jx_vhlo_needs(jx_ctx *ctx, const jx_mlir_file *file, jx_vhlo_need *to)
+{
+    jx_vhlo v = {.ctx = ctx,
+                 .path = file->path,
+                 .mode = JX_VHLO_VERSION,
+                 .target = JX_VHLO_FIRST,
+                 .need = to};
+
+    *to = (jx_vhlo_need){0};
+    if (file->version[0] < 0)
+        return true;
+    for (int i = 0; i < file->nmodules; i++)
+        need_of(&v, file->modules[i]);
+    to->version[0] = (int)(v.target >> 20);
+    to->version[1] = (int)(v.target >> 10 & 1023);
+    to->version[2] = (int)(v.target & 1023);
+    return jx_ok(ctx);
 }

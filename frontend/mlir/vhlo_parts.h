@@ -35,6 +35,8 @@ typedef struct jx_vhlo {
     jx_vhlo_map known, type_map, attr_map, dict_map;
     jx_vhlo_map casts; /* of values, to the other level: vhlo.c */
     const jx_mlir_attr *unknown; /* location */
+    jx_vhlo_need *need; /* being found: nothing is refused then, target is the
+                           least version so far */
 } jx_vhlo;
 
 const void *jx_vhlo_map_get(const jx_vhlo_map *map, const void *key);

@@ -536,7 +536,6 @@ jx_exported_release jx_exported_release_of(int version)
     } rows[] = {
 #define VERSION(number, day, mark, what) {{number, day, "", what}, mark},
 #include "frontend/read/exported_versions.def"
-#undef VERSION
     };
     jx_exported_release found = rows[0].release;
 
@@ -547,17 +546,6 @@ jx_exported_release jx_exported_release_of(int version)
             found.before = rows[i].release.from;
     }
     return found;
-}
-
-bool jx_exported_expired(const jx_exported *x)
-{
-    bool expired = !x->devices_long && x->devices_short > 0;
-
-    for (int i = 0; i < x->nins; i++)
-        expired = expired || (x->in_hlo[i] && !x->in_named[i]);
-    for (int i = 0; i < x->nouts; i++)
-        expired = expired || (x->out_hlo[i] && !x->out_named[i]);
-    return expired || (x->vjp && jx_exported_expired(x->vjp));
 }
 
 int jx_exported_vjps(const jx_exported *exported)

@@ -211,9 +211,6 @@ typedef struct jx_exported_release {
     const char *from, *before, *what;
 } jx_exported_release;
 jx_exported_release jx_exported_release_of(int version);
-/* Whether JAX refuses it since August 2026 (unless told otherwise): it counts
- * devices in 16 bits, or knows shardings as protobufs only. */
-bool jx_exported_expired(const jx_exported *exported);
 /* How many vjps are nested in it. */
 int jx_exported_vjps(const jx_exported *exported);
 

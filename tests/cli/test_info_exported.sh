@@ -11,7 +11,7 @@ prints 'pair: tests.Point(x=f32\[4\], y=i32\[\]),'
 prints '\*, flag: bool\[2\] (unused),'
 prints "^    -> {'y': tests.Point(x=f32\[3\], y=i32\[\]), 'z': \[bf16\[\], ()\]}"
 prints '^on 1 device of cpu$'
-prints 'a JAX of 2026-04-04 to 2026-07-29; format 10 (numbered 3), calling convention 10'
+prints '^exported as by JAX 0.10.2; format 10 (numbered 3), calling convention 10$'
 prints '^module for StableHLO 1.15.0 and later, bytecode 6$'
 prints '^2220 bytes$'
 
@@ -41,8 +41,39 @@ prints '^on 4 devices of cpu$'
 prints "P('data', None) on data=2 (explicit), model=2 (explicit) of cpu in device: a, result\[0\]"
 expect 0 info $exported/0.6.2-sharded.jaxexport
 prints '{devices=\[4\]<=\[4\]}: b, result\[1\]'
-prints '^JAX refuses it since 2026-08'
+prints '^loads in JAX 0.6.2 to 0.11.0$'
+prints '^not in JAX 0.11.1 to 0.12.0.1: its shardings are protobufs.*; export it again with JAX 0.9.0'
 prints 'calling convention 9'
+
+# Which releases load it, by its table and by what its module needs; what to do.
+expect 0 info $exported/0.12.0.1-symbolic.jaxexport
+prints '^exported by JAX 0.12.0.1; format 12, calling convention 10$'
+prints '^loads in JAX 0.11.0 to 0.12.0.1$'
+prints '^not in JAX 0.6.2 to 0.8.1: they take formats numbered 2 and 3 only; jaxvet rewrite --for-jax'
+prints '^not in JAX 0.8.2 to 0.10.2: its module needs StableHLO 1.18.0 (custom_call_v2); '
+prints '^JAX promises to read it until 2027-01 at least$'
+expect 0 info $exported/0.8.3-sharded.jaxexport
+prints "^not in JAX 0.6.2: its module has shardy's dialect, sdy; "
+expect 0 info $exported/0.6.2-vjp2.jaxexport
+prints '^not in JAX 0.11.1 to 0.12.0.1: it counts devices in 16 bits'
+expect 0 info --format json $exported/0.12.0.1-shard_map.jaxexport
+holds python3 - "$work/out" <<'EOF2'
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert found["format"] == {"version": 12, "stored": 12, "calling_convention": 10,
+                           "from": "2026-07-29", "before": None}
+assert found["jax"] == "0.12.0.1"
+loads = {row["jax"]: row for row in found["loads"]}
+assert list(loads)[0] == "0.6.2" and list(loads)[-1] == "0.12.0.1"
+assert [name for name, row in loads.items() if row["loads"]][0] == "0.10.1"
+assert "1.16.0 (vhlo.replica_group_mesh_axes_v1)" in loads["0.10.0"]["why"]
+EOF2
+# Of a file that today's JAX refuses, check says so.
+expect 0 check $exported/0.6.2-vjp2.jaxexport
+prints 'EXP003.*JAX 0.11.1 to 0.12.0.1 refuse the file: it counts devices in 16 bits.*it loads in 0.6.2 to 0.11.0$'
+prints 'help: jaxvet rewrite --for-jax'
+expect 0 check $exported/0.10.2-vjp2.jaxexport
+holds test -z "$(grep EXP003 "$work/out")"
 
 # For programs, and from standard input.
 expect 0 info --format json - <$exported/0.10.2-sharded.jaxexport

@@ -9,6 +9,7 @@
 #include "frontend/base/utf8.h"
 #include "frontend/mlir/parts.h"
 #include "frontend/read/exported_paths.h"
+#include "frontend/read/exported_window.h"
 #include "frontend/write/exported.h"
 #include "reports/exported_info.h"
 #include "tests/fuzz/fuzz.h"
@@ -55,10 +56,29 @@ static void walk(const jx_exported *x)
         check(x->kept[i] < x->nins);
     check(x->in_tree.leaves == x->nins && x->out_tree.leaves == x->nouts);
     check(jx_exported_version(x) > 0 && jx_exported_vjps(x) >= 0);
+    ask_releases(x);
     jx_buffer_free(&text);
     if (x->vjp)
         walk(x->vjp);
     check(all != SIZE_MAX);
+}
+
+/* Each release has an answer, whatever the table says. */
+static void ask_releases(const jx_exported *x)
+{
+    const int stablehlo[3] = {1, 15, 0};
+    jx_vhlo_need need = {0};
+    jx_jax_window window;
+    jx_buffer text = {0};
+
+    jx_jax_window_of(x, &need, &window);
+    jx_jax_writers_print(x, stablehlo, &text);
+    for (int i = 0; i < JX_JAX_ANSWERS; i++) {
+        jx_jax_window_print(&window, (jx_jax_answer)i, &text);
+        jx_jax_why((jx_jax_answer)i, &need, &text);
+        check(jx_jax_help((jx_jax_answer)i) || i == JX_JAX_LOADS);
+    }
+    jx_buffer_free(&text);
 }
 
 static void put_leaf(void *env, int leaf, jx_buffer *to)

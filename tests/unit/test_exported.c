@@ -4,9 +4,11 @@
  * field, which the reader of flatbuffers finds for us. */
 #include "frontend/base/buffer.h"
 #include "frontend/base/file.h"
+#include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/custom_calls.h"
 #include "frontend/mlir/parts.h"
 #include "frontend/read/exported_paths.h"
+#include "frontend/read/exported_window.h"
 #include "frontend/read/flatbuffer.h"
 #include "frontend/write/exported.h"
 #include "frontend/write/flatbuffer.h"
@@ -355,11 +357,96 @@ static void releases_have_their_days(void **state)
     assert_int_equal(jx_exported_release_of(99).version, 12);
 }
 
+/* ---- which releases load it */
+
+static const char *answers(const char *name, jx_jax_answer answer)
+{
+    static char to[400];
+    fixture f = load(name);
+    const jx_exported *x = jx_exported_read(f.ctx, "f", f.bytes, f.size);
+    jx_buffer text = {0};
+    jx_jax_window window;
+    jx_vhlo_need need;
+
+    const jx_mlir_file *module = jx_bytecode_read(
+        f.ctx, NULL, "f", x->module.at, x->module.size, 0);
+    assert_non_null(module);
+    assert_true(jx_vhlo_needs(f.ctx, module, &need));
+    jx_jax_window_of(x, &need, &window);
+    jx_jax_window_print(&window, answer, &text);
+    snprintf(to, sizeof to, "%s", jx_buffer_text(&text));
+    jx_buffer_free(&text);
+    drop(&f);
+    return to;
+}
+
+static void releases_load_what_they_know(void **state)
+{
+    (void)state;
+    assert_string_equal(answers("0.6.2-trees", JX_JAX_LOADS),
+                        "0.6.2 to 0.11.0");
+    assert_string_equal(answers("0.6.2-trees", JX_JAX_COUNT_OLD),
+                        "0.11.1 to 0.12.0.1");
+    assert_string_equal(answers("0.6.2-sharded", JX_JAX_PROTOBUFS),
+                        "0.11.1 to 0.12.0.1");
+    assert_string_equal(answers("0.10.2-trees", JX_JAX_COUNT_NEW),
+                        "0.6.2 to 0.8.1");
+    assert_string_equal(answers("0.8.3-keys", JX_JAX_SHARDY), "0.6.2");
+    assert_string_equal(answers("0.12.0.1-symbolic", JX_JAX_NUMBER),
+                        "0.6.2 to 0.8.1");
+    assert_string_equal(answers("0.12.0.1-symbolic", JX_JAX_STABLEHLO),
+                        "0.8.2 to 0.10.2");
+    assert_string_equal(answers("0.12.0.1-shard_map", JX_JAX_LOADS),
+                        "0.10.1 to 0.12.0.1");
+    assert_string_equal(answers("0.12.0.1-trees", JX_JAX_SHARDY), "");
+}
+
+static void releases_are_in_order(void **state)
+{
+    int last[4] = {0};
+
+    (void)state;
+    for (int i = 0; i < JX_JAX_RELEASES; i++) {
+        int now[4] = {0};
+        const jx_jax_release *r = jx_jax_release_at(i);
+
+        sscanf(r->name, "%d.%d.%d.%d", &now[0], &now[1], &now[2], &now[3]);
+        assert_true(now[0] > last[0] || now[1] > last[1] ||
+                    (now[1] == last[1] && now[2] > last[2]) ||
+                    (now[2] == last[2] && now[3] > last[3]));
+        memcpy(last, now, sizeof last);
+        assert_ptr_equal(jx_jax_release_named(r->name), r);
+        assert_int_equal(jx_exported_release_of(r->format).version,
+                         r->format);
+    }
+    assert_null(jx_jax_release_named("0.5.0"));
+}
+
+/* Without the older table of avals, as JAX may write it one day. */
+static void avals_by_index_need_a_newer_release(void **state)
+{
+    fixture f = load("0.12.0.1-trees");
+    const jx_exported *x = jx_exported_read(f.ctx, "f", f.bytes, f.size);
+    jx_exported only = *x;
+    jx_vhlo_need need = {0};
+
+    (void)state;
+    only.old_in_avals = only.old_out_avals = (jx_exported_avals){0};
+    assert_int_equal(
+        jx_jax_answer_of(jx_jax_release_named("0.9.2"), &only, &need),
+        JX_JAX_INDEXES);
+    assert_int_equal(
+        jx_jax_answer_of(jx_jax_release_named("0.10.0"), &only, &need),
+        JX_JAX_LOADS);
+    drop(&f);
+}
+
 /* ---- writing */
 
 static void what_jax_wrote_is_written_byte_for_byte(void **state)
 {
-    static const char *const makers[] = {"0.6.2", "0.8.3", "0.10.2"};
+    static const char *const makers[] = {"0.6.2", "0.8.3", "0.10.2",
+                                         "0.12.0.1"};
     static const char *const names[] = {
         "trees", "symbolic",  "vjp2",  "platforms", "checks", "keys",
         "sharded", "shard_map", "empty", "names",   "dtypes"};
@@ -698,6 +785,9 @@ int main(void)
         cmocka_unit_test(keywords_are_written_as_python_can),
         cmocka_unit_test(custom_calls_are_known_by_name),
         cmocka_unit_test(releases_have_their_days),
+        cmocka_unit_test(releases_load_what_they_know),
+        cmocka_unit_test(releases_are_in_order),
+        cmocka_unit_test(avals_by_index_need_a_newer_release),
         cmocka_unit_test(what_jax_wrote_is_written_byte_for_byte),
         cmocka_unit_test(what_was_changed_is_read_again),
         cmocka_unit_test(tables_of_two_sizes_may_be_alike),
