@@ -20,7 +20,7 @@ import release
 _WIDTHS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 _INLINED = ("jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call",
             "remat2", "checkpoint", "core_call", "call_hi_primitive",
-            "eval_jaxpr")
+            "eval_jaxpr", "remat_opt")
 
 
 @functools.cache
@@ -144,8 +144,8 @@ class Program:
         return out
 
     def inlined(self, params, operands):
-        held = next(params[key] for key in ("jaxpr", "call_jaxpr")
-                    if key in params)
+        held = next(params[key] for key in ("jaxpr", "call_jaxpr",
+                                              "fwd_jaxpr") if key in params)
         consts = [self.consts[index] for index in held.get("consts", ())]
         return self.jaxpr(held["$jaxpr"], [*consts, *operands])
 

@@ -125,6 +125,16 @@ def custom_vjp():
 
 
 @program
+def custom_vjp_optimized_remat():
+    @jax.custom_vjp
+    def sine(x):
+        return jnp.sin(x)
+    sine.defvjp(lambda x: (jnp.sin(x), jnp.cos(x)),
+                lambda cosine, g: (cosine * g,), optimize_remat=True)
+    return lambda x: jax.vjp(sine, x)[0], (f32(3),)
+
+
+@program
 def custom_vjp_symbolic_zeros():
     @jax.custom_vjp
     def mul(x, y):
