@@ -3,6 +3,9 @@
 
 #include "frontend/base/inflate.h"
 #include "frontend/base/json.h"
+#include "frontend/mlir/ops.h"
+#include "frontend/read/document.h"
+#include "frontend/read/exported_window.h"
 #include "prover/solver.h"
 #include "runtime/blas.h"
 
@@ -42,6 +45,21 @@ static void blas_version(jx_buffer *to)
     jx_buffer_putc(to, '\n');
 }
 
+/* The formats that are read, a line each. */
+static void formats(jx_buffer *to)
+{
+    const jx_jax_release *first = jx_jax_release_at(0);
+    const jx_jax_release *last = jx_jax_release_at(JX_JAX_RELEASES - 1);
+
+    jx_buffer_printf(to, "documents %d\n", JX_DOCUMENT_VERSION);
+    jx_buffer_printf(to,
+                     "exported-files up to %d, calling conventions %d to %d, "
+                     "as of JAX %s to %s\n",
+                     last->format, first->convention, last->convention,
+                     first->name, last->name);
+    jx_buffer_puts(to, "StableHLO " JX_VHLO_RANGE "\n");
+}
+
 void jx_versions(jx_buffer *to)
 {
     jx_buffer_puts(to, "jaxvet " JX_VERSION "\n");
@@ -49,4 +67,5 @@ void jx_versions(jx_buffer *to)
     jx_buffer_printf(to, "zlib %s\n", jx_zlib_version());
     blas_version(to);
     solver_version(to);
+    formats(to);
 }

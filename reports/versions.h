@@ -6,7 +6,8 @@
 
 #define JX_VERSION "0.1.0"
 
-/* A line per library, as `jaxvet --version` prints them. */
+/* A line per library and per format that is read, as `jaxvet --version` prints
+ * them: its name, and which. */
 void jx_versions(jx_buffer *to);
 
 #endif
