@@ -13,7 +13,7 @@ import sizes_against_jax  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-FILES = [f"{version}-{name}" for version in ("0.6.2", "0.8.3", "0.10.2") for name in ("symbolic", "vjp2")]
+FILES = [f"{version}-{name}" for version in ("0.6.2", "0.8.3", "0.10.2", "0.12.0.1") for name in ("symbolic", "vjp2")]
 
 
 def symbolic(name):
