@@ -96,8 +96,7 @@ static void expansion(jx_typing *t, const jx_closed *closed)
     }
     const jx_aval *const *outs = jx_callee_outs(t, callee);
     for (int i = 0; i < t->nouts; i++)
-        jx_type_is(t, i,
-                   jx_aval_weak(t, outs[i], t->eqn->outs[i]->aval->weak));
+        jx_type_is(t, i, jx_aval_weak(t, outs[i], t->eqn->outs[i]->aval->weak));
 }
 
 /* One that could not be expanded has the results that it declares. */

@@ -67,7 +67,7 @@ static bool check_point(jx_gradding *c)
     return true;
 }
 
-static bool allocate(jx_gradding *c)
+bool jx_grad_allocate(jx_gradding *c)
 {
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
     size_t both = (n > m ? n : m) + 2;
@@ -84,7 +84,7 @@ static bool allocate(jx_gradding *c)
            c->directions && c->slopes && c->again;
 }
 
-static void release(jx_gradding *c)
+void jx_grad_release(jx_gradding *c)
 {
     void *all[] = {c->x,     c->samples,    c->tangent, c->cotangent,
                    c->moved, c->directions, c->slopes,  c->again};
@@ -97,7 +97,7 @@ static void release(jx_gradding *c)
     jx_callee_close(&c->bwd);
 }
 
-static bool open_callees(jx_gradding *c, const jx_plan_options *how)
+bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
 {
     const jx_rule_pattern *p = c->pattern;
     jx_plan_options rule = *how;
@@ -237,14 +237,14 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
 
     if (!jx_grad_masks_fit(c->rule, c->pattern)) {
         report->detail = "its masks of zeros do not fit its operands";
-    } else if (!open_callees(c, how)) {
+    } else if (!jx_grad_open(c, how)) {
         report->detail = c->program->ctx->error.message;
         jx_error_clear(c->program->ctx);
     } else if (!jx_space_of_inputs(&c->in, arena, c->primal.plan,
                                    c->rule->nconsts, c->pattern->zeros,
                                    c->calling->ties) ||
                !jx_space_of_outputs(&c->out, arena, c->primal.plan) ||
-               !allocate(c)) {
+               !jx_grad_allocate(c)) {
         report->detail = "its values are too large to sample";
     } else if (!jx_grad_signature_fits(c)) {
         report->detail = "its jaxprs do not take and give what its function "
@@ -268,7 +268,7 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
             : c->wide  ? "finite differences were too uncertain everywhere"
                        : "the function was not finite at any point tried";
     }
-    release(c);
+    jx_grad_release(c);
 }
 
 static void check_rule(jx_program *program, const jx_gradcheck_options *options,
@@ -309,6 +309,7 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
                          .options = options,
                          .rule = rule,
                          .pattern = p,
+                         .how = &how,
                          .calling = &calling,
                          .rng = {options->seed + 1},
                          .tolerance = jx_sample_tolerance(rule)};

@@ -15,6 +15,7 @@ typedef struct jx_gradding {
     const jx_rule_pattern *pattern;
     jx_callee primal, jvp, fwd, bwd;
     jx_space in, out;
+    const jx_plan_options *how; /* of the callees */
     const jx_calling *calling;
     const void *const *fixed;  /* operands of which the fixed ones count */
     const void *const *sample; /* operands in the caller's sample, or NULL */
@@ -60,6 +61,17 @@ const char *jx_grad_component(const jx_gradding *c, int j);
 bool jx_grad_compare(jx_gradding *c, const double *d, jx_functional f,
                      double value, double scale, const char *what);
 
+/* gradcheck.c: plans the function and the rule's jaxprs; makes the vectors once
+ * the spaces are known; frees both. */
+bool jx_grad_open(jx_gradding *c, const jx_plan_options *how);
+bool jx_grad_allocate(jx_gradding *c);
+void jx_grad_release(jx_gradding *c);
+
+/* gradshake.c: whether the rule is off by no more than other roundings of the
+ * constants make of a difference. */
+bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
+                         double off);
+
 /* gradrules.c: documents may hold anything: the masks of a pattern have a
  * character per operand, and its jaxprs, once planned, take and give what the
  * function does. */
@@ -70,6 +82,9 @@ bool jx_grad_signature_fits(const jx_gradding *c);
 
 bool jx_grad_jvp_line(jx_gradding *c, const double *d);
 bool jx_grad_vjp_line(jx_gradding *c, const double *d);
+/* What the rule gives in the place of that functional of the slopes, once more. */
+bool jx_grad_says(jx_gradding *c, const double *d, jx_functional f,
+                  double *value);
 /* Runs the forward function at the point and hands on its residuals. */
 bool jx_grad_prepare_fwd(jx_gradding *c);
 /* The rule's own primal outputs (from number `first`) must be the function's. */

@@ -193,7 +193,8 @@ bool jx_grad_compare(jx_gradding *c, const double *d, jx_functional f,
     c->comparisons += o == JX_AGREE;
     if (o != JX_DISAGREE)
         return true;
-    if (!confirmed(c, d, f, value, scale, &t)) {
+    if (!confirmed(c, d, f, value, scale, &t) ||
+        jx_grad_is_rounding(c, d, f, fmax(t.low - value, value - t.high))) {
         c->wide = true;
         return true;
     }

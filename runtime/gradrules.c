@@ -200,6 +200,16 @@ bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first)
     return true;
 }
 
+static bool jvp_says(jx_gradding *c, const double *d, int component,
+                     double *value)
+{
+    if (!run_jvp(c, d, 1))
+        return false;
+    take_tangents(c, c->tangent);
+    *value = c->tangent[component];
+    return true;
+}
+
 bool jx_grad_jvp_line(jx_gradding *c, const double *d)
 {
     /* Twice with different lengths: a tangent map must be linear. */
@@ -272,23 +282,33 @@ static void fill_cotangent(jx_gradding *c, int which)
                                        : -2.5 * jx_rng_normal(&c->rng);
 }
 
-bool jx_grad_vjp_line(jx_gradding *c, const double *d)
+/* <bwd(cotangent), d>, summed from terms of magnitude `scale`. */
+static bool pulled_back(jx_gradding *c, const double *cotangent,
+                        const double *d, double *value, double *scale)
 {
     double *g = c->tangent; /* a vjp check has no other use for it */
 
+    if (!run_bwd(c, cotangent, g))
+        return false;
+    jx_space_conjugate(&c->in, g);
+    *value = *scale = 0;
+    for (int i = 0; i < c->in.size; i++) {
+        if (d[i] == 0)
+            continue; /* keeps 0 * inf out */
+        *value += g[i] * d[i];
+        *scale += fabs(g[i] * d[i]);
+    }
+    return true;
+}
+
+bool jx_grad_vjp_line(jx_gradding *c, const double *d)
+{
     for (int k = 0; k < COTANGENTS; k++) {
-        double value = 0, scale = 0;
+        double value, scale;
         fill_cotangent(c, k);
-        if (!run_bwd(c, c->cotangent, g))
+        if (!pulled_back(c, c->cotangent, d, &value, &scale))
             return true;
-        jx_space_conjugate(&c->in, g);
         jx_space_conjugate(&c->out, c->cotangent);
-        for (int i = 0; i < c->in.size; i++) {
-            if (d[i] == 0)
-                continue; /* keeps 0 * inf out */
-            value += g[i] * d[i];
-            scale += fabs(g[i] * d[i]);
-        }
         if (!jx_grad_compare(c, d, (jx_functional){c->cotangent, 0}, value,
                              isnan(scale) ? 0 : scale,
                              "cotangent times slopes"))
@@ -304,4 +324,17 @@ bool jx_grad_prepare_fwd(jx_gradding *c)
         return false;
     pass_residuals(c);
     return true;
+}
+
+bool jx_grad_says(jx_gradding *c, const double *d, jx_functional f,
+                  double *value)
+{
+    double scale;
+
+    if (!f.weights)
+        return jvp_says(c, d, f.only, value);
+    memcpy(c->cotangent, f.weights, (size_t)c->out.size * sizeof(double));
+    jx_space_conjugate(&c->out, c->cotangent);
+    return jx_grad_prepare_fwd(c) &&
+           pulled_back(c, c->cotangent, d, value, &scale);
 }

@@ -447,25 +447,12 @@ void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
     }
 }
 
-static double unit_roundoff(jx_dtype dtype)
-{
-    switch (dtype) {
-    case JX_F64:
-    case JX_C128: return 0x1p-52;
-    case JX_F32:
-    case JX_C64: return 0x1p-23;
-    case JX_F16: return 0x1p-10;
-    case JX_BF16: return 0x1p-7;
-    default: return jx_dtype_is_float(dtype) ? 0x1p-2 : 0;
-    }
-}
-
 static double widest_rounding(const jx_jaxpr *jaxpr)
 {
     double most = 0;
 
     for (int i = 0; jaxpr && i < jaxpr->nvars; i++) {
-        double u = unit_roundoff(jaxpr->vars[i]->aval->dtype);
+        double u = jx_unit_roundoff(jaxpr->vars[i]->aval->dtype);
         most = u > most ? u : most;
     }
     return most;
@@ -476,7 +463,7 @@ double jx_sample_tolerance(const jx_rule *rule)
     double most = widest_rounding(rule->primal.jaxpr);
 
     for (int i = 0; i < rule->nins; i++) {
-        double u = unit_roundoff(rule->ins[i]->dtype);
+        double u = jx_unit_roundoff(rule->ins[i]->dtype);
         most = u > most ? u : most;
     }
     return most * 8 > 1e-8 ? most * 8 : 1e-8;

@@ -8,6 +8,7 @@
 
 #include "frontend/ir/claim.h"
 #include "runtime/kernel.h"
+#include "runtime/shake.h"
 
 typedef struct jx_plan jx_plan;
 
@@ -15,6 +16,7 @@ typedef struct jx_plan_options {
     jx_domain domain;
     bool narrowing; /* wide only: conversions to a narrower float round, as they
                        are written to */
+    jx_shake shake; /* wide only */
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
     int nbindings; /* values of the dim variables */
     const jx_binding *bindings;

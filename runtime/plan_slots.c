@@ -507,8 +507,10 @@ static const void *stored_elements(jx_planner *p, jx_dtype declared,
         return data;
     void *to = jx_arena_array(p->arena, (size_t)count,
                               jx_dtype_of(stored)->bytes);
-    if (to)
+    if (to) {
         jx_convert(declared, stored, data, to, count);
+        jx_shake_constants(&p->options->shake, declared, stored, to, count);
+    }
     return to;
 }
 

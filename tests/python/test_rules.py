@@ -4,7 +4,9 @@ import json
 
 import jax
 import jax.numpy as jnp
+import jax.scipy.special
 import jaxvet
+import numpy as np
 import pytest
 
 X = jnp.linspace(0.3, 1.7, 3)
@@ -70,3 +72,90 @@ def test_calls_of_one_function_share_a_rule():
             (jnp.sin(p[0]) + p[0] * jnp.cos(p[0])) * t[0]))
     again = made()
     assert len(rules(lambda x: again(again(x)) + made()(x), X)) == 1
+
+
+@pytest.mark.parametrize("factor,codes", [(1, []), (1 + 1e-4, ["DRV001"])])
+def test_constants_are_as_exact_as_their_dtype(factor, codes):
+    """Three times 0.1 is not 0.3 in float32: where the slope is 0 the rule is
+    off by all there is, and yet right."""
+    tenth, three = np.float32(0.1), np.float32(0.3)
+
+    def cubic(x):
+        return tenth * x**3 - three * x
+    fun = with_jvp(cubic, lambda primals, tangents: (
+        cubic(*primals),
+        factor * three * (primals[0]**2 - 1) * tangents[0]))
+    assert wrong(fun, np.ones(3, np.float32)) == codes
+
+
+@pytest.mark.parametrize("name", ["fresnel", "sici", "expi", "ndtri"])
+def test_special_functions_have_right_rules(name):
+    fun = getattr(jax.scipy.special, name, None)
+    if fun is None:
+        pytest.skip(f"JAX {jax.__version__} has no {name}")
+    assert not wrong(fun, np.array([0.1, 0.3, 0.5, 0.8], np.float32))
+
+
+# -- values that a rule closes over
+
+def closing_jvp(w, factor):
+    return with_jvp(lambda x: jnp.sin(w * x), lambda primals, tangents: (
+        jnp.sin(w * primals[0]),
+        factor * w * jnp.cos(w * primals[0]) * tangents[0]))
+
+
+def closing_vjp(w, factor):
+    return with_vjp(lambda x: jnp.sin(w * x), lambda x: (jnp.sin(w * x), x),
+                    lambda x, cotangent: (
+                        factor * w * jnp.cos(w * x) * cotangent,))
+
+
+def in_scan(fun, x):
+    return jax.lax.scan(lambda c, _: (fun(c), None), x, None, 3)[0]
+
+
+def in_while(fun, x):
+    return jax.lax.fori_loop(0, jnp.int32(3), lambda i, c: fun(c), x)
+
+
+def in_cond(fun, x):
+    return jax.lax.cond(jnp.sum(x) > 0, fun, lambda x: x, x)
+
+
+def in_jits(fun, x):
+    return jax.jit(lambda x: jax.jit(fun)(x) + 1)(x)
+
+
+def in_remat(fun, x):
+    return jax.checkpoint(lambda x: fun(x) + 1)(x)
+
+
+def in_vmap(fun, x):
+    return jax.vmap(fun)(x)
+
+
+@pytest.mark.parametrize("within", [
+    in_scan, in_while, in_cond, in_jits, in_remat, in_vmap])
+@pytest.mark.parametrize("closing,code", [(closing_jvp, "DRV001"),
+                                          (closing_vjp, "DRV002")])
+@pytest.mark.parametrize("factor", [1.0, 1.2])
+def test_a_rule_may_close_over_what_its_function_does(within, closing, code,
+                                                      factor):
+    codes = wrong(lambda w, x: within(closing(w, factor), x),
+                  np.float32(0.7), X)
+    assert codes == ([] if factor == 1.0 else [code])
+
+
+def test_an_array_that_is_closed_over_is_no_operand():
+    w = jnp.array([0.3, 2.0, -1.0])
+    assert not wrong(closing_jvp(w, 1.0), X)
+    assert wrong(closing_vjp(w, 1.1), X) == ["DRV002"]
+
+
+def test_what_a_rule_alone_closes_over_is_refused():
+    def fun(w, x):
+        return with_jvp(jnp.sin, lambda primals, tangents: (
+            jnp.sin(primals[0]), w * tangents[0]))(x)
+    rule, = rules(fun, np.float32(0.7), X)
+    assert rule["patterns"] == [{"zeros": "0", "error":
+                                 "the rule closes over a traced value (float32[])"}]
