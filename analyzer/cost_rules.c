@@ -366,6 +366,13 @@ void jx_cost_qr(jx_costing *c)
     elimination(c, 2);
 }
 
+/* Two products and sums for each element and reflector. */
+void jx_cost_ormqr(jx_costing *c)
+{
+    c->flops = scaled(
+        c, times(c, elements(c, out(c, 0)), from_last(c, in(c, 1), 0)), 4, 1);
+}
+
 /* 4 m^2 n + 22 n^3, n being the lesser extent. */
 void jx_cost_svd(jx_costing *c)
 {

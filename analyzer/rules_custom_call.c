@@ -244,6 +244,20 @@ static void orgqr(jx_typing *t)
     out_matrix(&b, 0);
 }
 
+static void ormqr(jx_typing *t)
+{
+    bool left = jx_custom_integer(t->eqn, "left", 1) != 0;
+    matrices a, b;
+
+    if (!begin(t, 0, 3, 1, &a) || !begin(t, 2, 3, 1, &b) ||
+        !jx_type_same_dtypes(t, 0, 3))
+        return;
+    jx_require_eq(t, a.m, left ? b.m : b.n,
+                  "operand 0, rows, against the %s of operand 2",
+                  left ? "rows" : "columns");
+    out_matrix(&b, 0);
+}
+
 static void trsm(jx_typing *t)
 {
     bool left = jx_custom_integer(t->eqn, "side", 'L') == 'L';

@@ -143,6 +143,32 @@ void jx_type_householder_product(jx_typing *t)
     same_out(t, 0, m.in);
 }
 
+/* Q of the reflectors in operand 0, times operand 2 or after it. */
+void jx_type_ormqr(jx_typing *t)
+{
+    const jx_p_ormqr *p = t->params;
+    const jx_aval *taus = t->ins[1];
+    matrices a, c;
+
+    if (!take_matrices(t, 0, &a) || !take_matrices(t, 2, &c) ||
+        !jx_type_same_dtypes(t, 0, 3))
+        return;
+    if (taus->rank != a.batch + 1 || c.batch != a.batch) {
+        jx_type_wrong(t, "operand %d has rank %d, operand 0 has %d",
+                      c.batch == a.batch ? 1 : 2,
+                      c.batch == a.batch ? taus->rank : c.in->rank, a.in->rank);
+        return;
+    }
+    require_batch(t, 0, 1, a.batch);
+    require_batch(t, 0, 2, a.batch);
+    jx_require_eq(t, a.rows, p->left ? c.rows : c.columns,
+                  "operand 0, rows, against the %s of operand 2",
+                  p->left ? "rows" : "columns");
+    jx_require_ge(t, jx_smaller(t, a.rows, a.columns), taus->shape[a.batch],
+                  "operand 0, rows and columns, against operand 1");
+    same_out(t, 0, c.in);
+}
+
 void jx_type_qr(jx_typing *t)
 {
     const jx_p_qr *p = t->params;

@@ -44,6 +44,10 @@ typedef void jx_geqrf_fn(const int *m, const int *n, void *a, const int *lda,
 typedef void jx_orgqr_fn(const int *m, const int *n, const int *k, void *a,
                          const int *lda, const void *tau, void *work,
                          const int *lwork, int *info);
+typedef void jx_ormqr_fn(const char *side, const char *trans, const int *m,
+                         const int *n, const int *k, void *a, const int *lda,
+                         const void *tau, void *c, const int *ldc, void *work,
+                         const int *lwork, int *info, size_t, size_t);
 /* Real: without rwork. */
 typedef void jx_geqp3_fn(const int *m, const int *n, void *a, const int *lda,
                          int *pivots, void *tau, void *work, const int *lwork,

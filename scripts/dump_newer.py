@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Programs of the primitives and parameters that JAX has since 0.11 and 0.12.
+"""Programs of the primitives and parameters that JAX has since 0.11 and 0.12,
+and of older ones that dump_kernels.py has not.
 
     scripts/dump_newer.py OUTDIR [-o tests/conformance/newer.tar.gz]
 
@@ -20,6 +21,8 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 from jax import lax
+from jax._src.lax import linalg
+from jax.experimental import overlap
 
 RNG = np.random.default_rng(20242)
 NAN, INF = np.nan, np.inf
@@ -118,7 +121,24 @@ def parameters():
                     v, 3, axis=a, is_stable=s), x)
         case("reduce", lambda v: (v.max(0), v.min(), v.max(1), v.min(1)), x)
         case("unstack", lambda v: jnp.unstack(v, axis=0), x)
+        for enforce in (True, False):
+            case("program_order", overlap.program_order(
+                lambda v: jnp.sort(v * 2) + v, enforce=enforce), x)
         case("empty", lambda v: v + jnp.empty_like(v), x)
+
+
+def reflectors():
+    for dtype in (np.float32, np.float64, np.complex64, np.complex128):
+        tall = kernels.normal(3, 7, 4, dtype=dtype)
+        h, tau = map(np.asarray, linalg.geqrf(tall))
+        for left in (True, False):
+            for transpose in (True, False):
+                case("ormqr", lambda v, t, c, left=left, transpose=transpose:
+                     linalg.ormqr(v, t, c, left=left, transpose=transpose),
+                     h, tau,
+                     tall if left else np.swapaxes(tall, -1, -2).copy())
+    case("ormqr", lambda v, t, c: linalg.ormqr(v, t, c),
+         np.zeros((3, 0)), np.zeros(0), uniform(-1, 1, 3, 2))
 
 
 def main():
@@ -126,7 +146,8 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
-    for part in (elementwise, polynomials, derivatives, parameters):
+    for part in (elementwise, polynomials, derivatives, parameters,
+                 reflectors):
         part()
     stems = kernels.write(options.folder)
     if options.output:

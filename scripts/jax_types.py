@@ -28,7 +28,7 @@ import jax.scipy.special                          # noqa: E402,F401
 CALLS = {'jit', 'pjit', 'closed_call', 'core_call', 'remat2', 'checkpoint',
          'custom_jvp_call', 'custom_vjp_call', 'cond', 'while', 'scan',
          'custom_linear_solve', 'call_hi_primitive', 'eval_jaxpr', 'composite',
-         'remat_opt'}
+         'remat_opt', 'program_order'}
 SHORT = {'bool': 'bool', 'bf16': 'bfloat16', 'i': 'int', 'u': 'uint',
          'f': 'float', 'c': 'complex'}
 

@@ -639,6 +639,7 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
     case JX_PRIM_closed_call:
     case JX_PRIM_core_call:
     case JX_PRIM_eval_jaxpr:
+    case JX_PRIM_program_order:
         return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
     case JX_PRIM_composite: return callee_of_composite(eqn->typed);
     case JX_PRIM_call_hi_primitive:

@@ -304,6 +304,21 @@ void jx_hlo_rule_householder(jx_hlo_eqn *e)
     jx_hlo_fill(e, householder(e->code, e->ins[0], e->ins[1]));
 }
 
+void jx_hlo_rule_ormqr(jx_hlo_eqn *e)
+{
+    const jx_p_ormqr *p = e->eqn->typed;
+    jx_hlo *in = e->code->in;
+    lapack l = start("ormqr", "unmqr", e->ins[0]);
+
+    takes(&l, e->ins[1]);
+    takes(&l, e->ins[2]);
+    gives(&l, e->avals[0]);
+    l.aliases[0] = 2;
+    configure(&l, "left", jx_hlo_bool(in, p->left));
+    configure(&l, "transpose", jx_hlo_bool(in, p->transpose));
+    call(e->code, &l, e->outs);
+}
+
 /* With column pivoting: the places come counted from 1. */
 static void geqp3(jx_code *c, jx_hv x, jx_hv *outs, jx_hv *places)
 {

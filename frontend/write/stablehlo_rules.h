@@ -32,7 +32,8 @@ typedef void jx_hlo_rule(jx_hlo_eqn *e);
     X(iota_2x32) X(empty) X(arg_reduce) X(cumulative)                          \
     X(select_and_gather) X(approx_top_k) X(random_seed) X(random_bits)         \
     X(random_split) X(random_fold_in) X(random_gamma) X(threefry)              \
-    X(cholesky) X(lu) X(lu_pivots) X(qr) X(geqrf) X(householder) X(svd)        \
+    X(cholesky) X(lu) X(lu_pivots) X(qr) X(geqrf) X(householder) X(ormqr)      \
+    X(svd)                                                                     \
     X(eigh) X(eig) X(schur) X(triangular_solve) X(tridiagonal_solve)           \
     X(tridiagonal) X(hessenberg) X(inline) X(scan)           \
     X(custom_linear_solve) X(platform_index) X(dim_as_value)                   \

@@ -123,6 +123,16 @@ bool jx_custom_orgqr(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
            jx_plan_householder_product(p, eqn, ins, outs);
 }
 
+bool jx_custom_ormqr(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                     jx_slot *outs)
+{
+    jx_p_ormqr how = {.left = jx_custom_integer(eqn, "left", 1) != 0,
+                      .transpose = jx_custom_integer(eqn, "transpose", 0) != 0};
+
+    return expect(p, eqn, 3, 0) && expect(p, eqn, 3, 2) &&
+           jx_lapack_ormqr(p, eqn, ins, &how, outs);
+}
+
 bool jx_custom_gehrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                      jx_slot *outs)
 {

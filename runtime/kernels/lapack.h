@@ -80,6 +80,8 @@ bool jx_lapack_gtsv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                     bool alone, jx_slot *outs);
 bool jx_lapack_geqp3(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                      jx_slot *outs);
+bool jx_lapack_ormqr(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                     const jx_p_ormqr *how, jx_slot *outs);
 bool jx_lapack_gehrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
                      int64_t low, int64_t high, jx_slot *outs);
 bool jx_lapack_sytrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,

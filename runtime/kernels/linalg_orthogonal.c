@@ -1,5 +1,6 @@
 /* linalg_orthogonal.c - factorizations by Householder reflectors: qr (also
- * with column pivoting), geqrf, householder_product, hessenberg, tridiagonal. */
+ * with column pivoting), geqrf, householder_product, ormqr, hessenberg,
+ * tridiagonal. */
 #include "runtime/kernels/lapack.h"
 
 #include <string.h>
@@ -152,6 +153,89 @@ bool jx_plan_householder_product(jx_planner *p, const jx_eqn *eqn,
     jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
     jx_slot to = jx_lapack_copy(p, &l, &ins[0]);
     return jx_lapack_end(p, eqn, run_product, &l, 1, &taus, 1, &to, 1, outs);
+}
+
+/* ---- ormqr ---- */
+
+/* `rows` of a. */
+static void call_ormqr(const jx_lapack *l, int rows, void *a, const void *tau,
+                       void *c, void *work, int lwork)
+{
+    const char *adjoint = l->is_complex ? "C" : "T";
+    int info = 0;
+
+    ((jx_ormqr_fn *)l->fn)(l->left ? "L" : "R", l->transposed ? adjoint : "N",
+                           &l->m, &l->n, &l->k, a, &rows, tau, c, &l->m, work,
+                           &lwork, &info, 1, 1);
+}
+
+/* A reflector that is NaN leaves what those before it have done, where it is
+ * not among the first; all that comes later is NaN. */
+static bool run_ormqr(jx_run *run, const void *data, const jx_view *ins,
+                      const jx_view *outs, void *scratch)
+{
+    const jx_lapack *l = data;
+    int rows = l->left ? l->m : l->n;
+    int64_t columns = outs[1].shape[outs[1].rank - 1];
+
+    (void)run;
+    for (int64_t b = 0; l->k > 0 && b < l->batch; b++) {
+        char *c = jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n);
+        const char *tau = jx_lapack_at(&ins[0], b, l->k);
+        int j = jx_lapack_first_nan(l, tau, 1, l->k);
+        int from = l->left == l->transposed ? j : 0;
+        call_ormqr(l, rows, jx_lapack_at(&outs[1], b, rows * columns), tau, c,
+                   scratch, l->lwork);
+        if (j < l->k)
+            jx_lapack_nan_block(l, c, l->left ? from : 0, l->m,
+                                l->left ? 0 : from, l->n);
+    }
+    return true;
+}
+
+static bool reflectors_fit(const jx_lapack *l, const jx_slot *ins)
+{
+    const jx_slot *a = &ins[0], *taus = &ins[1];
+    int64_t rows = l->left ? l->m : l->n, k;
+
+    if (a->rank < 2 || taus->rank != a->rank - 1 || a->rank != ins[2].rank)
+        return false;
+    k = taus->shape[taus->rank - 1];
+    return a->shape[a->rank - 2] == rows && k <= rows &&
+           k <= a->shape[a->rank - 1] && jx_slot_count(taus) == l->batch * k &&
+           jx_slot_count(a) == l->batch * rows * a->shape[a->rank - 1];
+}
+
+bool jx_lapack_ormqr(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                     const jx_p_ormqr *how, jx_slot *outs)
+{
+    double dummy[64] = {0};
+    jx_lapack l;
+
+    if (!jx_lapack_begin(p, &ins[2], "ormqr", "unmqr", &l))
+        return false;
+    l.left = how->left;
+    l.transposed = how->transpose;
+    if (!reflectors_fit(&l, ins))
+        return jx_plan_fail(p, "reflectors as long as what they are applied "
+                               "to, and no more of them, are expected");
+    l.k = (int)ins[1].shape[ins[1].rank - 1];
+    jx_slot taus = jx_plan_convert(p, &ins[1], l.dtype);
+    taus = jx_plan_dense(p, &taus);
+    if (l.k > 0 && l.m > 0 && l.n > 0)
+        call_ormqr(&l, l.left ? l.m : l.n, dummy, dummy, dummy, dummy, -1);
+    l.lwork = larger(jx_lapack_work(&l, dummy), larger(l.m, l.n));
+    jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
+    /* LAPACK writes into the reflectors, too, for a while. */
+    jx_slot slots[2] = {jx_lapack_copy(p, &l, &ins[2]),
+                        jx_lapack_copy(p, &l, &ins[0])};
+    return jx_lapack_end(p, eqn, run_ormqr, &l, 1, &taus, 2, slots, 1, outs);
+}
+
+bool jx_plan_ormqr(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                   jx_slot *outs)
+{
+    return jx_lapack_ormqr(p, eqn, ins, eqn->typed, outs);
 }
 
 /* ---- qr ---- */
