@@ -50,7 +50,7 @@ def test_the_doctor_speaks_on_the_command_line():
     code, out, err = python("-m", "jaxvet", "doctor")
 
     assert (code, err) == (0 if jaxvet.doctor().ok else 1, "")
-    assert f"jax       {jax.__version__}" in out.splitlines()
+    assert ["jax", jax.__version__] in map(str.split, out.splitlines())
 
 
 def test_a_command_of_another_version_is_a_problem(tmp_path):

@@ -132,8 +132,6 @@ class Rules:
                 row.update(self._written(made))
                 if row["zeros"] in [other["zeros"] for other in patterns]:
                     continue
-            except _compat.JaxvetError:
-                raise
             except Exception as error:  # the user's function: say what it said
                 row["error"] = _reason(error)
             patterns.append(row)
