@@ -19,6 +19,9 @@ _PER_CALL = frozenset((
     "DynamicJaxprTrace", "JVPTrace", "BatchTrace", "LinearizeTrace",
     "JaxprTrace", "EvalTrace", "InitialResultPaths"))
 
+#: Types whose values are what they print; of their subclasses more may count.
+_PLAIN = frozenset((bool, int, float, complex, str, bytes))
+
 #: Nested deeper than this, values count by identity.
 _DEEPEST = 24
 
@@ -37,30 +40,47 @@ class Fingerprints:
     def of(self, value, depth=0):
         if depth > _DEEPEST:
             return self._identity(value)
-        if value is None or isinstance(value, (bool, int, float, complex, str,
-                                               bytes)):
+        if value is None or type(value) in _PLAIN:
             return type(value).__name__, repr(value)
         for types_, method in self._KINDS:
             if isinstance(value, types_):
                 return method(self, value,
                               functools.partial(self.of, depth=depth + 1))
-        if type(value).__name__ in _PER_CALL:
+        if type(value).__name__ in _PER_CALL and (
+                type(value) is object or _is_jax(type(value))):
             return "per call", type(value).__name__
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return type(value).__name__, tuple(
-                self.of(getattr(value, field.name, None), depth + 1)
-                for field in dataclasses.fields(value))
+            return self._record(value, depth)
         return self._identity(value)
+
+    def _class(self, value):
+        """Classes of one name may mean different things."""
+        self._keep.append(type(value))
+        return type(value).__name__, id(type(value))
+
+    def _record(self, value, depth):
+        """A dataclass: its fields, and what else it made of them."""
+        names = dict.fromkeys(
+            [field.name for field in dataclasses.fields(value)])
+        if not _is_jax(type(value)):
+            names.update(dict.fromkeys(getattr(value, "__dict__", ())))
+        return self._class(value), tuple(
+            (name, self.of(getattr(value, name, None), depth + 1))
+            for name in names)
 
     def _identity(self, value, seen=None):
         self._keep.append(value)
         return "object", id(value)
 
     def _sequence(self, value, seen):
-        return type(value).__name__, tuple(map(seen, value))
+        if getattr(value, "__dict__", None):
+            return self._identity(value)
+        return self._class(value), tuple(map(seen, value))
 
     def _mapping(self, value, seen):
-        return "dict", tuple((seen(key), seen(item))
+        if getattr(value, "__dict__", None):
+            return self._identity(value)
+        return self._class(value), tuple((seen(key), seen(item))
                              for key, item in value.items())
 
     def _set(self, value, seen):
@@ -68,12 +88,17 @@ class Fingerprints:
 
     def _function(self, value, seen):
         cells = tuple(map(cell_contents, value.__closure__ or ()))
+        own = ()
         if value.__code__.co_filename.startswith(_compat.JAX_DIR):
             # Its dictionaries are memo tables.
             cells = tuple(cell for cell in cells if not isinstance(cell, dict))
+        else:
+            # Code may be executed again, with other names around it.
+            self._keep.append(value.__globals__)
+            own = id(value.__globals__), seen(vars(value))
         cells = tuple(map(seen, cells))
         return ("function", value.__code__, seen(value.__defaults__),
-                seen(value.__kwdefaults__), cells)
+                seen(value.__kwdefaults__), cells, own)
 
     def _static(self, value, seen):
         return "static", seen(value.val)
@@ -165,6 +190,10 @@ class Fingerprints:
         (_compat.HiPrimitive, _hi),
         ((_compat.ClosedJaxpr, _compat.Jaxpr), _closed),
     )
+
+
+def _is_jax(kind) -> bool:
+    return kind.__module__.partition(".")[0] in ("jax", "jaxlib")
 
 
 def cell_contents(cell):

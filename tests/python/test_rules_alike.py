@@ -1,0 +1,95 @@
+"""Rules of one code that do not say the same: each is checked."""
+import dataclasses
+import types
+
+import jax
+import jax.numpy as jnp
+import jaxvet
+import pytest
+
+
+class Store:  # as one of JAX's own is called
+    def __init__(self, factor):
+        self.factor = factor
+
+
+@dataclasses.dataclass
+class Made:
+    given: dataclasses.InitVar[float]
+
+    def __post_init__(self, given):
+        self.factor = given
+
+
+def class_of_its_own(number):
+    @dataclasses.dataclass
+    class Local:
+        unused: int = 0
+
+        @property
+        def factor(self):
+            return number
+    return Local()
+
+
+class Number(float):
+    pass
+
+
+class Names(dict):
+    pass
+
+
+def marked(kind):
+    def mark(factor):
+        value = kind()
+        value.factor = factor
+        return value
+    return mark
+
+
+def function(factor):
+    def fun():
+        return fun.factor
+    fun.factor = factor
+    return fun
+
+
+def sine(holder):
+    fun = jax.custom_jvp(jnp.sin)
+    fun.defjvp(lambda p, t: (jnp.sin(p[0]),
+                             holder.factor * jnp.cos(p[0]) * t[0]))
+    return fun
+
+
+SOURCE = """
+def rule(p, t):
+    return jnp.sin(p[0]), FACTOR * jnp.cos(p[0]) * t[0]
+"""
+
+
+def executed(factor):
+    names = {"jnp": jnp, "FACTOR": factor}
+    exec(compile(SOURCE, __file__, "exec"), names)
+    fun = jax.custom_jvp(jnp.sin)
+    fun.defjvp(names["rule"])
+    return fun
+
+
+HOLDERS = [Store, Made, class_of_its_own, marked(Number), marked(Names),
+           function, lambda factor: types.SimpleNamespace(factor=factor)]
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_what_a_rule_closes_over_tells_it_from_another(holder):
+    def fun(x):
+        return sine(holder(1.0))(x) + sine(holder(2.0))(x)
+    assert [each.code for each in
+            jaxvet.gradcheck(fun)(jnp.ones(3)).findings] == ["DRV001"]
+
+
+def test_code_that_is_executed_twice_is_two_rules():
+    def fun(x):
+        return executed(1.0)(x) + executed(2.0)(x)
+    assert [each.code for each in
+            jaxvet.gradcheck(fun)(jnp.ones(3)).findings] == ["DRV001"]
