@@ -38,10 +38,34 @@ static bool check_callee(jx_typing *t, const jx_closed *closed, int nins,
     return true;
 }
 
+/* What a hi primitive expands to, or a jaxpr that JAX evaluates in the course of
+ * that.  Its own types are those that its author gave it; whether a value is
+ * weakly typed, JAX does not ask. */
+static void expansion(jx_typing *t, const jx_closed *closed)
+{
+    const jx_jaxpr *callee = closed->jaxpr;
+    const char *what = "the function called";
+
+    if (!check_callee(t, closed, t->nins, t->nouts, what))
+        return;
+    for (int i = 0; i < t->nins; i++) {
+        bool weak = callee->vars[callee->nconsts + i]->aval->weak;
+        jx_type_pass(t, callee, i, jx_aval_weak(t, t->ins[i], weak), what);
+    }
+    const jx_aval *const *outs = jx_callee_outs(t, callee);
+    for (int i = 0; i < t->nouts; i++)
+        jx_type_is(t, i,
+                   jx_aval_weak(t, outs[i], t->eqn->outs[i]->aval->weak));
+}
+
 void jx_type_call(jx_typing *t)
 {
     const jx_closed *closed = jx_eqn_callee(t->eqn);
 
+    if (t->eqn->prim->id == JX_PRIM_eval_jaxpr) {
+        expansion(t, closed);
+        return;
+    }
     if (!check_callee(t, closed, t->nins, t->nouts, "the function called"))
         return;
     pass_operands(t, closed->jaxpr, 0, 0, t->nins, "the function called");
@@ -79,24 +103,6 @@ void jx_type_custom_vjp(jx_typing *t)
 
     jx_type_call(t);
     check_rule(t, p->fwd_jaxpr_thunk);
-}
-
-/* What a hi primitive expands to.  Its own types are those that its author gave
- * it; whether a value is weakly typed, JAX does not ask. */
-static void expansion(jx_typing *t, const jx_closed *closed)
-{
-    const jx_jaxpr *callee = closed->jaxpr;
-    const char *what = "the function called";
-
-    if (!check_callee(t, closed, t->nins, t->nouts, what))
-        return;
-    for (int i = 0; i < t->nins; i++) {
-        bool weak = callee->vars[callee->nconsts + i]->aval->weak;
-        jx_type_pass(t, callee, i, jx_aval_weak(t, t->ins[i], weak), what);
-    }
-    const jx_aval *const *outs = jx_callee_outs(t, callee);
-    for (int i = 0; i < t->nouts; i++)
-        jx_type_is(t, i, jx_aval_weak(t, outs[i], t->eqn->outs[i]->aval->weak));
 }
 
 /* One that could not be expanded has the results that it declares. */
