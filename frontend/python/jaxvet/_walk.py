@@ -196,11 +196,15 @@ class Walker:
 
     def expansion(self, eqn):
         """What a hi primitive stands for, or None: its author's `expand`
-        raises, closes over a tracer, or calls itself."""
+        raises, closes over a tracer, or calls itself, or its values are
+        objects, which are in no jaxpr that it could expand to."""
         if eqn.primitive.name != _compat.HI_CALL or \
                 self._expanding >= MOST_EXPANSIONS:
             return None
         prim = eqn.params["_prim"]
+        if any(getattr(var.aval, "is_high", False)
+               for var in (*eqn.invars, *eqn.outvars)):
+            return None
         key = (id(prim), id(getattr(eqn, "ctx", None)),
                *map(id, self.shard_maps))
         if key not in self._expansions:
