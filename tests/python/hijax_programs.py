@@ -220,6 +220,25 @@ def prim_jvp_wrong_where_one_tangent_is_zero():
     return prim(product, jvp=jvp), (X, Y)
 
 
+def _linear(factor):
+    """Right going forwards; backwards it multiplies by `factor`, not by 3."""
+    def transpose(self, cotangent, total):
+        total.accum(factor * cotangent)
+    return prim(lambda x: 3.0 * x, jvp=lambda self, primals, tangents: (
+        self(*primals), self(*tangents)), transpose=transpose,
+        **from_jvp()), (X,)
+
+
+@program("DRV002", needs=("hijax.vjp_from_jvp",), rules=2)
+def prim_transpose_wrong():
+    return _linear(7.0)
+
+
+@program(needs=("hijax.vjp_from_jvp",), rules=2)
+def prim_transpose_right():
+    return _linear(3.0)
+
+
 @program("DRV001", needs=("HiPrim",))
 def prim_jvp_straight_through():
     return prim(jnp.round, jvp=lambda self, primals, tangents: (

@@ -112,6 +112,41 @@ def test_one_that_does_not_expand_is_one_unknown_primitive():
     assert not report.ok
 
 
+class Silent:
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+CYCLE = []
+CYCLE.append(CYCLE)
+
+
+@pytest.mark.parametrize("shown", [
+    lambda self: None, lambda self: {1: 2}, lambda self: {"a": CYCLE},
+    lambda self: {"a": Silent()}, lambda self: 1 / 0])
+def test_what_cannot_be_printed_of_it_is_left_out(shown):
+    double = primitive("Double", lambda x: x * 2)
+    if not hasattr(HiPrim, "pp_params"):
+        pytest.skip("this JAX prints such a primitive its own way")
+    applied = []
+
+    def f(x):
+        kind = type("Odd", (HiPrim,), {
+            "__init__": lambda self: None, "expand": lambda self, x: x * 2,
+            "pp_params": shown})
+        made = kind()
+        made.in_avals, made.out_aval = (jax.typeof(x),), jax.typeof(x)
+        made.params = {}
+        HiPrim.__init__(made)
+        applied.append(made)
+        return made(x) + double(x)
+
+    held = document(f, jnp.ones(3))
+
+    assert applied and [callee(held, eqn) for eqn in equations(held)] == [
+        ["mul"], ["mul"]]
+
+
 def test_one_that_expands_to_itself_has_an_end():
     def again(x):
         return forever(x) + 1

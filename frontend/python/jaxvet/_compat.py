@@ -386,6 +386,11 @@ def written_rules(prim) -> set:
              if all(_is_written(prim, method) for method in methods)}
     if not any(_is_written(prim, method) for method in _VJP_BACKWARD):
         found.discard("vjp")
+    # A derived vjp transposes, for which the class may have a way of its own.
+    if found and _is_written(prim, "transpose") and \
+            getattr(kind, "vjp_fwd", None) is not getattr(
+                HiPrimitive, "vjp_fwd", None):
+        found.add("vjp")
     return found
 
 
@@ -397,6 +402,8 @@ def _is_replay(prim) -> bool:
 
 
 def _is_written(prim, method) -> bool:
+    if method in vars(prim):  # a parameter of that name, which JAX calls
+        return True
     function = getattr(type(prim), method, None)
     default = getattr(HiPrimitive, method, None)
     if function is None or function is default:
@@ -457,9 +464,9 @@ def rule_function(prim, method) -> tuple:
                           if prim.params.get(name) is not None))
         return getattr(fun, "__name__", "?"), fun
     if method == "vjp_bwd":
-        method = next(each for each in _VJP_BACKWARD
-                      if _is_written(prim, each))
-    fun = getattr(type(prim), method)
+        method = next((each for each in _VJP_BACKWARD
+                       if _is_written(prim, each)), "transpose")
+    fun = vars(prim).get(method, getattr(type(prim), method))
     return getattr(fun, "__qualname__", method), fun
 
 

@@ -351,7 +351,10 @@ class Values:
     def object(self, value) -> dict:
         """An object of which nothing but its text is needed."""
         name = f"{type(value).__module__}.{type(value).__qualname__}"
-        text = without_addresses(printable(repr(value)))
+        try:
+            text = without_addresses(printable(repr(value)))
+        except Exception:  # the object's own method
+            text = "no text"
         return {"$opaque": name, "repr": text[:200]}
 
     def _opaque(self, value):

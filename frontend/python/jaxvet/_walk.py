@@ -172,13 +172,20 @@ class Walker:
             if key in rules:
                 params[key] = rules[key]
         params["name"] = printable(_compat.hi_name(eqn))
-        params["params"] = {"$map": [
-            [printable(key), self._shown(value)]
-            for key, value in _compat.hi_parameters(eqn).items()]}
+        params["params"] = {"$map": self._shown_params(eqn)}
         if "vjp" in rules:
             params["vjp"] = rules["vjp"]
         self._policy, self.within = outer
         return params
+
+    def _shown_params(self, eqn) -> list:
+        """What JAX prints between the brackets: nothing, where the author's
+        own way to say it raises or gives what can't be printed."""
+        try:
+            return [[printable(key), self._shown(value)] for key, value
+                    in _compat.hi_parameters(eqn).items()]
+        except Exception:
+            return []
 
     def _shown(self, value):
         """A parameter as JAX prints it."""
