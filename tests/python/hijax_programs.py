@@ -694,3 +694,26 @@ def jvp_under_remat():
     fun = jvp3(jnp.sin, lambda primals, tangents: (
         jnp.sin(primals[0]), jnp.cos(primals[0]) * tangents[0]))
     return jax.checkpoint(lambda x: fun(2 * x) + 1), (X,)
+
+
+def _mapped(**methods):
+    """Mapped over an axis: by JAX, or where it does not by the class."""
+    if hasattr(HiPrim, "batch_dim_rule"):
+        methods["batch_dim_rule"] = lambda self, axis_data, dims: dims[0]
+    else:
+        methods["batch"] = lambda self, axis_data, args, dims: (
+            type(self)(*_avals(args))(*args), 0)
+    return jax.vmap(prim(jnp.sin, **methods)), (np.outer(X, Y),)
+
+
+@program(needs=("HiPrim",))
+def prim_mapped():
+    return _mapped(jvp=lambda self, primals, tangents: (
+        self(*primals), jnp.cos(primals[0]) * tangents[0]))
+
+
+@program("DRV002", needs=("HiPrim",))
+def prim_vjp_mapped():
+    return _mapped(vjp_fwd=lambda self, nonzeros, x: (self(x), x),
+                   vjp_bwd_retval=lambda self, x, cotangent: (
+                       jnp.sin(x) * cotangent,))

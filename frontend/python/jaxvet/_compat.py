@@ -371,7 +371,7 @@ def written_rules(prim) -> set:
     JAX's functions that derive one from another stand in the class like
     methods, but are of no class themselves.
     """
-    prim = _mapped(prim)
+    mapped, prim = isinstance(prim, _MAPPED), _mapped(prim)
     kind = type(prim)
     if kind.__module__.startswith("jax._src.") and kind.__name__ in _BY_AD or \
             _is_replay(prim):
@@ -391,6 +391,8 @@ def written_rules(prim) -> set:
             getattr(kind, "vjp_fwd", None) is not getattr(
                 HiPrimitive, "vjp_fwd", None):
         found.add("vjp")
+    if mapped and "lin" in found:  # of the two only a jvp is mapped
+        found = found - {"lin"} | {"jvp"}
     return found
 
 
