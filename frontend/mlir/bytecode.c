@@ -806,6 +806,7 @@ jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
         jx_fail(ctx, JX_E_MEMORY, path, NULL, "bytecode: out of memory");
         return NULL;
     }
+    jx_intern_init(&r.places, r.scratch);
     r.file->ctx = ctx;
     r.file->types = r.types;
     r.file->path = path;

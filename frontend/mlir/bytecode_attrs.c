@@ -574,6 +574,37 @@ static const jx_mlir_attr *fused(jx_bc_reader *r, jx_bc_cursor *c,
     return !r->failed && locations(r, at, a) ? a : NULL;
 }
 
+/* A place in a file, and how often it was read. */
+typedef struct place {
+    const jx_mlir_attr *attr;
+    int count;
+} place;
+
+static bool same_place(const void *kept, const void *key)
+{
+    return jx_mlir_attr_same(((const place *)kept)->attr, key);
+}
+
+/* MLIR may have two places that it writes alike: a range that ends on its line,
+ * and one that says so. */
+static int times_before(jx_bc_reader *r, const jx_mlir_attr *a)
+{
+    uint64_t hash = jx_hash_mix((uint64_t)a->count, (uint64_t)(uintptr_t)a->text);
+    place *known;
+
+    for (int i = 0; i < a->count; i++)
+        hash = jx_hash_mix(hash, (uint64_t)a->integers[i]);
+    known = (place *)(uintptr_t)jx_intern_find(&r->places, hash, a, same_place);
+    if (known)
+        return known->count++;
+    known = JX_NEW(r->scratch, place);
+    if (known) {
+        *known = (place){a, 1};
+        jx_intern_add(&r->places, hash, known);
+    }
+    return 0;
+}
+
 /* A range is line, column, end line, end column; where the end's line is left
  * out it is the same. */
 static const jx_mlir_attr *file_location(jx_bc_reader *r, jx_bc_cursor *c,
@@ -607,6 +638,7 @@ static const jx_mlir_attr *file_location(jx_bc_reader *r, jx_bc_cursor *c,
     }
     a->integers = list;
     a->count = (int)count;
+    a->again = r->failed ? 0 : times_before(r, a);
     return jx_bc_ok(r) ? a : NULL;
 }
 

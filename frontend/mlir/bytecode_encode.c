@@ -238,6 +238,8 @@ static void file_location(jx_bw_sink *s, const jx_mlir_attr *a)
         put(s, (uint64_t)count);
     for (int i = 0; i < count; i++)
         put(s, (uint64_t)n[count == 3 && i == 2 ? 3 : i]);
+    if (s->mode == JX_BW_KEY)
+        put(s, (uint64_t)a->again);
 }
 
 static void location(jx_bw_sink *s, const jx_mlir_attr *a)

@@ -129,6 +129,7 @@ typedef struct jx_bc_reader {
     jx_bc_split *splits; /* of each attribute that is a dictionary */
     JX_VEC(jx_bytecode_resource) resources;
     JX_VEC(jx_bytecode_uses) uses;
+    jx_intern places; /* in files, that were read */
     /* Values by number: a stack of regions.  Where the innermost isolated one
      * begins, numbers begin at 0. */
     jx_mlir_value **values;

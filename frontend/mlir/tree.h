@@ -163,6 +163,8 @@ typedef struct jx_mlir_attr {
     int64_t integer;
     double real;
     int count;
+    int again; /* of a place in a file: how many equal ones the bytecode had
+                  before it; to the writer these are several */
     const char *const *names; /* interned */
     const struct jx_mlir_attr *const *items;
     const int64_t *integers;

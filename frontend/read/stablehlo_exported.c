@@ -2,7 +2,8 @@
  * file's own inputs and outputs around the module's.
  *
  * The module takes, in this order, the platform's index (where there are
- * several), the inputs that it keeps, as arrays: keys are their u32 data. */
+ * several), the inputs that it keeps, as arrays: keys are their u32 data, and
+ * float0, which has no values, is false everywhere. */
 #include "frontend/read/stablehlo.h"
 
 #include "frontend/read/exported_paths.h"
@@ -82,6 +83,9 @@ static jx_atom taken(wrapping *w, jx_atom input, const jx_aval *wanted)
     if (aval->dtype == JX_KEY)
         return jx_shlo_emit1(w->b, JX_PRIM_random_unwrap, input,
                              physical(w, aval, wanted));
+    if (aval->dtype == JX_FLOAT0)
+        return jx_shlo_broadcast(w->b, jx_shlo_scalar(w->b, JX_BOOL, 0),
+                                 aval->rank, aval->shape);
     return input;
 }
 

@@ -34,6 +34,7 @@ import jax.numpy as jnp  # noqa: E402
 import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
 from jax import export  # noqa: E402
+from jaxlib.mlir import ir  # noqa: E402
 
 from back_compat import adjoint, unitary  # noqa: E402
 from lowering import agrees  # noqa: E402
@@ -134,13 +135,28 @@ def stored(array):
     return array
 
 
+def on_devices(exported, args):
+    """Where the file wants them: on the mesh that its shardings name, or on as many devices."""
+    named = [*getattr(exported, "_in_named_shardings", ()), *getattr(exported, "_out_named_shardings", ())]
+    known = next((s.mesh.abstract_mesh for s in named if s is not None), None)
+    shape, names = (known.axis_sizes, known.axis_names) if known else ((exported.nr_devices,), ("all",))
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:exported.nr_devices]).reshape(shape), names,
+                             **({"axis_types": known.axis_types} if known else {}))
+    everywhere = jax.sharding.PartitionSpec()
+    return [jax.device_put(x, jax.sharding.NamedSharding(mesh, s.spec if s is not None else everywhere))
+            for x, s in zip(args, named)]
+
+
 def by_jax(exported, arrays):
     """Outputs, or why it refuses."""
-    args = [given(aval, array) for aval, array in zip(exported.in_avals, arrays)]
-    args, kwargs = jax.tree.unflatten(exported.in_tree, args)
+    args, call = [given(aval, array) for aval, array in zip(exported.in_avals, arrays)], exported.call
     try:
-        outs = jax.tree.leaves(exported.call(*args, **kwargs))
-    except ValueError as error:
+        if exported.nr_devices > 1:
+            args = on_devices(exported, args)
+            call = jax.jit(call)
+        args, kwargs = jax.tree.unflatten(exported.in_tree, args)
+        outs = jax.tree.leaves(call(*args, **kwargs))
+    except (ValueError, ir.MLIRError) as error:
         return Answer(None, " ".join(str(error).split()))
     return Answer([np.asarray(jax.random.key_data(x) if jnp.issubdtype(x.dtype, jax.dtypes.prng_key) else x)
                    for x in outs], None)
