@@ -208,7 +208,7 @@ static jx_hv scaled(jx_code *c, jx_hv x, double by)
 void jx_hlo_rule_composed(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
-    jx_hv x = e->ins[0], one;
+    jx_hv x = e->ins[0], one, more;
 
     if (!x.value)
         return;
@@ -231,8 +231,8 @@ void jx_hlo_rule_composed(jx_hlo_eqn *e)
         break;
     case JX_PRIM_one_minus_square:
         one = jx_hlo_like(c, x, 1);
-        jx_hlo_fill(
-            e, jx_hlo_mul(c, jx_hlo_add(c, one, x), jx_hlo_sub(c, one, x)));
+        more = jx_hlo_add(c, one, x);
+        jx_hlo_fill(e, jx_hlo_mul(c, more, jx_hlo_sub(c, one, x)));
         break;
     default: break;
     }

@@ -1,6 +1,8 @@
 """The lowering and the printer against jaxlib: what we print is what MLIR
 prints, and what we lower computes what JAX computes."""
+import math
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -253,11 +255,13 @@ def test_an_algorithm_of_a_product_is_run_as_jax_does(preset, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["exp", "exp2", "log1p", "tanh", "rsqrt"])
+@pytest.mark.parametrize("name", ["exp", "exp2", "log1p", "log2", "tanh", "rsqrt"])
 def test_an_accuracy_is_lowered_as_jax_does(name, tmp_path):
     import jax
     from jax import lax
 
+    if not hasattr(lax, name):
+        pytest.skip(f"this JAX has no {name}")
     for accuracy in lax.AccuracyMode.HIGHEST, lax.Tolerance(atol=1e-5, rtol=0.0, ulps=2):
         def f(x):
             return getattr(lax, name)(x, accuracy=accuracy)
@@ -269,6 +273,53 @@ def test_an_accuracy_is_lowered_as_jax_does(name, tmp_path):
         assert [line for line in ours.splitlines() if "result_accuracy" in line][0].split(
             "{")[1] == [line for line in want.splitlines() if "result_accuracy" in line][
                 0].split("{")[1]
+
+
+def ops_of(text):
+    """The names of the ops, but for numbers and how they get their shapes."""
+    return [name for name in re.findall(r"= ((?:stablehlo|chlo)\.\w+)|(?<== )\"(\w+\.\w+)", text)
+            if name[0] not in ("stablehlo.constant", "stablehlo.broadcast_in_dim")]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
+@pytest.mark.parametrize("name", ["log2", "exp2", "one_minus_square", "polynomial", "top_k"])
+def test_what_jax_composes_is_lowered_as_jax_does(name, dtype, tmp_path):
+    import jax
+    from jax import lax
+
+    calls = {"polynomial": lambda x: lax.polynomial(x, [1, 2, x, 3]),
+             "top_k": lambda x: lax.top_k(x, 2, is_stable=False)}
+    if not hasattr(lax, "polynomial"):
+        pytest.skip("this JAX has none of them")
+    if (name, dtype) == ("top_k", "complex64"):
+        pytest.skip("complex numbers have no order")
+    f, specs = calls.get(name) or getattr(lax, name), [jax.ShapeDtypeStruct((3,), dtype)]
+    want = jax.jit(f).lower(*specs).as_text()
+    ours = show(document(f, specs, tmp_path / "f.json"))
+    assert ops_of(ours) == ops_of(want) != []
+    assert ("is_stable = false" in ours) == (name == "top_k")
+
+
+def test_erfc_asked_for_the_highest_accuracy_has_it(tmp_path):
+    import jax
+    from jax import lax
+
+    if not hasattr(lax, "polynomial"):
+        pytest.skip("erfc takes no accuracy in this JAX")
+    x = np.linspace(-4, 9, 1001, dtype="float32")
+    worst = {}
+    for accuracy in None, lax.AccuracyMode.HIGHEST:
+        def f(v):
+            return lax.erfc(v, accuracy=accuracy)
+
+        text = show(document(f, [jax.ShapeDtypeStruct(x.shape, x.dtype)],
+                             tmp_path / "f.json"))
+        program, _, _ = lowering.Runner().compiled(text, {"in0": x})
+        got, = program.execute_sharded([jax.device_put(x)]) \
+            .disassemble_into_single_device_arrays()
+        want = np.array([math.erfc(v) for v in x.tolist()])
+        worst[accuracy] = np.max(np.abs(np.asarray(got[0]) / want - 1))
+    assert worst[lax.AccuracyMode.HIGHEST] < 2.0**-23 < worst[None]
 
 
 def test_an_algorithm_without_a_name_is_kept(tmp_path):
