@@ -2,9 +2,11 @@
 """Packs a part of the harnesses, documents and answers, for `make check`.
 
     scripts/make_conformance_data.py [HARNESSES] [-o tests/conformance/sample.tar.gz]
+                                     [--per-group 6]
 
-Up to six of each group: one of each dtype first, then more, small ones before
-large ones.  The bytes depend on nothing but the harnesses.
+Up to so many of each group: one of each dtype first, then more, small ones
+before large ones.  The bytes depend on nothing but the harnesses.  Of the
+newest JAX, sample-new.tar.gz has two of each.
 """
 from __future__ import annotations
 
@@ -14,8 +16,6 @@ import io
 import json
 import pathlib
 import tarfile
-
-PER_GROUP = 6
 
 
 def cases(folder):
@@ -35,12 +35,12 @@ def cases(folder):
             for name, rows in sorted(groups.items())}
 
 
-def chosen(rows):
+def chosen(rows, most):
     first, rest, seen = [], [], set()
     for row in rows:
         (rest if row[1] in seen else first).append(row)
         seen.add(row[1])
-    return sorted((first + rest)[:PER_GROUP], key=lambda row: row[2])
+    return sorted((first + rest)[:most], key=lambda row: row[2])
 
 
 def main() -> None:
@@ -49,12 +49,13 @@ def main() -> None:
                         default=pathlib.Path("build/harness-x64"))
     parser.add_argument("-o", "--output", type=pathlib.Path,
                         default=pathlib.Path("tests/conformance/sample.tar.gz"))
+    parser.add_argument("--per-group", type=int, default=6)
     options = parser.parse_args()
     packed, count = io.BytesIO(), 0
     with tarfile.open(fileobj=packed, mode="w",
                       format=tarfile.USTAR_FORMAT) as tar:
         for rows in cases(options.harnesses).values():
-            for _, _, _, files in chosen(rows):
+            for _, _, _, files in chosen(rows, options.per_group):
                 count += 1
                 for path in files:
                     info = tarfile.TarInfo(
