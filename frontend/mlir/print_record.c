@@ -324,6 +324,16 @@ static void put_stablehlo_mesh(jx_mlir_printer *p, const jx_mlir_attr *record)
     jx_buffer_putc(p->to, '>');
 }
 
+/* The mesh may be any attribute, so its record is named. */
+static void put_groups(jx_mlir_printer *p, const jx_mlir_attr *record)
+{
+    jx_buffer_puts(p->to, "<mesh = ");
+    jx_mlir_put_attr(p, jx_mlir_field(record, "mesh"), JX_TYPE_ALWAYS);
+    jx_buffer_puts(p->to, ", axes = ");
+    jx_mlir_put_plain(p, jx_mlir_field(record, "axes"));
+    jx_buffer_putc(p->to, '>');
+}
+
 /* ---- all records */
 
 static void put_between(jx_mlir_printer *p, const char *open,
@@ -381,6 +391,7 @@ static const struct {
     {"stablehlo.bounds", put_bounds},
     {"stablehlo.result_accuracy", put_accuracy},
     {"stablehlo.mesh", put_stablehlo_mesh},
+    {"stablehlo.replica_group_mesh_axes", put_groups},
     {"stablehlo.sub_axis_info", put_sub_axis},
     {"sdy.all_to_all_param", put_all_to_all},
     {"sdy.all_to_all_param_list", put_value_list},
