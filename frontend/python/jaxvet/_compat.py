@@ -125,6 +125,7 @@ Zero = _type("ad_util:Zero")
 SymbolicZero = _type("custom_derivatives:SymbolicZero")
 FlatTree = _type("flattree:FlatTree")
 Traced = _type("stages:Traced")
+JaxprEqn = _type("core:JaxprEqn")
 Static = _classes("hijax:Static", "api_util:WrapHashably",
                   "api_util:Unhashable")
 CustomVJPException = _type("interpreters.ad:CustomVJPException")

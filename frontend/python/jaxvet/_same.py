@@ -129,6 +129,13 @@ class Fingerprints:
             return self._identity(value)
         return "array", str(value.dtype), value.shape, value.tobytes()
 
+    def _equation(self, value, seen):
+        """What an equation does, whatever its variables are called."""
+        return ("equation", value.primitive.name,
+                tuple(seen(var.aval) for var in (*value.invars,
+                                                 *value.outvars)),
+                seen(sorted(value.params.items())))
+
     def _traced(self, value, seen):
         return "traced", seen(value.jaxpr), seen(value.out_tree)
 
@@ -186,6 +193,7 @@ class Fingerprints:
         (_compat.Tracer, _identity),
         ((_compat.DimExpr, np.dtype), _text),
         ((np.ndarray, np.generic), _array),
+        (_compat.JaxprEqn, _equation),
         (_compat.Traced, _traced),
         (_compat.HiPrimitive, _hi),
         ((_compat.ClosedJaxpr, _compat.Jaxpr), _closed),
