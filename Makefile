@@ -200,6 +200,10 @@ bench: all $(BUILD)/tests/time_prove  ## measure start-up, checking, proving and
 jax-tests: all  ## run JAX's own tests of symbolic sizes with our prover behind it
 	@$(PYTHON) scripts/jax_shape_poly.py $(JAX_TESTS)
 
+.PHONY: libraries
+libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, checked, run
+	@scripts/libraries.sh $(LIBRARIES)
+
 .PHONY: releases
 releases: all  ## the same programs traced by both pinned releases of JAX, compared
 	@python3 scripts/releases.py all build/venv build/venv-new
