@@ -25,8 +25,10 @@ CLEAN = str(ROOT / 'tests/typing/clean.jsonl.gz')
 def typecheck():
     """The program; the offline tests build it."""
     program = ROOT / 'build' / 'typecheck'
-    if not program.exists():
-        subprocess.run(['make', 'build/libjaxvet.a'], cwd=ROOT, check=True)
+    library = ROOT / 'build' / 'libjaxvet.a'
+    subprocess.run(['make', 'build/libjaxvet.a'], cwd=ROOT, check=True)
+    if not program.exists() or \
+            program.stat().st_mtime < library.stat().st_mtime:
         subprocess.run(['tests/check_typing.sh'], cwd=ROOT, check=True)
 
     def run(*arguments):
