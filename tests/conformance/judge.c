@@ -462,6 +462,7 @@ static bool adds_up(jx_prim_id prim)
 {
     switch (prim) {
     case JX_PRIM_dot_general:
+    case JX_PRIM_ormqr: /* reflections, one after the other */
     case JX_PRIM_conv_general_dilated:
     case JX_PRIM_fft:
     case JX_PRIM_cumsum:
