@@ -182,6 +182,13 @@ decode: all $(TOOLS)  ## decode all modules of $JAXVET_CORPUS and of JAX, held a
 back-compat: all  ## run the old modules that JAX's wheel keeps, and compare
 	@JAXVET=$(BUILD)/jaxvet $(PYTHON) tests/mlir/back_compat.py
 
+# KINDS=vjp2 makes those alone; HOLD=--no-run leaves their runs out.
+.PHONY: exported-kinds
+exported-kinds: all $(TOOLS)  ## some 700 exported files of ten kinds, made by JAX and held against it
+	@rm -rf $(BUILD)/kinds
+	@$(PYTHON) -W ignore tests/exported/kinds.py $(BUILD)/kinds $(KINDS)
+	@JAXVET=$(BUILD)/jaxvet $(PYTHON) -W ignore tests/exported/hold.py $(BUILD)/kinds $(HOLD)
+
 .PHONY: planted
 planted: all  ## errors planted in exported programs, which run --expect has to see
 	@JAXVET=$(BUILD)/jaxvet $(PYTHON) tests/exported/planted.py

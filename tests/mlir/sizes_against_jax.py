@@ -102,7 +102,7 @@ def given(aval, array):
     """What JAX is called with."""
     if jnp.issubdtype(aval.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(array, impl=aval.dtype._impl.name)
-    return array
+    return np.zeros(array.shape, aval.dtype) if aval.dtype == jax.dtypes.float0 else array
 
 
 def like(array, recorded):
