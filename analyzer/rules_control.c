@@ -38,6 +38,29 @@ static bool check_callee(jx_typing *t, const jx_closed *closed, int nins,
     return true;
 }
 
+/* JAX holds what a Python function gives against what is declared for it, when
+ * it runs. */
+void jx_type_callback(jx_typing *t)
+{
+    const jx_p_callback *p = t->params;
+    const jx_value *outs = p->result_avals;
+
+    for (int i = 0; i < t->nouts; i++)
+        if (outs->tag != JX_V_TUPLE || outs->count != t->nouts ||
+            outs->items[i]->tag != JX_V_AVAL) {
+            jx_type_wrong(t, "result_avals are not the types of %d results",
+                          t->nouts);
+            return;
+        }
+    for (int i = 0; i < t->nouts; i++)
+        jx_type_is(t, i, outs->items[i]->aval);
+}
+
+void jx_type_observed(jx_typing *t)
+{
+    (void)t;
+}
+
 /* What a hi primitive expands to, or a jaxpr that JAX evaluates in the course of
  * that.  Its own types are those that its author gave it; whether a value is
  * weakly typed, JAX does not ask. */

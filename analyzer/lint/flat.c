@@ -193,7 +193,7 @@ static uint64_t hash_node(const jx_eqn *eqn, const int *ins)
 
 bool jx_flat_varies_by_itself(const jx_eqn *eqn)
 {
-    if (jx_eqn_is_unknown(eqn))
+    if (jx_eqn_is_unknown(eqn) || jx_eqn_calls_back(eqn))
         return true;
     switch (eqn->prim->id) {
     case JX_PRIM_rng_uniform:

@@ -40,7 +40,7 @@ static bool is_meaningless(const jx_eqn *eqn, const jx_param *param)
     };
 
     /* What a primitive without a row means by a name, nobody knows. */
-    if (jx_eqn_is_unknown(eqn) ||
+    if (jx_eqn_is_unknown(eqn) || jx_eqn_calls_back(eqn) ||
         eqn->prim->id == JX_PRIM_sdy_manual_computation)
         return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -192,7 +192,7 @@ static int next_param(const jx_eqn *eqn, int i, bool bodies)
  * object, not all is shown. */
 static bool is_anyones(const jx_eqn *eqn)
 {
-    if (!jx_eqn_is_unknown(eqn) || !eqn->nouts)
+    if ((!jx_eqn_is_unknown(eqn) && !jx_eqn_calls_back(eqn)) || !eqn->nouts)
         return false;
     if (jx_prim_is_hi(eqn->prim))
         return true;

@@ -643,7 +643,8 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
         return &((const jx_p_closed_call *)eqn->typed)->call_jaxpr;
     case JX_PRIM_composite: return callee_of_composite(eqn->typed);
     case JX_PRIM_call_hi_primitive:
-    case JX_PRIM_call_hi_primitive_linearized: return callee_of_hi(eqn->typed);
+    case JX_PRIM_call_hi_primitive_linearized:
+    case JX_PRIM_call_library_primitive: return callee_of_hi(eqn->typed);
     case JX_PRIM_remat_opt:
         return &((const jx_p_remat_opt *)eqn->typed)->fwd_jaxpr;
     case JX_PRIM_custom_jvp_call:
@@ -666,7 +667,8 @@ bool jx_polynomial_loops(const jx_eqn *eqn)
 bool jx_prim_is_hi(const jx_prim *prim)
 {
     return prim->id == JX_PRIM_call_hi_primitive ||
-           prim->id == JX_PRIM_call_hi_primitive_linearized;
+           prim->id == JX_PRIM_call_hi_primitive_linearized ||
+           prim->id == JX_PRIM_call_library_primitive;
 }
 
 const char *jx_eqn_name(const jx_eqn *eqn)
@@ -680,6 +682,17 @@ bool jx_eqn_is_unknown(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_unknown ||
            (jx_prim_is_hi(eqn->prim) && !jx_eqn_callee(eqn));
+}
+
+bool jx_eqn_calls_back(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_pure_callback:
+    case JX_PRIM_io_callback:
+    case JX_PRIM_debug_callback:
+    case JX_PRIM_debug_print: return true;
+    default: return false;
+    }
 }
 
 const jx_value *jx_param_keep(jx_program *program, const jx_prim *prim,

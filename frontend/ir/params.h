@@ -173,6 +173,9 @@ const char *jx_eqn_name(const jx_eqn *eqn);
 /* Nothing is known of it but its name and what it declares: its primitive is in
  * no table, or is an object that nobody expanded. */
 bool jx_eqn_is_unknown(const jx_eqn *eqn);
+/* What it does is in the Python process that traced the program: of that, only
+ * a function's name is known. */
+bool jx_eqn_calls_back(const jx_eqn *eqn);
 
 /* One of the two primitives that are objects (JAX's hi primitives). */
 bool jx_prim_is_hi(const jx_prim *prim);

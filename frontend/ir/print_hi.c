@@ -178,7 +178,8 @@ void jx_print_hi_call(jx_printer *p, const jx_eqn *eqn)
 {
     const jx_p_hi_call *hi = eqn->typed;
 
-    if (jx_print_hi_by_name(p->program)) {
+    if (jx_print_hi_by_name(p->program) ||
+        eqn->prim->id == JX_PRIM_call_library_primitive) {
         put_by_name(p, hi->name, hi->params);
         return;
     }

@@ -155,6 +155,17 @@ static bool put_exported(const jx_value *v, jx_buffer *to)
     return true;
 }
 
+/* An effect's str() is its class without that word. */
+static bool put_effect(const jx_value *v, jx_buffer *to)
+{
+    size_t length = strlen(v->text), word = strlen("Effect");
+
+    if (v->count || length <= word || strcmp(v->text + length - word, "Effect"))
+        return false;
+    jx_buffer_printf(to, "%.*s", (int)(length - word), v->text);
+    return true;
+}
+
 static void put_record(const jx_program *p, const jx_value *v, jx_buffer *to)
 {
     jx_buffer_printf(to, "%s(", v->text);
@@ -273,15 +284,21 @@ static void put_set(const jx_program *p, const jx_value *v, bool quoted,
         jx_buffer_puts(to, quoted ? "frozenset()" : "frozenset({})");
 }
 
+/* The dtype of an array has its whole name here. */
 static void put_aval(const jx_aval *aval, jx_buffer *to)
 {
     bool array = aval->kind == JX_AVAL_ARRAY;
+    const jx_dtype_info *dtype = array ? jx_dtype_of(aval->dtype) : NULL;
+    jx_buffer text = {0};
 
+    jx_aval_print(aval, &text);
     jx_buffer_puts(to, array ? "ShapedArray(" : "");
-    if (array && !aval->impl && !aval->rank)
-        jx_buffer_printf(to, "%s[]", jx_dtype_of(aval->dtype)->name);
+    if (array && !aval->impl && text.length > strlen(dtype->short_name))
+        jx_buffer_printf(to, "%s%s", dtype->name,
+                         text.text + strlen(dtype->short_name));
     else
-        jx_aval_print(aval, to);
+        jx_buffer_puts(to, jx_buffer_text(&text));
+    jx_buffer_free(&text);
     if (array && aval->weak)
         jx_buffer_puts(to, ", weak_type=True");
     jx_buffer_puts(to, array ? ")" : "");
@@ -372,7 +389,7 @@ void jx_value_print(const jx_program *p, const jx_value *v, bool quoted,
     case JX_V_RECORD:
         if (v->boolean)
             jx_hi_print(p, v, to);
-        else if (quoted || !put_exported(v, to))
+        else if (quoted || (!put_exported(v, to) && !put_effect(v, to)))
             put_record(p, v, to);
         break;
     case JX_V_SHOWN:

@@ -488,6 +488,25 @@ static const jx_value *read_dtype(jx_text *t)
     return jx_text_add(t, &v);
 }
 
+/* `ShapedArray(float32[3], weak_type=True)`, after the bracket. */
+static const jx_value *read_array_type(jx_text *t)
+{
+    const char *end = t->at;
+
+    while (end < t->end && (isalnum((unsigned char)*end) || *end == '_'))
+        end++;
+    if (jx_dtype_named(t->at, (size_t)(end - t->at)) == JX_DT_NONE)
+        return NULL;
+    const jx_aval *read = jx_text_aval(t);
+    if (!read)
+        return NULL;
+    jx_aval aval = *read;
+    aval.weak = take(t, ", weak_type=True");
+    jx_value v = {.tag = JX_V_AVAL,
+                  .aval = jx_aval_add(&t->program->avals, &aval)};
+    return take(t, ")") ? jx_text_add(t, &v) : NULL;
+}
+
 static bool is_size_function(const char *name)
 {
     static const char *const names[] = {"mod", "floordiv", "max", "min"};
@@ -509,6 +528,8 @@ static const jx_value *read_call(jx_text *t, const char *word, const char *at)
         return read_sharding(t);
     if (!strcmp(word, "frozenset"))
         return read_set(t);
+    if (!strcmp(word, "ShapedArray"))
+        return read_array_type(t);
     if (!strcmp(word, "dtype"))
         return read_dtype(t);
     if (!strncmp(word, "np.", 3))

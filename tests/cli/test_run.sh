@@ -123,3 +123,25 @@ cat >"$work/adds.jaxpr" <<'EOF'
 EOF
 expect 3 run "$work/adds.jaxpr" --fill zeros --set k=70000
 complains '(IDX004): an array that is given or returned can.t have both sizes$'
+
+# A function of the Python process matters only where it is called.
+cat >"$work/callback.jaxpr" <<'EOF'
+{ lambda ; a:i32[]. let
+    debug_print[fmt=x={x} has_placeholders=True ordered=True] a
+    b:i32[] = cond[
+      branches=(
+        { lambda ; c:i32[]. let  in (c,) }
+        { lambda ; d:i32[]. let
+            e:i32[] = pure_callback[
+              callback=<function ask at 0xXXXXXXXXXXXX>
+              result_avals=(ShapedArray(int32[]),)
+            ] d
+          in (e,) }
+      )
+    ] a a
+  in (b,) }
+EOF
+expect 0 run "$work/callback.jaxpr" --fill zeros
+prints '^out0 i32\[\] = 0$'
+expect 3 run "$work/callback.jaxpr" --fill random:2
+complains 'calls the Python function ask, which is not here'

@@ -321,6 +321,8 @@ def parameters(eqn) -> dict:
 #: Primitives that have such an object for their parameter `_prim`.
 HI_CALL = "call_hi_primitive"
 HI_PRIMITIVES = (HI_CALL, "call_hi_primitive_linearized")
+#: What we call a library's own primitive whose meaning is a function, too.
+LIBRARY_CALL = "call_library_primitive"
 HiPrimitive = _type("hijax:HiPrim", "hijax:VJPHiPrimitive")
 #: JAX shows it by its class and what that wants to be seen, functions by their
 #: names; else by its repr, as any parameter.
@@ -336,6 +338,47 @@ def expansion(prim):
         results = prim.expand(*jax.tree_util.tree_unflatten(tree, operands))
         return out_tree.flatten_up_to(results)
     return trace_to_jaxpr(expand, flat, rule_info(type(prim).expand))
+
+
+def expander(eqn):
+    """(key, function) that gives the closed jaxpr which the primitive of an
+    equation stands for, equal keys the same one; None: it has no meaning but
+    its own."""
+    prim = eqn.params.get("_prim")
+    if prim is not None:
+        if eqn.primitive.name != HI_CALL:
+            return None
+        return (id(prim),), lambda: expansion(prim)
+    fun = _lowered_by(eqn.primitive)
+    if fun is None:
+        return None
+    avals = [var.aval for var in eqn.invars]
+    single = not eqn.primitive.multiple_results
+
+    def apply(*operands):
+        results = fun(*operands, **eqn.params)
+        return [results] if single else list(results)
+    key = eqn.primitive, *avals, *map(id, eqn.params.values())
+    return key, lambda: trace_to_jaxpr(apply, avals, rule_info(fun))
+
+
+_LOWERINGS = _find("interpreters.mlir:_lowerings")
+_LOWERINGS_OF = _find("interpreters.mlir:_platform_specific_lowerings")
+
+
+def _lowered_by(primitive):
+    """The function that JAX traces when it lowers a primitive of a library;
+    None for one of JAX's own, and one that is lowered in another way."""
+    rule = getattr((_LOWERINGS or {}).get(primitive), "rule", None)
+    if not getattr(rule, "__qualname__", "").startswith("lower_fun.") or any(
+            primitive in rules for rules in (_LOWERINGS_OF or {}).values()):
+        return None
+    cells = dict(zip(rule.__code__.co_freevars, rule.__closure__))
+    fun = cells["fun"].cell_contents if "fun" in cells else None
+    written = inspect.unwrap(fun.func if isinstance(fun, functools.partial)
+                             else fun) if callable(fun) else None
+    module = getattr(written, "__module__", None) or "jax"
+    return None if module.split(".")[0] in ("jax", "jaxlib") else fun
 
 
 #: What older JAX makes of a hi primitive when it maps over an axis: the same
@@ -555,12 +598,17 @@ def variable_of(tracer):
 
 def hi_name(eqn) -> str:
     """What JAX prints in the place of the primitive's name."""
+    if "_prim" not in eqn.params:
+        return eqn.primitive.name
     name = type(eqn.params["_prim"]).__name__
     return name if eqn.primitive.name == HI_CALL else f"{name}.linearized"
 
 
 def hi_parameters(eqn) -> dict:
-    """What JAX prints of a hi primitive's parameters, in its order."""
+    """What JAX prints of a hi primitive's parameters, in its order; those of a
+    library's primitive are all, by name."""
+    if "_prim" not in eqn.params:
+        return dict(sorted(eqn.params.items()))
     prim = eqn.params["_prim"]
     if eqn.primitive.name == HI_CALL:
         return shown_parameters(prim)
@@ -638,7 +686,7 @@ def jaxprs_in(params):
 
 def remat_policy(eqn):
     """The policy of a remat that is a hi primitive; None if it is none."""
-    prim = eqn.params["_prim"]
+    prim = eqn.params.get("_prim")
     return prim.policy if isinstance(prim, _REMAT) else None
 
 

@@ -16,7 +16,7 @@ from ._source import Sources, printable
 from ._tables import Table, compact, without_empty
 from ._values import Values, rule_function_name
 
-#: Hi primitives that expand to hi primitives are followed to this depth.
+#: Primitives that expand to others that do are followed to this depth.
 MOST_EXPANSIONS = 16
 
 
@@ -40,7 +40,7 @@ class Walker:
         self.within = ()         # the equations around the jaxpr being walked
         self._context_index = {}
         self._holder = ("", "")   # primitive and parameter being written
-        self._expansions = {}     # (id of a hi primitive, ...) -> closed jaxpr
+        self._expansions = {}     # key of `_compat.expander` -> closed jaxpr
         self._expanding = 0       # how deep
         self.recorder = NoRecorder()
 
@@ -69,7 +69,22 @@ class Walker:
     def _jaxpr_param(self, value) -> dict:
         if _compat.is_open(value, *self._holder):
             return {"$jaxpr": self.jaxpr(value), "open": True}
+        if any(isinstance(const, _compat.Tracer)
+               for const in getattr(value, "consts", ())):
+            return {"$jaxpr": self.jaxpr(self._with_inputs(value).jaxpr)}
         return self.closed(value)
+
+    def _with_inputs(self, value):
+        """A jaxpr of values that are traced themselves, which no document can
+        hold: they are its first inputs."""
+        found = self._expansions.get(id(value))
+        if found is None:
+            jaxpr = value.jaxpr
+            found = self._expansions[id(value)] = _compat.replaced(
+                value, consts=[], constvars=[],
+                invars=[*jaxpr.constvars, *jaxpr.invars])
+            self._keep.append((value, found))
+        return found
 
     def _jaxpr_row(self, jaxpr) -> dict:
         inputs = [*jaxpr.constvars, *jaxpr.invars]
@@ -98,11 +113,12 @@ class Walker:
 
     def _equation(self, eqn) -> list:
         self.equations += 1
-        prim = self.prims.add(eqn.primitive.name)
+        is_hi = "_prim" in eqn.params or self.expansion(eqn) is not None
+        prim = self.prims.add(eqn.primitive.name if "_prim" in eqn.params
+                              or not is_hi else _compat.LIBRARY_CALL)
         operands = [self._operand(operand) for operand in eqn.invars]
         outputs = [self._output(out) for out in eqn.outvars]
-        params = (self._hi_params(eqn) if "_prim" in eqn.params
-                  else self._params(eqn))
+        params = self._hi_params(eqn) if is_hi else self._params(eqn)
         stack = self.sources.stack(eqn.source_info.traceback)
         name = self.names.add(printable(str(eqn.source_info.name_stack)))
         row = [prim, operands, outputs, params, stack, name,
@@ -153,8 +169,9 @@ class Walker:
     # -- hi primitives
 
     def _hi_params(self, eqn) -> dict:
-        """A primitive that is an object: what it expands to, its own rules,
-        and what JAX prints of it."""
+        """A primitive that is an object, or a library's that JAX lowers by
+        tracing a function: what it expands to, its own rules, and what JAX
+        prints of it."""
         params, outer = {}, (self._policy, self.within)
         closed = self.expansion(eqn)
         # A remat asks its policy; what others expand to is saved as a whole,
@@ -202,28 +219,26 @@ class Walker:
         return self.values.param(value)
 
     def expansion(self, eqn):
-        """What a hi primitive stands for, or None: its author's `expand`
-        raises, closes over a tracer, or calls itself, or its values are
-        objects, which are in no jaxpr that it could expand to."""
-        if eqn.primitive.name != _compat.HI_CALL or \
-                self._expanding >= MOST_EXPANSIONS:
+        """What a primitive stands for that is no more than that, or None: its
+        author's function raises, closes over a tracer, or calls itself, or its
+        values are objects, which are in no jaxpr that it could expand to."""
+        found = _compat.expander(eqn)
+        if found is None or self._expanding >= MOST_EXPANSIONS or any(
+                getattr(var.aval, "is_high", False)
+                for var in (*eqn.invars, *eqn.outvars)):
             return None
-        prim = eqn.params["_prim"]
-        if any(getattr(var.aval, "is_high", False)
-               for var in (*eqn.invars, *eqn.outvars)):
-            return None
-        key = (id(prim), id(getattr(eqn, "ctx", None)),
-               *map(id, self.shard_maps))
+        key, expand = found
+        key = (*key, id(getattr(eqn, "ctx", None)), *map(id, self.shard_maps))
         if key not in self._expansions:
             self._keep.append((eqn, self.shard_maps))
-            self._expansions[key] = self._expanded(eqn, prim)
+            self._expansions[key] = self._expanded(eqn, expand)
         return self._expansions[key]
 
-    def _expanded(self, eqn, prim):
+    def _expanded(self, eqn, expand):
         try:
             with _compat.equation_context(eqn, self.shard_maps), \
                     self.recorder.asking():
-                closed = _compat.expansion(prim)
+                closed = expand()
         except _compat.JaxvetError:
             raise
         except Exception:  # a user's function: the primitive stays unknown

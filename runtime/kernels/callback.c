@@ -1,0 +1,53 @@
+/* callback.c - functions of the Python process that traced the program.
+ *
+ * There is no such process here.  A program that may call one (equinox.error_if
+ * does, where a check fails) is planned and runs, and fails where it calls it;
+ * what only prints or looks is left out. */
+#include "runtime/kernel.h"
+#include "runtime/rules.h"
+
+static const char *function_in(const jx_value *value)
+{
+    const char *name = NULL;
+
+    if (!value || value->tag == JX_V_FUNCTION)
+        return value ? value->text : NULL;
+    for (int i = 0; !name && value->items && i < value->count; i++)
+        name = function_in(value->items[i]);
+    return name;
+}
+
+static bool run_callback(jx_run *run, const void *data, const jx_view *ins,
+                         const jx_view *outs, void *scratch)
+{
+    const char *const *name = data;
+
+    (void)ins;
+    (void)outs;
+    (void)scratch;
+    return jx_run_fail(run, "the program calls the Python function %s, which "
+                            "is not here", *name ? *name : "(no name)");
+}
+
+bool jx_plan_callback(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                      jx_slot *outs)
+{
+    const jx_p_callback *params = eqn->typed;
+    const char *name = function_in(params->callback);
+
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i] = jx_plan_output(p, eqn, i);
+    jx_plan_op(p, run_callback, &name, sizeof name, eqn->nins, ins, eqn->nouts,
+               outs, 0);
+    return true;
+}
+
+bool jx_plan_observed(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                      jx_slot *outs)
+{
+    (void)p;
+    (void)eqn;
+    (void)ins;
+    (void)outs;
+    return true;
+}
