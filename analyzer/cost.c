@@ -31,6 +31,7 @@ typedef struct tally {
 } tally;
 
 typedef struct coster {
+    const jx_typed *typed;
     jx_program *program;
     jx_cost *cost;
     tally *tallies;      /* per jaxpr */
@@ -395,13 +396,18 @@ static void note_uncounted(coster *c, const jx_eqn *eqn)
 }
 
 /* What the equation itself does, and the jaxprs that it runs. */
-static void add_work(coster *c, tally *to, const jx_eqn *eqn, jx_costing *rule)
+static void add_work(coster *c, tally *to, const jx_jaxpr *jaxpr,
+                     const jx_eqn *eqn, jx_costing *rule)
 {
     *rule = (jx_costing){.dims = dims_of(c),
                          .eqn = eqn,
                          .flops = c->zero,
                          .transcendentals = c->zero,
                          .often = c->one};
+    if (!jx_typed_accepts(c->typed, jaxpr, eqn)) {
+        note_uncounted(c, eqn);
+        return;
+    }
     jx_cost_rule_of(eqn->prim->id)(rule);
     if (rule->uncounted || jx_eqn_is_unknown(eqn))
         note_uncounted(c, eqn);
@@ -543,7 +549,7 @@ static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
         tally one = {0};
         jx_costing rule;
 
-        add_work(c, &one, eqn, &rule);
+        add_work(c, &one, jaxpr, eqn, &rule);
         t->flops = plus(c, t->flops, one.flops);
         t->transcendentals = plus(c, t->transcendentals, one.transcendentals);
         t->moved = plus(c, t->moved, one.moved);
@@ -594,10 +600,11 @@ static void finish(coster *c)
         JX_PUSH(c->program->ctx->arena, &c->cost->peaks, to_dim(c, always));
 }
 
-bool jx_cost_of(jx_program *program, jx_cost *cost)
+bool jx_cost_of(const jx_typed *typed, jx_cost *cost)
 {
+    jx_program *program = typed->program;
     jx_arena *arena = program->ctx->arena;
-    coster c = {.program = program, .cost = cost};
+    coster c = {.typed = typed, .program = program, .cost = cost};
     int most = 0;
 
     *cost = (jx_cost){0};
@@ -614,7 +621,8 @@ bool jx_cost_of(jx_program *program, jx_cost *cost)
     if (jx_arena_failed(arena))
         return jx_ok(program->ctx);
     for (int i = 0; i < program->njaxprs; i++)
-        cost_jaxpr(&c, program->jaxprs[i]);
+        if (typed->jaxprs[i].typed || program->jaxprs[i] == program->entry.jaxpr)
+            cost_jaxpr(&c, program->jaxprs[i]);
     finish(&c);
     return jx_ok(program->ctx);
 }

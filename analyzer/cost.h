@@ -18,7 +18,7 @@
 #define JX_COST_H
 
 #include "frontend/base/vec.h"
-#include "frontend/ir/program.h"
+#include "frontend/ir/typed.h"
 
 /* The scope of the variables that count a loop's trips. */
 enum { JX_TRIPS_SCOPE = 1 << 20 };
@@ -48,8 +48,9 @@ typedef struct jx_cost {
     JX_VEC(jx_uncounted) uncounted; /* operations not in `flops` */
 } jx_cost;
 
-/* In the program's arena; false without memory. */
-bool jx_cost_of(jx_program *program, jx_cost *cost);
+/* In the program's arena; false without memory.  Equations that typing refused
+ * are uncounted. */
+bool jx_cost_of(const jx_typed *typed, jx_cost *cost);
 
 /* The bytes of an array; 0 for a token.  NULL beyond 128 bits. */
 const jx_dim *jx_aval_bytes(jx_dims *dims, const jx_aval *aval);

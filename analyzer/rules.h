@@ -35,6 +35,7 @@ typedef struct jx_typing {
     const jx_stack
         *stack;   /* where to point when not at the equation, or NULL */
     bool wrong;   /* jx_type_wrong() was called */
+    bool refused; /* something holds for no size: see typed.h */
     bool resting; /* an operand's type is only as good as a declaration that
                       nothing checked: nothing is settled here */
 } jx_typing;

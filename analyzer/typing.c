@@ -120,6 +120,7 @@ static void check_literal(jx_typing *t, const jx_literal *literal, int i)
 typedef struct scope {
     const jx_aval **types; /* per variable */
     bool *resting;
+    bool *untrue; /* per variable: it is not what it is declared to be */
     const jx_aval **ins, **outs; /* room for one equation */
 } scope;
 
@@ -134,9 +135,10 @@ static bool open_scope(jx_typing *t, const jx_jaxpr *jaxpr, scope *env)
     }
     env->types = JX_NEW_ARRAY(arena, jaxpr->nvars, const jx_aval *);
     env->resting = JX_NEW_ARRAY(arena, jaxpr->nvars, bool);
+    env->untrue = JX_NEW_ARRAY(arena, jaxpr->nvars, bool);
     env->ins = JX_NEW_ARRAY(arena, ins, const jx_aval *);
     env->outs = JX_NEW_ARRAY(arena, outs, const jx_aval *);
-    return env->types && env->resting && env->ins && env->outs;
+    return env->types && env->resting && env->untrue && env->ins && env->outs;
 }
 
 static const jx_aval *type_of(const scope *env, jx_atom atom)
@@ -149,14 +151,16 @@ static void type_in_scope(jx_typing *t, const scope *env)
     const jx_eqn *eqn = t->eqn;
 
     t->resting = false;
+    t->refused = false;
     t->nins = eqn->nins;
     t->nouts = eqn->nouts;
     t->ins = env->ins;
     t->outs = env->outs;
     for (int i = 0; i < eqn->nins; i++) {
-        if (eqn->ins[i].var)
+        if (eqn->ins[i].var) {
             t->resting |= env->resting[eqn->ins[i].var->id];
-        else
+            t->refused |= env->untrue[eqn->ins[i].var->id];
+        } else
             check_literal(t, eqn->ins[i].literal, i);
         env->ins[i] = type_of(env, eqn->ins[i]);
     }
@@ -166,7 +170,24 @@ static void type_in_scope(jx_typing *t, const scope *env)
         env->types[eqn->outs[i]->id] =
             env->outs[i] ? env->outs[i] : eqn->outs[i]->aval;
         env->resting[eqn->outs[i]->id] = t->resting;
+        env->untrue[eqn->outs[i]->id] =
+            t->refused && env->types[eqn->outs[i]->id] != eqn->outs[i]->aval;
     }
+}
+
+/* Of the equation just typed: a table of who is refused begins with the first. */
+static bool note_refusal(jx_typing *t, bool **refused)
+{
+    const jx_jaxpr *jaxpr = t->jaxpr;
+
+    if (!t->refused)
+        return true;
+    if (!*refused)
+        *refused =
+            JX_NEW_ARRAY(jx_typing_ctx(t)->arena, jaxpr->neqns, bool);
+    if (*refused)
+        (*refused)[t->eqn - jaxpr->eqns] = true;
+    return *refused != NULL;
 }
 
 static bool keep_result(jx_typing *t, const jx_jaxpr *jaxpr, const scope *env)
@@ -184,7 +205,9 @@ static bool keep_result(jx_typing *t, const jx_jaxpr *jaxpr, const scope *env)
         kept->resting[i] = out.var && env->resting[out.var->id];
         if (out.literal)
             check_literal(t, out.literal, i);
+        kept->untrue |= out.var && env->untrue[out.var->id];
     }
+    kept->untrue |= t->refused;
     return true;
 }
 
@@ -196,6 +219,7 @@ static bool type_jaxpr(jx_typer *r, const jx_jaxpr *jaxpr)
                    .jaxpr = jaxpr,
                    .calls = r->chains[jaxpr->id]};
     scope env = {0};
+    bool *refused = NULL;
 
     if (!open_scope(&t, jaxpr, &env))
         return false;
@@ -206,8 +230,13 @@ static bool type_jaxpr(jx_typer *r, const jx_jaxpr *jaxpr)
     for (int i = 0; i < jaxpr->neqns && jx_ok(r->program->ctx); i++) {
         t.eqn = &jaxpr->eqns[i];
         type_in_scope(&t, &env);
+        if (!note_refusal(&t, &refused))
+            return false;
     }
     t.eqn = NULL;
+    t.refused = false;
+    r->looked[jaxpr->id].typed = true;
+    r->looked[jaxpr->id].refused = refused;
     return keep_result(&t, jaxpr, &env);
 }
 
@@ -286,9 +315,10 @@ static void find_chains(jx_typer *r)
 
     reach(&w, r->program->entry.jaxpr);
     while (ruled < w.queue.count) {
-        if (next < w.queue.count)
+        if (next < w.queue.count) {
+            r->looked[w.queue.at[next]->id].runs = ruled == 0;
             reach_from(&w, w.queue.at[next++], false);
-        else
+        } else
             reach_from(&w, w.queue.at[ruled++], true);
     }
 }
@@ -317,6 +347,8 @@ static void check_entry(jx_typer *r)
                    .code = JX_CODE_SHP011};
 
     jx_type_closed(&t, &r->program->entry, "the program");
+    if (t.refused)
+        r->looked[r->program->entry.jaxpr->id].typed = false;
 }
 
 static bool carries(const jx_eqn *eqn, const jx_rule *rule)
@@ -398,13 +430,14 @@ static bool start(jx_typer *r)
     int count = r->program->njaxprs;
 
     r->results = JX_NEW_ARRAY(arena, count, jx_typed_jaxpr);
+    r->looked = JX_NEW_ARRAY(arena, count, jx_looked_at);
     r->chains = JX_NEW_ARRAY(arena, count, const jx_calls *);
     r->reached = JX_NEW_ARRAY(arena, count, bool);
     r->meant = jx_program_meant(r->program);
     jx_intern_init(&r->conditions, arena);
     jx_intern_init(&r->divisors, arena);
     jx_intern_init(&r->unknowns, arena);
-    return r->results && r->chains && r->reached && r->meant;
+    return r->results && r->looked && r->chains && r->reached && r->meant;
 }
 
 /* How many jaxprs are the program's own: those of retraces come last, and what
@@ -437,7 +470,15 @@ bool jx_type_program(jx_analysis *to)
         if (r.meant[i] && !type_jaxpr(&r, to->program->jaxprs[i]))
             return jx_ok(to->program->ctx);
     check_entry(&r);
+    to->typed = (jx_typed){to->program, r.looked, r.refusal};
     check_rules(&r);
     claim_unknowns(&r);
     return jx_ok(to->program->ctx);
+}
+
+const jx_typed *jx_typed_of(jx_program *program)
+{
+    jx_analysis *analysis = jx_analysis_new(program);
+
+    return analysis && jx_type_program(analysis) ? &analysis->typed : NULL;
 }

@@ -10,6 +10,7 @@
 #define JX_TYPING_H
 
 #include "frontend/ir/claim.h"
+#include "frontend/ir/typed.h"
 
 /* A primitive that has no rule, met at least once. */
 typedef struct jx_unknown {
@@ -43,6 +44,7 @@ typedef struct jx_size_bound {
 typedef struct jx_analysis {
     jx_program *program;
     jx_claim_list claims;
+    jx_typed typed; /* by jx_type_program() */
     JX_VEC(jx_unknown) unknowns;
     JX_VEC(const char *) assumptions; /* what all that depends on it assumes */
     JX_VEC(jx_size_bound) bounds; /* of size arithmetic, by jx_lint(); those
@@ -63,5 +65,7 @@ typedef struct jx_analysis {
 jx_analysis *jx_analysis_new(jx_program *program);
 /* False only on failure of memory; what is wrong with the program is claims. */
 bool jx_type_program(jx_analysis *to);
+/* The program typed, for who does not want the claims; NULL without memory. */
+const jx_typed *jx_typed_of(jx_program *program);
 
 #endif

@@ -52,6 +52,17 @@ static bool rests(jx_typing *t, jx_claim *made)
     return true;
 }
 
+/* The claim holds at no size. */
+static void refuse(jx_typing *t, const jx_claim *made)
+{
+    if (!jx_code_is_structural(made->code))
+        return;
+    t->refused = true;
+    if (!t->typer->refusal &&
+        (!t->jaxpr || t->typer->looked[t->jaxpr->id].runs))
+        t->typer->refusal = made;
+}
+
 bool jx_type_wrong(jx_typing *t, const char *format, ...)
 {
     va_list args;
@@ -62,6 +73,7 @@ bool jx_type_wrong(jx_typing *t, const char *format, ...)
     va_end(args);
     if (!made)
         return false;
+    refuse(t, made);
     made->goal.kind = JX_GOAL_FALSE;
     if (!rests(t, made)) {
         made->verdict = JX_REFUTED;
@@ -121,6 +133,8 @@ static void ask(jx_typing *t, const question *q, const char *format,
     jx_claim *made = claim(t, q->code, format, args);
     if (!made)
         return;
+    if (q->fails)
+        refuse(t, made);
     made->goal =
         (jx_goal){q->kind, q->lhs, q->rhs, NULL, scope_of(t, q->lhs, q->rhs)};
     if (!q->lhs || !q->rhs) {

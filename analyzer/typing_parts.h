@@ -10,12 +10,15 @@
 typedef struct jx_typed_jaxpr {
     const jx_aval **outs;
     bool *resting; /* see jx_typing.resting */
+    bool untrue;   /* an output is not what its variable is declared to be */
 } jx_typed_jaxpr;
 
 typedef struct jx_typer {
     jx_analysis *to;
     jx_program *program;
     jx_typed_jaxpr *results; /* per jaxpr */
+    jx_looked_at *looked;    /* per jaxpr */
+    const jx_claim *refusal; /* the first of what runs */
     const jx_calls **chains; /* per jaxpr: how one gets there; NULL: a root */
     bool *reached;
     const bool *meant; /* by id: it is more than shown */

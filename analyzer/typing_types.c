@@ -220,13 +220,16 @@ static void note_weak(jx_typing *t, const jx_aval *a, const jx_aval *b,
 {
     size_t before = t->to->claims.count;
     jx_code code = t->code;
-    bool wrong = t->wrong;
+    bool wrong = t->wrong, refused = t->refused;
+    const jx_claim *refusal = t->typer->refusal;
 
     t->code = JX_CODE_SHP011;
     jx_type_wrong(t, "%s: one is weakly typed, the other not: %s", what,
                   jx_dtype_of((a->weak ? a : b)->dtype)->short_name);
     t->code = code;
     t->wrong = wrong;
+    t->refused = refused;
+    t->typer->refusal = refusal;
     if (t->to->claims.count > before)
         t->to->claims.at[before]->level = JX_NOTE;
 }
@@ -243,10 +246,11 @@ const jx_aval *jx_typing_settle_out(jx_typing *t, int i)
         return declared;
     }
     likeness how = compare(inferred, declared);
-    if (how == SAME && weaker(t, inferred, declared))
-        how = DIFFERENT;
     if (how == SAME) {
-        jx_typing_count_settled(t);
+        if (weaker(t, inferred, declared))
+            note_weak(t, inferred, declared, what);
+        else
+            jx_typing_count_settled(t);
         return inferred;
     }
     disagree(t, inferred, "inferred", declared, "declared", what, how);
@@ -261,6 +265,7 @@ const jx_aval *const *jx_callee_outs(jx_typing *t, const jx_jaxpr *callee)
 
     for (int i = 0; i < callee->nouts; i++)
         t->resting |= kept->resting[i];
+    t->refused |= kept->untrue;
     return kept->outs;
 }
 

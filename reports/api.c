@@ -536,14 +536,14 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
         .bindings = bindings,
     };
 
-    jx_program *program;
+    const jx_typed *typed;
 
     if (!jx_plan_admit(p->program, p->nsizes, bindings))
         return false;
-    program = jx_program_at(p->program, p->nsizes, bindings);
-    if (!program)
+    typed = jx_program_at(p->program, p->nsizes, bindings);
+    if (!typed)
         return false;
-    call->plan = jx_plan_make(program, &program->entry, &options);
+    call->plan = jx_plan_make(typed, &typed->program->entry, &options);
     if (!call->plan)
         return false;
     call->exec = jx_exec_new(call->plan);

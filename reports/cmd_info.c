@@ -2,6 +2,7 @@
  * whether it is right. */
 #include "frontend/base/json.h"
 #include "prover/choose.h"
+#include "analyzer/typing.h"
 #include "reports/commands.h"
 #include "reports/costs.h"
 #include "reports/exported_info.h"
@@ -74,6 +75,7 @@ static int say_sizes(const settings *s, const jx_program *program)
 
 static int say_fit(const settings *s, jx_program *program)
 {
+    const jx_typed *typed;
     jx_buffer text = {0};
     jx_cost cost;
     jx_fit fit;
@@ -83,7 +85,8 @@ static int say_fit(const settings *s, jx_program *program)
     if (!jx_bytes_read(s->fit, &budget))
         return jx_command_usage(&jx_command_info,
                                 "--fit: expected bytes, such as 80GiB");
-    if (!jx_cost_of(program, &cost) ||
+    typed = jx_typed_of(program);
+    if (!typed || !jx_typed_all(typed) || !jx_cost_of(typed, &cost) ||
         !jx_costs_fit(program, &cost, &s->set, budget, &fit))
         return jx_command_error(&program->ctx->error);
     jx_fit_print(&fit, budget, &text);

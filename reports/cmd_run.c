@@ -65,6 +65,7 @@ typedef struct session {
     const settings *s;
     jx_ctx *ctx;
     jx_program *program;
+    const jx_typed *typed; /* it, once its sizes are known */
     jx_plan *plan;
     jx_exec *exec;
     const void *const *ins; /* as the plan stores them */
@@ -167,10 +168,11 @@ static bool prepare(session *r)
     r->valued = r->program->valued;
     r->nsizes = o.nbindings;
     r->sizes = o.bindings;
-    r->program = jx_program_at(r->program, o.nbindings, o.bindings);
-    if (!r->program)
+    r->typed = jx_program_at(r->program, o.nbindings, o.bindings);
+    if (!r->typed)
         return false;
-    r->plan = jx_plan_make(r->program, &r->program->entry, &o);
+    r->program = r->typed->program;
+    r->plan = jx_plan_make(r->typed, &r->program->entry, &o);
     if (!r->plan ||
         !(given ? (r->ins = widened(r, r->plan, given)) != NULL
                 : fill_inputs(r)))
@@ -296,7 +298,7 @@ static bool run_wide(session *r)
     if (r->wide)
         return true;
     o.domain = JX_WIDE;
-    r->wide_plan = jx_plan_make(r->program, &r->program->entry, &o);
+    r->wide_plan = jx_plan_make(r->typed, &r->program->entry, &o);
     ins = r->wide_plan ? widened(r, r->wide_plan, r->ins) : NULL;
     r->wide = ins ? jx_exec_new(r->wide_plan) : NULL;
     if (r->wide)

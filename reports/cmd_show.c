@@ -1,6 +1,7 @@
 /* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, as a
  * document, or as StableHLO. */
 #include "analyzer/transform/refine.h"
+#include "analyzer/typing.h"
 #include "frontend/ir/print.h"
 #include "frontend/mlir/print.h"
 #include "frontend/write/document.h"
@@ -59,11 +60,12 @@ static jx_mlir_print_how how_to_print(const settings *s)
 static bool lower(jx_program *program, const settings *s, jx_buffer *to)
 {
     jx_mlir_types *types = jx_mlir_types_new(program->ctx);
+    const jx_typed *typed = types ? jx_typed_of(program) : NULL;
     const jx_mlir_op *module;
 
-    if (!types)
+    if (!typed)
         return false;
-    module = jx_write_stablehlo(program, types);
+    module = jx_write_stablehlo(typed, types);
     return module && jx_mlir_print(program->ctx, module, how_to_print(s), to);
 }
 

@@ -7,6 +7,7 @@
 #include "reports/differ.h"
 
 #include "analyzer/transform/refine.h"
+#include "analyzer/typing.h"
 #include "frontend/base/json.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/solution.h"
@@ -19,6 +20,9 @@ typedef struct differ {
     jx_program *before, *after;
     jx_program_diff *diff;
     jx_ctx *ctx;
+    jx_analysis *old; /* of `before` */
+    jx_analysis *new; /* of `after`, in terms of the old one's sizes if it can be
+                         said so */
     /* What each variable of the new one is at the old one's shapes. */
     int count;
     const jx_dim_atom **vars;
@@ -96,12 +100,18 @@ static void not_compared(differ *d, const char *why)
     jx_error_clear(d->ctx);
 }
 
-/* *to is the new one in terms of the old one's sizes, or NULL. */
-static bool compare_programs(differ *d, jx_program **to)
+/* The program typed; NULL without memory. */
+static jx_analysis *typed(jx_program *program)
+{
+    jx_analysis *analysis = program ? jx_analysis_new(program) : NULL;
+
+    return analysis && jx_type_program(analysis) ? analysis : NULL;
+}
+
+static bool compare_programs(differ *d)
 {
     jx_program *moved;
 
-    *to = NULL;
     if (!solve(d))
         return false;
     moved = jx_program_import(d->after, d->before, at_old_shapes, d);
@@ -110,13 +120,16 @@ static bool compare_programs(differ *d, jx_program **to)
                                               : "sizes beyond 128 bits");
         return jx_ok(d->ctx);
     }
-    *to = moved;
+    d->new = typed(moved);
+    if (!d->new)
+        return false;
     if (!jx_same_inputs(d->before->entry.jaxpr, moved->entry.jaxpr)) {
         not_compared(d, "the shapes that the old one takes are not plainly "
                         "those of the new one at any sizes");
         return jx_ok(d->ctx);
     }
-    d->diff->same = jx_same_programs(d->before, moved, &d->diff->at);
+    d->diff->same =
+        jx_same_programs(&d->old->typed, &d->new->typed, &d->diff->at);
     if (d->diff->at.large)
         not_compared(d, "they are too large");
     return jx_ok(d->ctx);
@@ -373,25 +386,25 @@ static void tell(differ *d, const jx_findings *findings,
 }
 
 /* The settled claims of a program, those of its equations' rules. */
-static bool report_claims(differ *d, jx_program *program,
+static bool report_claims(differ *d, jx_analysis *analysis,
                           const jx_settle_options *settle, jx_report *report)
 {
     const jx_selection all = {0};
-    jx_analysis *analysis = program ? jx_analysis_new(program) : NULL;
 
     *report = (jx_report){0};
-    if (!analysis || !jx_type_program(analysis) ||
-        !jx_settle(program, &analysis->claims, settle))
+    if (!analysis ||
+        !jx_settle(analysis->program, &analysis->claims, settle))
         return false;
     report->claims.proved = analysis->settled;
-    return jx_report_claims(d->ctx, report, program, &analysis->claims, &all);
+    return jx_report_claims(d->ctx, report, analysis->program,
+                            &analysis->claims, &all);
 }
 
 static bool compare_sizes(differ *d, const jx_settle_options *settle)
 {
     jx_report report;
 
-    if (!report_claims(d, caller(d), settle, &report))
+    if (!report_claims(d, typed(caller(d)), settle, &report))
         return false;
     d->diff->proved = report.claims.proved;
     tell(d, &report.findings, NULL, JX_REFUTED);
@@ -401,13 +414,12 @@ static bool compare_sizes(differ *d, const jx_settle_options *settle)
 
 /* What the new one asserts of its sizes beyond its constraints, and what is
  * wrong with it, unless the old one has the same. */
-static bool compare_claims(differ *d, jx_program *moved,
-                           const jx_settle_options *settle)
+static bool compare_claims(differ *d, const jx_settle_options *settle)
 {
     jx_report before, after;
 
-    if (!report_claims(d, d->before, settle, &before) ||
-        !report_claims(d, moved ? moved : d->after, settle, &after))
+    if (!report_claims(d, d->old, settle, &before) ||
+        !report_claims(d, d->new, settle, &after))
         return false;
     tell(d, &after.findings, &before.findings, JX_REFUTED);
     tell(d, &after.undecided, &before.undecided, JX_UNDECIDED);
@@ -441,7 +453,6 @@ static void compare_files(differ *d)
 static bool compare_contracts(differ *d, const jx_settle_options *settle)
 {
     const jx_jaxpr *a = d->before->entry.jaxpr, *b = d->after->entry.jaxpr;
-    jx_program *moved;
     bool ins, outs;
 
     d->diff->drop_in = true;
@@ -459,11 +470,11 @@ static bool compare_contracts(differ *d, const jx_settle_options *settle)
         d->diff->incomparable = "their inputs differ";
         return jx_ok(d->ctx);
     }
-    if (!compare_programs(d, &moved))
+    if (!compare_programs(d))
         return false;
     move_cost(d);
     return (!outs || compare_sizes(d, settle)) &&
-           compare_claims(d, moved, settle);
+           compare_claims(d, settle);
 }
 
 bool jx_programs_diff(jx_program *before, jx_program *after,
@@ -475,8 +486,11 @@ bool jx_programs_diff(jx_program *before, jx_program *after,
                 .ctx = before->ctx};
 
     *diff = (jx_program_diff){.at = {.output = -1}};
-    return jx_cost_of(before, &diff->before) &&
-           jx_cost_of(after, &diff->after) && compare_contracts(&d, settle);
+    d.old = typed(before);
+    d.new = typed(after);
+    return d.old && d.new && jx_cost_of(&d.old->typed, &diff->before) &&
+           jx_cost_of(&d.new->typed, &diff->after) &&
+           compare_contracts(&d, settle);
 }
 
 /* ---- text */

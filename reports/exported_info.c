@@ -1,6 +1,7 @@
 /* exported_info.c - see exported_info.h. */
 #include "reports/exported_info.h"
 
+#include "analyzer/typing.h"
 #include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
 #include "frontend/mlir/vhlo.h"
@@ -79,7 +80,9 @@ static void read_program(jx_exported_info *to)
     jx_program *program =
         file ? jx_read_exported_program(file, to->exported) : NULL;
 
-    if (program && jx_cost_of(program, &to->cost)) {
+    const jx_typed *typed = program ? jx_typed_of(program) : NULL;
+
+    if (typed && jx_cost_of(typed, &to->cost)) {
         to->program = program;
         return;
     }

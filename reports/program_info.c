@@ -1,6 +1,7 @@
 /* program_info.c - see program_info.h. */
 #include "reports/program_info.h"
 
+#include "analyzer/typing.h"
 #include "frontend/base/json.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
@@ -405,7 +406,10 @@ bool jx_program_info(jx_program *program, bool json, jx_buffer *to)
 {
     summary all = {.program = program};
 
-    if (!summarize(&all, program->ctx) || !jx_cost_of(program, &all.cost))
+    const jx_typed *typed = jx_typed_of(program);
+
+    if (!typed || !summarize(&all, program->ctx) ||
+        !jx_cost_of(typed, &all.cost))
         return false;
     if (json)
         put_json(to, &all);

@@ -4,6 +4,7 @@
 #include "analyzer/asking.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/same.h"
+#include "analyzer/typing.h"
 #include "frontend/ir/signature.h"
 #include "prover/prover.h"
 #include "reports/blame.h"
@@ -137,6 +138,7 @@ static void run_both(settler *s, outcome *o, jx_program *exported,
 static void compare(settler *s, outcome *o)
 {
     jx_program *exported, *traced;
+    const jx_typed *a, *b;
 
     if (!jx_plan_admit(s->program, o->sizes.count, o->sizes.at)) {
         set_unknown(s, o, error_text(s));
@@ -158,7 +160,9 @@ static void compare(settler *s, outcome *o)
         set_unknown(s, o,
                     "its inputs are not those of the exported program "
                     "at these sizes");
-    else if (jx_same_programs(exported, traced, &o->difference))
+    else if (!(a = jx_typed_of(exported)) || !(b = jx_typed_of(traced)))
+        set_unknown(s, o, error_text(s));
+    else if (jx_same_programs(a, b, &o->difference))
         o->kind = SAME;
     else
         run_both(s, o, exported, traced);

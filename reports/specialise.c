@@ -2,6 +2,7 @@
 #include "reports/specialise.h"
 
 #include "analyzer/transform/refine.h"
+#include "analyzer/typing.h"
 #include "frontend/ir/signature.h"
 #include "frontend/mlir/bytecode_write.h"
 #include "frontend/mlir/vhlo.h"
@@ -118,16 +119,17 @@ static bool put_module(const specialiser *s, jx_exported *to)
                                                              : jx_vhlo_usual;
     jx_program *fixed = jx_program_refine(s->program, NULL, s->sizes.count,
                                           s->sizes.at);
+    const jx_typed *typed = fixed ? jx_typed_of(fixed) : NULL;
     jx_mlir_types *types = jx_mlir_types_new(s->ctx);
     const jx_mlir_op *module;
     const jx_mlir_file *file;
     jx_buffer bytes = {0};
 
-    if (!fixed || !types)
+    if (!typed || !types)
         return false;
     module = s->program->exported->platforms.count > 1
-                 ? jx_write_stablehlo_platforms(fixed, types)
-                 : jx_write_stablehlo(fixed, types);
+                 ? jx_write_stablehlo_platforms(typed, types)
+                 : jx_write_stablehlo(typed, types);
     if (!module)
         return false;
     file = jx_vhlo_from_stablehlo(s->ctx,

@@ -22,6 +22,7 @@ typedef struct runner {
 
 typedef struct agreeing {
     jx_program *a, *b;
+    const jx_typed *typed_a, *typed_b;
     jx_ctx *ctx;
     const jx_agree_limits *limits;
     jx_agreement found;
@@ -167,14 +168,14 @@ static bool fill_inputs(runner *r, const char *how, bool large)
     return r->ins != NULL;
 }
 
-static bool begin_runner(agreeing *s, runner *r, jx_program *program,
+static bool begin_runner(agreeing *s, runner *r, const jx_typed *typed,
                          jx_domain domain)
 {
     const jx_plan_options options = {.domain = domain,
                                      .memory = s->limits->memory};
 
-    r->program = program;
-    r->plan = jx_plan_make(program, &program->entry, &options);
+    r->program = typed->program;
+    r->plan = jx_plan_make(typed, &typed->program->entry, &options);
     if (!r->plan)
         return failed(s);
     if (jx_plan_memory(r->plan) > s->limits->memory)
@@ -388,7 +389,8 @@ static jx_agreeing agree_in(agreeing *s, jx_domain domain, jx_agreement *found)
     jx_agreeing verdict = JX_AGREE_UNKNOWN;
 
     s->close = false;
-    if (begin_runner(s, &a, s->a, domain) && begin_runner(s, &b, s->b, domain))
+    if (begin_runner(s, &a, s->typed_a, domain) &&
+        begin_runner(s, &b, s->typed_b, domain))
         verdict = run_both(s, &a, &b, domain, found);
     end_runner(&a);
     end_runner(&b);
@@ -491,8 +493,8 @@ jx_agreement jx_programs_agree(jx_program *a, jx_program *b,
         return s.found;
     if (work > (double)limits->work)
         unknown(&s, "running it takes too long");
-    else if (!jx_program_fits(a, false, 0, NULL) ||
-             !jx_program_fits(b, false, 0, NULL))
+    else if (!(s.typed_a = jx_program_fits(a, false, 0, NULL)) ||
+             !(s.typed_b = jx_program_fits(b, false, 0, NULL)))
         failed(&s);
     else
         judge(&s);

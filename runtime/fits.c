@@ -30,54 +30,6 @@ static bool holds(const jx_claim *claim, jx_assignment *s)
     }
 }
 
-/* The codes whose breach would let a kernel leave its operands, or lets a call
- * of an exported function die. */
-static bool structural(jx_code code)
-{
-    return code == JX_CODE_SHP010 || code == JX_CODE_SHP011 ||
-           code == JX_CODE_SHP013 || code == JX_CODE_SHP015;
-}
-
-static void mark(const jx_value *value, bool *reached)
-{
-    if (value->tag == JX_V_JAXPR && !reached[value->jaxpr->id]) {
-        reached[value->jaxpr->id] = true;
-        return;
-    }
-    for (int i = 0; i < value->count; i++)
-        if (value->items && value->items[i])
-            mark(value->items[i], reached);
-}
-
-/* Jaxprs that running the entry may meet: callees come before callers, so one
- * walk from the last to the first reaches all.  Rules are not run. */
-static bool *reachable(const jx_program *program)
-{
-    bool *reached =
-        JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, bool);
-
-    if (!reached)
-        return NULL;
-    reached[program->entry.jaxpr->id] = true;
-    for (int i = program->njaxprs - 1; i >= 0; i--) {
-        const jx_jaxpr *jaxpr = program->jaxprs[i];
-        for (int k = 0; reached[i] && k < jaxpr->neqns; k++)
-            for (int n = 0; n < jaxpr->eqns[k].nparams; n++)
-                mark(jaxpr->eqns[k].params[n].value, reached);
-    }
-    return reached;
-}
-
-static const char *place_of(const jx_program *program, const jx_claim *claim)
-{
-    return claim->jaxpr && claim->eqn
-               ? jx_arena_printf(program->ctx->arena,
-                                 "equation %d of jaxpr %d (%s)",
-                                 (int)(claim->eqn - claim->jaxpr->eqns),
-                                 claim->jaxpr->id, jx_eqn_name(claim->eqn))
-               : "the program";
-}
-
 /* What the module itself says of the sizes comes first. */
 static bool refuse(const jx_program *program, const jx_claim *claim,
                    const jx_assignment *sizes)
@@ -85,47 +37,65 @@ static bool refuse(const jx_program *program, const jx_claim *claim,
     const char *says = jx_asserted_for(program, sizes->count, sizes->at);
 
     return jx_fail(
-        program->ctx, JX_E_INPUT, program->path, place_of(program, claim),
+        program->ctx, JX_E_INPUT, program->path, jx_claim_place(program, claim),
         "%s: %s (%s); %s%s", jx_code_of(claim->code)->summary,
         claim->what ? claim->what : "", jx_code_of(claim->code)->id,
         says ? "the program asserts: " : "jaxvet check says more",
         says ? says : "");
 }
 
-/* The first claim that does not hold at these sizes, or NULL. */
-static const jx_claim *misfit(jx_program *program, bool rules, int nbindings,
-                              const jx_binding *bindings)
+/* The first claim that does not hold at these sizes, or NULL.  What is a note is
+ * no reason not to run. */
+static const jx_claim *misfit(const jx_analysis *analysis, bool rules,
+                              int nbindings, const jx_binding *bindings)
 {
-    jx_analysis *analysis = jx_analysis_new(program);
+    const jx_looked_at *jaxprs = analysis->typed.jaxprs;
     jx_assignment s = {nbindings, bindings};
 
-    if (!analysis || !jx_type_program(analysis))
-        return NULL;
-    const bool *reached = reachable(program);
-    for (size_t i = 0; reached && i < analysis->claims.count; i++) {
+    for (size_t i = 0; i < analysis->claims.count; i++) {
         const jx_claim *claim = analysis->claims.at[i];
-        if (structural(claim->code) &&
-            (rules || !claim->jaxpr || reached[claim->jaxpr->id]) &&
+        if (jx_code_is_structural(claim->code) && claim->level != JX_NOTE &&
+            (rules || !claim->jaxpr || jaxprs[claim->jaxpr->id].runs) &&
             !holds(claim, &s))
             return claim;
     }
     return NULL;
 }
 
-bool jx_program_fits(jx_program *program, bool rules, int nbindings,
-                     const jx_binding *bindings)
+/* NULL without memory. */
+static jx_analysis *typed(jx_program *program)
 {
-    const jx_claim *claim = misfit(program, rules, nbindings, bindings);
+    jx_analysis *analysis = jx_analysis_new(program);
 
-    return claim ? refuse(program, claim, &(jx_assignment){nbindings, bindings})
-                 : jx_ok(program->ctx);
+    return analysis && jx_type_program(analysis) ? analysis : NULL;
+}
+
+/* As typed, if it fits. */
+static const jx_typed *fitting(const jx_analysis *analysis, bool rules,
+                               int nbindings, const jx_binding *bindings)
+{
+    const jx_claim *claim = misfit(analysis, rules, nbindings, bindings);
+
+    if (!claim)
+        return &analysis->typed;
+    refuse(analysis->program, claim, &(jx_assignment){nbindings, bindings});
+    return NULL;
+}
+
+const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
+                                const jx_binding *bindings)
+{
+    const jx_analysis *analysis = typed(program);
+
+    return analysis ? fitting(analysis, rules, nbindings, bindings) : NULL;
 }
 
 /* -- sizes that wrap ------------------------------------------------------ */
 
 /* A search for a size that is another number in the program's own integers. */
 typedef struct wrapping {
-    const jx_program *program;
+    const jx_analysis *of;
+    const jx_program *program; /* that is analysed */
     jx_assignment sizes;
     const jx_dim *found;
     jx_int exact;
@@ -177,13 +147,12 @@ static void look_at_equation(wrapping *w, const jx_eqn *eqn)
 
 static void look_at_jaxprs(wrapping *w)
 {
-    const bool *reached = reachable(w->program);
-
-    for (int i = 0; reached && i < w->program->njaxprs; i++) {
+    for (int i = 0; i < w->program->njaxprs; i++) {
         const jx_jaxpr *jaxpr = w->program->jaxprs[i];
-        for (int k = 0; reached[i] && k < jaxpr->nconsts + jaxpr->nins; k++)
+        bool runs = w->of->typed.jaxprs[i].runs;
+        for (int k = 0; runs && k < jaxpr->nconsts + jaxpr->nins; k++)
             look_at_aval(w, jaxpr->vars[k]->aval);
-        for (int k = 0; reached[i] && k < jaxpr->neqns; k++)
+        for (int k = 0; runs && k < jaxpr->neqns; k++)
             look_at_equation(w, &jaxpr->eqns[k]);
     }
 }
@@ -214,8 +183,8 @@ static const char *story(const wrapping *w)
     return kept ? kept : "a size wraps";
 }
 
-static jx_program *refuse_wrapped(const wrapping *w, const char *place,
-                                  const char *why)
+static const jx_typed *refuse_wrapped(const wrapping *w, const char *place,
+                                      const char *why)
 {
     jx_fail(w->program->ctx, JX_E_INPUT, w->program->path, place,
             "%s (IDX004): %s", story(w), why);
@@ -223,10 +192,11 @@ static jx_program *refuse_wrapped(const wrapping *w, const char *place,
 }
 
 /* What XLA compiles at these sizes, if it can. */
-static jx_program *wrapped(jx_program *program, wrapping *w)
+static const jx_typed *wrapped(jx_program *program, wrapping *w)
 {
     wrapping contract = {.program = program, .sizes = w->sizes};
     jx_program *refined;
+    const jx_analysis *analysis;
     const jx_claim *claim;
 
     look_at_contract(&contract);
@@ -238,22 +208,26 @@ static jx_program *wrapped(jx_program *program, wrapping *w)
         return refuse_wrapped(w, NULL, "no array has a negative size");
     refined =
         jx_program_refine_wrapping(program, w->sizes.count, w->sizes.at);
-    claim = refined ? misfit(refined, false, 0, NULL) : NULL;
+    analysis = refined ? typed(refined) : NULL;
+    claim = analysis ? misfit(analysis, false, 0, NULL) : NULL;
     if (claim)
-        return refuse_wrapped(w, place_of(refined, claim),
+        return refuse_wrapped(w, jx_claim_place(refined, claim),
                               claim->what ? claim->what
                                           : "sizes do not agree any more");
-    return refined;
+    return analysis ? &analysis->typed : NULL;
 }
 
-jx_program *jx_program_at(jx_program *program, int nbindings,
-                          const jx_binding *bindings)
+const jx_typed *jx_program_at(jx_program *program, int nbindings,
+                              const jx_binding *bindings)
 {
-    wrapping w = {.program = program, .sizes = {nbindings, bindings}};
+    const jx_analysis *analysis = typed(program);
+    wrapping w = {.of = analysis,
+                  .program = program,
+                  .sizes = {nbindings, bindings}};
 
+    if (!analysis)
+        return NULL;
     look_at_jaxprs(&w);
-    if (w.found)
-        return wrapped(program, &w);
-    return jx_program_fits(program, false, nbindings, bindings) ? program
-                                                                : NULL;
+    return w.found ? wrapped(program, &w)
+                   : fitting(analysis, false, nbindings, bindings);
 }

@@ -7,16 +7,18 @@
 #define JX_FITS_H
 
 #include "frontend/ir/claim.h"
+#include "frontend/ir/typed.h"
 
 /* The program to plan at these sizes: itself, or, where its size arithmetic wraps
  * there, the one that XLA would compile, whose shapes are the wrapped ones.
  * NULL with an error that names what does not fit. */
-jx_program *jx_program_at(jx_program *program, int nbindings,
-                          const jx_binding *bindings);
+const jx_typed *jx_program_at(jx_program *program, int nbindings,
+                              const jx_binding *bindings);
 
-/* False with an error that names the equation and what does not fit.  Jaxprs of
- * custom rules count only if they are to be run as well. */
-bool jx_program_fits(jx_program *program, bool rules, int nbindings,
-                     const jx_binding *bindings);
+/* The program typed, if it may be planned at these sizes; NULL with an error
+ * that names the equation and what does not fit.  Jaxprs of custom rules count
+ * only if they are to be run as well. */
+const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
+                                const jx_binding *bindings);
 
 #endif

@@ -14,10 +14,10 @@ void jx_callee_close(jx_callee *f)
     *f = (jx_callee){0};
 }
 
-bool jx_callee_open(jx_callee *f, const jx_program *program,
+bool jx_callee_open(jx_callee *f, const jx_typed *typed,
                     const jx_closed *closed, const jx_plan_options *how)
 {
-    *f = (jx_callee){.plan = jx_plan_make(program, closed, how)};
+    *f = (jx_callee){.plan = jx_plan_make(typed, closed, how)};
     f->exec = f->plan ? jx_exec_new(f->plan) : NULL;
     if (!f->exec) {
         jx_callee_close(f);

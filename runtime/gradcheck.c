@@ -102,14 +102,14 @@ bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
     const jx_rule_pattern *p = c->pattern;
     jx_plan_options rule = *how;
 
-    if (!jx_callee_open(&c->primal, c->program, &c->rule->primal, how))
+    if (!jx_callee_open(&c->primal, c->typed, &c->rule->primal, how))
         return false;
     /* A rule that rounds where its function does not is off by that much. */
     rule.narrowing = !jx_points_narrows(c->rule->primal.jaxpr);
     if (!c->rule->vjp)
-        return jx_callee_open(&c->jvp, c->program, &p->jvp, &rule);
-    return jx_callee_open(&c->fwd, c->program, &p->fwd, &rule) &&
-           jx_callee_open(&c->bwd, c->program, &p->bwd, &rule);
+        return jx_callee_open(&c->jvp, c->typed, &p->jvp, &rule);
+    return jx_callee_open(&c->fwd, c->typed, &p->fwd, &rule) &&
+           jx_callee_open(&c->bwd, c->typed, &p->bwd, &rule);
 }
 
 /* A cotangent of another dtype than its input is wrong for every value. */
@@ -187,7 +187,7 @@ static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
 
     for (int i = 0; i < PROGRAM_SAMPLES; i++) {
         const void *const *sample =
-            jx_sample_program(c->program, c->rule, &c->rng, i, how);
+            jx_sample_program(c->typed, c->rule, &c->rng, i, how);
         if (!sample)
             return true;
         attach_sample(c, sample);
@@ -204,14 +204,14 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
     const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
                               c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
     const void *const *given =
-        jx_sample_given(c->program, c->rule, c->options->inputs, how);
+        jx_sample_given(c->typed, c->rule, c->options->inputs, how);
     int count;
 
     /* What is fixed has a value that only the program knows; and where operands
      * depend on each other, or the program's own code never makes the call,
      * values drawn one by one may be ones that the rule never meets. */
     if (c->calling->any_fixed)
-        c->fixed = jx_sample_program(c->program, c->rule, &c->rng, 0, how);
+        c->fixed = jx_sample_program(c->typed, c->rule, &c->rng, 0, how);
     c->cautious = c->calling->related || !c->calling->reached ||
                   (c->calling->any_fixed && !c->fixed);
     if (c->cautious && !given && !check_program_points(c, how))
@@ -275,13 +275,15 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
                        const jx_rule *rule, jx_rule_report *report)
 {
     jx_plan_options how = {.domain = JX_WIDE, .memory = options->memory};
+    const jx_typed *typed;
 
     if (!jx_sample_sizes(program, rule, options->nbindings, options->bindings,
                          &how.nbindings, &how.bindings)) {
         report->detail = "no sizes were found that its constraints allow";
         return;
     }
-    if (!jx_program_fits(program, true, how.nbindings, how.bindings)) {
+    typed = jx_program_fits(program, true, how.nbindings, how.bindings);
+    if (!typed) {
         report->detail = program->ctx->error.message;
         jx_error_clear(program->ctx);
         return;
@@ -306,6 +308,7 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
             continue;
         }
         jx_gradding c = {.program = program,
+                         .typed = typed,
                          .options = options,
                          .rule = rule,
                          .pattern = p,

@@ -10,6 +10,7 @@
 
 typedef struct jx_gradding {
     jx_program *program;
+    const jx_typed *typed;
     const jx_gradcheck_options *options;
     const jx_rule *rule;
     const jx_rule_pattern *pattern;

@@ -88,15 +88,15 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
 /* -- the caller's sample -------------------------------------------------- */
 
 /* Runs a jaxpr on wide inputs; the outputs are copied to the arena. */
-static const void *const *run_wide(const jx_program *program,
+static const void *const *run_wide(const jx_typed *typed,
                                    const jx_closed *closed, int nbindings,
                                    const jx_binding *bindings,
                                    const void *const *ins)
 {
-    jx_arena *arena = program->ctx->arena;
+    jx_arena *arena = typed->program->ctx->arena;
     jx_plan_options how = {
         .domain = JX_WIDE, .nbindings = nbindings, .bindings = bindings};
-    jx_plan *plan = jx_plan_make(program, closed, &how);
+    jx_plan *plan = jx_plan_make(typed, closed, &how);
     jx_exec *exec = plan ? jx_exec_new(plan) : NULL;
     const void **outs = NULL;
 
@@ -130,13 +130,13 @@ static void draw(jx_rng *rng, const jx_port *port, const jx_point *point,
 }
 
 /* The entry's inputs in the wide domain: those given, or drawn. */
-static const void *const *make_inputs(const jx_program *program,
+static const void *const *make_inputs(const jx_typed *typed,
                                       const jx_plan_options *how,
                                       const void *const *given, jx_rng *rng,
                                       const jx_point *point)
 {
-    jx_arena *arena = program->ctx->arena;
-    jx_plan *plan = jx_plan_make(program, &program->entry, how);
+    jx_arena *arena = typed->program->ctx->arena;
+    jx_plan *plan = jx_plan_make(typed, &typed->program->entry, how);
     void **wide =
         plan ? JX_NEW_ARRAY(arena, jx_plan_nins(plan) + 1, void *) : NULL;
     bool good = wide != NULL;
@@ -168,13 +168,13 @@ static bool calls_rule(const jx_eqn *eqn, const jx_rule *rule)
 }
 
 /* The operands of equation `index`, by running what stands before it. */
-static const void *const *operands_at(const jx_program *program,
+static const void *const *operands_at(const jx_typed *typed,
                                       const jx_closed *closed, int index,
                                       int nbindings, const jx_binding *bindings,
                                       const void *const *ins)
 {
     jx_jaxpr *prefix =
-        jx_arena_copy(program->ctx->arena, closed->jaxpr, sizeof *prefix);
+        jx_arena_copy(typed->program->ctx->arena, closed->jaxpr, sizeof *prefix);
 
     if (!prefix)
         return NULL;
@@ -182,10 +182,10 @@ static const void *const *operands_at(const jx_program *program,
     prefix->outs = closed->jaxpr->eqns[index].ins;
     prefix->nouts = closed->jaxpr->eqns[index].nins;
     jx_closed part = {prefix, closed->nconsts, closed->consts};
-    return run_wide(program, &part, nbindings, bindings, ins);
+    return run_wide(typed, &part, nbindings, bindings, ins);
 }
 
-static const void *const *find_call(jx_program *program,
+static const void *const *find_call(const jx_typed *typed,
                                     const jx_closed *closed,
                                     const jx_rule *rule, int nbindings,
                                     const jx_binding *bindings,
@@ -194,14 +194,14 @@ static const void *const *find_call(jx_program *program,
     for (int i = 0; i < closed->jaxpr->neqns && depth < 16; i++) {
         const jx_eqn *eqn = &closed->jaxpr->eqns[i];
         if (calls_rule(eqn, rule))
-            return operands_at(program, closed, i, nbindings, bindings, ins);
+            return operands_at(typed, closed, i, nbindings, bindings, ins);
         const jx_closed *inner = jx_eqn_callee(eqn);
         if (!inner)
             continue;
         const void *const *there =
-            operands_at(program, closed, i, nbindings, bindings, ins);
+            operands_at(typed, closed, i, nbindings, bindings, ins);
         const void *const *found =
-            there ? find_call(program, inner, rule, nbindings, bindings, there,
+            there ? find_call(typed, inner, rule, nbindings, bindings, there,
                               depth + 1)
                   : NULL;
         if (found)
@@ -210,31 +210,31 @@ static const void *const *find_call(jx_program *program,
     return NULL;
 }
 
-static const void *const *operands_of(jx_program *program, const jx_rule *rule,
+static const void *const *operands_of(const jx_typed *typed, const jx_rule *rule,
                                       const void *const *ins,
                                       const jx_plan_options *how)
 {
     const void *const *found =
-        ins ? find_call(program, &program->entry, rule, how->nbindings,
+        ins ? find_call(typed, &typed->program->entry, rule, how->nbindings,
                         how->bindings, ins, 0)
             : NULL;
 
     /* A sample is a help: without it the other points are still there. */
-    jx_error_clear(program->ctx);
+    jx_error_clear(typed->program->ctx);
     return found;
 }
 
-const void *const *jx_sample_given(jx_program *program, const jx_rule *rule,
+const void *const *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
                                    const void *const *inputs,
                                    const jx_plan_options *how)
 {
     if (!inputs)
         return NULL;
-    return operands_of(program, rule,
-                       make_inputs(program, how, inputs, NULL, NULL), how);
+    return operands_of(typed, rule,
+                       make_inputs(typed, how, inputs, NULL, NULL), how);
 }
 
-const void *const *jx_sample_program(jx_program *program, const jx_rule *rule,
+const void *const *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
                                      jx_rng *rng, int which,
                                      const jx_plan_options *how)
 {
@@ -242,8 +242,8 @@ const void *const *jx_sample_program(jx_program *program, const jx_rule *rule,
                                      {JX_AT_POSITIVE, 1, ""},
                                      {JX_AT_NORMAL, 0.1, ""}};
 
-    return operands_of(program, rule,
-                       make_inputs(program, how, NULL, rng, &kinds[which % 3]),
+    return operands_of(typed, rule,
+                       make_inputs(typed, how, NULL, rng, &kinds[which % 3]),
                        how);
 }
 

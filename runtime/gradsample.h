@@ -17,11 +17,11 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
  * `inputs` (declared dtypes), as stored in the wide domain, one pointer per
  * operand in the program's arena.  NULL without inputs, or where the call is
  * not reached through plain calls alone. */
-const void *const *jx_sample_given(jx_program *program, const jx_rule *rule,
+const void *const *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
                                    const void *const *inputs,
                                    const jx_plan_options *how);
 /* The same for inputs that are drawn: normal (which = 0), positive, small. */
-const void *const *jx_sample_program(jx_program *program, const jx_rule *rule,
+const void *const *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
                                      jx_rng *rng, int which,
                                      const jx_plan_options *how);
 

@@ -43,8 +43,8 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
                      jx_eqn_name(eqn));
         return;
     }
-    if (!eqn->typed) {
-        jx_plan_fail(p, "its parameters were not understood");
+    if (!eqn->typed || !jx_typed_accepts(p->typed, p->jaxpr, eqn)) {
+        jx_plan_fail(p, "its parameters do not fit its operands");
         return;
     }
     slots = malloc((size_t)(eqn->nins + eqn->nouts + 1) * sizeof *slots);
@@ -276,7 +276,7 @@ static bool make_plan(jx_planner *p, const jx_closed *closed)
     return !p->failed && !jx_arena_failed(p->arena) && jx_plan_finish(p);
 }
 
-jx_plan *jx_plan_make(const jx_program *program, const jx_closed *closed,
+jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
                       const jx_plan_options *options)
 {
     jx_arena *arena = jx_arena_new(0);
@@ -285,10 +285,11 @@ jx_plan *jx_plan_make(const jx_program *program, const jx_closed *closed,
     if (plan) {
         jx_planner p = {.plan = plan,
                         .arena = arena,
-                        .program = program,
+                        .typed = typed,
+                        .program = typed->program,
                         .options = options};
         plan->arena = arena;
-        plan->program = program;
+        plan->program = typed->program;
         plan->domain = options->domain;
         if (make_plan(&p, closed))
             return plan;

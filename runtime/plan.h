@@ -7,6 +7,7 @@
 #define JX_PLAN_H
 
 #include "frontend/ir/claim.h"
+#include "frontend/ir/typed.h"
 #include "runtime/kernel.h"
 #include "runtime/shake.h"
 
@@ -32,10 +33,10 @@ typedef struct jx_port {
     size_t bytes;
 } jx_port;
 
-/* A plan of a jaxpr of this program (its entry, a rule's).  NULL with the
- * error in program->ctx: an unknown primitive, a size without a value, the
- * budget. */
-jx_plan *jx_plan_make(const jx_program *program, const jx_closed *closed,
+/* A plan of a jaxpr of this program (its entry, a rule's), which fits the sizes
+ * (fits.h).  NULL with the error in the program's context: an unknown primitive,
+ * an equation that typing refused, a size without a value, the budget. */
+jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
                       const jx_plan_options *options);
 void jx_plan_free(jx_plan *plan);
 

@@ -106,7 +106,8 @@ struct jx_plan {
 struct jx_planner {
     jx_plan *plan;
     jx_arena *arena; /* the plan's */
-    const jx_program *program;
+    const jx_typed *typed;
+    const jx_program *program; /* that is typed */
     const jx_plan_options *options;
     JX_VEC(jx_mem) mems;
     JX_VEC(jx_block) blocks;

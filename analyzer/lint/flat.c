@@ -5,6 +5,7 @@
 #include <string.h>
 
 typedef struct flattener {
+    const jx_typed *typed;
     jx_flat *flat;
     jx_ctx *ctx;
     jx_intern nodes, literals, arrays;
@@ -448,8 +449,24 @@ static bool leave_out(flattener *f, const scope *in, const jx_eqn *eqn)
     return true;
 }
 
+/* In the place of one that typing refused: nobody may look into its parameters. */
+static const jx_eqn *stand_in(flattener *f, const jx_eqn *eqn)
+{
+    jx_eqn *made = jx_arena_copy(f->ctx->arena, eqn, sizeof *eqn);
+
+    if (!made)
+        return NULL;
+    made->prim = jx_prim_unknown(f->ctx, jx_eqn_name(eqn));
+    made->typed = NULL;
+    return made->prim ? made : NULL;
+}
+
 static bool walk_eqn(flattener *f, const scope *in, const jx_eqn *eqn)
 {
+    if (!jx_typed_accepts(f->typed, in->jaxpr, eqn))
+        eqn = stand_in(f, eqn);
+    if (!eqn)
+        return false;
     const jx_closed *body = jx_eqn_callee(eqn);
     int *ins = JX_NEW_ARRAY(f->ctx->arena, eqn->nins, int);
 
@@ -527,15 +544,17 @@ static void mark_live(jx_flat *flat)
     }
 }
 
-static jx_flat *flatten(jx_program *program, bool all)
+static jx_flat *flatten(const jx_typed *typed, bool all)
 {
-    flattener f = {.ctx = program->ctx,
+    jx_ctx *ctx = typed->program->ctx;
+    flattener f = {.typed = typed,
+                   .ctx = ctx,
                    .all = all,
-                   .flat = JX_NEW(program->ctx->arena, jx_flat)};
+                   .flat = JX_NEW(ctx->arena, jx_flat)};
 
     if (!f.flat)
         return NULL;
-    f.flat->program = program;
+    f.flat->program = typed->program;
     jx_intern_init(&f.nodes, f.ctx->arena);
     jx_intern_init(&f.literals, f.ctx->arena);
     jx_intern_init(&f.arrays, f.ctx->arena);
@@ -545,12 +564,12 @@ static jx_flat *flatten(jx_program *program, bool all)
     return f.flat;
 }
 
-jx_flat *jx_flatten(jx_program *program)
+jx_flat *jx_flatten(const jx_typed *typed)
 {
-    return flatten(program, false);
+    return flatten(typed, false);
 }
 
-jx_flat *jx_flatten_all(jx_program *program)
+jx_flat *jx_flatten_all(const jx_typed *typed)
 {
-    return flatten(program, true);
+    return flatten(typed, true);
 }

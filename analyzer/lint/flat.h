@@ -13,6 +13,7 @@
 #define JX_FLAT_H
 
 #include "frontend/ir/claim.h"
+#include "frontend/ir/typed.h"
 
 /* One value: a program's input, a constant, a literal, or a node's result. */
 typedef struct jx_flat_value {
@@ -70,10 +71,11 @@ bool jx_flat_in_family(const jx_eqn *eqn, const char *family);
  * exported or run. */
 bool jx_flat_is_for_mosaic(const jx_eqn *eqn, int branch);
 
-/* In the program's arena; NULL without memory. */
-jx_flat *jx_flatten(jx_program *program);
+/* In the program's arena; NULL without memory.  An equation that typing refused
+ * is one of an unknown primitive. */
+jx_flat *jx_flatten(const jx_typed *typed);
 /* The same with the bodies of loops and branches that no input reaches, too:
  * nothing is left whole. */
-jx_flat *jx_flatten_all(jx_program *program);
+jx_flat *jx_flatten_all(const jx_typed *typed);
 
 #endif

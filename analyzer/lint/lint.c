@@ -15,7 +15,7 @@ bool jx_lint(jx_analysis *to, const jx_lint_options *options)
 
     if (options)
         lint.options = *options;
-    lint.flat = jx_flatten(to->program);
+    lint.flat = jx_flatten(&to->typed);
     if (!lint.flat)
         return false;
     if (lint.flat->truncated)

@@ -607,7 +607,7 @@ bool jx_lint_size_arithmetic(jx_linter *lint)
 
     /* What a loop does is looked at although no input reaches it. */
     if (jx_program_vars(lint->program, &count) && count)
-        whole.flat = jx_flatten_all(lint->program);
+        whole.flat = jx_flatten_all(&lint->to->typed);
     if (!whole.flat || !start(&w))
         return false;
     lint = &whole;

@@ -124,10 +124,11 @@ static bool add_node(side *s, const jx_flat_node *node)
     return true;
 }
 
-static bool read_side(side *s, jx_terms *terms, jx_program *program)
+static bool read_side(side *s, jx_terms *terms, const jx_typed *typed)
 {
-    *s = (side){
-        .terms = terms, .ctx = program->ctx, .flat = jx_flatten_all(program)};
+    *s = (side){.terms = terms,
+                .ctx = typed->program->ctx,
+                .flat = jx_flatten_all(typed)};
     if (!s->flat)
         return false;
     jx_intern_init(&s->made, s->ctx->arena);
@@ -250,15 +251,16 @@ static bool same_effects(const side *a, const side *b)
     return true;
 }
 
-bool jx_same_programs(jx_program *a, jx_program *b, jx_difference *found)
+bool jx_same_programs(const jx_typed *a, const jx_typed *b,
+                      jx_difference *found)
 {
     jx_terms terms;
     side left, right;
 
     *found = (jx_difference){.output = -1};
-    if (!jx_same_inputs(a->entry.jaxpr, b->entry.jaxpr))
+    if (!jx_same_inputs(a->program->entry.jaxpr, b->program->entry.jaxpr))
         return false;
-    jx_terms_init(&terms, a->ctx, a->dims);
+    jx_terms_init(&terms, a->program->ctx, a->program->dims);
     if (!read_side(&left, &terms, a) || !read_side(&right, &terms, b))
         return false;
     found->large = left.flat->truncated || right.flat->truncated;

@@ -9,6 +9,7 @@
 #define JX_SAME_H
 
 #include "frontend/ir/claim.h"
+#include "frontend/ir/typed.h"
 
 /* An equation of one of the programs; `eqn` is NULL where there is none. */
 typedef struct jx_site {
@@ -26,7 +27,8 @@ typedef struct jx_difference {
 
 /* True if they are the same.  The programs share a context; without memory
  * (jx_ok() is false then) they are not. */
-bool jx_same_programs(jx_program *a, jx_program *b, jx_difference *found);
+bool jx_same_programs(const jx_typed *a, const jx_typed *b,
+                      jx_difference *found);
 /* What one takes the other takes, else they can't be the same. */
 bool jx_same_inputs(const jx_jaxpr *a, const jx_jaxpr *b);
 

@@ -16,6 +16,12 @@ const jx_code_info *jx_code_of(jx_code code)
     return &codes[code < JX_NCODES ? code : JX_CODE_NONE];
 }
 
+bool jx_code_is_structural(jx_code code)
+{
+    return code == JX_CODE_SHP010 || code == JX_CODE_SHP011 ||
+           code == JX_CODE_SHP013 || code == JX_CODE_SHP015;
+}
+
 jx_code jx_code_named(const char *text)
 {
     for (int i = 1; i < JX_NCODES; i++)

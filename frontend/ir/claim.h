@@ -30,6 +30,9 @@ typedef struct jx_code_info {
 } jx_code_info;
 
 const jx_code_info *jx_code_of(jx_code code);
+/* What breaks it could make somebody leave an array, or lets a call of an
+ * exported function die. */
+bool jx_code_is_structural(jx_code code);
 /* By id or name; JX_CODE_NONE if there is none. */
 jx_code jx_code_named(const char *text);
 

@@ -19,7 +19,13 @@ const jx_prim *jx_prim_named(jx_ctx *ctx, const char *name)
     for (int i = 1; i < JX_NPRIMS; i++)
         if (strcmp(prims[i].name, name) == 0)
             return &prims[i];
+    return jx_prim_unknown(ctx, name);
+}
+
+const jx_prim *jx_prim_unknown(jx_ctx *ctx, const char *name)
+{
     jx_prim *prim = JX_NEW(ctx->arena, jx_prim);
+
     if (prim)
         *prim = (jx_prim){JX_PRIM_unknown, jx_intern_text(ctx, name), N, N};
     return prim;

@@ -23,6 +23,8 @@ typedef struct jx_prim {
 /* Known primitives are static; an unknown name gets a jx_prim of its own in
  * the context's arena (id JX_PRIM_unknown).  NULL without memory. */
 const jx_prim *jx_prim_named(jx_ctx *ctx, const char *name);
+/* One of that name of which nothing is known; NULL without memory. */
+const jx_prim *jx_prim_unknown(jx_ctx *ctx, const char *name);
 const jx_prim *jx_prim_of(jx_prim_id id);
 
 #endif

@@ -69,8 +69,7 @@ enum {
 static const attr_row *row_of(const char *op, const char *attr)
 {
     for (size_t i = 0; i < NATTRS; i++)
-        if (strcmp(attr_rows[i].op, op) == 0 &&
-            strcmp(attr_rows[i].attr, attr) == 0)
+        if (jx_vhlo_is(attr_rows[i].op, op) && strcmp(attr_rows[i].attr, attr) == 0)
             return &attr_rows[i];
     return NULL;
 }
@@ -698,7 +697,7 @@ bool jx_vhlo_inherent_up(jx_vhlo *v, const jx_mlir_op *op, const char *base,
     const jx_mlir_attr *value;
 
     for (size_t i = 0; i < NFIELDS; i++) {
-        if (strcmp(fields_rows[i].op, base) != 0)
+        if (!jx_vhlo_is(fields_rows[i].op, base))
             continue;
         if (!implode(v, &fields_rows[i], op, &value))
             return false;
@@ -773,7 +772,7 @@ static const jx_mlir_attr *down(jx_vhlo *v, const attr_row *row,
 static const fields_row *record_of(const char *base, const char *attr)
 {
     for (size_t i = 0; i < NFIELDS; i++)
-        if (strcmp(fields_rows[i].op, base) == 0 &&
+        if (jx_vhlo_is(fields_rows[i].op, base) &&
             strcmp(fields_rows[i].attr, attr) == 0)
             return &fields_rows[i];
     return NULL;

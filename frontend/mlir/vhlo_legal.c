@@ -41,7 +41,8 @@ static uint32_t since(const jx_mlir_type *t)
 
     for (size_t i = 0; t->kind == JX_T_FLOAT &&
                        i < sizeof floats / sizeof *floats; i++)
-        if (strcmp(floats[i].text, t->text) == 0)
+        if (t->text[1] == floats[i].text[1] &&
+            strcmp(floats[i].text, t->text) == 0)
             return floats[i].since;
     switch (t->kind) {
     case JX_T_INTEGER:
@@ -59,9 +60,11 @@ static uint32_t since(const jx_mlir_type *t)
     }
 }
 
+/* Most values of a module have the type of the one before: it is not asked
+ * again. */
 bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type)
 {
-    if (!type->vhlo)
+    if (!type->vhlo || type == v->legal)
         return true;
     if (!jx_vhlo_since(v, since(type),
                        type->text ? type->text : "one of its types"))
@@ -69,7 +72,10 @@ bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type)
     for (int i = 0; i < type->count; i++)
         if (!jx_vhlo_type_legal(v, type->items[i]))
             return false;
-    return !type->encoding || jx_vhlo_attr_legal(v, type->encoding);
+    if (type->encoding && !jx_vhlo_attr_legal(v, type->encoding))
+        return false;
+    v->legal = type;
+    return true;
 }
 
 static bool is_case(const jx_mlir_attr *a, const char *of, const char *text)
@@ -142,7 +148,7 @@ static bool reduces(const char *name)
         "reduce_window_v1", "scatter_v1", "select_and_scatter_v1"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
+        if (jx_vhlo_is(names[i], name))
             return true;
     return false;
 }
@@ -179,10 +185,11 @@ static bool rounds_to_e4m3fn(const jx_mlir_op *op)
 static bool products_legal(jx_vhlo *v, const jx_mlir_op *to,
                            const char *name)
 {
-    if ((!strcmp(name, "convolution_v1") || !strcmp(name, "dynamic_conv_v2")) &&
+    if ((jx_vhlo_is(name, "convolution_v1") ||
+         jx_vhlo_is(name, "dynamic_conv_v2")) &&
         mixes_float8(to))
         return jx_vhlo_since(v, JX_VHLO(1, 20, 0), "operands of two types");
-    return strcmp(name, "dot_general_v2") != 0 || !rounds_to_e4m3fn(to) ||
+    return !jx_vhlo_is(name, "dot_general_v2") || !rounds_to_e4m3fn(to) ||
            jx_vhlo_since(v, JX_VHLO(1, 21, 0), "the algorithm");
 }
 
@@ -229,7 +236,7 @@ static bool meaning_legal(jx_vhlo *v, const jx_mlir_op *to, const char *name)
                        "a result of another element type"))
         return false;
     return products_legal(v, to, name) &&
-           (strcmp(name, "custom_call_v1") != 0 || call_legal(v, to));
+           (!jx_vhlo_is(name, "custom_call_v1") || call_legal(v, to));
 }
 
 static bool parts_legal(jx_vhlo *v, const jx_mlir_op *to)

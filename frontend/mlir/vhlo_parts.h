@@ -6,6 +6,8 @@
 #include "frontend/mlir/bytecode_parts.h"
 #include "frontend/mlir/vhlo.h"
 
+#include <string.h>
+
 /* From pointers to pointers. */
 typedef struct jx_vhlo_map {
     const void **keys, **values;
@@ -32,12 +34,19 @@ typedef struct jx_vhlo {
     bool failed;
     int depth;
     const jx_mlir_op *op; /* being converted, for errors */
+    const jx_mlir_type *legal; /* the last that was */
     jx_vhlo_map known, type_map, attr_map, dict_map;
     jx_vhlo_map casts; /* of values, to the other level: vhlo.c */
     const jx_mlir_attr *unknown; /* location */
     jx_vhlo_need *need; /* being found: nothing is refused then, target is the
                            least version so far */
 } jx_vhlo;
+
+/* One name is the other: they differ early, and are compared often. */
+static inline bool jx_vhlo_is(const char *a, const char *b)
+{
+    return a[0] == b[0] && strcmp(a, b) == 0;
+}
 
 const void *jx_vhlo_map_get(const jx_vhlo_map *map, const void *key);
 bool jx_vhlo_map_put(jx_vhlo *v, jx_vhlo_map *map, const void *key,

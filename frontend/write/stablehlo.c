@@ -690,14 +690,17 @@ static const jx_mlir_op *make_module(jx_hlo *in)
     return outer.ops.count ? outer.ops.at[0] : NULL;
 }
 
-static const jx_mlir_op *write(jx_program *program, jx_mlir_types *types,
+static const jx_mlir_op *write(const jx_typed *typed, jx_mlir_types *types,
                                bool by_platform)
 {
+    jx_program *program = typed->program;
     jx_hlo in = {.ctx = program->ctx,
                  .program = program,
                  .types = types,
                  .by_platform = by_platform};
 
+    if (!jx_typed_all(typed))
+        return NULL;
     in.vars = jx_input_vars(program, &in.nvars);
     if (!make_main(&in)) {
         if (jx_ok(program->ctx))
@@ -708,16 +711,16 @@ static const jx_mlir_op *write(jx_program *program, jx_mlir_types *types,
     return make_module(&in);
 }
 
-const jx_mlir_op *jx_write_stablehlo(jx_program *program,
+const jx_mlir_op *jx_write_stablehlo(const jx_typed *typed,
                                      jx_mlir_types *types)
 {
-    return write(program, types, false);
+    return write(typed, types, false);
 }
 
-const jx_mlir_op *jx_write_stablehlo_platforms(jx_program *program,
+const jx_mlir_op *jx_write_stablehlo_platforms(const jx_typed *typed,
                                                jx_mlir_types *types)
 {
-    return write(program, types, true);
+    return write(typed, types, true);
 }
 
 /* ---- rules that are about jaxprs */

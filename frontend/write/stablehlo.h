@@ -8,18 +8,18 @@
 #ifndef JX_WRITE_STABLEHLO_H
 #define JX_WRITE_STABLEHLO_H
 
-#include "frontend/ir/program.h"
+#include "frontend/ir/typed.h"
 #include "frontend/mlir/tree.h"
 
 /* The module, in the program's arena.  NULL with an error: memory, or what has
  * no StableHLO form and where it stands.  (The program takes part in interning
  * avals and dims, and is not changed otherwise.) */
-const jx_mlir_op *jx_write_stablehlo(jx_program *program,
+const jx_mlir_op *jx_write_stablehlo(const jx_typed *typed,
                                      jx_mlir_types *types);
 
 /* The same for an exported file of several platforms: the public function
  * takes the platform's index first.  (Else what is lowered is for the CPU.) */
-const jx_mlir_op *jx_write_stablehlo_platforms(jx_program *program,
+const jx_mlir_op *jx_write_stablehlo_platforms(const jx_typed *typed,
                                                jx_mlir_types *types);
 
 #endif

@@ -7,6 +7,7 @@
  * it is within the bound of its dtype, or within 2 units in the last place of
  * the value in f64 (the `wide` domain) where JAX is the one that is off: the
  * file given by --off must name those. */
+#include "analyzer/typing.h"
 #include "frontend/base/file.h"
 #include "frontend/base/npz.h"
 #include "frontend/base/vec.h"
@@ -136,11 +137,11 @@ static bool within_units(const jx_port *port, const void *got,
 
 /* Runs the program in the wide domain: true if every output is within 2 units in
  * the last place of what that gives. */
-static bool judge(jx_ctx *ctx, const jx_program *program, const jx_plan *plan,
+static bool judge(jx_ctx *ctx, jx_program *program, const jx_plan *plan,
                   const jx_exec *exec, const void *const *ins)
 {
     jx_plan_options options = {.domain = JX_WIDE, .memory = 1 << 30};
-    jx_plan *wide = jx_plan_make(program, &program->entry, &options);
+    jx_plan *wide = jx_plan_make(jx_typed_of(program), &program->entry, &options);
     jx_exec *run = wide ? jx_exec_new(wide) : NULL;
     const void **args =
         JX_NEW_ARRAY(ctx->arena, jx_plan_nins(plan) + 1, const void *);
@@ -170,7 +171,7 @@ static bool judge(jx_ctx *ctx, const jx_program *program, const jx_plan *plan,
 }
 
 /* By a criterion of the program's own (judge.h). */
-static bool right_otherwise(jx_ctx *ctx, const jx_program *program,
+static bool right_otherwise(jx_ctx *ctx, jx_program *program,
                             const jx_plan *plan, const jx_npz *npz,
                             const jx_exec *exec, const void *const *ins,
                             verdict *v)
@@ -196,7 +197,7 @@ static bool right_otherwise(jx_ctx *ctx, const jx_program *program,
     return false;
 }
 
-static void run_plan(jx_ctx *ctx, const jx_program *program,
+static void run_plan(jx_ctx *ctx, jx_program *program,
                      const jx_plan *plan, const jx_npz *npz, verdict *v)
 {
     jx_exec *exec = jx_exec_new(plan);
@@ -234,10 +235,10 @@ static void run_case(jx_ctx *ctx, const char *document, const char *answers,
     const jx_npz *npz =
         program ? jx_npz_read(ctx, answers, bytes, npz_size) : NULL;
     jx_plan_options options = {.memory = 1 << 30};
+    const jx_typed *typed =
+        npz ? jx_program_fits(program, false, 0, NULL) : NULL;
     jx_plan *plan =
-        npz && jx_program_fits(program, false, 0, NULL)
-            ? jx_plan_make(program, &program->entry, &options)
-            : NULL;
+        typed ? jx_plan_make(typed, &program->entry, &options) : NULL;
 
     if (plan)
         run_plan(ctx, program, plan, npz, v);

@@ -170,9 +170,11 @@ static bool run(trial *t, jx_program *program, int n, const jx_binding *sizes,
     jx_plan_options o = {
         .memory = 1 << 28, .nbindings = n, .bindings = sizes};
 
-    if (!jx_program_fits(program, false, n, sizes))
+    const jx_typed *typed = jx_program_fits(program, false, n, sizes);
+
+    if (!typed)
         return false;
-    to->plan = jx_plan_make(program, &program->entry, &o);
+    to->plan = jx_plan_make(typed, &program->entry, &o);
     if (!to->plan)
         return false;
     const void **ins = JX_NEW_ARRAY(t->ctx->arena,

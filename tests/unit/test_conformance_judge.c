@@ -1,6 +1,7 @@
 /* test_conformance_judge.c - the judge refuses what is wrong. */
 #include "tests/conformance/judge.c"
 
+#include "analyzer/typing.h"
 #include "frontend/read/document.h"
 
 #include <setjmp.h>
@@ -39,7 +40,7 @@ static bool verdict(const char *text, const void *const *ins,
 
     if (!program)
         fail_msg("%s: %s", ctx->error.place, ctx->error.message);
-    jx_plan *plan = jx_plan_make(program, &program->entry, &options);
+    jx_plan *plan = jx_plan_make(jx_typed_of(program), &program->entry, &options);
     if (!plan)
         fail_msg("%s", ctx->error.message);
     bool ok = jx_judge_outputs(program, plan, ins, outs, want, &why);

@@ -191,7 +191,7 @@ static void its_expansion_is_what_it_is(void **state)
     (void)state;
     jx_program *p = good("0.12.0", "call_hi_primitive", HI);
     jx_analysis *to = jx_analysis_new(p);
-    jx_flat *flat = jx_flatten(p);
+    jx_flat *flat = jx_flatten(jx_typed_of(p));
     const bool *meant = jx_program_meant(p);
 
     assert_false(jx_eqn_is_unknown(p->entry.jaxpr->eqns));
@@ -205,7 +205,7 @@ static void its_expansion_is_what_it_is(void **state)
     assert_int_equal(flat->nodes.at[0].eqn->prim->id, JX_PRIM_sin);
     assert_string_equal(jx_eqn_name(flat->nodes.at[0].calls->eqn), "Foo");
     jx_cost cost;
-    assert_true(jx_cost_of(p, &cost));
+    assert_true(jx_cost_of(jx_typed_of(p), &cost));
     assert_int_equal(cost.uncounted.count, 0);
 }
 
@@ -223,7 +223,7 @@ static void without_one_it_is_an_unknown_primitive(void **state)
     assert_string_equal(to->unknowns.at[0].name, "Foo");
     assert_int_equal(to->claims.count, 1);
     assert_int_equal(to->claims.at[0]->code, JX_CODE_PRM001);
-    assert_true(jx_cost_of(p, &cost));
+    assert_true(jx_cost_of(jx_typed_of(p), &cost));
     assert_string_equal(cost.uncounted.at[0].name, "Foo");
     assert_true(jx_flat_varies_by_itself(p->entry.jaxpr->eqns));
 }

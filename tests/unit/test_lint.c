@@ -59,8 +59,10 @@ static linted lint(int entry, const char *jaxprs, int64_t min_elements)
         print_error("%s: %s\n", made.ctx->error.place, made.ctx->error.message);
     assert_non_null(program);
     made.analysis = jx_analysis_new(program);
+    assert_true(jx_type_program(made.analysis));
+    made.analysis->claims.count = 0;
     assert_true(jx_lint(made.analysis, &options));
-    made.flat = jx_flatten(program);
+    made.flat = jx_flatten(&made.analysis->typed);
     assert_non_null(made.flat);
     return made;
 }

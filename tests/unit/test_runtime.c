@@ -1,4 +1,5 @@
 /* test_runtime.c - plans and their execution. */
+#include "analyzer/typing.h"
 #include "frontend/read/document.h"
 #include "runtime/exec.h"
 
@@ -68,7 +69,7 @@ static void plan_at(fixture *f, int64_t size, jx_domain domain)
         options.nbindings = 1;
         options.bindings = &f->size;
     }
-    f->plan = jx_plan_make(f->program, &f->program->entry, &options);
+    f->plan = jx_plan_make(jx_typed_of(f->program), &f->program->entry, &options);
     if (!f->plan)
         fail_msg("%s: %s", f->ctx->error.place, f->ctx->error.message);
     f->exec = jx_exec_new(f->plan);
@@ -233,7 +234,7 @@ static const char *refusal(const char *text, size_t memory, int64_t size)
         options.nbindings = 1;
         options.bindings = &f.size;
     }
-    assert_null(jx_plan_make(f.program, &f.program->entry, &options));
+    assert_null(jx_plan_make(jx_typed_of(f.program), &f.program->entry, &options));
     assert_int_equal(f.ctx->error.kind, JX_E_INPUT);
     snprintf(message, sizeof message, "%s", f.ctx->error.message);
     close_all(&f);

@@ -1,6 +1,7 @@
 /* test_same.c - which programs are the same by their structure. */
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/same.h"
+#include "analyzer/typing.h"
 #include "frontend/ir/params.h"
 #include "frontend/read/text.h"
 #include "runtime/agree.h"
@@ -54,10 +55,11 @@ static jx_difference compare(const char *a, const char *b, const char *result,
     pair made = read_pair(a, b, result);
     jx_difference found;
 
-    if (jx_same_programs(made.a, made.b, &found) != same)
+    if (jx_same_programs(jx_typed_of(made.a), jx_typed_of(made.b), &found) != same)
         fail_msg("expected %s:\n%s\n%s", same ? "the same" : "a difference",
                  a, b);
-    assert_true(jx_same_programs(made.a, made.a, &(jx_difference){0}));
+    assert_true(jx_same_programs(jx_typed_of(made.a), jx_typed_of(made.a),
+                                 &(jx_difference){0}));
     if (!same)
         assert_true(found.a.eqn || found.b.eqn || found.output >= 0);
     assert_true(jx_ok(made.ctx));
@@ -384,7 +386,7 @@ static void the_first_difference_is_named(void **state)
     jx_difference found;
 
     (void)state;
-    assert_false(jx_same_programs(made.a, made.b, &found));
+    assert_false(jx_same_programs(jx_typed_of(made.a), jx_typed_of(made.b), &found));
     assert_int_equal(found.output, 0);
     assert_int_equal(found.a.eqn->prim->id, JX_PRIM_mul);
     assert_int_equal(found.b.eqn->prim->id, JX_PRIM_mul);

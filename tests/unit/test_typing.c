@@ -1,7 +1,11 @@
 /* test_typing.c - the cases of tests/typing/cases.txt and rules.txt: what each
  * type rule gives, and what it says of programs that are wrong. */
+#include "analyzer/cost.h"
+#include "analyzer/lint/lint.h"
 #include "analyzer/rules.h"
+#include "analyzer/transform/same.h"
 #include "frontend/read/document.h"
+#include "frontend/write/stablehlo.h"
 
 #include <ctype.h>
 #include <setjmp.h>
@@ -428,12 +432,87 @@ static void another_declared_dtype_is_always_noticed(void **state)
     assert_int_equal(seen.failures, 0);
 }
 
+/* Whoever indexes shapes by parameters looks at a program that may be wrong. */
+static void look_inside(jx_analysis *of)
+{
+    const jx_typed *typed = &of->typed;
+    jx_ctx *ctx = typed->program->ctx;
+    jx_mlir_types *types = jx_mlir_types_new(ctx);
+    jx_difference found;
+    jx_cost cost;
+
+    assert_true(jx_cost_of(typed, &cost));
+    assert_non_null(jx_flatten_all(typed));
+    assert_true(jx_same_programs(typed, typed, &found) || found.large);
+    assert_true(jx_lint(of, NULL));
+    if (!jx_write_stablehlo(typed, types)) {
+        assert_false(jx_ok(ctx));
+        jx_error_clear(ctx);
+    }
+}
+
+/* The case with `number` in the place of the integer of its parameters that
+ * begins at `at`. */
+static void run_with(const maker *defined, const char *line, const char *at,
+                     const char *number, tally *seen)
+{
+    maker m = copy_of(defined);
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_buffer text = {0}, doc = {0};
+    jx_analysis *to;
+
+    jx_buffer_printf(&text, "%.*s%s%s", (int)(at - line), line, number,
+                     at + strspn(at, "-0123456789"));
+    make(&m, jx_buffer_text(&text), false, &doc);
+    to = type(ctx, &doc);
+    if (to)
+        look_inside(to);
+    seen->cases += to != NULL;
+    jx_buffer_free(&text);
+    jx_buffer_free(&doc);
+    jx_ctx_free(ctx);
+    free_maker(&m);
+}
+
+/* Numbers outside of names and texts of the parameters. */
+static void run_with_others(const maker *defined, const char *line, tally *seen)
+{
+    static const char *const numbers[] = {"-99999999", "-1", "0", "1", "2", "3",
+                                          "7", "99999999"};
+    bool quoted = false;
+    int depth = 0;
+
+    for (const char *at = line; *at; at++) {
+        depth += !quoted && *at == '{';
+        depth -= !quoted && *at == '}';
+        quoted ^= depth && *at == '"';
+        if (*at == '}' && !depth)
+            return;
+        if (!depth || quoted || !strchr("-0123456789", *at))
+            continue;
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+            run_with(defined, line, at, numbers[i], seen);
+        at += strspn(at, "-0123456789") - 1;
+    }
+}
+
+static void nobody_leaves_a_shape_by_a_parameter(void **state)
+{
+    tally seen = {.cases = 0};
+
+    (void)state;
+    each_line(run_with_others, &seen);
+    print_message("%d programs looked into\n", seen.cases);
+    assert_true(seen.cases > 5000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_case_gets_the_claims_that_it_names),
         cmocka_unit_test(rules_are_held_against_their_functions),
         cmocka_unit_test(another_declared_dtype_is_always_noticed),
+        cmocka_unit_test(nobody_leaves_a_shape_by_a_parameter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
