@@ -1,6 +1,8 @@
 /* replica_groups.c - see replica_groups.h. */
 #include "frontend/read/replica_groups.h"
 
+#include "frontend/read/meshes.h"
+
 #include <string.h>
 
 enum { MOST_DEVICES = 1 << 20, MOST_AXES = 64 };
@@ -38,19 +40,6 @@ static const char *name_of(const mesh *m, const jx_mlir_attr *axis)
     const jx_mlir_attr *name = jx_mlir_field(axis, "name");
 
     return name ? jx_mlir_text(m->ctx, name) : NULL;
-}
-
-/* The mesh in place, or the one that the module has under that name. */
-static const jx_mlir_attr *mesh_attr(const jx_mlir_op *module,
-                                     const jx_mlir_attr *groups)
-{
-    const jx_mlir_attr *ref = jx_mlir_field(groups, "mesh");
-    const jx_mlir_op *op;
-
-    if (!ref || ref->kind != JX_A_SYMBOL)
-        return ref;
-    op = ref->text ? jx_mlir_symbol(module, ref->text) : NULL;
-    return op ? jx_mlir_get(op, "mesh") : NULL;
 }
 
 static bool read_mesh(mesh *m, const jx_mlir_attr *from)
@@ -141,7 +130,7 @@ bool jx_replica_groups_of_mesh(jx_ctx *ctx, const jx_mlir_op *module,
 
     *to = (jx_replica_groups){.width = 1};
     *expected = "a mesh with axes and their sizes";
-    if (!read_mesh(&m, mesh_attr(module, groups)))
+    if (!read_mesh(&m, jx_mesh_of_ref(module, jx_mlir_field(groups, "mesh"))))
         return false;
     *expected = "axes of the mesh, each once";
     if (!axes || axes->kind != JX_A_ARRAY || axes->count > MOST_AXES)

@@ -359,6 +359,11 @@ static bool is_branch(const jx_mlir_op *op)
            !strcmp(op->name, "stablehlo.if");
 }
 
+static bool is_manual(const jx_mlir_op *op)
+{
+    return !strcmp(op->name, "sdy.manual_computation");
+}
+
 static void note_result(jx_sizes_env *env, const jx_mlir_op *op, int result)
 {
     const jx_mlir_type *type = op->outs[result]->type;
@@ -370,6 +375,9 @@ static void note_result(jx_sizes_env *env, const jx_mlir_op *op, int result)
         return;
     if (is_branch(op)) {
         join_branches(env, op, result, &info, shape);
+    } else if (is_manual(op)) {
+        if (open)
+            jx_sz_infer_manual(env, op, result, shape);
     } else {
         if (!strcmp(op->name, "stablehlo.while"))
             leave_loop(env, op, result, &info);
@@ -408,6 +416,8 @@ void jx_sz_note(jx_sizes_env *env, const jx_mlir_op *op)
     }
     if (!strcmp(op->name, "stablehlo.while"))
         enter_loop(env, op);
+    else if (is_manual(op))
+        jx_sz_enter_manual(env, op);
     s->depth++;
     for (int i = 0; i < op->nregions; i++)
         if (jx_mlir_body(op, i))

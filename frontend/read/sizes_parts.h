@@ -167,6 +167,11 @@ void jx_sz_elements(jx_sizes_env *env, const jx_mlir_op *op, jx_sz_info *to);
  * axis whose size is a number in the type is not asked for. */
 void jx_sz_infer(jx_sizes_env *env, const jx_mlir_op *op, int result,
                  const jx_dim **to);
+/* ---- devices (sizes_devices.c): sdy.manual_computation */
+void jx_sz_enter_manual(jx_sizes_env *env, const jx_mlir_op *op);
+void jx_sz_infer_manual(jx_sizes_env *env, const jx_mlir_op *op, int result,
+                        const jx_dim **to);
+
 /* The sizes of an operand. */
 const jx_dim *const *jx_sz_shape_of(const jx_sizes_env *env,
                                     const jx_mlir_value *value);

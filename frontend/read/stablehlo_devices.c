@@ -1,5 +1,6 @@
 /* stablehlo_devices.c - a computation that each device does on its parts of
  * arrays: sdy.manual_computation. */
+#include "frontend/read/meshes.h"
 #include "frontend/read/stablehlo_parts.h"
 
 /* ---- meshes */
@@ -7,13 +8,7 @@
 /* The mesh that a sharding names, or holds. */
 static const jx_mlir_attr *mesh_attr(jx_shlo_body *b, const jx_mlir_attr *of)
 {
-    const jx_mlir_attr *ref = jx_mlir_field(of, "mesh_or_ref");
-    const jx_mlir_op *op;
-
-    if (!ref || ref->kind != JX_A_SYMBOL || !ref->text)
-        return ref;
-    op = jx_mlir_symbol(b->s->module, ref->text);
-    return op ? jx_mlir_get(op, "mesh") : NULL;
+    return jx_mesh_of_ref(b->s->module, jx_mlir_field(of, "mesh_or_ref"));
 }
 
 static bool fill_mesh(jx_shlo_body *b, const jx_mlir_attr *from, jx_mesh *to)
@@ -92,11 +87,9 @@ static const jx_value *axes_of(jx_shlo_body *b, const jx_mlir_attr *list)
 
 static const jx_mlir_attr *shardings(jx_shlo_body *b, const char *name)
 {
-    const jx_mlir_attr *all = jx_shlo_attr(b, name);
+    const jx_mlir_attr *all = jx_mesh_shardings(b->op, name);
 
-    if (all && all->kind == JX_A_RECORD)
-        all = jx_mlir_field(all, "shardings");
-    if (all && all->kind == JX_A_ARRAY)
+    if (all)
         return all;
     jx_shlo_fail(b, "attribute '%s': expected a list of shardings", name);
     return NULL;

@@ -281,3 +281,21 @@ EOF
 expect 0 run "$work/window.mlir" --shape 3,4
 prints '^out0 f32\[3,2\]'
 expect 3 run "$work/window.mlir" --shape 0,4
+
+# What each device has of an array is a part of it, along axes of open sizes, too.
+cat >"$work/parts.mlir" <<'EOF'
+module {
+  sdy.mesh @mesh = <["x"=2, "y"=3]>
+  func.func public @main(%arg0: tensor<?x?xf32>) -> tensor<?x?xf32> {
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {"y"}]>] out_shardings=[<@mesh, [{"y", "x"}, {}]>] manual_axes={"x", "y"} (%arg2: tensor<?x?xf32>) {
+      %1 = "stablehlo.all_gather"(%arg2) <{all_gather_dim = 1 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = dense<[[0, 1, 2], [3, 4, 5]]> : tensor<2x3xi64>, use_global_device_ids}> : (tensor<?x?xf32>) -> tensor<?x?xf32>
+      sdy.return %1 : tensor<?x?xf32>
+    } : (tensor<?x?xf32>) -> tensor<?x?xf32>
+    return %0 : tensor<?x?xf32>
+  }
+}
+EOF
+expect 0 check "$work/parts.mlir"
+prints 'sizes of the inputs are as the program requires: `mod(arg0_0, 2) == 0`, `mod(arg0_1, 3) == 0`'
+expect 0 show "$work/parts.mlir"
+prints 'f32\[6\*floordiv(arg0_0, 2),3\*floordiv(arg0_1, 3)\] = sdy.manual_computation'

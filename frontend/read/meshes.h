@@ -1,0 +1,21 @@
+/* meshes.h - meshes of a module, and the parts that their axes cut arrays into. */
+#ifndef JX_READ_MESHES_H
+#define JX_READ_MESHES_H
+
+#include "frontend/mlir/tree.h"
+
+/* The mesh that stands in place, or that the module has under that name; NULL:
+ * none. */
+const jx_mlir_attr *jx_mesh_of_ref(const jx_mlir_op *module,
+                                   const jx_mlir_attr *ref);
+
+/* The list of shardings of a manual computation (`in_shardings`); NULL: none. */
+const jx_mlir_attr *jx_mesh_shardings(const jx_mlir_op *op, const char *name);
+
+/* Into how many parts the manual axes cut this axis of operand (or result) `i`;
+ * 0: the attributes do not say. */
+int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
+                      const jx_mlir_op *op, const char *shardings, int i,
+                      int axis);
+
+#endif
