@@ -73,7 +73,8 @@ static void add_vars(const jx_analysis *to, const jx_dim *dim, jx_intern *seen,
 }
 
 /* Variables that are in no input's shape: those of the entry's values, then
- * those of the constraints that a call checks (of scopes that inputs have). */
+ * those of the constraints that a call checks (of scopes that inputs have).  What
+ * the program may well say, and we don't know, is not among them. */
 typedef struct foreign {
     var_list values, constraints;
 } foreign;
@@ -95,7 +96,8 @@ static foreign foreign_vars(const jx_analysis *to)
             used[inputs[i]->scope] = true;
     }
     for (int i = 0; all && i < nall; i++)
-        if (put(&seen, all[i]))
+        if (put(&seen, all[i]) &&
+            !jx_program_unsaid(program, jx_dim_of_atom(program->dims, all[i])))
             JX_PUSH(arena_of(to), &found.values, all[i]);
     for (int s = 0; used && s < program->nscopes; s++)
         for (int i = 0; used[s] && i < program->scopes[s].nconstraints; i++) {

@@ -265,6 +265,21 @@ static const char *why_contradicting(settler *s, int scope,
     return jx_arena_take(s->program->ctx->arena, &text);
 }
 
+/* It holds for some sizes and not for others, and which of these the program
+ * makes is not known. */
+static const char *why_unsaid(settler *s, const question *q)
+{
+    const jx_dim_atom *var = jx_program_unsaid(s->program, q->lhs);
+
+    if (!var)
+        var = jx_program_unsaid(s->program, q->rhs);
+    return var ? jx_arena_printf(s->program->ctx->arena,
+                                 "nothing that is understood of the program "
+                                 "says how large `%s` is",
+                                 var->name)
+               : NULL;
+}
+
 /* JAX's code asked, and nobody has read what it does with the answer: that it
  * is wrong somewhere need not matter. */
 static void doubt(jx_claim *claim)
@@ -308,8 +323,13 @@ static void settle(settler *s, jx_claim *claim)
     claim->evidence.why = answer->why;
     switch (answer->truth) {
     case JX_TRUE: claim->verdict = JX_PROVED; break;
-    case JX_FALSE:
-    case JX_DEPENDS: refute(s, claim, &q, answer); break;
+    case JX_FALSE: refute(s, claim, &q, answer); break;
+    case JX_DEPENDS:
+        claim->evidence.why = why_unsaid(s, &q);
+        if (claim->evidence.why)
+            return;
+        refute(s, claim, &q, answer);
+        break;
     case JX_CONTRADICTION:
         claim->evidence.why = why_contradicting(s, q.scope, answer);
         break;

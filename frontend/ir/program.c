@@ -1,6 +1,7 @@
 /* program.c - see program.h. */
 #include "frontend/ir/program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const jx_frame *jx_user_frame(const jx_stack *stack)
@@ -108,4 +109,35 @@ bool jx_mesh_same(const jx_mesh *a, const jx_mesh *b)
         if (a->sizes[i] != b->sizes[i])
             return false;
     return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+void jx_program_put_unsaid(jx_program *program, int count,
+                           const jx_dim_atom **unsaid)
+{
+    if (count)
+        qsort(unsaid, (size_t)count, sizeof *unsaid, by_address);
+    program->nunsaid = count;
+    program->unsaid = unsaid;
+}
+
+const jx_dim_atom *jx_program_unsaid(const jx_program *program,
+                                     const jx_dim *dim)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars =
+        program->nunsaid && dim ? jx_dim_vars(program->dims, dim, &count)
+                                : NULL;
+
+    for (int i = 0; vars && i < count; i++)
+        if (bsearch(&vars[i], program->unsaid, (size_t)program->nunsaid,
+                    sizeof *vars, by_address))
+            return vars[i];
+    return NULL;
 }

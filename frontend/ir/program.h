@@ -271,6 +271,10 @@ typedef struct jx_program {
     int64_t devices; /* that run it together, as a module says; 0: one */
     int nvalued;
     const jx_valued *valued;
+    /* Variables that stand for sizes of which the program says nothing that we
+     * know: what depends on them is not refuted. */
+    int nunsaid;
+    const jx_dim_atom *const *unsaid;
     /* Sizes of inputs that nobody named and that the operations force to be the
      * same: "arg2_0 = arg1_0". */
     int nequated;
@@ -283,6 +287,14 @@ typedef struct jx_program {
     /* The one function of the tree that it is (frontend/read/stablehlo.h). */
     const struct jx_tree_entry *tree_entry;
 } jx_program;
+
+/* Sizes of which the program says nothing; the list stays with it, and is put
+ * in order. */
+void jx_program_put_unsaid(jx_program *program, int count,
+                           const jx_dim_atom **unsaid);
+/* The first variable of the dim that is such a size, or NULL. */
+const jx_dim_atom *jx_program_unsaid(const jx_program *program,
+                                     const jx_dim *dim);
 
 /* Checks the rules of the representation (definition before use, one
  * definition, operand counts by primitive, params sorted, nested jaxprs before

@@ -697,6 +697,17 @@ static void put_valued(jx_shlo *s, const jx_mlir_op *entry)
     s->program->valued = found.at;
 }
 
+static void put_unsaid(jx_shlo *s)
+{
+    const jx_size_var *vars;
+    int n = jx_sizes_vars(s->sizes, &vars);
+
+    for (int i = 0; i < n; i++)
+        if (vars[i].origin == JX_SIZE_FREE)
+            JX_PUSH(s->ctx->arena, &s->unsaid, vars[i].var);
+    jx_program_put_unsaid(s->program, (int)s->unsaid.count, s->unsaid.at);
+}
+
 /* Replicas times partitions: at most what is met in practice and far beyond. */
 static int64_t devices_of(const jx_mlir_op *module)
 {
@@ -732,6 +743,7 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     p->meshes = s->meshes.at;
     put_valued(s, jx_sizes_entry(s->sizes)
                       ? jx_sizes_function(jx_sizes_entry(s->sizes)) : NULL);
+    put_unsaid(s);
     *scope = jx_sizes_scope(s->sizes);
     if (scope->nconstraints) {
         p->nscopes = 1;

@@ -114,10 +114,16 @@ static const jx_aval *other(jx_shlo_body *b, const char *label)
 /* A size that nothing determines: a variable of its own. */
 static const jx_dim *free_size(jx_shlo_body *b)
 {
+    const jx_dim_atom *var;
     char name[32];
 
     snprintf(name, sizeof name, "_free%d", b->s->nfree++);
-    return jx_dim_var(b->s->program->dims, jx_intern_text(b->s->ctx, name), 0);
+    var = jx_dim_var_atom(b->s->program->dims, jx_intern_text(b->s->ctx, name),
+                          0);
+    if (!var)
+        return NULL;
+    JX_PUSH(b->s->ctx->arena, &b->s->unsaid, var);
+    return jx_dim_of_atom(b->s->program->dims, var);
 }
 
 /* What a type without open sizes became. */

@@ -61,7 +61,8 @@ typedef struct jx_shlo {
     JX_VEC(const jx_array *) arrays;
     JX_VEC(jx_mesh) meshes;
     int depth; /* of calls and regions being read */
-    int nfree; /* sizes that nothing determines */
+    int nfree; /* sizes that nothing determines, ... */
+    JX_VEC(const jx_dim_atom *) unsaid; /* ... and those of sizes.h */
 } jx_shlo;
 
 /* A value of an enclosing body, and what stands for it here. */

@@ -299,3 +299,18 @@ expect 0 check "$work/parts.mlir"
 prints 'sizes of the inputs are as the program requires: `mod(arg0_0, 2) == 0`, `mod(arg0_1, 3) == 0`'
 expect 0 show "$work/parts.mlir"
 prints 'f32\[6\*floordiv(arg0_0, 2),3\*floordiv(arg0_1, 3)\] = sdy.manual_computation'
+
+# What nobody here understands may make any size: undecided, once, and no error.
+cat >"$work/house.mlir" <<'EOF'
+module {
+  func.func public @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+    %0 = "house.halve_rows"(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    %1 = stablehlo.add %0, %x : tensor<?x4xf32>
+    return %1 : tensor<?x4xf32>
+  }
+}
+EOF
+expect 0 check "$work/house.mlir"
+prints '^undecided\[PRM001\] unknown-primitive: house.halve_rows'
+holds sh -c "! grep -q 'error\[' '$work/out'"
+expect 5 check "$work/house.mlir" --strict
