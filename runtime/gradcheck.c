@@ -252,7 +252,8 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
         c->iterative = jx_points_has_loop(c->rule->primal.jaxpr);
-        check_points(c, how, thorough);
+        if (check_points(c, how, thorough) && !thorough && c->comparisons == 0)
+            check_points(c, how, true);
         weigh_points(c);
     }
     report->points += c->points;
@@ -262,7 +263,10 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
         report->detail = c->wrong;
     } else if (!report->detail && c->comparisons == 0) {
         report->detail =
-            c->stair   ? "the function is a staircase: its differences say "
+            c->in.size == 0 || c->out.size == 0
+                ? "nothing that it takes, or nothing that it gives, has a "
+                  "derivative"
+            : c->stair   ? "the function is a staircase: its differences say "
                          "nothing about slopes"
             : c->spent ? "its code runs longer than is tried"
             : c->wide  ? "finite differences were too uncertain everywhere"
@@ -271,12 +275,113 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
     jx_grad_release(c);
 }
 
+/* Why the document holds no pattern of a rule. */
+static const char *why_left_out(const jx_rule *rule)
+{
+    static const struct {
+        const char *truncated, *text;
+    } reasons[] = {
+        {"depth", "the document does not hold it (rules inside rules are "
+                  "followed to a limit)"},
+        {"budget", "the document does not hold it (the program's rules are "
+                   "larger than the limit)"},
+        {"objects", "its function takes or gives objects, which are no arrays "
+                    "that a document could hold"},
+        {"expansion", "what its primitive computes is not known, so there is "
+                      "nothing to compare it with"},
+    };
+
+    for (size_t i = 0; rule->truncated && i < sizeof reasons / sizeof *reasons;
+         i++)
+        if (strcmp(rule->truncated, reasons[i].truncated) == 0)
+            return reasons[i].text;
+    return "the document does not hold it";
+}
+
+/* " (where the tangents of inputs 0, 2 are zero)", if some are that need not
+ * be: what holds of one pattern alone. */
+static const char *where(const jx_program *program, const jx_rule *rule,
+                         const jx_rule_pattern *p)
+{
+    jx_buffer text = {0};
+    int n = 0;
+
+    if (rule->npatterns == 1)
+        return "";
+    for (int i = 0; p->zeros && p->zeros[i]; i++)
+        if (p->zeros[i] == '1')
+            jx_buffer_printf(&text, "%s%d", n++ ? ", " : "", i);
+    const char *list = jx_arena_take(program->ctx->arena, &text);
+    if (!n || !list)
+        return " (where no tangent is zero)";
+    return jx_arena_printf(program->ctx->arena,
+                           " (where the tangent%s of input%s %s %s zero)",
+                           n > 1 ? "s" : "", n > 1 ? "s" : "", list,
+                           n > 1 ? "are" : "is");
+}
+
+/* Joins what was found of one pattern: a rule agrees if all of them do. */
+static void join_pattern(jx_program *program, const jx_rule_pattern *p,
+                         const jx_rule_report *one, jx_rule_report *report)
+{
+    bool agrees = one->outcome == JX_RULE_UNDECIDED && !one->detail;
+
+    report->points += one->points;
+    report->comparisons += one->comparisons;
+    if (one->outcome == JX_RULE_WRONG) {
+        report->outcome = JX_RULE_WRONG;
+        report->detail = one->detail;
+    } else if (!agrees && !report->detail) {
+        report->outcome = one->outcome;
+        report->detail = jx_arena_printf(program->ctx->arena, "%s%s",
+                                         one->detail ? one->detail : "",
+                                         where(program, report->rule, p));
+    }
+}
+
+static void check_patterns(const jx_typed *typed,
+                           const jx_gradcheck_options *options,
+                           const jx_plan_options *how,
+                           const jx_calling *calling, jx_rule_report *report)
+{
+    const jx_rule *rule = report->rule;
+
+    for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
+         i++) {
+        const jx_rule_pattern *p = &rule->patterns[i];
+        jx_rule_report one = {.rule = rule};
+        jx_gradding c = {.program = typed->program,
+                         .typed = typed,
+                         .options = options,
+                         .rule = rule,
+                         .pattern = p,
+                         .how = how,
+                         .calling = calling,
+                         .rng = {options->seed + 1},
+                         .tolerance = jx_sample_tolerance(rule)};
+        if (p->error) {
+            one.outcome = JX_RULE_REFUSES;
+            one.detail = p->error;
+        } else {
+            check_pattern(&c, how, i == 0, &one);
+        }
+        join_pattern(typed->program, p, &one, report);
+    }
+    if (!report->detail && report->comparisons > 0)
+        report->outcome = JX_RULE_AGREES;
+}
+
 static void check_rule(jx_program *program, const jx_gradcheck_options *options,
                        const jx_rule *rule, jx_rule_report *report)
 {
     jx_plan_options how = {.domain = JX_WIDE, .memory = options->memory};
     const jx_typed *typed;
+    jx_calling calling;
 
+    if (rule->npatterns == 0) {
+        report->detail = why_left_out(rule);
+        return;
+    }
     if (!jx_sample_sizes(program, rule, options->nbindings, options->bindings,
                          &how.nbindings, &how.bindings)) {
         report->detail = "no sizes were found that its constraints allow";
@@ -288,40 +393,8 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
         jx_error_clear(program->ctx);
         return;
     }
-    if (rule->npatterns == 0) {
-        report->detail = rule->truncated
-                             ? "the document does not hold it (rules inside "
-                               "rules are followed to a limit)"
-                             : "the document does not hold it";
-        return;
-    }
-    jx_calling calling;
-    if (!jx_sample_calling(program, rule, &calling))
-        return;
-    int refused = 0;
-    for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
-         i++) {
-        const jx_rule_pattern *p = &rule->patterns[i];
-        if (p->error) {
-            report->detail = p->error;
-            refused++;
-            continue;
-        }
-        jx_gradding c = {.program = program,
-                         .typed = typed,
-                         .options = options,
-                         .rule = rule,
-                         .pattern = p,
-                         .how = &how,
-                         .calling = &calling,
-                         .rng = {options->seed + 1},
-                         .tolerance = jx_sample_tolerance(rule)};
-        check_pattern(&c, &how, i == 0, report);
-    }
-    if (refused == rule->npatterns)
-        report->outcome = JX_RULE_REFUSES;
-    else if (report->outcome != JX_RULE_WRONG && report->comparisons > 0)
-        report->outcome = JX_RULE_AGREES;
+    if (jx_sample_calling(program, rule, &calling))
+        check_patterns(typed, options, &how, &calling, report);
 }
 
 static void claim_of(jx_program *program, const jx_rule_report *report,

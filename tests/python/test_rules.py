@@ -159,3 +159,92 @@ def test_what_a_rule_alone_closes_over_is_refused():
     rule, = rules(fun, np.float32(0.7), X)
     assert rule["patterns"] == [{"zeros": "0", "error":
                                  "the rule closes over a traced value (float32[])"}]
+
+
+# -- patterns: a rule is right if it is for every mask of zeros
+
+def symbolic_vjp(fun):
+    """The product of sin(x) and y; what is saved depends on the mask."""
+    def fwd(x, y):
+        return fun(x.value, y.value), (x.value,
+                                       y.value if x.perturbed else None)
+
+    def bwd(residuals, ct):
+        x, y = residuals
+        if y is None:
+            return None, jnp.sin(x) * ct
+        return jnp.cos(x) * y * ct, jnp.sin(x) * ct
+    made = jax.custom_vjp(fun)
+    made.defvjp(fwd, bwd, symbolic_zeros=True)
+    return made
+
+
+def product(x, y):
+    return jnp.sin(x) * y
+
+
+def test_a_dump_does_not_depend_on_those_before():
+    fun = jax.jit(symbolic_vjp(product))
+    first = jaxvet.dump(fun)(X, X).text()
+    assert jaxvet.dump(fun)(X, X).text() == first
+    assert '"error"' not in first
+
+
+def test_a_dump_does_not_depend_on_derivatives_before():
+    fun = jax.jit(symbolic_vjp(product))
+    jax.grad(lambda x, y: fun(x, y).sum(), 1)(X, X)
+    rule, = rules(fun, X, X)
+    assert all("bwd" in pattern for pattern in rule["patterns"])
+    assert not wrong(fun, X, X)
+
+
+@pytest.mark.parametrize("which", [0, 1, (0, 1)])
+def test_a_dump_leaves_derivatives_as_they_were(which):
+    fun = jax.jit(symbolic_vjp(product))
+    jaxvet.dump(fun)(X, X)
+    for kind in (fun, product):
+        found = jax.grad(lambda x, y: kind(x, y).sum(), which)(X, X)
+        if kind is fun:
+            ours = found
+    jax.tree.map(np.testing.assert_allclose, ours, found)
+
+
+def with_zeros(along):
+    """A jvp of sin(x) * y that is told of zeros; `along` makes the tangent
+    where only y has one."""
+    def rule(primals, tangents):
+        (x, y), (dx, dy) = primals, tangents
+        kind = jax.custom_derivatives.SymbolicZero
+        if type(dx) is kind:
+            return product(x, y), along(x, dy)
+        if type(dy) is kind:
+            return product(x, y), jnp.cos(x) * y * dx
+        return product(x, y), jnp.cos(x) * y * dx + jnp.sin(x) * dy
+    made = jax.custom_jvp(product)
+    made.defjvp(rule, symbolic_zeros=True)
+    return made
+
+
+def raising(x, dy):
+    raise ValueError("no derivative by y alone")
+
+
+def calling_back(x, dy):
+    return jax.pure_callback(lambda x, dy: np.cos(x) * dy, x, x, dy)
+
+
+@pytest.mark.parametrize("along,why", [
+    (raising, "it raises when traced: ValueError: no derivative by y alone "
+              "(where the tangent of input 0 is zero)"),
+    (calling_back, " (where the tangent of input 0 is zero)")])
+def test_a_rule_that_is_compared_for_some_masks_alone_is_undecided(along, why):
+    report = jaxvet.gradcheck(with_zeros(along))(X, X)
+    undecided, = report.undecided
+    assert undecided.code == "DRV001" and undecided.why.endswith(why)
+    assert not report.findings and not report.assumptions
+
+
+def test_a_rule_that_is_compared_for_all_masks_is_an_assumption():
+    report = jaxvet.gradcheck(with_zeros(lambda x, dy: jnp.sin(x) * dy))(X, X)
+    assert not report.undecided and len(report.assumptions) == 1
+    assert wrong(with_zeros(lambda x, dy: jnp.cos(x) * dy), X, X) == ["DRV001"]

@@ -14,6 +14,7 @@ import importlib
 import inspect
 import os
 import sys
+import types
 
 from ._library import JaxvetError
 
@@ -117,6 +118,8 @@ Tracer = _needed("core:Tracer")
 Primitive = _needed("core:Primitive")
 AbstractValue = _needed("core:AbstractValue")
 WrappedFun = _needed("linear_util:WrappedFun")
+Store = _type("linear_util:Store")
+EqualStore = _type("linear_util:EqualStore")
 DimExpr = _needed("export.shape_poly:_DimExpr")
 FLOAT0 = jax.dtypes.float0
 PRNGImpl = type(jax.extend.random.threefry_prng_impl)
@@ -555,6 +558,17 @@ def cotangent_sum(aval, zero):
 
 def summed(cotangents):
     return cotangents.freeze()
+
+
+def memo_of(value):
+    """The dictionary in which a function that JAX memoizes keeps its results,
+    or None."""
+    if isinstance(value, types.FunctionType) and \
+            value.__qualname__.startswith("_memoize.") and \
+            value.__code__.co_filename.startswith(JAX_DIR):
+        return next((cell.cell_contents for cell in value.__closure__ or ()
+                     if isinstance(cell.cell_contents, dict)), None)
+    return None
 
 
 #: Calls whose operands are the inputs of the jaxpr that they call.

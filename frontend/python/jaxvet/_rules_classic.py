@@ -2,6 +2,8 @@
 """
 from __future__ import annotations
 
+import contextlib
+import functools
 import types
 
 from . import _compat
@@ -54,7 +56,10 @@ class ClassicRule:
         return list(range(len(self.eqn.invars) - self._nc))
 
     def extract(self, mask) -> dict:
-        return self._jvp(mask) if self._is_jvp else self._vjp(mask)
+        params = self.eqn.params
+        with _as_if_never_called(self._thunk, params.get("bwd"),
+                                 params.get("out_trees")):
+            return self._jvp(mask) if self._is_jvp else self._vjp(mask)
 
     def placed(self, row) -> dict:
         """A pattern with the masks of all inputs that its jaxprs take."""
@@ -124,24 +129,62 @@ def _called(thunk):
 _RESULT_PATHS = "_get_result_paths_thunk"
 
 
-def _forget_result_paths(thunk) -> None:
-    """JAX 0.6 remembers the paths of a function's results, and insists on
-    them when a mask changes the results."""
-    seen, todo = set(), [thunk]
+def _inside(*values):
+    """What functions of JAX close over, and what these close over."""
+    seen, todo = set(), [*values]
     while todo:
         value = todo.pop()
         if id(value) in seen:
             continue
         seen.add(id(value))
+        yield value
         if isinstance(value, types.FunctionType):
-            todo += [cell_contents(cell) for cell in value.__closure__ or ()]
+            todo += map(cell_contents, value.__closure__ or ())
+        elif isinstance(value, functools.partial):
+            todo += [value.func, *value.args, *value.keywords.values()]
         elif isinstance(value, _compat.WrappedFun):
-            todo += [value.f, value.transforms]
+            todo += [value.f, value.transforms, value.stores]
+        elif isinstance(value, _compat.EqualStore):
+            todo.append(value._store)
+        elif isinstance(value, (tuple, list)):
+            todo += value
+
+
+def _forget_result_paths(thunk) -> None:
+    """JAX 0.6 remembers the paths of a function's results, and insists on
+    them when a mask changes the results."""
+    for value in _inside(thunk):
+        if isinstance(value, _compat.WrappedFun):
             for (transform, _), store in zip(value.transforms, value.stores):
                 if getattr(transform, "__name__", "") == _RESULT_PATHS:
                     store.reset()
-        elif isinstance(value, (tuple, list)):
-            todo += value
+
+
+@contextlib.contextmanager
+def _as_if_never_called(*thunks):
+    """Within, what JAX remembers of these thunks is forgotten; afterwards it
+    is as before.
+
+    JAX remembers the jaxpr of every mask, but the residuals' trees of the
+    last one that it traced only: whoever asks for a jaxpr that is remembered
+    gets the trees of another.  So we neither take what is there nor leave
+    behind what the user's own derivatives would take.
+    """
+    found = list(_inside(*thunks))
+    memos = [memo for memo in map(_compat.memo_of, found) if memo is not None]
+    stores = [(store, store._val) for store in found
+              if isinstance(store, _compat.Store)]
+    remembered = [dict(memo) for memo in memos]
+    for memo in memos:
+        memo.clear()
+    try:
+        yield
+    finally:
+        for memo, before in zip(memos, remembered):
+            memo.clear()
+            memo.update(before)
+        for store, before in stores:
+            store._val = before
 
 
 def _without_float0_inputs(closed):
