@@ -34,52 +34,168 @@ def test_a_root_is_differentiated_twice(tmp_path):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.skipif(not hasattr(hijax, "HiType") or
-                    not hasattr(hijax, "HiPrim"), reason="JAX before 0.12")
-def test_values_that_are_objects_are_unknown():
-    class PairType(hijax.HiType):
-        def __init__(self, part):
-            self.part = part
+# -- values that are no arrays
 
-        def __hash__(self):
-            return hash(self.part)
+HiPrim = getattr(hijax, "HiPrim", getattr(hijax, "VJPHiPrimitive", object))
+HiType = getattr(hijax, "HiType", object)
+needs_objects = pytest.mark.skipif(HiType is object or HiPrim is object,
+                                   reason="this JAX has no such values")
 
-        def __eq__(self, other):
-            return isinstance(other, PairType) and self.part == other.part
 
-        def lo_ty(self):
-            return [self.part, self.part]
+class Pair:
+    def __init__(self, left, right):
+        self.left, self.right = left, right
 
-        def lower_val(self, value):
-            return [value.left, value.right]
 
-        def raise_val(self, left, right):
-            return Pair(left, right)
+class PairType(HiType):
+    def __init__(self, part):
+        self.part = part
 
-        def str_short(self, *_, **__):
-            return "pair"
+    def __hash__(self):
+        return hash(self.part)
 
-    class Pair:
-        def __init__(self, left, right):
-            self.left, self.right = left, right
+    def __eq__(self, other):
+        return isinstance(other, PairType) and self.part == other.part
 
-    class Prim(hijax.HiPrim):
-        def __init__(self, of, to):
-            self.in_avals, self.out_aval, self.params = (of,), to, {}
-            super().__init__()
+    def lo_ty(self):
+        return [self.part, self.part]
 
-    class MakePair(Prim):
-        def expand(self, x):
-            return Pair(x, 2 * x)
+    def lower_val(self, value):
+        return [value.left, value.right]
 
-    class SumPair(Prim):
-        def expand(self, pair):
-            return pair.left + pair.right
+    def raise_val(self, left, right):
+        return Pair(left, right)
 
+    def str_short(self, *_, **__):
+        return "pair"
+
+    def to_tangent_aval(self):
+        return PairType(self.part.to_tangent_aval())
+
+    def to_ct_aval(self):
+        return self.to_tangent_aval()
+
+
+if HiType is not object:
     hijax.register_hitype(Pair, lambda pair: PairType(jax.typeof(pair.left)))
 
+
+def calling(expand, of, to, **methods):
+    """A primitive from a type to another."""
+    def init(self):
+        self.in_avals, self.out_aval, self.params = (of,), to, {}
+        HiPrim.__init__(self)
+    return type("Made", (HiPrim,), {
+        "__init__": init, "expand": lambda self, value: expand(value),
+        **methods})()
+
+
+def pairing(part, **methods):
+    return calling(lambda x: Pair(x, 2 * x), part, PairType(part), **methods)
+
+
+def adding(part, **methods):
+    return calling(lambda pair: pair.left + pair.right, PairType(part), part,
+                   **methods)
+
+
+def jvp(factor=1.0):
+    """The derivative of a linear primitive."""
+    return lambda self, primals, tangents: (
+        self(*primals), factor * self(*tangents) if factor != 1.0
+        else self(*tangents))
+
+
+@needs_objects
+def test_values_that_are_objects_are_unknown():
     def fun(x):
-        flat, pair = jax.typeof(x), PairType(jax.typeof(x))
-        return SumPair(pair, flat)(MakePair(flat, pair)(x))
+        part = jax.typeof(x)
+        return adding(part)(pairing(part)(x))
     undecided = jaxvet.check(fun)(jnp.ones(3)).undecided
     assert sorted({each.code for each in undecided}) == ["PRM001"]
+
+
+def judged(fun):
+    """(code, why) of what nothing settled; there may be nothing else."""
+    report = jaxvet.gradcheck(fun)(jnp.ones(3))
+    assert not report.findings and not report.assumptions
+    return sorted((each.code, each.why) for each in report.undecided)
+
+
+OBJECTS = ("its function takes or gives objects, which are no arrays that a "
+           "document could hold")
+
+
+@needs_objects
+@pytest.mark.parametrize("factor", [1.0, 5.0])
+def test_a_rule_of_objects_is_undecided(factor):
+    def fun(x):
+        part = jax.typeof(x)
+        return adding(part, jvp=jvp(factor))(pairing(part, jvp=jvp())(x))
+    assert judged(fun) == [("DRV001", OBJECTS)] * 2
+
+
+@needs_objects
+@pytest.mark.parametrize("flags", [False, True])
+@pytest.mark.parametrize("kind", ["jvp", "vjp"])
+def test_a_custom_rule_of_objects_is_undecided(kind, flags):
+    """Written in the classic way, or as a primitive itself."""
+    name = f"jax_custom_{kind}3"
+    if flags and not hasattr(jax.config, name):
+        pytest.skip(f"JAX {jax.__version__} has no {name}")
+
+    def fun(x):
+        part = jax.typeof(x)
+        add, pair = adding(part), pairing(part)
+        if kind == "jvp":
+            made = jax.custom_jvp(lambda value: add(value))
+            made.defjvp(lambda primals, tangents: (add(*primals),
+                                                   3 * add(*tangents)))
+        else:
+            made = jax.custom_vjp(lambda value: add(value))
+            made.defvjp(lambda value: (add(value), ()),
+                        lambda residuals, ct: (pair(3 * ct),))
+        return made(pair(x))
+    before = getattr(jax.config, name, False)
+    try:
+        if flags:
+            jax.config.update(name, True)
+        assert judged(fun) == [
+            ("DRV001" if kind == "jvp" else "DRV002", OBJECTS)]
+    finally:
+        if flags:
+            jax.config.update(name, before)
+
+
+@needs_objects
+def test_objects_inside_a_rule_of_arrays_leave_it_undecided():
+    def fun(x):
+        part = jax.typeof(x)
+        add, pair = adding(part), pairing(part)
+        made = jax.custom_jvp(lambda x: add(pair(x)))
+        made.defjvp(lambda primals, tangents: (
+            add(pair(*primals)), 7 * add(pair(*tangents))))
+        return made(x)
+    assert [code for code, _ in judged(fun)] == ["DRV001"]
+
+
+@needs_objects
+def test_objects_without_derivatives_have_no_rules():
+    def fun(x):
+        part = jax.typeof(x)
+        return adding(part, jvp=jvp())(pairing(part, jvp=jvp())(x))
+    report = jaxvet.gradcheck(fun)(jnp.arange(3))
+    assert report.ok and not report.undecided
+
+
+@needs_objects
+def test_a_rule_of_what_cannot_be_expanded_is_undecided():
+    def raises(x):
+        raise NotImplementedError
+
+    def fun(x):
+        part = jax.typeof(x)
+        return calling(raises, part, part, jvp=lambda self, primals, tangents: (
+            self(*primals), 3 * tangents[0]))(x)
+    assert judged(fun) == [("DRV001", "what its primitive computes is not "
+                            "known, so there is nothing to compare it with")]

@@ -63,7 +63,7 @@ class Rules:
 
     def _meet(self, rule, shard_maps) -> int:
         avals = tuple(map(self.walker.values.aval, rule.avals))
-        key = (rule.kind, avals, tuple(map(id, shard_maps)),
+        key = (rule.kind, rule.unheld, avals, tuple(map(id, shard_maps)),
                *map(self._same.of, rule.says))
         index = self._index.get((key, False))
         if index is None:
@@ -114,9 +114,11 @@ class Rules:
         return sources.stack_of([(match["path"], match["name"], place)])
 
     def _patterns(self, met) -> tuple:
+        rule, patterns = met.rule, []
+        if rule.unheld:
+            return [], rule.unheld
         if met.depth > self._most_depth:
             return [], "depth"
-        rule, patterns = met.rule, []
         masks, truncated = _masks(rule, met.depth)
         for mask in masks:
             if self.walker.equations - self._start > self._budget:

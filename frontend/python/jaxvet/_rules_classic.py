@@ -9,7 +9,7 @@ import types
 from . import _compat
 from ._rules_parts import (float0_zeros, has_tracers, is_differentiable,
                            is_float0, is_zero, known_as, mask_text,
-                           refuse_tracers, with_inputs, with_residuals)
+                           objects_of, refuse_tracers, with_inputs, with_residuals)
 from ._same import cell_contents
 from ._values import rule_function_name
 
@@ -29,6 +29,7 @@ class ClassicRule:
         self._nc = eqn.params.get("num_consts", 0)
         self._closed_over = known_as(eqn.invars[:self._nc], within)
         self._adopts = None   # whether the rule's jaxprs take the constants
+        self.unheld = objects_of(eqn)
         self.says = thunk, eqn.params.get("bwd"), call, self._nc
 
     @property

@@ -13,8 +13,9 @@ from __future__ import annotations
 import jax
 
 from . import _compat
-from ._rules_parts import (from_inputs, is_differentiable, is_float0, is_zero,
-                           known_as, mask_text, with_residuals)
+from ._rules_parts import (EXPANSION, call_of, from_inputs,
+                           is_differentiable, is_float0, is_zero, known_as,
+                           mask_text, may_vary, objects_of, with_residuals)
 
 _flatten = jax.tree_util.tree_flatten
 _unflatten = jax.tree_util.tree_unflatten
@@ -23,13 +24,13 @@ _unflatten = jax.tree_util.tree_unflatten
 def hi_rules(eqn, expansion, within) -> list:
     """The rules that an equation's primitive has of its own."""
     prim = eqn.params["_prim"]
-    if expansion is None or not (
-            any(map(is_differentiable, prim.in_avals_flat)) and
-            any(map(is_differentiable, prim.out_avals_flat))):
+    if not (any(map(may_vary, prim.in_avals_flat)) and
+            any(map(may_vary, prim.out_avals_flat))):
         return []
     written = _compat.written_rules(prim)
     kinds = [("jvp", JvpRule), ("lin", LinRule), ("vjp", VjpRule)]
-    rules = [kind(eqn, expansion, within) for name, kind in kinds if name in written]
+    rules = [kind(eqn, expansion, within) for name, kind in kinds
+             if name in written]
     if "lin" in written and "jvp" not in written:
         rules[0].parameter = "jvp"
     return rules
@@ -50,7 +51,9 @@ class _HiRule:
 
     def __init__(self, eqn, expansion, within):
         self.eqn, self._prim = eqn, eqn.params["_prim"]
-        self.primal = _compat.primal(self._prim, expansion)
+        self.unheld = objects_of(eqn) or (
+            None if expansion is not None else EXPANSION)
+        self.primal = _compat.primal(self._prim, expansion) or call_of(eqn)
         self.avals = self._prim.in_avals_flat
         self._closed_over = known_as(
             eqn.invars[:_compat.closed_over(self._prim)], within)

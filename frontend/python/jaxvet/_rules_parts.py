@@ -22,6 +22,46 @@ def is_differentiable(aval) -> bool:
     return getattr(tangent, "dtype", None) != _compat.FLOAT0
 
 
+def is_object(aval) -> bool:
+    """Whether a value is of a type of its author's own, not an array."""
+    return bool(getattr(aval, "is_high", False))
+
+
+def may_vary(aval) -> bool:
+    """Whether a value, or one of the arrays that an object is made of, has a
+    derivative."""
+    if not is_object(aval):
+        return is_differentiable(aval)
+    try:
+        return any(map(is_differentiable, aval.lo_ty()))
+    except Exception:  # its author's code, which does not say
+        return True
+
+
+#: Why a rule has no patterns: there is nothing that a document could hold, or
+#: nothing to hold the rule against.
+OBJECTS, EXPANSION = "objects", "expansion"
+
+
+def objects_of(eqn):
+    """Why the rule of an equation has no patterns, or None."""
+    return OBJECTS if any(is_object(var.aval) for var in
+                          (*eqn.invars, *eqn.outvars)) else None
+
+
+def call_of(eqn):
+    """A closed jaxpr that is no more than the equation."""
+    closed = _identity([var.aval for var in eqn.invars])
+    return _compat.replaced(
+        closed, eqns=[eqn.replace(invars=closed.jaxpr.invars)],
+        outvars=eqn.outvars)
+
+
+def _identity(avals):
+    return _compat.trace_to_jaxpr(lambda *inputs: list(inputs), avals,
+                                  _compat.rule_info(_identity))
+
+
 def is_float0(value) -> bool:
     return getattr(value, "dtype", None) == _compat.FLOAT0
 
@@ -116,9 +156,7 @@ def from_inputs(closed, operands):
 
 def with_inputs(closed, operands):
     """The same for a jaxpr that takes no such inputs yet."""
-    fresh = _compat.trace_to_jaxpr(
-        lambda *inputs: list(inputs), [names[0].aval for names in operands],
-        _compat.rule_info(with_inputs)).jaxpr.invars
+    fresh = _identity([names[0].aval for names in operands]).jaxpr.invars
     return from_inputs(_compat.replaced(
         closed, invars=[*fresh, *closed.jaxpr.invars]), operands)
 
