@@ -36,12 +36,72 @@ static bool prepare_point(jx_gradding *c)
     return finite;
 }
 
+/* Whether a rule may be asked for a tangent of an operand that this pattern
+ * does not have. */
+static bool is_left_out(const jx_gradding *c, int operand)
+{
+    int place = operand - c->rule->nconsts;
+
+    if (place < 0 || c->pattern->zeros[place] != '1')
+        return false;
+    for (int i = 0; i < c->rule->npatterns; i++)
+        if (c->rule->patterns[i].zeros[place] != '1')
+            return true;
+    return false;
+}
+
+/* How the operands move when the program's inputs do.  False if they do not,
+ * or if one moves whose tangent this pattern takes for zero. */
+static bool follow_program(jx_gradding *c, double *d)
+{
+    const void *const *ahead, *const *behind;
+    bool moves = false;
+
+    if (!c->sample || !jx_sample_moved(c->typed, c->rule, c->sample, &c->rng,
+                                       c->how, &ahead, &behind))
+        return false;
+    for (int i = 0; i < c->primal.nins; i++) {
+        const jx_port *port = jx_plan_in(c->primal.plan, i);
+        if (is_left_out(c, i) && jx_dtype_is_inexact(port->dtype) &&
+            memcmp(ahead[i], behind[i], port->bytes) != 0)
+            return false;
+    }
+    for (int s = 0; s < c->in.count; s++) {
+        const jx_span_of *span = &c->in.spans[s];
+        const double *there = ahead[c->in.port[s]];
+        const double *back = behind[c->in.port[s]];
+        for (int k = 0; k < span->count; k++) {
+            double by = (there[k] - back[k]) * (JX_SAMPLE_STEPS / 2.);
+            d[span->at + k] = isfinite(by) ? by : 0;
+            moves = moves || d[span->at + k] != 0;
+        }
+    }
+    return moves;
+}
+
+/* Where a rule may rely on how it is called, the directions in which the
+ * program moves its operands; else of many kinds. */
+static int directions_of(jx_gradding *c, const char **names)
+{
+    int random = c->options->directions ? c->options->directions : 3;
+    int count = 0;
+
+    if (!c->cautious || jx_grad_is_foreign(c))
+        return jx_directions_make(c->program->ctx, &c->rng, c->in.spans,
+                                  c->in.count, c->in.size, c->x, random,
+                                  c->directions, names);
+    while (
+        count < random && count < JX_MOST_DIRECTIONS &&
+        follow_program(c, c->directions + (size_t)count * (size_t)c->in.size))
+        names[count++] = "as the program moves it";
+    return count;
+}
+
 /* False once the rule is known to be wrong. */
 static bool check_point(jx_gradding *c)
 {
     const char *names[JX_MOST_DIRECTIONS];
     int64_t before = c->comparisons;
-    int random = c->options->directions ? c->options->directions : 3;
 
     if (!prepare_point(c))
         return true;
@@ -52,9 +112,7 @@ static bool check_point(jx_gradding *c)
                                   jx_grad_computed_residuals(c->pattern)))
             return false;
     }
-    int count =
-        jx_directions_make(c->program->ctx, &c->rng, c->in.spans, c->in.count,
-                           c->in.size, c->x, random, c->directions, names);
+    int count = directions_of(c, names);
     for (int k = 0; k < count; k++) {
         const double *d = c->directions + (size_t)k * (size_t)c->in.size;
         c->direction = names[k];
@@ -136,13 +194,13 @@ static bool cotangent_dtypes(jx_gradding *c)
 }
 
 /* Shows the spans their part of a sample (NULL: there is none). */
-static void attach_sample(jx_gradding *c, const void *const *sample)
+static void attach_sample(jx_gradding *c, const jx_sampled *sample)
 {
     c->sample = sample;
     for (int s = 0; s < c->in.count; s++) {
         jx_span_of *span = &c->in.spans[s];
         int operand = c->in.port[s];
-        span->sample = sample ? sample[operand] : NULL;
+        span->sample = sample ? sample->at[operand] : NULL;
         span->fixed =
             c->fixed && c->calling->fixed[operand] ? c->fixed[operand] : NULL;
         /* So many positive numbers are no accident but a domain. */
@@ -186,7 +244,7 @@ static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
     };
 
     for (int i = 0; i < PROGRAM_SAMPLES; i++) {
-        const void *const *sample =
+        const jx_sampled *sample =
             jx_sample_program(c->typed, c->rule, &c->rng, i, how);
         if (!sample)
             return true;
@@ -203,15 +261,18 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
 {
     const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
                               c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
-    const void *const *given =
+    const jx_sampled *given =
         jx_sample_given(c->typed, c->rule, c->options->inputs, how);
     int count;
 
     /* What is fixed has a value that only the program knows; and where operands
      * depend on each other, or the program's own code never makes the call,
      * values drawn one by one may be ones that the rule never meets. */
-    if (c->calling->any_fixed)
-        c->fixed = jx_sample_program(c->typed, c->rule, &c->rng, 0, how);
+    if (c->calling->any_fixed) {
+        const jx_sampled *any =
+            jx_sample_program(c->typed, c->rule, &c->rng, 0, how);
+        c->fixed = any ? any->at : NULL;
+    }
     c->cautious = c->calling->related || !c->calling->reached ||
                   (c->calling->any_fixed && !c->fixed);
     if (c->cautious && !given && !check_program_points(c, how))
@@ -261,12 +322,15 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;
+    } else if (!report->detail && c->doubted && !c->met) {
+        report->detail = "it disagrees, but at values only that the program "
+                         "may never compute";
     } else if (!report->detail && c->comparisons == 0) {
         report->detail =
             c->in.size == 0 || c->out.size == 0
                 ? "nothing that it takes, or nothing that it gives, has a "
                   "derivative"
-            : c->stair   ? "the function is a staircase: its differences say "
+            : c->stair ? "the function is a staircase: its differences say "
                          "nothing about slopes"
             : c->spent ? "its code runs longer than is tried"
             : c->wide  ? "finite differences were too uncertain everywhere"
@@ -314,10 +378,9 @@ static const char *where(const jx_program *program, const jx_rule *rule,
     const char *list = jx_arena_take(program->ctx->arena, &text);
     if (!n || !list)
         return " (where no tangent is zero)";
-    return jx_arena_printf(program->ctx->arena,
-                           " (where the tangent%s of input%s %s %s zero)",
-                           n > 1 ? "s" : "", n > 1 ? "s" : "", list,
-                           n > 1 ? "are" : "is");
+    return jx_arena_printf(
+        program->ctx->arena, " (where the tangent%s of input%s %s %s zero)",
+        n > 1 ? "s" : "", n > 1 ? "s" : "", list, n > 1 ? "are" : "is");
 }
 
 /* Joins what was found of one pattern: a rule agrees if all of them do. */

@@ -19,7 +19,7 @@ typedef struct jx_gradding {
     const jx_plan_options *how; /* of the callees */
     const jx_calling *calling;
     const void *const *fixed;  /* operands of which the fixed ones count */
-    const void *const *sample; /* operands in the caller's sample, or NULL */
+    const jx_sampled *sample;  /* the caller's, or NULL */
     jx_rng rng;
     double tolerance; /* relative, from the narrowest dtype in the code */
     double *x, *samples, *tangent, *cotangent, *moved, *directions;
@@ -28,6 +28,8 @@ typedef struct jx_gradding {
     int points;
     int64_t comparisons, work;
     bool stair, wide, spent; /* why comparisons were not conclusive */
+    bool met;     /* agreed at values that the program computes */
+    bool doubted; /* disagreed at others, while cautious */
     const char *wrong;       /* the disagreement that decides, in words */
     bool iterative;          /* the function has a loop */
     int against;             /* points that disagree */

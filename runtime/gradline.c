@@ -40,7 +40,7 @@ void jx_grad_fill_passive(jx_gradding *c)
         const jx_port *port = jx_plan_in(c->primal.plan, i);
         int tied = c->calling->ties[i];
         jx_sample_passive(&c->rng, port, c->point,
-                          c->sample ? c->sample[i] : NULL, c->primal.in[i]);
+                          c->sample ? c->sample->at[i] : NULL, c->primal.in[i]);
         if (c->fixed && c->calling->fixed[i])
             memcpy(c->primal.in[i], c->fixed[i], port->bytes);
         if (tied != i)
@@ -175,6 +175,16 @@ static bool differentiable(jx_gradding *c, jx_functional f)
     return true;
 }
 
+/* Whether some output is not finite at the point: 0 times what is not finite is
+ * in every sum of cotangents then. */
+static bool outside(const jx_gradding *c)
+{
+    for (int j = 0; j < c->out.size; j++)
+        if (!isfinite(c->samples[j]))
+            return true;
+    return false;
+}
+
 /* Counts one comparison; false once the rule is known to be wrong. */
 bool jx_grad_compare(jx_gradding *c, const double *d, jx_functional f,
                      double value, double scale, const char *what)
@@ -184,10 +194,14 @@ bool jx_grad_compare(jx_gradding *c, const double *d, jx_functional f,
 
     /* Inputs that were drawn may be outside what the program is for. */
     if (o == JX_DISAGREE && isnan(value) &&
-        (!differentiable(c, f) || (c->cautious && !c->options->inputs)))
+        ((f.weights && outside(c)) || !differentiable(c, f) ||
+         (c->cautious && !c->options->inputs)))
         o = JX_SKIP;
-    if (o == JX_DISAGREE && jx_grad_is_foreign(c))
+    c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
+    if (o == JX_DISAGREE && jx_grad_is_foreign(c)) {
+        c->doubted = c->doubted || confirmed(c, d, f, value, scale, &t);
         o = JX_UNCERTAIN;
+    }
     c->stair = c->stair || t.stair;
     c->wide = c->wide || o == JX_UNCERTAIN;
     c->comparisons += o == JX_AGREE;

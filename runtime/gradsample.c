@@ -5,6 +5,7 @@
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,30 +88,40 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
 
 /* -- the caller's sample -------------------------------------------------- */
 
+/* Values in the wide domain, in the arena. */
+typedef struct values {
+    int count;
+    const void **at; /* NULL: there are none */
+    size_t *bytes;
+} values;
+
 /* Runs a jaxpr on wide inputs; the outputs are copied to the arena. */
-static const void *const *run_wide(const jx_typed *typed,
-                                   const jx_closed *closed, int nbindings,
-                                   const jx_binding *bindings,
-                                   const void *const *ins)
+static values run_wide(const jx_typed *typed, const jx_closed *closed,
+                       int nbindings, const jx_binding *bindings,
+                       const void *const *ins)
 {
     jx_arena *arena = typed->program->ctx->arena;
     jx_plan_options how = {
         .domain = JX_WIDE, .nbindings = nbindings, .bindings = bindings};
     jx_plan *plan = jx_plan_make(typed, closed, &how);
     jx_exec *exec = plan ? jx_exec_new(plan) : NULL;
-    const void **outs = NULL;
+    values outs = {0};
 
     if (exec)
         jx_exec_limit(exec, 1000000);
     if (exec && jx_exec_run(exec, ins, NULL)) {
-        outs = JX_NEW_ARRAY(arena, jx_plan_nouts(plan) + 1, const void *);
-        for (int i = 0; outs && i < jx_plan_nouts(plan); i++)
-            outs[i] = jx_arena_copy(arena, jx_exec_out(exec, i),
-                                    jx_plan_out(plan, i)->bytes);
+        outs.count = jx_plan_nouts(plan);
+        outs.at = JX_NEW_ARRAY(arena, outs.count + 1, const void *);
+        outs.bytes = JX_NEW_ARRAY(arena, outs.count + 1, size_t);
+        for (int i = 0; outs.at && outs.bytes && i < outs.count; i++) {
+            outs.bytes[i] = jx_plan_out(plan, i)->bytes;
+            outs.at[i] =
+                jx_arena_copy(arena, jx_exec_out(exec, i), outs.bytes[i]);
+        }
     }
     jx_exec_free(exec);
     jx_plan_free(plan);
-    return outs;
+    return outs.at && outs.bytes ? outs : (values){0};
 }
 
 /* Draws one input in the wide domain. */
@@ -167,84 +178,306 @@ static bool calls_rule(const jx_eqn *eqn, const jx_rule *rule)
     return false;
 }
 
+/* Looks for a call of a rule's function, with values for its operands. */
+typedef struct search {
+    const jx_typed *typed;
+    jx_program *program; /* that is typed */
+    const jx_rule *rule;
+    int nbindings;
+    const jx_binding *bindings;
+    const bool *holds; /* by jaxpr: its code makes the call; or NULL: rules are
+                          not looked into */
+    jx_rng rng;        /* of tangents and cotangents */
+} search;
+
 /* The operands of equation `index`, by running what stands before it. */
-static const void *const *operands_at(const jx_typed *typed,
-                                      const jx_closed *closed, int index,
-                                      int nbindings, const jx_binding *bindings,
-                                      const void *const *ins)
+static values operands_at(const search *s, const jx_closed *closed, int index,
+                          const void *const *ins)
 {
     jx_jaxpr *prefix =
-        jx_arena_copy(typed->program->ctx->arena, closed->jaxpr, sizeof *prefix);
+        jx_arena_copy(s->program->ctx->arena, closed->jaxpr, sizeof *prefix);
 
     if (!prefix)
-        return NULL;
+        return (values){0};
     prefix->neqns = index;
     prefix->outs = closed->jaxpr->eqns[index].ins;
     prefix->nouts = closed->jaxpr->eqns[index].nins;
     jx_closed part = {prefix, closed->nconsts, closed->consts};
-    return run_wide(typed, &part, nbindings, bindings, ins);
+    return run_wide(s->typed, &part, s->nbindings, s->bindings, ins);
 }
 
-static const void *const *find_call(const jx_typed *typed,
-                                    const jx_closed *closed,
-                                    const jx_rule *rule, int nbindings,
-                                    const jx_binding *bindings,
-                                    const void *const *ins, int depth)
+/* The first inputs of a jaxpr, as they are, and the others, drawn.  NULL if
+ * they do not fit it. */
+static const void *const *with_drawn(search *s, const jx_closed *closed,
+                                     const values *first, int from)
 {
-    for (int i = 0; i < closed->jaxpr->neqns && depth < 16; i++) {
-        const jx_eqn *eqn = &closed->jaxpr->eqns[i];
-        if (calls_rule(eqn, rule))
-            return operands_at(typed, closed, i, nbindings, bindings, ins);
-        const jx_closed *inner = jx_eqn_callee(eqn);
-        if (!inner)
-            continue;
-        const void *const *there =
-            operands_at(typed, closed, i, nbindings, bindings, ins);
-        const void *const *found =
-            there ? find_call(typed, inner, rule, nbindings, bindings, there,
-                              depth + 1)
-                  : NULL;
-        if (found)
-            return found;
+    static const jx_point point = {JX_AT_NORMAL, 1, ""};
+    jx_arena *arena = s->program->ctx->arena;
+    jx_plan_options how = {
+        .domain = JX_WIDE, .nbindings = s->nbindings, .bindings = s->bindings};
+    jx_plan *plan = jx_plan_make(s->typed, closed, &how);
+    int given = first->count - from, n = plan ? jx_plan_nins(plan) : -1;
+    const void **ins =
+        n >= given ? JX_NEW_ARRAY(arena, n + 1, const void *) : NULL;
+    bool good = ins != NULL;
+
+    for (int i = 0; good && i < n; i++) {
+        const jx_port *port = jx_plan_in(plan, i);
+        void *drawn = i < given || port->count > 1 << 20
+                          ? NULL
+                          : jx_arena_alloc(arena, port->bytes);
+        if (drawn)
+            draw(&s->rng, port, &point, drawn);
+        good = drawn || (i < given && first->bytes[from + i] == port->bytes);
+        ins[i] = drawn ? drawn : good ? first->at[from + i] : NULL;
     }
-    return NULL;
+    jx_plan_free(plan);
+    return good ? ins : NULL;
 }
 
-static const void *const *operands_of(const jx_typed *typed, const jx_rule *rule,
-                                      const void *const *ins,
-                                      const jx_plan_options *how)
+/* What bwd takes before the cotangents: inputs, and what fwd gives. */
+static values residuals_of(search *s, const jx_rule *rule,
+                           const jx_rule_pattern *p, const values *operands,
+                           const void *const *primals)
 {
-    const void *const *found =
-        ins ? find_call(typed, &typed->program->entry, rule, how->nbindings,
-                        how->bindings, ins, 0)
-            : NULL;
+    jx_arena *arena = s->program->ctx->arena;
+    values own =
+        run_wide(s->typed, &p->fwd, s->nbindings, s->bindings, primals);
+    values all = {.count = p->nres,
+                  .at = JX_NEW_ARRAY(arena, p->nres + 1, const void *),
+                  .bytes = JX_NEW_ARRAY(arena, p->nres + 1, size_t)};
 
-    /* A sample is a help: without it the other points are still there. */
-    jx_error_clear(typed->program->ctx);
+    if (!own.at || !all.at || !all.bytes)
+        return (values){0};
+    for (int r = 0, next = 0; r < p->nres; r++) {
+        bool is_input = p->fwds && p->fwds[r] >= 0;
+        const values *from = is_input ? operands : &own;
+        int place = is_input ? p->fwds[r] : next++;
+        if (place >= from->count || operands->count != rule->nins)
+            return (values){0};
+        all.at[r] = from->at[place];
+        all.bytes[r] = from->bytes[place];
+    }
+    return all;
+}
+
+static values find_call(search *s, const jx_closed *closed,
+                        const void *const *ins, int depth);
+
+/* A call by the code of a rule, whose function is called with these operands. */
+static values find_in_rule(search *s, const jx_rule *rule,
+                           const values *operands, int depth)
+{
+    values found = {0};
+
+    for (int i = 0; i < rule->npatterns && !found.at; i++) {
+        const jx_rule_pattern *p = &rule->patterns[i];
+        const jx_closed *first = rule->vjp ? &p->fwd : &p->jvp;
+        if (p->error || !(s->holds[first->jaxpr->id] ||
+                          (rule->vjp && s->holds[p->bwd.jaxpr->id])))
+            continue;
+        const void *const *ins = with_drawn(s, first, operands, rule->nconsts);
+        if (ins)
+            found = find_call(s, first, ins, depth + 1);
+        if (found.at || !ins || !rule->vjp)
+            continue;
+        values residuals = residuals_of(s, rule, p, operands, ins);
+        ins = residuals.at ? with_drawn(s, &p->bwd, &residuals, 0) : NULL;
+        if (ins)
+            found = find_call(s, &p->bwd, ins, depth + 1);
+    }
     return found;
 }
 
-const void *const *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
-                                   const void *const *inputs,
-                                   const jx_plan_options *how)
+/* Whether code of an equation's rules makes the call. */
+static bool rules_hold(const search *s, const jx_eqn *eqn)
+{
+    for (int i = 0; s->holds && i < eqn->nparams; i++) {
+        const jx_value *value = eqn->params[i].value;
+        for (int k = 0; value->tag == JX_V_RULE && k < value->rule->npatterns;
+             k++) {
+            const jx_rule_pattern *p = &value->rule->patterns[k];
+            if (!p->error && (value->rule->vjp ? s->holds[p->fwd.jaxpr->id] ||
+                                                     s->holds[p->bwd.jaxpr->id]
+                                               : s->holds[p->jvp.jaxpr->id]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static values find_call(search *s, const jx_closed *closed,
+                        const void *const *ins, int depth)
+{
+    values found = {0};
+
+    for (int i = 0; i < closed->jaxpr->neqns && depth < 16 && !found.at; i++) {
+        const jx_eqn *eqn = &closed->jaxpr->eqns[i];
+        if (calls_rule(eqn, s->rule))
+            return operands_at(s, closed, i, ins);
+        const jx_closed *inner = jx_eqn_callee(eqn);
+        bool in_rules = rules_hold(s, eqn);
+        if (!inner && !in_rules)
+            continue;
+        values there = operands_at(s, closed, i, ins);
+        if (!there.at)
+            continue;
+        if (inner)
+            found = find_call(s, inner, there.at, depth + 1);
+        for (int k = 0; in_rules && k < eqn->nparams && !found.at; k++)
+            if (eqn->params[k].value->tag == JX_V_RULE)
+                found = find_in_rule(s, eqn->params[k].value->rule, &there,
+                                     depth + 1);
+    }
+    return found;
+}
+
+static bool value_holds(const jx_value *value, const bool *holds)
+{
+    if (value->tag == JX_V_JAXPR && holds[value->jaxpr->id])
+        return true;
+    for (int i = 0; value->items && i < value->count; i++)
+        if (value_holds(value->items[i], holds))
+            return true;
+    return false;
+}
+
+/* Which jaxprs make the call, themselves or by what they call: callees come
+ * before callers. */
+static const bool *holders(const jx_program *program, const jx_rule *rule)
+{
+    bool *holds = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, bool);
+
+    for (int i = 0; holds && i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns && !holds[i]; k++) {
+            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
+            holds[i] = calls_rule(eqn, rule);
+            for (int n = 0; n < eqn->nparams && !holds[i]; n++)
+                holds[i] = value_holds(eqn->params[n].value, holds);
+        }
+    return holds;
+}
+
+/* Documents may hold anything: a rule of what the call does not pass. */
+static bool takes_values(const jx_rule *rule, const jx_plan *plan,
+                         const values *operands)
+{
+    bool same = plan && operands->at && operands->count == rule->nins &&
+                jx_plan_nins(plan) == rule->nins;
+
+    for (int i = 0; same && i < rule->nins; i++)
+        same = operands->bytes[i] == jx_plan_in(plan, i)->bytes;
+    return same;
+}
+
+/* By the program's own code; else by that of its rules. */
+static const void *const *operands_of(const jx_typed *typed,
+                                      const jx_rule *rule,
+                                      const void *const *ins,
+                                      const jx_plan_options *how)
+{
+    search s = {.typed = typed,
+                .program = typed->program,
+                .rule = rule,
+                .nbindings = how->nbindings,
+                .bindings = how->bindings,
+                .rng = {1}};
+    values found = {0};
+
+    if (ins)
+        found = find_call(&s, &typed->program->entry, ins, 0);
+    if (ins && !found.at && (s.holds = holders(typed->program, rule)))
+        found = find_call(&s, &typed->program->entry, ins, 0);
+    jx_plan *plan = found.at ? jx_plan_make(typed, &rule->primal, how) : NULL;
+    bool good = takes_values(rule, plan, &found);
+    jx_plan_free(plan);
+    /* A sample is a help: without it the other points are still there. */
+    jx_error_clear(typed->program->ctx);
+    return good ? found.at : NULL;
+}
+
+static const jx_sampled *sampled(const jx_typed *typed, const jx_rule *rule,
+                                 const void *const *ins,
+                                 const jx_plan_options *how)
+{
+    const void *const *at = operands_of(typed, rule, ins, how);
+    jx_sampled *found =
+        at ? JX_NEW(typed->program->ctx->arena, jx_sampled) : NULL;
+
+    if (found)
+        *found = (jx_sampled){.at = at, .inputs = ins};
+    return found;
+}
+
+const jx_sampled *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
+                                  const void *const *inputs,
+                                  const jx_plan_options *how)
 {
     if (!inputs)
         return NULL;
-    return operands_of(typed, rule,
-                       make_inputs(typed, how, inputs, NULL, NULL), how);
+    return sampled(typed, rule, make_inputs(typed, how, inputs, NULL, NULL),
+                   how);
 }
 
-const void *const *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
-                                     jx_rng *rng, int which,
-                                     const jx_plan_options *how)
+const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
+                                    jx_rng *rng, int which,
+                                    const jx_plan_options *how)
 {
     static const jx_point kinds[] = {{JX_AT_NORMAL, 1, ""},
                                      {JX_AT_POSITIVE, 1, ""},
                                      {JX_AT_NORMAL, 0.1, ""}};
 
-    return operands_of(typed, rule,
-                       make_inputs(typed, how, NULL, rng, &kinds[which % 3]),
-                       how);
+    return sampled(typed, rule,
+                   make_inputs(typed, how, NULL, rng, &kinds[which % 3]), how);
+}
+
+/* Inputs after a step in each direction of floats; both take the same step. */
+static bool step_inputs(const jx_typed *typed, const jx_sampled *from,
+                        jx_rng *rng, const jx_plan_options *how,
+                        const void **ahead, const void **behind)
+{
+    jx_plan *plan = jx_plan_make(typed, &typed->program->entry, how);
+    bool good = plan != NULL;
+
+    for (int i = 0; good && i < jx_plan_nins(plan); i++) {
+        const jx_port *port = jx_plan_in(plan, i);
+        ahead[i] = behind[i] = from->inputs[i];
+        if (!jx_dtype_is_inexact(port->dtype))
+            continue;
+        double *there =
+            jx_arena_copy(typed->program->ctx->arena, ahead[i], port->bytes);
+        double *back =
+            jx_arena_copy(typed->program->ctx->arena, ahead[i], port->bytes);
+        good = there && back;
+        for (size_t k = 0; good && k < port->bytes / sizeof *there; k++) {
+            double step =
+                fmax(1, fabs(there[k])) * jx_rng_normal(rng) / JX_SAMPLE_STEPS;
+            there[k] += step;
+            back[k] -= step;
+        }
+        ahead[i] = there;
+        behind[i] = back;
+    }
+    jx_plan_free(plan);
+    return good;
+}
+
+bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
+                     const jx_sampled *from, jx_rng *rng,
+                     const jx_plan_options *how, const void *const **ahead,
+                     const void *const **behind)
+{
+    int n = typed->program->entry.jaxpr->nins;
+    const void **there =
+        JX_NEW_ARRAY(typed->program->ctx->arena, n + 1, const void *);
+    const void **back =
+        JX_NEW_ARRAY(typed->program->ctx->arena, n + 1, const void *);
+
+    if (!there || !back || !step_inputs(typed, from, rng, how, there, back))
+        return false;
+    *ahead = operands_of(typed, rule, there, how);
+    *behind = operands_of(typed, rule, back, how);
+    return *ahead && *behind;
 }
 
 /* -- how the rule's function is called ------------------------------------ */

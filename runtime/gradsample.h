@@ -13,17 +13,32 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
                      const jx_binding *fixed, int *nbindings,
                      const jx_binding **bindings);
 
-/* The operands that the program gives to the rule's function when run on
- * `inputs` (declared dtypes), as stored in the wide domain, one pointer per
- * operand in the program's arena.  NULL without inputs, or where the call is
- * not reached through plain calls alone. */
-const void *const *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
-                                   const void *const *inputs,
-                                   const jx_plan_options *how);
+/* Operands that the program gives to a rule's function, as stored in the wide
+ * domain, one pointer per operand in the program's arena. */
+typedef struct jx_sampled {
+    const void *const *at;
+    const void *const *inputs; /* of the program, wide: what they came from */
+} jx_sampled;
+
+/* Those of a run on `inputs` (declared dtypes).  The call may be one by the code
+ * of another rule, where the tangents or cotangents are drawn.  NULL without
+ * inputs, or where the call is not reached through plain calls and rules. */
+const jx_sampled *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
+                                  const void *const *inputs,
+                                  const jx_plan_options *how);
 /* The same for inputs that are drawn: normal (which = 0), positive, small. */
-const void *const *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
-                                     jx_rng *rng, int which,
-                                     const jx_plan_options *how);
+const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
+                                    jx_rng *rng, int which,
+                                    const jx_plan_options *how);
+
+/* The operands after a small step of the program's inputs in a direction that
+ * is drawn, and after one the other way: where operands depend on each other,
+ * these are the directions that a rule meets.  False if there are none. */
+enum { JX_SAMPLE_STEPS = 100000 }; /* a step is one part of so many */
+bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
+                     const jx_sampled *from, jx_rng *rng,
+                     const jx_plan_options *how, const void *const **ahead,
+                     const void *const **behind);
 
 /* How a rule's function is called in the program; a rule may rely on it, so that
  * operands drawn one by one can be values that it never meets.  Arrays have an
