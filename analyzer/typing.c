@@ -372,8 +372,27 @@ static const jx_calls *call_of(jx_typer *r, const jx_rule *rule)
     return NULL;
 }
 
+/* Of what a document leaves out of a rule no type is known.  (Beyond a depth it
+ * leaves out whole rules, and says so by having no jaxpr of them.) */
+static void assume_left_out(jx_typer *r)
+{
+    jx_typing t = {.to = r->to, .program = r->program, .typer = r};
+    int count = 0;
+
+    for (int i = 0; i < r->program->nrules; i++) {
+        const char *why = r->program->rules[i]->truncated;
+        count += why && strcmp(why, "depth") != 0;
+    }
+    if (count)
+        jx_assume(&t,
+                  "%d custom derivative rule%s right where the document leaves "
+                  "out their code",
+                  count, count == 1 ? " is" : "s are");
+}
+
 static void check_rules(jx_typer *r)
 {
+    assume_left_out(r);
     for (int i = 0; i < r->program->nrules; i++) {
         const jx_rule *rule = r->program->rules[i];
         jx_typing t = {.to = r->to,

@@ -402,6 +402,23 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     }
 }
 
+/* Of a rule that nothing was found against.  What the document leaves out of it
+ * is code that nobody has looked at. */
+static void conclude(jx_program *program, jx_rule_report *report)
+{
+    const jx_rule *rule = report->rule;
+
+    if (!rule->truncated)
+        report->outcome = JX_RULE_AGREES;
+    else
+        report->detail = jx_arena_printf(
+            program->ctx->arena,
+            "no disagreement at %d points (%lld comparisons), but the document "
+            "holds %d of its masks of zeros and leaves out others (%s)",
+            report->points, (long long)report->comparisons, rule->npatterns,
+            rule->truncated);
+}
+
 static void check_patterns(const jx_typed *typed,
                            const jx_gradcheck_options *options,
                            const jx_plan_options *how,
@@ -430,8 +447,9 @@ static void check_patterns(const jx_typed *typed,
         }
         join_pattern(typed->program, p, &one, report);
     }
-    if (!report->detail && report->comparisons > 0)
-        report->outcome = JX_RULE_AGREES;
+    if (report->outcome != JX_RULE_WRONG && !report->detail &&
+        report->comparisons > 0)
+        conclude(typed->program, report);
 }
 
 static void check_rule(jx_program *program, const jx_gradcheck_options *options,

@@ -1,6 +1,7 @@
 """check and gradcheck: dump, ask the command, hand back a report."""
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 
@@ -76,6 +77,8 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
     Call it as `jax.test_util.check_grads` calls: with arrays.  Their shapes
     and dtypes are what is traced, their values one more point to try.
     """
+    options.setdefault("rule_masks", math.inf)
+
     def checker(*args, **kwargs) -> Report:
         document = dump(fun, **options)(*args, **kwargs)
         extra = _rules(select, ignore) + [*arguments]

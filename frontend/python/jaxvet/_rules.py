@@ -7,7 +7,10 @@ of custom_jvp and custom_vjp, `_rules_hijax.py` for primitives that are objects.
 
 The closure of rules can be infinite (the rule of `odeint` solves an ODE with
 `odeint`, whose rule ...), so rules inside rules are followed to a depth, and
-all of them share a budget of equations; what is cut says so.
+all of them share a budget of equations.  A rule of n inputs has 2**n masks, and
+a library may ask for them of hundreds of calls: those beyond each rule's first
+have a budget of their own, which grows with the program, so that a dump takes
+about as long as tracing does.  What is cut says so.
 """
 from __future__ import annotations
 
@@ -32,6 +35,15 @@ MOST_MASK_INPUTS = 6
 MOST_INNER_MASK_INPUTS = 2
 #: Equations that all rules together may add.
 BUDGET = 60_000
+#: What may be traced for masks beyond each rule's first, in equations: as many
+#: as the program has, so often, and at least so many, half of what is left for
+#: one rule; gradcheck has no such limit.
+MASKS_TIMES, LEAST_MASKS = 2, 2_000
+#: What an input of a rule counts, in equations, each time the rule is traced:
+#: those of libraries look at every one, and may make no equation at all.
+INPUT = 5
+
+_JAXPRS = "jvp", "fwd", "bwd"
 
 _DEFINED = re.compile(r"(?P<name>.*) at (?P<path>.*):(?P<line>\d+)$")
 
@@ -41,13 +53,15 @@ Met = collections.namedtuple("Met", "rule shard_maps depth")
 class Rules:
     """The table `rules`: meets rules during the walk, writes them after it."""
 
-    def __init__(self, walker, depth, budget, recorder):
+    def __init__(self, walker, depth, budget, recorder, masks=None):
         self.walker, self.rows, self._recorder = walker, [], recorder
         self._met, self._index = [], {}
         self._same = Fingerprints()
         self._most_depth, self._budget = depth, budget
         self._depth = 1
         self._start = 0
+        self._masks = masks  # still to be traced for masks, None: by size
+        self._sizes = {}     # id of jaxpr -> (its equations, the jaxpr)
 
     def meet(self, eqn, thunk, call, shard_maps) -> int:
         """The index of a rule; it is written later, when its turn comes."""
@@ -77,6 +91,8 @@ class Rules:
     def write(self) -> list:
         """All rules met, and those met meanwhile."""
         self._start = self.walker.equations
+        if self._masks is None:
+            self._masks = max(LEAST_MASKS, MASKS_TIMES * self._start)
         while len(self.rows) < len(self._met):
             met = self._met[len(self.rows)]
             self._depth = met.depth + 1
@@ -120,28 +136,47 @@ class Rules:
         if met.depth > self._most_depth:
             return [], "depth"
         masks, truncated = _masks(rule, met.depth)
-        for mask in masks:
+        own = self._masks / 2  # what it has of the budget
+        for number, mask in enumerate(masks):
+            if number and own <= 0:
+                truncated = "masks"
+                break
             if self.walker.equations - self._start > self._budget:
                 truncated = "budget"
                 break
-            row = {"zeros": mask_text(mask)}
+            row, size = {"zeros": mask_text(mask)}, INPUT * len(mask)
             if patterns:
                 rule.forget()
             try:
                 with _compat.equation_context(rule.eqn, met.shard_maps), \
                         self._recorder.asking():
                     made = rule.extract(mask)
+                size += sum(self._size(made[key]) for key in _JAXPRS
+                            if key in made)
                 row.update(self._written(made))
                 if row["zeros"] in [other["zeros"] for other in patterns]:
                     continue
             except Exception as error:  # the user's function: say what it said
                 row["error"] = _reason(error)
+            finally:
+                if number:
+                    own, self._masks = own - size, self._masks - size
             patterns.append(row)
         return [rule.placed(row) for row in patterns], truncated
 
     def _written(self, made) -> dict:
-        return {key: self.walker.closed(value) if key in ("jvp", "fwd", "bwd")
-                else value for key, value in made.items()}
+        return {key: self.walker.closed(value) if key in _JAXPRS else value
+                for key, value in made.items()}
+
+    def _size(self, jaxpr) -> int:
+        """Equations of a jaxpr, and of all that it calls, as often as it
+        does."""
+        jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
+        if id(jaxpr) not in self._sizes:
+            size = sum(1 + sum(map(self._size, _compat.jaxprs_in(eqn.params)))
+                       for eqn in jaxpr.eqns)
+            self._sizes[id(jaxpr)] = size, jaxpr
+        return self._sizes[id(jaxpr)][0]
 
 
 def _masks(rule, depth) -> tuple:

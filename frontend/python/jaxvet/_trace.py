@@ -100,6 +100,9 @@ def dump(fun, *, static_argnums=(), static_argnames=(), **options):
       rules            write custom derivative rules
       rule_depth       how deep rules inside rules are followed
       rule_budget      how many equations all rules together may add
+      rule_masks       how many may be traced for rules that ask which tangents
+                       are zero, beyond each one's first answer; the default
+                       grows with the program (`jaxvet.gradcheck` has no limit)
       relative_to      a directory: source files below it are named relative
                        to it
       source_lines     embed the source lines that equations come from
@@ -116,8 +119,8 @@ def dump(fun, *, static_argnums=(), static_argnames=(), **options):
 
 def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
             rules=True, rule_depth=MOST_DEPTH, rule_budget=BUDGET,
-            relative_to=None, source_lines=True, retrace=False,
-            sizes=None, afterwards=None) -> Document:
+            rule_masks=None, relative_to=None, source_lines=True,
+            retrace=False, sizes=None, afterwards=None) -> Document:
     """The document of one trace; `afterwards` is called while what was traced
     is still in JAX's caches."""
     symbolic = is_symbolic((args, kwargs))
@@ -126,7 +129,8 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
     with Recorder(clear_caches) if record else NoRecorder() as recorder:
         traced = advised_trace(called, args, kwargs, recorder)
         if rules:
-            walker.rules = Rules(walker, rule_depth, rule_budget, recorder)
+            walker.rules = Rules(walker, rule_depth, rule_budget, recorder,
+                                 rule_masks)
         walker.recorder = recorder
         document = _document(walker, traced, called.name, recorder)
         if afterwards:
