@@ -209,3 +209,9 @@ def test_parameters_may_hold_jaxprs_of_values_that_are_traced(tmp_path):
             return held.bind(y, jaxpr=closed)
         return jax.lax.map(inner, x)
     assert run(tmp_path, f, jnp.ones(3)).returncode == 0
+
+
+def test_a_parameter_that_is_an_object_prints_as_jax_prints_it():
+    made = primitive("holder", lambda x, *, held: x)
+    ours, theirs = printed(lambda x: made.bind(x, held=(object(),)), 1.0)
+    assert ours == theirs and "0x" + "X" * 12 in " ".join(ours)

@@ -34,12 +34,14 @@ SHORT = {
 }
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+#: What JAX prints in the place of an address.
+SHOWN = " at 0x" + 12 * "X"
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def without_addresses(text: str) -> str:
+def without_addresses(text: str, shown: str = "") -> str:
     """Text without what differs from run to run."""
-    return _ADDRESS.sub("", text)
+    return _ADDRESS.sub(shown, text)
 
 
 def dtype_name(dtype) -> str:
@@ -352,7 +354,7 @@ class Values:
         """An object of which nothing but its text is needed."""
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         try:
-            text = without_addresses(printable(repr(value)))
+            text = without_addresses(printable(repr(value)), SHOWN)
         except Exception:  # the object's own method
             text = "no text"
         return {"$opaque": name, "repr": text[:200]}
