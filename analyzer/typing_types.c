@@ -212,9 +212,10 @@ void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
     jx_buffer_free(&what);
 }
 
-/* JAX lets weak types differ between a call and its callee, but never makes
- * such a program; the callee's results would be typed by a declaration that is
- * not true.  A note, for nothing can go wrong at run time. */
+/* JAX lets weak types differ between a call and its callee.  It makes no such
+ * program, but libraries do that bind a loop themselves (equinox's derivatives
+ * of loops); the callee's results are then typed by a declaration that is not
+ * true.  A note, for nothing can go wrong at run time, and it is run. */
 static void note_weak(jx_typing *t, const jx_aval *a, const jx_aval *b,
                       const char *what)
 {

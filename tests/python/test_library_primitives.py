@@ -215,3 +215,17 @@ def test_a_parameter_that_is_an_object_prints_as_jax_prints_it():
     made = primitive("holder", lambda x, *, held: x)
     ours, theirs = printed(lambda x: made.bind(x, held=(object(),)), 1.0)
     assert ours == theirs and "0x" + "X" * 12 in " ".join(ours)
+
+
+def test_a_loop_that_a_library_binds_may_differ_in_weak_types(tmp_path):
+    cond = jax.make_jaxpr(lambda i: i < 3)(0)
+    body = jax.make_jaxpr(lambda i: i + 1)(0)
+
+    def fun(x):
+        return jax.lax.while_p.bind(
+            x, cond_jaxpr=cond, body_jaxpr=body, cond_nconsts=0,
+            body_nconsts=0)[0]
+    report = jaxvet.check(fun)(jnp.int32(0))
+    assert {item.level for item in report.findings} == {"note"}
+    done = run(tmp_path, fun, jnp.int32(0))
+    assert done.returncode == 0, done.stderr
