@@ -31,19 +31,28 @@ static bool read_boolean(decode *d, const jx_value *v, void *to)
     return true;
 }
 
+/* Python's booleans are integers, and where JAX takes an integer it takes them
+ * (`padding=True` ends up as a pair of them); they are printed as they are. */
+static bool integer_of(const jx_value *v, int64_t *to)
+{
+    if (v->tag != JX_V_INT && v->tag != JX_V_BOOL)
+        return false;
+    *to = v->tag == JX_V_BOOL ? v->boolean : v->integer;
+    return true;
+}
+
 static bool read_integer(decode *d, const jx_value *v, void *to)
 {
-    if (v->tag != JX_V_INT)
-        return want(d, "an integer");
-    *(int64_t *)to = v->integer;
-    return true;
+    return integer_of(v, to) || want(d, "an integer");
 }
 
 static bool read_real(decode *d, const jx_value *v, void *to)
 {
-    if (v->tag != JX_V_FLOAT && v->tag != JX_V_INT)
+    int64_t integer = 0;
+
+    if (v->tag != JX_V_FLOAT && !integer_of(v, &integer))
         return want(d, "a number");
-    *(double *)to = v->tag == JX_V_INT ? (double)v->integer : v->real;
+    *(double *)to = v->tag == JX_V_FLOAT ? v->real : (double)integer;
     return true;
 }
 
@@ -71,8 +80,10 @@ static bool read_dtype(decode *d, const jx_value *v, void *to)
 
 static const jx_dim *dim_of(decode *d, const jx_value *v)
 {
-    if (v->tag == JX_V_INT)
-        return jx_dim_int(d->program->dims, v->integer);
+    int64_t integer;
+
+    if (integer_of(v, &integer))
+        return jx_dim_int(d->program->dims, integer);
     return v->tag == JX_V_DIM ? v->dim : NULL;
 }
 
@@ -84,18 +95,39 @@ static bool read_dim(decode *d, const jx_value *v, void *to)
     return dim || want(d, "a size (an integer or a symbolic one)");
 }
 
+/* A range of Python's is a sequence of integers, too (`jnp.diagonal` and what
+ * is like it make dimension numbers of it), and printed as it is. */
+static bool read_range(decode *d, const jx_value *v, jx_ints *to)
+{
+    enum { MOST_AXES = 1024 };
+    int first, end, length = 0;
+
+    if (v->tag != JX_V_OPAQUE || !v->detail ||
+        strcmp(v->text, "builtins.range") != 0 ||
+        sscanf(v->detail, "range(%5d, %5d)%n", &first, &end, &length) != 2 ||
+        length == 0 || v->detail[length] || first < -MOST_AXES ||
+        end > MOST_AXES)
+        return false;
+    int count = end > first ? end - first : 0;
+    int64_t *at = JX_NEW_ARRAY(d->program->ctx->arena, count, int64_t);
+    for (int i = 0; at && i < count; i++)
+        at[i] = first + i;
+    *to = (jx_ints){at ? count : 0, at};
+    return true;
+}
+
 static bool read_ints(decode *d, const jx_value *v, void *to)
 {
     static const char expected[] = "a tuple of integers";
 
+    if (read_range(d, v, to))
+        return true;
     if (v->tag != JX_V_TUPLE && v->tag != JX_V_SET)
         return want(d, expected);
     int64_t *at = JX_NEW_ARRAY(d->program->ctx->arena, v->count, int64_t);
-    for (int i = 0; at && i < v->count; i++) {
-        if (v->items[i]->tag != JX_V_INT)
+    for (int i = 0; at && i < v->count; i++)
+        if (!integer_of(v->items[i], &at[i]))
             return want(d, expected);
-        at[i] = v->items[i]->integer;
-    }
     *(jx_ints *)to = (jx_ints){at ? v->count : 0, at};
     return true;
 }
