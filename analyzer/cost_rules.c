@@ -138,6 +138,14 @@ void jx_cost_reduce(jx_costing *c)
     c->flops = minus(c, elements(c, in(c, 0)), elements(c, out(c, 0)));
 }
 
+void jx_cost_allreduce(jx_costing *c)
+{
+    for (int i = 0; i < c->eqn->nins; i++)
+        c->flops =
+            jx_dim_add(c->dims, c->flops,
+                       minus(c, elements(c, in(c, i)), elements(c, out(c, i))));
+}
+
 void jx_cost_reduce_body(jx_costing *c)
 {
     c->often = minus(c, elements(c, in(c, 0)), elements(c, out(c, 0)));

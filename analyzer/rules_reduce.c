@@ -32,6 +32,33 @@ void jx_type_reduce(jx_typing *t)
         jx_type_out(t, 0, in->dtype, in->weak && !strips, rank, shape);
 }
 
+/* Over axes of the operands this is a reduction, and has no groups. */
+void jx_type_allreduce(jx_typing *t)
+{
+    const jx_p_allreduce *p = t->params;
+    const jx_value *groups = p->axis_index_groups;
+    int rank;
+
+    if (jx_eqn_is_unknown(t->eqn)) {
+        jx_type_unknown(t, jx_eqn_name(t->eqn));
+        return;
+    }
+    if (!jx_type_counts(t, -1, t->nins))
+        return;
+    if (groups && groups->tag != JX_V_NONE) {
+        jx_type_wrong(t, "axis_index_groups, which axes of a mesh have alone");
+        return;
+    }
+    for (int i = 0; i < t->nins; i++) {
+        const jx_aval *in = t->ins[i];
+        if (!jx_type_axes(t, "axes", p->axes.at, in->rank))
+            return;
+        const jx_dim **shape = without(t, in, p->axes.at, &rank);
+        if (shape)
+            jx_type_out(t, i, in->dtype, false, rank, shape);
+    }
+}
+
 void jx_type_arg_reduce(jx_typing *t)
 {
     const jx_p_arg_reduce *p = t->params;

@@ -141,13 +141,47 @@ def reflectors():
          np.zeros((3, 0)), np.zeros(0), uniform(-1, 1, 3, 2))
 
 
+def collectives():
+    """Over an axis that is mapped, where they are reductions, and twice."""
+    for dtype in (*FLOATS, *INTS, np.complex64, np.bool_):
+        x = RNG.integers(-3, 4, (5, 3, 4)).astype(dtype)
+        for fun in (lax.psum, lax.pmax, lax.pmin):
+            case("collective", jax.vmap(lambda v, f=fun: f(v, "i"),
+                                        axis_name="i"), x)
+            case("collective", jax.vmap(jax.vmap(
+                lambda v, f=fun: f(v, ("i", "j")), axis_name="i"),
+                axis_name="j"), x)
+    case("collective", jax.grad(lambda v: jax.vmap(
+        lambda w: (w - lax.pmean(w * w, "i")) ** 3, axis_name="i")(v).sum()),
+        uniform(-1, 1, 5, 3))
+    case("collective", jax.vmap(lambda v: lax.pmax(v, "i"), axis_name="i"),
+         ODD.reshape(4, 3))
+
+
+def booleans():
+    """Where JAX takes an integer."""
+    x = uniform(-1, 1, 4, 5)
+    case("boolean", lambda v: lax.reduce_window(
+        v, -jnp.inf, lax.max, (2, True), (True, 2), ((True, True), (False, 1))
+    ), x)
+    case("boolean", lambda v: lax.reduce_window(
+        v, 0., lax.add, (2, 3), (1, 1), ((True, False), (0, True))), x)
+    case("boolean", lambda v: lax.pad(
+        v, 0., ((True, False, True), (False, True, False))), x)
+    case("boolean", lambda v: lax.concatenate([v, v], True), x)
+    case("boolean", lambda v: lax.reduce(v, 0., lax.add, (True,)), x)
+    case("boolean", lambda v, k: lax.conv_general_dilated(
+        v, k, (True, 1), ((True, True), (0, 0)), feature_group_count=True),
+        x.reshape(1, 1, 4, 5), uniform(-1, 1, 1, 1, 2, 2))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path)
     options = parser.parse_args()
     for part in (elementwise, polynomials, derivatives, parameters,
-                 reflectors):
+                 reflectors, collectives, booleans):
         part()
     stems = kernels.write(options.folder)
     if options.output:

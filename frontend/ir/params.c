@@ -132,6 +132,16 @@ static bool read_ints(decode *d, const jx_value *v, void *to)
     return true;
 }
 
+static bool read_positions(decode *d, const jx_value *v, void *to)
+{
+    jx_positions *positions = to;
+    bool list = v->tag == JX_V_TUPLE || v->tag == JX_V_SET;
+
+    for (int i = 0; list && i < v->count; i++)
+        positions->named |= v->items[i]->tag == JX_V_TEXT;
+    return (list && positions->named) || read_ints(d, v, &positions->at);
+}
+
 /* Sizes in tuples of `width`, flattened; a width of 0 is a plain tuple. */
 static bool read_sizes(decode *d, const jx_value *v, int width, void *to,
                        const char *expected)
@@ -710,9 +720,22 @@ const char *jx_eqn_name(const jx_eqn *eqn)
     return p && p->name ? p->name : eqn->prim->name;
 }
 
+/* One value for each device, of which a program holds one. */
+static bool crosses_devices(const jx_eqn *eqn)
+{
+    const jx_p_allreduce *p = eqn->typed;
+
+    switch (eqn->prim->id) {
+    case JX_PRIM_psum:
+    case JX_PRIM_pmax:
+    case JX_PRIM_pmin: return p && p->axes.named;
+    default: return false;
+    }
+}
+
 bool jx_eqn_is_unknown(const jx_eqn *eqn)
 {
-    return eqn->prim->id == JX_PRIM_unknown ||
+    return eqn->prim->id == JX_PRIM_unknown || crosses_devices(eqn) ||
            (jx_prim_is_hi(eqn->prim) && !jx_eqn_callee(eqn));
 }
 

@@ -10,6 +10,13 @@ typedef struct jx_ints {
     const int64_t *at;
 } jx_ints;
 
+/* What a collective goes over: axes of its operands, which is what a mapped axis
+ * becomes, or axes of a mesh. */
+typedef struct jx_positions {
+    jx_ints at;
+    bool named; /* one is an axis of a mesh; `at` has none then */
+} jx_positions;
+
 typedef struct jx_dim_list {
     int count;
     const jx_dim *const *at; /* numbers are dims too */
@@ -112,6 +119,7 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_opt_dtype jx_dtype
 #define JX_FIELD_dim const jx_dim *
 #define JX_FIELD_ints jx_ints
+#define JX_FIELD_positions jx_positions
 #define JX_FIELD_opt_ints jx_ints
 #define JX_FIELD_dims jx_dim_list
 #define JX_FIELD_opt_dims jx_dim_list
@@ -171,7 +179,8 @@ bool jx_polynomial_loops(const jx_eqn *eqn);
 const char *jx_eqn_name(const jx_eqn *eqn);
 
 /* Nothing is known of it but its name and what it declares: its primitive is in
- * no table, or is an object that nobody expanded. */
+ * no table, is an object that nobody expanded, or works across the devices of a
+ * mesh. */
 bool jx_eqn_is_unknown(const jx_eqn *eqn);
 /* What it does is in the Python process that traced the program: of that, only
  * a function's name is known. */

@@ -31,6 +31,20 @@ void jx_hlo_rule_reduce(jx_hlo_eqn *e)
                            p->axes.count, p->axes.at));
 }
 
+void jx_hlo_rule_allreduce(jx_hlo_eqn *e)
+{
+    const jx_p_allreduce *p = e->eqn->typed;
+
+    for (int i = 0; i < e->eqn->nins; i++)
+        if (p->axes.at.count == 0)
+            e->outs[i] = e->ins[i];
+        else if (e->ins[i].value)
+            e->outs[i] = jx_hlo_reduce(
+                e->code, e->detail, e->ins[i],
+                identity(e->code, e->detail, e->avals[i]->dtype),
+                p->axes.at.count, p->axes.at.at);
+}
+
 void jx_hlo_rule_reduce_general(jx_hlo_eqn *e)
 {
     const jx_p_reduce *p = e->eqn->typed;

@@ -23,7 +23,7 @@ typedef void jx_hlo_rule(jx_hlo_eqn *e);
     X(reduce_precision) X(round) X(barrier) X(broadcast_in_dim) X(reshape)     \
     X(transpose) X(reverse) X(slice) X(pad) X(concatenate) X(iota)             \
     X(dimension_size) X(dynamic_slice) X(dynamic_update_slice) X(gather)       \
-    X(scatter) X(reduce) X(reduce_general) X(reduce_window)                    \
+    X(scatter) X(reduce) X(allreduce) X(reduce_general) X(reduce_window)       \
     X(reduce_window_general) X(select_and_scatter) X(dot_general)              \
     X(convolution) X(fft) X(sort) X(top_k) X(rng_bit_generator)                \
     X(rng_uniform) X(call) X(cond) X(while) X(composed) X(polynomial)          \

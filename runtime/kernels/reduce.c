@@ -235,15 +235,18 @@ static const reducer *reducer_of(jx_prim_id prim, jx_dtype dtype)
 
     switch (prim) {
     case JX_PRIM_reduce_sum:
+    case JX_PRIM_psum:
         all = sums;
         break;
     case JX_PRIM_reduce_prod:
         all = prods;
         break;
     case JX_PRIM_reduce_max:
+    case JX_PRIM_pmax:
         all = maxs;
         break;
     case JX_PRIM_reduce_min:
+    case JX_PRIM_pmin:
         all = mins;
         break;
     case JX_PRIM_reduce_and:
@@ -441,11 +444,12 @@ static bool plan_narrow_end(jx_planner *p, const jx_eqn *eqn,
                             const jx_slot *in, jx_slot *out)
 {
     const jx_dtype_info *info = jx_dtype_of(out->dtype);
-    bool max = eqn->prim->id == JX_PRIM_reduce_max;
+    jx_prim_id id = eqn->prim->id;
+    bool max = id == JX_PRIM_reduce_max || id == JX_PRIM_pmax;
     jx_slot end;
 
     if (info->kind != JX_KIND_INT || info->bits >= 8 || jx_slot_count(in) ||
-        (!max && eqn->prim->id != JX_PRIM_reduce_min))
+        (!max && id != JX_PRIM_reduce_min && id != JX_PRIM_pmin))
         return false;
     unsigned char bits = jx_narrow_end(info->bits, max);
     end = jx_plan_constant(p, out->dtype, 0, NULL, &bits);
@@ -456,31 +460,50 @@ static bool plan_narrow_end(jx_planner *p, const jx_eqn *eqn,
     return true;
 }
 
+/* Result i of operand i. */
+static bool plan_over(jx_planner *p, const jx_eqn *eqn, int i, jx_ints axes,
+                      const jx_slot *ins, jx_slot *outs)
+{
+    jx_dtype dtype = work_dtype(ins[i].dtype);
+    const reducer *with = reducer_of(eqn->prim->id, dtype);
+    jx_slot in = jx_plan_convert(p, &ins[i], dtype), *out = &outs[i];
+
+    *out = jx_plan_output(p, eqn, i);
+    if (!with)
+        return jx_plan_fail(p, "it does not take %s",
+                            jx_dtype_of(ins[i].dtype)->short_name);
+    for (int k = 0; k < axes.count; k++)
+        if (axes.at[k] < 0 || axes.at[k] >= in.rank)
+            return jx_plan_fail(p, "there is no axis %lld",
+                                (long long)axes.at[k]);
+    if (dtype == out->dtype) {
+        plan_reduce(p, &in, axes, with, out);
+        return true;
+    }
+    if (plan_narrow_end(p, eqn, &in, out))
+        return true;
+    jx_slot wide = jx_plan_new(p, dtype, out->rank, out->shape);
+    plan_reduce(p, &in, axes, with, &wide);
+    *out = jx_plan_convert(p, &wide, out->dtype);
+    return true;
+}
+
 bool jx_plan_reduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                     jx_slot *outs)
 {
-    jx_ints axes = ((const jx_p_axes *)eqn->typed)->axes;
-    jx_dtype dtype = work_dtype(ins->dtype);
-    const reducer *with = reducer_of(eqn->prim->id, dtype);
-    jx_slot in = jx_plan_convert(p, ins, dtype);
+    return plan_over(p, eqn, 0, ((const jx_p_axes *)eqn->typed)->axes, ins,
+                     outs);
+}
 
-    outs[0] = jx_plan_output(p, eqn, 0);
-    if (!with)
-        return jx_plan_fail(p, "it does not take %s",
-                            jx_dtype_of(ins->dtype)->short_name);
-    for (int i = 0; i < axes.count; i++)
-        if (axes.at[i] < 0 || axes.at[i] >= in.rank)
-            return jx_plan_fail(p, "there is no axis %lld",
-                                (long long)axes.at[i]);
-    if (dtype == outs->dtype) {
-        plan_reduce(p, &in, axes, with, outs);
-        return true;
-    }
-    if (plan_narrow_end(p, eqn, &in, outs))
-        return true;
-    jx_slot wide = jx_plan_new(p, dtype, outs->rank, outs->shape);
-    plan_reduce(p, &in, axes, with, &wide);
-    outs[0] = jx_plan_convert(p, &wide, outs->dtype);
+/* Across devices nobody gets here (jx_eqn_is_unknown). */
+bool jx_plan_allreduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                       jx_slot *outs)
+{
+    const jx_p_allreduce *params = eqn->typed;
+
+    for (int i = 0; i < eqn->nins; i++)
+        if (!plan_over(p, eqn, i, params->axes.at, ins, outs))
+            return false;
     return true;
 }
 

@@ -1,0 +1,63 @@
+"""Collectives over an axis that vmap maps are reductions; across the devices of
+a mesh they are unknown."""
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec as P
+from test_library_primitives import printed, run
+
+import jaxvet
+from jaxvet import _library
+
+X = np.arange(6, dtype=np.float32).reshape(3, 2)
+
+
+def mapped(fun, name="i"):
+    return jax.vmap(fun, axis_name=name)
+
+
+COLLECTIVES = {
+    "psum": mapped(lambda x: lax.psum(x, "i")),
+    "pmax": mapped(lambda x: lax.pmax(x, "i")),
+    "pmin": mapped(lambda x: lax.pmin(x, "i")),
+    "pmean of the square": mapped(lambda x: x - lax.pmean(x * x, "i")),
+    "two axes": mapped(mapped(lambda x: lax.psum(x, ("i", "j"))), "j"),
+    "a tree": mapped(lambda x: lax.psum((x, x.astype(jnp.int32)), "i")),
+    "a gradient": jax.grad(lambda x: mapped(
+        lambda y: lax.psum(y * y, "i"))(x).sum()),
+    "in a loop": mapped(lambda x: lax.fori_loop(
+        0, 3, lambda _, c: c + lax.psum(x, "i"), x)),
+    "gathered": mapped(lambda x: lax.all_gather(x, "i")),
+}
+
+
+@pytest.mark.parametrize("fun", COLLECTIVES.values(), ids=COLLECTIVES)
+def test_one_over_a_mapped_axis_is_a_reduction(fun, tmp_path):
+    ours, theirs = printed(fun, X)
+    assert ours == theirs
+    report = jaxvet.check(fun)(X)
+    assert not report.findings and not report.undecided
+    done = run(tmp_path, fun, X)
+    assert done.returncode == 0, done.stderr
+    lowered = _library.ask(["show", "--as", "stablehlo", "-"],
+                           jaxvet.dump(fun)(X).text()).decode()
+    assert "stablehlo.all_reduce" not in lowered
+
+
+def test_a_symbolic_axis_may_be_mapped():
+    scope = jax.export.symbolic_shape("n, 2")
+    fun = COLLECTIVES["psum"]
+    report = jaxvet.check(fun)(jax.ShapeDtypeStruct(scope, jnp.float32))
+    assert not report.findings and not report.undecided
+
+
+def test_one_across_devices_is_unknown():
+    mesh = Mesh(np.array(jax.devices()[:1]), ("d",))
+    fun = jax.shard_map(lambda x: lax.pmax(x, "d"), mesh=mesh, in_specs=P("d"),
+                        out_specs=P())
+    report = jaxvet.check(fun)(X)
+    assert {item.code for item in report.undecided} == {"PRM001"}
