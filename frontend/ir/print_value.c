@@ -313,6 +313,15 @@ static const char *tag_of(const char *impl)
 }
 
 /* Values whose text is one word. */
+/* An object that can be called has no name, and is printed as an object. */
+static void put_function(const char *name, jx_buffer *to)
+{
+    bool object = strstr(name, " at 0x") != NULL;
+
+    jx_buffer_printf(to, object ? "%s" : "<function %s at 0xXXXXXXXXXXXX>",
+                     name);
+}
+
 static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
 {
     switch (v->tag) {
@@ -344,8 +353,7 @@ static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
         break;
     case JX_V_FUNCTION:
     case JX_V_RULE:
-        jx_buffer_printf(to, "<function %s at 0xXXXXXXXXXXXX>",
-                         v->text ? v->text : "");
+        put_function(v->text ? v->text : "", to);
         break;
     case JX_V_DTYPE:
         jx_buffer_printf(to, quoted ? "dtype('%s')" : "%s", v->text);

@@ -211,10 +211,20 @@ def test_parameters_may_hold_jaxprs_of_values_that_are_traced(tmp_path):
     assert run(tmp_path, f, jnp.ones(3)).returncode == 0
 
 
-def test_a_parameter_that_is_an_object_prints_as_jax_prints_it():
+class Callable:
+    def __call__(self):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("held", [object(), (object(),), Callable(),
+                                  (Callable(), host)])
+def test_a_parameter_that_is_an_object_prints_as_jax_prints_it(held):
     made = primitive("holder", lambda x, *, held: x)
-    ours, theirs = printed(lambda x: made.bind(x, held=(object(),)), 1.0)
-    assert ours == theirs and "0x" + "X" * 12 in " ".join(ours)
+    unknown = jax.extend.core.Primitive("unknown_holder")
+    unknown.def_abstract_eval(lambda x, *, held: x)
+    for each in (made, unknown):
+        ours, theirs = printed(lambda x, p=each: p.bind(x, held=held), 1.0)
+        assert ours == theirs and "0x" + "X" * 12 in " ".join(ours)
 
 
 def test_a_loop_that_a_library_binds_may_differ_in_weak_types(tmp_path):

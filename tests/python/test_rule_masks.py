@@ -55,8 +55,8 @@ def test_a_budget_of_nothing_leaves_the_first_mask():
 
 
 def test_what_a_mask_takes_counts():
-    cheap = rule_of(ruled(4), 4)
-    dear = rule_of(ruled(4, steps=100), 4)
+    cheap = rule_of(ruled(4, steps=0), 4)
+    dear = rule_of(ruled(4, steps=50), 4)
     assert "truncated" not in cheap and len(cheap["patterns"]) == 15
     assert dear["truncated"] == "masks"
     assert 1 < len(dear["patterns"]) < 10
@@ -78,7 +78,8 @@ def test_masks_that_make_no_equations_count_too():
 
 
 def test_the_budget_grows_with_the_program():
-    dear = ruled(5, steps=100)
+    dear = ruled(5, steps=30)
+    assert rule_of(dear, 5)["truncated"] == "masks"
 
     def long(*xs):
         for _ in range(20_000):
@@ -88,12 +89,12 @@ def test_the_budget_grows_with_the_program():
 
 
 def test_no_rule_takes_all_of_it():
-    several = [ruled(5, steps=30) for _ in range(4)]
+    several = [ruled(4, steps=10) for _ in range(3)]
     rules = json.loads(jaxvet.dump(
         lambda *xs: sum(fun(*xs) for fun in several))(
-            *np.ones(5, np.float32)).text())["rules"]
+            *np.ones(4, np.float32)).text())["rules"]
     counts = [len(rule["patterns"]) for rule in rules]
-    assert len(counts) == 4 and min(counts) > 1 and max(counts) < 15
+    assert len(counts) == 3 and min(counts) > 1 and max(counts) < 15
 
 
 def gradchecked(tmp_path, fun, count, *options, **how):

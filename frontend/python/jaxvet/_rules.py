@@ -38,7 +38,7 @@ BUDGET = 60_000
 #: What may be traced for masks beyond each rule's first, in equations: as many
 #: as the program has, so often, and at least so many, half of what is left for
 #: one rule; gradcheck has no such limit.
-MASKS_TIMES, LEAST_MASKS = 2, 2_000
+MASKS_TIMES, LEAST_MASKS = 1, 1_000
 #: What an input of a rule counts, in equations, each time the rule is traced:
 #: those of libraries look at every one, and may make no equation at all.
 INPUT = 5

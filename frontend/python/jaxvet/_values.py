@@ -76,7 +76,7 @@ def function_name(value) -> str:
         return f"partial({function_name(value.func)})"
     name = getattr(value, "__qualname__", None) or getattr(
         value, "__name__", None)
-    return name or without_addresses(repr(value))
+    return name or without_addresses(repr(value), SHOWN)
 
 
 def rule_function_name(value) -> str:
