@@ -94,19 +94,40 @@ static bool scalars(jx_planner *p, int count, const jx_slot *starts)
     return true;
 }
 
+/* The starts, which come behind `before` operands, of all axes that the first
+ * has in memory, to all[1] and on: the words that a key is made of are all
+ * taken. */
+static bool all_starts(jx_planner *p, const jx_eqn *eqn, int before,
+                       const jx_slot *ins, jx_slot *all)
+{
+    int given = jx_atom_aval(eqn->ins[0])->rank;
+    int32_t zero = 0;
+
+    if (eqn->nins < before + given || given > ins->rank)
+        return jx_plan_fail(p, "there is not one start for each axis");
+    if (!scalars(p, given, ins + before))
+        return false;
+    for (int i = 0; i < ins->rank; i++)
+        all[1 + i] = i < given ? ins[before + i]
+                               : jx_plan_constant(p, JX_I32, 0, NULL, &zero);
+    return true;
+}
+
 bool jx_plan_dynamic_slice(jx_planner *p, const jx_eqn *eqn,
                            const jx_slot *ins, jx_slot *outs)
 {
+    jx_slot all[1 + JX_MAX_RANK] = {*ins};
     int rank = ins->rank;
 
     outs[0] = jx_plan_output(p, eqn, 0);
-    if (eqn->nins < 1 + rank || outs->rank != rank ||
-        outs->dtype != ins->dtype || !scalars(p, rank, ins + 1))
-        return jx_plan_fail(p, "there is not one start for each axis");
+    if (outs->rank != rank || outs->dtype != ins->dtype)
+        return jx_plan_fail(p, "its result is of another kind");
+    if (!all_starts(p, eqn, 1, ins, all))
+        return false;
     for (int i = 0; i < rank; i++)
         if (outs->shape[i] > ins->shape[i])
             return jx_plan_fail(p, "axis %d is too short", i);
-    jx_plan_op(p, run_dynamic_slice, NULL, 0, 1 + rank, ins, 1, outs, 0);
+    jx_plan_op(p, run_dynamic_slice, NULL, 0, 1 + rank, all, 1, outs, 0);
     return true;
 }
 
@@ -129,17 +150,19 @@ static bool run_dynamic_update(jx_run *run, const void *data,
 bool jx_plan_dynamic_update_slice(jx_planner *p, const jx_eqn *eqn,
                                   const jx_slot *ins, jx_slot *outs)
 {
+    jx_slot all[1 + JX_MAX_RANK] = {ins[1]};
     int rank = ins->rank;
 
     outs[0] = jx_plan_output(p, eqn, 0);
-    if (eqn->nins < 2 + rank || ins[1].rank != rank ||
-        ins[1].dtype != ins->dtype || !scalars(p, rank, ins + 2))
-        return jx_plan_fail(p, "there is not one start for each axis");
+    if (ins[1].rank != rank || ins[1].dtype != ins->dtype)
+        return jx_plan_fail(p, "the update is of another kind");
+    if (!all_starts(p, eqn, 2, ins, all))
+        return false;
     for (int i = 0; i < rank; i++)
         if (ins[1].shape[i] > ins->shape[i])
             return jx_plan_fail(p, "axis %d is too short", i);
     jx_plan_copy(p, ins, outs);
-    jx_plan_op(p, run_dynamic_update, NULL, 0, 1 + rank, ins + 1, 1, outs, 0);
+    jx_plan_op(p, run_dynamic_update, NULL, 0, 1 + rank, all, 1, outs, 0);
     return true;
 }
 

@@ -2,6 +2,7 @@
 where a tuple of integers is."""
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -77,3 +78,22 @@ def test_a_boolean_is_no_pair_of_integers(tmp_path):
     done = _library.run(["check", str(file)], "")
     assert done.returncode == 3
     assert b"expected a tuple of triples" in done.stderr
+
+
+KEYS = {
+    "a slice": lambda keys, i: lax.dynamic_slice(keys, (i, 0), (2, 2)),
+    "an update": lambda keys, i: lax.dynamic_update_slice(
+        keys, keys[:1, 1:], (i, i)),
+    "an element": lambda keys, i: lax.dynamic_index_in_dim(keys, i, 1),
+}
+
+
+@pytest.mark.parametrize("fun", KEYS.values(), ids=KEYS)
+def test_a_key_has_no_start_of_its_own(fun, tmp_path):
+    def data(words, i):
+        keys = jax.random.wrap_key_data(words)
+        return jax.random.key_data(fun(keys, i))
+    words = np.arange(24, dtype=np.uint32).reshape(4, 3, 2)
+    for start in (0, 1, 9, -1):
+        done = run(tmp_path, data, words, jnp.int32(start))
+        assert done.returncode == 0, done.stderr
