@@ -284,7 +284,7 @@ for _name, _operator, _solver, _arguments in (
         ('Normal CG', tagged(), lx.Normal(lx.CG(1e-5, 1e-5)), square),
         ('Normal Cholesky', tagged(), lx.Normal(lx.Cholesky()), tall),
         ('GMRES', tagged(), lx.GMRES(1e-5, 1e-5), square),
-        ('BiCGStab', tagged(), lx.BiCGStab(1e-5, 1e-5), square),
+        ('BiCGStab', tagged(), lx.BiCGStab(1e-5, 1e-5), symmetric),
         ('LSMR', tagged(), lx.LSMR(1e-4, 1e-4), tall),
         ('Diagonal', lambda a: lx.DiagonalLinearOperator(jnp.diagonal(a)),
          lx.Diagonal(), symmetric),
