@@ -1,5 +1,6 @@
 """Rules of one code that do not say the same: each is checked."""
 import dataclasses
+import json
 import types
 
 import jax
@@ -93,3 +94,33 @@ def test_code_that_is_executed_twice_is_two_rules():
         return executed(1.0)(x) + executed(2.0)(x)
     assert [each.code for each in
             jaxvet.gradcheck(fun)(jnp.ones(3)).findings] == ["DRV001"]
+
+
+def rules(fun, *values):
+    return json.loads(jaxvet.dump(fun)(*values).text())["rules"]
+
+
+def capped(factor=1.0):
+    """Its rule calls it again, which traces its literals again."""
+    @jax.custom_jvp
+    def fun(x):
+        return jnp.where(x > 0.5, 0.5, jnp.sin(x))
+
+    @fun.defjvp
+    def rule(primals, tangents):
+        x, = primals
+        slope = jnp.where(x > 0.5, 0.0, jnp.cos(x))
+        return fun(x), factor * slope * tangents[0]
+    return fun
+
+
+def test_a_rule_that_calls_its_own_function_is_one():
+    rule, = rules(capped(), jnp.ones(3))
+    assert rule["patterns"]
+
+
+def test_a_derivative_calls_the_rules_of_the_function():
+    def fun(x):
+        return jnp.sum(jax.nn.mish(x))
+    names = [rule["name"] for rule in rules(jax.grad(fun), jnp.ones(3))]
+    assert len(set(names)) == len(names)

@@ -131,6 +131,9 @@ Traced = _type("stages:Traced")
 JaxprEqn = _type("core:JaxprEqn")
 Static = _classes("hijax:Static", "api_util:WrapHashably",
                   "api_util:Unhashable")
+#: Literals that know their dtype.
+TYPED = _classes("literals:TypedInt", "literals:TypedFloat",
+                 "literals:TypedComplex", "literals:TypedNdArray")
 CustomVJPException = _type("interpreters.ad:CustomVJPException")
 Effect = _type("effects:Effect")
 Inconclusive = _needed("export.shape_poly:InconclusiveDimensionOperation")

@@ -38,17 +38,17 @@ class Fingerprints:
         self._numbers = {}   # what a jaxpr says -> its number
 
     def of(self, value, depth=0):
-        if depth > _DEEPEST:
-            return self._identity(value)
         if value is None or type(value) in _PLAIN:
             return type(value).__name__, repr(value)
+        if type(value).__name__ in _PER_CALL and (
+                type(value) is object or _is_jax(type(value))):
+            return "per call", type(value).__name__
+        if depth > _DEEPEST:
+            return self._identity(value)
         for types_, method in self._KINDS:
             if isinstance(value, types_):
                 return method(self, value,
                               functools.partial(self.of, depth=depth + 1))
-        if type(value).__name__ in _PER_CALL and (
-                type(value) is object or _is_jax(type(value))):
-            return "per call", type(value).__name__
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._record(value, depth)
         return self._identity(value)
@@ -117,6 +117,10 @@ class Fingerprints:
     def _aval(self, value, seen):
         return ("aval", type(value).__name__, str(value),
                 getattr(value, "weak_type", False))
+
+    def _typed(self, value, seen):
+        """A number that knows its dtype, or an array of them."""
+        return "typed", str(value.dtype), seen(np.asarray(value))
 
     def _text(self, value, seen):
         return type(value).__name__, str(value)
@@ -193,6 +197,7 @@ class Fingerprints:
         (_compat.Tracer, _identity),
         ((_compat.DimExpr, np.dtype), _text),
         ((np.ndarray, np.generic), _array),
+        (_compat.TYPED, _typed),
         (_compat.JaxprEqn, _equation),
         (_compat.Traced, _traced),
         (_compat.HiPrimitive, _hi),
