@@ -140,8 +140,9 @@ void jx_type_hi_call(jx_typing *t)
     check_rule(t, p->jvp);
     check_rule(t, p->lin);
     check_rule(t, p->vjp);
+    check_rule(t, p->transpose);
     if ((p->jvp && p->jvp->vjp) || (p->lin && p->lin->vjp) ||
-        (p->vjp && !p->vjp->vjp))
+        (p->vjp && !p->vjp->vjp) || (p->transpose && !p->transpose->vjp))
         jx_type_wrong(t, "a rule that is not of its kind");
 }
 

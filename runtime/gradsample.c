@@ -188,6 +188,8 @@ typedef struct search {
     const bool *holds; /* by jaxpr: its code makes the call; or NULL: rules are
                           not looked into */
     jx_rng rng;        /* of tangents and cotangents */
+    double step;       /* that they move by, in directions of `moves` */
+    jx_rng moves;
 } search;
 
 /* The operands of equation `index`, by running what stands before it. */
@@ -204,6 +206,14 @@ static values operands_at(const search *s, const jx_closed *closed, int index,
     prefix->nouts = closed->jaxpr->eqns[index].nins;
     jx_closed part = {prefix, closed->nconsts, closed->consts};
     return run_wide(s->typed, &part, s->nbindings, s->bindings, ins);
+}
+
+static void move_drawn(search *s, const jx_port *port, double *drawn)
+{
+    if (!jx_dtype_is_inexact(port->dtype))
+        return;
+    for (size_t k = 0; k < port->bytes / sizeof *drawn; k++)
+        drawn[k] += s->step * jx_rng_normal(&s->moves);
 }
 
 /* The first inputs of a jaxpr, as they are, and the others, drawn.  NULL if
@@ -226,8 +236,10 @@ static const void *const *with_drawn(search *s, const jx_closed *closed,
         void *drawn = i < given || port->count > 1 << 20
                           ? NULL
                           : jx_arena_alloc(arena, port->bytes);
-        if (drawn)
+        if (drawn) {
             draw(&s->rng, port, &point, drawn);
+            move_drawn(s, port, drawn);
+        }
         good = drawn || (i < given && first->bytes[from + i] == port->bytes);
         ins[i] = drawn ? drawn : good ? first->at[from + i] : NULL;
     }
@@ -374,9 +386,12 @@ static bool takes_values(const jx_rule *rule, const jx_plan *plan,
 static const void *const *operands_of(const jx_typed *typed,
                                       const jx_rule *rule,
                                       const void *const *ins,
-                                      const jx_plan_options *how)
+                                      const jx_plan_options *how, double step,
+                                      jx_rng moves)
 {
-    search s = {.typed = typed,
+    search s = {.step = step,
+                .moves = moves,
+                .typed = typed,
                 .program = typed->program,
                 .rule = rule,
                 .nbindings = how->nbindings,
@@ -400,7 +415,7 @@ static const jx_sampled *sampled(const jx_typed *typed, const jx_rule *rule,
                                  const void *const *ins,
                                  const jx_plan_options *how)
 {
-    const void *const *at = operands_of(typed, rule, ins, how);
+    const void *const *at = operands_of(typed, rule, ins, how, 0, (jx_rng){0});
     jx_sampled *found =
         at ? JX_NEW(typed->program->ctx->arena, jx_sampled) : NULL;
 
@@ -475,8 +490,9 @@ bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
 
     if (!there || !back || !step_inputs(typed, from, rng, how, there, back))
         return false;
-    *ahead = operands_of(typed, rule, there, how);
-    *behind = operands_of(typed, rule, back, how);
+    double step = 1. / JX_SAMPLE_STEPS;
+    *ahead = operands_of(typed, rule, there, how, step, *rng);
+    *behind = operands_of(typed, rule, back, how, -step, *rng);
     return *ahead && *behind;
 }
 

@@ -225,6 +225,32 @@ def a_class_inside_a_custom_vjp(wrong):
                 lambda x, ct: ((jnp.cos(x) * x + jnp.sin(x)) * ct,)), (X,)
 
 
+def _transposing(transpose, expand):
+    """A linear primitive that the rule of another one calls."""
+    inner = prim(expand, transpose=transpose)
+    def jvp(self, primals, tangents):
+        x, y = primals
+        slopes = jnp.cos(x) * y, jnp.sin(x)
+        return self(x, y), added(*[
+            inner(slope, tangent) for slope, tangent in zip(slopes, tangents)
+            if not isinstance(tangent, hijax.Zero)])
+    return prim(lambda x, y: jnp.sin(x) * y, jvp=jvp), (X, Y)
+
+
+@pair(VJP, needs=("hijax.vjp_from_jvp",), rules=2)
+def a_transpose_that_a_rule_needs(wrong):
+    return _transposing(lambda self, ct, scale, to: to.accum(
+        (scale**2 if wrong else scale) * ct), lambda scale, x: scale * x)
+
+
+@pair(VJP, needs=("hijax.vjp_from_jvp",))
+def a_transpose_beside_nothing_else(wrong):
+    return prim(lambda x, y: 2 * x + 3 * y, transpose=(
+        lambda self, ct, to_x, to_y: (
+            to_x.accum(2 * ct), to_y.accum((2 if wrong else 3) * ct),
+            None)[-1])), (X, Y)
+
+
 # -- one rule in another
 
 @pair(VJP, rules=2)

@@ -416,7 +416,8 @@ def _mapped(prim):
 
 
 def written_rules(prim) -> set:
-    """Which derivatives of a hi primitive somebody wrote: "jvp", "lin", "vjp".
+    """Which derivatives of a hi primitive somebody wrote: "jvp", "lin", "vjp",
+    "transpose" (unless it is a part of one of these).
 
     JAX's functions that derive one from another stand in the class like
     methods, but are of no class themselves.
@@ -441,6 +442,8 @@ def written_rules(prim) -> set:
             getattr(kind, "vjp_fwd", None) is not getattr(
                 HiPrimitive, "vjp_fwd", None):
         found.add("vjp")
+    elif _is_written(prim, "transpose"):
+        found.add("transpose")
     if mapped and "lin" in found:  # of the two only a jvp is mapped
         found = found - {"lin"} | {"jvp"}
     return found

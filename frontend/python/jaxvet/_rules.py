@@ -162,7 +162,7 @@ class Rules:
                 if number:
                     own, self._masks = own - size, self._masks - size
             patterns.append(row)
-        return [rule.placed(row) for row in patterns], truncated
+        return [rule.placed(row) for row in rule.kept(patterns)], truncated
 
     def _written(self, made) -> dict:
         return {key: self.walker.closed(value) if key in _JAXPRS else value

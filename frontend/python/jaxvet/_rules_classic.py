@@ -71,6 +71,9 @@ class ClassicRule:
                     {"ct_zeros": "1" * self._nc + "0" * len(row["zeros"])}
                     if "bwd" in row and "ct_zeros" not in row else {})
 
+    def kept(self, patterns) -> list:
+        return patterns
+
     def forget(self) -> None:
         _forget_result_paths(self._thunk)
         _forget_result_paths(self.eqn.params.get("bwd"))

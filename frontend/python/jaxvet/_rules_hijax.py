@@ -3,9 +3,10 @@
 A class may write its derivative up to three times, as `jvp`, as `lin` with
 `linearized`, and as `vjp_fwd` with one of `vjp_bwd`, and JAX derives those
 that it is told to derive from another.  Each one that somebody wrote is a rule
-of its own; what JAX derives is right if what it is derived from is.
+of its own; what JAX derives is right if what it is derived from is.  So is a
+`transpose` that none of these runs.
 
-All three see symbolic zeros, and take what the primitive closes over as
+The three see symbolic zeros, and take what the primitive closes over as
 operands like any other, which have no tangent in any mask.
 """
 from __future__ import annotations
@@ -28,7 +29,8 @@ def hi_rules(eqn, expansion, within) -> list:
             any(map(may_vary, prim.out_avals_flat))):
         return []
     written = _compat.written_rules(prim)
-    kinds = [("jvp", JvpRule), ("lin", LinRule), ("vjp", VjpRule)]
+    kinds = [("jvp", JvpRule), ("lin", LinRule), ("vjp", VjpRule),
+             ("transpose", TransposeRule)]
     rules = [kind(eqn, expansion, within) for name, kind in kinds
              if name in written]
     if "lin" in written and "jvp" not in written:
@@ -85,6 +87,9 @@ class _HiRule:
 
     def placed(self, row) -> dict:
         return row
+
+    def kept(self, patterns) -> list:
+        return patterns
 
     # -- tracing
 
@@ -239,3 +244,67 @@ class VjpRule(_HiRule):
         avals = [atom.aval for atom in residuals]
         avals += [aval for aval in cotangents if not is_float0(aval)]
         return self._traced(run, avals, "vjp_bwd"), ct_zeros
+
+
+class TransposeRule(_HiRule):
+    """`transpose` of a primitive that is linear in some operands: the vjp by
+    these.  In its masks the others are the zeros, and are given as values."""
+
+    prim, kind, parameter, method = ("custom_vjp_call", "transpose",
+                                     "transpose", "transpose")
+
+    def kept(self, patterns) -> list:
+        """An author knows in which operands, and may refuse the others."""
+        return [row for row in patterns if "error" not in row] or patterns
+
+    def extract(self, mask) -> dict:
+        self._refuse_nonlinear(mask)
+        values = [place for place, zero in enumerate(mask) if zero]
+        backward, ct_zeros = self._backward(mask, values)
+        made = {"fwd": from_inputs(self.primal, self._closed_over)}
+        if values:
+            made["fwds"] = values
+        made["bwd"] = backward
+        if any(ct_zeros):
+            made["ct_zeros"] = mask_text(ct_zeros)
+        return made
+
+    def _split(self, mask, flat, linear) -> list:
+        flat, linear = iter(flat), iter(linear)
+        return [next(flat) if zero else next(linear) for zero in mask]
+
+    def _cotangents(self) -> list:
+        return [_compat.cotangent_aval(aval)
+                for aval in self._prim.out_avals_flat]
+
+    def _avals(self, mask, linear) -> list:
+        return [aval for aval, zero in zip(self.avals, mask)
+                if zero != linear]
+
+    def _refuse_nonlinear(self, mask) -> None:
+        """Raises what JAX does where the function is not linear."""
+        run = jax.extend.core.jaxpr_as_fun(self.primal)
+        count = sum(mask)
+
+        def transposed(*flat):
+            return jax.linear_transpose(
+                lambda *linear: run(*self._split(mask, flat[:count], linear)),
+                *self._avals(mask, True))(list(flat[count:]))
+        self._traced(transposed, [*self._avals(mask, False),
+                                  *self._cotangents()])
+
+    def _backward(self, mask, values) -> tuple:
+        prim, ct_zeros = self._prim, []
+
+        def run(*flat):
+            sums = [_compat.cotangent_sum(aval, False)
+                    for aval in self._avals(mask, True)]
+            cts = _unflatten(prim.out_tree, flat[len(values):])
+            prim.transpose(cts, *self._arguments(
+                self._split(mask, flat[:len(values)], sums)))
+            given = map(_compat.summed, sums)
+            out = [None if zero else next(given) for zero in mask]
+            ct_zeros[:] = map(is_zero, out)
+            return [ct for ct, zero in zip(out, ct_zeros) if not zero]
+        return self._traced(run, [*self._avals(mask, False),
+                                  *self._cotangents()]), ct_zeros

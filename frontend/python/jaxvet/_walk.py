@@ -190,8 +190,9 @@ class Walker:
                 params[key] = rules[key]
         params["name"] = printable(_compat.hi_name(eqn))
         params["params"] = {"$map": self._shown_params(eqn)}
-        if "vjp" in rules:
-            params["vjp"] = rules["vjp"]
+        for key in ("transpose", "vjp"):
+            if key in rules:
+                params[key] = rules[key]
         self._policy, self.within = outer
         return params
 
