@@ -248,3 +248,12 @@ def test_a_rule_that_is_compared_for_all_masks_is_an_assumption():
     report = jaxvet.gradcheck(with_zeros(lambda x, dy: jnp.sin(x) * dy))(X, X)
     assert not report.undecided and len(report.assumptions) == 1
     assert wrong(with_zeros(lambda x, dy: jnp.cos(x) * dy), X, X) == ["DRV001"]
+
+
+@pytest.mark.parametrize("fun,values", [
+    (lambda n: n + 1, np.arange(3)), (lambda x: x > 1, X)])
+def test_what_has_no_derivative_has_no_rule(fun, values):
+    def raising(primals, tangents):
+        raise ValueError("nothing here has a derivative")
+    report = jaxvet.gradcheck(with_jvp(fun, raising))(values)
+    assert report.ok and not report.undecided

@@ -14,9 +14,9 @@ from __future__ import annotations
 import jax
 
 from . import _compat
-from ._rules_parts import (EXPANSION, call_of, from_inputs,
+from ._rules_parts import (EXPANSION, call_of, from_inputs, has_derivative,
                            is_differentiable, is_float0, is_zero, known_as,
-                           mask_text, may_vary, objects_of, with_residuals)
+                           mask_text, objects_of, with_residuals)
 
 _flatten = jax.tree_util.tree_flatten
 _unflatten = jax.tree_util.tree_unflatten
@@ -25,8 +25,7 @@ _unflatten = jax.tree_util.tree_unflatten
 def hi_rules(eqn, expansion, within) -> list:
     """The rules that an equation's primitive has of its own."""
     prim = eqn.params["_prim"]
-    if not (any(map(may_vary, prim.in_avals_flat)) and
-            any(map(may_vary, prim.out_avals_flat))):
+    if not has_derivative(prim.in_avals_flat, prim.out_avals_flat):
         return []
     written = _compat.written_rules(prim)
     kinds = [("jvp", JvpRule), ("lin", LinRule), ("vjp", VjpRule),

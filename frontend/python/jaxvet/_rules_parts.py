@@ -38,6 +38,11 @@ def may_vary(aval) -> bool:
         return True
 
 
+def has_derivative(ins, outs) -> bool:
+    """Whether there is anything that a rule can say."""
+    return any(map(may_vary, ins)) and any(map(may_vary, outs))
+
+
 #: Why a rule has no patterns: there is nothing that a document could hold, or
 #: nothing to hold the rule against.
 OBJECTS, EXPANSION = "objects", "expansion"

@@ -12,6 +12,7 @@ import types
 
 from . import _compat
 from ._record import NoRecorder
+from ._rules_parts import has_derivative
 from ._source import Sources, printable
 from ._tables import Table, compact, without_empty
 from ._values import Values, rule_function_name
@@ -158,7 +159,9 @@ class Walker:
 
     def _rule(self, eqn, thunk) -> dict:
         name = rule_function_name(thunk)
-        if self.rules is None:
+        if self.rules is None or not has_derivative(
+                [var.aval for var in eqn.invars],
+                [var.aval for var in eqn.outvars]):
             return {"$fn": name}
         call = next(eqn.params[key] for key in ("call_jaxpr", "fun_jaxpr")
                     if key in eqn.params)
