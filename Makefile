@@ -284,4 +284,4 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(SOLVER_OBJ:.o=.d) $(TEST_OBJ:.o=.d) \
-         $(FUZZERS:%=$(BUILD)/obj/tests/fuzz/%.d)
+         $(FUZZERS:%=$(BUILD)/obj/tests/fuzz/%.d) $(BUILD)/obj/tests/conformance/judge.d
