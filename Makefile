@@ -21,7 +21,7 @@ CFLAGS  = -O0 -g3 -DJX_VERIFY
 endif
 
 LAYERS  = frontend/base frontend/ir frontend/mlir frontend/read frontend/write analyzer \
-          analyzer/transform analyzer/lint analyzer/shard prover checker runtime runtime/kernels reports
+          analyzer/transform analyzer/lint prover checker runtime runtime/kernels reports
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
 # The solver's helper process alone is linked with libz3, so that nothing else
 # pays for loading it; the command's own files are no part of the library.
@@ -87,7 +87,7 @@ $(BUILD)/obj/prover/z3.o: prover/z3.c Makefile $(BUILD)/z3.flags $(wildcard $(Z3
 	@mkdir -p $(@D)
 	$(COMPILE) $(Z3_CFLAGS) -o $@ $<
 
-$(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(BUILD)/obj/frontend/base/buffer.o $(BUILD)/z3.flags
+$(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(patsubst %,$(BUILD)/obj/frontend/base/%.o,buffer plain) $(BUILD)/z3.flags
 	$(LINK) -o $@ $(filter %.o,$^) $(Z3_LIBS) $(LIBS)
 
 # The newest Z3 that we have met, from PyPI, and a helper of its own with it.

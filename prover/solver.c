@@ -1,5 +1,6 @@
 /* solver.c - the client of the helper process; see solver.h. */
 #include "prover/solver.h"
+#include "frontend/base/plain.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -366,7 +367,7 @@ static bool start(jx_solver *s)
         return greet(s);
     close(s->socket);
     s->socket = -1;
-    give_up(s, strerror(error));
+    give_up(s, jx_strerror(error));
     return false;
 }
 

@@ -2,6 +2,7 @@
 #include "reports/costs.h"
 
 #include "frontend/base/json.h"
+#include "frontend/base/plain.h"
 #include "prover/prover.h"
 #include "reports/inputs.h"
 #include "runtime/plan.h"
@@ -152,7 +153,7 @@ bool jx_bytes_read(const char *text, int64_t *bytes)
                  {"TB", 1e12},    {"KiB", 0x1p10}, {"MiB", 0x1p20},
                  {"GiB", 0x1p30}, {"TiB", 0x1p40}};
     char *end;
-    double value = strtod(text, &end);
+    double value = jx_strtod(text, &end);
 
     if (end == text || !isfinite(value) || value < 0)
         return false;

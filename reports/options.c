@@ -1,5 +1,6 @@
 /* options.c - see options.h. */
 #include "reports/options.h"
+#include "frontend/base/plain.h"
 
 #include <errno.h>
 #include <math.h>
@@ -129,7 +130,7 @@ static bool read_real(const char *text, double *value)
 {
     char *end;
 
-    *value = strtod(text, &end);
+    *value = jx_strtod(text, &end);
     return end != text && !*end && isfinite(*value) && *value >= 0;
 }
 

@@ -1,5 +1,6 @@
 /* walk.c - see walk.h. */
 #include "reports/walk.h"
+#include "frontend/base/plain.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +25,7 @@ static bool read_names(jx_ctx *ctx, const char *path, name_list *names)
 
     if (!folder)
         return jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be opened: %s",
-                       strerror(errno));
+                       jx_strerror(errno));
     /* Safe with threads: each has a stream of its own. */
     /* cppcheck-suppress readdirCalled */
     while ((entry = readdir(folder))) {

@@ -1,6 +1,7 @@
 /* exec.c - see exec.h. */
 #include "runtime/exec.h"
 
+#include "frontend/base/plain.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
 
@@ -51,7 +52,7 @@ static bool fail(jx_run *run, bool differs, const char *format, va_list args)
         return false;
     run->failed = true;
     run->differs = differs;
-    vsnprintf(run->error, sizeof run->error, format, args);
+    jx_vsnprintf(run->error, sizeof run->error, format, args);
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* plan_slots.c - sizes, the slots that values lie in, and the operations on
  * them, while a plan is made. */
 #include "runtime/elementwise.h"
+#include "frontend/base/plain.h"
 #include "runtime/kernels/prng.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/plan_impl.h"
@@ -17,7 +18,7 @@ bool jx_plan_fail(jx_planner *p, const char *format, ...)
         return false;
     p->failed = true;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    jx_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (p->eqn)
         snprintf(place, sizeof place, "equation %d of jaxpr %d (%s)",

@@ -82,7 +82,18 @@ if [ "$instrumented" -eq 0 ]; then
         print; bad = 1
     }
     END { exit bad }' || fail "a library must not call these"
+
+    # What asks the host's locale is asked through frontend/base/plain.h.
+    # shellcheck disable=SC2086
+    nm -A -u $objects | awk '
+    $1 !~ /\/base\/plain\.o:/ && $NF ~ /^(strto(d|f|ld)|atof|v?s?n?scanf|v(sn|as|s)printf|strerror(_r)?|perror|str(n?casecmp|coll|xfrm)|__ctype_(b|tolower|toupper)_loc|to(lower|upper)|nl_langinfo|localeconv)(@|$)/ {
+        print; bad = 1
+    }
+    END { exit bad }' || fail "only frontend/base/plain.c may ask the locale"
 fi
+# shellcheck disable=SC2086
+grep -nE '[^_](s|sn|as)printf\(.*%[-+ #0-9.*l]*[aefgAEFG]' $sources | grep -v jx_ &&
+    fail "numbers with a point are written by jx_snprintf()"
 
 # Only jaxvet_* is visible from outside.
 nm -D --defined-only "$build/libjaxvet.so" | awk '

@@ -1,10 +1,10 @@
 /* exported_file.c - EXP003 and on: what the signature of an exported file says
  * about itself, before its module is looked at. */
 #include "analyzer/lint/lint.h"
+#include "frontend/base/plain.h"
 #include "frontend/mlir/bytecode.h"
 #include "frontend/read/exported_window.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* The conventions that the releases known here write.  JAX does not look at the
@@ -343,7 +343,7 @@ static void unused(jx_linter *lint, const jx_exported *x)
                     ? program->in_paths[i]
                     : NULL;
             bool positional =
-                path && path[0] == '[' && isdigit((unsigned char)path[1]);
+                path && path[0] == '[' && jx_is_digit(path[1]);
             if (path)
                 jx_buffer_printf(&text, "%s%s", positional ? "args" : "", path);
             else

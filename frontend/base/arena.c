@@ -5,6 +5,7 @@
  * block of its own.  Once megabytes are in use, blocks are made of huge pages,
  * since the faults of small ones would cost more than what is done with them. */
 #include "frontend/base/arena.h"
+#include "frontend/base/plain.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -176,13 +177,13 @@ char *jx_arena_printf(jx_arena *arena, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = jx_vsnprintf(NULL, 0, format, args);
     va_end(args);
     char *to = length < 0 ? NULL : jx_arena_alloc(arena, (size_t)length + 1);
     if (!to)
         return fail(arena);
     va_start(args, format);
-    vsnprintf(to, (size_t)length + 1, format, args);
+    jx_vsnprintf(to, (size_t)length + 1, format, args);
     va_end(args);
     return to;
 }

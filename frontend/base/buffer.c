@@ -1,5 +1,6 @@
 /* buffer.c - see buffer.h. */
 #include "frontend/base/buffer.h"
+#include "frontend/base/plain.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -77,9 +78,9 @@ void jx_buffer_vprintf(jx_buffer *buffer, const char *format, va_list args)
     va_list again;
 
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = jx_vsnprintf(NULL, 0, format, args);
     if (length >= 0 && reserve(buffer, (size_t)length)) {
-        vsnprintf(buffer->text + buffer->length, (size_t)length + 1, format,
+        jx_vsnprintf(buffer->text + buffer->length, (size_t)length + 1, format,
                   again);
         buffer->length += (size_t)length;
     } else {

@@ -1,6 +1,7 @@
 /* ctx.c - see ctx.h. */
 #include "frontend/base/ctx.h"
 
+#include "frontend/base/plain.h"
 #include "frontend/base/utf8.h"
 
 #include <stdarg.h>
@@ -45,7 +46,7 @@ bool jx_fail(jx_ctx *ctx, jx_error_kind kind, const char *file,
     if (ctx->error.kind != JX_E_NONE)
         return false;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    jx_vsnprintf(message, sizeof message, format, args);
     va_end(args);
     jx_utf8_clean(message);
     ctx->error.kind = kind;

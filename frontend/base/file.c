@@ -1,5 +1,6 @@
 /* file.c - see file.h. */
 #include "frontend/base/file.h"
+#include "frontend/base/plain.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static const char *read_all(jx_ctx *ctx, int from, size_t guess,
         ssize_t n = read_some(from, text + used, room - used);
         if (n < 0) {
             jx_fail(ctx, JX_E_SYSTEM, shown(path), NULL, "can't be read: %s",
-                    strerror(errno));
+                    jx_strerror(errno));
             return NULL;
         }
         if (n == 0)
@@ -70,7 +71,7 @@ const char *jx_file_read(jx_ctx *ctx, const char *path, size_t *size)
 
     if (from < 0 || fstat(from, &info) < 0)
         jx_fail(ctx, JX_E_SYSTEM, shown(path), NULL, "can't be opened: %s",
-                strerror(errno));
+                jx_strerror(errno));
     else if (S_ISDIR(info.st_mode))
         jx_fail(ctx, JX_E_SYSTEM, shown(path), NULL,
                 "is a directory; expected a file");
@@ -100,7 +101,7 @@ static bool write_all(int to, const char *data, size_t size)
 static bool cannot_write(jx_ctx *ctx, const char *path)
 {
     return jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be written: %s",
-                   strerror(errno));
+                   jx_strerror(errno));
 }
 
 static bool write_directly(jx_ctx *ctx, int to, const char *path,

@@ -3,6 +3,7 @@
  * A recursive descent over the bytes that keeps nothing but the keys of the
  * objects it is in, to refuse a key given twice. */
 #include "frontend/base/json.h"
+#include "frontend/base/plain.h"
 
 #include <errno.h>
 #include <math.h>
@@ -195,7 +196,7 @@ static bool number_fits(const char *text, size_t length, bool integer)
     copy[length] = '\0';
     errno = 0;
     if (!integer)
-        return isfinite(strtod(copy, &end));
+        return isfinite(jx_strtod(copy, &end));
     strtoll(copy, &end, 10);
     return errno == 0;
 }

@@ -1,5 +1,6 @@
 /* json_write.c - canonical JSON.  See json.h. */
 #include "frontend/base/json.h"
+#include "frontend/base/plain.h"
 
 #include <float.h>
 #include <math.h>
@@ -77,11 +78,11 @@ static int shortest(double value, char digits[32], int *exponent)
 
     /* 15 digits always read back, but not below the normal range. */
     for (int n = fabs(value) < DBL_MIN ? 1 : 15; n <= 17; n++) {
-        snprintf(text, sizeof text, "%.*e", n - 1, value);
-        if (strtod(text, NULL) == value)
+        jx_snprintf(text, sizeof text, "%.*e", n - 1, value);
+        if (jx_strtod(text, NULL) == value)
             break;
         bump(text);
-        if (n < 17 && strtod(text, NULL) == value)
+        if (n < 17 && jx_strtod(text, NULL) == value)
             break;
     }
     char *e = strchr(text, 'e');

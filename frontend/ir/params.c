@@ -3,11 +3,11 @@
  * params.def expands into one table of fields per family (name, kind, offset)
  * and one decoder per kind; a primitive's row in prims.def names its family. */
 #include "frontend/ir/params.h"
+#include "frontend/base/plain.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct decode {
     jx_program *program;
@@ -300,7 +300,7 @@ static bool read_enum(decode *d, const jx_value *v, size_t count,
                                                : NULL;
 
     for (size_t i = 1; i < count; i++)
-        if (name ? !strcasecmp(name, names[i])
+        if (name ? jx_is_word(name, names[i])
                  : v->tag == JX_V_INT && v->integer == numbers[i]) {
             *to = (int)i;
             return true;

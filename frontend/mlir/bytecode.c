@@ -1,5 +1,6 @@
 /* bytecode.c - see bytecode.h: cursor, sections and their tables. */
 #include "frontend/mlir/bytecode_parts.h"
+#include "frontend/base/plain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ bool jx_bc_fail(jx_bc_reader *r, const uint8_t *at, const char *format, ...)
         return false;
     r->failed = true;
     va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
+    jx_vsnprintf(what, sizeof what, format, args);
     va_end(args);
     if (w->kind)
         snprintf(entity, sizeof entity, ", %s %llu%s%.60s%s", w->kind,

@@ -1,5 +1,6 @@
 /* bytecode_write.c - see bytecode_write.h: sections and ops. */
 #include "frontend/mlir/bytecode_write_parts.h"
+#include "frontend/base/plain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ bool jx_bw_fail(jx_bw *w, const char *format, ...)
         return false;
     w->failed = true;
     va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
+    jx_vsnprintf(what, sizeof what, format, args);
     va_end(args);
     return jx_fail(w->ctx, JX_E_INPUT, w->file->path, NULL, "bytecode: %s",
                    what);

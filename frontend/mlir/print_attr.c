@@ -1,9 +1,9 @@
 /* print_attr.c - types and attributes as text (print.h). */
 #include "frontend/mlir/print_parts.h"
 
+#include "frontend/base/plain.h"
 #include "frontend/ir/element.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,10 +41,10 @@ void jx_mlir_put_string(jx_mlir_printer *p, const void *bytes, size_t size)
 
 static bool is_word(const char *bytes, size_t size, const char *more)
 {
-    if (!size || (!isalpha((unsigned char)bytes[0]) && bytes[0] != '_'))
+    if (!size || (!jx_is_alpha(bytes[0]) && bytes[0] != '_'))
         return false;
     for (size_t i = 1; i < size; i++)
-        if (!isalnum((unsigned char)bytes[i]) &&
+        if (!jx_is_alnum(bytes[i]) &&
             (!bytes[i] || !strchr(more, bytes[i])))
             return false;
     return true;
@@ -108,7 +108,7 @@ static int decimal(double value, int digits, char *to, int *point)
     char text[96];
 
     /* More digits than any that a double could need to tell a tie. */
-    snprintf(text, sizeof text, "%.64e", fabs(value));
+    jx_snprintf(text, sizeof text, "%.64e", fabs(value));
     text[1] = text[0]; /* drop the point */
     char *all = text + 1;
     *point = atoi(strchr(all, 'e') + 1) + 1;
@@ -185,8 +185,8 @@ static int precision_of(jx_dtype dtype)
 static bool reads_back(jx_dtype dtype, const char *text, double value)
 {
     if (dtype == JX_F64)
-        return strtod(text, NULL) == value;
-    return dtype != JX_F32 || (double)strtof(text, NULL) == value;
+        return jx_strtod(text, NULL) == value;
+    return dtype != JX_F32 || (double)jx_strtof(text, NULL) == value;
 }
 
 static void put_hex(jx_mlir_printer *p, const unsigned char *bits, size_t size)

@@ -1,10 +1,10 @@
 /* text.c - whole files of MLIR text.  See text.h. */
 #include "frontend/mlir/text.h"
 
+#include "frontend/base/plain.h"
 #include "frontend/mlir/text_parts.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <string.h>
 
 /* ---- what it is */
@@ -34,7 +34,7 @@ static const char *beginning(const char *at, const char *end)
 
 static bool is_part(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.';
+    return jx_is_alnum(c) || c == '_' || c == '$' || c == '.';
 }
 
 /* `#name = ` or `!name = `. */

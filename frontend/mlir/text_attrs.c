@@ -1,7 +1,7 @@
 /* text_attrs.c - attributes of MLIR text that belong to no dialect. */
 #include "frontend/mlir/text_parts.h"
+#include "frontend/base/plain.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -586,7 +586,7 @@ static const jx_mlir_attr *any(jx_mtext *t)
     case '-':
         return jx_mtext_number(t, NULL);
     default:
-        if (t->at < t->end && isdigit((unsigned char)*t->at))
+        if (t->at < t->end && jx_is_digit(*t->at))
             return jx_mtext_number(t, NULL);
         return worded(t);
     }

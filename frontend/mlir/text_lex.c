@@ -1,6 +1,7 @@
 /* text_lex.c - characters, words, strings and errors of MLIR text. */
 #include "frontend/mlir/text_parts.h"
 
+#include "frontend/base/plain.h"
 #include "frontend/base/utf8.h"
 
 #include <stdarg.h>
@@ -81,7 +82,7 @@ bool jx_mtext_fail(jx_mtext *t, const char *at, const char *format, ...)
     snprintf(place, sizeof place, "line %d, column %d", where.line,
              where.column);
     va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
+    jx_vsnprintf(why, sizeof why, format, args);
     va_end(args);
     t->at = t->end;
     return jx_fail(t->ctx, JX_E_INPUT, t->path, place, "%s%s", why, line);

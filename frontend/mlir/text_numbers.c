@@ -5,8 +5,8 @@
  * that lies in the middle between two values of the type, the number itself may
  * not. */
 #include "frontend/mlir/text_parts.h"
+#include "frontend/base/plain.h"
 
-#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const char *digits(const char *at, const char *end)
 
 static const char *hex_digits(const char *at, const char *end)
 {
-    while (at < end && isxdigit((unsigned char)*at))
+    while (at < end && jx_is_hex(*at))
         at++;
     return at;
 }
@@ -182,23 +182,17 @@ static bool by_extended(uint64_t mantissa, int power, double *value)
 }
 #endif
 
-/* strtod() asks the locale what a point is; a copy may need another one. */
 static double by_library(const jx_mnumber *n)
 {
     char small[64], *copy = n->length < sizeof small ? small
                                                      : malloc(n->length + 1);
     double value;
-    char *stop;
 
     if (!copy)
         return NAN;
     memcpy(copy, n->at, n->length);
     copy[n->length] = '\0';
-    value = strtod(copy, &stop);
-    if (*stop == '.') {
-        *stop = ',';
-        value = strtod(copy, NULL);
-    }
+    value = jx_strtod(copy, NULL);
     if (copy != small)
         free(copy);
     return value;
@@ -272,7 +266,7 @@ static int compare_exactly(const jx_mnumber *n, double value)
 {
     enum { DIGITS = 767 }; /* no double has more */
     char exact[DIGITS + 16];
-    int length = snprintf(exact, sizeof exact, "%.*e", DIGITS - 1, value);
+    int length = jx_snprintf(exact, sizeof exact, "%.*e", DIGITS - 1, value);
     spelled a = spell(n->at, n->at + n->length);
     spelled b = spell(exact, exact + length);
 

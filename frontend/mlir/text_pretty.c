@@ -1,7 +1,7 @@
 /* text_pretty.c - pretty forms, as pretty.def has them. */
 #include "frontend/mlir/text_parts.h"
+#include "frontend/base/plain.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -413,7 +413,7 @@ static bool take_format(jx_mtext *t, jx_mop *op)
     for (int i = 0; i < 2; i++) {
         int64_t bits;
         if (t->at >= t->end || *t->at != marks[i] || t->end - t->at < 2 ||
-            !isdigit((unsigned char)t->at[1]))
+            !jx_is_digit(t->at[1]))
             return jx_mtext_fail(t, at, "expected a format such as e5m10");
         t->at++;
         if (!jx_mtext_integer(t, &bits) || bits > INT32_MAX ||
@@ -641,9 +641,9 @@ static bool is_there(jx_mtext *t, const char *at)
     if (*at == '$')
         return jx_mtext_comes(t, "%");
     if (length > 1 && memchr(at, ':', length))
-        return isalpha((unsigned char)jx_mtext_space(t));
+        return jx_is_alpha(jx_mtext_space(t));
     /* A comma alone does not say what follows it. */
-    if (*at == ',' && isalpha((unsigned char)at[2])) {
+    if (*at == ',' && jx_is_alpha(at[2])) {
         const char *from = t->at;
         const char *word = at + 2;
         size_t n = strcspn(word, " ");

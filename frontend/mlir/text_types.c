@@ -1,7 +1,7 @@
 /* text_types.c - types of MLIR text. */
 #include "frontend/mlir/text_parts.h"
+#include "frontend/base/plain.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { MOST_DIMS = 64 };
@@ -97,7 +97,7 @@ static bool dimension(jx_mtext *t, int64_t *size)
         return true;
     }
     const char *at = t->at;
-    for (*size = 0; t->at < t->end && isdigit((unsigned char)*t->at); t->at++)
+    for (*size = 0; t->at < t->end && jx_is_digit(*t->at); t->at++)
         if (__builtin_mul_overflow(*size, 10, size) ||
             __builtin_add_overflow(*size, *t->at - '0', size))
             return jx_mtext_fail(t, at, "expected a size of 63 bits");
@@ -111,7 +111,7 @@ static int shape(jx_mtext *t, int64_t sizes[MOST_DIMS])
 
     for (;;) {
         char c = jx_mtext_space(t);
-        if (!isdigit((unsigned char)c) && c != '?')
+        if (!jx_is_digit(c) && c != '?')
             return rank;
         if (rank == MOST_DIMS) {
             jx_mtext_fail(t, t->at, "expected at most %d axes", MOST_DIMS);
@@ -217,7 +217,7 @@ static unsigned number_of(const char *at, size_t length)
     unsigned number = 0;
 
     for (size_t i = 0; i < length; i++) {
-        if (!isdigit((unsigned char)at[i]) || number > MOST / 10)
+        if (!jx_is_digit(at[i]) || number > MOST / 10)
             return 0;
         number = number * 10 + (unsigned)(at[i] - '0');
     }

@@ -1,5 +1,6 @@
 /* vhlo.c - see vhlo.h: the walk over ops, regions and values. */
 #include "frontend/mlir/vhlo_parts.h"
+#include "frontend/base/plain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ bool jx_vhlo_fail(jx_vhlo *v, const char *format, ...)
         return false;
     v->failed = true;
     va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
+    jx_vsnprintf(what, sizeof what, format, args);
     va_end(args);
     if (v->op && v->op->place.line)
         snprintf(place, sizeof place, "line %d, column %d",

@@ -2,6 +2,7 @@
 #include "frontend/read/flatbuffer.h"
 
 #include "frontend/base/buffer.h"
+#include "frontend/base/plain.h"
 #include "frontend/base/utf8.h"
 
 #include <stdarg.h>
@@ -48,7 +49,7 @@ bool jx_flat_fail(jx_flat *flat, size_t at, const char *field,
         return false;
     flat->failed = true;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    jx_vsnprintf(message, sizeof message, format, args);
     va_end(args);
     snprintf(place, sizeof place, "byte %zu", at);
     put_way(flat, field, &way);

@@ -3,6 +3,7 @@
  * A variable gets its number when its body is finished, since what a region
  * captures comes before its inputs and is known only at its end. */
 #include "frontend/read/sizes_parts.h"
+#include "frontend/base/plain.h"
 #include "frontend/read/stablehlo_parts.h"
 
 #include "frontend/ir/element.h"
@@ -17,7 +18,7 @@ static bool fail_in(jx_shlo *s, const jx_mlir_op *op, const char *format,
 {
     char place[64] = "", message[600];
 
-    vsnprintf(message, sizeof message, format, args);
+    jx_vsnprintf(message, sizeof message, format, args);
     if (op && op->place.line)
         snprintf(place, sizeof place, "line %d, column %d", op->place.line,
                  op->place.column);

@@ -6,9 +6,9 @@
  * begins the next one; without new lines, `;` separates equations. */
 #include "frontend/read/text.h"
 
+#include "frontend/base/plain.h"
 #include "frontend/read/text_parts.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ bool jx_text_fail(jx_text *t, const char *at, const char *format, ...)
     }
     snprintf(place, sizeof place, "line %zu, column %zu", line, column);
     va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
+    jx_vsnprintf(why, sizeof why, format, args);
     va_end(args);
     t->at = t->end;
     return jx_fail(t->ctx, JX_E_INPUT, t->path, place, "%s", why);
@@ -99,7 +99,7 @@ const char *jx_text_intern(jx_text *t, const char *begin, const char *end)
 
 static bool is_name(char c)
 {
-    return isalnum((unsigned char)c) || c == '_';
+    return jx_is_alnum(c) || c == '_';
 }
 
 static const char *name_end(const jx_text *t, const char *more)

@@ -4,15 +4,15 @@
  * the text.  Before 0.12 it was a parameter, `_prim=Name[{'a': 1, 'b': 2}]`,
  * which is kept as it is, and named by its class. */
 #include "frontend/read/text_parts.h"
+#include "frontend/base/plain.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char linearized[] = ".linearized";
 
 bool jx_text_is_hi(const char *name)
 {
-    return isupper((unsigned char)name[strspn(name, "_")]);
+    return jx_is_upper(name[strspn(name, "_")]);
 }
 
 /* A name that is given twice, or NULL. */
@@ -87,7 +87,7 @@ static const char *class_of(jx_text *t, const jx_eqn *eqn,
 {
     const char *text = prim->tag == JX_V_TEXT ? prim->text : "", *end = text;
 
-    while (isalnum((unsigned char)*end) || *end == '_')
+    while (jx_is_alnum(*end) || *end == '_')
         end++;
     if (end == text)
         return NULL;

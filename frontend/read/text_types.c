@@ -1,8 +1,8 @@
 /* text_types.c - types and literals in the text of a jaxpr. */
 #include "frontend/ir/element.h"
+#include "frontend/base/plain.h"
 #include "frontend/read/text_parts.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -196,7 +196,7 @@ const jx_aval *jx_text_aval(jx_text *t)
 
     if (t->depth > JX_TEXT_DEPTH || t->failed)
         return NULL;
-    while (t->at < t->end && (isalnum((unsigned char)*t->at) || *t->at == '_'))
+    while (t->at < t->end && (jx_is_alnum(*t->at) || *t->at == '_'))
         t->at++;
     size_t n = (size_t)(t->at - at);
     if (n == 3 && !memcmp(at, "Tok", 3)) {
@@ -252,7 +252,7 @@ static bool real_of(const char *begin, const char *end, double *value)
         return false;
     memcpy(copy, begin, n);
     copy[n] = '\0';
-    *value = strtod(copy, &stop);
+    *value = jx_strtod(copy, &stop);
     return *stop == '\0';
 }
 

@@ -6,9 +6,9 @@
  * begins.  The functions here give NULL without a failure where the grammar
  * does not fit; jaxprs inside fail for good. */
 #include "frontend/read/text.h"
+#include "frontend/base/plain.h"
 #include "frontend/read/text_parts.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,9 +182,9 @@ static const char *number_end(const jx_text *t)
 {
     const char *c = t->at + (*t->at == '-');
 
-    while (c < t->end && (isdigit((unsigned char)*c) || *c == '.' ||
+    while (c < t->end && (jx_is_digit(*c) || *c == '.' ||
                           ((*c == 'e') && c > t->at &&
-                           isdigit((unsigned char)c[-1])) ||
+                           jx_is_digit(c[-1])) ||
                           ((*c == '-' || *c == '+') && c > t->at &&
                            c[-1] == 'e')))
         c++;
@@ -211,7 +211,7 @@ static const jx_value *read_number(jx_text *t)
     errno = 0;
     if (strpbrk(copy, ".e")) {
         v.tag = JX_V_FLOAT;
-        v.real = strtod(copy, &stop);
+        v.real = jx_strtod(copy, &stop);
     } else {
         v.integer = strtoll(copy, &stop, 10);
         if (errno == ERANGE && copy[0] != '-') {
@@ -310,7 +310,7 @@ static bool read_axis_types(jx_text *t, jx_mesh *mesh)
         return false;
     while (!take(t, ")")) {
         const char *at = t->at;
-        while (t->at < t->end && isalnum((unsigned char)*t->at))
+        while (t->at < t->end && jx_is_alnum(*t->at))
             t->at++;
         if (at == t->at)
             return false;
@@ -368,7 +368,7 @@ static const jx_value *read_sharding(jx_text *t)
         return NULL;
     if (take(t, ", memory_kind=")) {
         const char *at = t->at;
-        while (t->at < t->end && (isalnum((unsigned char)*t->at) ||
+        while (t->at < t->end && (jx_is_alnum(*t->at) ||
                                   *t->at == '_'))
             t->at++;
         v.text = jx_text_intern(t, at, t->at);
@@ -395,7 +395,7 @@ static const jx_value *read_function(jx_text *t)
         if (t->end - c < 6 || memcmp(c, " at 0x", 6))
             continue;
         const char *name = jx_text_intern(t, t->at, c);
-        for (c += 6; c < t->end && isalnum((unsigned char)*c); c++)
+        for (c += 6; c < t->end && jx_is_alnum(*c); c++)
             ;
         if (c >= t->end || *c != '>')
             return NULL;
@@ -437,7 +437,7 @@ static const jx_value *read_record(jx_text *t, const char *name)
     skip_blanks(t);
     while (!take(t, ")")) {
         const char *at = t->at;
-        while (t->at < t->end && (isalnum((unsigned char)*t->at) ||
+        while (t->at < t->end && (jx_is_alnum(*t->at) ||
                                   *t->at == '_'))
             t->at++;
         if (at == t->at || t->at >= t->end || *t->at != '=')
@@ -477,7 +477,7 @@ static const jx_value *read_dtype(jx_text *t)
     if (t->at < t->end && *t->at == '\'')
         name = read_quoted(t);
     else {
-        while (t->at < t->end && isalnum((unsigned char)*t->at))
+        while (t->at < t->end && jx_is_alnum(*t->at))
             t->at++;
         name = jx_text_intern(t, at, t->at);
     }
@@ -493,7 +493,7 @@ static const jx_value *read_array_type(jx_text *t)
 {
     const char *end = t->at;
 
-    while (end < t->end && (isalnum((unsigned char)*end) || *end == '_'))
+    while (end < t->end && (jx_is_alnum(*end) || *end == '_'))
         end++;
     if (jx_dtype_named(t->at, (size_t)(end - t->at)) == JX_DT_NONE)
         return NULL;
@@ -553,7 +553,7 @@ static bool begins_param(const jx_text *t, const char *c)
         c++;
     const char *at = c;
 
-    while (c < t->end && (isalnum((unsigned char)*c) || *c == '_'))
+    while (c < t->end && (jx_is_alnum(*c) || *c == '_'))
         c++;
     return c > at && c + 1 < t->end && *c == '=' && c[1] != '=';
 }
@@ -562,7 +562,7 @@ static const jx_value *read_word(jx_text *t)
 {
     const char *at = t->at;
 
-    while (t->at < t->end && (isalnum((unsigned char)*t->at) ||
+    while (t->at < t->end && (jx_is_alnum(*t->at) ||
                               strchr("_.", *t->at)) && *t->at)
         t->at++;
     const char *word = jx_text_intern(t, at, t->at);
@@ -575,7 +575,7 @@ static const jx_value *read_word(jx_text *t)
     if (!strcmp(word, "UnspecifiedValue"))
         return jx_text_plain(t, JX_V_UNSPECIFIED, NULL);
     if (!strcmp(word, "inf") || !strcmp(word, "nan")) {
-        jx_value v = {.tag = JX_V_FLOAT, .real = strtod(word, NULL)};
+        jx_value v = {.tag = JX_V_FLOAT, .real = jx_strtod(word, NULL)};
         return jx_text_add(t, &v);
     }
     if (t->at < t->end && *t->at == '(' && !is_size_function(word)) {
@@ -587,7 +587,7 @@ static const jx_value *read_word(jx_text *t)
         t->at++;
         return jx_text_hi(t, word);
     }
-    if (strchr(word, '.') && isupper((unsigned char)*word))
+    if (strchr(word, '.') && jx_is_upper(*word))
         return jx_text_plain(t, JX_V_ENUM, word);
     t->at = at;
     return read_size(t);
@@ -626,9 +626,9 @@ static const jx_value *read_value(jx_text *t)
     }
     if (comes(t, "- ")) /* "- b + 3" */
         return read_size(t);
-    if (isdigit((unsigned char)*t->at) || *t->at == '-')
+    if (jx_is_digit(*t->at) || *t->at == '-')
         return read_number(t);
-    if (isalpha((unsigned char)*t->at) || *t->at == '_')
+    if (jx_is_alpha(*t->at) || *t->at == '_')
         return read_word(t);
     return NULL;
 }

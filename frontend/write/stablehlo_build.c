@@ -2,6 +2,7 @@
  * (stablehlo_build.h). */
 #include "frontend/write/stablehlo_build.h"
 
+#include "frontend/base/plain.h"
 #include "frontend/ir/element.h"
 
 #include <stdarg.h>
@@ -372,7 +373,7 @@ jx_hv jx_hlo_fail(jx_code *c, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    jx_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     jx_fail(c->in->ctx, JX_E_INPUT, c->in->program->path, NULL, "%s", text);
     return (jx_hv){0};
