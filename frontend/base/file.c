@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *shown(const char *path)
@@ -116,41 +119,132 @@ static bool write_directly(jx_ctx *ctx, int to, const char *path,
     return ok;
 }
 
-/* A new file beside `path` that nobody else has; its name goes to *name.  Not
- * mkstemp: the file should have the permissions that any new file gets. */
-static int open_beside(jx_ctx *ctx, const char *path, char **name)
-{
-    enum { TRIES = 100 };
-    int to = -1;
+/* A file that becomes `path` once it is whole.  It lies in the same folder, held
+ * open so that a folder renamed meanwhile is still the one; where the system
+ * can, it has no name until then, so that not even being killed leaves one. */
+typedef struct draft {
+    int folder, file;
+    char name[32]; /* "": none yet */
+} draft;
 
-    for (int i = 0; i < TRIES && to < 0; i++) {
-        *name = jx_arena_printf(ctx->arena, "%s.tmp%d", path, i);
-        if (!*name)
-            return -1;
-        to = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (to < 0 && errno != EEXIST)
+static int open_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+
+    if (length >= sizeof folder) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(folder, slash ? path : "", length);
+    folder[length] = '\0';
+    return open(slash ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Short, and nobody's guess: others can't have taken it all beforehand. */
+static void choose_name(draft *d)
+{
+    uint64_t random = 0;
+
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        random = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^
+                 (uint64_t)getpid() << 16;
+    }
+    snprintf(d->name, sizeof d->name, ".jaxvet-%016llx",
+             (unsigned long long)random);
+}
+
+enum { TRIES = 100 };
+
+/* Not mkstemp: the file should have the permissions that any new file gets. */
+static bool open_named(draft *d)
+{
+    for (int i = 0; i < TRIES; i++) {
+        choose_name(d);
+        d->file = openat(d->folder, d->name,
+                         O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (d->file >= 0)
+            return true;
+        if (errno != EEXIST)
             break;
     }
-    return to;
+    d->name[0] = '\0';
+    return false;
+}
+
+static bool open_nameless(draft *d)
+{
+    d->file = openat(d->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    return d->file >= 0;
+}
+
+static bool give_name(draft *d)
+{
+    char here[40];
+
+    snprintf(here, sizeof here, "/proc/self/fd/%d", d->file);
+    for (int i = 0; i < TRIES; i++) {
+        choose_name(d);
+        if (linkat(AT_FDCWD, here, d->folder, d->name, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    d->name[0] = '\0';
+    return false;
+}
+
+static bool fill(draft *d, const struct stat *old, const void *data,
+                 size_t size)
+{
+    return write_all(d->file, data, size) &&
+           (!old || fchmod(d->file, old->st_mode & 07777) == 0);
+}
+
+static bool close_file(draft *d)
+{
+    bool ok = close(d->file) == 0;
+
+    d->file = -1;
+    return ok;
+}
+
+/* The finished draft under some name.  Without O_TMPFILE, or without /proc to
+ * name what it made, the name comes first. */
+static bool make_draft(draft *d, const struct stat *old, const void *data,
+                       size_t size)
+{
+    if (open_nameless(d)) {
+        if (!fill(d, old, data, size))
+            return false;
+        if (give_name(d))
+            return close_file(d);
+        close_file(d);
+    }
+    return open_named(d) && fill(d, old, data, size) && close_file(d);
 }
 
 static bool write_beside(jx_ctx *ctx, const char *path, const struct stat *old,
                          const void *data, size_t size)
 {
-    char *name = NULL;
-    int to = open_beside(ctx, path, &name);
-    bool ok;
+    const char *slash = strrchr(path, '/');
+    draft d = {.folder = open_folder(path), .file = -1};
+    bool ok = d.folder >= 0 && make_draft(&d, old, data, size) &&
+              renameat(d.folder, d.name, d.folder,
+                       slash ? slash + 1 : path) == 0;
 
-    if (to < 0)
-        return name ? cannot_write(ctx, path) : jx_ok(ctx);
-    ok = write_all(to, data, size) &&
-         (!old || fchmod(to, old->st_mode & 07777) == 0);
-    ok = (close(to) == 0) && ok;
-    ok = ok && rename(name, path) == 0;
     if (!ok) {
         cannot_write(ctx, path);
-        unlink(name);
+        if (d.name[0])
+            unlinkat(d.folder, d.name, 0);
     }
+    if (d.file >= 0)
+        close(d.file);
+    if (d.folder >= 0)
+        close(d.folder);
     return ok;
 }
 

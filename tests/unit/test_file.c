@@ -3,13 +3,16 @@
 
 #include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -32,12 +35,21 @@ static int set_up(void **state)
     return 0;
 }
 
+static void remove_all(const char *folder)
+{
+    DIR *dir = opendir(folder);
+
+    for (struct dirent *e; (e = readdir(dir));)
+        unlinkat(dirfd(dir), e->d_name, 0);
+    closedir(dir);
+    rmdir(folder);
+}
+
 static int tear_down(void **state)
 {
     place *p = *state;
 
-    unlink(p->path);
-    rmdir(p->folder);
+    remove_all(p->folder);
     jx_ctx_free(p->ctx);
     free(p);
     return 0;
@@ -49,7 +61,7 @@ static int count_files(const char *folder)
     int count = 0;
 
     for (struct dirent *e; (e = readdir(dir));)
-        count += e->d_name[0] != '.';
+        count += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
     closedir(dir);
     return count;
 }
@@ -80,6 +92,82 @@ static void rewriting_keeps_the_permissions(void **state)
     assert_true(jx_file_write(p->ctx, p->path, "2", 1));
     assert_int_equal(stat(p->path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0640);
+}
+
+static void what_others_left_behind_is_in_nobodys_way(void **state)
+{
+    place *p = *state;
+    char stale[128];
+    size_t size;
+
+    for (int i = 0; i < 100; i++) {
+        snprintf(stale, sizeof stale, "%s.tmp%d", p->path, i);
+        fclose(fopen(stale, "w"));
+    }
+    assert_true(jx_file_write(p->ctx, p->path, "new", 3));
+    assert_string_equal(jx_file_read(p->ctx, p->path, &size), "new");
+    assert_int_equal(count_files(p->folder), 101);
+    for (int i = 0; i < 100; i++) {
+        snprintf(stale, sizeof stale, "%s.tmp%d", p->path, i);
+        unlink(stale);
+    }
+}
+
+static void a_name_as_long_as_names_get_is_written(void **state)
+{
+    place *p = *state;
+    char path[sizeof p->folder + 260];
+
+    snprintf(path, sizeof path, "%s/%0255d", p->folder, 0);
+    assert_true(jx_file_write(p->ctx, path, "1", 1));
+    assert_int_equal(count_files(p->folder), 1);
+    unlink(path);
+}
+
+/* A file that may not grow beyond ten bytes. */
+static void half_a_file_is_neither_there_nor_left(void **state)
+{
+    place *p = *state;
+    struct rlimit old, small;
+    size_t size;
+    bool ok;
+
+    assert_true(jx_file_write(p->ctx, p->path, "old", 3));
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = 10;
+    setrlimit(RLIMIT_FSIZE, &small);
+    ok = jx_file_write(p->ctx, p->path, "0123456789abcdef", 16);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_false(ok);
+    jx_error_clear(p->ctx);
+    assert_string_equal(jx_file_read(p->ctx, p->path, &size), "old");
+    assert_int_equal(count_files(p->folder), 1);
+}
+
+/* Killed at some moment of its writing, again and again. */
+static void being_killed_leaves_no_half(void **state)
+{
+    enum { SIZE = 1 << 22 };
+    place *p = *state;
+    char *data = malloc(SIZE);
+    struct stat info;
+
+    memset(data, 'x', SIZE);
+    assert_true(jx_file_write(p->ctx, p->path, data, SIZE));
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (!child)
+            for (;;)
+                jx_file_write(p->ctx, p->path, data, SIZE);
+        usleep((useconds_t)(200 * i));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        assert_int_equal(stat(p->path, &info), 0);
+        assert_int_equal(info.st_size, SIZE);
+    }
+    free(data);
 }
 
 static void a_full_disk_is_an_error(void **state)
@@ -130,6 +218,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_written_reads_back),
         TEST(rewriting_keeps_the_permissions),
+        TEST(what_others_left_behind_is_in_nobodys_way),
+        TEST(a_name_as_long_as_names_get_is_written),
+        TEST(half_a_file_is_neither_there_nor_left),
+        TEST(being_killed_leaves_no_half),
         TEST(a_full_disk_is_an_error),
         TEST(a_folder_that_is_not_there_is_an_error),
         TEST(a_folder_and_a_missing_file_cannot_be_read),
