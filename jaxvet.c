@@ -2,6 +2,8 @@
 #include "reports/commands.h"
 #include "reports/versions.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether help is asked for, before any `--`. */
@@ -24,11 +26,23 @@ static int print_versions(void)
     return code;
 }
 
+/* The helper that the environment names is the one seen from the folder that
+ * the command was started in. */
+static void fix_solver(void)
+{
+    const char *given = getenv("JAXVET_SOLVER");
+    char path[PATH_MAX];
+
+    if (given && *given && *given != '/' && realpath(given, path))
+        setenv("JAXVET_SOLVER", path, 1);
+}
+
 int main(int argc, char **argv)
 {
     const jx_command *help = jx_command_find("help");
     const jx_command *command;
 
+    fix_solver();
     if (argc < 2) {
         help->run(0, NULL);
         return JX_EXIT_USAGE;

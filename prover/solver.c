@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +139,33 @@ static char *beside(const char *file)
     return candidate(file, length, "../jaxvet-solver");
 }
 
-/* Where we are: the library or the executable that holds this function. */
+/* The path of the mapped file that holds an address, as the kernel knows it. */
+static bool find_mapped(const void *address, char path[PATH_MAX])
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    unsigned long from, to, at = (unsigned long)(uintptr_t)address;
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+
+    while (maps && !found && getline(&line, &room, maps) > 0) {
+        char *slash = strchr(line, '/'), *rest;
+        from = strtoul(line, &rest, 16);
+        to = *rest == '-' ? strtoul(rest + 1, NULL, 16) : 0;
+        if (at < from || at >= to || !slash)
+            continue;
+        slash[strcspn(slash, "\n")] = '\0';
+        found = snprintf(path, PATH_MAX, "%s", slash) < PATH_MAX;
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* Where we are: the library or the executable that holds this function.  What
+ * the loader was told may be relative to a folder that the process has left
+ * since; the kernel knows better. */
 static void find_self(char self[PATH_MAX], bool executable)
 {
     Dl_info info;
@@ -148,9 +175,24 @@ static void find_self(char self[PATH_MAX], bool executable)
     if (executable) {
         n = readlink("/proc/self/exe", self, PATH_MAX - 1);
         self[n > 0 ? n : 0] = '\0';
-    } else if (dladdr((void *)&jx_solver_new, &info) && info.dli_fname) {
+    } else if (dladdr((void *)&jx_solver_new, &info) && info.dli_fname &&
+               info.dli_fname[0] == '/') {
         snprintf(self, PATH_MAX, "%s", info.dli_fname);
+    } else if (!find_mapped((void *)&jx_solver_new, self)) {
+        self[0] = '\0';
     }
+}
+
+/* What the environment names; relative to the folder that a host happens to be
+ * in it could be anybody's. */
+static char *given_helper(jx_solver *s, const char *given)
+{
+    if (given[0] == '/')
+        return strdup(given);
+    snprintf(s->failure, sizeof s->failure,
+             "no solver: JAXVET_SOLVER is \"%.*s\"; expected an absolute path",
+             PATH_MAX, given);
+    return NULL;
 }
 
 /* NULL, with the failure written, when there is none. */
@@ -160,10 +202,10 @@ static char *find_helper(jx_solver *s)
     char self[PATH_MAX], *path, *slash;
 
     if (given && *given)
-        return strdup(given);
+        return given_helper(s, given);
     for (int executable = 0; executable <= 1; executable++) {
         find_self(self, executable);
-        if ((path = beside(self)))
+        if (self[0] == '/' && (path = beside(self)))
             return path;
     }
     if ((slash = strrchr(self, '/')))
@@ -175,7 +217,9 @@ static char *find_helper(jx_solver *s)
     return NULL;
 }
 
-/* The child gets its end as descriptors 0 and 1, and nothing else of ours. */
+/* The child gets its end as descriptors 0 and 1, and nothing else of ours.  It
+ * lives in /, where what is relative in LD_LIBRARY_PATH finds no library that
+ * somebody put into the folder we are in. */
 static int spawn(jx_solver *s, int theirs)
 {
     posix_spawn_file_actions_t actions;
@@ -188,6 +232,9 @@ static int spawn(jx_solver *s, int theirs)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, theirs, 0);
     posix_spawn_file_actions_adddup2(&actions, theirs, 1);
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 29)
+    posix_spawn_file_actions_addchdir_np(&actions, "/");
+#endif
 #if defined __GLIBC__ && __GLIBC_PREREQ(2, 34)
     posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 #endif
