@@ -111,6 +111,11 @@ JAXVET_API jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
 JAXVET_API int jaxvet_sizes(jaxvet_program *program, int most,
                             const int64_t **values, jaxvet_error *error);
 
+/* Comments that suppress findings (`# jaxvet: ignore[CODE]`) count where the
+ * program embeds its source, from now on: it is the host's own.  Without this no
+ * comment does, since whoever wrote a program would judge it. */
+JAXVET_API void jaxvet_trust_embedded(jaxvet_program *program);
+
 /* Types, proves and lints; *report is the JSON of `jaxvet check --format
  * json`.  JAXVET_OK, JAXVET_FINDINGS or JAXVET_UNDECIDED with a report, else
  * none and an error. */

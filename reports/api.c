@@ -29,6 +29,7 @@ struct jaxvet_program {
     jx_ctx *ctx;
     jx_program *program;
     bool is_guest; /* the context is that of another program */
+    bool trusts_embedded;
     size_t budget;
     int nins, nouts, nsizes;
     const char **in_types, **out_types;
@@ -290,9 +291,15 @@ static jaxvet_status status_of_report(const jx_report *report)
     return report->undecided.count ? JAXVET_UNDECIDED : JAXVET_OK;
 }
 
+void jaxvet_trust_embedded(jaxvet_program *program)
+{
+    program->trusts_embedded = true;
+}
+
 /* The report of one program; comments that suppress are those that it embeds,
- * nothing is read from disk. */
-static bool report_on(jx_ctx *keep, jx_report *report, jx_program *program)
+ * if they are trusted.  Nothing is read from disk. */
+static bool report_on(jx_ctx *keep, jx_report *report, jx_program *program,
+                      bool trusts_embedded)
 {
     const jx_check_options options = {.settle = {.suggest = true}};
     jx_suppressions *comments =
@@ -300,6 +307,8 @@ static bool report_on(jx_ctx *keep, jx_report *report, jx_program *program)
 
     if (!comments)
         return false;
+    if (trusts_embedded)
+        jx_suppressions_trust_embedded(comments);
     jx_suppressions_begin(comments);
     return jx_check_report(keep, report, program, &options, comments) &&
            jx_suppressions_unused(comments, report, 1);
@@ -318,12 +327,13 @@ jaxvet_status jaxvet_check(jaxvet_program *program, const char **report,
         jx_api_error(error, status, NULL, NULL, "out of memory");
         return status;
     }
-    if (!report_on(keep, &found, program->program)) {
+    if (!report_on(keep, &found, program->program,
+                   program->trusts_embedded)) {
         bool theirs = jx_ok(program->ctx) && !jx_ok(keep);
         status = jx_api_hand_over(theirs ? keep : program->ctx, error);
     } else {
         status = status_of_report(&found);
-        jx_report_json(&(jx_report_list){1, &found, 0}, &program->report);
+        jx_report_json(&(jx_report_list){1, &found, 0, NULL}, &program->report);
         *report = jx_buffer_text(&program->report);
     }
     jx_ctx_free(keep);

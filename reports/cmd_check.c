@@ -1,4 +1,5 @@
 /* cmd_check.c - `jaxvet check PROGRAM|DIR...`. */
+#include "frontend/base/plain.h"
 #include "prover/solver.h"
 #include "reports/check.h"
 #include "reports/commands.h"
@@ -6,6 +7,7 @@
 #include "reports/source.h"
 #include "reports/walk.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,7 +17,8 @@ typedef struct settings {
     const char *format, *output, *fail_on, *colour;
     jx_texts select, ignore, where;
     int64_t min_elements;
-    bool strict, deps, no_solver, timing;
+    jx_texts roots;
+    bool strict, deps, no_solver, timing, trust, allow_empty, list_skipped;
 } settings;
 
 static const jx_option options[] = {
@@ -37,6 +40,20 @@ static const jx_option options[] = {
     {"where", 0, JX_OPT_LIST, "CONSTRAINT",
      "assume this of the sizes, too: 'n >= 4', 'mod(n, 2) == 0', 'a != b'",
      offsetof(settings, where)},
+    {"source-root", 0, JX_OPT_LIST, "DIR",
+     "read source files below this folder, too (always: below\n"
+     "the working directory)",
+     offsetof(settings, roots)},
+    {"trust-embedded", 0, JX_OPT_FLAG, NULL,
+     "let comments in source lines that programs embed suppress\n"
+     "findings, too",
+     offsetof(settings, trust)},
+    {"allow-empty", 0, JX_OPT_FLAG, NULL,
+     "a folder without a program is no error",
+     offsetof(settings, allow_empty)},
+    {"list-skipped", 0, JX_OPT_FLAG, NULL,
+     "name the files of folders that are no programs",
+     offsetof(settings, list_skipped)},
     {"min-elements", 0, JX_OPT_INT, "N",
      "let smaller constant computations pass (1024)",
      offsetof(settings, min_elements)},
@@ -59,7 +76,8 @@ typedef struct runner {
     jx_targets targets;
     jx_report *reports;
     int count;
-    int64_t skipped;
+    JX_VEC(const char *) skipped;
+    int64_t *programs; /* in each argument */
 } runner;
 
 /* `a,b` and repeated options: the words of a list. */
@@ -114,6 +132,15 @@ static bool set_up(runner *r)
     return true;
 }
 
+/* A report that nothing but an error is. */
+static void add_unreadable(runner *r, const char *path, const char *why)
+{
+    r->reports[r->count++] =
+        (jx_report){.path = path,
+                    .unreadable = {JX_E_INPUT, path, NULL, why}};
+    jx_suppressions_begin(r->suppressions);
+}
+
 /* Checks a target into the next report; a file of a folder that is no program
  * is counted and left alone. */
 static void check_target(runner *r, const jx_target *target)
@@ -122,15 +149,19 @@ static void check_target(runner *r, const jx_target *target)
     const char *bytes = NULL;
     size_t size = 0;
 
+    if (target->why) {
+        add_unreadable(r, target->path, target->why);
+        return;
+    }
     if (!target->named) {
         ctx = jx_ctx_new(0);
-        bytes = ctx ? jx_input_load(ctx, target->path, &size) : NULL;
-        if (!bytes || !jx_input_is_program(bytes, size)) {
-            r->skipped++;
+        if (!ctx || !jx_input_belongs(ctx, target->path, &bytes, &size)) {
+            JX_PUSH(r->ctx->arena, &r->skipped, target->path);
             jx_ctx_free(ctx);
             return;
         }
     }
+    r->programs[target->argument]++;
     r->reports[r->count++] = jx_check_input(r->ctx, target->path, bytes, size,
                                             &r->check, r->suppressions);
     jx_ctx_free(ctx);
@@ -144,10 +175,29 @@ static double now_in_milliseconds(void)
     return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
 }
 
-static bool check_all(runner *r)
+/* Whoever names a folder expects something in it: that all of it is fine would
+ * be said of a wrong folder, too. */
+static void check_folders(runner *r, int count, char **arguments,
+                          const bool *is_folder)
 {
-    r->reports = JX_NEW_ARRAY(r->ctx->arena, r->targets.count, jx_report);
-    for (size_t i = 0; r->reports && i < r->targets.count; i++) {
+    for (int i = 0; i < count; i++)
+        if (is_folder[i] && !r->programs[i] && !r->settings->allow_empty)
+            add_unreadable(r, arguments[i],
+                           "no program is in this folder (--allow-empty "
+                           "allows that)");
+}
+
+static bool check_all(runner *r, int count, char **arguments,
+                      const bool *is_folder)
+{
+    jx_arena *arena = r->ctx->arena;
+
+    r->reports = JX_NEW_ARRAY(arena, r->targets.count + (size_t)count,
+                              jx_report);
+    r->programs = JX_NEW_ARRAY(arena, count, int64_t);
+    if (!r->reports || !r->programs)
+        return false;
+    for (size_t i = 0; i < r->targets.count; i++) {
         double start = now_in_milliseconds();
         int before = r->count;
 
@@ -155,8 +205,8 @@ static bool check_all(runner *r)
         if (r->settings->timing && r->count > before)
             r->reports[before].milliseconds = now_in_milliseconds() - start;
     }
-    return r->reports &&
-           jx_suppressions_unused(r->suppressions, r->reports, r->count);
+    check_folders(r, count, arguments, is_folder);
+    return jx_suppressions_unused(r->suppressions, r->reports, r->count);
 }
 
 static bool fails(const settings *s, jx_level level)
@@ -194,7 +244,9 @@ static bool wants_colour(const settings *s)
 
 static void render(runner *r, jx_buffer *to)
 {
-    const jx_report_list list = {r->count, r->reports, r->skipped};
+    const jx_report_list list = {
+        r->count, r->reports, (int64_t)r->skipped.count,
+        r->settings->list_skipped ? r->skipped.at : NULL};
     const jx_text_options text = {wants_colour(r->settings), r->sources};
     const char *format = r->settings->format;
 
@@ -233,12 +285,29 @@ static int finish(runner *r)
 
 static int run_all(runner *r, int argc, char **argv)
 {
-    for (int i = 0; i < argc; i++)
-        if (!jx_walk_add(r->ctx, argv[i], &r->targets))
-            return jx_command_error(&r->ctx->error);
-    if (!check_all(r))
+    bool *is_folder = JX_NEW_ARRAY(r->ctx->arena, argc, bool);
+
+    for (int i = 0; is_folder && i < argc; i++)
+        is_folder[i] = jx_walk_add(r->ctx, argv[i], i, &r->targets);
+    if (!jx_ok(r->ctx) || !check_all(r, argc, argv, is_folder))
         return jx_ok(r->ctx) ? JX_EXIT_INPUT : jx_command_error(&r->ctx->error);
     return finish(r);
+}
+
+/* False, having said why. */
+static bool add_roots(runner *r)
+{
+    const jx_texts *roots = &r->settings->roots;
+
+    for (int i = 0; i < roots->count; i++)
+        if (!jx_sources_add(r->sources, roots->at[i])) {
+            jx_command_usage(&jx_command_check, "--source-root %s: %s",
+                             roots->at[i], jx_strerror(errno));
+            return false;
+        }
+    if (r->settings->trust)
+        jx_suppressions_trust_embedded(r->suppressions);
+    return true;
 }
 
 static int run(int argc, char **argv)
@@ -259,9 +328,9 @@ static int run(int argc, char **argv)
     if (r.ctx && r.sources && r.check.settle.solver) {
         r.suppressions =
             jx_suppressions_new(r.ctx, r.sources, &r.check.selection);
-        code = JX_EXIT_USAGE;
-        if (set_up(&r))
-            code = r.suppressions ? run_all(&r, n, argv) : JX_EXIT_INPUT;
+        code = !r.suppressions               ? JX_EXIT_INPUT
+               : set_up(&r) && add_roots(&r) ? run_all(&r, n, argv)
+                                             : JX_EXIT_USAGE;
     }
     jx_solver_free(r.check.settle.solver);
     jx_sources_free(r.sources);
@@ -277,7 +346,10 @@ const jx_command jx_command_check = {
     "hold or shows sizes for which it does not, and looks for what a\n"
     "trace bakes in by accident.  A program is a jaxpr document (from\n"
     "jaxvet.dump) or a jaxpr as JAX prints it, plain or gzipped; - is\n"
-    "standard input.  A folder is walked; what is no program is skipped.\n"
+    "standard input.  A folder is walked: what is a program by its content\n"
+    "or by its name (.jaxexport .mlir .mlirbc .stablehlo .jaxpr; .json that\n"
+    "begins as a document does) is checked or said to be unreadable, other\n"
+    "files are counted.\n"
     "\n"
     "  $ jaxvet check model.json\n"
     "  $ jaxvet check exports/ --select SHP --format sarif -o out.sarif\n"
@@ -285,11 +357,13 @@ const jx_command jx_command_check = {
     "A finding says how it is known (a counterexample, a proof, a run)\n"
     "and where in the source it comes from; `jaxvet explain CODE` says\n"
     "what it means.  A comment `# jaxvet: ignore[CODE] reason` on that\n"
-    "line accepts it.  What could neither be proved nor refuted is\n"
+    "line accepts it.  Source is read below the working directory and\n"
+    "--source-root; what a program says of its source is shown where there\n"
+    "is none, and accepts nothing (but see --trust-embedded).  What could neither be proved nor refuted is\n"
     "listed as undecided, never as fine.\n"
     "\n"
     "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program\n"
-    "can't be read, 5 (with --strict) undecided, 2 wrong usage.\n",
+    "can't be read or a folder has none, 5 (with --strict) undecided, 2 wrong usage.\n",
     options,
     sizeof options / sizeof *options,
     run,

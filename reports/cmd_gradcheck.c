@@ -146,7 +146,7 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
 
 static void render(const settings *s, const tally *t, jx_buffer *to)
 {
-    jx_report_list list = {(int)t->reports.count, t->reports.at, 0};
+    jx_report_list list = {(int)t->reports.count, t->reports.at, 0, NULL};
     bool file = s->output && strcmp(s->output, "-") != 0;
     jx_text_options how = {.colour = !file && jx_command_colour(STDOUT_FILENO)};
 

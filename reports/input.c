@@ -3,6 +3,7 @@
 
 #include "frontend/base/file.h"
 #include "frontend/base/inflate.h"
+#include "frontend/base/plain.h"
 #include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/text.h"
 #include "frontend/mlir/vhlo.h"
@@ -126,6 +127,85 @@ static const char *unpacked(jx_ctx *ctx, const char *path, const char *bytes,
 {
     return jx_is_gzip(bytes, *size) ? jx_gunzip(ctx, path, bytes, *size, size)
                                     : bytes;
+}
+
+/* ---- files of folders */
+
+static bool ends_with(const char *path, size_t length, const char *ending)
+{
+    size_t n = strlen(ending);
+    char end[16] = {0};
+
+    if (length <= n || n >= sizeof end || path[length - n - 1] == '/')
+        return false;
+    memcpy(end, path + length - n, n);
+    return jx_is_word(end, ending);
+}
+
+jx_input_name jx_input_name_of(const char *path)
+{
+    static const char *const endings[] = {".jaxexport", ".mlir", ".mlirbc",
+                                          ".stablehlo", ".jaxpr"};
+    size_t length = strlen(path);
+
+    if (ends_with(path, length, ".gz"))
+        length -= 3;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(path, length, endings[i]))
+            return JX_NAMED_PROGRAM;
+    return ends_with(path, length, ".json") ? JX_NAMED_DOCUMENT
+                                            : JX_NAMED_OTHER;
+}
+
+/* The text, its spaces left out, is the beginning of any document and nothing
+ * more: one that was cut there. */
+static bool is_cut_head(const char *bytes, size_t size)
+{
+    static const char head[] = "{\"format\":\"jaxvet-jaxpr\"";
+    size_t at = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        if (memchr(" \t\r\n", bytes[i], 4))
+            continue;
+        if (bytes[i] != head[at])
+            return false;
+        at++;
+    }
+    return at < sizeof head - 1;
+}
+
+/* A file that goes by the name of a document: ours if it says so anywhere near
+ * its beginning, or ends before it could. */
+static bool is_our_document(const char *bytes, size_t size)
+{
+    enum { NEAR = 1 << 16 };
+    static const char format[] = "\"jaxvet-jaxpr\"";
+
+    return is_cut_head(bytes, size) ||
+           memmem(bytes, size < NEAR ? size : NEAR, format, sizeof format - 1);
+}
+
+static bool is_one_of_ours(jx_input_name name, const char *bytes, size_t size)
+{
+    return name == JX_NAMED_PROGRAM || jx_input_is_program(bytes, size) ||
+           (name == JX_NAMED_DOCUMENT && is_our_document(bytes, size));
+}
+
+bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
+                      size_t *size)
+{
+    jx_input_name name = jx_input_name_of(path);
+    const char *packed = jx_file_read(ctx, path, size);
+    char head[4096];
+
+    *bytes = packed ? unpacked(ctx, path, packed, size) : NULL;
+    if (*bytes)
+        return is_one_of_ours(name, *bytes, *size);
+    if (!packed)
+        return name != JX_NAMED_OTHER;
+    return is_one_of_ours(name, head,
+                          jx_gunzip_beginning(packed, *size, head,
+                                              sizeof head));
 }
 
 /* In debug builds every reader's work is checked. */

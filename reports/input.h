@@ -1,7 +1,7 @@
 /* input.h - opens whatever the command takes.
  *
- * A program is recognized by its content, never by its name; a gzip is
- * unpacked first.  Only this file knows which readers there are. */
+ * A program is read by its content, never by its name; a gzip is unpacked
+ * first.  Only this file knows which readers there are. */
 #ifndef JX_INPUT_H
 #define JX_INPUT_H
 
@@ -13,11 +13,26 @@
  * form, or what is wrong with it. */
 jx_program *jx_input_open(jx_ctx *ctx, const char *path);
 
-/* The same in steps, for walking folders, where files that are no programs are
- * skipped: the bytes of a file, unpacked; whether they look like a program;
- * the program in bytes that go by the name of `path`. */
+/* The same in steps: the bytes of a file, unpacked; whether they look like a
+ * program; the program in bytes that go by the name of `path`. */
 const char *jx_input_load(jx_ctx *ctx, const char *path, size_t *size);
 bool jx_input_is_program(const char *bytes, size_t size);
+
+/* What a name promises: a program of some form (model.jaxexport, f.mlir.gz), or
+ * what may be a document (f.json). */
+typedef enum jx_input_name {
+    JX_NAMED_OTHER,
+    JX_NAMED_DOCUMENT,
+    JX_NAMED_PROGRAM,
+} jx_input_name;
+jx_input_name jx_input_name_of(const char *path);
+
+/* For walking folders, where files that are no programs are skipped: whether the
+ * file is one by its content or its name, a document that is cut short or can't
+ * be looked into among them; that one can't be read is for its reader to say.
+ * *bytes are those of the file, unpacked, or NULL if they can't be had. */
+bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
+                      size_t *size);
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
                           size_t size);
 

@@ -60,6 +60,15 @@ static const char *source_line(const jx_file *file, int line)
     return NULL;
 }
 
+/* No source has as many lines, or bytes in a line: what an input says beyond
+ * is not known, so that nobody who counts from it overflows. */
+enum { MOST = 1 << 30 };
+
+static bool is_known(int number, int least)
+{
+    return number >= least && number <= MOST;
+}
+
 /* Python counts columns in bytes of UTF-8 from 0; we in characters from 1. */
 static int column_of(const char *line, int bytes)
 {
@@ -77,14 +86,15 @@ static jx_spot spot_of(maker *m, const jx_frame *frame)
     jx_spot spot = {
         .file = copy(m, frame->file->path),
         .function = copy(m, frame->function),
-        .line = frame->line > 0 ? frame->line : 0,
+        .line = is_known(frame->line, 1) ? frame->line : 0,
         .kind = frame->file->kind,
     };
 
     spot.source = copy(m, source_line(frame->file, frame->line));
-    if (frame->column >= 0)
+    if (is_known(frame->column, 0))
         spot.column = column_of(spot.source, frame->column);
-    if (frame->end_line >= frame->line && frame->end_column >= 0) {
+    if (spot.line && is_known(frame->end_line, frame->line) &&
+        is_known(frame->end_column, 0)) {
         spot.end_line = frame->end_line;
         spot.end_column = column_of(source_line(frame->file, frame->end_line),
                                     frame->end_column);

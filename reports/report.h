@@ -100,6 +100,7 @@ typedef struct jx_report_list {
     int count;
     const jx_report *at;
     int64_t skipped; /* files of folders that are no programs */
+    const char *const *names; /* of those, or NULL: nobody asked */
 } jx_report_list;
 
 typedef struct jx_sources jx_sources; /* source.h */

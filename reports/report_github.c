@@ -5,7 +5,10 @@
  * GitHub shows ten annotations of each level per step and drops the others
  * without a word; so the worst come first, and a last line says how many it
  * will not show. */
+#include "frontend/base/utf8.h"
 #include "reports/report.h"
+
+#include <string.h>
 
 enum { SHOWN_PER_LEVEL = 10 };
 
@@ -15,15 +18,25 @@ static const char *const commands[] = {
     [JX_ERROR] = "error",
 };
 
-static void put_escaped(jx_buffer *to, const char *text, bool property)
+/* What its commands can't hold as GitHub has it; what else is no plain text as
+ * the text report shows it, since the log is a terminal to those who read it.
+ * A message may have lines. */
+static void put_escaped(jx_buffer *to, const char *outside, bool property)
 {
-    for (; *text; text++) {
+    jx_buffer shown = {0};
+
+    if (property)
+        jx_utf8_show(outside, &shown);
+    else
+        jx_utf8_show_lines(outside, strlen(outside), &shown);
+    for (const char *text = jx_buffer_text(&shown); *text; text++) {
         if (*text == '%' || *text == '\r' || *text == '\n' ||
             (property && (*text == ':' || *text == ',')))
             jx_buffer_printf(to, "%%%02X", (unsigned char)*text);
         else
             jx_buffer_putc(to, *text);
     }
+    jx_buffer_free(&shown);
 }
 
 static void put_place(jx_buffer *to, const jx_spot *spot)

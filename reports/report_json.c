@@ -219,11 +219,17 @@ static void put_report(jx_buffer *to, const jx_report *report)
 
 void jx_report_json(const jx_report_list *reports, jx_buffer *to)
 {
+    bool any = true;
+
     jx_buffer_puts(to, "{\"version\":1,\"programs\":[");
     for (int i = 0; i < reports->count; i++) {
         if (i)
             jx_buffer_putc(to, ',');
         put_report(to, &reports->at[i]);
     }
-    jx_buffer_puts(to, "]}\n");
+    jx_buffer_putc(to, ']');
+    if (reports->names)
+        put_texts(to, &any, "skipped", reports->names,
+                  (size_t)reports->skipped);
+    jx_buffer_puts(to, "}\n");
 }

@@ -9,6 +9,7 @@
  *        = help: ...
  *
  * The last line counts what was claimed about all programs. */
+#include "frontend/base/utf8.h"
 #include "reports/report.h"
 #include "reports/source.h"
 
@@ -43,6 +44,12 @@ static void set_style(const writer *w, style s)
         jx_buffer_puts(w->to, codes[s]);
 }
 
+/* Text from outside: a program's names, paths, messages that quote them. */
+static void put_outside(const writer *w, const char *text)
+{
+    jx_utf8_show(text, w->to);
+}
+
 static void put_styled(const writer *w, style s, const char *text)
 {
     set_style(w, s);
@@ -75,7 +82,7 @@ static void put_spaces(const writer *w, int count)
 /* "file:line:column", as far as known. */
 static void put_spot(const writer *w, const jx_spot *spot)
 {
-    jx_buffer_puts(w->to, spot->file);
+    put_outside(w, spot->file);
     if (spot->line)
         jx_buffer_printf(w->to, ":%d", spot->line);
     if (spot->line && spot->column)
@@ -90,66 +97,108 @@ static void put_gutter(const writer *w, int width, const char *number)
     set_style(w, PLAIN);
 }
 
-/* The line without tabs and control bytes; one cell per character at least. */
-static void put_source(const writer *w, const char *line)
+/* The character at `line`, as it is shown; how many bytes it has. */
+static size_t put_character(const char *line, jx_buffer *to)
 {
-    for (; *line; line++) {
-        if (*line == '\t')
-            jx_buffer_puts(w->to, "    ");
-        else
-            jx_buffer_putc(w->to, (unsigned char)*line < ' ' ? ' ' : *line);
-    }
-}
+    uint32_t rune;
+    size_t n = jx_utf8_rune(line, strnlen(line, 4), &rune);
 
-static bool continues(char c) /* a character of UTF-8 */
-{
-    return ((unsigned char)c & 0xc0) == 0x80;
+    n += !n;
+    if (*line == '\t')
+        jx_buffer_puts(to, "    ");
+    else
+        jx_utf8_show_bytes(line, n, to);
+    return n;
 }
 
 /* Where the character after the first `count` begins. */
 static const char *skip(const char *line, int count)
 {
-    for (; *line && count > 0; count--)
-        do
-            line++;
-        while (continues(*line));
+    uint32_t rune;
+
+    for (; *line && count > 0; count--) {
+        size_t n = jx_utf8_rune(line, strnlen(line, 4), &rune);
+        line += n ? n : 1;
+    }
     return line;
 }
 
-/* Cells that the characters of [begin, end) take. */
+/* Cells that the characters of [begin, end) take when they are shown, one for
+ * a letter, however wide it is. */
 static int cells(const char *begin, const char *end)
 {
-    int count = 0;
+    jx_buffer shown = {0};
+    size_t count = 0;
 
-    for (; begin < end; begin++)
-        count += *begin == '\t' ? 4 : !continues(*begin);
-    return count;
+    while (begin < end) {
+        jx_buffer_clear(&shown);
+        begin += put_character(begin, &shown);
+        count += (unsigned char)*jx_buffer_text(&shown) < 0x80 ? shown.length
+                                                                : 1;
+    }
+    jx_buffer_free(&shown);
+    return (int)count;
 }
 
-/* Carets under the columns; to the end of the line if the place goes on. */
+/* The part of a line that is shown: all of it, unless it is longer than any
+ * that somebody has written. */
+typedef struct part {
+    const char *begin, *end;
+    bool cut; /* something stands before it */
+} part;
+
+static part part_of(const char *line, int column)
+{
+    enum { MOST = 240, BEFORE = 80 };
+    part shown = {line, skip(line, MOST), false};
+
+    if (!*shown.end)
+        return shown;
+    shown.cut = column > BEFORE + 1;
+    if (shown.cut)
+        shown.begin = skip(line, column - 1 - BEFORE);
+    shown.end = skip(shown.begin, MOST);
+    return shown;
+}
+
+static void put_source(const writer *w, const part *shown)
+{
+    if (shown->cut)
+        jx_buffer_puts(w->to, "...");
+    for (const char *at = shown->begin; at < shown->end;)
+        at += put_character(at, w->to);
+    if (*shown->end)
+        jx_buffer_puts(w->to, "...");
+}
+
+/* Carets under the columns; to the end of what is shown if the place goes on. */
 static void put_carets(const writer *w, const jx_spot *spot, const char *line,
-                       style s)
+                       const part *shown, style s)
 {
     const char *begin = skip(line, spot->column - 1), *end;
 
-    if (!spot->column || !*begin)
+    if (!spot->column || begin < shown->begin || begin >= shown->end)
         return;
     end = spot->end_line == spot->line && spot->end_column > spot->column
               ? skip(line, spot->end_column - 1)
-          : spot->end_line > spot->line ? line + strlen(line)
+          : spot->end_line > spot->line ? shown->end
                                         : skip(begin, 1);
-    put_spaces(w, 1 + cells(line, begin));
+    put_spaces(w, 1 + (shown->cut ? 3 : 0) + cells(shown->begin, begin));
     set_style(w, s);
-    for (int i = cells(begin, end); i > 0; i--)
+    for (int i = cells(begin, end < shown->end ? end : shown->end); i > 0; i--)
         jx_buffer_putc(w->to, '^');
     set_style(w, PLAIN);
 }
 
+/* The line of the file, as far as it may be read, else the one that the program
+ * embeds. */
 static const char *line_of(const writer *w, const jx_spot *spot)
 {
-    if (spot->source || !w->options->sources || !spot->file || !spot->line)
-        return spot->source;
-    return jx_sources_line(w->options->sources, spot->file, spot->line);
+    const char *line = NULL;
+
+    if (w->options->sources && spot->file && spot->line)
+        line = jx_sources_line(w->options->sources, spot->file, spot->line);
+    return line ? line : spot->source;
 }
 
 static void put_snippet(const writer *w, const jx_spot *spot, int width,
@@ -157,6 +206,7 @@ static void put_snippet(const writer *w, const jx_spot *spot, int width,
 {
     const char *line = line_of(w, spot);
     char number[16];
+    part shown;
 
     set_style(w, BLUE);
     jx_buffer_printf(w->to, "%*s--> ", width, "");
@@ -170,10 +220,11 @@ static void put_snippet(const writer *w, const jx_spot *spot, int width,
     jx_buffer_putc(w->to, '\n');
     put_gutter(w, width, number);
     jx_buffer_putc(w->to, ' ');
-    put_source(w, line);
+    shown = part_of(line, spot->column);
+    put_source(w, &shown);
     jx_buffer_putc(w->to, '\n');
     put_gutter(w, width, "");
-    put_carets(w, spot, line, s);
+    put_carets(w, spot, line, &shown, s);
     jx_buffer_putc(w->to, '\n');
 }
 
@@ -185,7 +236,9 @@ static void put_note(const writer *w, int width, const char *kind,
     set_style(w, BLUE);
     jx_buffer_printf(w->to, "%*s = ", width, "");
     put_styled(w, BOLD, kind);
-    jx_buffer_printf(w->to, ": %s\n", text);
+    jx_buffer_puts(w->to, ": ");
+    put_outside(w, text);
+    jx_buffer_putc(w->to, '\n');
 }
 
 /* A note for each line. */
@@ -211,8 +264,10 @@ static void put_call(const writer *w, int width, const jx_spot *spot)
     put_styled(w, BOLD, "note");
     jx_buffer_puts(w->to, ": called from ");
     put_spot(w, spot);
-    if (spot->function)
-        jx_buffer_printf(w->to, " in %s", spot->function);
+    if (spot->function) {
+        jx_buffer_puts(w->to, " in ");
+        put_outside(w, spot->function);
+    }
     jx_buffer_putc(w->to, '\n');
 }
 
@@ -284,7 +339,8 @@ static void put_finding(const writer *w, const jx_finding *finding)
                      code->id);
     set_style(w, PLAIN);
     set_style(w, BOLD);
-    jx_buffer_printf(w->to, " %s: %s", code->name, finding->message);
+    jx_buffer_printf(w->to, " %s: ", code->name);
+    put_outside(w, finding->message);
     set_style(w, PLAIN);
     if (finding->count > 1)
         jx_buffer_printf(w->to, " (%d times)", finding->count);
@@ -309,16 +365,22 @@ static void put_unreadable(const writer *w, const jx_report *report)
     const jx_error *error = &report->unreadable;
 
     put_styled(w, RED, "unreadable");
-    jx_buffer_printf(w->to, ": %s:", error->file ? error->file : report->path);
-    if (error->place)
-        jx_buffer_printf(w->to, " %s:", error->place);
-    jx_buffer_printf(w->to, " %s\n\n", error->message);
+    jx_buffer_puts(w->to, ": ");
+    put_outside(w, error->file ? error->file : report->path);
+    if (error->place) {
+        jx_buffer_puts(w->to, ": ");
+        put_outside(w, error->place);
+    }
+    jx_buffer_puts(w->to, ": ");
+    put_outside(w, error->message);
+    jx_buffer_puts(w->to, "\n\n");
 }
 
 static void put_heading(const writer *w, const jx_report *report)
 {
     set_style(w, BOLD);
-    jx_buffer_printf(w->to, "%s: %s", report->path, jx_report_status(report));
+    put_outside(w, report->path);
+    jx_buffer_printf(w->to, ": %s", jx_report_status(report));
     set_style(w, PLAIN);
     jx_buffer_puts(w->to, "\n\n");
 }
@@ -335,8 +397,11 @@ static void put_report(const writer *w, const jx_report *report, bool heading)
         put_finding(w, &report->findings.at[i]);
     for (size_t i = 0; i < report->undecided.count; i++)
         put_finding(w, &report->undecided.at[i]);
-    for (size_t i = 0; i < report->assumptions.count; i++)
-        jx_buffer_printf(w->to, "assumed: %s\n", report->assumptions.at[i]);
+    for (size_t i = 0; i < report->assumptions.count; i++) {
+        jx_buffer_puts(w->to, "assumed: ");
+        put_outside(w, report->assumptions.at[i]);
+        jx_buffer_putc(w->to, '\n');
+    }
     if (report->assumptions.count)
         jx_buffer_putc(w->to, '\n');
 }
@@ -386,12 +451,23 @@ static void put_aside(const writer *w, int64_t count, const char *one,
 
 static void put_times(const writer *w, const jx_report_list *reports)
 {
-    for (int i = 0; i < reports->count; i++)
-        if (reports->at[i].milliseconds > 0)
-            jx_buffer_printf(w->to, "%s: %.1f ms, %lld equation%s\n",
-                             reports->at[i].path, reports->at[i].milliseconds,
-                             (long long)reports->at[i].equations,
-                             reports->at[i].equations == 1 ? "" : "s");
+    for (int i = 0; i < reports->count; i++) {
+        const jx_report *r = &reports->at[i];
+        if (r->milliseconds <= 0)
+            continue;
+        put_outside(w, r->path);
+        jx_buffer_printf(w->to, ": %.1f ms, %lld equation%s\n", r->milliseconds,
+                         (long long)r->equations, r->equations == 1 ? "" : "s");
+    }
+}
+
+static void put_skipped(const writer *w, const jx_report_list *reports)
+{
+    for (int64_t i = 0; reports->names && i < reports->skipped; i++) {
+        jx_buffer_puts(w->to, "skipped: ");
+        put_outside(w, reports->names[i]);
+        jx_buffer_putc(w->to, '\n');
+    }
 }
 
 static void put_totals(const writer *w, const jx_report_list *reports)
@@ -431,5 +507,6 @@ void jx_report_text(const jx_report_list *reports,
         put_report(&w, &reports->at[i], reports->count > 1);
     }
     put_times(&w, reports);
+    put_skipped(&w, reports);
     put_totals(&w, reports);
 }

@@ -26,6 +26,7 @@ struct jx_suppressions {
     jx_intern comments;
     JX_VEC(comment *) list;
     int programs; /* begun so far */
+    bool trusts_embedded;
 };
 
 typedef struct line_key {
@@ -59,6 +60,11 @@ jx_suppressions *jx_suppressions_new(jx_ctx *keep, jx_sources *sources,
     made->selection = selection;
     jx_intern_init(&made->comments, keep->arena);
     return made;
+}
+
+void jx_suppressions_trust_embedded(jx_suppressions *in)
+{
+    in->trusts_embedded = true;
 }
 
 void jx_suppressions_begin(jx_suppressions *in)
@@ -130,13 +136,29 @@ static comment *read_line(jx_suppressions *in, const char *file, int line,
     return made;
 }
 
+/* The text of an embedded line that counts, or NULL: the program's own if that
+ * is trusted, else what the disk has there. */
+static const char *counting(jx_suppressions *in, const char *file,
+                            const jx_source_line *line)
+{
+    const char *begin;
+
+    if (in->trusts_embedded)
+        return line->text;
+    return in->sources && find_codes(line->text, &begin)
+               ? jx_sources_line(in->sources, file, line->number)
+               : NULL;
+}
+
 bool jx_suppressions_read(jx_suppressions *in, const jx_program *program)
 {
     for (int i = 0; i < program->nfiles; i++) {
         const jx_file *file = program->files[i];
         for (int k = 0; k < file->nlines; k++) {
-            comment *made = read_line(in, file->path, file->lines[k].number,
-                                      file->lines[k].text);
+            const char *text = counting(in, file->path, &file->lines[k]);
+            comment *made = text ? read_line(in, file->path,
+                                             file->lines[k].number, text)
+                                 : NULL;
             if (made)
                 JX_PUSH(in->keep->arena, &in->list, made);
         }
@@ -144,9 +166,8 @@ bool jx_suppressions_read(jx_suppressions *in, const jx_program *program)
     return jx_ok(in->keep);
 }
 
-/* The comment of a line, from disk if no input has embedded the line. */
-static comment *comment_at(jx_suppressions *in, const char *file, int line,
-                           bool embedded)
+/* The comment of a line, from disk if no embedded one counts. */
+static comment *comment_at(jx_suppressions *in, const char *file, int line)
 {
     line_key key = {file, line};
     const void *kept =
@@ -155,7 +176,7 @@ static comment *comment_at(jx_suppressions *in, const char *file, int line,
 
     if (kept)
         return (comment *)(uintptr_t)kept; /* ours, not const */
-    if (embedded || !in->sources)
+    if (!in->sources)
         return NULL;
     text = jx_sources_line(in->sources, file, line);
     return text ? read_line(in, file, line, text) : NULL;
@@ -192,9 +213,7 @@ static bool is_suppressed(jx_suppressions *in, const jx_finding *finding)
     if (last > where->line + MAX_LINES)
         last = where->line + MAX_LINES;
     for (int line = where->line; line <= last; line++)
-        found |= accept(comment_at(in, where->file, line,
-                                   where->source && line == where->line),
-                        finding);
+        found |= accept(comment_at(in, where->file, line), finding);
     return found;
 }
 

@@ -5,9 +5,12 @@
  * The comment stands on a line of the place that the finding shows.  It lists
  * codes, beginnings of codes (STG) or names; what follows the bracket is the
  * reason.  One that suppresses nothing in all programs of a run is itself a
- * finding (SUP001), so that it goes when its reason does.  Lines come from the
- * input where it embeds them, else from disk; whether a comment was used is
- * asked only of embedded ones. */
+ * finding (SUP001), so that it goes when its reason does.
+ *
+ * Lines come from disk (source.h): a program from somebody else must not be able
+ * to hush what is said of it.  Those that it embeds count only where the user
+ * says so.  Whether a comment was used is asked only where a program embeds its
+ * line, too. */
 #ifndef JX_SUPPRESS_H
 #define JX_SUPPRESS_H
 
@@ -15,13 +18,15 @@
 
 typedef struct jx_suppressions jx_suppressions;
 
-/* `sources` (may be NULL) is for lines that no input embeds.  NULL without
- * memory. */
+/* `sources` (may be NULL) has the lines.  NULL without memory. */
 jx_suppressions *jx_suppressions_new(jx_ctx *keep, jx_sources *sources,
                                      const jx_selection *selection);
+/* Comments in lines that programs embed count, too. */
+void jx_suppressions_trust_embedded(jx_suppressions *in);
 /* Another program begins, the next in the list of reports. */
 void jx_suppressions_begin(jx_suppressions *in);
-/* Remembers the comments in the lines that the program embeds. */
+/* Remembers the comments in the lines that the program embeds, as far as they
+ * count. */
 bool jx_suppressions_read(jx_suppressions *in, const jx_program *program);
 /* Takes suppressed findings out of the report and counts them. */
 void jx_suppress(jx_suppressions *in, jx_report *report);

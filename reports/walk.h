@@ -7,14 +7,17 @@
 
 typedef struct jx_target {
     const char *path;
-    bool named; /* by the user: has to be a program */
+    bool named;      /* by the user: has to be a program */
+    const char *why; /* nobody can read it, or NULL */
+    int argument;    /* which of the user's it belongs to, from 0 */
 } jx_target;
 
 typedef JX_VEC(jx_target) jx_targets;
 
-/* Appends the file (`-` too), or all regular files below the folder, sorted by
- * path; hidden ones and links to folders are left out.  False with an error
- * (no such file, a folder that can't be read). */
-bool jx_walk_add(jx_ctx *ctx, const char *path, jx_targets *to);
+/* Appends the file (`-` too), or all files below the folder, sorted by path;
+ * hidden ones and links to folders are left out.  What can't be read is a target
+ * that says why: folders, and what has a program's name and is no file.  True if
+ * it is a folder. */
+bool jx_walk_add(jx_ctx *ctx, const char *path, int argument, jx_targets *to);
 
 #endif

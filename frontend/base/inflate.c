@@ -94,6 +94,21 @@ const char *jx_gunzip(jx_ctx *ctx, const char *path, const void *data,
     return text;
 }
 
+size_t jx_gunzip_beginning(const void *data, size_t size, void *to,
+                           size_t room)
+{
+    z_stream z = {0};
+    size_t at = 0, used = 0;
+
+    if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+        return 0;
+    while (used < room && at < size &&
+           step(&z, data, size, &at, to, &used, room) == Z_OK)
+        ;
+    inflateEnd(&z);
+    return used;
+}
+
 bool jx_inflate(const void *data, size_t size, void *to, size_t unpacked)
 {
     z_stream z = {0};

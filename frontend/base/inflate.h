@@ -18,6 +18,11 @@ bool jx_is_gzip(const void *data, size_t size);
 const char *jx_gunzip(jx_ctx *ctx, const char *path, const void *data,
                       size_t size, size_t *unpacked);
 
+/* What a gzip file begins with, as far as it unpacks, at most `room` bytes; how
+ * many. */
+size_t jx_gunzip_beginning(const void *data, size_t size, void *to,
+                           size_t room);
+
 /* Unpacks a deflated member of known size into `to`.  False if it is not
  * exactly that many bytes. */
 bool jx_inflate(const void *data, size_t size, void *to, size_t unpacked);

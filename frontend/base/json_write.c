@@ -1,6 +1,7 @@
 /* json_write.c - canonical JSON.  See json.h. */
 #include "frontend/base/json.h"
 #include "frontend/base/plain.h"
+#include "frontend/base/utf8.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,18 +20,44 @@ static void put_escape(jx_buffer *to, unsigned char c)
         jx_buffer_printf(to, "\\u%04x", c);
 }
 
+/* What is hidden, and U+FFFD for a byte that is no UTF-8; how many bytes. */
+static size_t put_hidden(jx_buffer *to, const char *text, size_t length)
+{
+    uint32_t rune;
+    size_t n = jx_utf8_rune(text, length, &rune);
+
+    if (!n)
+        jx_buffer_puts(to, "\\ufffd");
+    else if (!jx_utf8_is_hidden(rune))
+        jx_buffer_bytes(to, text, n);
+    else if (rune >= 0x10000)
+        jx_buffer_printf(to, "\\u%04x\\u%04x",
+                         (unsigned)(0xd800 + ((rune - 0x10000) >> 10)),
+                         (unsigned)(0xdc00 + (rune & 0x3ff)));
+    else
+        jx_buffer_printf(to, "\\u%04x", (unsigned)rune);
+    return n ? n : 1;
+}
+
 void jx_json_put_bytes(jx_buffer *to, const char *text, size_t length)
 {
-    size_t begin = 0;
+    size_t begin = 0, i = 0;
 
     jx_buffer_putc(to, '"');
-    for (size_t i = 0; i < length; i++) {
+    while (i < length) {
         unsigned char c = (unsigned char)text[i];
-        if (c >= 0x20 && c != '"' && c != '\\')
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+            i++;
             continue;
+        }
         jx_buffer_bytes(to, text + begin, i - begin);
-        put_escape(to, c);
-        begin = i + 1;
+        if (c < 0x7f) {
+            put_escape(to, c);
+            i++;
+        } else {
+            i += put_hidden(to, text + i, length - i);
+        }
+        begin = i;
     }
     jx_buffer_bytes(to, text + begin, length - begin);
     jx_buffer_putc(to, '"');

@@ -39,34 +39,105 @@ bool jx_utf8_valid(const char *text, size_t length, size_t *at)
     return true;
 }
 
-/* A control character of Unicode (Cc) at `at`: its length in bytes, else 0. */
-static size_t control(const unsigned char *at)
+size_t jx_utf8_rune(const char *text, size_t length, uint32_t *rune)
 {
-    if (at[0] < 0x20 || at[0] == 0x7f)
+    size_t n, bad;
+
+    if (!length)
+        return 0;
+    *rune = (unsigned char)text[0];
+    if (*rune < 0x80)
         return 1;
-    return at[0] == 0xc2 && at[1] < 0xa0 ? 2 : 0;
+    n = sequence((unsigned char)text[0], &(unsigned char){0},
+                 &(unsigned char){0});
+    if (!n || n > length || !jx_utf8_valid(text, n, &bad))
+        return 0;
+    *rune &= 0x7fu >> n;
+    for (size_t i = 1; i < n; i++)
+        *rune = *rune << 6 | ((unsigned char)text[i] & 0x3f);
+    return n;
 }
 
-static void put(const char *text, const char *escaped, jx_buffer *to)
+bool jx_utf8_is_hidden(uint32_t rune)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    static const uint32_t ranges[][2] = {
+        {0, 0x1f},           {0x7f, 0x9f},     /* control characters */
+        {0x61c, 0x61c},      {0x200b, 0x200b}, /* no width */
+        {0x200e, 0x200f},    {0x2028, 0x202e}, /* ends of lines, directions */
+        {0x2060, 0x206f},    {0xfeff, 0xfeff},
+        {0xfff9, 0xfffb},    {0xe0000, 0xe0fff}, /* tags */
+    };
 
-    for (size_t n; *at; at += n ? n : 1) {
-        n = control(at);
-        if (n && *escaped && strchr("\n\r\t", *at))
-            jx_buffer_puts(to, *at == '\n' ? "\\n" : *at == '\r' ? "\\r" : "\\t");
-        else if (n)
-            jx_buffer_printf(to, "\\x%02x", at[n - 1]);
-        else if (strchr(escaped, *at))
-            jx_buffer_printf(to, "\\%c", *at);
-        else
-            jx_buffer_putc(to, (char)*at);
+    if (rune >= 0x20 && rune < 0x7f)
+        return false;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (rune >= ranges[i][0] && rune <= ranges[i][1])
+            return true;
+    return false;
+}
+
+static void put_rune(uint32_t rune, jx_buffer *to)
+{
+    if (rune == '\n' || rune == '\r' || rune == '\t')
+        jx_buffer_printf(to, "\\%c",
+                         rune == '\n' ? 'n' : rune == '\r' ? 'r' : 't');
+    else if (rune < 0x100)
+        jx_buffer_printf(to, "\\x%02x", (unsigned)rune);
+    else
+        jx_buffer_printf(to, rune < 0x10000 ? "\\u%04x" : "\\U%08x",
+                         (unsigned)rune);
+}
+
+/* The beginning that needs no escape: plain ASCII without what is `escaped`. */
+static size_t plain_run(const char *text, size_t length, const char *escaped)
+{
+    size_t i = 0;
+
+    while (i < length && text[i] >= 0x20 && text[i] < 0x7f &&
+           (!*escaped || !strchr(escaped, text[i])))
+        i++;
+    return i;
+}
+
+/* `kept`: a hidden character that stays, or 0. */
+static void put(const char *text, size_t length, const char *escaped, char kept,
+                jx_buffer *to)
+{
+    while (length) {
+        size_t n = plain_run(text, length, escaped);
+        uint32_t rune = 0;
+
+        if (!n) {
+            n = jx_utf8_rune(text, length, &rune);
+            if (!n || (jx_utf8_is_hidden(rune) &&
+                       !(kept && rune == (unsigned char)kept)))
+                put_rune(rune, to); /* of what is no UTF-8 the byte */
+            else if (rune && rune < 0x80 && strchr(escaped, (int)rune))
+                jx_buffer_printf(to, "\\%c", (int)rune);
+            else
+                jx_buffer_bytes(to, text, n);
+            n += !n;
+        } else {
+            jx_buffer_bytes(to, text, n);
+        }
+        text += n;
+        length -= n;
     }
 }
 
 void jx_utf8_show(const char *text, jx_buffer *to)
 {
-    put(text, "", to);
+    put(text, strlen(text), "", 0, to);
+}
+
+void jx_utf8_show_bytes(const char *text, size_t length, jx_buffer *to)
+{
+    put(text, length, "", 0, to);
+}
+
+void jx_utf8_show_lines(const char *text, size_t length, jx_buffer *to)
+{
+    put(text, length, "", '\n', to);
 }
 
 void jx_utf8_repr(const char *text, jx_buffer *to)
@@ -74,7 +145,7 @@ void jx_utf8_repr(const char *text, jx_buffer *to)
     char quote = strchr(text, '\'') && !strchr(text, '"') ? '"' : '\'';
 
     jx_buffer_putc(to, quote);
-    put(text, quote == '"' ? "\\" : "\\'", to);
+    put(text, strlen(text), quote == '"' ? "\\" : "\\'", 0, to);
     jx_buffer_putc(to, quote);
 }
 

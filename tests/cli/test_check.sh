@@ -98,12 +98,13 @@ expect 0 check --timing --format json "$right"
 prints '"milliseconds":[0-9.]*}'
 
 # Suppressions: used, unused, and unknown to this command.
-expect 0 check "$rules/SUP001_passes.json.gz"
+expect 1 check "$rules/SUP001_passes.json.gz"
+expect 0 check --trust-embedded "$rules/SUP001_passes.json.gz"
 prints '^1 finding is suppressed by a comment$'
 prints ' 1 refuted'
-expect 1 check --fail-on warning "$rules/SUP001_fails.json.gz"
+expect 1 check --trust-embedded --fail-on warning "$rules/SUP001_fails.json.gz"
 prints '^warning\[SUP001\]'
-expect 0 check --fail-on warning "$rules/SUP001_fails.json.gz" --ignore SUP
+expect 0 check --trust-embedded --fail-on warning "$rules/SUP001_fails.json.gz" --ignore SUP
 
 # What is in a program.
 expect 0 info "$right"

@@ -84,3 +84,68 @@ expect 3 check "$work/missing" -o "$work/kept"
 "$JAXVET" check "$fine" >/dev/full 2>"$work/err"
 got=$?
 holds test $got -eq 3
+
+# A folder: programs by what they hold or what they are called. One that can't be
+# read is named, whatever else is fine; what is no program is counted.
+rules=tests/rules
+many=$work/many
+mkdir -p "$many/deep" "$work/nothing/deeper"
+file=tests/data/exported/0.10.2-vjp2.jaxexport
+cp "$file" "$many/ok.jaxexport"
+cp $rules/SHP001_passes.json.gz "$many/ok.json.gz"
+gzip -dc $rules/SHP001_passes.json.gz >"$many/ok.json"
+echo '{"tokenizer": 1}' >"$many/other.json"
+echo '{"tokenizer": 1}' | gzip >"$many/other.json.gz"
+echo 'text' >"$many/deep/notes.txt"
+expect 0 check "$many" --strict
+prints '^3 other files skipped$'
+expect 0 check "$many" --list-skipped
+prints "^skipped: $many/deep/notes.txt\$"
+expect 0 check "$many" --list-skipped --format json
+prints '"skipped":\[".*/deep/notes.txt",".*/other.json",".*/other.json.gz"\]}$'
+cuts=0
+for name in model.jaxexport m.mlir m.mlirbc m.stablehlo m.jaxpr M.JAXEXPORT m.mlir.gz \
+    c.json c.json.gz e.json e.mlirbc; do
+    case $name in
+    *.json.gz) head -c 200 $rules/SHP001_fails.json.gz ;;
+    c.json) head -c 20 "$many/ok.json" ;;
+    m.mlir.gz) gzip -c "$file" | head -c 200 ;;
+    e.*) : ;;
+    *) head -c 333 "$file" ;;
+    esac >"$many/deep/$name"
+    cuts=$((cuts + 1))
+    expect 3 check "$many"
+    prints "^unreadable: $many/deep/$name: "
+    complains "$many/deep/$name: "
+    prints "^$cuts programs* can't be read\$"
+    expect 3 check "$many" --format github
+    prints "^::error file=$many/deep/$name,title=unreadable::"
+done
+ln -s nowhere "$many/deep/gone.jaxexport"
+mkfifo "$many/deep/pipe.mlir" "$many/deep/pipe.json"
+expect 3 check "$many"
+prints "^unreadable: $many/deep/gone.jaxexport: can't be opened: No such file"
+prints "^unreadable: $many/deep/pipe.mlir: is no regular file"
+prints "^$((cuts + 2)) programs can't be read\$"
+
+# A folder without a program is a wrong folder, wherever it stands.
+expect 3 check "$work/nothing"
+prints "^unreadable: $work/nothing: no program is in this folder"
+expect 3 check --strict --format json "$work/nothing"
+expect 3 check "$many/ok.json" "$work/nothing"
+expect 0 check --allow-empty "$work/nothing"
+prints '^0 programs: '
+expect 3 check "$work/no-such-folder" "$many/ok.json"
+prints '^2 programs: [1-9]'
+
+# What the system says of a folder of which one is closed, for who isn't root.
+mkdir -p "$work/closed/inner"
+cp "$many/ok.json" "$work/closed"
+chmod 0 "$work/closed/inner"
+if ls "$work/closed/inner" >/dev/null 2>&1; then
+    expect 0 check "$work/closed"
+else
+    expect 3 check "$work/closed"
+    prints "^unreadable: $work/closed/inner: can't be opened: Permission denied"
+fi
+chmod 755 "$work/closed/inner"

@@ -84,7 +84,8 @@ def test_check_hands_over_the_document_and_reads_the_report(command):
     report = jaxvet.check(double, select=["SHP", "STG002"],
                           ignore="IDX")(jnp.ones(3))
     assert given()["arguments"] == [
-        "check", "-", "--format", "json", "--select", "SHP,STG002",
+        "check", "-", "--format", "json", "--trust-embedded", "--select",
+        "SHP,STG002",
         "--ignore", "IDX"]
     assert given()["document"] == jaxvet.dump(double)(jnp.ones(3)).text()
     assert report.name == "double" and not report.ok
@@ -302,6 +303,7 @@ def test_check_on_the_command_line_hands_on_output_and_exit_code(
                   "--strict", "--select", "SHP", cwd=module)
     assert (done.returncode, done.stdout) == (5, "the report\n")
     assert given()["arguments"] == ["check", "-", "--format", "text",
+                                    "--trust-embedded",
                                     "--strict", "--select", "SHP"]
 
 

@@ -188,7 +188,15 @@ static void text_is_escaped_no_more_than_needed(void **state)
 
     jx_json_put_bytes(&text, "a\"\\\b\f\n\r\t\x01\x1f\x7f/\xc3\xa9", 14);
     assert_string_equal(text.text, "\"a\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f"
-                                   "\x7f/\xc3\xa9\"");
+                                   "\\u007f/\xc3\xa9\"");
+    /* C1, a reversal, a tag; and bytes that are no text. */
+    jx_buffer_clear(&text);
+    jx_json_put_text(&text, "\xc2\x9b\xe2\x80\xae\xf3\xa0\x80\xa1\xe2\x82\xac");
+    assert_string_equal(text.text,
+                        "\"\\u009b\\u202e\\udb40\\udc21\xe2\x82\xac\"");
+    jx_buffer_clear(&text);
+    jx_json_put_text(&text, "a\x9b\xc3");
+    assert_string_equal(text.text, "\"a\\ufffd\\ufffd\"");
     jx_buffer_clear(&text);
     jx_json_put_int(&text, INT64_MIN);
     assert_string_equal(text.text, "-9223372036854775808");

@@ -209,6 +209,12 @@ static void a_comment_suppresses_and_is_then_used(void **state)
 
     accepted.source = "if b == 1:  # jaxvet: ignore[SHP001] by hand";
     text = variant_of(accepted);
+    /* The program's own word alone is nothing. */
+    report = check_text(keep, text, false, in);
+    assert_int_equal(report.findings.count, 1);
+    assert_int_equal(report.suppressed, 0);
+    in = jx_suppressions_new(keep, NULL, NULL);
+    jx_suppressions_trust_embedded(in);
     report = check_text(keep, text, false, in);
     assert_int_equal(report.findings.count, 0);
     assert_int_equal(report.suppressed, 1);
@@ -229,6 +235,7 @@ static void a_comment_that_suppresses_nothing_is_a_finding(void **state)
     char *text;
     (void)state;
 
+    jx_suppressions_trust_embedded(in);
     other.source = "if b == 1:  # jaxvet: ignore[STG, SHP001, DRV001, XYZ9]";
     text = variant_of(other);
     report = check_text(keep, text, false, in);
@@ -337,7 +344,7 @@ static void text_shows_the_line_under_its_place(void **state)
 {
     jx_ctx *keep = jx_ctx_new(0);
     jx_report report = awkward(keep);
-    const jx_report_list list = {1, &report, 3};
+    const jx_report_list list = {1, &report, 3, NULL};
     const jx_text_options bare = {false, NULL}, coloured = {true, NULL};
     jx_buffer to = {0};
     (void)state;
@@ -345,7 +352,7 @@ static void text_shows_the_line_under_its_place(void **state)
     jx_report_text(&list, &bare, &to);
     assert_string_equal(
         jx_buffer_text(&to),
-        "error[SHP010] sizes-disagree: 100% of `a\\b\"` differ\n"
+        "error[SHP010] sizes-disagree: 100% of `a\\b\"` differ\\n"
         "here, there: everywhere (2 times)\n"
         "  --> my models/a,b:50%.py:3:2\n"
         "   |\n"
@@ -378,7 +385,7 @@ static void annotations_are_escaped(void **state)
 {
     jx_ctx *keep = jx_ctx_new(0);
     jx_report report = awkward(keep);
-    const jx_report_list list = {1, &report, 0};
+    const jx_report_list list = {1, &report, 0, NULL};
     jx_buffer to = {0};
     (void)state;
 
@@ -418,7 +425,7 @@ static void json_reads_back(void **state)
 {
     jx_ctx *keep = jx_ctx_new(0);
     jx_report report = awkward(keep);
-    const jx_report_list list = {1, &report, 0};
+    const jx_report_list list = {1, &report, 0, NULL};
     const jx_json *program, *finding;
     jx_json *root = NULL;
     jx_buffer to = {0};
@@ -643,7 +650,7 @@ static void sarif_means_what_it_says(void **state)
     };
     jx_ctx *keep = jx_ctx_new(0);
     jx_report report = awkward(keep);
-    const jx_report_list list = {1, &report, 0};
+    const jx_report_list list = {1, &report, 0, NULL};
     jx_buffer to = {0};
     const char *wrong;
     (void)state;
@@ -661,7 +668,7 @@ static void sarif_tells_of_what_it_could_not_read(void **state)
 {
     jx_ctx *keep = jx_ctx_new(0);
     jx_report report = check_text(keep, "{\"format\":3}", false, NULL);
-    const jx_report_list list = {1, &report, 0};
+    const jx_report_list list = {1, &report, 0, NULL};
     const jx_json *run, *invocation;
     jx_json *root = NULL;
     jx_buffer to = {0};

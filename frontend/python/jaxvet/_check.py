@@ -68,7 +68,8 @@ def _report_on(document, select, ignore, arguments) -> Report:
     extra = _rules(select, ignore) + [*arguments]
     if not extra and _native.library() is not None:
         return _parsed("check", _native.check(document.text()), document)
-    return ask("check", document, extra)
+    # The document is made of functions that this process has run.
+    return ask("check", document, ["--trust-embedded", *extra])
 
 
 def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):

@@ -7,19 +7,35 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 
 import numpy as np
 
 #: Integers beyond this are written as text: JSON readers lose them.
 EXACT = 2**53
+#: Of what is no ASCII control character: those of C1 and DEL, ends of lines,
+#: what turns the direction of text around, what has no width, tags.
+_HIDDEN = re.compile("[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e"
+                     "\u2060-\u206f\ufeff\ufff9-\ufffb"
+                     "\U000e0000-\U000e0fff]")
 #: Constants with more bytes than this go into the .npz beside a document.
 INLINE = 1 << 16
 
 
 def compact(value) -> str:
     """The canonical text of a JSON value whose keys are in order already."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False,
-                      separators=(",", ":"))
+    return escaped(json.dumps(value, ensure_ascii=False, allow_nan=False,
+                              separators=(",", ":")))
+
+
+def escaped(text: str) -> str:
+    """JSON whose strings have nothing that does more than to be seen."""
+    return _HIDDEN.sub(_escape, text)
+
+
+def _escape(match) -> str:
+    units = match[0].encode("utf-16-be").hex()
+    return "".join(f"\\u{units[i:i + 4]}" for i in range(0, len(units), 4))
 
 
 def number(value: int):
