@@ -462,7 +462,8 @@ static void refute(region *r, jx_claim *claim, trial *t, const char *by)
 
     if (!kept)
         return;
-    memcpy(kept, t->at, (size_t)t->count * sizeof *kept);
+    if (t->count)
+        memcpy(kept, t->at, (size_t)t->count * sizeof *kept);
     evidence->bindings = kept;
     evidence->nbindings = t->count;
     evidence->by = by;

@@ -147,8 +147,7 @@ static bool init(jx_mtext *t)
     static const jx_mlir_attr unit = {.kind = JX_A_UNIT},
                               unknown = {.kind = JX_A_LOC_UNKNOWN};
 
-    t->line = t->counted = t->begin;
-    t->lines = 1;
+    t->counted = t->begin;
     t->dialect = "builtin";
     jx_intern_init(&t->values, t->arena);
     jx_intern_init(&t->spelled, t->arena);

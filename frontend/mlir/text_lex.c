@@ -11,29 +11,52 @@
 
 /* ---- errors */
 
-/* Counts lines up to `at`; cheap where calls go forward. */
-static void count_lines(jx_mtext *t, const char *at)
+/* Finds where lines begin up to `at`, each once: places are asked for forward
+ * and backward, an op's after those in its regions. */
+static void find_lines(jx_mtext *t, const char *at)
 {
-    if (at < t->counted) {
-        t->counted = t->line = t->begin;
-        t->lines = 1;
-    }
+    if (!t->lines.count)
+        JX_PUSH(t->arena, &t->lines, t->begin);
     while (t->counted < at) {
         const char *newline =
             memchr(t->counted, '\n', (size_t)(at - t->counted));
-        if (!newline)
-            break;
-        t->counted = t->line = newline + 1;
-        t->lines++;
+        t->counted = newline ? newline + 1 : at;
+        if (newline)
+            JX_PUSH(t->arena, &t->lines, t->counted);
     }
-    t->counted = at;
+}
+
+/* Which line `at` is on, from 1; 0 without memory. */
+static size_t line_at(jx_mtext *t, const char *at)
+{
+    size_t low = 0, high;
+
+    find_lines(t, at);
+    high = t->lines.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->lines.at[middle] <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const char *line_begin(jx_mtext *t, const char *at)
+{
+    size_t line = line_at(t, at);
+
+    return line ? t->lines.at[line - 1] : t->begin;
 }
 
 jx_mlir_place jx_mtext_place(jx_mtext *t, const char *at)
 {
-    count_lines(t, at);
-    return (jx_mlir_place){(size_t)(at - t->begin), t->lines,
-                           (int)(at - t->line) + 1};
+    size_t line = line_at(t, at);
+    const char *begin = line ? t->lines.at[line - 1] : t->begin;
+
+    return (jx_mlir_place){(size_t)(at - t->begin), (int)line,
+                           (int)(at - begin) + 1};
 }
 
 static char printable(char c)
@@ -42,10 +65,10 @@ static char printable(char c)
 }
 
 /* The line of `at` with a caret below it; of a long line the piece around. */
-static void show_line(const jx_mtext *t, const char *at, char *to, size_t size)
+static void show_line(jx_mtext *t, const char *at, char *to, size_t size)
 {
     enum { BEFORE = 50, AFTER = 30 };
-    const char *begin = t->line, *end = at;
+    const char *begin = line_begin(t, at), *end = at;
     size_t n = 0;
 
     while (end < t->end && *end != '\n' && end - at < AFTER)

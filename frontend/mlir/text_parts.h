@@ -105,9 +105,8 @@ typedef struct jx_mtext {
     int depth, nest; /* of regions; of attributes, types and locations */
     int height; /* the greatest `nest` since it was last reset */
     size_t weight; /* of all that was read */
-    /* Lines, counted up to `counted`. */
-    const char *counted, *line;
-    int lines;
+    const char *counted; /* where lines begin is known up to here */
+    JX_VEC(const char *) lines;
     const char *separator; /* the last `// -----` that was passed */
     /* Names. */
     jx_intern attr_aliases, type_aliases, values;

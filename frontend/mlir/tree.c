@@ -416,6 +416,62 @@ const jx_mlir_op *jx_mlir_symbol(const jx_mlir_op *module, const char *name)
     return NULL;
 }
 
+typedef struct symbol {
+    const jx_mlir_attr *name;
+    const jx_mlir_op *op;
+} symbol;
+
+static bool same_symbol(const void *kept, const void *key)
+{
+    const jx_mlir_attr *name = ((const symbol *)kept)->name;
+
+    return name->size == strlen(key) &&
+           (!name->size || memcmp(name->bytes, key, name->size) == 0);
+}
+
+/* The first of several of a name is the one that is found. */
+static bool add_symbol(jx_ctx *ctx, jx_mlir_symbols *to, const jx_mlir_op *op)
+{
+    const jx_mlir_attr *name = jx_mlir_get(op, "sym_name");
+    const char *text;
+    uint64_t hash;
+    symbol *made;
+
+    if (!name || name->kind != JX_A_STRING ||
+        (name->size && memchr(name->bytes, 0, name->size)))
+        return true; /* nobody asks for such a name */
+    text = jx_arena_string(ctx->arena, name->size ? name->bytes : "",
+                           name->size);
+    hash = jx_hash_bytes(name->size ? name->bytes : "", name->size);
+    if (!text)
+        return false;
+    if (jx_intern_find(&to->names, hash, text, same_symbol))
+        return true;
+    made = JX_NEW(ctx->arena, symbol);
+    if (!made)
+        return false;
+    *made = (symbol){name, op};
+    return jx_intern_add(&to->names, hash, made);
+}
+
+const jx_mlir_op *jx_mlir_find(jx_ctx *ctx, jx_mlir_symbols *in,
+                               const jx_mlir_op *module, const char *name)
+{
+    const jx_mlir_block *body = jx_mlir_body(module, 0);
+    const symbol *found;
+
+    if (in->module != module) {
+        in->module = module;
+        jx_intern_init(&in->names, ctx->arena);
+        for (int i = 0; body && i < body->nops; i++)
+            if (!add_symbol(ctx, in, body->ops[i]))
+                return NULL;
+    }
+    found = jx_intern_find(&in->names, jx_hash_bytes(name, strlen(name)), name,
+                           same_symbol);
+    return found ? found->op : NULL;
+}
+
 const char *jx_mlir_text(jx_ctx *ctx, const jx_mlir_attr *attr)
 {
     if (!attr || attr->kind != JX_A_STRING ||

@@ -261,6 +261,14 @@ int64_t jx_mlir_numbers(const jx_mlir_attr *attr);
 int64_t jx_mlir_number(const jx_mlir_attr *attr, int64_t index);
 /* The op in the module's body with that sym_name, or NULL. */
 const jx_mlir_op *jx_mlir_symbol(const jx_mlir_op *module, const char *name);
+/* The same for who asks again and again, as every call of a function does: a
+ * module's names, looked through once.  Starts as zeros, in an arena. */
+typedef struct jx_mlir_symbols {
+    const jx_mlir_op *module; /* whose they are */
+    jx_intern names;
+} jx_mlir_symbols;
+const jx_mlir_op *jx_mlir_find(jx_ctx *ctx, jx_mlir_symbols *in,
+                               const jx_mlir_op *module, const char *name);
 /* A string attribute's text, interned; NULL if it is none, holds a NUL or is no
  * UTF-8. */
 const char *jx_mlir_text(jx_ctx *ctx, const jx_mlir_attr *attr);

@@ -553,7 +553,8 @@ static const jx_mlir_op *callee(const jx_sizes *s, const jx_mlir_op *op)
         op, strcmp(op->name, "func.call") ? "decomposition" : "callee");
     const jx_mlir_op *func =
         name && name->kind == JX_A_SYMBOL && !name->count
-            ? jx_mlir_symbol(s->options.module, name->text)
+            ? jx_mlir_find(s->ctx, s->symbols, s->options.module,
+                           name->text)
             : NULL;
 
     return func && !strcmp(func->name, "func.func") ? func : NULL;
@@ -671,10 +672,12 @@ static bool is_about_sizes(const jx_mlir_op *op)
         "real_dynamic_slice",
     };
 
-    const char *name = op->name + 10;
+    static const char dialect[] = "stablehlo.";
+    const char *name;
 
-    if (strncmp(op->name, "stablehlo.", 10) != 0)
+    if (strncmp(op->name, dialect, sizeof dialect - 1) != 0)
         return false;
+    name = op->name + sizeof dialect - 1;
     /* Every op of the module is asked: hardly one has such a letter first. */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (*name == *names[i] && !strcmp(name, names[i]))
@@ -709,7 +712,7 @@ jx_sizes *jx_sizes_new(jx_ctx *ctx, jx_dims *dims,
     jx_sizes *s = JX_NEW(ctx->arena, jx_sizes);
     const char *name = options->entry ? options->entry : "main";
 
-    if (!s)
+    if (!s || !(s->symbols = JX_NEW(ctx->arena, jx_mlir_symbols)))
         return NULL;
     s->ctx = ctx;
     s->dims = dims;

@@ -85,6 +85,7 @@ struct jx_sizes {
     jx_ctx *ctx;
     jx_dims *dims;
     jx_sizes_options options;
+    jx_mlir_symbols *symbols;
     const jx_mlir_op *entry;
     bool plain; /* nothing here has to do with sizes */
     int64_t base;

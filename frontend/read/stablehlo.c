@@ -459,7 +459,9 @@ bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func, const char *name)
 static const jx_mlir_op *callee(jx_shlo_body *b, const char *attribute)
 {
     const char *name = jx_shlo_attr_text(b, attribute);
-    const jx_mlir_op *func = name ? jx_mlir_symbol(b->s->module, name) : NULL;
+    const jx_mlir_op *func =
+        name ? jx_mlir_find(b->s->ctx, &b->s->symbols, b->s->module, name)
+             : NULL;
 
     if (!func || strcmp(func->name, "func.func")) {
         jx_shlo_fail(b, "expected the name of a function of the module, "

@@ -286,7 +286,8 @@ static const jx_value *called_function(jx_shlo_body *b, const jx_mlir_attr *name
 {
     jx_shlo *s = b->s;
     const jx_mlir_op *func = name->kind == JX_A_SYMBOL && name->text
-                                 ? jx_mlir_symbol(s->module, name->text)
+                                 ? jx_mlir_find(s->ctx, &s->symbols,
+                                                s->module, name->text)
                                  : NULL;
     const jx_mlir_block *block =
         func && !strcmp(func->name, "func.func") ? jx_mlir_body(func, 0)

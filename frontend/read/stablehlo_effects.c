@@ -34,7 +34,8 @@ static bool region_acts(jx_shlo *s, const jx_mlir_op *op, int depth)
 static bool function_acts(jx_shlo *s, const jx_mlir_attr *name, int depth)
 {
     const jx_mlir_op *func = name && name->kind == JX_A_SYMBOL && name->text
-                                 ? jx_mlir_symbol(s->module, name->text)
+                                 ? jx_mlir_find(s->ctx, &s->symbols,
+                                                s->module, name->text)
                                  : NULL;
     uint64_t hash = jx_hash_mix(11, (uint64_t)(uintptr_t)func);
     const doing *found = func ? jx_intern_find(&s->doing, hash, func, same_func)

@@ -49,6 +49,7 @@ typedef struct jx_shlo {
     jx_program *program;
     const jx_mlir_file *file;
     const jx_mlir_op *module; /* whose functions are called */
+    jx_mlir_symbols symbols;
     const jx_sizes *sizes;    /* of its entry */
     JX_VEC(jx_misstated) misstated;
     jx_intern rows;           /* by name of the op */

@@ -498,7 +498,8 @@ static const jx_mlir_op *reducer(jx_shlo_body *b)
     if (!all || all->kind != JX_A_ARRAY || all->count != 1 ||
         all->items[0]->kind != JX_A_SYMBOL || !all->items[0]->text)
         return NULL;
-    func = jx_mlir_symbol(b->s->module, all->items[0]->text);
+    func = jx_mlir_find(b->s->ctx, &b->s->symbols, b->s->module,
+                        all->items[0]->text);
     return func && !strcmp(func->name, "func.func") ? func : NULL;
 }
 

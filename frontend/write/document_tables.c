@@ -3,6 +3,7 @@
  * A row's text is made before the row is added, since making it may add rows
  * to other tables, and (a ref's aval) to its own. */
 #include "frontend/base/base64.h"
+#include "frontend/ir/scope.h"
 #include "frontend/write/document_parts.h"
 
 
@@ -203,6 +204,16 @@ void jx_emit_dim_text(const jx_dim *dim, jx_buffer *to)
     jx_buffer_putc(to, '"');
 }
 
+/* As its author wrote it, where that is known. */
+static void put_constraint_text(const jx_scope_constraint *c, jx_buffer *to)
+{
+    jx_buffer text = {0};
+
+    jx_scope_print(c, &text);
+    jx_json_put_text(to, jx_buffer_text(&text));
+    jx_buffer_free(&text);
+}
+
 /* A scope has its row before its contents are met. */
 int jx_emit_scope(jx_emit *e, int scope)
 {
@@ -224,7 +235,7 @@ int jx_emit_scope(jx_emit *e, int scope)
         jx_buffer_putc(&text, ',');
         jx_emit_dim_text(c->rhs, &text);
         jx_buffer_putc(&text, ',');
-        jx_json_put_text(&text, c->text);
+        put_constraint_text(c, &text);
         jx_buffer_putc(&text, ']');
     }
     if (s->nconstraints)

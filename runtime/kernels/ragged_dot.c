@@ -138,7 +138,8 @@ static jx_ints with(jx_planner *p, jx_ints axes, int64_t one)
 
     if (!at)
         return (jx_ints){0, NULL};
-    memcpy(at, axes.at, (size_t)axes.count * sizeof *at);
+    if (axes.count)
+        memcpy(at, axes.at, (size_t)axes.count * sizeof *at);
     at[axes.count] = one;
     return (jx_ints){axes.count + 1, at};
 }

@@ -149,3 +149,21 @@ else
     prints "^unreadable: $work/closed/inner: can't be opened: Permission denied"
 fi
 chmod 755 "$work/closed/inner"
+
+# Lines and columns at the ends of what an int holds are not known.
+gzip -dc tests/rules/SHP010_fails.json.gz >"$work/frame.json"
+for frame in '[1,"f",3,11,2147483647,2147483647]' '[1,"f",2147483647,2147483647,2147483647,2147483647]' \
+    '[1,"f",2147483640,2147483647,2147483647,-1]' '[1,"f",3,2147483647,3,2147483647]'; do
+    python3 - "$work/frame.json" "$work/edge.json" "$frame" <<'PY'
+import json, sys
+given = json.load(open(sys.argv[1]))
+given["frames"][1] = json.loads(sys.argv[3])
+json.dump(given, open(sys.argv[2], "w"))
+PY
+    for format in text json sarif github; do
+        expect 1 check --format $format "$work/edge.json"
+    done
+done
+# What a file compares without a message is written as it prints.
+expect 0 show --as json tests/data/exported/unnamed.jaxexport
+prints '"constraints":\[\['
