@@ -1,5 +1,6 @@
 /* prover.c - the ladder; see prover.h. */
 #include "prover/prover.h"
+#include "frontend/base/vec.h"
 
 #include "prover/linear.h"
 #include "prover/quick.h"
@@ -404,16 +405,43 @@ static void find_core(jx_prover *p, jx_answer *a, int *core, int n)
         a->why = "not each constraint of the core was shown to be needed";
 }
 
+/* Assignments of slices, which share no variable, one behind the other. */
+typedef JX_VEC(jx_binding) binding_list;
+
+static void collect(jx_prover *p, binding_list *to, jx_assignment from)
+{
+    for (int i = 0; i < from.count; i++)
+        JX_PUSH(p->ctx->arena, to, from.at[i]);
+}
+
+static int compare_bindings(const void *a_, const void *b_)
+{
+    const jx_binding *a = a_, *b = b_;
+
+    return comes_before(a->var, b->var)   ? -1
+           : comes_before(b->var, a->var) ? 1
+                                          : 0;
+}
+
+static jx_assignment ordered(binding_list *found)
+{
+    if (found->count)
+        qsort(found->at, found->count, sizeof *found->at, compare_bindings);
+    return (jx_assignment){(int)found->count, found->at};
+}
+
 /* The slice around constraint i, unless it was looked at with an earlier one.
  * Adds what it finds to `all`; false when that settles it. */
 static bool examine_slice(jx_prover *p, int i, int *indices,
-                          jx_constraint *slice, jx_answer *all)
+                          jx_constraint *slice, binding_list *found,
+                          jx_answer *all)
 {
-    int n = jx_slices_around(&p->slices, i, indices);
+    int n;
     jx_answer a;
 
-    if (indices[0] < i)
+    if (!jx_slices_begins(&p->slices, i))
         return true;
+    n = jx_slices_around(&p->slices, i, indices);
     for (int k = 0; k < n; k++)
         slice[k] = p->constraints[indices[k]];
     a = n == p->nconstraints && renew(p) ? examine(p, &p->theory, slice, n)
@@ -424,7 +452,7 @@ static bool examine_slice(jx_prover *p, int i, int *indices,
         return false;
     }
     if (a.truth == JX_TRUE)
-        all->when_true = merge(p, all->when_true, a.when_true);
+        collect(p, found, a.when_true);
     else if (all->truth != JX_UNKNOWN || !all->why)
         *all = a;
     return true;
@@ -437,12 +465,15 @@ static jx_answer examine_slices(jx_prover *p)
     int *indices = JX_NEW_ARRAY(p->ctx->arena, n, int);
     jx_constraint *slice = JX_NEW_ARRAY(p->ctx->arena, n, jx_constraint);
     jx_answer all = {.truth = JX_TRUE, .by = "search", .has_true = true};
+    binding_list found = {0};
 
     if (!indices || !slice)
         return (jx_answer){.why = "out of memory"};
     for (int i = 0; i < n; i++)
-        if (!examine_slice(p, i, indices, slice, &all))
+        if (!examine_slice(p, i, indices, slice, &found, &all))
             return all;
+    if (all.truth == JX_TRUE)
+        all.when_true = ordered(&found);
     return all;
 }
 

@@ -5,23 +5,43 @@
 
 enum { NEAR_VARS = 14, MANY_HYPS = 320 };
 
-static int index_of(const jx_slices *s, const jx_dim_atom *var)
+static bool same_var(const void *kept, const void *key)
 {
-    for (int i = 0; i < s->nvars; i++)
-        if (s->vars[i] == var)
-            return i;
-    return -1;
+    return *(const jx_dim_atom *const *)kept == key;
 }
 
+static uint64_t hash_var(const jx_dim_atom *var)
+{
+    return jx_hash_mix(0, (uint64_t)(uintptr_t)var);
+}
+
+static int index_of(const jx_slices *s, const jx_dim_atom *var)
+{
+    const jx_dim_atom *const *kept =
+        jx_intern_find(&s->known, hash_var(var), var, same_var);
+
+    return kept ? (int)(kept - s->vars) : -1;
+}
+
+/* Halves the way for who comes next. */
 static int root_of(const jx_slices *s, int i)
 {
     while (s->joined[i] != i)
-        i = s->joined[i];
+        i = s->joined[i] = s->joined[s->joined[i]];
     return i;
 }
 
+static bool add_var(jx_slices *s, const jx_dim_atom *var)
+{
+    s->vars[s->nvars] = var;
+    s->joined[s->nvars] = s->nvars;
+    s->first[s->nvars] = -1;
+    s->count++;
+    return jx_intern_add(&s->known, hash_var(var), &s->vars[s->nvars++]);
+}
+
 /* All variables of a side join constraint i's. */
-static void join_side(jx_slices *s, int i, const jx_dim *side)
+static bool join_side(jx_slices *s, int i, const jx_dim *side)
 {
     int n;
     const jx_dim_atom *const *vars = jx_dim_vars(s->dims, side, &n);
@@ -30,10 +50,9 @@ static void join_side(jx_slices *s, int i, const jx_dim *side)
         int v = index_of(s, vars[k]);
 
         if (v < 0) {
-            v = s->nvars++;
-            s->vars[v] = vars[k];
-            s->joined[v] = v;
-            s->count++;
+            v = s->nvars;
+            if (!add_var(s, vars[k]))
+                return false;
         }
         if (s->of[i] < 0) {
             s->of[i] = v;
@@ -41,6 +60,19 @@ static void join_side(jx_slices *s, int i, const jx_dim *side)
             s->joined[root_of(s, v)] = root_of(s, s->of[i]);
             s->count--;
         }
+    }
+    return true;
+}
+
+/* Puts the constraints of each slice into a list. */
+static void link_slices(jx_slices *s)
+{
+    for (int i = s->nconstraints - 1; i >= 0; i--) {
+        int *first = s->of[i] < 0 ? NULL : &s->first[root_of(s, s->of[i])];
+
+        s->next[i] = first ? *first : -1;
+        if (first)
+            *first = i;
     }
 }
 
@@ -65,13 +97,18 @@ bool jx_slices_init(jx_slices *s, jx_ctx *ctx, jx_dims *dims,
     s->vars = JX_NEW_ARRAY(ctx->arena, room, const jx_dim_atom *);
     s->joined = JX_NEW_ARRAY(ctx->arena, room, int);
     s->of = JX_NEW_ARRAY(ctx->arena, count, int);
-    if (!s->vars || !s->joined || !s->of)
+    s->first = JX_NEW_ARRAY(ctx->arena, room, int);
+    s->next = JX_NEW_ARRAY(ctx->arena, count, int);
+    jx_intern_init(&s->known, ctx->arena);
+    if (!s->vars || !s->joined || !s->of || !s->first || !s->next)
         return false;
     for (int i = 0; i < count; i++) {
         s->of[i] = -1;
-        join_side(s, i, constraints[i].lhs);
-        join_side(s, i, constraints[i].rhs);
+        if (!join_side(s, i, constraints[i].lhs) ||
+            !join_side(s, i, constraints[i].rhs))
+            return false;
     }
+    link_slices(s);
     return true;
 }
 
@@ -104,14 +141,21 @@ int jx_slices_of(const jx_slices *s, const jx_constraint *question,
     return n;
 }
 
+bool jx_slices_begins(const jx_slices *s, int i)
+{
+    return s->of[i] < 0 || s->first[root_of(s, s->of[i])] == i;
+}
+
 int jx_slices_around(const jx_slices *s, int i, int *to)
 {
     int n = 0;
 
-    for (int j = 0; j < s->nconstraints; j++)
-        if (i == j || (s->of[i] >= 0 && s->of[j] >= 0 &&
-                       root_of(s, s->of[j]) == root_of(s, s->of[i])))
-            to[n++] = j;
+    if (s->of[i] < 0) {
+        to[n++] = i;
+        return n;
+    }
+    for (int j = s->first[root_of(s, s->of[i])]; j >= 0; j = s->next[j])
+        to[n++] = j;
     return n;
 }
 

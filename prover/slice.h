@@ -7,6 +7,7 @@
 #ifndef JX_PROVER_SLICE_H
 #define JX_PROVER_SLICE_H
 
+#include "frontend/base/intern.h"
 #include "prover/elementary.h"
 #include "prover/prover.h"
 
@@ -16,8 +17,11 @@ typedef struct jx_slices {
     const jx_constraint *constraints;
     int nvars;
     const jx_dim_atom **vars;
-    int *joined;   /* by variable: one that it is connected to, or itself */
+    jx_intern known; /* their indices, by variable */
+    int *joined;   /* by variable: the first that it is connected to, or itself */
     int *of;       /* by constraint: a variable of it, or -1 */
+    int *first, *next; /* by variable and by constraint: a slice's constraints in
+                          order, from its first variable; -1 ends them */
     int count;     /* slices */
 } jx_slices;
 
@@ -28,7 +32,9 @@ bool jx_slices_init(jx_slices *slices, jx_ctx *ctx, jx_dims *dims,
  * order; how many. */
 int jx_slices_of(const jx_slices *slices, const jx_constraint *question,
                  jx_constraint *to);
-/* Those connected to constraint i. */
+/* Whether no constraint before i is connected to it. */
+bool jx_slices_begins(const jx_slices *slices, int i);
+/* Those connected to constraint i, in order. */
 int jx_slices_around(const jx_slices *slices, int i, int *to);
 
 /* Of many hypotheses those nearest to the variables of `dim`, at most `room`,

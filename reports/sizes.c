@@ -32,14 +32,30 @@ static bool fits(jx_int value)
     return value >= INT64_MIN && value <= INT64_MAX;
 }
 
+static bool has_var(const jx_program *program, const jx_dim *dim,
+                    const jx_dim_atom *var)
+{
+    int n = 0;
+    const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &n);
+
+    for (int i = 0; vars && i < n; i++)
+        if (vars[i] == var)
+            return true;
+    return false;
+}
+
 /* lhs - rhs >= 0 (or == 0) as a bound. */
 static void narrow(const jx_program *program, range *to,
                    const jx_scope_constraint *c, const jx_dim_atom *var)
 {
-    const jx_dim *difference = jx_dim_sub(program->dims, c->lhs, c->rhs);
+    const jx_dim *difference;
     jx_int coefficient, offset, bound;
 
-    if (c->differs || !difference || !is_var_plus(difference, var, &coefficient, &offset))
+    if (c->differs ||
+        (!has_var(program, c->lhs, var) && !has_var(program, c->rhs, var)))
+        return;
+    difference = jx_dim_sub(program->dims, c->lhs, c->rhs);
+    if (!difference || !is_var_plus(difference, var, &coefficient, &offset))
         return;
     bound = coefficient > 0 ? -offset : offset;
     if (!fits(bound))
