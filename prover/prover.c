@@ -1,7 +1,7 @@
 /* prover.c - the ladder; see prover.h. */
 #include "prover/prover.h"
-#include "frontend/base/vec.h"
 
+#include "frontend/base/vec.h"
 #include "prover/linear.h"
 #include "prover/quick.h"
 #include "prover/search.h"

@@ -83,14 +83,21 @@ static bool put_declared(const jx_scope_constraint *c, jx_buffer *to)
     return true;
 }
 
-/* ["b >= 2", "mod(n, 4) == 0"]; false if JAX has no words for one of them. */
+/* ["b >= 2", "mod(n, 4) == 0"]; false if JAX has no words for one of them.  Of
+ * so many that nobody has written them by hand only the new one. */
 static bool put_constraints(adviser *a, const jx_scope *in)
 {
+    enum { MANY = 64 };
     int n = 0;
     bool ok = true;
     jx_buffer one = {0};
 
     jx_buffer_putc(&a->text, '[');
+    if (in && in->nconstraints > MANY) {
+        jx_buffer_puts(&a->text, "...");
+        in = NULL;
+        n = 1;
+    }
     for (int i = 0; ok && in && i < in->nconstraints; i++) {
         if (jx_scope_is_derived(in, i))
             continue;
