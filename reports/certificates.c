@@ -3,6 +3,7 @@
 
 #include "checker/checker.h"
 #include "frontend/base/file.h"
+#include "frontend/base/utf8.h"
 #include "reports/commands.h"
 
 #include <stdio.h>
@@ -71,13 +72,12 @@ int jx_certificates_write(jx_certificates *from, const char *path)
     int code = jx_command_write(path, &from->lines);
 
     if (code == JX_EXIT_OK && from->none)
-        fprintf(stderr,
-                "jaxvet: %ld certificates; %ld answers have none (the first: "
-                "%s)\n",
-                from->written, from->none, from->why);
+        jx_command_say("jaxvet: %ld certificates; %ld answers have none (the "
+                       "first: %s)",
+                       from->written, from->none, from->why);
     else if (code == JX_EXIT_OK)
-        fprintf(stderr, "jaxvet: %ld certificates, no answer without one\n",
-                from->written);
+        jx_command_say("jaxvet: %ld certificates, no answer without one",
+                       from->written);
     jx_buffer_free(&from->lines);
     return code;
 }
@@ -108,7 +108,7 @@ static void check_line(const char *line, size_t length, long number, counts *n,
     if (json && jx_json_kind_of(json) == JX_JSON_OBJECT)
         jx_json_get(json, "id", &id);
     if (id && jx_json_kind_of(id) == JX_JSON_TEXT)
-        jx_buffer_printf(to, " %s", jx_json_text(id, &at));
+        jx_utf8_printf(to, " %s", jx_json_text(id, &at));
     else if (id && jx_json_kind_of(id) == JX_JSON_INT)
         jx_buffer_printf(to, " %lld", (long long)jx_json_int(id));
     switch (result) {
@@ -118,11 +118,11 @@ static void check_line(const char *line, size_t length, long number, counts *n,
         break;
     case JX_CHECK_REJECTED:
         n->rejected++;
-        jx_buffer_printf(to, ": rejected: %s\n", why);
+        jx_utf8_printf(to, ": rejected: %s\n", why);
         break;
     case JX_CHECK_MALFORMED:
         n->malformed++;
-        jx_buffer_printf(to, ": malformed: %s\n", why);
+        jx_utf8_printf(to, ": malformed: %s\n", why);
         break;
     }
     if (json)

@@ -278,7 +278,10 @@ static int finish(runner *r)
         code = jx_exit_worse(code, code_of_report(r->settings, &r->reports[i]));
     render(r, &to);
     complain(r);
-    code = jx_exit_worse(code, jx_command_write(r->settings->output, &to));
+    code = jx_exit_worse(code,
+                         wants_colour(r->settings)
+                             ? jx_command_write_bytes(r->settings->output, &to)
+                             : jx_command_write(r->settings->output, &to));
     jx_buffer_free(&to);
     return code;
 }

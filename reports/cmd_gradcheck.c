@@ -1,5 +1,6 @@
 /* cmd_gradcheck.c - jaxvet gradcheck: custom rules against finite differences. */
 #include "reports/commands.h"
+#include "frontend/base/utf8.h"
 #include "reports/input.h"
 #include "reports/inputs.h"
 #include "reports/report.h"
@@ -49,7 +50,7 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
     const char *kind = r->rule->vjp ? "vjp" : "jvp";
 
     t->count[r->outcome]++;
-    jx_buffer_printf(&t->rules, "%s: %s rule of `%s`: ", path, kind, name);
+    jx_utf8_printf(&t->rules, "%s: %s rule of `%s`: ", path, kind, name);
     switch (r->outcome) {
     case JX_RULE_AGREES:
         jx_buffer_printf(&t->rules,
@@ -58,10 +59,10 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
         break;
     case JX_RULE_WRONG: jx_buffer_puts(&t->rules, "wrong"); break;
     case JX_RULE_REFUSES:
-        jx_buffer_printf(&t->rules, "raises: %s", r->detail ? r->detail : "");
+        jx_utf8_printf(&t->rules, "raises: %s", r->detail ? r->detail : "");
         break;
     case JX_RULE_UNDECIDED:
-        jx_buffer_printf(&t->rules, "undecided: %s",
+        jx_utf8_printf(&t->rules, "undecided: %s",
                          r->detail ? r->detail : "no comparison was possible");
         break;
     }
@@ -144,11 +145,16 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
     return code;
 }
 
+static bool wants_colour(const settings *s)
+{
+    return !is_json(s) && (!s->output || strcmp(s->output, "-") == 0) &&
+           jx_command_colour(STDOUT_FILENO);
+}
+
 static void render(const settings *s, const tally *t, jx_buffer *to)
 {
     jx_report_list list = {(int)t->reports.count, t->reports.at, 0, NULL};
-    bool file = s->output && strcmp(s->output, "-") != 0;
-    jx_text_options how = {.colour = !file && jx_command_colour(STDOUT_FILENO)};
+    jx_text_options how = {.colour = wants_colour(s)};
 
     if (is_json(s)) {
         jx_report_json(&list, to);
@@ -177,7 +183,9 @@ static int run(int argc, char **argv)
     for (int i = 0; i < n; i++)
         code = jx_exit_worse(code, add_input(keep, argv[i], &s, &t));
     render(&s, &t, &text);
-    code = jx_exit_worse(code, jx_command_write(s.output, &text));
+    code = jx_exit_worse(code, wants_colour(&s)
+                                   ? jx_command_write_bytes(s.output, &text)
+                                   : jx_command_write(s.output, &text));
     jx_buffer_free(&text);
     jx_buffer_free(&t.rules);
     jx_ctx_free(keep);

@@ -290,10 +290,11 @@ static void error_as_json(const task *t, jx_buffer *to)
 
 static void error_as_text(const task *t)
 {
-    fprintf(stderr, "jaxvet: %s: ", t->bad);
     if (t->column)
-        fprintf(stderr, "column %zu: ", t->column);
-    fprintf(stderr, "expected %s\n", t->expected);
+        jx_command_say("jaxvet: %s: column %zu: expected %s", t->bad, t->column,
+                       t->expected);
+    else
+        jx_command_say("jaxvet: %s: expected %s", t->bad, t->expected);
     if (t->bad_text && t->column)
         jx_command_point(t->bad_text, t->column);
 }

@@ -325,7 +325,7 @@ static int execute(rewriter *r)
         jx_buffer_free(&to);
         return jx_command_error(&r->ctx->error);
     }
-    code = jx_command_write(r->settings->output, &to);
+    code = jx_command_write_bytes(r->settings->output, &to);
     if (code == JX_EXIT_OK && strcmp(r->settings->output, "-") != 0)
         printf("%s: %zu bytes, from %zu\n", r->settings->output, to.length,
                size);

@@ -1,5 +1,6 @@
 /* cmd_run.c - `jaxvet run PROGRAM`: execute it on the CPU. */
 #include "frontend/base/file.h"
+#include "frontend/base/utf8.h"
 #include "reports/commands.h"
 #include "reports/input.h"
 #include "reports/inputs.h"
@@ -492,7 +493,7 @@ static int execute(session *r, const char *path)
     if (!run_once(r)) {
         if (!jx_exec_differs(r->exec))
             return failed(r);
-        jx_buffer_printf(&r->text, "the program expects another result: %s\n",
+        jx_utf8_printf(&r->text, "the program expects another result: %s\n",
                          jx_exec_error(r->exec));
         return JX_EXIT_FINDINGS;
     }

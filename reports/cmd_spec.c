@@ -37,11 +37,11 @@ static int refuse(const char *what, const char *text, size_t column,
                   const char *expected)
 {
     if (!column) {
-        fprintf(stderr, "jaxvet: %s: %s: expected %s\n", what, text, expected);
+        jx_command_say("jaxvet: %s: %s: expected %s", what, text, expected);
         return JX_EXIT_INPUT;
     }
-    fprintf(stderr, "jaxvet: %s: column %zu: expected %s\n", what, column,
-            expected);
+    jx_command_say("jaxvet: %s: column %zu: expected %s", what, column,
+                   expected);
     jx_command_point(text, column);
     return JX_EXIT_INPUT;
 }
@@ -178,6 +178,21 @@ static bool fold(const jx_program *program, jx_prover *prover)
     return true;
 }
 
+/* The constraints that no sizes satisfy. */
+static void say_core(const jx_scope *scope, const jx_answer *answer)
+{
+    jx_buffer core = {0};
+
+    for (int i = 0; i < answer->ncore; i++) {
+        jx_buffer_puts(&core, i ? " and `" : "`");
+        jx_scope_print(&scope->constraints[answer->core[i]], &core);
+        jx_buffer_putc(&core, '`');
+    }
+    jx_command_say("jaxvet: no sizes satisfy %s",
+                   answer->ncore ? jx_buffer_text(&core) : "the constraints");
+    jx_buffer_free(&core);
+}
+
 /* Refuses constraints that no sizes satisfy, naming a least set of them; else
  * uses them. */
 static int assume(const jx_program *program)
@@ -199,11 +214,7 @@ static int assume(const jx_program *program)
     answer = jx_prove_consistent(prover);
     if (answer.truth == JX_CONTRADICTION) {
         code = JX_EXIT_INPUT;
-        fprintf(stderr, "jaxvet: no sizes satisfy ");
-        for (int i = 0; i < answer.ncore; i++)
-            fprintf(stderr, "%s`%s`", i ? " and " : "",
-                    scope->constraints[answer.core[i]].text);
-        fprintf(stderr, "%s\n", answer.ncore ? "" : "the constraints");
+        say_core(scope, &answer);
     }
     if (code == JX_EXIT_OK && !fold(program, prover))
         code = JX_EXIT_INPUT;

@@ -2,6 +2,7 @@
 #include "reports/commands.h"
 
 #include "frontend/base/file.h"
+#include "frontend/base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +24,32 @@ const jx_command *jx_command_find(const char *name)
     return NULL;
 }
 
+/* One writer for all that goes to standard error. */
+static void complain(const jx_buffer *text)
+{
+    fwrite(jx_buffer_text(text), 1, text->length, stderr);
+}
+
+void jx_command_say(const char *format, ...)
+{
+    jx_buffer text = {0}, shown = {0};
+    va_list args;
+
+    va_start(args, format);
+    jx_buffer_vprintf(&text, format, args);
+    va_end(args);
+    jx_utf8_show(jx_buffer_text(&text), &shown);
+    jx_buffer_putc(&shown, '\n');
+    complain(&shown);
+    jx_buffer_free(&text);
+    jx_buffer_free(&shown);
+}
+
 static int wrong_usage(const jx_command *command, const char *why)
 {
-    fprintf(stderr, "jaxvet %s: %s\nusage: jaxvet %s %s (jaxvet %s --help)\n",
-            command->name, why, command->name, command->arguments,
-            command->name);
+    jx_command_say("jaxvet %s: %s", command->name, why);
+    jx_command_say("usage: jaxvet %s %s (jaxvet %s --help)", command->name,
+                   command->arguments, command->name);
     return JX_EXIT_USAGE;
 }
 
@@ -67,10 +89,10 @@ int jx_command_unknown(const char *name)
         n++;
     }
     const char *near = jx_nearest(name, names, n);
-    fprintf(stderr, "jaxvet: unknown command '%s'", name);
-    if (near)
-        fprintf(stderr, "; did you mean '%s'?", near);
-    fputs("\njaxvet help lists the commands\n", stderr);
+    jx_command_say("jaxvet: unknown command '%s'%s%s%s", name,
+                   near ? "; did you mean '" : "", near ? near : "",
+                   near ? "'?" : "");
+    jx_command_say("jaxvet help lists the commands");
     return JX_EXIT_USAGE;
 }
 
@@ -93,13 +115,13 @@ static jx_exit exit_of(jx_error_kind kind)
 
 int jx_command_error(const jx_error *error)
 {
-    const char *parts[] = {error->file, error->place, error->message};
+    jx_buffer text = {0};
 
-    fputs("jaxvet", stderr);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i])
-            fprintf(stderr, ": %s", parts[i]);
-    fputc('\n', stderr);
+    jx_buffer_puts(&text, "jaxvet: ");
+    jx_error_print(error, &text);
+    jx_buffer_putc(&text, '\n');
+    complain(&text);
+    jx_buffer_free(&text);
     return exit_of(error->kind);
 }
 
@@ -111,9 +133,17 @@ void jx_command_point(const char *text, size_t column)
     size_t shown = length - from > 4 * AROUND ? 2 * AROUND : length - from;
     const char *before = from ? "..." : "";
 
-    fprintf(stderr, "  %s%.*s%s\n  %*s^\n", before, (int)shown, text + from,
-            from + shown < length ? "..." : "",
-            (int)(strlen(before) + at - from), "");
+    jx_buffer line = {0};
+
+    jx_buffer_printf(&line, "  | %s", before);
+    jx_utf8_show_bytes(text + from, at - from, &line);
+    size_t mark = line.length;
+    jx_utf8_show_bytes(text + at, from + shown - at, &line);
+    jx_buffer_printf(&line, "%s\n  | ",
+                     from + shown < length ? "..." : "");
+    jx_buffer_printf(&line, "%*s^\n", (int)mark - 4, "");
+    complain(&line);
+    jx_buffer_free(&line);
 }
 
 int jx_exit_worse(int a, int b)
@@ -128,19 +158,30 @@ int jx_exit_worse(int a, int b)
     return JX_EXIT_OK;
 }
 
-int jx_command_write(const char *path, const jx_buffer *text)
+int jx_command_write_bytes(const char *path, const jx_buffer *bytes)
 {
     int code = JX_EXIT_OK;
     jx_ctx *ctx = jx_ctx_new(0);
 
-    if (!ctx || !jx_buffer_ok(text)) {
-        fputs("jaxvet: out of memory while printing\n", stderr);
+    if (!ctx || !jx_buffer_ok(bytes)) {
+        jx_command_say("jaxvet: out of memory while printing");
         code = JX_EXIT_INPUT;
-    } else if (!jx_file_write(ctx, path ? path : "-", jx_buffer_text(text),
-                              text->length)) {
+    } else if (!jx_file_write(ctx, path ? path : "-", jx_buffer_text(bytes),
+                              bytes->length)) {
         code = jx_command_error(&ctx->error);
     }
     jx_ctx_free(ctx);
+    return code;
+}
+
+int jx_command_write(const char *path, const jx_buffer *text)
+{
+    jx_buffer shown = {.failed = !jx_buffer_ok(text)};
+    int code;
+
+    jx_utf8_show_lines(jx_buffer_text(text), text->length, &shown);
+    code = jx_command_write_bytes(path, &shown);
+    jx_buffer_free(&shown);
     return code;
 }
 

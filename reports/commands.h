@@ -80,9 +80,17 @@ void jx_command_point(const char *text, size_t column);
 /* The first that applies over several programs: 4, 2, 3, 1, 5, 0. */
 int jx_exit_worse(int a, int b);
 
+/* A line on standard error; what it quotes, line feeds too, is escaped. */
+void jx_command_say(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /* Writes a finished text to a file (whole or not at all), or to standard
- * output if `path` is NULL or "-".  JX_EXIT_OK, or having said why another. */
+ * output if `path` is NULL or "-".  JX_EXIT_OK, or having said why another.
+ * Whatever is in it but lines of visible text leaves escaped: names come from
+ * programs.  (Line feeds in a name are for who puts it there: jx_utf8_show.) */
 int jx_command_write(const char *path, const jx_buffer *text);
+/* The same for what is no text, or has colours and is escaped already. */
+int jx_command_write_bytes(const char *path, const jx_buffer *bytes);
 
 /* Whether to colour what goes to this descriptor: a terminal that can, and
  * NO_COLOR not set. */

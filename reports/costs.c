@@ -3,6 +3,7 @@
 
 #include "frontend/base/json.h"
 #include "frontend/base/plain.h"
+#include "frontend/base/utf8.h"
 #include "prover/prover.h"
 #include "reports/inputs.h"
 #include "runtime/plan.h"
@@ -55,10 +56,10 @@ static void put_trips(const jx_cost *cost, jx_buffer *to)
     for (size_t i = 0; i < cost->trips.count; i++) {
         const jx_stack *stack = cost->trips.at[i].eqn->stack;
 
-        jx_buffer_printf(to, "  %s: how often a while loop runs",
+        jx_utf8_printf(to, "  %s: how often a while loop runs",
                          cost->trips.at[i].var->name);
         if (stack && stack->count)
-            jx_buffer_printf(to, ", %s:%d", stack->frames[0]->file->path,
+            jx_utf8_printf(to, ", %s:%d", stack->frames[0]->file->path,
                              stack->frames[0]->line);
         jx_buffer_putc(to, '\n');
     }
@@ -76,7 +77,7 @@ void jx_costs_print(const jx_cost *cost, jx_buffer *to)
     put_peak(cost, to);
     put_trips(cost, to);
     for (size_t i = 0; i < cost->uncounted.count; i++)
-        jx_buffer_printf(to, "  not counted: %lld %s\n",
+        jx_utf8_printf(to, "  not counted: %lld %s\n",
                          (long long)cost->uncounted.at[i].count,
                          cost->uncounted.at[i].name);
 }
@@ -411,21 +412,21 @@ void jx_fit_print(const jx_fit *fit, int64_t budget, jx_buffer *to)
         return;
     }
     if (fit->fits) {
-        jx_buffer_printf(to, "%s=%lld is the largest", fit->var->name,
+        jx_utf8_printf(to, "%s=%lld is the largest", fit->var->name,
                          (long long)fit->size);
         put_upto(fit, to);
         jx_buffer_printf(to, " that fits%s: ",
                          fit->unbounded ? " in 32 bits" : "");
         put_amount(fit->peak, to);
     } else {
-        jx_buffer_printf(to, "no %s", fit->var->name);
+        jx_utf8_printf(to, "no %s", fit->var->name);
         put_upto(fit, to);
         jx_buffer_puts(to, " fits");
     }
     jx_buffer_puts(to, fit->fits ? " of " : " ");
     put_amount(budget, to);
     if (fit->has_next) {
-        jx_buffer_printf(to, "; %s=%lld needs ", fit->var->name,
+        jx_utf8_printf(to, "; %s=%lld needs ", fit->var->name,
                          (long long)fit->next);
         put_amount(fit->next_peak, to);
     }

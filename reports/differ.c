@@ -9,6 +9,7 @@
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 #include "frontend/base/json.h"
+#include "frontend/base/utf8.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/solution.h"
 #include "reports/costs.h"
@@ -507,7 +508,7 @@ static void put_eqn(const jx_site *site, const char *which, jx_buffer *to)
         return;
     }
     if (frame)
-        jx_buffer_printf(to, "%s:%d: ", frame->file->path, frame->line);
+        jx_utf8_printf(to, "%s:%d: ", frame->file->path, frame->line);
     jx_eqn_summary(site->eqn, to);
     jx_buffer_putc(to, '\n');
 }
@@ -515,7 +516,7 @@ static void put_eqn(const jx_site *site, const char *which, jx_buffer *to)
 static void put_program(const jx_program_diff *diff, jx_buffer *to)
 {
     if (diff->incomparable) {
-        jx_buffer_printf(to, "program: not compared: %s\n",
+        jx_utf8_printf(to, "program: not compared: %s\n",
                          diff->incomparable);
         return;
     }
@@ -550,7 +551,7 @@ static void put_contract(const jx_program_diff *diff, jx_buffer *to)
                          diff->proved == 1 ? "" : "s");
     jx_buffer_putc(to, '\n');
     for (size_t i = 0; i < diff->contract.count; i++)
-        jx_buffer_printf(to, "  %s: %s\n",
+        jx_utf8_printf(to, "  %s: %s\n",
                          verdict_text(diff->contract.at[i].verdict),
                          diff->contract.at[i].text);
 }
@@ -582,7 +583,7 @@ static void put_change(const char *label, const jx_buffer *before,
     const char *a = jx_buffer_text(before), *b = jx_buffer_text(after);
 
     if (strcmp(a, b) != 0)
-        jx_buffer_printf(to, "  %-16s%s -> %s\n", label, a, b);
+        jx_utf8_printf(to, "  %-16s%s -> %s\n", label, a, b);
 }
 
 static void put_costs(const jx_program_diff *diff, jx_buffer *to)

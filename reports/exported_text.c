@@ -105,7 +105,7 @@ static void put_sizes(const jx_exported_info *info, jx_buffer *to)
     if (vars)
         jx_sizes_print(info->program, count, vars, to);
     for (int i = 0; !info->program && i < info->nvars; i++)
-        jx_buffer_printf(to, "  size %s: from 1\n", info->vars[i]);
+        jx_utf8_printf(to, "  size %s: from 1\n", info->vars[i]);
 }
 
 static void put_cost(const jx_exported_info *info, jx_buffer *to)
@@ -178,7 +178,7 @@ static void put_shardings(const jx_exported_info *info, jx_buffer *to)
         add_way(info, &all, x->out_named[i], x->out_hlo[i],
                 info->paths.outs[i]);
     for (size_t i = 0; i < all.count; i++) {
-        jx_buffer_printf(to, "  %s: %s\n", all.at[i].text,
+        jx_utf8_printf(to, "  %s: %s\n", all.at[i].text,
                          jx_buffer_text(&all.at[i].who));
         jx_buffer_free(&all.at[i].who);
     }
@@ -303,7 +303,7 @@ static void put_versions(const jx_exported_info *info, jx_buffer *to)
 static void put_part(const char *name, size_t bytes, jx_buffer *to)
 {
     if (bytes)
-        jx_buffer_printf(to, "  %10zu %s\n", bytes, name);
+        jx_utf8_printf(to, "  %10zu %s\n", bytes, name);
 }
 
 static size_t vjp_bytes(const jx_exported *x)
@@ -328,7 +328,7 @@ static void put_bytes(const jx_exported_info *info, jx_buffer *to)
     put_part("module", parts->size, to);
     for (int i = 0; i < JX_NSECTIONS; i++)
         if (parts->sections[i])
-            jx_buffer_printf(to, "    %10zu %s\n", parts->sections[i],
+            jx_utf8_printf(to, "    %10zu %s\n", parts->sections[i],
                              jx_mlir_section_name((jx_mlir_section)i));
     jx_buffer_printf(to, "  of which source locations (%zu): %zu, and %zu in "
                          "the strings they name\n",
@@ -341,7 +341,7 @@ static void put_bytes(const jx_exported_info *info, jx_buffer *to)
 
 void jx_exported_text(const jx_exported_info *info, jx_buffer *to)
 {
-    jx_buffer_printf(to, "%s: ", info->path);
+    jx_utf8_printf(to, "%s: ", info->path);
     jx_utf8_show(info->exported->name, to);
     jx_buffer_puts(to, ", an exported function\n");
     put_signature(info, to);

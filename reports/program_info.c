@@ -3,6 +3,7 @@
 
 #include "analyzer/typing.h"
 #include "frontend/base/json.h"
+#include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/signature.h"
@@ -193,7 +194,7 @@ static void put_path(jx_buffer *to, const char *const *paths, int i,
                      const char *otherwise)
 {
     if (paths && paths[i] && *paths[i])
-        jx_buffer_puts(to, paths[i]);
+        jx_utf8_show(paths[i], to);
     else
         jx_buffer_printf(to, "%s%d", otherwise, i);
 }
@@ -220,13 +221,13 @@ static void put_signature(jx_buffer *to, const jx_program *program)
 
 static void put_versions(jx_buffer *to, const jx_program *program)
 {
-    jx_buffer_printf(to, "traced with JAX %s, Python %s, %s-bit numbers",
+    jx_utf8_printf(to, "traced with JAX %s, Python %s, %s-bit numbers",
                      program->jax_version ? program->jax_version : "(unknown)",
                      program->python_version ? program->python_version
                                              : "(unknown)",
                      program->x64 ? "64" : "32");
     if (program->jaxvet_version)
-        jx_buffer_printf(to, ", by jaxvet %s", program->jaxvet_version);
+        jx_utf8_printf(to, ", by jaxvet %s", program->jaxvet_version);
     jx_buffer_putc(to, '\n');
 }
 
@@ -237,7 +238,7 @@ static void put_counts(jx_buffer *to, const summary *s)
     jx_buffer_printf(to, "%lld equations in %d jaxprs\n",
                      (long long)s->equations, program->njaxprs);
     for (size_t i = 0; i < s->prims.count; i++)
-        jx_buffer_printf(to, "  %6lld %s%s\n", (long long)s->prims.at[i].count,
+        jx_utf8_printf(to, "  %6lld %s%s\n", (long long)s->prims.at[i].count,
                          s->prims.at[i].name,
                          s->prims.at[i].known ? "" : " (unknown)");
     jx_buffer_printf(to, "%d constant%s, %lld bytes\n", program->narrays,
@@ -254,7 +255,7 @@ static void put_counts(jx_buffer *to, const summary *s)
                          program->nrules, program->nrules == 1 ? "" : "s",
                          s->patterns);
     for (int i = 0; i < program->nrules; i++)
-        jx_buffer_printf(
+        jx_utf8_printf(
             to, "  %s %s%s%s\n", program->rules[i]->vjp ? "vjp" : "jvp",
             program->rules[i]->name ? program->rules[i]->name : "(no name)",
             program->rules[i]->truncated ? ", left out: " : "",
@@ -263,14 +264,14 @@ static void put_counts(jx_buffer *to, const summary *s)
         jx_buffer_printf(to, "%d comparisons of sizes while tracing\n",
                          program->ncomparisons);
     for (size_t i = 0; i < s->effects.count; i++)
-        jx_buffer_printf(to, "effect %s\n", s->effects.at[i]);
+        jx_utf8_printf(to, "effect %s\n", s->effects.at[i]);
 }
 
 static void put_text(jx_buffer *to, const summary *s)
 {
     const jx_program *program = s->program;
 
-    jx_buffer_printf(to, "%s: %s\n", program->path,
+    jx_utf8_printf(to, "%s: %s\n", program->path,
                      program->name ? program->name : "(no name)");
     put_signature(to, program);
     jx_sizes_print(program, (int)s->vars.count, s->vars.at, to);

@@ -1,6 +1,7 @@
 /* report.c - from claims to findings. */
 #include "reports/report.h"
 #include "frontend/base/sha256.h"
+#include "frontend/base/utf8.h"
 #include "frontend/ir/params.h"
 
 #include <stdlib.h>
@@ -148,7 +149,7 @@ static void place(maker *m, const jx_claim *claim, jx_finding *finding)
 
 void jx_eqn_summary(const jx_eqn *eqn, jx_buffer *to)
 {
-    jx_buffer_puts(to, jx_eqn_name(eqn));
+    jx_utf8_show(jx_eqn_name(eqn), to);
     for (int i = 0; i < eqn->nins; i++) {
         jx_buffer_putc(to, ' ');
         jx_aval_print(jx_atom_aval(eqn->ins[i]), to);

@@ -366,13 +366,11 @@ static void put_unreadable(const writer *w, const jx_report *report)
 
     put_styled(w, RED, "unreadable");
     jx_buffer_puts(w->to, ": ");
-    put_outside(w, error->file ? error->file : report->path);
-    if (error->place) {
+    if (!error->file) {
+        put_outside(w, report->path);
         jx_buffer_puts(w->to, ": ");
-        put_outside(w, error->place);
     }
-    jx_buffer_puts(w->to, ": ");
-    put_outside(w, error->message);
+    jx_error_print(error, w->to);
     jx_buffer_puts(w->to, "\n\n");
 }
 

@@ -78,3 +78,26 @@ const char *jx_intern_text(jx_ctx *ctx, const char *text)
 {
     return jx_strings_add(&ctx->strings, text, strlen(text));
 }
+
+static void print_lines(const char *text, jx_buffer *to)
+{
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        if (line > text)
+            jx_buffer_puts(to, "\n  |");
+        jx_utf8_show_bytes(line, n, to);
+        line += n + (line[n] == '\n');
+    }
+}
+
+void jx_error_print(const jx_error *error, jx_buffer *to)
+{
+    const char *parts[] = {error->file, error->place};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i]) {
+            jx_utf8_show(parts[i], to);
+            jx_buffer_puts(to, ": ");
+        }
+    print_lines(error->message ? error->message : "", to);
+}

@@ -12,6 +12,7 @@
 #define JX_CTX_H
 
 #include "frontend/base/arena.h"
+#include "frontend/base/buffer.h"
 #include "frontend/base/intern.h"
 
 /* Why something failed; decides the exit code of the command. */
@@ -52,5 +53,10 @@ bool jx_ok(jx_ctx *ctx);
 void jx_error_clear(jx_ctx *ctx);
 
 const char *jx_intern_text(jx_ctx *ctx, const char *text); /* NUL-terminated */
+
+/* "file: place: message" as a terminal may see it: what the parts quote is
+ * escaped, and a message of several lines (the source, a mark below it) has
+ * them behind a bar, so that none of them begins as its author likes. */
+void jx_error_print(const jx_error *error, jx_buffer *to);
 
 #endif

@@ -130,6 +130,23 @@ void jx_utf8_show(const char *text, jx_buffer *to)
     put(text, strlen(text), "", 0, to);
 }
 
+void jx_utf8_printf(jx_buffer *to, const char *format, ...)
+{
+    size_t length = strlen(format);
+    bool ends = length && format[length - 1] == '\n';
+    jx_buffer line = {0};
+    va_list args;
+
+    va_start(args, format);
+    jx_buffer_vprintf(&line, format, args);
+    va_end(args);
+    put(jx_buffer_text(&line), line.length - (ends && line.length), "", 0, to);
+    if (ends)
+        jx_buffer_putc(to, '\n');
+    to->failed |= !jx_buffer_ok(&line);
+    jx_buffer_free(&line);
+}
+
 void jx_utf8_show_bytes(const char *text, size_t length, jx_buffer *to)
 {
     put(text, length, "", 0, to);

@@ -6,6 +6,8 @@
  * than once, or have more than ten equations, are hoisted to the top. */
 #include "frontend/ir/print_parts.h"
 
+#include "frontend/base/utf8.h"
+
 #include <string.h>
 
 enum { LINE = 80 };
@@ -116,14 +118,43 @@ static void name_unused(jx_printer *p)
 
 static void put_jaxpr_body(jx_printer *p, const jx_jaxpr *jaxpr);
 
+/* Names and strings of programs hold anything; all of a layout may be seen.
+ * Lines in a piece that values were put together in are those of a jaxpr. */
+static bool may_be_seen(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return true;
+}
+
+static void put_piece(jx_printer *p, const char *text, size_t length,
+                      bool lines)
+{
+    jx_buffer shown = {0};
+
+    if (lines)
+        jx_utf8_show_lines(text, length, &shown);
+    else
+        jx_utf8_show_bytes(text, length, &shown);
+    jx_layout_copy(&p->layout, jx_buffer_text(&shown), shown.length);
+    jx_buffer_free(&shown);
+}
+
 void jx_print_text(jx_printer *p, const char *text)
 {
-    jx_layout_text(&p->layout, text);
+    if (may_be_seen(text, strlen(text)))
+        jx_layout_text(&p->layout, text);
+    else
+        put_piece(p, text, strlen(text), false);
 }
 
 void jx_print_buffer(jx_printer *p, jx_buffer *text)
 {
-    jx_layout_copy(&p->layout, jx_buffer_text(text), text->length);
+    if (may_be_seen(jx_buffer_text(text), text->length))
+        jx_layout_copy(&p->layout, jx_buffer_text(text), text->length);
+    else
+        put_piece(p, jx_buffer_text(text), text->length, true);
     jx_buffer_free(text);
 }
 

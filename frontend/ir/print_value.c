@@ -1,5 +1,6 @@
 /* print_value.c - values and literals as Python prints them. */
 #include "frontend/base/json.h"
+#include "frontend/base/utf8.h"
 #include "frontend/ir/element.h"
 #include "frontend/ir/print.h"
 
@@ -168,9 +169,9 @@ static bool put_effect(const jx_value *v, jx_buffer *to)
 
 static void put_record(const jx_program *p, const jx_value *v, jx_buffer *to)
 {
-    jx_buffer_printf(to, "%s(", v->text);
+    jx_utf8_printf(to, "%s(", v->text);
     for (int i = 0; i < v->count; i++) {
-        jx_buffer_printf(to, "%s%s=", i ? ", " : "", v->keys[i]);
+        jx_utf8_printf(to, "%s%s=", i ? ", " : "", v->keys[i]);
         jx_value_print(p, v->items[i], true, to);
     }
     jx_buffer_putc(to, ')');
@@ -200,7 +201,7 @@ static void put_enum(const jx_value *v, bool quoted, jx_buffer *to)
             jx_buffer_puts(to, numbered[i].shown);
             return;
         }
-    jx_buffer_puts(to, bare && dot && !quoted ? dot + 1 : v->text);
+    jx_utf8_show(bare && dot && !quoted ? dot + 1 : v->text, to);
 }
 
 static void put_mesh(const jx_program *p, int64_t index, jx_buffer *to)
@@ -213,11 +214,11 @@ static void put_mesh(const jx_program *p, int64_t index, jx_buffer *to)
         return;
     }
     for (int i = 0; i < mesh->naxes; i++)
-        jx_buffer_printf(to, "%s'%s': %lld", i ? ", " : "", mesh->axes[i],
-                         (long long)mesh->sizes[i]);
+        jx_utf8_printf(to, "%s'%s': %lld", i ? ", " : "", mesh->axes[i],
+                       (long long)mesh->sizes[i]);
     jx_buffer_puts(to, ", axis_types=(");
     for (int i = 0; i < mesh->ntypes; i++)
-        jx_buffer_printf(to, "%s%s", i ? ", " : "", mesh->types[i]);
+        jx_utf8_printf(to, "%s%s", i ? ", " : "", mesh->types[i]);
     jx_buffer_puts(to, mesh->ntypes == 1 ? ",))" : "))");
 }
 
@@ -318,8 +319,7 @@ static void put_function(const char *name, jx_buffer *to)
 {
     bool object = strstr(name, " at 0x") != NULL;
 
-    jx_buffer_printf(to, object ? "%s" : "<function %s at 0xXXXXXXXXXXXX>",
-                     name);
+    jx_utf8_printf(to, object ? "%s" : "<function %s at 0xXXXXXXXXXXXX>", name);
 }
 
 static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
@@ -356,19 +356,19 @@ static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
         put_function(v->text ? v->text : "", to);
         break;
     case JX_V_DTYPE:
-        jx_buffer_printf(to, quoted ? "dtype('%s')" : "%s", v->text);
+        jx_utf8_printf(to, quoted ? "dtype('%s')" : "%s", v->text);
         break;
     case JX_V_OPAQUE:
-        jx_buffer_puts(to, v->detail);
+        jx_utf8_show(v->detail, to);
         break;
     case JX_V_CONST:
         jx_buffer_puts(to, "[...]");
         break;
     case JX_V_IMPL:
-        jx_buffer_puts(to, tag_of(v->text));
+        jx_utf8_show(tag_of(v->text), to);
         break;
     default: /* a name: of a primitive, of a tree */
-        jx_buffer_puts(to, v->text ? v->text : "");
+        jx_utf8_show(v->text ? v->text : "", to);
     }
 }
 
@@ -380,7 +380,7 @@ void jx_value_print(const jx_program *p, const jx_value *v, bool quoted,
         if (quoted)
             put_quoted(v->text, to);
         else
-            jx_buffer_puts(to, v->text);
+            jx_utf8_show(v->text, to);
         break;
     case JX_V_TUPLE:
         put_items(p, v, "(", v->count == 1 ? ",)" : ")", to);

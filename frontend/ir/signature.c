@@ -1,6 +1,7 @@
 /* signature.c - see signature.h. */
 #include "frontend/ir/signature.h"
 
+#include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/dim_spec.h"
 
@@ -21,11 +22,11 @@ void jx_input_print(const jx_program *program, int input, jx_buffer *to)
     const char *path = program->in_paths ? program->in_paths[input] : NULL;
 
     if (!path || path[0] != '[')
-        jx_buffer_printf(to, "args[%d]%s", input, path ? path : "");
+        jx_utf8_printf(to, "args[%d]%s", input, path ? path : "");
     else if (path[1] >= '0' && path[1] <= '9')
-        jx_buffer_printf(to, "args%s", path);
+        jx_utf8_printf(to, "args%s", path);
     else
-        jx_buffer_printf(to, "kwargs%s", path);
+        jx_utf8_printf(to, "kwargs%s", path);
 }
 
 void jx_input_axis_print(const jx_program *program, int input, int axis,
@@ -57,7 +58,7 @@ static void put_argument(const jx_jaxpr *entry, int input, jx_buffer *to)
     const char *name = argument_name(entry, input);
 
     if (name)
-        jx_buffer_puts(to, name);
+        jx_utf8_show(name, to);
     else
         jx_buffer_printf(to, "x%d", input);
 }
@@ -90,7 +91,7 @@ void jx_signature_with(const jx_program *program, int nvars,
     int shown = entry->nins <= SHOWN ? entry->nins : 0;
     bool named = program->name && *program->name && *program->name != '<';
 
-    jx_buffer_printf(to, "def %s(dimensions", named ? program->name : "f");
+    jx_utf8_printf(to, "def %s(dimensions", named ? program->name : "f");
     put_parameters(entry, shown, to);
     jx_buffer_puts(to, shown < entry->nins ? ", ...):" : "):");
     jx_buffer_puts(to, "  # dimensions: i32[0");

@@ -117,4 +117,4 @@ expect 0 prove "$work/asked"
 # Of a long question the piece around the mistake is shown.
 expect 3 prove "$(repeat 20000 'a+')"
 complains 'column 40001: expected'
-complains '^  \.\.\.a+a'
+complains '^  | \.\.\.a+a'
