@@ -29,7 +29,7 @@ static const jx_option options[] = {
     {"directions", 0, JX_OPT_INT, "N",
      "random ones per point, beside the fixed kinds (default 3)",
      offsetof(settings, directions)},
-    {"strict", 0, JX_OPT_FLAG, NULL, "a rule left undecided is exit status 5",
+    {"strict", 0, JX_OPT_FLAG, NULL, "a rule left undecided, or no rule, is exit status 5",
      offsetof(settings, strict)},
     {"format", 0, JX_OPT_CHOICE, "text|json", "how to say it",
      offsetof(settings, format)},
@@ -42,6 +42,7 @@ typedef struct tally {
     JX_VEC(jx_report) reports;
     jx_buffer rules; /* a line per rule */
     int count[JX_RULE_REFUSES + 1];
+    bool idle; /* some program had nothing that was compared */
 } tally;
 
 static void say_rule(tally *t, const char *path, const jx_rule_report *r)
@@ -72,6 +73,25 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
 static bool is_json(const settings *s)
 {
     return s->format && strcmp(s->format, "json") == 0;
+}
+
+/* Who has compared nothing has found nothing, which is not to be read as that
+ * all is right. */
+static void say_idle(jx_ctx *keep, const settings *s, tally *t,
+                     const char *path, const jx_rule_reports *rules,
+                     jx_report *report)
+{
+    const char *why = rules->count ? "nothing was compared: none of its rules "
+                                     "could be"
+                                   : "nothing was compared: it has no rules";
+
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->at[i].comparisons || rules->at[i].outcome == JX_RULE_WRONG)
+            return;
+    t->idle = true;
+    jx_utf8_printf(&t->rules, "%s: %s\n", path, why);
+    if (is_json(s))
+        JX_PUSH(keep->arena, &report->assumptions, why);
 }
 
 /* JSON has no place for what merely was not contradicted but this one: that
@@ -113,6 +133,7 @@ static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
         return false;
     for (size_t i = 0; i < rules.count; i++)
         say_rule(t, path, &rules.at[i]);
+    say_idle(keep, s, t, path, &rules, report);
     if (is_json(s))
         assume_agreement(keep, &rules, report);
     return jx_report_claims(keep, report, program, &claims, NULL) &&
@@ -183,6 +204,8 @@ static int run(int argc, char **argv)
     for (int i = 0; i < n; i++)
         code = jx_exit_worse(code, add_input(keep, argv[i], &s, &t));
     render(&s, &t, &text);
+    if (s.strict && t.idle)
+        code = jx_exit_worse(code, JX_EXIT_UNDECIDED);
     code = jx_exit_worse(code, wants_colour(&s)
                                    ? jx_command_write_bytes(s.output, &text)
                                    : jx_command_write(s.output, &text));
@@ -205,7 +228,8 @@ const jx_command jx_command_gradcheck = {
     "points nothing disagreed.  That is no proof.\n\n"
     "  jaxvet gradcheck program.json\n"
     "  jaxvet gradcheck program.json --set n=5 --inputs sample.npz\n\n"
-    "Exit status 1: a rule is wrong.\n",
+    "Exit status 1: a rule is wrong; with --strict 5: one is undecided, or "
+    "nothing was\ncompared at all, which is said in any case.\n",
     options,
     sizeof options / sizeof *options,
     run,

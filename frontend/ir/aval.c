@@ -1,6 +1,8 @@
 /* aval.c - see aval.h. */
 #include "frontend/ir/aval.h"
 
+#include "frontend/base/utf8.h"
+
 #include "frontend/ir/value.h"
 
 #include <string.h>
@@ -101,7 +103,7 @@ const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
 static void print_entry(const jx_value *entry, jx_buffer *to)
 {
     if (entry->tag == JX_V_TEXT) {
-        jx_buffer_printf(to, "@%s", entry->text);
+        jx_utf8_printf(to, "@%s", entry->text);
     } else if (entry->tag == JX_V_TUPLE) {
         jx_buffer_puts(to, "@(");
         for (int i = 0; i < entry->count; i++)
@@ -184,7 +186,7 @@ void jx_aval_print_ordered(const jx_aval *aval, const jx_names *mesh,
         jx_buffer_putc(to, '}');
         return;
     case JX_AVAL_OTHER:
-        jx_buffer_puts(to, aval->label ? aval->label : "?");
+        jx_utf8_show(aval->label ? aval->label : "?", to);
         return;
     }
 }

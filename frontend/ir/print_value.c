@@ -152,7 +152,7 @@ static bool put_exported(const jx_value *v, jx_buffer *to)
 
     if (!name || name->tag != JX_V_TEXT)
         return false;
-    jx_buffer_printf(to, "Exported(fun_name=%s, ...)", name->text);
+    jx_utf8_printf(to, "Exported(fun_name=%s, ...)", name->text);
     return true;
 }
 
@@ -163,7 +163,7 @@ static bool put_effect(const jx_value *v, jx_buffer *to)
 
     if (v->count || length <= word || strcmp(v->text + length - word, "Effect"))
         return false;
-    jx_buffer_printf(to, "%.*s", (int)(length - word), v->text);
+    jx_utf8_printf(to, "%.*s", (int)(length - word), v->text);
     return true;
 }
 
@@ -271,7 +271,7 @@ static void put_sharding(const jx_program *p, const jx_value *v,
     jx_buffer_puts(to, ", spec=");
     put_spec(p, v->items[0], to);
     if (v->text)
-        jx_buffer_printf(to, ", memory_kind=%s", v->text);
+        jx_utf8_printf(to, ", memory_kind=%s", v->text);
     jx_buffer_putc(to, ')');
 }
 

@@ -47,3 +47,12 @@ prints '"assumptions":\["the jvp rule of `log1pexp` is right: no disagreement at
 expect 1 gradcheck --format json "$data/huber_rule_wrong.json.gz"
 prints '"code":"DRV001"'
 prints '"evidence":"execution"'
+
+# Nothing to compare, or nothing that could be, is no success.
+expect 0 gradcheck tests/rules/SHP010_fails.json.gz
+prints 'SHP010_fails.json.gz: nothing was compared: it has no rules$'
+expect 5 gradcheck --strict tests/rules/SHP010_fails.json.gz
+expect 5 gradcheck --strict "$data/log1pexp_rule.json.gz" tests/rules/SHP010_fails.json.gz
+expect 5 gradcheck --strict --format json tests/rules/SHP010_fails.json.gz
+prints '"assumptions":\["nothing was compared: it has no rules"\]'
+expect 0 gradcheck --strict "$data/log1pexp_rule.json.gz"
