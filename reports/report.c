@@ -329,7 +329,7 @@ static void copy_sizes(maker *m, const jx_claim *claim, jx_finding *finding)
 /* Fingerprints: what stays when lines move.  SHA-256 over the rule, the line's
  * text without its spacing (only if the input embeds it: the disk may have
  * moved on), the function, the equation with dim variables numbered, and which
- * of the equals it is (jx_report_finish). */
+ * of the equals it is (jx_report_finish); of a file as a whole its path. */
 
 static bool is_name(char c)
 {
@@ -403,7 +403,7 @@ static void put_normalized(jx_buffer *to, const char *line)
     }
 }
 
-static void fingerprint(jx_finding *finding, int ordinal)
+static void fingerprint(jx_finding *finding, const char *path, int ordinal)
 {
     jx_buffer text = {0};
 
@@ -414,6 +414,9 @@ static void fingerprint(jx_finding *finding, int ordinal)
                      finding->where.function ? finding->where.function : "");
     put_canonical(&text, finding->equation ? finding->equation : "");
     jx_buffer_printf(&text, "|%d", ordinal);
+    /* What is said of a file as a whole is another thing in each. */
+    if (!finding->where.file && !finding->equation && path)
+        jx_buffer_printf(&text, "|%s", path);
     jx_sha256(jx_buffer_text(&text), text.length, finding->fingerprint);
     jx_buffer_free(&text);
 }
@@ -573,7 +576,7 @@ static shared *sharing(jx_ctx *keep, jx_intern *seen, const char *print)
 
 /* Gives each finding a fingerprint of its own: the first of several that would
  * share one has ordinal 0, in the order of the report. */
-static bool number_equals(jx_ctx *keep, jx_findings *list)
+static bool number_equals(jx_ctx *keep, jx_findings *list, const char *path)
 {
     jx_intern seen;
 
@@ -581,12 +584,12 @@ static bool number_equals(jx_ctx *keep, jx_findings *list)
     for (size_t i = 0; i < list->count; i++) {
         shared *equals;
 
-        fingerprint(&list->at[i], 0);
+        fingerprint(&list->at[i], path, 0);
         equals = sharing(keep, &seen, list->at[i].fingerprint);
         if (!equals)
             return false;
         if (equals->count)
-            fingerprint(&list->at[i], equals->count);
+            fingerprint(&list->at[i], path, equals->count);
         equals->count++;
     }
     return true;
@@ -596,7 +599,7 @@ bool jx_report_finish(jx_ctx *keep, jx_report *report)
 {
     join_equals(&report->findings);
     join_equals(&report->undecided);
-    return number_equals(keep, &report->findings) && jx_ok(keep);
+    return number_equals(keep, &report->findings, report->path) && jx_ok(keep);
 }
 
 const char *jx_report_status(const jx_report *report)

@@ -11,6 +11,7 @@
  * The last line counts what was claimed about all programs. */
 #include "frontend/base/utf8.h"
 #include "reports/report.h"
+#include "reports/report_groups.h"
 #include "reports/source.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@ typedef struct writer {
     jx_buffer *to;
     const jx_text_options *options;
     const char *path; /* of the program, where there is no better place */
+    const jx_groups *groups;
 } writer;
 
 typedef enum style {
@@ -326,6 +328,19 @@ static void put_safe(const writer *w, const jx_finding *finding, int width)
     jx_buffer_free(&text);
 }
 
+/* The same at this place in other files. */
+static void put_others(const writer *w, const jx_finding *finding, int width)
+{
+    const jx_group *group = jx_group_of(w->groups, finding);
+    char text[64];
+
+    if (!group)
+        return;
+    snprintf(text, sizeof text, "the same in %d other file%s", group->files - 1,
+             group->files == 2 ? "" : "s");
+    put_note(w, width, "note", text);
+}
+
 static void put_finding(const writer *w, const jx_finding *finding)
 {
     const jx_code_info *code = jx_code_of(finding->code);
@@ -353,6 +368,7 @@ static void put_finding(const writer *w, const jx_finding *finding)
     put_note(w, width, "why", finding->why);
     put_note(w, width, "note", finding->note);
     put_calls(w, finding, width);
+    put_others(w, finding, width);
     put_note(w, width, "equation", finding->equation);
     put_suggestion(w, finding, width);
     put_safe(w, finding, width);
@@ -383,18 +399,79 @@ static void put_heading(const writer *w, const jx_report *report)
     jx_buffer_puts(w->to, "\n\n");
 }
 
+/* Whether a finding is said with its program: the same in many files is said
+ * once, and what has no place in a line at the end. */
+static bool is_told_here(const writer *w, const jx_finding *finding)
+{
+    const jx_group *group = jx_group_of(w->groups, finding);
+
+    return !group || (finding->where.file && !group->told);
+}
+
+static bool has_more_to_tell(const writer *w, const jx_report *report)
+{
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (is_told_here(w, &report->findings.at[i]))
+            return true;
+    for (size_t i = 0; i < report->undecided.count; i++)
+        if (is_told_here(w, &report->undecided.at[i]))
+            return true;
+    return false;
+}
+
+static void tell(const writer *w, const jx_findings *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        jx_group *group = jx_group_of(w->groups, &list->at[i]);
+
+        if (!is_told_here(w, &list->at[i]))
+            continue;
+        put_finding(w, &list->at[i]);
+        if (group && list->at[i].where.file)
+            group->told = true;
+    }
+}
+
+/* note[EXP006] path-leaked in 214 files, the first a.jaxexport: ... */
+static void put_groups(const writer *w)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < w->groups->list.count; i++) {
+        const jx_group *group = w->groups->list.at[i];
+        const jx_finding *first = group->first;
+        const jx_code_info *code = jx_code_of(first->code);
+        bool open = first->verdict == JX_UNDECIDED;
+
+        if (group->files < 2 || first->where.file)
+            continue;
+        set_style(w, open ? CYAN : style_of(first->level));
+        jx_buffer_printf(w->to, "%s[%s]",
+                         open ? "undecided" : jx_level_text(first->level),
+                         code->id);
+        set_style(w, PLAIN);
+        jx_buffer_printf(w->to, " %s in %d files, the first ", code->name,
+                         group->files);
+        put_outside(w, group->path);
+        jx_buffer_puts(w->to, ": ");
+        put_outside(w, group->same_message ? first->message : code->summary);
+        jx_buffer_putc(w->to, '\n');
+        any = true;
+    }
+    if (any)
+        jx_buffer_putc(w->to, '\n');
+}
+
 static void put_report(const writer *w, const jx_report *report, bool heading)
 {
     if (report->unreadable.kind != JX_E_NONE) {
         put_unreadable(w, report);
         return;
     }
-    if (heading && (report->findings.count || report->undecided.count))
+    if (heading && has_more_to_tell(w, report))
         put_heading(w, report);
-    for (size_t i = 0; i < report->findings.count; i++)
-        put_finding(w, &report->findings.at[i]);
-    for (size_t i = 0; i < report->undecided.count; i++)
-        put_finding(w, &report->undecided.at[i]);
+    tell(w, &report->findings);
+    tell(w, &report->undecided);
     for (size_t i = 0; i < report->assumptions.count; i++) {
         jx_buffer_puts(w->to, "assumed: ");
         put_outside(w, report->assumptions.at[i]);
@@ -498,13 +575,17 @@ static void put_totals(const writer *w, const jx_report_list *reports)
 void jx_report_text(const jx_report_list *reports,
                     const jx_text_options *options, jx_buffer *to)
 {
-    writer w = {to, options, NULL};
+    jx_groups groups;
+    writer w = {to, options, NULL, &groups};
 
+    jx_groups_init(&groups, reports);
     for (int i = 0; i < reports->count; i++) {
         w.path = reports->at[i].path;
         put_report(&w, &reports->at[i], reports->count > 1);
     }
+    put_groups(&w);
     put_times(&w, reports);
     put_skipped(&w, reports);
     put_totals(&w, reports);
+    jx_groups_free(&groups);
 }

@@ -167,3 +167,24 @@ done
 # What a file compares without a message is written as it prints.
 expect 0 show --as json tests/data/exported/unnamed.jaxexport
 prints '"constraints":\[\['
+
+# The same finding in many files is said once; of a file as a whole in a line.
+mkdir -p "$work/same"
+for i in 1 2 3; do
+    cp tests/rules/EXP006_fails.* "$work/same/$i.mlir"
+    cp $rules/SHP010_fails.json.gz "$work/same/p$i.json.gz"
+done
+expect 1 check "$work/same"
+prints "^note\[EXP006\] path-leaked in 3 files, the first $work/same/1.mlir: [1-9]"
+prints '= note: the same in 2 other files$'
+holds test "$(grep -c 'EXP006' "$work/out")" = 1
+holds test "$(grep -c '^error\[SHP010\]' "$work/out")" = 1
+prints '^3 errors, 3 notes$'
+expect 1 check --format json "$work/same"
+holds test "$(grep -o '"code":"EXP006"' "$work/out" | wc -l)" = 3
+expect 1 check --format sarif "$work/same"
+# ... and each file's own has a fingerprint of its own.
+holds test "$(python3 -c '
+import json, sys
+found = [r for r in json.load(sys.stdin)["runs"][0]["results"] if r["ruleId"] == "EXP006"]
+print(len({r["partialFingerprints"]["jaxvet/v1"] for r in found}))' <"$work/out")" = 3
