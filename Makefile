@@ -161,6 +161,10 @@ valgrind: all $(TESTS)  ## run the unit tests under valgrind
 	    valgrind -q --leak-check=full --error-exitcode=9 $$t >$(BUILD)/valgrind.log 2>&1 \
 	    || { cat $(BUILD)/valgrind.log; exit 1; }; done
 
+.PHONY: mutate
+mutate: all $(BUILD)/tests/mutate_certificates  ## 10,000 certificates of proofs, changed, must be rejected
+	@BUILD=$(BUILD) MUTANTS=10000 tests/check_certificates.sh
+
 # One fuzz target per file of tests/fuzz; what it keeps lies in build/fuzz/corpus.
 .PHONY: fuzz
 FUZZ_SECONDS = 60

@@ -511,6 +511,40 @@ static bool may_leave(const jx_flat_node *node)
     }
 }
 
+/* Whether a value is this number in all its elements. */
+static bool is_splat_of(const jx_flat *flat, int value, unsigned number)
+{
+    const jx_flat_value *v = &flat->values.at[value];
+    unsigned char bits[8] = {(unsigned char)number};
+
+    while (v->node >= 0 && flat->nodes.at[v->node].eqn->prim->id ==
+                               JX_PRIM_broadcast_in_dim)
+        v = &flat->values.at[flat->nodes.at[v->node].ins[0]];
+    return v->literal && !v->literal->dim && !v->literal->array &&
+           memcmp(v->literal->bits, bits, sizeof bits) == 0;
+}
+
+/* A conversion that keeps the low word of a wider number whose high word the
+ * program takes as well, by a shift: it cuts on purpose, as counters of random
+ * bits are cut. */
+static bool takes_a_word(const wrapping *w, const jx_flat_node *node)
+{
+    const jx_flat *flat = w->lint->flat;
+    jx_dtype to = flat->values.at[node->outs[0]].aval->dtype;
+
+    if (node->eqn->prim->id != JX_PRIM_convert_element_type ||
+        jx_wrap_least(to) != 0)
+        return false;
+    for (size_t i = 0; i < flat->nodes.count; i++) {
+        const jx_flat_node *shift = &flat->nodes.at[i];
+        if (shift->eqn->prim->id == JX_PRIM_shift_right_logical &&
+            shift->ins[0] == node->ins[0] && shift->live &&
+            is_splat_of(flat, shift->ins[1], (unsigned)jx_wrap_bits(to)))
+            return true;
+    }
+    return false;
+}
+
 static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
 {
     const jx_flat_value *v = &w->lint->flat->values.at[node->outs[0]];
@@ -532,6 +566,11 @@ static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
         w->origin[out] = index + 1;
     if (!node->live || !w->observed[out] || !w->origin[out])
         return true;
+    if (w->origin[out] == index + 1 && takes_a_word(w, node)) {
+        w->values.of[out] = (jx_interval){0}; /* it may be any word */
+        w->origin[out] = 0;
+        return true;
+    }
     return need_within(w, x.low, x.high, jx_wrap_least(v->aval->dtype),
                        jx_wrap_most(v->aval->dtype),
                        jx_wrap_bits(v->aval->dtype), x.ends, true,

@@ -165,7 +165,7 @@ PY
     done
 done
 # What a file compares without a message is written as it prints.
-expect 0 show --as json tests/data/exported/unnamed.jaxexport
+expect 0 show --as json tests/data/unnamed.jaxexport
 prints '"constraints":\[\['
 
 # The same finding in many files is said once; of a file as a whole in a line.
@@ -188,3 +188,6 @@ holds test "$(python3 -c '
 import json, sys
 found = [r for r in json.load(sys.stdin)["runs"][0]["results"] if r["ruleId"] == "EXP006"]
 print(len({r["partialFingerprints"]["jaxvet/v1"] for r in found}))' <"$work/out")" = 3
+# Counters of random bits are cut into words on purpose.
+expect 0 check --fail-on note tests/data/random-normal.jaxexport --select IDX004
+holds test "$(grep -c IDX004 "$work/out")" = 0
