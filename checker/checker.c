@@ -12,11 +12,12 @@
  * Above each rule stands why it holds. */
 #include "checker/checker.h"
 
+#include "checker/number.h"
+#include "frontend/base/expression.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef __int128 num;
 
 enum { VAR, FLOORDIV, MAX }; /* atoms */
 enum { GE, EQ, NE };         /* facts: p >= 0, p == 0, p != 0 */
@@ -28,6 +29,7 @@ enum {
     MAX_DEGREE = 26,
     MAX_FACTS = 200,
     MAX_VARS = 64,
+    MAX_DIVISORS = 1024, /* as they are written */
 };
 
 typedef struct term {
@@ -65,6 +67,9 @@ typedef struct checker {
     long work, step;
     bool malformed;
     atom atoms[MAX_ATOMS];
+    int ndivisors, nwitnesses;
+    const poly *divisors[MAX_DIVISORS]; /* of the question and constraints */
+    num values[2][MAX_ATOMS];           /* of variables, at each witness */
 } checker;
 
 /* Keeps the first reason; a certificate with one is not accepted. */
@@ -88,14 +93,20 @@ static void *take(checker *c, size_t count, size_t size)
 
 /* -- Polynomials -------------------------------------------------------- */
 
-static int compare_terms(const void *x, const void *y)
+static int compare_atoms(const term *s, const term *t)
 {
-    const term *s = x, *t = y;
-
     for (int i = 0; i < s->n && i < t->n; i++)
         if (s->at[i] != t->at[i])
             return s->at[i] - t->at[i];
     return s->n - t->n;
+}
+
+static int compare_terms(const void *x, const void *y)
+{
+    const term *s = x, *t = y;
+    int c = compare_atoms(s, t);
+
+    return c ? c : (s->k > t->k) - (s->k < t->k);
 }
 
 /* The polynomial of n terms, which are sorted and added up in place. */
@@ -109,9 +120,9 @@ static const poly *collect(checker *c, term *t, size_t n)
         return NULL;
     qsort(t, n, sizeof *t, compare_terms);
     for (size_t i = 0; i < n; i++) {
-        if (!m || compare_terms(&t[m - 1], &t[i]))
+        if (!m || compare_atoms(&t[m - 1], &t[i]))
             t[m++] = t[i];
-        else if (__builtin_add_overflow(t[m - 1].k, t[i].k, &t[m - 1].k))
+        else if (!num_add(t[m - 1].k, t[i].k, &t[m - 1].k))
             return NULL;
         m -= !t[m - 1].k;
     }
@@ -138,8 +149,7 @@ static const poly *mul(checker *c, const poly *p, const poly *q)
         const term *u = &q->at[i % (size_t)q->n];
 
         t[i] = p->at[i / (size_t)q->n];
-        if (t[i].n + u->n > MAX_DEGREE ||
-            __builtin_mul_overflow(t[i].k, u->k, &t[i].k))
+        if (t[i].n + u->n > MAX_DEGREE || !num_mul(t[i].k, u->k, &t[i].k))
             return NULL;
         for (int j = 0, at; j < u->n; j++) {
             for (at = t[i].n++; at && t[i].at[at - 1] > u->at[j]; at--)
@@ -176,7 +186,7 @@ static bool same(const poly *p, const poly *q)
     bool ok = p && q && p->n == q->n;
 
     for (int i = 0; ok && i < p->n; i++)
-        ok = p->at[i].k == q->at[i].k && !compare_terms(&p->at[i], &q->at[i]);
+        ok = !compare_terms(&p->at[i], &q->at[i]);
     return ok;
 }
 
@@ -191,15 +201,15 @@ static const poly *make_atom(checker *c, atom key)
 {
     term *made = take(c, 1, sizeof *made);
     short id = 0;
-    num a, b, minus;
+    num a, b;
 
     if (!made || (key.kind != VAR && (!key.a || !key.b)))
         return NULL;
     if (key.kind != VAR && is_number(key.a, &a) && is_number(key.b, &b)) {
         if (key.kind == MAX)
             return a > b ? key.a : key.b;
-        if (b && !__builtin_sub_overflow((num)0, a, &minus))
-            return number(c, a / b - (a % b && (a < 0) != (b < 0)));
+        if (b)
+            return number(c, num_floordiv(a, b));
     }
     for (const atom *t = c->atoms; id < c->natoms; t++, id++)
         if (t->kind == key.kind &&
@@ -218,18 +228,19 @@ static const poly *make_atom(checker *c, atom key)
 
 /* mod(a, b) is a - b*floordiv(a, b), max(a, b) is b + max(a - b, 0) and
  * min(a, b) is a - max(a - b, 0). */
-static const poly *operation(checker *c, const char *name, const poly *a,
+static const poly *operation(checker *c, jx_expression_op op, const poly *a,
                              const poly *b)
 {
-    bool divides = *name == 'f' || name[1] == 'o';
+    bool divides = op != JX_EXPR_MAX && op != JX_EXPR_MIN;
     const poly *x = make_atom(
         c, divides ? (atom){.kind = FLOORDIV, .a = a, .b = b}
                    : (atom){.kind = MAX, .a = sub(c, a, b), .b = number(c, 0)});
 
-    return *name == 'f'     ? x
-           : divides        ? sub(c, a, mul(c, b, x))
-           : name[1] == 'a' ? add(c, b, x)
-                            : sub(c, a, x);
+    if (op == JX_EXPR_FLOORDIV || op == JX_EXPR_SLASHES)
+        return x;
+    return divides             ? sub(c, a, mul(c, b, x))
+           : op == JX_EXPR_MAX ? add(c, b, x)
+                               : sub(c, a, x);
 }
 
 /* The atom that a polynomial consists of, else -1. */
@@ -276,109 +287,101 @@ static const poly *put(checker *c, const poly *p, int id, const poly *value)
     return sum;
 }
 
-/* -- Text: the grammar of the command (frontend/ir/dim_parse.c draws it) --- */
+/* The value at a witness, if every divisor is another than 0 there. */
+static bool value_at(checker *c, const poly *p, int witness, num *value)
+{
+    *value = 0;
+    for (int i = 0; p && i < p->n; i++) {
+        num product = p->at[i].k, x, b;
+
+        for (int j = 0; j < p->at[i].n; j++) {
+            const atom *t = &c->atoms[p->at[i].at[j]];
+
+            x = c->values[witness][p->at[i].at[j]];
+            if (c->work++ > MAX_WORK ||
+                (t->kind != VAR && (!value_at(c, t->a, witness, &x) ||
+                                    !value_at(c, t->b, witness, &b))) ||
+                (t->kind == FLOORDIV && !b))
+                return false;
+            if (t->kind == FLOORDIV)
+                x = num_floordiv(x, b);
+            if (t->kind == MAX)
+                x = x > b ? x : b;
+            if (!num_mul(product, x, &product))
+                return false;
+        }
+        if (!num_add(*value, product, value))
+            return false;
+    }
+    return p != NULL;
+}
+
+/* -- Text ---------------------------------------------------------------- */
 
 typedef struct reader {
     checker *c;
-    const char *at, *end;
     const state *known; /* only its variables may occur; NULL: any */
-    int depth;
+    const char *fault;
 } reader;
 
-enum { SUM, PRODUCT, POWER };
-
-static const poly *read_at(reader *r, int level);
-
-static bool skip(reader *r, const char *word)
+/* A divisor, as it is written: whatever the normal form makes of it, it may be
+ * 0 at no witness.  Those of the question are written before there is one. */
+static bool divides(reader *r, const poly *by)
 {
-    size_t n = strlen(word);
+    checker *c = r->c;
+    bool first = !c->nwitnesses && !r->known;
+    num value;
 
-    while (r->at < r->end && *r->at == ' ')
-        r->at++;
-    if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n))
-        return false;
-    r->at += n;
-    return true;
+    for (int i = 0; by && i < c->nwitnesses; i++)
+        if (!value_at(c, by, i, &value) || !value)
+            r->fault = "a divisor is 0 at a witness";
+    if (by && first && c->ndivisors == MAX_DIVISORS)
+        r->fault = "too many divisors";
+    else if (by && first)
+        c->divisors[c->ndivisors++] = by;
+    return by && !r->fault;
 }
 
-/* A number, a variable (h_2, args[0].shape[1]) or an operation. */
-static const poly *read_word(reader *r)
+static const void *read_number(void *env, num value)
 {
-    atom key = {.name = r->at};
-    const poly *a, *b;
-    bool inside = false;
-    num k = 0;
+    return number(((reader *)env)->c, value);
+}
 
-    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
-        if (__builtin_mul_overflow(k, 10, &k) ||
-            __builtin_add_overflow(k, *r->at - '0', &k))
-            return NULL;
-    if (r->at > key.name)
-        return number(r->c, k);
-    for (; r->at < r->end && (inside || !strchr(" +-*/%^(),]=<>!", *r->at));
-         r->at++)
-        inside = *r->at == '[' || (inside && *r->at != ']');
-    key.length = (int)(r->at - key.name);
-    if ((key.length == 3 &&
-         (!memcmp(key.name, "mod", 3) || !memcmp(key.name, "max", 3) ||
-          !memcmp(key.name, "min", 3))) ||
-        (key.length == 8 && !memcmp(key.name, "floordiv", 8))) {
-        a = skip(r, "(") ? read_at(r, SUM) : NULL;
-        b = a && skip(r, ",") ? read_at(r, SUM) : NULL;
-        return b && skip(r, ")") ? operation(r->c, key.name, a, b) : NULL;
-    }
-    a = key.length ? make_atom(r->c, key) : NULL;
+static const void *read_name(void *env, const char *text, size_t length)
+{
+    reader *r = env;
+    atom key = {.name = text, .length = (int)length};
+    const poly *a = make_atom(r->c, key);
+
     for (int i = 0; a && r->known && i <= r->known->nvars; i++)
         if (i == r->known->nvars || r->known->vars[i] == lone_atom(a))
             return i < r->known->nvars ? a : NULL;
     return a;
 }
 
-/* A minus in front of a power belongs to the whole of it. */
-static const poly *read_power(reader *r)
+static const void *read_apply(void *env, jx_expression_op op, const void *a,
+                              const void *b)
 {
-    const poly *p, *power = number(r->c, 1);
-    num n = 1;
+    reader *r = env;
 
-    if (++r->depth > 200)
-        return NULL;
-    if (skip(r, "-"))
-        p = linear(r->c, -1, read_power(r), 0);
-    else if (skip(r, "("))
-        p = (p = read_at(r, SUM)) && skip(r, ")") ? p : NULL;
-    else
-        p = read_word(r);
-    r->depth--;
-    if (p && skip(r, "^") && !is_number(read_word(r), &n))
-        return NULL;
-    for (; power && n > 0; n--)
-        power = mul(r->c, power, p);
-    return power;
+    switch (op) {
+    case JX_EXPR_ADD: return add(r->c, a, b);
+    case JX_EXPR_NEG: return linear(r->c, -1, a, 0);
+    case JX_EXPR_MUL: return mul(r->c, a, b);
+    case JX_EXPR_MAX:
+    case JX_EXPR_MIN: return operation(r->c, op, a, b);
+    default: return divides(r, b) ? operation(r->c, op, a, b) : NULL;
+    }
 }
 
-static const poly *read_at(reader *r, int level)
+static const void *read_power(void *env, const void *a, long n)
 {
-    checker *c = r->c;
-    const poly *p;
+    checker *c = ((reader *)env)->c;
+    const poly *power = number(c, 1);
 
-    if (level == POWER)
-        return read_power(r);
-    if (level == SUM)
-        skip(r, "+");
-    for (p = read_at(r, level + 1); p;)
-        if (level == SUM && skip(r, "+"))
-            p = add(c, p, read_at(r, PRODUCT));
-        else if (level == SUM && skip(r, "-"))
-            p = sub(c, p, read_at(r, PRODUCT));
-        else if (level == PRODUCT && skip(r, "*"))
-            p = mul(c, p, read_at(r, POWER));
-        else if (level == PRODUCT && skip(r, "//"))
-            p = operation(c, "floordiv", p, read_at(r, POWER));
-        else if (level == PRODUCT && skip(r, "%"))
-            p = operation(c, "mod", p, read_at(r, POWER));
-        else
-            break;
-    return p;
+    for (; power && n > 0; n--)
+        power = mul(c, power, a);
+    return power;
 }
 
 /* `a op b`, or just `a`. */
@@ -390,21 +393,30 @@ typedef struct claim {
 static bool read_text(checker *c, const state *known, const jx_json *text,
                       bool compares, claim *to)
 {
-    static const char *const operators[] = {"==", "!=", ">=", "<=", ">", "<"};
-    size_t n = 0;
+    static const jx_expression_maker maker = {read_number, read_name,
+                                              read_apply, read_power};
+    size_t n = 0, at, used;
     const char *s =
         jx_json_kind_of(text) == JX_JSON_TEXT ? jx_json_text(text, &n) : "";
-    reader r = {c, s, s + n, known, 0};
+    reader r = {c, known, NULL};
+    jx_expression_end end;
     char where[30];
 
-    *to = (claim){.a = read_at(&r, SUM)};
-    for (; compares && to->a && !to->b && to->op < 6; to->op += !to->b)
-        if (skip(&r, operators[to->op]) && !(to->b = read_at(&r, SUM)))
-            break;
-    if (to->a && (to->b || !compares) && (skip(&r, ""), r.at == r.end))
+    *to = (claim){.a = jx_expression_read(s, n, &maker, &r, &end)};
+    at = end.at;
+    if (to->a && compares) {
+        to->op = jx_expression_relation(s + at, n - at, &used);
+        to->b = to->op < 0 ? NULL
+                           : jx_expression_read(s + at + used, n - at - used,
+                                                &maker, &r, &end);
+        at += to->op < 0 ? 0 : used + end.at;
+    }
+    if (to->a && (to->b || !compares) && at == n)
         return true;
-    c->malformed |= !*c->why && !known;
-    snprintf(where, sizeof where, "column %d", (int)(r.at - s) + 1);
+    if (r.fault)
+        return fail(c, "", r.fault);
+    c->malformed |= !*c->why && !known && !c->nwitnesses && !end.too_large;
+    snprintf(where, sizeof where, "column %d", (int)at + 1);
     return fail(c, where,
                 compares ? ": expected a comparison of what is known"
                          : ": expected a size of what is known");
@@ -571,7 +583,8 @@ static bool about(const rule *r, const poly *x, const atom t)
         return same(t.b, mul(c, g, d)) && same(t.a, mul(c, g, all)) &&
                (has(r, NE, t.b, 0) || has(r, GE, t.b, -1)) &&
                put_all(r, lone_atom(x),
-                       n->n ? add(c, w, operation(c, "floordiv", n, d)) : w);
+                       n->n ? add(c, w, operation(c, JX_EXPR_FLOORDIV, n, d))
+                            : w);
     }
     return false;
 }
@@ -595,15 +608,18 @@ static bool step(const rule *r)
     /* A new name for any integer. */
     if (is(r, "let", 2) && r->s->nvars < MAX_VARS &&
         read_text(c, NULL, jx_json_item(r->step, 1), false, &name)) {
+        x = lone_atom(name.a) == natoms ? arg(r, 2) : NULL;
+        for (int i = 0; x && i < c->nwitnesses; i++)
+            if (!value_at(c, x, i, &c->values[i][natoms]))
+                return fail(c, "let", ": no value at a witness");
         r->s->vars[r->s->nvars++] = natoms;
-        return lone_atom(name.a) == natoms && c->atoms[natoms].kind == VAR &&
-               (x = arg(r, 2)) && !mentions(c, x, natoms) &&
+        return x && c->atoms[natoms].kind == VAR &&
                suppose(r, (fact){sub(c, name.a, x), EQ});
     }
     x = r->n ? arg(r, 1) : NULL;
     /* No divisor in the question is 0. */
-    for (int i = 0; is(r, "nonzero", 1) && i < c->written; i++)
-        if (c->atoms[i].kind == FLOORDIV && same(x, c->atoms[i].b))
+    for (int i = 0; is(r, "nonzero", 1) && i < c->ndivisors; i++)
+        if (same(x, c->divisors[i]))
             return suppose(r, (fact){x, NE});
     if (lone_atom(x) < 0)
         return false;
@@ -644,38 +660,43 @@ static bool run(checker *c, state s, const jx_json *steps)
 
 /* -- The certificate ---------------------------------------------------- */
 
-/* [["a == 1", ...], values]: there all claims but the last hold, the last holds
- * or not; the values are the claims with these numbers put in. */
-static bool witness(checker *c, const jx_json *json, const claim *x, size_t n,
-                    bool holds)
+static bool holds_at(checker *c, const claim *x, bool opposite, int witness,
+                     const jx_json *text)
 {
-    static const state nobody;
+    claim said;
+    num a, b, left, right;
+
+    return value_at(c, x->a, witness, &a) && value_at(c, x->b, witness, &b) &&
+           read_text(c, &(state){0}, text, true, &said) && said.op == x->op &&
+           is_number(said.a, &left) && left == a && is_number(said.b, &right) &&
+           right == b && num_compare(a, x->op, b) != opposite;
+}
+
+/* [["a == 1", ...], values]: there no divisor is 0, all claims but the last hold,
+ * the last holds or not; the values are the claims with these numbers put in. */
+static bool witness(checker *c, const jx_json *json, int which, const claim *x,
+                    size_t n, bool holds)
+{
     const jx_json *list = count(json) == 2 ? jx_json_item(json, 0) : NULL;
     const jx_json *values = list ? jx_json_item(json, 1) : NULL;
     bool ok = count(values) == n;
+    size_t used = 0;
+    claim at;
+    num k;
 
-    for (size_t i = 0; ok && i < n; i++) {
-        claim now = x[i], said, at;
-        size_t used = 0;
-        fact f;
-        num k;
-
-        for (int j = 0; ok && j < c->written; j++)
-            if (c->atoms[j].kind == VAR) {
-                ok =
-                    used < count(list) &&
-                    read_text(c, NULL, jx_json_item(list, used++), true, &at) &&
-                    !at.op && lone_atom(at.a) == j && is_number(at.b, &k);
-                now.a = ok ? put(c, now.a, j, at.b) : NULL;
-                now.b = ok ? put(c, now.b, j, at.b) : NULL;
-            }
-        f = fact_of(c, now, i + 1 == n && !holds);
-        ok = ok && used == count(list) &&
-             read_text(c, &nobody, jx_json_item(values, i), true, &said) &&
-             said.op == now.op && same(said.a, now.a) && same(said.b, now.b) &&
-             is_number(f.p, &k) &&
-             (f.kind == GE ? k >= 0 : (k == 0) == (f.kind == EQ));
-    }
+    for (int j = 0; ok && j < c->written; j++)
+        if (c->atoms[j].kind == VAR)
+            ok = used < count(list) &&
+                 read_text(c, NULL, jx_json_item(list, used++), true, &at) &&
+                 !at.op && lone_atom(at.a) == j &&
+                 is_number(at.b, &c->values[which][j]);
+    ok = ok && used == count(list);
+    for (int j = 0; ok && j < c->ndivisors; j++)
+        if (!value_at(c, c->divisors[j], which, &k) || !k)
+            return fail(c, "", "a divisor is 0 at a witness");
+    for (size_t i = 0; ok && i < n; i++)
+        ok = holds_at(c, &x[i], i + 1 == n && !holds, which,
+                      jx_json_item(values, i));
     return ok || fail(c, "", "a witness does not bear out the verdict");
 }
 
@@ -732,8 +753,8 @@ static bool check(checker *c, const jx_json *json)
     jx_json_text(m[QUESTION], &length);
     if (v == 3 ? length : !read_text(c, NULL, m[QUESTION], true, &said[n++]))
         return fail(c, "question", ": expected none");
-    /* Every variable is at least `base`. */
     c->written = c->natoms;
+    /* Every variable is at least `base`. */
     for (int i = 0; i < c->written && s.nvars < MAX_VARS; i++)
         if (c->atoms[i].kind == VAR) {
             s.vars[s.nvars++] = i;
@@ -741,14 +762,15 @@ static bool check(checker *c, const jx_json *json)
                               number(c, jx_json_int(m[BASE])), 2};
         }
     n += (size_t)s.nvars;
-    for (size_t i = 0; i < count(m[WITNESSES]); i++)
-        if (!witness(c, jx_json_item(m[WITNESSES], i), said, n,
+    if (count(m[WITNESSES]) != witnesses[v])
+        return fail(c, "witnesses", ": expected one for each answer");
+    for (size_t i = 0; i < witnesses[v]; i++)
+        if (!witness(c, jx_json_item(m[WITNESSES], i), (int)i, said, n,
                      i == 0 && v != 1))
             return false;
-    if (count(m[WITNESSES]) != witnesses[v] ||
-        !begin(&(rule){c, &s, NULL, "", 0}, m[FACTS], said, n, v == 0))
-        return fail(c, "witnesses", ": expected one for each answer");
-    return v == 2 ? !count(m[PROOF]) : run(c, s, m[PROOF]);
+    c->nwitnesses = (int)witnesses[v];
+    return begin(&(rule){c, &s, NULL, "", 0}, m[FACTS], said, n, v == 0) &&
+           (v == 2 ? !count(m[PROOF]) : run(c, s, m[PROOF]));
 }
 
 jx_check_result jx_check_certificate(const jx_json *certificate, char *why,

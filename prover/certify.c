@@ -1,6 +1,7 @@
 /* certify.c - see certify.h. */
 #include "prover/certify.h"
 
+#include "frontend/base/expression.h"
 #include "frontend/base/json.h"
 #include "prover/replay.h"
 #include "prover/search.h"
@@ -26,6 +27,7 @@ typedef struct certificate {
     int n; /* of constraints; the question comes after them */
     const char *texts[MAX_PROVED + 1];
     jx_constraint all[MAX_PROVED + 1];
+    jx_dim_divisors divisors; /* those that may be 0, as they are written */
     bool has_question;
     int nnames;
     const char *names[MAX_NAMES];
@@ -40,26 +42,9 @@ typedef struct certificate {
 
 static bool read_comparison(certificate *c, const char *text, jx_constraint *to)
 {
-    static const jx_relation order[] = {JX_REL_EQ, JX_REL_NE, JX_REL_GE,
-                                        JX_REL_LE, JX_REL_GT, JX_REL_LT};
-    const char *expected, *op, *rest = NULL;
-    size_t end;
+    jx_dim_reading reading = {.written = true, .divisors = &c->divisors};
 
-    to->lhs =
-        jx_dim_parse_written(c->dims, text, strlen(text), 0, &end, &expected);
-    op = text + end;
-    for (int i = 0; to->lhs && !rest && i < 6; i++) {
-        const char *sign = jx_relation_text(order[i]);
-
-        if (!strncmp(op, sign, strlen(sign))) {
-            to->relation = order[i];
-            rest = op + strlen(sign);
-        }
-    }
-    to->rhs = rest ? jx_dim_parse_written(c->dims, rest, strlen(rest), 0, &end,
-                                          &expected)
-                   : NULL;
-    return to->rhs && !rest[end];
+    return jx_constraint_read(c->dims, text, strlen(text), &reading, to);
 }
 
 static bool read_all(certificate *c, const jx_certifying *given)
@@ -75,6 +60,10 @@ static bool read_all(certificate *c, const jx_certifying *given)
     for (int i = 0; i < n; i++) {
         int which = c->has_question ? i : a->core[i];
 
+        if (which >= given->nconstraints) {
+            c->why = "a divisor that is 0 everywhere";
+            return false;
+        }
         c->texts[c->n] = given->constraints[which];
         if (!read_comparison(c, c->texts[c->n], &c->all[c->n]))
             return false;
@@ -89,51 +78,58 @@ static bool read_all(certificate *c, const jx_certifying *given)
  * Variables, in the order in which the texts name them
  * ---------------------------------------------------------------------- */
 
-static bool in_word(char ch, bool inside)
+static const void *add_name(void *env, const char *s, size_t n)
 {
-    return ch && (inside || !strchr(" \t+-*/%^(),]=<>!", ch));
-}
-
-static size_t word_at(const char *s)
-{
-    size_t n = 0;
-
-    for (bool inside = false; in_word(s[n], inside); n++)
-        inside = s[n] == '[' || (inside && s[n] != ']');
-    return n;
-}
-
-static bool is_operation(const char *s, size_t n)
-{
-    return (n == 3 && (!memcmp(s, "mod", n) || !memcmp(s, "max", n) ||
-                       !memcmp(s, "min", n))) ||
-           (n == 8 && !memcmp(s, "floordiv", n));
-}
-
-static bool add_name(certificate *c, const char *s, size_t n)
-{
+    certificate *c = env;
     char *name = jx_arena_string(c->ctx->arena, s, n);
 
     for (int i = 0; name && i < c->nnames; i++)
         if (!strcmp(name, c->names[i]))
-            return true;
+            return c;
     if (!name || c->nnames == MAX_NAMES)
-        return false;
+        return NULL;
     c->names[c->nnames++] = name;
-    return true;
+    return c;
+}
+
+static const void *no_number(void *env, jx_int value)
+{
+    (void)value;
+    return env;
+}
+
+static const void *no_operation(void *env, jx_expression_op op, const void *a,
+                                const void *b)
+{
+    (void)op;
+    (void)a;
+    (void)b;
+    return env;
+}
+
+static const void *no_power(void *env, const void *a, long n)
+{
+    (void)a;
+    (void)n;
+    return env;
 }
 
 static bool find_names(certificate *c)
 {
-    for (int i = 0; i < c->n + c->has_question; i++)
-        for (const char *s = c->texts[i]; *s;) {
-            size_t n = word_at(s);
+    static const jx_expression_maker names = {no_number, add_name, no_operation,
+                                              no_power};
 
-            if (n && (*s < '0' || *s > '9') && !is_operation(s, n) &&
-                !add_name(c, s, n))
-                return false;
-            s += n ? n : 1;
-        }
+    for (int i = 0; i < c->n + c->has_question; i++) {
+        const char *s = c->texts[i];
+        size_t length = strlen(s), used;
+        jx_expression_end end;
+
+        if (!jx_expression_read(s, length, &names, c, &end) ||
+            jx_expression_relation(s + end.at, length - end.at, &used) < 0 ||
+            !jx_expression_read(s + end.at + used, length - end.at - used,
+                                &names, c, &end))
+            return false;
+    }
     return true;
 }
 
@@ -180,7 +176,7 @@ typedef struct lookup {
     const jx_point *point;
 } lookup;
 
-static bool value_of(void *env, const jx_dim_atom *var, int64_t *value)
+static bool value_of(void *env, const jx_dim_atom *var, jx_int *value)
 {
     const lookup *l = env;
 
@@ -201,28 +197,30 @@ static bool write_witness(const certificate *c, const jx_search *s,
 
     jx_buffer_puts(to, "[[");
     for (int i = 0; i < c->nnames; i++) {
-        int64_t value = c->given->base;
+        jx_int value = c->given->base;
 
         value_of(&l, jx_dim_var_atom(c->dims, c->names[i], 0), &value);
         jx_buffer_clear(&text);
-        jx_buffer_printf(&text, "%s == %lld", c->names[i], (long long)value);
+        jx_buffer_printf(&text, "%s == ", c->names[i]);
+        jx_int_print(value, &text);
         if (i)
             jx_buffer_putc(to, ',');
         jx_json_put_text(to, jx_buffer_text(&text));
     }
     jx_buffer_puts(to, "],[");
     for (int i = c->nnames - 1; i >= 0; i--) {
-        int64_t value = c->given->base;
+        jx_int value = c->given->base;
 
         value_of(&l, jx_dim_var_atom(c->dims, c->names[i], 0), &value);
-        jx_buffer_printf(to, "\"%lld >= %lld\",", (long long)value,
-                         (long long)c->given->base);
+        jx_buffer_putc(to, '"');
+        jx_int_print(value, to);
+        jx_buffer_printf(to, " >= %lld\",", (long long)c->given->base);
     }
     for (int i = 0; ok && i <= c->n; i++) {
         jx_int a = 0, b = 0;
 
-        ok = jx_dim_eval_wide(c->all[i].lhs, value_of, &l, &a) &&
-             jx_dim_eval_wide(c->all[i].rhs, value_of, &l, &b);
+        ok = jx_dim_eval_exact(c->all[i].lhs, value_of, &l, &a) &&
+             jx_dim_eval_exact(c->all[i].rhs, value_of, &l, &b);
         jx_buffer_puts(to, i ? ",\"" : "\"");
         jx_int_print(a, to);
         jx_buffer_printf(to, " %s ", jx_relation_text(c->all[i].relation));
@@ -250,14 +248,30 @@ static bool find_witness(certificate *c, const jx_search *s, bool holds,
     return h.found && write_witness(c, s, &h, to);
 }
 
+/* The constraints, and that no divisor is 0. */
+static const jx_constraint *searched(certificate *c, int *n)
+{
+    jx_constraint *to = JX_NEW_ARRAY(
+        c->ctx->arena, (size_t)c->n + c->divisors.count, jx_constraint);
+
+    for (*n = 0; to && *n < c->n; ++*n)
+        to[*n] = c->all[*n];
+    for (size_t i = 0; to && i < c->divisors.count; i++)
+        to[(*n)++] = (jx_constraint){c->divisors.at[i], JX_REL_NE,
+                                     jx_dim_int(c->dims, 0)};
+    return to;
+}
+
 static bool write_witnesses(certificate *c, jx_buffer *to)
 {
     jx_search *s = JX_NEW(c->ctx->arena, jx_search);
     jx_truth t = c->given->answer->truth;
+    int n;
+    const jx_constraint *all = searched(c, &n);
 
-    if (!s)
+    if (!s || !all)
         return false;
-    jx_search_init(s, c->dims, c->given->base, c->all, c->n, &c->all[c->n]);
+    jx_search_init(s, c->dims, c->given->base, all, n, &c->all[c->n]);
     jx_buffer_puts(to, ",\"witnesses\":[");
     if (t != JX_FALSE && !find_witness(c, s, true, to))
         return false;
@@ -340,6 +354,7 @@ static bool write_proof(certificate *c, jx_theory *t, jx_buffer *to)
 {
     jx_writer w = {.work = &t->work,
                    .in = t->work.in,
+                   .zero = jx_dim_int(t->work.in, 0),
                    .to = to,
                    .prefix = c->prefix,
                    .left = WORK};
@@ -417,7 +432,8 @@ static bool prove_question(certificate *c, jx_theory *t, jx_buffer *to)
     raw = jx_dim_sub(t->work.in, jx_work_import(&t->work, q->lhs),
                      jx_work_import(&t->work, q->rhs));
     {
-        jx_writer w = {.work = &t->work, .in = t->work.in, .left = WORK};
+        jx_writer w = {.work = &t->work, .in = t->work.in,
+                       .zero = jx_dim_int(t->work.in, 0), .left = WORK};
         raw = jx_written_form(&w, raw);
     }
     if (by_signs(c, t, raw, wanted, before, to) ||
@@ -538,7 +554,7 @@ static void say_values(jx_dims *in, const jx_dim *d, lookup *l, jx_buffer *to)
             jx_buffer_puts(&text, "  ");
             jx_dim_print(jx_dim_of_atom(in, a), &text);
             jx_buffer_puts(&text, " = ");
-            if (!jx_dim_eval_wide(jx_dim_of_atom(in, a), value_of, l, &value))
+            if (!jx_dim_eval_exact(jx_dim_of_atom(in, a), value_of, l, &value))
                 continue;
             jx_int_print(value, &text);
             jx_buffer_putc(&text, '\n');
@@ -559,13 +575,14 @@ static bool explain_point(certificate *c, const jx_search *s, bool holds,
     jx_int x, y;
 
     try_answer(&h, s, holds ? &a->when_true : &a->when_false);
-    if (!h.found || !jx_dim_eval_wide(q->lhs, value_of, &l, &x) ||
-        !jx_dim_eval_wide(q->rhs, value_of, &l, &y))
+    if (!h.found || !jx_dim_eval_exact(q->lhs, value_of, &l, &x) ||
+        !jx_dim_eval_exact(q->rhs, value_of, &l, &y))
         return false;
     jx_buffer_puts(to, "at ");
-    for (int i = 0; i < s->nvars; i++)
-        jx_buffer_printf(to, "%s%s = %lld", i ? ", " : "", s->vars[i]->name,
-                         (long long)h.point.at[i]);
+    for (int i = 0; i < s->nvars; i++) {
+        jx_buffer_printf(to, "%s%s = ", i ? ", " : "", s->vars[i]->name);
+        jx_int_print(h.point.at[i], to);
+    }
     jx_buffer_puts(to, ":\n");
     say_values(c->dims, q->lhs, &l, &lines);
     say_values(c->dims, q->rhs, &l, &lines);
@@ -592,7 +609,7 @@ static bool explain(certificate *c, jx_buffer *to)
         return ok;
     }
     s = JX_NEW(c->ctx->arena, jx_search);
-    c->why = "its witnesses are beyond 64 bits";
+    c->why = "its witnesses do not bear it out as it is written";
     if (!s)
         return false;
     jx_search_init(s, c->dims, c->given->base, c->all, c->n, &c->all[c->n]);

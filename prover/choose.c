@@ -410,8 +410,9 @@ static void add_assignment(chooser *c, const jx_assignment *found,
         for (int i = 0; i < c->to->nvars; i++) {
             values[i] = c->numbers.at[fill];
             for (int k = 0; k < found->count; k++)
-                if (found->at[k].var == c->to->vars[i])
-                    values[i] = found->at[k].value;
+                if (found->at[k].var == c->to->vars[i] &&
+                    !jx_assigned((void *)found, c->to->vars[i], &values[i]))
+                    return; /* beyond any size */
         }
         add_row(c, values);
     }

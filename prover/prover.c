@@ -53,6 +53,17 @@ typedef struct kept_answer {
  * Life
  * ---------------------------------------------------------------------- */
 
+static const jx_constraint *oriented_all(jx_ctx *ctx,
+                                         const jx_constraint *constraints,
+                                         int count)
+{
+    jx_constraint *kept = JX_NEW_ARRAY(ctx->arena, count, jx_constraint);
+
+    for (int i = 0; kept && i < count; i++)
+        kept[i] = jx_constraint_oriented(&constraints[i]);
+    return kept;
+}
+
 jx_prover *jx_prover_new(jx_ctx *ctx, jx_dims *dims,
                          const jx_constraint *constraints, int count,
                          const jx_prover_options *options)
@@ -67,8 +78,7 @@ jx_prover *jx_prover_new(jx_ctx *ctx, jx_dims *dims,
         p->options = *options;
     if (!p->options.base_is_set)
         p->options.base = 1;
-    p->constraints = jx_arena_copy(ctx->arena, constraints,
-                                   (size_t)count * sizeof *constraints);
+    p->constraints = oriented_all(ctx, constraints, count);
     p->nconstraints = count;
     jx_intern_init(&p->answers, ctx->arena);
     if (!p->constraints) {
@@ -217,6 +227,19 @@ static jx_solver *solver_of(jx_prover *p)
     return p->options.no_solver ? NULL : p->options.solver;
 }
 
+/* The number at `text`, if it fits. */
+static void read_number(const char *text, jx_int *to)
+{
+    bool minus = *text == '-';
+    jx_int k = 0;
+
+    for (text += minus; *text >= '0' && *text <= '9'; text++)
+        if (__builtin_mul_overflow(k, 10, &k) ||
+            __builtin_add_overflow(k, *text - '0', &k))
+            return;
+    *to = minus ? -k : k;
+}
+
 /* "name=value name=value" into the point; what Z3 left out may be anything. */
 static void read_model(const jx_smt *smt, const jx_search *s,
                        const jx_dim *const *dims, int ndims, const char *text,
@@ -234,7 +257,7 @@ static void read_model(const jx_smt *smt, const jx_search *s,
         for (int i = 0; var && i < s->nvars; i++)
             if (!strcmp(s->vars[i]->name, var->name) &&
                 s->vars[i]->scope == var->scope)
-                point->at[i] = strtoll(equals + 1, NULL, 10);
+                read_number(equals + 1, &point->at[i]);
         text = strchr(equals, ' ');
         if (!text)
             return;
@@ -782,24 +805,26 @@ jx_answer jx_prove_compare(jx_prover *p, const jx_dim *lhs,
     question q;
     uint64_t hash;
     const kept_answer *kept;
+    const jx_constraint asked = {lhs, relation, rhs};
 
     memset(&q, 0, offsetof(question, search));
     q.p = p;
-    q.text = (jx_constraint){lhs, relation, rhs};
+    q.text = asked;
     if (!lhs || !rhs) {
         q.a.why = "a coefficient leaves 128 bits, or memory ran out";
         return q.a;
     }
+    q.text = jx_constraint_oriented(&q.text);
     if (is_quick(&q))
         return q.a;
-    hash = jx_hash_mix(jx_dim_id(lhs) * 8u + (unsigned)relation,
-                       jx_dim_id(rhs));
+    hash = jx_hash_mix(jx_dim_id(q.text.lhs) * 8u + (unsigned)q.text.relation,
+                       jx_dim_id(q.text.rhs));
     kept = jx_intern_find(&p->answers, hash, &q.text, same_question);
     if (kept)
         return kept->answer;
     answer(&q);
     if (q.a.truth == JX_DEPENDS && p->options.suggest)
-        jx_suggest(p->ctx, &q.search, &q.text, &q.a);
+        jx_suggest(p->ctx, &q.search, &asked, &q.a);
     keep_answer(p, hash, &q);
     return q.a;
 }

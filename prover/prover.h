@@ -117,7 +117,13 @@ const char *jx_truth_text(jx_truth truth);          /* "contradiction" */
 bool jx_constraint_parse(jx_dims *dims, const char *text, size_t length,
                          int scope, jx_constraint *to, size_t *at,
                          const char **expected);
+/* The same with all that can be said of it (frontend/ir/dim.h). */
+bool jx_constraint_read(jx_dims *dims, const char *text, size_t length,
+                        jx_dim_reading *reading, jx_constraint *to);
 void jx_constraint_print(const jx_constraint *constraint, jx_buffer *to);
+/* A comparison and its mirror image are one: >=, > or, of == and !=, the larger
+ * side first. */
+jx_constraint jx_constraint_oriented(const jx_constraint *constraint);
 /* What a program declares, in the prover's form. */
 jx_constraint jx_constraint_of_scope(const jx_scope_constraint *declared);
 

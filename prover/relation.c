@@ -1,6 +1,8 @@
 /* relation.c - constraints as text. */
 #include "prover/prover.h"
 
+#include "frontend/base/expression.h"
+
 #include <string.h>
 
 static const char *const texts[] = {
@@ -61,34 +63,79 @@ const char *jx_truth_text(jx_truth truth)
     return "unknown";
 }
 
+/* One side; the second is to end with the text. */
+static const jx_dim *side(jx_dims *dims, const char *text, size_t length,
+                          size_t from, bool whole, jx_dim_reading *reading)
+{
+    const jx_dim *read = jx_dim_read(dims, text + from, length - from, reading);
+
+    reading->end += from;
+    if (!read || !whole || reading->end == length)
+        return read;
+    reading->expected = "an operator or the end";
+    return NULL;
+}
+
+bool jx_constraint_read(jx_dims *dims, const char *text, size_t length,
+                        jx_dim_reading *reading, jx_constraint *to)
+{
+    jx_dim_reading first;
+    size_t used;
+    int relation;
+
+    to->lhs = side(dims, text, length, 0, false, reading);
+    /* What follows something too large is read all the same. */
+    first = *reading;
+    if (!to->lhs && !reading->too_large)
+        return false;
+    if (!to->lhs)
+        first.end = jx_expression_length(text, length);
+    relation = jx_expression_relation(text + first.end, length - first.end,
+                                      &used);
+    if (relation < 0) {
+        reading->end = first.end;
+        reading->too_large = false;
+        reading->expected = "an operator or one of == != >= <= > <";
+        return false;
+    }
+    to->relation = (jx_relation)relation;
+    to->rhs = side(dims, text, length, first.end + used, true, reading);
+    if (!to->lhs && (to->rhs || reading->too_large))
+        *reading = first;
+    return to->lhs && to->rhs;
+}
+
 bool jx_constraint_parse(jx_dims *dims, const char *text, size_t length,
                          int scope, jx_constraint *to, size_t *at,
                          const char **expected)
 {
-    size_t end, used = 0;
+    jx_dim_reading reading = {.scope = scope};
+    bool ok = jx_constraint_read(dims, text, length, &reading, to);
 
-    to->lhs = jx_dim_parse_prefix(dims, text, length, scope, &end, expected);
-    *at = end;
-    if (!to->lhs)
-        return false;
-    /* The two-character ones come first in the table. */
-    for (int r = JX_REL_EQ; !used && r <= JX_REL_LT; r++) {
-        size_t n = strlen(texts[r]);
+    *at = reading.end;
+    *expected = reading.expected;
+    return ok;
+}
 
-        if (length - end >= n && !memcmp(text + end, texts[r], n)) {
-            to->relation = (jx_relation)r;
-            used = n;
-        }
-    }
-    if (!used) {
-        *expected = "an operator or one of == != >= <= > <";
-        return false;
-    }
-    end += used;
-    to->rhs = jx_dim_parse(dims, text + end, length - end, scope, at,
-                           expected);
-    *at += end;
-    return to->rhs != NULL;
+/* The same seen from the other side. */
+static jx_constraint mirrored(const jx_constraint *c)
+{
+    static const jx_relation of[] = {
+        [JX_REL_EQ] = JX_REL_EQ, [JX_REL_NE] = JX_REL_NE,
+        [JX_REL_GE] = JX_REL_LE, [JX_REL_LE] = JX_REL_GE,
+        [JX_REL_GT] = JX_REL_LT, [JX_REL_LT] = JX_REL_GT,
+    };
+
+    return (jx_constraint){c->rhs, of[c->relation], c->lhs};
+}
+
+jx_constraint jx_constraint_oriented(const jx_constraint *c)
+{
+    bool turned = c->relation == JX_REL_LE || c->relation == JX_REL_LT ||
+                  ((c->relation == JX_REL_EQ || c->relation == JX_REL_NE) &&
+                   c->lhs && c->rhs && jx_dim_order(c->lhs, c->rhs) < 0);
+
+    return turned ? mirrored(c) : *c;
 }
 
 void jx_constraint_print(const jx_constraint *constraint, jx_buffer *to)

@@ -8,14 +8,14 @@ bool jx_replay_split(jx_replaying *r, jx_facts *f, const jx_step *s)
     jx_int sum;
 
     /* Two that leave out 0, of what is not 0. */
-    if (jx_dim_is_wide(jx_dim_add(r->w->in, s->a, s->b), &sum) && sum == -2 &&
+    if (jx_dim_is_wide(jx_w_add(r->w, s->a, s->b), &sum) && sum == -2 &&
         !jx_facts_have(
             r->w, f,
-            (jx_hyp){jx_dim_add(r->w->in, s->a, jx_w_int(r->w, 1)), JX_HYP_NE}))
+            (jx_hyp){jx_w_add(r->w, s->a, jx_w_int(r->w, 1)), JX_HYP_NE}))
         return jx_writer_fail(r->w, "a split that leaves out 0");
     jx_note_use(
         r->w, f,
-        (jx_hyp){jx_dim_add(r->w->in, s->a, jx_w_int(r->w, 1)), JX_HYP_NE});
+        (jx_hyp){jx_w_add(r->w, s->a, jx_w_int(r->w, 1)), JX_HYP_NE});
     jx_open_split(r, s->a, s->b);
     for (int i = 0; i < 2; i++) {
         jx_facts in = *f;
@@ -46,7 +46,7 @@ bool jx_case_values(jx_replaying *r, jx_facts *f, const jx_dim_atom *x,
     if (low == high) {
         gap = jx_w_sub(w, jx_r_of(r, x), jx_w_int(w, low));
         if (!jx_have_ge(w, f, gap) ||
-            !jx_have_ge(w, f, jx_dim_neg(w->in, gap)) ||
+            !jx_have_ge(w, f, jx_w_neg(w, gap)) ||
             !jx_claim_both(r, f, gap))
             return jx_writer_fail(w, "the value of a variable");
         jx_r_put(r, f, x, jx_w_int(w, low));
@@ -120,9 +120,9 @@ bool jx_case_residues(jx_replaying *r, jx_facts *f, const jx_dim_atom *x,
         return jx_writer_fail(w, "residues");
     jx_r_let(r, f, k, q);
     jx_r_put(r, f, jx_r_atom_in(q), k);
-    value = jx_dim_mul(w->in, by, k);
+    value = jx_w_mul(w, by, k);
     jx_r_let(r, f, i, jx_w_sub(w, jx_r_of(r, x), value));
-    jx_r_put(r, f, x, jx_dim_add(w->in, value, i));
+    jx_r_put(r, f, x, jx_w_add(w, value, i));
     return jx_case_values(r, f, jx_r_atom_in(i), 0, m - 1, each, env);
 }
 

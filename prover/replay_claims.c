@@ -21,7 +21,7 @@ const jx_dim *jx_r_less(const jx_replaying *r, const jx_dim *d)
 const jx_dim *jx_r_rest(const jx_replaying *r, const jx_dim *q, const jx_dim *n,
                         const jx_dim *d)
 {
-    return jx_w_sub(r->w, n, jx_dim_mul(r->w->in, d, q));
+    return jx_w_sub(r->w, n, jx_w_mul(r->w, d, q));
 }
 
 const jx_dim *jx_r_over(const jx_replaying *r, const jx_dim *q, const jx_dim *n,
@@ -128,7 +128,7 @@ bool jx_claim_both(jx_replaying *r, jx_facts *f, const jx_dim *x)
     jx_sum_start(r->w, &above);
     jx_sum_start(r->w, &below);
     jx_sum_add(r->w, &above, 1, jx_r_less(r, x));
-    jx_sum_add(r->w, &above, 1, jx_dim_neg(r->w->in, x));
+    jx_sum_add(r->w, &above, 1, jx_w_neg(r->w, x));
     jx_sum_add(r->w, &below, 1, jx_w_not(r->w, x));
     jx_sum_add(r->w, &below, 1, x);
     return jx_claim_zero(r, f, x, &above, &below);
@@ -178,7 +178,7 @@ bool jx_claim_factor(jx_replaying *r, jx_facts *f, jx_hyp from,
         } else {
             jx_sum_add(w, &s[i], 1,
                        i ? jx_w_not(w, from.dim) : jx_w_sub(w, from.dim, one));
-            jx_sum_equation(w, &s[i], i ? m : jx_dim_neg(w->in, m), to);
+            jx_sum_equation(w, &s[i], i ? m : jx_w_neg(w, m), to);
         }
     }
     if (from.kind == JX_HYP_EQ)

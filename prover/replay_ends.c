@@ -9,15 +9,15 @@ static bool impossible_value(jx_replaying *r, jx_facts *f, jx_int value,
 
     return jx_write_impossible(
         r->w, f,
-        (jx_hyp){jx_dim_substitute(r->w->in, s->a, s->atom, x), s->fact});
+        (jx_hyp){jx_w_substitute(r->w, s->a, s->atom, x), s->fact});
 }
 
 /* From `end` on, signs do. */
 static bool settled_from(jx_replaying *r, const jx_step *s, jx_int end)
 {
     const jx_dim *x =
-        jx_dim_add(r->w->in, jx_r_of(r, s->atom), jx_w_int(r->w, end));
-    const jx_dim *far = jx_dim_substitute(r->w->in, s->a, s->atom, x);
+        jx_w_add(r->w, jx_r_of(r, s->atom), jx_w_int(r->w, end));
+    const jx_dim *far = jx_w_substitute(r->w, s->a, s->atom, x);
     int signs = far ? jx_signs_by_coefficients(far) : 7;
 
     return s->fact == JX_HYP_GE   ? signs == JX_NEGATIVE
@@ -73,7 +73,7 @@ static bool each_residue(jx_replaying *r, jx_facts *f, jx_int value, void *env)
 
     if (rest.n && value >= 0) {
         /* x = m*k + value, in the fact as in ours */
-        rest.d = jx_dim_substitute(r->w->in, rest.d, rest.vars[-1],
+        rest.d = jx_w_substitute(r->w, rest.d, rest.vars[-1],
                                    jx_w_int(r->w, value));
     }
     if (!rest.n) {
@@ -104,7 +104,7 @@ static bool by_sum(jx_replaying *r, jx_facts *f, const jx_step *s)
 {
     jx_writer *w = r->w;
     const jx_dim *no = jx_w_not(w, s->a); /* s->a >= 0 is what was shown */
-    const jx_dim *minus = no ? jx_dim_neg(w->in, no) : NULL;
+    const jx_dim *minus = no ? jx_w_neg(w, no) : NULL;
     jx_int k;
     jx_sum sum;
 

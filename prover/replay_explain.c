@@ -43,7 +43,7 @@ void jx_explain_identity(jx_replaying *r, const jx_facts *f, const jx_step *s)
     switch (s->kind) {
     case JX_STEP_RATIO:
         to = jx_dim_nterms(s->c) ? jx_r_quotient(r, s->c, s->d) : s->c;
-        jx_say(r, "%d = %d", x, jx_dim_add(r->w->in, s->b, to));
+        jx_say(r, "%d = %d", x, jx_w_add(r->w, s->b, to));
         break;
     case JX_STEP_NEST: jx_say(r, "%d = %d", x, s->a); break;
     case JX_STEP_HALF:
@@ -58,11 +58,10 @@ void jx_explain_identity(jx_replaying *r, const jx_facts *f, const jx_step *s)
     case JX_STEP_VALUE: jx_say(r, "%d = %i, by its range", x, &s->i); break;
     case JX_STEP_IS: jx_say(r, "so %d = %i", x, &s->i); break;
     case JX_STEP_PART:
-        to = jx_dim_mul(
-            r->w->in, jx_w_int(r->w, s->i < 0 ? -s->i : s->i),
-            jx_dim_literal(r->w->in, JX_ATOM_MAX, s->a, jx_w_int(r->w, 0)));
+        to = jx_w_mul(r->w, jx_w_int(r->w, s->i < 0 ? -s->i : s->i),
+            jx_w_part(r->w, s->a));
         jx_say(r, "%d = %d", x,
-               s->i < 0 ? jx_dim_add(r->w->in, to, s->atom->a) : to);
+               s->i < 0 ? jx_w_add(r->w, to, s->atom->a) : to);
         break;
     case JX_STEP_FIRST: jx_say(r, "%d = %d", x, s->atom->a); break;
     case JX_STEP_SECOND: jx_say(r, "%d = 0", x); break;

@@ -12,7 +12,7 @@ bool jx_replay_range(jx_replaying *r, jx_facts *f, const jx_step *s)
 
     if (!jx_int_floordiv(c, k, &q, &rest))
         return false;
-    to = jx_dim_add(w->in, t->coefficient < 0 ? jx_dim_neg(w->in, x) : x,
+    to = jx_w_add(w, t->coefficient < 0 ? jx_w_neg(w, x) : x,
                     jx_w_int(w, q));
     return jx_claim_divided(r, f, s->a, to, jx_w_int(w, k));
 }
@@ -47,7 +47,7 @@ bool jx_replay_raise(jx_replaying *r, jx_facts *f, const jx_step *s)
         return false;
     in = *f;
     jx_open_claim(r, (jx_hyp){up, JX_HYP_GE});
-    jx_facts_add(w, &in, jx_dim_neg(w->in, x), JX_HYP_GE);
+    jx_facts_add(w, &in, jx_w_neg(w, x), JX_HYP_GE);
     if (!jx_claim_both(r, &in, x))
         return false;
     jx_sum_start(w, &sum);
@@ -56,7 +56,7 @@ bool jx_replay_raise(jx_replaying *r, jx_facts *f, const jx_step *s)
     else
         jx_sum_equation(w, &sum, jx_w_int(w, c < 0 ? 1 : -1), s->a);
     jx_sum_equation(
-        w, &sum, s->fact == JX_HYP_GE || c < 0 ? jx_dim_neg(w->in, u) : u, x);
+        w, &sum, s->fact == JX_HYP_GE || c < 0 ? jx_w_neg(w, u) : u, x);
     if (!jx_sum_write(w, &sum, &in))
         return false;
     jx_close_claim(r, f, (jx_hyp){up, JX_HYP_GE});
@@ -91,9 +91,9 @@ bool jx_replay_put(jx_replaying *r, jx_facts *f, const jx_step *s)
         fresh = new_in(r, f, s->a);
         if (fresh) {
             t = jx_r_of(r, fresh); /* t = x - e */
-            jx_r_let(r, f, t, jx_dim_add(w->in, gap, t));
+            jx_r_let(r, f, t, jx_w_add(w, gap, t));
         } else if (!jx_have_ge(w, f, gap) ||
-                   !jx_have_ge(w, f, jx_dim_neg(w->in, gap)) ||
+                   !jx_have_ge(w, f, jx_w_neg(w, gap)) ||
                    !jx_claim_both(r, f, gap)) {
             return jx_writer_fail(w, "a value that is not known");
         }

@@ -112,7 +112,7 @@ static bool is_number(jx_replaying *r, jx_facts *f, const jx_dim_atom *atom,
     if (!jx_facts_have(w, f, (jx_hyp){jx_r_less(r, d), JX_HYP_GE})) {
         jx_open_claim(r, (jx_hyp){jx_r_less(r, d), JX_HYP_GE});
         jx_sum_start(w, &positive);
-        jx_sum_add(w, &positive, 1, jx_dim_neg(w->in, d));
+        jx_sum_add(w, &positive, 1, jx_w_neg(w, d));
         jx_sum_add(w, &positive, 1, rest);
         jx_sum_add(w, &positive, 1, over);
         if (!jx_sum_write(w, &positive, f))
@@ -137,7 +137,7 @@ static bool has_value(jx_replaying *r, jx_facts *f, const jx_dim_atom *atom,
 
     if (!jx_have_low(r->w, f, atom) || !jx_have_high(r->w, f, atom) ||
         !jx_have_ge(r->w, f, x) ||
-        !jx_have_ge(r->w, f, jx_dim_neg(r->w->in, x)) ||
+        !jx_have_ge(r->w, f, jx_w_neg(r->w, x)) ||
         !jx_claim_both(r, f, x))
         return false;
     jx_r_put(r, f, atom, jx_w_int(r->w, k));
@@ -150,10 +150,10 @@ static bool one_side(jx_replaying *r, jx_facts *f, const jx_dim_atom *atom,
 {
     const jx_dim *d = atom->a;
 
-    if (!jx_have_ge(r->w, f, first ? d : jx_dim_neg(r->w->in, d)))
+    if (!jx_have_ge(r->w, f, first ? d : jx_w_neg(r->w, d)))
         return false;
     jx_note_use(r->w, f,
-                (jx_hyp){first ? d : jx_dim_neg(r->w->in, d), JX_HYP_GE});
+                (jx_hyp){first ? d : jx_w_neg(r->w, d), JX_HYP_GE});
     jx_write_begin(r->w, first ? "first" : "second");
     jx_write_dim(r->w, jx_r_of(r, atom));
     jx_write_end(r->w);
@@ -165,7 +165,7 @@ static bool one_side(jx_replaying *r, jx_facts *f, const jx_dim_atom *atom,
 static bool have_multiple(jx_replaying *r, jx_facts *f, const jx_dim *a,
                           jx_int g)
 {
-    const jx_dim *to = jx_dim_mul(r->w->in, a, jx_w_int(r->w, g));
+    const jx_dim *to = jx_w_mul(r->w, a, jx_w_int(r->w, g));
     jx_sum s;
 
     if (!to || jx_facts_have(r->w, f, (jx_hyp){to, JX_HYP_GE}))
@@ -186,20 +186,20 @@ static bool part(jx_replaying *r, jx_facts *f, const jx_step *s)
 {
     jx_writer *w = r->w;
     const jx_dim *x = s->a, *whole = s->atom->a;
-    const jx_dim *b = jx_dim_literal(w->in, JX_ATOM_MAX, x, jx_w_int(w, 0));
+    const jx_dim *b = jx_w_part(w, x);
     jx_int g = s->i < 0 ? -s->i : s->i;
-    const jx_dim *value = jx_dim_mul(w->in, b, jx_w_int(w, g)), *zero;
+    const jx_dim *value = jx_w_mul(w, b, jx_w_int(w, g)), *zero;
 
     if (s->i < 0)
-        value = jx_dim_add(w->in, value, whole);
+        value = jx_w_add(w, value, whole);
     if (!value)
         return false;
     zero = jx_w_sub(w, jx_r_of(r, s->atom), value);
     jx_open_claim(r, (jx_hyp){zero, JX_HYP_EQ});
-    jx_open_split(r, x, jx_dim_neg(w->in, x));
+    jx_open_split(r, x, jx_w_neg(w, x));
     for (int i = 0; i < 2; i++) {
         jx_facts in = *f;
-        const jx_dim *up = i ? jx_dim_neg(w->in, x) : x;
+        const jx_dim *up = i ? jx_w_neg(w, x) : x;
         bool first = (i == 0) == (s->i > 0);
 
         jx_facts_add(w, &in, zero, JX_HYP_NE);
@@ -256,7 +256,7 @@ static bool ratio(jx_replaying *r, jx_facts *f, const jx_step *s)
         return false;
     const jx_dim *value =
         jx_dim_nterms(s->c)
-            ? jx_dim_add(w->in, s->b, jx_r_quotient(r, s->c, s->d))
+            ? jx_w_add(w, s->b, jx_r_quotient(r, s->c, s->d))
             : s->b;
 
     jx_note_use(w, f, not_0);

@@ -29,7 +29,7 @@ static int index_of(const jx_search *s, const jx_dim_atom *var)
     return -1;
 }
 
-static bool look_up(void *data, const jx_dim_atom *var, int64_t *value)
+static bool look_up(void *data, const jx_dim_atom *var, jx_int *value)
 {
     const env *e = data;
     int i = index_of(e->search, var);
@@ -45,7 +45,7 @@ static bool evaluate(const jx_search *s, const jx_dim *d,
 {
     env e = {s, point};
 
-    return jx_dim_eval_wide(d, look_up, &e, value);
+    return jx_dim_eval_exact(d, look_up, &e, value);
 }
 
 bool jx_search_holds(const jx_search *s, const jx_constraint *c,
@@ -104,38 +104,31 @@ static void add_vars(jx_search *s, const jx_dim *d)
         add_var(s, vars[i]);
 }
 
+/* So far out do candidates go: sums of a few of them fit 128 bits. */
+static const jx_int most = (jx_int)1 << 124;
+
 /* A value that a variable may have, and its negation. */
 static bool fits(jx_int v)
 {
-    return v >= -INT64_MAX && v <= INT64_MAX;
-}
-
-/* Small enough that what is done with it here can't overflow. */
-static bool is_tame(jx_int value)
-{
-    const jx_int limit = (jx_int)1 << 61;
-
-    return value >= -limit && value <= limit;
+    return v >= -most && v <= most;
 }
 
 static void add_value(jx_search *s, jx_int value)
 {
-    int64_t v = (int64_t)value;
-
-    if (!is_tame(value))
+    if (!fits(value))
         return;
     for (int i = 0; i < s->nvalues; i++)
-        if (s->values[i] == v)
+        if (s->values[i] == value)
             return;
     if (s->nvalues < (int)(sizeof s->values / sizeof *s->values))
-        s->values[s->nvalues++] = v;
+        s->values[s->nvalues++] = value;
 }
 
 static void add_values(jx_search *s, const jx_dim *d)
 {
     for (int i = 0; i < jx_dim_nterms(d); i++) {
         const jx_dim_term *t = &jx_dim_terms(d)[i];
-        jx_int k = is_tame(t->coefficient) ? t->coefficient : 0;
+        jx_int k = fits(t->coefficient) ? t->coefficient : 0;
 
         for (int more = -1; k && more <= 1; more++)
             add_value(s, (k < 0 ? -k : k) + more);
@@ -170,11 +163,11 @@ static void use_bound(jx_search *s, int i, jx_int k, jx_int c)
     if (!fits(c))
         return;
     if (k > 0 && jx_int_floordiv(c, k, &q, &r) && fits(q) &&
-        -(int64_t)q > s->low[i])
-        s->low[i] = -(int64_t)q;
+        -q > s->low[i])
+        s->low[i] = -q;
     if (k < 0 && jx_int_floordiv(c, -k, &q, &r) && fits(q) &&
-        (int64_t)q < s->high[i])
-        s->high[i] = (int64_t)q;
+        q < s->high[i])
+        s->high[i] = q;
 }
 
 static void use_inequality(jx_search *s, const jx_constraint *c)
@@ -209,11 +202,11 @@ static void use_multiple(jx_search *s, const jx_constraint *c)
     i = x ? index_of(s, x) : -1;
     if (i < 0 || k != 1 || s->step[i] % m == 0)
         return;
-    int64_t step = s->step[i] * m;
-    if (step > 1 << 24 || s->low[i] > INT64_MAX - step)
+    jx_int step = s->step[i] * m;
+    if (step > 1 << 24 || s->low[i] > most - step)
         return;
     /* The first value from low on that fits; with two steps found by trying. */
-    for (int64_t v = s->low[i]; v < s->low[i] + step; v += s->step[i])
+    for (jx_int v = s->low[i]; v < s->low[i] + step; v += s->step[i])
         if (fits(n) && jx_int_floordiv(v + n - r, m, &q, &rest) && !rest) {
             s->low[i] = v;
             s->step[i] = step;
@@ -275,7 +268,7 @@ static void use_equation(jx_search *s, const jx_constraint *c)
 
 static int by_value(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    jx_int x = *(const jx_int *)a, y = *(const jx_int *)b;
 
     return (x > y) - (x < y);
 }
@@ -304,7 +297,7 @@ void jx_search_init(jx_search *s, jx_dims *dims, int64_t base,
     for (int i = 0; i < s->nvars; i++) {
         s->given[i] = NULL;
         s->low[i] = base;
-        s->high[i] = INT64_MAX;
+        s->high[i] = most;
         s->step[i] = 1;
     }
     if (s->too_many)
@@ -331,7 +324,7 @@ static bool complete(const jx_search *s, jx_point *p)
             continue;
         if (!evaluate(s, s->given[i], p, &v) || !fits(v))
             return false;
-        p->at[i] = (int64_t)v;
+        p->at[i] = v;
     }
     return true;
 }
@@ -341,9 +334,9 @@ static uint64_t scatter(uint64_t n)
     return jx_hash_mix(n, 0x2545f4914f6cdd1du);
 }
 
-static void place(const jx_search *s, jx_point *p, int i, int64_t offset)
+static void place(const jx_search *s, jx_point *p, int i, jx_int offset)
 {
-    int64_t v;
+    jx_int v;
 
     if (__builtin_mul_overflow(offset, s->step[i], &v) ||
         __builtin_add_overflow(v, s->low[i], &v) || v > s->high[i])
@@ -357,7 +350,7 @@ static void scattered_point(const jx_search *s, long n, jx_point *p)
     for (int i = 0; i < s->nvars; i++) {
         uint64_t h = scatter((uint64_t)n * SPREAD + (uint64_t)i);
         uint64_t what = h % 16, r = h >> 8;
-        int64_t v = 0;
+        jx_int v = 0;
 
         if (what < 6 && s->nvalues && n < NEAR_POINTS) {
             v = s->values[r % (uint64_t)s->nvalues];
@@ -465,7 +458,7 @@ static bool gap_at(const jx_search *s, const jx_constraint *c,
 
     return evaluate(s, c->lhs, p, &a) && evaluate(s, c->rhs, p, &b) &&
            !__builtin_sub_overflow(a, b, gap) &&
-           *gap < (jx_int)1 << 96 && *gap > -((jx_int)1 << 96);
+           *gap < (jx_int)1 << 98 && *gap > -((jx_int)1 << 98);
 }
 
 /* By how much the gap has to change for the constraint to hold; 0 if it
@@ -490,8 +483,7 @@ static jx_int lacking(jx_relation relation, jx_int gap)
 static bool move(const jx_search *s, const jx_constraint *c, jx_point *p, int i,
                  int way, jx_int gap, jx_int change)
 {
-    int64_t had = p->at[i];
-    jx_int next, slope, steps, r;
+    jx_int had = p->at[i], next, slope, steps, r;
 
     if (__builtin_add_overflow(had, way * s->step[i], &p->at[i]))
         p->at[i] = had;
@@ -502,7 +494,7 @@ static bool move(const jx_search *s, const jx_constraint *c, jx_point *p, int i,
                         slope < 0 ? -slope : slope, &steps, &r);
         steps = had - steps * way * s->step[i];
         if (steps >= s->low[i] && steps <= s->high[i]) {
-            p->at[i] = (int64_t)steps;
+            p->at[i] = steps;
             return true;
         }
     }

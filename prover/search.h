@@ -16,7 +16,7 @@
 enum { JX_SEARCH_VARS = 256 };
 
 typedef struct jx_point {
-    int64_t at[JX_SEARCH_VARS]; /* the search's nvars first ones count */
+    jx_int at[JX_SEARCH_VARS]; /* the search's nvars first ones count */
 } jx_point;
 
 typedef struct jx_search {
@@ -27,9 +27,9 @@ typedef struct jx_search {
     int nvalues;
     bool too_many;
     int nvars; /* those beyond JX_SEARCH_VARS make the search give up */
-    int64_t values[64]; /* the numbers of the question, sorted */
+    jx_int values[64]; /* the numbers of the question, sorted */
     const jx_dim_atom *vars[JX_SEARCH_VARS]; /* sorted by name */
-    int64_t low[JX_SEARCH_VARS], high[JX_SEARCH_VARS], step[JX_SEARCH_VARS];
+    jx_int low[JX_SEARCH_VARS], high[JX_SEARCH_VARS], step[JX_SEARCH_VARS];
     const jx_dim *given[JX_SEARCH_VARS]; /* computed by this, or NULL */
 } jx_search;
 

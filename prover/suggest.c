@@ -17,7 +17,7 @@ enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 300,
        MANY_VARS = 10 /* no constraint on one of so many settles it */ };
 
 typedef struct sample {
-    const int64_t *at; /* a value for each variable of the search */
+    const jx_int *at; /* a value for each variable of the search */
     bool holds;
 } sample;
 
@@ -38,7 +38,7 @@ static bool take_sample(void *env, const jx_search *s, const jx_point *point)
 
     if (!jx_search_holds(s, f->question, point, &holds))
         return true;
-    int64_t *at = jx_arena_copy(f->ctx->arena, point->at,
+    jx_int *at = jx_arena_copy(f->ctx->arena, point->at,
                                 (size_t)s->nvars * sizeof *at);
     if (!at)
         return false;
@@ -47,7 +47,7 @@ static bool take_sample(void *env, const jx_search *s, const jx_point *point)
 }
 
 /* Some sample with x >= m fails: else `mod(x, m) == 0` is a bound in disguise. */
-static bool fails_from(const finder *f, int i, int64_t m)
+static bool fails_from(const finder *f, int i, jx_int m)
 {
     for (int j = 0; j < f->nsamples; j++)
         if (!f->samples[j].holds && f->samples[j].at[i] >= m)
@@ -138,13 +138,13 @@ static const jx_dim *var_dim(const finder *f, int i)
     return jx_dim_of_atom(f->search->dims, f->search->vars[i]);
 }
 
-static const jx_dim *number(const finder *f, int64_t value)
+static const jx_dim *number(const finder *f, jx_int value)
 {
-    return jx_dim_int(f->search->dims, value);
+    return jx_dim_wide(f->search->dims, value);
 }
 
 /* Whether it fails at a point but for variable i; not where it has no value. */
-static bool fails_with(const finder *f, const int64_t *at, int i, int64_t value)
+static bool fails_with(const finder *f, const jx_int *at, int i, jx_int value)
 {
     bool holds;
     jx_point p;
@@ -157,10 +157,10 @@ static bool fails_with(const finder *f, const int64_t *at, int i, int64_t value)
 /* Between a value for which it fails and the next one in a sample for which it
  * holds: where, with all else as in that sample, the one turns into the other.
  * `way` is 1 for a lower bound, -1 for an upper one. */
-static int64_t turning_point(const finder *f, int i, int64_t failing, int way)
+static jx_int turning_point(const finder *f, int i, jx_int failing, int way)
 {
     const sample *next = NULL;
-    int64_t bad = failing, good;
+    jx_int bad = failing, good;
 
     for (int j = 0; j < f->nsamples; j++) {
         const sample *s = &f->samples[j];
@@ -173,7 +173,7 @@ static int64_t turning_point(const finder *f, int i, int64_t failing, int way)
     if (!next)
         return failing + way;
     for (good = next->at[i]; good - bad != way;) {
-        int64_t middle = bad + (good - bad) / 2;
+        jx_int middle = bad + (good - bad) / 2;
 
         if (fails_with(f, next->at, i, middle))
             bad = middle;
@@ -185,13 +185,13 @@ static int64_t turning_point(const finder *f, int i, int64_t failing, int way)
 
 /* The weakest bound on variable i that is proved, from k toward a value for
  * which it fails: constraints may leave out the points that turned it. */
-static int64_t loosen(const finder *f, int i, jx_relation relation, int64_t k,
-                      int64_t failing)
+static jx_int loosen(const finder *f, int i, jx_relation relation, jx_int k,
+                      jx_int failing)
 {
-    int64_t way = relation == JX_REL_GE ? -1 : 1, step = 1;
+    jx_int way = relation == JX_REL_GE ? -1 : 1, step = 1;
 
     for (int tries = 0; tries < MAX_LOOSENED && k + way != failing; tries++) {
-        int64_t gap = way * (failing - k) - 1, by = step < gap ? step : gap;
+        jx_int gap = way * (failing - k) - 1, by = step < gap ? step : gap;
         jx_constraint c = {var_dim(f, i), relation, number(f, k + way * by)};
         jx_constraint there = {c.lhs, JX_REL_EQ, c.rhs};
 
@@ -209,8 +209,8 @@ static int64_t loosen(const finder *f, int i, jx_relation relation, int64_t k,
     return k;
 }
 
-static bool try_bound(finder *f, int i, jx_relation relation, int64_t k,
-                      int64_t failing)
+static bool try_bound(finder *f, int i, jx_relation relation, jx_int k,
+                      jx_int failing)
 {
     if (!try_candidate(f, (jx_constraint){var_dim(f, i), relation,
                                           number(f, k)}))
@@ -224,28 +224,30 @@ static bool try_bound(finder *f, int i, jx_relation relation, int64_t k,
  * fails. */
 static bool try_bounds(finder *f, int i)
 {
-    int64_t largest = INT64_MIN, least = INT64_MAX;
+    jx_int largest = 0, least = 0;
+    bool any = false;
 
     for (int j = 0; j < f->nsamples; j++) {
-        int64_t v = f->samples[j].at[i];
+        jx_int v = f->samples[j].at[i];
 
         if (f->samples[j].holds)
             continue;
-        largest = v > largest ? v : largest;
-        least = v < least ? v : least;
+        largest = any && v < largest ? largest : v;
+        least = any && v > least ? least : v;
+        any = true;
     }
-    if (least == INT64_MAX || largest == INT64_MAX)
+    if (!any)
         return false;
     if (try_bound(f, i, JX_REL_GE, turning_point(f, i, largest, 1), largest))
         return true;
     if (least <= f->search->low[i])
         return false;
-    int64_t k = turning_point(f, i, least, -1);
+    jx_int k = turning_point(f, i, least, -1);
     return k > f->search->low[i] && /* else it is one value */
            try_bound(f, i, JX_REL_LE, k, least);
 }
 
-static bool try_residue(finder *f, int i, int64_t m, int64_t r)
+static bool try_residue(finder *f, int i, jx_int m, jx_int r)
 {
     const jx_dim *mod = jx_dim_literal(f->search->dims, JX_ATOM_MOD,
                                        var_dim(f, i), number(f, m));
@@ -259,14 +261,14 @@ static bool try_multiples(finder *f, int i)
     const jx_search *s = f->search;
 
     for (int k = 0; k < s->nvalues + 3; k++) {
-        int64_t m = k < 3 ? k + 2 : s->values[k - 3];
+        jx_int m = k < 3 ? k + 2 : s->values[k - 3];
 
         if (m >= 2 && m <= 1 << 20 && fails_from(f, i, m) &&
             try_residue(f, i, m, 0))
             return true;
     }
-    for (int64_t m = 2; m <= 4; m++)
-        for (int64_t r = 1; r < m; r++)
+    for (jx_int m = 2; m <= 4; m++)
+        for (jx_int r = 1; r < m; r++)
             if (fails_from(f, i, m) && try_residue(f, i, m, r))
                 return true;
     return false;
@@ -284,17 +286,17 @@ static void try_orders(finder *f, int n)
 /* x == k for a value for which it holds. */
 static bool try_value(finder *f, int i)
 {
-    int64_t last = INT64_MIN;
+    const jx_int *last = NULL;
 
     for (int j = 0, tries = 0; j < f->nsamples && tries < 4; j++) {
-        int64_t v = f->samples[j].at[i];
+        const jx_int *v = &f->samples[j].at[i];
 
-        if (!f->samples[j].holds || v == last)
+        if (!f->samples[j].holds || (last && *v == *last))
             continue;
         last = v;
         tries++;
         if (try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_EQ,
-                                             number(f, v)}))
+                                             number(f, *v)}))
             return true;
     }
     return false;
@@ -363,7 +365,7 @@ static void put_one_term_left(jx_dims *in, jx_constraint *c)
 
 /* What makes the question true and asks for least: the question itself, in
  * JAX's language, which has only >=, <= and ==.  It needs no proof. */
-static void try_itself(finder *f, jx_relation relation, int64_t more)
+static void try_itself(finder *f, jx_relation relation, jx_int more)
 {
     jx_constraint c = *f->question;
 
@@ -394,7 +396,7 @@ static void try_question(finder *f)
 static void take_witness(finder *f, const jx_assignment *from, bool holds)
 {
     const jx_search *s = f->search;
-    int64_t *at = JX_NEW_ARRAY(f->ctx->arena, s->nvars, int64_t);
+    jx_int *at = JX_NEW_ARRAY(f->ctx->arena, s->nvars, jx_int);
 
     for (int i = 0, j = 0; at && i < s->nvars; i++) {
         while (j < from->count && from->at[j].var != s->vars[i])

@@ -39,6 +39,7 @@ typedef JX_VEC(jx_use) jx_uses;
 typedef struct jx_writer {
     jx_work *work;
     jx_dims *in;
+    const jx_dim *zero;
     jx_buffer *to;
     const char *prefix; /* of variables that no question has */
     bool failed;        /* it has no certificate; why says where */
@@ -130,21 +131,68 @@ void jx_have_ranges(jx_writer *w, jx_facts *f, const jx_dim *d);
 bool jx_have_low(jx_writer *w, jx_facts *f, const jx_dim_atom *atom);
 bool jx_have_high(jx_writer *w, jx_facts *f, const jx_dim_atom *atom);
 
-static inline const jx_dim *jx_w_int(const jx_writer *w, jx_int k)
+/* Dims of the proof.  One that does not fit fails the writer for good, and is
+ * 0 from there on, so that nobody below has to ask. */
+static inline const jx_dim *jx_w_kept(jx_writer *w, const jx_dim *d)
 {
-    return jx_dim_wide(w->in, k);
+    if (d)
+        return d;
+    jx_writer_fail(w, "too large");
+    return w->zero;
 }
 
-static inline const jx_dim *jx_w_sub(const jx_writer *w, const jx_dim *a,
+static inline const jx_dim *jx_w_int(jx_writer *w, jx_int k)
+{
+    return jx_w_kept(w, jx_dim_wide(w->in, k));
+}
+
+static inline const jx_dim *jx_w_neg(jx_writer *w, const jx_dim *a)
+{
+    return jx_w_kept(w, jx_dim_neg(w->in, a));
+}
+
+static inline const jx_dim *jx_w_add(jx_writer *w, const jx_dim *a,
                                      const jx_dim *b)
 {
-    return jx_dim_sub(w->in, a, b);
+    return jx_w_kept(w, jx_dim_add(w->in, a, b));
+}
+
+static inline const jx_dim *jx_w_sub(jx_writer *w, const jx_dim *a,
+                                     const jx_dim *b)
+{
+    return jx_w_kept(w, jx_dim_sub(w->in, a, b));
+}
+
+static inline const jx_dim *jx_w_mul(jx_writer *w, const jx_dim *a,
+                                     const jx_dim *b)
+{
+    return jx_w_kept(w, jx_dim_mul(w->in, a, b));
+}
+
+static inline const jx_dim *jx_w_map(jx_writer *w, const jx_dim *d,
+                                     jx_dim_mapping *map, void *env)
+{
+    return jx_w_kept(w, d ? jx_dim_map(w->in, d, map, env) : NULL);
+}
+
+static inline const jx_dim *jx_w_substitute(jx_writer *w, const jx_dim *d,
+                                            const jx_dim_atom *var,
+                                            const jx_dim *value)
+{
+    return jx_w_kept(w,
+                     d ? jx_dim_substitute(w->in, d, var, value) : NULL);
+}
+
+/* max(a, 0) as it stands. */
+static inline const jx_dim *jx_w_part(jx_writer *w, const jx_dim *a)
+{
+    return jx_w_kept(w, jx_dim_literal(w->in, JX_ATOM_MAX, a, w->zero));
 }
 
 /* -1 - a: the opposite of a >= 0. */
-static inline const jx_dim *jx_w_not(const jx_writer *w, const jx_dim *a)
+static inline const jx_dim *jx_w_not(jx_writer *w, const jx_dim *a)
 {
-    return jx_dim_sub(w->in, jx_dim_int(w->in, -1), a);
+    return jx_w_sub(w, jx_w_int(w, -1), a);
 }
 
 #endif

@@ -13,7 +13,7 @@ static const jx_dim *positive_part(jx_writer *w, const jx_dim *d)
 
     if (d && jx_dim_is_wide(d, &k))
         return jx_w_int(w, k > 0 ? k : 0);
-    return jx_dim_literal(w->in, JX_ATOM_MAX, d, jx_w_int(w, 0));
+    return jx_dim_literal(w->in, JX_ATOM_MAX, d, w->zero);
 }
 
 const jx_dim *jx_written_atom(jx_writer *w, jx_atom_kind kind, const jx_dim *a,
@@ -30,13 +30,13 @@ const jx_dim *jx_written_atom(jx_writer *w, jx_atom_kind kind, const jx_dim *a,
             return jx_w_int(w, q);
         return jx_dim_literal(w->in, kind, a, b);
     case JX_ATOM_MOD:
-        return jx_w_sub(
-            w, a,
+        return jx_dim_sub(
+            w->in, a,
             jx_dim_mul(w->in, b, jx_written_atom(w, JX_ATOM_FLOORDIV, a, b)));
     case JX_ATOM_MAX:
-        return jx_dim_add(w->in, b, positive_part(w, jx_w_sub(w, a, b)));
+        return jx_dim_add(w->in, b, positive_part(w, jx_dim_sub(w->in, a, b)));
     case JX_ATOM_MIN:
-        return jx_w_sub(w, a, positive_part(w, jx_w_sub(w, a, b)));
+        return jx_dim_sub(w->in, a, positive_part(w, jx_dim_sub(w->in, a, b)));
     case JX_ATOM_VAR: break;
     }
     return NULL;

@@ -53,7 +53,7 @@ bool jx_have_quotient(jx_writer *w, jx_facts *f, const jx_dim_atom *atom)
     if (atom->kind != JX_ATOM_FLOORDIV ||
         !jx_have_ge(w, f, jx_w_sub(w, atom->b, jx_w_int(w, 1))))
         return false;
-    rest = jx_w_sub(w, atom->a, jx_dim_mul(w->in, atom->b, q));
+    rest = jx_w_sub(w, atom->a, jx_w_mul(w, atom->b, q));
     over = jx_w_sub(w, jx_w_sub(w, atom->b, rest), jx_w_int(w, 1));
     if (jx_facts_have(w, f, (jx_hyp){rest, JX_HYP_GE}) &&
         jx_facts_have(w, f, (jx_hyp){over, JX_HYP_GE}))
@@ -81,14 +81,14 @@ static bool quotient_end(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
 
     if (!jx_have_quotient(w, f, atom))
         return false;
-    dk = jx_dim_mul(w->in, d, jx_w_int(w, at));
-    rest = jx_w_sub(w, n, jx_dim_mul(w->in, d, q));
+    dk = jx_w_mul(w, d, jx_w_int(w, at));
+    rest = jx_w_sub(w, n, jx_w_mul(w, d, q));
     over = jx_w_sub(w, jx_w_sub(w, d, rest), jx_w_int(w, 1));
     wanted = is_low ? jx_w_sub(w, q, jx_w_int(w, at))
                     : jx_w_sub(w, jx_w_int(w, at), q);
     given = is_low ? jx_w_sub(w, n, dk)
-                   : jx_w_sub(w, jx_dim_add(w->in, dk, d),
-                              jx_dim_add(w->in, n, jx_w_int(w, 1)));
+                   : jx_w_sub(w, jx_w_add(w, dk, d),
+                              jx_w_add(w, n, jx_w_int(w, 1)));
     if (jx_facts_have(w, f, (jx_hyp){wanted, JX_HYP_GE}))
         return true;
     if (!jx_have_ge(w, f, given))
@@ -119,7 +119,7 @@ static bool maximum_end(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
     jx_write_list(w);
     jx_write_begin(w, "split");
     jx_write_fact(w, (jx_hyp){d, JX_HYP_GE});
-    jx_write_fact(w, (jx_hyp){jx_dim_neg(w->in, d), JX_HYP_GE});
+    jx_write_fact(w, (jx_hyp){jx_w_neg(w, d), JX_HYP_GE});
     for (int i = 0; i < 2; i++) {
         const jx_dim *value = i ? jx_w_int(w, 0) : d;
         const jx_dim *no = is_low ? jx_w_sub(w, jx_w_int(w, at - 1), value)
@@ -128,11 +128,11 @@ static bool maximum_end(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
 
         in[i] = *f;
         jx_facts_add(w, &in[i], jx_w_not(w, wanted), JX_HYP_GE);
-        jx_facts_add(w, &in[i], i ? jx_dim_neg(w->in, d) : d, JX_HYP_GE);
+        jx_facts_add(w, &in[i], i ? jx_w_neg(w, d) : d, JX_HYP_GE);
         jx_facts_put(w, &in[i], atom, value);
         jx_write_list(w);
         jx_note_use(w, &in[i],
-                    (jx_hyp){i ? jx_dim_neg(w->in, d) : d, JX_HYP_GE});
+                    (jx_hyp){i ? jx_w_neg(w, d) : d, JX_HYP_GE});
         jx_write_begin(w, i ? "second" : "first");
         jx_write_dim(w, m);
         jx_write_end(w);
@@ -141,7 +141,7 @@ static bool maximum_end(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
         if (!i && is_low && at <= 0)
             jx_sum_add(w, &s, 1, d);
         if (i && is_low && at > 0)
-            jx_sum_add(w, &s, 1, jx_dim_neg(w->in, d));
+            jx_sum_add(w, &s, 1, jx_w_neg(w, d));
         if (!jx_sum_close(w, &s, &in[i])) {
             *f = had;
             return jx_write_take_back(w, mark);
@@ -202,11 +202,12 @@ void jx_have_ranges(jx_writer *w, jx_facts *f, const jx_dim *d)
 static bool from_fact(jx_writer *w, jx_facts *f, const jx_dim *d, jx_sum *s)
 {
     for (int i = 0; i < f->n; i++) {
-        const jx_dim *had = f->at[i].dim;
+        const jx_dim *had = f->at[i].dim, *less;
         jx_int gap;
 
         if (f->at[i].kind == JX_HYP_NE ||
-            !jx_dim_is_wide(jx_w_sub(w, d, had), &gap) || gap < 0)
+            !(less = jx_dim_sub(w->in, d, had)) ||
+            !jx_dim_is_wide(less, &gap) || gap < 0)
             continue;
         if (f->at[i].kind == JX_HYP_GE)
             jx_sum_add(w, s, 1, had);

@@ -25,8 +25,8 @@ void jx_sum_item_add(jx_writer *w, jx_sum *s, const jx_sum_item *item)
         if (item->facts[i].dim && !jx_dim_nterms(item->facts[i].dim))
             return; /* 0 times something */
     for (int i = 0; i < item->n; i++)
-        product = jx_dim_mul(w->in, product, item->facts[i].dim);
-    s->total = jx_dim_add(w->in, s->total, product);
+        product = jx_w_mul(w, product, item->facts[i].dim);
+    s->total = jx_w_add(w, s->total, product);
     if (s->n == s->capacity) {
         int capacity = s->capacity ? s->capacity * 2 : 8;
         jx_sum_item *items =
@@ -106,7 +106,7 @@ static bool put_end(void *env, const jx_dim_atom *atom, const jx_dim **to)
         !jx_facts_high(e->w, e->facts, atom, &at))
         return true;
     *to = from_high(e, atom, &at) ? jx_w_sub(e->w, jx_w_int(e->w, at), x)
-                                  : jx_dim_add(e->w->in, x, jx_w_int(e->w, at));
+                                  : jx_w_add(e->w, x, jx_w_int(e->w, at));
     return *to != NULL;
 }
 
@@ -133,7 +133,7 @@ static bool by_coefficients(jx_writer *w, jx_sum *s, const jx_facts *f,
 {
     ends e = {w, f, p};
     const jx_dim *q =
-        has_ends(&e, p) ? jx_dim_map(w->in, p, put_end, &e) : NULL;
+        has_ends(&e, p) ? jx_w_map(w, p, put_end, &e) : NULL;
 
     *left = 0;
     for (int i = 0; q && i < jx_dim_nterms(q); i++) {
@@ -189,7 +189,7 @@ static void scale_items(jx_writer *w, jx_sum *s, int from, jx_int by)
         jx_sum_item *item = &s->items[i];
 
         if (item->by)
-            item->by = jx_dim_mul(w->in, item->by, jx_w_int(w, by));
+            item->by = jx_w_mul(w, item->by, jx_w_int(w, by));
         else if (__builtin_mul_overflow(item->k, by, &item->k))
             jx_writer_fail(w, "a number is too large");
     }
@@ -231,13 +231,13 @@ static bool bound(jx_writer *w, jx_sum *s, const jx_facts *f, const jx_dim *p,
             return false;
         at_low.facts[at_low.n++] = jx_high_fact(w, x, high);
         at_high.facts[at_high.n++] = jx_low_fact(w, x, low);
-        if (!bound(w, s, f, jx_dim_map(w->in, p, put_at_end, &l), &at_low,
+        if (!bound(w, s, f, jx_w_map(w, p, put_at_end, &l), &at_low,
                    depth - 1, &sl, &ml)) {
             s->n = start;
             continue;
         }
         middle = s->n;
-        if (!bound(w, s, f, jx_dim_map(w->in, p, put_at_end, &h), &at_high,
+        if (!bound(w, s, f, jx_w_map(w, p, put_at_end, &h), &at_high,
                    depth - 1, &sh, &mh)) {
             s->n = start;
             continue;
@@ -372,7 +372,7 @@ bool jx_sum_times(jx_writer *w, jx_sum *s, const jx_facts *f, const jx_dim *m,
         return true;
     }
     /* m by its terms, from the low ends */
-    q = m && has_ends(&e, m) ? jx_dim_map(w->in, m, put_end, &e) : NULL;
+    q = m && has_ends(&e, m) ? jx_w_map(w, m, put_end, &e) : NULL;
     for (int i = 0; q && i < jx_dim_nterms(q); i++) {
         const jx_dim_term *t = &jx_dim_terms(q)[i];
 

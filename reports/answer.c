@@ -2,6 +2,7 @@
 #include "reports/answer.h"
 
 #include "frontend/base/json.h"
+#include "frontend/base/sha256.h"
 
 static void put_assignment(jx_buffer *to, const char *key,
                            const jx_assignment *a)
@@ -12,7 +13,7 @@ static void put_assignment(jx_buffer *to, const char *key,
             jx_buffer_putc(to, ',');
         jx_json_put_text(to, a->at[i].var->name);
         jx_buffer_putc(to, ':');
-        jx_json_put_int(to, a->at[i].value);
+        jx_int_print(a->at[i].value, to);
     }
     jx_buffer_putc(to, '}');
 }
@@ -46,7 +47,8 @@ static void put_suggestions(jx_buffer *to, const jx_answer *a)
 }
 
 void jx_answer_json(const jx_answer *a, const char *id,
-                    const char *const *constraints, jx_buffer *to)
+                    const char *const *constraints, const jx_digests *digest,
+                    jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"%s\"",
                      id ? id : "null", jx_truth_text(a->truth));
@@ -68,5 +70,43 @@ void jx_answer_json(const jx_answer *a, const char *id,
     }
     if (a->passing)
         jx_buffer_puts(to, ",\"passing\":true");
+    if (digest)
+        jx_buffer_printf(to, ",\"digest\":\"%s\"", digest->question);
+    if (digest && a->truth == JX_CONTRADICTION)
+        jx_buffer_printf(to, ",\"claim\":\"%s\"", digest->claim);
     jx_buffer_puts(to, "}\n");
+}
+
+void jx_digest_question(int64_t base, int n, const char *const *constraints,
+                        const char *question, char digest[JX_DIGEST_TEXT])
+{
+    jx_buffer text = {0};
+
+    jx_buffer_printf(&text, "{\"base\":%lld,\"constraints\":[",
+                     (long long)base);
+    for (int i = 0; i < n; i++) {
+        if (i)
+            jx_buffer_putc(&text, ',');
+        jx_json_put_text(&text, constraints[i]);
+    }
+    jx_buffer_puts(&text, "],\"question\":");
+    jx_json_put_text(&text, question);
+    jx_buffer_putc(&text, '}');
+    *digest = '\0';
+    if (jx_buffer_ok(&text))
+        jx_sha256(text.text, text.length, digest);
+    jx_buffer_free(&text);
+}
+
+void jx_digest(const jx_certifying *c, jx_digests *to)
+{
+    const jx_answer *a = c->answer;
+    const char *core[JX_DIGEST_CORE];
+    int n = 0;
+
+    jx_digest_question(c->base, c->nconstraints, c->constraints, c->question,
+                       to->question);
+    for (int i = 0; i < a->ncore && n < JX_DIGEST_CORE; i++)
+        core[n++] = c->constraints[a->core[i]];
+    jx_digest_question(c->base, n, core, "", to->claim);
 }

@@ -271,7 +271,7 @@ jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
         return status;
     }
     jx_buffer_clear(&prover->answer);
-    jx_answer_json(&found, NULL, (const char *const *)prover->texts,
+    jx_answer_json(&found, NULL, (const char *const *)prover->texts, NULL,
                    &prover->answer);
     *verdict = verdict_of(found.truth);
     *answer = jx_buffer_text(&prover->answer);

@@ -4,9 +4,11 @@
 #include "checker/checker.h"
 #include "frontend/base/file.h"
 #include "frontend/base/utf8.h"
+#include "reports/answer.h"
 #include "reports/commands.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void jx_certificates_add(jx_certificates *to, const jx_certifying *answer)
@@ -82,12 +84,163 @@ int jx_certificates_write(jx_certificates *from, const char *path)
     return code;
 }
 
+/* -------------------------------------------------------------------------
+ * Answers that certificates are to be of
+ * ---------------------------------------------------------------------- */
+
+typedef struct answered {
+    const char *digest, *verdict;
+    bool certified;
+} answered;
+
+typedef struct answers {
+    jx_ctx *ctx;
+    JX_VEC(answered) list;
+    long undecided;
+} answers;
+
+static const char *member_text(jx_ctx *ctx, const jx_json *object,
+                               const char *key)
+{
+    const jx_json *value;
+    size_t length;
+
+    if (jx_json_kind_of(object) != JX_JSON_OBJECT ||
+        !jx_json_get(object, key, &value) ||
+        jx_json_kind_of(value) != JX_JSON_TEXT)
+        return NULL;
+    const char *text = jx_json_text(value, &length);
+    return jx_arena_string(ctx->arena, text, length);
+}
+
+static bool add_answer(answers *a, const char *line, size_t length,
+                       const char **expected)
+{
+    jx_json *json = NULL;
+    answered one = {0};
+    size_t at;
+
+    if (!jx_json_scan_wide(line, length, &at, expected) ||
+        !jx_json_read_wide(a->ctx, line, length, &json))
+        return false;
+    one.verdict = member_text(a->ctx, json, "verdict");
+    /* Of a contradiction, what its certificate says. */
+    one.digest = member_text(a->ctx, json, "claim");
+    if (!one.digest)
+        one.digest = member_text(a->ctx, json, "digest");
+    jx_json_free(json);
+    *expected = "an answer with its verdict";
+    if (!one.verdict)
+        return false;
+    if (!strcmp(one.verdict, "unknown") || !strcmp(one.verdict, "error")) {
+        a->undecided++;
+        return true;
+    }
+    *expected = "an answer with its digest (made with --certificate)";
+    if (!one.digest)
+        return false;
+    JX_PUSH(a->ctx->arena, &a->list, one);
+    return jx_ok(a->ctx);
+}
+
+static int by_digest(const void *a, const void *b)
+{
+    return strcmp(((const answered *)a)->digest, ((const answered *)b)->digest);
+}
+
+/* Reads the file; gives an exit code. */
+static int read_answers(answers *a, const char *path)
+{
+    size_t size = 0;
+    const char *text, *end, *expected = "an answer";
+    long number = 0;
+
+    a->ctx = jx_ctx_new(0);
+    text = a->ctx ? jx_file_read(a->ctx, path, &size) : NULL;
+    if (!text)
+        return a->ctx ? jx_command_error(&a->ctx->error) : JX_EXIT_INPUT;
+    for (const char *line = text; line < text + size; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(text + size - line));
+        end = end ? end : text + size;
+        number++;
+        if (end > line &&
+            !add_answer(a, line, (size_t)(end - line), &expected)) {
+            fprintf(stderr, "jaxvet: %s, line %ld: expected %s\n", path, number,
+                    expected);
+            return JX_EXIT_INPUT;
+        }
+    }
+    if (!a->list.count && !a->undecided) {
+        fprintf(stderr, "jaxvet: %s: expected an answer, but it has none\n",
+                path);
+        return JX_EXIT_INPUT;
+    }
+    if (a->list.count)
+        qsort(a->list.at, a->list.count, sizeof *a->list.at, by_digest);
+    return JX_EXIT_OK;
+}
+
+/* What the certificate, which the checker has read, says its question is. */
+static void digest_of(jx_ctx *ctx, const jx_json *json,
+                      char digest[JX_DIGEST_TEXT])
+{
+    const jx_json *base, *list;
+    const char *question = member_text(ctx, json, "question"), **texts;
+    size_t n, length;
+
+    *digest = '\0';
+    jx_json_get(json, "base", &base);
+    jx_json_get(json, "constraints", &list);
+    n = jx_json_count(list);
+    texts = JX_NEW_ARRAY(ctx->arena, n + 1, const char *);
+    for (size_t i = 0; texts && i < n; i++)
+        texts[i] = jx_json_text(jx_json_item(list, i), &length);
+    if (texts && question)
+        jx_digest_question(jx_json_int(base), (int)n, texts, question, digest);
+}
+
+/* Whether an accepted certificate is one of an answer; else why not. */
+static bool is_answered(answers *a, jx_ctx *ctx, const jx_json *json,
+                        const char **why)
+{
+    char digest[JX_DIGEST_TEXT];
+    const char *verdict = member_text(ctx, json, "verdict");
+    size_t low = 0, high = a->list.count;
+    bool found = false;
+
+    digest_of(ctx, json, digest);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (strcmp(a->list.at[middle].digest, digest) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *why = "its question is none of the answers'";
+    for (; verdict && low < a->list.count &&
+           !strcmp(a->list.at[low].digest, digest);
+         low++) {
+        bool same = !strcmp(a->list.at[low].verdict, verdict);
+
+        if (!same)
+            *why = "the answer says otherwise";
+        a->list.at[low].certified |= same;
+        found |= same;
+    }
+    return found;
+}
+
+/* -------------------------------------------------------------------------
+ * Checking
+ * ---------------------------------------------------------------------- */
+
 typedef struct counts {
     long accepted, rejected, malformed;
 } counts;
 
-static void check_line(const char *line, size_t length, long number, counts *n,
-                       jx_buffer *to)
+static void check_line(const char *line, size_t length, long number,
+                       answers *of, counts *n, jx_buffer *to)
 {
     jx_ctx *ctx = jx_ctx_new(0);
     jx_check_result result = JX_CHECK_MALFORMED;
@@ -98,19 +251,26 @@ static void check_line(const char *line, size_t length, long number, counts *n,
     size_t at;
 
     jx_buffer_printf(to, "%ld", number);
-    if (!jx_json_scan(line, length, &at, &expected))
+    if (!jx_json_scan_wide(line, length, &at, &expected))
         snprintf(why, sizeof why, "column %zu: expected %s", at + 1, expected);
-    else if (!ctx || !jx_json_read(ctx, NULL, line, length, &json))
+    else if (!ctx || !jx_json_read_wide(ctx, line, length, &json))
         snprintf(why, sizeof why, "%s",
                  ctx ? ctx->error.message : "out of memory");
     else
         result = jx_check_certificate(json, why, sizeof why);
+    if (result == JX_CHECK_ACCEPTED && of &&
+        !is_answered(of, ctx, json, &expected)) {
+        result = JX_CHECK_REJECTED;
+        snprintf(why, sizeof why, "%s", expected);
+    }
     if (json && jx_json_kind_of(json) == JX_JSON_OBJECT)
         jx_json_get(json, "id", &id);
     if (id && jx_json_kind_of(id) == JX_JSON_TEXT)
         jx_utf8_printf(to, " %s", jx_json_text(id, &at));
     else if (id && jx_json_kind_of(id) == JX_JSON_INT)
         jx_buffer_printf(to, " %lld", (long long)jx_json_int(id));
+    else if (id && jx_json_kind_of(id) == JX_JSON_WIDE)
+        jx_buffer_printf(to, " %s", jx_json_wide(id));
     switch (result) {
     case JX_CHECK_ACCEPTED:
         n->accepted++;
@@ -130,31 +290,65 @@ static void check_line(const char *line, size_t length, long number, counts *n,
     jx_ctx_free(ctx);
 }
 
-int jx_certificates_check(const char *path, jx_buffer *to)
+/* How many of the answers have a certificate; gives an exit code. */
+static int say_answered(const answers *a, bool strict, jx_buffer *to)
 {
-    jx_ctx *ctx = jx_ctx_new(0);
-    size_t size = 0;
-    const char *text = ctx ? jx_file_read(ctx, path, &size) : NULL, *end;
-    counts n = {0};
-    long number = 0;
-    int code;
+    long with = 0, all = (long)a->list.count;
 
-    if (!text) {
-        code = ctx ? jx_command_error(&ctx->error) : JX_EXIT_INPUT;
-        jx_ctx_free(ctx);
-        return code;
-    }
+    for (size_t i = 0; i < a->list.count; i++)
+        with += a->list.at[i].certified;
+    jx_buffer_printf(to,
+                     "%ld answers: %ld with a certificate, %ld without, %ld "
+                     "undecided\n",
+                     all + a->undecided, with, all - with, a->undecided);
+    return strict && with < all ? JX_EXIT_UNDECIDED : JX_EXIT_OK;
+}
+
+static int check_lines(const char *text, size_t size, answers *of, bool strict,
+                       jx_buffer *to)
+{
+    int code = JX_EXIT_OK;
+    counts n = {0};
+    const char *end;
+    long number = 0;
+
     for (const char *line = text; line < text + size; line = end + 1) {
         end = memchr(line, '\n', (size_t)(text + size - line));
         end = end ? end : text + size;
         number++;
         if (end > line)
-            check_line(line, (size_t)(end - line), number, &n, to);
+            check_line(line, (size_t)(end - line), number, of, &n, to);
     }
     jx_buffer_printf(to, "%ld accepted, %ld rejected, %ld malformed\n",
                      n.accepted, n.rejected, n.malformed);
+    if (!(n.accepted + n.rejected + n.malformed))
+        fputs("jaxvet: expected a certificate, but there is none\n", stderr);
+    if (of)
+        code = say_answered(of, strict, to);
+    if (n.rejected)
+        code = jx_exit_worse(code, JX_EXIT_FINDINGS);
+    if (n.malformed || !(n.accepted + n.rejected))
+        code = jx_exit_worse(code, JX_EXIT_INPUT);
+    return code;
+}
+
+int jx_certificates_check(const char *path, const char *answers_path,
+                          bool strict, jx_buffer *to)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    size_t size = 0;
+    const char *text = ctx ? jx_file_read(ctx, path, &size) : NULL;
+    answers of = {0};
+    int code;
+
+    if (!text)
+        code = ctx ? jx_command_error(&ctx->error) : JX_EXIT_INPUT;
+    else
+        code = answers_path ? read_answers(&of, answers_path) : JX_EXIT_OK;
+    if (code == JX_EXIT_OK)
+        code = check_lines(text, size, answers_path ? &of : NULL, strict, to);
+    if (of.ctx)
+        jx_ctx_free(of.ctx);
     jx_ctx_free(ctx);
-    return n.malformed  ? JX_EXIT_INPUT
-           : n.rejected ? JX_EXIT_FINDINGS
-                        : JX_EXIT_OK;
+    return code;
 }

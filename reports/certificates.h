@@ -20,7 +20,11 @@ void jx_explanation_add(const jx_certifying *answer, bool json, jx_buffer *to);
  * code. */
 int jx_certificates_write(jx_certificates *from, const char *path);
 /* `jaxvet prove --check FILE`: a line per certificate and a count, to `to`;
- * gives an exit code (0 all accepted, 1 some rejected, 3 malformed). */
-int jx_certificates_check(const char *path, jx_buffer *to);
+ * gives an exit code (0 all accepted, 1 some rejected, 3 malformed or none at
+ * all).  With a file of answers each certificate has to be of one of them, by
+ * the question's digest, and of its verdict; `strict` wants one (5) for each
+ * answer that is decided. */
+int jx_certificates_check(const char *path, const char *answers, bool strict,
+                          jx_buffer *to);
 
 #endif

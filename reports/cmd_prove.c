@@ -1,4 +1,5 @@
 /* cmd_prove.c - `jaxvet prove`: questions about dims, one or many. */
+#include "frontend/base/expression.h"
 #include "frontend/base/file.h"
 #include "frontend/base/json.h"
 #include "prover/prover.h"
@@ -12,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUESTION_BUDGET = 1 << 28, MAX_CONSTRAINTS = 256 };
+enum { QUESTION_BUDGET = 1 << 28, MAX_CONSTRAINTS = 256, MAX_DIVISORS = 64 };
 
 typedef struct settings {
     jx_texts where;
     int64_t base;
     bool smt2, strict, no_solver, explain;
-    const char *format, *output, *certificate, *check;
+    const char *format, *output, *certificate, *check, *against;
     jx_certificates *certificates; /* where they are gathered, or NULL */
 } settings;
 
@@ -47,6 +48,9 @@ static const jx_option options[] = {
      offsetof(settings, certificate)},
     {"check", 0, JX_OPT_TEXT, "FILE", "check the certificates in a file",
      offsetof(settings, check)},
+    {"against", 0, JX_OPT_TEXT, "FILE",
+     "with --check: that they are certificates of these answers",
+     offsetof(settings, against)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write to a file",
      offsetof(settings, output)},
 };
@@ -57,9 +61,11 @@ typedef struct task {
     jx_solver *solver;
     jx_ctx *ctx;
     jx_dims *dims;
-    jx_constraint constraints[MAX_CONSTRAINTS];
-    const char *texts[MAX_CONSTRAINTS]; /* as given */
+    jx_constraint constraints[MAX_CONSTRAINTS + MAX_DIVISORS];
+    const char *texts[MAX_CONSTRAINTS + MAX_DIVISORS]; /* as given */
     int nconstraints;
+    int ngiven; /* of them; behind these it says that divisors are not 0 */
+    jx_dim_divisors divisors;
     int64_t base;
     const char *id; /* as JSON; NULL for a question on the command line */
     jx_constraint question;
@@ -67,6 +73,7 @@ typedef struct task {
     /* The first error: where it is, which text, which column (from 1). */
     const char *bad, *bad_text, *expected;
     size_t column;
+    bool too_large; /* no error, but nothing we could calculate with */
 } task;
 
 /* -------------------------------------------------------------------------
@@ -76,7 +83,8 @@ typedef struct task {
 static bool refuse(task *t, const char *where, const char *text,
                    size_t column, const char *expected)
 {
-    if (!t->bad) {
+    if (!t->bad || t->too_large) {
+        t->too_large = false;
         t->bad = where;
         t->bad_text = text;
         t->column = column;
@@ -85,17 +93,38 @@ static bool refuse(task *t, const char *where, const char *text,
     return false;
 }
 
+/* What does not fit is remembered, and reading goes on: an error behind it is
+ * one.  False where this is an error itself. */
+static bool does_not_fit(task *t, const char *where, const char *text,
+                         const jx_dim_reading *reading)
+{
+    if (!reading->too_large || !t->bad)
+        refuse(t, where, text, reading->end + 1, reading->expected);
+    t->too_large |= reading->too_large;
+    return reading->too_large;
+}
+
+/* The question has used up its memory. */
+static bool no_room(task *t, const char *where)
+{
+    const jx_dim_reading spent = {.expected = "a smaller expression",
+                                  .too_large = true};
+
+    return does_not_fit(t, where, "", &spent);
+}
+
 static bool add_constraint(task *t, const char *text)
 {
     jx_constraint *c = &t->constraints[t->nconstraints];
-    const char *expected;
-    size_t at;
+    jx_dim_reading reading = {.divisors = &t->divisors};
 
     if (t->nconstraints == MAX_CONSTRAINTS)
         return refuse(t, "constraints", NULL, 0, "at most 256 constraints");
-    if (!jx_constraint_parse(t->dims, text, strlen(text), 0, c, &at,
-                             &expected))
-        return refuse(t, "constraints", text, at + 1, expected);
+    if (!text)
+        return no_room(t, "constraints");
+    if (!jx_constraint_read(t->dims, text, strlen(text), &reading, c) &&
+        !does_not_fit(t, "constraints", text, &reading))
+        return false;
     t->texts[t->nconstraints++] = text;
     return true;
 }
@@ -103,11 +132,20 @@ static bool add_constraint(task *t, const char *text)
 static bool read_dim(task *t, const char *where, const char *text,
                      const jx_dim **to)
 {
-    const char *expected;
-    size_t at;
+    jx_dim_reading reading = {.divisors = &t->divisors};
+    size_t length = text ? strlen(text) : 0;
 
-    *to = jx_dim_parse(t->dims, text, strlen(text), 0, &at, &expected);
-    return *to || refuse(t, where, text, at + 1, expected);
+    if (!text)
+        return no_room(t, where);
+    *to = jx_dim_read(t->dims, text, length, &reading);
+    if (*to && reading.end == length)
+        return true;
+    if (*to || (reading.too_large && jx_expression_length(text, length) != length)) {
+        reading.too_large = false;
+        reading.end = jx_expression_length(text, length);
+        reading.expected = "an operator or the end";
+    }
+    return does_not_fit(t, where, text, &reading);
 }
 
 static bool start(task *t, const settings *s, jx_solver *solver)
@@ -155,6 +193,7 @@ static bool read_id(task *t, const jx_json *object)
         break;
     }
     case JX_JSON_INT: jx_json_put_int(&to, jx_json_int(id)); break;
+    case JX_JSON_WIDE: jx_buffer_puts(&to, jx_json_wide(id)); break;
     case JX_JSON_REAL: jx_json_put_real(&to, jx_json_real(id)); break;
     case JX_JSON_NULL: jx_buffer_puts(&to, "null"); break;
     default: ok = refuse(t, "id", NULL, 0, "a text or a number");
@@ -188,6 +227,19 @@ static bool read_constraints(task *t, const jx_json *object)
     return true;
 }
 
+/* A least value beyond 64 bits is no error, but none that we work with. */
+static bool read_base(task *t, const jx_json *base)
+{
+    if (jx_json_kind_of(base) == JX_JSON_WIDE) {
+        refuse(t, "base", NULL, 0, "a number of 64 bits");
+        return t->too_large = true;
+    }
+    if (jx_json_kind_of(base) != JX_JSON_INT)
+        return refuse(t, "base", NULL, 0, "an integer");
+    t->base = jx_json_int(base);
+    return true;
+}
+
 static bool read_object(task *t, const jx_json *object)
 {
     const jx_json *base;
@@ -200,11 +252,8 @@ static bool read_object(task *t, const jx_json *object)
     }
     if (!read_id(t, object) || !read_constraints(t, object))
         return false;
-    if (jx_json_get(object, "base", &base)) {
-        if (jx_json_kind_of(base) != JX_JSON_INT)
-            return refuse(t, "base", NULL, 0, "an integer");
-        t->base = jx_json_int(base);
-    }
+    if (jx_json_get(object, "base", &base) && !read_base(t, base))
+        return false;
     lhs = text_member(t, object, "lhs");
     op = lhs ? text_member(t, object, "op") : NULL;
     rhs = op ? text_member(t, object, "rhs") : NULL;
@@ -219,6 +268,68 @@ static bool read_object(task *t, const jx_json *object)
 }
 
 /* -------------------------------------------------------------------------
+ * Divisors
+ * ---------------------------------------------------------------------- */
+
+static bool divides_in(const jx_dim *in, const jx_dim *d)
+{
+    for (int i = 0; in && i < jx_dim_nterms(in); i++)
+        for (int j = 0; j < jx_dim_terms(in)[i].nfactors; j++) {
+            const jx_dim_atom *a = jx_dim_terms(in)[i].factors[j].atom;
+
+            if (a->kind == JX_ATOM_VAR)
+                continue;
+            if (((a->kind == JX_ATOM_FLOORDIV || a->kind == JX_ATOM_MOD) &&
+                 a->b == d) ||
+                divides_in(a->a, d) || divides_in(a->b, d))
+                return true;
+        }
+    return false;
+}
+
+/* Whether nothing has to be said of it: it is never 0, or it divides in what is
+ * asked of the prover, which sees to it. */
+static bool is_seen(const task *t, const jx_dim *d)
+{
+    jx_dim_range r = jx_dim_bounds(d, t->base);
+
+    if ((r.has_low && r.low > 0) || (r.has_high && r.high < 0) ||
+        divides_in(t->question.lhs, d) || divides_in(t->question.rhs, d))
+        return true;
+    for (int i = 0; i < t->ngiven; i++)
+        if (divides_in(t->constraints[i].lhs, d) ||
+            divides_in(t->constraints[i].rhs, d))
+            return true;
+    return false;
+}
+
+/* A normal form may have lost a divisor, as that of 0*(n//d) has: assignments
+ * where it is 0 don't count all the same. */
+static void keep_divisors(task *t)
+{
+    const jx_dim *zero = jx_dim_int(t->dims, 0);
+
+    t->ngiven = t->nconstraints;
+    for (size_t i = 0; i < t->divisors.count && !t->bad; i++) {
+        const jx_dim *d = t->divisors.at[i];
+        jx_constraint differs = {d, JX_REL_NE, zero};
+        jx_buffer text = {0};
+
+        if (is_seen(t, d))
+            continue;
+        if (t->nconstraints == t->ngiven + MAX_DIVISORS) {
+            refuse(t, "question", NULL, 0, "at most 64 divisors that may be 0");
+            t->too_large = true;
+            return;
+        }
+        jx_constraint_print(&differs, &text);
+        t->texts[t->nconstraints] = jx_arena_take(t->ctx->arena, &text);
+        t->constraints[t->nconstraints++] = differs;
+        jx_buffer_free(&text);
+    }
+}
+
+/* -------------------------------------------------------------------------
  * Answers
  * ---------------------------------------------------------------------- */
 
@@ -226,9 +337,10 @@ static void say_assignment(jx_buffer *to, const char *what,
                            const jx_assignment *a)
 {
     jx_buffer_printf(to, "  %s", what);
-    for (int i = 0; i < a->count; i++)
-        jx_buffer_printf(to, "%s%s = %lld", i ? ", " : "", a->at[i].var->name,
-                         (long long)a->at[i].value);
+    for (int i = 0; i < a->count; i++) {
+        jx_buffer_printf(to, "%s%s = ", i ? ", " : "", a->at[i].var->name);
+        jx_int_print(a->at[i].value, to);
+    }
     jx_buffer_puts(to, a->count ? "\n" : "(no variables)\n");
 }
 
@@ -299,6 +411,33 @@ static void error_as_text(const task *t)
         jx_command_point(t->bad_text, t->column);
 }
 
+/* What could be read but not calculated with is as undecided as anything. */
+static jx_answer unfit(const task *t, jx_buffer *why)
+{
+    char column[40] = "";
+
+    if (t->column)
+        snprintf(column, sizeof column, ", column %zu", t->column);
+    jx_buffer_clear(why);
+    jx_buffer_printf(why, "too large (%s%s: expected %s)", t->bad, column,
+                     t->expected);
+    return (jx_answer){.why = jx_buffer_text(why)};
+}
+
+static int answer_unfit(task *t, bool json, jx_buffer *to)
+{
+    jx_buffer why = {0};
+    jx_answer a = unfit(t, &why);
+
+    if (json)
+        jx_answer_json(&a, t->id, t->texts, NULL, to);
+    else
+        jx_buffer_printf(to, "%s: unknown, no answer\n  why: %s\n",
+                         t->question_text, a.why);
+    jx_buffer_free(&why);
+    return t->settings->strict ? JX_EXIT_UNDECIDED : JX_EXIT_OK;
+}
+
 /* Answers one task, or says why it can't be read. */
 static int settle(task *t, bool json, jx_buffer *to)
 {
@@ -307,10 +446,15 @@ static int settle(task *t, bool json, jx_buffer *to)
                            .suggest = true,
                            .no_solver = t->settings->no_solver,
                            .solver = t->solver};
+    jx_digests digests;
     jx_certifying given;
     jx_prover *p;
     jx_answer a;
 
+    if (!t->bad)
+        keep_divisors(t);
+    if (t->too_large && !t->settings->smt2)
+        return answer_unfit(t, json, to);
     if (t->bad) {
         if (json)
             error_as_json(t, to);
@@ -319,8 +463,11 @@ static int settle(task *t, bool json, jx_buffer *to)
         return JX_EXIT_INPUT;
     }
     p = jx_prover_new(t->ctx, t->dims, t->constraints, t->nconstraints, &o);
-    if (!p)
-        return JX_EXIT_INPUT;
+    if (!p || !jx_ok(t->ctx)) {
+        jx_prover_free(p);
+        no_room(t, "question");
+        return answer_unfit(t, json, to);
+    }
     if (t->settings->smt2) {
         if (to->length)
             jx_buffer_puts(to, "(reset)\n"); /* one script, many queries */
@@ -331,13 +478,17 @@ static int settle(task *t, bool json, jx_buffer *to)
     }
     a = jx_prove_compare(p, t->question.lhs, t->question.relation,
                          t->question.rhs);
+    if (!jx_ok(t->ctx)) /* what was lost on the way, nobody knows */
+        a = (jx_answer){.why = "too large (out of memory)"};
+    given = (jx_certifying){t->id, t->base, t->ngiven, t->texts,
+                            t->question_text, &a};
+    if (t->settings->certificates)
+        jx_digest(&given, &digests);
     if (json)
-        jx_answer_json(&a, t->id, t->texts, to);
+        jx_answer_json(&a, t->id, t->texts,
+                       t->settings->certificates ? &digests : NULL, to);
     else
         answer_as_text(t, &a, to);
-    given = (jx_certifying){t->id, t->base,
-                            t->nconstraints, t->texts,
-                            t->question_text, &a};
     if (t->settings->explain)
         jx_explanation_add(&given, json, to);
     if (t->settings->certificates)
@@ -354,18 +505,17 @@ static int settle(task *t, bool json, jx_buffer *to)
 static int one(const settings *s, jx_solver *solver, const char *text,
                jx_buffer *to)
 {
-    const char *expected;
-    size_t at;
     task t;
     int code;
 
     if (!start(&t, s, solver))
         return JX_EXIT_INPUT;
-    for (int i = 0; i < s->where.count && !t.bad; i++)
+    jx_dim_reading reading = {.divisors = &t.divisors};
+    for (int i = 0; i < s->where.count && (!t.bad || t.too_large); i++)
         add_constraint(&t, s->where.at[i]);
-    if (!t.bad && !jx_constraint_parse(t.dims, text, strlen(text), 0,
-                                       &t.question, &at, &expected))
-        refuse(&t, "question", text, at + 1, expected);
+    if ((!t.bad || t.too_large) &&
+        !jx_constraint_read(t.dims, text, strlen(text), &reading, &t.question))
+        does_not_fit(&t, "question", text, &reading);
     t.question_text = text;
     code = settle(&t, s->format && !strcmp(s->format, "json"), to);
     jx_ctx_free(t.ctx);
@@ -383,10 +533,10 @@ static int one_line(const settings *s, jx_solver *solver, const char *line,
 
     if (!start(&t, s, solver))
         return JX_EXIT_INPUT;
-    if (!jx_json_scan(line, length, &at, &expected)) {
+    if (!jx_json_scan_wide(line, length, &at, &expected)) {
         t.id = "null";
         refuse(&t, "line", NULL, at + 1, expected);
-    } else if (!jx_json_read(t.ctx, NULL, line, length, &object)) {
+    } else if (!jx_json_read_wide(t.ctx, line, length, &object)) {
         /* The scan found no fault: a number, a text. */
         refuse(&t, "line", NULL, 0, "an object {\"lhs\":…,\"op\":…,\"rhs\":…}");
     } else {
@@ -455,13 +605,16 @@ static int run(int argc, char **argv)
     if (n > (s.check ? 0 : 1))
         return jx_command_usage(&jx_command_prove,
                                 "expected one question (in quotes) or file");
+    if (s.against && !s.check)
+        return jx_command_usage(&jx_command_prove,
+                                "--against goes with --check");
     solver = jx_solver_new(NULL);
     if (!solver)
         return JX_EXIT_INPUT;
     if (s.certificate)
         s.certificates = &certificates;
     if (s.check)
-        code = jx_certificates_check(s.check, &to);
+        code = jx_certificates_check(s.check, s.against, s.strict, &to);
     else if (is_file(what))
         code = many(&s, solver, what, &to);
     else
@@ -486,8 +639,8 @@ const jx_command jx_command_prove = {
     "  $ jaxvet prove questions.jsonl > answers.jsonl\n"
     "\n"
     "Sizes are written as JAX prints them (2*b + 1, floordiv(n, 4), mod, max,\n"
-    "min, n^2) with parentheses, // and % besides; comparisons are == != >= <=\n"
-    "> <.  Division rounds down; assignments where a divisor is 0 don't count.\n"
+    "min, n^2) or as in Python: parentheses, //, % and ** with its precedence;\n"
+    "comparisons are == != >= <= > <.  Division rounds down; assignments where a divisor is 0 don't count.\n"
     "\n"
     "The answer is true or false (for every admissible assignment), depends\n"
     "(with one assignment for each, and constraints that would make it true),\n"
@@ -504,8 +657,9 @@ const jx_command jx_command_prove = {
     "\n"
     "With --certificate FILE each proof is written down, one JSON line per answer;\n"
     "--check FILE replays such lines with a checker of its own and says accepted\n"
-    "or rejected (exit code 1) of each, and why (docs/CERTIFICATE.md).  What Z3\n"
-    "found has no certificate.\n"
+    "or rejected (exit code 1) of each, and why (docs/CERTIFICATE.md); with\n"
+    "--against ANSWERS also that they are of these answers, printed by the run\n"
+    "that wrote them, and how many answers have one.  What Z3 found has none.\n"
     "\n"
     "Z3 runs in a process of its own, jaxvet-solver, found beside jaxvet or named\n"
     "by the environment variable JAXVET_SOLVER.\n",

@@ -204,9 +204,17 @@ static bool read_option(const reading *r, int argc, char **argv, int *i)
     return false;
 }
 
-static bool is_argument(const char *word)
+static bool compares(const char *word)
 {
-    return word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9');
+    return strpbrk(word, "<>") || strstr(word, "==") || strstr(word, "!=");
+}
+
+static bool is_argument(const reading *r, const char *word)
+{
+    if (word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9'))
+        return true;
+    return compares(word) &&
+           !(word[1] == '-' && find_name(r, word + 2, strcspn(word + 2, "=")));
 }
 
 int jx_options_read(const jx_option *options, size_t count, int argc,
@@ -217,7 +225,7 @@ int jx_options_read(const jx_option *options, size_t count, int argc,
     int found = 0;
 
     for (int i = 0; i < argc; i++) {
-        if (ended || is_argument(argv[i]))
+        if (ended || is_argument(&r, argv[i]))
             argv[found++] = argv[i];
         else if (!strcmp(argv[i], "--"))
             ended = true;

@@ -14,7 +14,7 @@
  *
  * `--opt value` and `--opt=value` mean the same, as do `-o value` and
  * `-ovalue`; `--` ends the options; `-` alone, and what starts with `-` and a
- * digit, is an argument. */
+ * digit, or compares something (`-n >= 2`), is an argument. */
 #ifndef JX_OPTIONS_H
 #define JX_OPTIONS_H
 

@@ -43,10 +43,10 @@ function rank(path) {
 END { exit bad }' || fail "includes must point left"
 
 # The checker of certificates trusts nobody: it reads JSON, and stays short.
-grep -n '^#include "' checker/* | grep -v -e '"checker/' -e '"frontend/base/json.h"' &&
-    fail "the checker includes only frontend/base/json.h"
+grep -n '^#include "' checker/* | grep -v -e '"checker/' -e '"frontend/base/json.h"' -e '"frontend/base/expression.h"' &&
+    fail "the checker includes only the readers of JSON and of sizes"
 lines=$(cat checker/* | wc -l)
-[ "$lines" -le 800 ] || fail "the checker has $lines lines, more than 800"
+[ "$lines" -le 880 ] || fail "the checker has $lines lines, more than 880"
 
 # One file per outside library.
 one_file() { # header pattern, file

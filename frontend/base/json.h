@@ -25,12 +25,16 @@ typedef enum jx_json_kind {
     JX_JSON_TEXT,
     JX_JSON_ARRAY,
     JX_JSON_OBJECT,
+    JX_JSON_WIDE, /* an integer beyond int64, where those are read */
 } jx_json_kind;
 
 /* Reads `length` bytes into *json, which the caller frees.  False with an
  * error that names the byte. */
 bool jx_json_read(jx_ctx *ctx, const char *path, const char *text,
                   size_t length, jx_json **json);
+/* The same with integers of any length, of a text without a name. */
+bool jx_json_read_wide(jx_ctx *ctx, const char *text, size_t length,
+                       jx_json **json);
 void jx_json_free(jx_json *json);
 
 jx_json_kind jx_json_kind_of(const jx_json *json);
@@ -39,6 +43,7 @@ const char *jx_json_kind_name(jx_json_kind kind); /* "a number" */
 /* Each expects the value to be of its kind. */
 bool jx_json_bool(const jx_json *json);
 int64_t jx_json_int(const jx_json *json);
+const char *jx_json_wide(const jx_json *json); /* its digits */
 double jx_json_real(const jx_json *json); /* of an integer, too */
 const char *jx_json_text(const jx_json *json, size_t *length);
 size_t jx_json_count(const jx_json *json); /* of an array or an object */
@@ -55,6 +60,10 @@ bool jx_json_next(const jx_json *json, void **state, const char **key,
  * the offending byte and *expected what was expected there. */
 bool jx_json_scan(const char *text, size_t length, size_t *at,
                   const char **expected);
+
+/* The same with integers of any length. */
+bool jx_json_scan_wide(const char *text, size_t length, size_t *at,
+                       const char **expected);
 
 /* Canonical output (docs/DOCUMENT.md). */
 void jx_json_put_text(jx_buffer *to, const char *text);

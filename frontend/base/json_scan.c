@@ -21,6 +21,7 @@ typedef struct scan {
     size_t bad;           /* where the first failure is */
     const char *expected; /* what was expected there; NULL while all is well */
     int depth;
+    bool wide; /* integers may be beyond 64 bits */
     key *keys; /* of all open objects, innermost last */
     size_t nkeys, capacity;
 } scan;
@@ -226,7 +227,8 @@ static bool scan_number(scan *s)
         if (!scan_digits(s))
             return false;
     }
-    return number_fits(s->text + begin, s->at - begin, integer) ||
+    return (integer && s->wide) ||
+           number_fits(s->text + begin, s->at - begin, integer) ||
            fail_at(s, begin, integer ? "an integer that fits 64 bits"
                                      : "a number that fits a double");
 }
@@ -384,10 +386,10 @@ static bool scan_value(scan *s)
     }
 }
 
-bool jx_json_scan(const char *text, size_t length, size_t *at,
-                  const char **expected)
+static bool scan_all(const char *text, size_t length, bool wide, size_t *at,
+                     const char **expected)
 {
-    scan s = {.text = text, .length = length};
+    scan s = {.text = text, .length = length, .wide = wide};
 
     if (scan_value(&s)) {
         skip_space(&s);
@@ -398,4 +400,16 @@ bool jx_json_scan(const char *text, size_t length, size_t *at,
     *at = s.bad;
     *expected = s.expected;
     return !s.expected;
+}
+
+bool jx_json_scan(const char *text, size_t length, size_t *at,
+                  const char **expected)
+{
+    return scan_all(text, length, false, at, expected);
+}
+
+bool jx_json_scan_wide(const char *text, size_t length, size_t *at,
+                       const char **expected)
+{
+    return scan_all(text, length, true, at, expected);
 }

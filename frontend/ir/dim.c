@@ -193,6 +193,11 @@ static int compare_dims(const jx_dim *a, const jx_dim *b)
     return a->nterms - b->nterms;
 }
 
+int jx_dim_order(const jx_dim *a, const jx_dim *b)
+{
+    return compare_dims(a, b);
+}
+
 /* -------------------------------------------------------------------------
  * Interning
  * ---------------------------------------------------------------------- */
@@ -867,7 +872,7 @@ bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after)
 
 bool jx_dim_is_wide(const jx_dim *dim, jx_int *value)
 {
-    if (!is_constant(dim))
+    if (!dim || !is_constant(dim))
         return false;
     *value = constant_term(dim);
     return true;

@@ -17,6 +17,7 @@
 
 #include "frontend/base/buffer.h"
 #include "frontend/base/ctx.h"
+#include "frontend/base/vec.h"
 
 #include <stdint.h>
 
@@ -57,7 +58,7 @@ const jx_dim *jx_dim_divide_exactly(jx_dims *in, const jx_dim *a,
  * product, or has a rule.  Values agree only where the equality holds. */
 bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after);
 
-/* True, and sets *value, if the dim is a number (that fits). */
+/* True, and sets *value, if the dim is a number (that fits); NULL is none. */
 bool jx_dim_is_wide(const jx_dim *dim, jx_int *value);
 bool jx_dim_is_int(const jx_dim *dim, int64_t *value);
 /* There is a dim, and it is no number. */
@@ -65,9 +66,9 @@ bool jx_dim_is_symbolic(const jx_dim *dim);
 /* The number, or -1 for a symbolic dim: for code that has checked. */
 int64_t jx_dim_value(const jx_dim *dim);
 
-/* Reads JAX's grammar, and parentheses, `//` and `%` besides.  On failure NULL,
- * with *at the offset of the first byte that does not fit and *expected what
- * was expected there. */
+/* Reads the grammar of frontend/base/expression.h.  On failure NULL, with *at at
+ * the offset of the first byte that does not fit and *expected what was expected
+ * there. */
 const jx_dim *jx_dim_parse(jx_dims *in, const char *text, size_t length,
                            int scope, size_t *at, const char **expected);
 /* The same for the longest prefix that is a dim: *end is where it ends (after
@@ -75,8 +76,22 @@ const jx_dim *jx_dim_parse(jx_dims *in, const char *text, size_t length,
 const jx_dim *jx_dim_parse_prefix(jx_dims *in, const char *text, size_t length,
                                   int scope, size_t *end,
                                   const char **expected);
-/* The same with every operation as it is written, nothing simplified but sums
- * and products. */
+/* The same with all that can be said of it. */
+typedef JX_VEC(const jx_dim *) jx_dim_divisors;
+typedef struct jx_dim_reading {
+    int scope;
+    /* Every operation as it is written, nothing simplified but sums and
+     * products. */
+    bool written;
+    jx_dim_divisors *divisors; /* those that may be 0, or NULL: gathers all written */
+    /* Set: */
+    size_t end;
+    const char *expected; /* NULL if it was read */
+    bool too_large;       /* well written, but it does not fit */
+} jx_dim_reading;
+const jx_dim *jx_dim_read(jx_dims *in, const char *text, size_t length,
+                          jx_dim_reading *reading);
+/* As it is written, the longest prefix. */
 const jx_dim *jx_dim_parse_written(jx_dims *in, const char *text,
                                    size_t length, int scope, size_t *end,
                                    const char **expected);
@@ -119,6 +134,8 @@ typedef struct jx_dim_term {
 
 int jx_dim_nterms(const jx_dim *dim); /* 0 for the number 0 */
 const jx_dim_term *jx_dim_terms(const jx_dim *dim);
+/* JAX's order, by structure alone: < 0, 0 or > 0. */
+int jx_dim_order(const jx_dim *a, const jx_dim *b);
 unsigned jx_dim_id(const jx_dim *dim); /* in order of creation */
 int jx_dim_nodes(const jx_dim *dim);   /* of the whole as a tree */
 
@@ -159,7 +176,13 @@ typedef bool jx_dim_lookup(void *env, const jx_dim_atom *var, int64_t *value);
 bool jx_dim_eval(const jx_dim *dim, jx_dim_lookup *value, void *env,
                  int64_t *result);
 
-/* The same within 128 bits. */
+/* The same of variables whose values may need 128 bits, within 128 bits. */
+typedef bool jx_dim_wide_lookup(void *env, const jx_dim_atom *var,
+                                jx_int *value);
+bool jx_dim_eval_exact(const jx_dim *dim, jx_dim_wide_lookup *value, void *env,
+                       jx_int *result);
+
+/* Values of 64 bits, within 128 bits. */
 bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
                       jx_int *result);
 
@@ -173,7 +196,7 @@ bool jx_dim_eval_wrapped(const jx_dim *dim, int bits, jx_dim_lookup *value,
 /* Values of variables: in a counterexample, or those that a run has. */
 typedef struct jx_binding {
     const jx_dim_atom *var;
-    int64_t value;
+    jx_int value;
 } jx_binding;
 
 typedef struct jx_assignment {
@@ -181,8 +204,10 @@ typedef struct jx_assignment {
     const jx_binding *at;
 } jx_assignment;
 
-/* The jx_dim_lookup whose `env` is a jx_assignment. */
+/* The jx_dim_lookup whose `env` is a jx_assignment: a value beyond 64 bits is
+ * none.  And the jx_dim_wide_lookup. */
 bool jx_assigned(void *env, const jx_dim_atom *var, int64_t *value);
+bool jx_assigned_wide(void *env, const jx_dim_atom *var, jx_int *value);
 
 /* Floor division; false when b is 0 or the quotient does not fit. */
 bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder);

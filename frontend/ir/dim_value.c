@@ -14,20 +14,15 @@ static wide magnitude(jx_int k)
  * Evaluation
  * ---------------------------------------------------------------------- */
 
-static bool eval_atom(const jx_dim_atom *a, jx_dim_lookup *value, void *env,
-                      jx_int *result)
+static bool eval_atom(const jx_dim_atom *a, jx_dim_wide_lookup *value,
+                      void *env, jx_int *result)
 {
     jx_int x, y, q, r;
-    int64_t v;
 
-    if (a->kind == JX_ATOM_VAR) {
-        if (!value(env, a, &v))
-            return false;
-        *result = v;
-        return true;
-    }
-    if (!jx_dim_eval_wide(a->a, value, env, &x) ||
-        !jx_dim_eval_wide(a->b, value, env, &y))
+    if (a->kind == JX_ATOM_VAR)
+        return value(env, a, result);
+    if (!jx_dim_eval_exact(a->a, value, env, &x) ||
+        !jx_dim_eval_exact(a->b, value, env, &y))
         return false;
     switch (a->kind) {
     case JX_ATOM_MAX: *result = x > y ? x : y; return true;
@@ -58,8 +53,8 @@ static bool multiply_power(jx_int *product, jx_int x, int power)
     return true;
 }
 
-bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
-                      jx_int *result)
+bool jx_dim_eval_exact(const jx_dim *dim, jx_dim_wide_lookup *value, void *env,
+                       jx_int *result)
 {
     jx_int sum = 0;
 
@@ -78,7 +73,32 @@ bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
     return true;
 }
 
-bool jx_assigned(void *env, const jx_dim_atom *var, int64_t *value)
+/* A lookup of 64 bits as a wide one. */
+typedef struct narrow {
+    jx_dim_lookup *value;
+    void *env;
+} narrow;
+
+static bool widened(void *env, const jx_dim_atom *var, jx_int *value)
+{
+    const narrow *from = env;
+    int64_t v;
+
+    if (!from->value(from->env, var, &v))
+        return false;
+    *value = v;
+    return true;
+}
+
+bool jx_dim_eval_wide(const jx_dim *dim, jx_dim_lookup *value, void *env,
+                      jx_int *result)
+{
+    narrow from = {value, env};
+
+    return jx_dim_eval_exact(dim, widened, &from, result);
+}
+
+bool jx_assigned_wide(void *env, const jx_dim_atom *var, jx_int *value)
 {
     const jx_assignment *a = env;
 
@@ -88,6 +108,16 @@ bool jx_assigned(void *env, const jx_dim_atom *var, int64_t *value)
             return true;
         }
     return false;
+}
+
+bool jx_assigned(void *env, const jx_dim_atom *var, int64_t *value)
+{
+    jx_int v;
+
+    if (!jx_assigned_wide(env, var, &v) || v < INT64_MIN || v > INT64_MAX)
+        return false;
+    *value = (int64_t)v;
+    return true;
 }
 
 bool jx_dim_eval(const jx_dim *dim, jx_dim_lookup *value, void *env,

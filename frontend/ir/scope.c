@@ -1,6 +1,8 @@
 /* scope.c - see scope.h. */
 #include "frontend/ir/scope.h"
 
+#include "frontend/base/expression.h"
+
 #include <string.h>
 
 const char *jx_scope_relation(const jx_scope_constraint *constraint)
@@ -137,32 +139,19 @@ static bool take(const declaring *d, jx_scope_constraint c)
     return true;
 }
 
-/* The relation at `text`: its length, 0 if there is none. */
-static size_t relation(const char *text, size_t length, const char **name)
-{
-    static const char *const names[] = {"==", "!=", ">=", "<=", ">", "<"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t n = strlen(names[i]);
-        if (n <= length && !memcmp(text, names[i], n)) {
-            *name = names[i];
-            return n;
-        }
-    }
-    return 0;
-}
-
 /* The sides as `>=`, `==` or `!=` compare them. */
-static bool oriented(const declaring *d, const char *name, const jx_dim *lhs,
+static bool oriented(const declaring *d, int relation, const jx_dim *lhs,
                      const jx_dim *rhs, jx_scope_constraint *c)
 {
     const jx_dim *one = jx_dim_int(d->dims, 1);
 
-    c->equal = !strcmp(name, "==");
-    c->differs = !strcmp(name, "!=");
-    c->lhs = *name == '<' ? rhs : lhs;
-    c->rhs = *name == '<' ? lhs : rhs;
-    if (!strcmp(name, "<") || !strcmp(name, ">"))
+    bool less = relation == 3 || relation == 5; /* == != >= <= > < */
+
+    c->equal = relation == 0;
+    c->differs = relation == 1;
+    c->lhs = less ? rhs : lhs;
+    c->rhs = less ? lhs : rhs;
+    if (relation >= 4)
         c->rhs = jx_dim_add(d->dims, c->rhs, one);
     return c->rhs || refuse(d, "a smaller expression");
 }
@@ -171,16 +160,19 @@ bool jx_scope_declare(jx_dims *dims, const char *text, int scope, bool rewrites,
                       jx_scope_list *to, jx_scope_error *error)
 {
     declaring d = {dims, rewrites, to, error};
-    size_t length = strlen(text), at, middle;
+    size_t length = strlen(text), at, middle, used;
     jx_scope_constraint c = {.text = jx_intern_text(jx_dims_ctx(dims), text)};
-    const char *expected, *name = NULL;
+    const char *expected;
+    int relation = -1;
     const jx_dim *lhs, *rhs;
 
     lhs = jx_dim_parse_prefix(dims, text, length, scope, &at, &expected);
     middle = at;
     if (lhs)
-        middle += relation(text + at, length - at, &name);
-    if (lhs && !name) {
+        relation = jx_expression_relation(text + at, length - at, &used);
+    if (relation >= 0)
+        middle += used;
+    if (lhs && relation < 0) {
         lhs = NULL;
         expected = "an operator or a comparison (== >= <=, or < > !=)";
     }
@@ -191,5 +183,5 @@ bool jx_scope_declare(jx_dims *dims, const char *text, int scope, bool rewrites,
         *error = (jx_scope_error){(lhs ? middle : 0) + at + 1, expected};
         return false;
     }
-    return oriented(&d, name, lhs, rhs, &c) && take(&d, c);
+    return oriented(&d, relation, lhs, rhs, &c) && take(&d, c);
 }

@@ -390,6 +390,7 @@ const jx_value *jx_doc_value(jx_doc *d, const jx_node *at)
 
     switch (jx_node_kind(at)) {
     case JX_JSON_NULL:
+    case JX_JSON_WIDE: /* is in no document */
         break;
     case JX_JSON_BOOL:
         v = (jx_value){.tag = JX_V_BOOL, .boolean = jx_json_bool(at->json)};

@@ -407,8 +407,11 @@ static jx_size_mismatch at_sample(const reading *r, jx_buffer *text,
     jx_binding *sizes = JX_NEW_ARRAY(arena_of(r), count + 1, jx_binding);
 
     for (int i = 0; vars && sizes && i < count; i++) {
+        int64_t value = 0;
+
         sizes[i].var = vars[i];
-        sampled(at, vars[i], &sizes[i].value);
+        sampled(at, vars[i], &value);
+        sizes[i].value = value;
         jx_buffer_printf(text, "%s%s = %lld", i ? ", " : "; they differ at ",
                          vars[i]->name, (long long)sizes[i].value);
     }

@@ -102,3 +102,90 @@ expect 0 prove 'a*a*a + b*b*b == c*c*c' --no-solver --explain
 prints '^  | undecided: there are no steps$'
 expect 0 prove "$work/two" --explain
 prints '"explain":\["suppose it fails: '
+
+# Python's grammar, `^` for `**`; what begins with a minus is a question.
+for true in '(-1%a) >= 0' '-n % 4 >= 0' '-7 // 2 == -4' '2**3**2 == 2^9' \
+    '-2**2 == -4' '--n >= 1' '-n//2*2 >= -n - 1' '+n - -n == 2*n' \
+    '-a**2 + a*a == 0' '7 - 2 - 1 == 4' '2*7//4 == 3' '-n*2 % 3 <= 2'; do
+    expect 0 prove "$true"
+    prints ': true, '
+done
+expect 0 prove --no-solver --where '-n >= -3' '-n >= -3'
+prints ': true, '
+expect 2 prove --nosolver '-n >= -3'
+complains 'unknown option'
+expect 3 prove 'n**-1 >= 0'
+complains 'column 4: expected a power that is a number'
+expect 3 prove '007 >= 0'
+complains 'column 1: expected a number that does not begin with 0'
+
+# A question and its mirror image are one.
+expect 0 prove --no-solver '2*a*b <= a*a + b*b'
+prints ': true, '
+expect 0 prove --no-solver 'a*a + b*b >= 2*a*b'
+prints ': true, '
+
+# Numbers beyond 64 bits; beyond 128 it is undecided.
+expect 0 prove --no-solver 'n >= 1' --where 'n >= 9223372036854775808'
+prints ': true, '
+expect 0 prove 'n >= 2^100 + 7' --where 'n >= 9223372036854775808'
+prints 'holds at: n = 12676506002282294014967032053'
+prints 'fails at: n = 9223372036854775808'
+expect 0 prove 'n >= 1' --where "n >= 1$(printf '%040d' 0)"
+prints 'unknown'
+expect 5 prove --strict 'n >= 1' --where "n >= 1$(printf '%040d' 0)"
+echo '{"id":123456789012345678901234567890,"base":-99999999999999999999,"lhs":"n","op":">=","rhs":"n"}' \
+    >"$work/wide.jsonl"
+expect 0 prove "$work/wide.jsonl"
+prints '^{"id":123456789012345678901234567890,"verdict":"unknown","why":"too large (base: '
+
+# A divisor that the normal form has lost is one all the same.
+expect 0 prove --base 0 '0*(n//d) + n >= 2' --where 'd <= 0'
+prints ': contradiction'
+prints 'and d != 0'
+expect 0 prove '0*(n//(n - 1)) + n >= 2'
+prints ': true, '
+
+# Certificates: a dim that does not fit on the way.
+expect 0 prove --no-solver --certificate "$work/proofs" \
+    'max(5*a + 8, a - 9007199254740994) - mod(4294967295*a - 1, 85070591730234615865843651857942052863) == 5*a - 5' \
+    --where 'a >= 1000000001' \
+    --where '2*a - 9223372036854775808 < a + 8'
+expect 0 prove --check "$work/proofs"
+prints '^1 accepted, 0 rejected'
+
+# Certificates are of answers; a file without any is no success.
+: >"$work/none"
+expect 3 prove --check "$work/none"
+complains 'expected a certificate'
+cat >"$work/questions" <<'END'
+{"id":1,"lhs":"n","op":">=","rhs":"1"}
+{"id":2,"constraints":["n >= 5"],"lhs":"n","op":">=","rhs":"3"}
+{"id":3,"constraints":["n >= 5","n <= 4","b >= 2"],"lhs":"n","op":">=","rhs":"3"}
+{"id":4,"lhs":"n","op":">=","rhs":"3"}
+END
+expect 0 prove "$work/questions" --certificate "$work/proofs"
+cp "$work/out" "$work/answers"
+expect 0 prove --check "$work/proofs" --against "$work/answers"
+prints '^4 accepted, 0 rejected, 0 malformed$'
+prints '^4 answers: 4 with a certificate, 0 without, 0 undecided$'
+sed 's/"verdict":"depends"/"verdict":"true"/' "$work/answers" >"$work/others"
+expect 1 prove --check "$work/proofs" --against "$work/others"
+prints '^4 4: rejected: the answer says otherwise$'
+sed '2s/"digest":"./"digest":"x/' "$work/answers" >"$work/others"
+expect 1 prove --check "$work/proofs" --against "$work/others"
+prints "^2 2: rejected: its question is none of the answers'$"
+sed 's/,"digest".*/}/' "$work/answers" >"$work/others"
+expect 3 prove --check "$work/proofs" --against "$work/others"
+complains 'line 1: expected an answer with its digest'
+expect 3 prove --check "$work/proofs" --against "$work/none"
+head -n 2 "$work/proofs" >"$work/fewer"
+expect 0 prove --check "$work/fewer" --against "$work/answers"
+prints '^4 answers: 2 with a certificate, 2 without'
+expect 5 prove --strict --check "$work/fewer" --against "$work/answers"
+expect 2 prove --against "$work/answers" 'n >= 1'
+
+# False statements with proofs of sorts: a divisor that is 0 at the witness, or
+# everywhere, sums of nothing, names given twice, a case that is missing.
+expect 1 prove --check tests/prove/false_certificates.jsonl
+prints '^0 accepted, 18 rejected, 0 malformed$'

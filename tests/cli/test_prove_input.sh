@@ -37,7 +37,7 @@ answered() {
 asked "$(repeat 500000 'a+')a" '>=' 1
 answered 0 '"id":1,"verdict":"true"'
 asked "$(repeat 100000 'b&+')a" '>=' 1
-answered 3 '"column":[0-9]*,"expected":"a smaller expression'
+answered 0 '"verdict":"unknown".*expected a smaller expression'
 asked "$(repeat 100000 '(')a$(repeat 100000 ')')" '>=' 1
 answered 3 '"column":257,"expected":"less nesting (256 levels)"'
 asked "$(repeat 100000 '(')" '>=' 1
@@ -55,11 +55,11 @@ answered 0 '"id":1,"verdict":"true"'
 asked 'floordiv(a, 2)^100000' '>=' 1
 answered 0 '"id":1,"verdict":"depends"'
 asked '(a+b)^1000' '>=' 1
-answered 3 '"expected":"a smaller expression'
+answered 0 '"verdict":"unknown".*expected a smaller expression'
 asked a '>=' "$(repeat 40 1)"
-answered 3 '"column":1,"expected":"a number below 2^127"'
+answered 0 '"verdict":"unknown".*column 1: expected a number below 2^127'
 asked "a*$(repeat 38 9)*$(repeat 38 9)" '>=' 1
-answered 3 '"expected":"a smaller expression'
+answered 0 '"verdict":"unknown".*expected a smaller expression'
 asked "$(repeat 1000 'b&+')a" '>=' 1001
 answered 0 '"id":1,"verdict":"true"'
 asked "$(repeat 1000 'b&+')a" '>=' 1002

@@ -180,10 +180,10 @@ static jx_constraint random_question(generator *g)
 }
 
 typedef struct point {
-    int64_t at[VARS];
+    jx_int at[VARS];
 } point;
 
-static bool look_up(void *env, const jx_dim_atom *var, int64_t *value)
+static bool look_up(void *env, const jx_dim_atom *var, jx_int *value)
 {
     *value = ((point *)env)->at[var->name[0] - 'a'];
     return true;
@@ -194,8 +194,8 @@ static int truth_at(const jx_constraint *c, point *p)
 {
     jx_int a, b;
 
-    if (!jx_dim_eval_wide(c->lhs, look_up, p, &a) ||
-        !jx_dim_eval_wide(c->rhs, look_up, p, &b))
+    if (!jx_dim_eval_exact(c->lhs, look_up, p, &a) ||
+        !jx_dim_eval_exact(c->rhs, look_up, p, &b))
         return -1;
     switch (c->relation) {
     case JX_REL_EQ: return a == b;
@@ -305,7 +305,7 @@ static void check_witness(const box *x, const jx_assignment *a, int expected)
 }
 
 typedef struct tally {
-    long truths[5], cores, suggestions, bounds, loose, variants;
+    long truths[5], cores, suggestions, bounds, loose, variants, mirrored;
     double slowest, seconds;
 } tally;
 
@@ -463,6 +463,56 @@ static void check_variants(const box *x, jx_ctx *ctx, generator *g, tally *t)
     t->variants++;
 }
 
+static void print_mirrored(const jx_constraint *c, jx_buffer *to)
+{
+    static const jx_relation turned[] = {
+        [JX_REL_EQ] = JX_REL_EQ, [JX_REL_NE] = JX_REL_NE,
+        [JX_REL_GE] = JX_REL_LE, [JX_REL_LE] = JX_REL_GE,
+        [JX_REL_GT] = JX_REL_LT, [JX_REL_LT] = JX_REL_GT,
+    };
+    const jx_constraint other = {c->rhs, turned[c->relation], c->lhs};
+
+    jx_constraint_print(&other, to);
+}
+
+/* The question seen from the other side, read in a space of its own so that
+ * nothing was made in the same order; the constraints, too, half of the time. */
+static void check_mirrored(const box *x, generator *g, jx_solver *solver,
+                           tally *t)
+{
+    jx_ctx *ctx = jx_ctx_new(1 << 27);
+    jx_dims *in = jx_dims_new(ctx);
+    jx_prover_options o = {.base = x->base, .base_is_set = true,
+                           .solver = solver, .no_solver = !solver};
+    jx_constraint cs[MAX_CONSTRAINTS + 1];
+    jx_buffer text = {0};
+    const char *expected;
+    point none = {{0}};
+    size_t at;
+    bool turn_all = next(g, 2);
+
+    for (int i = x->n; i >= 0; i--) {
+        const jx_constraint *c = i < x->n ? &x->cs[i] : x->q;
+
+        jx_buffer_clear(&text);
+        if (i == x->n || turn_all)
+            print_mirrored(c, &text);
+        else
+            jx_constraint_print(c, &text);
+        assert_true(jx_constraint_parse(in, jx_buffer_text(&text), text.length,
+                                        0, &cs[i], &at, &expected));
+    }
+    jx_prover *p = jx_prover_new(ctx, in, cs, x->n, &o);
+    jx_answer a = jx_prove_compare(p, cs[x->n].lhs, cs[x->n].relation,
+                                   cs[x->n].rhs);
+    if (a.truth != x->a->truth)
+        fail_with(x->cs, x->n, x->q, x->a, &none, jx_truth_text(a.truth));
+    t->mirrored++;
+    jx_prover_free(p);
+    jx_buffer_free(&text);
+    jx_ctx_free(ctx);
+}
+
 static void one_question(uint64_t seed, jx_solver *solver, tally *t)
 {
     jx_ctx *ctx = jx_ctx_new(1 << 27);
@@ -526,6 +576,7 @@ static void one_question(uint64_t seed, jx_solver *solver, tally *t)
         assert_non_null(a.why);
     check_core(&x, ctx, &g, t);
     check_suggestions(&x, ctx, &g, t);
+    check_mirrored(&x, &g, solver, t);
     if (!next(&g, 8))
         check_variants(&x, ctx, &g, t);
     jx_prover_free(p);
@@ -548,11 +599,11 @@ static void run(long count, jx_solver *solver, uint64_t seed)
     print_message("%ld questions in %.1f s (slowest %.3f s): %ld true, "
                   "%ld false, %ld depend, %ld contradictions, %ld unknown; "
                   "%ld parts of cores, %ld suggestions (%ld bounds, %ld of them "
-                  "not the least), %ld in other words\n",
+                  "not the least), %ld in other words, %ld mirrored: the same\n",
                   count, t.seconds, t.slowest, t.truths[JX_TRUE],
                   t.truths[JX_FALSE], t.truths[JX_DEPENDS],
                   t.truths[JX_CONTRADICTION], t.truths[JX_UNKNOWN], t.cores,
-                  t.suggestions, t.bounds, t.loose, t.variants);
+                  t.suggestions, t.bounds, t.loose, t.variants, t.mirrored);
     /* Nearly all must be settled, or the test tests nothing. */
     assert_true(t.truths[JX_UNKNOWN] * 20 <= count);
     /* A weaker bound may need a longer proof than a suggestion is worth. */
