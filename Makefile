@@ -45,7 +45,7 @@ LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/obj/%.o)
 # tests/unit/test_*.c are tests; tests/FOLDER/*.c else are programs that tests use.
 TESTS   = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/% tests/conformance/judge.c,$(wildcard tests/*/*.c))
+TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/% tests/conformance/judge.c tests/prove/number_cbmc.c,$(wildcard tests/*/*.c))
 TOOLS   = $(foreach t,$(TOOL_SRC),$(BUILD)/tests/$(basename $(notdir $(t))))
 TEST_OBJ = $(TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/unit/%.o) $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_MOD = $(filter-out $(BUILD)/obj/jaxvet.o,$(CMD_OBJ))
@@ -202,6 +202,26 @@ planted: all  ## errors planted in exported programs, which run --expect has to 
 RANDOM_QUESTIONS = 1000000
 prove-random: all $(BUILD)/tests/test_prove_random  ## random questions against exhaustive evaluation
 	@JX_RANDOM_QUESTIONS=$(RANDOM_QUESTIONS) $(BUILD)/tests/test_prove_random
+
+.PHONY: grammar-random forge checkers-agree cbmc
+EXPRESSIONS = 1000000
+grammar-random: $(BUILD)/tests/read_sizes  ## random expressions, read by us and by Python's eval
+	@BUILD=$(BUILD) EXPRESSIONS=$(EXPRESSIONS) tests/check_grammar.sh
+
+FORGED = 1000000
+forge: all  ## false statements with proofs, all small ones and 10^6 at random: no checker accepts one
+	@JAXVET=$(BUILD)/jaxvet python3 tests/prove/forge.py enumerate
+	@JAXVET=$(BUILD)/jaxvet python3 tests/prove/forge.py random $(FORGED)
+
+OWN = 20000
+checkers-agree: all  ## the two checkers on OWN (20,000) certificates of the prover's, and on changed ones
+	@JAXVET=$(BUILD)/jaxvet python3 tests/prove/checkers_agree.py $(OWN)
+
+cbmc:  ## a bounded model checker on the checker's arithmetic; says so where there is none
+	@if command -v cbmc >/dev/null; then \
+	    cbmc -I. --signed-overflow-check --div-by-zero-check tests/prove/number_cbmc.c && \
+	    cbmc -I. -DWIDE --signed-overflow-check --div-by-zero-check tests/prove/number_cbmc.c; \
+	else echo "cbmc: left out: it is not installed (what it proves, tests/unit/test_number.c tries in full)"; fi
 
 .PHONY: bench conformance retrace-library
 bench: all $(BUILD)/tests/time_prove  ## measure start-up, checking, proving and running, beside JAX

@@ -65,7 +65,7 @@ typedef struct checker {
     size_t used, room;
     int natoms, written, depth; /* the first atoms are those of the question */
     long work, step;
-    bool malformed;
+    bool malformed, stated; /* the question and constraints have been read */
     atom atoms[MAX_ATOMS];
     int ndivisors, nwitnesses;
     const poly *divisors[MAX_DIVISORS]; /* of the question and constraints */
@@ -329,15 +329,16 @@ typedef struct reader {
 static bool divides(reader *r, const poly *by)
 {
     checker *c = r->c;
-    bool first = !c->nwitnesses && !r->known;
     num value;
 
     for (int i = 0; by && i < c->nwitnesses; i++)
         if (!value_at(c, by, i, &value) || !value)
             r->fault = "a divisor is 0 at a witness";
-    if (by && first && c->ndivisors == MAX_DIVISORS)
+    if (by && c->stated && !r->known)
+        r->fault = "a new name divides nothing";
+    if (by && !c->stated && c->ndivisors == MAX_DIVISORS)
         r->fault = "too many divisors";
-    else if (by && first)
+    else if (by && !c->stated)
         c->divisors[c->ndivisors++] = by;
     return by && !r->fault;
 }
@@ -415,7 +416,7 @@ static bool read_text(checker *c, const state *known, const jx_json *text,
         return true;
     if (r.fault)
         return fail(c, "", r.fault);
-    c->malformed |= !*c->why && !known && !c->nwitnesses && !end.too_large;
+    c->malformed |= !*c->why && !c->stated && !end.too_large;
     snprintf(where, sizeof where, "column %d", (int)at + 1);
     return fail(c, where,
                 compares ? ": expected a comparison of what is known"
@@ -754,6 +755,7 @@ static bool check(checker *c, const jx_json *json)
     if (v == 3 ? length : !read_text(c, NULL, m[QUESTION], true, &said[n++]))
         return fail(c, "question", ": expected none");
     c->written = c->natoms;
+    c->stated = true;
     /* Every variable is at least `base`. */
     for (int i = 0; i < c->written && s.nvars < MAX_VARS; i++)
         if (c->atoms[i].kind == VAR) {

@@ -188,4 +188,4 @@ expect 2 prove --against "$work/answers" 'n >= 1'
 # False statements with proofs of sorts: a divisor that is 0 at the witness, or
 # everywhere, sums of nothing, names given twice, a case that is missing.
 expect 1 prove --check tests/prove/false_certificates.jsonl
-prints '^0 accepted, 18 rejected, 0 malformed$'
+prints '^0 accepted, 20 rejected, 0 malformed$'
