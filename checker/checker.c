@@ -540,6 +540,25 @@ static bool sum(const rule *r)
     return is_number(arg(r, 2), &total) && total < 0 && same(all, arg(r, 2));
 }
 
+/* Whether the steps refute the state with one more fact.  A witness for which that
+ * fact does not hold has nothing to do with the case. */
+static bool run_case(const rule *r, fact f, const jx_json *steps)
+{
+    state next = *r->s;
+    rule in = {r->c, &next, r->step, r->name, r->n};
+    int had = r->c->nwitnesses;
+    bool ok = suppose(&in, f);
+    num k;
+
+    if (ok && had &&
+        !(value_at(r->c, f.p, 0, &k) &&
+          num_compare(k, f.kind == GE ? 2 : f.kind == EQ ? 0 : 1, 0)))
+        r->c->nwitnesses = 0;
+    ok = ok && run(r->c, next, steps);
+    r->c->nwitnesses = had;
+    return ok;
+}
+
 /* One of p >= 0, q >= 0 holds if p + q >= -1, or if p + q == -2 and p != -1. */
 static bool split(const rule *r)
 {
@@ -549,14 +568,8 @@ static bool split(const rule *r)
 
     ok = ok && is_number(add(r->c, f[0].p, f[1].p), &k) && k <= 0 &&
          (k >= -1 || (k == -2 && has(r, NE, f[0].p, 1)));
-    for (size_t i = 0; i < 2 && ok; i++) {
-        state next = *r->s;
-        rule in = {r->c, &next, r->step, r->name, r->n};
-
-        ok =
-            suppose(&in, f[i]) && run(r->c, next, jx_json_item(r->step, 3 + i));
-    }
-    return ok;
+    return ok && run_case(r, f[0], jx_json_item(r->step, 3)) &&
+           run_case(r, f[1], jx_json_item(r->step, 4));
 }
 
 /* Rules about the atom x, which is t. */
@@ -594,8 +607,6 @@ static bool about(const rule *r, const poly *x, const atom t)
 static bool step(const rule *r)
 {
     checker *c = r->c;
-    state next = *r->s;
-    rule in = {c, &next, r->step, r->name, r->n};
     const poly *x = NULL, *y;
     int natoms = c->natoms;
     claim name;
@@ -603,8 +614,8 @@ static bool step(const rule *r)
     /* What follows from its opposite being impossible. */
     if (is(r, "claim", 2)) {
         fact f = arg_fact(r, 1, false);
-        return suppose(&in, arg_fact(r, 1, true)) &&
-               run(c, next, jx_json_item(r->step, 2)) && suppose(r, f);
+        return run_case(r, arg_fact(r, 1, true), jx_json_item(r->step, 2)) &&
+               suppose(r, f);
     }
     /* A new name for any integer. */
     if (is(r, "let", 2) && r->s->nvars < MAX_VARS &&

@@ -46,7 +46,7 @@ END { exit bad }' || fail "includes must point left"
 grep -n '^#include "' checker/* | grep -v -e '"checker/' -e '"frontend/base/json.h"' -e '"frontend/base/expression.h"' &&
     fail "the checker includes only the readers of JSON and of sizes"
 lines=$(cat checker/* | wc -l)
-[ "$lines" -le 880 ] || fail "the checker has $lines lines, more than 880"
+[ "$lines" -le 900 ] || fail "the checker has $lines lines, more than 900"
 
 # One file per outside library.
 one_file() { # header pattern, file

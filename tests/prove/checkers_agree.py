@@ -73,8 +73,8 @@ def run(*args):
     return subprocess.run([JAXVET, "prove", *args], capture_output=True, text=True)
 
 
-def judge(lines, where, tally):
-    """What both say; gives those that the first accepts."""
+def judge(lines, where, tally, own):
+    """What both say of each line; the prover's own have to be accepted."""
     with open(where, "w") as f:
         f.writelines(lines)
     said = run("--check", where).stdout.splitlines()[:-1]
@@ -83,6 +83,8 @@ def judge(lines, where, tally):
         why = second_checker.check(line)
         first = verdict.endswith(": accepted")
         tally["accepted" if first else "rejected"] += 1
+        if own and not first:
+            print(f"{verdict}: {line[:1000]}")
         if first == bool(why):
             tally["differ"] += 1
             print(f"here {why or 'accepted'}, there {verdict}: {line[:2000]}")
@@ -103,8 +105,9 @@ def main(count, seed="1"):
             against = run("--check", proofs, "--against", said)
             bound += against.returncode != 0
             lines = open(proofs).readlines()
-            judge(lines, proofs, tally)
-            judge([mutant(r, line) for line in r.sample(lines, len(lines) // 2)], proofs, changed)
+            judge(lines, proofs, tally, True)
+            judge([mutant(r, line) for line in r.sample(lines, len(lines) // 2)], proofs,
+                  changed, False)
     print(f"checkers: {answers} questions, {tally['accepted']} own certificates accepted, "
           f"{tally['rejected']} rejected, {bound} files not of their answers; mutants: "
           f"{changed['accepted']} accepted, {changed['rejected']} rejected; "

@@ -168,6 +168,8 @@ class Checker:
             tokens.append("**" if word == "^" else word if kind == "sign" or word in space
                           else f"W({len(words) - 1})")
 
+        need(tokens and tokens[-1] not in space, "expected a size")
+
         def operand(i):
             if words[i][0] == "number":
                 return self.number(int(words[i][1]), True)
@@ -182,8 +184,8 @@ class Checker:
             read = eval(" ".join(tokens), {"__builtins__": {}, "W": operand, **space})
         except (SyntaxError, TypeError, AttributeError, MemoryError):
             raise Rejected("expected a size or a comparison") from None
-        need(isinstance(read, tuple) and len(read) == 3 and isinstance(read[1], str)
-             if compares else isinstance(read, Poly), "expected a size or a comparison")
+        parts = [type(x) for x in read] if isinstance(read, tuple) else [type(read)]
+        need(parts == ([Poly, str, Poly] if compares else [Poly]), "expected another kind")
         return read
 
     def fact(self, claim, opposite=False):
@@ -234,16 +236,24 @@ class Checker:
         need(p[1] == q[1] == ">=" and (k in (0, -1) or k == -2 and self.has(
             facts, "!=", Poly(self, p[0]) + 1)), "the cases leave something out")
         for fact, steps in ((p, first), (q, second)):
-            inside = list(facts)
-            self.suppose(inside, *fact)
-            self.run(steps, inside, set(known), depth)
+            self.case(fact, steps, facts, known, depth)
+
+    def case(self, fact, steps, facts, known, depth):
+        inside, had = list(facts), self.witnesses
+        self.suppose(inside, *fact)
+        try:
+            here = all(TESTS[fact[1]](Poly(self, fact[0]).at(w), 0) for w in had)
+        except Rejected:
+            here = False
+        self.witnesses = had if here else []
+        self.run(steps, inside, set(known), depth)
+        self.witnesses = had
 
     def step(self, rule, args, facts, known, depth):
         if rule == ("claim", 2):
-            claim, inside = self.read(args[0], known), list(facts)
+            claim = self.read(args[0], known)
             fact = self.fact(claim)
-            self.suppose(inside, *self.fact(claim, True))
-            self.run(args[1], inside, set(known), depth)
+            self.case(self.fact(claim, True), args[1], facts, known, depth)
             return self.suppose(facts, *fact)
         if rule == ("let", 2):
             new, x = len(self.atoms), self.read(args[0], None, False)
