@@ -54,7 +54,7 @@ def damaged(r, text):
 def ours(text):
     """Whether a text that Python takes has what sizes don't have."""
     text = text.replace("^", "**")
-    return (re.search(r"\*\*[\s(]*(-|\+*[\s+(]*[a-z(])|,\s*\)|[^/]/[^/]|\*\s*,", text)
+    return (re.search(r"\*\*[\s(+]*[-a-z]|,\s*\)|[^/]/[^/]|\*\s*,", text)
             or re.search(r"\*\*[\s+]*(\([\s+]*)+\d+[^)\d]", text)
             or re.search(r"[a-c]\s*\(|\d\s*\(|\)\s*\(|(mod|floordiv|max|min)\b(?!\s*\()", text)
             or re.search(r"^[^(]*,|!|\(\s*\*", text))
