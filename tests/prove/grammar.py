@@ -95,8 +95,9 @@ def pythons(text, at):
 
     try:
         tree = ast.parse(text.replace("^", "**").strip(" \t"), mode="eval")
-        if any(isinstance(x, (ast.Tuple, ast.Compare)) or isinstance(x, ast.Call) and
-               getattr(x.func, "id", "") not in ("mod", "floordiv", "max", "min")
+        if any(isinstance(x, (ast.Tuple, ast.Compare, ast.Starred)) or
+               isinstance(x, ast.Call) and (len(x.args) != 2 or getattr(
+                   x.func, "id", "") not in ("mod", "floordiv", "max", "min"))
                for x in ast.walk(tree)):
             return "error"
         tree = ast.fix_missing_locations(Guarded().visit(tree))
@@ -147,7 +148,7 @@ def judge(at, text, simple, written, tally, wrong):
     elif expected != "error" and kind == "error" and ours(text):
         tally["left out"] += 1
     elif expected == "large" or ("large" in (kind, written) and big(text) and
-                                 expected not in ("error", "zero")):
+                                 expected != "error"):
         tally["large"] += 1
     elif expected == simple == written:
         tally["zero" if expected == "zero" else "same"] += 1
