@@ -96,7 +96,7 @@ def pythons(text, at):
     try:
         tree = ast.parse(text.replace("^", "**").strip(" \t"), mode="eval")
         if any(isinstance(x, (ast.Tuple, ast.Compare, ast.Starred)) or
-               isinstance(x, ast.Call) and (len(x.args) != 2 or getattr(
+               isinstance(x, ast.Call) and (len(x.args) != 2 or x.keywords or getattr(
                    x.func, "id", "") not in ("mod", "floordiv", "max", "min"))
                for x in ast.walk(tree)):
             return "error"

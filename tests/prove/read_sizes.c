@@ -2,6 +2,7 @@
  * each: `a b c` (numbers), a tab, an expression in a, b and c.  Prints its value,
  * `zero` where a divisor is 0, `large` where it does not fit, `error` and the
  * column where it can't be read.  tests/prove/grammar.py asks. */
+#include "frontend/base/expression.h"
 #include "frontend/ir/dim.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ static void answer(jx_dims *in, const char *text, size_t length, bool written,
     const jx_dim *dim = jx_dim_read(in, text, length, &reading);
     jx_int value;
 
-    if (reading.too_large) {
+    if (reading.too_large && jx_expression_length(text, length) == length) {
         jx_buffer_puts(to, "large");
         return;
     }
