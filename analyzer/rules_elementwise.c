@@ -138,8 +138,7 @@ void jx_type_convert(jx_typing *t)
     const jx_p_convert *p = t->params;
     jx_dtype from = t->ins[0]->dtype;
 
-    if (from == JX_FLOAT0 || from == JX_KEY || p->new_dtype == JX_KEY ||
-        p->new_dtype == JX_FLOAT0)
+    if (from == JX_KEY || p->new_dtype == JX_KEY)
         jx_type_wrong(t, "%s does not convert to %s",
                       jx_dtype_of(from)->short_name,
                       jx_dtype_of(p->new_dtype)->short_name);

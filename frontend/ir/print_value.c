@@ -356,7 +356,11 @@ static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
         put_function(v->text ? v->text : "", to);
         break;
     case JX_V_DTYPE:
-        jx_utf8_printf(to, quoted ? "dtype('%s')" : "%s", v->text);
+        if (v->dtype == JX_FLOAT0) /* a record of one field to numpy */
+            jx_buffer_puts(to, quoted ? "dtype([('float0', 'V')])"
+                                      : "[('float0', 'V')]");
+        else
+            jx_utf8_printf(to, quoted ? "dtype('%s')" : "%s", v->text);
         break;
     case JX_V_OPAQUE:
         jx_utf8_show(v->detail, to);

@@ -469,23 +469,32 @@ static const jx_value *read_numpy(jx_text *t, const char *name)
     return jx_text_add(t, &v);
 }
 
+/* How numpy prints float0: as a record of one field. */
+static const char float0_text[] = "[('float0', 'V')]";
+
+static const jx_value *dtype_value(jx_text *t, const char *name)
+{
+    jx_value v = {.tag = JX_V_DTYPE, .text = name,
+                  .dtype = jx_dtype_named(name, strlen(name))};
+
+    return jx_text_add(t, &v);
+}
+
 /* `dtype('float32')`, after the bracket. */
 static const jx_value *read_dtype(jx_text *t)
 {
     const char *at = t->at, *name;
 
-    if (t->at < t->end && *t->at == '\'')
+    if (take(t, float0_text))
+        name = "float0";
+    else if (t->at < t->end && *t->at == '\'')
         name = read_quoted(t);
     else {
         while (t->at < t->end && jx_is_alnum(*t->at))
             t->at++;
         name = jx_text_intern(t, at, t->at);
     }
-    if (!name || !take(t, ")"))
-        return NULL;
-    jx_value v = {.tag = JX_V_DTYPE, .text = name,
-                  .dtype = jx_dtype_named(name, strlen(name))};
-    return jx_text_add(t, &v);
+    return name && take(t, ")") ? dtype_value(t, name) : NULL;
 }
 
 /* `ShapedArray(float32[3], weak_type=True)`, after the bracket. */
@@ -609,6 +618,8 @@ static const jx_value *read_value(jx_text *t)
     }
     if (*t->at == '(')
         return read_tuple(t, ")");
+    if (take(t, float0_text))
+        return dtype_value(t, "float0");
     if (*t->at == '[')
         return read_tuple(t, "]");
     if (*t->at == '{')

@@ -348,6 +348,12 @@ SAME(4)
 SAME(8)
 SAME(16)
 
+/* XLA has booleans for float0. */
+static jx_dtype carried(jx_dtype dtype)
+{
+    return dtype == JX_FLOAT0 ? JX_BOOL : dtype;
+}
+
 static jx_tile *same_tile(jx_dtype dtype)
 {
     switch (jx_dtype_of(dtype)->bytes) {
@@ -422,9 +428,11 @@ jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to)
         SMALL_ROW(F8_E5M2FNUZ) SMALL_ROW(F8_E8M0FNU) SMALL_ROW(F4_E2M1FN)
     };
 
-    if (from == to)
-        return same_tile(from);
-    return tiles[from][to];
+    if (jx_dtype_is_complex(from) && to == JX_FLOAT0)
+        return NULL; /* by its real part, unlike to bool */
+    from = carried(from);
+    to = carried(to);
+    return from == to ? same_tile(from) : tiles[from][to];
 }
 
 jx_dtype jx_compute_dtype(jx_dtype stored)

@@ -145,3 +145,35 @@ expect 0 run "$work/callback.jaxpr" --fill zeros
 prints '^out0 i32\[\] = 0$'
 expect 3 run "$work/callback.jaxpr" --fill random:2
 complains 'calls the Python function ask, which is not here'
+
+# float0 is what XLA has for it, a boolean; complex numbers become it by their
+# real part, which they do not when they become bool.
+cat >"$work/float0.jaxpr" <<'EOT'
+{ lambda ; . let
+    a:float0[] = convert_element_type[
+      new_dtype=[('float0', 'V')]
+      weak_type=False
+    ] 3:i32[]
+    b:f32[] = convert_element_type[new_dtype=float32 weak_type=False] a
+    c:bf16[] = convert_element_type[new_dtype=bfloat16 weak_type=False] a
+    d:c64[] = complex 0.0:f32[] 2.0:f32[]
+    e:float0[] = convert_element_type[
+      new_dtype=[('float0', 'V')]
+      weak_type=False
+    ] d
+    f:i32[] = convert_element_type[new_dtype=int32 weak_type=False] e
+    g:bool[] = convert_element_type[new_dtype=bool weak_type=False] d
+  in (a, b, c, f, g) }
+EOT
+expect 0 run "$work/float0.jaxpr"
+prints '^out1 f32\[\] = 1$'
+prints '^out2 bf16\[\] = 1$'
+prints '^out3 i32\[\] = 0$'
+prints '^out4 bool\[\] = True$'
+expect 0 show "$work/float0.jaxpr"
+holds cmp -s "$work/out" "$work/float0.jaxpr"
+expect 0 show --as stablehlo "$work/float0.jaxpr"
+mv "$work/out" "$work/float0.mlir"
+expect 0 run "$work/float0.mlir"
+prints '^out1 f32\[\] = 1$'
+prints '^out3 i32\[\] = 0$'
