@@ -39,7 +39,7 @@ else
 Z3_LIBS := $(shell pkg-config --libs z3 2>/dev/null || echo -lz3)
 Z3_CFLAGS := $(shell pkg-config --cflags z3 2>/dev/null)
 endif
-CMD_SRC = jaxvet.c reports/options.c reports/commands.c reports/certificates.c $(wildcard reports/cmd_*.c)
+CMD_SRC = jaxvet.c reports/options.c reports/commands.c reports/select.c reports/certificates.c $(wildcard reports/cmd_*.c)
 LIB_SRC = $(filter-out $(SOLVER_SRC) $(CMD_SRC),$(ALL_SRC))
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/obj/%.o)

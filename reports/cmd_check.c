@@ -4,6 +4,7 @@
 #include "reports/check.h"
 #include "reports/commands.h"
 #include "reports/input.h"
+#include "reports/select.h"
 #include "reports/source.h"
 #include "reports/walk.h"
 
@@ -80,49 +81,13 @@ typedef struct runner {
     int64_t *programs; /* in each argument */
 } runner;
 
-/* `a,b` and repeated options: the words of a list. */
-typedef JX_VEC(const char *) word_list;
-
-static bool is_known(const char *word)
-{
-    const jx_selection only = {&word, 1, NULL, 0};
-
-    for (int code = 1; code < JX_NCODES; code++)
-        if (jx_selects(&only, (jx_code)code))
-            return true;
-    return false;
-}
-
-/* False, having said why, for a word that is no code. */
-static bool split(runner *r, const jx_texts *from, word_list *to)
-{
-    for (int i = 0; i < from->count; i++)
-        for (const char *at = from->at[i]; *at;) {
-            size_t n = strcspn(at, ", ");
-            const char *word = jx_arena_string(r->ctx->arena, at, n);
-            if (n && word && !is_known(word)) {
-                jx_command_usage(&jx_command_check,
-                                 "no code is or begins with '%s'; "
-                                 "`jaxvet rules` lists them",
-                                 word);
-                return false;
-            }
-            if (n && word)
-                JX_PUSH(r->ctx->arena, to, word);
-            at += n + (at[n] != '\0');
-        }
-    return true;
-}
-
 static bool set_up(runner *r)
 {
     const settings *s = r->settings;
-    word_list select = {0}, ignore = {0};
 
-    if (!split(r, &s->select, &select) || !split(r, &s->ignore, &ignore))
+    if (!jx_command_selection(&jx_command_check, r->ctx, &s->select, &s->ignore,
+                              &r->check.selection))
         return false;
-    r->check.selection = (jx_selection){select.at, (int)select.count, ignore.at,
-                                        (int)ignore.count};
     r->check.min_elements = s->min_elements;
     r->check.deps = s->deps;
     r->check.nwhere = s->where.count;
@@ -297,22 +262,6 @@ static int run_all(runner *r, int argc, char **argv)
     return finish(r);
 }
 
-/* False, having said why. */
-static bool add_roots(runner *r)
-{
-    const jx_texts *roots = &r->settings->roots;
-
-    for (int i = 0; i < roots->count; i++)
-        if (!jx_sources_add(r->sources, roots->at[i])) {
-            jx_command_usage(&jx_command_check, "--source-root %s: %s",
-                             roots->at[i], jx_strerror(errno));
-            return false;
-        }
-    if (r->settings->trust)
-        jx_suppressions_trust_embedded(r->suppressions);
-    return true;
-}
-
 static int run(int argc, char **argv)
 {
     settings s = {.format = "text", .fail_on = "error", .colour = "auto"};
@@ -331,9 +280,12 @@ static int run(int argc, char **argv)
     if (r.ctx && r.sources && r.check.settle.solver) {
         r.suppressions =
             jx_suppressions_new(r.ctx, r.sources, &r.check.selection);
-        code = !r.suppressions               ? JX_EXIT_INPUT
-               : set_up(&r) && add_roots(&r) ? run_all(&r, n, argv)
-                                             : JX_EXIT_USAGE;
+        code = !r.suppressions ? JX_EXIT_INPUT
+               : set_up(&r) && jx_command_sources(&jx_command_check, &s.roots,
+                                                  s.trust, r.sources,
+                                                  r.suppressions)
+                   ? run_all(&r, n, argv)
+                   : JX_EXIT_USAGE;
     }
     jx_solver_free(r.check.settle.solver);
     jx_sources_free(r.sources);

@@ -4,6 +4,9 @@
 #include "reports/input.h"
 #include "reports/inputs.h"
 #include "reports/report.h"
+#include "reports/select.h"
+#include "reports/source.h"
+#include "reports/suppress.h"
 #include "runtime/gradcheck.h"
 
 #include <string.h>
@@ -11,9 +14,9 @@
 
 typedef struct settings {
     const char *format, *output, *inputs;
-    jx_texts set;
+    jx_texts set, select, ignore, roots;
     int64_t seed, directions;
-    bool strict;
+    bool strict, trust;
 } settings;
 
 static const jx_option options[] = {
@@ -24,6 +27,19 @@ static const jx_option options[] = {
      "in0, in1, ...: a sample of the program's inputs, whose rules are then "
      "also checked there and in its domain",
      offsetof(settings, inputs)},
+    {"select", 0, JX_OPT_LIST, "CODES",
+     "report only these codes, or codes that begin so",
+     offsetof(settings, select)},
+    {"ignore", 0, JX_OPT_LIST, "CODES", "all but these",
+     offsetof(settings, ignore)},
+    {"source-root", 0, JX_OPT_LIST, "DIR",
+     "read source files below this folder, too (always: below\n"
+     "the working directory)",
+     offsetof(settings, roots)},
+    {"trust-embedded", 0, JX_OPT_FLAG, NULL,
+     "let comments in source lines that programs embed suppress\n"
+     "findings, too",
+     offsetof(settings, trust)},
     {"seed", 0, JX_OPT_INT, "N", "of the points and directions (default 0)",
      offsetof(settings, seed)},
     {"directions", 0, JX_OPT_INT, "N",
@@ -43,6 +59,9 @@ typedef struct tally {
     jx_buffer rules; /* a line per rule */
     int count[JX_RULE_REFUSES + 1];
     bool idle; /* some program had nothing that was compared */
+    jx_selection selection;
+    jx_sources *sources;
+    jx_suppressions *suppressions;
 } tally;
 
 static void say_rule(tally *t, const char *path, const jx_rule_report *r)
@@ -136,8 +155,11 @@ static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
     say_idle(keep, s, t, path, &rules, report);
     if (is_json(s))
         assume_agreement(keep, &rules, report);
-    return jx_report_claims(keep, report, program, &claims, NULL) &&
-           jx_report_finish(keep, report);
+    if (!jx_report_claims(keep, report, program, &claims, &t->selection) ||
+        !jx_suppressions_read(t->suppressions, program))
+        return false;
+    jx_suppress(t->suppressions, report);
+    return jx_report_finish(keep, report);
 }
 
 /* One input; its exit code. */
@@ -150,15 +172,16 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
 
     if (!ctx)
         return JX_EXIT_INTERNAL;
+    jx_suppressions_begin(t->suppressions);
     if (!check_program(keep, ctx, path, s, t, &report)) {
         jx_ok(ctx);
         code = jx_command_error(&ctx->error);
         report.unreadable = (jx_error){.kind = ctx->error.kind,
                                        .file = path,
                                        .message = "see standard error"};
-    } else if (report.claims.refuted || report.claims.witnessed) {
+    } else if (report.findings.count) {
         code = JX_EXIT_FINDINGS;
-    } else if (s->strict && report.claims.undecided) {
+    } else if (s->strict && report.undecided.count) {
         code = JX_EXIT_UNDECIDED;
     }
     JX_PUSH(keep->arena, &t->reports, report);
@@ -185,12 +208,30 @@ static void render(const settings *s, const tally *t, jx_buffer *to)
     jx_report_text(&list, &how, to);
 }
 
+/* Checks all programs and says what was found; the exit code. */
+static int add_all(jx_ctx *keep, int argc, char **argv, const settings *s,
+                   tally *t)
+{
+    jx_buffer text = {0};
+    int code = JX_EXIT_OK;
+
+    for (int i = 0; i < argc; i++)
+        code = jx_exit_worse(code, add_input(keep, argv[i], s, t));
+    render(s, t, &text);
+    if (s->strict && t->idle)
+        code = jx_exit_worse(code, JX_EXIT_UNDECIDED);
+    code = jx_exit_worse(code, wants_colour(s)
+                                   ? jx_command_write_bytes(s->output, &text)
+                                   : jx_command_write(s->output, &text));
+    jx_buffer_free(&text);
+    return code;
+}
+
 static int run(int argc, char **argv)
 {
     settings s = {0};
     int n = jx_command_options(&jx_command_gradcheck, argc, argv, &s);
-    int code = JX_EXIT_OK;
-    jx_buffer text = {0};
+    int code = JX_EXIT_INTERNAL;
     tally t = {0};
 
     if (n < 0)
@@ -199,18 +240,18 @@ static int run(int argc, char **argv)
         return jx_command_usage(&jx_command_gradcheck,
                                 "name a program to check");
     jx_ctx *keep = jx_ctx_new(0);
-    if (!keep)
-        return JX_EXIT_INTERNAL;
-    for (int i = 0; i < n; i++)
-        code = jx_exit_worse(code, add_input(keep, argv[i], &s, &t));
-    render(&s, &t, &text);
-    if (s.strict && t.idle)
-        code = jx_exit_worse(code, JX_EXIT_UNDECIDED);
-    code = jx_exit_worse(code, wants_colour(&s)
-                                   ? jx_command_write_bytes(s.output, &text)
-                                   : jx_command_write(s.output, &text));
-    jx_buffer_free(&text);
+    t.sources = jx_sources_new();
+    if (keep && t.sources)
+        t.suppressions = jx_suppressions_new(keep, t.sources, &t.selection);
+    if (t.suppressions)
+        code = jx_command_selection(&jx_command_gradcheck, keep, &s.select,
+                                    &s.ignore, &t.selection) &&
+                       jx_command_sources(&jx_command_gradcheck, &s.roots,
+                                          s.trust, t.sources, t.suppressions)
+                   ? add_all(keep, n, argv, &s, &t)
+                   : JX_EXIT_USAGE;
     jx_buffer_free(&t.rules);
+    jx_sources_free(t.sources);
     jx_ctx_free(keep);
     return code;
 }
@@ -228,6 +269,8 @@ const jx_command jx_command_gradcheck = {
     "points nothing disagreed.  That is no proof.\n\n"
     "  jaxvet gradcheck program.json\n"
     "  jaxvet gradcheck program.json --set n=5 --inputs sample.npz\n\n"
+    "A comment `# jaxvet: ignore[DRV002] reason` on the line of a call accepts "
+    "what is\nfound there.\n\n"
     "Exit status 1: a rule is wrong; with --strict 5: one is undecided, or "
     "nothing was\ncompared at all, which is said in any case.\n",
     options,

@@ -56,3 +56,10 @@ expect 5 gradcheck --strict "$data/log1pexp_rule.json.gz" tests/rules/SHP010_fai
 expect 5 gradcheck --strict --format json tests/rules/SHP010_fails.json.gz
 prints '"assumptions":\["nothing was compared: it has no rules"\]'
 expect 0 gradcheck --strict "$data/log1pexp_rule.json.gz"
+
+# Codes can be selected; one that is none is wrong usage.
+expect 0 gradcheck "$data/huber_rule_wrong.json.gz" --ignore DRV001,DRV002
+expect 1 gradcheck "$data/huber_rule_wrong.json.gz" --select DRV001
+expect 0 gradcheck "$data/huber_rule_wrong.json.gz" --select DRV002
+expect 2 gradcheck "$data/huber_rule_wrong.json.gz" --select DRV9
+complains "no code is or begins with 'DRV9'"

@@ -257,3 +257,29 @@ def test_what_has_no_derivative_has_no_rule(fun, values):
         raise ValueError("nothing here has a derivative")
     report = jaxvet.gradcheck(with_jvp(fun, raising))(values)
     assert report.ok and not report.undecided
+
+
+def test_a_comment_accepts_what_gradcheck_finds():
+    straight = with_vjp(lambda x: jnp.round(x),
+                        lambda x: (jnp.round(x), None), identity_bwd)
+
+    def accepted(x):
+        return straight(x).sum()  # jaxvet: ignore[DRV002] straight through
+
+    def other(x):
+        return straight(x).sum()  # jaxvet: ignore[DRV001]
+
+    assert wrong(accepted, X) == []
+    assert wrong(other, X) == ["DRV002"]
+
+
+def test_gradcheck_speaks_of_selected_codes():
+    straight = with_vjp(lambda x: jnp.round(x),
+                        lambda x: (jnp.round(x), None), identity_bwd)
+
+    def codes(**which):
+        return [finding.code for finding in
+                jaxvet.gradcheck(straight, **which)(X).findings]
+
+    assert codes(select="DRV002") == codes(ignore="DRV001") == ["DRV002"]
+    assert codes(ignore=["DRV002"]) == codes(select="jvp-rule-wrong") == []
