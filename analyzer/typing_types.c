@@ -304,6 +304,10 @@ bool jx_type_closed(jx_typing *t, const jx_closed *closed, const char *what)
     for (int i = 0; i < closed->nconsts; i++) {
         const jx_aval *has = closed->consts[i]->aval;
         const jx_aval *wants = callee->vars[i]->aval;
+        /* What a reference held when the program was traced stands for it. */
+        if (wants->kind == JX_AVAL_REF && wants->of &&
+            has->kind == JX_AVAL_ARRAY)
+            wants = wants->of;
         if (compare(has, wants) == DIFFERENT)
             jx_type_agree(t, has, wants, "%s, constant %d", what, i);
     }
