@@ -8,7 +8,6 @@
 #include "reports/source.h"
 #include "reports/walk.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -398,3 +398,53 @@ def test_what_a_closed_over_reference_held_stands_for_it():
     report = jaxvet.check(count)(jax.ShapeDtypeStruct((), "int32"))
     assert not report.findings
     assert {u.code for u in report.undecided} == {"PRM001"}
+
+
+@jax.jit
+def _doubled(x):
+    return x * 2
+
+
+def _tiled(x, times, *, scale=2):
+    return jnp.tile(x, times) * scale
+
+
+@pytest.mark.parametrize("statics,args,kwargs", [
+    ({"static_argnums": 1}, (3,), {}),
+    ({"static_argnums": 1}, (), {"times": 3}),
+    ({"static_argnums": (-1,)}, (3,), {}),
+    ({"static_argnames": "times"}, (3,), {}),
+    ({"static_argnames": ("times", "scale")}, (), {"times": 3, "scale": 5}),
+])
+def test_static_arguments_of_a_jit_are_known(statics, args, kwargs):
+    fun = jax.jit(_tiled, **statics)
+    x = np.arange(4, dtype=np.float32)
+    document = json.loads(jaxvet.dump(fun)(x, *args, **kwargs).text())
+    assert document["entry"]["in_paths"] == ["[0]"]
+    assert not jaxvet.check(fun)(x, *args, **kwargs).findings
+    assert not jaxvet.gradcheck(fun)(x, *args, **kwargs).findings
+
+
+def test_a_static_argument_of_a_jit_may_be_left_out():
+    fun = jax.jit(lambda x, power=2: x ** power, static_argnums=(1,))
+    assert not jaxvet.check(fun)(np.ones(3, np.float32)).findings
+
+
+def test_gradcheck_says_that_it_wants_values():
+    spec = jax.ShapeDtypeStruct((3,), "float32")
+    with pytest.raises(jaxvet.JaxvetError) as refused:
+        jaxvet.gradcheck(lambda a, b: a)(np.ones(3), {"w": [spec]})
+    assert "argument [1]['w'][0] is a ShapeDtypeStruct" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_exported_function_is_checked_as_its_file():
+    spec = jax.ShapeDtypeStruct(jax.export.symbolic_shape("b, 3"), "float32")
+    exported = jax.export.export(_doubled)(spec)
+    for each in (exported, jax.export.deserialize(exported.serialize())):
+        report = jaxvet.check(each, ignore="EXP006")
+        assert isinstance(report, jaxvet.Report) and not report.findings
+        assert "_doubled" in str(report)
+    assert {f.code for f in jaxvet.check(exported).findings} == {"EXP006"}
+    assert not jaxvet.check(jaxvet.export(_doubled)(spec),
+                            select="SHP").findings

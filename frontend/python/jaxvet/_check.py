@@ -5,11 +5,14 @@ import math
 import os
 import tempfile
 
+import jax
+import jax.export
+
 from . import _library, _native
 from ._arrays import packed_inputs
 from ._report import Report, parse
 from ._retrace import unsteady
-from ._trace import dump, dynamic
+from ._trace import Called, dump, written
 
 #: The code of a trace that depends on a size.
 _BY_SIZE = "SHP001"
@@ -29,12 +32,25 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     Specs are as for `jaxvet.dump`, and so are `options`.  `select` and
     `ignore` are rule codes or their beginnings; `arguments` are handed to the
     command as they are.
+
+    What `jax.export.export` or `jax.export.deserialize` gives has its specs:
+    `jaxvet.check(exported)` is the report on the file that it serializes to.
     """
+    if isinstance(fun, jax.export.Exported):
+        return _of_file(fun, _rules(select, ignore) + [*arguments])
+
     def checker(*args, **kwargs) -> Report:
         document = dump(fun, retrace=retrace, sizes=sizes,
                         **options)(*args, **kwargs)
         return report_on(document, select, ignore, arguments)
     return checker
+
+
+def _of_file(exported, extra) -> Report:
+    held = exported.serialize()
+    return _parsed("check", _library.ask(
+        ["check", "-", "--format", "json", *extra], bytes(held)),
+        exported.fun_name)
 
 
 def report_on(document, select=None, ignore=None, arguments=()) -> Report:
@@ -67,7 +83,8 @@ def _settled(document, report) -> bool:
 def _report_on(document, select, ignore, arguments) -> Report:
     extra = _rules(select, ignore) + [*arguments]
     if not extra and _native.library() is not None:
-        return _parsed("check", _native.check(document.text()), document)
+        return _parsed("check", _native.check(document.text()),
+                       document.name)
     # The document is made of functions that this process has run.
     return ask("check", document, ["--trust-embedded", *extra])
 
@@ -79,30 +96,43 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
     and dtypes are what is traced, their values one more point to try.
     """
     options.setdefault("rule_masks", math.inf)
+    called = Called(fun, options.pop("static_argnums", ()),
+                    options.pop("static_argnames", ()))
 
     def checker(*args, **kwargs) -> Report:
-        document = dump(fun, **options)(*args, **kwargs)
+        traced = called.dynamic(args, kwargs)
+        _expect_values(traced)
+        document = written(called, args, kwargs, **options)
         extra = _rules(select, ignore) + [*arguments]
-        static = options.get("static_argnums", ())
         with tempfile.TemporaryDirectory(prefix="jaxvet-") as folder:
             values = os.path.join(folder, "inputs.npz")
             with open(values, "wb") as file:
-                file.write(packed_inputs((dynamic(args, static), kwargs)))
+                file.write(packed_inputs(traced))
             return ask("gradcheck", document,
                        ["--trust-embedded", "--inputs", values, *extra])
     return checker
+
+
+def _expect_values(args) -> None:
+    for path, leaf in jax.tree_util.tree_flatten_with_path(args)[0]:
+        if hasattr(leaf, "shape") and not hasattr(leaf, "__array__"):
+            place = "".join(map(str, path[1:]))
+            raise _library.JaxvetError(
+                f"jaxvet.gradcheck takes values, and argument {place} is a "
+                f"{type(leaf).__name__}: give an array of that shape and "
+                "dtype, such as jax.random.normal makes")
 
 
 def ask(subcommand, document, extra) -> Report:
     """The command's report on a document."""
     return _parsed(subcommand,
                    _library.ask([subcommand, "-", "--format", "json", *extra],
-                                document.text()), document)
+                                document.text()), document.name)
 
 
-def _parsed(subcommand, text, document) -> Report:
+def _parsed(subcommand, text, name) -> Report:
     try:
-        return parse(text, document.name)
+        return parse(text, name)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _library.JaxvetError(
             f"jaxvet {subcommand} printed what is no report: {error}"

@@ -779,3 +779,10 @@ def difference(left: str, right: str) -> str | None:
         return str(a - b)
     except Exception:  # whatever its parser raises about a text
         return None
+
+
+def jit_statics(fun) -> tuple:
+    """The static_argnums and static_argnames of a result of `jax.jit`."""
+    info = getattr(fun, "_jit_info", None)
+    return (getattr(info, "static_argnums", None) or (),
+            getattr(info, "static_argnames", None) or ())

@@ -33,15 +33,17 @@ def command_path() -> str:
         "package again, put it on PATH, or name it in $JAXVET")
 
 
-def run(arguments, document: str, capture=True):
-    """Runs the command with a document as its standard input."""
+def run(arguments, document: str | bytes, capture=True):
+    """Runs the command with a document or a file as its standard input."""
+    if isinstance(document, str):
+        document = document.encode("utf-8")
     return subprocess.run(
-        [command_path(), *arguments], input=document.encode("utf-8"),
+        [command_path(), *arguments], input=document,
         stdout=subprocess.PIPE if capture else None,
         stderr=subprocess.PIPE if capture else None, check=False)
 
 
-def ask(arguments, document: str) -> bytes:
+def ask(arguments, document: str | bytes) -> bytes:
     """What the command prints; an error if it could not answer."""
     done = run(arguments, document)
     said = done.stderr.decode("utf-8", "replace").strip()

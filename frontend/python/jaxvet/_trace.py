@@ -29,23 +29,36 @@ class Called:
     """A function to be traced as `jax.make_jaxpr` traces it."""
 
     def __init__(self, fun, static_argnums=(), static_argnames=()):
-        self._fun, self._static = fun, static_argnums
-        self._names = ((static_argnames,) if isinstance(static_argnames, str)
-                       else tuple(static_argnames))
-        self.name = _name(fun)
+        self._fun, self.name = fun, _name(fun)
+        own, names = _compat.jit_statics(fun)
+        self._static = _indices(static_argnums)
+        self._own = _indices(own)  # of jax.jit, which may be left out
+        self._names = {*_listed(static_argnames), *names}
 
     def trace(self, args, kwargs) -> Traced:
         fun = self._fun
         bound = {name: kwargs[name] for name in self._names if name in kwargs}
         if bound:
             fun = functools.partial(fun, **bound)
-        kwargs = {name: value for name, value in kwargs.items()
-                  if name not in bound}
+        traced, named = self.dynamic(args, kwargs)
         closed, shape = trace_here(
-            jax.make_jaxpr(fun, static_argnums=self._static,
-                           return_shape=True), args, kwargs)
-        return Traced(closed, _paths(dynamic(args, self._static))
-                      + _paths(kwargs), _paths(shape))
+            jax.make_jaxpr(fun, static_argnums=self._places(args),
+                           return_shape=True), args, named)
+        return Traced(closed, _paths(traced) + _paths(named), _paths(shape))
+
+    def dynamic(self, args, kwargs) -> tuple:
+        """The arguments that are traced, with None for the static ones among
+        the positional ones."""
+        places = {index % len(args) for index in self._places(args)}
+        return (tuple(None if index in places else arg
+                      for index, arg in enumerate(args)),
+                {name: value for name, value in kwargs.items()
+                 if name not in self._names})
+
+    def _places(self, args) -> tuple:
+        return self._static + tuple(
+            index for index in self._own
+            if -len(args) <= index < len(args) and index not in self._static)
 
 
 class Jitted:
@@ -67,12 +80,12 @@ def trace_here(trace, args, kwargs):
     return trace(*args, **kwargs)
 
 
-def dynamic(args, static) -> tuple:
-    """The arguments that are traced, with None for the static ones."""
-    static = (static,) if isinstance(static, int) else static
-    places = {index % len(args) for index in static}
-    return tuple(None if index in places else arg
-                 for index, arg in enumerate(args))
+def _indices(static) -> tuple:
+    return (static,) if isinstance(static, int) else tuple(static)
+
+
+def _listed(names) -> tuple:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def advised_trace(called, args, kwargs, recorder) -> Traced:
@@ -91,7 +104,8 @@ def dump(fun, *, static_argnums=(), static_argnames=(), **options):
     Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s (with
     symbolic dimensions if wanted), or pytrees of them.
 
-      static_argnums   positions of arguments that are values, not specs
+      static_argnums   positions of arguments that are values, not specs,
+                       beside those that `jax.jit` was told of
       static_argnames  names of keyword arguments that are
       comparisons      record what JAX decides about dims while it traces; the
                        default is to do so if a spec has a symbolic dim
