@@ -62,26 +62,36 @@ static bool is_ours(const char *target)
     return strncmp(target, "check.", 6) == 0;
 }
 
+/* A program with symbolic sizes is on its way to be exported; at others it may
+ * be meant to stay. */
+static void claim_callback(jx_linter *lint, const jx_flat_node *node,
+                           bool leaving)
+{
+    jx_claim *claim = jx_lint_claim(
+        lint, JX_CODE_EXP001, node,
+        jx_arena_printf(lint->ctx->arena,
+                        "%s calls a function of this Python process: "
+                        "jax.export refuses it",
+                        node->eqn->prim->name));
+
+    if (!claim)
+        return;
+    if (!leaving)
+        claim->level = JX_NOTE;
+    claim->help = "compute it with jnp, or outside of the exported function";
+}
+
 static void calls(jx_linter *lint)
 {
-    bool file = lint->program->tree != NULL;
-    /* A document with symbolic sizes is on its way to be exported. */
-    bool leaving = file || lint->program->nscopes;
+    bool leaving = lint->program->tree || lint->program->nscopes;
 
-    for (size_t i = 0; leaving && i < lint->flat->nodes.count; i++) {
+    for (size_t i = 0; i < lint->flat->nodes.count; i++) {
         const jx_flat_node *node = &lint->flat->nodes.at[i];
 
         if (is_callback(node->eqn->prim)) {
-            jx_claim *claim = jx_lint_claim(
-                lint, JX_CODE_EXP001, node,
-                jx_arena_printf(lint->ctx->arena,
-                                "%s calls a function of this Python process: "
-                                "jax.export refuses it",
-                                node->eqn->prim->name));
-            if (claim)
-                claim->help = "compute it with jnp, or outside of the exported "
-                              "function";
-        } else if (node->eqn->prim->id == JX_PRIM_stablehlo_custom_call) {
+            claim_callback(lint, node, leaving);
+        } else if (leaving &&
+                   node->eqn->prim->id == JX_PRIM_stablehlo_custom_call) {
             const char *target =
                 ((const jx_p_custom_call *)node->eqn->typed)->call_target_name;
 

@@ -448,3 +448,20 @@ def test_an_exported_function_is_checked_as_its_file():
     assert {f.code for f in jaxvet.check(exported).findings} == {"EXP006"}
     assert not jaxvet.check(jaxvet.export(_doubled)(spec),
                             select="SHP").findings
+
+
+def _printing(x):
+    jax.debug.print("sum {s}", s=x.sum())
+    return jax.lax.scan(lambda carry, row: (
+        carry, jax.pure_callback(np.sin, row, row)), 0, x)[1]
+
+
+@pytest.mark.parametrize("rows,level", [(3, "note"), ("b", "error")])
+def test_callbacks_are_named_at_all_sizes(rows, level):
+    if rows == "b":
+        rows, = jax.export.symbolic_shape("b")
+    report = jaxvet.check(_printing, retrace=False)(
+        jax.ShapeDtypeStruct((rows, 4), "float32"))
+    assert [(f.code, f.level) for f in report.findings] == \
+        [("EXP001", level)] * 2
+    assert not any(u.code == "PRM001" for u in report.undecided)
