@@ -75,6 +75,19 @@ void jx_type_unknown(jx_typing *t, const char *name)
     t->resting = true;
 }
 
+/* Whether some operand or result is of a type that nothing is known of: an array
+ * of a dtype that a library made is one, and any rule may be meant for it. */
+static bool has_unknown_type(const jx_typing *t)
+{
+    bool found = false;
+
+    for (int i = 0; i < t->nins; i++)
+        found |= t->ins[i]->kind == JX_AVAL_OTHER;
+    for (int i = 0; i < t->nouts; i++)
+        found |= t->eqn->outs[i]->aval->kind == JX_AVAL_OTHER;
+    return found;
+}
+
 static void type_eqn(jx_typing *t)
 {
     jx_type_rule *rule = jx_type_rule_of(t->eqn->prim->id);
@@ -84,6 +97,11 @@ static void type_eqn(jx_typing *t)
     t->wrong = false;
     if (!rule || !t->eqn->typed) {
         jx_type_unknown(t, t->eqn->prim->name);
+        return;
+    }
+    if (!jx_type_rule_takes_any(rule) && has_unknown_type(t)) {
+        jx_type_unknown(t, t->eqn->prim->name);
+        t->refused = true; /* nobody is to look into it */
         return;
     }
     t->params = t->eqn->typed;

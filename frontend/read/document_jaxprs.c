@@ -129,6 +129,20 @@ static bool in_order(const jx_param *params, int count)
     return true;
 }
 
+/* Whether a parameter is a dtype that a library made, which only operations on
+ * arrays of such a dtype have. */
+static bool is_of_unknown_dtype(const jx_eqn *eqn, const param_list *list)
+{
+    bool named = false, typed = false;
+
+    for (int i = 0; i < list->count; i++)
+        named |= list->params[i].value->tag == JX_V_DTYPE &&
+                 list->params[i].value->dtype == JX_DT_NONE;
+    for (int i = 0; named && i < eqn->nouts; i++)
+        typed |= eqn->outs[i]->aval->kind == JX_AVAL_OTHER;
+    return named && typed;
+}
+
 static void keep_params(jx_doc *d, const jx_node *at, jx_eqn *eqn,
                         const param_list *list)
 {
@@ -148,6 +162,11 @@ static void keep_params(jx_doc *d, const jx_node *at, jx_eqn *eqn,
         eqn->params = kept->params;
         if (!kept->params)
             return;
+        if (is_of_unknown_dtype(eqn, list))
+            kept->prim = jx_prim_unknown(d->ctx, eqn->prim->name);
+        if (!kept->prim)
+            return;
+        eqn->prim = kept->prim;
         if (eqn->prim->id != JX_PRIM_unknown)
             kept->typed = jx_params_decode(d->program, eqn, &why);
         if (why)
@@ -155,6 +174,7 @@ static void keep_params(jx_doc *d, const jx_node *at, jx_eqn *eqn,
         jx_intern_add(&d->params, hash, kept);
         found = kept;
     }
+    eqn->prim = found->prim;
     eqn->nparams = found->count;
     eqn->params = found->params;
     eqn->typed = found->typed;

@@ -222,9 +222,10 @@ static const jx_value *axes_of(jx_doc *d, const jx_node *at, const char *key)
     return add(d, &v);
 }
 
-static jx_value read_spec(jx_doc *d, const jx_node *at, const jx_node *tag)
+/* The entries are `list`, and `at` has the axes that are marked. */
+static jx_value read_spec(jx_doc *d, const jx_node *at, const jx_node *list)
 {
-    const jx_value *spec = jx_doc_spec(d, tag);
+    const jx_value *spec = jx_doc_spec(d, list);
 
     if (!spec || d->walk.failed)
         return (jx_value){.tag = JX_V_SPEC};
@@ -239,7 +240,7 @@ static jx_value read_sharding(jx_doc *d, const jx_node *at, const jx_node *tag)
     jx_value v = {.tag = JX_V_SHARDING};
 
     (void)at;
-    if (!jx_node_object(&d->walk, tag, "mesh spec ms"))
+    if (!jx_node_object(&d->walk, tag, "mesh spec unreduced reduced ms"))
         return v;
     jx_node mesh = jx_node_need(&d->walk, tag, "mesh");
     jx_node spec = jx_node_need(&d->walk, tag, "spec");
@@ -248,7 +249,8 @@ static jx_value read_sharding(jx_doc *d, const jx_node *at, const jx_node *tag)
     v.integer = jx_node_index(&d->walk, &mesh, d->program->nmeshes, "meshes");
     v.text = jx_node_text(&d->walk, &ms);
     if (items) {
-        items[0] = jx_doc_spec(d, &spec);
+        jx_value marked = read_spec(d, tag, &spec);
+        items[0] = add(d, &marked);
         v.items = items;
         v.count = 1;
     }

@@ -119,9 +119,8 @@ static void put_rule(jx_emit *e, const jx_value *v, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
-static void put_spec(jx_emit *e, const jx_value *v, jx_buffer *to)
+static void put_marked(jx_emit *e, const jx_value *v, jx_buffer *to)
 {
-    jx_buffer_puts(to, "{\"$spec\":");
     jx_emit_spec(v, to);
     if (v->unreduced) {
         jx_emit_key(to, "unreduced");
@@ -131,6 +130,12 @@ static void put_spec(jx_emit *e, const jx_value *v, jx_buffer *to)
         jx_emit_key(to, "reduced");
         put_items(e, v->reduced, to);
     }
+}
+
+static void put_spec(jx_emit *e, const jx_value *v, jx_buffer *to)
+{
+    jx_buffer_puts(to, "{\"$spec\":");
+    put_marked(e, v, to);
     jx_buffer_putc(to, '}');
 }
 
@@ -138,7 +143,7 @@ static void put_sharding(jx_emit *e, const jx_value *v, jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"$sharding\":{\"mesh\":%d,\"spec\":",
                      jx_emit_mesh(e, v->integer));
-    jx_emit_spec(v->items[0], to);
+    put_marked(e, v->items[0], to);
     if (v->text) {
         jx_emit_key(to, "ms");
         jx_json_put_text(to, v->text);

@@ -230,12 +230,27 @@ def is_extended(dtype) -> bool:
     return jax.dtypes.issubdtype(dtype, jax.dtypes.extended)
 
 
+def is_key(dtype) -> bool:
+    return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+
+
 def varying(aval) -> tuple:
     """The axes over which an aval varies, is unreduced, is reduced."""
     kind = getattr(aval, "manual_axis_type", None)
     if kind is not None:
         return kind.varying, kind.unreduced, kind.reduced
     return getattr(aval, "vma", _EMPTY), _EMPTY, _EMPTY
+
+
+def partitions(spec) -> tuple:
+    """The entries of a PartitionSpec: one with marks can't be iterated over."""
+    entries = getattr(spec, "partitions", None)
+    return tuple(spec if entries is None else entries)
+
+
+def marked(spec, name) -> frozenset:
+    """The axes that a PartitionSpec names as "unreduced" or "reduced"."""
+    return frozenset(getattr(spec, name, None) or ())
 
 
 def memory_space(aval) -> str | None:

@@ -33,6 +33,7 @@ SHORT = {
     "complex64": "c64", "complex128": "c128", "bool": "bool",
 }
 
+_KNOWN = frozenset((*SHORT.values(), "float0"))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 #: What JAX prints in the place of an address.
 SHOWN = " at 0x" + 12 * "X"
@@ -157,7 +158,7 @@ class Values:
     def spec(self, spec) -> list:
         """A PartitionSpec's entries; `?` is an unconstrained one."""
         entries = []
-        for entry in spec:
+        for entry in _compat.partitions(spec):
             if entry is None or isinstance(entry, str):
                 entries.append(entry)
             elif isinstance(entry, (tuple, list)):
@@ -170,6 +171,7 @@ class Values:
         return {"$sharding": without_empty([
             ("mesh", self.mesh(sharding.mesh)),
             ("spec", self.spec(sharding.spec)),
+            *_marks(sharding.spec),
             ("ms", sharding.memory_kind)], always=("mesh", "spec"))}
 
     # -- avals
@@ -194,10 +196,16 @@ class Values:
             return {"k": "token"}
         if not hasattr(aval, "dtype"):
             return {"k": kind}
+        if not _is_known(aval.dtype):
+            return {"k": printable(str(aval))}
         return self._array_row(aval, kind)
 
     def _array_row(self, aval, kind) -> dict:
-        vma, unreduced, reduced = _compat.varying(aval)
+        vma, unreduced, reduced = map(set, _compat.varying(aval))
+        sharding = getattr(aval, "sharding", None)
+        spec = getattr(sharding, "spec", None)
+        unreduced |= _compat.marked(spec, "unreduced")
+        reduced |= _compat.marked(spec, "reduced")
         row = [("k", None if kind == "ShapedArray" else kind),
                ("dt", short_dtype(aval.dtype)),
                ("sh", self.shape(aval.shape)),
@@ -206,13 +214,13 @@ class Values:
                ("unreduced", sorted(map(str, unreduced))),
                ("reduced", sorted(map(str, reduced)))]
         always = ()
-        sharding = getattr(aval, "sharding", None)
         mesh = getattr(sharding, "mesh", None)
         if mesh is not None and not mesh.empty:
             row.append(("mesh", self.mesh(mesh)))
             always = ("mesh",)
-            if any(entry is not None for entry in sharding.spec):
-                row.append(("spec", self.spec(sharding.spec)))
+            entries = self.spec(spec)
+            if any(entry is not None for entry in entries):
+                row.append(("spec", entries))
         row.append(("ms", _compat.memory_space(aval)))
         return without_empty(row, always)
 
@@ -333,12 +341,7 @@ class Values:
                          for key, item in value.items()]}
 
     def _partition(self, value):
-        row = {"$spec": self.spec(value)}
-        for name in ("unreduced", "reduced"):
-            axes = getattr(value, name, None)
-            if axes:
-                row[name] = sorted(map(str, axes))
-        return row
+        return {"$spec": self.spec(value), **without_empty(_marks(value))}
 
     def _dim_param(self, value):
         row, scope = {"$dim": str(value)}, self.scope(value.scope)
@@ -425,6 +428,16 @@ def _is_dtype(value) -> bool:
         return True
     return isinstance(getattr(value, "dtype", None), np.dtype) and callable(
         value)
+
+
+def _marks(spec) -> list:
+    return [(name, sorted(map(str, _compat.marked(spec, name))))
+            for name in ("unreduced", "reduced")]
+
+
+def _is_known(dtype) -> bool:
+    """Whether a document can name it: a dtype that a library makes it can't."""
+    return short_dtype(dtype) in _KNOWN or _compat.is_key(dtype)
 
 
 def constant_of(value) -> Constant:
