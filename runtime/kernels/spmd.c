@@ -76,11 +76,13 @@ static bool local(jx_spmd_maker *m, const jx_eqn *eqn, const jx_spmd_atoms *ins,
         return jx_spmd_fail(m->s, "there is no memory");
     for (int i = 0; i < eqn->nouts; i++)
         avals[i] = eqn->outs[i]->aval;
-    for (int d = 0; d < m->s->devices; d++)
+    for (int t = 0; t < m->s->team.count; t++) {
+        int d = m->s->team.at[t];
         if (!jx_spmd_emit(m, eqn->prim, eqn->typed, eqn->nins,
                           jx_spmd_row(ins, d), eqn->nouts, avals,
                           jx_spmd_row(outs, d)))
             return false;
+    }
     return true;
 }
 
@@ -298,13 +300,13 @@ static bool expand_eqn(jx_spmd_maker *m, const jx_eqn *eqn,
     if (jx_eqn_is_unknown(eqn))
         return jx_plan_fail(s->p, "there is no way to run the primitive %s",
                             jx_eqn_name(eqn));
-    for (int d = 0; d < s->devices; d++)
-        for (int i = 0; i < eqn->nins; i++)
+    for (int t = 0; t < s->team.count; t++)
+        for (int i = 0, d = s->team.at[t]; i < eqn->nins; i++)
             jx_spmd_row(&ins, d)[i] = found(values, d, eqn->ins[i]);
     if (!(eqn_holds(s, eqn, 0) ? together : local)(m, eqn, &ins, &outs))
         return false;
-    for (int d = 0; d < s->devices; d++)
-        for (int i = 0; i < eqn->nouts; i++)
+    for (int t = 0; t < s->team.count; t++)
+        for (int i = 0, d = s->team.at[t]; i < eqn->nouts; i++)
             jx_spmd_row(values, d)[eqn->outs[i]->id] = jx_spmd_row(&outs, d)[i];
     return !s->failed;
 }
@@ -333,7 +335,8 @@ bool jx_spmd_expand(jx_spmd_maker *m, const jx_closed *closed,
         return jx_spmd_fail(s, "a body takes other operands");
     if (++s->depth > MOST_DEPTH)
         return jx_spmd_fail(s, "it nests too deep");
-    for (int d = 0; d < s->devices; d++) {
+    for (int t = 0; t < s->team.count; t++) {
+        int d = s->team.at[t];
         for (int i = 0; i < j->nconsts; i++)
             jx_spmd_row(&values, d)[i] = constant(s, closed->consts[i]);
         for (int i = 0; i < j->nins; i++)
@@ -342,8 +345,8 @@ bool jx_spmd_expand(jx_spmd_maker *m, const jx_closed *closed,
     for (int i = 0; i < j->neqns && !s->failed; i++)
         if (!expand_eqn(m, &j->eqns[i], &values))
             return false;
-    for (int d = 0; d < s->devices && !s->failed; d++)
-        for (int i = 0; i < j->nouts; i++)
+    for (int t = 0; t < s->team.count && !s->failed; t++)
+        for (int i = 0, d = s->team.at[t]; i < j->nouts; i++)
             jx_spmd_row(outs, d)[i] = found(&values, d, j->outs[i]);
     s->depth--;
     return !s->failed;
@@ -364,7 +367,13 @@ static bool count_devices(jx_spmd *s)
                                 "be simulated",
                                 MOST_DEVICES);
     }
+    int *all = JX_NEW_ARRAY(s->arena, devices, int);
+    if (!all)
+        return jx_plan_fail(s->p, "there is no memory");
+    for (int d = 0; d < devices; d++)
+        all[d] = d;
     s->devices = (int)devices;
+    s->team = (jx_team){(int)devices, all};
     return true;
 }
 

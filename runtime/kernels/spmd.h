@@ -1,6 +1,6 @@
 /* spmd.h - a computation in the making that is written out for many devices;
- * shared by spmd.c (the body and its arrays), spmd_values.c, spmd_collectives.c
- * and spmd_steps.c (loops and branches).
+ * shared by spmd.c (the body and its arrays), spmd_values.c, spmd_collectives.c,
+ * spmd_steps.c (loops and branches) and spmd_teams.c (who goes on in step).
  *
  * A function that returns false, or no atom, has said why: the planner has
  * failed, and `failed` is set. */
@@ -11,11 +11,23 @@
 #include "runtime/plan_impl.h"
 #include "runtime/rules.h"
 
+/* Some devices, in order. */
+typedef struct jx_team {
+    int count;
+    const int *at;
+} jx_team;
+
+typedef struct jx_teams {
+    int count;
+    const jx_team *at;
+} jx_teams;
+
 typedef struct jx_spmd {
     jx_planner *p;
     jx_arena *arena;
     const jx_mesh *mesh;
     int devices;
+    jx_team team; /* whom it is being written out for: others have no values */
     int equations, depth;
     char *holds; /* per jaxpr of the program */
     bool failed;
@@ -65,6 +77,11 @@ const jx_jaxpr *jx_spmd_jaxpr(jx_spmd_maker *m, int id, int nouts,
 
 /* ---- equations of all devices together: from what each has before to what it
  * has behind ---- */
+
+/* The groups that a collective names. */
+jx_groups jx_spmd_groups(const jx_eqn *eqn);
+/* The team's parts that share no collective in what an equation runs. */
+bool jx_spmd_teams(jx_spmd *s, const jx_eqn *eqn, jx_teams *to);
 
 /* A body's equations (spmd.c). */
 bool jx_spmd_expand(jx_spmd_maker *m, const jx_closed *closed,

@@ -4,8 +4,7 @@
 #include "runtime/kernels/body.h"
 #include "runtime/kernels/spmd.h"
 
-/* The groups of a collective. */
-static jx_groups groups_of(const jx_eqn *eqn)
+jx_groups jx_spmd_groups(const jx_eqn *eqn)
 {
     const void *p = eqn->typed;
 
@@ -89,10 +88,11 @@ static bool each_group(jx_spmd_maker *m, const jx_eqn *eqn,
 
     if (!members || !done)
         return jx_spmd_fail(s, "there is no memory");
-    for (int d = 0; d < s->devices && !s->failed; d++) {
+    for (int t = 0; t < s->team.count && !s->failed; t++) {
+        int d = s->team.at[t];
         if (done[d])
             continue;
-        int count = group_of(s, groups_of(eqn), d, members);
+        int count = group_of(s, jx_spmd_groups(eqn), d, members);
         if (s->failed)
             break;
         if (count == 0)
@@ -232,9 +232,11 @@ static bool numbered(jx_spmd_maker *m, const jx_eqn *eqn,
 {
     bool partition = eqn->prim->id == JX_PRIM_stablehlo_partition_id;
 
-    for (int d = 0; d < m->s->devices; d++)
+    for (int t = 0; t < m->s->team.count; t++) {
+        int d = m->s->team.at[t];
         jx_spmd_row(outs, d)[0] = jx_spmd_device_number(
             m, eqn->outs[0]->aval, partition ? (uint32_t)d : 0);
+    }
     return !m->s->failed;
 }
 
@@ -273,7 +275,7 @@ bool jx_plan_collective(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                         jx_slot *outs)
 {
     bool permutes = eqn->prim->id == JX_PRIM_stablehlo_collective_permute;
-    jx_groups groups = groups_of(eqn);
+    jx_groups groups = jx_spmd_groups(eqn);
     bool alone = p->program->devices <= 1 && groups.count <= 1 &&
                  (groups.count == 1 || !permutes);
 

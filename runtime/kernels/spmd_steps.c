@@ -1,30 +1,31 @@
-/* spmd_steps.c - loops and branches that hold a collective: all devices go on
- * in step.
+/* spmd_steps.c - loops and branches that hold a collective: the devices that
+ * wait for each other in it (a team) go on in step.
  *
- * Their conditions must be the same on all devices (it is checked at run time),
+ * Its condition must be the same on all of a team (it is checked at run time),
  * as it must be where they really run, or they hang. */
 #include "runtime/kernels/spmd.h"
 
 #include <stdlib.h>
 
-/* The expanded jaxpr of a body: the inputs of device 0, of device 1, ...; what
- * is added at its end is the caller's. */
+/* The expanded jaxpr of a body: the inputs of the team's first device, of its
+ * second, ...; what is added at its end is the caller's. */
 static bool begin_body(jx_spmd_maker *m, jx_spmd *s, const jx_closed *body,
                        jx_spmd_atoms *ins, jx_spmd_atoms *outs)
 {
     const jx_jaxpr *j = body->jaxpr;
 
-    *m = (jx_spmd_maker){.s = s, .nins = s->devices * j->nins};
+    *m = (jx_spmd_maker){.s = s, .nins = s->team.count * j->nins};
     *ins = jx_spmd_new_atoms(s, j->nins);
     *outs = jx_spmd_new_atoms(s, j->nouts);
-    for (int d = 0; d < s->devices && !s->failed; d++)
+    for (int t = 0; t < s->team.count && !s->failed; t++)
         for (int i = 0; i < j->nins; i++)
-            jx_spmd_row(ins, d)[i] =
+            jx_spmd_row(ins, s->team.at[t])[i] =
                 jx_spmd_new_var(m, j->vars[j->nconsts + i]->aval);
     return !s->failed && jx_spmd_expand(m, body, ins, outs);
 }
 
-/* Fails at run time where a device has another value than the first. */
+/* Fails at run time where a device of the team has another value than its
+ * first. */
 static bool agree(jx_spmd_maker *m, const jx_spmd_atoms *a, int number)
 {
     static const jx_aval truth = {.dtype = JX_BOOL};
@@ -36,9 +37,9 @@ static bool agree(jx_spmd_maker *m, const jx_spmd_atoms *a, int number)
     says->error_message = "devices go separate ways around a collective: "
                           "where they really run, they wait for each other "
                           "for ever";
-    for (int d = 1; d < m->s->devices; d++) {
-        jx_atom pair[2] = {jx_spmd_row(a, 0)[number],
-                           jx_spmd_row(a, d)[number]},
+    for (int t = 1; t < m->s->team.count; t++) {
+        jx_atom pair[2] = {jx_spmd_row(a, m->s->team.at[0])[number],
+                           jx_spmd_row(a, m->s->team.at[t])[number]},
                 same;
         if (pair[0].var == pair[1].var && pair[0].var)
             continue;
@@ -55,23 +56,65 @@ static bool agree(jx_spmd_maker *m, const jx_spmd_atoms *a, int number)
 static void gather(jx_spmd *s, const jx_spmd_atoms *from, int first, int count,
                    jx_atom *to)
 {
-    for (int d = 0; d < s->devices; d++)
+    for (int t = 0; t < s->team.count; t++)
         for (int i = 0; i < count; i++)
-            *to++ = jx_spmd_row(from, d)[first + i];
+            *to++ = jx_spmd_row(from, s->team.at[t])[first + i];
 }
 
-/* An equation on all devices' values, whose results are theirs in turn. */
+/* An equation on the values of a team, whose results are theirs in turn. */
 static bool emit_all(jx_spmd_maker *m, const jx_eqn *eqn, const void *typed,
                      int nins, const jx_atom *ins, const jx_spmd_atoms *outs)
 {
-    int devices = m->s->devices, all = devices * eqn->nouts;
-    const jx_aval **avals = JX_NEW_ARRAY(m->s->arena, all + 1, const jx_aval *);
+    jx_spmd *s = m->s;
+    int all = s->team.count * eqn->nouts;
+    const jx_aval **avals = JX_NEW_ARRAY(s->arena, all + 1, const jx_aval *);
+    jx_atom *results = JX_NEW_ARRAY(s->arena, all + 1, jx_atom);
 
-    for (int i = 0; avals && i < all; i++)
+    if (!avals || !results)
+        return jx_spmd_fail(s, "there is no memory");
+    for (int i = 0; i < all; i++)
         avals[i] = eqn->outs[i % eqn->nouts]->aval;
-    return avals ? jx_spmd_emit(m, eqn->prim, typed, nins, ins, all, avals,
-                                outs->at)
-                 : jx_spmd_fail(m->s, "there is no memory");
+    if (!jx_spmd_emit(m, eqn->prim, typed, nins, ins, all, avals, results))
+        return false;
+    for (int i = 0; i < all; i++)
+        jx_spmd_row(outs, s->team.at[i / eqn->nouts])[i % eqn->nouts] =
+            results[i];
+    return true;
+}
+
+/* A jaxpr with the outputs of a team's devices. */
+static const jx_jaxpr *end_body(jx_spmd_maker *body, int id,
+                                const jx_spmd_atoms *outs)
+{
+    jx_spmd *s = body->s;
+    int all = s->team.count * outs->width;
+    jx_atom *atoms = JX_NEW_ARRAY(s->arena, all + 1, jx_atom);
+
+    if (!atoms) {
+        jx_spmd_fail(s, "there is no memory");
+        return NULL;
+    }
+    gather(s, outs, 0, outs->width, atoms);
+    return jx_spmd_jaxpr(body, id, all, atoms);
+}
+
+/* An equation, team by team. */
+static bool each_team(jx_spmd_maker *m, const jx_eqn *eqn,
+                      const jx_spmd_atoms *ins, const jx_spmd_atoms *outs,
+                      jx_spmd_eqn *work)
+{
+    jx_spmd *s = m->s;
+    jx_team all = s->team;
+    jx_teams teams;
+
+    if (!jx_spmd_teams(s, eqn, &teams))
+        return false;
+    for (int i = 0; i < teams.count && !s->failed; i++) {
+        s->team = teams.at[i];
+        work(m, eqn, ins, outs);
+    }
+    s->team = all;
+    return !s->failed;
 }
 
 /* A body whose inputs come in another order: those of all devices up to
@@ -89,7 +132,7 @@ static const jx_jaxpr *reordered(jx_spmd_maker *m, const jx_jaxpr *body,
         return NULL;
     }
     for (int part = 0; part < nends; part++)
-        for (int d = 0; d < s->devices; d++)
+        for (int d = 0; d < s->team.count; d++)
             for (int i = part ? ends[part - 1] : 0; i < ends[part]; i++)
                 vars[at++] = body->vars[d * ends[nends - 1] + i];
     for (; at < body->nvars; at++)
@@ -101,14 +144,15 @@ static const jx_jaxpr *reordered(jx_spmd_maker *m, const jx_jaxpr *body,
     return made;
 }
 
-bool jx_spmd_while(jx_spmd_maker *m, const jx_eqn *eqn,
-                   const jx_spmd_atoms *ins, const jx_spmd_atoms *outs)
+static bool while_of_team(jx_spmd_maker *m, const jx_eqn *eqn,
+                          const jx_spmd_atoms *ins, const jx_spmd_atoms *outs)
 {
     const jx_p_while *p = eqn->typed;
     jx_spmd *s = m->s;
+    int devices = s->team.count;
     int nc = (int)p->cond_nconsts, nb = (int)p->body_nconsts, n = eqn->nouts;
     jx_p_while *made = JX_NEW(s->arena, jx_p_while);
-    jx_atom *all = JX_NEW_ARRAY(s->arena, s->devices * eqn->nins + 1, jx_atom);
+    jx_atom *all = JX_NEW_ARRAY(s->arena, devices * eqn->nins + 1, jx_atom);
     jx_spmd_atoms body_ins, body_outs;
     jx_spmd_maker body;
 
@@ -120,32 +164,38 @@ bool jx_spmd_while(jx_spmd_maker *m, const jx_eqn *eqn,
         !agree(&body, &body_outs, 0))
         return false;
     const jx_jaxpr *cond = jx_spmd_jaxpr(&body, p->cond_jaxpr.jaxpr->id, 1,
-                                         jx_spmd_row(&body_outs, 0));
+                                         jx_spmd_row(&body_outs, s->team.at[0]));
     made->cond_jaxpr.jaxpr =
         cond ? reordered(m, cond, 2, (int[]){nc, nc + n}) : NULL;
     if (!begin_body(&body, s, &p->body_jaxpr, &body_ins, &body_outs))
         return false;
-    const jx_jaxpr *step = jx_spmd_jaxpr(&body, p->body_jaxpr.jaxpr->id,
-                                         s->devices * n, body_outs.at);
+    const jx_jaxpr *step = end_body(&body, p->body_jaxpr.jaxpr->id, &body_outs);
     made->body_jaxpr.jaxpr =
         step ? reordered(m, step, 2, (int[]){nb, nb + n}) : NULL;
-    made->cond_nconsts = (int64_t)s->devices * nc;
-    made->body_nconsts = (int64_t)s->devices * nb;
+    made->cond_nconsts = (int64_t)devices * nc;
+    made->body_nconsts = (int64_t)devices * nb;
     gather(s, ins, 0, nc, all);
-    gather(s, ins, nc, nb, all + s->devices * nc);
-    gather(s, ins, nc + nb, n, all + s->devices * (nc + nb));
+    gather(s, ins, nc, nb, all + devices * nc);
+    gather(s, ins, nc + nb, n, all + devices * (nc + nb));
     return !s->failed &&
-           emit_all(m, eqn, made, s->devices * eqn->nins, all, outs);
+           emit_all(m, eqn, made, devices * eqn->nins, all, outs);
 }
 
-bool jx_spmd_cond(jx_spmd_maker *m, const jx_eqn *eqn, const jx_spmd_atoms *ins,
-                  const jx_spmd_atoms *outs)
+bool jx_spmd_while(jx_spmd_maker *m, const jx_eqn *eqn,
+                   const jx_spmd_atoms *ins, const jx_spmd_atoms *outs)
+{
+    return each_team(m, eqn, ins, outs, while_of_team);
+}
+
+static bool cond_of_team(jx_spmd_maker *m, const jx_eqn *eqn,
+                         const jx_spmd_atoms *ins, const jx_spmd_atoms *outs)
 {
     const jx_closed_list *list = &((const jx_p_cond *)eqn->typed)->branches;
     jx_spmd *s = m->s;
+    int devices = s->team.count;
     jx_closed *branches = JX_NEW_ARRAY(s->arena, list->count, jx_closed);
     jx_p_cond *made = JX_NEW(s->arena, jx_p_cond);
-    jx_atom *all = JX_NEW_ARRAY(s->arena, s->devices * eqn->nins + 1, jx_atom);
+    jx_atom *all = JX_NEW_ARRAY(s->arena, devices * eqn->nins + 1, jx_atom);
     jx_spmd_atoms body_ins, body_outs;
     jx_spmd_maker body;
 
@@ -157,14 +207,19 @@ bool jx_spmd_cond(jx_spmd_maker *m, const jx_eqn *eqn, const jx_spmd_atoms *ins,
         if (!begin_body(&body, s, &list->at[i], &body_ins, &body_outs))
             return false;
         branches[i].jaxpr =
-            jx_spmd_jaxpr(&body, list->at[i].jaxpr->id, s->devices * eqn->nouts,
-                          body_outs.at);
+            end_body(&body, list->at[i].jaxpr->id, &body_outs);
     }
     made->branches = (jx_closed_list){list->count, branches};
-    all[0] = jx_spmd_row(ins, 0)[0];
+    all[0] = jx_spmd_row(ins, s->team.at[0])[0];
     gather(s, ins, 1, eqn->nins - 1, all + 1);
     return !s->failed &&
-           emit_all(m, eqn, made, 1 + s->devices * (eqn->nins - 1), all, outs);
+           emit_all(m, eqn, made, 1 + devices * (eqn->nins - 1), all, outs);
+}
+
+bool jx_spmd_cond(jx_spmd_maker *m, const jx_eqn *eqn, const jx_spmd_atoms *ins,
+                  const jx_spmd_atoms *outs)
+{
+    return each_team(m, eqn, ins, outs, cond_of_team);
 }
 
 /* Three kinds of inputs (constants, what is carried, items) and two of
@@ -174,7 +229,7 @@ bool jx_spmd_scan(jx_spmd_maker *m, const jx_eqn *eqn, const jx_spmd_atoms *ins,
 {
     const jx_p_scan *p = eqn->typed;
     jx_spmd *s = m->s;
-    int nc = (int)p->num_consts, nk = (int)p->num_carry, n = s->devices;
+    int nc = (int)p->num_consts, nk = (int)p->num_carry, n = s->team.count;
     int ny = eqn->nouts - nk;
     jx_p_scan *made = jx_arena_copy(s->arena, p, sizeof *p);
     jx_atom *all = JX_NEW_ARRAY(s->arena, n * eqn->nins + 1, jx_atom);
@@ -214,7 +269,7 @@ bool jx_spmd_scan(jx_spmd_maker *m, const jx_eqn *eqn, const jx_spmd_atoms *ins,
         return false;
     for (int d = 0; d < n; d++)
         for (int i = 0; i < eqn->nouts; i++)
-            jx_spmd_row(outs, d)[i] = i < nk
+            jx_spmd_row(outs, s->team.at[d])[i] = i < nk
                                           ? results[d * nk + i]
                                           : results[n * nk + d * ny + i - nk];
     return true;

@@ -1,0 +1,131 @@
+/* spmd_teams.c - which devices wait for each other in a loop or a branch.
+ *
+ * A collective waits for its own group alone, so groups that share no device may
+ * go separate ways.  Who is in no group at all goes alone. */
+#include "runtime/kernels/spmd.h"
+
+enum { MOST_DEPTH = 256 };
+
+/* Devices that are joined have one root, the least of them. */
+typedef struct joining {
+    jx_spmd *s;
+    int *up;    /* per device */
+    char *seen; /* per jaxpr of the program */
+} joining;
+
+static int root_of(joining *j, int64_t device)
+{
+    while (j->up[device] != device)
+        device = j->up[device] = j->up[j->up[device]];
+    return (int)device;
+}
+
+static void join(joining *j, int64_t a, int64_t b)
+{
+    int x = root_of(j, a), y = root_of(j, b);
+
+    j->up[x < y ? y : x] = x < y ? x : y;
+}
+
+static void join_all(joining *j)
+{
+    for (int i = 1; i < j->s->team.count; i++)
+        join(j, j->s->team.at[0], j->s->team.at[i]);
+}
+
+/* -1 fills up a group; who does not exist is found when it is written out. */
+static void join_group(joining *j, const jx_ints *group)
+{
+    int64_t first = -1;
+
+    for (int i = 0; i < group->count; i++) {
+        int64_t device = group->at[i];
+        if (device < 0 || device >= j->s->devices)
+            continue;
+        if (first >= 0)
+            join(j, first, device);
+        first = device;
+    }
+}
+
+static bool join_jaxpr(joining *j, const jx_jaxpr *jaxpr, int depth);
+
+static bool join_value(joining *j, const jx_value *value, int depth)
+{
+    if (value->tag == JX_V_JAXPR && value->jaxpr)
+        return join_jaxpr(j, value->jaxpr, depth);
+    for (int i = 0; value->items && i < value->count; i++)
+        if (!join_value(j, value->items[i], depth))
+            return false;
+    return true;
+}
+
+/* Those without groups of that kind wait for all. */
+static bool join_eqn(joining *j, const jx_eqn *eqn, int depth)
+{
+    jx_groups groups;
+
+    switch (eqn->prim->id) {
+    case JX_PRIM_stablehlo_all_reduce:
+    case JX_PRIM_stablehlo_all_gather:
+    case JX_PRIM_stablehlo_reduce_scatter:
+    case JX_PRIM_stablehlo_all_to_all:
+        groups = jx_spmd_groups(eqn);
+        for (int i = 0; i < groups.count; i++)
+            join_group(j, &groups.at[i]);
+        if (groups.count == 0)
+            join_all(j);
+        return true;
+    case JX_PRIM_stablehlo_collective_permute:
+    case JX_PRIM_stablehlo_collective_broadcast:
+    case JX_PRIM_sdy_manual_computation: join_all(j); return true;
+    default: break;
+    }
+    for (int i = 0; i < eqn->nparams; i++)
+        if (!join_value(j, eqn->params[i].value, depth))
+            return false;
+    return true;
+}
+
+static bool join_jaxpr(joining *j, const jx_jaxpr *jaxpr, int depth)
+{
+    if (depth > MOST_DEPTH)
+        return jx_spmd_fail(j->s, "it nests too deep");
+    if (j->seen[jaxpr->id])
+        return true;
+    j->seen[jaxpr->id] = true;
+    for (int i = 0; i < jaxpr->neqns; i++)
+        if (!join_eqn(j, &jaxpr->eqns[i], depth + 1))
+            return false;
+    return true;
+}
+
+bool jx_spmd_teams(jx_spmd *s, const jx_eqn *eqn, jx_teams *to)
+{
+    joining j = {s, JX_NEW_ARRAY(s->arena, s->devices, int),
+                 JX_NEW_ARRAY(s->arena, s->p->program->njaxprs, char)};
+    jx_team *teams = JX_NEW_ARRAY(s->arena, s->team.count, jx_team);
+    int *at = JX_NEW_ARRAY(s->arena, s->team.count, int);
+
+    if (!j.up || !j.seen || !teams || !at)
+        return jx_spmd_fail(s, "there is no memory");
+    for (int d = 0; d < s->devices; d++)
+        j.up[d] = d;
+    for (int i = 0; i < eqn->nparams; i++)
+        if (!join_value(&j, eqn->params[i].value, 0))
+            return false;
+    *to = (jx_teams){0, teams};
+    for (int i = 0; i < s->team.count; i++) {
+        int root = root_of(&j, s->team.at[i]), first = s->team.at[i];
+        if (root != first)
+            continue;
+        jx_team *team = &teams[to->count++];
+        *team = (jx_team){0, at};
+        for (int k = i; k < s->team.count; k++)
+            if (root_of(&j, s->team.at[k]) == root) {
+                *at++ = s->team.at[k];
+                team->count++;
+            }
+    }
+    return true;
+}
