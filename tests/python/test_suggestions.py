@@ -13,8 +13,11 @@ import pathlib
 import re
 import subprocess
 
+import jax
 import pytest
 from jax import export
+
+import jaxvet
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND = ROOT / "build" / "jaxvet"
@@ -90,3 +93,52 @@ def test_jax_takes_every_suggestion(where):
     print(dict(counts))
     assert not bad
     assert counts["with a suggestion"] >= 0.95 * counts["depend"] > 0
+
+
+def _at_least(x):
+    if x.shape[0] >= 9:
+        raise ValueError("too many")
+    return x
+
+
+def _more_than(x):
+    if 3 > x.shape[0]:
+        raise ValueError("too few")
+    return x
+
+
+def _either(x):
+    if x.shape[0] < 4:
+        return x
+    return x + 1
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["alone", "prover"])
+@pytest.mark.parametrize("fun,constraint", [
+    (lambda x: jax.lax.top_k(x, 5), "n >= 5"),
+    (_at_least, "n <= 8"),
+    (_more_than, "n >= 3"),
+])
+def test_what_raises_has_the_suggestion_that_lets_it_go_on(
+        fun, constraint, within):
+    def traced(*constraints):
+        n, = jax.export.symbolic_shape("n", constraints=constraints)
+        spec = jax.ShapeDtypeStruct((n,), "float32")
+        if not within:
+            return jaxvet.dump(fun)(spec)
+        with jaxvet.prover():
+            return jax.export.export(jax.jit(fun))(spec)
+
+    with pytest.raises(Exception) as refused:
+        traced()
+    notes = "\n".join(refused.value.__notes__)
+    assert f"it holds with the constraint '{constraint}'" in notes
+    traced(constraint)
+
+
+def test_where_nothing_raises_the_question_stays_as_it_was_asked():
+    n, = jax.export.symbolic_shape("n")
+    with pytest.raises(Exception) as refused, jaxvet.prover():
+        jax.export.export(jax.jit(_either))(
+            jax.ShapeDtypeStruct((n,), "float32"))
+    assert "'n <= 3'" in "\n".join(refused.value.__notes__)

@@ -38,6 +38,7 @@ def advise(error, recorder=None) -> None:
             lambda *sides: all(_names(text, side) for side in sides))
     if question is None:
         return
+    question = _permitted(question, *_asker(error))
     try:
         answer = json.loads(_library.ask(["prove", "-"],
                                          json.dumps(question) + "\n"))
@@ -118,9 +119,45 @@ def add_decision(error, decision, asked=None, frame=None) -> None:
     match = re.fullmatch(r"'(.*)' (==|>=|<=|>|<) '(.*)'", asked or "")
     question = (dict(zip(("lhs", "op", "rhs"), match.groups())) if match else
                 {"lhs": decision.lhs, "op": decision.op, "rhs": decision.rhs})
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno) \
-        if frame is not None else ""
+    line = ""
+    if frame is not None:
+        place = frame.f_code.co_filename, frame.f_lineno
+        line = linecache.getline(*place)
+        question = _permitted(question, *place)
     add(error, question, decision.sizes.explained(**question), line)
+
+
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_REFUSING = re.compile(r"\s*(?:el)?if [^<>=]*?(<=?|>=?)[^<>=]*:\s*(?:#.*)?")
+
+
+def _permitted(question, file, line) -> dict:
+    """The question, or its opposite where the line that asks raises if it is
+    true: then that is what lets a trace go on.
+
+    JAX asks `a < b` as `not a >= b`, so the question's operator may be the
+    opposite of the line's.
+    """
+    match = _REFUSING.fullmatch(linecache.getline(file, line).rstrip())
+    if match is None or question["op"] not in _OPPOSITE or \
+            re.search(r"\b(and|not|or)\b", match[0]) or \
+            not linecache.getline(file, line + 1).lstrip().startswith("raise"):
+        return question
+    is_the_line = ("=" in question["op"]) == ("=" in match[1])
+    return question | {"op": _OPPOSITE[question["op"]]} if is_the_line \
+        else question
+
+
+def _asker(error) -> tuple:
+    """The file and line of the frame that compared dims, of JAX or anybody."""
+    found, traceback = ("", 0), error.__traceback__
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.endswith("shape_poly.py") and \
+                not file.startswith(str(_library.HERE)):
+            found = file, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return found
 
 
 def advise_leaving(error, decision, answers) -> None:
