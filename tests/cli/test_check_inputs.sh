@@ -165,8 +165,19 @@ PY
     done
 done
 # What a file compares without a message is written as it prints.
-expect 0 show --as json tests/data/unnamed.jaxexport
-prints '"constraints":\[\['
+cat >"$work/asserts.mlir" <<'EOF'
+module {
+  func.func public @main(%arg0: tensor<?x4xf32>) -> tensor<?x4xf32> {
+    %c = stablehlo.constant dense<2> : tensor<i32>
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+    %1 = stablehlo.compare GE, %0, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%1) {api_version = 2 : i32, error_message = "no", has_side_effect = true} : (tensor<i1>) -> ()
+    return %arg0 : tensor<?x4xf32>
+  }
+}
+EOF
+expect 0 show --as json "$work/asserts.mlir"
+prints '"constraints":\[\["geq","arg0_0","2","arg0_0 >= 2"\]\]'
 
 # The same finding in many files is said once; of a file as a whole in a line.
 mkdir -p "$work/same"
