@@ -9,6 +9,7 @@
 #include "runtime/exec.h"
 #include "runtime/fill.h"
 #include "runtime/fits.h"
+#include "runtime/shake.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -61,6 +62,9 @@ static const jx_option options[] = {
      offsetof(settings, memory)},
 };
 
+/* How often inputs are moved to see what their rounding does. */
+enum { SHAKES = 4 };
+
 /* One run, from its words to its exit code. */
 typedef struct session {
     const settings *s;
@@ -73,6 +77,7 @@ typedef struct session {
     jx_plan_options options;
     /* The same run in float64, made when results are off by rounding. */
     jx_plan *wide_plan;
+    jx_exec *shaken[SHAKES]; /* of wide_plan, too */
     jx_exec *wide;
     int nvalued, nsizes;
     const jx_valued *valued; /* inputs that say sizes, and the sizes */
@@ -307,19 +312,66 @@ static bool run_wide(session *r)
     return r->wide && jx_exec_run(r->wide, ins, NULL);
 }
 
+/* The same with inputs that are off by what their dtype can't hold; the `which`
+ * of several ways to be off. */
+static jx_exec *shaken(session *r, int which)
+{
+    const jx_shake shake = {.seed = (uint64_t)which, .by = 0.5};
+    const void *const *ins;
+
+    if (r->shaken[which])
+        return r->shaken[which];
+    ins = widened(r, r->wide_plan, r->ins);
+    for (int i = 0; ins && i < jx_plan_nins(r->wide_plan); i++) {
+        const jx_port *port = jx_plan_in(r->wide_plan, i);
+        if (ins[i] != r->ins[i]) /* a copy, which is ours */
+            jx_shake_constants(&shake, port->aval->dtype, port->dtype,
+                               (void *)(uintptr_t)ins[i], port->count);
+    }
+    jx_exec *exec = r->shaken[which] = ins ? jx_exec_new(r->wide_plan) : NULL;
+    if (exec)
+        jx_exec_seed(exec, (uint64_t)r->s->seed);
+    return exec && jx_exec_run(exec, ins, NULL) ? exec : NULL;
+}
+
+/* Adds to what an output of this run loses what it would with other inputs of the
+ * same rounding: this one may have been lucky, or added up in a better order. */
+static bool add_shaken(session *r, int i, const void *wide, jx_loss *to)
+{
+    const jx_port *port = jx_plan_out(r->wide_plan, i);
+    jx_loss other = {
+        .each = JX_NEW_ARRAY(r->ctx->arena, port->count + 1, double)};
+
+    for (int which = 0; which < SHAKES; which++) {
+        jx_exec *exec = other.each ? shaken(r, which) : NULL;
+        if (!exec)
+            return false;
+        if (!jx_loss_measure(port->dtype, jx_exec_out(exec, i), wide,
+                             port->count, &other))
+            continue;
+        to->lost = fmax(to->lost, other.lost);
+        for (int64_t k = 0; k < port->count; k++)
+            to->each[k] = fmax(to->each[k], other.each[k]);
+    }
+    return true;
+}
+
 /* What output `i` loses against the same in float64; false: that is not
  * known. */
 static bool rounding_of(session *r, int i, jx_dtype dtype, const void *got,
                         jx_loss *to)
 {
     int64_t count = jx_plan_out(r->plan, i)->count;
+    bool known = false;
 
     to->each = JX_NEW_ARRAY(r->ctx->arena, count + 1, double);
-    if (!to->each || !run_wide(r)) {
-        jx_error_clear(r->ctx);
-        return false;
+    if (to->each && run_wide(r)) {
+        const void *wide = jx_exec_out(r->wide, i);
+        known = jx_loss_measure(dtype, got, wide, count, to) &&
+                add_shaken(r, i, wide, to);
     }
-    return jx_loss_measure(dtype, got, jx_exec_out(r->wide, i), count, to);
+    jx_error_clear(r->ctx);
+    return known;
 }
 
 static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
@@ -339,8 +391,9 @@ static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
     print_output(r, i);
     jx_buffer_printf(&r->text,
                      ": %lld element%s differ%s by rounding, at most %.2g: "
-                     "against float64 the program loses %.2g here, %d times "
-                     "that is allowed, up to a tenth of the largest\n",
+                     "against float64 the program, or rounding of its inputs, "
+                     "loses %.2g here, %d times that is allowed, up to a tenth "
+                     "of the largest\n",
                      (long long)found->count, found->count == 1 ? "" : "s",
                      found->count == 1 ? "s" : "", found->largest,
                      measured.lost, JX_ROUNDINGS);
@@ -537,6 +590,8 @@ static int run(int argc, char **argv)
         code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
     jx_buffer_free(&r.text);
     jx_exec_free(r.wide);
+    for (int i = 0; i < SHAKES; i++)
+        jx_exec_free(r.shaken[i]);
     jx_plan_free(r.wide_plan);
     jx_exec_free(r.exec);
     jx_plan_free(r.plan);

@@ -13,6 +13,8 @@
 static double unit_of(jx_dtype dtype)
 {
     switch (dtype) {
+    case JX_F64:
+        return 0x1p-52;
     case JX_F32:
         return 0x1p-23;
     case JX_BF16:

@@ -29,7 +29,8 @@ bool jx_compare(jx_dtype dtype, const void *got, const void *want, int64_t n,
                 const jx_tolerance *within, jx_mismatch *found);
 /* What rounding may account for in each of n floats: a sum of terms that cancel
  * loses more than any default allows, in any order of adding up.  How much is
- * measured by `wide`, the same in float64 (or complex128). */
+ * measured by `wide`, the same in float64 (or complex128), for a run or for one
+ * in float64 whose inputs are off a little. */
 typedef struct jx_loss {
     double lost;    /* at most, anywhere */
     double largest; /* magnitude */

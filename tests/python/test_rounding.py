@@ -118,3 +118,15 @@ def test_what_is_no_float_is_exact(pair):
     for expected in [y, at + np.int32(1), np.True_], [y, at, np.False_]:
         made = pair(f, x, expected)
         assert made.returncode == 1 and "2 of 3 outputs as expected" in made.stdout
+
+
+@pytest.mark.parametrize("off,code", [(0, 0), (3e-2, 1)])
+def test_who_adds_up_better_does_not_expect_it_of_others(pair, off, code):
+    rng = np.random.default_rng(3)
+    rows = [np.where(rng.random(shape) < 0.5, 0, 3 * rng.normal(size=shape)) for shape in ((100, 100), (1, 100))]
+    both = np.concatenate(rows).astype(np.float32)
+    expected = np.zeros(100, np.float32)
+    for column in range(100):  # one after the other, each rounded
+        expected += both[:-1, column] * both[-1, column]
+    made = pair(lambda x: jnp.matmul(x[:-1], x[-1], precision="highest"), both, [expected + np.float32(off)])
+    assert made.returncode == code, made.stdout
