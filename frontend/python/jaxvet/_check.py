@@ -109,7 +109,7 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
             with open(values, "wb") as file:
                 file.write(packed_inputs(traced))
             return ask("gradcheck", document,
-                       ["--trust-embedded", "--inputs", values, *extra])
+                       ["--inputs", values, "--trust-embedded", *extra])
     return checker
 
 
