@@ -513,9 +513,16 @@ bool jx_type_program(jx_analysis *to)
     return jx_ok(to->program->ctx);
 }
 
+jx_analysis *jx_typed_analysis(jx_program *program)
+{
+    jx_analysis *analysis = program ? jx_analysis_new(program) : NULL;
+
+    return analysis && jx_type_program(analysis) ? analysis : NULL;
+}
+
 const jx_typed *jx_typed_of(jx_program *program)
 {
-    jx_analysis *analysis = jx_analysis_new(program);
+    const jx_analysis *analysis = jx_typed_analysis(program);
 
-    return analysis && jx_type_program(analysis) ? &analysis->typed : NULL;
+    return analysis ? &analysis->typed : NULL;
 }

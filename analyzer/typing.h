@@ -65,7 +65,9 @@ typedef struct jx_analysis {
 jx_analysis *jx_analysis_new(jx_program *program);
 /* False only on failure of memory; what is wrong with the program is claims. */
 bool jx_type_program(jx_analysis *to);
-/* The program typed, for who does not want the claims; NULL without memory. */
+/* Both at once; NULL without memory, or a program. */
+jx_analysis *jx_typed_analysis(jx_program *program);
+/* The same for who does not want the claims. */
 const jx_typed *jx_typed_of(jx_program *program);
 
 #endif

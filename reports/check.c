@@ -18,10 +18,9 @@ jx_analysis *jx_check_program(jx_program *program,
 {
     jx_lint_options lint = {options->min_elements ? options->min_elements
                                                   : JX_LINT_MIN_ELEMENTS};
-    jx_analysis *analysis = jx_analysis_new(program);
+    jx_analysis *analysis = jx_typed_analysis(program);
 
-    if (!analysis || !jx_type_program(analysis) ||
-        !jx_claim_comparisons(analysis) || !jx_claim_declared(analysis) ||
+    if (!analysis || !jx_claim_comparisons(analysis) || !jx_claim_declared(analysis) ||
         !jx_lint(analysis, &lint) ||
         !jx_settle_wraps(analysis, &options->settle) ||
         !jx_settle(program, &analysis->claims, &options->settle) ||

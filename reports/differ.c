@@ -101,14 +101,6 @@ static void not_compared(differ *d, const char *why)
     jx_error_clear(d->ctx);
 }
 
-/* The program typed; NULL without memory. */
-static jx_analysis *typed(jx_program *program)
-{
-    jx_analysis *analysis = program ? jx_analysis_new(program) : NULL;
-
-    return analysis && jx_type_program(analysis) ? analysis : NULL;
-}
-
 static bool compare_programs(differ *d)
 {
     jx_program *moved;
@@ -121,7 +113,7 @@ static bool compare_programs(differ *d)
                                               : "sizes beyond 128 bits");
         return jx_ok(d->ctx);
     }
-    d->new = typed(moved);
+    d->new = jx_typed_analysis(moved);
     if (!d->new)
         return false;
     if (!jx_same_inputs(d->before->entry.jaxpr, moved->entry.jaxpr)) {
@@ -405,7 +397,7 @@ static bool compare_sizes(differ *d, const jx_settle_options *settle)
 {
     jx_report report;
 
-    if (!report_claims(d, typed(caller(d)), settle, &report))
+    if (!report_claims(d, jx_typed_analysis(caller(d)), settle, &report))
         return false;
     d->diff->proved = report.claims.proved;
     tell(d, &report.findings, NULL, JX_REFUTED);
@@ -487,8 +479,8 @@ bool jx_programs_diff(jx_program *before, jx_program *after,
                 .ctx = before->ctx};
 
     *diff = (jx_program_diff){.at = {.output = -1}};
-    d.old = typed(before);
-    d.new = typed(after);
+    d.old = jx_typed_analysis(before);
+    d.new = jx_typed_analysis(after);
     return d.old && d.new && jx_cost_of(&d.old->typed, &diff->before) &&
            jx_cost_of(&d.new->typed, &diff->after) &&
            compare_contracts(&d, settle);

@@ -62,14 +62,6 @@ static const jx_claim *misfit(const jx_analysis *analysis, bool rules,
     return NULL;
 }
 
-/* NULL without memory. */
-static jx_analysis *typed(jx_program *program)
-{
-    jx_analysis *analysis = jx_analysis_new(program);
-
-    return analysis && jx_type_program(analysis) ? analysis : NULL;
-}
-
 /* As typed, if it fits. */
 static const jx_typed *fitting(const jx_analysis *analysis, bool rules,
                                int nbindings, const jx_binding *bindings)
@@ -85,7 +77,7 @@ static const jx_typed *fitting(const jx_analysis *analysis, bool rules,
 const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
                                 const jx_binding *bindings)
 {
-    const jx_analysis *analysis = typed(program);
+    const jx_analysis *analysis = jx_typed_analysis(program);
 
     return analysis ? fitting(analysis, rules, nbindings, bindings) : NULL;
 }
@@ -208,7 +200,7 @@ static const jx_typed *wrapped(jx_program *program, wrapping *w)
         return refuse_wrapped(w, NULL, "no array has a negative size");
     refined =
         jx_program_refine_wrapping(program, w->sizes.count, w->sizes.at);
-    analysis = refined ? typed(refined) : NULL;
+    analysis = jx_typed_analysis(refined);
     claim = analysis ? misfit(analysis, false, 0, NULL) : NULL;
     if (claim)
         return refuse_wrapped(w, jx_claim_place(refined, claim),
@@ -220,7 +212,7 @@ static const jx_typed *wrapped(jx_program *program, wrapping *w)
 const jx_typed *jx_program_at(jx_program *program, int nbindings,
                               const jx_binding *bindings)
 {
-    const jx_analysis *analysis = typed(program);
+    const jx_analysis *analysis = jx_typed_analysis(program);
     wrapping w = {.of = analysis,
                   .program = program,
                   .sizes = {nbindings, bindings}};
