@@ -9,7 +9,8 @@ import types
 from . import _compat
 from ._rules_parts import (float0_zeros, has_tracers, is_differentiable,
                            is_float0, is_zero, known_as, mask_text,
-                           objects_of, refuse_tracers, with_inputs, with_residuals)
+                           objects_of, refuse_tracers, vjp_row, with_inputs,
+                           with_residuals)
 from ._same import cell_contents
 from ._values import rule_function_name
 
@@ -114,16 +115,8 @@ class ClassicRule:
                                        outvars[count:])
         backward, places = with_residuals(backward, self._closed_over,
                                           len(residuals))
-        forwards += places
-        made = {"zeros": mask_text(asked), "fwd": self._adopted(closed)}
-        if count:
-            made["nres"] = count
-        if forwards:
-            made["fwds"] = forwards
-        made["bwd"] = backward
-        if any(ct_zeros):
-            made["ct_zeros"] = mask_text(ct_zeros)
-        return made
+        return {"zeros": mask_text(asked)} | vjp_row(
+            self._adopted(closed), forwards + places, backward, ct_zeros)
 
 
 def _called(thunk):

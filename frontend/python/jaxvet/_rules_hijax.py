@@ -16,7 +16,7 @@ import jax
 from . import _compat
 from ._rules_parts import (EXPANSION, call_of, from_inputs, has_derivative,
                            is_differentiable, is_float0, is_zero, known_as,
-                           mask_text, objects_of, with_residuals)
+                           mask_text, objects_of, vjp_row, with_residuals)
 
 _flatten = jax.tree_util.tree_flatten
 _unflatten = jax.tree_util.tree_unflatten
@@ -190,17 +190,8 @@ class VjpRule(_HiRule):
         backward, ct_zeros = self._backward(mask, tree, residuals, varies)
         backward, places = with_residuals(backward, self._closed_over,
                                           len(residuals))
-        forwards += places
-        made = {"fwd": from_inputs(forward, self._closed_over)}
-        count = sum(place is None for place in forwards)
-        if count:
-            made["nres"] = count
-        if forwards:
-            made["fwds"] = forwards
-        made["bwd"] = backward
-        if any(ct_zeros):
-            made["ct_zeros"] = mask_text(ct_zeros)
-        return made
+        return vjp_row(from_inputs(forward, self._closed_over),
+                       forwards + places, backward, ct_zeros)
 
     def _forward(self, mask) -> tuple:
         """(closed jaxpr, tree of residuals, which input each one is or None,
@@ -260,13 +251,8 @@ class TransposeRule(_HiRule):
         self._refuse_nonlinear(mask)
         values = [place for place, zero in enumerate(mask) if zero]
         backward, ct_zeros = self._backward(mask, values)
-        made = {"fwd": from_inputs(self.primal, self._closed_over)}
-        if values:
-            made["fwds"] = values
-        made["bwd"] = backward
-        if any(ct_zeros):
-            made["ct_zeros"] = mask_text(ct_zeros)
-        return made
+        return vjp_row(from_inputs(self.primal, self._closed_over), values,
+                       backward, ct_zeros)
 
     def _split(self, mask, flat, linear) -> list:
         flat, linear = iter(flat), iter(linear)

@@ -166,6 +166,21 @@ def with_inputs(closed, operands):
         closed, invars=[*fresh, *closed.jaxpr.invars]), operands)
 
 
+def vjp_row(fwd, forwards, backward, ct_zeros) -> dict:
+    """A pattern of a vjp.  `forwards` has a place for each residual: of the
+    input that it is, or None, the next that `fwd` gives."""
+    made = {"fwd": fwd}
+    count = sum(place is None for place in forwards)
+    if count:
+        made["nres"] = count
+    if forwards:
+        made["fwds"] = forwards
+    made["bwd"] = backward
+    if any(ct_zeros):
+        made["ct_zeros"] = mask_text(ct_zeros)
+    return made
+
+
 def with_residuals(closed, operands, first) -> tuple:
     """A jaxpr that takes such values as inputs number `first` and up, and the
     places of their operands."""
