@@ -260,7 +260,7 @@ void jx_sz_same(jx_sizes *s, const jx_dim *a, const jx_dim *b)
 
 static void walk(jx_sizes_env *env, const jx_mlir_block *block);
 
-static const jx_mlir_op *terminator(const jx_mlir_op *op, int region)
+const jx_mlir_op *jx_sz_terminator(const jx_mlir_op *op, int region)
 {
     const jx_mlir_block *body =
         region < op->nregions ? jx_mlir_body(op, region) : NULL;
@@ -277,7 +277,7 @@ static const jx_dim **new_shape(jx_sizes *s, const jx_mlir_type *type)
  * it is, of the others the sizes. */
 static void enter_loop(jx_sizes_env *env, const jx_mlir_op *op)
 {
-    const jx_mlir_op *end = terminator(op, 1);
+    const jx_mlir_op *end = jx_sz_terminator(op, 1);
 
     for (int region = 0; region < op->nregions; region++) {
         const jx_mlir_block *body = jx_mlir_body(op, region);
@@ -306,7 +306,7 @@ static void leave_loop(jx_sizes_env *env, const jx_mlir_op *op, int result,
                        jx_sz_info *to)
 {
     const jx_mlir_block *body = jx_mlir_body(op, 1);
-    const jx_mlir_op *end = terminator(op, 1);
+    const jx_mlir_op *end = jx_sz_terminator(op, 1);
 
     if (body && end && result < body->nargs && result < end->nins &&
         result < op->nins && end->ins[result] == body->args[result]) {
@@ -324,7 +324,7 @@ static void join_branches(jx_sizes_env *env, const jx_mlir_op *op, int result,
     jx_sz_info joined = {0};
 
     for (int region = 0; region < op->nregions; region++) {
-        const jx_mlir_op *end = terminator(op, region);
+        const jx_mlir_op *end = jx_sz_terminator(op, region);
         const jx_mlir_value *given =
             end && result < end->nins ? end->ins[result] : NULL;
         const jx_dim *const *sizes;

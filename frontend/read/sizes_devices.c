@@ -80,10 +80,7 @@ void jx_sz_enter_manual(jx_sizes_env *env, const jx_mlir_op *op)
 void jx_sz_infer_manual(jx_sizes_env *env, const jx_mlir_op *op, int result,
                         const jx_dim **to)
 {
-    const jx_mlir_block *body =
-        op->nregions == 1 ? jx_mlir_body(op, 0) : NULL;
-    const jx_mlir_op *end =
-        body && body->nops ? body->ops[body->nops - 1] : NULL;
+    const jx_mlir_op *end = jx_sz_terminator(op, 0);
     const jx_mlir_value *from =
         end && result < end->nins ? end->ins[result] : NULL;
 

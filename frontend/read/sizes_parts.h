@@ -194,6 +194,8 @@ int64_t jx_sz_elements_of(const jx_mlir_type *type); /* -1: not known */
 jx_sizes_env *jx_sz_enter(jx_sizes *s, const jx_mlir_op *func, int nargs,
                           const jx_sz_info *args);
 void jx_sz_note(jx_sizes_env *env, const jx_mlir_op *op);
+/* The last op of a region's block, or NULL. */
+const jx_mlir_op *jx_sz_terminator(const jx_mlir_op *op, int region);
 /* A tensor with a size that its type does not say. */
 bool jx_sz_is_open(const jx_mlir_type *type);
 /* An argument of the entry. */
