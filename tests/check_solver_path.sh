@@ -4,17 +4,8 @@
 # helper nor a library that lies in that folder.
 set -eu
 cd "$(dirname "$0")/.."
-build=${BUILD:-build}
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-
-case $build in
-build | build/debug) ;;
-*)  # another build's runtime (ASan's) would have to be in the host, too
-    echo "solver path: left out for $build"
-    exit 0
-    ;;
-esac
+name='solver path'
+. tests/host/begin.sh
 gcc -std=c11 -Wall -Wextra -Werror -I. tests/host/solver.c -L"$build" -ljaxvet -o "$root/host"
 mkdir -p "$root/start/lib" "$root/trap/lib"
 ln -s "$(realpath "$build")/libjaxvet.so" "$root/start/lib/libjaxvet.so.0"
