@@ -40,14 +40,7 @@ static const jx_option options[] = {
     {"where", 0, JX_OPT_LIST, "CONSTRAINT",
      "assume this of the sizes, too: 'n >= 4', 'mod(n, 2) == 0', 'a != b'",
      offsetof(settings, where)},
-    {"source-root", 0, JX_OPT_LIST, "DIR",
-     "read source files below this folder, too (always: below\n"
-     "the working directory)",
-     offsetof(settings, roots)},
-    {"trust-embedded", 0, JX_OPT_FLAG, NULL,
-     "let comments in source lines that programs embed suppress\n"
-     "findings, too",
-     offsetof(settings, trust)},
+    JX_SOURCE_OPTIONS(settings),
     {"allow-empty", 0, JX_OPT_FLAG, NULL,
      "a folder without a program is no error",
      offsetof(settings, allow_empty)},

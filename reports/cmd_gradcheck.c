@@ -32,14 +32,7 @@ static const jx_option options[] = {
      offsetof(settings, select)},
     {"ignore", 0, JX_OPT_LIST, "CODES", "all but these",
      offsetof(settings, ignore)},
-    {"source-root", 0, JX_OPT_LIST, "DIR",
-     "read source files below this folder, too (always: below\n"
-     "the working directory)",
-     offsetof(settings, roots)},
-    {"trust-embedded", 0, JX_OPT_FLAG, NULL,
-     "let comments in source lines that programs embed suppress\n"
-     "findings, too",
-     offsetof(settings, trust)},
+    JX_SOURCE_OPTIONS(settings),
     {"seed", 0, JX_OPT_INT, "N", "of the points and directions (default 0)",
      offsetof(settings, seed)},
     {"directions", 0, JX_OPT_INT, "N",
