@@ -6,7 +6,7 @@ STRICT  = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototy
           -Wmissing-prototypes -Wpointer-arith -Wvla -Wwrite-strings -ffp-contract=off \
           -fno-math-errno -fPIC -fvisibility=hidden -pthread
 BUILD   = build
-LIBS    = -ljson-c -lz -lm -ldl -pthread
+LIBS    = -lz -lm -ldl -pthread
 PREFIX  = /usr/local
 # What takes one environment with JAX takes this one (scripts/environments.sh).
 PYTHON  = $(or $(JAXVET_VENV),build/venv)/bin/python
@@ -39,13 +39,13 @@ else
 Z3_LIBS := $(shell pkg-config --libs z3 2>/dev/null || echo -lz3)
 Z3_CFLAGS := $(shell pkg-config --cflags z3 2>/dev/null)
 endif
-CMD_SRC = jaxvet.c reports/options.c reports/commands.c reports/select.c reports/certificates.c $(wildcard reports/cmd_*.c)
+CMD_SRC = jaxvet.c reports/options.c reports/commands.c reports/select.c reports/limits.c reports/certificates.c $(wildcard reports/cmd_*.c)
 LIB_SRC = $(filter-out $(SOLVER_SRC) $(CMD_SRC),$(ALL_SRC))
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/obj/%.o)
 # tests/unit/test_*.c are tests; tests/FOLDER/*.c else are programs that tests use.
 TESTS   = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/% tests/conformance/judge.c tests/prove/number_cbmc.c,$(wildcard tests/*/*.c))
+TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/% tests/starve/% tests/conformance/judge.c tests/prove/number_cbmc.c,$(wildcard tests/*/*.c))
 TOOLS   = $(foreach t,$(TOOL_SRC),$(BUILD)/tests/$(basename $(notdir $(t))))
 TEST_OBJ = $(TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/unit/%.o) $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_MOD = $(filter-out $(BUILD)/obj/jaxvet.o,$(CMD_OBJ))
@@ -87,7 +87,7 @@ $(BUILD)/obj/prover/z3.o: prover/z3.c Makefile $(BUILD)/z3.flags $(wildcard $(Z3
 	@mkdir -p $(@D)
 	$(COMPILE) $(Z3_CFLAGS) -o $@ $<
 
-$(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(patsubst %,$(BUILD)/obj/frontend/base/%.o,buffer plain) $(BUILD)/z3.flags
+$(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(patsubst %,$(BUILD)/obj/frontend/base/%.o,buffer budget plain) $(BUILD)/z3.flags
 	$(LINK) -o $@ $(filter %.o,$^) $(Z3_LIBS) $(LIBS)
 
 # The newest Z3 that we have met, from PyPI, and a helper of its own with it.
@@ -117,6 +117,13 @@ endef
 $(foreach t,$(TESTS:$(BUILD)/%=%),$(eval $(call TEST,$(t:tests/%=tests/unit/%).c)))
 $(foreach t,$(TOOL_SRC),$(eval $(call TEST,$(t))))
 $(BUILD)/tests/runner: $(BUILD)/obj/tests/conformance/judge.o
+$(BUILD)/tests/fail_malloc.so: tests/starve/fail_malloc.c
+	@mkdir -p $(@D)
+	@$(CC) -O1 -Wall -Wextra -shared -fPIC -o $@ $< -ldl
+
+.PHONY: starve
+starve: all $(BUILD)/tests/fail_malloc.so  ## memory that ends at every allocation, in every command
+	@python3 tests/starve/starve.py --all $(BUILD)/jaxvet $(CURDIR)/$(BUILD)/tests/fail_malloc.so
 
 # Tests: every program of tests/unit, then every tests/check_*.sh (given the build
 # folder), then every tests/cli/*.sh; test adds the pytest files of tests/ and

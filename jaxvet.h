@@ -31,11 +31,11 @@ extern "C" {
 
 /* Changes when something here changes its meaning; compare it with what the
  * library that was found says. */
-#define JAXVET_ABI_VERSION 0
+#define JAXVET_ABI_VERSION 1
 JAXVET_API int jaxvet_abi_version(void);
 JAXVET_API const char *jaxvet_version(void); /* "0.1.0" */
 
-/* What came of it: the exit codes of the command. */
+/* What came of it: the exit codes of the command (of a limit it is 3). */
 typedef enum jaxvet_status {
     JAXVET_OK = 0,
     JAXVET_FINDINGS = 1,  /* the report has findings at error level */
@@ -43,6 +43,7 @@ typedef enum jaxvet_status {
     JAXVET_INPUT = 3,     /* the input can't be read or run */
     JAXVET_INTERNAL = 4,  /* a defect of jaxvet */
     JAXVET_UNDECIDED = 5, /* no findings, but something is left undecided */
+    JAXVET_LIMIT = 6,     /* given up: a limit, or the system has no memory */
 } jaxvet_status;
 
 /* Why a function failed.  Texts are cut to fit; unused ones are empty. */
@@ -52,6 +53,17 @@ typedef struct jaxvet_error {
     char place[128];    /* "byte 12", "/jaxprs/2/eqns/5" */
     char message[1024]; /* what was expected */
 } jaxvet_error;
+
+/* What may be spent; zero means no limit.
+ *
+ *     jaxvet_limits limits = {sizeof limits, 1u << 30, 2.5, &cancelled};
+ */
+typedef struct jaxvet_limits {
+    size_t size;                /* of this struct, as the host knows it */
+    size_t bytes;               /* of memory, all that there is at a time */
+    double seconds;             /* of each call, by the clock */
+    const volatile int *cancel; /* not 0: end soon; another thread may set it */
+} jaxvet_limits;
 
 /* Opening.  Whatever the command reads; NULL on failure.  `budget` bounds the
  * memory a program and all that is asked of it may take, in bytes (0: 4 GiB);
@@ -64,6 +76,16 @@ JAXVET_API jaxvet_program *jaxvet_open_memory(const void *bytes, size_t size,
                                               const char *name, size_t budget,
                                               jaxvet_error *error);
 JAXVET_API void jaxvet_close(jaxvet_program *program);
+
+/* Limits of a program and all that is asked of it from now on, its calls and
+ * refined programs included; NULL: none, not the one it was opened with either.
+ * A call that reaches one ends within some milliseconds (but for routines of
+ * LAPACK, which nobody can interrupt) with JAXVET_LIMIT, nothing half done left
+ * behind; after any other than jaxvet_run(), which may be called again, the
+ * program is of no use but to be closed. */
+JAXVET_API jaxvet_status jaxvet_program_limits(jaxvet_program *program,
+                                               const jaxvet_limits *limits,
+                                               jaxvet_error *error);
 
 /* The signature.  Inputs and outputs are the flattened leaves; a type is text
  * as JAX prints it ("f32[b,3]"), a path says where in the arguments the leaf
@@ -167,6 +189,11 @@ JAXVET_API jaxvet_prover *jaxvet_prover_new(const char *const *constraints,
                                             jaxvet_prover *with,
                                             jaxvet_error *error);
 JAXVET_API void jaxvet_prover_free(jaxvet_prover *prover); /* in any order */
+/* Limits of each question from now on.  One that reaches them is JAXVET_UNKNOWN
+ * and the answer says so; the next one starts anew. */
+JAXVET_API jaxvet_status jaxvet_prover_limits(jaxvet_prover *prover,
+                                              const jaxvet_limits *limits,
+                                              jaxvet_error *error);
 
 typedef enum jaxvet_verdict {
     JAXVET_UNKNOWN = 0,   /* the answer says why */

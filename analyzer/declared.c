@@ -116,7 +116,7 @@ enum { SHOWN = 4, /* sizes of a variable that can't be solved */
 static const char *unsolved_text(const jx_analysis *to, const jx_solution *s,
                                  const jx_dim_atom *var)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(to->program->ctx);
     int shown = 0;
 
     jx_buffer_printf(&text, "`%s` can't be solved from the inputs' shapes: ",
@@ -175,7 +175,7 @@ static bool claim_solvable(jx_analysis *to)
     const jx_solution *s = jx_solution_of(to->program, 0, NULL);
     foreign f = foreign_vars(to);
     var_list all = {0};
-    jx_buffer help = {0};
+    jx_buffer help = jx_ctx_text(to->program->ctx);
     bool ok = s != NULL;
 
     for (int i = 0; ok && i < s->nunsolved; i++)
@@ -233,7 +233,7 @@ static bool claim_zero(jx_analysis *to, int scope, const jx_scope_constraint *c,
                        const jx_dim_atom *var)
 {
     jx_claim *claim = claim_of_scope(to, JX_CODE_SHP005, scope, JX_GOAL_FALSE);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(to->program->ctx);
 
     if (!claim)
         return false;

@@ -158,7 +158,7 @@ static void require(called *c, const jx_scope_constraint *constraint)
     const jx_dim *lhs = in_caller(c, constraint->lhs);
     const jx_dim_atom *missing = c->missing;
     const jx_dim *rhs = in_caller(c, constraint->rhs);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(t->program->ctx);
 
     missing = missing ? missing : c->missing;
     jx_scope_print(constraint, &text);

@@ -499,6 +499,7 @@ bool jx_type_program(jx_analysis *to)
 {
     jx_typer r = {.to = to, .program = to->program};
 
+    jx_ctx_stage(to->program->ctx, "typing");
     if (!start(&r))
         return jx_ok(to->program->ctx);
     find_chains(&r);

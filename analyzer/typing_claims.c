@@ -29,7 +29,7 @@ static jx_claim *claim(jx_typing *t, jx_code code, const char *format,
                        va_list args)
 {
     jx_claim *made = jx_claim_add(jx_typing_ctx(t), &t->to->claims, code);
-    jx_buffer what = {0};
+    jx_buffer what = jx_ctx_text(t->program->ctx);
 
     if (!made)
         return NULL;
@@ -256,7 +256,7 @@ void jx_require_divides(jx_typing *t, const jx_dim *divisor, const jx_dim *dim,
 static void require_divisor(jx_typing *t, const jx_dim *divisor)
 {
     jx_dim_range range = jx_dim_bounds(divisor, t->program->base);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(t->program->ctx);
 
     if ((range.has_low && range.low > 0) ||
         (range.has_high && range.high < 0)) {

@@ -178,7 +178,7 @@ static void disagree(jx_typing *t, const jx_aval *a, const char *a_is,
                      const jx_aval *b, const char *b_is, const char *what,
                      likeness how)
 {
-    jx_buffer one = {0}, two = {0};
+    jx_buffer one = jx_ctx_text(t->program->ctx), two = jx_ctx_text(t->program->ctx);
 
     print_aval(t, a, &one);
     print_aval(t, b, &two);
@@ -198,7 +198,7 @@ void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,
                    const char *format, ...)
 {
     likeness how = compare(a, b);
-    jx_buffer what = {0};
+    jx_buffer what = jx_ctx_text(t->program->ctx);
     va_list args;
 
     if (how == SAME) {
@@ -273,7 +273,7 @@ const jx_aval *const *jx_callee_outs(jx_typing *t, const jx_jaxpr *callee)
 void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
                   const jx_aval *value, const char *what)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(t->program->ctx);
 
     if (!value || i < 0 || i >= callee->nins)
         return;
@@ -342,7 +342,7 @@ bool jx_type_computation(jx_typing *t, const jx_closed *closed,
 
 void jx_assume(jx_typing *t, const char *format, ...)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(t->program->ctx);
     va_list args;
 
     va_start(args, format);

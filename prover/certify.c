@@ -192,7 +192,7 @@ static bool write_witness(const certificate *c, const jx_search *s,
                           const hunt *h, jx_buffer *to)
 {
     lookup l = {s, &h->point};
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(c->ctx);
     bool ok = true;
 
     jx_buffer_puts(to, "[[");
@@ -461,7 +461,8 @@ static bool prove(certificate *c, jx_buffer *to)
     bool ok;
 
     c->why = "not proved again";
-    if (!t || !jx_theory_init_traced(t, c->given->base, c->all, c->n, &trace)) {
+    if (!t || !jx_theory_init_traced(t, c->ctx, c->given->base, c->all, c->n,
+                                     &trace)) {
         free(t);
         return false;
     }
@@ -539,7 +540,7 @@ static bool certify(certificate *c, jx_buffer *to)
 /* The value of each operation in d at a point, those inside first. */
 static void say_values(jx_dims *in, const jx_dim *d, lookup *l, jx_buffer *to)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(jx_dims_ctx(in));
 
     for (int i = 0; i < jx_dim_nterms(d); i++)
         for (int j = 0; j < jx_dim_terms(d)[i].nfactors; j++) {
@@ -571,7 +572,7 @@ static bool explain_point(certificate *c, const jx_search *s, bool holds,
     const jx_answer *a = c->given->answer;
     hunt h = {.c = c, .holds = holds};
     lookup l = {s, &h.point};
-    jx_buffer lines = {0};
+    jx_buffer lines = jx_ctx_text(c->ctx);
     jx_int x, y;
 
     try_answer(&h, s, holds ? &a->when_true : &a->when_false);
@@ -598,7 +599,7 @@ static bool explain_point(certificate *c, const jx_search *s, bool holds,
 
 static bool explain(certificate *c, jx_buffer *to)
 {
-    jx_buffer scratch = {0};
+    jx_buffer scratch = jx_ctx_text(c->ctx);
     jx_search *s;
     bool ok;
 

@@ -110,7 +110,7 @@ static bool renew(jx_prover *p)
     }
     if (p->theory.work.ctx)
         jx_theory_free(&p->theory);
-    return jx_theory_init(&p->theory, p->options.base, p->constraints,
+    return jx_theory_init(&p->theory, p->ctx, p->options.base, p->constraints,
                           p->nconstraints);
 }
 
@@ -289,7 +289,7 @@ static jx_solver_reply ask_solver(jx_prover *p, jx_theory *t,
                                   const jx_dim *goal, int signs, jx_answer *a)
 {
     const jx_dim *dims[JX_THEORY_HYPS + 1];
-    jx_buffer script = {0}, text = {0};
+    jx_buffer script = jx_ctx_text(p->ctx), text = jx_ctx_text(p->ctx);
     jx_solver_reply reply = JX_SOLVER_UNKNOWN;
     jx_solver *solver = solver_of(p);
     jx_smt smt;
@@ -307,6 +307,7 @@ static jx_solver_reply ask_solver(jx_prover *p, jx_theory *t,
         dims[n++] = goal;
     if (jx_smt_ok(&smt))
         reply = jx_solver_check(solver, jx_buffer_text(&script), RLIMIT,
+                                &p->ctx->budget,
                                 &text);
     if (reply == JX_SOLVER_SAT) {
         jx_point point = {{0}};
@@ -391,7 +392,7 @@ static jx_answer examine_subset(jx_prover *p, const jx_constraint *constraints,
     jx_answer a = {.why = "out of memory"};
     jx_theory t;
 
-    if (!jx_theory_init(&t, p->options.base, constraints, count))
+    if (!jx_theory_init(&t, p->ctx, p->options.base, constraints, count))
         return a;
     a = examine(p, &t, constraints, count);
     jx_theory_free(&t);

@@ -172,7 +172,7 @@ bool jx_divides_all(const jx_dim *d, const jx_dim_atom *a, bool constant)
 bool jx_scene_spend(jx_scene *s, long steps)
 {
     *s->steps -= steps;
-    return *s->steps > 0;
+    return *s->steps > 0 && jx_budget_lasts(&s->work->ctx->budget);
 }
 
 bool jx_scene_assume(jx_scene *s, const jx_dim *d, jx_hyp_kind kind)

@@ -416,6 +416,12 @@ static bool next_shell_point(const jx_search *s, shells *it, jx_point *p)
     return true;
 }
 
+/* A search is long where evaluating is: it may be told to stop. */
+static bool lasts(const jx_search *s)
+{
+    return jx_budget_lasts(&jx_dims_ctx(s->dims)->budget);
+}
+
 bool jx_search_run(const jx_search *s, long from, long to,
                    jx_search_visit *visit, void *data)
 {
@@ -432,7 +438,7 @@ bool jx_search_run(const jx_search *s, long from, long to,
         if (!s->given[i])
             it.index[it.nfree++] = i;
     memset(it.at, 0, (size_t)it.nfree * sizeof *it.at);
-    for (long n = 0; n < to && more; n++) {
+    for (long n = 0; n < to && more && lasts(s); n++) {
         jx_point p;
 
         if (n >= SHELL_POINTS)

@@ -23,6 +23,9 @@ enum {
     MAX_STRIKES = 3,    /* failures in a row */
     MAX_LINE = 1 << 20,
     MAX_SCRIPT = 4 << 20,
+    LEAST_BYTES = 32 << 20, /* with less it can't but fail */
+    MOST_BYTES = 1 << 30,
+    PATIENCE = 20, /* milliseconds between looks at a budget */
 };
 
 struct jx_solver {
@@ -260,7 +263,8 @@ typedef struct patience {
     clockid_t clock;
     double used;  /* processor seconds of the process, when we last looked */
     double limit; /* of them */
-    int silent;   /* seconds in a row without any */
+    double heard; /* when it last used any, by the clock */
+    jx_budget *budget;
 } patience;
 
 static double seconds_of(clockid_t clock)
@@ -271,9 +275,9 @@ static double seconds_of(clockid_t clock)
                                     : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static patience new_patience(const jx_solver *s)
+static patience new_patience(const jx_solver *s, jx_budget *budget)
 {
-    patience p = {0};
+    patience p = {.budget = budget, .heard = jx_seconds_now()};
 
     if (clock_getcpuclockid(s->pid, &p.clock))
         p.clock = CLOCK_MONOTONIC; /* gone, or no such clock here */
@@ -289,27 +293,36 @@ static bool fail(jx_solver *s, const char *how)
     return false;
 }
 
+/* Why nobody waits any longer, or NULL. */
+static const char *out_of_patience(patience *p)
+{
+    double used = seconds_of(p->clock), now = jx_seconds_now();
+
+    if (!jx_budget_lasts(p->budget))
+        return "given up";
+    if (used - p->used >= 0.001)
+        p->heard = now;
+    p->used = used;
+    if (used < 0 || now - p->heard >= SILENT_SECONDS)
+        return "it does not answer";
+    return used > p->limit ? "killed (out of processor time)" : NULL;
+}
+
 /* Waits until the socket is ready for `events`. */
 static bool await(jx_solver *s, short events, patience *p)
 {
     for (;;) {
         struct pollfd at = {.fd = s->socket, .events = events};
-        int n = poll(&at, 1, 1000);
-        double used;
+        int n = poll(&at, 1, p->budget ? PATIENCE : 1000);
+        const char *why;
 
         if (n > 0)
             return true;
         if (n < 0 && errno != EINTR)
             return fail(s, "the system does not let us wait for it");
-        if (n < 0)
-            continue;
-        used = seconds_of(p->clock);
-        p->silent = used - p->used < 0.001 ? p->silent + 1 : 0;
-        if (used < 0 || p->silent == SILENT_SECONDS)
-            return fail(s, "it does not answer");
-        if (used > p->limit)
-            return fail(s, "killed (out of processor time)");
-        p->used = used;
+        why = out_of_patience(p);
+        if (why)
+            return fail(s, why);
     }
 }
 
@@ -366,10 +379,10 @@ static bool is_name(const char *text, size_t length)
     return length && strspn(text, "0123456789.") == length;
 }
 
-static bool greet(jx_solver *s)
+static bool greet(jx_solver *s, jx_budget *budget)
 {
     static const char hello[] = "jaxvet-solver ";
-    patience p = new_patience(s);
+    patience p = new_patience(s, budget);
     jx_buffer line = {0};
     bool ok = read_line(s, &line, &p);
     const char *version = jx_buffer_text(&line) + sizeof hello - 1;
@@ -393,7 +406,7 @@ static void give_up(jx_solver *s, const char *detail)
              s->path ? s->path : "jaxvet-solver", detail);
 }
 
-static bool start(jx_solver *s)
+static bool start(jx_solver *s, jx_budget *budget)
 {
     int ends[2], error;
 
@@ -411,7 +424,7 @@ static bool start(jx_solver *s)
     error = spawn(s, ends[1]);
     close(ends[1]);
     if (!error)
-        return greet(s);
+        return greet(s, budget);
     close(s->socket);
     s->socket = -1;
     give_up(s, jx_strerror(error));
@@ -441,21 +454,33 @@ static jx_solver_reply drop(jx_solver *s, jx_buffer *text)
     jx_buffer_clear(text);
     explain(s, status, text);
     /* A hard question is no fault of the process. */
-    busy = strstr(jx_buffer_text(text), "processor time") != NULL;
+    busy = strstr(jx_buffer_text(text), "processor time") ||
+           strstr(jx_buffer_text(text), "given up");
     if (!busy && ++s->strikes >= MAX_STRIKES)
         give_up(s, jx_buffer_text(text));
     s->how = NULL;
     return JX_SOLVER_FAILED;
 }
 
-static bool ask(jx_solver *s, const char *script, long rlimit, jx_buffer *line)
+static size_t bytes_left(const jx_budget *budget)
 {
-    patience p = new_patience(s);
+    size_t left = jx_budget_left(budget);
+
+    return left < LEAST_BYTES  ? LEAST_BYTES
+           : left > MOST_BYTES ? MOST_BYTES
+                               : left;
+}
+
+static bool ask(jx_solver *s, const char *script, long rlimit,
+                jx_budget *budget, jx_buffer *line)
+{
+    patience p = new_patience(s, budget);
     jx_buffer request = {0};
     bool ok;
 
-    jx_buffer_printf(&request, "check %ld %d %zu\n%s", rlimit,
-                     PROCESSOR_MILLISECONDS, strlen(script), script);
+    jx_buffer_printf(&request, "check %ld %d %zu %zu\n%s", rlimit,
+                     PROCESSOR_MILLISECONDS, bytes_left(budget),
+                     strlen(script), script);
     ok = (jx_buffer_ok(&request) || fail(s, "out of memory")) &&
          write_all(s, request.text, request.length, &p) &&
          read_line(s, line, &p);
@@ -486,7 +511,7 @@ static bool reply_of(jx_solver *s, const char *line, jx_buffer *text,
 }
 
 jx_solver_reply jx_solver_check(jx_solver *s, const char *script, long rlimit,
-                                jx_buffer *text)
+                                jx_budget *budget, jx_buffer *text)
 {
     jx_buffer line = {0};
     jx_solver_reply reply = JX_SOLVER_UNKNOWN;
@@ -497,7 +522,7 @@ jx_solver_reply jx_solver_check(jx_solver *s, const char *script, long rlimit,
         return reply;
     }
     s->count++;
-    if (start(s) && ask(s, script, rlimit, &line) &&
+    if (start(s, budget) && ask(s, script, rlimit, budget, &line) &&
         reply_of(s, jx_buffer_text(&line), text, &reply)) {
         s->strikes = 0;
     } else if (s->failure[0] && !s->pid) {

@@ -13,8 +13,9 @@
  * uses no processor time for SILENT_SECONDS will not answer any more; one that
  * failed three times in a row is not started again.
  *
- * A request is "check RLIMIT MILLISECONDS LENGTH\n" and LENGTH bytes of SMT-LIB 2
- * without (check-sat); the reply one line: "sat" followed by " name=value" for
+ * A request is "check RLIMIT MILLISECONDS BYTES LENGTH\n" and LENGTH bytes of
+ * SMT-LIB 2 without (check-sat): the process may take BYTES more of memory than
+ * it began with.  The reply one line: "sat" followed by " name=value" for
  * each constant, "unsat", or "unknown " and a reason.  Before the first request
  * it says "jaxvet-solver VERSION". */
 #ifndef JX_PROVER_SOLVER_H
@@ -36,9 +37,12 @@ typedef enum jx_solver_reply {
 jx_solver *jx_solver_new(const char *path);
 void jx_solver_free(jx_solver *solver);
 
-/* `text` gets the model ("name=value name=value") or the reason. */
+/* `text` gets the model ("name=value name=value") or the reason.  The process
+ * takes no more memory than is left of `budget` (or NULL), and is killed when
+ * that does not last. */
 jx_solver_reply jx_solver_check(jx_solver *solver, const char *script,
-                                long rlimit, jx_buffer *text);
+                                long rlimit, jx_budget *budget,
+                                jx_buffer *text);
 /* Its version ("4.8.12"), or NULL if it has not run. */
 const char *jx_solver_version(const jx_solver *solver);
 int jx_solver_count(const jx_solver *solver); /* questions so far */

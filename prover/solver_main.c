@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <unistd.h>
 
-enum { MAX_SCRIPT = 64 << 20, MAX_MEMORY_GB = 4 };
+enum { MAX_SCRIPT = 64 << 20 };
 
 /* Past this much more processor time SIGPROF ends us: the client sees the end
  * of the stream and says "killed".  0: no limit any more. */
@@ -21,14 +22,34 @@ static void allow_milliseconds(unsigned milliseconds)
     setitimer(ITIMER_PROF, &limit, NULL);
 }
 
-/* ASan reserves far more address space than it uses. */
-static void limit_memory(void)
+/* Pages of address space. */
+static rlim_t address_space(void)
+{
+    FILE *of = fopen("/proc/self/statm", "re");
+    unsigned long pages = 0;
+
+    if (of && fscanf(of, "%lu", &pages) != 1)
+        pages = 0;
+    if (of)
+        fclose(of);
+    return pages;
+}
+
+/* So much more than the process began with.  ASan reserves far more address
+ * space than it uses. */
+static void allow_bytes(rlim_t began_with, size_t bytes)
 {
 #ifndef __SANITIZE_ADDRESS__
-    struct rlimit limit = {(rlim_t)MAX_MEMORY_GB << 30,
-                           (rlim_t)MAX_MEMORY_GB << 30};
+    struct rlimit limit;
 
-    setrlimit(RLIMIT_AS, &limit);
+    if (!began_with || getrlimit(RLIMIT_AS, &limit))
+        return;
+    limit.rlim_cur = began_with * (rlim_t)sysconf(_SC_PAGESIZE) + bytes;
+    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_cur <= limit.rlim_max)
+        setrlimit(RLIMIT_AS, &limit);
+#else
+    (void)began_with;
+    (void)bytes;
 #endif
 }
 
@@ -57,15 +78,18 @@ int main(void)
 {
     jx_buffer line = {0};
     unsigned rlimit, milliseconds;
-    size_t length;
+    size_t length, bytes;
+    rlim_t began_with;
 
-    limit_memory();
     jx_buffer_puts(&line, "jaxvet-solver ");
     jx_z3_version(&line);
     reply(&line);
-    while (scanf("check %u %u %zu", &rlimit, &milliseconds, &length) == 3) {
+    began_with = address_space();
+    while (scanf("check %u %u %zu %zu", &rlimit, &milliseconds, &bytes,
+                 &length) == 4) {
         char *script;
 
+        allow_bytes(began_with, bytes);
         if (getchar() != '\n' || !(script = read_script(length)))
             return 1;
         allow_milliseconds(milliseconds);

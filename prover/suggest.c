@@ -86,7 +86,7 @@ static bool assume(const finder *f, const jx_constraint *c, jx_theory *t)
     if (s->nconstraints)
         memcpy(all, s->constraints, (size_t)s->nconstraints * sizeof *all);
     all[s->nconstraints] = *c;
-    if (!jx_theory_init(t, s->base, all, s->nconstraints + 1))
+    if (!jx_theory_init(t, f->ctx, s->base, all, s->nconstraints + 1))
         return false;
     if (!t->empty)
         return true;

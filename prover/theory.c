@@ -149,18 +149,18 @@ static void add_constraint(jx_theory *t, const jx_constraint *c)
     }
 }
 
-bool jx_theory_init(jx_theory *t, int64_t base, const jx_constraint *constraints,
-                    int count)
+bool jx_theory_init(jx_theory *t, jx_ctx *above, int64_t base,
+                    const jx_constraint *constraints, int count)
 {
-    return jx_theory_init_traced(t, base, constraints, count, NULL);
+    return jx_theory_init_traced(t, above, base, constraints, count, NULL);
 }
 
-bool jx_theory_init_traced(jx_theory *t, int64_t base,
+bool jx_theory_init_traced(jx_theory *t, jx_ctx *above, int64_t base,
                            const jx_constraint *constraints, int count,
                            jx_trace *trace)
 {
     memset(t, 0, offsetof(jx_theory, hyps));
-    if (!jx_work_init(&t->work, base))
+    if (!jx_work_init(&t->work, above, base))
         return false;
     t->work.trace = trace;
     for (int i = 0; i < count; i++)

@@ -20,10 +20,11 @@ typedef struct jx_theory {
     jx_hyp hyps[JX_THEORY_HYPS];
 } jx_theory;
 
-bool jx_theory_init(jx_theory *t, int64_t base,
+/* In a context below `above`, which pays for it. */
+bool jx_theory_init(jx_theory *t, jx_ctx *above, int64_t base,
                     const jx_constraint *constraints, int count);
 /* The same, with a trace from the start (trace.h). */
-bool jx_theory_init_traced(jx_theory *t, int64_t base,
+bool jx_theory_init_traced(jx_theory *t, jx_ctx *above, int64_t base,
                            const jx_constraint *constraints, int count,
                            jx_trace *trace);
 void jx_theory_free(jx_theory *t);

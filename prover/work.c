@@ -10,10 +10,10 @@ enum {
     MAX_POWER = 12,    /* of an atom that a sum may be put for */
 };
 
-bool jx_work_init(jx_work *work, int64_t base)
+bool jx_work_init(jx_work *work, jx_ctx *above, int64_t base)
 {
     *work = (jx_work){.base = base};
-    work->ctx = jx_ctx_new(BUDGET);
+    work->ctx = jx_ctx_below(above, BUDGET);
     if (!work->ctx)
         return false;
     work->in = jx_dims_new(work->ctx);

@@ -29,8 +29,8 @@ typedef struct jx_work {
     struct jx_trace *trace; /* where steps are noted, or NULL; see trace.h */
 } jx_work;
 
-/* False without memory. */
-bool jx_work_init(jx_work *work, int64_t base);
+/* In a context below `above` (or NULL).  False without memory. */
+bool jx_work_init(jx_work *work, jx_ctx *above, int64_t base);
 void jx_work_free(jx_work *work);
 
 /* The same dim in here, not simplified; NULL when it is too large. */

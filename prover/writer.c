@@ -111,7 +111,7 @@ void jx_write_begin(jx_writer *w, const char *name)
 
 void jx_write_dim(jx_writer *w, const jx_dim *d)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(w->work->ctx);
 
     comma(w);
     if (d)
@@ -124,7 +124,7 @@ void jx_write_dim(jx_writer *w, const jx_dim *d)
 
 void jx_write_fact(jx_writer *w, jx_hyp h)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(w->work->ctx);
 
     comma(w);
     if (h.dim)
@@ -210,7 +210,7 @@ static size_t first_use(const jx_writer *w, size_t at)
 void jx_write_needed(jx_writer *w, size_t start)
 {
     int *counts = JX_NEW_ARRAY(w->work->ctx->arena, w->ids + 1, int);
-    jx_buffer kept = {0};
+    jx_buffer kept = jx_ctx_text(w->work->ctx);
     size_t at = start;
 
     if (!counts || jx_arena_failed(w->work->ctx->arena)) {

@@ -297,7 +297,7 @@ bool jx_sum_complete(jx_writer *w, jx_sum *s, const jx_facts *f)
 /* The facts of a sum but the first, each once. */
 static void note_used(jx_writer *w, const jx_sum *s)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(w->work->ctx);
 
     jx_buffer_clear(w->used);
     for (int i = 1; i < s->n; i++)

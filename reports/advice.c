@@ -90,7 +90,7 @@ static bool put_constraints(adviser *a, const jx_scope *in)
     enum { MANY = 64 };
     int n = 0;
     bool ok = true;
-    jx_buffer one = {0};
+    jx_buffer one = jx_ctx_text(a->program->ctx);
 
     jx_buffer_putc(&a->text, '[');
     if (in && in->nconstraints > MANY) {

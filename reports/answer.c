@@ -32,7 +32,7 @@ static void put_core(const char *const *constraints, jx_buffer *to,
 
 static void put_suggestions(jx_buffer *to, const jx_answer *a)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_buffer_puts(to, ",\"suggest\":[");
     for (int i = 0; i < a->nsuggestions; i++) {

@@ -30,7 +30,6 @@ struct jaxvet_program {
     jx_program *program;
     bool is_guest; /* the context is that of another program */
     bool trusts_embedded;
-    size_t budget;
     int nins, nouts, nsizes;
     const char **in_types, **out_types;
     const jx_dim_atom *const *sizes; /* of the signature, by name */
@@ -85,11 +84,19 @@ static jaxvet_status status_of(jx_error_kind kind)
     case JX_E_USAGE:
         return JAXVET_USAGE;
     case JX_E_INPUT:
-    case JX_E_MEMORY:
     case JX_E_SYSTEM:
         return JAXVET_INPUT;
+    case JX_E_LIMIT:
+        return JAXVET_LIMIT;
     }
     return JAXVET_INTERNAL;
+}
+
+jaxvet_status jx_api_starved(jaxvet_error *to)
+{
+    jx_api_error(to, JAXVET_LIMIT, NULL, NULL,
+                 "gave up at the end of the system's memory");
+    return JAXVET_LIMIT;
 }
 
 jaxvet_status jx_api_hand_over(jx_ctx *ctx, jaxvet_error *to)
@@ -106,7 +113,7 @@ jaxvet_status jx_api_hand_over(jx_ctx *ctx, jaxvet_error *to)
 
 static const char *type_text(jx_ctx *ctx, const jx_aval *aval)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(ctx);
 
     jx_aval_print(aval, &text);
     return jx_arena_take(ctx->arena, &text);
@@ -143,15 +150,46 @@ static jaxvet_program *new_program(size_t budget, jaxvet_error *error)
     enum { DEFAULT_GIB = 4 };
     jaxvet_program *p = calloc(1, sizeof *p);
 
-    if (p) {
-        p->budget = budget ? budget : (size_t)DEFAULT_GIB << 30;
-        p->ctx = jx_ctx_new(p->budget);
-    }
-    if (p && p->ctx)
+    if (p)
+        p->ctx = jx_ctx_new(budget ? budget : (size_t)DEFAULT_GIB << 30);
+    if (p && p->ctx) {
+        p->report = p->info = jx_ctx_text(p->ctx);
         return p;
+    }
     free(p);
-    jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+    jx_api_starved(error);
     return NULL;
+}
+
+bool jx_api_limits(const jaxvet_limits *limits, jx_limits *to,
+                   jaxvet_error *error)
+{
+    *to = (jx_limits){0};
+    if (limits && limits->size < sizeof *limits) {
+        jx_api_error(error, JAXVET_USAGE, NULL, NULL,
+                     "expected limits with their size: "
+                     "jaxvet_limits limits = {sizeof limits}");
+        return false;
+    }
+    if (limits)
+        *to = (jx_limits){limits->bytes, limits->seconds, limits->cancel};
+    return true;
+}
+
+jaxvet_status jaxvet_program_limits(jaxvet_program *program,
+                                    const jaxvet_limits *limits,
+                                    jaxvet_error *error)
+{
+    if (!jx_api_limits(limits, &program->ctx->budget.limits, error))
+        return JAXVET_USAGE;
+    jx_budget_restart(&program->ctx->budget);
+    return JAXVET_OK;
+}
+
+/* Time counts from the call that the host makes. */
+static void begin(const jaxvet_program *program)
+{
+    jx_budget_restart(&program->ctx->budget);
 }
 
 static jaxvet_program *opened(jaxvet_program *p, jx_program *program,
@@ -271,11 +309,11 @@ jaxvet_status jaxvet_info(jaxvet_program *program, const char **info,
                           jaxvet_error *error)
 {
     *info = NULL;
-    if (!jx_buffer_text(&program->info)[0] && !put_info(program))
+    begin(program);
+    if ((!jx_buffer_text(&program->info)[0] && !put_info(program)) ||
+        !jx_ok(program->ctx)) {
+        jx_buffer_clear(&program->info);
         return jx_api_hand_over(program->ctx, error);
-    if (!jx_buffer_ok(&program->info)) {
-        jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
-        return JAXVET_INPUT;
     }
     *info = jx_buffer_text(&program->info);
     return JAXVET_OK;
@@ -317,23 +355,25 @@ static bool report_on(jx_ctx *keep, jx_report *report, jx_program *program,
 jaxvet_status jaxvet_check(jaxvet_program *program, const char **report,
                            jaxvet_error *error)
 {
-    jx_ctx *keep = jx_ctx_new(program->budget);
     jx_report found = {.path = program->program->path};
-    jaxvet_status status = JAXVET_INPUT;
+    jaxvet_status status;
+    jx_ctx *keep;
+    bool done;
 
+    begin(program);
+    keep = jx_ctx_below(program->ctx, 0);
     *report = NULL;
     jx_buffer_clear(&program->report);
-    if (!keep) {
-        jx_api_error(error, status, NULL, NULL, "out of memory");
-        return status;
-    }
-    if (!report_on(keep, &found, program->program,
-                   program->trusts_embedded)) {
+    if (!keep)
+        return jx_api_hand_over(program->ctx, error);
+    done = report_on(keep, &found, program->program, program->trusts_embedded);
+    if (done)
+        jx_report_json(&(jx_report_list){1, &found, 0, NULL}, &program->report);
+    if (!done || !jx_ok(program->ctx)) {
         bool theirs = jx_ok(program->ctx) && !jx_ok(keep);
         status = jx_api_hand_over(theirs ? keep : program->ctx, error);
     } else {
         status = status_of_report(&found);
-        jx_report_json(&(jx_report_list){1, &found, 0, NULL}, &program->report);
         *report = jx_buffer_text(&program->report);
     }
     jx_ctx_free(keep);
@@ -426,12 +466,12 @@ static jaxvet_program *guest(jaxvet_program *program, jx_program *made,
     jaxvet_program *p = calloc(1, sizeof *p);
 
     if (!p) {
-        jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+        jx_api_starved(error);
         return NULL;
     }
     p->ctx = program->ctx;
+    p->report = p->info = jx_ctx_text(p->ctx);
     p->is_guest = true;
-    p->budget = program->budget;
     return opened(p, made, error);
 }
 
@@ -442,6 +482,7 @@ jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
         refuse(error, "expected an order from %s", "1");
         return NULL;
     }
+    begin(program);
     return guest(program, jx_input_vjp(program->program, order), error);
 }
 
@@ -453,8 +494,9 @@ jaxvet_program *jaxvet_refine(jaxvet_program *program,
     jx_binding *bindings = calloc(n + 1, sizeof *bindings);
     jaxvet_program *refined = NULL;
 
+    begin(program);
     if (!bindings) {
-        jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+        jx_api_starved(error);
     } else if (bind_some(program, sizes, (int)n, bindings, error)) {
         refined = guest(program, jx_program_refine(program->program, NULL,
                                                    (int)n, bindings), error);
@@ -497,6 +539,7 @@ int jaxvet_sizes(jaxvet_program *program, int most, const int64_t **values,
 {
     jx_choice found;
 
+    begin(program);
     if (most < 1) {
         refuse(error, "expected to be asked for at least one %s",
                "assignment");
@@ -541,7 +584,6 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
 {
     jx_plan_options options = {
         .domain = JX_DECLARED,
-        .memory = p->budget,
         .nbindings = p->nsizes,
         .bindings = bindings,
     };
@@ -560,7 +602,7 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
     if (!call->exec)
         return false;
     if (!describe(call))
-        return jx_fail(p->ctx, JX_E_MEMORY, NULL, NULL, "out of memory");
+        return jx_starved(p->ctx);
     return decide(p, p->nsizes, bindings, &call->nsaid, &call->said);
 }
 
@@ -572,8 +614,9 @@ jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
         calloc((size_t)program->nsizes + 1, sizeof *bindings);
     bool ok = false;
 
+    begin(program);
     if (!call || !bindings) {
-        jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
+        jx_api_starved(error);
     } else if (bind(program, sizes, count, bindings, error)) {
         ok = make_call(program, bindings, call);
         if (!ok)
@@ -645,8 +688,11 @@ jaxvet_status jaxvet_run(jaxvet_call *call, const void *const *inputs,
 {
     if (!say_the_sizes(call, inputs, error))
         return JAXVET_INPUT;
+    jx_exec_restart(call->exec);
     if (jx_exec_run(call->exec, inputs, outputs))
         return JAXVET_OK;
-    jx_api_error(error, JAXVET_INPUT, NULL, NULL, jx_exec_error(call->exec));
-    return JAXVET_INPUT;
+    jaxvet_status status =
+        jx_exec_gave_up(call->exec) ? JAXVET_LIMIT : JAXVET_INPUT;
+    jx_api_error(error, status, NULL, NULL, jx_exec_error(call->exec));
+    return status;
 }

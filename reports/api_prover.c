@@ -35,6 +35,7 @@ struct jaxvet_prover {
     int64_t base;
     shared_solver *shared;
     space space;
+    jx_limits limits; /* of each question */
     jx_buffer answer;
 };
 
@@ -72,12 +73,6 @@ static jaxvet_status refuse(jaxvet_error *error, const char *where,
     snprintf(place, sizeof place, "%s, column %zu", where, at + 1);
     snprintf(message, sizeof message, "expected %s, in: %s", expected, text);
     jx_api_error(error, JAXVET_INPUT, NULL, place, message);
-    return JAXVET_INPUT;
-}
-
-static jaxvet_status no_memory(jaxvet_error *error)
-{
-    jx_api_error(error, JAXVET_INPUT, NULL, NULL, "out of memory");
     return JAXVET_INPUT;
 }
 
@@ -141,7 +136,7 @@ static jaxvet_status furnish(jaxvet_prover *p, jaxvet_error *error)
         s->constraints =
             JX_NEW_ARRAY(s->ctx->arena, p->nconstraints, jx_constraint);
     if (!s->constraints)
-        return no_memory(error);
+        return jx_api_starved(error);
     for (int i = 0; i < p->nconstraints; i++) {
         jaxvet_status status = read_constraint(p, i, error);
         if (status != JAXVET_OK)
@@ -181,7 +176,7 @@ jaxvet_prover *jaxvet_prover_new(const char *const *constraints, int count,
         p->shared = share(with);
     }
     if (!p || !p->shared || !keep_texts(p, constraints, count))
-        no_memory(error);
+        jx_api_starved(error);
     else if (furnish(p, error) == JAXVET_OK)
         return p;
     jaxvet_prover_free(p);
@@ -232,13 +227,39 @@ static jaxvet_verdict verdict_of(jx_truth truth)
     return JAXVET_UNKNOWN;
 }
 
+/* The question's limits hold from now on, beside what was answered before. */
+static void limit(jaxvet_prover *p)
+{
+    jx_budget *budget = &p->space.ctx->budget;
+    size_t used = atomic_load(&budget->used);
+
+    budget->limits = p->limits;
+    budget->limits.bytes = p->limits.bytes && p->limits.bytes < BUDGET
+                               ? used + p->limits.bytes
+                               : BUDGET;
+    jx_budget_restart(budget);
+}
+
 /* Room for one more question; what the last one said stays. */
 static jaxvet_status make_room(jaxvet_prover *p, jaxvet_error *error)
 {
-    if (p->space.ctx && jx_arena_used(p->space.ctx->arena) < RENEW_ABOVE)
-        return JAXVET_OK;
-    empty(&p->space);
-    return furnish(p, error);
+    jaxvet_status status = JAXVET_OK;
+
+    if (!p->space.ctx || jx_arena_used(p->space.ctx->arena) >= RENEW_ABOVE) {
+        empty(&p->space);
+        status = furnish(p, error);
+    }
+    if (status == JAXVET_OK)
+        limit(p);
+    return status;
+}
+
+jaxvet_status jaxvet_prover_limits(jaxvet_prover *prover,
+                                   const jaxvet_limits *limits,
+                                   jaxvet_error *error)
+{
+    return jx_api_limits(limits, &prover->limits, error) ? JAXVET_OK
+                                                         : JAXVET_USAGE;
 }
 
 jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
@@ -263,16 +284,19 @@ jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
         return status;
     asked = prover_for(prover, flags & JAXVET_PROVE_FLAGS);
     if (!asked)
-        return no_memory(error);
+        return jx_api_starved(error);
     found = jx_prove_compare(asked, a, relation, b);
-    if (!jx_ok(prover->space.ctx)) {
-        status = jx_api_hand_over(prover->space.ctx, error);
-        empty(&prover->space);
-        return status;
-    }
+    if (!jx_ok(prover->space.ctx)) /* whatever was found rests on nothing */
+        found = (jx_answer){.why = prover->space.ctx->error.message};
     jx_buffer_clear(&prover->answer);
     jx_answer_json(&found, NULL, (const char *const *)prover->texts, NULL,
                    &prover->answer);
+    if (!jx_ok(prover->space.ctx))
+        empty(&prover->space);
+    if (!jx_buffer_ok(&prover->answer)) {
+        jx_buffer_free(&prover->answer);
+        return jx_api_starved(error);
+    }
     *verdict = verdict_of(found.truth);
     *answer = jx_buffer_text(&prover->answer);
     return JAXVET_OK;

@@ -40,7 +40,7 @@ static void say_no_steps(const jx_answer *a, const char *why, jx_buffer *to)
 
 void jx_explanation_add(const jx_certifying *answer, bool json, jx_buffer *to)
 {
-    jx_buffer lines = {0};
+    jx_buffer lines = {.budget = to->budget};
     const char *why, *end;
 
     if (!jx_explain(answer, &lines, &why))
@@ -116,13 +116,14 @@ static const char *member_text(jx_ctx *ctx, const jx_json *object,
 static bool add_answer(answers *a, const char *line, size_t length,
                        const char **expected)
 {
-    jx_json *json = NULL;
+    jx_json_fault fault;
+    jx_json *json = jx_json_parse(a->ctx, line, length, true, &fault);
     answered one = {0};
-    size_t at;
 
-    if (!jx_json_scan_wide(line, length, &at, expected) ||
-        !jx_json_read_wide(a->ctx, line, length, &json))
+    if (!json) {
+        *expected = fault.expected;
         return false;
+    }
     one.verdict = member_text(a->ctx, json, "verdict");
     /* Of a contradiction, what its certificate says. */
     one.digest = member_text(a->ctx, json, "claim");
@@ -245,17 +246,20 @@ static void check_line(const char *line, size_t length, long number,
     jx_ctx *ctx = jx_ctx_new(0);
     jx_check_result result = JX_CHECK_MALFORMED;
     const jx_json *id = NULL;
-    jx_json *json = NULL;
+    jx_json_fault fault = {0};
+    jx_json *json =
+        ctx ? jx_json_parse(ctx, line, length, true, &fault) : NULL;
     const char *expected;
     char why[300] = "";
     size_t at;
 
     jx_buffer_printf(to, "%ld", number);
-    if (!jx_json_scan_wide(line, length, &at, &expected))
-        snprintf(why, sizeof why, "column %zu: expected %s", at + 1, expected);
-    else if (!ctx || !jx_json_read_wide(ctx, line, length, &json))
+    if (fault.expected)
+        snprintf(why, sizeof why, "column %zu: expected %s", fault.at + 1,
+                 fault.expected);
+    else if (!json)
         snprintf(why, sizeof why, "%s",
-                 ctx ? ctx->error.message : "out of memory");
+                 ctx && !jx_ok(ctx) ? ctx->error.message : "out of memory");
     else
         result = jx_check_certificate(json, why, sizeof why);
     if (result == JX_CHECK_ACCEPTED && of &&

@@ -13,6 +13,12 @@
 
 #include <string.h>
 
+static bool begin(jx_program *program, const char *stage)
+{
+    jx_ctx_stage(program->ctx, stage);
+    return jx_ctx_lasts(program->ctx);
+}
+
 jx_analysis *jx_check_program(jx_program *program,
                               const jx_check_options *options)
 {
@@ -20,13 +26,15 @@ jx_analysis *jx_check_program(jx_program *program,
                                                   : JX_LINT_MIN_ELEMENTS};
     jx_analysis *analysis = jx_typed_analysis(program);
 
-    if (!analysis || !jx_claim_comparisons(analysis) || !jx_claim_declared(analysis) ||
-        !jx_lint(analysis, &lint) ||
+    if (!analysis || !jx_claim_comparisons(analysis) ||
+        !jx_claim_declared(analysis) || !begin(program, "linting") ||
+        !jx_lint(analysis, &lint) || !begin(program, "proving") ||
         !jx_settle_wraps(analysis, &options->settle) ||
         !jx_settle(program, &analysis->claims, &options->settle) ||
         !jx_settle_fixed(program, &analysis->claims, &options->settle) ||
         !jx_settle_requirements(analysis, &options->settle) ||
-        !jx_settle_retraces(analysis))
+        !begin(program, "comparing with other traces") ||
+        !jx_settle_retraces(analysis) || !begin(program, "reporting"))
         return NULL;
     return analysis;
 }
@@ -148,32 +156,32 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
            jx_check_finish(keep, report, options->deps, suppressions);
 }
 
-jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
-                         size_t size, const jx_check_options *options,
+jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
+                         const char *bytes, size_t size,
+                         const jx_check_options *options,
                          jx_suppressions *suppressions)
 {
     jx_report report = {.path = copy(keep, path)};
-    jx_ctx *ctx = jx_ctx_new(options->budget);
-    jx_program *program = NULL;
+    jx_program *program;
+    bool done;
 
     if (suppressions)
         jx_suppressions_begin(suppressions);
-    if (!ctx) {
-        report.unreadable =
-            (jx_error){JX_E_MEMORY, report.path, NULL, "no memory to read it"};
-        return report;
-    }
+    jx_ctx_draw_on(keep, ctx);
     program = bytes ? jx_input_read(ctx, path, bytes, size)
                     : jx_input_open(ctx, path);
-    if (!program ||
-        !jx_program_where(program, options->nwhere, options->where) ||
-        !jx_check_report(keep, &report, program, options, suppressions)) {
-        jx_ok(ctx); /* memory that ran out becomes an error */
+    done = program &&
+           jx_program_where(program, options->nwhere, options->where) &&
+           jx_check_report(keep, &report, program, options, suppressions) &&
+           jx_ok(ctx);
+    jx_ctx_draw_on(keep, NULL);
+    if (!done) {
+        jx_ok(ctx); /* what it may take is spent: that is the error, then */
         copy_error(keep, &report,
                    ctx->error.kind == JX_E_NONE ? &keep->error : &ctx->error);
+        jx_error_clear(keep);
         report.findings.count = report.undecided.count = 0;
         report.claims = (jx_counts){0};
     }
-    jx_ctx_free(ctx);
     return report;
 }

@@ -13,7 +13,6 @@ typedef struct jx_check_options {
     jx_settle_options settle;
     int nwhere; /* constraints to add to those that are declared */
     const char *const *where;
-    size_t budget;        /* bytes for one program; 0: no limit */
 } jx_check_options;
 
 /* Types the program, claims what has to hold, lints it, and settles what logic
@@ -28,10 +27,12 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
                      jx_suppressions *suppressions);
 
 /* The whole for one input, `size` bytes that go by the name of `path` (or, if
- * `bytes` is NULL, the file of that name).  The program is freed; what the
+ * `bytes` is NULL, the file of that name).  It is read into `ctx`, whose limits
+ * hold for the program and its report, and which the caller frees; what the
  * report shows lives in `keep`. */
-jx_report jx_check_input(jx_ctx *keep, const char *path, const char *bytes,
-                         size_t size, const jx_check_options *options,
+jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
+                         const char *bytes, size_t size,
+                         const jx_check_options *options,
                          jx_suppressions *suppressions);
 
 /* Puts aside what comments suppress and what is in libraries, for a report that

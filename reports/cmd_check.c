@@ -4,6 +4,7 @@
 #include "reports/check.h"
 #include "reports/commands.h"
 #include "reports/input.h"
+#include "reports/limits.h"
 #include "reports/select.h"
 #include "reports/source.h"
 #include "reports/walk.h"
@@ -19,6 +20,7 @@ typedef struct settings {
     int64_t min_elements;
     jx_texts roots;
     bool strict, deps, no_solver, timing, trust, allow_empty, list_skipped;
+    jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
@@ -57,6 +59,7 @@ static const jx_option options[] = {
     {"color", 0, JX_OPT_CHOICE, "auto|always|never",
      "colours in text (auto: on a terminal without NO_COLOR)",
      offsetof(settings, colour)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 /* One run over all arguments. */
@@ -71,6 +74,7 @@ typedef struct runner {
     int count;
     JX_VEC(const char *) skipped;
     int64_t *programs; /* in each argument */
+    jx_limits limits;  /* of each program */
 } runner;
 
 static bool set_up(runner *r)
@@ -102,7 +106,7 @@ static void add_unreadable(runner *r, const char *path, const char *why)
  * is counted and left alone. */
 static void check_target(runner *r, const jx_target *target)
 {
-    jx_ctx *ctx = NULL;
+    jx_ctx *ctx;
     const char *bytes = NULL;
     size_t size = 0;
 
@@ -110,17 +114,20 @@ static void check_target(runner *r, const jx_target *target)
         add_unreadable(r, target->path, target->why);
         return;
     }
-    if (!target->named) {
-        ctx = jx_ctx_new(0);
-        if (!ctx || !jx_input_belongs(ctx, target->path, &bytes, &size)) {
-            JX_PUSH(r->ctx->arena, &r->skipped, target->path);
-            jx_ctx_free(ctx);
-            return;
-        }
+    ctx = jx_ctx_limited(r->limits);
+    if (!ctx) {
+        add_unreadable(r, target->path, "there is no memory to read it");
+        return;
     }
-    r->programs[target->argument]++;
-    r->reports[r->count++] = jx_check_input(r->ctx, target->path, bytes, size,
-                                            &r->check, r->suppressions);
+    if (target->named ||
+        jx_input_belongs(ctx, target->path, &bytes, &size)) {
+        r->programs[target->argument]++;
+        r->reports[r->count++] =
+            jx_check_input(r->ctx, ctx, target->path, bytes, size, &r->check,
+                           r->suppressions);
+    } else {
+        JX_PUSH(r->ctx->arena, &r->skipped, target->path);
+    }
     jx_ctx_free(ctx);
 }
 
@@ -228,9 +235,11 @@ static void complain(const runner *r)
 
 static int finish(runner *r)
 {
-    jx_buffer to = {0};
+    jx_budget paper;
+    jx_buffer to = {.budget = &paper};
     int code = JX_EXIT_OK;
 
+    jx_budget_init(&paper, (jx_limits){.bytes = r->limits.bytes}, NULL);
     for (int i = 0; i < r->count; i++)
         code = jx_exit_worse(code, code_of_report(r->settings, &r->reports[i]));
     render(r, &to);
@@ -260,7 +269,8 @@ static int run(int argc, char **argv)
     int n = jx_command_options(&jx_command_check, argc, argv, &s), code;
     runner r = {.settings = &s};
 
-    if (n < 0)
+    if (n < 0 ||
+        !jx_command_limits(&jx_command_check, &s.limits, &r.limits))
         return JX_EXIT_USAGE;
     if (!n)
         return jx_command_usage(&jx_command_check,

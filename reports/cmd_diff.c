@@ -3,12 +3,14 @@
 #include "reports/commands.h"
 #include "reports/differ.h"
 #include "reports/input.h"
+#include "reports/limits.h"
 
 #include <string.h>
 
 typedef struct settings {
     const char *format, *output, *fail_on;
     bool no_solver;
+    jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
@@ -22,6 +24,7 @@ static const jx_option options[] = {
      offsetof(settings, no_solver)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 static bool fails(const settings *s, const jx_program_diff *diff)
@@ -31,9 +34,9 @@ static bool fails(const settings *s, const jx_program_diff *diff)
     return !diff->drop_in || (strcmp(s->fail_on, "any") == 0 && !diff->same);
 }
 
-static int say(const settings *s, const jx_program_diff *diff)
+static int say(const settings *s, jx_ctx *ctx, const jx_program_diff *diff)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(ctx);
     int code;
 
     if (strcmp(s->format, "json") == 0)
@@ -54,7 +57,7 @@ static int compare(const settings *s, jx_ctx *ctx, char **paths)
 
     if (!after || !jx_programs_diff(before, after, &settle, &diff))
         return jx_command_error(&ctx->error);
-    return say(s, &diff);
+    return say(s, ctx, &diff);
 }
 
 static int run(int argc, char **argv)
@@ -67,9 +70,9 @@ static int run(int argc, char **argv)
         return JX_EXIT_USAGE;
     if (n != 2)
         return jx_command_usage(&jx_command_diff, "expected two programs");
-    ctx = jx_ctx_new(0);
+    ctx = jx_command_ctx(&jx_command_diff, &s.limits, &code);
     if (!ctx)
-        return JX_EXIT_INPUT;
+        return code;
     code = compare(&s, ctx, argv);
     jx_ctx_free(ctx);
     return code;

@@ -3,6 +3,7 @@
 #include "frontend/base/utf8.h"
 #include "reports/input.h"
 #include "reports/inputs.h"
+#include "reports/limits.h"
 #include "reports/report.h"
 #include "reports/select.h"
 #include "reports/source.h"
@@ -17,6 +18,7 @@ typedef struct settings {
     jx_texts set, select, ignore, roots;
     int64_t seed, directions;
     bool strict, trust;
+    jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
@@ -44,6 +46,7 @@ static const jx_option options[] = {
      offsetof(settings, format)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there instead",
      offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 /* What the run adds up over programs. */
@@ -52,6 +55,7 @@ typedef struct tally {
     jx_buffer rules; /* a line per rule */
     int count[JX_RULE_REFUSES + 1];
     bool idle; /* some program had nothing that was compared */
+    jx_limits limits; /* of each program */
     jx_selection selection;
     jx_sources *sources;
     jx_suppressions *suppressions;
@@ -160,15 +164,21 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
                      tally *t)
 {
     jx_report report = {.path = path};
-    jx_ctx *ctx = jx_ctx_new(0);
     int code = JX_EXIT_OK;
+    jx_ctx *ctx = jx_ctx_limited(t->limits);
+    bool done;
 
     if (!ctx)
-        return JX_EXIT_INTERNAL;
+        return JX_EXIT_INPUT;
     jx_suppressions_begin(t->suppressions);
-    if (!check_program(keep, ctx, path, s, t, &report)) {
+    jx_ctx_draw_on(keep, ctx);
+    done = check_program(keep, ctx, path, s, t, &report) && jx_ok(ctx);
+    jx_ctx_draw_on(keep, NULL);
+    if (!done) {
         jx_ok(ctx);
-        code = jx_command_error(&ctx->error);
+        code = jx_command_error(ctx->error.kind == JX_E_NONE ? &keep->error
+                                                             : &ctx->error);
+        jx_error_clear(keep);
         report.unreadable = (jx_error){.kind = ctx->error.kind,
                                        .file = path,
                                        .message = "see standard error"};
@@ -205,9 +215,11 @@ static void render(const settings *s, const tally *t, jx_buffer *to)
 static int add_all(jx_ctx *keep, int argc, char **argv, const settings *s,
                    tally *t)
 {
-    jx_buffer text = {0};
+    jx_budget paper;
+    jx_buffer text = {.budget = &paper};
     int code = JX_EXIT_OK;
 
+    jx_budget_init(&paper, (jx_limits){.bytes = t->limits.bytes}, NULL);
     for (int i = 0; i < argc; i++)
         code = jx_exit_worse(code, add_input(keep, argv[i], s, t));
     render(s, t, &text);
@@ -227,7 +239,8 @@ static int run(int argc, char **argv)
     int code = JX_EXIT_INTERNAL;
     tally t = {0};
 
-    if (n < 0)
+    if (n < 0 ||
+        !jx_command_limits(&jx_command_gradcheck, &s.limits, &t.limits))
         return JX_EXIT_USAGE;
     if (n == 0)
         return jx_command_usage(&jx_command_gradcheck,

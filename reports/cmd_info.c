@@ -7,6 +7,7 @@
 #include "reports/costs.h"
 #include "reports/exported_info.h"
 #include "reports/input.h"
+#include "reports/limits.h"
 #include "reports/program_info.h"
 
 #include <string.h>
@@ -16,6 +17,7 @@ typedef struct settings {
     int64_t sizes;
     bool cost;
     jx_texts set;
+    jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
@@ -34,11 +36,12 @@ static const jx_option options[] = {
      offsetof(settings, cost)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 static int say(const settings *s, jx_ctx *ctx, jx_program *program)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(ctx);
     int code;
 
     if (!jx_program_info(program, strcmp(s->format, "json") == 0, &text))
@@ -51,7 +54,7 @@ static int say(const settings *s, jx_ctx *ctx, jx_program *program)
 /* {"b":1,"t":2}, a line for each. */
 static int say_sizes(const settings *s, const jx_program *program)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(program->ctx);
     jx_choice chosen;
     int code;
 
@@ -76,7 +79,7 @@ static int say_sizes(const settings *s, const jx_program *program)
 static int say_fit(const settings *s, jx_program *program)
 {
     const jx_typed *typed;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(program->ctx);
     jx_cost cost;
     jx_fit fit;
     int64_t budget;
@@ -100,7 +103,7 @@ static int say_exported(const settings *s, jx_ctx *ctx, const char *path,
                         const char *bytes, size_t size)
 {
     jx_exported_info info;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(ctx);
     int code;
 
     if (!jx_exported_info_of(ctx, path, bytes, size, s->cost, &info))
@@ -139,9 +142,9 @@ static int run(int argc, char **argv)
         return JX_EXIT_USAGE;
     if (n != 1)
         return jx_command_usage(&jx_command_info, "expected one program");
-    ctx = jx_ctx_new(0);
+    ctx = jx_command_ctx(&jx_command_info, &s.limits, &code);
     if (!ctx)
-        return JX_EXIT_INPUT;
+        return code;
     code = say_file(&s, ctx, argv[0]);
     jx_ctx_free(ctx);
     return code;

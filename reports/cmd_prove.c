@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUESTION_BUDGET = 1 << 28, MAX_CONSTRAINTS = 256, MAX_DIVISORS = 64 };
+enum { QUESTION_BUDGET = 1 << 29, MAX_CONSTRAINTS = 256, MAX_DIVISORS = 64 };
 
 typedef struct settings {
     jx_texts where;
@@ -526,21 +526,19 @@ static int one_line(const settings *s, jx_solver *solver, const char *line,
                     size_t length, jx_buffer *to)
 {
     jx_json *object = NULL;
-    const char *expected;
-    size_t at;
+    jx_json_fault fault;
     task t;
     int code;
 
     if (!start(&t, s, solver))
         return JX_EXIT_INPUT;
-    if (!jx_json_scan_wide(line, length, &at, &expected)) {
-        t.id = "null";
-        refuse(&t, "line", NULL, at + 1, expected);
-    } else if (!jx_json_read_wide(t.ctx, line, length, &object)) {
-        /* The scan found no fault: a number, a text. */
-        refuse(&t, "line", NULL, 0, "an object {\"lhs\":…,\"op\":…,\"rhs\":…}");
-    } else {
+    object = jx_json_parse(t.ctx, line, length, true, &fault);
+    if (object) {
         read_object(&t, object);
+    } else {
+        t.id = "null";
+        refuse(&t, "line", NULL, fault.at + 1,
+               fault.expected ? fault.expected : "less to read");
     }
     code = settle(&t, !s->format || !strcmp(s->format, "json"), to);
     if (object)

@@ -11,6 +11,7 @@
 #include "frontend/write/exported.h"
 #include "reports/commands.h"
 #include "reports/input.h"
+#include "reports/limits.h"
 #include "reports/specialise.h"
 
 #include <stdio.h>
@@ -20,6 +21,7 @@ typedef struct settings {
     const char *output, *version, *release, *as;
     bool strip, no_vjp;
     jx_texts set;
+    jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
@@ -43,6 +45,7 @@ static const jx_option options[] = {
     {"as", 0, JX_OPT_CHOICE, "same|bytecode|text",
      "the form: of an exported file its module alone, as bytecode or as text",
      offsetof(settings, as)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 typedef struct rewriter {
@@ -155,7 +158,7 @@ static const jx_exported *rewritten(rewriter *r, const jx_exported *x)
     const jx_mlir_file *file =
         from_bytecode(r, x->module.at, x->module.size,
                       (size_t)(x->module.at - x->file));
-    jx_buffer module = {0};
+    jx_buffer module = jx_ctx_text(r->ctx);
     bool ok = to && file && jx_bytecode_write(r->ctx, file, &module);
 
     if (ok) {
@@ -180,7 +183,7 @@ static const jx_exported *rewritten(rewriter *r, const jx_exported *x)
 static bool refused(rewriter *r, jx_jax_answer answer,
                     const jx_vhlo_need *need)
 {
-    jx_buffer why = {0};
+    jx_buffer why = jx_ctx_text(r->ctx);
 
     jx_jax_why(answer, need, &why);
     jx_fail(r->ctx, JX_E_INPUT, r->path, NULL, "JAX %s does not load it: %s",
@@ -195,7 +198,7 @@ static bool fit_module(rewriter *r, jx_exported *to, jx_vhlo_need *need)
     const jx_mlir_file *file =
         jx_bytecode_read(r->ctx, NULL, r->path, to->module.at,
                          to->module.size, 0);
-    jx_buffer bytes = {0};
+    jx_buffer bytes = jx_ctx_text(r->ctx);
     bool ok;
 
     if (!file || !jx_vhlo_needs(r->ctx, file, need))
@@ -317,7 +320,7 @@ static int execute(rewriter *r)
 {
     size_t size = 0;
     const char *bytes = jx_input_load(r->ctx, r->path, &size);
-    jx_buffer to = {0};
+    jx_buffer to = jx_ctx_text(r->ctx);
     int code;
 
     if (!bytes || !rewrite(r, bytes, size, &to) || !jx_buffer_ok(&to)) {
@@ -362,9 +365,9 @@ static int run(int argc, char **argv)
                                 "--for-jax goes with neither "
                                 "--stablehlo-version nor --as");
     r.path = argv[0];
-    r.ctx = jx_ctx_new(0);
+    r.ctx = jx_command_ctx(&jx_command_rewrite, &s.limits, &code);
     if (!r.ctx)
-        return JX_EXIT_INPUT;
+        return code;
     code = execute(&r);
     jx_ctx_free(r.ctx);
     return code;

@@ -4,6 +4,7 @@
 #include "reports/commands.h"
 #include "reports/input.h"
 #include "reports/inputs.h"
+#include "reports/limits.h"
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
@@ -21,8 +22,9 @@ typedef struct settings {
     jx_texts set, shape;
     const char *inputs, *fill, *outputs, *expect, *domain;
     double rtol, atol;
-    int64_t bench, memory, vjp, seed;
+    int64_t bench, vjp, seed;
     bool bits;
+    jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
@@ -58,8 +60,7 @@ static const jx_option options[] = {
     {"seed", 0, JX_OPT_INT, "N",
      "of random numbers that the program leaves open (0)",
      offsetof(settings, seed)},
-    {"memory", 0, JX_OPT_INT, "BYTES", "give up if running takes more",
-     offsetof(settings, memory)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 /* How often inputs are moved to see what their rounding does. */
@@ -154,8 +155,7 @@ static bool fill_inputs(session *r)
 static bool prepare(session *r)
 {
     const settings *s = r->s;
-    jx_plan_options o = {.memory = (size_t)s->memory,
-                         .domain = s->domain && !strcmp(s->domain, "wide")
+    jx_plan_options o = {.domain = s->domain && !strcmp(s->domain, "wide")
                                        ? JX_WIDE
                                        : JX_DECLARED};
     const void *const *given = NULL;
@@ -193,8 +193,9 @@ static bool prepare(session *r)
 static bool run_once(session *r)
 {
     return jx_exec_run(r->exec, r->ins, NULL) ||
-           jx_fail(r->ctx, JX_E_INPUT, r->program->path, NULL, "%s",
-                   jx_exec_error(r->exec));
+           jx_fail(r->ctx,
+                   jx_exec_gave_up(r->exec) ? JX_E_LIMIT : JX_E_INPUT,
+                   r->program->path, NULL, "%s", jx_exec_error(r->exec));
 }
 
 /* The results as npz arrays: those of the wide domain in their own dtype. */
@@ -219,7 +220,7 @@ static bool write_outputs(session *r)
     int n = jx_plan_nouts(r->plan);
     jx_npy *arrays = JX_NEW_ARRAY(r->ctx->arena, n + 1, jx_npy);
     jx_npz npz = {n, arrays};
-    jx_buffer bytes = {0};
+    jx_buffer bytes = jx_ctx_text(r->ctx);
 
     if (!arrays)
         return false;
@@ -229,8 +230,7 @@ static bool write_outputs(session *r)
     bool ok = jx_buffer_ok(&bytes)
                   ? jx_file_write(r->ctx, r->s->outputs, bytes.text,
                                   bytes.length)
-                  : jx_fail(r->ctx, JX_E_MEMORY, r->s->outputs, NULL,
-                            "there is no memory for the results");
+                  : jx_starved(r->ctx);
     jx_buffer_free(&bytes);
     return ok;
 }
@@ -582,10 +582,12 @@ static int run(int argc, char **argv)
     if (s.bench > 1 << 20)
         return jx_command_usage(&jx_command_run, "--bench: at most %d",
                                 1 << 20);
-    r.ctx = jx_ctx_new(0);
+    int code;
+    r.ctx = jx_command_ctx(&jx_command_run, &s.limits, &code);
     if (!r.ctx)
-        return JX_EXIT_INTERNAL;
-    int code = execute(&r, argv[0]);
+        return code;
+    r.text = jx_ctx_text(r.ctx);
+    code = execute(&r, argv[0]);
     if (r.text.length)
         code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
     jx_buffer_free(&r.text);

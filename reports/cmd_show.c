@@ -9,6 +9,7 @@
 #include "reports/commands.h"
 #include "reports/input.h"
 #include "reports/inputs.h"
+#include "reports/limits.h"
 
 #include <limits.h>
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct settings {
     jx_texts transform;
     bool all_params, generic, locations;
     int64_t width, elide, vjp;
+    jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
@@ -47,6 +49,7 @@ static const jx_option options[] = {
      offsetof(settings, width)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 static jx_mlir_print_how how_to_print(const settings *s)
@@ -174,7 +177,7 @@ static int run(int argc, char **argv)
 {
     settings s = {.as = "jaxpr"};
     int n = jx_command_options(&jx_command_show, argc, argv, &s);
-    jx_buffer text = {0};
+    jx_buffer text;
     int code;
 
     if (n < 0)
@@ -183,9 +186,10 @@ static int run(int argc, char **argv)
         return jx_command_usage(&jx_command_show, "expected one program");
     if (s.width > INT_MAX)
         return jx_command_usage(&jx_command_show, "a line can't be that wide");
-    jx_ctx *ctx = jx_ctx_new(0);
+    jx_ctx *ctx = jx_command_ctx(&jx_command_show, &s.limits, &code);
     if (!ctx)
-        return JX_EXIT_INPUT;
+        return code;
+    text = jx_ctx_text(ctx);
     if (show(ctx, argv[0], &s, &text))
         code = jx_command_write(s.output, &text);
     else

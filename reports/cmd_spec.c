@@ -248,7 +248,7 @@ static int print_sizes(const jx_program *program, const settings *s,
 static int execute(jx_ctx *ctx, const settings *s, int n, char *const *specs)
 {
     jx_program *program = JX_NEW(ctx->arena, jx_program);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(ctx);
     int code;
 
     if (!program || !(program->dims = jx_dims_new(ctx)))

@@ -24,10 +24,13 @@ const jx_command *jx_command_find(const char *name)
     return NULL;
 }
 
-/* One writer for all that goes to standard error. */
+/* One writer for all that goes to standard error, which takes no memory. */
 static void complain(const jx_buffer *text)
 {
-    fwrite(jx_buffer_text(text), 1, text->length, stderr);
+    if (jx_buffer_ok(text))
+        fwrite(jx_buffer_text(text), 1, text->length, stderr);
+    else
+        fputs("jaxvet: gave up at the end of the system's memory\n", stderr);
 }
 
 void jx_command_say(const char *format, ...)
@@ -38,6 +41,7 @@ void jx_command_say(const char *format, ...)
     va_start(args, format);
     jx_buffer_vprintf(&text, format, args);
     va_end(args);
+    shown.failed = !jx_buffer_ok(&text);
     jx_utf8_show(jx_buffer_text(&text), &shown);
     jx_buffer_putc(&shown, '\n');
     complain(&shown);
@@ -104,7 +108,7 @@ static jx_exit exit_of(jx_error_kind kind)
     case JX_E_USAGE:
         return JX_EXIT_USAGE;
     case JX_E_INPUT:
-    case JX_E_MEMORY:
+    case JX_E_LIMIT:
     case JX_E_SYSTEM:
         return JX_EXIT_INPUT;
     case JX_E_INTERNAL:
@@ -164,7 +168,8 @@ int jx_command_write_bytes(const char *path, const jx_buffer *bytes)
     jx_ctx *ctx = jx_ctx_new(0);
 
     if (!ctx || !jx_buffer_ok(bytes)) {
-        jx_command_say("jaxvet: out of memory while printing");
+        jx_command_say("jaxvet: gave up: there is no memory for what is to be "
+                       "printed (see --memory)");
         code = JX_EXIT_INPUT;
     } else if (!jx_file_write(ctx, path ? path : "-", jx_buffer_text(bytes),
                               bytes->length)) {
@@ -176,7 +181,7 @@ int jx_command_write_bytes(const char *path, const jx_buffer *bytes)
 
 int jx_command_write(const char *path, const jx_buffer *text)
 {
-    jx_buffer shown = {.failed = !jx_buffer_ok(text)};
+    jx_buffer shown = {.failed = !jx_buffer_ok(text), .budget = text->budget};
     int code;
 
     jx_utf8_show_lines(jx_buffer_text(text), text->length, &shown);

@@ -86,7 +86,7 @@ void jx_costs_print(const jx_cost *cost, jx_buffer *to)
 
 static void put_json_dim(const char *key, const jx_dim *dim, jx_buffer *to)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_buffer_printf(to, "\"%s\":", key);
     if (dim) {
@@ -101,7 +101,7 @@ static void put_json_dim(const char *key, const jx_dim *dim, jx_buffer *to)
 
 static void put_json_peaks(const jx_cost *cost, jx_buffer *to)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     if (!cost->peak_known) {
         jx_buffer_puts(to, "\"peak\":null");

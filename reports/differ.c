@@ -157,7 +157,7 @@ static void move_cost(differ *d)
 
 static const char *printed(differ *d, const jx_aval *aval)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(d->ctx);
 
     jx_aval_print(aval, &text);
     return jx_arena_take(d->ctx->arena, &text);
@@ -588,7 +588,7 @@ static void put_costs(const jx_program_diff *diff, jx_buffer *to)
                 {"transcendentals", x->transcendentals, y->transcendentals},
                 {"bytes moved", x->moved, y->moved},
                 {"constants", x->constants, y->constants}};
-    jx_buffer before = {0}, after = {0}, lines = {0};
+    jx_buffer before = {.budget = to->budget}, after = {.budget = to->budget}, lines = {.budget = to->budget};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         jx_buffer_clear(&before);
@@ -621,7 +621,7 @@ void jx_diff_text(const jx_program_diff *diff, jx_buffer *to)
 static void put_json_site(const char *key, const jx_site *site, jx_buffer *to)
 {
     const jx_frame *frame = site->eqn ? jx_user_frame(site->eqn->stack) : NULL;
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_buffer_printf(to, ",\"%s\":", key);
     if (!site->eqn) {

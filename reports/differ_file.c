@@ -24,7 +24,7 @@ static void say(const differ *d, jx_verdict verdict, jx_buffer *text)
 
 static void say_text(const differ *d, jx_verdict verdict, const char *words)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(d->ctx);
 
     jx_buffer_puts(&text, words);
     say(d, verdict, &text);
@@ -51,7 +51,7 @@ static void say_missing(const differ *d, jx_verdict verdict, const char *words,
                         const jx_exported_texts *have,
                         const jx_exported_texts *lack)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(d->ctx);
 
     for (int i = 0; i < have->count; i++)
         if (!has(lack, have->at[i])) {
@@ -82,7 +82,7 @@ static void platforms(const differ *d)
 /* What is for one device can be called wherever the old one was. */
 static void devices(const differ *d)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(d->ctx);
 
     if (d->before->devices == d->after->devices)
         return;
@@ -110,7 +110,7 @@ static void shardings(const differ *d, const char *noun, int count,
                       const jx_op_sharding *const *const hlo[2])
 {
     for (int i = 0; i < count; i++) {
-        jx_buffer a = {0}, b = {0}, text = {0};
+        jx_buffer a = jx_ctx_text(d->ctx), b = jx_ctx_text(d->ctx), text = jx_ctx_text(d->ctx);
 
         put_lie(named[0] ? named[0][i] : NULL, hlo[0] ? hlo[0][i] : NULL, &a);
         put_lie(named[1] ? named[1][i] : NULL, hlo[1] ? hlo[1][i] : NULL, &b);
@@ -142,7 +142,7 @@ static void effects(const differ *d)
 static void derivatives(const differ *d)
 {
     int before = jx_exported_vjps(d->before), after = jx_exported_vjps(d->after);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(d->ctx);
 
     if (before == after)
         return;
@@ -156,7 +156,7 @@ static void versions(const differ *d)
 {
     int before = jx_exported_version(d->before);
     int after = jx_exported_version(d->after);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(d->ctx);
 
     if (after <= before &&
         d->after->calling_convention == d->before->calling_convention)
@@ -214,7 +214,7 @@ static void trees(const differ *d, const char *noun, const jx_tree *a,
                   const jx_tree *b)
 {
     jx_verdict verdict = compare_trees(a, b);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(d->ctx);
     int next = 0;
 
     if (verdict == JX_PROVED)

@@ -42,7 +42,7 @@ static void put_made(jx_buffer *to, const char *key, jx_buffer *text)
 static void put_sharding(jx_buffer *to, const jx_exported_named *named,
                          const jx_op_sharding *hlo)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     if (named) {
         jx_exported_spec_print(&named->spec, &text);
@@ -61,7 +61,7 @@ static void put_aval(jx_buffer *to, const char *path,
                      const jx_exported_aval *aval,
                      const jx_dim *const *shape)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_buffer_puts(to, "{\"path\":");
     jx_json_put_text(to, path);

@@ -33,7 +33,7 @@ static void put_refusals(const jx_exported_loads *loads, int order,
 {
     for (int answer = 1; answer < JX_JAX_ANSWERS; answer++) {
         jx_jax_window news = loads[order].window;
-        jx_buffer releases = {0};
+        jx_buffer releases = {.budget = to->budget};
         const char *help = jx_jax_help((jx_jax_answer)answer);
 
         for (int i = 0; order && i < JX_JAX_RELEASES; i++)
@@ -52,7 +52,7 @@ static void put_refusals(const jx_exported_loads *loads, int order,
 
 void jx_exported_loads_text(const jx_exported_info *info, jx_buffer *to)
 {
-    jx_buffer releases = {0};
+    jx_buffer releases = {.budget = to->budget};
 
     if (jx_jax_window_print(&info->loads->window, JX_JAX_LOADS, &releases))
         jx_buffer_printf(to, "loads in JAX %s\n", jx_buffer_text(&releases));
@@ -70,7 +70,7 @@ void jx_exported_loads_json(const jx_exported_loads *loads, jx_buffer *to)
     jx_buffer_puts(to, ",\"loads\":[");
     for (int i = 0; i < JX_JAX_RELEASES; i++) {
         jx_jax_answer answer = loads->window.of[i];
-        jx_buffer why = {0};
+        jx_buffer why = {.budget = to->budget};
 
         jx_buffer_printf(to, "%s{\"jax\":\"%s\",\"loads\":%s", i ? "," : "",
                          jx_jax_release_at(i)->name,

@@ -76,7 +76,7 @@ static void put_signature(const jx_exported_info *info, jx_buffer *to)
 {
     const jx_exported *x = info->exported;
     leaves in = {info, false}, out = {info, true};
-    jx_buffer head = {0};
+    jx_buffer head = {.budget = to->budget};
     int next = 0;
 
     jx_utf8_show(x->name, &head);
@@ -265,7 +265,7 @@ static void put_versions(const jx_exported_info *info, jx_buffer *to)
     const jx_mlir_parts *parts = &info->parts;
     jx_exported_release release =
         jx_exported_release_of(jx_exported_version(x));
-    jx_buffer writers = {0};
+    jx_buffer writers = {.budget = to->budget};
 
     if (x->jax_version) {
         jx_buffer_puts(to, "exported by JAX ");

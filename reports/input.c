@@ -221,6 +221,8 @@ static jx_program *verified(jx_program *program)
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
                           size_t size)
 {
+    jx_ctx_concerns(ctx, path);
+    jx_ctx_stage(ctx, "reading");
     bytes = unpacked(ctx, path, bytes, &size);
     if (!bytes)
         return NULL;
@@ -259,7 +261,11 @@ const jx_mlir_file *jx_input_module(jx_ctx *ctx, const char *path,
 
 const char *jx_input_load(jx_ctx *ctx, const char *path, size_t *size)
 {
-    const char *bytes = jx_file_read(ctx, path, size);
+    const char *bytes;
+
+    jx_ctx_concerns(ctx, path);
+    jx_ctx_stage(ctx, "reading");
+    bytes = jx_file_read(ctx, path, size);
 
     return bytes ? unpacked(ctx, path, bytes, size) : NULL;
 }

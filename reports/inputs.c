@@ -31,7 +31,7 @@ static const jx_dim_atom *find(const jx_program *program, const char *name,
 
 static bool unknown(const jx_program *program, const char *word)
 {
-    jx_buffer names = {0};
+    jx_buffer names = jx_ctx_text(program->ctx);
     int count = 0;
     const jx_dim_atom *const *vars = jx_program_vars(program, &count);
 
@@ -99,7 +99,7 @@ typedef struct shape_table {
 static int named_input(const jx_program *program, const char *word,
                        const char **shape)
 {
-    jx_buffer name = {0};
+    jx_buffer name = jx_ctx_text(program->ctx);
     int found = -1;
 
     *shape = word;
@@ -165,7 +165,7 @@ static bool complete(shape_table *s)
         const jx_aval *aval = jx_input_aval(s->program, i);
         int64_t *sizes = JX_NEW_ARRAY(s->program->ctx->arena,
                                       aval->rank + 1, int64_t);
-        jx_buffer name = {0};
+        jx_buffer name = jx_ctx_text(s->program->ctx);
 
         if (s->at[i] || aval->kind != JX_AVAL_ARRAY)
             continue;
@@ -230,7 +230,7 @@ static bool fits_aval(const jx_program *program, const char *path,
 {
     bool key = aval->dtype == JX_KEY;
     const char *descr = jx_inputs_descr(aval->dtype);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(program->ctx);
 
     jx_aval_print(aval, &text);
     if (strcmp(array->descr, descr) != 0)

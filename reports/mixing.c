@@ -61,7 +61,7 @@ const char *jx_mixing_note(const jx_program *program, const jx_dim *a,
                            const jx_dim *b)
 {
     const jx_dim_atom *found[2];
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(program->ctx);
 
     if (!two(program, a, b, found))
         return NULL;

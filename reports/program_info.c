@@ -287,7 +287,7 @@ static void put_text(jx_buffer *to, const summary *s)
 static void put_json_aval(jx_buffer *to, const char *const *paths, int i,
                           const char *otherwise, const jx_aval *aval)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_buffer_puts(to, i ? ",{\"path\":" : "{\"path\":");
     put_path(&text, paths, i, otherwise);
@@ -317,7 +317,7 @@ static void put_json_signature(jx_buffer *to, const jx_program *program)
 
 static void put_json_constants(jx_buffer *to, const summary *s)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->program->ctx);
 
     jx_buffer_puts(to, ",\"constants\":[");
     for (int i = 0; i < s->program->narrays; i++) {

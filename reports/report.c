@@ -281,7 +281,7 @@ static void put_wanted(jx_buffer *to, const jx_goal *goal)
 static const char *message_of(maker *m, const jx_claim *claim)
 {
     const char *what = claim->what;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(m->keep);
 
     switch (claim->goal.kind) {
     case JX_GOAL_DECIDED: put_decided(&text, claim); break;
@@ -367,7 +367,7 @@ static int variable_number(jx_buffer *seen, const char *name, size_t length)
 /* The equation with dim variables d0, d1, ...: renaming them changes nothing. */
 static void put_canonical(jx_buffer *to, const char *equation)
 {
-    jx_buffer seen = {0};
+    jx_buffer seen = {.budget = to->budget};
     int depth = 0;
 
     for (const char *at = equation; *at;) {
@@ -449,7 +449,7 @@ static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
         .safe = copy(m, claim->evidence.safe),
         .width = claim->evidence.width,
     };
-    jx_buffer equation = {0};
+    jx_buffer equation = jx_ctx_text(m->keep);
 
     place(m, claim, &finding);
     copy_sizes(m, claim, &finding);

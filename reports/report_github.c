@@ -23,7 +23,7 @@ static const char *const commands[] = {
  * A message may have lines. */
 static void put_escaped(jx_buffer *to, const char *outside, bool property)
 {
-    jx_buffer shown = {0};
+    jx_buffer shown = {.budget = to->budget};
 
     if (property)
         jx_utf8_show(outside, &shown);

@@ -34,7 +34,7 @@ static void put_uri(jx_buffer *to, const char *path)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
-    jx_buffer uri = {0};
+    jx_buffer uri = {.budget = to->budget};
 
     if (strncmp(path, "./", 2) == 0)
         path += 2;
@@ -127,7 +127,7 @@ static void put_place(jx_buffer *to, const jx_report *report,
 /* What a reader without our other formats should know. */
 static void put_result_message(jx_buffer *to, const jx_finding *finding)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_buffer_puts(&text, finding->message);
     if (finding->why)
@@ -262,7 +262,7 @@ static bool put_unreadables(jx_buffer *to, const jx_report_list *reports,
 {
     for (int i = 0; i < reports->count; i++) {
         const jx_error *error = &reports->at[i].unreadable;
-        jx_buffer text = {0};
+        jx_buffer text = {.budget = to->budget};
 
         if (error->kind == JX_E_NONE)
             continue;
@@ -279,7 +279,7 @@ static bool put_unreadables(jx_buffer *to, const jx_report_list *reports,
 static void put_invocation(jx_buffer *to, const jx_report_list *reports,
                            int results)
 {
-    jx_buffer notes = {0};
+    jx_buffer notes = {.budget = to->budget};
     int count = 0;
     bool failed = put_unreadables(&notes, reports, &count);
 

@@ -247,7 +247,7 @@ static void put_note(const writer *w, int width, const char *kind,
 static void put_notes(const writer *w, int width, const char *kind,
                       const char *text)
 {
-    jx_buffer line = {0};
+    jx_buffer line = {.budget = w->to->budget};
 
     while (text && *text) {
         size_t n = strcspn(text, "\n");
@@ -290,7 +290,7 @@ static void put_calls(const writer *w, const jx_finding *finding, int width)
 static void put_counterexample(const writer *w, const jx_finding *finding,
                                int width)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = w->to->budget};
 
     if (!finding->nsizes)
         return;
@@ -307,7 +307,7 @@ static void put_counterexample(const writer *w, const jx_finding *finding,
 static void put_suggestion(const writer *w, const jx_finding *finding,
                            int width)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = w->to->budget};
 
     if (!finding->suggestion)
         return;
@@ -319,7 +319,7 @@ static void put_suggestion(const writer *w, const jx_finding *finding,
 
 static void put_safe(const writer *w, const jx_finding *finding, int width)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = w->to->budget};
 
     if (!finding->safe)
         return;

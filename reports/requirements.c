@@ -155,7 +155,7 @@ static bool follows(const requiring *r, const jx_constraint *c,
 
 static const char *text_of(const requiring *r, const jx_constraint *c)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->program->ctx);
 
     jx_constraint_print(c, &text);
     return jx_arena_take(arena_of(r), &text);
@@ -182,7 +182,7 @@ static void tell(const requiring *r, const required *one)
 /* Each is told of once; what follows from those before is proved. */
 static void tell_all(requiring *r, jx_analysis *to)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(to->program->ctx);
     int count = 0;
 
     r->all.count = 0;
@@ -211,7 +211,7 @@ static void tell_all(requiring *r, jx_analysis *to)
 
 static void tell_equated(const jx_program *program, jx_analysis *to)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(program->ctx);
 
     for (int i = 0; i < program->nequated; i++)
         jx_buffer_printf(&text, "%s%s",

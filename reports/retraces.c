@@ -200,7 +200,7 @@ static bool is_wrong_at(const jx_comparison *c, outcome *o)
 static const char *difference_text(settler *s, const outcome *o)
 {
     const jx_agreement *a = &o->agreement;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->ctx);
 
     jx_buffer_puts(&text, "traced again at ");
     put_sizes(&text, o);
@@ -313,7 +313,7 @@ static jx_claim *add_claim(settler *s, const outcome *o)
 static const char *others(settler *s, const outcome *first)
 {
     const jx_frame *frame = user_frame(site_of(first));
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->ctx);
     bool any = false;
 
     for (int i = 0; i < s->count; i++) {
@@ -353,7 +353,7 @@ static bool claim_unknown(settler *s, outcome *o)
 {
     jx_claim *claim = add_claim(s, o);
     const jx_site *site = site_of(o);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->ctx);
 
     if (!claim)
         return false;
@@ -411,7 +411,7 @@ static void assume(settler *s, jx_buffer *text)
 
 static void tell_agreement(settler *s)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->ctx);
     int any = 0, run = 0;
 
     for (int i = 0; i < s->count; i++) {
@@ -437,7 +437,7 @@ static void tell_raised(settler *s)
     for (int i = 0; i < s->count; i++) {
         const outcome *o = &s->outcomes[i];
         const jx_frame *frame = jx_user_frame(o->retrace->stack);
-        jx_buffer text = {0};
+        jx_buffer text = jx_ctx_text(s->ctx);
         if (o->kind != RAISED)
             continue;
         jx_buffer_puts(&text, "traced again at ");

@@ -235,7 +235,7 @@ static void suggest(settler *s, jx_claim *claim, const question *q,
     const jx_constraint *settles =
         answer->nsuggestions ? &answer->suggestions[0] : NULL;
     jx_constraint same;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->program->ctx);
 
     if (!settles && answer->truth == JX_UNKNOWN && itself(s, q, &same))
         settles = &same;
@@ -253,7 +253,7 @@ static const char *why_contradicting(settler *s, int scope,
                                      const jx_answer *answer)
 {
     const jx_scope_constraint *c;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->program->ctx);
 
     jx_buffer_puts(&text, "the constraints allow no sizes");
     for (int i = 0; i < answer->ncore; i++) {

@@ -91,7 +91,7 @@ static void settle_admissible(const asker *a, jx_claim *claim)
     const jx_scope *scope = &a->program->scopes[claim->goal.scope];
     constraint_list all = constraints_of(a, claim->goal.scope, NULL);
     jx_answer answer = is_consistent(a, &all);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(a->program->ctx);
 
     claim->evidence.by = answer.by;
     claim->evidence.why = answer.why;
@@ -122,7 +122,7 @@ static void settle_adds(const asker *a, jx_claim *claim)
     const jx_scope_constraint *c = claim->constraint;
     jx_constraint question = jx_constraint_of_scope(c);
     constraint_list others;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(a->program->ctx);
     jx_answer answer;
 
     if (scope->nconstraints > MOST_CONSTRAINTS)
@@ -166,7 +166,7 @@ static void add_sizes(const asker *a, constraint_list *to)
 static void settle_callable(const asker *a, jx_claim *claim)
 {
     constraint_list all = constraints_of(a, -1, NULL);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(a->program->ctx);
     jx_answer answer;
 
     if (is_consistent(a, &all).truth != JX_TRUE)
@@ -195,7 +195,7 @@ static void settle_answer(const asker *a, jx_claim *claim)
     constraint_list all = constraints_of(a, claim->goal.scope, NULL);
     jx_relation relation;
     jx_answer answer;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(a->program->ctx);
 
     claim->verdict = JX_WITNESSED;
     claim->evidence.by = "trace";

@@ -106,7 +106,7 @@ void jx_sizes_print(const jx_program *program, int count,
 
 static void put_json_dim(jx_buffer *to, const jx_dim *dim)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_dim_print(dim, &text);
     jx_json_put_text(to, jx_buffer_text(&text));

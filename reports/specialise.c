@@ -123,7 +123,7 @@ static bool put_module(const specialiser *s, jx_exported *to)
     jx_mlir_types *types = jx_mlir_types_new(s->ctx);
     const jx_mlir_op *module;
     const jx_mlir_file *file;
-    jx_buffer bytes = {0};
+    jx_buffer bytes = jx_ctx_text(s->ctx);
 
     if (!typed || !types)
         return false;

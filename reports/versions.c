@@ -2,7 +2,6 @@
 #include "reports/versions.h"
 
 #include "frontend/base/inflate.h"
-#include "frontend/base/json.h"
 #include "frontend/mlir/ops.h"
 #include "frontend/read/document.h"
 #include "frontend/read/exported_window.h"
@@ -18,7 +17,7 @@ static void solver_version(jx_buffer *to)
     jx_buffer reply = {0};
 
     if (solver)
-        jx_solver_check(solver, "", 1, &reply);
+        jx_solver_check(solver, "", 1, NULL, &reply);
     if (solver && jx_solver_version(solver))
         jx_buffer_printf(to, "z3 %s\n", jx_solver_version(solver));
     else
@@ -63,7 +62,6 @@ static void formats(jx_buffer *to)
 void jx_versions(jx_buffer *to)
 {
     jx_buffer_puts(to, "jaxvet " JX_VERSION "\n");
-    jx_buffer_printf(to, "json-c %s\n", jx_json_version());
     jx_buffer_printf(to, "zlib %s\n", jx_zlib_version());
     blas_version(to);
     solver_version(to);

@@ -239,7 +239,7 @@ static condition normal(const region *r, const jx_size_bound *bound)
 
 static const char *text_of(const region *r, const condition *c)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->ctx);
     const jx_dim *dim = c->dim;
     bool below = jx_dim_nterms(dim) && jx_dim_terms(dim)->coefficient < 0;
 
@@ -675,7 +675,7 @@ static void settle(region *r, size_t index)
 
 static bool say(region *r)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->ctx);
     bool reached = true;
 
     for (size_t i = 0; i < r->left.count; i++) {

@@ -201,7 +201,7 @@ static bool run(agreeing *s, runner *r, const char *how, bool large)
 
 static const char *type_text(agreeing *s, const jx_aval *aval)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->ctx);
 
     jx_aval_print(aval, &text);
     return jx_arena_take(s->ctx->arena, &text);
@@ -211,7 +211,7 @@ static const char *element_text(agreeing *s, const runner *r, int output,
                                 int64_t at)
 {
     const jx_port *port = jx_plan_out(r->plan, output);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->ctx);
 
     jx_element_print(port->dtype,
                      (const char *)jx_exec_out(r->exec, output) +
@@ -222,7 +222,7 @@ static const char *element_text(agreeing *s, const runner *r, int output,
 
 static const char *index_text(agreeing *s, const jx_port *port, int64_t flat)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->ctx);
     int64_t step = port->count;
 
     for (int k = 0; k < port->rank; k++) {

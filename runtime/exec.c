@@ -28,6 +28,8 @@ typedef struct ready_block {
 
 struct jx_run {
     const jx_plan *plan;
+    jx_budget *budget; /* the program's, which pays for all below */
+    size_t charged;
     jx_view *views;
     ready_block *blocks;
     char *memory;
@@ -35,6 +37,9 @@ struct jx_run {
     const void **outs; /* per output: where it was written */
     jx_pool *pool;
     bool pool_tried;
+    double deadline;      /* by jx_seconds_now(); 0: none */
+    bool is_limited;      /* there is a deadline, or who may cancel */
+    atomic_bool stopped;  /* at it; helper threads look, too */
     int64_t limit, left; /* operations that a run may execute; still may */
     uint64_t seed;
     int64_t drawn;
@@ -76,6 +81,30 @@ bool jx_run_differs(jx_run *run, const char *format, ...)
     return false;
 }
 
+bool jx_run_lasts(jx_run *run)
+{
+    const jx_limits *limits = &run->budget->limits;
+
+    if (!run->is_limited)
+        return true;
+    if (!atomic_load(&run->stopped) &&
+        ((limits->cancel && *limits->cancel) ||
+         (run->deadline > 0 && jx_seconds_now() >= run->deadline)))
+        atomic_store(&run->stopped, true);
+    return !atomic_load(&run->stopped);
+}
+
+/* What kernels left undone does not count: nobody goes on from it. */
+static bool stop(jx_run *run)
+{
+    const jx_limits *limits = &run->budget->limits;
+
+    if (limits->cancel && *limits->cancel)
+        return jx_run_fail(run, "gave up at its caller's wish, while running");
+    return jx_run_fail(run, "gave up at %g s, the limit, while running",
+                       limits->seconds);
+}
+
 bool jx_run_block(jx_run *run, int block)
 {
     const ready_block *b = &run->blocks[block];
@@ -88,8 +117,10 @@ bool jx_run_block(jx_run *run, int block)
         const jx_ready *r = &b->at[i];
         if (!r->kernel(run, r->data, r->ins, r->outs, r->scratch))
             return false;
+        if (!jx_run_lasts(run))
+            return stop(run);
     }
-    return true;
+    return b->count || jx_run_lasts(run) || stop(run);
 }
 
 jx_pool *jx_run_pool(jx_run *run)
@@ -111,11 +142,28 @@ void jx_run_move(jx_run *run, int buffer, const void *to)
     }
 }
 
-static void *big_alloc(int64_t bytes)
+/* Without spending the budget: whoever wants to run may do with less. */
+static bool take(jx_run *run, size_t bytes)
+{
+    if (jx_budget_left(run->budget) < bytes ||
+        !jx_budget_take(run->budget, bytes))
+        return false;
+    run->charged += bytes;
+    return true;
+}
+
+static void *table(jx_run *run, int count, size_t size)
+{
+    size_t bytes = ((size_t)count + 1) * size;
+
+    return take(run, bytes) ? calloc(1, bytes) : NULL;
+}
+
+static void *big_alloc(jx_run *run, int64_t bytes)
 {
     size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
     size_t size = ((size_t)bytes + alignment) / alignment * alignment;
-    void *memory = aligned_alloc(alignment, size);
+    void *memory = take(run, size) ? aligned_alloc(alignment, size) : NULL;
 
     if (memory && alignment == HUGE_PAGE)
         madvise(memory, size, MADV_HUGEPAGE);
@@ -144,8 +192,7 @@ static bool make_ready(jx_run *run)
 
     for (int b = 0; b < plan->nblocks; b++) {
         const jx_steps *steps = &plan->blocks[b];
-        jx_ready *ready =
-            malloc((size_t)(steps->count + 1) * sizeof *ready);
+        jx_ready *ready = table(run, steps->count, sizeof *ready);
         if (!ready)
             return false;
         for (int i = 0; i < steps->count; i++) {
@@ -165,12 +212,14 @@ static bool start(jx_exec *exec, const jx_plan *plan)
     jx_run *run = &exec->run;
 
     run->plan = plan;
+    run->budget = &plan->program->ctx->budget;
     run->limit = INT64_MAX;
-    run->views = malloc((size_t)(plan->nviews + 1) * sizeof *run->views);
-    run->blocks = calloc((size_t)plan->nblocks + 1, sizeof *run->blocks);
-    run->own = calloc((size_t)plan->nouts + 1, sizeof *run->own);
-    run->outs = calloc((size_t)plan->nouts + 1, sizeof *run->outs);
-    run->memory = big_alloc(plan->bytes);
+    run->deadline = run->budget->deadline;
+    run->views = table(run, plan->nviews, sizeof *run->views);
+    run->blocks = table(run, plan->nblocks, sizeof *run->blocks);
+    run->own = table(run, plan->nouts, sizeof *run->own);
+    run->outs = table(run, plan->nouts, sizeof *run->outs);
+    run->memory = big_alloc(run, plan->bytes);
     if (!run->views || !run->blocks || !run->own || !run->outs ||
         !run->memory)
         return false;
@@ -185,8 +234,8 @@ jx_exec *jx_exec_new(const jx_plan *plan)
     if (exec && start(exec, plan))
         return exec;
     jx_exec_free(exec);
-    jx_fail(plan->program->ctx, JX_E_MEMORY, plan->program->path, NULL,
-            "there is no memory to run with (%lld bytes)",
+    jx_fail(plan->program->ctx, JX_E_LIMIT, plan->program->path, NULL,
+            "gave up: there is no memory to run with (%lld bytes)",
             (long long)plan->bytes);
     return NULL;
 }
@@ -206,6 +255,7 @@ void jx_exec_free(jx_exec *exec)
     free(run->own);
     free(run->outs);
     free(run->memory);
+    jx_budget_give(run->budget, run->charged);
     free(exec);
 }
 
@@ -216,7 +266,7 @@ static bool set_outputs(jx_run *run, void *const *outs)
     for (int i = 0; i < plan->nouts; i++) {
         void *to = outs ? outs[i] : NULL;
         if (!to && !run->own[i])
-            run->own[i] = big_alloc((int64_t)plan->outs[i].bytes);
+            run->own[i] = big_alloc(run, (int64_t)plan->outs[i].bytes);
         run->outs[i] = to ? to : run->own[i];
         if (!run->outs[i])
             return jx_run_fail(run, "there is no memory for output %d", i);
@@ -243,6 +293,8 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     fenv_t mode;
 
     run->failed = run->differs = false;
+    run->is_limited = run->deadline > 0 || run->budget->limits.cancel;
+    atomic_store(&run->stopped, false);
     run->left = run->limit;
     run->drawn = 0;
     if (!set_outputs(run, outs))
@@ -273,6 +325,18 @@ uint64_t jx_run_seed(const jx_run *run)
 int64_t jx_run_draw(jx_run *run)
 {
     return run->drawn++;
+}
+
+void jx_exec_restart(jx_exec *exec)
+{
+    double seconds = exec->run.budget->limits.seconds;
+
+    exec->run.deadline = seconds > 0 ? jx_seconds_now() + seconds : 0;
+}
+
+bool jx_exec_gave_up(const jx_exec *exec)
+{
+    return atomic_load(&exec->run.stopped);
 }
 
 void jx_exec_limit(jx_exec *exec, int64_t operations)

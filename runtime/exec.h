@@ -18,6 +18,11 @@ void jx_exec_free(jx_exec *exec);
  * (as a whole or one by one) for memory of the execution's own.  Inputs and
  * outputs may not overlap.  False when a kernel failed: jx_exec_error(). */
 bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs);
+/* The program's limit of time counts from now; else it counts from when its
+ * context was made. */
+void jx_exec_restart(jx_exec *exec);
+/* The last run failed for its limit of time, or was cancelled. */
+bool jx_exec_gave_up(const jx_exec *exec);
 /* Lets every later run execute at most so many operations (loops count each
  * turn); a longer one fails.  Without it there is no limit. */
 void jx_exec_limit(jx_exec *exec, int64_t operations);

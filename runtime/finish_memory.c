@@ -253,9 +253,5 @@ bool jx_finish_memory(jx_planner *p, jx_op **all)
             total = mem->offset + wants[i].bytes;
     }
     p->plan->bytes = total;
-    if (p->options->memory && (uint64_t)total > p->options->memory)
-        return jx_plan_fail(p, "running takes %lld bytes, the budget is %llu",
-                            (long long)total,
-                            (unsigned long long)p->options->memory);
-    return true;
+    return jx_plan_allows(p, "running", total);
 }

@@ -163,7 +163,7 @@ static void look_at_contract(wrapping *w)
 /* "the size k^2 is 4900000000 here and 605032704 in the program's int32" */
 static const char *story(const wrapping *w)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(w->program->ctx);
 
     jx_buffer_puts(&text, "the size ");
     jx_dim_print(w->found, &text);

@@ -367,7 +367,7 @@ static const char *why_left_out(const jx_rule *rule)
 static const char *where(const jx_program *program, const jx_rule *rule,
                          const jx_rule_pattern *p)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(program->ctx);
     int n = 0;
 
     if (rule->npatterns == 1)

@@ -721,7 +721,7 @@ double jx_sample_tolerance(const jx_rule *rule)
 const char *jx_sample_text(jx_ctx *ctx, const double *x, int count)
 {
     enum { SHOWN = 6 };
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(ctx);
 
     jx_buffer_puts(&text, "x = [");
     for (int i = 0; i < count && i < SHOWN; i++)

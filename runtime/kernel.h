@@ -68,6 +68,8 @@ jx_plan_rule *jx_plan_rule_of(jx_prim_id id); /* NULL: none */
 
 bool jx_plan_fail(jx_planner *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+bool jx_plan_starved(jx_planner *p); /* of memory: planning fails */
+jx_ctx *jx_plan_ctx(const jx_planner *p); /* the program's */
 jx_domain jx_plan_domain(const jx_planner *p);
 /* How a dtype is stored in this plan's domain. */
 jx_dtype jx_plan_dtype(const jx_planner *p, jx_dtype declared);
@@ -138,6 +140,10 @@ void jx_plan_block_op(jx_planner *p, jx_kernel *kernel, const void *data,
                       const jx_slot *outs, size_t scratch, int first_block,
                       int nblocks);
 bool jx_run_block(jx_run *run, int block);
+/* Whether to go on.  Kernels that may compute for long ask between pieces of
+ * some milliseconds, in any thread, and leave their work undone if not: the run
+ * gives up after them. */
+bool jx_run_lasts(jx_run *run);
 /* A begin, the jaxpr inlined, and an end: its results are copied to dense
  * slots that outlive the block.  `ins` are slots that the owner fills before
  * each jx_run_block(). */

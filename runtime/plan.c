@@ -279,7 +279,7 @@ static bool make_plan(jx_planner *p, const jx_closed *closed)
 jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
                       const jx_plan_options *options)
 {
-    jx_arena *arena = jx_arena_new(0);
+    jx_arena *arena = jx_arena_new(&typed->program->ctx->budget);
     jx_plan *plan = arena ? JX_NEW(arena, jx_plan) : NULL;
 
     if (plan) {
@@ -294,7 +294,7 @@ jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
         if (make_plan(&p, closed))
             return plan;
         if (!p.failed)
-            jx_plan_fail(&p, "there is no memory to plan with");
+            jx_plan_starved(&p);
     }
     if (arena)
         jx_arena_free(arena);

@@ -119,6 +119,9 @@ struct jx_planner {
     bool failed;
 };
 
+/* There is room for what takes so many bytes, in the plan's own limit and in
+ * the program's; else planning fails. */
+bool jx_plan_allows(jx_planner *p, const char *what, int64_t bytes);
 /* The buffer that a buffer lives in. */
 int jx_mem_root(jx_mem *const mems, int buffer);
 /* A new buffer of this kind, and the slot that is all of it. */

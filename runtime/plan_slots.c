@@ -7,25 +7,60 @@
 #include "runtime/plan_impl.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
-bool jx_plan_fail(jx_planner *p, const char *format, ...)
+static bool fail(jx_planner *p, jx_error_kind kind, const char *text)
 {
-    char place[160] = "", text[400];
-    va_list args;
+    char place[160];
 
     if (p->failed)
         return false;
     p->failed = true;
-    va_start(args, format);
-    jx_vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     if (p->eqn)
         snprintf(place, sizeof place, "equation %d of jaxpr %d (%s)",
                  (int)(p->eqn - p->jaxpr->eqns), p->jaxpr->id,
                  jx_eqn_name(p->eqn));
-    return jx_fail(p->program->ctx, JX_E_INPUT, p->program->path,
+    return jx_fail(p->program->ctx, kind, p->program->path,
                    p->eqn ? place : NULL, "%s", text);
+}
+
+bool jx_plan_fail(jx_planner *p, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+
+    va_start(args, format);
+    jx_vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return fail(p, JX_E_INPUT, text);
+}
+
+bool jx_plan_starved(jx_planner *p)
+{
+    p->failed = true;
+    return jx_starved(p->program->ctx);
+}
+
+bool jx_plan_allows(jx_planner *p, const char *what, int64_t bytes)
+{
+    size_t limit = jx_budget_left(&p->program->ctx->budget);
+    jx_buffer text = {0};
+
+    if (p->options->memory && p->options->memory < limit)
+        limit = p->options->memory;
+    if ((uint64_t)bytes <= limit)
+        return true;
+    jx_buffer_printf(&text, "gave up: %s takes ", what);
+    jx_buffer_amount(&text, (double)bytes);
+    jx_buffer_puts(&text, ", and of the limit of memory is left ");
+    jx_buffer_amount(&text, (double)limit);
+    fail(p, JX_E_LIMIT, jx_buffer_text(&text));
+    jx_buffer_free(&text);
+    return false;
+}
+
+jx_ctx *jx_plan_ctx(const jx_planner *p)
+{
+    return p->program->ctx;
 }
 
 jx_domain jx_plan_domain(const jx_planner *p)
@@ -172,11 +207,8 @@ jx_slot jx_plan_slot_in(jx_planner *p, jx_mem_kind kind, jx_dtype stored,
         memset(slot.shape, 0, sizeof slot.shape);
         bytes = 0;
     }
-    if ((kind == JX_MEM_TEMP || kind == JX_MEM_OUT) && p->options->memory &&
-        (uint64_t)bytes > p->options->memory)
-        jx_plan_fail(p, "one array takes %lld bytes, the budget is %llu",
-                     (long long)bytes,
-                     (unsigned long long)p->options->memory);
+    if (kind == JX_MEM_TEMP || kind == JX_MEM_OUT)
+        jx_plan_allows(p, "one array", bytes);
     slot.buffer = new_mem(p, kind, bytes);
     return slot;
 }
@@ -309,16 +341,12 @@ jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,
 
 bool jx_plan_affords(jx_planner *p, int64_t count, size_t size)
 {
-    uint64_t limit = p->options->memory, bytes;
+    int64_t bytes;
 
-    if (!limit)
-        limit = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-                (uint64_t)sysconf(_SC_PAGESIZE) / 2;
-    return (!__builtin_mul_overflow((uint64_t)count, size, &bytes) &&
-            bytes <= limit) ||
-           jx_plan_fail(p, "%lld elements made while planning take more than "
-                           "the %llu bytes there are",
-                        (long long)count, (unsigned long long)limit);
+    if (__builtin_mul_overflow(count, (int64_t)size, &bytes))
+        return jx_plan_fail(p, "what is made while planning would take more "
+                               "bytes than there are");
+    return jx_plan_allows(p, "what is made while planning", bytes);
 }
 
 jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,

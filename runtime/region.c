@@ -520,7 +520,7 @@ static void fill_splats(const compiled *c, const jx_view *ins, char **at)
 }
 
 /* Elements from .. to; `from` is a multiple of the tile. */
-static void run_range(const compiled *c, const jx_view *ins,
+static void run_range(jx_run *run, const compiled *c, const jx_view *ins,
                       const jx_view *outs, char **at, int64_t from, int64_t to)
 {
     char **in_at = at + c->nregs, **out_at = in_at + c->nins;
@@ -529,7 +529,8 @@ static void run_range(const compiled *c, const jx_view *ins,
         in_at[i] = ins[i].data + from * c->in_sizes[i];
     for (int i = 0; i < c->nouts; i++)
         out_at[i] = outs[i].data + from * c->out_sizes[i];
-    for (int64_t start = from; start < to; start += c->tile) {
+    for (int64_t start = from; start < to && jx_run_lasts(run);
+         start += c->tile) {
         int64_t n = to - start < c->tile ? to - start : c->tile;
         run_tile(c, ins, at, start, n);
         for (int i = 0; i < c->nins; i++)
@@ -540,6 +541,7 @@ static void run_range(const compiled *c, const jx_view *ins,
 }
 
 typedef struct shared {
+    jx_run *run;
     const compiled *c;
     const jx_view *ins, *outs;
     char *scratch;
@@ -553,7 +555,7 @@ static void run_chunk(const void *job, int64_t i, int worker)
     char **at = (char **)(void *)(s->scratch +
                                   (size_t)worker * s->c->worker_bytes);
 
-    run_range(s->c, s->ins, s->outs, at, from,
+    run_range(s->run, s->c, s->ins, s->outs, at, from,
               to < s->c->count ? to : s->c->count);
 }
 
@@ -561,13 +563,13 @@ bool jx_run_region(jx_run *run, const void *data, const jx_view *ins,
                    const jx_view *outs, void *scratch)
 {
     const compiled *c = data;
-    shared s = {c, ins, outs, scratch, 0};
+    shared s = {run, c, ins, outs, scratch, 0};
 
     if (c->count == 0)
         return true;
     fill_splats(c, ins, worker_space(c, scratch));
     if (c->workers == 1) {
-        run_range(c, ins, outs, scratch, 0, c->count);
+        run_range(run, c, ins, outs, scratch, 0, c->count);
         return true;
     }
     fill_splats(c, ins, worker_space(c, s.scratch + c->worker_bytes));

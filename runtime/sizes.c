@@ -148,7 +148,7 @@ static bool fail_with(const solving *s, const char *place, jx_buffer *text)
 static bool wrong(const solving *s, const equation *e, jx_buffer *why)
 {
     const jx_aval *aval = jx_input_aval(s->program, e->step.input);
-    jx_buffer text = {0}, place = {0};
+    jx_buffer text = jx_ctx_text(s->program->ctx), place = jx_ctx_text(s->program->ctx);
 
     put_axis(s, e, &place);
     jx_buffer_printf(&text, "is %lld, ", (long long)e->size);
@@ -172,7 +172,7 @@ static void put_declared(const equation *e, jx_buffer *to)
 static bool indivisible(const solving *s, const equation *e,
                         const jx_dim_atom *var, jx_int factor, jx_int rest)
 {
-    jx_buffer why = {0};
+    jx_buffer why = jx_ctx_text(s->program->ctx);
     jx_int quotient, remainder;
 
     put_declared(e, &why);
@@ -191,7 +191,7 @@ static bool indivisible(const solving *s, const equation *e,
 static bool out_of_range(const solving *s, const equation *e,
                          const jx_dim_atom *var, jx_int value)
 {
-    jx_buffer why = {0};
+    jx_buffer why = jx_ctx_text(s->program->ctx);
 
     put_declared(e, &why);
     jx_buffer_printf(&why, ": so `%s` would be ", var->name);
@@ -206,7 +206,7 @@ static bool out_of_range(const solving *s, const equation *e,
 
 static bool inconsistent(const solving *s, const equation *e, int64_t value)
 {
-    jx_buffer why = {0};
+    jx_buffer why = jx_ctx_text(s->program->ctx);
     int64_t number;
 
     if (jx_dim_is_int(e->step.dim, &number)) {
@@ -220,7 +220,7 @@ static bool inconsistent(const solving *s, const equation *e, int64_t value)
 
 static bool without_value(const solving *s, const equation *e)
 {
-    jx_buffer why = {0};
+    jx_buffer why = jx_ctx_text(s->program->ctx);
 
     put_declared(e, &why);
     jx_buffer_puts(&why, ", which has no value: a divisor is 0, or it does not "
@@ -332,7 +332,7 @@ static bool use_open(solving *s, const jx_size_step *step, bool *learned)
 /* Names the variables that stay unknown, and the sizes that have them. */
 static bool unsolved(const solving *s, const jx_solution *left)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->program->ctx);
 
     jx_buffer_puts(&text, "can't solve for ");
     for (int i = 0; i < left->nunsolved; i++)
@@ -411,7 +411,7 @@ bool jx_plan_admissible(const jx_program *program, int nbindings,
 static bool none_broken(const solving *s)
 {
     const jx_scope_constraint *c = broken(s);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(s->program->ctx);
     int64_t lhs, rhs;
 
     if (!c)
@@ -445,7 +445,7 @@ bool jx_plan_admit(const jx_program *program, int nbindings,
 
 static bool check_rank(const solving *s, int input, int rank)
 {
-    jx_buffer place = {0}, text = {0};
+    jx_buffer place = jx_ctx_text(s->program->ctx), text = jx_ctx_text(s->program->ctx);
     const jx_aval *aval = jx_input_aval(s->program, input);
 
     if (rank == aval->rank)
@@ -498,7 +498,7 @@ static bool values_known(const solving *s)
 {
     for (int i = 0; i < s->program->nvalued; i++) {
         const jx_valued *v = &s->program->valued[i];
-        jx_buffer place = {0};
+        jx_buffer place = jx_ctx_text(s->program->ctx);
         if (find(s, v->var))
             continue;
         jx_input_print(s->program, v->input, &place);

@@ -41,7 +41,6 @@ missing_packages() {
     done <<EOF
 libc6-dev stdlib.h
 libz3-dev z3.h
-libjson-c-dev json-c/json.h
 zlib1g-dev zlib.h
 EOF
     has_library libopenblas.so.0 || echo libopenblas0

@@ -9,7 +9,7 @@ bad=0
 
 # shellcheck disable=SC2086 # CC and CFLAGS are lists of words
 ${CC:-gcc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g ${CFLAGS:-} -I. \
-    tests/typing/typecheck.c "$build/libjaxvet.a" -ljson-c -lz -lm -ldl -pthread \
+    tests/typing/typecheck.c "$build/libjaxvet.a" -lz -lm -ldl -pthread \
     -o "$build/typecheck" || exit 1
 
 if ! gzip -dc tests/typing/clean.jsonl.gz |

@@ -26,7 +26,7 @@ static jx_claim *say(jx_linter *lint, jx_code code, jx_buffer *text,
 
 static void conventions(jx_linter *lint, const jx_exported *x)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
 
     if (x->calling_convention >= OLDEST_CONVENTION &&
         x->calling_convention <= NEWEST_CONVENTION)
@@ -64,7 +64,7 @@ static void releases(jx_linter *lint, const jx_exported *x)
     jx_jax_answer answer = jx_jax_answer_of(
         jx_jax_release_at(JX_JAX_RELEASES - 1), x, &need);
     jx_jax_window window;
-    jx_buffer text = {0}, loads = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx), loads = jx_ctx_text(lint->ctx);
 
     if (answer == JX_JAX_LOADS || !window_of(lint, x, &window))
         return;
@@ -88,7 +88,7 @@ static int compare_versions(const int *a, const int *b)
 
 static void vhlo_version(jx_linter *lint, const jx_mlir_file *tree)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
 
     if (!tree || tree->version[0] < 0 ||
         compare_versions(tree->version, jx_vhlo_newest) <= 0)
@@ -109,7 +109,7 @@ static void disabled(jx_linter *lint, const jx_exported *x)
 {
     for (int i = 0; i < x->nchecks; i++) {
         const jx_exported_check *check = &x->checks[i];
-        jx_buffer text = {0};
+        jx_buffer text = jx_ctx_text(lint->ctx);
 
         if (check->kind == JX_CHECK_PLATFORM)
             jx_buffer_puts(&text, "the check of the platform is off: the "
@@ -136,7 +136,7 @@ static void effects(jx_linter *lint, const jx_exported *x)
 
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < kinds[k]->count; i++) {
-            jx_buffer text = {0};
+            jx_buffer text = jx_ctx_text(lint->ctx);
 
             jx_buffer_printf(&text, "%s effect %s%s",
                              k ? "unordered" : "ordered", kinds[k]->at[i],
@@ -157,7 +157,7 @@ static bool is_float(const jx_exported_aval *aval)
 static void loss(jx_linter *lint, const jx_exported *x)
 {
     const jx_tree *args = x->in_tree.nchildren ? x->in_tree.children : NULL;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
     int leaf = 0, most = 0;
 
     if (x->vjp || x->nouts != 1 || !is_float(x->out_avals[0]) ||
@@ -212,7 +212,7 @@ static void trees(jx_linter *lint, const jx_exported *x)
     find_types(&types, &x->in_tree);
     find_types(&types, &x->out_tree);
     for (size_t i = 0; i < types.names.count; i++) {
-        jx_buffer text = {0};
+        jx_buffer text = jx_ctx_text(lint->ctx);
 
         jx_buffer_printf(&text,
                          "the signature has nodes of type %s: a process that "
@@ -245,7 +245,7 @@ static bool is_polymorphic(const jx_mlir_file *tree)
 
 static void unchecked(jx_linter *lint)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
 
     if (!is_polymorphic(lint->program->tree) || !has_symbolic(lint->program))
         return;
@@ -263,7 +263,7 @@ static void unchecked(jx_linter *lint)
 static void devices_differ(jx_linter *lint, const jx_exported *x,
                            const char *what, uint64_t count)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
 
     jx_buffer_printf(&text, "the file is for %u device%s, %s for %llu",
                      (unsigned)x->devices, x->devices == 1 ? "" : "s", what,
@@ -329,7 +329,7 @@ static void unused(jx_linter *lint, const jx_exported *x)
 {
     const jx_program *program = lint->program;
     int next = 0, dropped = 0;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(program->ctx);
 
     for (int i = 0; i < x->nins; i++) {
         if (next < x->nkept && x->kept[next] == i) {
@@ -422,7 +422,7 @@ static void vjps(jx_linter *lint, const jx_exported *x)
 {
     for (int order = 1; x->vjp; order++, x = x->vjp) {
         const char *why = misfit(lint->ctx, x);
-        jx_buffer text = {0};
+        jx_buffer text = jx_ctx_text(lint->ctx);
 
         if (!why)
             continue;
@@ -437,7 +437,7 @@ static void vjps(jx_linter *lint, const jx_exported *x)
 
 static void platforms(jx_linter *lint, const jx_exported *x)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
 
     if (x->platforms.count < 2)
         return;

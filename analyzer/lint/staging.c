@@ -150,7 +150,7 @@ static int count_steps(jx_linter *lint, int node, int *stack, int *stamps,
 static bool report_work(jx_linter *lint, const jx_flat_node *node,
                         const work *w, int steps)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
     jx_claim *claim;
 
     jx_buffer_printf(&text, "`%s` makes ", jx_eqn_name(node->eqn));
@@ -338,7 +338,7 @@ static bool is_new(jx_intern *seen, const jx_array *array)
 static bool report_constant(jx_linter *lint, const jx_array *array,
                             const jx_flat_node *use)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
     jx_claim *claim;
 
     jx_buffer_puts(&text, "a constant ");
@@ -482,7 +482,7 @@ static sizeness sizeness_after(const jx_flat_node *node, const sizeness *known)
 
 static bool report_arithmetic(jx_linter *lint, const jx_flat_node *node)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(lint->ctx);
     jx_claim *claim;
 
     jx_buffer_printf(&text, "`%s` multiplies sizes at run time, in ",

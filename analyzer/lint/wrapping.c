@@ -105,7 +105,7 @@ static bool takes_size(const jx_flat_node *node)
 static const char *what_of(const wrapping *w, const jx_flat_node *node,
                            int bits)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(w->lint->ctx);
 
     if (node && takes_size(node))
         jx_buffer_printf(&text, "a size for `%s` is computed in int%d",

@@ -56,7 +56,7 @@ static const char *place_of(const refiner *r)
 
 static const char *text_of(const refiner *r, const jx_dim *dim)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->ctx);
 
     jx_dim_print(dim, &text);
     const char *kept = jx_arena_take(arena_of(r), &text);
@@ -66,7 +66,7 @@ static const char *text_of(const refiner *r, const jx_dim *dim)
 /* " at b = 1, t = 2" */
 static const char *sizes_text(const refiner *r)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->ctx);
 
     for (int i = 0; i < r->sizes.count; i++)
         jx_buffer_printf(&text, "%s%s = %lld", i ? ", " : " at ",
@@ -748,7 +748,7 @@ static const char *asserted(const refiner *r)
 static bool broken(const refiner *r, const jx_scope_constraint *c, jx_int a,
                    jx_int b)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->ctx);
 
     jx_buffer_puts(&text, "the constraint ");
     jx_scope_print(c, &text);
@@ -769,7 +769,7 @@ static bool new_constraint(refiner *r, const jx_scope_constraint *old,
 {
     const jx_dim *lhs = new_dim(r, old->lhs), *rhs = new_dim(r, old->rhs);
     jx_int a, b;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->ctx);
 
     *kept = true;
     *to = *old;

@@ -31,19 +31,25 @@ typedef struct block {
 
 struct jx_arena {
     block *blocks; /* the one being filled comes first */
-    size_t budget, used, next_size;
+    jx_budget *budget;
+    size_t used, next_size;
     bool failed;
 };
 
-jx_arena *jx_arena_new(size_t budget)
+jx_arena *jx_arena_new(jx_budget *budget)
 {
     jx_arena *arena = calloc(1, sizeof *arena);
 
     if (!arena)
         return NULL;
-    arena->budget = budget ? budget : SIZE_MAX;
+    arena->budget = budget;
     arena->next_size = FIRST_BLOCK;
     return arena;
+}
+
+static size_t charge_of(const block *b)
+{
+    return b->mapped ? HUGE : sizeof *b + b->size;
 }
 
 void jx_arena_free(jx_arena *arena)
@@ -52,6 +58,7 @@ void jx_arena_free(jx_arena *arena)
         return;
     for (block *b = arena->blocks, *next; b; b = next) {
         next = b->next;
+        jx_budget_give(arena->budget, charge_of(b));
         if (b->mapped)
             munmap(b, HUGE);
         else
@@ -64,6 +71,12 @@ static void *fail(jx_arena *arena)
 {
     arena->failed = true;
     return NULL;
+}
+
+static void *starve(jx_arena *arena)
+{
+    jx_budget_starved(arena->budget);
+    return fail(arena);
 }
 
 /* A block of one huge page, or NULL where the system gives none. */
@@ -97,15 +110,44 @@ static block *new_block(size_t size)
     return b;
 }
 
-static block *add_block(jx_arena *arena, size_t need)
+/* How large the next block is, for an allocation of `need` bytes; less than
+ * usual where the budget has not as much. */
+static size_t next_size(const jx_arena *arena, size_t need)
 {
     size_t size = need > arena->next_size ? need : arena->next_size;
-    bool huge = arena->used >= MANY && need <= HUGE - sizeof(block);
-    block *b = huge ? new_huge() : new_block(size);
+    size_t left = jx_budget_left(arena->budget);
+
+    if (left < sizeof(block) + size)
+        size = left > sizeof(block) + need ? left - sizeof(block) : need;
+    return size;
+}
+
+static block *new_charged(jx_arena *arena, size_t need)
+{
+    bool huge = arena->used >= MANY && need <= HUGE - sizeof(block) &&
+                jx_budget_left(arena->budget) >= HUGE;
+    size_t size = next_size(arena, need);
+    size_t charge = huge ? HUGE : sizeof(block) + size;
+    block *b;
+
+    if (!jx_budget_lasts(arena->budget) ||
+        !jx_budget_take(arena->budget, charge))
+        return NULL;
+    b = huge ? new_huge() : new_block(size);
+    if (!b) {
+        jx_budget_give(arena->budget, charge);
+        starve(arena);
+    }
+    return b;
+}
+
+static block *add_block(jx_arena *arena, size_t need)
+{
+    block *b = new_charged(arena, need);
 
     if (!b)
         return NULL;
-    if (!huge && need > arena->next_size && arena->blocks) {
+    if (!b->mapped && need > arena->next_size && arena->blocks) {
         /* A block of its own goes behind the one being filled. */
         b->next = arena->blocks->next;
         arena->blocks->next = b;
@@ -125,8 +167,6 @@ void *jx_arena_alloc(jx_arena *arena, size_t size)
     if (arena->failed || size > SIZE_MAX / 2)
         return fail(arena);
     size = size ? (size + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
-    if (size > arena->budget - arena->used)
-        return fail(arena);
     if (!b || b->size - b->used < size)
         b = add_block(arena, size);
     if (!b)
@@ -166,7 +206,10 @@ char *jx_arena_string(jx_arena *arena, const char *text, size_t length)
 
 char *jx_arena_take(jx_arena *arena, jx_buffer *text)
 {
-    char *taken = jx_arena_string(arena, jx_buffer_text(text), text->length);
+    char *taken =
+        jx_buffer_ok(text)
+            ? jx_arena_string(arena, jx_buffer_text(text), text->length)
+            : starve(arena);
 
     jx_buffer_free(text);
     return taken;
@@ -190,7 +233,13 @@ char *jx_arena_printf(jx_arena *arena, const char *format, ...)
 
 bool jx_arena_failed(const jx_arena *arena)
 {
-    return arena->failed;
+    return arena->failed ||
+           jx_budget_spent(arena->budget) != JX_SPENT_NOTHING;
+}
+
+void jx_arena_recover(jx_arena *arena)
+{
+    arena->failed = false;
 }
 
 size_t jx_arena_used(const jx_arena *arena)

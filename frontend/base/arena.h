@@ -1,7 +1,7 @@
 /* arena.h - storage that is given back all at once.
  *
- * An arena hands out zeroed memory from large blocks until its budget is
- * spent.  Past the budget (or when the system has no more) it fails once and
+ * An arena hands out zeroed memory from large blocks, which it charges to a
+ * budget.  When that is spent (or the system has no more) it fails once and
  * for good: every later call returns NULL and jx_arena_failed() is true, so
  * that a reader may check at the end of a step and not after every node.
  * Nothing inside is freed alone.  Not thread-safe. */
@@ -9,15 +9,16 @@
 #define JX_ARENA_H
 
 #include "frontend/base/buffer.h"
+#include "frontend/base/budget.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct jx_arena jx_arena;
 
-/* A new arena that hands out at most `budget` bytes (0: no limit); NULL when
- * the system has no memory. */
-jx_arena *jx_arena_new(size_t budget);
+/* A new arena that draws on a budget (NULL: on none), which outlives it; NULL
+ * when the system has no memory. */
+jx_arena *jx_arena_new(jx_budget *budget);
 void jx_arena_free(jx_arena *arena);
 
 /* `size` zeroed bytes aligned for any type, or NULL (see above).  A size of
@@ -30,11 +31,14 @@ void *jx_arena_copy(jx_arena *arena, const void *from, size_t size);
 char *jx_arena_string(jx_arena *arena, const char *text, size_t length);
 char *jx_arena_printf(jx_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A copy of a buffer's text; the buffer is freed, with memory or without. */
+/* A copy of a buffer's text; the buffer is freed, with memory or without.  NULL
+ * for one that is not whole. */
 char *jx_arena_take(jx_arena *arena, jx_buffer *text);
 
-bool jx_arena_failed(const jx_arena *arena);
-size_t jx_arena_used(const jx_arena *arena);
+bool jx_arena_failed(const jx_arena *arena); /* or its budget is spent */
+/* What failed for a budget that it no longer lies below is forgotten. */
+void jx_arena_recover(jx_arena *arena);
+size_t jx_arena_used(const jx_arena *arena); /* bytes handed out */
 
 #define JX_NEW(arena, type) ((type *)jx_arena_alloc((arena), sizeof(type)))
 #define JX_NEW_ARRAY(arena, count, type)                                      \

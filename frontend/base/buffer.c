@@ -9,8 +9,9 @@
 
 void jx_buffer_free(jx_buffer *buffer)
 {
+    jx_budget_give(buffer->budget, buffer->capacity);
     free(buffer->text);
-    *buffer = (jx_buffer){0};
+    *buffer = (jx_buffer){.budget = buffer->budget};
 }
 
 void jx_buffer_clear(jx_buffer *buffer)
@@ -20,10 +21,26 @@ void jx_buffer_clear(jx_buffer *buffer)
         buffer->text[0] = '\0';
 }
 
+/* While it moves, both the old text and the new one are there. */
+static char *grown(jx_buffer *buffer, size_t capacity)
+{
+    char *text;
+
+    if (!jx_budget_lasts(buffer->budget) ||
+        !jx_budget_take(buffer->budget, capacity))
+        return NULL;
+    text = realloc(buffer->text, capacity);
+    if (!text)
+        jx_budget_starved(buffer->budget);
+    jx_budget_give(buffer->budget, text ? buffer->capacity : capacity);
+    return text;
+}
+
 /* Room for `extra` bytes and the NUL. */
 static bool reserve(jx_buffer *buffer, size_t extra)
 {
     size_t need, capacity = buffer->capacity ? buffer->capacity : 256;
+    char *text = NULL;
 
     if (buffer->failed || __builtin_add_overflow(buffer->length, extra, &need)
         || need >= SIZE_MAX / 4) {
@@ -34,7 +51,7 @@ static bool reserve(jx_buffer *buffer, size_t extra)
         capacity *= 2;
     if (capacity == buffer->capacity)
         return true;
-    char *text = realloc(buffer->text, capacity);
+    text = grown(buffer, capacity);
     if (!text) {
         buffer->failed = true;
         return false;

@@ -1,10 +1,13 @@
 /* buffer.h - text that grows.
  *
  * The one way the library makes output: printers append to a buffer and only
- * the command decides where it goes.  A failed allocation is remembered; the
- * text is then incomplete and jx_buffer_ok() is false. */
+ * the command decides where it goes.  A failed allocation is remembered, as is
+ * a budget that is spent; the text is then incomplete and jx_buffer_ok() is
+ * false. */
 #ifndef JX_BUFFER_H
 #define JX_BUFFER_H
+
+#include "frontend/base/budget.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,6 +17,7 @@ typedef struct jx_buffer {
     char *text; /* NUL-terminated; NULL while empty */
     size_t length, capacity;
     bool failed;
+    jx_budget *budget; /* pays for it, if any; outlives it */
 } jx_buffer;
 
 void jx_buffer_free(jx_buffer *buffer); /* and make it empty again */

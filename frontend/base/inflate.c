@@ -83,7 +83,7 @@ const char *jx_gunzip(jx_ctx *ctx, const char *path, const void *data,
     z_stream z = {0};
 
     if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) {
-        jx_fail(ctx, JX_E_MEMORY, path, NULL, "out of memory");
+        jx_starved(ctx);
         return NULL;
     }
     char *text = unpack(ctx, path, &z, data, size, unpacked);

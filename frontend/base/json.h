@@ -1,10 +1,10 @@
 /* json.h - JSON in and out.
  *
- * Reading goes in two steps: a strict scan of the text (json_scan.c), which
- * finds every error in syntax and names its byte, then json-c (json.c), which
- * makes the tree.  The scan refuses what json-c lets through: numbers out of
- * range, NaN, comments, duplicate keys, broken UTF-8, NUL in text, bytes after
- * the value.  Nesting is limited to JX_JSON_DEPTH. */
+ * Reading makes a tree in an arena of its own, which the context's budget pays
+ * for: 16 bytes a value, 32 a member, and the text once more.  It is strict:
+ * numbers out of range, NaN, comments, a key given twice, broken UTF-8, NUL in
+ * text and bytes after the value are refused, with their byte.  Nesting is
+ * limited to JX_JSON_DEPTH. */
 #ifndef JX_JSON_H
 #define JX_JSON_H
 
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-typedef struct json_object jx_json; /* json-c's; null is the NULL pointer */
+typedef struct jx_json jx_json;
 
 enum { JX_JSON_DEPTH = 128 };
 
@@ -28,13 +28,20 @@ typedef enum jx_json_kind {
     JX_JSON_WIDE, /* an integer beyond int64, where those are read */
 } jx_json_kind;
 
-/* Reads `length` bytes into *json, which the caller frees.  False with an
- * error that names the byte. */
+/* Why a text is not JSON; `expected` is NULL where the budget was spent. */
+typedef struct jx_json_fault {
+    size_t at; /* the offending byte */
+    const char *expected;
+} jx_json_fault;
+
+/* Reads `length` bytes into *json, which the caller frees before the context.
+ * False with an error that names the byte. */
 bool jx_json_read(jx_ctx *ctx, const char *path, const char *text,
                   size_t length, jx_json **json);
-/* The same with integers of any length, of a text without a name. */
-bool jx_json_read_wide(jx_ctx *ctx, const char *text, size_t length,
-                       jx_json **json);
+/* The same without an error; NULL with the fault.  `wide`: integers may be of
+ * any length. */
+jx_json *jx_json_parse(jx_ctx *ctx, const char *text, size_t length, bool wide,
+                       jx_json_fault *fault);
 void jx_json_free(jx_json *json);
 
 jx_json_kind jx_json_kind_of(const jx_json *json);
@@ -52,18 +59,9 @@ const jx_json *jx_json_item(const jx_json *json, size_t index);
 bool jx_json_get(const jx_json *json, const char *key, const jx_json **value);
 
 /* The members of an object in the order of the text.  `next` sets *key and
- * *value and gives false at the end; begin with *state == NULL. */
-bool jx_json_next(const jx_json *json, void **state, const char **key,
+ * *value and gives false at the end; begin with *state == 0. */
+bool jx_json_next(const jx_json *json, size_t *state, const char **key,
                   const jx_json **value);
-
-/* Whether `length` bytes are one JSON value in the sense above; if not, *at is
- * the offending byte and *expected what was expected there. */
-bool jx_json_scan(const char *text, size_t length, size_t *at,
-                  const char **expected);
-
-/* The same with integers of any length. */
-bool jx_json_scan_wide(const char *text, size_t length, size_t *at,
-                       const char **expected);
 
 /* Canonical output (docs/DOCUMENT.md). */
 void jx_json_put_text(jx_buffer *to, const char *text);
@@ -71,7 +69,5 @@ void jx_json_put_bytes(jx_buffer *to, const char *text, size_t length);
 void jx_json_put_int(jx_buffer *to, int64_t value); /* always a number */
 /* Python's repr of a finite double: the shortest digits that read back. */
 void jx_json_put_real(jx_buffer *to, double value);
-
-const char *jx_json_version(void); /* of json-c: "0.16" */
 
 #endif

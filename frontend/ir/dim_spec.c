@@ -94,7 +94,7 @@ static int rank_left(const reader *r)
 
 static const char *shape_text(const reader *r)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(jx_dims_ctx(r->dims));
 
     jx_dim_shape_print(r->like, &text);
     const char *kept = jx_arena_take(arena_of(r), &text);

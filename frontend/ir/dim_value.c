@@ -247,7 +247,7 @@ static void print_factor(const jx_dim_factor *f, jx_buffer *to)
 
 static void print_magnitude(jx_int k, jx_buffer *to)
 {
-    jx_buffer digits = {0};
+    jx_buffer digits = {.budget = to->budget};
 
     jx_int_print(k, &digits);
     jx_buffer_puts(to, jx_buffer_text(&digits) + (k < 0));

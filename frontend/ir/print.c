@@ -131,7 +131,7 @@ static bool may_be_seen(const char *text, size_t length)
 static void put_piece(jx_printer *p, const char *text, size_t length,
                       bool lines)
 {
-    jx_buffer shown = {0};
+    jx_buffer shown = jx_ctx_text(p->program->ctx);
 
     if (lines)
         jx_utf8_show_lines(text, length, &shown);
@@ -172,7 +172,7 @@ static void put_aval(const jx_program *program, const jx_aval *aval,
 
 void jx_print_type(jx_printer *p, const jx_aval *aval)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
 
     put_aval(p->program, aval, &text);
     jx_print_buffer(p, &text);
@@ -189,7 +189,7 @@ static void put_var(jx_printer *p, const jx_var *var, bool binder)
 
 static void put_literal(jx_printer *p, const jx_literal *literal)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
 
     jx_literal_print(literal, &text);
     if (literal->aval->dtype != JX_DT_NONE) {
@@ -358,10 +358,9 @@ static void put_program(jx_printer *p)
 
 static bool begin(jx_printer *p)
 {
-    p->arena = jx_arena_new((size_t)1 << 30);
+    p->arena = jx_arena_new(&p->program->ctx->budget);
     if (!p->arena)
-        return jx_fail(p->program->ctx, JX_E_MEMORY, NULL, NULL,
-                       "out of memory while printing");
+        return jx_starved(p->program->ctx);
     p->layout.arena = p->arena;
     jx_intern_init(&p->names, p->arena);
     jx_intern_init(&p->shared, p->arena);
@@ -378,8 +377,7 @@ static bool finish(jx_printer *p, jx_buffer *to)
                         p->options.width > 0 ? (size_t)p->options.width : LINE,
                         to);
     jx_arena_free(p->arena);
-    return ok || jx_fail(p->program->ctx, JX_E_MEMORY, p->program->path, NULL,
-                         "the text of this program is too large to print");
+    return ok || jx_starved(p->program->ctx);
 }
 
 bool jx_jaxpr_print(const jx_program *program, const jx_jaxpr *jaxpr,

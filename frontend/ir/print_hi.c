@@ -125,7 +125,7 @@ static void put_repr(const jx_program *program, const char *name,
 
 static void put_as_param(jx_printer *p, const jx_p_hi_call *hi)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
 
     if (is_terse(hi->name))
         jx_buffer_puts(&text, hi->name);
@@ -164,7 +164,7 @@ static void put_linearized(jx_printer *p, const jx_p_hi_call *hi)
 
 void jx_print_hi(jx_printer *p, const jx_value *record)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
 
     if (jx_print_hi_by_name(p->program)) {
         put_by_name(p, record->text, record);

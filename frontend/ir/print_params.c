@@ -35,7 +35,7 @@ static void put_jaxprs(jx_printer *p, const jx_value *v)
 
 static void put_value(jx_printer *p, const jx_value *v)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
 
     if (v->tag == JX_V_JAXPR) {
         jx_print_jaxpr(p, v->jaxpr);
@@ -184,7 +184,7 @@ static void put_list(jx_printer *p, const jx_value *list, jx_buffer *to)
 /* The contracting and batch dimensions of dot_general, with lists inside. */
 static const char *lists_of(jx_printer *p, const jx_value *v)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
 
     for (int i = 0; i < 2; i++) {
         jx_buffer_puts(&text, i ? ", (" : "((");
@@ -202,7 +202,7 @@ static const char *lists_of(jx_printer *p, const jx_value *v)
 /* Which tangents of a custom rule are zero is a list. */
 static shown shown_linear(jx_printer *p, const jx_param *param)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
     const char *kept;
 
     if (strcmp(param->name, "in_zeros") || param->value->tag != JX_V_TUPLE)

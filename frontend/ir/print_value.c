@@ -290,7 +290,7 @@ static void put_aval(const jx_aval *aval, jx_buffer *to)
 {
     bool array = aval->kind == JX_AVAL_ARRAY;
     const jx_dtype_info *dtype = array ? jx_dtype_of(aval->dtype) : NULL;
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_aval_print(aval, &text);
     jx_buffer_puts(to, array ? "ShapedArray(" : "");

@@ -107,7 +107,7 @@ static bool rewrite(const declaring *d, const jx_scope_constraint *c)
     const jx_dim *quotient = jx_dim_mul(
         d->dims, mod->b,
         jx_dim_literal(d->dims, JX_ATOM_FLOORDIV, mod->a, mod->b));
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(jx_dims_ctx(d->dims));
     if (!quotient)
         return refuse(d, "a smaller expression");
     jx_dim_print(quotient, &text);

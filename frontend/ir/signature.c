@@ -66,7 +66,7 @@ static void put_argument(const jx_jaxpr *entry, int input, jx_buffer *to)
 /* Leaves of one argument are named `x['a']`, `x['b']`: it is `x`. */
 static void put_parameters(const jx_jaxpr *entry, int shown, jx_buffer *to)
 {
-    jx_buffer last = {0}, name = {0};
+    jx_buffer last = {.budget = to->budget}, name = {.budget = to->budget};
 
     for (int i = 0; i < shown; i++) {
         jx_buffer_clear(&name);

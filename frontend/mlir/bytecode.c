@@ -49,8 +49,7 @@ bool jx_bc_ok(jx_bc_reader *r)
         return false;
     if (jx_arena_failed(r->arena) || jx_arena_failed(r->scratch)) {
         r->failed = true;
-        return jx_fail(r->ctx, JX_E_MEMORY, r->path, NULL,
-                       "bytecode: out of memory");
+        return jx_starved(r->ctx);
     }
     if (used > r->size * 64 + (1 << 16))
         return jx_bc_fail(r, r->bytes,
@@ -801,10 +800,10 @@ jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
 
     r.file = JX_NEW(ctx->arena, jx_mlir_file);
     r.extra = JX_NEW(ctx->arena, jx_bytecode_extra);
-    r.scratch = jx_arena_new(0);
+    r.scratch = jx_arena_new(&ctx->budget);
     if (!r.file || !r.extra || !r.scratch || !r.types) {
         jx_arena_free(r.scratch);
-        jx_fail(ctx, JX_E_MEMORY, path, NULL, "bytecode: out of memory");
+        jx_starved(ctx);
         return NULL;
     }
     jx_intern_init(&r.places, r.scratch);

@@ -85,7 +85,7 @@ static jx_bw_item *by_key(jx_bw *w, const jx_mlir_attr *attr,
 jx_bw_item *jx_bw_attr_item(jx_bw *w, const jx_mlir_attr *attr)
 {
     jx_bw_slot *slot = jx_bw_find(&w->attr_map, attr, NULL);
-    jx_buffer bytes = {0};
+    jx_buffer bytes = jx_ctx_text(w->ctx);
     jx_bw_sink sink = {w, JX_BW_KEY, &bytes};
     jx_bw_item *item = NULL;
     size_t length;

@@ -27,8 +27,7 @@ bool jx_bw_ok(jx_bw *w)
 {
     if (!w->failed && jx_arena_failed(w->arena)) {
         w->failed = true;
-        jx_fail(w->ctx, JX_E_MEMORY, w->file->path, NULL,
-                "bytecode: out of memory");
+        jx_starved(w->ctx);
     }
     return !w->failed;
 }
@@ -264,7 +263,7 @@ static const jx_bytecode_dialect *dialect_version(const jx_bw *w,
 
 static void write_dialects(jx_bw *w, jx_buffer *to)
 {
-    jx_buffer out = {0};
+    jx_buffer out = jx_ctx_text(w->ctx);
 
     jx_bw_varint(&out, w->dialects.count);
     for (size_t i = 0; i < w->dialects.count; i++) {
@@ -277,7 +276,7 @@ static void write_dialects(jx_bw *w, jx_buffer *to)
         }
         jx_bw_flagged(&out, index, d != NULL);
         if (d) {
-            jx_buffer version = {0};
+            jx_buffer version = jx_ctx_text(w->ctx);
             jx_buffer_bytes(&version, d->version, d->size);
             put_section(&out, JX_BC_DIALECT_VERSION, &version, 1);
             jx_buffer_free(&version);
@@ -325,7 +324,7 @@ static void write_items(jx_bw *w, const jx_bw_items *items, jx_buffer *offsets,
 
 static void write_attrs(jx_bw *w, jx_buffer *to)
 {
-    jx_buffer offsets = {0}, data = {0};
+    jx_buffer offsets = jx_ctx_text(w->ctx), data = jx_ctx_text(w->ctx);
 
     jx_bw_varint(&offsets, w->attrs.count);
     jx_bw_varint(&offsets, w->types.count);
@@ -378,7 +377,7 @@ static bool write_region(jx_bw *w, const jx_mlir_region *region,
 
 static void write_properties(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
 {
-    jx_buffer bytes = {0};
+    jx_buffer bytes = jx_ctx_text(w->ctx);
     jx_bw_sink sink = {w, JX_BW_WRITE, &bytes};
 
     jx_bw_encode_props(&sink, op);
@@ -405,7 +404,7 @@ static void write_values(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
 static bool write_regions(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
 {
     bool isolated = jx_bw_find(&w->isolated, op, NULL) != NULL;
-    jx_buffer inner = {0}, *out = to;
+    jx_buffer inner = jx_ctx_text(w->ctx), *out = to;
 
     if (!op->nregions)
         return true;
@@ -497,7 +496,7 @@ static bool write_region(jx_bw *w, const jx_mlir_region *region, jx_buffer *to)
 
 static bool write_ir(jx_bw *w, jx_buffer *to)
 {
-    jx_buffer out = {0};
+    jx_buffer out = jx_ctx_text(w->ctx);
 
     jx_bw_flagged(&out, 1, false);
     write_op(w, w->file->modules[0], &out);
@@ -570,7 +569,7 @@ static void write_outside(jx_bw *w, jx_buffer *offsets, jx_buffer *data,
 
 static void write_resources(jx_bw *w, jx_buffer *to)
 {
-    jx_buffer offsets = {0}, data = {0};
+    jx_buffer offsets = jx_ctx_text(w->ctx), data = jx_ctx_text(w->ctx);
     uint64_t alignment = 1;
 
     write_outside(w, &offsets, &data, &alignment);
@@ -599,7 +598,7 @@ static void write_resources(jx_bw *w, jx_buffer *to)
 
 static void write_strings(jx_bw *w, jx_buffer *to)
 {
-    jx_buffer out = {0};
+    jx_buffer out = jx_ctx_text(w->ctx);
 
     jx_bw_varint(&out, w->strings.list.count);
     for (size_t i = w->strings.list.count; i-- > 0;)
@@ -615,7 +614,7 @@ static void write_strings(jx_bw *w, jx_buffer *to)
 
 static void write_props(jx_bw *w, jx_buffer *to)
 {
-    jx_buffer out = {0};
+    jx_buffer out = jx_ctx_text(w->ctx);
 
     jx_bw_varint(&out, w->props.list.count);
     for (size_t i = 0; i < w->props.list.count; i++) {
@@ -664,16 +663,16 @@ static bool write_file(jx_bw *w, jx_buffer *to)
 
 bool jx_bytecode_write(jx_ctx *ctx, const jx_mlir_file *file, jx_buffer *to)
 {
-    jx_bw w = {.ctx = ctx, .arena = jx_arena_new(0), .file = file};
+    jx_bw w = {.ctx = ctx, .file = file};
     bool done;
 
     if (file->nmodules != 1 || !file->producer || file->bytecode < 0)
         return jx_fail(ctx, JX_E_INPUT, file->path, NULL,
                        "bytecode: one module at a version of VHLO is "
                        "expected");
+    w.arena = jx_arena_new(&ctx->budget);
     if (!w.arena)
-        return jx_fail(ctx, JX_E_MEMORY, file->path, NULL,
-                       "bytecode: out of memory");
+        return jx_starved(ctx);
     w.version = (unsigned)file->bytecode;
     jx_intern_init(&w.keys, w.arena);
     jx_intern_init(&w.strings.known, w.arena);
@@ -681,6 +680,6 @@ bool jx_bytecode_write(jx_ctx *ctx, const jx_mlir_file *file, jx_buffer *to)
     done = write_file(&w, to) && jx_buffer_ok(to);
     jx_arena_free(w.arena);
     if (!done && jx_ok(ctx))
-        jx_fail(ctx, JX_E_MEMORY, file->path, NULL, "bytecode: out of memory");
+        jx_starved(ctx);
     return done;
 }

@@ -429,7 +429,7 @@ void jx_mlir_put_record_body(jx_mlir_printer *p, const jx_mlir_attr *record)
 void jx_mlir_put_record(jx_mlir_printer *p, const jx_mlir_attr *record)
 {
     const char *dot = strchr(record->name, '.');
-    jx_buffer body = {0}, *to = p->to;
+    jx_buffer body = jx_ctx_text(p->ctx), *to = p->to;
 
     if (p->collecting || !dot)
         return;

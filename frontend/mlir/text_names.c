@@ -88,7 +88,7 @@ static jx_mlir_value *new_value(jx_mtext *t, const jx_mlir_type *type)
 static bool wrong_type(jx_mtext *t, const char *at, const jx_mname *name,
                        const jx_mlir_type *is, const jx_mlir_type *here)
 {
-    jx_buffer types = {0};
+    jx_buffer types = jx_ctx_text(t->ctx);
     size_t first;
     bool failed;
 

@@ -572,7 +572,7 @@ static jx_mlir_file *convert(jx_ctx *ctx, const jx_mlir_file *file,
 {
     jx_vhlo v = {.ctx = ctx,
                  .arena = ctx->arena,
-                 .scratch = jx_arena_new(0),
+                 .scratch = jx_arena_new(&ctx->budget),
                  .types = file->types,
                  .path = file->path,
                  .mode = mode};
@@ -588,7 +588,7 @@ static jx_mlir_file *convert(jx_ctx *ctx, const jx_mlir_file *file,
     }
     jx_arena_free(v.scratch);
     if (!done && jx_ok(ctx))
-        jx_fail(ctx, JX_E_MEMORY, file->path, NULL, "VHLO: out of memory");
+        jx_starved(ctx);
     return done ? to : NULL;
 }
 

@@ -54,7 +54,7 @@ static void put_shown(void *env, int index, jx_buffer *to)
 
 static const char *said(jx_ctx *ctx, const jx_size_assertion *a)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(ctx);
 
     if (!a->message)
         return "a shape assertion without a message does not hold";

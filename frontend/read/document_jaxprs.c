@@ -185,7 +185,7 @@ static void read_params(jx_doc *d, const jx_node *at, jx_eqn *eqn)
     enum { FEW = 64 };
     jx_param few[FEW], *params = few;
     param_list list = {.prim = eqn->prim};
-    void *state = NULL;
+    size_t state = 0;
     const char *key;
     const jx_json *value;
 

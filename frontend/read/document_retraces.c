@@ -8,7 +8,7 @@ static void read_sizes(jx_doc *d, const jx_node *at, jx_retrace *to)
     int64_t *values = JX_NEW_ARRAY(d->ctx->arena, count, int64_t);
     const jx_json *value;
     const char *key;
-    void *state = NULL;
+    size_t state = 0;
 
     if (!names || !values || count > INT32_MAX)
         return;

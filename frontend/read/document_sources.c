@@ -28,7 +28,7 @@ static int by_number(const void *a, const void *b)
 
 static void read_lines(jx_doc *d, const jx_node *at, jx_file *file)
 {
-    void *state = NULL;
+    size_t state = 0;
     const char *key;
     const jx_json *value;
     int n = 0;
@@ -182,7 +182,7 @@ static const jx_value *text_value(jx_doc *d, const char *text)
 
 static const jx_value *read_metadata(jx_doc *d, const jx_node *at)
 {
-    void *state = NULL;
+    size_t state = 0;
     const char *key;
     const jx_json *value;
     jx_value map = {.tag = JX_V_MAP};

@@ -169,7 +169,7 @@ static jx_value read_record(jx_doc *d, const jx_node *at, const jx_node *tag)
     jx_value v = text_of(d, tag, JX_V_RECORD);
     jx_node f = jx_node_need(&d->walk, at, "f");
     jx_node hi = jx_node_member(at, "hi");
-    void *state = NULL;
+    size_t state = 0;
     const char *key;
     const jx_json *value;
 
@@ -370,7 +370,7 @@ static const struct tag {
 
 static jx_value read_tagged(jx_doc *d, const jx_node *at)
 {
-    void *state = NULL;
+    size_t state = 0;
     const char *key = "";
     const jx_json *value = NULL;
 

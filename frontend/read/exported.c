@@ -431,7 +431,7 @@ static bool look(const char *bytes, size_t size, bool surely)
     /* Text begins with four bytes that make a larger offset than this. */
     if (size < 8 || bytes[3] != 0)
         return false;
-    ctx = jx_ctx_new(1 << 12);
+    ctx = jx_ctx_new(1 << 13);
     if (!ctx)
         return false;
     yes = jx_flat_open(&flat, ctx, "", bytes, size, "", &root) &&

@@ -39,16 +39,15 @@ static const char *const *fields_in(jx_ctx *ctx, const jx_tree *tree,
 const char *const *jx_tree_fields(jx_ctx *ctx, const jx_tree *tree)
 {
     const char *const *found = NULL;
-    size_t at;
-    const char *expected;
+    jx_json_fault fault;
     jx_json *list;
 
     if (tree->kind != JX_TREE_CUSTOM || !tree->aux.size ||
-        tree->aux.at[0] != '[' ||
-        !jx_json_scan((const char *)tree->aux.at, tree->aux.size, &at,
-                      &expected) ||
-        !jx_json_read(ctx, NULL, (const char *)tree->aux.at, tree->aux.size,
-                      &list))
+        tree->aux.at[0] != '[')
+        return NULL;
+    list = jx_json_parse(ctx, (const char *)tree->aux.at, tree->aux.size, false,
+                         &fault);
+    if (!list)
         return NULL;
     found = fields_in(ctx, tree, list);
     jx_json_free(list);

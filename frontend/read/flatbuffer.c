@@ -41,7 +41,7 @@ static void put_way(const jx_flat *flat, const char *field, jx_buffer *to)
 bool jx_flat_fail(jx_flat *flat, size_t at, const char *field,
                   const char *format, ...)
 {
-    jx_buffer way = {0};
+    jx_buffer way = jx_ctx_text(flat->ctx);
     char place[32], message[512];
     va_list args;
 

@@ -26,7 +26,7 @@ static void put_pointer(jx_buffer *to, const jx_node *at)
 
 bool jx_node_fail(jx_walk *walk, const jx_node *at, const char *format, ...)
 {
-    jx_buffer pointer = {0}, why = {0};
+    jx_buffer pointer = jx_ctx_text(walk->ctx), why = jx_ctx_text(walk->ctx);
     va_list args;
 
     if (walk->failed)
@@ -96,7 +96,7 @@ static bool is_word_of(const char *words, const char *word)
 
 bool jx_node_object(jx_walk *walk, const jx_node *at, const char *keys)
 {
-    void *state = NULL;
+    size_t state = 0;
     const char *key;
     const jx_json *value;
 

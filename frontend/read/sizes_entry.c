@@ -429,7 +429,7 @@ static jx_size_mismatch differing(const reading *r, const char *what,
                                   sample *at)
 {
     const jx_dim *all = jx_dim_add(r->s->dims, expected->lhs, expected->rhs);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->s->ctx);
 
     jx_buffer_printf(&text, "%s `", what);
     put_comparison(expected, &text);
@@ -553,7 +553,7 @@ static jx_size_mismatch compare_shown(const reading *r, const asserted *a,
                                       const jx_dim *given)
 {
     jx_scope_constraint same = {.equal = true, .lhs = said, .rhs = given};
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->s->ctx);
 
     for (int i = 0; i < SAMPLES; i++) {
         sample at = sample_at(i);
@@ -758,7 +758,7 @@ static bool name_args(reading *r)
 
 static void note_equated(reading *r, const jx_sz_equation *e)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(r->s->ctx);
 
     jx_buffer_printf(&text, "%s = ", e->var->name);
     jx_dim_print(e->is, &text);

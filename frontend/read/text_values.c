@@ -133,7 +133,7 @@ static char unescaped(char c)
 static const char *read_quoted(jx_text *t)
 {
     char quote = *t->at++;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(t->ctx);
 
     while (t->at < t->end && *t->at != quote && *t->at != '\n') {
         if (*t->at == '\\' && t->at + 1 < t->end)

@@ -211,7 +211,7 @@ static void put_jaxpr(jx_emit *e, jx_buffer *to, const jx_jaxpr *jaxpr)
 int jx_emit_jaxpr(jx_emit *e, const jx_jaxpr *jaxpr)
 {
     int row = jx_rows_find(&e->jaxprs, jaxpr);
-    jx_buffer own = {0};
+    jx_buffer own = jx_ctx_text(e->program->ctx);
 
     if (row >= 0 || e->failed)
         return row;
@@ -365,14 +365,14 @@ static jx_rows *const *tables_of(jx_emit *e, jx_rows *tables[12])
 
 bool jx_write_document(const jx_program *program, jx_buffer *to)
 {
-    jx_emit e = {.program = program, .arena = jx_arena_new(0)};
-    jx_buffer entry = {0}, comparisons = {0}, retraces = {0};
+    jx_emit e = {.program = program,
+                 .arena = jx_arena_new(&program->ctx->budget)};
+    jx_buffer entry = jx_ctx_text(program->ctx), comparisons = jx_ctx_text(program->ctx), retraces = jx_ctx_text(program->ctx);
     jx_rows *tables[12];
     size_t before = to->length;
 
     if (!e.arena)
-        return jx_fail(program->ctx, JX_E_MEMORY, NULL, NULL,
-                       "out of memory while writing");
+        return jx_starved(program->ctx);
     tables_of(&e, tables);
     for (int i = 0; i < 12; i++)
         jx_intern_init(&tables[i]->index, e.arena);
@@ -402,6 +402,5 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
         return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
                        "can't be written as a document: text does not say "
                        "the values of its constants");
-    return !e.failed || jx_fail(program->ctx, JX_E_MEMORY, NULL, NULL,
-                                "out of memory while writing");
+    return !e.failed || jx_starved(program->ctx);
 }

@@ -53,7 +53,7 @@ static int emit_file(jx_emit *e, const jx_file *file)
 {
     static const char *const kinds[] = {"user", "library", "jax"};
     int row = jx_rows_find(&e->files, file);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0)
         return row;
@@ -72,7 +72,7 @@ static int emit_file(jx_emit *e, const jx_file *file)
 static int emit_frame(jx_emit *e, const jx_frame *frame)
 {
     int row = jx_rows_find(&e->frames, frame);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0)
         return row;
@@ -86,7 +86,7 @@ static int emit_frame(jx_emit *e, const jx_frame *frame)
 int jx_emit_stack(jx_emit *e, const jx_stack *stack)
 {
     int row = stack ? jx_rows_find(&e->stacks, stack) : -1;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0 || !stack)
         return row;
@@ -101,7 +101,7 @@ int jx_emit_stack(jx_emit *e, const jx_stack *stack)
 static int emit_text(jx_emit *e, jx_rows *rows, const char *name)
 {
     int row = jx_rows_find(rows, name);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0)
         return row;
@@ -137,7 +137,7 @@ static void put_metadata(const jx_value *map, jx_buffer *to)
 int jx_emit_context(jx_emit *e, const jx_eqn_ctx *context)
 {
     int row = context ? jx_rows_find(&e->contexts, context) : -1;
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0 || !context)
         return row;
@@ -167,7 +167,7 @@ int jx_emit_mesh(jx_emit *e, int64_t index)
 {
     int row = jx_rows_find(&e->meshes, number_key(index));
     const jx_mesh *mesh = &e->program->meshes[index];
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0)
         return row;
@@ -207,7 +207,7 @@ void jx_emit_dim_text(const jx_dim *dim, jx_buffer *to)
 /* As its author wrote it, where that is known. */
 static void put_constraint_text(const jx_scope_constraint *c, jx_buffer *to)
 {
-    jx_buffer text = {0};
+    jx_buffer text = {.budget = to->budget};
 
     jx_scope_print(c, &text);
     jx_json_put_text(to, jx_buffer_text(&text));
@@ -218,7 +218,7 @@ static void put_constraint_text(const jx_scope_constraint *c, jx_buffer *to)
 int jx_emit_scope(jx_emit *e, int scope)
 {
     int row = jx_rows_find(&e->scopes, number_key(scope));
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0 || scope >= e->program->nscopes)
         return row;
@@ -391,7 +391,7 @@ static void put_marks(jx_emit *e, const jx_aval *aval, jx_buffer *to)
 int jx_emit_aval(jx_emit *e, const jx_aval *aval)
 {
     int row = jx_rows_find(&e->avals, aval);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0)
         return row;
@@ -408,7 +408,7 @@ int jx_emit_aval(jx_emit *e, const jx_aval *aval)
 int jx_emit_array(jx_emit *e, const jx_array *array)
 {
     int row = jx_rows_find(&e->arrays, array);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(e->program->ctx);
 
     if (row >= 0)
         return row;

@@ -433,7 +433,7 @@ static void put_rule_operands(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 
 static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 {
-    jx_buffer patterns = {0};
+    jx_buffer patterns = jx_ctx_text(e->program->ctx);
     int stack = jx_emit_stack(e, rule->stack);
 
     /* The walk meets the stack first, then the patterns. */

@@ -579,7 +579,7 @@ static void take_step(jx_code *c, jx_hlo_size *sizes, const jx_size_step *s,
                       const jx_hv *args)
 {
     jx_hv size = jx_hlo_size_of(c, args[s->input], s->axis);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(c->in->ctx);
 
     if (!s->var) {
         jx_input_axis_print(c->in->program, s->input, s->axis, &text);

@@ -215,11 +215,11 @@ static int match(const matcher *m, jx_atom atom, jx_sort_key *keys, int most)
     }
 }
 
-int jx_comparator_keys(const jx_closed *comparator, int noperands,
+int jx_comparator_keys(jx_ctx *ctx, const jx_closed *comparator, int noperands,
                        jx_sort_key *keys, int most)
 {
     const jx_jaxpr *jaxpr = comparator->jaxpr;
-    jx_arena *arena = jx_arena_new(0);
+    jx_arena *arena = jx_arena_new(&ctx->budget);
     matcher m = {comparator, NULL};
     int count = 0;
 

@@ -22,8 +22,9 @@ typedef struct jx_sort_key {
 } jx_sort_key;
 
 /* The keys of a comparator of `noperands` operands, the most significant first;
- * their number, or 0: it is something else (or needs more than `most`). */
-int jx_comparator_keys(const jx_closed *comparator, int noperands,
+ * their number, or 0: it is something else (or needs more than `most`,
+ * or more memory than the context has). */
+int jx_comparator_keys(jx_ctx *ctx, const jx_closed *comparator, int noperands,
                        jx_sort_key *keys, int most);
 
 #endif

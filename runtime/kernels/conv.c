@@ -224,7 +224,8 @@ static void run_columns(jx_run *run, const conv *c, const char *in,
     int64_t from[JX_MAX_RANK] = {0}, at[JX_MAX_RANK];
     size_t tap_bytes = (size_t)c->group_in * c->item;
 
-    for (int64_t done = 0; done < c->positions; done += c->rows) {
+    for (int64_t done = 0; done < c->positions && jx_run_lasts(run);
+         done += c->rows) {
         int64_t rows = c->positions - done < c->rows ? c->positions - done
                                                      : c->rows;
         for (int64_t t = 0; t < c->taps; t += c->tap_rows) {
@@ -266,8 +267,8 @@ static void add_products64(double *restrict to, const double *restrict a,
         to[i] += a[i] * b[i];
 }
 
-static void run_depthwise(const conv *c, const char *in, const char *kernel,
-                          char *out)
+static void run_depthwise(jx_run *run, const conv *c, const char *in,
+                          const char *kernel, char *out)
 {
     int64_t at[JX_MAX_RANK] = {0}, n = c->out_features;
 
@@ -292,7 +293,7 @@ static void run_depthwise(const conv *c, const char *in, const char *kernel,
             weights += n * (int64_t)c->item;
         } while (next(c, tap, true, 0));
         out += n * (int64_t)c->item;
-    } while (next(c, at, false, 0));
+    } while (next(c, at, false, 0) && jx_run_lasts(run));
 }
 
 static bool run_conv(jx_run *run, const void *data, const jx_view *ins,
@@ -305,7 +306,7 @@ static bool run_conv(jx_run *run, const void *data, const jx_view *ins,
     if (c->taps == 0 || c->group_in == 0)
         return true;
     for (int64_t b = 0; b < c->batch; b++)
-        for (int64_t g = 0; g < groups; g++) {
+        for (int64_t g = 0; g < groups && jx_run_lasts(run); g++) {
             const char *in = plus(c, ins[0].data,
                                   b * c->batch_step + g * c->group_step +
                                       g * c->group_batch_step);
@@ -319,7 +320,7 @@ static bool run_conv(jx_run *run, const void *data, const jx_view *ins,
             else if (c->way == COLUMNS)
                 run_columns(run, c, in, kernel, out, scratch);
             else
-                run_depthwise(c, in, kernel, out);
+                run_depthwise(run, c, in, kernel, out);
         }
     return true;
 }

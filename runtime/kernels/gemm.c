@@ -105,11 +105,13 @@ static void blas_product(const jx_gemm *g, int m, int n, int k, jx_matrix a,
 
 /* A large product is cut along its longer side, into chunks of whole tiles of
  * the library's kernels. */
-enum { TILE = 64, MOST_CHUNKS = 8 };
+enum { TILE = 64, MANY_CHUNKS = 8 };
 
 static const int64_t large = (int64_t)1 << 25; /* products */
+static const int64_t longest = (int64_t)1 << 33; /* of one chunk, if it can be cut */
 
 typedef struct cut {
+    jx_run *run; /* or NULL */
     const jx_gemm *gemm;
     int64_t m, n, k, size; /* size: of a chunk */
     jx_matrix a, b;
@@ -128,6 +130,8 @@ static void product_chunk(const void *data, int64_t chunk, int worker)
     char *c = w->c;
 
     (void)worker;
+    if (w->run && !jx_run_lasts(w->run))
+        return;
     if (w->rows) {
         a.data = (const char *)a.data +
                  (size_t)(from * (a.transposed ? 1 : a.ld)) * item;
@@ -142,21 +146,23 @@ static void product_chunk(const void *data, int64_t chunk, int worker)
                  c, (int)w->ldc);
 }
 
-static void large_product(jx_run *run, const jx_gemm *g, int64_t m, int64_t n, int64_t k,
-                           jx_matrix a, jx_matrix b, bool accumulate, void *c,
+static void large_product(jx_run *run, const jx_gemm *g, int64_t m, int64_t n,
+                          int64_t k, jx_matrix a, jx_matrix b, bool accumulate, void *c,
                            int64_t ldc)
 {
     bool rows = m > n;
     int64_t all = rows ? m : n;
     int64_t chunks = 2;
 
-    /* Four or eight from 16 times the size on. */
+    /* Four or eight from 16 times the size on; more where they take long. */
     int64_t work = (int64_t)((__int128)m * n * k / large);
     if (work >= 16)
-        chunks = work >= 256 ? MOST_CHUNKS : 4;
+        chunks = work >= 256 ? MANY_CHUNKS : 4;
+    if (work / chunks > longest / large)
+        chunks = work / (longest / large);
     int64_t size = (all + chunks - 1) / chunks;
     size = (size + TILE - 1) / TILE * TILE;
-    cut w = {g, m, n, k, size, a, b, accumulate, rows, c, ldc};
+    cut w = {run, g, m, n, k, size, a, b, accumulate, rows, c, ldc};
     jx_pool_run(run ? jx_run_pool(run) : NULL, product_chunk, &w,
                 (all + size - 1) / size);
 }
@@ -284,6 +290,25 @@ static void own_product(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
         product64(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);
 }
 
+/* Some rows at a time, which does not change what is added in which order. */
+static void own_rows(jx_run *run, jx_dtype dtype, int64_t m, int64_t n,
+                     int64_t k, jx_matrix a, jx_matrix b, void *c, int64_t ldc)
+{
+    size_t item = jx_dtype_of(dtype)->bytes;
+    __int128 row = (__int128)n * k;
+    int64_t rows = row < large ? (int64_t)(large / row) : 1;
+
+    for (int64_t from = 0; from < m; from += rows) {
+        int64_t size = m - from < rows ? m - from : rows;
+        if (run && !jx_run_lasts(run))
+            return;
+        own_product(dtype, size, n, k, a, b, c, ldc);
+        a.data = (const char *)a.data +
+                 (size_t)(size * (a.transposed ? 1 : a.ld)) * item;
+        c = (char *)c + (size_t)(size * ldc) * item;
+    }
+}
+
 static void clear_rows(void *c, int64_t m, int64_t n, int64_t ldc, size_t size)
 {
     for (int64_t i = 0; i < m; i++)
@@ -303,7 +328,7 @@ void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n, int64_t
     if (k == 0)
         return;
     if (own)
-        own_product(gemm->dtype, m, n, k, a, b, c, ldc);
+        own_rows(run, gemm->dtype, m, n, k, a, b, c, ldc);
     else if ((__int128)m * n * k >= large && m > 1 && n > 1)
         large_product(run, gemm, m, n, k, a, b, accumulate, c, ldc);
     else

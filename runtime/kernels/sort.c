@@ -420,7 +420,8 @@ bool jx_plan_sorted(jx_planner *p, int n, const jx_slot *ins, int64_t axis,
         return false;
     if (comparator->jaxpr->nins != 2 * n || comparator->jaxpr->nouts != 1)
         return jx_plan_fail(p, "the comparator takes other operands");
-    int nkeys = jx_comparator_keys(comparator, n, keys, MAX_OPERANDS);
+    int nkeys = jx_comparator_keys(jx_plan_ctx(p), comparator, n, keys,
+                                   MAX_OPERANDS);
     bool plain = nkeys == 0;
     for (int k = 0; k < nkeys; k++) {
         /* Wider than declared, a small float has no order of its bits. */

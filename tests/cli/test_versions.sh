@@ -3,7 +3,6 @@
 
 expect 0 --version
 prints '^jaxvet [0-9.]*$'
-prints '^json-c [0-9.]*$'
 prints '^zlib [0-9.]*$'
 prints '^OpenBLAS [0-9.]*$'
 prints '^z3 [0-9.]*$'

@@ -253,7 +253,7 @@ static void check_dim(jx_dims *in, const char *text, size_t length)
     check(jx_dim_parse(in, jx_buffer_text(&printed), printed.length, 0, &at,
                        &expected) == d);
     jx_buffer_free(&printed);
-    if (!jx_work_init(&work, 1))
+    if (!jx_work_init(&work, NULL, 1))
         return;
     const jx_dim *simple =
         jx_work_simplify(&work, jx_work_import(&work, d));

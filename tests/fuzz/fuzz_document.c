@@ -18,10 +18,10 @@ static jx_program *read_again(jx_ctx *ctx, const jx_buffer *text)
 {
     jx_program *p = jx_read_document(ctx, "-", text->text, text->length);
 
-    if (!p && ctx->error.kind != JX_E_MEMORY)
+    if (!p && ctx->error.kind != JX_E_LIMIT)
         fprintf(stderr, "%s: %s\n%s\n", ctx->error.place, ctx->error.message,
                 text->text);
-    check(p || ctx->error.kind == JX_E_MEMORY);
+    check(p || ctx->error.kind == JX_E_LIMIT);
     return p;
 }
 

@@ -132,16 +132,18 @@ static void say(const char *bytes, size_t size)
     jx_ctx *ctx = jx_ctx_new(64 << 20);
     jx_exported_info info;
     jx_buffer text = {0};
-    const char *at;
-    size_t wrong;
+    jx_json_fault fault;
+    jx_json *json;
 
     if (jx_exported_info_of(ctx, "-", bytes, size, true, &info)) {
         jx_exported_text(&info, &text);
         check(jx_utf8_valid(jx_buffer_text(&text), text.length, NULL));
         jx_buffer_clear(&text);
         jx_exported_json(&info, &text);
-        check(jx_json_scan(jx_buffer_text(&text), text.length - 1, &wrong,
-                           &at));
+        json = jx_json_parse(ctx, jx_buffer_text(&text), text.length - 1, false,
+                             &fault);
+        check(json || !fault.expected);
+        jx_json_free(json);
     } else {
         check(ctx->error.kind != JX_E_INTERNAL && ctx->error.message);
     }

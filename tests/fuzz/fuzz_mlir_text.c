@@ -28,7 +28,7 @@ static void check_module(jx_ctx *ctx, const jx_mlir_file *file, int i)
                               text.length);
         if (!again)
             fprintf(stderr, "%s\n", ctx->error.message);
-        check(again || ctx->error.kind == JX_E_MEMORY);
+        check(again || ctx->error.kind == JX_E_LIMIT);
         if (again)
             check(jx_mlir_same(ctx, file->modules[i], again->modules[0],
                                NULL) || !jx_ok(ctx));

@@ -52,7 +52,7 @@ static inline bool check_file(jx_ctx *ctx, jx_mlir_file *file)
         return false;
     up = jx_vhlo_to_stablehlo(ctx, file);
     if (!up) {
-        if (ctx->error.kind != JX_E_INPUT && ctx->error.kind != JX_E_MEMORY)
+        if (ctx->error.kind != JX_E_INPUT && ctx->error.kind != JX_E_LIMIT)
             return false;
         jx_error_clear(ctx);
         return true;
@@ -61,7 +61,7 @@ static inline bool check_file(jx_ctx *ctx, jx_mlir_file *file)
     for (int i = 0; i < 2; i++) {
         jx_mlir_file *down = jx_vhlo_from_stablehlo(ctx, up, versions[i]);
         if (!down && ctx->error.kind != JX_E_INPUT &&
-            ctx->error.kind != JX_E_MEMORY)
+            ctx->error.kind != JX_E_LIMIT)
             return false;
         jx_error_clear(ctx);
         if (down && !check_written(down))

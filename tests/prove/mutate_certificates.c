@@ -74,7 +74,7 @@ static node *copy_of(const jx_json *json)
     node *made = checked(calloc(1, sizeof *made));
     const jx_json *value;
     const char *key;
-    void *state = NULL;
+    size_t state = 0;
     char digits[32];
     size_t length;
 

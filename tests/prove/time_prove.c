@@ -163,7 +163,7 @@ static void run(const settings *s, const char *text, size_t size)
     size_t n = 0, room = 0;
     jx_buffer warm = {0};
 
-    jx_solver_check(solver, "", 1, &warm); /* the process runs already */
+    jx_solver_check(solver, "", 1, NULL, &warm); /* the process runs already */
     jx_buffer_free(&warm);
     for (const char *line = text, *end; line < text + size; line = end + 1) {
         double times[MAX_REPEAT];

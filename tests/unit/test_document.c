@@ -303,7 +303,7 @@ static void nesting_and_memory_have_limits(void **state)
     assert_string_equal(ctx->error.place, "byte 128");
     assert_non_null(strstr(ctx->error.message, "levels of nesting"));
     assert_null(jx_read_document(small, "-", good, sizeof good - 1));
-    assert_int_equal(small->error.kind, JX_E_MEMORY);
+    assert_int_equal(small->error.kind, JX_E_LIMIT);
     free(text);
     jx_ctx_free(ctx);
     jx_ctx_free(small);

@@ -208,7 +208,7 @@ static void a_file_beyond_the_budget_is_refused(void **state)
     size_t size;
 
     assert_null(jx_file_read(p->ctx, "/dev/zero", &size));
-    assert_int_equal(p->ctx->error.kind, JX_E_MEMORY);
+    assert_int_equal(p->ctx->error.kind, JX_E_LIMIT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ static void members_come_in_the_order_of_the_text(void **state)
     static const char *const keys[] = {"z", "a", "m"};
     jx_ctx *ctx = jx_ctx_new(0);
     jx_json *json;
-    void *at = NULL;
+    size_t at = 0;
     const char *key;
     const jx_json *value;
     int i = 0;
@@ -104,33 +105,48 @@ static void what_is_no_json_is_refused_at_its_byte(void **state)
     (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        size_t at;
-        const char *expected;
-        if (jx_json_scan(cases[i].text, strlen(cases[i].text), &at, &expected))
+        jx_ctx *ctx = jx_ctx_new(0);
+        jx_json_fault fault;
+        if (jx_json_parse(ctx, cases[i].text, strlen(cases[i].text), false,
+                          &fault))
             fail_msg("%s was not refused", cases[i].text);
-        assert_non_null(expected);
-        if (at != cases[i].at)
-            fail_msg("%s: byte %zu, expected %zu", cases[i].text, at,
+        assert_non_null(fault.expected);
+        if (fault.at != cases[i].at)
+            fail_msg("%s: byte %zu, expected %zu", cases[i].text, fault.at,
                      cases[i].at);
+        jx_ctx_free(ctx);
     }
 }
 
 static void objects_with_many_keys_are_checked_too(void **state)
 {
     jx_buffer text = {0};
-    size_t at;
-    const char *expected;
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_json_fault fault;
+    const jx_json *value;
+    jx_json *json;
     (void)state;
 
     for (int i = 0; i < 1000; i++)
-        jx_buffer_printf(&text, "%s\"k%d\":0", i ? "," : "{", i);
+        jx_buffer_printf(&text, "%s\"k%d\":%d", i ? "," : "{", i, i);
     jx_buffer_putc(&text, '}');
-    assert_true(jx_json_scan(text.text, text.length, &at, &expected));
+    json = jx_json_parse(ctx, text.text, text.length, false, &fault);
+    assert_non_null(json);
+    for (int i = 0; i < 1000; i++) {
+        char key[8];
+        snprintf(key, sizeof key, "k%d", i);
+        assert_true(jx_json_get(json, key, &value));
+        assert_int_equal(jx_json_int(value), i);
+    }
+    assert_false(jx_json_get(json, "k1000", &value));
+    jx_json_free(json);
     text.length--;
-    jx_buffer_puts(&text, ",\"k500\":1}");
-    assert_false(jx_json_scan(text.text, text.length, &at, &expected));
-    assert_non_null(strstr(expected, "once"));
+    jx_buffer_puts(&text, ",\"k\\u003500\":1}"); /* "k500" */
+    assert_null(jx_json_parse(ctx, text.text, text.length, false, &fault));
+    assert_non_null(strstr(fault.expected, "once"));
+    assert_int_equal(fault.at, text.length - 14);
     jx_buffer_free(&text);
+    jx_ctx_free(ctx);
 }
 
 static const char *real(double value)

@@ -658,7 +658,7 @@ static void memory_may_end(void **state)
         jx_ctx *ctx = jx_ctx_new(budget);
         bool ok = jx_mlir_read_text(ctx, NULL, "x", text, size) != NULL;
         assert_true(ok == (ctx->error.kind == JX_E_NONE));
-        assert_true(ok || ctx->error.kind == JX_E_MEMORY);
+        assert_true(ok || ctx->error.kind == JX_E_LIMIT);
         jx_ctx_free(ctx);
     }
     jx_ctx_free(whole);

@@ -441,15 +441,15 @@ static void the_solver_answers_unsat_sat_and_errors(void **state)
         assert_int_equal(jx_solver_check(solver,
                                          "(declare-const a Int)"
                                          "(assert (= (* a a) 2))",
-                                         100000, &text),
+                                         100000, NULL, &text),
                          JX_SOLVER_UNSAT);
         assert_int_equal(jx_solver_check(solver,
                                          "(declare-const a Int)"
                                          "(assert (= (* a a a) (- 27)))",
-                                         100000, &text),
+                                         100000, NULL, &text),
                          JX_SOLVER_SAT);
         assert_string_equal(jx_buffer_text(&text), "a=-3");
-        assert_int_equal(jx_solver_check(solver, "(assert (= x", 100000, &text),
+        assert_int_equal(jx_solver_check(solver, "(assert (= x", 100000, NULL, &text),
                          JX_SOLVER_UNKNOWN);
         assert_non_null(strstr(jx_buffer_text(&text), "error"));
     }
@@ -553,7 +553,7 @@ static void simplifying_changes_no_value(void **state)
         int64_t base = (int64_t)(next(&seed) % 3) - 1;
         jx_work work;
 
-        assert_true(jx_work_init(&work, base));
+        assert_true(jx_work_init(&work, NULL, base));
         simple = jx_work_simplify(&work, jx_work_import(&work, d));
         for (int k = 0; simple && k < 12; k++) {
             int64_t at[3];

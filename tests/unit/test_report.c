@@ -68,9 +68,12 @@ static jx_report check_text(jx_ctx *keep, const char *text, bool deps,
 {
     const jx_check_options options = {.deps = deps,
                                       .settle = {.no_solver = true}};
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_report report = jx_check_input(keep, ctx, "model.json", text,
+                                      strlen(text), &options, suppressions);
 
-    return jx_check_input(keep, "model.json", text, strlen(text), &options,
-                          suppressions);
+    jx_ctx_free(ctx);
+    return report;
 }
 
 static jx_report check(jx_ctx *keep, variant v)

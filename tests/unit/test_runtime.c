@@ -235,7 +235,7 @@ static const char *refusal(const char *text, size_t memory, int64_t size)
         options.bindings = &f.size;
     }
     assert_null(jx_plan_make(jx_typed_of(f.program), &f.program->entry, &options));
-    assert_int_equal(f.ctx->error.kind, JX_E_INPUT);
+    assert_int_equal(f.ctx->error.kind, memory ? JX_E_LIMIT : JX_E_INPUT);
     snprintf(message, sizeof message, "%s", f.ctx->error.message);
     close_all(&f);
     return message;
@@ -253,7 +253,7 @@ static void what_cannot_run_is_refused_with_a_reason(void **state)
     assert_string_equal(refusal(unknown, 0, 0),
                         "there is no way to run the primitive frobnicate");
     assert_non_null(strstr(refusal(chain, 0, 0), "the size b has no value"));
-    assert_non_null(strstr(refusal(chain, 1 << 20, 1 << 20), "budget"));
+    assert_non_null(strstr(refusal(chain, 1 << 20, 1 << 20), "limit of memory"));
     assert_non_null(strstr(refusal(chain, 0, INT64_MAX / 2),
                            "more elements than there are bytes"));
 }

@@ -256,7 +256,7 @@ static void one_that_is_silent_is_not_waited_for(void **state)
     for (int i = 0; i < 40000; i++)
         jx_buffer_puts(&large, "(declare-const a Int)\n");
     assert_int_equal(
-        jx_solver_check(solver, jx_buffer_text(&large), 1000, &text),
+        jx_solver_check(solver, jx_buffer_text(&large), 1000, NULL, &text),
         JX_SOLVER_FAILED);
     assert_non_null(strstr(jx_buffer_text(&text), "does not answer"));
     assert_true(now() - start < 30);
@@ -335,7 +335,7 @@ static void a_question_longer_than_any_is_not_sent(void **state)
 
     memset(script, ' ', n);
     script[n] = '\0';
-    assert_int_equal(jx_solver_check(solver, script, 1000, &text),
+    assert_int_equal(jx_solver_check(solver, script, 1000, NULL, &text),
                      JX_SOLVER_UNKNOWN);
     assert_non_null(strstr(jx_buffer_text(&text), "too long"));
     free(script);
