@@ -259,6 +259,13 @@ void jx_exec_free(jx_exec *exec)
     free(exec);
 }
 
+/* Whoever asks again may have more. */
+static bool starve(jx_run *run, int out)
+{
+    atomic_store(&run->stopped, true);
+    return jx_run_fail(run, "gave up: there is no memory for output %d", out);
+}
+
 static bool set_outputs(jx_run *run, void *const *outs)
 {
     const jx_plan *plan = run->plan;
@@ -269,7 +276,7 @@ static bool set_outputs(jx_run *run, void *const *outs)
             run->own[i] = big_alloc(run, (int64_t)plan->outs[i].bytes);
         run->outs[i] = to ? to : run->own[i];
         if (!run->outs[i])
-            return jx_run_fail(run, "there is no memory for output %d", i);
+            return starve(run, i);
     }
     return true;
 }

@@ -144,6 +144,17 @@ bool jx_run_block(jx_run *run, int block);
  * some milliseconds, in any thread, and leave their work undone if not: the run
  * gives up after them. */
 bool jx_run_lasts(jx_run *run);
+/* The same for loops of short turns: asks once in so much work, counted in
+ * elements by the caller (in *done, 0 at first). */
+static inline bool jx_run_lasts_for(jx_run *run, int64_t *done, int64_t work)
+{
+    enum { PIECE = 1 << 18 };
+
+    if ((*done += work) < PIECE)
+        return true;
+    *done = 0;
+    return jx_run_lasts(run);
+}
 /* A begin, the jaxpr inlined, and an end: its results are copied to dense
  * slots that outlive the block.  `ins` are slots that the owner fills before
  * each jx_run_block(). */

@@ -166,10 +166,14 @@ static bool run_cumulative(jx_run *run, const void *data, const jx_view *ins,
     int64_t start = c->reverse ? (c->n - 1) * c->inner : 0;
     int64_t step = c->reverse ? -c->inner : c->inner;
 
-    (void)run, (void)scratch;
+    int64_t done = 0;
+
+    (void)scratch;
     for (int64_t o = 0; o < c->outer; o++)
         for (int64_t j = 0; j < c->inner; j += CHUNK) {
             int64_t width = c->inner - j < CHUNK ? c->inner - j : CHUNK;
+            if (!jx_run_lasts_for(run, &done, c->n * width))
+                return true;
             int64_t at = (o * c->n * c->inner + start + j) * item;
             op->chain(ins[0].data + at, outs[0].data + at, c->n, step, width);
         }

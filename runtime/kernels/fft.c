@@ -69,12 +69,12 @@ static bool run_step(jx_run *run, const void *data, const jx_view *ins,
     const step *s = data;
     block b = {0};
     jx_lines lines;
+    int64_t done = 0;
 
-    (void)run;
     jx_lines_begin(&lines, &ins[0], s->axis);
     jx_lines_add(&lines, &ins[0]);
     jx_lines_add(&lines, &outs[0]);
-    while (lines.any) {
+    while (lines.any && jx_run_lasts_for(run, &done, s->n)) {
         b.in[b.side] = lines.data[0];
         b.out[b.side++] = lines.data[1];
         jx_lines_next(&lines);
@@ -298,6 +298,8 @@ static bool plan_step(jx_planner *p, step *s, const jx_slot *in,
     s->out_step = out->strides[s->axis];
     add_length(s, s->n, true);
     choose_side(s, &scratch);
+    if (!jx_plan_affords(p, (int64_t)s->reals, 3 * sizeof(double)))
+        return false;
     char *blob = malloc(sizeof *s + s->reals * sizeof(double));
     double *tables = blob ? (double *)(void *)(blob + sizeof *s) : NULL;
     bool ok = blob && fill_tables(s, tables);
@@ -309,8 +311,7 @@ static bool plan_step(jx_planner *p, step *s, const jx_slot *in,
                    out, scratch);
     }
     free(blob);
-    return ok || jx_plan_fail(p, "there is no memory for a transform of %lld",
-                              (long long)s->n);
+    return ok || jx_plan_starved(p);
 }
 
 static jx_slot with_size(jx_planner *p, const jx_slot *like, jx_dtype dtype,

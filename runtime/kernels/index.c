@@ -78,7 +78,7 @@ static bool run_dynamic_slice(jx_run *run, const void *data,
     (void)data;
     (void)scratch;
     if (outs->count)
-        jx_copy_elements(outs->rank, outs->shape, outs->data, outs->strides,
+        jx_copy_elements(run, outs->rank, outs->shape, outs->data, outs->strides,
                          ins->data + window_offset(ins, outs->shape, ins + 1),
                          ins->strides, jx_dtype_of(ins->dtype)->bytes);
     return true;
@@ -139,7 +139,7 @@ static bool run_dynamic_update(jx_run *run, const void *data,
     (void)data;
     (void)scratch;
     if (ins->count)
-        jx_copy_elements(ins->rank, ins->shape,
+        jx_copy_elements(run, ins->rank, ins->shape,
                          outs->data +
                              window_offset(outs, ins->shape, ins + 1),
                          outs->strides, ins->data, ins->strides,
@@ -207,9 +207,8 @@ static bool run_gather(jx_run *run, const void *data, const jx_view *ins,
                        const jx_view *outs, void *scratch)
 {
     const gather *d = data;
-    int64_t place[JX_MAX_RANK] = {0}, index = 0, out = 0, offset;
+    int64_t place[JX_MAX_RANK] = {0}, index = 0, out = 0, done = 0, offset;
 
-    (void)run;
     (void)scratch;
     if (outs->count == 0)
         return true;
@@ -224,11 +223,12 @@ static bool run_gather(jx_run *run, const void *data, const jx_view *ins,
                  d->window_out[0] == (int64_t)d->size)
             memcpy(outs->data + out, from, (size_t)d->window[0] * d->size);
         else
-            jx_copy_elements(d->nwindow, d->window, outs->data + out,
+            jx_copy_elements(run, d->nwindow, d->window, outs->data + out,
                              d->window_out, from,
                              ok ? d->window_in : no_strides, d->size);
     } while (jx_advance2(d->nbatch, d->batch_shape, place, d->index_strides,
-                         &index, d->batch_out, &out));
+                         &index, d->batch_out, &out) &&
+             jx_run_lasts_for(run, &done, 16));
     return true;
 }
 

@@ -61,14 +61,15 @@ static void combine_run(const combine *c, char *out, const char *update,
     }
 }
 
-static void combine_window(const scatter *d, char *out, const char *update)
+static void combine_window(jx_run *run, const scatter *d, char *out,
+                           const char *update)
 {
     int64_t index[JX_MAX_RANK] = {0}, to = 0, from = 0, size;
     int last = d->nwindow - 1;
 
     size = (int64_t)d->with.size;
     if (!d->with.tile) {
-        jx_copy_elements(d->nwindow, d->window, out, d->window_out, update,
+        jx_copy_elements(run, d->nwindow, d->window, out, d->window_out, update,
                          d->window_update, d->with.size);
         return;
     }
@@ -125,7 +126,7 @@ static bool run_scatter(jx_run *run, const void *data, const jx_view *ins,
                         const jx_view *outs, void *scratch)
 {
     const scatter *d = data;
-    int64_t place[JX_MAX_RANK] = {0}, index = 0, update = 0, offset;
+    int64_t place[JX_MAX_RANK] = {0}, index = 0, update = 0, done = 0, offset;
 
     (void)scratch;
     if (ins[1].count == 0)
@@ -137,11 +138,12 @@ static bool run_scatter(jx_run *run, const void *data, const jx_view *ins,
         char *to = outs->data + offset;
         const char *from = ins[1].data + update;
         if (d->with.block < 0)
-            combine_window(d, to, from);
+            combine_window(run, d, to, from);
         else if (!combine_body(run, d, outs + 1, to, from))
             return false;
     } while (jx_advance2(d->nbatch, d->batch_shape, place, d->index_strides,
-                         &index, d->batch_update, &update));
+                         &index, d->batch_update, &update) &&
+             jx_run_lasts_for(run, &done, 16));
     return true;
 }
 

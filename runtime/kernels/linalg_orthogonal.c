@@ -90,10 +90,10 @@ static bool run_geqrf(jx_run *run, const void *data, const jx_view *ins,
 {
     const jx_lapack *l = data;
 
-    (void)run, (void)ins;
+    (void)ins;
     if (l->k == 0)
         return true;
-    for (int64_t b = 0; b < l->batch; b++)
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++)
         factor(l, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n), NULL,
                jx_lapack_at(&outs[1], b, l->k), scratch, NULL);
     return true;
@@ -123,8 +123,7 @@ static bool run_product(jx_run *run, const void *data, const jx_view *ins,
 {
     const jx_lapack *l = data;
 
-    (void)run;
-    for (int64_t b = 0; b < l->batch; b++)
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++)
         product(l, l->fn, l->n,
                 jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
                 jx_lapack_at(&ins[0], b, l->k), scratch);
@@ -178,8 +177,7 @@ static bool run_ormqr(jx_run *run, const void *data, const jx_view *ins,
     int rows = l->left ? l->m : l->n;
     int64_t columns = outs[1].shape[outs[1].rank - 1];
 
-    (void)run;
-    for (int64_t b = 0; l->k > 0 && b < l->batch; b++) {
+    for (int64_t b = 0; l->k > 0 && b < l->batch && jx_run_lasts(run); b++) {
         char *c = jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n);
         const char *tau = jx_lapack_at(&ins[0], b, l->k);
         int j = jx_lapack_first_nan(l, tau, 1, l->k);
@@ -278,8 +276,8 @@ static bool run_qr(jx_run *run, const void *data, const jx_view *ins,
     int64_t columns = l->full ? l->m : l->k;
     const jx_view *work = &outs[l->vectors ? 3 : 2];
 
-    (void)run, (void)ins;
-    for (int64_t b = 0; b < l->batch; b++) {
+    (void)ins;
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *q = jx_lapack_at(&outs[0], b, l->m * columns);
         char *r = jx_lapack_at(&outs[1], b, columns * l->n);
         char *pivots = l->vectors ? jx_lapack_at(&outs[2], b, l->n) : NULL;
@@ -351,10 +349,10 @@ static bool run_geqp3(jx_run *run, const void *data, const jx_view *ins,
     const jx_lapack *l = data;
     char *s = scratch;
 
-    (void)run, (void)ins;
+    (void)ins;
     if (l->k == 0)
         return true;
-    for (int64_t b = 0; b < l->batch; b++)
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++)
         factor(l, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
                (int *)(void *)jx_lapack_at(&outs[1], b, l->n),
                jx_lapack_at(&outs[2], b, l->k), s + l->at[WORK],
@@ -417,8 +415,8 @@ static bool run_hessenberg(jx_run *run, const void *data, const jx_view *ins,
     const jx_lapack *l = data;
     int64_t size = (int64_t)l->n * l->n;
 
-    (void)run, (void)ins;
-    for (int64_t b = 0; b < l->batch; b++) {
+    (void)ins;
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         char *tau = jx_lapack_at(&outs[1], b, l->n - 1);
         int info = call_gehrd(l, a, tau, scratch, l->lwork);
@@ -499,8 +497,8 @@ static bool run_tridiagonal(jx_run *run, const void *data, const jx_view *ins,
 {
     const jx_lapack *l = data;
 
-    (void)run, (void)ins;
-    for (int64_t b = 0; b < l->batch; b++) {
+    (void)ins;
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         int64_t sizes[4] = {(int64_t)l->n * l->n, l->n, l->n - 1, l->n - 1};
         char *at[4];
         for (int i = 0; i < 4; i++)

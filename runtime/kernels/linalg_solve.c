@@ -14,8 +14,8 @@ static bool run_cholesky(jx_run *run, const void *data, const jx_view *ins,
     const jx_lapack *l = data;
     int64_t size = (int64_t)l->n * l->n;
 
-    (void)run, (void)ins, (void)scratch;
-    for (int64_t b = 0; b < l->batch; b++) {
+    (void)ins, (void)scratch;
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         int info = 0;
         ((jx_potrf_fn *)l->fn)(l->lower ? "U" : "L", &l->n, a, &l->n, &info, 1);
@@ -79,8 +79,8 @@ static bool run_lu(jx_run *run, const void *data, const jx_view *ins,
     const jx_lapack *l = data;
     int64_t size = (int64_t)l->m * l->n;
 
-    (void)run, (void)ins, (void)scratch;
-    for (int64_t b = 0; b < l->batch; b++) {
+    (void)ins, (void)scratch;
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         int32_t *pivots = (int32_t *)(void *)jx_lapack_at(&outs[1], b, l->k);
         int32_t *order =
@@ -187,8 +187,7 @@ static bool run_triangular(jx_run *run, const void *data, const jx_view *ins,
     bool plain = l->conjugated && !l->transposed && l->is_complex;
     const char *trans = !l->transposed ? "N" : l->conjugated ? "C" : "T";
 
-    (void)run;
-    for (int64_t b = 0; b < l->batch; b++) {
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         const void *a = jx_lapack_at(&ins[0], b, size);
         if (plain) {
             memcpy(scratch, a, (size_t)size * l->item);
@@ -248,8 +247,7 @@ static bool run_tridiagonal(jx_run *run, const void *data, const jx_view *ins,
     size_t bytes = (size_t)l->m * l->item;
     char *s = scratch;
 
-    (void)run;
-    for (int64_t b = 0; b < l->batch; b++) {
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *x = jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n);
         int info = 0;
         for (int i = 0; i < 3; i++)
@@ -294,8 +292,8 @@ static bool run_gtsv(jx_run *run, const void *data, const jx_view *ins,
 {
     const jx_lapack *l = data;
 
-    (void)run, (void)ins, (void)scratch;
-    for (int64_t b = 0; b < l->batch; b++) {
+    (void)ins, (void)scratch;
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *d[3], *x = jx_lapack_at(&outs[3], b, (int64_t)l->m * l->n);
         int info = 0;
         for (int i = 0; i < 3; i++)

@@ -54,11 +54,11 @@ static bool run_svd(jx_run *run, const void *data, const jx_view *ins,
     const jx_view *copy = &outs[l->vectors ? 3 : 1];
     svd_parts p = {.lwork = l->lwork};
 
-    (void)run, (void)ins;
+    (void)ins;
     piece_at(l, scratch, WORK, &p.work);
     piece_at(l, scratch, RWORK, &p.rwork);
     piece_at(l, scratch, IWORK, &p.iwork);
-    for (int64_t b = 0; b < l->batch; b++) {
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         p.a = jx_lapack_at(copy, b, (int64_t)l->m * l->n);
         p.s = jx_lapack_at(&outs[0], b, l->k);
         p.u = l->vectors ? jx_lapack_at(&outs[1], b, l->m * left) : p.work;
@@ -228,11 +228,11 @@ static bool run_eigh(jx_run *run, const void *data, const jx_view *ins,
     int64_t size = (int64_t)l->n * l->n;
     void *work, *rwork, *iwork;
 
-    (void)run, (void)ins;
+    (void)ins;
     piece_at(l, scratch, WORK, &work);
     piece_at(l, scratch, RWORK, &rwork);
     piece_at(l, scratch, IWORK, &iwork);
-    for (int64_t b = 0; b < l->batch; b++) {
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         char *w = jx_lapack_at(&outs[1], b, l->n);
         bool finite = is_finite(l, a);
@@ -397,14 +397,14 @@ static bool run_eig(jx_run *run, const void *data, const jx_view *ins,
     const jx_lapack *l = data;
     eig_parts p = {.lwork = l->lwork};
 
-    (void)run, (void)ins;
+    (void)ins;
     piece_at(l, scratch, WORK, &p.work);
     piece_at(l, scratch, RWORK, &p.rwork);
     piece_at(l, scratch, VALUES, &p.w);
     p.wi = (char *)p.w + (size_t)l->n * l->real;
     piece_at(l, scratch, LEFT, &p.left);
     piece_at(l, scratch, RIGHT, &p.right);
-    for (int64_t b = 0; b < l->batch; b++)
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++)
         one_eig(l, &p, outs, b);
     return true;
 }
@@ -514,8 +514,8 @@ static bool run_schur(jx_run *run, const void *data, const jx_view *ins,
     int64_t size = (int64_t)l->n * l->n;
     char *s = scratch, *values = s + l->at[VALUES];
 
-    (void)run, (void)ins;
-    for (int64_t b = 0; b < l->batch; b++) {
+    (void)ins;
+    for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         char *v = l->vectors ? jx_lapack_at(&outs[1], b, size) : s;
         char *w = values, *wi = values + (size_t)l->n * l->item;

@@ -6,7 +6,7 @@
 
 /* Copies elements of `size` bytes; strides in bytes, of any sign.  Transposes
  * go in blocks.  The two windows may not overlap. */
-void jx_copy_elements(int rank, const int64_t *shape, char *to,
+void jx_copy_elements(jx_run *run, int rank, const int64_t *shape, char *to,
                       const int64_t *to_strides, const char *from,
                       const int64_t *from_strides, size_t size);
 

@@ -97,10 +97,14 @@ static const movers *movers_of(size_t size)
                                                                           : 4];
 }
 
-static void copy_plane(const movers *m, const axis *in, const axis *out,
-                       char *to, const char *from)
+static void copy_plane(jx_run *run, const movers *m, const axis *in,
+                       const axis *out, char *to, const char *from)
 {
-    for (int64_t i = 0; i < out->count; i += BLOCK)
+    int64_t done = 0;
+
+    for (int64_t i = 0; i < out->count &&
+                        jx_run_lasts_for(run, &done, in->count * BLOCK);
+         i += BLOCK)
         for (int64_t k = 0; k < in->count; k += BLOCK) {
             axis in_part = *in, out_part = *out;
             char *to_at = to + k * in->to + i * out->to;
@@ -131,13 +135,13 @@ static int crossing(const axis *axes, int n, size_t size)
     return -1;
 }
 
-static void copy_inner(const movers *m, const axis *axes, int n, int cross,
-                       char *to, const char *from, size_t size)
+static void copy_inner(jx_run *run, const movers *m, const axis *axes, int n,
+                       int cross, char *to, const char *from, size_t size)
 {
     const axis *last = &axes[n - 1];
 
     if (cross >= 0)
-        copy_plane(m, &axes[cross], last, to, from);
+        copy_plane(run, m, &axes[cross], last, to, from);
     else if (last->to == (int64_t)size && last->from == (int64_t)size)
         memcpy(to, from, (size_t)last->count * size);
     else if (last->to == (int64_t)size && last->from == 0)
@@ -146,10 +150,11 @@ static void copy_inner(const movers *m, const axis *axes, int n, int cross,
         m->row(last, to, from);
 }
 
-void jx_copy_elements(int rank, const int64_t *shape, char *to,
+void jx_copy_elements(jx_run *run, int rank, const int64_t *shape, char *to,
                       const int64_t *to_strides, const char *from,
                       const int64_t *from_strides, size_t size)
 {
+    int64_t done = 0;
     axis axes[JX_MAX_RANK];
     int64_t index[JX_MAX_RANK] = {0};
     const movers *m = movers_of(size);
@@ -163,8 +168,8 @@ void jx_copy_elements(int rank, const int64_t *shape, char *to,
         return;
     }
     int cross = crossing(axes, n, size);
-    for (;;) {
-        copy_inner(m, axes, n, cross, to, from, size);
+    while (jx_run_lasts_for(run, &done, axes[n - 1].count)) {
+        copy_inner(run, m, axes, n, cross, to, from, size);
         int i = n - 2;
         for (; i >= 0; i--) {
             if (i == cross)
@@ -187,7 +192,6 @@ bool jx_run_copy(jx_run *run, const void *data, const jx_view *ins,
 {
     size_t size = jx_dtype_of(ins->dtype)->bytes;
 
-    (void)run;
     (void)data;
     (void)scratch;
     if (ins->dense && outs->dense) {
@@ -195,7 +199,7 @@ bool jx_run_copy(jx_run *run, const void *data, const jx_view *ins,
             memcpy(outs->data, ins->data, (size_t)ins->count * size);
         return true;
     }
-    jx_copy_elements(ins->rank, ins->shape, outs->data, outs->strides,
+    jx_copy_elements(run, ins->rank, ins->shape, outs->data, outs->strides,
                      ins->data, ins->strides, size);
     return true;
 }

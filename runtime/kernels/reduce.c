@@ -301,9 +301,10 @@ static int64_t product(int n, const int64_t *shape)
 }
 
 /* One chunk of columns: folds every reduced row into accumulators. */
-static void reduce_columns(const layout *l, const char *in, char *out,
-                           void *acc)
+static void reduce_columns(jx_run *run, const layout *l, const char *in,
+                           char *out, void *acc)
 {
+    int64_t done = 0;
     bool empty = product(l->nreduced, l->reduced_shape) == 0;
 
     for (int64_t c = 0; c < l->columns; c += COLUMNS) {
@@ -319,7 +320,8 @@ static void reduce_columns(const layout *l, const char *in, char *out,
             l->with->fold(acc, in + offset + c * (int64_t)l->size, n, first);
             first = false;
         } while (advance(l->nreduced, l->reduced_shape, l->reduced_strides,
-                         index, &offset));
+                         index, &offset) &&
+                 jx_run_lasts_for(run, &done, n));
         l->with->finish(acc, out + c * (int64_t)l->out_size, n);
     }
 }
@@ -330,18 +332,19 @@ static bool run_reduce(jx_run *run, const void *data, const jx_view *ins,
     const layout *l = data;
     int64_t index[JX_MAX_RANK] = {0}, offset = 0, out = 0;
     int64_t step = (int64_t)l->out_size * (l->by_column ? l->columns : 1);
+    int64_t done = 0;
 
-    (void)run;
     if (outs->count == 0)
         return true;
     do {
         if (l->by_column)
-            reduce_columns(l, ins->data + offset, outs->data + out, scratch);
+            reduce_columns(run, l, ins->data + offset, outs->data + out, scratch);
         else
             l->with->row(ins->data + offset, l->row, outs->data + out);
         out += step;
     } while (advance(l->nkept, l->kept_shape, l->kept_strides, index,
-                     &offset));
+                     &offset) &&
+             jx_run_lasts_for(run, &done, l->by_column ? 1 : l->row));
     return true;
 }
 

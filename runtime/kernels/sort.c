@@ -268,6 +268,7 @@ static bool run_sort(jx_run *run, const void *data, const jx_view *ins,
     const sort *s = data;
     jx_lines walk[2 * MAX_OPERANDS];
     int nins = s->noperands;
+    int64_t done = 0;
 
     for (int k = 0; k < s->nkeys; k++)
         if (s->keys[k].input >= nins)
@@ -278,7 +279,7 @@ static bool run_sort(jx_run *run, const void *data, const jx_view *ins,
         if (i < s->noperands)
             jx_lines_add(&walk[i], &outs[i]);
     }
-    while (walk[0].any) {
+    while (walk[0].any && jx_run_lasts_for(run, &done, s->n)) {
         if (!sort_values(s, &ins[0], &walk[0], &outs[0], scratch) &&
             !sort_line(run, s, ins, outs, walk, scratch))
             return false;

@@ -305,21 +305,25 @@ static bool run_fold(jx_run *run, const void *data, const jx_view *ins,
     int64_t item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes;
     const void *init = f->has_init ? ins[1].data : NULL;
     char *out = outs[0].data, *acc = scratch;
+    int64_t done = 0, taps = inner;
 
-    (void)run;
+    for (int i = 0; i < f->window.rank; i++)
+        taps *= f->window.size[i];
     do {
         fold_one(f, at, ins[0].data, item, init, acc);
         f->fns->put(acc, out, inner);
         out += inner * item;
-    } while (jx_window_next(&f->window, at));
+    } while (jx_window_next(&f->window, at) &&
+             jx_run_lasts_for(run, &done, taps));
     return true;
 }
 
 /* The window moves along the last axis: a row of outputs at a time, one place
  * of the window after the other. */
-static void fold_row(const folding *f, const int64_t *at, const char *in,
-                     int64_t item, char *acc)
+static void fold_row(jx_run *run, const folding *f, const int64_t *at,
+                     const char *in, int64_t item, char *acc)
 {
+    int64_t done = 0;
     const jx_window *w = &f->window;
     int last = w->rank - 1;
     int64_t pos[JX_MAX_RANK] = {0}, offset = 0, stride = w->stride[last];
@@ -330,7 +334,9 @@ static void fold_row(const folding *f, const int64_t *at, const char *in,
     if (r.count == 0)
         return;
     do
-        for (int64_t k = 0; k < w->size[last]; k++) {
+        for (int64_t k = 0; k < w->size[last] &&
+                            jx_run_lasts_for(run, &done, w->out[last]);
+             k++) {
             int64_t shift = k * w->dilation[last] - w->low[last];
             int64_t from = shift < 0 ? (-shift + stride - 1) / stride : 0;
             int64_t end = w->in[last] - shift > 0
@@ -355,13 +361,12 @@ static bool run_rows(jx_run *run, const void *data, const jx_view *ins,
     char *out = outs[0].data;
     jx_window outer = f->window;
 
-    (void)run;
     outer.rank--;
     do {
-        fold_row(f, at, ins[0].data, item, scratch);
+        fold_row(run, f, at, ins[0].data, item, scratch);
         f->fns->put(scratch, out, row);
         out += row * item;
-    } while (jx_window_next(&outer, at));
+    } while (jx_window_next(&outer, at) && jx_run_lasts(run));
     return true;
 }
 
