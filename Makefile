@@ -121,6 +121,10 @@ $(BUILD)/tests/fail_malloc.so: tests/starve/fail_malloc.c
 	@mkdir -p $(@D)
 	@$(CC) -O1 -Wall -Wextra -shared -fPIC -o $@ $< -ldl
 
+.PHONY: limits
+limits: all  ## how well limits of memory and time are kept
+	@python3 tests/limits/limits.py $(BUILD)/jaxvet
+
 .PHONY: starve
 starve: all $(BUILD)/tests/fail_malloc.so  ## memory that ends at every allocation, in every command
 	@python3 tests/starve/starve.py --all $(BUILD)/jaxvet $(CURDIR)/$(BUILD)/tests/fail_malloc.so
@@ -175,13 +179,14 @@ mutate: all $(BUILD)/tests/mutate_certificates  ## 10,000 certificates of proofs
 # One fuzz target per file of tests/fuzz; what it keeps lies in build/fuzz/corpus.
 .PHONY: fuzz
 FUZZ_SECONDS = 60
+FUZZ_RUNS = 0
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
-fuzz:  ## run each fuzz target for FUZZ_SECONDS (60) under ASan and UBSan
+fuzz:  ## run each fuzz target for FUZZ_SECONDS (60) under ASan and UBSan, or until all its runs are FUZZ_RUNS
 	@$(MAKE) CC=clang BUILD=build/fuzz CFLAGS="-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link" \
 	    $(FUZZERS:%=build/fuzz/%)
-	@set -e; for t in $(FUZZERS); do FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh $$t; done
+	@set -e; for t in $(FUZZERS); do FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) scripts/fuzz.sh $$t; done
 
-$(FUZZERS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libjaxvet.a
+$(FUZZERS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(CMD_MOD) $(BUILD)/libjaxvet.a
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 # Every module that there is against jaxlib's own decoder; see tests/mlir.

@@ -262,6 +262,37 @@ jaxvet_status jaxvet_prover_limits(jaxvet_prover *prover,
                                                          : JAXVET_USAGE;
 }
 
+static jaxvet_status say(jaxvet_prover *prover, const jx_answer *found,
+                         jaxvet_verdict *verdict, const char **answer,
+                         jaxvet_error *error)
+{
+    jx_buffer_clear(&prover->answer);
+    jx_answer_json(found, NULL, (const char *const *)prover->texts, NULL,
+                   &prover->answer);
+    if (!jx_buffer_ok(&prover->answer)) {
+        jx_buffer_free(&prover->answer);
+        return jx_api_starved(error);
+    }
+    *verdict = verdict_of(found->truth);
+    *answer = jx_buffer_text(&prover->answer);
+    return JAXVET_OK;
+}
+
+/* Whatever was found rests on nothing, and what was kept is not whole. */
+static jaxvet_status give_up(jaxvet_prover *prover, jaxvet_verdict *verdict,
+                             const char **answer, jaxvet_error *error)
+{
+    jaxvet_error why = {.message = "gave up"};
+    jx_answer found = {.why = why.message};
+    jaxvet_status status;
+
+    if (prover->space.ctx)
+        jx_api_hand_over(prover->space.ctx, &why);
+    status = say(prover, &found, verdict, answer, error);
+    empty(&prover->space);
+    return status;
+}
+
 jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
                            const char *op, const char *rhs, int flags,
                            jaxvet_verdict *verdict, const char **answer,
@@ -281,23 +312,14 @@ jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
             JAXVET_OK ||
         (status = read_dim(&prover->space, "rhs", rhs, &b, error)) !=
             JAXVET_OK)
-        return status;
+        return status == JAXVET_LIMIT
+                   ? give_up(prover, verdict, answer, error)
+                   : status;
     asked = prover_for(prover, flags & JAXVET_PROVE_FLAGS);
     if (!asked)
         return jx_api_starved(error);
     found = jx_prove_compare(asked, a, relation, b);
-    if (!jx_ok(prover->space.ctx)) /* whatever was found rests on nothing */
-        found = (jx_answer){.why = prover->space.ctx->error.message};
-    jx_buffer_clear(&prover->answer);
-    jx_answer_json(&found, NULL, (const char *const *)prover->texts, NULL,
-                   &prover->answer);
     if (!jx_ok(prover->space.ctx))
-        empty(&prover->space);
-    if (!jx_buffer_ok(&prover->answer)) {
-        jx_buffer_free(&prover->answer);
-        return jx_api_starved(error);
-    }
-    *verdict = verdict_of(found.truth);
-    *answer = jx_buffer_text(&prover->answer);
-    return JAXVET_OK;
+        return give_up(prover, verdict, answer, error);
+    return say(prover, &found, verdict, answer, error);
 }

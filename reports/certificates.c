@@ -159,7 +159,7 @@ static int read_answers(answers *a, const char *path)
     a->ctx = jx_ctx_new(0);
     text = a->ctx ? jx_file_read(a->ctx, path, &size) : NULL;
     if (!text)
-        return a->ctx ? jx_command_error(&a->ctx->error) : JX_EXIT_INPUT;
+        return a->ctx ? jx_command_failed(a->ctx) : JX_EXIT_INPUT;
     for (const char *line = text; line < text + size; line = end + 1) {
         end = memchr(line, '\n', (size_t)(text + size - line));
         end = end ? end : text + size;
@@ -346,7 +346,7 @@ int jx_certificates_check(const char *path, const char *answers_path,
     int code;
 
     if (!text)
-        code = ctx ? jx_command_error(&ctx->error) : JX_EXIT_INPUT;
+        code = ctx ? jx_command_failed(ctx) : JX_EXIT_INPUT;
     else
         code = answers_path ? read_answers(&of, answers_path) : JX_EXIT_OK;
     if (code == JX_EXIT_OK)

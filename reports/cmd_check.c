@@ -259,7 +259,7 @@ static int run_all(runner *r, int argc, char **argv)
     for (int i = 0; is_folder && i < argc; i++)
         is_folder[i] = jx_walk_add(r->ctx, argv[i], i, &r->targets);
     if (!jx_ok(r->ctx) || !check_all(r, argc, argv, is_folder))
-        return jx_ok(r->ctx) ? JX_EXIT_INPUT : jx_command_error(&r->ctx->error);
+        return jx_ok(r->ctx) ? JX_EXIT_INPUT : jx_command_failed(r->ctx);
     return finish(r);
 }
 

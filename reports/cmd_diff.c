@@ -56,7 +56,7 @@ static int compare(const settings *s, jx_ctx *ctx, char **paths)
     jx_program_diff diff;
 
     if (!after || !jx_programs_diff(before, after, &settle, &diff))
-        return jx_command_error(&ctx->error);
+        return jx_command_failed(ctx);
     return say(s, ctx, &diff);
 }
 

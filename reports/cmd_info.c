@@ -45,7 +45,7 @@ static int say(const settings *s, jx_ctx *ctx, jx_program *program)
     int code;
 
     if (!jx_program_info(program, strcmp(s->format, "json") == 0, &text))
-        return jx_command_error(&ctx->error);
+        return jx_command_failed(ctx);
     code = jx_command_write(s->output, &text);
     jx_buffer_free(&text);
     return code;
@@ -61,7 +61,7 @@ static int say_sizes(const settings *s, const jx_program *program)
     if (!jx_choose_sizes(program, (int)(s->sizes > JX_CHOOSE_MOST
                                             ? JX_CHOOSE_MOST
                                             : s->sizes), &chosen))
-        return jx_command_error(&program->ctx->error);
+        return jx_command_failed(program->ctx);
     for (int i = 0; i < chosen.count; i++) {
         for (int k = 0; k < chosen.nvars; k++) {
             jx_buffer_putc(&text, k ? ',' : '{');
@@ -91,7 +91,7 @@ static int say_fit(const settings *s, jx_program *program)
     typed = jx_typed_of(program);
     if (!typed || !jx_typed_all(typed) || !jx_cost_of(typed, &cost) ||
         !jx_costs_fit(program, &cost, &s->set, budget, &fit))
-        return jx_command_error(&program->ctx->error);
+        return jx_command_failed(program->ctx);
     jx_fit_print(&fit, budget, &text);
     code = jx_command_write(s->output, &text);
     jx_buffer_free(&text);
@@ -107,7 +107,7 @@ static int say_exported(const settings *s, jx_ctx *ctx, const char *path,
     int code;
 
     if (!jx_exported_info_of(ctx, path, bytes, size, s->cost, &info))
-        return jx_command_error(&ctx->error);
+        return jx_command_failed(ctx);
     if (strcmp(s->format, "json") == 0)
         jx_exported_json(&info, &text);
     else
@@ -126,7 +126,7 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
     if (bytes && !s->sizes && !s->fit && jx_may_be_exported(bytes, size))
         return say_exported(s, ctx, path, bytes, size);
     program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
-    return !program   ? jx_command_error(&ctx->error)
+    return !program   ? jx_command_failed(ctx)
            : s->sizes ? say_sizes(s, program)
            : s->fit   ? say_fit(s, program)
                       : say(s, ctx, program);

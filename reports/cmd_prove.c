@@ -566,7 +566,7 @@ static int many(const settings *s, jx_solver *solver, const char *path,
     if (ctx)
         text = jx_file_read(ctx, path, &size);
     if (!text) {
-        code = ctx ? jx_command_error(&ctx->error) : JX_EXIT_INPUT;
+        code = ctx ? jx_command_failed(ctx) : JX_EXIT_INPUT;
         jx_ctx_free(ctx);
         return code;
     }

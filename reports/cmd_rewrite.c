@@ -326,7 +326,7 @@ static int execute(rewriter *r)
     if (!bytes || !rewrite(r, bytes, size, &to) || !jx_buffer_ok(&to)) {
         jx_ok(r->ctx);
         jx_buffer_free(&to);
-        return jx_command_error(&r->ctx->error);
+        return jx_command_failed(r->ctx);
     }
     code = jx_command_write_bytes(r->settings->output, &to);
     if (code == JX_EXIT_OK && strcmp(r->settings->output, "-") != 0)

@@ -89,7 +89,7 @@ typedef struct session {
 static int failed(const session *r)
 {
     jx_ok(r->ctx);
-    return jx_command_error(&r->ctx->error);
+    return jx_command_failed(r->ctx);
 }
 
 /* Inputs as a plan of the wide domain stores them, from declared ones; NULL

@@ -193,7 +193,7 @@ static int run(int argc, char **argv)
     if (show(ctx, argv[0], &s, &text))
         code = jx_command_write(s.output, &text);
     else
-        code = jx_command_error(&ctx->error);
+        code = jx_command_failed(ctx);
     jx_buffer_free(&text);
     jx_ctx_free(ctx);
     return code;

@@ -238,7 +238,7 @@ static int print_sizes(const jx_program *program, const settings *s,
     int count;
 
     if (!jx_inputs_shapes(program, &s->shape, NULL, &count, &sizes))
-        return jx_command_error(&program->ctx->error);
+        return jx_command_failed(program->ctx);
     for (int i = 0; i < count; i++)
         jx_buffer_printf(to, "%s = %lld\n", sizes[i].var->name,
                          (long long)sizes[i].value);

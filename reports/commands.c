@@ -129,6 +129,14 @@ int jx_command_error(const jx_error *error)
     return exit_of(error->kind);
 }
 
+int jx_command_failed(jx_ctx *ctx)
+{
+    static const jx_error silent = {.kind = JX_E_INTERNAL,
+                                    .message = "stopped without a word"};
+
+    return jx_command_error(jx_ok(ctx) ? &silent : &ctx->error);
+}
+
 void jx_command_point(const char *text, size_t column)
 {
     enum { AROUND = 34 };
@@ -173,7 +181,7 @@ int jx_command_write_bytes(const char *path, const jx_buffer *bytes)
         code = JX_EXIT_INPUT;
     } else if (!jx_file_write(ctx, path ? path : "-", jx_buffer_text(bytes),
                               bytes->length)) {
-        code = jx_command_error(&ctx->error);
+        code = jx_command_failed(ctx);
     }
     jx_ctx_free(ctx);
     return code;

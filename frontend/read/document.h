@@ -2,7 +2,7 @@
  *
  * Errors in syntax name the byte, errors in meaning the JSON pointer
  * ("/jaxprs/2/eqns/5/1/0"); either way there is one, in ctx->error, and NULL
- * comes back.  What json-c lets through and JSON forbids is refused. */
+ * comes back. */
 #ifndef JX_READ_DOCUMENT_H
 #define JX_READ_DOCUMENT_H
 

@@ -2,7 +2,7 @@
  *
  * What the reader takes must be written, read again and written the same, and
  * be turned into StableHLO and back or be refused with a reason. */
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/commands.h"
 #include "tests/mlir/bytecode_check.h"
 #include "tests/mlir/bytecode_mutator.h"
 
@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool taken;
 
     check(check_bytes(data, size, &taken));
+    fuzz_commands(data, size);
     return 0;
 }
 

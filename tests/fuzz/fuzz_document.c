@@ -7,7 +7,7 @@
 #include "frontend/ir/print.h"
 #include "frontend/read/document.h"
 #include "frontend/write/document.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/commands.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -63,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     jx_buffer_free(&text);
     jx_ctx_free(ctx);
+    fuzz_commands(data, size);
     return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "frontend/read/exported_window.h"
 #include "frontend/write/exported.h"
 #include "reports/exported_info.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/commands.h"
 
 static size_t walk_tree(const jx_tree *tree)
 {
@@ -177,6 +177,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(copy);
     jx_ctx_free(ctx);
+    fuzz_commands(data, size);
     return 0;
 }
 

@@ -4,6 +4,7 @@
  * refuses must be one error that names a place. */
 #include "frontend/mlir/print.h"
 #include "frontend/mlir/text.h"
+#include "tests/fuzz/commands.h"
 #include "tests/fuzz/fuzz_tokens.h"
 
 #include <stdio.h>
@@ -53,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; file && i < file->nmodules; i++)
         check_module(ctx, file, i);
     jx_ctx_free(ctx);
+    fuzz_commands(data, size);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "frontend/ir/print.h"
 #include "frontend/mlir/text.h"
 #include "frontend/read/stablehlo.h"
+#include "tests/fuzz/commands.h"
 #include "tests/fuzz/fuzz_tokens.h"
 
 enum { BUDGET = 64 << 20 };
@@ -31,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_program(program);
     free(copy);
     jx_ctx_free(ctx);
+    fuzz_commands(data, size);
     return 0;
 }
 

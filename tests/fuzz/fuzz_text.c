@@ -5,6 +5,7 @@
 #include "frontend/ir/print.h"
 #include "frontend/read/text.h"
 #include "frontend/write/document.h"
+#include "tests/fuzz/commands.h"
 #include "tests/fuzz/fuzz_tokens.h"
 
 enum { BUDGET = 32 << 20 };
@@ -35,6 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (program)
         check_program(program);
     jx_ctx_free(ctx);
+    fuzz_commands(data, size);
     return 0;
 }
 
