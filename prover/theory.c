@@ -74,17 +74,25 @@ static void use_as_range(jx_work *work, const jx_constraint *c)
                -rest - (signs == JX_NEGATIVE));
 }
 
+static bool is_hyp(const jx_theory *t, const jx_dim *d, jx_hyp_kind kind)
+{
+    for (int i = 0; i < t->nhyps; i++)
+        if (t->hyps[i].dim == d && t->hyps[i].kind == kind)
+            return true;
+    return false;
+}
+
 /* Leaving one out only weakens what may be assumed. */
 static void add_hyp(jx_theory *t, const jx_dim *d, jx_hyp_kind kind)
 {
-    if (d && t->nhyps < JX_THEORY_HYPS)
+    if (d && t->nhyps < JX_THEORY_HYPS && !is_hyp(t, d, kind))
         t->hyps[t->nhyps++] = (jx_hyp){d, kind};
 }
 
 /* No divisor below `d` is 0: hypotheses for those that bounds leave open. */
 static void add_divisors(jx_theory *t, const jx_dim *d)
 {
-    for (int i = 0; i < jx_dim_nterms(d); i++)
+    for (int i = 0; d && i < jx_dim_nterms(d); i++)
         for (int j = 0; j < jx_dim_terms(d)[i].nfactors; j++) {
             const jx_dim_atom *a = jx_dim_terms(d)[i].factors[j].atom;
             const jx_dim *by;
@@ -101,6 +109,14 @@ static void add_divisors(jx_theory *t, const jx_dim *d)
             t->divisor_may_be_0 = true;
             add_hyp(t, by, JX_HYP_NE);
         }
+}
+
+/* Of both sides: their difference may have lost some, as that of m//n >= m//n
+ * has. */
+static void add_divisors_of(jx_theory *t, const jx_constraint *c)
+{
+    add_divisors(t, jx_work_import(&t->work, c->lhs));
+    add_divisors(t, jx_work_import(&t->work, c->rhs));
 }
 
 /* The divisors that may be 0, as written: before anything is rewritten. */
@@ -133,7 +149,7 @@ static void add_constraint(jx_theory *t, const jx_constraint *c)
 
     if (!d)
         return;
-    add_divisors(t, raw);
+    add_divisors_of(t, c);
     /* What the ranges say already needs no hypothesis. */
     if (!(jx_signs_by_bounds(&t->work, d) & ~wanted_signs(c->relation)))
         return;
@@ -190,7 +206,7 @@ bool jx_theory_goal(jx_theory *t, const jx_constraint *c, const jx_dim **d,
     *wanted = wanted_signs(c->relation);
     if (!raw)
         return false;
-    add_divisors(t, raw);
+    add_divisors_of(t, c);
     /* Simplifying joins what is equal but may widen intervals: mod(n, 4) is
      * between 0 and 3, n - 4*floordiv(n, 4) need not be. */
     t->goal_signs = jx_signs_by_bounds(&t->work, raw);

@@ -1,6 +1,6 @@
 /* api_prover.c - the provers of jaxvet.h: questions about sizes, in process. */
 #include "frontend/base/buffer.h"
-#include "prover/prover.h"
+#include "prover/question.h"
 #include "prover/solver.h"
 #include "reports/answer.h"
 #include "reports/api.h"
@@ -12,7 +12,6 @@
 enum {
     BUDGET = 512 << 20,
     RENEW_ABOVE = 64 << 20, /* bytes of answers, then the space is made anew */
-    MAX_CONSTRAINTS = 4096,
 };
 
 /* The helper process, used by every prover that shares it. */
@@ -24,8 +23,7 @@ typedef struct shared_solver {
 /* What questions leave behind: dims and answers, kept until there are many. */
 typedef struct space {
     jx_ctx *ctx;
-    jx_dims *dims;
-    jx_constraint *constraints;
+    jx_question given; /* the constraints; a question is a copy with sides */
     jx_prover *asked[JAXVET_PROVE_FLAGS + 1]; /* by flags; made when needed */
 } space;
 
@@ -65,54 +63,22 @@ static void let_go(shared_solver *s)
 
 /* ---- reading */
 
-static jaxvet_status refuse(jaxvet_error *error, const char *where,
-                            const char *text, size_t at, const char *expected)
+/* Hands over what is in error in a question. */
+static jaxvet_status refuse(const jx_fault *f, jaxvet_error *error)
 {
     char place[sizeof error->place], message[sizeof error->message];
+    bool is_op = !strcmp(f->where, "op");
+    jaxvet_status status = is_op ? JAXVET_USAGE : JAXVET_INPUT;
 
-    snprintf(place, sizeof place, "%s, column %zu", where, at + 1);
-    snprintf(message, sizeof message, "expected %s, in: %s", expected, text);
-    jx_api_error(error, JAXVET_INPUT, NULL, place, message);
-    return JAXVET_INPUT;
-}
-
-static jaxvet_status read_dim(space *s, const char *where, const char *text,
-                              const jx_dim **to, jaxvet_error *error)
-{
-    const char *expected;
-    size_t at;
-
-    *to = jx_dim_parse(s->dims, text, strlen(text), 0, &at, &expected);
-    if (*to)
-        return JAXVET_OK;
-    return jx_ok(s->ctx) ? refuse(error, where, text, at, expected)
-                         : jx_api_hand_over(s->ctx, error);
-}
-
-static jaxvet_status read_relation(const char *text, jx_relation *to,
-                                   jaxvet_error *error)
-{
-    if (jx_relation_named(text, to))
-        return JAXVET_OK;
-    jx_api_error(error, JAXVET_USAGE, NULL, "op",
-                 "expected one of == != >= <= > <");
-    return JAXVET_USAGE;
-}
-
-static jaxvet_status read_constraint(jaxvet_prover *p, int i,
-                                     jaxvet_error *error)
-{
-    const char *text = p->texts[i], *expected;
-    char where[64];
-    size_t at;
-
-    if (jx_constraint_parse(p->space.dims, text, strlen(text), 0,
-                            &p->space.constraints[i], &at, &expected))
-        return JAXVET_OK;
-    if (!jx_ok(p->space.ctx))
-        return jx_api_hand_over(p->space.ctx, error);
-    snprintf(where, sizeof where, "constraint %d", i);
-    return refuse(error, where, text, at, expected);
+    if (!strcmp(f->where, "constraints"))
+        snprintf(place, sizeof place, "constraint %d, column %zu",
+                 f->constraint, f->column);
+    else
+        snprintf(place, sizeof place, "%s, column %zu", f->where, f->column);
+    snprintf(message, sizeof message, "expected %s, in: %s", f->expected,
+             f->text);
+    jx_api_error(error, status, NULL, is_op ? f->where : place, message);
+    return status;
 }
 
 /* ---- life */
@@ -126,22 +92,21 @@ static void empty(space *s)
     *s = (space){0};
 }
 
+/* Constraints that do not fit make every question unknown. */
 static jaxvet_status furnish(jaxvet_prover *p, jaxvet_error *error)
 {
     space *s = &p->space;
+    jx_dims *dims;
 
     s->ctx = jx_ctx_new(BUDGET);
-    s->dims = s->ctx ? jx_dims_new(s->ctx) : NULL;
-    if (s->dims)
-        s->constraints =
-            JX_NEW_ARRAY(s->ctx->arena, p->nconstraints, jx_constraint);
-    if (!s->constraints)
+    dims = s->ctx ? jx_dims_new(s->ctx) : NULL;
+    if (!dims)
         return jx_api_starved(error);
-    for (int i = 0; i < p->nconstraints; i++) {
-        jaxvet_status status = read_constraint(p, i, error);
-        if (status != JAXVET_OK)
-            return status;
-    }
+    jx_question_begin(&s->given, s->ctx, dims, p->base);
+    for (int i = 0; i < p->nconstraints; i++)
+        if (!jx_question_assume(&s->given, p->texts[i]))
+            return jx_ok(s->ctx) ? refuse(&s->given.fault, error)
+                                 : jx_api_hand_over(s->ctx, error);
     return JAXVET_OK;
 }
 
@@ -165,7 +130,7 @@ jaxvet_prover *jaxvet_prover_new(const char *const *constraints, int count,
 {
     jaxvet_prover *p;
 
-    if (count < 0 || count > MAX_CONSTRAINTS) {
+    if (count < 0 || count > JX_QUESTION_CONSTRAINTS) {
         jx_api_error(error, JAXVET_USAGE, NULL, NULL,
                      "expected at most 4096 constraints");
         return NULL;
@@ -198,7 +163,9 @@ void jaxvet_prover_free(jaxvet_prover *prover)
 
 /* ---- questions */
 
-static jx_prover *prover_for(jaxvet_prover *p, int flags)
+/* The prover of a complete question: the one that is kept, unless it has more
+ * constraints than those that were given. */
+static jx_prover *prover_for(jaxvet_prover *p, jx_question *q, int flags)
 {
     jx_prover **kept = &p->space.asked[flags];
     const jx_prover_options options = {
@@ -209,10 +176,24 @@ static jx_prover *prover_for(jaxvet_prover *p, int flags)
         .solver = p->shared->solver,
     };
 
+    if (q->constraints.count > (size_t)q->given)
+        return jx_question_prover(q, &options);
     if (!*kept)
-        *kept = jx_prover_new(p->space.ctx, p->space.dims,
-                              p->space.constraints, p->nconstraints, &options);
+        *kept = jx_question_prover(q, &options);
     return *kept;
+}
+
+static jx_answer ask(jaxvet_prover *p, jx_question *q, int flags,
+                     jx_buffer *why)
+{
+    jx_prover *asked =
+        jx_question_complete(q) ? prover_for(p, q, flags) : NULL;
+    jx_answer a = asked ? jx_question_ask(q, asked)
+                        : jx_question_unfit_answer(q, why);
+
+    if (asked && asked != p->space.asked[flags])
+        jx_prover_free(asked);
+    return a;
 }
 
 static jaxvet_verdict verdict_of(jx_truth truth)
@@ -262,13 +243,13 @@ jaxvet_status jaxvet_prover_limits(jaxvet_prover *prover,
                                                          : JAXVET_USAGE;
 }
 
+/* `texts`: of the question's constraints. */
 static jaxvet_status say(jaxvet_prover *prover, const jx_answer *found,
-                         jaxvet_verdict *verdict, const char **answer,
-                         jaxvet_error *error)
+                         const char *const *texts, jaxvet_verdict *verdict,
+                         const char **answer, jaxvet_error *error)
 {
     jx_buffer_clear(&prover->answer);
-    jx_answer_json(found, NULL, (const char *const *)prover->texts, NULL,
-                   &prover->answer);
+    jx_answer_json(found, NULL, texts, NULL, &prover->answer);
     if (!jx_buffer_ok(&prover->answer)) {
         jx_buffer_free(&prover->answer);
         return jx_api_starved(error);
@@ -288,7 +269,7 @@ static jaxvet_status give_up(jaxvet_prover *prover, jaxvet_verdict *verdict,
 
     if (prover->space.ctx)
         jx_api_hand_over(prover->space.ctx, &why);
-    status = say(prover, &found, verdict, answer, error);
+    status = say(prover, &found, NULL, verdict, answer, error);
     empty(&prover->space);
     return status;
 }
@@ -298,28 +279,27 @@ jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
                            jaxvet_verdict *verdict, const char **answer,
                            jaxvet_error *error)
 {
-    const jx_dim *a, *b;
     jaxvet_status status;
-    jx_relation relation;
-    jx_prover *asked;
-    jx_answer found;
+    jx_buffer why = {0};
+    jx_question q;
+    jx_answer a;
 
     *verdict = JAXVET_UNKNOWN;
     *answer = NULL;
-    if ((status = make_room(prover, error)) != JAXVET_OK ||
-        (status = read_relation(op, &relation, error)) != JAXVET_OK ||
-        (status = read_dim(&prover->space, "lhs", lhs, &a, error)) !=
-            JAXVET_OK ||
-        (status = read_dim(&prover->space, "rhs", rhs, &b, error)) !=
-            JAXVET_OK)
+    if ((status = make_room(prover, error)) != JAXVET_OK)
         return status == JAXVET_LIMIT
                    ? give_up(prover, verdict, answer, error)
                    : status;
-    asked = prover_for(prover, flags & JAXVET_PROVE_FLAGS);
-    if (!asked)
-        return jx_api_starved(error);
-    found = jx_prove_compare(asked, a, relation, b);
-    if (!jx_ok(prover->space.ctx))
-        return give_up(prover, verdict, answer, error);
-    return say(prover, &found, verdict, answer, error);
+    q = prover->space.given;
+    if (!jx_question_relate(&q, op) || !jx_question_side(&q, "lhs", lhs) ||
+        !jx_question_side(&q, "rhs", rhs))
+        return jx_ok(prover->space.ctx)
+                   ? refuse(&q.fault, error)
+                   : give_up(prover, verdict, answer, error);
+    a = ask(prover, &q, flags & JAXVET_PROVE_FLAGS, &why);
+    status = jx_ok(prover->space.ctx)
+                 ? say(prover, &a, q.texts.at, verdict, answer, error)
+                 : give_up(prover, verdict, answer, error);
+    jx_buffer_free(&why);
+    return status;
 }

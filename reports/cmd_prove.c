@@ -1,8 +1,7 @@
 /* cmd_prove.c - `jaxvet prove`: questions about dims, one or many. */
-#include "frontend/base/expression.h"
 #include "frontend/base/file.h"
 #include "frontend/base/json.h"
-#include "prover/prover.h"
+#include "prover/question.h"
 #include "prover/solver.h"
 #include "reports/answer.h"
 #include "reports/certificates.h"
@@ -13,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUESTION_BUDGET = 1 << 29, MAX_CONSTRAINTS = 256, MAX_DIVISORS = 64 };
+enum { QUESTION_BUDGET = 1 << 29 };
 
 typedef struct settings {
     jx_texts where;
@@ -55,111 +54,37 @@ static const jx_option options[] = {
      offsetof(settings, output)},
 };
 
-/* One question and what became of it. */
+/* One question and where it comes from. */
 typedef struct task {
     const settings *settings;
     jx_solver *solver;
     jx_ctx *ctx;
-    jx_dims *dims;
-    jx_constraint constraints[MAX_CONSTRAINTS + MAX_DIVISORS];
-    const char *texts[MAX_CONSTRAINTS + MAX_DIVISORS]; /* as given */
-    int nconstraints;
-    int ngiven; /* of them; behind these it says that divisors are not 0 */
-    jx_dim_divisors divisors;
-    int64_t base;
-    const char *id; /* as JSON; NULL for a question on the command line */
-    jx_constraint question;
-    const char *question_text; /* as given */
-    /* The first error: where it is, which text, which column (from 1). */
-    const char *bad, *bad_text, *expected;
-    size_t column;
-    bool too_large; /* no error, but nothing we could calculate with */
+    jx_question question;
+    const char *id;   /* as JSON; NULL for a question on the command line */
+    const char *text; /* of the comparison, as given */
 } task;
 
 /* -------------------------------------------------------------------------
  * Reading
  * ---------------------------------------------------------------------- */
 
-static bool refuse(task *t, const char *where, const char *text,
-                   size_t column, const char *expected)
+/* An error of the line, not of a text in it. */
+static bool refuse(task *t, const char *where, const char *expected)
 {
-    if (!t->bad || t->too_large) {
-        t->too_large = false;
-        t->bad = where;
-        t->bad_text = text;
-        t->column = column;
-        t->expected = expected;
-    }
-    return false;
-}
-
-/* What does not fit is remembered, and reading goes on: an error behind it is
- * one.  False where this is an error itself. */
-static bool does_not_fit(task *t, const char *where, const char *text,
-                         const jx_dim_reading *reading)
-{
-    if (!reading->too_large || !t->bad)
-        refuse(t, where, text, reading->end + 1, reading->expected);
-    t->too_large |= reading->too_large;
-    return reading->too_large;
-}
-
-/* The question has used up its memory. */
-static bool no_room(task *t, const char *where)
-{
-    const jx_dim_reading spent = {.expected = "a smaller expression",
-                                  .too_large = true};
-
-    return does_not_fit(t, where, "", &spent);
-}
-
-static bool add_constraint(task *t, const char *text)
-{
-    jx_constraint *c = &t->constraints[t->nconstraints];
-    jx_dim_reading reading = {.divisors = &t->divisors};
-
-    if (t->nconstraints == MAX_CONSTRAINTS)
-        return refuse(t, "constraints", NULL, 0, "at most 256 constraints");
-    if (!text)
-        return no_room(t, "constraints");
-    if (!jx_constraint_read(t->dims, text, strlen(text), &reading, c) &&
-        !does_not_fit(t, "constraints", text, &reading))
-        return false;
-    t->texts[t->nconstraints++] = text;
-    return true;
-}
-
-static bool read_dim(task *t, const char *where, const char *text,
-                     const jx_dim **to)
-{
-    jx_dim_reading reading = {.divisors = &t->divisors};
-    size_t length = text ? strlen(text) : 0;
-
-    if (!text)
-        return no_room(t, where);
-    *to = jx_dim_read(t->dims, text, length, &reading);
-    if (*to && reading.end == length)
-        return true;
-    if (*to || (reading.too_large && jx_expression_length(text, length) != length)) {
-        reading.too_large = false;
-        reading.end = jx_expression_length(text, length);
-        reading.expected = "an operator or the end";
-    }
-    return does_not_fit(t, where, text, &reading);
+    return jx_question_refuse(
+        &t->question, &(jx_fault){.where = where, .expected = expected});
 }
 
 static bool start(task *t, const settings *s, jx_solver *solver)
 {
-    *t = (task){.settings = s, .solver = solver, .base = s->base};
-    t->ctx = jx_ctx_new(QUESTION_BUDGET);
-    t->dims = t->ctx ? jx_dims_new(t->ctx) : NULL;
-    return t->dims != NULL;
-}
+    jx_dims *dims;
 
-static bool read_relation(task *t, const char *text)
-{
-    return jx_relation_named(text, &t->question.relation) ||
-           refuse(t, "op", text, 1, "one of == != >= <= > <");
+    *t = (task){.settings = s, .solver = solver};
+    t->ctx = jx_ctx_new(QUESTION_BUDGET);
+    dims = t->ctx ? jx_dims_new(t->ctx) : NULL;
+    if (dims)
+        jx_question_begin(&t->question, t->ctx, dims, s->base);
+    return dims != NULL;
 }
 
 static const char *text_member(task *t, const jx_json *object,
@@ -170,7 +95,7 @@ static const char *text_member(task *t, const jx_json *object,
 
     if (!jx_json_get(object, key, &value) ||
         jx_json_kind_of(value) != JX_JSON_TEXT) {
-        refuse(t, key, NULL, 0, "a text (the question needs lhs, op, rhs)");
+        refuse(t, key, "a text (the question needs lhs, op, rhs)");
         return NULL;
     }
     return jx_json_text(value, &length);
@@ -196,7 +121,7 @@ static bool read_id(task *t, const jx_json *object)
     case JX_JSON_WIDE: jx_buffer_puts(&to, jx_json_wide(id)); break;
     case JX_JSON_REAL: jx_json_put_real(&to, jx_json_real(id)); break;
     case JX_JSON_NULL: jx_buffer_puts(&to, "null"); break;
-    default: ok = refuse(t, "id", NULL, 0, "a text or a number");
+    default: ok = refuse(t, "id", "a text or a number");
     }
     if (ok)
         t->id = jx_arena_take(t->ctx->arena, &to);
@@ -210,18 +135,19 @@ static bool read_constraints(task *t, const jx_json *object)
     size_t length;
 
     for (int i = 0; i < t->settings->where.count; i++)
-        if (!add_constraint(t, t->settings->where.at[i]))
+        if (!jx_question_assume(&t->question, t->settings->where.at[i]))
             return false;
     if (!jx_json_get(object, "constraints", &list))
         return true;
     if (jx_json_kind_of(list) != JX_JSON_ARRAY)
-        return refuse(t, "constraints", NULL, 0, "an array of texts");
+        return refuse(t, "constraints", "an array of texts");
     for (size_t i = 0; i < jx_json_count(list); i++) {
         item = jx_json_item(list, i);
         if (jx_json_kind_of(item) != JX_JSON_TEXT)
-            return refuse(t, "constraints", NULL, 0, "an array of texts");
+            return refuse(t, "constraints", "an array of texts");
         const char *text = jx_json_text(item, &length);
-        if (!add_constraint(t, jx_arena_string(t->ctx->arena, text, length)))
+        if (!jx_question_assume(&t->question,
+                                jx_arena_string(t->ctx->arena, text, length)))
             return false;
     }
     return true;
@@ -231,12 +157,12 @@ static bool read_constraints(task *t, const jx_json *object)
 static bool read_base(task *t, const jx_json *base)
 {
     if (jx_json_kind_of(base) == JX_JSON_WIDE) {
-        refuse(t, "base", NULL, 0, "a number of 64 bits");
-        return t->too_large = true;
+        jx_question_unfit(&t->question, "base", "a number of 64 bits");
+        return true;
     }
     if (jx_json_kind_of(base) != JX_JSON_INT)
-        return refuse(t, "base", NULL, 0, "an integer");
-    t->base = jx_json_int(base);
+        return refuse(t, "base", "an integer");
+    t->question.base = jx_json_int(base);
     return true;
 }
 
@@ -247,7 +173,7 @@ static bool read_object(task *t, const jx_json *object)
 
     if (jx_json_kind_of(object) != JX_JSON_OBJECT) {
         t->id = "null";
-        return refuse(t, "line", NULL, 0,
+        return refuse(t, "line",
                       "an object {\"lhs\":…,\"op\":…,\"rhs\":…}");
     }
     if (!read_id(t, object) || !read_constraints(t, object))
@@ -258,75 +184,10 @@ static bool read_object(task *t, const jx_json *object)
     op = lhs ? text_member(t, object, "op") : NULL;
     rhs = op ? text_member(t, object, "rhs") : NULL;
     if (rhs)
-        t->question_text =
-            jx_arena_printf(t->ctx->arena, "%s %s %s", lhs, op, rhs);
-    return rhs && read_relation(t, op) &&
-           read_dim(t, "lhs", jx_intern_text(t->ctx, lhs),
-                    &t->question.lhs) &&
-           read_dim(t, "rhs", jx_intern_text(t->ctx, rhs),
-                    &t->question.rhs);
-}
-
-/* -------------------------------------------------------------------------
- * Divisors
- * ---------------------------------------------------------------------- */
-
-static bool divides_in(const jx_dim *in, const jx_dim *d)
-{
-    for (int i = 0; in && i < jx_dim_nterms(in); i++)
-        for (int j = 0; j < jx_dim_terms(in)[i].nfactors; j++) {
-            const jx_dim_atom *a = jx_dim_terms(in)[i].factors[j].atom;
-
-            if (a->kind == JX_ATOM_VAR)
-                continue;
-            if (((a->kind == JX_ATOM_FLOORDIV || a->kind == JX_ATOM_MOD) &&
-                 a->b == d) ||
-                divides_in(a->a, d) || divides_in(a->b, d))
-                return true;
-        }
-    return false;
-}
-
-/* Whether nothing has to be said of it: it is never 0, or it divides in what is
- * asked of the prover, which sees to it. */
-static bool is_seen(const task *t, const jx_dim *d)
-{
-    jx_dim_range r = jx_dim_bounds(d, t->base);
-
-    if ((r.has_low && r.low > 0) || (r.has_high && r.high < 0) ||
-        divides_in(t->question.lhs, d) || divides_in(t->question.rhs, d))
-        return true;
-    for (int i = 0; i < t->ngiven; i++)
-        if (divides_in(t->constraints[i].lhs, d) ||
-            divides_in(t->constraints[i].rhs, d))
-            return true;
-    return false;
-}
-
-/* A normal form may have lost a divisor, as that of 0*(n//d) has: assignments
- * where it is 0 don't count all the same. */
-static void keep_divisors(task *t)
-{
-    const jx_dim *zero = jx_dim_int(t->dims, 0);
-
-    t->ngiven = t->nconstraints;
-    for (size_t i = 0; i < t->divisors.count && !t->bad; i++) {
-        const jx_dim *d = t->divisors.at[i];
-        jx_constraint differs = {d, JX_REL_NE, zero};
-        jx_buffer text = {0};
-
-        if (is_seen(t, d))
-            continue;
-        if (t->nconstraints == t->ngiven + MAX_DIVISORS) {
-            refuse(t, "question", NULL, 0, "at most 64 divisors that may be 0");
-            t->too_large = true;
-            return;
-        }
-        jx_constraint_print(&differs, &text);
-        t->texts[t->nconstraints] = jx_arena_take(t->ctx->arena, &text);
-        t->constraints[t->nconstraints++] = differs;
-        jx_buffer_free(&text);
-    }
+        t->text = jx_arena_printf(t->ctx->arena, "%s %s %s", lhs, op, rhs);
+    return rhs && jx_question_relate(&t->question, op) &&
+           jx_question_side(&t->question, "lhs", jx_intern_text(t->ctx, lhs)) &&
+           jx_question_side(&t->question, "rhs", jx_intern_text(t->ctx, rhs));
 }
 
 /* -------------------------------------------------------------------------
@@ -354,7 +215,7 @@ static void answer_as_text(const task *t, const jx_answer *a, jx_buffer *to)
         [JX_CONTRADICTION] = "the constraints allow no assignment",
     };
 
-    jx_constraint_print(&t->question, to);
+    jx_constraint_print(&t->question.asked, to);
     jx_buffer_printf(to, ": %s, %s", jx_truth_text(a->truth),
                      meaning[a->truth]);
     if (a->by)
@@ -371,7 +232,7 @@ static void answer_as_text(const task *t, const jx_answer *a, jx_buffer *to)
                          i                    ? "    and"
                          : a->core_is_minimal ? "needs: "
                                               : "core:  ",
-                         t->texts[a->core[i]]);
+                         t->question.texts.at[a->core[i]]);
     for (int i = 0; i < a->nsuggestions; i++) {
         jx_buffer_puts(to, "  true with: ");
         jx_constraint_print(&a->suggestions[i], to);
@@ -381,20 +242,22 @@ static void answer_as_text(const task *t, const jx_answer *a, jx_buffer *to)
 
 static void error_as_json(const task *t, jx_buffer *to)
 {
+    const jx_fault *f = &t->question.fault;
+    jx_buffer why = {0};
+
     jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"error\"",
                      t->id ? t->id : "null");
-    if (t->column)
-        jx_buffer_printf(to, ",\"column\":%zu", t->column);
+    if (f->column)
+        jx_buffer_printf(to, ",\"column\":%zu", f->column);
     jx_buffer_puts(to, ",\"expected\":");
-    jx_json_put_text(to, t->expected);
+    jx_json_put_text(to, f->expected);
     jx_buffer_puts(to, ",\"why\":");
-    jx_buffer why = {0};
-    jx_buffer_puts(&why, t->bad);
-    if (t->column)
-        jx_buffer_printf(&why, ", column %zu", t->column);
-    jx_buffer_printf(&why, ": expected %s", t->expected);
-    if (t->bad_text)
-        jx_buffer_printf(&why, ", in: %s", t->bad_text);
+    jx_buffer_puts(&why, f->where);
+    if (f->column)
+        jx_buffer_printf(&why, ", column %zu", f->column);
+    jx_buffer_printf(&why, ": expected %s", f->expected);
+    if (f->text)
+        jx_buffer_printf(&why, ", in: %s", f->text);
     jx_json_put_text(to, jx_buffer_text(&why));
     jx_buffer_free(&why);
     jx_buffer_puts(to, "}\n");
@@ -402,100 +265,92 @@ static void error_as_json(const task *t, jx_buffer *to)
 
 static void error_as_text(const task *t)
 {
-    if (t->column)
-        jx_command_say("jaxvet: %s: column %zu: expected %s", t->bad, t->column,
-                       t->expected);
+    const jx_fault *f = &t->question.fault;
+
+    if (f->column)
+        jx_command_say("jaxvet: %s: column %zu: expected %s", f->where,
+                       f->column, f->expected);
     else
-        jx_command_say("jaxvet: %s: expected %s", t->bad, t->expected);
-    if (t->bad_text && t->column)
-        jx_command_point(t->bad_text, t->column);
+        jx_command_say("jaxvet: %s: expected %s", f->where, f->expected);
+    if (f->text && f->column)
+        jx_command_point(f->text, f->column);
 }
 
-/* What could be read but not calculated with is as undecided as anything. */
-static jx_answer unfit(const task *t, jx_buffer *why)
-{
-    char column[40] = "";
-
-    if (t->column)
-        snprintf(column, sizeof column, ", column %zu", t->column);
-    jx_buffer_clear(why);
-    jx_buffer_printf(why, "too large (%s%s: expected %s)", t->bad, column,
-                     t->expected);
-    return (jx_answer){.why = jx_buffer_text(why)};
-}
-
-static int answer_unfit(task *t, bool json, jx_buffer *to)
+/* What can't be asked: an error, or too large and so as undecided as anything. */
+static int answer_fault(const task *t, bool json, jx_buffer *to)
 {
     jx_buffer why = {0};
-    jx_answer a = unfit(t, &why);
-
-    if (json)
-        jx_answer_json(&a, t->id, t->texts, NULL, to);
-    else
-        jx_buffer_printf(to, "%s: unknown, no answer\n  why: %s\n",
-                         t->question_text, a.why);
-    jx_buffer_free(&why);
-    return t->settings->strict ? JX_EXIT_UNDECIDED : JX_EXIT_OK;
-}
-
-/* Answers one task, or says why it can't be read. */
-static int settle(task *t, bool json, jx_buffer *to)
-{
-    jx_prover_options o = {.base = t->base,
-                           .base_is_set = true,
-                           .suggest = true,
-                           .no_solver = t->settings->no_solver,
-                           .solver = t->solver};
-    jx_digests digests;
-    jx_certifying given;
-    jx_prover *p;
     jx_answer a;
 
-    if (!t->bad)
-        keep_divisors(t);
-    if (t->too_large && !t->settings->smt2)
-        return answer_unfit(t, json, to);
-    if (t->bad) {
+    if (jx_question_is_wrong(&t->question) || t->settings->smt2) {
         if (json)
             error_as_json(t, to);
         else
             error_as_text(t);
         return JX_EXIT_INPUT;
     }
-    p = jx_prover_new(t->ctx, t->dims, t->constraints, t->nconstraints, &o);
-    if (!p || !jx_ok(t->ctx)) {
-        jx_prover_free(p);
-        no_room(t, "question");
-        return answer_unfit(t, json, to);
-    }
-    if (t->settings->smt2) {
-        if (to->length)
-            jx_buffer_puts(to, "(reset)\n"); /* one script, many queries */
-        jx_prove_smt2(p, t->question.lhs, t->question.relation,
-                      t->question.rhs, true, to);
-        jx_prover_free(p);
-        return JX_EXIT_OK;
-    }
-    a = jx_prove_compare(p, t->question.lhs, t->question.relation,
-                         t->question.rhs);
-    if (!jx_ok(t->ctx)) /* what was lost on the way, nobody knows */
-        a = (jx_answer){.why = "too large (out of memory)"};
-    given = (jx_certifying){t->id, t->base, t->ngiven, t->texts,
-                            t->question_text, &a};
-    if (t->settings->certificates)
+    a = jx_question_unfit_answer(&t->question, &why);
+    if (json)
+        jx_answer_json(&a, t->id, NULL, NULL, to);
+    else
+        jx_buffer_printf(to, "%s: unknown, no answer\n  why: %s\n", t->text,
+                         a.why);
+    jx_buffer_free(&why);
+    return t->settings->strict ? JX_EXIT_UNDECIDED : JX_EXIT_OK;
+}
+
+static void answer_smt2(const task *t, jx_prover *p, jx_buffer *to)
+{
+    const jx_constraint *c = &t->question.asked;
+
+    if (to->length)
+        jx_buffer_puts(to, "(reset)\n"); /* one script, many queries */
+    jx_prove_smt2(p, c->lhs, c->relation, c->rhs, true, to);
+}
+
+static int answer(const task *t, jx_prover *p, bool json, jx_buffer *to)
+{
+    const settings *s = t->settings;
+    jx_answer a = jx_question_ask(&t->question, p);
+    const char *const *texts = t->question.texts.at;
+    const jx_certifying given = {t->id, t->question.base, t->question.given,
+                                 texts, t->text, &a};
+    jx_digests digests;
+
+    if (s->certificates)
         jx_digest(&given, &digests);
     if (json)
-        jx_answer_json(&a, t->id, t->texts,
-                       t->settings->certificates ? &digests : NULL, to);
+        jx_answer_json(&a, t->id, texts, s->certificates ? &digests : NULL, to);
     else
         answer_as_text(t, &a, to);
-    if (t->settings->explain)
+    if (s->explain)
         jx_explanation_add(&given, json, to);
-    if (t->settings->certificates)
-        jx_certificates_add(t->settings->certificates, &given);
+    if (s->certificates)
+        jx_certificates_add(s->certificates, &given);
+    return a.truth == JX_UNKNOWN && s->strict ? JX_EXIT_UNDECIDED : JX_EXIT_OK;
+}
+
+/* Answers one task, or says why it can't be read. */
+static int settle(task *t, bool json, jx_buffer *to)
+{
+    const jx_prover_options o = {.base = t->question.base,
+                                 .base_is_set = true,
+                                 .suggest = true,
+                                 .no_solver = t->settings->no_solver,
+                                 .solver = t->solver};
+    jx_prover *p = jx_question_complete(&t->question)
+                       ? jx_question_prover(&t->question, &o)
+                       : NULL;
+    int code = JX_EXIT_OK;
+
+    if (!p)
+        return answer_fault(t, json, to);
+    if (t->settings->smt2)
+        answer_smt2(t, p, to);
+    else
+        code = answer(t, p, json, to);
     jx_prover_free(p);
-    return a.truth == JX_UNKNOWN && t->settings->strict ? JX_EXIT_UNDECIDED
-                                                        : JX_EXIT_OK;
+    return code;
 }
 
 /* -------------------------------------------------------------------------
@@ -510,13 +365,11 @@ static int one(const settings *s, jx_solver *solver, const char *text,
 
     if (!start(&t, s, solver))
         return JX_EXIT_INPUT;
-    jx_dim_reading reading = {.divisors = &t.divisors};
-    for (int i = 0; i < s->where.count && (!t.bad || t.too_large); i++)
-        add_constraint(&t, s->where.at[i]);
-    if ((!t.bad || t.too_large) &&
-        !jx_constraint_read(t.dims, text, strlen(text), &reading, &t.question))
-        does_not_fit(&t, "question", text, &reading);
-    t.question_text = text;
+    for (int i = 0; i < s->where.count; i++)
+        if (!jx_question_assume(&t.question, s->where.at[i]))
+            break;
+    jx_question_compare(&t.question, text);
+    t.text = text;
     code = settle(&t, s->format && !strcmp(s->format, "json"), to);
     jx_ctx_free(t.ctx);
     return code;
@@ -537,8 +390,12 @@ static int one_line(const settings *s, jx_solver *solver, const char *line,
         read_object(&t, object);
     } else {
         t.id = "null";
-        refuse(&t, "line", NULL, fault.at + 1,
-               fault.expected ? fault.expected : "less to read");
+        jx_question_refuse(
+            &t.question,
+            &(jx_fault){.where = "line",
+                        .column = fault.at + 1,
+                        .expected = fault.expected ? fault.expected
+                                                   : "less to read"});
     }
     code = settle(&t, !s->format || !strcmp(s->format, "json"), to);
     if (object)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # check_prove.sh - `jaxvet prove` on the questions of tests/prove: every verdict
-# is the expected one, twice the same bytes, with and without JSON; and a second
+# is the expected one, twice the same bytes, with and without JSON and from C; and a second
 # solver, where there is one, contradicts none of them.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -32,6 +32,22 @@ diff "$work/want" "$work/got" >"$work/diff" || {
     sed 's/^/    /' "$work/diff" | head -n 20
     fail "expected (<) other verdicts (>)"
 }
+
+# jaxvet_prove() says what the command says: one path.
+same_by_api() {
+    "$jaxvet" prove "$1" | sed 's/^{"id":[^,]*,/{"id":null,/' >"$work/command"
+    "${BUILD:-build}/tests/ask_api" "$1" >"$work/api" || fail "ask_api: $?"
+    diff "$work/command" "$work/api" >"$work/diff" || {
+        cut -c 1-300 "$work/diff" | head -n 8
+        fail "$1: the command (<) and jaxvet_prove (>) differ"
+    }
+}
+same_by_api $questions
+same_by_api tests/prove/asked.jsonl
+"$jaxvet" prove tests/prove/asked.jsonl |
+    sed 's/.*"verdict":"\([a-z]*\)".*/\1/' >"$work/got.asked"
+sed 's/.*"expect":"\([a-z]*\)"}$/\1/' tests/prove/asked.jsonl |
+    diff - "$work/got.asked" || fail "asked.jsonl: expected (<) other verdicts (>)"
 
 # Without the solver an answer may be unknown, never another.
 "$jaxvet" prove --no-solver $questions >"$work/alone"

@@ -69,7 +69,9 @@ answered 0 '"id":1,"verdict":"depends"'
 asked "$(repeat 1000 'b&*')a" '>=' 2
 answered 0 '"id":1,"verdict":"unknown"'
 asked a '>=' 1 "$(repeat 299 '"x& >= 1",')\"a >= 1\""
-answered 3 '"expected":"at most 256 constraints"'
+answered 0 '"id":1,"verdict":"true"'
+asked a '>=' 1 "$(repeat 4096 '"x& >= 1",')\"a >= 1\""
+answered 3 '"expected":"at most 4096 constraints"'
 asked x0 '>=' 201 "$(repeat 199 '"x0 >= x& + &",')\"x1 >= 1\""
 answered 0 '"id":1,"verdict":"depends"'
 

@@ -247,6 +247,9 @@ static int prove(void)
     EXPECT(jaxvet_prove(p, "b +", "==", "a", 0, &verdict, &answer, &error) ==
            JAXVET_INPUT);
     EXPECT(!answer && !strcmp(error.place, "lhs, column 4"));
+    EXPECT(jaxvet_prove(p, "b", "<=", "(a + b)^2000", 0, &verdict, &answer,
+                        &error) == JAXVET_OK);
+    EXPECT(verdict == JAXVET_UNKNOWN && strstr(answer, "too large (rhs"));
     EXPECT(jaxvet_prove(p, "b", "=", "a", 0, &verdict, &answer, &error) ==
            JAXVET_USAGE);
     EXPECT(!jaxvet_prover_new(broken, 2, 1, p, &error));
