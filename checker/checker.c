@@ -25,7 +25,6 @@ enum {
     MEMORY = 1 << 26,
     MAX_WORK = 1 << 26,
     MAX_ATOMS = 512, /* and so the depth of nesting */
-    MAX_CASES = 100, /* within each other */
     MAX_DEGREE = 26,
     MAX_FACTS = 200,
     MAX_VARS = 64,
@@ -57,19 +56,21 @@ typedef struct fact {
 typedef struct state {
     int nfacts, nvars;
     fact facts[MAX_FACTS];
-    int vars[MAX_VARS]; /* alive: no other occurs in facts */
+    bool alive[MAX_ATOMS]; /* variables: no other occurs in facts */
 } state;
 
 typedef struct checker {
-    char *memory, *why;
+    _Alignas(16) char memory[MEMORY];
+    char *why;
     size_t used, room;
-    int natoms, written, depth; /* the first atoms are those of the question */
+    int natoms, written; /* the first atoms are those of the question */
     long work, step;
     bool malformed, stated; /* the question and constraints have been read */
     atom atoms[MAX_ATOMS];
     int ndivisors, nwitnesses;
     const poly *divisors[MAX_DIVISORS]; /* of the question and constraints */
-    num values[2][MAX_ATOMS];           /* of variables, at each witness */
+    num values[2][MAX_ATOMS]; /* of atoms at each witness, where it has them */
+    bool has_value[2][MAX_ATOMS];
 } checker;
 
 /* Keeps the first reason; a certificate with one is not accepted. */
@@ -130,13 +131,13 @@ static const poly *collect(checker *c, term *t, size_t n)
     return p;
 }
 
-static const poly *number(checker *c, num k)
+static const poly *number(checker *c, __int128 k)
 {
     term *t = take(c, 1, sizeof *t);
 
-    if (!t)
+    if (!t || (num)k != k || (num)k == num_least)
         return NULL;
-    *t = (term){.k = k};
+    *t = (term){.k = (num)k};
     return collect(c, t, 1);
 }
 
@@ -196,6 +197,37 @@ static bool is_number(const poly *p, num *k)
     return p && (!p->n || (p->n == 1 && !p->at[0].n));
 }
 
+/* The value at a witness, if every divisor is another than 0 there. */
+static bool value_at(const checker *c, const poly *p, int witness, num *value)
+{
+    *value = 0;
+    for (int i = 0; p && i < p->n; i++) {
+        num product = p->at[i].k;
+
+        for (int j = 0; j < p->at[i].n; j++)
+            if (!c->has_value[witness][p->at[i].at[j]] ||
+                !num_mul(product, c->values[witness][p->at[i].at[j]], &product))
+                return false;
+        if (!num_add(*value, product, value))
+            return false;
+    }
+    return p != NULL;
+}
+
+/* An operation's value, from those of its operands; a variable has none yet. */
+static void evaluate(checker *c, int id, int witness)
+{
+    const atom *t = &c->atoms[id];
+    num a, b;
+    bool has = value_at(c, t->a, witness, &a) &&
+               value_at(c, t->b, witness, &b) && (t->kind == MAX || b);
+
+    c->has_value[witness][id] = has;
+    if (has)
+        c->values[witness][id] =
+            t->kind == FLOORDIV ? num_floordiv(a, b) : a > b ? a : b;
+}
+
 /* The atom, made if there is none like it, as a polynomial; or its value. */
 static const poly *make_atom(checker *c, atom key)
 {
@@ -220,8 +252,11 @@ static const poly *make_atom(checker *c, atom key)
     c->work += id / 4;
     if (id == MAX_ATOMS)
         return fail(c, "", "too many operations") ? c->atoms->a : NULL;
-    if (id == c->natoms)
+    if (id == c->natoms) {
         c->atoms[c->natoms++] = key;
+        for (int i = 0; i < 2; i++)
+            evaluate(c, id, i);
+    }
     *made = (term){.k = 1, .n = 1, .at = {id}};
     return collect(c, made, 1);
 }
@@ -249,71 +284,38 @@ static int lone_atom(const poly *p)
     return p && p->n == 1 && p->at->k == 1 && p->at->n == 1 ? p->at->at[0] : -1;
 }
 
-static bool mentions(checker *c, const poly *p, int id)
+static bool mentions(const poly *p, const bool *atoms)
 {
-    for (int i = 0; p && c->work++ < MAX_WORK && i < p->n; i++)
-        for (int j = 0; j < p->at[i].n; j++) {
-            const atom *a = &c->atoms[p->at[i].at[j]];
-
-            if (p->at[i].at[j] == id || mentions(c, a->a, id) ||
-                mentions(c, a->b, id))
+    for (int i = 0; p && i < p->n; i++)
+        for (int j = 0; j < p->at[i].n; j++)
+            if (atoms[p->at[i].at[j]])
                 return true;
-        }
     return false;
 }
 
-/* p with `value` in place of an atom, inside of operations too. */
-static const poly *put(checker *c, const poly *p, int id, const poly *value)
+/* p with what `put` has in place of atoms, inside of operations too; what it has
+ * not yet is added. */
+static const poly *put(checker *c, const poly *p, const poly **put_for)
 {
-    const poly *sum = number(c, 0);
+    const poly *sum = p ? number(c, 0) : NULL;
 
-    if (!value || !mentions(c, p, id))
-        return value ? p : NULL;
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; sum && i < p->n; i++) {
         const poly *product = number(c, p->at[i].k);
 
         for (int j = 0; product && j < p->at[i].n; j++) {
-            atom a = c->atoms[p->at[i].at[j]];
+            int at = p->at[i].at[j];
+            atom a = c->atoms[at];
 
-            if (p->at[i].at[j] != id) {
-                a.a = put(c, a.a, id, value);
-                a.b = put(c, a.b, id, value);
+            if (!put_for[at]) {
+                a.a = put(c, a.a, put_for);
+                a.b = put(c, a.b, put_for);
+                put_for[at] = make_atom(c, a);
             }
-            product =
-                mul(c, product, p->at[i].at[j] == id ? value : make_atom(c, a));
+            product = mul(c, product, put_for[at]);
         }
         sum = add(c, sum, product);
     }
     return sum;
-}
-
-/* The value at a witness, if every divisor is another than 0 there. */
-static bool value_at(checker *c, const poly *p, int witness, num *value)
-{
-    *value = 0;
-    for (int i = 0; p && i < p->n; i++) {
-        num product = p->at[i].k, x, b;
-
-        for (int j = 0; j < p->at[i].n; j++) {
-            const atom *t = &c->atoms[p->at[i].at[j]];
-
-            x = c->values[witness][p->at[i].at[j]];
-            if (c->work++ > MAX_WORK ||
-                (t->kind != VAR && (!value_at(c, t->a, witness, &x) ||
-                                    !value_at(c, t->b, witness, &b))) ||
-                (t->kind == FLOORDIV && !b))
-                return false;
-            if (t->kind == FLOORDIV)
-                x = num_floordiv(x, b);
-            if (t->kind == MAX)
-                x = x > b ? x : b;
-            if (!num_mul(product, x, &product))
-                return false;
-        }
-        if (!num_add(*value, product, value))
-            return false;
-    }
-    return p != NULL;
 }
 
 /* -- Text ---------------------------------------------------------------- */
@@ -343,7 +345,7 @@ static bool divides(reader *r, const poly *by)
     return by && !r->fault;
 }
 
-static const void *read_number(void *env, num value)
+static const void *read_number(void *env, __int128 value)
 {
     return number(((reader *)env)->c, value);
 }
@@ -354,10 +356,7 @@ static const void *read_name(void *env, const char *text, size_t length)
     atom key = {.name = text, .length = (int)length};
     const poly *a = make_atom(r->c, key);
 
-    for (int i = 0; a && r->known && i <= r->known->nvars; i++)
-        if (i == r->known->nvars || r->known->vars[i] == lone_atom(a))
-            return i < r->known->nvars ? a : NULL;
-    return a;
+    return a && (!r->known || r->known->alive[lone_atom(a)]) ? a : NULL;
 }
 
 static const void *read_apply(void *env, jx_expression_op op, const void *a,
@@ -380,8 +379,11 @@ static const void *read_power(void *env, const void *a, long n)
     checker *c = ((reader *)env)->c;
     const poly *power = number(c, 1);
 
-    for (; power && n > 0; n--)
-        power = mul(c, power, a);
+    for (int bit = 20; bit >= 0; bit--) { /* the reader's powers have no more */
+        power = mul(c, power, power);
+        if (n >> bit & 1)
+            power = mul(c, power, a);
+    }
     return power;
 }
 
@@ -428,12 +430,11 @@ static bool read_text(checker *c, const state *known, const jx_json *text,
 static fact fact_of(checker *c, claim x, bool opposite)
 {
     static const int opposites[] = {1, 0, 5, 4, 3, 2};
+    static const int kinds[] = {EQ, NE, GE, GE, GE, GE};
     int op = opposite ? opposites[x.op] : x.op;
     const poly *p = op == 3 || op == 5 ? sub(c, x.b, x.a) : sub(c, x.a, x.b);
 
-    return (fact){op > 3 ? linear(c, 1, p, -1) : p, op == 0   ? EQ
-                                                    : op == 1 ? NE
-                                                              : GE};
+    return (fact){op > 3 ? linear(c, 1, p, -1) : p, kinds[op]};
 }
 
 /* -- Rules -------------------------------------------------------------- */
@@ -500,17 +501,30 @@ static bool suppose(const rule *r, fact f)
 /* Equals for equals.  A fact that becomes too large is given up. */
 static bool put_all(const rule *r, int id, const poly *value)
 {
+    const poly *put_for[MAX_ATOMS] = {NULL};
+    bool users[MAX_ATOMS]; /* it, and operations that it is in */
+    const atom *atoms = r->c->atoms;
     state *s = r->s;
     int n = 0;
 
-    for (int i = 0; value && i < s->nfacts; i++)
-        if ((s->facts[n].p = put(r->c, s->facts[i].p, id, value)))
-            s->facts[n++].kind = s->facts[i].kind;
+    for (int i = 0; i < r->c->natoms; i++)
+        users[i] = i == id || mentions(atoms[i].a, users) ||
+                   mentions(atoms[i].b, users);
+    if (!value || mentions(value, users))
+        return false;
+    put_for[id] = value;
+    for (int i = 0; i < s->nfacts; i++) {
+        fact f = s->facts[i];
+
+        if (mentions(f.p, users))
+            f.p = put(r->c, f.p, put_for);
+        if (f.p)
+            s->facts[n++] = f;
+    }
     s->nfacts = n;
-    for (int i = 0; i < s->nvars; i++)
-        if (s->vars[i] == id)
-            s->vars[i--] = s->vars[--s->nvars];
-    return value != NULL;
+    s->nvars -= s->alive[id];
+    s->alive[id] = false;
+    return true;
 }
 
 /* [[multiplier, fact...]...], total: the sum of the products.  Where all facts
@@ -587,8 +601,7 @@ static bool about(const rule *r, const poly *x, const atom t)
     if (is(r, "first", 1) && t.kind == MAX)
         return has(r, GE, t.a, 0) && put_all(r, lone_atom(x), t.a);
     if (is(r, "second", 1) && t.kind == MAX)
-        return has(r, GE, linear(c, -1, t.a, 0), 0) &&
-               put_all(r, lone_atom(x), t.b);
+        return has(r, GE, sub(c, t.b, t.a), 0) && put_all(r, lone_atom(x), t.b);
     /* floordiv(g*(n + d*w), g*d) is w + floordiv(n, d) if g*d is not 0. */
     if (is(r, "ratio", 5) && t.kind == FLOORDIV) {
         const poly *g = arg(r, 2), *w = arg(r, 3), *n = arg(r, 4);
@@ -620,13 +633,17 @@ static bool step(const rule *r)
     /* A new name for any integer. */
     if (is(r, "let", 2) && r->s->nvars < MAX_VARS &&
         read_text(c, NULL, jx_json_item(r->step, 1), false, &name)) {
-        x = lone_atom(name.a) == natoms ? arg(r, 2) : NULL;
-        for (int i = 0; x && i < c->nwitnesses; i++)
+        if (lone_atom(name.a) != natoms || c->atoms[natoms].kind != VAR ||
+            !(x = arg(r, 2)))
+            return false;
+        for (int i = 0; i < c->nwitnesses; i++)
             if (!value_at(c, x, i, &c->values[i][natoms]))
-                return fail(c, "let", ": no value at a witness");
-        r->s->vars[r->s->nvars++] = natoms;
-        return x && c->atoms[natoms].kind == VAR &&
-               suppose(r, (fact){sub(c, name.a, x), EQ});
+                return false;
+            else
+                c->has_value[i][natoms] = true;
+        r->s->alive[natoms] = true;
+        r->s->nvars++;
+        return suppose(r, (fact){sub(c, name.a, x), EQ});
     }
     x = r->n ? arg(r, 1) : NULL;
     /* No divisor in the question is 0. */
@@ -638,7 +655,7 @@ static bool step(const rule *r)
     /* Equals for equals, where the equation is a fact. */
     if (is(r, "put", 2))
         return (y = arg(r, 2)) && has(r, EQ, sub(c, x, y), 0) &&
-               !mentions(c, y, lone_atom(x)) && put_all(r, lone_atom(x), y);
+               put_all(r, lone_atom(x), y);
     return about(r, x, c->atoms[lone_atom(x)]);
 }
 
@@ -647,7 +664,7 @@ static bool run(checker *c, state s, const jx_json *steps)
 {
     size_t used = c->used, length;
     int natoms = c->natoms;
-    bool ends = false, ok = ++c->depth <= MAX_CASES;
+    bool ends = false, ok = true;
 
     for (size_t i = 0; ok && i < count(steps); i++) {
         rule r = {c, &s, jx_json_item(steps, i), "", 0};
@@ -666,7 +683,6 @@ static bool run(checker *c, state s, const jx_json *steps)
     /* What the branch made is not needed any more. */
     c->used = used;
     c->natoms = natoms;
-    c->depth--;
     return (ok && ends) || fail(c, "", "the branch does not end");
 }
 
@@ -697,11 +713,14 @@ static bool witness(checker *c, const jx_json *json, int which, const claim *x,
     num k;
 
     for (int j = 0; ok && j < c->written; j++)
-        if (c->atoms[j].kind == VAR)
+        if (c->atoms[j].kind != VAR)
+            evaluate(c, j, which);
+        else
             ok = used < count(list) &&
                  read_text(c, NULL, jx_json_item(list, used++), true, &at) &&
                  !at.op && lone_atom(at.a) == j &&
-                 is_number(at.b, &c->values[which][j]);
+                 is_number(at.b, &c->values[which][j]) &&
+                 (c->has_value[which][j] = true);
     ok = ok && used == count(list);
     for (int j = 0; ok && j < c->ndivisors; j++)
         if (!value_at(c, c->divisors[j], which, &k) || !k)
@@ -770,7 +789,8 @@ static bool check(checker *c, const jx_json *json)
     /* Every variable is at least `base`. */
     for (int i = 0; i < c->written && s.nvars < MAX_VARS; i++)
         if (c->atoms[i].kind == VAR) {
-            s.vars[s.nvars++] = i;
+            s.alive[i] = true;
+            s.nvars++;
             *--said = (claim){make_atom(c, c->atoms[i]),
                               number(c, jx_json_int(m[BASE])), 2};
         }
@@ -790,20 +810,19 @@ jx_check_result jx_check_certificate(const jx_json *certificate, char *why,
                                      size_t room)
 {
     checker *c = calloc(1, sizeof *c);
-    char *memory = malloc(MEMORY);
     jx_check_result result = JX_CHECK_MALFORMED;
 
     snprintf(why, room, "expected an object");
-    if (c && memory && jx_json_kind_of(certificate) == JX_JSON_OBJECT) {
+    if (c && jx_json_kind_of(certificate) == JX_JSON_OBJECT) {
         *why = '\0';
-        *c = (checker){.memory = memory, .why = why, .room = room};
+        c->why = why;
+        c->room = room;
         if (!check(c, certificate) || c->work > MAX_WORK)
             fail(c, "", "too large");
         result = c->malformed ? JX_CHECK_MALFORMED
                  : *why       ? JX_CHECK_REJECTED
                               : JX_CHECK_ACCEPTED;
     }
-    free(memory);
     free(c);
     return result;
 }

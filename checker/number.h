@@ -39,12 +39,9 @@ static inline num num_floordiv(num a, num b)
 /* == != >= <= > < */
 static inline bool num_compare(num a, int op, num b)
 {
-    return op == 0   ? a == b
-           : op == 1 ? a != b
-           : op == 2 ? a >= b
-           : op == 3 ? a <= b
-           : op == 4 ? a > b
-                     : a < b;
+    const bool said[] = {a == b, a != b, a >= b, a <= b, a > b, a < b};
+
+    return said[op];
 }
 
 #endif

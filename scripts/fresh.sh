@@ -9,6 +9,7 @@
 # $JAXVET_FRESH (build/fresh), a few GB each once JAX is in them.
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/debian.sh
 release=${1:?a release of Debian: bookworm, trixie}
 shift
 root=${JAXVET_FRESH:-build/fresh}/$release
@@ -28,21 +29,13 @@ if [ -z "${JAXVET_FRESH_MOUNTS:-}" ]; then
         scripts/fresh.sh "$release" "$@"
 fi
 
-# Where apt has Debian's packages, not its security updates.
-debian() {
-    [ -n "${JAXVET_DEBIAN:-}" ] && echo "$JAXVET_DEBIAN" && return
-    # shellcheck disable=SC2016 # apt's own names
-    apt-get indextargets --format '$(ORIGIN)/$(LABEL) $(REPO_URI)' \
-        'Created-By: Packages' | sed -n 's/^Debian\/Debian //p' | head -n 1
-}
-
 # Nothing but Debian's minimum, git and make, and this machine's way out: its
 # resolver, its proxies, the certificates it trusts.
 bare_machine() {
     command -v debootstrap >/dev/null ||
         apt-get install -y --no-install-recommends debootstrap \
             >"$root.log" 2>&1 || give_up "debootstrap can't be installed"
-    from=$(debian)
+    from=$(debian_packages)
     [ -n "$from" ] || give_up "apt has no Debian (set JAXVET_DEBIAN=URL)"
     rm -rf --one-file-system "$root"
     say "bare machine in $root"

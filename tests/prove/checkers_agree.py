@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Certificates of random questions, and those with something changed, given to the
-checker and to the second one: checkers_agree.py COUNT [SEED].
+checker and to the second one: checkers_agree.py COUNT [SEED] (or $SEED).
 
 No certificate that the prover wrote is rejected by either, each is of its answer,
 and the two say the same of every line.
@@ -69,6 +69,73 @@ def walk(x):
         yield from walk(y)
 
 
+def edges():
+    """Certificates at the limits of what can be read, right ones and wrong ones."""
+    deep = [f"{'(' * n}a{')' * n}" for n in (198, 199, 200, 201, 254, 255, 256)]
+    deep += [f"{'-' * n}a" for n in (254, 255, 256, 257)] + [f"a{'**1' * n}" for n in (254, 255, 256)]
+    deep += [f"{'max(0, ' * n}a{')' * n}" for n in (100, 255, 256)]
+    powers = ["1**1000000", "1**1048576", "1**1048577", "a**1**2000000", "a**(3000000**0)", "2**126",
+              "2**127", "-2**127", "a**26", "a**27", "(a + b)**26", "0**0", "a**0", "(2**100)**0",
+              "a**(2**100)**0", "a**(2**200)**0", "a**+(+1)", "a**-1", "a**b", "a**(1+1)", "a^2",
+              f"a**0**{2**130}", "(-1)**1048576", "(a - b)**3", "a**1**1**1"]
+    names = ["max.x", "max[0]", "maximum", "x.y[0]['k'].z", 'x["\\""]', "x[", "x[a]", "x[]", "é",
+             "\u0301x", "a\u00b2", "x\u2028", "if", "lambda", "a.", "a .x", "a. x", "_", "a\u00a0"]
+    numbers = ["007", "00", "1_0", "0x1", "1e3", "1.", "12a", str(2**127 - 1), str(2**127), "1 2",
+               "9" * 5000, "a * -1", "a//-1", "a % 0", "0*(a//0)", "- a//2", "-a % 4", "+a", "a +",
+               "a/2", "a @ b", "(a, b)", "max(a)", "max(a, b,)", "max(a, b, c)", "a\\n", "#", "", " ",
+               "\ta\t", "\na", "a\r", "a\0", "floordiv (a, 2)", "a(2)", "2a", "a < b", "(a == a)"]
+    many = [" + ".join(f"x{i}" for i in range(n)) for n in (63, 64, 65, 512, 513)]
+    for text in deep + powers + names + numbers + many:
+        yield depends(f"{text} >= 1"), f"{text} >= 1"
+    for text in ("a >= 1 >= 1", "a", "a = 1", "a >>= 1", "a > = 1", "(a >= 1)", "1 <= a", "a >= 1 #"):
+        yield depends(text), text
+    for member in ("NaN", "Infinity", "1e999", '"\\ud800"', '"\\u0000"', '"\\\\u0000"', "[[]]", "true",
+                   "9" * 5000, "1.0", "{}", "[" * 126 + "]" * 126, "[" * 127 + "]" * 127,
+                   "[" * 128 + "]" * 128):
+        yield depends("a >= 2").replace('"id": null', f'"id": {member}'), member
+        yield depends("a >= 2").replace('"base": 1', f'"base": {member}'), member
+    yield depends("a >= 2")[:-2] + ', "base": 1}\n', "a key twice"
+    yield depends("a >= 2")[:-2] + ', "more": 1}\n', "one key more"
+    for n in (10, 60, 61, 62, 63, 64, 100, 101):
+        yield split(n), f"{n} cases"
+
+
+def depends(question):
+    """At a == 1 it does not hold, at a == 2 it does, as far as one can tell from here."""
+    names = list(dict.fromkeys(re.findall(r"x\d+|[^\W\d]\w*", question.replace("max", ""))))
+
+    def witness(k):
+        sides = re.split(r"(>=)", question, maxsplit=1)
+        try:
+            left = eval(sides[0].replace("^", "**"), {"__builtins__": {}, "max": max},
+                        dict.fromkeys(names, k)) if len(question) < 900 else k
+        except Exception:
+            left = k
+        left = left if isinstance(left, int) and abs(left) < 2**130 else k
+        return [[f"{x} == {k}" for x in names],
+                [f"{k} >= 1" for _ in names] + [f"{left} >= 1" if len(sides) > 1 else question]]
+
+    return json.dumps({"certificate": 1, "id": None, "base": 1, "constraints": [],
+                       "question": question, "verdict": "true", "witnesses": [witness(2)],
+                       "facts": [f"{x} - 1 >= 0" for x in reversed(names)] + [
+                           re.sub(">=", "<", question, count=1)],
+                       "proof": [["sum", [["1", f"{names[0] if names else 'a'} - 1 >= 0"],
+                                          ["1", re.sub(">=", "<", question, count=1)]], "-1"]]}
+                      ) + "\n"
+
+
+def split(n):
+    """A proof of a >= 1 with n cases within each other."""
+    end = [["sum", [["1", "a - 1 >= 0"], ["1", "-a >= 0"]], "-1"]]
+    for i in range(n):
+        end = [["split", f"a - {i} >= 0", f"{i} - 1 - a >= 0", end, end[:1] if i == 0 else
+                [["sum", [["1", "a - 1 >= 0"], ["1", "-a >= 0"]], "-1"]]]]
+    return json.dumps({"certificate": 1, "id": None, "base": 1, "constraints": [],
+                       "question": "a >= 1", "verdict": "true",
+                       "witnesses": [[["a == 1"], ["1 >= 1", "1 >= 1"]]],
+                       "facts": ["a - 1 >= 0", "-a >= 0"], "proof": end}) + "\n"
+
+
 def run(*args):
     return subprocess.run([JAXVET, "prove", *args], capture_output=True, text=True)
 
@@ -90,11 +157,13 @@ def judge(lines, where, tally, own):
             print(f"here {why or 'accepted'}, there {verdict}: {line[:2000]}")
 
 
-def main(count, seed="1"):
+def main(count, seed=os.environ.get("SEED", "1")):
     r = random.Random(int(seed))
     tally = {"accepted": 0, "rejected": 0, "differ": 0}
     changed, answers, bound = dict(tally), 0, 0
     with tempfile.TemporaryDirectory() as work:
+        limits = {"accepted": 0, "rejected": 0, "differ": 0}
+        judge([line for line, _ in edges()], os.path.join(work, "edges"), limits, False)
         asked, proofs, said = (os.path.join(work, x) for x in ("asked", "proofs", "said"))
         while tally["accepted"] + tally["rejected"] < int(count):
             with open(asked, "w") as f:
@@ -111,8 +180,11 @@ def main(count, seed="1"):
     print(f"checkers: {answers} questions, {tally['accepted']} own certificates accepted, "
           f"{tally['rejected']} rejected, {bound} files not of their answers; mutants: "
           f"{changed['accepted']} accepted, {changed['rejected']} rejected; "
-          f"{tally['differ'] + changed['differ']} differ")
-    return bool(tally["rejected"] or tally["differ"] or changed["differ"] or bound)
+          f"at the limits: "
+          f"{limits['accepted']} accepted, {limits['rejected']} rejected; "
+          f"{tally['differ'] + changed['differ'] + limits['differ']} differ")
+    return bool(tally["rejected"] or tally["differ"] or changed["differ"] or limits["differ"] or
+                bound or not limits["accepted"])
 
 
 if __name__ == "__main__":

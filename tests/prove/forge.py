@@ -311,7 +311,7 @@ def check(lines, second):
     return wrong, differ, sum(": malformed" in x for x in said)
 
 
-def main(what, count="0", seed="1"):
+def main(what, count="0", seed=os.environ.get("SEED", "1")):
     made = enumerated() if what == "enumerate" else random_certificates(int(count), int(seed))
     every = int(os.environ.get("SECOND", "20"))
     total = malformed = 0
@@ -324,7 +324,7 @@ def main(what, count="0", seed="1"):
         malformed += none
     for line in (wrong + differ)[:5]:
         print(line, end="")
-    print(f"forge {what}: {total} false statements with proofs, {len(wrong)} accepted "
+    print(f"forge {what} (seed {seed}): {total} false statements with proofs, {len(wrong)} accepted "
           f"({malformed} malformed), the checkers differ on {len(differ)}")
     return bool(wrong or differ) or not total
 

@@ -12,13 +12,13 @@ typedef uint8_t unum;
 
 #include <assert.h>
 
-num any_number(void);
-int any_int(void);
+num nondet_number(void);
+int nondet_int(void);
 
 /* What a certificate can hold: the least number is none. */
 static num some_number(void)
 {
-    num k = any_number();
+    num k = nondet_number();
 
     __CPROVER_assume(k != num_least);
     return k;
@@ -48,7 +48,7 @@ int main(void)
         assert(b > 0 ? rest >= 0 && rest < b : rest <= 0 && rest > b);
 #endif
     }
-    int op = any_int();
+    int op = nondet_int();
     __CPROVER_assume(op >= 0 && op < 6);
     bool said[] = {a == b, a != b, a >= b, a <= b, a > b, a < b};
     assert(num_compare(a, op, b) == said[op]);
