@@ -310,15 +310,18 @@ bool jx_plan_finish(jx_planner *p)
 
     if (!all)
         return false;
+    jx_plan_verify(p, all, count, false);
     remove_dead(p, all, count);
     if (!jx_finish_fuse(p) || !(all = number_all(p, &count)))
         return false;
+    jx_plan_verify(p, all, count, false);
     jx_finish_drop_internal(p, all, count);
     for (int i = 0; i < count; i++)
         if (all[i]->region)
             jx_region_simplify(p->arena, all[i]->region);
     jx_finish_touch_all(p, all, count);
     jx_finish_share(p, all, count);
+    jx_plan_verify(p, all, count, false);
     for (int i = 0; i < count; i++)
         if (all[i]->region) {
             if (!compile_region(p, all[i]))
@@ -327,7 +330,10 @@ bool jx_plan_finish(jx_planner *p)
                 jx_finish_touch(p, all[i], all[i]->scratch_buffer);
         }
     p->plan->nops = count;
-    return jx_finish_memory(p, all) && finish_views(p, all, count) &&
+    if (!jx_finish_memory(p, all))
+        return false;
+    jx_plan_verify(p, all, count, true);
+    return finish_views(p, all, count) &&
            finish_patches(p) && finish_steps(p) && !p->failed &&
            !jx_arena_failed(p->arena);
 }
