@@ -182,7 +182,7 @@ FUZZ_SECONDS = 60
 FUZZ_RUNS = 0
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 fuzz:  ## run each fuzz target for FUZZ_SECONDS (60) under ASan and UBSan, or until all its runs are FUZZ_RUNS
-	@$(MAKE) CC=clang BUILD=build/fuzz CFLAGS="-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link" \
+	@$(MAKE) CC=clang BUILD=build/fuzz CFLAGS="-O1 -g -DJX_VERIFY $(SANITIZE) -fsanitize=fuzzer-no-link" \
 	    $(FUZZERS:%=build/fuzz/%)
 	@set -e; for t in $(FUZZERS); do FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) scripts/fuzz.sh $$t; done
 

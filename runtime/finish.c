@@ -2,6 +2,8 @@
  * the passes, addresses. */
 #include "runtime/finish.h"
 
+#include "frontend/base/assert.h"
+
 int jx_mem_root(jx_mem *mems, int buffer)
 {
     while (mems[buffer].alias >= 0)
@@ -310,18 +312,18 @@ bool jx_plan_finish(jx_planner *p)
 
     if (!all)
         return false;
-    jx_plan_verify(p, all, count, false);
+    JX_ASSERT_NONE(jx_plan_fault(p, false));
     remove_dead(p, all, count);
     if (!jx_finish_fuse(p) || !(all = number_all(p, &count)))
         return false;
-    jx_plan_verify(p, all, count, false);
+    JX_ASSERT_NONE(jx_plan_fault(p, false));
     jx_finish_drop_internal(p, all, count);
     for (int i = 0; i < count; i++)
         if (all[i]->region)
             jx_region_simplify(p->arena, all[i]->region);
     jx_finish_touch_all(p, all, count);
     jx_finish_share(p, all, count);
-    jx_plan_verify(p, all, count, false);
+    JX_ASSERT_NONE(jx_plan_fault(p, false));
     for (int i = 0; i < count; i++)
         if (all[i]->region) {
             if (!compile_region(p, all[i]))
@@ -332,7 +334,7 @@ bool jx_plan_finish(jx_planner *p)
     p->plan->nops = count;
     if (!jx_finish_memory(p, all))
         return false;
-    jx_plan_verify(p, all, count, true);
+    JX_ASSERT_NONE(jx_plan_fault(p, true));
     return finish_views(p, all, count) &&
            finish_patches(p) && finish_steps(p) && !p->failed &&
            !jx_arena_failed(p->arena);

@@ -24,13 +24,9 @@ void jx_finish_share(jx_planner *p, jx_op **all, int count);
 /* Offsets in the run's arena; false: the budget is too small. */
 bool jx_finish_memory(jx_planner *p, jx_op **all);
 
-/* After a pass, in builds that verify themselves (assert.h): bounds, aliases and
- * lifetimes of all that the operations use; overlaps, once buffers are
- * `placed`. */
-#ifdef JX_VERIFY
-void jx_plan_verify(jx_planner *p, jx_op **all, int count, bool placed);
-#else
-#define jx_plan_verify(p, all, count, placed) ((void)0)
-#endif
+/* What is wrong with the operations (bounds, aliases, values that are read when
+ * they are not there; what lies over what, once buffers are `placed`), in the
+ * planner's arena; NULL if nothing is, or there is no memory to tell. */
+const char *jx_plan_fault(const jx_planner *p, bool placed);
 
 #endif

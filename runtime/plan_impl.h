@@ -20,6 +20,8 @@ typedef enum jx_mem_kind {
 typedef struct jx_mem {
     jx_mem_kind kind;
     int64_t bytes;
+    int64_t below; /* further ones before its address: a moving one is what
+                      its window spans, which may go backwards */
     const void *constant;
     int port;  /* of an input or output */
     int home;  /* block in which it was made */
@@ -140,7 +142,8 @@ void jx_plan_region(jx_planner *p, jx_region *region, int nins,
 /* A buffer whose address a loop sets: an element of the slot's leading axis. */
 jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole);
 
-jx_kernel jx_run_copy; /* kernels/move.c */
+jx_kernel jx_run_copy;   /* kernels/move.c */
+jx_kernel jx_run_branch; /* kernels/control.c: one of its blocks, once */
 
 /* Dead code, fusion, sharing, memory, and the plan's final form. */
 bool jx_plan_finish(jx_planner *p);

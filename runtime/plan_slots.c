@@ -516,12 +516,18 @@ jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole)
 {
     jx_slot slot = {.dtype = whole->dtype, .rank = whole->rank - 1};
     size_t bytes = (size_t)slot.rank * sizeof(int64_t);
+    int64_t low = 0, high = (int64_t)jx_dtype_of(slot.dtype)->bytes;
 
     memcpy(slot.shape, whole->shape + 1, bytes);
     memcpy(slot.strides, whole->strides + 1, bytes);
-    slot.buffer = new_mem(p, JX_MEM_MOVING,
-                          jx_slot_count(&slot) *
-                              (int64_t)jx_dtype_of(slot.dtype)->bytes);
+    for (int i = 0; i < slot.rank; i++)
+        *(slot.strides[i] < 0 ? &low : &high) +=
+            (slot.shape[i] - 1) * slot.strides[i];
+    if (jx_slot_count(&slot) == 0)
+        low = high = 0;
+    slot.buffer = new_mem(p, JX_MEM_MOVING, high);
+    if (slot.buffer >= 0)
+        p->mems.at[slot.buffer].below = -low;
     return slot;
 }
 

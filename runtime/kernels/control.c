@@ -87,8 +87,8 @@ typedef struct branches {
     int first, count;
 } branches;
 
-static bool run_cond(jx_run *run, const void *data, const jx_view *ins,
-                     const jx_view *outs, void *scratch)
+bool jx_run_branch(jx_run *run, const void *data, const jx_view *ins,
+                   const jx_view *outs, void *scratch)
 {
     const branches *d = data;
     int32_t k = *(const int32_t *)(const void *)ins[0].data;
@@ -125,7 +125,7 @@ static bool branches_of(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (which.rank != 0)
         return jx_plan_fail(p, "the index is no scalar");
     if (ok)
-        jx_plan_block_op(p, run_cond, &data, sizeof data, 1, &which,
+        jx_plan_block_op(p, jx_run_branch, &data, sizeof data, 1, &which,
                          eqn->nouts, outs, 0, first, list->count);
     return ok;
 }
