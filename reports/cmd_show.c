@@ -1,5 +1,5 @@
 /* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, as a
- * document, or as StableHLO. */
+ * document, as StableHLO, or as what the stages make of it. */
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/print.h"
@@ -10,26 +10,30 @@
 #include "reports/input.h"
 #include "reports/inputs.h"
 #include "reports/limits.h"
+#include "reports/looks.h"
 
 #include <limits.h>
 #include <string.h>
 
 typedef struct settings {
     const char *as, *output;
-    jx_texts transform;
+    jx_texts transform, set;
     bool all_params, generic, locations;
     int64_t width, elide, vjp;
     jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
-    {"as", 0, JX_OPT_CHOICE, "jaxpr|json|stablehlo",
-     "text as JAX prints it, a document in canonical form, or a module of "
-     "StableHLO (jaxpr)",
+    {"as", 0, JX_OPT_CHOICE, "jaxpr|json|stablehlo|flat|claims|plan",
+     "text as JAX prints it, a document in canonical form, a module of "
+     "StableHLO, or a look inside: see above (jaxpr)",
      offsetof(settings, as)},
     {"transform", 0, JX_OPT_LIST, "set:b=8,t=4",
      "print it transformed: at these sizes",
      offsetof(settings, transform)},
+    {"set", 0, JX_OPT_LIST, "b=3",
+     "sizes of the plan, one for each symbolic dimension",
+     offsetof(settings, set)},
     {"vjp", 0, JX_OPT_INT, "N",
      "the derivative of order N that an exported file holds",
      offsetof(settings, vjp)},
@@ -94,6 +98,12 @@ static bool render(jx_program *program, const settings *s, jx_buffer *to)
         return jx_write_document(program, to);
     if (!strcmp(s->as, "stablehlo"))
         return lower(program, s, to);
+    if (!strcmp(s->as, "flat"))
+        return jx_look_flat(program, to);
+    if (!strcmp(s->as, "claims"))
+        return jx_look_claims(program, to);
+    if (!strcmp(s->as, "plan"))
+        return jx_look_plan(program, &s->set, to);
     if (!jx_program_print(program, how, to))
         return false;
     jx_buffer_putc(to, '\n');
@@ -184,6 +194,10 @@ static int run(int argc, char **argv)
         return JX_EXIT_USAGE;
     if (n != 1)
         return jx_command_usage(&jx_command_show, "expected one program");
+    if (s.set.count && strcmp(s.as, "plan"))
+        return jx_command_usage(&jx_command_show,
+                                "--set goes with --as plan; --transform "
+                                "set:b=8 puts sizes into any program");
     if (s.width > INT_MAX)
         return jx_command_usage(&jx_command_show, "a line can't be that wide");
     jx_ctx *ctx = jx_command_ctx(&jx_command_show, &s.limits, &code);
@@ -206,8 +220,17 @@ const jx_command jx_command_show = {
     "--as json as a document in canonical form, which says everything.\n"
     "--as stablehlo prints a module: what a file of StableHLO holds, as MLIR\n"
     "would print it; of any other program what it lowers to for the CPU.\n"
+    "Three looks at what is made of it.  --as flat: the program as lints see it,\n"
+    "calls inlined, equal computations once; a value varies with the inputs or is\n"
+    "fixed, is a splat (all elements are one), or dead.  --as claims: all that has\n"
+    "to hold, each with its code, place, goal, verdict and who settled it; what\n"
+    "holds at sight is counted alone.  --as plan: what runs at the sizes of --set:\n"
+    "buffers with offsets and the operations that use them (first to last), blocks\n"
+    "with their operations, results before operands; `b3+16 f32[4]` lies 16 bytes\n"
+    "into buffer 3.\n"
     "--transform set:b=8 puts a size for a symbolic dimension: shapes become\n"
     "numbers, sizes used as values literals; what has no size stays symbolic.\n"
-    "Example: jaxvet show --as json step.json.gz -o step.json\n",
+    "Examples: jaxvet show --as json step.json.gz -o step.json\n"
+    "          jaxvet show --as plan --set b=3 step.json.gz\n",
     options, sizeof options / sizeof *options, run,
 };

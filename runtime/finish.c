@@ -297,7 +297,8 @@ static bool finish_steps(jx_planner *p)
                 op->nouts,
                 op->scratch_buffer >= 0
                     ? p->mems.at[op->scratch_buffer].offset
-                    : -1};
+                    : -1,
+                op};
         }
         plan->blocks[b] = (jx_steps){count, steps};
         plan->nsteps += count;

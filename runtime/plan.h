@@ -46,6 +46,8 @@ const jx_port *jx_plan_in(const jx_plan *plan, int i);
 const jx_port *jx_plan_out(const jx_plan *plan, int i);
 size_t jx_plan_memory(const jx_plan *plan); /* bytes of a run's own buffers */
 int jx_plan_nops(const jx_plan *plan); /* operations, in loops too */
+/* Buffers with their places, blocks with their operations. */
+void jx_plan_print(const jx_plan *plan, jx_buffer *to);
 
 /* The values of the dim variables that make the program's inputs have these
  * shapes (the logical ones: a key's without its trailing axis), and that its

@@ -43,6 +43,7 @@ typedef struct jx_operand {
 } jx_operand;
 
 typedef struct jx_op {
+    const char *name; /* of the primitive that it was planned for */
     jx_kernel *kernel;
     const void *data;
     int nins, nouts;
@@ -72,6 +73,7 @@ typedef struct jx_step {
     const void *data;
     int first_view, nins, nouts;
     int64_t scratch; /* offset in the run's arena, or -1 */
+    const jx_op *op;
 } jx_step;
 
 typedef struct jx_steps {

@@ -407,6 +407,7 @@ static jx_op *add_op(jx_planner *p, int nins, const jx_slot *ins, int nouts,
     op->outs = all + nins;
     op->nins = nins;
     op->nouts = nouts;
+    op->name = p->eqn ? jx_eqn_name(p->eqn) : "copy";
     op->block = p->block;
     op->scratch_buffer = -1;
     JX_PUSH(p->arena, &p->blocks.at[p->block].ops, op);

@@ -22,6 +22,7 @@ COMMANDS = [
     "check --format github", "check --trust-embedded --timing", "info",
     "info --format json", "info --sizes 3", "info --fit 1MiB", "show",
     "show --as json", "show --as stablehlo", "show --as stablehlo --generic",
+    "show --as flat", "show --as claims", "show --as plan --set b=3",
     "run --fill zeros", "gradcheck", "gradcheck --format json", "spec",
     "diff {plain}", "diff {plain} --format json", "rewrite --as text -o -",
 ]

@@ -1,0 +1,95 @@
+/* plan_print.c - a plan as text. */
+#include "frontend/base/utf8.h"
+#include "runtime/plan_impl.h"
+
+static void put_kind(const jx_mem *mem, jx_buffer *to)
+{
+    switch (mem->kind) {
+    case JX_MEM_TEMP:
+        jx_buffer_printf(to, "at %lld, in use from %d to %d",
+                         (long long)mem->offset, mem->first, mem->last);
+        break;
+    case JX_MEM_CONST: jx_buffer_puts(to, "constant"); break;
+    case JX_MEM_IN: jx_buffer_printf(to, "input %d", mem->port); break;
+    case JX_MEM_OUT: jx_buffer_printf(to, "result %d", mem->port); break;
+    case JX_MEM_MOVING: jx_buffer_puts(to, "moves with a loop's turns"); break;
+    }
+}
+
+static void put_buffers(const jx_plan *plan, jx_buffer *to)
+{
+    jx_buffer_puts(to, "buffers\n");
+    for (int i = 0; i < plan->nmems; i++) {
+        const jx_mem *mem = &plan->mems[i];
+        if (mem->kind == JX_MEM_TEMP && mem->alias < 0 && !mem->touches.count)
+            continue; /* of nobody */
+        jx_buffer_printf(to, "  b%d  %lld bytes, ", i, (long long)mem->bytes);
+        if (mem->alias >= 0)
+            jx_buffer_printf(to, "lives in b%d", mem->alias);
+        else
+            put_kind(mem, to);
+        jx_buffer_putc(to, '\n');
+    }
+}
+
+/* `b3 f32[4,3]`, with the offset and strides where it is not all of its buffer,
+ * row by row. */
+static void put_view(const jx_plan *plan, int at, jx_buffer *to)
+{
+    const jx_view *view = &plan->views[at];
+
+    jx_buffer_printf(to, "b%d", plan->view_mems[at]);
+    if (plan->view_offsets[at])
+        jx_buffer_printf(to, "+%lld", (long long)plan->view_offsets[at]);
+    jx_buffer_printf(to, " %s[", jx_dtype_of(view->dtype)->short_name);
+    for (int i = 0; i < view->rank; i++)
+        jx_buffer_printf(to, "%s%lld", i ? "," : "", (long long)view->shape[i]);
+    jx_buffer_putc(to, ']');
+    for (int i = 0; i < view->rank && !view->dense; i++)
+        jx_buffer_printf(to, "%s%lld", i ? "," : " by ",
+                         (long long)view->strides[i]);
+}
+
+static void put_views(const jx_plan *plan, int first, int count, jx_buffer *to)
+{
+    for (int i = 0; i < count; i++) {
+        jx_buffer_puts(to, i ? "; " : "");
+        put_view(plan, first + i, to);
+    }
+}
+
+static void put_step(const jx_plan *plan, const jx_step *step, jx_buffer *to)
+{
+    const jx_op *op = step->op;
+
+    jx_buffer_printf(to, "  %d  ", op->position);
+    put_views(plan, step->first_view + step->nins, step->nouts, to);
+    jx_buffer_puts(to, step->nouts ? " = " : "");
+    jx_utf8_show(op->copy ? "copy" : op->name, to);
+    if (op->region && op->region->instrs.count > 1)
+        jx_buffer_printf(to, " and others, %zu instructions",
+                         op->region->instrs.count);
+    jx_buffer_puts(to, step->nins ? " of " : "");
+    put_views(plan, step->first_view, step->nins, to);
+    if (step->scratch >= 0)
+        jx_buffer_printf(to, " with scratch b%d", op->scratch_buffer);
+    for (int b = 0; b < op->nblocks; b++)
+        jx_buffer_printf(to, "%s%d", b ? ", " : " runs block ",
+                         op->first_block + b);
+    jx_buffer_putc(to, '\n');
+}
+
+void jx_plan_print(const jx_plan *plan, jx_buffer *to)
+{
+    jx_buffer_printf(to, "%d inputs, %d results, %d operations, %lld bytes\n",
+                     plan->nins, plan->nouts, plan->nsteps,
+                     (long long)plan->bytes);
+    put_buffers(plan, to);
+    for (int b = 0; b < plan->nblocks; b++) {
+        if (b && !plan->blocks[b].count)
+            continue; /* of nobody, or empty */
+        jx_buffer_printf(to, "block %d\n", b);
+        for (int i = 0; i < plan->blocks[b].count; i++)
+            put_step(plan, &plan->blocks[b].at[i], to);
+    }
+}
