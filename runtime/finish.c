@@ -70,14 +70,23 @@ static void list_block(jx_planner *p, int block, jx_op **all)
     }
 }
 
-/* All operations by position. */
+static void list_all(jx_planner *p, jx_op **all)
+{
+    for (size_t i = 0; i < p->order.count; i++)
+        list_block(p, p->units.at[p->order.at[i]].block, all);
+    list_block(p, 0, all);
+}
+
+/* All operations by position: what is called before who calls it. */
 static jx_op **number_all(jx_planner *p, int *count)
 {
     *count = 0;
+    for (size_t i = 0; i < p->order.count; i++)
+        number_block(p, p->units.at[p->order.at[i]].block, count);
     number_block(p, 0, count);
     jx_op **all = JX_NEW_ARRAY(p->arena, *count, jx_op *);
     if (all)
-        list_block(p, 0, all);
+        list_all(p, all);
     return all;
 }
 
@@ -85,7 +94,8 @@ static jx_op **number_all(jx_planner *p, int *count)
  * so is one that runs such an operation. */
 static bool acts(const jx_planner *p, const jx_op *op)
 {
-    bool any = op->nouts == 0;
+    bool any = op->nouts == 0 ||
+               (op->unit && p->blocks.at[p->units.at[op->unit].block].acts);
 
     for (int b = 0; b < op->nblocks; b++)
         any |= p->blocks.at[op->first_block + b].acts;
@@ -103,6 +113,8 @@ static void remove_dead(jx_planner *p, jx_op **all, int count)
     for (size_t i = 0; i < p->mems.count; i++)
         p->mems.at[i].needed = p->mems.at[i].kind == JX_MEM_OUT ||
                                p->mems.at[i].kind == JX_MEM_MOVING;
+    for (size_t i = 1; i < p->units.count; i++)
+        p->blocks.at[p->units.at[i].block].dead = true; /* not called yet */
     for (int i = count - 1; i >= 0; i--) {
         jx_op *op = all[i];
         bool live = acts(p, op);
@@ -110,6 +122,8 @@ static void remove_dead(jx_planner *p, jx_op **all, int count)
             live |= p->mems.at[op->outs[k].buffer].needed;
         live &= !p->blocks.at[op->block].dead;
         op->dead = !live;
+        if (live && op->unit)
+            p->blocks.at[p->units.at[op->unit].block].dead = false;
         for (int b = 0; b < op->nblocks; b++)
             p->blocks.at[op->first_block + b].dead = !live;
         for (int k = 0; live && k < op->nins + op->nouts; k++)
@@ -279,7 +293,7 @@ static bool finish_steps(jx_planner *p)
     jx_op **all = JX_NEW_ARRAY(p->arena, plan->nops, jx_op *);
     if (!first || !all)
         return false;
-    list_block(p, 0, all);
+    list_all(p, all);
     for (int i = 0; i < plan->nops; i++) {
         first[i] = view;
         view += all[i]->nins + all[i]->nouts;
@@ -333,7 +347,7 @@ bool jx_plan_finish(jx_planner *p)
                 jx_finish_touch(p, all[i], all[i]->scratch_buffer);
         }
     p->plan->nops = count;
-    if (!jx_finish_memory(p, all))
+    if (!jx_finish_memory(p, all, count))
         return false;
     JX_ASSERT_NONE(jx_plan_fault(p, true));
     return finish_views(p, all, count) &&

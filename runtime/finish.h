@@ -22,7 +22,7 @@ void jx_finish_touch_all(jx_planner *p, jx_op **all, int count);
  * place. */
 void jx_finish_share(jx_planner *p, jx_op **all, int count);
 /* Offsets in the run's arena; false: the budget is too small. */
-bool jx_finish_memory(jx_planner *p, jx_op **all);
+bool jx_finish_memory(jx_planner *p, jx_op **all, int nops);
 
 /* What is wrong with the operations (bounds, aliases, values that are read when
  * they are not there; what lies over what, once buffers are `placed`), in the

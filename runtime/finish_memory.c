@@ -228,14 +228,76 @@ static int64_t place(interval *used, int *nused, const interval *want)
     return best;
 }
 
-bool jx_finish_memory(jx_planner *p, jx_op **all)
+/* A call of a unit, and where what is in use then ends: the unit's memory lies
+ * behind. */
+typedef struct height {
+    const jx_op *op;
+    int64_t bytes;
+} height;
+
+static height *heights_of(jx_planner *p, jx_op **all, int count, int *ncalls)
+{
+    *ncalls = 0;
+    for (int i = 0; i < count; i++)
+        *ncalls += all[i]->unit != 0;
+    height *to = JX_NEW_ARRAY(p->arena, *ncalls, height);
+    for (int i = 0, n = 0; to && i < count; i++)
+        if (all[i]->unit)
+            to[n++].op = all[i];
+    return to;
+}
+
+static int64_t height_at(int position, const interval *used, int nused)
+{
+    int64_t end = 0;
+
+    for (int i = 0; i < nused; i++)
+        if (used[i].last >= position && used[i].offset + used[i].bytes > end)
+            end = used[i].offset + used[i].bytes;
+    return end;
+}
+
+/* Units that call each other lie behind each other, others over each other. */
+static void place_units(jx_planner *p, const height *calls, int ncalls)
+{
+    for (int i = ncalls - 1; i >= 0; i--) {
+        const jx_op *op = calls[i].op;
+        const jx_unit *caller = &p->units.at[p->blocks.at[op->block].unit];
+        jx_unit *callee = &p->units.at[op->unit];
+        if (caller->offset + calls[i].bytes > callee->offset)
+            callee->offset = caller->offset + calls[i].bytes;
+    }
+}
+
+static bool place_buffers(jx_planner *p, jx_op **all, int nops,
+                          const interval *wants, int count)
+{
+    interval *used = JX_NEW_ARRAY(p->arena, count + 1, interval);
+    int nused = 0, ncalls, next = 0;
+    height *calls = heights_of(p, all, nops, &ncalls);
+
+    if (!used || !calls)
+        return false;
+    for (int i = 0; i < count; i++) {
+        for (; next < ncalls && calls[next].op->position < wants[i].first;
+             next++)
+            calls[next].bytes =
+                height_at(calls[next].op->position, used, nused);
+        p->mems.at[wants[i].buffer].offset = place(used, &nused, &wants[i]);
+    }
+    for (; next < ncalls; next++)
+        calls[next].bytes = height_at(calls[next].op->position, used, nused);
+    place_units(p, calls, ncalls);
+    return true;
+}
+
+bool jx_finish_memory(jx_planner *p, jx_op **all, int nops)
 {
     interval *wants = JX_NEW_ARRAY(p->arena, p->mems.count, interval);
-    interval *used = JX_NEW_ARRAY(p->arena, p->mems.count + 1, interval);
-    int count = 0, nused = 0;
+    int count = 0;
     int64_t total = 0;
 
-    if (!wants || !used)
+    if (!wants)
         return false;
     for (size_t i = 0; i < p->mems.count; i++) {
         jx_mem *mem = &p->mems.at[i];
@@ -246,9 +308,11 @@ bool jx_finish_memory(jx_planner *p, jx_op **all)
                                     (mem->bytes + 63) / 64 * 64, 0};
     }
     qsort(wants, (size_t)count, sizeof *wants, by_first);
+    if (!place_buffers(p, all, nops, wants, count))
+        return false;
     for (int i = 0; i < count; i++) {
         jx_mem *mem = &p->mems.at[wants[i].buffer];
-        mem->offset = place(used, &nused, &wants[i]);
+        mem->offset += p->units.at[p->blocks.at[mem->home].unit].offset;
         if (mem->offset + wants[i].bytes > total)
             total = mem->offset + wants[i].bytes;
     }

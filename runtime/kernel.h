@@ -123,7 +123,8 @@ jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
 jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,
                         const int64_t *shape);
 
-/* Operations of a jaxpr in place (as a call does): `outs` are its results. */
+/* Operations of a jaxpr in place (as a call does), or a call of what was planned
+ * of it before: `outs` are its results. */
 bool jx_plan_inline(jx_planner *p, const jx_closed *closed,
                     const jx_slot *ins, jx_slot *outs);
 

@@ -1,4 +1,5 @@
-/* plan.c - see plan.h: equations, calls, blocks, and the whole program. */
+/* plan.c - see plan.h: equations, blocks, and the whole program; plan_calls.c
+ * has the calls that are not written out. */
 #include "runtime/plan_impl.h"
 
 #include <stdlib.h>
@@ -148,8 +149,8 @@ static void run_equations(jx_planner *p, frame *f, const jx_jaxpr *jaxpr)
     }
 }
 
-bool jx_plan_inline(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
-                    jx_slot *outs)
+bool jx_plan_write_out(jx_planner *p, const jx_closed *closed,
+                       const jx_slot *ins, jx_slot *outs)
 {
     const jx_jaxpr *jaxpr = closed->jaxpr;
     const jx_eqn *eqn = p->eqn;
@@ -182,9 +183,17 @@ bool jx_plan_inline(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
     return !p->failed;
 }
 
+bool jx_plan_inline(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
+                    jx_slot *outs)
+{
+    return (jx_plan_is_called(p, closed->jaxpr) ? jx_plan_call_unit
+                                                : jx_plan_write_out)(
+        p, closed, ins, outs);
+}
+
 int jx_plan_block_begin(jx_planner *p)
 {
-    jx_block block = {.parent = p->block};
+    jx_block block = {.parent = p->block, .unit = p->unit};
 
     JX_PUSH(p->arena, &p->blocks, block);
     p->block = (int)p->blocks.count - 1;
@@ -246,7 +255,7 @@ static void plan_program(jx_planner *p, const jx_closed *closed, jx_slot *ins,
         p->mems.at[ins[i].buffer].port = i;
         fill_port(p, &plan->ins[i], aval, &ins[i]);
     }
-    if (p->failed || !jx_plan_inline(p, closed, ins, outs))
+    if (p->failed || !jx_plan_write_out(p, closed, ins, outs))
         return;
     for (int i = 0; i < jaxpr->nouts && !p->failed; i++) {
         jx_slot port = jx_plan_slot_in(p, JX_MEM_OUT, outs[i].dtype,
@@ -269,7 +278,9 @@ static bool make_plan(jx_planner *p, const jx_closed *closed)
     plan->ins = JX_NEW_ARRAY(p->arena, jaxpr->nins, jx_port);
     plan->outs = JX_NEW_ARRAY(p->arena, jaxpr->nouts, jx_port);
     JX_PUSH(p->arena, &p->blocks, (jx_block){.parent = -1});
-    if (slots && plan->ins && plan->outs && p->blocks.count)
+    JX_PUSH(p->arena, &p->units, (jx_unit){.jaxpr = jaxpr});
+    if (slots && plan->ins && plan->outs && p->blocks.count &&
+        p->units.count && jx_plan_measure(p, jaxpr))
         plan_program(p, closed, slots, slots + jaxpr->nins);
     free(slots);
     p->eqn = NULL;

@@ -1,7 +1,8 @@
 /* plan.h - what running a jaxpr at concrete sizes takes.
  *
  * A plan is immutable once made: a list of operations on slots, with calls
- * inlined, dead code gone, chains of elementwise operations fused and all
+ * inlined (where that would grow the program too much, callees are planned once
+ * and called), dead code gone, chains of elementwise operations fused and all
  * memory assigned.  Any number of executions (exec.h) may share it. */
 #ifndef JX_PLAN_H
 #define JX_PLAN_H

@@ -1,5 +1,5 @@
 /* plan_impl.h - a plan and the planner from inside: shared by plan.c (equations
- * and blocks), plan_slots.c (values), finish*.c (the passes over operations) and
+ * and blocks), plan_calls.c (calls), plan_slots.c (values), finish*.c (the passes over operations) and
  * exec.c. */
 #ifndef JX_PLAN_IMPL_H
 #define JX_PLAN_IMPL_H
@@ -52,6 +52,7 @@ typedef struct jx_op {
     int scratch_buffer;
     int block;
     int first_block, nblocks; /* blocks that it runs */
+    int unit;                 /* the unit that it calls, or 0 */
     jx_region *region;        /* of an elementwise operation */
     bool copy, dead;
     int begin, position; /* its blocks' first position; its own */
@@ -60,12 +61,46 @@ typedef struct jx_op {
 typedef JX_VEC(jx_op *) jx_op_list;
 
 typedef struct jx_block {
-    int parent;
+    int parent; /* -1: it is all of its unit */
+    int unit;
     jx_op *owner; /* the operation that runs it */
     bool dead;    /* which is not needed */
     bool acts;    /* holds an operation that is there for what it does */
     jx_op_list ops;
 } jx_block;
+
+/* How a unit gets an operand. */
+typedef enum jx_form {
+    JX_FORM_DENSE = 0, /* row-major, wherever it lies */
+    JX_FORM_SPLAT,     /* one element, seen as all */
+    JX_FORM_KNOWN,     /* a constant, of which the unit may make use */
+} jx_form;
+
+/* Operations that are planned once and run from several places (plan_calls.c).
+ * Unit 0 is the program.  Operands and results are moving buffers, which the
+ * caller sets; a result that is an operand or a constant is neither. */
+typedef struct jx_unit {
+    const jx_jaxpr *jaxpr;
+    const jx_array *const *consts;
+    int block;
+    bool planned;
+    int next; /* another unit of the same jaxpr, or 0 */
+    const jx_form *forms;
+    jx_operand *ins, *outs;
+    int *passes;    /* per result: the operand that it is, or -1 */
+    int64_t offset; /* of its memory in the run's arena */
+} jx_unit;
+
+/* What writing out calls would cost (plan_calls.c), by number of the jaxpr. */
+typedef struct jx_call_sizes {
+    bool known;
+    int64_t *sizes; /* equations, callees once for each call; 0: not seen */
+    int *uses;      /* places that it stands in */
+    int *units;     /* the first of its units, or 0 */
+    int64_t own;    /* equations of all jaxprs, each once */
+    int64_t small;  /* what has no more equations is written out anyway */
+    int64_t left;   /* equations that units for special operands may add */
+} jx_call_sizes;
 
 /* An operation ready to run: `views` index the execution's. */
 typedef struct jx_step {
@@ -115,7 +150,11 @@ struct jx_planner {
     const jx_plan_options *options;
     JX_VEC(jx_mem) mems;
     JX_VEC(jx_block) blocks;
+    JX_VEC(jx_unit) units;
+    JX_VEC(int) order; /* of units, callees first */
+    jx_call_sizes calls;
     int block; /* where operations go */
+    int unit;  /* that the block is of */
     const jx_eqn *eqn; /* being planned, for messages */
     const jx_jaxpr *jaxpr;
     int depth;
@@ -141,11 +180,25 @@ void jx_operand_slot(const jx_operand *operand, jx_slot *to);
 /* Appends an elementwise operation (region.h). */
 void jx_plan_region(jx_planner *p, jx_region *region, int nins,
                     const jx_slot *ins, const jx_slot *out);
+/* Appends a call of a unit. */
+void jx_plan_unit_op(jx_planner *p, int unit, jx_kernel *kernel,
+                     const void *data, size_t data_size, int nins,
+                     const jx_slot *ins, int nouts, const jx_slot *outs);
 /* A buffer whose address a loop sets: an element of the slot's leading axis. */
 jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole);
 
 jx_kernel jx_run_copy;   /* kernels/move.c */
 jx_kernel jx_run_branch; /* kernels/control.c: one of its blocks, once */
+
+/* The jaxpr's operations, in the block where operations go. */
+bool jx_plan_write_out(jx_planner *p, const jx_closed *closed,
+                       const jx_slot *ins, jx_slot *outs);
+/* Finds which jaxprs are called when this one is planned. */
+bool jx_plan_measure(jx_planner *p, const jx_jaxpr *root);
+bool jx_plan_is_called(const jx_planner *p, const jx_jaxpr *jaxpr);
+/* A call of the jaxpr's unit, which is planned when first needed. */
+bool jx_plan_call_unit(jx_planner *p, const jx_closed *closed,
+                       const jx_slot *ins, jx_slot *outs);
 
 /* Dead code, fusion, sharing, memory, and the plan's final form. */
 bool jx_plan_finish(jx_planner *p);

@@ -432,6 +432,19 @@ void jx_plan_block_op(jx_planner *p, jx_kernel *kernel, const void *data,
     op->nblocks = nblocks;
 }
 
+void jx_plan_unit_op(jx_planner *p, int unit, jx_kernel *kernel,
+                     const void *data, size_t data_size, int nins,
+                     const jx_slot *ins, int nouts, const jx_slot *outs)
+{
+    jx_op *op = add_op(p, nins, ins, nouts, outs);
+
+    if (!op)
+        return;
+    op->kernel = kernel;
+    op->data = jx_arena_copy(p->arena, data, data_size);
+    op->unit = unit;
+}
+
 void jx_plan_op(jx_planner *p, jx_kernel *kernel, const void *data,
                 size_t data_size, int nins, const jx_slot *ins, int nouts,
                 const jx_slot *outs, size_t scratch)
