@@ -1,9 +1,8 @@
 /* plan_calls.c - calls that are not written out.
  *
- * Calls within calls double: twenty functions, each of which calls the one before
- * twice, are a million equations.  Where a program would grow beyond MOST
- * equations and a few times its own, what stands in several places becomes a
- * *unit*: a block that is planned once for each list of operand types, and run by
+ * Where a program would grow too much (frontend/ir/growth.h), what stands in
+ * several places becomes a *unit*: a block that is planned once for each list of
+ * operand types, and run by
  * an operation in each place.  Its operands and results are moving buffers, which
  * that operation sets to where the caller has them, so that nothing is copied.
  * Jaxprs don't recur, so that a unit runs once at a time, and its memory has one
@@ -15,129 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 4096, TIMES = 2 };
-
-/* Sizes. */
-
-static int64_t plus(int64_t a, int64_t b)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-/* Does something for each jaxpr that a value holds. */
-typedef int64_t per_jaxpr(jx_planner *p, const jx_jaxpr *jaxpr);
-
-static int64_t sum_in_value(jx_planner *p, const jx_value *value,
-                            per_jaxpr *of)
-{
-    int64_t sum = 0;
-
-    if (value->tag == JX_V_JAXPR)
-        return value->jaxpr ? of(p, value->jaxpr) : 0;
-    for (int i = 0; value->items && i < value->count; i++)
-        sum = plus(sum, sum_in_value(p, value->items[i], of));
-    return sum;
-}
-
-/* The equations, and what each runs. */
-static int64_t sum_in_jaxpr(jx_planner *p, const jx_jaxpr *jaxpr,
-                            per_jaxpr *of)
-{
-    int64_t sum = jaxpr->neqns;
-
-    for (int i = 0; i < jaxpr->neqns; i++)
-        for (int k = 0; k < jaxpr->eqns[i].nparams; k++)
-            sum = plus(sum, sum_in_value(p, jaxpr->eqns[i].params[k].value,
-                                         of));
-    return sum;
-}
-
-/* One that a rule made for itself is not in the program's table. */
-static bool in_table(const jx_planner *p, const jx_jaxpr *jaxpr)
-{
-    return jaxpr->id >= 0 && jaxpr->id < p->program->njaxprs &&
-           p->program->jaxprs[jaxpr->id] == jaxpr;
-}
-
-/* With all calls written out.  Nested jaxprs have smaller numbers, and are as
- * deep as readers allow. */
-static int64_t whole_size(jx_planner *p, const jx_jaxpr *jaxpr)
-{
-    jx_call_sizes *c = &p->calls;
-
-    if (!in_table(p, jaxpr))
-        return jaxpr->neqns;
-    c->uses[jaxpr->id]++;
-    if (!c->sizes[jaxpr->id]) {
-        c->own = plus(c->own, jaxpr->neqns);
-        c->sizes[jaxpr->id] = 1;
-        c->sizes[jaxpr->id] = plus(1, sum_in_jaxpr(p, jaxpr, whole_size));
-    }
-    return c->sizes[jaxpr->id];
-}
-
-/* With those calls written out that are small enough; callees come first. */
-static int64_t size_in_place(jx_planner *p, const jx_jaxpr *jaxpr)
-{
-    if (!in_table(p, jaxpr))
-        return jaxpr->neqns;
-    return jx_plan_is_called(p, jaxpr) ? 1 : p->calls.sizes[jaxpr->id];
-}
-
-/* All that is planned if units are made of what is larger than `small`. */
-static int64_t planned_size(jx_planner *p, const jx_jaxpr *root, int64_t small)
-{
-    jx_call_sizes *c = &p->calls;
-    int64_t all = 0;
-
-    c->small = small;
-    for (int i = 0; i <= root->id; i++) {
-        const jx_jaxpr *jaxpr = p->program->jaxprs[i];
-        if (!c->sizes[i])
-            continue;
-        c->sizes[i] = plus(1, sum_in_jaxpr(p, jaxpr, size_in_place));
-        if (jaxpr == root || jx_plan_is_called(p, jaxpr))
-            all = plus(all, c->sizes[i]);
-    }
-    return all;
-}
-
-static bool new_sizes(jx_planner *p, jx_call_sizes *c)
-{
-    int n = p->program->njaxprs;
-
-    c->sizes = JX_NEW_ARRAY(p->arena, n, int64_t);
-    c->uses = JX_NEW_ARRAY(p->arena, n, int);
-    c->units = JX_NEW_ARRAY(p->arena, n, int);
-    return c->sizes && c->uses && c->units;
-}
+enum { MOST = 4096 };
 
 bool jx_plan_measure(jx_planner *p, const jx_jaxpr *root)
 {
-    jx_call_sizes *c = &p->calls;
-
-    if (!new_sizes(p, c))
+    p->units_of = JX_NEW_ARRAY(p->arena, p->program->njaxprs, int);
+    if (!p->units_of || !jx_growth_measure(p->arena, p->program, root, MOST,
+                                           &p->growth))
         return false;
-    c->small = INT64_MAX;
-    if (!in_table(p, root))
-        return true;
-    int64_t all = whole_size(p, root), most = plus(MOST, c->own);
-    for (int i = 1; i < TIMES; i++)
-        most = plus(most, c->own);
-    for (int64_t small = 256; all > most && c->small; small /= 4)
-        all = planned_size(p, root, small);
-    c->left = most;
+    p->special = p->growth.most;
     return true;
 }
 
 bool jx_plan_is_called(const jx_planner *p, const jx_jaxpr *jaxpr)
 {
-    const jx_call_sizes *c = &p->calls;
-
-    return c->small < INT64_MAX && in_table(p, jaxpr) &&
-           c->uses[jaxpr->id] > 1 && c->sizes[jaxpr->id] > c->small;
+    return jx_growth_shares(&p->growth, jaxpr);
 }
 
 /* Units. */
@@ -197,7 +88,7 @@ static bool fits_unit(const jx_planner *p, const jx_unit *unit,
 static int find_unit(const jx_planner *p, const jx_closed *closed,
                      const jx_slot *ins, const jx_form *forms)
 {
-    int found = p->calls.units[closed->jaxpr->id];
+    int found = p->units_of[closed->jaxpr->id];
 
     while (found && !fits_unit(p, &p->units.at[found], closed, ins, forms))
         found = p->units.at[found].next;
@@ -282,7 +173,7 @@ static int new_unit(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
     jx_unit unit = {
         .jaxpr = jaxpr,
         .consts = closed->consts,
-        .next = p->calls.units[jaxpr->id],
+        .next = p->units_of[jaxpr->id],
         .forms = jx_arena_copy(p->arena, forms,
                                (size_t)jaxpr->nins * sizeof *forms),
         .ins = all,
@@ -293,7 +184,7 @@ static int new_unit(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
     if (slots && all && unit.forms && unit.passes)
         JX_PUSH(p->arena, &p->units, unit);
     if ((int)p->units.count > number) {
-        p->calls.units[jaxpr->id] = number;
+        p->units_of[jaxpr->id] = number;
         plan_operations(p, number, closed, ins, slots);
     } else {
         jx_plan_fail(p, "there is no memory");
@@ -307,16 +198,16 @@ static int new_unit(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
 static int unit_for(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
                     jx_form *forms)
 {
-    int64_t size = p->calls.sizes[closed->jaxpr->id];
+    int64_t size = p->growth.sizes[closed->jaxpr->id];
 
     forms_of(p, closed->jaxpr->nins, ins, forms);
     int found = find_unit(p, closed, ins, forms);
-    if (!found && p->calls.left < size) {
+    if (!found && p->special < size) {
         memset(forms, 0, (size_t)closed->jaxpr->nins * sizeof *forms);
         found = find_unit(p, closed, ins, forms);
     }
     if (!found) {
-        p->calls.left -= size < p->calls.left ? size : p->calls.left;
+        p->special -= size < p->special ? size : p->special;
         found = new_unit(p, closed, ins, forms);
     }
     if (found && !p->units.at[found].planned) {

@@ -5,6 +5,7 @@
 #define JX_PLAN_IMPL_H
 
 #include "frontend/base/vec.h"
+#include "frontend/ir/growth.h"
 #include "runtime/plan.h"
 #include "runtime/region.h"
 
@@ -91,17 +92,6 @@ typedef struct jx_unit {
     int64_t offset; /* of its memory in the run's arena */
 } jx_unit;
 
-/* What writing out calls would cost (plan_calls.c), by number of the jaxpr. */
-typedef struct jx_call_sizes {
-    bool known;
-    int64_t *sizes; /* equations, callees once for each call; 0: not seen */
-    int *uses;      /* places that it stands in */
-    int *units;     /* the first of its units, or 0 */
-    int64_t own;    /* equations of all jaxprs, each once */
-    int64_t small;  /* what has no more equations is written out anyway */
-    int64_t left;   /* equations that units for special operands may add */
-} jx_call_sizes;
-
 /* An operation ready to run: `views` index the execution's. */
 typedef struct jx_step {
     jx_kernel *kernel;
@@ -152,7 +142,9 @@ struct jx_planner {
     JX_VEC(jx_block) blocks;
     JX_VEC(jx_unit) units;
     JX_VEC(int) order; /* of units, callees first */
-    jx_call_sizes calls;
+    jx_growth growth;
+    int *units_of;   /* by number of the jaxpr: the first of its units, or 0 */
+    int64_t special; /* equations that units for special operands may add */
     int block; /* where operations go */
     int unit;  /* that the block is of */
     const jx_eqn *eqn; /* being planned, for messages */

@@ -1,8 +1,19 @@
 /* flat.c - see flat.h. */
 #include "analyzer/lint/flat.h"
+#include "frontend/ir/growth.h"
 #include "frontend/ir/params.h"
 
 #include <string.h>
+
+/* What is met once: a jaxpr with those operands that do not vary. */
+typedef struct flat_unit {
+    const jx_array *const *consts;
+    bool elsewhere;
+    int *given, *ins; /* values: of such an operand, or -1; inside */
+    int *outs;
+    bool acts; /* its results may differ although its operands are the same */
+    int next;  /* another of the jaxpr, or 0 */
+} flat_unit;
 
 typedef struct flattener {
     const jx_typed *typed;
@@ -14,6 +25,11 @@ typedef struct flattener {
     int level; /* of bodies of loops and branches */
     bool all;  /* enter those that do not vary, too */
     int elsewhere; /* branches around, that are for Mosaic */
+    jx_growth growth;
+    JX_VEC(flat_unit) units; /* the first is none */
+    int *units_of;   /* by number of the jaxpr: the first, or 0 */
+    int64_t special; /* equations that operands which do not vary may add */
+    bool acts;       /* something was met that varies by itself */
 } flattener;
 
 /* The value of each variable of a jaxpr, while its equations are walked. */
@@ -291,8 +307,10 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
     int *outs = JX_NEW_ARRAY(f->ctx->arena, eqn->nouts, int);
     jx_flat_node node = {eqn,        in->jaxpr, in->calls, eqn->nins,
                          eqn->nouts, ins,       outs,      nresults,
-                         results,    1,         false,     f->elsewhere > 0};
+                         results,    1,         false,     f->elsewhere > 0,
+                         false};
 
+    f->acts |= jx_flat_varies_by_itself(eqn);
     if (!outs || (!alone && !equal && !keep_node(f, eqn, ins, hash)))
         return false;
     for (int i = 0; i < eqn->nouts; i++) {
@@ -333,6 +351,147 @@ static bool inline_call(flattener *f, const scope *in, const jx_eqn *eqn,
     return true;
 }
 
+/* ---- what is met once */
+
+static int find_unit(const flattener *f, const jx_closed *body,
+                     const int *given)
+{
+    int found = f->units_of[body->jaxpr->id];
+
+    for (; found; found = f->units.at[found].next) {
+        const flat_unit *unit = &f->units.at[found];
+        bool fits = unit->elsewhere == (f->elsewhere > 0);
+        for (int i = 0; fits && i < body->nconsts; i++)
+            fits = unit->consts[i] == body->consts[i];
+        for (int i = 0; fits && i < body->jaxpr->nins; i++)
+            fits = unit->given[i] == given[i];
+        if (fits)
+            break;
+    }
+    return found;
+}
+
+/* Fills the unit's inputs and outputs. */
+static bool walk_unit(flattener *f, const jx_closed *body,
+                      const jx_calls *calls, flat_unit *unit)
+{
+    const jx_var *const *vars = body->jaxpr->vars + body->jaxpr->nconsts;
+    int level = f->level;
+    bool acts = f->acts;
+
+    f->level = JX_FLAT_UNIT;
+    f->acts = false;
+    for (int i = 0; i < body->jaxpr->nins; i++)
+        unit->ins[i] = unit->given[i] >= 0
+                           ? unit->given[i]
+                           : new_input(f, vars[i]->aval, i, 0);
+    bool ok = walk(f, body, calls, unit->ins, unit->outs);
+    unit->acts = f->acts;
+    f->level = level;
+    f->acts |= acts;
+    return ok;
+}
+
+static int new_unit(flattener *f, const jx_closed *body, const jx_calls *calls,
+                    const int *given)
+{
+    const jx_jaxpr *jaxpr = body->jaxpr;
+    jx_arena *arena = f->ctx->arena;
+    flat_unit unit = {.consts = body->consts,
+                      .elsewhere = f->elsewhere > 0,
+                      .given = jx_arena_copy(arena, given,
+                                             (size_t)jaxpr->nins * sizeof(int)),
+                      .ins = JX_NEW_ARRAY(arena, jaxpr->nins, int),
+                      .outs = JX_NEW_ARRAY(arena, jaxpr->nouts, int)};
+
+    if (!calls || !unit.given || !unit.ins || !unit.outs ||
+        !walk_unit(f, body, calls, &unit))
+        return 0;
+    unit.next = f->units_of[jaxpr->id];
+    JX_PUSH(arena, &f->units, unit);
+    return f->units_of[jaxpr->id] = (int)f->units.count - 1;
+}
+
+/* The one for such operands (values, or -1 for what changes).  Only as many are
+ * made for those that do not vary as the program may grow by. */
+static int unit_for(flattener *f, const scope *in, const jx_eqn *eqn,
+                    const jx_closed *body, const int *ins)
+{
+    int nins = body->jaxpr->nins, found;
+    int64_t size = f->growth.sizes[body->jaxpr->id];
+    int *given = JX_NEW_ARRAY(f->ctx->arena, nins, int);
+
+    if (!given)
+        return 0;
+    f->flat->shared = true;
+    for (int i = 0; i < nins; i++)
+        given[i] = ins[i] >= 0 && !any_varies(f, 1, &ins[i]) ? ins[i] : -1;
+    found = find_unit(f, body, given);
+    if (!found && f->special < size) {
+        for (int i = 0; i < nins; i++) {
+            f->flat->truncated |= given[i] >= 0;
+            given[i] = -1;
+        }
+        found = find_unit(f, body, given);
+    }
+    if (!found) {
+        f->special -= size < f->special ? size : f->special;
+        found = new_unit(f, body, enter(f, in, eqn), given);
+    }
+    /* Each place would count. */
+    if (found && f->units.at[found].acts)
+        f->acts = f->flat->truncated = true;
+    return found;
+}
+
+/* A call is a node.  What does not vary, and operands that come back, are known
+ * all the same. */
+static bool share_call(flattener *f, const scope *in, const jx_eqn *eqn,
+                       const jx_closed *body, const int *ins)
+{
+    int number = unit_for(f, in, eqn, body, ins);
+
+    if (!number)
+        return false;
+    const flat_unit unit = f->units.at[number];
+    size_t before = f->flat->nodes.count;
+    if (!add_node(f, in, eqn, ins, eqn->nouts, unit.outs))
+        return false;
+    if (f->flat->nodes.count > before)
+        f->flat->nodes.at[before].shared = true;
+    for (int i = 0; i < eqn->nouts; i++) {
+        int *out = &in->values[eqn->outs[i]->id];
+        f->flat->values.at[*out].varies |= unit.acts;
+        if (!f->flat->values.at[unit.outs[i]].varies)
+            *out = unit.outs[i];
+        for (int k = 0; k < eqn->nins; k++)
+            if (unit.outs[i] == unit.ins[k])
+                *out = ins[k];
+    }
+    return true;
+}
+
+/* The same of a body whose first operands are `same`. */
+static bool share_body(flattener *f, const scope *in, const jx_eqn *eqn,
+                       const jx_closed *body, int nsame, const int *same,
+                       int *outs)
+{
+    int nins = body->jaxpr->nins;
+    int *ins = JX_NEW_ARRAY(f->ctx->arena, nins, int);
+
+    if (!ins)
+        return false;
+    for (int i = 0; i < nins; i++)
+        ins[i] = i < nsame ? same[i] : -1;
+    int number = unit_for(f, in, eqn, body, ins);
+    if (number && body->jaxpr->nouts)
+        memcpy(outs, f->units.at[number].outs,
+               (size_t)body->jaxpr->nouts * sizeof *outs);
+    return number != 0;
+}
+
+/* ---- bodies */
+
 /* Walks a body (of several, `which`) whose first `nsame` inputs are `same`, and whose others change
  * from step to step; appends what it results in to *results. */
 static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
@@ -347,18 +506,40 @@ static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
 
     if (!calls || !ins || !all)
         return false;
+    if (*nresults)
+        memcpy(all, *results, (size_t)*nresults * sizeof *all);
+    *results = all;
+    *nresults += nouts;
+    all += *nresults - nouts;
+    if (jx_growth_shares(&f->growth, body->jaxpr))
+        return share_body(f, in, eqn, body, nsame, same, all);
     f->level++;
     for (int i = 0; i < nins; i++)
         ins[i] =
             i < nsame ? same[i] : new_input(f, vars[i]->aval, i - nsame, which);
-    if (*nresults)
-        memcpy(all, *results, (size_t)*nresults * sizeof *all);
-    *results = all;
-    if (!walk(f, body, calls, ins, all + *nresults))
+    if (!walk(f, body, calls, ins, all))
         return false;
     f->level--;
-    *nresults += nouts;
     return true;
+}
+
+/* Some body of it is met once. */
+static bool shares_in(const flattener *f, const jx_value *value)
+{
+    if (value->tag == JX_V_JAXPR)
+        return value->jaxpr && jx_growth_shares(&f->growth, value->jaxpr);
+    for (int i = 0; value->items && i < value->count; i++)
+        if (shares_in(f, value->items[i]))
+            return true;
+    return false;
+}
+
+static bool shares_bodies(const flattener *f, const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (shares_in(f, eqn->params[i].value))
+            return true;
+    return false;
 }
 
 static int clamp_count(int64_t count, int most)
@@ -437,7 +618,12 @@ static bool add_control(flattener *f, const scope *in, const jx_eqn *eqn,
             break;
         default: break;
         }
-    return ok && add_node(f, in, eqn, ins, nresults, results);
+    size_t before = f->flat->nodes.count;
+    if (!ok || !add_node(f, in, eqn, ins, nresults, results))
+        return false;
+    if (nresults && f->flat->nodes.count > before)
+        f->flat->nodes.at[before].shared = shares_bodies(f, eqn);
+    return true;
 }
 
 /* Beyond the limits: what the equation gives is taken to vary. */
@@ -478,7 +664,9 @@ static bool walk_eqn(flattener *f, const scope *in, const jx_eqn *eqn)
         return leave_out(f, in, eqn);
     if (body && body->jaxpr && body->jaxpr->nins == eqn->nins &&
         body->jaxpr->nouts == eqn->nouts)
-        return inline_call(f, in, eqn, body, ins);
+        return (jx_growth_shares(&f->growth, body->jaxpr) ? share_call
+                                                          : inline_call)(
+            f, in, eqn, body, ins);
     return add_control(f, in, eqn, ins);
 }
 
@@ -558,6 +746,14 @@ static jx_flat *flatten(const jx_typed *typed, bool all)
     jx_intern_init(&f.nodes, f.ctx->arena);
     jx_intern_init(&f.literals, f.ctx->arena);
     jx_intern_init(&f.arrays, f.ctx->arena);
+    f.units_of = JX_NEW_ARRAY(ctx->arena, typed->program->njaxprs, int);
+    JX_PUSH(ctx->arena, &f.units, (flat_unit){0});
+    if (!f.units_of || !f.units.count ||
+        !jx_growth_measure(ctx->arena, typed->program,
+                           typed->program->entry.jaxpr, JX_FLAT_GROWTH,
+                           &f.growth))
+        return NULL;
+    f.special = f.growth.most;
     if (!walk_entry(&f) || !jx_ok(f.ctx))
         return NULL;
     mark_live(f.flat);

@@ -7,6 +7,11 @@
  * one predicate.  Bodies of loops and branches stay apart from the operands
  * that change, but share the numbers of what is passed in unchanged.
  *
+ * Where inlining would grow the program too much (frontend/ir/growth.h), what
+ * stands in several places is met once for each list of operands that do not
+ * vary: calls of it are then nodes, with its outputs as results, and so are loops
+ * and branches that run it.  What varies is for it an input of level JX_FLAT_UNIT.
+ *
  * Values are numbered from 0, nodes are in an order of execution: a node's
  * operands come before it. */
 #ifndef JX_FLAT_H
@@ -41,6 +46,7 @@ typedef struct jx_flat_node {
     int copies; /* how often the program computes this */
     bool live;
     bool elsewhere; /* only where Mosaic lowers, which no exported program is */
+    bool shared;    /* its results are of what is met once */
 } jx_flat_node;
 
 typedef struct jx_flat {
@@ -49,13 +55,16 @@ typedef struct jx_flat {
     JX_VEC(jx_flat_node) nodes;
     int nouts;
     const int *outs; /* the program's */
+    bool shared;     /* something is met once that stands in several places */
     bool truncated;  /* beyond the limits below: the rest is left out, and what
                         would need it varies */
 } jx_flat;
 
-/* Inlining can grow a program without bound, since calls within calls double:
- * most equations met, and how deep calls are followed. */
-enum { JX_FLAT_MAX = 500000, JX_FLAT_DEPTH = 200 };
+/* What a program may grow to by inlining, whatever its own size; most equations
+ * met, and how deep calls are followed. */
+enum { JX_FLAT_GROWTH = 16384, JX_FLAT_MAX = 500000, JX_FLAT_DEPTH = 200 };
+/* Above it the levels of loops in what is met once. */
+enum { JX_FLAT_UNIT = 1 << 20 };
 
 /* Makes or moves elements and computes none: iota, broadcast, reshape, views,
  * conversions. */

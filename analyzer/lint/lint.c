@@ -22,6 +22,10 @@ bool jx_lint(jx_analysis *to, const jx_lint_options *options)
         JX_PUSH(lint.ctx->arena, &to->assumptions,
                 "the program is too large with its calls inlined: lints saw "
                 "only the first part");
+    else if (lint.flat->shared)
+        JX_PUSH(lint.ctx->arena, &to->assumptions,
+                "the program is too large with its calls inlined: lints looked "
+                "once at what is called in several places");
     for (size_t i = 0; i < sizeof lints / sizeof *lints; i++)
         if (!lints[i](&lint))
             return false;

@@ -116,6 +116,9 @@ static bool add_node(side *s, const jx_flat_node *node)
         if (!which)
             return false;
     }
+    /* What its results are of are its own inputs, not those of a body here. */
+    if (node->shared && !which)
+        which = -1;
     if (!jx_term_apply(s->terms, node->eqn, ins, node->nresults, results, which,
                        outs))
         return false;
@@ -263,10 +266,11 @@ bool jx_same_programs(const jx_typed *a, const jx_typed *b,
     jx_terms_init(&terms, a->program->ctx, a->program->dims);
     if (!read_side(&left, &terms, a) || !read_side(&right, &terms, b))
         return false;
-    found->large = left.flat->truncated || right.flat->truncated;
+    bool whole = !left.flat->truncated && !right.flat->truncated;
     found->output = first_output(&left, &right);
-    if (!found->large && found->output < 0 && same_effects(&left, &right))
+    if (whole && found->output < 0 && same_effects(&left, &right))
         return true;
+    found->large = !whole || left.flat->shared != right.flat->shared;
     if (mark_used(&left) && mark_used(&right)) {
         found->a = first_own(&left, &right);
         found->b = first_own(&right, &left);
