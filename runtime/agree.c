@@ -8,6 +8,7 @@
 #include "runtime/fill.h"
 #include "runtime/fits.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,15 +41,17 @@ static double elements(const jx_aval *aval)
     return count < 0 ? 0 : count;
 }
 
-static double work_of_jaxpr(const jx_jaxpr *jaxpr, int depth);
+/* `known` has the work of each jaxpr of the program by number, and 1 more; 0 is
+ * not known yet. */
+static double work_of_jaxpr(const jx_jaxpr *jaxpr, double *known);
 
-static double work_of_bodies(const jx_value *value, int depth)
+static double work_of_bodies(const jx_value *value, double *known)
 {
     double work =
-        value->tag == JX_V_JAXPR ? work_of_jaxpr(value->jaxpr, depth + 1) : 0;
+        value->tag == JX_V_JAXPR ? work_of_jaxpr(value->jaxpr, known) : 0;
 
     for (int i = 0; value->items && i < value->count; i++)
-        work += work_of_bodies(value->items[i], depth);
+        work += work_of_bodies(value->items[i], known);
     return work;
 }
 
@@ -65,7 +68,7 @@ static double summands(const jx_eqn *eqn)
     return out > 0 ? ins / out + 1 : 1;
 }
 
-static double work_of_eqn(const jx_eqn *eqn, int depth)
+static double work_of_eqn(const jx_eqn *eqn, double *known)
 {
     double work = 0, times = 1;
 
@@ -79,20 +82,28 @@ static double work_of_eqn(const jx_eqn *eqn, int depth)
         times = (double)jx_dim_value(((const jx_p_scan *)eqn->typed)->length);
     for (int i = 0; i < eqn->nparams; i++)
         work += (times < 1 ? 1 : times) *
-                work_of_bodies(eqn->params[i].value, depth);
+                work_of_bodies(eqn->params[i].value, known);
     return work;
 }
 
-/* Calls within calls double: nothing below this depth can be called often and
- * be cheap. */
-static double work_of_jaxpr(const jx_jaxpr *jaxpr, int depth)
+static double work_of_jaxpr(const jx_jaxpr *jaxpr, double *known)
 {
     double work = 0;
 
-    if (depth > 12)
-        return 1e18;
-    for (int i = 0; i < jaxpr->neqns && work < 1e18; i++)
-        work += work_of_eqn(&jaxpr->eqns[i], depth);
+    if (known[jaxpr->id] > 0)
+        return known[jaxpr->id] - 1;
+    for (int i = 0; i < jaxpr->neqns; i++)
+        work += work_of_eqn(&jaxpr->eqns[i], known);
+    known[jaxpr->id] = work + 1;
+    return work;
+}
+
+static double work_of_program(const jx_program *program)
+{
+    double *known = calloc((size_t)program->njaxprs + 1, sizeof *known);
+    double work = known ? work_of_jaxpr(program->entry.jaxpr, known) : HUGE_VAL;
+
+    free(known);
     return work;
 }
 
@@ -486,8 +497,7 @@ jx_agreement jx_programs_agree(jx_program *a, jx_program *b,
                                const jx_agree_limits *limits)
 {
     agreeing s = {.a = a, .b = b, .ctx = a->ctx, .limits = limits};
-    double work =
-        work_of_jaxpr(a->entry.jaxpr, 0) + work_of_jaxpr(b->entry.jaxpr, 0);
+    double work = work_of_program(a) + work_of_program(b);
 
     if (!same_types(&s))
         return s.found;

@@ -4,6 +4,7 @@
 #include "frontend/base/vec.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t jx_rng_next(jx_rng *rng)
@@ -50,7 +51,11 @@ static const jx_point of_sample[] = {
     {JX_AT_SAMPLE, 0.5, "around the sample"},
 };
 
-typedef JX_VEC(jx_point) point_list;
+typedef struct point_list {
+    jx_point *at; /* as in JX_VEC */
+    size_t count, capacity;
+    char *reached; /* by jaxpr: 1 + the least depth at which it was met */
+} point_list;
 
 /* A float literal's value, if it is one that code may compare with. */
 static bool constant_of(jx_atom atom, double *value)
@@ -91,13 +96,15 @@ static void add_constant(const jx_program *program, point_list *to,
     JX_PUSH(program->ctx->arena, to, (jx_point){JX_AT_AROUND, value, name});
 }
 
+enum { MAX_DEPTH = 8 };
+
 static void constants_in(const jx_program *program, const jx_jaxpr *jaxpr,
                          int depth, point_list *to);
 
 static void constants_in_value(const jx_program *program, const jx_value *v,
                                int depth, point_list *to)
 {
-    if (!v || depth > 8)
+    if (!v || depth > MAX_DEPTH)
         return;
     if (v->tag == JX_V_JAXPR)
         constants_in(program, v->jaxpr, depth + 1, to);
@@ -111,6 +118,10 @@ static void constants_in(const jx_program *program, const jx_jaxpr *jaxpr,
 {
     double value;
 
+    /* As deep as this or less, it has been here. */
+    if (to->reached[jaxpr->id] && to->reached[jaxpr->id] <= depth + 1)
+        return;
+    to->reached[jaxpr->id] = (char)(depth + 1);
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         for (int k = 0; k < eqn->nins; k++)
@@ -125,30 +136,44 @@ static void constants_in(const jx_program *program, const jx_jaxpr *jaxpr,
 
 typedef bool eqn_test(const jx_eqn *eqn);
 
-static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test);
+static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, bool *reached);
 
-static bool any_in_value(const jx_value *v, eqn_test *test)
+static bool any_in_value(const jx_value *v, eqn_test *test, bool *reached)
 {
     if (v->tag == JX_V_JAXPR)
-        return any_eqn(v->jaxpr, test);
+        return any_below(v->jaxpr, test, reached);
     for (int i = 0; v->tag == JX_V_TUPLE && i < v->count; i++)
-        if (v->items[i]->tag == JX_V_JAXPR && any_eqn(v->items[i]->jaxpr, test))
+        if (v->items[i]->tag == JX_V_JAXPR &&
+            any_below(v->items[i]->jaxpr, test, reached))
             return true;
     return false;
 }
 
-/* Whether an equation passes the test, in nested jaxprs too. */
-static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test)
+static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, bool *reached)
 {
+    if (reached[jaxpr->id])
+        return false;
+    reached[jaxpr->id] = true;
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         if (test(eqn))
             return true;
         for (int k = 0; k < eqn->nparams; k++)
-            if (any_in_value(eqn->params[k].value, test))
+            if (any_in_value(eqn->params[k].value, test, reached))
                 return true;
     }
     return false;
+}
+
+/* Whether an equation passes the test, in nested jaxprs too, whose numbers are
+ * smaller.  Without memory it is taken to. */
+static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test)
+{
+    bool *reached = calloc((size_t)jaxpr->id + 1, sizeof *reached);
+    bool any = !reached || any_below(jaxpr, test, reached);
+
+    free(reached);
+    return any;
 }
 
 static bool is_loop(const jx_eqn *eqn)
@@ -184,7 +209,8 @@ const jx_point *jx_points_make(const jx_program *program,
         JX_PUSH(arena, &list, of_sample[i]);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         JX_PUSH(arena, &list, fixed[i]);
-    for (int i = 0; i < njaxprs; i++)
+    list.reached = JX_NEW_ARRAY(arena, program->njaxprs + 1, char);
+    for (int i = 0; i < njaxprs && list.reached; i++)
         if (jaxprs[i])
             constants_in(program, jaxprs[i], 0, &list);
     *count = (int)list.count;

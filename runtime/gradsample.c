@@ -187,6 +187,7 @@ typedef struct search {
     const jx_binding *bindings;
     const bool *holds; /* by jaxpr: its code makes the call; or NULL: rules are
                           not looked into */
+    char *missed;      /* by jaxpr: 1 + the least depth at which it has none */
     jx_rng rng;        /* of tangents and cotangents */
     double step;       /* that they move by, in directions of `moves` */
     jx_rng moves;
@@ -321,8 +322,11 @@ static bool rules_hold(const search *s, const jx_eqn *eqn)
 static values find_call(search *s, const jx_closed *closed,
                         const void *const *ins, int depth)
 {
+    char *missed = &s->missed[closed->jaxpr->id];
     values found = {0};
 
+    if (*missed && *missed <= depth + 1)
+        return found;
     for (int i = 0; i < closed->jaxpr->neqns && depth < 16 && !found.at; i++) {
         const jx_eqn *eqn = &closed->jaxpr->eqns[i];
         if (calls_rule(eqn, s->rule))
@@ -341,6 +345,8 @@ static values find_call(search *s, const jx_closed *closed,
                 found = find_in_rule(s, eqn->params[k].value->rule, &there,
                                      depth + 1);
     }
+    if (!found.at)
+        *missed = (char)(depth + 1);
     return found;
 }
 
@@ -382,6 +388,14 @@ static bool takes_values(const jx_rule *rule, const jx_plan *plan,
     return same;
 }
 
+/* Nothing has been missed yet. */
+static bool starts(search *s)
+{
+    s->missed =
+        JX_NEW_ARRAY(s->program->ctx->arena, s->program->njaxprs + 1, char);
+    return s->missed != NULL;
+}
+
 /* By the program's own code; else by that of its rules. */
 static const void *const *operands_of(const jx_typed *typed,
                                       const jx_rule *rule,
@@ -399,9 +413,10 @@ static const void *const *operands_of(const jx_typed *typed,
                 .rng = {1}};
     values found = {0};
 
-    if (ins)
+    if (ins && starts(&s))
         found = find_call(&s, &typed->program->entry, ins, 0);
-    if (ins && !found.at && (s.holds = holders(typed->program, rule)))
+    if (ins && !found.at && starts(&s) &&
+        (s.holds = holders(typed->program, rule)))
         found = find_call(&s, &typed->program->entry, ins, 0);
     jx_plan *plan = found.at ? jx_plan_make(typed, &rule->primal, how) : NULL;
     bool good = takes_values(rule, plan, &found);

@@ -90,10 +90,12 @@ static bool value_acts(jx_planner *p, const jx_value *value)
 /* It is there for what it does, or runs something that is. */
 static bool eqn_acts(jx_planner *p, const jx_eqn *eqn)
 {
+    const jx_closed *callee = eqn->nparams ? NULL : jx_eqn_callee(eqn);
+
     for (int i = 0; i < eqn->nparams; i++)
         if (value_acts(p, eqn->params[i].value))
             return true;
-    return has_effect(eqn);
+    return has_effect(eqn) || (callee && jx_plan_is_shared(p, callee->jaxpr));
 }
 
 /* Nested jaxprs have smaller numbers, and are as deep as readers allow. */

@@ -2,10 +2,9 @@
  *
  * Where a program would grow too much (frontend/ir/growth.h), what stands in
  * several places becomes a *unit*: a block that is planned once for each list of
- * operand types, and run by
- * an operation in each place.  Its operands and results are moving buffers, which
- * that operation sets to where the caller has them, so that nothing is copied.
- * Jaxprs don't recur, so that a unit runs once at a time, and its memory has one
+ * operand types, and run by an operation in each place.  Its operands and results
+ * are moving buffers, which that operation sets to where the caller has them, so
+ * that nothing is copied.  Jaxprs don't recur, so that a unit runs once at a time, and its memory has one
  * place (finish_memory.c). */
 #include "runtime/kernels/shapes.h"
 #include "runtime/plan_impl.h"
@@ -28,7 +27,20 @@ bool jx_plan_measure(jx_planner *p, const jx_jaxpr *root)
 
 bool jx_plan_is_called(const jx_planner *p, const jx_jaxpr *jaxpr)
 {
-    return jx_growth_shares(&p->growth, jaxpr);
+    return jx_growth_shares(&p->growth, jaxpr) || jx_plan_is_shared(p, jaxpr);
+}
+
+void jx_plan_share(jx_planner *p, const jx_jaxpr *made)
+{
+    JX_PUSH(p->arena, &p->shared, made);
+}
+
+bool jx_plan_is_shared(const jx_planner *p, const jx_jaxpr *jaxpr)
+{
+    for (size_t i = 0; i < p->shared.count; i++)
+        if (p->shared.at[i] == jaxpr)
+            return true;
+    return false;
 }
 
 /* Units. */
@@ -66,6 +78,8 @@ static bool fits_unit(const jx_planner *p, const jx_unit *unit,
                       const jx_closed *closed, const jx_slot *ins,
                       const jx_form *forms)
 {
+    if (unit->jaxpr != closed->jaxpr)
+        return false;
     for (int i = 0; i < closed->nconsts; i++)
         if (unit->consts[i] != closed->consts[i])
             return false;

@@ -438,9 +438,8 @@ static int unit_for(flattener *f, const scope *in, const jx_eqn *eqn,
         f->special -= size < f->special ? size : f->special;
         found = new_unit(f, body, enter(f, in, eqn), given);
     }
-    /* Each place would count. */
     if (found && f->units.at[found].acts)
-        f->acts = f->flat->truncated = true;
+        f->acts = f->flat->uncounted = true;
     return found;
 }
 

@@ -56,6 +56,7 @@ typedef struct jx_flat {
     int nouts;
     const int *outs; /* the program's */
     bool shared;     /* something is met once that stands in several places */
+    bool uncounted;  /* and varies by itself, so that each place would count */
     bool truncated;  /* beyond the limits below: the rest is left out, and what
                         would need it varies */
 } jx_flat;

@@ -254,6 +254,11 @@ static bool same_effects(const side *a, const side *b)
     return true;
 }
 
+static bool is_whole(const jx_flat *flat)
+{
+    return !flat->truncated && !flat->uncounted;
+}
+
 bool jx_same_programs(const jx_typed *a, const jx_typed *b,
                       jx_difference *found)
 {
@@ -266,7 +271,7 @@ bool jx_same_programs(const jx_typed *a, const jx_typed *b,
     jx_terms_init(&terms, a->program->ctx, a->program->dims);
     if (!read_side(&left, &terms, a) || !read_side(&right, &terms, b))
         return false;
-    bool whole = !left.flat->truncated && !right.flat->truncated;
+    bool whole = is_whole(left.flat) && is_whole(right.flat);
     found->output = first_output(&left, &right);
     if (whole && found->output < 0 && same_effects(&left, &right))
         return true;

@@ -35,7 +35,8 @@ static int64_t sum_in_jaxpr(jx_growth *g, const jx_jaxpr *jaxpr, size_of *of)
     return sum;
 }
 
-/* What somebody made for himself is not in the program's table. */
+/* What somebody made for himself is not in the program's table, and stands in
+ * one place. */
 static bool in_table(const jx_growth *g, const jx_jaxpr *jaxpr)
 {
     return jaxpr->id >= 0 && jaxpr->id < g->program->njaxprs &&
@@ -45,8 +46,10 @@ static bool in_table(const jx_growth *g, const jx_jaxpr *jaxpr)
 /* Nested jaxprs have smaller numbers, and are as deep as readers allow. */
 static int64_t whole_size(jx_growth *g, const jx_jaxpr *jaxpr)
 {
-    if (!in_table(g, jaxpr))
-        return jaxpr->neqns;
+    if (!in_table(g, jaxpr)) {
+        g->own = plus(g->own, jaxpr->neqns);
+        return sum_in_jaxpr(g, jaxpr, whole_size);
+    }
     g->uses[jaxpr->id]++;
     if (!g->sizes[jaxpr->id]) {
         g->own = plus(g->own, jaxpr->neqns);
@@ -59,7 +62,7 @@ static int64_t whole_size(jx_growth *g, const jx_jaxpr *jaxpr)
 static int64_t size_in_place(jx_growth *g, const jx_jaxpr *jaxpr)
 {
     if (!in_table(g, jaxpr))
-        return jaxpr->neqns;
+        return sum_in_jaxpr(g, jaxpr, size_in_place);
     return jx_growth_shares(g, jaxpr) ? 1 : g->sizes[jaxpr->id];
 }
 
@@ -70,15 +73,15 @@ static int64_t shared_size(jx_growth *g, const jx_jaxpr *root, int64_t small)
     int64_t all = 0;
 
     g->small = small;
-    for (int i = 0; i <= root->id; i++) {
+    for (int i = 0; i < g->program->njaxprs; i++) {
         const jx_jaxpr *jaxpr = g->program->jaxprs[i];
         if (!g->sizes[i])
             continue;
         g->sizes[i] = sum_in_jaxpr(g, jaxpr, size_in_place);
-        if (jaxpr == root || jx_growth_shares(g, jaxpr))
+        if (jx_growth_shares(g, jaxpr))
             all = plus(all, g->sizes[i]);
     }
-    return all;
+    return plus(all, sum_in_jaxpr(g, root, size_in_place));
 }
 
 bool jx_growth_measure(jx_arena *arena, const jx_program *program,
@@ -91,8 +94,6 @@ bool jx_growth_measure(jx_arena *arena, const jx_program *program,
         .small = INT64_MAX};
     if (!to->sizes || !to->uses)
         return false;
-    if (!in_table(to, root))
-        return true;
     int64_t all = to->whole = whole_size(to, root);
     to->most = least;
     for (int i = 0; i < TIMES; i++)

@@ -269,7 +269,9 @@ static bool together(jx_spmd_maker *m, const jx_eqn *eqn,
     if (is_collective(eqn->prim->id))
         return jx_spmd_collective(m, eqn, ins, outs);
     if (callee)
-        return jx_spmd_expand(m, callee, ins, outs);
+        return (jx_plan_is_called(s->p, callee->jaxpr)
+                    ? jx_spmd_call(m, eqn, ins, outs)
+                    : jx_spmd_expand(m, callee, ins, outs));
     switch (eqn->prim->id) {
     case JX_PRIM_sdy_manual_computation:
         return same_mesh(s, eqn) && manual(m, eqn, ins, s->devices, outs);

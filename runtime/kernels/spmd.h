@@ -22,6 +22,13 @@ typedef struct jx_teams {
     const jx_team *at;
 } jx_teams;
 
+/* What a callee is for a team, where it is not written out for each call. */
+typedef struct jx_spmd_made {
+    const jx_closed *callee;
+    jx_team team;
+    const jx_jaxpr *jaxpr;
+} jx_spmd_made;
+
 typedef struct jx_spmd {
     jx_planner *p;
     jx_arena *arena;
@@ -30,6 +37,7 @@ typedef struct jx_spmd {
     jx_team team; /* whom it is being written out for: others have no values */
     int equations, depth;
     char *holds; /* per jaxpr of the program */
+    JX_VEC(jx_spmd_made) made;
     bool failed;
 } jx_spmd;
 
@@ -91,6 +99,7 @@ typedef bool jx_spmd_eqn(jx_spmd_maker *m, const jx_eqn *eqn,
                          const jx_spmd_atoms *ins, const jx_spmd_atoms *outs);
 
 jx_spmd_eqn jx_spmd_collective;                        /* spmd_collectives.c */
-jx_spmd_eqn jx_spmd_while, jx_spmd_cond, jx_spmd_scan; /* spmd_steps.c */
+/* spmd_steps.c; a call is of what is made once of its callee. */
+jx_spmd_eqn jx_spmd_while, jx_spmd_cond, jx_spmd_scan, jx_spmd_call;
 
 #endif

@@ -6,6 +6,7 @@
 #include "runtime/kernels/spmd.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The expanded jaxpr of a body: the inputs of the team's first device, of its
  * second, ...; what is added at its end is the caller's. */
@@ -96,6 +97,69 @@ static const jx_jaxpr *end_body(jx_spmd_maker *body, int id,
     }
     gather(s, outs, 0, outs->width, atoms);
     return jx_spmd_jaxpr(body, id, all, atoms);
+}
+
+/* ---- calls */
+
+static bool same_callee(const jx_closed *a, const jx_closed *b)
+{
+    bool same = a->jaxpr == b->jaxpr && a->nconsts == b->nconsts;
+
+    for (int i = 0; same && i < a->nconsts; i++)
+        same = a->consts[i] == b->consts[i];
+    return same;
+}
+
+static const jx_jaxpr *made_before(const jx_spmd *s, const jx_closed *callee)
+{
+    for (size_t i = 0; i < s->made.count; i++) {
+        const jx_spmd_made *made = &s->made.at[i];
+        if (same_callee(made->callee, callee) &&
+            made->team.count == s->team.count &&
+            !memcmp(made->team.at, s->team.at,
+                    (size_t)s->team.count * sizeof *s->team.at))
+            return made->jaxpr;
+    }
+    return NULL;
+}
+
+static const jx_jaxpr *make_callee(jx_spmd *s, const jx_closed *callee)
+{
+    jx_spmd_atoms ins, outs;
+    jx_spmd_maker m;
+
+    if (!begin_body(&m, s, callee, &ins, &outs))
+        return NULL;
+    const jx_spmd_made made = {callee, s->team,
+                               end_body(&m, callee->jaxpr->id, &outs)};
+    if (made.jaxpr) {
+        JX_PUSH(s->arena, &s->made, made);
+        jx_plan_share(s->p, made.jaxpr);
+    }
+    return made.jaxpr;
+}
+
+bool jx_spmd_call(jx_spmd_maker *m, const jx_eqn *eqn,
+                  const jx_spmd_atoms *ins, const jx_spmd_atoms *outs)
+{
+    jx_spmd *s = m->s;
+    const jx_closed *callee = jx_eqn_callee(eqn);
+    int nins = s->team.count * eqn->nins;
+    const jx_jaxpr *made = made_before(s, callee);
+    jx_p_closed_call *call = JX_NEW(s->arena, jx_p_closed_call);
+    jx_atom *all = JX_NEW_ARRAY(s->arena, nins + 1, jx_atom);
+    jx_eqn like = *eqn;
+
+    if (callee->jaxpr->nins != eqn->nins || callee->jaxpr->nouts != eqn->nouts)
+        return jx_spmd_fail(s, "a body takes other operands");
+    if (!call || !all)
+        return jx_spmd_fail(s, "there is no memory");
+    if (!made && !(made = make_callee(s, callee)))
+        return false;
+    call->call_jaxpr.jaxpr = made;
+    like.prim = jx_prim_of(JX_PRIM_closed_call);
+    gather(s, ins, 0, eqn->nins, all);
+    return emit_all(m, &like, call, nins, all, outs);
 }
 
 /* An equation, team by team. */
