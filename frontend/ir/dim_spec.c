@@ -157,21 +157,25 @@ static bool has_placeholder(const reader *r, const jx_dim *dim)
 
 static bool item(reader *r)
 {
-    const char *expected;
-    size_t at = r->pos, end;
+    jx_dim_divisors divisors = {0};
+    jx_dim_reading reading = {.scope = r->scope, .divisors = &divisors};
+    size_t at = r->pos;
+    const jx_dim *dim;
+    jx_int k;
 
     if (at_word(r, "_")) {
         r->pos++;
         return placeholder(r, at, 1);
     }
-    const jx_dim *dim =
-        jx_dim_parse_prefix(r->dims, r->text + at, r->end - at, r->scope, &end,
-                            &expected);
+    dim = jx_dim_read(r->dims, r->text + at, r->end - at, &reading);
     if (!dim)
-        return fail(r, at + end, expected);
+        return fail(r, at + reading.end, reading.expected);
     if (has_placeholder(r, dim))
         return fail(r, at, "_ by itself, or an expression without it");
-    r->pos += end;
+    for (size_t i = 0; i < divisors.count; i++)
+        if (jx_dim_is_wide(divisors.at[i], &k))
+            return fail(r, at, "a size that does not divide by 0");
+    r->pos += reading.end;
     return add(r, at, dim);
 }
 

@@ -61,3 +61,7 @@ expect 3 spec a --where 'a >= 8' --where 'a <= b' --where '2*a <= 15'
 complains 'no sizes satisfy `a >= 8` and `2\*a <= 15`$'
 expect 2 spec
 expect 2 spec a --like 3 --like 4
+
+# Nothing divides by what is always 0.
+expect 3 spec 'a//(b - b)'
+complains 'column 1: expected a size that does not divide by 0'

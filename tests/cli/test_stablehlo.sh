@@ -268,3 +268,29 @@ expect 0 run "$work/tilings.mlir" --fill zeros
 sed 's/result_tilings = \[\]/result_tilings = [dense<2> : tensor<1xindex>]/' "$work/tilings.mlir" >"$work/tiled.mlir"
 expect 3 run "$work/tiled.mlir" --fill zeros
 complains 'stablehlo.custom_call (in another form)'
+
+# What wraps without any size that could be named: no assignment to keep.
+cat >"$work/wraps.mlir" <<'EOM'
+module @m {
+  func.func public @main(%arg0: tensor<50000x60000xi8>) -> tensor<i32> {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<50000x60000xi8>) -> tensor<i32>
+    %1 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<50000x60000xi8>) -> tensor<i32>
+    %2 = stablehlo.multiply %0, %1 : tensor<i32>
+    return %2 : tensor<i32>
+  }
+}
+EOM
+expect 0 check "$work/wraps.mlir"
+prints 'IDX004.*`2147483647` is less than `3000000000`'
+
+# An op whose name is shorter than any of StableHLO's.
+cat >"$work/short.mlir" <<'EOM'
+module @m {
+  func.func public @main(%arg0: tensor<?xf32>) -> tensor<?xf32> {
+    %0 = "a.b"(%arg0) : (tensor<?xf32>) -> tensor<?xf32>
+    return %0 : tensor<?xf32>
+  }
+}
+EOM
+expect 5 check --strict "$work/short.mlir"
+prints 'a\.b'

@@ -260,7 +260,21 @@ def test_specs_are_read_from_text():
     assert _specs.parse(["key<fry>[3]"])[0].dtype == jax.random.key(0).dtype
 
 
+def test_sizes_of_specs_are_read_by_our_grammar():
+    """What JAX's own reader does not know, or reads in another way."""
+    x, y = _specs.parse(["f32[2*(a + b)//3, a, b]", "f32[-(-b // 2), b % 4, a**2]"],
+                        ["a > (b + 1)//2"])
+    assert str(x.shape) == "(floordiv(2*b + 2*a, 3), a, b)"
+    assert str(y.shape) == "(- floordiv(- b, 2), mod(b, 4), a^2)"
+    found = jaxvet.specs((np.ones((4, 6)), np.ones((2, 7))),
+                         ("(b, _)", "b//2, ..."))
+    assert [str(each.shape) for each in found] == [
+        "(b, 6)", "(floordiv(b, 2), 7)"]
+
+
 @pytest.mark.parametrize("text, column", [
+    ("f32[b//]", 8), ("f32[3, f(b)]", 9), ("(i4[2], f32[a^b])", 15),
+    ("f32[b, 2 c]", 10), ("f32[b, 007]", 8),
     ("", 1), ("f32[3", 4), ("f32[3] x", 8), ("nothing[3]", 1), ("(f32[2]", 8),
     ("{1: f32}{", 9), ("{x: f32}", 2)])
 def test_a_wrong_spec_says_where(text, column):

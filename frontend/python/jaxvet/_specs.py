@@ -13,7 +13,7 @@ import jax
 import jax.export
 import jax.numpy as jnp
 
-from ._shapes import SpecError, constraint
+from ._grammar import SpecError, constraint, shape
 from ._values import SHORT
 
 DTYPES = {short: name for name, short in SHORT.items()}
@@ -106,14 +106,15 @@ class _Reader:
             char = self.text[index]
             if char == "]" and depth == 0:
                 self.at = index + 1
-                return self.dims(self.text[start:index])
+                return self.dims(self.text[start:index], start)
             depth += (char == "(") - (char == ")")
         return self.fail("']'")
 
-    def dims(self, text) -> tuple:
+    def dims(self, text, start) -> tuple:
         if not text.strip():
             return ()
-        return jax.export.symbolic_shape(text, scope=self.scope)
+        return jax.export.symbolic_shape(shape(text, self.text, start),
+                                         scope=self.scope)
 
 
 def _key_impl(name) -> str:
