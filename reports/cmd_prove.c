@@ -407,7 +407,7 @@ static int one_line(const settings *s, jx_solver *solver, const char *line,
 static bool is_blank(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (!strchr(" \t\r", line[i]))
+        if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
             return false;
     return true;
 }

@@ -75,6 +75,28 @@ answered 3 '"expected":"at most 4096 constraints"'
 asked x0 '>=' 201 "$(repeat 199 '"x0 >= x& + &",')\"x1 >= 1\""
 answered 0 '"id":1,"verdict":"depends"'
 
+# Chains of operators, powers and constraints; the same constraint thousands of times.
+asked "a$(repeat 100000 '**1')" '>=' 1
+answered 3 '"expected":"less nesting (256 levels)"'
+asked "$(repeat 100000 '-')a" '>=' 1
+answered 3 '"expected":"less nesting (256 levels)"'
+asked "a$(repeat 5000 '\/\/b')" '>=' 1
+answered 0 '"verdict":"unknown".*expected a smaller expression'
+asked "a$(repeat 100 '\/\/2')" '>=' 1
+answered 0 '"id":1,"verdict":"depends"'
+asked 'a*b*b' '>=' 3 "$(repeat 4095 '"a*b >= 3",')\"a*b >= 3\""
+answered 0 '"id":1,"verdict":"true"'
+asked x0 '>=' 1 "$(repeat 4000 '"x& >= y&*2",')\"x1 >= 1\""
+answered 0 '"id":1,"verdict":"true"'
+asked x0 '>=' x9 "$(repeat 4000 '"x&*x& != x&",')\"x1 >= 1\""
+answered 0 '"id":1,"verdict":"'
+
+# Names of any script are names.
+asked '日本*é' '>=' '日本' '"a\u0301 >= 2"'
+answered 0 '"id":1,"verdict":"true"'
+asked 'a\u001b[31m' '>=' 1
+answered 3 '"column":2,"expected":"an operator or the end"'
+
 # Operations that are not there, divisors that are 0, nothing at all.
 asked a '>=' 1 '"foo(a, 2) >= 3"'
 answered 3 '"column":4,"expected":"an operator'
@@ -110,6 +132,9 @@ done
 answered 3 '"column":17,"expected":"valid UTF-8"'
 { printf '\n  \n\t\n{"id":1,"lhs":"a","op":">=","rhs":"1"}\r\n\n' && good; } >"$work/asked"
 answered 0 '"id":1,"verdict":"true"'
+# A NUL is no blank.
+{ printf '\0\n' && good; } >"$work/asked"
+answered 3 '"verdict":"error","column":1'
 printf '{"id":7,"lhs":"a","op":">=","rhs":"1"}' >"$work/asked"
 expect 0 prove "$work/asked"
 prints '"id":7,"verdict":"true"'
