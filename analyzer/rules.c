@@ -26,7 +26,7 @@ bool jx_type_rule_takes_any(jx_type_rule *rule)
         jx_type_custom_jvp,    jx_type_custom_vjp, jx_type_hi_call,
         jx_type_cond,
         jx_type_while,         jx_type_scan,       jx_type_add_any,
-        jx_type_call_exported, jx_type_observed,
+        jx_type_call_exported, jx_type_observed,   jx_type_stateful,
     };
 
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)

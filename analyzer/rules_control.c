@@ -566,3 +566,10 @@ void jx_type_platform_index(jx_typing *t)
 {
     jx_type_out(t, 0, JX_I32, false, 0, NULL);
 }
+
+/* Typing meets these only where nobody knows what an equation does with the
+ * jaxpr that holds them (discharge.h). */
+void jx_type_stateful(jx_typing *t)
+{
+    jx_type_unknown(t, t->eqn->prim->name);
+}

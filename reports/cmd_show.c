@@ -178,6 +178,8 @@ static bool show(jx_ctx *ctx, const char *path, const settings *s,
     program = jx_input_read(ctx, path, bytes, size);
     if (program && s->vjp)
         program = jx_input_vjp(program, s->vjp);
+    if (program && strcmp(s->as, "stablehlo") != 0)
+        program = jx_program_written(program);
     if (program)
         program = transform(program, &s->transform);
     return program && render(program, s, to);

@@ -1,5 +1,6 @@
 /* input.c - see input.h. */
 #include "reports/input.h"
+#include "analyzer/transform/discharge.h"
 
 #include "frontend/base/file.h"
 #include "frontend/base/inflate.h"
@@ -208,14 +209,22 @@ bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
                                               sizeof head));
 }
 
-/* In debug builds every reader's work is checked. */
-static jx_program *verified(jx_program *program)
+/* In debug builds every reader's work is checked, and that of the discharge. */
+static bool is_verified(const jx_program *program)
 {
 #ifdef JX_VERIFY
-    if (program && !jx_program_verify(program))
-        return NULL;
-#endif
+    return jx_program_verify(program);
+#else
     return program;
+#endif
+}
+
+/* What commands work on: a program without references. */
+static jx_program *discharged(jx_program *program)
+{
+    if (!program || !is_verified(program) || !jx_program_discharge(program))
+        return NULL;
+    return !program->written || is_verified(program) ? program : NULL;
 }
 
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
@@ -228,7 +237,7 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
         return NULL;
     for (int i = 0; i < NFORMS; i++)
         if (forms[i].may_be(bytes, size))
-            return verified(forms[i].read(ctx, path, bytes, size));
+            return discharged(forms[i].read(ctx, path, bytes, size));
     if (skip_space(bytes, size) == size)
         jx_fail(ctx, JX_E_INPUT, path, NULL,
                 "is empty; expected a program (" FORMS ")");
@@ -286,7 +295,7 @@ jx_program *jx_input_vjp(const jx_program *program, int64_t order)
     if (order <= has) {
         while (order--)
             x = x->vjp;
-        return verified(program_of(program->ctx, x));
+        return discharged(program_of(program->ctx, x));
     }
     jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
             x ? "holds derivatives up to order %d; "

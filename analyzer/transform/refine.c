@@ -876,6 +876,7 @@ static jx_program *begin(jx_program *from)
     jx_values_init(&to->values, from->ctx);
     to->njaxprs = to->nrules = to->nretraces = 0;
     to->retraces = NULL;
+    to->written = NULL;
     return to;
 }
 

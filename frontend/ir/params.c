@@ -583,6 +583,13 @@ static bool read_opt_exported(decode *d, const jx_value *v, void *to)
     return true;
 }
 
+static bool read_path(decode *d, const jx_value *v, void *to)
+{
+    const char *expected = jx_ref_path_decode(d->program, v, to);
+
+    return !expected || want(d, expected);
+}
+
 typedef bool reader(decode *d, const jx_value *v, void *to);
 
 typedef struct field {

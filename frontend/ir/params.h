@@ -85,6 +85,41 @@ typedef struct jx_called_export {
     const char *const *inner;
 } jx_called_export;
 
+/* One axis of an indexer: a slice, or one index for all (an integer, or an array
+ * of them).  Where the index is, or where the start or the size of a slice is
+ * NULL, the next operand says it. */
+typedef struct jx_axis_index {
+    bool slice;
+    const jx_dim *start, *size;
+    int64_t stride; /* 0: jaxpr text, which leaves it out, could mean several */
+} jx_axis_index;
+
+/* A step from what a reference holds to the part of it that is read or written. */
+typedef enum jx_ref_step_kind {
+    JX_STEP_INDEX = 1,
+    JX_STEP_RESHAPE,   /* to `shape` */
+    JX_STEP_BITCAST,   /* to `dtype` */
+    JX_STEP_TRANSPOSE, /* by `order` */
+    JX_STEP_OTHER,     /* `name`; nothing is known of it */
+} jx_ref_step_kind;
+
+typedef struct jx_ref_step {
+    jx_ref_step_kind kind;
+    int rank;
+    const jx_axis_index *axes; /* of what is indexed, `rank` of them, ... */
+    jx_dim_list shape;         /* ... and its shape */
+    jx_dim_list index_shape;   /* of the indices that are no slices */
+    jx_dtype dtype;
+    jx_ints order;
+    const char *name;
+} jx_ref_step;
+
+typedef struct jx_ref_path {
+    int count, operands; /* how many operands say what it leaves open; -1: that
+                            is not known */
+    const jx_ref_step *steps;
+} jx_ref_path;
+
 typedef enum jx_gather_mode {
     JX_MODE_CLIP = 1,
     JX_MODE_FILL_OR_DROP,
@@ -147,6 +182,7 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_value const jx_value *
 #define JX_FIELD_opt_value const jx_value *
 #define JX_FIELD_opt_shown const jx_value *
+#define JX_FIELD_path jx_ref_path
 #define JX_FIELD_opt_exported const jx_called_export *
 
 #define FIELD(kind, name) JX_FIELD_##kind name;
@@ -164,6 +200,14 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
  * when the tree does not fit. */
 const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
                              const char **why);
+
+/* Of the parameter `tree` of get, swap and addupdate (state.c); NULL, or what was
+ * expected. */
+const char *jx_ref_path_decode(jx_program *program, const jx_value *value,
+                               jx_ref_path *to);
+/* How many operands stand before those of the path; 0: the primitive takes no
+ * path. */
+int jx_ref_path_at(const jx_prim *prim);
 
 /* The jaxpr that an equation runs once, on its operands as they are (a call, a
  * custom rule's primal, a composite); NULL: it does something else, or nothing

@@ -232,6 +232,19 @@ static void put_binders(jx_printer *p, int count, const jx_var *const *vars)
     end_list(p);
 }
 
+void jx_print_binders(jx_printer *p, const jx_eqn *eqn)
+{
+    put_binders(p, eqn->nouts, eqn->outs);
+}
+
+void jx_print_atom(jx_printer *p, jx_atom atom)
+{
+    if (atom.var)
+        put_var(p, atom.var, false);
+    else
+        put_literal(p, atom.literal);
+}
+
 static void put_atoms(jx_printer *p, int count, const jx_atom *atoms,
                       const char *separator)
 {
@@ -239,10 +252,7 @@ static void put_atoms(jx_printer *p, int count, const jx_atom *atoms,
     for (int i = 0; i < count; i++) {
         if (i)
             put_gap(p, separator);
-        if (atoms[i].var)
-            put_var(p, atoms[i].var, false);
-        else
-            put_literal(p, atoms[i].literal);
+        jx_print_atom(p, atoms[i]);
     }
     end_list(p);
 }
@@ -299,8 +309,12 @@ static void put_eqn(jx_printer *p, const jx_eqn *eqn)
 {
     if (eqn->prim->id == JX_PRIM_jit && !p->options.all_params)
         suggest_names(p, eqn);
+    if (jx_print_is_access(eqn)) {
+        jx_print_access(p, eqn);
+        return;
+    }
     if (eqn->nouts) {
-        put_binders(p, eqn->nouts, eqn->outs);
+        jx_print_binders(p, eqn);
         jx_print_text(p, " = ");
     }
     if (jx_print_is_hi_call(p, eqn)) {

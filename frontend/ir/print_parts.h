@@ -34,6 +34,15 @@ void jx_print_jaxpr(jx_printer *p, const jx_jaxpr *jaxpr);
 /* `:f32[3]` without its colon. */
 void jx_print_type(jx_printer *p, const jx_aval *aval);
 
+void jx_print_atom(jx_printer *p, jx_atom atom);
+/* The results of an equation, with their types. */
+void jx_print_binders(jx_printer *p, const jx_eqn *eqn);
+
+/* An equation that reads or writes a part of a reference, which has a form of its
+ * own (print_state.c); false: it is printed as any other. */
+bool jx_print_is_access(const jx_eqn *eqn);
+void jx_print_access(jx_printer *p, const jx_eqn *eqn);
+
 /* `[name=value ...]` of an equation, as far as JAX shows them
  * (print_params.c). */
 void jx_print_params(jx_printer *p, const jx_eqn *eqn);

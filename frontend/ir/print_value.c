@@ -285,24 +285,25 @@ static void put_set(const jx_program *p, const jx_value *v, bool quoted,
         jx_buffer_puts(to, quoted ? "frozenset()" : "frozenset({})");
 }
 
-/* The dtype of an array has its whole name here. */
-static void put_aval(const jx_aval *aval, jx_buffer *to)
+/* The dtype of an array has its whole name here; on its own, without quotes, an
+ * array is `float32[3]`. */
+static void put_aval(const jx_aval *aval, bool quoted, jx_buffer *to)
 {
     bool array = aval->kind == JX_AVAL_ARRAY;
     const jx_dtype_info *dtype = array ? jx_dtype_of(aval->dtype) : NULL;
     jx_buffer text = {.budget = to->budget};
 
     jx_aval_print(aval, &text);
-    jx_buffer_puts(to, array ? "ShapedArray(" : "");
+    if (array)
+        jx_buffer_puts(to, quoted ? "ShapedArray(" : aval->weak ? "~" : "");
     if (array && !aval->impl && text.length > strlen(dtype->short_name))
         jx_buffer_printf(to, "%s%s", dtype->name,
                          text.text + strlen(dtype->short_name));
     else
         jx_buffer_puts(to, jx_buffer_text(&text));
     jx_buffer_free(&text);
-    if (array && aval->weak)
-        jx_buffer_puts(to, ", weak_type=True");
-    jx_buffer_puts(to, array ? ")" : "");
+    if (array && quoted)
+        jx_buffer_puts(to, aval->weak ? ", weak_type=True)" : ")");
 }
 
 /* A PRNG implementation is shown by its tag. */
@@ -420,7 +421,7 @@ void jx_value_print(const jx_program *p, const jx_value *v, bool quoted,
         put_sharding(p, v, to);
         break;
     case JX_V_AVAL:
-        put_aval(v->aval, to);
+        put_aval(v->aval, quoted, to);
         break;
     case JX_V_JAXPR:
         jx_jaxpr_print(p, v->jaxpr, (jx_print_options){0}, to);

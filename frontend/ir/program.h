@@ -281,12 +281,20 @@ typedef struct jx_program {
     const char *const *equated;
     int nmisstated;
     const jx_misstated *misstated;
+    /* As it was read, with references; NULL: as this one (jx_program_written). */
+    struct jx_program *written;
     /* What it was made of, for what only the file says; or NULL. */
     const struct jx_mlir_file *tree;    /* of StableHLO (frontend/mlir/tree.h) */
     const struct jx_exported *exported; /* frontend/read/exported.h */
     /* The one function of the tree that it is (frontend/read/stablehlo.h). */
     const struct jx_tree_entry *tree_entry;
 } jx_program;
+
+/* What is printed and written back. */
+static inline jx_program *jx_program_written(jx_program *program)
+{
+    return program->written ? program->written : program;
+}
 
 /* Sizes of which the program says nothing; the list stays with it, and is put
  * in order. */

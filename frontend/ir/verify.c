@@ -104,6 +104,20 @@ static const char *misfit_of_composite(jx_ctx *ctx, const jx_eqn *eqn,
     return misfit_of_call(ctx, eqn, jx_eqn_callee(eqn));
 }
 
+/* The operands that a path leaves open. */
+static const char *misfit_of_path(jx_ctx *ctx, const jx_eqn *eqn)
+{
+    const jx_p_ref_path *p = eqn->typed;
+    int first = jx_ref_path_at(eqn->prim);
+
+    if (p->tree.operands < 0)
+        return eqn->nins >= first ? NULL
+                                  : counts(ctx, eqn, "operands", first,
+                                           eqn->nins);
+    return counts(ctx, eqn, "operands", (int64_t)first + p->tree.operands,
+                  eqn->nins);
+}
+
 /* By the nested jaxprs that it carries. */
 static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
 {
@@ -146,6 +160,14 @@ static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
                      fits(ctx, eqn, "scatter",
                           &((const jx_p_select_and_scatter *)p)->scatter, 2,
                           1));
+    case JX_PRIM_get:
+    case JX_PRIM_swap:
+    case JX_PRIM_addupdate:
+        return misfit_of_path(ctx, eqn);
+    case JX_PRIM_run_state:
+        return first(counts(ctx, eqn, "results", nins, nouts),
+                     fits(ctx, eqn, "jaxpr",
+                          &((const jx_p_run_state *)p)->jaxpr, nins, 0));
     case JX_PRIM_stablehlo_map:
         return fits(ctx, eqn, "computation",
                     &((const jx_p_stablehlo_map *)p)->computation, nins, 1);

@@ -20,7 +20,7 @@ typedef struct bound {
     jx_var *var;
 } bound;
 
-typedef struct scope {
+struct jx_text_scope {
     jx_jaxpr *jaxpr;
     jx_intern names;
     JX_VEC(const jx_var *) vars;
@@ -29,7 +29,9 @@ typedef struct scope {
     size_t column; /* where its equations begin; 0: not on lines of their own */
     int nblanks;   /* how many are called `_`, ... */
     jx_var *blank; /* ... and the last of these */
-} scope;
+};
+
+typedef struct jx_text_scope scope;
 
 /* ---- tokens */
 
@@ -342,9 +344,6 @@ static bool read_primitive(jx_text *t, jx_eqn *eqn)
         return jx_text_fail(t, at, "expected the name of a primitive");
     eqn->prim = jx_prim_named(t->ctx, jx_text_intern(t, at, end));
     t->at = end;
-    if (comes(t, "[...]") || comes(t, " <- ") || comes(t, " += "))
-        return jx_text_fail(t, t->at, "reads and writes of references are "
-                            "not read from text; use a document");
     return eqn->prim != NULL;
 }
 
@@ -364,6 +363,104 @@ static void check_eqn(jx_text *t, const char *at, jx_eqn *eqn)
         jx_text_fail(t, at, "%s", why);
 }
 
+/* ---- reads and writes of references */
+
+jx_atom jx_text_named(jx_text *t, const jx_text_scope *s, const char *begin,
+                      const char *end)
+{
+    const bound *found = find(s, jx_text_intern(t, begin, end));
+    bool defined = found && (size_t)found->var->id < s->defined;
+
+    return (jx_atom){defined ? found->var : NULL, NULL};
+}
+
+/* A reference, and which part of it. */
+static bool read_part(jx_text *t, scope *s, jx_atom *ref, jx_text_part *part)
+{
+    jx_text_space(t);
+    const char *at = t->at, *end = name_end(t, "");
+
+    *ref = jx_text_named(t, s, at, end);
+    if (!ref->var || ref->var->aval->kind != JX_AVAL_REF)
+        return jx_text_fail(t, at, "expected a reference defined before");
+    t->at = end;
+    return jx_text_path(t, s, ref->var->aval, part);
+}
+
+/* `a[0,:] <- b`: a reference's name, and not that of a primitive. */
+static bool begins_part(jx_text *t, const scope *s)
+{
+    const char *end = name_end(t, "");
+    jx_atom atom = end > t->at && end < t->end && (*end == '[' || *end == '{')
+                       ? jx_text_named(t, s, t->at, end)
+                       : (jx_atom){NULL, NULL};
+
+    return atom.var && atom.var->aval->kind == JX_AVAL_REF;
+}
+
+static bool put_access(jx_text *t, jx_eqn *eqn, jx_prim_id id, jx_atom ref,
+                       const jx_atom *value, const jx_text_part *part)
+{
+    jx_atom *ins = JX_NEW_ARRAY(t->ctx->arena, part->count + 2, jx_atom);
+    jx_param *tree = JX_NEW(t->ctx->arena, jx_param);
+
+    if (!ins || !tree)
+        return false;
+    *tree = (jx_param){jx_text_intern(t, "tree", "tree" + 4), part->tree};
+    eqn->prim = jx_prim_of(id);
+    eqn->params = tree;
+    eqn->nparams = 1;
+    ins[eqn->nins++] = ref;
+    if (value)
+        ins[eqn->nins++] = *value;
+    for (int i = 0; i < part->count; i++)
+        ins[eqn->nins++] = part->operands[i];
+    eqn->ins = ins;
+    return true;
+}
+
+/* Behind the results, if there are any: whether the equation is one of these,
+ * and has been read. */
+static bool read_access(jx_text *t, scope *s, jx_eqn *eqn)
+{
+    jx_text_part part, again;
+    jx_atom ref, value;
+
+    jx_text_space(t);
+    if (eqn->nouts == 1 && jx_text_take(t, "<-"))
+        return read_part(t, s, &ref, &part) &&
+               put_access(t, eqn, JX_PRIM_get, ref, NULL, &part);
+    if (eqn->nouts ? eqn->nouts > 1 || !jx_text_take(t, ",")
+                   : !begins_part(t, s))
+        return false;
+    if (!read_part(t, s, &ref, &part))
+        return false;
+    bool adds = !eqn->nouts && jx_text_take(t, "+=");
+    if (!adds && !jx_text_expect(t, "<-"))
+        return false;
+    if (eqn->nouts &&
+        (!read_part(t, s, &ref, &again) || !jx_text_expect(t, ",")))
+        return false;
+    jx_text_space(t);
+    value = read_operand(t, s);
+    if (t->failed)
+        return false;
+    if (!adds && !eqn->nouts)
+        eqn->nouts = define(t, s, "_", part.aval, t->at) != NULL;
+    return put_access(t, eqn, adds ? JX_PRIM_addupdate : JX_PRIM_swap, ref,
+                      &value, &part);
+}
+
+static void take_outs(jx_text *t, const scope *s, size_t first, jx_eqn *eqn)
+{
+    const jx_var **outs = JX_NEW_ARRAY(t->ctx->arena, eqn->nouts,
+                                       const jx_var *);
+
+    for (int i = 0; outs && !t->failed && i < eqn->nouts; i++)
+        outs[i] = s->vars.at[first + (size_t)i];
+    eqn->outs = outs;
+}
+
 static void read_eqn(jx_text *t, scope *s)
 {
     jx_eqn eqn = {0};
@@ -373,22 +470,15 @@ static void read_eqn(jx_text *t, scope *s)
     const char *at = t->at;
     s->defined = first;
     eqn.nouts = read_binders(t, s);
-    if (comes(t, ", ") || (eqn.nouts && jx_text_take(t, "<-"))) {
-        jx_text_fail(t, t->at, "reads and writes of references are not read "
-                     "from text; use a document");
-        return;
-    }
-    if (eqn.nouts)
+    bool access = !t->failed && read_access(t, s, &eqn);
+    if (!access && eqn.nouts)
         jx_text_expect(t, "=");
-    const jx_var **outs = JX_NEW_ARRAY(t->ctx->arena, eqn.nouts,
-                                       const jx_var *);
-    for (int i = 0; outs && !t->failed && i < eqn.nouts; i++)
-        outs[i] = s->vars.at[first + (size_t)i];
-    eqn.outs = outs;
-    if (t->failed || !read_primitive(t, &eqn))
+    take_outs(t, s, first, &eqn);
+    if (t->failed || (!access && !read_primitive(t, &eqn)))
         return;
-    read_params(t, &eqn);
-    if (!t->failed)
+    if (!access)
+        read_params(t, &eqn);
+    if (!t->failed && !access)
         read_operands(t, s, &eqn);
     check_eqn(t, at, &eqn);
     if (!t->failed)

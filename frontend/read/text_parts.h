@@ -57,6 +57,23 @@ const jx_literal *jx_text_literal(jx_text *t);
 /* A jaxpr inside a value that is printed by str(). */
 const jx_jaxpr *jx_text_shown(jx_text *t);
 
+/* The names of a jaxpr (text.c), and what one of them is: nothing, if it is no
+ * variable defined before. */
+typedef struct jx_text_scope jx_text_scope;
+jx_atom jx_text_named(jx_text *t, const jx_text_scope *s, const char *begin,
+                      const char *end);
+
+/* A part of a reference (text_state.c): the steps to it as the parameter `tree`,
+ * the operands that they take, its type. */
+typedef struct jx_text_part {
+    const jx_value *tree;
+    int count;
+    const jx_atom *operands;
+    const jx_aval *aval;
+} jx_text_part;
+bool jx_text_path(jx_text *t, const jx_text_scope *scope, const jx_aval *ref,
+                  jx_text_part *to);
+
 /* One parameter's value, up to the next ` name=` or `]` (text_values.c). */
 const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
                               const char *name);

@@ -855,6 +855,21 @@ static bool at_end(const jx_text *t)
     return text_end(t) == t->at;
 }
 
+/* `float32[3]`, on its own. */
+static const jx_value *read_type(jx_text *t)
+{
+    bool weak = take(t, "~");
+    const jx_aval *read = jx_text_aval(t);
+
+    if (!read)
+        return NULL;
+    jx_aval aval = *read;
+    aval.weak = weak;
+    jx_value v = {.tag = JX_V_AVAL,
+                  .aval = jx_aval_add(&t->program->avals, &aval)};
+    return jx_text_add(t, &v);
+}
+
 const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
                               const char *name)
 {
@@ -870,6 +885,8 @@ const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
         return read_jaxprs(t);
     if (prim->id == JX_PRIM_scan && !strncmp(name, "ft_", 3))
         return read_flat_tree(t);
+    if (prim->id == JX_PRIM_empty_ref && !strcmp(name, "ty"))
+        return read_type(t);
     v = read_jaxpr(t, prim, name);
     if (v || t->failed)
         return v;

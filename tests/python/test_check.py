@@ -401,19 +401,6 @@ def test_export_writes_the_program_if_no_error_is_found(sized, command, code,
         assert back.call(np.ones(3, np.float32)).tolist() == [3.0] * 3
 
 
-@pytest.mark.skipif(not hasattr(jax, "new_ref"), reason="no references")
-def test_what_a_closed_over_reference_held_stands_for_it():
-    counter = jax.new_ref(np.int32(3))
-
-    def count(x):
-        counter[...] += 1
-        return x + counter[...]
-
-    report = jaxvet.check(count)(jax.ShapeDtypeStruct((), "int32"))
-    assert not report.findings
-    assert {u.code for u in report.undecided} == {"PRM001"}
-
-
 @jax.jit
 def _doubled(x):
     return x * 2

@@ -4,6 +4,7 @@
  * equation is what typing must say of it, `CODE?` what it leaves to the prover;
  * nothing else may be said.  A file has a right program and a wrong one. */
 #include "analyzer/rules.h"
+#include "analyzer/transform/discharge.h"
 #include "frontend/base/file.h"
 #include "frontend/read/text.h"
 
@@ -57,14 +58,31 @@ static bool check(const char *path, const char *program, const jx_analysis *to)
     return true;
 }
 
+/* What can't be made a program of values (discharge.h) is `#! refused why`. */
+static bool is_refused(const char *program, const char *why)
+{
+    const char *at = strstr(program, "#! refused "), *want;
+    size_t length;
+
+    if (!at || !why)
+        return false;
+    want = at + strlen("#! refused ");
+    length = strcspn(want, "\n");
+    return strlen(why) == length && !strncmp(why, want, length);
+}
+
 static bool run(const char *path, const char *program)
 {
     jx_ctx *ctx = jx_ctx_new(0);
     jx_program *read = jx_read_text(ctx, path, program, strlen(program));
-    jx_analysis *to = read ? jx_analysis_new(read) : NULL;
-    bool ok = to && jx_type_program(to)
-                  ? check(path, program, to)
-                  : complain(path, program, "unreadable", ctx->error.message);
+    jx_analysis *to = read && jx_program_discharge(read)
+                          ? jx_analysis_new(read)
+                          : NULL;
+    bool ok = is_refused(program, ctx->error.message) ||
+              (to && jx_type_program(to)
+                   ? check(path, program, to)
+                   : complain(path, program, "unreadable",
+                              ctx->error.message));
 
     jx_ctx_free(ctx);
     return ok;

@@ -382,8 +382,25 @@ static void each_kind_of_wrong_is_refused_at_its_place(void **state)
         {"{ lambda ; a:f32[]. let b:f32[] = eval_jaxpr[call_jaxpr={ lambda ; "
          ". let in () }] a in (b,) }",
          "line 1, column 25", "'call_jaxpr' to have 1 inputs"},
-        {"{ lambda ; a:Ref{f32[]}. let b:f32[] <- a[...] in (b,) }",
-         "line 1, column 40", "references"},
+        {"{ lambda ; a:f32[]. let b:f32[] <- a[...] in (b,) }",
+         "line 1, column 36", "a reference defined before"},
+        {"{ lambda ; a:Ref{f32[3]}. let b:f32[] <- a[1:2:3] in (b,) }",
+         "line 1, column 47", "in an index"},
+        {"{ lambda ; a:Ref{f32[3]}. let b:f32[] <- a[] in (b,) }",
+         "line 1, column 44", "an index for each axis"},
+        {"{ lambda ; a:Ref{f32[3]}. let b:f32[] <- a[1,2] in (b,) }",
+         "line 1, column 45", "']'"},
+        {"{ lambda ; a:Ref{f32[3]}. let b:f32[] <- a[c] in (b,) }",
+         "line 1, column 44", "defined before"},
+        {"{ lambda ; a:Ref{f32[3]} b:f32[]. let a[0] = b in () }",
+         "line 1, column 44", "'<-'"},
+        {"{ lambda ; a:Ref{f32[3]}. let b:f32[] <- a{turn([0])}[1] in () }",
+         "line 1, column 43", "a part of a reference"},
+        {"{ lambda ; a:Ref{f32[3]}. let b:f32[3] <- a{bitcast(f)} in () }",
+         "line 1, column 53", "a dtype"},
+        {"{ lambda ; a:Ref{f32[2,3]}. let b:f32[] <- a{transpose([2, 0])}[0,0] "
+         "in () }",
+         "line 1, column 64", "the order of 2 axes"},
     };
     (void)state;
 

@@ -413,12 +413,16 @@ static void each_case_gets_the_claims_that_it_names(void **state)
 
     (void)state;
     each_line(run_case, &seen);
-    for (int i = 1; i < JX_NPRIMS; i++)
+    for (int i = 1; i < JX_NPRIMS; i++) {
+        /* Those become others before typing: tests/prims has them. */
+        if (jx_type_rule_of((jx_prim_id)i) == jx_type_stateful)
+            continue;
         if (!seen.clean[i] || (!seen.wrong[i] && i != JX_PRIM_call_exported)) {
             seen.failures++;
             complain(jx_prim_of((jx_prim_id)i)->name, "has no case that is",
                      seen.clean[i] ? "wrong" : "right");
         }
+    }
     assert_int_equal(seen.failures, 0);
     assert_true(seen.cases > 500);
 }

@@ -212,6 +212,9 @@ VJP_THUNKS = ("fwd_jaxpr_thunk",)
 CUSTOM_JVP = ("custom_jvp_call",)
 CUSTOM_VJP = ("custom_vjp_call", "custom_vjp_call_jaxpr")
 
+#: Primitives whose `tree` says which part of a reference they mean.
+OF_REFERENCES = ("addupdate", "get", "swap")
+
 #: Primitives whose `jaxpr` has no constants of its own, so that where JAX has
 #: one class for both it is the open kind.
 _OPEN = frozenset(("remat2", "checkpoint", "shard_map", "pallas_call",

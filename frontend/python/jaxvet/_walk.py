@@ -7,8 +7,11 @@ entry is done (`_rules.py`).
 """
 from __future__ import annotations
 
+import dataclasses
 import functools
 import types
+
+import jax
 
 from . import _compat
 from ._record import NoRecorder
@@ -155,7 +158,22 @@ class Walker:
         if name in _compat.CUSTOM_JVP and key in _compat.JVP_THUNKS or \
            name in _compat.CUSTOM_VJP and key in _compat.VJP_THUNKS:
             return self._rule(eqn, value)
+        if name in _compat.OF_REFERENCES and key == "tree":
+            return self._ref_path(value)
         return self.values.param(value)
+
+    def _ref_path(self, tree):
+        """Which part of a reference is read or written: a tuple of steps, in
+        which None is the next operand.  A step that is no plain record (one of
+        a library's) leaves it at the tree's text."""
+        try:
+            steps = jax.tree_util.tree_unflatten(tree, [None] * tree.num_leaves)
+        except Exception:  # the step's own
+            return self.values.param(tree)
+        if isinstance(steps, tuple) and all(map(dataclasses.is_dataclass,
+                                                steps)):
+            return self.values.param(steps)
+        return self.values.param(tree)
 
     def _rule(self, eqn, thunk) -> dict:
         name = rule_function_name(thunk)
