@@ -73,6 +73,9 @@ typedef struct jx_answer {
     /* Constraints each of which makes it true; proved. */
     int nsuggestions;
     const jx_constraint *suggestions;
+    /* Where no single one does: constraints that make it true together; proved. */
+    int ntogether;
+    const jx_constraint *together;
 } jx_answer;
 
 typedef struct jx_prover_options {

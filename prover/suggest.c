@@ -73,20 +73,21 @@ static bool fits_samples(const finder *f, const jx_constraint *c)
     return some;
 }
 
-/* What the constraints say with one more; false without memory, or where no
+/* What the constraints say with some more; false without memory, or where no
  * assignment is left at first sight. */
-static bool assume(const finder *f, const jx_constraint *c, jx_theory *t)
+static bool assume_all(const finder *f, int count, const jx_constraint *c,
+                       jx_theory *t)
 {
     const jx_search *s = f->search;
     jx_constraint *all =
-        JX_NEW_ARRAY(f->ctx->arena, s->nconstraints + 1, jx_constraint);
+        JX_NEW_ARRAY(f->ctx->arena, s->nconstraints + count, jx_constraint);
 
     if (!all)
         return false;
     if (s->nconstraints)
         memcpy(all, s->constraints, (size_t)s->nconstraints * sizeof *all);
-    all[s->nconstraints] = *c;
-    if (!jx_theory_init(t, f->ctx, s->base, all, s->nconstraints + 1))
+    memcpy(all + s->nconstraints, c, (size_t)count * sizeof *c);
+    if (!jx_theory_init(t, f->ctx, s->base, all, s->nconstraints + count))
         return false;
     if (!t->empty)
         return true;
@@ -94,19 +95,30 @@ static bool assume(const finder *f, const jx_constraint *c, jx_theory *t)
     return false;
 }
 
-static bool is_sufficient(const finder *f, const jx_constraint *c, long steps)
+static bool assume(const finder *f, const jx_constraint *c, jx_theory *t)
+{
+    return assume_all(f, 1, c, t);
+}
+
+static bool are_sufficient(const finder *f, int count, const jx_constraint *c,
+                           long steps)
 {
     const jx_dim *goal;
     jx_theory t;
     int wanted;
     bool yes;
 
-    if (!assume(f, c, &t))
+    if (!assume_all(f, count, c, &t))
         return false;
     yes = jx_theory_goal(&t, f->question, &goal, &wanted) &&
           jx_theory_proves(&t, goal, wanted, steps);
     jx_theory_free(&t);
     return yes;
+}
+
+static bool is_sufficient(const finder *f, const jx_constraint *c, long steps)
+{
+    return are_sufficient(f, 1, c, steps);
 }
 
 /* The constraints don't exclude it: a bound there says what it seems to. */
@@ -302,6 +314,81 @@ static bool try_value(finder *f, int i)
     return false;
 }
 
+/* The largest number that variable i alone is divided by in the dim, or 0. */
+static jx_int divisor_of(const finder *f, int i, const jx_dim *dim)
+{
+    jx_int found = 0;
+
+    for (int t = 0; t < jx_dim_nterms(dim); t++)
+        for (int k = 0; k < jx_dim_terms(dim)[t].nfactors; k++) {
+            const jx_dim_atom *atom = jx_dim_terms(dim)[t].factors[k].atom;
+            jx_int m = 0;
+            if ((atom->kind != JX_ATOM_FLOORDIV && atom->kind != JX_ATOM_MOD) ||
+                atom->a != var_dim(f, i) || !jx_dim_is_wide(atom->b, &m))
+                continue;
+            found = m > found && m <= 1 << 20 ? m : found;
+        }
+    return found;
+}
+
+/* Some sample satisfies them all: there are such sizes. */
+static bool some_sample(const finder *f, int count, const jx_constraint *c)
+{
+    for (int i = 0; i < f->nsamples; i++) {
+        jx_point p;
+        int k = 0;
+        bool in = true;
+
+        memcpy(p.at, f->samples[i].at, (size_t)f->search->nvars * sizeof *p.at);
+        while (k < count && in)
+            in = jx_search_holds(f->search, &c[k++], &p, &in) && in;
+        if (in && f->samples[i].holds)
+            return true;
+    }
+    return false;
+}
+
+/* Every variable that a number divides is a multiple of it: what cutting an image
+ * into patches needs, of height and width alike.  One that is not needed is left
+ * out. */
+static void try_together(finder *f, int n, jx_answer *answer)
+{
+    jx_constraint all[MANY_VARS], fewer[MANY_VARS], *kept;
+    int count = 0;
+
+    for (int i = 0; i < n; i++) {
+        jx_int m = divisor_of(f, i, f->question->lhs);
+        jx_int other = divisor_of(f, i, f->question->rhs);
+        m = other > m ? other : m;
+        if (m < 2)
+            continue;
+        all[count++] = (jx_constraint){
+            jx_dim_literal(f->search->dims, JX_ATOM_MOD, var_dim(f, i),
+                           number(f, m)),
+            JX_REL_EQ, number(f, 0)};
+        if (!all[count - 1].lhs || !all[count - 1].rhs)
+            return;
+    }
+    if (count < 2 || !some_sample(f, count, all) ||
+        !are_sufficient(f, count, all, LOOSENING_STEPS))
+        return;
+    for (int i = 0; count > 2 && i < count;) {
+        int left = 0;
+        for (int k = 0; k < count; k++)
+            if (k != i)
+                fewer[left++] = all[k];
+        if (!are_sufficient(f, left, fewer, LOOSENING_STEPS)) {
+            i++;
+            continue;
+        }
+        memcpy(all, fewer, (size_t)left * sizeof *all);
+        count = left;
+    }
+    kept = jx_arena_copy(f->ctx->arena, all, (size_t)count * sizeof *all);
+    answer->together = kept;
+    answer->ntogether = kept ? count : 0;
+}
+
 /* The same constraint in other words. */
 static bool is_known(const finder *f, const jx_constraint *c)
 {
@@ -433,7 +520,9 @@ void jx_suggest(jx_ctx *ctx, const jx_search *search,
         try_orders(&f, n);
     for (int i = 0; i < n && !f.nfound; i++)
         try_value(&f, i);
-    if ((!f.nfound || n != 1) &&
+    if (!f.nfound)
+        try_together(&f, n, answer);
+    if ((!f.nfound || n != 1) && !answer->ntogether &&
         jx_dim_nodes(question->lhs) + jx_dim_nodes(question->rhs) < LONG)
         try_question(&f);
     answer->suggestions = f.found;

@@ -11,7 +11,8 @@
 typedef struct adviser {
     const jx_program *program;
     const jx_claim *claim;
-    const jx_constraint *settles;
+    int count;
+    const jx_constraint *settles; /* all of them */
     jx_buffer text;
 } adviser;
 
@@ -105,9 +106,11 @@ static bool put_constraints(adviser *a, const jx_scope *in)
         ok = put_declared(&in->constraints[i], &one);
         put_quoted(a, &n, jx_buffer_text(&one));
     }
-    jx_buffer_clear(&one);
-    ok = ok && put_for_jax(a->settles, &one);
-    put_quoted(a, &n, jx_buffer_text(&one));
+    for (int i = 0; ok && i < a->count; i++) {
+        jx_buffer_clear(&one);
+        ok = put_for_jax(&a->settles[i], &one);
+        put_quoted(a, &n, jx_buffer_text(&one));
+    }
     jx_buffer_putc(&a->text, ']');
     jx_buffer_free(&one);
     return ok;
@@ -141,10 +144,10 @@ static void advise_constraint(adviser *a)
 
 /* What can stand for the variable in the spec so that the constraint holds by
  * itself: 4*n for `mod(n, 4) == 0`, n + 15 for `n >= 16`, 4 for `n == 4`. */
-static const jx_dim *instead(const adviser *a, const jx_dim_atom **var)
+static const jx_dim *instead(const adviser *a, const jx_constraint *c,
+                             const jx_dim_atom **var)
 {
     jx_dims *dims = a->program->dims;
-    const jx_constraint *c = a->settles;
     jx_int value;
 
     if (!is_number(c->rhs, &value))
@@ -183,15 +186,26 @@ static int input_with(const adviser *a, const jx_dim_atom *var)
     return -1;
 }
 
-static bool put_shape_with(adviser *a, int input, const jx_dim_atom *var,
-                           const jx_dim *put)
+/* The dim with all that is put for its variables. */
+static const jx_dim *put_all(const adviser *a, const jx_dim *dim,
+                             const jx_dim_atom *const *vars,
+                             const jx_dim *const *puts)
+{
+    for (int i = 0; dim && i < a->count; i++)
+        dim = jx_dim_substitute(a->program->dims, dim, vars[i], puts[i]);
+    return dim;
+}
+
+static bool put_shape_with(adviser *a, int input,
+                           const jx_dim_atom *const *vars,
+                           const jx_dim *const *puts)
 {
     const jx_aval *aval = jx_input_aval(a->program, input);
     const jx_dim **dims = JX_NEW_ARRAY(a->program->ctx->arena, aval->rank + 1,
                                        const jx_dim *);
 
     for (int k = 0; dims && k < aval->rank; k++) {
-        dims[k] = jx_dim_substitute(a->program->dims, aval->shape[k], var, put);
+        dims[k] = put_all(a, aval->shape[k], vars, puts);
         if (!dims[k])
             return false;
     }
@@ -203,20 +217,33 @@ static bool put_shape_with(adviser *a, int input, const jx_dim_atom *var,
     return true;
 }
 
+/* Another spec for each constraint, in the first input that has the first one's
+ * variable. */
 static void advise_spec(adviser *a)
 {
-    const jx_dim_atom *var = NULL;
-    const jx_dim *put = instead(a, &var);
-    int input = put ? input_with(a, var) : -1;
+    jx_arena *arena = a->program->ctx->arena;
+    const jx_dim_atom **vars =
+        JX_NEW_ARRAY(arena, a->count, const jx_dim_atom *);
+    const jx_dim **puts = JX_NEW_ARRAY(arena, a->count, const jx_dim *);
     size_t before = a->text.length;
+    int input = -1;
 
+    for (int i = 0; vars && puts && i < a->count; i++) {
+        puts[i] = instead(a, &a->settles[i], &vars[i]);
+        if (!puts[i] || (input = input_with(a, vars[0])) < 0)
+            return;
+    }
     if (input < 0)
         return;
     begin_line(a);
-    jx_buffer_puts(&a->text, before ? "or put `" : "put `");
-    jx_dim_print(put, &a->text);
-    jx_buffer_printf(&a->text, "` for `%s` in the spec: ", var->name);
-    if (!put_shape_with(a, input, var, put))
+    jx_buffer_puts(&a->text, before ? "or put " : "put ");
+    for (int i = 0; i < a->count; i++) {
+        jx_buffer_puts(&a->text, i ? " and `" : "`");
+        jx_dim_print(puts[i], &a->text);
+        jx_buffer_printf(&a->text, "` for `%s`", vars[i]->name);
+    }
+    jx_buffer_puts(&a->text, " in the spec: ");
+    if (!put_shape_with(a, input, vars, puts))
         cut(a, before);
 }
 
@@ -280,14 +307,33 @@ static void advise_branch(adviser *a)
     }
 }
 
-const char *jx_advice(const jx_program *program, const jx_claim *claim,
-                      const jx_constraint *settles)
+int jx_advised(const jx_answer *answer, const jx_constraint **settles)
 {
-    adviser a = {.program = program, .claim = claim, .settles = settles};
+    *settles = answer->nsuggestions ? answer->suggestions : answer->together;
+    return answer->nsuggestions ? 1 : answer->ntogether;
+}
+
+const char *jx_advised_text(const jx_program *program, int count,
+                            const jx_constraint *settles)
+{
+    jx_buffer text = {0};
+
+    for (int i = 0; i < count; i++) {
+        jx_buffer_puts(&text, i ? " and " : "");
+        jx_constraint_print(&settles[i], &text);
+    }
+    return jx_arena_take(program->ctx->arena, &text);
+}
+
+const char *jx_advice(const jx_program *program, const jx_claim *claim,
+                      int count, const jx_constraint *settles)
+{
+    adviser a = {.program = program, .claim = claim, .count = count,
+                 .settles = settles};
     const char *kept = NULL;
 
     /* A bound on one size is no advice where a product passes a limit. */
-    if (settles && claim->code != JX_CODE_IDX004) {
+    if (count && claim->code != JX_CODE_IDX004) {
         advise_constraint(&a);
         advise_spec(&a);
     }

@@ -8,9 +8,15 @@
 #include "prover/prover.h"
 
 /* One piece of advice per line, without a newline at the end, in the program's
- * arena; NULL if there is none.  `settles` is a constraint that was proved to
- * make the claim hold, or NULL. */
+ * arena; NULL if there is none.  `settles` are constraints that were proved to
+ * make the claim hold together. */
 const char *jx_advice(const jx_program *program, const jx_claim *claim,
-                      const jx_constraint *settles);
+                      int count, const jx_constraint *settles);
+/* Those of an answer: the first that does it alone, or all that do together;
+ * their number. */
+int jx_advised(const jx_answer *answer, const jx_constraint **settles);
+/* "mod(h, 16) == 0 and mod(w, 16) == 0", in the program's arena. */
+const char *jx_advised_text(const jx_program *program, int count,
+                            const jx_constraint *settles);
 
 #endif

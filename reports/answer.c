@@ -30,16 +30,17 @@ static void put_core(const char *const *constraints, jx_buffer *to,
     jx_buffer_putc(to, ']');
 }
 
-static void put_suggestions(jx_buffer *to, const jx_answer *a)
+static void put_suggestions(jx_buffer *to, const char *key, int count,
+                            const jx_constraint *all)
 {
     jx_buffer text = {.budget = to->budget};
 
-    jx_buffer_puts(to, ",\"suggest\":[");
-    for (int i = 0; i < a->nsuggestions; i++) {
+    jx_buffer_printf(to, ",\"%s\":[", key);
+    for (int i = 0; i < count; i++) {
         if (i)
             jx_buffer_putc(to, ',');
         jx_buffer_clear(&text);
-        jx_constraint_print(&a->suggestions[i], &text);
+        jx_constraint_print(&all[i], &text);
         jx_json_put_text(to, jx_buffer_text(&text));
     }
     jx_buffer_putc(to, ']');
@@ -63,7 +64,9 @@ void jx_answer_json(const jx_answer *a, const char *id,
     if (a->truth == JX_CONTRADICTION)
         put_core(constraints, to, a);
     if (a->nsuggestions)
-        put_suggestions(to, a);
+        put_suggestions(to, "suggest", a->nsuggestions, a->suggestions);
+    if (a->ntogether)
+        put_suggestions(to, "suggest_together", a->ntogether, a->together);
     if (a->why) {
         jx_buffer_puts(to, ",\"why\":");
         jx_json_put_text(to, a->why);

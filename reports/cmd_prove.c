@@ -238,6 +238,11 @@ static void answer_as_text(const task *t, const jx_answer *a, jx_buffer *to)
         jx_constraint_print(&a->suggestions[i], to);
         jx_buffer_putc(to, '\n');
     }
+    for (int i = 0; i < a->ntogether; i++) {
+        jx_buffer_puts(to, i ? "        and " : "  true with: ");
+        jx_constraint_print(&a->together[i], to);
+        jx_buffer_putc(to, '\n');
+    }
 }
 
 static void error_as_json(const task *t, jx_buffer *to)

@@ -232,21 +232,20 @@ static bool itself(settler *s, const question *q, jx_constraint *to)
 static void suggest(settler *s, jx_claim *claim, const question *q,
                     const jx_answer *answer)
 {
-    const jx_constraint *settles =
-        answer->nsuggestions ? &answer->suggestions[0] : NULL;
+    const jx_constraint *settles;
+    int count = jx_advised(answer, &settles);
     jx_constraint same;
-    jx_buffer text = jx_ctx_text(s->program->ctx);
 
-    if (!settles && answer->truth == JX_UNKNOWN && itself(s, q, &same))
+    if (!count && answer->truth == JX_UNKNOWN && itself(s, q, &same)) {
         settles = &same;
-
+        count = 1;
+    }
     if (claim->verdict == JX_PROVED)
         return;
-    claim->evidence.advice = jx_advice(s->program, claim, settles);
-    if (!settles)
-        return;
-    jx_constraint_print(settles, &text);
-    claim->evidence.suggestion = jx_arena_take(s->program->ctx->arena, &text);
+    claim->evidence.advice = jx_advice(s->program, claim, count, settles);
+    if (count)
+        claim->evidence.suggestion =
+            jx_advised_text(s->program, count, settles);
 }
 
 static const char *why_contradicting(settler *s, int scope,

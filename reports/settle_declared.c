@@ -194,8 +194,9 @@ static void settle_answer(const asker *a, jx_claim *claim)
 {
     constraint_list all = constraints_of(a, claim->goal.scope, NULL);
     jx_relation relation;
+    const jx_constraint *settles;
     jx_answer answer;
-    jx_buffer text = jx_ctx_text(a->program->ctx);
+    int count;
 
     claim->verdict = JX_WITNESSED;
     claim->evidence.by = "trace";
@@ -210,12 +211,11 @@ static void settle_answer(const asker *a, jx_claim *claim)
             answer.truth == JX_TRUE ? "true" : "false");
         return;
     }
-    claim->evidence.advice = jx_advice(
-        a->program, claim, answer.nsuggestions ? answer.suggestions : NULL);
-    if (!answer.nsuggestions)
-        return;
-    jx_constraint_print(&answer.suggestions[0], &text);
-    claim->evidence.suggestion = jx_arena_take(arena_of(a), &text);
+    count = jx_advised(&answer, &settles);
+    claim->evidence.advice = jx_advice(a->program, claim, count, settles);
+    if (count)
+        claim->evidence.suggestion =
+            jx_advised_text(a->program, count, settles);
 }
 
 bool jx_settle_declared(jx_program *program, jx_claim *claim,

@@ -64,12 +64,15 @@ def judge(questions):
         if answer["verdict"] != "depends":
             continue
         counts["depend"] += 1
-        counts["with a suggestion"] += bool(answer.get("suggest"))
-        for s in answer.get("suggest", []):
-            texts = [q["lhs"], q["rhs"], s, *q["constraints"]]
+        found = [[s] for s in answer.get("suggest", [])]
+        if "suggest_together" in answer:
+            found.append(answer["suggest_together"])
+        counts["with a suggestion"] += bool(found)
+        for s in found:
+            texts = [q["lhs"], q["rhs"], *s, *q["constraints"]]
             names = set(re.findall(r"[A-Za-z_]\w*", " ".join(texts))) - OPERATIONS
             names = sorted(names)
-            why = refusal(names, [*q["constraints"], s])
+            why = refusal(names, [*q["constraints"], *s])
             if why and not refusal(names, q["constraints"]):
                 bad.append((q, s, why))
             counts["refused" if why else "taken"] += 1
@@ -93,6 +96,24 @@ def test_jax_takes_every_suggestion(where):
     print(dict(counts))
     assert not bad
     assert counts["with a suggestion"] >= 0.95 * counts["depend"] > 0
+
+
+def _patches(x):
+    b, h, w, c = x.shape
+    return x.reshape(b, h // 16, 16, w // 16, 16, c)
+
+
+def test_what_two_sizes_need_is_told_at_once():
+    def spec(*constraints):
+        shape = export.symbolic_shape("b, h, w", constraints=constraints)
+        return jax.ShapeDtypeStruct((*shape, 3), "float32")
+    together = ["mod(h, 16) == 0", "mod(w, 16) == 0"]
+
+    finding, = jaxvet.check(_patches)(spec()).findings
+    assert str(together).replace("'", '"') in finding.help
+    assert "`16*h` for `h` and `16*w` for `w` in the spec: " \
+        "args[0].shape = (b, 16*h, 16*w, 3)" in finding.help
+    assert not jaxvet.check(_patches)(spec(*together)).findings
 
 
 def _at_least(x):

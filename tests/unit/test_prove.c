@@ -190,6 +190,10 @@ static void expect_suggestion(const char *text, const char *suggestion)
         jx_constraint_print(&q.answer.suggestions[i], &all);
         jx_buffer_puts(&all, "; ");
     }
+    for (int i = 0; i < q.answer.ntogether; i++) {
+        jx_buffer_puts(&all, i ? " and " : "");
+        jx_constraint_print(&q.answer.together[i], &all);
+    }
     if (!strstr(jx_buffer_text(&all), suggestion))
         fail_msg("%s: suggests %s", text, jx_buffer_text(&all));
     jx_buffer_free(&all);
@@ -220,6 +224,13 @@ static void suggestions_are_bounds_multiples_and_orders(void **state)
     expect_suggestion("a - b >= 0", "a >= b");
     expect_suggestion("a*b == a", "b == 1");
     expect_suggestion("c + b >= 8", "c + b >= 8");
+    /* several at once, none that is not needed */
+    expect_suggestion("3*b*h*w == 768*b*floordiv(h, 16)*floordiv(w, 16)",
+                      "mod(h, 16) == 0 and mod(w, 16) == 0");
+    expect_suggestion("mod(w, 8) == 0 |- h*w == 32*floordiv(h, 4)*floordiv(w, 8)",
+                      "mod(h, 4) == 0");
+    expect_suggestion("floordiv(h, 2)*floordiv(w, 3)*floordiv(d, 4)*24 == h*w*d",
+                      "mod(d, 4) == 0 and mod(h, 2) == 0 and mod(w, 3) == 0");
 }
 
 static void a_contradiction_names_a_minimal_core(void **state)

@@ -78,8 +78,12 @@ def said(question, answer) -> str | None:
     note = (f"{asked} is true for {_sizes(answer.get('witness_true'))} and "
             f"false for {_sizes(answer.get('witness_false'))}")
     suggested = answer.get("suggest")
+    together = answer.get("suggest_together")
     if suggested:
         note += f"; it holds with the constraint '{suggested[0]}'"
+    elif together:
+        note += "; it holds with the constraints " + " and ".join(
+            f"'{each}'" for each in together)
     return note
 
 
@@ -205,11 +209,16 @@ def _line(error) -> str:
 
 
 def _multiples(answer) -> list:
-    """`mod(b, 3) == 0` is also had by 3*b for b in the spec."""
-    found = [re.fullmatch(r"mod\((\w+), (\d+)\) == 0", text)
-             for text in answer.get("suggest", ())]
-    return [f"or write {match[2]}*{match[1]} for {match[1]} in the spec"
-            for match in found if match][:1]
+    """`mod(b, 3) == 0` is also had by 3*b for b in the spec; of several that
+    hold together, each by its own."""
+    def multiples(texts):
+        found = [re.fullmatch(r"mod\((\w+), (\d+)\) == 0", text)
+                 for text in texts]
+        return [f"{match[2]}*{match[1]} for {match[1]}"
+                for match in found if match]
+    written = multiples(answer.get("suggest", ()))[:1] or \
+        multiples(answer.get("suggest_together", ()))
+    return [f"or write {' and '.join(written)} in the spec"] if written else []
 
 
 def _rewritten(question, line) -> list:
