@@ -242,6 +242,20 @@ jx_effects jx_discharge_effects(jx_discharge *d, jx_effects all)
 
 /* ---- jaxprs */
 
+static bool *find_used(const jx_discharge *d, const jx_jaxpr *from)
+{
+    bool *used = JX_NEW_ARRAY(arena_of(d), from->nvars + 1, bool);
+
+    for (int i = 0; used && i < from->neqns; i++)
+        for (int k = 0; k < from->eqns[i].nins; k++)
+            if (from->eqns[i].ins[k].var)
+                used[from->eqns[i].ins[k].var->id] = true;
+    for (int i = 0; used && i < from->nouts; i++)
+        if (from->outs[i].var)
+            used[from->outs[i].var->id] = true;
+    return used;
+}
+
 /* Runs a jaxpr on these: what its inputs are, or hold.  Its outputs go to *outs;
  * what its inputs hold then, to `ins`. */
 static bool stage(jx_discharging *b, const jx_jaxpr *from, jx_atom *ins,
@@ -252,7 +266,8 @@ static bool stage(jx_discharging *b, const jx_jaxpr *from, jx_atom *ins,
     b->now = JX_NEW_ARRAY(arena_of(b->d), from->nvars + 1, jx_atom);
     b->gone = JX_NEW_ARRAY(arena_of(b->d), from->nvars + 1, bool);
     *outs = JX_NEW_ARRAY(arena_of(b->d), from->nouts, jx_atom);
-    if (!b->now || !b->gone || !*outs)
+    b->used = find_used(b->d, from);
+    if (!b->now || !b->gone || !b->used || !*outs)
         return false;
     for (int i = 0; i < from->nconsts + from->nins; i++)
         b->now[i] = ins[i];

@@ -118,20 +118,6 @@ const jx_value *jx_discharge_callee(jx_discharging *b, const jx_jaxpr *jaxpr,
 
 /* ---- the equations of references */
 
-static bool is_used(const jx_discharging *b, const jx_var *var)
-{
-    const jx_jaxpr *jaxpr = b->from;
-
-    for (int i = (int)(b->eqn - jaxpr->eqns) + 1; i < jaxpr->neqns; i++)
-        for (int k = 0; k < jaxpr->eqns[i].nins; k++)
-            if (jaxpr->eqns[i].ins[k].var == var)
-                return true;
-    for (int i = 0; i < jaxpr->nouts; i++)
-        if (jaxpr->outs[i].var == var)
-            return true;
-    return false;
-}
-
 /* What nobody knows of: it may give and leave anything. */
 static bool unknown(jx_discharging *b, const jx_eqn *eqn)
 {
@@ -191,7 +177,7 @@ static bool access(jx_discharging *b, const jx_eqn *eqn)
         held = jx_discharge_as(b, held, eqn->outs[0]->aval);
         return jx_is_made(held) && jx_discharge_results(b, eqn, &held);
     case JX_PRIM_swap:
-        wanted = is_used(b, eqn->outs[0]);
+        wanted = b->used[eqn->outs[0]->id];
         held = jx_discharge_write(b, path, ins[0], ins + first, ins[1],
                                   wanted ? &before : NULL);
         before = wanted ? jx_discharge_as(b, before, eqn->outs[0]->aval)

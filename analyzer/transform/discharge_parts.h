@@ -27,6 +27,7 @@ typedef struct jx_discharging {
     jx_atom *now;         /* by old number: what it stands for; of a reference,
                              what it holds */
     bool *gone;           /* by old number: it was frozen */
+    bool *used;           /* by old number: something takes it */
     JX_VEC(const jx_var *) vars;
     JX_VEC(jx_eqn) eqns;
 } jx_discharging;

@@ -88,3 +88,96 @@ def test_text_and_documents_are_read_back():
         assert again == shown, case.name
         assert json.loads(_library.ask(["show", "--as", "json", "-"], text)) \
             == json.loads(text), case.name
+
+
+def _two(a, b):
+    return jax.jit(lambda x, y: x.__setitem__(0, y[1]))(a, b)
+
+
+def _kept(x):
+    ref = jax.new_ref(x)
+    ref[0] = 1.0
+    return ref[...]
+
+
+def _edited(fun, args, edit):
+    held = json.loads(jaxvet.dump(fun)(*args).text())
+    edit(held, held["jaxprs"][held["entry"]["jaxpr"]])
+    return json.dumps(held)
+
+
+def _refs():
+    return jax.new_ref(jnp.ones(3)), jax.new_ref(jnp.ones(3))
+
+
+def _twice(held, entry):
+    entry["eqns"][0][1] = [0, 0]
+
+
+def _escapes(held, entry):
+    entry["out"] = [1]
+
+
+def _shape(held, entry):
+    entry["eqns"][1][3]["tree"][0]["f"]["shape"] = [4]
+
+
+def _rank(held, entry):
+    entry["eqns"][1][3]["tree"][0]["f"]["indices"] = []
+
+
+def _stride(held, entry):
+    entry["eqns"][1][3]["tree"][0]["f"]["indices"] = [
+        {"$rec": "Slice", "f": {"start": 0, "size": 2, "stride": 0}}]
+    entry["eqns"][1][1] = entry["eqns"][1][1][:2]
+
+
+def _operands(held, entry):
+    entry["eqns"][1][1] = entry["eqns"][1][1][:2]
+
+
+def _of_reference(held, entry):
+    ref = entry["eqns"][0][2][0]
+    held["avals"].append({"k": "ref", "of": ref})
+    entry["eqns"][0][2] = [len(held["avals"]) - 1]
+
+
+@pytest.mark.parametrize("fun,args,edit,says", [
+    (_two, _refs, _twice, "operands 0 and 1 are the same reference"),
+    (_kept, lambda: (jnp.ones(3),), _escapes, "output 0 is a reference"),
+    (_kept, lambda: (jnp.ones(3),), _shape, "for another shape"),
+    (_kept, lambda: (jnp.ones(3),), _rank, "an index for each axis"),
+    (_kept, lambda: (jnp.ones(3),), _stride, "a stride from 1 on"),
+    (_kept, lambda: (jnp.ones(3),), _operands, "operands, found 2"),
+    (_kept, lambda: (jnp.ones(3),), _of_reference,
+     "a reference that is to an array|expected a result that is a reference"),
+])
+@pytest.mark.parametrize("command", [["check", "-"], ["run", "-"],
+                                     ["show", "-"]])
+def test_what_makes_no_sense_is_one_error(command, fun, args, edit, says):
+    text = _edited(fun, args(), edit)
+    done = _library.run(command, text)
+    said = (done.stderr + done.stdout).decode()
+    assert done.returncode == 3, said
+    assert any(each in said for each in says.split("|")), said
+
+
+def test_a_tree_that_is_text_is_all_of_a_reference_or_not_known():
+    def whole(held, entry):
+        for eqn in entry["eqns"]:
+            if "tree" in eqn[3]:
+                eqn[3]["tree"] = {"$tree": "PyTreeDef(())"}
+
+    def part(held, entry):
+        entry["eqns"][1][3]["tree"] = {"$tree": "PyTreeDef((CustomNode(…),))"}
+    x = jnp.ones(3)
+
+    def f(x):
+        ref = jax.new_ref(x)
+        ref[...] += 1
+        return ref[...]
+    assert _library.run(["run", "-"], _edited(f, (x,), whole)).returncode == 0
+    assert _library.run(["check", "-"], _edited(_kept, (x,), part)
+                        ).stdout.count(b"PRM001")
+    assert _library.run(["run", "-"], _edited(_kept, (x,), part)
+                        ).returncode != 0
