@@ -823,6 +823,8 @@ jx_check_result jx_check_certificate(const jx_json *certificate, char *why,
                  : *why       ? JX_CHECK_REJECTED
                               : JX_CHECK_ACCEPTED;
     }
+    if (!c)
+        result = JX_CHECK_STARVED;
     free(c);
     return result;
 }

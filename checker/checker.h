@@ -14,6 +14,7 @@ typedef enum jx_check_result {
     JX_CHECK_REJECTED = 0,
     JX_CHECK_ACCEPTED,
     JX_CHECK_MALFORMED, /* no certificate at all: see why */
+    JX_CHECK_STARVED,   /* nobody knows: the system has no memory */
 } jx_check_result;
 
 /* Checks one certificate; `why` (of `room` bytes) says why not, with the place,

@@ -461,6 +461,8 @@ static bool prove(certificate *c, jx_buffer *to)
     bool ok;
 
     c->why = "not proved again";
+    if (!t)
+        jx_starved(c->ctx);
     if (!t || !jx_theory_init_traced(t, c->ctx, c->given->base, c->all, c->n,
                                      &trace)) {
         free(t);
@@ -626,11 +628,13 @@ static bool with_certificate(const jx_certifying *given, jx_buffer *to,
     size_t mark = to->length;
     bool ok = false;
 
+    if (!c)
+        jx_starved(given->ctx);
     *why = "it is undecided";
     if (c && a->truth != JX_UNKNOWN &&
         (!a->by || strcmp(a->by, "z3") || a->truth == JX_DEPENDS)) {
         c->given = given;
-        c->ctx = jx_ctx_new(BUDGET);
+        c->ctx = jx_ctx_below(given->ctx, BUDGET);
         c->dims = c->ctx ? jx_dims_new(c->ctx) : NULL;
         c->why = "the question can't be read as it is written";
         if (c->dims && read_all(c, given) && find_names(c)) {

@@ -9,6 +9,7 @@
 #include "prover/prover.h"
 
 typedef struct jx_certifying {
+    jx_ctx *ctx;    /* the question's, which pays */
     const char *id; /* as JSON; NULL: null */
     int64_t base;
     int nconstraints;

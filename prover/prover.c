@@ -70,8 +70,10 @@ jx_prover *jx_prover_new(jx_ctx *ctx, jx_dims *dims,
 {
     jx_prover *p = calloc(1, sizeof *p);
 
-    if (!p)
+    if (!p) {
+        jx_starved(ctx);
         return NULL;
+    }
     p->ctx = ctx;
     p->dims = dims;
     if (options)
@@ -223,6 +225,8 @@ static jx_solver *solver_of(jx_prover *p)
     if (!p->options.solver && !p->options.no_solver) {
         p->options.solver = jx_solver_new(NULL);
         p->own_solver = p->options.solver != NULL;
+        if (!p->own_solver)
+            jx_starved(p->ctx);
     }
     return p->options.no_solver ? NULL : p->options.solver;
 }

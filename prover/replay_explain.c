@@ -110,7 +110,7 @@ bool jx_explain_end(jx_replaying *r, jx_facts *f, const jx_step *s)
 {
     bool by_values = s->kind == JX_STEP_FAR || s->kind == JX_STEP_MODULO;
     jx_hyp h = {s->a, s->fact};
-    jx_buffer used = {0};
+    jx_buffer used = jx_ctx_text(r->w->work->ctx);
 
     r->w->used = by_values ? NULL : &used;
     if (!jx_replay_end(r, f, s)) {

@@ -73,7 +73,7 @@ static bool is_plain(const char *name)
 static void print_number(jx_smt *smt, jx_int k)
 {
     if (k < 0) {
-        jx_buffer digits = {0};
+        jx_buffer digits = jx_ctx_text(smt->work->ctx);
 
         jx_int_print(k, &digits);
         jx_buffer_printf(smt->to, "(- %s)", jx_buffer_text(&digits) + 1);

@@ -50,6 +50,10 @@ jx_solver *jx_solver_new(const char *path)
         return NULL;
     s->path = path ? strdup(path) : NULL;
     s->socket = -1;
+    if (path && !s->path) {
+        free(s);
+        return NULL;
+    }
     return s;
 }
 
@@ -108,38 +112,28 @@ int jx_solver_count(const jx_solver *s)
  * Finding and starting
  * ---------------------------------------------------------------------- */
 
-/* `folder`/`name` if it can be executed. */
-static char *candidate(const char *folder, size_t length, const char *name)
+/* Whether `folder`/`name` can be executed. */
+static bool is_candidate(const char *folder, size_t length, const char *name,
+                         char path[PATH_MAX])
 {
-    size_t n = length + strlen(name) + 2;
-    char *path = malloc(n);
-
-    if (!path)
-        return NULL;
-    memcpy(path, folder, length);
-    path[length] = '/';
-    strcpy(path + length + 1, name);
-    if (access(path, X_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
+    return snprintf(path, PATH_MAX, "%.*s/%s", (int)length, folder, name) <
+               PATH_MAX &&
+           access(path, X_OK) == 0;
 }
 
 /* Beside a file, or where `make install` puts it relative to the file. */
-static char *beside(const char *file)
+static bool beside(const char *file, char path[PATH_MAX])
 {
+    static const char *const names[] = {
+        "jaxvet-solver", "../libexec/jaxvet-solver", "../bin/jaxvet-solver",
+        "../jaxvet-solver", /* a test in build/tests finds the one in build */
+    };
     const char *slash = strrchr(file, '/');
-    size_t length = slash ? (size_t)(slash - file) : 0;
-    char *path;
 
-    if (!slash)
-        return NULL;
-    if ((path = candidate(file, length, "jaxvet-solver")) ||
-        (path = candidate(file, length, "../libexec/jaxvet-solver")) ||
-        (path = candidate(file, length, "../bin/jaxvet-solver")))
-        return path;
-    /* A test in build/tests finds the one in build. */
-    return candidate(file, length, "../jaxvet-solver");
+    for (size_t i = 0; slash && i < sizeof names / sizeof *names; i++)
+        if (is_candidate(file, (size_t)(slash - file), names[i], path))
+            return true;
+    return false;
 }
 
 /* The path of the mapped file that holds an address, as the kernel knows it. */
@@ -188,10 +182,10 @@ static void find_self(char self[PATH_MAX], bool executable)
 
 /* What the environment names; relative to the folder that a host happens to be
  * in it could be anybody's. */
-static char *given_helper(jx_solver *s, const char *given)
+static const char *given_helper(jx_solver *s, const char *given)
 {
     if (given[0] == '/')
-        return strdup(given);
+        return given;
     snprintf(s->failure, sizeof s->failure,
              "no solver: JAXVET_SOLVER is \"%.*s\"; expected an absolute path",
              PATH_MAX, given);
@@ -199,16 +193,16 @@ static char *given_helper(jx_solver *s, const char *given)
 }
 
 /* NULL, with the failure written, when there is none. */
-static char *find_helper(jx_solver *s)
+static const char *look_for_helper(jx_solver *s, char path[PATH_MAX])
 {
     const char *given = getenv("JAXVET_SOLVER");
-    char self[PATH_MAX], *path, *slash;
+    char self[PATH_MAX], *slash;
 
     if (given && *given)
         return given_helper(s, given);
     for (int executable = 0; executable <= 1; executable++) {
         find_self(self, executable);
-        if (self[0] == '/' && (path = beside(self)))
+        if (self[0] == '/' && beside(self, path))
             return path;
     }
     if ((slash = strrchr(self, '/')))
@@ -218,6 +212,18 @@ static char *find_helper(jx_solver *s)
              "beside it; build it with `make` or name it in JAXVET_SOLVER",
              self);
     return NULL;
+}
+
+/* The same to keep; the next question looks again if there was no memory. */
+static char *find_helper(jx_solver *s, jx_budget *budget)
+{
+    char path[PATH_MAX];
+    const char *found = look_for_helper(s, path);
+    char *kept = found ? strdup(found) : NULL;
+
+    if (found && !kept)
+        jx_budget_starved(budget);
+    return kept;
 }
 
 /* The child gets its end as descriptors 0 and 1, and nothing else of ours.  It
@@ -383,7 +389,7 @@ static bool greet(jx_solver *s, jx_budget *budget)
 {
     static const char hello[] = "jaxvet-solver ";
     patience p = new_patience(s, budget);
-    jx_buffer line = {0};
+    jx_buffer line = {.budget = budget};
     bool ok = read_line(s, &line, &p);
     const char *version = jx_buffer_text(&line) + sizeof hello - 1;
 
@@ -416,7 +422,7 @@ static bool start(jx_solver *s, jx_budget *budget)
         return true;
     if (s->failure[0])
         return false;
-    if (!s->path && !(s->path = find_helper(s)))
+    if (!s->path && !(s->path = find_helper(s, budget)))
         return false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return fail(s, "the system gives no socket");
@@ -475,7 +481,7 @@ static bool ask(jx_solver *s, const char *script, long rlimit,
                 jx_budget *budget, jx_buffer *line)
 {
     patience p = new_patience(s, budget);
-    jx_buffer request = {0};
+    jx_buffer request = {.budget = budget};
     bool ok;
 
     jx_buffer_printf(&request, "check %ld %d %zu %zu\n%s", rlimit,
@@ -513,7 +519,7 @@ static bool reply_of(jx_solver *s, const char *line, jx_buffer *text,
 jx_solver_reply jx_solver_check(jx_solver *s, const char *script, long rlimit,
                                 jx_budget *budget, jx_buffer *text)
 {
-    jx_buffer line = {0};
+    jx_buffer line = {.budget = budget};
     jx_solver_reply reply = JX_SOLVER_UNKNOWN;
 
     jx_buffer_clear(text);

@@ -80,10 +80,11 @@ void jx_answer_json(const jx_answer *a, const char *id,
     jx_buffer_puts(to, "}\n");
 }
 
-void jx_digest_question(int64_t base, int n, const char *const *constraints,
-                        const char *question, char digest[JX_DIGEST_TEXT])
+void jx_digest_question(jx_ctx *ctx, int64_t base, int n,
+                        const char *const *constraints, const char *question,
+                        char digest[JX_DIGEST_TEXT])
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(ctx);
 
     jx_buffer_printf(&text, "{\"base\":%lld,\"constraints\":[",
                      (long long)base);
@@ -107,9 +108,9 @@ void jx_digest(const jx_certifying *c, jx_digests *to)
     const char *core[JX_DIGEST_CORE];
     int n = 0;
 
-    jx_digest_question(c->base, c->nconstraints, c->constraints, c->question,
+    jx_digest_question(c->ctx, c->base, c->nconstraints, c->constraints, c->question,
                        to->question);
     for (int i = 0; i < a->ncore && n < JX_DIGEST_CORE; i++)
         core[n++] = c->constraints[a->core[i]];
-    jx_digest_question(c->base, n, core, "", to->claim);
+    jx_digest_question(c->ctx, c->base, n, core, "", to->claim);
 }

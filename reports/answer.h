@@ -15,7 +15,7 @@ typedef struct jx_digests {
 } jx_digests;
 
 void jx_digest(const jx_certifying *of, jx_digests *to);
-void jx_digest_question(int64_t base, int n, const char *const *constraints,
+void jx_digest_question(jx_ctx *ctx, int64_t base, int n, const char *const *constraints,
                         const char *question, char digest[JX_DIGEST_TEXT]);
 
 /* `id` is JSON (NULL: null); `constraints` are the texts that a core is named

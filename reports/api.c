@@ -95,7 +95,7 @@ static jaxvet_status status_of(jx_error_kind kind)
 jaxvet_status jx_api_starved(jaxvet_error *to)
 {
     jx_api_error(to, JAXVET_LIMIT, NULL, NULL,
-                 "gave up at the end of the system's memory");
+                 JX_STARVED);
     return JAXVET_LIMIT;
 }
 

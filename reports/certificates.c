@@ -159,13 +159,15 @@ static int read_answers(answers *a, const char *path)
     a->ctx = jx_ctx_new(0);
     text = a->ctx ? jx_file_read(a->ctx, path, &size) : NULL;
     if (!text)
-        return a->ctx ? jx_command_failed(a->ctx) : JX_EXIT_INPUT;
+        return jx_command_failed(a->ctx);
     for (const char *line = text; line < text + size; line = end + 1) {
         end = memchr(line, '\n', (size_t)(text + size - line));
         end = end ? end : text + size;
         number++;
         if (end > line &&
             !add_answer(a, line, (size_t)(end - line), &expected)) {
+            if (!jx_ok(a->ctx))
+                return jx_command_failed(a->ctx);
             fprintf(stderr, "jaxvet: %s, line %ld: expected %s\n", path, number,
                     expected);
             return JX_EXIT_INPUT;
@@ -197,7 +199,7 @@ static void digest_of(jx_ctx *ctx, const jx_json *json,
     for (size_t i = 0; texts && i < n; i++)
         texts[i] = jx_json_text(jx_json_item(list, i), &length);
     if (texts && question)
-        jx_digest_question(jx_json_int(base), (int)n, texts, question, digest);
+        jx_digest_question(ctx, jx_json_int(base), (int)n, texts, question, digest);
 }
 
 /* Whether an accepted certificate is one of an answer; else why not. */
@@ -238,17 +240,16 @@ static bool is_answered(answers *a, jx_ctx *ctx, const jx_json *json,
 
 typedef struct counts {
     long accepted, rejected, malformed;
+    long starved; /* there was no memory to check them */
 } counts;
 
-static void check_line(const char *line, size_t length, long number,
-                       answers *of, counts *n, jx_buffer *to)
+static void check_line(jx_ctx *ctx, const char *line, size_t length,
+                       long number, answers *of, counts *n, jx_buffer *to)
 {
-    jx_ctx *ctx = jx_ctx_new(0);
     jx_check_result result = JX_CHECK_MALFORMED;
     const jx_json *id = NULL;
     jx_json_fault fault = {0};
-    jx_json *json =
-        ctx ? jx_json_parse(ctx, line, length, true, &fault) : NULL;
+    jx_json *json = jx_json_parse(ctx, line, length, true, &fault);
     const char *expected;
     char why[300] = "";
     size_t at;
@@ -258,10 +259,11 @@ static void check_line(const char *line, size_t length, long number,
         snprintf(why, sizeof why, "column %zu: expected %s", fault.at + 1,
                  fault.expected);
     else if (!json)
-        snprintf(why, sizeof why, "%s",
-                 ctx && !jx_ok(ctx) ? ctx->error.message : "out of memory");
+        jx_starved(ctx);
     else
         result = jx_check_certificate(json, why, sizeof why);
+    if (result == JX_CHECK_STARVED)
+        jx_starved(ctx);
     if (result == JX_CHECK_ACCEPTED && of &&
         !is_answered(of, ctx, json, &expected)) {
         result = JX_CHECK_REJECTED;
@@ -284,6 +286,8 @@ static void check_line(const char *line, size_t length, long number,
         n->rejected++;
         jx_utf8_printf(to, ": rejected: %s\n", why);
         break;
+    case JX_CHECK_STARVED: /* said by who sees the context */
+        break;
     case JX_CHECK_MALFORMED:
         n->malformed++;
         jx_utf8_printf(to, ": malformed: %s\n", why);
@@ -291,6 +295,25 @@ static void check_line(const char *line, size_t length, long number,
     }
     if (json)
         jx_json_free(json);
+}
+
+/* What the checker could not look at, it has not found wrong. */
+static void check_or_give_up(const char *line, size_t length, long number,
+                             answers *of, counts *n, jx_buffer *to)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    const counts before = *n;
+    size_t mark = to->length;
+
+    if (ctx)
+        check_line(ctx, line, length, number, of, n, to);
+    if (!ctx || jx_budget_spent(&ctx->budget) != JX_SPENT_NOTHING) {
+        if (to->text)
+            to->text[to->length = mark] = '\0';
+        *n = before;
+        n->starved++;
+        jx_buffer_printf(to, "%ld: " JX_STARVED "\n", number);
+    }
     jx_ctx_free(ctx);
 }
 
@@ -321,17 +344,17 @@ static int check_lines(const char *text, size_t size, answers *of, bool strict,
         end = end ? end : text + size;
         number++;
         if (end > line)
-            check_line(line, (size_t)(end - line), number, of, &n, to);
+            check_or_give_up(line, (size_t)(end - line), number, of, &n, to);
     }
     jx_buffer_printf(to, "%ld accepted, %ld rejected, %ld malformed\n",
                      n.accepted, n.rejected, n.malformed);
-    if (!(n.accepted + n.rejected + n.malformed))
+    if (!(n.accepted + n.rejected + n.malformed + n.starved))
         fputs("jaxvet: expected a certificate, but there is none\n", stderr);
     if (of)
         code = say_answered(of, strict, to);
     if (n.rejected)
         code = jx_exit_worse(code, JX_EXIT_FINDINGS);
-    if (n.malformed || !(n.accepted + n.rejected))
+    if (n.malformed || n.starved || !(n.accepted + n.rejected))
         code = jx_exit_worse(code, JX_EXIT_INPUT);
     return code;
 }
@@ -346,7 +369,7 @@ int jx_certificates_check(const char *path, const char *answers_path,
     int code;
 
     if (!text)
-        code = ctx ? jx_command_failed(ctx) : JX_EXIT_INPUT;
+        code = jx_command_failed(ctx);
     else
         code = answers_path ? read_answers(&of, answers_path) : JX_EXIT_OK;
     if (code == JX_EXIT_OK)

@@ -94,11 +94,11 @@ static bool set_up(runner *r)
 }
 
 /* A report that nothing but an error is. */
-static void add_unreadable(runner *r, const char *path, const char *why)
+static void add_unreadable(runner *r, jx_error_kind kind, const char *path,
+                           const char *why)
 {
-    r->reports[r->count++] =
-        (jx_report){.path = path,
-                    .unreadable = {JX_E_INPUT, path, NULL, why}};
+    r->reports[r->count++] = (jx_report){
+        .path = path, .unreadable = {kind, path, NULL, why}};
     jx_suppressions_begin(r->suppressions);
 }
 
@@ -111,12 +111,12 @@ static void check_target(runner *r, const jx_target *target)
     size_t size = 0;
 
     if (target->why) {
-        add_unreadable(r, target->path, target->why);
+        add_unreadable(r, JX_E_INPUT, target->path, target->why);
         return;
     }
     ctx = jx_ctx_limited(r->limits);
     if (!ctx) {
-        add_unreadable(r, target->path, "there is no memory to read it");
+        add_unreadable(r, JX_E_LIMIT, target->path, JX_STARVED);
         return;
     }
     if (target->named ||
@@ -146,7 +146,7 @@ static void check_folders(runner *r, int count, char **arguments,
 {
     for (int i = 0; i < count; i++)
         if (is_folder[i] && !r->programs[i] && !r->settings->allow_empty)
-            add_unreadable(r, arguments[i],
+            add_unreadable(r, JX_E_INPUT, arguments[i],
                            "no program is in this folder (--allow-empty "
                            "allows that)");
 }
@@ -240,6 +240,8 @@ static int finish(runner *r)
     int code = JX_EXIT_OK;
 
     jx_budget_init(&paper, (jx_limits){.bytes = r->limits.bytes}, NULL);
+    if (!jx_ok(r->ctx))
+        return jx_command_failed(r->ctx);
     for (int i = 0; i < r->count; i++)
         code = jx_exit_worse(code, code_of_report(r->settings, &r->reports[i]));
     render(r, &to);
@@ -259,7 +261,7 @@ static int run_all(runner *r, int argc, char **argv)
     for (int i = 0; is_folder && i < argc; i++)
         is_folder[i] = jx_walk_add(r->ctx, argv[i], i, &r->targets);
     if (!jx_ok(r->ctx) || !check_all(r, argc, argv, is_folder))
-        return jx_ok(r->ctx) ? JX_EXIT_INPUT : jx_command_failed(r->ctx);
+        return jx_command_failed(r->ctx);
     return finish(r);
 }
 
@@ -278,17 +280,17 @@ static int run(int argc, char **argv)
     r.ctx = jx_ctx_new(0);
     r.sources = jx_sources_new();
     r.check.settle.solver = jx_solver_new(NULL);
-    code = JX_EXIT_INPUT;
-    if (r.ctx && r.sources && r.check.settle.solver) {
+    if (r.ctx && r.sources)
         r.suppressions =
             jx_suppressions_new(r.ctx, r.sources, &r.check.selection);
-        code = !r.suppressions ? JX_EXIT_INPUT
-               : set_up(&r) && jx_command_sources(&jx_command_check, &s.roots,
+    if (!r.suppressions || !r.check.settle.solver)
+        code = jx_command_starved();
+    else
+        code = set_up(&r) && jx_command_sources(&jx_command_check, &s.roots,
                                                   s.trust, r.sources,
                                                   r.suppressions)
                    ? run_all(&r, n, argv)
                    : JX_EXIT_USAGE;
-    }
     jx_solver_free(r.check.settle.solver);
     jx_sources_free(r.sources);
     jx_ctx_free(r.ctx);

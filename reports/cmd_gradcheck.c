@@ -236,7 +236,7 @@ static int run(int argc, char **argv)
 {
     settings s = {0};
     int n = jx_command_options(&jx_command_gradcheck, argc, argv, &s);
-    int code = JX_EXIT_INTERNAL;
+    int code;
     tally t = {0};
 
     if (n < 0 ||
@@ -249,7 +249,9 @@ static int run(int argc, char **argv)
     t.sources = jx_sources_new();
     if (keep && t.sources)
         t.suppressions = jx_suppressions_new(keep, t.sources, &t.selection);
-    if (t.suppressions)
+    if (!t.suppressions)
+        code = jx_command_starved();
+    else
         code = jx_command_selection(&jx_command_gradcheck, keep, &s.select,
                                     &s.ignore, &t.selection) &&
                        jx_command_sources(&jx_command_gradcheck, &s.roots,

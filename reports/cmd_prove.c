@@ -103,7 +103,7 @@ static const char *text_member(task *t, const jx_json *object,
 
 static bool read_id(task *t, const jx_json *object)
 {
-    jx_buffer to = {0};
+    jx_buffer to = jx_ctx_text(t->ctx);
     const jx_json *id;
     size_t length;
     bool ok = true;
@@ -318,8 +318,8 @@ static int answer(const task *t, jx_prover *p, bool json, jx_buffer *to)
     const settings *s = t->settings;
     jx_answer a = jx_question_ask(&t->question, p);
     const char *const *texts = t->question.texts.at;
-    const jx_certifying given = {t->id, t->question.base, t->question.given,
-                                 texts, t->text, &a};
+    const jx_certifying given = {
+        t->ctx, t->id, t->question.base, t->question.given, texts, t->text, &a};
     jx_digests digests;
 
     if (s->certificates)
@@ -358,6 +358,30 @@ static int settle(task *t, bool json, jx_buffer *to)
     return code;
 }
 
+/* Where the system has no memory, nothing is said but that. */
+static int answer_starved(const char *id, bool json, jx_buffer *to)
+{
+    const jx_answer a = {.why = JX_STARVED};
+
+    if (!json)
+        return jx_command_starved();
+    jx_answer_json(&a, id, NULL, NULL, to);
+    return JX_EXIT_INPUT;
+}
+
+/* Answers one task, or says why it can't be read. */
+static int settle_or_give_up(task *t, bool json, jx_buffer *to)
+{
+    size_t mark = to->length;
+    int code = settle(t, json, to);
+
+    if (jx_budget_spent(&t->ctx->budget) != JX_SPENT_SYSTEM)
+        return code;
+    if (to->text)
+        to->text[to->length = mark] = '\0';
+    return answer_starved(t->id, json, to);
+}
+
 /* -------------------------------------------------------------------------
  * One question, or many
  * ---------------------------------------------------------------------- */
@@ -365,17 +389,20 @@ static int settle(task *t, bool json, jx_buffer *to)
 static int one(const settings *s, jx_solver *solver, const char *text,
                jx_buffer *to)
 {
+    bool json = s->format && !strcmp(s->format, "json");
     task t;
     int code;
 
-    if (!start(&t, s, solver))
-        return JX_EXIT_INPUT;
+    if (!start(&t, s, solver)) {
+        jx_ctx_free(t.ctx);
+        return answer_starved(NULL, json, to);
+    }
     for (int i = 0; i < s->where.count; i++)
         if (!jx_question_assume(&t.question, s->where.at[i]))
             break;
     jx_question_compare(&t.question, text);
     t.text = text;
-    code = settle(&t, s->format && !strcmp(s->format, "json"), to);
+    code = settle_or_give_up(&t, json, to);
     jx_ctx_free(t.ctx);
     return code;
 }
@@ -383,13 +410,16 @@ static int one(const settings *s, jx_solver *solver, const char *text,
 static int one_line(const settings *s, jx_solver *solver, const char *line,
                     size_t length, jx_buffer *to)
 {
+    bool json = !s->format || !strcmp(s->format, "json");
     jx_json *object = NULL;
     jx_json_fault fault;
     task t;
     int code;
 
-    if (!start(&t, s, solver))
-        return JX_EXIT_INPUT;
+    if (!start(&t, s, solver)) {
+        jx_ctx_free(t.ctx);
+        return answer_starved(NULL, json, to);
+    }
     object = jx_json_parse(t.ctx, line, length, true, &fault);
     if (object) {
         read_object(&t, object);
@@ -402,7 +432,7 @@ static int one_line(const settings *s, jx_solver *solver, const char *line,
                         .expected = fault.expected ? fault.expected
                                                    : "less to read"});
     }
-    code = settle(&t, !s->format || !strcmp(s->format, "json"), to);
+    code = settle_or_give_up(&t, json, to);
     if (object)
         jx_json_free(object);
     jx_ctx_free(t.ctx);
@@ -428,7 +458,7 @@ static int many(const settings *s, jx_solver *solver, const char *path,
     if (ctx)
         text = jx_file_read(ctx, path, &size);
     if (!text) {
-        code = ctx ? jx_command_failed(ctx) : JX_EXIT_INPUT;
+        code = jx_command_failed(ctx);
         jx_ctx_free(ctx);
         return code;
     }
@@ -456,9 +486,10 @@ static int run(int argc, char **argv)
     settings s = {.base = 1};
     int n = jx_command_options(&jx_command_prove, argc, argv, &s), code;
     const char *what = n == 1 ? argv[0] : "-";
-    jx_certificates certificates = {0};
+    jx_budget paper;
+    jx_certificates certificates = {.lines = {.budget = &paper}};
     jx_solver *solver;
-    jx_buffer to = {0};
+    jx_buffer to = {.budget = &paper};
 
     if (n < 0)
         return JX_EXIT_USAGE;
@@ -470,7 +501,8 @@ static int run(int argc, char **argv)
                                 "--against goes with --check");
     solver = jx_solver_new(NULL);
     if (!solver)
-        return JX_EXIT_INPUT;
+        return jx_command_starved();
+    jx_budget_init(&paper, (jx_limits){0}, NULL);
     if (s.certificate)
         s.certificates = &certificates;
     if (s.check)

@@ -271,7 +271,7 @@ static bool put_exported(rewriter *r, const char *bytes, size_t size,
                           from_bytecode(r, x->module.at, x->module.size,
                                         (size_t)(x->module.at - x->file)),
                           to);
-    builder = jx_exported_builder_of(x, bytes, size);
+    builder = jx_exported_builder_of(r->ctx, x, bytes, size);
     return write_exported(
         r, rewritten(r, x),
         builder == JX_BUILDERS ? JX_BUILDER_NEW : builder, to);

@@ -346,7 +346,7 @@ static bool add_shaken(session *r, int i, const void *wide, jx_loss *to)
         jx_exec *exec = other.each ? shaken(r, which) : NULL;
         if (!exec)
             return false;
-        if (!jx_loss_measure(port->dtype, jx_exec_out(exec, i), wide,
+        if (!jx_loss_measure(r->ctx, port->dtype, jx_exec_out(exec, i), wide,
                              port->count, &other))
             continue;
         to->lost = fmax(to->lost, other.lost);
@@ -367,7 +367,7 @@ static bool rounding_of(session *r, int i, jx_dtype dtype, const void *got,
     to->each = JX_NEW_ARRAY(r->ctx->arena, count + 1, double);
     if (to->each && run_wide(r)) {
         const void *wide = jx_exec_out(r->wide, i);
-        known = jx_loss_measure(dtype, got, wide, count, to) &&
+        known = jx_loss_measure(r->ctx, dtype, got, wide, count, to) &&
                 add_shaken(r, i, wide, to);
     }
     jx_error_clear(r->ctx);
@@ -588,7 +588,8 @@ static int run(int argc, char **argv)
         return code;
     r.text = jx_ctx_text(r.ctx);
     code = execute(&r, argv[0]);
-    if (r.text.length)
+    if (r.text.length &&
+        (code != JX_EXIT_INPUT || jx_budget_lasts(&r.ctx->budget)))
         code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
     jx_buffer_free(&r.text);
     jx_exec_free(r.wide);

@@ -33,9 +33,11 @@ static const jx_option options[] = {
 };
 
 /* Says what was expected and points at it. */
-static int refuse(const char *what, const char *text, size_t column,
-                  const char *expected)
+static int refuse(jx_ctx *ctx, const char *what, const char *text,
+                  size_t column, const char *expected)
 {
+    if (!jx_ok(ctx))
+        return jx_command_failed(ctx);
     if (!column) {
         jx_command_say("jaxvet: %s: %s: expected %s", what, text, expected);
         return JX_EXIT_INPUT;
@@ -57,10 +59,10 @@ static int declare(jx_program *program, const jx_texts *where)
     for (int i = 0; scope && i < where->count; i++)
         if (!jx_scope_declare(program->dims, where->at[i], 0, true, &list,
                               &error))
-            return refuse("constraint", where->at[i], error.column,
+            return refuse(program->ctx, "constraint", where->at[i], error.column,
                           error.expected);
     if (!scope)
-        return JX_EXIT_INPUT;
+        return jx_command_failed(program->ctx);
     *scope = (jx_scope){(int)list.count, list.at, NULL};
     program->scopes = scope;
     program->nscopes = 1;
@@ -74,7 +76,7 @@ static int read_shape(jx_program *program, const char *what, const char *text,
 
     return jx_dim_spec_read(program->dims, text, 0, like, to, &error)
                ? JX_EXIT_OK
-               : refuse(what, text, error.column, error.expected);
+               : refuse(program->ctx, what, text, error.column, error.expected);
 }
 
 /* The program with inputs of these shapes and nothing else. */
@@ -100,7 +102,7 @@ static int read_specs(jx_program *program, const settings *s, int n,
     const jx_var **vars = JX_NEW_ARRAY(program->ctx->arena, n, const jx_var *);
 
     if (!entry || !vars)
-        return JX_EXIT_INPUT;
+        return jx_command_failed(program->ctx);
     for (int i = 0; i < n; i++) {
         jx_dim_shape like, shape;
         bool has = i < s->like.count;
@@ -113,7 +115,7 @@ static int read_specs(jx_program *program, const settings *s, int n,
         if (code != JX_EXIT_OK)
             return code;
         if (!add_input(program, vars, i, &shape))
-            return JX_EXIT_INPUT;
+            return jx_command_failed(program->ctx);
     }
     *entry = (jx_jaxpr){.nins = n, .nvars = n, .vars = vars};
     program->entry.jaxpr = entry;
@@ -179,9 +181,10 @@ static bool fold(const jx_program *program, jx_prover *prover)
 }
 
 /* The constraints that no sizes satisfy. */
-static void say_core(const jx_scope *scope, const jx_answer *answer)
+static void say_core(jx_ctx *ctx, const jx_scope *scope,
+                     const jx_answer *answer)
 {
-    jx_buffer core = {0};
+    jx_buffer core = jx_ctx_text(ctx);
 
     for (int i = 0; i < answer->ncore; i++) {
         jx_buffer_puts(&core, i ? " and `" : "`");
@@ -210,14 +213,16 @@ static int assume(const jx_program *program)
                                  scope->nconstraints, NULL)
                  : NULL;
     if (!prover)
-        return JX_EXIT_INPUT;
+        return jx_command_failed(program->ctx);
     answer = jx_prove_consistent(prover);
-    if (answer.truth == JX_CONTRADICTION) {
+    if (!jx_ok(program->ctx)) {
+        code = jx_command_failed(program->ctx);
+    } else if (answer.truth == JX_CONTRADICTION) {
         code = JX_EXIT_INPUT;
-        say_core(scope, &answer);
+        say_core(program->ctx, scope, &answer);
     }
     if (code == JX_EXIT_OK && !fold(program, prover))
-        code = JX_EXIT_INPUT;
+        code = jx_command_failed(program->ctx);
     jx_prover_free(prover);
     return code;
 }
@@ -252,7 +257,7 @@ static int execute(jx_ctx *ctx, const settings *s, int n, char *const *specs)
     int code;
 
     if (!program || !(program->dims = jx_dims_new(ctx)))
-        return JX_EXIT_INPUT;
+        return jx_command_failed(ctx);
     program->ctx = ctx;
     program->base = 1;
     code = declare(program, &s->where);
@@ -285,7 +290,7 @@ static int run(int argc, char **argv)
                                 "more shapes than specs were given");
     ctx = jx_ctx_new(SPEC_BUDGET);
     if (!ctx)
-        return JX_EXIT_INTERNAL;
+        return jx_command_starved();
     code = execute(ctx, &s, n, argv);
     jx_ctx_free(ctx);
     return code;

@@ -24,13 +24,19 @@ const jx_command *jx_command_find(const char *name)
     return NULL;
 }
 
+int jx_command_starved(void)
+{
+    fputs("jaxvet: " JX_STARVED "\n", stderr);
+    return JX_EXIT_INPUT;
+}
+
 /* One writer for all that goes to standard error, which takes no memory. */
 static void complain(const jx_buffer *text)
 {
     if (jx_buffer_ok(text))
         fwrite(jx_buffer_text(text), 1, text->length, stderr);
     else
-        fputs("jaxvet: gave up at the end of the system's memory\n", stderr);
+        jx_command_starved();
 }
 
 void jx_command_say(const char *format, ...)
@@ -131,9 +137,11 @@ int jx_command_error(const jx_error *error)
 
 int jx_command_failed(jx_ctx *ctx)
 {
-    static const jx_error silent = {.kind = JX_E_INTERNAL,
-                                    .message = "stopped without a word"};
+    static const jx_error silent = {JX_E_INTERNAL, NULL, NULL,
+                                    "stopped without a word"};
 
+    if (!ctx)
+        return jx_command_starved();
     return jx_command_error(jx_ok(ctx) ? &silent : &ctx->error);
 }
 
@@ -174,8 +182,13 @@ int jx_command_write_bytes(const char *path, const jx_buffer *bytes)
 {
     int code = JX_EXIT_OK;
     jx_ctx *ctx = jx_ctx_new(0);
+    /* What the same budget pays for may lack in the text. */
+    jx_spent spent = jx_budget_spent(bytes->budget);
 
-    if (!ctx || !jx_buffer_ok(bytes)) {
+    if (!ctx || spent == JX_SPENT_SYSTEM ||
+        (!bytes->budget && !jx_buffer_ok(bytes))) {
+        code = jx_command_starved();
+    } else if (spent != JX_SPENT_NOTHING || !jx_buffer_ok(bytes)) {
         jx_command_say("jaxvet: gave up: there is no memory for what is to be "
                        "printed (see --memory)");
         code = JX_EXIT_INPUT;

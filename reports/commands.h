@@ -74,8 +74,11 @@ int jx_command_usage(const jx_command *command, const char *format, ...)
 /* Says an error on standard error, "jaxvet: file: place: message"; gives the
  * exit code that belongs to its kind. */
 int jx_command_error(const jx_error *error);
-/* The same for what failed in a context, whose limits may be the reason. */
+/* The same for what has failed in a context: its error, or the budget that is
+ * spent.  NULL: there was no memory for one. */
 int jx_command_failed(jx_ctx *ctx);
+/* Says that the system has no memory; gives the exit code. */
+int jx_command_starved(void);
 /* Shows on standard error the text (of a long one a piece) and below it a mark
  * at the column, counted from 1 in bytes. */
 void jx_command_point(const char *text, size_t column);

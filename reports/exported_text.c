@@ -144,7 +144,7 @@ static void add_way(const jx_exported_info *info, ways *to,
                     const jx_exported_named *named, const jx_op_sharding *hlo,
                     const char *path)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(info->ctx);
     size_t i = 0;
 
     if (!named && !hlo)

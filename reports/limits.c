@@ -91,7 +91,6 @@ jx_ctx *jx_command_ctx(const jx_command *command,
     ctx = jx_ctx_limited(limits);
     if (ctx)
         return ctx;
-    *code = JX_EXIT_INPUT;
-    jx_command_say("jaxvet: gave up at the end of the system's memory");
+    *code = jx_command_starved();
     return NULL;
 }

@@ -403,9 +403,10 @@ static void put_normalized(jx_buffer *to, const char *line)
     }
 }
 
-static void fingerprint(jx_finding *finding, const char *path, int ordinal)
+static void fingerprint(jx_ctx *keep, jx_finding *finding, const char *path,
+                        int ordinal)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(keep);
 
     jx_buffer_printf(&text, "%s|", jx_code_of(finding->code)->id);
     if (finding->where.source)
@@ -584,15 +585,15 @@ static bool number_equals(jx_ctx *keep, jx_findings *list, const char *path)
     for (size_t i = 0; i < list->count; i++) {
         shared *equals;
 
-        fingerprint(&list->at[i], path, 0);
+        fingerprint(keep, &list->at[i], path, 0);
         equals = sharing(keep, &seen, list->at[i].fingerprint);
         if (!equals)
             return false;
         if (equals->count)
-            fingerprint(&list->at[i], path, equals->count);
+            fingerprint(keep, &list->at[i], path, equals->count);
         equals->count++;
     }
-    return true;
+    return jx_ok(keep);
 }
 
 bool jx_report_finish(jx_ctx *keep, jx_report *report)

@@ -127,9 +127,9 @@ static const char *skip(const char *line, int count)
 
 /* Cells that the characters of [begin, end) take when they are shown, one for
  * a letter, however wide it is. */
-static int cells(const char *begin, const char *end)
+static int cells(const char *begin, const char *end, jx_budget *budget)
 {
-    jx_buffer shown = {0};
+    jx_buffer shown = {.budget = budget};
     size_t count = 0;
 
     while (begin < end) {
@@ -185,9 +185,12 @@ static void put_carets(const writer *w, const jx_spot *spot, const char *line,
               ? skip(line, spot->end_column - 1)
           : spot->end_line > spot->line ? shown->end
                                         : skip(begin, 1);
-    put_spaces(w, 1 + (shown->cut ? 3 : 0) + cells(shown->begin, begin));
+    put_spaces(w, 1 + (shown->cut ? 3 : 0) +
+                      cells(shown->begin, begin, w->to->budget));
     set_style(w, s);
-    for (int i = cells(begin, end < shown->end ? end : shown->end); i > 0; i--)
+    for (int i = cells(begin, end < shown->end ? end : shown->end,
+                       w->to->budget);
+         i > 0; i--)
         jx_buffer_putc(w->to, '^');
     set_style(w, PLAIN);
 }

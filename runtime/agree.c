@@ -200,8 +200,10 @@ static bool begin_runner(agreeing *s, runner *r, const jx_typed *typed,
 
 static bool run(agreeing *s, runner *r, const char *how, bool large)
 {
-    if (!fill_inputs(r, how, large))
+    if (!fill_inputs(r, how, large)) {
+        jx_starved(s->ctx);
         return unknown(s, NULL);
+    }
     if (jx_exec_run(r->exec, (const void *const *)r->ins, NULL))
         return true;
     return unknown(s, jx_arena_printf(s->ctx->arena, "running it failed: %s",

@@ -2,7 +2,7 @@
 #ifndef JX_COMPARE_H
 #define JX_COMPARE_H
 
-#include "frontend/base/buffer.h"
+#include "frontend/base/ctx.h"
 #include "frontend/ir/dtype.h"
 
 #include <stdint.h>
@@ -40,9 +40,10 @@ typedef struct jx_loss {
 /* Another order may lose this many times as much. */
 enum { JX_ROUNDINGS = 8 };
 
-/* False: that is not known (something is finite in one of both only). */
-bool jx_loss_measure(jx_dtype dtype, const void *got, const void *wide,
-                         int64_t n, jx_loss *to);
+/* False: that is not known (something is finite in one of both only; or there
+ * is no memory, which is the context's error then). */
+bool jx_loss_measure(jx_ctx *ctx, jx_dtype dtype, const void *got,
+                     const void *wide, int64_t n, jx_loss *to);
 /* The largest magnitude among the finite ones of n floats; -1 if none is. */
 double jx_largest(jx_dtype dtype, const void *at, int64_t n);
 /* One element as text. */

@@ -152,18 +152,27 @@ static bool take(jx_run *run, size_t bytes)
     return true;
 }
 
+/* What the system gave, which may be nothing. */
+static void *fed(jx_run *run, void *memory)
+{
+    if (!memory)
+        jx_budget_starved(run->budget);
+    return memory;
+}
+
 static void *table(jx_run *run, int count, size_t size)
 {
     size_t bytes = ((size_t)count + 1) * size;
 
-    return take(run, bytes) ? calloc(1, bytes) : NULL;
+    return take(run, bytes) ? fed(run, calloc(1, bytes)) : NULL;
 }
 
 static void *big_alloc(jx_run *run, int64_t bytes)
 {
     size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
     size_t size = ((size_t)bytes + alignment) / alignment * alignment;
-    void *memory = take(run, size) ? aligned_alloc(alignment, size) : NULL;
+    void *memory =
+        take(run, size) ? fed(run, aligned_alloc(alignment, size)) : NULL;
 
     if (memory && alignment == HUGE_PAGE)
         madvise(memory, size, MADV_HUGEPAGE);
@@ -233,6 +242,8 @@ jx_exec *jx_exec_new(const jx_plan *plan)
 
     if (exec && start(exec, plan))
         return exec;
+    if (!exec)
+        jx_starved(plan->program->ctx);
     jx_exec_free(exec);
     jx_fail(plan->program->ctx, JX_E_LIMIT, plan->program->path, NULL,
             "gave up: there is no memory to run with (%lld bytes)",

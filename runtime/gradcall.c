@@ -31,7 +31,8 @@ bool jx_callee_open(jx_callee *f, const jx_typed *typed,
         if (!f->in[i])
             break;
     }
-    return f->in && (f->nins == 0 || f->in[f->nins - 1]);
+    return (f->in && (f->nins == 0 || f->in[f->nins - 1])) ||
+           jx_starved(typed->program->ctx);
 }
 
 bool jx_callee_run(jx_callee *f)

@@ -138,8 +138,9 @@ bool jx_grad_allocate(jx_gradding *c)
     c->directions = calloc(JX_MOST_DIRECTIONS * (n + 1), sizeof(double));
     c->slopes = calloc(m + 1, sizeof *c->slopes);
     c->again = calloc(m + 1, sizeof *c->again);
-    return c->x && c->samples && c->tangent && c->cotangent && c->moved &&
-           c->directions && c->slopes && c->again;
+    return (c->x && c->samples && c->tangent && c->cotangent && c->moved &&
+            c->directions && c->slopes && c->again) ||
+           jx_starved(c->program->ctx);
 }
 
 void jx_grad_release(jx_gradding *c)

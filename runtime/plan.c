@@ -50,7 +50,7 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     }
     slots = malloc((size_t)(eqn->nins + eqn->nouts + 1) * sizeof *slots);
     if (!slots) {
-        jx_plan_fail(p, "there is no memory");
+        jx_plan_starved(p);
         return;
     }
     for (int i = 0; i < eqn->nins && !p->failed; i++)
@@ -160,7 +160,7 @@ bool jx_plan_write_out(jx_planner *p, const jx_closed *closed,
     frame f = {JX_NEW_ARRAY(p->arena, jaxpr->nvars, const jx_operand *)};
 
     if (!f.values)
-        return jx_plan_fail(p, "there is no memory");
+        return jx_plan_starved(p);
     if (closed->nconsts != jaxpr->nconsts)
         return jx_plan_fail(p, "a jaxpr lacks its constants");
     if (p->depth >= MAX_DEPTH)
@@ -214,7 +214,7 @@ int jx_plan_body(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
     jx_slot *results = malloc((size_t)(nouts + 1) * sizeof *results);
 
     if (!results) {
-        jx_plan_fail(p, "there is no memory");
+        jx_plan_starved(p);
         return 0;
     }
     for (int i = 0; i < nouts; i++)

@@ -43,7 +43,7 @@ bool jx_plan_starved(jx_planner *p)
 bool jx_plan_allows(jx_planner *p, const char *what, int64_t bytes)
 {
     size_t limit = jx_budget_left(&p->program->ctx->budget);
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
 
     if (p->options->memory && p->options->memory < limit)
         limit = p->options->memory;
@@ -86,7 +86,7 @@ static jx_assignment sizes_of(const jx_planner *p)
 
 static const char *dim_text(jx_planner *p, const jx_dim *dim)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(p->program->ctx);
 
     jx_dim_print(dim, &text);
     const char *kept = jx_arena_take(p->arena, &text);

@@ -73,6 +73,13 @@ void jx_budget_starved(jx_budget *budget)
         spend(budget, JX_SPENT_SYSTEM);
 }
 
+void jx_budget_fed(jx_budget *budget)
+{
+    int starved = JX_SPENT_SYSTEM;
+
+    atomic_compare_exchange_strong(&budget->spent, &starved, JX_SPENT_NOTHING);
+}
+
 jx_spent jx_budget_spent(const jx_budget *budget)
 {
     for (; budget; budget = budget->above) {

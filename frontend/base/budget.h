@@ -53,6 +53,9 @@ bool jx_budget_take(jx_budget *budget, size_t bytes);
 void jx_budget_give(jx_budget *budget, size_t bytes);
 /* The system refused memory: what it was for can't go on. */
 void jx_budget_starved(jx_budget *budget);
+/* What was starved (and no more than that) goes on: with something else, that
+ * the refused memory was not for. */
+void jx_budget_fed(jx_budget *budget);
 
 /* What is spent, here or above. */
 jx_spent jx_budget_spent(const jx_budget *budget);

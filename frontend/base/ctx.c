@@ -56,8 +56,10 @@ void jx_ctx_free(jx_ctx *ctx)
 void jx_ctx_draw_on(jx_ctx *ctx, jx_ctx *above)
 {
     ctx->budget.above = above ? &above->budget : NULL;
-    if (!above)
-        jx_arena_recover(ctx->arena);
+    if (above)
+        return;
+    jx_budget_fed(&ctx->budget);
+    jx_arena_recover(ctx->arena);
 }
 
 void jx_ctx_concerns(jx_ctx *ctx, const char *file)

@@ -52,7 +52,8 @@ jx_ctx *jx_ctx_below(jx_ctx *above, size_t bytes);
 void jx_ctx_free(jx_ctx *ctx);
 
 /* From now on `ctx` takes from `above`, until it is told NULL; with that it
- * recovers from what was spent there. */
+ * recovers from what was spent there, and from the system's refusing memory:
+ * that was said of `above`. */
 void jx_ctx_draw_on(jx_ctx *ctx, jx_ctx *above);
 /* The file that an error concerns which concerns no other. */
 void jx_ctx_concerns(jx_ctx *ctx, const char *file);
@@ -61,6 +62,8 @@ void jx_ctx_stage(jx_ctx *ctx, const char *stage);
 /* Looks at the clock and at who may cancel; false, with the error, where it has
  * to end.  For loops that can be long and allocate little. */
 bool jx_ctx_lasts(jx_ctx *ctx);
+/* What is said where the system refused memory and no context can say more. */
+#define JX_STARVED "gave up at the end of the system's memory"
 /* The error for memory that the system refused; false. */
 bool jx_starved(jx_ctx *ctx);
 /* An empty text that the context pays for. */

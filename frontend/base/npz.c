@@ -415,7 +415,7 @@ static void put(jx_buffer *to, uint64_t value, int bytes)
 /* The .npy header, padded so that the data begins at a multiple of 64. */
 static void put_npy_header(jx_buffer *to, const jx_npy *npy)
 {
-    jx_buffer dict = {0};
+    jx_buffer dict = {.budget = to->budget};
 
     jx_buffer_printf(&dict, "{'descr': '%s', 'fortran_order': False, "
                             "'shape': (", npy->descr);
@@ -423,12 +423,12 @@ static void put_npy_header(jx_buffer *to, const jx_npy *npy)
         jx_buffer_printf(&dict, "%s%lld", i ? ", " : "",
                          (long long)npy->shape[i]);
     jx_buffer_puts(&dict, npy->rank == 1 ? ",), }" : "), }");
-    while ((10 + dict.length + 1) % 64)
+    while ((10 + dict.length + 1) % 64 && jx_buffer_ok(&dict))
         jx_buffer_putc(&dict, ' ');
     jx_buffer_putc(&dict, '\n');
     jx_buffer_bytes(to, "\x93NUMPY\1\0", 8);
     put(to, dict.length, 2);
-    jx_buffer_bytes(to, dict.text, dict.length);
+    jx_buffer_bytes(to, jx_buffer_text(&dict), dict.length);
     to->failed = to->failed || dict.failed;
     jx_buffer_free(&dict);
 }
@@ -539,7 +539,7 @@ void jx_npz_write(jx_buffer *to, const jx_npz *npz)
         size_t crc_at;
     } place;
     size_t base = to->length;
-    jx_buffer places = {0};
+    jx_buffer places = {.budget = to->budget};
 
     for (int i = 0; i < npz->count; i++) {
         place p = {to->length - base, 0, 0};

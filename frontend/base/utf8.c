@@ -134,7 +134,7 @@ void jx_utf8_printf(jx_buffer *to, const char *format, ...)
 {
     size_t length = strlen(format);
     bool ends = length && format[length - 1] == '\n';
-    jx_buffer line = {0};
+    jx_buffer line = {.budget = to->budget};
     va_list args;
 
     va_start(args, format);

@@ -1036,8 +1036,10 @@ const jx_dim *jx_dim_map(jx_dims *in, const jx_dim *dim, jx_dim_mapping *map,
     bool any = false, ok = dim != NULL;
     int n = dim ? dim->nterms : 0;
 
-    if (n > 16 && !(parts = calloc((size_t)n, sizeof *parts)))
+    if (n > 16 && !(parts = calloc((size_t)n, sizeof *parts))) {
+        jx_starved(in->ctx);
         return NULL;
+    }
     for (int i = 0; ok && i < n; i++) {
         parts[i] = NULL;
         ok = map_term(in, &dim->terms[i], map, env, &parts[i]);

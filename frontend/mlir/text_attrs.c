@@ -343,7 +343,7 @@ static const jx_mlir_attr *real(jx_mtext *t, const jx_mnumber *n,
         }
         memcpy(&bits, bytes, 8);
     } else if (n->real) {
-        bits = jx_mnumber_encode(n, format);
+        bits = jx_mnumber_encode(t->ctx, n, format);
     } else {
         jx_mtext_fail(t, n->at, "expected a number with a point: its type "
                                 "is %s", type->text);

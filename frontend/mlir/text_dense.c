@@ -266,7 +266,7 @@ static bool number(literal *l, uint64_t *bits)
     if (!n.real)
         return jx_mtext_fail(t, n.at, "expected a number with a point: the "
                                       "elements are %s", l->of.name);
-    *bits = jx_mnumber_encode(&n, l->of.format);
+    *bits = jx_mnumber_encode(l->t->ctx, &n, l->of.format);
     return true;
 }
 

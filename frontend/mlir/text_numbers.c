@@ -182,14 +182,16 @@ static bool by_extended(uint64_t mantissa, int power, double *value)
 }
 #endif
 
-static double by_library(const jx_mnumber *n)
+static double by_library(jx_ctx *ctx, const jx_mnumber *n)
 {
     char small[64], *copy = n->length < sizeof small ? small
                                                      : malloc(n->length + 1);
     double value;
 
-    if (!copy)
+    if (!copy) {
+        jx_starved(ctx);
         return NAN;
+    }
     memcpy(copy, n->at, n->length);
     copy[n->length] = '\0';
     value = jx_strtod(copy, NULL);
@@ -198,14 +200,14 @@ static double by_library(const jx_mnumber *n)
     return value;
 }
 
-double jx_mnumber_real(const jx_mnumber *n)
+double jx_mnumber_real(jx_ctx *ctx, const jx_mnumber *n)
 {
     uint64_t mantissa;
     double value;
     int power;
 
     if (!decimal(n, &mantissa, &power))
-        value = by_library(n);
+        value = by_library(ctx, n);
     else if (mantissa <= (uint64_t)1 << 53 && power >= -22 && power <= 22)
         value = power < 0 ? (double)mantissa / powers[-power]
                           : (double)mantissa * powers[power];
@@ -216,7 +218,7 @@ double jx_mnumber_real(const jx_mnumber *n)
         ;
 #endif
     else
-        value = by_library(n);
+        value = by_library(ctx, n);
     return n->negative ? -value : value;
 }
 
@@ -447,9 +449,10 @@ static bool is_halfway(const jx_mformat *f, double value)
     return value - floor(value) == 0.5;
 }
 
-uint64_t jx_mnumber_encode(const jx_mnumber *n, const jx_mformat *f)
+uint64_t jx_mnumber_encode(jx_ctx *ctx, const jx_mnumber *n,
+                           const jx_mformat *f)
 {
-    double value = jx_mnumber_real(n);
+    double value = jx_mnumber_real(ctx, n);
 
     if (is_halfway(f, fabs(value))) {
         int side = compare_exactly(n, fabs(value));

@@ -229,7 +229,7 @@ bool jx_mnumber_scan(const char *at, const char *end, jx_mnumber *number);
 /* Into 16 bytes, little endian, two's complement; false if it does not fit. */
 bool jx_mnumber_integer(const jx_mnumber *number, unsigned width,
                         jx_mlir_sign sign, unsigned char bytes[16]);
-double jx_mnumber_real(const jx_mnumber *number);
+double jx_mnumber_real(jx_ctx *ctx, const jx_mnumber *number);
 /* A float format, by MLIR's name of the type; NULL: none that has values here. */
 typedef struct jx_mformat jx_mformat;
 const jx_mformat *jx_mformat_of(const char *type);
@@ -238,7 +238,8 @@ unsigned jx_mformat_width(const jx_mformat *format); /* in bits */
 uint64_t jx_mformat_encode(const jx_mformat *format, double value);
 double jx_mformat_decode(const jx_mformat *format, uint64_t bits);
 /* The bits of the value nearest to a decimal number, ties to even. */
-uint64_t jx_mnumber_encode(const jx_mnumber *number, const jx_mformat *format);
+uint64_t jx_mnumber_encode(jx_ctx *ctx, const jx_mnumber *number,
+                           const jx_mformat *format);
 
 /* ---- types (text_types.c); NULL after a failure */
 

@@ -249,7 +249,7 @@ static double real(jx_mtext *t)
         jx_mtext_wants(t, "a number, the scale");
         return 0;
     }
-    value = jx_mnumber_real(&n);
+    value = jx_mnumber_real(t->ctx, &n);
     if (!jx_mlir_is_scale(value))
         jx_mtext_fail(t, n.at, "expected a scale, finite and above 0");
     t->at = n.at + n.length;

@@ -19,7 +19,7 @@ static uint32_t *offsets(writer *w, int count)
     uint32_t *at = calloc((size_t)count + 1, sizeof *at);
 
     if (!at)
-        w->failed = true;
+        jx_flat_starve(w);
     return at;
 }
 
@@ -327,13 +327,14 @@ bool jx_exported_write(const jx_exported *exported,
     return ok;
 }
 
-jx_exported_builder jx_exported_builder_of(const jx_exported *exported,
+jx_exported_builder jx_exported_builder_of(jx_ctx *ctx,
+                                           const jx_exported *exported,
                                            const void *bytes, size_t size)
 {
     jx_exported_builder found = JX_BUILDERS;
 
     for (int i = 0; i < JX_BUILDERS && found == JX_BUILDERS; i++) {
-        jx_buffer text = {0};
+        jx_buffer text = jx_ctx_text(ctx);
         if (jx_exported_write(exported, (jx_exported_builder)i, &text) &&
             text.length == size && memcmp(text.text, bytes, size) == 0)
             found = (jx_exported_builder)i;

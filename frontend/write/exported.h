@@ -20,7 +20,8 @@ typedef enum jx_exported_builder {
 
 /* Which of them gives exactly these bytes, from which `exported` was read;
  * JX_BUILDERS if none does (no JAX wrote it, or memory ended). */
-jx_exported_builder jx_exported_builder_of(const jx_exported *exported,
+jx_exported_builder jx_exported_builder_of(jx_ctx *ctx,
+                                           const jx_exported *exported,
                                            const void *bytes, size_t size);
 
 /* Appends the file to `to`; false without memory. */

@@ -13,6 +13,11 @@ void jx_flat_write_free(jx_flat_writer *to)
     *to = (jx_flat_writer){0};
 }
 
+void jx_flat_starve(jx_flat_writer *to)
+{
+    to->failed = to->starved = true;
+}
+
 static bool grow(jx_flat_writer *to, size_t need)
 {
     size_t capacity = to->capacity ? to->capacity : FIRST;
@@ -28,7 +33,7 @@ static bool grow(jx_flat_writer *to, size_t need)
         return true;
     bytes = malloc(capacity);
     if (!bytes) {
-        to->failed = true;
+        jx_flat_starve(to);
         return false;
     }
     if (to->used)
@@ -158,7 +163,7 @@ static void keep_vtable(jx_flat_writer *to, uint32_t offset)
         size_t room = to->vtables_room ? to->vtables_room * 2 : 16;
         uint32_t *more = realloc(to->vtables, room * sizeof *more);
         if (!more) {
-            to->failed = true;
+            jx_flat_starve(to);
             return;
         }
         to->vtables = more;
@@ -219,6 +224,8 @@ bool jx_flat_write_finish(jx_flat_writer *to, uint32_t root, jx_buffer *file)
 {
     align(to, to->alignment > 4 ? to->alignment : 4, 4);
     place_number(to, here(to) + 4 - root, 4);
+    if (to->starved)
+        jx_budget_starved(file->budget);
     if (to->failed)
         return false;
     jx_buffer_bytes(file, at(to, here(to)), to->used);

@@ -32,9 +32,10 @@ typedef struct jx_flat_writer {
     size_t nvtables, vtables_room;
     bool loose; /* vtables that differ in the table's size alone are one, as the
                    builder had it until 2025 */
-    bool failed;
+    bool failed, starved; /* for want of memory */
 } jx_flat_writer;
 
+void jx_flat_starve(jx_flat_writer *to); /* fails for want of memory */
 void jx_flat_write_free(jx_flat_writer *to); /* zero is an empty one */
 
 /* Vectors: of bytes (a string's NUL is not counted), of scalars of `width`

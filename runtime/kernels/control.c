@@ -73,7 +73,7 @@ bool jx_plan_custom_linear_solve(jx_planner *p, const jx_eqn *eqn,
         return jx_plan_fail(p, "const_lengths do not fit the operands");
     jx_slot *args = malloc((size_t)(nargs + 1) * sizeof *args);
     if (!args)
-        return jx_plan_fail(p, "there is no memory");
+        return jx_plan_starved(p);
     memcpy(args, ins + before, (size_t)counts[2] * sizeof *args);
     memcpy(args + counts[2], ins + all, (size_t)nb * sizeof *args);
     bool ok = call(p, eqn, &solve, args, nargs, outs);
@@ -160,7 +160,7 @@ bool jx_plan_cond(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     jx_slot *results = malloc((size_t)(eqn->nouts + 1) * sizeof *results);
     bool ok = results && branches_of(p, eqn, ins, results, outs);
     free(results);
-    return ok || jx_plan_fail(p, "there is no memory");
+    return ok || jx_plan_starved(p);
 }
 
 /* The index of the CPU among the platforms. */
@@ -383,7 +383,7 @@ bool jx_plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         malloc((size_t)(eqn->nins + eqn->nouts + 2) * sizeof *args);
     bool ok = args && plan_while(p, eqn, ins, args, outs);
     free(args);
-    return ok || jx_plan_fail(p, "there is no memory");
+    return ok || jx_plan_starved(p);
 }
 
 typedef struct scan {
@@ -481,7 +481,7 @@ bool jx_plan_scan(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     }
     free(args);
     free(data);
-    return ok || jx_plan_fail(p, "there is no memory");
+    return ok || jx_plan_starved(p);
 }
 
 /* Sizes as values. */

@@ -77,7 +77,7 @@ bool jx_make_begin(jx_maker *m, int most)
     m->operands = malloc((size_t)(most + 1) * sizeof *m->operands);
     m->noperands = 0;
     return (m->region && m->operands) ||
-           jx_plan_fail(m->p, "there is no memory");
+           jx_plan_starved(m->p);
 }
 
 int jx_make_operand(jx_maker *m, const jx_slot *slot)

@@ -322,7 +322,7 @@ bool jx_plan_scatter(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     bool ok = all && plan_scatter(p, eqn, eqn->typed, ins, outs, all);
 
     free(all);
-    return ok || jx_plan_fail(p, "there is no memory");
+    return ok || jx_plan_starved(p);
 }
 
 /* ---- several arrays at once */
@@ -405,7 +405,7 @@ static bool plan_together(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     together *d = jx_arena_alloc(p->arena, size);
 
     if (!d)
-        return jx_plan_fail(p, "there is no memory");
+        return jx_plan_starved(p);
     d->n = n;
     if (ins[n].rank < 1 || !(jx_dtype_is_integer(ins[n].dtype) ||
                              ins[n].dtype == JX_BOOL))
@@ -454,5 +454,5 @@ bool jx_plan_stablehlo_scatter(jx_planner *p, const jx_eqn *eqn,
     bool ok = all && (n == 1 ? plan_scatter(p, eqn, &one, ins, outs, all)
                              : plan_together(p, eqn, ins, outs, all));
     free(all);
-    return ok || jx_plan_fail(p, "there is no memory");
+    return ok || jx_plan_starved(p);
 }

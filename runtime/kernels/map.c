@@ -64,5 +64,5 @@ bool jx_plan_stablehlo_map(jx_planner *p, const jx_eqn *eqn,
     jx_slot *args = malloc((2 * (size_t)eqn->nins + 2) * sizeof *args);
     bool ok = args && plan_map(p, eqn, ins, outs, args);
     free(args);
-    return ok || jx_plan_fail(p, "there is no memory");
+    return ok || jx_plan_starved(p);
 }

@@ -27,7 +27,7 @@ bool jx_plan_iota(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         return false;
     char *made = malloc((size_t)n * (size + 8) + 1);
     if (!made)
-        return jx_plan_fail(p, "there is no memory");
+        return jx_plan_starved(p);
     int64_t *numbers = (int64_t *)(void *)made;
     for (int64_t i = 0; i < n; i++)
         numbers[i] = i;

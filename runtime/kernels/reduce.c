@@ -736,5 +736,5 @@ bool jx_plan_reduce_general(jx_planner *p, const jx_eqn *eqn,
     jx_slot *args = malloc((size_t)(6 * n) * sizeof *args);
     bool ok = args && plan_general(p, eqn, ins, outs, args);
     free(args);
-    return ok || jx_plan_fail(p, "there is no memory");
+    return ok || jx_plan_starved(p);
 }

@@ -371,7 +371,7 @@ static bool count_devices(jx_spmd *s)
     }
     int *all = JX_NEW_ARRAY(s->arena, devices, int);
     if (!all)
-        return jx_plan_fail(s->p, "there is no memory");
+        return jx_plan_starved(s->p);
     for (int d = 0; d < devices; d++)
         all[d] = d;
     s->devices = (int)devices;
@@ -392,7 +392,7 @@ bool jx_plan_manual_computation(jx_planner *p, const jx_eqn *eqn,
     s.mesh = &p->program->meshes[mesh->integer];
     s.holds = JX_NEW_ARRAY(p->arena, p->program->njaxprs, char);
     if (!s.holds)
-        return jx_plan_fail(p, "there is no memory");
+        return jx_plan_starved(p);
     if (!count_devices(&s))
         return false;
     jx_spmd_atoms from = jx_spmd_new_atoms(&s, eqn->nins),

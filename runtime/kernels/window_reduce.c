@@ -572,7 +572,7 @@ bool jx_plan_reduce_window(jx_planner *p, const jx_eqn *eqn,
         return true;
     jx_slot *args = malloc((size_t)(6 * n) * sizeof *args);
     if (!args)
-        return jx_plan_fail(p, "there is no memory");
+        return jx_plan_starved(p);
     bool ok = plan_general(p, eqn, ins, outs, args);
     free(args);
     return ok;

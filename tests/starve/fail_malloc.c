@@ -1,12 +1,16 @@
 /* fail_malloc.c - to be preloaded: memory that ends for a program under test.
  *
- * Counts the allocations that the executable itself asks for (not those of the
- * libraries that it loads) and lets the one numbered $FAIL_AT fail, or with
- * $FAIL_ON all from there on.  The count is written to the file $FAIL_COUNT when
- * the process ends. */
+ * Counts the allocations that the executable and libjaxvet.so ask for (not those
+ * of the other libraries that it loads) and lets the one numbered $FAIL_AT fail,
+ * or with $FAIL_ON all from there on; with $FAIL_SAY it says from where that was
+ * asked.  The count is written to the file $FAIL_COUNT when the process ends.
+ *
+ * Only a process named $FAIL_NAME is meant, so that one that starts it, or that
+ * it starts, is left alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -23,39 +27,57 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
-static uintptr_t from, to; /* where the executable lies */
+enum { PARTS = 4 };
+
+static struct {
+    uintptr_t from, to;
+} parts[PARTS]; /* where the code lies that is meant */
+static int nparts;
 static atomic_long count;
 static long fail_at;
-static bool fail_on;
+static bool fail_on, fail_say;
 
-static int find_executable(struct dl_phdr_info *info, size_t size, void *data)
+/* The executable has no name here. */
+static int find_code(struct dl_phdr_info *info, size_t size, void *data)
 {
+    bool ours = !*info->dlpi_name || strstr(info->dlpi_name, "libjaxvet.so");
+
     (void)size;
     (void)data;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
+    for (int i = 0; ours && i < info->dlpi_phnum && nparts < PARTS; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t at = info->dlpi_addr + part->p_vaddr;
         if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
             continue;
-        from = at;
-        to = at + part->p_memsz;
+        parts[nparts].from = at;
+        parts[nparts++].to = at + part->p_memsz;
     }
-    return 1; /* the executable comes first */
+    return 0;
+}
+
+static bool is_meant(void)
+{
+    const char *name = getenv("FAIL_NAME");
+
+    return !name || !strcmp(name, program_invocation_short_name);
 }
 
 __attribute__((constructor)) static void begin(void)
 {
     const char *at = getenv("FAIL_AT");
 
-    dl_iterate_phdr(find_executable, NULL);
+    if (!is_meant())
+        return;
+    dl_iterate_phdr(find_code, NULL);
     fail_at = at ? atol(at) : 0;
     fail_on = getenv("FAIL_ON") != NULL;
+    fail_say = getenv("FAIL_SAY") != NULL;
     atomic_store(&count, 0);
 }
 
 __attribute__((destructor)) static void end(void)
 {
-    const char *path = getenv("FAIL_COUNT");
+    const char *path = is_meant() ? getenv("FAIL_COUNT") : NULL;
     int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
 
     if (file < 0)
@@ -64,17 +86,36 @@ __attribute__((destructor)) static void end(void)
     close(file);
 }
 
+static void say_where(void)
+{
+    void *frames[32];
+
+    fail_say = false; /* once, and not about what saying takes */
+    backtrace_symbols_fd(frames, backtrace(frames, 32), STDERR_FILENO);
+}
+
+static bool is_ours(const void *caller)
+{
+    uintptr_t at = (uintptr_t)caller;
+
+    for (int i = 0; i < nparts; i++)
+        if (at >= parts[i].from && at < parts[i].to)
+            return true;
+    return false;
+}
+
 /* Whether this allocation, asked for from `caller`, fails. */
 static bool fails(const void *caller)
 {
-    uintptr_t at = (uintptr_t)caller;
     long n;
 
-    if (at < from || at >= to)
+    if (!is_ours(caller))
         return false;
     n = atomic_fetch_add(&count, 1) + 1;
     if (!fail_at || !(fail_on ? n >= fail_at : n == fail_at))
         return false;
+    if (fail_say)
+        say_where();
     errno = ENOMEM;
     return true;
 }
