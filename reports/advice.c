@@ -316,7 +316,7 @@ int jx_advised(const jx_answer *answer, const jx_constraint **settles)
 const char *jx_advised_text(const jx_program *program, int count,
                             const jx_constraint *settles)
 {
-    jx_buffer text = {0};
+    jx_buffer text = jx_ctx_text(program->ctx);
 
     for (int i = 0; i < count; i++) {
         jx_buffer_puts(&text, i ? " and " : "");
@@ -328,8 +328,11 @@ const char *jx_advised_text(const jx_program *program, int count,
 const char *jx_advice(const jx_program *program, const jx_claim *claim,
                       int count, const jx_constraint *settles)
 {
-    adviser a = {.program = program, .claim = claim, .count = count,
-                 .settles = settles};
+    adviser a = {.program = program,
+                 .claim = claim,
+                 .count = count,
+                 .settles = settles,
+                 .text = jx_ctx_text(program->ctx)};
     const char *kept = NULL;
 
     /* A bound on one size is no advice where a product passes a limit. */

@@ -56,6 +56,7 @@ typedef struct tally {
     int count[JX_RULE_REFUSES + 1];
     bool idle; /* some program had nothing that was compared */
     jx_limits limits; /* of each program */
+    jx_budget paper;  /* pays for what is said of all */
     jx_selection selection;
     jx_sources *sources;
     jx_suppressions *suppressions;
@@ -166,11 +167,15 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
     jx_report report = {.path = path};
     int code = JX_EXIT_OK;
     jx_ctx *ctx = jx_ctx_limited(t->limits);
+    size_t mark = t->rules.length;
     bool done;
 
-    if (!ctx)
-        return JX_EXIT_INPUT;
     jx_suppressions_begin(t->suppressions);
+    if (!ctx) {
+        report.unreadable = (jx_error){JX_E_LIMIT, path, NULL, JX_STARVED};
+        JX_PUSH(keep->arena, &t->reports, report);
+        return jx_command_starved();
+    }
     jx_ctx_draw_on(keep, ctx);
     done = check_program(keep, ctx, path, s, t, &report) && jx_ok(ctx);
     jx_ctx_draw_on(keep, NULL);
@@ -178,10 +183,15 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
         jx_ok(ctx);
         code = jx_command_error(ctx->error.kind == JX_E_NONE ? &keep->error
                                                              : &ctx->error);
+        report = (jx_report){
+            .path = path,
+            .unreadable = {.kind = ctx->error.kind,
+                           .file = path,
+                           .message = ctx->error.kind == JX_E_LIMIT
+                                          ? "gave up: see standard error"
+                                          : "see standard error"}};
         jx_error_clear(keep);
-        report.unreadable = (jx_error){.kind = ctx->error.kind,
-                                       .file = path,
-                                       .message = "see standard error"};
+        t->rules.length = mark;
     } else if (report.findings.count) {
         code = JX_EXIT_FINDINGS;
     } else if (s->strict && report.undecided.count) {
@@ -215,19 +225,22 @@ static void render(const settings *s, const tally *t, jx_buffer *to)
 static int add_all(jx_ctx *keep, int argc, char **argv, const settings *s,
                    tally *t)
 {
-    jx_budget paper;
-    jx_buffer text = {.budget = &paper};
+    jx_buffer text = {.budget = &t->paper};
     int code = JX_EXIT_OK;
 
-    jx_budget_init(&paper, (jx_limits){.bytes = t->limits.bytes}, NULL);
+    jx_budget_init(&t->paper, (jx_limits){.bytes = t->limits.bytes}, NULL);
+    t->rules = (jx_buffer){.budget = &t->paper};
     for (int i = 0; i < argc; i++)
         code = jx_exit_worse(code, add_input(keep, argv[i], s, t));
+    if (!jx_ok(keep))
+        code = jx_exit_worse(code, jx_command_failed(keep));
     render(s, t, &text);
     if (s->strict && t->idle)
         code = jx_exit_worse(code, JX_EXIT_UNDECIDED);
-    code = jx_exit_worse(code, wants_colour(s)
-                                   ? jx_command_write_bytes(s->output, &text)
-                                   : jx_command_write(s->output, &text));
+    if (jx_ok(keep))
+        code = jx_exit_worse(code, wants_colour(s)
+                                       ? jx_command_write_bytes(s->output, &text)
+                                       : jx_command_write(s->output, &text));
     jx_buffer_free(&text);
     return code;
 }

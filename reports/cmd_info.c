@@ -123,7 +123,7 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
     const char *bytes = jx_input_load(ctx, path, &size);
     jx_program *program;
 
-    if (bytes && !s->sizes && !s->fit && jx_may_be_exported(bytes, size))
+    if (bytes && !s->sizes && !s->fit && jx_may_be_exported(ctx, bytes, size))
         return say_exported(s, ctx, path, bytes, size);
     program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
     return !program   ? jx_command_failed(ctx)

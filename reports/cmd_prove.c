@@ -515,7 +515,7 @@ static int run(int argc, char **argv)
     if (s.certificate)
         code = jx_exit_worse(
             code, jx_certificates_write(&certificates, s.certificate));
-    if (to.length)
+    if (to.length || jx_budget_spent(&paper) != JX_SPENT_NOTHING)
         code = jx_exit_worse(code, jx_command_write(s.output, &to));
     jx_buffer_free(&to);
     return code;

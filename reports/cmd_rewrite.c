@@ -297,7 +297,7 @@ static bool rewrite(rewriter *r, const char *bytes, size_t size, jx_buffer *to)
 {
     if (r->settings->set.count)
         return put_specialised(r, bytes, size, to);
-    if (r->release && !jx_may_be_exported(bytes, size))
+    if (r->release && !jx_may_be_exported(r->ctx, bytes, size))
         return jx_fail(r->ctx, JX_E_INPUT, r->path, "byte 0",
                        "expected an exported file, for --for-jax");
     if (jx_bytecode_is(bytes, size))
@@ -309,7 +309,7 @@ static bool rewrite(rewriter *r, const char *bytes, size_t size, jx_buffer *to)
                             ? jx_bytecode_write(r->ctx, file, to)
                             : put_text(r, file, to));
     }
-    if (jx_may_be_exported(bytes, size))
+    if (jx_may_be_exported(r->ctx, bytes, size))
         return put_exported(r, bytes, size, to);
     return jx_fail(r->ctx, JX_E_INPUT, r->path, "byte 0",
                    "expected an exported file, MLIR bytecode or StableHLO "

@@ -588,8 +588,7 @@ static int run(int argc, char **argv)
         return code;
     r.text = jx_ctx_text(r.ctx);
     code = execute(&r, argv[0]);
-    if (r.text.length &&
-        (code != JX_EXIT_INPUT || jx_budget_lasts(&r.ctx->budget)))
+    if (code != JX_EXIT_INPUT || (r.text.length && jx_ok(r.ctx)))
         code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
     jx_buffer_free(&r.text);
     jx_exec_free(r.wide);

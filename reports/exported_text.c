@@ -134,7 +134,7 @@ static void put_list(const char *head, const jx_exported_texts *texts,
 
 /* How the inputs and outputs lie: a line for each distinct way. */
 typedef struct way {
-    char *text;
+    const char *text;
     jx_buffer who;
 } way;
 
@@ -145,6 +145,7 @@ static void add_way(const jx_exported_info *info, ways *to,
                     const char *path)
 {
     jx_buffer text = jx_ctx_text(info->ctx);
+    const char *kept;
     size_t i = 0;
 
     if (!named && !hlo)
@@ -153,18 +154,18 @@ static void add_way(const jx_exported_info *info, ways *to,
         jx_exported_named_print(named, &text);
     else
         jx_op_sharding_print(hlo, &text);
-    while (i < to->count && strcmp(to->at[i].text, jx_buffer_text(&text)) != 0)
+    kept = jx_arena_take(info->ctx->arena, &text);
+    if (!kept)
+        return;
+    while (i < to->count && strcmp(to->at[i].text, kept) != 0)
         i++;
     if (i == to->count)
         JX_PUSH(info->ctx->arena, to,
-                (way){jx_arena_string(info->ctx->arena, jx_buffer_text(&text),
-                                      text.length),
-                      {0}});
+                (way){kept, jx_ctx_text(info->ctx)});
     if (i < to->count) {
         jx_buffer_puts(&to->at[i].who, to->at[i].who.length ? ", " : "");
         jx_buffer_puts(&to->at[i].who, path);
     }
-    jx_buffer_free(&text);
 }
 
 static void put_shardings(const jx_exported_info *info, jx_buffer *to)

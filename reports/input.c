@@ -95,19 +95,35 @@ static jx_program *read_mlir_text(jx_ctx *ctx, const char *path,
     return file ? jx_read_stablehlo(file) : NULL;
 }
 
+/* A context, for those that read a little: without memory they say no, and it
+ * has failed. */
+typedef bool recognizer(jx_ctx *ctx, const char *bytes, size_t size);
+
+#define LOOKS(name)                                                           \
+    static bool looks_##name(jx_ctx *ctx, const char *bytes, size_t size)     \
+    {                                                                         \
+        (void)ctx;                                                            \
+        return name(bytes, size);                                             \
+    }
+LOOKS(may_be_document)
+LOOKS(is_document)
+LOOKS(jx_is_mlir_text)
+LOOKS(jx_may_be_text)
+LOOKS(jx_is_text)
+LOOKS(is_bytecode)
+
 /* The forms a program comes in.  `may_be` is asked of a file that the user
  * named, and then its reader says what is wrong; `is` of any file in a
  * folder. */
 static const struct {
-    bool (*may_be)(const char *bytes, size_t size);
-    bool (*is)(const char *bytes, size_t size);
+    recognizer *may_be, *is;
     jx_program *(*read)(jx_ctx *ctx, const char *path, const char *text,
                         size_t length);
 } forms[] = {
-    {may_be_document, is_document, jx_read_document},
-    {jx_is_mlir_text, jx_is_mlir_text, read_mlir_text},
-    {jx_may_be_text, jx_is_text, jx_read_text},
-    {is_bytecode, is_bytecode, read_bytecode},
+    {looks_may_be_document, looks_is_document, jx_read_document},
+    {looks_jx_is_mlir_text, looks_jx_is_mlir_text, read_mlir_text},
+    {looks_jx_may_be_text, looks_jx_is_text, jx_read_text},
+    {looks_is_bytecode, looks_is_bytecode, read_bytecode},
     {jx_may_be_exported, jx_is_exported, read_exported},
 };
 enum { NFORMS = sizeof forms / sizeof *forms };
@@ -115,10 +131,10 @@ enum { NFORMS = sizeof forms / sizeof *forms };
     "a jaxpr document, jaxpr text, StableHLO text or bytecode, or a file of " \
     "jax.export"
 
-bool jx_input_is_program(const char *bytes, size_t size)
+bool jx_input_is_program(jx_ctx *ctx, const char *bytes, size_t size)
 {
     for (int i = 0; i < NFORMS; i++)
-        if (forms[i].is(bytes, size))
+        if (forms[i].is(ctx, bytes, size))
             return true;
     return false;
 }
@@ -186,9 +202,10 @@ static bool is_our_document(const char *bytes, size_t size)
            memmem(bytes, size < NEAR ? size : NEAR, format, sizeof format - 1);
 }
 
-static bool is_one_of_ours(jx_input_name name, const char *bytes, size_t size)
+static bool is_one_of_ours(jx_ctx *ctx, jx_input_name name,
+                           const char *bytes, size_t size)
 {
-    return name == JX_NAMED_PROGRAM || jx_input_is_program(bytes, size) ||
+    return name == JX_NAMED_PROGRAM || jx_input_is_program(ctx, bytes, size) ||
            (name == JX_NAMED_DOCUMENT && is_our_document(bytes, size));
 }
 
@@ -201,10 +218,10 @@ bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
 
     *bytes = packed ? unpacked(ctx, path, packed, size) : NULL;
     if (*bytes)
-        return is_one_of_ours(name, *bytes, *size);
+        return is_one_of_ours(ctx, name, *bytes, *size);
     if (!packed)
         return name != JX_NAMED_OTHER;
-    return is_one_of_ours(name, head,
+    return is_one_of_ours(ctx, name, head,
                           jx_gunzip_beginning(packed, *size, head,
                                               sizeof head));
 }
@@ -236,7 +253,7 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
     if (!bytes)
         return NULL;
     for (int i = 0; i < NFORMS; i++)
-        if (forms[i].may_be(bytes, size))
+        if (forms[i].may_be(ctx, bytes, size))
             return discharged(forms[i].read(ctx, path, bytes, size));
     if (skip_space(bytes, size) == size)
         jx_fail(ctx, JX_E_INPUT, path, NULL,
@@ -259,7 +276,7 @@ const jx_mlir_file *jx_input_module(jx_ctx *ctx, const char *path,
         return jx_mlir_read_text(ctx, NULL, path, bytes, size);
     if (is_bytecode(bytes, size))
         return read_module(ctx, path, bytes, size, 0);
-    if (jx_may_be_text(bytes, size) || !jx_may_be_exported(bytes, size))
+    if (jx_may_be_text(bytes, size) || !jx_may_be_exported(ctx, bytes, size))
         return NULL;
     x = jx_exported_read(ctx, path, bytes, size);
     return x ? read_module(ctx, path, x->module.at, x->module.size,

@@ -16,7 +16,7 @@ jx_program *jx_input_open(jx_ctx *ctx, const char *path);
 /* The same in steps: the bytes of a file, unpacked; whether they look like a
  * program; the program in bytes that go by the name of `path`. */
 const char *jx_input_load(jx_ctx *ctx, const char *path, size_t *size);
-bool jx_input_is_program(const char *bytes, size_t size);
+bool jx_input_is_program(jx_ctx *ctx, const char *bytes, size_t size);
 
 /* What a name promises: a program of some form (model.jaxexport, f.mlir.gz), or
  * what may be a document (f.json). */

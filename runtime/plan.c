@@ -268,6 +268,9 @@ static void plan_program(jx_planner *p, const jx_closed *closed, jx_slot *ins,
     }
 }
 
+/* There is one at any time, with memory or without. */
+enum { FIRST_MEMS = 8 };
+
 static bool make_plan(jx_planner *p, const jx_closed *closed)
 {
     const jx_jaxpr *jaxpr = closed->jaxpr;
@@ -275,13 +278,17 @@ static bool make_plan(jx_planner *p, const jx_closed *closed)
     jx_slot *slots =
         malloc((size_t)(jaxpr->nins + jaxpr->nouts + 1) * sizeof *slots);
 
+    if (!slots)
+        return jx_plan_starved(p);
     plan->nins = jaxpr->nins;
     plan->nouts = jaxpr->nouts;
     plan->ins = JX_NEW_ARRAY(p->arena, jaxpr->nins, jx_port);
     plan->outs = JX_NEW_ARRAY(p->arena, jaxpr->nouts, jx_port);
     JX_PUSH(p->arena, &p->blocks, (jx_block){.parent = -1});
     JX_PUSH(p->arena, &p->units, (jx_unit){.jaxpr = jaxpr});
-    if (slots && plan->ins && plan->outs && p->blocks.count &&
+    p->mems.at = JX_NEW_ARRAY(p->arena, FIRST_MEMS, jx_mem);
+    p->mems.capacity = p->mems.at ? FIRST_MEMS : 0;
+    if (plan->ins && plan->outs && p->blocks.count && p->mems.at &&
         p->units.count && jx_plan_measure(p, jaxpr))
         plan_program(p, closed, slots, slots + jaxpr->nins);
     free(slots);

@@ -191,7 +191,8 @@ static int new_mem(jx_planner *p, jx_mem_kind kind, int64_t bytes)
                   .alias = -1};
 
     JX_PUSH(p->arena, &p->mems, mem);
-    return (int)p->mems.count - 1;
+    /* Without memory any that is there will do: nobody runs the plan. */
+    return p->mems.count ? (int)p->mems.count - 1 : 0;
 }
 
 jx_slot jx_plan_slot_in(jx_planner *p, jx_mem_kind kind, jx_dtype stored,

@@ -40,8 +40,10 @@ jx_arena *jx_arena_new(jx_budget *budget)
 {
     jx_arena *arena = calloc(1, sizeof *arena);
 
-    if (!arena)
+    if (!arena) {
+        jx_budget_starved(budget);
         return NULL;
+    }
     arena->budget = budget;
     arena->next_size = FIRST_BLOCK;
     return arena;

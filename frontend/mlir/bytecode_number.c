@@ -103,7 +103,8 @@ jx_bw_item *jx_bw_attr_item(jx_bw *w, const jx_mlir_attr *attr)
     jx_buffer_putc(&bytes, attr->kind == JX_A_OPAQUE ? '\1' : '\0');
     jx_bw_encode_attr(&sink, attr);
     w->depth--;
-    if (!w->failed && jx_buffer_ok(&bytes))
+    w->failed |= !jx_buffer_ok(&bytes);
+    if (!w->failed)
         item = by_key(w, attr, &bytes);
     jx_buffer_free(&bytes);
     slot = item ? jx_bw_put(w, &w->attr_map, attr, NULL) : NULL;

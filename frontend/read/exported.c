@@ -420,7 +420,7 @@ const jx_exported *jx_exported_read(jx_ctx *ctx, const char *path,
 /* ---- recognizing */
 
 /* Opens the root in a context of its own: what is wrong is nobody's concern. */
-static bool look(const char *bytes, size_t size, bool surely)
+static bool look(jx_ctx *above, const char *bytes, size_t size, bool surely)
 {
     static const unsigned char magic[] = {0x4d, 0x4c, 0xef, 0x52};
     jx_ctx *ctx;
@@ -431,7 +431,7 @@ static bool look(const char *bytes, size_t size, bool surely)
     /* Text begins with four bytes that make a larger offset than this. */
     if (size < 8 || bytes[3] != 0)
         return false;
-    ctx = jx_ctx_new(1 << 13);
+    ctx = jx_ctx_below(above, 1 << 13);
     if (!ctx)
         return false;
     yes = jx_flat_open(&flat, ctx, "", bytes, size, "", &root) &&
@@ -447,14 +447,14 @@ static bool look(const char *bytes, size_t size, bool surely)
     return yes;
 }
 
-bool jx_is_exported(const char *bytes, size_t size)
+bool jx_is_exported(jx_ctx *ctx, const char *bytes, size_t size)
 {
-    return look(bytes, size, true);
+    return look(ctx, bytes, size, true);
 }
 
-bool jx_may_be_exported(const char *bytes, size_t size)
+bool jx_may_be_exported(jx_ctx *ctx, const char *bytes, size_t size)
 {
-    return look(bytes, size, false);
+    return look(ctx, bytes, size, false);
 }
 
 /* ---- what the slots tell */

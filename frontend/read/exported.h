@@ -192,8 +192,8 @@ enum {
 /* Whether the bytes are an exported file by their root table: surely (it has a
  * module of MLIR bytecode), or perhaps (what is wrong with it is then for the
  * reader to say). */
-bool jx_is_exported(const char *bytes, size_t size);
-bool jx_may_be_exported(const char *bytes, size_t size);
+bool jx_is_exported(jx_ctx *ctx, const char *bytes, size_t size);
+bool jx_may_be_exported(jx_ctx *ctx, const char *bytes, size_t size);
 
 /* NULL with an error.  Checked beside the layout: trees have as many leaves as
  * there are avals, there are as many shardings as avals (or none), indexes and

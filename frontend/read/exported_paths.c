@@ -218,7 +218,7 @@ static const char *const *paths_of(jx_ctx *ctx, const jx_tree *tree,
                                    const char *whole,
                                    const char *const *names)
 {
-    walk w = {.ctx = ctx};
+    walk w = {.ctx = ctx, .path = jx_ctx_text(ctx)};
 
     w.at = JX_NEW_ARRAY(ctx->arena, tree->leaves, const char *);
     if (!w.at)
@@ -254,7 +254,7 @@ bool jx_exported_document_paths(jx_ctx *ctx, const jx_exported *x,
                                 const char *const **ins,
                                 const char *const **outs)
 {
-    walk w = {.ctx = ctx};
+    walk w = {.ctx = ctx, .path = jx_ctx_text(ctx)};
 
     w.at = JX_NEW_ARRAY(ctx->arena, x->nins, const char *);
     if (w.at && !is_call(&x->in_tree))

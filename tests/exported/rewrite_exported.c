@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         if (argc > 4)
             changed.name = argv[4];
         ok = changed.module.at &&
-             jx_exported_write(&changed, jx_exported_builder_of(x, bytes, size),
+             jx_exported_write(&changed, jx_exported_builder_of(ctx, x, bytes, size),
                                &text) &&
              jx_file_write(ctx, argv[2], text.text, text.length);
     }

@@ -161,8 +161,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(x || (ctx->error.kind == JX_E_INPUT && ctx->error.message &&
                 ctx->error.place));
     check(jx_arena_used(ctx->arena) < 64 * size + FIRST);
-    if (jx_is_exported(copy, size))
-        check(jx_may_be_exported(copy, size));
+    if (jx_is_exported(NULL, copy, size))
+        check(jx_may_be_exported(NULL, copy, size));
     if (x) {
         jx_mlir_parts parts;
         size_t before = jx_arena_used(ctx->arena);

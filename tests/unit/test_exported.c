@@ -220,11 +220,11 @@ static void files_are_recognized(void **state)
     static const char text[] = "{ lambda ; a:f32[]. let in (a,) }";
     (void)state;
 
-    assert_true(jx_is_exported((char *)f.bytes, f.size));
-    assert_true(jx_may_be_exported((char *)f.bytes, f.size / 2));
-    assert_false(jx_is_exported((char *)f.bytes, f.size / 2));
-    assert_false(jx_may_be_exported(text, sizeof text - 1));
-    assert_false(jx_may_be_exported("\0\0\0\0", 4));
+    assert_true(jx_is_exported(NULL, (char *)f.bytes, f.size));
+    assert_true(jx_may_be_exported(NULL, (char *)f.bytes, f.size / 2));
+    assert_false(jx_is_exported(NULL, (char *)f.bytes, f.size / 2));
+    assert_false(jx_may_be_exported(NULL, text, sizeof text - 1));
+    assert_false(jx_may_be_exported(NULL, "\0\0\0\0", 4));
     drop(&f);
 }
 
@@ -463,7 +463,7 @@ static void what_jax_wrote_is_written_byte_for_byte(void **state)
             assert_int_equal(text.length, f.size);
             assert_memory_equal(text.text, f.bytes, f.size);
             assert_int_equal(
-                jx_exported_builder_of(taken(&f), f.bytes, f.size),
+                jx_exported_builder_of(f.ctx, taken(&f), f.bytes, f.size),
                 JX_BUILDER_NEW);
             jx_buffer_free(&text);
             drop(&f);

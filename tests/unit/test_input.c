@@ -39,7 +39,7 @@ static void a_document_is_read(void **state)
     jx_program *p = jx_input_read(ctx, "f", document, strlen(document));
     assert_non_null(p);
     assert_int_equal(p->entry.jaxpr->neqns, 1);
-    assert_true(jx_input_is_program(document, strlen(document)));
+    assert_true(jx_input_is_program(NULL, document, strlen(document)));
     jx_ctx_free(ctx);
 }
 
@@ -69,7 +69,7 @@ static void what_is_no_program_is_refused_and_skipped(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_non_null(strstr(refusal(cases[i]), "expected"));
-        assert_false(jx_input_is_program(cases[i], strlen(cases[i])));
+        assert_false(jx_input_is_program(NULL, cases[i], strlen(cases[i])));
     }
     assert_non_null(strstr(refusal(""), "is empty"));
     assert_non_null(strstr(refusal(" \n"), "is empty"));
@@ -83,7 +83,7 @@ static void other_json_is_skipped_in_a_folder_but_explained_by_name(
     (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_false(jx_input_is_program(cases[i], strlen(cases[i])));
+        assert_false(jx_input_is_program(NULL, cases[i], strlen(cases[i])));
         assert_true(strlen(refusal(cases[i])) > 10);
     }
 }
