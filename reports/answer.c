@@ -44,6 +44,7 @@ static void put_suggestions(jx_buffer *to, const char *key, int count,
         jx_json_put_text(to, jx_buffer_text(&text));
     }
     jx_buffer_putc(to, ']');
+    to->failed |= !jx_buffer_ok(&text);
     jx_buffer_free(&text);
 }
 

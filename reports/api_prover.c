@@ -226,7 +226,9 @@ static jaxvet_status make_room(jaxvet_prover *p, jaxvet_error *error)
 {
     jaxvet_status status = JAXVET_OK;
 
-    if (!p->space.ctx || jx_arena_used(p->space.ctx->arena) >= RENEW_ABOVE) {
+    if (!p->space.ctx ||
+        jx_budget_spent(&p->space.ctx->budget) != JX_SPENT_NOTHING ||
+        jx_arena_used(p->space.ctx->arena) >= RENEW_ABOVE) {
         empty(&p->space);
         status = furnish(p, error);
     }

@@ -337,6 +337,8 @@ bool jx_plan_finish(jx_planner *p)
         if (all[i]->region)
             jx_region_simplify(p->arena, all[i]->region);
     jx_finish_touch_all(p, all, count);
+    if (jx_arena_failed(p->arena)) /* what follows relies on every touch */
+        return false;
     jx_finish_share(p, all, count);
     JX_ASSERT_NONE(jx_plan_fault(p, false));
     for (int i = 0; i < count; i++)
@@ -347,7 +349,7 @@ bool jx_plan_finish(jx_planner *p)
                 jx_finish_touch(p, all[i], all[i]->scratch_buffer);
         }
     p->plan->nops = count;
-    if (!jx_finish_memory(p, all, count))
+    if (jx_arena_failed(p->arena) || !jx_finish_memory(p, all, count))
         return false;
     JX_ASSERT_NONE(jx_plan_fault(p, true));
     return finish_views(p, all, count) &&

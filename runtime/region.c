@@ -12,16 +12,26 @@
 enum { SHARED_WORK = 1 << 18, SHARED_CHUNK = 1 << 15 };
 enum { TILE_MIN = 128, TILE_MAX = 2048, TILE_BYTES = 24 << 10, ALIGN = 64 };
 
+/* There is room for a value at any time, with memory or without. */
+enum { FIRST_VALUES = 8 };
+
 jx_region *jx_region_new(jx_arena *arena)
 {
-    return JX_NEW(arena, jx_region);
+    jx_region *r = JX_NEW(arena, jx_region);
+
+    if (!r)
+        return NULL;
+    r->values.at = JX_NEW_ARRAY(arena, FIRST_VALUES, jx_rvalue);
+    r->values.capacity = FIRST_VALUES;
+    return r->values.at ? r : NULL;
 }
 
 static int add_value(jx_arena *arena, jx_region *r, jx_dtype dtype, int input)
 {
     JX_PUSH(arena, &r->values,
             (jx_rvalue){.dtype = dtype, .input = input, .output = -1});
-    return (int)r->values.count - 1;
+    /* Without memory any will do: nobody runs the region. */
+    return r->values.count ? (int)r->values.count - 1 : 0;
 }
 
 int jx_region_input(jx_arena *arena, jx_region *r, jx_dtype dtype)

@@ -13,10 +13,14 @@
 
 static uint32_t dialect_index(jx_bw *w, const char *name, size_t length)
 {
+    const char *kept;
+
     for (size_t i = 0; i < w->dialects.count; i++)
         if (jx_mlir_is_name(w->dialects.at[i], name, length))
             return (uint32_t)i;
-    JX_PUSH(w->arena, &w->dialects, jx_arena_string(w->arena, name, length));
+    kept = jx_arena_string(w->arena, name, length);
+    if (kept)
+        JX_PUSH(w->arena, &w->dialects, kept);
     return (uint32_t)w->dialects.count - 1;
 }
 

@@ -63,7 +63,9 @@ bool jx_spmd_emit(jx_spmd_maker *m, const jx_prim *prim, const void *typed,
                   .outs = vars,
                   .typed = typed};
     JX_PUSH(s->arena, &m->eqns, eqn);
-    return !s->failed;
+    return s->failed || jx_arena_failed(s->arena)
+               ? jx_spmd_fail(s, "there is no memory")
+               : true;
 }
 
 jx_atom jx_spmd_emit_one(jx_spmd_maker *m, jx_prim_id prim, const void *typed,
@@ -72,6 +74,9 @@ jx_atom jx_spmd_emit_one(jx_spmd_maker *m, jx_prim_id prim, const void *typed,
 {
     jx_atom out = {0};
 
+    /* What failed before has left no operands. */
+    if (m->s->failed)
+        return out;
     jx_spmd_emit(m, jx_prim_of(prim), jx_arena_copy(m->s->arena, typed, size),
                  nins, ins, 1, &aval, &out);
     return out;
@@ -119,11 +124,15 @@ jx_atom jx_spmd_part(jx_spmd_maker *m, jx_atom from, int64_t axis,
                      int64_t index, int64_t count)
 {
     jx_spmd *s = m->s;
-    const jx_aval *aval = jx_atom_aval(from);
-    int64_t size = size_of(s, aval, axis);
-    const jx_dim **ends =
-        JX_NEW_ARRAY(s->arena, 2 * aval->rank + 1, const jx_dim *);
+    const jx_aval *aval;
+    const jx_dim **ends;
+    int64_t size;
 
+    if (s->failed)
+        return from;
+    aval = jx_atom_aval(from);
+    size = size_of(s, aval, axis);
+    ends = JX_NEW_ARRAY(s->arena, 2 * aval->rank + 1, const jx_dim *);
     if (count == 1 || s->failed)
         return from;
     if (count < 1 || size % count != 0) {

@@ -29,6 +29,8 @@ void *__libc_memalign(size_t alignment, size_t size);
 
 enum { PARTS = 4 };
 
+long fail_malloc(long at, bool on);
+
 static struct {
     uintptr_t from, to;
 } parts[PARTS]; /* where the code lies that is meant */
@@ -84,6 +86,18 @@ __attribute__((destructor)) static void end(void)
         return;
     dprintf(file, "%ld\n", atomic_load(&count));
     close(file);
+}
+
+/* For a program that is linked with this: from now on it counts from 1, and the
+ * allocation numbered `at` fails (0: none), or all from there on.  How many
+ * there were since the last time. */
+long fail_malloc(long at, bool on)
+{
+    fail_at = 0;
+    fail_on = on;
+    long before = atomic_exchange(&count, 0);
+    fail_at = at;
+    return before;
 }
 
 static void say_where(void)

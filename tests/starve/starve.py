@@ -187,7 +187,7 @@ class Starver:
         try:
             now, before = (json.loads(text)["programs"]
                            for text in (done.out, self.whole.out))
-        except ValueError:
+        except (ValueError, KeyError):
             return False
         return len(now) == len(before) and all(
             a == b or "gave up" in json.dumps(a) for a, b in zip(now, before))
