@@ -149,27 +149,59 @@ static jx_int factor(evaluator *e)
     return 0;
 }
 
-static jx_int power(evaluator *e)
+static bool raises(evaluator *e)
 {
-    jx_int v, n = 0, result = 1;
+    bool stars;
 
-    if (peek(e) == '-') {
-        e->pos++;
-        return -power(e);
-    }
-    v = factor(e);
-    if (peek(e) != '^')
-        return v;
-    e->pos++;
     peek(e);
-    while (e->pos < e->length && e->text[e->pos] >= '0' &&
-           e->text[e->pos] <= '9')
-        n = small(e, n * 10 + (e->text[e->pos++] - '0'));
+    stars = e->length - e->pos >= 2 && !memcmp(e->text + e->pos, "**", 2);
+    if (!stars && peek(e) != '^')
+        return false;
+    e->pos += stars ? 2 : 1;
+    return true;
+}
+
+static jx_int raised(evaluator *e, jx_int v, jx_int n)
+{
+    jx_int result = 1;
+
     if (n > 200)
         e->failed = true;
     for (; n > 0 && !e->failed; n--)
         result = multiply(e, result, v);
     return result;
+}
+
+/* From the right: 2^3^2 is 2^9. */
+static jx_int exponent(evaluator *e)
+{
+    char c = peek(e);
+    jx_int n = 0;
+
+    if (c == '+' || c == '(') {
+        e->pos++;
+        n = exponent(e);
+        peek(e);
+        e->pos += c == '(';
+    }
+    while (c != '+' && c != '(' && e->pos < e->length &&
+           e->text[e->pos] >= '0' && e->text[e->pos] <= '9')
+        n = small(e, n * 10 + (e->text[e->pos++] - '0'));
+    return raises(e) ? raised(e, n, exponent(e)) : n;
+}
+
+static jx_int power(evaluator *e)
+{
+    char c = peek(e);
+    jx_int v;
+
+    if (c == '-' || c == '+') {
+        e->pos++;
+        v = power(e);
+        return c == '-' ? -v : v;
+    }
+    v = factor(e);
+    return raises(e) ? raised(e, v, exponent(e)) : v;
 }
 
 static jx_int product(evaluator *e)
