@@ -17,9 +17,11 @@ static bool asks_for_help(int argc, char **argv)
 
 static int print_versions(void)
 {
-    jx_buffer text = {0};
+    jx_budget paper;
+    jx_buffer text = {.budget = &paper};
     int code;
 
+    jx_budget_init(&paper, (jx_limits){0}, NULL);
     jx_versions(&text);
     code = jx_command_write(NULL, &text);
     jx_buffer_free(&text);

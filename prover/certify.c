@@ -378,11 +378,10 @@ static bool write_proof(certificate *c, jx_theory *t, jx_buffer *to)
     jx_buffer_putc(to, ']');
     t->work.trace = trace;
     if (!ok) {
-        to->length = mark;
-        to->text[mark] = '\0';
+        jx_buffer_cut(to, mark);
         c->why = w.why ? w.why : "too large";
-        if (c->explain && c->explain->text)
-            c->explain->text[c->explain->length = said] = '\0';
+        if (c->explain)
+            jx_buffer_cut(c->explain, said);
     }
     return ok;
 }
@@ -645,10 +644,8 @@ static bool with_certificate(const jx_certifying *given, jx_buffer *to,
     } else if (a->truth != JX_UNKNOWN) {
         *why = "the solver found it";
     }
-    if (!ok && to->text) {
-        to->length = mark;
-        to->text[mark] = '\0';
-    }
+    if (!ok)
+        jx_buffer_cut(to, mark);
     if (c && c->ctx)
         jx_ctx_free(c->ctx);
     free(c);

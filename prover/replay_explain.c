@@ -130,8 +130,9 @@ bool jx_explain_end(jx_replaying *r, jx_facts *f, const jx_step *s)
     else
         jx_say(r, "%f can't be", &h);
     if (used.length) {
-        r->w->explain->length--; /* the line's end */
-        jx_buffer_printf(r->w->explain, ", with %s\n", jx_buffer_text(&used));
+        jx_buffer *to = r->w->explain;
+        jx_buffer_cut(to, to->length - (to->length > 0)); /* the line's end */
+        jx_buffer_printf(to, ", with %s\n", jx_buffer_text(&used));
     }
     jx_buffer_free(&used);
     return true;

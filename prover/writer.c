@@ -212,8 +212,10 @@ void jx_write_needed(jx_writer *w, size_t start)
     int *counts = JX_NEW_ARRAY(w->work->ctx->arena, w->ids + 1, int);
     jx_buffer kept = jx_ctx_text(w->work->ctx);
     size_t at = start;
+    bool bare;
 
-    if (!counts || jx_arena_failed(w->work->ctx->arena)) {
+    if (!counts || jx_arena_failed(w->work->ctx->arena) ||
+        !jx_buffer_ok(w->to)) {
         jx_writer_fail(w, "too large");
         return;
     }
@@ -250,10 +252,10 @@ void jx_write_needed(jx_writer *w, size_t start)
             jx_buffer_bytes(&kept, w->to->text + at, to - at);
         at = s ? s->end : to;
     }
-    w->to->length = start;
-    jx_buffer_puts(w->to,
-                   jx_buffer_text(&kept) + (w->to->text[start - 1] == '[' &&
-                                            *jx_buffer_text(&kept) == ','));
+    jx_buffer_cut(w->to, start);
+    bare = start && w->to->length == start && w->to->text[start - 1] == '[' &&
+           *jx_buffer_text(&kept) == ',';
+    jx_buffer_puts(w->to, jx_buffer_text(&kept) + bare);
     jx_buffer_free(&kept);
 }
 
@@ -265,8 +267,6 @@ bool jx_write_take_back(jx_writer *w, size_t mark)
         w->uses.count--;
     while (w->nopen && w->open[w->nopen - 1] > mark)
         w->nopen--;
-    w->to->length = mark;
-    if (w->to->text)
-        w->to->text[mark] = '\0';
+    jx_buffer_cut(w->to, mark);
     return false;
 }

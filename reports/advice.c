@@ -116,14 +116,6 @@ static bool put_constraints(adviser *a, const jx_scope *in)
     return ok;
 }
 
-static void cut(adviser *a, size_t length)
-{
-    if (!a->text.text)
-        return;
-    a->text.length = length;
-    a->text.text[length] = '\0';
-}
-
 /* symbolic_shape(..., constraints=["b >= 2", "mod(n, 4) == 0"]) */
 static void advise_constraint(adviser *a)
 {
@@ -137,7 +129,7 @@ static void advise_constraint(adviser *a)
                                : NULL))
         jx_buffer_putc(&a->text, ')');
     else
-        cut(a, before);
+        jx_buffer_cut(&a->text, before);
 }
 
 /* -- another spec ---------------------------------------------------------- */
@@ -244,7 +236,7 @@ static void advise_spec(adviser *a)
     }
     jx_buffer_puts(&a->text, " in the spec: ");
     if (!put_shape_with(a, input, vars, puts))
-        cut(a, before);
+        jx_buffer_cut(&a->text, before);
 }
 
 /* -- sizes chosen when they are known -------------------------------------- */

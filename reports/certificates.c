@@ -46,7 +46,7 @@ void jx_explanation_add(const jx_certifying *answer, bool json, jx_buffer *to)
     if (!jx_explain(answer, &lines, &why))
         say_no_steps(answer->answer, why, &lines);
     if (json && to->length > 2) {
-        to->length -= 2; /* the object's end and the line's */
+        jx_buffer_cut(to, to->length - 2); /* the object's end, the line's */
         jx_buffer_puts(to, ",\"explain\":[");
     }
     for (const char *s = jx_buffer_text(&lines); *s; s = end + 1) {
@@ -308,8 +308,7 @@ static void check_or_give_up(const char *line, size_t length, long number,
     if (ctx)
         check_line(ctx, line, length, number, of, n, to);
     if (!ctx || jx_budget_spent(&ctx->budget) != JX_SPENT_NOTHING) {
-        if (to->text)
-            to->text[to->length = mark] = '\0';
+        jx_buffer_cut(to, mark);
         *n = before;
         n->starved++;
         jx_buffer_printf(to, "%ld: " JX_STARVED "\n", number);
@@ -346,11 +345,14 @@ static int check_lines(const char *text, size_t size, answers *of, bool strict,
         if (end > line)
             check_or_give_up(line, (size_t)(end - line), number, of, &n, to);
     }
-    jx_buffer_printf(to, "%ld accepted, %ld rejected, %ld malformed\n",
+    jx_buffer_printf(to, "%ld accepted, %ld rejected, %ld malformed",
                      n.accepted, n.rejected, n.malformed);
+    if (n.starved)
+        jx_buffer_printf(to, "; %ld: gave up", n.starved);
+    jx_buffer_putc(to, '\n');
     if (!(n.accepted + n.rejected + n.malformed + n.starved))
         fputs("jaxvet: expected a certificate, but there is none\n", stderr);
-    if (of)
+    if (of && !n.starved) /* else nobody knows how many are certified */
         code = say_answered(of, strict, to);
     if (n.rejected)
         code = jx_exit_worse(code, JX_EXIT_FINDINGS);

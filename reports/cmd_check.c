@@ -161,7 +161,9 @@ static bool check_all(runner *r, int count, char **arguments,
     r->programs = JX_NEW_ARRAY(arena, count, int64_t);
     if (!r->reports || !r->programs)
         return false;
-    for (size_t i = 0; i < r->targets.count; i++) {
+    /* What is kept of all is whole, or nothing is said: a program that starves
+     * while it draws on it takes what it has with it. */
+    for (size_t i = 0; i < r->targets.count && jx_ok(r->ctx); i++) {
         double start = now_in_milliseconds();
         int before = r->count;
 
@@ -170,7 +172,8 @@ static bool check_all(runner *r, int count, char **arguments,
             r->reports[before].milliseconds = now_in_milliseconds() - start;
     }
     check_folders(r, count, arguments, is_folder);
-    return jx_suppressions_unused(r->suppressions, r->reports, r->count);
+    return jx_ok(r->ctx) &&
+           jx_suppressions_unused(r->suppressions, r->reports, r->count);
 }
 
 static bool fails(const settings *s, jx_level level)

@@ -191,7 +191,7 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
                                           ? "gave up: see standard error"
                                           : "see standard error"}};
         jx_error_clear(keep);
-        t->rules.length = mark;
+        jx_buffer_cut(&t->rules, mark);
     } else if (report.findings.count) {
         code = JX_EXIT_FINDINGS;
     } else if (s->strict && report.undecided.count) {
@@ -230,7 +230,7 @@ static int add_all(jx_ctx *keep, int argc, char **argv, const settings *s,
 
     jx_budget_init(&t->paper, (jx_limits){.bytes = t->limits.bytes}, NULL);
     t->rules = (jx_buffer){.budget = &t->paper};
-    for (int i = 0; i < argc; i++)
+    for (int i = 0; i < argc && jx_ok(keep); i++)
         code = jx_exit_worse(code, add_input(keep, argv[i], s, t));
     if (!jx_ok(keep))
         code = jx_exit_worse(code, jx_command_failed(keep));

@@ -372,13 +372,24 @@ static int answer_starved(const char *id, bool json, jx_buffer *to)
 /* Answers one task, or says why it can't be read. */
 static int settle_or_give_up(task *t, bool json, jx_buffer *to)
 {
-    size_t mark = to->length;
-    int code = settle(t, json, to);
+    jx_certificates *certificates = t->settings->certificates;
+    jx_certificates before = {0};
+    size_t mark = to->length, certified = 0;
+    int code;
 
+    if (certificates) {
+        before = *certificates;
+        certified = certificates->lines.length;
+    }
+    code = settle(t, json, to);
     if (jx_budget_spent(&t->ctx->budget) != JX_SPENT_SYSTEM)
         return code;
-    if (to->text)
-        to->text[to->length = mark] = '\0';
+    jx_buffer_cut(to, mark);
+    if (certificates) {
+        jx_buffer_cut(&certificates->lines, certified);
+        certificates->written = before.written;
+        certificates->none = before.none;
+    }
     return answer_starved(t->id, json, to);
 }
 

@@ -296,6 +296,18 @@ static bool may_be_rounding(const session *r, jx_dtype dtype)
            jx_dtype_is_inexact(dtype) && dtype != JX_F64 && dtype != JX_C128;
 }
 
+/* What failed has no results to look at. */
+static void give_up_wide(session *r)
+{
+    if (r->wide && jx_exec_gave_up(r->wide))
+        jx_fail(r->ctx, JX_E_LIMIT, r->program->path, NULL, "%s",
+                jx_exec_error(r->wide));
+    jx_exec_free(r->wide);
+    jx_plan_free(r->wide_plan);
+    r->wide = NULL;
+    r->wide_plan = NULL;
+}
+
 static bool run_wide(session *r)
 {
     jx_plan_options o = r->options;
@@ -309,7 +321,10 @@ static bool run_wide(session *r)
     r->wide = ins ? jx_exec_new(r->wide_plan) : NULL;
     if (r->wide)
         jx_exec_seed(r->wide, (uint64_t)r->s->seed);
-    return r->wide && jx_exec_run(r->wide, ins, NULL);
+    if (r->wide && jx_exec_run(r->wide, ins, NULL))
+        return true;
+    give_up_wide(r);
+    return false;
 }
 
 /* The same with inputs that are off by what their dtype can't hold; the `which`
@@ -331,7 +346,11 @@ static jx_exec *shaken(session *r, int which)
     jx_exec *exec = r->shaken[which] = ins ? jx_exec_new(r->wide_plan) : NULL;
     if (exec)
         jx_exec_seed(exec, (uint64_t)r->s->seed);
-    return exec && jx_exec_run(exec, ins, NULL) ? exec : NULL;
+    if (exec && jx_exec_run(exec, ins, NULL))
+        return exec;
+    jx_exec_free(exec);
+    r->shaken[which] = NULL;
+    return NULL;
 }
 
 /* Adds to what an output of this run loses what it would with other inputs of the
@@ -370,7 +389,8 @@ static bool rounding_of(session *r, int i, jx_dtype dtype, const void *got,
         known = jx_loss_measure(r->ctx, dtype, got, wide, count, to) &&
                 add_shaken(r, i, wide, to);
     }
-    jx_error_clear(r->ctx);
+    if (r->ctx->error.kind != JX_E_LIMIT) /* that would be another verdict */
+        jx_error_clear(r->ctx);
     return known;
 }
 
@@ -433,6 +453,8 @@ static int compare_output(session *r, const jx_npz *npz, int i)
         return 0;
     if (is_rounding(r, i, dtype, got, want->data, &found))
         return 0;
+    if (!jx_ok(r->ctx))
+        return -1;
     print_output(r, i);
     jx_buffer_printf(&r->text, ": %lld of %lld elements differ\n  first: ",
                      (long long)found.count, (long long)port->count);

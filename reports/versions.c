@@ -14,10 +14,12 @@
 static void solver_version(jx_buffer *to)
 {
     jx_solver *solver = jx_solver_new(NULL);
-    jx_buffer reply = {0};
+    jx_buffer reply = {.budget = to->budget};
 
     if (solver)
-        jx_solver_check(solver, "", 1, NULL, &reply);
+        jx_solver_check(solver, "", 1, to->budget, &reply);
+    else
+        jx_budget_starved(to->budget);
     if (solver && jx_solver_version(solver))
         jx_buffer_printf(to, "z3 %s\n", jx_solver_version(solver));
     else

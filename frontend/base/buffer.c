@@ -16,9 +16,13 @@ void jx_buffer_free(jx_buffer *buffer)
 
 void jx_buffer_clear(jx_buffer *buffer)
 {
-    buffer->length = 0;
-    if (buffer->text)
-        buffer->text[0] = '\0';
+    jx_buffer_cut(buffer, 0);
+}
+
+void jx_buffer_cut(jx_buffer *buffer, size_t length)
+{
+    if (length < buffer->length)
+        buffer->text[buffer->length = length] = '\0';
 }
 
 /* While it moves, both the old text and the new one are there. */

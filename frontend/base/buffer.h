@@ -22,6 +22,8 @@ typedef struct jx_buffer {
 
 void jx_buffer_free(jx_buffer *buffer); /* and make it empty again */
 void jx_buffer_clear(jx_buffer *buffer);
+/* Takes back what came after the first `length` bytes, if anything did. */
+void jx_buffer_cut(jx_buffer *buffer, size_t length);
 void jx_buffer_bytes(jx_buffer *buffer, const void *data, size_t size);
 void jx_buffer_puts(jx_buffer *buffer, const char *text);
 void jx_buffer_putc(jx_buffer *buffer, char c);

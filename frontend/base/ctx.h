@@ -53,7 +53,7 @@ void jx_ctx_free(jx_ctx *ctx);
 
 /* From now on `ctx` takes from `above`, until it is told NULL; with that it
  * recovers from what was spent there, and from the system's refusing memory:
- * that was said of `above`. */
+ * that was said of `above`.  Of a `ctx` that is well before. */
 void jx_ctx_draw_on(jx_ctx *ctx, jx_ctx *above);
 /* The file that an error concerns which concerns no other. */
 void jx_ctx_concerns(jx_ctx *ctx, const char *file);

@@ -23,10 +23,8 @@ static void put_part(double value, jx_buffer *to)
     size_t before = to->length;
 
     put_real(value, to);
-    if (to->length - before > 2 && !strcmp(to->text + to->length - 2, ".0")) {
-        to->length -= 2;
-        to->text[to->length] = '\0';
-    }
+    if (to->length - before > 2 && !strcmp(to->text + to->length - 2, ".0"))
+        jx_buffer_cut(to, to->length - 2);
 }
 
 static void put_complex(double real, double imag, jx_buffer *to)

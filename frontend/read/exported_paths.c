@@ -63,14 +63,6 @@ typedef struct walk {
     jx_buffer path;
 } walk;
 
-static void cut(jx_buffer *text, size_t length)
-{
-    if (!text->text)
-        return;
-    text->length = length;
-    text->text[length] = '\0';
-}
-
 static void put_step(walk *w, const jx_tree *tree, const char *const *fields,
                      int i)
 {
@@ -101,7 +93,7 @@ static void shorten(jx_buffer *path)
         return;
     while (((unsigned char)path->text[length] & 0xc0) == 0x80)
         length--;
-    cut(path, length);
+    jx_buffer_cut(path, length);
     jx_buffer_puts(path, "...");
 }
 
@@ -122,7 +114,7 @@ static void walk_tree(walk *w, const jx_tree *tree)
             put_step(w, tree, fields, i);
         shorten(&w->path);
         walk_tree(w, &tree->children[i]);
-        cut(&w->path, before);
+        jx_buffer_cut(&w->path, before);
     }
 }
 

@@ -394,10 +394,8 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
     jx_buffer_free(&comparisons);
     jx_buffer_free(&retraces);
     jx_arena_free(e.arena);
-    if ((e.failed || e.unknown) && to->text) {
-        to->length = before;
-        to->text[before] = '\0';
-    }
+    if (e.failed || e.unknown)
+        jx_buffer_cut(to, before);
     if (e.unknown && !e.failed)
         return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
                        "can't be written as a document: text does not say "
