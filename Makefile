@@ -117,17 +117,14 @@ endef
 $(foreach t,$(TESTS:$(BUILD)/%=%),$(eval $(call TEST,$(t:tests/%=tests/unit/%).c)))
 $(foreach t,$(TOOL_SRC),$(eval $(call TEST,$(t))))
 $(BUILD)/tests/runner: $(BUILD)/obj/tests/conformance/judge.o
-$(BUILD)/tests/fail_malloc.so: tests/starve/fail_malloc.c
-	@mkdir -p $(@D)
-	@$(CC) -O1 -Wall -Wextra -shared -fPIC -o $@ $< -ldl
 
 .PHONY: limits
 limits: all  ## how well limits of memory and time are kept
 	@python3 tests/limits/limits.py $(BUILD)/jaxvet
 
 .PHONY: starve
-starve: all $(BUILD)/tests/fail_malloc.so  ## memory that ends at every allocation, in every command
-	@python3 tests/starve/starve.py --all $(BUILD)/jaxvet $(CURDIR)/$(BUILD)/tests/fail_malloc.so
+starve: all  ## memory that ends at every allocation, in every command and in a host; goes on where it was stopped
+	@STARVE='--all --done $(BUILD)/starve.done' STARVE_HOST=1 BUILD=$(BUILD) CC="$(CC)" tests/check_starve.sh
 
 # Tests: every program of tests/unit, then every tests/check_*.sh (given the build
 # folder), then every tests/cli/*.sh; test adds the pytest files of tests/ and

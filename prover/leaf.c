@@ -194,11 +194,12 @@ static bool nonzero_by_residues(jx_scene *s, const jx_dim *d)
 
     for (size_t i = 0; i < sizeof moduli / sizeof *moduli; i++)
         if (jx_scene_spend(s, 2) && !may_be_zero_modulo(s, d, moduli[i])) {
-            if (s->work->trace) {
+            jx_trace *trace = s->work->trace;
+            if (trace)
                 jx_scene_note_signs(s);
-                s->work->trace->at[s->work->trace->count - 1].kind =
-                    JX_STEP_MODULO;
-                s->work->trace->at[s->work->trace->count - 1].i = moduli[i];
+            if (trace && !trace->failed) {
+                trace->at[trace->count - 1].kind = JX_STEP_MODULO;
+                trace->at[trace->count - 1].i = moduli[i];
             }
             return true;
         }

@@ -132,8 +132,10 @@ static void note_divisors(jx_theory *t, const jx_dim *d)
             note_divisors(t, a->b);
             if ((a->kind == JX_ATOM_FLOORDIV || a->kind == JX_ATOM_MOD) &&
                 jx_signs_by_bounds(&t->work, a->b) & JX_ZERO) {
-                jx_note_fact(&t->work, JX_STEP_NONZERO, a->b, JX_HYP_NE);
-                t->work.trace->at[t->work.trace->count - 1].i = 1;
+                jx_step *s = jx_note_fact(&t->work, JX_STEP_NONZERO, a->b,
+                                          JX_HYP_NE);
+                if (s)
+                    s->i = 1;
             }
         }
 }

@@ -50,15 +50,16 @@ void jx_note_atom(jx_work *work, jx_step_kind kind, const jx_dim *atom,
     s->i = i;
 }
 
-void jx_note_fact(jx_work *work, jx_step_kind kind, const jx_dim *a,
-                  jx_hyp_kind fact)
+jx_step *jx_note_fact(jx_work *work, jx_step_kind kind, const jx_dim *a,
+                      jx_hyp_kind fact)
 {
     jx_step *s = jx_note(work, kind);
 
     if (!s)
-        return;
+        return NULL;
     s->a = a;
     s->fact = fact;
+    return s;
 }
 
 void jx_note_split(jx_work *work, const jx_dim *a, const jx_dim *b)

@@ -91,7 +91,7 @@ void jx_note_back(jx_work *work, size_t mark);
 /* The common ones; they do nothing without a trace. */
 void jx_note_atom(jx_work *work, jx_step_kind kind, const jx_dim *atom,
                   jx_int i);
-void jx_note_fact(jx_work *work, jx_step_kind kind, const jx_dim *a,
+jx_step *jx_note_fact(jx_work *work, jx_step_kind kind, const jx_dim *a,
                   jx_hyp_kind fact);
 void jx_note_split(jx_work *work, const jx_dim *a, const jx_dim *b);
 void jx_note_case(jx_work *work, jx_int i, const jx_dim *a);

@@ -161,8 +161,8 @@ static bool check_all(runner *r, int count, char **arguments,
     r->programs = JX_NEW_ARRAY(arena, count, int64_t);
     if (!r->reports || !r->programs)
         return false;
-    /* What is kept of all is whole, or nothing is said: a program that starves
-     * while it draws on it takes what it has with it. */
+    /* A program that starves is one report; what is kept of all that does is
+     * no report at all. */
     for (size_t i = 0; i < r->targets.count && jx_ok(r->ctx); i++) {
         double start = now_in_milliseconds();
         int before = r->count;
