@@ -309,7 +309,7 @@ const jx_mlir_type *jx_mlir_element(jx_mlir_types *in, jx_dtype dtype)
 static bool same_names(const jx_mlir_attr *a, const jx_mlir_attr *b)
 {
     if (!a->names || !b->names)
-        return a->names == b->names;
+        return a->names == b->names || !a->count;
     return same_bytes(a->names, b->names,
                       (size_t)a->count * sizeof *a->names);
 }
@@ -317,7 +317,7 @@ static bool same_names(const jx_mlir_attr *a, const jx_mlir_attr *b)
 static bool same_items(const jx_mlir_attr *a, const jx_mlir_attr *b)
 {
     if (!a->items || !b->items)
-        return a->items == b->items;
+        return a->items == b->items || !a->count;
     for (int i = 0; i < a->count; i++)
         if (!jx_mlir_attr_same(a->items[i], b->items[i]))
             return false;

@@ -156,6 +156,19 @@ static const jx_mlir_op *module(fixture *f, bool swapped, int64_t k,
     return &ops[2];
 }
 
+/* However the reader or pass that made it lists nothing. */
+static void empty_lists_are_the_same(void **state)
+{
+    static const jx_mlir_attr *const none[1];
+    jx_mlir_attr a = {.kind = JX_A_ARRAY, .items = none};
+    jx_mlir_attr b = {.kind = JX_A_ARRAY};
+    (void)state;
+
+    assert_true(jx_mlir_attr_same(&a, &b));
+    a.count = b.count = 1;
+    assert_false(jx_mlir_attr_same(&a, &b));
+}
+
 static void modules_are_the_same_up_to_names(void **state)
 {
     fixture *f = *state;
@@ -178,6 +191,7 @@ int main(void)
         CASE(scales_and_encodings_tell_types_apart),
         CASE(every_dtype_of_a_tensor_comes_back),
         CASE(a_splat_is_its_elements),
+        CASE(empty_lists_are_the_same),
         CASE(modules_are_the_same_up_to_names),
     };
 
