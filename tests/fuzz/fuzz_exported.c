@@ -38,6 +38,24 @@ static size_t walk_named(const jx_exported_named *named)
     return all;
 }
 
+/* Each release has an answer, whatever the table says. */
+static void ask_releases(const jx_exported *x)
+{
+    const int stablehlo[3] = {1, 15, 0};
+    jx_vhlo_need need = {0};
+    jx_jax_window window;
+    jx_buffer text = {0};
+
+    jx_jax_window_of(x, &need, &window);
+    jx_jax_writers_print(x, stablehlo, &text);
+    for (int i = 0; i < JX_JAX_ANSWERS; i++) {
+        jx_jax_window_print(&window, (jx_jax_answer)i, &text);
+        jx_jax_why((jx_jax_answer)i, &need, &text);
+        check(jx_jax_help((jx_jax_answer)i) || i == JX_JAX_LOADS);
+    }
+    jx_buffer_free(&text);
+}
+
 /* Touches all that the reader gives out. */
 static void walk(const jx_exported *x)
 {
@@ -61,24 +79,6 @@ static void walk(const jx_exported *x)
     if (x->vjp)
         walk(x->vjp);
     check(all != SIZE_MAX);
-}
-
-/* Each release has an answer, whatever the table says. */
-static void ask_releases(const jx_exported *x)
-{
-    const int stablehlo[3] = {1, 15, 0};
-    jx_vhlo_need need = {0};
-    jx_jax_window window;
-    jx_buffer text = {0};
-
-    jx_jax_window_of(x, &need, &window);
-    jx_jax_writers_print(x, stablehlo, &text);
-    for (int i = 0; i < JX_JAX_ANSWERS; i++) {
-        jx_jax_window_print(&window, (jx_jax_answer)i, &text);
-        jx_jax_why((jx_jax_answer)i, &need, &text);
-        check(jx_jax_help((jx_jax_answer)i) || i == JX_JAX_LOADS);
-    }
-    jx_buffer_free(&text);
 }
 
 static void put_leaf(void *env, int leaf, jx_buffer *to)
