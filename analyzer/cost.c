@@ -7,6 +7,7 @@
 
 #include "analyzer/cost_rules.h"
 #include "analyzer/lint/lint.h"
+#include "frontend/base/assert.h"
 
 #include <string.h>
 
@@ -536,6 +537,18 @@ static amount freed_after(const coster *c, const jx_jaxpr *jaxpr,
     return sum;
 }
 
+/* At the end there live what the results are, and nothing else that was made. */
+static bool is_what_is_left(const coster *c, const jx_jaxpr *jaxpr, amount live)
+{
+    amount left = of_int(0);
+
+    for (int i = jaxpr->nconsts + jaxpr->nins; i < jaxpr->nvars; i++)
+        if (c->last[i] == jaxpr->neqns)
+            left = plus(c, left, c->bytes[i]);
+    return live.lost || left.lost ||
+           (live.dim == left.dim && (live.dim || live.number == left.number));
+}
+
 static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
 {
     tally *t = &c->tallies[jaxpr->id];
@@ -561,6 +574,8 @@ static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
         live = plus(c, live, results);
         live = minus(c, live, freed_after(c, jaxpr, eqn, i));
     }
+    JX_ASSERT(jx_arena_failed(c->program->ctx->arena) ||
+              is_what_is_left(c, jaxpr, live));
 }
 
 /* ---- the program */

@@ -1,6 +1,8 @@
 /* linear.c - see linear.h. */
 #include "prover/linear.h"
 
+#include "frontend/base/assert.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -79,7 +81,10 @@ static void tighten(const rows_of *s, row *r)
         return;
     for (int i = 0; i < s->nvars; i++)
         r->a[i] /= g;
-    r->c = floor_of(r->c, g);
+    int64_t whole = floor_of(r->c, g);
+    /* No integer point is lost or won. */
+    JX_ASSERT(whole * g <= r->c && r->c - whole * g < g);
+    r->c = whole;
 }
 
 /* A row that holds anyway is left out; one that cannot hold ends it. */

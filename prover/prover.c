@@ -1,6 +1,7 @@
 /* prover.c - the ladder; see prover.h. */
 #include "prover/prover.h"
 
+#include "frontend/base/assert.h"
 #include "frontend/base/vec.h"
 #include "prover/linear.h"
 #include "prover/quick.h"
@@ -11,7 +12,6 @@
 #include "prover/suggest.h"
 #include "prover/theory.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -688,26 +688,36 @@ static bool same_question(const void *kept, const void *key)
     return a->lhs == b->lhs && a->rhs == b->rhs && a->relation == b->relation;
 }
 
-#ifdef JX_VERIFY
 /* No admissible assignment may speak against the answer. */
 static bool agrees(void *env, const jx_search *s, const jx_point *point)
 {
     const question *q = env;
-    bool holds;
+    bool holds = true;
 
-    if (jx_search_holds(s, &q->text, point, &holds))
-        assert(q->a.truth == JX_UNKNOWN || q->a.truth == JX_DEPENDS ||
-               (q->a.truth == JX_TRUE && holds) ||
-               (q->a.truth == JX_FALSE && !holds));
+    JX_ASSERT(!jx_search_holds(s, &q->text, point, &holds) ||
+              q->a.truth == JX_UNKNOWN || q->a.truth == JX_DEPENDS ||
+              (q->a.truth == JX_TRUE && holds) ||
+              (q->a.truth == JX_FALSE && !holds));
     return true;
 }
-#endif
+
+/* At this assignment the question holds, or does not, as `wanted`. */
+static bool shows(const question *q, const jx_assignment *at, bool wanted)
+{
+    jx_assignment env = *at;
+    jx_int lhs, rhs;
+
+    return !jx_dim_eval_exact(q->text.lhs, jx_assigned_wide, &env, &lhs) ||
+           !jx_dim_eval_exact(q->text.rhs, jx_assigned_wide, &env, &rhs) ||
+           jx_relation_holds(lhs, q->text.relation, rhs) == wanted;
+}
 
 static void verify(question *q)
 {
 #ifdef JX_VERIFY
     jx_search_run(&q->search, 0, VERIFIED_POINTS, agrees, q);
 #else
+    (void)agrees;
     (void)q;
 #endif
 }
@@ -731,7 +741,7 @@ static bool take_slice(question *q, jx_constraint **slice, int *n)
 {
     jx_prover *p = q->p;
 
-    *slice = (jx_constraint *)p->constraints;
+    *slice = (jx_constraint *)(uintptr_t)p->constraints;
     *n = p->nconstraints;
     p->rest = (jx_assignment){0};
     if (p->nconstraints < 2 || !know_slices(p) || p->slices.count < 2)
@@ -819,6 +829,7 @@ jx_answer jx_prove_compare(jx_prover *p, const jx_dim *lhs,
         q.a.why = "a coefficient leaves 128 bits, or memory ran out";
         return q.a;
     }
+    JX_ASSERT(jx_dims_hold(p->dims, lhs) && jx_dims_hold(p->dims, rhs));
     q.text = jx_constraint_oriented(&q.text);
     if (is_quick(&q))
         return q.a;
@@ -828,6 +839,8 @@ jx_answer jx_prove_compare(jx_prover *p, const jx_dim *lhs,
     if (kept)
         return kept->answer;
     answer(&q);
+    JX_ASSERT(!q.a.has_true || shows(&q, &q.a.when_true, true));
+    JX_ASSERT(!q.a.has_false || shows(&q, &q.a.when_false, false));
     if (q.a.truth == JX_DEPENDS && p->options.suggest)
         jx_suggest(p->ctx, &q.search, &asked, &q.a);
     keep_answer(p, hash, &q);

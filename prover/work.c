@@ -1,6 +1,9 @@
 /* work.c - see work.h. */
 #include "prover/trace.h"
 
+#include "frontend/base/assert.h"
+#include "frontend/ir/dim_verify.h"
+
 #include <string.h>
 
 enum {
@@ -97,7 +100,7 @@ static void known_range(void *env, const jx_dim_atom *atom,
 
 jx_dim_range jx_work_bounds(const jx_work *work, const jx_dim *dim)
 {
-    return jx_dim_bounds_by(dim, known_range, (void *)work);
+    return jx_dim_bounds_by(dim, known_range, (void *)(uintptr_t)work);
 }
 
 static bool is_positive(jx_work *work, const jx_dim *dim)
@@ -643,6 +646,7 @@ const jx_dim *jx_work_simplify(jx_work *work, const jx_dim *dim)
         (!work->trace || work->memo[jx_dim_id(dim)] == dim))
         return work->memo[jx_dim_id(dim)];
     simple = has_high_power(dim) ? NULL : simplify_sum(work, dim);
+    JX_ASSERT(jx_dim_same_values(dim, simple, known_range, work));
     if (simple) {
         remember(work, dim, simple);
         remember(work, simple, simple);

@@ -2,6 +2,7 @@
 #include "reports/certificates.h"
 
 #include "checker/checker.h"
+#include "frontend/base/assert.h"
 #include "frontend/base/file.h"
 #include "frontend/base/utf8.h"
 #include "reports/answer.h"
@@ -11,13 +12,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By our own checker. */
+static bool is_accepted(const char *line, size_t length)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_json_fault fault = {0};
+    jx_json *json =
+        ctx ? jx_json_parse(ctx, line, length, true, &fault) : NULL;
+    char why[200];
+    jx_check_result result =
+        json ? jx_check_certificate(json, why, sizeof why) : JX_CHECK_STARVED;
+    bool ok = !fault.expected && (result == JX_CHECK_ACCEPTED ||
+                                  result == JX_CHECK_STARVED);
+
+    if (json)
+        jx_json_free(json);
+    jx_ctx_free(ctx);
+    return ok;
+}
+
 void jx_certificates_add(jx_certificates *to, const jx_certifying *answer)
 {
     const char *why;
 
     if (answer->answer->truth == JX_UNKNOWN)
         return;
+    size_t before = to->lines.length;
+
     if (jx_certify(answer, &to->lines, &why)) {
+        JX_ASSERT(is_accepted(to->lines.text + before,
+                              to->lines.length - before));
         to->written++;
         return;
     }

@@ -1,7 +1,8 @@
 /* input.c - see input.h. */
 #include "reports/input.h"
-#include "analyzer/transform/discharge.h"
 
+#include "analyzer/transform/discharge.h"
+#include "frontend/base/assert.h"
 #include "frontend/base/file.h"
 #include "frontend/base/inflate.h"
 #include "frontend/base/plain.h"
@@ -226,22 +227,15 @@ bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
                                               sizeof head));
 }
 
-/* In debug builds every reader's work is checked, and that of the discharge. */
-static bool is_verified(const jx_program *program)
-{
-#ifdef JX_VERIFY
-    return jx_program_verify(program);
-#else
-    return program;
-#endif
-}
-
-/* What commands work on: a program without references. */
+/* What commands work on: a program without references.  Readers and the
+ * discharge promise one that keeps the rules. */
 static jx_program *discharged(jx_program *program)
 {
-    if (!program || !is_verified(program) || !jx_program_discharge(program))
+    JX_ASSERT_NONE(program ? jx_program_fault(program) : NULL);
+    if (!program || !jx_program_discharge(program))
         return NULL;
-    return !program->written || is_verified(program) ? program : NULL;
+    JX_ASSERT_NONE(jx_program_fault(program));
+    return program;
 }
 
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,

@@ -1,5 +1,6 @@
 /* report.c - from claims to findings. */
 #include "reports/report.h"
+#include "frontend/base/assert.h"
 #include "frontend/base/sha256.h"
 #include "frontend/base/utf8.h"
 #include "frontend/ir/params.h"
@@ -321,7 +322,7 @@ static void copy_sizes(maker *m, const jx_claim *claim, jx_finding *finding)
 
     for (int i = 0; sizes && i < evidence->nbindings; i++)
         sizes[i] = (jx_size){copy(m, evidence->bindings[i].var->name),
-                             evidence->bindings[i].value};
+                             (int64_t)evidence->bindings[i].value};
     finding->nsizes = sizes ? evidence->nbindings : 0;
     finding->sizes = sizes;
 }
@@ -489,15 +490,26 @@ static void add_claim(maker *m, const jx_claim *claim, int order)
     JX_PUSH(m->keep->arena, &m->to->findings, finding_of(m, claim, order));
 }
 
+static int64_t counted(const jx_counts *counts)
+{
+    return counts->proved + counts->refuted + counts->witnessed +
+           counts->undecided;
+}
+
 bool jx_report_claims(jx_ctx *keep, jx_report *to, const jx_program *program,
                       const jx_claim_list *claims,
                       const jx_selection *selection)
 {
     maker m = {keep, to, program};
+    int64_t before = counted(&to->claims), selected = 0;
 
     for (size_t i = 0; i < claims->count; i++)
-        if (jx_selects(selection, claims->at[i]->code))
+        if (jx_selects(selection, claims->at[i]->code)) {
             add_claim(&m, claims->at[i], (int)i);
+            selected++;
+        }
+    /* What is undecided and no obligation is not said. */
+    JX_ASSERT(counted(&to->claims) <= before + selected);
     return jx_ok(keep);
 }
 

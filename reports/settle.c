@@ -1,6 +1,7 @@
 /* settle.c - see settle.h. */
 #include "reports/settle.h"
 #include "analyzer/asking.h"
+#include "frontend/base/assert.h"
 #include "frontend/ir/scope.h"
 #include "reports/advice.h"
 #include "reports/mixing.h"
@@ -196,6 +197,31 @@ static bool any_assignment(settler *s, const question *q, jx_assignment *at)
     return true;
 }
 
+/* What is declared holds at these sizes. */
+static bool admits(settler *s, int scope, const jx_assignment *at)
+{
+    const jx_scope_constraint *declared;
+    jx_evidence evidence;
+    bool holds;
+
+    for (int i = 0; (declared = constraint_at(s, scope, i)); i++) {
+        jx_constraint c = jx_constraint_of_scope(declared);
+        question q = {c.lhs, c.rhs, c.relation, false, scope};
+        if (evaluate(&q, at, &evidence, &holds) && !holds)
+            return false;
+    }
+    return true;
+}
+
+/* Reports have sizes of 64 bits. */
+static bool fits(const jx_assignment *at)
+{
+    for (int i = 0; i < at->count; i++)
+        if (at->at[i].value != (int64_t)at->at[i].value)
+            return false;
+    return true;
+}
+
 static void refute(settler *s, jx_claim *claim, const question *q,
                    const jx_answer *answer)
 {
@@ -203,11 +229,12 @@ static void refute(settler *s, jx_claim *claim, const question *q,
     bool has = answer->has_false || any_assignment(s, q, at), holds;
     jx_evidence *evidence = &claim->evidence;
 
-    if (!has || !evaluate(q, at, evidence, &holds) || holds) {
+    if (!has || !fits(at) || !evaluate(q, at, evidence, &holds) || holds) {
         evidence->why = "a counterexample was said to exist, and none was "
                         "confirmed";
         return;
     }
+    JX_ASSERT(admits(s, q->scope, at));
     evidence->nbindings = at->count;
     evidence->bindings = at->at;
     claim->verdict = JX_REFUTED;

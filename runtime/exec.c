@@ -1,6 +1,7 @@
 /* exec.c - see exec.h. */
 #include "runtime/exec.h"
 
+#include "frontend/base/assert.h"
 #include "frontend/base/plain.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
@@ -109,6 +110,7 @@ bool jx_run_block(jx_run *run, int block)
 {
     const ready_block *b = &run->blocks[block];
 
+    JX_ASSERT(block >= 0 && block < run->plan->nblocks);
     /* A turn of an empty block counts too. */
     if ((run->left -= b->count + 1) < 0)
         return jx_run_fail(run, "it runs longer than %lld operations",
@@ -135,6 +137,9 @@ void jx_run_move(jx_run *run, int buffer, const void *to)
 {
     const jx_patches *patches = &run->plan->patches[buffer];
 
+    JX_ASSERT(buffer >= 0 && buffer < run->plan->nmems);
+    JX_ASSERT(run->plan->mems[buffer].kind != JX_MEM_TEMP &&
+              run->plan->mems[buffer].kind != JX_MEM_CONST);
     for (int i = 0; i < patches->count; i++) {
         int v = patches->views[i];
         run->views[v].data =
@@ -195,6 +200,39 @@ static void set_addresses(jx_run *run)
     }
 }
 
+/* All elements of a view lie in these bytes. */
+static bool is_inside(const jx_view *view, const char *from, int64_t bytes)
+{
+    int64_t low = view->data - from, high = low;
+
+    if (!view->count)
+        return true;
+    for (int i = 0; i < view->rank; i++)
+        *(view->strides[i] < 0 ? &low : &high) +=
+            (view->shape[i] - 1) * view->strides[i];
+    return low >= 0 &&
+           high + (int64_t)jx_dtype_of(view->dtype)->bytes <= bytes;
+}
+
+/* Each view lies in its buffer, each buffer of the run in the run's memory. */
+static bool all_inside(const jx_run *run)
+{
+    const jx_plan *plan = run->plan;
+
+    for (int i = 0; i < plan->nviews; i++) {
+        const jx_mem *mem = &plan->mems[plan->view_mems[i]];
+        if (mem->kind == JX_MEM_TEMP &&
+            (!is_inside(&run->views[i], run->memory + mem->offset,
+                        mem->bytes) ||
+             !is_inside(&run->views[i], run->memory, plan->bytes)))
+            return false;
+        if (mem->kind == JX_MEM_CONST &&
+            !is_inside(&run->views[i], mem->constant, mem->bytes))
+            return false;
+    }
+    return true;
+}
+
 static bool make_ready(jx_run *run)
 {
     const jx_plan *plan = run->plan;
@@ -233,6 +271,7 @@ static bool start(jx_exec *exec, const jx_plan *plan)
         !run->memory)
         return false;
     set_addresses(run);
+    JX_ASSERT(all_inside(run));
     return make_ready(run);
 }
 

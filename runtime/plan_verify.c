@@ -602,6 +602,25 @@ static bool walk_block(verifier *v, int block)
 
 /* All operations that the program reaches. */
 
+/* Its operands are those of the operation. */
+static bool look_at_region(verifier *v, const jx_op *op)
+{
+    const jx_region *r = op->region;
+    const char *why = jx_region_fault(v->arena, r);
+
+    if (why || r->nins != op->nins || r->nouts != op->nouts)
+        return fault(v, why ? why : "is of a region with other operands",
+                     op->outs[0].buffer);
+    for (int i = 0; i < op->nins; i++)
+        if (r->values.at[r->inputs.at[i]].dtype != op->ins[i].dtype ||
+            jx_operand_count(&op->ins[i]) != jx_operand_count(&op->outs[0]))
+            return fault(v, "is not what its region takes", op->ins[i].buffer);
+    for (int i = 0; i < op->nouts; i++)
+        if (r->values.at[r->outputs.at[i]].dtype != op->outs[i].dtype)
+            return fault(v, "is not what its region makes", op->outs[i].buffer);
+    return true;
+}
+
 static bool look_at(verifier *v, const jx_op *op)
 {
     v->op = op;
@@ -614,7 +633,7 @@ static bool look_at(verifier *v, const jx_op *op)
     }
     if (op->scratch_buffer >= 0)
         v->used[op->scratch_buffer] = true;
-    return true;
+    return !op->region || look_at_region(v, op);
 }
 
 static bool look_at_all(verifier *v)

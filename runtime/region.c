@@ -1,6 +1,7 @@
 /* region.c - see region.h. */
 #include "runtime/region.h"
 
+#include "frontend/base/assert.h"
 #include "runtime/elementwise.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/run.h"
@@ -46,8 +47,9 @@ int jx_region_instr(jx_arena *arena, jx_region *r, jx_tile *tile,
                     const void *param, jx_dtype out, int nins, const int *ins)
 {
     int *kept = jx_arena_copy(arena, ins, (size_t)nins * sizeof *ins);
+    for (int i = 0; i < nins; i++)
+        JX_ASSERT(ins[i] >= 0 && (size_t)ins[i] < r->values.count);
     int value = add_value(arena, r, out, -1);
-
     JX_PUSH(arena, &r->instrs,
             (jx_rinstr){tile, param, value, nins, kept});
     return value;
@@ -88,6 +90,8 @@ void jx_region_merge(jx_arena *arena, jx_region *a, const jx_region *b,
 
     if (!values)
         return;
+    for (size_t i = 0; i < b->values.count; i++)
+        values[i] = -1; /* none yet */
     for (int i = 0; i < b->nins; i++) {
         int value = b->inputs.at[i];
         values[value] = map[i] >= 0 ? map[i]
@@ -183,6 +187,35 @@ bool jx_region_in_place(const jx_region *r, int in, int out)
         written |= instr->out == r->outputs.at[out];
     }
     return true;
+}
+
+const char *jx_region_fault(jx_arena *arena, const jx_region *r)
+{
+    size_t nvalues = r->values.count;
+    bool *made = JX_NEW_ARRAY(arena, nvalues, bool);
+
+    if (!made)
+        return NULL;
+    if (r->inputs.count != (size_t)r->nins ||
+        r->outputs.count != (size_t)r->nouts)
+        return "a region has other operands or outputs than it says";
+    for (size_t i = 0; i < r->inputs.count; i++)
+        made[r->inputs.at[i]] = true;
+    for (size_t i = 0; i < r->instrs.count; i++) {
+        const jx_rinstr *instr = &r->instrs.at[i];
+        for (int k = 0; k < instr->nins; k++)
+            if (instr->ins[k] < 0 || (size_t)instr->ins[k] >= nvalues ||
+                !made[instr->ins[k]])
+                return "an instruction of a region reads what is made later";
+        if (!instr->tile || made[instr->out])
+            return "an instruction of a region makes nothing new";
+        made[instr->out] = true;
+    }
+    for (int i = 0; i < r->nouts; i++)
+        if (!made[r->outputs.at[i]] ||
+            r->values.at[r->outputs.at[i]].output != i)
+            return "an output of a region is not made";
+    return NULL;
 }
 
 /* Compiled form. */
@@ -322,6 +355,35 @@ static int64_t tile_size(const jx_region *r, int nregs, int64_t count,
     return (tile + ALIGN - 1) / ALIGN * ALIGN;
 }
 
+/* Each value is read from its pointer before another one is put there. */
+static const char *pointers_fault(jx_arena *arena, const jx_region *r,
+                                  int npointers, const int *pointer)
+{
+    int *holds = JX_NEW_ARRAY(arena, npointers, int);
+
+    if (!holds)
+        return NULL;
+    for (int i = 0; i < npointers; i++)
+        holds[i] = -1;
+    for (int i = 0; i < r->nins; i++)
+        holds[pointer[r->inputs.at[i]]] = r->inputs.at[i];
+    for (size_t i = 0; i < r->instrs.count; i++) {
+        const jx_rinstr *instr = &r->instrs.at[i];
+        for (int k = 0; k < instr->nins; k++) {
+            int value = instr->ins[k];
+            if (holds[pointer[value]] != value)
+                return "a value of a region is read when its register has "
+                       "another";
+            if (pointer[value] == pointer[instr->out] &&
+                value_bytes(r, value) != value_bytes(r, instr->out))
+                return "an operand of a region is overwritten by elements of "
+                       "another size";
+        }
+        holds[pointer[instr->out]] = instr->out;
+    }
+    return NULL;
+}
+
 const void *jx_region_compile(jx_arena *arena, const jx_region *r,
                               const jx_access *access, int64_t count,
                               size_t *scratch)
@@ -358,6 +420,7 @@ const void *jx_region_compile(jx_arena *arena, const jx_region *r,
             reg[i] = c->nregs + r->values.at[i].input;
         else if (kind[i] == PLACE_OUTPUT)
             reg[i] = c->nregs + r->nins + r->values.at[i].output;
+    JX_ASSERT_NONE(pointers_fault(arena, r, c->npointers, reg));
     for (int i = 0; i < r->nins; i++)
         if (access[i] != JX_ACCESS_DENSE)
             loads[c->nloads++] = (load){i, reg[r->inputs.at[i]], sizes[i],

@@ -59,6 +59,10 @@ void jx_region_keep(jx_region *r, const bool *keep);
  * element size of. */
 bool jx_region_in_place(const jx_region *r, int in, int out);
 
+/* What is wrong with it: an instruction that reads what is made after it, an
+ * output that none makes; or NULL.  For assertions (assert.h). */
+const char *jx_region_fault(jx_arena *arena, const jx_region *r);
+
 /* How an operand is read. */
 typedef enum jx_access {
     JX_ACCESS_DENSE = 0,

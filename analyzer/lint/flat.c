@@ -1,5 +1,6 @@
 /* flat.c - see flat.h. */
 #include "analyzer/lint/flat.h"
+#include "frontend/base/assert.h"
 #include "frontend/ir/growth.h"
 #include "frontend/ir/params.h"
 
@@ -323,6 +324,7 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
                                            .varies = varies,
                                            .splat = splat || is_scalar(aval)});
         in->values[eqn->outs[i]->id] = outs[i];
+        JX_ASSERT(f->flat->values.at[in->values[eqn->outs[i]->id]].aval == aval);
     }
     if (!equal)
         JX_PUSH(f->ctx->arena, &f->flat->nodes, node);
@@ -756,6 +758,7 @@ static jx_flat *flatten(const jx_typed *typed, bool all)
     if (!walk_entry(&f) || !jx_ok(f.ctx))
         return NULL;
     mark_live(f.flat);
+    JX_ASSERT_NONE(jx_flat_fault(f.flat));
     return f.flat;
 }
 

@@ -88,4 +88,9 @@ jx_flat *jx_flatten(const jx_typed *typed);
  * nothing is left whole. */
 jx_flat *jx_flatten_all(const jx_typed *typed);
 
+/* What is wrong with it: a value that is used before the node that makes it, a
+ * node without its operands, something live that needs what is not; or NULL.
+ * For assertions (assert.h). */
+const char *jx_flat_fault(const jx_flat *flat);
+
 #endif

@@ -1,6 +1,7 @@
 /* refine.c - see refine.h. */
 #include "analyzer/transform/refine.h"
 
+#include "frontend/base/assert.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/scope.h"
@@ -454,7 +455,7 @@ static const jx_dim *said_by(const refiner *r, const jx_var *var)
         int64_t value;
         if (entry->vars[entry->nconsts + v->input] == var &&
             var->aval->rank == 0 &&
-            jx_assigned((void *)&r->sizes, v->var, &value))
+            jx_assigned((void *)(uintptr_t)&r->sizes, v->var, &value))
             return jx_dim_of_atom(r->from->dims, v->var);
     }
     return NULL;
@@ -913,8 +914,11 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
     for (int i = 0; i < r->to->nrules; i++)
         if (!new_rule(r, &r->rules[i]))
             return NULL;
-    return new_arrays(r) && jx_program_verify(r->to) && jx_ok(r->ctx) ? r->to
-                                                                      : NULL;
+    if (!new_arrays(r) || !jx_ok(r->ctx))
+        return NULL;
+    JX_ASSERT_NONE(jx_program_fault(r->to));
+    JX_ASSERT(r->put || !jx_program_mentions(r->to, &r->sizes));
+    return jx_program_verify(r->to) ? r->to : NULL;
 }
 
 static jx_program *refine(jx_program *from, const jx_closed *entry, int nsizes,

@@ -2,6 +2,7 @@
 #include "analyzer/transform/term.h"
 
 #include "analyzer/lint/flat.h"
+#include "frontend/base/assert.h"
 #include "frontend/ir/params.h"
 
 #include <string.h>
@@ -90,6 +91,7 @@ static const jx_term *keep(jx_terms *in, const jx_term *like)
     if (!to->ins || !to->numbers)
         return NULL;
     to->id = in->count++;
+    JX_ASSERT(hash_term(to) == hash);
     return jx_intern_add(&in->table, hash, to) ? to : NULL;
 }
 

@@ -5,6 +5,7 @@
  * block of its own.  Once megabytes are in use, blocks are made of huge pages,
  * since the faults of small ones would cost more than what is done with them. */
 #include "frontend/base/arena.h"
+#include "frontend/base/assert.h"
 #include "frontend/base/plain.h"
 
 #include <stdarg.h>
@@ -174,6 +175,7 @@ void *jx_arena_alloc(jx_arena *arena, size_t size)
     if (!b)
         return fail(arena);
     void *at = b->data + b->used;
+    JX_ASSERT((uintptr_t)at % ALIGN == 0 && size <= b->size - b->used);
     b->used += size;
     arena->used += size;
     return at;

@@ -20,8 +20,8 @@
             __assert_fail(jx_fault_, __FILE__, __LINE__, __func__);            \
     } while (0)
 #else
-#define JX_ASSERT(condition) ((void)sizeof(!(condition)))
-#define JX_ASSERT_NONE(fault) ((void)sizeof(fault))
+#define JX_ASSERT(condition) ((void)(0 && (condition)))
+#define JX_ASSERT_NONE(fault) ((void)(0 && (fault)))
 #endif
 
 #endif

@@ -1,5 +1,6 @@
 /* buffer.c - see buffer.h. */
 #include "frontend/base/buffer.h"
+#include "frontend/base/assert.h"
 #include "frontend/base/plain.h"
 
 #include <stdint.h>
@@ -72,6 +73,7 @@ void jx_buffer_bytes(jx_buffer *buffer, const void *data, size_t size)
     if (size)
         memcpy(buffer->text + buffer->length, data, size);
     buffer->length += size;
+    JX_ASSERT(buffer->length < buffer->capacity);
     buffer->text[buffer->length] = '\0';
 }
 

@@ -1,6 +1,8 @@
 /* intern.c - see intern.h.  Linear probing, at most two thirds full. */
 #include "frontend/base/intern.h"
 
+#include "frontend/base/assert.h"
+
 #include <string.h>
 
 /* The last bytes of a run as a word, which may hold some of those before them;
@@ -65,6 +67,16 @@ static void put(jx_intern *table, uint64_t hash, const void *value)
     table->hashes[i] = hash;
 }
 
+/* How many it holds, counted. */
+static size_t holds(const jx_intern *table)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < table->capacity; i++)
+        count += table->slots[i] != NULL;
+    return count;
+}
+
 static bool grow(jx_intern *table)
 {
     jx_intern old = *table;
@@ -79,11 +91,13 @@ static bool grow(jx_intern *table)
     for (size_t i = 0; i < old.capacity; i++)
         if (old.slots[i])
             put(table, old.hashes[i], old.slots[i]);
+    JX_ASSERT(holds(table) == old.count);
     return true;
 }
 
 bool jx_intern_add(jx_intern *table, uint64_t hash, const void *value)
 {
+    JX_ASSERT(value);
     if (table->count * 3 >= table->capacity * 2 && !grow(table))
         return false;
     put(table, hash, value);
@@ -129,5 +143,7 @@ const char *jx_strings_add(jx_strings *strings, const char *at, size_t length)
         return NULL;
     kept->length = length;
     memcpy(kept->at, at, length);
+    /* The hash is of the bytes, wherever they lie. */
+    JX_ASSERT(jx_hash_bytes(kept->at, length) == hash);
     return jx_intern_add(&strings->table, hash, kept) ? kept->at : NULL;
 }

@@ -90,6 +90,11 @@ const jx_aval *jx_aval_add(jx_avals *in, const jx_aval *like)
     return jx_intern_add(&in->table, hash, aval) ? aval : NULL;
 }
 
+bool jx_avals_hold(const jx_avals *in, const jx_aval *aval)
+{
+    return jx_intern_find(&in->table, hash_aval(aval), aval, same_aval) == aval;
+}
+
 const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
                              const jx_dim *const *shape)
 {

@@ -48,6 +48,8 @@ void jx_avals_init(jx_avals *in, jx_ctx *ctx);
 /* The interned aval equal to *like (which is copied, its shape too; texts must
  * be interned).  NULL without memory. */
 const jx_aval *jx_aval_add(jx_avals *in, const jx_aval *like);
+/* It is one of these, and found there by what it is now. */
+bool jx_avals_hold(const jx_avals *in, const jx_aval *aval);
 /* An array aval of that dtype and shape and no further marks. */
 const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
                              const jx_dim *const *shape);

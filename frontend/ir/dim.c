@@ -12,6 +12,9 @@
  * has to be sorted anew. */
 #include "frontend/ir/dim.h"
 
+#include "frontend/base/assert.h"
+#include "frontend/ir/dim_verify.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,13 +345,10 @@ static jx_dim *make_dim(jx_dims *in, const jx_dim_term *at, size_t count)
     return kept;
 }
 
-static const jx_dim *keep_dim(jx_dims *in, const jx_dim_term *at, size_t count)
+static uint64_t hash_terms(const jx_dim_term *at, size_t count)
 {
-    terms key = {at, count};
     uint64_t hash = count;
 
-    if (count > MAX_TERMS)
-        return NULL;
     for (size_t i = 0; i < count; i++) {
         wide k = (wide)at[i].coefficient;
         uint64_t half = (uint64_t)(k >> 64) * 0x9e3779b97f4a7c15u;
@@ -356,10 +356,29 @@ static const jx_dim *keep_dim(jx_dims *in, const jx_dim_term *at, size_t count)
         hash = jx_hash_mix(hash, ((uint64_t)k ^ half) +
                                      ((uint64_t)mono_of(&at[i])->id << 32));
     }
+    return hash;
+}
+
+bool jx_dims_hold(const jx_dims *in, const jx_dim *dim)
+{
+    terms key = {dim->terms, (size_t)dim->nterms};
+
+    return jx_intern_find(&in->dims, hash_terms(key.at, key.count), &key,
+                          same_dim) == dim;
+}
+
+static const jx_dim *keep_dim(jx_dims *in, const jx_dim_term *at, size_t count)
+{
+    terms key = {at, count};
+
+    if (count > MAX_TERMS)
+        return NULL;
+    uint64_t hash = hash_terms(at, count);
     const jx_dim *found = jx_intern_find(&in->dims, hash, &key, same_dim);
     if (found)
         return found;
     jx_dim *kept = make_dim(in, at, count);
+    JX_ASSERT_NONE(kept ? jx_dim_fault(kept) : NULL);
     return kept && jx_intern_add(&in->dims, hash, kept) ? kept : NULL;
 }
 
@@ -416,6 +435,20 @@ static jx_dim_factor *room_for_factors(jx_dims *in, size_t count)
  * ---------------------------------------------------------------------- */
 
 static const jx_dim *rewritten(jx_dims *in, const jx_dim *dim);
+
+/* The result, which has the value of its operands' (but where declared equalities
+ * rewrite it). */
+static const jx_dim *valued(const jx_dims *in, char op, const jx_dim *a,
+                            const jx_dim *b, const jx_dim *result)
+{
+    (void)in;
+    (void)op;
+    (void)a;
+    (void)b;
+    JX_ASSERT((!a || jx_dims_hold(in, a)) && (!b || jx_dims_hold(in, b)));
+    JX_ASSERT(in->nrules || jx_dim_is_result(op, a, b, result));
+    return result;
+}
 
 jx_dims *jx_dims_new(jx_ctx *ctx)
 {
@@ -527,14 +560,14 @@ const jx_dim *jx_dim_add(jx_dims *in, const jx_dim *a, const jx_dim *b)
 {
     if (a == in->zero || b == in->zero)
         return a == in->zero ? b : a;
-    return rewritten(in, combine(in, a, 1, b, 1));
+    return valued(in, '+', a, b, rewritten(in, combine(in, a, 1, b, 1)));
 }
 
 const jx_dim *jx_dim_sub(jx_dims *in, const jx_dim *a, const jx_dim *b)
 {
     if (b == in->zero)
         return a;
-    return rewritten(in, combine(in, a, 1, b, -1));
+    return valued(in, '-', a, b, rewritten(in, combine(in, a, 1, b, -1)));
 }
 
 const jx_dim *jx_dim_neg(jx_dims *in, const jx_dim *a)
@@ -625,7 +658,7 @@ const jx_dim *jx_dim_mul(jx_dims *in, const jx_dim *a, const jx_dim *b)
                 !push_term(in, k, m))
                 return NULL;
         }
-    return rewritten(in, collect(in));
+    return valued(in, '*', a, b, rewritten(in, collect(in)));
 }
 
 /* One factor after the other, as JAX does it: rules may fire on the way. */
@@ -725,7 +758,7 @@ const jx_dim *jx_dim_floordiv(jx_dims *in, const jx_dim *a, const jx_dim *b)
     const jx_dim *q, *r;
 
     if (a && b && divide(in, a, b, &q, &r))
-        return q;
+        return valued(in, '/', a, b, q);
     return jx_dim_literal(in, JX_ATOM_FLOORDIV, a, b);
 }
 
@@ -734,7 +767,7 @@ const jx_dim *jx_dim_mod(jx_dims *in, const jx_dim *a, const jx_dim *b)
     const jx_dim *q, *r;
 
     if (a && b && divide(in, a, b, &q, &r))
-        return r;
+        return valued(in, '%', a, b, r);
     return jx_dim_literal(in, JX_ATOM_MOD, a, b);
 }
 
@@ -751,7 +784,7 @@ const jx_dim *jx_dim_max(jx_dims *in, const jx_dim *a, const jx_dim *b)
     const jx_dim *d = jx_dim_sub(in, a, b);
 
     if (d && is_constant(d))
-        return constant_term(d) >= 0 ? a : b;
+        return valued(in, '>', a, b, constant_term(d) >= 0 ? a : b);
     return jx_dim_literal(in, JX_ATOM_MAX, a, b);
 }
 
@@ -760,7 +793,7 @@ const jx_dim *jx_dim_min(jx_dims *in, const jx_dim *a, const jx_dim *b)
     const jx_dim *d = jx_dim_sub(in, a, b);
 
     if (d && is_constant(d))
-        return constant_term(d) >= 0 ? b : a;
+        return valued(in, '<', a, b, constant_term(d) >= 0 ? b : a);
     return jx_dim_literal(in, JX_ATOM_MIN, a, b);
 }
 
@@ -963,7 +996,7 @@ static int gather_vars(jx_dims *in, const jx_dim *dim, const jx_dim_atom **to)
 const jx_dim_atom *const *jx_dim_vars(jx_dims *in, const jx_dim *dim,
                                       int *count)
 {
-    jx_dim *d = (jx_dim *)dim; /* ours to remember in */
+    jx_dim *d = (jx_dim *)(uintptr_t)dim; /* ours to remember in */
 
     *count = 0;
     if (!d->vars) {

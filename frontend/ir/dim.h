@@ -137,6 +137,8 @@ const jx_dim_term *jx_dim_terms(const jx_dim *dim);
 /* JAX's order, by structure alone: < 0, 0 or > 0. */
 int jx_dim_order(const jx_dim *a, const jx_dim *b);
 unsigned jx_dim_id(const jx_dim *dim); /* in order of creation */
+/* It is one of these, and found there by its terms. */
+bool jx_dims_hold(const jx_dims *in, const jx_dim *dim);
 int jx_dim_nodes(const jx_dim *dim);   /* of the whole as a tree */
 
 const jx_dim_atom *jx_dim_var_atom(jx_dims *in, const char *name, int scope);

@@ -311,6 +311,18 @@ const jx_dim_atom *jx_program_unsaid(const jx_program *program,
  * run in debug builds. */
 bool jx_program_verify(const jx_program *program);
 
+/* The same, in words, and that types and sizes are the program's own interned
+ * ones; NULL if nothing is wrong.  For assertions (assert.h). */
+const char *jx_program_fault(const jx_program *program);
+
+/* What is wrong with a jaxpr that stands alone: what it uses is not defined
+ * before, or is another's; or NULL. */
+const char *jx_jaxpr_fault(const jx_program *program, const jx_jaxpr *jaxpr);
+
+/* Some variable's type mentions a variable of the assignment. */
+bool jx_program_mentions(const jx_program *program,
+                         const jx_assignment *sizes);
+
 /* What does not fit in one equation by the rules of its primitive (counts of
  * operands and results, of nested jaxprs' too), as arena text; NULL if nothing.
  * Its parameters have been decoded. */

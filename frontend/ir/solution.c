@@ -1,7 +1,9 @@
 /* solution.c - see solution.h. */
 #include "frontend/ir/solution.h"
 
+#include "frontend/base/assert.h"
 #include "frontend/base/vec.h"
+#include "frontend/ir/dim_verify.h"
 #include "frontend/ir/signature.h"
 
 typedef JX_VEC(const jx_dim_atom *) var_list;
@@ -87,6 +89,12 @@ static bool is_linear(const solver *s, jx_size_step *step)
     step->rest = jx_dim_sub(dims, step->dim,
                             jx_dim_mul(dims, jx_dim_wide(dims, step->factor),
                                        jx_dim_of_atom(dims, step->var)));
+    JX_ASSERT(!step->rest ||
+              jx_dim_is_result('-', step->dim,
+                               jx_dim_mul(dims,
+                                          jx_dim_wide(dims, step->factor),
+                                          jx_dim_of_atom(dims, step->var)),
+                               step->rest));
     return step->rest != NULL;
 }
 

@@ -386,3 +386,78 @@ bool jx_program_verify(const jx_program *program)
             return false;
     return verify_closed(program, &program->entry);
 }
+
+/* Of the variable's type; array types of references are looked at, too. */
+static bool is_interned(const jx_program *p, const jx_aval *aval)
+{
+    for (; aval; aval = aval->of) {
+        if (!jx_avals_hold(&p->avals, aval))
+            return false;
+        for (int i = 0; i < aval->rank; i++)
+            if (!jx_dims_hold(p->dims, aval->shape[i]))
+                return false;
+    }
+    return true;
+}
+
+const char *jx_program_fault(const jx_program *program)
+{
+    if (!jx_program_verify(program))
+        return program->ctx->error.message;
+    for (int i = 0; i < program->njaxprs; i++) {
+        const jx_jaxpr *jaxpr = program->jaxprs[i];
+        for (int k = 0; k < jaxpr->nvars; k++)
+            if (!is_interned(program, jaxpr->vars[k]->aval))
+                return jx_arena_printf(program->ctx->arena,
+                                       "jaxpr %d, variable %d: its type is "
+                                       "none of the program's", i, k);
+    }
+    return NULL;
+}
+
+const char *jx_jaxpr_fault(const jx_program *program, const jx_jaxpr *jaxpr)
+{
+    verify v = {.program = program, .jaxpr = jaxpr};
+    int defined = jaxpr->nconsts + jaxpr->nins;
+    bool ok = verify_vars(&v);
+
+    for (int i = 0; ok && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = v.eqn = &jaxpr->eqns[i];
+        v.index = i;
+        for (int k = 0; ok && k < eqn->nins; k++)
+            ok = verify_atom(&v, eqn->ins[k], defined);
+        for (int k = 0; ok && k < eqn->nouts; k++, defined++)
+            ok = (defined < jaxpr->nvars &&
+                  eqn->outs[k] == jaxpr->vars[defined]) ||
+                 wrong(&v, "a result that is not the next variable");
+    }
+    v.eqn = NULL;
+    for (int i = 0; ok && i < jaxpr->nouts; i++)
+        ok = verify_atom(&v, jaxpr->outs[i], defined);
+    return ok ? NULL : program->ctx->error.message;
+}
+
+static bool dim_mentions(jx_dims *dims, const jx_dim *dim,
+                         const jx_assignment *sizes)
+{
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_dim_vars(dims, dim, &count);
+
+    for (int i = 0; vars && i < count; i++)
+        for (int k = 0; k < sizes->count; k++)
+            if (sizes->at[k].var == vars[i])
+                return true;
+    return false;
+}
+
+bool jx_program_mentions(const jx_program *program, const jx_assignment *sizes)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->nvars; k++) {
+            const jx_aval *aval = program->jaxprs[i]->vars[k]->aval;
+            for (int axis = 0; axis < aval->rank; axis++)
+                if (dim_mentions(program->dims, aval->shape[axis], sizes))
+                    return true;
+        }
+    return false;
+}

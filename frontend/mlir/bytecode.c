@@ -1,6 +1,8 @@
 /* bytecode.c - see bytecode.h: cursor, sections and their tables. */
 #include "frontend/mlir/bytecode_parts.h"
+#include "frontend/base/assert.h"
 #include "frontend/base/plain.h"
+#include "frontend/mlir/tree_fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -813,5 +815,8 @@ jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
     r.file->extra = r.extra;
     bool done = read_file(&r);
     jx_arena_free(r.scratch);
-    return done && jx_ok(ctx) ? r.file : NULL;
+    if (!done || !jx_ok(ctx))
+        return NULL;
+    JX_ASSERT_NONE(jx_mlir_file_fault(r.file));
+    return r.file;
 }

@@ -1,6 +1,9 @@
 /* bytecode_write.c - see bytecode_write.h: sections and ops. */
 #include "frontend/mlir/bytecode_write_parts.h"
+#include "frontend/base/assert.h"
 #include "frontend/base/plain.h"
+#include "frontend/mlir/bytecode.h"
+#include "frontend/mlir/tree_fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -661,6 +664,29 @@ static bool write_file(jx_bw *w, jx_buffer *to)
     return jx_bw_ok(w);
 }
 
+/* How what was written differs from the module, when it is read: in the same
+ * context, since names are equal as pointers.  A module whose attributes are not
+ * in order, which only a changed file has, is written in order. */
+static const char *written_fault(jx_ctx *ctx, const jx_mlir_file *file,
+                                 const char *bytes, size_t size)
+{
+    jx_mlir_difference why = {0};
+    if (jx_mlir_fault(file->modules[0], true))
+        return NULL;
+    const jx_mlir_file *back =
+        jx_bytecode_read(ctx, file->types, file->path, bytes, size, 0);
+
+    if (!back)
+        return ctx->error.kind == JX_E_LIMIT
+                   ? NULL
+                   : "the module that was written can't be read";
+    if (jx_mlir_same(ctx, file->modules[0], back->modules[0], &why) ||
+        jx_arena_failed(ctx->arena))
+        return NULL;
+    return jx_arena_printf(ctx->arena, "the module reads otherwise: %s",
+                           why.what);
+}
+
 bool jx_bytecode_write(jx_ctx *ctx, const jx_mlir_file *file, jx_buffer *to)
 {
     jx_bw w = {.ctx = ctx, .file = file};
@@ -677,8 +703,12 @@ bool jx_bytecode_write(jx_ctx *ctx, const jx_mlir_file *file, jx_buffer *to)
     jx_intern_init(&w.keys, w.arena);
     jx_intern_init(&w.strings.known, w.arena);
     jx_intern_init(&w.props.known, w.arena);
+    size_t before = to->length;
     done = write_file(&w, to) && jx_buffer_ok(to);
     jx_arena_free(w.arena);
+    JX_ASSERT_NONE(done ? written_fault(ctx, file, to->text + before,
+                                        to->length - before)
+                        : NULL);
     if (!done && jx_ok(ctx))
         jx_starved(ctx);
     return done;

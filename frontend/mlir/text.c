@@ -1,10 +1,11 @@
 /* text.c - whole files of MLIR text.  See text.h. */
 #include "frontend/mlir/text.h"
 
+#include "frontend/base/assert.h"
 #include "frontend/base/plain.h"
 #include "frontend/mlir/text_parts.h"
+#include "frontend/mlir/tree_fault.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- what it is */
@@ -211,6 +212,7 @@ jx_mlir_file *jx_mlir_read_text(jx_ctx *ctx, jx_mlir_types *types,
         read_modules(&t, file);
     if (!jx_ok(ctx))
         return NULL;
-    assert(!t.failed);
+    JX_ASSERT(!t.failed);
+    JX_ASSERT_NONE(jx_mlir_file_fault(file));
     return file;
 }

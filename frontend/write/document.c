@@ -1,8 +1,10 @@
 /* document.c - the walk, and the document from its tables.  See document.h. */
 #include "frontend/write/document.h"
 
+#include "frontend/base/assert.h"
 #include "frontend/ir/signature.h"
 #include "frontend/read/document.h"
+#include "frontend/write/document_fault.h"
 #include "frontend/write/document_parts.h"
 
 #include <string.h>
@@ -400,5 +402,9 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
         return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
                        "can't be written as a document: text does not say "
                        "the values of its constants");
+    JX_ASSERT_NONE(e.failed || program->npz_name
+                       ? NULL
+                       : jx_document_fault(program, to->text + before,
+                                           to->length - before));
     return !e.failed || jx_starved(program->ctx);
 }

@@ -1,6 +1,8 @@
 /* flatbuffer.c - see flatbuffer.h. */
 #include "frontend/write/flatbuffer.h"
 
+#include "frontend/base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +135,7 @@ void jx_flat_write_always(jx_flat_writer *to, unsigned slot, unsigned width,
 {
     align(to, width, 0);
     place_number(to, value, width);
+    JX_ASSERT(to->failed || to->used % width == 0);
     to->slots[slot] = here(to);
 }
 

@@ -2,8 +2,10 @@
  * sizes. */
 #include "frontend/write/stablehlo.h"
 
+#include "frontend/base/assert.h"
 #include "frontend/ir/solution.h"
 #include "frontend/ir/signature.h"
+#include "frontend/mlir/tree_fault.h"
 #include "frontend/write/stablehlo_rules.h"
 
 #include <string.h>
@@ -300,7 +302,8 @@ static bool push_function(jx_hlo *in, const jx_mlir_attr *loc, const char *name,
                           const jx_mlir_attr *res_attrs)
 {
     const jx_mlir_block *b = body.nblocks ? body.blocks[0] : NULL;
-    jx_mlir_op *end = b && b->nops ? (jx_mlir_op *)b->ops[b->nops - 1] : NULL;
+    jx_mlir_op *end =
+        b && b->nops ? (jx_mlir_op *)(uintptr_t)b->ops[b->nops - 1] : NULL;
     jx_code outer = {.in = in, .loc = loc};
 
     if (!end || strcmp(end->name, "stablehlo.return") != 0)
@@ -708,7 +711,10 @@ static const jx_mlir_op *write(const jx_typed *typed, jx_mlir_types *types,
                     "the program was not lowered");
         return NULL;
     }
-    return make_module(&in);
+    const jx_mlir_op *module = make_module(&in);
+    JX_ASSERT_NONE(module && jx_ok(program->ctx) ? jx_mlir_fault(module, true)
+                                                 : NULL);
+    return module;
 }
 
 const jx_mlir_op *jx_write_stablehlo(const jx_typed *typed,

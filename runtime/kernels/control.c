@@ -5,6 +5,7 @@
  * lets most of these copies vanish.  Slices of scanned operands and results
  * are moving buffers: the loop sets their addresses at every turn. */
 #include "frontend/read/asserted.h"
+#include "frontend/base/assert.h"
 #include "runtime/plan_impl.h"
 #include "runtime/rules.h"
 #include "runtime/run.h"
@@ -401,6 +402,7 @@ static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
     (void)scratch;
     for (int64_t i = 0; i < d->length; i++) {
         int64_t at = d->reverse ? d->length - 1 - i : i;
+        JX_ASSERT(at >= 0 && at < d->length);
         for (int k = 0; k < d->nins; k++)
             jx_run_move(run, d->buffers[k],
                         ins[k].data + at * ins[k].strides[0]);

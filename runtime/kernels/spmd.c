@@ -7,6 +7,8 @@
  * equations only, and is planned like a call. */
 #include "runtime/kernels/spmd.h"
 
+#include "frontend/base/assert.h"
+
 #include <string.h>
 
 enum { MOST_DEVICES = 1024, MOST_DEPTH = 200 };
@@ -356,6 +358,19 @@ bool jx_spmd_expand(jx_spmd_maker *m, const jx_closed *closed,
 
 /* ---- planning ---- */
 
+/* Where a device stands along all axes says which one it is. */
+static bool all_stand_apart(const jx_spmd *s)
+{
+    for (int d = 0; d < s->devices; d++) {
+        int64_t number = 0;
+        for (int k = 0; k < s->mesh->naxes; k++)
+            number = number * s->mesh->sizes[k] + stand(s, d, k);
+        if (number != d)
+            return false;
+    }
+    return true;
+}
+
 static bool count_devices(jx_spmd *s)
 {
     int64_t devices = 1;
@@ -375,6 +390,7 @@ static bool count_devices(jx_spmd *s)
     for (int d = 0; d < devices; d++)
         all[d] = d;
     s->devices = (int)devices;
+    JX_ASSERT(all_stand_apart(s));
     s->team = (jx_team){(int)devices, all};
     return true;
 }

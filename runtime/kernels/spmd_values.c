@@ -2,6 +2,8 @@
  * many devices. */
 #include "runtime/kernels/spmd.h"
 
+#include "frontend/base/assert.h"
+
 #include <string.h>
 
 enum { MOST_EQUATIONS = 1 << 20 };
@@ -221,5 +223,8 @@ const jx_jaxpr *jx_spmd_jaxpr(jx_spmd_maker *m, int id, int nouts,
         .vars = m->vars.at,
         .eqns = m->eqns.at,
         .outs = jx_arena_copy(m->s->arena, outs, (size_t)nouts * sizeof *outs)};
+    JX_ASSERT_NONE(m->s->failed || jx_arena_failed(m->s->arena)
+                       ? NULL
+                       : jx_jaxpr_fault(m->s->p->program, made));
     return made;
 }

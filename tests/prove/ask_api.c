@@ -80,10 +80,14 @@ int main(int argc, char **argv)
     if (!text || !a.first)
         return 2;
     for (const char *line = text; line < text + size; line = end + 1) {
-        jx_json *object;
+        jx_json_fault fault;
+        jx_json *object = NULL;
 
         end = memchr(line, '\n', (size_t)(text + size - line));
-        if (!end || !jx_json_read_wide(ctx, line, (size_t)(end - line), &object))
+        if (end)
+            object = jx_json_parse(ctx, line, (size_t)(end - line), true,
+                                   &fault);
+        if (!object)
             return 2;
         ask(&a, object);
         jx_json_free(object);

@@ -117,6 +117,15 @@ static jx_op *copy(bench *b, int x, int to)
     return made;
 }
 
+static void tile(void *out, const void *const *ins, int64_t n,
+                 const void *param)
+{
+    (void)out;
+    (void)ins;
+    (void)n;
+    (void)param;
+}
+
 /* One that adds element by element: a region of one instruction. */
 static jx_op *add(bench *b, int x, int y, int to)
 {
@@ -126,7 +135,7 @@ static jx_op *add(bench *b, int x, int y, int to)
                   jx_region_input(b->p.arena, r, JX_F32)};
 
     jx_region_output(b->p.arena, r,
-                     jx_region_instr(b->p.arena, r, NULL, NULL, JX_F32, 2, ins));
+                     jx_region_instr(b->p.arena, r, tile, NULL, JX_F32, 2, ins));
     return made;
 }
 
@@ -267,12 +276,12 @@ static void beyond_its_buffer(bench *b)
 
 static void before_its_buffer(bench *b)
 {
-    ((int64_t *)op(b, b->in, -1, b->out)->ins[0].strides)[0] = -4;
+    ((int64_t *)(uintptr_t)op(b, b->in, -1, b->out)->ins[0].strides)[0] = -4;
 }
 
 static void an_axis_below_0(bench *b)
 {
-    ((int64_t *)op(b, b->in, -1, b->out)->ins[0].shape)[0] = -1;
+    ((int64_t *)(uintptr_t)op(b, b->in, -1, b->out)->ins[0].shape)[0] = -1;
 }
 
 static void no_buffer(bench *b)
@@ -374,7 +383,9 @@ static void shifted_while_read(bench *b)
     op(b, b->in, -1, x);
     b->p.mems.at[x].alias = y;
     sum = add(b, x, b->in, y);
-    ((int64_t *)sum->ins[0].shape)[0]--;
+    for (int i = 0; i < 3; i++) /* ins, then the out */
+        ((int64_t *)(uintptr_t)sum->ins[i].shape)[0]--;
+    sum->ins[0].offset = 4;
     copy(b, y, b->out);
 }
 
@@ -407,7 +418,7 @@ static void a_part_of_what_is_gone(bench *b)
     b->p.mems.at[y].offset = b->p.mems.at[x].offset;
     op(b, b->in, -1, x);
     op(b, b->in, -1, y);
-    ((int64_t *)op(b, b->in, -1, x)->outs[0].shape)[0]--;
+    ((int64_t *)(uintptr_t)op(b, b->in, -1, x)->outs[0].shape)[0]--;
     op(b, x, -1, b->out);
 }
 
@@ -504,6 +515,24 @@ static void a_block_that_runs_itself(bench *b)
     runs(op(b, b->in, -1, b->out), first, 1);
 }
 
+static void a_region_that_reads_ahead(bench *b)
+{
+    int x = temp(b);
+    jx_op *sum = add(b, b->in, b->in, x);
+
+    ((int *)(uintptr_t)sum->region->instrs.at[0].ins)[1] =
+        sum->region->instrs.at[0].out;
+    copy(b, x, b->out);
+}
+
+static void a_region_of_other_types(bench *b)
+{
+    int x = temp(b);
+
+    add(b, b->in, b->in, x)->ins[0].dtype = JX_I32;
+    copy(b, x, b->out);
+}
+
 static void no_result(bench *b)
 {
     int x = temp(b), first = block(b);
@@ -557,6 +586,8 @@ static const struct {
     {"a second call without argument", a_second_call_without_argument,
      "value is gone"},
     {"a block that runs itself", a_block_that_runs_itself, "runs itself"},
+    {"a region that reads ahead", a_region_that_reads_ahead, "made later"},
+    {"a region of other types", a_region_of_other_types, "region takes"},
     {"no result", no_result, "gone at the end"},
 };
 
