@@ -3,7 +3,8 @@
 CC      = gcc
 CFLAGS  = -O2 -g
 STRICT  = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
-          -Wmissing-prototypes -Wpointer-arith -Wvla -Wwrite-strings -ffp-contract=off \
+          -Wmissing-prototypes -Wpointer-arith -Wvla -Wwrite-strings -Wconversion \
+          -Wsign-conversion -Wcast-qual -ffp-contract=off \
           -fno-math-errno -fPIC -fvisibility=hidden -pthread
 BUILD   = build
 LIBS    = -lz -lm -ldl -pthread

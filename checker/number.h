@@ -31,9 +31,9 @@ static inline bool num_mul(num a, num b, num *product)
 /* Rounds down; b is not 0.  It always fits. */
 static inline num num_floordiv(num a, num b)
 {
-    num quotient = b == -1 ? -a : a / b;
+    num quotient = (num)(b == -1 ? -a : a / b);
 
-    return quotient - (b != -1 && a % b && (a < 0) != (b < 0));
+    return (num)(quotient - (b != -1 && a % b && (a < 0) != (b < 0)));
 }
 
 /* == != >= <= > < */

@@ -411,7 +411,8 @@ static void add_assignment(chooser *c, const jx_assignment *found,
             values[i] = c->numbers.at[fill];
             for (int k = 0; k < found->count; k++)
                 if (found->at[k].var == c->to->vars[i] &&
-                    !jx_assigned((void *)found, c->to->vars[i], &values[i]))
+                    !jx_assigned((void *)(uintptr_t)found, c->to->vars[i],
+                                 &values[i]))
                     return; /* beyond any size */
         }
         add_row(c, values);

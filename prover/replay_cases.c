@@ -89,7 +89,7 @@ bool jx_replay_values(jx_replaying *r, jx_facts *f, const jx_step *s)
     const jx_step *end;
 
     return jx_case_values(r, f, s->atom, s->i, s->j, traced_case,
-                          (void *)jx_r_of(r, s->atom)) &&
+                          (void *)(uintptr_t)jx_r_of(r, s->atom)) &&
            jx_replay_expect(r, JX_STEP_END, &end);
 }
 
@@ -104,7 +104,7 @@ bool jx_replay_quotients(jx_replaying *r, jx_facts *f, const jx_step *s)
     jx_r_let(r, f, name, jx_r_of(r, s->atom));
     jx_r_put(r, f, s->atom, name);
     return jx_case_values(r, f, jx_r_atom_in(name), s->i, s->j, traced_case,
-                          (void *)jx_r_of(r, s->atom)) &&
+                          (void *)(uintptr_t)jx_r_of(r, s->atom)) &&
            jx_replay_expect(r, JX_STEP_END, &end);
 }
 

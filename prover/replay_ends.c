@@ -41,7 +41,7 @@ static bool far(jx_replaying *r, jx_facts *f, const jx_step *s)
         return jx_write_impossible(w, f, (jx_hyp){s->a, s->fact});
     if (has_high && high < end)
         return jx_case_values(r, f, s->atom, low, high, impossible_value,
-                              (void *)s);
+                              (void *)(uintptr_t)s);
     below = jx_w_sub(w, jx_w_int(w, end - 1), jx_r_of(r, s->atom));
     jx_open_split(r, below, jx_w_not(w, below));
     for (int i = 0; i < 2; i++) {
@@ -51,7 +51,7 @@ static bool far(jx_replaying *r, jx_facts *f, const jx_step *s)
         jx_write_list(w);
         if (i ? !jx_write_impossible(w, &in, (jx_hyp){s->a, s->fact})
               : !jx_case_values(r, &in, s->atom, low, end - 1, impossible_value,
-                                (void *)s))
+                                (void *)(uintptr_t)s))
             return false;
         jx_write_end(w);
     }

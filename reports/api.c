@@ -453,7 +453,8 @@ static bool decide(const jaxvet_program *p, int count,
             if (bindings[k].var == program->valued[i].var)
                 all[n++] = (said){program->valued[i].input,
                                   program->valued[i].element,
-                                  bindings[k].value, bindings[k].var->name};
+                                  (int64_t)bindings[k].value,
+                                  bindings[k].var->name};
     *nsaid = n;
     *to = all;
     return all != NULL;

@@ -165,9 +165,10 @@ static bool fold(const jx_program *program, jx_prover *prover)
     folding f = {program->dims, prover};
 
     for (int i = 0; i < program->entry.jaxpr->nins; i++) {
-        jx_aval *aval = (jx_aval *)jx_input_aval(program, i); /* ours */
-        const jx_dim **dims = JX_NEW_ARRAY(program->ctx->arena,
-                                           aval->rank + 1, const jx_dim *);
+        jx_aval *aval =
+            (jx_aval *)(uintptr_t)jx_input_aval(program, i); /* ours */
+        const jx_dim **dims =
+            JX_NEW_ARRAY(program->ctx->arena, aval->rank + 1, const jx_dim *);
         for (int k = 0; dims && k < aval->rank; k++) {
             const jx_dim *folded =
                 jx_dim_map(program->dims, aval->shape[k], fold_atom, &f);

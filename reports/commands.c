@@ -132,7 +132,7 @@ int jx_command_error(const jx_error *error)
     jx_buffer_putc(&text, '\n');
     complain(&text);
     jx_buffer_free(&text);
-    return exit_of(error->kind);
+    return (int)exit_of(error->kind);
 }
 
 int jx_command_failed(jx_ctx *ctx)

@@ -226,7 +226,7 @@ static const jx_dim *put_size(void *env, const jx_dim_atom *var)
 
     for (int i = 0; i < s->count - 1; i++)
         if (s->at[i].var == var)
-            return jx_dim_int(dims, s->at[i].value);
+            return jx_dim_wide(dims, s->at[i].value);
     return jx_dim_add(dims, jx_dim_of_atom(dims, var),
                       jx_dim_int(dims, to->step));
 }

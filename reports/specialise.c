@@ -72,7 +72,8 @@ static const char *size_at(const specialiser *s, const char *text)
     const jx_dim *dim = jx_dim_parse(s->program->dims, text, strlen(text), 0,
                                      &at, &expected);
 
-    return dim && jx_dim_eval(dim, jx_assigned, (void *)&s->sizes, &value)
+    return dim && jx_dim_eval(dim, jx_assigned, (void *)(uintptr_t)&s->sizes,
+                              &value)
                ? jx_arena_printf(s->ctx->arena, "%lld", (long long)value)
                : NULL;
 }

@@ -364,7 +364,7 @@ static void climb(trial *t, int64_t cap)
     }
     set_all(t, start);
     for (int i = 0; i < t->count; i++) {
-        int64_t before = t->at[i].value;
+        int64_t before = (int64_t)t->at[i].value; /* at most `cap` */
         bool found = false;
         for (int64_t size = cap; size > before && !found; size /= 2) {
             t->at[i].value = size;

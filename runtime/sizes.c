@@ -49,9 +49,10 @@ static bool value_of(void *env, const jx_dim_atom *var, int64_t *value)
 {
     const known *k = find(env, var);
 
-    if (k)
-        *value = k->binding.value;
-    return k != NULL;
+    if (!k || k->binding.value != (int64_t)k->binding.value)
+        return false;
+    *value = (int64_t)k->binding.value;
+    return true;
 }
 
 static bool all_known(const solving *s, const jx_dim *dim)
@@ -236,7 +237,7 @@ static const jx_dim *reduce(const solving *s, const jx_dim *dim)
     for (size_t i = 0; i < s->known.count && dim; i++)
         dim = jx_dim_substitute(
             s->program->dims, dim, s->known.at[i].binding.var,
-            jx_dim_int(s->program->dims, s->known.at[i].binding.value));
+            jx_dim_wide(s->program->dims, s->known.at[i].binding.value));
     return dim;
 }
 
@@ -295,7 +296,7 @@ static bool compare(const solving *s, const equation *e)
 {
     int64_t value;
 
-    if (!jx_dim_eval(e->step.dim, value_of, (void *)s, &value))
+    if (!jx_dim_eval(e->step.dim, value_of, (void *)(uintptr_t)s, &value))
         return without_value(s, e);
     return value == e->size || inconsistent(s, e, value);
 }
@@ -360,7 +361,7 @@ typedef enum outcome { BROKEN, HOLDS, UNKNOWN } outcome;
 /* Unknown: a variable has no value (it belongs to no input). */
 static outcome side(const solving *s, const jx_dim *dim, int64_t *value)
 {
-    if (jx_dim_eval(dim, value_of, (void *)s, value))
+    if (jx_dim_eval(dim, value_of, (void *)(uintptr_t)s, value))
         return HOLDS;
     return all_known(s, dim) ? BROKEN : UNKNOWN;
 }

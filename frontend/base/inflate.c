@@ -23,7 +23,7 @@ static int step(z_stream *z, const unsigned char *in, size_t size, size_t *at,
     uInt give = (uInt)smaller(size - *at, UINT_MAX / 2);
     uInt take = (uInt)smaller(room - *used, UINT_MAX / 2);
 
-    z->next_in = (Bytef *)(in + *at);
+    z->next_in = (Bytef *)(uintptr_t)(in + *at);
     z->avail_in = give;
     z->next_out = to + *used;
     z->avail_out = take;

@@ -165,8 +165,8 @@ static bool same_tally(const void *kept, const void *key)
 /* Adds one; gives the count before. */
 static int count_name(jx_printer *p, jx_intern *tallies, const char *name)
 {
-    tally *t = (tally *)jx_intern_find(tallies, hash_text(name), name,
-                                       same_tally);
+    tally *t = (tally *)(uintptr_t)jx_intern_find(tallies, hash_text(name),
+                                                  name, same_tally);
 
     if (!t) {
         t = JX_NEW(p->arena, tally);

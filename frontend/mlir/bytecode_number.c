@@ -72,8 +72,8 @@ static jx_bw_item *by_key(jx_bw *w, const jx_mlir_attr *attr,
 {
     jx_bw_item like = {.key = bytes->text, .key_size = bytes->length};
     uint64_t hash = jx_hash_bytes(bytes->text, bytes->length);
-    jx_bw_item *item =
-        (jx_bw_item *)jx_intern_find(&w->keys, hash, &like, same_key);
+    jx_bw_item *item = (jx_bw_item *)(uintptr_t)jx_intern_find(&w->keys, hash,
+                                                               &like, same_key);
 
     if (item)
         return item;
@@ -96,7 +96,7 @@ jx_bw_item *jx_bw_attr_item(jx_bw *w, const jx_mlir_attr *attr)
     const char *dialect = dialect_of_attr(attr, &length);
 
     if (slot)
-        return (jx_bw_item *)slot->value.pointer;
+        return (jx_bw_item *)(uintptr_t)slot->value.pointer;
     if (w->failed)
         return NULL;
     if (++w->depth > JX_BYTECODE_DEPTH) {
@@ -124,7 +124,7 @@ static jx_bw_item *by_pointer(jx_bw *w, jx_bw_map *map, const void *key)
 
     if (slot && !slot->value.pointer)
         slot->value.pointer = new_item(w);
-    return slot ? (jx_bw_item *)slot->value.pointer : NULL;
+    return slot ? (jx_bw_item *)(uintptr_t)slot->value.pointer : NULL;
 }
 
 jx_bw_item *jx_bw_type_item(jx_bw *w, const jx_mlir_type *type)

@@ -122,7 +122,7 @@ static alias *make(jx_mlir_printer *p, const jx_mlir_attr *loc)
     const alias *found =
         jx_intern_find(&p->locs->aliases, hash, &like, same_alias);
     if (found)
-        return (alias *)found;
+        return (alias *)(uintptr_t)found;
     made = jx_arena_copy(arena, &like, sizeof like);
     return made && jx_intern_add(&p->locs->aliases, hash, made) ? made : NULL;
 }

@@ -282,7 +282,7 @@ const jx_mlir_attr *jx_mtext_record_attr(jx_mtext *t, const char *name,
                                          size_t from)
 {
     jx_mlir_attr *attr = t->failed ? NULL
-                                   : (jx_mlir_attr *)named_attr(
+                                   : (jx_mlir_attr *)(uintptr_t)named_attr(
                                          t, JX_A_RECORD, from);
 
     if (attr)
@@ -429,7 +429,8 @@ static const jx_mlir_attr *dense_array(jx_mtext *t)
             array_element(t, type);
         while (!t->failed && jx_mtext_take(t, ","));
     jx_mtext_expect(t, ">");
-    jx_mlir_attr *attr = (jx_mlir_attr *)jx_mtext_list_attr(t, type, from);
+    jx_mlir_attr *attr =
+        (jx_mlir_attr *)(uintptr_t)jx_mtext_list_attr(t, type, from);
     if (!attr || !format)
         return attr;
     /* Floats are bytes, each as long as its format. */
@@ -560,7 +561,7 @@ static const jx_mlir_attr *string(jx_mtext *t)
 
     if (!jx_mtext_string(t, &text))
         return NULL;
-    attr = (jx_mlir_attr *)jx_mtext_text_attr(t, text);
+    attr = (jx_mlir_attr *)(uintptr_t)jx_mtext_text_attr(t, text);
     if (attr && jx_mtext_take(t, ":"))
         attr->type = jx_mtext_type(t);
     return t->failed ? NULL : attr;

@@ -15,7 +15,7 @@ static jx_malias *alias_named(jx_mtext *t, jx_intern *table, jx_piece name)
 {
     const char *text = jx_mtext_intern(t, name);
     uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)text);
-    jx_malias *alias = (jx_malias *)jx_intern_find(table, hash, text,
+    jx_malias *alias = (jx_malias *)(uintptr_t)jx_intern_find(table, hash, text,
                                                    same_alias);
 
     if (alias || t->failed)
@@ -89,7 +89,7 @@ static void define_attr(jx_mtext *t, jx_malias *alias)
     else if (alias->attr)
         *alias->attr = *attr;
     else
-        alias->attr = (jx_mlir_attr *)attr;
+        alias->attr = (jx_mlir_attr *)(uintptr_t)attr;
     alias->defined = true;
 }
 
@@ -151,7 +151,7 @@ static jx_mlir_attr *new_loc(jx_mtext *t, jx_mlir_attr_kind kind, int count)
 
 static void set_item(jx_mlir_attr *loc, int i, const jx_mlir_attr *item)
 {
-    ((const jx_mlir_attr **)loc->items)[i] = item;
+    ((const jx_mlir_attr **)(uintptr_t)loc->items)[i] = item;
 }
 
 static const jx_mlir_attr *location(jx_mtext *t);

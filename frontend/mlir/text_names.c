@@ -21,8 +21,8 @@ static bool same_name(const void *kept, const void *key)
 static jx_mname *name_of(jx_mtext *t, jx_piece piece)
 {
     uint64_t hash = jx_hash_bytes(piece.at, piece.length);
-    jx_mname *name = (jx_mname *)jx_intern_find(&t->values, hash, &piece,
-                                                same_name);
+    jx_mname *name = (jx_mname *)(uintptr_t)jx_intern_find(&t->values, hash,
+                                                           &piece, same_name);
 
     if (name)
         return name;

@@ -27,8 +27,8 @@ static jx_mlabel *label(jx_mtext *t)
         jx_mtext_fail(t, at, "expected no block here");
         return NULL;
     }
-    jx_mlabel *known = (jx_mlabel *)jx_intern_find(t->labels, hash, name,
-                                                   same_label);
+    jx_mlabel *known = (jx_mlabel *)(uintptr_t)jx_intern_find(t->labels, hash,
+                                                              name, same_label);
     if (known || t->failed)
         return known;
     known = JX_NEW(t->arena, jx_mlabel);

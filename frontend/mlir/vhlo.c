@@ -134,7 +134,8 @@ static const jx_mlir_type *type_in(jx_vhlo *v, const jx_mlir_type *type,
 static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from,
                                const jx_mlir_op *owner)
 {
-    jx_mlir_value *to = (jx_mlir_value *)jx_vhlo_map_get(&v->known, from);
+    jx_mlir_value *to =
+        (jx_mlir_value *)(uintptr_t)jx_vhlo_map_get(&v->known, from);
 
     if (to)
         return to;

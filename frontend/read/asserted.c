@@ -58,7 +58,8 @@ static const char *said(jx_ctx *ctx, const jx_size_assertion *a)
 
     if (!a->message)
         return "a shape assertion without a message does not hold";
-    jx_message_print(a->message, a->nshown, put_shown, (void *)a, &text);
+    jx_message_print(a->message, a->nshown, put_shown, (void *)(uintptr_t)a,
+                     &text);
     return jx_arena_take(ctx->arena, &text);
 }
 
@@ -115,7 +116,7 @@ static const jx_given_integer *given(const jx_program *program,
                 made->input = k;
         made->element = v->element;
         *count += made->input >= 0 &&
-                  jx_assigned((void *)sizes, v->var, &made->value);
+                  jx_assigned((void *)(uintptr_t)sizes, v->var, &made->value);
     }
     return to;
 }

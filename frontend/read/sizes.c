@@ -30,8 +30,8 @@ static uint64_t hash_of(const void *pointer)
 
 static known *find(const jx_sizes_env *env, const jx_mlir_value *value)
 {
-    return (known *)jx_intern_find(&env->values, hash_of(value), value,
-                                   same_value);
+    return (known *)(uintptr_t)jx_intern_find(&env->values, hash_of(value),
+                                              value, same_value);
 }
 
 jx_sz_info jx_sz_info_of(const jx_sizes_env *env, const jx_mlir_value *value)
@@ -150,7 +150,8 @@ const jx_dim *const *jx_sz_shape_of(const jx_sizes_env *env,
         return NULL;
     info.rank = value->type->rank;
     info.shape = shape;
-    return jx_sz_set((jx_sizes_env *)env, value, info) ? shape : NULL;
+    return jx_sz_set((jx_sizes_env *)(uintptr_t)env, value, info) ? shape
+                                                                  : NULL;
 }
 
 const jx_dim *jx_sz_size(jx_sizes_env *env, const jx_mlir_value *value,
@@ -514,7 +515,8 @@ jx_sizes_env *jx_sz_enter(jx_sizes *s, const jx_mlir_op *func, int nargs,
     if (!body || body->nargs != nargs || s->depth >= JX_SZ_DEPTH)
         return NULL;
     key.hash = hash_args(func, nargs, args);
-    env = (jx_sizes_env *)jx_intern_find(&s->envs, key.hash, &key, same_env);
+    env = (jx_sizes_env *)(uintptr_t)jx_intern_find(&s->envs, key.hash, &key,
+                                                    same_env);
     if (env)
         return env->busy ? NULL : env;
     if (!(env = JX_NEW(s->ctx->arena, jx_sizes_env)))
@@ -760,7 +762,7 @@ static const jx_dim *const *elements(const jx_sizes_env *in,
     const jx_dim **to;
 
     if (!info.elems && !strictly && jx_sz_is_input(in, value))
-        info = jx_sz_operand((jx_sizes_env *)in, value);
+        info = jx_sz_operand((jx_sizes_env *)(uintptr_t)in, value);
     if (!info.elems)
         return NULL;
     to = JX_NEW_ARRAY(in->of->ctx->arena, info.count + 1, const jx_dim *);

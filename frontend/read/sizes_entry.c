@@ -71,7 +71,7 @@ static void find_assertions(reading *r)
         JX_PUSH(ctx->arena, &r->asserted, made);
         if (made.message.nspecs > r->nspecs) {
             r->nspecs = made.message.nspecs;
-            r->specs = (jx_sz_spec *)made.message.specs;
+            r->specs = (jx_sz_spec *)(uintptr_t)made.message.specs;
         }
     }
 }

@@ -120,7 +120,8 @@ static jx_dim_range negated(jx_dim_range f)
 static jx_dim_range bounds_under(const facts *f, const jx_dim *dim)
 {
     jx_dims *dims = f->s->dims;
-    jx_dim_range range = jx_dim_bounds_by(dim, range_of_atom, (void *)f);
+    jx_dim_range range =
+        jx_dim_bounds_by(dim, range_of_atom, (void *)(uintptr_t)f);
 
     for (int i = 0; i < f->count; i++) {
         const jx_dim *less = jx_dim_sub(dims, dim, f->at[i].dim);

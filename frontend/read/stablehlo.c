@@ -46,12 +46,12 @@ static void fill_rows(jx_shlo *s)
     jx_intern_init(&s->rows, s->ctx->arena);
     for (size_t i = 0; rows && i < n; i++) {
         uint64_t hash = hash_text(rows[i].op);
-        jx_shlo_row *last = (jx_shlo_row *)jx_intern_find(
+        jx_shlo_row *last = (jx_shlo_row *)(uintptr_t)jx_intern_find(
             &s->rows, hash, rows[i].op, same_op);
         if (rows[i].rule == jx_shlo_op_none)
             continue;
         while (last && last->next)
-            last = (jx_shlo_row *)last->next;
+            last = (jx_shlo_row *)(uintptr_t)last->next;
         if (last)
             last->next = &rows[i];
         else

@@ -208,7 +208,7 @@ static jx_var *free_blank(scope *s, const jx_aval *like)
     jx_var *first = NULL;
 
     for (size_t i = 0; i < s->vars.count; i++) {
-        jx_var *var = (jx_var *)s->vars.at[i];
+        jx_var *var = (jx_var *)(uintptr_t)s->vars.at[i];
         if (!var->dropped || i >= s->defined)
             continue;
         if (var->aval == like)
@@ -658,7 +658,7 @@ const jx_jaxpr *jx_text_program(jx_text *t)
 static void keep_blanks(const jx_jaxpr *jaxpr)
 {
     for (int i = 0; i < jaxpr->nvars; i++)
-        ((jx_var *)jaxpr->vars[i])->dropped = false;
+        ((jx_var *)(uintptr_t)jaxpr->vars[i])->dropped = false;
 }
 
 const jx_jaxpr *jx_text_shown(jx_text *t)

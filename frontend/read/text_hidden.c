@@ -98,7 +98,7 @@ static void complete_custom(hidden *h)
 
     if (call && call->tag == JX_V_JAXPR && name && name->tag == JX_V_TEXT &&
         !call->jaxpr->function)
-        ((jx_jaxpr *)call->jaxpr)->function = name->text;
+        ((jx_jaxpr *)(uintptr_t)call->jaxpr)->function = name->text;
     for (int i = 0; i < *h->count; i++) {
         jx_param param = h->params[i];
         bool bwd = !strcmp(param.name, "bwd");

@@ -420,7 +420,7 @@ static bool make_results(jx_hlo *in, jx_mlir_op *to, const jx_hlo_op *op,
         values[i] = new_value(in, op->outs[i], i);
         if (!values[i])
             return false;
-        ((jx_mlir_value *)values[i])->op = to;
+        ((jx_mlir_value *)(uintptr_t)values[i])->op = to;
         outs[i] = (jx_hv){values[i], op->outs[i]};
     }
     to->outs = values;
@@ -518,7 +518,7 @@ static const jx_mlir_block *finish_block(jx_code *c)
     block->ops = c->ops.at;
     for (int i = 0; i < c->nargs; i++)
         if (c->args[i])
-            ((jx_mlir_value *)c->args[i])->block = block;
+            ((jx_mlir_value *)(uintptr_t)c->args[i])->block = block;
     return block;
 }
 

@@ -31,14 +31,14 @@ typedef void chain_fn(const void *in, void *out, int64_t n, int64_t step,
         if (width == 1) {                                                     \
             wide a = START;                                                   \
             for (int64_t i = 0; i < n; i++, in += step, out += step) {        \
-                a = STEP(a, *in);                                             \
+                a = (wide)STEP(a, *in);                                       \
                 *out = (type)a;                                               \
             }                                                                 \
             return;                                                           \
         }                                                                     \
         for (int64_t i = 0; i < n; i++, in += step, out += step)              \
             for (int64_t j = 0; j < width; j++) {                             \
-                acc[j] = STEP(acc[j], in[j]);                                 \
+                acc[j] = (wide)STEP(acc[j], in[j]);                           \
                 out[j] = (type)acc[j];                                        \
             }                                                                 \
     }

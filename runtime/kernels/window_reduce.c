@@ -39,13 +39,13 @@ typedef struct fold_fns {
         if (width == 1) {                                                     \
             wide a = *acc;                                                    \
             for (int64_t i = 0; i < n; i++)                                   \
-                a = STEP(a, in[i * step]);                                    \
+                a = (wide)STEP(a, in[i * step]);                              \
             *acc = a;                                                         \
             return;                                                           \
         }                                                                     \
         for (int64_t i = 0; i < n; i++, in += step) {                         \
             JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] = \
-                STEP(acc[j], in[j]);                                          \
+                (wide)STEP(acc[j], in[j]);                                    \
         }                                                                     \
     }                                                                         \
     ATTRIBUTE                                                                 \
@@ -56,11 +56,11 @@ typedef struct fold_fns {
         const type *in = from;                                                \
         if (step == 2) {                                                      \
             JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] = \
-                STEP(acc[j], in[2 * j]);                                      \
+                (wide)STEP(acc[j], in[2 * j]);                                \
             return;                                                           \
         }                                                                     \
         JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] =     \
-            STEP(acc[j], in[j * step]);                                       \
+            (wide)STEP(acc[j], in[j * step]);                                 \
     }                                                                         \
     static void name##_put(const void *acc, void *out, int64_t width)         \
     {                                                                         \

@@ -113,7 +113,7 @@ static fuzz_part pick(const uint8_t *data, size_t size, unsigned *seed)
     for (size_t at = 0; at < size;) {
         bool begins = at == 0 || strchr("[{,:", data[at - 1]);
         if (begins && !strchr("]},:", data[at]) &&
-            rand_r(seed) % ++seen == 0)
+            (unsigned)rand_r(seed) % ++seen == 0)
             found.begin = at;
         at = data[at] == '"' ? skip_text(data, size, at) : at + 1;
     }

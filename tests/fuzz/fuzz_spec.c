@@ -77,8 +77,8 @@ static bool value_of(void *env, const jx_dim_atom *var, int64_t *value)
 
     for (const jx_binding *b = *at; b->var; b++)
         if (b->var == var) {
-            *value = b->value;
-            return true;
+            *value = (int64_t)b->value;
+            return *value == b->value;
         }
     return false;
 }

@@ -30,27 +30,27 @@ typedef struct broken {
 
 static void foreign_operand(broken *b)
 {
-    ((jx_atom *)b->eqns[1].ins)[0].var = b->inner->vars[0];
+    ((jx_atom *)(uintptr_t)b->eqns[1].ins)[0].var = b->inner->vars[0];
 }
 
 static void early_operand(broken *b)
 {
-    ((jx_atom *)b->eqns[0].ins)[0].var = b->vars[3];
+    ((jx_atom *)(uintptr_t)b->eqns[0].ins)[0].var = b->vars[3];
 }
 
 static void dropped_operand(broken *b)
 {
-    ((jx_atom *)b->entry->outs)[0].var = b->vars[4];
+    ((jx_atom *)(uintptr_t)b->entry->outs)[0].var = b->vars[4];
 }
 
 static void no_operand(broken *b)
 {
-    ((jx_atom *)b->eqns[1].ins)[1].literal = NULL;
+    ((jx_atom *)(uintptr_t)b->eqns[1].ins)[1].literal = NULL;
 }
 
 static void wrong_result(broken *b)
 {
-    ((const jx_var **)b->eqns[1].outs)[0] = b->vars[2];
+    ((const jx_var **)(uintptr_t)b->eqns[1].outs)[0] = b->vars[2];
 }
 
 static void wrong_number(broken *b)
@@ -70,7 +70,8 @@ static void too_few_operands(broken *b)
 
 static void unsorted_params(broken *b)
 {
-    jx_param *params = (jx_param *)b->eqns[0].params, first = params[0];
+    jx_param *params = (jx_param *)(uintptr_t)b->eqns[0].params,
+             first = params[0];
 
     params[0] = params[1];
     params[1] = first;
@@ -130,10 +131,10 @@ static void each_broken_rule_is_named_with_its_place(void **state)
         broken b = {.program = jx_read_text(ctx, "f", text, sizeof text - 1)};
         assert_non_null(b.program);
         assert_true(jx_program_verify(b.program));
-        b.entry = (jx_jaxpr *)b.program->entry.jaxpr;
-        b.inner = (jx_jaxpr *)b.program->jaxprs[0];
-        b.eqns = (jx_eqn *)b.entry->eqns;
-        b.vars = (jx_var **)b.entry->vars;
+        b.entry = (jx_jaxpr *)(uintptr_t)b.program->entry.jaxpr;
+        b.inner = (jx_jaxpr *)(uintptr_t)b.program->jaxprs[0];
+        b.eqns = (jx_eqn *)(uintptr_t)b.entry->eqns;
+        b.vars = (jx_var **)(uintptr_t)b.entry->vars;
         cases[i].break_it(&b);
         assert_false(jx_program_verify(b.program));
         assert_int_equal(ctx->error.kind, JX_E_INTERNAL);
