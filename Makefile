@@ -170,6 +170,10 @@ valgrind: all $(TESTS)  ## run the unit tests under valgrind
 	    valgrind -q --leak-check=full --error-exitcode=9 $$t >$(BUILD)/valgrind.log 2>&1 \
 	    || { cat $(BUILD)/valgrind.log; exit 1; }; done
 
+.PHONY: faults
+faults:  ## each of tests/seeded_faults must trip an assertion in a debug build
+	@scripts/faults.sh $(FAULTS)
+
 .PHONY: mutate
 mutate: all $(BUILD)/tests/mutate_certificates  ## 10,000 certificates of proofs, changed, must be rejected
 	@BUILD=$(BUILD) MUTANTS=10000 tests/check_certificates.sh
