@@ -248,7 +248,7 @@ static void answer_as_text(const task *t, const jx_answer *a, jx_buffer *to)
 static void error_as_json(const task *t, jx_buffer *to)
 {
     const jx_fault *f = &t->question.fault;
-    jx_buffer why = {0};
+    jx_buffer why = {.budget = to->budget};
 
     jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"error\"",
                      t->id ? t->id : "null");
@@ -284,7 +284,7 @@ static void error_as_text(const task *t)
 /* What can't be asked: an error, or too large and so as undecided as anything. */
 static int answer_fault(const task *t, bool json, jx_buffer *to)
 {
-    jx_buffer why = {0};
+    jx_buffer why = {.budget = to->budget};
     jx_answer a;
 
     if (jx_question_is_wrong(&t->question) || t->settings->smt2) {

@@ -305,7 +305,7 @@ static bool take(jx_discharging *b, const jx_eqn *eqn, int first, int count,
     return true;
 }
 
-static const jx_aval *const *out_avals(jx_discharge *d, const jx_jaxpr *to)
+static const jx_aval **out_avals(jx_discharge *d, const jx_jaxpr *to)
 {
     const jx_aval **outs = JX_NEW_ARRAY(arena_of(d), to->nouts,
                                         const jx_aval *);
@@ -319,7 +319,7 @@ static const jx_aval *const *out_avals(jx_discharge *d, const jx_jaxpr *to)
 static const jx_aval *const *call_avals(jx_discharge *d, const jx_eqn *eqn,
                                         const jx_jaxpr *to)
 {
-    const jx_aval **outs = (const jx_aval **)out_avals(d, to);
+    const jx_aval **outs = out_avals(d, to);
 
     for (int i = 0; outs && i < eqn->nouts; i++)
         outs[i] = jx_held_by(eqn->outs[i]);

@@ -162,7 +162,7 @@ void jx_error_clear(jx_ctx *ctx)
 
 const char *jx_intern_text(jx_ctx *ctx, const char *text)
 {
-    return jx_strings_add(&ctx->strings, text, strlen(text));
+    return text ? jx_strings_add(&ctx->strings, text, strlen(text)) : NULL;
 }
 
 static void print_lines(const char *text, jx_buffer *to)

@@ -79,7 +79,8 @@ bool jx_fail(jx_ctx *ctx, jx_error_kind kind, const char *file,
 bool jx_ok(jx_ctx *ctx);
 void jx_error_clear(jx_ctx *ctx);
 
-const char *jx_intern_text(jx_ctx *ctx, const char *text); /* NUL-terminated */
+/* Of a NUL-terminated text; NULL, as without memory, of NULL. */
+const char *jx_intern_text(jx_ctx *ctx, const char *text);
 
 /* "file: place: message" as a terminal may see it: what the parts quote is
  * escaped, and a message of several lines (the source, a mark below it) has

@@ -65,6 +65,7 @@ static void equal_text_is_one_pointer(void **state)
         const char *a = jx_intern_text(ctx, name);
         assert_string_equal(a, name);
         assert_ptr_equal(a, jx_intern_text(ctx, name));
+        assert_null(jx_intern_text(ctx, NULL)); /* of a text without memory */
     }
     jx_ctx_free(ctx);
 }
