@@ -707,7 +707,7 @@ static jx_atom cast(jx_discharging *b, jx_atom held, jx_dtype dtype)
     ratio = from > to ? from / to : to / from;
     shape = cast_shape(b, in, from, to);
     order = counted(b, in->rank + 1);
-    at = (int64_t *)order.at;
+    at = (int64_t *)(uintptr_t)order.at;
     if (!shape || !order.count)
         return nothing;
     /* [.., m, n] in bits: [.., m, n, r] -> [.., m, r, n], and back */
