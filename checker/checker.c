@@ -810,21 +810,18 @@ jx_check_result jx_check_certificate(const jx_json *certificate, char *why,
                                      size_t room)
 {
     checker *c = calloc(1, sizeof *c);
-    jx_check_result result = JX_CHECK_MALFORMED;
+    jx_check_result result = c ? JX_CHECK_MALFORMED : JX_CHECK_STARVED;
 
     snprintf(why, room, "expected an object");
     if (c && jx_json_kind_of(certificate) == JX_JSON_OBJECT) {
         *why = '\0';
-        c->why = why;
-        c->room = room;
+        c->why = why, c->room = room;
         if (!check(c, certificate) || c->work > MAX_WORK)
             fail(c, "", "too large");
         result = c->malformed ? JX_CHECK_MALFORMED
                  : *why       ? JX_CHECK_REJECTED
                               : JX_CHECK_ACCEPTED;
     }
-    if (!c)
-        result = JX_CHECK_STARVED;
     free(c);
     return result;
 }
