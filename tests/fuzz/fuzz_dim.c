@@ -154,7 +154,7 @@ static bool raises(evaluator *e)
     bool stars;
 
     peek(e);
-    stars = e->length - e->pos >= 2 && !memcmp(e->text + e->pos, "**", 2);
+    stars = e->pos + 2 <= e->length && !memcmp(e->text + e->pos, "**", 2);
     if (!stars && peek(e) != '^')
         return false;
     e->pos += stars ? 2 : 1;
