@@ -282,8 +282,10 @@ static void check_dim(jx_dims *in, const char *text, size_t length)
         return;
     }
     jx_dim_print(d, &printed);
+    /* Thousands of terms, one after the other, may not fit. */
     check(jx_dim_parse(in, jx_buffer_text(&printed), printed.length, 0, &at,
-                       &expected) == d);
+                       &expected) == d ||
+          !jx_ok(jx_dims_ctx(in)));
     jx_buffer_free(&printed);
     if (!jx_work_init(&work, NULL, 1))
         return;
