@@ -9,16 +9,20 @@ cd "$(dirname "$0")/.." || exit 1
 work=$PWD/build/faults
 tree=$work/tree
 mkdir -p "$tree" "$work/data" "$work/out"
-ulimit -c 0
-ulimit -v 8000000
+# shellcheck disable=SC3045 # every sh that we meet has both
+{
+    ulimit -c 0
+    ulimit -v 8000000
+}
 
 # What has changed alone is copied, so that what is built stays.
 git ls-files -co --exclude-standard | while read -r file; do
-    [ -f "$file" ] && ! cmp -s "$file" "$tree/$file" || continue
+    [ -f "$file" ] || continue
+    cmp -s "$file" "$tree/$file" && continue
     mkdir -p "$tree/$(dirname "$file")" && cp "$file" "$tree/$file"
 done
 # What a patch left, had this been stopped in its midst.
-(cd "$tree" && find . -name '*.orig' -o -name '*.rej' | xargs -r rm -f)
+find "$tree" \( -name '*.orig' -o -name '*.rej' \) -delete
 for archive in sample kernels stablehlo newer; do
     tar -xzf tests/conformance/$archive.tar.gz -C "$work/data"
 done
