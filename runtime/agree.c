@@ -103,6 +103,8 @@ static double work_of_program(const jx_program *program)
     double *known = calloc((size_t)program->njaxprs + 1, sizeof *known);
     double work = known ? work_of_jaxpr(program->entry.jaxpr, known) : HUGE_VAL;
 
+    if (!known)
+        jx_starved(program->ctx);
     free(known);
     return work;
 }
