@@ -1,6 +1,8 @@
 /* exported_window.c - see exported_window.h. */
 #include "frontend/read/exported_window.h"
 
+#include "frontend/base/utf8.h"
+
 #include <string.h>
 
 /* Formats that brought what a reader has to know. */
@@ -104,12 +106,12 @@ void jx_jax_why(jx_jax_answer answer, const jx_vhlo_need *need, jx_buffer *to)
         return;
     }
     if (need->unknown)
-        jx_buffer_printf(to, "its module has %s, which is not known here",
-                         need->unknown->name);
+        jx_utf8_printf(to, "its module has %s, which is not known here",
+                       need->unknown->name);
     else
-        jx_buffer_printf(to, "its module needs StableHLO %d.%d.%d (%s)",
-                         need->version[0], need->version[1], need->version[2],
-                         need->what);
+        jx_utf8_printf(to, "its module needs StableHLO %d.%d.%d (%s)",
+                       need->version[0], need->version[1], need->version[2],
+                       need->what);
 }
 
 const char *jx_jax_help(jx_jax_answer answer)

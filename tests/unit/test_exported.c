@@ -4,6 +4,7 @@
  * field, which the reader of flatbuffers finds for us. */
 #include "frontend/base/buffer.h"
 #include "frontend/base/file.h"
+#include "frontend/base/utf8.h"
 #include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/custom_calls.h"
 #include "frontend/mlir/parts.h"
@@ -423,6 +424,20 @@ static void releases_are_in_order(void **state)
 }
 
 /* Without the older table of avals, as JAX may write it one day. */
+static void names_of_ops_are_shown_escaped(void **state)
+{
+    const jx_mlir_op op = {.name = "vhlo.\xaa\x1b[2J\n_v1"};
+    const jx_vhlo_need need = {.unknown = &op};
+    jx_buffer text = {0};
+    (void)state;
+
+    jx_jax_why(JX_JAX_STABLEHLO, &need, &text);
+    assert_true(jx_utf8_valid(jx_buffer_text(&text), text.length, NULL));
+    assert_null(strpbrk(jx_buffer_text(&text), "\x1b\n"));
+    assert_non_null(strstr(jx_buffer_text(&text), "_v1, which is not known"));
+    jx_buffer_free(&text);
+}
+
 static void avals_by_index_need_a_newer_release(void **state)
 {
     fixture f = load("0.12.0.1-trees");
@@ -787,6 +802,7 @@ int main(void)
         cmocka_unit_test(releases_have_their_days),
         cmocka_unit_test(releases_load_what_they_know),
         cmocka_unit_test(releases_are_in_order),
+        cmocka_unit_test(names_of_ops_are_shown_escaped),
         cmocka_unit_test(avals_by_index_need_a_newer_release),
         cmocka_unit_test(what_jax_wrote_is_written_byte_for_byte),
         cmocka_unit_test(what_was_changed_is_read_again),
