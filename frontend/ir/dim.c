@@ -881,6 +881,11 @@ static const jx_dim *rewritten(jx_dims *in, const jx_dim *dim)
     return dim;
 }
 
+bool jx_dims_have_rules(const jx_dims *in)
+{
+    return in->nrules > 0;
+}
+
 bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after)
 {
     rule *r;

@@ -58,6 +58,9 @@ const jx_dim *jx_dim_divide_exactly(jx_dims *in, const jx_dim *a,
  * product, or has a rule.  Values agree only where the equality holds. */
 bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after);
 
+/* Some rule is there: results may differ from their operands in value. */
+bool jx_dims_have_rules(const jx_dims *in);
+
 /* True, and sets *value, if the dim is a number (that fits); NULL is none. */
 bool jx_dim_is_wide(const jx_dim *dim, jx_int *value);
 bool jx_dim_is_int(const jx_dim *dim, int64_t *value);
