@@ -1,8 +1,10 @@
 #!/bin/sh
 # fresh.sh RELEASE [COMMAND...] - the two commands of the README on a machine that
 # has nothing: a bare Debian (bookworm is 12, trixie is 13) in a folder, a clone
-# of what is committed, `make demo` and `make test` in it by chroot.  With a
-# command, that one, on the machine as an earlier call left it.
+# of what is committed, `make demo` and `make test` in it by chroot; both built
+# and run once more where netlib's BLAS is what the machine takes for one and the
+# locale writes 0,5.  With a command, that one, on the machine as an earlier call
+# left it.
 #
 # Needs root and debootstrap.  The packages come from where this machine's apt
 # has Debian's, or from $JAXVET_DEBIAN (a URL); the machines lie in
@@ -63,7 +65,36 @@ inside() {
         ${PIP_CERT:+PIP_CERT="$PIP_CERT"} ${CI:+CI="$CI"} \
         ${http_proxy:+http_proxy="$http_proxy"} \
         ${https_proxy:+https_proxy="$https_proxy"} \
+        ${comma:+LC_ALL="$comma"} \
         sh -c 'cd /src/jaxvet && exec "$@"' sh "$@"
+}
+
+# What another's machine may have: netlib's BLAS first, a comma in numbers.
+another_mans_machine() {
+    inside apt-get install -y --no-install-recommends libblas-dev liblapack-dev \
+        locales >"$root.log" 2>&1 || give_up "no netlib BLAS (see $root.log)"
+    multiarch=$(inside sh -c 'cd /usr/lib && echo *-linux-gnu*/blas')
+    multiarch=${multiarch%/blas}
+    for name in blas lapack; do
+        inside update-alternatives --set "lib$name.so.3-$multiarch" \
+            "/usr/lib/$multiarch/$name/lib$name.so.3" >>"$root.log" 2>&1 ||
+            give_up "netlib's $name can't be chosen (see $root.log)"
+    done
+    inside localedef -i de_DE -f UTF-8 de_DE.UTF-8 >>"$root.log" 2>&1 ||
+        give_up "no locale with a comma (see $root.log)"
+    [ "$(comma=de_DE.UTF-8 inside sh -c 'locale decimal_point')" = , ] ||
+        give_up "the locale has no comma"
+}
+
+bad=0 comma=
+# $1: words for the machine.
+both_commands() {
+    for target in demo test; do
+        began=$(date +%s)
+        ended=passed
+        inside make "$target" || ended=FAILED bad=1
+        say "make $target$1: $ended, $(($(date +%s) - began)) s"
+    done
 }
 
 mkdir -p "$(dirname "$root")"
@@ -81,11 +112,9 @@ if [ $# != 0 ]; then
     inside "$@"
     exit
 fi
-bad=0
-for target in demo test; do
-    began=$(date +%s)
-    ended=passed
-    inside make "$target" || ended=FAILED bad=1
-    say "make $target: $ended, $(($(date +%s) - began)) s"
-done
+both_commands ""
+another_mans_machine
+inside make clean
+comma=de_DE.UTF-8
+both_commands ", netlib's BLAS and a comma"
 exit $bad
