@@ -406,7 +406,7 @@ static bool put_access(jx_text *t, jx_eqn *eqn, jx_prim_id id, jx_atom ref,
 
     if (!ins || !tree)
         return false;
-    *tree = (jx_param){jx_text_intern(t, "tree", "tree" + 4), part->tree};
+    *tree = (jx_param){jx_intern_text(t->ctx, "tree"), part->tree};
     eqn->prim = jx_prim_of(id);
     eqn->params = tree;
     eqn->nparams = 1;

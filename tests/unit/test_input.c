@@ -63,7 +63,7 @@ static void a_gzip_is_unpacked_first(void **state)
 static void what_is_no_program_is_refused_and_skipped(void **state)
 {
     static const char *const cases[] = {
-        "hello", "[1]", "\x7f" "ELF", "(", "a { }", "{ x }",
+        "hello", "[1]", ("\x7f" "ELF"), "(", "a { }", "{ x }",
     };
     (void)state;
 
