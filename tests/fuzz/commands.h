@@ -18,7 +18,7 @@
 enum { FUZZ_EVERY = 100, FUZZ_WORDS = 12 };
 
 /* FILE stands for the input. */
-static const char *const fuzz_lines[][FUZZ_WORDS] = {
+static const char *const fuzz_command_lines[][FUZZ_WORDS] = {
     {"info", "FILE", "--cost"},
     {"info", "FILE", "--format", "json"},
     {"info", "FILE", "--sizes", "2"},
@@ -66,8 +66,8 @@ static inline void fuzz_commands(const uint8_t *data, size_t size)
         return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     check(write(file, data, size) == (ssize_t)size);
-    for (size_t i = 0; i < sizeof fuzz_lines / sizeof *fuzz_lines; i++)
-        fuzz_run_line(fuzz_lines[i], path);
+    for (size_t i = 0; i < sizeof fuzz_command_lines / sizeof *fuzz_command_lines; i++)
+        fuzz_run_line(fuzz_command_lines[i], path);
     close(file);
 }
 
