@@ -66,7 +66,8 @@ static inline void fuzz_commands(const uint8_t *data, size_t size)
         return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     check(write(file, data, size) == (ssize_t)size);
-    for (size_t i = 0; i < sizeof fuzz_command_lines / sizeof *fuzz_command_lines; i++)
+    for (size_t i = 0;
+         i < sizeof fuzz_command_lines / sizeof *fuzz_command_lines; i++)
         fuzz_run_line(fuzz_command_lines[i], path);
     close(file);
 }

@@ -133,7 +133,7 @@ static void objects_with_many_keys_are_checked_too(void **state)
     json = jx_json_parse(ctx, text.text, text.length, false, &fault);
     assert_non_null(json);
     for (int i = 0; i < 1000; i++) {
-        char key[8];
+        char key[16];
         snprintf(key, sizeof key, "k%d", i);
         assert_true(jx_json_get(json, key, &value));
         assert_int_equal(jx_json_int(value), i);
