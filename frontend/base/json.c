@@ -99,10 +99,10 @@ static uint32_t *order_of(const jx_json *object)
 
 void jx_json_order_keys(jx_json *object)
 {
-    uint32_t *order = order_of(object);
-
     if (object->count <= FEW)
         return;
+    uint32_t *order = order_of(object);
+
     for (uint32_t i = 0; i < object->count; i++)
         order[i] = i;
     qsort_r(order, object->count, sizeof *order, by_key, object);
