@@ -91,18 +91,21 @@ size_t jx_json_order_size(uint32_t count)
     return count > FEW ? count * sizeof(uint32_t) : 0;
 }
 
+/* NULL where there are few members, whose order nobody needs. */
 static uint32_t *order_of(const jx_json *object)
 {
+    if (object->count <= FEW)
+        return NULL;
     return (uint32_t *)(uintptr_t)(object->of.items +
                                    2 * (size_t)object->count);
 }
 
 void jx_json_order_keys(jx_json *object)
 {
-    if (object->count <= FEW)
-        return;
     uint32_t *order = order_of(object);
 
+    if (!order)
+        return;
     for (uint32_t i = 0; i < object->count; i++)
         order[i] = i;
     qsort_r(order, object->count, sizeof *order, by_key, object);
