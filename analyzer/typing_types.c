@@ -238,20 +238,21 @@ static void note_weak(jx_typing *t, const jx_aval *a, const jx_aval *b,
 const jx_aval *jx_typing_settle_out(jx_typing *t, int i)
 {
     const jx_aval *declared = t->eqn->outs[i]->aval, *inferred = t->outs[i];
+    likeness how = inferred ? compare(inferred, declared) : DIFFERENT;
     char what[32];
 
-    snprintf(what, sizeof what, "result %d", i);
     t->code = JX_CODE_SHP011;
+    if (how == SAME && !weaker(t, inferred, declared)) {
+        jx_typing_count_settled(t);
+        return inferred;
+    }
+    snprintf(what, sizeof what, "result %d", i);
     if (!inferred) {
         jx_require_eq(t, NULL, NULL, "%s: no type could be inferred", what);
         return declared;
     }
-    likeness how = compare(inferred, declared);
     if (how == SAME) {
-        if (weaker(t, inferred, declared))
-            note_weak(t, inferred, declared, what);
-        else
-            jx_typing_count_settled(t);
+        note_weak(t, inferred, declared, what);
         return inferred;
     }
     disagree(t, inferred, "inferred", declared, "declared", what, how);

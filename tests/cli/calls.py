@@ -14,6 +14,9 @@ COMMAND, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 DEPTH = 20
 #: Beyond what `info` of a program of one equation takes, and 64 times the text.
 SLACK = 24 << 20
+#: A build with AddressSanitizer keeps what is freed for a while, and shadows.
+if "asan" in COMMAND:
+    SLACK *= 8
 T = "tensor<4xf32>"
 failed = 0
 
