@@ -127,6 +127,12 @@ limits: all  ## how well limits of memory and time are kept
 starve: all  ## memory that ends at every allocation, in every command and in a host; goes on where it was stopped
 	@STARVE='--all --done $(BUILD)/starve.done' STARVE_HOST=1 BUILD=$(BUILD) CC="$(CC)" tests/check_starve.sh
 
+# Where each allocation is one of malloc's, each may fail; of so many a sample.
+.PHONY: starve-lone
+starve-lone:  ## the same in a build where nothing shares a block, at a sample of the allocations
+	@$(MAKE) BUILD=build/lone CFLAGS="-O1 -g -DJX_LONE_BLOCKS" all
+	@STARVE='--sample 300' BUILD=build/lone CC="$(CC)" tests/check_starve.sh
+
 # Tests: every program of tests/unit, then every tests/check_*.sh (given the build
 # folder), then every tests/cli/*.sh; test adds the pytest files of tests/ and
 # frontend/python, with the JAX of build/venv and with that of build/venv-new.

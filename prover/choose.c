@@ -546,10 +546,10 @@ static bool find_rows(chooser *c)
     static const int64_t small[] = {1, 2, 3, 4, 7, 8, 12, 5, 6, 16, 9, 10};
     int64_t *values = JX_NEW_ARRAY(c->ctx->arena, c->to->nvars, int64_t);
 
-    if (!values)
-        return false;
     for (size_t i = 0; i < 4; i++)
         add_number(c, small[i]);
+    if (!values || !c->numbers.count)
+        return jx_starved(c->ctx);
     collect_questions(c);
     for (size_t i = 4; i < sizeof small / sizeof *small; i++)
         add_number(c, small[i]);

@@ -161,7 +161,8 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
                          const jx_check_options *options,
                          jx_suppressions *suppressions)
 {
-    jx_report report = {.path = copy(keep, path)};
+    const char *kept = copy(keep, path);
+    jx_report report = {.path = kept ? kept : "a program without a name"};
     jx_program *program;
     bool done;
 

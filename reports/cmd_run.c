@@ -226,6 +226,8 @@ static bool write_outputs(session *r)
         return false;
     for (int i = 0; i < n; i++)
         arrays[i] = array_of(r, i);
+    if (!jx_ok(r->ctx)) /* for their names */
+        return false;
     jx_npz_write(&bytes, &npz);
     bool ok = jx_buffer_ok(&bytes)
                   ? jx_file_write(r->ctx, r->s->outputs, bytes.text,
@@ -426,7 +428,7 @@ static int compare_output(session *r, const jx_npz *npz, int i)
     const jx_port *port = jx_plan_out(r->plan, i);
     jx_dtype dtype = port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
     const char *name = jx_arena_printf(r->ctx->arena, "out%d", i);
-    const jx_npy *want = jx_npz_find(npz, name);
+    const jx_npy *want = name ? jx_npz_find(npz, name) : NULL;
     const char *got = jx_exec_out(r->exec, i);
     size_t bytes = (size_t)port->count * jx_dtype_of(dtype)->bytes;
     jx_mismatch found;

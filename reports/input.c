@@ -231,8 +231,11 @@ bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
  * discharge promise one that keeps the rules. */
 static jx_program *discharged(jx_program *program)
 {
-    JX_ASSERT_NONE(program ? jx_program_fault(program) : NULL);
-    if (!program || !jx_program_discharge(program))
+    /* What lacked memory may have left holes in it. */
+    if (!program || !jx_ok(program->ctx))
+        return NULL;
+    JX_ASSERT_NONE(jx_program_fault(program));
+    if (!jx_program_discharge(program))
         return NULL;
     JX_ASSERT_NONE(jx_program_fault(program));
     return program;

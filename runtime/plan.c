@@ -31,7 +31,8 @@ static void bind(jx_planner *p, frame *f, const jx_var *var,
     if (!operand)
         return;
     jx_plan_operand(p, slot, operand);
-    f->values[var->id] = operand;
+    if (operand->shape)
+        f->values[var->id] = operand;
 }
 
 static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)

@@ -661,6 +661,8 @@ static bool walk_eqn(flattener *f, const scope *in, const jx_eqn *eqn)
         return false;
     for (int i = 0; i < eqn->nins; i++)
         ins[i] = value_of(f, in, eqn->ins[i]);
+    if (!jx_ok(f->ctx)) /* numbers of what could not be kept */
+        return false;
     if (++f->steps > JX_FLAT_MAX || f->depth > JX_FLAT_DEPTH)
         return leave_out(f, in, eqn);
     if (body && body->jaxpr && body->jaxpr->nins == eqn->nins &&

@@ -16,8 +16,13 @@
 #include <sys/mman.h>
 
 enum {
+#ifdef JX_LONE_BLOCKS /* each allocation is one of malloc's; see HACKING.md */
+    FIRST_BLOCK = 16,
+    LAST_BLOCK = 16,
+#else
     FIRST_BLOCK = 4096,
     LAST_BLOCK = 1 << 20,
+#endif
     HUGE = 2 << 20,     /* bytes of a huge page, and of a block of one */
     MANY = 4 * (1 << 20), /* bytes in use from which on these are taken */
     ALIGN = 16,

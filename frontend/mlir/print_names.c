@@ -101,11 +101,14 @@ static void keep_place(jx_mlir_names *n, const jx_mlir_block *block, int index)
     jx_intern_add(&n->places, hash_pointer(block), kept);
 }
 
-/* The text, with a number behind it where it is taken. */
+/* The text, with a number behind it where it is taken; NULL without memory, of
+ * what is no text for that as well. */
 static const char *unique(jx_mlir_names *n, const char *text)
 {
     const char *chosen = text;
 
+    if (!text)
+        return NULL;
     while (is_used(n->scope, chosen)) {
         chosen = jx_arena_printf(n->ctx->arena, "%s_%u", text,
                                  n->at.conflict++);

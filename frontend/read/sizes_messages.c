@@ -74,6 +74,8 @@ static void read_specs(jx_ctx *ctx, const char *text, jx_sz_message *to)
             break;
         spec.path = piece(ctx, at, begin);
         spec.text = piece(ctx, open, close + 1);
+        if (!spec.path || !spec.text)
+            break;
         JX_PUSH(ctx->arena, &specs, spec);
         at = close + 1;
         if (*at != ',')
@@ -165,8 +167,8 @@ static const char *quoted(jx_ctx *ctx, const char *text, const char *at)
 }
 
 /* The path and axis of "dimension <path>.shape[<axis>]" that ends at `at`. */
-static jx_sz_shown size_shown(jx_ctx *ctx, const jx_sz_message *m,
-                              const char *text, const char *at)
+static jx_sz_shown size_shown(const jx_sz_message *m, const char *text,
+                              const char *at)
 {
     jx_sz_shown made = {.kind = JX_SZ_SHOWS_NOTHING};
     const char *shape = at;
@@ -174,8 +176,9 @@ static jx_sz_shown size_shown(jx_ctx *ctx, const jx_sz_message *m,
     while (shape > text && strncmp(shape, ".shape[", 7) != 0)
         shape--;
     for (int i = 0; shape > text && i < m->nspecs; i++) {
-        if (!ends_with(text, shape,
-                       jx_arena_printf(ctx->arena, " %s", m->specs[i].path)))
+        const char *path = m->specs[i].path;
+        if (!ends_with(text, shape, path) ||
+            !ends_with(text, shape - strlen(path), " "))
             continue;
         made.kind = JX_SZ_SHOWS_SIZE;
         made.text = m->specs[i].path;
@@ -201,7 +204,7 @@ static jx_sz_shown what_is_shown(jx_ctx *ctx, const jx_sz_message *m,
         made = (jx_sz_shown){.kind = JX_SZ_SHOWS_SPEC,
                              .text = quoted(ctx, text, at - 5)};
     else if (ends_with(text, at, "] (= "))
-        made = size_shown(ctx, m, text, at - 5);
+        made = size_shown(m, text, at - 5);
     return made;
 }
 
@@ -245,5 +248,7 @@ jx_sz_message jx_sz_read_message(jx_ctx *ctx, const char *text)
         read_specs(ctx, text, &message);
         read_shown(ctx, text, &message);
     }
+    if (!jx_ok(ctx)) /* pieces may be missing */
+        return (jx_sz_message){.axis = -1};
     return message;
 }

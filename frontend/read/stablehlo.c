@@ -808,7 +808,7 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file)
         return NULL;
     for (int i = 0; i < file->nmodules; i++) {
         entries_of(&s, file->modules[i], &funcs);
-        while (modules.count < funcs.count)
+        for (size_t k = modules.count; k < funcs.count; k++)
             JX_PUSH(s.ctx->arena, &modules, file->modules[i]);
     }
     if (!funcs.count || modules.count != funcs.count) {

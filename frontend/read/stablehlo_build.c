@@ -282,8 +282,11 @@ static jx_shlo_atoms lookup(jx_shlo_body *b, const jx_mlir_value *value)
                                                  outer.count, jx_atom);
     if (!at)
         return (jx_shlo_atoms){outer.count < 0 ? -1 : 0, NULL};
-    for (int i = 0; i < outer.count; i++)
+    for (int i = 0; i < outer.count; i++) {
         at[i] = capture(b, outer.at[i]);
+        if (!at[i].var && !at[i].literal)
+            return (jx_shlo_atoms){0, NULL};
+    }
     jx_shlo_define_value(b, value, outer.count, at);
     return (jx_shlo_atoms){outer.count, at};
 }

@@ -335,10 +335,13 @@ static const jx_mlir_named *sorted(jx_hlo *in, int *count,
 
     if (!to)
         return NULL;
-    for (int i = 0; i < *count; i++)
-        if (from[i].value)
-            to[n++] = (jx_mlir_named){jx_intern_text(in->ctx, from[i].name),
-                                      from[i].value};
+    for (int i = 0; i < *count; i++) {
+        const char *name = from[i].value
+                               ? jx_intern_text(in->ctx, from[i].name)
+                               : NULL;
+        if (name)
+            to[n++] = (jx_mlir_named){name, from[i].value};
+    }
     qsort(to, (size_t)n, sizeof *to, by_name);
     *count = n;
     return to;

@@ -573,6 +573,8 @@ jx_hv jx_hlo_dynamic_slice(jx_code *c, jx_hv x, const jx_hv *starts,
     if (!x.value || !ins)
         return (jx_hv){0};
     out = jx_hlo_aval(c->in, x.aval->dtype, rank, sizes);
+    if (!out)
+        return (jx_hv){0};
     if (!is_static(out))
         return slice_clamped(c, x, out, starts);
     ins[0] = x;
