@@ -1,24 +1,11 @@
-/* dim.c - see dim.h.
- *
- * The shape of a dim, from the inside out:
- *
- *     atom   n  or  floordiv(D, D), mod(D, D), max(D, D), min(D, D)
- *     mono   atom^power * atom^power * ...      largest atom first; 1 if empty
- *     dim    coefficient*mono + ...             largest mono first
- *
- * All three are interned, so that equal ones are one pointer.  "Largest" is
- * JAX's order: first by a size that counts coefficients and powers, then by
- * the parts in turn.  It is not compatible with multiplication, so a product
- * has to be sorted anew. */
-#include "frontend/ir/dim.h"
+/* dim.c - see dim.h: order, interning, arithmetic, rewriting, mapping. */
+#include "frontend/ir/dim_parts.h"
 
 #include "frontend/base/assert.h"
 #include "frontend/ir/dim_verify.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef unsigned __int128 wide;
 
 enum {
     MAX_DEPTH = 512,      /* of nested atoms */
@@ -30,78 +17,30 @@ enum {
     MAX_DIVISION_STEPS = 1 << 10,
 };
 
-typedef struct mono {
-    wide size;
-    unsigned id;
-    int nodes, depth, nfactors;
-    jx_dim_factor factors[];
-} mono;
-
-typedef struct atom {
-    jx_dim_atom a;
-    wide size;
-    int nodes, depth;
-} atom;
-
-struct jx_dim {
-    wide size;
-    unsigned id;
-    int nodes, depth, nterms;
-    const jx_dim_term *terms;
-    const jx_dim_atom *const *vars; /* made when first asked for */
-    int nvars;
-};
-
-struct jx_dims {
-    jx_ctx *ctx;
-    jx_intern atoms, monos, dims;
-    unsigned natoms, nmonos, ndims;
-    const mono *one;
-    const jx_dim *zero;
-    /* Where results grow before they are interned. */
-    jx_dim_term *terms;
-    size_t nterms, terms_capacity;
-    jx_dim_factor *factors;
-    size_t factors_capacity;
-    jx_intern rules; /* by mono, see jx_dims_rewrite() */
-    int nrules;
-};
-
-static const mono *mono_of(const jx_dim_term *term)
-{
-    return (const mono *)((const char *)term->factors -
-                          offsetof(mono, factors));
-}
-
-static const atom *atom_of(const jx_dim_atom *a)
-{
-    return (const atom *)a;
-}
-
 /* -------------------------------------------------------------------------
  * JAX's order
  * ---------------------------------------------------------------------- */
 
-static wide add_size(wide a, wide b)
+static jx_wide add_size(jx_wide a, jx_wide b)
 {
-    wide sum;
+    jx_wide sum;
 
-    return __builtin_add_overflow(a, b, &sum) ? ~(wide)0 : sum;
+    return __builtin_add_overflow(a, b, &sum) ? ~(jx_wide)0 : sum;
 }
 
-static wide mul_size(wide a, wide b)
+static jx_wide mul_size(jx_wide a, jx_wide b)
 {
-    wide product;
+    jx_wide product;
 
-    return __builtin_mul_overflow(a, b, &product) ? ~(wide)0 : product;
+    return __builtin_mul_overflow(a, b, &product) ? ~(jx_wide)0 : product;
 }
 
-static wide magnitude(jx_int k)
+static jx_wide magnitude(jx_int k)
 {
-    return k < 0 ? -(wide)k : (wide)k;
+    return k < 0 ? -(jx_wide)k : (jx_wide)k;
 }
 
-static int compare_sizes(wide a, wide b)
+static int compare_sizes(jx_wide a, jx_wide b)
 {
     return (a > b) - (a < b);
 }
@@ -127,7 +66,7 @@ static int compare_atoms(const jx_dim_atom *a, const jx_dim_atom *b)
 
     if (a == b)
         return 0;
-    if ((c = compare_sizes(atom_of(a)->size, atom_of(b)->size)))
+    if ((c = compare_sizes(jx_dim_node_of(a)->size, jx_dim_node_of(b)->size)))
         return c;
     if ((c = kind_rank(a->kind) - kind_rank(b->kind)))
         return c;
@@ -141,7 +80,7 @@ static int compare_atoms(const jx_dim_atom *a, const jx_dim_atom *b)
     return compare_dims(a->b, b->b);
 }
 
-static int compare_monos(const mono *a, const mono *b)
+static int compare_monos(const jx_dim_mono *a, const jx_dim_mono *b)
 {
     int c;
 
@@ -163,18 +102,6 @@ static int compare_coefficients(jx_int a, jx_int b)
     return (a > b) - (a < b);
 }
 
-static jx_int constant_term(const jx_dim *d)
-{
-    return d->nterms && !d->terms[d->nterms - 1].nfactors
-               ? d->terms[d->nterms - 1].coefficient
-               : 0;
-}
-
-static bool is_constant(const jx_dim *d)
-{
-    return !d->nterms || !d->terms[0].nfactors;
-}
-
 static int compare_dims(const jx_dim *a, const jx_dim *b)
 {
     int c;
@@ -183,12 +110,12 @@ static int compare_dims(const jx_dim *a, const jx_dim *b)
         return 0;
     if ((c = compare_sizes(a->size, b->size)))
         return c;
-    if (is_constant(a) && is_constant(b))
-        return compare_coefficients(constant_term(a), constant_term(b));
+    if (jx_dim_is_constant(a) && jx_dim_is_constant(b))
+        return compare_coefficients(jx_dim_constant(a), jx_dim_constant(b));
     for (int i = 0; i < a->nterms && i < b->nterms; i++) {
         const jx_dim_term *s = &a->terms[i], *t = &b->terms[i];
 
-        if ((c = compare_monos(mono_of(s), mono_of(t))))
+        if ((c = compare_monos(jx_dim_mono_of(s), jx_dim_mono_of(t))))
             return c;
         if ((c = compare_coefficients(s->coefficient, t->coefficient)))
             return c;
@@ -231,7 +158,7 @@ static const jx_dim_atom *keep_atom(jx_dims *in, const jx_dim_atom *key)
     if (found)
         return found;
     int nodes = 1, depth = 1;
-    wide size = 1;
+    jx_wide size = 1;
     if (key->kind != JX_ATOM_VAR) {
         nodes += key->a->nodes + key->b->nodes;
         depth += key->a->depth > key->b->depth ? key->a->depth : key->b->depth;
@@ -239,10 +166,10 @@ static const jx_dim_atom *keep_atom(jx_dims *in, const jx_dim_atom *key)
     }
     if (nodes > MAX_NODES || depth > MAX_DEPTH)
         return NULL;
-    atom *kept = JX_NEW(in->ctx->arena, atom);
+    jx_dim_node *kept = JX_NEW(in->ctx->arena, jx_dim_node);
     if (!kept)
         return NULL;
-    *kept = (atom){*key, size, nodes, depth};
+    *kept = (jx_dim_node){*key, size, nodes, depth};
     kept->a.id = in->natoms++;
     return jx_intern_add(&in->atoms, hash, kept) ? &kept->a : NULL;
 }
@@ -254,7 +181,7 @@ typedef struct factors {
 
 static bool same_mono(const void *kept, const void *key)
 {
-    const mono *m = kept;
+    const jx_dim_mono *m = kept;
     const factors *f = key;
 
     if (m->nfactors != f->count)
@@ -266,7 +193,8 @@ static bool same_mono(const void *kept, const void *key)
     return true;
 }
 
-static const mono *keep_mono(jx_dims *in, const jx_dim_factor *at, int count)
+static const jx_dim_mono *keep_mono(jx_dims *in, const jx_dim_factor *at,
+                                    int count)
 {
     factors key = {at, count};
     uint64_t hash = (uint64_t)count;
@@ -274,18 +202,19 @@ static const mono *keep_mono(jx_dims *in, const jx_dim_factor *at, int count)
     for (int i = 0; i < count; i++)
         hash = jx_hash_mix(jx_hash_mix(hash, at[i].atom->id),
                            (uint64_t)at[i].power);
-    const mono *found = jx_intern_find(&in->monos, hash, &key, same_mono);
+    const jx_dim_mono *found =
+        jx_intern_find(&in->monos, hash, &key, same_mono);
     if (found)
         return found;
-    mono *kept = jx_arena_alloc(in->ctx->arena,
+    jx_dim_mono *kept = jx_arena_alloc(in->ctx->arena,
                                 sizeof *kept + (size_t)count * sizeof *at);
     if (!kept)
         return NULL;
     kept->id = in->nmonos++;
     kept->nfactors = count;
     for (int i = 0; i < count; i++) {
-        const atom *a = atom_of(at[i].atom);
-        wide size = mul_size(a->size, (wide)at[i].power);
+        const jx_dim_node *a = jx_dim_node_of(at[i].atom);
+        jx_wide size = mul_size(a->size, (jx_wide)at[i].power);
 
         kept->factors[i] = at[i];
         kept->size = add_size(kept->size, add_size(1, size));
@@ -331,8 +260,8 @@ static jx_dim *make_dim(jx_dims *in, const jx_dim_term *at, size_t count)
     kept->size = count ? 0 : 1;
     kept->nodes = 1;
     for (size_t i = 0; i < count; i++) {
-        const mono *m = mono_of(&at[i]);
-        wide size = mul_size(magnitude(at[i].coefficient), m->size);
+        const jx_dim_mono *m = jx_dim_mono_of(&at[i]);
+        jx_wide size = mul_size(magnitude(at[i].coefficient), m->size);
 
         kept->size = add_size(kept->size, add_size(1, size));
         kept->nodes += 1 + m->nodes;
@@ -350,11 +279,12 @@ static uint64_t hash_terms(const jx_dim_term *at, size_t count)
     uint64_t hash = count;
 
     for (size_t i = 0; i < count; i++) {
-        wide k = (wide)at[i].coefficient;
+        jx_wide k = (jx_wide)at[i].coefficient;
         uint64_t half = (uint64_t)(k >> 64) * 0x9e3779b97f4a7c15u;
 
-        hash = jx_hash_mix(hash, ((uint64_t)k ^ half) +
-                                     ((uint64_t)mono_of(&at[i])->id << 32));
+        hash =
+            jx_hash_mix(hash, ((uint64_t)k ^ half) +
+                                  ((uint64_t)jx_dim_mono_of(&at[i])->id << 32));
     }
     return hash;
 }
@@ -385,10 +315,10 @@ static const jx_dim *keep_dim(jx_dims *in, const jx_dim_term *at, size_t count)
 /* -2^127 is left out, so that every coefficient can be negated. */
 static bool is_coefficient(jx_int k)
 {
-    return k != (jx_int)((wide)1 << 127);
+    return k != (jx_int)((jx_wide)1 << 127);
 }
 
-static const jx_dim *dim_of_term(jx_dims *in, jx_int k, const mono *m)
+static const jx_dim *dim_of_term(jx_dims *in, jx_int k, const jx_dim_mono *m)
 {
     if (!is_coefficient(k))
         return NULL;
@@ -401,7 +331,7 @@ static const jx_dim *dim_of_term(jx_dims *in, jx_int k, const mono *m)
  * Scratch
  * ---------------------------------------------------------------------- */
 
-static bool push_term(jx_dims *in, jx_int k, const mono *m)
+static bool push_term(jx_dims *in, jx_int k, const jx_dim_mono *m)
 {
     if (!k || !is_coefficient(k))
         return !k;
@@ -484,7 +414,7 @@ const jx_dim *jx_dim_int(jx_dims *in, int64_t value)
 const jx_dim *jx_dim_of_atom(jx_dims *in, const jx_dim_atom *a)
 {
     jx_dim_factor factor = {a, 1};
-    const mono *m = a ? keep_mono(in, &factor, 1) : NULL;
+    const jx_dim_mono *m = a ? keep_mono(in, &factor, 1) : NULL;
 
     return m ? rewritten(in, dim_of_term(in, 1, m)) : NULL;
 }
@@ -515,7 +445,7 @@ static bool push_scaled(jx_dims *in, const jx_dim_term *t, jx_int by)
     jx_int k;
 
     return !__builtin_mul_overflow(t->coefficient, by, &k) &&
-           push_term(in, k, mono_of(t));
+           push_term(in, k, jx_dim_mono_of(t));
 }
 
 static bool push_sum(jx_dims *in, const jx_dim_term *s, jx_int ks,
@@ -526,7 +456,7 @@ static bool push_sum(jx_dims *in, const jx_dim_term *s, jx_int ks,
     return !__builtin_mul_overflow(s->coefficient, ks, &a) &&
            !__builtin_mul_overflow(t->coefficient, kt, &b) &&
            !__builtin_add_overflow(a, b, &sum) &&
-           push_term(in, sum, mono_of(s));
+           push_term(in, sum, jx_dim_mono_of(s));
 }
 
 /* a*ka + b*kb; both sorted alike, so one merge does it. */
@@ -539,7 +469,7 @@ static const jx_dim *combine(jx_dims *in, const jx_dim *a, jx_int ka,
     in->nterms = 0;
     while (ok && i < a->nterms && j < b->nterms) {
         const jx_dim_term *s = &a->terms[i], *t = &b->terms[j];
-        int c = compare_monos(mono_of(s), mono_of(t));
+        int c = compare_monos(jx_dim_mono_of(s), jx_dim_mono_of(t));
 
         ok = c > 0   ? push_scaled(in, s, ka)
              : c < 0 ? push_scaled(in, t, kb)
@@ -581,7 +511,8 @@ static const jx_dim *scaled(jx_dims *in, const jx_dim *a, jx_int by)
 }
 
 /* The product, or with sign -1 the quotient; NULL if that is no mono. */
-static const mono *times(jx_dims *in, const mono *a, const mono *b, int sign)
+static const jx_dim_mono *times(jx_dims *in, const jx_dim_mono *a,
+                                const jx_dim_mono *b, int sign)
 {
     int i = 0, j = 0, n = 0;
     jx_dim_factor *to =
@@ -611,7 +542,7 @@ static const mono *times(jx_dims *in, const mono *a, const mono *b, int sign)
 
 static int largest_first(const void *a, const void *b)
 {
-    return -compare_monos(mono_of(a), mono_of(b));
+    return -compare_monos(jx_dim_mono_of(a), jx_dim_mono_of(b));
 }
 
 /* Sorts the scratch terms and adds up those of one mono. */
@@ -640,17 +571,17 @@ const jx_dim *jx_dim_mul(jx_dims *in, const jx_dim *a, const jx_dim *b)
 {
     if (!a || !b)
         return NULL;
-    if (is_constant(a))
-        return scaled(in, b, constant_term(a));
-    if (is_constant(b))
-        return scaled(in, a, constant_term(b));
+    if (jx_dim_is_constant(a))
+        return scaled(in, b, jx_dim_constant(a));
+    if (jx_dim_is_constant(b))
+        return scaled(in, a, jx_dim_constant(b));
     if ((int64_t)a->nterms * b->nterms > MAX_PRODUCT)
         return NULL;
     in->nterms = 0;
     for (int i = 0; i < a->nterms; i++)
         for (int j = 0; j < b->nterms; j++) {
-            const mono *m = times(in, mono_of(&a->terms[i]),
-                                  mono_of(&b->terms[j]), 1);
+            const jx_dim_mono *m = times(in, jx_dim_mono_of(&a->terms[i]),
+                                  jx_dim_mono_of(&b->terms[j]), 1);
             jx_int k;
 
             if (!m || __builtin_mul_overflow(a->terms[i].coefficient,
@@ -694,7 +625,7 @@ const jx_dim *jx_dim_pow(jx_dims *in, const jx_dim *a, int64_t power)
 
 bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder)
 {
-    if (!b || (b == -1 && a == (jx_int)((wide)1 << 127)))
+    if (!b || (b == -1 && a == (jx_int)((jx_wide)1 << 127)))
         return false;
     jx_int q = a / b, r = a % b;
     if (r && (r < 0) != (b < 0)) {
@@ -712,12 +643,13 @@ static const jx_dim *quotient_term(jx_dims *in, const jx_dim *a,
                                    const jx_dim *b)
 {
     const jx_dim_term *lead = &a->terms[0];
-    const mono *m = mono_of(lead);
-    jx_int by = is_constant(b) ? constant_term(b) : b->terms[0].coefficient;
+    const jx_dim_mono *m = jx_dim_mono_of(lead);
+    jx_int by =
+        jx_dim_is_constant(b) ? jx_dim_constant(b) : b->terms[0].coefficient;
     jx_int q, r;
 
-    if (!is_constant(b))
-        m = times(in, m, mono_of(&b->terms[0]), -1);
+    if (!jx_dim_is_constant(b))
+        m = times(in, m, jx_dim_mono_of(&b->terms[0]), -1);
     if (!m || !jx_int_floordiv(lead->coefficient, by, &q, &r) || r)
         return NULL;
     return rewritten(in, dim_of_term(in, q, m));
@@ -732,7 +664,7 @@ static bool divide(jx_dims *in, const jx_dim *a, const jx_dim *b,
     const jx_dim *sum = in->zero;
     jx_int q, r;
 
-    for (int step = 0; !is_constant(a); step++) {
+    for (int step = 0; !jx_dim_is_constant(a); step++) {
         const jx_dim *term = step < MAX_DIVISION_STEPS
                                  ? quotient_term(in, a, b)
                                  : NULL;
@@ -741,12 +673,12 @@ static bool divide(jx_dims *in, const jx_dim *a, const jx_dim *b,
         if (!a || !sum)
             return false;
     }
-    if (!is_constant(b)) {
+    if (!jx_dim_is_constant(b)) {
         *quotient = sum;
         *remainder = in->zero;
         return a == in->zero;
     }
-    if (!jx_int_floordiv(constant_term(a), constant_term(b), &q, &r))
+    if (!jx_int_floordiv(jx_dim_constant(a), jx_dim_constant(b), &q, &r))
         return false;
     *quotient = jx_dim_add(in, sum, jx_dim_wide(in, q));
     *remainder = jx_dim_wide(in, r);
@@ -783,8 +715,8 @@ const jx_dim *jx_dim_max(jx_dims *in, const jx_dim *a, const jx_dim *b)
 {
     const jx_dim *d = jx_dim_sub(in, a, b);
 
-    if (d && is_constant(d))
-        return valued(in, '>', a, b, constant_term(d) >= 0 ? a : b);
+    if (d && jx_dim_is_constant(d))
+        return valued(in, '>', a, b, jx_dim_constant(d) >= 0 ? a : b);
     return jx_dim_literal(in, JX_ATOM_MAX, a, b);
 }
 
@@ -792,8 +724,8 @@ const jx_dim *jx_dim_min(jx_dims *in, const jx_dim *a, const jx_dim *b)
 {
     const jx_dim *d = jx_dim_sub(in, a, b);
 
-    if (d && is_constant(d))
-        return valued(in, '<', a, b, constant_term(d) >= 0 ? b : a);
+    if (d && jx_dim_is_constant(d))
+        return valued(in, '<', a, b, jx_dim_constant(d) >= 0 ? b : a);
     return jx_dim_literal(in, JX_ATOM_MIN, a, b);
 }
 
@@ -816,7 +748,7 @@ const jx_dim *jx_dim_apply(jx_dims *in, jx_atom_kind kind, const jx_dim *a,
 
 /* coefficient*product, wherever it stands, is `after`. */
 typedef struct rule {
-    const mono *product;
+    const jx_dim_mono *product;
     jx_int coefficient;
     const jx_dim *after;
 } rule;
@@ -827,7 +759,7 @@ static bool same_product(const void *kept, const void *key)
 }
 
 /* The rule for k times the product, or NULL. */
-static const rule *rule_for(jx_dims *in, const mono *product, jx_int k)
+static const rule *rule_for(jx_dims *in, const jx_dim_mono *product, jx_int k)
 {
     const rule *r = product ? jx_intern_find(&in->rules, product->id, product,
                                              same_product)
@@ -839,7 +771,7 @@ static const rule *rule_for(jx_dims *in, const mono *product, jx_int k)
 /* The dim without its term `i`, for which stands `times` * rule->after, each
  * term multiplied by the product `by` (NULL: none). */
 static const jx_dim *replace_term(jx_dims *in, const jx_dim *dim, int i,
-                                  const rule *r, const mono *by)
+                                  const rule *r, const jx_dim_mono *by)
 {
     jx_int times_after = dim->terms[i].coefficient / r->coefficient, k;
     bool ok = true;
@@ -848,10 +780,11 @@ static const jx_dim *replace_term(jx_dims *in, const jx_dim *dim, int i,
     for (int j = 0; ok && j < dim->nterms; j++)
         if (j != i)
             ok = push_term(in, dim->terms[j].coefficient,
-                           mono_of(&dim->terms[j]));
+                           jx_dim_mono_of(&dim->terms[j]));
     for (int j = 0; ok && j < r->after->nterms; j++) {
         const jx_dim_term *t = &r->after->terms[j];
-        const mono *m = by ? times(in, mono_of(t), by, 1) : mono_of(t);
+        const jx_dim_mono *m =
+            by ? times(in, jx_dim_mono_of(t), by, 1) : jx_dim_mono_of(t);
 
         ok = m && !__builtin_mul_overflow(t->coefficient, times_after, &k) &&
              push_term(in, k, m);
@@ -865,17 +798,17 @@ static const jx_dim *rewritten(jx_dims *in, const jx_dim *dim)
 {
     for (int i = 0; in->nrules && dim && i < dim->nterms; i++) {
         const jx_dim_term *t = &dim->terms[i];
-        const rule *r = rule_for(in, mono_of(t), t->coefficient);
+        const rule *r = rule_for(in, jx_dim_mono_of(t), t->coefficient);
 
         if (r)
             return replace_term(in, dim, i, r, NULL);
         for (int j = 0; t->nfactors > 1 && j < t->nfactors; j++) {
-            const mono *factor = keep_mono(in, &t->factors[j], 1);
+            const jx_dim_mono *factor = keep_mono(in, &t->factors[j], 1);
 
             r = rule_for(in, factor, t->coefficient);
             if (r)
                 return replace_term(in, dim, i, r,
-                                    times(in, mono_of(t), factor, -1));
+                                    times(in, jx_dim_mono_of(t), factor, -1));
         }
     }
     return dim;
@@ -890,14 +823,16 @@ bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after)
 {
     rule *r;
 
-    if (!before || !after || before->nterms != 1 || is_constant(before) ||
-        jx_intern_find(&in->rules, mono_of(before->terms)->id,
-                       mono_of(before->terms), same_product))
+    if (!before || !after || before->nterms != 1 ||
+        jx_dim_is_constant(before) ||
+        jx_intern_find(&in->rules, jx_dim_mono_of(before->terms)->id,
+                       jx_dim_mono_of(before->terms), same_product))
         return false;
     r = JX_NEW(in->ctx->arena, rule);
     if (!r)
         return false;
-    *r = (rule){mono_of(before->terms), before->terms->coefficient, after};
+    *r = (rule){jx_dim_mono_of(before->terms), before->terms->coefficient,
+                after};
     if (!jx_intern_add(&in->rules, r->product->id, r))
         return false;
     in->nrules++;
@@ -905,133 +840,8 @@ bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after)
 }
 
 /* -------------------------------------------------------------------------
- * Looking inside
+ * Mapping
  * ---------------------------------------------------------------------- */
-
-bool jx_dim_is_wide(const jx_dim *dim, jx_int *value)
-{
-    if (!dim || !is_constant(dim))
-        return false;
-    *value = constant_term(dim);
-    return true;
-}
-
-bool jx_dim_is_int(const jx_dim *dim, int64_t *value)
-{
-    jx_int v;
-
-    if (!jx_dim_is_wide(dim, &v) || v < INT64_MIN || v > INT64_MAX)
-        return false;
-    *value = (int64_t)v;
-    return true;
-}
-
-bool jx_dim_is_symbolic(const jx_dim *dim)
-{
-    jx_int value;
-
-    return dim && !jx_dim_is_wide(dim, &value);
-}
-
-int64_t jx_dim_value(const jx_dim *dim)
-{
-    int64_t value;
-
-    return jx_dim_is_int(dim, &value) ? value : -1;
-}
-
-int jx_dim_nterms(const jx_dim *dim)
-{
-    return dim->nterms;
-}
-
-const jx_dim_term *jx_dim_terms(const jx_dim *dim)
-{
-    return dim->terms;
-}
-
-unsigned jx_dim_id(const jx_dim *dim)
-{
-    return dim->id;
-}
-
-int jx_dim_nodes(const jx_dim *dim)
-{
-    return dim->nodes;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const jx_dim_atom *s = *(const jx_dim_atom *const *)a;
-    const jx_dim_atom *t = *(const jx_dim_atom *const *)b;
-    int c = strcmp(s->name, t->name);
-
-    return c ? c : (s->scope > t->scope) - (s->scope < t->scope);
-}
-
-/* How many variables the atoms of a dim bring, some perhaps twice; and to
- * where they go, when `to` is given. */
-static int gather_vars(jx_dims *in, const jx_dim *dim, const jx_dim_atom **to)
-{
-    int n = 0;
-
-    for (int i = 0; i < dim->nterms; i++)
-        for (int j = 0; j < dim->terms[i].nfactors; j++) {
-            const jx_dim_atom *a = dim->terms[i].factors[j].atom;
-            const jx_dim *below[2] = {a->a, a->b};
-
-            if (a->kind == JX_ATOM_VAR) {
-                if (to)
-                    to[n] = a;
-                n++;
-                continue;
-            }
-            for (int k = 0; k < 2; k++) {
-                int count;
-                const jx_dim_atom *const *vars =
-                    jx_dim_vars(in, below[k], &count);
-                if (to && count)
-                    memcpy(to + n, vars, (size_t)count * sizeof *to);
-                n += count;
-            }
-        }
-    return n;
-}
-
-const jx_dim_atom *const *jx_dim_vars(jx_dims *in, const jx_dim *dim,
-                                      int *count)
-{
-    jx_dim *d = (jx_dim *)(uintptr_t)dim; /* ours to remember in */
-
-    *count = 0;
-    if (!d->vars) {
-        int all = gather_vars(in, d, NULL), n = 0;
-        const jx_dim_atom **at =
-            JX_NEW_ARRAY(in->ctx->arena, all, const jx_dim_atom *);
-
-        if (!at)
-            return NULL;
-        gather_vars(in, d, at);
-        if (all > 1)
-            qsort(at, (size_t)all, sizeof *at, by_name);
-        for (int i = 0; i < all; i++)
-            if (!n || at[n - 1] != at[i])
-                at[n++] = at[i];
-        d->vars = at;
-        d->nvars = n;
-    }
-    *count = d->nvars;
-    return d->vars;
-}
-
-static bool mentions(jx_dims *in, const jx_dim *dim, const jx_dim_atom *var)
-{
-    int count;
-    const jx_dim_atom *const *vars = jx_dim_vars(in, dim, &count);
-
-    return vars && count &&
-           bsearch(&var, vars, (size_t)count, sizeof *vars, by_name);
-}
 
 /* The term with other dims for some of its atoms, NULL if for none; false on
  * overflow. */
@@ -1049,7 +859,7 @@ static bool map_term(jx_dims *in, const jx_dim_term *t, jx_dim_mapping *map,
             return false;
         if (put && !changed) {
             /* The first: what stood before it stays. */
-            const mono *before = keep_mono(in, t->factors, j);
+            const jx_dim_mono *before = keep_mono(in, t->factors, j);
             changed = true;
             product = before ? dim_of_term(in, t->coefficient, before) : NULL;
         }
@@ -1088,76 +898,14 @@ const jx_dim *jx_dim_map(jx_dims *in, const jx_dim *dim, jx_dim_mapping *map,
         for (int i = 0; ok && i < n; i++)
             if (!parts[i])
                 ok = push_term(in, dim->terms[i].coefficient,
-                               mono_of(&dim->terms[i]));
+                               jx_dim_mono_of(&dim->terms[i]));
             else
                 for (int j = 0; ok && j < parts[i]->nterms; j++)
                     ok = push_term(in, parts[i]->terms[j].coefficient,
-                                   mono_of(&parts[i]->terms[j]));
+                                   jx_dim_mono_of(&parts[i]->terms[j]));
         dim = ok ? collect(in) : NULL;
     }
     if (parts != few)
         free(parts);
     return ok ? dim : NULL;
-}
-
-typedef struct substitution {
-    jx_dims *in;
-    const jx_dim_atom *var;
-    const jx_dim *value;
-} substitution;
-
-static bool substitute_atom(void *env, const jx_dim_atom *a,
-                            const jx_dim **put)
-{
-    const substitution *s = env;
-    const jx_dim *x, *y;
-
-    if (a == s->var)
-        *put = s->value;
-    if (a->kind == JX_ATOM_VAR ||
-        !(mentions(s->in, a->a, s->var) || mentions(s->in, a->b, s->var)))
-        return true;
-    x = jx_dim_map(s->in, a->a, substitute_atom, env);
-    y = jx_dim_map(s->in, a->b, substitute_atom, env);
-    *put = jx_dim_apply(s->in, a->kind, x, y);
-    return *put != NULL;
-}
-
-const jx_dim *jx_dim_substitute(jx_dims *in, const jx_dim *dim,
-                                const jx_dim_atom *var, const jx_dim *value)
-{
-    substitution s = {in, var, value};
-
-    if (!dim || !value || !mentions(in, dim, var))
-        return value ? dim : NULL;
-    return jx_dim_map(in, dim, substitute_atom, &s);
-}
-
-/* What stands for an atom of other dims. */
-static const jx_dim *import_atom(jx_dims *in, const jx_dim_atom *a,
-                                 jx_dim_putting *put, void *env)
-{
-    if (a->kind == JX_ATOM_VAR)
-        return put(env, a);
-    return jx_dim_apply(in, a->kind, jx_dim_import(in, a->a, put, env),
-                        jx_dim_import(in, a->b, put, env));
-}
-
-const jx_dim *jx_dim_import(jx_dims *in, const jx_dim *dim,
-                            jx_dim_putting *put, void *env)
-{
-    const jx_dim *sum = dim ? jx_dim_int(in, 0) : NULL;
-
-    for (int i = 0; sum && i < dim->nterms; i++) {
-        const jx_dim_term *t = &dim->terms[i];
-        const jx_dim *product = jx_dim_wide(in, t->coefficient);
-
-        for (int k = 0; product && k < t->nfactors; k++)
-            product = jx_dim_mul(
-                in, product,
-                jx_dim_pow(in, import_atom(in, t->factors[k].atom, put, env),
-                           t->factors[k].power));
-        sum = jx_dim_add(in, sum, product);
-    }
-    return sum;
 }
