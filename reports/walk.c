@@ -49,12 +49,14 @@ static bool read_names(const walker *w, const char *path, name_list *names)
     }
     /* Safe with threads: each has a stream of its own. */
     /* cppcheck-suppress readdirCalled */
-    while ((entry = readdir(folder))) {
+    while (errno = 0, (entry = readdir(folder))) {
         if (entry->d_name[0] != '.')
             JX_PUSH(arena, names,
                     jx_arena_string(arena, entry->d_name,
                                     strlen(entry->d_name)));
     }
+    if (errno) /* what it named so far is read all the same */
+        add_broken(w, path, errno);
     closedir(folder);
     if (!jx_ok(w->ctx))
         return false;
@@ -71,9 +73,10 @@ static void add_entry(const walker *w, const char *path, int depth)
     bool promises = jx_input_name_of(path) == JX_NAMED_PROGRAM;
     struct stat info, target;
 
-    if (lstat(path, &info) != 0)
-        return; /* gone meanwhile */
-    if (S_ISDIR(info.st_mode)) {
+    if (lstat(path, &info) != 0) {
+        if (errno != ENOENT) /* else gone meanwhile */
+            add_broken(w, path, errno);
+    } else if (S_ISDIR(info.st_mode)) {
         walk(w, path, depth + 1);
     } else if (!S_ISLNK(info.st_mode)) {
         if (S_ISREG(info.st_mode))

@@ -149,6 +149,30 @@ else
     prints "^unreadable: $work/closed/inner: can't be opened: Permission denied"
 fi
 chmod 755 "$work/closed/inner"
+# One whose names can be read and nothing else, nor what lies deeper than a path
+# can say: neither is a folder without programs.
+cp "$many/ok.json" "$work/closed/inner"
+chmod 444 "$work/closed/inner"
+if ls "$work/closed/inner/ok.json" >/dev/null 2>&1; then
+    expect 0 check "$work/closed"
+else
+    expect 3 check "$work/closed"
+    prints "^unreadable: $work/closed/inner/ok.json: can't be opened: Permission denied"
+fi
+chmod 755 "$work/closed/inner"
+python3 - "$work/long" "$many/ok.json" <<'PY'
+import os, sys
+program = open(sys.argv[2]).read()
+os.mkdir(sys.argv[1])
+os.chdir(sys.argv[1])
+open("ok.json", "w").write(program)
+for _ in range(25):
+    os.mkdir("d" * 200)
+    os.chdir("d" * 200)
+open("cut.mlir", "w").write("module {")
+PY
+expect 3 check "$work/long"
+prints "^unreadable: $work/long/ddd.*: can't be opened: File name too long"
 
 # Lines and columns at the ends of what an int holds are not known.
 gzip -dc tests/rules/SHP010_fails.json.gz >"$work/frame.json"
