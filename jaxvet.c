@@ -3,6 +3,7 @@
 #include "reports/versions.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
     const jx_command *help = jx_command_find("help");
     const jx_command *command;
 
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told like a full disk */
     fix_solver();
     if (argc < 2) {
         help->run(0, NULL);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +20,33 @@ static const char *shown(const char *path)
     return strcmp(path, "-") ? path : "<stdin>";
 }
 
-/* One read into the rest of the buffer; 0 at the end, -1 on an error. */
-static ssize_t read_some(int from, char *to, size_t room)
-{
-    ssize_t n;
+enum { MOMENT = 50, ONCE = 16 << 20 };
 
-    do
-        n = read(from, to, room);
-    while (n < 0 && errno == EINTR);
+/* Until there is something to read or to say of it; a pipe may never have any,
+ * and what it is read for may have to end before.  False, with the error. */
+static bool wait_to_read(jx_ctx *ctx, int from)
+{
+    struct pollfd pipe = {.fd = from, .events = POLLIN};
+
+    while (jx_ctx_lasts(ctx)) {
+        int n = poll(&pipe, 1, MOMENT);
+        if (n > 0 || (n < 0 && errno != EINTR))
+            return true;
+    }
+    return false;
+}
+
+/* One read into the rest of the buffer; 0 at the end, -1 on an error, which is
+ * not told yet. */
+static ssize_t read_some(jx_ctx *ctx, int from, char *to, size_t room)
+{
+    ssize_t n = -1;
+
+    do {
+        if (!wait_to_read(ctx, from))
+            break;
+        n = read(from, to, room < ONCE ? room : ONCE);
+    } while (n < 0 && (errno == EINTR || errno == EAGAIN));
     return n;
 }
 
@@ -39,7 +59,7 @@ static const char *read_all(jx_ctx *ctx, int from, size_t guess,
     char *text = jx_arena_alloc(ctx->arena, room);
 
     while (text) {
-        ssize_t n = read_some(from, text + used, room - used);
+        ssize_t n = read_some(ctx, from, text + used, room - used);
         if (n < 0) {
             jx_fail(ctx, JX_E_SYSTEM, shown(path), NULL, "can't be read: %s",
                     jx_strerror(errno));
@@ -68,7 +88,9 @@ static const char *read_all(jx_ctx *ctx, int from, size_t guess,
 const char *jx_file_read(jx_ctx *ctx, const char *path, size_t *size)
 {
     bool is_stdin = !strcmp(path, "-");
-    int from = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    /* A pipe without a writer is waited for where the clock is looked at. */
+    int from = is_stdin ? STDIN_FILENO
+                        : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat info;
     const char *text = NULL;
 
@@ -87,11 +109,19 @@ const char *jx_file_read(jx_ctx *ctx, const char *path, size_t *size)
     return text;
 }
 
+/* Whoever gave us a pipe may have made it one that does not wait. */
+static bool try_again(int to)
+{
+    struct pollfd pipe = {.fd = to, .events = POLLOUT};
+
+    return errno == EINTR || (errno == EAGAIN && poll(&pipe, 1, -1) > 0);
+}
+
 static bool write_all(int to, const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(to, data, size);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && try_again(to))
             continue;
         if (n < 0)
             return false;
@@ -248,6 +278,48 @@ static bool write_beside(jx_ctx *ctx, const char *path, const struct stat *old,
     return ok;
 }
 
+/* The path that a link stands for, which is seen from the link's folder; false
+ * if it is no link. */
+static bool follow(char path[PATH_MAX])
+{
+    char to[PATH_MAX];
+    ssize_t length = readlink(path, to, sizeof to);
+    char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+
+    if (length <= 0)
+        return false;
+    if (to[0] == '/')
+        folder = 0;
+    if (folder + (size_t)length >= PATH_MAX)
+        return false;
+    memcpy(path + folder, to, (size_t)length);
+    path[folder + (size_t)length] = '\0';
+    return true;
+}
+
+/* Where a path leads: a link stays, what it names is replaced, or made if it is
+ * not there.  False if it leads nowhere. */
+static bool resolve(const char *path, char real[PATH_MAX])
+{
+    size_t length = strlen(path);
+    char link[PATH_MAX];
+
+    errno = ENAMETOOLONG;
+    if (length >= PATH_MAX)
+        return false;
+    memcpy(link, path, length + 1);
+    while (!realpath(link, real)) {
+        if (errno == ELOOP)
+            return false;
+        if (!follow(link)) {
+            memcpy(real, link, strlen(link) + 1);
+            return true;
+        }
+    }
+    return true;
+}
+
 bool jx_file_write(jx_ctx *ctx, const char *path, const void *data,
                    size_t size)
 {
@@ -257,11 +329,11 @@ bool jx_file_write(jx_ctx *ctx, const char *path, const void *data,
 
     if (!strcmp(path, "-"))
         return write_directly(ctx, STDOUT_FILENO, "<stdout>", data, size);
-    if (realpath(path, real)) /* a link stays, what it names is replaced */
-        path = real;
     exists = stat(path, &old) == 0;
     if (exists && !S_ISREG(old.st_mode))
         return write_directly(ctx, open(path, O_WRONLY | O_CLOEXEC), path,
                               data, size);
-    return write_beside(ctx, path, exists ? &old : NULL, data, size);
+    if (!resolve(path, real))
+        return cannot_write(ctx, path);
+    return write_beside(ctx, real, exists ? &old : NULL, data, size);
 }

@@ -14,6 +14,14 @@ cat >"$work/endless.jaxpr" <<'TEXT'
     ] a
   in (b,) }
 TEXT
+# expect_within CODE ARG... - as expect, in less than five seconds.
+expect_within() {
+    code=$1
+    shift
+    timeout 5 "$JAXVET" "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    if [ $got -eq "$code" ]; then pass; else fail "jaxvet $*: exit code $got, expected $code"; fi
+}
 expect 3 run "$work/endless.jaxpr" --fill zeros --time 0.2
 complains 'endless.jaxpr: gave up at 0.2 s, the limit, while running'
 
@@ -32,6 +40,51 @@ print(os.wait4(p.pid, 0)[2].ru_maxrss)' "$JAXVET" "$@")
     [ "$peak" -lt "$most" ]
 }
 
+# A pipe that nobody writes to, or that never ends.
+mkfifo "$work/quiet" "$work/idle"
+exec 9<>"$work/idle"
+for name in "$work/quiet" -; do
+    for command in check 'run --fill zeros' info "diff $work/endless.jaxpr"; do
+        # shellcheck disable=SC2086 # two words
+        expect_within 3 $command "$name" --time 0.2 <&9
+        complains 'gave up at 0.2 s, the limit, while reading'
+    done
+done
+exec 9<&-
+expect_within 3 info /dev/zero --time 0.2
+complains 'gave up at 0.2 s, the limit, while reading'
+# One that somebody writes to in time is read.
+{ sleep 0.3 && cat tests/host/scale.json; } >"$work/quiet" &
+expect 0 check "$work/quiet" --time 9
+wait
+# What others made not to wait is waited for, either way.
+holds python3 - "$JAXVET" tests/host/scale.json <<'PY'
+import os, subprocess, sys, time
+command, program = sys.argv[1:]
+text = open(program, "rb").read()
+(from_us, to_it), (from_it, to_us) = os.pipe(), os.pipe()
+os.set_blocking(from_us, False)
+os.set_blocking(to_us, False)
+child = subprocess.Popen([command, "run", "-", "--set", "b=20000", "--outputs", "/dev/stdout"],
+                         stdin=from_us, stdout=to_us)
+os.close(to_us)
+time.sleep(0.3)
+os.write(to_it, text)
+os.close(to_it)
+time.sleep(0.3)
+got = b"".join(iter(lambda: os.read(from_it, 1 << 16), b""))
+sys.exit(child.wait() or len(got) < 240000)
+PY
+
+# A file that may not grow is a full disk, not a death.
+(
+    ulimit -f 8
+    exec "$JAXVET" run tests/host/scale.json --set b=100000 --outputs "$work/large.npz"
+) 2>"$work/err"
+holds test $? -eq 3
+complains "large.npz: can't be written: "
+holds test ! -e "$work/large.npz"
+
 # Files that unpack to far more than they are.
 head -c 100000000 /dev/zero | tr '\0' ' ' | gzip -1 >"$work/spaces.json.gz"
 {
@@ -40,10 +93,10 @@ head -c 100000000 /dev/zero | tr '\0' ' ' | gzip -1 >"$work/spaces.json.gz"
     printf ']}'
 } | gzip -1 >"$work/numbers.json.gz"
 for bomb in spaces numbers; do
-    for command in check info show run gradcheck 'diff endless.jaxpr'; do
+    for command in check info show run gradcheck "diff $work/endless.jaxpr"; do
         # shellcheck disable=SC2086 # two words
         expect 3 $command "$work/$bomb.json.gz" --memory 50MB
-        complains 'gave up at 48 MiB of memory, the limit, while reading\|endless'
+        complains 'gave up at 48 MiB of memory, the limit, while reading'
     done
 done
 case $JAXVET in

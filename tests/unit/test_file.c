@@ -2,6 +2,7 @@
 #include "frontend/base/file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -113,6 +114,39 @@ static void what_others_left_behind_is_in_nobodys_way(void **state)
     }
 }
 
+/* One that names nothing yet, through another in a folder of its own. */
+static void a_link_stays_and_what_it_names_is_made(void **state)
+{
+    place *p = *state;
+    char link[160], inner[160], other[160], loop[160], said[200];
+    struct stat info;
+    size_t size;
+
+    snprintf(link, sizeof link, "%s/link", p->folder);
+    snprintf(inner, sizeof inner, "%s/inner", p->folder);
+    snprintf(other, sizeof other, "%s/inner/other", p->folder);
+    snprintf(loop, sizeof loop, "%s/loop", p->folder);
+    assert_int_equal(mkdir(inner, 0777), 0);
+    assert_int_equal(symlink("inner/other", link), 0);
+    assert_int_equal(symlink("../file", other), 0);
+    for (int i = 0; i < 2; i++) { /* not there, there */
+        assert_true(jx_file_write(p->ctx, link, "new", 3));
+        assert_int_equal(lstat(link, &info), 0);
+        assert_true(S_ISLNK(info.st_mode));
+        assert_int_equal(lstat(other, &info), 0);
+        assert_true(S_ISLNK(info.st_mode));
+        assert_string_equal(jx_file_read(p->ctx, p->path, &size), "new");
+    }
+    assert_int_equal(symlink("loop", loop), 0);
+    assert_false(jx_file_write(p->ctx, loop, "new", 3));
+    snprintf(said, sizeof said, "can't be written: %s", strerror(ELOOP));
+    assert_string_equal(p->ctx->error.message, said);
+    jx_error_clear(p->ctx);
+    assert_int_equal(lstat(loop, &info), 0);
+    unlink(other);
+    rmdir(inner);
+}
+
 static void a_name_as_long_as_names_get_is_written(void **state)
 {
     place *p = *state;
@@ -219,6 +253,7 @@ int main(void)
         TEST(what_is_written_reads_back),
         TEST(rewriting_keeps_the_permissions),
         TEST(what_others_left_behind_is_in_nobodys_way),
+        TEST(a_link_stays_and_what_it_names_is_made),
         TEST(a_name_as_long_as_names_get_is_written),
         TEST(half_a_file_is_neither_there_nor_left),
         TEST(being_killed_leaves_no_half),
