@@ -446,6 +446,29 @@ static const jx_var *owner_of(const coster *c, const jx_var *var)
     return c->owner[var->id];
 }
 
+static bool is_same(amount a, amount b)
+{
+    return a.dim == b.dim && (a.dim || a.number == b.number);
+}
+
+/* A result is memory of its own, also where it only shows another value: but one
+ * that is made here and as large. */
+static void hold_results(coster *c, const jx_jaxpr *jaxpr)
+{
+    int own = jaxpr->nconsts + jaxpr->nins;
+
+    for (int i = 0; i < jaxpr->nouts; i++) {
+        const jx_var *var = jaxpr->outs[i].var;
+        const jx_var *owner = var ? owner_of(c, var) : NULL;
+
+        if (!var || var->id < own ||
+            (owner->id >= own && is_same(c->bytes[owner->id], c->size[var->id])))
+            continue;
+        c->bytes[var->id] = c->size[var->id];
+        c->owner[var->id] = var;
+    }
+}
+
 /* Looks at a jaxpr's equations from the last: who needs what longest.  Outputs
  * live to the end, inputs belong to the caller. */
 static void find_lives(coster *c, const jx_jaxpr *jaxpr)
@@ -465,6 +488,11 @@ static void find_lives(coster *c, const jx_jaxpr *jaxpr)
             if (k < eqn->nins && eqn->ins[k].var)
                 c->owner[id] = owner_of(c, eqn->ins[k].var);
         }
+    }
+    hold_results(c, jaxpr);
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+
         for (int k = 0; k < eqn->nins; k++)
             if (eqn->ins[k].var)
                 c->last[owner_of(c, eqn->ins[k].var)->id] = i;
@@ -545,8 +573,7 @@ static bool is_what_is_left(const coster *c, const jx_jaxpr *jaxpr, amount live)
     for (int i = jaxpr->nconsts + jaxpr->nins; i < jaxpr->nvars; i++)
         if (c->last[i] == jaxpr->neqns)
             left = plus(c, left, c->bytes[i]);
-    return live.lost || left.lost ||
-           (live.dim == left.dim && (live.dim || live.number == left.number));
+    return live.lost || left.lost || is_same(live, left);
 }
 
 static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)

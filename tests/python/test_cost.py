@@ -67,6 +67,26 @@ def test_the_gradient_is_near(tmp_path):
     assert int(ours["flops"]) == pytest.approx(theirs["flops"], rel=0.02)
 
 
+VIEWS = {
+    "broadcast": lambda x: jnp.broadcast_to(x, (1000, 4)),
+    "iota": lambda x: (x + 1.0, jax.lax.iota(jnp.float32, 1000)),
+    "reshape of an argument": lambda x: x.reshape(2, 2),
+    "reshape of what is made": lambda x: (x + 1.0).reshape(2, 2),
+    "in a callee": lambda x: jax.jit(lambda y: jnp.broadcast_to(y, (1000, 4)))(x),
+    "of a view": lambda x: jnp.broadcast_to(x, (1000, 4)).reshape(4, 1000),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_result_is_memory_whatever_it_shows(name, tmp_path):
+    f, spec = VIEWS[name], array(4)
+    theirs = jax.jit(f).lower(spec).compile().memory_analysis()
+    ours = cost_of(f, (spec,), tmp_path)
+    assert int(ours["outputs"]) == 4 * sum(x.size for x in jax.tree.leaves(jax.eval_shape(f, spec)))
+    assert [int(p) for p in ours["peak"]] == [int(ours["inputs"]) + int(ours["outputs"])]
+    assert int(ours["peak"][0]) <= theirs.argument_size_in_bytes + theirs.output_size_in_bytes
+
+
 def test_loops_count_as_often_as_they_run(tmp_path):
     def fixed(x):
         return jax.lax.fori_loop(0, 10, lambda _, y: y * 2.0, x)
