@@ -97,20 +97,41 @@ static bool same_atoms(int count, const jx_atom *a, const jx_atom *b)
     return true;
 }
 
-static bool same_context(const jx_eqn_ctx *a, const jx_eqn_ctx *b)
-{
-    return (a && a->threefry_partitionable) == (b && b->threefry_partitionable);
-}
-
 static bool same_prim(const jx_prim *a, const jx_prim *b)
 {
     return a == b || (a->id == b->id && strcmp(a->name, b->name) == 0);
 }
 
+/* Whether what it computes depends on how JAX is set when it is lowered. */
+static bool heeds_context(const jx_prim *prim)
+{
+    switch (prim->id) {
+    case JX_PRIM_unknown: /* who knows */
+    case JX_PRIM_random_bits:
+    case JX_PRIM_random_split:
+    case JX_PRIM_random_gamma:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Where nothing is said it is JAX's default, as it is run. */
+static bool is_partitionable(const jx_eqn_ctx *context)
+{
+    return !context || context->threefry_partitionable;
+}
+
+static bool same_context(const jx_eqn *a, const jx_eqn *b)
+{
+    return !heeds_context(a->prim) ||
+           is_partitionable(a->ctx) == is_partitionable(b->ctx);
+}
+
 static bool same_equation(const jx_eqn *a, const jx_eqn *b, int *budget)
 {
     if (--*budget < 0 || !same_prim(a->prim, b->prim) || a->nins != b->nins ||
-        a->nouts != b->nouts || !same_context(a->ctx, b->ctx) ||
+        a->nouts != b->nouts || !same_context(a, b) ||
         !same_atoms(a->nins, a->ins, b->ins))
         return false;
     for (int i = 0; i < a->nouts; i++)
@@ -136,9 +157,11 @@ static bool same_jaxpr(const jx_jaxpr *a, const jx_jaxpr *b, int *budget)
     return same_atoms(a->nouts, a->outs, b->outs);
 }
 
+/* Of none, readers have a list or NULL. */
 static bool same_items(const jx_value *a, const jx_value *b, int *budget)
 {
-    if (a->count != b->count || !a->items != !b->items || !a->keys != !b->keys)
+    if (a->count != b->count ||
+        (a->count && (!a->items != !b->items || !a->keys != !b->keys)))
         return false;
     for (int i = 0; i < a->count; i++)
         if ((a->items && !same_value(a->items[i], b->items[i], budget)) ||
@@ -147,7 +170,8 @@ static bool same_items(const jx_value *a, const jx_value *b, int *budget)
     return true;
 }
 
-/* Of numbers numpy's dtype is no part: a size may come either way. */
+/* Of numbers numpy's dtype is no part: a size may come either way.  Whether a
+ * jaxpr is closed is not either: its constants are compared. */
 static bool same_value(const jx_value *a, const jx_value *b, int *budget)
 {
     if (a == b)
@@ -156,8 +180,8 @@ static bool same_value(const jx_value *a, const jx_value *b, int *budget)
         return false;
     if (a->tag == JX_V_INT)
         return a->integer == b->integer;
-    return a->boolean == b->boolean && a->open == b->open &&
-           a->dtype == b->dtype && a->integer == b->integer &&
+    return a->boolean == b->boolean && a->dtype == b->dtype &&
+           a->integer == b->integer &&
            memcmp(&a->real, &b->real, sizeof a->real) == 0 &&
            memcmp(&a->imag, &b->imag, sizeof a->imag) == 0 &&
            same_text(a->text, b->text) && same_text(a->detail, b->detail) &&
@@ -252,7 +276,7 @@ bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies)
     int budget = MAX_EQUATIONS;
 
     if (!same_prim(a->prim, b->prim) || a->nouts != b->nouts ||
-        !same_context(a->ctx, b->ctx))
+        !same_context(a, b))
         return false;
     for (int i = 1; i < a->nouts; i++)
         if (!jx_aval_same_values(a->outs[i]->aval, b->outs[i]->aval))

@@ -205,3 +205,53 @@ def test_a_manual_computation_is_its_mesh_and_shardings_too(tmp_path, words, oth
     )
     assert made.stderr == ""
     assert ("program: the same" in made.stdout) == same, made.stdout
+
+
+TEXTS = {
+    "product": lambda x: x @ x.T,
+    "element": lambda x: x[1, jnp.array(2)],
+    "rows": lambda x: jnp.take(x, jnp.arange(2), axis=0, mode="clip"),
+    "added at": lambda x: x.at[jnp.arange(2)].add(1.0),
+    "windows": lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, (2, 2), (1, 1), "VALID"),
+    "loop": lambda x: jax.lax.scan(lambda c, y: (c + y, c), x[0], x),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_jax_prints_is_the_program_that_it_traced(name, tmp_path):
+    f, spec = TEXTS[name], jax.ShapeDtypeStruct((3, 4), jnp.float32)
+    jaxvet.dump(f)(spec).save(tmp_path / "old.json")
+    (tmp_path / "new.jaxpr").write_text(str(jax.make_jaxpr(f)(spec)) + "\n")
+    said = subprocess.run(
+        [JAXVET, "diff", tmp_path / "old.json", tmp_path / "new.jaxpr"], capture_output=True, text=True, check=False
+    )
+    assert said.stdout.startswith("program: the same\n"), said
+
+
+def drawn(key):
+    return jax.random.bits(key, (4,))
+
+
+@pytest.mark.parametrize(
+    ("f", "heeds"),
+    [(base, False), (lambda x: x @ x.T, False), (drawn, True), (lambda k: jax.random.split(k, 3), True)],
+)
+def test_how_random_bits_are_made_is_a_difference_of_what_draws_them(f, heeds, tmp_path):
+    spec = jax.eval_shape(lambda: jax.random.key(0)) if heeds else shaped("b, 4")
+    for setting in True, False:
+        with jax.threefry_partitionable(setting):
+            jaxvet.dump(f)(spec).save(tmp_path / f"{setting}.json")
+    # a program that does not say is run as by JAX's default
+    given = json.loads((tmp_path / "True.json").read_text())
+    for jaxpr in given["jaxprs"]:
+        for eqn in jaxpr["eqns"]:
+            eqn[6] = -1
+    (tmp_path / "unsaid.json").write_text(json.dumps(given))
+    for one, other, same in (
+        ("True", "False", not heeds),
+        ("unsaid", "True", True),
+        ("unsaid", "False", not heeds),
+    ):
+        files = [tmp_path / f"{name}.json" for name in (one, other)]
+        made = subprocess.run([JAXVET, "diff", *files], capture_output=True, text=True, check=False)
+        assert made.stdout.startswith("program: the same\n") == same, (one, other, made)
