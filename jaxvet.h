@@ -11,10 +11,11 @@
  *
  * What a function returns by pointer belongs to the program (or call) it was
  * asked of, and lives as long.  What can fail takes a jaxvet_error (or NULL)
- * and says in it what went wrong; nothing is printed, and the process is never
- * ended.  There is no global state: programs are independent, and each is used
- * by one thread at a time.  Calls are independent of each other while they run
- * (not while they are prepared), so several threads may each run their own.
+ * and says in it what went wrong (JAXVET_USAGE where something is needed and
+ * NULL is given); nothing is printed, and the process is never ended.  There is
+ * no global state: programs are independent, and each is used by one thread at
+ * a time.  Calls are independent of each other while they run (not while they
+ * are prepared), so several threads may each run their own.
  *
  * Build with `pkg-config --cflags --libs jaxvet`. */
 #ifndef JAXVET_H

@@ -59,9 +59,18 @@ const char *jaxvet_version(void)
 
 /* ---- errors */
 
+/* Cut to fit, between two characters. */
 static void copy_text(char *to, size_t room, const char *text)
 {
-    snprintf(to, room, "%s", text ? text : "");
+    size_t length = text ? strlen(text) : 0;
+
+    if (length >= room) {
+        length = room - 1;
+        while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+            length--;
+    }
+    memcpy(to, text ? text : "", length);
+    to[length] = '\0';
 }
 
 void jx_api_error(jaxvet_error *to, jaxvet_status status, const char *file,
@@ -90,6 +99,17 @@ static jaxvet_status status_of(jx_error_kind kind)
         return JAXVET_LIMIT;
     }
     return JAXVET_INTERNAL;
+}
+
+bool jx_api_given(const void *pointer, const char *what, jaxvet_error *error)
+{
+    char message[sizeof error->message];
+
+    if (pointer)
+        return true;
+    snprintf(message, sizeof message, "expected %s, found NULL", what);
+    jx_api_error(error, JAXVET_USAGE, NULL, NULL, message);
+    return false;
 }
 
 jaxvet_status jx_api_starved(jaxvet_error *to)
@@ -180,7 +200,8 @@ jaxvet_status jaxvet_program_limits(jaxvet_program *program,
                                     const jaxvet_limits *limits,
                                     jaxvet_error *error)
 {
-    if (!jx_api_limits(limits, &program->ctx->budget.limits, error))
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_limits(limits, &program->ctx->budget.limits, error))
         return JAXVET_USAGE;
     jx_budget_restart(&program->ctx->budget);
     return JAXVET_OK;
@@ -206,7 +227,9 @@ static jaxvet_program *opened(jaxvet_program *p, jx_program *program,
 jaxvet_program *jaxvet_open(const char *path, size_t budget,
                             jaxvet_error *error)
 {
-    jaxvet_program *p = new_program(budget, error);
+    jaxvet_program *p = jx_api_given(path, "a path", error)
+                            ? new_program(budget, error)
+                            : NULL;
 
     return p ? opened(p, jx_input_open(p->ctx, path), error) : NULL;
 }
@@ -215,12 +238,16 @@ jaxvet_program *jaxvet_open_memory(const void *bytes, size_t size,
                                    const char *name, size_t budget,
                                    jaxvet_error *error)
 {
-    jaxvet_program *p = new_program(budget, error);
+    const char *shown = name ? name : "<memory>";
+    jaxvet_program *p = !size || jx_api_given(bytes, "bytes", error)
+                            ? new_program(budget, error)
+                            : NULL;
     /* Constants of a module stay where they are, so that must outlive it. */
-    const void *kept = p ? jx_arena_copy(p->ctx->arena, bytes, size) : NULL;
+    const void *kept =
+        p ? jx_arena_copy(p->ctx->arena, size ? bytes : "", size) : NULL;
 
     return p ? opened(p,
-                      kept ? jx_input_read(p->ctx, name, kept, size) : NULL,
+                      kept ? jx_input_read(p->ctx, shown, kept, size) : NULL,
                       error)
              : NULL;
 }
@@ -252,42 +279,45 @@ static const char *pick_path(const char *const *paths, int count, int i)
 
 int jaxvet_input_count(const jaxvet_program *program)
 {
-    return program->nins;
+    return program ? program->nins : 0;
 }
 
 int jaxvet_output_count(const jaxvet_program *program)
 {
-    return program->nouts;
+    return program ? program->nouts : 0;
 }
 
 int jaxvet_size_count(const jaxvet_program *program)
 {
-    return program->nsizes;
+    return program ? program->nsizes : 0;
 }
 
 const char *jaxvet_input_type(const jaxvet_program *program, int i)
 {
-    return pick(program->in_types, program->nins, i);
+    return program ? pick(program->in_types, program->nins, i) : NULL;
 }
 
 const char *jaxvet_output_type(const jaxvet_program *program, int i)
 {
-    return pick(program->out_types, program->nouts, i);
+    return program ? pick(program->out_types, program->nouts, i) : NULL;
 }
 
 const char *jaxvet_input_path(const jaxvet_program *program, int i)
 {
-    return pick_path(program->program->in_paths, program->nins, i);
+    return program ? pick_path(program->program->in_paths, program->nins, i)
+                   : NULL;
 }
 
 const char *jaxvet_output_path(const jaxvet_program *program, int i)
 {
-    return pick_path(program->program->out_paths, program->nouts, i);
+    return program ? pick_path(program->program->out_paths, program->nouts, i)
+                   : NULL;
 }
 
 const char *jaxvet_size_name(const jaxvet_program *program, int i)
 {
-    return i >= 0 && i < program->nsizes ? program->sizes[i]->name : NULL;
+    return i >= 0 && i < jaxvet_size_count(program) ? program->sizes[i]->name
+                                                    : NULL;
 }
 
 /* Of a file of jax.export, what stands around its module, too. */
@@ -308,6 +338,9 @@ static bool put_info(jaxvet_program *p)
 jaxvet_status jaxvet_info(jaxvet_program *program, const char **info,
                           jaxvet_error *error)
 {
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(info, "where to put the information", error))
+        return JAXVET_USAGE;
     *info = NULL;
     begin(program);
     if ((!jx_buffer_text(&program->info)[0] && !put_info(program)) ||
@@ -331,7 +364,8 @@ static jaxvet_status status_of_report(const jx_report *report)
 
 void jaxvet_trust_embedded(jaxvet_program *program)
 {
-    program->trusts_embedded = true;
+    if (program)
+        program->trusts_embedded = true;
 }
 
 /* The report of one program; comments that suppress are those that it embeds,
@@ -355,11 +389,15 @@ static bool report_on(jx_ctx *keep, jx_report *report, jx_program *program,
 jaxvet_status jaxvet_check(jaxvet_program *program, const char **report,
                            jaxvet_error *error)
 {
-    jx_report found = {.path = program->program->path};
+    jx_report found = {0};
     jaxvet_status status;
     jx_ctx *keep;
     bool done;
 
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(report, "where to put the report", error))
+        return JAXVET_USAGE;
+    found.path = program->program->path;
     begin(program);
     keep = jx_ctx_below(program->ctx, 0);
     *report = NULL;
@@ -391,6 +429,22 @@ static bool refuse(jaxvet_error *error, const char *format, const char *name)
     return false;
 }
 
+/* Nothing is read that is not there, and each size has one value. */
+static bool are_given(const jaxvet_size *sizes, int count, jaxvet_error *error)
+{
+    if (count > 0 && !jx_api_given(sizes, "sizes", error))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!jx_api_given(sizes[i].name, "the name of a size", error))
+            return false;
+        for (int k = 0; k < i; k++)
+            if (!strcmp(sizes[k].name, sizes[i].name))
+                return refuse(error, "the size '%s' is given twice",
+                              sizes[i].name);
+    }
+    return true;
+}
+
 /* The variable of that name in the signature, or NULL. */
 static const jx_dim_atom *size_named(const jaxvet_program *p,
                                      const char *name)
@@ -405,6 +459,8 @@ static const jx_dim_atom *size_named(const jaxvet_program *p,
 static bool bind(const jaxvet_program *p, const jaxvet_size *sizes, int count,
                  jx_binding *to, jaxvet_error *error)
 {
+    if (!are_given(sizes, count, error))
+        return false;
     for (int k = 0; k < count; k++)
         if (!size_named(p, sizes[k].name))
             return refuse(error, "the program has no size '%s'",
@@ -425,15 +481,13 @@ static bool bind(const jaxvet_program *p, const jaxvet_size *sizes, int count,
 static bool bind_some(const jaxvet_program *p, const jaxvet_size *sizes,
                       int count, jx_binding *to, jaxvet_error *error)
 {
+    if (!are_given(sizes, count, error))
+        return false;
     for (int i = 0; i < count; i++) {
         to[i] = (jx_binding){size_named(p, sizes[i].name), sizes[i].value};
         if (!to[i].var)
             return refuse(error, "the program has no size '%s'",
                           sizes[i].name);
-        for (int k = 0; k < i; k++)
-            if (to[k].var == to[i].var)
-                return refuse(error, "the size '%s' is given twice",
-                              sizes[i].name);
     }
     return true;
 }
@@ -479,6 +533,8 @@ static jaxvet_program *guest(jaxvet_program *program, jx_program *made,
 jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
                            jaxvet_error *error)
 {
+    if (!jx_api_given(program, "a program", error))
+        return NULL;
     if (order < 1) {
         refuse(error, "expected an order from %s", "1");
         return NULL;
@@ -492,9 +548,12 @@ jaxvet_program *jaxvet_refine(jaxvet_program *program,
                               jaxvet_error *error)
 {
     size_t n = count > 0 ? (size_t)count : 0;
-    jx_binding *bindings = calloc(n + 1, sizeof *bindings);
+    jx_binding *bindings = NULL;
     jaxvet_program *refined = NULL;
 
+    if (!jx_api_given(program, "a program", error))
+        return NULL;
+    bindings = calloc(n + 1, sizeof *bindings);
     begin(program);
     if (!bindings) {
         jx_api_starved(error);
@@ -540,6 +599,9 @@ int jaxvet_sizes(jaxvet_program *program, int most, const int64_t **values,
 {
     jx_choice found;
 
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(values, "where to put the values", error))
+        return -1;
     begin(program);
     if (most < 1) {
         refuse(error, "expected to be asked for at least one %s",
@@ -610,11 +672,14 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
 jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
                             int count, jaxvet_error *error)
 {
-    jaxvet_call *call = calloc(1, sizeof *call);
-    jx_binding *bindings =
-        calloc((size_t)program->nsizes + 1, sizeof *bindings);
+    jaxvet_call *call;
+    jx_binding *bindings;
     bool ok = false;
 
+    if (!jx_api_given(program, "a program", error))
+        return NULL;
+    call = calloc(1, sizeof *call);
+    bindings = calloc((size_t)program->nsizes + 1, sizeof *bindings);
     begin(program);
     if (!call || !bindings) {
         jx_api_starved(error);
@@ -643,12 +708,14 @@ void jaxvet_call_free(jaxvet_call *call)
 
 const jaxvet_layout *jaxvet_call_input(const jaxvet_call *call, int i)
 {
-    return i >= 0 && i < jx_plan_nins(call->plan) ? &call->ins[i] : NULL;
+    return call && i >= 0 && i < jx_plan_nins(call->plan) ? &call->ins[i]
+                                                          : NULL;
 }
 
 const jaxvet_layout *jaxvet_call_output(const jaxvet_call *call, int i)
 {
-    return i >= 0 && i < jx_plan_nouts(call->plan) ? &call->outs[i] : NULL;
+    return call && i >= 0 && i < jx_plan_nouts(call->plan) ? &call->outs[i]
+                                                           : NULL;
 }
 
 /* Results at other sizes than those that the inputs say would be wrong. */
@@ -684,9 +751,29 @@ static bool say_the_sizes(const jaxvet_call *call, const void *const *inputs,
     return true;
 }
 
+/* A buffer for each of `count` arrays that has elements. */
+static bool have_buffers(int count, const jaxvet_layout *arrays,
+                         const void *const *buffers, const char *what,
+                         jaxvet_error *error)
+{
+    if (count && !jx_api_given(buffers, what, error))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (arrays[i].bytes && !jx_api_given(buffers[i], what, error))
+            return false;
+    return true;
+}
+
 jaxvet_status jaxvet_run(jaxvet_call *call, const void *const *inputs,
                          void *const *outputs, jaxvet_error *error)
 {
+    if (!jx_api_given(call, "a call", error) ||
+        !have_buffers(jx_plan_nins(call->plan), call->ins, inputs,
+                      "a pointer per input", error) ||
+        !have_buffers(jx_plan_nouts(call->plan), call->outs,
+                      (const void *const *)outputs, "a pointer per output",
+                      error))
+        return JAXVET_USAGE;
     if (!say_the_sizes(call, inputs, error))
         return JAXVET_INPUT;
     jx_exec_restart(call->exec);

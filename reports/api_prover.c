@@ -135,6 +135,11 @@ jaxvet_prover *jaxvet_prover_new(const char *const *constraints, int count,
                      "expected at most 4096 constraints");
         return NULL;
     }
+    if (count && !jx_api_given(constraints, "constraints", error))
+        return NULL;
+    for (int i = 0; i < count; i++)
+        if (!jx_api_given(constraints[i], "a constraint", error))
+            return NULL;
     p = calloc(1, sizeof *p);
     if (p) {
         p->base = base;
@@ -241,8 +246,10 @@ jaxvet_status jaxvet_prover_limits(jaxvet_prover *prover,
                                    const jaxvet_limits *limits,
                                    jaxvet_error *error)
 {
-    return jx_api_limits(limits, &prover->limits, error) ? JAXVET_OK
-                                                         : JAXVET_USAGE;
+    return jx_api_given(prover, "a prover", error) &&
+                   jx_api_limits(limits, &prover->limits, error)
+               ? JAXVET_OK
+               : JAXVET_USAGE;
 }
 
 /* `texts`: of the question's constraints. */
@@ -286,6 +293,13 @@ jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
     jx_question q;
     jx_answer a;
 
+    if (!jx_api_given(prover, "a prover", error) ||
+        !jx_api_given(lhs, "a left side", error) ||
+        !jx_api_given(op, "a comparison", error) ||
+        !jx_api_given(rhs, "a right side", error) ||
+        !jx_api_given(verdict, "where to put the verdict", error) ||
+        !jx_api_given(answer, "where to put the answer", error))
+        return JAXVET_USAGE;
     *verdict = JAXVET_UNKNOWN;
     *answer = NULL;
     if ((status = make_room(prover, error)) != JAXVET_OK)

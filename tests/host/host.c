@@ -79,6 +79,7 @@ static int run(jaxvet_program *program)
 static int ask_wrongly(jaxvet_program *program)
 {
     const jaxvet_size unknown[] = {{"n", 2}}, small[] = {{"b", 1}};
+    char name[401] = "";
     jaxvet_error error;
 
     EXPECT(!jaxvet_open("no/such/file", 0, &error));
@@ -86,12 +87,84 @@ static int ask_wrongly(jaxvet_program *program)
     EXPECT(!jaxvet_open("no/such/file", 0, NULL));
     EXPECT(!jaxvet_open_memory("{\"a\":", 5, "bad", 0, &error));
     EXPECT(error.status == JAXVET_INPUT && error.message[0] && error.place[0]);
+    for (size_t i = 0; i + 1 < sizeof name; i++)
+        name[i] = "\xc3\xa9"[i % 2]; /* is not cut within a character */
+    EXPECT(!jaxvet_open_memory("{", 1, name, 0, &error));
+    EXPECT(strlen(error.file) == sizeof error.file - 2);
     EXPECT(!jaxvet_prepare(program, unknown, 1, &error));
     EXPECT(error.status == JAXVET_USAGE && strstr(error.message, "'n'"));
     EXPECT(!jaxvet_prepare(program, NULL, 0, &error));
     EXPECT(error.status == JAXVET_USAGE && strstr(error.message, "'b'"));
     EXPECT(!jaxvet_prepare(program, small, 1, &error)); /* b >= 2 */
     EXPECT(error.status == JAXVET_INPUT && strstr(error.message, "b >= 2"));
+    return 0;
+}
+
+/* What a host leaves out, or has not got, is told and never read. */
+static int leave_out(jaxvet_program *program)
+{
+    const jaxvet_size b[] = {{"b", 2}, {"b", 3}}, nameless[] = {{NULL, 2}};
+    const char *const none[] = {"a >= 2", NULL};
+    const void *const no_inputs[] = {NULL, NULL};
+    void *const no_outputs[] = {NULL, NULL};
+    const float x[2][3] = {{1}}, s = 1;
+    const void *const inputs[] = {x, &s};
+    jaxvet_limits limits = {sizeof limits, 0, 0, NULL};
+    jaxvet_prover *prover = jaxvet_prover_new(NULL, 0, 1, NULL, NULL);
+    jaxvet_call *call = jaxvet_prepare(program, b, 1, NULL);
+    jaxvet_verdict verdict;
+    const int64_t *values;
+    const char *text;
+    jaxvet_error error;
+
+#define LEFT_OUT(call)                                                        \
+    error.status = JAXVET_OK;                                                 \
+    EXPECT(call);                                                             \
+    EXPECT(error.status == JAXVET_USAGE && error.message[0])
+    EXPECT(prover && call);
+    LEFT_OUT(!jaxvet_open(NULL, 0, &error));
+    LEFT_OUT(!jaxvet_open_memory(NULL, 3, NULL, 0, &error));
+    EXPECT(!jaxvet_open_memory(NULL, 0, NULL, 0, &error));
+    EXPECT(error.status == JAXVET_INPUT && !strcmp(error.file, "<memory>"));
+    LEFT_OUT(jaxvet_program_limits(NULL, &limits, &error));
+    EXPECT(jaxvet_input_count(NULL) == 0 && jaxvet_output_count(NULL) == 0);
+    EXPECT(jaxvet_size_count(NULL) == 0 && !jaxvet_size_name(NULL, 0));
+    EXPECT(!jaxvet_input_type(NULL, 0) && !jaxvet_output_type(NULL, 0));
+    EXPECT(!jaxvet_input_path(NULL, 0) && !jaxvet_output_path(NULL, 0));
+    jaxvet_trust_embedded(NULL);
+    LEFT_OUT(jaxvet_info(NULL, &text, &error));
+    LEFT_OUT(jaxvet_info(program, NULL, &error));
+    LEFT_OUT(jaxvet_check(NULL, &text, &error));
+    LEFT_OUT(jaxvet_check(program, NULL, &error));
+    LEFT_OUT(!jaxvet_vjp(NULL, 1, &error));
+    LEFT_OUT(jaxvet_sizes(NULL, 3, &values, &error) < 0);
+    LEFT_OUT(jaxvet_sizes(program, 3, NULL, &error) < 0);
+    LEFT_OUT(!jaxvet_refine(NULL, b, 1, &error));
+    LEFT_OUT(!jaxvet_refine(program, NULL, 1, &error));
+    LEFT_OUT(!jaxvet_refine(program, nameless, 1, &error));
+    LEFT_OUT(!jaxvet_prepare(NULL, b, 1, &error));
+    LEFT_OUT(!jaxvet_prepare(program, NULL, 1, &error));
+    LEFT_OUT(!jaxvet_prepare(program, nameless, 1, &error));
+    LEFT_OUT(!jaxvet_prepare(program, b, 2, &error)); /* which one? */
+    EXPECT(!jaxvet_call_input(NULL, 0) && !jaxvet_call_output(NULL, 0));
+    LEFT_OUT(jaxvet_run(NULL, inputs, no_outputs, &error));
+    LEFT_OUT(jaxvet_run(call, NULL, NULL, &error));
+    LEFT_OUT(jaxvet_run(call, no_inputs, no_outputs, &error));
+    LEFT_OUT(jaxvet_run(call, inputs, no_outputs, &error));
+    LEFT_OUT(!jaxvet_prover_new(NULL, 1, 1, NULL, &error));
+    LEFT_OUT(!jaxvet_prover_new(none, 2, 1, NULL, &error));
+    LEFT_OUT(jaxvet_prover_limits(NULL, &limits, &error));
+    LEFT_OUT(jaxvet_prove(NULL, "a", ">=", "1", 0, &verdict, &text, &error));
+    LEFT_OUT(jaxvet_prove(prover, NULL, ">=", "1", 0, &verdict, &text, &error));
+    LEFT_OUT(jaxvet_prove(prover, "a", NULL, "1", 0, &verdict, &text, &error));
+    LEFT_OUT(jaxvet_prove(prover, "a", ">=", NULL, 0, &verdict, &text, &error));
+    LEFT_OUT(jaxvet_prove(prover, "a", ">=", "1", 0, NULL, &text, &error));
+    LEFT_OUT(jaxvet_prove(prover, "a", ">=", "1", 0, &verdict, NULL, &error));
+    jaxvet_call_free(call);
+    jaxvet_call_free(NULL);
+    jaxvet_prover_free(prover);
+    jaxvet_prover_free(NULL);
+    jaxvet_close(NULL);
     return 0;
 }
 
@@ -279,7 +352,8 @@ int main(int argc, char **argv)
     }
     bad = ask_signature(program) || ask_for_a_check(program) ||
           ask_for_info(program, "\"constraints\":[{\"scope\":0,") ||
-          run(program) || ask_wrongly(program) || run(program) ||
+          run(program) || ask_wrongly(program) || leave_out(program) ||
+          run(program) ||
           refine(program) || choose(program) || run(program) ||
           differentiate(argv[2]) || say_sizes_by_value() || prove();
     jaxvet_close(program);
