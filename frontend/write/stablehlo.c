@@ -704,6 +704,7 @@ static const jx_mlir_op *write(const jx_typed *typed, jx_mlir_types *types,
 
     if (!jx_typed_all(typed))
         return NULL;
+    jx_ctx_stage(program->ctx, "lowering");
     in.vars = jx_input_vars(program, &in.nvars);
     if (!make_main(&in)) {
         if (jx_ok(program->ctx))

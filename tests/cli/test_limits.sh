@@ -76,6 +76,21 @@ got = b"".join(iter(lambda: os.read(from_it, 1 << 16), b""))
 sys.exit(child.wait() or len(got) < 240000)
 PY
 
+# Regions have no names: what is called twice in each loop is written out.
+python3 - >"$work/doubles.jaxpr" <<'PY'
+depth = 24
+loop = ("scan[_split_transpose=False jaxpr=f{} length=2 linear=(False,) num_carry=1 "
+        "num_consts=0 reverse=False unroll=1]")
+head = "{ lambda ; a:f32[4]. let\n    "
+for k in range(depth, 0, -1):
+    print(f"let f{k} = {head}b:f32[4] = {loop.format(k - 1)} a\n"
+          f"    c:f32[4] = {loop.format(k - 1)} b\n  in (c,) }} in")
+print(f"let f0 = {head}b:f32[4] = sin a\n  in (b,) }} in")
+print(f"{head}b:f32[4] = {loop.format(depth)} a\n  in (b,) }}")
+PY
+expect 3 show --as stablehlo "$work/doubles.jaxpr" --memory 50MB
+complains 'gave up at 48 MiB of memory, the limit, while lowering'
+
 # A file that may not grow is a full disk, not a death.
 (
     ulimit -f 8
