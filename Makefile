@@ -12,7 +12,7 @@ PREFIX  = /usr/local
 # What takes one environment with JAX takes this one (scripts/environments.sh).
 PYTHON  = $(or $(JAXVET_VENV),build/venv)/bin/python
 SOVERSION = 0
-VERSION = $(shell sed -n 's/^\#define JX_VERSION "\(.*\)"/\1/p' reports/versions.h)
+VERSION = $(shell sed -n 's/^\#define JX_VERSION "\(.*\)"/\1/p' reports/pipeline/versions.h)
 
 # `make DEBUG=1` has a folder of its own: no optimization, the IR verified after
 # every pass, every answer checked by brute force (what JX_VERIFY guards).
@@ -22,7 +22,8 @@ CFLAGS  = -O0 -g3 -DJX_VERIFY
 endif
 
 LAYERS  = frontend/base frontend/ir frontend/mlir frontend/read frontend/write analyzer \
-          analyzer/transform analyzer/lint prover checker runtime runtime/kernels reports
+          analyzer/transform analyzer/lint prover checker runtime runtime/kernels runtime/gradients \
+          reports reports/pipeline reports/formats reports/commands
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
 # The solver's helper process alone is linked with libz3, so that nothing else
 # pays for loading it; the command's own files are no part of the library.
@@ -40,7 +41,7 @@ else
 Z3_LIBS := $(shell pkg-config --libs z3 2>/dev/null || echo -lz3)
 Z3_CFLAGS := $(shell pkg-config --cflags z3 2>/dev/null)
 endif
-CMD_SRC = jaxvet.c reports/options.c reports/commands.c reports/select.c reports/limits.c reports/certificates.c $(wildcard reports/cmd_*.c)
+CMD_SRC = jaxvet.c $(wildcard reports/commands/*.c)
 LIB_SRC = $(filter-out $(SOLVER_SRC) $(CMD_SRC),$(ALL_SRC))
 LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/obj/%.o)

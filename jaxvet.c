@@ -1,6 +1,6 @@
 /* jaxvet.c - the command: finds the subcommand and hands over. */
-#include "reports/commands.h"
-#include "reports/versions.h"
+#include "reports/commands/commands.h"
+#include "reports/pipeline/versions.h"
 
 #include <limits.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #ifndef JX_TYPING_PARTS_H
 #define JX_TYPING_PARTS_H
 
-#include "analyzer/rules.h"
+#include "analyzer/type_rules.h"
 
 /* What a jaxpr's outputs turned out to be. */
 typedef struct jx_typed_jaxpr {

@@ -4,11 +4,12 @@
 #include "analyzer/transform/refine.h"
 #include "frontend/ir/signature.h"
 #include "prover/choose.h"
-#include "reports/check.h"
-#include "reports/exported_info.h"
-#include "reports/input.h"
-#include "reports/program_info.h"
-#include "reports/versions.h"
+#include "reports/formats/exported_info.h"
+#include "reports/formats/formats.h"
+#include "reports/formats/program_info.h"
+#include "reports/pipeline/check.h"
+#include "reports/pipeline/input.h"
+#include "reports/pipeline/versions.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
 #include "runtime/fits.h"
@@ -406,7 +407,8 @@ jaxvet_status jaxvet_check(jaxvet_program *program, const char **report,
         return jx_api_hand_over(program->ctx, error);
     done = report_on(keep, &found, program->program, program->trusts_embedded);
     if (done)
-        jx_report_json(&(jx_report_list){1, &found, 0, NULL}, &program->report);
+        jx_report_json(&(jx_report_list){1, &found, 0, NULL}, NULL,
+                       &program->report);
     if (!done || !jx_ok(program->ctx)) {
         bool theirs = jx_ok(program->ctx) && !jx_ok(keep);
         status = jx_api_hand_over(theirs ? keep : program->ctx, error);

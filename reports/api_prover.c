@@ -2,8 +2,8 @@
 #include "frontend/base/buffer.h"
 #include "prover/question.h"
 #include "prover/solver.h"
-#include "reports/answer.h"
 #include "reports/api.h"
+#include "reports/formats/answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

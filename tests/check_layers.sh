@@ -28,8 +28,11 @@ function rank(path) {
     if (path ~ /^prover\//) return 7
     if (path ~ /^checker\//) return 8
     if (path ~ /^runtime\//) return 9
-    if (path ~ /^reports\//) return 10
-    if (path == "jaxvet.c") return 11
+    if (path ~ /^reports\/pipeline\//) return 10
+    if (path ~ /^reports\/formats\//) return 11
+    if (path ~ /^reports\/commands\//) return 12
+    if (path ~ /^reports\//) return 13
+    if (path == "jaxvet.c") return 14
     if (path == "jaxvet.h") return 0
     return -1
 }

@@ -17,7 +17,7 @@
  *
  * A bound that wraps only at sizes beyond LARGE is stated, but is no finding:
  * an axis of 2^31 elements is a different kind of problem.  The prover says
- * which bounds hold (reports/wraps.c). */
+ * which bounds hold (reports/pipeline/wraps.c). */
 #include "analyzer/lint/wrapping.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/signature.h"

@@ -814,7 +814,7 @@ static const jx_dim *rewritten(jx_dims *in, const jx_dim *dim)
     return dim;
 }
 
-bool jx_dims_have_rules(const jx_dims *in)
+bool jx_dims_have_rewrites(const jx_dims *in)
 {
     return in->nrules > 0;
 }

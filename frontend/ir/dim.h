@@ -59,7 +59,7 @@ const jx_dim *jx_dim_divide_exactly(jx_dims *in, const jx_dim *a,
 bool jx_dims_rewrite(jx_dims *in, const jx_dim *before, const jx_dim *after);
 
 /* Some rule is there: results may differ from their operands in value. */
-bool jx_dims_have_rules(const jx_dims *in);
+bool jx_dims_have_rewrites(const jx_dims *in);
 
 /* True, and sets *value, if the dim is a number (that fits); NULL is none. */
 bool jx_dim_is_wide(const jx_dim *dim, jx_int *value);

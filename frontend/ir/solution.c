@@ -89,7 +89,7 @@ static bool is_linear(const solver *s, jx_size_step *step)
     step->rest = jx_dim_sub(dims, step->dim,
                             jx_dim_mul(dims, jx_dim_wide(dims, step->factor),
                                        jx_dim_of_atom(dims, step->var)));
-    JX_ASSERT(!step->rest || jx_dims_have_rules(dims) ||
+    JX_ASSERT(!step->rest || jx_dims_have_rewrites(dims) ||
               jx_dim_is_result('-', step->dim,
                                jx_dim_mul(dims,
                                           jx_dim_wide(dims, step->factor),

@@ -14,15 +14,15 @@ enum { DEPTH = 500 }; /* of calls and regions */
 
 /* ---- the table */
 
-#define jx_hlo_rule_none NULL
+#define jx_lowering_rule_none NULL
 
 static const struct row {
     jx_prim_id prim;
     const char *op, *detail;
-    jx_hlo_rule *rule;
+    jx_lowering_rule *rule;
 } rows[] = {
 #define ADAPT(op, detail, prim, read, write)                                   \
-    {JX_PRIM_##prim, op, detail, jx_hlo_rule_##write},
+    {JX_PRIM_##prim, op, detail, jx_lowering_rule_##write},
 #include "frontend/mlir/adapter.def"
 #undef ADAPT
 };
@@ -732,7 +732,7 @@ const jx_mlir_op *jx_write_stablehlo_platforms(const jx_typed *typed,
 
 /* ---- rules that are about jaxprs */
 
-void jx_hlo_rule_call(jx_hlo_eqn *e)
+void jx_lowering_rule_call(jx_hlo_eqn *e)
 {
     const jx_eqn *eqn = e->eqn;
     const jx_value *name = jx_eqn_param(eqn, "name");
@@ -742,7 +742,7 @@ void jx_hlo_rule_call(jx_hlo_eqn *e)
                 jx_eqn_callee(eqn), e->ins, e->outs);
 }
 
-void jx_hlo_rule_inline(jx_hlo_eqn *e)
+void jx_lowering_rule_inline(jx_hlo_eqn *e)
 {
     jx_hlo_inline(e->code, jx_eqn_callee(e->eqn), e->ins, e->outs);
 }

@@ -85,7 +85,7 @@ static jx_dot_algorithm no_algorithm(jx_dtype lhs, jx_dtype rhs, jx_dtype out)
                               .product = out};
 }
 
-void jx_hlo_rule_dot_general(jx_hlo_eqn *e)
+void jx_lowering_rule_dot_general(jx_hlo_eqn *e)
 {
     const jx_p_dot_general *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -224,7 +224,7 @@ static jx_hv convolve_complex(jx_hlo_eqn *e, jx_hv x, jx_hv k)
     return jx_hlo_complex(c, jx_hlo_sub(c, k1, k3), jx_hlo_add(c, k1, k2));
 }
 
-void jx_hlo_rule_convolution(jx_hlo_eqn *e)
+void jx_lowering_rule_convolution(jx_hlo_eqn *e)
 {
     jx_hv x = e->ins[0], k = e->ins[1];
 
@@ -238,7 +238,7 @@ void jx_hlo_rule_convolution(jx_hlo_eqn *e)
 
 /* ---- fft */
 
-void jx_hlo_rule_fft(jx_hlo_eqn *e)
+void jx_lowering_rule_fft(jx_hlo_eqn *e)
 {
     static const char *const names[] = {"FFT", "FFT", "IFFT", "RFFT", "IRFFT"};
     const jx_p_fft *p = e->eqn->typed;

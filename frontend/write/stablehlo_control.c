@@ -5,7 +5,7 @@
 
 /* ---- cond */
 
-void jx_hlo_rule_cond(jx_hlo_eqn *e)
+void jx_lowering_rule_cond(jx_hlo_eqn *e)
 {
     const jx_p_cond *p = e->eqn->typed;
     jx_arena *arena = e->code->in->ctx->arena;
@@ -82,7 +82,7 @@ static void while_step(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
     }
 }
 
-void jx_hlo_rule_while(jx_hlo_eqn *e)
+void jx_lowering_rule_while(jx_hlo_eqn *e)
 {
     const jx_p_while *p = e->eqn->typed;
     int n = e->eqn->nins, before = (int)(p->cond_nconsts + p->body_nconsts);
@@ -179,7 +179,7 @@ static void scan_nothing(jx_hlo_eqn *e, const scan *s)
         e->outs[i] = jx_hlo_full_int(e->code, e->avals[i], 0);
 }
 
-void jx_hlo_rule_scan(jx_hlo_eqn *e)
+void jx_lowering_rule_scan(jx_hlo_eqn *e)
 {
     const jx_p_scan *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -222,7 +222,7 @@ static const jx_value *field(const jx_value *record, const char *name, int at)
 }
 
 /* Operands: constants of matvec, vecmat, solve, transpose_solve; then b. */
-void jx_hlo_rule_custom_linear_solve(jx_hlo_eqn *e)
+void jx_lowering_rule_custom_linear_solve(jx_hlo_eqn *e)
 {
     static const char *const names[] = {"matvec", "vecmat", "solve",
                                         "transpose_solve"};
@@ -265,7 +265,7 @@ static bool names_cpu(const jx_value *v)
 
 /* The index of the CPU among the platforms: what is lowered is for that, where
  * the index is no argument. */
-void jx_hlo_rule_platform_index(jx_hlo_eqn *e)
+void jx_lowering_rule_platform_index(jx_hlo_eqn *e)
 {
     const jx_value *all =
         ((const jx_p_platform_index *)e->eqn->typed)->platforms;
@@ -287,7 +287,7 @@ void jx_hlo_rule_platform_index(jx_hlo_eqn *e)
 
 /* ---- sizes */
 
-void jx_hlo_rule_dim_as_value(jx_hlo_eqn *e)
+void jx_lowering_rule_dim_as_value(jx_hlo_eqn *e)
 {
     const jx_p_dim_as_value *p = e->eqn->typed;
 
@@ -295,7 +295,7 @@ void jx_hlo_rule_dim_as_value(jx_hlo_eqn *e)
                                   e->avals[0]->dtype));
 }
 
-void jx_hlo_rule_dimension_size(jx_hlo_eqn *e)
+void jx_lowering_rule_dimension_size(jx_hlo_eqn *e)
 {
     const jx_p_dimension_size *p = e->eqn->typed;
 
@@ -305,7 +305,7 @@ void jx_hlo_rule_dimension_size(jx_hlo_eqn *e)
                                e->avals[0]->dtype));
 }
 
-void jx_hlo_rule_shape_assertion(jx_hlo_eqn *e)
+void jx_lowering_rule_shape_assertion(jx_hlo_eqn *e)
 {
     const jx_p_shape_assertion *p = e->eqn->typed;
 

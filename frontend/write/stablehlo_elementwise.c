@@ -154,7 +154,7 @@ static jx_dtype common_dtype(const jx_hlo_eqn *e, jx_hv operand)
     return operand.aval->dtype;
 }
 
-void jx_hlo_rule_elementwise(jx_hlo_eqn *e)
+void jx_lowering_rule_elementwise(jx_hlo_eqn *e)
 {
     jx_mlir_named attr = {"result_accuracy", accuracy(e)};
     jx_hv ins[3] = {{0}}, out;
@@ -205,7 +205,7 @@ static jx_hv scaled(jx_code *c, jx_hv x, double by)
 }
 
 /* What JAX composes of a few ops. */
-void jx_hlo_rule_composed(jx_hlo_eqn *e)
+void jx_lowering_rule_composed(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv x = e->ins[0], one, more;
@@ -239,7 +239,7 @@ void jx_hlo_rule_composed(jx_hlo_eqn *e)
 }
 
 /* By Horner's rule; where JAX makes a loop of it, from 0 on, as that does. */
-void jx_hlo_rule_polynomial(jx_hlo_eqn *e)
+void jx_lowering_rule_polynomial(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     int last = e->eqn->nins - 1;
@@ -267,7 +267,7 @@ static jx_hv power(jx_code *c, jx_hv x, uint64_t y)
     return acc;
 }
 
-void jx_hlo_rule_integer_pow(jx_hlo_eqn *e)
+void jx_lowering_rule_integer_pow(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     int64_t y = ((const jx_p_integer_pow *)e->eqn->typed)->y;
@@ -284,7 +284,7 @@ void jx_hlo_rule_integer_pow(jx_hlo_eqn *e)
     jx_hlo_fill(e, result);
 }
 
-void jx_hlo_rule_conj(jx_hlo_eqn *e)
+void jx_lowering_rule_conj(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv x = e->ins[0];
@@ -299,20 +299,20 @@ void jx_hlo_rule_conj(jx_hlo_eqn *e)
         jx_hlo_fill(e, jx_hlo_complex(c, x, jx_hlo_like(c, x, 0)));
 }
 
-void jx_hlo_rule_same(jx_hlo_eqn *e)
+void jx_lowering_rule_same(jx_hlo_eqn *e)
 {
     for (int i = 0; i < e->eqn->nouts && i < e->eqn->nins; i++)
         e->outs[i] = e->ins[i];
 }
 
-void jx_hlo_rule_barrier(jx_hlo_eqn *e)
+void jx_lowering_rule_barrier(jx_hlo_eqn *e)
 {
     jx_hlo_own(e, 0, NULL, NULL);
 }
 
 /* ---- comparisons and choices */
 
-void jx_hlo_rule_compare(jx_hlo_eqn *e)
+void jx_lowering_rule_compare(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     const char *space = strchr(e->detail, ' ');
@@ -357,7 +357,7 @@ static jx_hv choose(jx_code *c, jx_hv which, int64_t first, int n,
                                 cases + half));
 }
 
-void jx_hlo_rule_select_n(jx_hlo_eqn *e)
+void jx_lowering_rule_select_n(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv which = e->ins[0];
@@ -378,17 +378,17 @@ void jx_hlo_rule_select_n(jx_hlo_eqn *e)
 
 /* ---- dtypes and bits */
 
-void jx_hlo_rule_convert(jx_hlo_eqn *e)
+void jx_lowering_rule_convert(jx_hlo_eqn *e)
 {
     jx_hlo_fill(e, jx_hlo_convert(e->code, e->ins[0], e->avals[0]->dtype));
 }
 
-void jx_hlo_rule_bitcast(jx_hlo_eqn *e)
+void jx_lowering_rule_bitcast(jx_hlo_eqn *e)
 {
     jx_hlo_fill(e, jx_hlo_bitcast(e->code, e->ins[0], e->avals[0]));
 }
 
-void jx_hlo_rule_reduce_precision(jx_hlo_eqn *e)
+void jx_lowering_rule_reduce_precision(jx_hlo_eqn *e)
 {
     const jx_p_reduce_precision *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
@@ -402,7 +402,7 @@ void jx_hlo_rule_reduce_precision(jx_hlo_eqn *e)
         e, jx_hlo_simple(e->code, e->op, 1, e->ins, e->avals[0], 2, attrs));
 }
 
-void jx_hlo_rule_round(jx_hlo_eqn *e)
+void jx_lowering_rule_round(jx_hlo_eqn *e)
 {
     const jx_p_round *p = e->eqn->typed;
     bool even = p->rounding_method == JX_ROUND_TO_NEAREST_EVEN;

@@ -161,7 +161,7 @@ static jx_hv triangle(jx_code *c, jx_hv x, bool lower)
         jx_hlo_like(c, x, 0));
 }
 
-void jx_hlo_rule_cholesky(jx_hlo_eqn *e)
+void jx_lowering_rule_cholesky(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv x = e->ins[0], outs[2];
@@ -242,7 +242,7 @@ static jx_hv permutation(jx_code *c, jx_hv swaps, const jx_aval *aval)
     return outs[1];
 }
 
-void jx_hlo_rule_lu(jx_hlo_eqn *e)
+void jx_lowering_rule_lu(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv outs[3], ok;
@@ -259,7 +259,7 @@ void jx_hlo_rule_lu(jx_hlo_eqn *e)
     e->outs[2] = permutation(c, e->outs[1], e->avals[2]);
 }
 
-void jx_hlo_rule_lu_pivots(jx_hlo_eqn *e)
+void jx_lowering_rule_lu_pivots(jx_hlo_eqn *e)
 {
     jx_hlo_fill(e, permutation(e->code, e->ins[0], e->avals[0]));
 }
@@ -282,7 +282,7 @@ static void geqrf(jx_code *c, jx_hv x, jx_hv *outs)
     call(c, &l, outs);
 }
 
-void jx_hlo_rule_geqrf(jx_hlo_eqn *e)
+void jx_lowering_rule_geqrf(jx_hlo_eqn *e)
 {
     if (e->ins[0].value)
         geqrf(e->code, e->ins[0], e->outs);
@@ -299,12 +299,12 @@ static jx_hv householder(jx_code *c, jx_hv x, jx_hv taus)
     return out;
 }
 
-void jx_hlo_rule_householder(jx_hlo_eqn *e)
+void jx_lowering_rule_householder(jx_hlo_eqn *e)
 {
     jx_hlo_fill(e, householder(e->code, e->ins[0], e->ins[1]));
 }
 
-void jx_hlo_rule_ormqr(jx_hlo_eqn *e)
+void jx_lowering_rule_ormqr(jx_hlo_eqn *e)
 {
     const jx_p_ormqr *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
@@ -376,7 +376,7 @@ static void empty_qr(jx_hlo_eqn *e)
         e->outs[2] = jx_hlo_full_int(c, e->avals[2], 0);
 }
 
-void jx_hlo_rule_qr(jx_hlo_eqn *e)
+void jx_lowering_rule_qr(jx_hlo_eqn *e)
 {
     const jx_p_qr *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -431,7 +431,7 @@ static void empty_svd(jx_hlo_eqn *e)
         e->outs[i] = identity(c, e->avals[i]);
 }
 
-void jx_hlo_rule_svd(jx_hlo_eqn *e)
+void jx_lowering_rule_svd(jx_hlo_eqn *e)
 {
     const jx_p_svd *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -462,7 +462,7 @@ void jx_hlo_rule_svd(jx_hlo_eqn *e)
                  outs + 1);
 }
 
-void jx_hlo_rule_eigh(jx_hlo_eqn *e)
+void jx_lowering_rule_eigh(jx_hlo_eqn *e)
 {
     const jx_p_eigh *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -476,7 +476,7 @@ void jx_hlo_rule_eigh(jx_hlo_eqn *e)
     fill_checked(e, call_checked(c, &l, "EQ", outs), 2, outs);
 }
 
-void jx_hlo_rule_eig(jx_hlo_eqn *e)
+void jx_lowering_rule_eig(jx_hlo_eqn *e)
 {
     const jx_p_eig *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -513,7 +513,7 @@ void jx_hlo_rule_eig(jx_hlo_eqn *e)
         e->outs[at++] = or_nan(c, ok, outs[left + 1]);
 }
 
-void jx_hlo_rule_schur(jx_hlo_eqn *e)
+void jx_lowering_rule_schur(jx_hlo_eqn *e)
 {
     const jx_p_schur *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -539,7 +539,7 @@ void jx_hlo_rule_schur(jx_hlo_eqn *e)
                  p->compute_schur_vectors ? 2 : 1, outs);
 }
 
-void jx_hlo_rule_tridiagonal(jx_hlo_eqn *e)
+void jx_lowering_rule_tridiagonal(jx_hlo_eqn *e)
 {
     const jx_p_tridiagonal *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -552,7 +552,7 @@ void jx_hlo_rule_tridiagonal(jx_hlo_eqn *e)
     fill_checked(e, call_checked(c, &l, "EQ", outs), 4, outs);
 }
 
-void jx_hlo_rule_hessenberg(jx_hlo_eqn *e)
+void jx_lowering_rule_hessenberg(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv x = e->ins[0], outs[3];
@@ -589,7 +589,7 @@ static jx_hv solve_without_lapack(jx_hlo_eqn *e, jx_hv a, bool conjugate)
                          4, attrs);
 }
 
-void jx_hlo_rule_triangular_solve(jx_hlo_eqn *e)
+void jx_lowering_rule_triangular_solve(jx_hlo_eqn *e)
 {
     const jx_p_triangular_solve *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -622,7 +622,7 @@ void jx_hlo_rule_triangular_solve(jx_hlo_eqn *e)
     jx_hlo_fill(e, out);
 }
 
-void jx_hlo_rule_tridiagonal_solve(jx_hlo_eqn *e)
+void jx_lowering_rule_tridiagonal_solve(jx_hlo_eqn *e)
 {
     const jx_p_tridiagonal_solve *p = e->eqn->typed;
     jx_code *c = e->code;

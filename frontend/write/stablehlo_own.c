@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Operands, indices, updates; one computation for all. */
-void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
+void jx_lowering_rule_own_scatter(jx_hlo_eqn *e)
 {
     const jx_p_stablehlo_scatter *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
@@ -25,7 +25,7 @@ void jx_hlo_rule_own_scatter(jx_hlo_eqn *e)
     jx_hlo_own(e, 3, attrs, &body);
 }
 
-void jx_hlo_rule_own_map(jx_hlo_eqn *e)
+void jx_lowering_rule_own_map(jx_hlo_eqn *e)
 {
     const jx_p_stablehlo_map *p = e->eqn->typed;
     jx_mlir_named attr = {"dimensions",
@@ -77,7 +77,7 @@ static const jx_mlir_attr *attributes(jx_hlo *in, const jx_value *v)
 
 /* The op names the function that it stands for.  Where functions take sizes,
  * which are no operands of the op, that function is called instead. */
-void jx_hlo_rule_composite(jx_hlo_eqn *e)
+void jx_lowering_rule_composite(jx_hlo_eqn *e)
 {
     const jx_p_composite *p = e->eqn->typed;
     jx_hlo *in = e->code->in;
@@ -206,7 +206,7 @@ static const jx_mlir_attr *called(jx_code *c, const jx_value *v)
     return jx_hlo_list(in, n, items);
 }
 
-void jx_hlo_rule_own_custom_call(jx_hlo_eqn *e)
+void jx_lowering_rule_own_custom_call(jx_hlo_eqn *e)
 {
     const jx_p_custom_call *p = e->eqn->typed;
     jx_code *c = e->code;

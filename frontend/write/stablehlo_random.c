@@ -81,7 +81,7 @@ static void threefry(jx_code *c, const jx_hv *ins, jx_hv *outs)
     jx_hlo_call_body(c, "threefry2x32", threefry_body, 4, ins, 2, avals, outs);
 }
 
-void jx_hlo_rule_threefry(jx_hlo_eqn *e)
+void jx_lowering_rule_threefry(jx_hlo_eqn *e)
 {
     jx_hv ins[4];
 
@@ -139,7 +139,7 @@ static void halves(jx_code *c, jx_hv wide, jx_hv *high, jx_hv *low)
     *low = jx_hlo_convert(c, wide, JX_U32);
 }
 
-void jx_hlo_rule_iota_2x32(jx_hlo_eqn *e)
+void jx_lowering_rule_iota_2x32(jx_hlo_eqn *e)
 {
     halves(e->code, counter(e->code, e->avals[0], 0), &e->outs[0],
            &e->outs[1]);
@@ -254,7 +254,7 @@ static jx_hv generate(jx_code *c, const char *algorithm, jx_hv key,
                                          dtype);
 }
 
-void jx_hlo_rule_rng_bit_generator(jx_hlo_eqn *e)
+void jx_lowering_rule_rng_bit_generator(jx_hlo_eqn *e)
 {
     const jx_p_rng_bit_generator *p = e->eqn->typed;
     const char *algorithm = p->algorithm == JX_RNG_THREEFRY ? "THREE_FRY"
@@ -284,12 +284,12 @@ static void rng(jx_hlo_eqn *e, const char *distribution)
     jx_hlo_fill(e, jx_hlo_simple(c, e->op, 3, ins, e->avals[0], 1, &attr));
 }
 
-void jx_hlo_rule_rng_uniform(jx_hlo_eqn *e)
+void jx_lowering_rule_rng_uniform(jx_hlo_eqn *e)
 {
     rng(e, e->detail);
 }
 
-void jx_hlo_rule_own_rng(jx_hlo_eqn *e)
+void jx_lowering_rule_own_rng(jx_hlo_eqn *e)
 {
     const jx_p_stablehlo_rng *p = e->eqn->typed;
 
@@ -345,7 +345,7 @@ static jx_hv seed_words(jx_code *c, jx_hv seed)
                 jx_hlo_convert(c, seed, JX_U32));
 }
 
-void jx_hlo_rule_random_seed(jx_hlo_eqn *e)
+void jx_lowering_rule_random_seed(jx_hlo_eqn *e)
 {
     const jx_p_random_seed *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -427,7 +427,7 @@ static jx_hv split_unsafe(jx_code *c, jx_hv key, const jx_aval *out)
         out->rank, out->shape);
 }
 
-void jx_hlo_rule_random_split(jx_hlo_eqn *e)
+void jx_lowering_rule_random_split(jx_hlo_eqn *e)
 {
     const char *impl = impl_of(e);
     jx_code *c = e->code;
@@ -477,7 +477,7 @@ static jx_hv fold_in_unsafe(jx_code *c, jx_hv key, jx_hv data,
                          jx_hlo_fit(c, bits, out));
 }
 
-void jx_hlo_rule_random_fold_in(jx_hlo_eqn *e)
+void jx_lowering_rule_random_fold_in(jx_hlo_eqn *e)
 {
     const char *impl = impl_of(e);
     jx_code *c = e->code;
@@ -569,7 +569,7 @@ static jx_hv bits_of(jx_code *c, jx_hv key, const jx_aval *out, bool by_parts)
                                 : jx_hlo_convert(c, bits[0], out->dtype);
 }
 
-void jx_hlo_rule_random_bits(jx_hlo_eqn *e)
+void jx_lowering_rule_random_bits(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_hv key = e->ins[0];
@@ -800,7 +800,7 @@ static jx_hv gamma_flat(jx_code *c, jx_hv key, jx_hv alpha, bool in_logs,
                    in_logs);
 }
 
-void jx_hlo_rule_random_gamma(jx_hlo_eqn *e)
+void jx_lowering_rule_random_gamma(jx_hlo_eqn *e)
 {
     const jx_p_random_gamma *p = e->eqn->typed;
     jx_code *c = e->code;

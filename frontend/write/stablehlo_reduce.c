@@ -20,7 +20,7 @@ static jx_hv identity(jx_code *c, const char *name, jx_dtype dtype)
     return jx_hlo_scalar(c, dtype, 0);
 }
 
-void jx_hlo_rule_reduce(jx_hlo_eqn *e)
+void jx_lowering_rule_reduce(jx_hlo_eqn *e)
 {
     const jx_p_axes *p = e->eqn->typed;
 
@@ -31,7 +31,7 @@ void jx_hlo_rule_reduce(jx_hlo_eqn *e)
                            p->axes.count, p->axes.at));
 }
 
-void jx_hlo_rule_allreduce(jx_hlo_eqn *e)
+void jx_lowering_rule_allreduce(jx_hlo_eqn *e)
 {
     const jx_p_allreduce *p = e->eqn->typed;
 
@@ -45,7 +45,7 @@ void jx_hlo_rule_allreduce(jx_hlo_eqn *e)
                 p->axes.at.count, p->axes.at.at);
 }
 
-void jx_hlo_rule_reduce_general(jx_hlo_eqn *e)
+void jx_lowering_rule_reduce_general(jx_hlo_eqn *e)
 {
     const jx_p_reduce *p = e->eqn->typed;
     int n = e->eqn->nins / 2;
@@ -91,7 +91,7 @@ static jx_mlir_region pick(jx_code *c, const char *direction, jx_dtype dtype,
     return jx_hlo_finish(inner, 2, out);
 }
 
-void jx_hlo_rule_arg_reduce(jx_hlo_eqn *e)
+void jx_lowering_rule_arg_reduce(jx_hlo_eqn *e)
 {
     const jx_p_arg_reduce *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -255,7 +255,7 @@ static void reduce_window(jx_code *c, const window *w, int n,
                 outs);
 }
 
-void jx_hlo_rule_reduce_window(jx_hlo_eqn *e)
+void jx_lowering_rule_reduce_window(jx_hlo_eqn *e)
 {
     const jx_p_window *p = e->eqn->typed;
     window w = {p->window_dimensions.count, p->window_dimensions.at,
@@ -268,7 +268,7 @@ void jx_hlo_rule_reduce_window(jx_hlo_eqn *e)
                   jx_hlo_reducer(e->code, e->detail, dtype), e->outs);
 }
 
-void jx_hlo_rule_reduce_window_general(jx_hlo_eqn *e)
+void jx_lowering_rule_reduce_window_general(jx_hlo_eqn *e)
 {
     const jx_p_reduce_window *p = e->eqn->typed;
     window w = {p->window_dimensions.count, p->window_dimensions.at,
@@ -335,7 +335,7 @@ static jx_mlir_region log_add_exp_body(jx_code *c, jx_dtype dtype)
 }
 
 /* A window that reaches back (or forth) to the end. */
-void jx_hlo_rule_cumulative(jx_hlo_eqn *e)
+void jx_lowering_rule_cumulative(jx_hlo_eqn *e)
 {
     const jx_p_cumulative *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -411,7 +411,7 @@ static jx_hv select_and_scatter(jx_code *c, const window *w, const jx_hv *ins,
 }
 
 /* The operand is padded by hand: XLA's CPU code can't. */
-void jx_hlo_rule_select_and_scatter(jx_hlo_eqn *e)
+void jx_lowering_rule_select_and_scatter(jx_hlo_eqn *e)
 {
     const jx_p_select_window *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -453,7 +453,7 @@ void jx_hlo_rule_select_and_scatter(jx_hlo_eqn *e)
                                 from, to, NULL));
 }
 
-void jx_hlo_rule_own_select_and_scatter(jx_hlo_eqn *e)
+void jx_lowering_rule_own_select_and_scatter(jx_hlo_eqn *e)
 {
     const jx_p_select_and_scatter *p = e->eqn->typed;
     window w = {.rank = p->window_dimensions.count,
@@ -469,7 +469,7 @@ void jx_hlo_rule_own_select_and_scatter(jx_hlo_eqn *e)
 }
 
 /* Pairs of key and value: the one whose key is chosen. */
-void jx_hlo_rule_select_and_gather(jx_hlo_eqn *e)
+void jx_lowering_rule_select_and_gather(jx_hlo_eqn *e)
 {
     const jx_p_select_window *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -551,7 +551,7 @@ static void sort(jx_hlo_eqn *e, int64_t dimension, bool is_stable,
     jx_hlo_own(e, 2, attrs, &comparator);
 }
 
-void jx_hlo_rule_sort(jx_hlo_eqn *e)
+void jx_lowering_rule_sort(jx_hlo_eqn *e)
 {
     const jx_p_sort *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -576,7 +576,7 @@ void jx_hlo_rule_sort(jx_hlo_eqn *e)
     sort(e, p->dimension, p->is_stable, jx_hlo_finish(inner, 1, &out));
 }
 
-void jx_hlo_rule_own_sort(jx_hlo_eqn *e)
+void jx_lowering_rule_own_sort(jx_hlo_eqn *e)
 {
     const jx_p_stablehlo_sort *p = e->eqn->typed;
 
@@ -599,7 +599,7 @@ static const jx_aval *exchanged(jx_hlo *in, const jx_aval *aval,
     return jx_hlo_aval(in, aval->dtype, aval->rank, shape);
 }
 
-void jx_hlo_rule_top_k(jx_hlo_eqn *e)
+void jx_lowering_rule_top_k(jx_hlo_eqn *e)
 {
     const jx_p_top_k *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -640,7 +640,7 @@ void jx_hlo_rule_top_k(jx_hlo_eqn *e)
 }
 
 /* XLA's own target, whose fallback is exact; the comparator is a function. */
-void jx_hlo_rule_approx_top_k(jx_hlo_eqn *e)
+void jx_lowering_rule_approx_top_k(jx_hlo_eqn *e)
 {
     const jx_p_approx_top_k *p = e->eqn->typed;
     jx_code *c = e->code;

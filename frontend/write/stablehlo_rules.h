@@ -16,7 +16,7 @@ typedef struct jx_hlo_eqn {
     const jx_aval *const *avals; /* of the outs, physical */
 } jx_hlo_eqn;
 
-typedef void jx_hlo_rule(jx_hlo_eqn *e);
+typedef void jx_lowering_rule(jx_hlo_eqn *e);
 
 #define JX_HLO_RULES(X)                                                        \
     X(elementwise) X(select_n) X(compare) X(convert) X(bitcast)                \
@@ -41,7 +41,7 @@ typedef void jx_hlo_rule(jx_hlo_eqn *e);
     X(own_sort) X(own_scatter) X(own_select_and_scatter) X(own_map)            \
     X(own_rng) X(own_custom_call) X(composite)
 
-#define X(name) jx_hlo_rule jx_hlo_rule_##name;
+#define X(name) jx_lowering_rule jx_lowering_rule_##name;
 JX_HLO_RULES(X)
 #undef X
 

@@ -43,7 +43,7 @@ static const jx_dim *const *with_last_dim(jx_hlo_eqn *e, int count,
     return all;
 }
 
-void jx_hlo_rule_broadcast_in_dim(jx_hlo_eqn *e)
+void jx_lowering_rule_broadcast_in_dim(jx_hlo_eqn *e)
 {
     const jx_p_broadcast_in_dim *p = e->eqn->typed;
     const int64_t *dims =
@@ -54,7 +54,7 @@ void jx_hlo_rule_broadcast_in_dim(jx_hlo_eqn *e)
                                         dims));
 }
 
-void jx_hlo_rule_reshape(jx_hlo_eqn *e)
+void jx_lowering_rule_reshape(jx_hlo_eqn *e)
 {
     const jx_p_reshape *p = e->eqn->typed;
     jx_hv x = e->ins[0];
@@ -66,13 +66,13 @@ void jx_hlo_rule_reshape(jx_hlo_eqn *e)
 }
 
 /* Axes of size 1 that come or go. */
-void jx_hlo_rule_squeeze(jx_hlo_eqn *e)
+void jx_lowering_rule_squeeze(jx_hlo_eqn *e)
 {
     jx_hlo_fill(e, jx_hlo_reshape(e->code, e->ins[0], e->avals[0]->rank,
                                   e->avals[0]->shape));
 }
 
-void jx_hlo_rule_transpose(jx_hlo_eqn *e)
+void jx_lowering_rule_transpose(jx_hlo_eqn *e)
 {
     const jx_p_transpose *p = e->eqn->typed;
     const int64_t *axes = with_last(e, p->permutation, p->permutation.count);
@@ -81,7 +81,7 @@ void jx_hlo_rule_transpose(jx_hlo_eqn *e)
         jx_hlo_fill(e, jx_hlo_transpose(e->code, e->ins[0], axes));
 }
 
-void jx_hlo_rule_reverse(jx_hlo_eqn *e)
+void jx_lowering_rule_reverse(jx_hlo_eqn *e)
 {
     const jx_p_dimensions *p = e->eqn->typed;
 
@@ -89,7 +89,7 @@ void jx_hlo_rule_reverse(jx_hlo_eqn *e)
                                   p->dimensions.at));
 }
 
-void jx_hlo_rule_slice(jx_hlo_eqn *e)
+void jx_lowering_rule_slice(jx_hlo_eqn *e)
 {
     const jx_p_slice *p = e->eqn->typed;
     const jx_aval *in = e->ins[0].aval;
@@ -106,7 +106,7 @@ void jx_hlo_rule_slice(jx_hlo_eqn *e)
         jx_hlo_fill(e, jx_hlo_slice(e->code, e->ins[0], from, to, steps));
 }
 
-void jx_hlo_rule_pad(jx_hlo_eqn *e)
+void jx_lowering_rule_pad(jx_hlo_eqn *e)
 {
     const jx_p_pad *p = e->eqn->typed;
 
@@ -114,7 +114,7 @@ void jx_hlo_rule_pad(jx_hlo_eqn *e)
                               p->padding_config.at));
 }
 
-void jx_hlo_rule_concatenate(jx_hlo_eqn *e)
+void jx_lowering_rule_concatenate(jx_hlo_eqn *e)
 {
     const jx_p_concatenate *p = e->eqn->typed;
 
@@ -122,7 +122,7 @@ void jx_hlo_rule_concatenate(jx_hlo_eqn *e)
                                       (int)p->dimension));
 }
 
-void jx_hlo_rule_iota(jx_hlo_eqn *e)
+void jx_lowering_rule_iota(jx_hlo_eqn *e)
 {
     const jx_p_iota *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -135,7 +135,7 @@ void jx_hlo_rule_iota(jx_hlo_eqn *e)
     jx_hlo_fill(e, made == dtype ? out : jx_hlo_convert(c, out, dtype));
 }
 
-void jx_hlo_rule_split(jx_hlo_eqn *e)
+void jx_lowering_rule_split(jx_hlo_eqn *e)
 {
     const jx_p_split *p = e->eqn->typed;
     jx_dims *dims = e->code->in->program->dims;
@@ -150,7 +150,7 @@ void jx_hlo_rule_split(jx_hlo_eqn *e)
 }
 
 /* Each operand with one more axis of size 1, put together along it. */
-void jx_hlo_rule_stack(jx_hlo_eqn *e)
+void jx_lowering_rule_stack(jx_hlo_eqn *e)
 {
     const jx_p_stack *p = e->eqn->typed;
     jx_arena *arena = e->code->in->ctx->arena;
@@ -167,7 +167,7 @@ void jx_hlo_rule_stack(jx_hlo_eqn *e)
     jx_hlo_fill(e, jx_hlo_concatenate(e->code, e->eqn->nins, parts, axis));
 }
 
-void jx_hlo_rule_unstack(jx_hlo_eqn *e)
+void jx_lowering_rule_unstack(jx_hlo_eqn *e)
 {
     const jx_p_stack *p = e->eqn->typed;
 
@@ -180,7 +180,7 @@ void jx_hlo_rule_unstack(jx_hlo_eqn *e)
 }
 
 /* Every axis twice: the copies, and what is copied. */
-void jx_hlo_rule_tile(jx_hlo_eqn *e)
+void jx_lowering_rule_tile(jx_hlo_eqn *e)
 {
     const jx_p_tile *p = e->eqn->typed;
     jx_arena *arena = e->code->in->ctx->arena;
@@ -203,7 +203,7 @@ void jx_hlo_rule_tile(jx_hlo_eqn *e)
                                   e->avals[0]->shape));
 }
 
-void jx_hlo_rule_empty(jx_hlo_eqn *e)
+void jx_lowering_rule_empty(jx_hlo_eqn *e)
 {
     jx_hlo_fill(e, jx_hlo_full_int(e->code, e->avals[0], 0));
 }
@@ -226,7 +226,7 @@ static jx_hv *starts(jx_hlo_eqn *e, int first, int rank, bool key)
     return all;
 }
 
-void jx_hlo_rule_dynamic_slice(jx_hlo_eqn *e)
+void jx_lowering_rule_dynamic_slice(jx_hlo_eqn *e)
 {
     jx_hv x = e->ins[0];
     jx_hv *at;
@@ -239,7 +239,7 @@ void jx_hlo_rule_dynamic_slice(jx_hlo_eqn *e)
                                             e->avals[0]->shape));
 }
 
-void jx_hlo_rule_dynamic_update_slice(jx_hlo_eqn *e)
+void jx_lowering_rule_dynamic_update_slice(jx_hlo_eqn *e)
 {
     jx_hv x = e->ins[0];
     jx_hv *at;
@@ -411,7 +411,7 @@ static jx_hv filling(jx_hlo_eqn *e)
                                                    : jx_hlo_greatest(c, dtype);
 }
 
-void jx_hlo_rule_gather(jx_hlo_eqn *e)
+void jx_lowering_rule_gather(jx_hlo_eqn *e)
 {
     const jx_p_gather *p = e->eqn->typed;
     jx_code *c = e->code;
@@ -528,7 +528,7 @@ static jx_mlir_region combiner(jx_hlo_eqn *e)
     return jx_hlo_finish(inner, 1, &out);
 }
 
-void jx_hlo_rule_scatter(jx_hlo_eqn *e)
+void jx_lowering_rule_scatter(jx_hlo_eqn *e)
 {
     const jx_p_scatter *p = e->eqn->typed;
     jx_code *c = e->code;

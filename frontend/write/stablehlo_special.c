@@ -570,7 +570,7 @@ static jx_hlo_body *body_of(jx_prim_id prim)
     }
 }
 
-void jx_hlo_rule_special(jx_hlo_eqn *e)
+void jx_lowering_rule_special(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
     jx_dtype dtype = e->avals[0]->dtype;

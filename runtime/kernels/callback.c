@@ -4,7 +4,7 @@
  * does, where a check fails) is planned and runs, and fails where it calls it;
  * what only prints or looks is left out. */
 #include "runtime/kernel.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 static const char *function_in(const jx_value *value)
 {

@@ -4,10 +4,10 @@
  * the body reads it and, at its end, copies its results over it; the planner
  * lets most of these copies vanish.  Slices of scanned operands and results
  * are moving buffers: the loop sets their addresses at every turn. */
-#include "frontend/read/asserted.h"
 #include "frontend/base/assert.h"
+#include "frontend/read/asserted.h"
 #include "runtime/plan_impl.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 #include "runtime/run.h"
 
 #include <stdlib.h>

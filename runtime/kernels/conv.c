@@ -12,7 +12,7 @@
  * Feature groups are slices of the features, batch groups of the batch. */
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/vector.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <limits.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * smaller floats are converted to f32 first. */
 #include "runtime/kernels/monoid.h"
 #include "runtime/kernels/shapes.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 /* Lines that lie side by side are carried along together. */
 enum { CHUNK = 64 };

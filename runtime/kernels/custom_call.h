@@ -6,7 +6,7 @@
 #define JX_CUSTOM_CALL_H
 
 #include "analyzer/custom_calls.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #define CUSTOM_CALL(target, relation, plan) jx_plan_rule jx_custom_##plan;
 #include "analyzer/custom_calls.def"

@@ -6,7 +6,7 @@
  * otherwise it is copied once into that form. */
 #include "frontend/ir/dot_algorithm.h"
 #include "runtime/kernels/gemm.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <limits.h>
 #include <string.h>

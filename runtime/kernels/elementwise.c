@@ -3,7 +3,7 @@
 #include "runtime/kernels/elementwise.h"
 
 #include "runtime/plan_impl.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include "runtime/kernels/elementwise.h"
 
 #include "runtime/plan_impl.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 bool jx_is_composed(jx_prim_id prim)
 {

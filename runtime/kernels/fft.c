@@ -9,7 +9,7 @@
 #include "runtime/kernels/fft_plan.h"
 #include "runtime/kernels/lines.h"
 #include "runtime/kernels/vector.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <math.h>
 #include <stdlib.h>

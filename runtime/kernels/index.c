@@ -3,7 +3,7 @@
 
 #include "runtime/elementwise.h"
 #include "runtime/kernels/move.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "runtime/kernels/move.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/plan_impl.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #define JX_LAPACK_H
 
 #include "runtime/blas.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 enum { JX_LAPACK_PIECES = 6 };
 

@@ -1,6 +1,6 @@
 /* map.c - a computation on scalars, for every element. */
 #include "runtime/kernels/shapes.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* move.c - plan rules that only move elements: most are views. */
 #include "runtime/kernels/move.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <string.h>
 

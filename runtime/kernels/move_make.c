@@ -2,7 +2,7 @@
  * bytes as something else. */
 #include "runtime/elementwise.h"
 #include "runtime/kernels/move.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * out once per group, zeros where the group is not, and then it is a
  * dot_general. */
 #include "runtime/plan_impl.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * A key array is u32 with the key's words as its last axis. */
 #include "runtime/elementwise.h"
 #include "runtime/kernels/prng.h"
-#include "runtime/kernels/special.h"
 #include "runtime/kernels/shapes.h"
-#include "runtime/rules.h"
+#include "runtime/kernels/special.h"
+#include "runtime/plan_rules.h"
 #include "runtime/run.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "runtime/kernels/monoid.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/plan_impl.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
 #include "runtime/kernels/comparator.h"
 #include "runtime/kernels/lines.h"
 #include "runtime/kernels/order.h"
-#include "runtime/kernels/vector.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/kernels/sorting.h"
-#include "runtime/rules.h"
+#include "runtime/kernels/vector.h"
+#include "runtime/plan_rules.h"
 
 #include <string.h>
 

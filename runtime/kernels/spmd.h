@@ -9,7 +9,7 @@
 
 #include "frontend/base/vec.h"
 #include "runtime/plan_impl.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 /* Some devices, in order. */
 typedef struct jx_team {

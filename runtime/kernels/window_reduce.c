@@ -1,10 +1,10 @@
 /* window_reduce.c - reduce_window with a known operation or any other. */
 #include "runtime/kernels/body.h"
 #include "runtime/kernels/monoid.h"
-#include "runtime/kernels/vector.h"
 #include "runtime/kernels/shapes.h"
+#include "runtime/kernels/vector.h"
 #include "runtime/kernels/window.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  * A selected element stays while it is >= (or <=) the next one; so a NaN is
  * replaced by whatever follows it, as in XLA. */
 #include "runtime/kernels/body.h"
-#include "runtime/kernels/window.h"
 #include "runtime/kernels/shapes.h"
+#include "runtime/kernels/window.h"
 #include "runtime/plan_impl.h"
-#include "runtime/rules.h"
+#include "runtime/plan_rules.h"
 
 #include <math.h>
 #include <string.h>

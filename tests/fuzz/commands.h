@@ -8,7 +8,7 @@
 #define JX_FUZZ_COMMANDS_H
 
 #include "frontend/base/intern.h"
-#include "reports/commands.h"
+#include "reports/commands/commands.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

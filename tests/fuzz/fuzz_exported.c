@@ -11,7 +11,7 @@
 #include "frontend/read/exported_paths.h"
 #include "frontend/read/exported_window.h"
 #include "frontend/write/exported.h"
-#include "reports/exported_info.h"
+#include "reports/formats/exported_info.h"
 #include "tests/fuzz/commands.h"
 
 static size_t walk_tree(const jx_tree *tree)

@@ -18,7 +18,7 @@
 #include "frontend/ir/signature.h"
 #include "frontend/read/text.h"
 #include "frontend/write/document.h"
-#include "reports/input.h"
+#include "reports/pipeline/input.h"
 #include "runtime/exec.h"
 #include "runtime/fill.h"
 #include "runtime/fits.h"

@@ -1,5 +1,5 @@
 /* test_beneath.c - files that somebody else names, below a folder. */
-#include "reports/beneath.h"
+#include "reports/pipeline/beneath.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* test_input.c - programs are recognized by content. */
-#include "reports/input.h"
+#include "reports/pipeline/input.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* test_options.c - the table-driven options of the command. */
-#include "reports/commands.h"
+#include "reports/commands/commands.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

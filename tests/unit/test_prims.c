@@ -3,8 +3,8 @@
  * Programs as JAX prints them, apart by an empty line.  `#! CODE text` after an
  * equation is what typing must say of it, `CODE?` what it leaves to the prover;
  * nothing else may be said.  A file has a right program and a wrong one. */
-#include "analyzer/rules.h"
 #include "analyzer/transform/discharge.h"
+#include "analyzer/type_rules.h"
 #include "frontend/base/file.h"
 #include "frontend/read/text.h"
 

@@ -1,7 +1,8 @@
 /* test_report.c - what is said about programs, and in which form. */
 #include "frontend/base/json.h"
-#include "reports/check.h"
-#include "reports/source.h"
+#include "reports/formats/formats.h"
+#include "reports/pipeline/check.h"
+#include "reports/pipeline/source.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -348,7 +349,7 @@ static void text_shows_the_line_under_its_place(void **state)
     jx_ctx *keep = jx_ctx_new(0);
     jx_report report = awkward(keep);
     const jx_report_list list = {1, &report, 3, NULL};
-    const jx_text_options bare = {false, NULL}, coloured = {true, NULL};
+    const jx_style bare = {false, NULL}, coloured = {true, NULL};
     jx_buffer to = {0};
     (void)state;
 
@@ -392,7 +393,7 @@ static void annotations_are_escaped(void **state)
     jx_buffer to = {0};
     (void)state;
 
-    jx_report_github(&list, &to);
+    jx_report_github(&list, NULL, &to);
     assert_string_equal(
         jx_buffer_text(&to),
         "::error file=my models/a%2Cb%3A50%25.py,line=3,col=2,endColumn=5,"
@@ -434,7 +435,7 @@ static void json_reads_back(void **state)
     jx_buffer to = {0};
     (void)state;
 
-    jx_report_json(&list, &to);
+    jx_report_json(&list, NULL, &to);
     assert_true(jx_json_read(keep, "out", to.text, to.length, &root));
     program = jx_json_item(member(root, "programs"), 0);
     assert_true(is_text(member(program, "status"), "findings"));
@@ -658,7 +659,7 @@ static void sarif_means_what_it_says(void **state)
     const char *wrong;
     (void)state;
 
-    jx_report_sarif(&list, &to);
+    jx_report_sarif(&list, NULL, &to);
     wrong = judge(keep, to.text, "\1", "\1");
     assert_string_equal(wrong ? wrong : "nothing", "nothing");
     for (size_t i = 0; i < sizeof mutations / sizeof *mutations; i++)
@@ -677,7 +678,7 @@ static void sarif_tells_of_what_it_could_not_read(void **state)
     jx_buffer to = {0};
     (void)state;
 
-    jx_report_sarif(&list, &to);
+    jx_report_sarif(&list, NULL, &to);
     assert_true(jx_json_read(keep, "sarif", to.text, to.length, &root));
     run = jx_json_item(member(root, "runs"), 0);
     invocation = jx_json_item(member(run, "invocations"), 0);

@@ -2,8 +2,8 @@
  * type rule gives, and what it says of programs that are wrong. */
 #include "analyzer/cost.h"
 #include "analyzer/lint/lint.h"
-#include "analyzer/rules.h"
 #include "analyzer/transform/same.h"
+#include "analyzer/type_rules.h"
 #include "frontend/read/document.h"
 #include "frontend/write/stablehlo.h"
 

@@ -1,6 +1,6 @@
 /* test_wraps.c - for which sizes a program's own size arithmetic is right. */
 #include "frontend/read/document.h"
-#include "reports/check.h"
+#include "reports/pipeline/check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,227 @@
+/* type_rules.c - the table of type rules, and what rules share. */
+#include "analyzer/type_rules.h"
+
+static jx_type_rule *const rules[JX_NPRIMS] = {
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                   \
+    [JX_PRIM_##id] = jx_type_##type,
+#include "frontend/ir/prims.def"
+#undef PRIM
+};
+
+static const unsigned takes[JX_NPRIMS] = {
+#define ACCEPTS(id, kinds) [JX_PRIM_##id] = JX_TAKES_##kinds,
+#include "analyzer/accepts.def"
+#undef ACCEPTS
+};
+
+jx_type_rule *jx_type_rule_of(jx_prim_id id)
+{
+    return id > JX_PRIM_unknown && id < JX_NPRIMS ? rules[id] : NULL;
+}
+
+bool jx_type_rule_takes_any(jx_type_rule *rule)
+{
+    static jx_type_rule *const any[] = {
+        jx_type_same,          jx_type_same_all,   jx_type_call,
+        jx_type_custom_jvp,    jx_type_custom_vjp, jx_type_hi_call,
+        jx_type_cond,
+        jx_type_while,         jx_type_scan,       jx_type_add_any,
+        jx_type_call_exported, jx_type_observed,   jx_type_stateful,
+    };
+
+    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+        if (any[i] == rule)
+            return true;
+    return false;
+}
+
+unsigned jx_prim_takes(jx_prim_id id)
+{
+    return id < JX_NPRIMS ? takes[id] : 0;
+}
+
+/* Dims. */
+const jx_dim *jx_const(jx_typing *t, int64_t value)
+{
+    return jx_dim_int(t->program->dims, value);
+}
+
+const jx_dim *jx_plus(jx_typing *t, const jx_dim *a, const jx_dim *b)
+{
+    return jx_dim_add(t->program->dims, a, b);
+}
+
+const jx_dim *jx_minus(jx_typing *t, const jx_dim *a, const jx_dim *b)
+{
+    return jx_dim_sub(t->program->dims, a, b);
+}
+
+/* A product of long sums can grow without bound; no program needs one. */
+const jx_dim *jx_times(jx_typing *t, const jx_dim *a, const jx_dim *b)
+{
+    if (!a || !b || (int64_t)jx_dim_nterms(a) * jx_dim_nterms(b) > 4096)
+        return NULL;
+    return jx_dim_mul(t->program->dims, a, b);
+}
+
+bool jx_is_number(const jx_dim *dim, int64_t value)
+{
+    int64_t is;
+
+    return dim && jx_dim_is_int(dim, &is) && is == value;
+}
+
+/* JAX folds the max away where its bounds decide it, so do we. */
+static const jx_dim *at_least_zero(jx_typing *t, const jx_dim *dim)
+{
+    if (!dim)
+        return NULL;
+    jx_dim_range range = jx_dim_bounds(dim, t->program->base);
+    if (range.has_low && range.low >= 0)
+        return dim;
+    if (range.has_high && range.high <= 0)
+        return jx_const(t, 0);
+    return jx_dim_max(t->program->dims, dim, jx_const(t, 0));
+}
+
+const jx_dim *jx_dilated(jx_typing *t, const jx_dim *dim,
+                         const jx_dim *dilation)
+{
+    if (jx_is_number(dilation, 1))
+        return dim;
+    return at_least_zero(
+        t, jx_plus(t, jx_const(t, 1),
+                   jx_times(t, dilation, jx_minus(t, dim, jx_const(t, 1)))));
+}
+
+const jx_dim *jx_strided(jx_typing *t, const jx_dim *dim, const jx_dim *window,
+                         const jx_dim *stride)
+{
+    const jx_dim *room = jx_minus(t, dim, window);
+
+    return at_least_zero(
+        t, jx_plus(t, jx_dim_floordiv(t->program->dims, room, stride),
+                   jx_const(t, 1)));
+}
+
+const jx_dim *jx_smaller(jx_typing *t, const jx_dim *a, const jx_dim *b)
+{
+    if (!a || !b)
+        return NULL;
+    const jx_dim *difference = jx_minus(t, a, b);
+    if (!difference)
+        return NULL;
+    jx_dim_range range = jx_dim_bounds(difference, t->program->base);
+    if (range.has_low && range.low >= 0)
+        return b;
+    if (range.has_high && range.high <= 0)
+        return a;
+    return jx_dim_min(t->program->dims, a, b);
+}
+
+const jx_dim **jx_shape(jx_typing *t, int count)
+{
+    return JX_NEW_ARRAY(t->program->ctx->arena, count > 0 ? count : 0,
+                        const jx_dim *);
+}
+
+/* Checks. */
+bool jx_type_counts(jx_typing *t, int nins, int nouts)
+{
+    if (nins >= 0 && t->nins != nins)
+        return jx_type_wrong(t, "takes %d operands, has %d", nins, t->nins);
+    if (nouts >= 0 && t->nouts != nouts)
+        return jx_type_wrong(t, "gives %d results, %d are declared", nouts,
+                             t->nouts);
+    return true;
+}
+
+bool jx_type_axis(jx_typing *t, const char *name, int64_t axis, int rank)
+{
+    if (axis < 0 || axis >= rank)
+        return jx_type_wrong(t, "%s %lld is out of range for rank %d", name,
+                             (long long)axis, rank);
+    return true;
+}
+
+bool jx_has_axis(jx_ints axes, int64_t axis)
+{
+    for (int i = 0; i < axes.count; i++)
+        if (axes.at[i] == axis)
+            return true;
+    return false;
+}
+
+bool jx_type_axes(jx_typing *t, const char *name, jx_ints axes, int rank)
+{
+    if (axes.count > rank || axes.count > JX_MOST_AXES)
+        return jx_type_wrong(t, "%s has %d axes for rank %d", name, axes.count,
+                             rank);
+    for (int i = 0; i < axes.count; i++) {
+        if (!jx_type_axis(t, name, axes.at[i], rank))
+            return false;
+        if (jx_has_axis((jx_ints){i, axes.at}, axes.at[i]))
+            return jx_type_wrong(t, "%s names axis %lld twice", name,
+                                 (long long)axes.at[i]);
+    }
+    return true;
+}
+
+bool jx_type_same_shapes(jx_typing *t, int first, int last)
+{
+    const jx_aval *a = t->ins[first];
+
+    for (int i = first + 1; i < last; i++) {
+        const jx_aval *b = t->ins[i];
+        if (b->rank != a->rank)
+            return jx_type_wrong(t, "operand %d has rank %d, operand %d has %d",
+                                 first, a->rank, i, b->rank);
+        for (int k = 0; k < a->rank; k++)
+            jx_require_eq(t, a->shape[k], b->shape[k],
+                          "operands %d and %d, axis %d", first, i, k);
+    }
+    return true;
+}
+
+bool jx_type_same_dtypes(jx_typing *t, int first, int last)
+{
+    const jx_aval *a = t->ins[first];
+
+    for (int i = first + 1; i < last; i++)
+        if (t->ins[i]->dtype != a->dtype || t->ins[i]->impl != a->impl)
+            return jx_type_wrong(t, "operand %d is %s, operand %d is %s", first,
+                                 jx_dtype_of(a->dtype)->short_name, i,
+                                 jx_dtype_of(t->ins[i]->dtype)->short_name);
+    return true;
+}
+
+bool jx_type_scalar(jx_typing *t, int operand)
+{
+    if (t->ins[operand]->rank != 0)
+        return jx_type_wrong(t, "operand %d has rank %d, must be a scalar",
+                             operand, t->ins[operand]->rank);
+    return true;
+}
+
+bool jx_type_takes(jx_typing *t, int operand, unsigned kinds)
+{
+    const jx_dtype_info *info = jx_dtype_of(t->ins[operand]->dtype);
+
+    if (!(kinds & 1u << info->kind))
+        return jx_type_wrong(t, "operand %d is %s, which %s does not take",
+                             operand, info->short_name, t->eqn->prim->name);
+    return true;
+}
+
+bool jx_type_integer(jx_typing *t, int operand)
+{
+    return jx_type_takes(t, operand, JX_TAKES_INTEGER);
+}
+
+bool jx_all_weak(const jx_typing *t)
+{
+    for (int i = 0; i < t->nins; i++)
+        if (!t->ins[i]->weak)
+            return false;
+    return t->nins > 0;
+}

@@ -1,0 +1,319 @@
+/* type_rules_collective.c - programs that several devices run: the computation that
+ * is spread over a mesh, and how its devices speak to each other.
+ *
+ * Groups name devices by number.  All groups have one size, which is what an
+ * all-gather multiplies by; no groups at all mean all devices in one. */
+#include "analyzer/type_rules.h"
+
+#include <string.h>
+
+/* -- groups of devices --------------------------------------------------- */
+
+/* Of the group size; NULL: it is not said. */
+static const jx_dim *group_size(jx_typing *t, jx_groups groups)
+{
+    return groups.count ? jx_const(t, groups.at[0].count) : NULL;
+}
+
+/* Rows of one length; -1 at the end of a row stands for nobody. */
+static bool check_groups(jx_typing *t, const char *name, jx_groups groups,
+                         bool whole)
+{
+    for (int i = 0; i < groups.count; i++) {
+        jx_ints group = groups.at[i];
+        if (group.count == 0 || group.count != groups.at[0].count)
+            return jx_type_wrong(t, "%s, row %d has %d devices, row 0 has %d",
+                                 name, i, group.count, groups.at[0].count);
+        for (int k = 0; k < group.count; k++)
+            if (group.at[k] < (whole ? 0 : -1))
+                return jx_type_wrong(t, "%s, row %d names device %lld", name, i,
+                                     (long long)group.at[k]);
+    }
+    return true;
+}
+
+static void out_as_in(jx_typing *t, int i)
+{
+    jx_type_out_like(t, i, t->ins[i], t->ins[i]->weak, t->ins[i]->rank,
+                     t->ins[i]->shape);
+}
+
+/* With one axis changed. */
+static void out_along(jx_typing *t, int i, int64_t axis, const jx_dim *size)
+{
+    const jx_aval *in = t->ins[i];
+    const jx_dim **shape = jx_shape(t, in->rank);
+
+    for (int k = 0; shape && k < in->rank; k++)
+        shape[k] = k == axis ? size : in->shape[k];
+    if (shape && size)
+        jx_type_out_like(t, i, in, in->weak, in->rank, shape);
+}
+
+static bool check_pairs(jx_typing *t)
+{
+    if (t->nins == 0)
+        return jx_type_wrong(t, "has no operands");
+    return jx_type_counts(t, -1, t->nins);
+}
+
+static bool check_computation(jx_typing *t, const jx_closed *computation, int i)
+{
+    jx_dtype dtypes[2] = {t->ins[i]->dtype, t->ins[i]->dtype};
+
+    return jx_type_computation(t, computation, "computation", 2, dtypes, 1,
+                               dtypes);
+}
+
+/* -- collectives --------------------------------------------------------- */
+
+void jx_type_all_reduce(jx_typing *t)
+{
+    const jx_p_all_reduce *p = t->params;
+
+    if (!check_pairs(t) ||
+        !check_groups(t, "replica_groups", p->replica_groups, false))
+        return;
+    for (int i = 0; i < t->nins; i++)
+        if (!check_computation(t, &p->computation, i))
+            return;
+    for (int i = 0; i < t->nins; i++)
+        out_as_in(t, i);
+}
+
+static bool need_size(jx_typing *t, const jx_dim *size)
+{
+    return size || jx_type_wrong(t, "replica_groups is empty: how many devices "
+                                    "there are is not known here");
+}
+
+void jx_type_all_gather(jx_typing *t)
+{
+    const jx_p_all_gather *p = t->params;
+    const jx_dim *size = group_size(t, p->replica_groups);
+
+    if (!check_pairs(t) ||
+        !check_groups(t, "replica_groups", p->replica_groups, true) ||
+        !need_size(t, size))
+        return;
+    for (int i = 0; i < t->nins; i++) {
+        const jx_aval *in = t->ins[i];
+        if (!jx_type_axis(t, "all_gather_dim", p->all_gather_dim, in->rank))
+            return;
+        out_along(t, i, p->all_gather_dim,
+                  jx_times(t, in->shape[p->all_gather_dim], size));
+    }
+}
+
+void jx_type_reduce_scatter(jx_typing *t)
+{
+    const jx_p_reduce_scatter *p = t->params;
+    const jx_dim *size = group_size(t, p->replica_groups);
+    const jx_aval *in = t->ins[0];
+
+    if (!check_groups(t, "replica_groups", p->replica_groups, true) ||
+        !need_size(t, size) ||
+        !jx_type_axis(t, "scatter_dimension", p->scatter_dimension, in->rank) ||
+        !check_computation(t, &p->computation, 0))
+        return;
+    const jx_dim *whole = in->shape[p->scatter_dimension];
+    jx_require_divides(t, size, whole,
+                       "operand 0, axis %lld: the devices of a group",
+                       (long long)p->scatter_dimension);
+    out_along(t, 0, p->scatter_dimension,
+              jx_dim_floordiv(t->program->dims, whole, size));
+}
+
+static void exchange(jx_typing *t, const jx_p_all_to_all *p, int i)
+{
+    const jx_aval *in = t->ins[i];
+    const jx_dim *count = jx_const(t, p->split_count);
+    const jx_dim **shape = jx_shape(t, in->rank);
+
+    for (int k = 0; shape && k < in->rank; k++)
+        shape[k] = in->shape[k];
+    if (!shape)
+        return;
+    jx_require_divides(t, count, shape[p->split_dimension],
+                       "operand %d, axis %lld: split_count", i,
+                       (long long)p->split_dimension);
+    shape[p->split_dimension] =
+        jx_dim_floordiv(t->program->dims, shape[p->split_dimension], count);
+    shape[p->concat_dimension] =
+        jx_times(t, shape[p->concat_dimension], count);
+    jx_type_out_like(t, i, in, in->weak, in->rank, shape);
+}
+
+void jx_type_all_to_all(jx_typing *t)
+{
+    const jx_p_all_to_all *p = t->params;
+    jx_groups groups = p->replica_groups;
+
+    if (!check_pairs(t) || !check_groups(t, "replica_groups", groups, true))
+        return;
+    if (p->split_count < 1 ||
+        (groups.count && groups.at[0].count != p->split_count)) {
+        jx_type_wrong(t, "split_count is %lld, in groups of %d devices",
+                      (long long)p->split_count,
+                      groups.count ? groups.at[0].count : 0);
+        return;
+    }
+    for (int i = 0; i < t->nins; i++) {
+        int rank = t->ins[i]->rank;
+        if (!jx_type_axis(t, "split_dimension", p->split_dimension, rank) ||
+            !jx_type_axis(t, "concat_dimension", p->concat_dimension, rank))
+            return;
+        exchange(t, p, i);
+    }
+}
+
+/* Nobody sends twice, nobody receives twice. */
+void jx_type_collective_permute(jx_typing *t)
+{
+    jx_groups pairs =
+        ((const jx_p_collective_permute *)t->params)->source_target_pairs;
+
+    if (!check_groups(t, "source_target_pairs", pairs, true))
+        return;
+    if (pairs.count && pairs.at[0].count != 2) {
+        jx_type_wrong(t, "source_target_pairs has rows of %d",
+                      pairs.at[0].count);
+        return;
+    }
+    for (int i = 0; i < pairs.count; i++)
+        for (int k = 0; k < i; k++)
+            for (int side = 0; side < 2; side++)
+                if (pairs.at[i].at[side] == pairs.at[k].at[side]) {
+                    jx_type_wrong(t, "source_target_pairs names %s %lld twice",
+                                  side ? "target" : "source",
+                                  (long long)pairs.at[i].at[side]);
+                    return;
+                }
+    out_as_in(t, 0);
+}
+
+void jx_type_collective_broadcast(jx_typing *t)
+{
+    const jx_p_collective_broadcast *p = t->params;
+
+    if (check_groups(t, "replica_groups", p->replica_groups, false))
+        out_as_in(t, 0);
+}
+
+void jx_type_device_id(jx_typing *t)
+{
+    jx_type_out(t, 0, JX_U32, false, 0, NULL);
+}
+
+/* -- a computation spread over a mesh ------------------------------------ */
+
+typedef struct spread {
+    const jx_mesh *mesh;
+    const jx_axis_names *manual;
+} spread;
+
+static int64_t axis_size(const spread *s, const char *name)
+{
+    for (int i = 0; i < s->mesh->naxes; i++)
+        if (!strcmp(s->mesh->axes[i], name))
+            return s->mesh->sizes[i];
+    return -1;
+}
+
+static bool is_manual(const spread *s, const char *name)
+{
+    for (int i = 0; i < s->manual->count; i++)
+        if (!strcmp(s->manual->at[i], name))
+            return true;
+    return false;
+}
+
+/* Into how many parts the manual axes cut an axis. */
+static bool parts_of(jx_typing *t, const spread *s, const jx_axis_names *axes,
+                     int64_t *parts)
+{
+    *parts = 1;
+    for (int i = 0; i < axes->count; i++) {
+        int64_t size = axis_size(s, axes->at[i]);
+        if (size < 1)
+            return jx_type_wrong(t, "the mesh has no axis '%s'", axes->at[i]);
+        if (is_manual(s, axes->at[i]) &&
+            __builtin_mul_overflow(*parts, size, parts))
+            return jx_type_wrong(t, "the mesh is too large");
+    }
+    return true;
+}
+
+/* The part of an array that one device has, and back. */
+static const jx_aval *part(jx_typing *t, const spread *s, const jx_aval *aval,
+                           const jx_sharding *how, bool whole, const char *what)
+{
+    const jx_dim **shape = jx_shape(t, aval->rank);
+    jx_aval made = *aval;
+
+    if (aval->kind != JX_AVAL_ARRAY || how->rank != aval->rank) {
+        jx_type_wrong(t, "%s: a sharding of rank %d for rank %d", what,
+                      how->rank, aval->rank);
+        return NULL;
+    }
+    for (int k = 0; shape && k < aval->rank; k++) {
+        int64_t parts;
+        if (!parts_of(t, s, &how->axes[k], &parts))
+            return NULL;
+        const jx_dim *count = jx_const(t, parts);
+        if (!whole)
+            jx_require_divides(t, count, aval->shape[k],
+                               "%s, axis %d: the parts of its sharding", what,
+                               k);
+        shape[k] = whole ? jx_times(t, aval->shape[k], count)
+                         : jx_dim_floordiv(t->program->dims, aval->shape[k],
+                                           count);
+        if (!shape[k])
+            return NULL;
+    }
+    made.shape = shape;
+    return shape ? jx_aval_add(&t->program->avals, &made) : NULL;
+}
+
+static bool check_spread(jx_typing *t, spread *s)
+{
+    const jx_p_manual_computation *p = t->params;
+    const jx_value *mesh = p->mesh;
+
+    if (!mesh || mesh->tag != JX_V_MESH || mesh->integer < 0 ||
+        mesh->integer >= t->program->nmeshes)
+        return jx_type_wrong(t, "has no mesh");
+    *s = (spread){&t->program->meshes[mesh->integer], &p->manual_axes};
+    for (int i = 0; i < p->manual_axes.count; i++)
+        if (axis_size(s, p->manual_axes.at[i]) < 1)
+            return jx_type_wrong(t, "the mesh has no axis '%s'",
+                                 p->manual_axes.at[i]);
+    if (p->in_shardings.count != t->nins || p->out_shardings.count != t->nouts)
+        return jx_type_wrong(t,
+                             "%d and %d shardings for %d operands and %d "
+                             "results",
+                             p->in_shardings.count, p->out_shardings.count,
+                             t->nins, t->nouts);
+    return jx_type_closed(t, &p->jaxpr, "jaxpr");
+}
+
+void jx_type_manual_computation(jx_typing *t)
+{
+    const jx_p_manual_computation *p = t->params;
+    const jx_jaxpr *body = p->jaxpr.jaxpr;
+    jx_arena *arena = t->program->ctx->arena;
+    spread s;
+
+    if (!check_spread(t, &s))
+        return;
+    for (int i = 0; i < t->nins; i++)
+        jx_type_pass(t, body, i,
+                     part(t, &s, t->ins[i], &p->in_shardings.at[i], false,
+                          jx_arena_printf(arena, "operand %d", i)),
+                     "jaxpr");
+    const jx_aval *const *outs = jx_callee_outs(t, body);
+    for (int i = 0; i < t->nouts && !t->wrong; i++)
+        jx_type_is(t, i,
+                   part(t, &s, outs[i], &p->out_shardings.at[i], true,
+                        jx_arena_printf(arena, "result %d", i)));
+}

@@ -1,0 +1,301 @@
+/* cmd_gradcheck.c - jaxvet gradcheck: custom rules against finite differences. */
+#include "frontend/base/utf8.h"
+#include "reports/commands/commands.h"
+#include "reports/commands/limits.h"
+#include "reports/commands/select.h"
+#include "reports/formats/formats.h"
+#include "reports/pipeline/input.h"
+#include "reports/pipeline/inputs.h"
+#include "reports/pipeline/report.h"
+#include "reports/pipeline/source.h"
+#include "reports/pipeline/suppress.h"
+#include "runtime/gradients/gradcheck.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct settings {
+    const char *format, *output, *inputs;
+    jx_texts set, select, ignore, roots;
+    int64_t seed, directions;
+    bool strict, trust;
+    jx_limit_settings limits;
+} settings;
+
+static const jx_option options[] = {
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE",
+     "the size of a dim variable (default: small ones that are allowed)",
+     offsetof(settings, set)},
+    {"inputs", 0, JX_OPT_TEXT, "FILE.npz",
+     "in0, in1, ...: a sample of the program's inputs, whose rules are then "
+     "also checked there and in its domain",
+     offsetof(settings, inputs)},
+    {"select", 0, JX_OPT_LIST, "CODES",
+     "report only these codes, or codes that begin so",
+     offsetof(settings, select)},
+    {"ignore", 0, JX_OPT_LIST, "CODES", "all but these",
+     offsetof(settings, ignore)},
+    JX_SOURCE_OPTIONS(settings),
+    {"seed", 0, JX_OPT_INT, "N", "of the points and directions (default 0)",
+     offsetof(settings, seed)},
+    {"directions", 0, JX_OPT_INT, "N",
+     "random ones per point, beside the fixed kinds (default 3)",
+     offsetof(settings, directions)},
+    {"strict", 0, JX_OPT_FLAG, NULL, "a rule left undecided, or no rule, is exit status 5",
+     offsetof(settings, strict)},
+    {"format", 0, JX_OPT_CHOICE, "text|json", "how to say it",
+     offsetof(settings, format)},
+    {"output", 'o', JX_OPT_TEXT, "FILE", "write there instead",
+     offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
+};
+
+/* What the run adds up over programs. */
+typedef struct tally {
+    JX_VEC(jx_report) reports;
+    jx_buffer rules; /* a line per rule */
+    int count[JX_RULE_REFUSES + 1];
+    bool idle; /* some program had nothing that was compared */
+    jx_limits limits; /* of each program */
+    jx_budget paper;  /* pays for what is said of all */
+    jx_selection selection;
+    jx_sources *sources;
+    jx_suppressions *suppressions;
+} tally;
+
+static void say_rule(tally *t, const char *path, const jx_rule_report *r)
+{
+    const char *name = r->rule->name ? r->rule->name : "a function";
+    const char *kind = r->rule->vjp ? "vjp" : "jvp";
+
+    t->count[r->outcome]++;
+    jx_utf8_printf(&t->rules, "%s: %s rule of `%s`: ", path, kind, name);
+    switch (r->outcome) {
+    case JX_RULE_AGREES:
+        jx_buffer_printf(&t->rules,
+                         "no disagreement at %d points (%lld comparisons)",
+                         r->points, (long long)r->comparisons);
+        break;
+    case JX_RULE_WRONG: jx_buffer_puts(&t->rules, "wrong"); break;
+    case JX_RULE_REFUSES:
+        jx_utf8_printf(&t->rules, "raises: %s", r->detail ? r->detail : "");
+        break;
+    case JX_RULE_UNDECIDED:
+        jx_utf8_printf(&t->rules, "undecided: %s",
+                         r->detail ? r->detail : "no comparison was possible");
+        break;
+    }
+    jx_buffer_putc(&t->rules, '\n');
+}
+
+static bool is_json(const settings *s)
+{
+    return s->format && strcmp(s->format, "json") == 0;
+}
+
+/* Who has compared nothing has found nothing, which is not to be read as that
+ * all is right. */
+static void say_idle(jx_ctx *keep, const settings *s, tally *t,
+                     const char *path, const jx_rule_reports *rules,
+                     jx_report *report)
+{
+    const char *why = rules->count ? "nothing was compared: none of its rules "
+                                     "could be"
+                                   : "nothing was compared: it has no rules";
+
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->at[i].comparisons || rules->at[i].outcome == JX_RULE_WRONG)
+            return;
+    t->idle = true;
+    jx_utf8_printf(&t->rules, "%s: %s\n", path, why);
+    if (is_json(s))
+        JX_PUSH(keep->arena, &report->assumptions, why);
+}
+
+/* JSON has no place for what merely was not contradicted but this one: that
+ * such a rule is right remains an assumption. */
+static void assume_agreement(jx_ctx *keep, const jx_rule_reports *rules,
+                             jx_report *report)
+{
+    for (size_t i = 0; i < rules->count; i++) {
+        const jx_rule_report *r = &rules->at[i];
+        if (r->outcome == JX_RULE_AGREES)
+            JX_PUSH(keep->arena, &report->assumptions,
+                    jx_arena_printf(
+                        keep->arena,
+                        "the %s rule of `%s` is right: no disagreement at %d "
+                        "points (%lld comparisons)",
+                        r->rule->vjp ? "vjp" : "jvp",
+                        r->rule->name ? r->rule->name : "a function", r->points,
+                        (long long)r->comparisons));
+    }
+}
+
+static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
+                          const settings *s, tally *t, jx_report *report)
+{
+    jx_gradcheck_options how = {.seed = (uint64_t)s->seed,
+                                .directions = (int)s->directions};
+    jx_program *program = jx_input_open(ctx, path);
+    jx_claim_list claims = {0};
+    jx_rule_reports rules = {0};
+
+    if (!program)
+        return false;
+    if (s->inputs
+            ? !jx_inputs_npz(program, s->inputs, &s->set, &how.nbindings,
+                             &how.bindings, &how.inputs, NULL)
+            : !jx_inputs_sizes(program, &s->set, &how.nbindings, &how.bindings))
+        return false;
+    if (!jx_gradcheck(program, &how, &claims, &rules))
+        return false;
+    for (size_t i = 0; i < rules.count; i++)
+        say_rule(t, path, &rules.at[i]);
+    say_idle(keep, s, t, path, &rules, report);
+    if (is_json(s))
+        assume_agreement(keep, &rules, report);
+    if (!jx_report_claims(keep, report, program, &claims, &t->selection) ||
+        !jx_suppressions_read(t->suppressions, program))
+        return false;
+    jx_suppress(t->suppressions, report);
+    return jx_report_finish(keep, report);
+}
+
+/* One input; its exit code. */
+static int add_input(jx_ctx *keep, const char *path, const settings *s,
+                     tally *t)
+{
+    jx_report report = {.path = path};
+    int code = JX_EXIT_OK;
+    jx_ctx *ctx = jx_ctx_limited(t->limits);
+    size_t mark = t->rules.length;
+    bool done;
+
+    jx_suppressions_begin(t->suppressions);
+    if (!ctx) {
+        report.unreadable = (jx_error){JX_E_LIMIT, path, NULL, JX_STARVED};
+        JX_PUSH(keep->arena, &t->reports, report);
+        return jx_command_starved();
+    }
+    jx_ctx_draw_on(keep, ctx);
+    done = check_program(keep, ctx, path, s, t, &report) && jx_ok(ctx);
+    jx_ctx_draw_on(keep, NULL);
+    if (!done) {
+        jx_ok(ctx);
+        code = jx_command_error(ctx->error.kind == JX_E_NONE ? &keep->error
+                                                             : &ctx->error);
+        report = (jx_report){
+            .path = path,
+            .unreadable = {.kind = ctx->error.kind,
+                           .file = path,
+                           .message = ctx->error.kind == JX_E_LIMIT
+                                          ? "gave up: see standard error"
+                                          : "see standard error"}};
+        jx_error_clear(keep);
+        jx_buffer_cut(&t->rules, mark);
+    } else if (report.findings.count) {
+        code = JX_EXIT_FINDINGS;
+    } else if (s->strict && report.undecided.count) {
+        code = JX_EXIT_UNDECIDED;
+    }
+    JX_PUSH(keep->arena, &t->reports, report);
+    jx_ctx_free(ctx);
+    return code;
+}
+
+static bool wants_colour(const settings *s)
+{
+    return !is_json(s) && (!s->output || strcmp(s->output, "-") == 0) &&
+           jx_command_colour(STDOUT_FILENO);
+}
+
+static void render(const settings *s, const tally *t, jx_buffer *to)
+{
+    jx_report_list list = {(int)t->reports.count, t->reports.at, 0, NULL};
+    jx_style style = {.colour = wants_colour(s)};
+
+    if (is_json(s)) {
+        jx_report_json(&list, &style, to);
+        return;
+    }
+    jx_buffer_bytes(to, jx_buffer_text(&t->rules), t->rules.length);
+    jx_report_text(&list, &style, to);
+}
+
+/* Checks all programs and says what was found; the exit code. */
+static int add_all(jx_ctx *keep, int argc, char **argv, const settings *s,
+                   tally *t)
+{
+    jx_buffer text = {.budget = &t->paper};
+    int code = JX_EXIT_OK;
+
+    jx_budget_init(&t->paper, (jx_limits){.bytes = t->limits.bytes}, NULL);
+    t->rules = (jx_buffer){.budget = &t->paper};
+    for (int i = 0; i < argc && jx_ok(keep); i++)
+        code = jx_exit_worse(code, add_input(keep, argv[i], s, t));
+    if (!jx_ok(keep))
+        code = jx_exit_worse(code, jx_command_failed(keep));
+    render(s, t, &text);
+    if (s->strict && t->idle)
+        code = jx_exit_worse(code, JX_EXIT_UNDECIDED);
+    if (jx_ok(keep))
+        code = jx_exit_worse(code, wants_colour(s)
+                                       ? jx_command_write_bytes(s->output, &text)
+                                       : jx_command_write(s->output, &text));
+    jx_buffer_free(&text);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {0};
+    int n = jx_command_options(&jx_command_gradcheck, argc, argv, &s);
+    int code;
+    tally t = {0};
+
+    if (n < 0 ||
+        !jx_command_limits(&jx_command_gradcheck, &s.limits, &t.limits))
+        return JX_EXIT_USAGE;
+    if (n == 0)
+        return jx_command_usage(&jx_command_gradcheck,
+                                "name a program to check");
+    jx_ctx *keep = jx_ctx_new(0);
+    t.sources = jx_sources_new();
+    if (keep && t.sources)
+        t.suppressions = jx_suppressions_new(keep, t.sources, &t.selection);
+    if (!t.suppressions)
+        code = jx_command_starved();
+    else
+        code = jx_command_selection(&jx_command_gradcheck, keep, &s.select,
+                                    &s.ignore, &t.selection) &&
+                       jx_command_sources(&jx_command_gradcheck, &s.roots,
+                                          s.trust, t.sources, t.suppressions)
+                   ? add_all(keep, n, argv, &s, &t)
+                   : JX_EXIT_USAGE;
+    jx_buffer_free(&t.rules);
+    jx_sources_free(t.sources);
+    jx_ctx_free(keep);
+    return code;
+}
+
+const jx_command jx_command_gradcheck = {
+    "gradcheck",
+    "PROGRAM...",
+    "compare custom derivative rules with finite differences",
+    "Every custom_jvp and custom_vjp rule that the programs hold is compared "
+    "with\nfinite differences of its own function, both in double precision, "
+    "at points of\nmany kinds (scales, zeros, ties, near the constants that "
+    "the code compares\nwith) and along several directions.  A rule is called "
+    "wrong only with a point,\na direction and both numbers to show, and after "
+    "smaller steps have confirmed it;\notherwise the report says at how many "
+    "points nothing disagreed.  That is no proof.\n\n"
+    "  jaxvet gradcheck program.json\n"
+    "  jaxvet gradcheck program.json --set n=5 --inputs sample.npz\n\n"
+    "A comment `# jaxvet: ignore[DRV002] reason` on the line of a call accepts "
+    "what is\nfound there.\n\n"
+    "Exit status 1: a rule is wrong; with --strict 5: one is undecided, or "
+    "nothing was\ncompared at all, which is said in any case.\n",
+    options,
+    sizeof options / sizeof *options,
+    run,
+};

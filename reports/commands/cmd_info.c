@@ -1,0 +1,183 @@
+/* cmd_info.c - `jaxvet info PROGRAM`: what is in a program, without a word on
+ * whether it is right. */
+#include "analyzer/typing.h"
+#include "frontend/base/json.h"
+#include "prover/choose.h"
+#include "reports/commands/commands.h"
+#include "reports/commands/limits.h"
+#include "reports/formats/costs.h"
+#include "reports/formats/exported_info.h"
+#include "reports/formats/program_info.h"
+#include "reports/pipeline/input.h"
+
+#include <string.h>
+
+typedef struct settings {
+    const char *format, *output, *fit;
+    int64_t sizes;
+    bool cost;
+    jx_texts set;
+    jx_limit_settings limits;
+} settings;
+
+static const jx_option options[] = {
+    {"format", 0, JX_OPT_CHOICE, "text|json", "how to say it (text)",
+     offsetof(settings, format)},
+    {"sizes", 0, JX_OPT_INT, "N",
+     "instead, N assignments of sizes worth trying, one JSON object a line",
+     offsetof(settings, sizes)},
+    {"fit", 0, JX_OPT_TEXT, "BYTES",
+     "instead, the largest size that needs no more memory: 80GiB",
+     offsetof(settings, fit)},
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size of --fit that is given",
+     offsetof(settings, set)},
+    {"cost", 0, JX_OPT_FLAG, NULL,
+     "count the cost of an exported program however long it is",
+     offsetof(settings, cost)},
+    {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
+     offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
+};
+
+static int say(const settings *s, jx_ctx *ctx, jx_program *program)
+{
+    jx_buffer text = jx_ctx_text(ctx);
+    int code;
+
+    if (!jx_program_info(program, strcmp(s->format, "json") == 0, &text))
+        return jx_command_failed(ctx);
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
+/* {"b":1,"t":2}, a line for each. */
+static int say_sizes(const settings *s, const jx_program *program)
+{
+    jx_buffer text = jx_ctx_text(program->ctx);
+    jx_choice chosen;
+    int code;
+
+    if (!jx_choose_sizes(program, (int)(s->sizes > JX_CHOOSE_MOST
+                                            ? JX_CHOOSE_MOST
+                                            : s->sizes), &chosen))
+        return jx_command_failed(program->ctx);
+    for (int i = 0; i < chosen.count; i++) {
+        for (int k = 0; k < chosen.nvars; k++) {
+            jx_buffer_putc(&text, k ? ',' : '{');
+            jx_json_put_text(&text, chosen.vars[k]->name);
+            jx_buffer_printf(&text, ":%lld",
+                             (long long)chosen.values[i * chosen.nvars + k]);
+        }
+        jx_buffer_puts(&text, "}\n");
+    }
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
+static int say_fit(const settings *s, jx_program *program)
+{
+    const jx_typed *typed;
+    jx_buffer text = jx_ctx_text(program->ctx);
+    jx_cost cost;
+    jx_fit fit;
+    int64_t budget;
+    int code;
+
+    if (!jx_bytes_read(s->fit, &budget))
+        return jx_command_usage(&jx_command_info,
+                                "--fit: expected bytes, such as 80GiB");
+    typed = jx_typed_of(program);
+    if (!typed || !jx_typed_all(typed) || !jx_cost_of(typed, &cost) ||
+        !jx_costs_fit(program, &cost, &s->set, budget, &fit))
+        return jx_command_failed(program->ctx);
+    jx_fit_print(&fit, budget, &text);
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code ? code : fit.fits ? JX_EXIT_OK : JX_EXIT_FINDINGS;
+}
+
+/* Of an exported file, what stands around its module. */
+static int say_exported(const settings *s, jx_ctx *ctx, const char *path,
+                        const char *bytes, size_t size)
+{
+    jx_exported_info info;
+    jx_buffer text = jx_ctx_text(ctx);
+    int code;
+
+    if (!jx_exported_info_of(ctx, path, bytes, size, s->cost, &info))
+        return jx_command_failed(ctx);
+    if (strcmp(s->format, "json") == 0)
+        jx_exported_json(&info, &text);
+    else
+        jx_exported_text(&info, &text);
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
+static int say_file(const settings *s, jx_ctx *ctx, const char *path)
+{
+    size_t size = 0;
+    const char *bytes = jx_input_load(ctx, path, &size);
+    jx_program *program;
+
+    if (bytes && !s->sizes && !s->fit && jx_may_be_exported(ctx, bytes, size))
+        return say_exported(s, ctx, path, bytes, size);
+    program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
+    return !program   ? jx_command_failed(ctx)
+           : s->sizes ? say_sizes(s, program)
+           : s->fit   ? say_fit(s, program)
+                      : say(s, ctx, program);
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {.format = "text"};
+    int n = jx_command_options(&jx_command_info, argc, argv, &s), code;
+    jx_ctx *ctx;
+
+    if (n < 0)
+        return JX_EXIT_USAGE;
+    if (n != 1)
+        return jx_command_usage(&jx_command_info, "expected one program");
+    ctx = jx_command_ctx(&jx_command_info, &s.limits, &code);
+    if (!ctx)
+        return code;
+    code = say_file(&s, ctx, argv[0]);
+    jx_ctx_free(ctx);
+    return code;
+}
+
+const jx_command jx_command_info = {
+    "info",
+    "PROGRAM",
+    "say what is in a program",
+    "Lists the inputs and outputs with their paths, the symbolic sizes\n"
+    "with their bounds and constraints, equations by primitive,\n"
+    "constants with their bytes, custom derivative rules, effects, and\n"
+    "the versions it was traced with.  --sizes 5 gives sizes at which the\n"
+    "program is worth looking at instead: small, equal, at the edges of\n"
+    "the constraints and of what was asked about sizes while tracing.\n"
+    "\n"
+    "Cost is counted before any optimization: operations as XLA counts them,\n"
+    "the bytes of all operands and results, and the memory of what lives at\n"
+    "once if every equation runs alone.  --fit 80GiB --set t=512 gives the\n"
+    "largest size left open that needs no more memory than that (exit 1 if\n"
+    "none does).\n"
+    "\n"
+    "Of a file from Exported.serialize(): the signature as its author wrote\n"
+    "it, with inputs that are not used; devices, platforms, shardings,\n"
+    "effects, disabled checks, derivatives, what its bytes are spent on, which\n"
+    "JAX made it and which can read it.  Of more than 5,000 operations the\n"
+    "cost is counted with --cost only.\n"
+    "\n"
+    "  $ jaxvet info model.json\n"
+    "  $ jaxvet info model.jaxexport\n"
+    "  $ jaxvet info model.json --format json\n"
+    "  $ jaxvet info model.json --fit 16GiB --set t=2048\n",
+    options,
+    sizeof options / sizeof *options,
+    run,
+};

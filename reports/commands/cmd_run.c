@@ -1,0 +1,663 @@
+/* cmd_run.c - `jaxvet run PROGRAM`: execute it on the CPU. */
+#include "frontend/base/file.h"
+#include "frontend/base/utf8.h"
+#include "reports/commands/commands.h"
+#include "reports/commands/limits.h"
+#include "reports/pipeline/input.h"
+#include "reports/pipeline/inputs.h"
+#include "runtime/compare.h"
+#include "runtime/elementwise.h"
+#include "runtime/exec.h"
+#include "runtime/fill.h"
+#include "runtime/fits.h"
+#include "runtime/shake.h"
+
+#include <stdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct settings {
+    jx_texts set, shape;
+    const char *inputs, *fill, *outputs, *expect, *domain;
+    double rtol, atol;
+    int64_t bench, vjp, seed;
+    bool bits;
+    jx_limit_settings limits;
+} settings;
+
+static const jx_option options[] = {
+    {"inputs", 0, JX_OPT_TEXT, "FILE.npz", "arrays in0, in1, ... to run on",
+     offsetof(settings, inputs)},
+    {"fill", 0, JX_OPT_TEXT, "zeros|random:SEED",
+     "make the inputs instead (random:0)", offsetof(settings, fill)},
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "the size of a symbolic dimension",
+     offsetof(settings, set)},
+    {"shape", 0, JX_OPT_LIST, "[INPUT=]SHAPE",
+     "the shape of an input (in order, or args[1]=3,4), which gives its sizes",
+     offsetof(settings, shape)},
+    {"outputs", 0, JX_OPT_TEXT, "FILE.npz",
+     "write the results as out0, out1, ...", offsetof(settings, outputs)},
+    {"expect", 0, JX_OPT_TEXT, "FILE.npz",
+     "compare with out0, out1, ...; a difference exits with 1",
+     offsetof(settings, expect)},
+    {"rtol", 0, JX_OPT_REAL, "X",
+     "allow this relative difference (by dtype; integers exact)",
+     offsetof(settings, rtol)},
+    {"atol", 0, JX_OPT_REAL, "X", "allow this absolute difference",
+     offsetof(settings, atol)},
+    {"bits", 0, JX_OPT_FLAG, NULL, "compare bit by bit: -0, NaN payloads",
+     offsetof(settings, bits)},
+    {"domain", 0, JX_OPT_CHOICE, "declared|wide",
+     "compute with dtypes as declared, or in float64 throughout (declared)",
+     offsetof(settings, domain)},
+    {"vjp", 0, JX_OPT_INT, "N",
+     "run the derivative of order N that an exported file holds",
+     offsetof(settings, vjp)},
+    {"bench", 0, JX_OPT_INT, "N", "run N times more; print how long they took",
+     offsetof(settings, bench)},
+    {"seed", 0, JX_OPT_INT, "N",
+     "of random numbers that the program leaves open (0)",
+     offsetof(settings, seed)},
+    JX_LIMIT_OPTIONS(settings),
+};
+
+/* How often inputs are moved to see what their rounding does. */
+enum { SHAKES = 4 };
+
+/* One run, from its words to its exit code. */
+typedef struct session {
+    const settings *s;
+    jx_ctx *ctx;
+    jx_program *program;
+    const jx_typed *typed; /* it, once its sizes are known */
+    jx_plan *plan;
+    jx_exec *exec;
+    const void *const *ins; /* as the plan stores them */
+    jx_plan_options options;
+    /* The same run in float64, made when results are off by rounding. */
+    jx_plan *wide_plan;
+    jx_exec *shaken[SHAKES]; /* of wide_plan, too */
+    jx_exec *wide;
+    int nvalued, nsizes;
+    const jx_valued *valued; /* inputs that say sizes, and the sizes */
+    const jx_binding *sizes;
+    jx_buffer text;
+} session;
+
+static int failed(const session *r)
+{
+    jx_ok(r->ctx);
+    return jx_command_failed(r->ctx);
+}
+
+/* Inputs as a plan of the wide domain stores them, from declared ones; NULL
+ * without memory. */
+static const void *const *widened(session *r, const jx_plan *plan,
+                                  const void *const *declared)
+{
+    int n = jx_plan_nins(plan);
+    const void **ins = JX_NEW_ARRAY(r->ctx->arena, n + 1, const void *);
+
+    for (int i = 0; ins && i < n; i++) {
+        const jx_port *port = jx_plan_in(plan, i);
+        jx_dtype from =
+            port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
+        ins[i] = declared[i];
+        if (from == port->dtype)
+            continue;
+        void *wide = jx_arena_alloc(r->ctx->arena, port->bytes);
+        if (!wide)
+            return NULL;
+        jx_convert(from, port->dtype, declared[i], wide, port->count);
+        ins[i] = wide;
+    }
+    return ins;
+}
+
+/* Made-up inputs that say sizes say those of this run. */
+static void put_sizes(const session *r, int input, const jx_port *port,
+                      void *data)
+{
+    for (int i = 0; i < r->nvalued; i++) {
+        const jx_valued *v = &r->valued[i];
+        for (int k = 0; v->input == input && v->element < port->count &&
+                        k < r->nsizes; k++)
+            if (r->sizes[k].var == v->var)
+                jx_convert(JX_I64, port->dtype, &r->sizes[k].value,
+                           (char *)data + (size_t)v->element *
+                               jx_dtype_of(port->dtype)->bytes, 1);
+    }
+}
+
+static bool fill_inputs(session *r)
+{
+    int n = jx_plan_nins(r->plan);
+    const void **ins = JX_NEW_ARRAY(r->ctx->arena, n + 1, const void *);
+
+    for (int i = 0; ins && i < n; i++) {
+        const jx_port *port = jx_plan_in(r->plan, i);
+        void *data = jx_arena_alloc(r->ctx->arena, port->bytes);
+        if (!data)
+            return false;
+        if (!jx_fill(r->s->fill, i, port, data))
+            return jx_fail(r->ctx, JX_E_USAGE, NULL, r->s->fill,
+                           "expected zeros or random:SEED");
+        put_sizes(r, i, port, data);
+        ins[i] = data;
+    }
+    r->ins = ins;
+    return ins != NULL;
+}
+
+/* The plan, its inputs and its memory. */
+static bool prepare(session *r)
+{
+    const settings *s = r->s;
+    jx_plan_options o = {.domain = s->domain && !strcmp(s->domain, "wide")
+                                       ? JX_WIDE
+                                       : JX_DECLARED};
+    const void *const *given = NULL;
+    const jx_npz *npz;
+
+    if (s->inputs ? !jx_inputs_npz(r->program, s->inputs, &s->set,
+                                   &o.nbindings, &o.bindings, &given, &npz)
+        : s->shape.count
+            ? !jx_inputs_shapes(r->program, &s->shape, &s->set, &o.nbindings,
+                                &o.bindings)
+            : !jx_inputs_sizes(r->program, &s->set, &o.nbindings,
+                               &o.bindings) ||
+                  !jx_plan_admit(r->program, o.nbindings, o.bindings))
+        return false;
+    r->nvalued = r->program->nvalued;
+    r->valued = r->program->valued;
+    r->nsizes = o.nbindings;
+    r->sizes = o.bindings;
+    r->typed = jx_program_at(r->program, o.nbindings, o.bindings);
+    if (!r->typed)
+        return false;
+    r->program = r->typed->program;
+    r->plan = jx_plan_make(r->typed, &r->program->entry, &o);
+    if (!r->plan ||
+        !(given ? (r->ins = widened(r, r->plan, given)) != NULL
+                : fill_inputs(r)))
+        return false;
+    r->options = o;
+    r->exec = jx_exec_new(r->plan);
+    if (r->exec)
+        jx_exec_seed(r->exec, (uint64_t)s->seed);
+    return r->exec != NULL;
+}
+
+static bool run_once(session *r)
+{
+    return jx_exec_run(r->exec, r->ins, NULL) ||
+           jx_fail(r->ctx,
+                   jx_exec_gave_up(r->exec) ? JX_E_LIMIT : JX_E_INPUT,
+                   r->program->path, NULL, "%s", jx_exec_error(r->exec));
+}
+
+/* The results as npz arrays: those of the wide domain in their own dtype. */
+static jx_npy array_of(session *r, int i)
+{
+    const jx_port *port = jx_plan_out(r->plan, i);
+    jx_dtype dtype = port->aval->dtype;
+
+    if (r->s->domain && jx_dtype_is_inexact(dtype))
+        dtype = port->dtype;
+    return (jx_npy){.name = jx_arena_printf(r->ctx->arena, "out%d", i),
+                    .descr = jx_inputs_descr(dtype),
+                    .rank = port->rank,
+                    .shape = port->shape,
+                    .item = jx_dtype_of(dtype)->bytes,
+                    .bytes = port->bytes,
+                    .data = jx_exec_out(r->exec, i)};
+}
+
+static bool write_outputs(session *r)
+{
+    int n = jx_plan_nouts(r->plan);
+    jx_npy *arrays = JX_NEW_ARRAY(r->ctx->arena, n + 1, jx_npy);
+    jx_npz npz = {n, arrays};
+    jx_buffer bytes = jx_ctx_text(r->ctx);
+
+    if (!arrays)
+        return false;
+    for (int i = 0; i < n; i++)
+        arrays[i] = array_of(r, i);
+    if (!jx_ok(r->ctx)) /* for their names */
+        return false;
+    jx_npz_write(&bytes, &npz);
+    bool ok = jx_buffer_ok(&bytes)
+                  ? jx_file_write(r->ctx, r->s->outputs, bytes.text,
+                                  bytes.length)
+                  : jx_starved(r->ctx);
+    jx_buffer_free(&bytes);
+    return ok;
+}
+
+/* "out1 f32[2,3]" */
+static void print_output(session *r, int i)
+{
+    jx_buffer_printf(&r->text, "out%d %s[", i,
+                     jx_dtype_of(jx_plan_out(r->plan, i)->aval->dtype)
+                         ->short_name);
+    for (int k = 0; k < jx_plan_out(r->plan, i)->rank; k++)
+        jx_buffer_printf(&r->text, k ? ",%lld" : "%lld",
+                         (long long)jx_plan_out(r->plan, i)->shape[k]);
+    jx_buffer_putc(&r->text, ']');
+}
+
+static void print_index(session *r, const jx_port *port, int64_t flat)
+{
+    int64_t step = port->count;
+
+    jx_buffer_putc(&r->text, '[');
+    for (int k = 0; k < port->rank; k++) {
+        step /= port->shape[k];
+        jx_buffer_printf(&r->text, k ? ",%lld" : "%lld",
+                         (long long)(flat / step));
+        flat %= step;
+    }
+    jx_buffer_putc(&r->text, ']');
+}
+
+static void print_pair(session *r, const jx_port *port, const char *got,
+                       const char *want, jx_dtype dtype, int64_t at)
+{
+    size_t size = jx_dtype_of(dtype)->bytes;
+
+    print_index(r, port, at);
+    jx_buffer_puts(&r->text, " is ");
+    jx_element_print(dtype, got + (size_t)at * size, &r->text);
+    jx_buffer_puts(&r->text, ", expected ");
+    jx_element_print(dtype, want + (size_t)at * size, &r->text);
+}
+
+static jx_tolerance tolerance(const settings *s, jx_dtype dtype)
+{
+    jx_tolerance t = jx_tolerance_of(dtype);
+
+    if (s->rtol >= 0 || s->atol >= 0) {
+        t.relative = s->rtol >= 0 ? s->rtol : 0;
+        t.absolute = s->atol >= 0 ? s->atol : 0;
+    }
+    t.bits = s->bits;
+    return t;
+}
+
+/* ---- rounding */
+
+/* Where the default tolerance is asked for and a wider dtype knows better. */
+static bool may_be_rounding(const session *r, jx_dtype dtype)
+{
+    const settings *s = r->s;
+
+    return s->rtol < 0 && s->atol < 0 && !s->bits && !s->domain &&
+           jx_dtype_is_inexact(dtype) && dtype != JX_F64 && dtype != JX_C128;
+}
+
+/* What failed has no results to look at. */
+static void give_up_wide(session *r)
+{
+    if (r->wide && jx_exec_gave_up(r->wide))
+        jx_fail(r->ctx, JX_E_LIMIT, r->program->path, NULL, "%s",
+                jx_exec_error(r->wide));
+    jx_exec_free(r->wide);
+    jx_plan_free(r->wide_plan);
+    r->wide = NULL;
+    r->wide_plan = NULL;
+}
+
+static bool run_wide(session *r)
+{
+    jx_plan_options o = r->options;
+    const void *const *ins;
+
+    if (r->wide)
+        return true;
+    o.domain = JX_WIDE;
+    r->wide_plan = jx_plan_make(r->typed, &r->program->entry, &o);
+    ins = r->wide_plan ? widened(r, r->wide_plan, r->ins) : NULL;
+    r->wide = ins ? jx_exec_new(r->wide_plan) : NULL;
+    if (r->wide)
+        jx_exec_seed(r->wide, (uint64_t)r->s->seed);
+    if (r->wide && jx_exec_run(r->wide, ins, NULL))
+        return true;
+    give_up_wide(r);
+    return false;
+}
+
+/* The same with inputs that are off by what their dtype can't hold; the `which`
+ * of several ways to be off. */
+static jx_exec *shaken(session *r, int which)
+{
+    const jx_shake shake = {.seed = (uint64_t)which, .by = 0.5};
+    const void *const *ins;
+
+    if (r->shaken[which])
+        return r->shaken[which];
+    ins = widened(r, r->wide_plan, r->ins);
+    for (int i = 0; ins && i < jx_plan_nins(r->wide_plan); i++) {
+        const jx_port *port = jx_plan_in(r->wide_plan, i);
+        if (ins[i] != r->ins[i]) /* a copy, which is ours */
+            jx_shake_constants(&shake, port->aval->dtype, port->dtype,
+                               (void *)(uintptr_t)ins[i], port->count);
+    }
+    jx_exec *exec = r->shaken[which] = ins ? jx_exec_new(r->wide_plan) : NULL;
+    if (exec)
+        jx_exec_seed(exec, (uint64_t)r->s->seed);
+    if (exec && jx_exec_run(exec, ins, NULL))
+        return exec;
+    jx_exec_free(exec);
+    r->shaken[which] = NULL;
+    return NULL;
+}
+
+/* Adds to what an output of this run loses what it would with other inputs of the
+ * same rounding: this one may have been lucky, or added up in a better order. */
+static bool add_shaken(session *r, int i, const void *wide, jx_loss *to)
+{
+    const jx_port *port = jx_plan_out(r->wide_plan, i);
+    jx_loss other = {
+        .each = JX_NEW_ARRAY(r->ctx->arena, port->count + 1, double)};
+
+    for (int which = 0; which < SHAKES; which++) {
+        jx_exec *exec = other.each ? shaken(r, which) : NULL;
+        if (!exec)
+            return false;
+        if (!jx_loss_measure(r->ctx, port->dtype, jx_exec_out(exec, i), wide,
+                             port->count, &other))
+            continue;
+        to->lost = fmax(to->lost, other.lost);
+        for (int64_t k = 0; k < port->count; k++)
+            to->each[k] = fmax(to->each[k], other.each[k]);
+    }
+    return true;
+}
+
+/* What output `i` loses against the same in float64; false: that is not
+ * known. */
+static bool rounding_of(session *r, int i, jx_dtype dtype, const void *got,
+                        jx_loss *to)
+{
+    int64_t count = jx_plan_out(r->plan, i)->count;
+    bool known = false;
+
+    to->each = JX_NEW_ARRAY(r->ctx->arena, count + 1, double);
+    if (to->each && run_wide(r)) {
+        const void *wide = jx_exec_out(r->wide, i);
+        known = jx_loss_measure(r->ctx, dtype, got, wide, count, to) &&
+                add_shaken(r, i, wide, to);
+    }
+    if (r->ctx->error.kind != JX_E_LIMIT) /* that would be another verdict */
+        jx_error_clear(r->ctx);
+    return known;
+}
+
+static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
+                        const void *want, const jx_mismatch *found)
+{
+    jx_tolerance within = tolerance(r->s, dtype);
+    jx_loss measured = {0};
+    jx_mismatch beyond;
+
+    if (!may_be_rounding(r, dtype) ||
+        !rounding_of(r, i, dtype, got, &measured))
+        return false;
+    within.each = measured.each;
+    if (!jx_compare(dtype, got, want, jx_plan_out(r->plan, i)->count, &within,
+                    &beyond))
+        return false;
+    print_output(r, i);
+    jx_buffer_printf(&r->text,
+                     ": %lld element%s differ%s by rounding, at most %.2g: "
+                     "against float64 the program, or rounding of its inputs, "
+                     "loses %.2g here, %d times that is allowed, up to a tenth "
+                     "of the largest\n",
+                     (long long)found->count, found->count == 1 ? "" : "s",
+                     found->count == 1 ? "s" : "", found->largest,
+                     measured.lost, JX_ROUNDINGS);
+    return true;
+}
+
+/* 1 if output `i` differs, 0 if it agrees, -1 with an error. */
+static int compare_output(session *r, const jx_npz *npz, int i)
+{
+    const jx_port *port = jx_plan_out(r->plan, i);
+    jx_dtype dtype = port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
+    const char *name = jx_arena_printf(r->ctx->arena, "out%d", i);
+    const jx_npy *want = name ? jx_npz_find(npz, name) : NULL;
+    const char *got = jx_exec_out(r->exec, i);
+    size_t bytes = (size_t)port->count * jx_dtype_of(dtype)->bytes;
+    jx_mismatch found;
+
+    if (!want)
+        return jx_fail(r->ctx, JX_E_INPUT, r->s->expect, name,
+                       "is not there") - 1;
+    bool same = want->rank == port->rank;
+    for (int k = 0; same && k < want->rank; k++)
+        same = want->shape[k] == port->shape[k];
+    if (!same || strcmp(want->descr, jx_inputs_descr(dtype)) ||
+        want->bytes != bytes)
+        return jx_fail(r->ctx, JX_E_INPUT, r->s->expect, name,
+                       "has another dtype or shape than the result") - 1;
+    if (port->dtype != dtype) {
+        char *narrow = jx_arena_alloc(r->ctx->arena, bytes);
+        if (!narrow)
+            return -1;
+        jx_convert(port->dtype, dtype, got, narrow, port->count);
+        got = narrow;
+    }
+    jx_tolerance within = tolerance(r->s, dtype);
+    if (jx_compare(dtype, got, want->data, port->count, &within, &found))
+        return 0;
+    if (is_rounding(r, i, dtype, got, want->data, &found))
+        return 0;
+    if (!jx_ok(r->ctx))
+        return -1;
+    print_output(r, i);
+    jx_buffer_printf(&r->text, ": %lld of %lld elements differ\n  first: ",
+                     (long long)found.count, (long long)port->count);
+    print_pair(r, port, got, want->data, dtype, found.index);
+    if (found.worst != found.index) {
+        jx_buffer_puts(&r->text, "\n  worst: ");
+        print_pair(r, port, got, want->data, dtype, found.worst);
+    }
+    jx_buffer_putc(&r->text, '\n');
+    return 1;
+}
+
+static int compare_all(session *r)
+{
+    size_t size;
+    const char *bytes = jx_file_read(r->ctx, r->s->expect, &size);
+    const jx_npz *npz =
+        bytes ? jx_npz_read(r->ctx, r->s->expect, bytes, size) : NULL;
+    int differ = 0, n = jx_plan_nouts(r->plan);
+
+    for (int i = 0; npz && i < n; i++) {
+        int one = compare_output(r, npz, i);
+        if (one < 0)
+            return failed(r);
+        differ += one;
+    }
+    if (!npz)
+        return failed(r);
+    jx_buffer_printf(&r->text, "%d of %d outputs as expected\n", n - differ,
+                     n);
+    return differ ? JX_EXIT_FINDINGS : JX_EXIT_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool bench(session *r)
+{
+    size_t n = (size_t)r->s->bench;
+    double *times = JX_NEW_ARRAY(r->ctx->arena, n, double);
+
+    if (!times)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        double start = now();
+        if (!run_once(r))
+            return false;
+        times[i] = 1e6 * (now() - start);
+    }
+    qsort(times, n, sizeof *times, by_value);
+    jx_buffer_printf(&r->text,
+                     "%zu calls: min %.2f us, median %.2f us, max %.2f us\n", n,
+                     times[0], times[n / 2], times[n - 1]);
+    return true;
+}
+
+/* Without --outputs and --expect: a line per result. */
+static void summarize(session *r)
+{
+    enum { SHOWN = 8 };
+
+    for (int i = 0; i < jx_plan_nouts(r->plan); i++) {
+        const jx_port *port = jx_plan_out(r->plan, i);
+        const char *at = jx_exec_out(r->exec, i);
+        jx_dtype dtype = port->dtype;
+        print_output(r, i);
+        jx_buffer_puts(&r->text, " =");
+        for (int64_t k = 0; k < port->count && k < SHOWN; k++) {
+            jx_buffer_putc(&r->text, ' ');
+            jx_element_print(dtype,
+                             at + (size_t)k * jx_dtype_of(dtype)->bytes,
+                             &r->text);
+        }
+        jx_buffer_puts(&r->text, port->count > SHOWN ? " ...\n" : "\n");
+    }
+}
+
+static void tell_drawn(session *r)
+{
+    int64_t drawn = jx_exec_drawn(r->exec);
+
+    if (drawn)
+        jx_buffer_printf(&r->text,
+                         "%lld array%s drawn at random, as the program leaves "
+                         "the numbers open: --seed %lld\n",
+                         (long long)drawn, drawn == 1 ? " was" : "s were",
+                         (long long)r->s->seed);
+}
+
+static int execute(session *r, const char *path)
+{
+    int code = JX_EXIT_OK;
+
+    r->program = jx_input_open(r->ctx, path);
+    if (r->program && r->s->vjp)
+        r->program = jx_input_vjp(r->program, r->s->vjp);
+    if (!r->program || !prepare(r))
+        return failed(r);
+    if (!run_once(r)) {
+        if (!jx_exec_differs(r->exec))
+            return failed(r);
+        jx_utf8_printf(&r->text, "the program expects another result: %s\n",
+                         jx_exec_error(r->exec));
+        return JX_EXIT_FINDINGS;
+    }
+    tell_drawn(r);
+    if (r->s->outputs && !write_outputs(r))
+        return failed(r);
+    if (r->s->expect)
+        code = compare_all(r);
+    else if (!r->s->outputs && !r->s->bench)
+        summarize(r);
+    if ((code == JX_EXIT_OK || code == JX_EXIT_FINDINGS) && r->s->bench &&
+        !bench(r))
+        return failed(r);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {.rtol = -1, .atol = -1};
+    int n = jx_command_options(&jx_command_run, argc, argv, &s);
+    session r = {.s = &s};
+
+    if (n < 0)
+        return JX_EXIT_USAGE;
+    if (n != 1)
+        return jx_command_usage(&jx_command_run, "expected one program");
+    if (s.inputs && s.fill)
+        return jx_command_usage(&jx_command_run,
+                                "--inputs and --fill exclude each other");
+    if (s.inputs && s.shape.count)
+        return jx_command_usage(&jx_command_run,
+                                "--inputs and --shape exclude each other");
+    if (s.bench > 1 << 20)
+        return jx_command_usage(&jx_command_run, "--bench: at most %d",
+                                1 << 20);
+    int code;
+    r.ctx = jx_command_ctx(&jx_command_run, &s.limits, &code);
+    if (!r.ctx)
+        return code;
+    r.text = jx_ctx_text(r.ctx);
+    code = execute(&r, argv[0]);
+    if (code != JX_EXIT_INPUT || (r.text.length && jx_ok(r.ctx)))
+        code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
+    jx_buffer_free(&r.text);
+    jx_exec_free(r.wide);
+    for (int i = 0; i < SHAKES; i++)
+        jx_exec_free(r.shaken[i]);
+    jx_plan_free(r.wide_plan);
+    jx_exec_free(r.exec);
+    jx_plan_free(r.plan);
+    jx_ctx_free(r.ctx);
+    return code;
+}
+
+const jx_command jx_command_run = {
+    "run",
+    "PROGRAM",
+    "execute a program on the CPU",
+    "Runs the program on given or made-up inputs and prints its results, writes\n"
+    "them, or compares them with expected ones.  Symbolic dimensions get their\n"
+    "sizes from the inputs' shapes (--inputs, or --shape for made-up ones), or\n"
+    "from --set.  Shapes that the program does not admit are refused: the message\n"
+    "has the axis, what is declared there, where other sizes came from, and what\n"
+    "the shape assertion of an exported file or a StableHLO module says of it.\n"
+    "\n"
+    "Dtypes and shapes must match exactly.  In an npz bf16 and 8-bit floats are\n"
+    "unsigned integers of their width, 4-bit integers bytes, keys their u32 data\n"
+    "with a trailing axis.  Without --rtol and --atol integers, booleans and\n"
+    "moved data must be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or\n"
+    "1e-6, smaller floats to 2 units of their precision; NaN equals NaN and -0\n"
+    "equals +0 unless --bits.  Where results cancel, these are too strict for any\n"
+    "order of adding up: what lies within 8 times the program's own distance\n"
+    "from float64, and within a tenth of the largest number, is rounding, and\n"
+    "told.\n"
+    "\n"
+    "A program that checks itself (check.expect_eq and its kin) exits with 1\n"
+    "where it computes something else, and the first such element is printed.\n"
+    "Computations of many devices (sdy.manual_computation) run on this one;\n"
+    "custom calls run if their target is known, others are refused by name.\n"
+    "\n"
+    "--vjp 1 runs the derivative that an exported file holds: its inputs are\n"
+    "those of the function and a cotangent for each output.\n"
+    "\n"
+    "    jaxvet run model.json --inputs case.npz --expect case.npz\n"
+    "    jaxvet run model.json --set b=3 --fill random:1 --outputs out.npz\n"
+    "    jaxvet run model.json --shape 3,3,6 --shape 'args[1]=(6,)'\n",
+    options,
+    sizeof options / sizeof *options,
+    run,
+};

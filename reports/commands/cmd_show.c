@@ -1,0 +1,238 @@
+/* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, as a
+ * document, as StableHLO, or as what the stages make of it. */
+#include "analyzer/transform/refine.h"
+#include "analyzer/typing.h"
+#include "frontend/ir/print.h"
+#include "frontend/mlir/print.h"
+#include "frontend/write/document.h"
+#include "frontend/write/stablehlo.h"
+#include "reports/commands/commands.h"
+#include "reports/commands/limits.h"
+#include "reports/commands/looks.h"
+#include "reports/pipeline/input.h"
+#include "reports/pipeline/inputs.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef struct settings {
+    const char *as, *output;
+    jx_texts transform, set;
+    bool all_params, generic, locations;
+    int64_t width, elide, vjp;
+    jx_limit_settings limits;
+} settings;
+
+static const jx_option options[] = {
+    {"as", 0, JX_OPT_CHOICE, "jaxpr|json|stablehlo|flat|claims|plan",
+     "text as JAX prints it, a document in canonical form, a module of "
+     "StableHLO, or a look inside: see above (jaxpr)",
+     offsetof(settings, as)},
+    {"transform", 0, JX_OPT_LIST, "set:b=8,t=4",
+     "print it transformed: at these sizes",
+     offsetof(settings, transform)},
+    {"set", 0, JX_OPT_LIST, "b=3",
+     "sizes of the plan, one for each symbolic dimension",
+     offsetof(settings, set)},
+    {"vjp", 0, JX_OPT_INT, "N",
+     "the derivative of order N that an exported file holds",
+     offsetof(settings, vjp)},
+    {"all-params", 0, JX_OPT_FLAG, NULL,
+     "show the parameters too that JAX leaves out",
+     offsetof(settings, all_params)},
+    {"generic", 0, JX_OPT_FLAG, NULL,
+     "StableHLO in the generic form, which spells everything out",
+     offsetof(settings, generic)},
+    {"locations", 0, JX_OPT_FLAG, NULL,
+     "StableHLO with the places in the source",
+     offsetof(settings, locations)},
+    {"elide", 0, JX_OPT_INT, "COUNT",
+     "leave out constants of more elements in StableHLO",
+     offsetof(settings, elide)},
+    {"width", 0, JX_OPT_INT, "COLUMNS", "of a line of text (80)",
+     offsetof(settings, width)},
+    {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
+     offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
+};
+
+static jx_mlir_print_how how_to_print(const settings *s)
+{
+    return (jx_mlir_print_how){.generic = s->generic,
+                               .locations = s->locations,
+                               .elide = s->elide};
+}
+
+/* The program as a module of our own making. */
+static bool lower(jx_program *program, const settings *s, jx_buffer *to)
+{
+    jx_mlir_types *types = jx_mlir_types_new(program->ctx);
+    const jx_typed *typed = types ? jx_typed_of(program) : NULL;
+    const jx_mlir_op *module;
+
+    if (!typed)
+        return false;
+    module = jx_write_stablehlo(typed, types);
+    return module && jx_mlir_print(program->ctx, module, how_to_print(s), to);
+}
+
+/* Modules as they are in the file. */
+static bool print_modules(const jx_mlir_file *file, const settings *s,
+                          jx_buffer *to)
+{
+    for (int i = 0; i < file->nmodules; i++) {
+        if (i)
+            jx_buffer_puts(to, "// -----\n");
+        if (!jx_mlir_print(file->ctx, file->modules[i], how_to_print(s), to))
+            return false;
+    }
+    return true;
+}
+
+static bool render(jx_program *program, const settings *s, jx_buffer *to)
+{
+    jx_print_options how = {.width = (int)s->width,
+                            .all_params = s->all_params};
+
+    if (!strcmp(s->as, "json"))
+        return jx_write_document(program, to);
+    if (!strcmp(s->as, "stablehlo"))
+        return lower(program, s, to);
+    if (!strcmp(s->as, "flat"))
+        return jx_look_flat(program, to);
+    if (!strcmp(s->as, "claims"))
+        return jx_look_claims(program, to);
+    if (!strcmp(s->as, "plan"))
+        return jx_look_plan(program, &s->set, to);
+    if (!jx_program_print(program, how, to))
+        return false;
+    jx_buffer_putc(to, '\n');
+    return true;
+}
+
+/* One word of a list of transforms: `set:` and a size, or a further size. */
+static bool take_word(jx_ctx *ctx, const char *word, bool first, jx_texts *to)
+{
+    bool is_set = word && !strncmp(word, "set:", 4);
+
+    if (word && !is_set && (first || !strchr(word, '=')))
+        return jx_fail(ctx, JX_E_USAGE, NULL, word,
+                       "there is no such transform; there is set:NAME=SIZE, "
+                       "as in set:b=8,t=4");
+    if (to->count == JX_TEXTS_MAX)
+        return jx_fail(ctx, JX_E_USAGE, NULL, word,
+                       "expected at most %d sizes", JX_TEXTS_MAX);
+    if (word)
+        to->at[to->count++] = word + (is_set ? 4 : 0);
+    return word != NULL;
+}
+
+/* The words between commas. */
+static bool split(jx_ctx *ctx, const char *list, jx_texts *to)
+{
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ",");
+        const char *word = jx_arena_string(ctx->arena, at, length);
+        if (!take_word(ctx, word, at == list, to))
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
+/* The program with all that was asked for done to it; NULL with an error. */
+static jx_program *transform(jx_program *program, const jx_texts *how)
+{
+    const jx_binding *sizes;
+    jx_texts set = {0};
+    int n;
+
+    for (int i = 0; i < how->count; i++)
+        if (!split(program->ctx, how->at[i], &set))
+            return NULL;
+    if (!set.count)
+        return program;
+    return jx_inputs_sizes(program, &set, &n, &sizes)
+               ? jx_program_refine(program, NULL, n, sizes)
+               : NULL;
+}
+
+/* What is asked for, of the program in the file; false with an error. */
+static bool show(jx_ctx *ctx, const char *path, const settings *s,
+                 jx_buffer *to)
+{
+    size_t size = 0;
+    const char *bytes = jx_input_load(ctx, path, &size);
+    const jx_mlir_file *file = NULL;
+    jx_program *program;
+
+    if (!bytes)
+        return false;
+    if (!strcmp(s->as, "stablehlo") && !s->transform.count && !s->vjp)
+        file = jx_input_module(ctx, path, bytes, size);
+    if (file)
+        return print_modules(file, s, to);
+    if (!jx_ok(ctx))
+        return false;
+    program = jx_input_read(ctx, path, bytes, size);
+    if (program && s->vjp)
+        program = jx_input_vjp(program, s->vjp);
+    if (program && strcmp(s->as, "stablehlo") != 0)
+        program = jx_program_written(program);
+    if (program)
+        program = transform(program, &s->transform);
+    return program && render(program, s, to);
+}
+
+static int run(int argc, char **argv)
+{
+    settings s = {.as = "jaxpr"};
+    int n = jx_command_options(&jx_command_show, argc, argv, &s);
+    jx_buffer text;
+    int code;
+
+    if (n < 0)
+        return JX_EXIT_USAGE;
+    if (n != 1)
+        return jx_command_usage(&jx_command_show, "expected one program");
+    if (s.set.count && strcmp(s.as, "plan"))
+        return jx_command_usage(&jx_command_show,
+                                "--set goes with --as plan; --transform "
+                                "set:b=8 puts sizes into any program");
+    if (s.width > INT_MAX)
+        return jx_command_usage(&jx_command_show, "a line can't be that wide");
+    jx_ctx *ctx = jx_command_ctx(&jx_command_show, &s.limits, &code);
+    if (!ctx)
+        return code;
+    text = jx_ctx_text(ctx);
+    if (show(ctx, argv[0], &s, &text))
+        code = jx_command_write(s.output, &text);
+    else
+        code = jx_command_failed(ctx);
+    jx_buffer_free(&text);
+    jx_ctx_free(ctx);
+    return code;
+}
+
+const jx_command jx_command_show = {
+    "show", "PROGRAM", "print a program",
+    "Prints a program: as the text that JAX prints for it (which says less\n"
+    "than there is: no weak types, no values of constants, no rules), or with\n"
+    "--as json as a document in canonical form, which says everything.\n"
+    "--as stablehlo prints a module: what a file of StableHLO holds, as MLIR\n"
+    "would print it; of any other program what it lowers to for the CPU.\n"
+    "Three looks at what is made of it.  --as flat: the program as lints see it,\n"
+    "calls inlined, equal computations once; a value varies with the inputs or is\n"
+    "fixed, is a splat (all elements are one), or dead.  --as claims: all that has\n"
+    "to hold, each with its code, place, goal, verdict and who settled it; what\n"
+    "holds at sight is counted alone.  --as plan: what runs at the sizes of --set:\n"
+    "buffers with offsets and the operations that use them (first to last), blocks\n"
+    "with their operations, results before operands; `b3+16 f32[4]` lies 16 bytes\n"
+    "into buffer 3.\n"
+    "--transform set:b=8 puts a size for a symbolic dimension: shapes become\n"
+    "numbers, sizes used as values literals; what has no size stays symbolic.\n"
+    "Examples: jaxvet show --as json step.json.gz -o step.json\n"
+    "          jaxvet show --as plan --set b=3 step.json.gz\n",
+    options, sizeof options / sizeof *options, run,
+};

@@ -1,0 +1,43 @@
+/* check.h - the pipeline: read, type, claim, prove, and what is left to say. */
+#ifndef JX_CHECK_H
+#define JX_CHECK_H
+
+#include "reports/pipeline/report.h"
+#include "reports/pipeline/settle.h"
+#include "reports/pipeline/suppress.h"
+
+typedef struct jx_check_options {
+    jx_selection selection;
+    int64_t min_elements; /* of STG001; 0: the lint's own */
+    bool deps;            /* show findings in libraries' files */
+    jx_settle_options settle;
+    int nwhere; /* constraints to add to those that are declared */
+    const char *const *where;
+} jx_check_options;
+
+/* Types the program, claims what has to hold, lints it, and settles what logic
+ * can.  NULL without memory. */
+jx_analysis *jx_check_program(jx_program *program,
+                              const jx_check_options *options);
+
+/* Checks a program and fills the report, which lives in `keep`.  False with an
+ * error in the program's context or in `keep`. */
+bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
+                     const jx_check_options *options,
+                     jx_suppressions *suppressions);
+
+/* The whole for one input, `size` bytes that go by the name of `path` (or, if
+ * `bytes` is NULL, the file of that name).  It is read into `ctx`, whose limits
+ * hold for the program and its report, and which the caller frees; what the
+ * report shows lives in `keep`. */
+jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
+                         const char *bytes, size_t size,
+                         const jx_check_options *options,
+                         jx_suppressions *suppressions);
+
+/* Puts aside what comments suppress and what is in libraries, for a report that
+ * has all its findings; then jx_report_finish(). */
+bool jx_check_finish(jx_ctx *keep, jx_report *report, bool deps,
+                     jx_suppressions *suppressions);
+
+#endif

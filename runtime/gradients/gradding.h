@@ -1,0 +1,98 @@
+/* gradding.h - one pattern of one rule under check, shared by the files of
+ * gradcheck. */
+#ifndef JX_GRADDING_H
+#define JX_GRADDING_H
+
+#include "runtime/gradients/gradcall.h"
+#include "runtime/gradients/gradcheck.h"
+#include "runtime/gradients/gradjudge.h"
+#include "runtime/gradients/gradsample.h"
+
+typedef struct jx_gradding {
+    jx_program *program;
+    const jx_typed *typed;
+    const jx_gradcheck_options *options;
+    const jx_rule *rule;
+    const jx_rule_pattern *pattern;
+    jx_callee primal, jvp, fwd, bwd;
+    jx_space in, out;
+    const jx_plan_options *how; /* of the callees */
+    const jx_calling *calling;
+    const void *const *fixed;  /* operands of which the fixed ones count */
+    const jx_sampled *sample;  /* the caller's, or NULL */
+    jx_rng rng;
+    double tolerance; /* relative, from the narrowest dtype in the code */
+    double *x, *samples, *tangent, *cotangent, *moved, *directions;
+    jx_slope *slopes, *again;
+    bool cautious; /* only the program's own values can accuse the rule */
+    int points;
+    int64_t comparisons, work;
+    bool stair, wide, spent; /* why comparisons were not conclusive */
+    bool met;     /* agreed at values that the program computes */
+    bool doubted; /* disagreed at others, while cautious */
+    const char *wrong;       /* the disagreement that decides, in words */
+    bool iterative;          /* the function has a loop */
+    int against;             /* points that disagree */
+    const char *first_wrong;
+    const jx_point *point;
+    const char *direction;
+} jx_gradding;
+
+/* Weights of the slopes, or one component. */
+typedef struct jx_functional {
+    const double *weights; /* NULL: component `only` */
+    int only;
+} jx_functional;
+
+/* gradline.c: the function along a line, and comparing with its slopes. */
+
+/* Runs a callee within what is left for the rule. */
+bool jx_grad_call(jx_gradding *c, jx_callee *f);
+/* Whether the rule may never meet the values of this point. */
+bool jx_grad_is_foreign(const jx_gradding *c);
+/* Everything a rule does not differentiate: constants, integers, keys. */
+void jx_grad_fill_passive(jx_gradding *c);
+/* Slopes of all outputs along d at the point, from that first step. */
+bool jx_grad_sample(jx_gradding *c, const double *d, double first,
+                    jx_slope *slopes);
+/* The first step along d: a hundredth of what is there to move. */
+double jx_grad_first_step(const jx_gradding *c, const double *d);
+/* Where a component of the output stands: "output 1, element 3". */
+const char *jx_grad_component(const jx_gradding *c, int j);
+/* Compares a number that the rule gave, summed from terms of magnitude `scale`,
+ * with the slopes; false once the rule is known to be wrong. */
+bool jx_grad_compare(jx_gradding *c, const double *d, jx_functional f,
+                     double value, double scale, const char *what);
+
+/* gradcheck.c: plans the function and the rule's jaxprs; makes the vectors once
+ * the spaces are known; frees both. */
+bool jx_grad_open(jx_gradding *c, const jx_plan_options *how);
+bool jx_grad_allocate(jx_gradding *c);
+void jx_grad_release(jx_gradding *c);
+
+/* gradshake.c: whether the rule is off by no more than other roundings of the
+ * constants make of a difference. */
+bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
+                         double off);
+
+/* gradrules.c: documents may hold anything: the masks of a pattern have a
+ * character per operand, and its jaxprs, once planned, take and give what the
+ * function does. */
+bool jx_grad_masks_fit(const jx_rule *rule, const jx_rule_pattern *p);
+bool jx_grad_signature_fits(const jx_gradding *c);
+
+/* gradrules.c: what the rule says along a line; false: it is wrong. */
+
+bool jx_grad_jvp_line(jx_gradding *c, const double *d);
+bool jx_grad_vjp_line(jx_gradding *c, const double *d);
+/* What the rule gives in the place of that functional of the slopes, once more. */
+bool jx_grad_says(jx_gradding *c, const double *d, jx_functional f,
+                  double *value);
+/* Runs the forward function at the point and hands on its residuals. */
+bool jx_grad_prepare_fwd(jx_gradding *c);
+/* The rule's own primal outputs (from number `first`) must be the function's. */
+bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first);
+/* Residuals that fwd computes, before its primal outputs. */
+int jx_grad_computed_residuals(const jx_rule_pattern *p);
+
+#endif

@@ -1,0 +1,74 @@
+/* gradsample.h - what a rule's operands may be: sizes, the caller's sample,
+ * integers. */
+#ifndef JX_GRADSAMPLE_H
+#define JX_GRADSAMPLE_H
+
+#include "runtime/gradients/gradpoints.h"
+#include "runtime/plan.h"
+
+/* Small sizes for the dim variables of a rule's operands that the constraints
+ * allow; the fixed ones stay.  In the program's arena.  False if none is found
+ * in a bounded search. */
+bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
+                     const jx_binding *fixed, int *nbindings,
+                     const jx_binding **bindings);
+
+/* Operands that the program gives to a rule's function, as stored in the wide
+ * domain, one pointer per operand in the program's arena. */
+typedef struct jx_sampled {
+    const void *const *at;
+    const void *const *inputs; /* of the program, wide: what they came from */
+} jx_sampled;
+
+/* Those of a run on `inputs` (declared dtypes).  The call may be one by the code
+ * of another rule, where the tangents or cotangents are drawn.  NULL without
+ * inputs, or where the call is not reached through plain calls and rules. */
+const jx_sampled *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
+                                  const void *const *inputs,
+                                  const jx_plan_options *how);
+/* The same for inputs that are drawn: normal (which = 0), positive, small. */
+const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
+                                    jx_rng *rng, int which,
+                                    const jx_plan_options *how);
+
+/* The operands after a small step of the program's inputs in a direction that
+ * is drawn, and after one the other way: where operands depend on each other,
+ * these are the directions that a rule meets.  False if there are none. */
+enum { JX_SAMPLE_STEPS = 100000 }; /* a step is one part of so many */
+bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
+                     const jx_sampled *from, jx_rng *rng,
+                     const jx_plan_options *how, const void *const **ahead,
+                     const void *const **behind);
+
+/* How a rule's function is called in the program; a rule may rely on it, so that
+ * operands drawn one by one can be values that it never meets.  Arrays have an
+ * element per operand, in the program's arena. */
+typedef struct jx_calling {
+    /* The first operand that is the same value at every call (itself, mostly):
+     * lax.custom_root passes what its functions close over once for each. */
+    const int *ties;
+    /* Always computed from constants alone (a table of coefficients). */
+    const bool *fixed;
+    bool any_fixed;
+    /* Two that are not tied are computed from a common value (an initial guess
+     * from what is solved for). */
+    bool related;
+    bool reached; /* the entry's own code calls it, not only other rules */
+} jx_calling;
+
+/* False without memory. */
+bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
+                       jx_calling *to);
+
+/* Fills an input that is not differentiated: small integers, random bits. */
+void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
+                       const void *sample, void *to);
+
+/* How closely a rule can be expected to agree: constants in the code were
+ * rounded to its narrowest float dtype before we saw them. */
+double jx_sample_tolerance(const jx_rule *rule);
+
+/* "x = [0.5, -1, ...]", arena text. */
+const char *jx_sample_text(jx_ctx *ctx, const double *x, int count);
+
+#endif

@@ -1,0 +1,76 @@
+/* gradshake.c - see gradding.h.
+ *
+ * A function that approximates another one has constants, and its derivative
+ * those of its own; both are rounded to a dtype.  Where a slope is small beside
+ * what it is the difference of, these roundings are all that is left of it. So
+ * a disagreement counts only if it is more than other roundings of the constants
+ * make: function and rule are planned again with their constants shaken.
+ *
+ * What a shake makes must shrink with it.  Where it does not, a constant
+ * decides between two branches, and says nothing about either. */
+#include "runtime/gradients/gradding.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SHAKES = 4 };
+static const double enough = 8; /* times what a shake makes */
+static const double small = 1. / 16;
+
+/* An operand that is the same constant in every call is one here, too. */
+static void take_input(const jx_gradding *from, jx_gradding *to, int i,
+                       const jx_shake *shake)
+{
+    const jx_port *port = jx_plan_in(to->primal.plan, i);
+
+    memcpy(to->primal.in[i], from->primal.in[i], port->bytes);
+    if (from->calling->fixed[i])
+        jx_shake_constants(shake, port->aval->dtype, port->dtype,
+                           to->primal.in[i], port->count);
+}
+
+/* The rule less the slope along d at the point of `c`, of shaken constants. */
+static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
+                   jx_shake shake, double *off)
+{
+    jx_plan_options how = *c->how;
+    jx_gradding s = *c;
+    double value, slope = 0;
+
+    how.shake = shake;
+    s.primal = s.jvp = s.fwd = s.bwd = (jx_callee){0};
+    s.work = 0;
+    bool good = jx_grad_allocate(&s) && jx_grad_open(&s, &how);
+    if (good)
+        memcpy(s.x, c->x, (size_t)c->in.size * sizeof *s.x);
+    for (int i = 0; good && i < s.primal.nins; i++)
+        take_input(c, &s, i, &shake);
+    good = good && jx_grad_says(&s, d, f, &value) &&
+           jx_grad_sample(&s, d, jx_grad_first_step(&s, d), s.slopes);
+    for (int j = 0; good && j < s.out.size; j++)
+        if (f.weights || j == f.only)
+            slope += (f.weights ? f.weights[j] : 1) * s.slopes[j].value;
+    *off = good ? value - slope : NAN;
+    jx_grad_release(&s);
+    jx_error_clear(c->program->ctx);
+    return good && isfinite(*off);
+}
+
+bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
+                         double off)
+{
+    double as_it_is, much, little;
+
+    if (!shaken(c, d, f, (jx_shake){0}, &as_it_is))
+        return false;
+    for (uint64_t seed = 1; seed <= SHAKES; seed++) {
+        if (!shaken(c, d, f, (jx_shake){seed, 1}, &much) ||
+            !shaken(c, d, f, (jx_shake){seed, small}, &little))
+            return false;
+        much = fabs(much - as_it_is);
+        little = fabs(little - as_it_is);
+        if (little <= much / 4 && off <= enough * much)
+            return true;
+    }
+    return false;
+}
