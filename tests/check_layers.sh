@@ -77,9 +77,11 @@ if [ "$instrumented" -eq 0 ]; then
     }
     END { exit bad }' || fail "state belongs to a struct that the caller passes"
 
-    # What a library must not do to its host.
+    # What a library must not do to its host.  (The command has none: its signals
+    # are its own.)
     # shellcheck disable=SC2086
     nm -A -u $objects | awk '
+    $1 ~ /\/obj\/jaxvet\.o:/ && $NF ~ /^signal(@|$)/ { next }
     $NF ~ /^(_?exit|_Exit|quick_exit|abort|_?_?sigsetjmp|_?setjmp|_?longjmp|siglongjmp|v?fork|system|popen|signal|s?rand|strtok|setlocale|umask|chdir)(@|$)/ {
         print; bad = 1
     }

@@ -2,7 +2,7 @@
 #include "prover/solver.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
-#include "reports/pipeline/differ.h"
+#include "reports/formats/differ.h"
 #include "reports/pipeline/input.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "frontend/ir/program.h"
 #include "frontend/read/exported.h"
-#include "reports/commands/options.h"
+#include "frontend/base/texts.h"
 
 /* The file of which `program` was made (jx_input_read) with every size that
  * `--set` names, and its derivatives: signatures and modules are of fixed

@@ -14,8 +14,8 @@
 #ifndef JX_SUPPRESS_H
 #define JX_SUPPRESS_H
 
-#include "reports/pipeline/source.h"
 #include "reports/pipeline/report.h"
+#include "reports/pipeline/source.h"
 
 typedef struct jx_suppressions jx_suppressions;
 

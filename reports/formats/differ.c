@@ -4,7 +4,7 @@
  * the old one's callers may call it: so a program is made that takes what the
  * old one takes and calls the new one with it, as one exported function calls
  * another, and the claims of that call are settled. */
-#include "reports/pipeline/differ.h"
+#include "reports/formats/differ.h"
 
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
@@ -13,7 +13,7 @@
 #include "frontend/ir/params.h"
 #include "frontend/ir/solution.h"
 #include "reports/formats/costs.h"
-#include "reports/pipeline/differ_file.h"
+#include "reports/formats/differ_file.h"
 
 #include <string.h>
 

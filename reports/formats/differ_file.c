@@ -1,5 +1,5 @@
 /* differ_file.c - see differ_file.h. */
-#include "reports/pipeline/differ_file.h"
+#include "reports/formats/differ_file.h"
 
 #include "frontend/base/utf8.h"
 #include "frontend/read/exported_paths.h"

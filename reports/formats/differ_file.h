@@ -4,7 +4,7 @@
 #define JX_DIFFER_FILE_H
 
 #include "frontend/read/exported.h"
-#include "reports/pipeline/differ.h"
+#include "reports/formats/differ.h"
 
 /* Adds a line for each change to `to`, in the context's arena; what callers of
  * the old file rely on (as jax.export's `call` does) is JX_REFUTED, or
