@@ -74,7 +74,7 @@ static bool constant_of(jx_atom atom, double *value)
     } else {
         return false;
     }
-    return isfinite(*value) && fabs(*value) > 1e-3 && fabs(*value) < 1e4 &&
+    return isfinite(*value) && fabs(*value) > 1e-3 && fabs(*value) <= 1e4 &&
            fabs(*value) != 1;
 }
 
@@ -240,6 +240,15 @@ static bool fill_spd(jx_rng *rng, const jx_span_of *span, double *x)
     return true;
 }
 
+/* Close by or, for a large constant, far enough off for a finite difference's
+ * steps, which grow with it, to stay on one side. */
+static double around(double scale, jx_rng *rng)
+{
+    bool far = fabs(scale) > 8 && jx_rng_uniform(rng) < 0.5;
+
+    return scale + (far ? fabs(scale) : 1) * jx_rng_normal(rng) / 8;
+}
+
 static double element(const jx_point *point, jx_rng *rng, double sample)
 {
     switch (point->kind) {
@@ -247,7 +256,7 @@ static double element(const jx_point *point, jx_rng *rng, double sample)
     case JX_AT_UNIT: return 0.05 + 0.9 * jx_rng_uniform(rng);
     case JX_AT_EQUAL: return point->scale;
     case JX_AT_QUARTERS: return round(4 * jx_rng_normal(rng)) / 4;
-    case JX_AT_AROUND: return point->scale + jx_rng_normal(rng) / 8;
+    case JX_AT_AROUND: return around(point->scale, rng);
     case JX_AT_SAMPLE: return sample * (1 + point->scale * jx_rng_normal(rng));
     case JX_AT_NORMAL:
     case JX_AT_SPD: break;

@@ -88,6 +88,26 @@ def test_constants_are_as_exact_as_their_dtype(factor, codes):
     assert wrong(fun, np.ones(3, np.float32)) == codes
 
 
+@pytest.mark.parametrize("far", [300.0, 700.0, -900.0, 1e4])
+@pytest.mark.parametrize("codes", [[], ["DRV001"]])
+def test_a_rule_that_is_wrong_beyond_a_large_constant_is_wrong(far, codes):
+    """A finite difference's step grows with its point, which must not lie so
+    near the constant that every step crosses it."""
+    def bent(x):
+        return jnp.where(x * np.sign(far) > abs(far), 3 * x, x)
+    fun = with_jvp(bent, lambda primals, tangents: (
+        bent(*primals), jnp.where(
+            primals[0] * np.sign(far) > abs(far), 1.0 if codes else 3.0, 1.0)
+        * tangents[0]))
+    assert wrong(fun, np.ones(4, np.float32)) == codes
+
+
+def test_a_slope_that_ends_at_a_large_constant():
+    fun = with_jvp(lambda x: jnp.minimum(x, 700.0), lambda primals, tangents: (
+        jnp.minimum(primals[0], 700.0), tangents[0]))
+    assert wrong(fun, np.ones(4, np.float32)) == ["DRV001"]
+
+
 @pytest.mark.parametrize("name", ["fresnel", "sici", "expi", "ndtri"])
 def test_special_functions_have_right_rules(name):
     fun = getattr(jax.scipy.special, name, None)
