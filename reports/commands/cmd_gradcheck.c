@@ -63,6 +63,24 @@ typedef struct tally {
     jx_suppressions *suppressions;
 } tally;
 
+/* "no disagreement at 14 points (264 comparisons, each within 6 %; 80 more could
+ * not tell)": how little that may be is said, too. */
+static void say_agreement(const jx_rule_report *r, jx_buffer *to)
+{
+    jx_buffer_printf(to, "no disagreement at %d points (%lld comparisons",
+                     r->points, (long long)r->comparisons);
+    if (r->tolerance >= 1e-4)
+        jx_buffer_printf(to, ", each within %.2g %%", 100 * r->tolerance);
+    if (r->dropped)
+        jx_buffer_printf(to, "; %lld more could not tell",
+                         (long long)r->dropped);
+    if (r->muted)
+        jx_buffer_printf(to, "; %lld at values that the program may never "
+                         "compute did not agree",
+                         (long long)r->muted);
+    jx_buffer_putc(to, ')');
+}
+
 static void say_rule(tally *t, const char *path, const jx_rule_report *r)
 {
     const char *name = r->rule->name ? r->rule->name : "a function";
@@ -72,9 +90,7 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
     jx_utf8_printf(&t->rules, "%s: %s rule of `%s`: ", path, kind, name);
     switch (r->outcome) {
     case JX_RULE_AGREES:
-        jx_buffer_printf(&t->rules,
-                         "no disagreement at %d points (%lld comparisons)",
-                         r->points, (long long)r->comparisons);
+        say_agreement(r, &t->rules);
         break;
     case JX_RULE_WRONG: jx_buffer_puts(&t->rules, "wrong"); break;
     case JX_RULE_REFUSES:
@@ -119,15 +135,15 @@ static void assume_agreement(jx_ctx *keep, const jx_rule_reports *rules,
 {
     for (size_t i = 0; i < rules->count; i++) {
         const jx_rule_report *r = &rules->at[i];
-        if (r->outcome == JX_RULE_AGREES)
-            JX_PUSH(keep->arena, &report->assumptions,
-                    jx_arena_printf(
-                        keep->arena,
-                        "the %s rule of `%s` is right: no disagreement at %d "
-                        "points (%lld comparisons)",
-                        r->rule->vjp ? "vjp" : "jvp",
-                        r->rule->name ? r->rule->name : "a function", r->points,
-                        (long long)r->comparisons));
+        jx_buffer text = jx_ctx_text(keep);
+        if (r->outcome != JX_RULE_AGREES)
+            continue;
+        jx_buffer_printf(&text, "the %s rule of `%s` is right: ",
+                         r->rule->vjp ? "vjp" : "jvp",
+                         r->rule->name ? r->rule->name : "a function");
+        say_agreement(r, &text);
+        JX_PUSH(keep->arena, &report->assumptions,
+                jx_arena_take(keep->arena, &text));
     }
 }
 

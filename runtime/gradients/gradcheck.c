@@ -101,7 +101,7 @@ static int directions_of(jx_gradding *c, const char **names)
 static bool check_point(jx_gradding *c)
 {
     const char *names[JX_MOST_DIRECTIONS];
-    int64_t before = c->comparisons;
+    int64_t before = c->comparisons + c->abroad;
 
     if (!prepare_point(c))
         return true;
@@ -121,7 +121,7 @@ static bool check_point(jx_gradding *c)
         if (c->rule->vjp ? !jx_grad_vjp_line(c, d) : !jx_grad_jvp_line(c, d))
             return false;
     }
-    c->points += c->comparisons > before;
+    c->points += c->comparisons + c->abroad > before;
     return true;
 }
 
@@ -228,8 +228,14 @@ static bool visit_point(jx_gradding *c)
     return true;
 }
 
+/* Where the program's own values were met, others have no say. */
 static void weigh_points(jx_gradding *c)
 {
+    if (!c->met) {
+        c->comparisons += c->abroad;
+        c->dropped += c->muted;
+        c->muted = 0;
+    }
     if (c->iterative && c->first_wrong && c->against > c->points)
         c->wrong = c->first_wrong;
 }
@@ -314,12 +320,15 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
         c->iterative = jx_points_has_loop(c->rule->primal.jaxpr);
-        if (check_points(c, how, thorough) && !thorough && c->comparisons == 0)
+        if (check_points(c, how, thorough) && !thorough &&
+            c->comparisons + c->abroad == 0)
             check_points(c, how, true);
         weigh_points(c);
     }
     report->points += c->points;
     report->comparisons += c->comparisons;
+    report->dropped += c->dropped;
+    report->muted += c->muted;
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;
@@ -331,11 +340,11 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
             c->in.size == 0 || c->out.size == 0
                 ? "nothing that it takes, or nothing that it gives, has a "
                   "derivative"
-            : c->stair ? "the function is a staircase: its differences say "
-                         "nothing about slopes"
-            : c->spent ? "its code runs longer than is tried"
-            : c->wide  ? "finite differences were too uncertain everywhere"
-                       : "the function was not finite at any point tried";
+            : c->stair   ? "the function is a staircase: its differences say "
+                           "nothing about slopes"
+            : c->spent   ? "its code runs longer than is tried"
+            : c->dropped ? "finite differences were too uncertain everywhere"
+                         : "the function was not finite at any point tried";
     }
     jx_grad_release(c);
 }
@@ -392,6 +401,8 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
 
     report->points += one->points;
     report->comparisons += one->comparisons;
+    report->dropped += one->dropped;
+    report->muted += one->muted;
     if (one->outcome == JX_RULE_WRONG) {
         report->outcome = JX_RULE_WRONG;
         report->detail = one->detail;
@@ -409,7 +420,14 @@ static void conclude(jx_program *program, jx_rule_report *report)
 {
     const jx_rule *rule = report->rule;
 
-    if (!rule->truncated)
+    if (report->dropped > report->comparisons)
+        report->detail = jx_arena_printf(
+            program->ctx->arena,
+            "%lld comparisons agreed, but %lld could not tell: the rule is off "
+            "by about what its dtypes round, the function is too rough there, "
+            "or the program may never compute such values",
+            (long long)report->comparisons, (long long)report->dropped);
+    else if (!rule->truncated)
         report->outcome = JX_RULE_AGREES;
     else
         report->detail = jx_arena_printf(
@@ -427,6 +445,7 @@ static void check_patterns(const jx_typed *typed,
 {
     const jx_rule *rule = report->rule;
 
+    report->tolerance = jx_sample_tolerance(rule);
     for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
          i++) {
         const jx_rule_pattern *p = &rule->patterns[i];
@@ -439,7 +458,7 @@ static void check_patterns(const jx_typed *typed,
                          .how = how,
                          .calling = calling,
                          .rng = {options->seed + 1},
-                         .tolerance = jx_sample_tolerance(rule)};
+                         .tolerance = report->tolerance};
         if (p->error) {
             one.outcome = JX_RULE_REFUSES;
             one.detail = p->error;

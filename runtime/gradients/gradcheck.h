@@ -15,7 +15,7 @@
 #include "frontend/ir/claim.h"
 
 typedef enum jx_rule_outcome {
-    JX_RULE_UNDECIDED = 0, /* could not be compared; `detail` says why */
+    JX_RULE_UNDECIDED = 0, /* mostly could not be compared; `detail` says why */
     JX_RULE_AGREES,        /* no disagreement at `points` points */
     JX_RULE_WRONG,
     JX_RULE_REFUSES, /* it raises when traced, by design or not */
@@ -25,7 +25,11 @@ typedef struct jx_rule_report {
     const jx_rule *rule;
     jx_rule_outcome outcome;
     int points;          /* where at least one comparison was conclusive */
-    int64_t comparisons; /* conclusive ones */
+    int64_t comparisons; /* that agreed */
+    int64_t dropped;     /* that could not tell: too near the tolerance, slopes
+                            too rough, values that the program may never meet */
+    int64_t muted;       /* such values, where its own values agreed */
+    double tolerance;    /* relative, from the narrowest dtype in the code */
     const char *detail;  /* arena text, or NULL */
 } jx_rule_report;
 

@@ -26,8 +26,9 @@ typedef struct jx_gradding {
     jx_slope *slopes, *again;
     bool cautious; /* only the program's own values can accuse the rule */
     int points;
-    int64_t comparisons, work;
-    bool stair, wide, spent; /* why comparisons were not conclusive */
+    int64_t comparisons, dropped, work; /* see jx_rule_report */
+    int64_t abroad, muted; /* the same at values that the rule may never meet */
+    bool stair, spent; /* why comparisons were not conclusive */
     bool met;     /* agreed at values that the program computes */
     bool doubted; /* disagreed at others, while cautious */
     const char *wrong;       /* the disagreement that decides, in words */

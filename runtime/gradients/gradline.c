@@ -203,15 +203,15 @@ bool jx_grad_compare(jx_gradding *c, const double *d, jx_functional f,
         o = JX_UNCERTAIN;
     }
     c->stair = c->stair || t.stair;
-    c->wide = c->wide || o == JX_UNCERTAIN;
-    c->comparisons += o == JX_AGREE;
-    if (o != JX_DISAGREE)
+    bool stands =
+        o == JX_DISAGREE && confirmed(c, d, f, value, scale, &t) &&
+        !jx_grad_is_rounding(c, d, f, fmax(t.low - value, value - t.high));
+    bool foreign = jx_grad_is_foreign(c);
+    *(foreign ? &c->abroad : &c->comparisons) += o == JX_AGREE;
+    *(foreign ? &c->muted : &c->dropped) +=
+        o == JX_UNCERTAIN || (o == JX_DISAGREE && !stands);
+    if (!stands)
         return true;
-    if (!confirmed(c, d, f, value, scale, &t) ||
-        jx_grad_is_rounding(c, d, f, fmax(t.low - value, value - t.high))) {
-        c->wide = true;
-        return true;
-    }
     say_wrong(c, what ? what : jx_grad_component(c, f.only), value, &t);
     return false;
 }

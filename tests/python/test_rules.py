@@ -108,6 +108,38 @@ def test_a_slope_that_ends_at_a_large_constant():
     assert wrong(fun, np.ones(4, np.float32)) == ["DRV001"]
 
 
+def scaled(by, dtype):
+    """tanh with the rule of `by` tanh, and what it is asked at."""
+    rule = lambda primals, tangents: (
+        jnp.tanh(primals[0]),
+        (by * (1 - jnp.tanh(primals[0]) ** 2) * tangents[0]).astype(dtype))
+    return with_jvp(jnp.tanh, rule), jnp.ones(3, dtype)
+
+
+@pytest.mark.parametrize("by, dtype", [
+    (1 + 1e-5, "float32"), (1 - 6e-6, "float32"), (1.05, "float16"),
+    (1.3, "bfloat16")])
+def test_what_most_comparisons_can_t_tell_is_undecided(by, dtype):
+    """A rule that is off by about what its dtype rounds is neither right nor
+    wrong; how much was looked at without an answer is said."""
+    fun, x = scaled(by, dtype)
+    report = jaxvet.gradcheck(fun)(x)
+    assert not report.findings
+    assert [item.code for item in report.undecided] == ["DRV001"]
+    assert "could not tell" in report.undecided[0].why
+    assert not [text for text in report.assumptions if " is right" in text]
+
+
+@pytest.mark.parametrize("dtype, allowed", [("float32", None), ("float16", "0.78 %"),
+                                            ("bfloat16", "6.2 %")])
+def test_how_far_off_a_rule_may_be_is_said(dtype, allowed):
+    fun, x = scaled(1, dtype)
+    report = jaxvet.gradcheck(fun)(x)
+    assert not report.findings and not report.undecided
+    said, = [text for text in report.assumptions if " is right" in text]
+    assert f"each within {allowed}" in said if allowed else "within" not in said
+
+
 @pytest.mark.parametrize("name", ["fresnel", "sici", "expi", "ndtri"])
 def test_special_functions_have_right_rules(name):
     fun = getattr(jax.scipy.special, name, None)
