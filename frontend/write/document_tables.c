@@ -77,7 +77,7 @@ static int emit_frame(jx_emit *e, const jx_frame *frame)
     if (row >= 0)
         return row;
     jx_buffer_printf(&text, "[%d,", emit_file(e, frame->file));
-    jx_json_put_text(&text, frame->function);
+    jx_json_put_text(&text, frame->function ? frame->function : "");
     jx_buffer_printf(&text, ",%d,%d,%d,%d]", frame->line, frame->column,
                      frame->end_line, frame->end_column);
     return add_row(e, &e->frames, frame, &text);

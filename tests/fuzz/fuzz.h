@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
-static inline void check(bool ok)
-{
-    if (!ok)
-        abort();
-}
+/* Says where it does not hold, and ends. */
+#define check(...)                                                             \
+    do {                                                                       \
+        if (!(__VA_ARGS__)) {                                                  \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,         \
+                    #__VA_ARGS__);                                             \
+            abort();                                                           \
+        }                                                                      \
+    } while (0)
 
 /* A copy to be freed, with nothing behind it: a NUL after the end would hide a
  * read beyond it. */
