@@ -210,7 +210,8 @@ static const jx_mlir_attr *sharding(jx_mtext *t)
     jx_mtext_expect(t, ">");
     field_if_any(t, "replicated_axes", replicated);
     field_if_any(t, "unreduced_axes", unreduced);
-    if (how && strcmp(how->text, "sum") != 0)
+    /* How nothing is to be reduced is not worth a field: nobody prints it. */
+    if (how && unreduced && unreduced->count && strcmp(how->text, "sum") != 0)
         jx_mtext_field(t, "reduction_op", how);
     return jx_mtext_record_attr(t, "sdy.sharding", from);
 }

@@ -538,6 +538,13 @@ static void skip_effects(jx_text *t)
         depth += (*t->at == '{') - (*t->at == '}');
 }
 
+/* The first variables are not dropped, blank as they may be: only results are. */
+static void keep_binders(const jx_jaxpr *jaxpr, int count)
+{
+    for (int i = 0; i < count && i < jaxpr->nvars; i++)
+        ((jx_var *)(uintptr_t)jaxpr->vars[i])->dropped = false;
+}
+
 static void finish(jx_text *t, scope *s)
 {
     jx_jaxpr *to = s->jaxpr;
@@ -582,6 +589,7 @@ const jx_jaxpr *jx_text_jaxpr(jx_text *t)
     if (t->failed || jx_arena_failed(t->ctx->arena))
         return NULL;
     finish(t, &s);
+    keep_binders(s.jaxpr, s.jaxpr->nconsts + s.jaxpr->nins);
     return s.jaxpr;
 }
 
@@ -653,14 +661,6 @@ const jx_jaxpr *jx_text_program(jx_text *t)
     return jaxpr;
 }
 
-/* Outputs that nothing uses are blank in a program of its own, dropped or not;
- * elsewhere only the dropped ones are.  Most are not. */
-static void keep_blanks(const jx_jaxpr *jaxpr)
-{
-    for (int i = 0; i < jaxpr->nvars; i++)
-        ((jx_var *)(uintptr_t)jaxpr->vars[i])->dropped = false;
-}
-
 const jx_jaxpr *jx_text_shown(jx_text *t)
 {
     jx_shown shown = {.begin = t->at};
@@ -677,7 +677,9 @@ const jx_jaxpr *jx_text_shown(jx_text *t)
     shown.end = t->at;
     if (!shown.jaxpr)
         return NULL;
-    keep_blanks(shown.jaxpr);
+    /* Outputs that nothing uses are blank in a program of its own, dropped or
+     * not; elsewhere only the dropped ones are.  Most are not. */
+    keep_binders(shown.jaxpr, shown.jaxpr->nvars);
     JX_PUSH(t->ctx->arena, &t->shown, shown);
     return shown.jaxpr;
 }

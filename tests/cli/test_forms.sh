@@ -153,3 +153,30 @@ prints 'STG002.* f32\[200,200\]'
 # An input is named as its user writes it.
 expect 0 check tests/rules/EXP012_fails.jaxexport.gz
 prints 'EXP012.*: args\[[0-9]\].*: an input that the module does not take$'
+
+# What a reader lets pass is written down as what it is.
+echo '{ lambda ; _:f32[]. let  in () }' >"$work/blank.jaxpr"
+expect 0 show "$work/blank.jaxpr"
+prints '{ lambda ; a:f32\[\]. let'
+expect 0 show "$work/blank.jaxpr" --as json -o "$work/blank.json"
+expect 0 diff "$work/blank.jaxpr" "$work/blank.json"
+cat >"$work/frame.mlir" <<'EOF'
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %y = stablehlo.sine %x : tensor<f32> loc("model.py":3:1)
+  func.return %y : tensor<f32>
+}
+EOF
+expect 0 show "$work/frame.mlir" --as json -o "$work/frame.json"
+expect 0 show "$work/frame.json"
+prints 'sin a'
+cat >"$work/unreduced.mlir" <<'EOF'
+module {
+  sdy.mesh @m = <["x"=2]>
+  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = sdy.all_reduce {} %a out_sharding=<@m, [{}], unreduced=max{}> : tensor<4xf32>
+    func.return %0 : tensor<4xf32>
+  }
+}
+EOF
+expect 0 rewrite "$work/unreduced.mlir" --as text -o "$work/unreduced2.mlir"
+expect 0 diff "$work/unreduced.mlir" "$work/unreduced2.mlir"
