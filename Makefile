@@ -55,14 +55,22 @@ SOLVER_OBJ = $(SOLVER_SRC:%.c=$(BUILD)/obj/%.o)
 PROGRAMS = $(BUILD)/jaxvet $(if $(SOLVER_SRC),$(BUILD)/jaxvet-solver)
 # Says what is made in a word; `make V=1` shows the commands.
 Q       = $(if $(V),,@echo "  $(if $(filter %.o,$@),CC  ,LINK)  $@";)
-COMPILE = $(Q)$(CC) $(STRICT) $(CFLAGS) -I. -MMD -MP -c
+COMPILE = $(Q)$(CC) $(STRICT) $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c
 LINK    = $(Q)$(CC) $(CFLAGS)
 
 .PHONY: all
 all: $(PROGRAMS) $(BUILD)/libjaxvet.so  ## build the command and the library
 
+# The ids of primitives alone: who needs no more of prims.def is compiled again
+# only when there are other ones.
+PRIM_IDS = $(BUILD)/gen/frontend/ir/prim_ids.h
+$(PRIM_IDS): frontend/ir/prims.def Makefile
+	@mkdir -p $(@D)
+	@sed -n 's/^PRIM(\([a-z0-9_]*\),.*/    JX_PRIM_\1,/p' $< >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
 .SECONDARY: $(TEST_OBJ)
-$(BUILD)/obj/%.o: %.c Makefile
+$(BUILD)/obj/%.o: %.c Makefile | $(PRIM_IDS)
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $<
 
@@ -85,7 +93,7 @@ $(BUILD)/z3.flags: FORCE
 .PHONY: FORCE
 FORCE:
 
-$(BUILD)/obj/prover/z3.o: prover/z3.c Makefile $(BUILD)/z3.flags $(wildcard $(Z3_HOME)/include/z3_version.h)
+$(BUILD)/obj/prover/z3.o: prover/z3.c Makefile $(PRIM_IDS) $(BUILD)/z3.flags $(wildcard $(Z3_HOME)/include/z3_version.h)
 	@mkdir -p $(@D)
 	$(COMPILE) $(Z3_CFLAGS) -o $@ $<
 

@@ -26,11 +26,11 @@ mkdir -p build
 # shellcheck disable=SC2046 # lists of files without blanks
 {
     have cppcheck && run cppcheck cppcheck -q --std=c11 --error-exitcode=1 \
-        --enable=warning,portability --inline-suppr --library=posix -I. \
+        --enable=warning,portability --inline-suppr --library=posix -I. -I"${BUILD:-build}/gen" \
         --suppress=missingIncludeSystem -D__x86_64__ -j2 \
         $(git ls-files '*.c' | grep -v '^tests/')
     have clang-tidy && run clang-tidy clang-tidy --quiet \
-        $(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -D_GNU_SOURCE -I.
+        $(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -D_GNU_SOURCE -I. -I"${BUILD:-build}/gen"
     have shellcheck && run shellcheck shellcheck -x -e SC2154,SC1090 \
         $(git ls-files '*.sh' .ci/run)
 }

@@ -8,7 +8,7 @@ build=${BUILD:-build}
 bad=0
 
 # shellcheck disable=SC2086 # CC and CFLAGS are lists of words
-${CC:-gcc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g ${CFLAGS:-} -I. \
+${CC:-gcc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g ${CFLAGS:-} -I. -I"$build/gen" \
     tests/typing/typecheck.c "$build/libjaxvet.a" -lz -lm -ldl -pthread \
     -o "$build/typecheck" || exit 1
 

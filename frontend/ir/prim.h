@@ -6,9 +6,7 @@
 
 typedef enum jx_prim_id {
     JX_PRIM_unknown = 0, /* not in the table: known by its name alone */
-#define PRIM(id, ...) JX_PRIM_##id,
-#include "frontend/ir/prims.def"
-#undef PRIM
+#include "frontend/ir/prim_ids.h" /* made of prims.def: see Makefile */
     JX_NPRIMS,
 } jx_prim_id;
 
