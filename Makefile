@@ -97,7 +97,7 @@ $(BUILD)/obj/prover/z3.o: prover/z3.c Makefile $(PRIM_IDS) $(BUILD)/z3.flags $(w
 	@mkdir -p $(@D)
 	$(COMPILE) $(Z3_CFLAGS) -o $@ $<
 
-$(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(patsubst %,$(BUILD)/obj/frontend/base/%.o,buffer budget plain) $(BUILD)/z3.flags
+$(BUILD)/jaxvet-solver: $(SOLVER_OBJ) $(patsubst %,$(BUILD)/obj/frontend/base/%.o,buffer budget pages plain) $(BUILD)/z3.flags
 	$(LINK) -o $@ $(filter %.o,$^) $(Z3_LIBS) $(LIBS)
 
 # The newest Z3 that we have met, from PyPI, and a helper of its own with it.

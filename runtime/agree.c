@@ -173,7 +173,9 @@ static bool fill_inputs(runner *r, const char *how, bool large)
         const jx_port *port = jx_plan_in(r->plan, i);
         if (!r->ins[i])
             r->ins[i] = malloc(port->bytes + 16);
-        if (!r->ins[i] || !jx_fill(how, i, port, r->ins[i]))
+        if (r->ins[i])
+            memset(r->ins[i], 0, port->bytes);
+        if (!r->ins[i] || !jx_fill(how, i, port, r->ins[i], NULL))
             return false;
         if (large)
             spread(port, i, r->ins[i]);

@@ -2,6 +2,7 @@
 #include "runtime/exec.h"
 
 #include "frontend/base/assert.h"
+#include "frontend/base/pages.h"
 #include "frontend/base/plain.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
@@ -10,9 +11,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
-enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
+enum { ALIGNMENT = 64 };
 
 /* What runs, with its addresses. */
 typedef struct jx_ready {
@@ -174,13 +174,13 @@ static void *table(jx_run *run, int count, size_t size)
 
 static void *big_alloc(jx_run *run, int64_t bytes)
 {
-    size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : ALIGNMENT;
+    size_t alignment = bytes >= 2 * JX_HUGE_PAGE ? JX_HUGE_PAGE : ALIGNMENT;
     size_t size = ((size_t)bytes + alignment) / alignment * alignment;
     void *memory =
         take(run, size) ? fed(run, aligned_alloc(alignment, size)) : NULL;
 
-    if (memory && alignment == HUGE_PAGE)
-        madvise(memory, size, MADV_HUGEPAGE);
+    if (memory)
+        jx_pages_advise(memory, size);
     return memory;
 }
 
@@ -261,12 +261,12 @@ static bool start(jx_exec *exec, const jx_plan *plan)
     run->plan = plan;
     run->budget = &plan->program->ctx->budget;
     run->limit = INT64_MAX;
-    run->deadline = run->budget->deadline;
     run->views = table(run, plan->nviews, sizeof *run->views);
     run->blocks = table(run, plan->nblocks, sizeof *run->blocks);
     run->own = table(run, plan->nouts, sizeof *run->own);
     run->outs = table(run, plan->nouts, sizeof *run->outs);
     run->memory = big_alloc(run, plan->bytes);
+    run->deadline = jx_budget_stop(run->budget);
     if (!run->views || !run->blocks || !run->own || !run->outs ||
         !run->memory)
         return false;

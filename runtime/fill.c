@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PIECE = 1 << 16 }; /* elements between two looks at the clock */
+
 /* splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
  * generators", 2014). */
 static uint64_t next(uint64_t *state)
@@ -49,16 +51,15 @@ static void random_element(uint64_t *state, jx_dtype dtype, char *to)
     jx_convert(JX_I64, dtype, &integer, to, 1);
 }
 
-bool jx_fill(const char *how, int index, const jx_port *port, void *to)
+bool jx_fill(const char *how, int index, const jx_port *port, void *to,
+             jx_budget *budget)
 {
     static const char random[] = "random:";
     size_t size = jx_dtype_of(port->dtype)->bytes;
     uint64_t seed = 0;
 
-    if (how && strcmp(how, "zeros") == 0) {
-        memset(to, 0, port->bytes);
+    if (how && strcmp(how, "zeros") == 0)
         return true;
-    }
     if (how) {
         char *end;
         if (strncmp(how, random, sizeof random - 1) != 0)
@@ -71,6 +72,8 @@ bool jx_fill(const char *how, int index, const jx_port *port, void *to)
     uint64_t state = seed * 0x2545f4914f6cdd1d + (uint64_t)index;
     jx_dtype dtype = port->aval->dtype == JX_KEY ? JX_KEY : port->dtype;
     for (int64_t i = 0; i < port->count; i++) {
+        if (budget && i % PIECE == 0 && !jx_budget_lasts(budget))
+            return true;
         if (dtype == JX_KEY) {
             uint32_t word = (uint32_t)next(&state);
             memcpy((char *)to + (size_t)i * size, &word, sizeof word);

@@ -30,7 +30,7 @@ has_library() {
 }
 
 # Packages whose probe fails.  Needed: gcc make pkg-config and the libraries;
-# cvc5 (a second solver) and libmpfr serve the tests.
+# cvc5 (a second solver), libmpfr and locales serve the tests.
 missing_packages() {
     has_command gcc || echo gcc
     has_command cc || echo libc6-dev
@@ -51,6 +51,7 @@ EOF
     has_command g++ || echo g++
     has_header mpfr.h || echo libmpfr-dev
     has_command cvc5 || echo cvc5
+    [ -f /usr/share/i18n/locales/tr_TR ] || echo locales
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || echo python3-venv
 }
 
@@ -63,7 +64,7 @@ apt_install() {
 only_for_tests() {
     for package; do
         case $package in
-        g++ | libmpfr-dev | cvc5 | python3-venv) ;;
+        g++ | libmpfr-dev | cvc5 | locales | python3-venv) ;;
         *) return 1 ;;
         esac
     done

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 name=locale
 . tests/host/begin.sh
 make_locale() { # SOURCE, CHARSET
-    localedef -i "$1" -f "$2" "$root/$1.$2" >"$root/log" 2>&1 || [ -d "$root/$1.$2" ]
+    localedef -i "$1" -f "$2" "$root/$1.$2" >"$root/log" 2>&1 || [ -f "$root/$1.$2/LC_NUMERIC" ]
 }
 if ! command -v localedef >/dev/null || ! make_locale de_DE UTF-8 ||
     ! make_locale tr_TR ISO-8859-9; then

@@ -6,6 +6,7 @@
  * since the faults of small ones would cost more than what is done with them. */
 #include "frontend/base/arena.h"
 #include "frontend/base/assert.h"
+#include "frontend/base/pages.h"
 #include "frontend/base/plain.h"
 
 #include <stdarg.h>
@@ -23,7 +24,7 @@ enum {
     FIRST_BLOCK = 4096,
     LAST_BLOCK = 1 << 20,
 #endif
-    HUGE = 2 << 20,     /* bytes of a huge page, and of a block of one */
+    HUGE = JX_HUGE_PAGE, /* bytes of a block of one huge page */
     MANY = 4 * (1 << 20), /* bytes in use from which on these are taken */
     ALIGN = 16,
 };
@@ -103,7 +104,7 @@ static block *new_huge(void)
     if (HUGE - before)
         munmap(at + before + HUGE, HUGE - before);
     b = (block *)(at + before);
-    madvise(b, HUGE, MADV_HUGEPAGE); /* or small ones, as good as before */
+    jx_pages_advise(b, HUGE);
     b->size = HUGE - sizeof *b;
     b->mapped = true;
     return b;
@@ -113,8 +114,10 @@ static block *new_block(size_t size)
 {
     block *b = calloc(1, sizeof *b + size);
 
-    if (b)
-        b->size = size;
+    if (!b)
+        return NULL;
+    b->size = size;
+    jx_pages_advise(b, sizeof *b + size);
     return b;
 }
 

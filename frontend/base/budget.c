@@ -1,6 +1,7 @@
 /* budget.c - see budget.h. */
 #include "frontend/base/budget.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -90,6 +91,17 @@ jx_spent jx_budget_spent(const jx_budget *budget)
     return JX_SPENT_NOTHING;
 }
 
+double jx_budget_stop(const jx_budget *budget)
+{
+    /* Measured: 0.2 ms a MiB in pages of 4 KiB. */
+    static const double back = 0.2e-9, most = 0.25;
+    double needed = back * (double)atomic_load(&budget->used);
+
+    return budget->deadline > 0
+               ? budget->deadline - fmin(needed, most * budget->limits.seconds)
+               : 0;
+}
+
 bool jx_budget_lasts(jx_budget *budget)
 {
     double now = 0;
@@ -99,7 +111,7 @@ bool jx_budget_lasts(jx_budget *budget)
             spend(b, JX_SPENT_PATIENCE);
         if (b->deadline > 0 && now <= 0)
             now = jx_seconds_now();
-        if (b->deadline > 0 && now >= b->deadline)
+        if (b->deadline > 0 && now >= jx_budget_stop(b))
             spend(b, JX_SPENT_SECONDS);
     }
     return jx_budget_spent(budget) == JX_SPENT_NOTHING;

@@ -57,6 +57,9 @@ void jx_budget_starved(jx_budget *budget);
  * the refused memory was not for. */
 void jx_budget_fed(jx_budget *budget);
 
+/* When work has to stop for the deadline to be kept, by jx_seconds_now(): the
+ * system takes its time to take memory back.  0: never. */
+double jx_budget_stop(const jx_budget *budget);
 /* What is spent, here or above. */
 jx_spent jx_budget_spent(const jx_budget *budget);
 /* Looks at the clock, too; false: stop. */

@@ -1,6 +1,7 @@
 /* buffer.c - see buffer.h. */
 #include "frontend/base/buffer.h"
 #include "frontend/base/assert.h"
+#include "frontend/base/pages.h"
 #include "frontend/base/plain.h"
 
 #include <stdint.h>
@@ -35,7 +36,9 @@ static char *grown(jx_buffer *buffer, size_t capacity)
         !jx_budget_take(buffer->budget, capacity))
         return NULL;
     text = realloc(buffer->text, capacity);
-    if (!text)
+    if (text)
+        jx_pages_advise(text + buffer->length, capacity - buffer->length);
+    else
         jx_budget_starved(buffer->budget);
     jx_budget_give(buffer->budget, text ? buffer->capacity : capacity);
     return text;

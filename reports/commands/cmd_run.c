@@ -141,14 +141,14 @@ static bool fill_inputs(session *r)
         void *data = jx_arena_alloc(r->ctx->arena, port->bytes);
         if (!data)
             return false;
-        if (!jx_fill(r->s->fill, i, port, data))
+        if (!jx_fill(r->s->fill, i, port, data, &r->ctx->budget))
             return jx_fail(r->ctx, JX_E_USAGE, NULL, r->s->fill,
                            "expected zeros or random:SEED");
         put_sizes(r, i, port, data);
         ins[i] = data;
     }
     r->ins = ins;
-    return ins != NULL;
+    return ins && jx_ok(r->ctx);
 }
 
 /* The plan, its inputs and its memory. */

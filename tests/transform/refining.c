@@ -157,7 +157,7 @@ static bool fill(trial *t, const jx_plan *plan, const void **ins)
     for (int i = 0; i < jx_plan_nins(plan); i++) {
         const jx_port *port = jx_plan_in(plan, i);
         void *data = jx_arena_alloc(t->ctx->arena, port->bytes);
-        if (!data || !jx_fill("random:1", i, port, data))
+        if (!data || !jx_fill("random:1", i, port, data, NULL))
             return false;
         ins[i] = data;
     }
