@@ -6,6 +6,7 @@
 #include "frontend/base/file.h"
 #include "frontend/base/utf8.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/limits.h"
 #include "reports/formats/answer.h"
 
 #include <stdio.h>
@@ -174,14 +175,15 @@ static int by_digest(const void *a, const void *b)
 }
 
 /* Reads the file; gives an exit code. */
-static int read_answers(answers *a, const char *path)
+static int read_answers(answers *a, const char *path, jx_limits limits,
+                        jx_budget *paper)
 {
     size_t size = 0;
     const char *text, *end, *expected = "an answer";
     long number = 0;
 
-    a->ctx = jx_ctx_new(0);
-    text = a->ctx ? jx_file_read(a->ctx, path, &size) : NULL;
+    a->ctx = jx_ctx_limited(limits);
+    text = jx_command_read(a->ctx, path, paper, &size);
     if (!text)
         return jx_command_failed(a->ctx);
     for (const char *line = text; line < text + size; line = end + 1) {
@@ -323,19 +325,25 @@ static void check_line(jx_ctx *ctx, const char *line, size_t length,
 
 /* What the checker could not look at, it has not found wrong. */
 static void check_or_give_up(const char *line, size_t length, long number,
-                             answers *of, counts *n, jx_buffer *to)
+                             answers *of, counts *n, double seconds,
+                             jx_buffer *to)
 {
-    jx_ctx *ctx = jx_ctx_new(0);
+    size_t left = jx_budget_left(to->budget);
+    jx_ctx *ctx = jx_ctx_limited(
+        (jx_limits){.bytes = left ? left : 1, .seconds = seconds});
     const counts before = *n;
     size_t mark = to->length;
 
-    if (ctx)
+    if (ctx) {
+        jx_ctx_stage(ctx, "checking");
         check_line(ctx, line, length, number, of, n, to);
+    }
     if (!ctx || jx_budget_spent(&ctx->budget) != JX_SPENT_NOTHING) {
         jx_buffer_cut(to, mark);
         *n = before;
         n->starved++;
-        jx_buffer_printf(to, "%ld: " JX_STARVED "\n", number);
+        jx_buffer_printf(to, "%ld: %s\n", number,
+                         ctx && !jx_ok(ctx) ? ctx->error.message : JX_STARVED);
     }
     jx_ctx_free(ctx);
 }
@@ -355,7 +363,7 @@ static int say_answered(const answers *a, bool strict, jx_buffer *to)
 }
 
 static int check_lines(const char *text, size_t size, answers *of, bool strict,
-                       jx_buffer *to)
+                       double seconds, jx_buffer *to)
 {
     int code = JX_EXIT_OK;
     counts n = {0};
@@ -367,7 +375,8 @@ static int check_lines(const char *text, size_t size, answers *of, bool strict,
         end = end ? end : text + size;
         number++;
         if (end > line)
-            check_or_give_up(line, (size_t)(end - line), number, of, &n, to);
+            check_or_give_up(line, (size_t)(end - line), number, of, &n,
+                             seconds, to);
     }
     jx_buffer_printf(to, "%ld accepted, %ld rejected, %ld malformed",
                      n.accepted, n.rejected, n.malformed);
@@ -386,20 +395,21 @@ static int check_lines(const char *text, size_t size, answers *of, bool strict,
 }
 
 int jx_certificates_check(const char *path, const char *answers_path,
-                          bool strict, jx_buffer *to)
+                          bool strict, jx_limits limits, jx_buffer *to)
 {
-    jx_ctx *ctx = jx_ctx_new(0);
+    jx_ctx *ctx = jx_ctx_limited(limits);
     size_t size = 0;
-    const char *text = ctx ? jx_file_read(ctx, path, &size) : NULL;
+    const char *text = jx_command_read(ctx, path, to->budget, &size);
     answers of = {0};
     int code;
 
     if (!text)
         code = jx_command_failed(ctx);
     else
-        code = answers_path ? read_answers(&of, answers_path) : JX_EXIT_OK;
+        code = answers_path ? read_answers(&of, answers_path, limits, to->budget) : JX_EXIT_OK;
     if (code == JX_EXIT_OK)
-        code = check_lines(text, size, answers_path ? &of : NULL, strict, to);
+        code = check_lines(text, size, answers_path ? &of : NULL, strict,
+                           limits.seconds, to);
     if (of.ctx)
         jx_ctx_free(of.ctx);
     jx_ctx_free(ctx);

@@ -5,6 +5,7 @@
 #include "prover/solver.h"
 #include "reports/commands/certificates.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/limits.h"
 #include "reports/formats/answer.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What a question may take where nobody says how much. */
 enum { QUESTION_BUDGET = 1 << 29 };
 
 typedef struct settings {
@@ -19,6 +21,9 @@ typedef struct settings {
     int64_t base;
     bool smt2, strict, no_solver, explain;
     const char *format, *output, *certificate, *check, *against;
+    jx_limit_settings limits;
+    jx_limits allowed;             /* what they say */
+    jx_budget *paper;              /* pays for answers; limited like all of it */
     jx_certificates *certificates; /* where they are gathered, or NULL */
 } settings;
 
@@ -52,6 +57,7 @@ static const jx_option options[] = {
      offsetof(settings, against)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write to a file",
      offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 /* One question and where it comes from. */
@@ -75,12 +81,26 @@ static bool refuse(task *t, const char *where, const char *expected)
         &t->question, &(jx_fault){.where = where, .expected = expected});
 }
 
+/* What one question may take: the file and the answers before it have taken
+ * theirs, and something is left to say that it gave up. */
+static jx_limits share(const settings *s)
+{
+    size_t left = jx_budget_left(s->paper), bytes = left - left / 8;
+
+    if (!s->limits.memory && bytes > QUESTION_BUDGET)
+        bytes = QUESTION_BUDGET;
+    return (jx_limits){.bytes = bytes ? bytes : 1,
+                       .seconds = s->allowed.seconds};
+}
+
 static bool start(task *t, const settings *s, jx_solver *solver)
 {
     jx_dims *dims;
 
     *t = (task){.settings = s, .solver = solver};
-    t->ctx = jx_ctx_new(QUESTION_BUDGET);
+    t->ctx = jx_ctx_limited(share(s));
+    if (t->ctx)
+        jx_ctx_stage(t->ctx, "reading");
     dims = t->ctx ? jx_dims_new(t->ctx) : NULL;
     if (dims)
         jx_question_begin(&t->question, t->ctx, dims, s->base);
@@ -350,6 +370,7 @@ static int settle(task *t, bool json, jx_buffer *to)
 
     if (!p)
         return answer_fault(t, json, to);
+    jx_ctx_stage(t->ctx, "proving");
     if (t->settings->smt2)
         answer_smt2(t, p, to);
     else
@@ -369,12 +390,30 @@ static int answer_starved(const char *id, bool json, jx_buffer *to)
     return JX_EXIT_INPUT;
 }
 
+/* A question that is beyond its share is unknown; the others are not. */
+static int answer_spent(const task *t, bool json, jx_buffer *to)
+{
+    jx_answer a = {.why = t->ctx->gave_up};
+
+    if (jx_ok(t->ctx)) /* puts the words there */
+        return JX_EXIT_INTERNAL;
+    if (t->settings->smt2)
+        return jx_command_failed(t->ctx);
+    if (json)
+        jx_answer_json(&a, t->id ? t->id : "null", NULL, NULL, to);
+    else
+        jx_buffer_printf(to, "%s: unknown, no answer\n  why: %s\n",
+                         t->text ? t->text : "question", a.why);
+    return t->settings->strict ? JX_EXIT_UNDECIDED : JX_EXIT_OK;
+}
+
 /* Answers one task, or says why it can't be read. */
 static int settle_or_give_up(task *t, bool json, jx_buffer *to)
 {
     jx_certificates *certificates = t->settings->certificates;
     jx_certificates before = {0};
     size_t mark = to->length, certified = 0;
+    jx_spent spent;
     int code;
 
     if (certificates) {
@@ -382,7 +421,8 @@ static int settle_or_give_up(task *t, bool json, jx_buffer *to)
         certified = certificates->lines.length;
     }
     code = settle(t, json, to);
-    if (jx_budget_spent(&t->ctx->budget) != JX_SPENT_SYSTEM)
+    spent = jx_budget_spent(&t->ctx->budget);
+    if (spent == JX_SPENT_NOTHING)
         return code;
     jx_buffer_cut(to, mark);
     if (certificates) {
@@ -390,7 +430,20 @@ static int settle_or_give_up(task *t, bool json, jx_buffer *to)
         certificates->written = before.written;
         certificates->none = before.none;
     }
-    return answer_starved(t->id, json, to);
+    return spent == JX_SPENT_SYSTEM ? answer_starved(t->id, json, to)
+                                    : answer_spent(t, json, to);
+}
+
+/* It gave up before anything was read. */
+static int not_started(task *t, bool json, jx_buffer *to)
+{
+    jx_spent spent = t->ctx ? jx_budget_spent(&t->ctx->budget) : JX_SPENT_SYSTEM;
+    int code = spent == JX_SPENT_NOTHING || spent == JX_SPENT_SYSTEM
+                   ? answer_starved(NULL, json, to)
+                   : answer_spent(t, json, to);
+
+    jx_ctx_free(t->ctx);
+    return code;
 }
 
 /* -------------------------------------------------------------------------
@@ -404,10 +457,8 @@ static int one(const settings *s, jx_solver *solver, const char *text,
     task t;
     int code;
 
-    if (!start(&t, s, solver)) {
-        jx_ctx_free(t.ctx);
-        return answer_starved(NULL, json, to);
-    }
+    if (!start(&t, s, solver))
+        return not_started(&t, json, to);
     for (int i = 0; i < s->where.count; i++)
         if (!jx_question_assume(&t.question, s->where.at[i]))
             break;
@@ -427,10 +478,8 @@ static int one_line(const settings *s, jx_solver *solver, const char *line,
     task t;
     int code;
 
-    if (!start(&t, s, solver)) {
-        jx_ctx_free(t.ctx);
-        return answer_starved(NULL, json, to);
-    }
+    if (!start(&t, s, solver))
+        return not_started(&t, json, to);
     object = jx_json_parse(t.ctx, line, length, true, &fault);
     if (object) {
         read_object(&t, object);
@@ -461,19 +510,20 @@ static bool is_blank(const char *line, size_t length)
 static int many(const settings *s, jx_solver *solver, const char *path,
                 jx_buffer *to)
 {
-    jx_ctx *ctx = jx_ctx_new(0);
-    const char *text = NULL, *line, *end;
     int code = JX_EXIT_OK;
+    jx_ctx *ctx = jx_ctx_limited(s->allowed);
+    const char *text, *line, *end;
     size_t size;
 
-    if (ctx)
-        text = jx_file_read(ctx, path, &size);
+    text = jx_command_read(ctx, path, s->paper, &size);
     if (!text) {
         code = jx_command_failed(ctx);
         jx_ctx_free(ctx);
         return code;
     }
-    for (line = text; line < text + size; line = end + 1) {
+    for (line = text; line < text + size &&
+                      jx_budget_spent(s->paper) == JX_SPENT_NOTHING;
+         line = end + 1) {
         end = memchr(line, '\n', (size_t)(text + size - line));
         if (!end)
             end = text + size;
@@ -510,14 +560,18 @@ static int run(int argc, char **argv)
     if (s.against && !s.check)
         return jx_command_usage(&jx_command_prove,
                                 "--against goes with --check");
+    if (!jx_command_limits(&jx_command_prove, &s.limits, &s.allowed))
+        return JX_EXIT_USAGE;
     solver = jx_solver_new(NULL);
     if (!solver)
         return jx_command_starved();
-    jx_budget_init(&paper, (jx_limits){0}, NULL);
+    jx_budget_init(&paper, (jx_limits){.bytes = s.allowed.bytes}, NULL);
+    s.paper = &paper;
     if (s.certificate)
         s.certificates = &certificates;
     if (s.check)
-        code = jx_certificates_check(s.check, s.against, s.strict, &to);
+        code = jx_certificates_check(s.check, s.against, s.strict,
+                                     s.allowed, &to);
     else if (is_file(what))
         code = many(&s, solver, what, &to);
     else
@@ -563,6 +617,9 @@ const jx_command jx_command_prove = {
     "or rejected (exit code 1) of each, and why (docs/CERTIFICATE.md); with\n"
     "--against ANSWERS also that they are of these answers, printed by the run\n"
     "that wrote them, and how many answers have one.  What Z3 found has none.\n"
+    "\n"
+    "Memory and time are limits of the file and of each question: one that takes\n"
+    "more (without --memory: more than 512MiB) is unknown, and the others stay.\n"
     "\n"
     "Z3 runs in a process of its own, jaxvet-solver, found beside jaxvet or named\n"
     "by the environment variable JAXVET_SOLVER.\n",

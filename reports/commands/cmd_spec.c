@@ -5,17 +5,17 @@
 #include "frontend/ir/signature.h"
 #include "prover/prover.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/limits.h"
 #include "reports/pipeline/checks.h"
 #include "reports/pipeline/inputs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SPEC_BUDGET = 1 << 28 };
-
 typedef struct settings {
     jx_texts like, where, shape;
     const char *output;
+    jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
@@ -30,6 +30,7 @@ static const jx_option options[] = {
      offsetof(settings, shape)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
+    JX_LIMIT_OPTIONS(settings),
 };
 
 /* Says what was expected and points at it. */
@@ -289,9 +290,10 @@ static int run(int argc, char **argv)
     if (s.like.count > n || s.shape.count > n)
         return jx_command_usage(&jx_command_spec,
                                 "more shapes than specs were given");
-    ctx = jx_ctx_new(SPEC_BUDGET);
+    ctx = jx_command_ctx(&jx_command_spec, &s.limits, &code);
     if (!ctx)
-        return jx_command_starved();
+        return code;
+    jx_ctx_stage(ctx, "reading specs");
     code = execute(ctx, &s, n, argv);
     jx_ctx_free(ctx);
     return code;

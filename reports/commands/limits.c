@@ -1,6 +1,7 @@
 /* limits.c - see limits.h. */
 #include "reports/commands/limits.h"
 
+#include "frontend/base/file.h"
 #include "reports/formats/costs.h"
 
 #include <stdio.h>
@@ -93,4 +94,20 @@ jx_ctx *jx_command_ctx(const jx_command *command,
         return ctx;
     *code = jx_command_starved();
     return NULL;
+}
+
+const char *jx_command_read(jx_ctx *ctx, const char *path, jx_budget *paper,
+                            size_t *size)
+{
+    const char *text;
+
+    if (!ctx)
+        return NULL;
+    jx_ctx_stage(ctx, "reading");
+    jx_ctx_concerns(ctx, path);
+    text = jx_file_read(ctx, path, size);
+    if (text && !jx_budget_take(paper, jx_arena_used(ctx->arena)))
+        jx_fail(ctx, JX_E_LIMIT, path, NULL, "gave up: there is no memory "
+                                             "for answers (see --memory)");
+    return jx_ok(ctx) ? text : NULL;
 }

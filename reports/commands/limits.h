@@ -26,6 +26,12 @@ bool jx_command_limits(const jx_command *command,
 jx_ctx *jx_command_ctx(const jx_command *command,
                        const jx_limit_settings *settings, int *code);
 
+/* Reads a file of many questions or answers, in a context of its own; what it
+ * takes, `paper` has no more (a budget of bytes with the same limit).  NULL with
+ * the context's error. */
+const char *jx_command_read(jx_ctx *ctx, const char *path, jx_budget *paper,
+                            size_t *size);
+
 /* Bytes for a program where nobody says how many: half of the machine's memory,
  * or of what its control group may take, at most 4 GiB. */
 size_t jx_default_bytes(void);

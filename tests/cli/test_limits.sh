@@ -134,3 +134,37 @@ expect 2 check "$work/dir" --memory much
 complains 'expected a size such as 512MiB'
 expect 2 run "$work/endless.jaxpr" --memory 0
 expect 2 run "$work/endless.jaxpr" --time soon
+
+# Questions: the file's share, and each question's own; what is beyond it is
+# unknown and the others stay.
+python3 - "$work" <<'PY'
+import json, sys
+ask = lambda i, lhs, **more: json.dumps({"id": i, "lhs": lhs, "op": ">=", "rhs": "a", **more}) + "\n"
+with open(sys.argv[1] + "/questions.jsonl", "w") as f:
+    f.write(ask(1, "2*a") + ask(2, "a", constraints=["a >= 1"] * 4000 + ["x" * 40000000]) + ask(3, "3*a"))
+PY
+expect 3 prove "$work/questions.jsonl" --memory 20MB
+complains 'questions.jsonl: gave up at 19 MiB of memory, the limit, while reading'
+expect 0 prove "$work/questions.jsonl" --memory 130MB
+prints '"id":1,"verdict":"true"'
+prints '"verdict":"unknown".*gave up at [0-9]* MiB of memory, the limit, while reading'
+prints '"id":3,"verdict":"true"'
+expect 5 prove "$work/questions.jsonl" --memory 130MB --strict
+expect_within 0 prove 'a*b*c >= mod(a, 7)*b^3*c' --time 0.000001
+prints 'unknown, no answer'
+prints 'why: gave up at 1e-06 s, the limit, while'
+expect_within 3 prove /dev/zero --memory 50MB
+complains '/dev/zero: gave up at 48 MiB of memory, the limit, while reading'
+expect_within 3 prove --check /dev/zero --memory 50MB
+complains 'gave up at 48 MiB of memory, the limit, while reading'
+expect_within 3 spec 'a, b' --memory 1
+complains 'gave up at 1 bytes\?.*the limit'
+expect_within 3 spec 'max(a, b*c), b, c' --time 0.000001
+complains 'gave up at 1e-06 s, the limit'
+for command in "prove a>=1" "spec a"; do
+    # shellcheck disable=SC2086 # two words
+    expect 2 $command --memory much
+    complains 'expected a size such as 512MiB'
+    # shellcheck disable=SC2086 # two words
+    expect 2 $command --time soon
+done
