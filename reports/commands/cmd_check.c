@@ -48,7 +48,8 @@ static const jx_option options[] = {
      "a folder without a program is no error",
      offsetof(settings, allow_empty)},
     {"list-skipped", 0, JX_OPT_FLAG, NULL,
-     "name the files of folders that are no programs",
+     "name what is skipped: files of folders that are no programs,\n"
+     "links to folders",
      offsetof(settings, list_skipped)},
     {"min-elements", 0, JX_OPT_INT, "N",
      "let smaller constant computations pass (1024)",
@@ -113,6 +114,10 @@ static void check_target(runner *r, const jx_target *target)
 
     if (target->why) {
         add_unreadable(r, JX_E_INPUT, target->path, target->why);
+        return;
+    }
+    if (target->passed_over) {
+        JX_PUSH(r->ctx->arena, &r->skipped, target->path);
         return;
     }
     ctx = jx_ctx_limited(r->limits);
@@ -304,7 +309,8 @@ const jx_command jx_command_check = {
     "standard input.  A folder is walked: what is a program by its content\n"
     "or by its name (.jaxexport .mlir .mlirbc .stablehlo .jaxpr; .json that\n"
     "begins as a document does) is checked or said to be unreadable, other\n"
-    "files are counted.\n"
+    "files are counted, as are links to folders, which are not followed;\n"
+    "hidden files are left out.\n"
     "\n"
     "  $ jaxvet check model.json\n"
     "  $ jaxvet check exports/ --select SHP --format sarif -o out.sarif\n"

@@ -27,7 +27,10 @@ typedef struct walker {
 static void add(const walker *w, const char *path, const char *why)
 {
     JX_PUSH(w->ctx->arena, w->to,
-            (jx_target){path, why != NULL, why, w->argument});
+            (jx_target){.path = path,
+                        .named = why != NULL,
+                        .why = why,
+                        .argument = w->argument});
 }
 
 static void add_broken(const walker *w, const char *path, int error)
@@ -88,7 +91,12 @@ static void add_entry(const walker *w, const char *path, int depth)
             add_broken(w, path, errno);
     } else if (S_ISREG(target.st_mode)) {
         add(w, path, NULL);
-    } else if (promises && !S_ISDIR(target.st_mode)) {
+    } else if (S_ISDIR(target.st_mode)) {
+        JX_PUSH(w->ctx->arena, w->to,
+                (jx_target){.path = path,
+                            .passed_over = true,
+                            .argument = w->argument});
+    } else if (promises) {
         add(w, path, "is no regular file");
     }
 }
@@ -123,6 +131,6 @@ bool jx_walk_add(jx_ctx *ctx, const char *path, int argument, jx_targets *to)
         walk(&w, path, 0);
         return true;
     }
-    JX_PUSH(ctx->arena, to, (jx_target){path, true, NULL, argument});
+    JX_PUSH(ctx->arena, to, (jx_target){.path = path, .named = true, .argument = argument});
     return false;
 }

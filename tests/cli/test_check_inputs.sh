@@ -226,3 +226,15 @@ print(len({r["partialFingerprints"]["jaxvet/v1"] for r in found}))' <"$work/out"
 # Counters of random bits are cut into words on purpose.
 expect 0 check --fail-on note tests/data/random-normal.jaxexport --select IDX004
 holds test "$(grep -c IDX004 "$work/out")" = 0
+
+# Links to folders are not followed, and are counted among what is skipped.
+mkdir "$work/linked" "$work/beyond"
+cp tests/prims/abs.jaxpr "$work/beyond/b.jaxpr"
+echo '{ lambda ; a:f32[3]. let b:f32[3] = abs a in (b,) }' >"$work/linked/a.jaxpr"
+ln -s ../beyond "$work/linked/more"
+expect 0 check "$work/linked" --list-skipped
+prints '1 program'
+prints '1 other file skipped'
+prints 'skipped: .*linked/more$'
+expect 0 check --help
+prints 'links to folders, which are not followed'
