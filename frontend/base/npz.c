@@ -359,6 +359,25 @@ static const char *bare(zip *z, const char *name)
     return name;
 }
 
+static bool same_name(const void *kept, const void *key)
+{
+    return !strcmp(kept, key);
+}
+
+/* Who reads by name would get one of the two: which depends on the reader. */
+static bool is_known(zip *z, jx_intern *names, const char *name)
+{
+    uint64_t hash = jx_hash_bytes(name, strlen(name));
+
+    if (jx_intern_find(names, hash, name, same_name)) {
+        jx_fail(z->ctx, JX_E_INPUT, z->path, NULL,
+                "expected one member for each name, but \"%.80s\" stands there "
+                "twice", name);
+        return true;
+    }
+    return !jx_intern_add(names, hash, name);
+}
+
 const jx_npz *jx_npz_read(jx_ctx *ctx, const char *path, const void *data,
                           size_t size)
 {
@@ -374,6 +393,8 @@ const jx_npz *jx_npz_read(jx_ctx *ctx, const char *path, const void *data,
     jx_npz *npz = JX_NEW(ctx->arena, jx_npz);
     jx_npy *all = JX_NEW_ARRAY(ctx->arena, count, jx_npy);
     size_t at = (size_t)start;
+    jx_intern names;
+    jx_intern_init(&names, ctx->arena);
     for (size_t i = 0; npz && all && i < count; i++) {
         entry e = {0};
         z.member = NULL;
@@ -387,6 +408,8 @@ const jx_npz *jx_npz_read(jx_ctx *ctx, const char *path, const void *data,
             return NULL;
         }
         all[i].name = bare(&z, e.name);
+        if (is_known(&z, &names, all[i].name))
+            return NULL;
         if (!read_npy(&z, member, e.unpacked, &all[i]))
             return NULL;
     }

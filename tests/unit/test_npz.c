@@ -56,6 +56,22 @@ static void what_is_written_reads_back(void **state)
     jx_ctx_free(ctx);
 }
 
+/* Readers differ in which of the two they take. */
+static void a_name_that_stands_twice_is_refused(void **state)
+{
+    const jx_npy twice[] = {arrays[0], arrays[1], arrays[0]};
+    const jx_npz npz = {3, twice};
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_buffer packed = {0};
+    (void)state;
+
+    jx_npz_write(&packed, &npz);
+    assert_null(jx_npz_read(ctx, "f", packed.text, packed.length));
+    assert_non_null(strstr(ctx->error.message, "\"a\" stands there twice"));
+    jx_buffer_free(&packed);
+    jx_ctx_free(ctx);
+}
+
 static void cut_anywhere_it_is_refused(void **state)
 {
     jx_buffer packed = {0};
@@ -164,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_reads_back),
+        cmocka_unit_test(a_name_that_stands_twice_is_refused),
         cmocka_unit_test(cut_anywhere_it_is_refused),
         cmocka_unit_test(no_changed_byte_breaks_it),
         cmocka_unit_test(a_changed_header_is_named),
