@@ -211,8 +211,17 @@ static void give(called *c, int i)
     }
     for (int k = 0; shape && k < out->rank; k++) {
         shape[k] = in_caller(c, out->shape[k]);
-        if (!shape[k])
-            return;
+        if (shape[k])
+            continue;
+        if (c->missing)
+            jx_require_unknown(c->t,
+                               jx_arena_printf(c->t->program->ctx->arena,
+                                               "no size of its inputs gives %s",
+                                               c->missing->name),
+                               "result %d, axis %d, of %s", i, k, name_of(c));
+        if (c->missing) /* as declared: that is all there is */
+            jx_type_is(c->t, i, c->t->eqn->outs[i]->aval);
+        return;
     }
     if (shape)
         jx_type_out_like(c->t, i, out, out->weak, out->rank, shape);

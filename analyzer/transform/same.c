@@ -259,6 +259,18 @@ static bool is_whole(const jx_flat *flat)
     return !flat->truncated && !flat->uncounted;
 }
 
+/* Would they be the same if what has one name were one thing? */
+static bool same_by_name(const jx_typed *a, const jx_typed *b)
+{
+    jx_terms terms;
+    side left, right;
+
+    jx_terms_init(&terms, a->program->ctx, a->program->dims);
+    terms.by_name = true;
+    return read_side(&left, &terms, a) && read_side(&right, &terms, b) &&
+           first_output(&left, &right) < 0 && same_effects(&left, &right);
+}
+
 bool jx_same_programs(const jx_typed *a, const jx_typed *b,
                       jx_difference *found)
 {
@@ -280,5 +292,6 @@ bool jx_same_programs(const jx_typed *a, const jx_typed *b,
         found->a = first_own(&left, &right);
         found->b = first_own(&right, &left);
     }
+    found->by_name = !found->large && same_by_name(a, b);
     return false;
 }

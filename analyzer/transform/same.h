@@ -20,6 +20,8 @@ typedef struct jx_site {
 
 typedef struct jx_difference {
     bool large;   /* too large to be compared */
+    bool by_name; /* they differ in nothing but what is known by a name alone:
+                     whether that is the same, nobody knows */
     int output;   /* the first that differs, or -1 */
     jx_site a, b; /* the first equation that the other program has not, in the
                      user's own code if there is one */

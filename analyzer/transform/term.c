@@ -40,7 +40,8 @@ static bool same_term(const void *kept, const void *key)
            jx_array_same_data(a->array, b->array) &&
            (a->eqn == b->eqn ||
             (a->eqn && b->eqn &&
-             jx_eqn_same(a->eqn, b->eqn, compares_bodies(a))));
+             jx_eqn_same(a->eqn, b->eqn, compares_bodies(a),
+                         b->by_name)));
 }
 
 static uint64_t hash_aval(uint64_t h, const jx_aval *aval)
@@ -461,6 +462,7 @@ static const jx_term *make_node(jx_terms *in, const jx_eqn *eqn,
     return keep(in, &(jx_term){.kind = JX_TERM_NODE,
                                .aval = aval,
                                .eqn = eqn,
+                               .by_name = in->by_name,
                                .nins = nins,
                                .nresults = nresults,
                                .ins = ins,

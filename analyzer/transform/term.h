@@ -36,6 +36,7 @@ struct jx_term {
     const int64_t *numbers; /* of a node: which of the like, if that counts */
     unsigned char bits[16];
     const jx_array *array;
+    bool by_name; /* of a node: as of the terms that it is among */
     int id; /* in order of creation, from 0 */
 };
 
@@ -44,6 +45,7 @@ typedef struct jx_terms {
     jx_intern table;
     int count;
     const jx_dim *one;
+    bool by_name; /* what is known by a name alone is what has that name, too */
 } jx_terms;
 
 /* `dims` are those of the shapes in both programs. */
@@ -72,7 +74,7 @@ const jx_term *jx_term_effect(jx_terms *in, const jx_eqn *eqn,
 bool jx_array_same_data(const jx_array *a, const jx_array *b);
 /* The same primitive with parameters that mean the same, and more than one
  * result of the same types.  Nested jaxprs count only with `bodies`. */
-bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies);
+bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies, bool by_name);
 
 /* Computes an elementwise equation on scalars, where that is exact. */
 bool jx_term_fold(const jx_eqn *eqn, const jx_term *const *ins,

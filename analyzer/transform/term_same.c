@@ -8,6 +8,12 @@
  * count as different. */
 enum { MAX_EQUATIONS = 20000 };
 
+/* One comparison. */
+typedef struct comparing {
+    int left;     /* equations that it may still look at */
+    bool by_name; /* what is known by a name alone is what has that name */
+} comparing;
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -76,9 +82,9 @@ static bool has_mere_name(const jx_value *value)
     return false;
 }
 
-static bool same_value(const jx_value *a, const jx_value *b, int *budget);
+static bool same_value(const jx_value *a, const jx_value *b, comparing *how);
 static bool same_params(const jx_eqn *a, const jx_eqn *b, bool bodies,
-                        int *budget);
+                        comparing *how);
 
 static bool same_literal(const jx_literal *a, const jx_literal *b)
 {
@@ -128,20 +134,20 @@ static bool same_context(const jx_eqn *a, const jx_eqn *b)
            is_partitionable(a->ctx) == is_partitionable(b->ctx);
 }
 
-static bool same_equation(const jx_eqn *a, const jx_eqn *b, int *budget)
+static bool same_equation(const jx_eqn *a, const jx_eqn *b, comparing *how)
 {
-    if (--*budget < 0 || !same_prim(a->prim, b->prim) || a->nins != b->nins ||
+    if (--how->left < 0 || !same_prim(a->prim, b->prim) || a->nins != b->nins ||
         a->nouts != b->nouts || !same_context(a, b) ||
         !same_atoms(a->nins, a->ins, b->ins))
         return false;
     for (int i = 0; i < a->nouts; i++)
         if (!jx_aval_same_values(a->outs[i]->aval, b->outs[i]->aval))
             return false;
-    return same_params(a, b, true, budget);
+    return same_params(a, b, true, how);
 }
 
 /* Equation by equation: traced alike, as nested jaxprs usually are. */
-static bool same_jaxpr(const jx_jaxpr *a, const jx_jaxpr *b, int *budget)
+static bool same_jaxpr(const jx_jaxpr *a, const jx_jaxpr *b, comparing *how)
 {
     if (a == b)
         return true;
@@ -152,19 +158,19 @@ static bool same_jaxpr(const jx_jaxpr *a, const jx_jaxpr *b, int *budget)
         if (!jx_aval_same_values(a->vars[i]->aval, b->vars[i]->aval))
             return false;
     for (int i = 0; i < a->neqns; i++)
-        if (!same_equation(&a->eqns[i], &b->eqns[i], budget))
+        if (!same_equation(&a->eqns[i], &b->eqns[i], how))
             return false;
     return same_atoms(a->nouts, a->outs, b->outs);
 }
 
 /* Of none, readers have a list or NULL. */
-static bool same_items(const jx_value *a, const jx_value *b, int *budget)
+static bool same_items(const jx_value *a, const jx_value *b, comparing *how)
 {
     if (a->count != b->count ||
         (a->count && (!a->items != !b->items || !a->keys != !b->keys)))
         return false;
     for (int i = 0; i < a->count; i++)
-        if ((a->items && !same_value(a->items[i], b->items[i], budget)) ||
+        if ((a->items && !same_value(a->items[i], b->items[i], how)) ||
             (a->keys && !same_text(a->keys[i], b->keys[i])))
             return false;
     return true;
@@ -172,7 +178,7 @@ static bool same_items(const jx_value *a, const jx_value *b, int *budget)
 
 /* Of numbers numpy's dtype is no part: a size may come either way.  Whether a
  * jaxpr is closed is not either: its constants are compared. */
-static bool same_value(const jx_value *a, const jx_value *b, int *budget)
+static bool same_value(const jx_value *a, const jx_value *b, comparing *how)
 {
     if (a == b)
         return true;
@@ -186,10 +192,10 @@ static bool same_value(const jx_value *a, const jx_value *b, int *budget)
            memcmp(&a->imag, &b->imag, sizeof a->imag) == 0 &&
            same_text(a->text, b->text) && same_text(a->detail, b->detail) &&
            a->dim == b->dim && jx_aval_same_values(a->aval, b->aval) &&
-           same_jaxpr(a->jaxpr, b->jaxpr, budget) && a->rule == b->rule &&
-           same_array(a->array, b->array) && same_items(a, b, budget) &&
-           same_value(a->unreduced, b->unreduced, budget) &&
-           same_value(a->reduced, b->reduced, budget);
+           same_jaxpr(a->jaxpr, b->jaxpr, how) && a->rule == b->rule &&
+           same_array(a->array, b->array) && same_items(a, b, how) &&
+           same_value(a->unreduced, b->unreduced, how) &&
+           same_value(a->reduced, b->reduced, how);
 }
 
 static bool has_jaxpr(const jx_value *value)
@@ -239,7 +245,7 @@ static bool same_message(const char *a, const char *b)
 }
 
 static bool same_param(const jx_eqn *eqn, const jx_param *a, const jx_param *b,
-                       int *budget)
+                       comparing *how)
 {
     if (!same_text(a->name, b->name))
         return false;
@@ -247,23 +253,23 @@ static bool same_param(const jx_eqn *eqn, const jx_param *a, const jx_param *b,
         !strcmp(a->name, "error_message"))
         return a->value->tag == b->value->tag &&
                same_message(a->value->text, b->value->text);
-    return same_value(a->value, b->value, budget);
+    return same_value(a->value, b->value, how);
 }
 
 /* Without `bodies`, nested jaxprs are compared by whoever asks. */
 static bool same_params(const jx_eqn *a, const jx_eqn *b, bool bodies,
-                        int *budget)
+                        comparing *how)
 {
     int i = next_param(a, 0, bodies), k = next_param(b, 0, bodies);
 
-    if (a != b && is_anyones(a))
+    if (a != b && !how->by_name && is_anyones(a))
         return false;
     /* All that `unroll` says of a polynomial. */
     if (a->prim->id == JX_PRIM_polynomial &&
         jx_polynomial_loops(a) != jx_polynomial_loops(b))
         return false;
     while (i < a->nparams && k < b->nparams) {
-        if (!same_param(a, &a->params[i], &b->params[k], budget))
+        if (!same_param(a, &a->params[i], &b->params[k], how))
             return false;
         i = next_param(a, i + 1, bodies);
         k = next_param(b, k + 1, bodies);
@@ -271,9 +277,9 @@ static bool same_params(const jx_eqn *a, const jx_eqn *b, bool bodies,
     return i >= a->nparams && k >= b->nparams;
 }
 
-bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies)
+bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies, bool by_name)
 {
-    int budget = MAX_EQUATIONS;
+    comparing how = {MAX_EQUATIONS, by_name};
 
     if (!same_prim(a->prim, b->prim) || a->nouts != b->nouts ||
         !same_context(a, b))
@@ -281,5 +287,5 @@ bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies)
     for (int i = 1; i < a->nouts; i++)
         if (!jx_aval_same_values(a->outs[i]->aval, b->outs[i]->aval))
             return false;
-    return same_params(a, b, bodies, &budget);
+    return same_params(a, b, bodies, &how);
 }

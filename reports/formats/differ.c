@@ -125,6 +125,9 @@ static bool compare_programs(differ *d)
         jx_same_programs(&d->old->typed, &d->new->typed, &d->diff->at);
     if (d->diff->at.large)
         not_compared(d, "they are too large");
+    else if (d->diff->at.by_name)
+        not_compared(d, "the same but for functions of the Python process, or "
+                        "primitives, that are known by name alone");
     return jx_ok(d->ctx);
 }
 
@@ -349,6 +352,8 @@ static jx_program *caller(differ *d)
     p->scopes = all_scopes(d);
     p->nscopes = old_scopes(d) + d->after->nscopes;
     p->njaxprs = 1;
+    /* What one of them does not say, they can't disagree about. */
+    p->from_text = d->before->from_text || d->after->from_text;
     p->nrules = p->narrays = p->ncomparisons = p->nretraces = 0;
     return callee->ins && callee->outs && p->scopes ? p : NULL;
 }
@@ -371,7 +376,8 @@ static void tell(differ *d, const jx_findings *findings,
 
         if (is_among(f, known))
             continue;
-        say(d, verdict,
+        /* With a note nothing can go wrong. */
+        say(d, f->level == JX_NOTE ? JX_PROVED : verdict,
             f->why ? jx_arena_printf(d->ctx->arena, "%s: %s", f->message,
                                      f->why)
                    : f->message);
