@@ -83,10 +83,24 @@ static void put_element(const jx_literal *l, jx_buffer *to)
     }
 }
 
+/* A sum is one operand only in parentheses: `b - 2` would be `b` and `- 2`.
+ * JAX makes no such literals; readers of StableHLO do. */
+static void put_size(const jx_dim *dim, jx_buffer *to)
+{
+    jx_buffer text = {.budget = to->budget};
+    bool sum = jx_dim_nterms(dim) > 1;
+
+    jx_dim_print(dim, &text);
+    sum |= text.length && jx_buffer_text(&text)[0] == '-';
+    jx_buffer_printf(to, sum ? "(%s)" : "%s", jx_buffer_text(&text));
+    to->failed |= !jx_buffer_ok(&text);
+    jx_buffer_free(&text);
+}
+
 void jx_literal_print(const jx_literal *l, jx_buffer *to)
 {
     if (l->dim)
-        jx_dim_print(l->dim, to);
+        put_size(l->dim, to);
     else if (l->array)
         jx_buffer_puts(to, "[...]");
     else

@@ -820,10 +820,18 @@ static bool is_hi(const jx_prim *prim)
     return prim->id == JX_PRIM_unknown && jx_text_is_hi(prim->name);
 }
 
+/* Of an op of StableHLO: what it does to each element, or to two. */
+static bool is_computation(const jx_prim *prim, const char *name)
+{
+    return !strncmp(prim->name, "stablehlo.", 10) &&
+           (strstr(name, "computation") || !strcmp(name, "comparator") ||
+            !strcmp(name, "select") || !strcmp(name, "scatter"));
+}
+
 /* JAX's own parameters say that they are one; those of a class need not. */
 static bool may_be_jaxpr(const jx_prim *prim, const char *name)
 {
-    return strstr(name, "jaxpr") || (is_hi(prim) && strcmp(name, "name"));
+    return strstr(name, "jaxpr") || is_computation(prim, name) || (is_hi(prim) && strcmp(name, "name"));
 }
 
 /* A jaxpr in full, or the name of a hoisted one; NULL if it is neither. */

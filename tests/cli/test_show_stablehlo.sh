@@ -95,3 +95,18 @@ for type in i24 ui48 tf32 f6E2M3FN; do
     expect 0 show --as stablehlo --generic "$work/wide.mlir"
     prints "x = dense<\[[0-9A-Fx]*, [0-9x]*\]> : tensor<2x$type>"
 done
+
+# What is shown as a jaxpr is read back: computations that stand outside, and
+# sizes that are sums.
+cat >"$work/sorted.jaxpr" <<'TEXT'
+let less = { lambda ; a:f32[] b:f32[]. let c:bool[] = lt a b in (c,) } in
+{ lambda ; a:f32[5] b:f32[n,m]. let
+    c:f32[5] = stablehlo.sort[comparator=less dimension=0 is_stable=True] a
+    d:f32[5] = stablehlo.sort[comparator=less dimension=0 is_stable=True] c
+    e:i32[] = add (n - 2):i32[] (-1*n + m):i32[]
+  in (d, e) }
+TEXT
+expect 0 show --as jaxpr "$work/sorted.jaxpr" -o "$work/again.jaxpr"
+expect 0 show --as jaxpr "$work/again.jaxpr"
+holds cmp -s "$work/out" "$work/again.jaxpr"
+prints 'add (n - 2):i32\[\] (- n + m):i32\[\]\|add (n - 2):i32\[\] (m - n):i32\[\]'
