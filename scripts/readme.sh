@@ -1,6 +1,7 @@
 #!/bin/sh
-# readme.sh - prints README.md with the output of every command in its console
-# blocks as it is now.  `scripts/readme.sh >r && mv r README.md` renews it.
+# readme.sh [FILE] - prints README.md, or another page, with the output of every
+# command in its console blocks as it is now.  `scripts/readme.sh F >r && mv r F`
+# renews it.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$(realpath "${BUILD:-build}"):$PATH
@@ -15,4 +16,4 @@ on && /^\$ / {
     system("{ " substr($0, 3) "; } 2>&1")
     next
 }
-!on' README.md
+!on' "${1:-README.md}"
