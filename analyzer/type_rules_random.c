@@ -1,41 +1,14 @@
 /* type_rules_random.c - keys and random bits. */
 #include "analyzer/type_rules.h"
+#include "frontend/ir/prng.h"
 
 #include <string.h>
-
-/* How many u32 a key of that implementation holds; 0: not known. */
-static int key_words(const char *impl)
-{
-    static const struct {
-        const char *tag;
-        int words;
-    } impls[] = {{"fry", 2},  {"rbg", 4},  {"urbg", 4},
-                 {"phx2", 1}, {"phx4", 2}, {"fry4", 4}};
-
-    for (size_t i = 0; impl && i < sizeof impls / sizeof *impls; i++)
-        if (strcmp(impls[i].tag, impl) == 0)
-            return impls[i].words;
-    return 0;
-}
-
-/* Parameters name implementations in full, avals by their tags. */
-static const char *key_tag(const char *impl)
-{
-    static const char *const names[][2] = {
-        {"threefry2x32", "fry"}, {"rbg", "rbg"},
-        {"unsafe_rbg", "urbg"},  {"philox2x32", "phx2"},
-        {"philox4x32", "phx4"},  {"threefry4x32", "fry4"}};
-
-    for (size_t i = 0; impl && i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i][0], impl) == 0)
-            return names[i][1];
-    return impl;
-}
 
 static void keys_out(jx_typing *t, const char *impl, int rank,
                      const jx_dim *const *shape)
 {
-    const char *tag = key_tag(impl);
+    jx_prng prng = jx_prng_named(impl);
+    const char *tag = prng ? jx_prng_tag(prng) : impl;
     jx_aval like = {.dtype = JX_KEY,
                     .impl = tag ? jx_intern_text(t->program->ctx, tag) : NULL};
 
@@ -67,7 +40,7 @@ void jx_type_random_wrap(jx_typing *t)
 {
     const jx_p_random_wrap *p = t->params;
     const jx_aval *in = t->ins[0];
-    int words = key_words(key_tag(p->impl));
+    int words = jx_prng_words(jx_prng_named(p->impl));
 
     if (in->dtype != JX_U32 || in->rank < 1) {
         jx_type_wrong(t, "operand 0 is %s of rank %d, no key data",
@@ -87,7 +60,7 @@ void jx_type_random_wrap(jx_typing *t)
 void jx_type_random_unwrap(jx_typing *t)
 {
     const jx_aval *in = t->ins[0];
-    int words = key_words(in->impl);
+    int words = jx_prng_words(jx_prng_named(in->impl));
     const jx_dim **shape = jx_shape(t, in->rank + 1);
 
     if (words == 0) {

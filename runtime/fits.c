@@ -44,8 +44,8 @@ static bool refuse(const jx_program *program, const jx_claim *claim,
         says ? says : "");
 }
 
-/* The first claim that does not hold at these sizes, or NULL.  What is a note is
- * no reason not to run. */
+/* The first claim that does not hold at these sizes, or NULL.  What is a note or
+ * a warning for `check` is no reason not to run. */
 static const jx_claim *misfit(const jx_analysis *analysis, bool rules,
                               int nbindings, const jx_binding *bindings)
 {
@@ -54,7 +54,7 @@ static const jx_claim *misfit(const jx_analysis *analysis, bool rules,
 
     for (size_t i = 0; i < analysis->claims.count; i++) {
         const jx_claim *claim = analysis->claims.at[i];
-        if (jx_code_is_structural(claim->code) && claim->level != JX_NOTE &&
+        if (jx_code_is_structural(claim->code) && claim->level == JX_ERROR &&
             (rules || !claim->jaxpr || jaxprs[claim->jaxpr->id].runs) &&
             !holds(claim, &s))
             return claim;

@@ -4,6 +4,7 @@
 
 #include "frontend/base/plain.h"
 #include "frontend/ir/element.h"
+#include "frontend/ir/prng.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,11 +51,6 @@ const jx_dim *jx_hlo_int(jx_hlo *in, int64_t size)
     return jx_dim_int(in->program->dims, size);
 }
 
-static int key_words(const char *impl)
-{
-    return impl && strcmp(impl, "fry") != 0 ? 4 : 2;
-}
-
 const jx_aval *jx_hlo_physical(jx_hlo *in, const jx_aval *aval)
 {
     const jx_dim **shape;
@@ -64,12 +60,16 @@ const jx_aval *jx_hlo_physical(jx_hlo *in, const jx_aval *aval)
     if (aval->dtype != JX_KEY)
         return jx_hlo_aval(in, aval->dtype == JX_FLOAT0 ? JX_BOOL : aval->dtype,
                            aval->rank, aval->shape);
+    int words = jx_prng_words(jx_prng_named(aval->impl ? aval->impl : "fry"));
     shape = JX_NEW_ARRAY(in->ctx->arena, aval->rank + 1, const jx_dim *);
-    if (!shape)
+    if (!words)
+        jx_fail(in->ctx, JX_E_INPUT, in->program->path, NULL,
+                "keys of %s have no StableHLO form", aval->impl);
+    if (!shape || !words)
         return NULL;
     for (int i = 0; i < aval->rank; i++)
         shape[i] = aval->shape[i];
-    shape[aval->rank] = jx_hlo_int(in, key_words(aval->impl));
+    shape[aval->rank] = jx_hlo_int(in, words);
     return jx_hlo_aval(in, JX_U32, aval->rank + 1, shape);
 }
 

@@ -3,19 +3,23 @@
  * A key is its u32 words along a last axis: two for threefry, four for the
  * generators of XLA.  What a rule does to one key it does to an array of them
  * at once, with the words spread over the results' axes. */
+#include "frontend/ir/prng.h"
 #include "frontend/write/stablehlo_rules.h"
 
 #include <math.h>
 #include <string.h>
 
-static bool is_threefry(const char *impl)
+/* The generators that JAX lowers in ways that are known here; of others
+ * JX_PRNG_NONE, having said so. */
+static jx_prng generator_of(jx_code *c, const char *impl)
 {
-    return !impl || !strcmp(impl, "fry") || !strcmp(impl, "threefry2x32");
-}
+    jx_prng prng = impl ? jx_prng_named(impl) : JX_PRNG_THREEFRY2X32;
 
-static bool is_unsafe(const char *impl)
-{
-    return !strcmp(impl, "urbg") || !strcmp(impl, "unsafe_rbg");
+    if (prng == JX_PRNG_THREEFRY2X32 || prng == JX_PRNG_RBG ||
+        prng == JX_PRNG_UNSAFE_RBG)
+        return prng;
+    jx_hlo_fail(c, "keys of %s have no StableHLO form", impl);
+    return JX_PRNG_NONE;
 }
 
 static bool partitionable(const jx_hlo_eqn *e)
@@ -349,20 +353,21 @@ void jx_lowering_rule_random_seed(jx_hlo_eqn *e)
 {
     const jx_p_random_seed *p = e->eqn->typed;
     jx_code *c = e->code;
+    jx_prng prng = generator_of(c, p->impl);
     jx_hv words = seed_words(c, e->ins[0]);
     jx_hv twice[2] = {words, words};
 
-    if (!words.value)
+    if (!words.value || prng == JX_PRNG_NONE)
         return;
-    jx_hlo_fill(e, is_threefry(p->impl)
+    jx_hlo_fill(e, prng == JX_PRNG_THREEFRY2X32
                        ? words
                        : jx_hlo_concatenate(c, 2, twice,
                                             words.aval->rank - 1));
 }
 
-static const char *impl_of(const jx_hlo_eqn *e)
+static jx_prng prng_of(const jx_hlo_eqn *e)
 {
-    return jx_atom_aval(e->eqn->ins[0])->impl;
+    return generator_of(e->code, jx_atom_aval(e->eqn->ins[0])->impl);
 }
 
 /* The shape of `aval` without its last axis. */
@@ -429,14 +434,14 @@ static jx_hv split_unsafe(jx_code *c, jx_hv key, const jx_aval *out)
 
 void jx_lowering_rule_random_split(jx_hlo_eqn *e)
 {
-    const char *impl = impl_of(e);
+    jx_prng prng = prng_of(e);
     jx_code *c = e->code;
 
-    if (is_threefry(impl))
+    if (prng == JX_PRNG_THREEFRY2X32)
         jx_hlo_fill(e, split(c, e->ins[0], e->avals[0], partitionable(e)));
-    else if (is_unsafe(impl))
+    else if (prng == JX_PRNG_UNSAFE_RBG)
         jx_hlo_fill(e, split_unsafe(c, e->ins[0], e->avals[0]));
-    else
+    else if (prng == JX_PRNG_RBG)
         jx_hlo_fill(e, split_pairs(c, e->ins[0], e->avals[0],
                                    partitionable(e)));
 }
@@ -479,15 +484,17 @@ static jx_hv fold_in_unsafe(jx_code *c, jx_hv key, jx_hv data,
 
 void jx_lowering_rule_random_fold_in(jx_hlo_eqn *e)
 {
-    const char *impl = impl_of(e);
+    jx_prng prng = prng_of(e);
     jx_code *c = e->code;
     jx_hv key = e->ins[0], parts[2];
 
-    if (is_threefry(impl)) {
+    if (prng == JX_PRNG_THREEFRY2X32) {
         jx_hlo_fill(e, fold_in(c, key, e->ins[1], e->avals[0]));
         return;
     }
-    if (is_unsafe(impl)) {
+    if (prng == JX_PRNG_NONE)
+        return;
+    if (prng == JX_PRNG_UNSAFE_RBG) {
         jx_hlo_fill(e, fold_in_unsafe(c, key, e->ins[1], e->avals[0]));
         return;
     }
@@ -572,11 +579,12 @@ static jx_hv bits_of(jx_code *c, jx_hv key, const jx_aval *out, bool by_parts)
 void jx_lowering_rule_random_bits(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
+    jx_prng prng = prng_of(e);
     jx_hv key = e->ins[0];
 
-    if (is_threefry(impl_of(e)))
+    if (prng == JX_PRNG_THREEFRY2X32)
         jx_hlo_fill(e, bits_of(c, key, e->avals[0], partitionable(e)));
-    else
+    else if (prng != JX_PRNG_NONE)
         jx_hlo_fill(
             e, generate(c, "DEFAULT", first_key(c, key), e->avals[0], NULL));
 }
@@ -809,7 +817,7 @@ void jx_lowering_rule_random_gamma(jx_hlo_eqn *e)
 
     if (!key.value || !alpha.value)
         return;
-    if (!is_threefry(impl_of(e))) {
+    if (prng_of(e) != JX_PRNG_THREEFRY2X32) {
         jx_hlo_fail(c, "random_gamma has a StableHLO form for threefry keys "
                        "only");
         return;

@@ -18,7 +18,9 @@ static bool run_cholesky(jx_run *run, const void *data, const jx_view *ins,
     for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++) {
         char *a = jx_lapack_at(&outs[0], b, size);
         int info = 0;
-        ((jx_potrf_fn *)l->fn)(l->lower ? "U" : "L", &l->n, a, &l->n, &info, 1);
+        if (l->n > 0) /* or it complains on the terminal */
+            ((jx_potrf_fn *)l->fn)(l->lower ? "U" : "L", &l->n, a, &l->n,
+                                   &info, 1);
         if (!jx_lapack_tell(l, outs, b, info) && info != 0)
             jx_lapack_nan(l->dtype, a, size);
     }

@@ -10,32 +10,6 @@
 
 enum { BLOCK = 512 }; /* counters hashed at a time */
 
-static const struct {
-    jx_prng prng;
-    const char *name, *tag;
-    int words;
-} table[] = {
-    {JX_PRNG_THREEFRY2X32, "threefry2x32", "fry", 2},
-    {JX_PRNG_RBG, "rbg", "rbg", 4},
-    {JX_PRNG_UNSAFE_RBG, "unsafe_rbg", "urbg", 4},
-    {JX_PRNG_PHILOX2X32, "philox2x32", "phx2", 1},
-    {JX_PRNG_PHILOX4X32, "philox4x32", "phx4", 2},
-    {JX_PRNG_THREEFRY4X32, "threefry4x32", "fry4", 4},
-};
-
-jx_prng jx_prng_named(const char *name)
-{
-    for (size_t i = 0; name && i < sizeof table / sizeof table[0]; i++)
-        if (!strcmp(name, table[i].name) || !strcmp(name, table[i].tag))
-            return table[i].prng;
-    return JX_PRNG_NONE;
-}
-
-int jx_prng_words(jx_prng prng)
-{
-    return prng == JX_PRNG_NONE ? 0 : table[prng - 1].words;
-}
-
 /* ---- the hashes ---- */
 
 static inline uint32_t rotate(uint32_t x, int by)

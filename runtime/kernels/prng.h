@@ -6,22 +6,10 @@
 #ifndef JX_PRNG_H
 #define JX_PRNG_H
 
+#include "frontend/ir/prng.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-typedef enum jx_prng {
-    JX_PRNG_NONE = 0,
-    JX_PRNG_THREEFRY2X32,
-    JX_PRNG_RBG,
-    JX_PRNG_UNSAFE_RBG,
-    JX_PRNG_PHILOX2X32,
-    JX_PRNG_PHILOX4X32,
-    JX_PRNG_THREEFRY4X32,
-} jx_prng;
-
-/* By the implementation's name or its tag ("threefry2x32", "fry"). */
-jx_prng jx_prng_named(const char *name);
-int jx_prng_words(jx_prng prng); /* in a key */
 
 /* `partitionable` is JAX's jax_threefry_partitionable. */
 typedef struct jx_generator {

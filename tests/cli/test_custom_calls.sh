@@ -125,3 +125,14 @@ cat >"$work/loop.jaxpr" <<'EOF'
 EOF
 expect 1 run "$work/loop.jaxpr" --fill zeros
 prints 'element \[0\] is 0, expected equal to 1'
+
+# LAPACK complains on the terminal where there is nothing to do.
+cat >"$work/empty.mlir" <<'EOF'
+func.func @main(%a: tensor<2x0x0xf32>) -> (tensor<2x0x0xf32>, tensor<2xi32>) {
+  %r:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<2x0x0xf32>) -> (tensor<2x0x0xf32>, tensor<2xi32>)
+  return %r#0, %r#1 : tensor<2x0x0xf32>, tensor<2xi32>
+}
+EOF
+expect 0 run "$work/empty.mlir" --fill zeros
+prints '^out1 i32\[2\] = 0 0$'
+if grep -q 'illegal value' "$work/out" "$work/err"; then fail "LAPACK complains"; else pass; fi

@@ -83,3 +83,15 @@ EOM
 sed 's/subtract %0, %1/subtract %0, %0/' "$work/two.mlir" >"$work/one.mlir"
 expect 0 diff "$work/two.mlir" "$work/two.mlir"
 expect 1 diff "$work/two.mlir" "$work/one.mlir"
+
+
+# Keys of which StableHLO knows nothing are no others.
+cat >"$work/philox.jaxpr" <<'EOF'
+{ lambda ; a:i64[4]. let
+    b:key<phx2>[4] = random_seed[impl=philox2x32] a
+    c:u32[4,1] = random_unwrap b
+  in (c,) }
+EOF
+expect 0 run "$work/philox.jaxpr" --fill zeros
+expect 3 show "$work/philox.jaxpr" --as stablehlo
+complains 'keys of philox2x32 have no StableHLO form'

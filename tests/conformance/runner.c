@@ -1,17 +1,25 @@
 /* runner.c - runs documents and compares with the answers beside them.
  *
- *     runner DIR [--misses FILE] [--off FILE] [--group NAME] [--quiet]
+ *     runner DIR [--misses FILE] [--off FILE] [--group NAME] [--quiet] [--lowered]
  *
  * Under DIR lie GROUP/NNNN.json and GROUP/NNNN.io.npz (in0, ..., out0, ...).
  * One process runs them all; what fails is named.  A result equals JAX's when
  * it is within the bound of its dtype, or within 2 units in the last place of
  * the value in f64 (the `wide` domain) where JAX is the one that is off: the
- * file given by --off must name those. */
+ * file given by --off must name those.
+ *
+ * With --lowered each program is lowered, printed, read back and run beside
+ * itself, and no bit may differ but in those that --off names, which the lowering
+ * composes otherwise than the kernel computes, or can't say. */
 #include "analyzer/typing.h"
 #include "frontend/base/file.h"
 #include "frontend/base/npz.h"
 #include "frontend/base/vec.h"
+#include "frontend/mlir/print.h"
+#include "frontend/mlir/text.h"
 #include "frontend/read/document.h"
+#include "frontend/read/stablehlo.h"
+#include "frontend/write/stablehlo.h"
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
@@ -19,6 +27,7 @@
 #include "tests/conformance/judge.h"
 
 #include <dirent.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +35,7 @@
 
 typedef struct settings {
     const char *dir, *misses, *off, *group;
-    bool quiet;
+    bool quiet, lowered;
 } settings;
 
 typedef struct tally {
@@ -224,8 +233,89 @@ static void run_plan(jx_ctx *ctx, jx_program *program,
     jx_exec_free(exec);
 }
 
-static void run_case(jx_ctx *ctx, const char *document, const char *answers,
-                     verdict *v)
+/* The program as it is after lowering, printing and reading; NULL with an
+ * error. */
+static jx_program *lowered(jx_ctx *ctx, const jx_typed *typed)
+{
+    jx_mlir_types *types = jx_mlir_types_new(ctx);
+    const jx_mlir_op *module = types ? jx_write_stablehlo(typed, types) : NULL;
+    jx_buffer text = jx_ctx_text(ctx);
+    const jx_mlir_file *file = NULL;
+
+    if (module && jx_mlir_print(ctx, module, (jx_mlir_print_how){0}, &text)) {
+        const char *kept = jx_arena_string(ctx->arena, jx_buffer_text(&text),
+                                           text.length);
+        file = kept ? jx_mlir_read_text(ctx, NULL, "lowered", kept, text.length)
+                    : NULL;
+    }
+    jx_buffer_free(&text);
+    return file ? jx_read_stablehlo(file) : NULL;
+}
+
+/* Within a hundred times the bounds of the dtypes, as far out in the tails of
+ * special functions two ways to compute one lie apart; of the same shapes. */
+static bool near(const jx_plan *plan, const jx_exec *x, const jx_exec *y)
+{
+    jx_mismatch found;
+
+    for (int i = 0; i < jx_plan_nouts(plan); i++) {
+        const jx_port *port = jx_plan_out(plan, i);
+        jx_tolerance within = jx_tolerance_of(port->aval->dtype);
+        within.relative *= 100;
+        within.absolute = fmax(within.absolute, DBL_MIN); /* subnormals */
+        if (!jx_compare(port->aval->dtype, jx_exec_out(x, i), jx_exec_out(y, i),
+                        port->count, &within, &found))
+            return false;
+    }
+    return true;
+}
+
+static bool same_bits(const jx_plan *a, const jx_exec *x, const jx_plan *b,
+                      const jx_exec *y, verdict *v)
+{
+    if (jx_plan_nouts(a) != jx_plan_nouts(b)) {
+        snprintf(v->why, sizeof v->why, "%d results for %d", jx_plan_nouts(b),
+                 jx_plan_nouts(a));
+        return false;
+    }
+    for (int i = 0; i < jx_plan_nouts(a); i++) {
+        size_t bytes = jx_plan_out(a, i)->bytes;
+        if (bytes != jx_plan_out(b, i)->bytes ||
+            memcmp(jx_exec_out(x, i), jx_exec_out(y, i), bytes) != 0) {
+            snprintf(v->why, sizeof v->why, "out%d has other bits", i);
+            v->off = bytes == jx_plan_out(b, i)->bytes && near(a, x, y);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Runs the program and what it is lowered to. */
+static void run_lowered(jx_ctx *ctx, const jx_typed *typed,
+                        const jx_plan *plan, const jx_npz *npz, verdict *v)
+{
+    jx_plan_options options = {.memory = 1 << 30};
+    jx_program *other = lowered(ctx, typed);
+    const jx_typed *fits = other ? jx_program_fits(other, false, 0, NULL) : NULL;
+    jx_plan *again =
+        fits ? jx_plan_make(fits, &other->entry, &options) : NULL;
+    jx_exec *x = jx_exec_new(plan), *y = again ? jx_exec_new(again) : NULL;
+    const void **ins = inputs_of(ctx, plan, npz, v->why, sizeof v->why);
+
+    v->off = !other; /* may have no StableHLO form */
+    if (!again)
+        snprintf(v->why, sizeof v->why, "%s",
+                 ctx->error.message ? ctx->error.message : "?");
+    else if (x && y && ins && jx_plan_nins(plan) == jx_plan_nins(again) &&
+             jx_exec_run(x, ins, NULL) && jx_exec_run(y, ins, NULL))
+        v->passed = same_bits(plan, x, again, y, v);
+    jx_exec_free(x);
+    jx_exec_free(y);
+    jx_plan_free(again);
+}
+
+static void run_case(jx_ctx *ctx, const settings *s, const char *document,
+                     const char *answers, verdict *v)
 {
     size_t size = 0, npz_size = 0;
     const char *text = jx_file_read(ctx, document, &size);
@@ -240,7 +330,9 @@ static void run_case(jx_ctx *ctx, const char *document, const char *answers,
     jx_plan *plan =
         typed ? jx_plan_make(typed, &program->entry, &options) : NULL;
 
-    if (plan)
+    if (plan && s->lowered)
+        run_lowered(ctx, typed, plan, npz, v);
+    else if (plan)
         run_plan(ctx, program, plan, npz, v);
     else
         snprintf(v->why, sizeof v->why, "%s: %s",
@@ -269,11 +361,13 @@ static void one(runner *r, tally *group, const char *stem)
     snprintf(name, sizeof name, "%s/%s", group->name, stem);
     snprintf(document, sizeof document, "%s/%s.json", r->s->dir, name);
     snprintf(answers, sizeof answers, "%s/%s.io.npz", r->s->dir, name);
-    run_case(ctx, document, answers, &v);
+    run_case(ctx, r->s, document, answers, &v);
     bool known = v.off && listed(r->off_list, name);
     group->total++;
     group->passed += v.passed || known;
     group->off += known;
+    /* A list that names what is the same is not true. */
+    group->passed -= r->s->lowered && v.passed && listed(r->off_list, name);
     if (!v.passed && !known && r->misses)
         fprintf(r->misses, "%s%s %s\n", name, v.off ? " (JAX is off)" : "",
                 v.why);
@@ -347,8 +441,12 @@ static int report(const runner *r, double seconds)
            r->groups.count,
            r->groups.count ? 100 * rates / (double)r->groups.count : 0,
            complete, low);
-    printf("%d of %d programs equal JAX (%d where JAX is off), %.1f s\n",
-           passed, total, off, seconds);
+    if (r->s->lowered)
+        printf("%d of %d programs are the same lowered (%d known to differ), "
+               "%.1f s\n", passed, total, off, seconds);
+    else
+        printf("%d of %d programs equal JAX (%d where JAX is off), %.1f s\n",
+               passed, total, off, seconds);
     return passed == total ? 0 : 1;
 }
 
@@ -357,6 +455,8 @@ static bool read_settings(int argc, char **argv, settings *s)
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--quiet"))
             s->quiet = true;
+        else if (!strcmp(argv[i], "--lowered"))
+            s->lowered = true;
         else if (!strcmp(argv[i], "--misses") && i + 1 < argc)
             s->misses = argv[++i];
         else if (!strcmp(argv[i], "--off") && i + 1 < argc)
@@ -379,7 +479,7 @@ int main(int argc, char **argv)
 
     if (!read_settings(argc, argv, &s)) {
         fprintf(stderr, "usage: runner DIR [--misses FILE] [--off FILE] "
-                        "[--group NAME] [--quiet]\n");
+                        "[--group NAME] [--quiet] [--lowered]\n");
         return 2;
     }
     runner r = {.s = &s, .arena = ctx->arena};
