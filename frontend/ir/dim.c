@@ -408,7 +408,11 @@ const jx_dim *jx_dim_wide(jx_dims *in, jx_int value)
 
 const jx_dim *jx_dim_int(jx_dims *in, int64_t value)
 {
-    return jx_dim_wide(in, value);
+    const jx_dim **met = &in->numbers[(uint64_t)value % 256];
+
+    if (!*met || jx_dim_constant(*met) != value)
+        *met = jx_dim_wide(in, value);
+    return *met;
 }
 
 const jx_dim *jx_dim_of_atom(jx_dims *in, const jx_dim_atom *a)

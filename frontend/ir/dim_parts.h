@@ -47,6 +47,7 @@ struct jx_dims {
     unsigned natoms, nmonos, ndims;
     const jx_dim_mono *one;
     const jx_dim *zero;
+    const jx_dim *numbers[256]; /* the last of these lowest bits, or NULL */
     /* Where results grow before they are interned. */
     jx_dim_term *terms;
     size_t nterms, terms_capacity;
