@@ -8,32 +8,39 @@
 #include "runtime/plan_rules.h"
 
 /* Lines that lie side by side are carried along together. */
-enum { CHUNK = 64 };
+enum { CHUNK = 64, PIECE = 1 << 22 /* elements between looks at the clock */ };
 
 typedef struct cumulative {
     int64_t outer, n, inner;
     bool reverse;
 } cumulative;
 
-/* One chunk: `width` lines of n elements, `step` elements apart. */
+/* What `width` lines have come to: a number each, of whatever type. */
+typedef struct tally {
+    _Alignas(16) char bytes[CHUNK * 2 * sizeof(double complex)];
+} tally;
+
+/* n elements of `width` lines, `step` elements apart; their first ones, or those
+ * behind what the tally holds. */
 typedef void chain_fn(const void *in, void *out, int64_t n, int64_t step,
-                      int64_t width);
+                      int64_t width, bool first, tally *so_far);
 
 #define CHAIN(name, type, wide, START, STEP)                                  \
     static void name(const void *from, void *to, int64_t n, int64_t step,     \
-                     int64_t width)                                           \
+                     int64_t width, bool first, tally *so_far)                \
     {                                                                         \
         const type *in = from;                                                \
         type *out = to;                                                       \
-        wide acc[CHUNK];                                                      \
-        for (int64_t j = 0; j < width; j++)                                   \
+        wide *restrict acc = (wide *)(void *)so_far->bytes;                   \
+        for (int64_t j = 0; first && j < width; j++)                          \
             acc[j] = START;                                                   \
         if (width == 1) {                                                     \
-            wide a = START;                                                   \
+            wide a = acc[0];                                                  \
             for (int64_t i = 0; i < n; i++, in += step, out += step) {        \
                 a = (wide)STEP(a, *in);                                       \
                 *out = (type)a;                                               \
             }                                                                 \
+            acc[0] = a;                                                       \
             return;                                                           \
         }                                                                     \
         for (int64_t i = 0; i < n; i++, in += step, out += step)              \
@@ -110,16 +117,18 @@ static void logsum_add(logsum *l, double complex x)
 
 #define LOGSUM(name, type, VALUE)                                             \
     static void name(const void *from, void *to, int64_t n, int64_t step,     \
-                     int64_t width)                                           \
+                     int64_t width, bool first, tally *so_far)                \
     {                                                                         \
+        logsum *all = (logsum *)(void *)so_far->bytes;                        \
         for (int64_t j = 0; j < width; j++) {                                 \
             const type *in = (const type *)from + j;                          \
             type *out = (type *)to + j;                                       \
-            logsum l = {-(double)INFINITY, 0};                                \
+            logsum l = first ? (logsum){-(double)INFINITY, 0} : all[j];       \
             for (int64_t i = 0; i < n; i++, in += step, out += step) {        \
                 logsum_add(&l, *in);                                          \
                 *out = (type)VALUE;                                           \
             }                                                                 \
+            all[j] = l;                                                       \
         }                                                                     \
     }
 
@@ -157,6 +166,24 @@ typedef struct cumulative_op {
     chain_fn *chain;
 } cumulative_op;
 
+/* Lines side by side, in pieces of their length. */
+static bool run_lines(jx_run *run, const cumulative_op *op, const char *in,
+                      char *out, int64_t step, int64_t item, int64_t width,
+                      int64_t *done)
+{
+    int64_t n = op->c.n, piece = PIECE / width;
+    tally so_far;
+
+    for (int64_t i = 0; i < n; i += piece) {
+        int64_t count = n - i < piece ? n - i : piece;
+        if (!jx_run_lasts_for(run, done, count * width))
+            return false;
+        op->chain(in + i * step * item, out + i * step * item, count, step,
+                  width, i == 0, &so_far);
+    }
+    return true;
+}
+
 static bool run_cumulative(jx_run *run, const void *data, const jx_view *ins,
                            const jx_view *outs, void *scratch)
 {
@@ -165,17 +192,16 @@ static bool run_cumulative(jx_run *run, const void *data, const jx_view *ins,
     int64_t item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes;
     int64_t start = c->reverse ? (c->n - 1) * c->inner : 0;
     int64_t step = c->reverse ? -c->inner : c->inner;
-
     int64_t done = 0;
 
     (void)scratch;
     for (int64_t o = 0; o < c->outer; o++)
         for (int64_t j = 0; j < c->inner; j += CHUNK) {
             int64_t width = c->inner - j < CHUNK ? c->inner - j : CHUNK;
-            if (!jx_run_lasts_for(run, &done, c->n * width))
-                return true;
             int64_t at = (o * c->n * c->inner + start + j) * item;
-            op->chain(ins[0].data + at, outs[0].data + at, c->n, step, width);
+            if (!run_lines(run, op, ins[0].data + at, outs[0].data + at, step,
+                           item, width, &done))
+                return true;
         }
     return true;
 }
