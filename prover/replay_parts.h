@@ -20,15 +20,6 @@ typedef struct jx_replaying {
 } jx_replaying;
 
 /* -------------------------------------------------------------------------
- * replay.c
- * ---------------------------------------------------------------------- */
-
-/* Writes the steps up to the end of this branch. */
-bool jx_replay_branch(jx_replaying *r, jx_facts *f);
-/* The step that comes now, which can only be of that kind. */
-bool jx_replay_expect(jx_replaying *r, jx_step_kind kind, const jx_step **step);
-
-/* -------------------------------------------------------------------------
  * replay_claims.c: dims, NULL where a number is too large
  * ---------------------------------------------------------------------- */
 
@@ -102,12 +93,6 @@ bool jx_replay_nonzero(jx_replaying *r, jx_facts *f, const jx_step *s);
 /* -------------------------------------------------------------------------
  * replay_cases.c
  * ---------------------------------------------------------------------- */
-
-/* Steps of the trace, with their cases. */
-bool jx_replay_split(jx_replaying *r, jx_facts *f, const jx_step *s);
-bool jx_replay_values(jx_replaying *r, jx_facts *f, const jx_step *s);
-bool jx_replay_quotients(jx_replaying *r, jx_facts *f, const jx_step *s);
-bool jx_replay_residues(jx_replaying *r, jx_facts *f, const jx_step *s);
 
 /* Ends the case of one value, which is put in. */
 typedef bool jx_each_value(jx_replaying *r, jx_facts *f, jx_int value,
