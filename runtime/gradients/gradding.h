@@ -45,7 +45,7 @@ typedef struct jx_functional {
     int only;
 } jx_functional;
 
-/* gradline.c: the function along a line, and comparing with its slopes. */
+/* gradline.c: the function along a line. */
 
 /* Runs a callee within what is left for the rule. */
 bool jx_grad_call(jx_gradding *c, jx_callee *f);
@@ -60,12 +60,8 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
 double jx_grad_first_step(const jx_gradding *c, const double *d);
 /* Where a component of the output stands: "output 1, element 3". */
 const char *jx_grad_component(const jx_gradding *c, int j);
-/* Compares a number that the rule gave, summed from terms of magnitude `scale`,
- * with the slopes; false once the rule is known to be wrong. */
-bool jx_grad_compare(jx_gradding *c, const double *d, jx_functional f,
-                     double value, double scale, const char *what);
 
-/* gradcheck.c: plans the function and the rule's jaxprs; makes the vectors once
+/* gradopen.c: plans the function and the rule's jaxprs; makes the vectors once
  * the spaces are known; frees both. */
 bool jx_grad_open(jx_gradding *c, const jx_plan_options *how);
 bool jx_grad_allocate(jx_gradding *c);
@@ -82,10 +78,14 @@ bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
 bool jx_grad_masks_fit(const jx_rule *rule, const jx_rule_pattern *p);
 bool jx_grad_signature_fits(const jx_gradding *c);
 
-/* gradrules.c: what the rule says along a line; false: it is wrong. */
+/* gradrules.c: what the rule says along a line; false: it could not run. */
 
-bool jx_grad_jvp_line(jx_gradding *c, const double *d);
-bool jx_grad_vjp_line(jx_gradding *c, const double *d);
+/* Runs the jvp rule along factor * d; its tangents out. */
+bool jx_grad_run_jvp(jx_gradding *c, const double *d, double factor);
+void jx_grad_take_tangents(jx_gradding *c, double *tangent);
+/* <bwd(cotangent), d>, summed from terms of magnitude `scale`. */
+bool jx_grad_pulled_back(jx_gradding *c, const double *cotangent,
+                         const double *d, double *value, double *scale);
 /* What the rule gives in the place of that functional of the slopes, once more. */
 bool jx_grad_says(jx_gradding *c, const double *d, jx_functional f,
                   double *value);
@@ -95,5 +95,10 @@ bool jx_grad_prepare_fwd(jx_gradding *c);
 bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first);
 /* Residuals that fwd computes, before its primal outputs. */
 int jx_grad_computed_residuals(const jx_rule_pattern *p);
+
+/* gradcompare.c: holds what the rule says along a line against the slopes there;
+ * false once it is known to be wrong. */
+bool jx_grad_jvp_line(jx_gradding *c, const double *d);
+bool jx_grad_vjp_line(jx_gradding *c, const double *d);
 
 #endif

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { COTANGENTS = 4 };
-
 /* -- signatures ------------------------------------------------------------ */
 
 static bool mask_fits(const char *zeros, int count)
@@ -132,7 +130,7 @@ bool jx_grad_signature_fits(const jx_gradding *c)
 
 /* -- jvp ------------------------------------------------------------------ */
 
-static void jx_grad_copy_primals(const jx_gradding *c, jx_callee *to)
+static void copy_primals(const jx_gradding *c, jx_callee *to)
 {
     for (int i = c->rule->nconsts; i < c->primal.nins; i++)
         memcpy(to->in[i - c->rule->nconsts], c->primal.in[i],
@@ -141,11 +139,11 @@ static void jx_grad_copy_primals(const jx_gradding *c, jx_callee *to)
 
 /* Runs the jvp rule along d; the tangents go after the primals, one per input
  * whose tangent is not zero. */
-static bool run_jvp(jx_gradding *c, const double *d, double factor)
+bool jx_grad_run_jvp(jx_gradding *c, const double *d, double factor)
 {
     int nprimals = c->primal.nins - c->rule->nconsts;
 
-    jx_grad_copy_primals(c, &c->jvp);
+    copy_primals(c, &c->jvp);
     for (int i = 0; i < c->in.count; i++) {
         double *to = c->jvp.in[nprimals + i];
         const jx_span_of *span = &c->in.spans[i];
@@ -156,7 +154,7 @@ static bool run_jvp(jx_gradding *c, const double *d, double factor)
 }
 
 /* The tangents out, zeros where the rule says so. */
-static void take_tangents(jx_gradding *c, double *tangent)
+void jx_grad_take_tangents(jx_gradding *c, double *tangent)
 {
     int next = c->rule->nouts;
 
@@ -203,31 +201,10 @@ bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first)
 static bool jvp_says(jx_gradding *c, const double *d, int component,
                      double *value)
 {
-    if (!run_jvp(c, d, 1))
+    if (!jx_grad_run_jvp(c, d, 1))
         return false;
-    take_tangents(c, c->tangent);
+    jx_grad_take_tangents(c, c->tangent);
     *value = c->tangent[component];
-    return true;
-}
-
-bool jx_grad_jvp_line(jx_gradding *c, const double *d)
-{
-    /* Twice with different lengths: a tangent map must be linear. */
-    static const double factors[] = {1, -2.5};
-
-    for (int k = 0; k < 2; k++) {
-        if (!run_jvp(c, d, factors[k]))
-            return true;
-        take_tangents(c, c->tangent);
-        if (k == 0 && !jx_grad_same_primals(c, &c->jvp, 0))
-            return false;
-        for (int j = 0; j < c->out.size; j++) {
-            double value = c->tangent[j] / factors[k];
-            if (!jx_grad_compare(c, d, (jx_functional){NULL, j}, value,
-                                 fabs(value), NULL))
-                return false;
-        }
-    }
     return true;
 }
 
@@ -271,19 +248,8 @@ static bool run_bwd(jx_gradding *c, const double *cotangent, double *pullback)
     return true;
 }
 
-static void fill_cotangent(jx_gradding *c, int which)
-{
-    int m = c->out.size;
-
-    for (int j = 0; j < m; j++)
-        c->cotangent[j] = which == 0   ? jx_rng_normal(&c->rng)
-                          : which == 1 ? 1
-                          : which == 2 ? (j == m - 1)
-                                       : -2.5 * jx_rng_normal(&c->rng);
-}
-
 /* <bwd(cotangent), d>, summed from terms of magnitude `scale`. */
-static bool pulled_back(jx_gradding *c, const double *cotangent,
+bool jx_grad_pulled_back(jx_gradding *c, const double *cotangent,
                         const double *d, double *value, double *scale)
 {
     double *g = c->tangent; /* a vjp check has no other use for it */
@@ -301,25 +267,9 @@ static bool pulled_back(jx_gradding *c, const double *cotangent,
     return true;
 }
 
-bool jx_grad_vjp_line(jx_gradding *c, const double *d)
-{
-    for (int k = 0; k < COTANGENTS; k++) {
-        double value, scale;
-        fill_cotangent(c, k);
-        if (!pulled_back(c, c->cotangent, d, &value, &scale))
-            return true;
-        jx_space_conjugate(&c->out, c->cotangent);
-        if (!jx_grad_compare(c, d, (jx_functional){c->cotangent, 0}, value,
-                             isnan(scale) ? 0 : scale,
-                             "cotangent times slopes"))
-            return false;
-    }
-    return true;
-}
-
 bool jx_grad_prepare_fwd(jx_gradding *c)
 {
-    jx_grad_copy_primals(c, &c->fwd);
+    copy_primals(c, &c->fwd);
     if (!jx_grad_call(c, &c->fwd))
         return false;
     pass_residuals(c);
@@ -336,5 +286,5 @@ bool jx_grad_says(jx_gradding *c, const double *d, jx_functional f,
     memcpy(c->cotangent, f.weights, (size_t)c->out.size * sizeof(double));
     jx_space_conjugate(&c->out, c->cotangent);
     return jx_grad_prepare_fwd(c) &&
-           pulled_back(c, c->cotangent, d, value, &scale);
+           jx_grad_pulled_back(c, c->cotangent, d, value, &scale);
 }

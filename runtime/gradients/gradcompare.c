@@ -1,0 +1,171 @@
+/* gradcompare.c - see gradding.h: holds what a rule says along a line against
+ * the slopes. */
+#include "runtime/gradients/gradding.h"
+
+#include <math.h>
+
+enum { COTANGENTS = 4 };
+
+static void say_wrong(jx_gradding *c, const char *what, double value,
+                      const jx_target *t)
+{
+    jx_arena *arena = c->program->ctx->arena;
+    const char *slope =
+        t->low == t->high
+            ? jx_arena_printf(arena, "%.10g (± %.1g)", t->low, t->error)
+            : jx_arena_printf(arena, "between %.6g and %.6g", t->low, t->high);
+    const char *at = jx_sample_text(c->program->ctx, c->x, c->in.size);
+
+    c->wrong = jx_arena_printf(
+        arena,
+        "at %s (%s), direction \"%s\", %s: the rule gives %.10g, "
+        "finite differences %s",
+        at ? at : "a point", c->point->name, c->direction, what, value, slope);
+}
+
+static jx_target target_of(const jx_gradding *c, jx_functional f,
+                           const jx_slope *slopes)
+{
+    jx_target t = {0};
+
+    if (!f.weights) {
+        jx_target_add(&t, 1, &slopes[f.only]);
+        return t;
+    }
+    for (int j = 0; j < c->out.size; j++)
+        jx_target_add(&t, f.weights[j], &slopes[j]);
+    return t;
+}
+
+/* A disagreement stands only if at least one other first step shows the same
+ * slope, none agrees with the rule, and the function does not turn out rough or
+ * to have another slope closer by. */
+static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
+                      double value, double scale, const jx_target *before)
+{
+    static const double factors[] = {1. / 32, 8, 1. / 1024};
+    int again = 0;
+
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        if (!jx_grad_sample(c, d, jx_grad_first_step(c, d) * factors[i],
+                            c->again))
+            return false;
+        jx_target t = target_of(c, f, c->again);
+        jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
+        double apart =
+            fmax(fabs(t.low - before->low), fabs(t.high - before->high));
+        bool same =
+            o == JX_DISAGREE && apart <= 10 * (t.error + before->error) +
+                                             1e-3 * (t.scale + before->scale);
+        if (o == JX_AGREE || (factors[i] < 1 && !same && o != JX_UNCERTAIN))
+            return false;
+        again += same;
+    }
+    return again > 0;
+}
+
+/* Whether the outputs in question are smooth along a direction that moves
+ * everything: where they are not, a NaN is as good as any answer. */
+static bool differentiable(jx_gradding *c, jx_functional f)
+{
+    const double *d = c->directions; /* the first is random */
+
+    if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again))
+        return false;
+    for (int j = 0; j < c->out.size; j++) {
+        bool asked = f.weights ? f.weights[j] != 0 : j == f.only;
+        if (asked &&
+            (c->again[j].kind != JX_SLOPE_SMOOTH || !c->again[j].precise))
+            return false;
+    }
+    return true;
+}
+
+/* Whether some output is not finite at the point: 0 times what is not finite is
+ * in every sum of cotangents then. */
+static bool outside(const jx_gradding *c)
+{
+    for (int j = 0; j < c->out.size; j++)
+        if (!isfinite(c->samples[j]))
+            return true;
+    return false;
+}
+
+/* Counts one comparison; false once the rule is known to be wrong. */
+static bool compare(jx_gradding *c, const double *d, jx_functional f,
+                     double value, double scale, const char *what)
+{
+    jx_target t = target_of(c, f, c->slopes);
+    jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
+
+    /* Inputs that were drawn may be outside what the program is for. */
+    if (o == JX_DISAGREE && isnan(value) &&
+        ((f.weights && outside(c)) || !differentiable(c, f) ||
+         (c->cautious && !c->options->inputs)))
+        o = JX_SKIP;
+    c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
+    if (o == JX_DISAGREE && jx_grad_is_foreign(c)) {
+        c->doubted = c->doubted || confirmed(c, d, f, value, scale, &t);
+        o = JX_UNCERTAIN;
+    }
+    c->stair = c->stair || t.stair;
+    bool stands =
+        o == JX_DISAGREE && confirmed(c, d, f, value, scale, &t) &&
+        !jx_grad_is_rounding(c, d, f, fmax(t.low - value, value - t.high));
+    bool foreign = jx_grad_is_foreign(c);
+    *(foreign ? &c->abroad : &c->comparisons) += o == JX_AGREE;
+    *(foreign ? &c->muted : &c->dropped) +=
+        o == JX_UNCERTAIN || (o == JX_DISAGREE && !stands);
+    if (!stands)
+        return true;
+    say_wrong(c, what ? what : jx_grad_component(c, f.only), value, &t);
+    return false;
+}
+
+bool jx_grad_jvp_line(jx_gradding *c, const double *d)
+{
+    /* Twice with different lengths: a tangent map must be linear. */
+    static const double factors[] = {1, -2.5};
+
+    for (int k = 0; k < 2; k++) {
+        if (!jx_grad_run_jvp(c, d, factors[k]))
+            return true;
+        jx_grad_take_tangents(c, c->tangent);
+        if (k == 0 && !jx_grad_same_primals(c, &c->jvp, 0))
+            return false;
+        for (int j = 0; j < c->out.size; j++) {
+            double value = c->tangent[j] / factors[k];
+            if (!compare(c, d, (jx_functional){NULL, j}, value,
+                                 fabs(value), NULL))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void fill_cotangent(jx_gradding *c, int which)
+{
+    int m = c->out.size;
+
+    for (int j = 0; j < m; j++)
+        c->cotangent[j] = which == 0   ? jx_rng_normal(&c->rng)
+                          : which == 1 ? 1
+                          : which == 2 ? (j == m - 1)
+                                       : -2.5 * jx_rng_normal(&c->rng);
+}
+
+bool jx_grad_vjp_line(jx_gradding *c, const double *d)
+{
+    for (int k = 0; k < COTANGENTS; k++) {
+        double value, scale;
+        fill_cotangent(c, k);
+        if (!jx_grad_pulled_back(c, c->cotangent, d, &value, &scale))
+            return true;
+        jx_space_conjugate(&c->out, c->cotangent);
+        if (!compare(c, d, (jx_functional){c->cotangent, 0}, value,
+                             isnan(scale) ? 0 : scale,
+                             "cotangent times slopes"))
+            return false;
+    }
+    return true;
+}

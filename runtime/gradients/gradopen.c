@@ -1,0 +1,50 @@
+/* gradopen.c - the plans and vectors of a check; see gradding.h. */
+#include "runtime/gradients/gradding.h"
+
+#include <stdlib.h>
+
+bool jx_grad_allocate(jx_gradding *c)
+{
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
+    size_t both = (n > m ? n : m) + 2;
+
+    c->x = calloc(both, sizeof *c->x);
+    c->samples = calloc((JX_RIDDERS_SAMPLES + 1) * (m + 1), sizeof(double));
+    c->tangent = calloc(both, sizeof *c->tangent);
+    c->cotangent = calloc(both, sizeof *c->cotangent);
+    c->moved = calloc(both, sizeof *c->moved);
+    c->directions = calloc(JX_MOST_DIRECTIONS * (n + 1), sizeof(double));
+    c->slopes = calloc(m + 1, sizeof *c->slopes);
+    c->again = calloc(m + 1, sizeof *c->again);
+    return (c->x && c->samples && c->tangent && c->cotangent && c->moved &&
+            c->directions && c->slopes && c->again) ||
+           jx_starved(c->program->ctx);
+}
+
+void jx_grad_release(jx_gradding *c)
+{
+    void *all[] = {c->x,     c->samples,    c->tangent, c->cotangent,
+                   c->moved, c->directions, c->slopes,  c->again};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    jx_callee_close(&c->primal);
+    jx_callee_close(&c->jvp);
+    jx_callee_close(&c->fwd);
+    jx_callee_close(&c->bwd);
+}
+
+bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
+{
+    const jx_rule_pattern *p = c->pattern;
+    jx_plan_options rule = *how;
+
+    if (!jx_callee_open(&c->primal, c->typed, &c->rule->primal, how))
+        return false;
+    /* A rule that rounds where its function does not is off by that much. */
+    rule.narrowing = !jx_points_narrows(c->rule->primal.jaxpr);
+    if (!c->rule->vjp)
+        return jx_callee_open(&c->jvp, c->typed, &p->jvp, &rule);
+    return jx_callee_open(&c->fwd, c->typed, &p->fwd, &rule) &&
+           jx_callee_open(&c->bwd, c->typed, &p->bwd, &rule);
+}
