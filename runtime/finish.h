@@ -6,6 +6,7 @@
 
 #include "runtime/plan_impl.h"
 
+/* operand.c */
 int64_t jx_operand_count(const jx_operand *o);
 bool jx_operand_dense(const jx_operand *o);
 /* All of its buffer, row-major. */

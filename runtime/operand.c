@@ -1,0 +1,39 @@
+/* operand.c - how operands lie in the memory of a plan that is being made. */
+#include "runtime/finish.h"
+
+int jx_mem_root(jx_mem *mems, int buffer)
+{
+    while (mems[buffer].alias >= 0)
+        buffer = mems[buffer].alias;
+    return buffer;
+}
+
+int64_t jx_operand_count(const jx_operand *o)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < o->rank; i++)
+        n *= o->shape[i];
+    return n;
+}
+
+bool jx_operand_dense(const jx_operand *o)
+{
+    int64_t step = (int64_t)jx_dtype_of(o->dtype)->bytes;
+
+    if (jx_operand_count(o) == 0)
+        return true;
+    for (int i = o->rank - 1; i >= 0; i--) {
+        if (o->shape[i] != 1 && o->strides[i] != step)
+            return false;
+        step *= o->shape[i];
+    }
+    return true;
+}
+
+bool jx_operand_covers(const jx_planner *p, const jx_operand *o)
+{
+    return o->offset == 0 && jx_operand_dense(o) &&
+           jx_operand_count(o) * (int64_t)jx_dtype_of(o->dtype)->bytes ==
+               p->mems.at[o->buffer].bytes;
+}
