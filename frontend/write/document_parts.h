@@ -62,5 +62,8 @@ void jx_emit_entry(jx_emit *e, const jx_closed *closed, jx_buffer *to);
 
 /* `"key":`, with a comma unless it comes first after the brace. */
 void jx_emit_key(jx_buffer *to, const char *key);
+/* The key and a list of texts, if there are any. */
+void jx_emit_texts(jx_buffer *to, const char *key, int count,
+                   const char *const *texts);
 
 #endif

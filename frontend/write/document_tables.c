@@ -429,3 +429,18 @@ int jx_emit_array(jx_emit *e, const jx_array *array)
     jx_buffer_putc(&text, '}');
     return add_row(e, &e->arrays, array, &text);
 }
+
+/* The rules met are written later, from the queue (document_rules.c). */
+int jx_emit_rule(jx_emit *e, const jx_rule *rule)
+{
+    int row = jx_rows_find(&e->rules, rule);
+
+    if (row >= 0)
+        return row;
+    row = jx_rows_add(e, &e->rules, rule);
+    if (row < e->program->nrules)
+        e->queue[row] = rule;
+    else
+        e->failed = true;
+    return row;
+}

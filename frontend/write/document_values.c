@@ -1,5 +1,5 @@
-/* document_values.c - parameter values, literals, rules, comparisons and
- * retraces. */
+/* document_values.c - jaxprs, with the parameters and literals of their
+ * equations: values have jaxprs in them again. */
 #include "frontend/write/document_parts.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ static void put_dim(jx_emit *e, const jx_value *v, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
-static void put_jaxpr(jx_emit *e, const jx_value *v, jx_buffer *to)
+static void put_jaxpr_of(jx_emit *e, const jx_value *v, jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"$jaxpr\":%d", jx_emit_jaxpr(e, v->jaxpr));
     for (int i = 0; i < v->count; i++)
@@ -211,7 +211,7 @@ void jx_emit_value(jx_emit *e, const jx_value *v, jx_buffer *to)
         put_dim(e, v, to);
         break;
     case JX_V_JAXPR:
-        put_jaxpr(e, v, to);
+        put_jaxpr_of(e, v, to);
         break;
     case JX_V_RULE:
         put_rule(e, v, to);
@@ -342,223 +342,167 @@ void jx_emit_literal(jx_emit *e, const jx_literal *l, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
-/* ---- rules */
+/* ---- jaxprs */
 
-int jx_emit_rule(jx_emit *e, const jx_rule *rule)
+static void put_effects(jx_buffer *to, jx_effects effects)
 {
-    int row = jx_rows_find(&e->rules, rule);
-
-    if (row >= 0)
-        return row;
-    row = jx_rows_add(e, &e->rules, rule);
-    if (row < e->program->nrules)
-        e->queue[row] = rule;
-    else
-        e->failed = true;
-    return row;
-}
-
-static void put_mask(const char *key, const char *mask, jx_buffer *to)
-{
-    if (!mask)
+    if (!effects.count)
         return;
-    jx_emit_key(to, key);
-    jx_json_put_text(to, mask);
+    jx_emit_key(to, "eff");
+    for (int i = 0; i < effects.count; i++) {
+        const jx_effect *effect = &effects.at[i];
+        jx_buffer_puts(to, i ? ",{" : "[{");
+        jx_emit_key(to, "t");
+        jx_json_put_text(to, effect->type);
+        if (effect->axis) {
+            jx_emit_key(to, "axis");
+            jx_json_put_text(to, effect->axis);
+        }
+        if (effect->has_input) {
+            jx_emit_key(to, "in");
+            jx_json_put_int(to, effect->input);
+        }
+        jx_buffer_putc(to, '}');
+    }
+    jx_buffer_putc(to, ']');
 }
 
-static void put_vjp(jx_emit *e, const jx_rule_pattern *p, jx_buffer *to)
+static void put_operands(jx_emit *e, jx_buffer *to, int count,
+                         const jx_atom *atoms)
 {
-    int own = 0;
-
-    jx_emit_key(to, "fwd");
-    jx_emit_closed(e, &p->fwd, to);
-    for (int i = 0; i < p->nres; i++)
-        own += p->fwds[i] < 0;
-    if (own) {
-        jx_emit_key(to, "nres");
-        jx_json_put_int(to, own);
-    }
-    if (p->nres)
-        jx_emit_key(to, "fwds");
-    for (int i = 0; i < p->nres; i++) {
-        jx_buffer_putc(to, i ? ',' : '[');
-        if (p->fwds[i] < 0)
-            jx_buffer_puts(to, "null");
+    jx_buffer_putc(to, '[');
+    for (int i = 0; i < count; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        if (atoms[i].var)
+            jx_json_put_int(to, atoms[i].var->id);
         else
-            jx_json_put_int(to, p->fwds[i]);
+            jx_emit_literal(e, atoms[i].literal, to);
     }
-    if (p->nres)
-        jx_buffer_putc(to, ']');
-    jx_emit_key(to, "bwd");
-    jx_emit_closed(e, &p->bwd, to);
-    put_mask("ct_zeros", p->ct_zeros, to);
+    jx_buffer_putc(to, ']');
 }
 
-static void put_pattern(jx_emit *e, const jx_rule *rule,
-                        const jx_rule_pattern *p, jx_buffer *to)
+static void put_params(jx_emit *e, jx_buffer *to, const jx_eqn *eqn)
 {
     jx_buffer_putc(to, '{');
-    jx_emit_key(to, "zeros");
-    jx_json_put_text(to, p->zeros);
-    if (p->error) {
-        jx_emit_key(to, "error");
-        jx_json_put_text(to, p->error);
-    } else if (rule->vjp) {
-        put_vjp(e, p, to);
-    } else {
-        jx_emit_key(to, "jvp");
-        jx_emit_closed(e, &p->jvp, to);
-        put_mask("out_zeros", p->out_zeros, to);
+    for (int i = 0; i < eqn->nparams; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, eqn->params[i].name);
+        jx_buffer_putc(to, ':');
+        jx_emit_value(e, eqn->params[i].value, to);
     }
     jx_buffer_putc(to, '}');
 }
 
-static void put_rule_operands(jx_emit *e, const jx_rule *rule, jx_buffer *to)
+static void put_extra(jx_buffer *to, const jx_eqn *eqn)
 {
-    jx_emit_key(to, "in");
-    jx_buffer_putc(to, '[');
-    for (int i = 0; i < rule->nins; i++)
-        jx_buffer_printf(to, "%s%d", i ? "," : "",
-                         jx_emit_aval(e, rule->ins[i]));
-    jx_buffer_putc(to, ']');
-    if (rule->nconsts) {
-        jx_emit_key(to, "nc");
-        jx_json_put_int(to, rule->nconsts);
-    }
-    jx_emit_key(to, "nout");
-    jx_json_put_int(to, rule->nouts);
-    jx_emit_key(to, "primal");
-    jx_emit_closed(e, &rule->primal, to);
-}
-
-static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
-{
-    jx_buffer patterns = jx_ctx_text(e->program->ctx);
-    int stack = jx_emit_stack(e, rule->stack);
-
-    /* The walk meets the stack first, then the patterns. */
-    for (int i = 0; i < rule->npatterns; i++) {
-        jx_buffer_puts(&patterns, i ? "," : "");
-        put_pattern(e, rule, &rule->patterns[i], &patterns);
-    }
-    jx_buffer_printf(to, "{\"prim\":\"%s\"",
-                     rule->vjp ? "custom_vjp_call" : "custom_jvp_call");
-    if (rule->name && *rule->name) {
-        jx_emit_key(to, "name");
-        jx_json_put_text(to, rule->name);
-    }
-    jx_emit_key(to, "stack");
-    jx_json_put_int(to, stack);
-    put_rule_operands(e, rule, to);
-    if (rule->symbolic_zeros) {
-        jx_emit_key(to, "symbolic_zeros");
+    if (!eqn->effects.count && !eqn->saveable && !eqn->offload_from)
+        return;
+    jx_buffer_puts(to, ",{");
+    put_effects(to, eqn->effects);
+    if (eqn->saveable) {
+        jx_emit_key(to, "saveable");
         jx_buffer_puts(to, "true");
     }
-    if (patterns.length) {
-        jx_emit_key(to, "patterns");
-        jx_buffer_printf(to, "[%s]", patterns.text);
-    }
-    if (rule->batched) {
-        jx_emit_key(to, "batched");
-        jx_emit_value(e, rule->batched, to);
-    }
-    if (rule->truncated) {
-        jx_emit_key(to, "truncated");
-        jx_json_put_text(to, rule->truncated);
-    }
-    jx_buffer_putc(to, '}');
-    e->failed = e->failed || !jx_buffer_ok(&patterns);
-    jx_buffer_free(&patterns);
-}
-
-void jx_emit_rules(jx_emit *e)
-{
-    for (int i = 0; i < e->rules.count && !e->failed; i++) {
-        jx_rows_begin(&e->rules);
-        put_rule_row(e, e->queue[i], &e->rules.text);
-    }
-}
-
-/* ---- comparisons */
-
-static void put_comparison(jx_emit *e, const jx_comparison *c, jx_buffer *to)
-{
-    static const char *const verdicts[] = {[JX_DECIDED_NONE] = "null",
-                                           [JX_DECIDED_TRUE] = "true",
-                                           [JX_DECIDED_FALSE] = "false"};
-    int stack = jx_emit_stack(e, c->stack), scope = jx_emit_scope(e, c->scope);
-
-    jx_buffer_puts(to, "{\"op\":");
-    jx_json_put_text(to, c->op);
-    jx_emit_key(to, "lhs");
-    jx_emit_dim_text(c->lhs, to);
-    jx_emit_key(to, "rhs");
-    jx_emit_dim_text(c->rhs, to);
-    if (scope > 0) {
-        jx_emit_key(to, "scope");
-        jx_json_put_int(to, scope);
-    }
-    jx_emit_key(to, "verdict");
-    jx_buffer_puts(to, verdicts[c->decision]);
-    jx_emit_key(to, "n");
-    jx_json_put_int(to, c->count);
-    if (stack >= 0) {
-        jx_emit_key(to, "stack");
-        jx_json_put_int(to, stack);
-    }
-    if (c->site_file) {
-        jx_emit_key(to, "site");
+    if (eqn->offload_from) {
+        jx_emit_key(to, "offload");
         jx_buffer_putc(to, '[');
-        jx_json_put_text(to, c->site_file);
+        jx_json_put_text(to, eqn->offload_from);
         jx_buffer_putc(to, ',');
-        jx_json_put_text(to, c->site_function);
+        jx_json_put_text(to, eqn->offload_to);
         jx_buffer_putc(to, ']');
     }
-    put_mask("via", c->via, to);
     jx_buffer_putc(to, '}');
 }
 
-void jx_emit_comparisons(jx_emit *e, jx_buffer *to)
+static void put_index(jx_buffer *to, int index)
 {
-    for (int i = 0; i < e->program->ncomparisons && !e->failed; i++) {
-        if (i)
-            jx_buffer_putc(to, ',');
-        put_comparison(e, &e->program->comparisons[i], to);
-    }
+    jx_buffer_putc(to, ',');
+    jx_json_put_int(to, index);
 }
 
-/* ---- retraces */
-
-static void put_retrace(jx_emit *e, const jx_retrace *r, jx_buffer *to)
+static void put_equation(jx_emit *e, jx_buffer *to, const jx_eqn *eqn)
 {
-    jx_buffer_puts(to, "{\"sizes\":{");
-    for (int i = 0; i < r->nsizes; i++) {
+    jx_buffer_putc(to, '[');
+    jx_json_put_int(to, jx_emit_prim(e, eqn->prim->name));
+    jx_buffer_putc(to, ',');
+    put_operands(e, to, eqn->nins, eqn->ins);
+    jx_buffer_puts(to, ",[");
+    for (int i = 0; i < eqn->nouts; i++) {
+        int aval = jx_emit_aval(e, eqn->outs[i]->aval);
         if (i)
             jx_buffer_putc(to, ',');
-        jx_json_put_text(to, r->names[i]);
-        jx_buffer_putc(to, ':');
-        jx_emit_int(r->values[i], to);
+        jx_json_put_int(to, eqn->outs[i]->dropped ? -1 - aval : aval);
     }
-    jx_buffer_putc(to, '}');
-    if (r->closed.jaxpr) {
-        jx_emit_entry(e, &r->closed, to);
-    } else if (r->raised) {
-        jx_emit_key(to, "raised");
-        jx_json_put_text(to, r->raised);
-        jx_emit_key(to, "stack");
-        jx_json_put_int(to, jx_emit_stack(e, r->stack));
-    } else {
-        jx_emit_key(to, "undecided");
-        jx_json_put_text(to, r->undecided);
+    jx_buffer_puts(to, "],");
+    put_params(e, to, eqn);
+    put_index(to, jx_emit_stack(e, eqn->stack));
+    put_index(to, jx_emit_name(e, eqn->name_stack));
+    put_index(to, jx_emit_context(e, eqn->ctx));
+    put_extra(to, eqn);
+    jx_buffer_putc(to, ']');
+}
+
+static void put_jaxpr(jx_emit *e, jx_buffer *to, const jx_jaxpr *jaxpr)
+{
+    jx_buffer_putc(to, '{');
+    jx_emit_key(to, "in");
+    for (int i = 0; i < jaxpr->nconsts + jaxpr->nins; i++) {
+        jx_buffer_putc(to, i ? ',' : '[');
+        jx_json_put_int(to, jx_emit_aval(e, jaxpr->vars[i]->aval));
     }
+    jx_buffer_puts(to, jaxpr->nconsts + jaxpr->nins ? "]" : "[]");
+    if (jaxpr->nconsts) {
+        jx_emit_key(to, "nc");
+        jx_json_put_int(to, jaxpr->nconsts);
+    }
+    jx_emit_key(to, "eqns");
+    jx_buffer_putc(to, '[');
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        put_equation(e, to, &jaxpr->eqns[i]);
+    }
+    jx_buffer_putc(to, ']');
+    jx_emit_key(to, "out");
+    put_operands(e, to, jaxpr->nouts, jaxpr->outs);
+    put_effects(to, jaxpr->effects);
+    if (jaxpr->function && *jaxpr->function) {
+        jx_emit_key(to, "fn");
+        jx_json_put_text(to, jaxpr->function);
+    }
+    jx_emit_texts(to, "args", jaxpr->nins, jaxpr->arg_names);
+    jx_emit_texts(to, "res", jaxpr->nouts, jaxpr->result_paths);
     jx_buffer_putc(to, '}');
 }
 
-void jx_emit_retraces(jx_emit *e, jx_buffer *to)
+/* A jaxpr gets its row when it is complete, after those inside it. */
+int jx_emit_jaxpr(jx_emit *e, const jx_jaxpr *jaxpr)
 {
-    for (int i = 0; i < e->program->nretraces && !e->failed; i++) {
-        if (i)
-            jx_buffer_putc(to, ',');
-        put_retrace(e, &e->program->retraces[i], to);
+    int row = jx_rows_find(&e->jaxprs, jaxpr);
+    jx_buffer own = jx_ctx_text(e->program->ctx);
+
+    if (row >= 0 || e->failed)
+        return row;
+    put_jaxpr(e, &own, jaxpr);
+    jx_rows_begin(&e->jaxprs);
+    jx_buffer_bytes(&e->jaxprs.text, jx_buffer_text(&own), own.length);
+    e->failed = e->failed || !jx_buffer_ok(&own);
+    jx_buffer_free(&own);
+    return jx_rows_add(e, &e->jaxprs, jaxpr);
+}
+
+void jx_emit_entry(jx_emit *e, const jx_closed *closed, jx_buffer *to)
+{
+    jx_emit_key(to, "jaxpr");
+    jx_json_put_int(to, jx_emit_jaxpr(e, closed->jaxpr));
+    for (int i = 0; i < closed->nconsts; i++) {
+        if (i == 0)
+            jx_emit_key(to, "consts");
+        jx_buffer_putc(to, i ? ',' : '[');
+        jx_json_put_int(to, jx_emit_array(e, closed->consts[i]));
     }
+    if (closed->nconsts)
+        jx_buffer_putc(to, ']');
 }

@@ -543,18 +543,6 @@ jx_mlir_region jx_hlo_finish(jx_code *c, int nresults, const jx_hv *results)
     return (jx_mlir_region){blocks[0] ? 1 : 0, blocks};
 }
 
-jx_mlir_region jx_hlo_reducer(jx_code *c, const char *name, jx_dtype dtype)
-{
-    jx_dtype dtypes[2] = {dtype, dtype};
-    jx_hv x[2], out;
-    jx_code *inner = jx_hlo_begin_scalars(c, 2, dtypes, x);
-
-    if (!inner)
-        return (jx_mlir_region){0};
-    out = jx_hlo_extreme(inner, name, x[0], x[1]);
-    return jx_hlo_finish(inner, 1, &out);
-}
-
 /* ---- constants */
 
 static jx_hv constant(jx_code *c, const jx_aval *aval, const void *data,
@@ -641,31 +629,6 @@ jx_hv jx_hlo_vector(jx_code *c, jx_dtype dtype, int count,
     }
     return constant(c, jx_hlo_aval(c->in, dtype, 1, &n), data,
                     (size_t)count * size, false);
-}
-
-jx_hv jx_hlo_spread(jx_code *c, jx_hv scalar, const jx_aval *like)
-{
-    if (!scalar.value || !like)
-        return (jx_hv){0};
-    return like->rank ? jx_hlo_broadcast(c, scalar, like, NULL) : scalar;
-}
-
-jx_hv jx_hlo_full(jx_code *c, const jx_aval *aval, double value)
-{
-    return aval ? jx_hlo_spread(c, jx_hlo_scalar(c, aval->dtype, value), aval)
-                : (jx_hv){0};
-}
-
-jx_hv jx_hlo_full_int(jx_code *c, const jx_aval *aval, int64_t value)
-{
-    return aval
-               ? jx_hlo_spread(c, jx_hlo_scalar_int(c, aval->dtype, value), aval)
-               : (jx_hv){0};
-}
-
-jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value)
-{
-    return jx_hlo_full(c, x.aval, value);
 }
 
 static jx_hv extreme_value(jx_code *c, jx_dtype dtype, bool greatest)

@@ -143,8 +143,6 @@ jx_mlir_region jx_hlo_finish(jx_code *c, int nresults, const jx_hv *results);
 /* The beginning of a region that takes scalars. */
 jx_code *jx_hlo_begin_scalars(jx_code *c, int count, const jx_dtype *dtypes,
                               jx_hv *to);
-/* A region whose one op is `name` of its two arguments. */
-jx_mlir_region jx_hlo_reducer(jx_code *c, const char *name, jx_dtype dtype);
 
 /* What fails here, with the place in the program; sets the context's error. */
 jx_hv jx_hlo_fail(jx_code *c, const char *format, ...)
@@ -160,12 +158,6 @@ jx_hv jx_hlo_bits(jx_code *c, jx_dtype dtype, const void *bits);
 /* A vector of i32 or i64 numbers. */
 jx_hv jx_hlo_vector(jx_code *c, jx_dtype dtype, int count,
                     const int64_t *values);
-/* The scalar, as large as `like` (and with its sizes). */
-jx_hv jx_hlo_spread(jx_code *c, jx_hv scalar, const jx_aval *like);
-jx_hv jx_hlo_full(jx_code *c, const jx_aval *aval, double value);
-jx_hv jx_hlo_full_int(jx_code *c, const jx_aval *aval, int64_t value);
-/* The number, as large as x and of its dtype. */
-jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value);
 /* The least and the greatest value of the dtype: infinite ones for floats. */
 jx_hv jx_hlo_least(jx_code *c, jx_dtype dtype);
 jx_hv jx_hlo_greatest(jx_code *c, jx_dtype dtype);
@@ -192,6 +184,8 @@ jx_hv jx_hlo_complex(jx_code *c, jx_hv real, jx_hv imag);
 /* Greater or less, complex numbers as pairs: `name` is stablehlo.maximum or
  * stablehlo.minimum. */
 jx_hv jx_hlo_extreme(jx_code *c, const char *name, jx_hv x, jx_hv y);
+/* A region whose one op is `name` of its two arguments. */
+jx_mlir_region jx_hlo_reducer(jx_code *c, const char *name, jx_dtype dtype);
 jx_hv jx_hlo_bitcast(jx_code *c, jx_hv x, const jx_aval *to);
 
 static inline jx_hv jx_hlo_add(jx_code *c, jx_hv x, jx_hv y)
@@ -234,6 +228,12 @@ jx_hv jx_hlo_broadcast(jx_code *c, jx_hv x, const jx_aval *to,
                        const int64_t *dims);
 /* The same where they are the axes from `first` on. */
 jx_hv jx_hlo_along(jx_code *c, jx_hv x, const jx_aval *to, int first);
+/* The scalar, as large as `like` (and with its sizes). */
+jx_hv jx_hlo_spread(jx_code *c, jx_hv scalar, const jx_aval *like);
+jx_hv jx_hlo_full(jx_code *c, const jx_aval *aval, double value);
+jx_hv jx_hlo_full_int(jx_code *c, const jx_aval *aval, int64_t value);
+/* The number, as large as x and of its dtype. */
+jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value);
 jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank,
                      const jx_dim *const *shape);
 jx_hv jx_hlo_transpose(jx_code *c, jx_hv x, const int64_t *permutation);

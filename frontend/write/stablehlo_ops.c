@@ -233,6 +233,18 @@ jx_hv jx_hlo_extreme(jx_code *c, const char *name, jx_hv x, jx_hv y)
     return jx_hlo_select(c, which, x, y);
 }
 
+jx_mlir_region jx_hlo_reducer(jx_code *c, const char *name, jx_dtype dtype)
+{
+    jx_dtype dtypes[2] = {dtype, dtype};
+    jx_hv x[2], out;
+    jx_code *inner = jx_hlo_begin_scalars(c, 2, dtypes, x);
+
+    if (!inner)
+        return (jx_mlir_region){0};
+    out = jx_hlo_extreme(inner, name, x[0], x[1]);
+    return jx_hlo_finish(inner, 1, &out);
+}
+
 jx_hv jx_hlo_bitcast(jx_code *c, jx_hv x, const jx_aval *to)
 {
     return jx_hlo_simple(c, "stablehlo.bitcast_convert", 1, &x, to, 0, NULL);
@@ -278,6 +290,31 @@ jx_hv jx_hlo_along(jx_code *c, jx_hv x, const jx_aval *to, int first)
     const int64_t *axes = x.value ? axes_from(c, first, x.aval->rank) : NULL;
 
     return axes ? jx_hlo_broadcast(c, x, to, axes) : (jx_hv){0};
+}
+
+jx_hv jx_hlo_spread(jx_code *c, jx_hv scalar, const jx_aval *like)
+{
+    if (!scalar.value || !like)
+        return (jx_hv){0};
+    return like->rank ? jx_hlo_broadcast(c, scalar, like, NULL) : scalar;
+}
+
+jx_hv jx_hlo_full(jx_code *c, const jx_aval *aval, double value)
+{
+    return aval ? jx_hlo_spread(c, jx_hlo_scalar(c, aval->dtype, value), aval)
+                : (jx_hv){0};
+}
+
+jx_hv jx_hlo_full_int(jx_code *c, const jx_aval *aval, int64_t value)
+{
+    return aval
+               ? jx_hlo_spread(c, jx_hlo_scalar_int(c, aval->dtype, value), aval)
+               : (jx_hv){0};
+}
+
+jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value)
+{
+    return jx_hlo_full(c, x.aval, value);
 }
 
 jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank,

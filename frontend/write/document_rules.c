@@ -1,0 +1,209 @@
+/* document_rules.c - rules of derivatives, comparisons and retraces. */
+#include "frontend/write/document_parts.h"
+
+/* ---- rules */
+
+static void put_mask(const char *key, const char *mask, jx_buffer *to)
+{
+    if (!mask)
+        return;
+    jx_emit_key(to, key);
+    jx_json_put_text(to, mask);
+}
+
+static void put_vjp(jx_emit *e, const jx_rule_pattern *p, jx_buffer *to)
+{
+    int own = 0;
+
+    jx_emit_key(to, "fwd");
+    jx_emit_closed(e, &p->fwd, to);
+    for (int i = 0; i < p->nres; i++)
+        own += p->fwds[i] < 0;
+    if (own) {
+        jx_emit_key(to, "nres");
+        jx_json_put_int(to, own);
+    }
+    if (p->nres)
+        jx_emit_key(to, "fwds");
+    for (int i = 0; i < p->nres; i++) {
+        jx_buffer_putc(to, i ? ',' : '[');
+        if (p->fwds[i] < 0)
+            jx_buffer_puts(to, "null");
+        else
+            jx_json_put_int(to, p->fwds[i]);
+    }
+    if (p->nres)
+        jx_buffer_putc(to, ']');
+    jx_emit_key(to, "bwd");
+    jx_emit_closed(e, &p->bwd, to);
+    put_mask("ct_zeros", p->ct_zeros, to);
+}
+
+static void put_pattern(jx_emit *e, const jx_rule *rule,
+                        const jx_rule_pattern *p, jx_buffer *to)
+{
+    jx_buffer_putc(to, '{');
+    jx_emit_key(to, "zeros");
+    jx_json_put_text(to, p->zeros);
+    if (p->error) {
+        jx_emit_key(to, "error");
+        jx_json_put_text(to, p->error);
+    } else if (rule->vjp) {
+        put_vjp(e, p, to);
+    } else {
+        jx_emit_key(to, "jvp");
+        jx_emit_closed(e, &p->jvp, to);
+        put_mask("out_zeros", p->out_zeros, to);
+    }
+    jx_buffer_putc(to, '}');
+}
+
+static void put_rule_operands(jx_emit *e, const jx_rule *rule, jx_buffer *to)
+{
+    jx_emit_key(to, "in");
+    jx_buffer_putc(to, '[');
+    for (int i = 0; i < rule->nins; i++)
+        jx_buffer_printf(to, "%s%d", i ? "," : "",
+                         jx_emit_aval(e, rule->ins[i]));
+    jx_buffer_putc(to, ']');
+    if (rule->nconsts) {
+        jx_emit_key(to, "nc");
+        jx_json_put_int(to, rule->nconsts);
+    }
+    jx_emit_key(to, "nout");
+    jx_json_put_int(to, rule->nouts);
+    jx_emit_key(to, "primal");
+    jx_emit_closed(e, &rule->primal, to);
+}
+
+static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
+{
+    jx_buffer patterns = jx_ctx_text(e->program->ctx);
+    int stack = jx_emit_stack(e, rule->stack);
+
+    /* The walk meets the stack first, then the patterns. */
+    for (int i = 0; i < rule->npatterns; i++) {
+        jx_buffer_puts(&patterns, i ? "," : "");
+        put_pattern(e, rule, &rule->patterns[i], &patterns);
+    }
+    jx_buffer_printf(to, "{\"prim\":\"%s\"",
+                     rule->vjp ? "custom_vjp_call" : "custom_jvp_call");
+    if (rule->name && *rule->name) {
+        jx_emit_key(to, "name");
+        jx_json_put_text(to, rule->name);
+    }
+    jx_emit_key(to, "stack");
+    jx_json_put_int(to, stack);
+    put_rule_operands(e, rule, to);
+    if (rule->symbolic_zeros) {
+        jx_emit_key(to, "symbolic_zeros");
+        jx_buffer_puts(to, "true");
+    }
+    if (patterns.length) {
+        jx_emit_key(to, "patterns");
+        jx_buffer_printf(to, "[%s]", patterns.text);
+    }
+    if (rule->batched) {
+        jx_emit_key(to, "batched");
+        jx_emit_value(e, rule->batched, to);
+    }
+    if (rule->truncated) {
+        jx_emit_key(to, "truncated");
+        jx_json_put_text(to, rule->truncated);
+    }
+    jx_buffer_putc(to, '}');
+    e->failed = e->failed || !jx_buffer_ok(&patterns);
+    jx_buffer_free(&patterns);
+}
+
+void jx_emit_rules(jx_emit *e)
+{
+    for (int i = 0; i < e->rules.count && !e->failed; i++) {
+        jx_rows_begin(&e->rules);
+        put_rule_row(e, e->queue[i], &e->rules.text);
+    }
+}
+
+/* ---- comparisons */
+
+static void put_comparison(jx_emit *e, const jx_comparison *c, jx_buffer *to)
+{
+    static const char *const verdicts[] = {[JX_DECIDED_NONE] = "null",
+                                           [JX_DECIDED_TRUE] = "true",
+                                           [JX_DECIDED_FALSE] = "false"};
+    int stack = jx_emit_stack(e, c->stack), scope = jx_emit_scope(e, c->scope);
+
+    jx_buffer_puts(to, "{\"op\":");
+    jx_json_put_text(to, c->op);
+    jx_emit_key(to, "lhs");
+    jx_emit_dim_text(c->lhs, to);
+    jx_emit_key(to, "rhs");
+    jx_emit_dim_text(c->rhs, to);
+    if (scope > 0) {
+        jx_emit_key(to, "scope");
+        jx_json_put_int(to, scope);
+    }
+    jx_emit_key(to, "verdict");
+    jx_buffer_puts(to, verdicts[c->decision]);
+    jx_emit_key(to, "n");
+    jx_json_put_int(to, c->count);
+    if (stack >= 0) {
+        jx_emit_key(to, "stack");
+        jx_json_put_int(to, stack);
+    }
+    if (c->site_file) {
+        jx_emit_key(to, "site");
+        jx_buffer_putc(to, '[');
+        jx_json_put_text(to, c->site_file);
+        jx_buffer_putc(to, ',');
+        jx_json_put_text(to, c->site_function);
+        jx_buffer_putc(to, ']');
+    }
+    put_mask("via", c->via, to);
+    jx_buffer_putc(to, '}');
+}
+
+void jx_emit_comparisons(jx_emit *e, jx_buffer *to)
+{
+    for (int i = 0; i < e->program->ncomparisons && !e->failed; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        put_comparison(e, &e->program->comparisons[i], to);
+    }
+}
+
+/* ---- retraces */
+
+static void put_retrace(jx_emit *e, const jx_retrace *r, jx_buffer *to)
+{
+    jx_buffer_puts(to, "{\"sizes\":{");
+    for (int i = 0; i < r->nsizes; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        jx_json_put_text(to, r->names[i]);
+        jx_buffer_putc(to, ':');
+        jx_emit_int(r->values[i], to);
+    }
+    jx_buffer_putc(to, '}');
+    if (r->closed.jaxpr) {
+        jx_emit_entry(e, &r->closed, to);
+    } else if (r->raised) {
+        jx_emit_key(to, "raised");
+        jx_json_put_text(to, r->raised);
+        jx_emit_key(to, "stack");
+        jx_json_put_int(to, jx_emit_stack(e, r->stack));
+    } else {
+        jx_emit_key(to, "undecided");
+        jx_json_put_text(to, r->undecided);
+    }
+    jx_buffer_putc(to, '}');
+}
+
+void jx_emit_retraces(jx_emit *e, jx_buffer *to)
+{
+    for (int i = 0; i < e->program->nretraces && !e->failed; i++) {
+        if (i)
+            jx_buffer_putc(to, ',');
+        put_retrace(e, &e->program->retraces[i], to);
+    }
+}
