@@ -1,205 +1,12 @@
-/* bytecode.c - see bytecode.h: cursor, sections and their tables. */
+/* bytecode.c - see bytecode.h: sections and their tables. */
 #include "frontend/mlir/bytecode_parts.h"
 #include "frontend/base/assert.h"
-#include "frontend/base/plain.h"
 #include "frontend/mlir/tree_fault.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static const uint8_t magic[] = {'M', 'L', 0xEF, 'R'};
-
-static const char *const section_names[JX_BC_SECTIONS] = {
-    "string",    "dialect",  "attribute and type", "attribute and type offset",
-    "IR",        "resource", "resource offset",    "dialect version",
-    "properties"};
-
-/* ---- failing */
-
-bool jx_bc_fail(jx_bc_reader *r, const uint8_t *at, const char *format, ...)
-{
-    char what[300], entity[120] = "", place[40];
-    const jx_bc_where *w = &r->where;
-    va_list args;
-
-    if (r->failed)
-        return false;
-    r->failed = true;
-    va_start(args, format);
-    jx_vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    if (w->kind)
-        snprintf(entity, sizeof entity, ", %s %llu%s%.60s%s", w->kind,
-                 (unsigned long long)w->index, w->name ? " (" : "",
-                 w->name ? w->name : "", w->name ? ")" : "");
-    snprintf(place, sizeof place, "byte %zu",
-             r->base + (size_t)(at - r->bytes));
-    return jx_fail(r->ctx, JX_E_INPUT, r->path, place, "bytecode: %s%s%s: %s",
-                   w->section < 0 ? "header" : section_names[w->section],
-                   w->section < 0 ? "" : " section", entity, what);
-}
-
-/* Memory stays in proportion to the file: no input makes more than 64 bytes
- * of tree and tables from one of its own (and some for the smallest). */
-bool jx_bc_ok(jx_bc_reader *r)
-{
-    size_t used = jx_arena_used(r->arena) - r->used +
-                  jx_arena_used(r->scratch);
-
-    if (r->failed)
-        return false;
-    if (jx_arena_failed(r->arena) || jx_arena_failed(r->scratch)) {
-        r->failed = true;
-        return jx_starved(r->ctx);
-    }
-    if (used > r->size * 64 + (1 << 16))
-        return jx_bc_fail(r, r->bytes,
-                          "needs more than 64 times the memory of its %zu "
-                          "bytes", r->size);
-    return true;
-}
-
-/* ---- numbers */
-
-static void underrun(jx_bc_reader *r, jx_bc_cursor *c)
-{
-    jx_bc_fail(r, c->end, "ends here, but more is expected");
-    c->at = c->end;
-}
-
-uint8_t jx_bc_byte(jx_bc_reader *r, jx_bc_cursor *c)
-{
-    if (c->at >= c->end) {
-        underrun(r, c);
-        return 0;
-    }
-    return *c->at++;
-}
-
-/* The number of trailing zeros of the first byte is the number of bytes that
- * follow; none set: eight follow, and the first one has no part. */
-uint64_t jx_bc_long_varint(jx_bc_reader *r, jx_bc_cursor *c)
-{
-    uint64_t value = 0;
-    unsigned more;
-
-    if (c->at >= c->end) {
-        underrun(r, c);
-        return 0;
-    }
-    more = *c->at ? (unsigned)__builtin_ctz(*c->at) : 8;
-    if ((size_t)(c->end - c->at) <= more) {
-        underrun(r, c);
-        return 0;
-    }
-    for (unsigned i = 0; i < 8 && i + (more == 8) <= more; i++)
-        value |= (uint64_t)c->at[i + (more == 8)] << (8 * i);
-    c->at += more + 1;
-    return more == 8 ? value : value >> (more + 1);
-}
-
-int64_t jx_bc_signed(jx_bc_reader *r, jx_bc_cursor *c)
-{
-    uint64_t value = jx_bc_varint(r, c);
-
-    return (int64_t)((value >> 1) ^ -(value & 1));
-}
-
-uint64_t jx_bc_flagged(jx_bc_reader *r, jx_bc_cursor *c, bool *flag)
-{
-    uint64_t value = jx_bc_varint(r, c);
-
-    *flag = value & 1;
-    return value >> 1;
-}
-
-size_t jx_bc_count(jx_bc_reader *r, jx_bc_cursor *c, const char *what)
-{
-    const uint8_t *at = c->at;
-    uint64_t count = jx_bc_varint(r, c);
-
-    if (count > (uint64_t)(c->end - c->at) || count > INT32_MAX) {
-        jx_bc_fail(r, at, "%llu %s, but only %zu bytes are left",
-                   (unsigned long long)count, what,
-                   (size_t)(c->end - c->at));
-        return 0;
-    }
-    return r->failed ? 0 : (size_t)count;
-}
-
-size_t jx_bc_index(jx_bc_reader *r, jx_bc_cursor *c, size_t count,
-                   const char *what)
-{
-    const uint8_t *at = c->at;
-    uint64_t index = jx_bc_varint(r, c);
-
-    if (!r->failed && index < count)
-        return (size_t)index;
-    jx_bc_fail(r, at, "%s %llu, but there are %zu", what,
-               (unsigned long long)index, count);
-    return 0;
-}
-
-const uint8_t *jx_bc_take(jx_bc_reader *r, jx_bc_cursor *c, uint64_t size)
-{
-    const uint8_t *at = c->at;
-
-    if (r->failed)
-        return NULL;
-    if (size > (uint64_t)(c->end - c->at)) {
-        jx_bc_fail(r, at, "%llu bytes, but only %zu are left",
-                   (unsigned long long)size, (size_t)(c->end - c->at));
-        return NULL;
-    }
-    c->at += size;
-    return at;
-}
-
-int64_t *jx_bc_signed_list(jx_bc_reader *r, jx_bc_cursor *c, size_t *count)
-{
-    *count = jx_bc_count(r, c, "numbers");
-    int64_t *list = JX_NEW_ARRAY(r->arena, *count, int64_t);
-
-    for (size_t i = 0; list && i < *count; i++)
-        list[i] = jx_bc_signed(r, c);
-    return jx_bc_ok(r) ? list : NULL;
-}
-
-static bool padding(jx_bc_reader *r, jx_bc_cursor *c, uint64_t alignment)
-{
-    if (!alignment || (alignment & (alignment - 1)))
-        return jx_bc_fail(r, c->at, "alignment %llu is no power of two",
-                          (unsigned long long)alignment);
-    while ((uint64_t)(c->at - r->bytes) & (alignment - 1)) {
-        const uint8_t *at = c->at;
-        if (jx_bc_byte(r, c) != 0xCB)
-            return jx_bc_fail(r, at, "padding of another byte than 0xCB");
-    }
-    return !r->failed;
-}
-
-int jx_bc_section(jx_bc_reader *r, jx_bc_cursor *c, jx_bc_cursor *content)
-{
-    const uint8_t *at = c->at;
-    uint8_t head = jx_bc_byte(r, c);
-    uint64_t size = jx_bc_varint(r, c);
-    int id = head & 0x7f;
-
-    content->at = content->end = c->at;
-    if (!r->failed && id >= JX_BC_SECTIONS) {
-        jx_bc_fail(r, at, "section %d is not known", id);
-        return -1;
-    }
-    if (!r->failed && (head & 0x80))
-        padding(r, c, jx_bc_varint(r, c));
-    const uint8_t *data = jx_bc_take(r, c, size);
-    if (!data)
-        return -1;
-    content->at = data;
-    content->end = c->at;
-    return id;
-}
 
 /* ---- strings */
 
@@ -236,13 +43,6 @@ static bool read_strings(jx_bc_reader *r)
         return jx_bc_fail(r, c.at, "%zu bytes between lengths and strings",
                           (size_t)(end - c.at));
     return true;
-}
-
-const jx_bc_text *jx_bc_raw_string(jx_bc_reader *r, jx_bc_cursor *c)
-{
-    size_t i = jx_bc_index(r, c, r->nstrings, "string");
-
-    return r->failed ? NULL : &r->strings[i];
 }
 
 /* The text of that string, interned; a NUL inside is refused. */
@@ -437,143 +237,6 @@ static bool read_attr_tables(jx_bc_reader *r)
     return true;
 }
 
-/* An entry's text form, without its NUL. */
-static const char *entry_text(jx_bc_reader *r, const jx_bc_entry *e)
-{
-    if (!e->size || e->at[e->size - 1] || memchr(e->at, 0, e->size - 1)) {
-        jx_bc_fail(r, e->at, "its text does not end with the only NUL");
-        return NULL;
-    }
-    return jx_strings_add(&r->ctx->strings, (const char *)e->at, e->size - 1);
-}
-
-/* Begins to decode an entry: false if that can't be. */
-static bool enter(jx_bc_reader *r, jx_bc_entry *e, const char *kind,
-                  size_t index)
-{
-    r->where = (jx_bc_where){JX_BC_ATTR_TYPE, kind, index,
-                             r->dialects[e->dialect].name};
-    if (e->state == JX_BC_READING)
-        return jx_bc_fail(r, e->at, "holds itself");
-    if (r->depth >= JX_BYTECODE_DEPTH)
-        return jx_bc_fail(r, e->at, "nests deeper than %d",
-                          JX_BYTECODE_DEPTH);
-    e->state = JX_BC_READING;
-    r->depth++;
-    return true;
-}
-
-static bool leave(jx_bc_reader *r, jx_bc_entry *e, const jx_bc_cursor *c,
-                  const void *value)
-{
-    r->depth--;
-    if (!jx_bc_ok(r))
-        return false;
-    if (c->at != c->end)
-        return jx_bc_fail(r, c->at, "%zu bytes follow its end",
-                          (size_t)(c->end - c->at));
-    e->state = JX_BC_READ;
-    e->value = value;
-    return value != NULL;
-}
-
-const jx_mlir_attr *jx_bc_attr_at(jx_bc_reader *r, size_t index)
-{
-    jx_bc_entry *e = &r->attrs[index];
-    jx_bc_where outer = r->where;
-    jx_bc_cursor c = {e->at, e->at + e->size};
-    const jx_mlir_attr *attr = NULL;
-
-    if (e->state == JX_BC_READ)
-        return e->value;
-    if (!enter(r, e, "attribute", index))
-        return NULL;
-    if (e->custom) {
-        attr = jx_bc_read_attr(r, &c, r->kinds[e->dialect]);
-    } else {
-        jx_mlir_attr *text = JX_NEW(r->arena, jx_mlir_attr);
-        if (text) {
-            text->kind = JX_A_OPAQUE;
-            text->name = r->dialects[e->dialect].name;
-            text->text = entry_text(r, e);
-        }
-        attr = text;
-        c.at = c.end;
-    }
-    if (!leave(r, e, &c, attr))
-        return NULL;
-    r->where = outer;
-    return attr;
-}
-
-const jx_mlir_type *jx_bc_type_at(jx_bc_reader *r, size_t index)
-{
-    jx_bc_entry *e = &r->types_at[index];
-    jx_bc_where outer = r->where;
-    jx_bc_cursor c = {e->at, e->at + e->size};
-    const jx_mlir_type *type;
-
-    if (e->state == JX_BC_READ)
-        return e->value;
-    if (!enter(r, e, "type", index))
-        return NULL;
-    if (e->custom) {
-        type = jx_bc_read_type(r, &c, r->kinds[e->dialect]);
-    } else {
-        jx_mlir_type opaque = {.kind = JX_T_OPAQUE,
-                               .rank = -1,
-                               .text = entry_text(r, e)};
-        type = opaque.text ? jx_mlir_type_add(r->types, &opaque) : NULL;
-        c.at = c.end;
-    }
-    if (!leave(r, e, &c, type))
-        return NULL;
-    r->where = outer;
-    return type;
-}
-
-const jx_mlir_attr *jx_bc_attr(jx_bc_reader *r, jx_bc_cursor *c)
-{
-    size_t index = jx_bc_index(r, c, r->nattrs, "attribute");
-
-    return r->failed ? NULL : jx_bc_attr_at(r, index);
-}
-
-const jx_mlir_attr *jx_bc_attr_or_none(jx_bc_reader *r, jx_bc_cursor *c)
-{
-    const uint8_t *at = c->at;
-    bool present;
-    uint64_t index = jx_bc_flagged(r, c, &present);
-
-    if (r->failed || !present)
-        return NULL;
-    if (index >= r->nattrs) {
-        jx_bc_fail(r, at, "attribute %llu, but there are %zu",
-                   (unsigned long long)index, r->nattrs);
-        return NULL;
-    }
-    return jx_bc_attr_at(r, (size_t)index);
-}
-
-const jx_mlir_type *jx_bc_type(jx_bc_reader *r, jx_bc_cursor *c)
-{
-    size_t index = jx_bc_index(r, c, r->ntypes, "type");
-
-    return r->failed ? NULL : jx_bc_type_at(r, index);
-}
-
-const jx_mlir_type **jx_bc_type_list(jx_bc_reader *r, jx_bc_cursor *c,
-                                     size_t *count)
-{
-    *count = jx_bc_count(r, c, "types");
-    const jx_mlir_type **list =
-        JX_NEW_ARRAY(r->scratch, *count, const jx_mlir_type *);
-
-    for (size_t i = 0; list && i < *count && !r->failed; i++)
-        list[i] = jx_bc_type(r, c);
-    return jx_bc_ok(r) ? list : NULL;
-}
-
 /* ---- resources */
 
 static bool read_resource_value(jx_bc_reader *r, jx_bc_cursor c,
@@ -589,7 +252,7 @@ static bool read_resource_value(jx_bc_reader *r, jx_bc_cursor c,
     } else {
         to->alignment = jx_bc_varint(r, &c);
         uint64_t size = jx_bc_varint(r, &c);
-        if (!r->failed && padding(r, &c, to->alignment))
+        if (!r->failed && jx_bc_padding(r, &c, to->alignment))
             to->bytes = jx_bc_take(r, &c, size);
         to->size = to->bytes ? (size_t)size : 0;
     }
@@ -698,7 +361,7 @@ static bool read_sections(jx_bc_reader *r, jx_bc_cursor *c)
             return false;
         if (r->present[id])
             return jx_bc_fail(r, at, "a second %s section",
-                              section_names[id]);
+                              jx_bc_section_names[id]);
         if (id == JX_BC_DIALECT_VERSION)
             return jx_bc_fail(r, at, "a dialect version section belongs into "
                                      "the dialect section");
@@ -716,7 +379,7 @@ static bool read_sections(jx_bc_reader *r, jx_bc_cursor *c)
     for (size_t i = 0; i < sizeof required / sizeof *required; i++)
         if (!r->failed && !r->present[required[i]])
             return jx_bc_fail(r, c->at, "there is no %s section",
-                              section_names[required[i]]);
+                              jx_bc_section_names[required[i]]);
     if (!r->failed && r->present[JX_BC_RESOURCE] !=
                           r->present[JX_BC_RESOURCE_OFFSET])
         return jx_bc_fail(r, c->at, "only one of the resource sections");
@@ -793,6 +456,8 @@ jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
 {
     jx_bc_reader r = {.ctx = ctx,
                       .arena = ctx->arena,
+                      .read_attr = jx_bc_read_attr,
+                      .read_type = jx_bc_read_type,
                       .types = types ? types : jx_mlir_types_new(ctx),
                       .path = path,
                       .bytes = bytes,

@@ -39,35 +39,22 @@ static void put_string(jx_bw_sink *s, const void *bytes, size_t size)
         put(s, jx_bw_keep(s->w, &s->w->strings, bytes, size));
 }
 
-static uint64_t reference(jx_bw_sink *s, const jx_bw_item *item)
-{
-    return !item ? 0 : s->mode == JX_BW_KEY ? item->id : item->number;
-}
-
 static void put_attr(jx_bw_sink *s, const jx_mlir_attr *attr)
 {
-    if (s->mode == JX_BW_NUMBER)
-        jx_bw_number_attr(s->w, attr);
-    else
-        put(s, reference(s, jx_bw_attr_item(s->w, attr)));
+    put(s, s->parts->attr(s->w, attr));
 }
 
 static void put_attr_or_none(jx_bw_sink *s, const jx_mlir_attr *attr)
 {
-    if (s->mode == JX_BW_NUMBER && attr)
-        jx_bw_number_attr(s->w, attr);
-    else if (s->to && !attr)
-        put(s, 0);
-    else if (s->to)
-        jx_bw_flagged(s->to, reference(s, jx_bw_attr_item(s->w, attr)), true);
+    uint64_t value = attr ? s->parts->attr(s->w, attr) : 0;
+
+    if (s->to)
+        jx_bw_flagged(s->to, value, attr != NULL);
 }
 
 static void put_type(jx_bw_sink *s, const jx_mlir_type *type)
 {
-    if (s->mode == JX_BW_NUMBER)
-        jx_bw_number_type(s->w, type);
-    else
-        put(s, reference(s, jx_bw_type_item(s->w, type)));
+    put(s, s->parts->type(s->w, type));
 }
 
 static void put_attrs(jx_bw_sink *s, const jx_mlir_attr *const *items,

@@ -86,11 +86,27 @@ static jx_bw_item *by_key(jx_bw *w, const jx_mlir_attr *attr,
     return item->key && jx_intern_add(&w->keys, hash, item) ? item : NULL;
 }
 
+static uint64_t attr_id(jx_bw *w, const jx_mlir_attr *attr)
+{
+    const jx_bw_item *item = jx_bw_attr_item(w, attr);
+
+    return item ? item->id : 0;
+}
+
+static uint64_t type_id(jx_bw *w, const jx_mlir_type *type)
+{
+    const jx_bw_item *item = jx_bw_type_item(w, type);
+
+    return item ? item->id : 0;
+}
+
+static const jx_bw_parts by_id = {attr_id, type_id};
+
 jx_bw_item *jx_bw_attr_item(jx_bw *w, const jx_mlir_attr *attr)
 {
     jx_bw_slot *slot = jx_bw_find(&w->attr_map, attr, NULL);
     jx_buffer bytes = jx_ctx_text(w->ctx);
-    jx_bw_sink sink = {w, JX_BW_KEY, &bytes};
+    jx_bw_sink sink = {w, JX_BW_KEY, &by_id, &bytes};
     jx_bw_item *item = NULL;
     size_t length;
     const char *dialect = dialect_of_attr(attr, &length);
@@ -160,10 +176,15 @@ static bool first_time(jx_bw *w, jx_bw_items *in, jx_bw_item *item)
     return true;
 }
 
-void jx_bw_number_attr(jx_bw *w, const jx_mlir_attr *attr)
+static uint64_t count_attr(jx_bw *w, const jx_mlir_attr *attr);
+static uint64_t count_type(jx_bw *w, const jx_mlir_type *type);
+
+static const jx_bw_parts counted = {count_attr, count_type};
+
+static void number_attr(jx_bw *w, const jx_mlir_attr *attr)
 {
     jx_bw_item *item = jx_bw_attr_item(w, attr);
-    jx_bw_sink sink = {w, JX_BW_NUMBER, NULL};
+    jx_bw_sink sink = {w, JX_BW_NUMBER, &counted, NULL};
     size_t length;
 
     if (!first_time(w, &w->attrs, item))
@@ -173,10 +194,10 @@ void jx_bw_number_attr(jx_bw *w, const jx_mlir_attr *attr)
     jx_bw_encode_attr(&sink, attr);
 }
 
-void jx_bw_number_type(jx_bw *w, const jx_mlir_type *type)
+static void number_type(jx_bw *w, const jx_mlir_type *type)
 {
     jx_bw_item *item = jx_bw_type_item(w, type);
-    jx_bw_sink sink = {w, JX_BW_NUMBER, NULL};
+    jx_bw_sink sink = {w, JX_BW_NUMBER, &counted, NULL};
     size_t length;
 
     if (!first_time(w, &w->types, item))
@@ -184,6 +205,18 @@ void jx_bw_number_type(jx_bw *w, const jx_mlir_type *type)
     const char *dialect = dialect_of_type(type, &length);
     item->dialect = dialect_index(w, dialect, length);
     jx_bw_encode_type(&sink, type);
+}
+
+static uint64_t count_attr(jx_bw *w, const jx_mlir_attr *attr)
+{
+    number_attr(w, attr);
+    return 0;
+}
+
+static uint64_t count_type(jx_bw *w, const jx_mlir_type *type)
+{
+    number_type(w, type);
+    return 0;
 }
 
 static void number_name(jx_bw *w, const char *name)
@@ -206,19 +239,19 @@ static void number_value(jx_bw *w, jx_bw_map *in, const jx_mlir_value *value,
 
 static void number_op(jx_bw *w, const jx_mlir_op *op, uint64_t *next)
 {
-    jx_bw_sink sink = {w, JX_BW_NUMBER, NULL};
+    jx_bw_sink sink = {w, JX_BW_NUMBER, &counted, NULL};
     const jx_mlir_attr *dict = jx_bw_dictionary(w, op);
 
     number_name(w, op->name);
     for (int i = 0; i < op->nouts; i++) {
         number_value(w, &w->values, op->outs[i], next);
-        jx_bw_number_type(w, op->outs[i]->type);
+        number_type(w, op->outs[i]->type);
     }
     if (dict)
-        jx_bw_number_attr(w, dict);
+        number_attr(w, dict);
     if (jx_bw_has_props(w, op))
         jx_bw_encode_props(&sink, op);
-    jx_bw_number_attr(w, op->loc);
+    number_attr(w, op->loc);
 }
 
 static void number_block(jx_bw *w, const jx_mlir_block *block, uint64_t *next)
@@ -227,8 +260,8 @@ static void number_block(jx_bw *w, const jx_mlir_block *block, uint64_t *next)
         const jx_mlir_attr *loc = jx_bw_location(w, block->args[i]);
         number_value(w, &w->values, block->args[i], next);
         if (loc)
-            jx_bw_number_attr(w, loc);
-        jx_bw_number_type(w, block->args[i]->type);
+            number_attr(w, loc);
+        number_type(w, block->args[i]->type);
     }
     for (int i = 0; i < block->nops; i++)
         number_op(w, block->ops[i], next);

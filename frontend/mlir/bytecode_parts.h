@@ -19,6 +19,8 @@ enum {
     JX_BC_SECTIONS
 };
 
+extern const char *const jx_bc_section_names[JX_BC_SECTIONS];
+
 /* The format's versions by what they brought. */
 enum {
     JX_BC_HAS_DIALECT_VERSIONS = 1,
@@ -102,13 +104,25 @@ typedef struct jx_bc_where {
     const char *name; /* or NULL */
 } jx_bc_where;
 
-typedef struct jx_bc_reader {
+typedef struct jx_bc_reader jx_bc_reader;
+
+/* Decoders of one entry's content (after its text form was ruled out). */
+typedef const jx_mlir_attr *jx_bc_attr_reader(jx_bc_reader *r, jx_bc_cursor *c,
+                                              jx_bc_dialect_kind dialect);
+typedef const jx_mlir_type *jx_bc_type_reader(jx_bc_reader *r, jx_bc_cursor *c,
+                                              jx_bc_dialect_kind dialect);
+jx_bc_attr_reader jx_bc_read_attr;
+jx_bc_type_reader jx_bc_read_type;
+
+struct jx_bc_reader {
     jx_ctx *ctx;
     jx_arena *arena;   /* the context's */
     jx_arena *scratch; /* what the tree does not need */
     jx_mlir_types *types;
     jx_mlir_file *file;
     jx_bytecode_extra *extra;
+    jx_bc_attr_reader *read_attr; /* entries have entries in them */
+    jx_bc_type_reader *read_type;
     const char *path;
     const uint8_t *bytes;
     size_t size, base, used; /* `used` of the arena before */
@@ -134,7 +148,7 @@ typedef struct jx_bc_reader {
      * begins, numbers begin at 0. */
     jx_mlir_value **values;
     size_t nvalues, value_capacity, scope;
-} jx_bc_reader;
+};
 
 /* Records the first failure, at the byte `at`.  Always returns false. */
 bool jx_bc_fail(jx_bc_reader *r, const uint8_t *at, const char *format, ...)
@@ -153,6 +167,8 @@ size_t jx_bc_count(jx_bc_reader *r, jx_bc_cursor *c, const char *what);
 size_t jx_bc_index(jx_bc_reader *r, jx_bc_cursor *c, size_t count,
                    const char *what);
 const uint8_t *jx_bc_take(jx_bc_reader *r, jx_bc_cursor *c, uint64_t size);
+/* Steps over what aligns that comes next. */
+bool jx_bc_padding(jx_bc_reader *r, jx_bc_cursor *c, uint64_t alignment);
 /* The head of a section: its id and content, which the cursor steps over. */
 int jx_bc_section(jx_bc_reader *r, jx_bc_cursor *c, jx_bc_cursor *content);
 
@@ -175,12 +191,6 @@ const jx_mlir_type **jx_bc_type_list(jx_bc_reader *r, jx_bc_cursor *c,
 const jx_mlir_attr *jx_bc_attr_at(jx_bc_reader *r, size_t index);
 const jx_mlir_type *jx_bc_type_at(jx_bc_reader *r, size_t index);
 int64_t *jx_bc_signed_list(jx_bc_reader *r, jx_bc_cursor *c, size_t *count);
-
-/* Decoders of one entry's content (after its text form was ruled out). */
-const jx_mlir_attr *jx_bc_read_attr(jx_bc_reader *r, jx_bc_cursor *c,
-                                    jx_bc_dialect_kind dialect);
-const jx_mlir_type *jx_bc_read_type(jx_bc_reader *r, jx_bc_cursor *c,
-                                    jx_bc_dialect_kind dialect);
 
 bool jx_bc_read_ir(jx_bc_reader *r);
 

@@ -75,9 +75,16 @@ typedef enum jx_bw_mode {
     JX_BW_WRITE   /* the bytes of the file */
 } jx_bw_mode;
 
+/* What stands for an attribute or a type inside another; numbering counts it. */
+typedef struct jx_bw_parts {
+    uint64_t (*attr)(jx_bw *w, const jx_mlir_attr *attr);
+    uint64_t (*type)(jx_bw *w, const jx_mlir_type *type);
+} jx_bw_parts;
+
 typedef struct jx_bw_sink {
     jx_bw *w;
     jx_bw_mode mode;
+    const jx_bw_parts *parts;
     jx_buffer *to; /* NULL when numbering */
 } jx_bw_sink;
 
@@ -120,9 +127,7 @@ static inline const jx_mlir_attr *jx_bw_location(jx_bw *w,
     return argument->loc ? argument->loc : jx_bw_unknown(w);
 }
 
-/* Counts references (bytecode_number.c). */
-void jx_bw_number_attr(jx_bw *w, const jx_mlir_attr *attr);
-void jx_bw_number_type(jx_bw *w, const jx_mlir_type *type);
+/* Counts references, and gives numbers by how many (bytecode_number.c). */
 bool jx_bw_number(jx_bw *w, const jx_mlir_op *root);
 
 #endif
