@@ -152,8 +152,8 @@ static void run_equations(jx_planner *p, frame *f, const jx_jaxpr *jaxpr)
     }
 }
 
-bool jx_plan_write_out(jx_planner *p, const jx_closed *closed,
-                       const jx_slot *ins, jx_slot *outs)
+static bool write_out(jx_planner *p, const jx_closed *closed,
+                      const jx_slot *ins, jx_slot *outs)
 {
     const jx_jaxpr *jaxpr = closed->jaxpr;
     const jx_eqn *eqn = p->eqn;
@@ -189,9 +189,9 @@ bool jx_plan_write_out(jx_planner *p, const jx_closed *closed,
 bool jx_plan_inline(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
                     jx_slot *outs)
 {
-    return (jx_plan_is_called(p, closed->jaxpr) ? jx_plan_call_unit
-                                                : jx_plan_write_out)(
-        p, closed, ins, outs);
+    return jx_plan_is_called(p, closed->jaxpr)
+               ? jx_plan_call_unit(p, closed, write_out, ins, outs)
+               : write_out(p, closed, ins, outs);
 }
 
 int jx_plan_block_begin(jx_planner *p)
@@ -258,7 +258,7 @@ static void plan_program(jx_planner *p, const jx_closed *closed, jx_slot *ins,
         p->mems.at[ins[i].buffer].port = i;
         fill_port(p, &plan->ins[i], aval, &ins[i]);
     }
-    if (p->failed || !jx_plan_write_out(p, closed, ins, outs))
+    if (p->failed || !write_out(p, closed, ins, outs))
         return;
     for (int i = 0; i < jaxpr->nouts && !p->failed; i++) {
         jx_slot port = jx_plan_slot_in(p, JX_MEM_OUT, outs[i].dtype,

@@ -155,7 +155,8 @@ static void end_unit(jx_planner *p, jx_unit *unit, const jx_slot *ins,
 
 /* The unit's operations, into a block of its own. */
 static void plan_operations(jx_planner *p, int number, const jx_closed *closed,
-                            const jx_slot *ins, jx_slot *slots)
+                            jx_plan_writer *write, const jx_slot *ins,
+                            jx_slot *slots)
 {
     jx_unit unit = p->units.at[number];
     int nins = closed->jaxpr->nins, block = p->block, outer = p->unit;
@@ -169,7 +170,7 @@ static void plan_operations(jx_planner *p, int number, const jx_closed *closed,
         jx_plan_operand(p, &slots[i], &unit.ins[i]);
     }
     p->units.at[number] = unit;
-    if (!p->failed && jx_plan_write_out(p, closed, slots, slots + nins))
+    if (!p->failed && write(p, closed, slots, slots + nins))
         end_unit(p, &unit, slots, slots + nins);
     p->block = block;
     p->unit = outer;
@@ -177,7 +178,8 @@ static void plan_operations(jx_planner *p, int number, const jx_closed *closed,
     JX_PUSH(p->arena, &p->order, number);
 }
 
-static int new_unit(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
+static int new_unit(jx_planner *p, const jx_closed *closed,
+                    jx_plan_writer *write, const jx_slot *ins,
                     const jx_form *forms)
 {
     const jx_jaxpr *jaxpr = closed->jaxpr;
@@ -199,7 +201,7 @@ static int new_unit(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
         JX_PUSH(p->arena, &p->units, unit);
     if ((int)p->units.count > number) {
         p->units_of[jaxpr->id] = number;
-        plan_operations(p, number, closed, ins, slots);
+        plan_operations(p, number, closed, write, ins, slots);
     } else {
         jx_plan_fail(p, "there is no memory");
     }
@@ -209,8 +211,8 @@ static int new_unit(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
 
 /* The unit for such operands.  Only a few are made for what is special about
  * some: that would double again. */
-static int unit_for(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
-                    jx_form *forms)
+static int unit_for(jx_planner *p, const jx_closed *closed,
+                    jx_plan_writer *write, const jx_slot *ins, jx_form *forms)
 {
     int64_t size = p->growth.sizes[closed->jaxpr->id];
 
@@ -222,7 +224,7 @@ static int unit_for(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
     }
     if (!found) {
         p->special -= size < p->special ? size : p->special;
-        found = new_unit(p, closed, ins, forms);
+        found = new_unit(p, closed, write, ins, forms);
     }
     if (found && !p->units.at[found].planned) {
         jx_plan_fail(p, "a function calls itself");
@@ -285,7 +287,8 @@ static void append_call(jx_planner *p, int number, const jx_slot *ins,
 }
 
 bool jx_plan_call_unit(jx_planner *p, const jx_closed *closed,
-                       const jx_slot *ins, jx_slot *outs)
+                       jx_plan_writer *write, const jx_slot *ins,
+                       jx_slot *outs)
 {
     size_t count = (size_t)(closed->jaxpr->nins + closed->jaxpr->nouts);
     jx_form *forms = calloc(count + 1, sizeof *forms);
@@ -295,7 +298,7 @@ bool jx_plan_call_unit(jx_planner *p, const jx_closed *closed,
     if (closed->nconsts != closed->jaxpr->nconsts) {
         jx_plan_fail(p, "a jaxpr lacks its constants");
     } else if (forms && slots && c) {
-        int number = unit_for(p, closed, ins, forms);
+        int number = unit_for(p, closed, write, ins, forms);
         if (number)
             append_call(p, number, ins, outs, slots,
                         slots + closed->jaxpr->nins, c);

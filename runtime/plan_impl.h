@@ -183,9 +183,9 @@ jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole);
 jx_kernel jx_run_copy;   /* kernels/move.c */
 jx_kernel jx_run_branch; /* kernels/control.c: one of its blocks, once */
 
-/* The jaxpr's operations, in the block where operations go. */
-bool jx_plan_write_out(jx_planner *p, const jx_closed *closed,
-                       const jx_slot *ins, jx_slot *outs);
+/* Writes the jaxpr's operations to the block where operations go. */
+typedef bool jx_plan_writer(jx_planner *p, const jx_closed *closed,
+                            const jx_slot *ins, jx_slot *outs);
 /* Finds which jaxprs are called when this one is planned. */
 bool jx_plan_measure(jx_planner *p, const jx_jaxpr *root);
 bool jx_plan_is_called(const jx_planner *p, const jx_jaxpr *jaxpr);
@@ -193,9 +193,10 @@ bool jx_plan_is_called(const jx_planner *p, const jx_jaxpr *jaxpr);
  * number. */
 void jx_plan_share(jx_planner *p, const jx_jaxpr *made);
 bool jx_plan_is_shared(const jx_planner *p, const jx_jaxpr *jaxpr);
-/* A call of the jaxpr's unit, which is planned when first needed. */
+/* A call of the jaxpr's unit, which is written when first needed. */
 bool jx_plan_call_unit(jx_planner *p, const jx_closed *closed,
-                       const jx_slot *ins, jx_slot *outs);
+                       jx_plan_writer *write, const jx_slot *ins,
+                       jx_slot *outs);
 
 /* Dead code, fusion, sharing, memory, and the plan's final form. */
 bool jx_plan_finish(jx_planner *p);
