@@ -627,20 +627,6 @@ const jx_dim *jx_dim_pow(jx_dims *in, const jx_dim *a, int64_t power)
     return result;
 }
 
-bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder)
-{
-    if (!b || (b == -1 && a == (jx_int)((jx_wide)1 << 127)))
-        return false;
-    jx_int q = a / b, r = a % b;
-    if (r && (r < 0) != (b < 0)) {
-        q--;
-        r += b;
-    }
-    *quotient = q;
-    *remainder = r;
-    return true;
-}
-
 /* One step of polynomial division: the term that, times b, cancels the
  * leading term of a.  False if there is none. */
 static const jx_dim *quotient_term(jx_dims *in, const jx_dim *a,

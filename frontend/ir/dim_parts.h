@@ -80,4 +80,7 @@ static inline bool jx_dim_is_constant(const jx_dim *d)
     return !d->nterms || !d->terms[0].nfactors;
 }
 
+/* Whether the variable is in the dim (dim_inside.c). */
+bool jx_dim_mentions(jx_dims *in, const jx_dim *dim, const jx_dim_atom *var);
+
 #endif

@@ -10,6 +10,20 @@ static wide magnitude(jx_int k)
     return k < 0 ? -(wide)k : (wide)k;
 }
 
+bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder)
+{
+    if (!b || (b == -1 && a == (jx_int)((wide)1 << 127)))
+        return false;
+    jx_int q = a / b, r = a % b;
+    if (r && (r < 0) != (b < 0)) {
+        q--;
+        r += b;
+    }
+    *quotient = q;
+    *remainder = r;
+    return true;
+}
+
 /* -------------------------------------------------------------------------
  * Evaluation
  * ---------------------------------------------------------------------- */

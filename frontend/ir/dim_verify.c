@@ -68,6 +68,8 @@ static int order_of_kinds(jx_atom_kind a, jx_atom_kind b)
                : strcmp(jx_atom_kind_name(a), jx_atom_kind_name(b));
 }
 
+static int order_of_dims(const jx_dim *a, const jx_dim *b);
+
 static int order_of_atoms(const jx_dim_atom *a, const jx_dim_atom *b)
 {
     int c;
@@ -79,7 +81,7 @@ static int order_of_atoms(const jx_dim_atom *a, const jx_dim_atom *b)
         return c;
     if (a->kind == JX_ATOM_VAR)
         return (c = strcmp(a->name, b->name)) ? c : a->scope - b->scope;
-    return (c = jx_dim_order(a->a, b->a)) ? c : jx_dim_order(a->b, b->b);
+    return (c = order_of_dims(a->a, b->a)) ? c : order_of_dims(a->b, b->b);
 }
 
 static int order_of_terms(const jx_dim_term *s, const jx_dim_term *t)
@@ -90,6 +92,28 @@ static int order_of_terms(const jx_dim_term *s, const jx_dim_term *t)
         if (!(c = order_of_atoms(s->factors[i].atom, t->factors[i].atom)))
             c = s->factors[i].power - t->factors[i].power;
     return c ? c : s->nfactors - t->nfactors;
+}
+
+static int order_of_numbers(jx_int a, jx_int b)
+{
+    return (a > b) - (a < b);
+}
+
+static int order_of_dims(const jx_dim *a, const jx_dim *b)
+{
+    const jx_dim_term *s = jx_dim_terms(a), *t = jx_dim_terms(b);
+    int m = jx_dim_nterms(a), n = jx_dim_nterms(b);
+    jx_int x, y;
+    int c = a == b ? 0 : order_of_sizes(size_of(a), size_of(b));
+
+    if (a == b || c)
+        return c;
+    if (jx_dim_is_wide(a, &x) && jx_dim_is_wide(b, &y))
+        return order_of_numbers(x, y);
+    for (int i = 0; !c && i < m && i < n; i++)
+        if (!(c = order_of_terms(&s[i], &t[i])))
+            c = order_of_numbers(s[i].coefficient, t[i].coefficient);
+    return c ? c : m - n;
 }
 
 const char *jx_dim_fault(const jx_dim *dim)
