@@ -6,36 +6,11 @@
  * what the callee writes; loops carry that. */
 #include "analyzer/transform/discharge_parts.h"
 
-#include "frontend/base/plain.h"
-
-#include <stdarg.h>
 #include <string.h>
 
 static jx_arena *arena_of(const jx_discharge *d)
 {
     return d->ctx->arena;
-}
-
-bool jx_discharge_fail(jx_discharging *b, const char *format, ...)
-{
-    const jx_frame *frame = b->eqn ? jx_user_frame(b->eqn->stack) : NULL;
-    const char *place, *line = "";
-    char why[256];
-    va_list args;
-
-    va_start(args, format);
-    jx_vsnprintf(why, sizeof why, format, args);
-    va_end(args);
-    if (frame)
-        line = jx_arena_printf(arena_of(b->d), ", %s:%d", frame->file->path,
-                               frame->line);
-    place = b->eqn ? jx_arena_printf(arena_of(b->d),
-                                     "equation %d of jaxpr %d (%s)%s",
-                                     (int)(b->eqn - b->from->eqns),
-                                     b->from->id, jx_eqn_name(b->eqn), line)
-                   : jx_arena_printf(arena_of(b->d), "jaxpr %d", b->from->id);
-    return jx_fail(b->d->ctx, JX_E_INPUT, b->d->program->path, place, "%s",
-                   why);
 }
 
 /* ---- who writes */

@@ -1,6 +1,9 @@
 /* discharge_build.c - the equations that references become. */
 #include "analyzer/transform/discharge_parts.h"
 
+#include "frontend/base/plain.h"
+
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +13,30 @@ static jx_arena *arena_of(const jx_discharging *b)
 }
 
 static const jx_atom nothing = {NULL, NULL};
+
+/* ---- failures */
+
+bool jx_discharge_fail(jx_discharging *b, const char *format, ...)
+{
+    const jx_frame *frame = b->eqn ? jx_user_frame(b->eqn->stack) : NULL;
+    const char *place, *line = "";
+    char why[256];
+    va_list args;
+
+    va_start(args, format);
+    jx_vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    if (frame)
+        line = jx_arena_printf(arena_of(b), ", %s:%d", frame->file->path,
+                               frame->line);
+    place = b->eqn ? jx_arena_printf(arena_of(b),
+                                     "equation %d of jaxpr %d (%s)%s",
+                                     (int)(b->eqn - b->from->eqns),
+                                     b->from->id, jx_eqn_name(b->eqn), line)
+                   : jx_arena_printf(arena_of(b), "jaxpr %d", b->from->id);
+    return jx_fail(b->d->ctx, JX_E_INPUT, b->d->program->path, place, "%s",
+                   why);
+}
 
 /* ---- avals and variables */
 

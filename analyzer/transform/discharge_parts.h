@@ -32,7 +32,7 @@ typedef struct jx_discharging {
     JX_VEC(jx_eqn) eqns;
 } jx_discharging;
 
-/* ---- failures */
+/* ---- failures (discharge_build.c) */
 
 /* Records the first failure, at the equation; always false. */
 bool jx_discharge_fail(jx_discharging *b, const char *format, ...)
