@@ -1,4 +1,4 @@
-/* bytecode_cursor.c - what every part of bytecode is read with: failures,
+/* bytecode_parts.c - what every part of bytecode is read with: failures,
  * numbers, bytes, sections and strings. */
 #include "frontend/mlir/bytecode_parts.h"
 #include "frontend/base/plain.h"
