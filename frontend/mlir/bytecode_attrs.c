@@ -637,7 +637,7 @@ static const jx_mlir_attr *file_location(jx_bc_reader *r, jx_bc_cursor *c,
         count = 4;
     }
     a->integers = list;
-    a->count = (int)count;
+    a->count = jx_mlir_place_numbers((int)count, list);
     a->again = r->failed ? 0 : times_before(r, a);
     return jx_bc_ok(r) ? a : NULL;
 }

@@ -215,10 +215,8 @@ static void resource(jx_bw_sink *s, const jx_mlir_attr *a)
 static void file_location(jx_bw_sink *s, const jx_mlir_attr *a)
 {
     const int64_t *n = a->integers;
-    int count = a->count;
+    int count = a->count == 4 && n[0] == n[2] ? 3 : a->count;
 
-    if (count == 4 && n[0] == n[2])
-        count = n[1] == n[3] ? 2 : 3;
     put(s, count == 2 ? 11 : 22);
     put_text(s, a->text, false);
     if (count != 2)

@@ -75,13 +75,6 @@ static bool says_nothing(const jx_mlir_op *op, const jx_mlir_named *named)
     return true;
 }
 
-/* A location is one, whichever, where it is a value too. */
-static bool same_value(const jx_mlir_attr *a, const jx_mlir_attr *b)
-{
-    return (jx_mlir_is_location(a) && jx_mlir_is_location(b)) ||
-           jx_mlir_attr_same(a, b);
-}
-
 static bool same_named(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
                        const jx_mlir_named *x, int nx, const jx_mlir_named *y,
                        int ny)
@@ -94,7 +87,7 @@ static bool same_named(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
         if (!nx && !ny)
             return true;
         int order = !nx ? 1 : !ny ? -1 : strcmp(x->name, y->name);
-        if (order || !same_value(x->value, y->value))
+        if (order || !jx_mlir_attr_same(x->value, y->value))
             return differ(c, a, b,
                           jx_arena_printf(c->ctx->arena, "attribute `%s`",
                                           order > 0 ? y->name : x->name));

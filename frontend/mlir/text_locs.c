@@ -177,7 +177,7 @@ static const jx_mlir_attr *file_loc(jx_mtext *t, const char *file)
     if (t->failed)
         return NULL;
     loc->text = file;
-    loc->count = count;
+    loc->count = jx_mlir_place_numbers(count, numbers);
     loc->integers = jx_arena_copy(t->arena, numbers,
                                   (size_t)count * sizeof *numbers);
     return loc->integers ? loc : NULL;

@@ -146,7 +146,8 @@ typedef enum jx_mlir_attr_kind {
                       left out of the text hold their defaults. */
     JX_A_LOC_UNKNOWN,
     JX_A_LOC_FILE,  /* .text file; .integers: line, column, or a range: line,
-                       column, end line, end column (as many as were given) */
+                       column, end line, end column (as many as were given; a
+                       range that ends where it begins is no range) */
     JX_A_LOC_NAME,  /* .text; .items[0]: where, or none */
     JX_A_LOC_CALL,  /* .items: callee, caller */
     JX_A_LOC_FUSED, /* .items; .extra: metadata or NULL */
@@ -181,6 +182,14 @@ typedef struct jx_mlir_attr {
 bool jx_mlir_attr_same(const jx_mlir_attr *a, const jx_mlir_attr *b);
 /* The field of a record or entry of a dictionary, or NULL. */
 const jx_mlir_attr *jx_mlir_field(const jx_mlir_attr *of, const char *name);
+
+/* How many of the numbers of a JX_A_LOC_FILE say something. */
+static inline int jx_mlir_place_numbers(int count, const int64_t *numbers)
+{
+    return count == 4 && numbers[0] == numbers[2] && numbers[1] == numbers[3]
+               ? 2
+               : count;
+}
 
 static inline bool jx_mlir_is_location(const jx_mlir_attr *attr)
 {

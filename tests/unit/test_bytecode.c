@@ -452,6 +452,31 @@ static void text_of_a_dialect_is_kept(void **state)
 
 /* ---- versions of VHLO */
 
+static void a_range_of_one_place_is_a_place(void **state)
+{
+    jx_ctx *ctx = *state;
+    module m;
+
+    begin(&m, 4, 0);
+    unsigned name = string(&m, "a.py");
+    attribute(&m, 1, 15u);
+    attribute(&m, 7, 22u, 2u, 4u, 105u, 370u, 105u, 370u);
+    attribute(&m, 2, 2u, name);
+    attribute(&m, 4, 1u, 1u, 2u, 1u);
+    jx_mlir_file *file = read_bare(ctx, &m);
+    const jx_mlir_attr *place = file->modules[0]->attrs[0].value;
+    assert_int_equal(place->kind, JX_A_LOC_FILE);
+    assert_int_equal(place->count, 2);
+
+    jx_buffer out = {0};
+    assert_true(jx_bytecode_write(ctx, file, &out));
+    jx_mlir_file *again =
+        jx_bytecode_read(ctx, file->types, "again", out.text, out.length, 0);
+    assert_non_null(again);
+    assert_true(jx_mlir_same(ctx, file->modules[0], again->modules[0], NULL));
+    jx_buffer_free(&out);
+}
+
 static void versions_have_their_bytecode(void **state)
 {
     static const int table[][4] = {{0, 9, 0, 0},  {0, 10, 0, 1}, {0, 11, 0, 1},
@@ -494,6 +519,7 @@ int main(void)
         TEST(a_use_may_stand_before_its_definition),
         TEST(resources_have_content),
         TEST(text_of_a_dialect_is_kept),
+        TEST(a_range_of_one_place_is_a_place),
         TEST(versions_have_their_bytecode),
         TEST(a_version_that_is_none_is_refused),
     };
