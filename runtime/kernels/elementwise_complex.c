@@ -132,6 +132,22 @@ static inline c128 z_cbrt(c128 x)
     return z_pow(x, (c128){1.0 / 3, 0});
 }
 
+/* -i log((x + iy) / sqrt(x^2 + y^2)).  The square under the root is that of
+ * |x + iy| |x - iy|, so the imaginary part is a quarter of the logarithm of the
+ * quotient of their squares, which loses nothing where they are nearly equal. */
+static inline c128 z_atan2(c128 y, c128 x)
+{
+    z128 length = csqrt(wide(x.re, x.im) * wide(x.re, x.im) +
+                        wide(y.re, y.im) * wide(y.re, y.im));
+    c128 sum = {x.re - y.im, x.im + y.re}, z = quotient(sum, of(length));
+    double more = 4 * (x.re * y.im - x.im * y.re) /
+                  (sum.re * sum.re + sum.im * sum.im);
+
+    return (c128){atan2(z.im, z.re), fabs(more) < 0.5
+                                         ? 0.25 * log1p(more)
+                                         : -log(hypot(z.re, z.im))};
+}
+
 static inline c128 z_sign(c128 x)
 {
     double r = hypot(x.re, x.im);
@@ -215,6 +231,8 @@ JX_BINARY(, div_C64, c64, c64, down(quotient(UP(x), UP(y))))
 JX_BINARY(, div_C128, c128, c128, quotient(x, y))
 JX_BINARY(, pow_C64, c64, c64, down(z_pow(UP(x), UP(y))))
 JX_BINARY(, pow_C128, c128, c128, z_pow(x, y))
+JX_BINARY(, atan2_C64, c64, c64, down(z_atan2(UP(x), UP(y))))
+JX_BINARY(, atan2_C128, c128, c128, z_atan2(x, y))
 JX_UNARY(, ipow_C64, c64, c64,
          down(z_ipow(UP(x), ((const jx_p_integer_pow *)param)->y)))
 JX_UNARY(, ipow_C128, c128, c128,
@@ -229,7 +247,7 @@ jx_tile *jx_tile_complex(jx_prim_id prim, jx_dtype dtype)
     static jx_tile *const tiles[JX_NPRIMS][JX_NDTYPES] = {
         SAME(add) ROW(add_any, add) SAME(sub) SAME(mul) SAME(div) SAME(square)
         SAME(neg) SAME(real) SAME(imag) SAME(abs) SAME(eq) SAME(ne)
-        ROW(is_finite, isfinite) SAME(max) SAME(min) SAME(pow)
+        ROW(is_finite, isfinite) SAME(max) SAME(min) SAME(pow) SAME(atan2)
         ROW(integer_pow, ipow) SAME(exp) SAME(expm1) SAME(log)
         SAME(log1p) SAME(logistic) SAME(sin) SAME(cos) SAME(tan) SAME(asin)
         SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asinh)

@@ -155,3 +155,22 @@ def test_programs_come_back_byte_by_byte():
         if done.stdout != text.encode():
             differing.append((name, done.stderr[:200]))
     assert differing == []
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_atan2_is_as_near_as_xla(dtype, tmp_path):
+    random = np.random.default_rng(0)
+    y, x = (random.normal(size=(2, 64)) + 1j * random.normal(size=(2, 64))).astype(dtype)
+    y.imag[:16] = x.imag[:16] = 0
+    with jax.enable_x64(True):
+        (tmp_path / "atan2.jaxpr").write_text(str(jax.make_jaxpr(jax.lax.atan2)(y, x)))
+        xla = np.asarray(jax.jit(jax.lax.atan2)(y, x))
+    np.savez(tmp_path / "in.npz", in0=y, in1=x)
+    subprocess.run([ROOT / "build/jaxvet", "run", tmp_path / "atan2.jaxpr", "--inputs",
+                    tmp_path / "in.npz", "--outputs", tmp_path / "out.npz"], check=True,
+                   capture_output=True)
+    ours = np.load(tmp_path / "out.npz")["out0"]
+    x, y = x.astype(np.clongdouble), y.astype(np.clongdouble)
+    exact = -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
+    assert np.all(ours.imag[:16] == 0)
+    assert np.max(np.abs(ours - exact)) <= np.max(np.abs(xla - exact)) + np.finfo(dtype).eps
