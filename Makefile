@@ -187,7 +187,9 @@ valgrind: all $(TESTS)  ## run the unit tests under valgrind
 	    valgrind -q --leak-check=full --error-exitcode=9 $$t >$(BUILD)/valgrind.log 2>&1 \
 	    || { cat $(BUILD)/valgrind.log; exit 1; }; done
 
-.PHONY: faults
+.PHONY: faults recipes
+recipes: all  ## what docs/HACKING.md says of adding something, tried with made-up ones
+	@scripts/recipes.sh $(RECIPES)
 faults:  ## each of tests/seeded_faults must trip an assertion in a debug build
 	@scripts/faults.sh $(FAULTS)
 

@@ -15,14 +15,7 @@ mkdir -p "$tree" "$work/data" "$work/out"
     ulimit -v 8000000
 }
 
-# What has changed alone is copied, so that what is built stays.
-git ls-files -co --exclude-standard | while read -r file; do
-    [ -f "$file" ] || continue
-    cmp -s "$file" "$tree/$file" && continue
-    mkdir -p "$tree/$(dirname "$file")" && cp "$file" "$tree/$file"
-done
-# What a patch left, had this been stopped in its midst.
-find "$tree" \( -name '*.orig' -o -name '*.rej' \) -delete
+scripts/copy_tree.sh "$tree" || exit 1
 for archive in sample kernels stablehlo newer; do
     tar -xzf tests/conformance/$archive.tar.gz -C "$work/data"
 done

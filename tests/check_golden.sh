@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
 
-for format in text json sarif github; do
+for format in $(sed -n 's/^FORMAT(\(.*\))$/\1/p' reports/formats/formats.def); do
     "$jaxvet" check --trust-embedded --format $format tests/rules/S*.json.gz \
         tests/rules/P*.json.gz 2>&1 | sed 's/},{/},\
 {/g' >"$work/$format"

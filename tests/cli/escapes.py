@@ -17,9 +17,12 @@ MARK = "::error file=a.py::INJECTED"
 #: Every C0 but NUL, DEL, C1, ends of lines and directions; then lines of its own.
 PAYLOAD = ("".join(map(chr, range(1, 32))) + "\x7f\x80\x85\x9b31m\u2028\u202e\u2066"
            "\ufeff\U000e0041\x1b]0;pwned\x07\r\n" + MARK + "\n  " + MARK + "\n")
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FORMATS = re.findall(r"^FORMAT\((.*)\)$",
+                     (ROOT / "reports/formats/formats.def").read_text(), re.M)
 COMMANDS = [
-    "check", "check --format json", "check --format sarif",
-    "check --format github", "check --trust-embedded --timing", "info",
+    *(f"check --format {name}" for name in FORMATS),
+    "check --trust-embedded --timing", "info",
     "info --format json", "info --sizes 3", "info --fit 1MiB", "show",
     "show --as json", "show --as stablehlo", "show --as stablehlo --generic",
     "show --as flat", "show --as claims", "show --as plan --set b=3",
