@@ -1,36 +1,5 @@
-/* lint.c - see lint.h. */
+/* lint.c - what lints share: see lint.h. */
 #include "analyzer/lint/lint.h"
-
-bool jx_lint(jx_analysis *to, const jx_lint_options *options)
-{
-    static bool (*const lints[])(jx_linter *) = {
-#define LINT(name, codes) jx_lint_##name,
-#include "analyzer/lint/lints.def"
-#undef LINT
-    };
-    jx_linter lint = {.to = to,
-                      .program = to->program,
-                      .ctx = to->program->ctx,
-                      .options = {JX_LINT_MIN_ELEMENTS}};
-
-    if (options)
-        lint.options = *options;
-    lint.flat = jx_flatten(&to->typed);
-    if (!lint.flat)
-        return false;
-    if (lint.flat->truncated)
-        JX_PUSH(lint.ctx->arena, &to->assumptions,
-                "the program is too large with its calls inlined: lints saw "
-                "only the first part");
-    else if (lint.flat->shared)
-        JX_PUSH(lint.ctx->arena, &to->assumptions,
-                "the program is too large with its calls inlined: lints looked "
-                "once at what is called in several places");
-    for (size_t i = 0; i < sizeof lints / sizeof *lints; i++)
-        if (!lints[i](&lint))
-            return false;
-    return jx_ok(lint.ctx);
-}
 
 jx_claim *jx_lint_claim(jx_linter *lint, jx_code code, const jx_flat_node *node,
                         const char *what)

@@ -49,27 +49,6 @@ static void read_producer(jx_doc *d, const jx_node *root)
     p->x64 = jx_node_bool(&d->walk, &x64);
 }
 
-const jx_array *const *jx_doc_consts(jx_doc *d, const jx_node *at,
-                                     const jx_node *within,
-                                     const jx_jaxpr *jaxpr)
-{
-    int n = jx_node_array(&d->walk, at);
-    const jx_array **to = JX_NEW_ARRAY(d->ctx->arena, n, const jx_array *);
-
-    if (n != jaxpr->nconsts) {
-        jx_node_fail(&d->walk, at->there ? at : within,
-                     "expected %d constants for jaxpr %d, found %d",
-                     jaxpr->nconsts, jaxpr->id, n);
-        return NULL;
-    }
-    for (int i = 0; to && i < n; i++) {
-        jx_node item = jx_node_item(at, (size_t)i);
-        int k = jx_node_index(&d->walk, &item, d->narrays, "consts");
-        to[i] = k < 0 ? NULL : d->arrays[k];
-    }
-    return to;
-}
-
 /* Sizes that are elements of inputs: [[input, element, name], ...]. */
 static void read_valued(jx_doc *d, const jx_node *entry, const jx_jaxpr *jaxpr)
 {

@@ -430,3 +430,24 @@ jx_closed jx_doc_closed(jx_doc *d, const jx_node *at)
         consts[i] = v->items[i]->array;
     return (jx_closed){v->jaxpr, consts ? v->count : 0, consts};
 }
+
+const jx_array *const *jx_doc_consts(jx_doc *d, const jx_node *at,
+                                     const jx_node *within,
+                                     const jx_jaxpr *jaxpr)
+{
+    int n = jx_node_array(&d->walk, at);
+    const jx_array **to = JX_NEW_ARRAY(d->ctx->arena, n, const jx_array *);
+
+    if (n != jaxpr->nconsts) {
+        jx_node_fail(&d->walk, at->there ? at : within,
+                     "expected %d constants for jaxpr %d, found %d",
+                     jaxpr->nconsts, jaxpr->id, n);
+        return NULL;
+    }
+    for (int i = 0; to && i < n; i++) {
+        jx_node item = jx_node_item(at, (size_t)i);
+        int k = jx_node_index(&d->walk, &item, d->narrays, "consts");
+        to[i] = k < 0 ? NULL : d->arrays[k];
+    }
+    return to;
+}

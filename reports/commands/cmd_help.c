@@ -1,5 +1,37 @@
-/* cmd_help.c - `jaxvet help`: the commands, or one of them. */
+/* cmd_help.c - which commands there are, and `jaxvet help`, which says so. */
 #include "reports/commands/commands.h"
+
+#include <string.h>
+
+const jx_command *const jx_commands[] = {
+#define COMMAND(name) &jx_command_##name,
+#include "reports/commands/commands.def"
+#undef COMMAND
+};
+enum { COUNT = sizeof jx_commands / sizeof *jx_commands };
+const size_t jx_ncommands = COUNT;
+
+const jx_command *jx_command_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (!strcmp(jx_commands[i]->name, name))
+            return jx_commands[i];
+    return NULL;
+}
+
+int jx_command_unknown(const char *name)
+{
+    const char *names[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++)
+        names[i] = jx_commands[i]->name;
+    const char *near = jx_nearest(name, names, COUNT);
+    jx_command_say("jaxvet: unknown command '%s'%s%s%s", name,
+                   near ? "; did you mean '" : "", near ? near : "",
+                   near ? "'?" : "");
+    jx_command_say("jaxvet help lists the commands");
+    return JX_EXIT_USAGE;
+}
 
 static void help_of(const jx_command *command, jx_buffer *to)
 {
@@ -18,7 +50,7 @@ static void help_of_all(jx_buffer *to)
                        "Says before an array program ships what can go wrong "
                        "in it.\n\n"
                        "Commands (jaxvet help COMMAND says more):\n");
-    for (size_t i = 0; i < jx_ncommands; i++)
+    for (size_t i = 0; i < COUNT; i++)
         jx_buffer_printf(to, "  %-10s %s\n", jx_commands[i]->name,
                          jx_commands[i]->summary);
     jx_buffer_puts(to,

@@ -1,4 +1,4 @@
-/* commands.c - see commands.h. */
+/* commands.c - what subcommands share: see commands.h. */
 #include "reports/commands/commands.h"
 
 #include "frontend/base/file.h"
@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const jx_command *const jx_commands[] = {
-#define COMMAND(name) &jx_command_##name,
-#include "reports/commands/commands.def"
-#undef COMMAND
-};
-const size_t jx_ncommands = sizeof jx_commands / sizeof *jx_commands;
-
-const jx_command *jx_command_find(const char *name)
-{
-    for (size_t i = 0; i < jx_ncommands; i++)
-        if (!strcmp(jx_commands[i]->name, name))
-            return jx_commands[i];
-    return NULL;
-}
 
 int jx_command_starved(void)
 {
@@ -87,23 +72,6 @@ int jx_command_options(const jx_command *command, int argc, char **argv,
         wrong_usage(command, jx_buffer_text(&why));
     jx_buffer_free(&why);
     return n;
-}
-
-int jx_command_unknown(const char *name)
-{
-    const char *names[64];
-    size_t n = 0;
-
-    while (n < jx_ncommands && n < sizeof names / sizeof *names) {
-        names[n] = jx_commands[n]->name;
-        n++;
-    }
-    const char *near = jx_nearest(name, names, n);
-    jx_command_say("jaxvet: unknown command '%s'%s%s%s", name,
-                   near ? "; did you mean '" : "", near ? near : "",
-                   near ? "'?" : "");
-    jx_command_say("jaxvet help lists the commands");
-    return JX_EXIT_USAGE;
 }
 
 static jx_exit exit_of(jx_error_kind kind)

@@ -55,7 +55,7 @@ typedef struct jx_command {
 #include "reports/commands/commands.def"
 #undef COMMAND
 
-/* The table, in the order of commands.def. */
+/* The table, in the order of commands.def (cmd_help.c). */
 extern const jx_command *const jx_commands[];
 extern const size_t jx_ncommands;
 const jx_command *jx_command_find(const char *name);
