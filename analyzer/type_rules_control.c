@@ -545,8 +545,8 @@ static bool is_given(const jx_typing *t, jx_atom atom)
 {
     const jx_jaxpr *entry = t->program->entry.jaxpr;
 
-    return t->jaxpr == entry && atom.var && atom.var->id < entry->nconsts +
-                                                              entry->nins;
+    return t->jaxpr && t->jaxpr == entry && atom.var &&
+           atom.var->id < entry->nconsts + entry->nins;
 }
 
 void jx_type_shape_assertion(jx_typing *t)

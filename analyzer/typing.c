@@ -41,27 +41,6 @@ static void note_unknown(jx_typing *t, const char *name)
         JX_PUSH(jx_typing_ctx(t)->arena, &t->to->unknowns, first);
 }
 
-/* The counts of the table, and arrays where arrays belong. */
-static bool is_callable(jx_typing *t, jx_type_rule *rule)
-{
-    const jx_prim *prim = t->eqn->prim;
-
-    if (!jx_type_counts(t, prim->nins, prim->nouts))
-        return false;
-    for (int i = 0; i < t->nins && !jx_type_rule_takes_any(rule); i++)
-        if (t->ins[i]->kind != JX_AVAL_ARRAY)
-            return jx_type_wrong(t, "operand %d is no array", i);
-    for (int i = 0; i < t->nins; i++)
-        if (t->ins[i]->rank > JX_MOST_AXES)
-            return jx_type_wrong(t, "operand %d has %d axes, more than %d", i,
-                                 t->ins[i]->rank, JX_MOST_AXES);
-    unsigned kinds = jx_prim_takes(prim->id);
-    for (int i = 0; kinds && i < t->nins; i++)
-        if (!jx_type_takes(t, i, kinds))
-            return false;
-    return true;
-}
-
 static void take_declared(jx_typing *t)
 {
     for (int i = 0; i < t->nouts; i++)
@@ -70,43 +49,17 @@ static void take_declared(jx_typing *t)
 
 void jx_type_unknown(jx_typing *t, const char *name)
 {
-    note_unknown(t, name);
+    if (!t->typer->claims_nothing)
+        note_unknown(t, name);
     take_declared(t);
     t->resting = true;
 }
 
-/* Whether some operand or result is of a type that nothing is known of: an array
- * of a dtype that a library made is one, and any rule may be meant for it. */
-static bool has_unknown_type(const jx_typing *t)
-{
-    bool found = false;
-
-    for (int i = 0; i < t->nins; i++)
-        found |= t->ins[i]->kind == JX_AVAL_OTHER;
-    for (int i = 0; i < t->nouts; i++)
-        found |= t->eqn->outs[i]->aval->kind == JX_AVAL_OTHER;
-    return found;
-}
-
 static void type_eqn(jx_typing *t)
 {
-    jx_type_rule *rule = jx_type_rule_of(t->eqn->prim->id);
-
     t->to->equations++;
-    t->code = JX_CODE_SHP010;
-    t->wrong = false;
-    if (!rule || !t->eqn->typed) {
-        jx_type_unknown(t, t->eqn->prim->name);
+    if (!jx_typing_run_rule(t))
         return;
-    }
-    if (!jx_type_rule_takes_any(rule) && has_unknown_type(t)) {
-        jx_type_unknown(t, t->eqn->prim->name);
-        t->refused = true; /* nobody is to look into it */
-        return;
-    }
-    t->params = t->eqn->typed;
-    if (is_callable(t, rule))
-        rule(t);
     if (t->wrong) {
         take_declared(t);
         return;

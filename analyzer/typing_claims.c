@@ -25,11 +25,18 @@ static int scope_of(jx_typing *t, const jx_dim *a, const jx_dim *b)
     return 0;
 }
 
+static const char *worded(jx_typing *t, const char *format, va_list args)
+{
+    jx_buffer what = jx_ctx_text(t->program->ctx);
+
+    jx_buffer_vprintf(&what, format, args);
+    return jx_arena_take(jx_typing_ctx(t)->arena, &what);
+}
+
 static jx_claim *claim(jx_typing *t, jx_code code, const char *format,
                        va_list args)
 {
     jx_claim *made = jx_claim_add(jx_typing_ctx(t), &t->to->claims, code);
-    jx_buffer what = jx_ctx_text(t->program->ctx);
 
     if (!made)
         return NULL;
@@ -37,9 +44,16 @@ static jx_claim *claim(jx_typing *t, jx_code code, const char *format,
     made->eqn = t->eqn;
     made->calls = t->calls;
     made->stack = t->stack;
-    jx_buffer_vprintf(&what, format, args);
-    made->what = jx_arena_take(jx_typing_ctx(t)->arena, &what);
+    made->what = worded(t, format, args);
     return made;
+}
+
+/* Why there is no such equation, where nothing is claimed: the first reason. */
+static void say_why(jx_typing *t, const char *format, va_list args)
+{
+    t->refused = true;
+    if (!t->typer->why)
+        t->typer->why = worded(t, format, args);
 }
 
 /* What rests on an unchecked declaration is never settled. */
@@ -65,11 +79,15 @@ static void refuse(jx_typing *t, const jx_claim *made)
 
 bool jx_type_wrong(jx_typing *t, const char *format, ...)
 {
+    jx_claim *made = NULL;
     va_list args;
 
     t->wrong = true;
     va_start(args, format);
-    jx_claim *made = claim(t, t->code, format, args);
+    if (t->typer->claims_nothing)
+        say_why(t, format, args);
+    else
+        made = claim(t, t->code, format, args);
     va_end(args);
     if (!made)
         return false;
@@ -118,9 +136,34 @@ typedef struct question {
     bool holds, fails;           /* settled on the spot */
 } question;
 
+/* Without a claim: what fails is refused, sizes that must be equal are told. */
+static void ask_quietly(jx_typing *t, const question *q, const char *format,
+                        va_list args)
+{
+    static const char *const fails[] = {
+        [JX_GOAL_EQ] = "is not", [JX_GOAL_NE] = "is", [JX_GOAL_GE] = "is below",
+        [JX_GOAL_DIVIDES] = "does not divide"};
+    jx_typer *r = t->typer;
+
+    if (!q->fails && q->kind == JX_GOAL_EQ && q->lhs && q->rhs && r->tell)
+        r->tell(r->whom, q->lhs, q->rhs);
+    if (!q->fails || !jx_code_is_structural(q->code) || r->why)
+        return;
+    say_why(t, format, args);
+    if (r->why)
+        r->why = jx_arena_printf(jx_typing_ctx(t)->arena, "%s: %lld %s %lld",
+                                 r->why, (long long)jx_dim_value(q->lhs),
+                                 fails[q->kind],
+                                 (long long)jx_dim_value(q->rhs));
+}
+
 static void ask(jx_typing *t, const question *q, const char *format,
                 va_list args)
 {
+    if (t->typer->claims_nothing && !q->holds) {
+        ask_quietly(t, q, format, args);
+        return;
+    }
     if (q->holds) {
         jx_typing_count_settled(t);
         return;
@@ -222,10 +265,12 @@ void jx_require_ne(jx_typing *t, const jx_dim *a, const jx_dim *b,
 
 void jx_require_unknown(jx_typing *t, const char *why, const char *format, ...)
 {
+    jx_claim *made = NULL;
     va_list args;
 
     va_start(args, format);
-    jx_claim *made = claim(t, t->code, format, args);
+    if (!t->typer->claims_nothing)
+        made = claim(t, t->code, format, args);
     va_end(args);
     if (made && !rests(t, made))
         made->evidence.why = why;

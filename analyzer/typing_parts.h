@@ -4,6 +4,7 @@
 #ifndef JX_TYPING_PARTS_H
 #define JX_TYPING_PARTS_H
 
+#include "analyzer/infer.h"
 #include "analyzer/type_rules.h"
 
 /* What a jaxpr's outputs turned out to be. */
@@ -25,6 +26,11 @@ typedef struct jx_typer {
     jx_intern conditions;
     jx_intern divisors; /* dims whose divisors have been looked at */
     jx_intern unknowns; /* of place */
+    bool claims_nothing; /* one equation is asked about (infer.h): ... */
+    const char *why;     /* ... why it is refused, the first reason, ... */
+    jx_infer_equal *tell; /* ... and who is told of equal sizes, or NULL */
+    void *whom;
+    jx_intern callees; /* what each that was met declares its results to be */
 } jx_typer;
 
 static inline jx_ctx *jx_typing_ctx(const jx_typing *t)
@@ -45,6 +51,15 @@ void jx_typing_look_for_divisors(jx_typing *t, const jx_dim *first);
  * dim_as_value, or a slice of three elements from n // m on), and of a type. */
 void jx_typing_look_at_value(jx_typing *t, const jx_value *value);
 void jx_typing_look_at_sizes(jx_typing *t, const jx_aval *aval);
+
+/* ---- rules (infer.c) ---- */
+
+/* Has the rule of the equation fill t->outs, unless t->wrong.  False if there is
+ * none, or none for these types: the results are as declared. */
+bool jx_typing_run_rule(jx_typing *t);
+/* What a callee declares to give, where callees are not typed. */
+const jx_aval *const *jx_infer_callee(const jx_typer *r,
+                                      const jx_jaxpr *callee);
 
 /* ---- types ---- */
 

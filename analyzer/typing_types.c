@@ -224,6 +224,8 @@ static void note_weak(jx_typing *t, const jx_aval *a, const jx_aval *b,
     bool wrong = t->wrong, refused = t->refused;
     const jx_claim *refusal = t->typer->refusal;
 
+    if (t->typer->claims_nothing)
+        return;
     t->code = JX_CODE_SHP011;
     jx_type_wrong(t, "%s: one is weakly typed, the other not: %s", what,
                   jx_dtype_of((a->weak ? a : b)->dtype)->short_name);
@@ -263,8 +265,9 @@ const jx_aval *jx_typing_settle_out(jx_typing *t, int i)
 
 const jx_aval *const *jx_callee_outs(jx_typing *t, const jx_jaxpr *callee)
 {
+    if (t->typer->claims_nothing)
+        return jx_infer_callee(t->typer, callee);
     const jx_typed_jaxpr *kept = &t->typer->results[callee->id];
-
     for (int i = 0; i < callee->nouts; i++)
         t->resting |= kept->resting[i];
     t->refused |= kept->untrue;

@@ -4,6 +4,7 @@
  * equation is what typing must say of it, `CODE?` what it leaves to the prover;
  * nothing else may be said.  A file has a right program and a wrong one; what is
  * right is planned, too, or says why it can't be: `#! unplanned why`. */
+#include "analyzer/infer.h"
 #include "analyzer/transform/discharge.h"
 #include "analyzer/type_rules.h"
 #include "frontend/base/file.h"
@@ -48,6 +49,66 @@ static bool is_said(const char **at, const jx_claim *claim)
     return found;
 }
 
+/* What typing says is wrong with the operands of an equation, or NULL. */
+static const jx_claim *refusal_of(const jx_analysis *to, const jx_eqn *eqn)
+{
+    for (size_t i = 0; i < to->claims.count; i++)
+        if (to->claims.at[i]->eqn == eqn &&
+            to->claims.at[i]->verdict == JX_REFUTED &&
+            to->claims.at[i]->code == JX_CODE_SHP010)
+            return to->claims.at[i];
+    return NULL;
+}
+
+static bool prints_alike(const jx_aval *a, const jx_aval *b)
+{
+    jx_buffer one = {0}, two = {0};
+
+    jx_aval_print(a, &one);
+    jx_aval_print(b, &two);
+    bool same = !strcmp(jx_buffer_text(&one), jx_buffer_text(&two));
+    jx_buffer_free(&one);
+    jx_buffer_free(&two);
+    return same;
+}
+
+/* Asked about one equation alone, its rule says what typing said of it. */
+static bool infers(const jx_analysis *to, jx_inferrer *in, const jx_eqn *eqn)
+{
+    const jx_aval *ins[64], *outs[64] = {0};
+    const jx_claim *refusal = refusal_of(to, eqn);
+    const char *why;
+
+    if (eqn->nins > 64 || eqn->nouts > 64)
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        ins[i] = jx_atom_aval(eqn->ins[i]);
+    jx_inferred found = jx_infer_equation(in, eqn, ins, outs, &why);
+    if (refusal)
+        return found == JX_INFER_REFUSED && strstr(why, refusal->what) == why;
+    for (int i = 0; i < eqn->nouts && found == JX_INFER_TYPES; i++)
+        if (!prints_alike(outs[i], eqn->outs[i]->aval))
+            return false;
+    return found == JX_INFER_TYPES || to->unknowns.count ||
+           to->assumptions.count;
+}
+
+static bool infers_all(const char *path, const char *text,
+                       const jx_analysis *to)
+{
+    jx_inferrer *in = jx_inferrer_new(to->program);
+
+    for (int k = 0; k < to->program->njaxprs; k++)
+        for (int i = 0; i < to->program->jaxprs[k]->neqns; i++) {
+            const jx_eqn *eqn = &to->program->jaxprs[k]->eqns[i];
+            bool declared_wrong = to->claims.count && !refusal_of(to, eqn);
+            if (!declared_wrong && !infers(to, in, eqn))
+                return complain(path, text, "not inferred alone",
+                                eqn->prim->name);
+        }
+    return true;
+}
+
 static bool check(const char *path, const char *program, const jx_analysis *to)
 {
     size_t next = 0;
@@ -65,7 +126,7 @@ static bool check(const char *path, const char *program, const jx_analysis *to)
     }
     if (next < to->claims.count)
         return complain(path, program, "also says", to->claims.at[next]->what);
-    return true;
+    return infers_all(path, program, to);
 }
 
 /* What can't be made a program of values (discharge.h) is `#! refused why`. */
