@@ -147,6 +147,9 @@ void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
 bool jx_type_computation(jx_typing *t, const jx_closed *closed,
                          const char *what, int nins, const jx_dtype *ins,
                          int nouts, const jx_dtype *outs);
+/* The body of a reduction (parameter `jaxpr`): it takes n accumulated and n new
+ * values of the types of operands n to 2n, gives n. */
+bool jx_type_reducer(jx_typing *t, const jx_closed *body, int n);
 /* Two types that must agree but for weak types, which JAX lets differ between
  * branches and round a loop. */
 void jx_type_agree(jx_typing *t, const jx_aval *a, const jx_aval *b,

@@ -84,25 +84,6 @@ void jx_type_arg_reduce(jx_typing *t)
         jx_type_out(t, 0, p->index_dtype, false, rank, shape);
 }
 
-/* The body takes n accumulated and n new scalars, gives n. */
-static bool check_body(jx_typing *t, const jx_closed *body, int n)
-{
-    if (!jx_type_closed(t, body, "jaxpr"))
-        return false;
-    const jx_jaxpr *callee = body->jaxpr;
-    if (callee->nins != 2 * n || callee->nouts != n)
-        return jx_type_wrong(t,
-                             "jaxpr takes %d values and gives %d, for %d "
-                             "operands",
-                             callee->nins, callee->nouts, n);
-    const jx_aval *const *outs = jx_callee_outs(t, callee);
-    for (int i = 0; i < 2 * n; i++)
-        jx_type_pass(t, callee, i, t->ins[n + i % n], "jaxpr");
-    for (int i = 0; i < n; i++)
-        jx_type_agree(t, outs[i], t->ins[n + i], "jaxpr, output %d", i);
-    return !t->wrong;
-}
-
 /* n operands of one shape, then n scalars of their dtypes. */
 static bool check_operands(jx_typing *t, int n)
 {
@@ -126,7 +107,7 @@ void jx_type_reduce_general(jx_typing *t)
 
     if (!check_operands(t, n) || !jx_type_counts(t, -1, n) ||
         !jx_type_axes(t, "dimensions", p->dimensions, t->ins[0]->rank) ||
-        !check_body(t, &p->jaxpr, n))
+        !jx_type_reducer(t, &p->jaxpr, n))
         return;
     const jx_dim **shape = without(t, t->ins[0], p->dimensions, &rank);
     for (int i = 0; shape && i < n; i++)

@@ -82,24 +82,6 @@ static bool check_starts(jx_typing *t, int n)
     return jx_type_same_shapes(t, 0, n);
 }
 
-static bool check_body(jx_typing *t, const jx_closed *body, int n)
-{
-    if (!jx_type_closed(t, body, "jaxpr"))
-        return false;
-    const jx_jaxpr *callee = body->jaxpr;
-    if (callee->nins != 2 * n || callee->nouts != n)
-        return jx_type_wrong(t,
-                             "jaxpr takes %d values and gives %d, for %d "
-                             "operands",
-                             callee->nins, callee->nouts, n);
-    for (int i = 0; i < 2 * n; i++)
-        jx_type_pass(t, callee, i, t->ins[n + i % n], "jaxpr");
-    for (int i = 0; i < n; i++)
-        jx_type_agree(t, jx_callee_outs(t, callee)[i], t->ins[n + i],
-                      "jaxpr, output %d", i);
-    return !t->wrong;
-}
-
 void jx_type_reduce_window(jx_typing *t)
 {
     const jx_p_reduce_window *p = t->params;
@@ -112,7 +94,7 @@ void jx_type_reduce_window(jx_typing *t)
         return;
     }
     if (!jx_type_counts(t, -1, n) || !check_starts(t, n) ||
-        !check_window(t, &w, t->ins[0]->rank) || !check_body(t, &p->jaxpr, n))
+        !check_window(t, &w, t->ins[0]->rank) || !jx_type_reducer(t, &p->jaxpr, n))
         return;
     const jx_dim **shape = through(t, &w, t->ins[0]);
     for (int i = 0; shape && i < n; i++)

@@ -344,6 +344,24 @@ bool jx_type_computation(jx_typing *t, const jx_closed *closed,
     return !t->wrong;
 }
 
+bool jx_type_reducer(jx_typing *t, const jx_closed *body, int n)
+{
+    if (!jx_type_closed(t, body, "jaxpr"))
+        return false;
+    const jx_jaxpr *callee = body->jaxpr;
+    if (callee->nins != 2 * n || callee->nouts != n)
+        return jx_type_wrong(t,
+                             "jaxpr takes %d values and gives %d, for %d "
+                             "operands",
+                             callee->nins, callee->nouts, n);
+    const jx_aval *const *outs = jx_callee_outs(t, callee);
+    for (int i = 0; i < 2 * n; i++)
+        jx_type_pass(t, callee, i, t->ins[n + i % n], "jaxpr");
+    for (int i = 0; i < n; i++)
+        jx_type_agree(t, outs[i], t->ins[n + i], "jaxpr, output %d", i);
+    return !t->wrong;
+}
+
 void jx_assume(jx_typing *t, const char *format, ...)
 {
     jx_buffer text = jx_ctx_text(t->program->ctx);
