@@ -115,33 +115,49 @@ static bool same_recipe(const void *kept, const void *key)
            !memcmp(a->at, c->at.at, a->count * sizeof *a->at);
 }
 
+/* Begins the recipe of one jaxpr: its inputs as they are, and its outputs; gives
+ * where their number stands. */
+static size_t recipe_of(jx_discharge *d, jx_recipe *r, const jx_jaxpr *from,
+                        int kind)
+{
+    jx_recipe_put(d, r, kind);
+    jx_recipe_put(d, r, from->nins);
+    jx_recipe_put(d, r, 1);
+    jx_recipe_put(d, r, from->id);
+    for (int i = 0; i < from->nins; i++)
+        jx_recipe_put(d, r, i);
+    jx_recipe_put(d, r, 0);
+    size_t count = r->at.count;
+    jx_recipe_put(d, r, from->nouts);
+    for (int i = 0; i < from->nouts; i++) {
+        jx_recipe_put(d, r, 0);
+        jx_recipe_put(d, r, i);
+    }
+    return count;
+}
+
+/* One more output, counted at `count`: what reference `number` holds at the end. */
+static void give_contents(jx_discharge *d, jx_recipe *r, size_t count,
+                          int number)
+{
+    jx_recipe_put(d, r, -1);
+    jx_recipe_put(d, r, number);
+    if (r->at.count > count)
+        r->at.at[count]++;
+}
+
 /* Inputs and outputs as they are, and what the inputs hold of which `gives`
  * says so (by number of the jaxpr's variables). */
 const jx_jaxpr *jx_discharge_plain(jx_discharge *d, const jx_jaxpr *from,
                              const bool *gives, bool lenient)
 {
     jx_recipe r = {0};
+    size_t count = recipe_of(d, &r, from,
+                             lenient ? JX_RECIPE_SHOWN : JX_RECIPE_CALLED);
 
-    jx_recipe_put(d, &r, lenient ? JX_RECIPE_SHOWN : JX_RECIPE_CALLED);
-    jx_recipe_put(d, &r, from->nins);
-    jx_recipe_put(d, &r, 1);
-    jx_recipe_put(d, &r, from->id);
     for (int i = 0; i < from->nins; i++)
-        jx_recipe_put(d, &r, i);
-    jx_recipe_put(d, &r, 0);
-    size_t count = r.at.count;
-    jx_recipe_put(d, &r, from->nouts);
-    for (int i = 0; i < from->nouts; i++) {
-        jx_recipe_put(d, &r, 0);
-        jx_recipe_put(d, &r, i);
-    }
-    for (int i = 0; i < from->nins; i++)
-        if (gives[from->nconsts + i] && jx_is_ref(from->vars[from->nconsts + i])) {
-            jx_recipe_put(d, &r, -1);
-            jx_recipe_put(d, &r, i);
-            if (r.at.count > count)
-                r.at.at[count]++;
-        }
+        if (gives[from->nconsts + i] && jx_is_ref(from->vars[from->nconsts + i]))
+            give_contents(d, &r, count, i);
     return jx_recipe_follow(d, &r);
 }
 
@@ -436,28 +452,12 @@ static bool new_entry(jx_discharge *d, const jx_closed *closed, jx_closed *to)
     *to = *closed;
     if (!from || !writes)
         return !from;
-    jx_recipe_put(d, &r, JX_RECIPE_ENTERED);
-    jx_recipe_put(d, &r, from->nins);
-    jx_recipe_put(d, &r, 1);
-    jx_recipe_put(d, &r, from->id);
-    for (int i = 0; i < from->nins; i++)
-        jx_recipe_put(d, &r, i);
-    jx_recipe_put(d, &r, 0);
-    size_t count = r.at.count;
-    jx_recipe_put(d, &r, from->nouts);
-    for (int i = 0; i < from->nouts; i++) {
-        jx_recipe_put(d, &r, 0);
-        jx_recipe_put(d, &r, i);
-    }
-    for (int i = 0; i < from->nconsts + from->nins; i++) {
-        if (!writes[i] || !jx_is_ref(from->vars[i]))
-            continue;
-        jx_recipe_put(d, &r, -1);
-        jx_recipe_put(d, &r, i < from->nconsts ? from->nins + i
-                                               : i - from->nconsts);
-        if (r.at.count > count)
-            r.at.at[count]++;
-    }
+    size_t count = recipe_of(d, &r, from, JX_RECIPE_ENTERED);
+    for (int i = 0; i < from->nconsts + from->nins; i++)
+        if (writes[i] && jx_is_ref(from->vars[i]))
+            give_contents(d, &r, count,
+                          i < from->nconsts ? from->nins + i
+                                            : i - from->nconsts);
     to->jaxpr = jx_recipe_follow(d, &r);
     return to->jaxpr != NULL;
 }
