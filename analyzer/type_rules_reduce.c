@@ -124,26 +124,35 @@ void jx_type_cumulative(jx_typing *t)
         jx_type_out(t, 0, in->dtype, in->weak, in->rank, in->shape);
 }
 
+/* Operands of one shape along an axis, as many results. */
+static bool sorts(jx_typing *t, int64_t dimension)
+{
+    if (t->nins == 0)
+        return jx_type_wrong(t, "has no operands");
+    return jx_type_counts(t, -1, t->nins) &&
+           jx_type_same_shapes(t, 0, t->nins) &&
+           jx_type_axis(t, "dimension", dimension, t->ins[0]->rank);
+}
+
+static void out_sorted(jx_typing *t)
+{
+    for (int i = 0; i < t->nins; i++)
+        jx_type_out_like(t, i, t->ins[i], t->ins[i]->weak, t->ins[i]->rank,
+                         t->ins[i]->shape);
+}
+
 void jx_type_sort(jx_typing *t)
 {
     const jx_p_sort *p = t->params;
 
-    if (t->nins == 0) {
-        jx_type_wrong(t, "has no operands");
-        return;
-    }
-    if (!jx_type_counts(t, -1, t->nins) ||
-        !jx_type_same_shapes(t, 0, t->nins) ||
-        !jx_type_axis(t, "dimension", p->dimension, t->ins[0]->rank))
+    if (!sorts(t, p->dimension))
         return;
     if (p->num_keys < 1 || p->num_keys > t->nins) {
         jx_type_wrong(t, "num_keys %lld for %d operands",
                       (long long)p->num_keys, t->nins);
         return;
     }
-    for (int i = 0; i < t->nins; i++)
-        jx_type_out_like(t, i, t->ins[i], t->ins[i]->weak, t->ins[i]->rank,
-                         t->ins[i]->shape);
+    out_sorted(t);
 }
 
 /* The comparator takes a pair of elements of each operand. */
@@ -152,13 +161,7 @@ void jx_type_stablehlo_sort(jx_typing *t)
     const jx_p_stablehlo_sort *p = t->params;
     jx_dtype *pairs, test = JX_BOOL;
 
-    if (t->nins == 0) {
-        jx_type_wrong(t, "has no operands");
-        return;
-    }
-    if (!jx_type_counts(t, -1, t->nins) ||
-        !jx_type_same_shapes(t, 0, t->nins) ||
-        !jx_type_axis(t, "dimension", p->dimension, t->ins[0]->rank))
+    if (!sorts(t, p->dimension))
         return;
     pairs = JX_NEW_ARRAY(t->program->ctx->arena, 2 * t->nins, jx_dtype);
     for (int i = 0; pairs && i < 2 * t->nins; i++)
@@ -166,9 +169,7 @@ void jx_type_stablehlo_sort(jx_typing *t)
     if (!pairs || !jx_type_computation(t, &p->comparator, "comparator",
                                        2 * t->nins, pairs, 1, &test))
         return;
-    for (int i = 0; i < t->nins; i++)
-        jx_type_out_like(t, i, t->ins[i], t->ins[i]->weak, t->ins[i]->rank,
-                         t->ins[i]->shape);
+    out_sorted(t);
 }
 
 /* Values and their indices, with `size` in place of one axis. */
