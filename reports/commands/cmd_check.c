@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct settings {
@@ -137,14 +136,6 @@ static void check_target(runner *r, const jx_target *target)
     jx_ctx_free(ctx);
 }
 
-static double now_in_milliseconds(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (double)at.tv_sec * 1e3 + (double)at.tv_nsec / 1e6;
-}
-
 /* Whoever names a folder expects something in it: that all of it is fine would
  * be said of a wrong folder, too. */
 static void check_folders(runner *r, int count, char **arguments,
@@ -170,12 +161,13 @@ static bool check_all(runner *r, int count, char **arguments,
     /* A program that starves is one report; what is kept of all that does is
      * no report at all. */
     for (size_t i = 0; i < r->targets.count && jx_ok(r->ctx); i++) {
-        double start = now_in_milliseconds();
+        double start = jx_seconds_now();
         int before = r->count;
 
         check_target(r, &r->targets.at[i]);
         if (r->settings->timing && r->count > before)
-            r->reports[before].milliseconds = now_in_milliseconds() - start;
+            r->reports[before].milliseconds =
+                1e3 * (jx_seconds_now() - start);
     }
     check_folders(r, count, arguments, is_folder);
     return jx_ok(r->ctx) &&

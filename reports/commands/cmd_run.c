@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct settings {
     jx_texts set, shape;
@@ -497,14 +496,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool bench(session *r)
 {
     size_t n = (size_t)r->s->bench;
@@ -513,10 +504,10 @@ static bool bench(session *r)
     if (!times)
         return false;
     for (size_t i = 0; i < n; i++) {
-        double start = now();
+        double start = jx_seconds_now();
         if (!run_once(r))
             return false;
-        times[i] = 1e6 * (now() - start);
+        times[i] = 1e6 * (jx_seconds_now() - start);
     }
     qsort(times, n, sizeof *times, by_value);
     jx_buffer_printf(&r->text,
