@@ -12,8 +12,8 @@
  * Memory is that of the values that live at once if every equation is run
  * alone, in order, and gives its operands back after their last use: inputs and
  * constants live throughout; what only shows another value differently (a
- * broadcast, a reshape, an iota) takes none unless it is a result.  A compiler that fuses needs less,
- * one that keeps more alive needs more. */
+ * broadcast, a reshape, an iota) takes none unless it is a result.  A compiler
+ * that fuses needs less, one that keeps more alive needs more. */
 #ifndef JX_COST_H
 #define JX_COST_H
 

@@ -4,8 +4,8 @@
  * several places becomes a *unit*: a block that is planned once for each list of
  * operand types, and run by an operation in each place.  Its operands and results
  * are moving buffers, which that operation sets to where the caller has them, so
- * that nothing is copied.  Jaxprs don't recur, so that a unit runs once at a time, and its memory has one
- * place (finish_memory.c). */
+ * that nothing is copied.  Jaxprs don't recur, so that a unit runs once at a
+ * time, and its memory has one place (finish_memory.c). */
 #include "runtime/kernels/shapes.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"

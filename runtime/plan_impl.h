@@ -1,6 +1,6 @@
 /* plan_impl.h - a plan and the planner from inside: shared by plan.c (equations
- * and blocks), plan_calls.c (calls), plan_slots.c (values), finish*.c (the passes over operations) and
- * exec.c. */
+ * and blocks), plan_calls.c (calls), plan_slots.c (values), finish*.c (the passes
+ * over operations) and exec.c. */
 #ifndef JX_PLAN_IMPL_H
 #define JX_PLAN_IMPL_H
 

@@ -493,8 +493,9 @@ static bool share_body(flattener *f, const scope *in, const jx_eqn *eqn,
 
 /* ---- bodies */
 
-/* Walks a body (of several, `which`) whose first `nsame` inputs are `same`, and whose others change
- * from step to step; appends what it results in to *results. */
+/* Walks a body (of several, `which`) whose first `nsame` inputs are `same`, and
+ * whose others change from step to step; appends what it results in to
+ * *results. */
 static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
                       const jx_closed *body, int which, int nsame,
                       const int *same, int **results, int *nresults)

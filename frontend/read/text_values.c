@@ -831,7 +831,8 @@ static bool is_computation(const jx_prim *prim, const char *name)
 /* JAX's own parameters say that they are one; those of a class need not. */
 static bool may_be_jaxpr(const jx_prim *prim, const char *name)
 {
-    return strstr(name, "jaxpr") || is_computation(prim, name) || (is_hi(prim) && strcmp(name, "name"));
+    return strstr(name, "jaxpr") || is_computation(prim, name) ||
+           (is_hi(prim) && strcmp(name, "name"));
 }
 
 /* A jaxpr in full, or the name of a hoisted one; NULL if it is neither. */

@@ -406,7 +406,9 @@ int jx_certificates_check(const char *path, const char *answers_path,
     if (!text)
         code = jx_command_failed(ctx);
     else
-        code = answers_path ? read_answers(&of, answers_path, limits, to->budget) : JX_EXIT_OK;
+        code = answers_path
+                   ? read_answers(&of, answers_path, limits, to->budget)
+                   : JX_EXIT_OK;
     if (code == JX_EXIT_OK)
         code = check_lines(text, size, answers_path ? &of : NULL, strict,
                            limits.seconds, to);

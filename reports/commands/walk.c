@@ -131,6 +131,8 @@ bool jx_walk_add(jx_ctx *ctx, const char *path, int argument, jx_targets *to)
         walk(&w, path, 0);
         return true;
     }
-    JX_PUSH(ctx->arena, to, (jx_target){.path = path, .named = true, .argument = argument});
+    JX_PUSH(
+        ctx->arena, to,
+        (jx_target){.path = path, .named = true, .argument = argument});
     return false;
 }

@@ -594,7 +594,8 @@ static void put_costs(const jx_program_diff *diff, jx_buffer *to)
                 {"transcendentals", x->transcendentals, y->transcendentals},
                 {"bytes moved", x->moved, y->moved},
                 {"constants", x->constants, y->constants}};
-    jx_buffer before = {.budget = to->budget}, after = {.budget = to->budget}, lines = {.budget = to->budget};
+    jx_buffer before = {.budget = to->budget}, after = {.budget = to->budget},
+              lines = {.budget = to->budget};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         jx_buffer_clear(&before);

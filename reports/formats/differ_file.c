@@ -110,7 +110,8 @@ static void shardings(const differ *d, const char *noun, int count,
                       const jx_op_sharding *const *const hlo[2])
 {
     for (int i = 0; i < count; i++) {
-        jx_buffer a = jx_ctx_text(d->ctx), b = jx_ctx_text(d->ctx), text = jx_ctx_text(d->ctx);
+        jx_buffer a = jx_ctx_text(d->ctx), b = jx_ctx_text(d->ctx),
+                  text = jx_ctx_text(d->ctx);
 
         put_lie(named[0] ? named[0][i] : NULL, hlo[0] ? hlo[0][i] : NULL, &a);
         put_lie(named[1] ? named[1][i] : NULL, hlo[1] ? hlo[1][i] : NULL, &b);
