@@ -147,8 +147,8 @@ starve-lone:  ## the same in a build where nothing shares a block, at a sample o
 # frontend/python, with the JAX of build/venv and with that of build/venv-new.
 .PHONY: check
 check: all $(TESTS) $(TOOLS)  ## run the tests that need no network and no JAX
-	@set -e; for t in $(TESTS); do $$t; done
-	@set -e; for t in $(wildcard tests/check_*.sh); do BUILD=$(BUILD) CC="$(CC)" OBJECTS="$(LIB_OBJ) $(CMD_OBJ)" $$t; done
+	@printf '%s\n' $(TESTS) $(wildcard tests/check_*.sh) | BUILD=$(BUILD) CC="$(CC)" \
+	    OBJECTS="$(LIB_OBJ) $(CMD_OBJ)" scripts/side_by_side.sh
 	@JAXVET=$(BUILD)/jaxvet tests/cli/run.sh
 
 .PHONY: setup test demo

@@ -1,10 +1,24 @@
 #!/bin/sh
-# run.sh - the command as its users meet it.  Reads every tests/cli/test_*.sh,
-# which calls what is defined here; $JAXVET is the command under test.
+# run.sh [FILE] - the command as its users meet it.  Reads tests/cli/test_*.sh,
+# all or that one, which call what is defined here; $JAXVET is the command under
+# test.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 JAXVET=$(realpath "${JAXVET:-build/jaxvet}")
 export JAXVET
+if [ $# -eq 0 ]; then
+    for file in tests/cli/test_*.sh; do
+        echo "tests/cli/run.sh $file"
+    done | scripts/side_by_side.sh | awk '
+        /^cli: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4; next }
+        { print }
+        /^failed with / { bad = 1 }
+        END {
+            print "cli: " passed + 0 " passed, " failed + 0 " failed"
+            exit bad || passed == 0
+        }'
+    exit
+fi
 all=$(mktemp -d)
 trap 'rm -rf "$all"' EXIT
 passed=0
@@ -55,11 +69,9 @@ holds() {
     if "$@"; then pass; else fail "not so: $*"; fi
 }
 
-# Each file has a folder $work of its own.
-for file in tests/cli/test_*.sh; do
-    work=$all/$(basename "$file" .sh)
-    mkdir "$work"
-    . "$file"
-done
+work=$all/$(basename "$1" .sh)
+mkdir "$work"
+file=$1
+. "$file"
 echo "cli: $passed passed, $failed failed"
 [ $failed -eq 0 ]
