@@ -61,16 +61,21 @@ LINK    = $(Q)$(CC) $(CFLAGS)
 .PHONY: all
 all: $(PROGRAMS) $(BUILD)/libjaxvet.so  ## build the command and the library
 
-# The ids of primitives alone: who needs no more of prims.def is compiled again
-# only when there are other ones.
+# The ids of primitives and of ops alone: who needs no more of prims.def or ops.def
+# is compiled again only when there are other ones.
 PRIM_IDS = $(BUILD)/gen/frontend/ir/prim_ids.h
+OP_IDS = $(BUILD)/gen/frontend/mlir/op_ids.h
+IDS = $(PRIM_IDS) $(OP_IDS)
 $(PRIM_IDS): frontend/ir/prims.def Makefile
+$(OP_IDS): frontend/mlir/ops.def Makefile
+$(IDS):
 	@mkdir -p $(@D)
-	@sed -n 's/^PRIM(\([a-z0-9_]*\),.*/    JX_PRIM_\1,/p' $< >$@.new
+	@sed -n -e 's/^PRIM(\([a-z0-9_]*\),.*/    JX_PRIM_\1,/p' \
+	    -e '/^OP("/{s/^OP("\([^"]*\)".*/    JX_OP_\1,/;s/[.-]/_/g;p}' $< >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 .SECONDARY: $(TEST_OBJ)
-$(BUILD)/obj/%.o: %.c Makefile | $(PRIM_IDS)
+$(BUILD)/obj/%.o: %.c Makefile | $(IDS)
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $<
 
@@ -93,7 +98,7 @@ $(BUILD)/z3.flags: FORCE
 .PHONY: FORCE
 FORCE:
 
-$(BUILD)/obj/prover/z3.o: prover/z3.c Makefile $(PRIM_IDS) $(BUILD)/z3.flags $(wildcard $(Z3_HOME)/include/z3_version.h)
+$(BUILD)/obj/prover/z3.o: prover/z3.c Makefile $(IDS) $(BUILD)/z3.flags $(wildcard $(Z3_HOME)/include/z3_version.h)
 	@mkdir -p $(@D)
 	$(COMPILE) $(Z3_CFLAGS) -o $@ $<
 

@@ -130,6 +130,7 @@ static bool read_op_name(jx_bc_reader *r, jx_bc_cursor *c, const char *dialect)
     op->registered = registered;
     if (!jx_bc_ok(r))
         return false;
+    op->id = jx_mlir_op_id(op->name);
     op->attrs = jx_mlir_op_attrs(op->name);
     r->nopnames++;
     return true;

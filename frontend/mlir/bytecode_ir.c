@@ -332,6 +332,7 @@ static const jx_mlir_op *read_op(jx_bc_reader *r, jx_bc_cursor *c, scope *in)
     if (!op || r->failed)
         return NULL;
     const jx_bc_op_name *name = &r->opnames[index];
+    op->id = name->id;
     op->name = name->name;
     op->place.offset = r->base + (size_t)(at - r->bytes);
     r->where = (jx_bc_where){JX_BC_IR, "op at byte", op->place.offset,
@@ -480,7 +481,7 @@ bool jx_bc_read_ir(jx_bc_reader *r)
     if (c.at != c.end)
         return jx_bc_fail(r, c.at, "%zu bytes follow the last op",
                           (size_t)(c.end - c.at));
-    if (top.nops != 1 || strcmp(top.ops[0]->name, "builtin.module") != 0)
+    if (top.nops != 1 || top.ops[0]->id != JX_OP_builtin_module)
         return jx_bc_fail(r, r->sections[JX_BC_IR].at,
                           "one builtin.module is expected");
     const jx_mlir_op **modules = JX_NEW(r->arena, const jx_mlir_op *);

@@ -308,7 +308,7 @@ static reach isolate(jx_bw *w, const jx_mlir_op *op, uint64_t *next)
             }
         }
     bool may = !w->file->extra || !w->file->extra->few_isolated ||
-               strcmp(op->name, "builtin.module") == 0;
+               op->id == JX_OP_builtin_module;
     if (op->nregions && may &&
         (inside.least > from || inside.least == UINT64_MAX) &&
         inside.most <= *next)

@@ -83,6 +83,7 @@ typedef enum jx_bc_dialect_kind {
 } jx_bc_dialect_kind;
 
 typedef struct jx_bc_op_name {
+    jx_op_id id;
     const char *name; /* "vhlo.add_v1", interned */
     bool registered;
     const char *attrs; /* names in the order of its properties; NULL: unknown */

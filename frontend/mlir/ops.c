@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const jx_mlir_op_info ops[] = {
-#define OP(name, ins, outs, attrs, regions) {name, ins, outs, attrs, regions},
+#define OP(name, ins, outs, attrs, regions, form)                             \
+    {name, ins, outs, attrs, regions, form},
 #include "frontend/mlir/ops.def"
 #undef OP
 };
@@ -50,6 +51,19 @@ static int by_vhlo_name(const void *key, const void *row)
 const jx_mlir_op_info *jx_mlir_op_info_find(const char *name)
 {
     return bsearch(name, ops, sizeof ops / sizeof *ops, sizeof *ops, by_name);
+}
+
+/* Ids count the rows. */
+const jx_mlir_op_info *jx_mlir_op_info_of(jx_op_id id)
+{
+    return id == JX_OP_unknown ? NULL : &ops[id - 1];
+}
+
+jx_op_id jx_mlir_op_id(const char *name)
+{
+    const jx_mlir_op_info *info = jx_mlir_op_info_find(name);
+
+    return info ? (jx_op_id)(info - ops + 1) : JX_OP_unknown;
 }
 
 const jx_vhlo_op_info *jx_vhlo_op_info_find(const char *name)

@@ -11,17 +11,20 @@
 #ifndef JX_MLIR_OPS_H
 #define JX_MLIR_OPS_H
 
+#include "frontend/mlir/op_id.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct jx_mlir_op_info {
     const char *name; /* "stablehlo.gather" */
-    const char *ins, *outs, *attrs, *regions;
+    const char *ins, *outs, *attrs, *regions, *form;
 } jx_mlir_op_info;
 
 /* NULL: an op that the tables do not know. */
 const jx_mlir_op_info *jx_mlir_op_info_find(const char *name);
+const jx_mlir_op_info *jx_mlir_op_info_of(jx_op_id id);
 
 /* The versions of VHLO as numbers that compare as they do. */
 #define JX_VHLO(major, minor, patch)                                          \

@@ -15,6 +15,15 @@ void jx_mlir_put_newline(jx_mlir_printer *p)
         jx_buffer_putc(p->to, ' ');
 }
 
+void jx_mlir_put_op_name(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    size_t length = strlen(p->dialect);
+    bool known = length && !strncmp(op->name, p->dialect, length) &&
+                 op->name[length] == '.';
+
+    jx_mlir_puts(p, known ? op->name + length + 1 : op->name);
+}
+
 void jx_mlir_put_operands(jx_mlir_printer *p, const jx_mlir_op *op, int from,
                           int to)
 {
@@ -170,15 +179,19 @@ void jx_mlir_put_generic(jx_mlir_printer *p, const jx_mlir_op *op)
     jx_mlir_puts(p, ")");
     put_successors(p, op);
     put_properties(p, op);
-    for (int i = 0; i < op->nregions; i++) {
-        jx_mlir_puts(p, i ? ", " : " (");
-        jx_mlir_put_region(p, &op->regions[i], true, "");
-    }
-    jx_mlir_puts(p, op->nregions ? ")" : "");
+    jx_put_regions(p, op);
     for (int i = 0; i < op->nattrs; i++)
         put_entry(p, &op->attrs[i], NULL, " {", &any);
     jx_mlir_puts(p, any ? "} : " : " : ");
     jx_mlir_put_function_type(p, op);
+}
+
+/* In the pretty form; false: the op has none that says all of it. */
+static bool put_pretty(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    const jx_form *form = jx_form_of(p->ctx, &p->forms, op->id);
+
+    return form && jx_form_put(p, op, form);
 }
 
 static void put_op(jx_mlir_printer *p, const jx_mlir_op *op)
@@ -186,7 +199,7 @@ static void put_op(jx_mlir_printer *p, const jx_mlir_op *op)
     if (p->collecting)
         jx_mlir_put_loc(p, op->loc, JX_LOC_ALIASED, true);
     jx_mlir_put_results(p, op);
-    if (p->how.generic || !jx_mlir_put_custom(p, op)) {
+    if (p->how.generic || !put_pretty(p, op)) {
         jx_mlir_put_string(p, op->name, strlen(op->name));
         jx_mlir_put_generic(p, op);
     }

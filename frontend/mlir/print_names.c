@@ -120,19 +120,22 @@ static const char *unique(jx_mlir_names *n, const char *text)
     return chosen;
 }
 
-static const char *argument_base(const jx_mlir_names *n, const jx_mlir_op *op)
+/* What the op calls an argument of its regions, or NULL. */
+static const char *argument_base(const jx_mlir_names *n, const jx_mlir_op *op,
+                                 int index)
 {
-    return !n->generic && !strcmp(op->name, "stablehlo.while") ? "iterArg"
-                                                               : NULL;
+    if (n->generic)
+        return NULL;
+    if (op->id == JX_OP_chlo_scan)
+        return index < op->nins - jx_mlir_scan_inits(op) ? "input" : "carry";
+    return op->id == JX_OP_stablehlo_while ? "iterArg" : NULL;
 }
 
 static void name_arguments(jx_mlir_names *n, const jx_mlir_op *op,
                            const jx_mlir_block *block, bool entry)
 {
-    const char *base = argument_base(n, op);
-
     for (int i = 0; i < block->nargs; i++) {
-        const char *text;
+        const char *base = argument_base(n, op, i), *text;
         if (entry && base)
             text = unique(n, base);
         else if (entry)
@@ -144,12 +147,15 @@ static void name_arguments(jx_mlir_names *n, const jx_mlir_op *op,
     }
 }
 
-/* What the op calls its results, or NULL: `c` and `cst` for constants. */
+/* What the op calls its results, or NULL: `c` and `cst` for constants, `f` for a
+ * function. */
 static const char *constant_name(const jx_mlir_op *op)
 {
     const jx_mlir_type *t;
 
-    if (strcmp(op->name, "stablehlo.constant") != 0 || op->nouts != 1)
+    if (op->id == JX_OP_func_constant)
+        return "f";
+    if (op->id != JX_OP_stablehlo_constant || op->nouts != 1)
         return NULL;
     t = op->outs[0]->type;
     return t->count == 1 && t->items[0]->kind == JX_T_INTEGER ? "c" : "cst";
@@ -162,16 +168,18 @@ static void name_group(jx_mlir_names *n, const jx_mlir_op *op, int begin,
         keep(n, op->outs[begin + i], text, count > 1 ? i : -1, count);
 }
 
-/* Ops with several results that have names of their own. */
+/* Ops with several results that have names of their own; not those that name the
+ * arguments of their regions. */
 static bool name_by_definition(jx_mlir_names *n, const jx_mlir_op *op)
 {
-    const jx_mlir_op_info *info = jx_mlir_op_info_find(op->name);
+    const jx_mlir_op_info *info = jx_mlir_op_info_of(op->id);
     int begin, count, index = 0;
     const char *word;
     size_t length;
     char mark;
 
-    if (n->generic || !info || jx_mlir_count_names(info->outs) < 2)
+    if (n->generic || !info || jx_mlir_count_names(info->outs) < 2 ||
+        op->id == JX_OP_chlo_scan)
         return false;
     for (const char *at = jx_mlir_next_name(info->outs, &word, &length, &mark);
          at; at = jx_mlir_next_name(at, &word, &length, &mark), index++) {

@@ -3,6 +3,7 @@
 #define JX_MLIR_PRINT_PARTS_H
 
 #include "frontend/base/vec.h"
+#include "frontend/mlir/forms.h"
 #include "frontend/mlir/ops.h"
 #include "frontend/mlir/print.h"
 
@@ -23,6 +24,7 @@ typedef struct jx_mlir_printer {
     bool collecting;           /* nothing is printed, locations are met */
     int indent, depth;
     bool too_deep;
+    jx_forms forms;
     const char *dialect; /* whose ops are named without it here; or "" */
     JX_VEC(const jx_mlir_attr *) resources; /* met, with their bytes */
 } jx_mlir_printer;
@@ -77,18 +79,18 @@ void jx_mlir_put_aliases(jx_mlir_printer *p, bool deferred);
 struct jx_mlir_names *jx_mlir_names_of(jx_ctx *ctx, const jx_mlir_op *op,
                                        bool generic);
 void jx_mlir_put_value(jx_mlir_printer *p, const jx_mlir_value *value);
+/* How many operands of a chlo.scan are initial values, -1 if it does not say so
+ * (forms_regions.c). */
+int jx_mlir_scan_inits(const jx_mlir_op *op);
 /* `^bb1`: blocks are named by their place in the region. */
 void jx_mlir_put_block_name(jx_mlir_printer *p, const jx_mlir_block *block);
 /* `%0:2 = ` or nothing. */
 void jx_mlir_put_results(jx_mlir_printer *p, const jx_mlir_op *op);
 
-/* ---- print_op.c: the custom forms */
-
-/* False: the op has none, or can't be printed in it. */
-bool jx_mlir_put_custom(jx_mlir_printer *p, const jx_mlir_op *op);
-
 /* ---- print.c: the vocabulary of forms */
 
+/* `stablehlo.add`, or `add` where its dialect goes without saying. */
+void jx_mlir_put_op_name(jx_mlir_printer *p, const jx_mlir_op *op);
 void jx_mlir_put_operands(jx_mlir_printer *p, const jx_mlir_op *op, int from,
                           int to);
 void jx_mlir_put_types(jx_mlir_printer *p, const jx_mlir_value *const *values,

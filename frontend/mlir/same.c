@@ -64,7 +64,7 @@ static bool says_nothing(const jx_mlir_op *op, const jx_mlir_named *named)
         return value->kind == JX_A_INTEGER && value->integer == 0;
     if (strcmp(named->name, "is_stable") == 0)
         return value->kind == JX_A_BOOL && value->boolean &&
-               strcmp(op->name, "chlo.top_k") == 0;
+               op->id == JX_OP_chlo_top_k;
     if ((strcmp(named->name, "arg_attrs") != 0 &&
          strcmp(named->name, "res_attrs") != 0) ||
         value->kind != JX_A_ARRAY)

@@ -88,6 +88,7 @@ static const jx_mlir_op *wrapped(jx_mtext *t, const char *at, size_t from)
 {
     jx_mop op = jx_mtext_begin(t, at);
 
+    op.id = JX_OP_builtin_module;
     op.name = jx_intern_text(t->ctx, "builtin.module");
     if (!op.name || !jx_mtext_push_region(t, NULL, 0, from))
         return NULL;
@@ -135,7 +136,7 @@ static const jx_mlir_op *module(jx_mtext *t)
         return NULL;
     t->blobs.count = 0;
     const jx_mlir_op *first = t->ops.at[from];
-    if (t->ops.count > from + 1 || strcmp(first->name, "builtin.module") != 0)
+    if (t->ops.count > from + 1 || first->id != JX_OP_builtin_module)
         return wrapped(t, at, from);
     t->ops.count = from;
     return first;
@@ -152,7 +153,6 @@ static bool init(jx_mtext *t)
     t->dialect = "builtin";
     jx_intern_init(&t->values, t->arena);
     jx_intern_init(&t->spelled, t->arena);
-    jx_intern_init(&t->forms, t->arena);
     t->i1 = jx_mlir_integer(t->types, JX_SIGNLESS, 1);
     t->i32 = jx_mlir_integer(t->types, JX_SIGNLESS, 32);
     t->i64 = jx_mlir_integer(t->types, JX_SIGNLESS, 64);

@@ -91,7 +91,9 @@ bool jx_mtext_give(jx_mtext *t, const char *name, const jx_mlir_attr *value)
 /* `operandSegmentSizes` and its like are no op's own idea. */
 static bool is_inherent(const jx_mop *op, const char *name)
 {
-    return (op->info && jx_mlir_has_name(op->info->attrs, name, NULL)) ||
+    const jx_mlir_op_info *info = jx_mlir_op_info_of(op->id);
+
+    return (info && jx_mlir_has_name(info->attrs, name, NULL)) ||
            strcmp(name, "operandSegmentSizes") == 0 ||
            strcmp(name, "resultSegmentSizes") == 0;
 }
@@ -210,6 +212,7 @@ const jx_mlir_op *jx_mtext_finish(jx_mtext *t, jx_mop *op)
         t->failed = true;
         return NULL;
     }
+    made->id = op->id;
     made->name = op->name;
     made->place = jx_mtext_place(t, op->at);
     made->ins = operands(t, op, &made->nins);
@@ -233,8 +236,7 @@ const jx_mlir_op *jx_mtext_finish(jx_mtext *t, jx_mop *op)
 
 /* ---- the generic form */
 
-/* Behind the name. */
-static bool generic(jx_mtext *t, const jx_mop *op)
+bool jx_mtext_generic(jx_mtext *t, const jx_mop *op)
 {
     size_t from = t->entries.count;
 
@@ -251,6 +253,18 @@ static bool generic(jx_mtext *t, const jx_mop *op)
 }
 
 /* ---- ops in general */
+
+/* Most names come again and again, and each is one pointer. */
+jx_op_id jx_mtext_op_id(jx_mtext *t, const char *name)
+{
+    size_t slot = ((uintptr_t)name >> 3) % (sizeof t->known / sizeof *t->known);
+
+    if (t->known[slot].name != name) {
+        t->known[slot].name = name;
+        t->known[slot].id = name ? jx_mlir_op_id(name) : JX_OP_unknown;
+    }
+    return t->known[slot].id;
+}
 
 /* `%0:2, %x = `, if an op begins so. */
 static bool results(jx_mtext *t)
@@ -295,6 +309,22 @@ static bool pretty_name(jx_mtext *t, jx_mop *op)
     return !t->failed;
 }
 
+/* What stands behind the name. */
+static bool pretty(jx_mtext *t, jx_mop *op)
+{
+    op->id = jx_mtext_op_id(t, op->name);
+    const jx_form *form = jx_form_of(t->ctx, &t->forms, op->id);
+
+    if (form)
+        return jx_form_take(t, op, form);
+    return jx_mtext_fail(t, op->at, op->id
+                         ? "%s is only written in the generic form, "
+                           "\"%s\"(...) : (types) -> types"
+                         : "of %s no pretty form is known; write \"%s\""
+                           "(...) : (types) -> types",
+                         op->name, op->name);
+}
+
 const jx_mlir_op *jx_mtext_op(jx_mtext *t)
 {
     char c = jx_mtext_space(t);
@@ -313,10 +343,10 @@ const jx_mlir_op *jx_mtext_op(jx_mtext *t)
         if (!name.length)
             return jx_mtext_wants(t, "the name of an op before this"), NULL;
         op.name = jx_mtext_intern(t, name);
-        op.info = jx_mlir_op_info_find(op.name);
-        ok = generic(t, &op);
+        op.id = jx_mtext_op_id(t, op.name);
+        ok = jx_mtext_generic(t, &op);
     } else {
-        ok = pretty_name(t, &op) && jx_mtext_pretty(t, &op);
+        ok = pretty_name(t, &op) && pretty(t, &op);
     }
     return ok ? jx_mtext_finish(t, &op) : NULL;
 }

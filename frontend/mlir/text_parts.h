@@ -7,6 +7,7 @@
 #define JX_MLIR_TEXT_PARTS_H
 
 #include "frontend/base/vec.h"
+#include "frontend/mlir/forms.h"
 #include "frontend/mlir/ops.h"
 #include "frontend/mlir/tree.h"
 
@@ -120,7 +121,11 @@ typedef struct jx_mtext {
     const char *dialect; /* of ops that are named without one */
     const jx_mlir_attr *unknown, *unit, *yes, *no;
     const jx_mlir_type *i1, *i32, *i64, *f64;
-    jx_intern forms; /* of ops, by interned name */
+    struct {
+        const char *name; /* interned */
+        jx_op_id id;
+    } known[256]; /* ops met last, by name */
+    jx_forms forms;
     jx_intern spelled; /* types by how they are written */
     /* Stacks of the ops being read; each op remembers where its part begins. */
     JX_VEC(jx_muse) uses, results;
@@ -141,7 +146,7 @@ typedef struct jx_mtext {
 /* An op being read: where its parts begin on the stacks. */
 typedef struct jx_mop {
     const char *at, *name;
-    const jx_mlir_op_info *info; /* NULL: an op of unknown kind */
+    jx_op_id id;
     const jx_mlir_attr *loc;     /* read already; or NULL */
     size_t results, uses, in_types, out_types, inherent, attrs, regions,
         successors;
@@ -358,12 +363,16 @@ bool jx_mtext_close(jx_mtext *t, const jx_mscope *was);
 
 /* ---- ops (text_ops.c) */
 
+/* The op of that interned name. */
+jx_op_id jx_mtext_op_id(jx_mtext *t, const char *name);
 /* An op before it is read: its parts begin at the tops of the stacks. */
 jx_mop jx_mtext_begin(const jx_mtext *t, const char *at);
 /* Reads ops up to `}`, `^` or the end, onto the stack of ops. */
 bool jx_mtext_ops(jx_mtext *t);
 /* One op; NULL after a failure. */
 const jx_mlir_op *jx_mtext_op(jx_mtext *t);
+/* What stands behind the name in the generic form. */
+bool jx_mtext_generic(jx_mtext *t, const jx_mop *op);
 /* Makes the op of what was read, and binds its results. */
 const jx_mlir_op *jx_mtext_finish(jx_mtext *t, jx_mop *op);
 /* `{...}` with inherent and other attributes, if it comes next. */
@@ -391,15 +400,11 @@ bool jx_mtext_push_region(jx_mtext *t, jx_mlir_value *const *args, int nargs,
 /* `[^bb1, ^bb2]`, onto the stack. */
 bool jx_mtext_successors(jx_mtext *t);
 
-/* ---- pretty forms (text_pretty.c, text_custom.c) */
+/* ---- what several forms have in them (forms.h) */
 
-/* What comes behind the name of an op; false after a failure. */
-bool jx_mtext_pretty(jx_mtext *t, jx_mop *op);
-bool jx_mtext_module(jx_mtext *t, jx_mop *op);
-bool jx_mtext_func(jx_mtext *t, jx_mop *op);
-bool jx_mtext_while(jx_mtext *t, jx_mop *op);
-bool jx_mtext_reduce(jx_mtext *t, jx_mop *op);
-bool jx_mtext_constant(jx_mtext *t, jx_mop *op);
-bool jx_mtext_scan(jx_mtext *t, jx_mop *op);
+/* A list of i64, `[1, 2]` or as an alias (forms.c). */
+const jx_mlir_attr *jx_take_list(jx_mtext *t);
+/* `attributes {...}`, if it is there (forms_regions.c). */
+bool jx_take_attributes(jx_mtext *t, const jx_mop *op);
 
 #endif

@@ -214,7 +214,7 @@ static bool blocks_of(jx_mtext *t, const jx_mop *op, size_t args)
     t->block = t->at;
     if (given || (!jx_mtext_comes(t, "^") &&
                   (!jx_mtext_comes(t, "}") ||
-                   strcmp(op->name, "builtin.module") == 0))) {
+                   op->id == JX_OP_builtin_module))) {
         jx_mlir_block *block = JX_NEW(t->arena, jx_mlir_block);
         if (!block) {
             t->failed = true;
@@ -228,25 +228,25 @@ static bool blocks_of(jx_mtext *t, const jx_mop *op, size_t args)
     return !t->failed;
 }
 
-static bool is_isolated(const char *name)
+static bool is_isolated(jx_op_id id)
 {
-    static const char *const names[] = {
-        "func.func",        "builtin.module",
-        "chlo.scan",        "sdy.manual_computation",
-        "stablehlo.async_start", "sdy.named_computation"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    switch (id) {
+    case JX_OP_func_func:
+    case JX_OP_builtin_module:
+    case JX_OP_chlo_scan:
+    case JX_OP_sdy_manual_computation:
+    case JX_OP_stablehlo_async_start:
+    case JX_OP_sdy_named_computation: return true;
+    default: return false;
+    }
 }
 
 /* Ops are named without a dialect where the op around them says which. */
-static void set_dialect(jx_mtext *t, const char *name)
+static void set_dialect(jx_mtext *t, jx_op_id id)
 {
-    if (strcmp(name, "func.func") == 0)
+    if (id == JX_OP_func_func)
         t->dialect = "func";
-    else if (strcmp(name, "builtin.module") == 0)
+    else if (id == JX_OP_builtin_module)
         t->dialect = "builtin";
 }
 
@@ -257,11 +257,11 @@ bool jx_mtext_region(jx_mtext *t, const jx_mop *op, size_t args)
     jx_mscope was;
 
     if (!jx_mtext_expect(t, "{") ||
-        !jx_mtext_open(t, &was, is_isolated(op->name)))
+        !jx_mtext_open(t, &was, is_isolated(op->id)))
         return false;
     jx_intern_init(&labels, t->arena);
     t->labels = &labels;
-    set_dialect(t, op->name);
+    set_dialect(t, op->id);
     bool ok = blocks_of(t, op, args) &&
               (t->blocks.count == blocks ||
                labels_hold(t, t->blocks.at[blocks])) &&

@@ -23,6 +23,7 @@
 
 #include "frontend/base/ctx.h"
 #include "frontend/ir/dtype.h"
+#include "frontend/mlir/op_id.h"
 
 #include <stdint.h>
 
@@ -224,6 +225,7 @@ typedef struct jx_mlir_region {
 } jx_mlir_region;
 
 typedef struct jx_mlir_op {
+    jx_op_id id; /* JX_OP_unknown: only its name is known */
     const char *name; /* "stablehlo.add", "func.func"; interned */
     int nins, nouts, ninherent, nattrs, nregions, nsuccessors;
     const jx_mlir_value *const *ins;

@@ -134,6 +134,7 @@ static const jx_mlir_value *cast_to(jx_vhlo *v, const jx_mlir_value *from,
     ends[1] = value;
     value->type = type;
     value->op = op;
+    op->id = JX_OP_builtin_unrealized_conversion_cast;
     op->name = jx_intern_text(v->ctx, "builtin.unrealized_conversion_cast");
     op->nins = op->nouts = 1;
     op->ins = ends;
@@ -208,7 +209,7 @@ static bool place_casts(jx_vhlo *v, jx_mlir_block *block)
 static bool is_function(const jx_mlir_op *op)
 {
     return op && (strcmp(op->name, "vhlo.func_v1") == 0 ||
-                  strcmp(op->name, "func.func") == 0);
+                  op->id == JX_OP_func_func);
 }
 
 static const char *name_up(jx_vhlo *v, const char *base,
@@ -268,6 +269,7 @@ static bool discardable(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
  * the others of the same name.  Ops of different names may share them, too. */
 typedef struct kept {
     const struct kept *next; /* of another name */
+    jx_op_id id;
     const char *from, *name;
     const jx_vhlo_op_info *row;
     int ninherent;
@@ -289,6 +291,7 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
     while (old && old->from != from->name)
         old = old->next;
     if (old) {
+        to->id = old->id;
         to->name = old->name;
         to->inherent = old->inherent;
         to->ninherent = old->ninherent;
@@ -301,6 +304,7 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
         if (!jx_vhlo_inherent_up(v, from, base, &set))
             return false;
         to->name = name_up(v, base, parent);
+        to->id = to->name ? jx_mlir_op_id(to->name) : JX_OP_unknown;
     } else {
         if (v->mode == JX_VHLO_DOWN &&
             !jx_vhlo_inherent_down(v, from, base, &set))
@@ -311,6 +315,7 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
         if (!*row || !jx_vhlo_inherent_fit(v, base, *row, &set))
             return false;
         snprintf(name, sizeof name, "vhlo.%s", (*row)->name);
+        to->id = JX_OP_unknown;
         to->name = jx_intern_text(v->ctx, name);
     }
     to->inherent = set.at;
@@ -320,8 +325,8 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
     kept *keep = JX_NEW(v->scratch, kept);
     if (!keep)
         return false;
-    *keep = (kept){first, from->name, to->name, *row, to->ninherent,
-                   to->inherent};
+    *keep = (kept){first, to->id,         from->name,  to->name,
+                   *row,  to->ninherent, to->inherent};
     return jx_vhlo_map_put(v, &v->known, key, keep);
 }
 
@@ -391,7 +396,7 @@ static const jx_mlir_op *convert_op(jx_vhlo *v, const jx_mlir_op *from,
 static bool drop_cast(jx_vhlo *v, const jx_mlir_op *op)
 {
     if (v->mode != JX_VHLO_UP ||
-        strcmp(op->name, "builtin.unrealized_conversion_cast") != 0 ||
+        op->id != JX_OP_builtin_unrealized_conversion_cast ||
         op->nins != 1 || op->nouts != 1 ||
         jx_vhlo_map_get(&v->known, op->outs[0]) ||
         jx_vhlo_type(v, op->outs[0]->type) !=

@@ -306,8 +306,9 @@ static bool push_function(jx_hlo *in, const jx_mlir_attr *loc, const char *name,
         b && b->nops ? (jx_mlir_op *)(uintptr_t)b->ops[b->nops - 1] : NULL;
     jx_code outer = {.in = in, .loc = loc};
 
-    if (!end || strcmp(end->name, "stablehlo.return") != 0)
+    if (!end || end->id != JX_OP_stablehlo_return)
         return false;
+    end->id = JX_OP_func_return;
     end->name = jx_intern_text(in->ctx, "func.return");
     jx_mlir_named attrs[] = {
         {"sym_name", jx_hlo_text(in, name)},

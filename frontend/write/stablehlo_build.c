@@ -440,6 +440,7 @@ void jx_hlo_emit(jx_code *c, const jx_hlo_op *op, jx_hv *outs)
         outs[i] = (jx_hv){0};
     if (!to || !copy_operands(in, to, op) || !make_results(in, to, op, outs))
         return;
+    to->id = jx_mlir_op_id(op->name);
     to->name = jx_intern_text(in->ctx, op->name);
     to->ninherent = op->nattrs;
     to->inherent = sorted(in, &to->ninherent, op->attrs);

@@ -373,6 +373,21 @@ def test_a_printed_module_is_the_module_that_was_read(path):
     assert count
 
 
+@pytest.mark.parametrize("path", [t for t in TEXTS if not t.endswith("rest.mlir")],
+                         ids=os.path.basename)
+def test_forms_are_printed_as_mlir_prints_them(path):
+    count = 0
+    for text, _ in text_oracle.modules(path):
+        with text_oracle.fresh_context() as context:
+            context.allow_unregistered_dialects = True
+            want = ir.Module.parse(text).operation.get_asm()
+        done = subprocess.run([JAXVET, "show", "--as", "stablehlo", "-"],
+                              input=text, capture_output=True, text=True)
+        assert done.stdout == want, done.stderr
+        count += 1
+    assert count
+
+
 @pytest.mark.parametrize("options,how", [
     ([], {}), (["--generic"], {"print_generic_op_form": True})])
 def test_a_module_is_printed_as_mlir_prints_it(harnesses, options, how):

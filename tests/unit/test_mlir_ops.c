@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static const char *const names[] = {
-#define OP(name, ins, outs, attrs, regions) name,
+#define OP(name, ins, outs, attrs, regions, form) name,
 #include "frontend/mlir/ops.def"
 #undef OP
 };
@@ -23,7 +23,10 @@ static void every_row_is_found(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_non_null(jx_mlir_op_info_find(names[i]));
+        const jx_mlir_op_info *info = jx_mlir_op_info_find(names[i]);
+        assert_non_null(info);
+        assert_ptr_equal(jx_mlir_op_info_of(jx_mlir_op_id(names[i])), info);
+        assert_int_equal(jx_mlir_op_id(names[i]), i + 1);
         if (i)
             assert_true(strcmp(names[i - 1], names[i]) < 0);
     }
@@ -33,6 +36,11 @@ static void every_row_is_found(void **state)
             assert_true(strcmp(vhlo_names[i - 1], vhlo_names[i]) < 0);
     }
     assert_null(jx_mlir_op_info_find("stablehlo.nothing"));
+    assert_null(jx_mlir_op_info_of(JX_OP_unknown));
+    assert_int_equal(jx_mlir_op_id("stablehlo.add"), JX_OP_stablehlo_add);
+    assert_int_equal(jx_mlir_op_id("stablehlo.xor"), JX_OP_stablehlo_xor);
+    assert_int_equal(JX_OP_stablehlo_xor, JX_OP_COUNT - 1);
+    assert_int_equal(jx_mlir_op_id("stablehlo.nothing"), JX_OP_unknown);
     assert_null(jx_vhlo_op_info_find("vhlo.add_v1"));
 }
 

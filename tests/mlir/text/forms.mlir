@@ -248,3 +248,21 @@ func.func @collectives(%a: tensor<16x2xf32> {sdy.sharding = #sdy.sharding<@mesh,
   %5 = sdy.reduce_scatter [{"y"}, {}] %4 out_sharding=<@mesh, [{"y"}, {"x"}]> : tensor<16x2xf32>
   return %5 : tensor<16x2xf32>
 }
+// -----
+func.func @scans(%a: tensor<4x2xf32>, %c: tensor<2xf32>) -> tensor<2xf32> {
+  %0:3 = chlo.scan(%a, %a) inits (%c) dimension=0 {
+  ^bb0(%x: tensor<2xf32>, %y: tensor<2xf32>, %z: tensor<2xf32>):
+    %10 = stablehlo.add %x, %z : tensor<2xf32>
+    stablehlo.return %10, %y, %10 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+  } : (tensor<4x2xf32>, tensor<4x2xf32>, tensor<2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<2xf32>)
+  %1:2 = chlo.scan(%a) inits (%c) dimension=0 attributes {a.b, is_reverse = true} {
+  ^bb0(%x: tensor<2xf32>, %z: tensor<2xf32>):
+    stablehlo.return %x, %z : tensor<2xf32>, tensor<2xf32>
+  } : (tensor<4x2xf32>, tensor<2xf32>) -> (tensor<4x2xf32>, tensor<2xf32>)
+  %2 = func.constant {a.b} @scans : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %3 = func.constant @scans : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %4 = call_indirect %3(%a, %c) {a.b} : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %5:2 = builtin.unrealized_conversion_cast to tensor<2xf32>, tensor<f32>
+  %6 = chlo.constant {a.b} dense<1.0> : tensor<2xf32>
+  return %4 : tensor<2xf32>
+}

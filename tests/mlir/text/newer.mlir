@@ -113,3 +113,6 @@ func.func @groups(%a: tensor<4xf32>) -> tensor<4xf32> {
   }) : (tensor<8xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+// -----
+module @seen <sym_visibility = "private"> attributes {a.b} {
+}

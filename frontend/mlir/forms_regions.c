@@ -1,18 +1,14 @@
-/* text_custom.c - pretty forms of ops that are unlike all others: modules,
- * functions, loops, reductions, constants. */
+/* forms_regions.c - loops, reductions, scans and other computations, read and
+ * printed (form_parts.def). */
+#include "frontend/mlir/forms.h"
+
+#include "frontend/mlir/print_parts.h"
 #include "frontend/mlir/text_parts.h"
 
 #include <string.h>
 
-static bool give_name(jx_mtext *t, const char *attr, const char *name)
-{
-    jx_piece piece = {name, strlen(name)};
-
-    return jx_mtext_give(t, attr, jx_mtext_text_attr(t, piece));
-}
-
 /* `attributes {...}`, if it is there. */
-static bool attributes(jx_mtext *t, const jx_mop *op)
+bool jx_take_attributes(jx_mtext *t, const jx_mop *op)
 {
     if (!jx_mtext_take(t, "attributes"))
         return !t->failed;
@@ -20,182 +16,59 @@ static bool attributes(jx_mtext *t, const jx_mop *op)
                                   : jx_mtext_wants(t, "'{'");
 }
 
-bool jx_mtext_module(jx_mtext *t, jx_mop *op)
-{
-    const char *name = jx_mtext_symbol(t);
+/* ---- @regions and @body */
 
-    if (name)
-        give_name(t, "sym_name", name);
-    return attributes(t, op) && jx_mtext_region(t, op, t->args.count);
+bool jx_take_regions(jx_mtext *t, jx_mop *op)
+{
+    return jx_mtext_regions(t, op);
 }
 
-/* ---- functions */
-
-/* `type {attrs}` of a declaration, without a name. */
-static bool nameless(jx_mtext *t, jx_marg *arg)
+void jx_put_regions(jx_mlir_printer *p, const jx_mlir_op *op)
 {
-    size_t from = t->entries.count;
-
-    *arg = (jx_marg){0};
-    arg->type = jx_mtext_type(t);
-    if (arg->type && jx_mtext_comes(t, "{") && jx_mtext_entries(t, "{", "}"))
-        arg->attrs = jx_mtext_dict_attr(t, from);
-    if (!t->failed)
-        arg->loc = jx_mtext_loc(t);
-    return !t->failed;
+    for (int i = 0; i < op->nregions; i++) {
+        jx_mlir_puts(p, i ? ", " : " (");
+        jx_mlir_put_region(p, &op->regions[i], true, "");
+    }
+    jx_mlir_puts(p, op->nregions ? ")" : "");
 }
 
-/* Arguments or results between brackets, onto the stack. */
-static bool signature_part(jx_mtext *t, bool names)
+bool jx_take_body(jx_mtext *t, jx_mop *op)
 {
+    size_t from = t->args.count;
     jx_marg arg;
 
     if (!jx_mtext_expect(t, "("))
         return false;
-    if (jx_mtext_take(t, ")"))
-        return true;
-    do {
-        bool named = names && jx_mtext_comes(t, "%");
-        if (named ? !jx_mtext_arg(t, &arg, true) : !nameless(t, &arg))
-            return false;
-        JX_PUSH(t->arena, &t->args, arg);
-    } while (jx_mtext_take(t, ","));
-    return jx_mtext_expect(t, ")");
-}
-
-/* `-> type`, `-> (type {attrs}, ...)`, onto the stack. */
-static bool results(jx_mtext *t)
-{
-    jx_marg arg = {0};
-
-    if (!jx_mtext_take(t, "->"))
-        return !t->failed;
-    if (jx_mtext_comes(t, "("))
-        return signature_part(t, false);
-    arg.type = jx_mtext_type(t);
-    if (arg.type)
-        JX_PUSH(t->arena, &t->args, arg);
-    return !t->failed;
-}
-
-/* An array with a dictionary for each, if one of them has any. */
-static bool give_attrs(jx_mtext *t, const char *name, size_t from, size_t to)
-{
-    size_t items = t->items.count, entries = t->entries.count;
-    bool any = false;
-
-    for (size_t i = from; i < to; i++)
-        any |= t->args.at[i].attrs && t->args.at[i].attrs->count;
-    if (!any)
-        return true;
-    const jx_mlir_attr *none = jx_mtext_dict_attr(t, entries);
-    for (size_t i = from; i < to; i++) {
-        const jx_mlir_attr *attrs = t->args.at[i].attrs;
-        JX_PUSH(t->arena, &t->items, attrs ? attrs : none);
+    if (!jx_mtext_take(t, ")")) {
+        do {
+            if (!jx_mtext_arg(t, &arg, true))
+                return false;
+            JX_PUSH(t->arena, &t->args, arg);
+        } while (jx_mtext_take(t, ","));
+        jx_mtext_expect(t, ")");
     }
-    return jx_mtext_give(t, name, jx_mtext_array_attr(t, items));
+    return jx_mtext_region(t, op, from);
 }
 
-static bool give_type(jx_mtext *t, size_t from, size_t outs)
+bool jx_fits_body(const jx_mlir_op *op)
 {
-    size_t parts = t->parts.count;
-
-    for (size_t i = from; i < t->args.count; i++)
-        JX_PUSH(t->arena, &t->parts, t->args.at[i].type);
-    const jx_mlir_type *type = jx_mtext_add(
-        t, &(jx_mlir_type){.kind = JX_T_FUNCTION,
-                           .rank = -1,
-                           .count = (int)(t->args.count - from),
-                           .inputs = (int)(outs - from),
-                           .items = t->parts.at ? t->parts.at + parts : NULL});
-    t->parts.count = parts;
-    return jx_mtext_give(t, "function_type", jx_mtext_type_attr(t, type));
+    return op->nregions == 1 && jx_mlir_body(op, 0);
 }
 
-/* All arguments of a body have names, or none has. */
-static bool check_names(jx_mtext *t, const char *at, size_t from)
+void jx_put_body(jx_mlir_printer *p, const jx_mlir_op *op)
 {
-    for (size_t i = from; i < t->args.count; i++)
-        if (!t->args.at[i].name.name)
-            return jx_mtext_fail(t, at, "expected names for the arguments of "
-                                        "a function with a body");
-    return true;
-}
+    const jx_mlir_block *body = jx_mlir_body(op, 0);
 
-bool jx_mtext_func(jx_mtext *t, jx_mop *op)
-{
-    static const char *const words[] = {"public", "private", "nested"};
-    size_t from = t->args.count, outs;
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (jx_mtext_take(t, words[i])) {
-            give_name(t, "sym_visibility", words[i]);
-            break;
-        }
-    const char *name = jx_mtext_symbol(t);
-    if (!name)
-        return jx_mtext_wants(t, "the name of the function, @name");
-    if (!give_name(t, "sym_name", name))
-        return false;
-    const char *at = t->at;
-    if (!signature_part(t, true))
-        return false;
-    outs = t->args.count;
-    if (!results(t) || !give_type(t, from, outs) ||
-        !give_attrs(t, "arg_attrs", from, outs) ||
-        !give_attrs(t, "res_attrs", outs, t->args.count) ||
-        !attributes(t, op))
-        return false;
-    t->args.count = outs;
-    if (!jx_mtext_comes(t, "{")) {
-        t->args.count = from;
-        JX_PUSH(t->arena, &t->regions, (jx_mlir_region){0});
-        return !t->failed;
+    jx_mlir_puts(p, "(");
+    for (int i = 0; i < body->nargs; i++) {
+        jx_mlir_puts(p, i ? ", " : "");
+        jx_mlir_put_argument(p, body->args[i], NULL);
     }
-    return check_names(t, at, from) && jx_mtext_region(t, op, from);
+    jx_mlir_puts(p, ") ");
+    jx_mlir_put_region(p, &op->regions[0], false, "");
 }
 
-/* ---- constants */
-
-/* As an op of its own, `() <{value = ...}> : () -> type`. */
-static bool generic_constant(jx_mtext *t, jx_mop *op)
-{
-    size_t from = t->entries.count;
-
-    if (!jx_mtext_expect(t, "(") || !jx_mtext_expect(t, ")"))
-        return false;
-    if (jx_mtext_take(t, "<")) {
-        if (!jx_mtext_entries(t, "{", "}") || !jx_mtext_expect(t, ">"))
-            return false;
-        for (size_t i = from; i < t->entries.count; i++)
-            JX_PUSH(t->arena, &t->inherent, t->entries.at[i]);
-        t->entries.count = from;
-    }
-    return jx_mtext_attr_dict(t, op) && jx_mtext_expect(t, ":") &&
-           jx_mtext_signature(t);
-}
-
-bool jx_mtext_constant(jx_mtext *t, jx_mop *op)
-{
-    if (jx_mtext_comes(t, "("))
-        return generic_constant(t, op);
-    if (!jx_mtext_attr_dict(t, op))
-        return false;
-    const char *at = (jx_mtext_space(t), t->at);
-    const jx_mlir_attr *value = jx_mtext_attr(t);
-    if (!value)
-        return false;
-    const jx_mlir_type *type = value->kind == JX_A_BOOL ? t->i1 : value->type;
-    bool any = strncmp(op->name, "arith.", 6) == 0;
-    if (!type || value->kind == JX_A_TYPE ||
-        (!any && type->kind != JX_T_TENSOR))
-        return jx_mtext_fail(t, at, "expected a constant with a tensor's type, "
-                                    "dense<...> : tensor<...>");
-    JX_PUSH(t->arena, &t->out_types, type);
-    return jx_mtext_give(t, "value", value);
-}
-
-/* ---- loops */
+/* ---- @while */
 
 /* The names and types of the loop's values become arguments of a region. */
 static void push_args(jx_mtext *t, const jx_mop *op, const jx_muse *names)
@@ -206,7 +79,7 @@ static void push_args(jx_mtext *t, const jx_mop *op, const jx_muse *names)
                           .type = t->in_types.at[i]});
 }
 
-bool jx_mtext_while(jx_mtext *t, jx_mop *op)
+bool jx_take_while(jx_mtext *t, jx_mop *op)
 {
     size_t names = t->results.count, n;
     jx_muse use;
@@ -235,7 +108,7 @@ bool jx_mtext_while(jx_mtext *t, jx_mop *op)
     for (size_t i = op->in_types; i < t->in_types.count; i++)
         JX_PUSH(t->arena, &t->out_types, t->in_types.at[i]);
     const jx_muse *kept = JX_MTEXT_CUT(t, &t->results, names);
-    if (!attributes(t, op) || !jx_mtext_expect(t, "cond"))
+    if (!jx_take_attributes(t, op) || !jx_mtext_expect(t, "cond"))
         return false;
     size_t args = t->args.count;
     push_args(t, op, kept);
@@ -245,7 +118,52 @@ bool jx_mtext_while(jx_mtext *t, jx_mop *op)
     return jx_mtext_region(t, op, args);
 }
 
-/* ---- reductions */
+bool jx_fits_while(const jx_mlir_op *op)
+{
+    const jx_mlir_block *body = jx_mlir_body(op, 1);
+
+    if (op->nregions != 2 || !body || body->nargs != op->nins)
+        return false;
+    return jx_fits_pairwise(op);
+}
+
+void jx_put_while(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    const jx_mlir_block *body = jx_mlir_body(op, 1);
+
+    jx_mlir_puts(p, "(");
+    for (int i = 0; i < op->nins; i++) {
+        jx_mlir_puts(p, i ? ", " : "");
+        jx_mlir_put_value(p, body->args[i]);
+        jx_mlir_puts(p, " = ");
+        jx_mlir_put_value(p, op->ins[i]);
+    }
+    jx_mlir_puts(p, op->nins ? ") : " : ")");
+    jx_mlir_put_types(p, op->ins, op->nins);
+    jx_mlir_put_attr_dict(p, op, NULL, "attributes");
+    jx_mlir_put_newline(p);
+    jx_mlir_puts(p, "cond ");
+    jx_mlir_put_region(p, &op->regions[0], false, "");
+    jx_mlir_puts(p, " do ");
+    jx_mlir_put_region(p, &op->regions[1], false, "");
+}
+
+/* ---- @reduce */
+
+/* What `applies` may name: ops that do not care for order. */
+static bool can_apply(jx_op_id id)
+{
+    switch (id) {
+    case JX_OP_stablehlo_add:
+    case JX_OP_stablehlo_multiply:
+    case JX_OP_stablehlo_maximum:
+    case JX_OP_stablehlo_minimum:
+    case JX_OP_stablehlo_and:
+    case JX_OP_stablehlo_or:
+    case JX_OP_stablehlo_xor: return true;
+    default: return false;
+    }
+}
 
 /* `(%x init: %i), ...`: all inputs, then all initial values. */
 static bool reduce_uses(jx_mtext *t)
@@ -317,9 +235,8 @@ static bool reducer(jx_mtext *t, const jx_mop *op)
 }
 
 /* An op of the reader's own making. */
-static const jx_mlir_op *made(jx_mtext *t, const jx_mop *like,
-                              const char *name, int nins,
-                              jx_mlir_value *const *ins, jx_mlir_value *out)
+static const jx_mlir_op *made(jx_mtext *t, const jx_mop *like, jx_op_id id,
+                              int nins, jx_mlir_value *const *ins, jx_mlir_value *out)
 {
     jx_mlir_op *op = JX_NEW(t->arena, jx_mlir_op);
     const jx_mlir_value **outs = JX_NEW(t->arena, const jx_mlir_value *);
@@ -328,7 +245,8 @@ static const jx_mlir_op *made(jx_mtext *t, const jx_mop *like,
         t->failed = true;
         return NULL;
     }
-    op->name = jx_intern_text(t->ctx, name);
+    op->id = id;
+    op->name = jx_intern_text(t->ctx, jx_mlir_op_info_of(id)->name);
     op->nins = nins;
     op->ins = (const jx_mlir_value *const *)ins;
     if (out) {
@@ -356,7 +274,7 @@ static const jx_mlir_type *scalar_of(jx_mtext *t, const jx_mop *op)
 }
 
 /* The body that `applies` stands for: one op, and its result returned. */
-static bool applied(jx_mtext *t, const jx_mop *op, const char *name)
+static bool applied(jx_mtext *t, const jx_mop *op, jx_op_id id)
 {
     const jx_mlir_type *type = scalar_of(t, op);
     jx_mlir_value *values = JX_NEW_ARRAY(t->arena, 3, jx_mlir_value);
@@ -374,8 +292,8 @@ static bool applied(jx_mtext *t, const jx_mop *op, const char *name)
         at[i] = &values[i];
     }
     values[2].index = 0;
-    const jx_mlir_op *step = made(t, op, name, 2, at, at[2]);
-    const jx_mlir_op *end = made(t, op, "stablehlo.return", 1, at + 2, NULL);
+    const jx_mlir_op *step = made(t, op, id, 2, at, at[2]);
+    const jx_mlir_op *end = made(t, op, JX_OP_stablehlo_return, 1, at + 2, NULL);
     if (!step || !end)
         return false;
     JX_PUSH(t->arena, &t->ops, step);
@@ -383,20 +301,7 @@ static bool applied(jx_mtext *t, const jx_mop *op, const char *name)
     return jx_mtext_push_region(t, at, 2, from);
 }
 
-static bool can_apply(jx_piece word)
-{
-    static const char *const names[] = {
-        "stablehlo.add", "stablehlo.multiply", "stablehlo.maximum",
-        "stablehlo.minimum", "stablehlo.and", "stablehlo.or",
-        "stablehlo.xor"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (jx_mtext_is(word, names[i]))
-            return true;
-    return false;
-}
-
-bool jx_mtext_reduce(jx_mtext *t, jx_mop *op)
+bool jx_take_reduce(jx_mtext *t, jx_mop *op)
 {
     if (!reduce_uses(t))
         return false;
@@ -404,19 +309,89 @@ bool jx_mtext_reduce(jx_mtext *t, jx_mop *op)
         return reduce_tail(t, op) && jx_mtext_expect(t, "reducer") &&
                reducer(t, op);
     jx_piece word = jx_mtext_word(t, true);
-    if (!can_apply(word)) {
+    jx_op_id id = jx_mtext_op_id(t, jx_mtext_intern(t, word));
+    if (!can_apply(id)) {
         t->at = word.at;
         return jx_mtext_wants(t, "an op whose order does not matter, such as "
                                  "stablehlo.add");
     }
-    const char *name = jx_mtext_intern(t, word);
     if (!reduce_tail(t, op))
         return false;
     op->loc = jx_mtext_loc(t);
-    return !t->failed && applied(t, op, name);
+    return !t->failed && applied(t, op, id);
 }
 
-/* ---- scans */
+/* The one op of a reducer that computes it from the arguments as they are, and
+ * does not care for their order; or NULL. */
+static const jx_mlir_op *simple_reducer(const jx_mlir_op *op)
+{
+    const jx_mlir_block *body = jx_mlir_body(op, 0);
+    const jx_mlir_op *inner;
+
+    if (!body || body->nops != 2 || body->nargs != 2 || op->nins < 2)
+        return NULL;
+    inner = body->ops[0];
+    if (!can_apply(inner->id) || inner->nins != 2 || inner->nouts != 1 ||
+        inner->ins[0] != body->args[0] || inner->ins[1] != body->args[1] ||
+        inner->ins[0]->type != inner->outs[0]->type ||
+        inner->ins[1]->type != inner->outs[0]->type)
+        return NULL;
+    const jx_mlir_type *element = inner->outs[0]->type;
+    if (element->kind != JX_T_TENSOR || element->rank || element->encoding ||
+        !op->ins[0]->type->count ||
+        element->items[0] != op->ins[0]->type->items[0])
+        return NULL;
+    return body->ops[1]->id == JX_OP_stablehlo_return &&
+                   body->ops[1]->nins == 1 &&
+                   body->ops[1]->ins[0] == inner->outs[0]
+               ? inner
+               : NULL;
+}
+
+bool jx_fits_reduce(const jx_mlir_op *op)
+{
+    const jx_mlir_block *body = jx_mlir_body(op, 0);
+
+    return jx_mlir_get(op, "dimensions") && op->nregions == 1 && body &&
+           body->nargs == op->nins && op->nins && op->nins % 2 == 0;
+}
+
+void jx_put_reduce(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    const jx_mlir_block *body = jx_mlir_body(op, 0);
+    const jx_mlir_op *inner = simple_reducer(op);
+    int half = op->nins / 2;
+
+    for (int i = 0; i < half; i++) {
+        jx_mlir_puts(p, i ? ", (" : "(");
+        jx_mlir_put_value(p, op->ins[i]);
+        jx_mlir_puts(p, " init: ");
+        jx_mlir_put_value(p, op->ins[i + half]);
+        jx_mlir_puts(p, ")");
+    }
+    jx_mlir_puts(p, inner ? " applies " : "");
+    jx_mlir_puts(p, inner ? inner->name : "");
+    jx_mlir_puts(p, " across dimensions = ");
+    jx_mlir_put_plain(p, jx_mlir_get(op, "dimensions"));
+    jx_mlir_put_attr_dict(p, op, "dimensions", NULL);
+    jx_mlir_puts(p, " : ");
+    jx_mlir_put_function_type(p, op);
+    if (inner)
+        return;
+    jx_mlir_put_newline(p);
+    jx_mlir_puts(p, " reducer");
+    for (int i = 0; i < half; i++) {
+        jx_mlir_puts(p, "(");
+        jx_mlir_put_argument(p, body->args[i], NULL);
+        jx_mlir_puts(p, ", ");
+        jx_mlir_put_argument(p, body->args[i + half], NULL);
+        jx_mlir_puts(p, ") ");
+    }
+    jx_mlir_puts(p, " ");
+    jx_mlir_put_region(p, &op->regions[0], false, "");
+}
+
+/* ---- @scan */
 
 static bool give_sizes(jx_mtext *t, const char *name, size_t first,
                        size_t second)
@@ -429,7 +404,7 @@ static bool give_sizes(jx_mtext *t, const char *name, size_t first,
 }
 
 /* `(%x) inits (%c) dimension=0 attributes {...} {...} : (types) -> types` */
-bool jx_mtext_scan(jx_mtext *t, jx_mop *op)
+bool jx_take_scan(jx_mtext *t, jx_mop *op)
 {
     if (!jx_mtext_expect(t, "(") || !jx_mtext_uses(t) ||
         !jx_mtext_expect(t, ")") || !jx_mtext_expect(t, "inits"))
@@ -439,7 +414,7 @@ bool jx_mtext_scan(jx_mtext *t, jx_mop *op)
         !jx_mtext_expect(t, ")") || !jx_mtext_expect(t, "dimension") ||
         !jx_mtext_expect(t, "=") ||
         !jx_mtext_give(t, "dimension", jx_mtext_number(t, t->i64)) ||
-        !attributes(t, op) || !jx_mtext_region(t, op, t->args.count) ||
+        !jx_take_attributes(t, op) || !jx_mtext_region(t, op, t->args.count) ||
         !jx_mtext_expect(t, ":") || !jx_mtext_signature(t))
         return false;
     size_t inits = t->uses.count - op->uses - inputs;
@@ -449,4 +424,53 @@ bool jx_mtext_scan(jx_mtext *t, jx_mop *op)
                                         "%zu initial values", inits);
     return give_sizes(t, "operandSegmentSizes", inputs, inits) &&
            give_sizes(t, "resultSegmentSizes", outs - inits, inits);
+}
+
+/* How many of the `total` operands or results are initial values; -1 where that
+ * is not said as it is read. */
+static int inits_of(const jx_mlir_op *op, const char *name, int total)
+{
+    const jx_mlir_attr *sizes = jx_mlir_get(op, name);
+
+    return sizes && sizes->kind == JX_A_DENSE_ARRAY && sizes->integers &&
+                   sizes->count == 2 && sizes->integers[0] >= 0 &&
+                   sizes->integers[1] >= 0 && sizes->integers[1] <= total &&
+                   sizes->integers[0] == total - sizes->integers[1]
+               ? (int)sizes->integers[1]
+               : -1;
+}
+
+int jx_mlir_scan_inits(const jx_mlir_op *op)
+{
+    return inits_of(op, "operandSegmentSizes", op->nins);
+}
+
+bool jx_fits_scan(const jx_mlir_op *op)
+{
+    const jx_mlir_attr *dimension = jx_mlir_get(op, "dimension");
+    int inits = jx_mlir_scan_inits(op);
+
+    return dimension && dimension->kind == JX_A_INTEGER && inits >= 0 &&
+           inits_of(op, "resultSegmentSizes", op->nouts) == inits &&
+           op->nregions == 1 && op->regions[0].nblocks;
+}
+
+void jx_put_scan(jx_mlir_printer *p, const jx_mlir_op *op)
+{
+    int inputs = op->nins - jx_mlir_scan_inits(op);
+
+    jx_mlir_puts(p, "(");
+    jx_mlir_put_operands(p, op, 0, inputs);
+    jx_mlir_puts(p, ") inits (");
+    jx_mlir_put_operands(p, op, inputs, op->nins);
+    jx_mlir_puts(p, ") dimension=");
+    jx_mlir_put_plain(p, jx_mlir_get(op, "dimension"));
+    jx_mlir_puts(p, " ");
+    jx_mlir_put_attr_dict(
+        p, op, "dimension operandSegmentSizes resultSegmentSizes",
+        "attributes");
+    jx_mlir_puts(p, " ");
+    jx_mlir_put_region(p, &op->regions[0], true, "");
+    jx_mlir_puts(p, " : ");
+    jx_mlir_put_function_type(p, op);
 }

@@ -1,0 +1,13 @@
+/* op_id.h - what ops are called in code: JX_OP_stablehlo_add. */
+#ifndef JX_MLIR_OP_ID_H
+#define JX_MLIR_OP_ID_H
+
+typedef enum jx_op_id {
+    JX_OP_unknown = 0, /* has a name and nothing else; ops of VHLO, too */
+#include "frontend/mlir/op_ids.h" /* made of ops.def: see Makefile */
+    JX_OP_COUNT
+} jx_op_id;
+
+jx_op_id jx_mlir_op_id(const char *name);
+
+#endif
