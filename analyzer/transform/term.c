@@ -3,6 +3,7 @@
 
 #include "analyzer/lint/flat.h"
 #include "frontend/base/assert.h"
+#include "frontend/ir/fold.h"
 #include "frontend/ir/params.h"
 
 #include <string.h>
@@ -470,6 +471,23 @@ static const jx_term *make_node(jx_terms *in, const jx_eqn *eqn,
                                .numbers = &which});
 }
 
+/* Computes the equation on these, if they are all known. */
+static bool fold_known(const jx_eqn *eqn, const jx_term *const *of,
+                       unsigned char bits[16])
+{
+    jx_scalar scalars[3];
+
+    if (eqn->nouts != 1 || eqn->nins > 3)
+        return false;
+    for (int i = 0; i < eqn->nins; i++) {
+        if (of[i]->kind != JX_TERM_SCALAR)
+            return false;
+        scalars[i] = (jx_scalar){of[i]->aval->dtype, of[i]->bits};
+    }
+    return jx_fold(eqn->prim->id, eqn->nins, scalars, eqn->outs[0]->aval->dtype,
+                   bits);
+}
+
 /* Elements are computed alone: an operand that is one value everywhere is that
  * value, and so is the result if all of them are. */
 static const jx_term *elementwise(jx_terms *in, const jx_eqn *eqn,
@@ -490,7 +508,7 @@ static const jx_term *elementwise(jx_terms *in, const jx_eqn *eqn,
     }
     if (!all)
         return make_node(in, eqn, to, eqn->nins, 0, of, 0);
-    if (jx_term_fold(eqn, of, bits))
+    if (fold_known(eqn, of, bits))
         return splat(in, scalar(in, aval, bits, sizeof bits), to);
     return splat(in, make_node(in, eqn, aval, eqn->nins, 0, of, 0), to);
 }

@@ -76,8 +76,4 @@ bool jx_array_same_data(const jx_array *a, const jx_array *b);
  * result of the same types.  Nested jaxprs count only with `bodies`. */
 bool jx_eqn_same(const jx_eqn *a, const jx_eqn *b, bool bodies, bool by_name);
 
-/* Computes an elementwise equation on scalars, where that is exact. */
-bool jx_term_fold(const jx_eqn *eqn, const jx_term *const *ins,
-                  unsigned char bits[16]);
-
 #endif

@@ -1,6 +1,7 @@
-/* fold.c - scalars computed while comparing: integers in their own width, and
- * IEEE operations that round once. */
-#include "analyzer/transform/term.h"
+/* fold.c - see fold.h. */
+#include "frontend/ir/fold.h"
+
+#include "frontend/ir/dim.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,16 +20,16 @@ static bool is_normal(double value, double least)
     return isfinite(value) && (value == 0 || fabs(value) >= least);
 }
 
-static bool read_number(const jx_term *term, number *to)
+static bool read_number(jx_scalar scalar, number *to)
 {
-    jx_dtype dtype = term->aval->dtype;
+    jx_dtype dtype = scalar.dtype;
     const jx_dtype_info *info = jx_dtype_of(dtype);
     uint64_t bits = 0;
     float single;
 
     *to = (number){0};
     if (info->bytes <= 8)
-        memcpy(&bits, term->bits, info->bytes);
+        memcpy(&bits, scalar.bits, info->bytes);
     switch (info->kind) {
     case JX_KIND_BOOL: to->i = bits != 0; return true;
     case JX_KIND_UINT: to->i = (jx_int)bits; return true;
@@ -41,9 +42,9 @@ static bool read_number(const jx_term *term, number *to)
     }
     to->real = true;
     if (dtype == JX_F64) {
-        memcpy(&to->f, term->bits, sizeof to->f);
+        memcpy(&to->f, scalar.bits, sizeof to->f);
     } else if (dtype == JX_F32) {
-        memcpy(&single, term->bits, sizeof single);
+        memcpy(&single, scalar.bits, sizeof single);
         to->f = (double)single;
     }
     return (dtype == JX_F32 || dtype == JX_F64) &&
@@ -101,9 +102,9 @@ static bool real_binary(jx_prim_id id, jx_dtype dtype, double a, double b,
     }
 }
 
-static bool integer_binary(const jx_eqn *eqn, jx_int a, jx_int b, jx_int *to)
+static bool integer_binary(jx_prim_id id, jx_int a, jx_int b, jx_int *to)
 {
-    switch (eqn->prim->id) {
+    switch (id) {
     case JX_PRIM_add: *to = a + b; return true;
     case JX_PRIM_sub: *to = a - b; return true;
     case JX_PRIM_mul: return !__builtin_mul_overflow(a, b, to);
@@ -116,7 +117,7 @@ static bool integer_binary(const jx_eqn *eqn, jx_int a, jx_int b, jx_int *to)
     case JX_PRIM_rem:
         if (b == 0)
             return false;
-        *to = eqn->prim->id == JX_PRIM_div ? a / b : a % b;
+        *to = id == JX_PRIM_div ? a / b : a % b;
         return true;
     default: return false;
     }
@@ -140,7 +141,7 @@ static bool compare(jx_prim_id id, const number *a, const number *b, jx_int *to)
     }
 }
 
-static bool fold_binary(const jx_eqn *eqn, jx_dtype from, jx_dtype out,
+static bool fold_binary(jx_prim_id id, jx_dtype from, jx_dtype out,
                         const number *a, const number *b, unsigned char *bits)
 {
     jx_int integer;
@@ -148,15 +149,15 @@ static bool fold_binary(const jx_eqn *eqn, jx_dtype from, jx_dtype out,
 
     if (a->real != b->real)
         return false;
-    if (compare(eqn->prim->id, a, b, &integer))
+    if (compare(id, a, b, &integer))
         return write_integer(out, integer, bits);
     if (from != out)
         return false;
     if (a->real)
         return isfinite(a->f) && isfinite(b->f) &&
-               real_binary(eqn->prim->id, out, a->f, b->f, &real) &&
+               real_binary(id, out, a->f, b->f, &real) &&
                write_real(out, real, bits);
-    return integer_binary(eqn, a->i, b->i, &integer) &&
+    return integer_binary(id, a->i, b->i, &integer) &&
            write_integer(out, integer, bits);
 }
 
@@ -173,10 +174,10 @@ static bool write_rounded(jx_dtype dtype, jx_int value, unsigned char *bits)
     return dtype == JX_F32 || dtype == JX_F64;
 }
 
-static bool fold_unary(const jx_eqn *eqn, jx_dtype from, jx_dtype out,
+static bool fold_unary(jx_prim_id id, jx_dtype from, jx_dtype out,
                        const number *a, unsigned char *bits)
 {
-    switch (eqn->prim->id) {
+    switch (id) {
     case JX_PRIM_convert_element_type:
         if (a->real)
             return jx_dtype_is_float(out) && write_real(out, a->f, bits);
@@ -204,22 +205,21 @@ static bool fold_clamp(jx_dtype out, const number *n, unsigned char *bits)
     return write_integer(out, x > n[2].i ? n[2].i : x, bits);
 }
 
-bool jx_term_fold(const jx_eqn *eqn, const jx_term *const *ins,
-                  unsigned char bits[16])
+bool jx_fold(jx_prim_id id, int nins, const jx_scalar *ins, jx_dtype out,
+             unsigned char bits[16])
 {
-    jx_dtype out = eqn->nouts == 1 ? eqn->outs[0]->aval->dtype : JX_DT_NONE;
     number n[3];
 
     memset(bits, 0, 16);
-    if (out == JX_DT_NONE || eqn->nins < 1 || eqn->nins > 3)
+    if (out == JX_DT_NONE || nins < 1 || nins > 3)
         return false;
-    for (int i = 0; i < eqn->nins; i++)
-        if (ins[i]->kind != JX_TERM_SCALAR || !read_number(ins[i], &n[i]))
+    for (int i = 0; i < nins; i++)
+        if (!read_number(ins[i], &n[i]))
             return false;
-    if (eqn->prim->id == JX_PRIM_clamp)
-        return fold_clamp(out, n, bits);
-    if (eqn->nins == 1)
-        return fold_unary(eqn, ins[0]->aval->dtype, out, &n[0], bits);
-    return eqn->nins == 2 && ins[0]->aval->dtype == ins[1]->aval->dtype &&
-           fold_binary(eqn, ins[0]->aval->dtype, out, &n[0], &n[1], bits);
+    if (id == JX_PRIM_clamp)
+        return nins == 3 && fold_clamp(out, n, bits);
+    if (nins == 1)
+        return fold_unary(id, ins[0].dtype, out, &n[0], bits);
+    return nins == 2 && ins[0].dtype == ins[1].dtype &&
+           fold_binary(id, ins[0].dtype, out, &n[0], &n[1], bits);
 }
