@@ -2,7 +2,6 @@
 #include "analyzer/infer.h"
 
 #include "analyzer/typing_parts.h"
-#include "frontend/base/assert.h"
 
 struct jx_inferrer {
     jx_analysis analysis; /* where rules count, and assume; nobody reads it */
@@ -85,59 +84,6 @@ void jx_inferrer_tell(jx_inferrer *in, jx_infer_equal *tell, void *whom)
     in->typer.whom = whom;
 }
 
-/* ---- callees: those in the parameters are met before the rule asks, which then
- * needs no memory */
-
-typedef struct callee {
-    const jx_jaxpr *jaxpr;
-    const jx_aval **outs;
-} callee;
-
-static bool same_jaxpr(const void *kept, const void *key)
-{
-    return ((const callee *)kept)->jaxpr == key;
-}
-
-static uint64_t hash_jaxpr(const jx_jaxpr *jaxpr)
-{
-    return jx_hash_mix(3, (uint64_t)(uintptr_t)jaxpr);
-}
-
-const jx_aval *const *jx_infer_callee(const jx_typer *r, const jx_jaxpr *jaxpr)
-{
-    const callee *met =
-        jx_intern_find(&r->callees, hash_jaxpr(jaxpr), jaxpr, same_jaxpr);
-
-    JX_ASSERT(met);
-    return met->outs;
-}
-
-static bool meet_jaxpr(jx_typer *r, const jx_jaxpr *jaxpr)
-{
-    jx_arena *arena = r->program->ctx->arena;
-    callee *made;
-
-    if (jx_intern_find(&r->callees, hash_jaxpr(jaxpr), jaxpr, same_jaxpr))
-        return true;
-    if (!(made = JX_NEW(arena, callee)))
-        return false;
-    *made = (callee){jaxpr, JX_NEW_ARRAY(arena, jaxpr->nouts, const jx_aval *)};
-    for (int i = 0; made->outs && i < jaxpr->nouts; i++)
-        made->outs[i] = jx_atom_aval(jaxpr->outs[i]);
-    return made->outs && jx_intern_add(&r->callees, hash_jaxpr(jaxpr), made);
-}
-
-static bool meet_callees(jx_typer *r, const jx_value *value)
-{
-    if (value->tag == JX_V_JAXPR && value->jaxpr &&
-        !meet_jaxpr(r, value->jaxpr))
-        return false;
-    for (int i = 0; value->items && i < value->count; i++)
-        if (!meet_callees(r, value->items[i]))
-            return false;
-    return true;
-}
-
 /* ---- results */
 
 /* What stands for results while a rule is asked: no rule is to give what somebody
@@ -192,7 +138,7 @@ jx_inferred jx_infer_equation(jx_inferrer *in, const jx_eqn *eqn,
     if (!undeclare(in, eqn))
         return JX_INFER_NOTHING;
     for (int i = 0; i < eqn->nparams; i++)
-        if (!meet_callees(&in->typer, eqn->params[i].value))
+        if (!jx_typing_meet_callees(&in->typer, eqn->params[i].value))
             return JX_INFER_NOTHING;
     asked.outs = in->outs;
     bool known = jx_typing_run_rule(&t);

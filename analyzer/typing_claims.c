@@ -3,6 +3,7 @@
 #include "analyzer/typing_parts.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 /* A condition that is claimed already: `kind` of goal on a difference (or on
  * the two sides of a division). */
@@ -375,4 +376,44 @@ void jx_typing_look_at_sizes(jx_typing *t, const jx_aval *aval)
     for (int i = 0; aval && i < aval->rank; i++)
         if (jx_dim_is_symbolic(aval->shape[i]))
             jx_typing_look_for_divisors(t, aval->shape[i]);
+}
+
+/* -- unknown primitives -------------------------------------------------- */
+
+/* Where an unknown primitive stands in the analysis. */
+typedef struct place {
+    const char *name;
+    size_t index;
+} place;
+
+static bool same_place(const void *kept, const void *key)
+{
+    return strcmp(((const place *)kept)->name, ((const place *)key)->name) == 0;
+}
+
+static void note_unknown(jx_typing *t, const char *name)
+{
+    place here = {name, t->to->unknowns.count};
+    uint64_t hash = jx_hash_bytes(here.name, strlen(here.name));
+    const place *kept =
+        jx_intern_find(&t->typer->unknowns, hash, &here, same_place);
+
+    if (kept) {
+        if (kept->index < t->to->unknowns.count)
+            t->to->unknowns.at[kept->index].count++;
+        return;
+    }
+    kept = jx_arena_copy(jx_typing_ctx(t)->arena, &here, sizeof here);
+    jx_unknown first = {here.name, 1, t->jaxpr, t->eqn, t->calls};
+    if (kept && jx_intern_add(&t->typer->unknowns, hash, kept))
+        JX_PUSH(jx_typing_ctx(t)->arena, &t->to->unknowns, first);
+}
+
+void jx_type_unknown(jx_typing *t, const char *name)
+{
+    if (!t->typer->claims_nothing)
+        note_unknown(t, name);
+    for (int i = 0; i < t->nouts; i++)
+        t->outs[i] = t->eqn->outs[i]->aval;
+    t->resting = true;
 }

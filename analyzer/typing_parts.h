@@ -57,9 +57,9 @@ void jx_typing_look_at_sizes(jx_typing *t, const jx_aval *aval);
 /* Has the rule of the equation fill t->outs, unless t->wrong.  False if there is
  * none, or none for these types: the results are as declared. */
 bool jx_typing_run_rule(jx_typing *t);
-/* What a callee declares to give, where callees are not typed. */
-const jx_aval *const *jx_infer_callee(const jx_typer *r,
-                                      const jx_jaxpr *callee);
+/* Remembers what callees among the parameters declare to give, where an equation
+ * is typed alone: before its rule asks, which then needs no memory. */
+bool jx_typing_meet_callees(jx_typer *r, const jx_value *value);
 
 /* ---- types ---- */
 

@@ -2,6 +2,8 @@
  * takes and gives. */
 #include "analyzer/typing_parts.h"
 
+#include "frontend/base/assert.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -261,12 +263,64 @@ const jx_aval *jx_typing_settle_out(jx_typing *t, int i)
     return how == DIFFERENT ? inferred : declared;
 }
 
+/* -- callees of an equation that is typed alone ------------------------- */
+
+typedef struct met_callee {
+    const jx_jaxpr *jaxpr;
+    const jx_aval **outs;
+} met_callee;
+
+static bool same_jaxpr(const void *kept, const void *key)
+{
+    return ((const met_callee *)kept)->jaxpr == key;
+}
+
+static uint64_t hash_jaxpr(const jx_jaxpr *jaxpr)
+{
+    return jx_hash_mix(3, (uint64_t)(uintptr_t)jaxpr);
+}
+
+static const jx_aval *const *declared_outs(const jx_typer *r, const jx_jaxpr *jaxpr)
+{
+    const met_callee *met =
+        jx_intern_find(&r->callees, hash_jaxpr(jaxpr), jaxpr, same_jaxpr);
+
+    JX_ASSERT(met);
+    return met->outs;
+}
+
+static bool meet_jaxpr(jx_typer *r, const jx_jaxpr *jaxpr)
+{
+    jx_arena *arena = r->program->ctx->arena;
+    met_callee *made;
+
+    if (jx_intern_find(&r->callees, hash_jaxpr(jaxpr), jaxpr, same_jaxpr))
+        return true;
+    if (!(made = JX_NEW(arena, met_callee)))
+        return false;
+    *made = (met_callee){jaxpr, JX_NEW_ARRAY(arena, jaxpr->nouts, const jx_aval *)};
+    for (int i = 0; made->outs && i < jaxpr->nouts; i++)
+        made->outs[i] = jx_atom_aval(jaxpr->outs[i]);
+    return made->outs && jx_intern_add(&r->callees, hash_jaxpr(jaxpr), made);
+}
+
+bool jx_typing_meet_callees(jx_typer *r, const jx_value *value)
+{
+    if (value->tag == JX_V_JAXPR && value->jaxpr &&
+        !meet_jaxpr(r, value->jaxpr))
+        return false;
+    for (int i = 0; value->items && i < value->count; i++)
+        if (!jx_typing_meet_callees(r, value->items[i]))
+            return false;
+    return true;
+}
+
 /* -- calls -------------------------------------------------------------- */
 
 const jx_aval *const *jx_callee_outs(jx_typing *t, const jx_jaxpr *callee)
 {
     if (t->typer->claims_nothing)
-        return jx_infer_callee(t->typer, callee);
+        return declared_outs(t->typer, callee);
     const jx_typed_jaxpr *kept = &t->typer->results[callee->id];
     for (int i = 0; i < callee->nouts; i++)
         t->resting |= kept->resting[i];
