@@ -150,21 +150,6 @@ void jx_put_while(jx_mlir_printer *p, const jx_mlir_op *op)
 
 /* ---- @reduce */
 
-/* What `applies` may name: ops that do not care for order. */
-static bool can_apply(jx_op_id id)
-{
-    switch (id) {
-    case JX_OP_stablehlo_add:
-    case JX_OP_stablehlo_multiply:
-    case JX_OP_stablehlo_maximum:
-    case JX_OP_stablehlo_minimum:
-    case JX_OP_stablehlo_and:
-    case JX_OP_stablehlo_or:
-    case JX_OP_stablehlo_xor: return true;
-    default: return false;
-    }
-}
-
 /* `(%x init: %i), ...`: all inputs, then all initial values. */
 static bool reduce_uses(jx_mtext *t)
 {
@@ -246,7 +231,7 @@ static const jx_mlir_op *made(jx_mtext *t, const jx_mop *like, jx_op_id id,
         return NULL;
     }
     op->id = id;
-    op->name = jx_intern_text(t->ctx, jx_mlir_op_info_of(id)->name);
+    op->name = jx_intern_text(t->ctx, jx_mlir_op_name(id));
     op->nins = nins;
     op->ins = (const jx_mlir_value *const *)ins;
     if (out) {
@@ -310,7 +295,7 @@ bool jx_take_reduce(jx_mtext *t, jx_mop *op)
                reducer(t, op);
     jx_piece word = jx_mtext_word(t, true);
     jx_op_id id = jx_mtext_op_id(t, jx_mtext_intern(t, word));
-    if (!can_apply(id)) {
+    if (!jx_mlir_op_commutes(id)) {
         t->at = word.at;
         return jx_mtext_wants(t, "an op whose order does not matter, such as "
                                  "stablehlo.add");
@@ -331,7 +316,7 @@ static const jx_mlir_op *simple_reducer(const jx_mlir_op *op)
     if (!body || body->nops != 2 || body->nargs != 2 || op->nins < 2)
         return NULL;
     inner = body->ops[0];
-    if (!can_apply(inner->id) || inner->nins != 2 || inner->nouts != 1 ||
+    if (!jx_mlir_op_commutes(inner->id) || inner->nins != 2 || inner->nouts != 1 ||
         inner->ins[0] != body->args[0] || inner->ins[1] != body->args[1] ||
         inner->ins[0]->type != inner->outs[0]->type ||
         inner->ins[1]->type != inner->outs[0]->type)

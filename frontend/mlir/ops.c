@@ -59,6 +59,31 @@ const jx_mlir_op_info *jx_mlir_op_info_of(jx_op_id id)
     return id == JX_OP_unknown ? NULL : &ops[id - 1];
 }
 
+const char *jx_mlir_op_name(jx_op_id id)
+{
+    return id == JX_OP_unknown ? "" : ops[id - 1].name;
+}
+
+bool jx_mlir_op_ends(jx_op_id id)
+{
+    return id == JX_OP_stablehlo_return || id == JX_OP_func_return ||
+           id == JX_OP_sdy_return;
+}
+
+bool jx_mlir_op_commutes(jx_op_id id)
+{
+    switch (id) {
+    case JX_OP_stablehlo_add:
+    case JX_OP_stablehlo_multiply:
+    case JX_OP_stablehlo_maximum:
+    case JX_OP_stablehlo_minimum:
+    case JX_OP_stablehlo_and:
+    case JX_OP_stablehlo_or:
+    case JX_OP_stablehlo_xor: return true;
+    default: return false;
+    }
+}
+
 jx_op_id jx_mlir_op_id(const char *name)
 {
     const jx_mlir_op_info *info = jx_mlir_op_info_find(name);

@@ -96,6 +96,8 @@ static void check_form(checking *c, const jx_mlir_op *op)
 {
     if (!op->name || !op->loc)
         wrong(c, "an op has no name or no location");
+    else if (op->id != jx_mlir_op_id(op->name))
+        wrong(c, "an op has the id of another name");
     check_names(c, op->ninherent, op->inherent);
     check_names(c, op->nattrs, op->attrs);
     if (c->before)

@@ -17,54 +17,29 @@ bool jx_shlo_op_none(jx_shlo_body *b, const jx_mlir_op *op,
 
 static const jx_shlo_row adapter[] = {
 #define ADAPT(op, detail, prim, read, write)                                  \
-    {op, detail, JX_PRIM_##prim, jx_shlo_op_##read, NULL},
+    {JX_OP_##op, detail, JX_PRIM_##prim, jx_shlo_op_##read, NULL},
 #include "frontend/mlir/adapter.def"
 #undef ADAPT
 };
 
-static bool same_op(const void *kept, const void *key)
-{
-    return !strcmp(((const jx_shlo_row *)kept)->op, key);
-}
-
-static uint64_t hash_text(const char *text)
-{
-    return jx_hash_bytes(text, strlen(text));
-}
-
-const jx_shlo_row *jx_shlo_rows(const jx_shlo *s, const char *op)
-{
-    return jx_intern_find(&s->rows, hash_text(op), op, same_op);
-}
-
 /* The rows of an op in the order of the table. */
 static void fill_rows(jx_shlo *s)
 {
-    size_t n = sizeof adapter / sizeof *adapter;
     jx_shlo_row *rows = jx_arena_copy(s->ctx->arena, adapter, sizeof adapter);
 
-    jx_intern_init(&s->rows, s->ctx->arena);
-    for (size_t i = 0; rows && i < n; i++) {
-        uint64_t hash = hash_text(rows[i].op);
-        jx_shlo_row *last = (jx_shlo_row *)(uintptr_t)jx_intern_find(
-            &s->rows, hash, rows[i].op, same_op);
-        if (rows[i].rule == jx_shlo_op_none)
-            continue;
-        while (last && last->next)
-            last = (jx_shlo_row *)(uintptr_t)last->next;
-        if (last)
-            last->next = &rows[i];
-        else
-            jx_intern_add(&s->rows, hash, &rows[i]);
-    }
+    for (size_t i = sizeof adapter / sizeof *adapter; rows && i-- > 0;)
+        if (rows[i].rule != jx_shlo_op_none) {
+            rows[i].next = s->rows[rows[i].op];
+            s->rows[rows[i].op] = &rows[i];
+        }
 }
 
-const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, const char *op,
+const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, jx_op_id op,
                                   const char *detail)
 {
     const jx_shlo_row *plain = NULL;
 
-    for (const jx_shlo_row *row = jx_shlo_rows(s, op); row; row = row->next) {
+    for (const jx_shlo_row *row = s->rows[op]; row; row = row->next) {
         if (detail && !strcmp(row->detail, detail))
             return row;
         if (!plain && !row->detail[0])
@@ -74,17 +49,6 @@ const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, const char *op,
 }
 
 /* ---- blocks */
-
-static bool is_terminator(const char *name)
-{
-    static const char *const names[] = {"stablehlo.return", "func.return",
-                                        "sdy.return"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return true;
-    return false;
-}
 
 /* Whether inputs give a dim. */
 static bool is_input_size(const jx_shlo *s, const jx_dim *dim)
@@ -141,7 +105,7 @@ static bool read_sizes(jx_shlo_body *b, const jx_mlir_op *op)
 {
     jx_atom atoms[8];
 
-    if (!b->sizes || strcmp(op->name, "func.call") != 0 || op->nouts < 1 ||
+    if (!b->sizes || op->id != JX_OP_func_call || op->nouts < 1 ||
         op->nouts > 8)
         return false;
     for (int i = 0; i < op->nouts; i++) {
@@ -209,12 +173,13 @@ static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
 /* ---- attributes that no rule knows the meaning of */
 
 typedef struct refused {
-    const char *op, *attribute;
+    jx_op_id op;
+    const char *attribute;
 } refused;
 
 #define READ(op, name)
 #define MOOT(op, name)
-#define REFUSED(op, name) {op, name},
+#define REFUSED(op, name) {JX_OP_##op, name},
 static const refused not_taken[] = {
 #define ATTRIBUTE(op, name, fate, why) fate(op, name)
 #include "frontend/mlir/attributes.def"
@@ -233,7 +198,7 @@ static bool says_something(const jx_mlir_attr *a)
 static bool is_refused(const jx_mlir_op *op)
 {
     for (size_t i = 0; i < sizeof not_taken / sizeof *not_taken; i++)
-        if (!strcmp(not_taken[i].op, op->name) &&
+        if (not_taken[i].op == op->id &&
             says_something(jx_mlir_get(op, not_taken[i].attribute)))
             return true;
     return false;
@@ -243,7 +208,7 @@ static bool is_refused(const jx_mlir_op *op)
 
 static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
 {
-    const jx_shlo_row *row = jx_shlo_rows(b->s, op->name);
+    const jx_shlo_row *row = b->s->rows[op->id];
     size_t first = b->eqns.count;
 
     b->op = op;
@@ -269,7 +234,7 @@ bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
     }
     for (int i = 0; i < block->nops; i++) {
         const jx_mlir_op *op = block->ops[i];
-        if (!is_terminator(op->name)) {
+        if (!jx_mlir_op_ends(op->id)) {
             if (!read_op(b, op))
                 return false;
             continue;
@@ -463,7 +428,7 @@ static const jx_mlir_op *callee(jx_shlo_body *b, const char *attribute)
         name ? jx_mlir_find(b->s->ctx, &b->s->symbols, b->s->module, name)
              : NULL;
 
-    if (!func || strcmp(func->name, "func.func")) {
+    if (!func || func->id != JX_OP_func_func) {
         jx_shlo_fail(b, "expected the name of a function of the module, "
                      "found '%s'", name ? name : "");
         return NULL;
@@ -551,12 +516,12 @@ static bool entries_of(jx_shlo *s, const jx_mlir_op *module, op_list *to)
     const jx_mlir_block *body = module->nregions ? jx_mlir_body(module, 0)
                                                  : NULL;
 
-    if (main && !strcmp(main->name, "func.func")) {
+    if (main && main->id == JX_OP_func_func) {
         JX_PUSH(s->ctx->arena, to, main);
         return true;
     }
     for (int i = 0; body && i < body->nops; i++)
-        if (!strcmp(body->ops[i]->name, "func.func") &&
+        if (body->ops[i]->id == JX_OP_func_func &&
             is_public(body->ops[i]) && body->ops[i]->nregions &&
             body->ops[i]->regions[0].nblocks)
             JX_PUSH(s->ctx->arena, to, body->ops[i]);

@@ -158,7 +158,7 @@ static bool ints_of(jx_shlo_body *b, const jx_mlir_attr *a, jx_ints *to)
 bool jx_shlo_constant_int(const jx_mlir_value *value, int64_t *to)
 {
     const jx_mlir_attr *a =
-        value->op && !strcmp(value->op->name, "stablehlo.constant")
+        value->op && value->op->id == JX_OP_stablehlo_constant
             ? jx_mlir_get(value->op, "value")
             : NULL;
 

@@ -930,39 +930,29 @@ jx_shlo_atoms jx_shlo_joined(jx_shlo_body *b, int count,
 
 /* ---- what a region computes */
 
-static bool commutes(const char *name)
-{
-    static const char *const names[] = {
-        "stablehlo.add", "stablehlo.multiply", "stablehlo.maximum",
-        "stablehlo.minimum", "stablehlo.and", "stablehlo.or",
-        "stablehlo.xor"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return true;
-    return false;
-}
-
-const char *jx_shlo_single_op(const jx_mlir_op *op, int region)
+jx_op_id jx_shlo_single_op(const jx_mlir_op *op, int region)
 {
     const jx_mlir_block *block = region < op->nregions
                                      ? jx_mlir_body(op, region) : NULL;
 
     if (!block || block->nops < 1 || block->nops > 2 || block->nargs != 2)
-        return NULL;
+        return JX_OP_unknown;
     const jx_mlir_op *end = block->ops[block->nops - 1];
     if (end->nins != 1)
-        return NULL;
+        return JX_OP_unknown;
     if (block->nops == 1)
-        return end->ins[0] == block->args[1] ? "" : NULL;
+        return end->ins[0] == block->args[1] ? JX_OP_stablehlo_return
+                                              : JX_OP_unknown;
     if (jx_shlo_is_quantized(block->args[0]->type))
-        return NULL; /* more than the one op on what is stored */
+        return JX_OP_unknown; /* more than the one op on what is stored */
     const jx_mlir_op *one = block->ops[0];
     if (one->nouts != 1 || one->nins != 2 || end->ins[0] != one->outs[0])
-        return NULL;
+        return JX_OP_unknown;
     bool straight = one->ins[0] == block->args[0] &&
                     one->ins[1] == block->args[1];
     bool swapped = one->ins[0] == block->args[1] &&
                    one->ins[1] == block->args[0];
-    return straight || (swapped && commutes(one->name)) ? one->name : NULL;
+    return straight || (swapped && jx_mlir_op_commutes(one->id))
+               ? one->id
+               : JX_OP_unknown;
 }

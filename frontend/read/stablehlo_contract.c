@@ -278,7 +278,7 @@ typedef struct conv {
  * each axis says nothing. */
 static bool read_strides(jx_shlo_body *b, int n, jx_ints *to)
 {
-    if (strcmp(b->op->name, "stablehlo.dynamic_conv") != 0 ||
+    if (b->op->id != JX_OP_stablehlo_dynamic_conv ||
         !jx_mlir_get(b->op, "window_strides"))
         return jx_shlo_attr_ints_or(b, "window_strides", n, 1, to);
     if (!jx_shlo_attr_ints(b, "window_strides", to))

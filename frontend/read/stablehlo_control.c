@@ -88,12 +88,12 @@ static bool is_index(const jx_mlir_value *v)
 
     if (!op)
         return false;
-    if (!strcmp(op->name, "stablehlo.clamp") && op->nins == 3)
+    if (op->id == JX_OP_stablehlo_clamp && op->nins == 3)
         return jx_shlo_constant_int(op->ins[0], &low) && low >= 0 &&
                jx_shlo_constant_int(op->ins[2], &high) && high >= 0;
-    if (!strcmp(op->name, "stablehlo.case"))
+    if (op->id == JX_OP_stablehlo_case)
         return gives_indices(op, v->index);
-    return !strcmp(op->name, "stablehlo.convert") && op->nins == 1 &&
+    return op->id == JX_OP_stablehlo_convert && op->nins == 1 &&
            op->ins[0]->type->count && op->ins[0]->type->items[0]->width == 1;
 }
 

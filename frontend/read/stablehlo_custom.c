@@ -189,10 +189,10 @@ static bool is_comparison(const jx_mlir_value *value, int depth)
 
     if (!op || depth > MOST_LEVELS || op->nins != 2)
         return false;
-    if (!strcmp(op->name, "stablehlo.and"))
+    if (op->id == JX_OP_stablehlo_and)
         return is_comparison(op->ins[0], depth + 1) &&
                is_comparison(op->ins[1], depth + 1);
-    return !strcmp(op->name, "stablehlo.compare") &&
+    return op->id == JX_OP_stablehlo_compare &&
            op->ins[0]->type->kind == JX_T_TENSOR &&
            op->ins[0]->type->items[0]->kind == JX_T_INTEGER &&
            op->ins[0]->type->items[0]->width > 1;
@@ -290,7 +290,7 @@ static const jx_value *called_function(jx_shlo_body *b, const jx_mlir_attr *name
                                                 s->module, name->text)
                                  : NULL;
     const jx_mlir_block *block =
-        func && !strcmp(func->name, "func.func") ? jx_mlir_body(func, 0)
+        func && func->id == JX_OP_func_func ? jx_mlir_body(func, 0)
                                                  : NULL;
     const jx_aval **ins =
         block ? JX_NEW_ARRAY(s->ctx->arena, block->nargs + 1, const jx_aval *)
@@ -380,7 +380,7 @@ bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
 
     if (!target)
         return jx_shlo_fail(b, "expected the attribute 'call_target_name'");
-    row = jx_shlo_row_of(b->s, op->name, target);
+    row = jx_shlo_row_of(b->s, op->id, target);
     if (row && row->detail[0])
         return row->rule(b, op, row);
     if (!strcmp(target, "shape_assertion") && op->nouts == 0 && ins.count)

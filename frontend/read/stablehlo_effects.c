@@ -13,11 +13,6 @@ static bool same_func(const void *kept, const void *key)
     return ((const doing *)kept)->func == key;
 }
 
-static bool is(const jx_mlir_op *op, const char *name)
-{
-    return !strcmp(op->name, name);
-}
-
 static bool region_acts(jx_shlo *s, const jx_mlir_op *op, int depth)
 {
     for (int i = 0; i < op->nregions; i++)
@@ -64,17 +59,17 @@ bool jx_shlo_acts(jx_shlo *s, const jx_mlir_op *op, int depth)
 {
     if (depth > JX_SHLO_DEPTH)
         return true;
-    if (is(op, "stablehlo.return") || is(op, "func.return") ||
-        is(op, "sdy.return"))
+    if (jx_mlir_op_ends(op->id))
         return false;
-    if (is(op, "func.call"))
+    switch (op->id) {
+    case JX_OP_func_call:
         return function_acts(s, jx_mlir_get(op, "callee"), depth);
-    if (is(op, "stablehlo.composite"))
+    case JX_OP_stablehlo_composite:
         return function_acts(s, jx_mlir_get(op, "decomposition"), depth);
-    if (is(op, "stablehlo.custom_call"))
-        return call_acts(op);
-    return !op->nouts || !jx_shlo_rows(s, op->name) ||
-           region_acts(s, op, depth);
+    case JX_OP_stablehlo_custom_call: return call_acts(op);
+    default:
+        return !op->nouts || !s->rows[op->id] || region_acts(s, op, depth);
+    }
 }
 
 /* ---- effects of equations: what nobody may leave out, or take for equal */

@@ -310,7 +310,7 @@ bool jx_shlo_compare_of(jx_shlo_body *b, jx_shlo_atoms ins)
 
     if (!direction || !type || ins.count != 2)
         return jx_shlo_fail(b, "expected 2 operands");
-    row = jx_shlo_row_of(b->s, "stablehlo.compare", direction);
+    row = jx_shlo_row_of(b->s, JX_OP_stablehlo_compare, direction);
     if (!row)
         return jx_shlo_fail(b, "expected a direction of comparison, found "
                             "'%s'", direction);
@@ -544,7 +544,7 @@ bool jx_shlo_op_chlo_broadcast(jx_shlo_body *b, const jx_mlir_op *op,
     ins.at = to;
     if (row->prim == JX_PRIM_select_n)
         return jx_shlo_select_of(b, ins);
-    if (!strcmp(row->op, "chlo.broadcast_compare"))
+    if (row->op == JX_OP_chlo_broadcast_compare)
         return jx_shlo_compare_of(b, ins);
     return jx_shlo_elementwise(b, row->prim, ins);
 }

@@ -259,7 +259,7 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
     w.b = jx_shlo_body_new(&s, NULL);
     s.module = file->nmodules == 1 ? file->modules[0] : NULL;
     w.main = s.module ? jx_mlir_symbol(s.module, "main") : NULL;
-    if (!w.b || !w.main || strcmp(w.main->name, "func.func")) {
+    if (!w.b || !w.main || w.main->id != JX_OP_func_func) {
         jx_fail(s.ctx, JX_E_INPUT, exported->path, NULL,
                 "expected a module with a function `main`");
         return NULL;

@@ -275,13 +275,15 @@ static bool scatter_generally(jx_shlo_body *b, jx_shlo_params *p,
 static const jx_shlo_row *scatter_row(jx_shlo_body *b, const jx_mlir_op *op,
                                       jx_shlo_atoms ins)
 {
-    const char *one = ins.count == 3 ? jx_shlo_single_op(op, 0) : NULL;
+    jx_op_id one = ins.count == 3 ? jx_shlo_single_op(op, 0) : JX_OP_unknown;
+    bool plain = one == JX_OP_stablehlo_return;
+    const char *detail = plain ? "" : jx_mlir_op_name(one);
     jx_dtype dtype = jx_atom_aval(ins.at[0])->dtype;
-    const jx_shlo_row *row = one ? jx_shlo_row_of(b->s, op->name, one) : NULL;
+    const jx_shlo_row *row = one ? jx_shlo_row_of(b->s, op->id, detail) : NULL;
 
-    if (!one || !row || strcmp(row->detail, one) ||
+    if (!row || strcmp(row->detail, detail) ||
         jx_atom_aval(ins.at[2])->dtype != dtype ||
-        (one[0] && dtype == JX_BOOL))
+        (!plain && dtype == JX_BOOL))
         return NULL;
     return row;
 }

@@ -38,7 +38,8 @@ typedef bool jx_shlo_rule(struct jx_shlo_body *b, const jx_mlir_op *op,
 
 /* A row of adapter.def, and the next one for the same op. */
 typedef struct jx_shlo_row {
-    const char *op, *detail;
+    jx_op_id op;
+    const char *detail;
     jx_prim_id prim;
     jx_shlo_rule *rule;
     const struct jx_shlo_row *next;
@@ -52,7 +53,7 @@ typedef struct jx_shlo {
     jx_mlir_symbols symbols;
     const jx_sizes *sizes;    /* of its entry */
     JX_VEC(jx_misstated) misstated;
-    jx_intern rows;           /* by name of the op */
+    const jx_shlo_row *rows[JX_OP_COUNT]; /* of each op, in order; or NULL */
     jx_intern types;          /* closed ones, and their avals */
     jx_intern functions;      /* those read, by op and types of arguments */
     jx_intern doing;          /* functions, and whether they only compute */
@@ -291,8 +292,9 @@ jx_shlo_atoms jx_shlo_joined(jx_shlo_body *b, int count,
                              const jx_shlo_atoms *lists);
 /* What a region of two arguments per result consists of, if it is one op that
  * takes all its arguments in order (or, commuting, swapped) and whose result
- * it gives: that op's name; else NULL. */
-const char *jx_shlo_single_op(const jx_mlir_op *op, int region);
+ * it gives: that op, or stablehlo.return if it gives the second one; else
+ * JX_OP_unknown. */
+jx_op_id jx_shlo_single_op(const jx_mlir_op *op, int region);
 
 /* Reads the ops of a block (stablehlo.c). */
 bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block);
@@ -302,11 +304,9 @@ const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
                                  const jx_sizes_env *env,
                                  const jx_mlir_op *caller, int nins,
                                  const jx_aval *const *ins);
-/* The rows of an op, in order; NULL if it is not known. */
-const jx_shlo_row *jx_shlo_rows(const jx_shlo *s, const char *op);
 /* The row of an op by its detail, else the one with the detail ""; NULL if
  * there is none (or none to read). */
-const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, const char *op,
+const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, jx_op_id op,
                                   const char *detail);
 /* Whether the op, or one in what it runs, is there for what it does: a check,
  * an assertion, a call with a side effect, an op that is not known. */

@@ -302,11 +302,6 @@ static bool stores_alike(const jx_mlir_op *op)
     return true;
 }
 
-static bool is_op(const jx_mlir_op *op, const char *name)
-{
-    return !strncmp(op->name, "stablehlo.", 10) && !strcmp(op->name + 10, name);
-}
-
 /* How many elements these axes have; -1: not known here. */
 static int64_t elements_of(const jx_mlir_type *type, int axes)
 {
@@ -343,13 +338,13 @@ static bool keeps_scales(jx_shlo_body *b, const jx_mlir_op *op)
     to = out->quant->axis;
     if (from < 0)
         return true;
-    if (is_op(op, "transpose"))
+    if (op->id == JX_OP_stablehlo_transpose)
         return jx_shlo_attr_ints(b, "permutation", &axes) &&
                to < axes.count && axes.at[to] == from;
-    if (is_op(op, "broadcast_in_dim") || is_op(op, "dynamic_broadcast_in_dim"))
+    if (op->id == JX_OP_stablehlo_broadcast_in_dim || op->id == JX_OP_stablehlo_dynamic_broadcast_in_dim)
         return jx_shlo_attr_ints(b, "broadcast_dimensions", &axes) &&
                from < axes.count && axes.at[from] == to;
-    return (is_op(op, "reshape") || is_op(op, "dynamic_reshape")) &&
+    return (op->id == JX_OP_stablehlo_reshape || op->id == JX_OP_stablehlo_dynamic_reshape) &&
            reshapes_around(op->ins[0]->type, from, op->outs[0]->type, to);
 }
 
@@ -357,36 +352,60 @@ static bool keeps_scales(jx_shlo_body *b, const jx_mlir_op *op)
  * integers. */
 static bool is_storage_op(const jx_mlir_op *op)
 {
-    static const char *const names[] = {
-        "uniform_quantize", "uniform_dequantize", "bitcast_convert",
-        "constant", "get_dimension_size", "tuple", "get_tuple_element",
-        "optimization_barrier", "custom_call", "composite", "while", "case",
-        "if", "map", "reduce", "reduce_window", "select_and_scatter",
-        "scatter", "sort", "all_reduce", "reduce_scatter"};
-
-    if (strncmp(op->name, "stablehlo.", 10))
-        return strncmp(op->name, "chlo.", 5) != 0; /* calls, checks, casts */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_op(op, names[i]))
-            return true;
-    return false;
+    switch (op->id) {
+    case JX_OP_stablehlo_uniform_quantize:
+    case JX_OP_stablehlo_uniform_dequantize:
+    case JX_OP_stablehlo_bitcast_convert:
+    case JX_OP_stablehlo_constant:
+    case JX_OP_stablehlo_get_dimension_size:
+    case JX_OP_stablehlo_tuple:
+    case JX_OP_stablehlo_get_tuple_element:
+    case JX_OP_stablehlo_optimization_barrier:
+    case JX_OP_stablehlo_custom_call:
+    case JX_OP_stablehlo_composite:
+    case JX_OP_stablehlo_while:
+    case JX_OP_stablehlo_case:
+    case JX_OP_stablehlo_if:
+    case JX_OP_stablehlo_map:
+    case JX_OP_stablehlo_reduce:
+    case JX_OP_stablehlo_reduce_window:
+    case JX_OP_stablehlo_select_and_scatter:
+    case JX_OP_stablehlo_scatter:
+    case JX_OP_stablehlo_sort:
+    case JX_OP_stablehlo_all_reduce:
+    case JX_OP_stablehlo_reduce_scatter: return true;
+    default: /* calls, checks, casts */
+        return strncmp(op->name, "stablehlo.", 10) &&
+               strncmp(op->name, "chlo.", 5);
+    }
 }
 
 /* Ops that move elements and compute nothing. */
 static bool is_move(const jx_mlir_op *op)
 {
-    static const char *const names[] = {
-        "all_gather", "all_to_all", "broadcast", "broadcast_in_dim",
-        "collective_broadcast", "collective_permute", "concatenate",
-        "dynamic_broadcast_in_dim", "dynamic_gather", "dynamic_pad",
-        "dynamic_reshape", "dynamic_slice", "dynamic_update_slice", "gather",
-        "pad", "real_dynamic_slice", "reshape", "reverse", "slice",
-        "transpose"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_op(op, names[i]))
-            return true;
-    return false;
+    switch (op->id) {
+    case JX_OP_stablehlo_all_gather:
+    case JX_OP_stablehlo_all_to_all:
+    case JX_OP_stablehlo_broadcast:
+    case JX_OP_stablehlo_broadcast_in_dim:
+    case JX_OP_stablehlo_collective_broadcast:
+    case JX_OP_stablehlo_collective_permute:
+    case JX_OP_stablehlo_concatenate:
+    case JX_OP_stablehlo_dynamic_broadcast_in_dim:
+    case JX_OP_stablehlo_dynamic_gather:
+    case JX_OP_stablehlo_dynamic_pad:
+    case JX_OP_stablehlo_dynamic_reshape:
+    case JX_OP_stablehlo_dynamic_slice:
+    case JX_OP_stablehlo_dynamic_update_slice:
+    case JX_OP_stablehlo_gather:
+    case JX_OP_stablehlo_pad:
+    case JX_OP_stablehlo_real_dynamic_slice:
+    case JX_OP_stablehlo_reshape:
+    case JX_OP_stablehlo_reverse:
+    case JX_OP_stablehlo_slice:
+    case JX_OP_stablehlo_transpose: return true;
+    default: return false;
+    }
 }
 
 /* ---- an op as it is for other types */
@@ -490,14 +509,14 @@ static int argument_of(const jx_mlir_op *op, int operand)
 {
     int inputs = (op->nins - 1) / 2;
 
-    if (is_op(op, "reduce") || is_op(op, "reduce_window"))
+    if (op->id == JX_OP_stablehlo_reduce || op->id == JX_OP_stablehlo_reduce_window)
         return operand;
-    if (is_op(op, "scatter"))
+    if (op->id == JX_OP_stablehlo_scatter)
         return operand < inputs   ? operand
                : operand > inputs ? operand - 1
                                   : -1;
-    return is_op(op, "select_and_scatter") || is_op(op, "all_reduce") ||
-                   is_op(op, "reduce_scatter")
+    return op->id == JX_OP_stablehlo_select_and_scatter || op->id == JX_OP_stablehlo_all_reduce ||
+                   op->id == JX_OP_stablehlo_reduce_scatter
                ? 0
                : -1;
 }

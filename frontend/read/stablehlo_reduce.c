@@ -93,50 +93,33 @@ static bool is_identity(jx_prim_id prim, jx_dtype dtype, const void *bits)
 
 /* The primitive of two operands that a body of one op is; the reduction and
  * the reduction over windows by it. */
-typedef struct monoid {
-    const char *op;
-    jx_prim_id combine;
-} monoid;
-
-static jx_prim_id combining(const char *op, bool booleans)
+static jx_prim_id combining(jx_op_id op, bool booleans)
 {
-    static const monoid monoids[] = {
-        {"stablehlo.add", JX_PRIM_add}, {"stablehlo.multiply", JX_PRIM_mul},
-        {"stablehlo.maximum", JX_PRIM_max}, {"stablehlo.minimum", JX_PRIM_min},
-        {"stablehlo.and", JX_PRIM_and}, {"stablehlo.or", JX_PRIM_or},
-        {"stablehlo.xor", JX_PRIM_xor}};
-    jx_prim_id found = JX_PRIM_unknown;
-
-    for (size_t i = 0; op && i < sizeof monoids / sizeof *monoids; i++)
-        if (!strcmp(op, monoids[i].op))
-            found = monoids[i].combine;
-    if (booleans)
-        found = found == JX_PRIM_add || found == JX_PRIM_max   ? JX_PRIM_or
-                : found == JX_PRIM_mul || found == JX_PRIM_min ? JX_PRIM_and
-                                                               : found;
-    return found;
+    switch (op) {
+    case JX_OP_stablehlo_add: return booleans ? JX_PRIM_or : JX_PRIM_add;
+    case JX_OP_stablehlo_multiply:
+        return booleans ? JX_PRIM_and : JX_PRIM_mul;
+    case JX_OP_stablehlo_maximum: return booleans ? JX_PRIM_or : JX_PRIM_max;
+    case JX_OP_stablehlo_minimum: return booleans ? JX_PRIM_and : JX_PRIM_min;
+    case JX_OP_stablehlo_and: return JX_PRIM_and;
+    case JX_OP_stablehlo_or: return JX_PRIM_or;
+    case JX_OP_stablehlo_xor: return JX_PRIM_xor;
+    default: return JX_PRIM_unknown;
+    }
 }
 
 /* The op of adapter.def that combines so. */
 static const char *op_of(jx_prim_id combine)
 {
     switch (combine) {
-    case JX_PRIM_add:
-        return "stablehlo.add";
-    case JX_PRIM_mul:
-        return "stablehlo.multiply";
-    case JX_PRIM_max:
-        return "stablehlo.maximum";
-    case JX_PRIM_min:
-        return "stablehlo.minimum";
-    case JX_PRIM_and:
-        return "stablehlo.and";
-    case JX_PRIM_or:
-        return "stablehlo.or";
-    case JX_PRIM_xor:
-        return "stablehlo.xor";
-    default:
-        return "";
+    case JX_PRIM_add: return "stablehlo.add";
+    case JX_PRIM_mul: return "stablehlo.multiply";
+    case JX_PRIM_max: return "stablehlo.maximum";
+    case JX_PRIM_min: return "stablehlo.minimum";
+    case JX_PRIM_and: return "stablehlo.and";
+    case JX_PRIM_or: return "stablehlo.or";
+    case JX_PRIM_xor: return "stablehlo.xor";
+    default: return "";
     }
 }
 
@@ -270,7 +253,7 @@ bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
     combine = op->nouts == 1 && outs[0]->dtype == in->dtype
                   ? combining(jx_shlo_single_op(op, 0), in->dtype == JX_BOOL)
                   : JX_PRIM_unknown;
-    row = jx_shlo_row_of(b->s, op->name, op_of(combine));
+    row = jx_shlo_row_of(b->s, op->id, op_of(combine));
     if (combine == JX_PRIM_unknown || !row || !row->detail[0])
         return reduce_generally(b, ins, axes, outs);
     return reduce_simply(b, combine, row->prim, axes, outs[0]);
@@ -425,7 +408,7 @@ static bool window_simply(jx_shlo_body *b, jx_prim_id prim, const window *w,
 }
 
 /* One op or many. */
-static bool emit_window(jx_shlo_body *b, const window *w, const char *one,
+static bool emit_window(jx_shlo_body *b, const window *w, jx_op_id one,
                         const jx_aval *const *outs, general_rule *general)
 {
     jx_atom in = jx_shlo_in(b, 0), start = jx_shlo_in(b, 1);
@@ -445,7 +428,7 @@ static bool emit_window(jx_shlo_body *b, const window *w, const char *one,
                    ? emit_cumulative(b, cumulative_of(combine), axis, reverse,
                                      outs[0])
                    : general(b, w, outs);
-    row = jx_shlo_row_of(b->s, "stablehlo.reduce_window", op_of(combine));
+    row = jx_shlo_row_of(b->s, JX_OP_stablehlo_reduce_window, op_of(combine));
     if (!row || !row->detail[0])
         return general(b, w, outs);
     return window_simply(b, row->prim, w, outs[0]);
@@ -468,7 +451,8 @@ bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
     for (int i = 0; i < op->nouts; i++)
         if (!(outs[i] = jx_shlo_result(b, i, NULL)))
             return false;
-    return emit_window(b, &w, op->nouts == 1 ? jx_shlo_single_op(op, 0) : NULL,
+    return emit_window(b, &w, op->nouts == 1 ? jx_shlo_single_op(op, 0)
+                                         : JX_OP_unknown,
                        outs, window_generally);
 }
 
@@ -500,7 +484,7 @@ static const jx_mlir_op *reducer(jx_shlo_body *b)
         return NULL;
     func = jx_mlir_find(b->s->ctx, &b->s->symbols, b->s->module,
                         all->items[0]->text);
-    return func && !strcmp(func->name, "func.func") ? func : NULL;
+    return func && func->id == JX_OP_func_func ? func : NULL;
 }
 
 static bool general_dynamic(jx_shlo_body *b, const window *w,
@@ -555,7 +539,8 @@ bool jx_shlo_op_dynamic_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
         !numbers(b, 2 * n + 2, w.rank, &w.base) ||
         !numbers(b, 2 * n + 3, w.rank, &w.dilation))
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
-    return emit_window(b, &w, n == 1 ? jx_shlo_single_op(func, 0) : NULL, outs,
+    return emit_window(b, &w, n == 1 ? jx_shlo_single_op(func, 0)
+                                  : JX_OP_unknown, outs,
                        general_dynamic);
 }
 
@@ -566,10 +551,9 @@ static const char *selecting(const jx_mlir_op *op)
 {
     const jx_mlir_block *block = op->nregions == 2 ? jx_mlir_body(op, 0)
                                                    : NULL;
-    const char *name = jx_shlo_single_op(op, 0);
     const jx_mlir_attr *direction;
 
-    if (!name || strcmp(name, "stablehlo.compare") || block->nops != 2)
+    if (jx_shlo_single_op(op, 0) != JX_OP_stablehlo_compare)
         return NULL;
     direction = jx_mlir_get(block->ops[0], "comparison_direction");
     if (!direction || direction->kind != JX_A_ENUM || !direction->text)
@@ -605,7 +589,7 @@ bool jx_shlo_op_select_and_scatter(jx_shlo_body *b, const jx_mlir_op *op,
 {
     jx_shlo_params p = jx_shlo_no_params(b);
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
-    const char *chosen = selecting(op), *scatter;
+    const char *chosen = selecting(op);
     window w;
 
     if (ins.count != 3 || op->nregions != 2)
@@ -613,8 +597,7 @@ bool jx_shlo_op_select_and_scatter(jx_shlo_body *b, const jx_mlir_op *op,
     const jx_aval *in = jx_atom_aval(ins.at[0]);
     if (!read_window(b, in->rank, &w))
         return false;
-    scatter = jx_shlo_single_op(op, 1);
-    if (!chosen || !scatter || strcmp(scatter, "stablehlo.add") ||
+    if (!chosen || jx_shlo_single_op(op, 1) != JX_OP_stablehlo_add ||
         !is_identity(JX_PRIM_add, in->dtype, jx_shlo_splat(ins.at[2])))
         return select_generally(b, &w, in);
     jx_shlo_put_prim(&p, "select_prim", chosen);

@@ -20,9 +20,9 @@ typedef struct key {
     bool clean; /* -0 and NaN are as said above */
 } key;
 
-static bool defined_by(const jx_mlir_value *v, const char *op, int nins)
+static bool defined_by(const jx_mlir_value *v, jx_op_id op, int nins)
 {
-    return v->op && !strcmp(v->op->name, op) && v->op->nins == nins;
+    return v->op && v->op->id == op && v->op->nins == nins;
 }
 
 static bool says(const jx_mlir_op *op, const char *attribute, const char *word)
@@ -34,7 +34,7 @@ static bool says(const jx_mlir_op *op, const char *attribute, const char *word)
 
 static bool is_number(const jx_mlir_value *v, bool nan)
 {
-    const jx_mlir_attr *a = v->op && !strcmp(v->op->name, "stablehlo.constant")
+    const jx_mlir_attr *a = v->op && v->op->id == JX_OP_stablehlo_constant
                                 ? jx_mlir_get(v->op, "value")
                                 : NULL;
     jx_dtype dtype;
@@ -57,11 +57,11 @@ static const jx_mlir_value *cleaned(const jx_mlir_value *v, const char *how,
 {
     const jx_mlir_value *test, *otherwise;
 
-    if (!defined_by(v, "stablehlo.select", 3) || !is_number(v->op->ins[1], nan))
+    if (!defined_by(v, JX_OP_stablehlo_select, 3) || !is_number(v->op->ins[1], nan))
         return NULL;
     test = v->op->ins[0];
     otherwise = v->op->ins[2];
-    if (!defined_by(test, "stablehlo.compare", 2) ||
+    if (!defined_by(test, JX_OP_stablehlo_compare, 2) ||
         !says(test->op, "comparison_direction", how))
         return NULL;
     if (nan)
@@ -96,9 +96,9 @@ static bool key_of(const jx_mlir_block *block, const jx_mlir_value *v,
     if (!jx_shlo_dtype(v->type, &dtype))
         return false;
     to->clean = to->clean || !jx_dtype_is_inexact(dtype);
-    if (defined_by(v, "stablehlo.real", 1))
+    if (defined_by(v, JX_OP_stablehlo_real, 1))
         to->part = 'r';
-    else if (defined_by(v, "stablehlo.imag", 1))
+    else if (defined_by(v, JX_OP_stablehlo_imag, 1))
         to->part = 'i';
     if (to->part)
         v = v->op->ins[0];
@@ -113,7 +113,7 @@ static bool pair_of(const jx_mlir_block *block, const jx_mlir_value *v,
     key other;
     jx_dtype dtype;
 
-    if (!defined_by(v, "stablehlo.compare", 2) ||
+    if (!defined_by(v, JX_OP_stablehlo_compare, 2) ||
         !says(v->op, "comparison_direction", direction) ||
         !key_of(block, v->op->ins[0], is_weak(v->op), to) ||
         !key_of(block, v->op->ins[1], is_weak(v->op), &other) ||
@@ -140,11 +140,11 @@ static int keys_of(const jx_mlir_block *block, const jx_mlir_value *v,
         key equal;
         if (pair_of(block, v, "LT", &keys[n]))
             return n + 1;
-        if (!defined_by(v, "stablehlo.or", 2) ||
+        if (!defined_by(v, JX_OP_stablehlo_or, 2) ||
             !pair_of(block, v->op->ins[0], "LT", &keys[n]))
             return 0;
         rest = v->op->ins[1];
-        if (!defined_by(rest, "stablehlo.and", 2) ||
+        if (!defined_by(rest, JX_OP_stablehlo_and, 2) ||
             !pair_of(block, rest->op->ins[0], "EQ", &equal) ||
             !same_key(equal, keys[n]))
             return 0;

@@ -18,11 +18,12 @@ enum { DEPTH = 500 }; /* of calls and regions */
 
 static const struct row {
     jx_prim_id prim;
-    const char *op, *detail;
+    jx_op_id op;
+    const char *detail;
     jx_lowering_rule *rule;
 } rows[] = {
 #define ADAPT(op, detail, prim, read, write)                                   \
-    {JX_PRIM_##prim, op, detail, jx_lowering_rule_##write},
+    {JX_PRIM_##prim, JX_OP_##op, detail, jx_lowering_rule_##write},
 #include "frontend/mlir/adapter.def"
 #undef ADAPT
 };
@@ -130,7 +131,7 @@ static bool lower_eqn(environment *env, const jx_eqn *eqn)
         ins[i] = atom(env, eqn->ins[i]);
     for (int i = 0; i < eqn->nouts; i++)
         avals[i] = jx_hlo_physical(c->in, eqn->outs[i]->aval);
-    jx_hlo_eqn e = {.code = c, .eqn = eqn, .op = row->op,
+    jx_hlo_eqn e = {.code = c, .eqn = eqn, .op = jx_mlir_op_name(row->op),
                     .detail = row->detail, .ins = ins, .outs = outs,
                     .avals = avals};
     row->rule(&e);

@@ -213,9 +213,10 @@ jx_hv jx_hlo_complex(jx_code *c, jx_hv real, jx_hv imag)
 
 jx_hv jx_hlo_extreme(jx_code *c, const char *name, jx_hv x, jx_hv y)
 {
-    bool extreme = !strcmp(name, "stablehlo.maximum") ||
-                   !strcmp(name, "stablehlo.minimum");
-    const char *direction = !strcmp(name, "stablehlo.maximum") ? "GT" : "LT";
+    jx_op_id op = jx_mlir_op_id(name);
+    bool extreme = op == JX_OP_stablehlo_maximum ||
+                   op == JX_OP_stablehlo_minimum;
+    const char *direction = op == JX_OP_stablehlo_maximum ? "GT" : "LT";
     jx_dtype part;
     jx_hv rx, ry, which;
 

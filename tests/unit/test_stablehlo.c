@@ -269,21 +269,22 @@ static void what_is_wrong_is_said_at_its_op(void **state)
 /* ---- attributes */
 
 typedef struct read_attribute {
-    const char *op, *name;
+    jx_op_id op;
+    const char *name;
     int uses;
 } read_attribute;
 
 static read_attribute *row_of(read_attribute *rows, size_t count,
-                              const char *op, const char *name, size_t length)
+                              jx_op_id op, const char *name, size_t length)
 {
     read_attribute *any = NULL;
 
     for (size_t i = 0; i < count; i++) {
         if (!jx_mlir_is_name(rows[i].name, name, length))
             continue;
-        if (!strcmp(rows[i].op, op))
+        if (rows[i].op == op)
             return &rows[i];
-        any = rows[i].op[0] ? any : &rows[i];
+        any = rows[i].op ? any : &rows[i];
     }
     return any;
 }
@@ -292,32 +293,33 @@ static void every_attribute_of_an_op_that_is_read_has_a_fate(void **state)
 {
     (void)state;
     read_attribute rows[] = {
-#define ATTRIBUTE(op, name, fate, why) {op, name, 0},
+#define ATTRIBUTE(op, name, fate, why) {JX_OP_##op, name, 0},
 #include "frontend/mlir/attributes.def"
 #undef ATTRIBUTE
     };
     static const struct {
-        const char *op, *read;
+        jx_op_id op;
+        const char *read;
     } ops[] = {
-#define ADAPT(op, detail, prim, read, write) {op, #read},
+#define ADAPT(op, detail, prim, read, write) {JX_OP_##op, #read},
 #include "frontend/mlir/adapter.def"
 #undef ADAPT
     };
     size_t nrows = sizeof rows / sizeof *rows;
 
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        const jx_mlir_op_info *info = jx_mlir_op_info_find(ops[i].op);
+        const jx_mlir_op_info *info = jx_mlir_op_info_of(ops[i].op);
         const char *at = info ? info->attrs : "", *name;
         size_t length;
         char mark;
         if (!strcmp(ops[i].read, "none"))
             continue;
         if (!info)
-            fail_msg("ops.def has no %s", ops[i].op);
+            fail_msg("adapter.def: no op is read by %s", ops[i].read);
         while ((at = jx_mlir_next_name(at, &name, &length, &mark))) {
             read_attribute *row = row_of(rows, nrows, ops[i].op, name, length);
             if (!row)
-                fail_msg("attributes.def: %s: no row for %.*s", ops[i].op,
+                fail_msg("attributes.def: %s: no row for %.*s", info->name,
                          (int)length, name);
             row->uses++;
         }
