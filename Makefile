@@ -21,7 +21,7 @@ BUILD  := $(BUILD)/debug
 CFLAGS  = -O0 -g3 -DJX_VERIFY
 endif
 
-LAYERS  = frontend/base frontend/ir frontend/mlir frontend/read frontend/write analyzer \
+LAYERS  = frontend/base frontend/ir frontend/mlir frontend/read frontend/decompose frontend/write analyzer \
           analyzer/transform analyzer/lint prover checker runtime runtime/kernels runtime/gradients \
           reports reports/pipeline reports/formats reports/commands
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
@@ -59,7 +59,7 @@ COMPILE = $(Q)$(CC) $(STRICT) $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c
 LINK    = $(Q)$(CC) $(CFLAGS)
 
 .PHONY: all
-all: $(PROGRAMS) $(BUILD)/libjaxvet.so  ## build the command and the library
+all: $(PROGRAMS) $(BUILD)/libjaxvet.so $(CHECKED)  ## build the command and the library
 
 # The ids of primitives and of ops alone: who needs no more of prims.def or ops.def
 # is compiled again only when there are other ones.
@@ -74,8 +74,23 @@ $(IDS):
 	    -e '/^OP("/{s/^OP("\([^"]*\)".*/    JX_OP_\1,/;s/[.-]/_/g;p}' $< >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
+# The text of frontend/decompose/*.jaxpr as C.
+PROGRAMS_INC = $(BUILD)/gen/frontend/decompose/programs.inc
+JAXPRS = $(sort $(wildcard frontend/decompose/*.jaxpr))
+$(PROGRAMS_INC): $(JAXPRS) frontend/decompose Makefile
+	@mkdir -p $(@D)
+	@for f in $(JAXPRS); do echo "{\"$$f\","; sed 's/[\\"]/\\&/g; s/.*/    "&\\n"/' $$f; echo "},"; done >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# They are read, verified and typed: one that is wrong ends the build.
+CHECKED = $(BUILD)/decompositions.checked
+JAXPRS_CHECKED = $(JAXPRS)
+$(CHECKED): $(BUILD)/tests/decompositions $(JAXPRS_CHECKED)
+	@$< $(JAXPRS_CHECKED)
+	@touch $@
+
 .SECONDARY: $(TEST_OBJ)
-$(BUILD)/obj/%.o: %.c Makefile | $(IDS)
+$(BUILD)/obj/%.o: %.c Makefile | $(IDS) $(PROGRAMS_INC)
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $<
 

@@ -23,16 +23,17 @@ function rank(path) {
     if (path ~ /^frontend\/ir\//) return 2
     if (path ~ /^frontend\/mlir\//) return 3
     if (path ~ /^frontend\/read\//) return 4
-    if (path ~ /^frontend\/write\//) return 5
-    if (path ~ /^analyzer\//) return 6
-    if (path ~ /^prover\//) return 7
-    if (path ~ /^checker\//) return 8
-    if (path ~ /^runtime\//) return 9
-    if (path ~ /^reports\/pipeline\//) return 10
-    if (path ~ /^reports\/formats\//) return 11
-    if (path ~ /^reports\/commands\//) return 12
-    if (path ~ /^reports\//) return 13
-    if (path == "jaxvet.c") return 14
+    if (path ~ /^frontend\/decompose\//) return 5
+    if (path ~ /^frontend\/write\//) return 6
+    if (path ~ /^analyzer\//) return 7
+    if (path ~ /^prover\//) return 8
+    if (path ~ /^checker\//) return 9
+    if (path ~ /^runtime\//) return 10
+    if (path ~ /^reports\/pipeline\//) return 11
+    if (path ~ /^reports\/formats\//) return 12
+    if (path ~ /^reports\/commands\//) return 13
+    if (path ~ /^reports\//) return 14
+    if (path == "jaxvet.c") return 15
     if (path == "jaxvet.h") return 0
     return -1
 }

@@ -25,6 +25,7 @@ struct jx_text_scope {
     jx_intern names;
     JX_VEC(const jx_var *) vars;
     JX_VEC(jx_eqn) eqns;
+    JX_VEC(int) lines; /* where these begin, if somebody asks */
     size_t defined; /* variables before the equation being read */
     size_t column; /* where its equations begin; 0: not on lines of their own */
     int nblanks;   /* how many are called `_`, ... */
@@ -481,8 +482,15 @@ static void read_eqn(jx_text *t, scope *s)
     if (!t->failed && !access)
         read_operands(t, s, &eqn);
     check_eqn(t, at, &eqn);
-    if (!t->failed)
-        JX_PUSH(t->ctx->arena, &s->eqns, eqn);
+    if (t->failed)
+        return;
+    JX_PUSH(t->ctx->arena, &s->eqns, eqn);
+    if (t->lines) {
+        int line = 1;
+        for (const char *c = t->begin; c < at; c++)
+            line += *c == '\n';
+        JX_PUSH(t->ctx->arena, &s->lines, line);
+    }
 }
 
 static void read_eqns(jx_text *t, scope *s)
@@ -555,6 +563,8 @@ static void finish(jx_text *t, scope *s)
     to->eqns = array_of(t, s->eqns.at);
     to->id = (int)t->jaxprs.count;
     JX_PUSH(t->ctx->arena, &t->jaxprs, to);
+    if (t->lines)
+        JX_PUSH(t->ctx->arena, t->lines, s->lines.at);
 }
 
 static void read_body(jx_text *t, scope *s)
@@ -786,12 +796,33 @@ static bool has_wide(const jx_text *t)
     return false;
 }
 
+/* The one jaxpr that the text is. */
+static const jx_jaxpr *read_whole(jx_text *t)
+{
+    const char *nul = memchr(t->begin, '\0', (size_t)(t->end - t->begin));
+
+    if (nul)
+        jx_text_fail(t, nul, "expected text without NUL bytes");
+    const jx_jaxpr *jaxpr = nul ? NULL : jx_text_program(t);
+    jx_text_space(t);
+    if (jaxpr && t->at < t->end)
+        jx_text_fail(t, t->at, "expected the end of the input after the "
+                               "jaxpr");
+    return jx_ok(t->ctx) ? jaxpr : NULL;
+}
+
 jx_program *jx_read_text(jx_ctx *ctx, const char *path, const char *text,
                          size_t length)
 {
+    return jx_read_text_lines(ctx, path, text, length, NULL);
+}
+
+jx_program *jx_read_text_lines(jx_ctx *ctx, const char *path, const char *text,
+                               size_t length, jx_text_lines *lines)
+{
     jx_program *p = JX_NEW(ctx->arena, jx_program);
     jx_text t = {.ctx = ctx, .program = p, .path = path, .at = text,
-                 .begin = text, .end = text + length};
+                 .begin = text, .end = text + length, .lines = lines};
 
     if (!p)
         return jx_ok(ctx), NULL;
@@ -802,17 +833,19 @@ jx_program *jx_read_text(jx_ctx *ctx, const char *path, const char *text,
     p->path = jx_intern_text(ctx, path);
     p->base = 1;
     p->from_text = true;
-    const char *nul = memchr(text, '\0', length);
-    if (nul)
-        jx_text_fail(&t, nul, "expected text without NUL bytes");
-    const jx_jaxpr *jaxpr = p->dims && !nul ? jx_text_program(&t) : NULL;
-    jx_text_space(&t);
-    if (jaxpr && t.at < t.end)
-        jx_text_fail(&t, t.at, "expected the end of the input after the "
-                               "jaxpr");
-    if (!jx_ok(ctx) || !jaxpr)
+    const jx_jaxpr *jaxpr = p->dims ? read_whole(&t) : NULL;
+    if (!jaxpr)
         return NULL;
     set_entry(&t, jaxpr);
     p->x64 = has_wide(&t);
     return jx_ok(ctx) ? p : NULL;
+}
+
+const jx_jaxpr *jx_read_text_for(jx_program *program, const char *path,
+                                 const char *text, size_t length)
+{
+    jx_text t = {.ctx = program->ctx, .program = program, .path = path,
+                 .at = text, .begin = text, .end = text + length};
+
+    return read_whole(&t);
 }

@@ -8,6 +8,7 @@
 #ifndef JX_READ_TEXT_H
 #define JX_READ_TEXT_H
 
+#include "frontend/base/vec.h"
 #include "frontend/ir/program.h"
 
 /* Whether this is a jaxpr's text by its beginning: surely, or perhaps (what is
@@ -17,5 +18,12 @@ bool jx_may_be_text(const char *text, size_t length);
 /* NULL with an error.  The text need not outlive the call. */
 jx_program *jx_read_text(jx_ctx *ctx, const char *path, const char *text,
                          size_t length);
+/* The same, with the line of each equation of each jaxpr, by the jaxpr's id. */
+typedef JX_VEC(const int *) jx_text_lines;
+jx_program *jx_read_text_lines(jx_ctx *ctx, const char *path, const char *text,
+                               size_t length, jx_text_lines *lines);
+/* A jaxpr beside the program's own, of its sizes and types; NULL with an error. */
+const jx_jaxpr *jx_read_text_for(jx_program *program, const char *path,
+                                 const char *text, size_t length);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
+#include "frontend/read/text.h"
 
 enum {
     JX_TEXT_DEPTH = 200, /* of jaxprs in jaxprs, and of values in values */
@@ -38,6 +39,7 @@ typedef struct jx_text {
     size_t visible; /* the first hoisted name that counts here */
     JX_VEC(const jx_jaxpr *) jaxprs;
     JX_VEC(jx_mesh) meshes;
+    jx_text_lines *lines; /* or NULL: nobody asks */
 } jx_text;
 
 /* Records the first failure, at `at`; always false. */

@@ -126,7 +126,8 @@ static bool lower_eqn(environment *env, const jx_eqn *eqn)
                     f && f->function ? f->function : "");
         return false;
     }
-    c->loc = location(c->in, eqn);
+    if (!c->in->decomposing)
+        c->loc = location(c->in, eqn);
     for (int i = 0; i < eqn->nins; i++)
         ins[i] = atom(env, eqn->ins[i]);
     for (int i = 0; i < eqn->nouts; i++)
@@ -702,6 +703,7 @@ static const jx_mlir_op *write(const jx_typed *typed, jx_mlir_types *types,
     jx_hlo in = {.ctx = program->ctx,
                  .program = program,
                  .types = types,
+                 .decompositions = {.program = program},
                  .by_platform = by_platform};
 
     if (!jx_typed_all(typed))
@@ -747,4 +749,22 @@ void jx_lowering_rule_call(jx_hlo_eqn *e)
 void jx_lowering_rule_inline(jx_hlo_eqn *e)
 {
     jx_hlo_inline(e->code, jx_eqn_callee(e->eqn), e->ins, e->outs);
+}
+
+/* By the primitive's decomposition, whose equations are of the same place. */
+void jx_lowering_rule_decomposed(jx_hlo_eqn *e)
+{
+    jx_code *c = e->code;
+    const jx_closed *made =
+        jx_decomposition_of(&c->in->decompositions, e->eqn);
+    jx_hv *ins = JX_NEW_ARRAY(c->in->ctx->arena, e->eqn->nins + 1, jx_hv);
+
+    if (!made || !ins || made->jaxpr->nins != e->eqn->nins)
+        return;
+    for (int i = 0; i < e->eqn->nins; i++)
+        ins[i] = jx_hlo_fit(
+            c, e->ins[i], jx_hlo_physical(c->in, made->jaxpr->vars[i]->aval));
+    c->in->decomposing++;
+    jx_hlo_inline(c, made, ins, e->outs);
+    c->in->decomposing--;
 }

@@ -9,6 +9,7 @@
 #define JX_STABLEHLO_BUILD_H
 
 #include "frontend/base/vec.h"
+#include "frontend/decompose/decompose.h"
 #include "frontend/ir/program.h"
 #include "frontend/mlir/tree.h"
 
@@ -43,6 +44,8 @@ typedef struct jx_hlo {
     int nvars; /* the program's size variables, which functions take first */
     const jx_dim_atom *const *vars;
     int depth;
+    jx_decompositions decompositions;
+    int decomposing; /* the equations of how many have no place of their own */
     bool by_platform; /* the index of the platform is an argument: `platform`, in
                          the function that takes it */
     jx_hv platform;

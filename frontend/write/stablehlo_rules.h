@@ -37,7 +37,7 @@ typedef void jx_lowering_rule(jx_hlo_eqn *e);
     X(eigh) X(eig) X(schur) X(triangular_solve) X(tridiagonal_solve)           \
     X(tridiagonal) X(hessenberg) X(inline) X(scan)           \
     X(custom_linear_solve) X(platform_index) X(dim_as_value)                   \
-    X(shape_assertion) X(special)                           \
+    X(shape_assertion) X(decomposed)                        \
     X(own_sort) X(own_scatter) X(own_select_and_scatter) X(own_map)            \
     X(own_rng) X(own_custom_call) X(composite)
 

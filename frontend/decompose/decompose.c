@@ -1,0 +1,404 @@
+/* decompose.c - headers, variables, instances (decompose.h). */
+#include "frontend/decompose/decompose.h"
+
+#include "frontend/base/plain.h"
+#include "frontend/ir/prng.h"
+#include "frontend/read/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH = 8 }; /* of variables in what `let` says */
+
+/* ---- headers */
+
+/* One line of a header: `NAME = words`, `NAME[KEY] = words`, `let NAME = text`,
+ * `example text`. */
+typedef struct line {
+    const char *name, *key, *text; /* the key is NULL without */
+    bool let;
+} line;
+
+typedef struct given {
+    const char *name, *value;
+} given;
+
+/* A text that is being given its values. */
+typedef struct instance {
+    jx_ctx *ctx;
+    const jx_decomposition *row;
+    JX_VEC(line) lines;
+    JX_VEC(given) known;
+} instance;
+
+static bool is_name(char c)
+{
+    return jx_is_alnum(c) || c == '_';
+}
+
+static size_t name_length(const char *at)
+{
+    size_t n = 0;
+
+    while (is_name(at[n]))
+        n++;
+    return n;
+}
+
+/* The line of the header at `at`, behind its `#: `. */
+static line read_line(jx_ctx *ctx, const char *at)
+{
+    const char *end = at + strcspn(at, "\n");
+    line l = {.let = !strncmp(at, "let ", 4)};
+    size_t n;
+
+    at += l.let ? 4 : 0;
+    n = name_length(at);
+    l.name = jx_arena_string(ctx->arena, at, n);
+    at += n;
+    if (*at == '[') {
+        n = name_length(++at);
+        l.key = jx_arena_string(ctx->arena, at, n);
+        at += n + 1;
+    }
+    at += strspn(at, " =");
+    l.text = at < end ? jx_arena_string(ctx->arena, at, (size_t)(end - at)) : "";
+    return l;
+}
+
+static bool read_header(instance *in)
+{
+    const char *at = in->row->text;
+
+    while (at && *at == '#') {
+        if (!strncmp(at, "#: ", 3)) {
+            line l = read_line(in->ctx, at + 3);
+            if (l.name && l.text)
+                JX_PUSH(in->ctx->arena, &in->lines, l);
+        }
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    return !jx_arena_failed(in->ctx->arena);
+}
+
+/* Word `index` of a list; its length, 0 behind the last one. */
+static size_t word_at(const char *text, int index, const char **word)
+{
+    for (;; index--) {
+        text += strspn(text, " ");
+        size_t n = strcspn(text, " ");
+        *word = text;
+        if (!index || !n)
+            return n;
+        text += n;
+    }
+}
+
+static int place_of(const char *list, const char *word)
+{
+    const char *at;
+    size_t n;
+
+    for (int i = 0; (n = word_at(list, i, &at)); i++)
+        if (n == strlen(word) && !memcmp(at, word, n))
+            return i;
+    return -1;
+}
+
+/* ---- what an equation gives */
+
+static void give(instance *in, const char *name, const char *value)
+{
+    if (value)
+        JX_PUSH(in->ctx->arena, &in->known, (given){name, value});
+}
+
+static const char *value_of(const instance *in, const char *name, size_t length)
+{
+    for (size_t i = 0; i < in->known.count; i++)
+        if (strlen(in->known.at[i].name) == length &&
+            !memcmp(in->known.at[i].name, name, length))
+            return in->known.at[i].value;
+    return NULL;
+}
+
+static void give_number(instance *in, const char *name, int64_t value)
+{
+    give(in, name,
+         jx_arena_printf(in->ctx->arena, "%lld", (long long)value));
+}
+
+/* Sizes as they stand between brackets. */
+static void give_sizes(instance *in, const char *name, int count,
+                       const jx_dim *const *sizes)
+{
+    jx_buffer text = jx_ctx_text(in->ctx);
+
+    for (int i = 0; i < count; i++) {
+        jx_buffer_puts(&text, i ? "," : "");
+        jx_dim_print(sizes[i], &text);
+    }
+    give(in, name,
+         jx_arena_string(in->ctx->arena, jx_buffer_text(&text), text.length));
+    jx_buffer_free(&text);
+}
+
+static void give_product(instance *in, const char *name, jx_dims *dims,
+                         int count, const jx_dim *const *sizes)
+{
+    const jx_dim *product = jx_dim_int(dims, 1);
+
+    for (int i = 0; i < count && product; i++)
+        product = jx_dim_mul(dims, product, sizes[i]);
+    if (product)
+        give_sizes(in, name, 1, &product);
+}
+
+/* The last `count` of that many axes. */
+static void give_axes(instance *in, const char *name, int rank, int count)
+{
+    jx_buffer text = jx_ctx_text(in->ctx);
+
+    for (int i = count < rank ? rank - count : 0; i < rank; i++)
+        jx_buffer_printf(&text, "%s%d", text.length ? "," : "", i);
+    give(in, name,
+         jx_arena_string(in->ctx->arena, jx_buffer_text(&text), text.length));
+    jx_buffer_free(&text);
+}
+
+static void give_params(instance *in, const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nparams; i++) {
+        const jx_value *v = eqn->params[i].value;
+        const char *name = eqn->params[i].name;
+        if (v->tag == JX_V_INT)
+            give_number(in, name, v->integer);
+        else if (v->tag == JX_V_BOOL)
+            give(in, name, v->boolean ? "True" : "False");
+        else if (v->tag == JX_V_IMPL || v->tag == JX_V_TEXT)
+            give(in, name,
+                 v->tag == JX_V_IMPL && jx_prng_named(v->text)
+                     ? jx_prng_tag(jx_prng_named(v->text))
+                     : v->text);
+    }
+}
+
+static void give_eqn(instance *in, jx_program *program, const jx_eqn *eqn)
+{
+    const jx_aval *out = eqn->nouts ? eqn->outs[0]->aval : NULL;
+    const jx_aval *first = eqn->nins ? jx_atom_aval(eqn->ins[0]) : NULL;
+    const jx_aval *last = eqn->nins ? jx_atom_aval(eqn->ins[eqn->nins - 1]) : NULL;
+    int keys = first ? first->rank : 0;
+
+    give(in, "P", eqn->prim->name);
+    give(in, "partitionable",
+         !eqn->ctx || eqn->ctx->threefry_partitionable ? "1" : "0");
+    give_params(in, eqn);
+    if (out) {
+        give(in, "R", jx_dtype_of(out->dtype)->short_name);
+        give_sizes(in, "S", out->rank, out->shape);
+        give_number(in, "rank", out->rank);
+        give_axes(in, "axes", out->rank, out->rank);
+        give_product(in, "n", program->dims, out->rank, out->shape);
+    }
+    if (!first)
+        return;
+    if (out && keys <= out->rank) {
+        give_sizes(in, "M", out->rank - keys, out->shape + keys);
+        give_product(in, "m", program->dims, out->rank - keys,
+                     out->shape + keys);
+        give_axes(in, "axes_K", out->rank, keys);
+        give_axes(in, "axes_D", out->rank, last->rank);
+    }
+    give(in, "dtype", jx_dtype_of(last->dtype)->name);
+    give(in, "impl", first->impl ? first->impl : "");
+    give(in, "T", jx_dtype_of(last->dtype)->short_name);
+    give_sizes(in, "K", keys, first->shape);
+    give_product(in, "k", program->dims, keys, first->shape);
+    give_sizes(in, "D", last->rank, last->shape);
+    give_product(in, "d", program->dims, last->rank, last->shape);
+}
+
+/* Whether the values are among those of the header; then the others, too. */
+static bool fits(instance *in)
+{
+    for (size_t i = 0; i < in->lines.count; i++) {
+        const line *l = &in->lines.at[i];
+        const char *name = l->key ? l->key : l->name, *word;
+        const char *value = value_of(in, name, strlen(name));
+        if (l->let) {
+            give(in, l->name, l->text);
+            continue;
+        }
+        if (!strcmp(l->name, "example"))
+            continue;
+        for (size_t k = 0; l->key && k < i; k++)
+            if (!in->lines.at[k].key && !strcmp(in->lines.at[k].name, name)) {
+                int at = value ? place_of(in->lines.at[k].text, value) : -1;
+                size_t n = at < 0 ? 0 : word_at(l->text, at, &word);
+                if (n)
+                    give(in, l->name,
+                         jx_arena_string(in->ctx->arena, word, n));
+            }
+        if (!l->key && (!value || place_of(l->text, value) < 0))
+            return false;
+    }
+    return true;
+}
+
+/* ---- putting values in */
+
+static bool put(const instance *in, const char *text, int depth, jx_buffer *to);
+
+/* `$NAME` at `at`; what stands behind it, or NULL: nothing is known by it. */
+static const char *put_variable(const instance *in, const char *at, int depth,
+                                jx_buffer *to)
+{
+    bool tuple = to->length && jx_buffer_text(to)[to->length - 1] == '(';
+    size_t n = name_length(at + 1), before = to->length;
+    const char *value = value_of(in, at + 1, n);
+
+    if (!value || depth >= DEPTH || !put(in, value, depth + 1, to))
+        return NULL;
+    at += n + 1;
+    if (to->length == before && *at == ',')
+        return at + 1 + strspn(at + 1, " ");
+    if (tuple && *at == ')' && to->length > before)
+        jx_buffer_putc(to, ',');
+    return at;
+}
+
+static bool unknown(const instance *in, const char *at)
+{
+    int count = 1, n = (int)name_length(at + 1) + 1;
+    const char *place = strstr(in->row->text, at);
+    char where[32];
+
+    for (const char *c = in->row->text; place && c < place; c++)
+        count += *c == '\n';
+    snprintf(where, sizeof where, "line %d", count);
+    return jx_fail(in->ctx, JX_E_INPUT, in->row->path, place ? where : NULL,
+                   "nothing is known by `%.*s`", n, at);
+}
+
+/* Lines stay where they are, so that errors name the right ones. */
+static bool put(const instance *in, const char *text, int depth, jx_buffer *to)
+{
+    while (*text) {
+        if (*text == '#')
+            text += strcspn(text, "\n");
+        else if (*text == '$') {
+            const char *behind = put_variable(in, text, depth, to);
+            if (!behind)
+                return unknown(in, text);
+            text = behind;
+        } else
+            jx_buffer_putc(to, *text++);
+    }
+    return true;
+}
+
+static const char *text_of(const instance *in, const char *from)
+{
+    jx_buffer text = jx_ctx_text(in->ctx);
+    const char *kept = NULL;
+
+    if (put(in, from, 0, &text))
+        kept = jx_arena_string(in->ctx->arena, jx_buffer_text(&text),
+                               text.length);
+    jx_buffer_free(&text);
+    return kept;
+}
+
+/* ---- equations */
+
+/* The row for the equation, ready for its values. */
+static bool find(const jx_decompositions *among, const jx_eqn *eqn,
+                 instance *found)
+{
+    const jx_decomposition *row =
+        among->table ? among->table : jx_decomposition_table;
+
+    for (; row->path; row++) {
+        instance in = {.ctx = among->program->ctx, .row = row};
+        if (!read_header(&in) || !in.lines.count ||
+            place_of(in.lines.at[0].text, eqn->prim->name) < 0)
+            continue;
+        give_eqn(&in, among->program, eqn);
+        if (fits(&in)) {
+            *found = in;
+            return true;
+        }
+    }
+    return false;
+}
+
+const jx_decomposed *jx_decomposed_of(jx_decompositions *in, const jx_eqn *eqn)
+{
+    jx_program *program = in->program;
+    instance found;
+    const char *text =
+        find(in, eqn, &found) ? text_of(&found, found.row->text) : NULL;
+    jx_decomposed *made = text ? JX_NEW(program->ctx->arena, jx_decomposed) : NULL;
+
+    if (!made)
+        return NULL;
+    for (size_t i = 0; i < in->made.count; i++)
+        if (!strcmp(in->made.at[i]->text, text))
+            return in->made.at[i];
+    made->row = found.row;
+    made->text = text;
+    made->within = value_of(&found, "within", strlen("within"));
+    made->closed.jaxpr =
+        jx_read_text_for(program, found.row->path, text, strlen(text));
+    if (!made->closed.jaxpr)
+        return NULL;
+    JX_PUSH(program->ctx->arena, &in->made, made);
+    return made;
+}
+
+const jx_closed *jx_decomposition_of(jx_decompositions *in, const jx_eqn *eqn)
+{
+    const jx_decomposed *made = jx_decomposed_of(in, eqn);
+
+    return made ? &made->closed : NULL;
+}
+
+/* ---- examples */
+
+/* Gives each variable with a list the value that number `*index` has for it;
+ * what is left over of the number, *index. */
+static void give_values(instance *in, int *index)
+{
+    for (size_t i = 0; i < in->lines.count; i++) {
+        const line *l = &in->lines.at[i];
+        const char *word;
+        int count = 0;
+        if (l->let || l->key || !strcmp(l->name, "example"))
+            continue;
+        while (word_at(l->text, count, &word))
+            count++;
+        size_t n = count ? word_at(l->text, *index % count, &word) : 0;
+        *index /= count ? count : 1;
+        give(in, l->name, jx_arena_string(in->ctx->arena, word, n));
+    }
+}
+
+const char *jx_decomposition_example(jx_ctx *ctx, const jx_decomposition *row,
+                                     int index, bool *partitionable)
+{
+    instance in = {.ctx = ctx, .row = row};
+    const char *value;
+
+    if (!read_header(&in))
+        return NULL;
+    give_values(&in, &index);
+    value = value_of(&in, "partitionable", strlen("partitionable"));
+    *partitionable = !value || strcmp(value, "0") != 0;
+    fits(&in);
+    for (size_t i = 0; i < in.lines.count; i++)
+        if (!strcmp(in.lines.at[i].name, "example") && !index--)
+            return text_of(&in, in.lines.at[i].text);
+    return NULL;
+}
