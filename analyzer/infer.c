@@ -149,3 +149,19 @@ jx_inferred jx_infer_equation(jx_inferrer *in, const jx_eqn *eqn,
     }
     return known && all && !t.resting ? JX_INFER_TYPES : JX_INFER_NOTHING;
 }
+
+bool jx_infer_results(void *inferrer, const jx_eqn *eqn,
+                      const jx_aval *const *ins, const jx_aval **outs,
+                      const char **why)
+{
+    jx_inferrer *in = inferrer;
+    jx_inferred found = jx_infer_equation(in, eqn, ins, outs, why);
+
+    if (found == JX_INFER_NOTHING)
+        *why = jx_arena_printf(in->typer.program->ctx->arena,
+                               "nobody knows the types of its results");
+    if (*why)
+        *why = jx_arena_printf(in->typer.program->ctx->arena, "%s: %s",
+                               eqn->prim->name, *why);
+    return found == JX_INFER_TYPES;
+}

@@ -34,5 +34,10 @@ void jx_inferrer_tell(jx_inferrer *in, jx_infer_equal *tell, void *whom);
 jx_inferred jx_infer_equation(jx_inferrer *in, const jx_eqn *eqn,
                               const jx_aval *const *ins, const jx_aval **outs,
                               const char **why);
+/* The same for a builder (jx_infer of frontend/ir/build.h), with an inferrer: false
+ * for all but JX_INFER_TYPES, and why. */
+bool jx_infer_results(void *inferrer, const jx_eqn *eqn,
+                      const jx_aval *const *ins, const jx_aval **outs,
+                      const char **why);
 
 #endif

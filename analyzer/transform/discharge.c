@@ -306,10 +306,9 @@ static bool define_inputs(jx_discharging *b, const jx_recipe *r, int nins,
         avals[at[0]] = jx_held_by(of->vars[of->nconsts + at[2]]);
     }
     for (int i = 0; avals && i < nins; i++) {
-        const jx_var *var = jx_discharge_var(b, avals[i], false);
-        if (!var)
+        news[i] = jx_body_input(&b->body, avals[i]);
+        if (!jx_is_made(news[i]))
             return jx_discharge_fail(b, "input %d is nobody's", i);
-        news[i] = (jx_atom){var, NULL};
     }
     return avals != NULL;
 }
@@ -321,39 +320,31 @@ static bool define_consts(jx_discharging *b, int how, const jx_jaxpr *from,
 
     b->from = from;
     for (int i = 0; writes && i < from->nconsts; i++) {
-        const jx_var *var =
-            jx_discharge_var(b, jx_held_by(from->vars[i]), false);
+        consts[i] = jx_body_const(&b->body, jx_held_by(from->vars[i]));
         if (writes[i] && jx_is_ref(from->vars[i]) && how == JX_RECIPE_CALLED)
             return jx_discharge_fail(b, "a reference is a constant of a jaxpr "
                                      "that is not the program's own");
-        if (!var)
+        if (!jx_is_made(consts[i]))
             return false;
-        consts[i] = (jx_atom){var, NULL};
     }
     return writes != NULL;
 }
 
-static const jx_jaxpr *finish(jx_discharging *b, const jx_jaxpr *like, int nins,
+static const jx_jaxpr *finish(jx_discharging *b, const jx_jaxpr *like,
                               int nouts, const jx_atom *outs)
 {
-    jx_jaxpr *to = jx_arena_copy(arena_of(b->d), like, sizeof *like);
+    jx_jaxpr *to;
 
+    for (int i = 0; i < nouts; i++)
+        jx_body_result(&b->body, outs[i]);
+    to = jx_body_finish(&b->body, jx_no_atoms, like->function);
     if (!to)
         return NULL;
-    to->id = (int)b->d->jaxprs.count;
-    to->nins = nins;
-    to->neqns = (int)b->eqns.count;
-    to->eqns = b->eqns.at;
-    to->nvars = (int)b->vars.count;
-    to->vars = b->vars.at;
-    to->nouts = nouts;
-    to->outs = outs;
     to->effects = jx_discharge_effects(b->d, like->effects);
-    if (nins != like->nins || nouts != like->nouts) {
-        to->arg_names = nins == like->nins ? like->arg_names : NULL;
-        to->result_paths = NULL;
-    }
-    JX_PUSH(arena_of(b->d), &b->d->jaxprs, to);
+    if (to->nins == like->nins)
+        to->arg_names = like->arg_names;
+    if (to->nins == like->nins && nouts == like->nouts)
+        to->result_paths = like->result_paths;
     return to;
 }
 
@@ -375,13 +366,14 @@ static jx_atom *gather_outs(jx_discharging *b, const int *at, jx_atom **of,
 static const jx_jaxpr *make(jx_discharge *d, const jx_recipe *r)
 {
     const int *at = r->at.at;
-    jx_discharging b = {.d = d, .lenient = at[0] == JX_RECIPE_SHOWN};
+    jx_discharging b;
     int nins = at[1], nstages = at[2];
     const jx_jaxpr *like = d->program->jaxprs[at[3]];
     jx_atom *news = JX_NEW_ARRAY(arena_of(d), nins + 1, jx_atom);
     jx_atom *consts = JX_NEW_ARRAY(arena_of(d), like->nconsts + 1, jx_atom);
     jx_atom *outs[2] = {NULL, NULL}, *all;
 
+    jx_discharge_begin(d, &b, at[0] == JX_RECIPE_SHOWN);
     if (!news || !consts || !define_consts(&b, at[0], like, consts) ||
         !define_inputs(&b, r, nins, news))
         return NULL;
@@ -406,7 +398,7 @@ static const jx_jaxpr *make(jx_discharge *d, const jx_recipe *r)
     }
     at += 1 + 3 * *at;
     all = gather_outs(&b, at, outs, nins, news, consts);
-    return all ? finish(&b, like, nins, *at, all) : NULL;
+    return all ? finish(&b, like, *at, all) : NULL;
 }
 
 const jx_jaxpr *jx_recipe_follow(jx_discharge *d, const jx_recipe *r)
@@ -604,8 +596,8 @@ bool jx_program_discharge(jx_program *program)
     program->retraces = to.retraces;
     program->entry = to.entry;
     program->out_paths = to.out_paths;
-    program->njaxprs = (int)d.jaxprs.count;
-    program->jaxprs = d.jaxprs.at;
+    program->njaxprs = (int)d.build.jaxprs.count;
+    program->jaxprs = d.build.jaxprs.at;
     program->written = written;
     return true;
 }

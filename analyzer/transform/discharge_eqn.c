@@ -85,7 +85,7 @@ bool jx_discharge_results(jx_discharging *b, const jx_eqn *eqn, const jx_atom *o
 }
 
 /* The parameters of an equation without those of these names. */
-void jx_put_others(jx_new_params *p, const jx_eqn *eqn,
+void jx_put_others(jx_params *p, const jx_eqn *eqn,
                        const char *const *without)
 {
     for (int i = 0; i < eqn->nparams; i++) {
@@ -93,7 +93,7 @@ void jx_put_others(jx_new_params *p, const jx_eqn *eqn,
         for (const char *const *name = without; *name; name++)
             left_out |= !strcmp(eqn->params[i].name, *name);
         if (!left_out)
-            jx_put_value(p, eqn->params[i].name, eqn->params[i].value);
+            jx_put(p, eqn->params[i].name, eqn->params[i].value);
     }
 }
 
@@ -124,13 +124,12 @@ static bool unknown(jx_discharging *b, const jx_eqn *eqn)
     int nouts = eqn->nouts, next = eqn->nouts;
     const jx_aval **outs = JX_NEW_ARRAY(arena_of(b->d), nouts + eqn->nins,
                                         const jx_aval *);
-    jx_param *params = jx_arena_copy(arena_of(b->d), eqn->params,
-                                     (size_t)eqn->nparams * sizeof *params);
+    jx_params params = {.program = b->d->program};
     const jx_prim *prim = jx_prim_unknown(b->d->ctx, jx_eqn_name(eqn));
     jx_atom *ins = jx_discharge_operands(b, eqn);
     const jx_atom *atoms;
 
-    if (!outs || !params || !ins)
+    if (!outs || !ins)
         return false;
     for (int i = 0; i < eqn->nouts; i++)
         outs[i] = jx_held_by(eqn->outs[i]);
@@ -138,10 +137,10 @@ static bool unknown(jx_discharging *b, const jx_eqn *eqn)
         if (jx_is_ref(eqn->ins[i].var))
             outs[nouts++] = jx_held_by(eqn->ins[i].var);
     for (int i = 0; i < eqn->nparams; i++)
-        if (!(params[i].value = jx_discharge_value(b->d, params[i].value)))
-            return false;
-    atoms = jx_discharge_emit_all(b, prim, eqn->nins, ins, eqn->nparams,
-                                  params, nouts, outs);
+        jx_put(&params, eqn->params[i].name,
+               jx_discharge_value(b->d, eqn->params[i].value));
+    atoms = jx_discharge_emit_all(b, prim, eqn->nins, ins, &params, nouts,
+                                  outs);
     if (!jx_discharge_results(b, eqn, atoms))
         return false;
     for (int i = 0; i < eqn->nins; i++)
@@ -198,7 +197,7 @@ static bool access(jx_discharging *b, const jx_eqn *eqn)
 static bool new_ref(jx_discharging *b, const jx_eqn *eqn)
 {
     const jx_aval *aval = jx_held_by(eqn->outs[0]);
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_atom held;
 
     if (!jx_is_ref(eqn->outs[0]) || aval->kind == JX_AVAL_REF)
@@ -271,8 +270,7 @@ static bool barrier(jx_discharging *b, const jx_eqn *eqn)
     if (count != eqn->nouts)
         return jx_discharge_fail(b, "expected a result for each operand that "
                                  "is no reference");
-    atoms = jx_discharge_emit_all(b, eqn->prim, count, ins, eqn->nparams,
-                                  eqn->params, count, outs);
+    atoms = jx_discharge_emit_all(b, eqn->prim, count, ins, NULL, count, outs);
     return jx_discharge_results(b, eqn, atoms);
 }
 
@@ -280,14 +278,14 @@ static bool barrier(jx_discharging *b, const jx_eqn *eqn)
 
 /* Parameters of the equation that its schema does not name, and whose number
  * goes with the operands, are left out: they say nothing of values. */
-static void put_call(jx_new_params *p, const jx_eqn *eqn, const char *key,
+static void put_call(jx_params *p, const jx_eqn *eqn, const char *key,
                      const jx_value *callee)
 {
     const jx_value *name = jx_eqn_param(eqn, "name");
 
-    jx_put_value(p, key, callee);
+    jx_put(p, key, callee);
     if (name)
-        jx_put_value(p, "name", name);
+        jx_put(p, "name", name);
 }
 
 /* References that a callee writes get what it gives at the end. */
@@ -332,7 +330,7 @@ static bool call(jx_discharging *b, const jx_eqn *eqn, const jx_closed *callee)
     const bool *gives = jx_discharge_writes(b->d, from);
     bool open = jx_eqn_param(eqn, "call_jaxpr") == NULL;
     const jx_prim *prim = jx_prim_of(open ? JX_PRIM_jit : JX_PRIM_closed_call);
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_atom *ins = jx_discharge_operands(b, eqn);
     const jx_aval *const *outs;
 
@@ -346,8 +344,8 @@ static bool call(jx_discharging *b, const jx_eqn *eqn, const jx_closed *callee)
     put_call(&p, eqn, open ? "jaxpr" : "call_jaxpr",
              jx_discharge_callee(b, to, callee));
     return take(b, eqn, 0, eqn->nins, from, gives,
-                jx_discharge_emit_all(b, prim, eqn->nins, ins, p.count, p.at,
-                                      to->nouts, outs),
+                jx_discharge_emit_all(b, prim, eqn->nins, ins, &p, to->nouts,
+                                      outs),
                 eqn->nouts);
 }
 
@@ -358,7 +356,7 @@ static bool run_state(jx_discharging *b, const jx_eqn *eqn)
     const jx_jaxpr *from = callee->jaxpr, *to;
     bool *gives =
         JX_NEW_ARRAY(arena_of(b->d), from->nconsts + from->nins + 1, bool);
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_atom *ins = jx_discharge_operands(b, eqn);
 
     if (!gives || !ins)
@@ -373,11 +371,11 @@ static bool run_state(jx_discharging *b, const jx_eqn *eqn)
     to = jx_discharge_plain(b->d, from, gives, b->lenient);
     if (!to)
         return false;
-    jx_put_text(&p, JX_V_TEXT, "name", "run_state");
-    jx_put_value(&p, "jaxpr", jx_discharge_callee(b, to, callee));
+    jx_put_text(&p, "name", "run_state");
+    jx_put(&p, "jaxpr", jx_discharge_callee(b, to, callee));
     return jx_discharge_results(b, eqn,
                    jx_discharge_emit_all(b, jx_prim_of(JX_PRIM_jit), eqn->nins,
-                                         ins, p.count, p.at, to->nouts,
+                                         ins, &p, to->nouts,
                                          call_avals(b->d, eqn, to)));
 }
 
@@ -388,7 +386,7 @@ static bool cond(jx_discharging *b, const jx_eqn *eqn)
     bool *gives = JX_NEW_ARRAY(arena_of(b->d), eqn->nins + 1, bool);
     const jx_value **items =
         JX_NEW_ARRAY(arena_of(b->d), all->count, const jx_value *);
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_atom *ins = jx_discharge_operands(b, eqn);
     const jx_jaxpr *to = NULL;
 
@@ -415,10 +413,10 @@ static bool cond(jx_discharging *b, const jx_eqn *eqn)
         return jx_discharge_fail(b, "expected a branch");
     jx_value v = {.tag = JX_V_TUPLE, .count = all->count, .items = items};
     jx_put_others(&p, eqn, without);
-    jx_put_value(&p, "branches", jx_value_add(&b->d->program->values, &v));
+    jx_put(&p, "branches", jx_value_add(&b->d->program->values, &v));
     return take(b, eqn, 1, eqn->nins - 1, all->at[0].jaxpr, gives,
-                jx_discharge_emit_all(b, eqn->prim, eqn->nins, ins, p.count,
-                                      p.at, to->nouts,
+                jx_discharge_emit_all(b, eqn->prim, eqn->nins, ins, &p,
+                                      to->nouts,
                                       call_avals(b->d, eqn, to)),
                 eqn->nouts);
 }
@@ -428,16 +426,15 @@ static bool cond(jx_discharging *b, const jx_eqn *eqn)
 /* The same equation, of what its operands are now. */
 static bool same(jx_discharging *b, const jx_eqn *eqn)
 {
-    jx_eqn to = *eqn;
+    jx_eqn like = *eqn;
     jx_param *params = jx_arena_copy(arena_of(b->d), eqn->params,
                                      (size_t)eqn->nparams * sizeof *params);
-    const jx_var **outs =
-        JX_NEW_ARRAY(arena_of(b->d), eqn->nouts, const jx_var *);
-    const char *why = NULL;
+    const jx_aval **outs =
+        JX_NEW_ARRAY(arena_of(b->d), eqn->nouts, const jx_aval *);
+    const jx_atom *ins = jx_discharge_operands(b, eqn);
     bool changed = false;
 
-    to.ins = jx_discharge_operands(b, eqn);
-    if (!params || !outs || !to.ins)
+    if (!params || !outs || !ins)
         return false;
     for (int i = 0; i < eqn->nparams; i++) {
         params[i].value = jx_discharge_value(b->d, eqn->params[i].value);
@@ -445,24 +442,12 @@ static bool same(jx_discharging *b, const jx_eqn *eqn)
         if (!params[i].value)
             return false;
     }
-    for (int i = 0; i < eqn->nouts; i++) {
-        outs[i] = jx_discharge_var(b, jx_held_by(eqn->outs[i]),
-                                   eqn->outs[i]->dropped);
-        if (!outs[i])
-            return false;
-        jx_discharge_become(b, eqn->outs[i], (jx_atom){outs[i], NULL});
-    }
-    to.outs = outs;
-    to.effects = jx_discharge_effects(b->d, eqn->effects);
-    if (changed) {
-        to.params = params;
-        to.typed = eqn->typed ? jx_params_decode(b->d->program, &to, &why)
-                              : NULL;
-    }
-    if (why)
-        return jx_discharge_fail(b, "%s", why);
-    JX_PUSH(arena_of(b->d), &b->eqns, to);
-    return true;
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i] = jx_held_by(eqn->outs[i]);
+    like.effects = jx_discharge_effects(b->d, eqn->effects);
+    return jx_discharge_results(b, eqn,
+                                jx_build_like(&b->body, &like, ins,
+                                              changed ? params : NULL, outs));
 }
 
 bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn)

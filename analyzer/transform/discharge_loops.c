@@ -124,7 +124,7 @@ bool jx_discharge_scan(jx_discharging *b, const jx_eqn *eqn)
     /* JAX's trees of the operands, and what it knows of them one by one. */
     static const char *const without[] = {
         "jaxpr", "num_consts", "num_carry", "linear", "ft_in", "ft_out", NULL};
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_atom *ins = jx_discharge_operands(b, eqn), *put_in;
     const jx_jaxpr *to;
     const jx_atom *atoms;
@@ -140,11 +140,11 @@ bool jx_discharge_scan(jx_discharging *b, const jx_eqn *eqn)
     for (int k = 0; k < eqn->nins; k++)
         put_in[k] = ins[s.order[k]];
     jx_put_others(&p, eqn, without);
-    jx_put_value(&p, "jaxpr", jx_discharge_callee(b, to, &s.p->jaxpr));
+    jx_put(&p, "jaxpr", jx_discharge_callee(b, to, &s.p->jaxpr));
     jx_put_int(&p, "num_consts", s.consts - s.moved);
     jx_put_int(&p, "num_carry", s.carry + s.moved);
-    atoms = jx_discharge_emit_all(b, eqn->prim, eqn->nins, put_in, p.count,
-                                  p.at, to->nouts,
+    atoms = jx_discharge_emit_all(b, eqn->prim, eqn->nins, put_in, &p,
+                                  to->nouts,
                                   scan_avals(b, &s, to->nouts));
     if (!atoms)
         return false;
@@ -321,7 +321,7 @@ bool jx_discharge_while(jx_discharging *b, const jx_eqn *eqn)
     jx_atom *ins = JX_NEW_ARRAY(arena, 2 * eqn->nins + 1, jx_atom);
     const jx_aval **outs =
         JX_NEW_ARRAY(arena, 2 * eqn->nins + 1, const jx_aval *);
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     const jx_jaxpr *cond_to, *body_to;
     const jx_atom *atoms;
     looped l;
@@ -337,13 +337,13 @@ bool jx_discharge_while(jx_discharging *b, const jx_eqn *eqn)
         !while_operands(b, &l, ncond + nbody, consts, ins, outs))
         return false;
     jx_put_others(&p, eqn, without);
-    jx_put_value(&p, "cond_jaxpr", jx_discharge_callee(b, cond_to, &l.p->cond_jaxpr));
-    jx_put_value(&p, "body_jaxpr", jx_discharge_callee(b, body_to, &l.p->body_jaxpr));
+    jx_put(&p, "cond_jaxpr", jx_discharge_callee(b, cond_to, &l.p->cond_jaxpr));
+    jx_put(&p, "body_jaxpr", jx_discharge_callee(b, body_to, &l.p->body_jaxpr));
     jx_put_int(&p, "cond_nconsts", ncond);
     jx_put_int(&p, "body_nconsts", nbody);
     atoms = jx_discharge_emit_all(b, eqn->prim,
                                   ncond + nbody + l.ncarried + l.carry, ins,
-                                  p.count, p.at, l.ncarried + l.carry, outs);
+                                  &p, l.ncarried + l.carry, outs);
     if (!atoms)
         return false;
     for (int i = 0; i < l.ncarried; i++)

@@ -3,10 +3,7 @@
 #define JX_DISCHARGE_PARTS_H
 
 #include "analyzer/transform/discharge.h"
-#include "frontend/base/vec.h"
-#include "frontend/ir/params.h"
-
-enum { JX_DISCHARGE_PARAMS = 16 };
+#include "frontend/ir/build.h"
 
 typedef struct jx_discharge {
     jx_program *program;
@@ -14,11 +11,12 @@ typedef struct jx_discharge {
     const bool **writes; /* by jaxpr: which constants and inputs it writes */
     jx_intern made;      /* jaxprs, by what they are made of */
     jx_rule *rules;      /* new ones, by number */
-    JX_VEC(const jx_jaxpr *) jaxprs;
+    jx_builder build;
 } jx_discharge;
 
 /* A jaxpr in the making: the equations of one or two old ones. */
 typedef struct jx_discharging {
+    jx_body body;
     jx_discharge *d;
     const jx_jaxpr *from; /* the old one being worked on */
     const jx_eqn *eqn;    /* and its equation, or NULL */
@@ -28,8 +26,6 @@ typedef struct jx_discharging {
                              what it holds */
     bool *gone;           /* by old number: it was frozen */
     bool *used;           /* by old number: something takes it */
-    JX_VEC(const jx_var *) vars;
-    JX_VEC(jx_eqn) eqns;
 } jx_discharging;
 
 /* ---- failures (discharge_build.c) */
@@ -41,47 +37,25 @@ bool jx_discharge_fail(jx_discharging *b, const char *format, ...)
 /* ---- equations (discharge_build.c).  An atom without anything, or NULL, is a
  * failure; whoever takes one gives one. */
 
-static inline bool jx_is_made(jx_atom atom)
-{
-    return atom.var || atom.literal;
-}
-
 /* The aval of an array of that dtype and shape, with the marks of another. */
 const jx_aval *jx_discharge_aval(jx_discharging *b, const jx_aval *like,
                                  jx_dtype dtype, int rank,
                                  const jx_dim *const *shape);
-const jx_var *jx_discharge_var(jx_discharging *b, const jx_aval *aval,
-                               bool dropped);
 
-typedef struct jx_new_params {
-    jx_discharging *b;
-    int count;
-    jx_param at[JX_DISCHARGE_PARAMS];
-} jx_new_params;
-
-void jx_put_value(jx_new_params *p, const char *name, const jx_value *value);
-void jx_put_none(jx_new_params *p, const char *name);
-void jx_put_bool(jx_new_params *p, const char *name, bool value);
-void jx_put_int(jx_new_params *p, const char *name, int64_t value);
-void jx_put_text(jx_new_params *p, jx_value_tag tag, const char *name,
-                 const char *text);
-void jx_put_dtype(jx_new_params *p, const char *name, jx_dtype dtype);
-void jx_put_ints(jx_new_params *p, const char *name, int count,
-                 const int64_t *at);
-void jx_put_dims(jx_new_params *p, const char *name, int count,
-                 const jx_dim *const *at);
 /* Numbers of the dimensions of a gather or a scatter. */
-void jx_put_numbers(jx_new_params *p, const char *record, int count,
+void jx_put_numbers(jx_params *p, const char *record, int count,
                     const char *const *keys, const jx_ints *ints);
 
+/* A jaxpr in the making, without anything yet. */
+void jx_discharge_begin(jx_discharge *d, jx_discharging *b, bool lenient);
 /* Adds an equation in the place of the one that is worked on, and gives its
  * results. */
 const jx_atom *jx_discharge_emit_all(jx_discharging *b, const jx_prim *prim,
-                                     int nins, const jx_atom *ins, int nparams,
-                                     const jx_param *params, int nouts,
+                                     int nins, const jx_atom *ins,
+                                     jx_params *params, int nouts,
                                      const jx_aval *const *outs);
 jx_atom jx_discharge_emit(jx_discharging *b, jx_prim_id prim, int nins,
-                          const jx_atom *ins, jx_new_params *params,
+                          const jx_atom *ins, jx_params *params,
                           const jx_aval *out);
 /* Elementwise, of operands of one shape, or a scalar beside an array. */
 jx_atom jx_discharge_two(jx_discharging *b, jx_prim_id prim, jx_atom a,
@@ -185,7 +159,7 @@ bool jx_discharge_distinct(jx_discharging *b, const jx_eqn *eqn);
 bool jx_discharge_inputs(jx_discharging *b, const jx_eqn *eqn, int first,
                          const jx_jaxpr *callee, int from, int count);
 /* The parameters of an equation without those of these names. */
-void jx_put_others(jx_new_params *p, const jx_eqn *eqn,
+void jx_put_others(jx_params *p, const jx_eqn *eqn,
                    const char *const *without);
 /* A jaxpr with the constants of the one that it was made of. */
 const jx_value *jx_discharge_callee(jx_discharging *b, const jx_jaxpr *jaxpr,

@@ -205,7 +205,7 @@ static bool is_window(const indexer *x)
 
 static jx_atom read_constant(jx_discharging *b, const indexer *x, jx_atom held)
 {
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_dims *dims = b->d->program->dims;
     int rank = x->step->rank;
     bool strided = false;
@@ -315,7 +315,7 @@ static const jx_dim *const *window_sizes(jx_discharging *b, const indexer *x,
 
 static jx_atom read_window(jx_discharging *b, const indexer *x, jx_atom held)
 {
-    jx_new_params p = {.b = b}, q = {.b = b};
+    jx_params p = {.program = b->d->program}, q = p;
     int rank, left, nsqueezed = 0;
     const jx_dim *const *sizes = window_sizes(b, x, false, &rank);
     const jx_dim *const *kept = window_sizes(b, x, true, &left);
@@ -334,7 +334,7 @@ static jx_atom read_window(jx_discharging *b, const indexer *x, jx_atom held)
             squeezed[nsqueezed++] = i;
     if (!nsqueezed || !jx_is_made(window))
         return window;
-    jx_put_ints(&q, "dimensions", nsqueezed, squeezed);
+    jx_put_ints(&q, "dimensions", (jx_ints){nsqueezed, squeezed});
     return jx_discharge_emit(b, JX_PRIM_squeeze, 1, &window, &q,
                              jx_discharge_aval(b, x->of, x->of->dtype, left,
                                                kept));
@@ -457,7 +457,7 @@ static indexed indexed_shape(jx_discharging *b, const indexer *x)
 static jx_atom range_of(jx_discharging *b, const jx_axis_index *axis,
                         jx_atom start)
 {
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     const jx_aval *aval = jx_aval_array(&b->d->program->avals, JX_I32, false, 1,
                                         &axis->size);
     const jx_dim *const *size = &axis->size;
@@ -516,7 +516,7 @@ static jx_atom index_of(jx_discharging *b, const indexer *x, int axis,
 static jx_atom indices_of(jx_discharging *b, const indexer *x, int first,
                           int rank, const jx_dim **shape)
 {
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     int n = x->step->rank;
     const jx_dim **joined = JX_NEW_ARRAY(arena_of(b), rank + 1, const jx_dim *);
     jx_atom *parts = JX_NEW_ARRAY(arena_of(b), n, jx_atom);
@@ -537,11 +537,11 @@ static jx_atom indices_of(jx_discharging *b, const indexer *x, int first,
                                                JX_I32, rank + 1, joined));
 }
 
-static void put_mode(jx_new_params *p, const char *mode)
+static void put_mode(jx_params *p, const char *mode)
 {
     jx_put_bool(p, "indices_are_sorted", false);
     jx_put_bool(p, "unique_indices", false);
-    jx_put_text(p, JX_V_ENUM, "mode", mode);
+    jx_put_enum(p, "mode", mode);
 }
 
 /* 0, 1, ... */
@@ -562,7 +562,7 @@ static jx_atom read_elements(jx_discharging *b, indexer x, jx_atom held)
     jx_ints all = counted(b, x.step->rank), none = {0, NULL}, order;
     jx_ints numbers[] = {none, all, all, none, none};
     const jx_dim **ones = JX_NEW_ARRAY(arena_of(b), all.count, const jx_dim *);
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_ref_step step;
     int rank, first;
 
@@ -605,7 +605,7 @@ static jx_atom write_elements(jx_discharging *b, indexer x, jx_atom held,
         "scatter_indices_batching_dims"};
     jx_ints all = counted(b, x.step->rank), none = {0, NULL}, order, back;
     jx_ints numbers[] = {none, all, all, none, none};
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_ref_step step;
     int rank, first;
     bool turned = moved(b, &x, &order);
@@ -720,7 +720,7 @@ static jx_atom cast(jx_discharging *b, jx_atom held, jx_dtype dtype)
     for (int i = 0; i < in->rank; i++)
         wide[i] = in->shape[i];
     const jx_dim *parts = jx_dim_int(b->d->program->dims, ratio);
-    jx_new_params p = {.b = b};
+    jx_params p = {.program = b->d->program};
     jx_put_dtype(&p, "new_dtype", dtype);
     if (from > to) {
         wide[in->rank] = parts;

@@ -166,7 +166,7 @@ static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
     if (!b->sizes || op->nouts != 1 || op->outs[0]->type->rank < 1 ||
         !jx_sizes_known(b->sizes, op->outs[0]) || jx_shlo_acts(b->s, op, 0))
         return;
-    for (size_t i = first; i < b->eqns.count; i++)
+    for (size_t i = first; i < b->body.eqns.count; i++)
         JX_PUSH(b->s->ctx->arena, &b->shaping, (int)i);
 }
 
@@ -209,7 +209,7 @@ static bool is_refused(const jx_mlir_op *op)
 static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
 {
     const jx_shlo_row *row = b->s->rows[op->id];
-    size_t first = b->eqns.count;
+    size_t first = b->body.eqns.count;
 
     b->op = op;
     if (is_known(b, op))
@@ -228,9 +228,9 @@ bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
 {
     /* An op is an equation, as a rule: growing to that would take four times
      * the memory. */
-    if (!b->eqns.capacity) {
-        b->eqns.at = JX_NEW_ARRAY(b->s->ctx->arena, block->nops, jx_eqn);
-        b->eqns.capacity = b->eqns.at ? (size_t)block->nops : 0;
+    if (!b->body.eqns.capacity) {
+        b->body.eqns.at = JX_NEW_ARRAY(b->s->ctx->arena, block->nops, jx_eqn);
+        b->body.eqns.capacity = b->body.eqns.at ? (size_t)block->nops : 0;
     }
     for (int i = 0; i < block->nops; i++) {
         const jx_mlir_op *op = block->ops[i];
@@ -242,7 +242,7 @@ bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
         b->op = op;
         jx_shlo_atoms results = jx_shlo_ins(b, 0);
         for (int k = 0; k < results.count; k++)
-            JX_PUSH(b->s->ctx->arena, &b->results, results.at[k]);
+            JX_PUSH(b->s->ctx->arena, &b->body.results, results.at[k]);
         return jx_ok(b->s->ctx);
     }
     return jx_shlo_fail(b, "expected the region to end in a return");
@@ -609,7 +609,7 @@ static const jx_jaxpr *read_all(jx_shlo *s, const op_list *modules,
                             function_name(s, funcs->at[i]))
                 : NULL;
         for (int k = 0; outs && k < jaxpr->nouts; k++)
-            JX_PUSH(s->ctx->arena, &b->results, outs[k]);
+            JX_PUSH(s->ctx->arena, &b->body.results, outs[k]);
         if (!outs)
             return NULL;
     }
@@ -634,6 +634,7 @@ bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file)
 {
     *s = (jx_shlo){.ctx = file->ctx, .file = file};
     s->program = new_program(file);
+    jx_shlo_begin_building(s);
     jx_intern_init(&s->types, file->ctx->arena);
     jx_intern_init(&s->functions, file->ctx->arena);
     jx_intern_init(&s->doing, file->ctx->arena);
@@ -700,12 +701,12 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
         return NULL;
     p->entry.jaxpr = entry;
     p->name = name;
-    p->njaxprs = (int)s->jaxprs.count;
-    p->jaxprs = s->jaxprs.at;
+    p->njaxprs = (int)s->build.jaxprs.count;
+    p->jaxprs = s->build.jaxprs.at;
     p->nfiles = (int)s->files_read.count;
     p->files = s->files_read.at;
-    p->narrays = (int)s->arrays.count;
-    p->arrays = s->arrays.at;
+    p->narrays = (int)s->build.arrays.count;
+    p->arrays = s->build.arrays.at;
     p->nmeshes = (int)s->meshes.count;
     p->meshes = s->meshes.at;
     put_valued(s, jx_sizes_entry(s->sizes)

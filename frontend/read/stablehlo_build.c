@@ -6,7 +6,6 @@
 #include "frontend/base/plain.h"
 #include "frontend/read/stablehlo_parts.h"
 
-#include "frontend/ir/element.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -239,30 +238,6 @@ static uint64_t hash_pointer(const void *pointer)
     return jx_hash_mix(7, (uint64_t)(uintptr_t)pointer);
 }
 
-static jx_var *new_var(jx_shlo_body *b, const jx_aval *aval)
-{
-    jx_var *var = JX_NEW(b->s->ctx->arena, jx_var);
-
-    if (var)
-        var->aval = aval;
-    return aval ? var : NULL;
-}
-
-/* What stands here for an atom of the body around this one. */
-static jx_atom capture(jx_shlo_body *b, jx_atom outer)
-{
-    if (!outer.var)
-        return outer;
-    for (size_t i = 0; i < b->captures.count; i++)
-        if (b->captures.at[i].outer == outer.var)
-            return (jx_atom){b->captures.at[i].inner, NULL};
-    jx_var *inner = new_var(b, outer.var->aval);
-    if (inner)
-        JX_PUSH(b->s->ctx->arena, &b->captures,
-                (jx_shlo_capture){outer.var, inner});
-    return (jx_atom){inner, NULL};
-}
-
 static const known *find(jx_shlo_body *b, const jx_mlir_value *value)
 {
     return jx_intern_find(&b->values, hash_pointer(value), value, same_value);
@@ -283,8 +258,8 @@ static jx_shlo_atoms lookup(jx_shlo_body *b, const jx_mlir_value *value)
     if (!at)
         return (jx_shlo_atoms){outer.count < 0 ? -1 : 0, NULL};
     for (int i = 0; i < outer.count; i++) {
-        at[i] = capture(b, outer.at[i]);
-        if (!at[i].var && !at[i].literal)
+        at[i] = jx_body_own(&b->body, outer.at[i]);
+        if (!jx_is_made(at[i]))
             return (jx_shlo_atoms){0, NULL};
     }
     jx_shlo_define_value(b, value, outer.count, at);
@@ -379,15 +354,6 @@ bool jx_shlo_define1(jx_shlo_body *b, jx_atom atom)
 
 /* ---- literals */
 
-static jx_atom literal(jx_shlo_body *b, const jx_literal *like)
-{
-    jx_literal *made = like->aval ? jx_arena_copy(b->s->ctx->arena, like,
-                                                  sizeof *like)
-                                  : NULL;
-
-    return (jx_atom){NULL, made};
-}
-
 /* Data where an element may be read as what it is: constants of a file lie
  * there at any offset. */
 static const void *aligned(jx_shlo_body *b, const void *data, size_t size,
@@ -409,8 +375,8 @@ static jx_atom array_literal(jx_shlo_body *b, const jx_aval *aval,
         return (jx_atom){NULL, NULL};
     *array = (jx_array){.aval = aval, .splat = splat, .bytes = size};
     array->data = aligned(b, data, size, jx_dtype_of(aval->dtype)->bytes);
-    JX_PUSH(b->s->ctx->arena, &b->s->arrays, array);
-    return literal(b, &(jx_literal){.aval = aval, .array = array});
+    JX_PUSH(b->s->ctx->arena, &b->s->build.arrays, array);
+    return jx_build_constant(&b->body, array);
 }
 
 jx_atom jx_shlo_constant(jx_shlo_body *b, const jx_aval *aval,
@@ -436,35 +402,9 @@ jx_atom jx_shlo_constant(jx_shlo_body *b, const jx_aval *aval,
     if (aval->rank == 0) {
         jx_literal like = {.aval = aval};
         memcpy(like.bits, data, size);
-        return literal(b, &like);
+        return jx_build_literal(&b->body, &like);
     }
     return array_literal(b, aval, data, count ? size : 0, splat && count > 1);
-}
-
-/* Integers wrap; what is complex has an imaginary part of 0. */
-static void element_of(jx_dtype dtype, double value, void *to)
-{
-    const jx_dtype_info *info = jx_dtype_of(dtype);
-    int64_t integer = 0;
-
-    if (info->kind == JX_KIND_FLOAT || info->kind == JX_KIND_COMPLEX) {
-        jx_element_from_real(jx_dtype_real(dtype), value, to);
-        return;
-    }
-    integer = value >= 0x1p63 ? (int64_t)(uint64_t)value : (int64_t)value;
-    if (info->kind == JX_KIND_BOOL)
-        integer = value != 0;
-    if (info->bits < 8) /* the low bits are the value */
-        integer &= (1 << info->bits) - 1;
-    memcpy(to, &integer, info->bytes);
-}
-
-jx_atom jx_shlo_scalar(jx_shlo_body *b, jx_dtype dtype, double value)
-{
-    jx_literal like = {.aval = jx_shlo_array(b, dtype, 0, NULL)};
-
-    element_of(dtype, value, like.bits);
-    return literal(b, &like);
 }
 
 const void *jx_shlo_splat(jx_atom atom)
@@ -483,104 +423,28 @@ const void *jx_shlo_splat(jx_atom atom)
 
 /* ---- equations */
 
-/* There are few, and they come nearly sorted. */
-static void sort_params(jx_param *at, int count)
+/* The body, at the place of the op being read. */
+static jx_body *here(jx_shlo_body *b)
 {
-    for (int i = 1; i < count; i++) {
-        jx_param one = at[i];
-        int k = i;
-        for (; k && strcmp(at[k - 1].name, one.name) > 0; k--)
-            at[k] = at[k - 1];
-        at[k] = one;
-    }
-}
-
-static bool fill_params(jx_shlo_body *b, jx_eqn *eqn, jx_shlo_params *params)
-{
-    const char *why = NULL;
-
-    if (params && params->count) {
-        sort_params(params->at, params->count);
-        eqn->nparams = params->count;
-        eqn->params = jx_arena_copy(b->s->ctx->arena, params->at,
-                                    (size_t)params->count *
-                                        sizeof *params->at);
-    }
-    if (eqn->nparams && !eqn->params)
-        return false;
-    for (int i = 0; i < eqn->nparams; i++)
-        if (!eqn->params[i].value)
-            return false; /* a failure on the way there */
-    if (eqn->prim->id != JX_PRIM_unknown)
-        eqn->typed = jx_params_decode(b->s->program, eqn, &why);
-    if (!why)
-        why = jx_eqn_misfit(b->s->ctx, eqn);
-    return !why || jx_shlo_fail(b, "%s", why);
-}
-
-static bool fill_ins(jx_shlo_body *b, jx_eqn *eqn, int nins,
-                     const jx_atom *ins)
-{
-    for (int i = 0; i < nins; i++)
-        if (!ins[i].var && !ins[i].literal)
-            return false;
-    eqn->nins = nins;
-    eqn->ins = jx_arena_copy(b->s->ctx->arena, ins,
-                             (size_t)nins * sizeof *ins);
-    return eqn->ins != NULL;
-}
-
-static jx_atom *fill_outs(jx_shlo_body *b, jx_eqn *eqn, int nouts,
-                          const jx_aval *const *outs)
-{
-    const jx_var **vars = JX_NEW_ARRAY(b->s->ctx->arena, nouts,
-                                       const jx_var *);
-    jx_atom *atoms = JX_NEW_ARRAY(b->s->ctx->arena, nouts, jx_atom);
-
-    eqn->nouts = nouts;
-    eqn->outs = vars;
-    for (int i = 0; vars && atoms && i < nouts; i++) {
-        jx_var *var = new_var(b, outs[i]);
-        if (!var)
-            return NULL;
-        vars[i] = var;
-        atoms[i] = (jx_atom){var, NULL};
-    }
-    return vars ? atoms : NULL;
+    if (b->op)
+        b->body.place =
+            (jx_place){.stack = jx_shlo_stack(b->s, b->op->loc),
+                       .name_stack = jx_shlo_name_stack(b->s, b->op->loc)};
+    return &b->body;
 }
 
 const jx_atom *jx_shlo_emit_all(jx_shlo_body *b, const jx_prim *prim, int nins,
                                 const jx_atom *ins, jx_shlo_params *params,
                                 int nouts, const jx_aval *const *outs)
 {
-    jx_eqn eqn = {.prim = prim};
-
-    if (!prim || b->s->ctx->error.kind != JX_E_NONE ||
-        !fill_ins(b, &eqn, nins, ins))
-        return NULL;
-    jx_atom *atoms = fill_outs(b, &eqn, nouts, outs);
-    if (!atoms || !fill_params(b, &eqn, params))
-        return NULL;
-    eqn.effects = jx_shlo_effects(b->s, &eqn);
-    if (b->op) {
-        eqn.stack = jx_shlo_stack(b->s, b->op->loc);
-        eqn.name_stack = jx_shlo_name_stack(b->s, b->op->loc);
-    }
-    for (int i = 0; i < nouts; i++)
-        JX_PUSH(b->s->ctx->arena, &b->outs, (jx_var *)(uintptr_t)eqn.outs[i]);
-    JX_PUSH(b->s->ctx->arena, &b->eqns, eqn);
-    return atoms;
+    return jx_build_as(here(b), prim, params, nins, ins, nouts, outs);
 }
 
 jx_atom jx_shlo_emit(jx_shlo_body *b, jx_prim_id prim, int nins,
                      const jx_atom *ins, jx_shlo_params *params,
                      const jx_aval *out)
 {
-    const jx_atom *made = out ? jx_shlo_emit_all(b, jx_prim_of(prim), nins,
-                                                 ins, params, 1, &out)
-                              : NULL;
-
-    return made ? *made : (jx_atom){NULL, NULL};
+    return jx_build_one(here(b), prim, params, nins, ins, out);
 }
 
 jx_atom jx_shlo_emit1(jx_shlo_body *b, jx_prim_id prim, jx_atom a,
@@ -595,76 +459,49 @@ jx_atom jx_shlo_emit2(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c,
     return jx_shlo_emit(b, prim, 2, (const jx_atom[]){a, c}, NULL, out);
 }
 
-/* ---- common shapes */
-
 jx_atom jx_shlo_broadcast_dims(jx_shlo_body *b, jx_atom a, jx_ints dims,
                                int rank, const jx_dim *const *shape)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-
-    if (!jx_shlo_made(a))
-        return a;
-    jx_shlo_put_dims(&p, "shape", rank, shape);
-    jx_shlo_put_ints(&p, "broadcast_dimensions", dims);
-    jx_shlo_put_none(&p, "sharding");
-    return jx_shlo_emit(b, JX_PRIM_broadcast_in_dim, 1, &a, &p,
-                        jx_shlo_array(b, jx_atom_aval(a)->dtype, rank, shape));
+    return jx_build_broadcast(here(b), a, dims, rank, shape);
 }
 
 jx_atom jx_shlo_broadcast(jx_shlo_body *b, jx_atom a, int rank,
                           const jx_dim *const *shape)
 {
-    if (!jx_shlo_made(a) || (jx_atom_aval(a)->rank == rank))
+    if (!jx_is_made(a) || jx_atom_aval(a)->rank == rank)
         return a;
-    return jx_shlo_broadcast_dims(b, a, (jx_ints){0, NULL}, rank, shape);
+    return jx_build_broadcast(here(b), a, (jx_ints){0, NULL}, rank, shape);
 }
 
 jx_atom jx_shlo_reshape(jx_shlo_body *b, jx_atom a, int rank,
                         const jx_dim *const *shape)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-
-    if (!jx_shlo_made(a))
-        return a;
-    jx_shlo_put_dims(&p, "new_sizes", rank, shape);
-    jx_shlo_put_none(&p, "dimensions");
-    jx_shlo_put_none(&p, "sharding");
-    return jx_shlo_emit(b, JX_PRIM_reshape, 1, &a, &p,
-                        jx_shlo_array(b, jx_atom_aval(a)->dtype, rank, shape));
+    return jx_build_reshape(here(b), a, rank, shape);
 }
 
 jx_atom jx_shlo_transpose(jx_shlo_body *b, jx_atom a, const int64_t *order)
 {
-    const jx_dim *shape[JX_SHLO_RANK];
-    jx_shlo_params p = jx_shlo_no_params(b);
-    const jx_aval *aval;
+    int rank = jx_is_made(a) ? jx_atom_aval(a)->rank : 0;
 
-    if (!jx_shlo_made(a))
-        return a;
-    aval = jx_atom_aval(a);
-    for (int i = 0; i < aval->rank; i++)
-        shape[i] = aval->shape[order[i]];
-    jx_shlo_put_ints(&p, "permutation", (jx_ints){aval->rank, order});
-    return jx_shlo_emit(b, JX_PRIM_transpose, 1, &a, &p,
-                        jx_shlo_array(b, aval->dtype, aval->rank, shape));
+    return jx_build_transpose(here(b), a, (jx_ints){rank, order});
 }
 
 jx_atom jx_shlo_convert(jx_shlo_body *b, jx_atom a, jx_dtype dtype)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    const jx_aval *aval;
-
-    if (!jx_shlo_made(a) || jx_atom_aval(a)->dtype == dtype)
-        return a;
-    aval = jx_atom_aval(a);
-    jx_shlo_put_dtype(&p, "new_dtype", dtype);
-    jx_shlo_put_bool(&p, "weak_type", false);
-    jx_shlo_put_none(&p, "sharding");
-    return jx_shlo_emit(b, JX_PRIM_convert_element_type, 1, &a, &p,
-                        jx_shlo_array(b, dtype, aval->rank, aval->shape));
+    return jx_build_convert(here(b), a, dtype, false);
 }
 
 /* ---- bodies */
+
+static bool tell(jx_body *b, const char *why)
+{
+    return jx_shlo_fail((jx_shlo_body *)b, "%s", why);
+}
+
+void jx_shlo_begin_building(jx_shlo *s)
+{
+    s->build = (jx_builder){.program = s->program, .fail = tell};
+}
 
 jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer)
 {
@@ -672,21 +509,14 @@ jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer)
 
     if (!b)
         return NULL;
+    b->body.in = &s->build;
+    b->body.outer = outer ? &outer->body : NULL;
     b->s = s;
     b->outer = outer;
     b->op = outer ? outer->op : NULL;
     b->sizes = outer ? outer->sizes : NULL;
     jx_intern_init(&b->values, s->ctx->arena);
     return b;
-}
-
-jx_atom jx_shlo_input(jx_shlo_body *b, const jx_aval *aval)
-{
-    jx_var *var = new_var(b, aval);
-
-    if (var)
-        JX_PUSH(b->s->ctx->arena, &b->ins, var);
-    return (jx_atom){var, NULL};
 }
 
 /* The arguments of a block, from inputs of these avals. */
@@ -703,7 +533,7 @@ static bool define_args(jx_shlo_body *b, const jx_mlir_block *block, int nins,
         if (width > nins - next)
             return jx_shlo_fail(b, "expected %d arguments", nins);
         for (int k = 0; k < width; k++)
-            atoms[k] = jx_shlo_input(b, ins[next++]);
+            atoms[k] = jx_body_input(&b->body, ins[next++]);
         if (width == 1 && !b->outer) /* a size that a function is given */
             jx_shlo_symbol(b, block->args[i], &atoms[0]);
         if (!jx_shlo_define_value(b, block->args[i], width, atoms))
@@ -742,27 +572,11 @@ jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
 jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,
                                jx_shlo_body *const *bodies)
 {
-    JX_VEC(jx_atom) all = {0};
+    jx_body **all = JX_NEW_ARRAY(b->s->ctx->arena, count, jx_body *);
 
-    for (int i = 0; i < count; i++)
-        for (size_t k = 0; bodies[i] && k < bodies[i]->captures.count; k++) {
-            const jx_var *outer = bodies[i]->captures.at[k].outer;
-            size_t n = 0;
-            while (n < all.count && all.at[n].var != outer)
-                n++;
-            if (n == all.count)
-                JX_PUSH(b->s->ctx->arena, &all, (jx_atom){outer, NULL});
-        }
-    return (jx_shlo_atoms){(int)all.count, all.at};
-}
-
-/* The input that stands for a captured value, which this body may not use. */
-static jx_var *input_for(jx_shlo_body *b, jx_atom outer)
-{
-    for (size_t i = 0; i < b->captures.count; i++)
-        if (b->captures.at[i].outer == outer.var)
-            return b->captures.at[i].inner;
-    return new_var(b, jx_atom_aval(outer));
+    for (int i = 0; all && i < count; i++)
+        all[i] = bodies[i] ? &bodies[i]->body : NULL;
+    return jx_body_captured(&b->body, all ? count : 0, all);
 }
 
 enum { UNUSED = 0, USED = 1 };
@@ -785,10 +599,11 @@ static bool is_used(const jx_eqn *eqn)
 
 /* Leaves out equations that only make known sizes, where nothing looks at what
  * they make. */
-static void drop_shaping(jx_shlo_body *b)
+static void drop_shaping(jx_shlo_body *from)
 {
-    size_t next = b->shaping.count, kept = 0, outs = 0;
-    bool *gone = JX_NEW_ARRAY(b->s->ctx->arena, b->eqns.count + 1, bool);
+    size_t next = from->shaping.count, kept = 0, outs = 0;
+    jx_body *b = &from->body;
+    bool *gone = JX_NEW_ARRAY(from->s->ctx->arena, b->eqns.count + 1, bool);
 
     if (!next || !gone)
         return;
@@ -796,7 +611,7 @@ static void drop_shaping(jx_shlo_body *b)
         b->outs.at[i]->id = UNUSED;
     use((int)b->results.count, b->results.at);
     for (size_t i = b->eqns.count; i-- > 0;) {
-        bool shapes = next && b->shaping.at[next - 1] == (int)i;
+        bool shapes = next && from->shaping.at[next - 1] == (int)i;
         next -= shapes;
         gone[i] = shapes && !is_used(&b->eqns.at[i]);
         if (!gone[i])
@@ -815,37 +630,10 @@ static void drop_shaping(jx_shlo_body *b)
 }
 
 jx_jaxpr *jx_shlo_finish(jx_shlo_body *b, jx_shlo_atoms captures,
-                               const char *function)
+                         const char *function)
 {
-    jx_jaxpr *to = JX_NEW(b->s->ctx->arena, jx_jaxpr);
-    size_t nins = (size_t)captures.count + b->ins.count, total;
-    const jx_var **vars;
-
     drop_shaping(b);
-    total = nins + b->outs.count;
-    vars = JX_NEW_ARRAY(b->s->ctx->arena, total, const jx_var *);
-    if (!to || !vars || b->s->ctx->error.kind != JX_E_NONE ||
-        jx_arena_failed(b->s->ctx->arena))
-        return NULL;
-    for (size_t i = 0; i < total; i++) {
-        jx_var *var = i < (size_t)captures.count
-                          ? input_for(b, captures.at[i])
-                      : i < nins ? b->ins.at[i - (size_t)captures.count]
-                                 : b->outs.at[i - nins];
-        if (!var)
-            return NULL;
-        var->id = (int)i;
-        vars[i] = var;
-    }
-    *to = (jx_jaxpr){.id = (int)b->s->jaxprs.count, .nins = (int)nins,
-                     .neqns = (int)b->eqns.count, .nvars = (int)total,
-                     .nouts = (int)b->results.count, .vars = vars,
-                     .eqns = b->eqns.at, .outs = b->results.at,
-                     .effects = jx_shlo_effects_of(b->s, (int)b->eqns.count,
-                                                   b->eqns.at),
-                     .function = function};
-    JX_PUSH(b->s->ctx->arena, &b->s->jaxprs, to);
-    return to;
+    return jx_body_finish(&b->body, captures, function);
 }
 
 const jx_jaxpr *jx_shlo_closed(jx_shlo_body *b, const jx_mlir_op *op,
@@ -853,18 +641,18 @@ const jx_jaxpr *jx_shlo_closed(jx_shlo_body *b, const jx_mlir_op *op,
 {
     jx_shlo_body *body = jx_shlo_region(b, op, region, nins, ins);
 
-    if (!body || body->captures.count)
+    if (!body || body->body.captures.count)
         return NULL;
     return jx_shlo_finish(body, (jx_shlo_atoms){0, NULL}, NULL);
 }
 
 /* ---- captured scalars as operands */
 
-static void take_in(jx_shlo_body *body, jx_shlo_order order)
+static void take_in(jx_body *body, jx_shlo_order order)
 {
     size_t half = order == JX_SHLO_HALVES ? body->ins.count / 2
                                           : body->ins.count;
-    jx_arena *arena = body->s->ctx->arena;
+    jx_arena *arena = body->in->program->ctx->arena;
     JX_VEC(jx_var *) ins = {0};
 
     for (size_t i = 0; i < half; i++)
@@ -873,14 +661,14 @@ static void take_in(jx_shlo_body *body, jx_shlo_order order)
         jx_var *inner = body->captures.at[i].inner;
         JX_PUSH(arena, &ins, inner);
         if (order == JX_SHLO_PAIRS)
-            JX_PUSH(arena, &ins, new_var(body, inner->aval));
+            JX_PUSH(arena, &ins, jx_body_var(body, inner->aval));
         if (order == JX_SHLO_HALVES)
             JX_PUSH(arena, &body->results, (jx_atom){inner, NULL});
     }
     for (size_t i = half; i < body->ins.count; i++)
         JX_PUSH(arena, &ins, body->ins.at[i]);
     for (size_t i = 0; order == JX_SHLO_HALVES && i < body->captures.count; i++)
-        JX_PUSH(arena, &ins, new_var(body, body->captures.at[i].inner->aval));
+        JX_PUSH(arena, &ins, jx_body_var(body, body->captures.at[i].inner->aval));
     body->ins.count = 0;
     for (size_t i = 0; i < ins.count; i++)
         JX_PUSH(arena, &body->ins, ins.at[i]);
@@ -903,7 +691,7 @@ const jx_jaxpr *jx_shlo_lifted(jx_shlo_body *b, const jx_mlir_op *op, int nins,
             return NULL;
     }
     if (captured->count)
-        take_in(body, order);
+        take_in(&body->body, order);
     return jx_shlo_finish(body, (jx_shlo_atoms){0, NULL}, NULL);
 }
 

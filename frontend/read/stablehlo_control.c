@@ -26,15 +26,15 @@ static bool emit_cond(jx_shlo_body *b, jx_atom index, int count,
     const jx_atom *made;
 
     for (int i = 0; branches && i < count; i++) {
-        if (bodies[i]->results.count != bodies[0]->results.count)
+        if (bodies[i]->body.results.count != bodies[0]->body.results.count)
             return jx_shlo_fail(b, "expected branches with as many results");
         branches[i] = jx_shlo_value_jaxpr(
             b->s, jx_shlo_finish(bodies[i], captures, NULL));
     }
     if (!branches)
         return false;
-    jx_shlo_atoms results = {(int)bodies[0]->results.count,
-                             bodies[0]->results.at};
+    jx_shlo_atoms results = {(int)bodies[0]->body.results.count,
+                             bodies[0]->body.results.at};
     const jx_aval **outs = avals_of(b, results);
     jx_shlo_put(&p, "branches", jx_shlo_value_tuple(b->s, count, branches));
     made = outs ? jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_cond),

@@ -220,15 +220,15 @@ static jx_atom compared(jx_shlo_body *b)
         b->sizes ? jx_sizes_assertion(b->sizes, b->op) : NULL;
     const jx_aval *truth = jx_shlo_array(b, JX_BOOL, 0, NULL);
     jx_atom all = {NULL, NULL};
-    size_t eqns = b->eqns.count, outs = b->outs.count;
+    size_t eqns = b->body.eqns.count, outs = b->body.outs.count;
 
     if (!a || !a->known || is_comparison(b->op->ins[0], 0))
         return all;
     for (int i = 0; i < a->ncompared; i++) {
         jx_atom one = comparison(b, &a->compared[i]);
         if (!one.var) {
-            b->eqns.count = eqns;
-            b->outs.count = outs;
+            b->body.eqns.count = eqns;
+            b->body.outs.count = outs;
             return one;
         }
         all = all.var ? jx_shlo_emit2(b, JX_PRIM_and, all, one, truth) : one;

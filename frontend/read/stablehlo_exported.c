@@ -191,7 +191,7 @@ static const jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
         return NULL;
     const jx_atom *results = call(w, inner, args, outs);
     for (int i = 0; results && i < w->x->nouts; i++)
-        JX_PUSH(w->s->ctx->arena, &w->b->results,
+        JX_PUSH(w->s->ctx->arena, &w->b->body.results,
                 given(w, results[i], outs[i]));
     jx_jaxpr *made = results
                          ? jx_shlo_finish(w->b, (jx_shlo_atoms){0, NULL},

@@ -17,18 +17,15 @@
 #define JX_STABLEHLO_PARTS_H
 
 #include "frontend/base/vec.h"
-#include "frontend/ir/params.h"
+#include "frontend/ir/build.h"
 #include "frontend/mlir/tree.h"
 #include "frontend/read/sizes.h"
 
 /* Regions in regions and calls in calls, at most: later passes recurse along
  * them. */
-enum { JX_SHLO_DEPTH = 256, JX_SHLO_RANK = 64, JX_SHLO_PARAMS = 12 };
+enum { JX_SHLO_DEPTH = 256, JX_SHLO_RANK = 64 };
 
-typedef struct jx_shlo_atoms {
-    int count;
-    const jx_atom *at;
-} jx_shlo_atoms;
+typedef jx_atoms jx_shlo_atoms;
 
 struct jx_shlo_body;
 struct jx_shlo_row;
@@ -58,22 +55,16 @@ typedef struct jx_shlo {
     jx_intern functions;      /* those read, by op and types of arguments */
     jx_intern doing;          /* functions, and whether they only compute */
     jx_intern stacks, files, frames; /* by location */
-    JX_VEC(const jx_jaxpr *) jaxprs;
+    jx_builder build;
     JX_VEC(const jx_file *) files_read;
-    JX_VEC(const jx_array *) arrays;
     JX_VEC(jx_mesh) meshes;
     int depth; /* of calls and regions being read */
     int nfree; /* sizes that nothing determines, ... */
     JX_VEC(const jx_dim_atom *) unsaid; /* ... and those of sizes.h */
 } jx_shlo;
 
-/* A value of an enclosing body, and what stands for it here. */
-typedef struct jx_shlo_capture {
-    const jx_var *outer;
-    jx_var *inner;
-} jx_shlo_capture;
-
 typedef struct jx_shlo_body {
+    jx_body body; /* what is made; the builder is `s->build` */
     jx_shlo *s;
     struct jx_shlo_body *outer; /* whose values it may use; NULL: a function */
     const jx_mlir_op *op;       /* being read: equations come from there */
@@ -81,13 +72,8 @@ typedef struct jx_shlo_body {
                                      one is read in its place; or NULL */
     const jx_sizes_env *sizes;  /* what is known of sizes here, or NULL */
     jx_intern values;           /* jx_mlir_value -> what it became */
-    JX_VEC(jx_var *) ins;
-    JX_VEC(jx_var *) outs;
-    JX_VEC(jx_shlo_capture) captures;
-    JX_VEC(jx_eqn) eqns;
     JX_VEC(int) shaping; /* equations that only make known sizes: gone where
                             nobody looks at them */
-    JX_VEC(jx_atom) results; /* of its terminator */
 } jx_shlo_body;
 
 /* ---- failures (stablehlo_build.c) */
@@ -131,12 +117,6 @@ bool jx_shlo_slice(jx_shlo_body *b, const jx_dim *const *start,
 bool jx_shlo_pad(jx_shlo_body *b, const jx_dim *const *low,
                  const jx_dim *const *high, const jx_dim *const *interior);
 
-/* Not what is given after a failure. */
-static inline bool jx_shlo_made(jx_atom atom)
-{
-    return atom.var || atom.literal;
-}
-
 /* What a value became; one atom of a tensor. */
 jx_shlo_atoms jx_shlo_atoms_of(jx_shlo_body *b, const jx_mlir_value *value);
 jx_atom jx_shlo_atom(jx_shlo_body *b, const jx_mlir_value *value);
@@ -150,8 +130,6 @@ bool jx_shlo_define_value(jx_shlo_body *b, const jx_mlir_value *value,
                           int count, const jx_atom *atoms);
 bool jx_shlo_define1(jx_shlo_body *b, jx_atom atom);
 
-/* A scalar: an integer or real as that dtype has it. */
-jx_atom jx_shlo_scalar(jx_shlo_body *b, jx_dtype dtype, double value);
 /* Elements as they lie in memory (`splat`: one for all). */
 jx_atom jx_shlo_constant(jx_shlo_body *b, const jx_aval *aval,
                          const void *data, size_t size, bool splat);
@@ -161,40 +139,30 @@ const void *jx_shlo_splat(jx_atom atom);
 
 /* ---- equations */
 
-typedef struct jx_shlo_params {
-    jx_shlo *s;
-    int count;
-    jx_param at[JX_SHLO_PARAMS];
-} jx_shlo_params;
-
-jx_shlo_params jx_shlo_no_params(jx_shlo_body *b);
-void jx_shlo_put(jx_shlo_params *p, const char *name, const jx_value *value);
-void jx_shlo_put_int(jx_shlo_params *p, const char *name, int64_t value);
-void jx_shlo_put_bool(jx_shlo_params *p, const char *name, bool value);
-void jx_shlo_put_none(jx_shlo_params *p, const char *name);
-void jx_shlo_put_text(jx_shlo_params *p, const char *name, const char *text);
-void jx_shlo_put_enum(jx_shlo_params *p, const char *name, const char *text);
-void jx_shlo_put_prim(jx_shlo_params *p, const char *name, const char *text);
-void jx_shlo_put_dtype(jx_shlo_params *p, const char *name, jx_dtype dtype);
-void jx_shlo_put_ints(jx_shlo_params *p, const char *name, jx_ints ints);
-void jx_shlo_put_dim(jx_shlo_params *p, const char *name, const jx_dim *dim);
-void jx_shlo_put_dims(jx_shlo_params *p, const char *name, int count,
-                      const jx_dim *const *dims);
-/* Tuples of `width` dims. */
-void jx_shlo_put_tuples(jx_shlo_params *p, const char *name, int count,
-                        int width, const jx_dim *const *dims);
-void jx_shlo_put_jaxpr(jx_shlo_params *p, const char *name,
-                       const jx_jaxpr *jaxpr);
-
-const jx_value *jx_shlo_value_ints(jx_shlo *s, jx_ints ints);
-const jx_value *jx_shlo_value_dims(jx_shlo *s, int count,
-                                   const jx_dim *const *dims);
-const jx_value *jx_shlo_value_tuple(jx_shlo *s, int count,
-                                    const jx_value *const *items);
-const jx_value *jx_shlo_value_record(jx_shlo *s, const char *type, int count,
-                                     const char *const *keys,
-                                     const jx_value *const *items);
-const jx_value *jx_shlo_value_jaxpr(jx_shlo *s, const jx_jaxpr *jaxpr);
+/* The builder's vocabulary, by the names that rules have for it. */
+typedef jx_params jx_shlo_params;
+#define jx_shlo_made jx_is_made
+#define jx_shlo_put jx_put
+#define jx_shlo_put_int jx_put_int
+#define jx_shlo_put_bool jx_put_bool
+#define jx_shlo_put_none jx_put_none
+#define jx_shlo_put_text jx_put_text
+#define jx_shlo_put_enum jx_put_enum
+#define jx_shlo_put_prim jx_put_prim
+#define jx_shlo_put_dtype jx_put_dtype
+#define jx_shlo_put_ints jx_put_ints
+#define jx_shlo_put_dim jx_put_dim
+#define jx_shlo_put_dims jx_put_dims
+#define jx_shlo_put_tuples jx_put_tuples
+#define jx_shlo_put_jaxpr jx_put_jaxpr
+#define jx_shlo_no_params(b) ((jx_params){.program = (b)->s->program})
+#define jx_shlo_value_ints(s, ...) jx_value_of_ints((s)->program, __VA_ARGS__)
+#define jx_shlo_value_dims(s, ...) jx_value_of_dims((s)->program, __VA_ARGS__)
+#define jx_shlo_value_tuple(s, ...) jx_value_of_tuple((s)->program, __VA_ARGS__)
+#define jx_shlo_value_record(s, ...) jx_value_of_record((s)->program, __VA_ARGS__)
+#define jx_shlo_value_jaxpr(s, ...) jx_value_of_jaxpr((s)->program, __VA_ARGS__)
+#define jx_shlo_scalar(b, dtype, value) jx_build_number(&(b)->body, dtype, value)
+#define jx_shlo_input(b, aval) jx_body_input(&(b)->body, aval)
 
 /* Adds an equation; its results, or NULL after a failure. */
 const jx_atom *jx_shlo_emit_all(jx_shlo_body *b, const jx_prim *prim, int nins,
@@ -247,9 +215,9 @@ bool jx_shlo_axes_ok(jx_shlo_body *b, const char *name, jx_ints axes,
 
 /* ---- bodies */
 
+/* When the program is there. */
+void jx_shlo_begin_building(jx_shlo *s);
 jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer);
-/* A new input. */
-jx_atom jx_shlo_input(jx_shlo_body *b, const jx_aval *aval);
 /* Reads a region of the op being read into a body of its own, whose arguments
  * have these avals (flattened); the body is finished later, when all of the
  * op's captures are known. */
@@ -311,9 +279,6 @@ const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, jx_op_id op,
 /* Whether the op, or one in what it runs, is there for what it does: a check,
  * an assertion, a call with a side effect, an op that is not known. */
 bool jx_shlo_acts(jx_shlo *s, const jx_mlir_op *op, int depth);
-/* What an equation does beside giving results; and those of a jaxpr's. */
-jx_effects jx_shlo_effects(jx_shlo *s, const jx_eqn *eqn);
-jx_effects jx_shlo_effects_of(jx_shlo *s, int count, const jx_eqn *eqns);
 /* The op as a primitive that is known by its name alone. */
 bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op);
 /* A call of a jaxpr with the op's operands, defining its results. */

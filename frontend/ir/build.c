@@ -1,0 +1,481 @@
+/* build.c - see build.h. */
+#include "frontend/ir/build.h"
+
+#include "frontend/base/assert.h"
+#include "frontend/ir/effects.h"
+#include "frontend/ir/element.h"
+#include "frontend/ir/fold.h"
+
+/* A variable knows its body: that is how captures are found. */
+typedef struct new_var {
+    jx_var var;
+    jx_body *of;
+} new_var;
+
+static const jx_atom nothing = {NULL, NULL};
+
+static jx_ctx *ctx_of(const jx_body *b)
+{
+    return b->in->program->ctx;
+}
+
+static jx_arena *arena_of(const jx_body *b)
+{
+    return ctx_of(b)->arena;
+}
+
+static bool has_failed(const jx_body *b)
+{
+    return ctx_of(b)->error.kind != JX_E_NONE || jx_arena_failed(arena_of(b));
+}
+
+/* ---- bodies */
+
+jx_body *jx_body_new(jx_builder *in, jx_body *outer)
+{
+    jx_body *b = JX_NEW(in->program->ctx->arena, jx_body);
+
+    if (b) {
+        b->in = in;
+        b->outer = outer;
+        b->place = outer ? outer->place : (jx_place){0};
+    }
+    return b;
+}
+
+jx_var *jx_body_var(jx_body *b, const jx_aval *aval)
+{
+    new_var *made = aval ? JX_NEW(arena_of(b), new_var) : NULL;
+
+    if (!made)
+        return NULL;
+    made->var.aval = aval;
+    made->of = b;
+    return &made->var;
+}
+
+jx_atom jx_body_input(jx_body *b, const jx_aval *aval)
+{
+    jx_var *var = jx_body_var(b, aval);
+
+    if (var)
+        JX_PUSH(arena_of(b), &b->ins, var);
+    return (jx_atom){var, NULL};
+}
+
+jx_atom jx_body_const(jx_body *b, const jx_aval *aval)
+{
+    jx_var *var = jx_body_var(b, aval);
+
+    if (var)
+        JX_PUSH(arena_of(b), &b->consts, var);
+    return (jx_atom){var, NULL};
+}
+
+/* What stands here for a variable of the body around this one. */
+static jx_atom capture_var(jx_body *b, const jx_var *outer)
+{
+    jx_var *inner;
+
+    for (size_t i = 0; i < b->captures.count; i++)
+        if (b->captures.at[i].outer == outer)
+            return (jx_atom){b->captures.at[i].inner, NULL};
+    inner = jx_body_var(b, outer->aval);
+    if (inner)
+        JX_PUSH(arena_of(b), &b->captures, (jx_capture){outer, inner});
+    return (jx_atom){inner, NULL};
+}
+
+jx_atom jx_body_own(jx_body *b, jx_atom atom)
+{
+    if (!atom.var || ((const new_var *)atom.var)->of == b)
+        return atom;
+    JX_ASSERT(b->outer);
+    atom = b->outer ? jx_body_own(b->outer, atom) : nothing;
+    return atom.var ? capture_var(b, atom.var) : atom;
+}
+
+void jx_body_result(jx_body *b, jx_atom atom)
+{
+    JX_PUSH(arena_of(b), &b->results, jx_body_own(b, atom));
+}
+
+jx_atoms jx_body_captured(jx_body *b, int count, jx_body *const *bodies)
+{
+    JX_VEC(jx_atom) all = {0};
+
+    for (int i = 0; i < count; i++)
+        for (size_t k = 0; bodies[i] && k < bodies[i]->captures.count; k++) {
+            const jx_var *outer = bodies[i]->captures.at[k].outer;
+            size_t n = 0;
+            while (n < all.count && all.at[n].var != outer)
+                n++;
+            if (n == all.count)
+                JX_PUSH(arena_of(b), &all, (jx_atom){outer, NULL});
+        }
+    return (jx_atoms){(int)all.count, all.at};
+}
+
+/* The input that stands for a captured value, which this body may not use. */
+static jx_var *input_for(jx_body *b, jx_atom outer)
+{
+    for (size_t i = 0; i < b->captures.count; i++)
+        if (b->captures.at[i].outer == outer.var)
+            return b->captures.at[i].inner;
+    return jx_body_var(b, jx_atom_aval(outer));
+}
+
+/* The number of the next variable, which it gets. */
+static void number_var(const jx_var **vars, int *count, jx_var *var)
+{
+    if (var)
+        var->id = *count;
+    vars[(*count)++] = var;
+}
+
+static const jx_var **number_vars(jx_body *b, jx_atoms captures, int *count)
+{
+    size_t total = b->consts.count + (size_t)captures.count + b->ins.count +
+                   b->outs.count;
+    const jx_var **vars = JX_NEW_ARRAY(arena_of(b), total, const jx_var *);
+
+    *count = 0;
+    if (!vars)
+        return NULL;
+    for (size_t i = 0; i < b->consts.count; i++)
+        number_var(vars, count, b->consts.at[i]);
+    for (int i = 0; i < captures.count; i++)
+        number_var(vars, count, input_for(b, captures.at[i]));
+    for (size_t i = 0; i < b->ins.count; i++)
+        number_var(vars, count, b->ins.at[i]);
+    for (size_t i = 0; i < b->outs.count; i++)
+        number_var(vars, count, b->outs.at[i]);
+    return vars;
+}
+
+jx_jaxpr *jx_body_finish(jx_body *b, jx_atoms captures, const char *function)
+{
+    jx_jaxpr *to = JX_NEW(arena_of(b), jx_jaxpr);
+    int count = 0;
+    const jx_var **vars = number_vars(b, captures, &count);
+
+    if (!to || !vars || has_failed(b))
+        return NULL;
+    *to = (jx_jaxpr){.id = (int)b->in->jaxprs.count,
+                     .nconsts = (int)b->consts.count,
+                     .nins = captures.count + (int)b->ins.count,
+                     .neqns = (int)b->eqns.count,
+                     .nvars = count,
+                     .nouts = (int)b->results.count,
+                     .vars = vars,
+                     .eqns = b->eqns.at,
+                     .outs = b->results.at,
+                     .effects = jx_effects_of(ctx_of(b), (int)b->eqns.count,
+                                              b->eqns.at),
+                     .function = function};
+    JX_PUSH(arena_of(b), &b->in->jaxprs, to);
+    if (has_failed(b))
+        return NULL;
+    JX_ASSERT_NONE(jx_jaxpr_fault(b->in->program, to));
+    return to;
+}
+
+/* ---- equations */
+
+/* There are few, and they come nearly sorted. */
+static void sort_params(jx_param *at, int count)
+{
+    for (int i = 1; i < count; i++) {
+        jx_param one = at[i];
+        int k = i;
+        for (; k && strcmp(at[k - 1].name, one.name) > 0; k--)
+            at[k] = at[k - 1];
+        at[k] = one;
+    }
+}
+
+/* The parameters decoded by the schema of the primitive: the one place where an
+ * equation in the making gets its struct. */
+static bool fill_params(jx_body *b, jx_eqn *eqn, jx_params *params)
+{
+    const char *why = NULL;
+
+    if (params && params->count) {
+        jx_param *at = jx_params_at(params);
+        sort_params(at, params->count);
+        eqn->nparams = params->count;
+        eqn->params = jx_arena_copy(arena_of(b), at,
+                                    (size_t)params->count * sizeof *at);
+    }
+    if (eqn->nparams && !eqn->params)
+        return false;
+    for (int i = 0; i < eqn->nparams; i++)
+        if (!eqn->params[i].value || !eqn->params[i].name)
+            return false; /* a failure on the way there */
+    if (eqn->prim->id != JX_PRIM_unknown)
+        eqn->typed = jx_params_decode(b->in->program, eqn, &why);
+    return !why || b->in->fail(b, why);
+}
+
+static bool fill_ins(jx_body *b, jx_eqn *eqn, int nins, const jx_atom *ins)
+{
+    jx_atom *to = JX_NEW_ARRAY(arena_of(b), nins, jx_atom);
+
+    eqn->nins = nins;
+    eqn->ins = to;
+    for (int i = 0; to && i < nins; i++) {
+        to[i] = jx_body_own(b, ins[i]);
+        if (!jx_is_made(to[i]))
+            return false;
+    }
+    return to != NULL;
+}
+
+static jx_atom *fill_outs(jx_body *b, jx_eqn *eqn, int nouts,
+                          const jx_aval *const *outs)
+{
+    const jx_var **vars = JX_NEW_ARRAY(arena_of(b), nouts, const jx_var *);
+    jx_atom *atoms = JX_NEW_ARRAY(arena_of(b), nouts, jx_atom);
+
+    eqn->nouts = nouts;
+    eqn->outs = vars;
+    for (int i = 0; vars && atoms && i < nouts; i++) {
+        jx_var *var = jx_body_var(b, outs[i]);
+        if (!var)
+            return NULL;
+        vars[i] = var;
+        atoms[i] = (jx_atom){var, NULL};
+    }
+    return vars ? atoms : NULL;
+}
+
+/* Adds an equation that is whole. */
+static void append(jx_body *b, const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nouts; i++)
+        JX_PUSH(arena_of(b), &b->outs, (jx_var *)(uintptr_t)eqn->outs[i]);
+    JX_PUSH(arena_of(b), &b->eqns, *eqn);
+}
+
+/* With its results, unless they don't fit what it runs. */
+static const jx_atom *complete(jx_body *b, jx_eqn *eqn, int nouts,
+                               const jx_aval *const *outs)
+{
+    const jx_atom *atoms = fill_outs(b, eqn, nouts, outs);
+    const char *why = atoms ? jx_eqn_misfit(ctx_of(b), eqn) : NULL;
+
+    if (why)
+        b->in->fail(b, why);
+    if (!atoms || why)
+        return NULL;
+    eqn->effects = jx_eqn_effects(ctx_of(b), eqn);
+    append(b, eqn);
+    return atoms;
+}
+
+/* All of it but its results. */
+static bool begin(jx_body *b, jx_eqn *eqn, const jx_prim *prim,
+                  jx_params *params, int nins, const jx_atom *ins)
+{
+    *eqn = (jx_eqn){.prim = prim,
+                    .stack = b->place.stack,
+                    .name_stack = b->place.name_stack,
+                    .ctx = b->place.ctx};
+    return prim && !has_failed(b) && fill_ins(b, eqn, nins, ins) &&
+           fill_params(b, eqn, params);
+}
+
+const jx_atom *jx_build_as(jx_body *b, const jx_prim *prim, jx_params *params,
+                           int nins, const jx_atom *ins, int nouts,
+                           const jx_aval *const *outs)
+{
+    jx_eqn eqn;
+
+    return begin(b, &eqn, prim, params, nins, ins)
+               ? complete(b, &eqn, nouts, outs)
+               : NULL;
+}
+
+jx_atom jx_build_one(jx_body *b, jx_prim_id prim, jx_params *params, int nins,
+                     const jx_atom *ins, const jx_aval *out)
+{
+    const jx_atom *made =
+        out ? jx_build_as(b, jx_prim_of(prim), params, nins, ins, 1, &out)
+            : NULL;
+
+    return made ? *made : nothing;
+}
+
+/* ---- what is known */
+
+/* The element that a literal is, not a size nor an array. */
+static bool known_scalar(jx_atom atom, jx_scalar *to)
+{
+    const jx_literal *l = atom.literal;
+
+    if (atom.var || !l || l->dim || l->array || l->aval->kind != JX_AVAL_ARRAY)
+        return false;
+    *to = (jx_scalar){l->aval->dtype, l->bits};
+    return true;
+}
+
+/* What an equation of one result gives, if that is known: its switch is that of
+ * terms. */
+static jx_atom folded(jx_body *b, const jx_eqn *eqn, const jx_aval *out)
+{
+    jx_literal made = {.aval = out};
+    jx_scalar ins[3];
+
+    if (!b->in->folds || out->kind != JX_AVAL_ARRAY || out->rank ||
+        eqn->nins > 3)
+        return nothing;
+    for (int i = 0; i < eqn->nins; i++)
+        if (!known_scalar(eqn->ins[i], &ins[i]))
+            return nothing;
+    return jx_fold(eqn->prim->id, eqn->nins, ins, out->dtype, made.bits)
+               ? jx_build_literal(b, &made)
+               : nothing;
+}
+
+/* The types of an equation's results; NULL, told. */
+static const jx_aval **inferred(jx_body *b, const jx_eqn *eqn, int nouts)
+{
+    const jx_aval **ins = JX_NEW_ARRAY(arena_of(b), eqn->nins, const jx_aval *);
+    const jx_aval **outs = JX_NEW_ARRAY(arena_of(b), nouts, const jx_aval *);
+    jx_eqn asked = *eqn;
+    const char *why = NULL;
+
+    JX_ASSERT(b->in->infer);
+    if (!ins || !outs)
+        return NULL;
+    asked.nouts = nouts;
+    for (int i = 0; i < eqn->nins; i++)
+        ins[i] = jx_atom_aval(eqn->ins[i]);
+    if (b->in->infer(b->in->with, &asked, ins, outs, &why))
+        return outs;
+    if (why)
+        b->in->fail(b, why);
+    return NULL;
+}
+
+const jx_atom *jx_build_all(jx_body *b, const jx_prim *prim, jx_params *params,
+                            int nins, const jx_atom *ins, int nouts)
+{
+    const jx_aval **outs;
+    jx_eqn eqn;
+    jx_atom *known;
+
+    if (!begin(b, &eqn, prim, params, nins, ins) ||
+        !(outs = inferred(b, &eqn, nouts)))
+        return NULL;
+    jx_atom value = nouts == 1 ? folded(b, &eqn, outs[0]) : nothing;
+    if (!jx_is_made(value))
+        return complete(b, &eqn, nouts, outs);
+    known = JX_NEW(arena_of(b), jx_atom);
+    if (known)
+        *known = value;
+    return known;
+}
+
+jx_atom jx_build(jx_body *b, jx_prim_id prim, jx_params *params, int nins,
+                 const jx_atom *ins)
+{
+    const jx_atom *made =
+        jx_build_all(b, jx_prim_of(prim), params, nins, ins, 1);
+
+    return made ? *made : nothing;
+}
+
+/* The same variables as of another equation: dropped where those are. */
+static const jx_atom *outs_like(jx_body *b, jx_eqn *eqn, const jx_eqn *like,
+                                const jx_aval *const *outs)
+{
+    const jx_aval **avals =
+        outs ? NULL : JX_NEW_ARRAY(arena_of(b), like->nouts, const jx_aval *);
+    const jx_atom *atoms;
+
+    for (int i = 0; avals && i < like->nouts; i++)
+        avals[i] = like->outs[i]->aval;
+    if (!outs && !avals)
+        return NULL;
+    atoms = fill_outs(b, eqn, like->nouts, outs ? outs : avals);
+    for (int i = 0; atoms && i < like->nouts; i++)
+        ((jx_var *)(uintptr_t)atoms[i].var)->dropped = like->outs[i]->dropped;
+    return atoms;
+}
+
+const jx_atom *jx_build_like(jx_body *b, const jx_eqn *like, const jx_atom *ins,
+                             const jx_param *params,
+                             const jx_aval *const *outs)
+{
+    jx_eqn eqn = *like;
+    const char *why = NULL;
+    const jx_atom *atoms;
+
+    if (has_failed(b) || !fill_ins(b, &eqn, like->nins, ins))
+        return NULL;
+    if (params) {
+        eqn.params = params;
+        eqn.typed = like->typed
+                        ? jx_params_decode(b->in->program, &eqn, &why)
+                        : NULL;
+    }
+    if (why)
+        b->in->fail(b, why);
+    atoms = why ? NULL : outs_like(b, &eqn, like, outs);
+    if (atoms)
+        append(b, &eqn);
+    return atoms;
+}
+
+/* ---- literals */
+
+jx_atom jx_build_literal(jx_body *b, const jx_literal *like)
+{
+    jx_literal *made =
+        like->aval ? jx_arena_copy(arena_of(b), like, sizeof *like) : NULL;
+
+    return (jx_atom){NULL, made};
+}
+
+/* Integers wrap; what is complex has an imaginary part of 0. */
+static void write_number(jx_dtype dtype, double value, void *to)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+    int64_t integer = 0;
+
+    if (info->kind == JX_KIND_FLOAT || info->kind == JX_KIND_COMPLEX) {
+        jx_element_from_real(jx_dtype_real(dtype), value, to);
+        return;
+    }
+    integer = value >= 0x1p63 ? (int64_t)(uint64_t)value : (int64_t)value;
+    if (info->kind == JX_KIND_BOOL)
+        integer = value != 0;
+    if (info->bits < 8) /* the low bits are the value */
+        integer &= (1 << info->bits) - 1;
+    memcpy(to, &integer, info->bytes);
+}
+
+jx_atom jx_build_number(jx_body *b, jx_dtype dtype, double value)
+{
+    jx_literal like = {.aval = jx_aval_array(&b->in->program->avals, dtype,
+                                             false, 0, NULL)};
+
+    write_number(dtype, value, like.bits);
+    return jx_build_literal(b, &like);
+}
+
+jx_atom jx_build_constant(jx_body *b, const jx_array *array)
+{
+    return jx_build_literal(
+        b, &(jx_literal){.aval = array->aval, .array = array});
+}
+
+jx_atom jx_build_zeros(jx_body *b, const jx_aval *aval)
+{
+    jx_atom zero = jx_build_number(b, aval->dtype, 0);
+
+    return aval->rank ? jx_build_broadcast(b, zero, (jx_ints){0, NULL},
+                                           aval->rank, aval->shape)
+                      : zero;
+}

@@ -1,0 +1,181 @@
+/* build_params.c - see build_params.h. */
+#include "frontend/ir/build_params.h"
+
+#include <string.h>
+
+static const jx_value *add_value(jx_program *in, const jx_value *like)
+{
+    return jx_value_add(&in->values, like);
+}
+
+void jx_put(jx_params *p, const char *name, const jx_value *value)
+{
+    int most = p->more ? p->capacity : (int)(sizeof p->few / sizeof *p->few);
+
+    if (p->count == most) {
+        jx_param *more =
+            JX_NEW_ARRAY(p->program->ctx->arena, 2 * most, jx_param);
+        if (!more)
+            return;
+        memcpy(more, jx_params_at(p), (size_t)most * sizeof *more);
+        p->more = more;
+        p->capacity = 2 * most;
+    }
+    jx_params_at(p)[p->count++] =
+        (jx_param){jx_intern_text(p->program->ctx, name), value};
+}
+
+void jx_put_int(jx_params *p, const char *name, int64_t value)
+{
+    jx_put(
+        p, name,
+        add_value(p->program, &(jx_value){.tag = JX_V_INT, .integer = value}));
+}
+
+void jx_put_bool(jx_params *p, const char *name, bool value)
+{
+    jx_put(
+        p, name,
+        add_value(p->program, &(jx_value){.tag = JX_V_BOOL, .boolean = value}));
+}
+
+void jx_put_none(jx_params *p, const char *name)
+{
+    jx_put(p, name, add_value(p->program, &(jx_value){.tag = JX_V_NONE}));
+}
+
+static void put_word(jx_params *p, const char *name, jx_value_tag tag,
+                     const char *text)
+{
+    jx_put(p, name,
+           add_value(p->program, &(jx_value){.tag = tag,
+                                             .text = jx_intern_text(
+                                                 p->program->ctx, text)}));
+}
+
+void jx_put_text(jx_params *p, const char *name, const char *text)
+{
+    put_word(p, name, JX_V_TEXT, text);
+}
+
+void jx_put_enum(jx_params *p, const char *name, const char *text)
+{
+    put_word(p, name, JX_V_ENUM, text);
+}
+
+void jx_put_prim(jx_params *p, const char *name, const char *text)
+{
+    put_word(p, name, JX_V_PRIM, text);
+}
+
+void jx_put_dtype(jx_params *p, const char *name, jx_dtype dtype)
+{
+    const char *text =
+        jx_intern_text(p->program->ctx, jx_dtype_of(dtype)->name);
+
+    jx_put(p, name,
+           add_value(
+               p->program,
+               &(jx_value){.tag = JX_V_DTYPE, .dtype = dtype, .text = text}));
+}
+
+const jx_value *jx_value_of_tuple(jx_program *in, int count,
+                                  const jx_value *const *items)
+{
+    for (int i = 0; i < count; i++)
+        if (!items[i])
+            return NULL;
+    return add_value(
+        in, &(jx_value){.tag = JX_V_TUPLE, .count = count, .items = items});
+}
+
+const jx_value *jx_value_of_ints(jx_program *in, jx_ints ints)
+{
+    const jx_value **items =
+        JX_NEW_ARRAY(in->ctx->arena, ints.count, const jx_value *);
+
+    for (int i = 0; items && i < ints.count; i++)
+        items[i] =
+            add_value(in, &(jx_value){.tag = JX_V_INT, .integer = ints.at[i]});
+    return items ? jx_value_of_tuple(in, ints.count, items) : NULL;
+}
+
+static const jx_value *dim_value(jx_program *in, const jx_dim *dim)
+{
+    int64_t number;
+
+    if (!dim)
+        return NULL;
+    if (jx_dim_is_int(dim, &number))
+        return add_value(in, &(jx_value){.tag = JX_V_INT, .integer = number});
+    return add_value(in, &(jx_value){.tag = JX_V_DIM, .dim = dim});
+}
+
+const jx_value *jx_value_of_dims(jx_program *in, int count,
+                                 const jx_dim *const *dims)
+{
+    const jx_value **items =
+        JX_NEW_ARRAY(in->ctx->arena, count, const jx_value *);
+
+    for (int i = 0; items && i < count; i++)
+        items[i] = dim_value(in, dims[i]);
+    return items ? jx_value_of_tuple(in, count, items) : NULL;
+}
+
+void jx_put_ints(jx_params *p, const char *name, jx_ints ints)
+{
+    jx_put(p, name, jx_value_of_ints(p->program, ints));
+}
+
+void jx_put_dims(jx_params *p, const char *name, int count,
+                 const jx_dim *const *dims)
+{
+    jx_put(p, name, jx_value_of_dims(p->program, count, dims));
+}
+
+void jx_put_dim(jx_params *p, const char *name, const jx_dim *dim)
+{
+    jx_put(p, name, dim_value(p->program, dim));
+}
+
+void jx_put_tuples(jx_params *p, const char *name, int count, int width,
+                   const jx_dim *const *dims)
+{
+    const jx_value **items =
+        JX_NEW_ARRAY(p->program->ctx->arena, count, const jx_value *);
+
+    for (int i = 0; items && i < count; i++)
+        items[i] = jx_value_of_dims(p->program, width, dims + i * width);
+    jx_put(p, name, items ? jx_value_of_tuple(p->program, count, items) : NULL);
+}
+
+const jx_value *jx_value_of_record(jx_program *in, const char *type, int count,
+                                   const char *const *keys,
+                                   const jx_value *const *items)
+{
+    const char **names = JX_NEW_ARRAY(in->ctx->arena, count, const char *);
+
+    for (int i = 0; names && i < count; i++) {
+        names[i] = jx_intern_text(in->ctx, keys[i]);
+        if (!items[i])
+            return NULL;
+    }
+    return names ? add_value(in,
+                             &(jx_value){.tag = JX_V_RECORD,
+                                         .text = jx_intern_text(in->ctx, type),
+                                         .count = count,
+                                         .keys = names,
+                                         .items = items})
+                 : NULL;
+}
+
+const jx_value *jx_value_of_jaxpr(jx_program *in, const jx_jaxpr *jaxpr)
+{
+    return jaxpr ? add_value(in, &(jx_value){.tag = JX_V_JAXPR, .jaxpr = jaxpr})
+                 : NULL;
+}
+
+void jx_put_jaxpr(jx_params *p, const char *name, const jx_jaxpr *jaxpr)
+{
+    jx_put(p, name, jx_value_of_jaxpr(p->program, jaxpr));
+}
