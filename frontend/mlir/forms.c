@@ -527,7 +527,7 @@ static bool is_shown(const jx_mlir_op *op, const jx_form_item *open)
     return op->nins > 0;
 }
 
-/* What a form says of an op, counted. */
+/* What a form has said of an op, counted. */
 typedef struct said {
     int says, operands, ins, outs;
 } said;
@@ -574,14 +574,9 @@ static bool op_fits(const jx_mlir_op *op, const jx_form *form)
            !op->nsuccessors;
 }
 
-/* How far a form has been printed. */
-typedef struct progress {
-    int operands, ins, outs;
-} progress;
-
 static void put_item(jx_mlir_printer *p, const jx_mlir_op *op,
                      const jx_form *form, const jx_form_item *item,
-                     progress *at)
+                     said *at)
 {
     switch (item->kind) {
     case JX_FORM_TEXT:
@@ -615,7 +610,7 @@ static void put_item(jx_mlir_printer *p, const jx_mlir_op *op,
 
 bool jx_form_put(jx_mlir_printer *p, const jx_mlir_op *op, const jx_form *form)
 {
-    progress at = {0};
+    said at = {0};
 
     if ((form->read_only && !p->how.any_dialect) || !op_fits(op, form))
         return false;

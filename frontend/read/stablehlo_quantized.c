@@ -348,32 +348,18 @@ static bool keeps_scales(jx_shlo_body *b, const jx_mlir_op *op)
            reshapes_around(op->ins[0]->type, from, op->outs[0]->type, to);
 }
 
+#define OP(name) case JX_OP_stablehlo_##name:
+
 /* Ops that take and give tensors as they are stored: their own rules see
  * integers. */
 static bool is_storage_op(const jx_mlir_op *op)
 {
     switch (op->id) {
-    case JX_OP_stablehlo_uniform_quantize:
-    case JX_OP_stablehlo_uniform_dequantize:
-    case JX_OP_stablehlo_bitcast_convert:
-    case JX_OP_stablehlo_constant:
-    case JX_OP_stablehlo_get_dimension_size:
-    case JX_OP_stablehlo_tuple:
-    case JX_OP_stablehlo_get_tuple_element:
-    case JX_OP_stablehlo_optimization_barrier:
-    case JX_OP_stablehlo_custom_call:
-    case JX_OP_stablehlo_composite:
-    case JX_OP_stablehlo_while:
-    case JX_OP_stablehlo_case:
-    case JX_OP_stablehlo_if:
-    case JX_OP_stablehlo_map:
-    case JX_OP_stablehlo_reduce:
-    case JX_OP_stablehlo_reduce_window:
-    case JX_OP_stablehlo_select_and_scatter:
-    case JX_OP_stablehlo_scatter:
-    case JX_OP_stablehlo_sort:
-    case JX_OP_stablehlo_all_reduce:
-    case JX_OP_stablehlo_reduce_scatter: return true;
+    OP(uniform_quantize) OP(uniform_dequantize) OP(bitcast_convert)
+    OP(constant) OP(get_dimension_size) OP(tuple) OP(get_tuple_element)
+    OP(optimization_barrier) OP(custom_call) OP(composite) OP(while) OP(case)
+    OP(if) OP(map) OP(reduce) OP(reduce_window) OP(select_and_scatter)
+    OP(scatter) OP(sort) OP(all_reduce) OP(reduce_scatter) return true;
     default: /* calls, checks, casts */
         return strncmp(op->name, "stablehlo.", 10) &&
                strncmp(op->name, "chlo.", 5);
@@ -384,29 +370,17 @@ static bool is_storage_op(const jx_mlir_op *op)
 static bool is_move(const jx_mlir_op *op)
 {
     switch (op->id) {
-    case JX_OP_stablehlo_all_gather:
-    case JX_OP_stablehlo_all_to_all:
-    case JX_OP_stablehlo_broadcast:
-    case JX_OP_stablehlo_broadcast_in_dim:
-    case JX_OP_stablehlo_collective_broadcast:
-    case JX_OP_stablehlo_collective_permute:
-    case JX_OP_stablehlo_concatenate:
-    case JX_OP_stablehlo_dynamic_broadcast_in_dim:
-    case JX_OP_stablehlo_dynamic_gather:
-    case JX_OP_stablehlo_dynamic_pad:
-    case JX_OP_stablehlo_dynamic_reshape:
-    case JX_OP_stablehlo_dynamic_slice:
-    case JX_OP_stablehlo_dynamic_update_slice:
-    case JX_OP_stablehlo_gather:
-    case JX_OP_stablehlo_pad:
-    case JX_OP_stablehlo_real_dynamic_slice:
-    case JX_OP_stablehlo_reshape:
-    case JX_OP_stablehlo_reverse:
-    case JX_OP_stablehlo_slice:
-    case JX_OP_stablehlo_transpose: return true;
+    OP(all_gather) OP(all_to_all) OP(broadcast) OP(broadcast_in_dim)
+    OP(collective_broadcast) OP(collective_permute) OP(concatenate)
+    OP(dynamic_broadcast_in_dim) OP(dynamic_gather) OP(dynamic_pad)
+    OP(dynamic_reshape) OP(dynamic_slice) OP(dynamic_update_slice) OP(gather)
+    OP(pad) OP(real_dynamic_slice) OP(reshape) OP(reverse) OP(slice)
+    OP(transpose) return true;
     default: return false;
     }
 }
+
+#undef OP
 
 /* ---- an op as it is for other types */
 

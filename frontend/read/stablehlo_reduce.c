@@ -91,36 +91,21 @@ static bool is_identity(jx_prim_id prim, jx_dtype dtype, const void *bits)
     }
 }
 
-/* The primitive of two operands that a body of one op is; the reduction and
- * the reduction over windows by it. */
-static jx_prim_id combining(jx_op_id op, bool booleans)
+/* The op that a body of one op combines with: of truth values, a sum is `or`. */
+static jx_op_id combining(jx_op_id one, bool booleans)
 {
-    switch (op) {
-    case JX_OP_stablehlo_add: return booleans ? JX_PRIM_or : JX_PRIM_add;
-    case JX_OP_stablehlo_multiply:
-        return booleans ? JX_PRIM_and : JX_PRIM_mul;
-    case JX_OP_stablehlo_maximum: return booleans ? JX_PRIM_or : JX_PRIM_max;
-    case JX_OP_stablehlo_minimum: return booleans ? JX_PRIM_and : JX_PRIM_min;
-    case JX_OP_stablehlo_and: return JX_PRIM_and;
-    case JX_OP_stablehlo_or: return JX_PRIM_or;
-    case JX_OP_stablehlo_xor: return JX_PRIM_xor;
-    default: return JX_PRIM_unknown;
-    }
+    if (booleans &&
+        (one == JX_OP_stablehlo_add || one == JX_OP_stablehlo_maximum))
+        return JX_OP_stablehlo_or;
+    if (booleans &&
+        (one == JX_OP_stablehlo_multiply || one == JX_OP_stablehlo_minimum))
+        return JX_OP_stablehlo_and;
+    return jx_mlir_op_commutes(one) ? one : JX_OP_unknown;
 }
 
-/* The op of adapter.def that combines so. */
-static const char *op_of(jx_prim_id combine)
+static jx_prim_id prim_of(const jx_shlo_body *b, jx_op_id op)
 {
-    switch (combine) {
-    case JX_PRIM_add: return "stablehlo.add";
-    case JX_PRIM_mul: return "stablehlo.multiply";
-    case JX_PRIM_max: return "stablehlo.maximum";
-    case JX_PRIM_min: return "stablehlo.minimum";
-    case JX_PRIM_and: return "stablehlo.and";
-    case JX_PRIM_or: return "stablehlo.or";
-    case JX_PRIM_xor: return "stablehlo.xor";
-    default: return "";
-    }
+    return op ? b->s->rows[op]->prim : JX_PRIM_unknown;
 }
 
 /* ---- reduce */
@@ -231,7 +216,7 @@ bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
                                         const jx_aval *);
-    jx_prim_id combine;
+    jx_op_id one;
     jx_ints axes;
 
     if (!outs || !ins.count || ins.count != 2 * op->nouts)
@@ -250,13 +235,13 @@ bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
         if (!outs[i])
             return false;
     }
-    combine = op->nouts == 1 && outs[0]->dtype == in->dtype
-                  ? combining(jx_shlo_single_op(op, 0), in->dtype == JX_BOOL)
-                  : JX_PRIM_unknown;
-    row = jx_shlo_row_of(b->s, op->id, op_of(combine));
-    if (combine == JX_PRIM_unknown || !row || !row->detail[0])
+    one = op->nouts == 1 && outs[0]->dtype == in->dtype
+              ? combining(jx_shlo_single_op(op, 0), in->dtype == JX_BOOL)
+              : JX_OP_unknown;
+    row = jx_shlo_row_of(b->s, op->id, jx_mlir_op_name(one));
+    if (!row || !row->detail[0])
         return reduce_generally(b, ins, axes, outs);
-    return reduce_simply(b, combine, row->prim, axes, outs[0]);
+    return reduce_simply(b, prim_of(b, one), row->prim, axes, outs[0]);
 }
 
 /* ---- windows */
@@ -415,9 +400,10 @@ static bool emit_window(jx_shlo_body *b, const window *w, jx_op_id one,
     const jx_aval *aval = jx_atom_aval(in);
     const jx_shlo_row *row;
     bool reverse = false;
-    jx_prim_id combine = outs[0]->dtype == aval->dtype
-                             ? combining(one, aval->dtype == JX_BOOL)
-                             : JX_PRIM_unknown;
+    jx_op_id op = outs[0]->dtype == aval->dtype
+                      ? combining(one, aval->dtype == JX_BOOL)
+                      : JX_OP_unknown;
+    jx_prim_id combine = prim_of(b, op);
 
     if (combine == JX_PRIM_unknown ||
         !is_identity(combine, aval->dtype, jx_shlo_splat(start)))
@@ -428,7 +414,8 @@ static bool emit_window(jx_shlo_body *b, const window *w, jx_op_id one,
                    ? emit_cumulative(b, cumulative_of(combine), axis, reverse,
                                      outs[0])
                    : general(b, w, outs);
-    row = jx_shlo_row_of(b->s, JX_OP_stablehlo_reduce_window, op_of(combine));
+    row = jx_shlo_row_of(b->s, JX_OP_stablehlo_reduce_window,
+                         jx_mlir_op_name(op));
     if (!row || !row->detail[0])
         return general(b, w, outs);
     return window_simply(b, row->prim, w, outs[0]);
