@@ -33,11 +33,6 @@ static const jx_form_part parts[] = {
 
 typedef JX_VEC(jx_form_item) item_list;
 
-static bool is_part(const char *at, size_t length, const char *name)
-{
-    return strlen(name) == length && memcmp(at, name, length) == 0;
-}
-
 /* What `@name` stands for; false for nothing. */
 static bool find_part(jx_form_item *item, const char *at, size_t length)
 {
@@ -50,13 +45,13 @@ static bool find_part(jx_form_item *item, const char *at, size_t length)
                  {"out*", JX_FORM_OUT_TYPES}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (is_part(at, length, kinds[i].name)) {
+        if (jx_mlir_is_name(kinds[i].name, at, length)) {
             item->kind = kinds[i].kind;
             return true;
         }
     item->kind = JX_FORM_PART;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (is_part(at, length, parts[i].name)) {
+        if (jx_mlir_is_name(parts[i].name, at, length)) {
             item->part = &parts[i];
             return true;
         }
@@ -383,14 +378,13 @@ static bool attr_fits(const jx_form_item *item, const jx_mlir_attr *a)
     }
 }
 
-static void put_items(jx_mlir_printer *p, const jx_mlir_attr *list)
+static void put_list(jx_mlir_printer *p, const jx_mlir_attr *list)
 {
-    jx_mlir_puts(p, "[");
-    for (int i = 0; i < list->count; i++) {
-        jx_mlir_puts(p, i ? ", " : "");
-        jx_mlir_put_plain(p, list->items[i]);
-    }
-    jx_mlir_puts(p, "]");
+    if (p->collecting)
+        return;
+    jx_buffer_putc(p->to, '[');
+    jx_mlir_put_items(p, list);
+    jx_buffer_putc(p->to, ']');
 }
 
 static void put_value(jx_mlir_printer *p, const jx_form_item *item,
@@ -402,8 +396,8 @@ static void put_value(jx_mlir_printer *p, const jx_form_item *item,
     switch (item->how) {
     case 'a': jx_mlir_put_attr(p, a, JX_TYPE_ALWAYS); break;
     case 'y': jx_mlir_put_symbol(p, a->bytes, a->size); break;
-    case 'E': put_items(p, a); break;
-    case 'p': put_items(p, jx_mlir_field(a, "shardings")); break;
+    case 'E': put_list(p, a); break;
+    case 'p': put_list(p, jx_mlir_field(a, "shardings")); break;
     case 'n':
         word = case_of(a, item->of, &length);
         if (!p->collecting)
@@ -419,26 +413,12 @@ static void put_value(jx_mlir_printer *p, const jx_form_item *item,
  * there are none, and does not read that. */
 static bool take_each(jx_mtext *t)
 {
-    jx_muse use;
-
     if (!jx_mtext_comes(t, "%"))
         return jx_mtext_take(t, ",") || !t->failed;
-    while (jx_mtext_use(t, &use)) {
-        JX_PUSH(t->arena, &t->uses, use);
-        if (!jx_mtext_expect(t, ","))
+    while (jx_mtext_comes(t, "%"))
+        if (!jx_mtext_operand(t) || !jx_mtext_expect(t, ","))
             return false;
-    }
     return !t->failed;
-}
-
-static bool take_one(jx_mtext *t)
-{
-    jx_muse use;
-
-    if (!jx_mtext_need(t, &use))
-        return false;
-    JX_PUSH(t->arena, &t->uses, use);
-    return true;
 }
 
 static bool take_type(jx_mtext *t, jx_mtypes *to)
@@ -473,7 +453,7 @@ static bool is_there(jx_mtext *t, const jx_form_item *first)
 static bool take_item(jx_mtext *t, jx_mop *op, const jx_form_item *item)
 {
     switch (item->kind) {
-    case JX_FORM_OPERAND: return take_one(t);
+    case JX_FORM_OPERAND: return jx_mtext_operand(t);
     case JX_FORM_OPERANDS: return jx_mtext_uses(t);
     case JX_FORM_EACH: return take_each(t);
     case JX_FORM_DICT: return jx_mtext_attr_dict(t, op);

@@ -22,7 +22,7 @@ bool jx_fits_conv(const jx_mlir_op *op)
 {
     const jx_mlir_attr *dims = jx_mlir_get(op, "dimension_numbers");
 
-    return dims && dims->kind == JX_A_RECORD;
+    return dims && dims->kind == JX_A_RECORD && jx_mlir_has_conv_roles(dims);
 }
 
 void jx_put_conv(jx_mlir_printer *p, const jx_mlir_op *op)

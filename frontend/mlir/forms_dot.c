@@ -5,8 +5,6 @@
 #include "frontend/mlir/print_parts.h"
 #include "frontend/mlir/text_parts.h"
 
-#include <inttypes.h>
-
 /* `= [0] x [0]`, two fields of a record. */
 static bool take_pair(jx_mtext *t, const char *left, const char *right)
 {
@@ -27,13 +25,10 @@ static bool take_pair(jx_mtext *t, const char *left, const char *right)
 
 static void put_list(jx_mlir_printer *p, const jx_mlir_attr *list)
 {
-    int64_t count = list ? jx_mlir_numbers(list) : 0;
-
-    jx_buffer_putc(p->to, '[');
-    for (int64_t i = 0; i < count; i++)
-        jx_buffer_printf(p->to, "%s%" PRId64, i ? ", " : "",
-                         jx_mlir_number(list, i));
-    jx_buffer_putc(p->to, ']');
+    if (list)
+        jx_mlir_put_plain(p, list);
+    else
+        jx_buffer_puts(p->to, "[]");
 }
 
 static void put_pair(jx_mlir_printer *p, const char *word,

@@ -33,35 +33,16 @@ static void put_visibility(jx_mlir_printer *p, const jx_mlir_op *op)
 
 /* ---- modules */
 
-/* `<sym_visibility = "private">`, as MLIR prints it since 2026; and in braces. */
-static bool properties(jx_mtext *t)
-{
-    size_t from = t->entries.count;
-    const char *at = (jx_mtext_space(t), t->at);
-
-    if (!jx_mtext_take(t, "<"))
-        return !t->failed;
-    if (jx_mtext_comes(t, "{")) {
-        if (!jx_mtext_entries(t, "{", "}") || !jx_mtext_expect(t, ">"))
-            return false;
-    } else {
-        t->at = at;
-        if (!jx_mtext_entries(t, "<", ">"))
-            return false;
-    }
-    for (size_t i = from; i < t->entries.count; i++)
-        JX_PUSH(t->arena, &t->inherent, t->entries.at[i]);
-    t->entries.count = from;
-    return true;
-}
-
 bool jx_take_module(jx_mtext *t, jx_mop *op)
 {
     const char *name = jx_mtext_symbol(t);
 
     if (name)
         give_name(t, "sym_name", name);
-    return properties(t) && jx_take_attributes(t, op) &&
+    /* `<sym_visibility = "private">`, as MLIR prints it since 2026. */
+    if (jx_mtext_comes(t, "<") && !jx_mtext_properties(t, op, "<", ">"))
+        return false;
+    return jx_take_attributes(t, op) &&
            jx_mtext_region(t, op, t->args.count);
 }
 

@@ -35,19 +35,8 @@ void jx_put_regions(jx_mlir_printer *p, const jx_mlir_op *op)
 bool jx_take_body(jx_mtext *t, jx_mop *op)
 {
     size_t from = t->args.count;
-    jx_marg arg;
 
-    if (!jx_mtext_expect(t, "("))
-        return false;
-    if (!jx_mtext_take(t, ")")) {
-        do {
-            if (!jx_mtext_arg(t, &arg, true))
-                return false;
-            JX_PUSH(t->arena, &t->args, arg);
-        } while (jx_mtext_take(t, ","));
-        jx_mtext_expect(t, ")");
-    }
-    return jx_mtext_region(t, op, from);
+    return jx_mtext_args(t, true) && jx_mtext_region(t, op, from);
 }
 
 bool jx_fits_body(const jx_mlir_op *op)
@@ -91,11 +80,8 @@ bool jx_take_while(jx_mtext *t, jx_mop *op)
             if (!jx_mtext_need(t, &use))
                 return false;
             JX_PUSH(t->arena, &t->results, use);
-            if (!jx_mtext_expect(t, "="))
+            if (!jx_mtext_expect(t, "=") || !jx_mtext_operand(t))
                 return false;
-            if (!jx_mtext_need(t, &use))
-                return false;
-            JX_PUSH(t->arena, &t->uses, use);
         } while (jx_mtext_take(t, ","));
         if (!jx_mtext_expect(t, ")") || !jx_mtext_expect(t, ":") ||
             !jx_mtext_type_list(t, &t->in_types))
@@ -157,14 +143,9 @@ static bool reduce_uses(jx_mtext *t)
     jx_muse use;
 
     do {
-        if (!jx_mtext_expect(t, "("))
-            return false;
-        if (!jx_mtext_need(t, &use))
-            return false;
-        JX_PUSH(t->arena, &t->uses, use);
-        if (!jx_mtext_expect(t, "init") || !jx_mtext_expect(t, ":"))
-            return false;
-        if (!jx_mtext_need(t, &use))
+        if (!jx_mtext_expect(t, "(") || !jx_mtext_operand(t) ||
+            !jx_mtext_expect(t, "init") || !jx_mtext_expect(t, ":") ||
+            !jx_mtext_need(t, &use))
             return false;
         JX_PUSH(t->arena, &t->results, use);
         if (!jx_mtext_expect(t, ")"))

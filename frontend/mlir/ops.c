@@ -38,14 +38,10 @@ static const jx_mlir_record_info enums[] = {
 #undef RECORD
 };
 
+/* The name comes first in the rows of all tables. */
 static int by_name(const void *key, const void *row)
 {
-    return strcmp(key, ((const jx_mlir_op_info *)row)->name);
-}
-
-static int by_vhlo_name(const void *key, const void *row)
-{
-    return strcmp(key, ((const jx_vhlo_op_info *)row)->name);
+    return strcmp(key, *(const char *const *)row);
 }
 
 const jx_mlir_op_info *jx_mlir_op_info_find(const char *name)
@@ -94,7 +90,7 @@ jx_op_id jx_mlir_op_id(const char *name)
 const jx_vhlo_op_info *jx_vhlo_op_info_find(const char *name)
 {
     return bsearch(name, vhlo_ops, sizeof vhlo_ops / sizeof *vhlo_ops,
-                   sizeof *vhlo_ops, by_vhlo_name);
+                   sizeof *vhlo_ops, by_name);
 }
 
 const char *jx_mlir_op_attrs(const char *name)
@@ -199,15 +195,10 @@ bool jx_mlir_group(const char *list, int total, int index, int *begin,
     return false;
 }
 
-static int by_record_name(const void *key, const void *row)
-{
-    return strcmp(key, ((const jx_mlir_record_info *)row)->name);
-}
-
 const jx_mlir_record_info *jx_mlir_record_info_find(const char *name)
 {
     return bsearch(name, records, sizeof records / sizeof *records,
-                   sizeof *records, by_record_name);
+                   sizeof *records, by_name);
 }
 
 const char *jx_mlir_next_field(const char *at, const char **name,
@@ -225,7 +216,7 @@ const char *jx_mlir_enum_cases(const char *enumeration)
 {
     const jx_mlir_record_info *found =
         bsearch(enumeration, enums, sizeof enums / sizeof *enums,
-                sizeof *enums, by_record_name);
+                sizeof *enums, by_name);
 
     return found ? found->fields : "";
 }

@@ -60,6 +60,10 @@ void jx_mlir_put_resources(jx_mlir_printer *p);
 void jx_mlir_put_record(jx_mlir_printer *p, const jx_mlir_attr *record);
 /* What stands between the angle brackets, with them. */
 void jx_mlir_put_record_body(jx_mlir_printer *p, const jx_mlir_attr *record);
+/* The values of a list (or none) between commas. */
+void jx_mlir_put_items(jx_mlir_printer *p, const jx_mlir_attr *list);
+/* Whether jx_mlir_put_conv_dims() can say it. */
+bool jx_mlir_has_conv_roles(const jx_mlir_attr *dims);
 void jx_mlir_put_conv_dims(jx_mlir_printer *p, const jx_mlir_attr *dims);
 
 /* ---- print_loc.c */

@@ -23,8 +23,7 @@ static bool boolean(const jx_mlir_attr *record, const char *name)
     return field && (field->boolean || field->integer);
 }
 
-/* The values of a list between commas. */
-static void put_items(jx_mlir_printer *p, const jx_mlir_attr *list)
+void jx_mlir_put_items(jx_mlir_printer *p, const jx_mlir_attr *list)
 {
     for (int i = 0; list && i < list->count; i++) {
         jx_buffer_puts(p->to, i ? ", " : "");
@@ -99,7 +98,7 @@ static bool is_whole(const jx_mlir_attr *spatial, int64_t first,
 }
 
 /* Every axis has one role: else no list can say what the numbers say. */
-static bool has_roles(const jx_mlir_attr *d)
+bool jx_mlir_has_conv_roles(const jx_mlir_attr *d)
 {
     return is_whole(jx_mlir_field(d, "input_spatial_dimensions"),
                     integer(d, "input_batch_dimension"),
@@ -186,7 +185,7 @@ static void put_mesh(jx_mlir_printer *p, const jx_mlir_attr *record)
     const jx_mlir_attr *ids = jx_mlir_field(record, "device_ids");
 
     jx_buffer_puts(p->to, "<[");
-    put_items(p, jx_mlir_field(record, "axes"));
+    jx_mlir_put_items(p, jx_mlir_field(record, "axes"));
     jx_buffer_putc(p->to, ']');
     if (ids && jx_mlir_numbers(ids) > 0) {
         jx_buffer_puts(p->to, ", device_ids=[");
@@ -203,7 +202,7 @@ static void put_dimension_sharding(jx_mlir_printer *p,
     const jx_mlir_attr *priority = jx_mlir_field(record, "priority");
 
     jx_buffer_putc(p->to, '{');
-    put_items(p, axes);
+    jx_mlir_put_items(p, axes);
     if (!boolean(record, "is_closed"))
         jx_buffer_puts(p->to, axes && axes->count ? ", ?" : "?");
     jx_buffer_putc(p->to, '}');
@@ -217,7 +216,7 @@ static void put_axes(jx_mlir_printer *p, const jx_mlir_attr *list,
     if (!list || !list->count)
         return;
     jx_buffer_printf(p->to, ", %s=%s{", word, kind);
-    put_items(p, list);
+    jx_mlir_put_items(p, list);
     jx_buffer_putc(p->to, '}');
 }
 
@@ -232,7 +231,7 @@ static void put_sharding(jx_mlir_printer *p, const jx_mlir_attr *record)
     if (mesh)
         jx_mlir_put_plain(p, mesh);
     jx_buffer_puts(p->to, ", [");
-    put_items(p, jx_mlir_field(record, "dim_shardings"));
+    jx_mlir_put_items(p, jx_mlir_field(record, "dim_shardings"));
     jx_buffer_putc(p->to, ']');
     put_axes(p, jx_mlir_field(record, "replicated_axes"), "replicated", "");
     put_axes(p, jx_mlir_field(record, "unreduced_axes"), "unreduced",
@@ -277,9 +276,9 @@ static void put_rule(jx_mlir_printer *p, const jx_mlir_attr *record)
     int64_t count = sizes ? jx_mlir_numbers(sizes) : 0;
 
     jx_buffer_puts(p->to, "<(");
-    put_items(p, jx_mlir_field(record, "operand_mappings"));
+    jx_mlir_put_items(p, jx_mlir_field(record, "operand_mappings"));
     jx_buffer_puts(p->to, ")->(");
-    put_items(p, jx_mlir_field(record, "result_mappings"));
+    jx_mlir_put_items(p, jx_mlir_field(record, "result_mappings"));
     jx_buffer_puts(p->to, count > 0 ? ") {" : ")");
     for (int64_t i = 0; i < count; i++) {
         jx_buffer_puts(p->to, i ? ", " : "");
@@ -305,7 +304,7 @@ static void put_dim_mapping(jx_mlir_printer *p, const jx_mlir_attr *record)
 static void put_all_to_all(jx_mlir_printer *p, const jx_mlir_attr *record)
 {
     jx_buffer_putc(p->to, '{');
-    put_items(p, jx_mlir_field(record, "axes"));
+    jx_mlir_put_items(p, jx_mlir_field(record, "axes"));
     jx_buffer_printf(p->to, "}: %" PRId64 "->%" PRId64,
                      integer(record, "src_dim"), integer(record, "tgt_dim"));
 }
@@ -315,7 +314,7 @@ static void put_stablehlo_mesh(jx_mlir_printer *p, const jx_mlir_attr *record)
     const jx_mlir_attr *ids = jx_mlir_field(record, "device_ids");
 
     jx_buffer_puts(p->to, "<axes=[");
-    put_items(p, jx_mlir_field(record, "axes"));
+    jx_mlir_put_items(p, jx_mlir_field(record, "axes"));
     jx_buffer_putc(p->to, ']');
     if (ids) {
         jx_buffer_puts(p->to, ", device_ids=");
@@ -340,13 +339,13 @@ static void put_between(jx_mlir_printer *p, const char *open,
                         const jx_mlir_attr *list, const char *close)
 {
     jx_buffer_puts(p->to, open);
-    put_items(p, list);
+    jx_mlir_put_items(p, list);
     jx_buffer_puts(p->to, close);
 }
 
 static void put_conv(jx_mlir_printer *p, const jx_mlir_attr *record)
 {
-    if (!has_roles(record)) {
+    if (!jx_mlir_has_conv_roles(record)) {
         put_fields(p, "<raw ", record);
         return;
     }

@@ -59,19 +59,24 @@ bool jx_mtext_need(jx_mtext *t, jx_muse *use)
     return jx_mtext_use(t, use) || jx_mtext_wants(t, "a value, %name");
 }
 
-bool jx_mtext_uses(jx_mtext *t)
+bool jx_mtext_operand(jx_mtext *t)
 {
     jx_muse use;
 
-    if (!jx_mtext_use(t, &use))
-        return !t->failed;
+    if (!jx_mtext_need(t, &use))
+        return false;
     JX_PUSH(t->arena, &t->uses, use);
-    while (jx_mtext_take(t, ",")) {
-        if (!jx_mtext_need(t, &use))
-            return false;
-        JX_PUSH(t->arena, &t->uses, use);
-    }
-    return !t->failed;
+    return true;
+}
+
+bool jx_mtext_uses(jx_mtext *t)
+{
+    if (!jx_mtext_comes(t, "%"))
+        return !t->failed;
+    while (jx_mtext_operand(t))
+        if (!jx_mtext_take(t, ","))
+            return !t->failed;
+    return false;
 }
 
 static jx_mlir_value *new_value(jx_mtext *t, const jx_mlir_type *type)

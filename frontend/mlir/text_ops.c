@@ -120,6 +120,17 @@ bool jx_mtext_attr_dict(jx_mtext *t, const jx_mop *op)
     return true;
 }
 
+bool jx_mtext_properties(jx_mtext *t, const jx_mop *op, const char *open,
+                         const char *close)
+{
+    size_t from = t->entries.count;
+
+    if (!jx_mtext_entries(t, open, close))
+        return false;
+    share_out(t, op, from, true);
+    return true;
+}
+
 /* ---- making the op */
 
 static const jx_mlir_value *const *operands(jx_mtext *t, const jx_mop *op,
@@ -238,16 +249,11 @@ const jx_mlir_op *jx_mtext_finish(jx_mtext *t, jx_mop *op)
 
 bool jx_mtext_generic(jx_mtext *t, const jx_mop *op)
 {
-    size_t from = t->entries.count;
-
     if (!jx_mtext_expect(t, "(") || !jx_mtext_uses(t) ||
-        !jx_mtext_expect(t, ")") || !jx_mtext_successors(t))
+        !jx_mtext_expect(t, ")") || !jx_mtext_successors(t) ||
+        (jx_mtext_take(t, "<") && (!jx_mtext_properties(t, op, "{", "}") ||
+                                   !jx_mtext_expect(t, ">"))))
         return false;
-    if (jx_mtext_take(t, "<")) {
-        if (!jx_mtext_entries(t, "{", "}") || !jx_mtext_expect(t, ">"))
-            return false;
-        share_out(t, op, from, true);
-    }
     return jx_mtext_regions(t, op) && jx_mtext_attr_dict(t, op) &&
            jx_mtext_expect(t, ":") && jx_mtext_signature(t);
 }

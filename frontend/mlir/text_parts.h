@@ -339,6 +339,8 @@ bool jx_mtext_resources(jx_mtext *t);
 bool jx_mtext_use(jx_mtext *t, jx_muse *use);
 /* The same; none is a failure. */
 bool jx_mtext_need(jx_mtext *t, jx_muse *use);
+/* One onto the stack of uses, or a failure. */
+bool jx_mtext_operand(jx_mtext *t);
 /* `%a, %b`, as many as there are, onto the stack of uses. */
 bool jx_mtext_uses(jx_mtext *t);
 jx_mlir_value *jx_mtext_resolve(jx_mtext *t, const jx_muse *use,
@@ -377,6 +379,9 @@ bool jx_mtext_generic(jx_mtext *t, const jx_mop *op);
 const jx_mlir_op *jx_mtext_finish(jx_mtext *t, jx_mop *op);
 /* `{...}` with inherent and other attributes, if it comes next. */
 bool jx_mtext_attr_dict(jx_mtext *t, const jx_mop *op);
+/* Entries between these, all inherent. */
+bool jx_mtext_properties(jx_mtext *t, const jx_mop *op, const char *open,
+                         const char *close);
 bool jx_mtext_give(jx_mtext *t, const char *name, const jx_mlir_attr *value);
 /* `(types) -> types` onto in_types and out_types. */
 bool jx_mtext_signature(jx_mtext *t);
@@ -389,6 +394,8 @@ bool jx_mtext_type_list(jx_mtext *t, jx_mtypes *to);
 
 /* `%x: type {attrs} loc(...)`. */
 bool jx_mtext_arg(jx_mtext *t, jx_marg *arg, bool attrs);
+/* `(%x: type, ...)`, onto the stack. */
+bool jx_mtext_args(jx_mtext *t, bool attrs);
 /* `{ ... }`, pushed on regions; the first block has the arguments that lie on
  * the stack from `args` on, which are dropped. */
 bool jx_mtext_region(jx_mtext *t, const jx_mop *op, size_t args);

@@ -91,6 +91,22 @@ bool jx_mtext_arg(jx_mtext *t, jx_marg *arg, bool attrs)
     return !t->failed;
 }
 
+bool jx_mtext_args(jx_mtext *t, bool attrs)
+{
+    jx_marg arg;
+
+    if (!jx_mtext_expect(t, "("))
+        return false;
+    if (jx_mtext_take(t, ")"))
+        return true;
+    do {
+        if (!jx_mtext_arg(t, &arg, attrs))
+            return false;
+        JX_PUSH(t->arena, &t->args, arg);
+    } while (jx_mtext_take(t, ","));
+    return jx_mtext_expect(t, ")");
+}
+
 static jx_mlir_value *argument(jx_mtext *t, const jx_marg *arg,
                                const jx_mlir_block *block, int index)
 {
@@ -146,7 +162,6 @@ static bool labelled(jx_mtext *t)
     size_t from = t->args.count;
     const char *at = t->at;
     jx_mlabel *l = label(t);
-    jx_marg arg;
 
     if (!l)
         return false;
@@ -154,14 +169,8 @@ static bool labelled(jx_mtext *t)
         return jx_mtext_fail(t, at, "this block is there already");
     l->defined = true;
     t->block = at;
-    if (jx_mtext_take(t, "(") && !jx_mtext_take(t, ")")) {
-        do {
-            if (!jx_mtext_arg(t, &arg, false))
-                return false;
-            JX_PUSH(t->arena, &t->args, arg);
-        } while (jx_mtext_take(t, ","));
-        jx_mtext_expect(t, ")");
-    }
+    if (jx_mtext_comes(t, "(") && !jx_mtext_args(t, false))
+        return false;
     return jx_mtext_expect(t, ":") && take_args(t, l->block, from) &&
            block_ops(t, l->block);
 }

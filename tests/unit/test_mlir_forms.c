@@ -545,6 +545,9 @@ static void nothing_is_left_out(void **state)
         "\"stablehlo.compare\"(%a, %a) : (" T ", " T ") -> " T,
         "\"stablehlo.negate\"(%a) ({\n}) : (" T ") -> " T,
         "\"func.call_indirect\"(%a) : (" T ") -> ()",
+        "\"stablehlo.convolution\"(%a, %a) <{dimension_numbers = "
+        "#stablehlo.conv<raw input_spatial_dimensions = [1]>}> : (" T ", " T
+        ") -> " T,
         "\"chlo.scan\"(%a) <{dimension = 0 : i64}> ({\n^bb0:\n}) : (" T
         ") -> " T,
     };
