@@ -202,7 +202,8 @@ static bool reducer(jx_mtext *t, const jx_mop *op)
 
 /* An op of the reader's own making. */
 static const jx_mlir_op *made(jx_mtext *t, const jx_mop *like, jx_op_id id,
-                              int nins, jx_mlir_value *const *ins, jx_mlir_value *out)
+                              int nins, jx_mlir_value *const *ins,
+                              jx_mlir_value *out)
 {
     jx_mlir_op *op = JX_NEW(t->arena, jx_mlir_op);
     const jx_mlir_value **outs = JX_NEW(t->arena, const jx_mlir_value *);
@@ -259,7 +260,8 @@ static bool applied(jx_mtext *t, const jx_mop *op, jx_op_id id)
     }
     values[2].index = 0;
     const jx_mlir_op *step = made(t, op, id, 2, at, at[2]);
-    const jx_mlir_op *end = made(t, op, JX_OP_stablehlo_return, 1, at + 2, NULL);
+    const jx_mlir_op *end =
+        made(t, op, JX_OP_stablehlo_return, 1, at + 2, NULL);
     if (!step || !end)
         return false;
     JX_PUSH(t->arena, &t->ops, step);
@@ -297,7 +299,8 @@ static const jx_mlir_op *simple_reducer(const jx_mlir_op *op)
     if (!body || body->nops != 2 || body->nargs != 2 || op->nins < 2)
         return NULL;
     inner = body->ops[0];
-    if (!jx_mlir_op_commutes(inner->id) || inner->nins != 2 || inner->nouts != 1 ||
+    if (!jx_mlir_op_commutes(inner->id) || inner->nins != 2 ||
+        inner->nouts != 1 ||
         inner->ins[0] != body->args[0] || inner->ins[1] != body->args[1] ||
         inner->ins[0]->type != inner->outs[0]->type ||
         inner->ins[1]->type != inner->outs[0]->type)

@@ -386,6 +386,9 @@ static int hold_all(const jx_mlir_op_info *info, const jx_form *form)
                     texts += text != NULL;
                     jx_ctx_free(ctx);
                 }
+    if (!texts)
+        fail_msg("ops.def: the form of %s has types for no operands, or none "
+                 "for some", info->name);
     return texts;
 }
 
@@ -493,23 +496,46 @@ static void attributes_are_the_ops_own(const jx_mlir_op_info *info,
     }
 }
 
-/* One for each name, or what takes any number. */
-static void operands_are_all_there(const jx_mlir_op_info *info,
-                                   const jx_form *form)
+/* Items of that kind; one that stands for any number, or a part that says as
+ * much, is as many as there are names. */
+static int said_of(const jx_form *form, const char *names, jx_form_kind one,
+                   jx_form_kind any, jx_form_kind each, int part)
 {
-    int single = 0, any = 0;
+    int count = 0, whole = 0;
 
     for (int i = 0; i < form->count; i++) {
         const jx_form_item *item = &form->items[i];
-        single += item->kind == JX_FORM_OPERAND;
-        any += item->kind == JX_FORM_OPERANDS || item->kind == JX_FORM_EACH;
-        any += item->kind == JX_FORM_PART &&
-               item->part->says & JX_SAYS_OPERANDS;
+        count += item->kind == one;
+        whole += item->kind == any || item->kind == each ||
+                 (item->kind == JX_FORM_PART && item->part->says & part);
     }
-    if (any > 1 || (!any && (single != jx_mlir_count_names(info->ins) ||
-                             strchr(info->ins, '*'))))
-        fail_msg("ops.def: the form of %s has not the operands \"%s\"",
-                 info->name, info->ins);
+    return whole == 1 ? jx_mlir_count_names(names)
+           : !whole && !strchr(names, '*') ? count
+                                           : -1;
+}
+
+/* Operands, types of operands and of results, other attributes: each once. */
+static void all_is_said(const jx_mlir_op_info *info, const jx_form *form)
+{
+    const struct {
+        const char *what, *names;
+        jx_form_kind one, any, each;
+        int part;
+    } rows[] = {{"operands", info->ins, JX_FORM_OPERAND, JX_FORM_OPERANDS,
+                 JX_FORM_EACH, JX_SAYS_OPERANDS},
+                {"types of operands", info->ins, JX_FORM_IN_TYPE,
+                 JX_FORM_IN_TYPES, JX_FORM_IN_TYPES, JX_SAYS_TYPES},
+                {"types of results", info->outs, JX_FORM_OUT_TYPE,
+                 JX_FORM_OUT_TYPES, JX_FORM_OUT_TYPES, JX_SAYS_TYPES},
+                {"{}", "attributes", JX_FORM_DICT, JX_FORM_DICT, JX_FORM_DICT,
+                 JX_SAYS_DICT}};
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (said_of(form, rows[i].names, rows[i].one, rows[i].any,
+                    rows[i].each, rows[i].part) !=
+            jx_mlir_count_names(rows[i].names))
+            fail_msg("ops.def: the form of %s does not say the %s once",
+                     info->name, rows[i].what);
 }
 
 static void rows_say_one_thing(void **state)
@@ -525,7 +551,7 @@ static void rows_say_one_thing(void **state)
             continue;
         groups_are_told_apart(ctx, info, form);
         attributes_are_the_ops_own(info, form);
-        operands_are_all_there(info, form);
+        all_is_said(info, form);
     }
     jx_ctx_free(ctx);
 }
