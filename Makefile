@@ -58,6 +58,7 @@ Q       = $(if $(V),,@echo "  $(if $(filter %.o,$@),CC  ,LINK)  $@";)
 COMPILE = $(Q)$(CC) $(STRICT) $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c
 LINK    = $(Q)$(CC) $(CFLAGS)
 
+CHECKED = $(BUILD)/decompositions.checked
 .PHONY: all
 all: $(PROGRAMS) $(BUILD)/libjaxvet.so $(CHECKED)  ## build the command and the library
 
@@ -83,7 +84,6 @@ $(PROGRAMS_INC): $(JAXPRS) frontend/decompose Makefile
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # They are read, verified and typed: one that is wrong ends the build.
-CHECKED = $(BUILD)/decompositions.checked
 JAXPRS_CHECKED = $(JAXPRS)
 $(CHECKED): $(BUILD)/tests/decompositions $(JAXPRS_CHECKED)
 	@$< $(JAXPRS_CHECKED)

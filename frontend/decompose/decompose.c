@@ -12,20 +12,25 @@ enum { DEPTH = 8 }; /* of variables in what `let` says */
 
 /* ---- headers */
 
+typedef enum line_kind { LIST, LET, SIZE, EXAMPLE } line_kind;
+
 /* One line of a header: `NAME = words`, `NAME[KEY] = words`, `let NAME = text`,
- * `example text`. */
+ * `size NAME = dim`, `example text`. */
 typedef struct line {
+    line_kind kind;
     const char *name, *key, *text; /* the key is NULL without */
-    bool let;
 } line;
 
 typedef struct given {
     const char *name, *value;
+    bool list; /* of any length */
 } given;
 
 /* A text that is being given its values. */
 typedef struct instance {
     jx_ctx *ctx;
+    jx_dims *dims; /* of the program that it is for; NULL: an example */
+    int scope;     /* of its sizes */
     const jx_decomposition *row;
     JX_VEC(line) lines;
     JX_VEC(given) known;
@@ -49,11 +54,18 @@ static size_t name_length(const char *at)
 static line read_line(jx_ctx *ctx, const char *at)
 {
     const char *end = at + strcspn(at, "\n");
-    line l = {.let = !strncmp(at, "let ", 4)};
-    size_t n;
+    static const char *const kinds[] = {
+        [LET] = "let ", [SIZE] = "size ", [EXAMPLE] = "example "};
+    line l = {.kind = LIST};
+    size_t n = 0;
 
-    at += l.let ? 4 : 0;
-    n = name_length(at);
+    for (int i = LET; i <= EXAMPLE; i++)
+        if (!strncmp(at, kinds[i], strlen(kinds[i]))) {
+            l.kind = (line_kind)i;
+            at += strlen(kinds[i]);
+        }
+    if (l.kind != EXAMPLE)
+        n = name_length(at);
     l.name = jx_arena_string(ctx->arena, at, n);
     at += n;
     if (*at == '[') {
@@ -62,7 +74,8 @@ static line read_line(jx_ctx *ctx, const char *at)
         at += n + 1;
     }
     at += strspn(at, " =");
-    l.text = at < end ? jx_arena_string(ctx->arena, at, (size_t)(end - at)) : "";
+    l.text =
+        at < end ? jx_arena_string(ctx->arena, at, (size_t)(end - at)) : "";
     return l;
 }
 
@@ -111,22 +124,38 @@ static int place_of(const char *list, const char *word)
 static void give(instance *in, const char *name, const char *value)
 {
     if (value)
-        JX_PUSH(in->ctx->arena, &in->known, (given){name, value});
+        JX_PUSH(in->ctx->arena, &in->known, (given){name, value, false});
 }
 
-static const char *value_of(const instance *in, const char *name, size_t length)
+static const given *given_as(const instance *in, const char *name,
+                             size_t length)
 {
     for (size_t i = 0; i < in->known.count; i++)
         if (strlen(in->known.at[i].name) == length &&
             !memcmp(in->known.at[i].name, name, length))
-            return in->known.at[i].value;
+            return &in->known.at[i];
     return NULL;
+}
+
+static const char *value_of(const instance *in, const char *name)
+{
+    const given *found = given_as(in, name, strlen(name));
+
+    return found ? found->value : NULL;
+}
+
+static void give_list(instance *in, const char *name, const jx_buffer *text)
+{
+    const char *value =
+        jx_arena_string(in->ctx->arena, jx_buffer_text(text), text->length);
+
+    if (value)
+        JX_PUSH(in->ctx->arena, &in->known, (given){name, value, true});
 }
 
 static void give_number(instance *in, const char *name, int64_t value)
 {
-    give(in, name,
-         jx_arena_printf(in->ctx->arena, "%lld", (long long)value));
+    give(in, name, jx_arena_printf(in->ctx->arena, "%lld", (long long)value));
 }
 
 /* Sizes as they stand between brackets. */
@@ -136,11 +165,14 @@ static void give_sizes(instance *in, const char *name, int count,
     jx_buffer text = jx_ctx_text(in->ctx);
 
     for (int i = 0; i < count; i++) {
+        int nvars = 0;
+        const jx_dim_atom *const *vars =
+            jx_dim_vars(in->dims, sizes[i], &nvars);
+        in->scope = nvars ? vars[0]->scope : in->scope;
         jx_buffer_puts(&text, i ? "," : "");
         jx_dim_print(sizes[i], &text);
     }
-    give(in, name,
-         jx_arena_string(in->ctx->arena, jx_buffer_text(&text), text.length));
+    give_list(in, name, &text);
     jx_buffer_free(&text);
 }
 
@@ -151,8 +183,14 @@ static void give_product(instance *in, const char *name, jx_dims *dims,
 
     for (int i = 0; i < count && product; i++)
         product = jx_dim_mul(dims, product, sizes[i]);
-    if (product)
-        give_sizes(in, name, 1, &product);
+    if (product) {
+        jx_buffer text = jx_ctx_text(in->ctx);
+        jx_dim_print(product, &text);
+        give(in, name,
+             jx_arena_string(in->ctx->arena, jx_buffer_text(&text),
+                             text.length));
+        jx_buffer_free(&text);
+    }
 }
 
 /* The last `count` of that many axes. */
@@ -162,8 +200,7 @@ static void give_axes(instance *in, const char *name, int rank, int count)
 
     for (int i = count < rank ? rank - count : 0; i < rank; i++)
         jx_buffer_printf(&text, "%s%d", text.length ? "," : "", i);
-    give(in, name,
-         jx_arena_string(in->ctx->arena, jx_buffer_text(&text), text.length));
+    give_list(in, name, &text);
     jx_buffer_free(&text);
 }
 
@@ -184,16 +221,21 @@ static void give_params(instance *in, const jx_eqn *eqn)
     }
 }
 
+static bool partitionable(const jx_eqn *eqn)
+{
+    return !eqn->ctx || eqn->ctx->threefry_partitionable;
+}
+
 static void give_eqn(instance *in, jx_program *program, const jx_eqn *eqn)
 {
     const jx_aval *out = eqn->nouts ? eqn->outs[0]->aval : NULL;
     const jx_aval *first = eqn->nins ? jx_atom_aval(eqn->ins[0]) : NULL;
-    const jx_aval *last = eqn->nins ? jx_atom_aval(eqn->ins[eqn->nins - 1]) : NULL;
+    const jx_aval *last =
+        eqn->nins ? jx_atom_aval(eqn->ins[eqn->nins - 1]) : NULL;
     int keys = first ? first->rank : 0;
 
     give(in, "P", eqn->prim->name);
-    give(in, "partitionable",
-         !eqn->ctx || eqn->ctx->threefry_partitionable ? "1" : "0");
+    give(in, "partitionable", partitionable(eqn) ? "1" : "0");
     give_params(in, eqn);
     if (out) {
         give(in, "R", jx_dtype_of(out->dtype)->short_name);
@@ -201,6 +243,10 @@ static void give_eqn(instance *in, jx_program *program, const jx_eqn *eqn)
         give_number(in, "rank", out->rank);
         give_axes(in, "axes", out->rank, out->rank);
         give_product(in, "n", program->dims, out->rank, out->shape);
+        if (out->rank) {
+            give_product(in, "rows", program->dims, out->rank - 1, out->shape);
+            give_product(in, "p", program->dims, 1, out->shape + out->rank - 1);
+        }
     }
     if (!first)
         return;
@@ -218,33 +264,9 @@ static void give_eqn(instance *in, jx_program *program, const jx_eqn *eqn)
     give_product(in, "k", program->dims, keys, first->shape);
     give_sizes(in, "D", last->rank, last->shape);
     give_product(in, "d", program->dims, last->rank, last->shape);
-}
-
-/* Whether the values are among those of the header; then the others, too. */
-static bool fits(instance *in)
-{
-    for (size_t i = 0; i < in->lines.count; i++) {
-        const line *l = &in->lines.at[i];
-        const char *name = l->key ? l->key : l->name, *word;
-        const char *value = value_of(in, name, strlen(name));
-        if (l->let) {
-            give(in, l->name, l->text);
-            continue;
-        }
-        if (!strcmp(l->name, "example"))
-            continue;
-        for (size_t k = 0; l->key && k < i; k++)
-            if (!in->lines.at[k].key && !strcmp(in->lines.at[k].name, name)) {
-                int at = value ? place_of(in->lines.at[k].text, value) : -1;
-                size_t n = at < 0 ? 0 : word_at(l->text, at, &word);
-                if (n)
-                    give(in, l->name,
-                         jx_arena_string(in->ctx->arena, word, n));
-            }
-        if (!l->key && (!value || place_of(l->text, value) < 0))
-            return false;
-    }
-    return true;
+    if (last->rank)
+        give_product(in, "last", program->dims, 1,
+                     last->shape + last->rank - 1);
 }
 
 /* ---- putting values in */
@@ -257,14 +279,14 @@ static const char *put_variable(const instance *in, const char *at, int depth,
 {
     bool tuple = to->length && jx_buffer_text(to)[to->length - 1] == '(';
     size_t n = name_length(at + 1), before = to->length;
-    const char *value = value_of(in, at + 1, n);
+    const given *found = given_as(in, at + 1, n);
 
-    if (!value || depth >= DEPTH || !put(in, value, depth + 1, to))
+    if (!found || depth >= DEPTH || !put(in, found->value, depth + 1, to))
         return NULL;
     at += n + 1;
     if (to->length == before && *at == ',')
         return at + 1 + strspn(at + 1, " ");
-    if (tuple && *at == ')' && to->length > before)
+    if (tuple && found->list && *at == ')' && to->length > before)
         jx_buffer_putc(to, ',');
     return at;
 }
@@ -305,10 +327,53 @@ static const char *text_of(const instance *in, const char *from)
     const char *kept = NULL;
 
     if (put(in, from, 0, &text))
-        kept = jx_arena_string(in->ctx->arena, jx_buffer_text(&text),
-                               text.length);
+        kept =
+            jx_arena_string(in->ctx->arena, jx_buffer_text(&text), text.length);
     jx_buffer_free(&text);
     return kept;
+}
+
+/* What the dim comes to here; nothing is given where it is none. */
+static void give_size(instance *in, const line *l)
+{
+    const char *text = in->dims ? text_of(in, l->text) : NULL, *expected;
+    jx_assignment none = {0};
+    int64_t value;
+    size_t end;
+    const jx_dim *dim = text ? jx_dim_parse(in->dims, text, strlen(text),
+                                            in->scope, &end, &expected)
+                             : NULL;
+
+    if (dim && jx_dim_eval(dim, jx_assigned, &none, &value))
+        give_number(in, l->name, value);
+    else if (dim)
+        give_product(in, l->name, in->dims, 1, &dim);
+}
+
+/* Whether the values are among those of the header; then the others, too. */
+static bool fits(instance *in)
+{
+    for (size_t i = 0; i < in->lines.count; i++) {
+        const line *l = &in->lines.at[i];
+        const char *name = l->key ? l->key : l->name, *word;
+        const char *value = value_of(in, name);
+        if (l->kind == LET)
+            give(in, l->name, l->text);
+        else if (l->kind == SIZE)
+            give_size(in, l);
+        if (l->kind != LIST)
+            continue;
+        for (size_t k = 0; l->key && k < i; k++)
+            if (!in->lines.at[k].key && !strcmp(in->lines.at[k].name, name)) {
+                int at = value ? place_of(in->lines.at[k].text, value) : -1;
+                size_t n = at < 0 ? 0 : word_at(l->text, at, &word);
+                if (n)
+                    give(in, l->name, jx_arena_string(in->ctx->arena, word, n));
+            }
+        if (!l->key && (!value || place_of(l->text, value) < 0))
+            return false;
+    }
+    return true;
 }
 
 /* ---- equations */
@@ -321,7 +386,9 @@ static bool find(const jx_decompositions *among, const jx_eqn *eqn,
         among->table ? among->table : jx_decomposition_table;
 
     for (; row->path; row++) {
-        instance in = {.ctx = among->program->ctx, .row = row};
+        instance in = {.ctx = among->program->ctx,
+                       .dims = among->program->dims,
+                       .row = row};
         if (!read_header(&in) || !in.lines.count ||
             place_of(in.lines.at[0].text, eqn->prim->name) < 0)
             continue;
@@ -340,18 +407,24 @@ const jx_decomposed *jx_decomposed_of(jx_decompositions *in, const jx_eqn *eqn)
     instance found;
     const char *text =
         find(in, eqn, &found) ? text_of(&found, found.row->text) : NULL;
-    jx_decomposed *made = text ? JX_NEW(program->ctx->arena, jx_decomposed) : NULL;
+    jx_decomposed *made =
+        text ? JX_NEW(program->ctx->arena, jx_decomposed) : NULL;
 
     if (!made)
         return NULL;
     for (size_t i = 0; i < in->made.count; i++)
-        if (!strcmp(in->made.at[i]->text, text))
+        if (in->made.at[i]->partitionable == partitionable(eqn) &&
+            in->made.at[i]->scope == found.scope &&
+            !strcmp(in->made.at[i]->text, text))
             return in->made.at[i];
     made->row = found.row;
     made->text = text;
-    made->within = value_of(&found, "within", strlen("within"));
+    made->scope = found.scope;
+    made->partitionable = partitionable(eqn);
+    made->within = value_of(&found, "within");
+    made->off = value_of(&found, "off");
     made->closed.jaxpr =
-        jx_read_text_for(program, found.row->path, text, strlen(text));
+        jx_read_text_for(program, found.row->path, text, found.scope, eqn->ctx);
     if (!made->closed.jaxpr)
         return NULL;
     JX_PUSH(program->ctx->arena, &in->made, made);
@@ -375,7 +448,7 @@ static void give_values(instance *in, int *index)
         const line *l = &in->lines.at[i];
         const char *word;
         int count = 0;
-        if (l->let || l->key || !strcmp(l->name, "example"))
+        if (l->kind != LIST || l->key)
             continue;
         while (word_at(l->text, count, &word))
             count++;
@@ -394,11 +467,11 @@ const char *jx_decomposition_example(jx_ctx *ctx, const jx_decomposition *row,
     if (!read_header(&in))
         return NULL;
     give_values(&in, &index);
-    value = value_of(&in, "partitionable", strlen("partitionable"));
+    value = value_of(&in, "partitionable");
     *partitionable = !value || strcmp(value, "0") != 0;
     fits(&in);
     for (size_t i = 0; i < in.lines.count; i++)
-        if (!strcmp(in.lines.at[i].name, "example") && !index--)
+        if (in.lines.at[i].kind == EXAMPLE && !index--)
             return text_of(&in, in.lines.at[i].text);
     return NULL;
 }

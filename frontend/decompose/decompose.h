@@ -8,6 +8,7 @@
  *     #: eps[T] = 1.2e-07 2.2e-16    what another variable is for each of them
  *     #: within[T] = 9 20            ... such as how far from its kernel it may be
  *     #: let V = $T[$S]              what is written in full where `$V` stands
+ *     #: size half = floordiv($n, 2)  ... a size, which is worked out
  *     #: example { lambda ; ...      a program of one such equation: what is
  *                                    checked when the library is built, and run
  *                                    by the tests
@@ -15,11 +16,12 @@
  * An equation gives: P, its primitive; T and R, the dtypes of its last operand and
  * of its first result (`dtype`: T as numpy calls it); S, K and D, the shapes of its
  * first result, its first and its last operand ("2*b,3"), M, what S has behind K;
- * n, k, d and m, how many elements these have; `rank`, of S; `axes`, axes_K and
- * axes_D, the last axes of S, as many as S, K and D have ("0,1"); `impl` of keys;
- * `partitionable`, 1 or 0, how threefry counts; and each parameter that is a
- * number, a truth or a word, by its name.  A shape without axes takes the comma
- * behind it along, and `($S)` is a tuple of any length.
+ * n, k, d and m, how many elements these have; `rows` and p, how many S has but for
+ * its last axis, and along that; `last`, how many D has along its last axis;
+ * `rank`, of S; `axes`, axes_K and axes_D, the last axes of S, as many as S, K and
+ * D have ("0,1"); `impl` of keys; `partitionable`, 1 or 0, how threefry counts; and
+ * each parameter that is a number, a truth or a word, by its name.  A shape without
+ * axes takes the comma behind it along, and `($S)` is a tuple of any length.
  *
  * The text is compiled in (frontend/decompose/table.c). */
 #ifndef JX_DECOMPOSE_H
@@ -38,8 +40,11 @@ extern const jx_decomposition jx_decomposition_table[]; /* ends in NULLs */
 typedef struct jx_decomposed {
     const jx_decomposition *row;
     const char *text;
+    int scope;          /* of the sizes in it */
+    bool partitionable; /* as the equation is, all that it is made of are */
     const char *within; /* how many units in the last place it may be from the
                            primitive's kernel; NULL: it has the same bits */
+    const char *off; /* the share of elements that may be farther; NULL: none */
     jx_closed closed;
 } jx_decomposed;
 

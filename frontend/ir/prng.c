@@ -26,6 +26,11 @@ jx_prng jx_prng_named(const char *name)
     return JX_PRNG_NONE;
 }
 
+const char *jx_prng_name(jx_prng prng)
+{
+    return implementations[prng].name;
+}
+
 const char *jx_prng_tag(jx_prng prng)
 {
     return implementations[prng].tag;

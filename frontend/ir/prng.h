@@ -15,6 +15,8 @@ typedef enum jx_prng {
 /* By the implementation's name, as parameters have it, or its tag, as avals do
  * ("threefry2x32", "fry").  JX_PRNG_NONE: none of these, or NULL. */
 jx_prng jx_prng_named(const char *name);
+/* Its name; NULL of JX_PRNG_NONE. */
+const char *jx_prng_name(jx_prng prng);
 /* Its tag; NULL of JX_PRNG_NONE. */
 const char *jx_prng_tag(jx_prng prng);
 int jx_prng_words(jx_prng prng); /* u32 in a key; 0 of JX_PRNG_NONE */

@@ -467,6 +467,7 @@ static void read_eqn(jx_text *t, scope *s)
     jx_eqn eqn = {0};
     size_t first = s->vars.count;
 
+    eqn.ctx = t->eqn_ctx;
     jx_text_space(t);
     const char *at = t->at;
     s->defined = first;
@@ -842,10 +843,17 @@ jx_program *jx_read_text_lines(jx_ctx *ctx, const char *path, const char *text,
 }
 
 const jx_jaxpr *jx_read_text_for(jx_program *program, const char *path,
-                                 const char *text, size_t length)
+                                 const char *text, int dim_scope,
+                                 const jx_eqn_ctx *eqn_ctx)
 {
-    jx_text t = {.ctx = program->ctx, .program = program, .path = path,
-                 .at = text, .begin = text, .end = text + length};
+    jx_text t = {.ctx = program->ctx,
+                 .program = program,
+                 .path = path,
+                 .at = text,
+                 .begin = text,
+                 .end = text + strlen(text),
+                 .eqn_ctx = eqn_ctx,
+                 .scope = dim_scope};
 
     return read_whole(&t);
 }

@@ -39,6 +39,8 @@ typedef struct jx_text {
     size_t visible; /* the first hoisted name that counts here */
     JX_VEC(const jx_jaxpr *) jaxprs;
     JX_VEC(jx_mesh) meshes;
+    const jx_eqn_ctx *eqn_ctx; /* of all equations, or NULL */
+    int scope;                 /* of the variables of sizes */
     jx_text_lines *lines; /* or NULL: nobody asks */
 } jx_text;
 

@@ -67,8 +67,8 @@ static bool read_size(jx_text *t, const jx_dim **dim, const jx_value **entry)
             break;
         depth += (*stop == '(') - (*stop == ')');
     }
-    *dim = jx_dim_parse(t->program->dims, t->at, (size_t)(stop - t->at), 0,
-                        &end, &expected);
+    *dim = jx_dim_parse(t->program->dims, t->at, (size_t)(stop - t->at),
+                        t->scope, &end, &expected);
     if (!*dim)
         return jx_text_fail(t, t->at + end, "expected %s in a size",
                             expected ? expected : "a number");
@@ -360,8 +360,8 @@ static bool put_dim(jx_text *t, jx_literal *to, const char *begin,
 
     if (jx_dtype_of(to->aval->dtype)->kind != JX_KIND_INT)
         return false;
-    to->dim = jx_dim_parse(t->program->dims, begin, (size_t)(end - begin), 0,
-                           &at, &expected);
+    to->dim = jx_dim_parse(t->program->dims, begin, (size_t)(end - begin),
+                           t->scope, &at, &expected);
     /* A number would have fitted the dtype before. */
     int64_t number;
     return to->dim && !jx_dim_is_int(to->dim, &number);

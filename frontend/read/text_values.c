@@ -166,8 +166,9 @@ static const jx_value *read_size(jx_text *t)
             break;
         depth += (*stop == '(') - (*stop == ')');
     }
-    const jx_dim *dim = jx_dim_parse_prefix(
-        t->program->dims, t->at, (size_t)(stop - t->at), 0, &end, &expected);
+    const jx_dim *dim =
+        jx_dim_parse_prefix(t->program->dims, t->at, (size_t)(stop - t->at),
+                            t->scope, &end, &expected);
     int64_t number;
     if (!dim)
         return NULL;

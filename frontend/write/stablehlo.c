@@ -3,8 +3,9 @@
 #include "frontend/write/stablehlo.h"
 
 #include "frontend/base/assert.h"
-#include "frontend/ir/solution.h"
+#include "frontend/ir/prng.h"
 #include "frontend/ir/signature.h"
+#include "frontend/ir/solution.h"
 #include "frontend/mlir/tree_fault.h"
 #include "frontend/write/stablehlo_rules.h"
 
@@ -419,7 +420,7 @@ static const char *known_function(const jx_hlo *in, const jx_hlo_function *like)
     for (size_t i = 0; i < in->known.count; i++) {
         const jx_hlo_function *k = &in->known.at[i];
         bool same = k->jaxpr == like->jaxpr && k->consts == like->consts &&
-                    k->rule == like->rule && k->nins == like->nins;
+                    k->nins == like->nins;
         for (int n = 0; same && n < k->nins; n++)
             same = k->ins[n] == like->ins[n];
         if (same)
@@ -532,33 +533,6 @@ void jx_hlo_call(jx_code *c, const char *name, const jx_closed *closed,
     for (int i = 0; i < j->nouts; i++)
         avals[i] = jx_hlo_physical(c->in, jx_atom_aval(j->outs[i]));
     emit_call(c, function, j->nins, ins, j->nouts, avals, outs);
-}
-
-void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
-                      int nins, const jx_hv *ins, int nouts,
-                      const jx_aval *const *avals, jx_hv *outs)
-{
-    jx_hlo *in = c->in;
-    const jx_aval *const *types = jx_hlo_avals_of(c, nins, ins);
-    jx_hv *args = JX_NEW_ARRAY(in->ctx->arena, nins + 1, jx_hv);
-    jx_hlo_function f = {.rule = name, .ins = types, .nins = nins};
-    jx_code *inner;
-
-    for (int i = 0; i < nouts; i++)
-        outs[i] = (jx_hv){0};
-    if (!types || !args)
-        return;
-    f.name = known_function(in, &f);
-    if (!f.name) {
-        inner = add_known(in, &f, name) ? begin_function(in, nins, types, args)
-                                        : NULL;
-        if (!inner)
-            return;
-        body(inner, args, outs);
-        if (!add_function(inner, f.name, false, in->nvars, nouts, outs))
-            return;
-    }
-    emit_call(c, f.name, nins, ins, nouts, avals, outs);
 }
 
 bool jx_hlo_comparator(jx_code *c, const char *name, bool greater,
@@ -751,20 +725,60 @@ void jx_lowering_rule_inline(jx_hlo_eqn *e)
     jx_hlo_inline(e->code, jx_eqn_callee(e->eqn), e->ins, e->outs);
 }
 
-/* By the primitive's decomposition, whose equations are of the same place. */
+/* Of keys of a generator that JAX lowers in no way known here. */
+static void no_decomposition(const jx_hlo_eqn *e)
+{
+    const jx_aval *key = e->eqn->nins ? jx_atom_aval(e->eqn->ins[0]) : NULL;
+    const char *impl =
+        key && key->impl ? key->impl : e->eqn->outs[0]->aval->impl;
+    const char *name = jx_prng_name(jx_prng_named(impl));
+
+    if (impl && e->eqn->prim->id != JX_PRIM_random_gamma)
+        jx_hlo_fail(e->code, "keys of %s have no StableHLO form",
+                    name ? name : impl);
+    else if (impl)
+        jx_hlo_fail(e->code, "random_gamma has a StableHLO form for threefry "
+                             "keys only");
+}
+
+/* What the equation is made of, of the same place. */
+static bool lower_made(jx_code *c, const jx_eqn *eqn, const jx_hv *ins,
+                       jx_hv *outs)
+{
+    const jx_closed *made = jx_decomposition_of(&c->in->decompositions, eqn);
+    jx_hv *args = JX_NEW_ARRAY(c->in->ctx->arena, eqn->nins + 1, jx_hv);
+
+    if (!made || !args || made->jaxpr->nins != eqn->nins)
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        args[i] = jx_hlo_fit(
+            c, ins[i], jx_hlo_physical(c->in, made->jaxpr->vars[i]->aval));
+    c->in->decomposing++;
+    jx_hlo_inline(c, made, args, outs);
+    c->in->decomposing--;
+    return true;
+}
+
+jx_hv jx_hlo_made_of(jx_code *c, jx_prim_id prim, jx_hv x, const jx_aval *out)
+{
+    jx_var vars[2] = {{.aval = x.aval}, {.aval = out}};
+    const jx_var *outs[1] = {&vars[1]};
+    jx_atom in = {.var = &vars[0]};
+    jx_eqn eqn = {.prim = jx_prim_of(prim),
+                  .nins = 1,
+                  .nouts = 1,
+                  .ins = &in,
+                  .outs = outs};
+    jx_hv made = {0};
+
+    if (x.value)
+        lower_made(c, &eqn, &x, &made);
+    return made;
+}
+
 void jx_lowering_rule_decomposed(jx_hlo_eqn *e)
 {
-    jx_code *c = e->code;
-    const jx_closed *made =
-        jx_decomposition_of(&c->in->decompositions, e->eqn);
-    jx_hv *ins = JX_NEW_ARRAY(c->in->ctx->arena, e->eqn->nins + 1, jx_hv);
-
-    if (!made || !ins || made->jaxpr->nins != e->eqn->nins)
-        return;
-    for (int i = 0; i < e->eqn->nins; i++)
-        ins[i] = jx_hlo_fit(
-            c, e->ins[i], jx_hlo_physical(c->in, made->jaxpr->vars[i]->aval));
-    c->in->decomposing++;
-    jx_hlo_inline(c, made, ins, e->outs);
-    c->in->decomposing--;
+    if (!lower_made(e->code, e->eqn, e->ins, e->outs) &&
+        jx_ok(e->code->in->ctx))
+        no_decomposition(e);
 }

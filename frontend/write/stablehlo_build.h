@@ -28,8 +28,7 @@ typedef struct jx_hlo_size {
 typedef struct jx_hlo_function {
     const jx_jaxpr *jaxpr;
     const jx_array *const *consts;
-    const char *rule; /* or of a rule that makes a function of its own, ... */
-    const jx_aval *const *ins; /* ... for these operands */
+    const jx_aval *const *ins; /* the operands that it is for */
     int nins;
     const char *name;
 } jx_hlo_function;
@@ -214,10 +213,6 @@ static inline jx_hv jx_hlo_and(jx_code *c, jx_hv x, jx_hv y)
 static inline jx_hv jx_hlo_or(jx_code *c, jx_hv x, jx_hv y)
 {
     return jx_hlo_binary(c, "stablehlo.or", x, y);
-}
-static inline jx_hv jx_hlo_not(jx_code *c, jx_hv x)
-{
-    return jx_hlo_unary(c, "stablehlo.not", x);
 }
 static inline jx_hv jx_hlo_neg(jx_code *c, jx_hv x)
 {

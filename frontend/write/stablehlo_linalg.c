@@ -174,74 +174,6 @@ void jx_lowering_rule_cholesky(jx_hlo_eqn *e)
 
 /* ---- LU */
 
-static jx_hv column(jx_code *c, jx_hv x, jx_hv at)
-{
-    int rank = x.aval->rank;
-    jx_hv *starts = JX_NEW_ARRAY(c->in->ctx->arena, rank + 1, jx_hv);
-    const jx_dim **sizes =
-        JX_NEW_ARRAY(c->in->ctx->arena, rank + 1, const jx_dim *);
-
-    if (!starts || !sizes)
-        return (jx_hv){0};
-    for (int i = 0; i < rank; i++) {
-        starts[i] = i == rank - 1 ? at : jx_hlo_scalar_int(c, JX_I32, 0);
-        sizes[i] = i == rank - 1 ? jx_hlo_int(c->in, 1) : x.aval->shape[i];
-    }
-    return jx_hlo_dynamic_slice(c, x, starts, sizes);
-}
-
-/* The state is a counter, the permutation and the swaps.  Exchanges element i
- * of each permutation with that at swaps[i], without a gather: both places are
- * found by comparison. */
-static void swap_step(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
-{
-    jx_hv i = s[0], perm = s[1], places, at_i, at_j, j, x, y;
-    int64_t last = perm.aval->rank - 1;
-    jx_hv zero = jx_hlo_scalar_int(c, JX_I32, 0);
-
-    (void)env;
-    places = jx_hlo_iota(c, perm.aval, (int)last);
-    j = jx_hlo_along(c, column(c, s[2], i), perm.aval, 0);
-    at_i = jx_hlo_compare(c, "EQ", places, jx_hlo_spread(c, i, perm.aval));
-    at_j = jx_hlo_compare(c, "EQ", places, j);
-    x = jx_hlo_reduce(c, "stablehlo.add",
-                      jx_hlo_select(c, at_i, perm, jx_hlo_like(c, perm, 0)),
-                      zero, 1, &last);
-    y = jx_hlo_reduce(c, "stablehlo.add",
-                      jx_hlo_select(c, at_j, perm, jx_hlo_like(c, perm, 0)),
-                      zero, 1, &last);
-    x = jx_hlo_along(c, x, perm.aval, 0);
-    y = jx_hlo_along(c, y, perm.aval, 0);
-    next[0] = jx_hlo_add(c, i, jx_hlo_scalar_int(c, JX_I32, 1));
-    next[1] = jx_hlo_select(c, at_j, x, jx_hlo_select(c, at_i, y, perm));
-    next[2] = s[2];
-}
-
-static void swap_go_on(jx_code *c, void *env, const jx_hv *s, jx_hv *next)
-{
-    (void)env;
-    next[0] = jx_hlo_compare(
-        c, "LT", s[0], jx_hlo_dim(c, s[2].aval->shape[s[2].aval->rank - 1]));
-}
-
-static jx_hv permutation(jx_code *c, jx_hv swaps, const jx_aval *aval)
-{
-    jx_hv state[3], outs[3];
-    int64_t count;
-
-    if (!swaps.value)
-        return (jx_hv){0};
-    state[0] = jx_hlo_scalar_int(c, JX_I32, 0);
-    state[1] = jx_hlo_iota(c, aval, aval->rank - 1);
-    state[2] = swaps;
-    /* Where there is no swap, there is no column that the body could read. */
-    if (jx_dim_is_int(swaps.aval->shape[swaps.aval->rank - 1], &count) &&
-        !count)
-        return state[1];
-    jx_hlo_while(c, 3, state, swap_go_on, swap_step, NULL, outs);
-    return outs[1];
-}
-
 void jx_lowering_rule_lu(jx_hlo_eqn *e)
 {
     jx_code *c = e->code;
@@ -256,12 +188,8 @@ void jx_lowering_rule_lu(jx_hlo_eqn *e)
     if (!ok.value)
         return;
     e->outs[1] = jx_hlo_sub(c, outs[1], jx_hlo_like(c, outs[1], 1));
-    e->outs[2] = permutation(c, e->outs[1], e->avals[2]);
-}
-
-void jx_lowering_rule_lu_pivots(jx_hlo_eqn *e)
-{
-    jx_hlo_fill(e, permutation(e->code, e->ins[0], e->avals[0]));
+    e->outs[2] = jx_hlo_made_of(c, JX_PRIM_lu_pivots_to_permutation, e->outs[1],
+                                e->avals[2]);
 }
 
 /* ---- QR */

@@ -29,10 +29,10 @@ typedef void jx_lowering_rule(jx_hlo_eqn *e);
     X(rng_uniform) X(call) X(cond) X(while) X(composed) X(polynomial)          \
     X(integer_pow)                                                             \
     X(conj) X(same) X(squeeze) X(split) X(stack) X(unstack) X(tile)            \
-    X(iota_2x32) X(empty) X(arg_reduce) X(cumulative)                          \
-    X(select_and_gather) X(approx_top_k) X(random_seed) X(random_bits)         \
-    X(random_split) X(random_fold_in) X(random_gamma) X(threefry)              \
-    X(cholesky) X(lu) X(lu_pivots) X(qr) X(geqrf) X(householder) X(ormqr)      \
+    X(empty) X(arg_reduce) X(cumulative)                          \
+    X(select_and_gather) X(approx_top_k)         \
+                 \
+    X(cholesky) X(lu) X(qr) X(geqrf) X(householder) X(ormqr)      \
     X(svd)                                                                     \
     X(eigh) X(eig) X(schur) X(triangular_solve) X(tridiagonal_solve)           \
     X(tridiagonal) X(hessenberg) X(inline) X(scan)           \
@@ -50,6 +50,9 @@ JX_HLO_RULES(X)
 /* The jaxpr's equations here, as if written in place. */
 void jx_hlo_inline(jx_code *c, const jx_closed *closed, const jx_hv *ins,
                    jx_hv *outs);
+/* What the decomposition of a primitive of one operand and one result, without
+ * parameters that it looks at, gives of x. */
+jx_hv jx_hlo_made_of(jx_code *c, jx_prim_id prim, jx_hv x, const jx_aval *out);
 /* A region that computes what the jaxpr does, of scalars of the dtypes of n
  * operands: a b, a a b b or a b a b. */
 typedef enum jx_hlo_repeat {
@@ -69,11 +72,6 @@ const char *jx_hlo_function_of(jx_code *c, const char *name,
                                const jx_aval *const *ins);
 /* The avals of the values; NULL if one could not be made. */
 const jx_aval *const *jx_hlo_avals_of(jx_code *c, int count, const jx_hv *of);
-/* A call to a function that a rule makes, known by its name and operands. */
-typedef void jx_hlo_body(jx_code *c, const jx_hv *ins, jx_hv *outs);
-void jx_hlo_call_body(jx_code *c, const char *name, jx_hlo_body *body,
-                      int nins, const jx_hv *ins, int nouts,
-                      const jx_aval *const *avals, jx_hv *outs);
 /* A function whose body is the region of an op; its name. */
 const char *jx_hlo_region_function(jx_code *c, const char *name,
                                    jx_mlir_region body);

@@ -67,19 +67,23 @@ static bool same_types(jx_program *p, const jx_decomposition *row,
                        const jx_eqn *eqn, const jx_jaxpr *made)
 {
     int line = line_of(row->text, "\n{ lambda") + 1;
-    bool ok = made->nins == eqn->nins && made->nouts == eqn->nouts &&
-              !made->nconsts;
+    bool ok =
+        made->nins == eqn->nins && made->nouts == eqn->nouts && !made->nconsts;
 
     if (!ok)
-        return complain(row->path, line, "takes or gives another number of "
-                                         "arrays than its primitive", NULL);
+        return complain(row->path, line,
+                        "takes or gives another number of "
+                        "arrays than its primitive",
+                        NULL);
     for (int i = 0; i < eqn->nins; i++)
         if (made->vars[i]->aval != jx_atom_aval(eqn->ins[i]))
-            ok = complain(row->path, line, "takes another type than its primitive",
+            ok = complain(row->path, line,
+                          "takes another type than its primitive",
                           shown(p, made->vars[i]->aval));
     for (int i = 0; i < eqn->nouts; i++)
         if (jx_atom_aval(made->outs[i]) != eqn->outs[i]->aval)
-            ok = complain(row->path, line, "gives another type than its primitive",
+            ok = complain(row->path, line,
+                          "gives another type than its primitive",
                           shown(p, jx_atom_aval(made->outs[i])));
     return ok;
 }
@@ -97,19 +101,19 @@ static bool well_typed(const jx_decomposition *row, const char *text)
 
     for (size_t i = 0; to && i < to->claims.count; i++) {
         const jx_claim *claim = to->claims.at[i];
-        int line = claim->jaxpr && claim->eqn
-                       ? lines.at[claim->jaxpr->id]
-                                 [claim->eqn - claim->jaxpr->eqns]
-                       : 1;
+        int line =
+            claim->jaxpr && claim->eqn
+                ? lines.at[claim->jaxpr->id][claim->eqn - claim->jaxpr->eqns]
+                : 1;
         ok = complain(row->path, line,
                       claim->verdict == JX_REFUTED ? "wrong" : "not settled",
                       claim->what);
     }
     for (size_t i = 0; to && i < to->unknowns.count; i++) {
         const jx_unknown *u = &to->unknowns.at[i];
-        ok = complain(row->path,
-                      lines.at[u->jaxpr->id][u->eqn - u->jaxpr->eqns],
-                      "no primitive", u->name);
+        ok =
+            complain(row->path, lines.at[u->jaxpr->id][u->eqn - u->jaxpr->eqns],
+                     "no primitive", u->name);
     }
     jx_ctx_free(ctx);
     return ok;
@@ -133,7 +137,8 @@ static bool check_example(const jx_decomposition *row, int index, bool *ended)
     const char *text =
         jx_decomposition_example(ctx, row, index, &partitionable);
     int line = line_of(row->text, "#: example");
-    jx_program *p = text ? jx_read_text(ctx, row->path, text, strlen(text)) : NULL;
+    jx_program *p =
+        text ? jx_read_text(ctx, row->path, text, strlen(text)) : NULL;
     const jx_analysis *to =
         p && jx_program_verify(p) ? jx_typed_analysis(p) : NULL;
     const jx_eqn *eqn = to ? subject(p) : NULL;
@@ -144,16 +149,18 @@ static bool check_example(const jx_decomposition *row, int index, bool *ended)
     if (*ended && !index)
         ok = complain(row->path, 1, "has no example", NULL);
     else if (!*ended && (!eqn || to->claims.count || to->unknowns.count))
-        ok = jx_ok(ctx) ? complain(row->path, line, "the example is no program of "
-                                                    "one equation", text)
-                        : complain(row->path, line, "the example",
-                                   ctx->error.message);
+        ok = jx_ok(ctx)
+                 ? complain(row->path, line,
+                            "the example is no program of "
+                            "one equation",
+                            text)
+                 : complain(row->path, line, "the example", ctx->error.message);
     if (ok && eqn) {
         count_threefry(eqn, partitionable);
         made = jx_decomposed_of(&all, eqn);
         if (!made)
-            ok = jx_ok(ctx) ? complain(row->path, line, "is not about its example",
-                                       text)
+            ok = jx_ok(ctx) ? complain(row->path, line,
+                                       "is not about its example", text)
                             : told(row->path, ctx, line);
     }
     ok = ok && (!made || (well_typed(row, made->text) &&
