@@ -15,20 +15,10 @@ static bool give_name(jx_mtext *t, const char *attr, const char *name)
     return jx_mtext_give(t, attr, jx_mtext_text_attr(t, piece));
 }
 
-static void put_symbol_name(jx_mlir_printer *p, const jx_mlir_attr *name)
+static bool is_text(const jx_mlir_attr *a)
 {
-    if (name)
-        jx_mlir_put_symbol(p, name->bytes, name->size);
-}
-
-static void put_visibility(jx_mlir_printer *p, const jx_mlir_op *op)
-{
-    const jx_mlir_attr *how = jx_mlir_get(op, "sym_visibility");
-
-    if (!how || p->collecting)
-        return;
-    jx_buffer_bytes(p->to, how->bytes, how->size);
-    jx_buffer_putc(p->to, ' ');
+    return a && a->kind == JX_A_STRING &&
+           (!a->type || a->type->kind == JX_T_NONE);
 }
 
 /* ---- modules */
@@ -48,7 +38,10 @@ bool jx_take_module(jx_mtext *t, jx_mop *op)
 
 bool jx_fits_module(const jx_mlir_op *op)
 {
-    return op->nregions == 1 && !op->nins && !op->nouts;
+    const jx_mlir_attr *name = jx_mlir_get(op, "sym_name");
+
+    return op->nregions == 1 && !op->nins && !op->nouts &&
+           (!name || is_text(name));
 }
 
 void jx_put_module(jx_mlir_printer *p, const jx_mlir_op *op)
@@ -58,7 +51,7 @@ void jx_put_module(jx_mlir_printer *p, const jx_mlir_op *op)
 
     if (name) {
         jx_mlir_puts(p, " ");
-        put_symbol_name(p, name);
+        jx_mlir_put_symbol(p, name->bytes, name->size);
     }
     if (how) {
         jx_mlir_puts(p, " <sym_visibility = ");
@@ -163,14 +156,16 @@ static bool check_names(jx_mtext *t, const char *at, size_t from)
     return true;
 }
 
+static const char *const visibilities[] = {"public", "private", "nested"};
+enum { VISIBILITIES = sizeof visibilities / sizeof *visibilities };
+
 bool jx_take_func(jx_mtext *t, jx_mop *op)
 {
-    static const char *const words[] = {"public", "private", "nested"};
     size_t from = t->args.count, outs;
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (jx_mtext_take(t, words[i])) {
-            give_name(t, "sym_visibility", words[i]);
+    for (size_t i = 0; i < VISIBILITIES; i++)
+        if (jx_mtext_take(t, visibilities[i])) {
+            give_name(t, "sym_visibility", visibilities[i]);
             break;
         }
     const char *name = jx_mtext_symbol(t);
@@ -251,23 +246,48 @@ static void put_function_results(jx_mlir_printer *p, const jx_mlir_op *op,
     jx_mlir_puts(p, bare ? "" : ")");
 }
 
+static bool is_visibility(const jx_mlir_attr *a)
+{
+    size_t i = 0;
+
+    while (i < VISIBILITIES &&
+           !(a->size == strlen(visibilities[i]) &&
+             !memcmp(a->bytes, visibilities[i], a->size)))
+        i++;
+    return i < VISIBILITIES;
+}
+
 bool jx_fits_func(const jx_mlir_op *op)
 {
-    const jx_mlir_attr *type = jx_mlir_get(op, "function_type");
+    const jx_mlir_attr *how = jx_mlir_get(op, "sym_visibility");
+    const jx_mlir_attr *attr = jx_mlir_get(op, "function_type");
+    const jx_mlir_type *type = attr && attr->kind == JX_A_TYPE ? attr->type
+                                                               : NULL;
 
-    return type && type->type && type->type->kind == JX_T_FUNCTION &&
-           jx_mlir_get(op, "sym_name") && op->nregions == 1 &&
-           (!op->regions[0].nblocks ||
-            op->regions[0].blocks[0]->nargs == type->type->inputs);
+    if (!type || type->kind != JX_T_FUNCTION || op->nregions != 1 ||
+        op->nins || op->nouts || !is_text(jx_mlir_get(op, "sym_name")) ||
+        (how && !(is_text(how) && is_visibility(how))))
+        return false;
+    if (!op->regions[0].nblocks)
+        return true;
+    const jx_mlir_block *block = op->regions[0].blocks[0];
+    bool same = block->nargs == type->inputs;
+    for (int i = 0; same && i < block->nargs; i++)
+        same = block->args[i]->type == type->items[i];
+    return same;
 }
 
 void jx_put_func(jx_mlir_printer *p, const jx_mlir_op *op)
 {
     const jx_mlir_attr *type = jx_mlir_get(op, "function_type");
+    const jx_mlir_attr *name = jx_mlir_get(op, "sym_name");
+    const jx_mlir_attr *how = jx_mlir_get(op, "sym_visibility");
 
     jx_mlir_puts(p, " ");
-    put_visibility(p, op);
-    put_symbol_name(p, jx_mlir_get(op, "sym_name"));
+    if (how && !p->collecting)
+        jx_buffer_printf(p->to, "%.*s ", (int)how->size,
+                         (const char *)how->bytes);
+    jx_mlir_put_symbol(p, name->bytes, name->size);
     put_arguments(p, op, type->type);
     put_function_results(p, op, type->type);
     jx_mlir_put_attr_dict(

@@ -571,6 +571,10 @@ static void nothing_is_left_out(void **state)
         "\"stablehlo.compare\"(%a, %a) : (" T ", " T ") -> " T,
         "\"stablehlo.negate\"(%a) ({\n}) : (" T ") -> " T,
         "\"func.call_indirect\"(%a) : (" T ") -> ()",
+        "\"func.func\"() <{function_type = () -> (), sym_name = \"g\", "
+        "sym_visibility = \"odd\"}> ({\n}) : () -> ()",
+        "\"func.func\"() <{function_type = () -> (), sym_name = 1 : i32}> "
+        "({\n}) : () -> ()",
         "\"stablehlo.convolution\"(%a, %a) <{dimension_numbers = "
         "#stablehlo.conv<raw input_spatial_dimensions = [1]>}> : (" T ", " T
         ") -> " T,
