@@ -290,7 +290,8 @@ bool jx_take_reduce(jx_mtext *t, jx_mop *op)
 }
 
 /* The one op of a reducer that computes it from the arguments as they are, and
- * does not care for their order; or NULL. */
+ * does not care for their order; or NULL.  What it has of attributes is not
+ * printed then, as in MLIR. */
 static const jx_mlir_op *simple_reducer(const jx_mlir_op *op)
 {
     const jx_mlir_block *body = jx_mlir_body(op, 0);
