@@ -95,3 +95,21 @@ EOF
 expect 0 run "$work/philox.jaxpr" --fill zeros
 expect 3 show "$work/philox.jaxpr" --as stablehlo
 complains 'keys of philox2x32 have no StableHLO form'
+
+# Lowered, samples of gamma and bits in two ways are the same at sizes that only the
+# inputs have.
+cat >"$work/gamma.jaxpr" <<'EOF'
+{ lambda ; a:u32[b,2] x:f32[b,c]. let
+    k:key<fry>[b] = random_wrap[impl=fry] a
+    y:f32[b,c] = random_gamma[log_space=False] k x
+    z:u8[b,2*c + 1,3] = random_bits[bit_width=8 shape=(2*c + 1, 3)] k
+  in (y, z) }
+EOF
+expect 0 show "$work/gamma.jaxpr" --as stablehlo
+cp "$work/out" "$work/gamma.mlir"
+expect 0 run "$work/gamma.jaxpr" --fill random:1 --shape 3,2 --shape 3,4
+grep '^out' "$work/out" >"$work/first"
+expect 0 run "$work/gamma.mlir" --fill random:1 --shape 3,2 --shape 3,4
+grep '^out' "$work/out" >"$work/other"
+holds cmp -s "$work/first" "$work/other"
+holds test "$(wc -l <"$work/first")" -eq 2
