@@ -378,6 +378,23 @@ static bool fits(instance *in)
 
 /* ---- equations */
 
+/* Whether the first line of the row's header names the primitive: most rows are
+ * left out by that, and not read. */
+static bool defines(const jx_decomposition *row, const char *prim)
+{
+    static const char first[] = "#: P =";
+    const char *at = strstr(row->text, first);
+    size_t n = strlen(prim);
+
+    for (at = at ? at + strlen(first) : ""; *at == ' ';
+         at += strcspn(at, " \n")) {
+        at++;
+        if (!strncmp(at, prim, n) && (at[n] == ' ' || at[n] == '\n'))
+            return true;
+    }
+    return false;
+}
+
 /* The row for the equation, ready for its values. */
 static bool find(const jx_decompositions *among, const jx_eqn *eqn,
                  instance *found)
@@ -389,8 +406,7 @@ static bool find(const jx_decompositions *among, const jx_eqn *eqn,
         instance in = {.ctx = among->program->ctx,
                        .dims = among->program->dims,
                        .row = row};
-        if (!read_header(&in) || !in.lines.count ||
-            place_of(in.lines.at[0].text, eqn->prim->name) < 0)
+        if (!defines(row, eqn->prim->name) || !read_header(&in))
             continue;
         give_eqn(&in, among->program, eqn);
         if (fits(&in)) {
