@@ -2,6 +2,8 @@
  * has the calls that are not written out. */
 #include "runtime/plan_impl.h"
 
+#include "analyzer/transform/devices.h"
+
 #include <stdlib.h>
 
 enum { MAX_DEPTH = 400 };
@@ -91,12 +93,10 @@ static bool value_acts(jx_planner *p, const jx_value *value)
 /* It is there for what it does, or runs something that is. */
 static bool eqn_acts(jx_planner *p, const jx_eqn *eqn)
 {
-    const jx_closed *callee = eqn->nparams ? NULL : jx_eqn_callee(eqn);
-
     for (int i = 0; i < eqn->nparams; i++)
         if (value_acts(p, eqn->params[i].value))
             return true;
-    return has_effect(eqn) || (callee && jx_plan_is_shared(p, callee->jaxpr));
+    return has_effect(eqn);
 }
 
 /* Nested jaxprs have smaller numbers, and are as deep as readers allow. */
@@ -300,8 +300,14 @@ static bool make_plan(jx_planner *p, const jx_closed *closed)
 jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
                       const jx_plan_options *options)
 {
-    jx_arena *arena = jx_arena_new(&typed->program->ctx->budget);
-    jx_plan *plan = arena ? JX_NEW(arena, jx_plan) : NULL;
+    jx_arena *arena = NULL;
+    jx_plan *plan = NULL;
+
+    if (jx_devices_write_out(
+            &typed, &closed,
+            (jx_assignment){options->nbindings, options->bindings}))
+        arena = jx_arena_new(&typed->program->ctx->budget);
+    plan = arena ? JX_NEW(arena, jx_plan) : NULL;
 
     if (plan) {
         jx_planner p = {.plan = plan,

@@ -27,20 +27,7 @@ bool jx_plan_measure(jx_planner *p, const jx_jaxpr *root)
 
 bool jx_plan_is_called(const jx_planner *p, const jx_jaxpr *jaxpr)
 {
-    return jx_growth_shares(&p->growth, jaxpr) || jx_plan_is_shared(p, jaxpr);
-}
-
-void jx_plan_share(jx_planner *p, const jx_jaxpr *made)
-{
-    JX_PUSH(p->arena, &p->shared, made);
-}
-
-bool jx_plan_is_shared(const jx_planner *p, const jx_jaxpr *jaxpr)
-{
-    for (size_t i = 0; i < p->shared.count; i++)
-        if (p->shared.at[i] == jaxpr)
-            return true;
-    return false;
+    return jx_growth_shares(&p->growth, jaxpr);
 }
 
 /* Units. */

@@ -143,7 +143,6 @@ struct jx_planner {
     JX_VEC(jx_unit) units;
     JX_VEC(int) order; /* of units, callees first */
     jx_growth growth;
-    JX_VEC(const jx_jaxpr *) shared; /* that rules made, and call */
     int *units_of;   /* by number of the jaxpr: the first of its units, or 0 */
     int64_t special; /* equations that units for special operands may add */
     int block; /* where operations go */
@@ -189,10 +188,6 @@ typedef bool jx_plan_writer(jx_planner *p, const jx_closed *closed,
 /* Finds which jaxprs are called when this one is planned. */
 bool jx_plan_measure(jx_planner *p, const jx_jaxpr *root);
 bool jx_plan_is_called(const jx_planner *p, const jx_jaxpr *jaxpr);
-/* What a rule made in the place of one that is called is called, too; it has its
- * number. */
-void jx_plan_share(jx_planner *p, const jx_jaxpr *made);
-bool jx_plan_is_shared(const jx_planner *p, const jx_jaxpr *jaxpr);
 /* A call of the jaxpr's unit, which is written when first needed. */
 bool jx_plan_call_unit(jx_planner *p, const jx_closed *closed,
                        jx_plan_writer *write, const jx_slot *ins,

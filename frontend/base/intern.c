@@ -44,6 +44,18 @@ void jx_intern_init(jx_intern *table, jx_arena *arena)
     table->arena = arena;
 }
 
+bool jx_intern_copy(jx_intern *to, const jx_intern *from)
+{
+    *to = *from;
+    if (!from->capacity)
+        return true;
+    to->slots = jx_arena_copy(from->arena, from->slots,
+                              from->capacity * sizeof *from->slots);
+    to->hashes = jx_arena_copy(from->arena, from->hashes,
+                               from->capacity * sizeof *from->hashes);
+    return to->slots && to->hashes;
+}
+
 const void *jx_intern_find(const jx_intern *table, uint64_t hash,
                            const void *key, jx_same *same)
 {

@@ -33,6 +33,8 @@ typedef struct jx_intern {
 typedef bool jx_same(const void *kept, const void *key);
 
 void jx_intern_init(jx_intern *table, jx_arena *arena);
+/* A table of the same values, to which others may be added; false without memory. */
+bool jx_intern_copy(jx_intern *to, const jx_intern *from);
 /* The kept value that equals `key`, or NULL. */
 const void *jx_intern_find(const jx_intern *table, uint64_t hash,
                            const void *key, jx_same *same);

@@ -268,7 +268,8 @@ typedef struct jx_program {
                        of constants, no custom rules, no effects: what is said
                        of these here is unknown rather than false */
     int64_t base; /* smallest value of a dim variable: 1 for JAX */
-    int64_t devices; /* that run it together, as a module says; 0: one */
+    int64_t devices;  /* that run it together, as a module says; 0: one */
+    int64_t replicas; /* into how many of these all of it is copied; 0: one */
     int nvalued;
     const jx_valued *valued;
     /* Variables that stand for sizes of which the program says nothing that we

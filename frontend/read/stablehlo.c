@@ -676,20 +676,22 @@ static void put_unsaid(jx_shlo *s)
     jx_program_put_unsaid(s->program, (int)s->unsaid.count, s->unsaid.at);
 }
 
-/* Replicas times partitions: at most what is met in practice and far beyond. */
-static int64_t devices_of(const jx_mlir_op *module)
+static int64_t number_said(const jx_mlir_op *module, const char *name)
 {
-    static const char *const names[] = {"mhlo.num_partitions",
-                                        "mhlo.num_replicas"};
-    int64_t count = 1;
+    const jx_mlir_attr *a = module ? jx_mlir_get(module, name) : NULL;
 
-    for (size_t i = 0; module && i < sizeof names / sizeof *names; i++) {
-        const jx_mlir_attr *a = jx_mlir_get(module, names[i]);
-        if (a && a->kind == JX_A_INTEGER && !a->bytes && a->integer > 1 &&
-            __builtin_mul_overflow(count, a->integer, &count))
-            return INT64_MAX;
-    }
-    return count;
+    return a && a->kind == JX_A_INTEGER && !a->bytes && a->integer > 1
+               ? a->integer
+               : 1;
+}
+
+/* Replicas times partitions: at most what is met in practice and far beyond. */
+static void count_devices(const jx_mlir_op *module, jx_program *p)
+{
+    p->replicas = number_said(module, "mhlo.num_replicas");
+    if (__builtin_mul_overflow(number_said(module, "mhlo.num_partitions"),
+                               p->replicas, &p->devices))
+        p->devices = INT64_MAX;
 }
 
 jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
@@ -719,7 +721,7 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     }
     p->base = jx_sizes_base(s->sizes);
     p->nequated = jx_sizes_equated(s->sizes, &p->equated);
-    p->devices = devices_of(s->module);
+    count_devices(s->module, p);
     p->nmisstated = (int)s->misstated.count;
     p->misstated = s->misstated.at;
     p->tree = s->file;

@@ -2,8 +2,8 @@
  *
  * Updates are taken in row-major order of the indices, always: where two hit one
  * element, `scatter` keeps the last. */
+#include "frontend/ir/computation.h"
 #include "runtime/elementwise.h"
-#include "runtime/kernels/body.h"
 #include "runtime/kernels/index.h"
 #include "runtime/kernels/move.h"
 #include "runtime/kernels/shapes.h"

@@ -4,8 +4,8 @@
  * set or on threads.  A sum of f32 runs in blocks of LANES lanes in f32, whose
  * results are added up in f64 and rounded once; smaller floats are converted to
  * f32 first and rounded once at the end. */
+#include "frontend/ir/computation.h"
 #include "runtime/elementwise.h"
-#include "runtime/kernels/body.h"
 #include "runtime/kernels/elementwise_f32.h"
 #include "runtime/kernels/monoid.h"
 #include "runtime/kernels/vector.h"

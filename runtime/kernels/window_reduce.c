@@ -1,5 +1,5 @@
 /* window_reduce.c - reduce_window with a known operation or any other. */
-#include "runtime/kernels/body.h"
+#include "frontend/ir/computation.h"
 #include "runtime/kernels/monoid.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/kernels/vector.h"

@@ -3,7 +3,7 @@
  *
  * A selected element stays while it is >= (or <=) the next one; so a NaN is
  * replaced by whatever follows it, as in XLA. */
-#include "runtime/kernels/body.h"
+#include "frontend/ir/computation.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/kernels/window.h"
 #include "runtime/plan_impl.h"

@@ -104,3 +104,20 @@ def test_those_of_a_group_may_not(folder, name):
     done = run(folder, name)
     assert done.returncode == 3
     assert "devices go separate ways around a collective" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["one", "trips", "nested", "alone"])
+def test_written_out_it_is_the_same_program(folder, name):
+    cases, ours = str(folder / f"{name}.npz"), str(folder / f"{name}.ours.npz")
+    plain = folder / f"{name}.json"
+    assert run(folder, name, "--outputs", ours).returncode == 0
+    subprocess.run(
+        [_library.command_path(), "show", str(folder / f"{name}.jaxexport"),
+         "--transform", "devices:8", "--as", "json", "-o", str(plain)],
+        check=True)
+    assert "manual_computation" not in plain.read_text()
+    for expected in (["--expect", ours, "--bits"], ["--expect", cases]):
+        done = subprocess.run(
+            [_library.command_path(), "run", str(plain), "--inputs", cases,
+             *expected], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr

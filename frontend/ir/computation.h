@@ -1,8 +1,8 @@
-/* body.h - the computations that kernels are given: scalars to scalars. */
-#ifndef JX_BODY_H
-#define JX_BODY_H
+/* computation.h - what computations of scalars consist of. */
+#ifndef JX_COMPUTATION_H
+#define JX_COMPUTATION_H
 
-#include "runtime/kernel.h"
+#include "frontend/ir/program.h"
 
 /* The primitive of a body that is one equation on its two operands;
  * JX_PRIM_unknown: it is something else.  `ordered`: on the operands in their

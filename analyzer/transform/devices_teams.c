@@ -1,14 +1,14 @@
-/* spmd_teams.c - which devices wait for each other in a loop or a branch.
+/* devices_teams.c - which devices wait for each other in a loop or a branch.
  *
  * A collective waits for its own group alone, so groups that share no device may
  * go separate ways.  Who is in no group at all goes alone. */
-#include "runtime/kernels/spmd.h"
+#include "analyzer/transform/devices_parts.h"
 
 enum { MOST_DEPTH = 256 };
 
 /* Devices that are joined have one root, the least of them. */
 typedef struct joining {
-    jx_spmd *s;
+    jx_devices *s;
     int *up;    /* per device */
     char *seen; /* per jaxpr of the program */
 } joining;
@@ -40,7 +40,7 @@ static void join_group(joining *j, const jx_ints *group)
 
     for (int i = 0; i < group->count; i++) {
         int64_t device = group->at[i];
-        if (device < 0 || device >= j->s->devices)
+        if (device < 0 || device >= j->s->count)
             continue;
         if (first >= 0)
             join(j, first, device);
@@ -70,7 +70,7 @@ static bool join_eqn(joining *j, const jx_eqn *eqn, int depth)
     case JX_PRIM_stablehlo_all_gather:
     case JX_PRIM_stablehlo_reduce_scatter:
     case JX_PRIM_stablehlo_all_to_all:
-        groups = jx_spmd_groups(eqn);
+        groups = jx_collective_groups(eqn);
         for (int i = 0; i < groups.count; i++)
             join_group(j, &groups.at[i]);
         if (groups.count == 0)
@@ -90,7 +90,7 @@ static bool join_eqn(joining *j, const jx_eqn *eqn, int depth)
 static bool join_jaxpr(joining *j, const jx_jaxpr *jaxpr, int depth)
 {
     if (depth > MOST_DEPTH)
-        return jx_spmd_fail(j->s, "it nests too deep");
+        return jx_devices_fail(j->s, "it nests too deep");
     if (j->seen[jaxpr->id])
         return true;
     j->seen[jaxpr->id] = true;
@@ -100,16 +100,16 @@ static bool join_jaxpr(joining *j, const jx_jaxpr *jaxpr, int depth)
     return true;
 }
 
-bool jx_spmd_teams(jx_spmd *s, const jx_eqn *eqn, jx_teams *to)
+bool jx_devices_teams(jx_devices *s, const jx_eqn *eqn, jx_teams *to)
 {
-    joining j = {s, JX_NEW_ARRAY(s->arena, s->devices, int),
-                 JX_NEW_ARRAY(s->arena, s->p->program->njaxprs, char)};
-    jx_team *teams = JX_NEW_ARRAY(s->arena, s->team.count, jx_team);
-    int *at = JX_NEW_ARRAY(s->arena, s->team.count, int);
+    joining j = {s, JX_NEW_ARRAY(s->scratch, s->count, int),
+                 JX_NEW_ARRAY(s->scratch, s->from->njaxprs, char)};
+    jx_team *teams = JX_NEW_ARRAY(s->scratch, s->team.count, jx_team);
+    int *at = JX_NEW_ARRAY(s->scratch, s->team.count, int);
 
     if (!j.up || !j.seen || !teams || !at)
-        return jx_spmd_fail(s, "there is no memory");
-    for (int d = 0; d < s->devices; d++)
+        return jx_devices_starved(s);
+    for (int d = 0; d < s->count; d++)
         j.up[d] = d;
     for (int i = 0; i < eqn->nparams; i++)
         if (!join_value(&j, eqn->params[i].value, 0))

@@ -1,0 +1,437 @@
+/* devices.c - see devices.h: which computations of a program are written out, and
+ * the program that has them so. */
+#include "analyzer/transform/devices_parts.h"
+
+#include "frontend/base/assert.h"
+#include "frontend/base/plain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { MOST_DEVICES = 1024, MOST_DEPTH = 400, MOST_GROWTH = 4096 };
+
+/* Whether a jaxpr runs something that is to be written out. */
+enum { UNKNOWN = 0, PLAIN, SPREAD };
+
+/* ---- failures */
+
+/* At the computation, or whatever runs it. */
+bool jx_devices_fail(jx_devices *s, const char *format, ...)
+{
+    char why[400], place[160] = "";
+    va_list args;
+
+    if (s->failed)
+        return false;
+    s->failed = true;
+    va_start(args, format);
+    jx_vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    if (s->eqn)
+        snprintf(place, sizeof place, "equation %d of jaxpr %d (%s)",
+                 (int)(s->eqn - s->jaxpr->eqns), s->jaxpr->id,
+                 jx_eqn_name(s->eqn));
+    return jx_fail(s->from->ctx, JX_E_INPUT, s->from->path,
+                   s->eqn ? place : NULL, "%s", why);
+}
+
+bool jx_devices_starved(jx_devices *s)
+{
+    s->failed = true;
+    return jx_starved(s->from->ctx);
+}
+
+static bool tell(jx_body *b, const char *why)
+{
+    return jx_devices_fail(((jx_devices_body *)b)->s, "%s", why);
+}
+
+/* ---- what is there */
+
+bool jx_devices_any(const jx_program *program)
+{
+    /* Without a mesh there is none, or one that can't be. */
+    for (int i = 0; program->nmeshes && i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (program->jaxprs[i]->eqns[k].prim->id ==
+                JX_PRIM_sdy_manual_computation)
+                return true;
+    return false;
+}
+
+static bool runs_spread(jx_devices *s, const jx_jaxpr *jaxpr, int depth);
+
+static bool value_runs_spread(jx_devices *s, const jx_value *value, int depth)
+{
+    if (value->tag == JX_V_JAXPR)
+        return value->jaxpr && runs_spread(s, value->jaxpr, depth);
+    for (int i = 0; value->items && i < value->count; i++)
+        if (value_runs_spread(s, value->items[i], depth))
+            return true;
+    return false;
+}
+
+static bool eqn_runs_spread(jx_devices *s, const jx_eqn *eqn, int depth)
+{
+    bool found = eqn->prim->id == JX_PRIM_sdy_manual_computation;
+
+    for (int i = 0; i < eqn->nparams && !found; i++)
+        found = value_runs_spread(s, eqn->params[i].value, depth);
+    return found;
+}
+
+static bool runs_spread(jx_devices *s, const jx_jaxpr *jaxpr, int depth)
+{
+    bool found = false;
+
+    if (depth > MOST_DEPTH)
+        return jx_devices_fail(s, "it nests too deep");
+    if (s->runs[jaxpr->id] == UNKNOWN) {
+        for (int i = 0; i < jaxpr->neqns && !found; i++)
+            found = eqn_runs_spread(s, &jaxpr->eqns[i], depth + 1);
+        s->runs[jaxpr->id] = found ? SPREAD : PLAIN;
+    }
+    return s->runs[jaxpr->id] == SPREAD;
+}
+
+/* ---- devices */
+
+static bool count_devices(jx_devices *s, int64_t devices)
+{
+    int *all = JX_NEW_ARRAY(s->scratch, devices, int);
+
+    if (!all)
+        return jx_devices_starved(s);
+    for (int d = 0; d < devices; d++)
+        all[d] = d;
+    s->count = (int)devices;
+    s->team = (jx_team){(int)devices, all};
+    return true;
+}
+
+static bool use_mesh(jx_devices *s, const jx_mesh *mesh)
+{
+    int64_t devices = 1;
+
+    for (int i = 0; i < mesh->naxes; i++)
+        if (mesh->sizes[i] < 1 ||
+            __builtin_mul_overflow(devices, mesh->sizes[i], &devices) ||
+            devices > MOST_DEVICES)
+            return jx_devices_fail(s,
+                                   "a mesh of more than %d devices can't "
+                                   "be simulated",
+                                   MOST_DEVICES);
+    if (s->wanted && s->wanted != devices)
+        return jx_devices_fail(s, "its mesh has %lld devices, not %lld",
+                               (long long)devices, (long long)s->wanted);
+    s->mesh = mesh;
+    return count_devices(s, devices);
+}
+
+/* ---- jaxprs */
+
+static const jx_jaxpr *written_out(jx_devices *s, const jx_jaxpr *from);
+
+/* A value, with the jaxprs that it holds as they are now. */
+static const jx_value *new_value(jx_devices *s, const jx_value *value)
+{
+    jx_value to = *value;
+    const jx_value **items;
+    bool changed = false;
+
+    if (value->tag == JX_V_JAXPR && value->jaxpr)
+        changed = (to.jaxpr = written_out(s, value->jaxpr)) != value->jaxpr;
+    items = value->items ? JX_NEW_ARRAY(s->from->ctx->arena, value->count,
+                                        const jx_value *)
+                         : NULL;
+    for (int i = 0; items && i < value->count; i++) {
+        items[i] = new_value(s, value->items[i]);
+        changed |= items[i] != value->items[i];
+    }
+    if (s->failed || (value->items && !items))
+        return NULL;
+    to.items = items;
+    return changed ? jx_value_add(&s->build.program->values, &to) : value;
+}
+
+static const jx_param *new_params(jx_devices *s, const jx_eqn *eqn)
+{
+    jx_param *to = JX_NEW_ARRAY(s->from->ctx->arena, eqn->nparams, jx_param);
+
+    for (int i = 0; to && i < eqn->nparams; i++) {
+        to[i] = eqn->params[i];
+        to[i].value = new_value(s, to[i].value);
+        if (!to[i].value)
+            return NULL;
+    }
+    return to;
+}
+
+/* The computation on the values of its operands, on all of which each device
+ * begins. */
+static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
+                   jx_atom *outs)
+{
+    jx_devices *s = m->s;
+    const jx_mesh *mesh;
+
+    if (!eqn->typed || !jx_typed_accepts(s->typed, s->jaxpr, eqn))
+        return jx_devices_fail(s, "its parameters do not fit its operands");
+    mesh = jx_devices_mesh(s, eqn);
+    if (!mesh || !use_mesh(s, mesh))
+        return false;
+    jx_device_atoms from = jx_device_atoms_new(s, eqn->nins),
+                    to = jx_device_atoms_new(s, eqn->nouts);
+    for (int d = 0; d < s->count && !s->failed; d++)
+        for (int i = 0; i < eqn->nins; i++)
+            jx_device_row(&from, d)[i] = ins[i];
+    if (s->failed || !jx_devices_manual(m, eqn, &from, 1, &to))
+        return jx_devices_fail(s, "it can't be written out for all devices");
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i] = jx_device_row(&to, 0)[i];
+    return true;
+}
+
+static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
+                    jx_atom *now)
+{
+    jx_devices *s = m->s;
+    jx_atom *ins = JX_NEW_ARRAY(s->scratch, eqn->nins, jx_atom);
+    jx_atom *outs = JX_NEW_ARRAY(s->scratch, eqn->nouts, jx_atom);
+    const jx_atom *made = outs;
+    const jx_param *params = NULL;
+
+    if (!ins || !outs)
+        return jx_devices_starved(s);
+    for (int i = 0; i < eqn->nins; i++)
+        ins[i] = eqn->ins[i].var ? now[eqn->ins[i].var->id] : eqn->ins[i];
+    bool changes = eqn_runs_spread(s, eqn, 0);
+    if (changes && eqn->prim->id != JX_PRIM_sdy_manual_computation &&
+        !(params = new_params(s, eqn)))
+        return s->failed ? false : jx_devices_starved(s);
+    s->jaxpr = in;
+    s->eqn = eqn;
+    m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
+    if (eqn->prim->id == JX_PRIM_sdy_manual_computation) {
+        if (!spread(m, eqn, ins, outs))
+            return false;
+    } else if (!(made = jx_build_like(&m->body, eqn, ins, params, NULL))) {
+        return s->failed ? false : jx_devices_starved(s);
+    }
+    for (int i = 0; i < eqn->nouts; i++)
+        now[eqn->outs[i]->id] = made[i];
+    s->eqn = NULL;
+    return true;
+}
+
+/* A jaxpr that runs a computation: its own equations stay as they are. */
+static const jx_jaxpr *new_jaxpr(jx_devices *s, const jx_jaxpr *from)
+{
+    jx_devices_body m = jx_devices_begin(s);
+    jx_atom *now = JX_NEW_ARRAY(s->scratch, from->nvars, jx_atom);
+    jx_jaxpr *to;
+
+    for (int i = 0; now && i < from->nconsts + from->nins; i++)
+        now[i] = (i < from->nconsts ? jx_body_const : jx_body_input)(
+            &m.body, from->vars[i]->aval);
+    for (int i = 0; now && i < from->neqns; i++)
+        if (!new_eqn(&m, from, &from->eqns[i], now))
+            return NULL;
+    for (int i = 0; now && i < from->nouts; i++)
+        jx_body_result(&m.body, from->outs[i].var ? now[from->outs[i].var->id]
+                                                  : from->outs[i]);
+    to = now ? jx_body_finish(&m.body, jx_no_atoms, from->function) : NULL;
+    if (!to) {
+        jx_devices_starved(s);
+        return NULL;
+    }
+    to->effects = from->effects;
+    to->arg_names = from->arg_names;
+    to->result_paths = from->result_paths;
+    return to;
+}
+
+static const jx_jaxpr *written_out(jx_devices *s, const jx_jaxpr *from)
+{
+    if (s->failed)
+        return NULL;
+    if (!s->made[from->id])
+        s->made[from->id] = runs_spread(s, from, 0) ? new_jaxpr(s, from) : from;
+    return s->failed ? NULL : s->made[from->id];
+}
+
+/* ---- programs */
+
+/* What every device runs, with inputs and results of its own. */
+static const jx_jaxpr *for_each(jx_devices *s, const jx_closed *entry)
+{
+    const jx_jaxpr *from = entry->jaxpr;
+    jx_devices_body m = jx_devices_begin(s);
+    jx_device_atoms ins, outs;
+
+    s->whole = true;
+    if (!count_devices(s, s->wanted))
+        return NULL;
+    ins = jx_device_atoms_new(s, from->nins);
+    outs = jx_device_atoms_new(s, from->nouts);
+    for (int d = 0; d < s->count && !s->failed; d++)
+        for (int i = 0; i < from->nins; i++)
+            jx_device_row(&ins, d)[i] =
+                jx_body_input(&m.body, from->vars[from->nconsts + i]->aval);
+    if (s->failed || !jx_devices_expand(&m, entry, &ins, &outs))
+        return NULL;
+    return jx_devices_finish(&m, s->count * from->nouts, outs.at,
+                             from->function);
+}
+
+static bool begin_program(jx_devices *s, const jx_typed *typed,
+                          const jx_jaxpr *root, jx_assignment sizes)
+{
+    jx_program *from = typed->program;
+    int count = from->njaxprs;
+
+    *s = (jx_devices){.from = from,
+                      .typed = typed,
+                      .sizes = sizes,
+                      .scratch = jx_arena_new(&from->ctx->budget),
+                      .build = {.program = from, .fail = tell}};
+    if (!s->scratch)
+        return jx_devices_starved(s);
+    s->made = JX_NEW_ARRAY(s->scratch, count, const jx_jaxpr *);
+    s->runs = JX_NEW_ARRAY(s->scratch, count, char);
+    s->holds = JX_NEW_ARRAY(s->scratch, count, char);
+    s->build.jaxprs.at =
+        JX_NEW_ARRAY(from->ctx->arena, count + 8, const jx_jaxpr *);
+    if (!s->made || !s->runs || !s->holds || !s->build.jaxprs.at ||
+        !jx_growth_measure(s->scratch, from, root, MOST_GROWTH, &s->growth))
+        return jx_devices_starved(s);
+    s->build.jaxprs.capacity = (size_t)count + 8;
+    s->build.jaxprs.count = (size_t)count;
+    for (int i = 0; i < count; i++)
+        s->build.jaxprs.at[i] = from->jaxprs[i];
+    return true;
+}
+
+/* The program with what was made; NULL if that failed on the way. */
+static jx_program *end_program(jx_devices *s)
+{
+    jx_program *from = s->from;
+    jx_program *to = jx_arena_copy(from->ctx->arena, from, sizeof *from);
+
+    if (s->scratch)
+        jx_arena_free(s->scratch);
+    if (s->failed || !to ||
+        !jx_intern_copy(&to->avals.table, &from->avals.table) ||
+        !jx_intern_copy(&to->values.table, &from->values.table) ||
+        !jx_ok(from->ctx))
+        return NULL;
+    to->njaxprs = (int)s->build.jaxprs.count;
+    to->jaxprs = s->build.jaxprs.at;
+    to->written = NULL;
+    return to;
+}
+
+static bool holds_collective(jx_devices *s, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < jaxpr->neqns; i++)
+        if (jx_devices_hold(s, &jaxpr->eqns[i], 0))
+            return true;
+    return false;
+}
+
+/* The entry as it is now; NULL after a failure. */
+static const jx_jaxpr *new_entry(jx_devices *s, int64_t count)
+{
+    const jx_program *from = s->from;
+    const jx_jaxpr *entry = from->entry.jaxpr;
+
+    s->wanted = count;
+    if (count < 1 || count > MOST_DEVICES)
+        jx_devices_fail(s, "%lld devices can't be simulated, only 1 to %d",
+                        (long long)count, MOST_DEVICES);
+    else if (runs_spread(s, entry, 0))
+        return written_out(s, entry);
+    else if (!holds_collective(s, entry))
+        return entry;
+    else if (from->devices > 1 && from->devices != count)
+        jx_devices_fail(s, "the module is for %lld devices, not %lld",
+                        (long long)from->devices, (long long)count);
+    else if (from->replicas > 1)
+        jx_devices_fail(s,
+                        "the module is for %lld replicas: only partitions "
+                        "are written out",
+                        (long long)from->replicas);
+    else
+        return for_each(s, &from->entry);
+    return NULL;
+}
+
+jx_program *jx_program_devices(const jx_typed *typed, int64_t count)
+{
+    const jx_jaxpr *entry = typed->program->entry.jaxpr, *now = NULL;
+    jx_program *to;
+    jx_devices s;
+
+    jx_ctx_stage(typed->program->ctx, "writing out devices");
+    if (!jx_typed_all(typed))
+        return NULL;
+    if (begin_program(&s, typed, entry, (jx_assignment){0, NULL}))
+        now = new_entry(&s, count);
+    to = end_program(&s);
+    if (!to || !now)
+        return NULL;
+    to->entry.jaxpr = now;
+    to->devices = 0;
+    if (now->nins != entry->nins || now->nouts != entry->nouts)
+        to->in_paths = to->out_paths = NULL;
+    if (now->nconsts != entry->nconsts)
+        to->entry.nconsts = 0;
+    JX_ASSERT_NONE(jx_program_fault(to));
+    return to;
+}
+
+/* What was looked at before stays so; what is new is made of what was accepted. */
+static const jx_looked_at *looked_at(const jx_typed *typed, int count)
+{
+    int before = typed->program->njaxprs;
+    jx_looked_at *to =
+        JX_NEW_ARRAY(typed->program->ctx->arena, count, jx_looked_at);
+
+    for (int i = 0; to && i < count; i++)
+        to[i] = i < before ? typed->jaxprs[i]
+                           : (jx_looked_at){.typed = true, .runs = true};
+    return to;
+}
+
+bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
+                          jx_assignment sizes)
+{
+    jx_program *from = (*typed)->program;
+    const jx_jaxpr *jaxpr = (*closed)->jaxpr, *now = NULL;
+    jx_program *program;
+    jx_typed *to;
+    jx_closed *made;
+    jx_devices s;
+
+    if (!jx_devices_any(from) || jaxpr->id < 0 || jaxpr->id >= from->njaxprs ||
+        from->jaxprs[jaxpr->id] != jaxpr)
+        return true;
+    if (begin_program(&s, *typed, jaxpr, sizes))
+        now = written_out(&s, jaxpr);
+    if (!s.failed && now == jaxpr) { /* nothing to write out */
+        jx_arena_free(s.scratch);
+        return true;
+    }
+    program = end_program(&s);
+    to = !program ? NULL
+                  : jx_arena_copy(from->ctx->arena, *typed, sizeof **typed);
+    made = jx_arena_copy(from->ctx->arena, *closed, sizeof **closed);
+    if (!to || !made)
+        return jx_ok(from->ctx) && jx_starved(from->ctx);
+    to->program = program;
+    to->jaxprs = looked_at(*typed, to->program->njaxprs);
+    made->jaxpr = now;
+    *typed = to;
+    *closed = made;
+    return to->jaxprs || jx_starved(from->ctx);
+}

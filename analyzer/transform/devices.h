@@ -1,0 +1,32 @@
+/* devices.h - programs for many devices, written out for one.
+ *
+ * The body of a sdy.manual_computation is written out: an equation per device where
+ * there was one, and collectives as what they do to the values of all.  A program
+ * becomes one of ordinary equations, which does the same. */
+#ifndef JX_DEVICES_H
+#define JX_DEVICES_H
+
+#include "frontend/ir/params.h"
+#include "frontend/ir/typed.h"
+
+/* Whether the program holds something to write out, at sight. */
+bool jx_devices_any(const jx_program *program);
+
+/* The program, all of which typing accepts, with the computations written out that
+ * its entry runs, for `count` devices: as many as their meshes have.  Where it has
+ * none of these, but collectives, each device runs all of it on inputs of its own:
+ * those of the first device, of the second, ..., and results in the same order.
+ * What runs on one device stays as it is.  NULL with an error: an axis that is cut
+ * has no number for a size, too. */
+jx_program *jx_program_devices(const jx_typed *typed, int64_t count);
+
+/* For planning: what runs when *closed does is written out in a program that
+ * differs from the one before in that alone, and counts as typed, as that was.
+ * False with an error. */
+bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
+                          jx_assignment sizes);
+
+/* The groups that a collective names (of collective_permute: its pairs). */
+jx_groups jx_collective_groups(const jx_eqn *eqn);
+
+#endif

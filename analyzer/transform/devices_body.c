@@ -1,0 +1,502 @@
+/* devices_body.c - a computation that many devices run, written out for one.
+ *
+ * One equation per device where there was one, on variables of their own.  What
+ * devices say to each other becomes what it does to all their values.  Operands
+ * are cut into the parts of the devices before, and results put together
+ * behind. */
+#include "analyzer/transform/devices_parts.h"
+
+#include "frontend/base/assert.h"
+
+#include <string.h>
+
+enum { MOST_DEPTH = 200, MOST_EQUATIONS = 1 << 20, MOST_RANK = 32 };
+
+/* Whether a jaxpr, or what it calls, holds a collective. */
+enum { UNKNOWN = 0, LOCAL, COLLECTIVE };
+
+/* ---- values and equations */
+
+jx_device_atoms jx_device_atoms_new(jx_devices *s, int width)
+{
+    jx_device_atoms made = {
+        width, JX_NEW_ARRAY(s->scratch, (size_t)s->count * (size_t)(width + 1),
+                            jx_atom)};
+
+    if (!made.at)
+        jx_devices_starved(s);
+    return made;
+}
+
+jx_atom *jx_device_row(const jx_device_atoms *a, int device)
+{
+    return a->at + (ptrdiff_t)device * a->width;
+}
+
+jx_devices_body jx_devices_begin(jx_devices *s)
+{
+    return (jx_devices_body){.body.in = &s->build, .s = s};
+}
+
+bool jx_devices_room(jx_devices *s)
+{
+    return !s->failed &&
+           (++s->equations <= MOST_EQUATIONS ||
+            jx_devices_fail(s, "written out for all devices it is too long"));
+}
+
+/* The builder has said why, but for memory. */
+static bool take_made(jx_devices *s, const jx_atom *made, int count,
+                      jx_atom *to)
+{
+    if (!made)
+        return s->failed ? false : jx_devices_starved(s);
+    memcpy(to, made, (size_t)count * sizeof *to);
+    return true;
+}
+
+bool jx_devices_like(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
+                     jx_atom *outs)
+{
+    return jx_devices_room(m->s) &&
+           take_made(m->s, jx_build_like(&m->body, eqn, ins, NULL, NULL),
+                     eqn->nouts, outs);
+}
+
+bool jx_devices_emit(jx_devices_body *m, const jx_prim *prim, jx_params *params,
+                     int nins, const jx_atom *ins, int nouts,
+                     const jx_aval *const *avals, jx_atom *outs)
+{
+    return jx_devices_room(m->s) &&
+           take_made(
+               m->s,
+               jx_build_as(&m->body, prim, params, nins, ins, nouts, avals),
+               nouts, outs);
+}
+
+const jx_jaxpr *jx_devices_finish(jx_devices_body *m, int nouts,
+                                  const jx_atom *outs, const char *function)
+{
+    const jx_jaxpr *made;
+
+    for (int i = 0; i < nouts; i++)
+        jx_body_result(&m->body, outs[i]);
+    made =
+        m->s->failed ? NULL : jx_body_finish(&m->body, jx_no_atoms, function);
+    if (!made && !m->s->failed)
+        jx_devices_starved(m->s);
+    return made;
+}
+
+/* A size of an axis, which has to be a number. */
+static int64_t size_along(jx_devices *s, const jx_aval *aval, int64_t axis)
+{
+    jx_buffer text = jx_ctx_text(s->from->ctx);
+    int64_t size = 0;
+
+    if (axis < 0 || axis >= aval->rank) {
+        jx_devices_fail(s, "an axis is out of range");
+    } else if (!jx_dim_is_int(aval->shape[axis], &size) &&
+               !jx_dim_eval(aval->shape[axis], jx_assigned, &s->sizes, &size)) {
+        jx_dim_print(aval->shape[axis], &text);
+        jx_devices_fail(s,
+                        "the size %s has no value: give its variables sizes "
+                        "that it can be computed from (set:b=3)",
+                        jx_buffer_text(&text));
+    }
+    jx_buffer_free(&text);
+    return size;
+}
+
+jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
+                        int64_t index, int64_t count)
+{
+    jx_devices *s = m->s;
+    int64_t size = s->failed ? 0 : size_along(s, jx_atom_aval(from), axis);
+
+    if (count == 1 || s->failed)
+        return from;
+    if (count < 1 || size % count != 0) {
+        jx_devices_fail(
+            s, "an axis can't be cut into equal parts for the devices");
+        return from;
+    }
+    size /= count;
+    if (!jx_devices_room(s))
+        return from;
+    from = jx_build_slice(&m->body, from, (int)axis,
+                          jx_body_int(&m->body, index * size),
+                          jx_body_int(&m->body, (index + 1) * size));
+    if (!jx_is_made(from) && !s->failed)
+        jx_devices_starved(s);
+    return from;
+}
+
+jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
+                          int64_t axis)
+{
+    jx_devices *s = m->s;
+    jx_atom made = {NULL, NULL};
+
+    if (count == 1 || s->failed)
+        return parts[0];
+    for (int i = 0; i < count && !s->failed; i++)
+        size_along(s, jx_atom_aval(parts[i]), axis);
+    if (!s->failed && jx_devices_room(s))
+        made = jx_build_concatenate(&m->body, count, parts, (int)axis);
+    if (!jx_is_made(made) && !s->failed)
+        jx_devices_starved(s);
+    return made;
+}
+
+/* ---- the body, device by device ---- */
+
+bool jx_is_collective(jx_prim_id id)
+{
+    switch (id) {
+    case JX_PRIM_stablehlo_all_reduce:
+    case JX_PRIM_stablehlo_all_gather:
+    case JX_PRIM_stablehlo_reduce_scatter:
+    case JX_PRIM_stablehlo_all_to_all:
+    case JX_PRIM_stablehlo_collective_permute:
+    case JX_PRIM_stablehlo_collective_broadcast:
+    case JX_PRIM_stablehlo_partition_id:
+    case JX_PRIM_stablehlo_replica_id: return true;
+    default: return false;
+    }
+}
+
+static bool jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth);
+
+static bool value_holds(jx_devices *s, const jx_value *value, int depth)
+{
+    if (value->tag == JX_V_JAXPR && value->jaxpr)
+        return jaxpr_holds(s, value->jaxpr, depth);
+    for (int i = 0; value->items && i < value->count; i++)
+        if (value_holds(s, value->items[i], depth))
+            return true;
+    return false;
+}
+
+bool jx_devices_hold(jx_devices *s, const jx_eqn *eqn, int depth)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (value_holds(s, eqn->params[i].value, depth))
+            return true;
+    return jx_is_collective(eqn->prim->id) ||
+           eqn->prim->id == JX_PRIM_sdy_manual_computation;
+}
+
+static bool jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth)
+{
+    if (depth > MOST_DEPTH)
+        return jx_devices_fail(s, "it nests too deep");
+    if (s->holds[jaxpr->id] == UNKNOWN) {
+        bool found = false;
+        for (int i = 0; i < jaxpr->neqns && !found; i++)
+            found = jx_devices_hold(s, &jaxpr->eqns[i], depth + 1);
+        s->holds[jaxpr->id] = found ? COLLECTIVE : LOCAL;
+    }
+    return s->holds[jaxpr->id] == COLLECTIVE;
+}
+
+/* Each device does it on its own. */
+static bool local(jx_devices_body *m, const jx_eqn *eqn,
+                  const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    for (int t = 0; t < m->s->team.count; t++) {
+        int d = m->s->team.at[t];
+        if (!jx_devices_like(m, eqn, jx_device_row(ins, d),
+                             jx_device_row(outs, d)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- arrays and the parts that devices have ---- */
+
+static bool is_among(const jx_axis_names *names, const char *name)
+{
+    for (int i = 0; i < names->count; i++)
+        if (!strcmp(names->at[i], name))
+            return true;
+    return false;
+}
+
+/* Where a device stands along axis `k` of the mesh; the last one is the
+ * fastest. */
+static int64_t stand(const jx_devices *s, int device, int k)
+{
+    int64_t below = 1;
+
+    for (int i = k + 1; i < s->mesh->naxes; i++)
+        below *= s->mesh->sizes[i];
+    return device / below % s->mesh->sizes[k];
+}
+
+/* Where a device stands along all axes says which one it is. */
+static bool all_stand_apart(const jx_devices *s)
+{
+    for (int d = 0; d < s->count; d++) {
+        int64_t number = 0;
+        for (int k = 0; k < s->mesh->naxes; k++)
+            number = number * s->mesh->sizes[k] + stand(s, d, k);
+        if (number != d)
+            return false;
+    }
+    return true;
+}
+
+/* Which part along an axis of an array a device has, and of how many. */
+static void place_of(const jx_devices *s, const jx_p_manual_computation *p,
+                     const jx_axis_names *axes, int device, int64_t *index,
+                     int64_t *count)
+{
+    *index = 0, *count = 1;
+    for (int i = 0; i < axes->count; i++)
+        for (int k = 0; k < s->mesh->naxes; k++)
+            if (!strcmp(s->mesh->axes[k], axes->at[i]) &&
+                is_among(&p->manual_axes, axes->at[i])) {
+                *index = *index * s->mesh->sizes[k] + stand(s, device, k);
+                *count *= s->mesh->sizes[k];
+            }
+}
+
+/* Axis `k` of the mesh cuts the array. */
+static bool cuts(const jx_devices *s, const jx_p_manual_computation *p,
+                 const jx_sharding *how, int k)
+{
+    bool any = false;
+
+    for (int i = 0; i < how->rank; i++)
+        any |= is_among(&how->axes[i], s->mesh->axes[k]);
+    return any && is_among(&p->manual_axes, s->mesh->axes[k]);
+}
+
+/* The device that has the parts `wanted` and stands where `device` does along
+ * the axes that do not cut the array; -1: there is none. */
+static int holder(const jx_devices *s, const jx_p_manual_computation *p,
+                  const jx_sharding *how, int device, const int64_t *wanted)
+{
+    for (int d = 0; d < s->count; d++) {
+        bool found = true;
+        for (int k = 0; k < how->rank && found; k++) {
+            int64_t index, count;
+            place_of(s, p, &how->axes[k], d, &index, &count);
+            found = index == wanted[k];
+        }
+        for (int k = 0; k < s->mesh->naxes && found; k++)
+            found = cuts(s, p, how, k) || stand(s, d, k) == stand(s, device, k);
+        if (found)
+            return d;
+    }
+    return -1;
+}
+
+static jx_atom assembled(jx_devices_body *m, const jx_p_manual_computation *p,
+                         const jx_sharding *how, const jx_device_atoms *parts,
+                         int number, int device, int axis, int64_t *wanted)
+{
+    jx_devices *s = m->s;
+    int64_t index, count;
+
+    if (axis == how->rank) {
+        int from = holder(s, p, how, device, wanted);
+        if (from < 0)
+            jx_devices_fail(s, "no device has a part of a result");
+        return from < 0 ? (jx_atom){0} : jx_device_row(parts, from)[number];
+    }
+    place_of(s, p, &how->axes[axis], device, &index, &count);
+    jx_atom *all = JX_NEW_ARRAY(s->scratch, count, jx_atom);
+    if (!all || count > s->count) {
+        jx_devices_fail(s, "a sharding has more parts than there are devices");
+        return (jx_atom){0};
+    }
+    for (int64_t i = 0; i < count && !s->failed; i++) {
+        wanted[axis] = i;
+        all[i] = assembled(m, p, how, parts, number, device, axis + 1, wanted);
+    }
+    return s->failed ? (jx_atom){0}
+                     : jx_devices_joined(m, (int)count, all, axis);
+}
+
+static bool check_sharding(jx_devices *s, const jx_sharding *how,
+                           const jx_aval *aval)
+{
+    for (int k = 0; k < how->rank; k++)
+        for (int i = 0; i < how->axes[k].count; i++) {
+            bool known = false;
+            for (int a = 0; a < s->mesh->naxes; a++)
+                known |= !strcmp(s->mesh->axes[a], how->axes[k].at[i]);
+            if (!known)
+                return jx_devices_fail(
+                    s, "a sharding names an axis that the mesh has "
+                       "not");
+        }
+    return (aval->kind == JX_AVAL_ARRAY && aval->rank == how->rank &&
+            aval->rank < MOST_RANK) ||
+           jx_devices_fail(s, "a sharding has another rank than its array");
+}
+
+bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
+                       const jx_device_atoms *ins, int wanted,
+                       const jx_device_atoms *outs)
+{
+    const jx_p_manual_computation *p = eqn->typed;
+    const jx_jaxpr *body = p->jaxpr.jaxpr;
+    jx_devices *s = m->s;
+    jx_device_atoms parts = jx_device_atoms_new(s, eqn->nins),
+                    results = jx_device_atoms_new(s, eqn->nouts);
+    int64_t place[MOST_RANK], index, count;
+
+    JX_ASSERT(all_stand_apart(s));
+    if (s->failed || p->in_shardings.count != eqn->nins ||
+        p->out_shardings.count != eqn->nouts || body->nins != eqn->nins ||
+        body->nouts != eqn->nouts)
+        return jx_devices_fail(
+            s, "its shardings do not fit its operands and results");
+    for (int i = 0; i < eqn->nins; i++) {
+        const jx_sharding *how = &p->in_shardings.at[i];
+        if (!check_sharding(s, how, jx_atom_aval(jx_device_row(ins, 0)[i])))
+            return false;
+        for (int d = 0; d < s->count && !s->failed; d++) {
+            jx_atom part = jx_device_row(ins, d)[i];
+            for (int k = 0; k < how->rank; k++) {
+                place_of(s, p, &how->axes[k], d, &index, &count);
+                part = jx_devices_part(m, part, k, index, count);
+            }
+            jx_device_row(&parts, d)[i] = part;
+        }
+    }
+    if (s->failed || !jx_devices_expand(m, &p->jaxpr, &parts, &results))
+        return false;
+    for (int i = 0; i < eqn->nouts; i++) {
+        const jx_sharding *how = &p->out_shardings.at[i];
+        if (!check_sharding(s, how,
+                            jx_atom_aval(jx_device_row(&results, 0)[i])))
+            return false;
+        for (int d = 0; d < wanted && !s->failed; d++)
+            jx_device_row(outs, d)[i] =
+                assembled(m, p, how, &results, i, d, 0, place);
+    }
+    return !s->failed;
+}
+
+const jx_mesh *jx_devices_mesh(jx_devices *s, const jx_eqn *eqn)
+{
+    const jx_value *value = ((const jx_p_manual_computation *)eqn->typed)->mesh;
+
+    if (value && value->tag == JX_V_MESH && value->integer >= 0 &&
+        value->integer < s->from->nmeshes)
+        return &s->from->meshes[value->integer];
+    jx_devices_fail(s, "there is no mesh");
+    return NULL;
+}
+
+/* A computation inside of another one is spread over the same devices. */
+static bool same_mesh(jx_devices *s, const jx_eqn *eqn)
+{
+    const jx_value *value = ((const jx_p_manual_computation *)eqn->typed)->mesh;
+    const jx_mesh *mesh = value && value->tag == JX_V_MESH && s->mesh
+                              ? jx_devices_mesh(s, eqn)
+                              : NULL;
+    bool same = mesh && mesh->naxes == s->mesh->naxes;
+
+    for (int i = 0; same && i < mesh->naxes; i++)
+        same = !strcmp(mesh->axes[i], s->mesh->axes[i]) &&
+               mesh->sizes[i] == s->mesh->sizes[i];
+    return same ||
+           jx_devices_fail(s, "a computation inside of it has another mesh");
+}
+
+/* ---- one equation ---- */
+
+static bool together(jx_devices_body *m, const jx_eqn *eqn,
+                     const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    const jx_closed *callee = jx_eqn_callee(eqn);
+    jx_devices *s = m->s;
+
+    if (jx_is_collective(eqn->prim->id))
+        return jx_devices_collective(m, eqn, ins, outs);
+    if (callee)
+        return (jx_growth_shares(&s->growth, callee->jaxpr)
+                    ? jx_devices_call(m, eqn, ins, outs)
+                    : jx_devices_expand(m, callee, ins, outs));
+    switch (eqn->prim->id) {
+    case JX_PRIM_sdy_manual_computation:
+        return same_mesh(s, eqn) &&
+               jx_devices_manual(m, eqn, ins, s->count, outs);
+    case JX_PRIM_while: return jx_devices_while(m, eqn, ins, outs);
+    case JX_PRIM_cond: return jx_devices_cond(m, eqn, ins, outs);
+    case JX_PRIM_scan: return jx_devices_scan(m, eqn, ins, outs);
+    default:
+        return jx_devices_fail(s,
+                               "a collective is in a place where it can't be "
+                               "run");
+    }
+}
+
+/* What an operand is for each device. */
+static jx_atom found(const jx_device_atoms *values, int device, jx_atom atom)
+{
+    return atom.var ? jx_device_row(values, device)[atom.var->id] : atom;
+}
+
+static bool expand_eqn(jx_devices_body *m, const jx_jaxpr *in,
+                       const jx_eqn *eqn, const jx_device_atoms *values)
+{
+    jx_devices *s = m->s;
+    jx_device_atoms ins = jx_device_atoms_new(s, eqn->nins),
+                    outs = jx_device_atoms_new(s, eqn->nouts);
+
+    if (s->failed)
+        return false;
+    if (jx_eqn_is_unknown(eqn))
+        return jx_devices_fail(s, "there is no way to run the primitive %s",
+                               jx_eqn_name(eqn));
+    if (!jx_typed_accepts(s->typed, in, eqn))
+        return jx_devices_fail(s, "its parameters do not fit its operands");
+    for (int t = 0; t < s->team.count; t++)
+        for (int i = 0, d = s->team.at[t]; i < eqn->nins; i++)
+            jx_device_row(&ins, d)[i] = found(values, d, eqn->ins[i]);
+    m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
+    if (!(jx_devices_hold(s, eqn, 0) ? together : local)(m, eqn, &ins, &outs))
+        return false;
+    for (int t = 0; t < s->team.count; t++)
+        for (int i = 0, d = s->team.at[t]; i < eqn->nouts; i++)
+            jx_device_row(values, d)[eqn->outs[i]->id] =
+                jx_device_row(&outs, d)[i];
+    return !s->failed;
+}
+
+bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
+                       const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    const jx_jaxpr *j = closed->jaxpr;
+    jx_devices *s = m->s;
+    jx_device_atoms values = jx_device_atoms_new(s, j->nvars);
+
+    if (s->failed || closed->nconsts != j->nconsts || ins->width != j->nins ||
+        outs->width != j->nouts)
+        return jx_devices_fail(s, "a body takes other operands");
+    if (++s->depth > MOST_DEPTH)
+        return jx_devices_fail(s, "it nests too deep");
+    for (int t = 0; t < s->team.count; t++) {
+        int d = s->team.at[t];
+        for (int i = 0; i < j->nconsts; i++)
+            jx_device_row(&values, d)[i] =
+                jx_build_constant(&m->body, closed->consts[i]);
+        for (int i = 0; i < j->nins; i++)
+            jx_device_row(&values, d)[j->nconsts + i] =
+                jx_device_row(ins, d)[i];
+    }
+    for (int i = 0; i < j->neqns && !s->failed; i++)
+        if (!expand_eqn(m, j, &j->eqns[i], &values))
+            return false;
+    for (int t = 0; t < s->team.count && !s->failed; t++)
+        for (int i = 0, d = s->team.at[t]; i < j->nouts; i++)
+            jx_device_row(outs, d)[i] = found(&values, d, j->outs[i]);
+    s->depth--;
+    return !s->failed;
+}

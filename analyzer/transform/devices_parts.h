@@ -1,0 +1,120 @@
+/* devices_parts.h - a computation in the making that is written out for many devices;
+ * shared by devices.c (programs), devices_body.c (the body and its arrays),
+ * devices_collectives.c, devices_steps.c (loops, branches and calls) and
+ * devices_teams.c (who goes on in step).
+ *
+ * A function that returns false, or no atom, has said why, and `failed` is set. */
+#ifndef JX_DEVICES_PARTS_H
+#define JX_DEVICES_PARTS_H
+
+#include "analyzer/transform/devices.h"
+#include "frontend/ir/build.h"
+#include "frontend/ir/growth.h"
+
+/* Some devices, in order. */
+typedef struct jx_team {
+    int count;
+    const int *at;
+} jx_team;
+
+typedef struct jx_teams {
+    int count;
+    const jx_team *at;
+} jx_teams;
+
+/* What a callee is for a team, where it is not written out for each call. */
+typedef struct jx_team_callee {
+    const jx_closed *callee;
+    jx_team team;
+    const jx_jaxpr *jaxpr;
+} jx_team_callee;
+
+typedef struct jx_devices {
+    jx_builder build;
+    jx_program *from;
+    const jx_typed *typed; /* the same */
+    jx_arena *scratch;     /* for what is gone when all is written out */
+    jx_assignment sizes;   /* of its symbolic dimensions */
+    const jx_jaxpr **made; /* by number in the program before: what it is now */
+    char *runs, *holds;    /* by that number, too: what is in it */
+    jx_growth growth;      /* of the program before */
+    const jx_jaxpr
+        *jaxpr; /* where the computation stands that is written out */
+    const jx_eqn *eqn;
+    int64_t wanted;      /* devices that somebody asks for; 0: any */
+    const jx_mesh *mesh; /* of the computation */
+    int count;           /* its devices */
+    jx_team team; /* whom it is being written out for: others have no values */
+    bool whole;   /* all of the program is what they run */
+    int equations, depth;
+    JX_VEC(jx_team_callee) callees;
+    bool failed;
+} jx_devices;
+
+/* A jaxpr in the making. */
+typedef struct jx_devices_body {
+    jx_body body;
+    jx_devices *s;
+} jx_devices_body;
+
+/* What the devices have: atom [device * width + number]. */
+typedef struct jx_device_atoms {
+    int width;
+    jx_atom *at;
+} jx_device_atoms;
+
+bool jx_devices_fail(jx_devices *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool jx_devices_starved(jx_devices *s);
+
+/* Whether a jaxpr, or what it runs, holds a collective or a computation of many
+ * devices; an equation, in what it does or runs. */
+bool jx_devices_hold(jx_devices *s, const jx_eqn *eqn, int depth);
+bool jx_is_collective(jx_prim_id id);
+
+jx_device_atoms jx_device_atoms_new(jx_devices *s, int width);
+/* What one device has. */
+jx_atom *jx_device_row(const jx_device_atoms *a, int device);
+
+/* ---- equations (devices_body.c), as of build.h, but for their number */
+
+jx_devices_body jx_devices_begin(jx_devices *s);
+bool jx_devices_room(jx_devices *s);
+bool jx_devices_like(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
+                     jx_atom *outs);
+bool jx_devices_emit(jx_devices_body *m, const jx_prim *prim, jx_params *params,
+                     int nins, const jx_atom *ins, int nouts,
+                     const jx_aval *const *avals, jx_atom *outs);
+/* Part `index` of `count` equal ones along an axis. */
+jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
+                        int64_t index, int64_t count);
+jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
+                          int64_t axis);
+const jx_jaxpr *jx_devices_finish(jx_devices_body *m, int nouts,
+                                  const jx_atom *outs, const char *function);
+
+/* ---- equations of all devices together: from what each has before to what it
+ * has behind ---- */
+
+/* The team's parts that share no collective in what an equation runs. */
+bool jx_devices_teams(jx_devices *s, const jx_eqn *eqn, jx_teams *to);
+/* A body's equations, and a computation; results of the latter are put together
+ * for the first `wanted` devices. */
+bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
+                       const jx_device_atoms *ins, const jx_device_atoms *outs);
+bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
+                       const jx_device_atoms *ins, int wanted,
+                       const jx_device_atoms *outs);
+/* The mesh of a computation; NULL, told, if there is none. */
+const jx_mesh *jx_devices_mesh(jx_devices *s, const jx_eqn *eqn);
+
+typedef bool jx_devices_eqn(jx_devices_body *m, const jx_eqn *eqn,
+                            const jx_device_atoms *ins,
+                            const jx_device_atoms *outs);
+
+jx_devices_eqn jx_devices_collective; /* devices_collectives.c */
+/* devices_steps.c; a call is of what is made once of its callee. */
+jx_devices_eqn jx_devices_while, jx_devices_cond, jx_devices_scan,
+    jx_devices_call;
+
+#endif

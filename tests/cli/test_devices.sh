@@ -1,0 +1,113 @@
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # $work is run.sh's
+# jaxvet show --transform devices:N: what N devices run, written out, does the same
+# on one; as text, as a document, and for StableHLO.
+same() { # program, devices: ordinary equations, and the same results bit for bit
+    expect 0 run "$1" --fill random:3 --outputs "$work/all.npz"
+    expect 0 show "$1" --transform "devices:$2" -o "$work/out.jaxpr"
+    holds test -z "$(grep -e manual_computation -e all_reduce -e partition_id \
+        "$work/out.jaxpr")"
+    expect 0 run "$work/out.jaxpr" --fill random:3 --expect "$work/all.npz" --bits
+    expect 0 show "$1" --transform "devices:$2" --as json -o "$work/out.json"
+    expect 0 run "$work/out.json" --fill random:3 --expect "$work/all.npz" --bits
+    expect 0 check "$work/out.json"
+    expect 0 show "$1" --transform "devices:$2" --as stablehlo -o "$work/out.mlir"
+    expect 0 run "$work/out.mlir" --fill random:3 --expect "$work/all.npz" --bits
+}
+
+cat >"$work/neg.jaxpr" <<'END'
+{ lambda ; a:f32[8,6]. let
+    b:f32[8,3] = sdy.manual_computation[
+      in_shardings=((('x',), ('y',)),)
+      jaxpr={ lambda ; c:f32[2,3]. let d:f32[2,3] = neg c in (d,) }
+      manual_axes=('x', 'y')
+      mesh=Mesh('x': 4, 'y': 2)
+      out_shardings=((('x',), ()),)
+    ] a
+  in (b,) }
+END
+same "$work/neg.jaxpr" 8
+holds test "$(grep -c ' neg ' "$work/out.jaxpr")" = 8
+same tests/fuzz/fuzz_bytecode/sharded.mlirbc 8
+
+# A loop in step, a branch by groups, in a computation that a branch runs.
+cat >"$work/loop.mlir" <<'END'
+module {
+  sdy.mesh @m = <["x"=4]>
+  func.func @main(%a: tensor<8xf32>, %p: tensor<i1>) -> tensor<8xf32> {
+    %r = "stablehlo.if"(%p) ({
+      stablehlo.return %a : tensor<8xf32>
+    }, {
+      %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%u: tensor<2xf32>) {
+        %zero = stablehlo.constant dense<0> : tensor<i32>
+        %three = stablehlo.constant dense<3> : tensor<i32>
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %l:2 = stablehlo.while(%i = %zero, %v = %u) : tensor<i32>, tensor<2xf32>
+          cond {
+            %c = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %c : tensor<i1>
+          } do {
+            %s = "stablehlo.all_reduce"(%v) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, use_global_device_ids}> ({
+              ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+              %t = stablehlo.add %x, %y : tensor<f32>
+              stablehlo.return %t : tensor<f32>
+            }) : (tensor<2xf32>) -> tensor<2xf32>
+            %n = stablehlo.add %i, %one : tensor<i32>
+            stablehlo.return %n, %s : tensor<i32>, tensor<2xf32>
+          }
+        sdy.return %l#1 : tensor<2xf32>
+      } : (tensor<8xf32>) -> tensor<8xf32>
+      stablehlo.return %0 : tensor<8xf32>
+    }) : (tensor<i1>) -> tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+}
+END
+same "$work/loop.mlir" 4
+expect 3 show "$work/loop.mlir" --transform devices:8
+complains 'its mesh has 4 devices, not 8'
+
+# A module of collectives: each device has inputs and results of its own.
+cat >"$work/parts.mlir" <<'END'
+module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32>, tensor<ui32>) {
+    %0 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<2xf32>) -> tensor<2xf32>
+    %1 = stablehlo.partition_id : tensor<ui32>
+    return %0, %1 : tensor<2xf32>, tensor<ui32>
+  }
+}
+END
+expect 0 show "$work/parts.mlir" --transform devices:2
+prints '^{ lambda ; a:f32\[2\] b:f32\[2\]. let$'
+prints '^    c:f32\[2\] = add a b$'
+prints '^  in (c, 0:u32\[\], c, 1:u32\[\]) }$'
+expect 3 show "$work/parts.mlir" --transform devices:4
+complains 'the module is for 2 devices, not 4'
+sed 's/num_partitions/num_replicas/' "$work/parts.mlir" >"$work/copies.mlir"
+expect 3 show "$work/copies.mlir" --transform devices:2
+complains 'only partitions are written out'
+sed 's/, use_global_device_ids//' "$work/parts.mlir" >"$work/local.mlir"
+expect 3 show "$work/local.mlir" --transform devices:2
+complains 'goes over replicas'
+
+# What runs on one device stays; sizes come first; what is no number is refused.
+expect 0 show tests/host/scale.json --transform devices:8 --as json -o "$work/one.json"
+expect 0 show tests/host/scale.json --as json -o "$work/same.json"
+holds cmp -s "$work/one.json" "$work/same.json"
+expect 0 show tests/host/scale.json --transform set:b=4,devices:8
+prints '^{ lambda ; a:f32\[4,3\]'
+for word in devices: devices:0 devices:-1 devices:8x devices:99999999999999999999; do
+    expect 2 show "$work/neg.jaxpr" --transform "$word"
+    complains 'expected a number of devices'
+done
+expect 3 show "$work/neg.jaxpr" --transform devices:1025
+complains "can't be simulated, only 1 to 1024"
+sed 's/8,/b,/; s/mesh=Mesh(.x.: 4/mesh=Mesh('"'x'"': 4/; s/\[2,/[floordiv(b, 4),/g' "$work/neg.jaxpr" \
+    >"$work/open.jaxpr"
+expect 3 show "$work/open.jaxpr" --transform devices:8
+complains 'the size b has no value'
+expect 0 show "$work/open.jaxpr" --transform set:b=8,devices:8
