@@ -21,7 +21,8 @@ BUILD  := $(BUILD)/debug
 CFLAGS  = -O0 -g3 -DJX_VERIFY
 endif
 
-LAYERS  = frontend/base frontend/ir frontend/mlir frontend/read frontend/decompose frontend/write analyzer \
+LAYERS  = frontend/base frontend/ir frontend/sizes frontend/mlir frontend/read frontend/decompose \
+          frontend/write analyzer \
           analyzer/transform analyzer/lint prover checker runtime runtime/kernels runtime/gradients \
           reports reports/pipeline reports/formats reports/commands
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))

@@ -165,3 +165,22 @@ bool jx_infer_results(void *inferrer, const jx_eqn *eqn,
                                eqn->prim->name, *why);
     return found == JX_INFER_TYPES;
 }
+
+void jx_infer_reading(void **state, jx_program *program, const jx_eqn *eqn,
+                      const jx_aval **outs, jx_infer_equal *tell, void *whom)
+{
+    jx_inferrer *in = *state ? *state : (*state = jx_inferrer_new(program));
+    const jx_aval **ins =
+        JX_NEW_ARRAY(program->ctx->arena, eqn->nins, const jx_aval *);
+    jx_inferred found = JX_INFER_REFUSED;
+    const char *why;
+
+    if (in && ins) {
+        for (int i = 0; i < eqn->nins; i++)
+            ins[i] = jx_atom_aval(eqn->ins[i]);
+        jx_inferrer_tell(in, tell, whom);
+        found = jx_infer_equation(in, eqn, ins, outs, &why);
+    }
+    for (int i = 0; i < eqn->nouts && found == JX_INFER_REFUSED; i++)
+        outs[i] = NULL;
+}

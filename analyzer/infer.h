@@ -7,7 +7,7 @@
 #ifndef JX_INFER_H
 #define JX_INFER_H
 
-#include "frontend/ir/program.h"
+#include "frontend/ir/infer.h"
 
 typedef enum jx_inferred {
     JX_INFER_NOTHING = 0, /* not all is known: of a primitive or a type that nobody
@@ -15,9 +15,6 @@ typedef enum jx_inferred {
     JX_INFER_TYPES,       /* all results are known */
     JX_INFER_REFUSED,     /* it fits at no size: `why` */
 } jx_inferred;
-
-/* Two sizes that a rule requires to be equal, and that are not one dim. */
-typedef void jx_infer_equal(void *whom, const jx_dim *a, const jx_dim *b);
 
 typedef struct jx_inferrer jx_inferrer;
 
@@ -39,5 +36,8 @@ jx_inferred jx_infer_equation(jx_inferrer *in, const jx_eqn *eqn,
 bool jx_infer_results(void *inferrer, const jx_eqn *eqn,
                       const jx_aval *const *ins, const jx_aval **outs,
                       const char **why);
+
+/* The same for readers. */
+jx_infer_open jx_infer_reading;
 
 #endif

@@ -21,19 +21,20 @@ grep -n '^#include "' $sources | awk '
 function rank(path) {
     if (path ~ /^frontend\/base\//) return 1
     if (path ~ /^frontend\/ir\//) return 2
-    if (path ~ /^frontend\/mlir\//) return 3
-    if (path ~ /^frontend\/read\//) return 4
-    if (path ~ /^frontend\/decompose\//) return 5
-    if (path ~ /^frontend\/write\//) return 6
-    if (path ~ /^analyzer\//) return 7
-    if (path ~ /^prover\//) return 8
-    if (path ~ /^checker\//) return 9
-    if (path ~ /^runtime\//) return 10
-    if (path ~ /^reports\/pipeline\//) return 11
-    if (path ~ /^reports\/formats\//) return 12
-    if (path ~ /^reports\/commands\//) return 13
-    if (path ~ /^reports\//) return 14
-    if (path == "jaxvet.c") return 15
+    if (path ~ /^frontend\/sizes\//) return 3
+    if (path ~ /^frontend\/mlir\//) return 4
+    if (path ~ /^frontend\/read\//) return 5
+    if (path ~ /^frontend\/decompose\//) return 6
+    if (path ~ /^frontend\/write\//) return 7
+    if (path ~ /^analyzer\//) return 8
+    if (path ~ /^prover\//) return 9
+    if (path ~ /^checker\//) return 10
+    if (path ~ /^runtime\//) return 11
+    if (path ~ /^reports\/pipeline\//) return 12
+    if (path ~ /^reports\/formats\//) return 13
+    if (path ~ /^reports\/commands\//) return 14
+    if (path ~ /^reports\//) return 15
+    if (path == "jaxvet.c") return 16
     if (path == "jaxvet.h") return 0
     return -1
 }

@@ -1,5 +1,6 @@
 /* assertions.c - EXP015: shape assertions that say something else than what
- * they check.  The reader of StableHLO found them (frontend/read/sizes.h). */
+ * they check.  The reader of StableHLO found them
+ * (frontend/read/stablehlo_raw.c). */
 #include "analyzer/lint/lint.h"
 
 bool jx_lint_assertions(jx_linter *lint)

@@ -261,13 +261,15 @@ static void append(jx_body *b, const jx_eqn *eqn)
 static const jx_atom *complete(jx_body *b, jx_eqn *eqn, int nouts,
                                const jx_aval *const *outs)
 {
-    const jx_atom *atoms = fill_outs(b, eqn, nouts, outs);
+    jx_atom *atoms = fill_outs(b, eqn, nouts, outs);
     const char *why = atoms ? jx_eqn_misfit(ctx_of(b), eqn) : NULL;
 
     if (why)
         b->in->fail(b, why);
     if (!atoms || why)
         return NULL;
+    if (b->in->follow && !b->in->follow(b, eqn, atoms))
+        return atoms;
     eqn->effects = jx_eqn_effects(ctx_of(b), eqn);
     append(b, eqn);
     return atoms;

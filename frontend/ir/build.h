@@ -39,6 +39,9 @@ typedef struct jx_builder {
     jx_infer *infer; /* NULL: all results are declared */
     void *with;      /* of infer */
     bool folds;      /* scalars that are known are computed (fold.h) */
+    /* Looks at an equation before it is added, and may say more of it; false: it
+     * is not needed, and gives `atoms`.  NULL: nobody looks. */
+    bool (*follow)(jx_body *b, jx_eqn *eqn, jx_atom *atoms);
     JX_VEC(const jx_jaxpr *) jaxprs; /* the program's table: callees first */
     JX_VEC(const jx_array *) arrays; /* of literals */
 } jx_builder;

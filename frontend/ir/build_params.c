@@ -100,7 +100,7 @@ const jx_value *jx_value_of_ints(jx_program *in, jx_ints ints)
     return items ? jx_value_of_tuple(in, ints.count, items) : NULL;
 }
 
-static const jx_value *dim_value(jx_program *in, const jx_dim *dim)
+const jx_value *jx_value_of_dim(jx_program *in, const jx_dim *dim)
 {
     int64_t number;
 
@@ -118,7 +118,7 @@ const jx_value *jx_value_of_dims(jx_program *in, int count,
         JX_NEW_ARRAY(in->ctx->arena, count, const jx_value *);
 
     for (int i = 0; items && i < count; i++)
-        items[i] = dim_value(in, dims[i]);
+        items[i] = jx_value_of_dim(in, dims[i]);
     return items ? jx_value_of_tuple(in, count, items) : NULL;
 }
 
@@ -135,7 +135,7 @@ void jx_put_dims(jx_params *p, const char *name, int count,
 
 void jx_put_dim(jx_params *p, const char *name, const jx_dim *dim)
 {
-    jx_put(p, name, dim_value(p->program, dim));
+    jx_put(p, name, jx_value_of_dim(p->program, dim));
 }
 
 void jx_put_tuples(jx_params *p, const char *name, int count, int width,

@@ -36,6 +36,7 @@ void jx_put_tuples(jx_params *p, const char *name, int count, int width,
 void jx_put_jaxpr(jx_params *p, const char *name, const jx_jaxpr *jaxpr);
 
 const jx_value *jx_value_of_ints(jx_program *program, jx_ints ints);
+const jx_value *jx_value_of_dim(jx_program *program, const jx_dim *dim);
 const jx_value *jx_value_of_dims(jx_program *program, int count,
                                  const jx_dim *const *dims);
 const jx_value *jx_value_of_tuple(jx_program *program, int count,

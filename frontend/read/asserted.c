@@ -2,8 +2,8 @@
 #include "frontend/read/asserted.h"
 
 #include "frontend/ir/signature.h"
-#include "frontend/read/sizes.h"
 #include "frontend/read/stablehlo.h"
+#include "frontend/read/stablehlo_entry.h"
 
 #include <string.h>
 
@@ -65,34 +65,20 @@ static const char *said(jx_ctx *ctx, const jx_size_assertion *a)
 
 /* -- at sizes -------------------------------------------------------------- */
 
-static const char *first_failing(const jx_program *program,
-                                 const jx_sizes_options *options)
-{
-    const jx_size_assertion *all;
-    jx_sizes *sizes = jx_sizes_new(program->ctx, program->dims, options);
-    int count = sizes ? jx_sizes_assertions(sizes, &all) : 0;
-
-    for (int i = 0; i < count; i++)
-        if (all[i].fails)
-            return said(program->ctx, &all[i]);
-    return NULL;
-}
-
 /* A key is u32 data to the module, with axes of its own. */
-static jx_dim_shape shape_of(const jx_program *program,
-                             const jx_mlir_value *arg, const jx_aval *aval,
-                             const int64_t *shape)
+static jx_dim_shape shape_of(jx_shlo *s, const jx_mlir_value *arg,
+                             const jx_aval *aval, const int64_t *shape)
 {
     jx_dim_shape made = {-1, NULL};
-    const jx_dim **dims = JX_NEW_ARRAY(program->ctx->arena,
-                                       arg->type->rank + 1, const jx_dim *);
+    const jx_dim **dims = JX_NEW_ARRAY(s->ctx->arena, arg->type->rank + 1,
+                                       const jx_dim *);
 
     if (!dims || !shape || arg->type->kind != JX_T_TENSOR ||
         arg->type->rank < aval->rank)
         return made;
     for (int i = 0; i < arg->type->rank; i++) {
         int64_t size = i < aval->rank ? shape[i] : arg->type->shape[i];
-        if (size < 0 || !(dims[i] = jx_dim_int(program->dims, size)))
+        if (size < 0 || !(dims[i] = jx_dim_int(s->program->dims, size)))
             return made;
     }
     return (jx_dim_shape){arg->type->rank, dims};
@@ -110,44 +96,59 @@ static const jx_given_integer *given(const jx_program *program,
     for (int i = 0; to && i < program->nvalued; i++) {
         const jx_valued *v = &program->valued[i];
         jx_given_integer *made = &to[*count];
-        made->input = -1;
+        made->arg = -1;
         for (int k = 0; k < entry->nargs; k++)
             if (entry->inputs[k] == v->input)
-                made->input = k;
+                made->arg = k;
         made->element = v->element;
-        *count += made->input >= 0 &&
+        *count += made->arg >= 0 &&
                   jx_assigned((void *)(uintptr_t)sizes, v->var, &made->value);
     }
     return to;
+}
+
+/* The first that fails as the module is read again, into a program of its own. */
+static const jx_size_assertion *first_failing(jx_shlo *s,
+                                              const jx_program *program,
+                                              const int64_t *const *shapes,
+                                              const jx_assignment *sizes)
+{
+    const jx_tree_entry *entry = program->tree_entry;
+    const jx_mlir_block *block = jx_mlir_body(entry->func, 0);
+    jx_dim_shape *at = JX_NEW_ARRAY(s->ctx->arena, entry->nargs + 1,
+                                    jx_dim_shape);
+    int count;
+    const jx_given_integer *integers = given(program, entry, sizes, &count);
+
+    if (!block || !at || !integers)
+        return NULL;
+    s->module = entry->module;
+    for (int i = 0; i < entry->nargs; i++) {
+        int input = entry->inputs[i];
+        at[i] = (jx_dim_shape){-1, NULL};
+        if (input >= 0)
+            at[i] = shape_of(s, block->args[i], jx_input_aval(program, input),
+                             shapes[input]);
+    }
+    return jx_sz_failing(s, entry->func, at, count, integers);
 }
 
 const char *jx_asserted_at(const jx_program *program,
                            const int64_t *const *shapes, int nbindings,
                            const jx_binding *bindings)
 {
-    const jx_tree_entry *entry = program->tree_entry;
-    const jx_mlir_block *block = entry ? jx_mlir_body(entry->func, 0) : NULL;
     const jx_assignment sizes = {nbindings, bindings};
-    jx_sizes_options options = {.at_sizes = true, .path = program->path};
-    jx_dim_shape *at = NULL;
+    const jx_size_assertion *failing = NULL;
+    jx_error before = program->ctx->error;
+    jx_shlo s;
 
-    if (block)
-        at = JX_NEW_ARRAY(program->ctx->arena, entry->nargs + 1, jx_dim_shape);
-    if (!at)
+    if (!program->tree_entry)
         return NULL;
-    for (int i = 0; i < entry->nargs; i++) {
-        int input = entry->inputs[i];
-        at[i] = (jx_dim_shape){-1, NULL};
-        if (input >= 0)
-            at[i] = shape_of(program, block->args[i],
-                             jx_input_aval(program, input), shapes[input]);
-    }
-    options.module = entry->module;
-    options.function = entry->func;
-    options.nshapes = entry->nargs;
-    options.shapes = at;
-    options.given = given(program, entry, &sizes, &options.ngiven);
-    return options.given ? first_failing(program, &options) : NULL;
+    if (jx_shlo_begin(&s, program->tree, program->tree_entry->infer))
+        failing = first_failing(&s, program, shapes, &sizes);
+    /* What goes wrong in there is no error of the program's. */
+    program->ctx->error = before;
+    return failing ? said(program->ctx, failing) : NULL;
 }
 
 const char *jx_asserted_for(const jx_program *program, int nbindings,

@@ -50,25 +50,6 @@ const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, jx_op_id op,
 
 /* ---- blocks */
 
-/* Whether inputs give a dim. */
-static bool is_input_size(const jx_shlo *s, const jx_dim *dim)
-{
-    const jx_size_var *known;
-    int count, n = jx_sizes_vars(s->sizes, &known);
-    const jx_dim_atom *const *vars =
-        jx_dim_vars(s->program->dims, dim, &count);
-
-    for (int i = 0; vars && i < count; i++) {
-        int k = 0;
-        while (k < n && known[k].var != vars[i])
-            k++;
-        if (k == n || known[k].origin == JX_SIZE_BOUND ||
-            known[k].origin == JX_SIZE_FREE)
-            return false;
-    }
-    return vars != NULL;
-}
-
 jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim)
 {
     jx_atom none = {NULL, NULL};
@@ -79,7 +60,7 @@ jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim)
         return number == (int32_t)number
                    ? jx_shlo_scalar(b, dtype, (double)number)
                    : none;
-    if (!is_input_size(b->s, dim) ||
+    if (!jx_sz_is_given(b->s->sizes, dim) ||
         !(literal = JX_NEW(b->s->ctx->arena, jx_literal)))
         return none;
     literal->aval = jx_shlo_array(b, dtype, 0, NULL);
@@ -88,86 +69,120 @@ jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim)
     return literal->aval ? (jx_atom){NULL, literal} : none;
 }
 
-bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to)
+/* The size that a scalar is known to be; NULL: it is none. */
+static const jx_dim *size_of(jx_shlo_body *b, jx_atom atom)
 {
-    const jx_dim *dim =
-        b->sizes ? jx_sizes_symbol(b->sizes, value) : NULL;
-    jx_dtype dtype;
+    const jx_dim *const *known =
+        jx_atom_aval(atom)->rank == 0 ? jx_sz_known(b->s->sizes, atom) : NULL;
 
-    if (!dim || !jx_shlo_dtype(value->type, &dtype))
-        return false;
-    *to = jx_shlo_size(b, dtype, dim);
-    return to->literal != NULL;
+    return known ? known[0] : NULL;
 }
 
-/* A call that gives nothing but sizes needs no computing. */
-static bool read_sizes(jx_shlo_body *b, const jx_mlir_op *op)
+static bool is_number(const jx_dim *dim)
 {
-    jx_atom atoms[8];
+    jx_int number;
 
-    if (!b->sizes || op->id != JX_OP_func_call || op->nouts < 1 ||
-        op->nouts > 8)
+    return jx_dim_is_wide(dim, &number);
+}
+
+/* The literal of a scalar of which more may be known than the size that it is. */
+static jx_atom literal_size(jx_shlo_body *b, jx_atom atom, const jx_dim *dim)
+{
+    jx_atom made = jx_shlo_size(b, jx_atom_aval(atom)->dtype, dim);
+
+    if (made.literal)
+        jx_sz_set(b->s->sizes, made, jx_sz_info_of(b->s->sizes, atom));
+    return made;
+}
+
+bool jx_shlo_symbol(jx_shlo_body *b, jx_atom atom, jx_atom *to)
+{
+    const jx_dim *dim = size_of(b, atom);
+    jx_atom made;
+
+    if (!dim || is_number(dim))
         return false;
-    for (int i = 0; i < op->nouts; i++) {
-        const jx_mlir_type *type = op->outs[i]->type;
-        const jx_dim *const *known =
-            type->rank == 0 ? jx_sizes_known(b->sizes, op->outs[i]) : NULL;
-        jx_dtype dtype;
-        if (!known || !jx_shlo_dtype(type, &dtype))
+    made = literal_size(b, atom, dim);
+    if (made.literal)
+        *to = made;
+    return made.literal != NULL;
+}
+
+/* Whether the op computes with nothing but sizes. */
+static bool has_known_operands(jx_shlo_body *b)
+{
+    for (int i = 0; i < b->op->nins; i++) {
+        jx_shlo_atoms atoms = jx_shlo_atoms_of(b, b->op->ins[i]);
+        if (atoms.count != 1 || !jx_sz_known(b->s->sizes, atoms.at[0]))
             return false;
-        atoms[i] = jx_shlo_size(b, dtype, known[0]);
+    }
+    return b->op->nins > 0;
+}
+
+/* An integer that is a size needs no computing, nor does a call that gives
+ * nothing else; a number does, unless it is made of sizes (and numbers), as
+ * `2*floordiv(b, 2) - b` is where b is even. */
+bool jx_shlo_only_sizes(jx_shlo_body *b, const jx_eqn *eqn, jx_atom *to)
+{
+    enum { MOST = 8 };
+    jx_atom atoms[MOST];
+
+    if (b->s->sizes->plain || !b->op || eqn->nouts < 1 || eqn->nouts > MOST ||
+        (eqn->nouts > 1 && eqn->prim->id != JX_PRIM_jit))
+        return false;
+    for (int i = 0; i < eqn->nouts; i++) {
+        const jx_dim *dim = size_of(b, to[i]);
+        if (!dim || (is_number(dim) && eqn->prim->id != JX_PRIM_jit &&
+                     !has_known_operands(b)))
+            return false;
+        atoms[i] = literal_size(b, to[i], dim);
         if (!atoms[i].literal)
             return false;
     }
-    return jx_shlo_define(b, op->nouts, atoms);
-}
-
-/* A number that is made of sizes (and numbers), as `2*floordiv(b, 2) - b` is
- * where b is even. */
-static bool read_number(jx_shlo_body *b, const jx_mlir_op *op, jx_atom *to)
-{
-    const jx_dim *const *known =
-        b->sizes && op->nins && op->outs[0]->type->rank == 0
-            ? jx_sizes_known(b->sizes, op->outs[0])
-            : NULL;
-    jx_dtype dtype;
-
-    if (!known || !jx_shlo_dtype(op->outs[0]->type, &dtype))
+    if (jx_shlo_acts(b->s, b->op, 0))
         return false;
-    for (int i = 0; i < op->nins; i++)
-        if (!jx_sizes_known(b->sizes, op->ins[i]))
-            return false;
-    *to = jx_shlo_size(b, dtype, known[0]);
-    return to->literal != NULL;
+    memcpy(to, atoms, (size_t)eqn->nouts * sizeof *to);
+    return true;
 }
 
-/* An integer that is a size needs no computing. */
-static bool read_symbol(jx_shlo_body *b, const jx_mlir_op *op)
+/* Whether the op's results are literals: what computed them is not needed. */
+static bool gives_literals(jx_shlo_body *b, const jx_mlir_op *op)
 {
-    jx_atom atom;
-
-    return op->nouts == 1 &&
-           (jx_shlo_symbol(b, op->outs[0], &atom) ||
-            read_number(b, op, &atom)) &&
-           jx_shlo_define1(b, atom);
-}
-
-/* Defines what only computes sizes that are known. */
-static bool is_known(jx_shlo_body *b, const jx_mlir_op *op)
-{
-    return b->sizes && op->nouts && !jx_shlo_acts(b->s, op, 0) &&
-           (read_symbol(b, op) || read_sizes(b, op));
+    for (int i = 0; i < op->nouts; i++) {
+        jx_shlo_atoms atoms = jx_shlo_atoms_of(b, op->outs[i]);
+        for (int k = 0; k < atoms.count; k++)
+            if (!atoms.at[k].literal)
+                return false;
+    }
+    return op->nouts > 0 && !jx_shlo_acts(b->s, op, 0);
 }
 
 /* Equations from `first` on make a vector of sizes: what asks for sizes knows
  * them already. */
 static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
 {
-    if (!b->sizes || op->nouts != 1 || op->outs[0]->type->rank < 1 ||
-        !jx_sizes_known(b->sizes, op->outs[0]) || jx_shlo_acts(b->s, op, 0))
+    jx_shlo_atoms atoms = op->nouts == 1 ? jx_shlo_atoms_of(b, op->outs[0])
+                                         : (jx_shlo_atoms){0, NULL};
+
+    if (atoms.count != 1 || jx_atom_aval(atoms.at[0])->rank < 1 ||
+        !jx_sz_known(b->s->sizes, atoms.at[0]) || jx_shlo_acts(b->s, op, 0))
         return;
     for (size_t i = first; i < b->body.eqns.count; i++)
         JX_PUSH(b->s->ctx->arena, &b->shaping, (int)i);
+}
+
+/* Leaves out equations that nobody needs who knows the sizes. */
+static void drop_sizes(jx_shlo_body *b, const jx_mlir_op *op, size_t eqn,
+                       size_t out)
+{
+    if (b->s->sizes->plain || b->body.eqns.count == eqn)
+        return;
+    if (!gives_literals(b, op)) {
+        note_shaping(b, op, eqn);
+        return;
+    }
+    b->body.eqns.count = eqn;
+    b->body.outs.count = out;
 }
 
 /* ---- attributes that no rule knows the meaning of */
@@ -209,18 +224,19 @@ static bool is_refused(const jx_mlir_op *op)
 static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
 {
     const jx_shlo_row *row = b->s->rows[op->id];
-    size_t first = b->body.eqns.count;
+    size_t open = b->s->open.count, eqn = b->body.eqns.count;
+    size_t out = b->body.outs.count;
 
     b->op = op;
-    if (is_known(b, op))
-        return jx_ok(b->s->ctx);
     bool other = jx_shlo_has_quantized(op) || jx_shlo_widens(op);
     jx_shlo_rule *read = !row || is_refused(op) ? jx_shlo_op_none
                          : other                ? jx_shlo_quantized
                                                 : row->rule;
     if (!read(b, op, row))
         return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
-    note_shaping(b, op, first);
+    if (!jx_shlo_close(b, open, eqn, out))
+        return false;
+    drop_sizes(b, op, eqn, out);
     return jx_ok(b->s->ctx);
 }
 
@@ -237,6 +253,8 @@ bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
         if (!jx_mlir_op_ends(op->id)) {
             if (!read_op(b, op))
                 return false;
+            if (op == b->s->last)
+                return true;
             continue;
         }
         b->op = op;
@@ -252,28 +270,39 @@ bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
 
 typedef struct function {
     const jx_mlir_op *op;
-    const jx_sizes_env *env;
     int nins;
     const jx_aval *const *ins;
+    const jx_sz_info *known; /* of its arguments; or NULL */
     const jx_jaxpr *jaxpr; /* NULL while it is being read */
+    const jx_sz_info *results; /* what is known of them */
 } function;
 
 static bool same_function(const void *kept, const void *key)
 {
     const function *a = kept, *b = key;
 
-    return a->op == b->op && a->env == b->env && a->nins == b->nins &&
-           (!a->nins ||
-            !memcmp(a->ins, b->ins, (size_t)a->nins * sizeof *a->ins));
+    if (a->op != b->op || a->nins != b->nins || !a->known != !b->known ||
+        (a->nins &&
+         memcmp(a->ins, b->ins, (size_t)a->nins * sizeof *a->ins) != 0))
+        return false;
+    for (int i = 0; a->known && i < a->nins; i++)
+        if (!jx_sz_same_info(&a->known[i], &b->known[i]))
+            return false;
+    return true;
 }
 
 static uint64_t hash_function(const function *f)
 {
-    uint64_t hash = jx_hash_mix((uint64_t)(uintptr_t)f->env,
-                                (uint64_t)(uintptr_t)f->op);
+    uint64_t hash = jx_hash_mix(7, (uint64_t)(uintptr_t)f->op);
 
     for (int i = 0; i < f->nins; i++)
         hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)f->ins[i]);
+    for (int i = 0; f->known && i < f->nins; i++)
+        if (f->known[i].elems)
+            hash = jx_hash_mix(
+                hash,
+                jx_hash_bytes(f->known[i].elems, (size_t)f->known[i].count *
+                                                     sizeof(jx_sz_elem)));
     return hash;
 }
 
@@ -329,7 +358,24 @@ static const char *const *result_paths(jx_shlo *s, const jx_mlir_op *func,
     return paths;
 }
 
-static const jx_jaxpr *read_function(jx_shlo *s, const function *f)
+/* What is known of these atoms; NULL: of none of them. */
+static const jx_sz_info *known_of(jx_shlo *s, size_t count,
+                                  const jx_atom *atoms, bool as_operands)
+{
+    jx_sz_info *known = !jx_sz_follows(s->sizes)
+                            ? NULL
+                            : JX_NEW_ARRAY(s->ctx->arena, count, jx_sz_info);
+    bool any = false;
+
+    for (size_t i = 0; known && i < count; i++) {
+        known[i] = as_operands ? jx_sz_operand(s->sizes, atoms[i])
+                               : jx_sz_info_of(s->sizes, atoms[i]);
+        any = any || known[i].elems;
+    }
+    return any ? known : NULL;
+}
+
+static const jx_jaxpr *read_function(jx_shlo *s, function *f)
 {
     const jx_mlir_block *block = f->op->nregions == 1
                                      ? jx_mlir_body(f->op, 0) : NULL;
@@ -338,14 +384,14 @@ static const jx_jaxpr *read_function(jx_shlo *s, const function *f)
 
     if (!b)
         return NULL;
-    b->op = f->op;
-    b->sizes = f->env;
+    b->op = b->func = f->op;
     if (!block) {
         jx_shlo_fail(b, "expected a function with a body of one block");
         return NULL;
     }
-    if (!jx_shlo_read_block(b, block, f->nins, f->ins))
+    if (!jx_shlo_read_block(b, block, f->nins, f->ins, f->known))
         return NULL;
+    f->results = known_of(s, b->body.results.count, b->body.results.at, false);
     made = jx_shlo_finish(b, (jx_shlo_atoms){0, NULL},
                           function_name(s, f->op));
     if (made) {
@@ -355,12 +401,12 @@ static const jx_jaxpr *read_function(jx_shlo *s, const function *f)
     return made;
 }
 
-const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
-                                 const jx_sizes_env *env,
-                                 const jx_mlir_op *caller, int nins,
-                                 const jx_aval *const *ins)
+static const function *find_function(jx_shlo *s, const jx_mlir_op *func,
+                                     const jx_mlir_op *caller, int nins,
+                                     const jx_aval *const *ins,
+                                     const jx_sz_info *known)
 {
-    function key = {func, env, nins, ins, NULL};
+    function key = {.op = func, .nins = nins, .ins = ins, .known = known};
     uint64_t hash = hash_function(&key);
     const function *found =
         jx_intern_find(&s->functions, hash, &key, same_function);
@@ -368,14 +414,24 @@ const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
     if (found && !found->jaxpr)
         jx_shlo_fail_at(s, caller, "a function that calls itself");
     if (found)
-        return found->jaxpr;
+        return found->jaxpr ? found : NULL;
     function *kept = jx_arena_copy(s->ctx->arena, &key, sizeof key);
     if (!kept || !(kept->ins = jx_arena_copy(s->ctx->arena, ins,
                                              (size_t)nins * sizeof *ins)))
         return NULL;
     jx_intern_add(&s->functions, hash, kept);
     kept->jaxpr = read_function(s, kept);
-    return kept->jaxpr;
+    return kept->jaxpr ? kept : NULL;
+}
+
+const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
+                                 const jx_mlir_op *caller, int nins,
+                                 const jx_aval *const *ins,
+                                 const jx_sz_info *known)
+{
+    const function *found = find_function(s, func, caller, nins, ins, known);
+
+    return found ? found->jaxpr : NULL;
 }
 
 /* ---- calls */
@@ -390,9 +446,9 @@ static const jx_aval *const *avals_of(jx_shlo *s, jx_shlo_atoms atoms)
     return avals;
 }
 
-/* A `jit` equation: its results have the types that the jaxpr gives. */
-const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
-                                jx_shlo_atoms ins, const char *name)
+static const jx_atom *emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
+                                const jx_sz_info *known, jx_shlo_atoms ins,
+                                const char *name)
 {
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_aval *const *outs =
@@ -400,25 +456,31 @@ const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
 
     jx_shlo_put_jaxpr(&p, "jaxpr", jaxpr);
     jx_shlo_put_text(&p, "name", name);
-    return outs ? jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_jit), ins.count,
-                                   ins.at, &p, jaxpr->nouts, outs)
+    return outs ? jx_shlo_emit_known(b, jx_prim_of(JX_PRIM_jit), ins.count,
+                                     ins.at, &p, jaxpr->nouts, outs, known)
                 : NULL;
+}
+
+/* A `jit` equation: its results have the types that the jaxpr gives. */
+const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
+                                 jx_shlo_atoms ins, const char *name)
+{
+    return emit_call(b, jaxpr, NULL, ins, name);
 }
 
 bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func, const char *name)
 {
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     const jx_aval *const *avals = avals_of(b->s, ins);
-    const jx_jaxpr *jaxpr;
+    const function *made;
     const jx_atom *outs;
 
     if (!avals || !jx_ok(b->s->ctx))
         return false;
-    jaxpr = jx_shlo_function(b->s, func,
-                             b->sizes ? jx_sizes_call(b->sizes, b->op) : NULL,
-                             b->op, ins.count, avals);
-    outs = jaxpr ? jx_shlo_emit_call(b, jaxpr, ins, name) : NULL;
-    return outs && jx_shlo_define(b, jaxpr->nouts, outs);
+    made = find_function(b->s, func, b->op, ins.count, avals,
+                         known_of(b->s, (size_t)ins.count, ins.at, true));
+    outs = made ? emit_call(b, made->jaxpr, made->results, ins, name) : NULL;
+    return outs && jx_shlo_define(b, made->jaxpr->nouts, outs);
 }
 
 static const jx_mlir_op *callee(jx_shlo_body *b, const char *attribute)
@@ -528,67 +590,6 @@ static bool entries_of(jx_shlo *s, const jx_mlir_op *module, op_list *to)
     return true;
 }
 
-typedef struct aval_list {
-    JX_VEC(const jx_aval *) of;
-} aval_list;
-
-/* The types that a function declares for its arguments. */
-static bool declared(jx_shlo *s, const jx_mlir_op *func,
-                     const jx_sizes_env *env, aval_list *to)
-{
-    const jx_mlir_block *block = jx_mlir_body(func, 0);
-    jx_shlo_body *b = jx_shlo_body_new(s, NULL);
-
-    if (!b)
-        return false;
-    b->op = func;
-    if (!block)
-        return jx_shlo_fail(b, "expected a function with a body of one "
-                               "block");
-    for (int i = 0; i < block->nargs; i++) {
-        const jx_mlir_type *type = block->args[i]->type;
-        int width = jx_shlo_width(type);
-        if (width > 1)
-            return jx_shlo_fail(b, "expected arguments that are tensors");
-        if (width)
-            JX_PUSH(s->ctx->arena, &to->of,
-                    jx_shlo_aval(b, type,
-                                 env ? jx_sizes_shape(env, block->args[i])
-                                     : NULL));
-    }
-    return jx_ok(s->ctx);
-}
-
-/* What the module's integers say of its sizes. */
-static bool find_sizes(jx_shlo *s, const jx_mlir_op *func,
-                       const jx_shlo_shapes *shapes)
-{
-    jx_sizes_options options = {.module = s->module,
-                                .entry = function_name(s, func),
-                                .path = s->file->path};
-
-    if (shapes) {
-        options.nshapes = shapes->count;
-        options.shapes = shapes->at;
-    }
-    s->sizes = jx_sizes_new(s->ctx, s->program->dims, &options);
-    return s->sizes != NULL;
-}
-
-const jx_jaxpr *jx_shlo_entry(jx_shlo *s, const jx_mlir_op *func,
-                              const jx_shlo_shapes *shapes)
-{
-    const jx_sizes_env *env;
-    aval_list ins = {0};
-
-    if (!find_sizes(s, func, shapes))
-        return NULL;
-    env = jx_sizes_entry(s->sizes);
-    if (!declared(s, func, env, &ins))
-        return NULL;
-    return jx_shlo_function(s, func, env, func, (int)ins.of.count, ins.of.at);
-}
-
 /* Calls each of them in order, with all their inputs and outputs. */
 static const jx_jaxpr *read_all(jx_shlo *s, const op_list *modules,
                                 const op_list *funcs)
@@ -630,9 +631,9 @@ static jx_program *new_program(const jx_mlir_file *file)
     return program->dims ? program : NULL;
 }
 
-bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file)
+bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file, jx_infer_open *infer)
 {
-    *s = (jx_shlo){.ctx = file->ctx, .file = file};
+    *s = (jx_shlo){.ctx = file->ctx, .file = file, .infer = infer};
     s->program = new_program(file);
     jx_shlo_begin_building(s);
     jx_intern_init(&s->types, file->ctx->arena);
@@ -646,34 +647,22 @@ bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file)
 }
 
 /* Sizes that are values of inputs: which input an argument is. */
-static void put_valued(jx_shlo *s, const jx_mlir_op *entry)
+static void put_valued(jx_shlo *s)
 {
-    const jx_mlir_block *block = entry ? jx_mlir_body(entry, 0) : NULL;
-    const jx_size_var *vars;
-    int n = jx_sizes_vars(s->sizes, &vars);
+    const jx_mlir_block *block = s->entry ? jx_mlir_body(s->entry, 0) : NULL;
     JX_VEC(jx_valued) found = {0};
 
-    for (int i = 0; block && i < n; i++) {
-        jx_valued made = {0, vars[i].element, vars[i].var};
-        if (vars[i].origin != JX_SIZE_INPUT)
+    for (size_t i = 0; block && i < s->sizes->vars.count; i++) {
+        const jx_size_var *var = &s->sizes->vars.at[i];
+        jx_valued made = {0, var->element, var->var};
+        if (var->origin != JX_SIZE_INPUT)
             continue;
-        for (int k = 0; k < vars[i].input; k++)
+        for (int k = 0; k < var->input; k++)
             made.input += jx_shlo_width(block->args[k]->type);
         JX_PUSH(s->ctx->arena, &found, made);
     }
     s->program->nvalued = (int)found.count;
     s->program->valued = found.at;
-}
-
-static void put_unsaid(jx_shlo *s)
-{
-    const jx_size_var *vars;
-    int n = jx_sizes_vars(s->sizes, &vars);
-
-    for (int i = 0; i < n; i++)
-        if (vars[i].origin == JX_SIZE_FREE)
-            JX_PUSH(s->ctx->arena, &s->unsaid, vars[i].var);
-    jx_program_put_unsaid(s->program, (int)s->unsaid.count, s->unsaid.at);
 }
 
 static int64_t number_said(const jx_mlir_op *module, const char *name)
@@ -694,6 +683,40 @@ static void count_devices(const jx_mlir_op *module, jx_program *p)
         p->devices = INT64_MAX;
 }
 
+/* ---- what was read and is not called */
+
+static void keep_value(bool *kept, const jx_value *value)
+{
+    if (value->jaxpr)
+        kept[value->jaxpr->id] = true;
+    for (int i = 0; value->items && i < value->count; i++)
+        keep_value(kept, value->items[i]);
+}
+
+/* A function that gives nothing but sizes is read to know them, and not called.
+ * Callers come behind what they call. */
+static void drop_jaxprs(jx_shlo *s, const jx_jaxpr *entry)
+{
+    bool *kept = JX_NEW_ARRAY(s->ctx->arena, s->build.jaxprs.count + 1, bool);
+    size_t next = 0;
+
+    if (!kept || s->sizes->plain)
+        return;
+    kept[entry->id] = true;
+    for (size_t i = s->build.jaxprs.count; i-- > 0;)
+        for (int k = 0; kept[i] && k < s->build.jaxprs.at[i]->neqns; k++)
+            for (int n = 0; n < s->build.jaxprs.at[i]->eqns[k].nparams; n++)
+                keep_value(kept, s->build.jaxprs.at[i]->eqns[k].params[n].value);
+    for (size_t i = 0; i < s->build.jaxprs.count; i++) {
+        jx_jaxpr *jaxpr = (jx_jaxpr *)(uintptr_t)s->build.jaxprs.at[i];
+        if (!kept[i])
+            continue;
+        jaxpr->id = (int)next;
+        s->build.jaxprs.at[next++] = jaxpr;
+    }
+    s->build.jaxprs.count = next;
+}
+
 jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
 {
     jx_program *p = s->program;
@@ -701,6 +724,7 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
 
     if (!entry || !scope || !jx_ok(s->ctx))
         return NULL;
+    drop_jaxprs(s, entry);
     p->entry.jaxpr = entry;
     p->name = name;
     p->njaxprs = (int)s->build.jaxprs.count;
@@ -709,18 +733,17 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     p->files = s->files_read.at;
     p->narrays = (int)s->build.arrays.count;
     p->arrays = s->build.arrays.at;
-    p->nmeshes = (int)s->meshes.count;
-    p->meshes = s->meshes.at;
-    put_valued(s, jx_sizes_entry(s->sizes)
-                      ? jx_sizes_function(jx_sizes_entry(s->sizes)) : NULL);
-    put_unsaid(s);
-    *scope = jx_sizes_scope(s->sizes);
+    put_valued(s);
+    jx_program_put_unsaid(p, (int)s->unsaid.count, s->unsaid.at);
+    *scope = (jx_scope){(int)s->sizes->constraints.count,
+                        s->sizes->constraints.at, NULL};
     if (scope->nconstraints) {
         p->nscopes = 1;
         p->scopes = scope;
     }
-    p->base = jx_sizes_base(s->sizes);
-    p->nequated = jx_sizes_equated(s->sizes, &p->equated);
+    p->base = s->sizes->base;
+    p->nequated = (int)s->equated.count;
+    p->equated = s->equated.at;
     count_devices(s->module, p);
     p->nmisstated = (int)s->misstated.count;
     p->misstated = s->misstated.at;
@@ -749,7 +772,7 @@ const struct jx_tree_entry *jx_shlo_tree_entry(jx_shlo *s,
             inputs[i] = width == 1 ? next : -1;
         next += width;
     }
-    *made = (jx_tree_entry){s->module, func, block->nargs, inputs};
+    *made = (jx_tree_entry){s->infer, s->module, func, block->nargs, inputs};
     return made;
 }
 
@@ -765,14 +788,14 @@ static const char *program_name(jx_shlo *s, const jx_mlir_op *module,
     return text && *text ? text : function_name(s, func);
 }
 
-jx_program *jx_read_stablehlo(const jx_mlir_file *file)
+jx_program *jx_read_stablehlo(const jx_mlir_file *file, jx_infer_open *infer)
 {
     op_list modules = {0}, funcs = {0};
     const jx_jaxpr *entry;
     jx_program *made;
     jx_shlo s;
 
-    if (!jx_shlo_begin(&s, file))
+    if (!jx_shlo_begin(&s, file, infer))
         return NULL;
     for (int i = 0; i < file->nmodules; i++) {
         entries_of(&s, file->modules[i], &funcs);

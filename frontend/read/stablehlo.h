@@ -10,25 +10,28 @@
 #ifndef JX_READ_STABLEHLO_H
 #define JX_READ_STABLEHLO_H
 
-#include "frontend/ir/program.h"
+#include "frontend/ir/infer.h"
 #include "frontend/mlir/tree.h"
 #include "frontend/read/exported.h"
 
 /* The function that a program was made of, and the inputs of the program that
  * its arguments are: -1 for what is no input. */
 typedef struct jx_tree_entry {
+    jx_infer_open *infer; /* that it was read with */
     const jx_mlir_op *module, *func;
     int nargs;
     const int *inputs;
 } jx_tree_entry;
 
 /* NULL with an error.  The tree, and what it points into, must outlive the
- * program. */
-jx_program *jx_read_stablehlo(const jx_mlir_file *file);
+ * program.  Sizes that types leave open follow from `infer`; without it nothing
+ * is said of them. */
+jx_program *jx_read_stablehlo(const jx_mlir_file *file, jx_infer_open *infer);
 
 /* The same of the module in an exported file: the program's inputs and outputs
  * are those that the file declares, with their names. */
 jx_program *jx_read_exported_program(const jx_mlir_file *file,
-                                     const jx_exported *exported);
+                                     const jx_exported *exported,
+                                     jx_infer_open *infer);
 
 #endif

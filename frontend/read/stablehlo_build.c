@@ -2,7 +2,6 @@
  *
  * A variable gets its number when its body is finished, since what a region
  * captures comes before its inputs and is known only at its end. */
-#include "frontend/read/sizes_parts.h"
 #include "frontend/base/plain.h"
 #include "frontend/read/stablehlo_parts.h"
 
@@ -111,21 +110,6 @@ static const jx_aval *other(jx_shlo_body *b, const char *label)
                                   .label = jx_intern_text(b->s->ctx, label)});
 }
 
-/* A size that nothing determines: a variable of its own. */
-static const jx_dim *free_size(jx_shlo_body *b)
-{
-    const jx_dim_atom *var;
-    char name[32];
-
-    snprintf(name, sizeof name, "_free%d", b->s->nfree++);
-    var = jx_dim_var_atom(b->s->program->dims, jx_intern_text(b->s->ctx, name),
-                          0);
-    if (!var)
-        return NULL;
-    JX_PUSH(b->s->ctx->arena, &b->s->unsaid, var);
-    return jx_dim_of_atom(b->s->program->dims, var);
-}
-
 /* What a type without open sizes became. */
 typedef struct kept_aval {
     const jx_mlir_type *type;
@@ -137,16 +121,8 @@ static bool same_type(const void *kept, const void *key)
     return ((const kept_aval *)kept)->type == key;
 }
 
-static bool is_open(const jx_mlir_type *type)
-{
-    for (int i = 0; i < type->rank; i++)
-        if (type->shape[i] == JX_MLIR_DYNAMIC)
-            return true;
-    return false;
-}
-
 static const jx_aval *array_of(jx_shlo_body *b, const jx_mlir_type *type,
-                               const jx_dim *const *inferred)
+                               const jx_dim *const *known)
 {
     const jx_dim *shape[JX_SHLO_RANK];
     jx_dtype dtype;
@@ -164,22 +140,23 @@ static const jx_aval *array_of(jx_shlo_body *b, const jx_mlir_type *type,
         if (type->shape[i] != JX_MLIR_DYNAMIC)
             shape[i] = jx_shlo_int(b, type->shape[i]);
         else
-            shape[i] = inferred && inferred[i] ? inferred[i] : free_size(b);
+            shape[i] = known && known[i] ? known[i]
+                                         : jx_sz_free(b->s->sizes);
     return jx_shlo_array(b, dtype, type->rank, shape);
 }
 
 const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
-                            const jx_dim *const *inferred)
+                            const jx_dim *const *known)
 {
     uint64_t hash = jx_hash_mix(13, (uint64_t)(uintptr_t)type);
-    const kept_aval *known;
+    const kept_aval *kept;
     kept_aval *made;
 
-    if (is_open(type))
-        return array_of(b, type, inferred);
-    known = jx_intern_find(&b->s->types, hash, type, same_type);
-    if (known)
-        return known->aval;
+    if (jx_shlo_is_open(type))
+        return array_of(b, type, known);
+    kept = jx_intern_find(&b->s->types, hash, type, same_type);
+    if (kept)
+        return kept->aval;
     made = JX_NEW(b->s->ctx->arena, kept_aval);
     if (!made)
         return NULL;
@@ -197,40 +174,16 @@ bool jx_shlo_rank_ok(jx_shlo_body *b, int result)
                         "axes", result, JX_SHLO_RANK);
 }
 
-const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand, int count)
-{
-    const jx_mlir_op *op = b->stands_for ? b->stands_for : b->op;
-
-    return b->sizes && operand < op->nins && count >= 0 &&
-                   jx_sz_elements_of(op->ins[operand]->type) == count
-               ? jx_sizes_of(b->sizes, op->ins[operand])
-               : NULL;
-}
-
-const jx_aval *jx_shlo_result(jx_shlo_body *b, int index,
-                              const jx_dim *const *inferred)
-{
-    const jx_mlir_op *op = b->stands_for ? b->stands_for : b->op;
-
-    if (!jx_shlo_rank_ok(b, index))
-        return NULL;
-    if (b->sizes && index < op->nouts && is_open(op->outs[index]->type)) {
-        const jx_dim *const *known = jx_sizes_shape(b->sizes, op->outs[index]);
-        inferred = known ? known : inferred;
-    }
-    return jx_shlo_aval(b, b->op->outs[index]->type, inferred);
-}
-
 /* ---- values */
 
-typedef struct known {
+typedef struct became {
     const jx_mlir_value *value;
     jx_shlo_atoms atoms;
-} known;
+} became;
 
 static bool same_value(const void *kept, const void *key)
 {
-    return ((const known *)kept)->value == key;
+    return ((const became *)kept)->value == key;
 }
 
 static uint64_t hash_pointer(const void *pointer)
@@ -238,14 +191,14 @@ static uint64_t hash_pointer(const void *pointer)
     return jx_hash_mix(7, (uint64_t)(uintptr_t)pointer);
 }
 
-static const known *find(jx_shlo_body *b, const jx_mlir_value *value)
+static const became *find(jx_shlo_body *b, const jx_mlir_value *value)
 {
     return jx_intern_find(&b->values, hash_pointer(value), value, same_value);
 }
 
 static jx_shlo_atoms lookup(jx_shlo_body *b, const jx_mlir_value *value)
 {
-    const known *found = find(b, value);
+    const became *found = find(b, value);
 
     if (found)
         return found->atoms;
@@ -261,6 +214,9 @@ static jx_shlo_atoms lookup(jx_shlo_body *b, const jx_mlir_value *value)
         at[i] = jx_body_own(&b->body, outer.at[i]);
         if (!jx_is_made(at[i]))
             return (jx_shlo_atoms){0, NULL};
+        jx_sz_info info = jx_sz_operand(b->s->sizes, outer.at[i]);
+        if (at[i].var && info.elems)
+            jx_sz_set(b->s->sizes, at[i], info);
     }
     jx_shlo_define_value(b, value, outer.count, at);
     return (jx_shlo_atoms){outer.count, at};
@@ -314,7 +270,7 @@ jx_shlo_atoms jx_shlo_ins(jx_shlo_body *b, int from)
 bool jx_shlo_define_value(jx_shlo_body *b, const jx_mlir_value *value,
                           int count, const jx_atom *atoms)
 {
-    known *to = JX_NEW(b->s->ctx->arena, known);
+    became *to = JX_NEW(b->s->ctx->arena, became);
 
     for (int i = 0; i < count; i++)
         if (!atoms || (!atoms[i].var && !atoms[i].literal))
@@ -323,7 +279,7 @@ bool jx_shlo_define_value(jx_shlo_body *b, const jx_mlir_value *value,
         return false;
     if (find(b, value))
         return jx_shlo_fail(b, "a value that is defined twice");
-    *to = (known){value, {count, atoms}};
+    *to = (became){value, {count, atoms}};
     return jx_intern_add(&b->values, hash_pointer(value), to);
 }
 
@@ -423,28 +379,32 @@ const void *jx_shlo_splat(jx_atom atom)
 
 /* ---- equations */
 
-/* The body, at the place of the op being read. */
-static jx_body *here(jx_shlo_body *b)
-{
-    if (b->op)
-        b->body.place =
-            (jx_place){.stack = jx_shlo_stack(b->s, b->op->loc),
-                       .name_stack = jx_shlo_name_stack(b->s, b->op->loc)};
-    return &b->body;
-}
-
 const jx_atom *jx_shlo_emit_all(jx_shlo_body *b, const jx_prim *prim, int nins,
                                 const jx_atom *ins, jx_shlo_params *params,
                                 int nouts, const jx_aval *const *outs)
 {
-    return jx_build_as(here(b), prim, params, nins, ins, nouts, outs);
+    return jx_shlo_emit_known(b, prim, nins, ins, params, nouts, outs, NULL);
+}
+
+const jx_atom *jx_shlo_emit_known(jx_shlo_body *b, const jx_prim *prim,
+                                  int nins, const jx_atom *ins,
+                                  jx_shlo_params *params, int nouts,
+                                  const jx_aval *const *outs,
+                                  const jx_sz_info *known)
+{
+    const jx_atom *made;
+
+    b->known = known;
+    made = jx_build_as(&b->body, prim, params, nins, ins, nouts, outs);
+    b->known = NULL;
+    return made;
 }
 
 jx_atom jx_shlo_emit(jx_shlo_body *b, jx_prim_id prim, int nins,
                      const jx_atom *ins, jx_shlo_params *params,
                      const jx_aval *out)
 {
-    return jx_build_one(here(b), prim, params, nins, ins, out);
+    return jx_build_one(&b->body, prim, params, nins, ins, out);
 }
 
 jx_atom jx_shlo_emit1(jx_shlo_body *b, jx_prim_id prim, jx_atom a,
@@ -462,7 +422,7 @@ jx_atom jx_shlo_emit2(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c,
 jx_atom jx_shlo_broadcast_dims(jx_shlo_body *b, jx_atom a, jx_ints dims,
                                int rank, const jx_dim *const *shape)
 {
-    return jx_build_broadcast(here(b), a, dims, rank, shape);
+    return jx_build_broadcast(&b->body, a, dims, rank, shape);
 }
 
 jx_atom jx_shlo_broadcast(jx_shlo_body *b, jx_atom a, int rank,
@@ -470,25 +430,25 @@ jx_atom jx_shlo_broadcast(jx_shlo_body *b, jx_atom a, int rank,
 {
     if (!jx_is_made(a) || jx_atom_aval(a)->rank == rank)
         return a;
-    return jx_build_broadcast(here(b), a, (jx_ints){0, NULL}, rank, shape);
+    return jx_build_broadcast(&b->body, a, (jx_ints){0, NULL}, rank, shape);
 }
 
 jx_atom jx_shlo_reshape(jx_shlo_body *b, jx_atom a, int rank,
                         const jx_dim *const *shape)
 {
-    return jx_build_reshape(here(b), a, rank, shape);
+    return jx_build_reshape(&b->body, a, rank, shape);
 }
 
 jx_atom jx_shlo_transpose(jx_shlo_body *b, jx_atom a, const int64_t *order)
 {
     int rank = jx_is_made(a) ? jx_atom_aval(a)->rank : 0;
 
-    return jx_build_transpose(here(b), a, (jx_ints){rank, order});
+    return jx_build_transpose(&b->body, a, (jx_ints){rank, order});
 }
 
 jx_atom jx_shlo_convert(jx_shlo_body *b, jx_atom a, jx_dtype dtype)
 {
-    return jx_build_convert(here(b), a, dtype, false);
+    return jx_build_convert(&b->body, a, dtype, false);
 }
 
 /* ---- bodies */
@@ -498,9 +458,30 @@ static bool tell(jx_body *b, const char *why)
     return jx_shlo_fail((jx_shlo_body *)b, "%s", why);
 }
 
+/* An equation of the op being read: sizes and integers are followed, and what
+ * gives nothing else needs no equation. */
+static bool follow(jx_body *body, jx_eqn *eqn, jx_atom *atoms)
+{
+    jx_shlo_body *b = (jx_shlo_body *)body;
+
+    jx_shlo_infer(b, eqn);
+    jx_sz_follow(b->s->sizes, eqn);
+    for (int i = 0; b->known && i < eqn->nouts; i++)
+        if (b->known[i].elems)
+            jx_sz_set(b->s->sizes, atoms[i], b->known[i]);
+    if (jx_shlo_only_sizes(b, eqn, atoms))
+        return false;
+    if (b->op) {
+        eqn->stack = jx_shlo_stack(b->s, b->op->loc);
+        eqn->name_stack = jx_shlo_name_stack(b->s, b->op->loc);
+    }
+    return true;
+}
+
 void jx_shlo_begin_building(jx_shlo *s)
 {
-    s->build = (jx_builder){.program = s->program, .fail = tell};
+    s->build = (jx_builder){
+        .program = s->program, .fail = tell, .follow = follow};
 }
 
 jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer)
@@ -514,15 +495,15 @@ jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer)
     b->s = s;
     b->outer = outer;
     b->op = outer ? outer->op : NULL;
-    b->sizes = outer ? outer->sizes : NULL;
     jx_intern_init(&b->values, s->ctx->arena);
     return b;
 }
 
 /* The arguments of a block, from inputs of these avals. */
 static bool define_args(jx_shlo_body *b, const jx_mlir_block *block, int nins,
-                        const jx_aval *const *ins)
+                        const jx_aval *const *ins, const jx_sz_info *known)
 {
+    jx_sizes *sizes = b->s->sizes;
     int next = 0;
 
     for (int i = 0; i < block->nargs; i++) {
@@ -532,10 +513,15 @@ static bool define_args(jx_shlo_body *b, const jx_mlir_block *block, int nins,
             return false;
         if (width > nins - next)
             return jx_shlo_fail(b, "expected %d arguments", nins);
-        for (int k = 0; k < width; k++)
-            atoms[k] = jx_body_input(&b->body, ins[next++]);
+        for (int k = 0; k < width; k++, next++) {
+            atoms[k] = jx_body_input(&b->body, ins[next]);
+            if (atoms[k].var && known && known[next].elems)
+                jx_sz_set(sizes, atoms[k], known[next]);
+        }
+        if (width == 1 && b->func == b->s->entry && atoms[0].var)
+            jx_sz_set_input(sizes, atoms[0].var, i);
         if (width == 1 && !b->outer) /* a size that a function is given */
-            jx_shlo_symbol(b, block->args[i], &atoms[0]);
+            jx_shlo_symbol(b, atoms[0], &atoms[0]);
         if (!jx_shlo_define_value(b, block->args[i], width, atoms))
             return false;
     }
@@ -543,18 +529,19 @@ static bool define_args(jx_shlo_body *b, const jx_mlir_block *block, int nins,
 }
 
 bool jx_shlo_read_block(jx_shlo_body *b, const jx_mlir_block *block, int nins,
-                        const jx_aval *const *ins)
+                        const jx_aval *const *ins, const jx_sz_info *known)
 {
     if (++b->s->depth > JX_SHLO_DEPTH)
         return jx_shlo_fail(b, "more than %d calls and regions inside each "
                             "other", JX_SHLO_DEPTH);
-    bool ok = define_args(b, block, nins, ins) && jx_shlo_block(b, block);
+    bool ok = define_args(b, block, nins, ins, known) && jx_shlo_block(b, block);
     b->s->depth--;
     return ok;
 }
 
 jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
-                             int nins, const jx_aval *const *ins)
+                             int nins, const jx_aval *const *ins,
+                             const jx_sz_info *known)
 {
     const jx_mlir_block *block = region < op->nregions
                                      ? jx_mlir_body(op, region) : NULL;
@@ -566,17 +553,7 @@ jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
         jx_shlo_fail(b, "expected a region of one block");
         return NULL;
     }
-    return jx_shlo_read_block(to, block, nins, ins) ? to : NULL;
-}
-
-jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,
-                               jx_shlo_body *const *bodies)
-{
-    jx_body **all = JX_NEW_ARRAY(b->s->ctx->arena, count, jx_body *);
-
-    for (int i = 0; all && i < count; i++)
-        all[i] = bodies[i] ? &bodies[i]->body : NULL;
-    return jx_body_captured(&b->body, all ? count : 0, all);
+    return jx_shlo_read_block(to, block, nins, ins, known) ? to : NULL;
 }
 
 enum { UNUSED = 0, USED = 1 };
@@ -587,6 +564,38 @@ static void use(int count, const jx_atom *atoms)
     for (int i = 0; i < count; i++)
         if (atoms[i].var)
             ((jx_var *)(uintptr_t)atoms[i].var)->id = USED;
+}
+
+/* What was looked up for an op that turned out to give nothing but sizes is not
+ * captured. */
+static void drop_captures(jx_body *b)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->captures.count; i++)
+        b->captures.at[i].inner->id = UNUSED;
+    use((int)b->results.count, b->results.at);
+    for (size_t i = 0; i < b->eqns.count; i++)
+        use(b->eqns.at[i].nins, b->eqns.at[i].ins);
+    for (size_t i = 0; i < b->captures.count; i++)
+        if (b->captures.at[i].inner->id == USED)
+            b->captures.at[kept++] = b->captures.at[i];
+    b->captures.count = kept;
+}
+
+jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,
+                               jx_shlo_body *const *bodies)
+{
+    jx_body **all = JX_NEW_ARRAY(b->s->ctx->arena, count, jx_body *);
+
+    for (int i = 0; all && i < count; i++) {
+        if (!bodies[i])
+            continue;
+        all[i] = &bodies[i]->body;
+        if (!b->s->sizes->plain)
+            drop_captures(all[i]);
+    }
+    return jx_body_captured(&b->body, all ? count : 0, all);
 }
 
 static bool is_used(const jx_eqn *eqn)
@@ -639,9 +648,9 @@ jx_jaxpr *jx_shlo_finish(jx_shlo_body *b, jx_shlo_atoms captures,
 const jx_jaxpr *jx_shlo_closed(jx_shlo_body *b, const jx_mlir_op *op,
                                int region, int nins, const jx_aval *const *ins)
 {
-    jx_shlo_body *body = jx_shlo_region(b, op, region, nins, ins);
+    jx_shlo_body *body = jx_shlo_region(b, op, region, nins, ins, NULL);
 
-    if (!body || body->body.captures.count)
+    if (!body || jx_shlo_captured(b, 1, &body).count)
         return NULL;
     return jx_shlo_finish(body, (jx_shlo_atoms){0, NULL}, NULL);
 }
@@ -679,7 +688,7 @@ const jx_jaxpr *jx_shlo_lifted(jx_shlo_body *b, const jx_mlir_op *op, int nins,
                                const jx_aval *const *ins, jx_shlo_order order,
                                jx_shlo_atoms *captured)
 {
-    jx_shlo_body *body = jx_shlo_region(b, op, 0, nins, ins);
+    jx_shlo_body *body = jx_shlo_region(b, op, 0, nins, ins, NULL);
 
     *captured = (jx_shlo_atoms){0, NULL};
     if (!body)

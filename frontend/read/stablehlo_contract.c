@@ -20,29 +20,11 @@ static const jx_value *pair(jx_shlo *s, jx_ints a, jx_ints b)
     return jx_shlo_value_tuple(s, 2, items);
 }
 
-static bool contains(jx_ints ints, int64_t value)
-{
-    for (int i = 0; i < ints.count; i++)
-        if (ints.at[i] == value)
-            return true;
-    return false;
-}
-
 /* Batch axes, then what is left of each side. */
-static int dot_shape(const dot *d, const jx_aval *lhs, const jx_aval *rhs,
-                     const jx_dim **shape)
+static int dot_rank(const dot *d, const jx_aval *lhs, const jx_aval *rhs)
 {
-    int n = 0;
-
-    for (int i = 0; i < d->lhs_batch.count; i++)
-        shape[n++] = lhs->shape[d->lhs_batch.at[i]];
-    for (int i = 0; i < lhs->rank; i++)
-        if (!contains(d->lhs_batch, i) && !contains(d->lhs_contracting, i))
-            shape[n++] = lhs->shape[i];
-    for (int i = 0; i < rhs->rank; i++)
-        if (!contains(d->rhs_batch, i) && !contains(d->rhs_contracting, i))
-            shape[n++] = rhs->shape[i];
-    return n;
+    return lhs->rank - d->lhs_contracting.count + rhs->rank -
+           d->rhs_contracting.count - d->rhs_batch.count;
 }
 
 /* "HIGHEST" of the operands' precisions, the way JAX has it; NULL: None. */
@@ -170,18 +152,17 @@ static bool emit_dot(jx_shlo_body *b, const dot *d)
 {
     const jx_mlir_attr *record = jx_mlir_get(b->op, "algorithm");
     const jx_value *how;
-    const jx_dim *shape[2 * JX_SHLO_RANK];
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
     const jx_value *parts[2];
     const jx_aval *out;
 
-    int rank = dot_shape(d, jx_atom_aval(ins[0]), jx_atom_aval(ins[1]), shape);
+    int rank = dot_rank(d, jx_atom_aval(ins[0]), jx_atom_aval(ins[1]));
     if (!jx_shlo_rank_ok(b, 0))
         return false;
     if (rank != b->op->outs[0]->type->rank)
         return jx_shlo_fail(b, "expected a result of %d axes", rank);
-    out = jx_shlo_result(b, 0, shape);
+    out = jx_shlo_result(b, 0, NULL);
     parts[0] = pair(b->s, d->lhs_contracting, d->rhs_contracting);
     parts[1] = pair(b->s, d->lhs_batch, d->rhs_batch);
     if (!out)
@@ -408,7 +389,7 @@ bool jx_shlo_op_fft(jx_shlo_body *b, const jx_mlir_op *op,
                     const jx_shlo_row *row)
 {
     const char *kind = jx_shlo_attr_enum(b, "fft_type", NULL);
-    const jx_dim *lengths[JX_SHLO_RANK], *shape[JX_SHLO_RANK];
+    const jx_dim *lengths[JX_SHLO_RANK];
     jx_shlo_params p = jx_shlo_no_params(b);
     jx_atom in = jx_shlo_in(b, 0);
     char text[32];
@@ -424,13 +405,11 @@ bool jx_shlo_op_fft(jx_shlo_body *b, const jx_mlir_op *op,
                             "lengths", aval->rank);
     for (int i = 0; i < ints.count; i++)
         lengths[i] = jx_shlo_int(b, ints.at[i]);
-    for (int i = 0; i < aval->rank; i++)
-        shape[i] = aval->shape[i];
     snprintf(text, sizeof text, "FftType.%.16s", kind);
     jx_shlo_put_enum(&p, "fft_type", text);
     jx_shlo_put_dims(&p, "fft_lengths", ints.count, lengths);
     return jx_shlo_define1(b, jx_shlo_emit(b, row->prim, 1, &in, &p,
-                                           jx_shlo_result(b, 0, shape)));
+                                           jx_shlo_result(b, 0, NULL)));
 }
 
 bool jx_shlo_op_triangular_solve(jx_shlo_body *b, const jx_mlir_op *op,

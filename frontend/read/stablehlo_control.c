@@ -14,6 +14,66 @@ static const jx_aval **avals_of(jx_shlo_body *b, jx_shlo_atoms atoms)
 
 /* ---- branches */
 
+/* The type of a result on which all branches agree; a size on which they do not
+ * is free, if the op's type leaves it open. */
+static const jx_aval *joined_aval(jx_shlo_body *b, int count,
+                                  jx_shlo_body *const *bodies, int result,
+                                  const jx_mlir_type *type)
+{
+    const jx_aval *first = jx_atom_aval(bodies[0]->body.results.at[result]);
+    const jx_dim *shape[JX_SHLO_RANK];
+    bool same = true;
+
+    if (!jx_shlo_is_open(type) || type->rank != first->rank ||
+        first->rank > JX_SHLO_RANK)
+        return first;
+    for (int k = 0; k < first->rank; k++) {
+        shape[k] = first->shape[k];
+        for (int i = 1; i < count; i++) {
+            const jx_aval *aval = jx_atom_aval(bodies[i]->body.results.at[result]);
+            if (aval->rank != first->rank || aval->shape[k] != shape[k])
+                shape[k] = NULL;
+        }
+        same = same && (shape[k] || type->shape[k] != JX_MLIR_DYNAMIC);
+        if (!shape[k] && type->shape[k] == JX_MLIR_DYNAMIC)
+            shape[k] = jx_sz_free(b->s->sizes);
+        else if (!shape[k])
+            shape[k] = first->shape[k];
+    }
+    return same ? first : jx_shlo_array(b, first->dtype, first->rank, shape);
+}
+
+static const jx_aval **joined_avals(jx_shlo_body *b, int count,
+                                    jx_shlo_body *const *bodies)
+{
+    int n = (int)bodies[0]->body.results.count;
+    const jx_aval **avals = avals_of(
+        b, (jx_shlo_atoms){n, bodies[0]->body.results.at});
+
+    for (int i = 0; avals && n == b->op->nouts && i < n; i++)
+        avals[i] = joined_aval(b, count, bodies, i, b->op->outs[i]->type);
+    return avals;
+}
+
+/* The integers on which all branches agree. */
+static const jx_sz_info *joined_infos(jx_shlo_body *b, int count,
+                                      jx_shlo_body *const *bodies)
+{
+    jx_sizes *sizes = b->s->sizes;
+    size_t n = bodies[0]->body.results.count;
+    jx_sz_info *infos = JX_NEW_ARRAY(b->s->ctx->arena, n, jx_sz_info);
+
+    for (size_t k = 0; infos && k < n; k++) {
+        infos[k] = jx_sz_info_of(sizes, bodies[0]->body.results.at[k]);
+        for (int i = 1; i < count; i++) {
+            jx_sz_info other = jx_sz_info_of(sizes, bodies[i]->body.results.at[k]);
+            if (!jx_sz_same_info(&infos[k], &other))
+                infos[k] = (jx_sz_info){0};
+        }
+    }
+    return infos;
+}
+
 static bool emit_cond(jx_shlo_body *b, jx_atom index, int count,
                       jx_shlo_body *const *bodies)
 {
@@ -33,15 +93,14 @@ static bool emit_cond(jx_shlo_body *b, jx_atom index, int count,
     }
     if (!branches)
         return false;
-    jx_shlo_atoms results = {(int)bodies[0]->body.results.count,
-                             bodies[0]->body.results.at};
-    const jx_aval **outs = avals_of(b, results);
+    int n = (int)bodies[0]->body.results.count;
+    const jx_aval **outs = joined_avals(b, count, bodies);
     jx_shlo_put(&p, "branches", jx_shlo_value_tuple(b->s, count, branches));
-    made = outs ? jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_cond),
-                                   ins.count, ins.at, &p, results.count,
-                                   outs)
+    made = outs ? jx_shlo_emit_known(b, jx_prim_of(JX_PRIM_cond), ins.count,
+                                     ins.at, &p, n, outs,
+                                     joined_infos(b, count, bodies))
                 : NULL;
-    return made && jx_shlo_define(b, results.count, made);
+    return made && jx_shlo_define(b, n, made);
 }
 
 /* Branches of the regions, the last first if `backward`. */
@@ -56,7 +115,8 @@ static bool branches(jx_shlo_body *b, const jx_mlir_op *op, jx_atom index,
     if (!n)
         return jx_shlo_fail(b, "expected a branch");
     for (int i = 0; i < n; i++) {
-        bodies[i] = jx_shlo_region(b, op, backward ? n - 1 - i : i, 0, NULL);
+        bodies[i] = jx_shlo_region(b, op, backward ? n - 1 - i : i, 0, NULL,
+                                   NULL);
         if (!bodies[i])
             return false;
     }
@@ -140,6 +200,24 @@ bool jx_shlo_op_if(jx_shlo_body *b, const jx_mlir_op *op,
 
 /* ---- loops */
 
+/* The integers that a loop carries and each round hands on as they are. */
+static const jx_sz_info *kept_infos(jx_shlo_body *b, const jx_mlir_op *op,
+                                    jx_shlo_atoms init)
+{
+    const jx_mlir_block *body = jx_mlir_body(op, 1);
+    const jx_mlir_op *end = body && body->nops ? body->ops[body->nops - 1]
+                                               : NULL;
+    jx_sz_info *infos = JX_NEW_ARRAY(b->s->ctx->arena, init.count, jx_sz_info);
+
+    if (!infos || !end || body->nargs != init.count ||
+        end->nins != init.count)
+        return NULL;
+    for (int i = 0; i < init.count; i++)
+        if (end->ins[i] == body->args[i])
+            infos[i] = jx_sz_info_of(b->s->sizes, init.at[i]);
+    return infos;
+}
+
 bool jx_shlo_op_while(jx_shlo_body *b, const jx_mlir_op *op,
                       const jx_shlo_row *row)
 {
@@ -149,11 +227,13 @@ bool jx_shlo_op_while(jx_shlo_body *b, const jx_mlir_op *op,
     jx_shlo_body *bodies[2] = {0};
     const jx_jaxpr *jaxprs[2];
     jx_shlo_atoms captures[2];
+    const jx_sz_info *kept;
 
     if (!avals || op->nregions != 2)
         return jx_shlo_fail(b, "expected 2 regions");
+    kept = kept_infos(b, op, init);
     for (int i = 0; i < 2; i++) {
-        bodies[i] = jx_shlo_region(b, op, i, init.count, avals);
+        bodies[i] = jx_shlo_region(b, op, i, init.count, avals, kept);
         if (!bodies[i])
             return false;
         captures[i] = jx_shlo_captured(b, 1, &bodies[i]);
@@ -166,8 +246,8 @@ bool jx_shlo_op_while(jx_shlo_body *b, const jx_mlir_op *op,
     jx_shlo_put_int(&p, "cond_nconsts", captures[0].count);
     jx_shlo_put_int(&p, "body_nconsts", captures[1].count);
     const jx_atom *made =
-        jx_shlo_emit_all(b, jx_prim_of(row->prim), ins.count, ins.at, &p,
-                         init.count, avals);
+        jx_shlo_emit_known(b, jx_prim_of(row->prim), ins.count, ins.at, &p,
+                           init.count, avals, kept);
     return made && jx_shlo_define(b, init.count, made);
 }
 
@@ -185,7 +265,7 @@ bool jx_shlo_op_map(jx_shlo_body *b, const jx_mlir_op *op,
 
     if (!args || !ins.count || !jx_shlo_attr_ints(b, "dimensions", &axes))
         return jx_shlo_fail(b, "expected operands");
-    const jx_aval *out = jx_shlo_result(b, 0, args[0]->shape);
+    const jx_aval *out = jx_shlo_result(b, 0, NULL);
     for (int i = 0; i < ins.count; i++)
         args[i] = jx_shlo_array(b, args[i]->dtype, 0, NULL);
     body = jx_shlo_lifted(b, op, ins.count, args, JX_SHLO_ONES, &captured);

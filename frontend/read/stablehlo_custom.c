@@ -1,6 +1,6 @@
 /* stablehlo_custom.c - custom calls, checks, and work of many devices. */
 #include "frontend/read/replica_groups.h"
-#include "frontend/read/stablehlo_parts.h"
+#include "frontend/read/stablehlo_entry.h"
 
 /* ---- attributes as parameters: what is said in them stays readable */
 
@@ -162,10 +162,8 @@ static bool emit_custom_call(jx_shlo_body *b, const char *target,
 }
 
 /* What is wrong with an assertion is told once, however often it is called. */
-static void note_misstated(jx_shlo_body *b)
+static void note_misstated(jx_shlo_body *b, const jx_size_assertion *a)
 {
-    const jx_size_assertion *a =
-        b->sizes ? jx_sizes_assertion(b->sizes, b->op) : NULL;
     jx_misstated made = {.stack = jx_shlo_stack(b->s, b->op->loc)};
 
     if (a) {
@@ -214,10 +212,8 @@ static jx_atom comparison(jx_shlo_body *b, const jx_scope_constraint *c)
 
 /* What an assertion checks, as comparisons of sizes, where it is computed in
  * some other way; nothing if it is not, or not of sizes. */
-static jx_atom compared(jx_shlo_body *b)
+static jx_atom compared(jx_shlo_body *b, const jx_size_assertion *a)
 {
-    const jx_size_assertion *a =
-        b->sizes ? jx_sizes_assertion(b->sizes, b->op) : NULL;
     const jx_aval *truth = jx_shlo_array(b, JX_BOOL, 0, NULL);
     jx_atom all = {NULL, NULL};
     size_t eqns = b->body.eqns.count, outs = b->body.outs.count;
@@ -240,10 +236,10 @@ static bool shape_assertion(jx_shlo_body *b, jx_shlo_atoms ins)
 {
     jx_shlo_params p = jx_shlo_no_params(b);
     const char *message = jx_shlo_attr_text(b, "error_message");
+    const jx_size_assertion *a = jx_sz_assertion(b, ins);
+    jx_atom checked = compared(b, a), *with;
 
-    jx_atom checked = compared(b), *with;
-
-    note_misstated(b);
+    note_misstated(b, a);
     if (checked.var || checked.literal) {
         with = JX_NEW_ARRAY(b->s->ctx->arena, ins.count, jx_atom);
         if (!with)
@@ -304,7 +300,7 @@ static const jx_value *called_function(jx_shlo_body *b, const jx_mlir_attr *name
             return NULL;
     }
     const jx_jaxpr *jaxpr =
-        ins ? jx_shlo_function(s, func, NULL, b->op, block->nargs, ins) : NULL;
+        ins ? jx_shlo_function(s, func, b->op, block->nargs, ins, NULL) : NULL;
     return jaxpr ? jx_value_add(&s->program->values,
                                 &(jx_value){.tag = JX_V_JAXPR, .jaxpr = jaxpr})
                  : NULL;

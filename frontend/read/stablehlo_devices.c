@@ -52,6 +52,8 @@ static const jx_value *mesh_of(jx_shlo_body *b, const jx_mlir_attr *sharding)
         i++;
     if (i == b->s->meshes.count)
         JX_PUSH(b->s->ctx->arena, &b->s->meshes, mesh);
+    b->s->program->meshes = b->s->meshes.at;
+    b->s->program->nmeshes = (int)b->s->meshes.count;
     return jx_value_add(&b->s->program->values,
                         &(jx_value){.tag = JX_V_MESH, .integer = (int)i});
 }
@@ -156,17 +158,62 @@ static bool are_plain(jx_shlo_body *b, const jx_mlir_attr *all)
 
 /* ---- the op */
 
-/* The types of the region's arguments: parts of the operands. */
-static const jx_aval **parts_of(jx_shlo_body *b, const jx_mlir_block *block)
+/* One axis of operand `i`, cut into the parts of the manual axes. */
+static const jx_dim *part_of(jx_shlo_body *b, const jx_aval *whole, int i,
+                             int axis)
+{
+    int64_t parts = jx_mesh_parts(b->s->ctx, b->s->module, b->op,
+                                  "in_shardings", i, axis);
+
+    return parts ? jx_dim_floordiv(b->s->program->dims, whole->shape[axis],
+                                   jx_shlo_int(b, parts))
+                 : NULL;
+}
+
+/* The type of the region's argument: a part of the operand. */
+static const jx_aval *part_aval(jx_shlo_body *b, const jx_mlir_block *block,
+                                const jx_aval *whole, int i)
+{
+    const jx_mlir_type *type = block->args[i]->type;
+    const jx_dim *shape[JX_SHLO_RANK];
+    bool fits = type->kind == JX_T_TENSOR && whole->rank == type->rank &&
+                type->rank <= JX_SHLO_RANK;
+
+    for (int k = 0; fits && k < type->rank; k++)
+        shape[k] = part_of(b, whole, i, k);
+    return jx_shlo_aval(b, type, fits ? shape : NULL);
+}
+
+/* The integers stay what they are where every device has all of them. */
+static bool is_whole(jx_shlo_body *b, int i, int rank)
+{
+    for (int k = 0; k < rank; k++)
+        if (jx_mesh_parts(b->s->ctx, b->s->module, b->op, "in_shardings", i,
+                          k) != 1)
+            return false;
+    return true;
+}
+
+static jx_shlo_body *read_parts(jx_shlo_body *b, const jx_mlir_op *op,
+                                const jx_mlir_block *block)
 {
     const jx_aval **avals = JX_NEW_ARRAY(b->s->ctx->arena, block->nargs,
                                          const jx_aval *);
+    jx_sz_info *known = JX_NEW_ARRAY(b->s->ctx->arena, block->nargs,
+                                     jx_sz_info);
+    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
 
-    for (int i = 0; avals && i < block->nargs; i++)
-        avals[i] = jx_shlo_aval(
-            b, block->args[i]->type,
-            b->sizes ? jx_sizes_shape(b->sizes, block->args[i]) : NULL);
-    return avals;
+    if (!avals || !known)
+        return NULL;
+    for (int i = 0; i < block->nargs; i++) {
+        bool fits = i < ins.count && ins.count == block->nargs;
+        const jx_aval *whole = fits ? jx_atom_aval(ins.at[i]) : NULL;
+        avals[i] = whole ? part_aval(b, block, whole, i)
+                         : jx_shlo_aval(b, block->args[i]->type, NULL);
+        if (whole && is_whole(b, i, whole->rank))
+            known[i] = jx_sz_info_of(b->s->sizes, ins.at[i]);
+    }
+    return jx_shlo_region(b, op, 0, block->nargs, avals, known);
 }
 
 static const jx_mlir_attr *manual_axes(jx_shlo_body *b)
@@ -210,16 +257,17 @@ bool jx_shlo_op_manual_computation(jx_shlo_body *b, const jx_mlir_op *op,
                                                    : NULL;
     const jx_mlir_attr *in = shardings(b, "in_shardings");
     const jx_mlir_attr *out = shardings(b, "out_shardings");
-    const jx_aval **avals;
-    const jx_jaxpr *body;
+    jx_shlo_body *region;
+    const jx_jaxpr *body = NULL;
 
     (void)row;
     if (!in || !out || !block)
         return jx_shlo_fail(b, "expected a region of one block");
     if (!are_plain(b, in) || !are_plain(b, out))
         return jx_shlo_unknown(b, op);
-    avals = parts_of(b, block);
-    body = avals ? jx_shlo_closed(b, op, 0, block->nargs, avals) : NULL;
+    region = read_parts(b, op, block);
+    if (region && !jx_shlo_captured(b, 1, &region).count)
+        body = jx_shlo_finish(region, (jx_shlo_atoms){0, NULL}, NULL);
     if (!body)
         return jx_ok(b->s->ctx) &&
                jx_shlo_fail(b, "expected a region that captures nothing");

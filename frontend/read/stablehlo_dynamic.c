@@ -1,6 +1,5 @@
 /* stablehlo_dynamic.c - ops whose sizes are operands: the primitive with these
  * sizes in its parameters, where it is known which sizes they are. */
-#include "frontend/read/sizes_parts.h"
 #include "frontend/read/stablehlo_parts.h"
 
 /* ---- sizes */
@@ -61,8 +60,7 @@ static const jx_dim *const *sizes_for(jx_shlo_body *b, int index)
 /* The `index`th element of a vector of integers, as a scalar. */
 static jx_atom element(jx_shlo_body *b, const jx_mlir_value *value, int index)
 {
-    const jx_dim *const *known =
-        b->sizes ? jx_sizes_known(b->sizes, value) : NULL;
+    const jx_dim *const *known;
     jx_shlo_atoms all = jx_shlo_atoms_of(b, value);
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_dim *one = jx_shlo_int(b, 1), *start = jx_shlo_int(b, index),
@@ -73,6 +71,7 @@ static jx_atom element(jx_shlo_body *b, const jx_mlir_value *value, int index)
     if (all.count != 1)
         return (jx_atom){NULL, NULL};
     aval = jx_atom_aval(all.at[0]);
+    known = jx_sz_known(b->s->sizes, all.at[0]);
     if (known)
         return jx_shlo_size(b, aval->dtype, known[index]);
     jx_shlo_put_dims(&p, "start_indices", 1, &start);
@@ -91,21 +90,19 @@ static bool is_one(const jx_dim *dim)
 }
 
 /* A slice of known sizes from a place that only running tells. */
-static bool slice_somewhere(jx_shlo_body *b, const jx_mlir_op *op)
+static bool slice_somewhere(jx_shlo_body *b, const jx_mlir_op *op,
+                            const jx_dim *const *sizes)
 {
-    const jx_dim *const *sizes =
-        b->sizes ? jx_sizes_slice(b->sizes, op->ins[1], op->ins[2]) : NULL;
     const jx_dim *const *stride = sizes_for(b, 3);
     jx_shlo_params p = jx_shlo_no_params(b);
     jx_atom ins[JX_SHLO_RANK + 1];
-    int rank = op->outs[0]->type->rank;
+    int rank = op->ins[0]->type->rank;
 
-    if (!sizes || !stride || !jx_shlo_rank_ok(b, 0))
+    if (!stride || !jx_shlo_rank_ok(b, 0))
         return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
     ins[0] = jx_shlo_in(b, 0);
     if (!jx_shlo_made(ins[0]) || jx_atom_aval(ins[0])->rank != rank ||
-        jx_sz_elements_of(op->ins[1]->type) != rank ||
-        jx_sz_elements_of(op->ins[3]->type) != rank)
+        jx_sz_count(jx_atom_aval(jx_shlo_in(b, 1))) != rank)
         return jx_shlo_fail(b, "expected a start for each axis");
     for (int i = 0; i < rank; i++) {
         if (!is_one(stride[i]))
@@ -120,24 +117,28 @@ static bool slice_somewhere(jx_shlo_body *b, const jx_mlir_op *op)
                                            jx_shlo_result(b, 0, sizes)));
 }
 
-/* Where the slice begins is a size; or nothing is known of how long it is but
- * by where it begins. */
-static bool starts_known(jx_shlo_body *b, const jx_mlir_op *op)
+/* How long the slice is, where that is known and where it begins is no size. */
+static const jx_dim *const *length_of(jx_shlo_body *b)
 {
-    return b->sizes && (jx_sizes_known(b->sizes, op->ins[1]) ||
-                        !jx_sizes_slice(b->sizes, op->ins[1], op->ins[2]));
+    jx_atom start = jx_shlo_in(b, 1), limit = jx_shlo_in(b, 2);
+
+    if (!jx_shlo_made(start) || !jx_shlo_made(limit) ||
+        jx_sz_known(b->s->sizes, start) ||
+        jx_sz_count(jx_atom_aval(start)) != b->op->ins[0]->type->rank)
+        return NULL;
+    return jx_sz_slice(b->s->sizes, start, limit);
 }
 
 bool jx_shlo_op_real_dynamic_slice(jx_shlo_body *b, const jx_mlir_op *op,
                                    const jx_shlo_row *row)
 {
-    const jx_dim *const *start, *const *limit, *const *stride;
+    const jx_dim *const *start, *const *limit, *const *stride, *const *length;
 
     (void)row;
     if (op->nins != 4 || op->nouts != 1)
         return jx_shlo_fail(b, "expected 4 operands");
-    if (!starts_known(b, op))
-        return slice_somewhere(b, op);
+    if ((length = length_of(b)))
+        return slice_somewhere(b, op, length);
     start = sizes_for(b, 1);
     limit = sizes_for(b, 2);
     stride = sizes_for(b, 3);

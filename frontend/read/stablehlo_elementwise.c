@@ -1,43 +1,19 @@
 /* stablehlo_elementwise.c - ops that work element by element, and constants. */
 #include "frontend/read/stablehlo_parts.h"
 
-/* ---- shapes */
-
-/* Sizes as the operands have them: a number where one has it. */
-static void shape_of_operands(jx_shlo_body *b, jx_shlo_atoms ins,
-                              const jx_dim **shape)
+static const jx_aval *result(jx_shlo_body *b)
 {
-    int rank = b->op->nouts ? b->op->outs[0]->type->rank : 0;
-
-    for (int i = 0; i < rank && i < JX_SHLO_RANK; i++)
-        shape[i] = NULL;
-    for (int k = 0; k < ins.count; k++) {
-        const jx_aval *aval = jx_atom_aval(ins.at[k]);
-        for (int i = 0; i < rank && aval->rank == rank; i++) {
-            bool number = shape[i] && jx_dim_value(shape[i]) >= 0;
-            if (!shape[i] || (!number && jx_dim_value(aval->shape[i]) >= 0))
-                shape[i] = aval->shape[i];
-        }
-    }
-}
-
-/* The result's aval, with sizes of the operands where its type has none. */
-static const jx_aval *result_of(jx_shlo_body *b, jx_shlo_atoms ins)
-{
-    const jx_dim *shape[JX_SHLO_RANK];
-
-    if (b->op->nouts != 1 || b->op->outs[0]->type->rank > JX_SHLO_RANK) {
+    if (b->op->nouts != 1) {
         jx_shlo_fail(b, "expected one result, a tensor");
         return NULL;
     }
-    shape_of_operands(b, ins, shape);
-    return jx_shlo_result(b, 0, shape);
+    return jx_shlo_result(b, 0, NULL);
 }
 
 static bool emit_plain(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins,
                        jx_shlo_params *params)
 {
-    const jx_aval *out = result_of(b, ins);
+    const jx_aval *out = result(b);
 
     return out && jx_shlo_define1(b, jx_shlo_emit(b, prim, ins.count, ins.at,
                                                   params, out));
@@ -168,6 +144,18 @@ static jx_atom complex_atan2(jx_shlo_body *b, jx_atom y, jx_atom x,
     return jx_shlo_emit2(b, JX_PRIM_complex, up, down, out);
 }
 
+/* What it computes as a size is known without its equations. */
+static jx_atom followed(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins,
+                        jx_atom made)
+{
+    if (made.var) {
+        jx_sz_follow_as(b->s->sizes, jx_prim_of(prim), ins.at[0], ins.at[1],
+                        made.var);
+        jx_shlo_symbol(b, made, &made);
+    }
+    return made;
+}
+
 /* The op by others, where the primitive does not take the dtype; *composed
  * says whether that was so. */
 static jx_atom compose(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins,
@@ -185,7 +173,8 @@ static jx_atom compose(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins,
                       ins.at[0]);
     if (prim == JX_PRIM_pow && ins.count == 2 &&
         jx_dtype_is_integer(aval->dtype))
-        return integer_power(b, ins.at[0], ins.at[1], aval);
+        return followed(b, prim, ins,
+                        integer_power(b, ins.at[0], ins.at[1], aval));
     if (prim == JX_PRIM_atan2 && ins.count == 2 && complex)
         return complex_atan2(b, ins.at[0], ins.at[1], aval);
     if (prim == JX_PRIM_cbrt && ins.count == 1 && complex)
@@ -231,9 +220,8 @@ bool jx_shlo_select_of(jx_shlo_body *b, jx_shlo_atoms ins)
 {
     if (ins.count != 3)
         return jx_shlo_fail(b, "expected 3 operands");
-    jx_shlo_atoms cases = {2, ins.at + 1};
     const jx_atom atoms[] = {ins.at[0], ins.at[2], ins.at[1]};
-    const jx_aval *out = result_of(b, cases);
+    const jx_aval *out = result(b);
     return out && jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_select_n, 3,
                                                   atoms, NULL, out));
 }
@@ -255,7 +243,7 @@ static bool compare_totally(jx_shlo_body *b, const char *direction,
                           ? JX_PRIM_eq_to
                       : direction[1] == 'T' ? JX_PRIM_lt_to
                                             : JX_PRIM_le_to;
-    const jx_aval *out = result_of(b, ins);
+    const jx_aval *out = result(b);
     jx_atom made = out ? jx_shlo_emit(b, prim, 2, both, NULL, out)
                        : (jx_atom){NULL, NULL};
 
@@ -282,7 +270,7 @@ static bool compare_weakly(jx_shlo_body *b, const char *direction,
 {
     bool swap = direction[0] == 'G';
     jx_atom x = ins.at[swap], y = ins.at[!swap], nan, made;
-    const jx_aval *out = result_of(b, ins);
+    const jx_aval *out = result(b);
     jx_prim_id prim = !strcmp(direction, "EQ") || !strcmp(direction, "NE")
                           ? JX_PRIM_eq
                       : direction[1] == 'T' ? JX_PRIM_lt
@@ -337,7 +325,7 @@ bool jx_shlo_op_convert(jx_shlo_body *b, const jx_mlir_op *op,
 {
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     jx_shlo_params p = jx_shlo_no_params(b);
-    const jx_aval *out = result_of(b, ins);
+    const jx_aval *out = result(b);
 
     (void)op;
     if (!out || ins.count != 1)
@@ -374,7 +362,6 @@ static bool has_same_bits(jx_dtype from, jx_dtype to)
 bool jx_shlo_op_bitcast(jx_shlo_body *b, const jx_mlir_op *op,
                         const jx_shlo_row *row)
 {
-    const jx_dim *shape[JX_SHLO_RANK] = {0};
     jx_shlo_params p = jx_shlo_no_params(b);
     jx_atom in = jx_shlo_in(b, 0);
     const jx_aval *aval, *out;
@@ -382,9 +369,7 @@ bool jx_shlo_op_bitcast(jx_shlo_body *b, const jx_mlir_op *op,
     if (!in.var && !in.literal)
         return false;
     aval = jx_atom_aval(in);
-    for (int i = 0; i < aval->rank && i < JX_SHLO_RANK; i++)
-        shape[i] = aval->shape[i];
-    out = jx_shlo_result(b, 0, shape);
+    out = jx_shlo_result(b, 0, NULL);
     if (!out)
         return false;
     if (!has_same_bits(aval->dtype, out->dtype))
@@ -561,7 +546,7 @@ bool jx_shlo_op_chlo_is_inf(jx_shlo_body *b, const jx_mlir_op *op,
     if (!in.var && !in.literal)
         return false;
     aval = jx_atom_aval(in);
-    out = result_of(b, (jx_shlo_atoms){1, &in});
+    out = result(b);
     if (!strcmp(row->detail, "any"))
         in = jx_shlo_emit1(b, JX_PRIM_abs, in, aval);
     inf = jx_shlo_scalar(b, aval->dtype,

@@ -246,14 +246,15 @@ static void put_valued(jx_program *made)
 }
 
 jx_program *jx_read_exported_program(const jx_mlir_file *file,
-                                     const jx_exported *exported)
+                                     const jx_exported *exported,
+                                     jx_infer_open *infer)
 {
     wrapping w = {.x = exported};
     const jx_jaxpr *inner, *outer;
     jx_shlo_shapes shapes;
     jx_shlo s;
 
-    if (!jx_shlo_begin(&s, file))
+    if (!jx_shlo_begin(&s, file, infer))
         return NULL;
     w.s = &s;
     w.b = jx_shlo_body_new(&s, NULL);

@@ -114,43 +114,17 @@ static const char *const gather_ours[] = {
     "offset_dims", "collapsed_slice_dims", "start_index_map",
     "operand_batching_dims", "start_indices_batching_dims"};
 
-/* Sizes of the result: those of the slices at offset_dims, those of the
- * indices (without the coordinates) elsewhere. */
-static bool gather_shape(jx_shlo_body *b, const jx_mlir_attr *dims,
-                         const jx_aval *indices, int rank,
-                         const jx_dim *const *sizes, int nsizes,
-                         const jx_dim **shape)
+static bool gather_axes_ok(jx_shlo_body *b, const jx_mlir_attr *dims, int rank,
+                           int nsizes)
 {
     jx_ints offset, collapsed, batching;
-    uint64_t gone = 0, is_offset = 0;
-    int slice = 0, index = 0;
 
-    if (!jx_shlo_field_ints(b, dims, "offset_dims", &offset) ||
-        !jx_shlo_field_ints(b, dims, "collapsed_slice_dims", &collapsed) ||
-        !jx_shlo_field_ints(b, dims, "operand_batching_dims", &batching) ||
-        !jx_shlo_axes_ok(b, "offset_dims", offset, rank) ||
-        !jx_shlo_axes_ok(b, "collapsed_slice_dims", collapsed, nsizes) ||
-        !jx_shlo_axes_ok(b, "operand_batching_dims", batching, nsizes))
-        return false;
-    for (int i = 0; i < offset.count; i++)
-        is_offset |= (uint64_t)1 << offset.at[i];
-    for (int i = 0; i < collapsed.count; i++)
-        gone |= (uint64_t)1 << collapsed.at[i];
-    for (int i = 0; i < batching.count; i++)
-        gone |= (uint64_t)1 << batching.at[i];
-    for (int i = 0; i < rank; i++) {
-        if (!(is_offset & (uint64_t)1 << i)) {
-            shape[i] = index < indices->rank - 1 ? indices->shape[index]
-                                                 : NULL;
-            index++;
-            continue;
-        }
-        while (slice < nsizes && (gone & (uint64_t)1 << slice))
-            slice++;
-        shape[i] = slice < nsizes ? sizes[slice] : NULL;
-        slice++;
-    }
-    return true;
+    return jx_shlo_field_ints(b, dims, "offset_dims", &offset) &&
+           jx_shlo_field_ints(b, dims, "collapsed_slice_dims", &collapsed) &&
+           jx_shlo_field_ints(b, dims, "operand_batching_dims", &batching) &&
+           jx_shlo_axes_ok(b, "offset_dims", offset, rank) &&
+           jx_shlo_axes_ok(b, "collapsed_slice_dims", collapsed, nsizes) &&
+           jx_shlo_axes_ok(b, "operand_batching_dims", batching, nsizes);
 }
 
 static bool gather(jx_shlo_body *b, int nsizes, const jx_dim *const *sizes)
@@ -159,7 +133,6 @@ static bool gather(jx_shlo_body *b, int nsizes, const jx_dim *const *sizes)
         "offset_dims", "collapsed_slice_dims", "start_index_map",
         "operand_batching_dims", "start_indices_batching_dims"};
     const jx_mlir_attr *dims = jx_shlo_attr(b, "dimension_numbers");
-    const jx_dim *shape[JX_SHLO_RANK] = {0};
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_aval *out;
     jx_atom ins[2];
@@ -172,10 +145,9 @@ static bool gather(jx_shlo_body *b, int nsizes, const jx_dim *const *sizes)
     ins[1] = with_last_axis(b, jx_shlo_in(b, 1), axis);
     if ((!ins[0].var && !ins[0].literal) || (!ins[1].var && !ins[1].literal))
         return false;
-    if (!gather_shape(b, dims, jx_atom_aval(ins[1]),
-                      b->op->outs[0]->type->rank, sizes, nsizes, shape))
+    if (!gather_axes_ok(b, dims, b->op->outs[0]->type->rank, nsizes))
         return false;
-    out = jx_shlo_result(b, 0, shape);
+    out = jx_shlo_result(b, 0, NULL);
     jx_shlo_put(&p, "dimension_numbers",
                 record_of(b, dims, "GatherDimensionNumbers", gather_ours,
                           theirs));

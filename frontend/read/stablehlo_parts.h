@@ -18,8 +18,10 @@
 
 #include "frontend/base/vec.h"
 #include "frontend/ir/build.h"
+#include "frontend/ir/dim_spec.h"
+#include "frontend/ir/infer.h"
 #include "frontend/mlir/tree.h"
-#include "frontend/read/sizes.h"
+#include "frontend/sizes/sizes.h"
 
 /* Regions in regions and calls in calls, at most: later passes recurse along
  * them. */
@@ -42,13 +44,26 @@ typedef struct jx_shlo_row {
     const struct jx_shlo_row *next;
 } jx_shlo_row;
 
+/* A size that a type leaves open, while its op is read (stablehlo_open.c). */
+typedef struct jx_shlo_open {
+    const jx_dim_atom *var;
+    const jx_dim *is; /* NULL: not known so far */
+} jx_shlo_open;
+
 typedef struct jx_shlo {
     jx_ctx *ctx;
     jx_program *program;
     const jx_mlir_file *file;
     const jx_mlir_op *module; /* whose functions are called */
     jx_mlir_symbols symbols;
-    const jx_sizes *sizes;    /* of its entry */
+    jx_infer_open *infer;          /* types of results; NULL: open sizes are free */
+    void *inferring;          /* its state */
+    jx_sizes *sizes;          /* of its entry */
+    struct jx_sz_reading *reading; /* ... and how it is read */
+    const jx_mlir_op *entry, *last; /* reading ends behind `last`, or NULL */
+    bool placeless;           /* nobody looks at what is read now */
+    JX_VEC(jx_shlo_open) open;
+    JX_VEC(const char *) equated; /* sizes that are the same */
     JX_VEC(jx_misstated) misstated;
     const jx_shlo_row *rows[JX_OP_COUNT]; /* of each op, in order; or NULL */
     jx_intern types;          /* closed ones, and their avals */
@@ -59,18 +74,16 @@ typedef struct jx_shlo {
     JX_VEC(const jx_file *) files_read;
     JX_VEC(jx_mesh) meshes;
     int depth; /* of calls and regions being read */
-    int nfree; /* sizes that nothing determines, ... */
-    JX_VEC(const jx_dim_atom *) unsaid; /* ... and those of sizes.h */
+    JX_VEC(const jx_dim_atom *) unsaid; /* sizes that nothing determines */
 } jx_shlo;
 
 typedef struct jx_shlo_body {
     jx_body body; /* what is made; the builder is `s->build` */
     jx_shlo *s;
     struct jx_shlo_body *outer; /* whose values it may use; NULL: a function */
+    const jx_mlir_op *func;     /* whose body it is, or NULL: a region */
     const jx_mlir_op *op;       /* being read: equations come from there */
-    const jx_mlir_op *stands_for; /* the op as it is in the tree, while another
-                                     one is read in its place; or NULL */
-    const jx_sizes_env *sizes;  /* what is known of sizes here, or NULL */
+    const jx_sz_info *known;    /* what its equation's results hold, or NULL */
     jx_intern values;           /* jx_mlir_value -> what it became */
     JX_VEC(int) shaping; /* equations that only make known sizes: gone where
                             nobody looks at them */
@@ -90,14 +103,14 @@ bool jx_shlo_fail_at(jx_shlo *s, const jx_mlir_op *op, const char *format,
 bool jx_shlo_dtype(const jx_mlir_type *type, jx_dtype *dtype);
 /* How many atoms a value of that type is. */
 int jx_shlo_width(const jx_mlir_type *type);
-/* The aval of a tensor type; `inferred` (its rank long, or NULL) says what the
+/* The aval of a tensor type; `known` (its rank long, or NULL) says what the
  * sizes are that the type leaves open.  Nothing said: free variables. */
 const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
-                            const jx_dim *const *inferred);
-/* Of the op's result: its type, then what is known of its sizes, then what the
- * rule inferred. */
+                            const jx_dim *const *known);
+/* Of the op's result: its type, then the sizes that operands say (or NULL), then
+ * what the type rules make of the equations that compute it. */
 const jx_aval *jx_shlo_result(jx_shlo_body *b, int index,
-                              const jx_dim *const *inferred);
+                              const jx_dim *const *known);
 /* An array of this dtype and shape. */
 const jx_aval *jx_shlo_array(jx_shlo_body *b, jx_dtype dtype, int rank,
                              const jx_dim *const *shape);
@@ -107,6 +120,9 @@ bool jx_shlo_rank_ok(jx_shlo_body *b, int result);
 /* What an operand's integers are as sizes, one for each; NULL: not known. */
 const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand,
                                       int count);
+/* The same as the sizes of the first result, where its type leaves them open:
+ * those that are not known are variables of their own.  NULL: it does not. */
+const jx_dim *const *jx_shlo_shape_in(jx_shlo_body *b, int operand);
 
 /* An elementwise primitive of these operands, as the op's result. */
 bool jx_shlo_elementwise(jx_shlo_body *b, jx_prim_id prim, jx_shlo_atoms ins);
@@ -157,6 +173,7 @@ typedef jx_params jx_shlo_params;
 #define jx_shlo_put_jaxpr jx_put_jaxpr
 #define jx_shlo_no_params(b) ((jx_params){.program = (b)->s->program})
 #define jx_shlo_value_ints(s, ...) jx_value_of_ints((s)->program, __VA_ARGS__)
+#define jx_shlo_value_dim(s, ...) jx_value_of_dim((s)->program, __VA_ARGS__)
 #define jx_shlo_value_dims(s, ...) jx_value_of_dims((s)->program, __VA_ARGS__)
 #define jx_shlo_value_tuple(s, ...) jx_value_of_tuple((s)->program, __VA_ARGS__)
 #define jx_shlo_value_record(s, ...) jx_value_of_record((s)->program, __VA_ARGS__)
@@ -168,6 +185,13 @@ typedef jx_params jx_shlo_params;
 const jx_atom *jx_shlo_emit_all(jx_shlo_body *b, const jx_prim *prim, int nins,
                                 const jx_atom *ins, jx_shlo_params *params,
                                 int nouts, const jx_aval *const *outs);
+/* The same, of whose results these integers are known (NULL: none but what the
+ * equation says). */
+const jx_atom *jx_shlo_emit_known(jx_shlo_body *b, const jx_prim *prim,
+                                  int nins, const jx_atom *ins,
+                                  jx_shlo_params *params, int nouts,
+                                  const jx_aval *const *outs,
+                                  const jx_sz_info *known);
 /* With one result; an atom that is nothing after a failure. */
 jx_atom jx_shlo_emit(jx_shlo_body *b, jx_prim_id prim, int nins,
                      const jx_atom *ins, jx_shlo_params *params,
@@ -219,13 +243,15 @@ bool jx_shlo_axes_ok(jx_shlo_body *b, const char *name, jx_ints axes,
 void jx_shlo_begin_building(jx_shlo *s);
 jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer);
 /* Reads a region of the op being read into a body of its own, whose arguments
- * have these avals (flattened); the body is finished later, when all of the
- * op's captures are known. */
+ * have these avals (flattened) and hold these integers (NULL: nothing is known
+ * of them); the body is finished later, when all of the op's captures are
+ * known. */
 jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
-                             int nins, const jx_aval *const *ins);
+                             int nins, const jx_aval *const *ins,
+                             const jx_sz_info *known);
 /* Reads a block into a body, its arguments as inputs of these avals. */
 bool jx_shlo_read_block(jx_shlo_body *b, const jx_mlir_block *block, int nins,
-                        const jx_aval *const *ins);
+                        const jx_aval *const *ins, const jx_sz_info *known);
 /* What the bodies use of the values around them, each once. */
 jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,
                                jx_shlo_body *const *bodies);
@@ -266,12 +292,12 @@ jx_op_id jx_shlo_single_op(const jx_mlir_op *op, int region);
 
 /* Reads the ops of a block (stablehlo.c). */
 bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block);
-/* The jaxpr of a function for arguments of these avals, of whose sizes `env`
- * (or NULL) is known. */
+/* The jaxpr of a function for arguments of these avals, which hold these
+ * integers (NULL: nothing is known of them). */
 const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
-                                 const jx_sizes_env *env,
                                  const jx_mlir_op *caller, int nins,
-                                 const jx_aval *const *ins);
+                                 const jx_aval *const *ins,
+                                 const jx_sz_info *known);
 /* The row of an op by its detail, else the one with the detail ""; NULL if
  * there is none (or none to read). */
 const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, jx_op_id op,
@@ -292,7 +318,21 @@ const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
 jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim);
 /* The literal that an integer scalar is: a size that the shapes of inputs
  * give.  False if it is none. */
-bool jx_shlo_symbol(jx_shlo_body *b, const jx_mlir_value *value, jx_atom *to);
+bool jx_shlo_symbol(jx_shlo_body *b, jx_atom atom, jx_atom *to);
+/* Where the equation gives nothing but sizes: the literals that its results are. */
+bool jx_shlo_only_sizes(jx_shlo_body *b, const jx_eqn *eqn, jx_atom *to);
+
+/* ---- open sizes (stablehlo_open.c) */
+
+/* Whether a tensor has a size that its type does not say. */
+bool jx_shlo_is_open(const jx_mlir_type *type);
+/* A size that the equations of the op being read will say. */
+const jx_dim *jx_shlo_open_size(jx_shlo *s);
+/* Types the equation's results, as far as sizes are open. */
+void jx_shlo_infer(jx_shlo_body *b, jx_eqn *eqn);
+/* Puts what was found of the open sizes from `open` on into the equations (and
+ * their results) from these on; what nobody said is free. */
+bool jx_shlo_close(jx_shlo_body *b, size_t open, size_t eqn, size_t out);
 
 /* ---- quantized tensors (stablehlo_quantized.c) */
 
@@ -313,9 +353,9 @@ typedef struct jx_shlo_shapes {
     const jx_dim_shape *at;
 } jx_shlo_shapes;
 
-bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file);
+bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file, jx_infer_open *infer);
 /* The jaxpr of a function of `s->module` that nothing calls; `shapes` or
- * NULL. */
+ * NULL (stablehlo_entry.c). */
 const jx_jaxpr *jx_shlo_entry(jx_shlo *s, const jx_mlir_op *func,
                               const jx_shlo_shapes *shapes);
 jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name);

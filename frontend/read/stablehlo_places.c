@@ -213,7 +213,7 @@ static const jx_mlir_attr *unfused(const jx_mlir_attr *loc)
 const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc)
 {
     const kept *found = loc ? recall(&s->stacks, loc) : NULL;
-    const jx_mlir_attr *at = unfused(loc);
+    const jx_mlir_attr *at = s->placeless ? NULL : unfused(loc);
     const jx_stack *stack;
 
     if (found || !at)

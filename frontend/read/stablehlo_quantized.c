@@ -448,10 +448,8 @@ static bool read_as(jx_shlo_body *b, const jx_mlir_op *op,
     if (!ok)
         return false;
     b->op = other;
-    b->stands_for = op;
     ok = row->rule(b, other, row);
     b->op = op;
-    b->stands_for = NULL;
     for (int i = 0; ok && i < op->nouts; i++)
         ok = define_as(b, other->outs[i], op->outs[i]);
     return ok;

@@ -111,19 +111,6 @@ static jx_prim_id prim_of(const jx_shlo_body *b, jx_op_id op)
 /* ---- reduce */
 
 /* Sizes of what is left after reducing these axes. */
-static int left_of(const jx_aval *in, jx_ints axes, const jx_dim **shape)
-{
-    uint64_t gone = 0;
-    int rank = 0;
-
-    for (int i = 0; i < axes.count; i++)
-        gone |= (uint64_t)1 << axes.at[i];
-    for (int i = 0; i < in->rank; i++)
-        if (!(gone & (uint64_t)1 << i))
-            shape[rank++] = in->shape[i];
-    return rank;
-}
-
 static int by_value(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -212,7 +199,6 @@ static bool reduce_generally(jx_shlo_body *b, jx_shlo_atoms ins, jx_ints axes,
 bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
                        const jx_shlo_row *row)
 {
-    const jx_dim *shape[JX_SHLO_RANK];
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
                                         const jx_aval *);
@@ -227,11 +213,11 @@ bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
         return false;
     qsort((int64_t *)(uintptr_t)axes.at, (size_t)axes.count, sizeof *axes.at,
           by_value);
-    int left = left_of(in, axes, shape);
+    int left = in->rank - axes.count;
     for (int i = 0; i < op->nouts; i++) {
         if (op->outs[i]->type->rank != left)
             return jx_shlo_fail(b, "expected results of %d axes", left);
-        outs[i] = jx_shlo_result(b, i, shape);
+        outs[i] = jx_shlo_result(b, i, NULL);
         if (!outs[i])
             return false;
     }
@@ -489,7 +475,7 @@ static bool general_dynamic(jx_shlo_body *b, const window *w,
         return false;
     for (int i = 0; i < n; i++)
         args[i] = args[n + i] = jx_shlo_array(b, outs[i]->dtype, 0, NULL);
-    body = jx_shlo_function(b->s, reducer(b), NULL, b->op, 2 * n, args);
+    body = jx_shlo_function(b->s, reducer(b), b->op, 2 * n, args, NULL);
     if (!body)
         return false;
     jx_shlo_put_jaxpr(&p, "jaxpr", body);

@@ -10,17 +10,6 @@ static const jx_aval *aval_in(jx_shlo_body *b, int index)
 
 /* ---- broadcasting */
 
-/* Sizes of the result, where the op does not say them: what the operand has,
- * unless that is 1. */
-static void grow(const jx_aval *in, jx_ints dims, int rank,
-                 const jx_dim **shape)
-{
-    for (int i = 0; i < dims.count && i < in->rank; i++)
-        if (dims.at[i] < rank && !shape[dims.at[i]] &&
-            jx_dim_value(in->shape[i]) != 1)
-            shape[dims.at[i]] = in->shape[i];
-}
-
 static bool in_order(jx_ints axes)
 {
     for (int i = 0; i < axes.count; i++)
@@ -29,9 +18,9 @@ static bool in_order(jx_ints axes)
     return true;
 }
 
-static bool broadcast(jx_shlo_body *b)
+/* `known`: the sizes of the result that an operand says, or NULL. */
+static bool broadcast(jx_shlo_body *b, const jx_dim *const *known)
 {
-    const jx_dim *shape[JX_SHLO_RANK] = {0};
     const jx_aval *in = aval_in(b, 0), *out;
     jx_ints dims;
 
@@ -43,8 +32,7 @@ static bool broadcast(jx_shlo_body *b)
         !jx_shlo_axes_ok(b, "broadcast_dimensions", dims, rank))
         return jx_shlo_fail(b, "attribute 'broadcast_dimensions': expected "
                             "%d axes", in->rank);
-    grow(in, dims, rank, shape);
-    out = jx_shlo_result(b, 0, shape);
+    out = jx_shlo_result(b, 0, known);
     if (out == in && in_order(dims))
         return jx_shlo_define1(b, jx_shlo_in(b, 0));
     return out && jx_shlo_define1(
@@ -56,14 +44,14 @@ bool jx_shlo_op_broadcast_in_dim(jx_shlo_body *b, const jx_mlir_op *op,
                                  const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return broadcast(b);
+    return broadcast(b, NULL);
 }
 
 bool jx_shlo_op_dynamic_broadcast_in_dim(jx_shlo_body *b, const jx_mlir_op *op,
                                          const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return broadcast(b);
+    return broadcast(b, jx_shlo_shape_in(b, 1));
 }
 
 /* The older op: new axes come first. */
@@ -93,13 +81,13 @@ bool jx_shlo_op_broadcast(jx_shlo_body *b, const jx_mlir_op *op,
 
 /* ---- reshaping */
 
-static bool reshape(jx_shlo_body *b)
+static bool reshape(jx_shlo_body *b, const jx_dim *const *known)
 {
     const jx_aval *in = aval_in(b, 0), *out;
 
     if (!in || !jx_shlo_rank_ok(b, 0))
         return false;
-    out = jx_shlo_result(b, 0, NULL);
+    out = jx_shlo_result(b, 0, known);
     if (out == in)
         return jx_shlo_define1(b, jx_shlo_in(b, 0));
     return out && jx_shlo_define1(b, jx_shlo_reshape(b, jx_shlo_in(b, 0),
@@ -110,14 +98,14 @@ bool jx_shlo_op_reshape(jx_shlo_body *b, const jx_mlir_op *op,
                         const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return reshape(b);
+    return reshape(b, NULL);
 }
 
 bool jx_shlo_op_dynamic_reshape(jx_shlo_body *b, const jx_mlir_op *op,
                                 const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return reshape(b);
+    return reshape(b, jx_shlo_shape_in(b, 1));
 }
 
 bool jx_shlo_op_transpose(jx_shlo_body *b, const jx_mlir_op *op,
@@ -155,23 +143,9 @@ bool jx_shlo_op_reverse(jx_shlo_body *b, const jx_mlir_op *op,
 
 /* ---- slices and padding */
 
-/* ceil((limit - start) / stride) */
-static const jx_dim *slice_size(jx_shlo_body *b, const jx_dim *start,
-                                const jx_dim *limit, const jx_dim *stride)
-{
-    jx_dims *in = b->s->program->dims;
-    const jx_dim *size = jx_dim_sub(in, limit, start);
-
-    if (jx_dim_value(stride) == 1)
-        return size;
-    size = jx_dim_sub(in, jx_dim_add(in, size, stride), jx_dim_int(in, 1));
-    return jx_dim_floordiv(in, size, stride);
-}
-
 bool jx_shlo_slice(jx_shlo_body *b, const jx_dim *const *start,
                    const jx_dim *const *limit, const jx_dim *const *stride)
 {
-    const jx_dim *shape[JX_SHLO_RANK];
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_aval *in = aval_in(b, 0), *out;
     jx_atom atom = jx_shlo_in(b, 0);
@@ -184,12 +158,11 @@ bool jx_shlo_slice(jx_shlo_body *b, const jx_dim *const *start,
             return jx_shlo_fail(b, "a size that is too large");
         if (!jx_dim_value(stride[i]))
             return jx_shlo_fail(b, "expected a stride that is not 0");
-        shape[i] = slice_size(b, start[i], limit[i], stride[i]);
         plain = plain && jx_dim_value(stride[i]) == 1;
     }
     if (b->op->outs[0]->type->rank != in->rank)
         return jx_shlo_fail(b, "expected a result of %d axes", in->rank);
-    out = jx_shlo_result(b, 0, shape);
+    out = jx_shlo_result(b, 0, NULL);
     jx_shlo_put_dims(&p, "start_indices", in->rank, start);
     jx_shlo_put_dims(&p, "limit_indices", in->rank, limit);
     if (plain)
@@ -229,25 +202,10 @@ bool jx_shlo_op_slice(jx_shlo_body *b, const jx_mlir_op *op,
            jx_shlo_slice(b, start, limit, stride);
 }
 
-/* low + size + high + interior * (size - 1) */
-static const jx_dim *padded_size(jx_shlo_body *b, const jx_dim *size,
-                                 const jx_dim *const *config)
-{
-    jx_dims *in = b->s->program->dims;
-    const jx_dim *one = jx_dim_int(in, 1);
-    const jx_dim *gaps = jx_dim_max(in, jx_dim_sub(in, size, one),
-                                    jx_dim_int(in, 0));
-
-    if (jx_dim_value(config[2]) == 0)
-        gaps = jx_dim_int(in, 0);
-    return jx_dim_add(in, jx_dim_add(in, config[0], config[1]),
-                      jx_dim_add(in, size, jx_dim_mul(in, gaps, config[2])));
-}
-
 bool jx_shlo_pad(jx_shlo_body *b, const jx_dim *const *low,
                  const jx_dim *const *high, const jx_dim *const *interior)
 {
-    const jx_dim *config[3 * JX_SHLO_RANK], *shape[JX_SHLO_RANK];
+    const jx_dim *config[3 * JX_SHLO_RANK];
     jx_shlo_params p = jx_shlo_no_params(b);
     const jx_atom ins[] = {jx_shlo_in(b, 0), jx_shlo_in(b, 1)};
     const jx_aval *in = aval_in(b, 0), *out;
@@ -260,12 +218,11 @@ bool jx_shlo_pad(jx_shlo_body *b, const jx_dim *const *low,
         config[3 * i + 2] = interior[i];
         if (!low[i] || !high[i] || !interior[i])
             return jx_shlo_fail(b, "a size that is too large");
-        shape[i] = padded_size(b, in->shape[i], config + 3 * i);
     }
     if (b->op->outs[0]->type->rank != in->rank)
         return jx_shlo_fail(b, "expected a result of %d axes", in->rank);
     jx_shlo_put_tuples(&p, "padding_config", in->rank, 3, config);
-    out = jx_shlo_result(b, 0, shape);
+    out = jx_shlo_result(b, 0, NULL);
     return out && jx_shlo_define1(b, jx_shlo_emit(b, JX_PRIM_pad, 2, ins, &p,
                                                   out));
 }
@@ -287,11 +244,9 @@ bool jx_shlo_op_pad(jx_shlo_body *b, const jx_mlir_op *op,
 bool jx_shlo_op_concatenate(jx_shlo_body *b, const jx_mlir_op *op,
                             const jx_shlo_row *row)
 {
-    const jx_dim *shape[JX_SHLO_RANK];
     jx_shlo_params p = jx_shlo_no_params(b);
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     const jx_aval *first = aval_in(b, 0), *out;
-    jx_dims *dims = b->s->program->dims;
     int64_t axis = 0;
 
     (void)op;
@@ -302,25 +257,15 @@ bool jx_shlo_op_concatenate(jx_shlo_body *b, const jx_mlir_op *op,
         b->op->outs[0]->type->rank != first->rank)
         return jx_shlo_fail(b, "attribute 'dimension': expected an axis "
                             "below %d", first->rank);
-    for (int i = 0; i < first->rank; i++)
-        shape[i] = first->shape[i];
-    for (int i = 1; i < ins.count; i++) {
-        const jx_aval *aval = jx_atom_aval(ins.at[i]);
-        for (int k = 0; k < first->rank && k < aval->rank; k++)
-            if (k == axis)
-                shape[k] = jx_dim_add(dims, shape[k], aval->shape[k]);
-            else if (jx_dim_value(shape[k]) < 0)
-                shape[k] = aval->shape[k];
-    }
     jx_shlo_put_int(&p, "dimension", axis);
-    out = jx_shlo_result(b, 0, shape);
     if (ins.count == 1)
         return jx_shlo_define1(b, ins.at[0]);
+    out = jx_shlo_result(b, 0, NULL);
     return out && jx_shlo_define1(b, jx_shlo_emit(b, row->prim, ins.count,
                                                   ins.at, &p, out));
 }
 
-static bool iota(jx_shlo_body *b)
+static bool iota(jx_shlo_body *b, const jx_dim *const *known)
 {
     jx_shlo_params p = jx_shlo_no_params(b);
     int64_t axis = 0;
@@ -329,7 +274,7 @@ static bool iota(jx_shlo_body *b)
     if (!jx_shlo_rank_ok(b, 0) ||
         !jx_shlo_attr_int(b, "iota_dimension", &axis))
         return false;
-    out = jx_shlo_result(b, 0, NULL);
+    out = jx_shlo_result(b, 0, known);
     if (!out)
         return false;
     if (axis < 0 || axis >= out->rank)
@@ -347,14 +292,14 @@ bool jx_shlo_op_iota(jx_shlo_body *b, const jx_mlir_op *op,
                      const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return iota(b);
+    return iota(b, NULL);
 }
 
 bool jx_shlo_op_dynamic_iota(jx_shlo_body *b, const jx_mlir_op *op,
                              const jx_shlo_row *row)
 {
     (void)op, (void)row;
-    return iota(b);
+    return iota(b, jx_shlo_shape_in(b, 0));
 }
 
 /* ---- tuples, tokens: gone once they are read */

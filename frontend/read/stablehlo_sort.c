@@ -243,7 +243,6 @@ bool jx_shlo_op_sort(jx_shlo_body *b, const jx_mlir_op *op,
 bool jx_shlo_op_top_k(jx_shlo_body *b, const jx_mlir_op *op,
                       const jx_shlo_row *row)
 {
-    const jx_dim *shape[JX_SHLO_RANK];
     jx_shlo_params p = jx_shlo_no_params(b);
     jx_atom in = jx_shlo_in(b, 0);
     const jx_aval *outs[2];
@@ -254,11 +253,8 @@ bool jx_shlo_op_top_k(jx_shlo_body *b, const jx_mlir_op *op,
     const jx_aval *aval = jx_atom_aval(in);
     if (op->nouts != 2 || aval->rank < 1)
         return jx_shlo_fail(b, "expected 2 results of an operand with axes");
-    for (int i = 0; i < aval->rank; i++)
-        shape[i] = aval->shape[i];
-    shape[aval->rank - 1] = jx_shlo_int(b, k);
-    outs[0] = jx_shlo_result(b, 0, shape);
-    outs[1] = jx_shlo_result(b, 1, shape);
+    outs[0] = jx_shlo_result(b, 0, NULL);
+    outs[1] = jx_shlo_result(b, 1, NULL);
     if (!outs[0] || !outs[1])
         return false;
     jx_shlo_put_int(&p, "k", k);

@@ -1,6 +1,7 @@
 /* exported_info.c - see exported_info.h. */
 #include "reports/formats/exported_info.h"
 
+#include "analyzer/infer.h"
 #include "analyzer/typing.h"
 #include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
@@ -78,7 +79,8 @@ static void read_program(jx_exported_info *to)
 {
     const jx_mlir_file *file = jx_vhlo_to_stablehlo(to->ctx, to->module);
     jx_program *program =
-        file ? jx_read_exported_program(file, to->exported) : NULL;
+        file ? jx_read_exported_program(file, to->exported,
+                                        jx_infer_reading) : NULL;
 
     const jx_typed *typed = program ? jx_typed_of(program) : NULL;
 

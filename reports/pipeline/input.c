@@ -1,6 +1,7 @@
 /* input.c - see input.h. */
 #include "reports/pipeline/input.h"
 
+#include "analyzer/infer.h"
 #include "analyzer/transform/discharge.h"
 #include "frontend/base/assert.h"
 #include "frontend/base/file.h"
@@ -67,7 +68,7 @@ static jx_program *read_bytecode(jx_ctx *ctx, const char *path,
 {
     const jx_mlir_file *file = read_module(ctx, path, bytes, size, 0);
 
-    return file ? jx_read_stablehlo(file) : NULL;
+    return file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
 }
 
 static jx_program *program_of(jx_ctx *ctx, const jx_exported *x)
@@ -76,7 +77,7 @@ static jx_program *program_of(jx_ctx *ctx, const jx_exported *x)
         read_module(ctx, x->path, x->module.at, x->module.size,
                     (size_t)(x->module.at - x->file));
 
-    return file ? jx_read_exported_program(file, x) : NULL;
+    return file ? jx_read_exported_program(file, x, jx_infer_reading) : NULL;
 }
 
 static jx_program *read_exported(jx_ctx *ctx, const char *path,
@@ -93,7 +94,7 @@ static jx_program *read_mlir_text(jx_ctx *ctx, const char *path,
     const jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, path, text,
                                                  length);
 
-    return file ? jx_read_stablehlo(file) : NULL;
+    return file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
 }
 
 /* A context, for those that read a little: without memory they say no, and it

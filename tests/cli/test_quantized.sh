@@ -145,7 +145,7 @@ expect 0 check --strict "$work/open.mlir"
 prints ' 0 refuted, 0 witnessed, 0 undecided'
 sed 's/f32:1/f32:0/g' "$work/open.mlir" >"$work/agree.mlir"
 expect 0 check "$work/agree.mlir"
-prints "requires .2 == arg0_0"
+prints "are the same: arg0_0 = 2"
 
 # Types that mean nothing are refused, with the place.
 refused() { # TYPE, WHAT IS SAID

@@ -11,6 +11,7 @@
  * With --lowered each program is lowered, printed, read back and run beside
  * itself, and no bit may differ but in those that --off names, which the lowering
  * composes otherwise than the kernel computes, or can't say. */
+#include "analyzer/infer.h"
 #include "analyzer/typing.h"
 #include "frontend/base/file.h"
 #include "frontend/base/npz.h"
@@ -249,7 +250,7 @@ static jx_program *lowered(jx_ctx *ctx, const jx_typed *typed)
                     : NULL;
     }
     jx_buffer_free(&text);
-    return file ? jx_read_stablehlo(file) : NULL;
+    return file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
 }
 
 /* Within a hundred times the bounds of the dtypes, as far out in the tails of

@@ -2,6 +2,7 @@
  *
  * Whatever the reader of text takes becomes a program that the verifier
  * passes, or is refused with a reason. */
+#include "analyzer/infer.h"
 #include "frontend/ir/print.h"
 #include "frontend/mlir/text.h"
 #include "frontend/read/stablehlo.h"
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *copy = fuzz_copy(data, size);
 
     const jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, "-", copy, size);
-    const jx_program *program = file ? jx_read_stablehlo(file) : NULL;
+    const jx_program *program = file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
     check(program || (ctx->error.kind != JX_E_NONE && ctx->error.message));
     check(ctx->error.kind != JX_E_INTERNAL);
     if (program)

@@ -1,7 +1,7 @@
 /* test_sizes.c - symbolic sizes of StableHLO modules. */
-#include "frontend/ir/scope.h"
+#include "analyzer/infer.h"
 #include "frontend/mlir/text.h"
-#include "frontend/read/sizes.h"
+#include "frontend/read/stablehlo_entry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,14 +13,15 @@
 typedef struct module {
     jx_ctx *ctx;
     jx_dims *dims;
+    jx_shlo read;
     jx_sizes *sizes;
-    const jx_sizes_env *entry;
+    const jx_jaxpr *entry;
     jx_buffer text;
 } module;
 
-/* Reads `body` with these inputs' shapes declared (or none). */
-static module *read_with(const char *body, int nshapes,
-                         const char *const *specs)
+/* Reads `body` with these inputs' shapes declared (or none); there may be no
+ * entry, with an error. */
+static module *try_with(const char *body, int nshapes, const char *const *specs)
 {
     jx_ctx *ctx = jx_ctx_new(0);
     module *m = JX_NEW(ctx->arena, module);
@@ -28,20 +29,30 @@ static module *read_with(const char *body, int nshapes,
         jx_mlir_read_text(ctx, NULL, "test", body, strlen(body));
     jx_dim_shape shapes[4];
     jx_dim_spec_error error;
-    jx_sizes_options options = {.nshapes = nshapes, .shapes = shapes};
+    jx_shlo_shapes given = {nshapes, shapes};
 
     if (!file)
         fail_msg("%s: %s", ctx->error.place, ctx->error.message);
     m->ctx = ctx;
-    m->dims = jx_dims_new(ctx);
+    assert_true(jx_shlo_begin(&m->read, file, jx_infer_reading));
+    m->dims = m->read.program->dims;
     for (int i = 0; i < nshapes; i++)
         assert_true(
             jx_dim_spec_read(m->dims, specs[i], 0, NULL, &shapes[i], &error));
-    options.module = file->modules[0];
-    m->sizes = jx_sizes_new(ctx, m->dims, &options);
-    assert_non_null(m->sizes);
-    m->entry = jx_sizes_entry(m->sizes);
-    assert_non_null(m->entry);
+    m->read.module = file->modules[0];
+    m->entry = jx_shlo_entry(&m->read,
+                             jx_mlir_symbol(file->modules[0], "main"), &given);
+    m->sizes = m->read.sizes;
+    return m;
+}
+
+static module *read_with(const char *body, int nshapes,
+                         const char *const *specs)
+{
+    module *m = try_with(body, nshapes, specs);
+
+    if (!m->entry)
+        fail_msg("%s: %s", m->ctx->error.place, m->ctx->error.message);
     return m;
 }
 
@@ -66,36 +77,35 @@ static const char *dims_text(module *m, int count, const jx_dim *const *dims)
     return jx_buffer_text(&m->text);
 }
 
-static const jx_mlir_block *body_of(const jx_sizes_env *env)
-{
-    return jx_mlir_body(jx_sizes_function(env), 0);
-}
-
 /* What the entry returns: its sizes, or its elements. */
 static const char *result_shape(module *m, int index)
 {
-    const jx_mlir_block *body = body_of(m->entry);
-    const jx_mlir_value *value = body->ops[body->nops - 1]->ins[index];
-    const jx_dim *const *shape = jx_sizes_shape(m->entry, value);
+    const jx_aval *aval = jx_atom_aval(m->entry->outs[index]);
 
-    return shape ? dims_text(m, value->type->rank, shape) : "unknown";
+    return dims_text(m, aval->rank, aval->shape);
 }
 
 static const char *result_value(module *m, int index)
 {
-    const jx_mlir_block *body = body_of(m->entry);
-    const jx_mlir_value *value = body->ops[body->nops - 1]->ins[index];
-    const jx_dim *const *known = jx_sizes_known(m->entry, value);
-    int64_t count = value->type->rank ? value->type->shape[0] : 1;
+    jx_atom atom = m->entry->outs[index];
+    const jx_dim *const *known = jx_sz_known(m->sizes, atom);
 
-    return known ? dims_text(m, (int)count, known) : "unknown";
+    return known ? dims_text(m, (int)jx_sz_count(jx_atom_aval(atom)), known)
+                 : "unknown";
 }
 
 static const char *input_shape(module *m, int index)
 {
-    const jx_mlir_value *value = body_of(m->entry)->args[index];
+    const jx_aval *aval = m->entry->vars[index]->aval;
 
-    return dims_text(m, value->type->rank, jx_sizes_shape(m->entry, value));
+    return dims_text(m, aval->rank, aval->shape);
+}
+
+/* The assertions that were met, of which there are three. */
+static const jx_size_assertion *const *met(const module *m)
+{
+    assert_int_equal(m->read.reading->met.count, 3);
+    return m->read.reading->met.at;
 }
 
 /* A module that returns a scalar made of a size `%n` of its input. */
@@ -174,9 +184,7 @@ static void division_toward_zero_is_not_floordiv(void **state)
                 "  %1 = stablehlo.divide %0, %c : tensor<i32>\n",
                 "tensor<i32>", "%1"),
         1, specs);
-    const jx_mlir_block *body = body_of(m->entry);
-    const jx_dim *const *known =
-        jx_sizes_known(m->entry, body->ops[body->nops - 1]->ins[0]);
+    const jx_dim *const *known = jx_sz_known(m->sizes, m->entry->outs[0]);
     const jx_dim_atom *var = jx_dim_var_atom(m->dims, "b", 0);
 
     (void)state;
@@ -264,22 +272,22 @@ static void names_and_constraints_come_from_messages(void **state)
         CHECKED("GE, %n, %c", "symbolic shape constraint c>=3. Expected "
                               "'c - 3' to be greater or equal to 0, but "
                               "found {0}. "));
-    jx_scope scope = jx_sizes_scope(m->sizes);
-    const jx_size_assertion *all;
+    jx_scope_list scope = m->sizes->constraints;
+    const jx_size_assertion *const *all;
 
     (void)state;
     assert_string_equal(input_shape(m, 0), "b; c");
-    assert_int_equal(jx_sizes_base(m->sizes), 1);
-    assert_int_equal(scope.nconstraints, 1);
-    assert_string_equal(scope.constraints[0].text, "c>=3");
-    assert_int_equal(jx_sizes_assertions(m->sizes, &all), 3);
-    assert_int_equal(all[2].kind, JX_ASSERTS_CONSTRAINT);
-    assert_true(all[2].known && all[2].declares);
-    assert_null(all[1].mismatch.what);
+    assert_int_equal(m->sizes->base, 1);
+    assert_int_equal(scope.count, 1);
+    assert_string_equal(scope.at[0].text, "c>=3");
+    all = met(m);
+    assert_int_equal(all[2]->kind, JX_ASSERTS_CONSTRAINT);
+    assert_true(all[2]->known && all[2]->declares);
+    assert_null(all[1]->mismatch.what);
     /* It shows c where it says c - 3. */
-    assert_non_null(strstr(all[2].mismatch.what, "shows {0} as "
+    assert_non_null(strstr(all[2]->mismatch.what, "shows {0} as "
                                                  "`args[0].shape[1] - 3`"));
-    assert_int_equal(all[2].mismatch.nsizes, 1);
+    assert_int_equal(all[2]->mismatch.nsizes, 1);
     end(m);
 }
 
@@ -313,12 +321,12 @@ static void what_no_assertion_checks_is_not_known(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         module *m = read_module(cases[i].body);
-        jx_scope scope = jx_sizes_scope(m->sizes);
+        jx_scope_list scope = m->sizes->constraints;
         jx_buffer text = {0};
         assert_string_equal(input_shape(m, 0), cases[i].shape);
-        assert_int_equal(jx_sizes_base(m->sizes), cases[i].base);
-        for (int k = 0; k < scope.nconstraints; k++)
-            jx_scope_print(&scope.constraints[k], &text);
+        assert_int_equal(m->sizes->base, cases[i].base);
+        for (size_t k = 0; k < scope.count; k++)
+            jx_scope_print(&scope.at[k], &text);
         assert_string_equal(jx_buffer_text(&text), cases[i].asked);
         jx_buffer_free(&text);
         end(m);
@@ -350,14 +358,14 @@ static void constraints_count_as_they_are_checked(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         module *m = read_module(cases[i].body);
-        jx_scope scope = jx_sizes_scope(m->sizes);
-        const jx_size_assertion *all;
+        jx_scope_list scope = m->sizes->constraints;
+        const jx_size_assertion *const *all;
         jx_buffer text = {0};
-        assert_int_equal(scope.nconstraints, 1);
-        jx_scope_print(&scope.constraints[0], &text);
+        assert_int_equal(scope.count, 1);
+        jx_scope_print(&scope.at[0], &text);
         assert_string_equal(jx_buffer_text(&text), cases[i].asked);
-        assert_int_equal(jx_sizes_assertions(m->sizes, &all), 3);
-        assert_int_equal(all[2].mismatch.what != NULL, cases[i].told);
+        all = met(m);
+        assert_int_equal(all[2]->mismatch.what != NULL, cases[i].told);
         jx_buffer_free(&text);
         end(m);
     }
@@ -378,12 +386,12 @@ static void a_message_shows_the_numbers_it_has(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         module *m = read_module(cases[i].body);
-        const jx_size_assertion *all;
-        assert_int_equal(jx_sizes_assertions(m->sizes, &all), 3);
+        const jx_size_assertion *const *all;
+        all = met(m);
         if (cases[i].told)
-            assert_non_null(strstr(all[2].mismatch.what, cases[i].told));
+            assert_non_null(strstr(all[2]->mismatch.what, cases[i].told));
         else
-            assert_null(all[2].mismatch.what);
+            assert_null(all[2]->mismatch.what);
         end(m);
     }
 }
@@ -401,14 +409,14 @@ static void sizes_that_no_shape_gives_may_be_zero(void **state)
         "(tensor<f32>, tensor<1xi32>) -> tensor<?xf32>\n"
         "  func.return %1 : tensor<?xf32>\n}\n",
         1, specs);
-    jx_scope scope = jx_sizes_scope(m->sizes);
+    jx_scope_list scope = m->sizes->constraints;
     jx_buffer text = {0};
 
     (void)state;
     assert_string_equal(result_shape(m, 0), "2*arg0_0");
-    assert_int_equal(jx_sizes_base(m->sizes), 0);
-    assert_int_equal(scope.nconstraints, 1);
-    jx_scope_print(&scope.constraints[0], &text);
+    assert_int_equal(m->sizes->base, 0);
+    assert_int_equal(scope.count, 1);
+    jx_scope_print(&scope.at[0], &text);
     assert_string_equal(jx_buffer_text(&text), "b >= 1");
     jx_buffer_free(&text);
     end(m);
@@ -420,19 +428,19 @@ static void a_message_that_says_something_else_is_told(void **state)
         CHECKED("GT, %n, %c", "symbolic shape constraint c>=3. Expected "
                               "'c - 3' to be greater or equal to 0, but "
                               "found {0}. "));
-    jx_scope scope = jx_sizes_scope(m->sizes);
-    const jx_size_assertion *all;
+    jx_scope_list scope = m->sizes->constraints;
+    const jx_size_assertion *const *all;
     jx_buffer text = {0};
 
     (void)state;
-    assert_int_equal(jx_sizes_assertions(m->sizes, &all), 3);
-    assert_non_null(all[2].mismatch.what);
-    assert_non_null(strstr(all[2].mismatch.what, "args[0].shape[1] = 3"));
-    assert_int_equal(all[2].mismatch.nsizes, 1);
-    assert_int_equal(all[2].mismatch.sizes[0].value, 3);
+    all = met(m);
+    assert_non_null(all[2]->mismatch.what);
+    assert_non_null(strstr(all[2]->mismatch.what, "args[0].shape[1] = 3"));
+    assert_int_equal(all[2]->mismatch.nsizes, 1);
+    assert_int_equal(all[2]->mismatch.sizes[0].value, 3);
     /* What is checked holds, not what is said. */
-    assert_int_equal(scope.nconstraints, 1);
-    jx_scope_print(&scope.constraints[0], &text);
+    assert_int_equal(scope.count, 1);
+    jx_scope_print(&scope.at[0], &text);
     assert_string_equal(jx_buffer_text(&text), "c >= 4");
     jx_buffer_free(&text);
     end(m);
@@ -450,13 +458,13 @@ static void an_assertion_without_a_known_message_is_a_constraint(void **state)
         "  stablehlo.custom_call @shape_assertion(%0) {error_message = \"no\"} "
         ": (tensor<i1>) -> ()\n"
         "  func.return\n}\n");
-    jx_scope scope = jx_sizes_scope(m->sizes);
+    jx_scope_list scope = m->sizes->constraints;
     jx_buffer text = {0};
 
     (void)state;
-    assert_int_equal(jx_sizes_base(m->sizes), 0);
-    assert_int_equal(scope.nconstraints, 1);
-    jx_scope_print(&scope.constraints[0], &text);
+    assert_int_equal(m->sizes->base, 0);
+    assert_int_equal(scope.count, 1);
+    jx_scope_print(&scope.at[0], &text);
     assert_string_equal(jx_buffer_text(&text), "3 >= arg0_0");
     jx_buffer_free(&text);
     end(m);
@@ -477,15 +485,14 @@ static void sizes_that_meet_have_one_name(void **state)
         "(tensor<f32>, tensor<2xi32>) -> tensor<?x4xf32>\n"
         "  %4 = stablehlo.add %3, %a : tensor<?x4xf32>\n"
         "  func.return %4 : tensor<?x4xf32>\n}\n");
-    const jx_size_var *vars;
 
     (void)state;
     assert_string_equal(input_shape(m, 1), "arg0; 4");
     assert_string_equal(input_shape(m, 2), "arg2_0; 4");
     assert_string_equal(result_shape(m, 0), "arg0; 4");
-    assert_int_equal(jx_sizes_vars(m->sizes, &vars), 2);
-    assert_int_equal(vars[1].origin, JX_SIZE_INPUT);
-    assert_int_equal(vars[1].input, 0);
+    assert_int_equal(m->sizes->vars.count, 2);
+    assert_int_equal(m->sizes->vars.at[1].origin, JX_SIZE_INPUT);
+    assert_int_equal(m->sizes->vars.at[1].input, 0);
     end(m);
 }
 
@@ -541,7 +548,7 @@ static void what_a_loop_changes_is_not_known(void **state)
 
 static void functions_that_call_themselves_end(void **state)
 {
-    module *m = read_module(
+    module *m = try_with(
         "func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {\n"
         "  %0 = func.call @g(%a) : (tensor<?xf32>) -> tensor<?xf32>\n"
         "  func.return %0 : tensor<?xf32>\n}\n"
@@ -549,11 +556,12 @@ static void functions_that_call_themselves_end(void **state)
         "  %0 = func.call @g(%a) : (tensor<?xf32>) -> tensor<?xf32>\n"
         "  %1 = stablehlo.concatenate %0, %a, dim = 0 : (tensor<?xf32>, "
         "tensor<?xf32>) -> tensor<?xf32>\n"
-        "  func.return %1 : tensor<?xf32>\n}\n");
+        "  func.return %1 : tensor<?xf32>\n}\n",
+        0, NULL);
 
     (void)state;
-    assert_string_equal(input_shape(m, 0), "arg0_0");
-    assert_non_null(result_shape(m, 0));
+    assert_null(m->entry);
+    assert_non_null(strstr(m->ctx->error.message, "a function that calls"));
     end(m);
 }
 
@@ -569,6 +577,62 @@ static void operands_of_the_wrong_length_are_no_sizes(void **state)
     (void)state;
     assert_non_null(strstr(result_shape(m, 0), "4; s"));
     end(m);
+}
+
+/* What no rule of an op says, the type rule of its primitive does. */
+static void type_rules_say_which_sizes_are_one(void **state)
+{
+    module *m = read_module(
+        "func.func @main(%a: tensor<?x4xf32>, %b: tensor<?x4xi32>) -> "
+        "(tensor<?x4xf32>, tensor<?x4xi32>) {\n"
+        "  %0:2 = \"stablehlo.sort\"(%a, %b) ({\n"
+        "   ^bb0(%x: tensor<f32>, %y: tensor<f32>, %i: tensor<i32>, "
+        "%k: tensor<i32>):\n"
+        "    %1 = stablehlo.compare LT, %x, %y, FLOAT : (tensor<f32>, "
+        "tensor<f32>) -> tensor<i1>\n"
+        "    stablehlo.return %1 : tensor<i1>\n"
+        "  }) {dimension = 1 : i64} : (tensor<?x4xf32>, tensor<?x4xi32>) -> "
+        "(tensor<?x4xf32>, tensor<?x4xi32>)\n"
+        "  func.return %0#0, %0#1 : tensor<?x4xf32>, tensor<?x4xi32>\n}\n");
+
+    (void)state;
+    assert_string_equal(input_shape(m, 1), "arg0_0; 4");
+    assert_string_equal(result_shape(m, 1), "arg0_0; 4");
+    assert_int_equal(m->read.equated.count, 1);
+    end(m);
+}
+
+/* Whoever looks at such a size sees the same one. */
+static void what_no_rule_says_is_free(void **state)
+{
+    static const char *const bodies[] = {
+        "  %0 = \"other.op\"(%a) : (tensor<?xf32>) -> tensor<?xf32>\n",
+        "  %0 = \"stablehlo.case\"(%i) ({\n"
+        "    stablehlo.return %a : tensor<?xf32>\n  }, {\n"
+        "    %1 = stablehlo.concatenate %a, %a, dim = 0 : (tensor<?xf32>, "
+        "tensor<?xf32>) -> tensor<?xf32>\n"
+        "    stablehlo.return %1 : tensor<?xf32>\n"
+        "  }) : (tensor<i32>) -> tensor<?xf32>\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        jx_buffer text = {0};
+        module *m;
+        jx_buffer_printf(
+            &text,
+            "func.func @main(%%a: tensor<?xf32>, %%i: tensor<i32>) -> "
+            "(tensor<?xf32>, tensor<?xf32>) {\n%s"
+            "  %%2 = stablehlo.add %%0, %%0 : tensor<?xf32>\n"
+            "  func.return %%0, %%2 : tensor<?xf32>, tensor<?xf32>\n}\n",
+            bodies[i]);
+        m = read_module(jx_buffer_text(&text));
+        assert_string_equal(result_shape(m, 0), "s0");
+        assert_string_equal(result_shape(m, 1), "s0");
+        assert_int_equal(m->read.unsaid.count, 1);
+        jx_buffer_free(&text);
+        end(m);
+    }
 }
 
 int main(void)
@@ -591,6 +655,8 @@ int main(void)
         cmocka_unit_test(what_a_loop_changes_is_not_known),
         cmocka_unit_test(functions_that_call_themselves_end),
         cmocka_unit_test(operands_of_the_wrong_length_are_no_sizes),
+        cmocka_unit_test(type_rules_say_which_sizes_are_one),
+        cmocka_unit_test(what_no_rule_says_is_free),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

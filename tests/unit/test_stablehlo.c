@@ -1,5 +1,6 @@
 /* test_stablehlo.c - StableHLO as programs: what ops become, where equations
  * come from, and what is refused. */
+#include "analyzer/infer.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/print.h"
 #include "frontend/mlir/ops.h"
@@ -37,7 +38,7 @@ static jx_program *try_read(const char *text)
 
     if (!file)
         fail_msg("%s: %s", ctx->error.place, ctx->error.message);
-    return jx_read_stablehlo(file);
+    return jx_read_stablehlo(file, jx_infer_reading);
 }
 
 static const jx_program *read(const char *text)

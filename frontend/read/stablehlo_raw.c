@@ -1,6 +1,6 @@
-/* sizes_raw.c - the entry's assertions in raw sizes, against what their messages
- * say; see sizes_entry.h. */
-#include "frontend/read/sizes_entry.h"
+/* stablehlo_raw.c - the entry's assertions in raw sizes, against what their
+ * messages say; see stablehlo_entry.h. */
+#include "frontend/read/stablehlo_entry.h"
 
 #include <string.h>
 
@@ -15,8 +15,8 @@ static jx_arena *arena_of(const jx_sz_reading *r)
 
 static bool make_raw(jx_sz_reading *r)
 {
-    r->raw = JX_NEW_ARRAY(arena_of(r), r->nargs + 1, jx_dim_shape);
-    for (int i = 0; r->raw && i < r->nargs; i++) {
+    r->raws = JX_NEW_ARRAY(arena_of(r), r->nargs + 1, jx_dim_shape);
+    for (int i = 0; r->raws && i < r->nargs; i++) {
         const jx_mlir_type *type = r->body->args[i]->type;
         const jx_dim **dims;
         const char *path = NULL;
@@ -39,61 +39,43 @@ static bool make_raw(jx_sz_reading *r)
             if (!dims[axis])
                 return false;
         }
-        r->raw[i] = (jx_dim_shape){type->rank, dims};
+        r->raws[i] = (jx_dim_shape){type->rank, dims};
         if (!dims)
             return false;
     }
-    return r->raw != NULL;
+    return r->raws != NULL;
 }
 
-jx_sizes_env *jx_sz_new_env(jx_sz_reading *r, const jx_dim_shape *shapes)
+void jx_sz_note_raw(jx_sz_reading *r, jx_sz_asserted *a, jx_shlo_atoms ins)
 {
-    jx_sizes_env *env = JX_NEW(arena_of(r), jx_sizes_env);
+    jx_sz_info info = jx_sz_info_of(r->s, ins.at[0]);
 
-    if (!env)
-        return NULL;
-    env->of = r->s;
-    env->func = r->s->entry;
-    jx_intern_init(&env->values, arena_of(r));
-    jx_intern_init(&env->calls, arena_of(r));
-    for (int i = 0; shapes && i < r->nargs; i++)
-        if (shapes[i].dims)
-            jx_sz_set(env, r->body->args[i],
-                      (jx_sz_info){.rank = shapes[i].rank,
-                                   .shape = shapes[i].dims});
-    return env;
+    a->compared = JX_NEW_ARRAY(arena_of(r), JX_SZ_ASSERTED,
+                               jx_scope_constraint);
+    a->ncompared = 0;
+    if (!a->compared || !info.elems || info.count != 1 ||
+        !jx_sz_compared(r->s, info.elems[0].cond, a->compared, &a->ncompared))
+        a->ncompared = -1;
+    a->shown = JX_NEW_ARRAY(arena_of(r), a->op->nins, const jx_dim *);
+    for (int k = 1; a->shown && k < ins.count && k < a->op->nins; k++) {
+        info = jx_sz_info_of(r->s, ins.at[k]);
+        if (info.elems && info.count == 1 && info.elems[0].dim)
+            a->shown[k - 1] = jx_sz_public(r->s, info.elems[0].dim);
+    }
 }
 
-/* What the assertions compare, in raw sizes. */
 bool jx_sz_follow_raw(jx_sz_reading *r)
 {
-    const jx_mlir_op *last = r->asserted.at[r->asserted.count - 1].op;
-    jx_sizes_env *env = make_raw(r) ? jx_sz_new_env(r, r->raw) : NULL;
     int64_t base = r->s->base;
+    bool ok = make_raw(r);
 
-    if (!env)
-        return false;
     r->s->base = 0; /* they are only known to be sizes */
-    for (int i = 0; i < r->body->nops && r->body->ops[i] != last; i++)
-        jx_sz_note(env, r->body->ops[i]);
-    for (size_t i = 0; i < r->asserted.count; i++) {
-        jx_sz_asserted *a = &r->asserted.at[i];
-        jx_sz_info info = jx_sz_info_of(env, a->op->ins[0]);
-        a->compared = JX_NEW_ARRAY(arena_of(r), JX_SZ_ASSERTED,
-                                   jx_scope_constraint);
-        if (!a->compared || !info.elems || info.count != 1 ||
-            !jx_sz_compared(r->s, info.elems[0].cond, a->compared,
-                            &a->ncompared))
-            a->ncompared = -1;
-        a->shown = JX_NEW_ARRAY(arena_of(r), a->op->nins, const jx_dim *);
-        for (int k = 1; a->shown && k < a->op->nins; k++) {
-            info = jx_sz_info_of(env, a->op->ins[k]);
-            if (info.elems && info.count == 1 && info.elems[0].dim)
-                a->shown[k - 1] = jx_sz_public(r->s, info.elems[0].dim);
-        }
-    }
+    r->raw = true;
+    ok = ok && jx_sz_read(r, r->raws, NULL,
+                          r->asserted.at[r->asserted.count - 1].op);
+    r->raw = false;
     r->s->base = base;
-    return true;
+    return ok;
 }
 
 /* -- variables in raw sizes ------------------------------------------------ */
@@ -132,7 +114,7 @@ void jx_sz_solve(jx_sz_reading *r)
         jx_sz_solved made = {step->var, NULL, NULL};
         if (!step->var)
             continue;
-        size = jx_dim_sub(r->s->dims, r->raw[step->input].dims[step->axis],
+        size = jx_dim_sub(r->s->dims, r->raws[step->input].dims[step->axis],
                           jx_sz_in_raw(r, step->rest));
         made.value = jx_dim_floordiv(r->s->dims, size, factor);
         if (step->factor != 1)
@@ -165,8 +147,8 @@ static const jx_dim *raw_size(const jx_sz_reading *r, const char *path,
     for (int i = 0; i < r->nspecs; i++) {
         int input = r->specs[i].input;
         if (input >= 0 && !strcmp(r->specs[i].path, path) && axis >= 0 &&
-            axis < r->raw[input].rank)
-            return r->raw[input].dims[axis];
+            axis < r->raws[input].rank)
+            return r->raws[input].dims[axis];
     }
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* sizes_messages.c - what jax.export writes into the messages of assertions.
+/* stablehlo_messages.c - what jax.export writes into the messages of assertions.
  *
  *     Input shapes do not match the polymorphic shapes specification. <what>
  *     Using the following polymorphic shapes specifications: <path>.shape =
@@ -12,7 +12,7 @@
  *     Input shapes do not match the symbolic shape constraint <constraint>.
  *     Expected '<dim>' to be greater or equal to 0, but found {0}. ...
  *     Expected '<dim>' to be equal to 0, but found {0}. ... */
-#include "frontend/read/sizes_parts.h"
+#include "frontend/read/stablehlo_entry.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* sizes_value.c - integers and truth values as dims (see sizes_parts.h). */
-#include "frontend/read/sizes_parts.h"
+/* value.c - integers and truth values as dims (see sizes.h). */
+#include "frontend/sizes/sizes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,7 +220,7 @@ static const jx_dim *one(jx_sizes *s)
     return jx_dim_int(s->dims, 1);
 }
 
-const jx_sz_cond *jx_sz_compare(jx_sizes *s, const char *direction,
+const jx_sz_cond *jx_sz_compare(jx_sizes *s, jx_prim_id comparison,
                                 const jx_dim *a, const jx_dim *b)
 {
     const jx_dim *d = jx_dim_sub(s->dims, a, b);
@@ -228,19 +228,17 @@ const jx_sz_cond *jx_sz_compare(jx_sizes *s, const char *direction,
 
     if (!d || !n)
         return NULL;
-    if (!strcmp(direction, "EQ"))
-        return leaf(s, JX_SZ_ZERO, d);
-    if (!strcmp(direction, "NE"))
-        return leaf(s, JX_SZ_NONZERO, d);
-    if (!strcmp(direction, "GE"))
-        return leaf(s, JX_SZ_NONNEG, d);
-    if (!strcmp(direction, "GT"))
+    switch (comparison) {
+    case JX_PRIM_eq: return leaf(s, JX_SZ_ZERO, d);
+    case JX_PRIM_ne: return leaf(s, JX_SZ_NONZERO, d);
+    case JX_PRIM_ge: return leaf(s, JX_SZ_NONNEG, d);
+    case JX_PRIM_gt:
         return leaf(s, JX_SZ_NONNEG, jx_dim_sub(s->dims, d, one(s)));
-    if (!strcmp(direction, "LE"))
-        return leaf(s, JX_SZ_NONNEG, n);
-    if (!strcmp(direction, "LT"))
+    case JX_PRIM_le: return leaf(s, JX_SZ_NONNEG, n);
+    case JX_PRIM_lt:
         return leaf(s, JX_SZ_NONNEG, jx_dim_sub(s->dims, n, one(s)));
-    return NULL;
+    default: return NULL;
+    }
 }
 
 const jx_sz_cond *jx_sz_and(jx_sizes *s, const jx_sz_cond *a,
@@ -296,7 +294,7 @@ static bool same_aux(const void *kept, const void *key)
     const jx_sz_aux *a = kept, *b = key;
 
     return a->kind == b->kind && a->a == b->a && a->b == b->b &&
-           a->cond == b->cond && a->env == b->env && a->value == b->value &&
+           a->cond == b->cond && a->of == b->of && a->input == b->input &&
            a->element == b->element;
 }
 
@@ -309,8 +307,8 @@ static const jx_dim *add_of(jx_sizes *s, const jx_sz_aux *key)
 
     hash = jx_hash_mix(hash, (uintptr_t)key->b);
     hash = jx_hash_mix(hash, (uintptr_t)key->cond);
-    hash = jx_hash_mix(hash, (uintptr_t)key->env);
-    hash = jx_hash_mix(hash, (uintptr_t)key->value);
+    hash = jx_hash_mix(hash, (uintptr_t)key->of);
+    hash = jx_hash_mix(hash, (uint64_t)key->input);
     hash = jx_hash_mix(hash, (uint64_t)key->element);
     kept = jx_intern_find(&s->auxs, hash, key, same_aux);
     if (kept)
@@ -342,13 +340,10 @@ static bool cond_is_opaque(const jx_sizes *s, const jx_sz_cond *c,
            (c->b && cond_is_opaque(s, c->b, inputs));
 }
 
-const jx_dim *jx_sz_opaque(jx_sizes *s, const jx_sizes_env *env,
-                           const jx_mlir_value *value, int element)
+const jx_dim *jx_sz_opaque(jx_sizes *s, jx_sz_aux like)
 {
-    jx_sz_aux key = {.kind = JX_SZ_OPAQUE, .env = env, .value = value,
-                     .element = element};
-
-    return add_of(s, &key);
+    like.kind = JX_SZ_OPAQUE;
+    return add_of(s, &like);
 }
 
 bool jx_sz_is_opaque(const jx_sizes *s, const jx_dim *dim, bool inputs)
@@ -360,7 +355,7 @@ bool jx_sz_is_opaque(const jx_sizes *s, const jx_dim *dim, bool inputs)
         const jx_sz_aux *a = aux_of(s, vars[i]);
         if (!a)
             continue;
-        if (a->kind == JX_SZ_OPAQUE && (inputs || a->env))
+        if (a->kind == JX_SZ_OPAQUE && (inputs || a->of))
             return true;
         /* What it stands for was made before it. */
         if ((a->a && jx_sz_is_opaque(s, a->a, inputs)) ||
@@ -813,20 +808,19 @@ static const jx_dim *carry_public(jx_sizes *s, const jx_sz_aux *x)
 static const jx_dim *opaque_public(jx_sizes *s, const jx_sz_aux *x)
 {
     jx_sz_aux *kept = s->aux.at[strtoul(x->var->name, NULL, 10)];
-    jx_size_var like = {.origin = x->env ? JX_SIZE_BOUND : JX_SIZE_INPUT,
-                        .input = x->env ? -1 : x->value->index,
+    jx_size_var like = {.origin = x->of ? JX_SIZE_BOUND : JX_SIZE_INPUT,
+                        .input = x->of ? -1 : x->input,
                         .axis = -1,
-                        .value = x->value,
                         .element = x->element};
     char name[64];
 
     if (kept->size)
         return kept->size;
     name[0] = '\0';
-    if (!x->env && x->value->type->rank == 0)
-        snprintf(name, sizeof name, "arg%d", x->value->index);
-    else if (!x->env)
-        snprintf(name, sizeof name, "arg%d_%d", x->value->index, x->element);
+    if (!x->of && x->scalar)
+        snprintf(name, sizeof name, "arg%d", x->input);
+    else if (!x->of)
+        snprintf(name, sizeof name, "arg%d_%d", x->input, x->element);
     kept->size = jx_sz_fresh(s, like, name[0] ? name : NULL);
     return kept->size;
 }
