@@ -339,6 +339,17 @@ static bool holds_collective(jx_devices *s, const jx_jaxpr *jaxpr)
     return false;
 }
 
+/* JAX's own primitive is known by its name alone: what it does is in what it is
+ * lowered to. */
+static bool holds_shard_map(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (!strcmp(program->jaxprs[i]->eqns[k].prim->name, "shard_map"))
+                return true;
+    return false;
+}
+
 /* The entry as it is now; NULL after a failure. */
 static const jx_jaxpr *new_entry(jx_devices *s, int64_t count)
 {
@@ -349,6 +360,9 @@ static const jx_jaxpr *new_entry(jx_devices *s, int64_t count)
     if (count < 1 || count > MOST_DEVICES)
         jx_devices_fail(s, "%lld devices can't be simulated, only 1 to %d",
                         (long long)count, MOST_DEVICES);
+    else if (holds_shard_map(from))
+        jx_devices_fail(s, "shard_map is not written out, only the StableHLO "
+                           "that it is lowered to");
     else if (runs_spread(s, entry, 0))
         return written_out(s, entry);
     else if (!holds_collective(s, entry))
