@@ -171,11 +171,29 @@ static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
         JX_PUSH(b->s->ctx->arena, &b->shaping, (int)i);
 }
 
+/* A number that an op hands on as it is needs no variable either. */
+static void put_number(jx_shlo_body *b, const jx_mlir_op *op)
+{
+    jx_shlo_atoms atoms = op->nouts == 1 ? jx_shlo_atoms_of(b, op->outs[0])
+                                         : (jx_shlo_atoms){0, NULL};
+    const jx_dim *dim =
+        atoms.count == 1 && atoms.at[0].var ? size_of(b, atoms.at[0]) : NULL;
+    jx_atom made = {NULL, NULL};
+
+    if (dim && has_known_operands(b) && !jx_shlo_acts(b->s, op, 0))
+        made = literal_size(b, atoms.at[0], dim);
+    if (made.literal)
+        *(jx_atom *)(uintptr_t)atoms.at = made;
+}
+
 /* Leaves out equations that nobody needs who knows the sizes. */
 static void drop_sizes(jx_shlo_body *b, const jx_mlir_op *op, size_t eqn,
                        size_t out)
 {
-    if (b->s->sizes->plain || b->body.eqns.count == eqn)
+    if (b->s->sizes->plain)
+        return;
+    put_number(b, op);
+    if (b->body.eqns.count == eqn)
         return;
     if (!gives_literals(b, op)) {
         note_shaping(b, op, eqn);

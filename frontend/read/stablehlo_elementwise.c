@@ -325,12 +325,18 @@ bool jx_shlo_op_convert(jx_shlo_body *b, const jx_mlir_op *op,
 {
     jx_shlo_atoms ins = jx_shlo_ins(b, 0);
     jx_shlo_params p = jx_shlo_no_params(b);
-    const jx_aval *out = result(b);
+    const jx_aval *in = ins.count == 1 ? jx_atom_aval(ins.at[0]) : NULL;
+    const jx_aval *out;
 
-    (void)op;
-    if (!out || ins.count != 1)
+    if (op->nouts != 1)
+        return jx_shlo_fail(b, "expected one result, a tensor");
+    if (!in)
         return false;
-    if (out == jx_atom_aval(ins.at[0]))
+    out = jx_shlo_result(
+        b, 0, op->outs[0]->type->rank == in->rank ? in->shape : NULL);
+    if (!out)
+        return false;
+    if (out == in) /* of the same sizes, which is nothing at all */
         return jx_shlo_define1(b, ins.at[0]);
     /* To JAX a complex number is true by either part. */
     jx_dtype from = jx_atom_aval(ins.at[0])->dtype;

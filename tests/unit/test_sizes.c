@@ -635,6 +635,29 @@ static void what_no_rule_says_is_free(void **state)
     }
 }
 
+/* Nor is there an equation or a variable for what it gives. */
+static void an_op_that_hands_on_is_nothing(void **state)
+{
+    module *m = read_module(
+        "func.func @main(%a: tensor<?xf32>) -> (tensor<?xf32>, tensor<i32>) {\n"
+        "  %c = stablehlo.constant dense<7> : tensor<i32>\n"
+        "  %0:2 = func.call @f(%a, %c) : (tensor<?xf32>, tensor<i32>) -> "
+        "(tensor<?xf32>, tensor<i32>)\n"
+        "  func.return %0#0, %0#1 : tensor<?xf32>, tensor<i32>\n}\n"
+        "func.func private @f(%a: tensor<?xf32>, %n: tensor<i32>) -> "
+        "(tensor<?xf32>, tensor<i32>) {\n"
+        "  %0 = stablehlo.convert %a : (tensor<?xf32>) -> tensor<?xf32>\n"
+        "  %1 = stablehlo.convert %n : (tensor<i32>) -> tensor<i32>\n"
+        "  func.return %0, %1 : tensor<?xf32>, tensor<i32>\n}\n");
+    const jx_jaxpr *callee = m->read.build.jaxprs.at[0];
+
+    (void)state;
+    assert_int_equal(callee->neqns, 0);
+    assert_ptr_equal(callee->outs[0].var, callee->vars[0]);
+    assert_non_null(callee->outs[1].literal);
+    end(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -657,6 +680,7 @@ int main(void)
         cmocka_unit_test(operands_of_the_wrong_length_are_no_sizes),
         cmocka_unit_test(type_rules_say_which_sizes_are_one),
         cmocka_unit_test(what_no_rule_says_is_free),
+        cmocka_unit_test(an_op_that_hands_on_is_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
