@@ -158,6 +158,18 @@ static void give_number(instance *in, const char *name, int64_t value)
     give(in, name, jx_arena_printf(in->ctx->arena, "%lld", (long long)value));
 }
 
+/* A factor is never a word of programs: sizes may be called `nan` or `None`. */
+static void put_size(const jx_dim *size, jx_buffer *to)
+{
+    jx_buffer text = {.budget = to->budget};
+
+    jx_dim_print(size, &text);
+    const char *c = jx_buffer_text(&text);
+    jx_buffer_puts(to, jx_is_digit(*c) || *c == '-' ? "" : "1*");
+    jx_buffer_puts(to, c);
+    jx_buffer_free(&text);
+}
+
 /* Sizes as they stand between brackets. */
 static void give_sizes(instance *in, const char *name, int count,
                        const jx_dim *const *sizes)
@@ -170,7 +182,7 @@ static void give_sizes(instance *in, const char *name, int count,
             jx_dim_vars(in->dims, sizes[i], &nvars);
         in->scope = nvars ? vars[0]->scope : in->scope;
         jx_buffer_puts(&text, i ? "," : "");
-        jx_dim_print(sizes[i], &text);
+        put_size(sizes[i], &text);
     }
     give_list(in, name, &text);
     jx_buffer_free(&text);
@@ -185,7 +197,7 @@ static void give_product(instance *in, const char *name, jx_dims *dims,
         product = jx_dim_mul(dims, product, sizes[i]);
     if (product) {
         jx_buffer text = jx_ctx_text(in->ctx);
-        jx_dim_print(product, &text);
+        put_size(product, &text);
         give(in, name,
              jx_arena_string(in->ctx->arena, jx_buffer_text(&text),
                              text.length));

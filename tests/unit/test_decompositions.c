@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,10 +199,34 @@ static void each_decomposition_computes_what_its_kernel_does(void **state)
     assert_int_equal(failures, 0);
 }
 
+/* Sizes may be called by words that mean something in programs, or that JAX knows
+ * and C does not. */
+static void sizes_have_any_name(void **state)
+{
+    static const char *const names[] = {"inf",  "nan", "None", "True", "False",
+                                        "let",  "in",  "V",    "S",    "on",
+                                        "\u00e9", "jit", "np",   "T",    "_"};
+    static const char *const sizes[] = {"%s", "%s + 1", "2*%s"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            char size[40], example[200];
+            snprintf(size, sizeof size, sizes[k], names[i]);
+            snprintf(example, sizeof example,
+                     "{ lambda ; a:f32[%s,2] b:f32[%s,2]. let c:f32[%s,2] = igamma "
+                     "a b in (c,) }",
+                     size, size, size);
+            if (!same_at(example, true, 3))
+                fail_msg("%s", example);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_decomposition_computes_what_its_kernel_does),
+        cmocka_unit_test(sizes_have_any_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
