@@ -319,9 +319,7 @@ static bool take_attr(jx_mtext *t, const jx_form_item *item)
 {
     const jx_mlir_attr *value = take_value(t, item);
 
-    if (!value || (item->how == 'E' && !value->count))
-        return !t->failed;
-    return jx_mtext_give(t, item->text, value);
+    return value && jx_mtext_give(t, item->text, value);
 }
 
 /* The case that an integer is the number of, or NULL. */

@@ -111,6 +111,11 @@ func.func @more(%a: tensor<4x4xf32>, %k: tensor<2xui64>, %f: tensor<f32>, %n: te
   %20 = stablehlo.composite "my.op" %a, %f {composite_attributes = {n = 1 : i64, s = "x"}, decomposition = @decomposed, version = 2 : i32} : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
   return
 }
+func.func @without_precision(%a: tensor<4x4xf32>) {
+  %0 = stablehlo.dot %a, %a, precision = [] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0], precision = [] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
 func.func private @decomposed(%a: tensor<4x4xf32>, %f: tensor<f32>) -> tensor<4x4xf32> {
   return %a : tensor<4x4xf32>
 }
