@@ -66,7 +66,7 @@ static const char *said(jx_ctx *ctx, const jx_size_assertion *a)
 /* -- at sizes -------------------------------------------------------------- */
 
 /* A key is u32 data to the module, with axes of its own. */
-static jx_dim_shape shape_of(jx_shlo *s, const jx_mlir_value *arg,
+static jx_dim_shape shape_of(jx_hlo_reader *s, const jx_mlir_value *arg,
                              const jx_aval *aval, const int64_t *shape)
 {
     jx_dim_shape made = {-1, NULL};
@@ -108,7 +108,7 @@ static const jx_given_integer *given(const jx_program *program,
 }
 
 /* The first that fails as the module is read again, into a program of its own. */
-static const jx_size_assertion *first_failing(jx_shlo *s,
+static const jx_size_assertion *first_failing(jx_hlo_reader *s,
                                               const jx_program *program,
                                               const int64_t *const *shapes,
                                               const jx_assignment *sizes)
@@ -140,11 +140,11 @@ const char *jx_asserted_at(const jx_program *program,
     const jx_assignment sizes = {nbindings, bindings};
     const jx_size_assertion *failing = NULL;
     jx_error before = program->ctx->error;
-    jx_shlo s;
+    jx_hlo_reader s;
 
     if (!program->tree_entry)
         return NULL;
-    if (jx_shlo_begin(&s, program->tree, program->tree_entry->infer))
+    if (jx_hlo_begin_reading(&s, program->tree, program->tree_entry->infer))
         failing = first_failing(&s, program, shapes, &sizes);
     /* What goes wrong in there is no error of the program's. */
     program->ctx->error = before;

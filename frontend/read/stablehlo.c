@@ -8,38 +8,38 @@
 
 /* ---- the table of rules */
 
-bool jx_shlo_op_none(jx_shlo_body *b, const jx_mlir_op *op,
-                     const jx_shlo_row *row)
+bool jx_hlo_op_none(jx_hlo_body *b, const jx_mlir_op *op,
+                    const jx_hlo_row *row)
 {
     (void)row;
-    return jx_shlo_unknown(b, op);
+    return jx_hlo_unknown(b, op);
 }
 
-static const jx_shlo_row adapter[] = {
+static const jx_hlo_row adapter[] = {
 #define ADAPT(op, detail, prim, read, write)                                  \
-    {JX_OP_##op, detail, JX_PRIM_##prim, jx_shlo_op_##read, NULL},
+    {JX_OP_##op, detail, JX_PRIM_##prim, jx_hlo_op_##read, NULL},
 #include "frontend/mlir/adapter.def"
 #undef ADAPT
 };
 
 /* The rows of an op in the order of the table. */
-static void fill_rows(jx_shlo *s)
+static void fill_rows(jx_hlo_reader *s)
 {
-    jx_shlo_row *rows = jx_arena_copy(s->ctx->arena, adapter, sizeof adapter);
+    jx_hlo_row *rows = jx_arena_copy(s->ctx->arena, adapter, sizeof adapter);
 
     for (size_t i = sizeof adapter / sizeof *adapter; rows && i-- > 0;)
-        if (rows[i].rule != jx_shlo_op_none) {
+        if (rows[i].rule != jx_hlo_op_none) {
             rows[i].next = s->rows[rows[i].op];
             s->rows[rows[i].op] = &rows[i];
         }
 }
 
-const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, jx_op_id op,
-                                  const char *detail)
+const jx_hlo_row *jx_hlo_row_of(jx_hlo_reader *s, jx_op_id op,
+                                const char *detail)
 {
-    const jx_shlo_row *plain = NULL;
+    const jx_hlo_row *plain = NULL;
 
-    for (const jx_shlo_row *row = s->rows[op]; row; row = row->next) {
+    for (const jx_hlo_row *row = s->rows[op]; row; row = row->next) {
         if (detail && !strcmp(row->detail, detail))
             return row;
         if (!plain && !row->detail[0])
@@ -50,7 +50,7 @@ const jx_shlo_row *jx_shlo_row_of(jx_shlo *s, jx_op_id op,
 
 /* ---- blocks */
 
-jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim)
+jx_atom jx_hlo_size_atom(jx_hlo_body *b, jx_dtype dtype, const jx_dim *dim)
 {
     jx_atom none = {NULL, NULL};
     jx_literal *literal;
@@ -58,19 +58,19 @@ jx_atom jx_shlo_size(jx_shlo_body *b, jx_dtype dtype, const jx_dim *dim)
 
     if (jx_dim_is_int(dim, &number))
         return number == (int32_t)number
-                   ? jx_shlo_scalar(b, dtype, (double)number)
+                   ? jx_build_number(&b->body, dtype, (double)number)
                    : none;
     if (!jx_sz_is_given(b->s->sizes, dim) ||
         !(literal = JX_NEW(b->s->ctx->arena, jx_literal)))
         return none;
-    literal->aval = jx_shlo_array(b, dtype, 0, NULL);
+    literal->aval = jx_hlo_array(b, dtype, 0, NULL);
     literal->dim = dim;
     b->s->program->x64 |= dtype == JX_I64;
     return literal->aval ? (jx_atom){NULL, literal} : none;
 }
 
 /* The size that a scalar is known to be; NULL: it is none. */
-static const jx_dim *size_of(jx_shlo_body *b, jx_atom atom)
+static const jx_dim *size_of(jx_hlo_body *b, jx_atom atom)
 {
     const jx_dim *const *known =
         jx_atom_aval(atom)->rank == 0 ? jx_sz_known(b->s->sizes, atom) : NULL;
@@ -86,16 +86,16 @@ static bool is_number(const jx_dim *dim)
 }
 
 /* The literal of a scalar of which more may be known than the size that it is. */
-static jx_atom literal_size(jx_shlo_body *b, jx_atom atom, const jx_dim *dim)
+static jx_atom literal_size(jx_hlo_body *b, jx_atom atom, const jx_dim *dim)
 {
-    jx_atom made = jx_shlo_size(b, jx_atom_aval(atom)->dtype, dim);
+    jx_atom made = jx_hlo_size_atom(b, jx_atom_aval(atom)->dtype, dim);
 
     if (made.literal)
         jx_sz_set(b->s->sizes, made, jx_sz_info_of(b->s->sizes, atom));
     return made;
 }
 
-bool jx_shlo_symbol(jx_shlo_body *b, jx_atom atom, jx_atom *to)
+bool jx_hlo_size_symbol(jx_hlo_body *b, jx_atom atom, jx_atom *to)
 {
     const jx_dim *dim = size_of(b, atom);
     jx_atom made;
@@ -109,10 +109,10 @@ bool jx_shlo_symbol(jx_shlo_body *b, jx_atom atom, jx_atom *to)
 }
 
 /* Whether the op computes with nothing but sizes. */
-static bool has_known_operands(jx_shlo_body *b)
+static bool has_known_operands(jx_hlo_body *b)
 {
     for (int i = 0; i < b->op->nins; i++) {
-        jx_shlo_atoms atoms = jx_shlo_atoms_of(b, b->op->ins[i]);
+        jx_atoms atoms = jx_hlo_atoms_of(b, b->op->ins[i]);
         if (atoms.count != 1 || !jx_sz_known(b->s->sizes, atoms.at[0]))
             return false;
     }
@@ -122,7 +122,7 @@ static bool has_known_operands(jx_shlo_body *b)
 /* An integer that is a size needs no computing, nor does a call that gives
  * nothing else; a number does, unless it is made of sizes (and numbers), as
  * `2*floordiv(b, 2) - b` is where b is even. */
-bool jx_shlo_only_sizes(jx_shlo_body *b, const jx_eqn *eqn, jx_atom *to)
+bool jx_hlo_only_sizes(jx_hlo_body *b, const jx_eqn *eqn, jx_atom *to)
 {
     enum { MOST = 8 };
     jx_atom atoms[MOST];
@@ -139,55 +139,55 @@ bool jx_shlo_only_sizes(jx_shlo_body *b, const jx_eqn *eqn, jx_atom *to)
         if (!atoms[i].literal)
             return false;
     }
-    if (jx_shlo_acts(b->s, b->op, 0))
+    if (jx_hlo_acts(b->s, b->op, 0))
         return false;
     memcpy(to, atoms, (size_t)eqn->nouts * sizeof *to);
     return true;
 }
 
 /* Whether the op's results are literals: what computed them is not needed. */
-static bool gives_literals(jx_shlo_body *b, const jx_mlir_op *op)
+static bool gives_literals(jx_hlo_body *b, const jx_mlir_op *op)
 {
     for (int i = 0; i < op->nouts; i++) {
-        jx_shlo_atoms atoms = jx_shlo_atoms_of(b, op->outs[i]);
+        jx_atoms atoms = jx_hlo_atoms_of(b, op->outs[i]);
         for (int k = 0; k < atoms.count; k++)
             if (!atoms.at[k].literal)
                 return false;
     }
-    return op->nouts > 0 && !jx_shlo_acts(b->s, op, 0);
+    return op->nouts > 0 && !jx_hlo_acts(b->s, op, 0);
 }
 
 /* Equations from `first` on make a vector of sizes: what asks for sizes knows
  * them already. */
-static void note_shaping(jx_shlo_body *b, const jx_mlir_op *op, size_t first)
+static void note_shaping(jx_hlo_body *b, const jx_mlir_op *op, size_t first)
 {
-    jx_shlo_atoms atoms = op->nouts == 1 ? jx_shlo_atoms_of(b, op->outs[0])
-                                         : (jx_shlo_atoms){0, NULL};
+    jx_atoms atoms = op->nouts == 1 ? jx_hlo_atoms_of(b, op->outs[0])
+                                         : (jx_atoms){0, NULL};
 
     if (atoms.count != 1 || jx_atom_aval(atoms.at[0])->rank < 1 ||
-        !jx_sz_known(b->s->sizes, atoms.at[0]) || jx_shlo_acts(b->s, op, 0))
+        !jx_sz_known(b->s->sizes, atoms.at[0]) || jx_hlo_acts(b->s, op, 0))
         return;
     for (size_t i = first; i < b->body.eqns.count; i++)
         JX_PUSH(b->s->ctx->arena, &b->shaping, (int)i);
 }
 
 /* A number that an op hands on as it is needs no variable either. */
-static void put_number(jx_shlo_body *b, const jx_mlir_op *op)
+static void put_number(jx_hlo_body *b, const jx_mlir_op *op)
 {
-    jx_shlo_atoms atoms = op->nouts == 1 ? jx_shlo_atoms_of(b, op->outs[0])
-                                         : (jx_shlo_atoms){0, NULL};
+    jx_atoms atoms = op->nouts == 1 ? jx_hlo_atoms_of(b, op->outs[0])
+                                         : (jx_atoms){0, NULL};
     const jx_dim *dim =
         atoms.count == 1 && atoms.at[0].var ? size_of(b, atoms.at[0]) : NULL;
     jx_atom made = {NULL, NULL};
 
-    if (dim && has_known_operands(b) && !jx_shlo_acts(b->s, op, 0))
+    if (dim && has_known_operands(b) && !jx_hlo_acts(b->s, op, 0))
         made = literal_size(b, atoms.at[0], dim);
     if (made.literal)
         *(jx_atom *)(uintptr_t)atoms.at = made;
 }
 
 /* Leaves out equations that nobody needs who knows the sizes. */
-static void drop_sizes(jx_shlo_body *b, const jx_mlir_op *op, size_t eqn,
+static void drop_sizes(jx_hlo_body *b, const jx_mlir_op *op, size_t eqn,
                        size_t out)
 {
     if (b->s->sizes->plain)
@@ -239,26 +239,26 @@ static bool is_refused(const jx_mlir_op *op)
 
 /* ---- ops */
 
-static bool read_op(jx_shlo_body *b, const jx_mlir_op *op)
+static bool read_op(jx_hlo_body *b, const jx_mlir_op *op)
 {
-    const jx_shlo_row *row = b->s->rows[op->id];
+    const jx_hlo_row *row = b->s->rows[op->id];
     size_t open = b->s->open.count, eqn = b->body.eqns.count;
     size_t out = b->body.outs.count;
 
     b->op = op;
-    bool other = jx_shlo_has_quantized(op) || jx_shlo_widens(op);
-    jx_shlo_rule *read = !row || is_refused(op) ? jx_shlo_op_none
-                         : other                ? jx_shlo_quantized
+    bool other = jx_hlo_has_quantized(op) || jx_hlo_widens(op);
+    jx_hlo_rule *read = !row || is_refused(op) ? jx_hlo_op_none
+                         : other                ? jx_hlo_quantized
                                                 : row->rule;
     if (!read(b, op, row))
-        return jx_ok(b->s->ctx) && jx_shlo_fail(b, "could not be read");
-    if (!jx_shlo_close(b, open, eqn, out))
+        return jx_ok(b->s->ctx) && jx_hlo_refuse(b, "could not be read");
+    if (!jx_hlo_close(b, open, eqn, out))
         return false;
     drop_sizes(b, op, eqn, out);
     return jx_ok(b->s->ctx);
 }
 
-bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
+bool jx_hlo_block(jx_hlo_body *b, const jx_mlir_block *block)
 {
     /* An op is an equation, as a rule: growing to that would take four times
      * the memory. */
@@ -276,12 +276,12 @@ bool jx_shlo_block(jx_shlo_body *b, const jx_mlir_block *block)
             continue;
         }
         b->op = op;
-        jx_shlo_atoms results = jx_shlo_ins(b, 0);
+        jx_atoms results = jx_hlo_ins(b, 0);
         for (int k = 0; k < results.count; k++)
             JX_PUSH(b->s->ctx->arena, &b->body.results, results.at[k]);
         return jx_ok(b->s->ctx);
     }
-    return jx_shlo_fail(b, "expected the region to end in a return");
+    return jx_hlo_refuse(b, "expected the region to end in a return");
 }
 
 /* ---- functions */
@@ -324,7 +324,7 @@ static uint64_t hash_function(const function *f)
     return hash;
 }
 
-static const char *function_name(jx_shlo *s, const jx_mlir_op *func)
+static const char *function_name(jx_hlo_reader *s, const jx_mlir_op *func)
 {
     const jx_mlir_attr *name = jx_mlir_get(func, "sym_name");
     const char *text = name ? jx_mlir_text(s->ctx, name) : NULL;
@@ -340,14 +340,14 @@ static const char *arg_name(const jx_mlir_value *arg)
     return loc && loc->kind == JX_A_LOC_NAME ? loc->text : NULL;
 }
 
-static const char *const *arg_names(jx_shlo *s, const jx_mlir_block *block,
+static const char *const *arg_names(jx_hlo_reader *s, const jx_mlir_block *block,
                                     int nins)
 {
     const char **names = JX_NEW_ARRAY(s->ctx->arena, nins, const char *);
     int next = 0;
 
     for (int i = 0; names && i < block->nargs; i++) {
-        if (jx_shlo_width(block->args[i]->type) != 1)
+        if (jx_hlo_width(block->args[i]->type) != 1)
             return NULL;
         const char *name = arg_name(block->args[i]);
         if (!name || next == nins)
@@ -358,7 +358,7 @@ static const char *const *arg_names(jx_shlo *s, const jx_mlir_block *block,
 }
 
 /* What JAX calls the results; NULL unless it does for all. */
-static const char *const *result_paths(jx_shlo *s, const jx_mlir_op *func,
+static const char *const *result_paths(jx_hlo_reader *s, const jx_mlir_op *func,
                                        int nouts)
 {
     const jx_mlir_attr *all = jx_mlir_get(func, "res_attrs");
@@ -377,7 +377,7 @@ static const char *const *result_paths(jx_shlo *s, const jx_mlir_op *func,
 }
 
 /* What is known of these atoms; NULL: of none of them. */
-static const jx_sz_info *known_of(jx_shlo *s, size_t count,
+static const jx_sz_info *known_of(jx_hlo_reader *s, size_t count,
                                   const jx_atom *atoms, bool as_operands)
 {
     jx_sz_info *known = !jx_sz_follows(s->sizes)
@@ -393,25 +393,25 @@ static const jx_sz_info *known_of(jx_shlo *s, size_t count,
     return any ? known : NULL;
 }
 
-static const jx_jaxpr *read_function(jx_shlo *s, function *f)
+static const jx_jaxpr *read_function(jx_hlo_reader *s, function *f)
 {
     const jx_mlir_block *block = f->op->nregions == 1
                                      ? jx_mlir_body(f->op, 0) : NULL;
-    jx_shlo_body *b = jx_shlo_body_new(s, NULL);
+    jx_hlo_body *b = jx_hlo_body_new(s, NULL);
     jx_jaxpr *made;
 
     if (!b)
         return NULL;
     b->op = b->func = f->op;
     if (!block) {
-        jx_shlo_fail(b, "expected a function with a body of one block");
+        jx_hlo_refuse(b, "expected a function with a body of one block");
         return NULL;
     }
-    if (!jx_shlo_read_block(b, block, f->nins, f->ins, f->known))
+    if (!jx_hlo_read_block(b, block, f->nins, f->ins, f->known))
         return NULL;
     f->results = known_of(s, b->body.results.count, b->body.results.at, false);
-    made = jx_shlo_finish(b, (jx_shlo_atoms){0, NULL},
-                          function_name(s, f->op));
+    made = jx_hlo_body_finish(b, (jx_atoms){0, NULL},
+                              function_name(s, f->op));
     if (made) {
         made->arg_names = arg_names(s, block, made->nins);
         made->result_paths = result_paths(s, f->op, made->nouts);
@@ -419,7 +419,7 @@ static const jx_jaxpr *read_function(jx_shlo *s, function *f)
     return made;
 }
 
-static const function *find_function(jx_shlo *s, const jx_mlir_op *func,
+static const function *find_function(jx_hlo_reader *s, const jx_mlir_op *func,
                                      const jx_mlir_op *caller, int nins,
                                      const jx_aval *const *ins,
                                      const jx_sz_info *known)
@@ -430,7 +430,7 @@ static const function *find_function(jx_shlo *s, const jx_mlir_op *func,
         jx_intern_find(&s->functions, hash, &key, same_function);
 
     if (found && !found->jaxpr)
-        jx_shlo_fail_at(s, caller, "a function that calls itself");
+        jx_hlo_refuse_at(s, caller, "a function that calls itself");
     if (found)
         return found->jaxpr ? found : NULL;
     function *kept = jx_arena_copy(s->ctx->arena, &key, sizeof key);
@@ -442,10 +442,10 @@ static const function *find_function(jx_shlo *s, const jx_mlir_op *func,
     return kept->jaxpr ? kept : NULL;
 }
 
-const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
-                                 const jx_mlir_op *caller, int nins,
-                                 const jx_aval *const *ins,
-                                 const jx_sz_info *known)
+const jx_jaxpr *jx_hlo_jaxpr_of(jx_hlo_reader *s, const jx_mlir_op *func,
+                                const jx_mlir_op *caller, int nins,
+                                const jx_aval *const *ins,
+                                const jx_sz_info *known)
 {
     const function *found = find_function(s, func, caller, nins, ins, known);
 
@@ -454,7 +454,7 @@ const jx_jaxpr *jx_shlo_function(jx_shlo *s, const jx_mlir_op *func,
 
 /* ---- calls */
 
-static const jx_aval *const *avals_of(jx_shlo *s, jx_shlo_atoms atoms)
+static const jx_aval *const *avals_of(jx_hlo_reader *s, jx_atoms atoms)
 {
     const jx_aval **avals = JX_NEW_ARRAY(s->ctx->arena, atoms.count,
                                          const jx_aval *);
@@ -464,31 +464,31 @@ static const jx_aval *const *avals_of(jx_shlo *s, jx_shlo_atoms atoms)
     return avals;
 }
 
-static const jx_atom *emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
-                                const jx_sz_info *known, jx_shlo_atoms ins,
+static const jx_atom *emit_call(jx_hlo_body *b, const jx_jaxpr *jaxpr,
+                                const jx_sz_info *known, jx_atoms ins,
                                 const char *name)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_params p = jx_hlo_no_params(b);
     const jx_aval *const *outs =
-        avals_of(b->s, (jx_shlo_atoms){jaxpr->nouts, jaxpr->outs});
+        avals_of(b->s, (jx_atoms){jaxpr->nouts, jaxpr->outs});
 
-    jx_shlo_put_jaxpr(&p, "jaxpr", jaxpr);
-    jx_shlo_put_text(&p, "name", name);
-    return outs ? jx_shlo_emit_known(b, jx_prim_of(JX_PRIM_jit), ins.count,
-                                     ins.at, &p, jaxpr->nouts, outs, known)
+    jx_put_jaxpr(&p, "jaxpr", jaxpr);
+    jx_put_text(&p, "name", name);
+    return outs ? jx_hlo_eqn_known(b, jx_prim_of(JX_PRIM_jit), ins.count,
+                                   ins.at, &p, jaxpr->nouts, outs, known)
                 : NULL;
 }
 
 /* A `jit` equation: its results have the types that the jaxpr gives. */
-const jx_atom *jx_shlo_emit_call(jx_shlo_body *b, const jx_jaxpr *jaxpr,
-                                 jx_shlo_atoms ins, const char *name)
+const jx_atom *jx_hlo_eqn_call(jx_hlo_body *b, const jx_jaxpr *jaxpr,
+                               jx_atoms ins, const char *name)
 {
     return emit_call(b, jaxpr, NULL, ins, name);
 }
 
-bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func, const char *name)
+bool jx_hlo_call_of(jx_hlo_body *b, const jx_mlir_op *func, const char *name)
 {
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     const jx_aval *const *avals = avals_of(b->s, ins);
     const function *made;
     const jx_atom *outs;
@@ -498,50 +498,50 @@ bool jx_shlo_call_of(jx_shlo_body *b, const jx_mlir_op *func, const char *name)
     made = find_function(b->s, func, b->op, ins.count, avals,
                          known_of(b->s, (size_t)ins.count, ins.at, true));
     outs = made ? emit_call(b, made->jaxpr, made->results, ins, name) : NULL;
-    return outs && jx_shlo_define(b, made->jaxpr->nouts, outs);
+    return outs && jx_hlo_define(b, made->jaxpr->nouts, outs);
 }
 
-static const jx_mlir_op *callee(jx_shlo_body *b, const char *attribute)
+static const jx_mlir_op *callee(jx_hlo_body *b, const char *attribute)
 {
-    const char *name = jx_shlo_attr_text(b, attribute);
+    const char *name = jx_hlo_attr_text(b, attribute);
     const jx_mlir_op *func =
         name ? jx_mlir_find(b->s->ctx, &b->s->symbols, b->s->module, name)
              : NULL;
 
     if (!func || func->id != JX_OP_func_func) {
-        jx_shlo_fail(b, "expected the name of a function of the module, "
-                     "found '%s'", name ? name : "");
+        jx_hlo_refuse(b, "expected the name of a function of the module, "
+                      "found '%s'", name ? name : "");
         return NULL;
     }
     return func;
 }
 
-bool jx_shlo_op_call(jx_shlo_body *b, const jx_mlir_op *op,
-                     const jx_shlo_row *row)
+bool jx_hlo_op_call(jx_hlo_body *b, const jx_mlir_op *op,
+                    const jx_hlo_row *row)
 {
     const jx_mlir_op *func = callee(b, "callee");
 
     (void)op, (void)row;
-    return func && jx_shlo_call_of(b, func, function_name(b->s, func));
+    return func && jx_hlo_call_of(b, func, function_name(b->s, func));
 }
 
 /* A composite is what its decomposition computes. */
-bool jx_shlo_op_composite(jx_shlo_body *b, const jx_mlir_op *op,
-                          const jx_shlo_row *row)
+bool jx_hlo_op_composite(jx_hlo_body *b, const jx_mlir_op *op,
+                         const jx_hlo_row *row)
 {
     const jx_mlir_op *func = callee(b, "decomposition");
-    const char *name = jx_shlo_attr_text(b, "name");
+    const char *name = jx_hlo_attr_text(b, "name");
 
     (void)op, (void)row;
-    return func && jx_shlo_call_of(b, func,
-                                   name ? name : function_name(b->s, func));
+    return func && jx_hlo_call_of(b, func,
+                                  name ? name : function_name(b->s, func));
 }
 
 /* ---- ops without a meaning here */
 
 /* By the name of the op; one that is a primitive's name says that it is not
  * that one: a `sin` of another dialect, an op in a form that is not known. */
-static const jx_prim *unknown_prim(jx_shlo_body *b, const jx_mlir_op *op)
+static const jx_prim *unknown_prim(jx_hlo_body *b, const jx_mlir_op *op)
 {
     const jx_prim *prim = jx_prim_named(b->s->ctx, op->name);
     const char *name;
@@ -554,10 +554,10 @@ static const jx_prim *unknown_prim(jx_shlo_body *b, const jx_mlir_op *op)
                 : NULL;
 }
 
-bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op)
+bool jx_hlo_unknown(jx_hlo_body *b, const jx_mlir_op *op)
 {
     const jx_prim *prim = unknown_prim(b, op);
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     JX_VEC(const jx_aval *) outs = {0};
     jx_arena *arena = b->s->ctx->arena;
 
@@ -565,16 +565,16 @@ bool jx_shlo_unknown(jx_shlo_body *b, const jx_mlir_op *op)
         const jx_mlir_type *type = op->outs[i]->type;
         if (type->kind == JX_T_TUPLE || type->kind == JX_T_FUTURE) {
             for (int k = 0; k < type->count; k++)
-                if (jx_shlo_width(type->items[k]) == 1)
+                if (jx_hlo_width(type->items[k]) == 1)
                     JX_PUSH(arena, &outs,
-                            jx_shlo_aval(b, type->items[k], NULL));
-        } else if (jx_shlo_width(type) == 1) {
-            JX_PUSH(arena, &outs, jx_shlo_aval(b, type, NULL));
+                            jx_hlo_aval_of(b, type->items[k], NULL));
+        } else if (jx_hlo_width(type) == 1) {
+            JX_PUSH(arena, &outs, jx_hlo_aval_of(b, type, NULL));
         }
     }
-    const jx_atom *made = jx_shlo_emit_all(b, prim, ins.count, ins.at, NULL,
-                                           (int)outs.count, outs.at);
-    return made && jx_shlo_define(b, (int)outs.count, made);
+    const jx_atom *made = jx_hlo_eqn_all(b, prim, ins.count, ins.at, NULL,
+                                         (int)outs.count, outs.at);
+    return made && jx_hlo_define(b, (int)outs.count, made);
 }
 
 /* ---- modules */
@@ -590,7 +590,7 @@ static bool is_public(const jx_mlir_op *func)
 typedef JX_VEC(const jx_mlir_op *) op_list;
 
 /* The functions of a module that are its program: `main`, or all public. */
-static bool entries_of(jx_shlo *s, const jx_mlir_op *module, op_list *to)
+static bool entries_of(jx_hlo_reader *s, const jx_mlir_op *module, op_list *to)
 {
     const jx_mlir_op *main = jx_mlir_symbol(module, "main");
     const jx_mlir_block *body = module->nregions ? jx_mlir_body(module, 0)
@@ -609,22 +609,22 @@ static bool entries_of(jx_shlo *s, const jx_mlir_op *module, op_list *to)
 }
 
 /* Calls each of them in order, with all their inputs and outputs. */
-static const jx_jaxpr *read_all(jx_shlo *s, const op_list *modules,
+static const jx_jaxpr *read_all(jx_hlo_reader *s, const op_list *modules,
                                 const op_list *funcs)
 {
-    jx_shlo_body *b = jx_shlo_body_new(s, NULL);
+    jx_hlo_body *b = jx_hlo_body_new(s, NULL);
 
     for (size_t i = 0; b && i < funcs->count; i++) {
         s->module = modules->at[i];
-        const jx_jaxpr *jaxpr = jx_shlo_entry(s, funcs->at[i], NULL);
+        const jx_jaxpr *jaxpr = jx_hlo_entry(s, funcs->at[i], NULL);
         if (!jaxpr)
             return NULL;
         jx_atom *ins = JX_NEW_ARRAY(s->ctx->arena, jaxpr->nins, jx_atom);
         for (int k = 0; ins && k < jaxpr->nins; k++)
-            ins[k] = jx_shlo_input(b, jaxpr->vars[k]->aval);
+            ins[k] = jx_body_input(&b->body, jaxpr->vars[k]->aval);
         b->op = funcs->at[i];
         const jx_atom *outs =
-            ins ? jx_shlo_emit_call(b, jaxpr, (jx_shlo_atoms){jaxpr->nins, ins},
+            ins ? jx_hlo_eqn_call(b, jaxpr, (jx_atoms){jaxpr->nins, ins},
                             function_name(s, funcs->at[i]))
                 : NULL;
         for (int k = 0; outs && k < jaxpr->nouts; k++)
@@ -632,7 +632,7 @@ static const jx_jaxpr *read_all(jx_shlo *s, const op_list *modules,
         if (!outs)
             return NULL;
     }
-    return b ? jx_shlo_finish(b, (jx_shlo_atoms){0, NULL}, NULL) : NULL;
+    return b ? jx_hlo_body_finish(b, (jx_atoms){0, NULL}, NULL) : NULL;
 }
 
 static jx_program *new_program(const jx_mlir_file *file)
@@ -649,11 +649,12 @@ static jx_program *new_program(const jx_mlir_file *file)
     return program->dims ? program : NULL;
 }
 
-bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file, jx_infer_open *infer)
+bool jx_hlo_begin_reading(jx_hlo_reader *s, const jx_mlir_file *file,
+                          jx_infer_open *infer)
 {
-    *s = (jx_shlo){.ctx = file->ctx, .file = file, .infer = infer};
+    *s = (jx_hlo_reader){.ctx = file->ctx, .file = file, .infer = infer};
     s->program = new_program(file);
-    jx_shlo_begin_building(s);
+    jx_hlo_begin_building(s);
     jx_intern_init(&s->types, file->ctx->arena);
     jx_intern_init(&s->functions, file->ctx->arena);
     jx_intern_init(&s->doing, file->ctx->arena);
@@ -665,7 +666,7 @@ bool jx_shlo_begin(jx_shlo *s, const jx_mlir_file *file, jx_infer_open *infer)
 }
 
 /* Sizes that are values of inputs: which input an argument is. */
-static void put_valued(jx_shlo *s)
+static void put_valued(jx_hlo_reader *s)
 {
     const jx_mlir_block *block = s->entry ? jx_mlir_body(s->entry, 0) : NULL;
     JX_VEC(jx_valued) found = {0};
@@ -676,7 +677,7 @@ static void put_valued(jx_shlo *s)
         if (var->origin != JX_SIZE_INPUT)
             continue;
         for (int k = 0; k < var->input; k++)
-            made.input += jx_shlo_width(block->args[k]->type);
+            made.input += jx_hlo_width(block->args[k]->type);
         JX_PUSH(s->ctx->arena, &found, made);
     }
     s->program->nvalued = (int)found.count;
@@ -713,7 +714,7 @@ static void keep_value(bool *kept, const jx_value *value)
 
 /* A function that gives nothing but sizes is read to know them, and not called.
  * Callers come behind what they call. */
-static void drop_jaxprs(jx_shlo *s, const jx_jaxpr *entry)
+static void drop_jaxprs(jx_hlo_reader *s, const jx_jaxpr *entry)
 {
     bool *kept = JX_NEW_ARRAY(s->ctx->arena, s->build.jaxprs.count + 1, bool);
     size_t next = 0;
@@ -735,7 +736,7 @@ static void drop_jaxprs(jx_shlo *s, const jx_jaxpr *entry)
     s->build.jaxprs.count = next;
 }
 
-jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
+jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry, const char *name)
 {
     jx_program *p = s->program;
     jx_scope *scope = JX_NEW(s->ctx->arena, jx_scope);
@@ -769,10 +770,10 @@ jx_program *jx_shlo_end(jx_shlo *s, const jx_jaxpr *entry, const char *name)
     return p;
 }
 
-const struct jx_tree_entry *jx_shlo_tree_entry(jx_shlo *s,
-                                               const jx_mlir_op *func,
-                                               int nkept,
-                                               const uint16_t *kept)
+const struct jx_tree_entry *jx_hlo_tree_entry(jx_hlo_reader *s,
+                                              const jx_mlir_op *func,
+                                              int nkept,
+                                              const uint16_t *kept)
 {
     const jx_mlir_block *block = jx_mlir_body(func, 0);
     jx_tree_entry *made = JX_NEW(s->ctx->arena, jx_tree_entry);
@@ -782,7 +783,7 @@ const struct jx_tree_entry *jx_shlo_tree_entry(jx_shlo *s,
     if (!made || !inputs)
         return NULL;
     for (int i = 0; i < block->nargs; i++) {
-        int width = jx_shlo_width(block->args[i]->type);
+        int width = jx_hlo_width(block->args[i]->type);
         int last = i - (block->nargs - nkept);
         if (kept)
             inputs[i] = last >= 0 ? kept[last] : -1;
@@ -795,7 +796,7 @@ const struct jx_tree_entry *jx_shlo_tree_entry(jx_shlo *s,
 }
 
 /* "f" of a module "jit_f", else the function's name. */
-static const char *program_name(jx_shlo *s, const jx_mlir_op *module,
+static const char *program_name(jx_hlo_reader *s, const jx_mlir_op *module,
                                 const jx_mlir_op *func)
 {
     const jx_mlir_attr *name = jx_mlir_get(module, "sym_name");
@@ -811,9 +812,9 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file, jx_infer_open *infer)
     op_list modules = {0}, funcs = {0};
     const jx_jaxpr *entry;
     jx_program *made;
-    jx_shlo s;
+    jx_hlo_reader s;
 
-    if (!jx_shlo_begin(&s, file, infer))
+    if (!jx_hlo_begin_reading(&s, file, infer))
         return NULL;
     for (int i = 0; i < file->nmodules; i++) {
         entries_of(&s, file->modules[i], &funcs);
@@ -826,11 +827,11 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file, jx_infer_open *infer)
         return NULL;
     }
     s.module = modules.at[0];
-    entry = funcs.count == 1 ? jx_shlo_entry(&s, funcs.at[0], NULL)
+    entry = funcs.count == 1 ? jx_hlo_entry(&s, funcs.at[0], NULL)
                              : read_all(&s, &modules, &funcs);
-    made = jx_shlo_end(&s, entry,
-                       program_name(&s, modules.at[0], funcs.at[0]));
+    made = jx_hlo_end(&s, entry,
+                      program_name(&s, modules.at[0], funcs.at[0]));
     if (made && funcs.count == 1)
-        made->tree_entry = jx_shlo_tree_entry(&s, funcs.at[0], 0, NULL);
+        made->tree_entry = jx_hlo_tree_entry(&s, funcs.at[0], 0, NULL);
     return made;
 }

@@ -3,18 +3,18 @@
 
 /* ---- attributes */
 
-const jx_mlir_attr *jx_shlo_attr(jx_shlo_body *b, const char *name)
+const jx_mlir_attr *jx_hlo_attr(jx_hlo_body *b, const char *name)
 {
     const jx_mlir_attr *found = jx_mlir_get(b->op, name);
 
     if (!found)
-        jx_shlo_fail(b, "expected the attribute '%s'", name);
+        jx_hlo_refuse(b, "expected the attribute '%s'", name);
     return found;
 }
 
-static bool wants(jx_shlo_body *b, const char *name, const char *what)
+static bool wants(jx_hlo_body *b, const char *name, const char *what)
 {
-    return jx_shlo_fail(b, "attribute '%s': expected %s", name, what);
+    return jx_hlo_refuse(b, "attribute '%s': expected %s", name, what);
 }
 
 /* An integer or bool attribute, or a dense one of one element. */
@@ -30,31 +30,31 @@ static bool int_of(const jx_mlir_attr *a, int64_t *value)
     return true;
 }
 
-bool jx_shlo_attr_int(jx_shlo_body *b, const char *name, int64_t *value)
+bool jx_hlo_attr_int(jx_hlo_body *b, const char *name, int64_t *value)
 {
-    const jx_mlir_attr *a = jx_shlo_attr(b, name);
+    const jx_mlir_attr *a = jx_hlo_attr(b, name);
 
     return a && (int_of(a, value) || wants(b, name, "an integer"));
 }
 
-int64_t jx_shlo_attr_int_or(jx_shlo_body *b, const char *name,
-                            int64_t otherwise)
+int64_t jx_hlo_attr_int_or(jx_hlo_body *b, const char *name,
+                           int64_t otherwise)
 {
     int64_t value = otherwise;
 
     if (jx_mlir_get(b->op, name))
-        jx_shlo_attr_int(b, name, &value);
+        jx_hlo_attr_int(b, name, &value);
     return value;
 }
 
-bool jx_shlo_attr_bool_or(jx_shlo_body *b, const char *name, bool otherwise)
+bool jx_hlo_attr_bool_or(jx_hlo_body *b, const char *name, bool otherwise)
 {
-    return jx_shlo_attr_int_or(b, name, otherwise) != 0;
+    return jx_hlo_attr_int_or(b, name, otherwise) != 0;
 }
 
-bool jx_shlo_attr_real(jx_shlo_body *b, const char *name, double *value)
+bool jx_hlo_attr_real(jx_hlo_body *b, const char *name, double *value)
 {
-    const jx_mlir_attr *a = jx_shlo_attr(b, name);
+    const jx_mlir_attr *a = jx_hlo_attr(b, name);
 
     if (!a || a->kind != JX_A_FLOAT)
         return a && wants(b, name, "a float");
@@ -62,14 +62,14 @@ bool jx_shlo_attr_real(jx_shlo_body *b, const char *name, double *value)
     return true;
 }
 
-const char *jx_shlo_attr_enum(jx_shlo_body *b, const char *name,
-                              const char *otherwise)
+const char *jx_hlo_attr_enum(jx_hlo_body *b, const char *name,
+                             const char *otherwise)
 {
     const jx_mlir_attr *a = jx_mlir_get(b->op, name);
 
     if (!a && otherwise)
         return otherwise;
-    a = jx_shlo_attr(b, name);
+    a = jx_hlo_attr(b, name);
     if (a && a->kind == JX_A_ENUM && a->text)
         return a->text;
     const char *text = a ? jx_mlir_text(b->s->ctx, a) : NULL;
@@ -78,7 +78,7 @@ const char *jx_shlo_attr_enum(jx_shlo_body *b, const char *name,
     return text;
 }
 
-const char *jx_shlo_attr_text(jx_shlo_body *b, const char *name)
+const char *jx_hlo_attr_text(jx_hlo_body *b, const char *name)
 {
     const jx_mlir_attr *a = jx_mlir_get(b->op, name);
 
@@ -122,7 +122,7 @@ static bool dense_ints(const jx_mlir_attr *a, int64_t count, int64_t *to)
 {
     jx_dtype dtype;
 
-    if (!a->type || !jx_shlo_dtype(a->type, &dtype))
+    if (!a->type || !jx_hlo_dtype(a->type, &dtype))
         return false;
     size_t bytes = jx_dtype_of(dtype)->bytes;
     if (bytes > 8 || jx_dtype_is_inexact(dtype) ||
@@ -133,7 +133,7 @@ static bool dense_ints(const jx_mlir_attr *a, int64_t count, int64_t *to)
     return true;
 }
 
-static bool ints_of(jx_shlo_body *b, const jx_mlir_attr *a, jx_ints *to)
+static bool ints_of(jx_hlo_body *b, const jx_mlir_attr *a, jx_ints *to)
 {
     int64_t count = list_size(a);
     int64_t *at = count < 0 ? NULL
@@ -155,7 +155,7 @@ static bool ints_of(jx_shlo_body *b, const jx_mlir_attr *a, jx_ints *to)
     return true;
 }
 
-bool jx_shlo_constant_int(const jx_mlir_value *value, int64_t *to)
+bool jx_hlo_constant_int(const jx_mlir_value *value, int64_t *to)
 {
     const jx_mlir_attr *a =
         value->op && value->op->id == JX_OP_stablehlo_constant
@@ -166,24 +166,24 @@ bool jx_shlo_constant_int(const jx_mlir_value *value, int64_t *to)
            dense_ints(a, 1, to);
 }
 
-bool jx_shlo_attr_ints(jx_shlo_body *b, const char *name, jx_ints *to)
+bool jx_hlo_attr_ints(jx_hlo_body *b, const char *name, jx_ints *to)
 {
-    const jx_mlir_attr *a = jx_shlo_attr(b, name);
+    const jx_mlir_attr *a = jx_hlo_attr(b, name);
 
     *to = (jx_ints){0, NULL};
     return a && (ints_of(b, a, to) || wants(b, name, "a list of integers"));
 }
 
-bool jx_shlo_attr_ints_or(jx_shlo_body *b, const char *name, int count,
-                          int64_t otherwise, jx_ints *to)
+bool jx_hlo_attr_ints_or(jx_hlo_body *b, const char *name, int count,
+                         int64_t otherwise, jx_ints *to)
 {
     int64_t *at;
 
     if (jx_mlir_get(b->op, name))
-        return jx_shlo_attr_ints(b, name, to) &&
+        return jx_hlo_attr_ints(b, name, to) &&
                (to->count == count ||
-                jx_shlo_fail(b, "attribute '%s': expected %d integers, found "
-                             "%d", name, count, to->count));
+                jx_hlo_refuse(b, "attribute '%s': expected %d integers, found "
+                              "%d", name, count, to->count));
     at = JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
     for (int i = 0; at && i < count; i++)
         at[i] = otherwise;
@@ -191,8 +191,8 @@ bool jx_shlo_attr_ints_or(jx_shlo_body *b, const char *name, int count,
     return at != NULL;
 }
 
-bool jx_shlo_field_int(jx_shlo_body *b, const jx_mlir_attr *record,
-                       const char *name, int64_t *value)
+bool jx_hlo_field_int(jx_hlo_body *b, const jx_mlir_attr *record,
+                      const char *name, int64_t *value)
 {
     const jx_mlir_attr *a = jx_mlir_field(record, name);
 
@@ -200,8 +200,8 @@ bool jx_shlo_field_int(jx_shlo_body *b, const jx_mlir_attr *record,
     return !a || int_of(a, value) || wants(b, name, "an integer");
 }
 
-bool jx_shlo_field_ints(jx_shlo_body *b, const jx_mlir_attr *record,
-                        const char *name, jx_ints *to)
+bool jx_hlo_field_ints(jx_hlo_body *b, const jx_mlir_attr *record,
+                       const char *name, jx_ints *to)
 {
     const jx_mlir_attr *a = jx_mlir_field(record, name);
 
@@ -209,16 +209,16 @@ bool jx_shlo_field_ints(jx_shlo_body *b, const jx_mlir_attr *record,
     return !a || ints_of(b, a, to) || wants(b, name, "a list of integers");
 }
 
-bool jx_shlo_axes_ok(jx_shlo_body *b, const char *name, jx_ints axes, int rank)
+bool jx_hlo_axes_ok(jx_hlo_body *b, const char *name, jx_ints axes, int rank)
 {
     uint64_t seen = 0;
 
     for (int i = 0; i < axes.count; i++) {
         if (axes.at[i] < 0 || axes.at[i] >= rank ||
-            axes.at[i] >= JX_SHLO_RANK ||
+            axes.at[i] >= JX_HLO_RANK ||
             (seen & (uint64_t)1 << axes.at[i]))
-            return jx_shlo_fail(b, "attribute '%s': expected distinct axes "
-                                "below %d", name, rank);
+            return jx_hlo_refuse(b, "attribute '%s': expected distinct axes "
+                                 "below %d", name, rank);
         seen |= (uint64_t)1 << axes.at[i];
     }
     return true;

@@ -5,13 +5,12 @@
 #include "frontend/base/plain.h"
 #include "frontend/read/stablehlo_parts.h"
 
-
 #include <stdarg.h>
 #include <stdio.h>
 
 /* ---- failures */
 
-static bool fail_in(jx_shlo *s, const jx_mlir_op *op, const char *format,
+static bool fail_in(jx_hlo_reader *s, const jx_mlir_op *op, const char *format,
                     va_list args)
 {
     char place[64] = "", message[600];
@@ -27,7 +26,7 @@ static bool fail_in(jx_shlo *s, const jx_mlir_op *op, const char *format,
                    op ? ": " : "", message);
 }
 
-bool jx_shlo_fail_at(jx_shlo *s, const jx_mlir_op *op, const char *format, ...)
+bool jx_hlo_refuse_at(jx_hlo_reader *s, const jx_mlir_op *op, const char *format, ...)
 {
     va_list args;
 
@@ -37,7 +36,7 @@ bool jx_shlo_fail_at(jx_shlo *s, const jx_mlir_op *op, const char *format, ...)
     return false;
 }
 
-bool jx_shlo_fail(jx_shlo_body *b, const char *format, ...)
+bool jx_hlo_refuse(jx_hlo_body *b, const char *format, ...)
 {
     va_list args;
 
@@ -61,7 +60,7 @@ static bool stored_dtype(const jx_mlir_type *element, jx_dtype *dtype)
            jx_mlir_dtype(&like, dtype);
 }
 
-bool jx_shlo_dtype(const jx_mlir_type *type, jx_dtype *dtype)
+bool jx_hlo_dtype(const jx_mlir_type *type, jx_dtype *dtype)
 {
     const jx_mlir_type *element = type;
 
@@ -73,7 +72,7 @@ bool jx_shlo_dtype(const jx_mlir_type *type, jx_dtype *dtype)
     return jx_mlir_dtype(element, dtype);
 }
 
-int jx_shlo_width(const jx_mlir_type *type)
+int jx_hlo_width(const jx_mlir_type *type)
 {
     int width = 0;
 
@@ -82,28 +81,28 @@ int jx_shlo_width(const jx_mlir_type *type)
     if (type->kind != JX_T_TUPLE && type->kind != JX_T_FUTURE)
         return 1;
     for (int i = 0; i < type->count; i++)
-        width += jx_shlo_width(type->items[i]);
+        width += jx_hlo_width(type->items[i]);
     return width;
 }
 
-const jx_dim *jx_shlo_int(jx_shlo_body *b, int64_t value)
+const jx_dim *jx_hlo_dim_int(jx_hlo_body *b, int64_t value)
 {
     return jx_dim_int(b->s->program->dims, value);
 }
 
-const jx_aval *jx_shlo_array(jx_shlo_body *b, jx_dtype dtype, int rank,
-                             const jx_dim *const *shape)
+const jx_aval *jx_hlo_array(jx_hlo_body *b, jx_dtype dtype, int rank,
+                            const jx_dim *const *shape)
 {
     for (int i = 0; i < rank; i++)
         if (!shape[i]) {
-            jx_shlo_fail(b, "a size that is too large");
+            jx_hlo_refuse(b, "a size that is too large");
             return NULL;
         }
     return jx_aval_array(&b->s->program->avals, dtype, false, rank, shape);
 }
 
 /* A value of a type that we know nothing of. */
-static const jx_aval *other(jx_shlo_body *b, const char *label)
+static const jx_aval *other(jx_hlo_body *b, const char *label)
 {
     return jx_aval_add(&b->s->program->avals,
                        &(jx_aval){.kind = JX_AVAL_OTHER,
@@ -121,38 +120,38 @@ static bool same_type(const void *kept, const void *key)
     return ((const kept_aval *)kept)->type == key;
 }
 
-static const jx_aval *array_of(jx_shlo_body *b, const jx_mlir_type *type,
+static const jx_aval *array_of(jx_hlo_body *b, const jx_mlir_type *type,
                                const jx_dim *const *known)
 {
-    const jx_dim *shape[JX_SHLO_RANK];
+    const jx_dim *shape[JX_HLO_RANK];
     jx_dtype dtype;
 
     if (type->kind != JX_T_TENSOR && type->kind != JX_T_MEMREF)
         return other(b, type->text ? type->text : "value");
-    if (!jx_shlo_dtype(type, &dtype))
+    if (!jx_hlo_dtype(type, &dtype))
         return other(b, type->count && type->items[0]->text
                             ? type->items[0]->text : "tensor");
-    if (type->rank > JX_SHLO_RANK) {
-        jx_shlo_fail(b, "expected at most %d axes", JX_SHLO_RANK);
+    if (type->rank > JX_HLO_RANK) {
+        jx_hlo_refuse(b, "expected at most %d axes", JX_HLO_RANK);
         return NULL;
     }
     for (int i = 0; i < type->rank; i++)
         if (type->shape[i] != JX_MLIR_DYNAMIC)
-            shape[i] = jx_shlo_int(b, type->shape[i]);
+            shape[i] = jx_hlo_dim_int(b, type->shape[i]);
         else
             shape[i] = known && known[i] ? known[i]
                                          : jx_sz_free(b->s->sizes);
-    return jx_shlo_array(b, dtype, type->rank, shape);
+    return jx_hlo_array(b, dtype, type->rank, shape);
 }
 
-const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
-                            const jx_dim *const *known)
+const jx_aval *jx_hlo_aval_of(jx_hlo_body *b, const jx_mlir_type *type,
+                              const jx_dim *const *known)
 {
     uint64_t hash = jx_hash_mix(13, (uint64_t)(uintptr_t)type);
     const kept_aval *kept;
     kept_aval *made;
 
-    if (jx_shlo_is_open(type))
+    if (jx_hlo_is_open(type))
         return array_of(b, type, known);
     kept = jx_intern_find(&b->s->types, hash, type, same_type);
     if (kept)
@@ -165,20 +164,20 @@ const jx_aval *jx_shlo_aval(jx_shlo_body *b, const jx_mlir_type *type,
                                                                   : NULL;
 }
 
-bool jx_shlo_rank_ok(jx_shlo_body *b, int result)
+bool jx_hlo_rank_ok(jx_hlo_body *b, int result)
 {
     if (result < b->op->nouts && b->op->outs[result]->type->rank >= 0 &&
-        b->op->outs[result]->type->rank <= JX_SHLO_RANK)
+        b->op->outs[result]->type->rank <= JX_HLO_RANK)
         return true;
-    return jx_shlo_fail(b, "expected result %d to be a tensor of at most %d "
-                        "axes", result, JX_SHLO_RANK);
+    return jx_hlo_refuse(b, "expected result %d to be a tensor of at most %d "
+                         "axes", result, JX_HLO_RANK);
 }
 
 /* ---- values */
 
 typedef struct became {
     const jx_mlir_value *value;
-    jx_shlo_atoms atoms;
+    jx_atoms atoms;
 } became;
 
 static bool same_value(const void *kept, const void *key)
@@ -191,66 +190,66 @@ static uint64_t hash_pointer(const void *pointer)
     return jx_hash_mix(7, (uint64_t)(uintptr_t)pointer);
 }
 
-static const became *find(jx_shlo_body *b, const jx_mlir_value *value)
+static const became *find(jx_hlo_body *b, const jx_mlir_value *value)
 {
     return jx_intern_find(&b->values, hash_pointer(value), value, same_value);
 }
 
-static jx_shlo_atoms lookup(jx_shlo_body *b, const jx_mlir_value *value)
+static jx_atoms lookup(jx_hlo_body *b, const jx_mlir_value *value)
 {
     const became *found = find(b, value);
 
     if (found)
         return found->atoms;
     if (!b->outer)
-        return (jx_shlo_atoms){-1, NULL};
-    jx_shlo_atoms outer = lookup(b->outer, value);
+        return (jx_atoms){-1, NULL};
+    jx_atoms outer = lookup(b->outer, value);
     jx_atom *at = outer.count < 0 ? NULL
                                   : JX_NEW_ARRAY(b->s->ctx->arena,
                                                  outer.count, jx_atom);
     if (!at)
-        return (jx_shlo_atoms){outer.count < 0 ? -1 : 0, NULL};
+        return (jx_atoms){outer.count < 0 ? -1 : 0, NULL};
     for (int i = 0; i < outer.count; i++) {
         at[i] = jx_body_own(&b->body, outer.at[i]);
         if (!jx_is_made(at[i]))
-            return (jx_shlo_atoms){0, NULL};
+            return (jx_atoms){0, NULL};
         jx_sz_info info = jx_sz_operand(b->s->sizes, outer.at[i]);
         if (at[i].var && info.elems)
             jx_sz_set(b->s->sizes, at[i], info);
     }
-    jx_shlo_define_value(b, value, outer.count, at);
-    return (jx_shlo_atoms){outer.count, at};
+    jx_hlo_define_value(b, value, outer.count, at);
+    return (jx_atoms){outer.count, at};
 }
 
-jx_shlo_atoms jx_shlo_atoms_of(jx_shlo_body *b, const jx_mlir_value *value)
+jx_atoms jx_hlo_atoms_of(jx_hlo_body *b, const jx_mlir_value *value)
 {
-    jx_shlo_atoms found = lookup(b, value);
+    jx_atoms found = lookup(b, value);
 
     if (found.count >= 0)
         return found;
-    jx_shlo_fail(b, "an operand that is not defined before");
-    return (jx_shlo_atoms){0, NULL};
+    jx_hlo_refuse(b, "an operand that is not defined before");
+    return (jx_atoms){0, NULL};
 }
 
-jx_atom jx_shlo_atom(jx_shlo_body *b, const jx_mlir_value *value)
+jx_atom jx_hlo_atom(jx_hlo_body *b, const jx_mlir_value *value)
 {
-    jx_shlo_atoms found = jx_shlo_atoms_of(b, value);
+    jx_atoms found = jx_hlo_atoms_of(b, value);
 
     if (found.count == 1)
         return found.at[0];
-    jx_shlo_fail(b, "expected a tensor");
+    jx_hlo_refuse(b, "expected a tensor");
     return (jx_atom){NULL, NULL};
 }
 
-jx_atom jx_shlo_in(jx_shlo_body *b, int index)
+jx_atom jx_hlo_in(jx_hlo_body *b, int index)
 {
     if (index < b->op->nins)
-        return jx_shlo_atom(b, b->op->ins[index]);
-    jx_shlo_fail(b, "expected more than %d operands", b->op->nins);
+        return jx_hlo_atom(b, b->op->ins[index]);
+    jx_hlo_refuse(b, "expected more than %d operands", b->op->nins);
     return (jx_atom){NULL, NULL};
 }
 
-jx_shlo_atoms jx_shlo_ins(jx_shlo_body *b, int from)
+jx_atoms jx_hlo_ins(jx_hlo_body *b, int from)
 {
     JX_VEC(jx_atom) all = {0};
 
@@ -260,15 +259,15 @@ jx_shlo_atoms jx_shlo_ins(jx_shlo_body *b, int from)
         all.at = JX_NEW_ARRAY(b->s->ctx->arena, all.capacity, jx_atom);
     }
     for (int i = from; all.at && i < b->op->nins; i++) {
-        jx_shlo_atoms each = jx_shlo_atoms_of(b, b->op->ins[i]);
+        jx_atoms each = jx_hlo_atoms_of(b, b->op->ins[i]);
         for (int k = 0; k < each.count; k++)
             JX_PUSH(b->s->ctx->arena, &all, each.at[k]);
     }
-    return (jx_shlo_atoms){(int)all.count, all.at};
+    return (jx_atoms){(int)all.count, all.at};
 }
 
-bool jx_shlo_define_value(jx_shlo_body *b, const jx_mlir_value *value,
-                          int count, const jx_atom *atoms)
+bool jx_hlo_define_value(jx_hlo_body *b, const jx_mlir_value *value,
+                         int count, const jx_atom *atoms)
 {
     became *to = JX_NEW(b->s->ctx->arena, became);
 
@@ -278,41 +277,41 @@ bool jx_shlo_define_value(jx_shlo_body *b, const jx_mlir_value *value,
     if (!to)
         return false;
     if (find(b, value))
-        return jx_shlo_fail(b, "a value that is defined twice");
+        return jx_hlo_refuse(b, "a value that is defined twice");
     *to = (became){value, {count, atoms}};
     return jx_intern_add(&b->values, hash_pointer(value), to);
 }
 
-bool jx_shlo_define(jx_shlo_body *b, int count, const jx_atom *atoms)
+bool jx_hlo_define(jx_hlo_body *b, int count, const jx_atom *atoms)
 {
     int next = 0;
 
     for (int i = 0; i < b->op->nouts; i++) {
-        int width = jx_shlo_width(b->op->outs[i]->type);
+        int width = jx_hlo_width(b->op->outs[i]->type);
         if (width > count - next)
-            return !atoms ? false : jx_shlo_fail(b, "expected %d results",
-                                                 count);
+            return !atoms ? false : jx_hlo_refuse(b, "expected %d results",
+                                                  count);
         jx_atom *copy = JX_NEW_ARRAY(b->s->ctx->arena, width, jx_atom);
         if (copy && width)
             memcpy(copy, atoms + next, (size_t)width * sizeof *copy);
         if (!copy ||
-            !jx_shlo_define_value(b, b->op->outs[i], width, copy))
+            !jx_hlo_define_value(b, b->op->outs[i], width, copy))
             return false;
         next += width;
     }
-    return next == count || jx_shlo_fail(b, "expected %d results", count);
+    return next == count || jx_hlo_refuse(b, "expected %d results", count);
 }
 
-bool jx_shlo_define1(jx_shlo_body *b, jx_atom atom)
+bool jx_hlo_define1(jx_hlo_body *b, jx_atom atom)
 {
-    return (atom.var || atom.literal) && jx_shlo_define(b, 1, &atom);
+    return (atom.var || atom.literal) && jx_hlo_define(b, 1, &atom);
 }
 
 /* ---- literals */
 
 /* Data where an element may be read as what it is: constants of a file lie
  * there at any offset. */
-static const void *aligned(jx_shlo_body *b, const void *data, size_t size,
+static const void *aligned(jx_hlo_body *b, const void *data, size_t size,
                            size_t element)
 {
     size_t at = element > 8 ? 8 : element ? element : 1;
@@ -322,7 +321,7 @@ static const void *aligned(jx_shlo_body *b, const void *data, size_t size,
     return jx_arena_copy(b->s->ctx->arena, data, size);
 }
 
-static jx_atom array_literal(jx_shlo_body *b, const jx_aval *aval,
+static jx_atom array_literal(jx_hlo_body *b, const jx_aval *aval,
                              const void *data, size_t size, bool splat)
 {
     jx_array *array = JX_NEW(b->s->ctx->arena, jx_array);
@@ -335,24 +334,24 @@ static jx_atom array_literal(jx_shlo_body *b, const jx_aval *aval,
     return jx_build_constant(&b->body, array);
 }
 
-jx_atom jx_shlo_constant(jx_shlo_body *b, const jx_aval *aval,
-                         const void *data, size_t size, bool splat)
+jx_atom jx_hlo_literal(jx_hlo_body *b, const jx_aval *aval,
+                       const void *data, size_t size, bool splat)
 {
     size_t element = aval ? jx_dtype_of(aval->dtype)->bytes : 0;
     int64_t count = 0;
 
     if (!aval || aval->kind != JX_AVAL_ARRAY ||
         !jx_aval_elements(aval, &count)) {
-        jx_shlo_fail(b, "a constant whose type has no elements that are "
-                        "known here");
+        jx_hlo_refuse(b, "a constant whose type has no elements that are "
+                         "known here");
         return (jx_atom){NULL, NULL};
     }
     if (count > 1 && !splat ? size / element != (size_t)count ||
                                   size % element
                             : size != (count ? element : 0) &&
                                   !(splat && size == element)) {
-        jx_shlo_fail(b, "a constant of %lld elements with %zu bytes",
-                     (long long)count, size);
+        jx_hlo_refuse(b, "a constant of %lld elements with %zu bytes",
+                      (long long)count, size);
         return (jx_atom){NULL, NULL};
     }
     if (aval->rank == 0) {
@@ -363,7 +362,7 @@ jx_atom jx_shlo_constant(jx_shlo_body *b, const jx_aval *aval,
     return array_literal(b, aval, data, count ? size : 0, splat && count > 1);
 }
 
-const void *jx_shlo_splat(jx_atom atom)
+const void *jx_hlo_splat(jx_atom atom)
 {
     const jx_literal *l = atom.literal;
 
@@ -379,18 +378,18 @@ const void *jx_shlo_splat(jx_atom atom)
 
 /* ---- equations */
 
-const jx_atom *jx_shlo_emit_all(jx_shlo_body *b, const jx_prim *prim, int nins,
-                                const jx_atom *ins, jx_shlo_params *params,
-                                int nouts, const jx_aval *const *outs)
+const jx_atom *jx_hlo_eqn_all(jx_hlo_body *b, const jx_prim *prim, int nins,
+                              const jx_atom *ins, jx_params *params,
+                              int nouts, const jx_aval *const *outs)
 {
-    return jx_shlo_emit_known(b, prim, nins, ins, params, nouts, outs, NULL);
+    return jx_hlo_eqn_known(b, prim, nins, ins, params, nouts, outs, NULL);
 }
 
-const jx_atom *jx_shlo_emit_known(jx_shlo_body *b, const jx_prim *prim,
-                                  int nins, const jx_atom *ins,
-                                  jx_shlo_params *params, int nouts,
-                                  const jx_aval *const *outs,
-                                  const jx_sz_info *known)
+const jx_atom *jx_hlo_eqn_known(jx_hlo_body *b, const jx_prim *prim,
+                                int nins, const jx_atom *ins,
+                                jx_params *params, int nouts,
+                                const jx_aval *const *outs,
+                                const jx_sz_info *known)
 {
     const jx_atom *made;
 
@@ -400,53 +399,53 @@ const jx_atom *jx_shlo_emit_known(jx_shlo_body *b, const jx_prim *prim,
     return made;
 }
 
-jx_atom jx_shlo_emit(jx_shlo_body *b, jx_prim_id prim, int nins,
-                     const jx_atom *ins, jx_shlo_params *params,
-                     const jx_aval *out)
+jx_atom jx_hlo_eqn(jx_hlo_body *b, jx_prim_id prim, int nins,
+                   const jx_atom *ins, jx_params *params,
+                   const jx_aval *out)
 {
     return jx_build_one(&b->body, prim, params, nins, ins, out);
 }
 
-jx_atom jx_shlo_emit1(jx_shlo_body *b, jx_prim_id prim, jx_atom a,
-                      const jx_aval *out)
+jx_atom jx_hlo_eqn1(jx_hlo_body *b, jx_prim_id prim, jx_atom a,
+                    const jx_aval *out)
 {
-    return jx_shlo_emit(b, prim, 1, &a, NULL, out);
+    return jx_hlo_eqn(b, prim, 1, &a, NULL, out);
 }
 
-jx_atom jx_shlo_emit2(jx_shlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c,
-                      const jx_aval *out)
+jx_atom jx_hlo_eqn2(jx_hlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c,
+                    const jx_aval *out)
 {
-    return jx_shlo_emit(b, prim, 2, (const jx_atom[]){a, c}, NULL, out);
+    return jx_hlo_eqn(b, prim, 2, (const jx_atom[]){a, c}, NULL, out);
 }
 
-jx_atom jx_shlo_broadcast_dims(jx_shlo_body *b, jx_atom a, jx_ints dims,
-                               int rank, const jx_dim *const *shape)
+jx_atom jx_hlo_eqn_broadcast_dims(jx_hlo_body *b, jx_atom a, jx_ints dims,
+                                  int rank, const jx_dim *const *shape)
 {
     return jx_build_broadcast(&b->body, a, dims, rank, shape);
 }
 
-jx_atom jx_shlo_broadcast(jx_shlo_body *b, jx_atom a, int rank,
-                          const jx_dim *const *shape)
+jx_atom jx_hlo_eqn_broadcast(jx_hlo_body *b, jx_atom a, int rank,
+                             const jx_dim *const *shape)
 {
     if (!jx_is_made(a) || jx_atom_aval(a)->rank == rank)
         return a;
     return jx_build_broadcast(&b->body, a, (jx_ints){0, NULL}, rank, shape);
 }
 
-jx_atom jx_shlo_reshape(jx_shlo_body *b, jx_atom a, int rank,
-                        const jx_dim *const *shape)
+jx_atom jx_hlo_eqn_reshape(jx_hlo_body *b, jx_atom a, int rank,
+                           const jx_dim *const *shape)
 {
     return jx_build_reshape(&b->body, a, rank, shape);
 }
 
-jx_atom jx_shlo_transpose(jx_shlo_body *b, jx_atom a, const int64_t *order)
+jx_atom jx_hlo_eqn_transpose(jx_hlo_body *b, jx_atom a, const int64_t *order)
 {
     int rank = jx_is_made(a) ? jx_atom_aval(a)->rank : 0;
 
     return jx_build_transpose(&b->body, a, (jx_ints){rank, order});
 }
 
-jx_atom jx_shlo_convert(jx_shlo_body *b, jx_atom a, jx_dtype dtype)
+jx_atom jx_hlo_eqn_convert(jx_hlo_body *b, jx_atom a, jx_dtype dtype)
 {
     return jx_build_convert(&b->body, a, dtype, false);
 }
@@ -455,38 +454,38 @@ jx_atom jx_shlo_convert(jx_shlo_body *b, jx_atom a, jx_dtype dtype)
 
 static bool tell(jx_body *b, const char *why)
 {
-    return jx_shlo_fail((jx_shlo_body *)b, "%s", why);
+    return jx_hlo_refuse((jx_hlo_body *)b, "%s", why);
 }
 
 /* An equation of the op being read: sizes and integers are followed, and what
  * gives nothing else needs no equation. */
 static bool follow(jx_body *body, jx_eqn *eqn, jx_atom *atoms)
 {
-    jx_shlo_body *b = (jx_shlo_body *)body;
+    jx_hlo_body *b = (jx_hlo_body *)body;
 
-    jx_shlo_infer(b, eqn);
+    jx_hlo_infer(b, eqn);
     jx_sz_follow(b->s->sizes, eqn);
     for (int i = 0; b->known && i < eqn->nouts; i++)
         if (b->known[i].elems)
             jx_sz_set(b->s->sizes, atoms[i], b->known[i]);
-    if (jx_shlo_only_sizes(b, eqn, atoms))
+    if (jx_hlo_only_sizes(b, eqn, atoms))
         return false;
     if (b->op) {
-        eqn->stack = jx_shlo_stack(b->s, b->op->loc);
-        eqn->name_stack = jx_shlo_name_stack(b->s, b->op->loc);
+        eqn->stack = jx_hlo_stack(b->s, b->op->loc);
+        eqn->name_stack = jx_hlo_name_stack(b->s, b->op->loc);
     }
     return true;
 }
 
-void jx_shlo_begin_building(jx_shlo *s)
+void jx_hlo_begin_building(jx_hlo_reader *s)
 {
     s->build = (jx_builder){
         .program = s->program, .fail = tell, .follow = follow};
 }
 
-jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer)
+jx_hlo_body *jx_hlo_body_new(jx_hlo_reader *s, jx_hlo_body *outer)
 {
-    jx_shlo_body *b = JX_NEW(s->ctx->arena, jx_shlo_body);
+    jx_hlo_body *b = JX_NEW(s->ctx->arena, jx_hlo_body);
 
     if (!b)
         return NULL;
@@ -500,19 +499,19 @@ jx_shlo_body *jx_shlo_body_new(jx_shlo *s, jx_shlo_body *outer)
 }
 
 /* The arguments of a block, from inputs of these avals. */
-static bool define_args(jx_shlo_body *b, const jx_mlir_block *block, int nins,
+static bool define_args(jx_hlo_body *b, const jx_mlir_block *block, int nins,
                         const jx_aval *const *ins, const jx_sz_info *known)
 {
     jx_sizes *sizes = b->s->sizes;
     int next = 0;
 
     for (int i = 0; i < block->nargs; i++) {
-        int width = jx_shlo_width(block->args[i]->type);
+        int width = jx_hlo_width(block->args[i]->type);
         jx_atom *atoms = JX_NEW_ARRAY(b->s->ctx->arena, width, jx_atom);
         if (!atoms)
             return false;
         if (width > nins - next)
-            return jx_shlo_fail(b, "expected %d arguments", nins);
+            return jx_hlo_refuse(b, "expected %d arguments", nins);
         for (int k = 0; k < width; k++, next++) {
             atoms[k] = jx_body_input(&b->body, ins[next]);
             if (atoms[k].var && known && known[next].elems)
@@ -521,39 +520,39 @@ static bool define_args(jx_shlo_body *b, const jx_mlir_block *block, int nins,
         if (width == 1 && b->func == b->s->entry && atoms[0].var)
             jx_sz_set_input(sizes, atoms[0].var, i);
         if (width == 1 && !b->outer) /* a size that a function is given */
-            jx_shlo_symbol(b, atoms[0], &atoms[0]);
-        if (!jx_shlo_define_value(b, block->args[i], width, atoms))
+            jx_hlo_size_symbol(b, atoms[0], &atoms[0]);
+        if (!jx_hlo_define_value(b, block->args[i], width, atoms))
             return false;
     }
-    return next == nins || jx_shlo_fail(b, "expected %d arguments", nins);
+    return next == nins || jx_hlo_refuse(b, "expected %d arguments", nins);
 }
 
-bool jx_shlo_read_block(jx_shlo_body *b, const jx_mlir_block *block, int nins,
-                        const jx_aval *const *ins, const jx_sz_info *known)
+bool jx_hlo_read_block(jx_hlo_body *b, const jx_mlir_block *block, int nins,
+                       const jx_aval *const *ins, const jx_sz_info *known)
 {
-    if (++b->s->depth > JX_SHLO_DEPTH)
-        return jx_shlo_fail(b, "more than %d calls and regions inside each "
-                            "other", JX_SHLO_DEPTH);
-    bool ok = define_args(b, block, nins, ins, known) && jx_shlo_block(b, block);
+    if (++b->s->depth > JX_HLO_DEPTH)
+        return jx_hlo_refuse(b, "more than %d calls and regions inside each "
+                             "other", JX_HLO_DEPTH);
+    bool ok = define_args(b, block, nins, ins, known) && jx_hlo_block(b, block);
     b->s->depth--;
     return ok;
 }
 
-jx_shlo_body *jx_shlo_region(jx_shlo_body *b, const jx_mlir_op *op, int region,
-                             int nins, const jx_aval *const *ins,
-                             const jx_sz_info *known)
+jx_hlo_body *jx_hlo_region(jx_hlo_body *b, const jx_mlir_op *op, int region,
+                           int nins, const jx_aval *const *ins,
+                           const jx_sz_info *known)
 {
     const jx_mlir_block *block = region < op->nregions
                                      ? jx_mlir_body(op, region) : NULL;
-    jx_shlo_body *to = jx_shlo_body_new(b->s, b);
+    jx_hlo_body *to = jx_hlo_body_new(b->s, b);
 
     if (!to)
         return NULL;
     if (!block) {
-        jx_shlo_fail(b, "expected a region of one block");
+        jx_hlo_refuse(b, "expected a region of one block");
         return NULL;
     }
-    return jx_shlo_read_block(to, block, nins, ins, known) ? to : NULL;
+    return jx_hlo_read_block(to, block, nins, ins, known) ? to : NULL;
 }
 
 enum { UNUSED = 0, USED = 1 };
@@ -583,8 +582,8 @@ static void drop_captures(jx_body *b)
     b->captures.count = kept;
 }
 
-jx_shlo_atoms jx_shlo_captured(jx_shlo_body *b, int count,
-                               jx_shlo_body *const *bodies)
+jx_atoms jx_hlo_captured(jx_hlo_body *b, int count,
+                         jx_hlo_body *const *bodies)
 {
     jx_body **all = JX_NEW_ARRAY(b->s->ctx->arena, count, jx_body *);
 
@@ -608,7 +607,7 @@ static bool is_used(const jx_eqn *eqn)
 
 /* Leaves out equations that only make known sizes, where nothing looks at what
  * they make. */
-static void drop_shaping(jx_shlo_body *from)
+static void drop_shaping(jx_hlo_body *from)
 {
     size_t next = from->shaping.count, kept = 0, outs = 0;
     jx_body *b = &from->body;
@@ -638,28 +637,28 @@ static void drop_shaping(jx_shlo_body *from)
     b->outs.count = outs;
 }
 
-jx_jaxpr *jx_shlo_finish(jx_shlo_body *b, jx_shlo_atoms captures,
-                         const char *function)
+jx_jaxpr *jx_hlo_body_finish(jx_hlo_body *b, jx_atoms captures,
+                             const char *function)
 {
     drop_shaping(b);
     return jx_body_finish(&b->body, captures, function);
 }
 
-const jx_jaxpr *jx_shlo_closed(jx_shlo_body *b, const jx_mlir_op *op,
-                               int region, int nins, const jx_aval *const *ins)
+const jx_jaxpr *jx_hlo_closed(jx_hlo_body *b, const jx_mlir_op *op,
+                              int region, int nins, const jx_aval *const *ins)
 {
-    jx_shlo_body *body = jx_shlo_region(b, op, region, nins, ins, NULL);
+    jx_hlo_body *body = jx_hlo_region(b, op, region, nins, ins, NULL);
 
-    if (!body || jx_shlo_captured(b, 1, &body).count)
+    if (!body || jx_hlo_captured(b, 1, &body).count)
         return NULL;
-    return jx_shlo_finish(body, (jx_shlo_atoms){0, NULL}, NULL);
+    return jx_hlo_body_finish(body, (jx_atoms){0, NULL}, NULL);
 }
 
 /* ---- captured scalars as operands */
 
-static void take_in(jx_body *body, jx_shlo_order order)
+static void take_in(jx_body *body, jx_hlo_order order)
 {
-    size_t half = order == JX_SHLO_HALVES ? body->ins.count / 2
+    size_t half = order == JX_HLO_HALVES ? body->ins.count / 2
                                           : body->ins.count;
     jx_arena *arena = body->in->program->ctx->arena;
     JX_VEC(jx_var *) ins = {0};
@@ -669,14 +668,14 @@ static void take_in(jx_body *body, jx_shlo_order order)
     for (size_t i = 0; i < body->captures.count; i++) {
         jx_var *inner = body->captures.at[i].inner;
         JX_PUSH(arena, &ins, inner);
-        if (order == JX_SHLO_PAIRS)
+        if (order == JX_HLO_PAIRS)
             JX_PUSH(arena, &ins, jx_body_var(body, inner->aval));
-        if (order == JX_SHLO_HALVES)
+        if (order == JX_HLO_HALVES)
             JX_PUSH(arena, &body->results, (jx_atom){inner, NULL});
     }
     for (size_t i = half; i < body->ins.count; i++)
         JX_PUSH(arena, &ins, body->ins.at[i]);
-    for (size_t i = 0; order == JX_SHLO_HALVES && i < body->captures.count; i++)
+    for (size_t i = 0; order == JX_HLO_HALVES && i < body->captures.count; i++)
         JX_PUSH(arena, &ins, jx_body_var(body, body->captures.at[i].inner->aval));
     body->ins.count = 0;
     for (size_t i = 0; i < ins.count; i++)
@@ -684,16 +683,16 @@ static void take_in(jx_body *body, jx_shlo_order order)
     body->captures.count = 0;
 }
 
-const jx_jaxpr *jx_shlo_lifted(jx_shlo_body *b, const jx_mlir_op *op, int nins,
-                               const jx_aval *const *ins, jx_shlo_order order,
-                               jx_shlo_atoms *captured)
+const jx_jaxpr *jx_hlo_lifted(jx_hlo_body *b, const jx_mlir_op *op, int nins,
+                              const jx_aval *const *ins, jx_hlo_order order,
+                              jx_atoms *captured)
 {
-    jx_shlo_body *body = jx_shlo_region(b, op, 0, nins, ins, NULL);
+    jx_hlo_body *body = jx_hlo_region(b, op, 0, nins, ins, NULL);
 
-    *captured = (jx_shlo_atoms){0, NULL};
+    *captured = (jx_atoms){0, NULL};
     if (!body)
         return NULL;
-    *captured = jx_shlo_captured(b, 1, &body);
+    *captured = jx_hlo_captured(b, 1, &body);
     for (int i = 0; i < captured->count; i++) {
         const jx_aval *aval = jx_atom_aval(captured->at[i]);
         if (aval->kind != JX_AVAL_ARRAY || aval->rank)
@@ -701,33 +700,33 @@ const jx_jaxpr *jx_shlo_lifted(jx_shlo_body *b, const jx_mlir_op *op, int nins,
     }
     if (captured->count)
         take_in(&body->body, order);
-    return jx_shlo_finish(body, (jx_shlo_atoms){0, NULL}, NULL);
+    return jx_hlo_body_finish(body, (jx_atoms){0, NULL}, NULL);
 }
 
-jx_shlo_atoms jx_shlo_spread(jx_shlo_body *b, jx_shlo_atoms atoms,
-                             const jx_aval *like)
+jx_atoms jx_hlo_eqn_spread(jx_hlo_body *b, jx_atoms atoms,
+                           const jx_aval *like)
 {
     jx_atom *to = JX_NEW_ARRAY(b->s->ctx->arena, atoms.count, jx_atom);
 
     for (int i = 0; to && i < atoms.count; i++)
-        to[i] = jx_shlo_broadcast(b, atoms.at[i], like->rank, like->shape);
-    return (jx_shlo_atoms){to ? atoms.count : 0, to};
+        to[i] = jx_hlo_eqn_broadcast(b, atoms.at[i], like->rank, like->shape);
+    return (jx_atoms){to ? atoms.count : 0, to};
 }
 
-jx_shlo_atoms jx_shlo_joined(jx_shlo_body *b, int count,
-                             const jx_shlo_atoms *lists)
+jx_atoms jx_hlo_joined(jx_hlo_body *b, int count,
+                       const jx_atoms *lists)
 {
     JX_VEC(jx_atom) all = {0};
 
     for (int i = 0; i < count; i++)
         for (int k = 0; k < lists[i].count; k++)
             JX_PUSH(b->s->ctx->arena, &all, lists[i].at[k]);
-    return (jx_shlo_atoms){(int)all.count, all.at};
+    return (jx_atoms){(int)all.count, all.at};
 }
 
 /* ---- what a region computes */
 
-jx_op_id jx_shlo_single_op(const jx_mlir_op *op, int region)
+jx_op_id jx_hlo_single_op(const jx_mlir_op *op, int region)
 {
     const jx_mlir_block *block = region < op->nregions
                                      ? jx_mlir_body(op, region) : NULL;
@@ -740,7 +739,7 @@ jx_op_id jx_shlo_single_op(const jx_mlir_op *op, int region)
     if (block->nops == 1)
         return end->ins[0] == block->args[1] ? JX_OP_stablehlo_return
                                               : JX_OP_unknown;
-    if (jx_shlo_is_quantized(block->args[0]->type))
+    if (jx_hlo_is_quantized(block->args[0]->type))
         return JX_OP_unknown; /* more than the one op on what is stored */
     const jx_mlir_op *one = block->ops[0];
     if (one->nouts != 1 || one->nins != 2 || end->ins[0] != one->outs[0])

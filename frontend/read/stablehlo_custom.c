@@ -6,27 +6,27 @@
 
 enum { MOST_LEVELS = 16, MOST_ITEMS = 4096, MOST_RANK = 64, MOST_BYTES = 256 };
 
-static const jx_value *value_of(jx_shlo *s, const jx_mlir_attr *a, int depth);
+static const jx_value *value_of(jx_hlo_reader *s, const jx_mlir_attr *a, int depth);
 
-static const jx_value *word(jx_shlo *s, jx_value_tag tag, const char *text)
+static const jx_value *word(jx_hlo_reader *s, jx_value_tag tag, const char *text)
 {
     return jx_value_add(&s->program->values,
                         &(jx_value){.tag = tag,
                                     .text = jx_intern_text(s->ctx, text)});
 }
 
-static const jx_value *list_of(jx_shlo *s, const jx_mlir_attr *a, int depth)
+static const jx_value *list_of(jx_hlo_reader *s, const jx_mlir_attr *a, int depth)
 {
     const jx_value **items = JX_NEW_ARRAY(s->ctx->arena, a->count,
                                           const jx_value *);
 
     for (int i = 0; items && i < a->count; i++)
         items[i] = value_of(s, a->items[i], depth + 1);
-    return items ? jx_shlo_value_tuple(s, a->count, items) : NULL;
+    return items ? jx_value_of_tuple(s->program, a->count, items) : NULL;
 }
 
 /* A map from names to values. */
-static const jx_value *map_of(jx_shlo *s, int count, const char *const *names,
+static const jx_value *map_of(jx_hlo_reader *s, int count, const char *const *names,
                               const jx_mlir_attr *const *values, int depth)
 {
     const jx_value **items = JX_NEW_ARRAY(s->ctx->arena, 2 * count,
@@ -45,16 +45,16 @@ static const jx_value *map_of(jx_shlo *s, int count, const char *const *names,
                  : NULL;
 }
 
-static const jx_value *ints_of(jx_shlo *s, const jx_mlir_attr *a)
+static const jx_value *ints_of(jx_hlo_reader *s, const jx_mlir_attr *a)
 {
     if (a->count > MOST_ITEMS || !a->integers)
         return word(s, JX_V_TEXT, "array");
-    return jx_shlo_value_ints(s, (jx_ints){a->count, a->integers});
+    return jx_value_of_ints(s->program, (jx_ints){a->count, a->integers});
 }
 
 /* Bytes as text where they are that, a few others one by one, many by their
  * number. */
-static const jx_value *text_of(jx_shlo *s, const jx_mlir_attr *a)
+static const jx_value *text_of(jx_hlo_reader *s, const jx_mlir_attr *a)
 {
     const char *text = jx_mlir_text(s->ctx, a);
     int64_t bytes[MOST_BYTES];
@@ -64,13 +64,13 @@ static const jx_value *text_of(jx_shlo *s, const jx_mlir_attr *a)
     if (a->size <= MOST_BYTES) {
         for (size_t i = 0; i < a->size; i++)
             bytes[i] = ((const unsigned char *)a->bytes)[i];
-        return jx_shlo_value_ints(s, (jx_ints){(int)a->size, bytes});
+        return jx_value_of_ints(s->program, (jx_ints){(int)a->size, bytes});
     }
     return word(s, JX_V_TEXT,
                 jx_arena_printf(s->ctx->arena, "%zu bytes", a->size));
 }
 
-static const jx_value *value_of(jx_shlo *s, const jx_mlir_attr *a, int depth)
+static const jx_value *value_of(jx_hlo_reader *s, const jx_mlir_attr *a, int depth)
 {
     jx_values *in = &s->program->values;
 
@@ -106,7 +106,7 @@ static const jx_value *value_of(jx_shlo *s, const jx_mlir_attr *a, int depth)
 }
 
 /* What anybody added, but for marks that say nothing of values. */
-static const jx_value *added(jx_shlo_body *b, const jx_mlir_op *op)
+static const jx_value *added(jx_hlo_body *b, const jx_mlir_op *op)
 {
     const char **names = JX_NEW_ARRAY(b->s->ctx->arena, op->nattrs,
                                       const char *);
@@ -126,7 +126,7 @@ static const jx_value *added(jx_shlo_body *b, const jx_mlir_op *op)
 /* ---- custom calls */
 
 /* The avals of all results, flattened. */
-static const jx_aval **result_avals(jx_shlo_body *b, int *count)
+static const jx_aval **result_avals(jx_hlo_body *b, int *count)
 {
     JX_VEC(const jx_aval *) all = {0};
 
@@ -135,9 +135,9 @@ static const jx_aval **result_avals(jx_shlo_body *b, int *count)
         if (type->kind == JX_T_TUPLE) {
             for (int k = 0; k < type->count; k++)
                 JX_PUSH(b->s->ctx->arena, &all,
-                        jx_shlo_aval(b, type->items[k], NULL));
-        } else if (jx_shlo_width(type) == 1) {
-            JX_PUSH(b->s->ctx->arena, &all, jx_shlo_result(b, i, NULL));
+                        jx_hlo_aval_of(b, type->items[k], NULL));
+        } else if (jx_hlo_width(type) == 1) {
+            JX_PUSH(b->s->ctx->arena, &all, jx_hlo_result(b, i, NULL));
         }
     }
     *count = (int)all.count;
@@ -145,26 +145,26 @@ static const jx_aval **result_avals(jx_shlo_body *b, int *count)
                      : JX_NEW_ARRAY(b->s->ctx->arena, 1, const jx_aval *);
 }
 
-static bool emit_custom_call(jx_shlo_body *b, const char *target,
-                             jx_shlo_atoms ins, jx_shlo_params *p)
+static bool emit_custom_call(jx_hlo_body *b, const char *target,
+                             jx_atoms ins, jx_params *p)
 {
     const jx_aval **outs;
     const jx_atom *made;
     int nouts = 0;
 
     outs = result_avals(b, &nouts);
-    jx_shlo_put_text(p, "call_target_name", target);
-    made = outs ? jx_shlo_emit_all(b, jx_prim_of(
-                                          JX_PRIM_stablehlo_custom_call),
-                                   ins.count, ins.at, p, nouts, outs)
+    jx_put_text(p, "call_target_name", target);
+    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(
+                                        JX_PRIM_stablehlo_custom_call),
+                                 ins.count, ins.at, p, nouts, outs)
                 : NULL;
-    return made && jx_shlo_define(b, nouts, made);
+    return made && jx_hlo_define(b, nouts, made);
 }
 
 /* What is wrong with an assertion is told once, however often it is called. */
-static void note_misstated(jx_shlo_body *b, const jx_size_assertion *a)
+static void note_misstated(jx_hlo_body *b, const jx_size_assertion *a)
 {
-    jx_misstated made = {.stack = jx_shlo_stack(b->s, b->op->loc)};
+    jx_misstated made = {.stack = jx_hlo_stack(b->s, b->op->loc)};
 
     if (a) {
         made.what = a->mismatch.what;
@@ -196,25 +196,25 @@ static bool is_comparison(const jx_mlir_value *value, int depth)
            op->ins[0]->type->items[0]->width > 1;
 }
 
-static jx_atom comparison(jx_shlo_body *b, const jx_scope_constraint *c)
+static jx_atom comparison(jx_hlo_body *b, const jx_scope_constraint *c)
 {
     jx_atom none = {NULL, NULL};
-    jx_atom lhs = jx_shlo_size(b, JX_I32, c->lhs);
-    jx_atom rhs = jx_shlo_size(b, JX_I32, c->rhs);
+    jx_atom lhs = jx_hlo_size_atom(b, JX_I32, c->lhs);
+    jx_atom rhs = jx_hlo_size_atom(b, JX_I32, c->rhs);
 
     if (!lhs.literal || !rhs.literal)
         return none;
-    return jx_shlo_emit2(b, c->equal     ? JX_PRIM_eq
-                            : c->differs ? JX_PRIM_ne
-                                         : JX_PRIM_ge,
-                         lhs, rhs, jx_shlo_array(b, JX_BOOL, 0, NULL));
+    return jx_hlo_eqn2(b, c->equal     ? JX_PRIM_eq
+                          : c->differs ? JX_PRIM_ne
+                                       : JX_PRIM_ge,
+                       lhs, rhs, jx_hlo_array(b, JX_BOOL, 0, NULL));
 }
 
 /* What an assertion checks, as comparisons of sizes, where it is computed in
  * some other way; nothing if it is not, or not of sizes. */
-static jx_atom compared(jx_shlo_body *b, const jx_size_assertion *a)
+static jx_atom compared(jx_hlo_body *b, const jx_size_assertion *a)
 {
-    const jx_aval *truth = jx_shlo_array(b, JX_BOOL, 0, NULL);
+    const jx_aval *truth = jx_hlo_array(b, JX_BOOL, 0, NULL);
     jx_atom all = {NULL, NULL};
     size_t eqns = b->body.eqns.count, outs = b->body.outs.count;
 
@@ -227,15 +227,15 @@ static jx_atom compared(jx_shlo_body *b, const jx_size_assertion *a)
             b->body.outs.count = outs;
             return one;
         }
-        all = all.var ? jx_shlo_emit2(b, JX_PRIM_and, all, one, truth) : one;
+        all = all.var ? jx_hlo_eqn2(b, JX_PRIM_and, all, one, truth) : one;
     }
-    return a->ncompared ? all : jx_shlo_scalar(b, JX_BOOL, 1);
+    return a->ncompared ? all : jx_build_number(&b->body, JX_BOOL, 1);
 }
 
-static bool shape_assertion(jx_shlo_body *b, jx_shlo_atoms ins)
+static bool shape_assertion(jx_hlo_body *b, jx_atoms ins)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    const char *message = jx_shlo_attr_text(b, "error_message");
+    jx_params p = jx_hlo_no_params(b);
+    const char *message = jx_hlo_attr_text(b, "error_message");
     const jx_size_assertion *a = jx_sz_assertion(b, ins);
     jx_atom checked = compared(b, a), *with;
 
@@ -249,38 +249,38 @@ static bool shape_assertion(jx_shlo_body *b, jx_shlo_atoms ins)
         ins.at = with;
     }
     if (message)
-        jx_shlo_put_text(&p, "error_message", message);
-    return jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_shape_assertion), ins.count,
-                            ins.at, &p, 0, NULL) &&
-           jx_shlo_define(b, 0, NULL);
+        jx_put_text(&p, "error_message", message);
+    return jx_hlo_eqn_all(b, jx_prim_of(JX_PRIM_shape_assertion), ins.count,
+                          ins.at, &p, 0, NULL) &&
+           jx_hlo_define(b, 0, NULL);
 }
 
 /* The operands without those that only say the shapes of results, which are
  * known here: JAX adds them where sizes are open. */
-static jx_shlo_atoms without_shapes(jx_shlo_body *b)
+static jx_atoms without_shapes(jx_hlo_body *b)
 {
     JX_VEC(jx_atom) kept = {0};
     jx_ints indices = {0, NULL};
 
     if (!jx_mlir_get(b->op, "indices_of_shape_operands"))
-        return jx_shlo_ins(b, 0);
-    jx_shlo_attr_ints(b, "indices_of_shape_operands", &indices);
+        return jx_hlo_ins(b, 0);
+    jx_hlo_attr_ints(b, "indices_of_shape_operands", &indices);
     for (int i = 0; i < b->op->nins; i++) {
-        jx_shlo_atoms each = jx_shlo_atoms_of(b, b->op->ins[i]);
+        jx_atoms each = jx_hlo_atoms_of(b, b->op->ins[i]);
         int k = 0;
         while (k < indices.count && indices.at[k] != i)
             k++;
         for (int n = 0; k == indices.count && n < each.count; n++)
             JX_PUSH(b->s->ctx->arena, &kept, each.at[n]);
     }
-    return (jx_shlo_atoms){(int)kept.count, kept.at};
+    return (jx_atoms){(int)kept.count, kept.at};
 }
 
 /* A function that the call names, as the jaxpr of its own arguments; NULL if
  * it is no function of arrays. */
-static const jx_value *called_function(jx_shlo_body *b, const jx_mlir_attr *name)
+static const jx_value *called_function(jx_hlo_body *b, const jx_mlir_attr *name)
 {
-    jx_shlo *s = b->s;
+    jx_hlo_reader *s = b->s;
     const jx_mlir_op *func = name->kind == JX_A_SYMBOL && name->text
                                  ? jx_mlir_find(s->ctx, &s->symbols,
                                                 s->module, name->text)
@@ -295,19 +295,19 @@ static const jx_value *called_function(jx_shlo_body *b, const jx_mlir_attr *name
     for (int i = 0; ins && i < block->nargs; i++) {
         if (block->args[i]->type->kind != JX_T_TENSOR)
             return NULL;
-        ins[i] = jx_shlo_aval(b, block->args[i]->type, NULL);
+        ins[i] = jx_hlo_aval_of(b, block->args[i]->type, NULL);
         if (!ins[i])
             return NULL;
     }
     const jx_jaxpr *jaxpr =
-        ins ? jx_shlo_function(s, func, b->op, block->nargs, ins, NULL) : NULL;
+        ins ? jx_hlo_jaxpr_of(s, func, b->op, block->nargs, ins, NULL) : NULL;
     return jaxpr ? jx_value_add(&s->program->values,
                                 &(jx_value){.tag = JX_V_JAXPR, .jaxpr = jaxpr})
                  : NULL;
 }
 
 /* The functions that a call is given, in place of their names. */
-static void put_called(jx_shlo_body *b, jx_shlo_params *p)
+static void put_called(jx_hlo_body *b, jx_params *p)
 {
     const jx_mlir_attr *all = jx_mlir_get(b->op, "called_computations");
     const jx_value **items;
@@ -323,12 +323,12 @@ static void put_called(jx_shlo_body *b, jx_shlo_params *p)
             return;
     }
     if (items)
-        jx_shlo_put(p, "called_computations",
-                    jx_shlo_value_tuple(b->s, all->count, items));
+        jx_put(p, "called_computations",
+               jx_value_of_tuple(b->s->program, all->count, items));
 }
 
 /* The axes of one operand, from the fastest to the slowest. */
-static const jx_value *layout_of(jx_shlo_body *b, const jx_mlir_attr *one)
+static const jx_value *layout_of(jx_hlo_body *b, const jx_mlir_attr *one)
 {
     int rank = one->type && one->type->rank == 1 ? (int)one->type->shape[0]
                                                  : -1;
@@ -343,12 +343,12 @@ static const jx_value *layout_of(jx_shlo_body *b, const jx_mlir_attr *one)
                (const char *)one->bytes +
                    (one->splat ? 0 : (size_t)i * sizeof *axes),
                sizeof *axes);
-    return jx_shlo_value_ints(b->s, (jx_ints){rank, axes});
+    return jx_value_of_ints(b->s->program, (jx_ints){rank, axes});
 }
 
 /* How operands or results lie in memory.  What can't be read is an error: a
  * call without layouts would be another one. */
-static bool put_layouts(jx_shlo_body *b, jx_shlo_params *p, const char *name)
+static bool put_layouts(jx_hlo_body *b, jx_params *p, const char *name)
 {
     const jx_mlir_attr *all = jx_mlir_get(b->op, name);
     int n = all && all->kind == JX_A_ARRAY ? all->count : 0;
@@ -359,48 +359,48 @@ static bool put_layouts(jx_shlo_body *b, jx_shlo_params *p, const char *name)
     for (int i = 0; items && ok && i < n; i++)
         ok = (items[i] = layout_of(b, all->items[i])) != NULL;
     if (!ok || !items)
-        return jx_shlo_fail(b, "attribute '%s': expected a list of the orders "
-                            "of axes", name);
+        return jx_hlo_refuse(b, "attribute '%s': expected a list of the orders "
+                             "of axes", name);
     if (all)
-        jx_shlo_put(p, name, jx_shlo_value_tuple(b->s, n, items));
+        jx_put(p, name, jx_value_of_tuple(b->s->program, n, items));
     return true;
 }
 
-bool jx_shlo_op_custom_call(jx_shlo_body *b, const jx_mlir_op *op,
-                            const jx_shlo_row *row)
+bool jx_hlo_op_custom_call(jx_hlo_body *b, const jx_mlir_op *op,
+                           const jx_hlo_row *row)
 {
-    const char *target = jx_shlo_attr_text(b, "call_target_name");
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_shlo_atoms ins = without_shapes(b);
+    const char *target = jx_hlo_attr_text(b, "call_target_name");
+    jx_params p = jx_hlo_no_params(b);
+    jx_atoms ins = without_shapes(b);
     const jx_mlir_attr *config = jx_mlir_get(op, "mhlo.backend_config");
 
     if (!target)
-        return jx_shlo_fail(b, "expected the attribute 'call_target_name'");
-    row = jx_shlo_row_of(b->s, op->id, target);
+        return jx_hlo_refuse(b, "expected the attribute 'call_target_name'");
+    row = jx_hlo_row_of(b->s, op->id, target);
     if (row && row->detail[0])
         return row->rule(b, op, row);
     if (!strcmp(target, "shape_assertion") && op->nouts == 0 && ins.count)
         return shape_assertion(b, ins);
     if (!config)
         config = jx_mlir_get(op, "backend_config");
-    jx_shlo_put_int(&p, "api_version",
-                    jx_shlo_attr_int_or(b, "api_version", 1));
+    jx_put_int(&p, "api_version",
+               jx_hlo_attr_int_or(b, "api_version", 1));
     if (config)
-        jx_shlo_put(&p, "backend_config", value_of(b->s, config, 0));
-    jx_shlo_put_bool(&p, "has_side_effect",
-                     !strncmp(target, "check.", 6) ||
-                         jx_shlo_attr_bool_or(b, "has_side_effect", false));
+        jx_put(&p, "backend_config", value_of(b->s, config, 0));
+    jx_put_bool(&p, "has_side_effect",
+                !strncmp(target, "check.", 6) ||
+                    jx_hlo_attr_bool_or(b, "has_side_effect", false));
     put_called(b, &p);
     if (!put_layouts(b, &p, "operand_layouts") ||
         !put_layouts(b, &p, "result_layouts"))
         return false;
-    jx_shlo_put(&p, "attributes", added(b, op));
+    jx_put(&p, "attributes", added(b, op));
     return emit_custom_call(b, target, ins, &p);
 }
 
 /* ---- checks: what the tests of StableHLO expect */
 
-static const jx_value *tolerance(jx_shlo_body *b)
+static const jx_value *tolerance(jx_hlo_body *b)
 {
     const char **names = JX_NEW_ARRAY(b->s->ctx->arena, b->op->ninherent,
                                       const char *);
@@ -418,49 +418,49 @@ static const jx_value *tolerance(jx_shlo_body *b)
     return names && values ? map_of(b->s, n, names, values, 0) : NULL;
 }
 
-static jx_atom expected_value(jx_shlo_body *b, const jx_mlir_attr *value)
+static jx_atom expected_value(jx_hlo_body *b, const jx_mlir_attr *value)
 {
     const jx_aval *aval =
         value->kind == JX_A_DENSE && value->type
-            ? jx_shlo_aval(b, value->type, NULL) : NULL;
+            ? jx_hlo_aval_of(b, value->type, NULL) : NULL;
 
     if (aval && (value->bytes || !value->size))
-        return jx_shlo_constant(b, aval, value->bytes, value->size,
-                                value->splat);
-    jx_shlo_fail(b, "attribute 'value': expected elements");
+        return jx_hlo_literal(b, aval, value->bytes, value->size,
+                              value->splat);
+    jx_hlo_refuse(b, "attribute 'value': expected elements");
     return (jx_atom){NULL, NULL};
 }
 
-bool jx_shlo_op_check(jx_shlo_body *b, const jx_mlir_op *op,
-                      const jx_shlo_row *row)
+bool jx_hlo_op_check(jx_hlo_body *b, const jx_mlir_op *op,
+                     const jx_hlo_row *row)
 {
     const jx_mlir_attr *value = jx_mlir_get(op, "value");
-    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_params p = jx_hlo_no_params(b);
     jx_atom both[2];
 
     (void)row;
-    both[0] = jx_shlo_in(b, 0);
-    both[1] = value ? expected_value(b, value) : jx_shlo_in(b, 1);
-    jx_shlo_put_bool(&p, "has_side_effect", true);
-    jx_shlo_put(&p, "attributes", tolerance(b));
-    return emit_custom_call(b, op->name, (jx_shlo_atoms){2, both}, &p);
+    both[0] = jx_hlo_in(b, 0);
+    both[1] = value ? expected_value(b, value) : jx_hlo_in(b, 1);
+    jx_put_bool(&p, "has_side_effect", true);
+    jx_put(&p, "attributes", tolerance(b));
+    return emit_custom_call(b, op->name, (jx_atoms){2, both}, &p);
 }
 
 /* ---- devices */
 
-static const jx_value *rows_of(jx_shlo_body *b, int n, int width,
+static const jx_value *rows_of(jx_hlo_body *b, int n, int width,
                                const int64_t *at)
 {
     const jx_value **rows =
         JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_value *);
 
     for (int i = 0; rows && i < n; i++)
-        rows[i] = jx_shlo_value_ints(
-            b->s, (jx_ints){width, at + (size_t)i * (size_t)width});
-    return rows ? jx_shlo_value_tuple(b->s, n, rows) : NULL;
+        rows[i] = jx_value_of_ints(
+            b->s->program, (jx_ints){width, at + (size_t)i * (size_t)width});
+    return rows ? jx_value_of_tuple(b->s->program, n, rows) : NULL;
 }
 
-static const jx_value *groups_of_mesh(jx_shlo_body *b, const char *name,
+static const jx_value *groups_of_mesh(jx_hlo_body *b, const char *name,
                                       const jx_mlir_attr *a)
 {
     jx_replica_groups groups;
@@ -469,87 +469,87 @@ static const jx_value *groups_of_mesh(jx_shlo_body *b, const char *name,
     if (jx_replica_groups_of_mesh(b->s->ctx, b->s->module, a, &groups,
                                   &expected))
         return rows_of(b, (int)groups.count, (int)groups.width, groups.ids);
-    jx_shlo_fail(b, "attribute '%s': expected %s", name, expected);
+    jx_hlo_refuse(b, "attribute '%s': expected %s", name, expected);
     return NULL;
 }
 
 /* Rows of a 2-D tensor of integers: groups of devices, or pairs. */
-static const jx_value *groups_of(jx_shlo_body *b, const char *name)
+static const jx_value *groups_of(jx_hlo_body *b, const char *name)
 {
-    const jx_mlir_attr *a = jx_shlo_attr(b, name);
+    const jx_mlir_attr *a = jx_hlo_attr(b, name);
     jx_ints all;
 
     if (jx_is_replica_groups_of_mesh(a))
         return groups_of_mesh(b, name, a);
     if (!a || !a->type || a->type->rank != 2 ||
-        !jx_shlo_attr_ints(b, name, &all)) {
-        jx_shlo_fail(b, "attribute '%s': expected a matrix of integers",
-                     name);
+        !jx_hlo_attr_ints(b, name, &all)) {
+        jx_hlo_refuse(b, "attribute '%s': expected a matrix of integers",
+                      name);
         return NULL;
     }
     return rows_of(b, (int)a->type->shape[0], (int)a->type->shape[1], all.at);
 }
 
-static void put_channel(jx_shlo_body *b, jx_shlo_params *p)
+static void put_channel(jx_hlo_body *b, jx_params *p)
 {
     const jx_mlir_attr *channel = jx_mlir_get(b->op, "channel_handle");
     int64_t handle = 0;
 
-    if (channel && jx_shlo_field_int(b, channel, "handle", &handle))
-        jx_shlo_put_int(p, "channel_id", handle);
+    if (channel && jx_hlo_field_int(b, channel, "handle", &handle))
+        jx_put_int(p, "channel_id", handle);
 }
 
 /* "all_gather_dim" and the like are the same for both. */
-static void put_ints(jx_shlo_body *b, jx_shlo_params *p,
+static void put_ints(jx_hlo_body *b, jx_params *p,
                      const char *const *names)
 {
     for (; *names; names++) {
         int64_t value = 0;
-        if (jx_shlo_attr_int(b, *names, &value))
-            jx_shlo_put_int(p, *names, value);
+        if (jx_hlo_attr_int(b, *names, &value))
+            jx_put_int(p, *names, value);
     }
 }
 
-static bool put_computation(jx_shlo_body *b, jx_shlo_params *p,
-                            jx_shlo_atoms ins)
+static bool put_computation(jx_hlo_body *b, jx_params *p,
+                            jx_atoms ins)
 {
     const jx_aval *scalar =
-        ins.count ? jx_shlo_array(b, jx_atom_aval(ins.at[0])->dtype, 0, NULL)
+        ins.count ? jx_hlo_array(b, jx_atom_aval(ins.at[0])->dtype, 0, NULL)
                   : NULL;
     const jx_aval *const args[] = {scalar, scalar};
-    const jx_jaxpr *body = scalar ? jx_shlo_closed(b, b->op, 0, 2, args)
+    const jx_jaxpr *body = scalar ? jx_hlo_closed(b, b->op, 0, 2, args)
                                   : NULL;
 
-    jx_shlo_put_jaxpr(p, "computation", body);
-    return body || jx_shlo_fail(b, "expected a computation of two scalars");
+    jx_put_jaxpr(p, "computation", body);
+    return body || jx_hlo_refuse(b, "expected a computation of two scalars");
 }
 
-static bool collective(jx_shlo_body *b, const jx_shlo_row *row,
+static bool collective(jx_hlo_body *b, const jx_hlo_row *row,
                        const char *groups, const char *const *ints)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_params p = jx_hlo_no_params(b);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     int nouts = 0;
     const jx_aval **outs = result_avals(b, &nouts);
     const jx_atom *made;
 
     if (groups)
-        jx_shlo_put(&p, groups, groups_of(b, groups));
+        jx_put(&p, groups, groups_of(b, groups));
     put_ints(b, &p, ints);
     put_channel(b, &p);
     const jx_mlir_attr *global = jx_mlir_get(b->op, "use_global_device_ids");
     if (global && !(global->kind == JX_A_BOOL && !global->boolean))
-        jx_shlo_put_bool(&p, "use_global_device_ids", true);
+        jx_put_bool(&p, "use_global_device_ids", true);
     if (b->op->nregions && !put_computation(b, &p, ins))
         return false;
-    made = outs ? jx_shlo_emit_all(b, jx_prim_of(row->prim), ins.count,
-                                   ins.at, &p, nouts, outs)
+    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(row->prim), ins.count,
+                                 ins.at, &p, nouts, outs)
                 : NULL;
-    return made && jx_shlo_define(b, nouts, made);
+    return made && jx_hlo_define(b, nouts, made);
 }
 
-bool jx_shlo_op_collective(jx_shlo_body *b, const jx_mlir_op *op,
-                           const jx_shlo_row *row)
+bool jx_hlo_op_collective(jx_hlo_body *b, const jx_mlir_op *op,
+                          const jx_hlo_row *row)
 {
     static const char *const none[] = {NULL};
 
@@ -557,8 +557,8 @@ bool jx_shlo_op_collective(jx_shlo_body *b, const jx_mlir_op *op,
     return collective(b, row, "replica_groups", none);
 }
 
-bool jx_shlo_op_device_id(jx_shlo_body *b, const jx_mlir_op *op,
-                          const jx_shlo_row *row)
+bool jx_hlo_op_device_id(jx_hlo_body *b, const jx_mlir_op *op,
+                         const jx_hlo_row *row)
 {
     static const char *const none[] = {NULL};
 
@@ -566,8 +566,8 @@ bool jx_shlo_op_device_id(jx_shlo_body *b, const jx_mlir_op *op,
     return collective(b, row, NULL, none);
 }
 
-bool jx_shlo_op_collective_permute(jx_shlo_body *b, const jx_mlir_op *op,
-                                   const jx_shlo_row *row)
+bool jx_hlo_op_collective_permute(jx_hlo_body *b, const jx_mlir_op *op,
+                                  const jx_hlo_row *row)
 {
     static const char *const none[] = {NULL};
 
@@ -575,8 +575,8 @@ bool jx_shlo_op_collective_permute(jx_shlo_body *b, const jx_mlir_op *op,
     return collective(b, row, "source_target_pairs", none);
 }
 
-bool jx_shlo_op_all_gather(jx_shlo_body *b, const jx_mlir_op *op,
-                           const jx_shlo_row *row)
+bool jx_hlo_op_all_gather(jx_hlo_body *b, const jx_mlir_op *op,
+                          const jx_hlo_row *row)
 {
     static const char *const ints[] = {"all_gather_dim", NULL};
 
@@ -584,8 +584,8 @@ bool jx_shlo_op_all_gather(jx_shlo_body *b, const jx_mlir_op *op,
     return collective(b, row, "replica_groups", ints);
 }
 
-bool jx_shlo_op_reduce_scatter(jx_shlo_body *b, const jx_mlir_op *op,
-                               const jx_shlo_row *row)
+bool jx_hlo_op_reduce_scatter(jx_hlo_body *b, const jx_mlir_op *op,
+                              const jx_hlo_row *row)
 {
     static const char *const ints[] = {"scatter_dimension", NULL};
 
@@ -593,8 +593,8 @@ bool jx_shlo_op_reduce_scatter(jx_shlo_body *b, const jx_mlir_op *op,
     return collective(b, row, "replica_groups", ints);
 }
 
-bool jx_shlo_op_all_to_all(jx_shlo_body *b, const jx_mlir_op *op,
-                           const jx_shlo_row *row)
+bool jx_hlo_op_all_to_all(jx_hlo_body *b, const jx_mlir_op *op,
+                          const jx_hlo_row *row)
 {
     static const char *const ints[] = {"split_dimension", "concat_dimension",
                                        "split_count", NULL};
@@ -604,11 +604,11 @@ bool jx_shlo_op_all_to_all(jx_shlo_body *b, const jx_mlir_op *op,
 }
 
 /* A constraint on where an array lies does not change it. */
-bool jx_shlo_op_same(jx_shlo_body *b, const jx_mlir_op *op,
-                     const jx_shlo_row *row)
+bool jx_hlo_op_same(jx_hlo_body *b, const jx_mlir_op *op,
+                    const jx_hlo_row *row)
 {
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_atoms ins = jx_hlo_ins(b, 0);
 
     (void)row;
-    return ins.count == op->nouts && jx_shlo_define(b, ins.count, ins.at);
+    return ins.count == op->nouts && jx_hlo_define(b, ins.count, ins.at);
 }

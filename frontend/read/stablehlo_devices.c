@@ -6,12 +6,12 @@
 /* ---- meshes */
 
 /* The mesh that a sharding names, or holds. */
-static const jx_mlir_attr *mesh_attr(jx_shlo_body *b, const jx_mlir_attr *of)
+static const jx_mlir_attr *mesh_attr(jx_hlo_body *b, const jx_mlir_attr *of)
 {
     return jx_mesh_of_ref(b->s->module, jx_mlir_field(of, "mesh_or_ref"));
 }
 
-static bool fill_mesh(jx_shlo_body *b, const jx_mlir_attr *from, jx_mesh *to)
+static bool fill_mesh(jx_hlo_body *b, const jx_mlir_attr *from, jx_mesh *to)
 {
     const jx_mlir_attr *axes = jx_mlir_field(from, "axes");
     int n = axes && axes->kind == JX_A_ARRAY ? axes->count : -1;
@@ -19,16 +19,16 @@ static bool fill_mesh(jx_shlo_body *b, const jx_mlir_attr *from, jx_mesh *to)
     int64_t *sizes;
 
     if (n < 0)
-        return jx_shlo_fail(b, "expected a mesh with axes");
+        return jx_hlo_refuse(b, "expected a mesh with axes");
     names = JX_NEW_ARRAY(b->s->ctx->arena, n, const char *);
     sizes = JX_NEW_ARRAY(b->s->ctx->arena, n, int64_t);
     for (int i = 0; names && sizes && i < n; i++) {
         const jx_mlir_attr *name = jx_mlir_field(axes->items[i], "name");
         names[i] = name ? jx_mlir_text(b->s->ctx, name) : NULL;
         if (!names[i] ||
-            !jx_shlo_field_int(b, axes->items[i], "size", &sizes[i]))
-            return jx_shlo_fail(b, "expected mesh axes with a name and a "
-                                   "size");
+            !jx_hlo_field_int(b, axes->items[i], "size", &sizes[i]))
+            return jx_hlo_refuse(b, "expected mesh axes with a name and a "
+                                    "size");
     }
     *to = (jx_mesh){.naxes = n, .axes = names, .sizes = sizes,
                     .abstract = true};
@@ -36,14 +36,14 @@ static bool fill_mesh(jx_shlo_body *b, const jx_mlir_attr *from, jx_mesh *to)
 }
 
 /* The mesh as a parameter; one entry of the program for equal ones. */
-static const jx_value *mesh_of(jx_shlo_body *b, const jx_mlir_attr *sharding)
+static const jx_value *mesh_of(jx_hlo_body *b, const jx_mlir_attr *sharding)
 {
     const jx_mlir_attr *attr = sharding ? mesh_attr(b, sharding) : NULL;
     jx_mesh mesh;
     size_t i = 0;
 
     if (!attr) {
-        jx_shlo_fail(b, "expected shardings on a mesh of the module");
+        jx_hlo_refuse(b, "expected shardings on a mesh of the module");
         return NULL;
     }
     if (!fill_mesh(b, attr, &mesh))
@@ -60,14 +60,14 @@ static const jx_value *mesh_of(jx_shlo_body *b, const jx_mlir_attr *sharding)
 
 /* ---- shardings */
 
-static const jx_value *text_value(jx_shlo *s, const char *text)
+static const jx_value *text_value(jx_hlo_reader *s, const char *text)
 {
     return jx_value_add(&s->program->values,
                         &(jx_value){.tag = JX_V_TEXT, .text = text});
 }
 
 /* A tuple of names of axes; what is only a part of an axis is named so. */
-static const jx_value *axes_of(jx_shlo_body *b, const jx_mlir_attr *list)
+static const jx_value *axes_of(jx_hlo_body *b, const jx_mlir_attr *list)
 {
     int n = list && list->kind == JX_A_ARRAY ? list->count : 0;
     const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, n,
@@ -79,25 +79,25 @@ static const jx_value *axes_of(jx_shlo_body *b, const jx_mlir_attr *list)
             axis->kind == JX_A_RECORD ? jx_mlir_field(axis, "name") : axis;
         const char *text = name ? jx_mlir_text(b->s->ctx, name) : NULL;
         if (!text) {
-            jx_shlo_fail(b, "expected names of mesh axes");
+            jx_hlo_refuse(b, "expected names of mesh axes");
             return NULL;
         }
         items[i] = text_value(b->s, text);
     }
-    return items ? jx_shlo_value_tuple(b->s, n, items) : NULL;
+    return items ? jx_value_of_tuple(b->s->program, n, items) : NULL;
 }
 
-static const jx_mlir_attr *shardings(jx_shlo_body *b, const char *name)
+static const jx_mlir_attr *shardings(jx_hlo_body *b, const char *name)
 {
     const jx_mlir_attr *all = jx_mesh_shardings(b->op, name);
 
     if (all)
         return all;
-    jx_shlo_fail(b, "attribute '%s': expected a list of shardings", name);
+    jx_hlo_refuse(b, "attribute '%s': expected a list of shardings", name);
     return NULL;
 }
 
-static const jx_value *shardings_of(jx_shlo_body *b, const jx_mlir_attr *all)
+static const jx_value *shardings_of(jx_hlo_body *b, const jx_mlir_attr *all)
 {
     const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, all->count,
                                           const jx_value *);
@@ -110,9 +110,9 @@ static const jx_value *shardings_of(jx_shlo_body *b, const jx_mlir_attr *all)
                                              const jx_value *);
         for (int k = 0; each && k < n; k++)
             each[k] = axes_of(b, jx_mlir_field(dims->items[k], "axes"));
-        items[i] = each ? jx_shlo_value_tuple(b->s, n, each) : NULL;
+        items[i] = each ? jx_value_of_tuple(b->s->program, n, each) : NULL;
     }
-    return items ? jx_shlo_value_tuple(b->s, all->count, items) : NULL;
+    return items ? jx_value_of_tuple(b->s->program, all->count, items) : NULL;
 }
 
 /* ---- what nobody computes here */
@@ -134,7 +134,7 @@ static bool whole_axes(const jx_mlir_attr *list)
 
 /* Devices in the order of the mesh, each axis whole, and every part the value
  * itself, not one of several that make it when added up. */
-static bool is_plain(jx_shlo_body *b, const jx_mlir_attr *sharding)
+static bool is_plain(jx_hlo_body *b, const jx_mlir_attr *sharding)
 {
     const jx_mlir_attr *mesh = mesh_attr(b, sharding);
     const jx_mlir_attr *dims = jx_mlir_field(sharding, "dim_shardings");
@@ -148,7 +148,7 @@ static bool is_plain(jx_shlo_body *b, const jx_mlir_attr *sharding)
     return true;
 }
 
-static bool are_plain(jx_shlo_body *b, const jx_mlir_attr *all)
+static bool are_plain(jx_hlo_body *b, const jx_mlir_attr *all)
 {
     for (int i = 0; i < all->count; i++)
         if (!is_plain(b, all->items[i]))
@@ -159,33 +159,33 @@ static bool are_plain(jx_shlo_body *b, const jx_mlir_attr *all)
 /* ---- the op */
 
 /* One axis of operand `i`, cut into the parts of the manual axes. */
-static const jx_dim *part_of(jx_shlo_body *b, const jx_aval *whole, int i,
+static const jx_dim *part_of(jx_hlo_body *b, const jx_aval *whole, int i,
                              int axis)
 {
     int64_t parts = jx_mesh_parts(b->s->ctx, b->s->module, b->op,
                                   "in_shardings", i, axis);
 
     return parts ? jx_dim_floordiv(b->s->program->dims, whole->shape[axis],
-                                   jx_shlo_int(b, parts))
+                                   jx_hlo_dim_int(b, parts))
                  : NULL;
 }
 
 /* The type of the region's argument: a part of the operand. */
-static const jx_aval *part_aval(jx_shlo_body *b, const jx_mlir_block *block,
+static const jx_aval *part_aval(jx_hlo_body *b, const jx_mlir_block *block,
                                 const jx_aval *whole, int i)
 {
     const jx_mlir_type *type = block->args[i]->type;
-    const jx_dim *shape[JX_SHLO_RANK];
+    const jx_dim *shape[JX_HLO_RANK];
     bool fits = type->kind == JX_T_TENSOR && whole->rank == type->rank &&
-                type->rank <= JX_SHLO_RANK;
+                type->rank <= JX_HLO_RANK;
 
     for (int k = 0; fits && k < type->rank; k++)
         shape[k] = part_of(b, whole, i, k);
-    return jx_shlo_aval(b, type, fits ? shape : NULL);
+    return jx_hlo_aval_of(b, type, fits ? shape : NULL);
 }
 
 /* The integers stay what they are where every device has all of them. */
-static bool is_whole(jx_shlo_body *b, int i, int rank)
+static bool is_whole(jx_hlo_body *b, int i, int rank)
 {
     for (int k = 0; k < rank; k++)
         if (jx_mesh_parts(b->s->ctx, b->s->module, b->op, "in_shardings", i,
@@ -194,14 +194,14 @@ static bool is_whole(jx_shlo_body *b, int i, int rank)
     return true;
 }
 
-static jx_shlo_body *read_parts(jx_shlo_body *b, const jx_mlir_op *op,
-                                const jx_mlir_block *block)
+static jx_hlo_body *read_parts(jx_hlo_body *b, const jx_mlir_op *op,
+                               const jx_mlir_block *block)
 {
     const jx_aval **avals = JX_NEW_ARRAY(b->s->ctx->arena, block->nargs,
                                          const jx_aval *);
     jx_sz_info *known = JX_NEW_ARRAY(b->s->ctx->arena, block->nargs,
                                      jx_sz_info);
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_atoms ins = jx_hlo_ins(b, 0);
 
     if (!avals || !known)
         return NULL;
@@ -209,67 +209,67 @@ static jx_shlo_body *read_parts(jx_shlo_body *b, const jx_mlir_op *op,
         bool fits = i < ins.count && ins.count == block->nargs;
         const jx_aval *whole = fits ? jx_atom_aval(ins.at[i]) : NULL;
         avals[i] = whole ? part_aval(b, block, whole, i)
-                         : jx_shlo_aval(b, block->args[i]->type, NULL);
+                         : jx_hlo_aval_of(b, block->args[i]->type, NULL);
         if (whole && is_whole(b, i, whole->rank))
             known[i] = jx_sz_info_of(b->s->sizes, ins.at[i]);
     }
-    return jx_shlo_region(b, op, 0, block->nargs, avals, known);
+    return jx_hlo_region(b, op, 0, block->nargs, avals, known);
 }
 
-static const jx_mlir_attr *manual_axes(jx_shlo_body *b)
+static const jx_mlir_attr *manual_axes(jx_hlo_body *b)
 {
-    const jx_mlir_attr *axes = jx_shlo_attr(b, "manual_axes");
+    const jx_mlir_attr *axes = jx_hlo_attr(b, "manual_axes");
 
     return axes && axes->kind == JX_A_RECORD ? jx_mlir_field(axes, "value")
                                              : axes;
 }
 
-static bool emit_manual(jx_shlo_body *b, const jx_jaxpr *body,
+static bool emit_manual(jx_hlo_body *b, const jx_jaxpr *body,
                         const jx_mlir_attr *in, const jx_mlir_attr *out)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_params p = jx_hlo_no_params(b);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, b->op->nouts,
                                         const jx_aval *);
     const jx_atom *made;
 
     for (int i = 0; outs && i < b->op->nouts; i++)
-        outs[i] = jx_shlo_result(b, i, NULL);
-    jx_shlo_put_jaxpr(&p, "jaxpr", body);
-    jx_shlo_put(&p, "mesh",
-                mesh_of(b, in->count    ? in->items[0]
-                           : out->count ? out->items[0]
-                                        : NULL));
-    jx_shlo_put(&p, "in_shardings", shardings_of(b, in));
-    jx_shlo_put(&p, "out_shardings", shardings_of(b, out));
-    jx_shlo_put(&p, "manual_axes", axes_of(b, manual_axes(b)));
-    made = outs ? jx_shlo_emit_all(b,
-                                   jx_prim_of(JX_PRIM_sdy_manual_computation),
-                                   ins.count, ins.at, &p, b->op->nouts, outs)
+        outs[i] = jx_hlo_result(b, i, NULL);
+    jx_put_jaxpr(&p, "jaxpr", body);
+    jx_put(&p, "mesh",
+           mesh_of(b, in->count    ? in->items[0]
+                      : out->count ? out->items[0]
+                                   : NULL));
+    jx_put(&p, "in_shardings", shardings_of(b, in));
+    jx_put(&p, "out_shardings", shardings_of(b, out));
+    jx_put(&p, "manual_axes", axes_of(b, manual_axes(b)));
+    made = outs ? jx_hlo_eqn_all(b,
+                                 jx_prim_of(JX_PRIM_sdy_manual_computation),
+                                 ins.count, ins.at, &p, b->op->nouts, outs)
                 : NULL;
-    return made && jx_shlo_define(b, b->op->nouts, made);
+    return made && jx_hlo_define(b, b->op->nouts, made);
 }
 
-bool jx_shlo_op_manual_computation(jx_shlo_body *b, const jx_mlir_op *op,
-                                   const jx_shlo_row *row)
+bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
+                                  const jx_hlo_row *row)
 {
     const jx_mlir_block *block = op->nregions == 1 ? jx_mlir_body(op, 0)
                                                    : NULL;
     const jx_mlir_attr *in = shardings(b, "in_shardings");
     const jx_mlir_attr *out = shardings(b, "out_shardings");
-    jx_shlo_body *region;
+    jx_hlo_body *region;
     const jx_jaxpr *body = NULL;
 
     (void)row;
     if (!in || !out || !block)
-        return jx_shlo_fail(b, "expected a region of one block");
+        return jx_hlo_refuse(b, "expected a region of one block");
     if (!are_plain(b, in) || !are_plain(b, out))
-        return jx_shlo_unknown(b, op);
+        return jx_hlo_unknown(b, op);
     region = read_parts(b, op, block);
-    if (region && !jx_shlo_captured(b, 1, &region).count)
-        body = jx_shlo_finish(region, (jx_shlo_atoms){0, NULL}, NULL);
+    if (region && !jx_hlo_captured(b, 1, &region).count)
+        body = jx_hlo_body_finish(region, (jx_atoms){0, NULL}, NULL);
     if (!body)
         return jx_ok(b->s->ctx) &&
-               jx_shlo_fail(b, "expected a region that captures nothing");
+               jx_hlo_refuse(b, "expected a region that captures nothing");
     return emit_manual(b, body, in, out);
 }

@@ -13,20 +13,20 @@ static bool same_func(const void *kept, const void *key)
     return ((const doing *)kept)->func == key;
 }
 
-static bool region_acts(jx_shlo *s, const jx_mlir_op *op, int depth)
+static bool region_acts(jx_hlo_reader *s, const jx_mlir_op *op, int depth)
 {
     for (int i = 0; i < op->nregions; i++)
         for (int k = 0; k < op->regions[i].nblocks; k++) {
             const jx_mlir_block *block = op->regions[i].blocks[k];
             for (int n = 0; n < block->nops; n++)
-                if (jx_shlo_acts(s, block->ops[n], depth + 1))
+                if (jx_hlo_acts(s, block->ops[n], depth + 1))
                     return true;
         }
     return false;
 }
 
 /* One that is not there, or calls itself, is an error elsewhere. */
-static bool function_acts(jx_shlo *s, const jx_mlir_attr *name, int depth)
+static bool function_acts(jx_hlo_reader *s, const jx_mlir_attr *name, int depth)
 {
     const jx_mlir_op *func = name && name->kind == JX_A_SYMBOL && name->text
                                  ? jx_mlir_find(s->ctx, &s->symbols,
@@ -55,9 +55,9 @@ static bool call_acts(const jx_mlir_op *op)
                           effect->boolean);
 }
 
-bool jx_shlo_acts(jx_shlo *s, const jx_mlir_op *op, int depth)
+bool jx_hlo_acts(jx_hlo_reader *s, const jx_mlir_op *op, int depth)
 {
-    if (depth > JX_SHLO_DEPTH)
+    if (depth > JX_HLO_DEPTH)
         return true;
     if (jx_mlir_op_ends(op->id))
         return false;

@@ -80,7 +80,7 @@ static void shapes_of_messages(jx_sz_reading *r)
         jx_sz_spec *spec = &r->specs[next];
         jx_dim_spec_error error;
         jx_dim_shape shape;
-        if (!jx_shlo_is_open(r->body->args[i]->type))
+        if (!jx_hlo_is_open(r->body->args[i]->type))
             continue;
         if (!jx_dim_spec_read(r->s->dims, spec->text, 0, NULL, &shape,
                               &error) ||
@@ -169,7 +169,7 @@ static bool shapes_are_asserted(const jx_sz_reading *r)
 static bool all_are_positive(const jx_sz_reading *r)
 {
     for (int i = 0; i < r->nargs; i++)
-        if (jx_shlo_is_open(r->body->args[i]->type) && r->shapes[i].rank < 0)
+        if (jx_hlo_is_open(r->body->args[i]->type) && r->shapes[i].rank < 0)
             return false;
     for (size_t i = 0; i < r->solved.count; i++)
         if (!is_asserted(r, JX_ASSERTS_POSITIVE, r->solved.at[i].var->name,
@@ -235,7 +235,7 @@ static void declare(jx_sz_reading *r)
 /* What an earlier reading left behind. */
 static void forget_reading(jx_sz_reading *r)
 {
-    jx_shlo *s = r->shlo;
+    jx_hlo_reader *s = r->shlo;
 
     jx_intern_init(&r->s->values, s->ctx->arena);
     if (!r->s->plain)
@@ -250,19 +250,19 @@ static void forget_reading(jx_sz_reading *r)
 static bool fits_entry(jx_sz_reading *r)
 {
     for (int i = 0; r->body && i < r->nargs; i++)
-        if (jx_shlo_width(r->body->args[i]->type) > 1)
-            return jx_shlo_fail_at(r->shlo, r->func,
-                                   "expected arguments that are tensors");
+        if (jx_hlo_width(r->body->args[i]->type) > 1)
+            return jx_hlo_refuse_at(r->shlo, r->func,
+                                    "expected arguments that are tensors");
     return r->body ||
-           jx_shlo_fail_at(r->shlo, r->func,
-                           "expected a function with a body of one block");
+           jx_hlo_refuse_at(r->shlo, r->func,
+                            "expected a function with a body of one block");
 }
 
 const jx_jaxpr *jx_sz_read(jx_sz_reading *r, const jx_dim_shape *shapes,
                            const jx_sz_info *known, const jx_mlir_op *last)
 {
-    jx_shlo *s = r->shlo;
-    jx_shlo_body *b = jx_shlo_body_new(s, NULL);
+    jx_hlo_reader *s = r->shlo;
+    jx_hlo_body *b = jx_hlo_body_new(s, NULL);
     const jx_aval **ins = JX_NEW_ARRAY(arena_of(r), r->nargs + 1,
                                        const jx_aval *);
     jx_sz_info *infos = known ? JX_NEW_ARRAY(arena_of(r), r->nargs + 1,
@@ -278,16 +278,16 @@ const jx_jaxpr *jx_sz_read(jx_sz_reading *r, const jx_dim_shape *shapes,
     s->placeless = !r->recording;
     s->program->base = r->s->base;
     for (int i = 0; i < r->nargs; i++) {
-        if (!jx_shlo_width(r->body->args[i]->type))
+        if (!jx_hlo_width(r->body->args[i]->type))
             continue;
         if (infos)
             infos[n] = known[i];
-        ins[n++] = jx_shlo_aval(b, r->body->args[i]->type,
-                                shapes && shapes[i].rank >= 0 ? shapes[i].dims
-                                                              : NULL);
+        ins[n++] = jx_hlo_aval_of(b, r->body->args[i]->type,
+                                  shapes && shapes[i].rank >= 0 ? shapes[i].dims
+                                                                : NULL);
     }
     return jx_ok(s->ctx)
-               ? jx_shlo_function(s, r->func, r->func, n, ins, infos)
+               ? jx_hlo_jaxpr_of(s, r->func, r->func, n, ins, infos)
                : NULL;
 }
 
@@ -303,7 +303,7 @@ static bool name_args(jx_sz_reading *r)
     for (int i = 0; i < r->nargs; i++) {
         const jx_mlir_type *type = r->body->args[i]->type;
         const jx_dim **dims;
-        if (!jx_shlo_is_open(type) || r->shapes[i].rank >= 0)
+        if (!jx_hlo_is_open(type) || r->shapes[i].rank >= 0)
             continue;
         dims = JX_NEW_ARRAY(arena_of(r), type->rank + 1, const jx_dim *);
         for (int k = 0; dims && k < type->rank; k++) {
@@ -420,7 +420,7 @@ static const char *malformed(jx_sz_reading *r, const jx_size_assertion *a)
 }
 
 /* The numbers of the message: no variable is made for them. */
-static const jx_dim *const *shown_by(jx_sizes *s, jx_shlo_atoms ins)
+static const jx_dim *const *shown_by(jx_sizes *s, jx_atoms ins)
 {
     const jx_dim **shown =
         JX_NEW_ARRAY(s->ctx->arena, ins.count, const jx_dim *);
@@ -437,7 +437,7 @@ static const jx_dim *const *shown_by(jx_sizes *s, jx_shlo_atoms ins)
 
 static jx_size_assertion *meet(jx_sz_reading *r, const char *message,
                                const jx_sz_asserted *of, bool declares,
-                               jx_shlo_atoms ins)
+                               jx_atoms ins)
 {
     jx_sizes *s = r->s;
     jx_sz_info info = jx_sz_info_of(s, ins.at[0]);
@@ -463,11 +463,11 @@ static jx_size_assertion *meet(jx_sz_reading *r, const char *message,
     return a;
 }
 
-const jx_size_assertion *jx_sz_assertion(jx_shlo_body *b, jx_shlo_atoms ins)
+const jx_size_assertion *jx_sz_assertion(jx_hlo_body *b, jx_atoms ins)
 {
     jx_sz_reading *r = b->s->reading;
     const jx_mlir_attr *message = jx_mlir_get(b->op, "error_message");
-    const jx_shlo_body *of = b;
+    const jx_hlo_body *of = b;
     jx_size_assertion *made;
     jx_sz_asserted *own;
 
@@ -627,16 +627,16 @@ static bool is_about_sizes(const jx_mlir_op *op)
 /* Whether anything in there has a size that is not known, or makes one. */
 static bool has_sizes(const jx_mlir_op *op, int depth)
 {
-    if (depth > JX_SHLO_DEPTH || is_about_sizes(op))
+    if (depth > JX_HLO_DEPTH || is_about_sizes(op))
         return true;
     for (int i = 0; i < op->nouts; i++)
-        if (jx_shlo_is_open(op->outs[i]->type))
+        if (jx_hlo_is_open(op->outs[i]->type))
             return true;
     for (int i = 0; i < op->nregions; i++)
         for (int k = 0; k < op->regions[i].nblocks; k++) {
             const jx_mlir_block *block = op->regions[i].blocks[k];
             for (int a = 0; a < block->nargs; a++)
-                if (jx_shlo_is_open(block->args[a]->type))
+                if (jx_hlo_is_open(block->args[a]->type))
                     return true;
             for (int n = 0; n < block->nops; n++)
                 if (has_sizes(block->ops[n], depth + 1))
@@ -645,7 +645,7 @@ static bool has_sizes(const jx_mlir_op *op, int depth)
     return false;
 }
 
-static jx_sz_reading *begin(jx_shlo *s, const jx_mlir_op *func)
+static jx_sz_reading *begin(jx_hlo_reader *s, const jx_mlir_op *func)
 {
     jx_sz_reading *r = JX_NEW(s->ctx->arena, jx_sz_reading);
 
@@ -672,7 +672,7 @@ static jx_sz_reading *begin(jx_shlo *s, const jx_mlir_op *func)
 }
 
 /* Those of the last arguments. */
-static void take_shapes(jx_sz_reading *r, const jx_shlo_shapes *shapes)
+static void take_shapes(jx_sz_reading *r, const jx_hlo_shapes *shapes)
 {
     r->given = shapes && shapes->count;
     for (int i = 0; i < r->nargs; i++) {
@@ -681,8 +681,8 @@ static void take_shapes(jx_sz_reading *r, const jx_shlo_shapes *shapes)
     }
 }
 
-const jx_jaxpr *jx_shlo_entry(jx_shlo *s, const jx_mlir_op *func,
-                              const jx_shlo_shapes *shapes)
+const jx_jaxpr *jx_hlo_entry(jx_hlo_reader *s, const jx_mlir_op *func,
+                             const jx_hlo_shapes *shapes)
 {
     jx_sz_reading *r = begin(s, func);
     const jx_jaxpr *made;
@@ -727,7 +727,7 @@ static jx_sz_info take_given(jx_sz_reading *r, int arg, int ngiven,
     return (jx_sz_info){elems ? (int)count : 0, elems};
 }
 
-const jx_size_assertion *jx_sz_failing(jx_shlo *s, const jx_mlir_op *func,
+const jx_size_assertion *jx_sz_failing(jx_hlo_reader *s, const jx_mlir_op *func,
                                        const jx_dim_shape *shapes, int ngiven,
                                        const jx_given_integer *given)
 {

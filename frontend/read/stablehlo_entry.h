@@ -131,7 +131,7 @@ typedef struct jx_given_integer {
 } jx_given_integer;
 
 typedef struct jx_sz_reading {
-    jx_shlo *shlo;
+    jx_hlo_reader *shlo;
     jx_sizes *s;
     const jx_mlir_op *func;
     const jx_mlir_block *body;
@@ -160,10 +160,10 @@ typedef struct jx_sz_reading {
 const jx_jaxpr *jx_sz_read(jx_sz_reading *r, const jx_dim_shape *shapes,
                            const jx_sz_info *known, const jx_mlir_op *last);
 /* An assertion is read, of these operands; NULL: nobody wants to know. */
-const jx_size_assertion *jx_sz_assertion(jx_shlo_body *b, jx_shlo_atoms ins);
+const jx_size_assertion *jx_sz_assertion(jx_hlo_body *b, jx_atoms ins);
 /* What the module asserts at shapes that are numbers, with integers that wrap:
  * the first assertion that fails, or NULL. */
-const jx_size_assertion *jx_sz_failing(jx_shlo *s, const jx_mlir_op *func,
+const jx_size_assertion *jx_sz_failing(jx_hlo_reader *s, const jx_mlir_op *func,
                                        const jx_dim_shape *shapes, int ngiven,
                                        const jx_given_integer *given);
 
@@ -172,7 +172,7 @@ const jx_size_assertion *jx_sz_failing(jx_shlo *s, const jx_mlir_op *func,
 /* What the assertions compare, in raw sizes. */
 bool jx_sz_follow_raw(jx_sz_reading *r);
 /* An assertion of the entry, while it is read so. */
-void jx_sz_note_raw(jx_sz_reading *r, jx_sz_asserted *a, jx_shlo_atoms ins);
+void jx_sz_note_raw(jx_sz_reading *r, jx_sz_asserted *a, jx_atoms ins);
 /* The dim with what was solved for its variables. */
 const jx_dim *jx_sz_in_raw(const jx_sz_reading *r, const jx_dim *dim);
 /* As jax.export solves for them. */

@@ -10,8 +10,8 @@
 #include "frontend/read/stablehlo_parts.h"
 
 typedef struct wrapping {
-    jx_shlo *s;
-    jx_shlo_body *b;
+    jx_hlo_reader *s;
+    jx_hlo_body *b;
     const jx_exported *x;
     const jx_mlir_op *main;
 } wrapping;
@@ -36,13 +36,13 @@ static const jx_aval *declared(wrapping *w, const jx_exported_aval *of)
 static const jx_aval *physical(wrapping *w, const jx_aval *aval,
                                const jx_aval *like)
 {
-    const jx_dim *shape[JX_SHLO_RANK];
+    const jx_dim *shape[JX_HLO_RANK];
     int rank = aval->rank;
 
     if (aval->dtype == JX_FLOAT0)
         return jx_aval_array(&w->s->program->avals, JX_BOOL, false, rank,
                              aval->shape);
-    if (aval->dtype != JX_KEY || rank + 1 >= JX_SHLO_RANK ||
+    if (aval->dtype != JX_KEY || rank + 1 >= JX_HLO_RANK ||
         like->rank != rank + 1)
         return aval;
     for (int i = 0; i < rank; i++)
@@ -56,24 +56,24 @@ static const jx_aval *physical(wrapping *w, const jx_aval *aval,
 
 static jx_atom platform_index(wrapping *w)
 {
-    const jx_aval *scalar = jx_shlo_array(w->b, JX_I32, 0, NULL);
+    const jx_aval *scalar = jx_hlo_array(w->b, JX_I32, 0, NULL);
     const jx_value **items = JX_NEW_ARRAY(w->s->ctx->arena,
                                           w->x->platforms.count,
                                           const jx_value *);
-    jx_shlo_params p = jx_shlo_no_params(w->b);
+    jx_params p = jx_hlo_no_params(w->b);
 
     for (int i = 0; items && i < w->x->platforms.count; i++) {
         const char *name = jx_intern_text(w->s->ctx, w->x->platforms.at[i]);
         const jx_value *text = jx_value_add(
             &w->s->program->values,
             &(jx_value){.tag = JX_V_TEXT, .text = name});
-        items[i] = jx_shlo_value_tuple(w->s, 1, &text);
+        items[i] = jx_value_of_tuple(w->s->program, 1, &text);
     }
     if (!items)
         return (jx_atom){NULL, NULL};
-    jx_shlo_put(&p, "platforms",
-                jx_shlo_value_tuple(w->s, w->x->platforms.count, items));
-    return jx_shlo_emit(w->b, JX_PRIM_platform_index, 0, NULL, &p, scalar);
+    jx_put(&p, "platforms",
+           jx_value_of_tuple(w->s->program, w->x->platforms.count, items));
+    return jx_hlo_eqn(w->b, JX_PRIM_platform_index, 0, NULL, &p, scalar);
 }
 
 static jx_atom taken(wrapping *w, jx_atom input, const jx_aval *wanted)
@@ -81,11 +81,11 @@ static jx_atom taken(wrapping *w, jx_atom input, const jx_aval *wanted)
     const jx_aval *aval = jx_atom_aval(input);
 
     if (aval->dtype == JX_KEY)
-        return jx_shlo_emit1(w->b, JX_PRIM_random_unwrap, input,
-                             physical(w, aval, wanted));
+        return jx_hlo_eqn1(w->b, JX_PRIM_random_unwrap, input,
+                           physical(w, aval, wanted));
     if (aval->dtype == JX_FLOAT0)
-        return jx_shlo_broadcast(w->b, jx_shlo_scalar(w->b, JX_BOOL, 0),
-                                 aval->rank, aval->shape);
+        return jx_hlo_eqn_broadcast(w->b, jx_build_number(&w->b->body, JX_BOOL, 0),
+                                    aval->rank, aval->shape);
     return input;
 }
 
@@ -107,15 +107,15 @@ static bool arguments(wrapping *w, const jx_atom *inputs,
 
 static jx_atom given(wrapping *w, jx_atom result, const jx_aval *wanted)
 {
-    jx_shlo_params p = jx_shlo_no_params(w->b);
+    jx_params p = jx_hlo_no_params(w->b);
 
     if (wanted->dtype != JX_KEY)
         return result;
-    jx_shlo_put(&p, "impl",
-                jx_value_add(&w->s->program->values,
-                             &(jx_value){.tag = JX_V_IMPL,
+    jx_put(&p, "impl",
+           jx_value_add(&w->s->program->values,
+                        &(jx_value){.tag = JX_V_IMPL,
                                          .text = wanted->impl}));
-    return jx_shlo_emit(w->b, JX_PRIM_random_wrap, 1, &result, &p, wanted);
+    return jx_hlo_eqn(w->b, JX_PRIM_random_wrap, 1, &result, &p, wanted);
 }
 
 /* The call of the module's function declares what the file declares. */
@@ -124,14 +124,14 @@ static const jx_atom *call(wrapping *w, const jx_jaxpr *inner,
 {
     const jx_aval **outs = JX_NEW_ARRAY(w->s->ctx->arena, inner->nouts,
                                         const jx_aval *);
-    jx_shlo_params p = jx_shlo_no_params(w->b);
+    jx_params p = jx_hlo_no_params(w->b);
 
     for (int i = 0; outs && i < inner->nouts; i++)
         outs[i] = physical(w, wanted[i], jx_atom_aval(inner->outs[i]));
-    jx_shlo_put_jaxpr(&p, "jaxpr", inner);
-    jx_shlo_put_text(&p, "name", w->x->name ? w->x->name : "main");
-    return outs ? jx_shlo_emit_all(w->b, jx_prim_of(JX_PRIM_jit), inner->nins,
-                                   ins, &p, inner->nouts, outs)
+    jx_put_jaxpr(&p, "jaxpr", inner);
+    jx_put_text(&p, "name", w->x->name ? w->x->name : "main");
+    return outs ? jx_hlo_eqn_all(w->b, jx_prim_of(JX_PRIM_jit), inner->nins,
+                                 ins, &p, inner->nouts, outs)
                 : NULL;
 }
 
@@ -182,7 +182,7 @@ static const jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
         const jx_aval *aval = declared(w, w->x->in_avals[i]);
         if (!aval)
             return NULL;
-        inputs[i] = jx_shlo_input(w->b, aval);
+        inputs[i] = jx_body_input(&w->b->body, aval);
     }
     for (int i = 0; i < w->x->nouts; i++)
         if (!(outs[i] = declared(w, w->x->out_avals[i])))
@@ -194,8 +194,8 @@ static const jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
         JX_PUSH(w->s->ctx->arena, &w->b->body.results,
                 given(w, results[i], outs[i]));
     jx_jaxpr *made = results
-                         ? jx_shlo_finish(w->b, (jx_shlo_atoms){0, NULL},
-                                          w->x->name)
+                         ? jx_hlo_body_finish(w->b, (jx_atoms){0, NULL},
+                                              w->x->name)
                          : NULL;
     if (made) {
         const char *const *ins;
@@ -207,7 +207,7 @@ static const jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
 }
 
 /* The shapes of the kept inputs, as the module has them. */
-static bool shapes_of(wrapping *w, jx_shlo_shapes *to)
+static bool shapes_of(wrapping *w, jx_hlo_shapes *to)
 {
     jx_dim_shape *at = JX_NEW_ARRAY(w->s->ctx->arena, w->x->nkept,
                                     jx_dim_shape);
@@ -222,7 +222,7 @@ static bool shapes_of(wrapping *w, jx_shlo_shapes *to)
         if (aval->dtype == JX_KEY)
             at[i] = (jx_dim_shape){-1, NULL};
     }
-    *to = (jx_shlo_shapes){w->x->nkept, at};
+    *to = (jx_hlo_shapes){w->x->nkept, at};
     return at != NULL;
 }
 
@@ -251,13 +251,13 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
 {
     wrapping w = {.x = exported};
     const jx_jaxpr *inner, *outer;
-    jx_shlo_shapes shapes;
-    jx_shlo s;
+    jx_hlo_shapes shapes;
+    jx_hlo_reader s;
 
-    if (!jx_shlo_begin(&s, file, infer))
+    if (!jx_hlo_begin_reading(&s, file, infer))
         return NULL;
     w.s = &s;
-    w.b = jx_shlo_body_new(&s, NULL);
+    w.b = jx_hlo_body_new(&s, NULL);
     s.module = file->nmodules == 1 ? file->modules[0] : NULL;
     w.main = s.module ? jx_mlir_symbol(s.module, "main") : NULL;
     if (!w.b || !w.main || w.main->id != JX_OP_func_func) {
@@ -268,16 +268,16 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
     w.b->op = w.main;
     if (!shapes_of(&w, &shapes))
         return NULL;
-    inner = jx_shlo_entry(&s, w.main, &shapes);
+    inner = jx_hlo_entry(&s, w.main, &shapes);
     outer = inner ? wrap(&w, inner) : NULL;
-    jx_program *made = jx_shlo_end(&s, outer, exported->name);
+    jx_program *made = jx_hlo_end(&s, outer, exported->name);
     if (made) {
         jx_exported_document_paths(s.ctx, exported, &made->in_paths,
                                    &made->out_paths);
         made->jax_version = exported->jax_version;
         made->exported = exported;
-        made->tree_entry = jx_shlo_tree_entry(&s, w.main, exported->nkept,
-                                              exported->kept);
+        made->tree_entry = jx_hlo_tree_entry(&s, w.main, exported->nkept,
+                                             exported->kept);
         put_valued(made);
     }
     return made;

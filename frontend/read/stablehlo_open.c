@@ -12,7 +12,7 @@
 /* The scope of open sizes: no user's. */
 enum { OPEN_SCOPE = 1 << 22, MOST_NUMBERS = 64 };
 
-bool jx_shlo_is_open(const jx_mlir_type *type)
+bool jx_hlo_is_open(const jx_mlir_type *type)
 {
     for (int i = 0; type->kind == JX_T_TENSOR && i < type->rank; i++)
         if (type->shape[i] == JX_MLIR_DYNAMIC)
@@ -20,9 +20,9 @@ bool jx_shlo_is_open(const jx_mlir_type *type)
     return false;
 }
 
-const jx_dim *jx_shlo_open_size(jx_shlo *s)
+const jx_dim *jx_hlo_open_size(jx_hlo_reader *s)
 {
-    jx_shlo_open made = {NULL, NULL};
+    jx_hlo_open made = {NULL, NULL};
     char name[24];
 
     snprintf(name, sizeof name, "?%zu", s->open.count);
@@ -36,27 +36,27 @@ const jx_dim *jx_shlo_open_size(jx_shlo *s)
 
 /* ---- sizes of results */
 
-const jx_dim *const *jx_shlo_sizes_in(jx_shlo_body *b, int operand, int count)
+const jx_dim *const *jx_hlo_sizes_in(jx_hlo_body *b, int operand, int count)
 {
-    jx_shlo_atoms atoms = operand < b->op->nins && count >= 0
-                              ? jx_shlo_atoms_of(b, b->op->ins[operand])
-                              : (jx_shlo_atoms){0, NULL};
+    jx_atoms atoms = operand < b->op->nins && count >= 0
+                              ? jx_hlo_atoms_of(b, b->op->ins[operand])
+                              : (jx_atoms){0, NULL};
 
     return atoms.count == 1 && jx_sz_count(jx_atom_aval(atoms.at[0])) == count
                ? jx_sz_sizes(b->s->sizes, atoms.at[0])
                : NULL;
 }
 
-const jx_dim *const *jx_shlo_shape_in(jx_shlo_body *b, int operand)
+const jx_dim *const *jx_hlo_shape_in(jx_hlo_body *b, int operand)
 {
     const jx_mlir_type *type = b->op->nouts ? b->op->outs[0]->type : NULL;
     const jx_dim **shape =
-        type && jx_shlo_is_open(type)
+        type && jx_hlo_is_open(type)
             ? JX_NEW_ARRAY(b->s->ctx->arena, type->rank, const jx_dim *)
             : NULL;
-    jx_shlo_atoms atoms = operand < b->op->nins
-                              ? jx_shlo_atoms_of(b, b->op->ins[operand])
-                              : (jx_shlo_atoms){0, NULL};
+    jx_atoms atoms = operand < b->op->nins
+                              ? jx_hlo_atoms_of(b, b->op->ins[operand])
+                              : (jx_atoms){0, NULL};
 
     if (!shape || atoms.count != 1)
         return NULL;
@@ -66,29 +66,29 @@ const jx_dim *const *jx_shlo_shape_in(jx_shlo_body *b, int operand)
     return shape;
 }
 
-const jx_aval *jx_shlo_result(jx_shlo_body *b, int index,
-                              const jx_dim *const *known)
+const jx_aval *jx_hlo_result(jx_hlo_body *b, int index,
+                             const jx_dim *const *known)
 {
     const jx_mlir_type *type;
-    const jx_dim *shape[JX_SHLO_RANK];
+    const jx_dim *shape[JX_HLO_RANK];
 
-    if (!jx_shlo_rank_ok(b, index))
+    if (!jx_hlo_rank_ok(b, index))
         return NULL;
     type = b->op->outs[index]->type;
-    if (!jx_shlo_is_open(type))
-        return jx_shlo_aval(b, type, NULL);
+    if (!jx_hlo_is_open(type))
+        return jx_hlo_aval_of(b, type, NULL);
     for (int i = 0; i < type->rank; i++) {
         bool open = type->shape[i] == JX_MLIR_DYNAMIC;
         shape[i] = open && known ? known[i] : NULL;
         if (open && !shape[i])
-            shape[i] = jx_shlo_open_size(b->s);
+            shape[i] = jx_hlo_open_size(b->s);
     }
-    return jx_shlo_aval(b, type, shape);
+    return jx_hlo_aval_of(b, type, shape);
 }
 
 /* ---- dims */
 
-static jx_shlo_open *open_of(const jx_shlo *s, const jx_dim_atom *var)
+static jx_hlo_open *open_of(const jx_hlo_reader *s, const jx_dim_atom *var)
 {
     size_t index = var->scope == OPEN_SCOPE
                        ? (size_t)strtoul(var->name + 1, NULL, 10)
@@ -98,7 +98,7 @@ static jx_shlo_open *open_of(const jx_shlo *s, const jx_dim_atom *var)
 }
 
 /* With what is known so far; *open: something is not. */
-static const jx_dim *settled(const jx_shlo *s, const jx_dim *dim, bool *open)
+static const jx_dim *settled(const jx_hlo_reader *s, const jx_dim *dim, bool *open)
 {
     int count = 0;
     const jx_dim_atom *const *vars =
@@ -106,7 +106,7 @@ static const jx_dim *settled(const jx_shlo *s, const jx_dim *dim, bool *open)
 
     *open = false;
     for (int i = 0; vars && i < count; i++) {
-        const jx_shlo_open *x = open_of(s, vars[i]);
+        const jx_hlo_open *x = open_of(s, vars[i]);
         if (x && x->is)
             dim = jx_dim_substitute(s->program->dims, dim, x->var, x->is);
         else if (x)
@@ -116,7 +116,7 @@ static const jx_dim *settled(const jx_shlo *s, const jx_dim *dim, bool *open)
 }
 
 /* The open size that the dim is, and nothing else; or NULL. */
-static jx_shlo_open *bare(const jx_shlo *s, const jx_dim *dim)
+static jx_hlo_open *bare(const jx_hlo_reader *s, const jx_dim *dim)
 {
     int count = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &count);
@@ -126,7 +126,7 @@ static jx_shlo_open *bare(const jx_shlo *s, const jx_dim *dim)
                : NULL;
 }
 
-static void bind(const jx_shlo *s, jx_shlo_open *x, const jx_dim *dim)
+static void bind(const jx_hlo_reader *s, jx_hlo_open *x, const jx_dim *dim)
 {
     if (dim && jx_dim_nodes(dim) <= JX_SZ_NODES)
         x->is = jx_sz_decided(s->sizes, dim);
@@ -136,7 +136,7 @@ static void bind(const jx_shlo *s, jx_shlo_open *x, const jx_dim *dim)
 
 /* Sizes that have to be numbers. */
 typedef struct inferring {
-    jx_shlo *s;
+    jx_hlo_reader *s;
     int count;
     const jx_dim *size[MOST_NUMBERS], *number[MOST_NUMBERS];
 } inferring;
@@ -185,7 +185,7 @@ static void compare(inferring *in, const jx_aval *declared,
 {
     for (int i = 0; i < declared->rank && declared->rank == inferred->rank;
          i++) {
-        jx_shlo_open *x = bare(in->s, declared->shape[i]);
+        jx_hlo_open *x = bare(in->s, declared->shape[i]);
         bool open;
         const jx_dim *dim = settled(in->s, inferred->shape[i], &open);
         if (x && !x->is && !open)
@@ -193,13 +193,13 @@ static void compare(inferring *in, const jx_aval *declared,
     }
 }
 
-static const jx_aval *settled_aval(const jx_shlo *s, const jx_aval *aval)
+static const jx_aval *settled_aval(const jx_hlo_reader *s, const jx_aval *aval)
 {
-    const jx_dim *shape[JX_SHLO_RANK];
+    const jx_dim *shape[JX_HLO_RANK];
     jx_aval like = *aval;
     bool changed = false, open;
 
-    if (aval->rank > JX_SHLO_RANK)
+    if (aval->rank > JX_HLO_RANK)
         return aval;
     for (int i = 0; i < aval->rank; i++) {
         shape[i] = settled(s, aval->shape[i], &open);
@@ -211,7 +211,7 @@ static const jx_aval *settled_aval(const jx_shlo *s, const jx_aval *aval)
     return changed ? jx_aval_add(&s->program->avals, &like) : aval;
 }
 
-static void settle_var(const jx_shlo *s, const jx_var *var)
+static void settle_var(const jx_hlo_reader *s, const jx_var *var)
 {
     const jx_aval *aval = settled_aval(s, var->aval);
 
@@ -219,9 +219,9 @@ static void settle_var(const jx_shlo *s, const jx_var *var)
         ((jx_var *)(uintptr_t)var)->aval = aval;
 }
 
-void jx_shlo_infer(jx_shlo_body *b, jx_eqn *eqn)
+void jx_hlo_infer(jx_hlo_body *b, jx_eqn *eqn)
 {
-    jx_shlo *s = b->s;
+    jx_hlo_reader *s = b->s;
     inferring in = {.s = s};
     const jx_aval **outs;
 
@@ -239,7 +239,7 @@ void jx_shlo_infer(jx_shlo_body *b, jx_eqn *eqn)
 
 /* ---- the end of an op */
 
-static const jx_value *settled_value(jx_shlo *s, const jx_value *value)
+static const jx_value *settled_value(jx_hlo_reader *s, const jx_value *value)
 {
     const jx_value **items = NULL;
     jx_value like = *value;
@@ -248,7 +248,7 @@ static const jx_value *settled_value(jx_shlo *s, const jx_value *value)
     if (value->tag == JX_V_DIM) {
         const jx_dim *dim = settled(s, value->dim, &open);
         return dim == value->dim ? value
-               : dim             ? jx_shlo_value_dim(s, dim)
+               : dim             ? jx_value_of_dim(s->program, dim)
                                  : NULL;
     }
     for (int i = 0; value->items && i < value->count; i++) {
@@ -269,7 +269,7 @@ static const jx_value *settled_value(jx_shlo *s, const jx_value *value)
     return jx_value_add(&s->program->values, &like);
 }
 
-static bool settle_params(jx_shlo *s, jx_eqn *eqn)
+static bool settle_params(jx_hlo_reader *s, jx_eqn *eqn)
 {
     jx_param *params = NULL;
     const char *why = NULL;
@@ -294,9 +294,9 @@ static bool settle_params(jx_shlo *s, jx_eqn *eqn)
     return !why;
 }
 
-bool jx_shlo_close(jx_shlo_body *b, size_t open, size_t eqn, size_t out)
+bool jx_hlo_close(jx_hlo_body *b, size_t open, size_t eqn, size_t out)
 {
-    jx_shlo *s = b->s;
+    jx_hlo_reader *s = b->s;
 
     if (s->open.count == open)
         return true;
@@ -307,7 +307,7 @@ bool jx_shlo_close(jx_shlo_body *b, size_t open, size_t eqn, size_t out)
         settle_var(s, b->body.outs.at[i]);
     for (size_t i = eqn; i < b->body.eqns.count; i++)
         if (!settle_params(s, &b->body.eqns.at[i]))
-            return jx_ok(s->ctx) && jx_shlo_fail(b, "a size that does not fit");
+            return jx_ok(s->ctx) && jx_hlo_refuse(b, "a size that does not fit");
     s->open.count = open;
     return true;
 }

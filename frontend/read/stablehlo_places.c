@@ -31,7 +31,7 @@ static const kept *recall(const jx_intern *table, const void *key)
     return jx_intern_find(table, hash_pointer(key), key, same_key);
 }
 
-static void keep(jx_shlo *s, jx_intern *table, const void *key,
+static void keep(jx_hlo_reader *s, jx_intern *table, const void *key,
                  const void *value)
 {
     kept *to = JX_NEW(s->ctx->arena, kept);
@@ -72,7 +72,7 @@ static jx_file_kind kind_of(const char *path, const char **shown)
     return JX_FILE_USER;
 }
 
-static const jx_file *file_of(jx_shlo *s, const char *path)
+static const jx_file *file_of(jx_hlo_reader *s, const char *path)
 {
     const kept *found = recall(&s->files, path);
     const char *shown;
@@ -109,7 +109,7 @@ static void set_range(const jx_mlir_attr *at, jx_frame *to)
                                      : -1;
 }
 
-static const jx_frame *frame_of(jx_shlo *s, const jx_mlir_attr *file,
+static const jx_frame *frame_of(jx_hlo_reader *s, const jx_mlir_attr *file,
                                 const char *function)
 {
     const kept *found = recall(&s->frames, file);
@@ -133,7 +133,7 @@ static const jx_frame *frame_of(jx_shlo *s, const jx_mlir_attr *file,
 /* Walks a location without recursion: calls nest as deep as the program's own
  * did.  `rest` holds the callers still to come. */
 typedef struct walk {
-    jx_shlo *s;
+    jx_hlo_reader *s;
     const jx_frame *frames[MOST_FRAMES];
     int count, steps;
     const char *function; /* the name around what comes */
@@ -178,7 +178,7 @@ static void step(walk *w, const jx_mlir_attr *at)
     }
 }
 
-static const jx_stack *make_stack(jx_shlo *s, const jx_mlir_attr *loc)
+static const jx_stack *make_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
 {
     walk w = {.s = s};
     jx_stack *stack;
@@ -210,7 +210,7 @@ static const jx_mlir_attr *unfused(const jx_mlir_attr *loc)
     return NULL;
 }
 
-const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc)
+const jx_stack *jx_hlo_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
 {
     const kept *found = loc ? recall(&s->stacks, loc) : NULL;
     const jx_mlir_attr *at = s->placeless ? NULL : unfused(loc);
@@ -228,7 +228,7 @@ const jx_stack *jx_shlo_stack(jx_shlo *s, const jx_mlir_attr *loc)
 }
 
 /* "jit(f)/jit(main)/add": what is before the primitive. */
-const char *jx_shlo_name_stack(jx_shlo *s, const jx_mlir_attr *loc)
+const char *jx_hlo_name_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
 {
     const jx_mlir_attr *at = unfused(loc);
     const char *slash;

@@ -30,7 +30,7 @@ static const jx_mlir_type *element_of(const jx_mlir_type *type)
     return element != type && element->kind == JX_T_QUANTIZED ? element : NULL;
 }
 
-bool jx_shlo_is_quantized(const jx_mlir_type *type)
+bool jx_hlo_is_quantized(const jx_mlir_type *type)
 {
     return element_of(type) != NULL;
 }
@@ -51,7 +51,7 @@ static double rounded(jx_dtype dtype, double value)
 }
 
 /* The parameters mean something for these dtypes. */
-static bool parameters_ok(jx_shlo_body *b, const jx_mlir_quant *q,
+static bool parameters_ok(jx_hlo_body *b, const jx_mlir_quant *q,
                           jx_dtype stored, jx_dtype real)
 {
     int bits = jx_dtype_of(stored)->bits;
@@ -60,37 +60,37 @@ static bool parameters_ok(jx_shlo_body *b, const jx_mlir_quant *q,
     int64_t most = ((int64_t)1 << (bits - sign)) - 1;
 
     if (q->count < 1 || q->min >= q->max || q->min < least || q->max > most)
-        return jx_shlo_fail(b, "expected a quantized type that stores values "
-                               "from %lld to %lld", (long long)least,
-                            (long long)most);
+        return jx_hlo_refuse(b, "expected a quantized type that stores values "
+                                "from %lld to %lld", (long long)least,
+                             (long long)most);
     for (int i = 0; i < q->count; i++) {
         double scale = rounded(real, q->scales[i]);
         if (!(scale > 0) || scale - scale != 0)
-            return jx_shlo_fail(b, "a quantized type whose scale %g is not "
-                                   "positive and finite", q->scales[i]);
+            return jx_hlo_refuse(b, "a quantized type whose scale %g is not "
+                                    "positive and finite", q->scales[i]);
         if (q->zeros[i] < q->min || q->zeros[i] > q->max)
-            return jx_shlo_fail(b, "a quantized type whose zero point %lld is "
-                                   "not between %lld and %lld",
-                                (long long)q->zeros[i], (long long)q->min,
-                                (long long)q->max);
+            return jx_hlo_refuse(b, "a quantized type whose zero point %lld is "
+                                    "not between %lld and %lld",
+                                 (long long)q->zeros[i], (long long)q->min,
+                                 (long long)q->max);
     }
     return true;
 }
 
 /* The dtypes of what is stored and of what it stands for. */
-static bool read_type(jx_shlo_body *b, const jx_mlir_type *element,
+static bool read_type(jx_hlo_body *b, const jx_mlir_type *element,
                       jx_dtype *stored, jx_dtype *real)
 {
-    if (!element->quant || !jx_shlo_dtype(element, stored) ||
+    if (!element->quant || !jx_hlo_dtype(element, stored) ||
         !jx_dtype_is_integer(*stored) || jx_dtype_of(*stored)->bits > 32 ||
         !jx_mlir_dtype(element->items[1], real) || !jx_dtype_is_float(*real))
-        return jx_shlo_fail(b, "expected a quantized type that stores "
-                               "integers of at most 32 bits for reals");
+        return jx_hlo_refuse(b, "expected a quantized type that stores "
+                                "integers of at most 32 bits for reals");
     return parameters_ok(b, element->quant, *stored, *real);
 }
 
 /* The type of a tensor with other elements. */
-static const jx_mlir_type *with_element(jx_shlo_body *b,
+static const jx_mlir_type *with_element(jx_hlo_body *b,
                                         const jx_mlir_type *type,
                                         const jx_mlir_type *element)
 {
@@ -111,12 +111,12 @@ static bool all_zero(const jx_mlir_quant *q)
 }
 
 /* One number for each index of the axis, as a vector. */
-static jx_atom vector(jx_shlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
+static jx_atom vector(jx_hlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
                       bool scales)
 {
     size_t size = jx_dtype_of(dtype)->bytes;
-    const jx_dim *length = jx_shlo_int(b, q->count);
-    const jx_aval *aval = jx_shlo_array(b, dtype, 1, &length);
+    const jx_dim *length = jx_hlo_dim_int(b, q->count);
+    const jx_aval *aval = jx_hlo_array(b, dtype, 1, &length);
     unsigned char *data = JX_NEW_ARRAY(b->s->ctx->arena,
                                        (size_t)q->count * size, unsigned char);
 
@@ -132,30 +132,30 @@ static jx_atom vector(jx_shlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
         else
             memcpy(to, &q->zeros[i], size); /* little endian, and it fits */
     }
-    return jx_shlo_constant(b, aval, data, (size_t)q->count * size, false);
+    return jx_hlo_literal(b, aval, data, (size_t)q->count * size, false);
 }
 
 /* The scales or zero points for an array of this type. */
-static jx_atom spread(jx_shlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
+static jx_atom spread(jx_hlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
                       bool scales, const jx_aval *over)
 {
     int64_t axis = q->axis, size;
 
     if (q->axis < 0)
-        return jx_shlo_broadcast(
-            b, jx_shlo_scalar(b, dtype,
-                              as_real(dtype, scales ? q->scales[0]
-                                                    : (double)q->zeros[0])),
+        return jx_hlo_eqn_broadcast(
+            b, jx_build_number(&b->body, dtype,
+                               as_real(dtype, scales ? q->scales[0]
+                                                     : (double)q->zeros[0])),
             over->rank, over->shape);
     if (axis >= over->rank ||
         (jx_dim_is_int(over->shape[axis], &size) && size != q->count)) {
-        jx_shlo_fail(b, "expected an axis %d of %d elements, one for each "
-                        "scale", q->axis, q->count);
+        jx_hlo_refuse(b, "expected an axis %d of %d elements, one for each "
+                         "scale", q->axis, q->count);
         return nothing;
     }
-    return jx_shlo_broadcast_dims(b, vector(b, dtype, q, scales),
-                                  (jx_ints){1, &axis}, over->rank,
-                                  over->shape);
+    return jx_hlo_eqn_broadcast_dims(b, vector(b, dtype, q, scales),
+                                     (jx_ints){1, &axis}, over->rank,
+                                     over->shape);
 }
 
 /* ---- between what is stored and reals */
@@ -166,89 +166,89 @@ static jx_dtype wide_enough(jx_dtype stored)
     return jx_dtype_of(stored)->bits <= 16 ? JX_I32 : JX_I64;
 }
 
-static jx_atom dequantize(jx_shlo_body *b, jx_atom stored,
+static jx_atom dequantize(jx_hlo_body *b, jx_atom stored,
                           const jx_mlir_type *element)
 {
     const jx_mlir_quant *q = element->quant;
     jx_dtype from, real, wide;
     const jx_aval *aval;
 
-    if (!jx_shlo_made(stored) || !read_type(b, element, &from, &real))
+    if (!jx_is_made(stored) || !read_type(b, element, &from, &real))
         return nothing;
     if (!all_zero(q)) {
         wide = wide_enough(from);
-        stored = jx_shlo_convert(b, stored, wide);
-        if (!jx_shlo_made(stored))
+        stored = jx_hlo_eqn_convert(b, stored, wide);
+        if (!jx_is_made(stored))
             return nothing;
         aval = jx_atom_aval(stored);
-        stored = jx_shlo_emit2(b, JX_PRIM_sub, stored,
-                               spread(b, wide, q, false, aval), aval);
+        stored = jx_hlo_eqn2(b, JX_PRIM_sub, stored,
+                             spread(b, wide, q, false, aval), aval);
         b->s->program->x64 |= wide == JX_I64;
     }
-    stored = jx_shlo_convert(b, stored, real);
-    if (!jx_shlo_made(stored))
+    stored = jx_hlo_eqn_convert(b, stored, real);
+    if (!jx_is_made(stored))
         return nothing;
     aval = jx_atom_aval(stored);
-    return jx_shlo_emit2(b, JX_PRIM_mul, stored,
-                         spread(b, real, q, true, aval), aval);
+    return jx_hlo_eqn2(b, JX_PRIM_mul, stored,
+                       spread(b, real, q, true, aval), aval);
 }
 
 /* Clamped to what may be stored, and rounded. */
-static jx_atom stored_of(jx_shlo_body *b, jx_atom value,
+static jx_atom stored_of(jx_hlo_body *b, jx_atom value,
                          const jx_mlir_quant *q, jx_dtype real, jx_dtype to)
 {
     const jx_aval *aval = jx_atom_aval(value);
     const jx_atom bounded[] = {
-        jx_shlo_scalar(b, real, as_real(real, (double)q->min)), value,
-        jx_shlo_scalar(b, real, as_real(real, (double)q->max))};
-    jx_shlo_params p = jx_shlo_no_params(b);
+        jx_build_number(&b->body, real, as_real(real, (double)q->min)), value,
+        jx_build_number(&b->body, real, as_real(real, (double)q->max))};
+    jx_params p = jx_hlo_no_params(b);
 
-    value = jx_shlo_emit(b, JX_PRIM_clamp, 3, bounded, NULL, aval);
-    jx_shlo_put_enum(&p, "rounding_method", "RoundingMethod.TO_NEAREST_EVEN");
-    if (jx_shlo_made(value))
-        value = jx_shlo_emit(b, JX_PRIM_round, 1, &value, &p, aval);
-    return jx_shlo_convert(b, value, to);
+    value = jx_hlo_eqn(b, JX_PRIM_clamp, 3, bounded, NULL, aval);
+    jx_put_enum(&p, "rounding_method", "RoundingMethod.TO_NEAREST_EVEN");
+    if (jx_is_made(value))
+        value = jx_hlo_eqn(b, JX_PRIM_round, 1, &value, &p, aval);
+    return jx_hlo_eqn_convert(b, value, to);
 }
 
-static jx_atom quantize(jx_shlo_body *b, jx_atom value,
+static jx_atom quantize(jx_hlo_body *b, jx_atom value,
                         const jx_mlir_type *element)
 {
     const jx_mlir_quant *q = element->quant;
     const jx_aval *aval;
     jx_dtype to, real;
 
-    if (!jx_shlo_made(value) || !read_type(b, element, &to, &real))
+    if (!jx_is_made(value) || !read_type(b, element, &to, &real))
         return nothing;
     aval = jx_atom_aval(value);
     if (aval->dtype != real) {
-        jx_shlo_fail(b, "expected values of %s, found %s",
-                     jx_dtype_of(real)->name, jx_dtype_of(aval->dtype)->name);
+        jx_hlo_refuse(b, "expected values of %s, found %s",
+                      jx_dtype_of(real)->name, jx_dtype_of(aval->dtype)->name);
         return nothing;
     }
-    value = jx_shlo_emit2(b, JX_PRIM_div, value, spread(b, real, q, true, aval),
-                          aval);
-    if (jx_shlo_made(value) && !all_zero(q))
-        value = jx_shlo_emit2(b, JX_PRIM_add, value,
-                              spread(b, real, q, false, aval), aval);
-    return jx_shlo_made(value) ? stored_of(b, value, q, real, to) : nothing;
+    value = jx_hlo_eqn2(b, JX_PRIM_div, value, spread(b, real, q, true, aval),
+                        aval);
+    if (jx_is_made(value) && !all_zero(q))
+        value = jx_hlo_eqn2(b, JX_PRIM_add, value,
+                            spread(b, real, q, false, aval), aval);
+    return jx_is_made(value) ? stored_of(b, value, q, real, to) : nothing;
 }
 
-bool jx_shlo_op_uniform_quantize(jx_shlo_body *b, const jx_mlir_op *op,
-                                 const jx_shlo_row *row)
+bool jx_hlo_op_uniform_quantize(jx_hlo_body *b, const jx_mlir_op *op,
+                                const jx_hlo_row *row)
 {
-    jx_atom in = jx_shlo_in(b, 0);
+    jx_atom in = jx_hlo_in(b, 0);
 
     (void)row;
     if (op->nins != 1 || op->nouts != 1 ||
-        !jx_shlo_is_quantized(op->outs[0]->type))
-        return jx_shlo_fail(b, "expected one operand and a quantized result");
-    if (jx_shlo_is_quantized(op->ins[0]->type))
+        !jx_hlo_is_quantized(op->outs[0]->type))
+        return jx_hlo_refuse(b, "expected one operand and a quantized result");
+    if (jx_hlo_is_quantized(op->ins[0]->type))
         in = dequantize(b, in, element_of(op->ins[0]->type));
-    return jx_shlo_define1(b, quantize(b, in, element_of(op->outs[0]->type)));
+    return jx_hlo_define1(b, quantize(b, in, element_of(op->outs[0]->type)));
 }
 
-bool jx_shlo_op_uniform_dequantize(jx_shlo_body *b, const jx_mlir_op *op,
-                                   const jx_shlo_row *row)
+bool jx_hlo_op_uniform_dequantize(jx_hlo_body *b, const jx_mlir_op *op,
+                                  const jx_hlo_row *row)
 {
     const jx_mlir_type *from;
 
@@ -257,9 +257,9 @@ bool jx_shlo_op_uniform_dequantize(jx_shlo_body *b, const jx_mlir_op *op,
         !(from = element_of(op->ins[0]->type)) ||
         op->outs[0]->type->kind != JX_T_TENSOR ||
         op->outs[0]->type->items[0] != from->items[1])
-        return jx_shlo_fail(b, "expected a quantized operand, and a result of "
-                               "what it stands for");
-    return jx_shlo_define1(b, dequantize(b, jx_shlo_in(b, 0), from));
+        return jx_hlo_refuse(b, "expected a quantized operand, and a result of "
+                                "what it stands for");
+    return jx_hlo_define1(b, dequantize(b, jx_hlo_in(b, 0), from));
 }
 
 /* ---- ops on what is stored */
@@ -325,7 +325,7 @@ static bool reshapes_around(const jx_mlir_type *in, int from,
 
 /* Whether an op that moves leaves each element with its scale: always if there
  * is one for all. */
-static bool keeps_scales(jx_shlo_body *b, const jx_mlir_op *op)
+static bool keeps_scales(jx_hlo_body *b, const jx_mlir_op *op)
 {
     const jx_mlir_type *in = op->nins ? element_of(op->ins[0]->type) : NULL;
     const jx_mlir_type *out = op->nouts ? element_of(op->outs[0]->type) : NULL;
@@ -339,12 +339,14 @@ static bool keeps_scales(jx_shlo_body *b, const jx_mlir_op *op)
     if (from < 0)
         return true;
     if (op->id == JX_OP_stablehlo_transpose)
-        return jx_shlo_attr_ints(b, "permutation", &axes) &&
+        return jx_hlo_attr_ints(b, "permutation", &axes) &&
                to < axes.count && axes.at[to] == from;
-    if (op->id == JX_OP_stablehlo_broadcast_in_dim || op->id == JX_OP_stablehlo_dynamic_broadcast_in_dim)
-        return jx_shlo_attr_ints(b, "broadcast_dimensions", &axes) &&
+    if (op->id == JX_OP_stablehlo_broadcast_in_dim ||
+        op->id == JX_OP_stablehlo_dynamic_broadcast_in_dim)
+        return jx_hlo_attr_ints(b, "broadcast_dimensions", &axes) &&
                from < axes.count && axes.at[from] == to;
-    return (op->id == JX_OP_stablehlo_reshape || op->id == JX_OP_stablehlo_dynamic_reshape) &&
+    return (op->id == JX_OP_stablehlo_reshape ||
+            op->id == JX_OP_stablehlo_dynamic_reshape) &&
            reshapes_around(op->ins[0]->type, from, op->outs[0]->type, to);
 }
 
@@ -386,13 +388,13 @@ static bool is_move(const jx_mlir_op *op)
 
 /* What a value is as a tensor of `to`, which was read as one of `from`; both
  * are elements, quantized ones or reals. */
-static jx_atom restored(jx_shlo_body *b, jx_atom atom,
+static jx_atom restored(jx_hlo_body *b, jx_atom atom,
                         const jx_mlir_type *from, const jx_mlir_type *to)
 {
     jx_dtype dtype;
 
     if (from->kind != JX_T_QUANTIZED && to->kind != JX_T_QUANTIZED)
-        return jx_mlir_dtype(to, &dtype) ? jx_shlo_convert(b, atom, dtype)
+        return jx_mlir_dtype(to, &dtype) ? jx_hlo_eqn_convert(b, atom, dtype)
                                          : nothing;
     if (from->kind == JX_T_QUANTIZED)
         atom = dequantize(b, atom, from);
@@ -400,7 +402,7 @@ static jx_atom restored(jx_shlo_body *b, jx_atom atom,
 }
 
 /* These values, with types of these elements; NULL: as they are. */
-static const jx_mlir_value *const *retyped(jx_shlo_body *b, int count,
+static const jx_mlir_value *const *retyped(jx_hlo_body *b, int count,
                                            const jx_mlir_value *const *of,
                                            const jx_mlir_type *const *elements)
 {
@@ -421,21 +423,21 @@ static const jx_mlir_value *const *retyped(jx_shlo_body *b, int count,
 }
 
 /* Says what `to` is by what `from`, the same tensor of another type, is. */
-static bool define_as(jx_shlo_body *b, const jx_mlir_value *from,
+static bool define_as(jx_hlo_body *b, const jx_mlir_value *from,
                       const jx_mlir_value *to)
 {
     jx_atom *atom = JX_NEW(b->s->ctx->arena, jx_atom);
 
     if (!atom || from == to)
         return atom != NULL;
-    *atom = restored(b, jx_shlo_atom(b, from), from->type->items[0],
+    *atom = restored(b, jx_hlo_atom(b, from), from->type->items[0],
                      to->type->items[0]);
-    return jx_shlo_define_value(b, to, 1, atom);
+    return jx_hlo_define_value(b, to, 1, atom);
 }
 
 /* Reads the op as if its operands and results had these elements. */
-static bool read_as(jx_shlo_body *b, const jx_mlir_op *op,
-                    const jx_shlo_row *row, const jx_mlir_type *const *elements)
+static bool read_as(jx_hlo_body *b, const jx_mlir_op *op,
+                    const jx_hlo_row *row, const jx_mlir_type *const *elements)
 {
     jx_mlir_op *other = jx_arena_copy(b->s->ctx->arena, op, sizeof *op);
     bool ok = true;
@@ -455,15 +457,15 @@ static bool read_as(jx_shlo_body *b, const jx_mlir_op *op,
     return ok;
 }
 
-static const jx_mlir_type **no_elements(jx_shlo_body *b, const jx_mlir_op *op)
+static const jx_mlir_type **no_elements(jx_hlo_body *b, const jx_mlir_op *op)
 {
     return JX_NEW_ARRAY(b->s->ctx->arena, op->nins + op->nouts,
                         const jx_mlir_type *);
 }
 
 /* The op on reals, between dequantizing and quantizing. */
-static bool on_reals(jx_shlo_body *b, const jx_mlir_op *op,
-                     const jx_shlo_row *row)
+static bool on_reals(jx_hlo_body *b, const jx_mlir_op *op,
+                     const jx_hlo_row *row)
 {
     const jx_mlir_type **elements = no_elements(b, op);
 
@@ -487,7 +489,8 @@ static int argument_of(const jx_mlir_op *op, int operand)
         return operand < inputs   ? operand
                : operand > inputs ? operand - 1
                                   : -1;
-    return op->id == JX_OP_stablehlo_select_and_scatter || op->id == JX_OP_stablehlo_all_reduce ||
+    return op->id == JX_OP_stablehlo_select_and_scatter ||
+                   op->id == JX_OP_stablehlo_all_reduce ||
                    op->id == JX_OP_stablehlo_reduce_scatter
                ? 0
                : -1;
@@ -517,7 +520,7 @@ static const jx_mlir_type *taken(const jx_mlir_op *op, int i)
     return wants;
 }
 
-bool jx_shlo_widens(const jx_mlir_op *op)
+bool jx_hlo_widens(const jx_mlir_op *op)
 {
     for (int i = 0; op->nregions == 1 && i < op->nins; i++)
         if (taken(op, i))
@@ -526,8 +529,8 @@ bool jx_shlo_widens(const jx_mlir_op *op)
 }
 
 /* Operands become what the body takes, where that is another type. */
-static bool as_stored(jx_shlo_body *b, const jx_mlir_op *op,
-                      const jx_shlo_row *row)
+static bool as_stored(jx_hlo_body *b, const jx_mlir_op *op,
+                      const jx_hlo_row *row)
 {
     const jx_mlir_type **elements = no_elements(b, op);
     bool change = false;
@@ -537,12 +540,12 @@ static bool as_stored(jx_shlo_body *b, const jx_mlir_op *op,
         if (!wants)
             continue;
         if ((wants->kind == JX_T_QUANTIZED) !=
-            jx_shlo_is_quantized(type_at(op, i)))
-            return jx_shlo_fail(b, "a body that takes quantized elements of "
-                                   "a tensor that has none");
+            jx_hlo_is_quantized(type_at(op, i)))
+            return jx_hlo_refuse(b, "a body that takes quantized elements of "
+                                    "a tensor that has none");
         if (wants->kind != JX_T_QUANTIZED && i >= op->nins)
-            return jx_shlo_fail(b, "expected results of the type that the "
-                                   "body gives");
+            return jx_hlo_refuse(b, "expected results of the type that the "
+                                    "body gives");
         elements[i] = wants;
         change = true;
     }
@@ -553,7 +556,7 @@ static bool as_stored(jx_shlo_body *b, const jx_mlir_op *op,
 
 /* ---- any op */
 
-bool jx_shlo_has_quantized(const jx_mlir_op *op)
+bool jx_hlo_has_quantized(const jx_mlir_op *op)
 {
     for (int i = 0; i < op->nins + op->nouts; i++)
         if (element_of(type_at(op, i)))
@@ -561,8 +564,8 @@ bool jx_shlo_has_quantized(const jx_mlir_op *op)
     return false;
 }
 
-bool jx_shlo_quantized(jx_shlo_body *b, const jx_mlir_op *op,
-                       const jx_shlo_row *row)
+bool jx_hlo_quantized(jx_hlo_body *b, const jx_mlir_op *op,
+                      const jx_hlo_row *row)
 {
     if (is_storage_op(op))
         return as_stored(b, op, row);

@@ -46,7 +46,7 @@ static bool make_raw(jx_sz_reading *r)
     return r->raws != NULL;
 }
 
-void jx_sz_note_raw(jx_sz_reading *r, jx_sz_asserted *a, jx_shlo_atoms ins)
+void jx_sz_note_raw(jx_sz_reading *r, jx_sz_asserted *a, jx_atoms ins)
 {
     jx_sz_info info = jx_sz_info_of(r->s, ins.at[0]);
 

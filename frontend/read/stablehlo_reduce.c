@@ -8,15 +8,15 @@
 
 /* Scalars of the operands' dtypes, twice: the arguments of a body that
  * combines two of each. */
-static const jx_aval **scalars_of(jx_shlo_body *b, int count,
+static const jx_aval **scalars_of(jx_hlo_body *b, int count,
                                   const jx_atom *atoms, int times)
 {
     const jx_aval **to = JX_NEW_ARRAY(b->s->ctx->arena, times * count,
                                       const jx_aval *);
 
     for (int i = 0; to && i < times * count; i++)
-        to[i] = jx_shlo_array(b, jx_atom_aval(atoms[i % count])->dtype, 0,
-                              NULL);
+        to[i] = jx_hlo_array(b, jx_atom_aval(atoms[i % count])->dtype, 0,
+                             NULL);
     return to;
 }
 
@@ -103,7 +103,7 @@ static jx_op_id combining(jx_op_id one, bool booleans)
     return jx_mlir_op_commutes(one) ? one : JX_OP_unknown;
 }
 
-static jx_prim_id prim_of(const jx_shlo_body *b, jx_op_id op)
+static jx_prim_id prim_of(const jx_hlo_body *b, jx_op_id op)
 {
     return op ? b->s->rows[op]->prim : JX_PRIM_unknown;
 }
@@ -118,113 +118,113 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool reduce_simply(jx_shlo_body *b, jx_prim_id combine,
+static bool reduce_simply(jx_hlo_body *b, jx_prim_id combine,
                           jx_prim_id reduce, jx_ints axes,
                           const jx_aval *out)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_atom in = jx_shlo_in(b, 0), start = jx_shlo_in(b, 1), made;
+    jx_params p = jx_hlo_no_params(b);
+    jx_atom in = jx_hlo_in(b, 0), start = jx_hlo_in(b, 1), made;
 
-    jx_shlo_put_ints(&p, "axes", axes);
+    jx_put_ints(&p, "axes", axes);
     if (reduce == JX_PRIM_reduce_sum || reduce == JX_PRIM_reduce_prod ||
         reduce == JX_PRIM_reduce_max || reduce == JX_PRIM_reduce_min)
-        jx_shlo_put_none(&p, "out_sharding");
-    made = jx_shlo_emit(b, reduce, 1, &in, &p, out);
-    if (made.var && !is_identity(combine, out->dtype, jx_shlo_splat(start)))
-        made = jx_shlo_emit2(b, combine,
-                             jx_shlo_broadcast(b, start, out->rank,
-                                               out->shape),
-                             made, out);
-    return jx_shlo_define1(b, made);
+        jx_put_none(&p, "out_sharding");
+    made = jx_hlo_eqn(b, reduce, 1, &in, &p, out);
+    if (made.var && !is_identity(combine, out->dtype, jx_hlo_splat(start)))
+        made = jx_hlo_eqn2(b, combine,
+                           jx_hlo_eqn_broadcast(b, start, out->rank,
+                                                out->shape),
+                           made, out);
+    return jx_hlo_define1(b, made);
 }
 
 /* What combines many operands by any body. */
 typedef struct combination {
     const jx_jaxpr *body;
-    jx_shlo_atoms ins; /* operands, then what they begin with */
+    jx_atoms ins; /* operands, then what they begin with */
     int nouts; /* those of the op come first */
     const jx_aval *const *outs;
 } combination;
 
 /* False without a failure if the body is none that can be run. */
-static bool make_general(jx_shlo_body *b, jx_shlo_atoms ins,
+static bool make_general(jx_hlo_body *b, jx_atoms ins,
                          const jx_aval *const *outs, combination *to)
 {
     int n = ins.count / 2;
     const jx_aval **args = scalars_of(b, n, ins.at, 2), **all;
-    jx_shlo_atoms captured, everywhere;
+    jx_atoms captured, everywhere;
 
-    to->body = args ? jx_shlo_lifted(b, b->op, 2 * n, args, JX_SHLO_HALVES,
-                                     &captured)
+    to->body = args ? jx_hlo_lifted(b, b->op, 2 * n, args, JX_HLO_HALVES,
+                                    &captured)
                     : NULL;
     if (!to->body)
         return false;
-    everywhere = jx_shlo_spread(b, captured, jx_atom_aval(ins.at[0]));
-    to->ins = jx_shlo_joined(
-        b, 4, (const jx_shlo_atoms[]){{n, ins.at}, everywhere,
+    everywhere = jx_hlo_eqn_spread(b, captured, jx_atom_aval(ins.at[0]));
+    to->ins = jx_hlo_joined(
+        b, 4, (const jx_atoms[]){{n, ins.at}, everywhere,
                                       {n, ins.at + n}, captured});
     to->nouts = n + captured.count;
     to->outs = all = JX_NEW_ARRAY(b->s->ctx->arena, to->nouts,
                                   const jx_aval *);
     for (int i = 0; all && i < to->nouts; i++)
         all[i] = i < n ? outs[i]
-                       : jx_shlo_array(b, jx_atom_aval(captured.at[i - n])
-                                              ->dtype,
-                                       outs[0]->rank, outs[0]->shape);
+                       : jx_hlo_array(b, jx_atom_aval(captured.at[i - n])
+                                             ->dtype,
+                                      outs[0]->rank, outs[0]->shape);
     return all != NULL;
 }
 
-static bool emit_general(jx_shlo_body *b, jx_prim_id prim, const combination *g,
-                         jx_shlo_params *p)
+static bool emit_general(jx_hlo_body *b, jx_prim_id prim, const combination *g,
+                         jx_params *p)
 {
-    jx_shlo_put_jaxpr(p, "jaxpr", g->body);
-    const jx_atom *made = jx_shlo_emit_all(b, jx_prim_of(prim), g->ins.count,
-                                           g->ins.at, p, g->nouts, g->outs);
+    jx_put_jaxpr(p, "jaxpr", g->body);
+    const jx_atom *made = jx_hlo_eqn_all(b, jx_prim_of(prim), g->ins.count,
+                                         g->ins.at, p, g->nouts, g->outs);
 
-    return made && jx_shlo_define(b, b->op->nouts, made);
+    return made && jx_hlo_define(b, b->op->nouts, made);
 }
 
-static bool reduce_generally(jx_shlo_body *b, jx_shlo_atoms ins, jx_ints axes,
+static bool reduce_generally(jx_hlo_body *b, jx_atoms ins, jx_ints axes,
                              const jx_aval *const *outs)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_params p = jx_hlo_no_params(b);
     combination g;
 
     if (!make_general(b, ins, outs, &g))
-        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
-    jx_shlo_put_ints(&p, "dimensions", axes);
+        return jx_ok(b->s->ctx) && jx_hlo_unknown(b, b->op);
+    jx_put_ints(&p, "dimensions", axes);
     return emit_general(b, JX_PRIM_reduce, &g, &p);
 }
 
-bool jx_shlo_op_reduce(jx_shlo_body *b, const jx_mlir_op *op,
-                       const jx_shlo_row *row)
+bool jx_hlo_op_reduce(jx_hlo_body *b, const jx_mlir_op *op,
+                      const jx_hlo_row *row)
 {
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
                                         const jx_aval *);
     jx_op_id one;
     jx_ints axes;
 
     if (!outs || !ins.count || ins.count != 2 * op->nouts)
-        return jx_shlo_fail(b, "expected two operands for each result");
+        return jx_hlo_refuse(b, "expected two operands for each result");
     const jx_aval *in = jx_atom_aval(ins.at[0]);
-    if (!jx_shlo_attr_ints(b, "dimensions", &axes) ||
-        !jx_shlo_axes_ok(b, "dimensions", axes, in->rank))
+    if (!jx_hlo_attr_ints(b, "dimensions", &axes) ||
+        !jx_hlo_axes_ok(b, "dimensions", axes, in->rank))
         return false;
     qsort((int64_t *)(uintptr_t)axes.at, (size_t)axes.count, sizeof *axes.at,
           by_value);
     int left = in->rank - axes.count;
     for (int i = 0; i < op->nouts; i++) {
         if (op->outs[i]->type->rank != left)
-            return jx_shlo_fail(b, "expected results of %d axes", left);
-        outs[i] = jx_shlo_result(b, i, NULL);
+            return jx_hlo_refuse(b, "expected results of %d axes", left);
+        outs[i] = jx_hlo_result(b, i, NULL);
         if (!outs[i])
             return false;
     }
     one = op->nouts == 1 && outs[0]->dtype == in->dtype
-              ? combining(jx_shlo_single_op(op, 0), in->dtype == JX_BOOL)
+              ? combining(jx_hlo_single_op(op, 0), in->dtype == JX_BOOL)
               : JX_OP_unknown;
-    row = jx_shlo_row_of(b->s, op->id, jx_mlir_op_name(one));
+    row = jx_hlo_row_of(b->s, op->id, jx_mlir_op_name(one));
     if (!row || !row->detail[0])
         return reduce_generally(b, ins, axes, outs);
     return reduce_simply(b, prim_of(b, one), row->prim, axes, outs[0]);
@@ -238,47 +238,47 @@ typedef struct window {
     jx_ints strides, base, dilation;
 } window;
 
-typedef bool general_rule(jx_shlo_body *b, const window *w,
+typedef bool general_rule(jx_hlo_body *b, const window *w,
                           const jx_aval *const *outs);
 
-static const jx_dim *const *dims_of(jx_shlo_body *b, jx_ints ints)
+static const jx_dim *const *dims_of(jx_hlo_body *b, jx_ints ints)
 {
     const jx_dim **dims = JX_NEW_ARRAY(b->s->ctx->arena, ints.count,
                                        const jx_dim *);
 
     for (int i = 0; dims && i < ints.count; i++)
-        dims[i] = jx_shlo_int(b, ints.at[i]);
+        dims[i] = jx_hlo_dim_int(b, ints.at[i]);
     return dims;
 }
 
-static bool read_window(jx_shlo_body *b, int rank, window *w)
+static bool read_window(jx_hlo_body *b, int rank, window *w)
 {
     jx_ints sizes, padding;
 
     w->rank = rank;
-    if (!jx_shlo_attr_ints_or(b, "window_dimensions", rank, 1, &sizes) ||
-        !jx_shlo_attr_ints_or(b, "window_strides", rank, 1, &w->strides) ||
-        !jx_shlo_attr_ints_or(b, "base_dilations", rank, 1, &w->base) ||
-        !jx_shlo_attr_ints_or(b, "window_dilations", rank, 1,
-                              &w->dilation) ||
-        !jx_shlo_attr_ints_or(b, "padding", 2 * rank, 0, &padding))
+    if (!jx_hlo_attr_ints_or(b, "window_dimensions", rank, 1, &sizes) ||
+        !jx_hlo_attr_ints_or(b, "window_strides", rank, 1, &w->strides) ||
+        !jx_hlo_attr_ints_or(b, "base_dilations", rank, 1, &w->base) ||
+        !jx_hlo_attr_ints_or(b, "window_dilations", rank, 1,
+                             &w->dilation) ||
+        !jx_hlo_attr_ints_or(b, "padding", 2 * rank, 0, &padding))
         return false;
     w->sizes = dims_of(b, sizes);
     w->padding = dims_of(b, padding);
     return w->sizes && w->padding;
 }
 
-static void put_window(jx_shlo_params *p, const window *w)
+static void put_window(jx_params *p, const window *w)
 {
-    jx_shlo_put_dims(p, "window_dimensions", w->rank, w->sizes);
-    jx_shlo_put_ints(p, "window_strides", w->strides);
-    jx_shlo_put_tuples(p, "padding", w->rank, 2, w->padding);
+    jx_put_dims(p, "window_dimensions", w->rank, w->sizes);
+    jx_put_ints(p, "window_strides", w->strides);
+    jx_put_tuples(p, "padding", w->rank, 2, w->padding);
 }
 
-static void put_dilations(jx_shlo_params *p, const window *w)
+static void put_dilations(jx_params *p, const window *w)
 {
-    jx_shlo_put_ints(p, "base_dilation", w->base);
-    jx_shlo_put_ints(p, "window_dilation", w->dilation);
+    jx_put_ints(p, "base_dilation", w->base);
+    jx_put_ints(p, "window_dilation", w->dilation);
 }
 
 static bool is_plain(jx_ints ints)
@@ -291,10 +291,10 @@ static bool is_plain(jx_ints ints)
 
 /* The axis along which a window takes all before, or all after an element:
  * what JAX makes of a cumulative sum; -1 if it is none. */
-static int cumulative_axis(jx_shlo_body *b, const window *w,
+static int cumulative_axis(jx_hlo_body *b, const window *w,
                            const jx_aval *in, bool *reverse)
 {
-    const jx_dim *none = jx_shlo_int(b, 0), *one = jx_shlo_int(b, 1);
+    const jx_dim *none = jx_hlo_dim_int(b, 0), *one = jx_hlo_dim_int(b, 1);
     int axis = -1;
 
     if (!is_plain(w->strides) || !is_plain(w->base) || !is_plain(w->dilation))
@@ -343,48 +343,48 @@ static bool may_reorder(jx_prim_id combine, const jx_aval *in, int axis)
            combine == JX_PRIM_min || size < 0 || size > SMALL;
 }
 
-static bool emit_cumulative(jx_shlo_body *b, jx_prim_id prim, int axis,
+static bool emit_cumulative(jx_hlo_body *b, jx_prim_id prim, int axis,
                             bool reverse, const jx_aval *out)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_atom in = jx_shlo_in(b, 0);
+    jx_params p = jx_hlo_no_params(b);
+    jx_atom in = jx_hlo_in(b, 0);
 
-    jx_shlo_put_int(&p, "axis", axis);
-    jx_shlo_put_bool(&p, "reverse", reverse);
-    return jx_shlo_define1(b, jx_shlo_emit(b, prim, 1, &in, &p, out));
+    jx_put_int(&p, "axis", axis);
+    jx_put_bool(&p, "reverse", reverse);
+    return jx_hlo_define1(b, jx_hlo_eqn(b, prim, 1, &in, &p, out));
 }
 
-static bool window_generally(jx_shlo_body *b, const window *w,
+static bool window_generally(jx_hlo_body *b, const window *w,
                              const jx_aval *const *outs)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_params p = jx_hlo_no_params(b);
     combination g;
 
-    if (!make_general(b, jx_shlo_ins(b, 0), outs, &g))
-        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
+    if (!make_general(b, jx_hlo_ins(b, 0), outs, &g))
+        return jx_ok(b->s->ctx) && jx_hlo_unknown(b, b->op);
     put_window(&p, w);
     put_dilations(&p, w);
     return emit_general(b, JX_PRIM_reduce_window, &g, &p);
 }
 
-static bool window_simply(jx_shlo_body *b, jx_prim_id prim, const window *w,
+static bool window_simply(jx_hlo_body *b, jx_prim_id prim, const window *w,
                           const jx_aval *out)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_atom in = jx_shlo_in(b, 0);
+    jx_params p = jx_hlo_no_params(b);
+    jx_atom in = jx_hlo_in(b, 0);
 
     put_window(&p, w);
     put_dilations(&p, w);
-    return jx_shlo_define1(b, jx_shlo_emit(b, prim, 1, &in, &p, out));
+    return jx_hlo_define1(b, jx_hlo_eqn(b, prim, 1, &in, &p, out));
 }
 
 /* One op or many. */
-static bool emit_window(jx_shlo_body *b, const window *w, jx_op_id one,
+static bool emit_window(jx_hlo_body *b, const window *w, jx_op_id one,
                         const jx_aval *const *outs, general_rule *general)
 {
-    jx_atom in = jx_shlo_in(b, 0), start = jx_shlo_in(b, 1);
+    jx_atom in = jx_hlo_in(b, 0), start = jx_hlo_in(b, 1);
     const jx_aval *aval = jx_atom_aval(in);
-    const jx_shlo_row *row;
+    const jx_hlo_row *row;
     bool reverse = false;
     jx_op_id op = outs[0]->dtype == aval->dtype
                       ? combining(one, aval->dtype == JX_BOOL)
@@ -392,7 +392,7 @@ static bool emit_window(jx_shlo_body *b, const window *w, jx_op_id one,
     jx_prim_id combine = prim_of(b, op);
 
     if (combine == JX_PRIM_unknown ||
-        !is_identity(combine, aval->dtype, jx_shlo_splat(start)))
+        !is_identity(combine, aval->dtype, jx_hlo_splat(start)))
         return general(b, w, outs);
     int axis = cumulative_axis(b, w, aval, &reverse);
     if (axis >= 0 && cumulative_of(combine) != JX_PRIM_unknown)
@@ -400,31 +400,31 @@ static bool emit_window(jx_shlo_body *b, const window *w, jx_op_id one,
                    ? emit_cumulative(b, cumulative_of(combine), axis, reverse,
                                      outs[0])
                    : general(b, w, outs);
-    row = jx_shlo_row_of(b->s, JX_OP_stablehlo_reduce_window,
-                         jx_mlir_op_name(op));
+    row = jx_hlo_row_of(b->s, JX_OP_stablehlo_reduce_window,
+                        jx_mlir_op_name(op));
     if (!row || !row->detail[0])
         return general(b, w, outs);
     return window_simply(b, row->prim, w, outs[0]);
 }
 
-bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
-                              const jx_shlo_row *row)
+bool jx_hlo_op_reduce_window(jx_hlo_body *b, const jx_mlir_op *op,
+                             const jx_hlo_row *row)
 {
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
                                         const jx_aval *);
     window w;
 
     (void)row;
     if (!outs || !ins.count || ins.count != 2 * op->nouts)
-        return jx_shlo_fail(b, "expected two operands for each result");
+        return jx_hlo_refuse(b, "expected two operands for each result");
     const jx_aval *in = jx_atom_aval(ins.at[0]);
     if (!read_window(b, in->rank, &w))
         return false;
     for (int i = 0; i < op->nouts; i++)
-        if (!(outs[i] = jx_shlo_result(b, i, NULL)))
+        if (!(outs[i] = jx_hlo_result(b, i, NULL)))
             return false;
-    return emit_window(b, &w, op->nouts == 1 ? jx_shlo_single_op(op, 0)
+    return emit_window(b, &w, op->nouts == 1 ? jx_hlo_single_op(op, 0)
                                          : JX_OP_unknown,
                        outs, window_generally);
 }
@@ -432,9 +432,9 @@ bool jx_shlo_op_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
 /* ---- windows whose sizes are operands: JAX's custom call of
  * (operands, inits, sizes, strides, base dilations, dilations, padding). */
 
-static bool numbers(jx_shlo_body *b, int operand, int count, jx_ints *to)
+static bool numbers(jx_hlo_body *b, int operand, int count, jx_ints *to)
 {
-    const jx_dim *const *dims = jx_shlo_sizes_in(b, operand, count);
+    const jx_dim *const *dims = jx_hlo_sizes_in(b, operand, count);
     int64_t *at = JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
 
     for (int i = 0; dims && at && i < count; i++) {
@@ -447,7 +447,7 @@ static bool numbers(jx_shlo_body *b, int operand, int count, jx_ints *to)
 }
 
 /* The function that the call combines with, as a body of two scalars. */
-static const jx_mlir_op *reducer(jx_shlo_body *b)
+static const jx_mlir_op *reducer(jx_hlo_body *b)
 {
     const jx_mlir_attr *all = jx_mlir_get(b->op, "called_computations");
     const jx_mlir_op *func;
@@ -460,59 +460,59 @@ static const jx_mlir_op *reducer(jx_shlo_body *b)
     return func && func->id == JX_OP_func_func ? func : NULL;
 }
 
-static bool general_dynamic(jx_shlo_body *b, const window *w,
+static bool general_dynamic(jx_hlo_body *b, const window *w,
                             const jx_aval *const *outs)
 {
     int n = b->op->nouts;
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     const jx_aval **args = JX_NEW_ARRAY(b->s->ctx->arena, 2 * n + 1,
                                         const jx_aval *);
-    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_params p = jx_hlo_no_params(b);
     const jx_jaxpr *body;
     const jx_atom *made;
 
     if (!args || ins.count < 2 * n)
         return false;
     for (int i = 0; i < n; i++)
-        args[i] = args[n + i] = jx_shlo_array(b, outs[i]->dtype, 0, NULL);
-    body = jx_shlo_function(b->s, reducer(b), b->op, 2 * n, args, NULL);
+        args[i] = args[n + i] = jx_hlo_array(b, outs[i]->dtype, 0, NULL);
+    body = jx_hlo_jaxpr_of(b->s, reducer(b), b->op, 2 * n, args, NULL);
     if (!body)
         return false;
-    jx_shlo_put_jaxpr(&p, "jaxpr", body);
+    jx_put_jaxpr(&p, "jaxpr", body);
     put_window(&p, w);
     put_dilations(&p, w);
-    made = jx_shlo_emit_all(b, jx_prim_of(JX_PRIM_reduce_window), 2 * n,
-                            ins.at, &p, n, outs);
-    return made && jx_shlo_define(b, n, made);
+    made = jx_hlo_eqn_all(b, jx_prim_of(JX_PRIM_reduce_window), 2 * n,
+                          ins.at, &p, n, outs);
+    return made && jx_hlo_define(b, n, made);
 }
 
-bool jx_shlo_op_dynamic_reduce_window(jx_shlo_body *b, const jx_mlir_op *op,
-                                      const jx_shlo_row *row)
+bool jx_hlo_op_dynamic_reduce_window(jx_hlo_body *b, const jx_mlir_op *op,
+                                     const jx_hlo_row *row)
 {
     const jx_mlir_op *func = reducer(b);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts + 1,
                                         const jx_aval *);
-    jx_atom in = jx_shlo_in(b, 0);
+    jx_atom in = jx_hlo_in(b, 0);
     window w = {0};
     int n = op->nouts;
 
     (void)row;
     if (!outs || (!in.var && !in.literal) || n < 1 ||
         op->nins != 2 * n + 5 || !func)
-        return jx_shlo_fail(b, "expected two operands for each result, five "
-                               "that say the window, and the name of a "
-                               "function");
+        return jx_hlo_refuse(b, "expected two operands for each result, five "
+                                "that say the window, and the name of a "
+                                "function");
     for (int i = 0; i < n; i++)
-        if (!(outs[i] = jx_shlo_result(b, i, NULL)))
+        if (!(outs[i] = jx_hlo_result(b, i, NULL)))
             return false;
     w.rank = jx_atom_aval(in)->rank;
-    w.sizes = jx_shlo_sizes_in(b, 2 * n, w.rank);
-    w.padding = jx_shlo_sizes_in(b, 2 * n + 4, 2 * w.rank);
+    w.sizes = jx_hlo_sizes_in(b, 2 * n, w.rank);
+    w.padding = jx_hlo_sizes_in(b, 2 * n + 4, 2 * w.rank);
     if (!w.sizes || !w.padding || !numbers(b, 2 * n + 1, w.rank, &w.strides) ||
         !numbers(b, 2 * n + 2, w.rank, &w.base) ||
         !numbers(b, 2 * n + 3, w.rank, &w.dilation))
-        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
-    return emit_window(b, &w, n == 1 ? jx_shlo_single_op(func, 0)
+        return jx_ok(b->s->ctx) && jx_hlo_unknown(b, op);
+    return emit_window(b, &w, n == 1 ? jx_hlo_single_op(func, 0)
                                   : JX_OP_unknown, outs,
                        general_dynamic);
 }
@@ -526,7 +526,7 @@ static const char *selecting(const jx_mlir_op *op)
                                                    : NULL;
     const jx_mlir_attr *direction;
 
-    if (jx_shlo_single_op(op, 0) != JX_OP_stablehlo_compare)
+    if (jx_hlo_single_op(op, 0) != JX_OP_stablehlo_compare)
         return NULL;
     direction = jx_mlir_get(block->ops[0], "comparison_direction");
     if (!direction || direction->kind != JX_A_ENUM || !direction->text)
@@ -536,46 +536,46 @@ static const char *selecting(const jx_mlir_op *op)
                                             : NULL;
 }
 
-static bool select_generally(jx_shlo_body *b, const window *w,
+static bool select_generally(jx_hlo_body *b, const window *w,
                              const jx_aval *in)
 {
-    const jx_aval *scalar = jx_shlo_array(b, in->dtype, 0, NULL);
+    const jx_aval *scalar = jx_hlo_array(b, in->dtype, 0, NULL);
     const jx_aval *const args[] = {scalar, scalar};
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_params p = jx_hlo_no_params(b);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     const jx_jaxpr *select, *scatter;
 
-    select = scalar ? jx_shlo_closed(b, b->op, 0, 2, args) : NULL;
-    scatter = select ? jx_shlo_closed(b, b->op, 1, 2, args) : NULL;
+    select = scalar ? jx_hlo_closed(b, b->op, 0, 2, args) : NULL;
+    scatter = select ? jx_hlo_closed(b, b->op, 1, 2, args) : NULL;
     if (!scatter)
-        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, b->op);
-    jx_shlo_put_jaxpr(&p, "select", select);
-    jx_shlo_put_jaxpr(&p, "scatter", scatter);
+        return jx_ok(b->s->ctx) && jx_hlo_unknown(b, b->op);
+    jx_put_jaxpr(&p, "select", select);
+    jx_put_jaxpr(&p, "scatter", scatter);
     put_window(&p, w);
-    return jx_shlo_define1(
-        b, jx_shlo_emit(b, JX_PRIM_stablehlo_select_and_scatter, ins.count,
-                        ins.at, &p, in));
+    return jx_hlo_define1(
+        b, jx_hlo_eqn(b, JX_PRIM_stablehlo_select_and_scatter, ins.count,
+                      ins.at, &p, in));
 }
 
-bool jx_shlo_op_select_and_scatter(jx_shlo_body *b, const jx_mlir_op *op,
-                                   const jx_shlo_row *row)
+bool jx_hlo_op_select_and_scatter(jx_hlo_body *b, const jx_mlir_op *op,
+                                  const jx_hlo_row *row)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
+    jx_params p = jx_hlo_no_params(b);
+    jx_atoms ins = jx_hlo_ins(b, 0);
     const char *chosen = selecting(op);
     window w;
 
     if (ins.count != 3 || op->nregions != 2)
-        return jx_shlo_fail(b, "expected 3 operands and 2 regions");
+        return jx_hlo_refuse(b, "expected 3 operands and 2 regions");
     const jx_aval *in = jx_atom_aval(ins.at[0]);
     if (!read_window(b, in->rank, &w))
         return false;
-    if (!chosen || jx_shlo_single_op(op, 1) != JX_OP_stablehlo_add ||
-        !is_identity(JX_PRIM_add, in->dtype, jx_shlo_splat(ins.at[2])))
+    if (!chosen || jx_hlo_single_op(op, 1) != JX_OP_stablehlo_add ||
+        !is_identity(JX_PRIM_add, in->dtype, jx_hlo_splat(ins.at[2])))
         return select_generally(b, &w, in);
-    jx_shlo_put_prim(&p, "select_prim", chosen);
+    jx_put_prim(&p, "select_prim", chosen);
     put_window(&p, &w);
-    return jx_shlo_define1(
-        b, jx_shlo_emit(b, row->prim, 2,
-                        (const jx_atom[]){ins.at[1], ins.at[0]}, &p, in));
+    return jx_hlo_define1(
+        b, jx_hlo_eqn(b, row->prim, 2,
+                      (const jx_atom[]){ins.at[1], ins.at[0]}, &p, in));
 }

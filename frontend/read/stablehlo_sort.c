@@ -40,7 +40,7 @@ static bool is_number(const jx_mlir_value *v, bool nan)
     jx_dtype dtype;
     double value;
 
-    if (!a || a->kind != JX_A_DENSE || !jx_shlo_dtype(v->type, &dtype) ||
+    if (!a || a->kind != JX_A_DENSE || !jx_hlo_dtype(v->type, &dtype) ||
         !jx_dtype_is_float(dtype) || a->size != jx_dtype_of(dtype)->bytes)
         return false;
     value = jx_element_real(dtype, a->bytes);
@@ -93,7 +93,7 @@ static bool key_of(const jx_mlir_block *block, const jx_mlir_value *v,
         to->clean = true;
         v = inner;
     }
-    if (!jx_shlo_dtype(v->type, &dtype))
+    if (!jx_hlo_dtype(v->type, &dtype))
         return false;
     to->clean = to->clean || !jx_dtype_is_inexact(dtype);
     if (defined_by(v, JX_OP_stablehlo_real, 1))
@@ -117,7 +117,7 @@ static bool pair_of(const jx_mlir_block *block, const jx_mlir_value *v,
         !says(v->op, "comparison_direction", direction) ||
         !key_of(block, v->op->ins[0], is_weak(v->op), to) ||
         !key_of(block, v->op->ins[1], is_weak(v->op), &other) ||
-        !jx_shlo_dtype(v->op->ins[0]->type, &dtype))
+        !jx_hlo_dtype(v->op->ins[0]->type, &dtype))
         return false;
     if (jx_dtype_is_float(dtype) && !is_weak(v->op) &&
         !says(v->op, "compare_type", "TOTALORDER"))
@@ -165,7 +165,7 @@ static int sort_keys(const jx_mlir_op *op)
     if (!block || !block->nops || block->ops[block->nops - 1]->nins != 1)
         return 0;
     for (int i = 0; i < block->nargs; i++)
-        if (jx_shlo_is_quantized(block->args[i]->type))
+        if (jx_hlo_is_quantized(block->args[i]->type))
             return 0;
     n = keys_of(block, block->ops[block->nops - 1]->ins[0], keys);
     for (int i = 0; i < n; i++, done++) {
@@ -184,8 +184,8 @@ static int sort_keys(const jx_mlir_op *op)
 /* ---- rules */
 
 /* The op's results are the first of them. */
-static bool emit_sort(jx_shlo_body *b, jx_prim_id prim, jx_shlo_params *p,
-                      jx_shlo_atoms ins)
+static bool emit_sort(jx_hlo_body *b, jx_prim_id prim, jx_params *p,
+                      jx_atoms ins)
 {
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, ins.count,
                                         const jx_aval *);
@@ -193,75 +193,75 @@ static bool emit_sort(jx_shlo_body *b, jx_prim_id prim, jx_shlo_params *p,
 
     for (int i = 0; outs && i < ins.count; i++)
         outs[i] = jx_atom_aval(ins.at[i]);
-    made = outs ? jx_shlo_emit_all(b, jx_prim_of(prim), ins.count, ins.at, p,
-                                   ins.count, outs)
+    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(prim), ins.count, ins.at, p,
+                                 ins.count, outs)
                 : NULL;
-    return made && jx_shlo_define(b, b->op->nouts, made);
+    return made && jx_hlo_define(b, b->op->nouts, made);
 }
 
-bool jx_shlo_op_sort(jx_shlo_body *b, const jx_mlir_op *op,
-                     const jx_shlo_row *row)
+bool jx_hlo_op_sort(jx_hlo_body *b, const jx_mlir_op *op,
+                    const jx_hlo_row *row)
 {
-    jx_shlo_atoms ins = jx_shlo_ins(b, 0);
-    jx_shlo_params p = jx_shlo_no_params(b);
+    jx_atoms ins = jx_hlo_ins(b, 0);
+    jx_params p = jx_hlo_no_params(b);
     int keys = sort_keys(op);
 
     if (!ins.count || ins.count != op->nouts)
-        return jx_shlo_fail(b, "expected operands, and a result for each");
+        return jx_hlo_refuse(b, "expected operands, and a result for each");
     int rank = jx_atom_aval(ins.at[0])->rank;
-    int64_t axis = jx_shlo_attr_int_or(b, "dimension", -1);
+    int64_t axis = jx_hlo_attr_int_or(b, "dimension", -1);
     if (axis < 0)
         axis += rank;
     if (axis < 0 || axis >= rank)
-        return jx_shlo_fail(b, "attribute 'dimension': expected an axis "
-                            "below %d", rank);
-    jx_shlo_put_int(&p, "dimension", axis);
-    jx_shlo_put_bool(&p, "is_stable",
-                     jx_shlo_attr_bool_or(b, "is_stable", false));
+        return jx_hlo_refuse(b, "attribute 'dimension': expected an axis "
+                             "below %d", rank);
+    jx_put_int(&p, "dimension", axis);
+    jx_put_bool(&p, "is_stable",
+                jx_hlo_attr_bool_or(b, "is_stable", false));
     if (keys > 0) {
-        jx_shlo_put_int(&p, "num_keys", keys);
+        jx_put_int(&p, "num_keys", keys);
         return emit_sort(b, row->prim, &p, ins);
     }
     const jx_aval **args = JX_NEW_ARRAY(b->s->ctx->arena, 2 * ins.count,
                                         const jx_aval *);
     for (int i = 0; args && i < 2 * ins.count; i++)
-        args[i] = jx_shlo_array(b, jx_atom_aval(ins.at[i / 2])->dtype, 0,
-                                NULL);
-    jx_shlo_atoms captured;
+        args[i] = jx_hlo_array(b, jx_atom_aval(ins.at[i / 2])->dtype, 0,
+                               NULL);
+    jx_atoms captured;
     const jx_jaxpr *body =
-        args ? jx_shlo_lifted(b, op, 2 * ins.count, args, JX_SHLO_PAIRS,
-                              &captured)
+        args ? jx_hlo_lifted(b, op, 2 * ins.count, args, JX_HLO_PAIRS,
+                             &captured)
              : NULL;
     if (!body)
-        return jx_ok(b->s->ctx) && jx_shlo_unknown(b, op);
-    captured = jx_shlo_spread(b, captured, jx_atom_aval(ins.at[0]));
-    ins = jx_shlo_joined(b, 2, (const jx_shlo_atoms[]){ins, captured});
-    jx_shlo_put_jaxpr(&p, "comparator", body);
+        return jx_ok(b->s->ctx) && jx_hlo_unknown(b, op);
+    captured = jx_hlo_eqn_spread(b, captured, jx_atom_aval(ins.at[0]));
+    ins = jx_hlo_joined(b, 2, (const jx_atoms[]){ins, captured});
+    jx_put_jaxpr(&p, "comparator", body);
     return emit_sort(b, JX_PRIM_stablehlo_sort, &p, ins);
 }
 
-bool jx_shlo_op_top_k(jx_shlo_body *b, const jx_mlir_op *op,
-                      const jx_shlo_row *row)
+bool jx_hlo_op_top_k(jx_hlo_body *b, const jx_mlir_op *op,
+                     const jx_hlo_row *row)
 {
-    jx_shlo_params p = jx_shlo_no_params(b);
-    jx_atom in = jx_shlo_in(b, 0);
+    jx_params p = jx_hlo_no_params(b);
+    jx_atom in = jx_hlo_in(b, 0);
     const jx_aval *outs[2];
     int64_t k = 0;
 
-    if ((!in.var && !in.literal) || !jx_shlo_attr_int(b, "k", &k))
+    if ((!in.var && !in.literal) || !jx_hlo_attr_int(b, "k", &k))
         return false;
     const jx_aval *aval = jx_atom_aval(in);
     if (op->nouts != 2 || aval->rank < 1)
-        return jx_shlo_fail(b, "expected 2 results of an operand with axes");
-    outs[0] = jx_shlo_result(b, 0, NULL);
-    outs[1] = jx_shlo_result(b, 1, NULL);
+        return jx_hlo_refuse(b, "expected 2 results of an operand with axes");
+    outs[0] = jx_hlo_result(b, 0, NULL);
+    outs[1] = jx_hlo_result(b, 1, NULL);
     if (!outs[0] || !outs[1])
         return false;
-    jx_shlo_put_int(&p, "k", k);
-    jx_shlo_put_int(&p, "axis", aval->rank - 1);
-    if (!jx_shlo_attr_bool_or(b, "is_stable", true))
-        jx_shlo_put_bool(&p, "is_stable", false);
-    const jx_atom *made = jx_shlo_emit_all(b, jx_prim_of(row->prim), 1, &in,
-                                           &p, 2, outs);
-    return made && jx_shlo_define(b, 2, made);
+    jx_put_int(&p, "k", k);
+    jx_put_int(&p, "axis", aval->rank - 1);
+    if (!jx_hlo_attr_bool_or(b, "is_stable", true))
+        jx_put_bool(&p, "is_stable", false);
+    const jx_atom *made = jx_hlo_eqn_all(b, jx_prim_of(row->prim), 1, &in,
+                                         &p, 2, outs);
+    return made && jx_hlo_define(b, 2, made);
 }

@@ -231,7 +231,7 @@ static const jx_mlir_attr *dense(jx_hlo *in, const jx_mlir_type *type,
     return a;
 }
 
-const jx_mlir_attr *jx_hlo_row(jx_hlo *in, int count, const int64_t *values)
+const jx_mlir_attr *jx_hlo_i64_row(jx_hlo *in, int count, const int64_t *values)
 {
     int64_t shape = count;
     size_t size = (size_t)count * sizeof *values;

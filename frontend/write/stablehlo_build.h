@@ -94,7 +94,7 @@ const jx_mlir_attr *jx_hlo_dims_attr(jx_code *c, int count,
                                      const jx_dim *const *dims,
                                      const char *what);
 /* tensor<count x i64>. */
-const jx_mlir_attr *jx_hlo_row(jx_hlo *in, int count, const int64_t *values);
+const jx_mlir_attr *jx_hlo_i64_row(jx_hlo *in, int count, const int64_t *values);
 /* tensor<rows x columns x i64>, row-major. */
 const jx_mlir_attr *jx_hlo_table(jx_hlo *in, int rows, int columns,
                                  const int64_t *values);

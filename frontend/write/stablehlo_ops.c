@@ -746,7 +746,7 @@ const jx_hv *jx_hlo_with_shapes(jx_code *c, int *nins, const jx_hv *ins,
         all[*nins + i] = jx_hlo_dims(c, outs[i]->rank, outs[i]->shape);
     }
     *nins += nouts;
-    *indices = jx_hlo_row(c->in, nouts, places);
+    *indices = jx_hlo_i64_row(c->in, nouts, places);
     return all;
 }
 

@@ -13,7 +13,7 @@
 typedef struct module {
     jx_ctx *ctx;
     jx_dims *dims;
-    jx_shlo read;
+    jx_hlo_reader read;
     jx_sizes *sizes;
     const jx_jaxpr *entry;
     jx_buffer text;
@@ -29,19 +29,19 @@ static module *try_with(const char *body, int nshapes, const char *const *specs)
         jx_mlir_read_text(ctx, NULL, "test", body, strlen(body));
     jx_dim_shape shapes[4];
     jx_dim_spec_error error;
-    jx_shlo_shapes given = {nshapes, shapes};
+    jx_hlo_shapes given = {nshapes, shapes};
 
     if (!file)
         fail_msg("%s: %s", ctx->error.place, ctx->error.message);
     m->ctx = ctx;
-    assert_true(jx_shlo_begin(&m->read, file, jx_infer_reading));
+    assert_true(jx_hlo_begin_reading(&m->read, file, jx_infer_reading));
     m->dims = m->read.program->dims;
     for (int i = 0; i < nshapes; i++)
         assert_true(
             jx_dim_spec_read(m->dims, specs[i], 0, NULL, &shapes[i], &error));
     m->read.module = file->modules[0];
-    m->entry = jx_shlo_entry(&m->read,
-                             jx_mlir_symbol(file->modules[0], "main"), &given);
+    m->entry = jx_hlo_entry(&m->read,
+                            jx_mlir_symbol(file->modules[0], "main"), &given);
     m->sizes = m->read.sizes;
     return m;
 }
