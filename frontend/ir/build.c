@@ -472,12 +472,3 @@ jx_atom jx_build_constant(jx_body *b, const jx_array *array)
     return jx_build_literal(
         b, &(jx_literal){.aval = array->aval, .array = array});
 }
-
-jx_atom jx_build_zeros(jx_body *b, const jx_aval *aval)
-{
-    jx_atom zero = jx_build_number(b, aval->dtype, 0);
-
-    return aval->rank ? jx_build_broadcast(b, zero, (jx_ints){0, NULL},
-                                           aval->rank, aval->shape)
-                      : zero;
-}

@@ -162,3 +162,12 @@ jx_atom jx_build_concatenate(jx_body *b, int count, const jx_atom *parts,
     return jx_build_one(b, JX_PRIM_concatenate, &p, count, parts,
                         resized(b, jx_atom_aval(parts[0]), axis, size));
 }
+
+jx_atom jx_build_zeros(jx_body *b, const jx_aval *aval)
+{
+    jx_atom zero = jx_build_number(b, aval->dtype, 0);
+
+    return aval->rank ? jx_build_broadcast(b, zero, (jx_ints){0, NULL},
+                                           aval->rank, aval->shape)
+                      : zero;
+}

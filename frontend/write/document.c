@@ -137,7 +137,9 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
 {
     jx_emit e = {.program = program,
                  .arena = jx_arena_new(&program->ctx->budget)};
-    jx_buffer entry = jx_ctx_text(program->ctx), comparisons = jx_ctx_text(program->ctx), retraces = jx_ctx_text(program->ctx);
+    jx_buffer entry = jx_ctx_text(program->ctx);
+    jx_buffer comparisons = jx_ctx_text(program->ctx);
+    jx_buffer retraces = jx_ctx_text(program->ctx);
     jx_rows *tables[12];
     size_t before = to->length;
 
