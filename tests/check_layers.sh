@@ -79,6 +79,11 @@ if [ "$instrumented" -eq 0 ]; then
     }
     END { exit bad }' || fail "state belongs to a struct that the caller passes"
 
+    # Files that need each other, each circle with its reason.
+    # shellcheck disable=SC2086
+    python3 tests/circles.py tests/circles.txt $objects ||
+        fail "tests/circles.txt lists the circles there are"
+
     # What a library must not do to its host.  (The command has none: its signals
     # are its own.)
     # shellcheck disable=SC2086
