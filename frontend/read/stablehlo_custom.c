@@ -6,6 +6,8 @@
 
 enum { MOST_LEVELS = 16, MOST_ITEMS = 4096, MOST_RANK = 64, MOST_BYTES = 256 };
 
+static const char SHAPE_OPERANDS[] = "indices_of_shape_operands";
+
 static const jx_value *value_of(jx_hlo_reader *s, const jx_mlir_attr *a, int depth);
 
 static const jx_value *word(jx_hlo_reader *s, jx_value_tag tag, const char *text)
@@ -125,11 +127,27 @@ static const jx_value *added(jx_hlo_body *b, const jx_mlir_op *op)
 
 /* ---- custom calls */
 
+/* What the operand that is there to say so says of the sizes of a result, if it
+ * is known: the call's own rule is held against it. */
+static const jx_dim *const *said_shape(jx_hlo_body *b, jx_ints indices,
+                                       int result)
+{
+    const jx_mlir_type *type = b->op->outs[result]->type;
+    int64_t operand = result < indices.count ? indices.at[result] : -1;
+
+    return operand >= 0 && operand < b->op->nins && jx_hlo_is_open(type)
+               ? jx_hlo_sizes_in(b, (int)operand, type->rank)
+               : NULL;
+}
+
 /* The avals of all results, flattened. */
 static const jx_aval **result_avals(jx_hlo_body *b, int *count)
 {
     JX_VEC(const jx_aval *) all = {0};
+    jx_ints indices = {0, NULL};
 
+    if (jx_mlir_get(b->op, SHAPE_OPERANDS))
+        jx_hlo_attr_ints(b, SHAPE_OPERANDS, &indices);
     for (int i = 0; i < b->op->nouts; i++) {
         const jx_mlir_type *type = b->op->outs[i]->type;
         if (type->kind == JX_T_TUPLE) {
@@ -137,7 +155,8 @@ static const jx_aval **result_avals(jx_hlo_body *b, int *count)
                 JX_PUSH(b->s->ctx->arena, &all,
                         jx_hlo_aval_of(b, type->items[k], NULL));
         } else if (jx_hlo_width(type) == 1) {
-            JX_PUSH(b->s->ctx->arena, &all, jx_hlo_result(b, i, NULL));
+            JX_PUSH(b->s->ctx->arena, &all,
+                    jx_hlo_result(b, i, said_shape(b, indices, i)));
         }
     }
     *count = (int)all.count;
@@ -222,12 +241,13 @@ static jx_atom compared(jx_hlo_body *b, const jx_size_assertion *a)
         return all;
     for (int i = 0; i < a->ncompared; i++) {
         jx_atom one = comparison(b, &a->compared[i]);
-        if (!one.var) {
+        if (!jx_is_made(one)) {
             b->body.eqns.count = eqns;
             b->body.outs.count = outs;
             return one;
         }
-        all = all.var ? jx_hlo_eqn2(b, JX_PRIM_and, all, one, truth) : one;
+        all = jx_is_made(all) ? jx_hlo_eqn2(b, JX_PRIM_and, all, one, truth)
+                              : one;
     }
     return a->ncompared ? all : jx_build_number(&b->body, JX_BOOL, 1);
 }
@@ -240,7 +260,7 @@ static bool shape_assertion(jx_hlo_body *b, jx_atoms ins)
     jx_atom checked = compared(b, a), *with;
 
     note_misstated(b, a);
-    if (checked.var || checked.literal) {
+    if (jx_is_made(checked)) {
         with = JX_NEW_ARRAY(b->s->ctx->arena, ins.count, jx_atom);
         if (!with)
             return false;
@@ -262,9 +282,9 @@ static jx_atoms without_shapes(jx_hlo_body *b)
     JX_VEC(jx_atom) kept = {0};
     jx_ints indices = {0, NULL};
 
-    if (!jx_mlir_get(b->op, "indices_of_shape_operands"))
+    if (!jx_mlir_get(b->op, SHAPE_OPERANDS))
         return jx_hlo_ins(b, 0);
-    jx_hlo_attr_ints(b, "indices_of_shape_operands", &indices);
+    jx_hlo_attr_ints(b, SHAPE_OPERANDS, &indices);
     for (int i = 0; i < b->op->nins; i++) {
         jx_atoms each = jx_hlo_atoms_of(b, b->op->ins[i]);
         int k = 0;

@@ -10,10 +10,28 @@ static const jx_aval *result(jx_hlo_body *b)
     return jx_hlo_result(b, 0, NULL);
 }
 
+/* Of operands of one shape: a size that is 1 in one of them is that in all,
+ * though the primitives would repeat it. */
+static const jx_aval *result_of(jx_hlo_body *b, jx_atoms ins)
+{
+    const jx_dim *known[JX_HLO_RANK] = {0};
+    int rank = b->op->nouts == 1 ? b->op->outs[0]->type->rank : 0;
+
+    for (int k = 0; k < 2 * ins.count && rank <= JX_HLO_RANK; k++) {
+        const jx_aval *aval = jx_atom_aval(ins.at[k % ins.count]);
+        for (int i = 0; i < rank && aval->rank == rank; i++)
+            if (known[i])
+                jx_sz_same(b->s->sizes, aval->shape[i], known[i]);
+            else if (jx_dim_value(aval->shape[i]) == 1)
+                known[i] = aval->shape[i];
+    }
+    return b->op->nouts == 1 ? jx_hlo_result(b, 0, known) : result(b);
+}
+
 static bool emit_plain(jx_hlo_body *b, jx_prim_id prim, jx_atoms ins,
                        jx_params *params)
 {
-    const jx_aval *out = result(b);
+    const jx_aval *out = result_of(b, ins);
 
     return out && jx_hlo_define1(b, jx_hlo_eqn(b, prim, ins.count, ins.at,
                                                params, out));
@@ -221,7 +239,7 @@ bool jx_hlo_select_of(jx_hlo_body *b, jx_atoms ins)
     if (ins.count != 3)
         return jx_hlo_refuse(b, "expected 3 operands");
     const jx_atom atoms[] = {ins.at[0], ins.at[2], ins.at[1]};
-    const jx_aval *out = result(b);
+    const jx_aval *out = result_of(b, (jx_atoms){2, ins.at + 1});
     return out && jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_select_n, 3,
                                                atoms, NULL, out));
 }
@@ -243,11 +261,11 @@ static bool compare_totally(jx_hlo_body *b, const char *direction,
                           ? JX_PRIM_eq_to
                       : direction[1] == 'T' ? JX_PRIM_lt_to
                                             : JX_PRIM_le_to;
-    const jx_aval *out = result(b);
+    const jx_aval *out = result_of(b, ins);
     jx_atom made = out ? jx_hlo_eqn(b, prim, 2, both, NULL, out)
                        : (jx_atom){NULL, NULL};
 
-    if (!strcmp(direction, "NE") && made.var)
+    if (!strcmp(direction, "NE") && jx_is_made(made))
         made = jx_hlo_eqn1(b, JX_PRIM_not, made, out);
     return jx_hlo_define1(b, made);
 }
@@ -270,7 +288,7 @@ static bool compare_weakly(jx_hlo_body *b, const char *direction,
 {
     bool swap = direction[0] == 'G';
     jx_atom x = ins.at[swap], y = ins.at[!swap], nan, made;
-    const jx_aval *out = result(b);
+    const jx_aval *out = result_of(b, ins);
     jx_prim_id prim = !strcmp(direction, "EQ") || !strcmp(direction, "NE")
                           ? JX_PRIM_eq
                       : direction[1] == 'T' ? JX_PRIM_lt

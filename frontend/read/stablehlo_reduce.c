@@ -130,7 +130,9 @@ static bool reduce_simply(jx_hlo_body *b, jx_prim_id combine,
         reduce == JX_PRIM_reduce_max || reduce == JX_PRIM_reduce_min)
         jx_put_none(&p, "out_sharding");
     made = jx_hlo_eqn(b, reduce, 1, &in, &p, out);
-    if (made.var && !is_identity(combine, out->dtype, jx_hlo_splat(start)))
+    /* A sum of sizes is a literal by now. */
+    if (jx_is_made(made) &&
+        !is_identity(combine, out->dtype, jx_hlo_splat(start)))
         made = jx_hlo_eqn2(b, combine,
                            jx_hlo_eqn_broadcast(b, start, out->rank,
                                                 out->shape),

@@ -314,3 +314,60 @@ expect 0 check "$work/house.mlir"
 prints '^undecided\[PRM001\] unknown-primitive: house.halve_rows'
 holds sh -c "! grep -q 'error\[' '$work/out'"
 expect 5 check "$work/house.mlir" --strict
+
+# What sizes are added up from counts, too.
+cat >"$work/begun.mlir" <<'EOF'
+module {
+  func.func public @main(%x: tensor<?x?xf32>) -> (tensor<i32>, tensor<?xi32>) {
+    %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+    %m = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+    %0 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+    %1 = stablehlo.reshape %m : (tensor<i32>) -> tensor<1xi32>
+    %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %ten = stablehlo.constant dense<10> : tensor<i32>
+    %3 = stablehlo.reduce(%2 init: %ten) applies stablehlo.add across dimensions = [0] : (tensor<2xi32>, tensor<i32>) -> tensor<i32>
+    %4 = stablehlo.reshape %3 : (tensor<i32>) -> tensor<1xi32>
+    %5 = stablehlo.dynamic_iota %4, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+    return %3, %5 : tensor<i32>, tensor<?xi32>
+  }
+}
+EOF
+expect 0 run "$work/begun.mlir" --shape 2,3
+prints '^out0 i32\[\] = 15'
+prints '^out1 i32\[15\]'
+
+# Operands of one op have one shape: a size that is 1 in one is not repeated.
+for op in 'divide %a, %y' 'select %p, %a, %y'; do
+    cat >"$work/alike.mlir" <<EOF
+module {
+  func.func public @main(%a: tensor<1xf32>, %x: tensor<?xf32>) -> tensor<?xf32> {
+    %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+    %y = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+    %p = stablehlo.constant dense<true> : tensor<i1>
+    %r = "stablehlo.${op%% *}"(${op#* }) : ($(case $op in sel*) echo 'tensor<i1>, ' ;; esac)tensor<1xf32>, tensor<?xf32>) -> tensor<?xf32>
+    return %r : tensor<?xf32>
+  }
+}
+EOF
+    expect 0 check "$work/alike.mlir"
+    prints 'meet in an operation are the same: arg1_0 = 1$'
+    expect 3 run "$work/alike.mlir" --shape 1 --shape 3
+    complains 'args\[1\].shape\[0\]: is 3, expected 1'
+    expect 0 run "$work/alike.mlir" --shape 1 --shape 1
+done
+
+# An operand that says a result's shape is held against the call's own rule.
+for rows in 2 0; do
+    cat >"$work/said.mlir" <<EOF
+module {
+  func.func public @main(%a: tensor<2x4x3xf32>, %t: tensor<2x3xf32>) -> tensor<?x4x3xf32> {
+    %s = stablehlo.constant dense<[$rows, 4, 3]> : tensor<3xi32>
+    %0 = stablehlo.custom_call @lapack_sorgqr_ffi(%a, %t, %s) {indices_of_shape_operands = dense<2> : tensor<1xi64>, mhlo.backend_config = {}, operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<[1, 0]> : tensor<2xindex>, dense<0> : tensor<1xindex>], result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>]} : (tensor<2x4x3xf32>, tensor<2x3xf32>, tensor<3xi32>) -> tensor<?x4x3xf32>
+    return %0 : tensor<?x4x3xf32>
+  }
+}
+EOF
+    expect $((rows == 0)) check "$work/said.mlir"
+    [ $rows -ne 0 ] || prints '^error\[SHP011\].*f32\[0,4,3\]'
+done

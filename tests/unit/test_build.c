@@ -192,7 +192,7 @@ static void parameters_are_as_many_as_they_are(void **state)
     jx_body *b = jx_body_new(&m.in, NULL);
     jx_params p = {.program = m.in.program};
     const jx_stack stack = {0};
-    char name[8];
+    char name[16];
 
     (void)state;
     for (int i = 39; i >= 0; i--) {
