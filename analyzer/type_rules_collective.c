@@ -5,6 +5,7 @@
  * all-gather multiplies by; no groups at all mean all devices in one. */
 #include "analyzer/type_rules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* -- groups of devices --------------------------------------------------- */
@@ -15,10 +16,13 @@ static const jx_dim *group_size(jx_typing *t, jx_groups groups)
     return groups.count ? jx_const(t, groups.at[0].count) : NULL;
 }
 
-/* Rows of one length; -1 at the end of a row stands for nobody. */
-static bool check_groups(jx_typing *t, const char *name, jx_groups groups,
-                         bool whole)
+/* Rows of one length of devices that there are, as far as the program says how
+ * many; -1 at the end of a row stands for nobody. */
+static bool check_rows(jx_typing *t, const char *name, jx_groups groups,
+                       bool whole)
 {
+    int64_t devices = t->program->devices;
+
     for (int i = 0; i < groups.count; i++) {
         jx_ints group = groups.at[i];
         if (group.count == 0 || group.count != groups.at[0].count)
@@ -28,7 +32,43 @@ static bool check_groups(jx_typing *t, const char *name, jx_groups groups,
             if (group.at[k] < (whole ? 0 : -1))
                 return jx_type_wrong(t, "%s, row %d names device %lld", name, i,
                                      (long long)group.at[k]);
+            else if (devices > 1 && group.at[k] >= devices)
+                return jx_type_wrong(t, "%s, row %d names device %lld of %lld",
+                                     name, i, (long long)group.at[k],
+                                     (long long)devices);
     }
+    return true;
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The same, and no device is in two groups, or twice in one. */
+static bool check_groups(jx_typing *t, jx_groups groups, bool whole)
+{
+    static const char name[] = "replica_groups";
+    int64_t *all;
+    int count = 0;
+
+    if (!check_rows(t, name, groups, whole) || !groups.count)
+        return !t->wrong;
+    all = JX_NEW_ARRAY(t->program->ctx->arena,
+                       (size_t)groups.count * (size_t)groups.at[0].count,
+                       int64_t);
+    for (int i = 0; all && i < groups.count; i++)
+        for (int k = 0; k < groups.at[i].count; k++)
+            if (groups.at[i].at[k] >= 0)
+                all[count++] = groups.at[i].at[k];
+    if (count)
+        qsort(all, (size_t)count, sizeof *all, compare_devices);
+    for (int i = 1; i < count; i++)
+        if (all[i] == all[i - 1])
+            return jx_type_wrong(t, "%s names device %lld twice", name,
+                                 (long long)all[i]);
     return true;
 }
 
@@ -72,7 +112,7 @@ void jx_type_all_reduce(jx_typing *t)
     const jx_p_all_reduce *p = t->params;
 
     if (!check_pairs(t) ||
-        !check_groups(t, "replica_groups", p->replica_groups, false))
+        !check_groups(t, p->replica_groups, false))
         return;
     for (int i = 0; i < t->nins; i++)
         if (!check_computation(t, &p->computation, i))
@@ -93,7 +133,7 @@ void jx_type_all_gather(jx_typing *t)
     const jx_dim *size = group_size(t, p->replica_groups);
 
     if (!check_pairs(t) ||
-        !check_groups(t, "replica_groups", p->replica_groups, true) ||
+        !check_groups(t, p->replica_groups, true) ||
         !need_size(t, size))
         return;
     for (int i = 0; i < t->nins; i++) {
@@ -111,7 +151,7 @@ void jx_type_reduce_scatter(jx_typing *t)
     const jx_dim *size = group_size(t, p->replica_groups);
     const jx_aval *in = t->ins[0];
 
-    if (!check_groups(t, "replica_groups", p->replica_groups, true) ||
+    if (!check_groups(t, p->replica_groups, true) ||
         !need_size(t, size) ||
         !jx_type_axis(t, "scatter_dimension", p->scatter_dimension, in->rank) ||
         !check_computation(t, &p->computation, 0))
@@ -149,7 +189,7 @@ void jx_type_all_to_all(jx_typing *t)
     const jx_p_all_to_all *p = t->params;
     jx_groups groups = p->replica_groups;
 
-    if (!check_pairs(t) || !check_groups(t, "replica_groups", groups, true))
+    if (!check_pairs(t) || !check_groups(t, groups, true))
         return;
     if (p->split_count < 1 ||
         (groups.count && groups.at[0].count != p->split_count)) {
@@ -173,7 +213,7 @@ void jx_type_collective_permute(jx_typing *t)
     jx_groups pairs =
         ((const jx_p_collective_permute *)t->params)->source_target_pairs;
 
-    if (!check_groups(t, "source_target_pairs", pairs, true))
+    if (!check_rows(t, "source_target_pairs", pairs, true))
         return;
     if (pairs.count && pairs.at[0].count != 2) {
         jx_type_wrong(t, "source_target_pairs has rows of %d",
@@ -196,7 +236,7 @@ void jx_type_collective_broadcast(jx_typing *t)
 {
     const jx_p_collective_broadcast *p = t->params;
 
-    if (check_groups(t, "replica_groups", p->replica_groups, false))
+    if (check_groups(t, p->replica_groups, false))
         out_as_in(t, 0);
 }
 

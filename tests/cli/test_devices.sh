@@ -114,3 +114,28 @@ sed 's/8,/b,/; s/mesh=Mesh(.x.: 4/mesh=Mesh('"'x'"': 4/; s/\[2,/[floordiv(b, 4),
 expect 3 show "$work/open.jaxpr" --transform devices:8
 complains 'the size b has no value'
 expect 0 show "$work/open.jaxpr" --transform set:b=8,devices:8
+
+# Groups name each device once, and only those that there are.
+for groups in '0, 1' '0, 0' '0, 2'; do
+    cat >"$work/groups.mlir" <<EOF
+module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%arg0: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@m, [{"x"}, {}]>] out_shardings=[<@m, [{"x"}, {}]>] manual_axes={"x"} (%arg1: tensor<2x8xf32>) {
+      %1 = "stablehlo.all_reduce"(%arg1) <{replica_groups = dense<[[$groups]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %s = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }) : (tensor<2x8xf32>) -> tensor<2x8xf32>
+      sdy.return %1 : tensor<2x8xf32>
+    } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %0 : tensor<4x8xf32>
+  }
+}
+EOF
+    case $groups in
+    *1) expect 0 check "$work/groups.mlir" && expect 0 run "$work/groups.mlir" ;;
+    *0) expect 1 check "$work/groups.mlir" && prints 'replica_groups names device 0 twice' ;;
+    *2) expect 1 check "$work/groups.mlir" && prints 'row 0 names device 2 of 2' ;;
+    esac
+done
