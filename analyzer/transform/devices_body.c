@@ -51,7 +51,8 @@ static bool take_made(jx_devices *s, const jx_atom *made, int count,
 {
     if (!made)
         return s->failed ? false : jx_devices_starved(s);
-    memcpy(to, made, (size_t)count * sizeof *to);
+    for (int i = 0; i < count; i++)
+        to[i] = made[i];
     return true;
 }
 
