@@ -61,7 +61,7 @@ LINK    = $(Q)$(CC) $(CFLAGS)
 
 CHECKED = $(BUILD)/decompositions.checked
 .PHONY: all
-all: $(PROGRAMS) $(BUILD)/libjaxvet.so $(CHECKED)  ## build the command and the library
+all: $(PROGRAMS) $(BUILD)/libjaxvet.so $(BUILD)/libjaxvet_pjrt.so $(CHECKED)  ## build the command and the library
 
 # The ids of primitives and of ops alone: who needs no more of prims.def or ops.def
 # is compiled again only when there are other ones.
@@ -101,6 +101,11 @@ $(BUILD)/libjaxvet.a: $(LIB_OBJ)
 
 $(BUILD)/libjaxvet.so: $(LIB_OBJ) reports/exports.map
 	$(LINK) -shared -Wl,-z,defs -Wl,--version-script=reports/exports.map -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIBS)
+
+# The plugin holds all of the library, and shows one function of it.
+PJRT_OBJ = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard hosts/pjrt/*.c))
+$(BUILD)/libjaxvet_pjrt.so: $(PJRT_OBJ) $(BUILD)/libjaxvet.a hosts/pjrt/exports.map
+	$(LINK) -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--version-script=hosts/pjrt/exports.map -Wl,-soname,libjaxvet_pjrt.so -o $@ $(PJRT_OBJ) $(BUILD)/libjaxvet.a $(LIBS)
 
 $(BUILD)/jaxvet: $(CMD_OBJ) $(BUILD)/libjaxvet.a
 	$(LINK) -o $@ $^ $(LIBS)
@@ -334,6 +339,7 @@ install: all $(BUILD)/jaxvet.1  ## install under PREFIX (/usr/local), below DEST
 	$(if $(SOLVER_SRC),install $(BUILD)/jaxvet-solver $(EXECDIR))
 	install -m 644 $(BUILD)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION)
 	ln -sf libjaxvet.so.$(SOVERSION) $(LIBDIR)/libjaxvet.so
+	install -m 644 $(BUILD)/libjaxvet_pjrt.so $(LIBDIR)
 	install -m 644 jaxvet.h $(INCDIR)
 	install -m 644 $(BUILD)/jaxvet.1 $(MANDIR)
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: jaxvet' \
@@ -343,6 +349,7 @@ install: all $(BUILD)/jaxvet.1  ## install under PREFIX (/usr/local), below DEST
 
 uninstall:  ## remove what install put there
 	rm -f $(BINDIR)/jaxvet $(EXECDIR)/jaxvet-solver $(LIBDIR)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION) \
+	    $(LIBDIR)/libjaxvet_pjrt.so \
 	    $(LIBDIR)/pkgconfig/jaxvet.pc $(INCDIR)/jaxvet.h $(MANDIR)/jaxvet.1
 
 .PHONY: format lint
@@ -361,5 +368,5 @@ clean:  ## remove what was built (but not build/venv*)
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(SOLVER_OBJ:.o=.d) $(TEST_OBJ:.o=.d) \
+-include $(LIB_OBJ:.o=.d) $(PJRT_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(SOLVER_OBJ:.o=.d) $(TEST_OBJ:.o=.d) \
          $(FUZZERS:%=$(BUILD)/obj/tests/fuzz/%.d) $(BUILD)/obj/tests/conformance/judge.d

@@ -32,7 +32,7 @@ extern "C" {
 
 /* Changes when something here changes its meaning; compare it with what the
  * library that was found says. */
-#define JAXVET_ABI_VERSION 1
+#define JAXVET_ABI_VERSION 2
 JAXVET_API int jaxvet_abi_version(void);
 JAXVET_API const char *jaxvet_version(void); /* "0.1.0" */
 
@@ -101,11 +101,35 @@ JAXVET_API const char *jaxvet_input_path(const jaxvet_program *program, int i);
 JAXVET_API const char *jaxvet_output_path(const jaxvet_program *program, int i);
 JAXVET_API const char *jaxvet_size_name(const jaxvet_program *program, int i);
 
+/* What the program calls itself ("jit_f"); "" without a name. */
+JAXVET_API const char *jaxvet_name(const jaxvet_program *program);
+
+/* Whether the module says that its caller gives an input up (donates it), so that a
+ * result may take its memory: the number of that result, JAXVET_ANY_OUTPUT, or
+ * JAXVET_KEPT.  It is the host's to act on that: jaxvet_run() writes to no input. */
+enum { JAXVET_KEPT = -1, JAXVET_ANY_OUTPUT = -2 };
+JAXVET_API int jaxvet_input_alias(const jaxvet_program *program, int i);
+
 /* All that is known of a program without running it: *info is the JSON of
  * `jaxvet info --format json` (signature, sizes and constraints, equations,
  * cost; of an exported file versions, platforms, shardings, custom calls). */
 JAXVET_API jaxvet_status jaxvet_info(jaxvet_program *program,
                                      const char **info, jaxvet_error *error);
+
+/* What a run costs by the equations: operations of floating-point numbers, of these
+ * such as exp, and bytes of operands and results.  Sums depend on sizes: one that
+ * does is -1, as is one beyond 2^53. */
+typedef struct jaxvet_cost {
+    size_t size; /* of this struct, as the host knows it */
+    double flops, transcendentals, bytes;
+} jaxvet_cost;
+JAXVET_API jaxvet_status jaxvet_costs(jaxvet_program *program,
+                                      jaxvet_cost *cost, jaxvet_error *error);
+
+/* The program as a module of StableHLO in MLIR's text: the one it was read from,
+ * else what it is lowered to.  *text is the program's, until it is asked again. */
+JAXVET_API jaxvet_status jaxvet_module(jaxvet_program *program,
+                                       const char **text, jaxvet_error *error);
 
 /* The program at sizes of some or all of its symbolic dimensions, as a program
  * of its own: its types show what they become there.  It is used by the thread
@@ -154,6 +178,12 @@ JAXVET_API jaxvet_call *jaxvet_prepare(jaxvet_program *program,
                                        const jaxvet_size *sizes, int count,
                                        jaxvet_error *error);
 JAXVET_API void jaxvet_call_free(jaxvet_call *call); /* before the program */
+/* The same call with working memory of its own, so that another thread may run it
+ * at the same time; copies are freed before what they were made of. */
+JAXVET_API jaxvet_call *jaxvet_call_copy(const jaxvet_call *call,
+                                         jaxvet_error *error);
+/* Bytes of its working memory, beside inputs and outputs. */
+JAXVET_API size_t jaxvet_call_memory(const jaxvet_call *call);
 
 /* How an input or output lies in memory: dense, row-major, in the machine's
  * byte order; 4-bit integers one byte each, a key its 32-bit words along one

@@ -1,8 +1,12 @@
 /* api.c - jaxvet.h upon the modules inside. */
 #include "reports/api.h"
 
+#include "analyzer/cost.h"
 #include "analyzer/transform/refine.h"
 #include "frontend/ir/signature.h"
+#include "frontend/mlir/print.h"
+#include "frontend/read/stablehlo.h"
+#include "frontend/write/stablehlo.h"
 #include "prover/choose.h"
 #include "reports/formats/exported_info.h"
 #include "reports/formats/formats.h"
@@ -38,9 +42,12 @@ struct jaxvet_program {
     const said *said;
     jx_buffer report;                /* of the last check */
     jx_buffer info;
+    jx_buffer module;
 };
 
 struct jaxvet_call {
+    const jaxvet_program *program;
+    bool is_copy; /* plan and layouts are another call's */
     jx_plan *plan;
     jx_exec *exec;
     jaxvet_layout *ins, *outs;
@@ -174,7 +181,7 @@ static jaxvet_program *new_program(size_t budget, jaxvet_error *error)
     if (p)
         p->ctx = jx_ctx_new(budget ? budget : (size_t)DEFAULT_GIB << 30);
     if (p && p->ctx) {
-        p->report = p->info = jx_ctx_text(p->ctx);
+        p->report = p->info = p->module = jx_ctx_text(p->ctx);
         return p;
     }
     free(p);
@@ -259,6 +266,7 @@ void jaxvet_close(jaxvet_program *program)
         return;
     jx_buffer_free(&program->report);
     jx_buffer_free(&program->info);
+    jx_buffer_free(&program->module);
     if (!program->is_guest)
         jx_ctx_free(program->ctx);
     free(program);
@@ -321,6 +329,30 @@ const char *jaxvet_size_name(const jaxvet_program *program, int i)
                                                     : NULL;
 }
 
+const char *jaxvet_name(const jaxvet_program *program)
+{
+    const char *name = program ? program->program->name : NULL;
+
+    return name ? name : "";
+}
+
+int jaxvet_input_alias(const jaxvet_program *program, int i)
+{
+    const jx_tree_entry *entry = program && i >= 0 && i < program->nins
+                                     ? program->program->tree_entry
+                                     : NULL;
+    const jx_mlir_attr *output;
+
+    if (!entry)
+        return JAXVET_KEPT;
+    output = jx_tree_argument(entry, i, "tf.aliasing_output");
+    if (output && output->kind == JX_A_INTEGER && output->integer >= 0 &&
+        output->integer < program->nouts)
+        return (int)output->integer;
+    return jx_tree_argument(entry, i, "jax.buffer_donor") ? JAXVET_ANY_OUTPUT
+                                                          : JAXVET_KEPT;
+}
+
 /* Of a file of jax.export, what stands around its module, too. */
 static bool put_info(jaxvet_program *p)
 {
@@ -350,6 +382,69 @@ jaxvet_status jaxvet_info(jaxvet_program *program, const char **info,
         return jx_api_hand_over(program->ctx, error);
     }
     *info = jx_buffer_text(&program->info);
+    return JAXVET_OK;
+}
+
+/* A number that a double holds; -1 for one that depends on sizes. */
+static double plain(const jx_dim *sum)
+{
+    const int64_t exact = (int64_t)1 << 53;
+    int64_t value;
+
+    return sum && jx_dim_is_int(sum, &value) && value <= exact ? (double)value
+                                                                 : -1;
+}
+
+jaxvet_status jaxvet_costs(jaxvet_program *program, jaxvet_cost *cost,
+                           jaxvet_error *error)
+{
+    const jx_typed *typed;
+    jx_cost found;
+
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(cost, "where to put the costs", error))
+        return JAXVET_USAGE;
+    if (cost->size < sizeof *cost) {
+        jx_api_error(error, JAXVET_USAGE, NULL, NULL,
+                     "expected costs with their size: jaxvet_cost cost = "
+                     "{sizeof cost}");
+        return JAXVET_USAGE;
+    }
+    begin(program);
+    typed = jx_typed_of(program->program);
+    if (!typed || !jx_cost_of(typed, &found))
+        return jx_api_hand_over(program->ctx, error);
+    cost->flops = plain(found.flops);
+    cost->transcendentals = plain(found.transcendentals);
+    cost->bytes = plain(found.moved);
+    return JAXVET_OK;
+}
+
+static bool put_module(jaxvet_program *p)
+{
+    const jx_tree_entry *entry = p->is_guest ? NULL : p->program->tree_entry;
+    const jx_mlir_op *module = entry ? entry->module : NULL;
+    jx_mlir_print_how how = {.locations = true};
+
+    if (!module) {
+        jx_mlir_types *types = jx_mlir_types_new(p->ctx);
+        const jx_typed *typed = types ? jx_typed_of(p->program) : NULL;
+        module = typed ? jx_write_stablehlo(typed, types) : NULL;
+    }
+    return module && jx_mlir_print(p->ctx, module, how, &p->module);
+}
+
+jaxvet_status jaxvet_module(jaxvet_program *program, const char **text,
+                            jaxvet_error *error)
+{
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(text, "where to put the text", error))
+        return JAXVET_USAGE;
+    begin(program);
+    jx_buffer_clear(&program->module);
+    if (!put_module(program))
+        return jx_api_hand_over(program->ctx, error);
+    *text = jx_buffer_text(&program->module);
     return JAXVET_OK;
 }
 
@@ -527,7 +622,7 @@ static jaxvet_program *guest(jaxvet_program *program, jx_program *made,
         return NULL;
     }
     p->ctx = program->ctx;
-    p->report = p->info = jx_ctx_text(p->ctx);
+    p->report = p->info = p->module = jx_ctx_text(p->ctx);
     p->is_guest = true;
     return opened(p, made, error);
 }
@@ -681,6 +776,8 @@ jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
     if (!jx_api_given(program, "a program", error))
         return NULL;
     call = calloc(1, sizeof *call);
+    if (call)
+        call->program = program;
     bindings = calloc((size_t)program->nsizes + 1, sizeof *bindings);
     begin(program);
     if (!call || !bindings) {
@@ -702,10 +799,38 @@ void jaxvet_call_free(jaxvet_call *call)
     if (!call)
         return;
     jx_exec_free(call->exec);
-    jx_plan_free(call->plan);
-    free(call->ins);
-    free(call->outs);
+    if (!call->is_copy) {
+        jx_plan_free(call->plan);
+        free(call->ins);
+        free(call->outs);
+    }
     free(call);
+}
+
+jaxvet_call *jaxvet_call_copy(const jaxvet_call *call, jaxvet_error *error)
+{
+    jaxvet_call *copy;
+
+    if (!jx_api_given(call, "a call", error))
+        return NULL;
+    copy = malloc(sizeof *copy);
+    if (!copy) {
+        jx_api_starved(error);
+        return NULL;
+    }
+    *copy = *call;
+    copy->is_copy = true;
+    copy->exec = jx_exec_new(call->plan);
+    if (copy->exec)
+        return copy;
+    jx_api_hand_over(call->program->ctx, error);
+    free(copy);
+    return NULL;
+}
+
+size_t jaxvet_call_memory(const jaxvet_call *call)
+{
+    return call ? jx_plan_memory(call->plan) : 0;
 }
 
 const jaxvet_layout *jaxvet_call_input(const jaxvet_call *call, int i)

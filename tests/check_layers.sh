@@ -53,6 +53,10 @@ grep -n '^#include "' checker/* | grep -v -e '"checker/' -e '"frontend/base/json
 lines=$(cat checker/* | wc -l)
 [ "$lines" -le 900 ] || fail "the checker has $lines lines, more than 900"
 
+# Hosts speak the public header alone, as anybody's could.
+grep -rn '^#include "' hosts | grep -v -e '"hosts/' -e '"jaxvet\.h"' &&
+    fail "hosts include only jaxvet.h and their own headers"
+
 # One file per outside library.
 one_file() { # header pattern, file
     # shellcheck disable=SC2086

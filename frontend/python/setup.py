@@ -10,7 +10,8 @@ from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 BUILD = pathlib.Path(__file__).resolve().parent.parent.parent / "build"
-BUILT = [BUILD / name for name in ("jaxvet", "jaxvet-solver", "libjaxvet.so")
+BUILT = [BUILD / name for name in ("jaxvet", "jaxvet-solver", "libjaxvet.so",
+                                       "libjaxvet_pjrt.so")
          if (BUILD / name).is_file()]
 
 

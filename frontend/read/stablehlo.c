@@ -770,6 +770,19 @@ jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry, const char *name
     return p;
 }
 
+const jx_mlir_attr *jx_tree_argument(const jx_tree_entry *entry, int input,
+                                     const char *name)
+{
+    const jx_mlir_attr *all = jx_mlir_get(entry->func, "arg_attrs");
+
+    for (int i = 0; i < entry->nargs; i++)
+        if (entry->inputs[i] == input)
+            return all && all->kind == JX_A_ARRAY && i < all->count
+                       ? jx_mlir_field(all->items[i], name)
+                       : NULL;
+    return NULL;
+}
+
 const struct jx_tree_entry *jx_hlo_tree_entry(jx_hlo_reader *s,
                                               const jx_mlir_op *func,
                                               int nkept,

@@ -23,6 +23,10 @@ typedef struct jx_tree_entry {
     const int *inputs;
 } jx_tree_entry;
 
+/* An attribute of the argument that is the program's input, or NULL. */
+const jx_mlir_attr *jx_tree_argument(const jx_tree_entry *entry, int input,
+                                     const char *name);
+
 /* NULL with an error.  The tree, and what it points into, must outlive the
  * program.  Sizes that types leave open follow from `infer`; without it nothing
  * is said of them. */

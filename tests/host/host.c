@@ -288,6 +288,55 @@ static int say_sizes_by_value(void)
     return 0;
 }
 
+static const char giving[] =
+    "module @jit_give {\n"
+    "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : i32},\n"
+    "      %arg1: tensor<3xf32>) -> tensor<3xf32> {\n"
+    "    %0 = stablehlo.exponential %arg0 : tensor<3xf32>\n"
+    "    %1 = stablehlo.add %0, %arg1 : tensor<3xf32>\n"
+    "    return %1 : tensor<3xf32>\n"
+    "  }\n"
+    "}\n";
+
+/* What a backend asks of a module that it runs from several threads. */
+static int serve(void)
+{
+    static const float zeros[3] = {0}, ones[3] = {1, 1, 1};
+    const void *ins[] = {zeros, ones};
+    float first[3], second[3];
+    void *to_first[] = {first}, *to_second[] = {second};
+    jaxvet_cost cost = {.size = sizeof cost};
+    jaxvet_error error;
+    const char *text;
+    jaxvet_program *p =
+        jaxvet_open_memory(giving, sizeof giving - 1, "give", 0, &error);
+    jaxvet_call *call, *copy;
+
+    EXPECT(p);
+    EXPECT(!strcmp(jaxvet_name(p), "give") && !strcmp(jaxvet_name(NULL), ""));
+    EXPECT(jaxvet_input_alias(p, 0) == 0);
+    EXPECT(jaxvet_input_alias(p, 1) == JAXVET_KEPT);
+    EXPECT(jaxvet_input_alias(p, 2) == JAXVET_KEPT);
+    EXPECT(jaxvet_costs(p, &cost, &error) == JAXVET_OK);
+    EXPECT(cost.flops == 3 && cost.transcendentals == 3 && cost.bytes == 60);
+    EXPECT(jaxvet_module(p, &text, &error) == JAXVET_OK);
+    EXPECT(strstr(text, "stablehlo.exponential %arg0"));
+    cost.size = 0;
+    EXPECT(jaxvet_costs(p, &cost, &error) == JAXVET_USAGE);
+    call = jaxvet_prepare(p, NULL, 0, &error);
+    EXPECT(call);
+    EXPECT(jaxvet_call_memory(call) < 1024 && !jaxvet_call_memory(NULL));
+    copy = jaxvet_call_copy(call, &error);
+    EXPECT(copy && !jaxvet_call_copy(NULL, &error));
+    EXPECT(jaxvet_run(call, ins, to_first, &error) == JAXVET_OK);
+    EXPECT(jaxvet_run(copy, ins, to_second, &error) == JAXVET_OK);
+    EXPECT(first[0] == 2 && !memcmp(first, second, sizeof first));
+    jaxvet_call_free(copy);
+    jaxvet_call_free(call);
+    jaxvet_close(p);
+    return 0;
+}
+
 static int prove(void)
 {
     const char *const constraints[] = {"b >= 2", "mod(b, 8) == 0"};
@@ -355,7 +404,7 @@ int main(int argc, char **argv)
           run(program) || ask_wrongly(program) || leave_out(program) ||
           run(program) ||
           refine(program) || choose(program) || run(program) ||
-          differentiate(argv[2]) || say_sizes_by_value() || prove();
+          differentiate(argv[2]) || say_sizes_by_value() || serve() || prove();
     jaxvet_close(program);
     if (!bad)
         printf("jaxvet %s\n", jaxvet_version());

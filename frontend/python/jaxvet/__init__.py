@@ -6,6 +6,7 @@
     jaxvet.dump(f)(*specs)             the traced program as a document
     with jaxvet.prover(): ...          JAX asks our prover about sizes
     jaxvet.specs(args, "b, ...")       the arguments' shapes, with symbolic sizes
+    with jaxvet.backend(): ...         JAX computes on our runtime
     jaxvet.doctor()                    what is installed, what it can't do
 
 Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s, with
@@ -14,6 +15,7 @@ symbolic dimensions if wanted, or pytrees of them.
 from __future__ import annotations
 
 from . import _compat  # first: it says in one line if JAX can't be used
+from ._backend import backend
 from ._check import check, gradcheck
 from ._doctor import Diagnosis, doctor
 from ._document import Document
@@ -28,5 +30,5 @@ from ._version import VERSION as __version__
 
 __all__ = ["Answer", "Diagnosis", "Document", "Exported", "Finding",
            "JaxvetError", "Log", "Report", "ReportError", "SizeDependent",
-           "SpecError", "Undecided", "check", "doctor", "dump", "export",
+           "SpecError", "Undecided", "backend", "check", "doctor", "dump", "export",
            "gradcheck", "prover", "specs"]

@@ -15,7 +15,7 @@ import os
 from ._library import HERE, JaxvetError
 
 #: JAXVET_ABI_VERSION of the jaxvet.h that this module follows.
-ABI_VERSION = 1
+ABI_VERSION = 2
 #: Statuses that come with a report: clean, findings, undecided.
 _REPORTED = (0, 1, 5)
 

@@ -1,0 +1,59 @@
+"""jaxvet as a backend of JAX: `JAX_PLATFORMS=jaxvet`.
+
+JAX finds this package by the namespace that it lies in, imports it when it looks for
+backends, and calls `initialize()`.  It registers the plugin below the CPU's priority,
+so nothing runs on it that is not asked to: by `JAX_PLATFORMS=jaxvet`,
+`jax.jit(f, backend="jaxvet")`, `jax.devices("jaxvet")` or `with jaxvet.backend():`.
+
+    JAXVET_DEVICES=8         as many devices
+    JAXVET_PJRT_LIBRARY=...  another libjaxvet_pjrt.so
+"""
+from __future__ import annotations
+
+import os
+import pathlib
+
+#: Below the CPU's, which is 0.
+PRIORITY = -1
+_NAME = "libjaxvet_pjrt.so"
+
+
+def library_path() -> str | None:
+    """The plugin: $JAXVET_PJRT_LIBRARY, in the package, in the source tree, or
+    where the system has its libraries; None if it is nowhere."""
+    named = os.environ.get("JAXVET_PJRT_LIBRARY")
+    if named:
+        return named
+    packages = pathlib.Path(__file__).resolve().parent.parent.parent
+    for path in (packages / "jaxvet" / "_lib" / _NAME,
+                 packages.parent.parent / "build" / _NAME,
+                 *(pathlib.Path(prefix) / "lib" / _NAME
+                   for prefix in ("/usr/local", "/usr"))):
+        if path.is_file():
+            return str(path)
+    return None
+
+
+def _options():
+    devices = os.environ.get("JAXVET_DEVICES")
+    return {"devices": int(devices)} if devices else {}
+
+
+def initialize():
+    """Registers the plugin, if it is built; called by JAX."""
+    path = library_path()
+    if path is None:
+        return
+    import jax
+    from jax._src import xla_bridge
+    # What JAX runs eagerly on the host (callbacks) it does on a device called cpu,
+    # and finds none where jaxvet alone is asked for; the first stays the default.
+    if jax.config.jax_platforms == "jaxvet":
+        jax.config.update("jax_platforms", "jaxvet,cpu")
+    # The one thing of JAX's that is changed here: that set holds the names that it
+    # does not warn of as experimental.
+    known = getattr(xla_bridge, "_nonexperimental_plugins", None)
+    if isinstance(known, set):
+        known.add("jaxvet")
+    xla_bridge.register_plugin("jaxvet", priority=PRIORITY, library_path=path,
+                               options=_options)

@@ -1,0 +1,456 @@
+/* host.c - bytes from the host to buffers, and back. */
+#include "hosts/pjrt/plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- layouts */
+
+static PJRT_Error *refuse(void)
+{
+    return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
+                         "arrays lie row-major here, and in no other layout");
+}
+
+PJRT_Error *jx_pjrt_layout_refuse(const PJRT_Buffer_MemoryLayout *layout,
+                                  jx_pjrt_shape shape)
+{
+    size_t rank = (size_t)shape.rank;
+    int64_t stride = (int64_t)jx_pjrt_type_bytes(shape.type);
+
+    if (!layout)
+        return NULL;
+    if (layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled) {
+        if (layout->tiled.minor_to_major_size != rank || layout->tiled.num_tiles)
+            return refuse();
+        for (size_t i = 0; i < rank; i++)
+            if (layout->tiled.minor_to_major[i] != (int64_t)(rank - 1 - i))
+                return refuse();
+        return NULL;
+    }
+    if (layout->strides.num_byte_strides != rank)
+        return refuse();
+    for (size_t i = rank; i-- > 0; stride *= shape.dims[i])
+        if (shape.dims[i] > 1 && layout->strides.byte_strides[i] != stride)
+            return refuse();
+    return NULL;
+}
+
+/* ---- strides */
+
+static bool is_dense(jx_pjrt_shape shape, const int64_t *strides)
+{
+    int64_t stride = (int64_t)jx_pjrt_type_bytes(shape.type);
+
+    for (int i = shape.rank; strides && i-- > 0; stride *= shape.dims[i])
+        if (shape.dims[i] > 1 && strides[i] != stride)
+            return false;
+    return true;
+}
+
+/* Copies an array between strides and dense rows; `inward` is from the strides. */
+typedef struct strided {
+    jx_pjrt_shape shape;
+    const int64_t *strides;
+    size_t bytes; /* of an element */
+    bool inward;
+    char *dense;
+} strided;
+
+static void copy_element(strided *s, char *at)
+{
+    memcpy(s->inward ? s->dense : at, s->inward ? at : s->dense, s->bytes);
+    s->dense += s->bytes;
+}
+
+static void copy_strided(strided *s, char *at, int axis)
+{
+    if (axis == s->shape.rank) {
+        copy_element(s, at);
+        return;
+    }
+    for (int64_t i = 0; i < s->shape.dims[axis]; i++)
+        copy_strided(s, at + i * s->strides[axis], axis + 1);
+}
+
+/* ---- from the host */
+
+static PJRT_Error *where_of(PJRT_Client *client, PJRT_Device **device,
+                            const PJRT_Memory *memory)
+{
+    if (!*device && !memory && client->count)
+        *device = client->list[0];
+    if (memory)
+        *device = memory->device;
+    return *device ? NULL
+                   : jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                                   "expected a device or a memory");
+}
+
+static void forget(void *bytes, void *event)
+{
+    (void)bytes;
+    jx_pjrt_event_set(event, NULL);
+    jx_pjrt_event_drop(event);
+}
+
+/* The host's own bytes, until the buffer is gone; its event then says so. */
+static PJRT_Error *look_at(PJRT_Client_BufferFromHostBuffer_Args *args,
+                           jx_pjrt_shape shape, size_t size)
+{
+    PJRT_Event *done = jx_pjrt_event_new();
+    /* Nothing is written there: only donated memory is, and none of the host's. */
+    void *bytes = (void *)(uintptr_t)args->data;
+    jx_pjrt_storage *storage =
+        done ? jx_pjrt_storage_view(bytes, size, forget, done) : NULL;
+    PJRT_Error *error;
+
+    if (!storage) {
+        jx_pjrt_event_drop(done);
+        return jx_pjrt_starved();
+    }
+    args->done_with_host_buffer = jx_pjrt_event_share(done);
+    error = jx_pjrt_buffer_on(shape, args->device, args->memory, storage,
+                              &args->buffer);
+    if (error)
+        jx_pjrt_event_drop(done);
+    return error;
+}
+
+static PJRT_Error *copy_in(PJRT_Client_BufferFromHostBuffer_Args *args,
+                           jx_pjrt_shape shape, const int64_t *strides)
+{
+    PJRT_Error *error =
+        jx_pjrt_buffer_new(shape, args->device, args->memory, &args->buffer);
+    strided s = {shape, strides, jx_pjrt_type_bytes(shape.type), true, NULL};
+
+    if (error)
+        return error;
+    if (is_dense(shape, strides)) {
+        if (args->buffer->size)
+            memcpy(args->buffer->storage->bytes, args->data, args->buffer->size);
+    } else {
+        s.dense = args->buffer->storage->bytes;
+        copy_strided(&s, (char *)(uintptr_t)args->data, 0);
+    }
+    args->done_with_host_buffer = jx_pjrt_event_ready();
+    return NULL;
+}
+
+PJRT_Error *
+jx_pjrt_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
+{
+    enum { ALIGNED = 64 };
+    jx_pjrt_shape shape = {args->type, (int)args->num_dims, args->dims};
+    const int64_t *strides = args->num_byte_strides ? args->byte_strides : NULL;
+    size_t size;
+    PJRT_Error *error = where_of(args->client, &args->device, args->memory);
+
+    if (!error)
+        error = jx_pjrt_layout_refuse(args->device_layout, shape);
+    if (!error && args->num_byte_strides &&
+        args->num_byte_strides != args->num_dims)
+        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                              "expected a stride for each of %zu axes, found %zu",
+                              args->num_dims, args->num_byte_strides);
+    if (error)
+        return error;
+    if (args->host_buffer_semantics >=
+            PJRT_HostBufferSemantics_kImmutableZeroCopy &&
+        jx_pjrt_type_bytes(shape.type) && jx_pjrt_shape_size(shape, &size) &&
+        size && is_dense(shape, strides) && (uintptr_t)args->data % ALIGNED == 0)
+        return look_at(args, shape, size);
+    return copy_in(args, shape, strides);
+}
+
+PJRT_Error *jx_pjrt_Client_CreateUninitializedBuffer(
+    PJRT_Client_CreateUninitializedBuffer_Args *args)
+{
+    jx_pjrt_shape shape = {args->shape_element_type, (int)args->shape_num_dims,
+                           args->shape_dims};
+    PJRT_Error *error = where_of(args->client, &args->device, args->memory);
+
+    if (!error)
+        error = jx_pjrt_layout_refuse(args->shape_layout, shape);
+    return error ? error
+                 : jx_pjrt_buffer_new(shape, args->device, args->memory,
+                                      &args->buffer);
+}
+
+/* A buffer that stands for a failure: whoever uses it fails with it. */
+PJRT_Error *
+jx_pjrt_Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args *args)
+{
+    jx_pjrt_shape shape = {args->shape_element_type, (int)args->shape_num_dims,
+                           args->shape_dims};
+    PJRT_Event *failed = jx_pjrt_event_new();
+    PJRT_Device *device = NULL;
+    PJRT_Error *error = failed ? where_of(args->client, &device, args->memory)
+                               : jx_pjrt_starved();
+
+    if (!error)
+        error = jx_pjrt_buffer_new(shape, device, args->memory, &args->buffer);
+    if (error) {
+        jx_pjrt_event_drop(failed);
+        return error;
+    }
+    jx_pjrt_event_set(failed,
+                      jx_pjrt_error(args->error_code, "%.*s",
+                                    (int)args->error_message_size,
+                                    args->error_message));
+    args->buffer->ready = failed;
+    return NULL;
+}
+
+typedef struct lent {
+    void (*release)(void *bytes, void *of);
+    void *of;
+} lent;
+
+static void give_back(void *bytes, void *of)
+{
+    lent *l = of;
+
+    if (l->release)
+        l->release(bytes, l->of);
+    free(l);
+}
+
+PJRT_Error *jx_pjrt_Client_CreateViewOfDeviceBuffer(
+    PJRT_Client_CreateViewOfDeviceBuffer_Args *args)
+{
+    jx_pjrt_shape shape = {args->element_type, (int)args->num_dims, args->dims};
+    PJRT_Memory *memory = PJRT_GIVES(args, memory) ? args->memory : NULL;
+    PJRT_Error *error = where_of(args->client, &args->device, memory);
+    jx_pjrt_storage *storage = NULL;
+    size_t size = 0;
+    lent *l;
+
+    if (!error)
+        error = jx_pjrt_layout_refuse(args->layout, shape);
+    if (!error && !jx_pjrt_shape_size(shape, &size))
+        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                              "expected a shape that can be addressed");
+    if (error)
+        return error;
+    l = malloc(sizeof *l);
+    storage =
+        l ? jx_pjrt_storage_view(args->device_buffer_ptr, size, give_back, l)
+          : NULL;
+    if (!storage) {
+        free(l);
+        return jx_pjrt_starved();
+    }
+    /* Until there is a buffer, the bytes are the caller's. */
+    *l = (lent){NULL, NULL};
+    error = jx_pjrt_buffer_on(shape, args->device, memory, storage, &args->buffer);
+    if (!error)
+        *l = (lent){args->on_delete_callback, args->on_delete_callback_arg};
+    return error;
+}
+
+/* ---- to the host */
+
+/* The strides that a layout of the host asks for; false where it fits no array of
+ * that rank. */
+static bool host_strides(const PJRT_Buffer *b,
+                         const PJRT_Buffer_MemoryLayout *layout, int64_t *strides)
+{
+    size_t rank = (size_t)b->rank;
+    int64_t stride = (int64_t)jx_pjrt_type_bytes(b->type);
+    bool *seen;
+
+    if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
+        if (layout->strides.num_byte_strides == rank && rank)
+            memcpy(strides, layout->strides.byte_strides, rank * sizeof *strides);
+        return layout->strides.num_byte_strides == rank;
+    }
+    if (layout->tiled.minor_to_major_size != rank || layout->tiled.num_tiles)
+        return false;
+    seen = calloc(rank + 1, sizeof *seen);
+    for (size_t i = 0; seen && i < rank; i++) {
+        int64_t axis = layout->tiled.minor_to_major[i];
+        if (axis < 0 || (size_t)axis >= rank || seen[axis]) {
+            free(seen);
+            return false;
+        }
+        seen[axis] = true;
+        strides[axis] = stride;
+        stride *= b->dims[axis];
+    }
+    free(seen);
+    return seen != NULL;
+}
+
+static PJRT_Error *copy_out(PJRT_Buffer *b, const void *from, void *to,
+                            const PJRT_Buffer_MemoryLayout *layout)
+{
+    jx_pjrt_shape shape = {b->type, b->rank, b->dims};
+    strided s = {shape, NULL, jx_pjrt_type_bytes(b->type), false, NULL};
+    int64_t *strides = layout ? calloc((size_t)b->rank + 1, sizeof *strides) : NULL;
+
+    if (layout && (!strides || !host_strides(b, layout, strides))) {
+        free(strides);
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected a layout of %d axes without tiles", b->rank);
+    }
+    if (is_dense(shape, strides)) {
+        if (b->size)
+            memcpy(to, from, b->size);
+    } else if (b->size) {
+        s.strides = strides;
+        s.dense = (char *)(uintptr_t)from;
+        copy_strided(&s, to, 0);
+    }
+    free(strides);
+    return NULL;
+}
+
+PJRT_Error *jx_pjrt_Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args *args)
+{
+    PJRT_Buffer *b = args->src;
+    jx_pjrt_storage *storage = NULL;
+    PJRT_Error *error = jx_pjrt_buffer_hold(b, &storage);
+
+    if (error)
+        return error;
+    if (!args->dst)
+        args->dst_size = b->size;
+    else if (args->dst_size < b->size)
+        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                              "expected room for %zu bytes, found %zu", b->size,
+                              args->dst_size);
+    else
+        error = copy_out(b, storage->bytes, args->dst, args->host_layout);
+    jx_pjrt_storage_drop(storage);
+    args->event = jx_pjrt_event_ready();
+    return error;
+}
+
+static PJRT_Error *copy_part(PJRT_Buffer *b, void *to, int64_t offset,
+                             int64_t size)
+{
+    jx_pjrt_storage *storage = NULL;
+    PJRT_Error *error = jx_pjrt_buffer_hold(b, &storage);
+
+    if (error)
+        return error;
+    if (offset < 0 || size < 0 || offset > (int64_t)b->size ||
+        size > (int64_t)b->size - offset)
+        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                              "expected a part of %zu bytes, found %lld from %lld",
+                              b->size, (long long)size, (long long)offset);
+    else if (size)
+        memcpy(to, (const char *)storage->bytes + offset, (size_t)size);
+    jx_pjrt_storage_drop(storage);
+    return error;
+}
+
+PJRT_Error *jx_pjrt_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
+{
+    args->event = jx_pjrt_event_ready();
+    return copy_part(args->buffer, args->dst, args->offset, args->transfer_size);
+}
+
+/* Where the bytes go is known only later, when the host calls back what it is given
+ * here: with an address, or with an error. */
+typedef struct promised {
+    PJRT_Buffer *buffer;
+    jx_pjrt_storage *storage;
+    int64_t offset, size;
+    PJRT_Event *done;
+} promised;
+
+static void keep_promise(PJRT_Buffer_CopyRawToHostFuture_Callback_Args *args)
+{
+    promised *p = args->callback_data;
+    PJRT_Error *error = NULL;
+
+    if (args->error_code != PJRT_Error_Code_OK)
+        error = jx_pjrt_error(args->error_code, "%.*s",
+                              (int)args->error_message_size, args->error_message);
+    else if (p->size)
+        memcpy(args->dst, (const char *)p->storage->bytes + p->offset,
+               (size_t)p->size);
+    jx_pjrt_event_set(p->done, error);
+    jx_pjrt_event_drop(p->done);
+    jx_pjrt_storage_drop(p->storage);
+    free(p);
+}
+
+PJRT_Error *
+jx_pjrt_Buffer_CopyRawToHostFuture(PJRT_Buffer_CopyRawToHostFuture_Args *args)
+{
+    PJRT_Buffer *b = args->buffer;
+    promised *p;
+    PJRT_Error *error;
+
+    if (args->offset < 0 || args->transfer_size < 0 ||
+        args->offset > (int64_t)b->size ||
+        args->transfer_size > (int64_t)b->size - args->offset)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected a part of %zu bytes", b->size);
+    p = calloc(1, sizeof *p);
+    if (!p)
+        return jx_pjrt_starved();
+    *p = (promised){.offset = args->offset, .size = args->transfer_size};
+    error = jx_pjrt_buffer_hold(b, &p->storage);
+    if (!error && !(p->done = jx_pjrt_event_new()))
+        error = jx_pjrt_starved();
+    if (error) {
+        jx_pjrt_storage_drop(p->storage);
+        free(p);
+        return error;
+    }
+    args->event = jx_pjrt_event_share(p->done);
+    args->callback_data = p;
+    args->future_ready_callback = keep_promise;
+    return NULL;
+}
+
+/* ---- from device to device */
+
+static PJRT_Error *copy_buffer(PJRT_Buffer *from, PJRT_Device *device,
+                               PJRT_Memory *memory, PJRT_Buffer **to)
+{
+    jx_pjrt_shape shape = {from->type, from->rank, from->dims};
+    jx_pjrt_storage *storage = NULL;
+    PJRT_Error *error = jx_pjrt_buffer_hold(from, &storage);
+
+    if (error)
+        return error;
+    error = jx_pjrt_buffer_new(shape, device, memory, to);
+    if (!error && from->size)
+        memcpy((*to)->storage->bytes, storage->bytes, from->size);
+    jx_pjrt_storage_drop(storage);
+    return error;
+}
+
+PJRT_Error *jx_pjrt_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args *args)
+{
+    return copy_buffer(args->buffer, args->dst_device, NULL, &args->dst_buffer);
+}
+
+PJRT_Error *jx_pjrt_Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args *args)
+{
+    return copy_buffer(args->buffer, NULL, args->dst_memory, &args->dst_buffer);
+}
+
+/* The same bytes as another array of as many. */
+PJRT_Error *jx_pjrt_Buffer_Bitcast(PJRT_Buffer_Bitcast_Args *args)
+{
+    jx_pjrt_shape shape = {args->element_type, (int)args->num_dims, args->dims};
+    PJRT_Buffer *b = args->buffer;
+    jx_pjrt_storage *storage = NULL;
+    size_t size;
+    PJRT_Error *error = jx_pjrt_layout_refuse(args->device_layout, shape);
+
+    if (!error && (!jx_pjrt_shape_size(shape, &size) || size != b->size))
+        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                              "expected an array of %zu bytes", b->size);
+    if (!error)
+        error = jx_pjrt_buffer_hold(b, &storage);
+    return error ? error
+                 : jx_pjrt_buffer_on(shape, b->device, b->memory, storage,
+                                     &args->out_buffer);
+}

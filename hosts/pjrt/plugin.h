@@ -1,0 +1,224 @@
+/* plugin.h - the objects behind PJRT's opaque types.
+ *
+ * Everything is done when a function returns, so events are ready but those that the
+ * host sets and those of buffers whose bytes it has yet to send.  Objects that several
+ * threads may let go of are counted.  A function that returns a PJRT_Error returns
+ * NULL where all went well. */
+#ifndef JX_PJRT_PLUGIN_H
+#define JX_PJRT_PLUGIN_H
+
+#include "hosts/pjrt/pjrt.h"
+#include "jaxvet.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- errors (error.c) */
+
+struct PJRT_Error {
+    PJRT_Error_Code code;
+    char message[1536];
+};
+
+/* Never NULL: without memory it is an error that lies ready for that. */
+PJRT_Error *jx_pjrt_error(PJRT_Error_Code code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+PJRT_Error *jx_pjrt_starved(void);
+/* What jaxvet said, with its place; `code` where its status says no better. */
+PJRT_Error *jx_pjrt_error_of(const jaxvet_error *error, PJRT_Error_Code code);
+PJRT_Error *jx_pjrt_error_copy(const PJRT_Error *error);
+
+/* ---- events (event.c) */
+
+/* One that has happened, of which nothing is kept. */
+PJRT_Event *jx_pjrt_event_ready(void);
+/* One that is to be set; NULL without memory. */
+PJRT_Event *jx_pjrt_event_new(void);
+PJRT_Event *jx_pjrt_event_share(PJRT_Event *event);
+void jx_pjrt_event_drop(PJRT_Event *event);
+/* It has happened, or failed with `error`, which it takes. */
+void jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error);
+/* Waits; a copy of what it failed with, or NULL. */
+PJRT_Error *jx_pjrt_event_await(PJRT_Event *event);
+
+/* ---- clients and devices (client.c) */
+
+enum { JX_PJRT_KINDS = 3, JX_PJRT_MOST_DEVICES = 4096 };
+
+struct PJRT_Memory {
+    PJRT_Device *device;
+    int id, kind;
+    char text[64];
+};
+
+struct PJRT_DeviceDescription {
+    int id;
+    char text[48];
+};
+
+struct PJRT_Device {
+    PJRT_DeviceDescription description;
+    PJRT_Client *client;
+    PJRT_Memory memories[JX_PJRT_KINDS];
+    PJRT_Memory *memory_list[JX_PJRT_KINDS];
+    PJRT_Device *self; /* a list of one */
+    /* What its buffers take, and took at most. */
+    _Atomic int64_t bytes, peak, count, largest;
+};
+
+struct PJRT_TopologyDescription {
+    int count;
+    PJRT_DeviceDescription *descriptions;
+    PJRT_DeviceDescription **list;
+};
+
+struct PJRT_Client {
+    int count;
+    PJRT_Device *devices;
+    PJRT_Device **list;
+    PJRT_Memory **memories;
+    PJRT_TopologyDescription topology;
+};
+
+extern const char *const jx_pjrt_memory_kinds[JX_PJRT_KINDS];
+
+/* The device with that id, or NULL. */
+PJRT_Device *jx_pjrt_device(PJRT_Client *client, int64_t id);
+
+/* ---- buffers (buffer.c) */
+
+/* Bytes that buffers, and what the host was shown of them, share. */
+typedef struct jx_pjrt_storage {
+    atomic_int holders;
+    void *bytes;
+    size_t size;
+    PJRT_Device *device;     /* that it is counted for; NULL: not ours */
+    void (*release)(void *bytes, void *of); /* not 0: ends what is not ours */
+    void *of;
+} jx_pjrt_storage;
+
+struct PJRT_Buffer {
+    pthread_mutex_t lock;     /* of storage, externals and what they say */
+    PJRT_Buffer_Type type;
+    int rank;
+    int64_t *dims;
+    int64_t *minor_to_major;
+    size_t size;
+    PJRT_Device *device;
+    PJRT_Memory *memory;
+    jx_pjrt_storage *storage; /* NULL: deleted */
+    int externals;            /* references of the host to its bytes */
+    jx_pjrt_storage *shown;   /* for as long as there are some */
+    PJRT_Event *ready;
+};
+
+typedef struct jx_pjrt_shape {
+    PJRT_Buffer_Type type;
+    int rank;
+    const int64_t *dims;
+} jx_pjrt_shape;
+
+/* Bytes of an element; 0 for a type that we don't have. */
+size_t jx_pjrt_type_bytes(PJRT_Buffer_Type type);
+const char *jx_pjrt_type_name(PJRT_Buffer_Type type);
+/* The type that jaxvet calls `dtype`; INVALID if there is none. */
+PJRT_Buffer_Type jx_pjrt_type_of(const char *dtype);
+
+/* A buffer of undefined bytes; not NULL: in *to.  `memory` may be NULL (the device's
+ * own), or `device` (the memory's). */
+PJRT_Error *jx_pjrt_buffer_new(jx_pjrt_shape shape, PJRT_Device *device,
+                               PJRT_Memory *memory, PJRT_Buffer **to);
+/* One with bytes from elsewhere; `storage` is taken, even on failure. */
+PJRT_Error *jx_pjrt_buffer_on(jx_pjrt_shape shape, PJRT_Device *device,
+                              PJRT_Memory *memory, jx_pjrt_storage *storage,
+                              PJRT_Buffer **to);
+void jx_pjrt_buffer_free(PJRT_Buffer *buffer);
+/* Its bytes, which stay until they are dropped, once they are there. */
+PJRT_Error *jx_pjrt_buffer_hold(PJRT_Buffer *buffer, jx_pjrt_storage **to);
+/* Nobody may use it any more, but for what was shown of it. */
+void jx_pjrt_buffer_delete(PJRT_Buffer *buffer);
+jx_pjrt_storage *jx_pjrt_storage_new(size_t size, PJRT_Device *device);
+jx_pjrt_storage *jx_pjrt_storage_view(void *bytes, size_t size,
+                                      void (*release)(void *, void *), void *of);
+void jx_pjrt_storage_drop(jx_pjrt_storage *storage);
+/* The size of an array; false where it exceeds what can be addressed. */
+bool jx_pjrt_shape_size(jx_pjrt_shape shape, size_t *size);
+/* Layouts other than row-major are refused. */
+PJRT_Error *jx_pjrt_layout_refuse(const PJRT_Buffer_MemoryLayout *layout,
+                                  jx_pjrt_shape shape);
+
+/* ---- compile options (options.c) */
+
+typedef struct jx_pjrt_options {
+    int replicas, partitions;
+    int ndevices; /* replicas * partitions; 0: nobody says which */
+    int *devices; /* ids: [replica * partitions + partition] */
+    bool is_portable; /* each run says on which device */
+} jx_pjrt_options;
+
+/* Reads a CompileOptionsProto, or none; *to is freed with jx_pjrt_options_free(). */
+PJRT_Error *jx_pjrt_options_read(const char *bytes, size_t size,
+                                 jx_pjrt_options *to);
+void jx_pjrt_options_free(jx_pjrt_options *options);
+/* A DeviceAssignmentProto. */
+typedef struct jx_pjrt_bytes {
+    size_t size;
+    char *at;
+} jx_pjrt_bytes;
+bool jx_pjrt_assignment_write(const jx_pjrt_options *options, jx_pjrt_bytes *to);
+
+/* ---- programs and executables (program.c, executable.c) */
+
+/* A module that is ready to run; executables share it. */
+typedef struct jx_pjrt_program {
+    atomic_int holders;
+    size_t code_size, options_size;
+    char *code;      /* the module as it came */
+    char *raw;       /* its options as they came */
+    jx_pjrt_options options;
+    char fingerprint[40];
+    jaxvet_program *program;
+    pthread_mutex_t lock; /* of the program and of what follows */
+    jaxvet_call *call;    /* the others are copies of it */
+    int nidle, nroom;
+    jaxvet_call **idle;   /* nobody runs them now */
+    int nins, nouts;
+    jx_pjrt_shape *ins, *outs;
+    int *aliases; /* of inputs: jaxvet_input_alias() */
+    /* The same, as the interface gives them. */
+    PJRT_Buffer_Type *out_types;
+    size_t *out_ranks;
+    int64_t *out_dims;
+    const char **kinds; /* "device", for inputs or outputs */
+    size_t *kind_sizes;
+} jx_pjrt_program;
+
+struct PJRT_Executable {
+    jx_pjrt_program *program;
+    char *optimized; /* text, once it is asked for */
+    PJRT_NamedValue costs[4];
+};
+
+struct PJRT_LoadedExecutable {
+    pthread_mutex_t lock; /* of program */
+    jx_pjrt_program *program; /* NULL: deleted */
+    PJRT_Client *client;
+    int ndevices;
+    PJRT_Device **devices;
+    PJRT_LogicalDeviceIds *ids;
+};
+
+/* Reads, types and plans a module; nothing is kept of `code` and `options`. */
+PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
+                                const char *options, size_t options_size,
+                                jx_pjrt_program **to);
+jx_pjrt_program *jx_pjrt_program_share(jx_pjrt_program *program);
+void jx_pjrt_program_drop(jx_pjrt_program *program);
+/* A call that nobody else runs, to be given back. */
+PJRT_Error *jx_pjrt_program_take(jx_pjrt_program *program, jaxvet_call **to);
+void jx_pjrt_program_give(jx_pjrt_program *program, jaxvet_call *call);
+/* The program of an executable, shared; an error where it has been deleted. */
+PJRT_Error *jx_pjrt_executable_hold(PJRT_LoadedExecutable *executable,
+                                    jx_pjrt_program **to);
+
+#endif

@@ -1,0 +1,146 @@
+"""jaxvet as a backend of JAX.  Which backends there are is decided once per process,
+so that each of these runs in one of its own."""
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PLUGIN = ROOT / os.environ.get("BUILD", "build") / "libjaxvet_pjrt.so"
+
+
+def run(program, **environment):
+    """What a program prints in a process with these variables."""
+    variables = {**os.environ, "JAXVET_PJRT_LIBRARY": str(PLUGIN),
+                 "PYTHONPATH": str(ROOT / "frontend/python")}
+    variables.pop("JAX_PLATFORMS", None)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env={**variables, **environment}, capture_output=True, text=True,
+        check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+def test_it_never_takes_over():
+    out, err = run("""
+        import jax
+        print(jax.default_backend(), jax.devices())
+        print(jax.devices("jaxvet"))
+    """)
+    assert out == "cpu [CpuDevice(id=0)]\n[JaxvetDevice(id=0)]"
+    assert "experimental" not in err
+
+
+def test_alone_it_is_the_default():
+    out, _ = run("""
+        import jax
+        import jax.numpy as jnp
+        print(jax.devices(), jax.devices()[0].device_kind)
+        print(jax.jit(lambda x: (x @ x.T).sum())(jnp.arange(6.0).reshape(2, 3)))
+    """, JAX_PLATFORMS="jaxvet")
+    assert out == "[JaxvetDevice(id=0)] jaxvet\n83.0"
+
+
+def test_beside_the_cpu():
+    out, _ = run("""
+        import jax
+        import jax.numpy as jnp
+        import jaxvet
+        ours = jax.devices("jaxvet")[0]
+        x = jnp.ones(3)
+        print(x.devices(), jax.device_put(x, ours).devices())
+        print(jax.jit(jnp.sin, device=ours)(x).devices())
+        with jaxvet.backend():
+            print(jax.jit(jnp.cos)(jnp.ones(3)).devices())
+        with jax.default_device(ours):
+            print(jnp.ones(3).devices())
+        print(jax.jit(jnp.cos)(x).devices())
+    """)
+    assert out.split("\n") == ["{CpuDevice(id=0)} {JaxvetDevice(id=0)}",
+                               *["{JaxvetDevice(id=0)}"] * 3, "{CpuDevice(id=0)}"]
+
+
+def test_without_the_library():
+    out, err = run("""
+        import jax
+        import jaxvet
+        print(jax.default_backend())
+        try:
+            jaxvet.backend()
+        except jaxvet.JaxvetError as error:
+            print(error)
+    """, JAXVET_PJRT_LIBRARY="", JAX_PLATFORMS="cpu")
+    assert out.startswith("cpu\nthe backend was not found")
+    assert "Traceback" not in err
+
+
+def test_donation_and_deletion():
+    out, _ = run("""
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+        give = jax.jit(lambda x: x + 1, donate_argnums=0)
+        x = jnp.arange(4.0)
+        seen = np.asarray(x)  # the host's view outlives the buffer
+        y = give(x)
+        print(x.is_deleted(), y, seen)
+        y.delete()
+        try:
+            y + 1
+        except RuntimeError as error:
+            print(error)
+    """, JAX_PLATFORMS="jaxvet")
+    assert out == ("True [1. 2. 3. 4.] [0. 1. 2. 3.]\n"
+                   "Array has been deleted with shape=float32[4].")
+
+
+def test_the_number_of_devices():
+    out, _ = run("""
+        import jax
+        import jax.numpy as jnp
+        print(len(jax.devices()))
+        x = jax.device_put(jnp.ones(3), jax.devices()[2])
+        print(x.devices(), (x * 2).devices())
+    """, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="3")
+    assert out == "3\n{JaxvetDevice(id=2)} {JaxvetDevice(id=2)}"
+
+
+def test_what_it_costs():
+    out, _ = run("""
+        import jax
+        f = jax.jit(lambda x: x @ x)
+        c = f.lower(jax.ShapeDtypeStruct((8, 8), "float32")).compile()
+        memory = c.memory_analysis()
+        print(c.cost_analysis()["flops"], memory.argument_size_in_bytes,
+              memory.output_size_in_bytes)
+        print("HloModule" in c.as_text())
+    """, JAX_PLATFORMS="jaxvet")
+    assert out == "1024.0 256 256\nTrue"
+
+
+def test_the_cache_of_compiled_programs(tmp_path):
+    program = """
+        import jax
+        import jax.numpy as jnp
+        jax.config.update("jax_compilation_cache_dir", %r)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+        hits = []
+        jax.monitoring.register_event_listener(
+            lambda name, **_: hits.append(name) if "cache_hits" in name else None)
+        print(jax.jit(lambda x: jnp.tanh(x).sum())(jnp.arange(5.0)), len(hits) > 0)
+    """ % str(tmp_path)
+    first, _ = run(program, JAX_PLATFORMS="jaxvet")
+    second, _ = run(program, JAX_PLATFORMS="jaxvet")
+    value = first.split()[0]
+    assert first == f"{value} False" and second == f"{value} True"
+
+
+def test_conformance():
+    done = subprocess.run([sys.executable, "-m", "pypjrt.conform", str(PLUGIN)],
+                          capture_output=True, text=True, check=False)
+    last = done.stdout.strip().split("\n")[-1]
+    assert done.returncode == 0 and last.endswith("0 FAIL"), done.stdout
+    assert int(last.split()[0]) >= 54 and " 0 unsupported" in last, done.stdout
