@@ -207,6 +207,90 @@ JAXVET_API jaxvet_status jaxvet_run(jaxvet_call *call,
                                     void *const *outputs,
                                     jaxvet_error *error);
 
+/* Custom calls.  A module may call code that it only names.  jaxvet has kernels for
+ * what JAX calls on a CPU by itself (LAPACK, ...); all other targets are a host's to
+ * run, if it gives handlers, and else what makes jaxvet_prepare() fail with
+ * JAXVET_INPUT, the target's name in the message and the user's line as the place. */
+typedef enum jaxvet_attribute_kind {
+    JAXVET_ATTRIBUTE_OTHER = 0, /* what has no number, text or list of numbers */
+    JAXVET_ATTRIBUTE_BOOL,
+    JAXVET_ATTRIBUTE_INTEGER,
+    JAXVET_ATTRIBUTE_FLOAT, /* or a complex number */
+    JAXVET_ATTRIBUTE_STRING,
+    JAXVET_ATTRIBUTE_ARRAY,
+    JAXVET_ATTRIBUTE_DICTIONARY,
+} jaxvet_attribute_kind;
+
+typedef struct jaxvet_attribute {
+    const char *name;
+    jaxvet_attribute_kind kind;
+    const char *dtype;  /* of the number, or an element ("i32"); else NULL */
+    int64_t count;      /* elements, bytes of a string, entries */
+    const void *data;   /* elements as in an array; a string's bytes, any of them */
+    const struct jaxvet_attribute *entries; /* of a dictionary, by name */
+} jaxvet_attribute;
+
+/* A call as its module says it.  An operand or result that only says what comes
+ * before what is there with the dtype "token" and no bytes.  The memory of an array is
+ * row-major, unless the module asks for another order of its axes there; it starts
+ * at a multiple of 64. */
+typedef struct jaxvet_custom_call {
+    size_t size; /* of this struct, as the library knows it */
+    const char *target;
+    int api_version; /* as StableHLO counts: 1 to 3, 4 with options by name */
+    int has_side_effect;
+    int input_count, output_count;
+    const jaxvet_layout *inputs, *outputs;
+    const int *aliases; /* per output: the input that lies in its memory, or -1 */
+    const char *config; /* options as text, any bytes and a NUL; or NULL */
+    size_t config_size;
+    int attribute_count; /* options by name */
+    const jaxvet_attribute *attributes;
+    const char *place; /* of the user: "/home/me/prog.py:12:8"; or "" */
+    int device; /* where one run is that of several: whose it is, from 0 */
+} jaxvet_custom_call;
+
+/* What a host's handlers are.  A call whose results are needed, or that has a side
+ * effect, runs as often as the program comes by it; those with side effects run in
+ * the program's order, and are not merged.  Several threads may come at once, each
+ * with a call of its own of the same state.  What fails fills in an error, of which
+ * the message is passed on. */
+typedef struct jaxvet_handlers {
+    size_t size; /* of this struct, as the host knows it */
+    void *data;  /* given to each of them */
+    /* 0: this target is unknown; JAXVET_HANDLES: run it, where jaxvet has no kernel;
+     * JAXVET_INSISTS: run it in any case. */
+    int (*knows)(void *data, const char *target);
+    /* While a call is prepared: what is kept for it goes into *state.  May be NULL. */
+    jaxvet_status (*begin)(void *data, const jaxvet_custom_call *call, void **state,
+                           jaxvet_error *error);
+    /* A pointer per input and output.  `context` is that of jaxvet_run_with(). */
+    jaxvet_status (*run)(void *data, void *state, const jaxvet_custom_call *call,
+                         const void *const *inputs, void *const *outputs,
+                         void *context, jaxvet_error *error);
+    /* When what was prepared is freed, for each that began.  May be NULL. */
+    void (*end)(void *data, void *state);
+} jaxvet_handlers;
+enum { JAXVET_HANDLES = 1, JAXVET_INSISTS = 2 };
+
+/* The handlers of calls that are prepared from now on; NULL: none. */
+JAXVET_API jaxvet_status jaxvet_program_handlers(
+    jaxvet_program *program, const jaxvet_handlers *handlers, jaxvet_error *error);
+
+/* jaxvet_run(), with something for this run's handlers. */
+JAXVET_API jaxvet_status jaxvet_run_with(jaxvet_call *call,
+                                         const void *const *inputs,
+                                         void *const *outputs, void *context,
+                                         jaxvet_error *error);
+
+/* The arguments and results of a module's function, where some are no arrays: the
+ * number of the program's input or output that it is, or -1: a token, which orders
+ * effects, or what a file of jax.export fills in. */
+JAXVET_API int jaxvet_argument_count(const jaxvet_program *program);
+JAXVET_API int jaxvet_argument_input(const jaxvet_program *program, int i);
+JAXVET_API int jaxvet_result_count(const jaxvet_program *program);
+JAXVET_API int jaxvet_result_output(const jaxvet_program *program, int i);
+
 /* Questions about sizes: does `lhs op rhs` hold for every assignment of its
  * variables that the constraints allow?  A prover is made for a set of
  * constraints ("a >= 2", "mod(b, 8) == 0"); variables are at least `base` (1 in

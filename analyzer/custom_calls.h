@@ -12,4 +12,7 @@ int64_t jx_custom_integer(const jx_eqn *eqn, const char *name,
                           int64_t otherwise);
 double jx_custom_real(const jx_eqn *eqn, const char *name, double otherwise);
 
+/* Whether custom_calls.def has the target. */
+bool jx_custom_is_known(const char *target);
+
 #endif

@@ -458,16 +458,28 @@ static const struct {
 #undef CUSTOM_CALL
 };
 
+static relation *relation_of(const char *target)
+{
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (!strcmp(targets[i].target, target))
+            return targets[i].relation;
+    return NULL;
+}
+
+bool jx_custom_is_known(const char *target)
+{
+    return relation_of(target) != NULL;
+}
+
 void jx_type_custom_call(jx_typing *t)
 {
     const jx_p_custom_call *p = t->params;
+    relation *known = relation_of(p->call_target_name);
 
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-        if (!strcmp(targets[i].target, p->call_target_name)) {
-            targets[i].relation(t);
-            return;
-        }
-    jx_type_unknown(t, jx_arena_printf(t->program->ctx->arena, "%s @%s",
-                                       t->eqn->prim->name,
-                                       p->call_target_name));
+    if (known)
+        known(t);
+    else
+        jx_type_unknown(t, jx_arena_printf(t->program->ctx->arena, "%s @%s",
+                                           t->eqn->prim->name,
+                                           p->call_target_name));
 }

@@ -17,6 +17,7 @@
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
 #include "runtime/fits.h"
+#include "runtime/host.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -40,6 +41,7 @@ struct jaxvet_program {
     const jx_dim_atom *const *sizes; /* of the signature, by name */
     int nsaid;                       /* by refinement */
     const said *said;
+    const jaxvet_handlers *handlers; /* or NULL */
     jx_buffer report;                /* of the last check */
     jx_buffer info;
     jx_buffer module;
@@ -353,6 +355,45 @@ int jaxvet_input_alias(const jaxvet_program *program, int i)
                                                           : JAXVET_KEPT;
 }
 
+/* ---- arguments and results of the module's function */
+
+static const jx_tree_entry *entry_of(const jaxvet_program *program)
+{
+    return program ? program->program->tree_entry : NULL;
+}
+
+int jaxvet_argument_count(const jaxvet_program *program)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    return entry ? entry->nargs : jaxvet_input_count(program);
+}
+
+int jaxvet_argument_input(const jaxvet_program *program, int i)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    if (i < 0 || i >= jaxvet_argument_count(program))
+        return -1;
+    return entry ? entry->inputs[i] : i;
+}
+
+int jaxvet_result_count(const jaxvet_program *program)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    return entry ? entry->nresults : jaxvet_output_count(program);
+}
+
+int jaxvet_result_output(const jaxvet_program *program, int i)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    if (i < 0 || i >= jaxvet_result_count(program))
+        return -1;
+    return entry ? entry->outputs[i] : i;
+}
+
 /* Of a file of jax.export, what stands around its module, too. */
 static bool put_info(jaxvet_program *p)
 {
@@ -623,6 +664,7 @@ static jaxvet_program *guest(jaxvet_program *program, jx_program *made,
     }
     p->ctx = program->ctx;
     p->report = p->info = p->module = jx_ctx_text(p->ctx);
+    p->handlers = program->handlers;
     p->is_guest = true;
     return opened(p, made, error);
 }
@@ -723,6 +765,30 @@ static jaxvet_layout layout(const jx_port *port)
     return (jaxvet_layout){name, port->rank, port->shape, port->bytes};
 }
 
+jaxvet_status jaxvet_program_handlers(jaxvet_program *program,
+                                      const jaxvet_handlers *handlers,
+                                      jaxvet_error *error)
+{
+    jaxvet_handlers *kept = NULL;
+
+    if (!jx_api_given(program, "a program", error))
+        return JAXVET_USAGE;
+    if (handlers && (handlers->size < sizeof *handlers || !handlers->knows ||
+                     !handlers->run)) {
+        refuse(error, "expected %s with their size, and the functions knows and run",
+               "handlers");
+        return JAXVET_USAGE;
+    }
+    if (handlers) {
+        begin(program);
+        kept = jx_arena_copy(program->ctx->arena, handlers, sizeof *kept);
+        if (!kept)
+            return jx_api_hand_over(program->ctx, error);
+    }
+    program->handlers = kept;
+    return JAXVET_OK;
+}
+
 /* The layouts of all inputs and outputs; false without memory. */
 static bool describe(jaxvet_call *call)
 {
@@ -746,6 +812,7 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
         .domain = JX_DECLARED,
         .nbindings = p->nsizes,
         .bindings = bindings,
+        .handlers = p->handlers,
     };
 
     const jx_typed *typed;
@@ -891,8 +958,30 @@ static bool have_buffers(int count, const jaxvet_layout *arrays,
     return true;
 }
 
+/* Why the last run failed. */
+static jaxvet_status tell_failure(const jaxvet_call *call, jaxvet_error *error)
+{
+    const jaxvet_error *host = jx_exec_host_error(call->exec);
+    jaxvet_status status =
+        jx_exec_gave_up(call->exec) ? JAXVET_LIMIT : JAXVET_INPUT;
+
+    if (host)
+        jx_api_error(error, host->status, host->file, host->place,
+                     host->message);
+    else
+        jx_api_error(error, status, NULL, NULL, jx_exec_error(call->exec));
+    return host ? host->status : status;
+}
+
 jaxvet_status jaxvet_run(jaxvet_call *call, const void *const *inputs,
                          void *const *outputs, jaxvet_error *error)
+{
+    return jaxvet_run_with(call, inputs, outputs, NULL, error);
+}
+
+jaxvet_status jaxvet_run_with(jaxvet_call *call, const void *const *inputs,
+                              void *const *outputs, void *context,
+                              jaxvet_error *error)
 {
     if (!jx_api_given(call, "a call", error) ||
         !have_buffers(jx_plan_nins(call->plan), call->ins, inputs,
@@ -904,10 +993,7 @@ jaxvet_status jaxvet_run(jaxvet_call *call, const void *const *inputs,
     if (!say_the_sizes(call, inputs, error))
         return JAXVET_INPUT;
     jx_exec_restart(call->exec);
-    if (jx_exec_run(call->exec, inputs, outputs))
-        return JAXVET_OK;
-    jaxvet_status status =
-        jx_exec_gave_up(call->exec) ? JAXVET_LIMIT : JAXVET_INPUT;
-    jx_api_error(error, status, NULL, NULL, jx_exec_error(call->exec));
-    return status;
+    jx_exec_context(call->exec, context);
+    return jx_exec_run(call->exec, inputs, outputs) ? JAXVET_OK
+                                                    : tell_failure(call, error);
 }

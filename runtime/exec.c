@@ -4,6 +4,7 @@
 #include "frontend/base/assert.h"
 #include "frontend/base/pages.h"
 #include "frontend/base/plain.h"
+#include "runtime/host.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
 
@@ -11,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ALIGNMENT = 64 };
 
@@ -46,6 +48,9 @@ struct jx_run {
     int64_t drawn;
     bool failed, differs;
     char error[512];
+    void *context; /* for a host's handlers, and what one of them failed with */
+    bool host_failed;
+    jaxvet_error host_error;
 };
 
 struct jx_exec {
@@ -172,16 +177,48 @@ static void *table(jx_run *run, int count, size_t size)
     return take(run, bytes) ? fed(run, calloc(1, bytes)) : NULL;
 }
 
+static size_t alignment_of(size_t bytes)
+{
+    return bytes >= 2 * JX_HUGE_PAGE ? JX_HUGE_PAGE : ALIGNMENT;
+}
+
+static size_t padded(size_t bytes)
+{
+    size_t alignment = alignment_of(bytes);
+
+    return (bytes + alignment) / alignment * alignment;
+}
+
 static void *big_alloc(jx_run *run, int64_t bytes)
 {
-    size_t alignment = bytes >= 2 * JX_HUGE_PAGE ? JX_HUGE_PAGE : ALIGNMENT;
-    size_t size = ((size_t)bytes + alignment) / alignment * alignment;
+    size_t alignment = alignment_of((size_t)bytes), size = padded((size_t)bytes);
     void *memory =
         take(run, size) ? fed(run, aligned_alloc(alignment, size)) : NULL;
 
     if (memory)
         jx_pages_advise(memory, size);
     return memory;
+}
+
+void *jx_run_borrow(jx_run *run, size_t bytes)
+{
+    void *memory = big_alloc(run, (int64_t)bytes);
+
+    if (memory)
+        return memory;
+    atomic_store(&run->stopped, true);
+    jx_run_fail(run, "gave up: there is no memory for a custom call (%zu bytes)",
+                bytes);
+    return NULL;
+}
+
+void jx_run_give_back(jx_run *run, void *memory, size_t bytes)
+{
+    if (!memory)
+        return;
+    free(memory);
+    run->charged -= padded(bytes);
+    jx_budget_give(run->budget, padded(bytes));
 }
 
 static void set_addresses(jx_run *run)
@@ -349,7 +386,7 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     jx_run *run = &exec->run;
     fenv_t mode;
 
-    run->failed = run->differs = false;
+    run->failed = run->differs = run->host_failed = false;
     run->is_limited = run->deadline > 0 || run->budget->limits.cancel;
     atomic_store(&run->stopped, false);
     run->left = run->limit;
@@ -362,6 +399,38 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     bool ok = jx_run_block(run, 0);
     fesetenv(&mode);
     return ok;
+}
+
+void jx_exec_context(jx_exec *exec, void *context)
+{
+    exec->run.context = context;
+}
+
+void *jx_run_context(const jx_run *run)
+{
+    return run->context;
+}
+
+bool jx_run_host_failed(jx_run *run, jaxvet_status status,
+                        const jaxvet_error *error,
+                        const jaxvet_custom_call *call)
+{
+    size_t length = strlen(call->place), room = sizeof run->host_error.place;
+
+    run->host_failed = true;
+    run->host_error = *error;
+    run->host_error.status = status;
+    if (!error->place[0] && length >= room)
+        memcpy(run->host_error.place, call->place + length - room + 1, room);
+    else if (!error->place[0])
+        memcpy(run->host_error.place, call->place, length + 1);
+    return jx_run_fail(run, "the custom call @%s: %s", call->target,
+                       error->message);
+}
+
+const jaxvet_error *jx_exec_host_error(const jx_exec *exec)
+{
+    return exec->run.host_failed ? &exec->run.host_error : NULL;
 }
 
 void jx_exec_seed(jx_exec *exec, uint64_t seed)

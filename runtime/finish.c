@@ -53,11 +53,11 @@ static jx_op **number_all(jx_planner *p, int *count)
     return all;
 }
 
-/* An operation without results is there for what it does (it checks something);
- * so is one that runs such an operation. */
+/* An operation without results is there for what it does (it checks something), as
+ * are some with results; so is one that runs such an operation. */
 static bool acts(const jx_planner *p, const jx_op *op)
 {
-    bool any = op->nouts == 0 ||
+    bool any = op->acts || op->nouts == 0 ||
                (op->unit && p->blocks.at[p->units.at[op->unit].block].acts);
 
     for (int b = 0; b < op->nblocks; b++)

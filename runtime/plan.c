@@ -3,6 +3,7 @@
 #include "runtime/plan_impl.h"
 
 #include "analyzer/transform/devices.h"
+#include "runtime/host.h"
 
 #include <stdlib.h>
 
@@ -297,6 +298,14 @@ static bool make_plan(jx_planner *p, const jx_closed *closed)
     return !p->failed && !jx_arena_failed(p->arena) && jx_plan_finish(p);
 }
 
+/* A host's part of each operation that began. */
+static void end_host(jx_plan *plan)
+{
+    for (jx_host_op *op = plan->host; op; op = op->next)
+        if (op->handlers->end)
+            op->handlers->end(op->handlers->data, op->state);
+}
+
 jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
                       const jx_plan_options *options)
 {
@@ -323,6 +332,8 @@ jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
         if (!p.failed)
             jx_plan_starved(&p);
     }
+    if (plan)
+        end_host(plan);
     if (arena)
         jx_arena_free(arena);
     return NULL;
@@ -330,8 +341,10 @@ jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
 
 void jx_plan_free(jx_plan *plan)
 {
-    if (plan)
-        jx_arena_free(plan->arena);
+    if (!plan)
+        return;
+    end_host(plan);
+    jx_arena_free(plan->arena);
 }
 
 int jx_plan_nins(const jx_plan *plan)

@@ -12,6 +12,8 @@
 #include "runtime/kernel.h"
 #include "runtime/shake.h"
 
+struct jaxvet_handlers;
+
 typedef struct jx_plan jx_plan;
 
 typedef struct jx_plan_options {
@@ -22,6 +24,9 @@ typedef struct jx_plan_options {
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
     int nbindings; /* values of the dim variables */
     const jx_binding *bindings;
+    /* Who runs custom calls that we can't (jaxvet.h), for as long as the plan is; or
+     * NULL. */
+    const struct jaxvet_handlers *handlers;
 } jx_plan_options;
 
 /* An input or output as the caller hands it over: dense, row-major. */

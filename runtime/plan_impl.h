@@ -56,6 +56,7 @@ typedef struct jx_op {
     int unit;                 /* the unit that it calls, or 0 */
     jx_region *region;        /* of an elementwise operation */
     bool copy, dead;
+    bool acts; /* it is there for what it does, whatever its results are */
     int begin, position; /* its blocks' first position; its own */
 } jx_op;
 
@@ -130,6 +131,7 @@ struct jx_plan {
     int nops;   /* planned */
     int nsteps; /* of those, what is left to run */
     int64_t bytes;         /* of the run's arena */
+    struct jx_host_op *host; /* operations that a host runs (host.h) */
 };
 
 struct jx_planner {
@@ -169,6 +171,11 @@ void jx_plan_literal_slot(jx_planner *p, const jx_literal *literal,
                           jx_slot *slot);
 void jx_plan_operand(jx_planner *p, const jx_slot *slot, jx_operand *to);
 void jx_operand_slot(const jx_operand *operand, jx_slot *to);
+/* The operation appended last is there for what it does. */
+void jx_plan_acts(jx_planner *p);
+/* "prog.py:12:8": the user's line of the equation being planned; "" if nobody knows,
+ * NULL without memory. */
+const char *jx_plan_user_place(jx_planner *p);
 /* Appends an elementwise operation (region.h). */
 void jx_plan_region(jx_planner *p, jx_region *region, int nins,
                     const jx_slot *ins, const jx_slot *out);

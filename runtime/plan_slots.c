@@ -8,6 +8,25 @@
 
 #include <stdio.h>
 
+/* "prog.py:12:8 (scatter)", of a long path the end; "equation 3 of jaxpr 0
+ * (scatter)" where no line is known. */
+static void name_place(const jx_planner *p, size_t room, char *to)
+{
+    enum { MOST_PATH = 80, MOST_NAME = 24 };
+    const jx_frame *frame = jx_user_frame(p->eqn->stack);
+    const char *path = frame ? frame->file->path : "";
+    size_t length = strlen(path);
+
+    if (frame)
+        snprintf(to, room, "%s:%d:%d (%.*s)",
+                 path + (length > MOST_PATH ? length - MOST_PATH : 0), frame->line,
+                 frame->column + 1, MOST_NAME, jx_eqn_name(p->eqn));
+    else
+        snprintf(to, room, "equation %d of jaxpr %d (%s)",
+                 (int)(p->eqn - p->jaxpr->eqns), p->jaxpr->id,
+                 jx_eqn_name(p->eqn));
+}
+
 static bool fail(jx_planner *p, jx_error_kind kind, const char *text)
 {
     char place[160];
@@ -16,9 +35,7 @@ static bool fail(jx_planner *p, jx_error_kind kind, const char *text)
         return false;
     p->failed = true;
     if (p->eqn)
-        snprintf(place, sizeof place, "equation %d of jaxpr %d (%s)",
-                 (int)(p->eqn - p->jaxpr->eqns), p->jaxpr->id,
-                 jx_eqn_name(p->eqn));
+        name_place(p, sizeof place, place);
     return jx_fail(p->program->ctx, kind, p->program->path,
                    p->eqn ? place : NULL, "%s", text);
 }
@@ -431,6 +448,23 @@ void jx_plan_block_op(jx_planner *p, jx_kernel *kernel, const void *data,
         op->scratch_buffer = new_mem(p, JX_MEM_TEMP, (int64_t)scratch);
     op->first_block = first_block;
     op->nblocks = nblocks;
+}
+
+void jx_plan_acts(jx_planner *p)
+{
+    const jx_op_list *ops = &p->blocks.at[p->block].ops;
+
+    if (!p->failed && ops->count)
+        ops->at[ops->count - 1]->acts = true;
+}
+
+const char *jx_plan_user_place(jx_planner *p)
+{
+    const jx_frame *frame = p->eqn ? jx_user_frame(p->eqn->stack) : NULL;
+
+    return frame ? jx_arena_printf(p->arena, "%s:%d:%d", frame->file->path,
+                                   frame->line, frame->column + 1)
+                 : "";
 }
 
 void jx_plan_unit_op(jx_planner *p, int unit, jx_kernel *kernel,

@@ -6,14 +6,16 @@
  * behind. */
 #include "analyzer/transform/devices_parts.h"
 
+#include "analyzer/custom_calls.h"
 #include "frontend/base/assert.h"
+#include "jaxvet.h"
 
 #include <string.h>
 
 enum { MOST_DEPTH = 200, MOST_EQUATIONS = 1 << 20, MOST_RANK = 32 };
 
-/* Whether a jaxpr, or what it calls, holds a collective. */
-enum { UNKNOWN = 0, LOCAL, COLLECTIVE };
+/* What a jaxpr, or what it calls, holds: some of these. */
+enum { NOT_KNOWN = 0, KNOWN = 1, COLLECTIVE = 2, HOST_CALL = 4 };
 
 /* ---- values and equations */
 
@@ -167,38 +169,62 @@ bool jx_is_collective(jx_prim_id id)
     }
 }
 
-static bool jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth);
+static int jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth);
 
-static bool value_holds(jx_devices *s, const jx_value *value, int depth)
+static int value_holds(jx_devices *s, const jx_value *value, int depth)
 {
+    int found = 0;
+
     if (value->tag == JX_V_JAXPR && value->jaxpr)
         return jaxpr_holds(s, value->jaxpr, depth);
     for (int i = 0; value->items && i < value->count; i++)
-        if (value_holds(s, value->items[i], depth))
-            return true;
-    return false;
+        found |= value_holds(s, value->items[i], depth);
+    return found;
+}
+
+/* What a host is told of a custom call that only a host can run; or NULL. */
+static const jx_value *host_target(const jx_eqn *eqn)
+{
+    const jx_value *target =
+        eqn->prim->id == JX_PRIM_stablehlo_custom_call
+            ? jx_eqn_param(eqn, "call_target_name")
+            : NULL;
+
+    return target && target->call && !jx_custom_is_known(target->text) ? target
+                                                                       : NULL;
+}
+
+static int eqn_holds(jx_devices *s, const jx_eqn *eqn, int depth)
+{
+    int found = jx_is_collective(eqn->prim->id) ||
+                        eqn->prim->id == JX_PRIM_sdy_manual_computation
+                    ? COLLECTIVE
+                    : 0;
+
+    if (host_target(eqn))
+        found |= HOST_CALL;
+    for (int i = 0; i < eqn->nparams; i++)
+        found |= value_holds(s, eqn->params[i].value, depth);
+    return found & (COLLECTIVE | HOST_CALL);
 }
 
 bool jx_devices_hold(jx_devices *s, const jx_eqn *eqn, int depth)
 {
-    for (int i = 0; i < eqn->nparams; i++)
-        if (value_holds(s, eqn->params[i].value, depth))
-            return true;
-    return jx_is_collective(eqn->prim->id) ||
-           eqn->prim->id == JX_PRIM_sdy_manual_computation;
+    return eqn_holds(s, eqn, depth) & COLLECTIVE;
 }
 
-static bool jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth)
+static int jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth)
 {
+    int found = KNOWN;
+
     if (depth > MOST_DEPTH)
         return jx_devices_fail(s, "it nests too deep");
-    if (s->holds[jaxpr->id] == UNKNOWN) {
-        bool found = false;
-        for (int i = 0; i < jaxpr->neqns && !found; i++)
-            found = jx_devices_hold(s, &jaxpr->eqns[i], depth + 1);
-        s->holds[jaxpr->id] = found ? COLLECTIVE : LOCAL;
+    if (s->holds[jaxpr->id] == NOT_KNOWN) {
+        for (int i = 0; i < jaxpr->neqns; i++)
+            found |= eqn_holds(s, &jaxpr->eqns[i], depth + 1);
+        s->holds[jaxpr->id] = (char)found;
     }
-    return s->holds[jaxpr->id] == COLLECTIVE;
+    return s->holds[jaxpr->id];
 }
 
 /* Each device does it on its own. */
@@ -412,6 +438,37 @@ static bool same_mesh(jx_devices *s, const jx_eqn *eqn)
 
 /* ---- one equation ---- */
 
+/* The same call for each device of the team, which the host is told. */
+static bool call_host(jx_devices_body *m, const jx_eqn *eqn,
+                      const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    jx_program *to = s->build.program;
+
+    for (int t = 0; t < s->team.count; t++) {
+        int d = s->team.at[t];
+        jx_value target = *host_target(eqn);
+        jaxvet_custom_call *call =
+            jx_arena_copy(to->ctx->arena, target.call, sizeof *call);
+        jx_param *params = jx_arena_copy(to->ctx->arena, eqn->params,
+                                         (size_t)eqn->nparams * sizeof *params);
+        if (!call || !params)
+            return jx_devices_starved(s);
+        call->device = d;
+        target.call = call;
+        for (int i = 0; i < eqn->nparams; i++)
+            if (params[i].value == host_target(eqn))
+                params[i].value = jx_value_add(&to->values, &target);
+        if (!jx_devices_room(s) ||
+            !take_made(s,
+                       jx_build_like(&m->body, eqn, jx_device_row(ins, d), params,
+                                     NULL),
+                       eqn->nouts, jx_device_row(outs, d)))
+            return false;
+    }
+    return true;
+}
+
 static bool together(jx_devices_body *m, const jx_eqn *eqn,
                      const jx_device_atoms *ins, const jx_device_atoms *outs)
 {
@@ -432,9 +489,10 @@ static bool together(jx_devices_body *m, const jx_eqn *eqn,
     case JX_PRIM_cond: return jx_devices_cond(m, eqn, ins, outs);
     case JX_PRIM_scan: return jx_devices_scan(m, eqn, ins, outs);
     default:
-        return jx_devices_fail(s,
-                               "a collective is in a place where it can't be "
-                               "run");
+        return host_target(eqn)
+                   ? call_host(m, eqn, ins, outs)
+                   : jx_devices_fail(s, "a collective is in a place where it "
+                                        "can't be run");
     }
 }
 
@@ -462,7 +520,7 @@ static bool expand_eqn(jx_devices_body *m, const jx_jaxpr *in,
         for (int i = 0, d = s->team.at[t]; i < eqn->nins; i++)
             jx_device_row(&ins, d)[i] = found(values, d, eqn->ins[i]);
     m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
-    if (!(jx_devices_hold(s, eqn, 0) ? together : local)(m, eqn, &ins, &outs))
+    if (!(eqn_holds(s, eqn, 0) ? together : local)(m, eqn, &ins, &outs))
         return false;
     for (int t = 0; t < s->team.count; t++)
         for (int i = 0, d = s->team.at[t]; i < eqn->nouts; i++)

@@ -36,7 +36,8 @@ static uint64_t hash_value(const jx_value *v)
                            (uintptr_t)v->array * 19 +
                            (uintptr_t)v->unreduced * 23 +
                            (uintptr_t)v->reduced * 29 +
-                           (uintptr_t)v->shown * 31);
+                           (uintptr_t)v->shown * 31 +
+                           (uintptr_t)v->call * 37);
     for (int i = 0; i < v->count; i++)
         h = mix_pointer(h, v->items ? (const void *)v->items[i]
                                     : (const void *)v->keys[i]);
@@ -62,7 +63,7 @@ static bool same_value(const void *kept, const void *key)
            a->jaxpr == b->jaxpr && a->rule == b->rule &&
            a->array == b->array && a->unreduced == b->unreduced &&
            a->reduced == b->reduced && a->shown == b->shown &&
-           a->count == b->count &&
+           a->call == b->call && a->count == b->count &&
            same_pointers(a->items, b->items, a->count) &&
            same_pointers(a->keys, b->keys, a->count);
 }

@@ -12,6 +12,7 @@
 struct jx_jaxpr;
 struct jx_rule;
 struct jx_array;
+struct jaxvet_custom_call;
 
 typedef enum jx_value_tag {
     JX_V_NONE = 0,
@@ -65,6 +66,9 @@ typedef struct jx_value {
     const char *const *keys;          /* of a record: field names */
     const struct jx_value *unreduced, *reduced; /* of a spec, or NULL */
     const struct jx_value *shown;
+    /* Of the name of a custom call's target: all that its module says of the
+     * call, with the types that a parameter leaves out; or NULL. */
+    const struct jaxvet_custom_call *call;
 } jx_value;
 
 /* Keeps one copy of each distinct value.  (Items of a value that is added must

@@ -658,6 +658,7 @@ bool jx_hlo_begin_reading(jx_hlo_reader *s, const jx_mlir_file *file,
     jx_intern_init(&s->types, file->ctx->arena);
     jx_intern_init(&s->functions, file->ctx->arena);
     jx_intern_init(&s->doing, file->ctx->arena);
+    jx_intern_init(&s->calls, file->ctx->arena);
     jx_intern_init(&s->stacks, file->ctx->arena);
     jx_intern_init(&s->files, file->ctx->arena);
     jx_intern_init(&s->frames, file->ctx->arena);
@@ -783,6 +784,23 @@ const jx_mlir_attr *jx_tree_argument(const jx_tree_entry *entry, int input,
     return NULL;
 }
 
+/* The outputs that the function's results are. */
+static const int *outputs_of(jx_hlo_reader *s, const jx_mlir_block *block,
+                             int *count)
+{
+    const jx_mlir_op *last = block->nops ? block->ops[block->nops - 1] : NULL;
+    int n = last ? last->nins : 0, next = 0;
+    int *outputs = JX_NEW_ARRAY(s->ctx->arena, n + 1, int);
+
+    for (int i = 0; outputs && i < n; i++) {
+        int width = jx_hlo_width(last->ins[i]->type);
+        outputs[i] = width == 1 ? next : -1;
+        next += width;
+    }
+    *count = n;
+    return outputs;
+}
+
 const struct jx_tree_entry *jx_hlo_tree_entry(jx_hlo_reader *s,
                                               const jx_mlir_op *func,
                                               int nkept,
@@ -791,9 +809,10 @@ const struct jx_tree_entry *jx_hlo_tree_entry(jx_hlo_reader *s,
     const jx_mlir_block *block = jx_mlir_body(func, 0);
     jx_tree_entry *made = JX_NEW(s->ctx->arena, jx_tree_entry);
     int *inputs = block ? JX_NEW_ARRAY(s->ctx->arena, block->nargs + 1, int)
-                        : NULL, next = 0;
+                        : NULL, next = 0, nresults = 0;
+    const int *outputs = block ? outputs_of(s, block, &nresults) : NULL;
 
-    if (!made || !inputs)
+    if (!made || !inputs || !outputs)
         return NULL;
     for (int i = 0; i < block->nargs; i++) {
         int width = jx_hlo_width(block->args[i]->type);
@@ -804,7 +823,8 @@ const struct jx_tree_entry *jx_hlo_tree_entry(jx_hlo_reader *s,
             inputs[i] = width == 1 ? next : -1;
         next += width;
     }
-    *made = (jx_tree_entry){s->infer, s->module, func, block->nargs, inputs};
+    *made = (jx_tree_entry){s->infer, s->module, func, block->nargs, nresults,
+                            inputs, outputs};
     return made;
 }
 

@@ -14,13 +14,13 @@
 #include "frontend/mlir/tree.h"
 #include "frontend/read/exported.h"
 
-/* The function that a program was made of, and the inputs of the program that
- * its arguments are: -1 for what is no input. */
+/* The function that a program was made of, the inputs of the program that its
+ * arguments are, and the outputs that its results are: -1 for what is none. */
 typedef struct jx_tree_entry {
     jx_infer_open *infer; /* that it was read with */
     const jx_mlir_op *module, *func;
-    int nargs;
-    const int *inputs;
+    int nargs, nresults;
+    const int *inputs, *outputs;
 } jx_tree_entry;
 
 /* An attribute of the argument that is the program's input, or NULL. */

@@ -164,7 +164,9 @@ static const jx_aval **result_avals(jx_hlo_body *b, int *count)
                      : JX_NEW_ARRAY(b->s->ctx->arena, 1, const jx_aval *);
 }
 
+/* `call` is all that the module says of it. */
 static bool emit_custom_call(jx_hlo_body *b, const char *target,
+                             const struct jaxvet_custom_call *call,
                              jx_atoms ins, jx_params *p)
 {
     const jx_aval **outs;
@@ -172,7 +174,11 @@ static bool emit_custom_call(jx_hlo_body *b, const char *target,
     int nouts = 0;
 
     outs = result_avals(b, &nouts);
-    jx_put_text(p, "call_target_name", target);
+    jx_put(p, "call_target_name",
+           jx_value_add(&b->s->program->values,
+                        &(jx_value){.tag = JX_V_TEXT,
+                                    .text = jx_intern_text(b->s->ctx, target),
+                                    .call = call}));
     made = outs ? jx_hlo_eqn_all(b, jx_prim_of(
                                         JX_PRIM_stablehlo_custom_call),
                                  ins.count, ins.at, p, nouts, outs)
@@ -275,22 +281,30 @@ static bool shape_assertion(jx_hlo_body *b, jx_atoms ins)
            jx_hlo_define(b, 0, NULL);
 }
 
-/* The operands without those that only say the shapes of results, which are
- * known here: JAX adds them where sizes are open. */
-static jx_atoms without_shapes(jx_hlo_body *b)
+/* The operands that only say the shapes of results, which are known here: JAX adds
+ * them where sizes are open. */
+static const bool *says_shapes(jx_hlo_body *b)
+{
+    bool *says = JX_NEW_ARRAY(b->s->ctx->arena, b->op->nins + 1, bool);
+    jx_ints indices = {0, NULL};
+
+    if (says && jx_mlir_get(b->op, SHAPE_OPERANDS))
+        jx_hlo_attr_ints(b, SHAPE_OPERANDS, &indices);
+    for (int k = 0; k < indices.count; k++)
+        if (indices.at[k] >= 0 && indices.at[k] < b->op->nins)
+            says[indices.at[k]] = true;
+    return says;
+}
+
+static jx_atoms without_shapes(jx_hlo_body *b, const bool *says_shape)
 {
     JX_VEC(jx_atom) kept = {0};
-    jx_ints indices = {0, NULL};
 
     if (!jx_mlir_get(b->op, SHAPE_OPERANDS))
         return jx_hlo_ins(b, 0);
-    jx_hlo_attr_ints(b, SHAPE_OPERANDS, &indices);
     for (int i = 0; i < b->op->nins; i++) {
         jx_atoms each = jx_hlo_atoms_of(b, b->op->ins[i]);
-        int k = 0;
-        while (k < indices.count && indices.at[k] != i)
-            k++;
-        for (int n = 0; k == indices.count && n < each.count; n++)
+        for (int n = 0; !says_shape[i] && n < each.count; n++)
             JX_PUSH(b->s->ctx->arena, &kept, each.at[n]);
     }
     return (jx_atoms){(int)kept.count, kept.at};
@@ -391,11 +405,16 @@ bool jx_hlo_op_custom_call(jx_hlo_body *b, const jx_mlir_op *op,
 {
     const char *target = jx_hlo_attr_text(b, "call_target_name");
     jx_params p = jx_hlo_no_params(b);
-    jx_atoms ins = without_shapes(b);
+    const bool *shapes = says_shapes(b);
     const jx_mlir_attr *config = jx_mlir_get(op, "mhlo.backend_config");
+    const struct jaxvet_custom_call *call;
+    jx_atoms ins;
 
     if (!target)
         return jx_hlo_refuse(b, "expected the attribute 'call_target_name'");
+    if (!shapes)
+        return false;
+    ins = without_shapes(b, shapes);
     row = jx_hlo_row_of(b->s, op->id, target);
     if (row && row->detail[0])
         return row->rule(b, op, row);
@@ -415,7 +434,8 @@ bool jx_hlo_op_custom_call(jx_hlo_body *b, const jx_mlir_op *op,
         !put_layouts(b, &p, "result_layouts"))
         return false;
     jx_put(&p, "attributes", added(b, op));
-    return emit_custom_call(b, target, ins, &p);
+    call = jx_hlo_host_call(b, target, shapes);
+    return call && emit_custom_call(b, target, call, ins, &p);
 }
 
 /* ---- checks: what the tests of StableHLO expect */
@@ -463,7 +483,7 @@ bool jx_hlo_op_check(jx_hlo_body *b, const jx_mlir_op *op,
     both[1] = value ? expected_value(b, value) : jx_hlo_in(b, 1);
     jx_put_bool(&p, "has_side_effect", true);
     jx_put(&p, "attributes", tolerance(b));
-    return emit_custom_call(b, op->name, (jx_atoms){2, both}, &p);
+    return emit_custom_call(b, op->name, NULL, (jx_atoms){2, both}, &p);
 }
 
 /* ---- devices */

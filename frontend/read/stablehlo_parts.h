@@ -27,6 +27,7 @@
  * them. */
 enum { JX_HLO_DEPTH = 256, JX_HLO_RANK = 64 };
 
+struct jaxvet_custom_call;
 struct jx_hlo_body;
 struct jx_hlo_row;
 
@@ -67,6 +68,7 @@ typedef struct jx_hlo_reader {
     jx_intern types;          /* closed ones, and their avals */
     jx_intern functions;      /* those read, by op and types of arguments */
     jx_intern doing;          /* functions, and whether they only compute */
+    jx_intern calls;          /* custom calls, by what they say */
     jx_intern stacks, files, frames; /* by location */
     jx_builder build;
     JX_VEC(const jx_file *) files_read;
@@ -321,6 +323,13 @@ bool jx_hlo_widens(const jx_mlir_op *op);
 /* Reads such an op by its rule: with what its operands store, or between
  * dequantizing and quantizing. */
 jx_hlo_rule jx_hlo_quantized;
+
+/* ---- custom calls (stablehlo_host_call.c) */
+
+/* All that the op being read says, of this target and without the operands left
+ * out; one pointer for equal calls.  NULL with an error. */
+const struct jaxvet_custom_call *jx_hlo_host_call(jx_hlo_body *b, const char *target,
+                                             const bool *left_out);
 
 /* ---- programs */
 

@@ -2,8 +2,10 @@
  * that are no factorizations. */
 #include "runtime/kernels/custom_call.h"
 
+#include "jaxvet.h"
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
+#include "runtime/kernels/custom_host.h"
 #include "runtime/kernels/lapack.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/kernels/sorting.h"
@@ -365,10 +367,16 @@ bool jx_plan_custom_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                          jx_slot *outs)
 {
     const jx_p_custom_call *params = eqn->typed;
+    const jaxvet_handlers *host = p->options->handlers;
+    int claim = host ? host->knows(host->data, params->call_target_name) : 0;
 
+    if (claim == JAXVET_INSISTS)
+        return jx_plan_host_call(p, eqn, ins, outs);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (!strcmp(targets[i].target, params->call_target_name))
             return targets[i].plan(p, eqn, ins, outs);
+    if (claim)
+        return jx_plan_host_call(p, eqn, ins, outs);
     return jx_plan_fail(p, "there is no way to run the custom call @%s: only "
                            "its name is in the program",
                         params->call_target_name);
