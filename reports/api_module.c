@@ -1,0 +1,134 @@
+/* api_module.c - of jaxvet.h, what a backend asks of a module. */
+#include "reports/api_program.h"
+
+#include "analyzer/cost.h"
+#include "analyzer/typing.h"
+#include "frontend/mlir/print.h"
+#include "frontend/read/stablehlo.h"
+#include "frontend/write/stablehlo.h"
+
+const char *jaxvet_name(const jaxvet_program *program)
+{
+    const char *name = program ? program->program->name : NULL;
+
+    return name ? name : "";
+}
+
+int jaxvet_input_alias(const jaxvet_program *program, int i)
+{
+    const jx_tree_entry *entry = program && i >= 0 && i < program->nins
+                                     ? program->program->tree_entry
+                                     : NULL;
+    const jx_mlir_attr *output;
+
+    if (!entry)
+        return JAXVET_KEPT;
+    output = jx_tree_argument(entry, i, "tf.aliasing_output");
+    if (output && output->kind == JX_A_INTEGER && output->integer >= 0 &&
+        output->integer < program->nouts)
+        return (int)output->integer;
+    return jx_tree_argument(entry, i, "jax.buffer_donor") ? JAXVET_ANY_OUTPUT
+                                                          : JAXVET_KEPT;
+}
+
+/* ---- arguments and results of the module's function */
+
+static const jx_tree_entry *entry_of(const jaxvet_program *program)
+{
+    return program ? program->program->tree_entry : NULL;
+}
+
+int jaxvet_argument_count(const jaxvet_program *program)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    return entry ? entry->nargs : jaxvet_input_count(program);
+}
+
+int jaxvet_argument_input(const jaxvet_program *program, int i)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    if (i < 0 || i >= jaxvet_argument_count(program))
+        return -1;
+    return entry ? entry->inputs[i] : i;
+}
+
+int jaxvet_result_count(const jaxvet_program *program)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    return entry ? entry->nresults : jaxvet_output_count(program);
+}
+
+int jaxvet_result_output(const jaxvet_program *program, int i)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    if (i < 0 || i >= jaxvet_result_count(program))
+        return -1;
+    return entry ? entry->outputs[i] : i;
+}
+
+/* A number that a double holds; -1 for one that depends on sizes. */
+static double plain(const jx_dim *sum)
+{
+    const int64_t exact = (int64_t)1 << 53;
+    int64_t value;
+
+    return sum && jx_dim_is_int(sum, &value) && value <= exact ? (double)value
+                                                                 : -1;
+}
+
+jaxvet_status jaxvet_costs(jaxvet_program *program, jaxvet_cost *cost,
+                           jaxvet_error *error)
+{
+    const jx_typed *typed;
+    jx_cost found;
+
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(cost, "where to put the costs", error))
+        return JAXVET_USAGE;
+    if (cost->size < sizeof *cost) {
+        jx_api_error(error, JAXVET_USAGE, NULL, NULL,
+                     "expected costs with their size: jaxvet_cost cost = "
+                     "{sizeof cost}");
+        return JAXVET_USAGE;
+    }
+    jx_api_begin(program);
+    typed = jx_typed_of(program->program);
+    if (!typed || !jx_cost_of(typed, &found))
+        return jx_api_hand_over(program->ctx, error);
+    cost->flops = plain(found.flops);
+    cost->transcendentals = plain(found.transcendentals);
+    cost->bytes = plain(found.moved);
+    return JAXVET_OK;
+}
+
+static bool put_module(jaxvet_program *p)
+{
+    const jx_tree_entry *entry = p->is_guest ? NULL : p->program->tree_entry;
+    const jx_mlir_op *module = entry ? entry->module : NULL;
+    jx_mlir_print_how how = {.locations = true};
+
+    if (!module) {
+        jx_mlir_types *types = jx_mlir_types_new(p->ctx);
+        const jx_typed *typed = types ? jx_typed_of(p->program) : NULL;
+        module = typed ? jx_write_stablehlo(typed, types) : NULL;
+    }
+    return module && jx_mlir_print(p->ctx, module, how, &p->module);
+}
+
+jaxvet_status jaxvet_module(jaxvet_program *program, const char **text,
+                            jaxvet_error *error)
+{
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(text, "where to put the text", error))
+        return JAXVET_USAGE;
+    jx_api_begin(program);
+    jx_buffer_clear(&program->module);
+    if (!put_module(program))
+        return jx_api_hand_over(program->ctx, error);
+    *text = jx_buffer_text(&program->module);
+    return JAXVET_OK;
+}

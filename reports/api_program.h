@@ -1,0 +1,48 @@
+/* api_program.h - what the files behind jaxvet.h know of programs and calls. */
+#ifndef JX_REPORTS_API_PROGRAM_H
+#define JX_REPORTS_API_PROGRAM_H
+
+#include "frontend/ir/program.h"
+#include "reports/api.h"
+#include "runtime/exec.h"
+
+/* An element of an input that says a size which is decided. */
+typedef struct said {
+    int input, element;
+    int64_t value;
+    const char *size;
+} said;
+
+struct jaxvet_program {
+    jx_ctx *ctx;
+    jx_program *program;
+    bool is_guest; /* the context is that of another program */
+    bool trusts_embedded;
+    int nins, nouts, nsizes;
+    const char **in_types, **out_types;
+    const jx_dim_atom *const *sizes; /* of the signature, by name */
+    int nsaid;                       /* by refinement */
+    const said *said;
+    const jaxvet_handlers *handlers; /* or NULL */
+    jx_buffer report;                /* of the last check */
+    jx_buffer info;
+    jx_buffer module;
+};
+
+struct jaxvet_call {
+    const jaxvet_program *program;
+    bool is_copy; /* plan and layouts are another call's */
+    jx_plan *plan;
+    jx_exec *exec;
+    jaxvet_layout *ins, *outs;
+    int nsaid;
+    const said *said;
+};
+
+/* Time counts from the call that the host makes. */
+void jx_api_begin(const jaxvet_program *program);
+/* `p` as one of `program`; NULL, and closed, with an error. */
+jaxvet_program *jx_api_opened(jaxvet_program *p, jx_program *program,
+                              jaxvet_error *error);
+
+#endif
