@@ -110,6 +110,26 @@ JAXVET_API const char *jaxvet_name(const jaxvet_program *program);
 enum { JAXVET_KEPT = -1, JAXVET_ANY_OUTPUT = -2 };
 JAXVET_API int jaxvet_input_alias(const jaxvet_program *program, int i);
 
+/* Devices that the module is written for; 1 if it does not say. */
+JAXVET_API int jaxvet_device_count(const jaxvet_program *program);
+
+/* How an input or output lies on these devices: axis `a` is cut into parts[a] equal
+ * parts, of which device d holds number place[d * rank + a]. */
+typedef struct jaxvet_sharding {
+    int rank, devices;
+    const int64_t *parts;
+    const int *place;
+} jaxvet_sharding;
+/* *sharding is NULL where the module says nothing of it: each device holds all.  The
+ * program is the global one: it takes and gives whole arrays.  JAXVET_INPUT where
+ * arrays can't be cut as the module says. */
+JAXVET_API jaxvet_status
+jaxvet_input_sharding(jaxvet_program *program, int i,
+                      const jaxvet_sharding **sharding, jaxvet_error *error);
+JAXVET_API jaxvet_status
+jaxvet_output_sharding(jaxvet_program *program, int i,
+                       const jaxvet_sharding **sharding, jaxvet_error *error);
+
 /* All that is known of a program without running it: *info is the JSON of
  * `jaxvet info --format json` (signature, sizes and constraints, equations,
  * cost; of an exported file versions, platforms, shardings, custom calls). */

@@ -3,9 +3,14 @@
 
 #include "analyzer/cost.h"
 #include "analyzer/typing.h"
+#include "frontend/ir/signature.h"
 #include "frontend/mlir/print.h"
+#include "frontend/read/meshes.h"
 #include "frontend/read/stablehlo.h"
 #include "frontend/write/stablehlo.h"
+
+#include <limits.h>
+#include <stdio.h>
 
 const char *jaxvet_name(const jaxvet_program *program)
 {
@@ -69,6 +74,102 @@ int jaxvet_result_output(const jaxvet_program *program, int i)
         return -1;
     return entry ? entry->outputs[i] : i;
 }
+
+/* ---- how arrays lie on devices */
+
+int jaxvet_device_count(const jaxvet_program *program)
+{
+    int64_t devices = program ? program->program->devices : 0;
+
+    if (devices < 1)
+        return 1;
+    return devices < INT_MAX ? (int)devices : INT_MAX;
+}
+
+static jaxvet_status refuse_sharding(const char *what, int i, const char *why,
+                                     jaxvet_error *error)
+{
+    char message[sizeof error->message];
+
+    snprintf(message, sizeof message, "%s %d: %s", what, i, why);
+    jx_api_error(error, JAXVET_INPUT, NULL, NULL, message);
+    return JAXVET_INPUT;
+}
+
+/* Each axis falls into parts of one size. */
+static bool divides(const jx_aval *aval, const jx_placement *placed)
+{
+    int64_t size;
+
+    for (int i = 0; i < placed->rank; i++)
+        if (!jx_dim_is_int(aval->shape[i], &size) || size % placed->parts[i])
+            return false;
+    return true;
+}
+
+static jaxvet_status sharding_of(jaxvet_program *p, const jx_mlir_attr *said,
+                                 const jx_aval *aval, const char *what, int i,
+                                 const jaxvet_sharding **to, jaxvet_error *error)
+{
+    jaxvet_sharding *made;
+    jx_placement placed;
+    const char *why;
+
+    *to = NULL;
+    if (!said)
+        return JAXVET_OK;
+    if (!jx_mesh_place(p->ctx, p->program->tree_entry->module, said, aval->rank,
+                       jaxvet_device_count(p), &placed, &why))
+        return jx_ok(p->ctx) ? refuse_sharding(what, i, why, error)
+                             : jx_api_hand_over(p->ctx, error);
+    if (!divides(aval, &placed))
+        return refuse_sharding(what, i, "a sharding into unequal parts", error);
+    made = JX_NEW(p->ctx->arena, jaxvet_sharding);
+    if (!made)
+        return jx_api_hand_over(p->ctx, error);
+    *made = (jaxvet_sharding){placed.rank, placed.devices, placed.parts,
+                              placed.place};
+    *to = made;
+    return JAXVET_OK;
+}
+
+jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
+                                    const jaxvet_sharding **sharding,
+                                    jaxvet_error *error)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(sharding, "where to put the sharding", error))
+        return JAXVET_USAGE;
+    if (i < 0 || i >= program->nins)
+        return refuse_sharding("input", i, "there is none", error);
+    jx_api_begin(program);
+    return sharding_of(program,
+                       entry ? jx_tree_argument(entry, i, "sdy.sharding") : NULL,
+                       jx_input_aval(program->program, i), "input", i, sharding,
+                       error);
+}
+
+jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
+                                     const jaxvet_sharding **sharding,
+                                     jaxvet_error *error)
+{
+    const jx_tree_entry *entry = entry_of(program);
+
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(sharding, "where to put the sharding", error))
+        return JAXVET_USAGE;
+    if (i < 0 || i >= program->nouts)
+        return refuse_sharding("output", i, "there is none", error);
+    jx_api_begin(program);
+    return sharding_of(
+        program, entry ? jx_tree_result(entry, i, "sdy.sharding") : NULL,
+        jx_atom_aval(program->program->entry.jaxpr->outs[i]), "output", i,
+        sharding, error);
+}
+
+/* ---- costs, and the text */
 
 /* A number that a double holds; -1 for one that depends on sizes. */
 static double plain(const jx_dim *sum)

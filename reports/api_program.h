@@ -7,11 +7,11 @@
 #include "runtime/exec.h"
 
 /* An element of an input that says a size which is decided. */
-typedef struct said {
+typedef struct jx_said_size {
     int input, element;
     int64_t value;
     const char *size;
-} said;
+} jx_said_size;
 
 struct jaxvet_program {
     jx_ctx *ctx;
@@ -22,7 +22,7 @@ struct jaxvet_program {
     const char **in_types, **out_types;
     const jx_dim_atom *const *sizes; /* of the signature, by name */
     int nsaid;                       /* by refinement */
-    const said *said;
+    const jx_said_size *said;
     const jaxvet_handlers *handlers; /* or NULL */
     jx_buffer report;                /* of the last check */
     jx_buffer info;
@@ -36,7 +36,7 @@ struct jaxvet_call {
     jx_exec *exec;
     jaxvet_layout *ins, *outs;
     int nsaid;
-    const said *said;
+    const jx_said_size *said;
 };
 
 /* Time counts from the call that the host makes. */

@@ -89,10 +89,11 @@ static bool bind_some(const jaxvet_program *p, const jaxvet_size *sizes,
 
 /* What inputs have to say at these sizes.  False without memory. */
 static bool decide(const jaxvet_program *p, int count,
-                   const jx_binding *bindings, int *nsaid, const said **to)
+                   const jx_binding *bindings, int *nsaid, const jx_said_size **to)
 {
     const jx_program *program = p->program;
-    said *all = JX_NEW_ARRAY(p->ctx->arena, p->nsaid + program->nvalued, said);
+    jx_said_size *all = JX_NEW_ARRAY(p->ctx->arena, p->nsaid + program->nvalued,
+                             jx_said_size);
     int n = 0;
 
     for (int i = 0; all && i < p->nsaid; i++)
@@ -100,7 +101,7 @@ static bool decide(const jaxvet_program *p, int count,
     for (int i = 0; all && i < program->nvalued; i++)
         for (int k = 0; k < count; k++)
             if (bindings[k].var == program->valued[i].var)
-                all[n++] = (said){program->valued[i].input,
+                all[n++] = (jx_said_size){program->valued[i].input,
                                   program->valued[i].element,
                                   (int64_t)bindings[k].value,
                                   bindings[k].var->name};
@@ -376,7 +377,7 @@ static bool say_the_sizes(const jaxvet_call *call, const void *const *inputs,
     char message[sizeof error->message];
 
     for (int i = 0; i < call->nsaid; i++) {
-        const said *s = &call->said[i];
+        const jx_said_size *s = &call->said[i];
         const jx_port *port = jx_plan_in(call->plan, s->input);
         size_t at = (size_t)s->element * jx_dtype_of(port->dtype)->bytes;
         int64_t value;

@@ -90,3 +90,136 @@ int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
     }
     return parts;
 }
+
+/* ---- which part a device holds */
+
+/* One axis of a mesh, or a part of it: device `d` of the mesh, counted row by row,
+ * is number `d / stride % size` of it. */
+typedef struct span {
+    int64_t size, stride;
+} span;
+
+static int64_t field_of(const jx_mlir_attr *record, const char *name)
+{
+    const jx_mlir_attr *value =
+        record && record->kind == JX_A_RECORD ? jx_mlir_field(record, name) : NULL;
+
+    return value && value->kind == JX_A_INTEGER && value->integer > 0
+               ? value->integer
+               : 0;
+}
+
+static bool span_of(jx_ctx *ctx, const jx_mlir_attr *axes,
+                    const jx_mlir_attr *ref, span *to)
+{
+    const char *name = name_of(ctx, ref);
+    const jx_mlir_attr *found = name ? find(ctx, axes, name) : NULL;
+    const jx_mlir_attr *part = ref->kind == JX_A_RECORD
+                                   ? jx_mlir_field(ref, "sub_axis_info")
+                                   : NULL;
+    int64_t before, size;
+
+    *to = (span){size_of(found), 1};
+    for (int i = axes->count; found && i-- > 0 && axes->items[i] != found;)
+        if (!size_of(axes->items[i]) ||
+            __builtin_mul_overflow(to->stride, size_of(axes->items[i]),
+                                   &to->stride))
+            return false;
+    if (!part)
+        return to->size > 0;
+    /* x:(4)2 is the second of three factors 4, 2 and what is left. */
+    before = field_of(part, "pre_size");
+    size = field_of(part, "size");
+    if (!before || !size || to->size % before || to->size / before % size)
+        return false;
+    to->stride *= to->size / before / size;
+    to->size = size;
+    return true;
+}
+
+/* Which device of the mesh, as it counts them, each is; false: it names others than
+ * 0 to n-1, each once. */
+static bool order_of(const jx_mlir_attr *mesh, int devices, int *order)
+{
+    const jx_mlir_attr *ids = jx_mlir_field(mesh, "device_ids");
+    int n = ids ? (int)jx_mlir_numbers(ids) : 0;
+
+    for (int i = 0; i < devices; i++)
+        order[i] = n ? -1 : i;
+    if (n && n != devices)
+        return false;
+    for (int i = 0; i < n; i++) {
+        int64_t id = jx_mlir_number(ids, i);
+        if (id < 0 || id >= devices || order[id] >= 0)
+            return false;
+        order[id] = i;
+    }
+    return true;
+}
+
+/* Cuts one axis by the mesh axes `by`; the last of them changes fastest. */
+static bool cut(jx_ctx *ctx, const jx_mlir_attr *axes, const jx_mlir_attr *by,
+                const int *order, int axis, jx_placement *to, int64_t *parts,
+                int *place)
+{
+    for (int k = 0; k < by->count; k++) {
+        span s;
+        if (!span_of(ctx, axes, by->items[k], &s) ||
+            __builtin_mul_overflow(parts[axis], s.size, &parts[axis]) ||
+            parts[axis] > to->devices)
+            return false;
+        for (int d = 0; d < to->devices; d++) {
+            int *at = &place[d * to->rank + axis];
+            *at = (int)(*at * s.size + order[d] / s.stride % s.size);
+        }
+    }
+    return true;
+}
+
+static bool place_all(jx_ctx *ctx, const jx_mlir_attr *mesh,
+                      const jx_mlir_attr *dims, jx_placement *to)
+{
+    const jx_mlir_attr *axes = list_of(mesh, "axes");
+    size_t cells = (size_t)to->devices * (size_t)to->rank;
+    int64_t *parts = JX_NEW_ARRAY(ctx->arena, to->rank + 1, int64_t);
+    int *place = jx_arena_array(ctx->arena, cells + 1, sizeof *place);
+    int *order = JX_NEW_ARRAY(ctx->arena, to->devices, int);
+
+    if (!axes || !parts || !place || !order ||
+        !order_of(mesh, to->devices, order))
+        return false;
+    for (int i = 0; i < to->rank; i++) {
+        const jx_mlir_attr *by =
+            list_of(jx_mlir_field(dims->items[i], "axes"), "value");
+        parts[i] = 1;
+        if (!by || !cut(ctx, axes, by, order, i, to, parts, place))
+            return false;
+    }
+    to->parts = parts;
+    to->place = place;
+    return true;
+}
+
+bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
+                   const jx_mlir_attr *sharding, int rank, int devices,
+                   jx_placement *to, const char **why)
+{
+    bool is_record = sharding->kind == JX_A_RECORD;
+    const jx_mlir_attr *mesh =
+        is_record ? jx_mesh_of_ref(module, jx_mlir_field(sharding, "mesh_or_ref"))
+                  : NULL;
+    const jx_mlir_attr *dims =
+        is_record ? list_of(jx_mlir_field(sharding, "dim_shardings"), "value")
+                  : NULL;
+    const jx_mlir_attr *summed =
+        is_record ? jx_mlir_field(sharding, "unreduced_axes") : NULL;
+
+    *to = (jx_placement){.rank = rank, .devices = devices};
+    if (summed && summed->count) {
+        *why = "a sharding of parts that are to be added up (unreduced axes)";
+        return false;
+    }
+    *why = "a sharding that fits no array of that rank on these devices";
+    return mesh && mesh->kind == JX_A_RECORD && dims && dims->count == rank &&
+           place_all(ctx, mesh, dims, to);
+}

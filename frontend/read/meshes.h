@@ -18,4 +18,18 @@ int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
                       const jx_mlir_op *op, const char *shardings, int i,
                       int axis);
 
+/* How an array lies on the devices that share it. */
+typedef struct jx_placement {
+    int rank, devices;
+    const int64_t *parts; /* into how many each axis is cut */
+    const int *place;     /* [device * rank + axis]: which of these it holds */
+} jx_placement;
+
+/* What a sharding of the module (sdy.sharding) says of an array of that rank on so
+ * many devices.  False, with what is in the way in *why: it is no such sharding, or
+ * one of parts that make the array when they are added up. */
+bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
+                   const jx_mlir_attr *sharding, int rank, int devices,
+                   jx_placement *to, const char **why);
+
 #endif

@@ -771,17 +771,29 @@ jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry, const char *name
     return p;
 }
 
+/* The attribute of the one of `count` that is number `wanted` of the program. */
+static const jx_mlir_attr *attribute_of(const jx_mlir_attr *all, int count,
+                                        const int *numbers, int wanted,
+                                        const char *name)
+{
+    for (int i = 0; all && all->kind == JX_A_ARRAY && i < count; i++)
+        if (numbers[i] == wanted)
+            return i < all->count ? jx_mlir_field(all->items[i], name) : NULL;
+    return NULL;
+}
+
 const jx_mlir_attr *jx_tree_argument(const jx_tree_entry *entry, int input,
                                      const char *name)
 {
-    const jx_mlir_attr *all = jx_mlir_get(entry->func, "arg_attrs");
+    return attribute_of(jx_mlir_get(entry->func, "arg_attrs"), entry->nargs,
+                        entry->inputs, input, name);
+}
 
-    for (int i = 0; i < entry->nargs; i++)
-        if (entry->inputs[i] == input)
-            return all && all->kind == JX_A_ARRAY && i < all->count
-                       ? jx_mlir_field(all->items[i], name)
-                       : NULL;
-    return NULL;
+const jx_mlir_attr *jx_tree_result(const jx_tree_entry *entry, int output,
+                                   const char *name)
+{
+    return attribute_of(jx_mlir_get(entry->func, "res_attrs"), entry->nresults,
+                        entry->outputs, output, name);
 }
 
 /* The outputs that the function's results are. */

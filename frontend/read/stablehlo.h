@@ -23,9 +23,12 @@ typedef struct jx_tree_entry {
     const int *inputs, *outputs;
 } jx_tree_entry;
 
-/* An attribute of the argument that is the program's input, or NULL. */
+/* An attribute of the argument that is the program's input, or of the result that is
+ * its output; or NULL. */
 const jx_mlir_attr *jx_tree_argument(const jx_tree_entry *entry, int input,
                                      const char *name);
+const jx_mlir_attr *jx_tree_result(const jx_tree_entry *entry, int output,
+                                   const char *name);
 
 /* NULL with an error.  The tree, and what it points into, must outlive the
  * program.  Sizes that types leave open follow from `infer`; without it nothing

@@ -89,6 +89,9 @@ static PJRT_Error *refuse_size(const char *name, size_t expected, size_t found)
 
 static const PJRT_Api api = {
     .struct_size = sizeof api,
+    /* Nobody writes there. */
+    .extension_start =
+        (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_shardings_extension,
     .pjrt_api_version = {.struct_size = sizeof api.pjrt_api_version,
                          .major_version = PJRT_API_MAJOR,
                          .minor_version = PJRT_API_MINOR},

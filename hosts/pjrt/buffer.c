@@ -115,7 +115,7 @@ void jx_pjrt_storage_drop(jx_pjrt_storage *storage)
     free(storage);
 }
 
-static jx_pjrt_storage *share(jx_pjrt_storage *storage)
+jx_pjrt_storage *jx_pjrt_storage_share(jx_pjrt_storage *storage)
 {
     atomic_fetch_add(&storage->holders, 1);
     return storage;
@@ -215,7 +215,7 @@ PJRT_Error *jx_pjrt_buffer_hold(PJRT_Buffer *buffer, jx_pjrt_storage **to)
         return error;
     pthread_mutex_lock(&buffer->lock);
     if (buffer->storage)
-        storage = share(buffer->storage);
+        storage = jx_pjrt_storage_share(buffer->storage);
     pthread_mutex_unlock(&buffer->lock);
     if (!storage)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,

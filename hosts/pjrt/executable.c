@@ -205,7 +205,7 @@ PJRT_Error *jx_pjrt_LoadedExecutable_Fingerprint(
 }
 
 struct PJRT_DeviceAssignmentSerialized {
-    jx_pjrt_bytes bytes;
+    jx_wire_out bytes;
 };
 
 static void free_assignment(PJRT_DeviceAssignmentSerialized *s)
@@ -223,9 +223,10 @@ PJRT_Error *jx_pjrt_LoadedExecutable_GetDeviceAssignment(
 
     if (error)
         return error;
-    s = malloc(sizeof *s);
+    s = calloc(1, sizeof *s);
     if (!s || !jx_pjrt_assignment_write(&program->options, &s->bytes)) {
-        free(s);
+        if (s)
+            free_assignment(s);
         jx_pjrt_program_drop(program);
         return jx_pjrt_starved();
     }
@@ -243,6 +244,8 @@ PJRT_Error *jx_pjrt_Executable_Destroy(PJRT_Executable_Destroy_Args *args)
 {
     if (args->executable) {
         jx_pjrt_program_drop(args->executable->program);
+        jx_pjrt_shardings_free(&args->executable->inputs);
+        jx_pjrt_shardings_free(&args->executable->outputs);
         free(args->executable->optimized);
         free(args->executable);
     }
@@ -271,7 +274,7 @@ jx_pjrt_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args *args)
 
 PJRT_Error *jx_pjrt_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *args)
 {
-    args->num_outputs = (size_t)args->executable->program->nouts;
+    args->num_outputs = (size_t)args->executable->program->nresults;
     return NULL;
 }
 
@@ -288,7 +291,7 @@ jx_pjrt_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args *arg
 {
     const jx_pjrt_program *p = args->executable->program;
 
-    args->num_outputs = (size_t)p->nouts;
+    args->num_outputs = (size_t)p->nresults;
     args->memory_kinds = p->kinds;
     args->memory_kind_sizes = p->kind_sizes;
     return NULL;
@@ -299,7 +302,7 @@ PJRT_Error *jx_pjrt_Executable_ParameterMemoryKinds(
 {
     const jx_pjrt_program *p = args->executable->program;
 
-    args->num_parameters = (size_t)p->nins;
+    args->num_parameters = (size_t)p->nargs;
     args->memory_kinds = p->kinds;
     args->memory_kind_sizes = p->kind_sizes;
     return NULL;
@@ -309,14 +312,14 @@ PJRT_Error *
 jx_pjrt_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args *args)
 {
     args->output_types = args->executable->program->out_types;
-    args->num_output_types = (size_t)args->executable->program->nouts;
+    args->num_output_types = (size_t)args->executable->program->nresults;
     return NULL;
 }
 
 PJRT_Error *
 jx_pjrt_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args *args)
 {
-    args->num_outputs = (size_t)args->executable->program->nouts;
+    args->num_outputs = (size_t)args->executable->program->nresults;
     args->dims = args->executable->program->out_dims;
     args->dim_sizes = args->executable->program->out_ranks;
     return NULL;
@@ -329,13 +332,14 @@ PJRT_Error *jx_pjrt_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args *arg
     return NULL;
 }
 
-static int64_t bytes_of(const jx_pjrt_shape *shapes, int count)
+/* Of one device. */
+static int64_t bytes_of(const jx_pjrt_port *ports, int count)
 {
     int64_t total = 0;
 
     for (int i = 0; i < count; i++) {
         size_t size = 0;
-        jx_pjrt_shape_size(shapes[i], &size);
+        jx_pjrt_shape_size(ports[i].part, &size);
         total += (int64_t)size;
     }
     return total;

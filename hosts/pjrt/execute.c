@@ -1,4 +1,8 @@
-/* execute.c - running executables. */
+/* execute.c - running executables.
+ *
+ * A program of several devices is the global one, and it is run once: a sharding says
+ * where the parts of an array are, and nothing of what is computed.  Its arguments are
+ * put together from the devices' parts, and its results cut into theirs. */
 #include "hosts/pjrt/plugin.h"
 
 #include <stdlib.h>
@@ -8,68 +12,158 @@
 typedef struct run {
     jx_pjrt_program *program;
     const PJRT_LoadedExecutable_Execute_Args *args;
-    PJRT_Device *device; /* where results go */
-    jx_pjrt_storage **held; /* of arguments */
+    PJRT_Device *const *devices; /* where parts come from and go to */
+    jx_pjrt_storage **parts;     /* [input * devices + device] */
+    jx_pjrt_storage **wholes;    /* of inputs, then of outputs */
     const void **ins;
     void **outs;
-    PJRT_Buffer **results;
+    PJRT_Buffer **results; /* [device * results + result] */
 } run;
 
-static bool may_take(const PJRT_ExecuteOptions *options, int input)
+static size_t devices_of(const run *r)
+{
+    return (size_t)r->program->ndevices;
+}
+
+/* ---- arguments */
+
+static bool may_take(const PJRT_ExecuteOptions *options, int argument)
 {
     for (size_t i = 0;
          options && i < options->num_non_donatable_input_indices; i++)
-        if (options->non_donatable_input_indices[i] == input)
+        if (options->non_donatable_input_indices[i] == argument)
             return false;
     return true;
 }
 
-static PJRT_Error *check_argument(const run *r, int i, const PJRT_Buffer *b)
+static PJRT_Error *check_argument(const run *r, int input, const PJRT_Buffer *b)
 {
-    const jx_pjrt_shape *expected = &r->program->ins[i];
+    const jx_pjrt_shape *expected = &r->program->ins[input].part;
     bool fits = b && b->type == expected->type && b->rank == expected->rank;
 
     for (int k = 0; fits && k < b->rank; k++)
         fits = b->dims[k] == expected->dims[k];
     return fits ? NULL
                 : jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                                "argument %d: expected %s of rank %d, found an "
-                                "array of another type or shape",
-                                i, jaxvet_input_type(r->program->program, i),
-                                expected->rank);
+                                "input %d: expected %s%s, found an array of "
+                                "another type or shape",
+                                input,
+                                r->program->ins[input].sharding ? "a part of " : "",
+                                jaxvet_input_type(r->program->program, input));
 }
 
 static PJRT_Error *hold_arguments(run *r)
 {
     PJRT_Error *error = NULL;
 
-    for (int i = 0; !error && i < r->program->nins; i++) {
-        PJRT_Buffer *b = r->args->argument_lists[0][i];
-        error = check_argument(r, i, b);
-        if (!error)
-            error = jx_pjrt_buffer_hold(b, &r->held[i]);
-        if (!error)
-            r->ins[i] = r->held[i]->bytes;
+    for (int i = 0; i < r->program->nargs; i++) {
+        int input = r->program->arg_inputs[i];
+        for (size_t d = 0; !error && input >= 0 && d < devices_of(r); d++) {
+            PJRT_Buffer *b = r->args->argument_lists[d][i];
+            error = check_argument(r, input, b);
+            if (!error)
+                error = jx_pjrt_buffer_hold(
+                    b, &r->parts[(size_t)input * devices_of(r) + d]);
+        }
     }
+    return error;
+}
+
+/* What several devices have of the same is the same. */
+static PJRT_Error *compare(int input, const jx_pjrt_storage *a,
+                           const jx_pjrt_storage *b)
+{
+    if (a == b || !a->size || !memcmp(a->bytes, b->bytes, a->size))
+        return NULL;
+    return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
+                         "input %d: devices that should have the same part of it "
+                         "have different ones",
+                         input);
+}
+
+static PJRT_Error *assemble(run *r, int input)
+{
+    const jx_pjrt_port *port = &r->program->ins[input];
+    jx_pjrt_storage **parts = r->parts + (size_t)input * devices_of(r);
+    jx_pjrt_storage *whole = NULL;
+    PJRT_Error *error = NULL;
+
+    if (port->sharding) {
+        whole = jx_pjrt_storage_new(port->size, r->devices[0]);
+        if (!whole)
+            return jx_pjrt_starved();
+        r->wholes[input] = whole;
+    }
+    for (int d = 0; !error && d < r->program->ndevices; d++) {
+        int first = jx_pjrt_part_first(port, d);
+        if (first < d)
+            error = compare(input, parts[first], parts[d]);
+        else if (whole)
+            jx_pjrt_part_put(port, d, parts[d]->bytes, whole->bytes);
+    }
+    r->ins[input] = whole ? whole->bytes : parts[0]->bytes;
+    return error;
+}
+
+/* ---- results */
+
+static PJRT_Error *out_of_memory(size_t size)
+{
+    return jx_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                         "out of memory: an array takes %zu bytes", size);
+}
+
+static PJRT_Error *make_outputs(run *r)
+{
+    for (int i = 0; i < r->program->nouts; i++) {
+        size_t size = r->program->outs[i].size;
+        jx_pjrt_storage *whole = jx_pjrt_storage_new(size, r->devices[0]);
+        if (!whole)
+            return out_of_memory(size);
+        r->wholes[r->program->nins + i] = whole;
+        r->outs[i] = whole->bytes;
+    }
+    return NULL;
+}
+
+/* A device's part of an output; where that is all of it, the output itself. */
+static PJRT_Error *cut(const run *r, int output, int device, PJRT_Buffer **to)
+{
+    const jx_pjrt_port *port = &r->program->outs[output];
+    jx_pjrt_storage *whole = r->wholes[r->program->nins + output];
+    PJRT_Error *error;
+
+    if (!port->sharding)
+        return jx_pjrt_buffer_on(port->part, r->devices[device], NULL,
+                                 jx_pjrt_storage_share(whole), to);
+    error = jx_pjrt_buffer_new(port->part, r->devices[device], NULL, to);
+    if (!error)
+        jx_pjrt_part_get(port, device, whole->bytes, (*to)->storage->bytes);
     return error;
 }
 
 static PJRT_Error *make_results(run *r)
 {
+    const jx_pjrt_program *p = r->program;
     PJRT_Error *error = NULL;
 
-    for (int i = 0; !error && i < r->program->nouts; i++) {
-        error = jx_pjrt_buffer_new(r->program->outs[i], r->device, NULL,
-                                   &r->results[i]);
-        if (!error)
-            r->outs[i] = r->results[i]->storage->bytes;
-    }
+    for (int d = 0; d < p->ndevices; d++)
+        for (int i = 0; !error && i < p->nresults; i++) {
+            int output = p->result_outputs[i];
+            PJRT_Buffer **to = &r->results[(size_t)d * (size_t)p->nresults +
+                                           (size_t)i];
+            error = output < 0 ? jx_pjrt_buffer_new(jx_pjrt_token, r->devices[d],
+                                                    NULL, to)
+                               : cut(r, output, d, to);
+        }
     return error;
 }
 
+/* ---- the run */
+
 static PJRT_Error *compute(run *r)
 {
-    jaxvet_call *call = NULL;
+    jaxvet_call *call;
     jaxvet_error error;
     PJRT_Error *failed = jx_pjrt_program_take(r->program, &call);
 
@@ -81,76 +175,109 @@ static PJRT_Error *compute(run *r)
     return failed;
 }
 
-/* What was donated is gone, whatever became of it. */
 static void take_donations(run *r)
 {
-    for (int i = 0; i < r->program->nins; i++)
-        if (r->program->aliases[i] != JAXVET_KEPT &&
-            may_take(r->args->options, i))
-            jx_pjrt_buffer_delete(r->args->argument_lists[0][i]);
+    for (int i = 0; i < r->program->nargs; i++) {
+        int input = r->program->arg_inputs[i];
+        if (input < 0 || r->program->aliases[input] == JAXVET_KEPT ||
+            !may_take(r->args->options, i))
+            continue;
+        for (size_t d = 0; d < devices_of(r); d++)
+            jx_pjrt_buffer_delete(r->args->argument_lists[d][i]);
+    }
 }
 
 static PJRT_Error *execute(run *r)
 {
     PJRT_Error *error = hold_arguments(r);
 
+    for (int i = 0; !error && i < r->program->nins; i++)
+        error = assemble(r, i);
     if (!error)
-        error = make_results(r);
+        error = make_outputs(r);
     if (!error)
         error = compute(r);
     if (!error)
+        error = make_results(r);
+    if (!error)
         take_donations(r);
-    for (int i = 0; i < r->program->nins; i++)
-        jx_pjrt_storage_drop(r->held[i]);
-    for (int i = 0; i < r->program->nouts; i++) {
-        if (error)
-            jx_pjrt_buffer_free(r->results[i]);
-        else
-            r->args->output_lists[0][i] = r->results[i];
-    }
     return error;
 }
 
-static PJRT_Error *execute_on(jx_pjrt_program *p, PJRT_Device *device,
+/* Hands the results over, or lets go of them; and of all else. */
+static void finish(run *r, bool done)
+{
+    size_t ndevices = devices_of(r), nresults = (size_t)r->program->nresults;
+    size_t nins = (size_t)r->program->nins, nouts = (size_t)r->program->nouts;
+
+    for (size_t d = 0; d < ndevices; d++)
+        for (size_t i = 0; i < nresults; i++) {
+            PJRT_Buffer *result = r->results[d * nresults + i];
+            if (done)
+                r->args->output_lists[d][i] = result;
+            else
+                jx_pjrt_buffer_free(result);
+        }
+    for (size_t i = 0; i < nins * ndevices; i++)
+        jx_pjrt_storage_drop(r->parts[i]);
+    for (size_t i = 0; i < nins + nouts; i++)
+        jx_pjrt_storage_drop(r->wholes[i]);
+}
+
+static PJRT_Error *execute_on(jx_pjrt_program *p, PJRT_Device *const *devices,
                               PJRT_LoadedExecutable_Execute_Args *args)
 {
     size_t nins = (size_t)p->nins, nouts = (size_t)p->nouts;
-    void **room = calloc(2 * (nins + nouts) + 1, sizeof *room);
-    run r = {.program = p, .args = args, .device = device};
+    size_t ndevices = (size_t)p->ndevices, nresults = (size_t)p->nresults;
+    void **room = calloc(nins * (ndevices + 2) + nouts * 2 + ndevices * nresults + 1,
+                         sizeof *room);
+    run r = {.program = p, .args = args, .devices = devices};
     PJRT_Error *error;
 
     if (!room)
         return jx_pjrt_starved();
-    r.held = (jx_pjrt_storage **)room;
-    r.ins = (const void **)(uintptr_t)(room + nins);
-    r.outs = room + 2 * nins;
-    r.results = (PJRT_Buffer **)(room + 2 * nins + nouts);
+    r.parts = (jx_pjrt_storage **)room;
+    r.wholes = r.parts + nins * ndevices;
+    r.ins = (const void **)(uintptr_t)(r.wholes + nins + nouts);
+    r.outs = (void **)(uintptr_t)(r.ins + nins);
+    r.results = (PJRT_Buffer **)(r.outs + nouts);
     error = execute(&r);
+    finish(&r, !error);
     free(room);
     return error;
+}
+
+static PJRT_Error *check_counts(const jx_pjrt_program *p,
+                                const PJRT_LoadedExecutable_Execute_Args *args)
+{
+    if (args->num_args != (size_t)p->nargs)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected %d arguments, found %zu", p->nargs,
+                             args->num_args);
+    if (args->num_devices != (size_t)p->ndevices)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected arguments of %d devices, found those of %zu",
+                             p->ndevices, args->num_devices);
+    return NULL;
 }
 
 PJRT_Error *
 jx_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
 {
     PJRT_LoadedExecutable *x = args->executable;
-    PJRT_Device *device = args->execute_device ? args->execute_device : x->devices[0];
-    jx_pjrt_program *program = NULL;
+    bool elsewhere = args->execute_device && x->ndevices == 1;
+    jx_pjrt_program *program;
     PJRT_Error *error = jx_pjrt_executable_hold(x, &program);
 
-    if (error)
+    if (!program)
         return error;
-    if (args->num_args != (size_t)program->nins)
-        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                              "expected %d arguments, found %zu", program->nins,
-                              args->num_args);
-    else if (args->num_devices != 1)
-        error = jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
-                              "a program of %zu devices", args->num_devices);
-    else
-        error = execute_on(program, device, args);
-    if (!error && args->device_complete_events)
-        args->device_complete_events[0] = jx_pjrt_event_ready();
+    error = check_counts(program, args);
+    if (!error)
+        error = execute_on(program,
+                           elsewhere ? &args->execute_device : x->devices, args);
+    for (size_t d = 0;
+         !error && args->device_complete_events && d < args->num_devices; d++)
+        args->device_complete_events[d] = jx_pjrt_event_ready();
     jx_pjrt_program_drop(program);
     return error;
 }

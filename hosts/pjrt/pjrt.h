@@ -225,6 +225,34 @@ typedef struct PJRT_Api {
     ((args)->struct_size >= (size_t)((const char *)&(args)->field -                 \
                                      (const char *)(args)) + sizeof(args)->field)
 
+/* ---- extensions: a list that begins in the table */
+
+typedef struct PJRT_Shardings_PJRT_Executable_ParameterShardings_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Executable *executable;
+    size_t num_parameters;         /* out, as what follows: OpShardingProtos, which */
+    const char *const *shardings;  /* live as long as the executable; NULL: none are */
+    const size_t *sharding_sizes;  /* said */
+} PJRT_Shardings_PJRT_Executable_ParameterShardings_Args;
+
+typedef struct PJRT_Shardings_PJRT_Executable_OutputShardings_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Executable *executable;
+    size_t num_outputs;
+    const char *const *shardings;
+    const size_t *sharding_sizes;
+} PJRT_Shardings_PJRT_Executable_OutputShardings_Args;
+
+typedef struct PJRT_Shardings_Extension {
+    PJRT_Extension_Base base;
+    PJRT_Error *(*PJRT_Shardings_PJRT_Executable_ParameterShardings)(
+        PJRT_Shardings_PJRT_Executable_ParameterShardings_Args *args);
+    PJRT_Error *(*PJRT_Shardings_PJRT_Executable_OutputShardings)(
+        PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args);
+} PJRT_Shardings_Extension;
+
 /* What the functions are here; those of LACKING have none. */
 #define FUNCTION(name, ...) PJRT_Error *jx_pjrt_##name(PJRT_##name##_Args *args);
 #define GROWN(name, first, ...) FUNCTION(name, __VA_ARGS__)

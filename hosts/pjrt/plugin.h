@@ -8,6 +8,7 @@
 #define JX_PJRT_PLUGIN_H
 
 #include "hosts/pjrt/pjrt.h"
+#include "hosts/pjrt/wire.h"
 #include "jaxvet.h"
 
 #include <pthread.h>
@@ -140,6 +141,7 @@ void jx_pjrt_buffer_delete(PJRT_Buffer *buffer);
 jx_pjrt_storage *jx_pjrt_storage_new(size_t size, PJRT_Device *device);
 jx_pjrt_storage *jx_pjrt_storage_view(void *bytes, size_t size,
                                       void (*release)(void *, void *), void *of);
+jx_pjrt_storage *jx_pjrt_storage_share(jx_pjrt_storage *storage);
 void jx_pjrt_storage_drop(jx_pjrt_storage *storage);
 /* The size of an array; false where it exceeds what can be addressed. */
 bool jx_pjrt_shape_size(jx_pjrt_shape shape, size_t *size);
@@ -160,14 +162,17 @@ typedef struct jx_pjrt_options {
 PJRT_Error *jx_pjrt_options_read(const char *bytes, size_t size,
                                  jx_pjrt_options *to);
 void jx_pjrt_options_free(jx_pjrt_options *options);
-/* A DeviceAssignmentProto. */
-typedef struct jx_pjrt_bytes {
-    size_t size;
-    char *at;
-} jx_pjrt_bytes;
-bool jx_pjrt_assignment_write(const jx_pjrt_options *options, jx_pjrt_bytes *to);
+/* A DeviceAssignmentProto; false without memory, to->at is to be freed even then. */
+bool jx_pjrt_assignment_write(const jx_pjrt_options *options, jx_wire_out *to);
 
 /* ---- programs and executables (program.c, executable.c) */
+
+/* An input or output: a whole array, and the part of it that each device has. */
+typedef struct jx_pjrt_port {
+    jx_pjrt_shape whole, part;
+    const jaxvet_sharding *sharding; /* NULL: each device has all of it */
+    size_t size;
+} jx_pjrt_port;
 
 /* A module that is ready to run; executables share it. */
 typedef struct jx_pjrt_program {
@@ -182,10 +187,14 @@ typedef struct jx_pjrt_program {
     jaxvet_call *call;    /* the others are copies of it */
     int nidle, nroom;
     jaxvet_call **idle;   /* nobody runs them now */
-    int nins, nouts;
-    jx_pjrt_shape *ins, *outs;
+    int ndevices;         /* that run it together */
+    /* Arguments and results of the module, tokens among them, with the program's
+     * inputs and outputs that they are: -1 for a token. */
+    int nargs, nresults, nins, nouts;
+    int *arg_inputs, *result_outputs;
+    jx_pjrt_port *ins, *outs;
     int *aliases; /* of inputs: jaxvet_input_alias() */
-    /* The same, as the interface gives them. */
+    /* The results, as the interface gives them. */
     PJRT_Buffer_Type *out_types;
     size_t *out_ranks;
     int64_t *out_dims;
@@ -193,8 +202,16 @@ typedef struct jx_pjrt_program {
     size_t *kind_sizes;
 } jx_pjrt_program;
 
+/* What the shardings extension gives (shardings.c); made when it is asked for. */
+typedef struct jx_pjrt_shardings {
+    int count;
+    char **texts;
+    size_t *sizes;
+} jx_pjrt_shardings;
+
 struct PJRT_Executable {
     jx_pjrt_program *program;
+    jx_pjrt_shardings inputs, outputs;
     char *optimized; /* text, once it is asked for */
     PJRT_NamedValue costs[4];
 };
@@ -208,6 +225,12 @@ struct PJRT_LoadedExecutable {
     PJRT_LogicalDeviceIds *ids;
 };
 
+extern const PJRT_Shardings_Extension jx_pjrt_shardings_extension;
+void jx_pjrt_shardings_free(jx_pjrt_shardings *shardings);
+
+/* What the host has for a token. */
+extern const jx_pjrt_shape jx_pjrt_token;
+
 /* Reads, types and plans a module; nothing is kept of `code` and `options`. */
 PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
                                 const char *options, size_t options_size,
@@ -217,6 +240,14 @@ void jx_pjrt_program_drop(jx_pjrt_program *program);
 /* A call that nobody else runs, to be given back. */
 PJRT_Error *jx_pjrt_program_take(jx_pjrt_program *program, jaxvet_call **to);
 void jx_pjrt_program_give(jx_pjrt_program *program, jaxvet_call *call);
+/* A part of an array to or from the array (shards.c). */
+void jx_pjrt_part_put(const jx_pjrt_port *port, int device, const void *part,
+                      void *whole);
+void jx_pjrt_part_get(const jx_pjrt_port *port, int device, const void *whole,
+                      void *part);
+/* Whether an earlier device has the same part: its number, else `device` itself. */
+int jx_pjrt_part_first(const jx_pjrt_port *port, int device);
+
 /* The program of an executable, shared; an error where it has been deleted. */
 PJRT_Error *jx_pjrt_executable_hold(PJRT_LoadedExecutable *executable,
                                     jx_pjrt_program **to);

@@ -28,59 +28,125 @@ static void make_fingerprint(jx_pjrt_program *p)
              (unsigned long long)a, (unsigned long long)b);
 }
 
-static PJRT_Error *shape_of(const jaxvet_layout *layout, jx_pjrt_shape *to)
+/* The part of an array that a device has: as many axes, shorter. */
+static PJRT_Error *cut_port(jx_pjrt_port *port)
 {
-    *to = (jx_pjrt_shape){jx_pjrt_type_of(layout->dtype), layout->rank,
-                          layout->shape};
-    return to->type != PJRT_Buffer_Type_INVALID
-               ? NULL
-               : jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
-                               "arrays of dtype %s", layout->dtype);
+    int64_t *dims;
+
+    port->part = port->whole;
+    if (!port->sharding)
+        return NULL;
+    dims = calloc((size_t)port->whole.rank + 1, sizeof *dims);
+    if (!dims)
+        return jx_pjrt_starved();
+    for (int i = 0; i < port->whole.rank; i++)
+        dims[i] = port->whole.dims[i] / port->sharding->parts[i];
+    port->part.dims = dims;
+    return NULL;
 }
 
-static PJRT_Error *make_shapes(jx_pjrt_program *p)
+static PJRT_Error *make_port(const jx_pjrt_program *p,
+                             const jaxvet_layout *layout,
+                             const jaxvet_sharding *sharding, jx_pjrt_port *to)
 {
+    *to = (jx_pjrt_port){
+        .whole = {jx_pjrt_type_of(layout->dtype), layout->rank, layout->shape},
+        .sharding = p->ndevices > 1 ? sharding : NULL,
+        .size = layout->bytes,
+    };
+    if (to->whole.type == PJRT_Buffer_Type_INVALID)
+        return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED, "arrays of dtype %s",
+                             layout->dtype);
+    if (to->sharding && to->sharding->devices != p->ndevices)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "the module is written for %d devices, and is to run "
+                             "on %d",
+                             to->sharding->devices, p->ndevices);
+    return cut_port(to);
+}
+
+static PJRT_Error *make_ports(jx_pjrt_program *p)
+{
+    const jaxvet_sharding *sharding = NULL;
     PJRT_Error *error = NULL;
-    size_t most = (size_t)(p->nins > p->nouts ? p->nins : p->nouts) + 1;
+    jaxvet_error said;
 
     p->ins = calloc((size_t)p->nins + 1, sizeof *p->ins);
     p->outs = calloc((size_t)p->nouts + 1, sizeof *p->outs);
     p->aliases = calloc((size_t)p->nins + 1, sizeof *p->aliases);
-    p->kinds = calloc(most, sizeof *p->kinds);
-    p->kind_sizes = calloc(most, sizeof *p->kind_sizes);
-    if (!p->ins || !p->outs || !p->aliases || !p->kinds || !p->kind_sizes)
+    if (!p->ins || !p->outs || !p->aliases)
         return jx_pjrt_starved();
-    for (size_t i = 0; i < most; i++) {
-        p->kinds[i] = jx_pjrt_memory_kinds[0];
-        p->kind_sizes[i] = strlen(p->kinds[i]);
-    }
     for (int i = 0; !error && i < p->nins; i++) {
-        error = shape_of(jaxvet_call_input(p->call, i), &p->ins[i]);
+        if (p->ndevices > 1 &&
+            jaxvet_input_sharding(p->program, i, &sharding, &said) != JAXVET_OK)
+            return jx_pjrt_error_of(&said, PJRT_Error_Code_UNIMPLEMENTED);
+        error = make_port(p, jaxvet_call_input(p->call, i), sharding, &p->ins[i]);
         p->aliases[i] = jaxvet_input_alias(p->program, i);
     }
-    for (int i = 0; !error && i < p->nouts; i++)
-        error = shape_of(jaxvet_call_output(p->call, i), &p->outs[i]);
+    for (int i = 0; !error && i < p->nouts; i++) {
+        if (p->ndevices > 1 &&
+            jaxvet_output_sharding(p->program, i, &sharding, &said) != JAXVET_OK)
+            return jx_pjrt_error_of(&said, PJRT_Error_Code_UNIMPLEMENTED);
+        error =
+            make_port(p, jaxvet_call_output(p->call, i), sharding, &p->outs[i]);
+    }
     return error;
 }
 
-/* The outputs once more, as lists of types, ranks and sizes. */
-static PJRT_Error *list_outputs(jx_pjrt_program *p)
+/* What the module's function takes and gives, tokens too. */
+static PJRT_Error *map_arguments(jx_pjrt_program *p)
 {
-    size_t ndims = 0;
+    p->nargs = jaxvet_argument_count(p->program);
+    p->nresults = jaxvet_result_count(p->program);
+    p->arg_inputs = calloc((size_t)p->nargs + 1, sizeof *p->arg_inputs);
+    p->result_outputs = calloc((size_t)p->nresults + 1, sizeof *p->result_outputs);
+    if (!p->arg_inputs || !p->result_outputs)
+        return jx_pjrt_starved();
+    for (int i = 0; i < p->nargs; i++)
+        p->arg_inputs[i] = jaxvet_argument_input(p->program, i);
+    for (int i = 0; i < p->nresults; i++)
+        p->result_outputs[i] = jaxvet_result_output(p->program, i);
+    return NULL;
+}
 
-    for (int i = 0; i < p->nouts; i++)
-        ndims += (size_t)p->outs[i].rank;
-    p->out_types = calloc((size_t)p->nouts + 1, sizeof *p->out_types);
-    p->out_ranks = calloc((size_t)p->nouts + 1, sizeof *p->out_ranks);
+/* A token is an array without elements for JAX. */
+static const int64_t no_elements[] = {0};
+const jx_pjrt_shape jx_pjrt_token = {PJRT_Buffer_Type_PRED, 1, no_elements};
+
+static jx_pjrt_shape result_of(const jx_pjrt_program *p, int i)
+{
+    int output = p->result_outputs[i];
+
+    return output < 0 ? jx_pjrt_token : p->outs[output].part;
+}
+
+/* The results once more, as lists of types, ranks, sizes and memories. */
+static PJRT_Error *list_results(jx_pjrt_program *p)
+{
+    size_t n = (size_t)p->nresults, most = (size_t)p->nargs, ndims = 0;
+
+    for (int i = 0; i < p->nresults; i++)
+        ndims += (size_t)result_of(p, i).rank;
+    most = (most > n ? most : n) + 1;
+    p->out_types = calloc(n + 1, sizeof *p->out_types);
+    p->out_ranks = calloc(n + 1, sizeof *p->out_ranks);
     p->out_dims = calloc(ndims + 1, sizeof *p->out_dims);
-    if (!p->out_types || !p->out_ranks || !p->out_dims)
+    p->kinds = calloc(most, sizeof *p->kinds);
+    p->kind_sizes = calloc(most, sizeof *p->kind_sizes);
+    if (!p->out_types || !p->out_ranks || !p->out_dims || !p->kinds ||
+        !p->kind_sizes)
         return jx_pjrt_starved();
     ndims = 0;
-    for (int i = 0; i < p->nouts; i++) {
-        p->out_types[i] = p->outs[i].type;
-        p->out_ranks[i] = (size_t)p->outs[i].rank;
-        for (int k = 0; k < p->outs[i].rank; k++)
-            p->out_dims[ndims++] = p->outs[i].dims[k];
+    for (int i = 0; i < p->nresults; i++) {
+        jx_pjrt_shape shape = result_of(p, i);
+        p->out_types[i] = shape.type;
+        p->out_ranks[i] = (size_t)shape.rank;
+        for (int k = 0; k < shape.rank; k++)
+            p->out_dims[ndims++] = shape.dims[k];
+    }
+    for (size_t i = 0; i < most; i++) {
+        p->kinds[i] = jx_pjrt_memory_kinds[0];
+        p->kind_sizes[i] = strlen(p->kinds[i]);
     }
     return NULL;
 }
@@ -119,8 +185,23 @@ static PJRT_Error *compile(jx_pjrt_program *p)
         return jx_pjrt_error_of(&error, PJRT_Error_Code_UNIMPLEMENTED);
     p->nins = jaxvet_input_count(p->program);
     p->nouts = jaxvet_output_count(p->program);
-    failed = make_shapes(p);
-    return failed ? failed : list_outputs(p);
+    p->ndevices = p->options.replicas * p->options.partitions;
+    if (p->options.replicas > 1)
+        return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
+                             "a program of %d replicas (partitions are run)",
+                             p->options.replicas);
+    failed = make_ports(p);
+    if (!failed)
+        failed = map_arguments(p);
+    return failed ? failed : list_results(p);
+}
+
+static void free_ports(jx_pjrt_port *ports, int count)
+{
+    for (int i = 0; ports && i < count; i++)
+        if (ports[i].sharding)
+            free((int64_t *)(uintptr_t)ports[i].part.dims);
+    free(ports);
 }
 
 static void free_program(jx_pjrt_program *p)
@@ -134,8 +215,10 @@ static void free_program(jx_pjrt_program *p)
     free(p->code);
     free(p->raw);
     free(p->idle);
-    free(p->ins);
-    free(p->outs);
+    free_ports(p->ins, p->nins);
+    free_ports(p->outs, p->nouts);
+    free(p->arg_inputs);
+    free(p->result_outputs);
     free(p->aliases);
     free(p->out_types);
     free(p->out_ranks);

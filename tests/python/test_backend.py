@@ -144,3 +144,36 @@ def test_conformance():
     last = done.stdout.strip().split("\n")[-1]
     assert done.returncode == 0 and last.endswith("0 FAIL"), done.stdout
     assert int(last.split()[0]) >= 54 and " 0 unsupported" in last, done.stdout
+
+
+def test_programs_of_several_devices():
+    out, _ = run("""
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+        from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+        mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+        whole = np.arange(64.0, dtype="f").reshape(8, 8)
+
+        def on(*spec):
+            return NamedSharding(mesh, P(*spec))
+        x = jax.device_put(whole, on("x", "y"))
+        y = jax.jit(lambda x: x @ x, out_shardings=on(None, ("y", "x")))(x)
+        assert np.array_equal(y, whole @ whole)
+        assert y.sharding.spec == P(None, ("y", "x"))
+        assert [s.data.shape for s in y.addressable_shards] == [(8, 1)] * 8
+        for shard in y.addressable_shards:
+            assert np.array_equal(shard.data, (whole @ whole)[shard.index])
+        z = jax.jit(lambda x: x.sum())(x)
+        assert z == whole.sum() and z.is_fully_replicated
+        total = jax.jit(jax.shard_map(
+            lambda x: jax.lax.psum(x, "x"), mesh=mesh, in_specs=P("x", "y"),
+            out_specs=P(None, "y")))(x)
+        assert np.array_equal(total, whole.reshape(4, 2, 8).sum(0))
+        given = jax.jit(lambda x: x + 1, donate_argnums=0)(x)
+        assert x.is_deleted() and np.array_equal(given, whole + 1)
+        back = jax.device_put(given, on("y"))
+        assert np.array_equal(back, whole + 1)
+        print("equal")
+    """, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="8")
+    assert out == "equal"

@@ -1,0 +1,124 @@
+/* shardings.c - the extension by which hosts ask how results lie on devices. */
+#include "hosts/pjrt/plugin.h"
+
+#include <stdlib.h>
+
+/* An OpShardingProto: type (1), tile_assignment_dimensions (3),
+ * tile_assignment_devices (4), replicate_on_last_tile_dim (6). */
+enum { REPLICATED = 0, TILED = 3 };
+
+static bool is_cut(const jaxvet_sharding *s)
+{
+    for (int i = 0; s && i < s->rank; i++)
+        if (s->parts[i] > 1)
+            return true;
+    return false;
+}
+
+/* The number of the part that a device has, counted row by row. */
+static int64_t part_of(const jaxvet_sharding *s, int device)
+{
+    int64_t part = 0;
+
+    for (int i = 0; i < s->rank; i++)
+        part = part * s->parts[i] + s->place[device * s->rank + i];
+    return part;
+}
+
+static void write_tiles(const jaxvet_sharding *s, jx_wire_out *to)
+{
+    int64_t count = 1;
+
+    for (int i = 0; i < s->rank; i++) {
+        jx_wire_put_varint(to, 3, (uint64_t)s->parts[i]);
+        count *= s->parts[i];
+    }
+    if (s->devices > count)
+        jx_wire_put_varint(to, 3, (uint64_t)(s->devices / count));
+    for (int64_t part = 0; part < count; part++)
+        for (int d = 0; d < s->devices; d++)
+            if (part_of(s, d) == part)
+                jx_wire_put_varint(to, 4, (uint64_t)d);
+    if (s->devices > count)
+        jx_wire_put_varint(to, 6, 1);
+}
+
+static bool write_sharding(const jaxvet_sharding *s, char **text, size_t *size)
+{
+    jx_wire_out to = {0};
+
+    jx_wire_put_varint(&to, 1, is_cut(s) ? TILED : REPLICATED);
+    if (is_cut(s))
+        write_tiles(s, &to);
+    *text = to.at;
+    *size = to.size;
+    return !to.failed;
+}
+
+void jx_pjrt_shardings_free(jx_pjrt_shardings *s)
+{
+    for (int i = 0; i < s->count; i++)
+        free(s->texts[i]);
+    free(s->texts);
+    free(s->sizes);
+    *s = (jx_pjrt_shardings){0};
+}
+
+/* Those of `count` arguments or results, which are the ports that `numbers` says;
+ * tokens are everywhere. */
+static PJRT_Error *write_all(const jx_pjrt_program *p, int count,
+                             const int *numbers, const jx_pjrt_port *ports,
+                             jx_pjrt_shardings *to)
+{
+    if (to->texts || p->ndevices == 1)
+        return NULL;
+    to->texts = calloc((size_t)count + 1, sizeof *to->texts);
+    to->sizes = calloc((size_t)count + 1, sizeof *to->sizes);
+    if (to->texts && to->sizes)
+        to->count = count;
+    for (int i = 0; i < to->count; i++)
+        if (!write_sharding(numbers[i] < 0 ? NULL : ports[numbers[i]].sharding,
+                            &to->texts[i], &to->sizes[i])) {
+            jx_pjrt_shardings_free(to);
+            return jx_pjrt_starved();
+        }
+    if (to->texts && to->sizes)
+        return NULL;
+    jx_pjrt_shardings_free(to);
+    return jx_pjrt_starved();
+}
+
+static PJRT_Error *
+parameters(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args *args)
+{
+    PJRT_Executable *x = args->executable;
+    const jx_pjrt_program *p = x->program;
+    PJRT_Error *error =
+        write_all(p, p->nargs, p->arg_inputs, p->ins, &x->inputs);
+
+    args->num_parameters = (size_t)x->inputs.count;
+    args->shardings = (const char *const *)(uintptr_t)x->inputs.texts;
+    args->sharding_sizes = x->inputs.sizes;
+    return error;
+}
+
+static PJRT_Error *
+outputs(PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args)
+{
+    PJRT_Executable *x = args->executable;
+    const jx_pjrt_program *p = x->program;
+    PJRT_Error *error =
+        write_all(p, p->nresults, p->result_outputs, p->outs, &x->outputs);
+
+    args->num_outputs = (size_t)x->outputs.count;
+    args->shardings = (const char *const *)(uintptr_t)x->outputs.texts;
+    args->sharding_sizes = x->outputs.sizes;
+    return error;
+}
+
+const PJRT_Shardings_Extension jx_pjrt_shardings_extension = {
+    .base = {.struct_size = sizeof jx_pjrt_shardings_extension,
+             .type = PJRT_Extension_Type_Shardings},
+    .PJRT_Shardings_PJRT_Executable_ParameterShardings = parameters,
+    .PJRT_Shardings_PJRT_Executable_OutputShardings = outputs,
+};
