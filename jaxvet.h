@@ -147,8 +147,9 @@ JAXVET_API jaxvet_status jaxvet_costs(jaxvet_program *program,
                                       jaxvet_cost *cost, jaxvet_error *error);
 
 /* The program as a module of StableHLO in MLIR's text: the one it was read from,
- * else what it is lowered to.  *text is the program's, until it is asked again. */
-JAXVET_API jaxvet_status jaxvet_module(jaxvet_program *program,
+ * else what it is lowered to; with the places of its source if `locations` is not 0.
+ * *text is the program's, until it is asked again. */
+JAXVET_API jaxvet_status jaxvet_module(jaxvet_program *program, int locations,
                                        const char **text, jaxvet_error *error);
 
 /* The program at sizes of some or all of its symbolic dimensions, as a program

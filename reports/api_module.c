@@ -206,11 +206,11 @@ jaxvet_status jaxvet_costs(jaxvet_program *program, jaxvet_cost *cost,
     return JAXVET_OK;
 }
 
-static bool put_module(jaxvet_program *p)
+static bool put_module(jaxvet_program *p, bool locations)
 {
     const jx_tree_entry *entry = p->is_guest ? NULL : p->program->tree_entry;
     const jx_mlir_op *module = entry ? entry->module : NULL;
-    jx_mlir_print_how how = {.locations = true};
+    jx_mlir_print_how how = {.locations = locations};
 
     if (!module) {
         jx_mlir_types *types = jx_mlir_types_new(p->ctx);
@@ -220,15 +220,15 @@ static bool put_module(jaxvet_program *p)
     return module && jx_mlir_print(p->ctx, module, how, &p->module);
 }
 
-jaxvet_status jaxvet_module(jaxvet_program *program, const char **text,
-                            jaxvet_error *error)
+jaxvet_status jaxvet_module(jaxvet_program *program, int locations,
+                            const char **text, jaxvet_error *error)
 {
     if (!jx_api_given(program, "a program", error) ||
         !jx_api_given(text, "where to put the text", error))
         return JAXVET_USAGE;
     jx_api_begin(program);
     jx_buffer_clear(&program->module);
-    if (!put_module(program))
+    if (!put_module(program, locations != 0))
         return jx_api_hand_over(program->ctx, error);
     *text = jx_buffer_text(&program->module);
     return JAXVET_OK;

@@ -413,7 +413,7 @@ jx_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *args)
 
     if (!x->optimized) {
         pthread_mutex_lock(&x->program->lock);
-        if (jaxvet_module(x->program->program, &text, &error) == JAXVET_OK)
+        if (jaxvet_module(x->program->program, 1, &text, &error) == JAXVET_OK)
             x->optimized = strdup(text);
         else
             text = NULL;

@@ -1,9 +1,11 @@
 /* program.c - modules made ready to run, and their calls. */
+#include "hosts/pjrt/compiles.h"
 #include "hosts/pjrt/plugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- what the interface asks of a program */
@@ -229,11 +231,20 @@ static void free_program(jx_pjrt_program *p)
     free(p);
 }
 
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
                                 const char *options, size_t options_size,
                                 jx_pjrt_program **to)
 {
     jx_pjrt_program *p = calloc(1, sizeof *p);
+    double begun = seconds_now();
     PJRT_Error *error;
 
     if (!p)
@@ -250,6 +261,8 @@ PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
         error = jx_pjrt_options_read(options, options_size, &p->options);
     if (!error)
         error = compile(p);
+    if (!error)
+        jx_pjrt_compiles_note(p->program, seconds_now() - begun);
     if (error) {
         free_program(p);
         return error;

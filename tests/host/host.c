@@ -319,7 +319,7 @@ static int serve(void)
     EXPECT(jaxvet_input_alias(p, 2) == JAXVET_KEPT);
     EXPECT(jaxvet_costs(p, &cost, &error) == JAXVET_OK);
     EXPECT(cost.flops == 3 && cost.transcendentals == 3 && cost.bytes == 60);
-    EXPECT(jaxvet_module(p, &text, &error) == JAXVET_OK);
+    EXPECT(jaxvet_module(p, 0, &text, &error) == JAXVET_OK);
     EXPECT(strstr(text, "stablehlo.exponential %arg0"));
     cost.size = 0;
     EXPECT(jaxvet_costs(p, &cost, &error) == JAXVET_USAGE);

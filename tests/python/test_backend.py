@@ -177,3 +177,42 @@ def test_programs_of_several_devices():
         print("equal")
     """, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="8")
     assert out == "equal"
+
+
+def test_the_report_of_compilations():
+    program = """
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+
+        def f(x):
+            return x * 2
+        for n in range(3, 9):
+            jax.jit(f)(np.ones(n, "f"))
+        for k in (2.0, 3.0):
+            def scale(x):
+                return jnp.sin(x) * k
+            jax.jit(scale)(np.ones(3, "f"))
+
+        def once(x):
+            return x + 1
+        jax.jit(once)(np.ones(3, "f"))
+        jax.jit(once)(np.ones(3, "f"))
+        def weak(x):
+            return x - 1
+        for x in (1.0, np.float32(1)):
+            jax.jit(weak)(x)
+    """
+    out, err = run(program, JAX_PLATFORMS="jaxvet", JAXVET_COMPILES="report")
+    lines = [" ".join(line.split()) for line in err.split("\n")]
+    start = lines.index("jaxvet: 11 programs compiled, of 4 functions")
+    times = [line.split(" ms ") for line in lines[start + 1:]]
+    named = {part[1]: part[0].split()[0] for part in times if len(part) == 2}
+    assert named == {"f": "6", "scale": "2", "weak": "2", "once": "1"}
+    reasons = [part[0] for part in times if len(part) == 1]
+    assert reasons[:5] == [
+        *(f"argument 0: f32[{n}], before f32[{n - 1}]" for n in range(4, 8)),
+        "and 1 more times, otherwise"]
+    assert reasons[5] == "<string>:12: a constant, 3.000000e+00, before 2.000000e+00"
+    assert reasons[6].startswith("nothing")
+    assert run(program, JAX_PLATFORMS="jaxvet")[1] == ""
