@@ -286,6 +286,10 @@ cbmc:  ## a bounded model checker on the checker's arithmetic: Debian's, unpacke
 bench: all $(BUILD)/tests/time_prove  ## measure start-up, checking, proving and running, beside JAX
 	@$(PYTHON) scripts/bench.py
 
+.PHONY: bench-backend
+bench-backend: all  ## train ten models on the backend of JAX and on XLA, and compare
+	@$(PYTHON) scripts/bench_backend.py $(MODELS)
+
 .PHONY: jax-tests
 jax-tests: all  ## run JAX's own tests of symbolic sizes with our prover behind it
 	@$(PYTHON) scripts/jax_shape_poly.py $(JAX_TESTS)

@@ -176,19 +176,47 @@ static void steps_of(jx_matrix m, int64_t *row, int64_t *column)
     *column = m.transposed ? m.ld : 1;
 }
 
+/* Some columns of c at a time, for which b's are brought together: the sums of a row
+ * stay in registers, and each still adds its terms from the first to the last. */
+enum { PANEL = 32 };
+
 #define IN_ORDER(type, name)                                                  \
+    JX_VECTOR_CLONES                                                          \
+    static void name##_panel(int64_t m, int64_t k, const type *x, int64_t xr, \
+                             int64_t xc, const type *restrict panel,          \
+                             int64_t width, type *c, int64_t ldc)             \
+    {                                                                         \
+        for (int64_t i = 0; i < m; i++) {                                     \
+            type sums[PANEL] = {0}, *row = c + i * ldc;                       \
+            memcpy(sums, row, (size_t)width * sizeof(type));                  \
+            for (int64_t l = 0; l < k; l++) {                                 \
+                type factor = x[i * xr + l * xc];                             \
+                for (int64_t j = 0; j < PANEL; j++)                           \
+                    sums[j] += factor * panel[l * PANEL + j];                 \
+            }                                                                 \
+            memcpy(row, sums, (size_t)width * sizeof(type));                  \
+        }                                                                     \
+    }                                                                         \
+                                                                              \
     static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,            \
                      jx_matrix b, type *c, int64_t ldc)                       \
     {                                                                         \
         const type *x = a.data, *y = b.data;                                  \
+        type panel[FEW_TERMS * PANEL];                                        \
         int64_t xr, xc, yr, yc;                                               \
         steps_of(a, &xr, &xc);                                                \
         steps_of(b, &yr, &yc);                                                \
-        for (int64_t i = 0; i < m; i++)                                       \
-            for (int64_t l = 0; l < k; l++)                                   \
-                for (int64_t j = 0; j < n; j++)                               \
-                    c[i * ldc + j] += x[i * xr + l * xc] *                    \
-                                      y[l * yr + j * yc];                     \
+        for (int64_t j = 0; j < n; j += PANEL)                                \
+            for (int64_t l = 0; l < k; l += FEW_TERMS) {                      \
+                int64_t width = n - j < PANEL ? n - j : PANEL;                \
+                int64_t terms = k - l < FEW_TERMS ? k - l : FEW_TERMS;        \
+                for (int64_t t = 0; t < terms; t++)                           \
+                    for (int64_t w = 0; w < PANEL; w++)                       \
+                        panel[t * PANEL + w] =                                \
+                            w < width ? y[(l + t) * yr + (j + w) * yc] : 0;   \
+                name##_panel(m, terms, x + l * xc, xr, xc, panel, width,      \
+                             c + j, ldc);                                     \
+            }                                                                 \
     }
 
 /* Parts are products rounded, then their sum; no infinity is recovered. */
