@@ -1,8 +1,6 @@
 /* api.c - the table of functions, and what the plugin says of itself. */
 #include "hosts/pjrt/plugin.h"
 
-#include <stdlib.h>
-
 /* ---- the plugin */
 
 PJRT_Error *jx_pjrt_Plugin_Initialize(PJRT_Plugin_Initialize_Args *args)
@@ -39,18 +37,6 @@ PJRT_Error *jx_pjrt_Plugin_Attributes(PJRT_Plugin_Attributes_Args *args)
 {
     args->attributes = attributes;
     args->num_attributes = sizeof attributes / sizeof *attributes;
-    return NULL;
-}
-
-PJRT_Error *jx_pjrt_ExecuteContext_Create(PJRT_ExecuteContext_Create_Args *args)
-{
-    args->context = malloc(1);
-    return args->context ? NULL : jx_pjrt_starved();
-}
-
-PJRT_Error *jx_pjrt_ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args *args)
-{
-    free(args->context);
     return NULL;
 }
 
@@ -91,7 +77,7 @@ static const PJRT_Api api = {
     .struct_size = sizeof api,
     /* Nobody writes there. */
     .extension_start =
-        (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_shardings_extension,
+        (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_ffi_extension,
     .pjrt_api_version = {.struct_size = sizeof api.pjrt_api_version,
                          .major_version = PJRT_API_MAJOR,
                          .minor_version = PJRT_API_MINOR},

@@ -17,14 +17,19 @@ PJRT_Error *jx_pjrt_starved(void)
 
 PJRT_Error *jx_pjrt_error(PJRT_Error_Code code, const char *format, ...)
 {
-    PJRT_Error *error = malloc(sizeof *error);
+    PJRT_Error *error;
     va_list args;
+    int length;
 
+    va_start(args, format);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    error = length < 0 ? NULL : malloc(sizeof *error + (size_t)length + 1);
     if (!error)
         return &starved;
     error->code = code;
     va_start(args, format);
-    vsnprintf(error->message, sizeof error->message, format, args);
+    vsnprintf(error->message, (size_t)length + 1, format, args);
     va_end(args);
     return error;
 }

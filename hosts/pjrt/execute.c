@@ -3,6 +3,7 @@
  * A program of several devices is the global one, and it is run once: a sharding says
  * where the parts of an array are, and nothing of what is computed.  Its arguments are
  * put together from the devices' parts, and its results cut into theirs. */
+#include "hosts/pjrt/ffi.h"
 #include "hosts/pjrt/plugin.h"
 
 #include <stdlib.h>
@@ -163,14 +164,25 @@ static PJRT_Error *make_results(run *r)
 
 static PJRT_Error *compute(run *r)
 {
+    const PJRT_ExecuteOptions *options = r->args->options;
+    jx_ffi_run given = {
+        .context = options && PJRT_GIVES(options, context)
+                       ? (jx_ffi_context *)options->context
+                       : NULL,
+        .run_id = options ? options->launch_id : 0,
+        .device = r->devices[0]->description.id};
     jaxvet_call *call;
     jaxvet_error error;
     PJRT_Error *failed = jx_pjrt_program_take(r->program, &call);
 
     if (failed)
         return failed;
-    if (jaxvet_run(call, r->ins, r->outs, &error) != JAXVET_OK)
-        failed = jx_pjrt_error_of(&error, PJRT_Error_Code_INTERNAL);
+    if (jaxvet_run_with(call, r->ins, r->outs, &given, &error) != JAXVET_OK)
+        failed = given.error.message
+                     ? jx_pjrt_error((PJRT_Error_Code)given.error.code, "%s",
+                                     given.error.message)
+                     : jx_pjrt_error_of(&error, PJRT_Error_Code_INTERNAL);
+    jx_ffi_error_clear(&given.error);
     jx_pjrt_program_give(r->program, call);
     return failed;
 }

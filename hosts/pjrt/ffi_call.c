@@ -78,6 +78,8 @@ static bool put_buffer(framed *f, size_t i, const jaxvet_layout *array, void *da
     if (!bits)
         return true;
     f->buffers[i].data = f->packed[i] = aligned_alloc(64, room);
+    if (f->packed[i]) /* handlers may think that there are as many bytes */
+        memset(f->packed[i], 0, room);
     if (f->packed[i] && holds)
         jx_ffi_pack(bits, count_of(array), data, f->packed[i]);
     return f->packed[i] != NULL;

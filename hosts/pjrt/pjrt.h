@@ -262,4 +262,48 @@ typedef struct PJRT_Shardings_Extension {
 #undef GROWN
 #undef LACKING
 
+typedef struct PJRT_FFI_Type_Info {
+    void (*deleter)(void *object);
+    void *serialize;
+    void *deserialize;
+} PJRT_FFI_Type_Info;
+
+typedef struct PJRT_FFI_Type_Register_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    const char *type_name;
+    size_t type_name_size;
+    int64_t type_id; /* 0: out */
+    const PJRT_FFI_Type_Info *type_info;
+} PJRT_FFI_Type_Register_Args;
+
+typedef struct PJRT_FFI_UserData {
+    int64_t type_id;
+    void *data;
+} PJRT_FFI_UserData;
+
+typedef struct PJRT_FFI_UserData_Add_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_ExecuteContext *context;
+    PJRT_FFI_UserData user_data;
+} PJRT_FFI_UserData_Add_Args;
+
+typedef struct PJRT_FFI_Register_Handler_Args {
+    size_t struct_size;
+    const char *target_name;
+    size_t target_name_size;
+    void *handler;
+    const char *platform_name;
+    size_t platform_name_size;
+    uint32_t traits;
+} PJRT_FFI_Register_Handler_Args;
+
+typedef struct PJRT_FFI_Extension {
+    PJRT_Extension_Base base;
+    PJRT_Error *(*type_register)(PJRT_FFI_Type_Register_Args *args);
+    PJRT_Error *(*user_data_add)(PJRT_FFI_UserData_Add_Args *args);
+    PJRT_Error *(*register_handler)(PJRT_FFI_Register_Handler_Args *args);
+} PJRT_FFI_Extension;
+
 #endif

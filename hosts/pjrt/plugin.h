@@ -18,7 +18,7 @@
 
 struct PJRT_Error {
     PJRT_Error_Code code;
-    char message[1536];
+    char message[];
 };
 
 /* Never NULL: without memory it is an error that lies ready for that. */
@@ -226,6 +226,7 @@ struct PJRT_LoadedExecutable {
 };
 
 extern const PJRT_Shardings_Extension jx_pjrt_shardings_extension;
+extern const PJRT_FFI_Extension jx_pjrt_ffi_extension; /* ffi_extension.c; first */
 void jx_pjrt_shardings_free(jx_pjrt_shardings *shardings);
 
 /* What the host has for a token. */

@@ -1,5 +1,6 @@
 /* program.c - modules made ready to run, and their calls. */
 #include "hosts/pjrt/compiles.h"
+#include "hosts/pjrt/ffi.h"
 #include "hosts/pjrt/plugin.h"
 
 #include <stdio.h>
@@ -182,7 +183,8 @@ static PJRT_Error *compile(jx_pjrt_program *p)
         jaxvet_open_memory(p->code, p->code_size, "module", budget(), &error);
     if (!p->program)
         return jx_pjrt_error_of(&error, PJRT_Error_Code_INVALID_ARGUMENT);
-    p->call = jaxvet_prepare(p->program, NULL, 0, &error);
+    if (jaxvet_program_handlers(p->program, &jx_ffi_handlers, &error) == JAXVET_OK)
+        p->call = jaxvet_prepare(p->program, NULL, 0, &error);
     if (!p->call)
         return jx_pjrt_error_of(&error, PJRT_Error_Code_UNIMPLEMENTED);
     p->nins = jaxvet_input_count(p->program);

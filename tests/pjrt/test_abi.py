@@ -15,7 +15,9 @@ STRUCTURES = ["PJRT_Extension_Base", "PJRT_Api_Version", "PJRT_NamedValue",
               "PJRT_Buffer_MemoryLayout_Tiled", "PJRT_Buffer_MemoryLayout_Strides",
               "PJRT_Buffer_MemoryLayout", "PJRT_ShapeSpec", "PJRT_Program",
               "PJRT_ExecuteOptions", "PJRT_Buffer_CopyRawToHostFuture_Callback_Args",
-              "PJRT_Api"]
+              "PJRT_FFI_Type_Info", "PJRT_FFI_Type_Register_Args", "PJRT_FFI_UserData",
+              "PJRT_FFI_UserData_Add_Args", "PJRT_FFI_Register_Handler_Args",
+              "PJRT_FFI_Extension", "PJRT_Api"]
 CUT = {"PJRT_ExecuteOptions"}
 #: Their generator leaves out that a union has members; ours are held by the sizes.
 UNNAMED = re.compile(r"_anon\d+")

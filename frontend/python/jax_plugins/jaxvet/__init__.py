@@ -13,6 +13,8 @@ from __future__ import annotations
 import os
 import pathlib
 
+from . import _ffi
+
 #: Below the CPU's, which is 0.
 PRIORITY = -1
 _NAME = "libjaxvet_pjrt.so"
@@ -55,5 +57,6 @@ def initialize():
     known = getattr(xla_bridge, "_nonexperimental_plugins", None)
     if isinstance(known, set):
         known.add("jaxvet")
+    _ffi.connect(path)
     xla_bridge.register_plugin("jaxvet", priority=PRIORITY, library_path=path,
                                options=_options)
