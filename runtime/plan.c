@@ -59,11 +59,15 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     }
     for (int i = 0; i < eqn->nins && !p->failed; i++)
         atom_slot(p, f, eqn->ins[i], &slots[i]);
-    if (!p->failed && rule(p, eqn, slots, slots + eqn->nins))
+    if (!p->failed && rule(p, eqn, slots, slots + eqn->nins)) {
         for (int i = 0; i < eqn->nouts; i++)
             bind(p, f, eqn->outs[i], &slots[eqn->nins + i]);
-    else
+        if (p->options->watch)
+            jx_plan_watch(p, p->options->watch, eqn, slots,
+                          slots + eqn->nins);
+    } else {
         jx_plan_fail(p, "it can't be planned");
+    }
     free(slots);
 }
 

@@ -11,6 +11,7 @@
 #include "frontend/ir/typed.h"
 #include "runtime/kernel.h"
 #include "runtime/shake.h"
+#include "runtime/watch.h"
 
 struct jaxvet_handlers;
 
@@ -21,6 +22,8 @@ typedef struct jx_plan_options {
     bool narrowing; /* wide only: conversions to a narrower float round, as they
                        are written to */
     jx_shake shake; /* wide only */
+    jx_watch *watch; /* what is found goes there: such a plan is run by one
+                        execution at a time; or NULL */
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
     int nbindings; /* values of the dim variables */
     const jx_binding *bindings;

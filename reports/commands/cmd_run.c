@@ -1,8 +1,10 @@
 /* cmd_run.c - `jaxvet run PROGRAM`: execute it on the CPU. */
 #include "frontend/base/file.h"
 #include "frontend/base/utf8.h"
+#include "frontend/ir/signature.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
+#include "reports/formats/unfinite.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
 #include "runtime/compare.h"
@@ -22,7 +24,7 @@ typedef struct settings {
     const char *inputs, *fill, *outputs, *expect, *domain;
     double rtol, atol;
     int64_t bench, vjp, seed;
-    bool bits;
+    bool bits, finite;
     jx_limit_settings limits;
 } settings;
 
@@ -48,6 +50,9 @@ static const jx_option options[] = {
      offsetof(settings, atol)},
     {"bits", 0, JX_OPT_FLAG, NULL, "compare bit by bit: -0, NaN payloads",
      offsetof(settings, bits)},
+    {"finite", 0, JX_OPT_FLAG, NULL,
+     "say where a value first stops being finite; exit with 1 if an output does",
+     offsetof(settings, finite)},
     {"domain", 0, JX_OPT_CHOICE, "declared|wide",
      "compute with dtypes as declared, or in float64 throughout (declared)",
      offsetof(settings, domain)},
@@ -75,6 +80,7 @@ typedef struct session {
     jx_exec *exec;
     const void *const *ins; /* as the plan stores them */
     jx_plan_options options;
+    jx_watch watch;
     /* The same run in float64, made when results are off by rounding. */
     jx_plan *wide_plan;
     jx_exec *shaken[SHAKES]; /* of wide_plan, too */
@@ -156,7 +162,8 @@ static bool prepare(session *r)
     const settings *s = r->s;
     jx_plan_options o = {.domain = s->domain && !strcmp(s->domain, "wide")
                                        ? JX_WIDE
-                                       : JX_DECLARED};
+                                       : JX_DECLARED,
+                        .watch = s->finite ? &r->watch : NULL};
     const void *const *given = NULL;
     const jx_npz *npz;
 
@@ -317,6 +324,7 @@ static bool run_wide(session *r)
     if (r->wide)
         return true;
     o.domain = JX_WIDE;
+    o.watch = NULL;
     r->wide_plan = jx_plan_make(r->typed, &r->program->entry, &o);
     ins = r->wide_plan ? widened(r, r->wide_plan, r->ins) : NULL;
     r->wide = ins ? jx_exec_new(r->wide_plan) : NULL;
@@ -549,6 +557,34 @@ static void tell_drawn(session *r)
                          (long long)r->s->seed);
 }
 
+/* What came in that is not finite, and where more of it was made; the exit code
+ * by what goes out. */
+static int tell_finite(session *r)
+{
+    jx_buffer name = jx_ctx_text(r->ctx);
+    int unfinite = 0, nouts = jx_plan_nouts(r->plan);
+
+    for (int i = 0; i < jx_plan_nins(r->plan); i++) {
+        jx_buffer_clear(&name);
+        jx_buffer_printf(&name, "in%d ", i);
+        jx_input_print(r->program, i, &name);
+        jx_port_unfinite(jx_buffer_text(&name), jx_plan_in(r->plan, i),
+                         r->ins[i], &r->text);
+    }
+    jx_watch_print(&r->watch, &r->text);
+    for (int i = 0; i < nouts; i++) {
+        jx_buffer_clear(&name);
+        jx_buffer_printf(&name, "out%d", i);
+        unfinite += jx_port_unfinite(jx_buffer_text(&name),
+                                     jx_plan_out(r->plan, i),
+                                     jx_exec_out(r->exec, i), &r->text);
+    }
+    jx_buffer_printf(&r->text, "%d of %d outputs finite\n", nouts - unfinite,
+                     nouts);
+    jx_buffer_free(&name);
+    return unfinite ? JX_EXIT_FINDINGS : JX_EXIT_OK;
+}
+
 static int execute(session *r, const char *path)
 {
     int code = JX_EXIT_OK;
@@ -566,10 +602,12 @@ static int execute(session *r, const char *path)
         return JX_EXIT_FINDINGS;
     }
     tell_drawn(r);
+    if (r->s->finite)
+        code = tell_finite(r);
     if (r->s->outputs && !write_outputs(r))
         return failed(r);
     if (r->s->expect)
-        code = compare_all(r);
+        code = jx_exit_worse(code, compare_all(r));
     else if (!r->s->outputs && !r->s->bench)
         summarize(r);
     if ((code == JX_EXIT_OK || code == JX_EXIT_FINDINGS) && r->s->bench &&
@@ -641,6 +679,11 @@ const jx_command jx_command_run = {
     "where it computes something else, and the first such element is printed.\n"
     "Computations of many devices (sdy.manual_computation) run on this one;\n"
     "custom calls run if their target is known, others are refused by name.\n"
+    "\n"
+    "--finite looks at the results of every equation, and names the first that\n"
+    "gives a NaN and takes none, and the first that makes an infinity of finite\n"
+    "numbers: the user's line, the element, what it was made of, in which turn of\n"
+    "a loop.\n"
     "\n"
     "--vjp 1 runs the derivative that an exported file holds: its inputs are\n"
     "those of the function and a cotangent for each output.\n"
