@@ -223,6 +223,7 @@ typedef struct jx_retrace {
 
 struct jx_mlir_file;
 struct jx_exported;
+struct jx_blackbox;
 struct jx_tree_entry;
 
 /* A size that no shape gives, but an element of an input of integers: programs
@@ -287,6 +288,8 @@ typedef struct jx_program {
     /* What it was made of, for what only the file says; or NULL. */
     const struct jx_mlir_file *tree;    /* of StableHLO (frontend/mlir/tree.h) */
     const struct jx_exported *exported; /* frontend/read/exported.h */
+    /* The call of it that a file keeps, frontend/read/blackbox.h; or NULL. */
+    const struct jx_blackbox *blackbox;
     /* The one function of the tree that it is (frontend/read/stablehlo.h). */
     const struct jx_tree_entry *tree_entry;
 } jx_program;

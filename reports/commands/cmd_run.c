@@ -4,6 +4,7 @@
 #include "frontend/ir/signature.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
+#include "reports/formats/blackbox.h"
 #include "reports/formats/unfinite.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
@@ -80,6 +81,7 @@ typedef struct session {
     jx_exec *exec;
     const void *const *ins; /* as the plan stores them */
     jx_plan_options options;
+    bool looks; /* at what is not finite, in `watch` */
     jx_watch watch;
     /* The same run in float64, made when results are off by rounding. */
     jx_plan *wide_plan;
@@ -156,6 +158,19 @@ static bool fill_inputs(session *r)
     return ins && jx_ok(r->ctx);
 }
 
+/* The call that a black box keeps, unless other inputs are asked for. */
+static bool replays(const session *r)
+{
+    const settings *s = r->s;
+
+    return r->program->blackbox && !s->inputs && !s->fill && !s->shape.count;
+}
+
+static bool looks(const session *r)
+{
+    return r->s->finite || (replays(r) && !r->s->bench);
+}
+
 /* The plan, its inputs and its memory. */
 static bool prepare(session *r)
 {
@@ -163,12 +178,15 @@ static bool prepare(session *r)
     jx_plan_options o = {.domain = s->domain && !strcmp(s->domain, "wide")
                                        ? JX_WIDE
                                        : JX_DECLARED,
-                        .watch = s->finite ? &r->watch : NULL};
+                        .watch = r->looks ? &r->watch : NULL};
     const void *const *given = NULL;
     const jx_npz *npz;
 
     if (s->inputs ? !jx_inputs_npz(r->program, s->inputs, &s->set,
                                    &o.nbindings, &o.bindings, &given, &npz)
+        : replays(r)
+            ? !jx_inputs_kept(r->program, &s->set, &o.nbindings, &o.bindings,
+                              &given)
         : s->shape.count
             ? !jx_inputs_shapes(r->program, &s->shape, &s->set, &o.nbindings,
                                 &o.bindings)
@@ -592,7 +610,12 @@ static int execute(session *r, const char *path)
     r->program = jx_input_open(r->ctx, path);
     if (r->program && r->s->vjp)
         r->program = jx_input_vjp(r->program, r->s->vjp);
-    if (!r->program || !prepare(r))
+    if (!r->program)
+        return failed(r);
+    r->looks = looks(r);
+    if (replays(r))
+        jx_blackbox_print(r->program->blackbox, &r->text);
+    if (!prepare(r))
         return failed(r);
     if (!run_once(r)) {
         if (!jx_exec_differs(r->exec))
@@ -602,7 +625,7 @@ static int execute(session *r, const char *path)
         return JX_EXIT_FINDINGS;
     }
     tell_drawn(r);
-    if (r->s->finite)
+    if (r->looks)
         code = tell_finite(r);
     if (r->s->outputs && !write_outputs(r))
         return failed(r);
@@ -684,6 +707,9 @@ const jx_command jx_command_run = {
     "gives a NaN and takes none, and the first that makes an infinity of finite\n"
     "numbers: the user's line, the element, what it was made of, in which turn of\n"
     "a loop.\n"
+    "\n"
+    "A black box (jaxvet.blackbox in Python) runs on the inputs that it keeps, with\n"
+    "--finite, unless others are given.\n"
     "\n"
     "--vjp 1 runs the derivative that an exported file holds: its inputs are\n"
     "those of the function and a cotangent for each output.\n"

@@ -7,6 +7,7 @@
 #include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/signature.h"
+#include "reports/formats/blackbox.h"
 #include "reports/formats/costs.h"
 #include "reports/pipeline/checks.h"
 #include "reports/pipeline/sizes.h"
@@ -273,6 +274,8 @@ static void put_text(jx_buffer *to, const summary *s)
 
     jx_utf8_printf(to, "%s: %s\n", program->path,
                      program->name ? program->name : "(no name)");
+    if (program->blackbox)
+        jx_blackbox_print(program->blackbox, to);
     put_signature(to, program);
     jx_sizes_print(program, (int)s->vars.count, s->vars.at, to);
     if (s->vars.count)
@@ -400,6 +403,10 @@ static void put_json(jx_buffer *to, const summary *s)
     put_json_text(to, "jax", program->jax_version);
     put_json_text(to, "python", program->python_version);
     put_json_text(to, "jaxvet", program->jaxvet_version);
+    if (program->blackbox) {
+        jx_buffer_puts(to, ",\"blackbox\":");
+        jx_blackbox_json(program->blackbox, to);
+    }
     jx_buffer_printf(to, ",\"x64\":%s}\n", program->x64 ? "true" : "false");
 }
 

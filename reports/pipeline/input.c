@@ -10,6 +10,7 @@
 #include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/text.h"
 #include "frontend/mlir/vhlo.h"
+#include "frontend/read/blackbox.h"
 #include "frontend/read/document.h"
 #include "frontend/read/exported.h"
 #include "frontend/read/stablehlo.h"
@@ -97,6 +98,14 @@ static jx_program *read_mlir_text(jx_ctx *ctx, const char *path,
     return file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
 }
 
+static jx_program *read_blackbox(jx_ctx *ctx, const char *path,
+                                 const char *bytes, size_t size);
+
+static bool is_blackbox(const char *bytes, size_t size)
+{
+    return jx_blackbox_is(bytes, size);
+}
+
 /* A context, for those that read a little: without memory they say no, and it
  * has failed. */
 typedef bool recognizer(jx_ctx *ctx, const char *bytes, size_t size);
@@ -113,6 +122,7 @@ LOOKS(jx_is_mlir_text)
 LOOKS(jx_may_be_text)
 LOOKS(jx_is_text)
 LOOKS(is_bytecode)
+LOOKS(is_blackbox)
 
 /* The forms a program comes in.  `may_be` is asked of a file that the user
  * named, and then its reader says what is wrong; `is` of any file in a
@@ -126,12 +136,51 @@ static const struct {
     {looks_jx_is_mlir_text, looks_jx_is_mlir_text, read_mlir_text},
     {looks_jx_may_be_text, looks_jx_is_text, jx_read_text},
     {looks_is_bytecode, looks_is_bytecode, read_bytecode},
+    {looks_is_blackbox, looks_is_blackbox, read_blackbox},
     {jx_may_be_exported, jx_is_exported, read_exported},
 };
 enum { NFORMS = sizeof forms / sizeof *forms };
 #define FORMS                                                                 \
-    "a jaxpr document, jaxpr text, StableHLO text or bytecode, or a file of " \
-    "jax.export"
+    "a jaxpr document, jaxpr text, StableHLO text or bytecode, a file of "    \
+    "jax.export, or a black box"
+
+/* What went wrong in the module of a black box says so. */
+static void place_inside(jx_ctx *ctx)
+{
+    const char *place = ctx->error.place;
+
+    if (ctx->error.kind == JX_E_INPUT)
+        ctx->error.place = jx_arena_printf(ctx->arena, "member \"module\"%s%s",
+                                           place ? ", " : "",
+                                           place ? place : "");
+}
+
+static jx_program *read_blackbox(jx_ctx *ctx, const char *path,
+                                 const char *bytes, size_t size)
+{
+    const jx_blackbox *box = jx_blackbox_read(ctx, path, bytes, size);
+    jx_program *program = NULL;
+
+    if (!box)
+        return NULL;
+    for (int i = 0; i < NFORMS && !program && jx_ok(ctx); i++)
+        if (forms[i].read != read_blackbox &&
+            forms[i].is(ctx, box->module, box->module_size))
+            program =
+                forms[i].read(ctx, path, box->module, box->module_size);
+    if (!program) {
+        jx_fail(ctx, JX_E_INPUT, path, NULL, "expected a program");
+        place_inside(ctx);
+        return NULL;
+    }
+    program->blackbox = box;
+    if (program->entry.jaxpr->nins == box->ninputs)
+        return program;
+    jx_fail(ctx, JX_E_INPUT, path, NULL,
+            "says that the call had %d inputs, its module takes %d",
+            box->ninputs, program->entry.jaxpr->nins);
+    return NULL;
+}
 
 bool jx_input_is_program(jx_ctx *ctx, const char *bytes, size_t size)
 {
@@ -164,7 +213,7 @@ static bool ends_with(const char *path, size_t length, const char *ending)
 jx_input_name jx_input_name_of(const char *path)
 {
     static const char *const endings[] = {".jaxexport", ".mlir", ".mlirbc",
-                                          ".stablehlo", ".jaxpr"};
+                                          ".stablehlo", ".jaxpr", ".blackbox"};
     size_t length = strlen(path);
 
     if (ends_with(path, length, ".gz"))
@@ -265,9 +314,15 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
 const jx_mlir_file *jx_input_module(jx_ctx *ctx, const char *path,
                                     const char *bytes, size_t size)
 {
+    const jx_blackbox *box;
     const jx_exported *x;
 
     bytes = unpacked(ctx, path, bytes, &size);
+    if (bytes && is_blackbox(bytes, size)) {
+        box = jx_blackbox_read(ctx, path, bytes, size);
+        bytes = box ? box->module : NULL;
+        size = box ? box->module_size : 0;
+    }
     if (!bytes || may_be_document(bytes, size))
         return NULL;
     if (jx_is_mlir_text(bytes, size))

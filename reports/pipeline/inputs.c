@@ -5,6 +5,7 @@
 #include "frontend/base/vec.h"
 #include "frontend/ir/dim_spec.h"
 #include "frontend/ir/signature.h"
+#include "frontend/read/blackbox.h"
 #include "runtime/elementwise.h"
 #include "runtime/plan.h"
 
@@ -348,36 +349,69 @@ static bool read_npz(const jx_program *program, const char *path,
     return *npz != NULL;
 }
 
-bool jx_inputs_npz(const jx_program *program, const char *path,
-                   const jx_texts *set, int *nbindings,
-                   const jx_binding **bindings, const void *const **inputs,
-                   const jx_npz **npz)
+/* Why an input is not among the arrays. */
+static bool missing(const jx_program *program, const char *path, int input,
+                    const char *name)
+{
+    int nins = program->entry.jaxpr->nins;
+    const jx_blackbox *box = program->blackbox;
+
+    if (box && path == program->path && box->lost[input])
+        return jx_fail(program->ctx, JX_E_INPUT, path, name, "was not kept: %s",
+                       box->lost[input]);
+    return jx_fail(program->ctx, JX_E_INPUT, path, name,
+                   "is not there; the program takes %d inputs, in0 to in%d",
+                   nins, nins - 1);
+}
+
+/* The arrays of a file as the program's inputs. */
+static bool take_arrays(const jx_program *program, const char *path,
+                        const jx_npz *file, const jx_texts *set,
+                        int *nbindings, const jx_binding **bindings,
+                        const void *const **inputs)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
     jx_arena *arena = program->ctx->arena;
     const jx_npy **arrays =
         JX_NEW_ARRAY(arena, entry->nins + 1, const jx_npy *);
     const void **data = JX_NEW_ARRAY(arena, entry->nins + 1, const void *);
-    const jx_npz *file;
     char name[32];
 
-    if (!arrays || !data || !read_npz(program, path, &file))
+    if (!arrays || !data)
         return false;
     for (int i = 0; i < entry->nins; i++) {
         snprintf(name, sizeof name, "in%d", i);
         arrays[i] = jx_npz_find(file, name);
         if (!arrays[i])
-            return jx_fail(program->ctx, JX_E_INPUT, path, name,
-                           "is not there; the program takes %d inputs, "
-                           "in0 to in%d",
-                           entry->nins, entry->nins - 1);
+            return missing(program, path, i, name);
         if (!fits_aval(program, path, arrays[i],
                        entry->vars[entry->nconsts + i]->aval))
             return false;
         data[i] = arrays[i]->data;
     }
     *inputs = data;
+    return solve(program, path, arrays, set, nbindings, bindings);
+}
+
+bool jx_inputs_npz(const jx_program *program, const char *path,
+                   const jx_texts *set, int *nbindings,
+                   const jx_binding **bindings, const void *const **inputs,
+                   const jx_npz **npz)
+{
+    const jx_npz *file;
+
+    if (!read_npz(program, path, &file) ||
+        !take_arrays(program, path, file, set, nbindings, bindings, inputs))
+        return false;
     if (npz)
         *npz = file;
-    return solve(program, path, arrays, set, nbindings, bindings);
+    return true;
+}
+
+bool jx_inputs_kept(const jx_program *program, const jx_texts *set,
+                    int *nbindings, const jx_binding **bindings,
+                    const void *const **inputs)
+{
+    return take_arrays(program, program->path, program->blackbox->arrays, set,
+                       nbindings, bindings, inputs);
 }

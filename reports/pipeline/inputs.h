@@ -31,4 +31,9 @@ bool jx_inputs_npz(const jx_program *program, const char *path,
                    const jx_binding **bindings, const void *const **inputs,
                    const jx_npz **npz);
 
+/* The same with the inputs of the call that a black box keeps. */
+bool jx_inputs_kept(const jx_program *program, const jx_texts *set,
+                    int *nbindings, const jx_binding **bindings,
+                    const void *const **inputs);
+
 #endif
