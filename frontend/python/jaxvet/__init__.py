@@ -5,6 +5,9 @@
     jaxvet.gradcheck(f)(*args)         a report on its derivative rules
     jaxvet.dump(f)(*specs)             the traced program as a document
     with jaxvet.prover(): ...          JAX asks our prover about sizes
+    @jaxvet.blackbox                   a jitted function that keeps its last
+                                       inputs until its outputs are finite
+    jaxvet.replay(file)                the call that it kept, made again
     jaxvet.specs(args, "b, ...")       the arguments' shapes, with symbolic sizes
     with jaxvet.backend(): ...         JAX computes on our runtime
     jaxvet.doctor()                    what is installed, what it can't do
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 from . import _compat  # first: it says in one line if JAX can't be used
 from ._backend import backend
+from ._blackbox import BlackBox, NotFinite, blackbox
 from ._check import check, gradcheck
 from ._doctor import Diagnosis, doctor
 from ._document import Document
@@ -23,12 +27,14 @@ from ._export import Exported, export
 from ._library import JaxvetError
 from ._log import Answer, Log
 from ._prover import SizeDependent, prover
+from ._replay import replay
 from ._report import Finding, Report, ReportError, Undecided
 from ._shapes import SpecError, specs
 from ._trace import dump
 from ._version import VERSION as __version__
 
-__all__ = ["Answer", "Diagnosis", "Document", "Exported", "Finding",
-           "JaxvetError", "Log", "Report", "ReportError", "SizeDependent",
-           "SpecError", "Undecided", "backend", "check", "doctor", "dump", "export",
-           "gradcheck", "prover", "specs"]
+__all__ = ["Answer", "BlackBox", "Diagnosis", "Document", "Exported",
+           "Finding", "JaxvetError", "Log", "NotFinite", "Report",
+           "ReportError", "SizeDependent", "SpecError", "Undecided",
+           "blackbox", "check", "doctor", "dump", "export", "gradcheck",
+           "prover", "replay", "specs"]

@@ -125,6 +125,7 @@ FLOAT0 = jax.dtypes.float0
 PRNGImpl = type(jax.extend.random.threefry_prng_impl)
 TreeDef = type(jax.tree_util.tree_structure(0))
 Zero = _type("ad_util:Zero")
+Ref = _type("core:Ref", "core:MutableArray")
 SymbolicZero = _type("custom_derivatives:SymbolicZero")
 FlatTree = _type("flattree:FlatTree")
 Traced = _type("stages:Traced")
@@ -804,3 +805,61 @@ def jit_statics(fun) -> tuple:
     info = getattr(fun, "_jit_info", None)
     return (getattr(info, "static_argnums", None) or (),
             getattr(info, "static_argnames", None) or ())
+
+
+def jit_donates(fun) -> tuple:
+    """The places and names of arguments that a result of `jax.jit` donates."""
+    info = getattr(fun, "_jit_info", None)
+    return (getattr(info, "donate_argnums", None) or (),
+            getattr(info, "donate_argnames", None) or ())
+
+
+_is_eager = _function("tell whether a function is being traced",
+                      "core:trace_state_clean")
+
+
+def is_eager() -> bool:
+    """Whether what is called now computes: nothing is being traced."""
+    return _is_eager()
+
+
+def key_implementation(dtype) -> str:
+    """What `jax.random.key` calls the way in which such keys are made."""
+    return dtype._impl.name
+
+
+def export_platform(*trees) -> str:
+    """The platform of the first array, as `jax.export` calls it."""
+    for leaf in jax.tree_util.tree_leaves(trees):
+        if isinstance(leaf, jax.Array):
+            device = min(leaf.sharding.device_set, key=lambda one: one.id)
+            return _lowered_for(device.client.platform_version,
+                                device.platform)
+    return jax.export.default_export_platform()
+
+
+def _lowered_for(version, platform) -> str:
+    if platform != "gpu":
+        return platform
+    return "rocm" if "rocm" in version.lower() else "cuda"
+
+
+def with_x64(on: bool):
+    """Within, 64-bit types are on, or off."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(on)
+    from jax.experimental import enable_x64
+    return enable_x64(on)
+
+
+def exported_mesh(exported, devices):
+    """These devices in the mesh that the function was exported with, or in a
+    row."""
+    for sharding in (*(getattr(exported, "_in_named_shardings", None) or ()),
+                     *(getattr(exported, "_out_named_shardings", None) or ())):
+        mesh = getattr(sharding, "mesh", None)
+        if mesh is not None and mesh.axis_names:
+            return jax.sharding.Mesh(
+                np.array(devices).reshape(mesh.axis_sizes), mesh.axis_names,
+                axis_types=mesh.axis_types)
+    return jax.sharding.Mesh(devices, ("devices",))

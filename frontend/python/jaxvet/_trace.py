@@ -29,7 +29,7 @@ class Called:
     """A function to be traced as `jax.make_jaxpr` traces it."""
 
     def __init__(self, fun, static_argnums=(), static_argnames=()):
-        self._fun, self.name = fun, _name(fun)
+        self._fun, self.name = fun, function_name(fun)
         own, names = _compat.jit_statics(fun)
         self._static = _indices(static_argnums)
         self._own = _indices(own)  # of jax.jit, which may be left out
@@ -66,7 +66,7 @@ class Jitted:
     knows its static arguments."""
 
     def __init__(self, fun):
-        self._fun, self.name = fun, _name(fun)
+        self._fun, self.name = fun, function_name(fun)
 
     def trace(self, args, kwargs) -> Traced:
         traced = trace_here(self._fun.trace, args, kwargs)
@@ -183,7 +183,7 @@ def _read(walker, traced, name, recorder) -> Document:
     return Document(walker, entry, rules, asked, closed)
 
 
-def _name(fun) -> str:
+def function_name(fun) -> str:
     while isinstance(fun, functools.partial):
         fun = fun.func
     return getattr(fun, "__name__", None) or type(fun).__name__
