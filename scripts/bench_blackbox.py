@@ -71,10 +71,10 @@ def cnn(channels, batch, size):
 
 
 MODELS = {
-    "cnn, short": lambda: cnn(16, 32, 32),
-    "cnn, long": lambda: cnn(64, 64, 48),
-    "transformer, short": lambda: transformer(64, 2, 4, 64),
-    "transformer, long": lambda: transformer(128, 4, 16, 96),
+    "cnn, short": lambda: cnn(32, 64, 32),
+    "cnn, long": lambda: cnn(64, 80, 48),
+    "transformer, short": lambda: transformer(64, 2, 8, 64),
+    "transformer, long": lambda: transformer(128, 4, 8, 96),
 }
 
 
@@ -91,6 +91,11 @@ def adam(loss):
     return step
 
 
+#: How a step is jitted, and what its black box does about it.
+KINDS = {"": ((), "copy"), ", donated, copied": ((0,), "copy"),
+         ", donated, kept": ((0,), "keep")}
+
+
 def timed(step, state, batch, turns):
     start = time.perf_counter()
     for _ in range(turns):
@@ -99,18 +104,18 @@ def timed(step, state, batch, turns):
     return (time.perf_counter() - start) / turns, state
 
 
-def measure(name, donate, pairs):
+def measure(name, kind, pairs):
     params, batch, loss = MODELS[name]()
+    places, donated = KINDS[kind]
     zeros = jax.tree_util.tree_map(jnp.zeros_like, params)
     state = params, zeros, jax.tree_util.tree_map(jnp.zeros_like, params), 0
-    plain = jax.jit(adam(loss), donate_argnums=(0,) if donate else ())
+    plain = jax.jit(adam(loss), donate_argnums=places)
     with tempfile.TemporaryDirectory() as held, \
-            jaxvet.blackbox(plain, path=held) as armed:
-        _, state = timed(plain, jax.tree_util.tree_map(jnp.copy, state),
-                         batch, 3)
+            jaxvet.blackbox(plain, path=held, donated=donated) as armed:
+        _, state = timed(plain, state, batch, 3)
         _, state = timed(armed, state, batch, 3)
         length, state = timed(plain, state, batch, 5)
-        turns = max(3, int(0.15 / length))
+        turns = max(2, int(0.1 / length))
         lengths, ratios = [], []
         for pair in range(pairs):
             both = {}
@@ -118,15 +123,12 @@ def measure(name, donate, pairs):
                 both[step], state = timed(step, state, batch, turns)
             lengths.append(both[plain])
             ratios.append(both[armed] / both[plain])
-    size = sum(leaf.nbytes for leaf in jax.tree_util.tree_leaves(state)
-               if hasattr(leaf, "nbytes"))
-    ratios.sort()
-    print(f"{name}{', donated' if donate else ''}: "
-          f"{1e3 * statistics.median(lengths):.2f} ms, state {size / 1e6:.2f} "
-          f"MB, {100 * (statistics.median(ratios) - 1):+.2f} % (quartiles "
-          f"{100 * (ratios[len(ratios) // 4] - 1):+.2f}, "
-          f"{100 * (ratios[3 * len(ratios) // 4] - 1):+.2f}; "
-          f"{pairs} pairs of {turns} steps)", flush=True)
+    size = sum(leaf.nbytes for leaf in jax.tree_util.tree_leaves(state))
+    low, middle, high = (100 * (ratio - 1)
+                         for ratio in statistics.quantiles(ratios, n=4))
+    print(f"{name}{kind}: {1e3 * statistics.median(lengths):.2f} ms, state "
+          f"{size / 1e6:.2f} MB, {middle:+.2f} % (quartiles {low:+.2f}, "
+          f"{high:+.2f}; {pairs} pairs of {turns} steps)", flush=True)
 
 
 def main():
@@ -136,8 +138,8 @@ def main():
     options = parser.parse_args()
     for name in MODELS:
         if not options.names or any(part in name for part in options.names):
-            for donate in (False, True):
-                measure(name, donate, options.pairs)
+            for kind in KINDS:
+                measure(name, kind, options.pairs)
 
 
 if __name__ == "__main__":

@@ -159,6 +159,28 @@ def test_what_is_donated_is_copied_first(tmp_path):
     same(jaxvet.replay(path, backend="cpu"), want)
 
 
+def test_what_would_be_donated_is_kept(tmp_path):
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+
+    @functools.partial(
+        jax.jit, donate_argnums=(0,), static_argnames="by",
+        in_shardings=(here, None), out_shardings={"w": here, "n": None},
+        compiler_options={"xla_cpu_enable_fast_math": False})
+    def step(state, x, by=1):
+        return {"w": (state["w"] - jnp.log(x)) * by, "n": state["n"] + 1}
+
+    with pytest.raises(ValueError, match="copy"):
+        jaxvet.blackbox(step, donated="other")
+    box = jaxvet.blackbox(step, path=tmp_path, donated="keep")
+    state = {"w": jnp.arange(4.), "n": jnp.int32(3)}
+    same(box(state, jnp.float32(1), 3), step.__wrapped__(state, 1., 3))
+    assert not state["w"].is_deleted()
+    path = tripped(box, state, jnp.float32(0), 2)
+    same(jaxvet.replay(path), step.__wrapped__(state, jnp.float32(0), 2))
+    box(state, jnp.float32(1), 3)  # it is closed, and donates again
+    assert state["w"].is_deleted()
+
+
 def test_numpy_arrays_may_be_written_to_after_the_call(tmp_path):
     box = jaxvet.blackbox(logs, path=tmp_path)
     buffer = np.array([1., -1.], np.float32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import collections
-import contextlib
 import functools
 import operator
 import os
@@ -31,7 +30,7 @@ class NotFinite(RuntimeWarning):
 
 
 def blackbox(fun=None, *, path=".", most=1, keep=2, when=None,
-             largest=LARGEST):
+             donated="copy", largest=LARGEST):
     """`fun`, a result of `jax.jit`, with a black box.
 
         @jaxvet.blackbox
@@ -56,7 +55,10 @@ def blackbox(fun=None, *, path=".", most=1, keep=2, when=None,
       keep     how many calls may wait for their outputs to be looked at; one
                more waits for the oldest.  So many sets of inputs and outputs
                stay in memory; donated inputs and NumPy arrays that may be
-               written to are copied, for what is overwritten can't be kept
+               written to are copied, as what is overwritten can't be kept
+      donated  "keep": what is donated is not copied, but the function compiled
+               once more without donating it, as long as it has a black box.
+               It takes no more memory than the copy, and no time
       when     a function of the outputs that JAX can trace, which says
                whether to write, instead of "not finite"
       largest  bytes of inputs beyond which no file is written
@@ -67,7 +69,7 @@ def blackbox(fun=None, *, path=".", most=1, keep=2, when=None,
     `.files` are those that were written.
     """
     options = {"path": path, "most": most, "keep": keep, "when": when,
-               "largest": largest}
+               "donated": donated, "largest": largest}
     if fun is None:
         return functools.partial(blackbox, **options)
     return BlackBox(fun, **options)
@@ -87,7 +89,7 @@ class _Call(typing.NamedTuple):
 class BlackBox:
     """What `jaxvet.blackbox` gives: the function, and what it keeps of it."""
 
-    def __init__(self, fun, *, path, most, keep, when, largest):
+    def __init__(self, fun, *, path, most, keep, when, donated, largest):
         if isinstance(fun, jax.stages.Compiled):
             raise TypeError("jaxvet.blackbox takes what jax.jit gives; a "
                             "compiled function has no module to write")
@@ -95,11 +97,17 @@ class BlackBox:
             raise TypeError(f"jaxvet.blackbox takes a function, not {fun!r}")
         if keep < 1:
             raise ValueError(f"keep is at least 1, not {keep}")
+        if donated not in ("copy", "keep"):
+            raise ValueError(f'donated is "copy" or "keep", not {donated!r}')
         # Not what a result of jax.jit has for itself.
         functools.update_wrapper(self, fun, updated=())
         self.__name__ = function_name(fun)
         self._fun = fun if isinstance(fun, jax.stages.Wrapped) else jax.jit(fun)
+        #: What is called as long as calls are kept, and what it donates.
+        self._armed_fun = self._fun
         self._donated = _compat.jit_donates(self._fun)
+        if donated == "keep" and any(self._donated):
+            self._armed_fun, self._donated = _undonated(self._fun), ((), ())
         self._path, self._most, self._keep = os.fspath(path), most, keep
         self._largest = largest
         self._test = _tester(when)
@@ -123,7 +131,7 @@ class BlackBox:
             return self._fun(*args, **kwargs)
         kept = self._kept(args, kwargs)
         try:
-            out = self._fun(*args, **kwargs)
+            out = self._armed_fun(*args, **kwargs)
         except (FloatingPointError, jax.errors.JaxRuntimeError) as error:
             self._raised(kept, error)
             raise
@@ -150,7 +158,7 @@ class BlackBox:
         self.close()
 
     def __del__(self):
-        with contextlib.suppress(Exception):  # it may not be whole
+        if self.__dict__.get("_armed"):  # not when the process has ended
             self.close()
 
     def flush(self) -> None:
@@ -259,6 +267,14 @@ class BlackBox:
         self._armed = False
         self._waiting.clear()
         self._last = None
+
+
+def _undonated(fun):
+    found = _compat.undonated(fun)
+    if found is None:
+        raise ValueError('donated="keep": this JAX does not say how the '
+                         'function was jitted; donated="copy" needs not know')
+    return found
 
 
 def _copies(leaves):

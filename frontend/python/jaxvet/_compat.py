@@ -814,6 +814,31 @@ def jit_donates(fun) -> tuple:
             getattr(info, "donate_argnames", None) or ())
 
 
+def undonated(fun):
+    """What `jax.jit` gives for the same function and options, but that it
+    donates nothing; None where this JAX does not say what they were."""
+    info = getattr(fun, "_jit_info", None)
+    try:
+        if any(layout is not None for layout in (*info.in_layouts_leaves,
+                                                 *info.out_layouts_leaves)):
+            return None
+        options = {
+            "in_shardings": jax.tree_util.tree_unflatten(
+                info.in_shardings_treedef, info.in_shardings_leaves),
+            "out_shardings": jax.tree_util.tree_unflatten(
+                info.out_shardings_treedef, info.out_shardings_leaves),
+            "static_argnums": info.static_argnums,
+            "static_argnames": info.static_argnames,
+            "keep_unused": info.keep_unused, "inline": info.inline,
+            "compiler_options": dict(info.compiler_options_kvs) or None}
+        for name in ("device", "backend"):  # which only old code gives
+            if getattr(info, name) is not None:
+                options[name] = getattr(info, name)
+        return jax.jit(fun.__wrapped__, **options)
+    except AttributeError:
+        return None
+
+
 _is_eager = _function("tell whether a function is being traced",
                       "core:trace_state_clean")
 
