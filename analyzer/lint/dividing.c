@@ -6,7 +6,6 @@
  * become numbers through conversions and arithmetic to the divisions by them,
  * and claims that they are not 0 there. */
 #include "analyzer/lint/lint.h"
-#include "frontend/ir/params.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,8 +29,6 @@ static bool whole_number(const unsigned char *bits, jx_dtype dtype,
         number = (double)narrow;
         break;
     case JX_F64: memcpy(&number, bits, sizeof number); break;
-    case JX_I32:
-    case JX_I64: *value = jx_lint_integer(bits, dtype); return true;
     default: return false;
     }
     if (!(fabs(number) < 0x1p53) || number != floor(number))
@@ -40,17 +37,28 @@ static bool whole_number(const unsigned char *bits, jx_dtype dtype,
     return true;
 }
 
+/* A number that is a whole one, whatever its type. */
 static const jx_dim *of_source(const follower *f, const jx_flat_value *v)
 {
     int64_t value;
 
-    if (v->node >= 0 || !v->literal || v->literal->array)
-        return NULL;
-    if (v->literal->dim)
-        return v->literal->dim;
-    return whole_number(v->literal->bits, v->aval->dtype, &value)
+    return v->literal && !v->literal->array && !v->literal->dim &&
+                   whole_number(v->literal->bits, v->aval->dtype, &value)
                ? jx_dim_int(f->dims, value)
                : NULL;
+}
+
+/* What all elements of a value are, as far as integers are followed. */
+static const jx_dim *followed(const follower *f, int value)
+{
+    int count;
+    const jx_dim *const *dims =
+        jx_flat_sizes_of(f->lint->sizes, value, &count);
+
+    for (int i = 1; i < count; i++)
+        if (dims[i] != dims[0])
+            return NULL;
+    return dims ? dims[0] : NULL;
 }
 
 static const jx_dim *of_node(const follower *f, const jx_flat_node *node)
@@ -58,8 +66,8 @@ static const jx_dim *of_node(const follower *f, const jx_flat_node *node)
     const jx_eqn *eqn = node->eqn;
     const jx_dim *x, *y;
 
-    if (eqn->prim->id == JX_PRIM_dim_as_value && eqn->typed)
-        return ((const jx_p_dim_as_value *)eqn->typed)->dim;
+    if ((x = followed(f, node->outs[0])))
+        return x;
     x = node->nins ? f->known[node->ins[0]] : NULL;
     if (node->nins == 1 && jx_flat_moves(eqn))
         return x;
@@ -99,7 +107,7 @@ static bool claim_not_zero(const follower *f, const jx_flat_node *node,
 
 bool jx_lint_empty_axes(jx_linter *lint)
 {
-    const jx_flat *flat = lint->flat;
+    const jx_flat *flat = lint->whole;
     follower f = {
         lint, lint->program->dims,
         JX_NEW_ARRAY(lint->ctx->arena, flat->values.count, const jx_dim *)};
@@ -107,7 +115,8 @@ bool jx_lint_empty_axes(jx_linter *lint)
     if (!f.known)
         return false;
     for (size_t v = 0; v < flat->values.count; v++)
-        f.known[v] = of_source(&f, &flat->values.at[v]);
+        if (flat->values.at[v].node < 0 && !(f.known[v] = followed(&f, (int)v)))
+            f.known[v] = of_source(&f, &flat->values.at[v]);
     for (size_t n = 0; n < flat->nodes.count; n++) {
         const jx_flat_node *node = &flat->nodes.at[n];
         const jx_dim *divisor;

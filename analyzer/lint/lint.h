@@ -6,7 +6,7 @@
 #ifndef JX_LINT_H
 #define JX_LINT_H
 
-#include "analyzer/lint/flat.h"
+#include "analyzer/lint/flat_sizes.h"
 #include "analyzer/typing.h"
 
 typedef struct jx_lint_options {
@@ -25,6 +25,8 @@ typedef struct jx_linter {
     jx_program *program;
     jx_ctx *ctx;
     const jx_flat *flat;
+    const jx_flat *whole; /* with the bodies of loops that no input reaches */
+    const jx_flat_sizes *sizes; /* of its values */
     jx_lint_options options;
 } jx_linter;
 

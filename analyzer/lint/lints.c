@@ -1,5 +1,18 @@
 /* lints.c - all lints, one after the other. */
 #include "analyzer/lint/lint.h"
+#include "frontend/ir/signature.h"
+
+/* What a loop does is looked at for sizes although no input reaches it. */
+static bool follow_sizes(jx_linter *lint)
+{
+    int count = 0;
+
+    lint->whole = jx_program_vars(lint->program, &count) && count
+                      ? jx_flatten_all(&lint->to->typed)
+                      : lint->flat;
+    lint->sizes = lint->whole ? jx_flat_follow(lint->whole) : NULL;
+    return lint->sizes != NULL;
+}
 
 bool jx_lint(jx_analysis *to, const jx_lint_options *options)
 {
@@ -16,7 +29,7 @@ bool jx_lint(jx_analysis *to, const jx_lint_options *options)
     if (options)
         lint.options = *options;
     lint.flat = jx_flatten(&to->typed);
-    if (!lint.flat)
+    if (!lint.flat || !follow_sizes(&lint))
         return false;
     if (lint.flat->truncated)
         JX_PUSH(lint.ctx->arena, &to->assumptions,

@@ -20,11 +20,10 @@
  * which bounds hold (reports/pipeline/wraps.c). */
 #include "analyzer/lint/wrapping.h"
 #include "frontend/ir/params.h"
-#include "frontend/ir/signature.h"
-
-#include <string.h>
 
 static const int64_t LARGE = (int64_t)1 << 20;
+
+enum { MOST_ELEMENTS = 16 }; /* of an array, that are looked at one by one */
 
 /* How a bound came up. */
 typedef enum kind {
@@ -46,6 +45,7 @@ typedef struct wrapping {
     int *origin;    /* by value: 1 + node at which it may begin to wrap; 0 */
     jx_intern bounds;
     jx_intern axes, operands, wholes; /* dims that have been looked at */
+    jx_intern divided; /* dims that fit, or their bound says when not */
     bool *sized;    /* by value: a symbolic size has to do with it */
     bool *used;     /* by value: for more than what the program asserts */
     int bits;                 /* of the arithmetic of sizes */
@@ -61,23 +61,56 @@ static bool same_bound(const void *kept, const void *key)
     return a->dim == b->dim && a->most == b->most;
 }
 
+static bool same_pointer(const void *kept, const void *key)
+{
+    return kept == key;
+}
+
+static bool is_in(const jx_intern *table, const jx_dim *dim)
+{
+    return jx_intern_find(table, jx_hash_mix(0, (uintptr_t)dim), dim,
+                          same_pointer) != NULL;
+}
+
+/* True the first time. */
+static bool is_new(jx_intern *table, const jx_dim *dim)
+{
+    return !is_in(table, dim) &&
+           jx_intern_add(table, jx_hash_mix(0, (uintptr_t)dim), dim);
+}
+
 typedef struct box {
-    int64_t base, most;
+    const wrapping *w;
+    int64_t most;
 } box;
 
+/* What the program divides fits its type, signed or not: that is owed already. */
 static void in_box(void *env, const jx_dim_atom *atom, jx_dim_range *known)
 {
     const box *b = env;
+    const jx_int half = (jx_int)1 << (b->w->bits - 1);
+    jx_int divisor;
 
     if (atom->kind == JX_ATOM_VAR)
-        *known = (jx_dim_range){b->base, b->most, true, true};
+        *known =
+            (jx_dim_range){b->w->lint->program->base, b->most, true, true};
+    else if (atom->kind == JX_ATOM_FLOORDIV &&
+             jx_dim_is_wide(atom->b, &divisor) &&
+             (divisor >= 2 || divisor <= -2) &&
+             is_in(&b->w->divided, atom->a)) {
+        if (!known->has_low || known->low < -half)
+            known->low = -half;
+        if (!known->has_high || known->high >= half)
+            known->high = half - 1;
+        known->has_low = known->has_high = true;
+    }
 }
 
 /* The bound holds for all sizes up to `largest`, whatever the constraints. */
 static bool holds_below(const wrapping *w, const jx_dim *dim, jx_int most,
                         int64_t largest)
 {
-    box b = {w->lint->program->base, largest};
+    box b = {w, largest};
     jx_dim_range range = {0};
 
     if (dim)
@@ -189,20 +222,6 @@ static bool need_within(wrapping *w, const jx_dim *low, const jx_dim *high,
 
 /* -- sizes --------------------------------------------------------------- */
 
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
-/* True the first time. */
-static bool is_new(jx_intern *table, const jx_dim *dim)
-{
-    uint64_t hash = jx_hash_mix(0, (uintptr_t)dim);
-
-    return !jx_intern_find(table, hash, dim, same_pointer) &&
-           jx_intern_add(table, hash, dim);
-}
-
 static bool need_signed(wrapping *w, const jx_dim *dim, int bits, kind how,
                         const jx_flat_node *node)
 {
@@ -212,13 +231,13 @@ static bool need_signed(wrapping *w, const jx_dim *dim, int bits, kind how,
                        how == KIND_VALUE, node);
 }
 
-/* What the size is divided, compared or reduced by on the way, at any depth.
- * The queue stands for the recursion: sizes can be deep. */
+/* What the size is divided, compared or reduced by on the way, at any depth,
+ * the deepest first.  The queue stands for the recursion: sizes can be deep. */
 static bool need_operands(wrapping *w, const jx_dim *first,
                           const jx_flat_node *node)
 {
     jx_arena *arena = w->lint->ctx->arena;
-    JX_VEC(const jx_dim *) queue = {0};
+    JX_VEC(const jx_dim *) queue = {0}, found = {0};
 
     JX_PUSH(arena, &queue, first);
     for (size_t next = 0; next < queue.count; next++) {
@@ -226,8 +245,8 @@ static bool need_operands(wrapping *w, const jx_dim *first,
         if (!jx_dim_is_symbolic(dim) ||
             !is_new(next ? &w->operands : &w->wholes, dim))
             continue;
-        if (next && !need_signed(w, dim, w->bits, KIND_VALUE, node))
-            return false;
+        if (next)
+            JX_PUSH(arena, &found, dim);
         for (int i = 0; i < jx_dim_nterms(dim); i++) {
             const jx_dim_term *term = &jx_dim_terms(dim)[i];
             for (int k = 0; k < term->nfactors; k++) {
@@ -238,6 +257,11 @@ static bool need_operands(wrapping *w, const jx_dim *first,
                 JX_PUSH(arena, &queue, atom->b);
             }
         }
+    }
+    for (size_t n = found.count; n-- > 0;) {
+        if (!need_signed(w, found.at[n], w->bits, KIND_VALUE, node))
+            return false;
+        is_new(&w->divided, found.at[n]);
     }
     return true;
 }
@@ -303,6 +327,18 @@ static bool need_parameter(wrapping *w, const jx_value *value,
     return true;
 }
 
+/* What sizes that are values are computed by. */
+static bool need_operands_of(wrapping *w, int count, const int *values,
+                             const jx_flat_node *node)
+{
+    for (int i = 0; i < count; i++) {
+        const jx_literal *literal = w->lint->flat->values.at[values[i]].literal;
+        if (literal && literal->dim && !need_operands(w, literal->dim, node))
+            return false;
+    }
+    return true;
+}
+
 static bool need_sizes_of(wrapping *w, const jx_flat_node *node)
 {
     const jx_eqn *eqn = node->eqn;
@@ -316,25 +352,8 @@ static bool need_sizes_of(wrapping *w, const jx_flat_node *node)
     for (int i = 0; i < eqn->nouts; i++)
         if (!need_axes(w, eqn->outs[i]->aval, node))
             return false;
-    for (int i = 0; i < eqn->nins; i++)
-        if (eqn->ins[i].literal && eqn->ins[i].literal->dim &&
-            !need_operands(w, eqn->ins[i].literal->dim, node))
-            return false;
-    return true;
-}
-
-/* Other scopes belong to exported functions that the program calls. */
-static int scope_of_inputs(const wrapping *w)
-{
-    const jx_jaxpr *entry = w->lint->program->entry.jaxpr;
-
-    for (int i = 0; i < entry->nins; i++) {
-        const jx_aval *aval = entry->vars[entry->nconsts + i]->aval;
-        for (int k = 0; k < aval->rank; k++)
-            if (jx_dim_is_symbolic(aval->shape[k]))
-                return jx_lint_scope(w->lint, aval->shape[k]);
-    }
-    return 0;
+    return need_operands_of(w, node->nins, node->ins, node) &&
+           need_operands_of(w, node->nresults, node->results, node);
 }
 
 /* What a caller's shapes must be, and what it gets back. */
@@ -342,7 +361,7 @@ static bool need_contract(wrapping *w)
 {
     const jx_program *program = w->lint->program;
     const jx_jaxpr *entry = program->entry.jaxpr;
-    int scope = scope_of_inputs(w);
+    int scope = jx_flat_scope(w->lint->flat);
 
     for (int i = 0; i < entry->nins; i++)
         if (!need_axes(w, entry->vars[entry->nconsts + i]->aval, NULL))
@@ -511,38 +530,41 @@ static bool may_leave(const jx_flat_node *node)
     }
 }
 
-/* Whether a value is this number in all its elements. */
-static bool is_splat_of(const jx_flat *flat, int value, unsigned number)
+/* What lies within the type: each element, where that says more than between
+ * what they lie. */
+static bool need_value(wrapping *w, int value, bool findable,
+                       const jx_flat_node *node)
 {
-    const jx_flat_value *v = &flat->values.at[value];
-    unsigned char bits[8] = {(unsigned char)number};
+    const jx_dtype dtype = w->lint->flat->values.at[value].aval->dtype;
+    jx_interval x = w->values.of[value];
+    int count = 0;
+    const jx_dim *const *dims =
+        x.ends ? NULL : jx_flat_sizes_of(w->lint->sizes, value, &count);
 
-    while (v->node >= 0 && flat->nodes.at[v->node].eqn->prim->id ==
-                               JX_PRIM_broadcast_in_dim)
-        v = &flat->values.at[flat->nodes.at[v->node].ins[0]];
-    return v->literal && !v->literal->dim && !v->literal->array &&
-           memcmp(v->literal->bits, bits, sizeof bits) == 0;
+    for (int i = 0; i < count && count <= MOST_ELEMENTS; i++)
+        if (!need_within(w, dims[i], dims[i], jx_wrap_least(dtype),
+                         jx_wrap_most(dtype), jx_wrap_bits(dtype), true,
+                         findable, node))
+            return false;
+    return (dims && count <= MOST_ELEMENTS) ||
+           need_within(w, x.low, x.high, jx_wrap_least(dtype),
+                       jx_wrap_most(dtype), jx_wrap_bits(dtype), x.ends,
+                       findable, node);
 }
 
-/* A conversion that keeps the low word of a wider number whose high word the
- * program takes as well, by a shift: it cuts on purpose, as counters of random
- * bits are cut. */
-static bool takes_a_word(const wrapping *w, const jx_flat_node *node)
+/* What a division looks at fits, or a bound has been stated for it. */
+static void note_divided(wrapping *w, const jx_flat_node *node)
 {
-    const jx_flat *flat = w->lint->flat;
-    jx_dtype to = flat->values.at[node->outs[0]].aval->dtype;
+    int count = 0;
+    const jx_dim *const *dims;
 
-    if (node->eqn->prim->id != JX_PRIM_convert_element_type ||
-        jx_wrap_least(to) != 0)
-        return false;
-    for (size_t i = 0; i < flat->nodes.count; i++) {
-        const jx_flat_node *shift = &flat->nodes.at[i];
-        if (shift->eqn->prim->id == JX_PRIM_shift_right_logical &&
-            shift->ins[0] == node->ins[0] && shift->live &&
-            is_splat_of(flat, shift->ins[1], (unsigned)jx_wrap_bits(to)))
-            return true;
-    }
-    return false;
+    if (!node->live || (node->eqn->prim->id != JX_PRIM_div &&
+                        node->eqn->prim->id != JX_PRIM_shift_right_logical &&
+                        node->eqn->prim->id != JX_PRIM_shift_right_arithmetic))
+        return;
+    dims = jx_flat_sizes_of(w->lint->sizes, node->ins[0], &count);
+    for (int i = 0; i < count; i++)
+        is_new(&w->divided, dims[i]);
 }
 
 static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
@@ -553,6 +575,7 @@ static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
 
     if (v->varies || !jx_wraps(v->aval))
         return true;
+    note_divided(w, node);
     jx_interval_of_node(&w->values, node);
     x = w->values.of[out];
     if (!x.low || !x.high) {
@@ -566,55 +589,69 @@ static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
         w->origin[out] = index + 1;
     if (!node->live || !w->observed[out] || !w->origin[out])
         return true;
-    if (w->origin[out] == index + 1 && takes_a_word(w, node)) {
+    if (w->origin[out] == index + 1 &&
+        jx_flat_takes_a_word(w->lint->flat, node)) {
         w->values.of[out] = (jx_interval){0}; /* it may be any word */
         w->origin[out] = 0;
         return true;
     }
-    return need_within(w, x.low, x.high, jx_wrap_least(v->aval->dtype),
-                       jx_wrap_most(v->aval->dtype),
-                       jx_wrap_bits(v->aval->dtype), x.ends, true,
-                       origin_of(w, out));
+    return need_value(w, out, true, origin_of(w, out));
 }
 
-/* Sizes that the program has as operands, already computed: that is how
- * StableHLO's arithmetic of sizes is read.  What it asserts is stated as a
- * bound and is no finding, like the constraints of other forms. */
+/* A size that the program has as an operand, already computed: that is how
+ * StableHLO's arithmetic of sizes is read. */
+static bool need_size(wrapping *w, int value, bool used,
+                      const jx_flat_node *node)
+{
+    const jx_flat_value *v = &w->lint->flat->values.at[value];
+    jx_interval x = w->values.of[value];
+
+    return !v->literal || !is_symbolic(v->literal->dim) || !x.low ||
+           !x.high || !jx_wraps(v->aval) || need_value(w, value, used, node);
+}
+
+/* What the program asserts is stated as a bound and is no finding, like the
+ * constraints of other forms. */
 static bool need_operand_sizes(wrapping *w, const jx_flat_node *node)
 {
     bool cases = node->eqn->prim->id == JX_PRIM_select_n;
     int looked_at = looks(w, node) ? node->nins : cases;
+    bool used = !w->asserting, ok = true;
 
-    for (int i = 0; node->live && i < looked_at; i++) {
-        const jx_flat_value *v = &w->lint->flat->values.at[node->ins[i]];
-        jx_interval x = w->values.of[node->ins[i]];
-        if (v->literal && is_symbolic(v->literal->dim) && x.low && x.high &&
-            jx_wraps(v->aval)) {
-            bool used = is_used(w, node), ok;
-            w->asserting = !used;
-            ok = need_within(w, x.low, x.high, jx_wrap_least(v->aval->dtype),
-                             jx_wrap_most(v->aval->dtype),
-                             jx_wrap_bits(v->aval->dtype), true, used, node);
-            w->asserting = false;
-            if (!ok)
-                return false;
-        }
-    }
+    for (int i = 0; ok && node->live && i < looked_at; i++)
+        ok = need_size(w, node->ins[i], used, node);
+    for (int i = 0; ok && node->live && i < node->nresults; i++)
+        ok = need_size(w, node->results[i], used, node);
+    return ok;
+}
+
+static bool need_outputs(wrapping *w)
+{
+    const jx_flat *flat = w->lint->flat;
+
+    if (!need_operands_of(w, flat->nouts, flat->outs, NULL))
+        return false;
+    for (int i = 0; i < flat->nouts; i++)
+        if (!need_size(w, flat->outs[i], true, NULL))
+            return false;
     return true;
 }
 
 static bool visit(wrapping *w, int index)
 {
     const jx_flat_node *node = &w->lint->flat->nodes.at[index];
-    bool sized = node->nouts && is_sized(w, node);
+    bool sized = node->nouts && is_sized(w, node), ok;
 
     for (int i = 0; i < node->nouts; i++)
         w->sized[node->outs[i]] = sized;
     w->lint->to->may_wrap |= loops_on(w, node);
     if (node->nouts && !visit_value(w, node, index))
         return false;
-    return need_operand_sizes(w, node) &&
-           (!node->live || need_sizes_of(w, node));
+    w->asserting = !is_used(w, node);
+    ok = (!node->live || need_sizes_of(w, node)) &&
+         need_operand_sizes(w, node);
+    w->asserting = false;
+    return ok;
 }
 
 static bool start(wrapping *w)
@@ -633,29 +670,26 @@ static bool start(wrapping *w)
     jx_intern_init(&w->axes, arena);
     jx_intern_init(&w->operands, arena);
     jx_intern_init(&w->wholes, arena);
+    jx_intern_init(&w->divided, arena);
     return w->values.of && w->sized && w->used && w->observed && w->origin;
 }
 
 bool jx_lint_size_arithmetic(jx_linter *lint)
 {
     jx_linter whole = *lint;
-    int count = 0;
     wrapping w = {.lint = &whole,
                   .dims = lint->program->dims,
                   .bits = lint->program->x64 ? 64 : 32};
 
-    /* What a loop does is looked at although no input reaches it. */
-    if (jx_program_vars(lint->program, &count) && count)
-        whole.flat = jx_flatten_all(&lint->to->typed);
-    if (!whole.flat || !start(&w))
+    whole.flat = lint->whole;
+    if (!start(&w))
         return false;
-    lint = &whole;
-    for (size_t v = 0; v < lint->flat->values.count; v++)
+    for (size_t v = 0; v < whole.flat->values.count; v++)
         jx_interval_of_source(&w.values, (int)v);
     mark_used(&w);
     mark_observed(&w);
-    for (size_t n = 0; n < lint->flat->nodes.count; n++)
+    for (size_t n = 0; n < whole.flat->nodes.count; n++)
         if (!visit(&w, (int)n))
             return false;
-    return need_contract(&w);
+    return need_outputs(&w) && need_contract(&w);
 }

@@ -2,6 +2,8 @@
 #include "analyzer/lint/wrapping.h"
 #include "frontend/ir/params.h"
 
+enum { MOST_NODES = 64 }; /* of what bounds several elements */
+
 static const jx_interval unknown = {NULL, NULL, false, false};
 
 bool jx_wraps(const jx_aval *aval)
@@ -88,6 +90,40 @@ static jx_interval number(const jx_intervals *in, const unsigned char *bytes,
     return between(dim, dim, true);
 }
 
+static bool is_one_element(const jx_intervals *in, int value)
+{
+    int64_t count;
+
+    return jx_aval_elements(in->lint->flat->values.at[value].aval, &count) &&
+           count == 1;
+}
+
+/* The least and the greatest of what is known element by element, if rules of
+ * intervals do not say it exactly. */
+static void narrow_to_elements(const jx_intervals *in, int value)
+{
+    jx_interval *to = &in->of[value];
+    const jx_dim *low, *high;
+    const jx_dim *const *dims;
+    int count;
+
+    if (to->ends && !is_one_element(in, value))
+        return;
+    dims = jx_flat_sizes_of(in->lint->sizes, value, &count);
+    low = high = dims ? dims[0] : NULL;
+    for (int i = 1; i < count && low && high; i++) {
+        if (dims[i] != dims[i - 1]) {
+            low = jx_dim_min(in->dims, low, dims[i]);
+            high = jx_dim_max(in->dims, high, dims[i]);
+        }
+        if (low && high && jx_dim_nodes(low) + jx_dim_nodes(high) > MOST_NODES)
+            return;
+    }
+    if (low && high)
+        *to = between(low, high,
+                      dims[0] == low && dims[count - 1] == high);
+}
+
 void jx_interval_of_source(jx_intervals *in, int value)
 {
     const jx_flat_value *v = &in->lint->flat->values.at[value];
@@ -101,6 +137,7 @@ void jx_interval_of_source(jx_intervals *in, int value)
     else if (v->array && v->splat && v->array->data &&
              v->array->bytes >= jx_dtype_of(v->aval->dtype)->bytes)
         in->of[value] = number(in, v->array->data, v->aval->dtype);
+    narrow_to_elements(in, value);
 }
 
 static jx_interval of_iota(const jx_intervals *in, const jx_eqn *eqn)
@@ -363,4 +400,5 @@ void jx_interval_of_node(jx_intervals *in, const jx_flat_node *node)
         *to = of_one(in, node, x);
     else if (node->nins == 2 && is_known(x) && is_known(y))
         *to = of_two(in, eqn->prim->id, x, y);
+    narrow_to_elements(in, node->outs[0]);
 }

@@ -131,6 +131,19 @@ static jx_sz_elem power(reading *r, const jx_sz_elem *in)
     return of_dim(jx_dim_pow(r->s->dims, in[0].dim, exponent));
 }
 
+static jx_sz_elem integer_power(reading *r, const jx_sz_elem *in)
+{
+    const jx_p_integer_pow *p = r->params;
+
+    return power(r, (jx_sz_elem[]){in[0],
+                                   of_dim(jx_dim_int(r->s->dims, p->y))});
+}
+
+static jx_sz_elem square(reading *r, const jx_sz_elem *in)
+{
+    return multiply(r, (jx_sz_elem[]){in[0], in[0]});
+}
+
 /* 2^n for a number n; NULL for what is none. */
 static const jx_dim *power_of_two(reading *r, const jx_dim *n)
 {
@@ -304,7 +317,8 @@ static bool moved_by(reading *r, source *rule)
     return true;
 }
 
-static bool reshape(reading *r)
+/* Of a reshape, and of what only hands its operand on. */
+static bool same_order(reading *r)
 {
     for (int i = 0; i < r->count; i++)
         if (!moved(r, i, 0, i))
@@ -358,6 +372,29 @@ static bool transpose(reading *r)
            moved_by(r, transposed_from);
 }
 
+static bool reversed_from(const reading *r, const int64_t *to,
+                          const int64_t *shape, int64_t *from)
+{
+    const jx_p_dimensions *p = r->params;
+
+    for (int k = 0; k < r->out->rank; k++)
+        from[k] = to[k];
+    for (int k = 0; k < p->dimensions.count; k++) {
+        int64_t axis = p->dimensions.at[k];
+        from[axis] = shape[axis] - 1 - to[axis];
+    }
+    return true;
+}
+
+static bool reverse(reading *r)
+{
+    const jx_p_dimensions *p = r->params;
+
+    return r->out->rank == in_aval(r, 0)->rank &&
+           has_axes(p->dimensions, p->dimensions.count, r->out->rank) &&
+           moved_by(r, reversed_from);
+}
+
 static bool concatenate(reading *r)
 {
     const jx_p_concatenate *p = r->params;
@@ -381,6 +418,28 @@ static bool concatenate(reading *r)
         /* An operand that is not known leaves its part open. */
         if (r->ins[operand].elems)
             moved(r, i, operand, position(r->out->rank, shape, to));
+    }
+    return true;
+}
+
+static bool stack(reading *r)
+{
+    const jx_p_stack *p = r->params;
+    int64_t to[JX_SZ_RANK], shape[JX_SZ_RANK];
+
+    if (p->axis < 0 || p->axis >= r->out->rank || r->nins != r->eqn->nins)
+        return false;
+    for (int i = 0; i < r->count; i++) {
+        coordinates(r->out->rank, r->shape, i, to);
+        int operand = (int)to[p->axis];
+        for (int k = (int)p->axis; k + 1 < r->out->rank; k++)
+            to[k] = to[k + 1];
+        if (operand >= r->nins ||
+            in_aval(r, operand)->rank != r->out->rank - 1 ||
+            !shape_of(in_aval(r, operand), shape))
+            return false;
+        if (r->ins[operand].elems)
+            moved(r, i, operand, position(r->out->rank - 1, shape, to));
     }
     return true;
 }
@@ -476,14 +535,24 @@ static bool dimension_size(reading *r)
     return true;
 }
 
+static bool dim_as_value(reading *r)
+{
+    r->elems[0].dim = ((const jx_p_dim_as_value *)r->params)->dim;
+    return r->count == 1;
+}
+
 /* -- reducing -------------------------------------------------------------- */
 
 static elementwise *reducing(jx_prim_id prim)
 {
     switch (prim) {
+    case JX_PRIM_cumsum:
     case JX_PRIM_reduce_sum: return add;
+    case JX_PRIM_cumprod:
     case JX_PRIM_reduce_prod: return multiply;
+    case JX_PRIM_cummax:
     case JX_PRIM_reduce_max: return maximum;
+    case JX_PRIM_cummin:
     case JX_PRIM_reduce_min: return minimum;
     case JX_PRIM_reduce_and: return and;
     default: return or;
@@ -533,6 +602,32 @@ static bool reduce(reading *r)
     return true;
 }
 
+/* Each element with what came before it along the axis. */
+static bool accumulate(reading *r)
+{
+    const jx_p_cumulative *p = r->params;
+    elementwise *rule = reducing(r->eqn->prim->id);
+    int64_t at[JX_SZ_RANK], step = 1;
+
+    if (p->axis < 0 || p->axis >= r->out->rank || !r->ins[0].elems ||
+        r->ins[0].count != r->count)
+        return false;
+    for (int k = (int)p->axis + 1; k < r->out->rank; k++)
+        step *= r->shape[k];
+    for (int n = 0; n < r->count; n++) {
+        int i = p->reverse ? r->count - 1 - n : n;
+        coordinates(r->out->rank, r->shape, i, at);
+        bool first = at[p->axis] == (p->reverse ? r->shape[p->axis] - 1 : 0);
+        const jx_sz_elem *in = &r->ins[0].elems[i];
+        r->elems[i] =
+            first ? *in
+                  : rule(r, (jx_sz_elem[]){
+                                r->elems[p->reverse ? i + step : i - step],
+                                *in});
+    }
+    return true;
+}
+
 /* -- the table ------------------------------------------------------------- */
 
 typedef struct prim_rule {
@@ -550,10 +645,13 @@ static const prim_rule rules[JX_NPRIMS] = {
     [JX_PRIM_max] = {maximum, 2, NULL},
     [JX_PRIM_min] = {minimum, 2, NULL},
     [JX_PRIM_clamp] = {clamp, 3, NULL},
+    [JX_PRIM_add_any] = {add, 2, NULL},
     [JX_PRIM_neg] = {negate, 1, NULL},
     [JX_PRIM_abs] = {absolute, 1, NULL},
     [JX_PRIM_sign] = {sign, 1, NULL},
     [JX_PRIM_pow] = {power, 2, NULL},
+    [JX_PRIM_integer_pow] = {integer_power, 1, NULL},
+    [JX_PRIM_square] = {square, 1, NULL},
     [JX_PRIM_shift_left] = {shift_left, 2, NULL},
     [JX_PRIM_shift_right_arithmetic] = {shift_right, 2, NULL},
     [JX_PRIM_shift_right_logical] = {shift_right_logical, 2, NULL},
@@ -569,14 +667,26 @@ static const prim_rule rules[JX_NPRIMS] = {
     [JX_PRIM_ge] = {compare, 2, NULL},
     [JX_PRIM_select_n] = {choose, 3, NULL},
     [JX_PRIM_convert_element_type] = {convert, 1, NULL},
+    [JX_PRIM_dim_as_value] = {NULL, 0, dim_as_value},
     [JX_PRIM_dimension_size] = {NULL, 1, dimension_size},
-    [JX_PRIM_reshape] = {NULL, 1, reshape},
+    [JX_PRIM_reshape] = {NULL, 1, same_order},
+    [JX_PRIM_squeeze] = {NULL, 1, same_order},
+    [JX_PRIM_expand_dims] = {NULL, 1, same_order},
+    [JX_PRIM_copy] = {NULL, 1, same_order},
+    [JX_PRIM_copy_p] = {NULL, 1, same_order},
+    [JX_PRIM_stop_gradient] = {NULL, 1, same_order},
+    [JX_PRIM_rev] = {NULL, 1, reverse},
     [JX_PRIM_broadcast_in_dim] = {NULL, 1, broadcast},
     [JX_PRIM_transpose] = {NULL, 1, transpose},
     [JX_PRIM_concatenate] = {NULL, 1, concatenate},
+    [JX_PRIM_stack] = {NULL, 1, stack},
     [JX_PRIM_slice] = {NULL, 1, slice},
     [JX_PRIM_dynamic_slice] = {NULL, 1, dynamic_slice},
     [JX_PRIM_iota] = {NULL, 0, iota},
+    [JX_PRIM_cumsum] = {NULL, 1, accumulate},
+    [JX_PRIM_cumprod] = {NULL, 1, accumulate},
+    [JX_PRIM_cummax] = {NULL, 1, accumulate},
+    [JX_PRIM_cummin] = {NULL, 1, accumulate},
     [JX_PRIM_reduce_sum] = {NULL, 1, reduce},
     [JX_PRIM_reduce_prod] = {NULL, 1, reduce},
     [JX_PRIM_reduce_max] = {NULL, 1, reduce},

@@ -91,6 +91,110 @@ PROGRAMS = {
 FINDINGS = {"halves": ["SHP007"], "pairs": ["IDX004", "STG001"], "table": ["STG001"], "empty": ["SHP014"], "mean": ["IDX004"]}
 
 
+def rows(x):
+    s = jnp.array(x.shape[1:])
+    return s[0] * s[1]
+
+
+def product(x):
+    return jnp.prod(jnp.array(x.shape[1:]))
+
+
+def squares(x):
+    s = jnp.stack([jnp.asarray(n) for n in x.shape[1:]])
+    return (s * s).sum()
+
+
+def running(x):
+    return jnp.cumsum(jnp.array(x.shape[1:] * 2))[::-1][0] * jnp.asarray(x.shape[1])
+
+
+def half(x):
+    return jnp.asarray(x.shape[1] * x.shape[2]) // 2
+
+
+def rest(x):
+    return jnp.asarray(x.shape[1]) ** 2 % 1000
+
+
+def cubed(x):
+    return jnp.asarray(x.shape[1]) ** 3
+
+
+def shifted(x):
+    return jnp.asarray(x.shape[1]) << 12
+
+
+def distance(x):
+    k = jnp.asarray(x.shape[1])
+    return jnp.abs(k - 5) * k
+
+
+def signed(x):
+    k = jnp.asarray(x.shape[1])
+    return jnp.sign(k - 5) * k * k
+
+
+def chosen(x):
+    k = jnp.asarray(x.shape[1])
+    return jnp.where(k > 9, k * k, k) // 2
+
+
+def branch(x):
+    k = jnp.asarray(x.shape[1])
+    return jax.lax.cond(k > 9, lambda: k * k, lambda: k + 1)
+
+
+def narrow(x):
+    return (jnp.asarray(x.shape[1]) % 100).astype(jnp.int8)
+
+
+def turns(x):
+    k = jnp.asarray(x.shape[1])
+    return jax.lax.fori_loop(0, 3, lambda i, y: y + (k * k // 70000).astype(jnp.float32), 0.0)
+
+
+def per_pair(x):
+    return x.sum() / (jnp.asarray(x.shape[1]) // 2)
+
+
+def per_other(x):
+    return x.sum() / (jnp.array([x.shape[1], 3])[0] - 1)
+
+
+def per_at_least_one(x):
+    return x.sum() / jnp.maximum(jnp.asarray(x.shape[1]) // 2, 1)
+
+
+# Integers made from sizes: the axes, what each gives by exact arithmetic, under which sizes nothing
+# wraps, the largest such sizes, what is found.
+MADE = {
+    "rows": (rows, "0, b, t", lambda b, t: b * t, ["b*t <= 2147483647"], (65536, 32767), ["IDX004"]),
+    "product": (product, "0, b, t", lambda b, t: b * t, ["b*t <= 2147483647"], (65536, 32767), ["IDX004"]),
+    "squares": (squares, "0, b, t", lambda b, t: b * b + t * t, ["t^2 + b^2 <= 2147483647"], (32768, 32767), ["IDX004"]),
+    "running": (running, "0, b, t", lambda b, t: (b + t) * 2 * b, ["b*t + b^2 <= 1073741823"], (16384, 49151), ["IDX004"]),
+    "half": (half, "0, b, t", lambda b, t: b * t // 2, ["b*t <= 2147483647"], (65536, 32767), ["IDX004"]),
+    "rest": (rest, "0, k", lambda k: k * k % 1000, ["k <= 46340"], (46340,), ["IDX004"]),
+    "cubed": (cubed, "0, k", lambda k: k**3, ["k <= 1290"], (1290,), ["IDX004"]),
+    "shifted": (shifted, "0, k", lambda k: k << 12, ["k <= 524287"], (524287,), ["IDX004"]),
+    "distance": (distance, "0, k", lambda k: abs(k - 5) * k, ["k*max(k - 5, - k + 5) <= 2147483647"], (46343,), ["IDX004"]),
+    "signed": (
+        signed, "0, k", lambda k: (k > 5) * k * k - (k < 5) * k * k,
+        ["k^2*max(- 1, min(1, k - 5)) <= 2147483647"], (46340,), ["IDX004"],
+    ),
+    "chosen": (
+        chosen, "0, k", lambda k: (k * k if k > 9 else k) // 2,
+        ["k^2*max(0, min(1, k - 9)) - k*max(0, min(1, k - 9)) + k <= 2147483647"], (46340,), ["IDX004"],
+    ),
+    "branch": (branch, "0, k", lambda k: k * k if k > 9 else k + 1, ["k <= 46340"], (46340,), ["IDX004"]),
+    "narrow": (narrow, "0, k", lambda k: k % 100, [], (10**6,), []),
+    "turns": (turns, "0, k", lambda k: 3 * (k * k // 70000), ["k <= 46340"], (46340,), ["IDX004"]),
+    "per_pair": (per_pair, "0, k", None, [], None, ["SHP014"]),
+    "per_other": (per_other, "0, k", None, [], None, ["SHP014"]),
+    "per_at_least_one": (per_at_least_one, "0, k", None, [], None, []),
+}
+
+
 def written(folder, f, specs):
     """The forms of a program as files."""
     exported = export.export(jax.jit(f))(*specs)
@@ -144,6 +248,26 @@ def test_findings_are_the_same(name, tmp_path):
         assert not [x for x in program["undecided"] if x["code"] in rules], form
     assert len({json.dumps(x) for x in said.values()}) == 1, said
     assert [code for code, _ in said["file"]] == FINDINGS.get(name, [])
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_from_sizes_is_the_same(name, tmp_path):
+    f, axes, exactly, conditions, largest, found = MADE[name]
+    exported, paths = written(tmp_path, f, [shaped(axes)])
+    rules = independent()
+    for form, path in paths.items():
+        report = subprocess.run([JAXVET, "check", path, "--format", "json"], capture_output=True, text=True, check=False)
+        (program,) = json.loads(report.stdout)["programs"]
+        codes = sorted({x["code"] for x in program["findings"] if x["code"] in rules})
+        followed = not any("was not followed" in line for line in program.get("assumptions", []))
+        assert (program.get("conditions", []), codes, followed) == (conditions, found, True), form
+        assert not program["undecided"], form
+    for less in range(3) if exactly else ():
+        sizes = (largest[0] - less, *largest[1:])
+        assert exported.call(jnp.zeros((0, *sizes))).item() == exactly(*sizes)
+    if conditions:
+        beyond = (*largest[:-1], largest[-1] + 1)
+        assert exported.call(jnp.zeros((0, *beyond))).item() != exactly(*beyond)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
