@@ -36,5 +36,5 @@ from ._version import VERSION as __version__
 __all__ = ["Answer", "BlackBox", "Diagnosis", "Document", "Exported",
            "Finding", "JaxvetError", "Log", "NotFinite", "Report",
            "ReportError", "SizeDependent", "SpecError", "Undecided",
-           "blackbox", "check", "doctor", "dump", "export", "gradcheck",
+           "backend", "blackbox", "check", "doctor", "dump", "export", "gradcheck",
            "prover", "replay", "specs"]
