@@ -120,7 +120,8 @@ typedef struct jaxvet_sharding {
     const int64_t *parts;
     const int *place;
 } jaxvet_sharding;
-/* *sharding is NULL where the module says nothing of it: each device holds all.  The
+/* *sharding is NULL where the module says nothing of it: each device holds all.  (Of an
+ * output it may say nothing and one be found that suits what it is made of.)  The
  * program is the global one: it takes and gives whole arrays.  JAXVET_INPUT where
  * arrays can't be cut as the module says. */
 JAXVET_API jaxvet_status

@@ -151,11 +151,38 @@ jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
                        error);
 }
 
+/* The value that an output is, in the module. */
+static const jx_mlir_value *value_of(const jx_tree_entry *entry, int output)
+{
+    const jx_mlir_block *body = jx_mlir_body(entry->func, 0);
+    const jx_mlir_op *last =
+        body && body->nops ? body->ops[body->nops - 1] : NULL;
+
+    for (int i = 0; last && i < entry->nresults && i < last->nins; i++)
+        if (entry->outputs[i] == output)
+            return last->ins[i];
+    return NULL;
+}
+
+/* One that is free may lie as whatever it is made of does. */
+static void find_sharding(jaxvet_program *p, const jx_tree_entry *entry, int i,
+                          const jx_aval *aval, const jaxvet_sharding **to)
+{
+    const jx_mlir_value *value = value_of(entry, i);
+    const jx_mlir_attr *found = value ? jx_mesh_suits(entry->func, value) : NULL;
+
+    if (found &&
+        sharding_of(p, found, aval, "output", i, to, NULL) != JAXVET_OK)
+        *to = NULL;
+}
+
 jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
                                      const jaxvet_sharding **sharding,
                                      jaxvet_error *error)
 {
     const jx_tree_entry *entry = entry_of(program);
+    const jx_mlir_attr *said;
+    const jx_aval *aval;
 
     if (!jx_api_given(program, "a program", error) ||
         !jx_api_given(sharding, "where to put the sharding", error))
@@ -163,10 +190,15 @@ jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
     if (i < 0 || i >= program->nouts)
         return refuse_sharding("output", i, "there is none", error);
     jx_api_begin(program);
-    return sharding_of(
-        program, entry ? jx_tree_result(entry, i, "sdy.sharding") : NULL,
-        jx_atom_aval(program->program->entry.jaxpr->outs[i]), "output", i,
-        sharding, error);
+    *sharding = NULL;
+    if (!entry)
+        return JAXVET_OK;
+    aval = jx_atom_aval(program->program->entry.jaxpr->outs[i]);
+    said = jx_tree_result(entry, i, "sdy.sharding");
+    if (said)
+        return sharding_of(program, said, aval, "output", i, sharding, error);
+    find_sharding(program, entry, i, aval, sharding);
+    return JAXVET_OK;
 }
 
 /* ---- costs, and the text */

@@ -223,3 +223,49 @@ bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
     return mesh && mesh->kind == JX_A_RECORD && dims && dims->count == rank &&
            place_all(ctx, mesh, dims, to);
 }
+
+/* ---- what suits a value */
+
+static bool same_shape(const jx_mlir_type *a, const jx_mlir_type *b)
+{
+    return a->kind == JX_T_TENSOR && b->kind == JX_T_TENSOR &&
+           a->rank == b->rank &&
+           (a->rank == 0 ||
+            !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape));
+}
+
+static const jx_mlir_attr *item_of(const jx_mlir_attr *list, int i)
+{
+    return list && list->kind == JX_A_ARRAY && i < list->count ? list->items[i]
+                                                               : NULL;
+}
+
+static const jx_mlir_attr *suits(const jx_mlir_op *func,
+                                 const jx_mlir_value *value, int depth)
+{
+    const jx_mlir_op *op = value->op;
+    const jx_mlir_attr *found = NULL;
+
+    if (!op) {
+        found = item_of(jx_mlir_get(func, "arg_attrs"), value->index);
+        return value->block == jx_mlir_body(func, 0) && found
+                   ? jx_mlir_field(found, "sdy.sharding")
+                   : NULL;
+    }
+    if (op->id == JX_OP_sdy_sharding_constraint)
+        return jx_mlir_get(op, "sharding");
+    if (op->id == JX_OP_sdy_manual_computation)
+        return item_of(jx_mesh_shardings(op, "out_shardings"), value->index);
+    for (int i = 0; !found && depth && !op->nregions && i < op->nins; i++)
+        if (same_shape(op->ins[i]->type, value->type))
+            found = suits(func, op->ins[i], depth - 1);
+    return found;
+}
+
+const jx_mlir_attr *jx_mesh_suits(const jx_mlir_op *func,
+                                  const jx_mlir_value *value)
+{
+    enum { DEEPEST = 12 }; /* two operands each: some thousand ops at most */
+
+    return suits(func, value, DEEPEST);
+}

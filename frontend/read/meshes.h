@@ -32,4 +32,10 @@ bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
                    const jx_mlir_attr *sharding, int rank, int devices,
                    jx_placement *to, const char **why);
 
+/* A sharding that suits a value of a function: of where it comes from, followed through
+ * ops whose operands have its shape, a constraint, a manual computation or an argument;
+ * NULL: none is found.  Which one is taken changes nothing that is computed. */
+const jx_mlir_attr *jx_mesh_suits(const jx_mlir_op *func,
+                                  const jx_mlir_value *value);
+
 #endif
