@@ -154,7 +154,7 @@ static const jx_value *new_value(jx_devices *s, const jx_value *value)
     return changed ? jx_value_add(&s->build.program->values, &to) : value;
 }
 
-static const jx_param *new_params(jx_devices *s, const jx_eqn *eqn)
+static jx_param *new_params(jx_devices *s, const jx_eqn *eqn)
 {
     jx_param *to = JX_NEW_ARRAY(s->from->ctx->arena, eqn->nparams, jx_param);
 
@@ -199,7 +199,7 @@ static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
     jx_atom *ins = JX_NEW_ARRAY(s->scratch, eqn->nins, jx_atom);
     jx_atom *outs = JX_NEW_ARRAY(s->scratch, eqn->nouts, jx_atom);
     const jx_atom *made = outs;
-    const jx_param *params = NULL;
+    jx_param *params = NULL;
 
     if (!ins || !outs)
         return jx_devices_starved(s);
@@ -240,14 +240,9 @@ static const jx_jaxpr *new_jaxpr(jx_devices *s, const jx_jaxpr *from)
     for (int i = 0; now && i < from->nouts; i++)
         jx_body_result(&m.body, from->outs[i].var ? now[from->outs[i].var->id]
                                                   : from->outs[i]);
-    to = now ? jx_body_finish(&m.body, jx_no_atoms, from->function) : NULL;
-    if (!to) {
+    to = now ? jx_body_finish_like(&m.body, from) : NULL;
+    if (!to)
         jx_devices_starved(s);
-        return NULL;
-    }
-    to->effects = from->effects;
-    to->arg_names = from->arg_names;
-    to->result_paths = from->result_paths;
     return to;
 }
 

@@ -2,8 +2,7 @@
 #include "analyzer/transform/refine.h"
 
 #include "frontend/base/assert.h"
-#include "frontend/base/vec.h"
-#include "frontend/ir/params.h"
+#include "frontend/ir/build.h"
 #include "frontend/ir/scope.h"
 #include "frontend/read/asserted.h"
 
@@ -20,6 +19,7 @@ typedef struct refiner {
     void *env;
     int *meshes;             /* new numbers, by old ones; NULL: as they were */
     jx_intern done;          /* pairs of pointers: before, after */
+    jx_builder build;
     const jx_jaxpr **jaxprs; /* new ones, by old number */
     bool *reached;           /* by old number */
     jx_rule *rules;          /* new ones, by number */
@@ -28,6 +28,13 @@ typedef struct refiner {
     const jx_stack *stack;   /* where there is no jaxpr, or NULL */
     const jx_dim *divisor;   /* that became 0 */
 } refiner;
+
+/* A jaxpr in the making.  What an old variable stands for now: a new one, or a
+ * literal. */
+typedef struct body {
+    jx_body to;
+    jx_atom *atoms; /* by old number */
+} body;
 
 static jx_arena *arena_of(const refiner *r)
 {
@@ -88,6 +95,11 @@ static bool refuse(const refiner *r, const char *what)
     return refuse_as(r, jx_arena_printf(arena_of(r), "%s%s",
                                         what ? what : "there is no memory",
                                         sizes_text(r)));
+}
+
+static bool refuse_build(jx_body *b, const char *why)
+{
+    return refuse(b->in->with, why);
 }
 
 /* ---- dims */
@@ -421,29 +433,6 @@ static bool new_closed(refiner *r, const jx_closed *closed, jx_closed *to)
 
 /* ---- equations */
 
-/* A jaxpr in the making.  What an old variable stands for now: a new one, or a
- * literal. */
-typedef struct body {
-    jx_jaxpr *to;
-    jx_atom *atoms; /* by old number */
-    jx_var *vars;
-    const jx_var **pointers;
-    jx_eqn *eqns;
-} body;
-
-static bool define(refiner *r, body *b, const jx_var *old)
-{
-    jx_var *var = &b->vars[b->to->nvars];
-    const jx_aval *aval = new_aval(r, old->aval);
-
-    if (!aval)
-        return false;
-    *var = (jx_var){aval, b->to->nvars, old->dropped};
-    b->pointers[b->to->nvars++] = var;
-    b->atoms[old->id] = (jx_atom){var, NULL};
-    return true;
-}
-
 /* The size that an input of the entry says, if it has a value now: what reads
  * the input reads that. */
 static const jx_dim *said_by(const refiner *r, const jx_var *var)
@@ -481,7 +470,17 @@ static const jx_atom *new_atoms(refiner *r, const body *b, int count,
     return to;
 }
 
-static const jx_param *new_params(refiner *r, const jx_eqn *eqn)
+static const jx_aval **new_outs(refiner *r, const jx_eqn *eqn)
+{
+    const jx_aval **to = JX_NEW_ARRAY(arena_of(r), eqn->nouts, const jx_aval *);
+
+    for (int i = 0; to && i < eqn->nouts; i++)
+        if (!(to[i] = new_aval(r, eqn->outs[i]->aval)))
+            return NULL;
+    return to;
+}
+
+static jx_param *new_params(refiner *r, const jx_eqn *eqn)
 {
     jx_param *to = JX_NEW_ARRAY(arena_of(r), eqn->nparams, jx_param);
 
@@ -538,26 +537,16 @@ static const jx_eqn_ctx *new_context(refiner *r, const jx_eqn_ctx *ctx)
 
 static bool copy_equation(refiner *r, body *b, const jx_eqn *eqn)
 {
-    jx_eqn *to = &b->eqns[b->to->neqns];
-    const char *why = NULL;
+    const jx_atom *ins = new_atoms(r, b, eqn->nins, eqn->ins), *made;
+    jx_param *params = ins ? new_params(r, eqn) : NULL;
+    const jx_aval **outs = params ? new_outs(r, eqn) : NULL;
+    jx_eqn like = *eqn;
 
-    *to = *eqn;
-    to->ctx = new_context(r, eqn->ctx);
-    to->outs = b->pointers + b->to->nvars;
-    to->ins = new_atoms(r, b, eqn->nins, eqn->ins);
-    to->params = to->ins ? new_params(r, eqn) : NULL;
-    if (!to->params)
-        return false;
-    for (int i = 0; i < eqn->nouts; i++)
-        if (!define(r, b, eqn->outs[i]))
-            return false;
-    if (eqn->prim->id != JX_PRIM_unknown) {
-        to->typed = jx_params_decode(r->to, to, &why);
-        if (!to->typed)
-            return refuse(r, why);
-    }
-    b->to->neqns++;
-    return true;
+    like.ctx = new_context(r, eqn->ctx);
+    made = outs ? jx_build_like(&b->to, &like, ins, params, outs) : NULL;
+    for (int i = 0; made && i < eqn->nouts; i++)
+        b->atoms[eqn->outs[i]->id] = made[i];
+    return made != NULL;
 }
 
 static bool new_equation(refiner *r, body *b, const jx_eqn *eqn)
@@ -572,37 +561,37 @@ static bool new_equation(refiner *r, body *b, const jx_eqn *eqn)
 
 static bool fill_body(refiner *r, body *b, const jx_jaxpr *from)
 {
-    r->jaxpr = from;
-    r->eqn = NULL;
-    for (int i = 0; i < from->nconsts + from->nins; i++)
-        if (!define(r, b, from->vars[i]))
+    const jx_atom *outs;
+
+    for (int i = 0; i < from->nconsts + from->nins; i++) {
+        const jx_aval *aval = new_aval(r, from->vars[i]->aval);
+        if (!aval)
             return false;
+        b->atoms[i] = (i < from->nconsts ? jx_body_const
+                                         : jx_body_input)(&b->to, aval);
+    }
     for (int i = 0; i < from->neqns; i++)
         if (!new_equation(r, b, &from->eqns[i]))
             return false;
     r->eqn = NULL;
-    b->to->outs = new_atoms(r, b, from->nouts, from->outs);
-    r->jaxpr = NULL;
-    return b->to->outs != NULL;
+    outs = new_atoms(r, b, from->nouts, from->outs);
+    for (int i = 0; outs && i < from->nouts; i++)
+        jx_body_result(&b->to, outs[i]);
+    return outs != NULL;
 }
 
-static const jx_jaxpr *new_jaxpr(refiner *r, const jx_jaxpr *from, int id)
+static const jx_jaxpr *new_jaxpr(refiner *r, const jx_jaxpr *from)
 {
-    body b = {
-        .to = jx_arena_copy(arena_of(r), from, sizeof *from),
-        .atoms = JX_NEW_ARRAY(arena_of(r), from->nvars, jx_atom),
-        .vars = JX_NEW_ARRAY(arena_of(r), from->nvars, jx_var),
-        .pointers = JX_NEW_ARRAY(arena_of(r), from->nvars, const jx_var *),
-        .eqns = JX_NEW_ARRAY(arena_of(r), from->neqns, jx_eqn),
-    };
+    body b = {.to.in = &r->build,
+              .atoms = JX_NEW_ARRAY(arena_of(r), from->nvars, jx_atom)};
 
-    if (!b.to || !b.atoms || !b.vars || !b.pointers || !b.eqns)
+    r->jaxpr = from;
+    r->eqn = NULL;
+    jx_body_reserve(&b.to, from->neqns);
+    if (!b.atoms || !fill_body(r, &b, from))
         return NULL;
-    b.to->id = id;
-    b.to->nvars = b.to->neqns = 0;
-    b.to->vars = b.pointers;
-    b.to->eqns = b.eqns;
-    return fill_body(r, &b, from) ? b.to : NULL;
+    r->jaxpr = NULL;
+    return jx_body_finish_like(&b.to, from);
 }
 
 /* ---- what is reached */
@@ -662,22 +651,14 @@ static bool find_reached(refiner *r, const jx_closed *entry)
 
 static bool new_jaxprs(refiner *r)
 {
-    const jx_jaxpr **to =
-        JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, const jx_jaxpr *);
-
     r->jaxprs = JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, const jx_jaxpr *);
-    if (!to || !r->jaxprs)
-        return false;
-    r->to->jaxprs = to;
-    for (int i = 0; i < r->from->njaxprs; i++) {
-        if (!r->reached[i])
-            continue;
-        r->jaxprs[i] = new_jaxpr(r, r->from->jaxprs[i], r->to->njaxprs);
-        if (!r->jaxprs[i])
+    for (int i = 0; r->jaxprs && i < r->from->njaxprs; i++)
+        if (r->reached[i] &&
+            !(r->jaxprs[i] = new_jaxpr(r, r->from->jaxprs[i])))
             return false;
-        to[r->to->njaxprs++] = r->jaxprs[i];
-    }
-    return true;
+    r->to->jaxprs = r->build.jaxprs.at;
+    r->to->njaxprs = (int)r->build.jaxprs.count;
+    return r->jaxprs != NULL;
 }
 
 static bool new_patterns(refiner *r, jx_rule *rule)
@@ -905,6 +886,7 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
     if (!entry)
         entry = &r->from->entry;
     jx_intern_init(&r->done, r->ctx->arena);
+    r->build = (jx_builder){.program = r->to, .fail = refuse_build, .with = r};
     if (r->to)
         new_valued(r);
     if (!r->to || !new_scopes(r) || !new_comparisons(r) || !begin_rules(r) ||

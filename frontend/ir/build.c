@@ -43,6 +43,14 @@ jx_body *jx_body_new(jx_builder *in, jx_body *outer)
     return b;
 }
 
+void jx_body_reserve(jx_body *b, int neqns)
+{
+    if (b->eqns.capacity)
+        return;
+    b->eqns.at = JX_NEW_ARRAY(arena_of(b), neqns, jx_eqn);
+    b->eqns.capacity = b->eqns.at ? (size_t)neqns : 0;
+}
+
 jx_var *jx_body_var(jx_body *b, const jx_aval *aval)
 {
     new_var *made = aval ? JX_NEW(arena_of(b), new_var) : NULL;
@@ -50,16 +58,34 @@ jx_var *jx_body_var(jx_body *b, const jx_aval *aval)
     if (!made)
         return NULL;
     made->var.aval = aval;
+    made->var.id = -1;
     made->of = b;
     return &made->var;
+}
+
+int jx_body_nvars(const jx_body *b)
+{
+    return (int)(b->consts.count + b->ins.count + b->outs.count);
+}
+
+const jx_var *jx_body_numbered(const jx_body *b, int id)
+{
+    size_t i = (size_t)id;
+
+    if (i < b->consts.count)
+        return b->consts.at[i];
+    i -= b->consts.count;
+    return i < b->ins.count ? b->ins.at[i] : b->outs.at[i - b->ins.count];
 }
 
 jx_atom jx_body_input(jx_body *b, const jx_aval *aval)
 {
     jx_var *var = jx_body_var(b, aval);
 
-    if (var)
+    if (var) {
+        var->id = jx_body_nvars(b);
         JX_PUSH(arena_of(b), &b->ins, var);
+    }
     return (jx_atom){var, NULL};
 }
 
@@ -67,8 +93,10 @@ jx_atom jx_body_const(jx_body *b, const jx_aval *aval)
 {
     jx_var *var = jx_body_var(b, aval);
 
-    if (var)
+    if (var) {
+        var->id = jx_body_nvars(b);
         JX_PUSH(arena_of(b), &b->consts, var);
+    }
     return (jx_atom){var, NULL};
 }
 
@@ -180,40 +208,95 @@ jx_jaxpr *jx_body_finish(jx_body *b, jx_atoms captures, const char *function)
     return to;
 }
 
-/* ---- equations */
-
-/* There are few, and they come nearly sorted. */
-static void sort_params(jx_param *at, int count)
+jx_jaxpr *jx_body_finish_like(jx_body *b, const jx_jaxpr *like)
 {
-    for (int i = 1; i < count; i++) {
-        jx_param one = at[i];
-        int k = i;
-        for (; k && strcmp(at[k - 1].name, one.name) > 0; k--)
-            at[k] = at[k - 1];
-        at[k] = one;
+    jx_jaxpr *to = jx_body_finish(b, jx_no_atoms, like->function);
+
+    if (to) {
+        to->effects = like->effects;
+        to->arg_names = like->arg_names;
+        to->result_paths = like->result_paths;
     }
+    return to;
 }
 
-/* The parameters decoded by the schema of the primitive: the one place where an
- * equation in the making gets its struct. */
-static bool fill_params(jx_body *b, jx_eqn *eqn, jx_params *params)
-{
-    const char *why = NULL;
+/* ---- equations */
 
-    if (params && params->count) {
-        jx_param *at = jx_params_at(params);
-        sort_params(at, params->count);
-        eqn->nparams = params->count;
-        eqn->params = jx_arena_copy(arena_of(b), at,
-                                    (size_t)params->count * sizeof *at);
+/* Parameters that are decoded: one list for all equations that have it. */
+typedef struct param_list {
+    const jx_prim *prim;
+    int count;
+    const jx_param *params;
+    const void *typed;
+} param_list;
+
+static uint64_t hash_params(const param_list *list)
+{
+    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)list->prim);
+
+    for (int i = 0; i < list->count; i++) {
+        hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)list->params[i].name);
+        hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)list->params[i].value);
     }
-    if (eqn->nparams && !eqn->params)
+    return hash;
+}
+
+static bool same_params(const void *kept, const void *key)
+{
+    const param_list *a = kept, *b = key;
+
+    if (a->prim != b->prim || a->count != b->count)
         return false;
-    for (int i = 0; i < eqn->nparams; i++)
-        if (!eqn->params[i].value || !eqn->params[i].name)
-            return false; /* a failure on the way there */
+    for (int i = 0; i < a->count; i++)
+        if (a->params[i].name != b->params[i].name ||
+            a->params[i].value != b->params[i].value)
+            return false;
+    return true;
+}
+
+static const char *keep_params(jx_builder *in, jx_eqn *eqn, uint64_t hash)
+{
+    jx_arena *arena = in->program->ctx->arena;
+    const char *why = NULL;
+    param_list *kept = JX_NEW(arena, param_list);
+
+    eqn->params = jx_arena_copy(arena, eqn->params,
+                                (size_t)eqn->nparams * sizeof *eqn->params);
+    if (!kept || !eqn->params)
+        return NULL;
     if (eqn->prim->id != JX_PRIM_unknown)
-        eqn->typed = jx_params_decode(b->in->program, eqn, &why);
+        eqn->typed = jx_params_decode(in->program, eqn, &why);
+    *kept = (param_list){eqn->prim, eqn->nparams, eqn->params, eqn->typed};
+    jx_intern_add(&in->params, hash, kept);
+    return why;
+}
+
+/* The one place where an equation in the making gets its struct. */
+const char *jx_build_params(jx_builder *in, jx_eqn *eqn, int count,
+                            jx_param *params)
+{
+    param_list list = {eqn->prim, count, params, NULL};
+
+    if (!in->params.arena)
+        jx_intern_init(&in->params, in->program->ctx->arena);
+    jx_params_sort(params, count);
+    uint64_t hash = hash_params(&list);
+    const param_list *found =
+        jx_intern_find(&in->params, hash, &list, same_params);
+    eqn->nparams = count;
+    eqn->params = found ? found->params : params;
+    eqn->typed = found ? found->typed : NULL;
+    return found ? NULL : keep_params(in, eqn, hash);
+}
+
+static bool fill_params(jx_body *b, jx_eqn *eqn, int count, jx_param *params)
+{
+    const char *why;
+
+    for (int i = 0; i < count; i++)
+        if (!params[i].value || !params[i].name)
+            return false; /* a failure on the way there */
+    why = jx_build_params(b->in, eqn, count, params);
     return !why || b->in->fail(b, why);
 }
 
@@ -231,30 +314,43 @@ static bool fill_ins(jx_body *b, jx_eqn *eqn, int nins, const jx_atom *ins)
     return to != NULL;
 }
 
+/* Of these types, or those that its results have. */
 static jx_atom *fill_outs(jx_body *b, jx_eqn *eqn, int nouts,
                           const jx_aval *const *outs)
 {
     const jx_var **vars = JX_NEW_ARRAY(arena_of(b), nouts, const jx_var *);
     jx_atom *atoms = JX_NEW_ARRAY(arena_of(b), nouts, jx_atom);
 
-    eqn->nouts = nouts;
-    eqn->outs = vars;
     for (int i = 0; vars && atoms && i < nouts; i++) {
-        jx_var *var = jx_body_var(b, outs[i]);
+        jx_var *var = jx_body_var(b, outs ? outs[i] : eqn->outs[i]->aval);
         if (!var)
             return NULL;
         vars[i] = var;
         atoms[i] = (jx_atom){var, NULL};
     }
+    eqn->nouts = nouts;
+    eqn->outs = vars;
     return vars ? atoms : NULL;
 }
 
 /* Adds an equation that is whole. */
 static void append(jx_body *b, const jx_eqn *eqn)
 {
-    for (int i = 0; i < eqn->nouts; i++)
-        JX_PUSH(arena_of(b), &b->outs, (jx_var *)(uintptr_t)eqn->outs[i]);
+    for (int i = 0; i < eqn->nouts; i++) {
+        jx_var *var = (jx_var *)(uintptr_t)eqn->outs[i];
+        var->id = jx_body_nvars(b);
+        JX_PUSH(arena_of(b), &b->outs, var);
+    }
     JX_PUSH(arena_of(b), &b->eqns, *eqn);
+}
+
+const char *jx_build_given(jx_body *b, const jx_eqn *eqn)
+{
+    const char *why = jx_eqn_misfit(ctx_of(b), eqn);
+
+    if (!why)
+        append(b, eqn);
+    return why;
 }
 
 /* With its results, unless they don't fit what it runs. */
@@ -279,12 +375,15 @@ static const jx_atom *complete(jx_body *b, jx_eqn *eqn, int nouts,
 static bool begin(jx_body *b, jx_eqn *eqn, const jx_prim *prim,
                   jx_params *params, int nins, const jx_atom *ins)
 {
+    jx_param none;
+
     *eqn = (jx_eqn){.prim = prim,
                     .stack = b->place.stack,
                     .name_stack = b->place.name_stack,
                     .ctx = b->place.ctx};
     return prim && !has_failed(b) && fill_ins(b, eqn, nins, ins) &&
-           fill_params(b, eqn, params);
+           fill_params(b, eqn, params ? params->count : 0,
+                       params ? jx_params_at(params) : &none);
 }
 
 const jx_atom *jx_build_as(jx_body *b, const jx_prim *prim, jx_params *params,
@@ -388,43 +487,19 @@ jx_atom jx_build(jx_body *b, jx_prim_id prim, jx_params *params, int nins,
     return made ? *made : nothing;
 }
 
-/* The same variables as of another equation: dropped where those are. */
-static const jx_atom *outs_like(jx_body *b, jx_eqn *eqn, const jx_eqn *like,
-                                const jx_aval *const *outs)
-{
-    const jx_aval **avals =
-        outs ? NULL : JX_NEW_ARRAY(arena_of(b), like->nouts, const jx_aval *);
-    const jx_atom *atoms;
-
-    for (int i = 0; avals && i < like->nouts; i++)
-        avals[i] = like->outs[i]->aval;
-    if (!outs && !avals)
-        return NULL;
-    atoms = fill_outs(b, eqn, like->nouts, outs ? outs : avals);
-    for (int i = 0; atoms && i < like->nouts; i++)
-        ((jx_var *)(uintptr_t)atoms[i].var)->dropped = like->outs[i]->dropped;
-    return atoms;
-}
-
 const jx_atom *jx_build_like(jx_body *b, const jx_eqn *like, const jx_atom *ins,
-                             const jx_param *params,
+                             jx_param *params,
                              const jx_aval *const *outs)
 {
     jx_eqn eqn = *like;
-    const char *why = NULL;
     const jx_atom *atoms;
 
-    if (has_failed(b) || !fill_ins(b, &eqn, like->nins, ins))
+    if (has_failed(b) || !fill_ins(b, &eqn, like->nins, ins) ||
+        (params && !fill_params(b, &eqn, like->nparams, params)))
         return NULL;
-    if (params) {
-        eqn.params = params;
-        eqn.typed = like->typed
-                        ? jx_params_decode(b->in->program, &eqn, &why)
-                        : NULL;
-    }
-    if (why)
-        b->in->fail(b, why);
-    atoms = why ? NULL : outs_like(b, &eqn, like, outs);
+    atoms = fill_outs(b, &eqn, like->nouts, outs);
+    for (int i = 0; atoms && i < like->nouts; i++)
+        ((jx_var *)(uintptr_t)atoms[i].var)->dropped = like->outs[i]->dropped;
     if (atoms)
         append(b, &eqn);
     return atoms;

@@ -11,9 +11,9 @@
  *
  * A body that is nested in another may use what lies around it, at any depth: a
  * value from there becomes an input of its own, and jx_body_captured() says what
- * the equation that holds the body has to hand over for these.  Variables get
- * their numbers when their body is finished, since captures come before its
- * inputs and are known last.
+ * the equation that holds the body has to hand over for these.  Variables are
+ * numbered in the order in which they are added, and once more when their body is
+ * finished, since captures come before its inputs and are known last.
  *
  * Every equation has decoded parameters, fits its primitive, and stands at the
  * body's place.  The first failure is told to the builder's owner; from then on
@@ -43,6 +43,7 @@ typedef struct jx_builder {
      * is not needed, and gives `atoms`.  NULL: nobody looks. */
     bool (*follow)(jx_body *b, jx_eqn *eqn, jx_atom *atoms);
     JX_VEC(const jx_jaxpr *) jaxprs; /* the program's table: callees first */
+    jx_intern params; /* lists of parameters, decoded once each */
     JX_VEC(const jx_array *) arrays; /* of literals */
 } jx_builder;
 
@@ -83,10 +84,16 @@ struct jx_body {
 /* NULL without memory.  Whose body is a part of something larger begins it in
  * place: zeroed, it needs `in` and `outer`. */
 jx_body *jx_body_new(jx_builder *in, jx_body *outer);
-/* A variable of that type that no equation gives, and an input that is one. */
+/* Room for that many equations: what grows takes four times the memory. */
+void jx_body_reserve(jx_body *b, int neqns);
+/* A variable of that type that no equation gives yet (its number is below 0), and
+ * an input that is one. */
 jx_var *jx_body_var(jx_body *b, const jx_aval *aval);
 jx_atom jx_body_input(jx_body *b, const jx_aval *aval);
 jx_atom jx_body_const(jx_body *b, const jx_aval *aval);
+/* How many are numbered, and one of them. */
+int jx_body_nvars(const jx_body *b);
+const jx_var *jx_body_numbered(const jx_body *b, int id);
 /* What stands in this body for an atom of it, or of one around it. */
 jx_atom jx_body_own(jx_body *b, jx_atom atom);
 void jx_body_result(jx_body *b, jx_atom atom);
@@ -95,6 +102,9 @@ jx_atoms jx_body_captured(jx_body *b, int count, jx_body *const *bodies);
 /* The jaxpr, which is the next of the table.  Those captures, of `b->outer`, come
  * before its inputs, used here or not: bodies of one equation share them. */
 jx_jaxpr *jx_body_finish(jx_body *b, jx_atoms captures, const char *function);
+/* The same without captures; what `like`, of as many inputs and results, says
+ * beside its equations is said of it. */
+jx_jaxpr *jx_body_finish_like(jx_body *b, const jx_jaxpr *like);
 
 /* ---- equations */
 
@@ -120,8 +130,16 @@ const jx_atom *jx_build_all(jx_body *b, const jx_prim *prim, jx_params *params,
  * parameters (as many, in the same order) and other types of its results, unless
  * these are NULL. */
 const jx_atom *jx_build_like(jx_body *b, const jx_eqn *like, const jx_atom *ins,
-                             const jx_param *params,
+                             jx_param *params,
                              const jx_aval *const *outs);
+
+/* What readers make of equations that are written down: the parameters, in any
+ * order, become the equation's and are decoded; then it is added, with operands of
+ * the body's own and results that are variables of it without number.  Both say
+ * what is wrong, and tell nobody; NULL: nothing is, if there is memory. */
+const char *jx_build_params(jx_builder *in, jx_eqn *eqn, int count,
+                            jx_param *params);
+const char *jx_build_given(jx_body *b, const jx_eqn *eqn);
 
 /* ---- small vocabulary */
 

@@ -1,7 +1,23 @@
 /* build_params.c - see build_params.h. */
 #include "frontend/ir/build_params.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const jx_param *)a)->name, ((const jx_param *)b)->name);
+}
+
+/* As a rule they are. */
+void jx_params_sort(jx_param *at, int count)
+{
+    for (int i = 1; i < count; i++)
+        if (strcmp(at[i - 1].name, at[i].name) > 0) {
+            qsort(at, (size_t)count, sizeof *at, by_name);
+            return;
+        }
+}
 
 static const jx_value *add_value(jx_program *in, const jx_value *like)
 {

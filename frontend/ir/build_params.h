@@ -18,6 +18,9 @@ static inline jx_param *jx_params_at(jx_params *p)
     return p->more ? p->more : p->few;
 }
 
+/* In the order of their names. */
+void jx_params_sort(jx_param *at, int count);
+
 void jx_put(jx_params *p, const char *name, const jx_value *value);
 void jx_put_int(jx_params *p, const char *name, int64_t value);
 void jx_put_bool(jx_params *p, const char *name, bool value);

@@ -98,14 +98,13 @@ static void read_entry(jx_doc *d, const jx_node *root)
                         "valued"))
         return;
     jx_node jaxpr = jx_node_need(&d->walk, &entry, "jaxpr");
-    int index = jx_node_index(&d->walk, &jaxpr, d->njaxprs, "jaxprs");
+    const jx_jaxpr *to = jx_doc_jaxpr(d, &jaxpr);
     jx_node consts = jx_node_member(&entry, "consts");
     jx_node name = jx_node_member(&entry, "name");
     jx_node ins = jx_node_member(&entry, "in_paths");
     jx_node outs = jx_node_member(&entry, "out_paths");
-    if (index < 0)
+    if (!to)
         return;
-    const jx_jaxpr *to = d->jaxprs[index];
     p->entry = (jx_closed){to, to->nconsts,
                            jx_doc_consts(d, &consts, &entry, to)};
     p->name = jx_node_text(&d->walk, &name);
@@ -172,8 +171,7 @@ jx_program *jx_read_document(jx_ctx *ctx, const char *path, const char *text,
     jx_json *json = NULL;
     jx_doc d = {.walk = {.ctx = ctx, .path = path}, .ctx = ctx};
 
-    d.program = new_program(ctx, path);
-    jx_intern_init(&d.params, ctx->arena);
+    d.program = d.build.program = new_program(ctx, path);
     if (jx_is_gzip(text, length))
         text = jx_gunzip(ctx, path, text, length, &length);
     if (d.program && text && jx_json_read(ctx, path, text, length, &json)) {

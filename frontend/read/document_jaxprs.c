@@ -1,32 +1,22 @@
 /* document_jaxprs.c - the jaxprs of a document: variables, equations.
  *
- * Variables of a jaxpr lie in one array by number, so that an operand is an
- * index that has to be below the number defined so far. */
+ * An operand is the number of a variable, of which there have to be as many so
+ * far. */
 #include "frontend/read/document_parts.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef struct body {
-    jx_jaxpr *to;
-    jx_var *vars;
-    const jx_var **pointers;
-    int defined;
-} body;
-
-static jx_atom read_operand(jx_doc *d, const body *b, const jx_node *at)
+static jx_atom read_operand(jx_doc *d, const jx_body *b, const jx_node *at)
 {
     if (jx_node_kind(at) == JX_JSON_OBJECT)
         return (jx_atom){NULL, jx_doc_literal(d, at)};
-    int index = jx_node_index(&d->walk, at, b->defined,
+    int index = jx_node_index(&d->walk, at, jx_body_nvars(b),
                               "variables defined before");
-    if (index >= 0 && b->vars[index].dropped)
+    const jx_var *var = index < 0 ? NULL : jx_body_numbered(b, index);
+    if (var && var->dropped)
         jx_node_fail(&d->walk, at, "variable %d was dropped", index);
-    return (jx_atom){index < 0 ? NULL : b->pointers[index], NULL};
+    return (jx_atom){var, NULL};
 }
 
-static const jx_atom *read_operands(jx_doc *d, const body *b,
+static const jx_atom *read_operands(jx_doc *d, const jx_body *b,
                                     const jx_node *at, int *count)
 {
     int n = jx_node_array(&d->walk, at);
@@ -42,15 +32,8 @@ static const jx_atom *read_operands(jx_doc *d, const body *b,
     return atoms;
 }
 
-static void define(body *b, const jx_aval *aval, bool dropped)
-{
-    b->vars[b->defined] = (jx_var){aval, b->defined, dropped};
-    b->pointers[b->defined] = &b->vars[b->defined];
-    b->defined++;
-}
-
 /* An aval's index, or -1 minus it for an output that is dropped. */
-static void read_output(jx_doc *d, body *b, const jx_node *at)
+static jx_var *read_output(jx_doc *d, jx_body *b, const jx_node *at)
 {
     bool dropped = jx_node_kind(at) == JX_JSON_INT &&
                    jx_json_int(at->json) < 0;
@@ -67,126 +50,51 @@ static void read_output(jx_doc *d, body *b, const jx_node *at)
     } else {
         index = jx_node_index(&d->walk, at, d->navals, "avals");
     }
-    if (index >= 0)
-        define(b, d->avals[index], dropped);
+    jx_var *var = index < 0 ? NULL : jx_body_var(b, d->avals[index]);
+    if (var)
+        var->dropped = dropped;
+    return var;
 }
 
-static void read_outputs(jx_doc *d, body *b, const jx_node *at, jx_eqn *eqn)
+static void read_outputs(jx_doc *d, jx_body *b, const jx_node *at, jx_eqn *eqn)
 {
     int n = jx_node_array(&d->walk, at);
+    const jx_var **outs = JX_NEW_ARRAY(d->ctx->arena, n, const jx_var *);
 
-    eqn->outs = b->pointers + b->defined;
-    for (int i = 0; i < n && !d->walk.failed; i++) {
+    if (jx_node_kind(at) != JX_JSON_ARRAY)
+        jx_node_fail(&d->walk, at, "expected an array of outputs");
+    for (int i = 0; outs && i < n && !d->walk.failed; i++) {
         jx_node item = jx_node_item(at, (size_t)i);
-        read_output(d, b, &item);
+        outs[i] = read_output(d, b, &item);
     }
-    eqn->nouts = n;
+    eqn->outs = outs;
+    eqn->nouts = outs ? n : 0;
 }
 
-/* ---- parameters, one list per distinct one */
-
-typedef struct param_list {
-    const jx_prim *prim;
-    int count;
-    const jx_param *params;
-    const void *typed;
-} param_list;
-
-static uint64_t hash_params(const param_list *list)
-{
-    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)list->prim);
-
-    for (int i = 0; i < list->count; i++) {
-        hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)list->params[i].name);
-        hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)list->params[i].value);
-    }
-    return hash;
-}
-
-static bool same_params(const void *kept, const void *key)
-{
-    const param_list *a = kept, *b = key;
-
-    if (a->prim != b->prim || a->count != b->count)
-        return false;
-    for (int i = 0; i < a->count; i++)
-        if (a->params[i].name != b->params[i].name ||
-            a->params[i].value != b->params[i].value)
-            return false;
-    return true;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const jx_param *)a)->name, ((const jx_param *)b)->name);
-}
-
-static bool in_order(const jx_param *params, int count)
-{
-    for (int i = 1; i < count; i++)
-        if (strcmp(params[i - 1].name, params[i].name) > 0)
-            return false;
-    return true;
-}
+/* ---- parameters */
 
 /* Whether a parameter is a dtype that a library made, which only operations on
  * arrays of such a dtype have. */
-static bool is_of_unknown_dtype(const jx_eqn *eqn, const param_list *list)
+static bool is_of_unknown_dtype(const jx_eqn *eqn, int count,
+                                const jx_param *params)
 {
     bool named = false, typed = false;
 
-    for (int i = 0; i < list->count; i++)
-        named |= list->params[i].value->tag == JX_V_DTYPE &&
-                 list->params[i].value->dtype == JX_DT_NONE;
+    for (int i = 0; i < count; i++)
+        named |= params[i].value->tag == JX_V_DTYPE &&
+                 params[i].value->dtype == JX_DT_NONE;
     for (int i = 0; named && i < eqn->nouts; i++)
         typed |= eqn->outs[i]->aval->kind == JX_AVAL_OTHER;
     return named && typed;
-}
-
-static void keep_params(jx_doc *d, const jx_node *at, jx_eqn *eqn,
-                        const param_list *list)
-{
-    uint64_t hash = hash_params(list);
-    const param_list *found =
-        jx_intern_find(&d->params, hash, list, same_params);
-    const char *why = NULL;
-
-    if (!found) {
-        param_list *kept = jx_arena_copy(d->ctx->arena, list, sizeof *list);
-        if (!kept)
-            return;
-        kept->params = jx_arena_copy(
-            d->ctx->arena, list->params,
-            (size_t)list->count * sizeof *list->params);
-        eqn->nparams = kept->count;
-        eqn->params = kept->params;
-        if (!kept->params)
-            return;
-        if (is_of_unknown_dtype(eqn, list))
-            kept->prim = jx_prim_unknown(d->ctx, eqn->prim->name);
-        if (!kept->prim)
-            return;
-        eqn->prim = kept->prim;
-        if (eqn->prim->id != JX_PRIM_unknown)
-            kept->typed = jx_params_decode(d->program, eqn, &why);
-        if (why)
-            jx_node_fail(&d->walk, at, "%s", why);
-        jx_intern_add(&d->params, hash, kept);
-        found = kept;
-    }
-    eqn->prim = found->prim;
-    eqn->nparams = found->count;
-    eqn->params = found->params;
-    eqn->typed = found->typed;
 }
 
 static void read_params(jx_doc *d, const jx_node *at, jx_eqn *eqn)
 {
     enum { FEW = 64 };
     jx_param few[FEW], *params = few;
-    param_list list = {.prim = eqn->prim};
     size_t state = 0;
-    const char *key;
+    int count = 0;
+    const char *key, *why;
     const jx_json *value;
 
     if (jx_node_kind(at) != JX_JSON_OBJECT) {
@@ -198,17 +106,19 @@ static void read_params(jx_doc *d, const jx_node *at, jx_eqn *eqn)
                               jx_param);
     while (params && jx_json_next(at->json, &state, &key, &value)) {
         jx_node member = {value, true, at, key, 0};
-        params[list.count].name = jx_intern_text(d->ctx, key);
-        params[list.count++].value =
+        params[count].name = jx_intern_text(d->ctx, key);
+        params[count++].value =
             jx_param_keep(d->program, eqn->prim, key, jx_doc_value(d, &member));
         if (d->walk.failed || jx_arena_failed(d->ctx->arena))
             return;
     }
-    if (params && !in_order(params, list.count))
-        qsort(params, (size_t)list.count, sizeof *params, by_name);
-    list.params = params;
-    if (params)
-        keep_params(d, at, eqn, &list);
+    if (params && is_of_unknown_dtype(eqn, count, params))
+        eqn->prim = jx_prim_unknown(d->ctx, eqn->prim->name);
+    if (!params || !eqn->prim)
+        return;
+    why = jx_build_params(&d->build, eqn, count, params);
+    if (why)
+        jx_node_fail(&d->walk, at, "%s", why);
 }
 
 /* ---- equations */
@@ -276,9 +186,10 @@ static void read_place(jx_doc *d, const jx_node *at, jx_eqn *eqn)
     eqn->ctx = index < 0 ? NULL : d->contexts[index];
 }
 
-static bool read_equation(jx_doc *d, body *b, const jx_node *at, jx_eqn *eqn)
+static bool read_equation(jx_doc *d, jx_body *b, const jx_node *at)
 {
     int n = jx_node_array(&d->walk, at);
+    jx_eqn eqn = {0};
 
     if (n != 7 && n != 8)
         return jx_node_fail(&d->walk, at, "expected [primitive, operands, "
@@ -290,61 +201,30 @@ static bool read_equation(jx_doc *d, body *b, const jx_node *at, jx_eqn *eqn)
     int index = jx_node_index(&d->walk, &prim, d->nprims, "prims");
     if (index < 0)
         return false;
-    eqn->prim = d->prims[index];
-    eqn->ins = read_operands(d, b, &ins, &eqn->nins);
-    read_outputs(d, b, &outs, eqn);
-    read_params(d, &params, eqn);
-    read_place(d, at, eqn);
+    eqn.prim = d->prims[index];
+    eqn.ins = read_operands(d, b, &ins, &eqn.nins);
+    read_outputs(d, b, &outs, &eqn);
+    read_params(d, &params, &eqn);
+    read_place(d, at, &eqn);
     if (n == 8)
-        read_extra(d, &extra, eqn);
+        read_extra(d, &extra, &eqn);
     if (d->walk.failed || jx_arena_failed(d->ctx->arena))
         return false;
-    const char *misfit = jx_eqn_misfit(d->ctx, eqn);
+    const char *misfit = jx_build_given(b, &eqn);
     return !misfit || jx_node_fail(&d->walk, at, "%s", misfit);
 }
 
-/* How many variables the equations define; what is wrong is found later. */
-static int count_outputs(jx_doc *d, const jx_node *eqns, int n)
-{
-    int64_t total = 0;
-
-    for (int i = 0; i < n; i++) {
-        jx_node row = jx_node_item(eqns, (size_t)i);
-        if (jx_node_kind(&row) != JX_JSON_ARRAY ||
-            jx_json_count(row.json) < 3)
-            continue;
-        jx_node outs = jx_node_item(&row, 2);
-        if (jx_node_kind(&outs) == JX_JSON_ARRAY)
-            total += (int64_t)jx_json_count(outs.json);
-        else
-            jx_node_fail(&d->walk, &outs, "expected an array of outputs");
-    }
-    if (total < INT_MAX / 2)
-        return (int)total;
-    jx_node_fail(&d->walk, eqns, "too many variables");
-    return 0;
-}
-
-static bool begin_body(jx_doc *d, const jx_node *at, const jx_node *eqns,
-                       body *b)
+static bool begin_body(jx_doc *d, const jx_node *at, jx_body *b)
 {
     jx_node in = jx_node_need(&d->walk, at, "in");
     jx_node nc = jx_node_member(at, "nc");
-    int n = jx_node_array(&d->walk, &in);
+    int n = jx_node_array(&d->walk, &in), nconsts = 0;
 
-    b->to->neqns = jx_node_array(&d->walk, eqns);
-    b->to->nvars = n + count_outputs(d, eqns, b->to->neqns);
     if (nc.there)
-        b->to->nconsts = (int)jx_node_int(&d->walk, &nc, 0, n);
-    b->to->nins = n - b->to->nconsts;
-    b->vars = JX_NEW_ARRAY(d->ctx->arena, b->to->nvars, jx_var);
-    b->pointers = JX_NEW_ARRAY(d->ctx->arena, b->to->nvars, const jx_var *);
-    if (!b->vars || !b->pointers)
-        return false;
-    b->to->vars = b->pointers;
+        nconsts = (int)jx_node_int(&d->walk, &nc, 0, n);
     for (int i = 0; i < n && !d->walk.failed; i++) {
         jx_node item = jx_node_item(&in, (size_t)i);
-        define(b, jx_doc_aval(d, &item), false);
+        (i < nconsts ? jx_body_const : jx_body_input)(b, jx_doc_aval(d, &item));
     }
     return !d->walk.failed;
 }
@@ -385,34 +265,36 @@ static int depth_of(const jx_doc *d, const jx_jaxpr *jaxpr)
     return depth + 1;
 }
 
-static jx_jaxpr *read_jaxpr(jx_doc *d, const jx_node *at, int id)
+static bool read_jaxpr(jx_doc *d, const jx_node *at, int id)
 {
-    jx_jaxpr *to = JX_NEW(d->ctx->arena, jx_jaxpr);
-    body b = {.to = to};
+    jx_body b = {.in = &d->build};
+    jx_jaxpr *to;
+    int nouts;
 
-    if (!to || !jx_node_object(&d->walk, at, "in nc eqns out eff fn args res"))
-        return NULL;
-    to->id = id;
+    if (!jx_node_object(&d->walk, at, "in nc eqns out eff fn args res"))
+        return false;
     jx_node eqns = jx_node_need(&d->walk, at, "eqns");
     jx_node out = jx_node_need(&d->walk, at, "out");
-    if (d->walk.failed || !begin_body(d, at, &eqns, &b))
-        return NULL;
-    jx_eqn *all = JX_NEW_ARRAY(d->ctx->arena, to->neqns, jx_eqn);
-    to->eqns = all;
-    for (int i = 0; all && i < to->neqns; i++) {
+    if (d->walk.failed || !begin_body(d, at, &b))
+        return false;
+    int neqns = jx_node_array(&d->walk, &eqns);
+    jx_body_reserve(&b, neqns);
+    for (int i = 0; i < neqns; i++) {
         jx_node row = jx_node_item(&eqns, (size_t)i);
-        if (!read_equation(d, &b, &row, &all[i]))
-            return NULL;
+        if (!read_equation(d, &b, &row))
+            return false;
     }
-    to->outs = read_operands(d, &b, &out, &to->nouts);
+    const jx_atom *outs = read_operands(d, &b, &out, &nouts);
+    for (int i = 0; !d->walk.failed && i < nouts; i++)
+        jx_body_result(&b, outs[i]);
+    to = d->walk.failed ? NULL : jx_body_finish(&b, jx_no_atoms, NULL);
+    if (!to)
+        return false;
     read_debug(d, at, to);
-    if (d->walk.failed || jx_arena_failed(d->ctx->arena))
-        return NULL;
     d->depths[id] = depth_of(d, to);
-    if (d->depths[id] > JX_CALL_DEPTH)
-        jx_node_fail(&d->walk, at, "more than %d calls inside calls",
-                     JX_CALL_DEPTH);
-    return to;
+    return d->depths[id] <= JX_CALL_DEPTH ||
+           jx_node_fail(&d->walk, at, "more than %d calls inside calls",
+                        JX_CALL_DEPTH);
 }
 
 void jx_doc_jaxprs(jx_doc *d, const jx_node *root)
@@ -423,15 +305,14 @@ void jx_doc_jaxprs(jx_doc *d, const jx_node *root)
 
     d->nrules = jx_node_array(&d->walk, &rules);
     d->rules = JX_NEW_ARRAY(d->ctx->arena, d->nrules, jx_rule);
-    d->jaxprs = JX_NEW_ARRAY(d->ctx->arena, n, const jx_jaxpr *);
     d->depths = JX_NEW_ARRAY(d->ctx->arena, n, int);
-    if (!d->rules || !d->jaxprs || !d->depths)
+    if (!d->rules || !d->depths)
         return;
     for (int i = 0; i < n && !d->walk.failed; i++) {
         jx_node item = jx_node_item(&table, (size_t)i);
-        d->jaxprs[i] = read_jaxpr(d, &item, i);
-        d->njaxprs = i + 1;
+        if (!read_jaxpr(d, &item, i))
+            return;
     }
-    d->program->njaxprs = n;
-    d->program->jaxprs = d->jaxprs;
+    d->program->njaxprs = (int)d->build.jaxprs.count;
+    d->program->jaxprs = d->build.jaxprs.at;
 }

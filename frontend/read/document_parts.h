@@ -8,7 +8,7 @@
 #define JX_DOCUMENT_PARTS_H
 
 #include "frontend/base/npz.h"
-#include "frontend/ir/params.h"
+#include "frontend/ir/build.h"
 #include "frontend/read/node.h"
 
 /* Calls within calls, at most: later passes recurse along them. */
@@ -27,17 +27,16 @@ typedef struct jx_doc {
     const jx_aval *const *avals;
     const jx_array *const *arrays;
     const jx_prim *const *prims;
-    int njaxprs;          /* read so far: what may be called */
-    const jx_jaxpr **jaxprs;
+    jx_builder build;     /* with the jaxprs so far: what may be called */
     int *depths;          /* how deep calls nest in each */
     int nrules;
     jx_rule *rules;       /* filled after the jaxprs that refer to them */
-    jx_intern params;     /* lists of parameters, decoded once each */
 } jx_doc;
 
 /* Members of `within` (document_parts.c). */
 const jx_stack *jx_doc_stack(jx_doc *d, const jx_node *at);
 const jx_aval *jx_doc_aval(jx_doc *d, const jx_node *at);
+const jx_jaxpr *jx_doc_jaxpr(jx_doc *d, const jx_node *at);
 jx_closed jx_doc_closed(jx_doc *d, const jx_node *at);
 
 const jx_dim *jx_doc_dim_text(jx_doc *d, const jx_node *text, int scope);

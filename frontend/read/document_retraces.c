@@ -28,12 +28,11 @@ static void read_program(jx_doc *d, const jx_node *at, jx_retrace *to)
     const jx_jaxpr *entry = d->program->entry.jaxpr;
     jx_node jaxpr = jx_node_need(&d->walk, at, "jaxpr");
     jx_node consts = jx_node_member(at, "consts");
-    int index = jx_node_index(&d->walk, &jaxpr, d->njaxprs, "jaxprs");
+    const jx_jaxpr *found = jx_doc_jaxpr(d, &jaxpr);
 
     jx_node_object(&d->walk, at, "sizes jaxpr consts");
     if (d->walk.failed)
         return;
-    const jx_jaxpr *found = d->jaxprs[index];
     if (found->nins != entry->nins)
         jx_node_fail(&d->walk, &jaxpr,
                      "expected a jaxpr of %d inputs, found %d", entry->nins,

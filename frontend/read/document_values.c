@@ -117,9 +117,16 @@ static jx_value read_dim(jx_doc *d, const jx_node *at, const jx_node *tag)
                       .dim = jx_doc_dim_text(d, tag, jx_doc_scope(d, at))};
 }
 
+const jx_jaxpr *jx_doc_jaxpr(jx_doc *d, const jx_node *at)
+{
+    int index = jx_node_index(&d->walk, at, (int)d->build.jaxprs.count, "jaxprs");
+
+    return index < 0 ? NULL : d->build.jaxprs.at[index];
+}
+
 static jx_value read_jaxpr(jx_doc *d, const jx_node *at, const jx_node *tag)
 {
-    int index = jx_node_index(&d->walk, tag, d->njaxprs, "jaxprs");
+    const jx_jaxpr *to = jx_doc_jaxpr(d, tag);
     jx_node consts = jx_node_member(at, "consts");
     jx_node open = jx_node_member(at, "open");
     int n = jx_node_array(&d->walk, &consts);
@@ -132,14 +139,16 @@ static jx_value read_jaxpr(jx_doc *d, const jx_node *at, const jx_node *tag)
                       .array = k < 0 ? NULL : d->arrays[k]};
         items[i] = add(d, &v);
     }
-    jx_value v = {.tag = JX_V_JAXPR, .items = items, .count = items ? n : 0};
-    v.open = jx_node_bool(&d->walk, &open);
-    v.jaxpr = index < 0 ? NULL : d->jaxprs[index];
-    if (v.jaxpr && n != v.jaxpr->nconsts)
+    bool is_open = jx_node_bool(&d->walk, &open);
+    if (to && n != to->nconsts)
         jx_node_fail(&d->walk, at,
                      "expected %d constants for jaxpr %d, found %d",
-                     v.jaxpr->nconsts, index, n);
-    return v;
+                     to->nconsts, to->id, n);
+    return (jx_value){.tag = JX_V_JAXPR,
+                      .jaxpr = to,
+                      .open = is_open,
+                      .items = items,
+                      .count = items ? n : 0};
 }
 
 static jx_value read_rule(jx_doc *d, const jx_node *at, const jx_node *tag)

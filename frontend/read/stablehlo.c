@@ -260,12 +260,7 @@ static bool read_op(jx_hlo_body *b, const jx_mlir_op *op)
 
 bool jx_hlo_block(jx_hlo_body *b, const jx_mlir_block *block)
 {
-    /* An op is an equation, as a rule: growing to that would take four times
-     * the memory. */
-    if (!b->body.eqns.capacity) {
-        b->body.eqns.at = JX_NEW_ARRAY(b->s->ctx->arena, block->nops, jx_eqn);
-        b->body.eqns.capacity = b->body.eqns.at ? (size_t)block->nops : 0;
-    }
+    jx_body_reserve(&b->body, block->nops); /* an op is an equation, as a rule */
     for (int i = 0; i < block->nops; i++) {
         const jx_mlir_op *op = block->ops[i];
         if (!jx_mlir_op_ends(op->id)) {

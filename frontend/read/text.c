@@ -21,15 +21,12 @@ typedef struct bound {
 } bound;
 
 struct jx_text_scope {
-    jx_jaxpr *jaxpr;
+    jx_body body;
     jx_intern names;
-    JX_VEC(const jx_var *) vars;
-    JX_VEC(jx_eqn) eqns;
-    JX_VEC(int) lines; /* where these begin, if somebody asks */
-    size_t defined; /* variables before the equation being read */
-    size_t column; /* where its equations begin; 0: not on lines of their own */
-    int nblanks;   /* how many are called `_`, ... */
-    jx_var *blank; /* ... and the last of these */
+    JX_VEC(const jx_var *) outs; /* of the equation being read: not numbered yet */
+    JX_VEC(jx_var *) blanks;     /* called `_` */
+    JX_VEC(int) lines; /* where equations begin, if somebody asks */
+    size_t column; /* where they begin; 0: not on lines of their own */
 };
 
 typedef struct jx_text_scope scope;
@@ -150,35 +147,41 @@ static const bound *find(const scope *s, const char *name)
     return jx_intern_find(&s->names, hash_name(name), name, same_bound);
 }
 
-static const jx_var *define(jx_text *t, scope *s, const char *name,
-                            const jx_aval *aval, const char *at)
-{
-    jx_var *var = JX_NEW(t->ctx->arena, jx_var);
-    bool dropped = !strcmp(name, "_");
+typedef jx_atom maker(jx_body *b, const jx_aval *aval);
 
-    if (!var || !aval)
-        return NULL;
-    *var = (jx_var){aval, (int)s->vars.count, dropped};
-    JX_PUSH(t->ctx->arena, &s->vars, var);
-    if (dropped) {
-        s->nblanks++;
-        s->blank = var;
-        return var;
-    }
-    if (find(s, name)) {
-        jx_text_fail(t, at, "'%s' is defined twice", name);
-        return NULL;
-    }
-    bound *entry = JX_NEW(t->ctx->arena, bound);
-    if (!entry)
-        return NULL;
-    *entry = (bound){name, var};
-    jx_intern_add(&s->names, hash_name(name), entry);
-    return var;
+/* A result of the equation being read. */
+static jx_atom result_of(jx_body *b, const jx_aval *aval)
+{
+    scope *s = (scope *)b;
+    jx_var *var = jx_body_var(b, aval);
+
+    JX_PUSH(b->in->program->ctx->arena, &s->outs, var);
+    return (jx_atom){var, NULL};
 }
 
-/* `name:type`; NULL (and nothing read) if no binder comes next. */
-static const jx_var *read_binder(jx_text *t, scope *s)
+static bool define(jx_text *t, scope *s, maker *make, const char *name,
+                   const jx_aval *aval, const char *at)
+{
+    jx_var *var = (jx_var *)(uintptr_t)make(&s->body, aval).var;
+
+    if (!var)
+        return false;
+    var->dropped = !strcmp(name, "_");
+    if (var->dropped) {
+        JX_PUSH(t->ctx->arena, &s->blanks, var);
+        return true;
+    }
+    if (find(s, name))
+        return jx_text_fail(t, at, "'%s' is defined twice", name);
+    bound *entry = JX_NEW(t->ctx->arena, bound);
+    if (!entry)
+        return false;
+    *entry = (bound){name, var};
+    return jx_intern_add(&s->names, hash_name(name), entry);
+}
+
+/* `name:type`; false (and nothing read) if no binder comes next. */
+static bool read_binder(jx_text *t, scope *s, maker *make)
 {
     const char *at, *end;
 
@@ -186,40 +189,29 @@ static const jx_var *read_binder(jx_text *t, scope *s)
     at = t->at;
     end = name_end(t, "");
     if (end == at || end >= t->end || *end != ':')
-        return NULL;
+        return false;
     const char *name = jx_text_intern(t, at, end);
     t->at = end + 1;
     const jx_aval *aval = jx_text_aval(t);
-    return aval ? define(t, s, name, aval, at) : NULL;
+    return aval && define(t, s, make, name, aval, at);
 }
 
-static int read_binders(jx_text *t, scope *s)
+static void read_binders(jx_text *t, scope *s, maker *make)
 {
-    int count = 0;
-
-    while (!t->failed && read_binder(t, s))
-        count++;
-    return count;
+    while (!t->failed && read_binder(t, s, make))
+        ;
 }
 
 /* An inner result that a dropped outer one lent its name: `_` is then a
- * variable, and the first of its type that is still free is meant. */
-static jx_var *free_blank(scope *s, const jx_aval *like)
+ * variable, and the first that is still free is meant. */
+static jx_var *free_blank(const scope *s)
 {
-    jx_var *first = NULL;
-
-    for (size_t i = 0; i < s->vars.count; i++) {
-        jx_var *var = (jx_var *)(uintptr_t)s->vars.at[i];
-        if (!var->dropped || i >= s->defined)
-            continue;
-        if (var->aval == like)
-            return var;
-        first = first ? first : var;
-    }
+    for (size_t i = 0; i < s->blanks.count; i++)
+        if (s->blanks.at[i]->dropped && s->blanks.at[i]->id >= 0)
+            return s->blanks.at[i];
     /* The only one may be meant again. */
-    if (!first && s->nblanks == 1 && (size_t)s->blank->id < s->defined)
-        return s->blank;
-    return first;
+    return s->blanks.count == 1 && s->blanks.at[0]->id >= 0 ? s->blanks.at[0]
+                                                            : NULL;
 }
 
 static jx_atom read_operand(jx_text *t, scope *s)
@@ -230,9 +222,9 @@ static jx_atom read_operand(jx_text *t, scope *s)
     if (end > at && (end >= t->end || *end != ':')) {
         const char *name = jx_text_intern(t, at, end);
         const bound *found = find(s, name);
-        if (found && (size_t)found->var->id >= s->defined)
+        if (found && found->var->id < 0)
             found = NULL;
-        jx_var *blank = strcmp(name, "_") ? NULL : free_blank(s, NULL);
+        jx_var *blank = strcmp(name, "_") ? NULL : free_blank(s);
         if (blank)
             blank->dropped = false;
         if (found || blank) {
@@ -288,11 +280,6 @@ static void read_operands(jx_text *t, scope *s, jx_eqn *eqn)
     eqn->ins = array_of(t, atoms.at);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const jx_param *)a)->name, ((const jx_param *)b)->name);
-}
-
 int jx_text_params(jx_text *t, const jx_prim *prim, jx_param *params)
 {
     int count = 0;
@@ -310,10 +297,8 @@ int jx_text_params(jx_text *t, const jx_prim *prim, jx_param *params)
     return t->failed ? -1 : count;
 }
 
-static void read_params(jx_text *t, jx_eqn *eqn)
+static void read_params(jx_text *t, jx_eqn *eqn, jx_param *params)
 {
-    enum { HIDDEN = 16 };
-    jx_param params[JX_TEXT_PARAMS + HIDDEN];
     int count = 0;
 
     if (t->at < t->end && *t->at == '[') {
@@ -327,14 +312,12 @@ static void read_params(jx_text *t, jx_eqn *eqn)
     jx_text_complete(t, eqn, params, &count);
     if (t->failed)
         return;
-    qsort(params, (size_t)count, sizeof *params, by_name);
+    jx_params_sort(params, count);
     for (int i = 1; i < count; i++)
         if (!strcmp(params[i - 1].name, params[i].name))
             jx_text_fail(t, t->at, "parameter '%s' is given twice",
                          params[i].name);
     eqn->nparams = count;
-    eqn->params = jx_arena_copy(t->ctx->arena, params,
-                                (size_t)count * sizeof *params);
 }
 
 static bool read_primitive(jx_text *t, jx_eqn *eqn)
@@ -348,16 +331,16 @@ static bool read_primitive(jx_text *t, jx_eqn *eqn)
     return eqn->prim != NULL;
 }
 
-static void check_eqn(jx_text *t, const char *at, jx_eqn *eqn)
+static void add_eqn(jx_text *t, scope *s, const char *at, jx_eqn *eqn,
+                    jx_param *params)
 {
-    const char *why = NULL;
+    const char *why;
 
     if (t->failed || jx_arena_failed(t->ctx->arena))
         return;
-    if (eqn->prim->id != JX_PRIM_unknown)
-        eqn->typed = jx_params_decode(t->program, eqn, &why);
-    if (!why)
-        why = jx_eqn_misfit(t->ctx, eqn);
+    why = jx_build_params(&t->build, eqn, eqn->nparams, params);
+    if (!why && jx_ok(t->ctx))
+        why = jx_build_given(&s->body, eqn);
     if (!why && eqn->prim->id == JX_PRIM_scan)
         why = jx_text_scan_misfit(t, eqn);
     if (why)
@@ -370,9 +353,8 @@ jx_atom jx_text_named(jx_text *t, const jx_text_scope *s, const char *begin,
                       const char *end)
 {
     const bound *found = find(s, jx_text_intern(t, begin, end));
-    bool defined = found && (size_t)found->var->id < s->defined;
 
-    return (jx_atom){defined ? found->var : NULL, NULL};
+    return (jx_atom){found && found->var->id >= 0 ? found->var : NULL, NULL};
 }
 
 /* A reference, and which part of it. */
@@ -399,17 +381,16 @@ static bool begins_part(jx_text *t, const scope *s)
     return atom.var && atom.var->aval->kind == JX_AVAL_REF;
 }
 
-static bool put_access(jx_text *t, jx_eqn *eqn, jx_prim_id id, jx_atom ref,
-                       const jx_atom *value, const jx_text_part *part)
+static bool put_access(jx_text *t, jx_eqn *eqn, jx_param *tree, jx_prim_id id,
+                       jx_atom ref, const jx_atom *value,
+                       const jx_text_part *part)
 {
     jx_atom *ins = JX_NEW_ARRAY(t->ctx->arena, part->count + 2, jx_atom);
-    jx_param *tree = JX_NEW(t->ctx->arena, jx_param);
 
-    if (!ins || !tree)
+    if (!ins)
         return false;
     *tree = (jx_param){jx_intern_text(t->ctx, "tree"), part->tree};
     eqn->prim = jx_prim_of(id);
-    eqn->params = tree;
     eqn->nparams = 1;
     ins[eqn->nins++] = ref;
     if (value)
@@ -422,7 +403,7 @@ static bool put_access(jx_text *t, jx_eqn *eqn, jx_prim_id id, jx_atom ref,
 
 /* Behind the results, if there are any: whether the equation is one of these,
  * and has been read. */
-static bool read_access(jx_text *t, scope *s, jx_eqn *eqn)
+static bool read_access(jx_text *t, scope *s, jx_eqn *eqn, jx_param *tree)
 {
     jx_text_part part, again;
     jx_atom ref, value;
@@ -430,7 +411,7 @@ static bool read_access(jx_text *t, scope *s, jx_eqn *eqn)
     jx_text_space(t);
     if (eqn->nouts == 1 && jx_text_take(t, "<-"))
         return read_part(t, s, &ref, &part) &&
-               put_access(t, eqn, JX_PRIM_get, ref, NULL, &part);
+               put_access(t, eqn, tree, JX_PRIM_get, ref, NULL, &part);
     if (eqn->nouts ? eqn->nouts > 1 || !jx_text_take(t, ",")
                    : !begins_part(t, s))
         return false;
@@ -447,46 +428,41 @@ static bool read_access(jx_text *t, scope *s, jx_eqn *eqn)
     if (t->failed)
         return false;
     if (!adds && !eqn->nouts)
-        eqn->nouts = define(t, s, "_", part.aval, t->at) != NULL;
-    return put_access(t, eqn, adds ? JX_PRIM_addupdate : JX_PRIM_swap, ref,
-                      &value, &part);
+        define(t, s, result_of, "_", part.aval, t->at);
+    return put_access(t, eqn, tree, adds ? JX_PRIM_addupdate : JX_PRIM_swap,
+                      ref, &value, &part);
 }
 
-static void take_outs(jx_text *t, const scope *s, size_t first, jx_eqn *eqn)
+static void take_outs(jx_text *t, const scope *s, jx_eqn *eqn)
 {
-    const jx_var **outs = JX_NEW_ARRAY(t->ctx->arena, eqn->nouts,
-                                       const jx_var *);
-
-    for (int i = 0; outs && !t->failed && i < eqn->nouts; i++)
-        outs[i] = s->vars.at[first + (size_t)i];
-    eqn->outs = outs;
+    eqn->nouts = (int)s->outs.count;
+    eqn->outs = jx_arena_copy(t->ctx->arena, array_of(t, s->outs.at),
+                              s->outs.count * sizeof *s->outs.at);
 }
 
 static void read_eqn(jx_text *t, scope *s)
 {
-    jx_eqn eqn = {0};
-    size_t first = s->vars.count;
+    enum { HIDDEN = 16 };
+    jx_param params[JX_TEXT_PARAMS + HIDDEN];
+    jx_eqn eqn = {.ctx = t->eqn_ctx};
 
-    eqn.ctx = t->eqn_ctx;
     jx_text_space(t);
     const char *at = t->at;
-    s->defined = first;
-    eqn.nouts = read_binders(t, s);
-    bool access = !t->failed && read_access(t, s, &eqn);
+    s->outs.count = 0;
+    read_binders(t, s, result_of);
+    eqn.nouts = (int)s->outs.count;
+    bool access = !t->failed && read_access(t, s, &eqn, params);
     if (!access && eqn.nouts)
         jx_text_expect(t, "=");
-    take_outs(t, s, first, &eqn);
+    take_outs(t, s, &eqn);
     if (t->failed || (!access && !read_primitive(t, &eqn)))
         return;
     if (!access)
-        read_params(t, &eqn);
+        read_params(t, &eqn, params);
     if (!t->failed && !access)
         read_operands(t, s, &eqn);
-    check_eqn(t, at, &eqn);
-    if (t->failed)
-        return;
-    JX_PUSH(t->ctx->arena, &s->eqns, eqn);
-    if (t->lines) {
+    add_eqn(t, s, at, &eqn, params);
+    if (!t->failed && t->lines) {
         int line = 1;
         for (const char *c = t->begin; c < at; c++)
             line += *c == '\n';
@@ -498,7 +474,6 @@ static void read_eqns(jx_text *t, scope *s)
 {
     bool newline = skip_lines(t);
 
-    s->defined = s->vars.count;
     s->column = newline ? column_of(t) : 0;
     while (!t->failed) {
         bool at_end = comes(t, "in ") && ends_operands(t, s, false);
@@ -511,7 +486,6 @@ static void read_eqns(jx_text *t, scope *s)
             return;
         }
         read_eqn(t, s);
-        s->defined = s->vars.count;
         jx_text_take(t, ";");
         jx_text_space(t);
     }
@@ -521,19 +495,14 @@ static void read_eqns(jx_text *t, scope *s)
 
 static void read_outs(jx_text *t, scope *s)
 {
-    JX_VEC(jx_atom) atoms = {0};
-
     if (!jx_text_expect(t, "in") || !jx_text_expect(t, "("))
         return;
     while (!t->failed && !jx_text_take(t, ")")) {
-        jx_atom atom = read_operand(t, s);
-        JX_PUSH(t->ctx->arena, &atoms, atom);
+        jx_body_result(&s->body, read_operand(t, s));
         if (!jx_text_take(t, ",") && !comes(t, ")"))
             jx_text_fail(t, t->at, "expected ',' or ')'");
         jx_text_space(t);
     }
-    s->jaxpr->nouts = (int)atoms.count;
-    s->jaxpr->outs = array_of(t, atoms.at);
 }
 
 /* ` : { effects }`, as print_effects=True adds. */
@@ -554,27 +523,13 @@ static void keep_binders(const jx_jaxpr *jaxpr, int count)
         ((jx_var *)(uintptr_t)jaxpr->vars[i])->dropped = false;
 }
 
-static void finish(jx_text *t, scope *s)
-{
-    jx_jaxpr *to = s->jaxpr;
-
-    to->nvars = (int)s->vars.count;
-    to->vars = array_of(t, s->vars.at);
-    to->neqns = (int)s->eqns.count;
-    to->eqns = array_of(t, s->eqns.at);
-    to->id = (int)t->jaxprs.count;
-    JX_PUSH(t->ctx->arena, &t->jaxprs, to);
-    if (t->lines)
-        JX_PUSH(t->ctx->arena, t->lines, s->lines.at);
-}
-
 static void read_body(jx_text *t, scope *s)
 {
     jx_text_expect(t, "{");
     jx_text_expect(t, "lambda");
-    s->jaxpr->nconsts = read_binders(t, s);
+    read_binders(t, s, jx_body_const);
     jx_text_expect(t, ";");
-    s->jaxpr->nins = read_binders(t, s);
+    read_binders(t, s, jx_body_input);
     jx_text_expect(t, ".");
     jx_text_expect(t, "let");
     read_eqns(t, s);
@@ -585,10 +540,9 @@ static void read_body(jx_text *t, scope *s)
 
 const jx_jaxpr *jx_text_jaxpr(jx_text *t)
 {
-    scope s = {.jaxpr = JX_NEW(t->ctx->arena, jx_jaxpr)};
+    scope s = {.body.in = &t->build};
+    jx_jaxpr *made;
 
-    if (!s.jaxpr)
-        return NULL;
     if (t->depth >= JX_TEXT_DEPTH) {
         jx_text_fail(t, t->at, "jaxprs nest more than %d deep", JX_TEXT_DEPTH);
         return NULL;
@@ -597,11 +551,13 @@ const jx_jaxpr *jx_text_jaxpr(jx_text *t)
     jx_intern_init(&s.names, t->ctx->arena);
     read_body(t, &s);
     t->depth--;
-    if (t->failed || jx_arena_failed(t->ctx->arena))
+    made = t->failed ? NULL : jx_body_finish(&s.body, jx_no_atoms, NULL);
+    if (!made)
         return NULL;
-    finish(t, &s);
-    keep_binders(s.jaxpr, s.jaxpr->nconsts + s.jaxpr->nins);
-    return s.jaxpr;
+    if (t->lines)
+        JX_PUSH(t->ctx->arena, t->lines, s.lines.at);
+    keep_binders(made, made->nconsts + made->nins);
+    return made;
 }
 
 /* Reads it now, from where it stands. */
@@ -778,8 +734,8 @@ static void set_entry(jx_text *t, const jx_jaxpr *jaxpr)
     for (int i = 0; consts && i < jaxpr->nconsts; i++)
         consts[i] = unknown_array(t, jaxpr->vars[i]->aval);
     t->program->entry = (jx_closed){jaxpr, jaxpr->nconsts, consts};
-    t->program->jaxprs = t->jaxprs.at;
-    t->program->njaxprs = (int)t->jaxprs.count;
+    t->program->jaxprs = t->build.jaxprs.at;
+    t->program->njaxprs = (int)t->build.jaxprs.count;
     t->program->meshes = t->meshes.at;
     t->program->nmeshes = (int)t->meshes.count;
 }
@@ -787,9 +743,9 @@ static void set_entry(jx_text *t, const jx_jaxpr *jaxpr)
 /* 64-bit numbers are only there if x64 was on. */
 static bool has_wide(const jx_text *t)
 {
-    for (size_t i = 0; i < t->jaxprs.count; i++)
-        for (int k = 0; k < t->jaxprs.at[i]->nvars; k++) {
-            jx_dtype dtype = t->jaxprs.at[i]->vars[k]->aval->dtype;
+    for (int i = 0; i < t->program->njaxprs; i++)
+        for (int k = 0; k < t->program->jaxprs[i]->nvars; k++) {
+            jx_dtype dtype = t->program->jaxprs[i]->vars[k]->aval->dtype;
             if (dtype == JX_I64 || dtype == JX_U64 || dtype == JX_F64 ||
                 dtype == JX_C128)
                 return true;
@@ -823,7 +779,8 @@ jx_program *jx_read_text_lines(jx_ctx *ctx, const char *path, const char *text,
 {
     jx_program *p = JX_NEW(ctx->arena, jx_program);
     jx_text t = {.ctx = ctx, .program = p, .path = path, .at = text,
-                 .begin = text, .end = text + length, .lines = lines};
+                 .begin = text, .end = text + length, .lines = lines,
+                 .build.program = p};
 
     if (!p)
         return jx_ok(ctx), NULL;
@@ -853,6 +810,7 @@ const jx_jaxpr *jx_read_text_for(jx_program *program, const char *path,
                  .begin = text,
                  .end = text + strlen(text),
                  .eqn_ctx = eqn_ctx,
+                 .build.program = program,
                  .scope = dim_scope};
 
     return read_whole(&t);

@@ -3,7 +3,7 @@
 #define JX_TEXT_PARTS_H
 
 #include "frontend/base/vec.h"
-#include "frontend/ir/params.h"
+#include "frontend/ir/build.h"
 #include "frontend/read/text.h"
 
 enum {
@@ -37,7 +37,7 @@ typedef struct jx_text {
     JX_VEC(jx_hoisted) hoisted;
     JX_VEC(jx_shown) shown;
     size_t visible; /* the first hoisted name that counts here */
-    JX_VEC(const jx_jaxpr *) jaxprs;
+    jx_builder build;
     JX_VEC(jx_mesh) meshes;
     const jx_eqn_ctx *eqn_ctx; /* of all equations, or NULL */
     int scope;                 /* of the variables of sizes */
