@@ -3,6 +3,7 @@
 
 #include "frontend/base/assert.h"
 #include "frontend/ir/build.h"
+#include "frontend/ir/fold.h"
 #include "frontend/ir/scope.h"
 #include "frontend/read/asserted.h"
 
@@ -269,30 +270,6 @@ static const jx_array *new_array(refiner *r, const jx_array *array)
     return keep_done(r, array, to);
 }
 
-/* A number as an element of the dtype; false if that is not done here. */
-static bool put_number(jx_dtype dtype, int64_t value, unsigned char *to)
-{
-    const jx_dtype_info *info = jx_dtype_of(dtype);
-    float single = (float)value;
-    double real = (double)value;
-
-    switch (info->kind) {
-    case JX_KIND_INT:
-    case JX_KIND_UINT:
-        if (info->bits < 8)
-            value &= (1 << info->bits) - 1;
-        memcpy(to, &value, info->bytes);
-        return true;
-    case JX_KIND_BOOL: to[0] = value != 0; return true;
-    default: break;
-    }
-    if (dtype == JX_F32)
-        memcpy(to, &single, sizeof single);
-    else if (dtype == JX_F64)
-        memcpy(to, &real, sizeof real);
-    return dtype == JX_F32 || dtype == JX_F64;
-}
-
 /* The dim as a literal of the (new) aval: a number, if it is one now.  NULL
  * with an error. */
 static const jx_literal *size_literal(refiner *r, const jx_dim *dim,
@@ -318,7 +295,8 @@ static const jx_literal *size_literal(refiner *r, const jx_dim *dim,
                                   text_of(r, dim), bits));
         return NULL;
     }
-    if (!put_number(aval->dtype, value, to->bits))
+    const jx_scalar number = {JX_I64, (const unsigned char *)&value};
+    if (!jx_fold(JX_PRIM_convert_element_type, 1, &number, aval->dtype, to->bits))
         to->dim = jx_dim_int(r->to->dims, value);
     return to;
 }

@@ -336,9 +336,11 @@ static jx_atom *fill_outs(jx_body *b, jx_eqn *eqn, int nouts,
 /* Adds an equation that is whole. */
 static void append(jx_body *b, const jx_eqn *eqn)
 {
+    int id = jx_body_nvars(b);
+
     for (int i = 0; i < eqn->nouts; i++) {
         jx_var *var = (jx_var *)(uintptr_t)eqn->outs[i];
-        var->id = jx_body_nvars(b);
+        var->id = id++;
         JX_PUSH(arena_of(b), &b->outs, var);
     }
     JX_PUSH(arena_of(b), &b->eqns, *eqn);
@@ -525,12 +527,10 @@ static void write_number(jx_dtype dtype, double value, void *to)
         jx_element_from_real(jx_dtype_real(dtype), value, to);
         return;
     }
-    integer = value >= 0x1p63 ? (int64_t)(uint64_t)value : (int64_t)value;
-    if (info->kind == JX_KIND_BOOL)
-        integer = value != 0;
-    if (info->bits < 8) /* the low bits are the value */
-        integer &= (1 << info->bits) - 1;
-    memcpy(to, &integer, info->bytes);
+    integer = info->kind == JX_KIND_BOOL ? value != 0
+              : value >= 0x1p63          ? (int64_t)(uint64_t)value
+                                         : (int64_t)value;
+    jx_element_from_integer(dtype, (uint64_t)integer, to);
 }
 
 jx_atom jx_build_number(jx_body *b, jx_dtype dtype, double value)

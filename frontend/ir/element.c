@@ -141,3 +141,18 @@ void jx_element_from_real(jx_dtype dtype, double value, void *bits)
         memcpy(bits, &code, jx_dtype_of(dtype)->bytes);
     }
 }
+
+/* Of 4 bits and 2: a byte each, the high bits zero. */
+bool jx_element_from_integer(jx_dtype dtype, uint64_t value, void *bits)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+
+    if (info->kind == JX_KIND_BOOL)
+        value = value != 0;
+    else if (info->kind != JX_KIND_INT && info->kind != JX_KIND_UINT)
+        return false;
+    else if (info->bits < 8)
+        value &= ((uint64_t)1 << info->bits) - 1;
+    memcpy(bits, &value, info->bytes);
+    return true;
+}

@@ -1,4 +1,4 @@
-/* element.h - one element of a float dtype as a number, and back.
+/* element.h - one element as a number, and back.
  *
  * Every float dtype of 32 bits or fewer is exact as a double. */
 #ifndef JX_ELEMENT_H
@@ -6,10 +6,16 @@
 
 #include "frontend/ir/dtype.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* The value of an element that lies at `bits` (f64 too). */
 double jx_element_real(jx_dtype dtype, const void *bits);
 /* The element nearest to `value` (ties away from zero; infinite and NaN as the
  * dtype has them, else its largest).  For text, where values are exact. */
 void jx_element_from_real(jx_dtype dtype, double value, void *bits);
+/* An integer's low bits as an element of an integer dtype, or whether it is 0 as a
+ * boolean; false, and nothing, for other dtypes. */
+bool jx_element_from_integer(jx_dtype dtype, uint64_t value, void *bits);
 
 #endif

@@ -2,6 +2,7 @@
 #include "frontend/ir/fold.h"
 
 #include "frontend/ir/dim.h"
+#include "frontend/ir/element.h"
 
 #include <float.h>
 #include <math.h>
@@ -68,17 +69,7 @@ static bool write_real(jx_dtype dtype, double value, unsigned char *to)
 
 static bool write_integer(jx_dtype dtype, jx_int value, unsigned char *to)
 {
-    const jx_dtype_info *info = jx_dtype_of(dtype);
-    uint64_t bits = (uint64_t)value;
-
-    if (info->kind == JX_KIND_BOOL)
-        bits = value != 0;
-    else if (info->kind != JX_KIND_INT && info->kind != JX_KIND_UINT)
-        return false;
-    else if (info->bits < 8)
-        bits &= ((uint64_t)1 << info->bits) - 1;
-    memcpy(to, &bits, info->bytes);
-    return true;
+    return jx_element_from_integer(dtype, (uint64_t)value, to);
 }
 
 /* Sums, differences and products of two f32 are rounded once when made as

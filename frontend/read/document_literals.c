@@ -60,11 +60,7 @@ static bool read_integer(jx_doc *d, const jx_node *at, jx_dtype dtype,
         value = (uint64_t)jx_node_int(&d->walk, at,
                                       is_signed ? -high - 1 : 0, high);
     }
-    /* 4-bit types lie in a byte each, the high half zero. */
-    if (info->bits < 8)
-        value &= (1u << info->bits) - 1;
-    memcpy(to, &value, info->bytes);
-    return !d->walk.failed;
+    return jx_element_from_integer(dtype, value, to) && !d->walk.failed;
 }
 
 /* A Python float may be wider than the literal's dtype: JAX keeps it. */

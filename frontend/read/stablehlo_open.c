@@ -272,7 +272,6 @@ static const jx_value *settled_value(jx_hlo_reader *s, const jx_value *value)
 static bool settle_params(jx_hlo_reader *s, jx_eqn *eqn)
 {
     jx_param *params = NULL;
-    const char *why = NULL;
 
     for (int i = 0; i < eqn->nparams; i++) {
         const jx_value *value = settled_value(s, eqn->params[i].value);
@@ -286,12 +285,7 @@ static bool settle_params(jx_hlo_reader *s, jx_eqn *eqn)
             return false;
         params[i].value = value;
     }
-    if (!params)
-        return true;
-    eqn->params = params;
-    if (eqn->prim->id != JX_PRIM_unknown)
-        eqn->typed = jx_params_decode(s->program, eqn, &why);
-    return !why;
+    return !params || !jx_build_params(&s->build, eqn, eqn->nparams, params);
 }
 
 bool jx_hlo_close(jx_hlo_body *b, size_t open, size_t eqn, size_t out)

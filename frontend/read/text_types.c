@@ -293,9 +293,10 @@ static bool integer_of(const char *begin, const char *end, uint64_t *value,
 }
 
 /* True if the value fits the dtype's bits. */
-static bool put_integer(const jx_dtype_info *info, uint64_t value,
-                        bool negative, unsigned char *to)
+static bool put_integer(jx_dtype dtype, uint64_t value, bool negative,
+                        unsigned char *to)
 {
+    const jx_dtype_info *info = jx_dtype_of(dtype);
     bool is_signed = info->kind == JX_KIND_INT;
     uint64_t most = info->bits == 64 && !is_signed
                         ? UINT64_MAX
@@ -306,10 +307,7 @@ static bool put_integer(const jx_dtype_info *info, uint64_t value,
         return false;
     if (negative)
         value = 0 - value;
-    if (info->bits < 8)
-        value &= (1u << info->bits) - 1;
-    memcpy(to, &value, info->bytes);
-    return true;
+    return jx_element_from_integer(dtype, value, to);
 }
 
 static bool put_value(jx_literal *to, const char *begin, const char *end)
@@ -329,7 +327,7 @@ static bool put_value(jx_literal *to, const char *begin, const char *end)
     case JX_KIND_INT:
     case JX_KIND_UINT:
         return integer_of(begin, end, &value, &negative) &&
-               put_integer(info, value, negative, to->bits);
+               put_integer(to->aval->dtype, value, negative, to->bits);
     case JX_KIND_FLOAT:
         if (!real_of(begin, end, &to->real))
             return false;

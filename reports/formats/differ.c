@@ -10,7 +10,7 @@
 #include "analyzer/typing.h"
 #include "frontend/base/json.h"
 #include "frontend/base/utf8.h"
-#include "frontend/ir/params.h"
+#include "frontend/ir/build.h"
 #include "frontend/ir/solution.h"
 #include "reports/formats/costs.h"
 #include "reports/formats/differ_file.h"
@@ -301,31 +301,44 @@ static const jx_scope *all_scopes(differ *d)
 }
 
 /* { lambda ; inputs of the old one. let outs = call_exported[new] inputs in
- * outs }, the outputs declared as the old one's.  NULL without memory. */
+ * outs }, the outputs declared as the old one's. */
+static const jx_jaxpr *calling(differ *d, jx_builder *build,
+                               const jx_p_call_exported *params)
+{
+    const jx_jaxpr *old = d->before->entry.jaxpr;
+    jx_body b = {.in = build};
+    jx_atom *ins = JX_NEW_ARRAY(d->ctx->arena, old->nins, jx_atom);
+    const jx_var **outs =
+        JX_NEW_ARRAY(d->ctx->arena, old->nouts, const jx_var *);
+    jx_eqn eqn = {.prim = jx_prim_of(JX_PRIM_call_exported),
+                  .nins = old->nins,
+                  .nouts = old->nouts,
+                  .ins = ins,
+                  .outs = outs,
+                  .typed = params};
+
+    for (int i = 0; ins && i < old->nins; i++)
+        ins[i] = jx_body_input(&b, input(d->before, i));
+    for (int i = 0; outs && i < old->nouts; i++)
+        outs[i] = jx_body_var(&b, output(d->before, i));
+    if (!jx_ok(d->ctx) || jx_build_given(&b, &eqn))
+        return NULL;
+    for (int i = 0; i < old->nouts; i++)
+        jx_body_result(&b, (jx_atom){outs[i], NULL});
+    return jx_body_finish(&b, jx_no_atoms, NULL);
+}
+
+/* NULL without memory. */
 static jx_program *caller(differ *d)
 {
     const jx_jaxpr *old = d->before->entry.jaxpr;
-    jx_arena *arena = d->ctx->arena;
-    jx_program *p = jx_arena_copy(arena, d->before, sizeof *p);
-    jx_called_export *callee = JX_NEW(arena, jx_called_export);
-    jx_p_call_exported *params = JX_NEW(arena, jx_p_call_exported);
-    jx_jaxpr *jaxpr = JX_NEW(arena, jx_jaxpr);
-    jx_eqn *eqn = JX_NEW(arena, jx_eqn);
-    jx_var *vars = JX_NEW_ARRAY(arena, old->nins + old->nouts, jx_var);
-    const jx_var **all =
-        JX_NEW_ARRAY(arena, old->nins + old->nouts, const jx_var *);
-    jx_atom *atoms = JX_NEW_ARRAY(arena, old->nins + old->nouts, jx_atom);
-    const jx_jaxpr **jaxprs = JX_NEW(arena, const jx_jaxpr *);
+    jx_program *p = jx_arena_copy(d->ctx->arena, d->before, sizeof *p);
+    jx_called_export *callee = JX_NEW(d->ctx->arena, jx_called_export);
+    jx_p_call_exported *params = JX_NEW(d->ctx->arena, jx_p_call_exported);
+    jx_builder build = {.program = p};
 
-    if (jx_arena_failed(arena))
+    if (!p || !callee || !params)
         return NULL;
-    for (int i = 0; i < old->nins + old->nouts; i++) {
-        vars[i] = (jx_var){i < old->nins ? input(d->before, i)
-                                         : output(d->before, i - old->nins),
-                           i, false};
-        all[i] = &vars[i];
-        atoms[i].var = &vars[i];
-    }
     *callee = (jx_called_export){.name = "the new program",
                                  .nins = old->nins,
                                  .nouts = old->nouts,
@@ -333,29 +346,15 @@ static jx_program *caller(differ *d)
                                  .outs = moved_avals(d, old->nouts, output),
                                  .paths = d->after->in_paths};
     params->exported = callee;
-    *eqn = (jx_eqn){.prim = jx_prim_of(JX_PRIM_call_exported),
-                    .nins = old->nins,
-                    .nouts = old->nouts,
-                    .ins = atoms,
-                    .outs = all + old->nins,
-                    .typed = params};
-    *jaxpr = (jx_jaxpr){.nins = old->nins,
-                        .neqns = 1,
-                        .nouts = old->nouts,
-                        .nvars = old->nins + old->nouts,
-                        .vars = all,
-                        .eqns = eqn,
-                        .outs = atoms + old->nins};
-    *jaxprs = jaxpr;
-    p->entry = (jx_closed){.jaxpr = jaxpr};
-    p->jaxprs = jaxprs;
+    p->entry = (jx_closed){.jaxpr = calling(d, &build, params)};
+    p->jaxprs = build.jaxprs.at;
+    p->njaxprs = (int)build.jaxprs.count;
     p->scopes = all_scopes(d);
     p->nscopes = old_scopes(d) + d->after->nscopes;
-    p->njaxprs = 1;
     /* What one of them does not say, they can't disagree about. */
     p->from_text = d->before->from_text || d->after->from_text;
     p->nrules = p->narrays = p->ncomparisons = p->nretraces = 0;
-    return callee->ins && callee->outs && p->scopes ? p : NULL;
+    return callee->ins && callee->outs && p->scopes && p->entry.jaxpr ? p : NULL;
 }
 
 static bool is_among(const jx_finding *f, const jx_findings *known)
