@@ -6,7 +6,6 @@
 #include "frontend/base/json_tree.h"
 #include "frontend/base/plain.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,10 +232,25 @@ static bool scan_digits(scan *s)
     return true;
 }
 
-/* What `length` bytes are that have the form of a number; false if they are
- * none in range. */
-static bool read_number(const char *text, size_t length, bool integer,
-                        jx_json *to)
+/* What `length` bytes are that have the form of an integer, or of a real; false if
+ * that is out of range.  Most of a document are integers; below 0 there is one
+ * more. */
+static bool read_integer(const char *text, size_t length, jx_json *to)
+{
+    bool negative = *text == '-';
+    int64_t value = 0;
+
+    for (size_t i = negative; i < length; i++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_sub_overflow(value, text[i] - '0', &value))
+            return false;
+    if (!negative && __builtin_sub_overflow(0, value, &value))
+        return false;
+    *to = (jx_json){.kind = JX_JSON_INT, .of.integer = value};
+    return true;
+}
+
+static bool read_real(const char *text, size_t length, jx_json *to)
 {
     char copy[512], *end;
 
@@ -244,12 +258,6 @@ static bool read_number(const char *text, size_t length, bool integer,
         return false;
     memcpy(copy, text, length);
     copy[length] = '\0';
-    errno = 0;
-    if (integer) {
-        *to = (jx_json){.kind = JX_JSON_INT,
-                        .of.integer = strtoll(copy, &end, 10)};
-        return errno == 0;
-    }
     *to = (jx_json){.kind = JX_JSON_REAL, .of.real = jx_strtod(copy, &end)};
     return isfinite(to->of.real);
 }
@@ -291,7 +299,7 @@ static bool scan_number(scan *s, jx_json *to)
         if (!scan_digits(s))
             return false;
     }
-    if (read_number(s->text + begin, s->at - begin, integer, to))
+    if ((integer ? read_integer : read_real)(s->text + begin, s->at - begin, to))
         return true;
     if (integer && s->wide)
         return read_wide(s, begin, to);

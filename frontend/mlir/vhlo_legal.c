@@ -60,11 +60,10 @@ static uint32_t since(const jx_mlir_type *t)
     }
 }
 
-/* Most values of a module have the type of the one before: it is not asked
- * again. */
+/* Values share types and ops attributes: each is asked once. */
 bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type)
 {
-    if (!type->vhlo || type == v->legal)
+    if (!type->vhlo || jx_vhlo_map_get(&v->legal, type))
         return true;
     if (!jx_vhlo_since(v, since(type),
                        type->text ? type->text : "one of its types"))
@@ -74,8 +73,7 @@ bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type)
             return false;
     if (type->encoding && !jx_vhlo_attr_legal(v, type->encoding))
         return false;
-    v->legal = type;
-    return true;
+    return jx_vhlo_map_put(v, &v->legal, type, type);
 }
 
 static bool is_case(const jx_mlir_attr *a, const char *of, const char *text)
@@ -105,6 +103,8 @@ static bool foreign(jx_vhlo *v, const jx_mlir_attr *attr)
 
 bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
 {
+    if (jx_vhlo_map_get(&v->legal, attr))
+        return true;
     if (!attr->vhlo)
         return foreign(v, attr);
     if (attr->kind == JX_A_RECORD || attr->kind == JX_A_ENUM) {
@@ -122,7 +122,7 @@ bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
     }
     if (attr->type && !jx_vhlo_type_legal(v, attr->type))
         return false;
-    return items_legal(v, attr);
+    return items_legal(v, attr) && jx_vhlo_map_put(v, &v->legal, attr, attr);
 }
 
 /* ---- ops */
@@ -265,11 +265,21 @@ bool jx_vhlo_op_legal(jx_vhlo *v, const jx_mlir_op *to,
 
 /* ---- what a module needs */
 
+/* Names are interned: each is looked up once. */
+static const jx_vhlo_op_info *row_named(jx_vhlo *v, const char *name)
+{
+    const jx_vhlo_op_info *row = jx_vhlo_map_get(&v->known, name);
+
+    if (!row && (row = jx_vhlo_op_info_find(name + 5)))
+        jx_vhlo_map_put(v, &v->known, name, row);
+    return row;
+}
+
 static void need_of(jx_vhlo *v, const jx_mlir_op *op)
 {
     v->op = op;
     if (strncmp(op->name, "vhlo.", 5) == 0) {
-        const jx_vhlo_op_info *row = jx_vhlo_op_info_find(op->name + 5);
+        const jx_vhlo_op_info *row = row_named(v, op->name);
         if (row) {
             jx_vhlo_since(v, row->first, row->name);
             meaning_legal(v, op, row->name);
@@ -291,6 +301,7 @@ static void need_of(jx_vhlo *v, const jx_mlir_op *op)
 bool jx_vhlo_needs(jx_ctx *ctx, const jx_mlir_file *file, jx_vhlo_need *to)
 {
     jx_vhlo v = {.ctx = ctx,
+                 .scratch = ctx->arena,
                  .path = file->path,
                  .mode = JX_VHLO_VERSION,
                  .target = JX_VHLO_FIRST,

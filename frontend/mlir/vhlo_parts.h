@@ -34,7 +34,7 @@ typedef struct jx_vhlo {
     bool failed;
     int depth;
     const jx_mlir_op *op; /* being converted, for errors */
-    const jx_mlir_type *legal; /* the last that was */
+    jx_vhlo_map legal; /* types and attributes that were */
     jx_vhlo_map known, type_map, attr_map, dict_map;
     jx_vhlo_map casts; /* of values, to the other level: vhlo.c */
     const jx_mlir_attr *unknown; /* location */
