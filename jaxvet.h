@@ -204,6 +204,14 @@ JAXVET_API void jaxvet_call_free(jaxvet_call *call); /* before the program */
  * at the same time; copies are freed before what they were made of. */
 JAXVET_API jaxvet_call *jaxvet_call_copy(const jaxvet_call *call,
                                          jaxvet_error *error);
+/* A thread that helps with what is large.  A call that is given none starts one of
+ * its own, if it ever needs it; where there are many calls, they rather share one:
+ * whoever runs has it if nobody else does at that moment, and else works alone.
+ * Results never depend on it.  NULL: one of its own (again). */
+typedef struct jaxvet_helper jaxvet_helper;
+JAXVET_API jaxvet_helper *jaxvet_helper_new(jaxvet_error *error);
+JAXVET_API void jaxvet_helper_free(jaxvet_helper *helper); /* after all runs */
+JAXVET_API void jaxvet_call_help(jaxvet_call *call, jaxvet_helper *helper);
 /* Bytes of its working memory, beside inputs and outputs. */
 JAXVET_API size_t jaxvet_call_memory(const jaxvet_call *call);
 

@@ -8,6 +8,7 @@
 #include "runtime/elementwise.h"
 #include "runtime/fits.h"
 #include "runtime/host.h"
+#include "runtime/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -351,6 +352,37 @@ jaxvet_call *jaxvet_call_copy(const jaxvet_call *call, jaxvet_error *error)
     jx_api_hand_over(call->program->ctx, error);
     free(copy);
     return NULL;
+}
+
+struct jaxvet_helper {
+    jx_pool *pool;
+};
+
+jaxvet_helper *jaxvet_helper_new(jaxvet_error *error)
+{
+    jaxvet_helper *helper = malloc(sizeof *helper);
+    jx_pool *pool = helper ? jx_pool_new() : NULL;
+
+    if (!pool) {
+        free(helper);
+        jx_api_starved(error);
+        return NULL;
+    }
+    helper->pool = pool;
+    return helper;
+}
+
+void jaxvet_helper_free(jaxvet_helper *helper)
+{
+    if (helper)
+        jx_pool_free(helper->pool);
+    free(helper);
+}
+
+void jaxvet_call_help(jaxvet_call *call, jaxvet_helper *helper)
+{
+    if (call)
+        jx_exec_share(call->exec, helper ? helper->pool : NULL);
 }
 
 size_t jaxvet_call_memory(const jaxvet_call *call)

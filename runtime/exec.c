@@ -38,8 +38,8 @@ struct jx_run {
     char *memory;
     void **own;  /* per output: memory of the execution's own, or NULL */
     const void **outs; /* per output: where it was written */
-    jx_pool *pool;
-    bool pool_tried;
+    jx_pool *pool; /* its own, made when it is needed */
+    jx_pool *lent; /* to be used instead, or NULL */
     double deadline;      /* by jx_seconds_now(); 0: none */
     bool is_limited;      /* there is a deadline, or who may cancel */
     atomic_bool stopped;  /* at it; helper threads look, too */
@@ -132,10 +132,14 @@ bool jx_run_block(jx_run *run, int block)
 
 jx_pool *jx_run_pool(jx_run *run)
 {
-    if (!run->pool_tried)
+    if (!run->lent && !run->pool)
         run->pool = jx_pool_new();
-    run->pool_tried = true;
-    return run->pool;
+    return run->lent ? run->lent : run->pool;
+}
+
+void jx_exec_share(jx_exec *exec, jx_pool *pool)
+{
+    exec->run.lent = pool;
 }
 
 void jx_run_move(jx_run *run, int buffer, const void *to)

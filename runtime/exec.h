@@ -7,12 +7,16 @@
 #define JX_EXEC_H
 
 #include "runtime/plan.h"
+#include "runtime/pool.h"
 
 typedef struct jx_exec jx_exec;
 
 /* NULL without memory (an error in program->ctx). */
 jx_exec *jx_exec_new(const jx_plan *plan);
 void jx_exec_free(jx_exec *exec);
+/* From now on `pool` helps, which others may have at the same time; NULL: one of
+ * its own. */
+void jx_exec_share(jx_exec *exec, jx_pool *pool);
 
 /* Runs once.  `ins` holds a pointer per input; `outs` one per output, or NULL
  * (as a whole or one by one) for memory of the execution's own.  Inputs and

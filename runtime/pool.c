@@ -16,6 +16,8 @@ struct jx_pool {
     int64_t count;
     atomic_int_least64_t next;
     unsigned asked; /* jobs so far */
+    bool tried, there; /* to start the thread; it is */
+    bool taken;     /* somebody has a job for it */
     bool open;      /* the helper may still join the job */
     bool running, quit;
 };
@@ -76,17 +78,14 @@ static bool start(jx_pool *pool)
 
 jx_pool *jx_pool_new(void)
 {
-    jx_pool *pool = two_processors() ? calloc(1, sizeof *pool) : NULL;
+    jx_pool *pool = calloc(1, sizeof *pool);
 
     if (!pool)
         return NULL;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->idle, NULL);
-    if (start(pool))
-        return pool;
-    free(pool);
-    return NULL;
+    return pool;
 }
 
 void jx_pool_free(jx_pool *pool)
@@ -97,16 +96,32 @@ void jx_pool_free(jx_pool *pool)
     pool->quit = true;
     pthread_cond_signal(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
-    pthread_join(pool->thread, NULL);
+    if (pool->there)
+        pthread_join(pool->thread, NULL);
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->wake);
     pthread_cond_destroy(&pool->idle);
     free(pool);
 }
 
+/* Whether the helper is there, and the caller's from now on. */
+static bool borrow(jx_pool *pool)
+{
+    bool ok;
+
+    pthread_mutex_lock(&pool->lock);
+    if (!pool->tried)
+        pool->there = two_processors() && start(pool);
+    pool->tried = true;
+    ok = pool->there && !pool->taken;
+    pool->taken |= ok;
+    pthread_mutex_unlock(&pool->lock);
+    return ok;
+}
+
 void jx_pool_run(jx_pool *pool, jx_chunk *chunk, const void *job, int64_t n)
 {
-    if (!pool || n < 2) {
+    if (!pool || n < 2 || !borrow(pool)) {
         for (int64_t i = 0; i < n; i++)
             chunk(job, i, 0);
         return;
@@ -125,5 +140,6 @@ void jx_pool_run(jx_pool *pool, jx_chunk *chunk, const void *job, int64_t n)
     pool->open = false;
     while (pool->running)
         pthread_cond_wait(&pool->idle, &pool->lock);
+    pool->taken = false;
     pthread_mutex_unlock(&pool->lock);
 }

@@ -1,7 +1,8 @@
 /* pool.h - a second thread for large operations.
  *
- * The caller always works; the helper takes chunks when it is awake in time.
- * What is computed never depends on who does it: chunks are fixed by sizes. */
+ * The caller always works; the helper takes chunks when it is awake in time, and
+ * when nobody else has it: several runs may share one.  What is computed never
+ * depends on who does it: chunks are fixed by sizes. */
 #ifndef JX_POOL_H
 #define JX_POOL_H
 
@@ -15,7 +16,8 @@ typedef void jx_chunk(const void *job, int64_t i, int worker);
 
 enum { JX_POOL_WORKERS = 2 };
 
-/* NULL when there is no second processor, or no thread to be had. */
+/* The thread is started by the first job, if there is a second processor.  NULL
+ * without memory. */
 jx_pool *jx_pool_new(void);
 void jx_pool_free(jx_pool *pool);
 /* Chunks 0 .. n-1, in any order; returns when all are done.  `pool` may be

@@ -108,6 +108,7 @@ static void free_client(PJRT_Client *client)
     free(client->memories);
     free(client->topology.descriptions);
     free(client->topology.list);
+    jaxvet_helper_free(client->helper);
     free(client);
 }
 
@@ -124,8 +125,9 @@ static PJRT_Client *new_client(int count)
     c->memories = calloc(n * JX_PJRT_KINDS, sizeof *c->memories);
     c->topology.descriptions = calloc(n, sizeof *c->topology.descriptions);
     c->topology.list = calloc(n, sizeof *c->topology.list);
+    c->helper = jaxvet_helper_new(NULL);
     if (!c->devices || !c->list || !c->memories || !c->topology.descriptions ||
-        !c->topology.list) {
+        !c->topology.list || !c->helper) {
         free_client(c);
         return NULL;
     }

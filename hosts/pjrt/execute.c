@@ -177,6 +177,7 @@ static PJRT_Error *compute(run *r)
 
     if (failed)
         return failed;
+    jaxvet_call_help(call, r->devices[0]->client->helper);
     if (jaxvet_run_with(call, r->ins, r->outs, &given, &error) != JAXVET_OK)
         failed = given.error.message
                      ? jx_pjrt_error((PJRT_Error_Code)given.error.code, "%s",

@@ -79,6 +79,7 @@ struct PJRT_Client {
     PJRT_Device **list;
     PJRT_Memory **memories;
     PJRT_TopologyDescription topology;
+    jaxvet_helper *helper; /* of all that runs here */
 };
 
 extern const char *const jx_pjrt_memory_kinds[JX_PJRT_KINDS];

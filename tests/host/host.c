@@ -63,6 +63,7 @@ static int run(jaxvet_program *program)
     const jaxvet_size sizes[] = {{"b", 2}};
     jaxvet_error error;
     jaxvet_call *call = jaxvet_prepare(program, sizes, 1, &error);
+    jaxvet_helper *helper;
 
     EXPECT(call);
     EXPECT(jaxvet_call_input(call, 0)->bytes == sizeof x);
@@ -72,6 +73,17 @@ static int run(jaxvet_program *program)
     EXPECT(!jaxvet_call_output(call, 2));
     EXPECT(jaxvet_run(call, inputs, outputs, &error) == JAXVET_OK);
     EXPECT(scaled[1][2] == 60 && sum[0] == 5 && sum[2] == 9);
+    helper = jaxvet_helper_new(&error);
+    EXPECT(helper);
+    jaxvet_call_help(call, helper);
+    scaled[1][2] = 0;
+    EXPECT(jaxvet_run(call, inputs, outputs, &error) == JAXVET_OK);
+    EXPECT(scaled[1][2] == 60);
+    jaxvet_call_help(call, NULL);
+    jaxvet_helper_free(helper);
+    EXPECT(jaxvet_run(call, inputs, outputs, &error) == JAXVET_OK);
+    jaxvet_call_help(NULL, NULL);
+    jaxvet_helper_free(NULL);
     jaxvet_call_free(call);
     return 0;
 }
