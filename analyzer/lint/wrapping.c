@@ -637,6 +637,31 @@ static bool need_outputs(wrapping *w)
     return true;
 }
 
+static bool need_look(wrapping *w, const jx_looked *l, bool findable)
+{
+    return need_within(w, l->dim, l->dim, jx_wrap_least(l->dtype),
+                       jx_wrap_most(l->dtype), jx_wrap_bits(l->dtype), true,
+                       findable, NULL);
+}
+
+/* What StableHLO looks at on the way to its sizes, and is not in the program:
+ * `n*m // m` is `n` there, and wrong where `n*m` wraps.  It is a finding where
+ * nothing that is in the program owes it, nor an axis has that size. */
+static bool need_looks(wrapping *w)
+{
+    const jx_program *program = w->lint->program;
+
+    for (int i = 0; i < program->nlooked; i++) {
+        const jx_looked *l = &program->looked[i];
+        size_t before = w->lint->to->bounds.count;
+        if (!need_look(w, l, false) ||
+            (w->lint->to->bounds.count > before && !need_look(w, l, true)))
+            return false;
+        is_new(&w->divided, l->dim);
+    }
+    return true;
+}
+
 static bool visit(wrapping *w, int index)
 {
     const jx_flat_node *node = &w->lint->flat->nodes.at[index];
@@ -691,5 +716,5 @@ bool jx_lint_size_arithmetic(jx_linter *lint)
     for (size_t n = 0; n < whole.flat->nodes.count; n++)
         if (!visit(&w, (int)n))
             return false;
-    return need_outputs(&w) && need_contract(&w);
+    return need_outputs(&w) && need_contract(&w) && need_looks(&w);
 }

@@ -233,6 +233,12 @@ typedef struct jx_valued {
     const jx_dim_atom *var;
 } jx_valued;
 
+/* An integer made from sizes, in the type that it is computed in. */
+typedef struct jx_looked {
+    const jx_dim *dim;
+    jx_dtype dtype;
+} jx_looked;
+
 /* A shape assertion of StableHLO that is malformed, or whose message says
  * something else than what it checks. */
 typedef struct jx_misstated {
@@ -283,6 +289,10 @@ typedef struct jx_program {
     const char *const *equated;
     int nmisstated;
     const jx_misstated *misstated;
+    /* Of StableHLO: what its arithmetic of sizes divides, compares or converts,
+     * though the equations have only what comes of it. */
+    int nlooked;
+    const jx_looked *looked;
     /* As it was read, with references; NULL: as this one (jx_program_written). */
     struct jx_program *written;
     /* What it was made of, for what only the file says; or NULL. */

@@ -762,6 +762,8 @@ jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry, const char *name
     count_devices(s->module, p);
     p->nmisstated = (int)s->misstated.count;
     p->misstated = s->misstated.at;
+    p->nlooked = (int)s->sizes->looked.count;
+    p->looked = s->sizes->looked.at;
     p->tree = s->file;
     return p;
 }

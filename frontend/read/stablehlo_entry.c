@@ -661,6 +661,7 @@ static jx_sz_reading *begin(jx_hlo_reader *s, const jx_mlir_op *func)
     r->s = s->sizes = jx_sizes_new(s->ctx, s->program->dims);
     if (!r->s)
         return NULL;
+    r->s->looking = true;
     r->nargs = r->body ? r->body->nargs : 0;
     r->shapes = JX_NEW_ARRAY(arena_of(r), r->nargs + 1, jx_dim_shape);
     r->caller = JX_NEW_ARRAY(arena_of(r), r->nargs + 1, jx_dim_shape);

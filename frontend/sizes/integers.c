@@ -762,6 +762,67 @@ static bool begin(reading *r, const prim_rule *rule)
     return r->elems != NULL;
 }
 
+/* -- what is looked at ------------------------------------------------------ */
+
+/* What it gives depends on what its operands are, and not only modulo 2^bits. */
+static bool looks(const reading *r)
+{
+    switch (r->eqn->prim->id) {
+    case JX_PRIM_convert_element_type:
+        return in_aval(r, 0)->dtype != r->out->dtype;
+    case JX_PRIM_div:
+    case JX_PRIM_rem:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_clamp:
+    case JX_PRIM_abs:
+    case JX_PRIM_sign:
+    case JX_PRIM_shift_right_arithmetic:
+    case JX_PRIM_shift_right_logical:
+    case JX_PRIM_eq:
+    case JX_PRIM_ne:
+    case JX_PRIM_lt:
+    case JX_PRIM_le:
+    case JX_PRIM_gt:
+    case JX_PRIM_ge:
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min: return true;
+    default: return false;
+    }
+}
+
+static bool same_look(const void *kept, const void *key)
+{
+    const jx_looked *a = kept, *b = key;
+
+    return a->dim == b->dim && a->dtype == b->dtype;
+}
+
+static void keep_look(jx_sizes *s, jx_looked look)
+{
+    uint64_t hash = jx_hash_mix((uintptr_t)look.dim, look.dtype);
+    const jx_looked *kept;
+
+    if (jx_intern_find(&s->looks, hash, &look, same_look))
+        return;
+    kept = jx_arena_copy(s->ctx->arena, &look, sizeof look);
+    if (kept && jx_intern_add(&s->looks, hash, kept))
+        JX_PUSH(s->ctx->arena, &s->looked, look);
+}
+
+/* Sizes that are variables do not wrap. */
+static void keep_looks(reading *r)
+{
+    for (int i = 0; i < r->nins; i++)
+        for (int k = 0; k < r->ins[i].count; k++) {
+            const jx_dim *dim = r->ins[i].elems[k].dim;
+            if (dim && jx_dim_is_symbolic(dim) && jx_dim_nodes(dim) > 1 &&
+                !jx_sz_is_opaque(r->s, dim, true) &&
+                (dim = jx_sz_public(r->s, dim)) && jx_sz_is_given(r->s, dim))
+                keep_look(r->s, (jx_looked){dim, in_aval(r, i)->dtype});
+        }
+}
+
 bool jx_sz_follows(const jx_sizes *s)
 {
     return !s->plain && s->work <= MOST_WORK;
@@ -789,6 +850,8 @@ void jx_sz_follow(jx_sizes *s, const jx_eqn *eqn)
         !(rule->each ? each(&r, rule->each, rule->nins) : rule->whole(&r)))
         return;
     check(&r);
+    if (s->looking && looks(&r))
+        keep_looks(&r);
     for (int i = 0; i < r.count && !any; i++)
         any = r.elems[i].dim || r.elems[i].cond;
     if (any || !r.count)

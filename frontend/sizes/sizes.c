@@ -359,6 +359,7 @@ jx_sizes *jx_sizes_new(jx_ctx *ctx, jx_dims *dims)
     s->dims = dims;
     jx_intern_init(&s->values, ctx->arena);
     jx_intern_init(&s->names, ctx->arena);
+    jx_intern_init(&s->looks, ctx->arena);
     return jx_sz_value_init(s) ? s : NULL;
 }
 
@@ -377,6 +378,8 @@ void jx_sz_forget(jx_sizes *s)
     for (size_t i = 0; i < s->vars.count; i++)
         jx_sz_take_name(s, s->vars.at[i].var->name);
     jx_intern_init(&s->values, s->ctx->arena);
+    jx_intern_init(&s->looks, s->ctx->arena);
+    s->looked.count = 0;
     for (size_t i = 0; i < s->aux.count; i++)
         if (s->aux.at[i]->of)
             s->aux.at[i]->size = NULL;

@@ -116,6 +116,9 @@ typedef struct jx_sizes {
     jx_intern names; /* taken by variables */
     int fresh;       /* numbers given to new ones */
     int64_t work;    /* equations looked at */
+    bool looking;    /* what equations look at is kept */
+    jx_intern looks;
+    JX_VEC(jx_looked) looked;
     /* Finding out which sizes are the same: of sizes that nobody named. */
     bool unifying;
     JX_VEC(const jx_dim_atom *) open; /* variables that may be replaced */

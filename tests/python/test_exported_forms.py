@@ -149,6 +149,16 @@ def narrow(x):
     return (jnp.asarray(x.shape[1]) % 100).astype(jnp.int8)
 
 
+def cancelled(x):
+    n, m = (jnp.asarray(n) for n in x.shape[1:])
+    return jax.lax.div(n * m, m)
+
+
+def decided(x):
+    k = jnp.asarray(x.shape[1])
+    return jnp.where(k * k >= 1, 10, 20)
+
+
 def turns(x):
     k = jnp.asarray(x.shape[1])
     return jax.lax.fori_loop(0, 3, lambda i, y: y + (k * k // 70000).astype(jnp.float32), 0.0)
@@ -188,6 +198,8 @@ MADE = {
     ),
     "branch": (branch, "0, k", lambda k: k * k if k > 9 else k + 1, ["k <= 46340"], (46340,), ["IDX004"]),
     "narrow": (narrow, "0, k", lambda k: k % 100, [], (10**6,), []),
+    "cancelled": (cancelled, "0, b, t", lambda b, t: b, ["b*t <= 2147483647"], (65536, 32767), ["IDX004"]),
+    "decided": (decided, "0, k", lambda k: 10, ["k <= 46340"], (46340,), ["IDX004"]),
     "turns": (turns, "0, k", lambda k: 3 * (k * k // 70000), ["k <= 46340"], (46340,), ["IDX004"]),
     "per_pair": (per_pair, "0, k", None, [], None, ["SHP014"]),
     "per_other": (per_other, "0, k", None, [], None, ["SHP014"]),

@@ -15,6 +15,7 @@ import pytest
 from jax import export, lax
 
 import jaxvet
+from integer_programs import Program
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND = ROOT / "build" / "jaxvet"
@@ -352,3 +353,31 @@ def test_nothing_wraps_within_the_conditions():
                 assert value_of(dim, sizes, int) == \
                     value_of(dim, sizes, wrapped), (dim, conditions, sizes)
     assert inside > 2000
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
+@pytest.mark.parametrize("form", ["jaxpr", "stablehlo"])
+def test_no_integer_wraps_within_the_conditions(form):
+    chance, inside, outside = random.Random(11), 0, 0
+    for _ in range(150):
+        program = Program(chance)
+        text = program.text()
+        if form == "stablehlo":
+            text = subprocess.run([COMMAND, "show", "--as", form, "-"], input=text, capture_output=True, text=True,
+                                  check=True).stdout
+        done = subprocess.run([COMMAND, "check", "--format", "json", "-"], input=text, capture_output=True, text=True,
+                              check=False)
+        report, = json.loads(done.stdout)["programs"]
+        assert report["status"] != "unreadable", text
+        if any("was not followed" in line for line in report["assumptions"]):
+            continue
+        conditions = [each.replace("arg0_0", "n").replace("arg0_1", "m") for each in report.get("conditions", [])]
+        for _ in range(100):
+            sizes = {name: chance.choice([chance.randint(1, 12), int(2 ** chance.uniform(0, 30.5)), 46340, 46341, 65536])
+                     for name in "nm"}
+            if all(holds(condition, sizes) for condition in conditions):
+                inside += 1
+                assert program.value(**sizes, wrap=int) == program.value(**sizes, wrap=wrapped), (text, conditions, sizes)
+            else:
+                outside += 1
+    assert inside > 5000 and outside > 500
