@@ -52,8 +52,7 @@ static const jx_dim *of_source(const follower *f, const jx_flat_value *v)
 static const jx_dim *followed(const follower *f, int value)
 {
     int count;
-    const jx_dim *const *dims =
-        jx_flat_sizes_of(f->lint->sizes, value, &count);
+    const jx_dim *const *dims = jx_flat_sizes_of(f->lint->sizes, value, &count);
 
     for (int i = 1; i < count; i++)
         if (dims[i] != dims[0])

@@ -19,8 +19,8 @@ static bool is_splat_of(const jx_flat *flat, int value, unsigned number)
     const jx_flat_value *v = &flat->values.at[value];
     unsigned char bits[8] = {(unsigned char)number};
 
-    while (v->node >= 0 && flat->nodes.at[v->node].eqn->prim->id ==
-                               JX_PRIM_broadcast_in_dim)
+    while (v->node >= 0 &&
+           flat->nodes.at[v->node].eqn->prim->id == JX_PRIM_broadcast_in_dim)
         v = &flat->values.at[flat->nodes.at[v->node].ins[0]];
     return v->literal && !v->literal->dim && !v->literal->array &&
            memcmp(v->literal->bits, bits, sizeof bits) == 0;

@@ -92,8 +92,7 @@ static void in_box(void *env, const jx_dim_atom *atom, jx_dim_range *known)
     jx_int divisor;
 
     if (atom->kind == JX_ATOM_VAR)
-        *known =
-            (jx_dim_range){b->w->lint->program->base, b->most, true, true};
+        *known = (jx_dim_range){b->w->lint->program->base, b->most, true, true};
     else if (atom->kind == JX_ATOM_FLOORDIV &&
              jx_dim_is_wide(atom->b, &divisor) &&
              (divisor >= 2 || divisor <= -2) &&
@@ -606,8 +605,8 @@ static bool need_size(wrapping *w, int value, bool used,
     const jx_flat_value *v = &w->lint->flat->values.at[value];
     jx_interval x = w->values.of[value];
 
-    return !v->literal || !is_symbolic(v->literal->dim) || !x.low ||
-           !x.high || !jx_wraps(v->aval) || need_value(w, value, used, node);
+    return !v->literal || !is_symbolic(v->literal->dim) || !x.low || !x.high ||
+           !jx_wraps(v->aval) || need_value(w, value, used, node);
 }
 
 /* What the program asserts is stated as a bound and is no finding, like the
@@ -673,8 +672,7 @@ static bool visit(wrapping *w, int index)
     if (node->nouts && !visit_value(w, node, index))
         return false;
     w->asserting = !is_used(w, node);
-    ok = (!node->live || need_sizes_of(w, node)) &&
-         need_operand_sizes(w, node);
+    ok = (!node->live || need_sizes_of(w, node)) && need_operand_sizes(w, node);
     w->asserting = false;
     return ok;
 }

@@ -120,8 +120,7 @@ static void narrow_to_elements(const jx_intervals *in, int value)
             return;
     }
     if (low && high)
-        *to = between(low, high,
-                      dims[0] == low && dims[count - 1] == high);
+        *to = between(low, high, dims[0] == low && dims[count - 1] == high);
 }
 
 void jx_interval_of_source(jx_intervals *in, int value)

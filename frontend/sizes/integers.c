@@ -135,8 +135,8 @@ static jx_sz_elem integer_power(reading *r, const jx_sz_elem *in)
 {
     const jx_p_integer_pow *p = r->params;
 
-    return power(r, (jx_sz_elem[]){in[0],
-                                   of_dim(jx_dim_int(r->s->dims, p->y))});
+    return power(r,
+                 (jx_sz_elem[]){in[0], of_dim(jx_dim_int(r->s->dims, p->y))});
 }
 
 static jx_sz_elem square(reading *r, const jx_sz_elem *in)
@@ -620,10 +620,10 @@ static bool accumulate(reading *r)
         bool first = at[p->axis] == (p->reverse ? r->shape[p->axis] - 1 : 0);
         const jx_sz_elem *in = &r->ins[0].elems[i];
         r->elems[i] =
-            first ? *in
-                  : rule(r, (jx_sz_elem[]){
-                                r->elems[p->reverse ? i + step : i - step],
-                                *in});
+            first
+                ? *in
+                : rule(r, (jx_sz_elem[]){
+                              r->elems[p->reverse ? i + step : i - step], *in});
     }
     return true;
 }
