@@ -6,8 +6,8 @@
 #include "analyzer/cost.h"
 
 #include "analyzer/cost_rules.h"
-#include "analyzer/lint/lint.h"
 #include "frontend/base/assert.h"
+#include "frontend/sizes/sizes.h"
 
 #include <string.h>
 
@@ -37,6 +37,7 @@ typedef struct coster {
     jx_cost *cost;
     tally *tallies;      /* per jaxpr */
     const jx_dim *zero, *one;
+    jx_sizes *sizes; /* integers of equations, as far as sizes say them */
     /* Per variable of the jaxpr that is looked at: */
     amount *size;         /* of what it shows */
     amount *bytes;        /* of its own */
@@ -198,19 +199,13 @@ static amount bytes_of(const coster *c, const jx_aval *aval)
 
 /* ---- loops */
 
-/* The number, or the size, that a literal is; NULL. */
+/* The number, or the size, that a scalar is known to be; NULL. */
 static const jx_dim *known_number(const coster *c, jx_atom atom)
 {
-    const jx_literal *l = atom.literal;
+    const jx_dim *const *known =
+        jx_atom_aval(atom)->rank == 0 ? jx_sz_known(c->sizes, atom) : NULL;
 
-    if (atom.var || !l)
-        return NULL;
-    if (l->dim)
-        return l->dim;
-    return !l->array && !l->aval->rank && jx_dtype_is_integer(l->aval->dtype)
-               ? jx_dim_int(dims_of(c),
-                            jx_lint_integer(l->bits, l->aval->dtype))
-               : NULL;
+    return known ? known[0] : NULL;
 }
 
 /* Which input of the jaxpr the variable is, or -1. */
@@ -250,6 +245,20 @@ static bool counts_up(const coster *c, const jx_p_while *p, int carry)
     return false;
 }
 
+/* What the input of the condition is in every turn: a constant of it, or what
+ * the body hands on as it is; NULL. */
+static const jx_dim *kept_number(const coster *c, const jx_eqn *eqn, int i)
+{
+    const jx_p_while *p = eqn->typed;
+    int carry = i - (int)p->cond_nconsts, at = (int)p->body_nconsts + carry;
+    const jx_jaxpr *body = p->body_jaxpr.jaxpr;
+
+    if (i < 0 || (carry >= 0 && input_of(body, body->outs[carry].var) != at))
+        return NULL;
+    return known_number(c,
+                        eqn->ins[carry < 0 ? i : (int)p->cond_nconsts + at]);
+}
+
 /* `for i in range(first, last)`: the condition is `i < last`, with `last` known
  * before the loop, the body adds 1 to i.  NULL if it is another loop. */
 static const jx_dim *trips_of(const coster *c, const jx_eqn *eqn)
@@ -267,15 +276,14 @@ static const jx_dim *trips_of(const coster *c, const jx_eqn *eqn)
     if (carry < 0 || !counts_up(c, p, carry))
         return NULL;
     last = known_number(c, test->ins[1]);
-    i = input_of(cond, test->ins[1].var);
-    if (!last && i >= 0 && i < p->cond_nconsts)
-        last = known_number(c, eqn->ins[i]);
+    if (!last)
+        last = kept_number(c, eqn, input_of(cond, test->ins[1].var));
     first = known_number(
         c, eqn->ins[p->cond_nconsts + p->body_nconsts + carry]);
     if (!first || !last)
         return NULL;
-    return jx_dim_max(dims_of(c), jx_dim_sub(dims_of(c), last, first),
-                      jx_dim_int(dims_of(c), 0));
+    last = jx_dim_max(dims_of(c), jx_dim_sub(dims_of(c), last, first), c->zero);
+    return last ? jx_sz_decided(c->sizes, last) : NULL;
 }
 
 /* A new variable for how often the loop runs. */
@@ -409,6 +417,7 @@ static void add_work(coster *c, tally *to, const jx_jaxpr *jaxpr,
         note_uncounted(c, eqn);
         return;
     }
+    jx_sz_follow(c->sizes, eqn);
     jx_cost_rule_of(eqn->prim->id)(rule);
     if (rule->uncounted || jx_eqn_is_unknown(eqn))
         note_uncounted(c, eqn);
@@ -654,6 +663,7 @@ bool jx_cost_of(const jx_typed *typed, jx_cost *cost)
         if (program->jaxprs[i]->nvars > most)
             most = program->jaxprs[i]->nvars;
     c.tallies = JX_NEW_ARRAY(arena, program->njaxprs, tally);
+    c.sizes = jx_sizes_new(program->ctx, program->dims);
     c.zero = jx_dim_int(program->dims, 0);
     c.one = jx_dim_int(program->dims, 1);
     c.size = JX_NEW_ARRAY(arena, most, amount);
@@ -662,6 +672,7 @@ bool jx_cost_of(const jx_typed *typed, jx_cost *cost)
     c.owner = JX_NEW_ARRAY(arena, most, const jx_var *);
     if (jx_arena_failed(arena))
         return jx_ok(program->ctx);
+    c.sizes->base = program->base;
     for (int i = 0; i < program->njaxprs; i++)
         if (typed->jaxprs[i].typed || program->jaxprs[i] == program->entry.jaxpr)
             cost_jaxpr(&c, program->jaxprs[i]);

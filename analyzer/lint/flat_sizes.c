@@ -96,8 +96,7 @@ static bool follow(jx_flat_sizes *f, const jx_flat_node *node)
     const jx_var *out;
 
     if (node->nouts != 1 || f->flat->values.at[node->outs[0]].varies ||
-        (eqn.nparams && !eqn.typed) || may_divide_by_zero(f, node) ||
-        jx_flat_takes_a_word(f->flat, node))
+        may_divide_by_zero(f, node) || jx_flat_takes_a_word(f->flat, node))
         return true;
     ins = JX_NEW_ARRAY(f->sizes->ctx->arena, node->nins + 1, jx_atom);
     out = f->atoms[node->outs[0]].var;

@@ -845,7 +845,7 @@ void jx_sz_follow(jx_sizes *s, const jx_eqn *eqn)
     bool any = false;
 
     s->work++;
-    if (!jx_sz_follows(s) || eqn->nouts != 1 ||
+    if (!jx_sz_follows(s) || eqn->nouts != 1 || (eqn->nparams && !eqn->typed) ||
         (!rule->each && !rule->whole) || !begin(&r, rule) ||
         !(rule->each ? each(&r, rule->each, rule->nins) : rule->whole(&r)))
         return;

@@ -103,6 +103,22 @@ def test_loops_count_as_often_as_they_run(tmp_path):
     assert cost["flops"] == "1001*trips1 + 1" and cost["trips"] == ["trips1"]
 
 
+def test_loops_over_a_size_count_as_often_as_it_says(tmp_path):
+    def over(x):
+        return jax.lax.fori_loop(1, x.shape[0] + 1, lambda i, y: y * 2.0, 0.0)
+
+    def over_half(x):
+        return jax.lax.fori_loop(0, x.shape[0] // 2, lambda i, y: y * 2.0, 0.0)
+
+    def over_less(x):
+        return jax.lax.fori_loop(0, jnp.asarray(x.shape[0]) - 3, lambda i, y: y * 2.0, 0.0)
+
+    spec = array(*jax.export.symbolic_shape("n"))
+    for f, turns in ((over, "n"), (over_half, "floordiv(n, 2)"), (over_less, "max(n - 3, 0)")):
+        cost = cost_of(f, [spec], tmp_path)
+        assert f"*{turns}" in cost["flops"] and not cost["trips"], cost["flops"]
+
+
 @pytest.mark.parametrize("b, t", [(1, 5), (3, 7)])
 def test_polynomials_give_the_cost_at_each_size(tmp_path, b, t):
     def attention(q, k, v):
