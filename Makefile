@@ -148,8 +148,10 @@ prove-load: all  ## the same answers three times while the machine is busy
 define TEST
 $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/obj/$(1:.c=.o) $(CMD_MOD) $(BUILD)/libjaxvet.a
 	@mkdir -p $$(@D)
-	$$(LINK) -o $$@ $$^ -lcmocka $$(LIBS)
+	$$(LINK) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $$(LIBS)
 endef
+# Those of the plugin hold it, without its library.
+$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_pjrt_*.c)): $(PJRT_OBJ)
 $(foreach t,$(TESTS:$(BUILD)/%=%),$(eval $(call TEST,$(t:tests/%=tests/unit/%).c)))
 $(foreach t,$(TOOL_SRC),$(eval $(call TEST,$(t))))
 $(BUILD)/tests/runner: $(BUILD)/obj/tests/conformance/judge.o
@@ -213,6 +215,14 @@ valgrind: all $(TESTS)  ## run the unit tests under valgrind
 	    valgrind -q --leak-check=full --error-exitcode=9 $$t >$(BUILD)/valgrind.log 2>&1 \
 	    || { cat $(BUILD)/valgrind.log; exit 1; }; done
 
+# What threads of a host do at once.  (gcc's own instrumentation hides a cast here, too.)
+.PHONY: tsan
+THREADED = test_pool test_pjrt_threads test_pjrt_bad_bytes
+tsan:  ## build under TSan in build/tsan and run the tests with several threads
+	@$(MAKE) BUILD=build/tsan CFLAGS="-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-conversion -Wno-sign-conversion" \
+	    $(THREADED:%=build/tsan/tests/%)
+	@set -e; for t in $(THREADED); do echo "  TSAN $$t"; TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/$$t; done
+
 .PHONY: faults recipes
 recipes: all  ## what docs/HACKING.md says of adding something, tried with made-up ones
 	@scripts/recipes.sh $(RECIPES)
@@ -233,8 +243,9 @@ fuzz:  ## run each fuzz target for FUZZ_SECONDS (60) under ASan and UBSan, or un
 	    $(FUZZERS:%=build/fuzz/%)
 	@set -e; for t in $(FUZZERS); do FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) scripts/fuzz.sh $$t; done
 
+$(BUILD)/fuzz_pjrt: $(PJRT_OBJ)
 $(FUZZERS:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(CMD_MOD) $(BUILD)/libjaxvet.a
-	$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 # Every module that there is against jaxlib's own decoder; see tests/mlir.
 .PHONY: decode

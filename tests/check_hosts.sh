@@ -40,4 +40,4 @@ for host in cpp rs; do
     { head -c -1 "$arrays"; printf '\001'; } >"$root/other"
     expect 1 'at most inf' "$run" "$plugin" "$root/other" "$@"
 done
-echo "hosts:$hosts agree with JAX, $(sed -n 's/.* \([0-9.]* ms since main\).*/\1/p' "$root/log" | head -n 1)"
+echo "hosts:$hosts agree with JAX"

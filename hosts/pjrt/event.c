@@ -75,7 +75,7 @@ void jx_pjrt_event_drop(PJRT_Event *event)
     free(event);
 }
 
-void jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error)
+bool jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error)
 {
     waiter *left, *turned = NULL;
 
@@ -83,7 +83,7 @@ void jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error)
     if (event->happened) {
         pthread_mutex_unlock(&event->lock);
         destroy_error(error);
-        return;
+        return false;
     }
     event->error = error;
     event->happened = true;
@@ -103,6 +103,7 @@ void jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error)
         free(turned);
         turned = next;
     }
+    return true;
 }
 
 PJRT_Error *jx_pjrt_event_await(PJRT_Event *event)
@@ -188,13 +189,12 @@ PJRT_Error *jx_pjrt_Event_Set(PJRT_Event_Set_Args *args)
 {
     PJRT_Error *error = NULL;
 
-    if (has_happened(args->event))
-        return jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                             "expected an event that nobody has set yet");
     if (args->error_code != PJRT_Error_Code_OK)
         error = jx_pjrt_error(args->error_code, "%.*s",
                               (int)args->error_message_size,
                               args->error_message ? args->error_message : "");
-    jx_pjrt_event_set(args->event, error);
-    return NULL;
+    if (jx_pjrt_event_set(args->event, error))
+        return NULL;
+    return jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                         "expected an event that nobody has set yet");
 }

@@ -19,6 +19,7 @@ typedef struct run {
     const void **ins;
     void **outs;
     PJRT_Buffer **results; /* [device * results + result] */
+    size_t claimed;        /* buffers that are marked as given up */
 } run;
 
 static size_t devices_of(const run *r)
@@ -68,6 +69,73 @@ static PJRT_Error *hold_arguments(run *r)
         }
     }
     return error;
+}
+
+static bool is_taken(const run *r, int argument)
+{
+    int input = r->program->arg_inputs[argument];
+
+    return input >= 0 && r->program->aliases[input] != JAXVET_KEPT &&
+           may_take(r->args->options, argument);
+}
+
+/* Marks a buffer as given up, or not; whether it was the other before. */
+static bool mark(PJRT_Buffer *b, bool given)
+{
+    bool changed;
+
+    pthread_mutex_lock(&b->lock);
+    changed = b->is_given != given;
+    b->is_given = given;
+    pthread_mutex_unlock(&b->lock);
+    return changed;
+}
+
+static bool is_marked(PJRT_Buffer *b)
+{
+    bool given;
+
+    pthread_mutex_lock(&b->lock);
+    given = b->is_given;
+    pthread_mutex_unlock(&b->lock);
+    return given;
+}
+
+static PJRT_Error *used_twice(int argument)
+{
+    return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                         "argument %d is a buffer that is donated, and is used "
+                         "twice",
+                         argument);
+}
+
+/* A buffer that is given up is no other argument, here or in another thread. */
+static PJRT_Error *claim_donations(run *r)
+{
+    PJRT_Buffer *const **lists = r->args->argument_lists;
+
+    for (int i = 0; i < r->program->nargs; i++)
+        for (size_t d = 0; is_taken(r, i) && d < devices_of(r); d++) {
+            if (!mark(lists[d][i], true))
+                return used_twice(i);
+            r->claimed++;
+        }
+    for (int i = 0; r->claimed && i < r->program->nargs; i++)
+        for (size_t d = 0; r->program->arg_inputs[i] >= 0 && !is_taken(r, i) &&
+                           d < devices_of(r); d++)
+            if (is_marked(lists[d][i]))
+                return used_twice(i);
+    return NULL;
+}
+
+/* The run has failed. */
+static void return_donations(run *r)
+{
+    for (int i = 0; r->claimed && i < r->program->nargs; i++)
+        for (size_t d = 0; is_taken(r, i) && r->claimed && d < devices_of(r); d++) {
+            mark(r->args->argument_lists[d][i], false);
+            r->claimed--;
+        }
 }
 
 /* What several devices have of the same is the same. */
@@ -190,20 +258,17 @@ static PJRT_Error *compute(run *r)
 
 static void take_donations(run *r)
 {
-    for (int i = 0; i < r->program->nargs; i++) {
-        int input = r->program->arg_inputs[i];
-        if (input < 0 || r->program->aliases[input] == JAXVET_KEPT ||
-            !may_take(r->args->options, i))
-            continue;
-        for (size_t d = 0; d < devices_of(r); d++)
+    for (int i = 0; i < r->program->nargs; i++)
+        for (size_t d = 0; is_taken(r, i) && d < devices_of(r); d++)
             jx_pjrt_buffer_delete(r->args->argument_lists[d][i]);
-    }
 }
 
 static PJRT_Error *execute(run *r)
 {
     PJRT_Error *error = hold_arguments(r);
 
+    if (!error)
+        error = claim_donations(r);
     for (int i = 0; !error && i < r->program->nins; i++)
         error = assemble(r, i);
     if (!error)
@@ -212,7 +277,9 @@ static PJRT_Error *execute(run *r)
         error = compute(r);
     if (!error)
         error = make_results(r);
-    if (!error)
+    if (error)
+        return_donations(r);
+    else
         take_donations(r);
     return error;
 }

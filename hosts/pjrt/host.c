@@ -6,17 +6,28 @@
 
 /* ---- layouts */
 
+/* Whether an array with these strides (NULL: none) lies row by row.  Of one without
+ * elements the sizes may be any: their product wraps around. */
+static bool is_dense(jx_pjrt_shape shape, const int64_t *strides)
+{
+    uint64_t stride = jx_pjrt_type_bytes(shape.type);
+
+    for (int i = shape.rank; strides && i-- > 0; stride *= (uint64_t)shape.dims[i])
+        if (shape.dims[i] > 1 && strides[i] != (int64_t)stride)
+            return false;
+    return true;
+}
+
 static PJRT_Error *refuse(void)
 {
     return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
                          "arrays lie row-major here, and in no other layout");
 }
 
-PJRT_Error *jx_pjrt_layout_refuse(const PJRT_Buffer_MemoryLayout *layout,
-                                  jx_pjrt_shape shape)
+static PJRT_Error *refuse_layout(const PJRT_Buffer_MemoryLayout *layout,
+                                 jx_pjrt_shape shape)
 {
     size_t rank = (size_t)shape.rank;
-    int64_t stride = (int64_t)jx_pjrt_type_bytes(shape.type);
 
     if (!layout)
         return NULL;
@@ -28,25 +39,36 @@ PJRT_Error *jx_pjrt_layout_refuse(const PJRT_Buffer_MemoryLayout *layout,
                 return refuse();
         return NULL;
     }
-    if (layout->strides.num_byte_strides != rank)
+    if (layout->strides.num_byte_strides != rank ||
+        !is_dense(shape, layout->strides.byte_strides))
         return refuse();
-    for (size_t i = rank; i-- > 0; stride *= shape.dims[i])
-        if (shape.dims[i] > 1 && layout->strides.byte_strides[i] != stride)
-            return refuse();
     return NULL;
 }
 
-/* ---- strides */
-
-static bool is_dense(jx_pjrt_shape shape, const int64_t *strides)
+PJRT_Error *jx_pjrt_shape_read(PJRT_Buffer_Type type, const int64_t *dims,
+                               size_t ndims,
+                               const PJRT_Buffer_MemoryLayout *layout,
+                               jx_pjrt_shape *to, size_t *size)
 {
-    int64_t stride = (int64_t)jx_pjrt_type_bytes(shape.type);
+    enum { MOST_AXES = 1 << 12 };
 
-    for (int i = shape.rank; strides && i-- > 0; stride *= shape.dims[i])
-        if (shape.dims[i] > 1 && strides[i] != stride)
-            return false;
-    return true;
+    if (ndims > MOST_AXES)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected at most %d axes, found %zu", MOST_AXES,
+                             ndims);
+    *to = (jx_pjrt_shape){type, (int)ndims, dims};
+    if (!jx_pjrt_type_bytes(type))
+        return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
+                             "arrays of element type %s (%d)",
+                             jx_pjrt_type_name(type), (int)type);
+    if (!jx_pjrt_shape_size(*to, size))
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected a shape of sizes from 0 whose bytes can be "
+                             "addressed");
+    return refuse_layout(layout, *to);
 }
+
+/* ---- strides */
 
 /* Copies an array between strides and dense rows; `inward` is from the strides. */
 typedef struct strided {
@@ -129,7 +151,7 @@ static PJRT_Error *copy_in(PJRT_Client_BufferFromHostBuffer_Args *args,
     if (is_dense(shape, strides)) {
         if (args->buffer->size)
             memcpy(args->buffer->storage->bytes, args->data, args->buffer->size);
-    } else {
+    } else if (args->buffer->size) {
         s.dense = args->buffer->storage->bytes;
         copy_strided(&s, (char *)(uintptr_t)args->data, 0);
     }
@@ -141,13 +163,17 @@ PJRT_Error *
 jx_pjrt_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
 {
     enum { ALIGNED = 64 };
-    jx_pjrt_shape shape = {args->type, (int)args->num_dims, args->dims};
     const int64_t *strides = args->num_byte_strides ? args->byte_strides : NULL;
+    jx_pjrt_shape shape;
     size_t size;
     PJRT_Error *error = where_of(args->client, &args->device, args->memory);
 
     if (!error)
-        error = jx_pjrt_layout_refuse(args->device_layout, shape);
+        error = jx_pjrt_shape_read(args->type, args->dims, args->num_dims,
+                                   args->device_layout, &shape, &size);
+    if (!error && size && !args->data)
+        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                              "expected %zu bytes, found none", size);
     if (!error && args->num_byte_strides &&
         args->num_byte_strides != args->num_dims)
         error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
@@ -157,7 +183,6 @@ jx_pjrt_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
         return error;
     if (args->host_buffer_semantics >=
             PJRT_HostBufferSemantics_kImmutableZeroCopy &&
-        jx_pjrt_type_bytes(shape.type) && jx_pjrt_shape_size(shape, &size) &&
         size && is_dense(shape, strides) && (uintptr_t)args->data % ALIGNED == 0)
         return look_at(args, shape, size);
     return copy_in(args, shape, strides);
@@ -166,12 +191,14 @@ jx_pjrt_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
 PJRT_Error *jx_pjrt_Client_CreateUninitializedBuffer(
     PJRT_Client_CreateUninitializedBuffer_Args *args)
 {
-    jx_pjrt_shape shape = {args->shape_element_type, (int)args->shape_num_dims,
-                           args->shape_dims};
+    jx_pjrt_shape shape;
+    size_t size;
     PJRT_Error *error = where_of(args->client, &args->device, args->memory);
 
     if (!error)
-        error = jx_pjrt_layout_refuse(args->shape_layout, shape);
+        error = jx_pjrt_shape_read(args->shape_element_type, args->shape_dims,
+                                   args->shape_num_dims, args->shape_layout, &shape,
+                                   &size);
     return error ? error
                  : jx_pjrt_buffer_new(shape, args->device, args->memory,
                                       &args->buffer);
@@ -181,13 +208,17 @@ PJRT_Error *jx_pjrt_Client_CreateUninitializedBuffer(
 PJRT_Error *
 jx_pjrt_Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args *args)
 {
-    jx_pjrt_shape shape = {args->shape_element_type, (int)args->shape_num_dims,
-                           args->shape_dims};
+    jx_pjrt_shape shape;
+    size_t size;
     PJRT_Event *failed = jx_pjrt_event_new();
     PJRT_Device *device = NULL;
     PJRT_Error *error = failed ? where_of(args->client, &device, args->memory)
                                : jx_pjrt_starved();
 
+    if (!error)
+        error = jx_pjrt_shape_read(args->shape_element_type, args->shape_dims,
+                                   args->shape_num_dims, args->shape_layout, &shape,
+                                   &size);
     if (!error)
         error = jx_pjrt_buffer_new(shape, device, args->memory, &args->buffer);
     if (error) {
@@ -219,7 +250,7 @@ static void give_back(void *bytes, void *of)
 PJRT_Error *jx_pjrt_Client_CreateViewOfDeviceBuffer(
     PJRT_Client_CreateViewOfDeviceBuffer_Args *args)
 {
-    jx_pjrt_shape shape = {args->element_type, (int)args->num_dims, args->dims};
+    jx_pjrt_shape shape;
     PJRT_Memory *memory = PJRT_GIVES(args, memory) ? args->memory : NULL;
     PJRT_Error *error = where_of(args->client, &args->device, memory);
     jx_pjrt_storage *storage = NULL;
@@ -227,10 +258,8 @@ PJRT_Error *jx_pjrt_Client_CreateViewOfDeviceBuffer(
     lent *l;
 
     if (!error)
-        error = jx_pjrt_layout_refuse(args->layout, shape);
-    if (!error && !jx_pjrt_shape_size(shape, &size))
-        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                              "expected a shape that can be addressed");
+        error = jx_pjrt_shape_read(args->element_type, args->dims, args->num_dims,
+                                   args->layout, &shape, &size);
     if (error)
         return error;
     l = malloc(sizeof *l);
@@ -257,7 +286,7 @@ static bool host_strides(const PJRT_Buffer *b,
                          const PJRT_Buffer_MemoryLayout *layout, int64_t *strides)
 {
     size_t rank = (size_t)b->rank;
-    int64_t stride = (int64_t)jx_pjrt_type_bytes(b->type);
+    uint64_t stride = jx_pjrt_type_bytes(b->type);
     bool *seen;
 
     if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
@@ -275,8 +304,8 @@ static bool host_strides(const PJRT_Buffer *b,
             return false;
         }
         seen[axis] = true;
-        strides[axis] = stride;
-        stride *= b->dims[axis];
+        strides[axis] = (int64_t)stride;
+        stride *= (uint64_t)b->dims[axis];
     }
     free(seen);
     return seen != NULL;
@@ -369,7 +398,7 @@ static void keep_promise(PJRT_Buffer_CopyRawToHostFuture_Callback_Args *args)
     if (args->error_code != PJRT_Error_Code_OK)
         error = jx_pjrt_error(args->error_code, "%.*s",
                               (int)args->error_message_size, args->error_message);
-    else if (p->size)
+    else if (p->size && args->dst)
         memcpy(args->dst, (const char *)p->storage->bytes + p->offset,
                (size_t)p->size);
     jx_pjrt_event_set(p->done, error);
@@ -439,13 +468,15 @@ PJRT_Error *jx_pjrt_Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args *args)
 /* The same bytes as another array of as many. */
 PJRT_Error *jx_pjrt_Buffer_Bitcast(PJRT_Buffer_Bitcast_Args *args)
 {
-    jx_pjrt_shape shape = {args->element_type, (int)args->num_dims, args->dims};
+    jx_pjrt_shape shape;
     PJRT_Buffer *b = args->buffer;
     jx_pjrt_storage *storage = NULL;
     size_t size;
-    PJRT_Error *error = jx_pjrt_layout_refuse(args->device_layout, shape);
+    PJRT_Error *error = jx_pjrt_shape_read(args->element_type, args->dims,
+                                           args->num_dims, args->device_layout,
+                                           &shape, &size);
 
-    if (!error && (!jx_pjrt_shape_size(shape, &size) || size != b->size))
+    if (!error && size != b->size)
         error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                               "expected an array of %zu bytes", b->size);
     if (!error)

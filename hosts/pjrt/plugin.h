@@ -37,8 +37,8 @@ PJRT_Event *jx_pjrt_event_ready(void);
 PJRT_Event *jx_pjrt_event_new(void);
 PJRT_Event *jx_pjrt_event_share(PJRT_Event *event);
 void jx_pjrt_event_drop(PJRT_Event *event);
-/* It has happened, or failed with `error`, which it takes. */
-void jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error);
+/* It has happened, or failed with `error`, which it takes; false if it had before. */
+bool jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error);
 /* Waits; a copy of what it failed with, or NULL. */
 PJRT_Error *jx_pjrt_event_await(PJRT_Event *event);
 
@@ -111,6 +111,7 @@ struct PJRT_Buffer {
     jx_pjrt_storage *storage; /* NULL: deleted */
     int externals;            /* references of the host to its bytes */
     jx_pjrt_storage *shown;   /* for as long as there are some */
+    bool is_given;            /* to a run, which ends with its deletion */
     PJRT_Event *ready;
 };
 
@@ -146,9 +147,12 @@ jx_pjrt_storage *jx_pjrt_storage_share(jx_pjrt_storage *storage);
 void jx_pjrt_storage_drop(jx_pjrt_storage *storage);
 /* The size of an array; false where it exceeds what can be addressed. */
 bool jx_pjrt_shape_size(jx_pjrt_shape shape, size_t *size);
-/* Layouts other than row-major are refused. */
-PJRT_Error *jx_pjrt_layout_refuse(const PJRT_Buffer_MemoryLayout *layout,
-                                  jx_pjrt_shape shape);
+/* A shape that a caller gives, with its bytes; what is none, or what we don't have,
+ * is refused, as are layouts other than row-major. */
+PJRT_Error *jx_pjrt_shape_read(PJRT_Buffer_Type type, const int64_t *dims,
+                               size_t ndims,
+                               const PJRT_Buffer_MemoryLayout *layout,
+                               jx_pjrt_shape *to, size_t *size);
 
 /* ---- compile options (options.c) */
 

@@ -33,12 +33,17 @@ static void free_manager(manager *m)
 }
 
 static PJRT_Error *expect(manager *m, size_t i, const PJRT_ShapeSpec *spec,
+                          const PJRT_Buffer_MemoryLayout *layout,
                           PJRT_Memory *memory)
 {
-    jx_pjrt_shape shape = {spec->element_type, (int)spec->num_dims, spec->dims};
+    jx_pjrt_shape shape;
+    size_t size;
     struct arrival *a = &m->arrivals[i];
-    PJRT_Error *error = jx_pjrt_buffer_new(shape, NULL, memory, &a->buffer);
+    PJRT_Error *error = jx_pjrt_shape_read(spec->element_type, spec->dims,
+                                           spec->num_dims, layout, &shape, &size);
 
+    if (!error)
+        error = jx_pjrt_buffer_new(shape, NULL, memory, &a->buffer);
     if (error)
         return error;
     a->ready = jx_pjrt_event_new();
@@ -64,14 +69,10 @@ PJRT_Error *jx_pjrt_Client_CreateBuffersForAsyncHostToDevice(
         free(m);
         return jx_pjrt_starved();
     }
-    for (size_t i = 0; !error && i < m->count; i++) {
-        const PJRT_ShapeSpec *s = &args->shape_specs[i];
-        jx_pjrt_shape shape = {s->element_type, (int)s->num_dims, s->dims};
-        if (i < args->num_device_layouts)
-            error = jx_pjrt_layout_refuse(args->device_layouts[i], shape);
-        if (!error)
-            error = expect(m, i, s, args->memory);
-    }
+    for (size_t i = 0; !error && i < m->count; i++)
+        error = expect(m, i, &args->shape_specs[i],
+                       i < args->num_device_layouts ? args->device_layouts[i] : NULL,
+                       args->memory);
     if (error)
         free_manager(m);
     else
@@ -143,17 +144,17 @@ PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_TransferData(
 PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_TransferLiteral(
     PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args *args)
 {
-    jx_pjrt_shape shape = {args->shape_element_type, (int)args->shape_num_dims,
-                           args->shape_dims};
+    jx_pjrt_shape shape;
     struct arrival *a = NULL;
     PJRT_Error *error =
         arrival_of(args->transfer_manager, args->buffer_index, &a);
     size_t size = 0;
 
     if (!error)
-        error = jx_pjrt_layout_refuse(args->shape_layout, shape);
-    if (!error && (!jx_pjrt_shape_size(shape, &size) ||
-                   (a->storage && size != a->storage->size)))
+        error = jx_pjrt_shape_read(args->shape_element_type, args->shape_dims,
+                                   args->shape_num_dims, args->shape_layout, &shape,
+                                   &size);
+    if (!error && a->storage && size != a->storage->size)
         error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                               "expected an array of as many bytes as buffer %d has",
                               args->buffer_index);

@@ -1,0 +1,349 @@
+/* test_pjrt_threads.c - what several threads of a host do with the plugin at once,
+ * and what is left of many calls. */
+#include "tests/pjrt/calls.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { THREADS = 8, ELEMENTS = 1 << 17 };
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SLOW = 4, COUNTS_MEMORY = 0 }; /* what is freed is kept for a while */
+#else
+enum { SLOW = 1, COUNTS_MEMORY = 1 };
+#endif
+
+/* Large enough for a second thread. */
+static const char large[] =
+    "module @jit_large {\n"
+    "  func.func public @main(%arg0: tensor<131072xf32>) -> tensor<131072xf32> {\n"
+    "    %0 = stablehlo.multiply %arg0, %arg0 : tensor<131072xf32>\n"
+    "    %1 = stablehlo.add %0, %arg0 : tensor<131072xf32>\n"
+    "    return %1 : tensor<131072xf32>\n"
+    "  }\n"
+    "}\n";
+/* x * factor. */
+static const char small[] =
+    "module @jit_small {\n"
+    "  func.func public @main(%%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "    %%0 = stablehlo.constant dense<%d.0> : tensor<4xf32>\n"
+    "    %%1 = stablehlo.multiply %%arg0, %%0 : tensor<4xf32>\n"
+    "    return %%1 : tensor<4xf32>\n"
+    "  }\n"
+    "}\n";
+
+static const float four[] = {1, 2, 3, 4};
+
+/* The host's own code is called by many threads, so its failures end the process. */
+static void must(bool ok, const char *what)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "not so: %s\n", what);
+    abort();
+}
+#define MUST(...) must(__VA_ARGS__, #__VA_ARGS__)
+
+static PJRT_Buffer *execute(PJRT_LoadedExecutable *executable, PJRT_Buffer *arg)
+{
+    PJRT_Buffer *args[] = {arg}, *results[] = {NULL};
+    PJRT_Buffer *const *lists[] = {args};
+    PJRT_Buffer **result_lists[] = {results};
+    PJRT_Event *done[1];
+
+    MUST(!TRY(LoadedExecutable_Execute, .executable = executable,
+              .argument_lists = lists, .num_devices = 1, .num_args = 1,
+              .output_lists = result_lists, .device_complete_events = done));
+    MUST(!TRY(Event_Await, .event = done[0]));
+    MUST(!TRY(Event_Destroy, .event = done[0]));
+    return results[0];
+}
+
+static PJRT_Buffer *put(PJRT_Client *client, const float *data, int64_t count)
+{
+    PJRT_Client_BufferFromHostBuffer_Args args =
+        ARGS(Client_BufferFromHostBuffer, .client = client, .data = data,
+             .type = PJRT_Buffer_Type_F32, .dims = &count, .num_dims = 1);
+
+    MUST(!GetPjrtApi()->PJRT_Client_BufferFromHostBuffer(&args));
+    MUST(!TRY(Event_Destroy, .event = args.done_with_host_buffer));
+    return args.buffer;
+}
+
+static void get(PJRT_Buffer *buffer, float *to, size_t count)
+{
+    MUST(!TRY(Buffer_ToHostBuffer, .src = buffer, .dst = to,
+              .dst_size = count * sizeof *to));
+    MUST(!TRY(Buffer_Destroy, .buffer = buffer));
+}
+
+/* ---- at once */
+
+typedef struct shared {
+    PJRT_Client *client;
+    PJRT_LoadedExecutable *large, *small;
+    PJRT_Buffer *numbers, *four;
+    atomic_int next;
+} shared;
+
+/* The same executables on the same buffers, as everybody. */
+static void run_shared(shared *s)
+{
+    float *found = malloc(ELEMENTS * sizeof *found), few[4];
+
+    get(execute(s->large, s->numbers), found, ELEMENTS);
+    for (int i = 0; i < ELEMENTS; i++) {
+        float x = (float)(i % 1000);
+        MUST(found[i] == x * x + x);
+    }
+    free(found);
+    get(execute(s->small, s->four), few, 4);
+    MUST(few[0] == 2 && few[3] == 8);
+}
+
+/* An executable and a buffer of one's own, which come and go. */
+static void run_own(shared *s, int factor)
+{
+    char module[sizeof small + 16];
+    int size = snprintf(module, sizeof module, small, factor);
+    PJRT_Program program = program_of(module, (size_t)size);
+    PJRT_Client_Compile_Args args =
+        ARGS(Client_Compile, .client = s->client, .program = &program);
+    PJRT_Buffer *b = put(s->client, four, 4);
+    float found[4];
+
+    MUST(!GetPjrtApi()->PJRT_Client_Compile(&args));
+    get(execute(args.executable, b), found, 4);
+    MUST(found[1] == 2 * (float)factor);
+    if (factor % 2)
+        MUST(!TRY(LoadedExecutable_Delete, .executable = args.executable));
+    MUST(!TRY(LoadedExecutable_Destroy, .executable = args.executable));
+    MUST(!TRY(Buffer_Delete, .buffer = b));
+    MUST(!TRY(Buffer_Destroy, .buffer = b));
+}
+
+/* What others ask about what is running. */
+static void ask(shared *s)
+{
+    PJRT_LoadedExecutable_GetExecutable_Args got = ARGS(
+        LoadedExecutable_GetExecutable, .loaded_executable = s->large);
+    PJRT_Executable_Serialize_Args kept;
+    PJRT_Device *device;
+
+    MUST(!GetPjrtApi()->PJRT_LoadedExecutable_GetExecutable(&got));
+    MUST(!TRY(Executable_GetCostAnalysis, .executable = got.executable));
+    MUST(!TRY(Executable_GetCompiledMemoryStats, .executable = got.executable));
+    kept = ARGS(Executable_Serialize, .executable = got.executable);
+    MUST(!GetPjrtApi()->PJRT_Executable_Serialize(&kept));
+    kept.serialized_executable_deleter(kept.serialized_executable);
+    PJRT_Program program = {.struct_size = sizeof program};
+    MUST(!TRY(Executable_OptimizedProgram, .executable = got.executable,
+              .program = &program));
+    MUST(!TRY(Executable_Destroy, .executable = got.executable));
+    PJRT_Client_Devices_Args devices = ARGS(Client_Devices, .client = s->client);
+    MUST(!GetPjrtApi()->PJRT_Client_Devices(&devices));
+    device = devices.devices[0];
+    MUST(!TRY(Device_MemoryStats, .device = device));
+    MUST(!TRY(Buffer_IncreaseExternalReferenceCount, .buffer = s->four));
+    MUST(!TRY(Buffer_DecreaseExternalReferenceCount, .buffer = s->four));
+    PJRT_Buffer *wrong[] = {s->four};
+    PJRT_Buffer *const *lists[] = {wrong};
+    PJRT_Buffer **none[] = {NULL};
+    PJRT_Error *error =
+        TRY(LoadedExecutable_Execute, .executable = s->large, .argument_lists = lists,
+            .num_devices = 1, .num_args = 1, .output_lists = none);
+    MUST(error);
+    drop_error(error);
+}
+
+static void *work(void *data)
+{
+    enum { ROUNDS = 960 };
+    shared *s = data;
+    int i;
+
+    while ((i = atomic_fetch_add(&s->next, 1)) < ROUNDS / SLOW * 3) {
+        if (i % 3 == 0)
+            run_shared(s);
+        else if (i % 3 == 1)
+            run_own(s, i % 50 + 1);
+        else
+            ask(s);
+    }
+    return NULL;
+}
+
+static void threads_do_not_meet(void **state)
+{
+    static float numbers[ELEMENTS];
+    char module[sizeof small + 16];
+    shared s = {.client = new_client()};
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < ELEMENTS; i++)
+        numbers[i] = (float)(i % 1000);
+    snprintf(module, sizeof module, small, 2);
+    s.large = compiled(s.client, large);
+    s.small = compiled(s.client, module);
+    s.numbers = put(s.client, numbers, ELEMENTS);
+    s.four = put(s.client, four, 4);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &s), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    free_executable(s.large);
+    free_executable(s.small);
+    free_buffer(s.numbers);
+    free_buffer(s.four);
+    free_client(s.client);
+}
+
+/* ---- donated by several */
+
+typedef struct race {
+    PJRT_LoadedExecutable *executable;
+    PJRT_Buffer *buffer;
+    atomic_int runs;
+} race;
+
+static void *donate(void *data)
+{
+    race *r = data;
+    PJRT_Buffer *args[] = {r->buffer}, *results[] = {NULL};
+    PJRT_Buffer *const *lists[] = {args};
+    PJRT_Buffer **result_lists[] = {results};
+    PJRT_Error *error = TRY(LoadedExecutable_Execute, .executable = r->executable,
+                            .argument_lists = lists, .num_devices = 1,
+                            .num_args = 1, .output_lists = result_lists);
+
+    if (error) {
+        drop_error(error);
+        return NULL;
+    }
+    atomic_fetch_add(&r->runs, 1);
+    MUST(!TRY(Buffer_Destroy, .buffer = results[0]));
+    return NULL;
+}
+
+static void a_buffer_is_donated_once(void **state)
+{
+    enum { ROUNDS = 200 };
+    PJRT_Client *client = new_client();
+    race r = {.executable = compiled(
+                  client, "module @jit_f {\n"
+                          "func.func public @main(%arg0: tensor<4xf32>"
+                          " {tf.aliasing_output = 0 : i32}) -> tensor<4xf32> {\n"
+                          "%0 = stablehlo.negate %arg0 : tensor<4xf32>\n"
+                          "return %0 : tensor<4xf32>\n}\n}\n")};
+    pthread_t threads[4];
+
+    (void)state;
+    for (int n = 0; n < ROUNDS / SLOW; n++) {
+        r.buffer = put(client, four, 4);
+        atomic_store(&r.runs, 0);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, donate, &r), 0);
+        for (int i = 0; i < 4; i++)
+            pthread_join(threads[i], NULL);
+        assert_int_equal(r.runs, 1);
+        free_buffer(r.buffer);
+    }
+    free_executable(r.executable);
+    free_client(client);
+}
+
+/* ---- what is left */
+
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+
+    assert_non_null(tasks);
+    while (readdir(tasks))
+        count++;
+    closedir(tasks);
+    return count - 2;
+}
+
+static void executables_share_a_helper(void **state)
+{
+    enum { MANY = 60 };
+    static float numbers[ELEMENTS];
+    PJRT_Client *client = new_client();
+    PJRT_Buffer *b = put(client, numbers, ELEMENTS);
+    PJRT_LoadedExecutable *all[MANY];
+    int before = count_threads();
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        all[i] = compiled(client, large);
+        free_buffer(execute(all[i], b));
+    }
+    assert_in_range(count_threads(), before, before + 1);
+    for (int i = 0; i < MANY; i++)
+        free_executable(all[i]);
+    free_buffer(b);
+    free_client(client);
+}
+
+static long resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long all, pages;
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &all, &pages), 2);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static void many_calls_leave_nothing(void **state)
+{
+    enum { CALLS = 100000, FIRST = 1000 };
+    PJRT_Client *client = new_client();
+    char module[sizeof small + 16];
+    PJRT_LoadedExecutable *x;
+    long before = 0;
+    float found[4];
+
+    (void)state;
+    snprintf(module, sizeof module, small, 3);
+    x = compiled(client, module);
+    for (int i = 0; i < CALLS / SLOW; i++) {
+        PJRT_Buffer *b = put(client, four, 4);
+        get(execute(x, b), found, 4);
+        free_buffer(b);
+        if (i == FIRST)
+            before = resident();
+    }
+    assert_true(found[3] == 12);
+    if (COUNTS_MEMORY)
+        assert_in_range(resident(), 0, before + 256);
+    for (int i = 0; i < 1000 / SLOW; i++) {
+        PJRT_LoadedExecutable *own = compiled(client, module);
+        free_executable(own);
+        if (i == 100)
+            before = resident();
+    }
+    if (COUNTS_MEMORY)
+        assert_in_range(resident(), 0, before + 512);
+    free_executable(x);
+    free_client(client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_do_not_meet),
+        cmocka_unit_test(a_buffer_is_donated_once),
+        cmocka_unit_test(executables_share_a_helper),
+        cmocka_unit_test(many_calls_leave_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
