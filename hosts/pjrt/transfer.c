@@ -6,11 +6,13 @@
 
 struct PJRT_AsyncHostToDeviceTransferManager {
     PJRT_Device *device;
+    pthread_mutex_t lock; /* of arrivals */
     size_t count;
     struct arrival {
         PJRT_Buffer *buffer;      /* until it is fetched */
         jx_pjrt_storage *storage; /* until all is there */
         PJRT_Event *ready;
+        size_t size;
     } *arrivals;
 };
 
@@ -28,6 +30,7 @@ static void free_manager(manager *m)
                               "the transfer was given up before all was there"));
         jx_pjrt_event_drop(m->arrivals[i].ready);
     }
+    pthread_mutex_destroy(&m->lock);
     free(m->arrivals);
     free(m);
 }
@@ -46,6 +49,7 @@ static PJRT_Error *expect(manager *m, size_t i, const PJRT_ShapeSpec *spec,
         error = jx_pjrt_buffer_new(shape, NULL, memory, &a->buffer);
     if (error)
         return error;
+    a->size = size;
     a->ready = jx_pjrt_event_new();
     if (!a->ready)
         return jx_pjrt_starved();
@@ -69,6 +73,7 @@ PJRT_Error *jx_pjrt_Client_CreateBuffersForAsyncHostToDevice(
         free(m);
         return jx_pjrt_starved();
     }
+    pthread_mutex_init(&m->lock, NULL);
     for (size_t i = 0; !error && i < m->count; i++)
         error = expect(m, i, &args->shape_specs[i],
                        i < args->num_device_layouts ? args->device_layouts[i] : NULL,
@@ -100,27 +105,37 @@ static PJRT_Error *arrival_of(manager *m, int index, struct arrival **to)
     return NULL;
 }
 
-/* All is there, or won't come. */
-static void finish(struct arrival *a, PJRT_Error *error)
+/* All is there, or won't come: nobody else sends or waits for it.  Called with the
+ * lock, for what finish() gets without it: who waits may come back here. */
+static struct arrival take_arrival(struct arrival *a)
 {
-    jx_pjrt_storage_drop(a->storage);
+    struct arrival taken = *a;
+
     a->storage = NULL;
-    jx_pjrt_event_set(a->ready, error);
-    jx_pjrt_event_drop(a->ready);
     a->ready = NULL;
+    return taken;
 }
 
-static PJRT_Error *put(manager *m, int index, const void *data, int64_t offset,
-                       int64_t size, bool last)
+static void finish(struct arrival taken, PJRT_Error *error)
 {
-    struct arrival *a = NULL;
-    PJRT_Error *error = arrival_of(m, index, &a);
+    jx_pjrt_storage_drop(taken.storage);
+    if (taken.ready)
+        jx_pjrt_event_set(taken.ready, error);
+    jx_pjrt_event_drop(taken.ready);
+}
 
-    if (error)
-        return error;
+static PJRT_Error *sent_before(int index)
+{
+    return jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                         "all of buffer %d has been sent before", index);
+}
+
+/* With the lock. */
+static PJRT_Error *put_bytes(struct arrival *a, int index, const void *data,
+                             int64_t offset, int64_t size)
+{
     if (!a->storage)
-        return jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                             "all of buffer %d has been sent before", index);
+        return sent_before(index);
     if (offset < 0 || size < 0 || offset > (int64_t)a->storage->size ||
         size > (int64_t)a->storage->size - offset)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
@@ -128,9 +143,24 @@ static PJRT_Error *put(manager *m, int index, const void *data, int64_t offset,
                              a->storage->size, (long long)size, (long long)offset);
     if (size)
         memcpy((char *)a->storage->bytes + offset, data, (size_t)size);
-    if (last)
-        finish(a, NULL);
     return NULL;
+}
+
+static PJRT_Error *put(manager *m, int index, const void *data, int64_t offset,
+                       int64_t size, bool last)
+{
+    struct arrival *a = NULL, taken = {0};
+    PJRT_Error *error = arrival_of(m, index, &a);
+
+    if (error)
+        return error;
+    pthread_mutex_lock(&m->lock);
+    error = put_bytes(a, index, data, offset, size);
+    if (!error && last)
+        taken = take_arrival(a);
+    pthread_mutex_unlock(&m->lock);
+    finish(taken, NULL);
+    return error;
 }
 
 PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_TransferData(
@@ -154,7 +184,7 @@ PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_TransferLiteral(
         error = jx_pjrt_shape_read(args->shape_element_type, args->shape_dims,
                                    args->shape_num_dims, args->shape_layout, &shape,
                                    &size);
-    if (!error && a->storage && size != a->storage->size)
+    if (!error && size != a->size)
         error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                               "expected an array of as many bytes as buffer %d has",
                               args->buffer_index);
@@ -167,19 +197,21 @@ PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_TransferLiteral(
 PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_RetrieveBuffer(
     PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args *args)
 {
+    manager *m = args->transfer_manager;
     struct arrival *a = NULL;
-    PJRT_Error *error =
-        arrival_of(args->transfer_manager, args->buffer_index, &a);
+    PJRT_Error *error = arrival_of(m, args->buffer_index, &a);
 
-    if (!error && !a->buffer)
-        error = jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                              "buffer %d has been fetched before",
-                              args->buffer_index);
     if (error)
         return error;
+    pthread_mutex_lock(&m->lock);
     args->buffer_out = a->buffer;
     a->buffer = NULL;
-    return NULL;
+    pthread_mutex_unlock(&m->lock);
+    return args->buffer_out
+               ? NULL
+               : jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                               "buffer %d has been fetched before",
+                               args->buffer_index);
 }
 
 PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_Device(
@@ -203,29 +235,27 @@ PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_BufferSize(
     PJRT_Error *error =
         arrival_of(args->transfer_manager, args->buffer_index, &a);
 
-    if (!error && !a->storage)
-        error = jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                              "all of buffer %d has been sent before",
-                              args->buffer_index);
     if (!error)
-        args->buffer_size = a->storage->size;
+        args->buffer_size = a->size;
     return error;
 }
 
 PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_SetBufferError(
     PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args *args)
 {
-    struct arrival *a = NULL;
-    PJRT_Error *error =
-        arrival_of(args->transfer_manager, args->buffer_index, &a);
+    manager *m = args->transfer_manager;
+    struct arrival *a = NULL, taken;
+    PJRT_Error *error = arrival_of(m, args->buffer_index, &a);
 
     if (error)
         return error;
-    if (!a->ready)
-        return jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                             "all of buffer %d has been sent before",
-                             args->buffer_index);
-    finish(a, jx_pjrt_error(args->error_code, "%.*s",
-                            (int)args->error_message_size, args->error_message));
+    pthread_mutex_lock(&m->lock);
+    taken = take_arrival(a);
+    pthread_mutex_unlock(&m->lock);
+    if (!taken.ready)
+        return sent_before(args->buffer_index);
+    finish(taken, jx_pjrt_error(args->error_code, "%.*s",
+                                (int)args->error_message_size,
+                                args->error_message));
     return NULL;
 }

@@ -363,7 +363,7 @@ static void transfers_keep_to_their_arrays(void **state)
     read_buffer(b, to, sizeof to);
     assert_memory_equal(to, numbers, sizeof to);
     REFUSED(FAILED_PRECONDITION, "sent before", SEND(.transfer_size = 1));
-    REFUSED(FAILED_PRECONDITION, "sent before", OF(BufferSize, 0));
+    assert_int_equal(CALL(OF(BufferSize, 0)).buffer_size, 24);
     REFUSED(FAILED_PRECONDITION, "sent before", OF(SetBufferError, 0),
             .error_code = PJRT_Error_Code_ABORTED, .error_message = "no",
             .error_message_size = 2);
@@ -374,6 +374,52 @@ static void transfers_keep_to_their_arrays(void **state)
             .dst_size = 4);
     free_buffer(other);
     free_buffer(b);
+}
+
+typedef struct sender {
+    PJRT_AsyncHostToDeviceTransferManager *m;
+    bool was_last;
+} sender;
+
+static void *send_all(void *data)
+{
+    sender *s = data;
+    PJRT_Error *error = TRY(
+        AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = s->m,
+        .data = numbers, .transfer_size = 24, .is_last_transfer = true);
+
+    s->was_last = !error;
+    if (error)
+        drop_error(error);
+    return NULL;
+}
+
+static void one_of_many_ends_a_transfer(void **state)
+{
+    enum { THREADS = 4, ROUNDS = 50 };
+
+    for (int n = 0; n < ROUNDS; n++) {
+        PJRT_AsyncHostToDeviceTransferManager *m = begin(*state);
+        PJRT_Buffer *b = CALL(OF(RetrieveBuffer, 0)).buffer_out;
+        sender senders[THREADS];
+        pthread_t threads[THREADS];
+        float to[6];
+        int ends = 0;
+        for (int i = 0; i < THREADS; i++) {
+            senders[i] = (sender){.m = m};
+            assert_int_equal(
+                pthread_create(&threads[i], NULL, send_all, &senders[i]), 0);
+        }
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], NULL);
+            ends += senders[i].was_last;
+        }
+        assert_int_equal(ends, 1);
+        read_buffer(b, to, sizeof to);
+        assert_memory_equal(to, numbers, sizeof to);
+        free_buffer(b);
+        CALL(AsyncHostToDeviceTransferManager_Destroy, .transfer_manager = m);
+    }
 }
 
 static void a_transfer_may_fail(void **state)
@@ -487,6 +533,7 @@ int main(void)
         cmocka_unit_test(parts_must_be_inside),
         cmocka_unit_test(transfers_keep_to_their_arrays),
         cmocka_unit_test(a_transfer_may_fail),
+        cmocka_unit_test(one_of_many_ends_a_transfer),
         cmocka_unit_test(events_happen_once_and_for_all_who_wait),
         cmocka_unit_test(one_of_many_sets_an_event),
         cmocka_unit_test(an_event_that_nobody_can_set_is_given_up),

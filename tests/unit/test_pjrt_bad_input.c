@@ -246,20 +246,24 @@ static void callers_of_another_version_are_served(void **state)
 {
     /* A newer one gives more than we look at; an older one less, and nothing is
      * written behind its end. */
-    struct {
-        PJRT_Client_Devices_Args args;
-        char more[64];
-    } newer = {.args = {.struct_size = sizeof newer, .client = *state}};
+    enum { MORE = 64 };
+    size_t known = sizeof(PJRT_Client_Devices_Args);
+    char *newer = malloc(known + MORE);
+    PJRT_Client_Devices_Args *devices = (void *)newer;
     PJRT_LoadedExecutable *x = compiled(*state, add);
     PJRT_Executable *e =
         CALL(LoadedExecutable_GetExecutable, .loaded_executable = x).executable;
     PJRT_Executable_GetCompiledMemoryStats_Args older;
 
-    memset(newer.more, 77, sizeof newer.more);
-    went_well(GetPjrtApi()->PJRT_Client_Devices(&newer.args));
-    assert_int_equal(newer.args.num_devices, 1);
-    for (size_t i = 0; i < sizeof newer.more; i++)
-        assert_int_equal(newer.more[i], 77);
+    assert_non_null(newer);
+    memset(newer, 77, known + MORE);
+    *devices = ARGS(Client_Devices, .client = *state);
+    devices->struct_size = known + MORE;
+    went_well(GetPjrtApi()->PJRT_Client_Devices(devices));
+    assert_int_equal(devices->num_devices, 1);
+    for (size_t i = known; i < known + MORE; i++)
+        assert_int_equal(newer[i], 77);
+    free(newer);
     memset(&older, 77, sizeof older);
     older.struct_size = offsetof(PJRT_Executable_GetCompiledMemoryStats_Args,
                                  peak_memory_in_bytes);
