@@ -401,7 +401,9 @@ fn distance(expected: &Array, found: &[u8]) -> f32 {
     far.fold(0.0, |most, far| if far <= most { most } else { far }) // a NaN counts
 }
 
-fn compare(host: &Host, name: &str, found: &[Owned], expected: &[Array]) -> Result<bool, Failure> {
+fn compare(
+    host: &Host, name: &str, found: &[Owned], expected: &[Array],
+) -> Result<bool, Failure> {
     if found.len() != expected.len() {
         return Err(format!("{name}: gives another number of results").into());
     }
