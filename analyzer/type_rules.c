@@ -100,6 +100,19 @@ bool jx_type_takes(jx_typing *t, int operand, unsigned kinds)
     return true;
 }
 
+bool jx_type_starts(jx_typing *t, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (!jx_type_scalar(t, n + i))
+            return false;
+        if (t->ins[i]->dtype != t->ins[n + i]->dtype)
+            return jx_type_wrong(t, "operand %d is %s, its start %s", i,
+                                 jx_dtype_of(t->ins[i]->dtype)->short_name,
+                                 jx_dtype_of(t->ins[n + i]->dtype)->short_name);
+    }
+    return jx_type_same_shapes(t, 0, n);
+}
+
 bool jx_type_integer(jx_typing *t, int operand)
 {
     return jx_type_takes(t, operand, JX_TAKES_INTEGER);

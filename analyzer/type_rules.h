@@ -113,6 +113,8 @@ bool jx_type_axes(jx_typing *t, const char *name, jx_ints axes, int rank);
 bool jx_type_same_shapes(jx_typing *t, int first, int last);
 bool jx_type_same_dtypes(jx_typing *t, int first, int last);
 bool jx_type_scalar(jx_typing *t, int operand);
+/* n operands of one shape, then n scalars of their dtypes. */
+bool jx_type_starts(jx_typing *t, int n);
 bool jx_type_integer(jx_typing *t, int operand);
 bool jx_has_axis(jx_ints axes, int64_t axis);
 /* Every input is weakly typed (and there is one). */

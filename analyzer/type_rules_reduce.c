@@ -84,20 +84,11 @@ void jx_type_arg_reduce(jx_typing *t)
         jx_type_out(t, 0, p->index_dtype, false, rank, shape);
 }
 
-/* n operands of one shape, then n scalars of their dtypes. */
 static bool check_operands(jx_typing *t, int n)
 {
     if (n == 0 || t->nins != 2 * n)
         return jx_type_wrong(t, "%d operands, takes pairs", t->nins);
-    for (int i = 0; i < n; i++) {
-        if (!jx_type_scalar(t, n + i))
-            return false;
-        if (t->ins[i]->dtype != t->ins[n + i]->dtype)
-            return jx_type_wrong(t, "operand %d is %s, its start %s", i,
-                                 jx_dtype_of(t->ins[i]->dtype)->short_name,
-                                 jx_dtype_of(t->ins[n + i]->dtype)->short_name);
-    }
-    return jx_type_same_shapes(t, 0, n);
+    return jx_type_starts(t, n);
 }
 
 void jx_type_reduce_general(jx_typing *t)

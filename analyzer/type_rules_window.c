@@ -69,19 +69,6 @@ void jx_type_reduce_window_monoid(jx_typing *t)
         jx_type_out(t, 0, in->dtype, in->weak, in->rank, shape);
 }
 
-static bool check_starts(jx_typing *t, int n)
-{
-    for (int i = 0; i < n; i++) {
-        if (!jx_type_scalar(t, n + i))
-            return false;
-        if (t->ins[i]->dtype != t->ins[n + i]->dtype)
-            return jx_type_wrong(t, "operand %d is %s, its start %s", i,
-                                 jx_dtype_of(t->ins[i]->dtype)->short_name,
-                                 jx_dtype_of(t->ins[n + i]->dtype)->short_name);
-    }
-    return jx_type_same_shapes(t, 0, n);
-}
-
 void jx_type_reduce_window(jx_typing *t)
 {
     const jx_p_reduce_window *p = t->params;
@@ -93,7 +80,7 @@ void jx_type_reduce_window(jx_typing *t)
         jx_type_wrong(t, "%d operands, takes pairs", t->nins);
         return;
     }
-    if (!jx_type_counts(t, -1, n) || !check_starts(t, n) ||
+    if (!jx_type_counts(t, -1, n) || !jx_type_starts(t, n) ||
         !check_window(t, &w, t->ins[0]->rank) || !jx_type_reducer(t, &p->jaxpr, n))
         return;
     const jx_dim **shape = through(t, &w, t->ins[0]);

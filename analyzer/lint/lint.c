@@ -43,19 +43,6 @@ void jx_lint_describe(const jx_aval *aval, jx_buffer *to)
     jx_buffer_puts(to, ")");
 }
 
-int64_t jx_lint_integer(const unsigned char *bytes, jx_dtype dtype)
-{
-    size_t size = jx_dtype_of(dtype)->bytes;
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < size && i < 8; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    if (jx_dtype_of(dtype)->kind == JX_KIND_INT && size < 8 &&
-        value >> (8 * size - 1))
-        value |= ~(uint64_t)0 << (8 * size);
-    return (int64_t)value;
-}
-
 int jx_lint_scope(const jx_linter *lint, const jx_dim *dim)
 {
     int count = 0;

@@ -43,8 +43,6 @@ jx_claim *jx_lint_claim(jx_linter *lint, jx_code code, const jx_flat_node *node,
 int64_t jx_lint_bytes(const jx_aval *aval);
 /* "f32[1024,512] (2.0 MiB)"; without the size if it is symbolic. */
 void jx_lint_describe(const jx_aval *aval, jx_buffer *to);
-/* A little-endian element of an integer type, with its sign. */
-int64_t jx_lint_integer(const unsigned char *bytes, jx_dtype dtype);
 /* The scope of a dim's variables (they never mix); 0 if it has none. */
 int jx_lint_scope(const jx_linter *lint, const jx_dim *dim);
 

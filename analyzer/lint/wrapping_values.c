@@ -1,5 +1,6 @@
 /* wrapping_values.c - what integers that depend on sizes alone lie between. */
 #include "analyzer/lint/wrapping.h"
+#include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
 
 enum { MOST_NODES = 64 }; /* of what bounds several elements */
@@ -85,7 +86,8 @@ static jx_interval evenly(jx_interval x, bool even)
 static jx_interval number(const jx_intervals *in, const unsigned char *bytes,
                           jx_dtype dtype)
 {
-    const jx_dim *dim = jx_dim_int(in->dims, jx_lint_integer(bytes, dtype));
+    const jx_dim *dim =
+        jx_dim_int(in->dims, (int64_t)jx_element_integer(dtype, bytes));
 
     return between(dim, dim, true);
 }

@@ -115,19 +115,6 @@ static void reorder(jx_devices_body *m, int nends, const int *ends)
                 m->body.ins.at[at++] = old[d * ends[nends - 1] + i];
 }
 
-/* What an equation says beside what is different for a team. */
-static void put_rest(jx_params *p, const jx_eqn *eqn,
-                     const char *const *without)
-{
-    for (int i = 0; i < eqn->nparams; i++) {
-        bool left_out = false;
-        for (const char *const *name = without; *name; name++)
-            left_out |= !strcmp(eqn->params[i].name, *name);
-        if (!left_out)
-            jx_put(p, eqn->params[i].name, eqn->params[i].value);
-    }
-}
-
 /* ---- calls */
 
 static bool same_callee(const jx_closed *a, const jx_closed *b)
@@ -226,7 +213,7 @@ static bool while_of_team(jx_devices_body *m, const jx_eqn *eqn,
         return jx_devices_starved(s);
     if (nc < 0 || nb < 0 || nc + nb + n != eqn->nins)
         return jx_devices_fail(s, "a loop's parts do not fit each other");
-    put_rest(&params, eqn, changed);
+    jx_put_others(&params, eqn, changed);
     if (!begin_body(&body, s, &p->cond_jaxpr, &body_ins, &body_outs) ||
         !agree(&body, &body_outs, 0))
         return false;
@@ -279,7 +266,7 @@ static bool cond_of_team(jx_devices_body *m, const jx_eqn *eqn,
         branches[i] =
             jx_value_of_jaxpr(s->build.program, end_body(&body, &body_outs));
     }
-    put_rest(&params, eqn, changed);
+    jx_put_others(&params, eqn, changed);
     jx_put(&params, "branches",
            jx_value_of_tuple(s->build.program, list->count, branches));
     all[0] = jx_device_row(ins, s->team.at[0])[0];
@@ -336,7 +323,7 @@ bool jx_devices_scan(jx_devices_body *m, const jx_eqn *eqn,
         return jx_devices_starved(s);
     if (nc < 0 || nk < 0 || ny < 0 || nc > eqn->nins - nk)
         return jx_devices_fail(s, "a scan's parts do not fit each other");
-    put_rest(&params, eqn, changed);
+    jx_put_others(&params, eqn, changed);
     jx_put_jaxpr(&params, "jaxpr", step_of(s, eqn, nc, nk));
     jx_put_int(&params, "num_consts", (int64_t)n * nc);
     jx_put_int(&params, "num_carry", (int64_t)n * nk);

@@ -84,19 +84,6 @@ bool jx_discharge_results(jx_discharging *b, const jx_eqn *eqn, const jx_atom *o
     return outs != NULL;
 }
 
-/* The parameters of an equation without those of these names. */
-void jx_put_others(jx_params *p, const jx_eqn *eqn,
-                       const char *const *without)
-{
-    for (int i = 0; i < eqn->nparams; i++) {
-        bool left_out = false;
-        for (const char *const *name = without; *name; name++)
-            left_out |= !strcmp(eqn->params[i].name, *name);
-        if (!left_out)
-            jx_put(p, eqn->params[i].name, eqn->params[i].value);
-    }
-}
-
 const jx_value *jx_discharge_callee(jx_discharging *b, const jx_jaxpr *jaxpr,
                                    const jx_closed *closed)
 {

@@ -158,9 +158,6 @@ bool jx_discharge_distinct(jx_discharging *b, const jx_eqn *eqn);
 /* Inputs of a callee are references where the operands are. */
 bool jx_discharge_inputs(jx_discharging *b, const jx_eqn *eqn, int first,
                          const jx_jaxpr *callee, int from, int count);
-/* The parameters of an equation without those of these names. */
-void jx_put_others(jx_params *p, const jx_eqn *eqn,
-                   const char *const *without);
 /* A jaxpr with the constants of the one that it was made of. */
 const jx_value *jx_discharge_callee(jx_discharging *b, const jx_jaxpr *jaxpr,
                                     const jx_closed *closed);

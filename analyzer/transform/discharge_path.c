@@ -12,6 +12,7 @@
  * all else element by element (a read is clamped, a write outside is dropped).
  */
 #include "analyzer/transform/discharge_parts.h"
+#include "frontend/ir/element.h"
 
 static const jx_atom nothing = {NULL, NULL};
 
@@ -245,17 +246,12 @@ static bool is_number(jx_atom atom, int64_t *value)
 {
     const jx_literal *l = atom.literal;
     const jx_dtype_info *info = l ? jx_dtype_of(l->aval->dtype) : NULL;
-    uint64_t bits = 0;
 
-    if (!l || l->dim || l->array || l->aval->rank || info->bits < 8)
+    if (!l || l->dim || l->array || l->aval->rank || info->bits < 8 ||
+        (info->kind != JX_KIND_INT && info->kind != JX_KIND_UINT))
         return false;
-    for (size_t i = 0; i < info->bytes; i++)
-        bits |= (uint64_t)l->bits[i] << (8 * i);
-    if (info->kind == JX_KIND_INT && info->bytes < 8 &&
-        bits >> (8 * info->bytes - 1))
-        bits |= ~UINT64_C(0) << (8 * info->bytes);
-    *value = (int64_t)bits;
-    return info->kind == JX_KIND_INT || info->kind == JX_KIND_UINT;
+    *value = (int64_t)jx_element_integer(l->aval->dtype, l->bits);
+    return true;
 }
 
 /* Indices below 0 count from the end.  (As i32, whatever they were.) */

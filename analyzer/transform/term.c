@@ -3,6 +3,7 @@
 
 #include "analyzer/lint/flat.h"
 #include "frontend/base/assert.h"
+#include "frontend/ir/element.h"
 #include "frontend/ir/fold.h"
 #include "frontend/ir/params.h"
 
@@ -336,21 +337,15 @@ static const jx_term *move_slice(const moving *m)
 static bool integer_of(const jx_term *term, int64_t *to)
 {
     const jx_dtype_info *info = jx_dtype_of(term->aval->dtype);
-    uint64_t bits = 0, sign;
+    uint64_t bits;
 
-    if (term->kind != JX_TERM_SCALAR || info->bytes > 8 ||
+    if (term->kind != JX_TERM_SCALAR ||
         (info->kind != JX_KIND_INT && info->kind != JX_KIND_UINT &&
          info->kind != JX_KIND_BOOL))
         return false;
-    memcpy(&bits, term->bits, info->bytes);
-    if (info->kind == JX_KIND_INT && info->bits > 1) {
-        sign = (uint64_t)1 << (info->bits - 1);
-        bits = (bits ^ sign) - sign;
-    } else if (bits > INT64_MAX) {
-        return false;
-    }
+    bits = jx_element_integer(term->aval->dtype, term->bits);
     *to = (int64_t)bits;
-    return true;
+    return info->kind == JX_KIND_INT || bits <= INT64_MAX;
 }
 
 /* Starts are clamped, so one along an axis taken whole does not matter. */

@@ -195,3 +195,14 @@ void jx_put_jaxpr(jx_params *p, const char *name, const jx_jaxpr *jaxpr)
 {
     jx_put(p, name, jx_value_of_jaxpr(p->program, jaxpr));
 }
+
+void jx_put_others(jx_params *p, const jx_eqn *eqn, const char *const *without)
+{
+    for (int i = 0; i < eqn->nparams; i++) {
+        bool left_out = false;
+        for (const char *const *name = without; *name; name++)
+            left_out |= !strcmp(eqn->params[i].name, *name);
+        if (!left_out)
+            jx_put(p, eqn->params[i].name, eqn->params[i].value);
+    }
+}

@@ -37,6 +37,8 @@ void jx_put_dims(jx_params *p, const char *name, int count,
 void jx_put_tuples(jx_params *p, const char *name, int count, int width,
                    const jx_dim *const *dims);
 void jx_put_jaxpr(jx_params *p, const char *name, const jx_jaxpr *jaxpr);
+/* Those of an equation, but of these names (NULL ends them). */
+void jx_put_others(jx_params *p, const jx_eqn *eqn, const char *const *without);
 
 const jx_value *jx_value_of_ints(jx_program *program, jx_ints ints);
 const jx_value *jx_value_of_dim(jx_program *program, const jx_dim *dim);

@@ -28,25 +28,31 @@ bool jx_int_floordiv(jx_int a, jx_int b, jx_int *quotient, jx_int *remainder)
  * Evaluation
  * ---------------------------------------------------------------------- */
 
-static bool eval_atom(const jx_dim_atom *a, jx_dim_wide_lookup *value,
-                      void *env, jx_int *result)
+static bool apply(jx_atom_kind kind, jx_int x, jx_int y, jx_int *result)
 {
-    jx_int x, y, q, r;
+    jx_int q, r;
 
-    if (a->kind == JX_ATOM_VAR)
-        return value(env, a, result);
-    if (!jx_dim_eval_exact(a->a, value, env, &x) ||
-        !jx_dim_eval_exact(a->b, value, env, &y))
-        return false;
-    switch (a->kind) {
+    switch (kind) {
     case JX_ATOM_MAX: *result = x > y ? x : y; return true;
     case JX_ATOM_MIN: *result = x < y ? x : y; return true;
     default: break;
     }
     if (!jx_int_floordiv(x, y, &q, &r))
         return false;
-    *result = a->kind == JX_ATOM_FLOORDIV ? q : r;
+    *result = kind == JX_ATOM_FLOORDIV ? q : r;
     return true;
+}
+
+static bool eval_atom(const jx_dim_atom *a, jx_dim_wide_lookup *value,
+                      void *env, jx_int *result)
+{
+    jx_int x, y;
+
+    if (a->kind == JX_ATOM_VAR)
+        return value(env, a, result);
+    return jx_dim_eval_exact(a->a, value, env, &x) &&
+           jx_dim_eval_exact(a->b, value, env, &y) &&
+           apply(a->kind, x, y, result);
 }
 
 static bool multiply_power(jx_int *product, jx_int x, int power)
@@ -170,22 +176,16 @@ static uint64_t wrapped_power(uint64_t x, int power)
 static bool wrapped_atom(const jx_dim_atom *a, int bits, jx_dim_lookup *value,
                          void *env, int64_t *result)
 {
-    jx_int q, r;
+    jx_int exact;
     int64_t x, y;
 
     if (a->kind == JX_ATOM_VAR)
         return value(env, a, result);
     if (!jx_dim_eval_wrapped(a->a, bits, value, env, &x) ||
-        !jx_dim_eval_wrapped(a->b, bits, value, env, &y))
+        !jx_dim_eval_wrapped(a->b, bits, value, env, &y) ||
+        !apply(a->kind, x, y, &exact))
         return false;
-    switch (a->kind) {
-    case JX_ATOM_MAX: *result = x > y ? x : y; return true;
-    case JX_ATOM_MIN: *result = x < y ? x : y; return true;
-    default: break;
-    }
-    if (!jx_int_floordiv(x, y, &q, &r))
-        return false;
-    *result = (int64_t)(a->kind == JX_ATOM_FLOORDIV ? q : r);
+    *result = (int64_t)exact;
     return true;
 }
 

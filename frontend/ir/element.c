@@ -142,6 +142,15 @@ void jx_element_from_real(jx_dtype dtype, double value, void *bits)
     }
 }
 
+uint64_t jx_element_integer(jx_dtype dtype, const void *bits)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+    uint64_t value = 0, sign = (uint64_t)1 << (info->bits - 1);
+
+    memcpy(&value, bits, info->bytes);
+    return info->kind == JX_KIND_INT ? (value ^ sign) - sign : value;
+}
+
 /* Of 4 bits and 2: a byte each, the high bits zero. */
 bool jx_element_from_integer(jx_dtype dtype, uint64_t value, void *bits)
 {

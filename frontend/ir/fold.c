@@ -25,21 +25,14 @@ static bool read_number(jx_scalar scalar, number *to)
 {
     jx_dtype dtype = scalar.dtype;
     const jx_dtype_info *info = jx_dtype_of(dtype);
-    uint64_t bits = 0;
     float single;
 
     *to = (number){0};
-    if (info->bytes <= 8)
-        memcpy(&bits, scalar.bits, info->bytes);
-    switch (info->kind) {
-    case JX_KIND_BOOL: to->i = bits != 0; return true;
-    case JX_KIND_UINT: to->i = (jx_int)bits; return true;
-    case JX_KIND_INT: {
-        uint64_t sign = (uint64_t)1 << (info->bits - 1);
-        to->i = (int64_t)((bits ^ sign) - sign);
+    if (info->kind == JX_KIND_INT || info->kind == JX_KIND_UINT ||
+        info->kind == JX_KIND_BOOL) {
+        uint64_t bits = jx_element_integer(dtype, scalar.bits);
+        to->i = info->kind == JX_KIND_INT ? (int64_t)bits : (jx_int)bits;
         return true;
-    }
-    default: break;
     }
     to->real = true;
     if (dtype == JX_F64) {

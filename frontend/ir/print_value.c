@@ -46,14 +46,10 @@ static void put_complex(double real, double imag, jx_buffer *to)
 
 static void put_integer(const jx_literal *l, jx_buffer *to)
 {
-    const jx_dtype_info *info = jx_dtype_of(l->aval->dtype);
-    uint64_t bits = 0;
-    int unused = 64 - info->bits;
+    uint64_t bits = jx_element_integer(l->aval->dtype, l->bits);
 
-    memcpy(&bits, l->bits, info->bytes);
-    if (info->kind == JX_KIND_INT)
-        jx_buffer_printf(to, "%lld",
-                         (long long)((int64_t)(bits << unused) >> unused));
+    if (jx_dtype_of(l->aval->dtype)->kind == JX_KIND_INT)
+        jx_buffer_printf(to, "%lld", (long long)(int64_t)bits);
     else
         jx_buffer_printf(to, "%llu", (unsigned long long)bits);
 }

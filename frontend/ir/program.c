@@ -4,6 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+jx_program *jx_program_new(jx_ctx *ctx, const char *path)
+{
+    jx_program *p = JX_NEW(ctx->arena, jx_program);
+
+    if (!p)
+        return NULL;
+    p->ctx = ctx;
+    p->path = jx_intern_text(ctx, path);
+    p->dims = jx_dims_new(ctx);
+    jx_avals_init(&p->avals, ctx);
+    jx_values_init(&p->values, ctx);
+    p->base = 1;
+    return p->dims ? p : NULL;
+}
+
 const jx_frame *jx_user_frame(const jx_stack *stack)
 {
     for (int i = 0; stack && i < stack->count; i++)

@@ -304,6 +304,8 @@ typedef struct jx_program {
     const struct jx_tree_entry *tree_entry;
 } jx_program;
 
+/* An empty one, with tables of its own; NULL without memory. */
+jx_program *jx_program_new(jx_ctx *ctx, const char *path);
 /* What is printed and written back. */
 static inline jx_program *jx_program_written(jx_program *program)
 {

@@ -150,28 +150,13 @@ static void read_root(jx_doc *d, const jx_node *root)
     }
 }
 
-static jx_program *new_program(jx_ctx *ctx, const char *path)
-{
-    jx_program *p = JX_NEW(ctx->arena, jx_program);
-
-    if (!p)
-        return NULL;
-    p->ctx = ctx;
-    p->dims = jx_dims_new(ctx);
-    jx_avals_init(&p->avals, ctx);
-    jx_values_init(&p->values, ctx);
-    p->path = jx_intern_text(ctx, path);
-    p->base = 1;
-    return p->dims ? p : NULL;
-}
-
 jx_program *jx_read_document(jx_ctx *ctx, const char *path, const char *text,
                              size_t length)
 {
     jx_json *json = NULL;
     jx_doc d = {.walk = {.ctx = ctx, .path = path}, .ctx = ctx};
 
-    d.program = d.build.program = new_program(ctx, path);
+    d.program = d.build.program = jx_program_new(ctx, path);
     if (jx_is_gzip(text, length))
         text = jx_gunzip(ctx, path, text, length, &length);
     if (d.program && text && jx_json_read(ctx, path, text, length, &json)) {

@@ -61,8 +61,6 @@ static void read_outputs(jx_doc *d, jx_body *b, const jx_node *at, jx_eqn *eqn)
     int n = jx_node_array(&d->walk, at);
     const jx_var **outs = JX_NEW_ARRAY(d->ctx->arena, n, const jx_var *);
 
-    if (jx_node_kind(at) != JX_JSON_ARRAY)
-        jx_node_fail(&d->walk, at, "expected an array of outputs");
     for (int i = 0; outs && i < n && !d->walk.failed; i++) {
         jx_node item = jx_node_item(at, (size_t)i);
         outs[i] = read_output(d, b, &item);
@@ -189,14 +187,16 @@ static void read_place(jx_doc *d, const jx_node *at, jx_eqn *eqn)
 static bool read_equation(jx_doc *d, jx_body *b, const jx_node *at)
 {
     int n = jx_node_array(&d->walk, at);
+    jx_node prim = jx_node_item(at, 0), ins = jx_node_item(at, 1);
+    jx_node outs = jx_node_item(at, 2), params = jx_node_item(at, 3);
     jx_eqn eqn = {0};
 
+    if (n > 2 && jx_node_kind(&outs) != JX_JSON_ARRAY)
+        return jx_node_fail(&d->walk, &outs, "expected an array of outputs");
     if (n != 7 && n != 8)
         return jx_node_fail(&d->walk, at, "expected [primitive, operands, "
                             "outputs, parameters, stack, name, context] or "
                             "one item more");
-    jx_node prim = jx_node_item(at, 0), ins = jx_node_item(at, 1);
-    jx_node outs = jx_node_item(at, 2), params = jx_node_item(at, 3);
     jx_node extra = jx_node_item(at, 7);
     int index = jx_node_index(&d->walk, &prim, d->nprims, "prims");
     if (index < 0)

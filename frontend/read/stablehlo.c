@@ -630,25 +630,13 @@ static const jx_jaxpr *read_all(jx_hlo_reader *s, const op_list *modules,
     return b ? jx_hlo_body_finish(b, (jx_atoms){0, NULL}, NULL) : NULL;
 }
 
-static jx_program *new_program(const jx_mlir_file *file)
-{
-    jx_program *program = JX_NEW(file->ctx->arena, jx_program);
-
-    if (!program)
-        return NULL;
-    program->ctx = file->ctx;
-    program->path = file->path;
-    program->dims = jx_dims_new(file->ctx);
-    jx_avals_init(&program->avals, file->ctx);
-    jx_values_init(&program->values, file->ctx);
-    return program->dims ? program : NULL;
-}
-
 bool jx_hlo_begin_reading(jx_hlo_reader *s, const jx_mlir_file *file,
                           jx_infer_open *infer)
 {
     *s = (jx_hlo_reader){.ctx = file->ctx, .file = file, .infer = infer};
-    s->program = new_program(file);
+    s->program = jx_program_new(file->ctx, file->path);
+    if (s->program)
+        s->program->base = 0; /* until somebody says that sizes are positive */
     jx_hlo_begin_building(s);
     jx_intern_init(&s->types, file->ctx->arena);
     jx_intern_init(&s->functions, file->ctx->arena);

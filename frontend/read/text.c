@@ -777,21 +777,15 @@ jx_program *jx_read_text(jx_ctx *ctx, const char *path, const char *text,
 jx_program *jx_read_text_lines(jx_ctx *ctx, const char *path, const char *text,
                                size_t length, jx_text_lines *lines)
 {
-    jx_program *p = JX_NEW(ctx->arena, jx_program);
+    jx_program *p = jx_program_new(ctx, path);
     jx_text t = {.ctx = ctx, .program = p, .path = path, .at = text,
                  .begin = text, .end = text + length, .lines = lines,
                  .build.program = p};
 
     if (!p)
         return jx_ok(ctx), NULL;
-    p->ctx = ctx;
-    p->dims = jx_dims_new(ctx);
-    jx_avals_init(&p->avals, ctx);
-    jx_values_init(&p->values, ctx);
-    p->path = jx_intern_text(ctx, path);
-    p->base = 1;
     p->from_text = true;
-    const jx_jaxpr *jaxpr = p->dims ? read_whole(&t) : NULL;
+    const jx_jaxpr *jaxpr = read_whole(&t);
     if (!jaxpr)
         return NULL;
     set_entry(&t, jaxpr);

@@ -1,6 +1,8 @@
 /* sizes.c - what is known of values (see sizes.h). */
 #include "frontend/sizes/sizes.h"
 
+#include "frontend/ir/element.h"
+
 #include <string.h>
 
 enum { MOST_OPAQUE = 16, MOST_EQUATIONS = 256 };
@@ -82,19 +84,13 @@ static bool is_size_type(jx_dtype dtype)
 static jx_sz_elem element_of(jx_sizes *s, jx_dtype dtype,
                              const unsigned char *at)
 {
-    const jx_dtype_info *info = jx_dtype_of(dtype);
-    uint64_t bits = 0;
+    uint64_t bits = jx_element_integer(dtype, at);
 
     if (dtype == JX_BOOL)
-        return (jx_sz_elem){NULL, at[0] ? s->yes : s->no};
-    for (size_t i = 0; i < info->bytes; i++)
-        bits |= (uint64_t)at[i] << (8 * i);
-    if (info->kind == JX_KIND_UINT)
+        return (jx_sz_elem){NULL, bits ? s->yes : s->no};
+    if (jx_dtype_of(dtype)->kind == JX_KIND_UINT)
         return (jx_sz_elem){jx_dim_wide(s->dims, (jx_int)bits), NULL};
-    return (jx_sz_elem){jx_dim_int(s->dims, info->bytes == 4
-                                                ? (int32_t)(uint32_t)bits
-                                                : (int64_t)bits),
-                        NULL};
+    return (jx_sz_elem){jx_dim_int(s->dims, (int64_t)bits), NULL};
 }
 
 static jx_sz_info of_literal(jx_sizes *s, const jx_literal *literal)

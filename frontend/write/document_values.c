@@ -2,6 +2,8 @@
  * equations: values have jaxprs in them again. */
 #include "frontend/write/document_parts.h"
 
+#include "frontend/ir/element.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -268,13 +270,10 @@ void jx_emit_closed(jx_emit *e, const jx_closed *closed, jx_buffer *to)
 
 static void put_integer(const jx_literal *l, jx_buffer *to)
 {
-    const jx_dtype_info *info = jx_dtype_of(l->aval->dtype);
-    uint64_t bits = 0;
-    int unused = 64 - info->bits;
+    uint64_t bits = jx_element_integer(l->aval->dtype, l->bits);
 
-    memcpy(&bits, l->bits, info->bytes);
-    if (info->kind == JX_KIND_INT)
-        jx_emit_int((int64_t)(bits << unused) >> unused, to);
+    if (jx_dtype_of(l->aval->dtype)->kind == JX_KIND_INT)
+        jx_emit_int((int64_t)bits, to);
     else if (bits > (uint64_t)1 << 53)
         jx_buffer_printf(to, "\"%llu\"", (unsigned long long)bits);
     else
