@@ -2,6 +2,7 @@
 #include "hosts/pjrt/ffi_parts.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,11 +127,25 @@ static XLA_FFI_Error *device_ordinal_get(XLA_FFI_DeviceOrdinal_Get_Args *args)
     return NULL;
 }
 
+static _Atomic(XLA_FFI_Error_Create *) xla_create;
+
+void jx_ffi_use_xla(XLA_FFI_Error_Create *create)
+{
+    atomic_store(&xla_create, create);
+}
+
+/* What JAX's buffer callback gets here it takes for an error of XLA's making, as it
+ * is of the same library; and it expects these words. */
 static XLA_FFI_Error *stream_get(XLA_FFI_Stream_Get_Args *args)
 {
+    XLA_FFI_Error_Create_Args made = {
+        .struct_size = XLA_FFI_SIZE(XLA_FFI_Error_Create_Args, errc),
+        .message = "XLA FFI GPU context is not available",
+        .errc = XLA_FFI_Error_Code_UNIMPLEMENTED};
+    XLA_FFI_Error_Create *xla = atomic_load(&xla_create);
+
     args->stream = NULL;
-    return new_error(XLA_FFI_Error_Code_UNIMPLEMENTED,
-                     "there are no streams: it runs on a CPU");
+    return args->ctx->is_jax && xla ? xla(&made) : error_create(&made);
 }
 
 static XLA_FFI_Error *

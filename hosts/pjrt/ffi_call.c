@@ -160,7 +160,8 @@ static bool run_typed(const jx_ffi_site *site, const jaxvet_custom_call *call,
     jx_ffi_state state = site->state, prepared = {0, NULL}, initialized = {0, NULL};
     XLA_FFI_InvokeContext ctx = {.run = run,
                                  .device = run->device + call->device,
-                                 .states = {&state, &prepared, &initialized}};
+                                 .states = {&state, &prepared, &initialized},
+                                 .is_jax = site->is_jax};
     framed f = {.memory = NULL};
     bool ok;
 
@@ -232,6 +233,7 @@ static bool make_site(jx_ffi_site *site, const jaxvet_custom_call *call,
                       jx_ffi_error *error)
 {
     site->is_python = jx_ffi_is_python(call->target);
+    site->is_jax = !strcmp(call->target, "xla_buffer_python_cpu_callback");
     site->handler = site->is_python ? NULL : jx_ffi_handler_of(call->target);
     if (!site->handler && !site->is_python)
         return jx_ffi_fail(error, XLA_FFI_Error_Code_UNIMPLEMENTED,

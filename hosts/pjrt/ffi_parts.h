@@ -50,7 +50,11 @@ struct XLA_FFI_InvokeContext {
     jx_ffi_state *states[JX_FFI_STAGES]; /* NULL: of a stage that has none */
     jx_ffi_block *blocks;
     int64_t *asked; /* the type that it asks for first goes here; or NULL */
+    bool is_jax;    /* it is JAX's buffer callback, which hands its errors to XLA */
 };
+
+/* XLA's own errors are made by this function of its, once it is known. */
+void jx_ffi_use_xla(XLA_FFI_Error_Create *create);
 
 void jx_ffi_state_end(jx_ffi_state *state);
 void jx_ffi_blocks_free(XLA_FFI_InvokeContext *ctx);
@@ -90,6 +94,7 @@ const void *jx_ffi_scalar(const XLA_FFI_Attrs *attributes, const char *name,
 typedef struct jx_ffi_site {
     const jx_ffi_handler *handler;
     bool is_python; /* by jx_ffi_python_call() */
+    bool is_jax;    /* JAX's buffer callback */
     jx_ffi_pool pool;
     XLA_FFI_Attrs attributes;
     jx_ffi_state state; /* of `instantiate` */

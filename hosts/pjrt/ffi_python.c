@@ -118,6 +118,7 @@ EXPORTED const char *jaxvet_ffi_register(const char *name, int api_version,
 EXPORTED const char *jaxvet_ffi_type(const char *name, int64_t type_id,
                                      const XLA_FFI_TypeInfo *info);
 EXPORTED void jaxvet_ffi_ask(void (*ask)(const char *target));
+EXPORTED XLA_FFI_Handler jaxvet_ffi_meet;
 
 /* What a function of Python failed with. */
 void jaxvet_ffi_say(jx_ffi_error *error, const char *message)
@@ -178,4 +179,21 @@ const char *jaxvet_ffi_type(const char *name, int64_t type_id,
 void jaxvet_ffi_ask(void (*ask)(const char *target))
 {
     jx_ffi_ask(ask);
+}
+
+/* A handler that is never called but by XLA, which asks what it is when it is
+ * registered there: so we learn of XLA's side of the interface. */
+XLA_FFI_Error *jaxvet_ffi_meet(XLA_FFI_CallFrame *frame)
+{
+    const XLA_FFI_Metadata_Extension *extension = (void *)frame->extension_start;
+
+    if (extension && extension->extension_base.type == XLA_FFI_Extension_Metadata) {
+        extension->metadata->api_version.major_version =
+            frame->api->api_version.major_version;
+        extension->metadata->api_version.minor_version =
+            frame->api->api_version.minor_version;
+        extension->metadata->traits = 0;
+    }
+    jx_ffi_use_xla(frame->api->XLA_FFI_Error_Create);
+    return NULL;
 }

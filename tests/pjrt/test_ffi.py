@@ -249,6 +249,21 @@ def test_callbacks():
     assert out.count("w = ") == 2
 
 
+def test_callbacks_that_are_given_buffers():
+    out = both("""
+        from jax.experimental import buffer_callback
+        def work(ctx, out, x):
+            try:
+                ctx.stream
+            except Exception as error:
+                print(type(error).__name__, "GPU context" in str(error))
+            np.asarray(out)[...] = np.asarray(x) * 2
+        x = jnp.arange(3.0)
+        print(jax.jit(buffer_callback.buffer_callback(work, like(x)[0]))(x))
+    """)
+    assert "True" in out
+
+
 def test_what_callbacks_raise():
     out = both("""
         def bad(x):

@@ -187,11 +187,22 @@ def _take_callbacks(library, client):
                       stacklevel=1)
 
 
+def _meet(library, client):
+    """XLA asks a handler what it is when that is registered, and shows itself."""
+    capsule = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
+        ("PyCapsule_New", ctypes.pythonapi))
+    handler = ctypes.cast(library.jaxvet_ffi_meet, ctypes.c_void_p)
+    client._xla.register_custom_call_target(
+        "jaxvet_ffi_meet", capsule(handler, None, None), _PLATFORM, 1)
+
+
 def connect(path):
     """Has the plugin in that file know the CPU's handlers, from now on."""
     from jaxlib import xla_client
     library = _open(path)
     _kept.append(library)
+    _meet(library, xla_client)
     _look_inside(library, xla_client)
     _take_callbacks(library, xla_client)
     _take_types(library, xla_client)  # before those whose states they are
