@@ -320,7 +320,14 @@ def test_callbacks_on_several_devices():
         print(f(x))
         jax.effects_barrier()
         print(sorted(told))
+        told.clear()
+        jax.jit(jax.shard_map(lambda x: jax.debug.callback(
+            lambda a: told.append(float(a[0])), x, partitioned=True),
+            mesh=mesh, in_specs=P("x"), out_specs=None))(x)
+        jax.effects_barrier()
+        print(sorted(told))
     """, "jaxvet", before="import os; os.environ['JAXVET_DEVICES'] = '4'")
     assert out == ("[1.         1.84147098 1.90929743]\n"
                    "[ 0.  2.  4.  6.  8. 10. 12. 14.]\n"
-                   "[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]\n")
+                   "[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]\n"
+                   "[0.0, 2.0, 4.0, 6.0]\n")
