@@ -2,8 +2,9 @@
 
     python scripts/bench_blackbox.py [--pairs N] [NAME...]
 
-A line per model and kind of step: how long a step takes, and the median of the
-ratios of neighbouring runs, with and without.
+A line per model and kind of step: how long a step takes, and the medians of the
+ratios of neighbouring runs, with and without, of time and of processor time
+(which says more where the machine has other work).
 """
 import argparse
 import functools
@@ -97,11 +98,13 @@ KINDS = {"": ((), "copy"), ", donated, copied": ((0,), "copy"),
 
 
 def timed(step, state, batch, turns):
-    start = time.perf_counter()
+    """Seconds that a step takes, of time and of the processors; the state."""
+    start, work = time.perf_counter(), time.process_time()
     for _ in range(turns):
         state, value = step(state, batch)
     jax.block_until_ready((state, value))
-    return (time.perf_counter() - start) / turns, state
+    return ((time.perf_counter() - start) / turns,
+            (time.process_time() - work) / turns), state
 
 
 def measure(name, kind, pairs):
@@ -114,21 +117,24 @@ def measure(name, kind, pairs):
             jaxvet.blackbox(plain, path=held, donated=donated) as armed:
         _, state = timed(plain, state, batch, 3)
         _, state = timed(armed, state, batch, 3)
-        length, state = timed(plain, state, batch, 5)
+        (length, _), state = timed(plain, state, batch, 5)
         turns = max(2, int(0.1 / length))
-        lengths, ratios = [], []
+        lengths, ratios, works = [], [], []
         for pair in range(pairs):
             both = {}
             for step in (plain, armed) if pair % 2 else (armed, plain):
                 both[step], state = timed(step, state, batch, turns)
-            lengths.append(both[plain])
-            ratios.append(both[armed] / both[plain])
+            lengths.append(both[plain][0])
+            ratios.append(both[armed][0] / both[plain][0])
+            works.append(both[armed][1] / both[plain][1])
     size = sum(leaf.nbytes for leaf in jax.tree_util.tree_leaves(state))
     low, middle, high = (100 * (ratio - 1)
                          for ratio in statistics.quantiles(ratios, n=4))
     print(f"{name}{kind}: {1e3 * statistics.median(lengths):.2f} ms, state "
           f"{size / 1e6:.2f} MB, {middle:+.2f} % (quartiles {low:+.2f}, "
-          f"{high:+.2f}; {pairs} pairs of {turns} steps)", flush=True)
+          f"{high:+.2f}), processors "
+          f"{100 * (statistics.median(works) - 1):+.2f} %; {pairs} pairs of "
+          f"{turns} steps", flush=True)
 
 
 def main():

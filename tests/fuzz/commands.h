@@ -28,6 +28,7 @@ static const char *const fuzz_command_lines[][FUZZ_WORDS] = {
     {"show", "FILE", "--as", "json"},
     {"show", "FILE", "--as", "stablehlo"},
     {"run", "FILE", "--fill", "random:1"},
+    {"run", "FILE", "--finite"},
     {"gradcheck", "FILE", "--directions", "1"},
     {"diff", "FILE", "FILE", "--no-solver"},
     {"rewrite", "FILE", "-o", "/dev/null", "--strip-locations"},

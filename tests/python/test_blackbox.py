@@ -263,6 +263,17 @@ def test_no_call_waits_for_the_one_before(tmp_path):
     assert not box.files
 
 
+def test_small_calls_may_wait_in_numbers(tmp_path, monkeypatch):
+    x = jnp.eye(160)
+    with jaxvet.blackbox(slow, path=tmp_path) as box:
+        outs = [box(x) for _ in range(6)]
+        assert len(box._waiting) > 2
+        monkeypatch.setattr(jaxvet._blackbox, "SPARE", x.nbytes)
+        outs.append(box(x))
+        assert len(box._waiting) <= 2
+        jax.block_until_ready(outs)
+
+
 def test_another_test_of_the_outputs(tmp_path):
     box = jaxvet.blackbox(logs, path=tmp_path,
                           when=lambda out: out["sum"] > 100)

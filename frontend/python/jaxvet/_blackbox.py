@@ -22,6 +22,9 @@ from ._trace import function_name
 
 #: Files beyond this are not written, unless more is allowed.
 LARGEST = 4 << 30
+#: How many calls may wait where nobody says it: two; more, up to the most, if
+#: all that they keep has so many bytes.  Who waits often pays for it.
+FEWEST, MOST, SPARE = 2, 16, 64 << 20
 
 
 class NotFinite(RuntimeWarning):
@@ -29,7 +32,7 @@ class NotFinite(RuntimeWarning):
     written."""
 
 
-def blackbox(fun=None, *, path=".", most=1, keep=2, when=None,
+def blackbox(fun=None, *, path=".", most=1, keep=None, when=None,
              donated="copy", largest=LARGEST):
     """`fun`, a result of `jax.jit`, with a black box.
 
@@ -54,7 +57,7 @@ def blackbox(fun=None, *, path=".", most=1, keep=2, when=None,
       most     after so many files it does no more than pass calls on
       keep     how many calls may wait for their outputs to be looked at; one
                more waits for the oldest.  So many sets of inputs and outputs
-               stay in memory; donated inputs and NumPy arrays that may be
+               stay in memory: 2, or up to 16 while these are small; donated inputs and NumPy arrays that may be
                written to are copied, as what is overwritten can't be kept
       donated  "keep": what is donated is not copied, but the function compiled
                once more without donating it, as long as it has a black box.
@@ -95,7 +98,7 @@ class BlackBox:
                             "compiled function has no module to write")
         if not callable(fun):
             raise TypeError(f"jaxvet.blackbox takes a function, not {fun!r}")
-        if keep < 1:
+        if keep is not None and keep < 1:
             raise ValueError(f"keep is at least 1, not {keep}")
         if donated not in ("copy", "keep"):
             raise ValueError(f'donated is "copy" or "keep", not {donated!r}')
@@ -126,7 +129,7 @@ class BlackBox:
     def __call__(self, *args, **kwargs):
         if not self._armed or not _compat.is_eager():
             return self._fun(*args, **kwargs)
-        self._look(self._keep - 1)
+        self._look(self._room() - 1)
         if not self._armed:
             return self._fun(*args, **kwargs)
         kept = self._kept(args, kwargs)
@@ -179,6 +182,17 @@ class BlackBox:
             return self._write(self._last, why, _bad(self._last))
 
     # -- calls
+
+    def _room(self) -> int:
+        """How many calls may wait."""
+        if self._keep is not None or len(self._waiting) < FEWEST:
+            return self._keep or FEWEST
+        last = self._last
+        if last is None:  # another thread has closed it
+            return FEWEST
+        size = 1 + sum(getattr(leaf, "nbytes", 0)
+                       for leaf in (*last.leaves, *last.outputs))
+        return min(MOST, max(FEWEST, SPARE // size))
 
     def _kept(self, args, kwargs) -> tuple:
         """Leaves and tree of the arguments, safe from what the call and the
