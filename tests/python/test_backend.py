@@ -43,6 +43,17 @@ def test_alone_it_is_the_default():
     assert out == "[JaxvetDevice(id=0)] jaxvet\n83.0"
 
 
+def test_settings_stay_what_they_were():
+    out, _ = run("""
+        import jax
+        before = dict(jax.config.values)
+        print(jax.devices(), jax.devices("cpu"))
+        print({name for name, value in jax.config.values.items()
+               if value != before[name]})
+    """, JAX_PLATFORMS="jaxvet")
+    assert out == "[JaxvetDevice(id=0)] [CpuDevice(id=0)]\nset()"
+
+
 def test_beside_the_cpu():
     out, _ = run("""
         import jax

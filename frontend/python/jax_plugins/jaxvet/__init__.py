@@ -10,6 +10,7 @@ so nothing runs on it that is not asked to: by `JAX_PLATFORMS=jaxvet`,
 """
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 
@@ -36,7 +37,12 @@ def library_path() -> str | None:
     return None
 
 
-def _options():
+def _options(alone):
+    """Those of a client; JAX asks when it makes one, and has read by then which
+    platforms there are to be."""
+    if alone:
+        import jax
+        jax.config.update("jax_platforms", "jaxvet")
     devices = os.environ.get("JAXVET_DEVICES")
     return {"devices": int(devices)} if devices else {}
 
@@ -50,7 +56,9 @@ def initialize():
     from jax._src import xla_bridge
     # What JAX runs eagerly on the host (callbacks) it does on a device called cpu,
     # and finds none where jaxvet alone is asked for; the first stays the default.
-    if jax.config.jax_platforms == "jaxvet":
+    # The user's setting comes back as soon as it was read.
+    alone = jax.config.jax_platforms == "jaxvet"
+    if alone:
         jax.config.update("jax_platforms", "jaxvet,cpu")
     # The one thing of JAX's that is changed here: that set holds the names that it
     # does not warn of as experimental.
@@ -59,4 +67,4 @@ def initialize():
         known.add("jaxvet")
     _ffi.connect(path)
     xla_bridge.register_plugin("jaxvet", priority=PRIORITY, library_path=path,
-                               options=_options)
+                               options=functools.partial(_options, alone))
