@@ -34,9 +34,11 @@ import time
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PLUGIN = ROOT / os.environ.get('BUILD', 'build') / 'libjaxvet_pjrt.so'
+PLUGIN = pathlib.Path(os.environ.get('JAXVET_PJRT_LIBRARY') or ROOT / 'build' /
+                      'libjaxvet_pjrt.so')
 KNOWN = ROOT / 'tests' / 'pjrt' / 'jax_suite_known.txt'
-FOLDER = ROOT / 'build' / 'jax-suite'
+FOLDER = pathlib.Path(os.environ.get('JAX_SUITE_FOLDER') or ROOT / 'build' /
+                      'jax-suite')
 ARCHIVE = 'https://github.com/jax-ml/jax/archive/refs/tags/{tag}.tar.gz'
 #: JAX has no tag of its own for a version that only its wheel was built again for.
 TAGS = {'0.12.0.1': 'jax-v0.11.0'}
@@ -106,6 +108,13 @@ def unpack(archive, to):
                 tar.extract(member, to, filter='data')
 
 
+def given(name):
+    """Where the user has a library's sources."""
+    folder = pathlib.Path(os.environ.get('LIBRARY_SOURCES', '')) / name
+    return (folder.resolve()
+            if 'LIBRARY_SOURCES' in os.environ and folder.is_dir() else None)
+
+
 def obtain(name, to):
     version = importlib.metadata.version(name)
     if name == 'jax':
@@ -117,11 +126,8 @@ def obtain(name, to):
             archive = to / 'source.tar.gz'
             archive.write_bytes(answer.read())
         return unpack(archive, to)
-    sources = os.environ.get('LIBRARY_SOURCES')
-    if sources and (pathlib.Path(sources) / name / '.git').exists():
-        return clone(os.path.join(sources, name), f'v{version}', to, ['tests'])
-    if sources and (pathlib.Path(sources) / name).is_dir():
-        return to.symlink_to((pathlib.Path(sources) / name).resolve())
+    if given(name):
+        return clone(given(name), f'v{version}', to, ['tests'])
     to.mkdir(parents=True)
     subprocess.run([sys.executable, '-m', 'pip', 'download', '-q', '--no-deps',
                     '--no-binary', name, '-d', to, f'{name}=={version}'], check=True)
@@ -131,7 +137,9 @@ def obtain(name, to):
 def tests_of(name):
     """The folder with the tests of what is installed; None if they can't be had."""
     to = FOLDER / 'sources' / f'{name}-{importlib.metadata.version(name)}'
-    if not (to / 'complete').exists() and not to.is_symlink():
+    if given(name) and not (given(name) / '.git').exists():
+        return given(name)
+    if not (to / 'complete').exists():
         subprocess.run(['rm', '-rf', to], check=True)
         try:
             obtain(name, to)
@@ -139,8 +147,7 @@ def tests_of(name):
             print(f'left out: the tests of {name} are not to be had ({error}); see '
                   '$JAX_SOURCE and $LIBRARY_SOURCES')
             return None
-        if not to.is_symlink():
-            (to / 'complete').touch()
+        (to / 'complete').touch()
     return to
 
 
@@ -346,7 +353,9 @@ def main():
     options.kind = f'-{options.cases}-{options.every}' * (
         options.cases is not None or options.every > 1)
     names = LIBRARIES if options.of == 'libraries' else options.of.split(',')
-    options.paths = [] if names == ['jax'] else [str(add_packages())]
+    options.paths = []
+    if names != ['jax'] and not os.environ.get('LIBRARY_SOURCES'):
+        options.paths = [str(add_packages())]
     work = []
     for name in names:
         folder = tests_of(name)

@@ -1,0 +1,71 @@
+"""A sample of JAX's own tests on our backend; `make jax-suite` runs all of them."""
+import importlib.metadata
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SUITE = ROOT / "scripts" / "jax_suite.py"
+PLUGIN = ROOT / os.environ.get("BUILD", "build") / "libjaxvet_pjrt.so"
+SOURCES = ROOT / "build" / "jax-suite" / "sources"
+
+
+def suite(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, SUITE, *arguments], capture_output=True, text=True,
+        check=False, env={**os.environ, "JAXVET_PJRT_LIBRARY": str(PLUGIN),
+                          **environment})
+
+
+def write_tests(folder, text):
+    """A library of tests alone, as if it were optax."""
+    (folder / "optax").mkdir()
+    (folder / "optax" / "some_test.py").write_text(text)
+    return folder
+
+
+@pytest.mark.skipif(
+    not any(SOURCES.glob(f"jax-{importlib.metadata.version('jax')}/complete"))
+    and "JAX_SOURCE" not in os.environ and os.environ.get("CI") != "true",
+    reason="no tests of JAX: name a clone in $JAX_SOURCE, or run make jax-suite")
+def test_a_sample():
+    done = suite("--cases", "1", "--every", "20", "--again", "batching_test",
+                 "lax_control_flow_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_miss_is_seen(tmp_path):
+    sources = write_tests(tmp_path, """
+import os, signal
+import jax
+import pytest
+ours = os.environ["JAX_PLATFORMS"] == "jaxvet"
+
+def test_good(): assert jax.devices()[0].device_kind == "jaxvet" or not ours
+def test_wrong(): assert not ours, "a wrong number"
+def test_skipped(): ours and pytest.skip("not here")
+def test_dies(): ours and os.kill(os.getpid(), signal.SIGKILL)
+def test_after(): pass
+def test_bad_on_both(): assert False
+if not ours:
+    def test_missing(): pass
+""")
+    done = suite("--of", "optax", "--again", "some_test", LIBRARY_SOURCES=str(sources),
+                 JAX_SUITE_FOLDER=str(tmp_path / "kept"))
+    assert done.returncode == 1, done.stderr
+    for said in ("1 failed: AssertionError: a wrong number", "1 skipped: Skipped: not here",
+                 "1 crashed: the process ended with -9", "1 missing: was not run",
+                 "6 tests pass on XLA, 4 are missed here, 0 of these for a known reason"):
+        assert said in done.stdout, done.stdout
+
+
+def test_what_was_run_is_kept(tmp_path):
+    sources = write_tests(tmp_path, "def test_one(): pass\n")
+    named = {"LIBRARY_SOURCES": str(sources), "JAX_SUITE_FOLDER": str(tmp_path / "kept")}
+    assert suite("--of", "optax", "some_test", **named).returncode == 0
+    (sources / "optax" / "some_test.py").write_text("def test_one(): assert False\n")
+    assert suite("--of", "optax", "some_test", **named).returncode == 0
+    assert suite("--of", "optax", "--again", "some_test", **named).returncode == 1
