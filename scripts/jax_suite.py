@@ -4,7 +4,7 @@
     jax_suite.py [OPTIONS] [FILE...]              those of JAX
     jax_suite.py --of optax,chex [OPTIONS] [...]  those of these libraries
 
-A FILE is a test file's name or path without `.py`, a folder, or a pattern of these;
+A FILE is a test file's name or path without `.py`, or a pattern of these;
 none means those of FILES.  The tests are of exactly the versions that are installed
 beside this Python: from $JAX_SOURCE (a clone of JAX) or GitHub, those of a library
 from $LIBRARY_SOURCES/NAME (a clone or a folder) or its source distribution on PyPI.
@@ -172,7 +172,7 @@ def chosen(folder, patterns):
         if not re.fullmatch(r'test_.*|.*_test', path.stem):
             continue
         name = str(path.relative_to(folder).with_suffix(''))
-        names = {name, name.removeprefix('tests/'), path.stem, str(pathlib.Path(name).parent)}
+        names = {name, name.removeprefix('tests/'), path.stem}
         if not patterns or any(fnmatch.fnmatchcase(each, pattern.removesuffix('.py'))
                                for pattern in patterns for each in names):
             found.append(path)

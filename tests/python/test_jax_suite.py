@@ -56,7 +56,8 @@ if not ours:
     done = suite("--of", "optax", "--again", "some_test", LIBRARY_SOURCES=str(sources),
                  JAX_SUITE_FOLDER=str(tmp_path / "kept"))
     assert done.returncode == 1, done.stderr
-    for said in ("1 failed: AssertionError: a wrong number", "1 skipped: Skipped: not here",
+    for said in ("1 failed: AssertionError: a wrong number",
+                 "1 skipped: Skipped: not here",
                  "1 crashed: the process ended with -9", "1 missing: was not run",
                  "6 tests pass on XLA, 4 are missed here, 0 of these for a known reason"):
         assert said in done.stdout, done.stdout
