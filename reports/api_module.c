@@ -238,16 +238,28 @@ jaxvet_status jaxvet_costs(jaxvet_program *program, jaxvet_cost *cost,
     return JAXVET_OK;
 }
 
+/* What the program is lowered to; NULL with an error. */
+static const jx_mlir_op *lowered(jaxvet_program *p)
+{
+    jx_mlir_types *types = jx_mlir_types_new(p->ctx);
+    const jx_typed *typed = types ? jx_typed_of(p->program) : NULL;
+
+    return typed ? jx_write_stablehlo(typed, types) : NULL;
+}
+
+/* Of several devices what is run is shown, if that can be lowered: it has no more
+ * constraints on shardings, which who asks may not know (jaxlib, for its HLO). */
 static bool put_module(jaxvet_program *p, bool locations)
 {
     const jx_tree_entry *entry = p->is_guest ? NULL : p->program->tree_entry;
-    const jx_mlir_op *module = entry ? entry->module : NULL;
+    const jx_mlir_op *module = entry ? entry->module : NULL, *run;
     jx_mlir_print_how how = {.locations = locations};
 
-    if (!module) {
-        jx_mlir_types *types = jx_mlir_types_new(p->ctx);
-        const jx_typed *typed = types ? jx_typed_of(p->program) : NULL;
-        module = typed ? jx_write_stablehlo(typed, types) : NULL;
+    if (!module || jaxvet_device_count(p) > 1) {
+        run = lowered(p);
+        if (!run && module)
+            jx_error_clear(p->ctx);
+        module = run ? run : module;
     }
     return module && jx_mlir_print(p->ctx, module, how, &p->module);
 }

@@ -299,7 +299,7 @@ def both(folder, path, options):
     print(f'{name:44} {len(wanted):6} {len(wanted) - len(misses):6} {len(misses):6} '
           f'{xla_seconds:8.1f} {seconds:8.1f} {seconds / (xla_seconds or 1):6.2f}',
           flush=True)
-    return len(wanted), misses, xla_seconds, seconds
+    return len(wanted), misses, xla_seconds, seconds, collected
 
 
 # -- what is said
@@ -327,7 +327,9 @@ def say(rows, full):
         first = group[0][1]
         print(f'\n{len(group)} {first["became"]}: {first["error"]}')
         print('\n'.join(f'    {name}' for name, _ in group[:6]))
-    old = [each for each in known if each not in used] if full else []
+    ran = {each.partition('::')[0] for row in rows for each in row[4]}
+    old = [each for each in known if full and each not in used
+           and any(fnmatch.fnmatchcase(file, each.partition('::')[0]) for file in ran)]
     for each in old:
         print(f'{each}: listed, but no miss')
     print(f'jax-suite: {passed} tests pass on XLA, {len(misses)} are missed here, '
@@ -347,6 +349,8 @@ def main():
                         help='one of N tests')
     parser.add_argument('--timeout', type=float, default=600, help='of a test')
     parser.add_argument('--limit', type=float, default=3 * 3600, help='of a file')
+    parser.add_argument('--bare', action='store_true',
+                        help='what tests of libraries import is there already')
     parser.add_argument('--again', action='store_true', help='ours is run again')
     parser.add_argument('--keep', action='store_true', help='ours is not run again')
     options = parser.parse_args()
@@ -354,7 +358,7 @@ def main():
         options.cases is not None or options.every > 1)
     names = LIBRARIES if options.of == 'libraries' else options.of.split(',')
     options.paths = []
-    if names != ['jax'] and not os.environ.get('LIBRARY_SOURCES'):
+    if names != ['jax'] and not options.bare:
         options.paths = [str(add_packages())]
     work = []
     for name in names:

@@ -227,3 +227,17 @@ def test_the_report_of_compilations():
     assert reasons[5] == "<string>:12: a constant, 3.000000e+00, before 2.000000e+00"
     assert reasons[6].startswith("nothing")
     assert run(program, JAX_PLATFORMS="jaxvet")[1] == ""
+
+
+def test_the_text_of_programs_of_several_devices():
+    out, _ = run("""
+        import jax
+        import jax.numpy as jnp
+        from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+        mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+        x = jax.device_put(jnp.ones((8, 8)), NamedSharding(mesh, P("x", "y")))
+        f = jax.jit(lambda x: jax.lax.with_sharding_constraint(
+            jnp.sin(x), NamedSharding(mesh, P("x"))) + 1)
+        print("sine(" in f.lower(x).compile().as_text(), f(x).sharding.spec == P("x"))
+    """, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="8")
+    assert out == "True True"

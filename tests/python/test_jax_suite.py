@@ -53,7 +53,7 @@ def test_bad_on_both(): assert False
 if not ours:
     def test_missing(): pass
 """)
-    done = suite("--of", "optax", "--again", "some_test", LIBRARY_SOURCES=str(sources),
+    done = suite("--bare", "--of", "optax", "--again", "some_test", LIBRARY_SOURCES=str(sources),
                  JAX_SUITE_FOLDER=str(tmp_path / "kept"))
     assert done.returncode == 1, done.stderr
     for said in ("1 failed: AssertionError: a wrong number",
@@ -66,7 +66,7 @@ if not ours:
 def test_what_was_run_is_kept(tmp_path):
     sources = write_tests(tmp_path, "def test_one(): pass\n")
     named = {"LIBRARY_SOURCES": str(sources), "JAX_SUITE_FOLDER": str(tmp_path / "kept")}
-    assert suite("--of", "optax", "some_test", **named).returncode == 0
+    assert suite("--bare", "--of", "optax", "some_test", **named).returncode == 0
     (sources / "optax" / "some_test.py").write_text("def test_one(): assert False\n")
-    assert suite("--of", "optax", "some_test", **named).returncode == 0
-    assert suite("--of", "optax", "--again", "some_test", **named).returncode == 1
+    assert suite("--bare", "--of", "optax", "some_test", **named).returncode == 0
+    assert suite("--bare", "--of", "optax", "--again", "some_test", **named).returncode == 1
