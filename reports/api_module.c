@@ -138,6 +138,7 @@ jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
                                     jaxvet_error *error)
 {
     const jx_tree_entry *entry = entry_of(program);
+    const jx_mlir_attr *said;
 
     if (!jx_api_given(program, "a program", error) ||
         !jx_api_given(sharding, "where to put the sharding", error))
@@ -145,10 +146,14 @@ jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
     if (i < 0 || i >= program->nins)
         return refuse_sharding("input", i, "there is none", error);
     jx_api_begin(program);
-    return sharding_of(program,
-                       entry ? jx_tree_argument(entry, i, "sdy.sharding") : NULL,
-                       jx_input_aval(program->program, i), "input", i, sharding,
-                       error);
+    *sharding = NULL;
+    if (!entry)
+        return JAXVET_OK;
+    said = jx_tree_argument(entry, i, "sdy.sharding");
+    if (!said)
+        said = jx_tree_argument(entry, i, "mhlo.sharding");
+    return sharding_of(program, said, jx_input_aval(program->program, i), "input", i,
+                       sharding, error);
 }
 
 /* The value that an output is, in the module. */
@@ -195,6 +200,8 @@ jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
         return JAXVET_OK;
     aval = jx_atom_aval(program->program->entry.jaxpr->outs[i]);
     said = jx_tree_result(entry, i, "sdy.sharding");
+    if (!said)
+        said = jx_tree_result(entry, i, "mhlo.sharding");
     if (said)
         return sharding_of(program, said, aval, "output", i, sharding, error);
     find_sharding(program, entry, i, aval, sharding);

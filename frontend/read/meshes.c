@@ -200,6 +200,126 @@ static bool place_all(jx_ctx *ctx, const jx_mlir_attr *mesh,
     return true;
 }
 
+/* ---- the partitioner before: "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}" */
+
+enum { MOST_TILE_AXES = 32 };
+
+typedef struct numbers {
+    int count;
+    int64_t at[MOST_TILE_AXES];
+} numbers;
+
+/* A list in brackets of numbers from 0; false if none stands there. */
+static bool read_list(const char **at, char open, char close, numbers *to)
+{
+    const char *p = *at;
+
+    to->count = 0;
+    if (*p++ != open)
+        return false;
+    for (;; p++) {
+        int64_t value = 0;
+        if (*p < '0' || *p > '9' || to->count == MOST_TILE_AXES)
+            return false;
+        for (; *p >= '0' && *p <= '9'; p++)
+            if ((value = 10 * value + (*p - '0')) > INT32_MAX)
+                return false;
+        to->at[to->count++] = value;
+        if (*p != ',')
+            break;
+    }
+    *at = p + 1;
+    return *p == close;
+}
+
+static int64_t product_of(const numbers *n)
+{
+    int64_t product = 1;
+
+    for (int i = 0; i < n->count; i++)
+        if (__builtin_mul_overflow(product, n->at[i], &product))
+            return -1;
+    return product;
+}
+
+static bool is_permutation(const numbers *n, int count)
+{
+    bool seen[MOST_TILE_AXES] = {false};
+
+    for (int i = 0; i < n->count; i++)
+        if (n->at[i] >= count || seen[n->at[i]])
+            return false;
+        else
+            seen[n->at[i]] = true;
+    return n->count == count;
+}
+
+/* The device of tile `i`: 0 to n-1 in an array of these sizes, its axes permuted. */
+static int64_t device_of(const numbers *sizes, const numbers *order, int64_t i)
+{
+    int64_t strides[MOST_TILE_AXES], stride = 1, device = 0;
+
+    for (int k = sizes->count; k-- > 0; stride *= sizes->at[k])
+        strides[k] = stride;
+    for (int k = sizes->count; k-- > 0;) {
+        int64_t axis = order->count ? order->at[k] : k;
+        device += i % sizes->at[axis] * strides[axis];
+        i /= sizes->at[axis];
+    }
+    return device;
+}
+
+/* The axes that tiles have beyond the array's are of devices with the same part. */
+static bool place_tiles(jx_ctx *ctx, const numbers *tiles, const numbers *sizes,
+                        const numbers *order, jx_placement *to)
+{
+    size_t cells = (size_t)to->devices * (size_t)to->rank;
+    int64_t *parts = JX_NEW_ARRAY(ctx->arena, to->rank + 1, int64_t);
+    int *place = jx_arena_array(ctx->arena, cells + 1, sizeof *place);
+
+    if (!parts || !place || tiles->count < to->rank ||
+        product_of(tiles) != to->devices || product_of(sizes) != to->devices ||
+        (order->count && !is_permutation(order, sizes->count)))
+        return false;
+    for (int k = 0; k < to->rank; k++)
+        parts[k] = tiles->at[k];
+    for (int64_t i = 0; i < to->devices; i++) {
+        int64_t device = device_of(sizes, order, i), rest = i;
+        for (int k = tiles->count; k-- > 0; rest /= tiles->at[k])
+            if (k < to->rank)
+                place[device * to->rank + k] = (int)(rest % tiles->at[k]);
+    }
+    to->parts = parts;
+    to->place = place;
+    return true;
+}
+
+static bool place_text(jx_ctx *ctx, const char *text, jx_placement *to)
+{
+    static const char before[] = "{devices=";
+    numbers tiles = {0}, sizes = {1, {to->devices}}, order = {0};
+
+    if (!strcmp(text, "{replicated}") && to->rank < MOST_TILE_AXES) {
+        for (; tiles.count < to->rank; tiles.count++)
+            tiles.at[tiles.count] = 1;
+        tiles.at[tiles.count++] = to->devices;
+        return place_tiles(ctx, &tiles, &sizes, &order, to);
+    }
+    if (strncmp(text, before, sizeof before - 1) != 0)
+        return false;
+    text += sizeof before - 1;
+    if (!read_list(&text, '[', ']', &tiles) || strncmp(text, "<=", 2) != 0)
+        return false;
+    text += 2;
+    if (!read_list(&text, '[', ']', &sizes) ||
+        (*text == 'T' && (text++, !read_list(&text, '(', ')', &order))))
+        return false;
+    if (tiles.count != to->rank && strcmp(text, " last_tile_dim_replicate}") != 0 &&
+        strcmp(text, " last_tile_dims={replicated}}") != 0)
+        return false;
+    return place_tiles(ctx, &tiles, &sizes, &order, to);
+}
+
 bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
                    const jx_mlir_attr *sharding, int rank, int devices,
                    jx_placement *to, const char **why)
@@ -214,7 +334,12 @@ bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
     const jx_mlir_attr *summed =
         is_record ? jx_mlir_field(sharding, "unreduced_axes") : NULL;
 
+    const char *text =
+        sharding->kind == JX_A_STRING ? jx_mlir_text(ctx, sharding) : NULL;
+
     *to = (jx_placement){.rank = rank, .devices = devices};
+    if (text && place_text(ctx, text, to))
+        return true;
     if (summed && summed->count) {
         *why = "a sharding of parts that are to be added up (unreduced axes)";
         return false;

@@ -25,7 +25,7 @@ typedef struct jx_placement {
     const int *place;     /* [device * rank + axis]: which of these it holds */
 } jx_placement;
 
-/* What a sharding of the module (sdy.sharding) says of an array of that rank on so
+/* What a sharding of the module (sdy.sharding, or mhlo.sharding's text) says of an array of that rank on so
  * many devices.  False, with what is in the way in *why: it is no such sharding, or
  * one of parts that make the array when they are added up. */
 bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,

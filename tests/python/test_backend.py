@@ -241,3 +241,27 @@ def test_the_text_of_programs_of_several_devices():
         print("sine(" in f.lower(x).compile().as_text(), f(x).sharding.spec == P("x"))
     """, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="8")
     assert out == "True True"
+
+
+def test_shardings_of_the_partitioner_before():
+    out, _ = run("""
+        import jax
+        import numpy as np
+        from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+        jax.config.update("jax_use_shardy_partitioner", False)
+        mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+        whole = np.arange(128.0, dtype="f").reshape(16, 8)
+        specs = [P("x", "y"), P("y", "x"), P(("x", "y")), P(None, "x"), P("y"), P(),
+                 P(("y", "x"), None)]
+        for a in specs:
+            for b in specs:
+                x = jax.device_put(whole, NamedSharding(mesh, a))
+                f = jax.jit(lambda x: 2 * x, out_shardings=NamedSharding(mesh, b))
+                assert "mhlo.sharding" in f.lower(x).as_text()
+                y = f(x)
+                assert y.sharding.spec == b and np.array_equal(y, 2 * whole), (a, b)
+                for shard in y.addressable_shards:
+                    assert np.array_equal(shard.data, 2 * whole[shard.index]), (a, b)
+        print("equal")
+    """, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="8")
+    assert out == "equal"
