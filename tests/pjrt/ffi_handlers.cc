@@ -194,7 +194,8 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(later, Later,
                                   .Arg<ffi::BufferR0<ffi::F32>>()
                                   .Ret<ffi::BufferR0<ffi::F32>>());
 
-static ffi::Error Fail(ffi::BufferR0<ffi::F32> in, ffi::Result<ffi::BufferR0<ffi::F32>> out) {
+static ffi::Error Fail(ffi::BufferR0<ffi::F32> in,
+                       ffi::Result<ffi::BufferR0<ffi::F32>> out) {
   *out->typed_data() = *in.typed_data();
   if (*in.typed_data() < 0)
     return ffi::Error(ffi::ErrorCode::kDataLoss, std::string(3000, 'x') + "end");

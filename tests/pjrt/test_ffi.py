@@ -41,7 +41,8 @@ BEGIN = """
                      "scratch", "needs_stream"):
             jax.ffi.register_ffi_target("jv_" + name, capsule(getattr(library, name)))
         jax.ffi.register_ffi_target("jv_count", {
-            "instantiate": capsule(library.count_from), "execute": capsule(library.count)})
+            "instantiate": capsule(library.count_from),
+            "execute": capsule(library.count)})
         jax.ffi.register_ffi_target("jv_original", capsule(library.original),
                                     api_version=0)
         return library
@@ -78,7 +79,8 @@ def test_attributes(handlers):
                 flag=True, text="a\\0b", list=np.array([1, 2.5], np.float32), more=3)
         print(bytes(np.asarray(jax.jit(f)())).decode())
     """, handlers)
-    assert "i32=-7;u64=9223372036854775807;f64=0.25;flag=yes;text=3:a0b;list=1,2.5,;7" in out
+    assert ("i32=-7;u64=9223372036854775807;f64=0.25;flag=yes;text=3:a0b;list=1,2.5,;7"
+            in out)
 
 
 def test_arrays_of_all_types(handlers):
@@ -86,8 +88,8 @@ def test_arrays_of_all_types(handlers):
         register(sys.argv[1])
         arrays = [jnp.arange(24, dtype=d).reshape(2, 3, 4) for d in (
             jnp.int8, jnp.int16, jnp.int32, jnp.int64, jnp.uint8, jnp.uint16, jnp.uint32,
-            jnp.uint64, jnp.float16, jnp.bfloat16, jnp.float32, jnp.float64, jnp.complex64,
-            jnp.complex128, jnp.float8_e4m3fn, jnp.float8_e5m2)]
+            jnp.uint64, jnp.float16, jnp.bfloat16, jnp.float32, jnp.float64,
+            jnp.complex64, jnp.complex128, jnp.float8_e4m3fn, jnp.float8_e5m2)]
         arrays += [jnp.array([True, False, True]), jnp.float32(3), jnp.zeros((0, 3)),
                    jnp.arange(-4, 3).astype(jnp.int4), jnp.arange(5).astype(jnp.uint4)]
         out = jax.jit(lambda *a: jax.ffi.ffi_call("jv_same", like(*a))(*a))(*arrays)
@@ -119,8 +121,8 @@ def test_layouts_aliases_and_loops(handlers):
             jnp.float32(1)))
         print(jax.jit(lambda p, x: jax.lax.cond(p, work, lambda x: x, x))(
             True, jnp.float32(1)))
-        print(jax.vmap(lambda x: jax.ffi.ffi_call("jv_same", F, vmap_method="broadcast_all")(
-            x))(jnp.arange(3, dtype=jnp.float32)))
+        print(jax.vmap(lambda x: jax.ffi.ffi_call(
+            "jv_same", F, vmap_method="broadcast_all")(x))(jnp.arange(3, dtype=jnp.float32)))
     """, handlers)
 
 
@@ -242,7 +244,8 @@ def test_callbacks():
             jnp.arange(6.0).reshape(2, 3)))
         for dtype in ("bool", "int4", "uint8", "bfloat16", "complex64", "float8_e5m2"):
             x = jnp.array([0, 1, 1], dtype)
-            print(jax.jit(lambda x: jax.pure_callback(lambda a: a[::-1], like(x)[0], x))(x))
+            print(jax.jit(lambda x: jax.pure_callback(
+                lambda a: a[::-1], like(x)[0], x))(x))
         print(jax.jit(lambda x: jax.pure_callback(lambda a: a, like(x)[0], x))(
             jnp.zeros((0, 3))))
     """)

@@ -1,15 +1,16 @@
-"""Handlers of custom calls: what JAX and its users register for the CPU is known to the
-plugin, too, and JAX's callbacks (`pure_callback`, `io_callback`, `debug.print`) call their
-Python functions.
+"""Handlers of custom calls: what JAX and its users register for the CPU is known to
+the plugin, too, and JAX's callbacks (`pure_callback`, `io_callback`, `debug.print`) call
+their Python functions.
 
-jaxlib keeps handlers by platform and hands them on to whoever takes those of that platform,
-before and after they are registered.  That is the CPU's client, when there is one; here it is
-a function that does what the client does, and tells the plugin.  Handlers that jaxlib has
-inside are looked up by name when a module asks for them.
+jaxlib keeps handlers by platform and hands them on to whoever takes those of that
+platform, before and after they are registered.  That is the CPU's client, when there is
+one; here it is a function that does what the client does, and tells the plugin.
+Handlers that jaxlib has inside are looked up by name when a module asks for them.
 """
 from __future__ import annotations
 
 import ctypes
+import functools
 import traceback
 import warnings
 
@@ -52,31 +53,38 @@ def _pointer(capsule):
     return pointer(capsule, name(capsule))
 
 
+def _tell(name, why):
+    """The CPU has it, whose users need not know of us; here it is refused by name."""
+    if why:
+        warnings.warn(f"jaxvet: {name}: {why.decode(errors='replace')}", stacklevel=4)
+
+
 def _register(library, name, handler, api_version):
     stages = handler if isinstance(handler, dict) else {"execute": handler}
     pointers = (ctypes.c_void_p * len(_STAGES))(
         *[_pointer(stages.get(stage)) for stage in _STAGES])
-    why = library.jaxvet_ffi_register(name.encode(), api_version, pointers)
-    if why:
-        raise ValueError(f"{name}: {why.decode(errors='replace')}")
+    _tell(name, library.jaxvet_ffi_register(name.encode(), api_version, pointers))
 
 
 # -- Python functions -------------------------------------------------------
 
+@functools.cache
 def _dtype(name):
-    if name == "bool":
-        return np.dtype(bool)
+    """numpy's dtype of jaxvet's name; None of a token."""
+    name = name.decode()
+    if name in ("token", "bool"):
+        return np.dtype(bool) if name == "bool" else None
     name = "bfloat16" if name == "bf16" else _WORDS[name[0]] + name[1:]
     return np.dtype(getattr(ml_dtypes, name, None) or name)
 
 
 def _view(array):
     """An array of the plugin's, in its place; None of a token."""
-    name = array.dtype.decode()
-    if name == "token":
+    dtype = _dtype(array.dtype)
+    if dtype is None:
         return None
     memory = (ctypes.c_char * array.bytes).from_address(array.data)
-    return np.ndarray(array.dims[:array.rank], _dtype(name), memory)
+    return np.ndarray(array.dims[:array.rank], dtype, memory)
 
 
 def _read(array):
@@ -154,10 +162,8 @@ def _take_types(library, client):
         if not isinstance(registration, dict):
             registration = {"type_id": registration}
         number = ctypes.c_int64.from_address(_pointer(registration["type_id"]))
-        why = library.jaxvet_ffi_type(name.encode(), number.value,
-                                      _pointer(registration.get("type_info")))
-        if why:
-            raise ValueError(f"{name}: {why.decode(errors='replace')}")
+        _tell(name, library.jaxvet_ffi_type(name.encode(), number.value,
+                                            _pointer(registration.get("type_info"))))
     client.register_custom_type_handler("cpu", take)
     _take_over(client, "_custom_type_id_handler", take)
 
