@@ -253,6 +253,109 @@ typedef struct PJRT_Shardings_Extension {
         PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args);
 } PJRT_Shardings_Extension;
 
+typedef struct PJRT_Layouts_MemoryLayout PJRT_Layouts_MemoryLayout;
+typedef struct PJRT_Layouts_SerializedLayout PJRT_Layouts_SerializedLayout;
+
+typedef struct PJRT_Layouts_MemoryLayout_Destroy_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Layouts_MemoryLayout *layout;
+} PJRT_Layouts_MemoryLayout_Destroy_Args;
+
+typedef struct PJRT_Layouts_MemoryLayout_Serialize_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Layouts_MemoryLayout *layout;
+    const char *serialized_bytes; /* out, as what follows: "{1,0}" */
+    size_t serialized_bytes_size;
+    PJRT_Layouts_SerializedLayout *serialized_layout;
+    void (*serialized_layout_deleter)(PJRT_Layouts_SerializedLayout *layout);
+} PJRT_Layouts_MemoryLayout_Serialize_Args;
+
+typedef struct PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Client *client;
+    PJRT_Buffer_Type type;
+    const int64_t *dims;
+    size_t num_dims;
+    PJRT_Layouts_MemoryLayout *layout; /* out */
+} PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args;
+
+typedef struct PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Buffer *buffer;
+    PJRT_Layouts_MemoryLayout *layout; /* out */
+} PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args;
+
+typedef struct PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_TopologyDescription *topology_description;
+    PJRT_Buffer_Type type;
+    const int64_t *dims;
+    size_t num_dims;
+    PJRT_Layouts_MemoryLayout *layout; /* out */
+} PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args;
+
+typedef struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Executable *executable;
+    size_t num_outputs;                  /* out; the layouts are the executable's */
+    PJRT_Layouts_MemoryLayout **layouts;
+} PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args;
+
+typedef struct PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Executable *executable;
+    size_t num_parameters;
+    PJRT_Layouts_MemoryLayout **layouts;
+} PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args;
+
+#define ENTRY(name) PJRT_Error *(*PJRT_Layouts_##name)(PJRT_Layouts_##name##_Args *)
+typedef struct PJRT_Layouts_Extension {
+    PJRT_Extension_Base base;
+    ENTRY(MemoryLayout_Destroy);
+    ENTRY(MemoryLayout_Serialize);
+    ENTRY(PJRT_Client_GetDefaultLayout);
+    ENTRY(PJRT_Buffer_MemoryLayout);
+    ENTRY(PJRT_Topology_GetDefaultLayout);
+    ENTRY(PJRT_Executable_GetOutputLayouts);
+    ENTRY(PJRT_Executable_GetParameterLayouts);
+} PJRT_Layouts_Extension;
+#undef ENTRY
+
+typedef struct PJRT_MemoryDescription PJRT_MemoryDescription;
+
+typedef struct PJRT_DeviceDescription_MemoryDescriptions_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_DeviceDescription *device_description;
+    const PJRT_MemoryDescription *const *memory_descriptions; /* out, as the rest */
+    size_t num_memory_descriptions;
+    size_t default_memory_index;
+} PJRT_DeviceDescription_MemoryDescriptions_Args;
+
+typedef struct PJRT_MemoryDescription_Kind_Args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    const PJRT_MemoryDescription *memory_description;
+    const char *kind; /* out, as the rest */
+    size_t kind_size;
+    int kind_id;
+} PJRT_MemoryDescription_Kind_Args;
+
+typedef struct PJRT_MemoryDescriptions_Extension {
+    PJRT_Extension_Base base;
+    PJRT_Error *(*PJRT_DeviceDescription_MemoryDescriptions)(
+        PJRT_DeviceDescription_MemoryDescriptions_Args *args);
+    PJRT_Error *(*PJRT_MemoryDescription_Kind)(
+        PJRT_MemoryDescription_Kind_Args *args);
+} PJRT_MemoryDescriptions_Extension;
+
 /* What the functions are here; those of LACKING have none. */
 #define FUNCTION(name, ...) PJRT_Error *jx_pjrt_##name(PJRT_##name##_Args *args);
 #define GROWN(name, first, ...) FUNCTION(name, __VA_ARGS__)

@@ -205,6 +205,7 @@ typedef struct jx_pjrt_program {
     int64_t *out_dims;
     const char **kinds; /* "device", for inputs or outputs */
     size_t *kind_sizes;
+    PJRT_Layouts_MemoryLayout **arg_layouts, **result_layouts;
 } jx_pjrt_program;
 
 /* What the shardings extension gives (shardings.c); made when it is asked for. */
@@ -229,6 +230,14 @@ struct PJRT_LoadedExecutable {
     PJRT_Device **devices;
     PJRT_LogicalDeviceIds *ids;
 };
+
+extern const PJRT_Layouts_Extension jx_pjrt_layouts_extension; /* layouts.c */
+/* How arrays of that rank lie in memory: row by row.  It is nobody's to free; NULL:
+ * no array has so many axes. */
+PJRT_Layouts_MemoryLayout *jx_pjrt_layout(int rank);
+
+/* topology.c */
+extern const PJRT_MemoryDescriptions_Extension jx_pjrt_memories_extension;
 
 extern const PJRT_Shardings_Extension jx_pjrt_shardings_extension;
 extern const PJRT_FFI_Extension jx_pjrt_ffi_extension; /* ffi_extension.c; first */

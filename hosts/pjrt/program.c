@@ -154,6 +154,26 @@ static PJRT_Error *list_results(jx_pjrt_program *p)
     return NULL;
 }
 
+static jx_pjrt_shape argument_of(const jx_pjrt_program *p, int i)
+{
+    int input = p->arg_inputs[i];
+
+    return input < 0 ? jx_pjrt_token : p->ins[input].part;
+}
+
+static PJRT_Error *list_layouts(jx_pjrt_program *p)
+{
+    p->arg_layouts = calloc((size_t)p->nargs + 1, sizeof(void *));
+    p->result_layouts = calloc((size_t)p->nresults + 1, sizeof(void *));
+    if (!p->arg_layouts || !p->result_layouts)
+        return jx_pjrt_starved();
+    for (int i = 0; i < p->nargs; i++)
+        p->arg_layouts[i] = jx_pjrt_layout(argument_of(p, i).rank);
+    for (int i = 0; i < p->nresults; i++)
+        p->result_layouts[i] = jx_pjrt_layout(result_of(p, i).rank);
+    return NULL;
+}
+
 /* ---- making one */
 
 /* What it may take: all that the machine has; who needs less says so to the
@@ -197,7 +217,9 @@ static PJRT_Error *compile(jx_pjrt_program *p)
     failed = make_ports(p);
     if (!failed)
         failed = map_arguments(p);
-    return failed ? failed : list_results(p);
+    if (!failed)
+        failed = list_results(p);
+    return failed ? failed : list_layouts(p);
 }
 
 static void free_ports(jx_pjrt_port *ports, int count)
@@ -229,6 +251,8 @@ static void free_program(jx_pjrt_program *p)
     free(p->out_dims);
     free(p->kinds);
     free(p->kind_sizes);
+    free(p->arg_layouts);
+    free(p->result_layouts);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }

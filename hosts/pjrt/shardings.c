@@ -118,7 +118,8 @@ outputs(PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args)
 
 const PJRT_Shardings_Extension jx_pjrt_shardings_extension = {
     .base = {.struct_size = sizeof jx_pjrt_shardings_extension,
-             .type = PJRT_Extension_Type_Shardings},
+             .type = PJRT_Extension_Type_Shardings,
+             .next = (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_layouts_extension},
     .PJRT_Shardings_PJRT_Executable_ParameterShardings = parameters,
     .PJRT_Shardings_PJRT_Executable_OutputShardings = outputs,
 };

@@ -150,3 +150,36 @@ PJRT_Error *jx_pjrt_TopologyDescription_Deserialize(
     count = strtoll(s.text + sizeof before - 1, &end, 10);
     return make(*end ? 0 : count, &args->topology);
 }
+
+/* ---- the memories of devices that need not be there: the same everywhere */
+
+struct PJRT_MemoryDescription {
+    int kind;
+};
+
+static const PJRT_MemoryDescription memories[JX_PJRT_KINDS] = {{0}, {1}, {2}};
+static const PJRT_MemoryDescription *const memory_list[JX_PJRT_KINDS] = {
+    &memories[0], &memories[1], &memories[2]};
+
+static PJRT_Error *list_memories(PJRT_DeviceDescription_MemoryDescriptions_Args *args)
+{
+    args->memory_descriptions = memory_list;
+    args->num_memory_descriptions = JX_PJRT_KINDS;
+    args->default_memory_index = 0;
+    return NULL;
+}
+
+static PJRT_Error *say_kind(PJRT_MemoryDescription_Kind_Args *args)
+{
+    args->kind = jx_pjrt_memory_kinds[args->memory_description->kind];
+    args->kind_size = strlen(args->kind);
+    args->kind_id = args->memory_description->kind;
+    return NULL;
+}
+
+const PJRT_MemoryDescriptions_Extension jx_pjrt_memories_extension = {
+    .base = {.struct_size = sizeof jx_pjrt_memories_extension,
+             .type = PJRT_Extension_Type_MemoryDescriptions},
+    .PJRT_DeviceDescription_MemoryDescriptions = list_memories,
+    .PJRT_MemoryDescription_Kind = say_kind,
+};

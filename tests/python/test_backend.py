@@ -265,3 +265,38 @@ def test_shardings_of_the_partitioner_before():
         print("equal")
     """, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="8")
     assert out == "equal"
+
+
+def test_layouts_are_told():
+    """Those of results too, whatever the last operation is; JAX would ask the
+    optimized program else, which costs more than all of the rest."""
+    out, _ = run("""
+        import jax, jax.numpy as jnp
+        from jax.experimental import io_callback
+        from jax.experimental.layout import Format, Layout
+        x = jax.ShapeDtypeStruct((2, 3, 4), "float32")
+        compiled = jax.jit(lambda x: (x.T, x[0], x.sum())).lower(x).compile()
+        print([each.layout.major_to_minor for each in compiled.output_formats],
+              compiled.input_formats[0][0].layout.major_to_minor)
+        at = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+        rows, auto = (Format(each, at) for each in (Layout((0, 1)), Layout.AUTO))
+        y = jnp.ones((2, 3))
+        print(jax.jit(jnp.transpose, in_shardings=rows, out_shardings=rows)(y).shape,
+              jax.jit(jnp.transpose, in_shardings=auto, out_shardings=auto).lower(
+                  y).compile().output_formats.layout.major_to_minor,
+              jax.device_put(y, rows).format.layout.major_to_minor)
+        ordered = jax.jit(lambda y: io_callback(lambda _: None, None, y, ordered=True)
+                          or y).lower(y).compile()
+        print(ordered.output_formats.layout.major_to_minor)
+    """, JAX_PLATFORMS="jaxvet")
+    assert out.split("\n") == ["[(0, 1, 2), (0, 1), ()] (0, 1, 2)",
+                               "(3, 2) (0, 1) (0, 1)", "(0, 1)"]
+
+
+def test_what_is_not_there_has_memories():
+    out, _ = run("""
+        from jax.experimental import topologies
+        for device in topologies.get_topology_desc("2", "jaxvet").devices:
+            print(device.device_kind, device.default_memory().kind)
+    """, JAX_PLATFORMS="jaxvet")
+    assert out == "\n".join(2 * ["jaxvet device"])
