@@ -1,14 +1,42 @@
 /* options.c - what a compilation is told, as Protocol Buffers write it.
  *
  * Of CompileOptionsProto: executable_build_options (3), compile_portable_executable
- * (4); of the former num_replicas (4), num_partitions (5), device_assignment (9); of
+ * (4), env_option_overrides (7), whose key (1) is an option's name; of the first num_replicas (4), num_partitions (5), device_assignment (9); of
  * DeviceAssignmentProto replica_count (1), computation_count (2) and, for each
  * computation, computation_devices (3), whose replica_device_ids (1) are numbers. */
 #include "hosts/pjrt/plugin.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the messages */
+
+/* XLA's own options mean nothing here, but whoever misspells one wants to know. */
+static bool is_option(jx_wire name)
+{
+    static const char *const known[] = {
+        "exec_time_optimization_effort", "memory_fitting_effort",
+        "optimization_level", "memory_fitting_level"};
+    size_t size = (size_t)(name.end - name.at);
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (size == strlen(known[i]) && !memcmp(name.at, known[i], size))
+            return true;
+    return size > 4 && !memcmp(name.at, "xla_", 4);
+}
+
+static bool read_override(jx_wire from, jx_pjrt_options *to)
+{
+    jx_wire_field f;
+
+    while (from.at < from.end) {
+        if (!jx_wire_next(&from, &f))
+            return false;
+        if (f.number == 1 && f.kind == JX_WIRE_BYTES && !is_option(f.bytes))
+            to->unknown = f.bytes;
+    }
+    return true;
+}
 
 typedef struct assignment {
     int64_t replicas, partitions;
@@ -104,6 +132,8 @@ static bool read_options(jx_wire from, jx_pjrt_options *to, assignment *devices)
             return false;
         if (f.number == 4 && f.kind == JX_WIRE_VARINT)
             to->is_portable = f.value != 0;
+        if (f.number == 7 && f.kind == JX_WIRE_BYTES && !read_override(f.bytes, to))
+            return false;
     }
     return true;
 }
@@ -114,6 +144,15 @@ static PJRT_Error *refuse(const char *what)
 {
     return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT, "compile options: %s",
                          what);
+}
+
+static PJRT_Error *refuse_name(jx_wire name)
+{
+    size_t size = (size_t)(name.end - name.at), most = 200;
+
+    return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                         "No such compile option: '%.*s'",
+                         (int)(size < most ? size : most), (const char *)name.at);
 }
 
 /* From [partition][replica] to [replica][partition]. */
@@ -150,6 +189,8 @@ PJRT_Error *jx_pjrt_options_read(const char *bytes, size_t size,
     *to = (jx_pjrt_options){.replicas = 1, .partitions = 1};
     if (size && !read_options((jx_wire){at, at + size}, to, &devices))
         error = refuse("expected a CompileOptionsProto");
+    else if (to->unknown.at)
+        error = refuse_name(to->unknown);
     else if (to->replicas < 1 || to->partitions < 1 ||
              to->replicas * to->partitions > JX_PJRT_MOST_DEVICES)
         error = refuse("the number of replicas or partitions is out of range");

@@ -161,6 +161,7 @@ typedef struct jx_pjrt_options {
     int ndevices; /* replicas * partitions; 0: nobody says which */
     int *devices; /* ids: [replica * partitions + partition] */
     bool is_portable; /* each run says on which device */
+    jx_wire unknown;  /* the name of an option that nobody has; while it is read */
 } jx_pjrt_options;
 
 /* Reads a CompileOptionsProto, or none; *to is freed with jx_pjrt_options_free(). */

@@ -300,3 +300,17 @@ def test_what_is_not_there_has_memories():
             print(device.device_kind, device.default_memory().kind)
     """, JAX_PLATFORMS="jaxvet")
     assert out == "\n".join(2 * ["jaxvet device"])
+
+
+def test_options_that_nobody_has_are_refused():
+    out, _ = run("""
+        import jax
+        for name, value in (("xla_embed_ir_in_executable", True),
+                            ("exec_time_optimization_effort", 0.0),
+                            ("opt_level", 1)):
+            try:
+                print(jax.jit(lambda x: x + 1, compiler_options={name: value})(1.0))
+            except jax.errors.JaxRuntimeError as error:
+                print(error)
+    """, JAX_PLATFORMS="jaxvet")
+    assert out == "2.0\n2.0\nINVALID_ARGUMENT: No such compile option: 'opt_level'"
