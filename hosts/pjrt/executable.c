@@ -75,39 +75,33 @@ static PJRT_Error *describe(jx_pjrt_program *program, PJRT_Executable **to)
     return NULL;
 }
 
-static PJRT_Error *check_format(const PJRT_Program *program)
+static PJRT_Error *compile(const PJRT_Program *program, const char *options,
+                           size_t options_size, jx_pjrt_program **to)
 {
-    if (program->format_size == 4 && !memcmp(program->format, "mlir", 4))
-        return NULL;
-    return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
-                         "a program of format '%.*s': expected 'mlir', StableHLO as "
-                         "bytecode or text",
-                         (int)program->format_size, program->format);
+    if (program->format_size != 4 || memcmp(program->format, "mlir", 4))
+        return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
+                             "a program of format '%.*s': expected 'mlir', "
+                             "StableHLO as bytecode or text",
+                             (int)program->format_size, program->format);
+    return jx_pjrt_program_new(program->code, program->code_size, options,
+                               options_size, to);
 }
 
 PJRT_Error *jx_pjrt_Client_Compile(PJRT_Client_Compile_Args *args)
 {
     jx_pjrt_program *program = NULL;
-    PJRT_Error *error = check_format(args->program);
+    PJRT_Error *error = compile(args->program, args->compile_options,
+                                args->compile_options_size, &program);
 
-    if (!error)
-        error = jx_pjrt_program_new(args->program->code,
-                                    args->program->code_size,
-                                    args->compile_options,
-                                    args->compile_options_size, &program);
     return error ? error : load(args->client, program, &args->executable);
 }
 
 PJRT_Error *jx_pjrt_Compile(PJRT_Compile_Args *args)
 {
     jx_pjrt_program *program = NULL;
-    PJRT_Error *error = check_format(args->program);
+    PJRT_Error *error = compile(args->program, args->compile_options,
+                                args->compile_options_size, &program);
 
-    if (!error)
-        error = jx_pjrt_program_new(args->program->code,
-                                    args->program->code_size,
-                                    args->compile_options,
-                                    args->compile_options_size, &program);
     return error ? error : describe(program, &args->executable);
 }
 
