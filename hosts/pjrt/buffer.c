@@ -85,6 +85,7 @@ jx_pjrt_storage *jx_pjrt_storage_new(size_t size, PJRT_Device *device)
     }
     *s = (jx_pjrt_storage){.bytes = bytes, .size = size, .device = device};
     atomic_init(&s->holders, 1);
+    jx_pjrt_client_share(device->client);
     count_bytes(device, size);
     return s;
 }
@@ -108,6 +109,7 @@ void jx_pjrt_storage_drop(jx_pjrt_storage *storage)
         return;
     if (storage->device) {
         atomic_fetch_sub(&storage->device->bytes, (int64_t)storage->size);
+        jx_pjrt_client_drop(storage->device->client);
         free(storage->bytes);
     } else if (storage->release) {
         storage->release(storage->bytes, storage->of);
@@ -161,6 +163,7 @@ PJRT_Error *jx_pjrt_buffer_on(jx_pjrt_shape shape, PJRT_Device *device,
     b->size = size;
     b->device = memory ? memory->device : device;
     b->memory = memory ? memory : b->device->memory_list[0];
+    jx_pjrt_client_share(b->device->client);
     b->storage = storage;
     b->ready = jx_pjrt_event_ready();
     *to = b;
@@ -190,6 +193,7 @@ void jx_pjrt_buffer_free(PJRT_Buffer *buffer)
     jx_pjrt_storage_drop(buffer->storage);
     jx_pjrt_storage_drop(buffer->shown);
     jx_pjrt_event_drop(buffer->ready);
+    jx_pjrt_client_drop(buffer->device->client);
     pthread_mutex_destroy(&buffer->lock);
     free(buffer);
 }

@@ -101,8 +101,16 @@ static void make_device(PJRT_Client *client, int id)
     client->topology.descriptions[id] = d->description;
 }
 
-static void free_client(PJRT_Client *client)
+PJRT_Client *jx_pjrt_client_share(PJRT_Client *client)
 {
+    atomic_fetch_add(&client->holders, 1);
+    return client;
+}
+
+void jx_pjrt_client_drop(PJRT_Client *client)
+{
+    if (!client || atomic_fetch_sub(&client->holders, 1) != 1)
+        return;
     free(client->devices);
     free(client->list);
     free(client->memories);
@@ -119,6 +127,7 @@ static PJRT_Client *new_client(int count)
 
     if (!c)
         return NULL;
+    atomic_init(&c->holders, 1);
     c->count = c->topology.count = count;
     c->devices = calloc(n, sizeof *c->devices);
     c->list = calloc(n, sizeof *c->list);
@@ -128,7 +137,7 @@ static PJRT_Client *new_client(int count)
     c->helper = jaxvet_helper_new(NULL);
     if (!c->devices || !c->list || !c->memories || !c->topology.descriptions ||
         !c->topology.list || !c->helper) {
-        free_client(c);
+        jx_pjrt_client_drop(c);
         return NULL;
     }
     for (int i = 0; i < count; i++)
@@ -149,8 +158,7 @@ PJRT_Error *jx_pjrt_Client_Create(PJRT_Client_Create_Args *args)
 
 PJRT_Error *jx_pjrt_Client_Destroy(PJRT_Client_Destroy_Args *args)
 {
-    if (args->client)
-        free_client(args->client);
+    jx_pjrt_client_drop(args->client);
     return NULL;
 }
 

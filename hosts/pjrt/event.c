@@ -85,6 +85,7 @@ bool jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error)
         destroy_error(error);
         return false;
     }
+    jx_pjrt_event_share(event); /* who is told may end it */
     event->error = error;
     event->happened = true;
     left = event->waiters;
@@ -103,6 +104,7 @@ bool jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error)
         free(turned);
         turned = next;
     }
+    jx_pjrt_event_drop(event);
     return true;
 }
 

@@ -6,9 +6,12 @@
 
 /* ---- making them */
 
-static void free_loaded(PJRT_LoadedExecutable *x)
+void jx_pjrt_executable_drop(PJRT_LoadedExecutable *x)
 {
+    if (!x || atomic_fetch_sub(&x->holders, 1) != 1)
+        return;
     jx_pjrt_program_drop(x->program);
+    jx_pjrt_client_drop(x->client);
     pthread_mutex_destroy(&x->lock);
     free(x->devices);
     free(x->ids);
@@ -50,12 +53,13 @@ static PJRT_Error *load(PJRT_Client *client, jx_pjrt_program *program,
         jx_pjrt_program_drop(program);
         return jx_pjrt_starved();
     }
+    atomic_init(&x->holders, 1);
     pthread_mutex_init(&x->lock, NULL);
-    x->client = client;
+    x->client = jx_pjrt_client_share(client);
     x->program = program;
     error = place(x);
     if (error)
-        free_loaded(x);
+        jx_pjrt_executable_drop(x);
     else
         *to = x;
     return error;
@@ -70,7 +74,9 @@ static PJRT_Error *describe(jx_pjrt_program *program, PJRT_Executable **to)
         jx_pjrt_program_drop(program);
         return jx_pjrt_starved();
     }
+    pthread_mutex_init(&x->lock, NULL);
     x->program = program;
+    x->ncosts = -1;
     *to = x;
     return NULL;
 }
@@ -129,8 +135,7 @@ PJRT_Error *jx_pjrt_executable_hold(PJRT_LoadedExecutable *x,
 PJRT_Error *
 jx_pjrt_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args *args)
 {
-    if (args->executable)
-        free_loaded(args->executable);
+    jx_pjrt_executable_drop(args->executable);
     return NULL;
 }
 
@@ -241,6 +246,7 @@ PJRT_Error *jx_pjrt_Executable_Destroy(PJRT_Executable_Destroy_Args *args)
         jx_pjrt_shardings_free(&args->executable->inputs);
         jx_pjrt_shardings_free(&args->executable->outputs);
         free(args->executable->optimized);
+        pthread_mutex_destroy(&args->executable->lock);
         free(args->executable);
     }
     return NULL;
@@ -361,13 +367,11 @@ PJRT_Error *jx_pjrt_Executable_GetCompiledMemoryStats(
     return NULL;
 }
 
-/* Names as XLA has them. */
-PJRT_Error *
-jx_pjrt_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args *args)
+/* Names as XLA has them.  With the lock. */
+static PJRT_Error *estimate(PJRT_Executable *x)
 {
     static const char *const names[] = {"flops", "transcendentals",
                                         "bytes accessed"};
-    PJRT_Executable *x = args->executable;
     jaxvet_cost cost = {.size = sizeof cost};
     jaxvet_error error;
     jaxvet_status status;
@@ -381,11 +385,10 @@ jx_pjrt_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args *args)
     values[0] = (float)cost.flops;
     values[1] = (float)cost.transcendentals;
     values[2] = (float)cost.bytes;
-    args->num_properties = 0;
-    args->properties = x->costs;
+    x->ncosts = 0;
     for (int i = 0; i < 3; i++)
         if (values[i] >= 0)
-            x->costs[args->num_properties++] = (PJRT_NamedValue){
+            x->costs[x->ncosts++] = (PJRT_NamedValue){
                 .struct_size = sizeof *x->costs,
                 .name = names[i],
                 .name_size = strlen(names[i]),
@@ -396,26 +399,53 @@ jx_pjrt_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args *args)
     return NULL;
 }
 
-/* The module, as text: nothing else is run. */
+PJRT_Error *
+jx_pjrt_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args *args)
+{
+    PJRT_Executable *x = args->executable;
+    PJRT_Error *error = NULL;
+
+    pthread_mutex_lock(&x->lock);
+    if (x->ncosts < 0)
+        error = estimate(x);
+    pthread_mutex_unlock(&x->lock);
+    if (error)
+        return error;
+    args->num_properties = (size_t)x->ncosts;
+    args->properties = x->costs;
+    return NULL;
+}
+
+/* The module, as text: nothing else is run.  With the lock. */
+static PJRT_Error *print(PJRT_Executable *x)
+{
+    jaxvet_error error;
+    jaxvet_status status;
+    const char *text;
+
+    pthread_mutex_lock(&x->program->lock);
+    status = jaxvet_module(x->program->program, 1, &text, &error);
+    if (status == JAXVET_OK)
+        x->optimized = strdup(text);
+    pthread_mutex_unlock(&x->program->lock);
+    if (status != JAXVET_OK)
+        return jx_pjrt_error_of(&error, PJRT_Error_Code_INTERNAL);
+    return x->optimized ? NULL : jx_pjrt_starved();
+}
+
 PJRT_Error *
 jx_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *args)
 {
     PJRT_Executable *x = args->executable;
-    jaxvet_error error;
-    const char *text;
+    PJRT_Error *error = NULL;
     size_t size;
 
-    if (!x->optimized) {
-        pthread_mutex_lock(&x->program->lock);
-        if (jaxvet_module(x->program->program, 1, &text, &error) == JAXVET_OK)
-            x->optimized = strdup(text);
-        else
-            text = NULL;
-        pthread_mutex_unlock(&x->program->lock);
-        if (!x->optimized)
-            return text ? jx_pjrt_starved()
-                        : jx_pjrt_error_of(&error, PJRT_Error_Code_INTERNAL);
-    }
+    pthread_mutex_lock(&x->lock);
+    if (!x->optimized)
+        error = print(x);
+    pthread_mutex_unlock(&x->lock);
+    if (error)
+        return error;
     size = strlen(x->optimized);
     args->program->format = "mlir";
     args->program->format_size = 4;

@@ -351,6 +351,7 @@ jx_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
 
     if (!program)
         return error;
+    atomic_fetch_add(&x->holders, 1); /* so that it may be destroyed meanwhile */
     error = check_counts(program, args);
     if (!error)
         error = execute_on(program,
@@ -359,5 +360,6 @@ jx_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
          !error && args->device_complete_events && d < args->num_devices; d++)
         args->device_complete_events[d] = jx_pjrt_event_ready();
     jx_pjrt_program_drop(program);
+    jx_pjrt_executable_drop(x);
     return error;
 }

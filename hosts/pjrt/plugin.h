@@ -74,6 +74,7 @@ struct PJRT_TopologyDescription {
 };
 
 struct PJRT_Client {
+    atomic_int holders; /* the host, and whatever has one of its devices */
     int count;
     PJRT_Device *devices;
     PJRT_Device **list;
@@ -84,6 +85,8 @@ struct PJRT_Client {
 
 extern const char *const jx_pjrt_memory_kinds[JX_PJRT_KINDS];
 
+PJRT_Client *jx_pjrt_client_share(PJRT_Client *client);
+void jx_pjrt_client_drop(PJRT_Client *client);
 /* The device with that id, or NULL. */
 PJRT_Device *jx_pjrt_device(PJRT_Client *client, int64_t id);
 
@@ -94,7 +97,7 @@ typedef struct jx_pjrt_storage {
     atomic_int holders;
     void *bytes;
     size_t size;
-    PJRT_Device *device;     /* that it is counted for; NULL: not ours */
+    PJRT_Device *device; /* that it is counted for, and holds; NULL: not ours */
     void (*release)(void *bytes, void *of); /* not 0: ends what is not ours */
     void *of;
 } jx_pjrt_storage;
@@ -106,7 +109,7 @@ struct PJRT_Buffer {
     int64_t *dims;
     int64_t *minor_to_major;
     size_t size;
-    PJRT_Device *device;
+    PJRT_Device *device; /* whose client it holds */
     PJRT_Memory *memory;
     jx_pjrt_storage *storage; /* NULL: deleted */
     int externals;            /* references of the host to its bytes */
@@ -209,7 +212,7 @@ typedef struct jx_pjrt_program {
     PJRT_Layouts_MemoryLayout **arg_layouts, **result_layouts;
 } jx_pjrt_program;
 
-/* What the shardings extension gives (shardings.c); made when it is asked for. */
+/* What the shardings extension gives (shardings.c). */
 typedef struct jx_pjrt_shardings {
     int count;
     char **texts;
@@ -218,12 +221,15 @@ typedef struct jx_pjrt_shardings {
 
 struct PJRT_Executable {
     jx_pjrt_program *program;
+    pthread_mutex_t lock; /* of what follows, which is made when it is asked for */
     jx_pjrt_shardings inputs, outputs;
-    char *optimized; /* text, once it is asked for */
-    PJRT_NamedValue costs[4];
+    char *optimized; /* text */
+    int ncosts;      /* -1: not known yet */
+    PJRT_NamedValue costs[3];
 };
 
 struct PJRT_LoadedExecutable {
+    atomic_int holders;   /* the host, and each run */
     pthread_mutex_t lock; /* of program */
     jx_pjrt_program *program; /* NULL: deleted */
     PJRT_Client *client;
@@ -264,6 +270,7 @@ void jx_pjrt_part_get(const jx_pjrt_port *port, int device, const void *whole,
 /* Whether an earlier device has the same part: its number, else `device` itself. */
 int jx_pjrt_part_first(const jx_pjrt_port *port, int device);
 
+void jx_pjrt_executable_drop(PJRT_LoadedExecutable *executable);
 /* The program of an executable, shared; an error where it has been deleted. */
 PJRT_Error *jx_pjrt_executable_hold(PJRT_LoadedExecutable *executable,
                                     jx_pjrt_program **to);

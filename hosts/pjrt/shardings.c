@@ -65,7 +65,7 @@ void jx_pjrt_shardings_free(jx_pjrt_shardings *s)
 }
 
 /* Those of `count` arguments or results, which are the ports that `numbers` says;
- * tokens are everywhere. */
+ * tokens are everywhere.  With the executable's lock. */
 static PJRT_Error *write_all(const jx_pjrt_program *p, int count,
                              const int *numbers, const jx_pjrt_port *ports,
                              jx_pjrt_shardings *to)
@@ -93,9 +93,11 @@ parameters(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args *args)
 {
     PJRT_Executable *x = args->executable;
     const jx_pjrt_program *p = x->program;
-    PJRT_Error *error =
-        write_all(p, p->nargs, p->arg_inputs, p->ins, &x->inputs);
+    PJRT_Error *error;
 
+    pthread_mutex_lock(&x->lock);
+    error = write_all(p, p->nargs, p->arg_inputs, p->ins, &x->inputs);
+    pthread_mutex_unlock(&x->lock);
     args->num_parameters = (size_t)x->inputs.count;
     args->shardings = (const char *const *)(uintptr_t)x->inputs.texts;
     args->sharding_sizes = x->inputs.sizes;
@@ -107,9 +109,11 @@ outputs(PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args)
 {
     PJRT_Executable *x = args->executable;
     const jx_pjrt_program *p = x->program;
-    PJRT_Error *error =
-        write_all(p, p->nresults, p->result_outputs, p->outs, &x->outputs);
+    PJRT_Error *error;
 
+    pthread_mutex_lock(&x->lock);
+    error = write_all(p, p->nresults, p->result_outputs, p->outs, &x->outputs);
+    pthread_mutex_unlock(&x->lock);
     args->num_outputs = (size_t)x->outputs.count;
     args->shardings = (const char *const *)(uintptr_t)x->outputs.texts;
     args->sharding_sizes = x->outputs.sizes;

@@ -30,6 +30,7 @@ static void free_manager(manager *m)
                               "the transfer was given up before all was there"));
         jx_pjrt_event_drop(m->arrivals[i].ready);
     }
+    jx_pjrt_client_drop(m->device->client);
     pthread_mutex_destroy(&m->lock);
     free(m->arrivals);
     free(m);
@@ -74,6 +75,7 @@ PJRT_Error *jx_pjrt_Client_CreateBuffersForAsyncHostToDevice(
         return jx_pjrt_starved();
     }
     pthread_mutex_init(&m->lock, NULL);
+    jx_pjrt_client_share(m->device->client);
     for (size_t i = 0; !error && i < m->count; i++)
         error = expect(m, i, &args->shape_specs[i],
                        i < args->num_device_layouts ? args->device_layouts[i] : NULL,
