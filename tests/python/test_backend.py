@@ -118,6 +118,22 @@ def test_the_number_of_devices():
     assert out == "3\n{JaxvetDevice(id=2)} {JaxvetDevice(id=2)}"
 
 
+def test_alone_it_has_as_many_devices_as_are_asked_of_the_cpu():
+    program = """
+        import jax
+        {}
+        print(len(jax.devices("jaxvet")))
+    """
+    asked = 'jax.config.update("jax_num_cpu_devices", 2)'
+    flags = "--xla_cpu_max_isa=AVX2 --xla_force_host_platform_device_count={}"
+    alone = {"JAX_PLATFORMS": "jaxvet"}
+    for line, environment, expected in (
+            (asked, alone, 2), ("", {**alone, "XLA_FLAGS": flags.format(4)}, 4),
+            (asked, {}, 1), ("", {"XLA_FLAGS": flags.format(4)}, 1),
+            (asked, {**alone, "JAXVET_DEVICES": "3"}, 3)):
+        assert run(program.format(line), **environment)[0] == str(expected), environment
+
+
 def test_what_it_costs():
     out, _ = run("""
         import jax

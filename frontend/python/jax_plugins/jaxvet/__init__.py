@@ -5,7 +5,8 @@ backends, and calls `initialize()`.  It registers the plugin below the CPU's pri
 so nothing runs on it that is not asked to: by `JAX_PLATFORMS=jaxvet`,
 `jax.jit(f, backend="jaxvet")`, `jax.devices("jaxvet")` or `with jaxvet.backend():`.
 
-    JAXVET_DEVICES=8         as many devices
+    JAXVET_DEVICES=8         as many devices; else, with JAX_PLATFORMS=jaxvet, as many
+                             as the program asks of the CPU
     JAXVET_PJRT_LIBRARY=...  another libjaxvet_pjrt.so
 """
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import functools
 import os
 import pathlib
+import re
 
 from . import _ffi
 
@@ -37,14 +39,25 @@ def library_path() -> str | None:
     return None
 
 
+def _asked_of_the_cpu():
+    """How many devices the program asks JAX's CPU to have, by a setting or, as older
+    ones do, by a flag of XLA; 0 if it says nothing."""
+    import jax
+    setting = getattr(jax.config, "jax_num_cpu_devices", -1)
+    flags = re.findall(r"--xla_force_host_platform_device_count=(\d+)",
+                       os.environ.get("XLA_FLAGS", ""))
+    return max(setting, 0) or int(flags[-1] if flags else 0)
+
+
 def _options(alone):
     """Those of a client; JAX asks when it makes one, and has read by then which
-    platforms there are to be."""
+    platforms there are to be.  Alone it stands in for the CPU."""
+    devices = int(os.environ.get("JAXVET_DEVICES") or 0)
     if alone:
         import jax
         jax.config.update("jax_platforms", "jaxvet")
-    devices = os.environ.get("JAXVET_DEVICES")
-    return {"devices": int(devices)} if devices else {}
+        devices = devices or _asked_of_the_cpu()
+    return {"devices": devices} if devices else {}
 
 
 def initialize():
