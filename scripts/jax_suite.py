@@ -7,7 +7,8 @@
 A FILE is a test file's name or path without `.py`, or a pattern of these;
 none means those of FILES.  The tests are of exactly the versions that are installed
 beside this Python: from $JAX_SOURCE (a clone of JAX) or GitHub, those of a library
-from $LIBRARY_SOURCES/NAME (a clone or a folder) or its source distribution on PyPI.
+from $LIBRARY_SOURCES/NAME (a clone, bare or not, or a folder) or, where that has no
+tag of the version, its source distribution on PyPI.
 Both and what has been run are kept in build/jax-suite; what has been run is not run
 again, on our side only as long as the plugin is no newer.
 
@@ -42,10 +43,13 @@ FOLDER = pathlib.Path(os.environ.get('JAX_SUITE_FOLDER') or ROOT / 'build' /
 ARCHIVE = 'https://github.com/jax-ml/jax/archive/refs/tags/{tag}.tar.gz'
 #: JAX has no tag of its own for a version that only its wheel was built again for.
 TAGS = {'0.12.0.1': 'jax-v0.11.0'}
-LIBRARIES = ('optax', 'flax', 'equinox', 'chex', 'distrax')
-#: What those tests need beside the pinned environments.
-EXTRA = ('chex', 'distrax', 'tfp-nightly', 'dm-tree', 'toolz', 'cloudpickle', 'gast',
-         'decorator', 'tabulate', 'wrapt')
+#: Where each has its tests.
+LIBRARIES = {'optax': 'optax', 'flax': 'tests', 'equinox': 'tests', 'chex': 'chex',
+             'distrax': 'distrax'}
+#: What those tests need beside the pinned environments, at pinned versions and at any.
+EXTRA = ('chex', 'distrax', 'tfp-nightly', 'dm-haiku', 'dm-tree', 'jmp', 'toolz',
+         'cloudpickle', 'gast', 'decorator', 'tabulate', 'wrapt')
+UNPINNED = ('joblib', 'mock', 'narwhals', 'scikit-learn', 'threadpoolctl')
 FILES = '''lax_test lax_numpy_*test lax_scipy_*test scipy_*test linalg_test fft_test
     nn_test random_*test lax_control_flow_test lax_autodiff_test lax_vmap_*test
     batching_test vmap_test api_test jit_test image_test ode_test sparse_test
@@ -89,60 +93,75 @@ def pytest_runtest_logreport(report):
 
 # -- the tests
 
-def clone(source, tag, to, parts):
-    """What a tag of a clone has below these."""
-    for part in parts:
-        done = subprocess.run(['git', '-C', source, 'archive', f'{tag}:{part}'],
-                              capture_output=True, check=False)
-        if done.returncode:
-            raise OSError(done.stderr.decode().strip())
-        (to / part).mkdir(parents=True, exist_ok=True)
-        subprocess.run(['tar', 'x', '-C', to / part], input=done.stdout, check=True)
+def clone(source, tag, to, part):
+    """What a tag of a clone has below a folder; false where it has no such tag."""
+    ref = f'refs/tags/{tag}'
+    if subprocess.run(['git', '-C', source, 'rev-parse', '-q', '--verify', ref],
+                      stdout=subprocess.DEVNULL, check=False).returncode:
+        return False
+    done = subprocess.run(['git', '-C', source, 'archive', ref, part],
+                          capture_output=True, check=False)
+    if done.returncode:
+        raise OSError(done.stderr.decode().strip())
+    to.mkdir(parents=True, exist_ok=True)
+    subprocess.run(['tar', 'x', '-C', to], input=done.stdout, check=True)
+    return True
 
 
-def unpack(archive, to):
+def unpack(archive, to, part):
     with tarfile.open(archive) as tar:
         for member in tar.getmembers():
             member.name = member.name.partition('/')[2]
-            if member.name and not member.name.startswith('docs'):
+            if member.name.startswith(f'{part}/'):
                 tar.extract(member, to, filter='data')
 
 
 def given(name):
-    """Where the user has a library's sources."""
-    folder = pathlib.Path(os.environ.get('LIBRARY_SOURCES', '')) / name
-    return (folder.resolve()
-            if 'LIBRARY_SOURCES' in os.environ and folder.is_dir() else None)
+    """(where the user has a library's sources, whether that is a clone)"""
+    folder = pathlib.Path(os.environ.get('LIBRARY_SOURCES', os.devnull), name).resolve()
+    cloned = (folder / '.git').exists() or (folder / 'HEAD').is_file()
+    return (folder if folder.is_dir() else None), cloned
 
 
-def obtain(name, to):
-    version = importlib.metadata.version(name)
-    if name == 'jax':
-        tag = TAGS.get(version, f'jax-v{version}')
-        if os.environ.get('JAX_SOURCE'):
-            return clone(os.environ['JAX_SOURCE'], tag, to, ['tests'])
-        to.mkdir(parents=True)
-        with urllib.request.urlopen(ARCHIVE.format(tag=tag), timeout=60) as answer:
-            archive = to / 'source.tar.gz'
-            archive.write_bytes(answer.read())
-        return unpack(archive, to)
-    if given(name):
-        return clone(given(name), f'v{version}', to, ['tests'])
+def obtain_jax(version, to):
+    tag = TAGS.get(version, f'jax-v{version}')
+    if os.environ.get('JAX_SOURCE'):
+        if not clone(os.environ['JAX_SOURCE'], tag, to, 'tests'):
+            raise OSError(f'no tag {tag}')
+        return
+    to.mkdir(parents=True)
+    with urllib.request.urlopen(ARCHIVE.format(tag=tag), timeout=60) as answer:
+        archive = to / 'source.tar.gz'
+        archive.write_bytes(answer.read())
+    unpack(archive, to, 'tests')
+
+
+def obtain(name, version, to):
+    folder, _ = given(name)
+    if folder:
+        if clone(folder, f'v{version}', to, LIBRARIES[name]):
+            return
+        print(f'{name} {version}: {folder} has no such tag, the tests are those of the '
+              'source distribution')
     to.mkdir(parents=True)
     subprocess.run([sys.executable, '-m', 'pip', 'download', '-q', '--no-deps',
                     '--no-binary', name, '-d', to, f'{name}=={version}'], check=True)
-    return unpack(next(to.glob('*.tar.gz')), to)
+    unpack(next(to.glob('*.tar.gz')), to, LIBRARIES[name])
 
 
 def tests_of(name):
     """The folder with the tests of what is installed; None if they can't be had."""
-    to = FOLDER / 'sources' / f'{name}-{importlib.metadata.version(name)}'
-    if given(name) and not (given(name) / '.git').exists():
-        return given(name)
+    version = importlib.metadata.version(name)
+    to = FOLDER / 'sources' / f'{name}-{version}'
+    if name != 'jax' and given(name)[0] and not given(name)[1]:
+        return given(name)[0]
     if not (to / 'complete').exists():
         subprocess.run(['rm', '-rf', to], check=True)
         try:
-            obtain(name, to)
+            if name == 'jax':
+                obtain_jax(version, to)
+            else:
+                obtain(name, version, to)
         except (OSError, subprocess.CalledProcessError) as error:
             print(f'left out: the tests of {name} are not to be had ({error}); see '
                   '$JAX_SOURCE and $LIBRARY_SOURCES')
@@ -158,17 +177,16 @@ def add_packages():
         pins = (ROOT / 'requirements-libraries.txt').read_text().splitlines()
         named = [pin for pin in pins if pin.partition('==')[0] in EXTRA]
         subprocess.run([sys.executable, '-m', 'pip', 'install', '-q', '--no-deps',
-                        '--target', to, *named, 'hypothesis', 'sortedcontainers',
-                        'beartype', 'parameterized'], check=True)
+                        '--target', to, *named, *UNPINNED], check=True)
         (to / 'complete').touch()
     sys.path.append(str(to))
     return to
 
 
-def chosen(folder, patterns):
+def chosen(folder, part, patterns):
     """Test files that one of the patterns names."""
     found = []
-    for path in sorted(folder.rglob('*.py')):
+    for path in sorted((folder / part).rglob('*.py')):
         if not re.fullmatch(r'test_.*|.*_test', path.stem):
             continue
         name = str(path.relative_to(folder).with_suffix(''))
@@ -215,8 +233,6 @@ class Run:
 
     def environment(self):
         paths = [str(ROOT / 'scripts'), *self.options.paths]
-        text = self.path.read_text(errors='replace')
-        devices = re.search(r'request_cpu_devices\((\d+)\)', text)
         named = dict(os.environ, JAX_PLATFORMS='cpu', PYTHONDONTWRITEBYTECODE='1',
                      JAX_SUITE_RESULTS=str(self.results),
                      JAX_SUITE_WANTED=str(self.wanted),
@@ -224,8 +240,6 @@ class Run:
         if self.side == 'jaxvet':
             paths.insert(0, str(ROOT / 'frontend' / 'python'))
             named.update(JAX_PLATFORMS='jaxvet', JAXVET_PJRT_LIBRARY=str(PLUGIN))
-            if devices:
-                named['JAXVET_DEVICES'] = devices[1]
         if self.options.cases:
             named['JAX_NUM_GENERATED_CASES'] = str(self.options.cases)
         return dict(named, PYTHONPATH=os.pathsep.join(paths))
@@ -356,7 +370,7 @@ def main():
     options = parser.parse_args()
     options.kind = f'-{options.cases}-{options.every}' * (
         options.cases is not None or options.every > 1)
-    names = LIBRARIES if options.of == 'libraries' else options.of.split(',')
+    names = list(LIBRARIES) if options.of == 'libraries' else options.of.split(',')
     options.paths = []
     if names != ['jax'] and not options.bare:
         options.paths = [str(add_packages())]
@@ -365,7 +379,8 @@ def main():
         folder = tests_of(name)
         if folder:
             patterns = options.files or (FILES if name == 'jax' else [])
-            work += [(folder, path) for path in chosen(folder, patterns)]
+            part = LIBRARIES.get(name, 'tests')
+            work += [(folder, path) for path in chosen(folder, part, patterns)]
     if not work:
         return int(os.environ.get('CI') == 'true' or bool(options.files))
     print(f'{"":44} {"XLA":>6} {"ours":>6} {"misses":>6} {"XLA s":>8} {"ours s":>8} '
