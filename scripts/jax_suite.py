@@ -380,7 +380,11 @@ def main():
         if folder:
             patterns = options.files or (FILES if name == 'jax' else [])
             part = LIBRARIES.get(name, 'tests')
-            work += [(folder, path) for path in chosen(folder, part, patterns)]
+            found = chosen(folder, part, patterns)
+            work += [(folder, path) for path in found]
+            if not found:
+                print(f'no test file below {folder / part} is named',
+                      ' or '.join(patterns) or '*_test or test_*')
     if not work:
         return int(os.environ.get('CI') == 'true' or bool(options.files))
     print(f'{"":44} {"XLA":>6} {"ours":>6} {"misses":>6} {"XLA s":>8} {"ours s":>8} '

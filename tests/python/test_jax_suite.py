@@ -21,9 +21,9 @@ def suite(*arguments, **environment):
 
 
 def write_tests(folder, text):
-    """A library of tests alone, as if it were optax."""
-    (folder / "optax").mkdir()
-    (folder / "optax" / "some_test.py").write_text(text)
+    """A library of tests alone, as if it were optax, which has them in its package."""
+    (folder / "optax" / "optax").mkdir(parents=True)
+    (folder / "optax" / "optax" / "some_test.py").write_text(text)
     return folder
 
 
@@ -68,6 +68,14 @@ def test_what_was_run_is_kept(tmp_path):
     sources = write_tests(tmp_path, "def test_one(): pass\n")
     named = {"LIBRARY_SOURCES": str(sources), "JAX_SUITE_FOLDER": str(tmp_path / "kept")}
     assert suite("--bare", "--of", "optax", "some_test", **named).returncode == 0
-    (sources / "optax" / "some_test.py").write_text("def test_one(): assert False\n")
+    (sources / "optax" / "optax" / "some_test.py").write_text("def test_one(): assert False\n")
     assert suite("--bare", "--of", "optax", "some_test", **named).returncode == 0
     assert suite("--bare", "--of", "optax", "--again", "some_test", **named).returncode == 1
+
+
+def test_no_such_file_is_said(tmp_path):
+    sources = write_tests(tmp_path, "def test_one(): pass\n")
+    done = suite("--bare", "--of", "optax", "another_test", LIBRARY_SOURCES=str(sources),
+                 JAX_SUITE_FOLDER=str(tmp_path / "kept"))
+    assert done.returncode == 1
+    assert f"no test file below {sources}/optax/optax is named another_test" in done.stdout
