@@ -43,21 +43,22 @@ PJRT_Error *jx_pjrt_Plugin_Attributes(PJRT_Plugin_Attributes_Args *args)
 /* ---- the table: each function is entered by way of a check that the caller's
  * structure reaches as far as the fields that it stands for */
 
-static PJRT_Error *refuse_size(const char *name, size_t expected, size_t found)
+PJRT_Error *jx_pjrt_check_size(const char *name, size_t least, size_t found)
 {
+    if (found >= least)
+        return NULL;
     return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                         "PJRT_%s: expected arguments of at least %zu bytes, found "
-                         "%zu: the caller speaks another version of the interface "
-                         "than %d.%d",
-                         name, expected, found, PJRT_API_MAJOR, PJRT_API_MINOR);
+                         "%s: expected at least %zu bytes, found %zu: the caller "
+                         "speaks another version of the interface than %d.%d",
+                         name, least, found, PJRT_API_MAJOR, PJRT_API_MINOR);
 }
 
 #define ENTER(name, least)                                                          \
     static PJRT_Error *enter_##name(PJRT_##name##_Args *args)                       \
     {                                                                               \
-        return args->struct_size >= (least)                                         \
-                   ? jx_pjrt_##name(args)                                           \
-                   : refuse_size(#name, (least), args->struct_size);                \
+        PJRT_Error *error =                                                         \
+            jx_pjrt_check_size("PJRT_" #name, (least), args->struct_size);          \
+        return error ? error : jx_pjrt_##name(args);                                \
     }
 #define FUNCTION(name, ...) ENTER(name, offsetof(PJRT_##name##_Args, end))
 #define GROWN(name, first, ...) ENTER(name, offsetof(PJRT_##name##_Args, first))

@@ -62,6 +62,8 @@ static PJRT_Error *read_options(const PJRT_Client_Create_Args *args, int *count)
 
     for (size_t i = 0; !error && i < args->num_options; i++) {
         const PJRT_NamedValue *o = &args->create_options[i];
+        if ((error = JX_PJRT_CHECK(PJRT_NamedValue, value_size, o)))
+            break;
         if (!is_called(o, "devices"))
             error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                   "unknown option '%.*s' of the client; known is "
@@ -373,9 +375,7 @@ PJRT_Error *jx_pjrt_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
     PJRT_Device *d = args->device;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
-    memset((char *)args + offsetof(PJRT_Device_MemoryStats_Args, bytes_in_use), 0,
-           offsetof(PJRT_Device_MemoryStats_Args, end) -
-               offsetof(PJRT_Device_MemoryStats_Args, bytes_in_use));
+    PJRT_ZERO_FROM(args, bytes_in_use);
     args->bytes_in_use = atomic_load(&d->bytes);
     args->peak_bytes_in_use = atomic_load(&d->peak);
     args->peak_bytes_in_use_is_set = true;

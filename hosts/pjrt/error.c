@@ -52,15 +52,30 @@ PJRT_Error *jx_pjrt_error_of(const jaxvet_error *error, PJRT_Error_Code code)
                          error->place[0] ? ": " : "", error->message);
 }
 
+void jx_pjrt_error_free(PJRT_Error *error)
+{
+    if (error != &starved)
+        free(error);
+}
+
 PJRT_Error *jx_pjrt_error_copy(const PJRT_Error *error)
 {
     return error ? jx_pjrt_error(error->code, "%s", error->message) : NULL;
 }
 
+PJRT_Error *jx_pjrt_error_said(PJRT_Error_Code code, const char *message,
+                               size_t size, PJRT_Error **to)
+{
+    if (code == PJRT_Error_Code_OK)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected the code of an error, found 0");
+    *to = jx_pjrt_error(code, "%.*s", (int)size, message ? message : "");
+    return NULL;
+}
+
 PJRT_Error *jx_pjrt_Error_Destroy(PJRT_Error_Destroy_Args *args)
 {
-    if (args->error != &starved)
-        free(args->error);
+    jx_pjrt_error_free(args->error);
     return NULL;
 }
 

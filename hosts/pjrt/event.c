@@ -48,14 +48,6 @@ PJRT_Event *jx_pjrt_event_share(PJRT_Event *event)
     return event;
 }
 
-static void destroy_error(PJRT_Error *error)
-{
-    PJRT_Error_Destroy_Args args = {.error = error};
-
-    if (error)
-        jx_pjrt_Error_Destroy(&args);
-}
-
 void jx_pjrt_event_drop(PJRT_Event *event)
 {
     if (!event || event == &ready ||
@@ -69,7 +61,7 @@ void jx_pjrt_event_drop(PJRT_Event *event)
                                         "the event was given up before it "
                                         "happened"));
     }
-    destroy_error(event->error);
+    jx_pjrt_error_free(event->error);
     pthread_mutex_destroy(&event->lock);
     pthread_cond_destroy(&event->changed);
     free(event);
@@ -82,7 +74,7 @@ bool jx_pjrt_event_set(PJRT_Event *event, PJRT_Error *error)
     pthread_mutex_lock(&event->lock);
     if (event->happened) {
         pthread_mutex_unlock(&event->lock);
-        destroy_error(error);
+        jx_pjrt_error_free(error);
         return false;
     }
     jx_pjrt_event_share(event); /* who is told may end it */
@@ -192,9 +184,8 @@ PJRT_Error *jx_pjrt_Event_Set(PJRT_Event_Set_Args *args)
     PJRT_Error *error = NULL;
 
     if (args->error_code != PJRT_Error_Code_OK)
-        error = jx_pjrt_error(args->error_code, "%.*s",
-                              (int)args->error_message_size,
-                              args->error_message ? args->error_message : "");
+        jx_pjrt_error_said(args->error_code, args->error_message,
+                           args->error_message_size, &error);
     if (jx_pjrt_event_set(args->event, error))
         return NULL;
     return jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,

@@ -84,6 +84,10 @@ static PJRT_Error *describe(jx_pjrt_program *program, PJRT_Executable **to)
 static PJRT_Error *compile(const PJRT_Program *program, const char *options,
                            size_t options_size, jx_pjrt_program **to)
 {
+    PJRT_Error *error = JX_PJRT_CHECK(PJRT_Program, format_size, program);
+
+    if (error)
+        return error;
     if (program->format_size != 4 || memcmp(program->format, "mlir", 4))
         return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
                              "a program of format '%.*s': expected 'mlir', "
@@ -349,15 +353,11 @@ PJRT_Error *jx_pjrt_Executable_GetCompiledMemoryStats(
     PJRT_Executable_GetCompiledMemoryStats_Args *args)
 {
     const jx_pjrt_program *p = args->executable->program;
-    size_t head = offsetof(PJRT_Executable_GetCompiledMemoryStats_Args,
-                           generated_code_size_in_bytes);
     int64_t arguments = bytes_of(p->ins, p->nins);
     int64_t results = bytes_of(p->outs, p->nouts);
     int64_t working = (int64_t)jaxvet_call_memory(p->call);
 
-    memset((char *)args + head, 0, args->struct_size < sizeof *args
-                                       ? args->struct_size - head
-                                       : sizeof *args - head);
+    PJRT_ZERO_FROM(args, generated_code_size_in_bytes);
     args->generated_code_size_in_bytes = (int64_t)p->code_size;
     args->argument_size_in_bytes = arguments;
     args->output_size_in_bytes = results;
@@ -437,11 +437,11 @@ PJRT_Error *
 jx_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *args)
 {
     PJRT_Executable *x = args->executable;
-    PJRT_Error *error = NULL;
+    PJRT_Error *error = JX_PJRT_CHECK(PJRT_Program, format_size, args->program);
     size_t size;
 
     pthread_mutex_lock(&x->lock);
-    if (!x->optimized)
+    if (!error && !x->optimized)
         error = print(x);
     pthread_mutex_unlock(&x->lock);
     if (error)

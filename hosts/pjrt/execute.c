@@ -330,6 +330,12 @@ static PJRT_Error *execute_on(jx_pjrt_program *p, PJRT_Device *const *devices,
 static PJRT_Error *check_counts(const jx_pjrt_program *p,
                                 const PJRT_LoadedExecutable_Execute_Args *args)
 {
+    if (args->options) {
+        PJRT_Error *error = JX_PJRT_CHECK(
+            PJRT_ExecuteOptions, num_non_donatable_input_indices, args->options);
+        if (error)
+            return error;
+    }
     if (args->num_args != (size_t)p->nargs)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "expected %d arguments, found %zu", p->nargs,
@@ -338,6 +344,9 @@ static PJRT_Error *check_counts(const jx_pjrt_program *p,
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "expected arguments of %d devices, found those of %zu",
                              p->ndevices, args->num_devices);
+    if ((p->nargs && !args->argument_lists) || (p->nresults && !args->output_lists))
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected lists of arguments and results, found none");
     return NULL;
 }
 

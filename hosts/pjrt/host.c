@@ -97,16 +97,24 @@ static void copy_strided(strided *s, char *at, int axis)
 
 /* ---- from the host */
 
+/* If nobody says, it is the client's first one (NULL: somebody has to say). */
 static PJRT_Error *where_of(PJRT_Client *client, PJRT_Device **device,
                             const PJRT_Memory *memory)
 {
-    if (!*device && !memory && client->count)
+    if (!*device && !memory && client)
         *device = client->list[0];
     if (memory)
         *device = memory->device;
     return *device ? NULL
                    : jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                    "expected a device or a memory");
+}
+
+static PJRT_Error *expect_bytes(const void *at, size_t size)
+{
+    return at || !size ? NULL
+                       : jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                                       "expected %zu bytes, found none", size);
 }
 
 static void forget(void *bytes, void *event)
@@ -171,9 +179,8 @@ jx_pjrt_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
     if (!error)
         error = jx_pjrt_shape_read(args->type, args->dims, args->num_dims,
                                    args->device_layout, &shape, &size);
-    if (!error && size && !args->data)
-        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                              "expected %zu bytes, found none", size);
+    if (!error)
+        error = expect_bytes(args->data, size);
     if (!error && args->num_byte_strides &&
         args->num_byte_strides != args->num_dims)
         error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
@@ -210,25 +217,31 @@ jx_pjrt_Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args *args)
 {
     jx_pjrt_shape shape;
     size_t size;
-    PJRT_Event *failed = jx_pjrt_event_new();
     PJRT_Device *device = NULL;
-    PJRT_Error *error = failed ? where_of(args->client, &device, args->memory)
-                               : jx_pjrt_starved();
+    jx_pjrt_storage *storage = NULL;
+    PJRT_Event *failed = NULL;
+    PJRT_Error *said = NULL, *error = where_of(args->client, &device, args->memory);
 
     if (!error)
         error = jx_pjrt_shape_read(args->shape_element_type, args->shape_dims,
                                    args->shape_num_dims, args->shape_layout, &shape,
                                    &size);
     if (!error)
-        error = jx_pjrt_buffer_new(shape, device, args->memory, &args->buffer);
+        error = jx_pjrt_error_said(args->error_code, args->error_message,
+                                   args->error_message_size, &said);
+    if (error)
+        return error;
+    failed = jx_pjrt_event_new();
+    storage = failed ? jx_pjrt_storage_new(0, device) : NULL; /* nobody sees it */
+    error = storage ? jx_pjrt_buffer_on(shape, device, args->memory, storage,
+                                        &args->buffer)
+                    : jx_pjrt_starved();
     if (error) {
         jx_pjrt_event_drop(failed);
+        jx_pjrt_error_free(said);
         return error;
     }
-    jx_pjrt_event_set(failed,
-                      jx_pjrt_error(args->error_code, "%.*s",
-                                    (int)args->error_message_size,
-                                    args->error_message));
+    jx_pjrt_event_set(failed, said);
     args->buffer->ready = failed;
     return NULL;
 }
@@ -260,6 +273,8 @@ PJRT_Error *jx_pjrt_Client_CreateViewOfDeviceBuffer(
     if (!error)
         error = jx_pjrt_shape_read(args->element_type, args->dims, args->num_dims,
                                    args->layout, &shape, &size);
+    if (!error)
+        error = expect_bytes(args->device_buffer_ptr, size);
     if (error)
         return error;
     l = malloc(sizeof *l);
@@ -311,47 +326,85 @@ static bool host_strides(const PJRT_Buffer *b,
     return seen != NULL;
 }
 
-static PJRT_Error *copy_out(PJRT_Buffer *b, const void *from, void *to,
-                            const PJRT_Buffer_MemoryLayout *layout)
+/* How far an array with these strides reaches; false where that is nowhere, or before
+ * its first element. */
+static bool reach_of(jx_pjrt_shape shape, const int64_t *strides, size_t *to)
+{
+    size_t last = 0, far;
+
+    *to = 0;
+    for (int i = 0; i < shape.rank; i++)
+        if (!shape.dims[i])
+            return true;
+    for (int i = 0; i < shape.rank; i++)
+        if (shape.dims[i] > 1 &&
+            (strides[i] < 0 ||
+             __builtin_mul_overflow((size_t)shape.dims[i] - 1, (size_t)strides[i],
+                                    &far) ||
+             __builtin_add_overflow(last, far, &last)))
+            return false;
+    return !__builtin_add_overflow(last, jx_pjrt_type_bytes(shape.type), to);
+}
+
+/* What the host has room for, and how its elements lie there: *strides is the
+ * caller's to free, or NULL for rows. */
+static PJRT_Error *read_host_layout(const PJRT_Buffer *b,
+                                    const PJRT_Buffer_MemoryLayout *layout,
+                                    int64_t **strides, size_t *room)
 {
     jx_pjrt_shape shape = {b->type, b->rank, b->dims};
-    strided s = {shape, NULL, jx_pjrt_type_bytes(b->type), false, NULL};
-    int64_t *strides = layout ? calloc((size_t)b->rank + 1, sizeof *strides) : NULL;
 
-    if (layout && (!strides || !host_strides(b, layout, strides))) {
-        free(strides);
+    *strides = NULL;
+    *room = b->size;
+    if (!layout)
+        return NULL;
+    *strides = calloc((size_t)b->rank + 1, sizeof **strides);
+    if (!*strides)
+        return jx_pjrt_starved();
+    if (!host_strides(b, layout, *strides))
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "expected a layout of %d axes without tiles", b->rank);
-    }
-    if (is_dense(shape, strides)) {
-        if (b->size)
-            memcpy(to, from, b->size);
-    } else if (b->size) {
-        s.strides = strides;
-        s.dense = (char *)(uintptr_t)from;
-        copy_strided(&s, to, 0);
-    }
-    free(strides);
+    if (!reach_of(shape, *strides, room))
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected strides from 0 that can be addressed");
     return NULL;
+}
+
+static void copy_out(const PJRT_Buffer *b, const void *from, void *to,
+                     const int64_t *strides)
+{
+    jx_pjrt_shape shape = {b->type, b->rank, b->dims};
+    strided s = {shape, strides, jx_pjrt_type_bytes(b->type), false,
+                 (char *)(uintptr_t)from};
+
+    if (!b->size)
+        return;
+    if (is_dense(shape, strides))
+        memcpy(to, from, b->size);
+    else
+        copy_strided(&s, to, 0);
 }
 
 PJRT_Error *jx_pjrt_Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args *args)
 {
     PJRT_Buffer *b = args->src;
     jx_pjrt_storage *storage = NULL;
-    PJRT_Error *error = jx_pjrt_buffer_hold(b, &storage);
+    int64_t *strides;
+    size_t room;
+    PJRT_Error *error = read_host_layout(b, args->host_layout, &strides, &room);
 
-    if (error)
-        return error;
-    if (!args->dst)
-        args->dst_size = b->size;
-    else if (args->dst_size < b->size)
+    if (!error)
+        error = jx_pjrt_buffer_hold(b, &storage);
+    if (!error && args->dst && args->dst_size < room)
         error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                              "expected room for %zu bytes, found %zu", b->size,
+                              "expected room for %zu bytes, found %zu", room,
                               args->dst_size);
-    else
-        error = copy_out(b, storage->bytes, args->dst, args->host_layout);
+    else if (!error && args->dst)
+        copy_out(b, storage->bytes, args->dst, strides);
+    else if (!error)
+        args->dst_size = room;
     jx_pjrt_storage_drop(storage);
+    free(strides);
     args->event = jx_pjrt_event_ready();
     return error;
 }
@@ -369,7 +422,9 @@ static PJRT_Error *copy_part(PJRT_Buffer *b, void *to, int64_t offset,
         error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                               "expected a part of %zu bytes, found %lld from %lld",
                               b->size, (long long)size, (long long)offset);
-    else if (size)
+    else
+        error = expect_bytes(to, (size_t)size);
+    if (!error && size)
         memcpy(to, (const char *)storage->bytes + offset, (size_t)size);
     jx_pjrt_storage_drop(storage);
     return error;
@@ -448,7 +503,9 @@ static PJRT_Error *copy_buffer(PJRT_Buffer *from, PJRT_Device *device,
 
     if (error)
         return error;
-    error = jx_pjrt_buffer_new(shape, device, memory, to);
+    error = where_of(NULL, &device, memory);
+    if (!error)
+        error = jx_pjrt_buffer_new(shape, device, memory, to);
     if (!error && from->size)
         memcpy((*to)->storage->bytes, storage->bytes, from->size);
     jx_pjrt_storage_drop(storage);

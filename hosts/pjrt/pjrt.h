@@ -225,6 +225,13 @@ typedef struct PJRT_Api {
     ((args)->struct_size >= (size_t)((const char *)&(args)->field -                 \
                                      (const char *)(args)) + sizeof(args)->field)
 
+/* What is given out from that field on, as far as the caller's structure reaches: zeros. */
+#define PJRT_ZERO_FROM(args, field)                                                 \
+    memset(&(args)->field, 0,                                                       \
+           ((args)->struct_size < sizeof *(args) ? (args)->struct_size              \
+                                                 : sizeof *(args)) -                \
+               (size_t)((char *)&(args)->field - (char *)(args)))
+
 /* ---- extensions: a list that begins in the table */
 
 typedef struct PJRT_Shardings_PJRT_Executable_ParameterShardings_Args {

@@ -27,7 +27,19 @@ PJRT_Error *jx_pjrt_error(PJRT_Error_Code code, const char *format, ...)
 PJRT_Error *jx_pjrt_starved(void);
 /* What jaxvet said, with its place; `code` where its status says no better. */
 PJRT_Error *jx_pjrt_error_of(const jaxvet_error *error, PJRT_Error_Code code);
+void jx_pjrt_error_free(PJRT_Error *error); /* or NULL */
 PJRT_Error *jx_pjrt_error_copy(const PJRT_Error *error);
+/* What the host says that something failed with, in *to; refused where that is no
+ * error. */
+PJRT_Error *jx_pjrt_error_said(PJRT_Error_Code code, const char *message,
+                               size_t size, PJRT_Error **to);
+/* An error where a structure of the caller's, which is found to have that size, ends
+ * before what is looked at (api.c). */
+PJRT_Error *jx_pjrt_check_size(const char *name, size_t least, size_t found);
+#define JX_PJRT_CHECK(structure, last, at)                                          \
+    jx_pjrt_check_size(#structure,                                                  \
+                       offsetof(structure, last) + sizeof((at)->last),              \
+                       (at)->struct_size)
 
 /* ---- events (event.c) */
 

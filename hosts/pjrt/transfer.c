@@ -43,9 +43,11 @@ static PJRT_Error *expect(manager *m, size_t i, const PJRT_ShapeSpec *spec,
     jx_pjrt_shape shape;
     size_t size;
     struct arrival *a = &m->arrivals[i];
-    PJRT_Error *error = jx_pjrt_shape_read(spec->element_type, spec->dims,
-                                           spec->num_dims, layout, &shape, &size);
+    PJRT_Error *error = JX_PJRT_CHECK(PJRT_ShapeSpec, element_type, spec);
 
+    if (!error)
+        error = jx_pjrt_shape_read(spec->element_type, spec->dims, spec->num_dims,
+                                   layout, &shape, &size);
     if (!error)
         error = jx_pjrt_buffer_new(shape, NULL, memory, &a->buffer);
     if (error)
@@ -62,9 +64,12 @@ static PJRT_Error *expect(manager *m, size_t i, const PJRT_ShapeSpec *spec,
 PJRT_Error *jx_pjrt_Client_CreateBuffersForAsyncHostToDevice(
     PJRT_Client_CreateBuffersForAsyncHostToDevice_Args *args)
 {
-    manager *m = calloc(1, sizeof *m);
+    manager *m;
     PJRT_Error *error = NULL;
 
+    if (!args->memory)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT, "expected a memory");
+    m = calloc(1, sizeof *m);
     if (!m)
         return jx_pjrt_starved();
     m->device = args->memory->device;
@@ -143,6 +148,9 @@ static PJRT_Error *put_bytes(struct arrival *a, int index, const void *data,
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "expected a part of %zu bytes, found %lld from %lld",
                              a->storage->size, (long long)size, (long long)offset);
+    if (size && !data)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected %lld bytes, found none", (long long)size);
     if (size)
         memcpy((char *)a->storage->bytes + offset, data, (size_t)size);
     return NULL;
@@ -247,17 +255,20 @@ PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_SetBufferError(
 {
     manager *m = args->transfer_manager;
     struct arrival *a = NULL, taken;
-    PJRT_Error *error = arrival_of(m, args->buffer_index, &a);
+    PJRT_Error *said, *error = arrival_of(m, args->buffer_index, &a);
 
+    if (!error)
+        error = jx_pjrt_error_said(args->error_code, args->error_message,
+                                   args->error_message_size, &said);
     if (error)
         return error;
     pthread_mutex_lock(&m->lock);
     taken = take_arrival(a);
     pthread_mutex_unlock(&m->lock);
-    if (!taken.ready)
+    if (!taken.ready) {
+        jx_pjrt_error_free(said);
         return sent_before(args->buffer_index);
-    finish(taken, jx_pjrt_error(args->error_code, "%.*s",
-                                (int)args->error_message_size,
-                                args->error_message));
+    }
+    finish(taken, said);
     return NULL;
 }

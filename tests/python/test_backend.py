@@ -143,8 +143,14 @@ def test_what_it_costs():
         print(c.cost_analysis()["flops"], memory.argument_size_in_bytes,
               memory.output_size_in_bytes)
         print("HloModule" in c.as_text())
+        device, x = jax.devices()[0], jax.numpy.ones(1000)
+        before = device.memory_stats()["bytes_in_use"]
+        x.delete()
+        now = device.memory_stats()
+        print(before - now["bytes_in_use"], now["peak_bytes_in_use"] >= before,
+              now["bytes_limit"] > 10 ** 8)
     """, JAX_PLATFORMS="jaxvet")
-    assert out == "1024.0 256 256\nTrue"
+    assert out == "1024.0 256 256\nTrue\n4000 True True"
 
 
 def test_the_cache_of_compiled_programs(tmp_path):

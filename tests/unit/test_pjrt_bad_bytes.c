@@ -297,6 +297,23 @@ static void parts_must_be_inside(void **state)
         REFUSED(INVALID_ARGUMENT, "layout of 2 axes", Buffer_ToHostBuffer, .src = b,
                 .dst = to, .dst_size = sizeof to, .host_layout = &layout);
     }
+    /* Rows that lie further from each other take more room than the array has; some
+     * lie before its beginning. */
+    const int64_t wide[] = {48, 8}, backwards[] = {-12, 4};
+    PJRT_Buffer_MemoryLayout rows = {
+        .type = PJRT_Buffer_MemoryLayout_Type_Strides,
+        .strides = {.byte_strides = wide, .num_byte_strides = 2}};
+    float far_apart[17];
+    REFUSED(INVALID_ARGUMENT, "room for 68 bytes", Buffer_ToHostBuffer, .src = b,
+            .dst = far_apart, .dst_size = 67, .host_layout = &rows);
+    assert_int_equal(
+        CALL(Buffer_ToHostBuffer, .src = b, .host_layout = &rows).dst_size, 68);
+    CALL(Buffer_ToHostBuffer, .src = b, .dst = far_apart, .dst_size = 68,
+         .host_layout = &rows);
+    assert_true(far_apart[2] == 2 && far_apart[16] == 6);
+    rows.strides.byte_strides = backwards;
+    REFUSED(INVALID_ARGUMENT, "strides", Buffer_ToHostBuffer, .src = b, .dst = to,
+            .dst_size = sizeof to, .host_layout = &rows);
     /* A promise that is kept, one that nothing is wanted of, one that fails. */
     for (int i = 0; i < 3; i++) {
         promise = CALL(Buffer_CopyRawToHostFuture, .buffer = b, .offset = 4,
@@ -314,6 +331,29 @@ static void parts_must_be_inside(void **state)
         CALL(Event_Destroy, .event = promise.event);
     }
     assert_true(to[0] == 2 && to[1] == 3);
+    free_buffer(b);
+}
+
+/* An array that there is not takes no room, and whoever uses it has its error. */
+static void arrays_may_stand_for_errors(void **state)
+{
+    static const int64_t large[] = {1LL << 50};
+    PJRT_Buffer *b;
+    char to[1];
+
+    REFUSED(INVALID_ARGUMENT, "code of an error", Client_CreateErrorBuffer,
+            .client = *state, .shape_dims = two_three, .shape_num_dims = 2,
+            .shape_element_type = f32);
+    b = CALL(Client_CreateErrorBuffer, .client = *state,
+             .error_code = PJRT_Error_Code_DATA_LOSS, .error_message = "a cable",
+             .error_message_size = 7, .shape_dims = large, .shape_num_dims = 1,
+             .shape_element_type = f32)
+            .buffer;
+    REFUSED(DATA_LOSS, "a cable", Buffer_ToHostBuffer, .src = b, .dst = to,
+            .dst_size = 1);
+    REFUSED(DATA_LOSS, "a cable", Buffer_UnsafePointer, .buffer = b);
+    REFUSED(DATA_LOSS, "a cable", Buffer_Bitcast, .buffer = b,
+            .element_type = PJRT_Buffer_Type_S32, .dims = large, .num_dims = 1);
     free_buffer(b);
 }
 
@@ -428,6 +468,7 @@ static void a_transfer_may_fail(void **state)
     PJRT_Buffer *b = CALL(OF(RetrieveBuffer, 0)).buffer_out;
     float to[6];
 
+    REFUSED(INVALID_ARGUMENT, "code of an error", OF(SetBufferError, 0));
     CALL(OF(SetBufferError, 0), .error_code = PJRT_Error_Code_DATA_LOSS,
          .error_message = "a cable", .error_message_size = 7);
     REFUSED(DATA_LOSS, "a cable", Buffer_ToHostBuffer, .src = b, .dst = to,
@@ -531,6 +572,7 @@ int main(void)
         cmocka_unit_test(shapes_that_are_none_are_refused),
         cmocka_unit_test(empty_arrays_may_be_long),
         cmocka_unit_test(parts_must_be_inside),
+        cmocka_unit_test(arrays_may_stand_for_errors),
         cmocka_unit_test(transfers_keep_to_their_arrays),
         cmocka_unit_test(a_transfer_may_fail),
         cmocka_unit_test(one_of_many_ends_a_transfer),

@@ -254,6 +254,8 @@ static void callers_of_another_version_are_served(void **state)
     PJRT_Executable *e =
         CALL(LoadedExecutable_GetExecutable, .loaded_executable = x).executable;
     PJRT_Executable_GetCompiledMemoryStats_Args older;
+    PJRT_Device_MemoryStats_Args stats;
+    PJRT_Client_CreateViewOfDeviceBuffer_Args view;
 
     assert_non_null(newer);
     memset(newer, 77, known + MORE);
@@ -271,8 +273,100 @@ static void callers_of_another_version_are_served(void **state)
     went_well(GetPjrtApi()->PJRT_Executable_GetCompiledMemoryStats(&older));
     assert_int_equal(older.output_size_in_bytes, 24);
     assert_int_equal(*(char *)&older.peak_memory_in_bytes, 77);
+    memset(&stats, 77, sizeof stats);
+    stats.struct_size = offsetof(PJRT_Device_MemoryStats_Args, pool_bytes);
+    stats.device = CALL(Client_LookupDevice, .client = *state).device;
+    went_well(GetPjrtApi()->PJRT_Device_MemoryStats(&stats));
+    assert_true(stats.bytes_limit_is_set && stats.bytes_limit > 0);
+    assert_int_equal(*(char *)&stats.pool_bytes, 77);
+    memset(&view, 77, sizeof view); /* there may be anything behind its end */
+    view = ARGS(Client_CreateViewOfDeviceBuffer, .client = *state,
+                .device_buffer_ptr = (void *)(uintptr_t)numbers, .dims = six,
+                .num_dims = 1, .element_type = f32, .device = stats.device,
+                .memory = (void *)1);
+    view.struct_size =
+        offsetof(PJRT_Client_CreateViewOfDeviceBuffer_Args, memory);
+    went_well(GetPjrtApi()->PJRT_Client_CreateViewOfDeviceBuffer(&view));
+    free_buffer(view.buffer);
     CALL(Executable_Destroy, .executable = e);
     free_executable(x);
+}
+
+/* So are the structures that are pointed to. */
+static void smaller_structures_inside_are_refused(void **state)
+{
+    PJRT_Program program = program_of(add, sizeof add - 1);
+    PJRT_Buffer *a = new_buffer(*state, f32, numbers, 2, two_three);
+    PJRT_Buffer *b = new_buffer(*state, f32, numbers, 0, NULL);
+    call c = {compiled(*state, add), .count = 2, .devices = 1, .args = {a, b}};
+    PJRT_Executable *e =
+        CALL(LoadedExecutable_GetExecutable, .loaded_executable = c.executable)
+            .executable;
+    PJRT_Buffer *const *lists[] = {c.args};
+    PJRT_Buffer **results[] = {&c.result};
+    PJRT_NamedValue option = {.name = "devices",
+                              .name_size = 7,
+                              .type = PJRT_NamedValue_kInt64,
+                              .int64_value = 1};
+    PJRT_ShapeSpec spec = {.dims = six, .num_dims = 1, .element_type = f32};
+    PJRT_Memory *memory = CALL(Buffer_Memory, .buffer = a).memory;
+
+    program.struct_size = offsetof(PJRT_Program, format_size);
+    REFUSED(INVALID_ARGUMENT, "PJRT_Program", Client_Compile, .client = *state,
+            .program = &program);
+    REFUSED(INVALID_ARGUMENT, "PJRT_Program", Compile, .program = &program);
+    REFUSED(INVALID_ARGUMENT, "PJRT_Program", Executable_OptimizedProgram,
+            .executable = e, .program = &program);
+    c.options.struct_size = offsetof(PJRT_ExecuteOptions, launch_id);
+    REFUSED(INVALID_ARGUMENT, "PJRT_ExecuteOptions", LoadedExecutable_Execute,
+            .executable = c.executable, .options = &c.options,
+            .argument_lists = lists, .num_devices = 1, .num_args = 2,
+            .output_lists = results);
+    REFUSED(INVALID_ARGUMENT, "PJRT_NamedValue", Client_Create,
+            .create_options = &option, .num_options = 1);
+    REFUSED(INVALID_ARGUMENT, "PJRT_ShapeSpec",
+            Client_CreateBuffersForAsyncHostToDevice, .client = *state,
+            .shape_specs = &spec, .num_shape_specs = 1, .memory = memory);
+    CALL(Executable_Destroy, .executable = e);
+    free_executable(c.executable);
+    free_buffer(a);
+    free_buffer(b);
+}
+
+/* Where something is expected and nothing is given. */
+static void nothing_is_no_memory_and_no_bytes(void **state)
+{
+    PJRT_ShapeSpec spec = {.struct_size = sizeof spec, .dims = six, .num_dims = 1,
+                           .element_type = f32};
+    PJRT_Buffer *b = new_buffer(*state, f32, numbers, 1, six);
+    PJRT_Memory *memory = CALL(Buffer_Memory, .buffer = b).memory;
+    PJRT_AsyncHostToDeviceTransferManager *m =
+        CALL(Client_CreateBuffersForAsyncHostToDevice, .client = *state,
+             .shape_specs = &spec, .num_shape_specs = 1, .memory = memory)
+            .transfer_manager;
+    call c = {compiled(*state, add), .count = 2, .devices = 1};
+
+    REFUSED(INVALID_ARGUMENT, "a memory", Client_CreateBuffersForAsyncHostToDevice,
+            .client = *state, .shape_specs = &spec, .num_shape_specs = 1);
+    REFUSED(INVALID_ARGUMENT, "found none",
+            AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = m,
+            .transfer_size = 24);
+    REFUSED(INVALID_ARGUMENT, "found none",
+            AsyncHostToDeviceTransferManager_TransferLiteral, .transfer_manager = m,
+            .shape_dims = six, .shape_num_dims = 1, .shape_element_type = f32);
+    REFUSED(INVALID_ARGUMENT, "found none", Client_CreateViewOfDeviceBuffer,
+            .client = *state, .dims = six, .num_dims = 1, .element_type = f32);
+    REFUSED(INVALID_ARGUMENT, "found none", Buffer_CopyRawToHost, .buffer = b,
+            .transfer_size = 24);
+    REFUSED(INVALID_ARGUMENT, "a device or a memory", Buffer_CopyToDevice,
+            .buffer = b);
+    REFUSED(INVALID_ARGUMENT, "a device or a memory", Buffer_CopyToMemory,
+            .buffer = b);
+    REFUSED(INVALID_ARGUMENT, "found none", LoadedExecutable_Execute,
+            .executable = c.executable, .num_devices = 1, .num_args = 2);
+    CALL(AsyncHostToDeviceTransferManager_Destroy, .transfer_manager = m);
+    free_executable(c.executable);
+    free_buffer(b);
 }
 
 static void nothing_can_be_destroyed(void **state)
@@ -602,6 +696,8 @@ int main(void)
         cmocka_unit_test(what_the_host_still_reads_outlives_its_donation),
         cmocka_unit_test(smaller_structures_are_refused_by_name),
         cmocka_unit_test(callers_of_another_version_are_served),
+        cmocka_unit_test(smaller_structures_inside_are_refused),
+        cmocka_unit_test(nothing_is_no_memory_and_no_bytes),
         cmocka_unit_test(nothing_can_be_destroyed),
         cmocka_unit_test(clients_have_a_sensible_number_of_devices),
         cmocka_unit_test(devices_that_are_not_there_are_not_found),
