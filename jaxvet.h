@@ -110,6 +110,13 @@ JAXVET_API const char *jaxvet_name(const jaxvet_program *program);
 enum { JAXVET_KEPT = -1, JAXVET_ANY_OUTPUT = -2 };
 JAXVET_API int jaxvet_input_alias(const jaxvet_program *program, int i);
 
+/* The kind of memory that the module says an input or output lies in ("pinned_host"):
+ * *kind, NULL where it says none. */
+JAXVET_API jaxvet_status jaxvet_input_memory(jaxvet_program *program, int i,
+                                             const char **kind, jaxvet_error *error);
+JAXVET_API jaxvet_status jaxvet_output_memory(jaxvet_program *program, int i,
+                                              const char **kind, jaxvet_error *error);
+
 /* Devices that the module is written for; 1 if it does not say. */
 JAXVET_API int jaxvet_device_count(const jaxvet_program *program);
 

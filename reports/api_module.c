@@ -36,6 +36,57 @@ int jaxvet_input_alias(const jaxvet_program *program, int i)
                                                           : JAXVET_KEPT;
 }
 
+static jaxvet_status memory_of(jaxvet_program *p, const jx_mlir_attr *said,
+                               const char **kind, jaxvet_error *error)
+{
+    *kind = NULL;
+    if (!said || said->kind != JX_A_STRING)
+        return JAXVET_OK;
+    *kind = jx_mlir_text(p->ctx, said);
+    return *kind ? JAXVET_OK : jx_api_hand_over(p->ctx, error);
+}
+
+/* Whether there is something to ask about and where to put it. */
+static bool may_ask(const jaxvet_program *program, const char **kind, bool is_there,
+                    jaxvet_error *error)
+{
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(kind, "where to put the kind of memory", error))
+        return false;
+    if (is_there)
+        jx_api_begin(program);
+    else
+        jx_api_error(error, JAXVET_USAGE, NULL, NULL,
+                     "there is no input or output of that number");
+    return is_there;
+}
+
+jaxvet_status jaxvet_input_memory(jaxvet_program *program, int i, const char **kind,
+                                  jaxvet_error *error)
+{
+    const jx_tree_entry *entry;
+
+    if (!may_ask(program, kind, program && i >= 0 && i < program->nins, error))
+        return JAXVET_USAGE;
+    entry = program->program->tree_entry;
+    return memory_of(program,
+                     entry ? jx_tree_argument(entry, i, "mhlo.memory_kind") : NULL,
+                     kind, error);
+}
+
+jaxvet_status jaxvet_output_memory(jaxvet_program *program, int i, const char **kind,
+                                   jaxvet_error *error)
+{
+    const jx_tree_entry *entry;
+
+    if (!may_ask(program, kind, program && i >= 0 && i < program->nouts, error))
+        return JAXVET_USAGE;
+    entry = program->program->tree_entry;
+    return memory_of(program,
+                     entry ? jx_tree_result(entry, i, "mhlo.memory_kind") : NULL,
+                     kind, error);
+}
+
 /* ---- arguments and results of the module's function */
 
 static const jx_tree_entry *entry_of(const jaxvet_program *program)

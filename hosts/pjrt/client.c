@@ -18,6 +18,14 @@ static const char device_kind[] = "jaxvet";
 const char *const jx_pjrt_memory_kinds[JX_PJRT_KINDS] = {
     "device", "pinned_host", "unpinned_host"};
 
+int jx_pjrt_memory_kind(const char *name)
+{
+    for (int k = 0; k < JX_PJRT_KINDS; k++)
+        if (!strcmp(name, jx_pjrt_memory_kinds[k]))
+            return k;
+    return -1;
+}
+
 PJRT_Device *jx_pjrt_device(PJRT_Client *client, int64_t id)
 {
     return id >= 0 && id < client->count ? &client->devices[id] : NULL;

@@ -296,8 +296,8 @@ jx_pjrt_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args *arg
     const jx_pjrt_program *p = args->executable->program;
 
     args->num_outputs = (size_t)p->nresults;
-    args->memory_kinds = p->kinds;
-    args->memory_kind_sizes = p->kind_sizes;
+    args->memory_kinds = p->result_kinds.names;
+    args->memory_kind_sizes = p->result_kinds.sizes;
     return NULL;
 }
 
@@ -307,8 +307,8 @@ PJRT_Error *jx_pjrt_Executable_ParameterMemoryKinds(
     const jx_pjrt_program *p = args->executable->program;
 
     args->num_parameters = (size_t)p->nargs;
-    args->memory_kinds = p->kinds;
-    args->memory_kind_sizes = p->kind_sizes;
+    args->memory_kinds = p->arg_kinds.names;
+    args->memory_kind_sizes = p->arg_kinds.sizes;
     return NULL;
 }
 

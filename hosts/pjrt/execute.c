@@ -200,12 +200,13 @@ static PJRT_Error *cut(const run *r, int output, int device, PJRT_Buffer **to)
 {
     const jx_pjrt_port *port = &r->program->outs[output];
     jx_pjrt_storage *whole = r->wholes[r->program->nins + output];
+    PJRT_Memory *memory = r->devices[device]->memory_list[port->memory];
     PJRT_Error *error;
 
     if (!port->sharding)
-        return jx_pjrt_buffer_on(port->part, r->devices[device], NULL,
+        return jx_pjrt_buffer_on(port->part, NULL, memory,
                                  jx_pjrt_storage_share(whole), to);
-    error = jx_pjrt_buffer_new(port->part, r->devices[device], NULL, to);
+    error = jx_pjrt_buffer_new(port->part, NULL, memory, to);
     if (!error)
         jx_pjrt_part_get(port, device, whole->bytes, (*to)->storage->bytes);
     return error;

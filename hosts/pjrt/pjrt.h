@@ -225,7 +225,7 @@ typedef struct PJRT_Api {
     ((args)->struct_size >= (size_t)((const char *)&(args)->field -                 \
                                      (const char *)(args)) + sizeof(args)->field)
 
-/* What is given out from that field on, as far as the caller's structure reaches: zeros. */
+/* What is given out from that field on becomes zeros, as far as the caller has it. */
 #define PJRT_ZERO_FROM(args, field)                                                 \
     memset(&(args)->field, 0,                                                       \
            ((args)->struct_size < sizeof *(args) ? (args)->struct_size              \

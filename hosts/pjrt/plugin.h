@@ -99,6 +99,8 @@ extern const char *const jx_pjrt_memory_kinds[JX_PJRT_KINDS];
 
 PJRT_Client *jx_pjrt_client_share(PJRT_Client *client);
 void jx_pjrt_client_drop(PJRT_Client *client);
+/* The number of a kind of memory, -1 for one that we don't have. */
+int jx_pjrt_memory_kind(const char *name);
 /* The device with that id, or NULL. */
 PJRT_Device *jx_pjrt_device(PJRT_Client *client, int64_t id);
 
@@ -192,6 +194,7 @@ bool jx_pjrt_assignment_write(const jx_pjrt_options *options, jx_wire_out *to);
 typedef struct jx_pjrt_port {
     jx_pjrt_shape whole, part;
     const jaxvet_sharding *sharding; /* NULL: each device has all of it */
+    int memory; /* the kind where it lies */
     size_t size;
 } jx_pjrt_port;
 
@@ -219,8 +222,10 @@ typedef struct jx_pjrt_program {
     PJRT_Buffer_Type *out_types;
     size_t *out_ranks;
     int64_t *out_dims;
-    const char **kinds; /* "device", for inputs or outputs */
-    size_t *kind_sizes;
+    struct jx_pjrt_kinds { /* names of kinds of memory */
+        const char **names;
+        size_t *sizes;
+    } arg_kinds, result_kinds;
     PJRT_Layouts_MemoryLayout **arg_layouts, **result_layouts;
 } jx_pjrt_program;
 

@@ -48,6 +48,18 @@ static PJRT_Error *cut_port(jx_pjrt_port *port)
     return NULL;
 }
 
+/* Where the module says that it lies, if it does. */
+static PJRT_Error *place_port(jx_pjrt_port *port, const char *kind)
+{
+    port->memory = kind ? jx_pjrt_memory_kind(kind) : 0;
+    return port->memory >= 0
+               ? NULL
+               : jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
+                               "a memory of kind '%s': expected 'device', "
+                               "'pinned_host' or 'unpinned_host'",
+                               kind);
+}
+
 static PJRT_Error *make_port(const jx_pjrt_program *p,
                              const jaxvet_layout *layout,
                              const jaxvet_sharding *sharding, jx_pjrt_port *to)
@@ -73,6 +85,7 @@ static PJRT_Error *make_ports(jx_pjrt_program *p)
     const jaxvet_sharding *sharding = NULL;
     PJRT_Error *error = NULL;
     jaxvet_error said;
+    const char *kind;
 
     p->ins = calloc((size_t)p->nins + 1, sizeof *p->ins);
     p->outs = calloc((size_t)p->nouts + 1, sizeof *p->outs);
@@ -83,15 +96,23 @@ static PJRT_Error *make_ports(jx_pjrt_program *p)
         if (p->ndevices > 1 &&
             jaxvet_input_sharding(p->program, i, &sharding, &said) != JAXVET_OK)
             return jx_pjrt_error_of(&said, PJRT_Error_Code_UNIMPLEMENTED);
+        if (jaxvet_input_memory(p->program, i, &kind, &said) != JAXVET_OK)
+            return jx_pjrt_error_of(&said, PJRT_Error_Code_INTERNAL);
         error = make_port(p, jaxvet_call_input(p->call, i), sharding, &p->ins[i]);
+        if (!error)
+            error = place_port(&p->ins[i], kind);
         p->aliases[i] = jaxvet_input_alias(p->program, i);
     }
     for (int i = 0; !error && i < p->nouts; i++) {
         if (p->ndevices > 1 &&
             jaxvet_output_sharding(p->program, i, &sharding, &said) != JAXVET_OK)
             return jx_pjrt_error_of(&said, PJRT_Error_Code_UNIMPLEMENTED);
+        if (jaxvet_output_memory(p->program, i, &kind, &said) != JAXVET_OK)
+            return jx_pjrt_error_of(&said, PJRT_Error_Code_INTERNAL);
         error =
             make_port(p, jaxvet_call_output(p->call, i), sharding, &p->outs[i]);
+        if (!error)
+            error = place_port(&p->outs[i], kind);
     }
     return error;
 }
@@ -123,21 +144,33 @@ static jx_pjrt_shape result_of(const jx_pjrt_program *p, int i)
     return output < 0 ? jx_pjrt_token : p->outs[output].part;
 }
 
-/* The results once more, as lists of types, ranks, sizes and memories. */
+/* The memories of arguments or results, which are the ports that `numbers` says. */
+static PJRT_Error *list_kinds(int count, const int *numbers,
+                              const jx_pjrt_port *ports, struct jx_pjrt_kinds *to)
+{
+    to->names = calloc((size_t)count + 1, sizeof *to->names);
+    to->sizes = calloc((size_t)count + 1, sizeof *to->sizes);
+    if (!to->names || !to->sizes)
+        return jx_pjrt_starved();
+    for (int i = 0; i < count; i++) {
+        int kind = numbers[i] < 0 ? 0 : ports[numbers[i]].memory;
+        to->names[i] = jx_pjrt_memory_kinds[kind];
+        to->sizes[i] = strlen(to->names[i]);
+    }
+    return NULL;
+}
+
+/* The results once more, as lists of types, ranks and sizes. */
 static PJRT_Error *list_results(jx_pjrt_program *p)
 {
-    size_t n = (size_t)p->nresults, most = (size_t)p->nargs, ndims = 0;
+    size_t n = (size_t)p->nresults, ndims = 0;
 
     for (int i = 0; i < p->nresults; i++)
         ndims += (size_t)result_of(p, i).rank;
-    most = (most > n ? most : n) + 1;
     p->out_types = calloc(n + 1, sizeof *p->out_types);
     p->out_ranks = calloc(n + 1, sizeof *p->out_ranks);
     p->out_dims = calloc(ndims + 1, sizeof *p->out_dims);
-    p->kinds = calloc(most, sizeof *p->kinds);
-    p->kind_sizes = calloc(most, sizeof *p->kind_sizes);
-    if (!p->out_types || !p->out_ranks || !p->out_dims || !p->kinds ||
-        !p->kind_sizes)
+    if (!p->out_types || !p->out_ranks || !p->out_dims)
         return jx_pjrt_starved();
     ndims = 0;
     for (int i = 0; i < p->nresults; i++) {
@@ -146,10 +179,6 @@ static PJRT_Error *list_results(jx_pjrt_program *p)
         p->out_ranks[i] = (size_t)shape.rank;
         for (int k = 0; k < shape.rank; k++)
             p->out_dims[ndims++] = shape.dims[k];
-    }
-    for (size_t i = 0; i < most; i++) {
-        p->kinds[i] = jx_pjrt_memory_kinds[0];
-        p->kind_sizes[i] = strlen(p->kinds[i]);
     }
     return NULL;
 }
@@ -218,6 +247,11 @@ static PJRT_Error *compile(jx_pjrt_program *p)
     if (!failed)
         failed = map_arguments(p);
     if (!failed)
+        failed = list_kinds(p->nargs, p->arg_inputs, p->ins, &p->arg_kinds);
+    if (!failed)
+        failed =
+            list_kinds(p->nresults, p->result_outputs, p->outs, &p->result_kinds);
+    if (!failed)
         failed = list_results(p);
     return failed ? failed : list_layouts(p);
 }
@@ -249,8 +283,10 @@ static void free_program(jx_pjrt_program *p)
     free(p->out_types);
     free(p->out_ranks);
     free(p->out_dims);
-    free(p->kinds);
-    free(p->kind_sizes);
+    free(p->arg_kinds.names);
+    free(p->arg_kinds.sizes);
+    free(p->result_kinds.names);
+    free(p->result_kinds.sizes);
     free(p->arg_layouts);
     free(p->result_layouts);
     pthread_mutex_destroy(&p->lock);

@@ -303,7 +303,8 @@ static int say_sizes_by_value(void)
 static const char giving[] =
     "module @jit_give {\n"
     "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : i32},\n"
-    "      %arg1: tensor<3xf32>) -> tensor<3xf32> {\n"
+    "      %arg1: tensor<3xf32> {mhlo.memory_kind = \"pinned_host\"})\n"
+    "      -> (tensor<3xf32> {mhlo.memory_kind = \"far\"}) {\n"
     "    %0 = stablehlo.exponential %arg0 : tensor<3xf32>\n"
     "    %1 = stablehlo.add %0, %arg1 : tensor<3xf32>\n"
     "    return %1 : tensor<3xf32>\n"
@@ -329,6 +330,14 @@ static int serve(void)
     EXPECT(jaxvet_input_alias(p, 0) == 0);
     EXPECT(jaxvet_input_alias(p, 1) == JAXVET_KEPT);
     EXPECT(jaxvet_input_alias(p, 2) == JAXVET_KEPT);
+    EXPECT(jaxvet_input_memory(p, 0, &text, &error) == JAXVET_OK && !text);
+    EXPECT(jaxvet_input_memory(p, 1, &text, &error) == JAXVET_OK);
+    EXPECT(!strcmp(text, "pinned_host"));
+    EXPECT(jaxvet_output_memory(p, 0, &text, &error) == JAXVET_OK);
+    EXPECT(!strcmp(text, "far"));
+    EXPECT(jaxvet_input_memory(p, 2, &text, &error) == JAXVET_USAGE);
+    EXPECT(jaxvet_output_memory(p, -1, &text, &error) == JAXVET_USAGE);
+    EXPECT(jaxvet_input_memory(NULL, 0, &text, &error) == JAXVET_USAGE);
     EXPECT(jaxvet_costs(p, &cost, &error) == JAXVET_OK);
     EXPECT(cost.flops == 3 && cost.transcendentals == 3 && cost.bytes == 60);
     EXPECT(jaxvet_module(p, 0, &text, &error) == JAXVET_OK);

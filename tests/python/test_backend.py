@@ -315,6 +315,28 @@ def test_layouts_are_told():
                                "(3, 2) (0, 1) (0, 1)", "(0, 1)"]
 
 
+def test_results_lie_in_the_memory_that_is_asked_for():
+    out, _ = run("""
+        import jax, jax.numpy as jnp
+        from jax.sharding import SingleDeviceSharding
+        kinds = "device", "pinned_host", "unpinned_host"
+        near, pinned, far = (SingleDeviceSharding(jax.devices()[0], memory_kind=kind)
+                             for kind in kinds)
+        x = jax.device_put(jnp.arange(3.), pinned)
+        f = jax.jit(lambda x, y: (y, x + 1, y), out_shardings=(far, None, pinned),
+                    in_shardings=(pinned, near))
+        compiled = f.lower(x, jnp.ones(2)).compile()
+        for each in f(x, jnp.ones(2)):
+            print(each.sharding.memory_kind, end=" ")
+        print([each.memory_kind for each in jax.tree.leaves(compiled.input_shardings)])
+        print(jax.jit(lambda x: jax.device_put(x + 1, far))(x).sharding.memory_kind,
+              (jax.device_put(x, near) + 1).sharding.memory_kind)
+    """, JAX_PLATFORMS="jaxvet")
+    # As on XLA's CPU: what is made of an array lies where that does.
+    assert out == ("unpinned_host pinned_host pinned_host ['pinned_host', 'device']\n"
+                   "device device")
+
+
 def test_what_is_not_there_has_memories():
     out, _ = run("""
         from jax.experimental import topologies

@@ -566,6 +566,19 @@ static void what_cant_be_run_is_said_with_the_users_line(void **state)
     }
 }
 
+static void memories_that_are_not_there_are_refused(void **state)
+{
+    static const char module[] =
+        "module @jit_f {\n"
+        "func.func public @main(%arg0: tensor<f32>) ->"
+        " (tensor<f32> {mhlo.memory_kind = \"far\"}) {\n"
+        "return %arg0 : tensor<f32>\n}\n}\n";
+    PJRT_Program program = program_of(module, sizeof module - 1);
+
+    REFUSED(UNIMPLEMENTED, "memory of kind 'far'", Client_Compile, .client = *state,
+            .program = &program);
+}
+
 static void what_takes_too_much_memory_has_an_error(void **state)
 {
     static const int64_t huge[] = {1LL << 40, 1LL << 15};
@@ -704,6 +717,7 @@ int main(void)
         cmocka_unit_test(modules_that_are_none_are_refused),
         cmocka_unit_test(modules_that_are_damaged_have_an_error),
         cmocka_unit_test(what_cant_be_run_is_said_with_the_users_line),
+        cmocka_unit_test(memories_that_are_not_there_are_refused),
         cmocka_unit_test(what_takes_too_much_memory_has_an_error),
         cmocka_unit_test(a_process_without_memory_goes_on),
     };
