@@ -30,7 +30,7 @@ static PJRT_Error *place(PJRT_LoadedExecutable *x)
         return jx_pjrt_starved();
     x->ndevices = n;
     for (int i = 0; i < n; i++) {
-        int id = o->devices ? o->devices[i] : i;
+        int id = jx_pjrt_device_of(o, i);
         x->devices[i] = jx_pjrt_device(x->client, id);
         x->ids[i] = (PJRT_LogicalDeviceIds){i / o->partitions, i % o->partitions};
         if (!x->devices[i])
@@ -471,8 +471,10 @@ static void free_serialized(PJRT_SerializedExecutable *s)
     free(s);
 }
 
-/* Module and options, each after its length in eight bytes, the least first. */
-static const char magic[16] = "jaxvet module 1";
+/* The length of the module and that of its options, in eight bytes each, the least
+ * first; the fingerprint of both, for a damaged constant is one, too; both. */
+static const char magic[16] = "jaxvet module 2";
+enum { LENGTHS = 16, HEAD = sizeof magic + LENGTHS + JX_PJRT_FINGERPRINT };
 
 static void put_length(char *to, uint64_t value)
 {
@@ -492,7 +494,7 @@ static uint64_t length_at(const char *from)
 PJRT_Error *jx_pjrt_Executable_Serialize(PJRT_Executable_Serialize_Args *args)
 {
     const jx_pjrt_program *p = args->executable->program;
-    size_t size = sizeof magic + 16 + p->code_size + p->options_size;
+    size_t size = HEAD + p->code_size + p->options_size;
     PJRT_SerializedExecutable *s = malloc(sizeof *s);
     char *at = malloc(size);
 
@@ -505,7 +507,8 @@ PJRT_Error *jx_pjrt_Executable_Serialize(PJRT_Executable_Serialize_Args *args)
     memcpy(at, magic, sizeof magic);
     put_length(at + sizeof magic, p->code_size);
     put_length(at + sizeof magic + 8, p->options_size);
-    at += sizeof magic + 16;
+    memcpy(at + sizeof magic + LENGTHS, p->fingerprint, JX_PJRT_FINGERPRINT);
+    at += HEAD;
     memcpy(at, p->code, p->code_size);
     memcpy(at + p->code_size, p->raw, p->options_size);
     args->serialized_bytes = s->bytes;
@@ -520,21 +523,26 @@ PJRT_Error *jx_pjrt_Executable_DeserializeAndLoad(
 {
     const char *bytes = args->serialized_executable, *options;
     size_t size = args->serialized_executable_size, left, code, noptions;
+    char fingerprint[JX_PJRT_FINGERPRINT + 1];
     jx_pjrt_program *program = NULL;
     PJRT_Error *error;
 
-    if (size < sizeof magic + 16 || memcmp(bytes, magic, sizeof magic))
+    if (size < HEAD || memcmp(bytes, magic, sizeof magic))
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "expected an executable that this version of jaxvet "
                              "has written");
-    left = size - sizeof magic - 16;
+    left = size - HEAD;
     code = length_at(bytes + sizeof magic);
     noptions = length_at(bytes + sizeof magic + 8);
     if (code > left || noptions != left - code)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "an executable that jaxvet has written is cut off");
-    bytes += sizeof magic + 16;
+    bytes += HEAD;
     options = bytes + code;
+    jx_pjrt_fingerprint(bytes, code, options, noptions, fingerprint);
+    if (memcmp(bytes - JX_PJRT_FINGERPRINT, fingerprint, JX_PJRT_FINGERPRINT) != 0)
+        return jx_pjrt_error(PJRT_Error_Code_DATA_LOSS,
+                             "an executable that jaxvet has written is damaged");
     if (PJRT_GIVES(args, overridden_serialized_compile_options_size) &&
         args->overridden_serialized_compile_options_size) {
         options = args->overridden_serialized_compile_options;

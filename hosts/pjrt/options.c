@@ -208,6 +208,11 @@ void jx_pjrt_options_free(jx_pjrt_options *options)
     *options = (jx_pjrt_options){0};
 }
 
+int jx_pjrt_device_of(const jx_pjrt_options *options, int i)
+{
+    return options->devices ? options->devices[i] : i;
+}
+
 /* ---- writing an assignment */
 
 bool jx_pjrt_assignment_write(const jx_pjrt_options *o, jx_wire_out *to)
@@ -219,8 +224,7 @@ bool jx_pjrt_assignment_write(const jx_pjrt_options *o, jx_wire_out *to)
         jx_wire_out ids = {0};
         for (int r = 0; r < o->replicas; r++)
             jx_wire_put_varint(
-                &ids, 1,
-                (uint64_t)(o->devices ? o->devices[r * o->partitions + p] : 0));
+                &ids, 1, (uint64_t)jx_pjrt_device_of(o, r * o->partitions + p));
         jx_wire_put_bytes(to, 3, ids.at, ids.size);
         to->failed |= ids.failed;
         free(ids.at);

@@ -185,6 +185,9 @@ typedef struct jx_pjrt_options {
 PJRT_Error *jx_pjrt_options_read(const char *bytes, size_t size,
                                  jx_pjrt_options *to);
 void jx_pjrt_options_free(jx_pjrt_options *options);
+/* The device that replica * partitions + partition is: the one that the options name,
+ * else that of the same number. */
+int jx_pjrt_device_of(const jx_pjrt_options *options, int i);
 /* A DeviceAssignmentProto; false without memory, to->at is to be freed even then. */
 bool jx_pjrt_assignment_write(const jx_pjrt_options *options, jx_wire_out *to);
 
@@ -198,6 +201,8 @@ typedef struct jx_pjrt_port {
     size_t size;
 } jx_pjrt_port;
 
+enum { JX_PJRT_FINGERPRINT = 32 }; /* characters */
+
 /* A module that is ready to run; executables share it. */
 typedef struct jx_pjrt_program {
     atomic_int holders;
@@ -205,7 +210,7 @@ typedef struct jx_pjrt_program {
     char *code;      /* the module as it came */
     char *raw;       /* its options as they came */
     jx_pjrt_options options;
-    char fingerprint[40];
+    char fingerprint[JX_PJRT_FINGERPRINT + 1];
     jaxvet_program *program;
     pthread_mutex_t lock; /* of the program and of what follows */
     jaxvet_call *call;    /* the others are copies of it */
@@ -270,6 +275,9 @@ void jx_pjrt_shardings_free(jx_pjrt_shardings *shardings);
 /* What the host has for a token. */
 extern const jx_pjrt_shape jx_pjrt_token;
 
+/* Of a module and its options. */
+void jx_pjrt_fingerprint(const char *code, size_t code_size, const char *options,
+                         size_t options_size, char to[JX_PJRT_FINGERPRINT + 1]);
 /* Reads, types and plans a module; nothing is kept of `code` and `options`. */
 PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
                                 const char *options, size_t options_size,

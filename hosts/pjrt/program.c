@@ -21,14 +21,15 @@ static uint64_t hash(uint64_t from, const char *bytes, size_t size)
     return from;
 }
 
-static void make_fingerprint(jx_pjrt_program *p)
+void jx_pjrt_fingerprint(const char *code, size_t code_size, const char *options,
+                         size_t options_size, char to[JX_PJRT_FINGERPRINT + 1])
 {
     uint64_t a = 0xcbf29ce484222325, b = 0x84222325cbf29ce4;
 
-    a = hash(hash(a, p->code, p->code_size), p->raw, p->options_size);
-    b = hash(hash(b, p->raw, p->options_size), p->code, p->code_size);
-    snprintf(p->fingerprint, sizeof p->fingerprint, "%016llx%016llx",
-             (unsigned long long)a, (unsigned long long)b);
+    a = hash(hash(a, code, code_size), options, options_size);
+    b = hash(hash(b, options, options_size), code, code_size);
+    snprintf(to, JX_PJRT_FINGERPRINT + 1, "%016llx%016llx", (unsigned long long)a,
+             (unsigned long long)b);
 }
 
 /* The part of an array that a device has: as many axes, shorter. */
@@ -329,7 +330,7 @@ PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
         free_program(p);
         return error;
     }
-    make_fingerprint(p);
+    jx_pjrt_fingerprint(p->code, code_size, p->raw, options_size, p->fingerprint);
     jx_pjrt_program_give(p, p->call);
     *to = p;
     return NULL;
