@@ -66,6 +66,10 @@ typedef struct jaxvet_limits {
     const volatile int *cancel; /* not 0: end soon; another thread may set it */
 } jaxvet_limits;
 
+/* Bytes that a text such as "512MiB" means, 0 for one that means none; without one,
+ * the memory that the system has for this process. */
+JAXVET_API uint64_t jaxvet_memory(const char *text);
+
 /* Opening.  Whatever the command reads; NULL on failure.  `budget` bounds the
  * memory a program and all that is asked of it may take, in bytes (0: 4 GiB);
  * `name` stands for the input in reports.  The bytes need not outlive the

@@ -1,7 +1,9 @@
 /* api.c - jaxvet.h upon the modules inside. */
 #include "reports/api_program.h"
 
+#include "frontend/base/machine.h"
 #include "frontend/ir/signature.h"
+#include "reports/formats/costs.h"
 #include "reports/formats/exported_info.h"
 #include "reports/formats/formats.h"
 #include "reports/formats/program_info.h"
@@ -16,6 +18,15 @@
 int jaxvet_abi_version(void)
 {
     return JAXVET_ABI_VERSION;
+}
+
+uint64_t jaxvet_memory(const char *text)
+{
+    int64_t bytes;
+
+    if (!text)
+        return jx_machine_bytes();
+    return jx_bytes_read(text, &bytes) ? (uint64_t)bytes : 0;
 }
 
 const char *jaxvet_version(void)

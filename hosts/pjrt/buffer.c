@@ -55,10 +55,17 @@ bool jx_pjrt_shape_size(jx_pjrt_shape shape, size_t *size)
 
 enum { ALIGNMENT = 64 }; /* what handlers of custom calls count on */
 
-static void count_bytes(PJRT_Device *device, size_t size)
+/* False where that is more than the client may take. */
+static bool count_bytes(PJRT_Device *device, size_t size)
 {
+    PJRT_Client *client = device->client;
     int64_t now, seen;
 
+    now = atomic_fetch_add(&client->bytes, (int64_t)size) + (int64_t)size;
+    if (now > client->limit) {
+        atomic_fetch_sub(&client->bytes, (int64_t)size);
+        return false;
+    }
     now = atomic_fetch_add(&device->bytes, (int64_t)size) + (int64_t)size;
     atomic_fetch_add(&device->count, 1);
     seen = atomic_load(&device->peak);
@@ -69,24 +76,45 @@ static void count_bytes(PJRT_Device *device, size_t size)
     while ((int64_t)size > seen &&
            !atomic_compare_exchange_weak(&device->largest, &seen, (int64_t)size))
         ;
+    return true;
+}
+
+static void count_off(PJRT_Device *device, size_t size)
+{
+    atomic_fetch_sub(&device->bytes, (int64_t)size);
+    atomic_fetch_sub(&device->client->bytes, (int64_t)size);
+}
+
+PJRT_Error *jx_pjrt_out_of_memory(size_t size, const PJRT_Device *device)
+{
+    const PJRT_Client *client = device->client;
+
+    return jx_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                         "out of memory: an array takes %zu bytes; other arrays take "
+                         "%lld, and the limit is %lld",
+                         size, (long long)atomic_load(&client->bytes),
+                         (long long)client->limit);
 }
 
 jx_pjrt_storage *jx_pjrt_storage_new(size_t size, PJRT_Device *device)
 {
     jx_pjrt_storage *s = malloc(sizeof *s);
-    void *bytes = NULL;
+    void *bytes;
 
-    if (s && size <= SIZE_MAX - ALIGNMENT)
-        bytes = aligned_alloc(ALIGNMENT,
-                              (size + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1));
+    if (!s || size > PTRDIFF_MAX - ALIGNMENT || !count_bytes(device, size)) {
+        free(s);
+        return NULL;
+    }
+    bytes = aligned_alloc(ALIGNMENT,
+                          (size + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1));
     if (!bytes) {
+        count_off(device, size);
         free(s);
         return NULL;
     }
     *s = (jx_pjrt_storage){.bytes = bytes, .size = size, .device = device};
     atomic_init(&s->holders, 1);
     jx_pjrt_client_share(device->client);
-    count_bytes(device, size);
     return s;
 }
 
@@ -108,7 +136,7 @@ void jx_pjrt_storage_drop(jx_pjrt_storage *storage)
     if (!storage || atomic_fetch_sub(&storage->holders, 1) != 1)
         return;
     if (storage->device) {
-        atomic_fetch_sub(&storage->device->bytes, (int64_t)storage->size);
+        count_off(storage->device, storage->size);
         jx_pjrt_client_drop(storage->device->client);
         free(storage->bytes);
     } else if (storage->release) {
@@ -181,8 +209,7 @@ PJRT_Error *jx_pjrt_buffer_new(jx_pjrt_shape shape, PJRT_Device *device,
         return error;
     storage = jx_pjrt_storage_new(size, memory ? memory->device : device);
     if (!storage)
-        return jx_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                             "out of memory: an array takes %zu bytes", size);
+        return jx_pjrt_out_of_memory(size, memory ? memory->device : device);
     return jx_pjrt_buffer_on(shape, device, memory, storage, to);
 }
 

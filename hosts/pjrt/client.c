@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char platform[] = "cpu";
 static const char device_kind[] = "jaxvet";
@@ -31,7 +30,12 @@ PJRT_Device *jx_pjrt_device(PJRT_Client *client, int64_t id)
     return id >= 0 && id < client->count ? &client->devices[id] : NULL;
 }
 
-/* ---- how many devices */
+/* ---- how many devices, and how much memory */
+
+typedef struct settings {
+    int devices;
+    int64_t limit;
+} settings;
 
 static PJRT_Error *count_of(int64_t said, const char *where, int *to)
 {
@@ -43,7 +47,25 @@ static PJRT_Error *count_of(int64_t said, const char *where, int *to)
     return NULL;
 }
 
-static PJRT_Error *from_environment(int *to)
+static PJRT_Error *limit_of(int64_t said, const char *where, int64_t *to)
+{
+    if (said < 1)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "%s: expected bytes, such as %s", where,
+                             where[0] == 'J' ? "512MiB" : "536870912");
+    *to = said;
+    return NULL;
+}
+
+static PJRT_Error *limit_from_environment(int64_t *to)
+{
+    const char *text = getenv("JAXVET_MEMORY");
+
+    return limit_of((int64_t)jaxvet_memory(text && *text ? text : NULL),
+                    "JAXVET_MEMORY", to);
+}
+
+static PJRT_Error *count_from_environment(int *to)
 {
     const char *text = getenv("JAXVET_DEVICES");
     char *end;
@@ -64,26 +86,38 @@ static bool is_called(const PJRT_NamedValue *value, const char *name)
 }
 
 /* An option that is unknown is refused: who gives it expects something of it. */
-static PJRT_Error *read_options(const PJRT_Client_Create_Args *args, int *count)
+static PJRT_Error *read_option(const PJRT_NamedValue *o, settings *to)
 {
-    PJRT_Error *error = from_environment(count);
+    bool devices, limit;
+    PJRT_Error *error = JX_PJRT_CHECK(PJRT_NamedValue, value_size, o);
 
-    for (size_t i = 0; !error && i < args->num_options; i++) {
-        const PJRT_NamedValue *o = &args->create_options[i];
-        if ((error = JX_PJRT_CHECK(PJRT_NamedValue, value_size, o)))
-            break;
-        if (!is_called(o, "devices"))
-            error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                                  "unknown option '%.*s' of the client; known is "
-                                  "'devices', a number",
-                                  (int)o->name_size, o->name);
-        else if (o->type != PJRT_NamedValue_kInt64)
-            error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                                  "option 'devices' of the client: expected an "
-                                  "integer");
-        else
-            error = count_of(o->int64_value, "option 'devices'", count);
-    }
+    if (error)
+        return error;
+    devices = is_called(o, "devices");
+    limit = is_called(o, "memory_limit_bytes");
+    if (!devices && !limit)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "unknown option '%.*s' of the client; known are "
+                             "'devices' and 'memory_limit_bytes', numbers",
+                             (int)o->name_size, o->name);
+    if (o->type != PJRT_NamedValue_kInt64)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "option '%.*s' of the client: expected an integer",
+                             (int)o->name_size, o->name);
+    return devices ? count_of(o->int64_value, "option 'devices'", &to->devices)
+                   : limit_of(o->int64_value, "option 'memory_limit_bytes'",
+                              &to->limit);
+}
+
+static PJRT_Error *read_options(const PJRT_Client_Create_Args *args, settings *to)
+{
+    PJRT_Error *error = count_from_environment(&to->devices);
+
+    if (!error)
+        error = limit_from_environment(&to->limit);
+
+    for (size_t i = 0; !error && i < args->num_options; i++)
+        error = read_option(&args->create_options[i], to);
     return error;
 }
 
@@ -130,15 +164,17 @@ void jx_pjrt_client_drop(PJRT_Client *client)
     free(client);
 }
 
-static PJRT_Client *new_client(int count)
+static PJRT_Client *new_client(const settings *wanted)
 {
     PJRT_Client *c = calloc(1, sizeof *c);
+    int count = wanted->devices;
     size_t n = (size_t)count;
 
     if (!c)
         return NULL;
     atomic_init(&c->holders, 1);
     c->count = c->topology.count = count;
+    c->limit = wanted->limit;
     c->devices = calloc(n, sizeof *c->devices);
     c->list = calloc(n, sizeof *c->list);
     c->memories = calloc(n * JX_PJRT_KINDS, sizeof *c->memories);
@@ -157,12 +193,12 @@ static PJRT_Client *new_client(int count)
 
 PJRT_Error *jx_pjrt_Client_Create(PJRT_Client_Create_Args *args)
 {
-    int count;
-    PJRT_Error *error = read_options(args, &count);
+    settings wanted = {1, 1};
+    PJRT_Error *error = read_options(args, &wanted);
 
     if (error)
         return error;
-    args->client = new_client(count);
+    args->client = new_client(&wanted);
     return args->client ? NULL : jx_pjrt_starved();
 }
 
@@ -381,7 +417,6 @@ PJRT_Error *jx_pjrt_Device_GetAttributes(PJRT_Device_GetAttributes_Args *args)
 PJRT_Error *jx_pjrt_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
 {
     PJRT_Device *d = args->device;
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
     PJRT_ZERO_FROM(args, bytes_in_use);
     args->bytes_in_use = atomic_load(&d->bytes);
@@ -391,8 +426,8 @@ PJRT_Error *jx_pjrt_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
     args->num_allocs_is_set = true;
     args->largest_alloc_size = atomic_load(&d->largest);
     args->largest_alloc_size_is_set = true;
-    args->bytes_limit = (int64_t)pages * page;
-    args->bytes_limit_is_set = pages > 0 && page > 0;
+    args->bytes_limit = d->client->limit;
+    args->bytes_limit_is_set = true;
     return NULL;
 }
 

@@ -81,8 +81,9 @@ static PJRT_Error *describe(jx_pjrt_program *program, PJRT_Executable **to)
     return NULL;
 }
 
-static PJRT_Error *compile(const PJRT_Program *program, const char *options,
-                           size_t options_size, jx_pjrt_program **to)
+static PJRT_Error *compile(PJRT_Client *client, const PJRT_Program *program,
+                           const char *options, size_t options_size,
+                           jx_pjrt_program **to)
 {
     PJRT_Error *error = JX_PJRT_CHECK(PJRT_Program, format_size, program);
 
@@ -93,14 +94,14 @@ static PJRT_Error *compile(const PJRT_Program *program, const char *options,
                              "a program of format '%.*s': expected 'mlir', "
                              "StableHLO as bytecode or text",
                              (int)program->format_size, program->format);
-    return jx_pjrt_program_new(program->code, program->code_size, options,
+    return jx_pjrt_program_new(client, program->code, program->code_size, options,
                                options_size, to);
 }
 
 PJRT_Error *jx_pjrt_Client_Compile(PJRT_Client_Compile_Args *args)
 {
     jx_pjrt_program *program = NULL;
-    PJRT_Error *error = compile(args->program, args->compile_options,
+    PJRT_Error *error = compile(args->client, args->program, args->compile_options,
                                 args->compile_options_size, &program);
 
     return error ? error : load(args->client, program, &args->executable);
@@ -109,7 +110,7 @@ PJRT_Error *jx_pjrt_Client_Compile(PJRT_Client_Compile_Args *args)
 PJRT_Error *jx_pjrt_Compile(PJRT_Compile_Args *args)
 {
     jx_pjrt_program *program = NULL;
-    PJRT_Error *error = compile(args->program, args->compile_options,
+    PJRT_Error *error = compile(args->client, args->program, args->compile_options,
                                 args->compile_options_size, &program);
 
     return error ? error : describe(program, &args->executable);
@@ -548,7 +549,7 @@ PJRT_Error *jx_pjrt_Executable_DeserializeAndLoad(
         options = args->overridden_serialized_compile_options;
         noptions = args->overridden_serialized_compile_options_size;
     }
-    error = jx_pjrt_program_new(bytes, code, options, noptions, &program);
+    error = jx_pjrt_program_new(args->client, bytes, code, options, noptions, &program);
     return error ? error
                  : load(args->client, program, &args->loaded_executable);
 }

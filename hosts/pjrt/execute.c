@@ -160,7 +160,7 @@ static PJRT_Error *assemble(run *r, int input)
     if (port->sharding) {
         whole = jx_pjrt_storage_new(port->size, r->devices[0]);
         if (!whole)
-            return jx_pjrt_starved();
+            return jx_pjrt_out_of_memory(port->size, r->devices[0]);
         r->wholes[input] = whole;
     }
     for (int d = 0; !error && d < r->program->ndevices; d++) {
@@ -176,19 +176,13 @@ static PJRT_Error *assemble(run *r, int input)
 
 /* ---- results */
 
-static PJRT_Error *out_of_memory(size_t size)
-{
-    return jx_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                         "out of memory: an array takes %zu bytes", size);
-}
-
 static PJRT_Error *make_outputs(run *r)
 {
     for (int i = 0; i < r->program->nouts; i++) {
         size_t size = r->program->outs[i].size;
         jx_pjrt_storage *whole = jx_pjrt_storage_new(size, r->devices[0]);
         if (!whole)
-            return out_of_memory(size);
+            return jx_pjrt_out_of_memory(size, r->devices[0]);
         r->wholes[r->program->nins + i] = whole;
         r->outs[i] = whole->bytes;
     }

@@ -92,6 +92,8 @@ struct PJRT_Client {
     PJRT_Device **list;
     PJRT_Memory **memories;
     PJRT_TopologyDescription topology;
+    int64_t limit; /* of bytes: of all arrays, and of what a program may take */
+    _Atomic int64_t bytes; /* that arrays take now */
     jaxvet_helper *helper; /* of all that runs here */
 };
 
@@ -157,7 +159,9 @@ void jx_pjrt_buffer_free(PJRT_Buffer *buffer);
 PJRT_Error *jx_pjrt_buffer_hold(PJRT_Buffer *buffer, jx_pjrt_storage **to);
 /* Nobody may use it any more, but for what was shown of it. */
 void jx_pjrt_buffer_delete(PJRT_Buffer *buffer);
+/* NULL: there is no memory, or no more of the client's. */
 jx_pjrt_storage *jx_pjrt_storage_new(size_t size, PJRT_Device *device);
+PJRT_Error *jx_pjrt_out_of_memory(size_t size, const PJRT_Device *device);
 jx_pjrt_storage *jx_pjrt_storage_view(void *bytes, size_t size,
                                       void (*release)(void *, void *), void *of);
 jx_pjrt_storage *jx_pjrt_storage_share(jx_pjrt_storage *storage);
@@ -278,10 +282,11 @@ extern const jx_pjrt_shape jx_pjrt_token;
 /* Of a module and its options. */
 void jx_pjrt_fingerprint(const char *code, size_t code_size, const char *options,
                          size_t options_size, char to[JX_PJRT_FINGERPRINT + 1]);
-/* Reads, types and plans a module; nothing is kept of `code` and `options`. */
-PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
-                                const char *options, size_t options_size,
-                                jx_pjrt_program **to);
+/* Reads, types and plans a module for a client (NULL: for none yet); nothing is kept
+ * of `code` and `options`. */
+PJRT_Error *jx_pjrt_program_new(const PJRT_Client *client, const char *code,
+                                size_t code_size, const char *options,
+                                size_t options_size, jx_pjrt_program **to);
 jx_pjrt_program *jx_pjrt_program_share(jx_pjrt_program *program);
 void jx_pjrt_program_drop(jx_pjrt_program *program);
 /* A call that nobody else runs, to be given back. */

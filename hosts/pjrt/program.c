@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- what the interface asks of a program */
 
@@ -206,15 +205,6 @@ static PJRT_Error *list_layouts(jx_pjrt_program *p)
 
 /* ---- making one */
 
-/* What it may take: all that the machine has; who needs less says so to the
- * system. */
-static size_t budget(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-
-    return pages > 0 && page > 0 ? (size_t)pages * (size_t)page : 0;
-}
-
 static char *copy_bytes(const char *from, size_t size)
 {
     char *to = malloc(size + 1);
@@ -224,13 +214,13 @@ static char *copy_bytes(const char *from, size_t size)
     return to;
 }
 
-static PJRT_Error *compile(jx_pjrt_program *p)
+static PJRT_Error *compile(jx_pjrt_program *p, size_t budget)
 {
     jaxvet_error error;
     PJRT_Error *failed;
 
     p->program =
-        jaxvet_open_memory(p->code, p->code_size, "module", budget(), &error);
+        jaxvet_open_memory(p->code, p->code_size, "module", budget, &error);
     if (!p->program)
         return jx_pjrt_error_of(&error, PJRT_Error_Code_INVALID_ARGUMENT);
     if (jaxvet_program_handlers(p->program, &jx_ffi_handlers, &error) == JAXVET_OK)
@@ -302,9 +292,9 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
-                                const char *options, size_t options_size,
-                                jx_pjrt_program **to)
+PJRT_Error *jx_pjrt_program_new(const PJRT_Client *client, const char *code,
+                                size_t code_size, const char *options,
+                                size_t options_size, jx_pjrt_program **to)
 {
     jx_pjrt_program *p = calloc(1, sizeof *p);
     double begun = seconds_now();
@@ -323,7 +313,7 @@ PJRT_Error *jx_pjrt_program_new(const char *code, size_t code_size,
     else
         error = jx_pjrt_options_read(options, options_size, &p->options);
     if (!error)
-        error = compile(p);
+        error = compile(p, client ? (size_t)client->limit : jaxvet_memory(NULL));
     if (!error)
         jx_pjrt_compiles_note(p->program, seconds_now() - begun);
     if (error) {

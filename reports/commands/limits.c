@@ -2,65 +2,18 @@
 #include "reports/commands/limits.h"
 
 #include "frontend/base/file.h"
+#include "frontend/base/machine.h"
 #include "reports/formats/costs.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_GIB = 4 };
 
-/* The number a file of the system holds; 0 if it holds none ("max"). */
-static unsigned long long number_in(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    unsigned long long value = 0;
-
-    if (file && fscanf(file, "%llu", &value) != 1)
-        value = 0;
-    if (file)
-        fclose(file);
-    return value;
-}
-
-/* Of the control groups that we are in, the least that one allows; 0: none.
- * Containers see their own group at the root. */
-static unsigned long long group_bytes(void)
-{
-    FILE *groups = fopen("/proc/self/cgroup", "re");
-    unsigned long long least = number_in("/sys/fs/cgroup/memory.max");
-    unsigned long long old =
-        number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-    char line[1024], path[1200];
-
-    if (old && (!least || old < least))
-        least = old;
-    while (groups && fgets(line, sizeof line, groups)) {
-        unsigned long long bytes;
-        if (strncmp(line, "0::/", 4))
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
-        bytes = number_in(path);
-        if (bytes && (!least || bytes < least))
-            least = bytes;
-    }
-    if (groups)
-        fclose(groups);
-    return least;
-}
-
 size_t jx_default_bytes(void)
 {
-    unsigned long long most = (unsigned long long)MOST_GIB << 30;
-    unsigned long long machine =
-        (unsigned long long)sysconf(_SC_PHYS_PAGES) *
-        (unsigned long long)sysconf(_SC_PAGESIZE);
-    unsigned long long group = group_bytes();
+    uint64_t most = (uint64_t)MOST_GIB << 30, half = jx_machine_bytes() / 2;
 
-    if (group && group < machine)
-        machine = group;
-    return (size_t)(machine / 2 < most ? machine / 2 : most);
+    return (size_t)(half < most ? half : most);
 }
 
 bool jx_command_limits(const jx_command *command,

@@ -330,6 +330,8 @@ static int serve(void)
     EXPECT(jaxvet_input_alias(p, 0) == 0);
     EXPECT(jaxvet_input_alias(p, 1) == JAXVET_KEPT);
     EXPECT(jaxvet_input_alias(p, 2) == JAXVET_KEPT);
+    EXPECT(jaxvet_memory("2KiB") == 2048 && !jaxvet_memory("many"));
+    EXPECT(jaxvet_memory(NULL) > 1 << 20);
     EXPECT(jaxvet_input_memory(p, 0, &text, &error) == JAXVET_OK && !text);
     EXPECT(jaxvet_input_memory(p, 1, &text, &error) == JAXVET_OK);
     EXPECT(!strcmp(text, "pinned_host"));

@@ -153,6 +153,21 @@ def test_what_it_costs():
     assert out == "1024.0 256 256\nTrue\n4000 True True"
 
 
+def test_memory_is_limited():
+    out, _ = run("""
+        import jax, jax.numpy as jnp
+        x = jnp.ones((4 << 20,))  # 16 MiB
+        for _ in range(2):
+            try:
+                x.at[0].set(2).block_until_ready()
+            except jax.errors.JaxRuntimeError as error:
+                print(str(error)[:33])
+        del x
+        print(jnp.ones((4 << 20,)).sum(), jax.devices()[0].memory_stats()["bytes_limit"])
+    """, JAX_PLATFORMS="jaxvet", JAXVET_MEMORY="24MiB")
+    assert out == 2 * "RESOURCE_EXHAUSTED: out of memory\n" + "4.194304e+06 25165824"
+
+
 def test_the_cache_of_compiled_programs(tmp_path):
     program = """
         import jax

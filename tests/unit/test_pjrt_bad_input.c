@@ -426,6 +426,60 @@ static void clients_have_a_sensible_number_of_devices(void **state)
     unsetenv("JAXVET_DEVICES");
 }
 
+static void clients_keep_to_their_memory(void **state)
+{
+    enum { MEGABYTE = 1 << 20, LIMIT = 16 * MEGABYTE };
+    static const int64_t most[] = {12 * MEGABYTE}, more[] = {6 * MEGABYTE};
+    static const char *const texts[] = {"0", "-3", "lots", "1e99", "2 devices"};
+    static const char large[] =
+        "module @jit_f {\n"
+        "func.func public @main(%arg0: tensor<f32>) -> tensor<1572864xf32> {\n"
+        "%0 = stablehlo.broadcast_in_dim %arg0, dims = [] :"
+        " (tensor<f32>) -> tensor<1572864xf32>\n"
+        "return %0 : tensor<1572864xf32>\n}\n}\n";
+    PJRT_NamedValue option = {.struct_size = sizeof option,
+                              .name = "memory_limit_bytes",
+                              .name_size = 18,
+                              .type = PJRT_NamedValue_kInt64,
+                              .value_size = 1};
+    PJRT_Buffer *a, *scalar;
+    PJRT_Client *client;
+    PJRT_Device *device;
+    call c = {.count = 1, .devices = 1};
+
+    (void)state;
+    for (option.int64_value = -1; option.int64_value < 1; option.int64_value++)
+        REFUSED(INVALID_ARGUMENT, "expected bytes", Client_Create,
+                .create_options = &option, .num_options = 1);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        setenv("JAXVET_MEMORY", texts[i], 1);
+        REFUSED(INVALID_ARGUMENT, "JAXVET_MEMORY: expected bytes", Client_Create);
+    }
+    setenv("JAXVET_MEMORY", "16 MiB", 1);
+    client = new_client();
+    unsetenv("JAXVET_MEMORY");
+#define ARRAY(sizes)                                                                \
+    Client_CreateUninitializedBuffer, .client = client, .shape_dims = sizes,        \
+        .shape_num_dims = 1, .shape_element_type = PJRT_Buffer_Type_S8
+    device = CALL(Client_LookupDevice, .client = client).device;
+    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_limit, LIMIT);
+    c.executable = compiled(client, large);
+    c.args[0] = scalar = new_buffer(client, f32, numbers, 0, NULL);
+    a = CALL(ARRAY(most)).buffer;
+    REFUSED(RESOURCE_EXHAUSTED, "the limit is 16777216", ARRAY(more));
+    was_refused(PJRT_Error_Code_RESOURCE_EXHAUSTED, "the limit is 16777216",
+                execute(&c), __FILE__, __LINE__);
+    CALL(Buffer_Delete, .buffer = a);
+    went_well(execute(&c));
+    free_buffer(c.result);
+    free_buffer(a);
+    a = CALL(ARRAY(more)).buffer;
+    free_buffer(a);
+    free_buffer(scalar);
+    free_executable(c.executable);
+    free_client(client);
+}
+
 static void devices_that_are_not_there_are_not_found(void **state)
 {
     static const int ids[] = {-1, 1, 4096, INT32_MAX, INT32_MIN};
@@ -720,6 +774,8 @@ int main(void)
         cmocka_unit_test(memories_that_are_not_there_are_refused),
         cmocka_unit_test(what_takes_too_much_memory_has_an_error),
         cmocka_unit_test(a_process_without_memory_goes_on),
+        /* Last: it leaves the allocator more than the one before has to spare. */
+        cmocka_unit_test(clients_keep_to_their_memory),
     };
 
     return cmocka_run_group_tests(tests, make_client, end_client);

@@ -7,6 +7,7 @@ so nothing runs on it that is not asked to: by `JAX_PLATFORMS=jaxvet`,
 
     JAXVET_DEVICES=8         as many devices; else, with JAX_PLATFORMS=jaxvet, as many
                              as the program asks of the CPU
+    JAXVET_MEMORY=2GiB       arrays take no more than that
     JAXVET_PJRT_LIBRARY=...  another libjaxvet_pjrt.so
 """
 from __future__ import annotations
