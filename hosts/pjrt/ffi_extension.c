@@ -41,6 +41,9 @@ static PJRT_Error *user_data_add(PJRT_FFI_UserData_Add_Args *args)
 {
     jx_ffi_error why = {XLA_FFI_Error_Code_OK, NULL};
 
+    if (!args->context)
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected the context of a run");
     return jx_ffi_context_add((jx_ffi_context *)args->context,
                               args->user_data.type_id, args->user_data.data, NULL,
                               &why)
@@ -69,12 +72,16 @@ static PJRT_Error *register_handler(PJRT_FFI_Register_Handler_Args *args)
                : told(&why);
 }
 
+JX_PJRT_ENTER(type_register, PJRT_FFI_Type_Register_Args, type_id)
+JX_PJRT_ENTER(user_data_add, PJRT_FFI_UserData_Add_Args, user_data)
+JX_PJRT_ENTER(register_handler, PJRT_FFI_Register_Handler_Args, platform_name_size)
+
 const PJRT_FFI_Extension jx_pjrt_ffi_extension = {
     .base = {.struct_size = sizeof jx_pjrt_ffi_extension,
              .type = PJRT_Extension_Type_FFI,
              /* Nobody writes there. */
              .next = (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_shardings_extension},
-    .type_register = type_register,
-    .user_data_add = user_data_add,
-    .register_handler = register_handler,
+    .type_register = enter_type_register,
+    .user_data_add = enter_user_data_add,
+    .register_handler = enter_register_handler,
 };

@@ -107,15 +107,26 @@ of_parameters(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args *args)
                     &args->layouts);
 }
 
+JX_PJRT_ENTER(destroy, PJRT_Layouts_MemoryLayout_Destroy_Args, layout)
+JX_PJRT_ENTER(serialize, PJRT_Layouts_MemoryLayout_Serialize_Args,
+              serialized_layout_deleter)
+JX_PJRT_ENTER(of_client, PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args, layout)
+JX_PJRT_ENTER(of_buffer, PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args, layout)
+JX_PJRT_ENTER(of_topology, PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args, layout)
+JX_PJRT_ENTER(of_outputs, PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args,
+              layouts)
+JX_PJRT_ENTER(of_parameters, PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args,
+              layouts)
+
 const PJRT_Layouts_Extension jx_pjrt_layouts_extension = {
     .base = {.struct_size = sizeof jx_pjrt_layouts_extension,
              .type = PJRT_Extension_Type_Layouts,
              .next = (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_memories_extension},
-    .PJRT_Layouts_MemoryLayout_Destroy = destroy,
-    .PJRT_Layouts_MemoryLayout_Serialize = serialize,
-    .PJRT_Layouts_PJRT_Client_GetDefaultLayout = of_client,
-    .PJRT_Layouts_PJRT_Buffer_MemoryLayout = of_buffer,
-    .PJRT_Layouts_PJRT_Topology_GetDefaultLayout = of_topology,
-    .PJRT_Layouts_PJRT_Executable_GetOutputLayouts = of_outputs,
-    .PJRT_Layouts_PJRT_Executable_GetParameterLayouts = of_parameters,
+    .PJRT_Layouts_MemoryLayout_Destroy = enter_destroy,
+    .PJRT_Layouts_MemoryLayout_Serialize = enter_serialize,
+    .PJRT_Layouts_PJRT_Client_GetDefaultLayout = enter_of_client,
+    .PJRT_Layouts_PJRT_Buffer_MemoryLayout = enter_of_buffer,
+    .PJRT_Layouts_PJRT_Topology_GetDefaultLayout = enter_of_topology,
+    .PJRT_Layouts_PJRT_Executable_GetOutputLayouts = enter_of_outputs,
+    .PJRT_Layouts_PJRT_Executable_GetParameterLayouts = enter_of_parameters,
 };

@@ -41,6 +41,15 @@ PJRT_Error *jx_pjrt_check_size(const char *name, size_t least, size_t found);
                        offsetof(structure, last) + sizeof((at)->last),              \
                        (at)->struct_size)
 
+/* enter_function(), by which hosts enter an extension's function: the structure of its
+ * arguments reaches as far as `last`. */
+#define JX_PJRT_ENTER(function, arguments, last)                                    \
+    static PJRT_Error *enter_##function(arguments *args)                            \
+    {                                                                               \
+        PJRT_Error *error = JX_PJRT_CHECK(arguments, last, args);                   \
+        return error ? error : function(args);                                      \
+    }
+
 /* ---- events (event.c) */
 
 /* One that has happened, of which nothing is kept. */

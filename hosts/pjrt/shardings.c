@@ -120,10 +120,15 @@ outputs(PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args)
     return error;
 }
 
+JX_PJRT_ENTER(parameters, PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
+              sharding_sizes)
+JX_PJRT_ENTER(outputs, PJRT_Shardings_PJRT_Executable_OutputShardings_Args,
+              sharding_sizes)
+
 const PJRT_Shardings_Extension jx_pjrt_shardings_extension = {
     .base = {.struct_size = sizeof jx_pjrt_shardings_extension,
              .type = PJRT_Extension_Type_Shardings,
              .next = (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_layouts_extension},
-    .PJRT_Shardings_PJRT_Executable_ParameterShardings = parameters,
-    .PJRT_Shardings_PJRT_Executable_OutputShardings = outputs,
+    .PJRT_Shardings_PJRT_Executable_ParameterShardings = enter_parameters,
+    .PJRT_Shardings_PJRT_Executable_OutputShardings = enter_outputs,
 };

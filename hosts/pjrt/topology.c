@@ -177,9 +177,13 @@ static PJRT_Error *say_kind(PJRT_MemoryDescription_Kind_Args *args)
     return NULL;
 }
 
+JX_PJRT_ENTER(list_memories, PJRT_DeviceDescription_MemoryDescriptions_Args,
+              default_memory_index)
+JX_PJRT_ENTER(say_kind, PJRT_MemoryDescription_Kind_Args, kind_id)
+
 const PJRT_MemoryDescriptions_Extension jx_pjrt_memories_extension = {
     .base = {.struct_size = sizeof jx_pjrt_memories_extension,
              .type = PJRT_Extension_Type_MemoryDescriptions},
-    .PJRT_DeviceDescription_MemoryDescriptions = list_memories,
-    .PJRT_MemoryDescription_Kind = say_kind,
+    .PJRT_DeviceDescription_MemoryDescriptions = enter_list_memories,
+    .PJRT_MemoryDescription_Kind = enter_say_kind,
 };

@@ -242,6 +242,25 @@ static void smaller_structures_are_refused_by_name(void **state)
     assert_int_equal(api->struct_size, sizeof *api);
 }
 
+/* Those of the extensions are, too: each is a list of functions. */
+static void smaller_structures_of_extensions_are_refused(void **state)
+{
+    typedef PJRT_Error *any(void *args);
+    int count = 0;
+
+    (void)state;
+    for (const PJRT_Extension_Base *e = GetPjrtApi()->extension_start; e; e = e->next)
+        for (size_t at = sizeof *e; at < e->struct_size; at += sizeof(any *)) {
+            char nothing[128] = {0};
+            any *function;
+            memcpy(&function, (const char *)e + at, sizeof function);
+            was_refused(PJRT_Error_Code_INVALID_ARGUMENT, "_Args: expected",
+                        function(nothing), __FILE__, __LINE__);
+            count++;
+        }
+    assert_int_equal(count, 14);
+}
+
 static void callers_of_another_version_are_served(void **state)
 {
     /* A newer one gives more than we look at; an older one less, and nothing is
@@ -762,6 +781,7 @@ int main(void)
         cmocka_unit_test(what_is_donated_is_used_no_more),
         cmocka_unit_test(what_the_host_still_reads_outlives_its_donation),
         cmocka_unit_test(smaller_structures_are_refused_by_name),
+        cmocka_unit_test(smaller_structures_of_extensions_are_refused),
         cmocka_unit_test(callers_of_another_version_are_served),
         cmocka_unit_test(smaller_structures_inside_are_refused),
         cmocka_unit_test(nothing_is_no_memory_and_no_bytes),
