@@ -110,7 +110,7 @@ JAXVET_API const char *jaxvet_name(const jaxvet_program *program);
 
 /* Whether the module says that its caller gives an input up (donates it), so that a
  * result may take its memory: the number of that result, JAXVET_ANY_OUTPUT, or
- * JAXVET_KEPT.  It is the host's to act on that: jaxvet_run() writes to no input. */
+ * JAXVET_KEPT.  It is the host's to act on that, by jaxvet_call_lends(). */
 enum { JAXVET_KEPT = -1, JAXVET_ANY_OUTPUT = -2 };
 JAXVET_API int jaxvet_input_alias(const jaxvet_program *program, int i);
 
@@ -240,9 +240,14 @@ JAXVET_API const jaxvet_layout *jaxvet_call_input(const jaxvet_call *call,
 JAXVET_API const jaxvet_layout *jaxvet_call_output(const jaxvet_call *call,
                                                    int i);
 
-/* Runs once: a pointer per input, and one per output for the results.  Buffers
- * may not overlap, and an input that says a size must say the one that the call
- * was prepared for.  JAXVET_OK, or an error; the outputs are then undefined. */
+/* Not 0: a run may be given one pointer for both that input and that output, which
+ * then takes the input's memory. */
+JAXVET_API int jaxvet_call_lends(const jaxvet_call *call, int input, int output);
+
+/* Runs once: a pointer per input, and one per output for the results.  Buffers may
+ * not overlap, but as jaxvet_call_lends() says, and an input that says a size must
+ * say the one that the call was prepared for.  JAXVET_OK, or an error; the outputs
+ * are then undefined. */
 JAXVET_API jaxvet_status jaxvet_run(jaxvet_call *call,
                                     const void *const *inputs,
                                     void *const *outputs,

@@ -390,6 +390,13 @@ size_t jaxvet_call_memory(const jaxvet_call *call)
     return call ? jx_plan_memory(call->plan) : 0;
 }
 
+int jaxvet_call_lends(const jaxvet_call *call, int input, int output)
+{
+    return call && input >= 0 && input < jx_plan_nins(call->plan) && output >= 0 &&
+           output < jx_plan_nouts(call->plan) &&
+           jx_plan_lends(call->plan, input, output);
+}
+
 const jaxvet_layout *jaxvet_call_input(const jaxvet_call *call, int i)
 {
     return call && i >= 0 && i < jx_plan_nins(call->plan) ? &call->ins[i]

@@ -312,7 +312,8 @@ bool jx_plan_finish(jx_planner *p)
                 jx_finish_touch(p, all[i], all[i]->scratch_buffer);
         }
     p->plan->nops = count;
-    if (jx_arena_failed(p->arena) || !jx_finish_memory(p, all, count))
+    if (jx_arena_failed(p->arena) || !jx_finish_memory(p, all, count) ||
+        !jx_finish_lend(p, all))
         return false;
     JX_ASSERT_NONE(jx_plan_fault(p, true));
     return finish_views(p, all, count) &&

@@ -25,6 +25,9 @@ void jx_finish_share(jx_planner *p, jx_op **all, int count);
 /* Offsets in the run's arena; false: the budget is too small. */
 bool jx_finish_memory(jx_planner *p, jx_op **all, int nops);
 
+/* Which outputs may have the memory of inputs. */
+bool jx_finish_lend(jx_planner *p, jx_op **all);
+
 /* What is wrong with the operations (bounds, aliases, values that are read when
  * they are not there; what lies over what, once buffers are `placed`), in the
  * planner's arena; NULL if nothing is, or there is no memory to tell. */

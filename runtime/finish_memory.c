@@ -319,3 +319,54 @@ bool jx_finish_memory(jx_planner *p, jx_op **all, int nops)
     p->plan->bytes = total;
     return jx_plan_allows(p, "running", total);
 }
+
+/* ---- inputs whose memory an output may have */
+
+/* What the operation that writes an output first reads there, and reads last. */
+static void lend_in_place(jx_planner *p, jx_op **all, int output)
+{
+    const jx_mem *mem = &p->mems.at[output];
+    const jx_op *op = all[mem->touches.at[0]];
+
+    if (op->block != mem->home || op->begin != op->position)
+        return;
+    for (int n = 0; n < op->nouts; n++)
+        for (int i = 0; i < op->nins; i++) {
+            const jx_mem *in =
+                &p->mems.at[jx_mem_root(p->mems.at, op->ins[i].buffer)];
+            jx_lending lending = {in->port, mem->port};
+            if (jx_mem_root(p->mems.at, op->outs[n].buffer) == output &&
+                in->kind == JX_MEM_IN && in->last == op->position &&
+                works_in_place(p, op, i, n))
+                JX_PUSH(p->arena, &p->plan->lendings, lending);
+        }
+}
+
+bool jx_finish_lend(jx_planner *p, jx_op **all)
+{
+    jx_plan *plan = p->plan;
+
+    plan->last_reads = JX_NEW_ARRAY(p->arena, plan->nins + 1, int);
+    plan->first_writes = JX_NEW_ARRAY(p->arena, plan->nouts + 1, int);
+    if (!plan->last_reads || !plan->first_writes)
+        return false;
+    for (int i = 0; i < plan->nins; i++)
+        plan->last_reads[i] = -1;
+    for (int i = 0; i < plan->nouts; i++)
+        plan->first_writes[i] = -1;
+    for (size_t i = 0; i < p->mems.count; i++) {
+        jx_mem *mem = &p->mems.at[i];
+        if ((mem->kind != JX_MEM_IN && mem->kind != JX_MEM_OUT) ||
+            !mem->touches.count)
+            continue;
+        live_range(p, all, (int)i);
+        if (mem->kind == JX_MEM_IN)
+            plan->last_reads[mem->port] = mem->last;
+        else
+            plan->first_writes[mem->port] = mem->first;
+    }
+    for (size_t i = 0; i < p->mems.count; i++)
+        if (p->mems.at[i].kind == JX_MEM_OUT && p->mems.at[i].touches.count)
+            lend_in_place(p, all, (int)i);
+    return !jx_arena_failed(p->arena);
+}

@@ -371,6 +371,16 @@ const jx_port *jx_plan_out(const jx_plan *plan, int i)
     return &plan->outs[i];
 }
 
+bool jx_plan_lends(const jx_plan *plan, int in, int out)
+{
+    if (!plan->ins[in].bytes || plan->ins[in].bytes != plan->outs[out].bytes)
+        return false;
+    for (size_t i = 0; i < plan->lendings.count; i++)
+        if (plan->lendings.at[i].in == in && plan->lendings.at[i].out == out)
+            return true;
+    return plan->last_reads[in] < plan->first_writes[out];
+}
+
 size_t jx_plan_memory(const jx_plan *plan)
 {
     return (size_t)plan->bytes;

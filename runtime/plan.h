@@ -53,6 +53,9 @@ int jx_plan_nins(const jx_plan *plan);
 int jx_plan_nouts(const jx_plan *plan);
 const jx_port *jx_plan_in(const jx_plan *plan, int i);
 const jx_port *jx_plan_out(const jx_plan *plan, int i);
+/* Whether output `out` may have the memory of input `in`: nothing reads the input
+ * once the output is written, but element by element where it is. */
+bool jx_plan_lends(const jx_plan *plan, int in, int out);
 size_t jx_plan_memory(const jx_plan *plan); /* bytes of a run's own buffers */
 int jx_plan_nops(const jx_plan *plan); /* operations, in loops too */
 /* Buffers with their places, blocks with their operations. */

@@ -113,6 +113,11 @@ typedef struct jx_patches {
     const int *views;
 } jx_patches;
 
+/* An input that one operation reads last, where it writes an output in place. */
+typedef struct jx_lending {
+    int in, out;
+} jx_lending;
+
 struct jx_plan {
     jx_arena *arena;
     const jx_program *program;
@@ -131,6 +136,9 @@ struct jx_plan {
     int nops;   /* planned */
     int nsteps; /* of those, what is left to run */
     int64_t bytes;         /* of the run's arena */
+    int *last_reads;       /* per input: the position, or -1 */
+    int *first_writes;     /* per output: the position, or -1 */
+    JX_VEC(jx_lending) lendings;
     struct jx_host_op *host; /* operations that a host runs (host.h) */
 };
 

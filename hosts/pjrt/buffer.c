@@ -236,6 +236,23 @@ void jx_pjrt_buffer_delete(PJRT_Buffer *buffer)
     jx_pjrt_storage_drop(storage);
 }
 
+bool jx_pjrt_buffer_lend(PJRT_Buffer *buffer)
+{
+    jx_pjrt_storage *storage;
+    bool lends;
+
+    pthread_mutex_lock(&buffer->lock);
+    storage = buffer->storage;
+    lends = storage && storage->device && !buffer->externals && !buffer->shown &&
+            atomic_load(&storage->holders) == 2; /* the buffer and the caller */
+    if (lends)
+        buffer->storage = NULL;
+    pthread_mutex_unlock(&buffer->lock);
+    if (lends)
+        jx_pjrt_storage_drop(storage);
+    return lends;
+}
+
 PJRT_Error *jx_pjrt_buffer_hold(PJRT_Buffer *buffer, jx_pjrt_storage **to)
 {
     jx_pjrt_storage *storage = NULL;

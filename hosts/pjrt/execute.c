@@ -176,11 +176,27 @@ static PJRT_Error *assemble(run *r, int input)
 
 /* ---- results */
 
+/* The memory of an argument that is given up for this output; it is gone from now
+ * on, whatever becomes of the run.  NULL: there is none, or others see it. */
+static jx_pjrt_storage *take_over(run *r, int output)
+{
+    int argument = r->program->lenders[output];
+    int input = argument < 0 ? -1 : r->program->arg_inputs[argument];
+
+    return input >= 0 && is_taken(r, argument) &&
+                   r->parts[input]->device == r->devices[0] &&
+                   jx_pjrt_buffer_lend(r->args->argument_lists[0][argument])
+               ? jx_pjrt_storage_share(r->parts[input])
+               : NULL;
+}
+
 static PJRT_Error *make_outputs(run *r)
 {
     for (int i = 0; i < r->program->nouts; i++) {
         size_t size = r->program->outs[i].size;
-        jx_pjrt_storage *whole = jx_pjrt_storage_new(size, r->devices[0]);
+        jx_pjrt_storage *whole = take_over(r, i);
+        if (!whole)
+            whole = jx_pjrt_storage_new(size, r->devices[0]);
         if (!whole)
             return jx_pjrt_out_of_memory(size, r->devices[0]);
         r->wholes[r->program->nins + i] = whole;

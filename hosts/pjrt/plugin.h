@@ -166,6 +166,9 @@ PJRT_Error *jx_pjrt_buffer_on(jx_pjrt_shape shape, PJRT_Device *device,
 void jx_pjrt_buffer_free(PJRT_Buffer *buffer);
 /* Its bytes, which stay until they are dropped, once they are there. */
 PJRT_Error *jx_pjrt_buffer_hold(PJRT_Buffer *buffer, jx_pjrt_storage **to);
+/* Deletes one whose bytes are ours, are shown to nobody and are held by the caller
+ * alone, who may write to them; else false. */
+bool jx_pjrt_buffer_lend(PJRT_Buffer *buffer);
 /* Nobody may use it any more, but for what was shown of it. */
 void jx_pjrt_buffer_delete(PJRT_Buffer *buffer);
 /* NULL: there is no memory, or no more of the client's. */
@@ -236,6 +239,7 @@ typedef struct jx_pjrt_program {
     int *arg_inputs, *result_outputs;
     jx_pjrt_port *ins, *outs;
     int *aliases; /* of inputs: jaxvet_input_alias() */
+    int *lenders; /* of outputs: the argument whose memory they may take, or -1 */
     /* The results, as the interface gives them. */
     PJRT_Buffer_Type *out_types;
     size_t *out_ranks;

@@ -160,6 +160,24 @@ static PJRT_Error *list_kinds(int count, const int *numbers,
     return NULL;
 }
 
+/* Where arguments are given up for results of the same memory; with several devices
+ * both are in parts. */
+static PJRT_Error *find_lenders(jx_pjrt_program *p)
+{
+    p->lenders = malloc(((size_t)p->nouts + 1) * sizeof *p->lenders);
+    if (!p->lenders)
+        return jx_pjrt_starved();
+    for (int i = 0; i < p->nouts; i++)
+        p->lenders[i] = -1;
+    for (int i = 0; p->ndevices == 1 && i < p->nargs; i++) {
+        int input = p->arg_inputs[i];
+        int output = input < 0 ? JAXVET_KEPT : p->aliases[input];
+        if (output >= 0 && jaxvet_call_lends(p->call, input, output))
+            p->lenders[output] = i;
+    }
+    return NULL;
+}
+
 /* The results once more, as lists of types, ranks and sizes. */
 static PJRT_Error *list_results(jx_pjrt_program *p)
 {
@@ -243,6 +261,8 @@ static PJRT_Error *compile(jx_pjrt_program *p, size_t budget)
         failed =
             list_kinds(p->nresults, p->result_outputs, p->outs, &p->result_kinds);
     if (!failed)
+        failed = find_lenders(p);
+    if (!failed)
         failed = list_results(p);
     return failed ? failed : list_layouts(p);
 }
@@ -271,6 +291,7 @@ static void free_program(jx_pjrt_program *p)
     free(p->arg_inputs);
     free(p->result_outputs);
     free(p->aliases);
+    free(p->lenders);
     free(p->out_types);
     free(p->out_ranks);
     free(p->out_dims);

@@ -328,6 +328,9 @@ static int serve(void)
     EXPECT(p);
     EXPECT(!strcmp(jaxvet_name(p), "give") && !strcmp(jaxvet_name(NULL), ""));
     EXPECT(jaxvet_input_alias(p, 0) == 0);
+    call = jaxvet_prepare(p, NULL, 0, &error);
+    EXPECT(jaxvet_call_lends(call, 0, 0) && !jaxvet_call_lends(call, 2, 0));
+    jaxvet_call_free(call);
     EXPECT(jaxvet_input_alias(p, 1) == JAXVET_KEPT);
     EXPECT(jaxvet_input_alias(p, 2) == JAXVET_KEPT);
     EXPECT(jaxvet_memory("2KiB") == 2048 && !jaxvet_memory("many"));

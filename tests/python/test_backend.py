@@ -107,6 +107,59 @@ def test_donation_and_deletion():
                    "Array has been deleted with shape=float32[4].")
 
 
+def test_a_result_takes_the_memory_of_what_is_donated():
+    out, _ = run("""
+        import functools
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+
+        def scan(x, y):
+            return jax.lax.scan(lambda c, r: (c + r * x[0], c), y[0], x)[1], y
+
+        def nested(x, y):
+            return jax.lax.fori_loop(0, 3, lambda i, c: c + x.sum(0), x), y[::-1]
+        programs = {
+            "in place": lambda x, y: (x + 1, y * 2),
+            "both read": lambda x, y: (x + y, y - x),
+            "one": lambda x, y: (x + 1, y * x),
+            "passed": lambda x, y: (x, y),
+            "swapped": lambda x, y: (y, x),
+            "crossed": lambda x, y: (y + 1, x * 2),
+            "turned": lambda x, y: (x.T, y[::-1]),
+            "set": lambda x, y: (x.at[1].add(y[0]), jnp.sort(y, axis=0)),
+            "read late": lambda x, y: ((x @ y), (x @ y) @ x + y),
+            "loops": scan, "a loop": nested,
+            "branches": lambda x, y: jax.lax.cond(
+                x[0, 0] > 0, lambda x, y: (y, x), lambda x, y: (x.T, y + x), x, y),
+            "called": lambda x, y: (jax.jit(jnp.tanh)(jax.jit(jnp.tanh)(x)), y @ x),
+        }
+        numbers = np.random.default_rng(0).normal(size=(2, 5, 5)).astype("f")
+        for name, f in programs.items():
+            expected = jax.jit(f)(*numbers)
+            x, y = (jnp.array(each) for each in numbers)
+            before = [x.unsafe_buffer_pointer(), y.unsafe_buffer_pointer()]
+            results = jax.jit(f, donate_argnums=(0, 1))(x, y)
+            assert x.is_deleted() and y.is_deleted()
+            for ours, right in zip(results, expected):
+                assert np.array_equal(ours, right), name
+            print(name, sum(result.unsafe_buffer_pointer() == at
+                            for result, at in zip(results, before)))
+        x = jnp.ones(5)
+        seen = np.asarray(x)
+        inc = jax.jit(lambda x: x + 1, donate_argnums=0)
+        assert (inc(x) == 2).all() and (seen == 1).all()
+        host = np.ones(1024, "f")
+        assert (inc(jax.device_put(host)) == 2).all() and (host == 1).all()
+        x = jnp.ones(5)
+        y = jax.device_put(x, may_alias=True)
+        assert (inc(x) == 2).all() and (y.is_deleted() or (y == 1).all())
+    """, JAX_PLATFORMS="jaxvet")
+    taken = dict(line.rsplit(" ", 1) for line in out.split("\n"))
+    assert taken.pop("in place") == taken.pop("passed") == "2"
+    assert {"set", "a loop", "called"} <= {name for name in taken if taken[name] > "0"}
+
+
 def test_the_number_of_devices():
     out, _ = run("""
         import jax
