@@ -130,6 +130,8 @@ typedef struct jaxvet_sharding {
     int rank, devices;
     const int64_t *parts;
     const int *place;
+    int is_summed; /* the first axis counts parts that are added up; devices have
+                      one each, without that axis */
 } jaxvet_sharding;
 /* *sharding is NULL where the module says nothing of it: each device holds all.  (Of an
  * output it may say nothing and one be found that suits what it is made of.)  The
@@ -141,6 +143,13 @@ jaxvet_input_sharding(jaxvet_program *program, int i,
 JAXVET_API jaxvet_status
 jaxvet_output_sharding(jaxvet_program *program, int i,
                        const jaxvet_sharding **sharding, jaxvet_error *error);
+
+/* Of an array that lies in unreduced parts, which make it when they are added up, no
+ * device has more than one of them.  From now on such inputs and outputs are the arrays
+ * of these parts: they have one more axis, in front.  Without this, their shardings are
+ * refused.  To be called before the program is asked for anything else. */
+JAXVET_API jaxvet_status jaxvet_program_summands(jaxvet_program *program,
+                                                 jaxvet_error *error);
 
 /* All that is known of a program without running it: *info is the JSON of
  * `jaxvet info --format json` (signature, sizes and constraints, equations,

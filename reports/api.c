@@ -116,7 +116,7 @@ static const char *type_text(jx_ctx *ctx, const jx_aval *aval)
     return jx_arena_take(ctx->arena, &text);
 }
 
-static bool read_signature(jaxvet_program *p)
+bool jx_api_read_signature(jaxvet_program *p)
 {
     const jx_jaxpr *entry = p->program->entry.jaxpr;
     jx_arena *arena = p->ctx->arena;
@@ -193,7 +193,7 @@ jaxvet_program *jx_api_opened(jaxvet_program *p, jx_program *program,
                               jaxvet_error *error)
 {
     p->program = program;
-    if (program && read_signature(p))
+    if (program && jx_api_read_signature(p))
         return p;
     jx_api_hand_over(p->ctx, error);
     jaxvet_close(p);

@@ -2,6 +2,7 @@
 #include "reports/api_program.h"
 
 #include "analyzer/cost.h"
+#include "analyzer/transform/summands.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/signature.h"
 #include "frontend/mlir/print.h"
@@ -162,6 +163,7 @@ static jaxvet_status sharding_of(jaxvet_program *p, const jx_mlir_attr *said,
                                  const jx_aval *aval, const char *what, int i,
                                  const jaxvet_sharding **to, jaxvet_error *error)
 {
+    int counts = p->has_summands && said && jx_mesh_is_summed(said);
     jaxvet_sharding *made;
     jx_placement placed;
     const char *why;
@@ -169,8 +171,14 @@ static jaxvet_status sharding_of(jaxvet_program *p, const jx_mlir_attr *said,
     *to = NULL;
     if (!said)
         return JAXVET_OK;
-    if (!jx_mesh_place(p->ctx, p->program->tree_entry->module, said, aval->rank,
-                       jaxvet_device_count(p), &placed, &why))
+    if (jx_mesh_is_summed(said) && !p->has_summands)
+        return refuse_sharding(what, i,
+                               "a sharding of parts that are to be added up "
+                               "(unreduced axes)",
+                               error);
+    if (!jx_mesh_place(p->ctx, p->program->tree_entry->module, said,
+                       aval->rank - counts, jaxvet_device_count(p), &placed,
+                       &why))
         return jx_ok(p->ctx) ? refuse_sharding(what, i, why, error)
                              : jx_api_hand_over(p->ctx, error);
     if (!divides(aval, &placed))
@@ -179,9 +187,23 @@ static jaxvet_status sharding_of(jaxvet_program *p, const jx_mlir_attr *said,
     if (!made)
         return jx_api_hand_over(p->ctx, error);
     *made = (jaxvet_sharding){placed.rank, placed.devices, placed.parts,
-                              placed.place};
+                              placed.place, placed.is_summed};
     *to = made;
     return JAXVET_OK;
+}
+
+static const jx_mlir_attr *said_of_input(const jx_tree_entry *entry, int i)
+{
+    const jx_mlir_attr *said = jx_tree_argument(entry, i, "sdy.sharding");
+
+    return said ? said : jx_tree_argument(entry, i, "mhlo.sharding");
+}
+
+static const jx_mlir_attr *said_of_output(const jx_tree_entry *entry, int i)
+{
+    const jx_mlir_attr *said = jx_tree_result(entry, i, "sdy.sharding");
+
+    return said ? said : jx_tree_result(entry, i, "mhlo.sharding");
 }
 
 jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
@@ -200,9 +222,7 @@ jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
     *sharding = NULL;
     if (!entry)
         return JAXVET_OK;
-    said = jx_tree_argument(entry, i, "sdy.sharding");
-    if (!said)
-        said = jx_tree_argument(entry, i, "mhlo.sharding");
+    said = said_of_input(entry, i);
     return sharding_of(program, said, jx_input_aval(program->program, i), "input", i,
                        sharding, error);
 }
@@ -250,13 +270,60 @@ jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
     if (!entry)
         return JAXVET_OK;
     aval = jx_atom_aval(program->program->entry.jaxpr->outs[i]);
-    said = jx_tree_result(entry, i, "sdy.sharding");
-    if (!said)
-        said = jx_tree_result(entry, i, "mhlo.sharding");
+    said = said_of_output(entry, i);
     if (said)
         return sharding_of(program, said, aval, "output", i, sharding, error);
     find_sharding(program, entry, i, aval, sharding);
     return JAXVET_OK;
+}
+
+/* How many summands an array has; 0: it is not cut into any.  What is wrong with its sharding is told when that is
+ * asked for. */
+static int64_t summands_of(jaxvet_program *p, const jx_mlir_attr *said,
+                           const jx_aval *aval)
+{
+    jx_placement placed;
+    const char *why;
+
+    return said && jx_mesh_is_summed(said) &&
+                   jx_mesh_place(p->ctx, p->program->tree_entry->module, said,
+                                 aval->rank, jaxvet_device_count(p), &placed,
+                                 &why)
+               ? placed.parts[0]
+               : 0;
+}
+
+jaxvet_status jaxvet_program_summands(jaxvet_program *p, jaxvet_error *error)
+{
+    const jx_tree_entry *entry = entry_of(p);
+    jx_program *made = NULL;
+    int64_t *ins, *outs;
+    bool any = false;
+
+    if (!jx_api_given(p, "a program", error))
+        return JAXVET_USAGE;
+    jx_api_begin(p);
+    if (!entry || p->has_summands || p->program->written)
+        return JAXVET_OK;
+    ins = JX_NEW_ARRAY(p->ctx->arena, p->nins, int64_t);
+    outs = JX_NEW_ARRAY(p->ctx->arena, p->nouts, int64_t);
+    for (int i = 0; ins && outs && i < p->nins; i++)
+        any |= (ins[i] = summands_of(p, said_of_input(entry, i),
+                                     jx_input_aval(p->program, i))) > 0;
+    for (int i = 0; ins && outs && i < p->nouts; i++)
+        any |= (outs[i] = summands_of(
+                    p, said_of_output(entry, i),
+                    jx_atom_aval(p->program->entry.jaxpr->outs[i]))) > 0;
+    if (ins && outs && any)
+        made = jx_program_summands(p->program, ins, outs);
+    if (!ins || !outs || (any && !made))
+        return jx_api_hand_over(p->ctx, error);
+    p->has_summands = true;
+    if (!any)
+        return JAXVET_OK;
+    p->program = made;
+    return jx_api_read_signature(p) ? JAXVET_OK
+                                    : jx_api_hand_over(p->ctx, error);
 }
 
 /* ---- costs, and the text */

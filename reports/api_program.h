@@ -18,6 +18,7 @@ struct jaxvet_program {
     jx_program *program;
     bool is_guest; /* the context is that of another program */
     bool trusts_embedded;
+    bool has_summands; /* jaxvet_program_summands() */
     int nins, nouts, nsizes;
     const char **in_types, **out_types;
     const jx_dim_atom *const *sizes; /* of the signature, by name */
@@ -41,6 +42,8 @@ struct jaxvet_call {
 
 /* Time counts from the call that the host makes. */
 void jx_api_begin(const jaxvet_program *program);
+/* Types of inputs and outputs, as texts; false without memory. */
+bool jx_api_read_signature(jaxvet_program *p);
 /* `p` as one of `program`; NULL, and closed, with an error. */
 jaxvet_program *jx_api_opened(jaxvet_program *p, jx_program *program,
                               jaxvet_error *error);

@@ -57,38 +57,66 @@ static int64_t size_of(const jx_mlir_attr *axis)
                : 0;
 }
 
-int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
-                      const jx_mlir_op *op, const char *shardings, int i,
-                      int axis)
+/* The product of the sizes of these axes that are manual; 0: not known, or a part of
+ * an axis. */
+static int64_t manual_size(jx_ctx *ctx, const jx_mlir_attr *by,
+                           const jx_mlir_attr *axes, const jx_mlir_attr *manual)
 {
-    const jx_mlir_attr *all = jx_mesh_shardings(op, shardings);
-    const jx_mlir_attr *manual = list_of(jx_mlir_get(op, "manual_axes"), "value");
-    const jx_mlir_attr *how = all && i < all->count ? all->items[i] : NULL;
-    const jx_mlir_attr *dims =
-        how ? list_of(jx_mlir_field(how, "dim_shardings"), "value") : NULL;
-    const jx_mlir_attr *mesh =
-        how ? jx_mesh_of_ref(module, jx_mlir_field(how, "mesh_or_ref")) : NULL;
-    const jx_mlir_attr *by =
-        dims && axis < dims->count
-            ? list_of(jx_mlir_field(dims->items[axis], "axes"), "value")
-            : NULL;
-    const jx_mlir_attr *axes = list_of(mesh, "axes");
-    int64_t parts = 1;
+    int64_t size = 1;
 
-    if (!by || !axes)
-        return 0;
-    for (int k = 0; k < by->count && parts; k++) {
+    for (int k = 0; k < by->count && size; k++) {
         const jx_mlir_attr *ref = by->items[k];
         const char *name = name_of(ctx, ref);
         if (!name || (ref->kind == JX_A_RECORD &&
                       jx_mlir_field(ref, "sub_axis_info")))
             return 0;
         if (find(ctx, manual, name) &&
-            __builtin_mul_overflow(parts, size_of(find(ctx, axes, name)),
-                                   &parts))
+            __builtin_mul_overflow(size, size_of(find(ctx, axes, name)), &size))
             return 0;
     }
-    return parts;
+    return size;
+}
+
+/* What a manual computation says of operand (or result) `i`. */
+typedef struct said {
+    const jx_mlir_attr *how, *manual, *axes; /* all but `manual` may be NULL */
+} said;
+
+static said said_of(const jx_mlir_op *module, const jx_mlir_op *op,
+                    const char *shardings, int i)
+{
+    const jx_mlir_attr *all = jx_mesh_shardings(op, shardings);
+    const jx_mlir_attr *how = all && i < all->count ? all->items[i] : NULL;
+    const jx_mlir_attr *mesh =
+        how ? jx_mesh_of_ref(module, jx_mlir_field(how, "mesh_or_ref")) : NULL;
+
+    return (said){how, list_of(jx_mlir_get(op, "manual_axes"), "value"),
+                  list_of(mesh, "axes")};
+}
+
+int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
+                      const jx_mlir_op *op, const char *shardings, int i,
+                      int axis)
+{
+    said s = said_of(module, op, shardings, i);
+    const jx_mlir_attr *dims =
+        s.how ? list_of(jx_mlir_field(s.how, "dim_shardings"), "value") : NULL;
+    const jx_mlir_attr *by =
+        dims && axis < dims->count
+            ? list_of(jx_mlir_field(dims->items[axis], "axes"), "value")
+            : NULL;
+
+    return by && s.axes ? manual_size(ctx, by, s.axes, s.manual) : 0;
+}
+
+int64_t jx_mesh_summands(jx_ctx *ctx, const jx_mlir_op *module,
+                         const jx_mlir_op *op, const char *shardings, int i)
+{
+    said s = said_of(module, op, shardings, i);
+    const jx_mlir_attr *by =
+        s.how ? list_of(jx_mlir_field(s.how, "unreduced_axes"), "value") : NULL;
+
+    return by && s.axes ? manual_size(ctx, by, s.axes, s.manual) : 1;
 }
 
 /* ---- which part a device holds */
@@ -176,8 +204,10 @@ static bool cut(jx_ctx *ctx, const jx_mlir_attr *axes, const jx_mlir_attr *by,
     return true;
 }
 
+/* Parts that make the array when they are added up are its first axis. */
 static bool place_all(jx_ctx *ctx, const jx_mlir_attr *mesh,
-                      const jx_mlir_attr *dims, jx_placement *to)
+                      const jx_mlir_attr *dims, const jx_mlir_attr *summed,
+                      jx_placement *to)
 {
     const jx_mlir_attr *axes = list_of(mesh, "axes");
     size_t cells = (size_t)to->devices * (size_t)to->rank;
@@ -190,7 +220,10 @@ static bool place_all(jx_ctx *ctx, const jx_mlir_attr *mesh,
         return false;
     for (int i = 0; i < to->rank; i++) {
         const jx_mlir_attr *by =
-            list_of(jx_mlir_field(dims->items[i], "axes"), "value");
+            to->is_summed && !i
+                ? summed
+                : list_of(jx_mlir_field(dims->items[i - to->is_summed], "axes"),
+                          "value");
         parts[i] = 1;
         if (!by || !cut(ctx, axes, by, order, i, to, parts, place))
             return false;
@@ -320,6 +353,29 @@ static bool place_text(jx_ctx *ctx, const char *text, jx_placement *to)
     return place_tiles(ctx, &tiles, &sizes, &order, to);
 }
 
+static const jx_mlir_attr *summed_by(const jx_mlir_attr *sharding)
+{
+    const jx_mlir_attr *by =
+        sharding && sharding->kind == JX_A_RECORD
+            ? list_of(jx_mlir_field(sharding, "unreduced_axes"), "value")
+            : NULL;
+
+    return by && by->count ? by : NULL;
+}
+
+bool jx_mesh_is_summed(const jx_mlir_attr *sharding)
+{
+    return summed_by(sharding);
+}
+
+bool jx_mesh_adds_up(const jx_mlir_attr *sharding)
+{
+    const jx_mlir_attr *how =
+        summed_by(sharding) ? jx_mlir_field(sharding, "reduction_op") : NULL;
+
+    return !how || (how->text && !strcmp(how->text, "sum"));
+}
+
 bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
                    const jx_mlir_attr *sharding, int rank, int devices,
                    jx_placement *to, const char **why)
@@ -331,22 +387,24 @@ bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
     const jx_mlir_attr *dims =
         is_record ? list_of(jx_mlir_field(sharding, "dim_shardings"), "value")
                   : NULL;
-    const jx_mlir_attr *summed =
-        is_record ? jx_mlir_field(sharding, "unreduced_axes") : NULL;
-
+    const jx_mlir_attr *summed = summed_by(sharding);
     const char *text =
         sharding->kind == JX_A_STRING ? jx_mlir_text(ctx, sharding) : NULL;
 
-    *to = (jx_placement){.rank = rank, .devices = devices};
+    *to = (jx_placement){.is_summed = summed != NULL,
+                         .rank = rank + (summed != NULL),
+                         .devices = devices};
     if (text && place_text(ctx, text, to))
         return true;
-    if (summed && summed->count) {
-        *why = "a sharding of parts that are to be added up (unreduced axes)";
+    if (!jx_mesh_adds_up(sharding)) {
+        *why =
+            "a sharding of parts that make the array by another operation than "
+            "addition";
         return false;
     }
     *why = "a sharding that fits no array of that rank on these devices";
     return mesh && mesh->kind == JX_A_RECORD && dims && dims->count == rank &&
-           place_all(ctx, mesh, dims, to);
+           place_all(ctx, mesh, dims, summed, to);
 }
 
 /* ---- what suits a value */

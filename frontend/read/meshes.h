@@ -18,16 +18,28 @@ int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
                       const jx_mlir_op *op, const char *shardings, int i,
                       int axis);
 
-/* How an array lies on the devices that share it. */
+/* How many parts make operand (or result) `i` when they are added up: one for each
+ * place along the manual axes that its sharding leaves unreduced; 0: not known. */
+int64_t jx_mesh_summands(jx_ctx *ctx, const jx_mlir_op *module,
+                         const jx_mlir_op *op, const char *shardings, int i);
+
+/* Whether a sharding leaves axes unreduced: the array is the sum of its parts there. */
+bool jx_mesh_is_summed(const jx_mlir_attr *sharding);
+/* False where its parts make the array by another operation (a maximum). */
+bool jx_mesh_adds_up(const jx_mlir_attr *sharding);
+
+/* How an array lies on the devices that share it; where it is the sum of parts, how
+ * the array of these does, whose first axis counts them. */
 typedef struct jx_placement {
+    bool is_summed;
     int rank, devices;
     const int64_t *parts; /* into how many each axis is cut */
     const int *place;     /* [device * rank + axis]: which of these it holds */
 } jx_placement;
 
-/* What a sharding of the module (sdy.sharding, or mhlo.sharding's text) says of an array of that rank on so
- * many devices.  False, with what is in the way in *why: it is no such sharding, or
- * one of parts that make the array when they are added up. */
+/* What a sharding of the module (sdy.sharding, or mhlo.sharding's text) says of an
+ * array of that rank on so many devices.  False, with what is in the way in *why: it is
+ * no such sharding. */
 bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
                    const jx_mlir_attr *sharding, int rank, int devices,
                    jx_placement *to, const char **why);

@@ -97,7 +97,10 @@ static const jx_mlir_attr *shardings(jx_hlo_body *b, const char *name)
     return NULL;
 }
 
-static const jx_value *shardings_of(jx_hlo_body *b, const jx_mlir_attr *all)
+/* How each array lies; one of summands has one more axis, in front, which the
+ * unreduced axes cut. */
+static const jx_value *shardings_of(jx_hlo_body *b, const jx_mlir_attr *all,
+                                    const int64_t *summands)
 {
     const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, all->count,
                                           const jx_value *);
@@ -106,11 +109,16 @@ static const jx_value *shardings_of(jx_hlo_body *b, const jx_mlir_attr *all)
         const jx_mlir_attr *dims = jx_mlir_field(all->items[i],
                                                  "dim_shardings");
         int n = dims && dims->kind == JX_A_ARRAY ? dims->count : 0;
-        const jx_value **each = JX_NEW_ARRAY(b->s->ctx->arena, n,
-                                             const jx_value *);
+        int first = summands[i] > 1;
+        const jx_value **each =
+            JX_NEW_ARRAY(b->s->ctx->arena, first + n, const jx_value *);
+        if (each && first)
+            each[0] =
+                axes_of(b, jx_mlir_field(all->items[i], "unreduced_axes"));
         for (int k = 0; each && k < n; k++)
-            each[k] = axes_of(b, jx_mlir_field(dims->items[k], "axes"));
-        items[i] = each ? jx_value_of_tuple(b->s->program, n, each) : NULL;
+            each[first + k] = axes_of(b, jx_mlir_field(dims->items[k], "axes"));
+        items[i] =
+            each ? jx_value_of_tuple(b->s->program, first + n, each) : NULL;
     }
     return items ? jx_value_of_tuple(b->s->program, all->count, items) : NULL;
 }
@@ -132,15 +140,16 @@ static bool whole_axes(const jx_mlir_attr *list)
     return true;
 }
 
-/* Devices in the order of the mesh, each axis whole, and every part the value
- * itself, not one of several that make it when added up. */
+/* Devices in the order of the mesh, each axis whole; parts of a value that it has
+ * several of are added up. */
 static bool is_plain(jx_hlo_body *b, const jx_mlir_attr *sharding)
 {
     const jx_mlir_attr *mesh = mesh_attr(b, sharding);
     const jx_mlir_attr *dims = jx_mlir_field(sharding, "dim_shardings");
 
     if ((mesh && !is_empty(jx_mlir_field(mesh, "device_ids"))) ||
-        !is_empty(jx_mlir_field(sharding, "unreduced_axes")))
+        !whole_axes(jx_mlir_field(sharding, "unreduced_axes")) ||
+        !jx_mesh_adds_up(sharding))
         return false;
     for (int i = 0; dims && dims->kind == JX_A_ARRAY && i < dims->count; i++)
         if (!whole_axes(jx_mlir_field(dims->items[i], "axes")))
@@ -224,30 +233,154 @@ static const jx_mlir_attr *manual_axes(jx_hlo_body *b)
                                              : axes;
 }
 
+/* ---- values that are sums
+ *
+ * Of a value that lies in unreduced parts each device has a summand.  As an operand it
+ * becomes the array of the summands, the first of which is the value and the others
+ * zero; as a result it is the sum of that array.  So it is cut by its shardings like
+ * any other array, and the body takes and gives its parts, of size 1 along the axis
+ * that counts. */
+
+/* The type with that size in front. */
+static const jx_aval *counted(jx_hlo_body *b, const jx_aval *aval,
+                              int64_t count)
+{
+    const jx_dim **shape =
+        JX_NEW_ARRAY(b->s->ctx->arena, aval->rank + 1, const jx_dim *);
+
+    if (!shape)
+        return NULL;
+    shape[0] = jx_hlo_dim_int(b, count);
+    for (int k = 0; k < aval->rank; k++)
+        shape[k + 1] = aval->shape[k];
+    return jx_hlo_array(b, aval->dtype, aval->rank + 1, shape);
+}
+
+static jx_atom reshaped(jx_hlo_body *b, jx_atom atom, const jx_aval *to)
+{
+    return to ? jx_hlo_eqn_reshape(b, atom, to->rank, to->shape) : (jx_atom){0};
+}
+
+static jx_atom as_summands(jx_hlo_body *b, jx_atom atom, int64_t count)
+{
+    const jx_aval *aval = jx_atom_aval(atom);
+    const jx_aval *others = counted(b, aval, count - 1);
+    jx_atom parts[2] = {reshaped(b, atom, counted(b, aval, 1))};
+
+    if (!others)
+        return parts[0];
+    parts[1] = jx_build_zeros(&b->body, others);
+    return jx_build_concatenate(&b->body, 2, parts, 0);
+}
+
+static jx_atom sum_of(jx_hlo_body *b, jx_atom summands, const jx_aval *aval)
+{
+    jx_params p = jx_hlo_no_params(b);
+
+    jx_put_ints(&p, "axes", (jx_ints){1, (const int64_t[]){0}});
+    return jx_hlo_eqn(
+        b, aval->dtype == JX_BOOL ? JX_PRIM_reduce_or : JX_PRIM_reduce_sum, 1,
+        &summands, &p, aval);
+}
+
+static bool any_summands(const int64_t *summands, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (summands[i] > 1)
+            return true;
+    return false;
+}
+
+/* The body, which takes and gives summands with their axis. */
+static const jx_jaxpr *with_summands(jx_hlo_body *b, const jx_jaxpr *body,
+                                     const int64_t *ins, const int64_t *outs)
+{
+    jx_hlo_body *to = jx_hlo_body_new(b->s, NULL);
+    jx_atom *atoms = JX_NEW_ARRAY(b->s->ctx->arena, body->nins, jx_atom);
+    const jx_atom *made;
+
+    if (!to || !atoms ||
+        (!any_summands(ins, body->nins) && !any_summands(outs, body->nouts)))
+        return to && atoms ? body : NULL;
+    to->op = b->op;
+    to->body.place = b->body.place;
+    for (int i = 0; i < body->nins; i++) {
+        const jx_aval *aval = body->vars[body->nconsts + i]->aval;
+        const jx_aval *given = ins[i] > 1 ? counted(to, aval, 1) : aval;
+        atoms[i] = given ? jx_body_input(&to->body, given) : (jx_atom){0};
+        if (ins[i] > 1)
+            atoms[i] = reshaped(to, atoms[i], aval);
+    }
+    made = jx_hlo_eqn_call(to, body, (jx_atoms){body->nins, atoms}, "summands");
+    for (int i = 0; made && i < body->nouts; i++)
+        jx_body_result(
+            &to->body,
+            outs[i] > 1
+                ? reshaped(to, made[i], counted(to, jx_atom_aval(made[i]), 1))
+                : made[i]);
+    return made ? jx_hlo_body_finish(to, (jx_atoms){0, NULL}, NULL) : NULL;
+}
+
+/* How many summands each operand, or result, has. */
+static const int64_t *summands_of(jx_hlo_body *b, const char *name, int count)
+{
+    int64_t *to = JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
+
+    for (int i = 0; to && i < count; i++) {
+        to[i] = jx_mesh_summands(b->s->ctx, b->s->module, b->op, name, i);
+        if (to[i] < 1) {
+            jx_hlo_refuse(b, "attribute '%s': expected axes of the mesh", name);
+            return NULL;
+        }
+    }
+    return to;
+}
+
+/* What the results are, those of summands added up. */
+static bool define_results(jx_hlo_body *b, const jx_atom *made,
+                           const int64_t *summands)
+{
+    jx_atom *to = JX_NEW_ARRAY(b->s->ctx->arena, b->op->nouts, jx_atom);
+
+    for (int i = 0; to && i < b->op->nouts; i++)
+        to[i] = summands[i] > 1 ? sum_of(b, made[i], jx_hlo_result(b, i, NULL))
+                                : made[i];
+    return to && jx_hlo_define(b, b->op->nouts, to);
+}
+
+/* ---- the equation */
+
 static bool emit_manual(jx_hlo_body *b, const jx_jaxpr *body,
-                        const jx_mlir_attr *in, const jx_mlir_attr *out)
+                        const jx_mlir_attr *in, const jx_mlir_attr *out,
+                        const int64_t *nin, const int64_t *nout)
 {
     jx_params p = jx_hlo_no_params(b);
     jx_atoms ins = jx_hlo_ins(b, 0);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, b->op->nouts,
                                         const jx_aval *);
+    jx_atom *given = JX_NEW_ARRAY(b->s->ctx->arena, ins.count, jx_atom);
     const jx_atom *made;
 
-    for (int i = 0; outs && i < b->op->nouts; i++)
+    for (int i = 0; given && i < ins.count; i++)
+        given[i] = nin[i] > 1 ? as_summands(b, ins.at[i], nin[i]) : ins.at[i];
+    for (int i = 0; outs && i < b->op->nouts; i++) {
         outs[i] = jx_hlo_result(b, i, NULL);
+        if (outs[i] && nout[i] > 1)
+            outs[i] = counted(b, outs[i], nout[i]);
+    }
     jx_put_jaxpr(&p, "jaxpr", body);
     jx_put(&p, "mesh",
            mesh_of(b, in->count    ? in->items[0]
                       : out->count ? out->items[0]
                                    : NULL));
-    jx_put(&p, "in_shardings", shardings_of(b, in));
-    jx_put(&p, "out_shardings", shardings_of(b, out));
+    jx_put(&p, "in_shardings", shardings_of(b, in, nin));
+    jx_put(&p, "out_shardings", shardings_of(b, out, nout));
     jx_put(&p, "manual_axes", axes_of(b, manual_axes(b)));
-    made = outs ? jx_hlo_eqn_all(b,
-                                 jx_prim_of(JX_PRIM_sdy_manual_computation),
-                                 ins.count, ins.at, &p, b->op->nouts, outs)
-                : NULL;
-    return made && jx_hlo_define(b, b->op->nouts, made);
+    made = outs && given
+               ? jx_hlo_eqn_all(b, jx_prim_of(JX_PRIM_sdy_manual_computation),
+                                ins.count, given, &p, b->op->nouts, outs)
+               : NULL;
+    return made && define_results(b, made, nout);
 }
 
 bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
@@ -259,6 +392,7 @@ bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
     const jx_mlir_attr *out = shardings(b, "out_shardings");
     jx_hlo_body *region;
     const jx_jaxpr *body = NULL;
+    const int64_t *nin, *nout;
 
     (void)row;
     if (!in || !out || !block)
@@ -271,5 +405,12 @@ bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
     if (!body)
         return jx_ok(b->s->ctx) &&
                jx_hlo_refuse(b, "expected a region that captures nothing");
-    return emit_manual(b, body, in, out);
+    if (in->count != body->nins || jx_hlo_ins(b, 0).count != body->nins ||
+        out->count != op->nouts || body->nouts != op->nouts)
+        return jx_hlo_refuse(b,
+                             "expected a sharding for each operand and result");
+    nin = summands_of(b, "in_shardings", body->nins);
+    nout = summands_of(b, "out_shardings", op->nouts);
+    body = nin && nout ? with_summands(b, body, nin, nout) : NULL;
+    return body && emit_manual(b, body, in, out, nin, nout);
 }

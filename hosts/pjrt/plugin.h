@@ -213,7 +213,8 @@ bool jx_pjrt_assignment_write(const jx_pjrt_options *options, jx_wire_out *to);
 typedef struct jx_pjrt_port {
     jx_pjrt_shape whole, part;
     const jaxvet_sharding *sharding; /* NULL: each device has all of it */
-    int memory; /* the kind where it lies */
+    int64_t *cut; /* a part's sizes along the whole's axes; NULL: not cut */
+    int memory;   /* the kind where it lies */
     size_t size;
 } jx_pjrt_port;
 

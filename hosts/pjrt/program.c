@@ -31,7 +31,8 @@ void jx_pjrt_fingerprint(const char *code, size_t code_size, const char *options
              (unsigned long long)b);
 }
 
-/* The part of an array that a device has: as many axes, shorter. */
+/* The part of an array that a device has: as many axes, shorter; but for the axis that
+ * counts summands, of which it has one. */
 static PJRT_Error *cut_port(jx_pjrt_port *port)
 {
     int64_t *dims;
@@ -44,7 +45,12 @@ static PJRT_Error *cut_port(jx_pjrt_port *port)
         return jx_pjrt_starved();
     for (int i = 0; i < port->whole.rank; i++)
         dims[i] = port->whole.dims[i] / port->sharding->parts[i];
+    port->cut = dims;
     port->part.dims = dims;
+    if (port->sharding->is_summed) {
+        port->part.dims++;
+        port->part.rank--;
+    }
     return NULL;
 }
 
@@ -241,7 +247,9 @@ static PJRT_Error *compile(jx_pjrt_program *p, size_t budget)
         jaxvet_open_memory(p->code, p->code_size, "module", budget, &error);
     if (!p->program)
         return jx_pjrt_error_of(&error, PJRT_Error_Code_INVALID_ARGUMENT);
-    if (jaxvet_program_handlers(p->program, &jx_ffi_handlers, &error) == JAXVET_OK)
+    if (jaxvet_program_handlers(p->program, &jx_ffi_handlers, &error) ==
+            JAXVET_OK &&
+        jaxvet_program_summands(p->program, &error) == JAXVET_OK)
         p->call = jaxvet_prepare(p->program, NULL, 0, &error);
     if (!p->call)
         return jx_pjrt_error_of(&error, PJRT_Error_Code_UNIMPLEMENTED);
@@ -270,8 +278,7 @@ static PJRT_Error *compile(jx_pjrt_program *p, size_t budget)
 static void free_ports(jx_pjrt_port *ports, int count)
 {
     for (int i = 0; ports && i < count; i++)
-        if (ports[i].sharding)
-            free((int64_t *)(uintptr_t)ports[i].part.dims);
+        free(ports[i].cut);
     free(ports);
 }
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 /* An OpShardingProto: type (1), tile_assignment_dimensions (3),
- * tile_assignment_devices (4), replicate_on_last_tile_dim (6). */
-enum { REPLICATED = 0, TILED = 3 };
+ * tile_assignment_devices (4), replicate_on_last_tile_dim (6), last_tile_dims (8): of
+ * what kind the tiles are that lie behind the array's axes. */
+enum { REPLICATED = 0, TILED = 3, UNREDUCED = 6 };
 
 static bool is_cut(const jaxvet_sharding *s)
 {
@@ -15,32 +16,59 @@ static bool is_cut(const jaxvet_sharding *s)
     return false;
 }
 
-/* The number of the part that a device has, counted row by row. */
-static int64_t part_of(const jaxvet_sharding *s, int device)
+/* How many summands there are. */
+static int64_t summands(const jaxvet_sharding *s)
 {
-    int64_t part = 0;
-
-    for (int i = 0; i < s->rank; i++)
-        part = part * s->parts[i] + s->place[device * s->rank + i];
-    return part;
+    return s->is_summed ? s->parts[0] : 1;
 }
 
+/* The number of the part that a device has, counted row by row; summands of a part
+ * come last. */
+static int64_t part_of(const jaxvet_sharding *s, int device)
+{
+    const int *place = s->place + device * s->rank;
+    int64_t part = 0;
+
+    for (int i = s->is_summed; i < s->rank; i++)
+        part = part * s->parts[i] + place[i];
+    return part * summands(s) + (s->is_summed ? place[0] : 0);
+}
+
+/* The device that is the n-th to have a part. */
+static int holder(const jaxvet_sharding *s, int64_t part, int64_t n)
+{
+    int d = 0;
+
+    while (d < s->devices && (part_of(s, d) != part || n--))
+        d++;
+    return d;
+}
+
+/* Tiles of the array, of those the devices that have the same, of these summands. */
 static void write_tiles(const jaxvet_sharding *s, jx_wire_out *to)
 {
-    int64_t count = 1;
+    int64_t summed = summands(s), count = 1, same;
 
-    for (int i = 0; i < s->rank; i++) {
+    for (int i = s->is_summed; i < s->rank; i++) {
         jx_wire_put_varint(to, 3, (uint64_t)s->parts[i]);
         count *= s->parts[i];
     }
-    if (s->devices > count)
-        jx_wire_put_varint(to, 3, (uint64_t)(s->devices / count));
-    for (int64_t part = 0; part < count; part++)
-        for (int d = 0; d < s->devices; d++)
-            if (part_of(s, d) == part)
-                jx_wire_put_varint(to, 4, (uint64_t)d);
-    if (s->devices > count)
+    same = s->devices / (count * summed);
+    if (same > 1)
+        jx_wire_put_varint(to, 3, (uint64_t)same);
+    if (summed > 1)
+        jx_wire_put_varint(to, 3, (uint64_t)summed);
+    for (int64_t tile = 0; tile < count; tile++)
+        for (int64_t n = 0; n < same; n++)
+            for (int64_t i = 0; i < summed; i++)
+                jx_wire_put_varint(to, 4,
+                                   (uint64_t)holder(s, tile * summed + i, n));
+    if (same > 1 && summed == 1)
         jx_wire_put_varint(to, 6, 1);
+    if (same > 1 && summed > 1)
+        jx_wire_put_varint(to, 8, REPLICATED);
+    if (summed > 1)
+        jx_wire_put_varint(to, 8, UNREDUCED);
 }
 
 static bool write_sharding(const jaxvet_sharding *s, char **text, size_t *size)

@@ -1,4 +1,5 @@
-/* shards.c - arrays in equal parts, one of which each device has. */
+/* shards.c - arrays in equal parts, one of which each device has.  Of an array of
+ * summands the part is one of these. */
 #include "hosts/pjrt/plugin.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct copy {
 static void copy_rows(copy *c, char *whole, int axis, int64_t at)
 {
     const jx_pjrt_port *port = c->port;
-    int64_t size = port->part.dims[axis];
+    int64_t size = port->cut[axis];
     int64_t first = at * port->whole.dims[axis] + c->place[axis] * size;
     size_t row = (size_t)size * c->element;
 

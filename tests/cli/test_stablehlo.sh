@@ -211,14 +211,19 @@ EOM
 expect 0 run "$work/mesh.mlir" --fill zeros
 prints '= 0 0 1 1 2 2 3 3$'
 for change in 's/=4]>/=4], device_ids=[3, 2, 1, 0]>/' \
-    's/=4]>/=8]>/; s/{"x"}[]]/{"x":(1)4}]/g' \
-    's/\(out_shardings=.<@mesh, \)[[]{"x"}[]]/\1[{}], unreduced={"x"}/'; do
+    's/=4]>/=8]>/; s/{"x"}[]]/{"x":(1)4}]/g'; do
     sed "$change" "$work/mesh.mlir" >"$work/other_mesh.mlir"
     expect 3 run "$work/other_mesh.mlir" --fill zeros
     complains 'no way to run the primitive sdy.manual_computation (in another form)'
     expect 0 check "$work/other_mesh.mlir"
     prints 'undecided.PRM001'
 done
+# What each device has of a result is added up.
+sed 's/\(out_shardings=.<@mesh, \)[[]{"x"}[]]/\1[{}], unreduced={"x"}/
+    s/-> tensor<8xf32>/-> tensor<2xf32>/; s/return %0 : tensor<8xf32>/return %0 : tensor<2xf32>/' \
+    "$work/mesh.mlir" >"$work/summed_mesh.mlir"
+expect 0 run "$work/summed_mesh.mlir" --fill zeros
+prints '= 6 6$'
 
 # One device gives what it gets; what several hold is not in the program.
 cat >"$work/alone.mlir" <<'EOM'
