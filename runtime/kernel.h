@@ -66,6 +66,10 @@ typedef bool jx_plan_rule(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                           jx_slot *outs);
 jx_plan_rule *jx_plan_rule_of(jx_prim_id id); /* NULL: none */
 
+/* The equation that alone takes the result of `eqn`, which is being planned; NULL
+ * where several do, where none does, and where that is not known. */
+const jx_eqn *jx_plan_only_user(const jx_planner *p, const jx_eqn *eqn);
+
 bool jx_plan_fail(jx_planner *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool jx_plan_starved(jx_planner *p); /* of memory: planning fails */

@@ -144,15 +144,46 @@ static bool *used_equations(jx_planner *p, const jx_jaxpr *jaxpr)
     return used;
 }
 
+/* What stands for several users of a variable, the caller among them. */
+static const jx_eqn several;
+
+/* By number of a variable: the used equation that takes it, if there is one. */
+static const jx_eqn **find_users(jx_planner *p, const jx_jaxpr *jaxpr,
+                                 const bool *used)
+{
+    const jx_eqn **users = JX_NEW_ARRAY(p->arena, jaxpr->nvars, const jx_eqn *);
+
+    for (int i = 0; users && i < jaxpr->neqns; i++)
+        for (int k = 0; k < jaxpr->eqns[i].nins && used[i]; k++) {
+            const jx_var *var = jaxpr->eqns[i].ins[k].var;
+            if (var)
+                users[var->id] = users[var->id] ? &several : &jaxpr->eqns[i];
+        }
+    for (int i = 0; users && i < jaxpr->nouts; i++)
+        if (jaxpr->outs[i].var)
+            users[jaxpr->outs[i].var->id] = &several;
+    return users;
+}
+
+const jx_eqn *jx_plan_only_user(const jx_planner *p, const jx_eqn *eqn)
+{
+    const jx_eqn *user =
+        eqn == p->eqn && eqn->nouts == 1 ? p->users[eqn->outs[0]->id] : NULL;
+
+    return user == &several ? NULL : user;
+}
+
 static void run_equations(jx_planner *p, frame *f, const jx_jaxpr *jaxpr)
 {
     const bool *used = used_equations(p, jaxpr);
+    const jx_eqn **users = used ? find_users(p, jaxpr, used) : NULL;
 
-    for (int i = 0; used && i < jaxpr->neqns && !p->failed; i++) {
+    for (int i = 0; users && i < jaxpr->neqns && !p->failed; i++) {
         if (!used[i])
             continue;
         p->eqn = &jaxpr->eqns[i];
         p->jaxpr = jaxpr;
+        p->users = users;
         run_rule(p, f, &jaxpr->eqns[i]);
     }
 }
@@ -163,6 +194,7 @@ static bool write_out(jx_planner *p, const jx_closed *closed,
     const jx_jaxpr *jaxpr = closed->jaxpr;
     const jx_eqn *eqn = p->eqn;
     const jx_jaxpr *outer = p->jaxpr;
+    const jx_eqn **users = p->users;
     frame f = {JX_NEW_ARRAY(p->arena, jaxpr->nvars, const jx_operand *)};
 
     if (!f.values)
@@ -184,6 +216,7 @@ static bool write_out(jx_planner *p, const jx_closed *closed,
     if (!p->failed) {
         p->eqn = eqn;
         p->jaxpr = outer;
+        p->users = users;
         for (int i = 0; i < jaxpr->nouts; i++)
             atom_slot(p, &f, jaxpr->outs[i], &outs[i]);
     }

@@ -159,6 +159,7 @@ struct jx_planner {
     int unit;  /* that the block is of */
     const jx_eqn *eqn; /* being planned, for messages */
     const jx_jaxpr *jaxpr;
+    const jx_eqn **users; /* of its variables: jx_plan_only_user() */
     int depth;
     char *acting; /* per jaxpr of the program: not known, no, yes */
     bool failed;

@@ -251,6 +251,57 @@ static bool apply_algorithm(jx_planner *p, const jx_value *precision,
     return true;
 }
 
+/* A slot whose axes are batch, first, second: batch, second, first. */
+static jx_slot exchanged(const jx_slot *slot, int nbatch, int nfirst, int nsecond)
+{
+    int axes[JX_MAX_RANK];
+
+    for (int i = 0; i < nbatch; i++)
+        axes[i] = i;
+    for (int i = 0; i < nsecond; i++)
+        axes[nbatch + i] = nbatch + nfirst + i;
+    for (int i = 0; i < nfirst; i++)
+        axes[nbatch + nsecond + i] = nbatch + i;
+    return permuted(slot, axes);
+}
+
+/* Whether the result is only there to be transposed, as that of the derivative by a
+ * matrix of weights is: then it is made as it is read, or what reads it, element by
+ * element, jumps from row to row. */
+static bool is_turned(const jx_planner *p, const jx_eqn *eqn, int nbatch, int nrows,
+                      int ncols)
+{
+    const jx_eqn *user = jx_plan_only_user(p, eqn);
+    const jx_p_transpose *params =
+        user && user->prim->id == JX_PRIM_transpose ? user->typed : NULL;
+
+    if (!params || params->permutation.count != nbatch + nrows + ncols)
+        return false;
+    for (int i = 0; i < params->permutation.count; i++) {
+        int from = i < nbatch           ? i
+                   : i < nbatch + ncols ? i + nrows
+                                        : i - ncols;
+        if (params->permutation.at[i] != from)
+            return false;
+    }
+    return nrows > 0 && ncols > 0;
+}
+
+/* (a b)' = b' a'; `out` is in the order in which it is then written. */
+static void turn(dot *d, operand *a, operand *b, jx_slot *out)
+{
+    dot from = *d;
+    operand left = *b, right = *a;
+
+    d->m = from.n, d->n = from.m;
+    d->lda = from.ldb, d->ldb = from.lda;
+    d->ta = !from.tb, d->tb = !from.ta;
+    memcpy(d->sa, from.sb, sizeof d->sa);
+    memcpy(d->sb, from.sa, sizeof d->sb);
+    *out = exchanged(out, a->nbatch, a->nrows, b->ncols);
+    *a = left, *b = right;
+}
+
 bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn,
                          const jx_slot *operands, jx_slot *outs)
 {
@@ -289,15 +340,20 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn,
         return jx_plan_fail(p, "the result is declared in another shape");
     if (!jx_gemm_plan(p, dtype, d.m, d.n, d.k, in_order, &d.gemm))
         return false;
-    jx_slot wide = out.dtype == dtype
-                       ? out
-                       : jx_plan_new(p, dtype, out.rank, out.shape);
+    bool turned = d.gemm.gemm && is_turned(p, eqn, a.nbatch, a.nrows, b.ncols);
+    if (turned)
+        turn(&d, &a, &b, &out);
+    jx_slot wide = turned || out.dtype != dtype
+                       ? jx_plan_new(p, dtype, out.rank, out.shape)
+                       : out;
     if (jx_slot_count(&out) > 0)
         jx_plan_op(p, run_dot, &d, sizeof d, 2, (jx_slot[]){a.slot, b.slot},
                    1, &wide, 0);
-    out = out.dtype == dtype ? out : jx_plan_convert(p, &wide, out.dtype);
+    out = out.dtype == dtype ? wide : jx_plan_convert(p, &wide, out.dtype);
     outs[0] = out.dtype == declared.dtype
                   ? out
                   : jx_plan_convert(p, &out, declared.dtype);
+    if (turned) /* a is what b was */
+        outs[0] = exchanged(&outs[0], a.nbatch, a.ncols, b.nrows);
     return true;
 }
