@@ -143,3 +143,31 @@ void jx_pool_run(jx_pool *pool, jx_chunk *chunk, const void *job, int64_t n)
     pool->taken = false;
     pthread_mutex_unlock(&pool->lock);
 }
+
+/* Things in ranges that differ by one at most. */
+enum { RANGES = 16 };
+
+typedef struct ranges {
+    jx_range *range;
+    const void *job;
+    int64_t n, count; /* things, ranges */
+} ranges;
+
+static void do_range(const void *data, int64_t i, int worker)
+{
+    const ranges *r = data;
+    int64_t each = r->n / r->count, more = r->n % r->count;
+    int64_t from = i * each + (i < more ? i : more);
+
+    r->range(r->job, from, from + each + (i < more), worker);
+}
+
+void jx_pool_share(jx_pool *pool, jx_range *range, const void *job, int64_t n)
+{
+    ranges r = {range, job, n, n < RANGES ? n : RANGES};
+
+    if (pool)
+        jx_pool_run(pool, do_range, &r, r.count);
+    else if (n > 0)
+        range(job, 0, n, 0);
+}

@@ -10,7 +10,7 @@
 
 /* A region is shared with the helper thread from this many element-steps on,
  * in chunks of so many elements. */
-enum { SHARED_WORK = 1 << 18, SHARED_CHUNK = 1 << 15 };
+enum { SHARED_WORK = 1 << 17, SHARED_CHUNK = 1 << 14 };
 enum { TILE_MIN = 128, TILE_MAX = 2048, TILE_BYTES = 24 << 10, ALIGN = 64 };
 
 /* There is room for a value at any time, with memory or without. */

@@ -9,15 +9,20 @@
  *   columns    rows of the input's patches are gathered, some at a time, and
  *              multiplied with the whole kernel (few features, narrow rows);
  *   depthwise  one feature per group: no matrices, just multiply and add.
- * Feature groups are slices of the features, batch groups of the batch. */
+ * Feature groups are slices of the features, batch groups of the batch.  Images, their
+ * groups and rows of large images are shared with the run's second thread. */
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/plan_rules.h"
+#include "runtime/run.h"
 
 #include <limits.h>
 #include <string.h>
 
 enum { COLUMNS_BYTES = 512 * 1024, COLUMNS_ROWS = 256 };
+
+/* Shared from so many multiplications on, and then in so many parts at least. */
+enum { SHARED_WORK = 1 << 20, PARTS = 16 };
 
 typedef enum way { SHIFTED, COLUMNS, DEPTHWISE } way;
 
@@ -42,6 +47,11 @@ typedef struct conv {
     int64_t group_step;       /* to the next feature group's */
     int64_t positions, taps;  /* of the output per batch; of the kernel */
     int64_t rows, tap_rows;   /* columns: rows, taps at a time */
+    int64_t lines; /* of an image: rows along the last axis, or else positions */
+    int64_t piece; /* lines that are done at once */
+    int64_t pieces;
+    bool shared;
+    size_t worker_bytes; /* of scratch */
 } conv;
 
 static int64_t gcd(int64_t a, int64_t b)
@@ -74,6 +84,16 @@ static bool next(const conv *c, int64_t *at, bool taps, int skip)
         at[i] = 0;
     }
     return false;
+}
+
+/* The coordinates of a line, of `skip` axes less than all. */
+static void find(const conv *c, int64_t line, int skip, int64_t *at)
+{
+    memset(at, 0, JX_MAX_RANK * sizeof *at);
+    for (int i = c->rank - 1 - skip; i >= 0; i--) {
+        at[i] = line % c->axes[i].out;
+        line /= c->axes[i].out;
+    }
 }
 
 /* ---- shifted ---- */
@@ -141,16 +161,24 @@ static void shifted_row(jx_run *run, const conv *c, const int64_t *at, const cha
     } while (next(c, tap, true, 1));
 }
 
-static void run_shifted(jx_run *run, const conv *c, const char *in,
-                        const char *kernel, char *out)
-{
-    int64_t at[JX_MAX_RANK] = {0};
-    int64_t row = c->axes[c->rank - 1].out * c->out_features;
+/* A group of an image: where its input, its kernel and its output begin, and which of
+ * its lines are to be done. */
+typedef struct part {
+    const char *in, *kernel;
+    char *out;
+    int64_t from, to;
+} part;
 
-    do {
-        shifted_row(run, c, at, in, kernel, out);
-        out += row * (int64_t)c->item;
-    } while (next(c, at, false, 1));
+static void run_shifted(jx_run *run, const conv *c, const part *p)
+{
+    int64_t at[JX_MAX_RANK];
+    int64_t row = c->axes[c->rank - 1].out * c->out_features * (int64_t)c->item;
+
+    find(c, p->from, 1, at);
+    for (int64_t i = p->from; i < p->to && jx_run_lasts(run); i++) {
+        shifted_row(run, c, at, p->in, p->kernel, p->out + i * row);
+        next(c, at, false, 1);
+    }
 }
 
 /* ---- columns ---- */
@@ -218,31 +246,29 @@ static void patch(const conv *c, const int64_t *at, const char *in,
     }
 }
 
-static void run_columns(jx_run *run, const conv *c, const char *in,
-                        const char *kernel, char *out, char *memory)
+static void run_columns(jx_run *run, const conv *c, const part *p, char *memory)
 {
-    int64_t from[JX_MAX_RANK] = {0}, at[JX_MAX_RANK];
+    int64_t from[JX_MAX_RANK], at[JX_MAX_RANK];
     size_t tap_bytes = (size_t)c->group_in * c->item;
 
-    for (int64_t done = 0; done < c->positions && jx_run_lasts(run);
-         done += c->rows) {
-        int64_t rows = c->positions - done < c->rows ? c->positions - done
-                                                     : c->rows;
+    find(c, p->from, 0, from);
+    for (int64_t done = p->from; done < p->to && jx_run_lasts(run); done += c->rows) {
+        int64_t rows = p->to - done < c->rows ? p->to - done : c->rows;
         for (int64_t t = 0; t < c->taps; t += c->tap_rows) {
             int64_t taps = c->taps - t < c->tap_rows ? c->taps - t
                                                      : c->tap_rows;
             memcpy(at, from, sizeof at);
             for (int64_t r = 0; r < rows; r++) {
-                patch(c, at, in, t, taps,
+                patch(c, at, p->in, t, taps,
                       memory + (size_t)(r * taps) * tap_bytes);
                 next(c, at, false, 0);
             }
             jx_matrix a = {memory, taps * c->group_in, false};
-            jx_matrix b = {plus(c, kernel,
+            jx_matrix b = {plus(c, p->kernel,
                                 t * c->group_in * c->out_features),
                            c->out_features, false};
             jx_gemm_run(run, &c->gemm, rows, c->group_out, taps * c->group_in, a, b,
-                        true, out + done * c->out_features * (int64_t)c->item,
+                        true, p->out + done * c->out_features * (int64_t)c->item,
                         c->out_features);
         }
         memcpy(from, at, sizeof from);
@@ -267,21 +293,22 @@ static void add_products64(double *restrict to, const double *restrict a,
         to[i] += a[i] * b[i];
 }
 
-static void run_depthwise(jx_run *run, const conv *c, const char *in,
-                          const char *kernel, char *out)
+static void run_depthwise(jx_run *run, const conv *c, const part *p)
 {
-    int64_t at[JX_MAX_RANK] = {0}, n = c->out_features;
+    int64_t at[JX_MAX_RANK], n = c->out_features;
+    char *out = p->out + p->from * n * (int64_t)c->item;
 
-    do {
+    find(c, p->from, 0, at);
+    for (int64_t line = p->from; line < p->to && jx_run_lasts(run); line++) {
         int64_t tap[JX_MAX_RANK] = {0};
-        const char *weights = kernel;
+        const char *weights = p->kernel;
         do {
             int64_t offset = 0, index = 0;
             for (int i = 0; i < c->rank && index >= 0; i++) {
                 index = index_under(&c->axes[i], at[i], tap[i]);
                 offset += index * c->axes[i].in_step;
             }
-            const char *from = plus(c, in, offset);
+            const char *from = plus(c, p->in, offset);
             if (index >= 0 && c->item == 4)
                 add_products32((float *)(void *)out,
                                (const float *)(const void *)from,
@@ -293,35 +320,66 @@ static void run_depthwise(jx_run *run, const conv *c, const char *in,
             weights += n * (int64_t)c->item;
         } while (next(c, tap, true, 0));
         out += n * (int64_t)c->item;
-    } while (next(c, at, false, 0) && jx_run_lasts(run));
+        next(c, at, false, 0);
+    }
+}
+
+typedef struct job {
+    jx_run *run;
+    const conv *c;
+    const char *in, *kernel;
+    char *out, *scratch;
+} job;
+
+static void run_part(const job *j, int64_t image, int64_t group, int64_t piece,
+                     char *memory)
+{
+    const conv *c = j->c;
+    int64_t from = piece * c->piece, to = from + c->piece;
+    part p = {plus(c, j->in,
+                   image * c->batch_step + group * c->group_step +
+                       group * c->group_batch_step),
+              plus(c, j->kernel, group * c->group_out),
+              j->out + (image * c->positions * c->out_features +
+                        group * c->group_out) *
+                           (int64_t)c->item,
+              from, to < c->lines ? to : c->lines};
+
+    if (c->way == SHIFTED)
+        run_shifted(j->run, c, &p);
+    else if (c->way == COLUMNS)
+        run_columns(j->run, c, &p, memory);
+    else
+        run_depthwise(j->run, c, &p);
+}
+
+/* Which images, groups and pieces there are is counted through, pieces first. */
+static int64_t count_parts(const conv *c)
+{
+    return c->batch * (c->way == DEPTHWISE ? 1 : c->groups) * c->pieces;
+}
+
+static void run_parts(const void *data, int64_t from, int64_t to, int worker)
+{
+    const job *j = data;
+    const conv *c = j->c;
+    int64_t groups = c->way == DEPTHWISE ? 1 : c->groups;
+
+    for (int64_t i = from; i < to && jx_run_lasts(j->run); i++)
+        run_part(j, i / c->pieces / groups, i / c->pieces % groups, i % c->pieces,
+                 j->scratch + (size_t)worker * c->worker_bytes);
 }
 
 static bool run_conv(jx_run *run, const void *data, const jx_view *ins,
                      const jx_view *outs, void *scratch)
 {
     const conv *c = data;
-    int64_t groups = c->way == DEPTHWISE ? 1 : c->groups;
+    job j = {run, c, ins[0].data, ins[1].data, outs[0].data, scratch};
 
     memset(outs[0].data, 0, (size_t)outs[0].count * c->item);
-    if (c->taps == 0 || c->group_in == 0)
-        return true;
-    for (int64_t b = 0; b < c->batch; b++)
-        for (int64_t g = 0; g < groups && jx_run_lasts(run); g++) {
-            const char *in = plus(c, ins[0].data,
-                                  b * c->batch_step + g * c->group_step +
-                                      g * c->group_batch_step);
-            const char *kernel = plus(c, ins[1].data, g * c->group_out);
-            char *out = outs[0].data +
-                        (b * c->positions * c->out_features +
-                         g * c->group_out) *
-                            (int64_t)c->item;
-            if (c->way == SHIFTED)
-                run_shifted(run, c, in, kernel, out);
-            else if (c->way == COLUMNS)
-                run_columns(run, c, in, kernel, out, scratch);
-            else
-                run_depthwise(run, c, in, kernel, out);
-        }
+    if (c->taps > 0 && c->group_in > 0)
+        jx_pool_share(c->shared ? jx_run_pool(run) : NULL, run_parts, &j,
+                      count_parts(c));
     return true;
 }
 
@@ -443,6 +501,26 @@ static void choose(conv *c)
                                           : c->tap_rows;
 }
 
+/* How the work is cut; by sizes alone, since results depend on it. */
+static void cut(conv *c)
+{
+    double work = (double)c->batch * (double)c->positions * (double)c->taps *
+                  (double)c->group_in * (double)c->out_features;
+    int64_t images = c->batch * (c->way == DEPTHWISE ? 1 : c->groups), pieces;
+
+    c->shared = work >= SHARED_WORK;
+    c->lines = c->way == SHIFTED ? c->positions / c->axes[c->rank - 1].out
+                                 : c->positions;
+    pieces = c->shared && images < PARTS ? (PARTS + images - 1) / images : 1;
+    c->piece = (c->lines + pieces - 1) / pieces;
+    if (c->way == COLUMNS) /* the products' sizes stay what they are */
+        c->piece = (c->piece + c->rows - 1) / c->rows * c->rows;
+    c->pieces = (c->lines + c->piece - 1) / c->piece;
+    c->worker_bytes = c->way == COLUMNS ? (size_t)(c->rows * c->tap_rows) *
+                                              (size_t)c->group_in * c->item
+                                        : 0;
+}
+
 static bool fill(jx_planner *p, const jx_p_conv *params, const jx_slot *in,
                  const jx_slot *kernel, const jx_slot *out, conv *c)
 {
@@ -538,13 +616,12 @@ bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!jx_gemm_plan(p, dtype, c.positions, c.out_features,
                       c.taps * c.group_in, false, &c.gemm))
         return false;
-    choose(&c);
-    size_t scratch = c.way == COLUMNS ? (size_t)(c.rows * c.tap_rows) *
-                                            (size_t)c.group_in * c.item
-                                      : 0;
-    if (jx_slot_count(&out) > 0)
-        jx_plan_op(p, run_conv, &c, sizeof c, 2, (jx_slot[]){in, kernel}, 1,
-                   &out, scratch);
+    if (jx_slot_count(&out) > 0) {
+        choose(&c);
+        cut(&c);
+        jx_plan_op(p, run_conv, &c, sizeof c, 2, (jx_slot[]){in, kernel}, 1, &out,
+                   c.worker_bytes * (c.shared ? JX_POOL_WORKERS : 1));
+    }
     /* Seen in the declared order of axes. */
     jx_slot seen = out;
     for (int i = 0; i < out.rank; i++) {

@@ -7,6 +7,7 @@
 #include "frontend/ir/dot_algorithm.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/plan_rules.h"
+#include "runtime/run.h"
 
 #include <limits.h>
 #include <string.h>
@@ -18,34 +19,57 @@ typedef struct dot {
     int nbatch;
     int64_t sizes[JX_MAX_RANK]; /* of the batch */
     int64_t sa[JX_MAX_RANK], sb[JX_MAX_RANK]; /* in bytes */
+    int64_t count; /* of the products */
+    bool shared;   /* each is done by one of the run's threads */
 } dot;
 
-static bool run_dot(jx_run *run, const void *data, const jx_view *ins,
-                    const jx_view *outs, void *scratch)
-{
-    const dot *d = data;
-    int64_t at[JX_MAX_RANK] = {0};
-    const char *a = ins[0].data, *b = ins[1].data;
-    char *c = outs[0].data;
-    size_t step = (size_t)(d->m * d->n) * jx_dtype_of(d->gemm.dtype)->bytes;
+/* Shared from so many multiplications on. */
+enum { SHARED_WORK = 1 << 20 };
 
-    (void)scratch;
-    for (;;) {
-        jx_gemm_run(run, &d->gemm, d->m, d->n, d->k,
-                    (jx_matrix){a, d->lda, d->ta},
-                    (jx_matrix){b, d->ldb, d->tb}, false, c, d->n);
-        c += step;
-        int i = d->nbatch - 1;
-        for (; i >= 0; i--) {
+typedef struct job {
+    jx_run *run;
+    const dot *d;
+    const char *a, *b;
+    char *c;
+} job;
+
+static void run_products(const void *data, int64_t from, int64_t to, int worker)
+{
+    const job *j = data;
+    const dot *d = j->d;
+    int64_t at[JX_MAX_RANK] = {0}, rest = from;
+    const char *a = j->a, *b = j->b;
+    size_t size = (size_t)(d->m * d->n) * jx_dtype_of(d->gemm.dtype)->bytes;
+
+    (void)worker;
+    for (int i = d->nbatch - 1; i >= 0; i--) {
+        at[i] = rest % d->sizes[i];
+        a += d->sa[i] * at[i], b += d->sb[i] * at[i];
+        rest /= d->sizes[i];
+    }
+    for (; from < to && jx_run_lasts(j->run); from++) {
+        jx_gemm_run(j->run, &d->gemm, d->m, d->n, d->k,
+                    (jx_matrix){a, d->lda, d->ta}, (jx_matrix){b, d->ldb, d->tb},
+                    false, j->c + (size_t)from * size, d->n);
+        for (int i = d->nbatch - 1; i >= 0; i--) {
             a += d->sa[i], b += d->sb[i];
             if (++at[i] < d->sizes[i])
                 break;
             a -= d->sa[i] * at[i], b -= d->sb[i] * at[i];
             at[i] = 0;
         }
-        if (i < 0)
-            return true;
     }
+}
+
+static bool run_dot(jx_run *run, const void *data, const jx_view *ins,
+                    const jx_view *outs, void *scratch)
+{
+    const dot *d = data;
+    job j = {run, d, ins[0].data, ins[1].data, outs[0].data};
+
+    (void)scratch;
+    jx_pool_share(d->shared ? jx_run_pool(run) : NULL, run_products, &j, d->count);
+    return true;
 }
 
 /* An operand with its axes in the order batch, then two groups. */
@@ -333,11 +357,14 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn,
         d.sa[i] = a.slot.strides[i];
         d.sb[i] = b.slot.strides[i];
     }
-    int64_t batch = 1;
+    d.count = 1;
     for (int i = 0; i < d.nbatch; i++)
-        batch *= d.sizes[i];
-    if (jx_slot_count(&out) != batch * d.m * d.n)
+        d.count *= d.sizes[i];
+    if (jx_slot_count(&out) != d.count * d.m * d.n)
         return jx_plan_fail(p, "the result is declared in another shape");
+    /* A few large products share their rows. */
+    d.shared = d.count > 1 && all >= SHARED_WORK &&
+               (d.count >= 8 || all / d.count < jx_gemm_shared);
     if (!jx_gemm_plan(p, dtype, d.m, d.n, d.k, in_order, &d.gemm))
         return false;
     bool turned = d.gemm.gemm && is_turned(p, eqn, a.nbatch, a.nrows, b.ncols);

@@ -107,7 +107,6 @@ static void blas_product(const jx_gemm *g, int m, int n, int k, jx_matrix a,
  * the library's kernels. */
 enum { TILE = 64, MANY_CHUNKS = 8 };
 
-static const int64_t large = (int64_t)1 << 25; /* products */
 static const int64_t longest = (int64_t)1 << 33; /* of one chunk, if it can be cut */
 
 typedef struct cut {
@@ -154,12 +153,12 @@ static void large_product(jx_run *run, const jx_gemm *g, int64_t m, int64_t n,
     int64_t all = rows ? m : n;
     int64_t chunks = 2;
 
-    /* Four or eight from 16 times the size on; more where they take long. */
-    int64_t work = (int64_t)((__int128)m * n * k / large);
-    if (work >= 16)
-        chunks = work >= 256 ? MANY_CHUNKS : 4;
-    if (work / chunks > longest / large)
-        chunks = work / (longest / large);
+    /* Four or eight from 128 times the size on; more where they take long. */
+    int64_t work = (int64_t)((__int128)m * n * k / jx_gemm_shared);
+    if (work >= 128)
+        chunks = work >= 2048 ? MANY_CHUNKS : 4;
+    if (work / chunks > longest / jx_gemm_shared)
+        chunks = work / (longest / jx_gemm_shared);
     int64_t size = (all + chunks - 1) / chunks;
     size = (size + TILE - 1) / TILE * TILE;
     cut w = {run, g, m, n, k, size, a, b, accumulate, rows, c, ldc};
@@ -324,7 +323,7 @@ static void own_rows(jx_run *run, jx_dtype dtype, int64_t m, int64_t n,
 {
     size_t item = jx_dtype_of(dtype)->bytes;
     __int128 row = (__int128)n * k;
-    int64_t rows = row < large ? (int64_t)(large / row) : 1;
+    int64_t rows = row < jx_gemm_shared ? (int64_t)(jx_gemm_shared / row) : 1;
 
     for (int64_t from = 0; from < m; from += rows) {
         int64_t size = m - from < rows ? m - from : rows;
@@ -357,7 +356,7 @@ void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n, int64_t
         return;
     if (own)
         own_rows(run, gemm->dtype, m, n, k, a, b, c, ldc);
-    else if ((__int128)m * n * k >= large && m > 1 && n > 1)
+    else if ((__int128)m * n * k >= jx_gemm_shared && m > 1 && n > 1)
         large_product(run, gemm, m, n, k, a, b, accumulate, c, ldc);
     else
         blas_product(gemm, (int)m, (int)n, (int)k, a, b, accumulate, c,

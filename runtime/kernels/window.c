@@ -127,6 +127,14 @@ void jx_window_reach(const jx_window *w, int naxes, const int64_t *at,
     }
 }
 
+int64_t jx_window_last(const jx_window *w, int64_t at, int64_t *first)
+{
+    int64_t place = 0, count = reach_axis(w, w->rank - 1, at, &place);
+
+    *first = place * w->step[w->rank - 1];
+    return count;
+}
+
 bool jx_window_next(const jx_window *w, int64_t *at)
 {
     for (int i = w->rank - 1; i >= 0; i--) {

@@ -36,6 +36,9 @@ typedef struct jx_reach {
 /* Along the first `naxes` axes (w->rank: all). */
 void jx_window_reach(const jx_window *w, int naxes, const int64_t *at,
                      jx_reach *r);
+/* The same along the last of the axes (there is one) at `at`: how many, *first in
+ * elements. */
+int64_t jx_window_last(const jx_window *w, int64_t at, int64_t *first);
 /* The next output position in row-major order; false past the last. */
 bool jx_window_next(const jx_window *w, int64_t *at);
 /* The next run of elements along the last axis: `pos` counts along the axes

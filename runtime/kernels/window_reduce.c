@@ -5,6 +5,7 @@
 #include "runtime/kernels/vector.h"
 #include "runtime/kernels/window.h"
 #include "runtime/plan_rules.h"
+#include "runtime/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -273,101 +274,139 @@ static const fold_fns *steps_of(jx_prim_id prim, jx_dtype dtype)
     }
 }
 
+/* Outputs are made in lines, along the last axis that the window moves along; lines are
+ * shared with the run's second thread from so much work on. */
+enum { SHARED_WORK = 1 << 17 };
+
 typedef struct folding {
     jx_window window;
     const fold_fns *fns;
     bool has_init; /* as a second operand, which may not be neutral */
+    bool rows;     /* a line is folded at once; else each of its windows */
+    bool shared;
+    int64_t lines, length; /* length: outputs of a line, without `inner` */
+    size_t worker_bytes;   /* of scratch */
 } folding;
 
-static void fold_one(const folding *f, const int64_t *at, const char *in,
-                     int64_t item, const void *init, char *acc)
+typedef struct job {
+    jx_run *run;
+    const folding *f;
+    const char *in, *init;
+    char *out, *scratch;
+    int64_t item;
+} job;
+
+/* One window after the other; at[last] is not looked at. */
+static void fold_windows(const job *j, const int64_t *at, char *acc, char *out)
 {
+    const folding *f = j->f;
     const jx_window *w = &f->window;
-    int64_t pos[JX_MAX_RANK] = {0}, offset = 0;
     int last = w->rank - 1;
+    int64_t done = 0;
     jx_reach r;
 
-    jx_window_reach(w, w->rank, at, &r);
-    f->fns->start(acc, init, w->inner);
+    jx_window_reach(w, last < 0 ? 0 : last, at, &r);
+    int64_t work = w->inner * r.count;
+    for (int64_t i = 0; i < f->length && jx_run_lasts_for(j->run, &done, work);
+         i++, out += w->inner * j->item) {
+        int64_t pos[JX_MAX_RANK] = {0}, offset = 0, first = 0;
+        int64_t count = last < 0 ? 1 : jx_window_last(w, i, &first);
+        int64_t step = last < 0 ? 0 : w->advance[last] * w->step[last];
+        f->fns->start(acc, j->init, w->inner);
+        if (r.count > 0 && count > 0)
+            do
+                f->fns->fold(acc, j->in + (r.start + first + offset) * j->item, count,
+                             step, w->inner);
+            while (jx_reach_next(w, &r, pos, &offset));
+        f->fns->put(acc, out, w->inner);
+    }
+}
+
+/* One place of the window after the other. */
+static void fold_row(const job *j, const int64_t *at, char *acc, char *out)
+{
+    const folding *f = j->f;
+    const jx_window *w = &f->window;
+    int last = w->rank - 1;
+    int64_t pos[JX_MAX_RANK] = {0}, offset = 0, stride = w->stride[last], done = 0;
+    jx_reach r;
+
+    jx_window_reach(w, last, at, &r);
+    f->fns->start(acc, NULL, f->length);
     if (r.count > 0)
         do
-            f->fns->fold(acc, in + (r.start + offset) * item,
-                         last < 0 ? 1 : r.counts[last],
-                         last < 0 ? 0 : r.steps[last], w->inner);
+            for (int64_t k = 0; k < w->size[last] &&
+                                jx_run_lasts_for(j->run, &done, f->length);
+                 k++) {
+                int64_t shift = k * w->dilation[last] - w->low[last];
+                int64_t from = shift < 0 ? (-shift + stride - 1) / stride : 0;
+                int64_t end = w->in[last] - shift > 0
+                                  ? (w->in[last] - shift + stride - 1) / stride
+                                  : 0;
+                end = end < f->length ? end : f->length;
+                if (from < end)
+                    f->fns->across(acc + (size_t)from * f->fns->wide,
+                                   j->in + (r.start + offset + from * stride + shift) *
+                                               j->item,
+                                   stride, end - from);
+            }
         while (jx_reach_next(w, &r, pos, &offset));
+    f->fns->put(acc, out, f->length);
+}
+
+static void fold_lines(const void *data, int64_t from, int64_t to, int worker)
+{
+    const job *j = data;
+    const folding *f = j->f;
+    int64_t at[JX_MAX_RANK] = {0}, rest = from;
+    char *acc = j->scratch + (size_t)worker * f->worker_bytes;
+    jx_window outer = f->window;
+
+    outer.rank -= outer.rank > 0;
+    for (int i = outer.rank - 1; i >= 0; i--) {
+        at[i] = rest % outer.out[i];
+        rest /= outer.out[i];
+    }
+    for (int64_t line = from; line < to && jx_run_lasts(j->run); line++) {
+        char *out = j->out + line * f->length * f->window.inner * j->item;
+        (f->rows ? fold_row : fold_windows)(j, at, acc, out);
+        jx_window_next(&outer, at);
+    }
 }
 
 static bool run_fold(jx_run *run, const void *data, const jx_view *ins,
                      const jx_view *outs, void *scratch)
 {
     const folding *f = data;
-    int64_t at[JX_MAX_RANK] = {0}, inner = f->window.inner;
-    int64_t item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes;
-    const void *init = f->has_init ? ins[1].data : NULL;
-    char *out = outs[0].data, *acc = scratch;
-    int64_t done = 0, taps = inner;
+    job j = {.run = run,
+             .f = f,
+             .in = ins[0].data,
+             .init = f->has_init ? ins[1].data : NULL,
+             .out = outs[0].data,
+             .scratch = scratch,
+             .item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes};
 
-    for (int i = 0; i < f->window.rank; i++)
-        taps *= f->window.size[i];
-    do {
-        fold_one(f, at, ins[0].data, item, init, acc);
-        f->fns->put(acc, out, inner);
-        out += inner * item;
-    } while (jx_window_next(&f->window, at) &&
-             jx_run_lasts_for(run, &done, taps));
+    jx_pool_share(f->shared ? jx_run_pool(run) : NULL, fold_lines, &j, f->lines);
     return true;
 }
 
-/* The window moves along the last axis: a row of outputs at a time, one place
- * of the window after the other. */
-static void fold_row(jx_run *run, const folding *f, const int64_t *at,
-                     const char *in, int64_t item, char *acc)
+/* Of an output that has elements. */
+static void cut(folding *f)
 {
-    int64_t done = 0;
     const jx_window *w = &f->window;
     int last = w->rank - 1;
-    int64_t pos[JX_MAX_RANK] = {0}, offset = 0, stride = w->stride[last];
-    jx_reach r;
+    double work = (double)w->inner;
 
-    jx_window_reach(w, last, at, &r);
-    f->fns->start(acc, NULL, w->out[last]);
-    if (r.count == 0)
-        return;
-    do
-        for (int64_t k = 0; k < w->size[last] &&
-                            jx_run_lasts_for(run, &done, w->out[last]);
-             k++) {
-            int64_t shift = k * w->dilation[last] - w->low[last];
-            int64_t from = shift < 0 ? (-shift + stride - 1) / stride : 0;
-            int64_t end = w->in[last] - shift > 0
-                              ? (w->in[last] - shift + stride - 1) / stride
-                              : 0;
-            end = end < w->out[last] ? end : w->out[last];
-            if (from < end)
-                f->fns->across(acc + (size_t)from * f->fns->wide,
-                               in + (r.start + offset + from * stride + shift) *
-                                        item,
-                               stride, end - from);
-        }
-    while (jx_reach_next(w, &r, pos, &offset));
-}
-
-static bool run_rows(jx_run *run, const void *data, const jx_view *ins,
-                     const jx_view *outs, void *scratch)
-{
-    const folding *f = data;
-    int64_t at[JX_MAX_RANK] = {0}, row = f->window.out[f->window.rank - 1];
-    int64_t item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes;
-    char *out = outs[0].data;
-    jx_window outer = f->window;
-
-    outer.rank--;
-    do {
-        fold_row(run, f, at, ins[0].data, item, scratch);
-        f->fns->put(scratch, out, row);
-        out += row * item;
-    } while (jx_window_next(&outer, at) && jx_run_lasts(run));
-    return true;
+    f->rows = !f->has_init && last >= 0 && w->inner == 1 && w->base[last] == 1 &&
+              w->out[last] >= 4;
+    f->length = last < 0 ? 1 : w->out[last];
+    f->lines = 1;
+    for (int i = 0; i < w->rank; i++) {
+        work *= (double)w->out[i] * (double)w->size[i];
+        f->lines *= i < last ? w->out[i] : 1;
+    }
+    f->shared = work >= SHARED_WORK;
+    f->worker_bytes = (size_t)(f->rows ? f->length : w->inner) * 16;
 }
 
 /* Whether padding may give the neutral element of signed integers of few bits,
@@ -414,17 +453,14 @@ static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
                         &params->base_dilation, &params->window_dilation,
                         &f.window))
         return false;
-    int last = f.window.rank - 1;
-    bool rows = !f.has_init && last >= 0 && f.window.inner == 1 &&
-                f.window.base[last] == 1 && f.window.out[last] >= 4;
-    size_t scratch =
-        (size_t)(rows ? f.window.out[last] : f.window.inner) * 16;
     jx_slot to = dtype == out.dtype
                      ? out
                      : jx_plan_new(p, dtype, out.rank, out.shape);
-    if (jx_slot_count(&out) > 0)
-        jx_plan_op(p, rows ? run_rows : run_fold, &f, sizeof f,
-                   1 + f.has_init, all, 1, &to, scratch);
+    if (jx_slot_count(&out) > 0) {
+        cut(&f);
+        jx_plan_op(p, run_fold, &f, sizeof f, 1 + f.has_init, all, 1, &to,
+                   f.worker_bytes * (f.shared ? JX_POOL_WORKERS : 1));
+    }
     outs[0] = jx_plan_convert(p, &to, out.dtype);
     return true;
 }
