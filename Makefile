@@ -217,7 +217,7 @@ valgrind: all $(TESTS)  ## run the unit tests under valgrind
 
 # What threads of a host do at once.  (gcc's own instrumentation hides a cast here, too.)
 .PHONY: tsan
-THREADED = test_pool test_pjrt_threads test_pjrt_bad_bytes test_pjrt_lives
+THREADED = test_pool test_pjrt_threads test_pjrt_races test_pjrt_bad_bytes test_pjrt_lives
 tsan:  ## build under TSan in build/tsan and run the tests with several threads
 	@$(MAKE) BUILD=build/tsan CFLAGS="-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-conversion -Wno-sign-conversion" \
 	    $(THREADED:%=build/tsan/tests/%)

@@ -55,17 +55,18 @@ bool jx_pjrt_shape_size(jx_pjrt_shape shape, size_t *size)
 
 enum { ALIGNMENT = 64 }; /* what handlers of custom calls count on */
 
-/* False where that is more than the client may take. */
+/* False where that is more than the client may take: it is then not counted, not even
+ * for the moment in which others ask. */
 static bool count_bytes(PJRT_Device *device, size_t size)
 {
     PJRT_Client *client = device->client;
-    int64_t now, seen;
+    int64_t now, seen = atomic_load(&client->bytes);
 
-    now = atomic_fetch_add(&client->bytes, (int64_t)size) + (int64_t)size;
-    if (now > client->limit) {
-        atomic_fetch_sub(&client->bytes, (int64_t)size);
-        return false;
-    }
+    do {
+        if ((int64_t)size > client->limit - seen)
+            return false;
+    } while (!atomic_compare_exchange_weak(&client->bytes, &seen,
+                                           seen + (int64_t)size));
     now = atomic_fetch_add(&device->bytes, (int64_t)size) + (int64_t)size;
     atomic_fetch_add(&device->count, 1);
     seen = atomic_load(&device->peak);
