@@ -259,16 +259,21 @@ static void a_buffer_is_donated_once(void **state)
 
 /* ---- what is left */
 
-static int count_threads(void)
+static int count_entries(const char *folder)
 {
-    DIR *tasks = opendir("/proc/self/task");
+    DIR *entries = opendir(folder);
     int count = 0;
 
-    assert_non_null(tasks);
-    while (readdir(tasks))
+    assert_non_null(entries);
+    while (readdir(entries))
         count++;
-    closedir(tasks);
+    closedir(entries);
     return count - 2;
+}
+
+static int count_threads(void)
+{
+    return count_entries("/proc/self/task");
 }
 
 static void executables_share_a_helper(void **state)
@@ -312,39 +317,128 @@ static bool counts_memory(void)
 }
 
 /* What is left by a call, or by a compilation, takes more than the system's allocator
- * may keep for itself: 16 bytes of each of 10^5, 2 KiB of each of 900. */
+ * may keep for itself: 16 bytes of each of 10^5, 160 of each of 10^4. */
+enum { CALLS = 100000, COMPILATIONS = 10000, FIRST = 1000, KEPT = 1500 };
+
+/* `once` is done so often, with numbers from 0. */
+static void leaves_nothing(int times, void (*once)(void *, int), void *data)
+{
+    int threads = 0, files = 0;
+    long before = 0;
+
+    for (int i = 0; i < times / SLOW; i++) {
+        once(data, i);
+        if (i == FIRST) {
+            before = resident();
+            threads = count_threads();
+            files = count_entries("/proc/self/fd");
+        }
+    }
+    assert_int_equal(count_threads(), threads);
+    assert_int_equal(count_entries("/proc/self/fd"), files);
+    if (counts_memory())
+        assert_in_range(resident(), 0, before + KEPT);
+}
+
+typedef struct many {
+    PJRT_Client *client;
+    PJRT_LoadedExecutable *executable;
+    PJRT_Buffer *weights, *numbers;
+} many;
+
+static void call_once(void *data, int i)
+{
+    many *m = data;
+    PJRT_Buffer *b = put(m->client, four, 4);
+    float found[4];
+
+    (void)i;
+    get(execute(m->executable, b), found, 4);
+    MUST(found[3] == 12);
+    free_buffer(b);
+}
+
 static void many_calls_leave_nothing(void **state)
 {
-    enum { CALLS = 100000, FIRST = 1000, KEPT = 1500 };
-    PJRT_Client *client = new_client();
+    many m = {.client = new_client()};
     char module[sizeof small + 16];
-    PJRT_LoadedExecutable *x;
-    long before = 0;
-    float found[4];
 
     (void)state;
     snprintf(module, sizeof module, small, 3);
-    x = compiled(client, module);
-    for (int i = 0; i < CALLS / SLOW; i++) {
-        PJRT_Buffer *b = put(client, four, 4);
-        get(execute(x, b), found, 4);
-        free_buffer(b);
-        if (i == FIRST)
-            before = resident();
-    }
-    assert_true(found[3] == 12);
-    if (counts_memory())
-        assert_in_range(resident(), 0, before + KEPT);
-    for (int i = 0; i < 1000 / SLOW; i++) {
-        PJRT_LoadedExecutable *own = compiled(client, module);
-        free_executable(own);
-        if (i == 100)
-            before = resident();
-    }
-    if (counts_memory())
-        assert_in_range(resident(), 0, before + KEPT);
-    free_executable(x);
-    free_client(client);
+    m.executable = compiled(m.client, module);
+    leaves_nothing(CALLS, call_once, &m);
+    free_executable(m.executable);
+    free_client(m.client);
+}
+
+/* Weights that are given up for new ones, and a loss. */
+static const char step[] =
+    "module @jit_step {\n"
+    "  func.func public @main(%arg0: tensor<4xf32> {tf.aliasing_output = 0 : i32},"
+    " %arg1: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {\n"
+    "    %c = stablehlo.constant dense<0.5> : tensor<4xf32>\n"
+    "    %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+    "    %0 = stablehlo.subtract %arg0, %arg1 : tensor<4xf32>\n"
+    "    %1 = stablehlo.multiply %0, %c : tensor<4xf32>\n"
+    "    %2 = stablehlo.subtract %arg0, %1 : tensor<4xf32>\n"
+    "    %3 = stablehlo.multiply %0, %0 : tensor<4xf32>\n"
+    "    %4 = stablehlo.reduce(%3 init: %z) applies stablehlo.add across"
+    " dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>\n"
+    "    return %2, %4 : tensor<4xf32>, tensor<f32>\n"
+    "  }\n"
+    "}\n";
+
+static void step_once(void *data, int i)
+{
+    many *m = data;
+    PJRT_Buffer *args[] = {m->weights, m->numbers}, *results[2];
+    PJRT_Buffer *const *lists[] = {args};
+    PJRT_Buffer **result_lists[] = {results};
+    float loss;
+
+    MUST(!TRY(LoadedExecutable_Execute, .executable = m->executable,
+              .argument_lists = lists, .num_devices = 1, .num_args = 2,
+              .output_lists = result_lists));
+    free_buffer(m->weights);
+    m->weights = results[0];
+    get(results[1], &loss, 1);
+    MUST(i < 200 || loss < 1e-9f);
+}
+
+static void many_steps_leave_nothing(void **state)
+{
+    static const float zeros[4];
+    many m = {.client = new_client()};
+    PJRT_Device *device = CALL(Client_Devices, .client = m.client).devices[0];
+
+    (void)state;
+    m.executable = compiled(m.client, step);
+    m.weights = put(m.client, zeros, 4);
+    m.numbers = put(m.client, four, 4);
+    leaves_nothing(CALLS, step_once, &m);
+    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_in_use, 32);
+    free_buffer(m.weights);
+    free_buffer(m.numbers);
+    free_executable(m.executable);
+    free_client(m.client);
+}
+
+static void compile_once(void *data, int i)
+{
+    many *m = data;
+    char module[sizeof small + 16];
+
+    snprintf(module, sizeof module, small, i);
+    free_executable(compiled(m->client, module));
+}
+
+static void many_compilations_leave_nothing(void **state)
+{
+    many m = {.client = new_client()};
+
+    (void)state;
+    leaves_nothing(COMPILATIONS, compile_once, &m);
+    free_client(m.client);
 }
 
 int main(void)
@@ -354,6 +448,8 @@ int main(void)
         cmocka_unit_test(a_buffer_is_donated_once),
         cmocka_unit_test(executables_share_a_helper),
         cmocka_unit_test(many_calls_leave_nothing),
+        cmocka_unit_test(many_steps_leave_nothing),
+        cmocka_unit_test(many_compilations_leave_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
