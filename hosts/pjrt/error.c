@@ -8,7 +8,7 @@
 
 /* Given where there is no memory for another one; never freed. */
 static PJRT_Error starved = {PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                             "the system has no memory left"};
+                             {"the system has no memory left"}};
 
 PJRT_Error *jx_pjrt_starved(void)
 {
