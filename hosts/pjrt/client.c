@@ -65,18 +65,23 @@ static PJRT_Error *limit_from_environment(int64_t *to)
                     "JAXVET_MEMORY", to);
 }
 
-static PJRT_Error *count_from_environment(int *to)
+/* -1 for what is no number. */
+static int64_t number_of(const char *text)
 {
-    const char *text = getenv("JAXVET_DEVICES");
     char *end;
     long long value;
 
-    *to = 1;
-    if (!text || !*text)
-        return NULL;
     errno = 0;
     value = strtoll(text, &end, 10);
-    return count_of(*end || errno ? -1 : value, "JAXVET_DEVICES", to);
+    return end == text || *end || errno ? -1 : value;
+}
+
+static PJRT_Error *count_from_environment(int *to)
+{
+    const char *text = getenv("JAXVET_DEVICES");
+
+    *to = 1;
+    return text && *text ? count_of(number_of(text), "JAXVET_DEVICES", to) : NULL;
 }
 
 static bool is_called(const PJRT_NamedValue *value, const char *name)
@@ -85,10 +90,13 @@ static bool is_called(const PJRT_NamedValue *value, const char *name)
            !memcmp(value->name, name, value->name_size);
 }
 
-/* An option that is unknown is refused: who gives it expects something of it. */
+/* An option that is unknown is refused: who gives it expects something of it.  What
+ * the user sets by jax_pjrt_client_create_options comes as text. */
 static PJRT_Error *read_option(const PJRT_NamedValue *o, settings *to)
 {
     bool devices, limit;
+    char text[64] = "";
+    int64_t value = 0;
     PJRT_Error *error = JX_PJRT_CHECK(PJRT_NamedValue, value_size, o);
 
     if (error)
@@ -100,13 +108,19 @@ static PJRT_Error *read_option(const PJRT_NamedValue *o, settings *to)
                              "unknown option '%.*s' of the client; known are "
                              "'devices' and 'memory_limit_bytes', numbers",
                              (int)o->name_size, o->name);
-    if (o->type != PJRT_NamedValue_kInt64)
+    if (o->type == PJRT_NamedValue_kInt64)
+        value = o->int64_value;
+    else if (o->type != PJRT_NamedValue_kString)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "option '%.*s' of the client: expected an integer",
                              (int)o->name_size, o->name);
-    return devices ? count_of(o->int64_value, "option 'devices'", &to->devices)
-                   : limit_of(o->int64_value, "option 'memory_limit_bytes'",
-                              &to->limit);
+    else if (o->string_value && o->value_size < sizeof text) /* more is no number */
+        memcpy(text, o->string_value, o->value_size);
+    if (devices)
+        return count_of(*text ? number_of(text) : value, "option 'devices'",
+                        &to->devices);
+    return limit_of(*text ? (int64_t)jaxvet_memory(text) : value,
+                    "option 'memory_limit_bytes'", &to->limit);
 }
 
 static PJRT_Error *read_options(const PJRT_Client_Create_Args *args, settings *to)

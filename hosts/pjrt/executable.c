@@ -356,15 +356,18 @@ PJRT_Error *jx_pjrt_Executable_GetCompiledMemoryStats(
     const jx_pjrt_program *p = args->executable->program;
     int64_t arguments = bytes_of(p->ins, p->nins);
     int64_t results = bytes_of(p->outs, p->nouts);
-    int64_t working = (int64_t)jaxvet_call_memory(p->call);
+    int64_t working = (int64_t)jaxvet_call_memory(p->call), lent = 0;
 
+    for (int i = 0; i < p->nouts; i++)
+        lent += p->lenders[i] >= 0 ? (int64_t)p->outs[i].size : 0;
     PJRT_ZERO_FROM(args, generated_code_size_in_bytes);
     args->generated_code_size_in_bytes = (int64_t)p->code_size;
     args->argument_size_in_bytes = arguments;
     args->output_size_in_bytes = results;
+    args->alias_size_in_bytes = lent;
     args->temp_size_in_bytes = working;
     if (PJRT_GIVES(args, peak_memory_in_bytes))
-        args->peak_memory_in_bytes = arguments + results + working;
+        args->peak_memory_in_bytes = arguments + results - lent + working;
     return NULL;
 }
 

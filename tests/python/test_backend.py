@@ -187,6 +187,26 @@ def test_alone_it_has_as_many_devices_as_are_asked_of_the_cpu():
         assert run(program.format(line), **environment)[0] == str(expected), environment
 
 
+def test_options_of_the_client_that_the_user_sets():
+    program = """
+        import jax
+        print(len(jax.devices()), jax.devices()[0].memory_stats()["bytes_limit"])
+    """
+    alone = {"JAX_PLATFORMS": "jaxvet", "JAX_PJRT_CLIENT_CREATE_OPTIONS":
+             "devices:3;memory_limit_bytes:25165824"}
+    assert run(program, **alone)[0] == "3 25165824"
+    assert run(program, **alone, JAXVET_DEVICES="2", JAXVET_MEMORY="8MiB")[0] == \
+        "3 25165824"
+    out, _ = run("""
+        import jax
+        try:
+            jax.devices()
+        except RuntimeError as error:
+            print(error)
+    """, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="some")
+    assert "JAXVET_DEVICES: expected 1 to 4096 devices" in out
+
+
 def test_what_it_costs():
     out, _ = run("""
         import jax
@@ -196,6 +216,10 @@ def test_what_it_costs():
         print(c.cost_analysis()["flops"], memory.argument_size_in_bytes,
               memory.output_size_in_bytes)
         print("HloModule" in c.as_text())
+        for f in (lambda p, x: (p - x.sum(), x.sum()), lambda p, x: p @ p.T + p):
+            memory = jax.jit(f, donate_argnums=0).lower(
+                jax.numpy.ones((8, 8)), jax.numpy.ones(10)).compile().memory_analysis()
+            print(memory.alias_size_in_bytes, end=" ")
         device, x = jax.devices()[0], jax.numpy.ones(1000)
         before = device.memory_stats()["bytes_in_use"]
         x.delete()
@@ -203,7 +227,7 @@ def test_what_it_costs():
         print(before - now["bytes_in_use"], now["peak_bytes_in_use"] >= before,
               now["bytes_limit"] > 10 ** 8)
     """, JAX_PLATFORMS="jaxvet")
-    assert out == "1024.0 256 256\nTrue\n4000 True True"
+    assert out == "1024.0 256 256\nTrue\n256 0 4000 True True"
 
 
 def test_memory_is_limited():

@@ -427,7 +427,17 @@ static void clients_have_a_sensible_number_of_devices(void **state)
     assert_int_equal(CALL(Client_Devices, .client = client).num_devices, 3);
     free_client(client);
     option.type = PJRT_NamedValue_kString;
-    option.string_value = "3";
+    option.string_value = "32"; /* as JAX gives what the user sets, with no end */
+    client = CALL(Client_Create, .create_options = &option, .num_options = 1).client;
+    assert_int_equal(CALL(Client_Devices, .client = client).num_devices, 3);
+    free_client(client);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        option.string_value = texts[i];
+        option.value_size = strlen(texts[i]);
+        REFUSED(INVALID_ARGUMENT, "option 'devices': expected 1 to 4096", Client_Create,
+                .create_options = &option, .num_options = 1);
+    }
+    option.type = PJRT_NamedValue_kFloat;
     REFUSED(INVALID_ARGUMENT, "expected an integer", Client_Create,
             .create_options = &option, .num_options = 1);
     option.name = "deviceses";
@@ -470,9 +480,15 @@ static void clients_keep_to_their_memory(void **state)
     for (option.int64_value = -1; option.int64_value < 1; option.int64_value++)
         REFUSED(INVALID_ARGUMENT, "expected bytes", Client_Create,
                 .create_options = &option, .num_options = 1);
+    option.type = PJRT_NamedValue_kString;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         setenv("JAXVET_MEMORY", texts[i], 1);
         REFUSED(INVALID_ARGUMENT, "JAXVET_MEMORY: expected bytes", Client_Create);
+        unsetenv("JAXVET_MEMORY");
+        option.string_value = texts[i];
+        option.value_size = strlen(texts[i]);
+        REFUSED(INVALID_ARGUMENT, "expected bytes", Client_Create,
+                .create_options = &option, .num_options = 1);
     }
     setenv("JAXVET_MEMORY", "16 MiB", 1);
     client = new_client();

@@ -52,12 +52,13 @@ def _asked_of_the_cpu():
 
 def _options(alone):
     """Those of a client; JAX asks when it makes one, and has read by then which
-    platforms there are to be.  Alone it stands in for the CPU."""
-    devices = int(os.environ.get("JAXVET_DEVICES") or 0)
+    platforms there are to be.  Alone it stands in for the CPU, unless the environment,
+    which the plugin reads, says how many devices it has."""
+    devices = 0
     if alone:
         import jax
         jax.config.update("jax_platforms", "jaxvet")
-        devices = devices or _asked_of_the_cpu()
+        devices = 0 if os.environ.get("JAXVET_DEVICES") else _asked_of_the_cpu()
     return {"devices": devices} if devices else {}
 
 
