@@ -20,7 +20,7 @@ void jx_exec_share(jx_exec *exec, jx_pool *pool);
 
 /* Runs once.  `ins` holds a pointer per input; `outs` one per output, or NULL
  * (as a whole or one by one) for memory of the execution's own.  Inputs and
- * outputs may not overlap.  False when a kernel failed: jx_exec_error(). */
+ * outputs may not overlap, but as jx_plan_lends() says.  False when a kernel failed: jx_exec_error(). */
 bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs);
 /* The program's limit of time counts from now; else it counts from when its
  * context was made. */

@@ -6,7 +6,8 @@
  * One process runs them all; what fails is named.  A result equals JAX's when
  * it is within the bound of its dtype, or within 2 units in the last place of
  * the value in f64 (the `wide` domain) where JAX is the one that is off: the
- * file given by --off must name those.
+ * file given by --off must name those.  Where an output may take an input's memory
+ * (jx_plan_lends) a run that does that must give the same bits.
  *
  * With --lowered each program is lowered, printed, read back and run beside
  * itself, and no bit may differ but in those that --off names, which the lowering
@@ -207,52 +208,6 @@ static bool right_otherwise(jx_ctx *ctx, jx_program *program,
     return false;
 }
 
-static void run_plan(jx_ctx *ctx, jx_program *program,
-                     const jx_plan *plan, const jx_npz *npz, verdict *v)
-{
-    jx_exec *exec = jx_exec_new(plan);
-    const void **ins =
-        inputs_of(ctx, plan, npz, v->why, sizeof v->why);
-
-    if (!exec || !ins) {
-        jx_exec_free(exec);
-        return;
-    }
-    if (!jx_exec_run(exec, ins, NULL)) {
-        snprintf(v->why, sizeof v->why, "%s", jx_exec_error(exec));
-        jx_exec_free(exec);
-        return;
-    }
-    v->passed = true;
-    for (int i = 0; i < jx_plan_nouts(plan) && v->passed; i++)
-        v->passed =
-            output_agrees(exec, plan, i, npz, v->why, sizeof v->why);
-    if (!v->passed)
-        v->passed = right_otherwise(ctx, program, plan, npz, exec, ins, v);
-    if (!v->passed)
-        v->off = judge(ctx, program, plan, exec, ins);
-    jx_exec_free(exec);
-}
-
-/* The program as it is after lowering, printing and reading; NULL with an
- * error. */
-static jx_program *lowered(jx_ctx *ctx, const jx_typed *typed)
-{
-    jx_mlir_types *types = jx_mlir_types_new(ctx);
-    const jx_mlir_op *module = types ? jx_write_stablehlo(typed, types) : NULL;
-    jx_buffer text = jx_ctx_text(ctx);
-    const jx_mlir_file *file = NULL;
-
-    if (module && jx_mlir_print(ctx, module, (jx_mlir_print_how){0}, &text)) {
-        const char *kept = jx_arena_string(ctx->arena, jx_buffer_text(&text),
-                                           text.length);
-        file = kept ? jx_mlir_read_text(ctx, NULL, "lowered", kept, text.length)
-                    : NULL;
-    }
-    jx_buffer_free(&text);
-    return file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
-}
-
 /* Within a hundred times the bounds of the dtypes, as far out in the tails of
  * special functions two ways to compute one lie apart; of the same shapes. */
 static bool near(const jx_plan *plan, const jx_exec *x, const jx_exec *y)
@@ -289,6 +244,94 @@ static bool same_bits(const jx_plan *a, const jx_exec *x, const jx_plan *b,
         }
     }
     return true;
+}
+
+/* Input `in` lies where output `out` is to: nothing of all outputs changes. */
+static bool lends(const jx_plan *plan, const jx_exec *exec, jx_exec *again,
+                  const void *const *ins, int in, int out, verdict *v)
+{
+    int nins = jx_plan_nins(plan), nouts = jx_plan_nouts(plan);
+    void *shared = malloc(jx_plan_in(plan, in)->bytes);
+    const void **args = calloc((size_t)nins, sizeof *args);
+    void **results = calloc((size_t)nouts, sizeof *results);
+    bool ok = shared && args && results;
+
+    if (ok) {
+        memcpy(args, ins, (size_t)nins * sizeof *args);
+        memcpy(shared, ins[in], jx_plan_in(plan, in)->bytes);
+        args[in] = results[out] = shared;
+        ok = jx_exec_run(again, args, results) &&
+             same_bits(plan, exec, plan, again, v);
+    }
+    if (!ok)
+        snprintf(v->why + strlen(v->why), sizeof v->why - strlen(v->why),
+                 " where in%d lies in the memory of out%d", in, out);
+    free(results);
+    free(args);
+    free(shared);
+    return ok;
+}
+
+static bool lends_rightly(const jx_plan *plan, const jx_exec *exec,
+                          const void *const *ins, verdict *v)
+{
+    jx_exec *again = jx_exec_new(plan);
+    bool ok = again != NULL;
+
+    for (int i = 0; ok && i < jx_plan_nins(plan); i++)
+        for (int k = 0; ok && k < jx_plan_nouts(plan); k++)
+            ok = !jx_plan_lends(plan, i, k) ||
+                 lends(plan, exec, again, ins, i, k, v);
+    jx_exec_free(again);
+    return ok;
+}
+
+static void run_plan(jx_ctx *ctx, jx_program *program,
+                     const jx_plan *plan, const jx_npz *npz, verdict *v)
+{
+    jx_exec *exec = jx_exec_new(plan);
+    const void **ins =
+        inputs_of(ctx, plan, npz, v->why, sizeof v->why);
+
+    if (!exec || !ins) {
+        jx_exec_free(exec);
+        return;
+    }
+    if (!jx_exec_run(exec, ins, NULL)) {
+        snprintf(v->why, sizeof v->why, "%s", jx_exec_error(exec));
+        jx_exec_free(exec);
+        return;
+    }
+    v->passed = true;
+    for (int i = 0; i < jx_plan_nouts(plan) && v->passed; i++)
+        v->passed =
+            output_agrees(exec, plan, i, npz, v->why, sizeof v->why);
+    if (!v->passed)
+        v->passed = right_otherwise(ctx, program, plan, npz, exec, ins, v);
+    if (!v->passed)
+        v->off = judge(ctx, program, plan, exec, ins);
+    if (!lends_rightly(plan, exec, ins, v))
+        v->passed = v->off = false;
+    jx_exec_free(exec);
+}
+
+/* The program as it is after lowering, printing and reading; NULL with an
+ * error. */
+static jx_program *lowered(jx_ctx *ctx, const jx_typed *typed)
+{
+    jx_mlir_types *types = jx_mlir_types_new(ctx);
+    const jx_mlir_op *module = types ? jx_write_stablehlo(typed, types) : NULL;
+    jx_buffer text = jx_ctx_text(ctx);
+    const jx_mlir_file *file = NULL;
+
+    if (module && jx_mlir_print(ctx, module, (jx_mlir_print_how){0}, &text)) {
+        const char *kept = jx_arena_string(ctx->arena, jx_buffer_text(&text),
+                                           text.length);
+        file = kept ? jx_mlir_read_text(ctx, NULL, "lowered", kept, text.length)
+                    : NULL;
+    }
+    jx_buffer_free(&text);
+    return file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
 }
 
 /* Runs the program and what it is lowered to. */
