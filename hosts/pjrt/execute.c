@@ -190,19 +190,34 @@ static jx_pjrt_storage *take_over(run *r, int output)
                : NULL;
 }
 
+static PJRT_Error *make_output(run *r, int output)
+{
+    size_t size = r->program->outs[output].size;
+    jx_pjrt_storage **whole = &r->wholes[r->program->nins + output];
+
+    if (!*whole)
+        *whole = jx_pjrt_storage_new(size, r->devices[0]);
+    if (!*whole)
+        return jx_pjrt_out_of_memory(size, r->devices[0]);
+    r->outs[output] = (*whole)->bytes;
+    return NULL;
+}
+
+/* Arguments are taken last: where there is no memory they stay. */
 static PJRT_Error *make_outputs(run *r)
 {
-    for (int i = 0; i < r->program->nouts; i++) {
-        size_t size = r->program->outs[i].size;
-        jx_pjrt_storage *whole = take_over(r, i);
-        if (!whole)
-            whole = jx_pjrt_storage_new(size, r->devices[0]);
-        if (!whole)
-            return jx_pjrt_out_of_memory(size, r->devices[0]);
-        r->wholes[r->program->nins + i] = whole;
-        r->outs[i] = whole->bytes;
-    }
-    return NULL;
+    const int *lenders = r->program->lenders;
+    PJRT_Error *error = NULL;
+
+    for (int i = 0; !error && i < r->program->nouts; i++)
+        if (lenders[i] < 0)
+            error = make_output(r, i);
+    for (int i = 0; !error && i < r->program->nouts; i++)
+        if (lenders[i] >= 0) {
+            r->wholes[r->program->nins + i] = take_over(r, i);
+            error = make_output(r, i);
+        }
+    return error;
 }
 
 /* A device's part of an output; where that is all of it, the output itself. */

@@ -515,6 +515,50 @@ static void clients_keep_to_their_memory(void **state)
     free_client(client);
 }
 
+/* What is given up for a result is still there where another result has no room: nothing
+ * has been computed. */
+static void what_has_no_room_takes_nothing(void **state)
+{
+    enum { MEGABYTE = 1 << 20 };
+    static const int64_t most[] = {12 * MEGABYTE};
+    static const char two[] =
+        "module @jit_f {\n"
+        "func.func public @main(%arg0: tensor<6xf32> {tf.aliasing_output = 0 : i32}) ->"
+        " (tensor<6xf32>, tensor<262144x6xf32>) {\n"
+        "%0 = stablehlo.negate %arg0 : tensor<6xf32>\n"
+        "%1 = stablehlo.iota dim = 0 : tensor<262144x6xf32>\n"
+        "return %0, %1 : tensor<6xf32>, tensor<262144x6xf32>\n}\n}\n";
+    PJRT_Buffer *a, *args[1], *results[2];
+    PJRT_Buffer *const *lists[] = {args};
+    PJRT_Buffer **result_lists[] = {results};
+    PJRT_LoadedExecutable *x;
+    PJRT_Client *client;
+    float found[6];
+
+    (void)state;
+    setenv("JAXVET_MEMORY", "16 MiB", 1);
+    client = new_client();
+    unsetenv("JAXVET_MEMORY");
+    a = CALL(ARRAY(most)).buffer;
+    args[0] = new_buffer(client, f32, numbers, 1, six);
+    x = compiled(client, two);
+    REFUSED(RESOURCE_EXHAUSTED, "the limit is 16777216", LoadedExecutable_Execute,
+            .executable = x, .argument_lists = lists, .num_devices = 1, .num_args = 1,
+            .output_lists = result_lists);
+    assert_false(is_deleted(args[0]));
+    free_buffer(a);
+    CALL(LoadedExecutable_Execute, .executable = x, .argument_lists = lists,
+         .num_devices = 1, .num_args = 1, .output_lists = result_lists);
+    assert_true(is_deleted(args[0]));
+    read_buffer(results[0], found, sizeof found);
+    assert_true(found[5] == -numbers[5]);
+    free_buffer(args[0]);
+    free_buffer(results[0]);
+    free_buffer(results[1]);
+    free_executable(x);
+    free_client(client);
+}
+
 static void devices_that_are_not_there_are_not_found(void **state)
 {
     static const int ids[] = {-1, 1, 4096, INT32_MAX, INT32_MIN};
@@ -812,6 +856,7 @@ int main(void)
         cmocka_unit_test(a_process_without_memory_goes_on),
         /* Last: it leaves the allocator more than the one before has to spare. */
         cmocka_unit_test(clients_keep_to_their_memory),
+        cmocka_unit_test(what_has_no_room_takes_nothing),
     };
 
     return cmocka_run_group_tests(tests, make_client, end_client);
