@@ -7,6 +7,7 @@
 #include "frontend/ir/signature.h"
 #include "frontend/mlir/print.h"
 #include "frontend/read/meshes.h"
+#include "frontend/read/sharding_flow.h"
 #include "frontend/read/stablehlo.h"
 #include "frontend/write/stablehlo.h"
 
@@ -227,29 +228,22 @@ jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
                        sharding, error);
 }
 
-/* The value that an output is, in the module. */
-static const jx_mlir_value *value_of(const jx_tree_entry *entry, int output)
+/* One that is free lies as what it is made of does, as far as that can be said. */
+static jaxvet_status find_sharding(jaxvet_program *p, const jx_tree_entry *entry, int i,
+                                   const jx_aval *aval, const jaxvet_sharding **to,
+                                   jaxvet_error *error)
 {
-    const jx_mlir_block *body = jx_mlir_body(entry->func, 0);
-    const jx_mlir_op *last =
-        body && body->nops ? body->ops[body->nops - 1] : NULL;
-
-    for (int i = 0; last && i < entry->nresults && i < last->nins; i++)
-        if (entry->outputs[i] == output)
-            return last->ins[i];
-    return NULL;
-}
-
-/* One that is free may lie as whatever it is made of does. */
-static void find_sharding(jaxvet_program *p, const jx_tree_entry *entry, int i,
-                          const jx_aval *aval, const jaxvet_sharding **to)
-{
-    const jx_mlir_value *value = value_of(entry, i);
-    const jx_mlir_attr *found = value ? jx_mesh_suits(entry->func, value) : NULL;
-
-    if (found &&
-        sharding_of(p, found, aval, "output", i, to, NULL) != JAXVET_OK)
-        *to = NULL;
+    if (!p->found_shardings)
+        p->found_shardings = jx_sharding_flow(p->ctx, entry->module, entry->func,
+                                              entry->nresults, NULL, NULL);
+    if (!p->found_shardings)
+        return jx_api_hand_over(p->ctx, error);
+    for (int k = 0; k < entry->nresults; k++)
+        if (entry->outputs[k] == i && p->found_shardings[k] &&
+            sharding_of(p, p->found_shardings[k], aval, "output", i, to, NULL) !=
+                JAXVET_OK)
+            *to = NULL;
+    return JAXVET_OK;
 }
 
 jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
@@ -273,12 +267,11 @@ jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
     said = said_of_output(entry, i);
     if (said)
         return sharding_of(program, said, aval, "output", i, sharding, error);
-    find_sharding(program, entry, i, aval, sharding);
-    return JAXVET_OK;
+    return find_sharding(program, entry, i, aval, sharding, error);
 }
 
-/* How many summands an array has; 0: it is not cut into any.  What is wrong with its sharding is told when that is
- * asked for. */
+/* How many summands an array has; 0: it is not cut into any.  What is wrong with its
+ * sharding is told when that is asked for. */
 static int64_t summands_of(jaxvet_program *p, const jx_mlir_attr *said,
                            const jx_aval *aval)
 {

@@ -19,6 +19,7 @@ struct jaxvet_program {
     bool is_guest; /* the context is that of another program */
     bool trusts_embedded;
     bool has_summands; /* jaxvet_program_summands() */
+    const struct jx_mlir_attr *const *found_shardings; /* of results; or NULL */
     int nins, nouts, nsizes;
     const char **in_types, **out_types;
     const jx_dim_atom *const *sizes; /* of the signature, by name */

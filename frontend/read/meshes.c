@@ -407,48 +407,39 @@ bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
            place_all(ctx, mesh, dims, summed, to);
 }
 
-/* ---- what suits a value */
+/* ---- one by one */
 
-static bool same_shape(const jx_mlir_type *a, const jx_mlir_type *b)
+int64_t jx_mesh_axis_size(jx_ctx *ctx, const jx_mlir_op *module,
+                          const jx_mlir_attr *ref, const jx_mlir_attr *axis)
 {
-    return a->kind == JX_T_TENSOR && b->kind == JX_T_TENSOR &&
-           a->rank == b->rank &&
-           (a->rank == 0 ||
-            !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape));
+    const jx_mlir_attr *axes = list_of(jx_mesh_of_ref(module, ref), "axes");
+    span s;
+
+    return axes && span_of(ctx, axes, axis, &s) ? s.size : 0;
 }
 
-static const jx_mlir_attr *item_of(const jx_mlir_attr *list, int i)
+bool jx_mesh_is_one_axis(jx_ctx *ctx, const jx_mlir_attr *a, const jx_mlir_attr *b)
 {
-    return list && list->kind == JX_A_ARRAY && i < list->count ? list->items[i]
-                                                               : NULL;
+    const char *first = name_of(ctx, a), *second = name_of(ctx, b);
+
+    return first && second && !strcmp(first, second);
 }
 
-static const jx_mlir_attr *suits(const jx_mlir_op *func,
-                                 const jx_mlir_value *value, int depth)
+const jx_mlir_attr *jx_mesh_axes_of(const jx_mlir_attr *sharding)
 {
-    const jx_mlir_op *op = value->op;
-    const jx_mlir_attr *found = NULL;
-
-    if (!op) {
-        found = item_of(jx_mlir_get(func, "arg_attrs"), value->index);
-        return value->block == jx_mlir_body(func, 0) && found
-                   ? jx_mlir_field(found, "sdy.sharding")
-                   : NULL;
-    }
-    if (op->id == JX_OP_sdy_sharding_constraint)
-        return jx_mlir_get(op, "sharding");
-    if (op->id == JX_OP_sdy_manual_computation)
-        return item_of(jx_mesh_shardings(op, "out_shardings"), value->index);
-    for (int i = 0; !found && depth && !op->nregions && i < op->nins; i++)
-        if (same_shape(op->ins[i]->type, value->type))
-            found = suits(func, op->ins[i], depth - 1);
-    return found;
+    return sharding->kind == JX_A_RECORD
+               ? list_of(jx_mlir_field(sharding, "dim_shardings"), "value")
+               : NULL;
 }
 
-const jx_mlir_attr *jx_mesh_suits(const jx_mlir_op *func,
-                                  const jx_mlir_value *value)
+const jx_mlir_attr *jx_mesh_cut_by(const jx_mlir_attr *axis)
 {
-    enum { DEEPEST = 12 }; /* two operands each: some thousand ops at most */
+    return list_of(jx_mlir_field(axis, "axes"), "value");
+}
 
-    return suits(func, value, DEEPEST);
+bool jx_mesh_is_open(const jx_mlir_attr *axis)
+{
+    const jx_mlir_attr *closed = jx_mlir_field(axis, "is_closed");
+
+    return closed && closed->kind == JX_A_BOOL && !closed->boolean;
 }

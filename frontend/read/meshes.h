@@ -44,10 +44,16 @@ bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
                    const jx_mlir_attr *sharding, int rank, int devices,
                    jx_placement *to, const char **why);
 
-/* A sharding that suits a value of a function: of where it comes from, followed through
- * ops whose operands have its shape, a constraint, a manual computation or an argument;
- * NULL: none is found.  Which one is taken changes nothing that is computed. */
-const jx_mlir_attr *jx_mesh_suits(const jx_mlir_op *func,
-                                  const jx_mlir_value *value);
+/* Into how many parts an axis (or part of one) of that mesh cuts; 0: not known. */
+int64_t jx_mesh_axis_size(jx_ctx *ctx, const jx_mlir_op *module,
+                          const jx_mlir_attr *mesh, const jx_mlir_attr *axis);
+/* The same axis, or parts of one. */
+bool jx_mesh_is_one_axis(jx_ctx *ctx, const jx_mlir_attr *a, const jx_mlir_attr *b);
+
+/* What a sharding says of each axis of the array; NULL: nothing.  Of one of these: the
+ * axes of the mesh that cut it, and whether more may. */
+const jx_mlir_attr *jx_mesh_axes_of(const jx_mlir_attr *sharding);
+const jx_mlir_attr *jx_mesh_cut_by(const jx_mlir_attr *axis);
+bool jx_mesh_is_open(const jx_mlir_attr *axis);
 
 #endif
