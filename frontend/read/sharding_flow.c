@@ -53,6 +53,10 @@ static void set_cut(frame *f, const jx_mlir_value *value, const jx_cut *cut)
     known *found =
         (known *)(uintptr_t)jx_intern_find(&f->values, hash, value, same_value);
 
+    /* What a callee says it takes need not be what it is given. */
+    if (cut &&
+        (value->type->kind != JX_T_TENSOR || value->type->rank != cut->rank))
+        cut = NULL;
     if (!found && cut && cut->mesh) {
         found = JX_NEW(f->flow->cuts.arena, known);
         if (found)
@@ -233,9 +237,9 @@ const jx_mlir_attr *const *jx_sharding_flow(jx_ctx *ctx,
     const jx_mlir_attr **to =
         JX_NEW_ARRAY(ctx->arena, count + 1, const jx_mlir_attr *);
     looking flow = {.cuts = {ctx, module, jx_arena_new(&ctx->budget), false},
-                 .see = see,
-                 .data = data,
-                 .left = MOST_OPS};
+                    .see = see,
+                    .data = data,
+                    .left = MOST_OPS};
     frame f = {.flow = &flow};
 
     flow.cuts.starved = !flow.cuts.arena || !to;

@@ -400,26 +400,17 @@ static bool put_layouts(jx_hlo_body *b, jx_params *p, const char *name)
     return true;
 }
 
-bool jx_hlo_op_custom_call(jx_hlo_body *b, const jx_mlir_op *op,
-                           const jx_hlo_row *row)
+bool jx_hlo_op_host_call(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     const char *target = jx_hlo_attr_text(b, "call_target_name");
     jx_params p = jx_hlo_no_params(b);
     const bool *shapes = says_shapes(b);
     const jx_mlir_attr *config = jx_mlir_get(op, "mhlo.backend_config");
     const struct jaxvet_custom_call *call;
-    jx_atoms ins;
 
-    if (!target)
-        return jx_hlo_refuse(b, "expected the attribute 'call_target_name'");
-    if (!shapes)
+    (void)row;
+    if (!target || !shapes)
         return false;
-    ins = without_shapes(b, shapes);
-    row = jx_hlo_row_of(b->s, op->id, target);
-    if (row && row->detail[0])
-        return row->rule(b, op, row);
-    if (!strcmp(target, "shape_assertion") && op->nouts == 0 && ins.count)
-        return shape_assertion(b, ins);
     if (!config)
         config = jx_mlir_get(op, "backend_config");
     jx_put_int(&p, "api_version",
@@ -435,7 +426,28 @@ bool jx_hlo_op_custom_call(jx_hlo_body *b, const jx_mlir_op *op,
         return false;
     jx_put(&p, "attributes", added(b, op));
     call = jx_hlo_host_call(b, target, shapes);
-    return call && emit_custom_call(b, target, call, ins, &p);
+    return call &&
+           emit_custom_call(b, target, call, without_shapes(b, shapes), &p);
+}
+
+bool jx_hlo_op_custom_call(jx_hlo_body *b, const jx_mlir_op *op,
+                           const jx_hlo_row *row)
+{
+    const char *target = jx_hlo_attr_text(b, "call_target_name");
+    const bool *shapes = says_shapes(b);
+    jx_atoms ins;
+
+    if (!target)
+        return jx_hlo_refuse(b, "expected the attribute 'call_target_name'");
+    if (!shapes)
+        return false;
+    row = jx_hlo_row_of(b->s, op->id, target);
+    if (row && row->detail[0])
+        return row->rule(b, op, row);
+    ins = without_shapes(b, shapes);
+    if (!strcmp(target, "shape_assertion") && op->nouts == 0 && ins.count)
+        return shape_assertion(b, ins);
+    return jx_hlo_op_host_call(b, op, row);
 }
 
 /* ---- checks: what the tests of StableHLO expect */

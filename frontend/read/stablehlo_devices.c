@@ -157,7 +157,7 @@ static bool is_plain(jx_hlo_body *b, const jx_mlir_attr *sharding)
     return true;
 }
 
-static bool are_plain(jx_hlo_body *b, const jx_mlir_attr *all)
+bool jx_hlo_are_plain(jx_hlo_body *b, const jx_mlir_attr *all)
 {
     for (int i = 0; i < all->count; i++)
         if (!is_plain(b, all->items[i]))
@@ -397,7 +397,7 @@ bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
     (void)row;
     if (!in || !out || !block)
         return jx_hlo_refuse(b, "expected a region of one block");
-    if (!are_plain(b, in) || !are_plain(b, out))
+    if (!jx_hlo_are_plain(b, in) || !jx_hlo_are_plain(b, out))
         return jx_hlo_unknown(b, op);
     region = read_parts(b, op, block);
     if (region && !jx_hlo_captured(b, 1, &region).count)

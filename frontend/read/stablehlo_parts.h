@@ -69,6 +69,7 @@ typedef struct jx_hlo_reader {
     jx_intern functions;      /* those read, by op and types of arguments */
     jx_intern doing;          /* functions, and whether they only compute */
     jx_intern calls;          /* custom calls, by what they say */
+    struct jx_hlo_cuts *cuts; /* how operands of custom calls lie; or NULL */
     jx_intern stacks, files, frames; /* by location */
     jx_builder build;
     JX_VEC(const jx_file *) files_read;
@@ -330,6 +331,15 @@ jx_hlo_rule jx_hlo_quantized;
  * out; one pointer for equal calls.  NULL with an error. */
 const struct jaxvet_custom_call *jx_hlo_host_call(jx_hlo_body *b, const char *target,
                                              const bool *left_out);
+
+/* ---- many devices (stablehlo_devices.c) */
+
+/* Whether these shardings cut by whole axes of meshes that number their devices row by
+ * row, as those of a manual computation must. */
+bool jx_hlo_are_plain(jx_hlo_body *b, const jx_mlir_attr *shardings);
+
+/* A custom call whose target has no row. */
+jx_hlo_rule jx_hlo_op_host_call;
 
 /* ---- programs */
 

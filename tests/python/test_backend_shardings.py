@@ -107,3 +107,36 @@ def test_what_a_program_says():
     show("body", lambda a: jax.shard_map(lambda a: a.sum(1), mesh=mesh, in_specs=P("x"),
                                          out_specs=P("x"))(a) * 2, c)
     """)
+
+
+def test_calls_of_each_device():
+    out = same_as_xla("""
+    def called(name, function, *args):
+        got = []
+
+        def call(*xs):
+            jax.debug.callback(lambda *xs: got.append([x.tolist() for x in xs]), *xs,
+                               partitioned=True)
+
+        with jax.set_mesh(mesh):
+            jax.jit(lambda *xs: function(call, *xs))(*args)
+            jax.effects_barrier()
+        print(name, sorted(got))
+
+    w = put((4,))
+    x, y = put((4,), "x"), put((4,), "y")
+    called("cut", lambda call, *xs: call(*xs), x, y)
+    called("whole", lambda call, *xs: call(*xs), w, y)
+    called("everywhere", lambda call, w: call(w), w)
+    called("made", lambda call, x: call(jnp.sin(x[::-1]).sum(), x), x)
+    called("product", lambda call, x: call(x[:, None] * x[None]), y)
+    called("function", lambda call, x: jax.jit(lambda x: call(x * 2))(x), x)
+    called("loop", lambda call, x: jax.lax.fori_loop(
+        0, 2, lambda i, x: (call(x), x + 1)[1], x), y)
+    called("branch", lambda call, x: jax.lax.cond(
+        x[0] < 1, call, lambda x: None, x), x)
+    called("body", lambda call, x: jax.shard_map(
+        lambda x: (call(x), x)[1], mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x), x)
+    called("rows", lambda call, a, b: jax.vmap(call, (0, 1))(a, b), a, b)
+    """)
+    assert "cut [[[0.0], [0.0, 1.0]], [[0.0], [2.0, 3.0]]" in out
