@@ -83,7 +83,8 @@ static jx_bc_dialect_kind dialect_kind(const char *name)
     return !strcmp(name, "builtin") ? JX_BC_BUILTIN
            : !strcmp(name, "vhlo")  ? JX_BC_VHLO
            : !strcmp(name, "sdy")   ? JX_BC_SDY
-                                    : JX_BC_OTHER;
+           : !strcmp(name, "stablehlo") ? JX_BC_STABLEHLO
+                                        : JX_BC_OTHER;
 }
 
 static bool read_dialect(jx_bc_reader *r, jx_bc_cursor *c, size_t i)

@@ -627,7 +627,9 @@ static unsigned code_of(const jx_mlir_type *t)
 
 static void simple(jx_bw_sink *s, const jx_mlir_type *t)
 {
-    int code = jx_bc_simple_code(t->vhlo ? JX_BC_VHLO : JX_BC_BUILTIN, t);
+    int code = t->kind == JX_T_TOKEN && !t->vhlo
+                   ? 0
+                   : jx_bc_simple_code(t->vhlo ? JX_BC_VHLO : JX_BC_BUILTIN, t);
 
     if (code >= 0)
         put(s, (uint64_t)code);

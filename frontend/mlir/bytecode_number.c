@@ -38,7 +38,9 @@ static const char *dialect_of_attr(const jx_mlir_attr *a, size_t *length)
 
 static const char *dialect_of_type(const jx_mlir_type *t, size_t *length)
 {
-    const char *name = t->vhlo ? "vhlo" : "builtin";
+    const char *name = t->vhlo                 ? "vhlo"
+                       : t->kind == JX_T_TOKEN ? "stablehlo"
+                                               : "builtin";
 
     *length = strlen(name);
     if (t->kind == JX_T_OPAQUE && t->text[0] == '!') {

@@ -79,7 +79,8 @@ typedef enum jx_bc_dialect_kind {
     JX_BC_OTHER = 0,
     JX_BC_BUILTIN,
     JX_BC_VHLO,
-    JX_BC_SDY
+    JX_BC_SDY,
+    JX_BC_STABLEHLO /* in ops that VHLO has none of: sdy.manual_computation */
 } jx_bc_dialect_kind;
 
 typedef struct jx_bc_op_name {

@@ -358,6 +358,17 @@ static const jx_mlir_type *builtin_type(jx_bc_reader *r, jx_bc_cursor *c)
     }
 }
 
+/* The token alone: what else the dialect has is of quantized types. */
+static const jx_mlir_type *stablehlo_type(jx_bc_reader *r, jx_bc_cursor *c)
+{
+    const uint8_t *at = c->at;
+    uint64_t code = jx_bc_varint(r, c);
+
+    if (code)
+        jx_bc_fail(r, at, "type code %llu is not known", (unsigned long long)code);
+    return code ? NULL : add(r, &(jx_mlir_type){.kind = JX_T_TOKEN, .rank = -1});
+}
+
 const jx_mlir_type *jx_bc_read_type(jx_bc_reader *r, jx_bc_cursor *c,
                                     jx_bc_dialect_kind dialect)
 {
@@ -366,6 +377,8 @@ const jx_mlir_type *jx_bc_read_type(jx_bc_reader *r, jx_bc_cursor *c,
         return vhlo_type(r, c);
     case JX_BC_BUILTIN:
         return builtin_type(r, c);
+    case JX_BC_STABLEHLO:
+        return stablehlo_type(r, c);
     default:
         jx_bc_fail(r, c->at, "this dialect's types are not known");
         return NULL;

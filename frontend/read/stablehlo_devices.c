@@ -3,6 +3,8 @@
 #include "frontend/read/meshes.h"
 #include "frontend/read/stablehlo_parts.h"
 
+#include <string.h>
+
 /* ---- meshes */
 
 /* The mesh that a sharding names, or holds. */
@@ -180,10 +182,9 @@ static const jx_dim *part_of(jx_hlo_body *b, const jx_aval *whole, int i,
 }
 
 /* The type of the region's argument: a part of the operand. */
-static const jx_aval *part_aval(jx_hlo_body *b, const jx_mlir_block *block,
+static const jx_aval *part_aval(jx_hlo_body *b, const jx_mlir_type *type,
                                 const jx_aval *whole, int i)
 {
-    const jx_mlir_type *type = block->args[i]->type;
     const jx_dim *shape[JX_HLO_RANK];
     bool fits = type->kind == JX_T_TENSOR && whole->rank == type->rank &&
                 type->rank <= JX_HLO_RANK;
@@ -211,18 +212,22 @@ static jx_hlo_body *read_parts(jx_hlo_body *b, const jx_mlir_op *op,
     jx_sz_info *known = JX_NEW_ARRAY(b->s->ctx->arena, block->nargs,
                                      jx_sz_info);
     jx_atoms ins = jx_hlo_ins(b, 0);
+    int n = 0;
 
     if (!avals || !known)
         return NULL;
     for (int i = 0; i < block->nargs; i++) {
-        bool fits = i < ins.count && ins.count == block->nargs;
-        const jx_aval *whole = fits ? jx_atom_aval(ins.at[i]) : NULL;
-        avals[i] = whole ? part_aval(b, block, whole, i)
-                         : jx_hlo_aval_of(b, block->args[i]->type, NULL);
-        if (whole && is_whole(b, i, whole->rank))
-            known[i] = jx_sz_info_of(b->s->sizes, ins.at[i]);
+        const jx_mlir_type *type = block->args[i]->type;
+        const jx_aval *whole = n < ins.count ? jx_atom_aval(ins.at[n]) : NULL;
+        if (!jx_hlo_width(type))
+            continue;
+        avals[n] = whole ? part_aval(b, type, whole, n)
+                         : jx_hlo_aval_of(b, type, NULL);
+        if (whole && is_whole(b, n, whole->rank))
+            known[n] = jx_sz_info_of(b->s->sizes, ins.at[n]);
+        n++;
     }
-    return jx_hlo_region(b, op, 0, block->nargs, avals, known);
+    return jx_hlo_region(b, op, 0, n, avals, known);
 }
 
 static const jx_mlir_attr *manual_axes(jx_hlo_body *b)
@@ -348,6 +353,78 @@ static bool define_results(jx_hlo_body *b, const jx_atom *made,
     return to && jx_hlo_define(b, b->op->nouts, to);
 }
 
+/* ---- tokens, which are no values here */
+
+/* Of the shardings of these values, or of the values themselves (`all` is NULL), what
+ * belongs to no token; their number goes to *left. */
+static const void **of_tensors(jx_hlo_body *b, const jx_mlir_attr *all,
+                               const jx_mlir_value *const *values, int count,
+                               int *left)
+{
+    const void **to = JX_NEW_ARRAY(b->s->ctx->arena, count, const void *);
+
+    *left = 0;
+    for (int i = 0; to && i < count; i++)
+        if (jx_hlo_width(values[i]->type))
+            to[(*left)++] = all ? (const void *)all->items[i] : values[i];
+    return to;
+}
+
+static const jx_mlir_attr *list_of_tensors(jx_hlo_body *b, const jx_mlir_attr *all,
+                                           const jx_mlir_value *const *values,
+                                           int count)
+{
+    jx_mlir_attr *to = JX_NEW(b->s->ctx->arena, jx_mlir_attr);
+    const void **items;
+
+    if (!to)
+        return all;
+    *to = *all;
+    items = of_tensors(b, all, values, count, &to->count);
+    to->items = (const jx_mlir_attr *const *)items;
+    return items ? to : all;
+}
+
+/* The op as if it took and gave no tokens; NULL after a failure. */
+static const jx_mlir_op *without_tokens(jx_hlo_body *b, const jx_mlir_op *op)
+{
+    jx_mlir_op *to = JX_NEW(b->s->ctx->arena, jx_mlir_op);
+    jx_mlir_named *named =
+        JX_NEW_ARRAY(b->s->ctx->arena, op->ninherent, jx_mlir_named);
+    const jx_mlir_attr *in = shardings(b, "in_shardings");
+    const jx_mlir_attr *out = shardings(b, "out_shardings");
+
+    if (!to || !named || !in || !out)
+        return NULL;
+    if (in->count != op->nins || out->count != op->nouts) {
+        jx_hlo_refuse(b, "expected a sharding for each operand and result");
+        return NULL;
+    }
+    *to = *op;
+    for (int i = 0; i < op->ninherent; i++) {
+        named[i] = op->inherent[i];
+        if (!strcmp(named[i].name, "in_shardings"))
+            named[i].value = list_of_tensors(b, in, op->ins, op->nins);
+        else if (!strcmp(named[i].name, "out_shardings"))
+            named[i].value = list_of_tensors(b, out, op->outs, op->nouts);
+    }
+    to->inherent = named;
+    to->ins = (const jx_mlir_value *const *)of_tensors(b, NULL, op->ins, op->nins,
+                                                       &to->nins);
+    to->outs = (const jx_mlir_value *const *)of_tensors(b, NULL, op->outs, op->nouts,
+                                                        &to->nouts);
+    return to->ins && to->outs ? to : NULL;
+}
+
+static bool define_tokens(jx_hlo_body *b, const jx_mlir_op *op)
+{
+    for (int i = 0; i < op->nouts; i++)
+        if (!jx_hlo_width(op->outs[i]->type) &&
+            !jx_hlo_define_value(b, op->outs[i], 0, NULL))
+            return false;
+    return true;
+}
+
 /* ---- the equation */
 
 static bool emit_manual(jx_hlo_body *b, const jx_jaxpr *body,
@@ -383,8 +460,7 @@ static bool emit_manual(jx_hlo_body *b, const jx_jaxpr *body,
     return made && define_results(b, made, nout);
 }
 
-bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
-                                  const jx_hlo_row *row)
+static bool read_manual(jx_hlo_body *b, const jx_mlir_op *op)
 {
     const jx_mlir_block *block = op->nregions == 1 ? jx_mlir_body(op, 0)
                                                    : NULL;
@@ -394,7 +470,6 @@ bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
     const jx_jaxpr *body = NULL;
     const int64_t *nin, *nout;
 
-    (void)row;
     if (!in || !out || !block)
         return jx_hlo_refuse(b, "expected a region of one block");
     if (!jx_hlo_are_plain(b, in) || !jx_hlo_are_plain(b, out))
@@ -413,4 +488,17 @@ bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
     nout = summands_of(b, "out_shardings", op->nouts);
     body = nin && nout ? with_summands(b, body, nin, nout) : NULL;
     return body && emit_manual(b, body, in, out, nin, nout);
+}
+
+bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
+                                  const jx_hlo_row *row)
+{
+    const jx_mlir_op *plain = without_tokens(b, op);
+    bool ok;
+
+    (void)row;
+    b->op = plain ? plain : op;
+    ok = plain && read_manual(b, plain);
+    b->op = op;
+    return ok && define_tokens(b, op);
 }

@@ -78,3 +78,22 @@ def test_parts_of_one_place_along_an_axis():
     print([p.tolist() for p in parts(x)], jax.reshard(x, P()))
     """, devices=2)
     assert out == "[[0, 1], [2, 3]] [0 1 2 3]"
+
+
+def test_ordered_callbacks_of_devices():
+    out = several("""
+    from jax.experimental import io_callback
+    mesh, seen = mesh_of(x=2), []
+
+    @jax.jit
+    def f(x):
+        def part(x):
+            io_callback(lambda v: seen.append(v.tolist()), None, x, ordered=True)
+            io_callback(lambda v: seen.append(-v.tolist()[0]), None, x, ordered=True)
+            return 2 * x
+        return jax.shard_map(part, in_specs=P("x"), out_specs=P("x"))(x)
+    print(f(jax.device_put(jnp.arange(4.0), P("x"))))
+    print(sorted(seen, key=str), seen.index(-2.0) > seen.index([2.0, 3.0]))
+    """, devices=2)
+    assert out.split("\n") == ["[0. 2. 4. 6.]",
+                               "[-0.0, -2.0, [0.0, 1.0], [2.0, 3.0]] True"]
