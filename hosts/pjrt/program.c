@@ -123,6 +123,39 @@ static PJRT_Error *make_ports(jx_pjrt_program *p)
     return error;
 }
 
+static bool same_size(const jx_pjrt_port *a, const jx_pjrt_port *b)
+{
+    size_t size, other;
+
+    return jx_pjrt_shape_size(a->part, &size) &&
+           jx_pjrt_shape_size(b->part, &other) && size == other;
+}
+
+/* An argument that may be given up for any result is for the first of its size that is
+ * left, and is kept where there is none, as XLA has it. */
+static PJRT_Error *match_donors(jx_pjrt_program *p)
+{
+    bool *used = calloc((size_t)p->nouts + 1, sizeof *used);
+
+    if (!used)
+        return jx_pjrt_starved();
+    for (int i = 0; i < p->nins; i++)
+        if (p->aliases[i] >= 0)
+            used[p->aliases[i]] = true;
+    for (int i = 0; i < p->nins; i++) {
+        int k = 0;
+        if (p->aliases[i] != JAXVET_ANY_OUTPUT)
+            continue;
+        while (k < p->nouts && (used[k] || !same_size(&p->outs[k], &p->ins[i])))
+            k++;
+        p->aliases[i] = k < p->nouts ? k : JAXVET_KEPT;
+        if (k < p->nouts)
+            used[k] = true;
+    }
+    free(used);
+    return NULL;
+}
+
 /* What the module's function takes and gives, tokens too. */
 static PJRT_Error *map_arguments(jx_pjrt_program *p)
 {
@@ -261,6 +294,8 @@ static PJRT_Error *compile(jx_pjrt_program *p, size_t budget)
                              "a program of %d replicas (partitions are run)",
                              p->options.replicas);
     failed = make_ports(p);
+    if (!failed)
+        failed = match_donors(p);
     if (!failed)
         failed = map_arguments(p);
     if (!failed)

@@ -23,10 +23,10 @@ static const char donating[] =
     "module @jit_sum {\n"
     "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : i32},"
     " %arg1: tensor<3xf32> {jax.buffer_donor = true}, %arg2: tensor<3xf32>)"
-    " -> tensor<3xf32> {\n"
+    " -> (tensor<3xf32>, tensor<3xf32>) {\n"
     "    %0 = stablehlo.add %arg0, %arg1 : tensor<3xf32>\n"
     "    %1 = stablehlo.add %0, %arg2 : tensor<3xf32>\n"
-    "    return %1 : tensor<3xf32>\n"
+    "    return %1, %0 : tensor<3xf32>, tensor<3xf32>\n"
     "  }\n"
     "}\n";
 
@@ -52,13 +52,13 @@ typedef struct call {
     PJRT_LoadedExecutable *executable;
     PJRT_ExecuteOptions options;
     size_t count, devices;
-    PJRT_Buffer *args[4], *result;
+    PJRT_Buffer *args[4], *results[2];
 } call;
 
 static PJRT_Error *execute(call *c)
 {
     PJRT_Buffer *const *lists[] = {c->args, c->args};
-    PJRT_Buffer **results[] = {&c->result, &c->result};
+    PJRT_Buffer **results[] = {c->results, c->results};
 
     c->options.struct_size = sizeof c->options;
     return TRY(LoadedExecutable_Execute, .executable = c->executable,
@@ -93,9 +93,9 @@ static void arguments_must_be_as_many_as_the_module_takes(void **state)
         EXECUTE_REFUSED("arguments of 1 device", &c);
     c.devices = 1;
     went_well(execute(&c));
-    read_buffer(c.result, sum, sizeof sum);
+    read_buffer(c.results[0], sum, sizeof sum);
     assert_true(sum[0] == 2 && sum[5] == 7);
-    free_buffer(c.result);
+    free_buffer(c.results[0]);
     free_executable(c.executable);
     free_buffer(a);
     free_buffer(b);
@@ -178,7 +178,8 @@ static void what_is_donated_is_used_no_more(void **state)
     run.options.non_donatable_input_indices = kept;
     run.options.num_non_donatable_input_indices = 3;
     went_well(execute(&run));
-    free_buffer(run.result);
+    free_buffer(run.results[0]);
+    free_buffer(run.results[1]);
     assert_true(is_deleted(a) && !is_deleted(b) && !is_deleted(c));
     EXECUTE_REFUSED("deleted or donated", &run);
     run.args[0] = c;
@@ -194,8 +195,34 @@ static void what_is_donated_is_used_no_more(void **state)
     run.options.num_non_donatable_input_indices = 0;
     went_well(execute(&run));
     assert_true(is_deleted(run.args[0]) && is_deleted(b) && !is_deleted(c));
-    free_buffer(run.result);
+    free_buffer(run.results[0]);
+    free_buffer(run.results[1]);
     free_buffer(run.args[0]);
+    free_executable(run.executable);
+    free_buffer(a);
+    free_buffer(b);
+    free_buffer(c);
+}
+
+/* One that may be given up for any result is kept where each has another's memory, or
+ * another size. */
+static void what_no_result_can_take_is_kept(void **state)
+{
+    static const char module[] =
+        "func.func public @main(%arg0: tensor<3xf32> {jax.buffer_donor = true},\n"
+        "    %arg1: tensor<3xf32> {jax.buffer_donor = true}, %arg2: tensor<f32>\n"
+        "    {jax.buffer_donor = true}) -> tensor<3xf32> {\n"
+        "  %0 = stablehlo.add %arg0, %arg1 : tensor<3xf32>\n"
+        "  return %0 : tensor<3xf32>\n"
+        "}\n";
+    PJRT_Buffer *a = new_buffer(*state, f32, numbers, 1, three);
+    PJRT_Buffer *b = new_buffer(*state, f32, numbers, 1, three);
+    PJRT_Buffer *c = new_buffer(*state, f32, numbers, 0, NULL);
+    call run = {compiled(*state, module), .count = 3, .devices = 1, .args = {a, b, c}};
+
+    went_well(execute(&run));
+    assert_true(is_deleted(a) && !is_deleted(b) && !is_deleted(c));
+    free_buffer(run.results[0]);
     free_executable(run.executable);
     free_buffer(a);
     free_buffer(b);
@@ -322,7 +349,7 @@ static void smaller_structures_inside_are_refused(void **state)
         CALL(LoadedExecutable_GetExecutable, .loaded_executable = c.executable)
             .executable;
     PJRT_Buffer *const *lists[] = {c.args};
-    PJRT_Buffer **results[] = {&c.result};
+    PJRT_Buffer **results[] = {c.results};
     PJRT_NamedValue option = {.name = "devices",
                               .name_size = 7,
                               .type = PJRT_NamedValue_kInt64,
@@ -506,7 +533,7 @@ static void clients_keep_to_their_memory(void **state)
                 execute(&c), __FILE__, __LINE__);
     CALL(Buffer_Delete, .buffer = a);
     went_well(execute(&c));
-    free_buffer(c.result);
+    free_buffer(c.results[0]);
     free_buffer(a);
     a = CALL(ARRAY(more)).buffer;
     free_buffer(a);
@@ -839,6 +866,7 @@ int main(void)
         cmocka_unit_test(arguments_must_be_of_the_modules_types),
         cmocka_unit_test(what_is_deleted_is_used_no_more),
         cmocka_unit_test(what_is_donated_is_used_no_more),
+        cmocka_unit_test(what_no_result_can_take_is_kept),
         cmocka_unit_test(what_the_host_still_reads_outlives_its_donation),
         cmocka_unit_test(smaller_structures_are_refused_by_name),
         cmocka_unit_test(smaller_structures_of_extensions_are_refused),
