@@ -6,6 +6,10 @@
     def test_release(jaxvet_export):
         jaxvet_export(jax.jit(f))(spec).serialize()
 
+With `--jaxvet-capture DIR` each jitted program that the tests run goes into DIR, with
+its inputs and what JAX computed; at the end jaxvet checks and runs them all, and the
+summary says what it could not.
+
 The ini option `jaxvet_level` says from which level on a finding fails a test
 (`error`), `jaxvet_strict` whether what is undecided does, too.
 """
@@ -17,10 +21,43 @@ import pytest
 
 
 def pytest_addoption(parser):
+    parser.getgroup("jaxvet").addoption(
+        "--jaxvet-capture", metavar="DIR", help="write each jitted program that the "
+        "tests run, with inputs and outputs, and see what jaxvet makes of it")
     parser.addini("jaxvet_level", "findings from this level on fail a test: "
                   "error, warning or note", default="error")
     parser.addini("jaxvet_strict", "what jaxvet leaves undecided fails a test",
                   type="bool", default=False)
+
+
+def pytest_configure(config):
+    directory = config.getoption("--jaxvet-capture")
+    if directory:
+        from jaxvet._capture import Capture  # here: pytest starts without JAX
+        config.pluginmanager.register(_Capturing(Capture(directory)))
+
+
+class _Capturing:
+    """What is done around the tests where programs are captured."""
+
+    def __init__(self, capture):
+        self._capture = capture
+
+    def pytest_sessionstart(self):
+        self._capture.start()
+
+    def pytest_runtest_logstart(self, nodeid):
+        self._capture.test = nodeid
+
+    def pytest_runtest_logfinish(self):
+        self._capture.write()
+
+    def pytest_terminal_summary(self, terminalreporter):
+        from jaxvet._capture import held, summary
+        self._capture.stop()
+        terminalreporter.section("jaxvet")
+        for line in summary(held(self._capture.directory)):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture

@@ -1,13 +1,17 @@
 """The pytest plugin, in a pytest of its own."""
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from jaxvet import _capture
 
 from test_command import COMMAND
 
@@ -82,3 +86,68 @@ def test_the_plugin_does_not_load_jax(tmp_path):
     env = {**os.environ, "PYTHONPATH": str(ROOT / "frontend" / "python")}
     assert subprocess.run([sys.executable, "-c", program],
                           env=env).returncode == 0
+
+
+CAPTURED = '''\
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@jax.jit
+def twice(x):
+    return 2 * x
+
+
+@jax.jit
+def steps(x, n):
+    return jax.lax.fori_loop(0, n, lambda _, v: jnp.sin(v) + twice(v), x)
+
+
+def test_values():
+    assert twice(np.ones(3, "f")).tolist() == [2, 2, 2]
+    assert twice(np.ones(3, "f")).tolist() == [2, 2, 2]  # the same program
+
+
+def test_donated():
+    jax.jit(lambda x: x + 1, donate_argnums=0)(jnp.arange(4.0))
+    steps(np.ones(2, "f"), 3)
+
+
+def test_fails():
+    jax.jit(lambda x: x @ x)(np.eye(3, dtype="f"))
+    assert False
+'''
+
+
+def test_what_a_suite_runs_is_captured(tmp_path):
+    (tmp_path / "test_captured.py").write_text(CAPTURED)
+    kept = tmp_path / "kept"
+    shown = run(tmp_path, "test_captured.py", "--jaxvet-capture", str(kept))
+
+    assert "1 failed, 2 passed" in shown, shown
+    rows = [json.loads(row) for row in (kept / "index.jsonl").read_text().splitlines()]
+    mine = [row for row in rows if row["name"] in ("twice", "steps", "<lambda>")]
+    assert [(row["name"], row["test"].partition("::")[2]) for row in mine] == [
+        ("twice", "test_values"), ("<lambda>", "test_donated"), ("steps", "test_donated"),
+        ("<lambda>", "test_fails")]
+    assert all(row["document"] is None and row["exported"] is None for row in mine)
+    results = [json.loads(row) for row in (kept / "results.jsonl").read_text().splitlines()]
+    assert len(results) == 2 * len(rows)
+    assert not [row for row in results if row["check"] or row["run"]]
+    assert (f"document  {len(rows):6} programs, {len(rows)} written, {len(rows)} checked "
+            f"without an error, {len(rows)} run as JAX runs them") in shown
+
+
+def test_another_result_is_said(tmp_path):
+    (tmp_path / "test_captured.py").write_text(CAPTURED)
+    kept = tmp_path / "kept"
+    run(tmp_path, "test_captured.py", "--jaxvet-capture", str(kept), "-k", "values")
+    rows = [json.loads(row) for row in (kept / "index.jsonl").read_text().splitlines()]
+    stem = kept / next(row["file"] for row in rows if row["name"] == "twice")
+    held = dict(np.load(f"{stem}.npz"))
+    np.savez(f"{stem}.npz", **{**held, "out0": held["out0"] + 1})
+
+    lines = _capture.summary(_capture.held(kept))
+    assert f"{len(rows) - 1} run as JAX runs them" in lines[0]
+    assert any("document, run: 1: " in line and "test_values" in line for line in lines)

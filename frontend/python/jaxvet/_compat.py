@@ -848,6 +848,25 @@ def is_eager() -> bool:
     return _is_eager()
 
 
+def watch_calls(watcher):
+    """Has `watcher(closed jaxpr, name, args, run)` called for each jitted call that is
+    new to JAX, in its place; `run()` makes it, and gives (what the watcher gives in
+    turn, the outputs).  Gives a function that ends this."""
+    module = _needed("pjit:")
+    call = module._pjit_call_impl_python
+
+    def watched(*args, jaxpr, name, **params):
+        def run():
+            result = call(*args, jaxpr=jaxpr, name=name, **params)
+            return result, result[0]
+        return watcher(jaxpr, name, args, run)[0]
+
+    def stop():
+        module._pjit_call_impl_python = call
+    module._pjit_call_impl_python = watched
+    return stop
+
+
 def key_implementation(dtype) -> str:
     """What `jax.random.key` calls the way in which such keys are made."""
     return dtype._impl.name
