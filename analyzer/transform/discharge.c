@@ -562,7 +562,9 @@ static bool has_state(const jx_jaxpr *jaxpr)
         case JX_PRIM_addupdate:
         case JX_PRIM_run_state:
         case JX_PRIM_broadcast_to: return true;
-        default: break;
+        default:
+            if (jx_discharge_has_module(&jaxpr->eqns[i]))
+                return true;
         }
     return false;
 }

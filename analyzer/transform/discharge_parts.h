@@ -142,6 +142,9 @@ jx_effects jx_discharge_effects(jx_discharge *d, jx_effects all);
 /* ---- equations (discharge_eqn.c) */
 
 bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn);
+/* An equation that brings its meaning (discharge_module.c). */
+bool jx_discharge_has_module(const jx_eqn *eqn);
+bool jx_discharge_module(jx_discharging *b, const jx_eqn *eqn);
 bool jx_discharge_scan(jx_discharging *b, const jx_eqn *eqn); /* _loops.c */
 bool jx_discharge_while(jx_discharging *b, const jx_eqn *eqn);
 

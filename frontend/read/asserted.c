@@ -144,7 +144,7 @@ const char *jx_asserted_at(const jx_program *program,
 
     if (!program->tree_entry)
         return NULL;
-    if (jx_hlo_begin_reading(&s, program->tree, program->tree_entry->infer))
+    if (jx_hlo_begin_reading(&s, program->tree, program->tree_entry->infer, NULL))
         failing = first_failing(&s, program, shapes, &sizes);
     /* What goes wrong in there is no error of the program's. */
     program->ctx->error = before;

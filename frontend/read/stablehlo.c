@@ -630,14 +630,26 @@ static const jx_jaxpr *read_all(jx_hlo_reader *s, const op_list *modules,
     return b ? jx_hlo_body_finish(b, (jx_atoms){0, NULL}, NULL) : NULL;
 }
 
+/* What is read continues the tables of another program. */
+static void go_on(jx_hlo_reader *s, const jx_builder *into)
+{
+    for (size_t i = 0; i < into->jaxprs.count; i++)
+        JX_PUSH(s->ctx->arena, &s->build.jaxprs, into->jaxprs.at[i]);
+    for (int i = 0; i < into->program->nmeshes; i++)
+        JX_PUSH(s->ctx->arena, &s->meshes, into->program->meshes[i]);
+}
+
 bool jx_hlo_begin_reading(jx_hlo_reader *s, const jx_mlir_file *file,
-                          jx_infer_open *infer)
+                          jx_infer_open *infer, const jx_builder *into)
 {
     *s = (jx_hlo_reader){.ctx = file->ctx, .file = file, .infer = infer};
-    s->program = jx_program_new(file->ctx, file->path);
-    if (s->program)
+    s->program = into ? into->program : jx_program_new(file->ctx, file->path);
+    if (s->program && !into)
         s->program->base = 0; /* until somebody says that sizes are positive */
+    s->base = s->program ? s->program->base : 0;
     jx_hlo_begin_building(s);
+    if (into)
+        go_on(s, into);
     jx_intern_init(&s->types, file->ctx->arena);
     jx_intern_init(&s->functions, file->ctx->arena);
     jx_intern_init(&s->doing, file->ctx->arena);
@@ -718,6 +730,24 @@ static void drop_jaxprs(jx_hlo_reader *s, const jx_jaxpr *entry)
         s->build.jaxprs.at[next++] = jaxpr;
     }
     s->build.jaxprs.count = next;
+}
+
+void jx_hlo_end_into(const jx_hlo_reader *s, jx_builder *into)
+{
+    jx_program *p = into->program;
+    const jx_file **files = JX_NEW_ARRAY(
+        s->ctx->arena, (size_t)p->nfiles + s->files_read.count, const jx_file *);
+
+    p->base = s->base; /* it knows its own sizes */
+    for (size_t i = into->jaxprs.count; i < s->build.jaxprs.count; i++)
+        JX_PUSH(s->ctx->arena, &into->jaxprs, s->build.jaxprs.at[i]);
+    for (size_t i = 0; i < s->build.arrays.count; i++)
+        JX_PUSH(s->ctx->arena, &into->arrays, s->build.arrays.at[i]);
+    for (int i = 0; files && i < p->nfiles; i++)
+        files[i] = p->files[i];
+    for (size_t i = 0; files && i < s->files_read.count; i++)
+        files[p->nfiles++] = s->files_read.at[i];
+    p->files = files ? files : p->files;
 }
 
 jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry, const char *name)
@@ -844,7 +874,7 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file, jx_infer_open *infer)
     jx_program *made;
     jx_hlo_reader s;
 
-    if (!jx_hlo_begin_reading(&s, file, infer))
+    if (!jx_hlo_begin_reading(&s, file, infer, NULL))
         return NULL;
     for (int i = 0; i < file->nmodules; i++) {
         entries_of(&s, file->modules[i], &funcs);

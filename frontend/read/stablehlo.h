@@ -10,6 +10,7 @@
 #ifndef JX_READ_STABLEHLO_H
 #define JX_READ_STABLEHLO_H
 
+#include "frontend/ir/build.h"
 #include "frontend/ir/infer.h"
 #include "frontend/mlir/tree.h"
 #include "frontend/read/exported.h"
@@ -40,5 +41,20 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file, jx_infer_open *infer);
 jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                      const jx_exported *exported,
                                      jx_infer_open *infer);
+
+/* A function that a module is the code of: JAX's types of what it takes and gives, and
+ * which of its inputs the module's main takes. */
+typedef struct jx_callee {
+    const char *name; /* or NULL */
+    int nins, nouts, nkept;
+    const jx_aval *const *ins, *const *outs;
+    const uint16_t *kept;
+} jx_callee;
+
+/* The function as a jaxpr of the builder's program, whose sizes its types are in; NULL
+ * with an error. */
+const jx_jaxpr *jx_read_stablehlo_callee(const jx_mlir_file *file,
+                                         const jx_callee *callee, jx_builder *into,
+                                         jx_infer_open *infer);
 
 #endif

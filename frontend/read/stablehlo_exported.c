@@ -1,5 +1,5 @@
-/* stablehlo_exported.c - the program of an exported file: a jaxpr with the
- * file's own inputs and outputs around the module's.
+/* stablehlo_exported.c - a jaxpr with inputs and outputs of JAX's types around a
+ * module that jax.export made: that of an exported file, or what an equation calls.
  *
  * The module takes, in this order, the platform's index (where there are
  * several), the inputs that it keeps, as arrays: keys are their u32 data, and
@@ -12,24 +12,39 @@
 typedef struct wrapping {
     jx_hlo_reader *s;
     jx_hlo_body *b;
-    const jx_exported *x;
+    const char *path; /* where the module is, for messages */
+    const jx_exported_texts *platforms; /* NULL: one */
+    jx_callee of;
     const jx_mlir_op *main;
 } wrapping;
 
 /* ---- avals */
 
 /* What the file declares. */
-static const jx_aval *declared(wrapping *w, const jx_exported_aval *of)
+static const jx_aval *declared(jx_hlo_reader *s, const jx_exported *x,
+                               const jx_exported_aval *of)
 {
     const char *memory = jx_exported_memory(of);
     jx_aval aval = {.dtype = of->dtype, .rank = of->rank};
 
-    aval.shape = jx_exported_shape(w->s->program->dims, w->x, of, 0);
+    aval.shape = jx_exported_shape(s->program->dims, x, of, 0);
     if (of->impl)
-        aval.impl = jx_intern_text(w->s->ctx, of->impl);
+        aval.impl = jx_intern_text(s->ctx, of->impl);
     if (memory && !strcmp(memory, "host"))
-        aval.memory_space = jx_intern_text(w->s->ctx, memory);
-    return aval.shape ? jx_aval_add(&w->s->program->avals, &aval) : NULL;
+        aval.memory_space = jx_intern_text(s->ctx, memory);
+    return aval.shape ? jx_aval_add(&s->program->avals, &aval) : NULL;
+}
+
+static const jx_aval *const *all_declared(jx_hlo_reader *s, const jx_exported *x,
+                                          const jx_exported_aval *const *of,
+                                          int count)
+{
+    const jx_aval **avals = JX_NEW_ARRAY(s->ctx->arena, count, const jx_aval *);
+
+    for (int i = 0; avals && i < count; i++)
+        if (!(avals[i] = declared(s, x, of[i])))
+            return NULL;
+    return avals;
 }
 
 /* Keys are arrays of u32 to the module, float0 are booleans. */
@@ -58,12 +73,12 @@ static jx_atom platform_index(wrapping *w)
 {
     const jx_aval *scalar = jx_hlo_array(w->b, JX_I32, 0, NULL);
     const jx_value **items = JX_NEW_ARRAY(w->s->ctx->arena,
-                                          w->x->platforms.count,
+                                          w->platforms->count,
                                           const jx_value *);
     jx_params p = jx_hlo_no_params(w->b);
 
-    for (int i = 0; items && i < w->x->platforms.count; i++) {
-        const char *name = jx_intern_text(w->s->ctx, w->x->platforms.at[i]);
+    for (int i = 0; items && i < w->platforms->count; i++) {
+        const char *name = jx_intern_text(w->s->ctx, w->platforms->at[i]);
         const jx_value *text = jx_value_add(
             &w->s->program->values,
             &(jx_value){.tag = JX_V_TEXT, .text = name});
@@ -72,7 +87,7 @@ static jx_atom platform_index(wrapping *w)
     if (!items)
         return (jx_atom){NULL, NULL};
     jx_put(&p, "platforms",
-           jx_value_of_tuple(w->s->program, w->x->platforms.count, items));
+           jx_value_of_tuple(w->s->program, w->platforms->count, items));
     return jx_hlo_eqn(w->b, JX_PRIM_platform_index, 0, NULL, &p, scalar);
 }
 
@@ -93,12 +108,12 @@ static jx_atom taken(wrapping *w, jx_atom input, const jx_aval *wanted)
 static bool arguments(wrapping *w, const jx_atom *inputs,
                       const jx_jaxpr *inner, jx_atom *to)
 {
-    int before = inner->nins - w->x->nkept;
+    int before = inner->nins - w->of.nkept;
 
     for (int i = 0; i < before; i++)
         to[i] = platform_index(w);
-    for (int i = 0; i < w->x->nkept; i++)
-        to[before + i] = taken(w, inputs[w->x->kept[i]],
+    for (int i = 0; i < w->of.nkept; i++)
+        to[before + i] = taken(w, inputs[w->of.kept[i]],
                                inner->vars[before + i]->aval);
     return jx_ok(w->s->ctx);
 }
@@ -109,6 +124,8 @@ static jx_atom given(wrapping *w, jx_atom result, const jx_aval *wanted)
 {
     jx_params p = jx_hlo_no_params(w->b);
 
+    if (wanted->dtype == JX_FLOAT0)
+        return jx_hlo_eqn_convert(w->b, result, JX_FLOAT0);
     if (wanted->dtype != JX_KEY)
         return result;
     jx_put(&p, "impl",
@@ -129,7 +146,7 @@ static const jx_atom *call(wrapping *w, const jx_jaxpr *inner,
     for (int i = 0; outs && i < inner->nouts; i++)
         outs[i] = physical(w, wanted[i], jx_atom_aval(inner->outs[i]));
     jx_put_jaxpr(&p, "jaxpr", inner);
-    jx_put_text(&p, "name", w->x->name ? w->x->name : "main");
+    jx_put_text(&p, "name", w->of.name ? w->of.name : "main");
     return outs ? jx_hlo_eqn_all(w->b, jx_prim_of(JX_PRIM_jit), inner->nins,
                                  ins, &p, inner->nouts, outs)
                 : NULL;
@@ -140,16 +157,16 @@ static const jx_atom *call(wrapping *w, const jx_jaxpr *inner,
 /* What the function calls its inputs, for those that the module keeps. */
 static const char *const *arg_names(wrapping *w, const jx_jaxpr *inner)
 {
-    const char **names = JX_NEW_ARRAY(w->s->ctx->arena, w->x->nins,
+    const char **names = JX_NEW_ARRAY(w->s->ctx->arena, w->of.nins,
                                       const char *);
-    int before = inner->nins - w->x->nkept;
+    int before = inner->nins - w->of.nkept;
 
     if (!names || !inner->arg_names)
         return NULL;
-    for (int i = 0; i < w->x->nins; i++)
+    for (int i = 0; i < w->of.nins; i++)
         names[i] = "";
-    for (int i = 0; i < w->x->nkept; i++)
-        names[w->x->kept[i]] = inner->arg_names[before + i];
+    for (int i = 0; i < w->of.nkept; i++)
+        names[w->of.kept[i]] = inner->arg_names[before + i];
     return names;
 }
 
@@ -157,73 +174,75 @@ static const char *const *arg_names(wrapping *w, const jx_jaxpr *inner)
 
 static bool misfit(wrapping *w, const char *what, int expected, int found)
 {
-    return jx_fail(w->s->ctx, JX_E_INPUT, w->x->path, NULL,
-                   "expected the module's main to have %d %s, as the file "
+    return jx_fail(w->s->ctx, JX_E_INPUT, w->path, NULL,
+                   "expected the module's main to have %d %s, as its caller "
                    "says; found %d", expected, what, found);
 }
 
-static const jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
+static jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
 {
-    const jx_aval **outs = JX_NEW_ARRAY(w->s->ctx->arena, w->x->nouts,
-                                        const jx_aval *);
-    jx_atom *inputs = JX_NEW_ARRAY(w->s->ctx->arena, w->x->nins, jx_atom);
+    jx_atom *inputs = JX_NEW_ARRAY(w->s->ctx->arena, w->of.nins, jx_atom);
     jx_atom *args = JX_NEW_ARRAY(w->s->ctx->arena, inner->nins, jx_atom);
-    int before = inner->nins - w->x->nkept;
+    int before = inner->nins - w->of.nkept;
+    bool indexed = w->platforms && w->platforms->count > 1;
 
-    if (!outs || !inputs || !args)
+    if (!inputs || !args)
         return NULL;
-    if (inner->nouts != w->x->nouts)
-        return misfit(w, "results", w->x->nouts, inner->nouts), NULL;
-    if (before != (w->x->platforms.count > 1))
-        return misfit(w, "arguments",
-                      w->x->nkept + (w->x->platforms.count > 1),
-                      inner->nins), NULL;
-    for (int i = 0; i < w->x->nins; i++) {
-        const jx_aval *aval = declared(w, w->x->in_avals[i]);
-        if (!aval)
-            return NULL;
-        inputs[i] = jx_body_input(&w->b->body, aval);
-    }
-    for (int i = 0; i < w->x->nouts; i++)
-        if (!(outs[i] = declared(w, w->x->out_avals[i])))
-            return NULL;
+    if (inner->nouts != w->of.nouts)
+        return misfit(w, "results", w->of.nouts, inner->nouts), NULL;
+    if (before != indexed)
+        return misfit(w, "arguments", w->of.nkept + indexed, inner->nins), NULL;
+    for (int i = 0; i < w->of.nins; i++)
+        inputs[i] = jx_body_input(&w->b->body, w->of.ins[i]);
     if (!arguments(w, inputs, inner, args))
         return NULL;
-    const jx_atom *results = call(w, inner, args, outs);
-    for (int i = 0; results && i < w->x->nouts; i++)
+    const jx_atom *results = call(w, inner, args, w->of.outs);
+    for (int i = 0; results && i < w->of.nouts; i++)
         JX_PUSH(w->s->ctx->arena, &w->b->body.results,
-                given(w, results[i], outs[i]));
+                given(w, results[i], w->of.outs[i]));
     jx_jaxpr *made = results
                          ? jx_hlo_body_finish(w->b, (jx_atoms){0, NULL},
-                                              w->x->name)
+                                              w->of.name)
                          : NULL;
-    if (made) {
-        const char *const *ins;
+    if (made)
         made->arg_names = arg_names(w, inner);
-        jx_exported_document_paths(w->s->ctx, w->x, &ins,
-                                   &made->result_paths);
-    }
     return made;
 }
 
 /* The shapes of the kept inputs, as the module has them. */
 static bool shapes_of(wrapping *w, jx_hlo_shapes *to)
 {
-    jx_dim_shape *at = JX_NEW_ARRAY(w->s->ctx->arena, w->x->nkept,
+    jx_dim_shape *at = JX_NEW_ARRAY(w->s->ctx->arena, w->of.nkept,
                                     jx_dim_shape);
 
-    for (int i = 0; at && i < w->x->nkept; i++) {
-        const jx_exported_aval *aval = w->x->in_avals[w->x->kept[i]];
-        const jx_dim *const *dims =
-            jx_exported_shape(w->s->program->dims, w->x, aval, 0);
-        if (!dims)
-            return false;
-        at[i] = (jx_dim_shape){aval->rank, dims};
-        if (aval->dtype == JX_KEY)
-            at[i] = (jx_dim_shape){-1, NULL};
+    for (int i = 0; at && i < w->of.nkept; i++) {
+        const jx_aval *aval = w->of.ins[w->of.kept[i]];
+        at[i] = aval->dtype == JX_KEY ? (jx_dim_shape){-1, NULL}
+                                      : (jx_dim_shape){aval->rank, aval->shape};
     }
-    *to = (jx_hlo_shapes){w->x->nkept, at};
+    *to = (jx_hlo_shapes){w->of.nkept, at};
     return at != NULL;
+}
+
+/* The module's main, with its caller's inputs and outputs around it. */
+static jx_jaxpr *read_wrapped(wrapping *w, const jx_mlir_file *file)
+{
+    const jx_jaxpr *inner;
+    jx_hlo_shapes shapes;
+
+    w->b = jx_hlo_body_new(w->s, NULL);
+    w->s->module = file->nmodules == 1 ? file->modules[0] : NULL;
+    w->main = w->s->module ? jx_mlir_symbol(w->s->module, "main") : NULL;
+    if (!w->b || !w->main || w->main->id != JX_OP_func_func) {
+        jx_fail(w->s->ctx, JX_E_INPUT, w->path, NULL,
+                "expected a module with a function `main`");
+        return NULL;
+    }
+    w->b->op = w->main;
+    if (!shapes_of(w, &shapes))
+        return NULL;
+    inner = jx_hlo_entry(w->s, w->main, &shapes);
+    return inner ? wrap(w, inner) : NULL;
 }
 
 /* Sizes that are values of the module's arguments are those of the file's
@@ -249,27 +268,25 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                      const jx_exported *exported,
                                      jx_infer_open *infer)
 {
-    wrapping w = {.x = exported};
-    const jx_jaxpr *inner, *outer;
-    jx_hlo_shapes shapes;
+    wrapping w = {.path = exported->path, .platforms = &exported->platforms};
+    const char *const *ins;
+    jx_jaxpr *outer;
     jx_hlo_reader s;
 
-    if (!jx_hlo_begin_reading(&s, file, infer))
+    if (!jx_hlo_begin_reading(&s, file, infer, NULL))
         return NULL;
     w.s = &s;
-    w.b = jx_hlo_body_new(&s, NULL);
-    s.module = file->nmodules == 1 ? file->modules[0] : NULL;
-    w.main = s.module ? jx_mlir_symbol(s.module, "main") : NULL;
-    if (!w.b || !w.main || w.main->id != JX_OP_func_func) {
-        jx_fail(s.ctx, JX_E_INPUT, exported->path, NULL,
-                "expected a module with a function `main`");
-        return NULL;
-    }
-    w.b->op = w.main;
-    if (!shapes_of(&w, &shapes))
-        return NULL;
-    inner = jx_hlo_entry(&s, w.main, &shapes);
-    outer = inner ? wrap(&w, inner) : NULL;
+    w.of = (jx_callee){
+        .name = exported->name,
+        .nins = exported->nins,
+        .nouts = exported->nouts,
+        .ins = all_declared(&s, exported, exported->in_avals, exported->nins),
+        .outs = all_declared(&s, exported, exported->out_avals, exported->nouts),
+        .nkept = exported->nkept,
+        .kept = exported->kept};
+    outer = w.of.ins && w.of.outs ? read_wrapped(&w, file) : NULL;
+    if (outer)
+        jx_exported_document_paths(s.ctx, exported, &ins, &outer->result_paths);
     jx_program *made = jx_hlo_end(&s, outer, exported->name);
     if (made) {
         jx_exported_document_paths(s.ctx, exported, &made->in_paths,
@@ -280,5 +297,20 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                              exported->kept);
         put_valued(made);
     }
+    return made;
+}
+
+const jx_jaxpr *jx_read_stablehlo_callee(const jx_mlir_file *file,
+                                         const jx_callee *callee, jx_builder *into,
+                                         jx_infer_open *infer)
+{
+    wrapping w = {.path = file->path, .of = *callee};
+    jx_hlo_reader s;
+
+    if (!jx_hlo_begin_reading(&s, file, infer, into))
+        return NULL;
+    w.s = &s;
+    const jx_jaxpr *made = read_wrapped(&w, file);
+    jx_hlo_end_into(&s, into);
     return made;
 }

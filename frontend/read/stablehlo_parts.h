@@ -52,6 +52,7 @@ typedef struct jx_hlo_open {
 typedef struct jx_hlo_reader {
     jx_ctx *ctx;
     jx_program *program;
+    int64_t base; /* of the program, before */
     const jx_mlir_file *file;
     const jx_mlir_op *module; /* whose functions are called */
     jx_mlir_symbols symbols;
@@ -349,8 +350,11 @@ typedef struct jx_hlo_shapes {
     const jx_dim_shape *at;
 } jx_hlo_shapes;
 
+/* Into a program of its own, or into that of a builder, whose jaxprs then go on with
+ * those that are read; jx_hlo_end() ends the former, jx_hlo_end_into() the latter. */
 bool jx_hlo_begin_reading(jx_hlo_reader *s, const jx_mlir_file *file,
-                          jx_infer_open *infer);
+                          jx_infer_open *infer, const jx_builder *into);
+void jx_hlo_end_into(const jx_hlo_reader *s, jx_builder *into);
 /* The jaxpr of a function of `s->module` that nothing calls; `shapes` or
  * NULL (stablehlo_entry.c). */
 const jx_jaxpr *jx_hlo_entry(jx_hlo_reader *s, const jx_mlir_op *func,

@@ -135,7 +135,7 @@ static void check_document(const trial *t)
     } else if (!t->program->from_text && !t->program->npz_name) {
         jx_program *read = jx_input_read(ctx, "document", jx_buffer_text(&text),
                                          text.length);
-        if (!read || !jx_write_document(read, &again))
+        if (!read || !jx_write_document(jx_program_written(read), &again))
             wrong(t, "its document is not read", ctx->error.message);
         else if (strcmp(jx_buffer_text(&text), jx_buffer_text(&again)))
             wrong(t, "its document is not canonical", NULL);

@@ -34,7 +34,7 @@ static module *try_with(const char *body, int nshapes, const char *const *specs)
     if (!file)
         fail_msg("%s: %s", ctx->error.place, ctx->error.message);
     m->ctx = ctx;
-    assert_true(jx_hlo_begin_reading(&m->read, file, jx_infer_reading));
+    assert_true(jx_hlo_begin_reading(&m->read, file, jx_infer_reading, NULL));
     m->dims = m->read.program->dims;
     for (int i = 0; i < nshapes; i++)
         assert_true(

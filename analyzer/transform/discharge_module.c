@@ -1,0 +1,125 @@
+/* discharge_module.c - equations whose meaning is a StableHLO module: a primitive
+ * without a row, which says what JAX lowers it to, and the call of an exported function.
+ *
+ *     call_library_primitive[module=.. name=f]      jit[jaxpr={ what main does } name=f]
+ *     call_exported[exported=Exported(..)]
+ *
+ * An exported function is read at sizes that are numbers: in a module the sizes of
+ * others have names that may be the caller's, too. */
+#include "analyzer/infer.h"
+#include "analyzer/transform/discharge_parts.h"
+#include "frontend/mlir/bytecode.h"
+#include "frontend/mlir/vhlo.h"
+#include "frontend/read/stablehlo.h"
+
+static const jx_value *field_of(const jx_eqn *eqn, const char *name)
+{
+    const jx_value *exported = jx_eqn_param(eqn, "exported");
+
+    return exported && exported->tag == JX_V_RECORD ? jx_value_field(exported, name)
+                                                    : NULL;
+}
+
+static bool has_numbers(const jx_eqn *eqn)
+{
+    const jx_called_export *callee =
+        ((const jx_p_call_exported *)eqn->typed)->exported;
+
+    for (int i = 0; callee && i < eqn->nins; i++)
+        if (!jx_aval_is_static(jx_atom_aval(eqn->ins[i])))
+            return false;
+    return callee && callee->nins == eqn->nins && callee->nouts == eqn->nouts;
+}
+
+/* The module's bytes, or NULL. */
+static const jx_array *module_of(const jx_eqn *eqn)
+{
+    const jx_value *value = NULL;
+
+    if (!eqn->typed)
+        return NULL;
+    if (eqn->prim->id == JX_PRIM_call_library_primitive)
+        value = ((const jx_p_hi_call *)eqn->typed)->module;
+    else if (eqn->prim->id == JX_PRIM_call_exported && has_numbers(eqn))
+        value = field_of(eqn, "mlir_module_serialized");
+    return value && value->tag == JX_V_CONST && value->array && value->array->data &&
+                   !value->array->splat
+               ? value->array
+               : NULL;
+}
+
+bool jx_discharge_has_module(const jx_eqn *eqn)
+{
+    return !jx_eqn_callee(eqn) && module_of(eqn);
+}
+
+/* Which inputs main takes: all, or those that the function's record names. */
+static const uint16_t *kept(jx_discharging *b, const jx_eqn *eqn, int *count)
+{
+    const jx_value *named = field_of(eqn, "module_kept_var_idx");
+    uint16_t *at;
+
+    *count = named ? named->count : eqn->nins;
+    if (*count > eqn->nins || eqn->nins > UINT16_MAX) {
+        jx_discharge_fail(b, "its module takes more than the operands");
+        return NULL;
+    }
+    at = JX_NEW_ARRAY(b->d->ctx->arena, *count + 1, uint16_t);
+    for (int i = 0; at && i < *count; i++) {
+        int64_t index = named ? named->items[i]->integer : i;
+        if (index < 0 || index >= eqn->nins) {
+            jx_discharge_fail(b, "its module takes an operand that is not there");
+            return NULL;
+        }
+        at[i] = (uint16_t)index;
+    }
+    return at;
+}
+
+static const jx_jaxpr *read_callee(jx_discharging *b, const jx_eqn *eqn,
+                                   const jx_array *module)
+{
+    jx_ctx *ctx = b->d->ctx;
+    jx_arena *arena = ctx->arena;
+    const jx_aval **ins = JX_NEW_ARRAY(arena, eqn->nins, const jx_aval *);
+    const jx_aval **outs = JX_NEW_ARRAY(arena, eqn->nouts, const jx_aval *);
+    jx_callee callee = {.name = jx_eqn_name(eqn),
+                        .nins = eqn->nins,
+                        .nouts = eqn->nouts,
+                        .ins = ins,
+                        .outs = outs};
+
+    callee.kept = kept(b, eqn, &callee.nkept);
+    if (!ins || !outs || !callee.kept)
+        return NULL;
+    for (int i = 0; i < eqn->nins; i++)
+        ins[i] = jx_atom_aval(eqn->ins[i]);
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i] = eqn->outs[i]->aval;
+    const jx_mlir_file *file = jx_bytecode_read(ctx, NULL, b->d->program->path,
+                                                module->data, module->bytes, 0);
+    file = file ? jx_vhlo_to_stablehlo(ctx, file) : NULL;
+    return file ? jx_read_stablehlo_callee(file, &callee, &b->d->build,
+                                           jx_infer_reading)
+                : NULL;
+}
+
+bool jx_discharge_module(jx_discharging *b, const jx_eqn *eqn)
+{
+    const jx_jaxpr *callee = read_callee(b, eqn, module_of(eqn));
+    const jx_aval **outs =
+        JX_NEW_ARRAY(b->d->ctx->arena, eqn->nouts, const jx_aval *);
+    jx_params p = {.program = b->d->program};
+    jx_atom *ins = jx_discharge_operands(b, eqn);
+
+    if (!callee || !outs || !ins)
+        return false;
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i] = eqn->outs[i]->aval;
+    jx_put_jaxpr(&p, "jaxpr", callee);
+    jx_put_text(&p, "name", jx_eqn_name(eqn));
+    return jx_discharge_results(b, eqn,
+                                jx_discharge_emit_all(b, jx_prim_of(JX_PRIM_jit),
+                                                      eqn->nins, ins, &p,
+                                                      eqn->nouts, outs));
+}
