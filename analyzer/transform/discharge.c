@@ -546,7 +546,7 @@ static bool new_paths(jx_discharge *d, jx_program *to)
     return true;
 }
 
-static bool has_state(const jx_jaxpr *jaxpr)
+static bool has_state(const jx_jaxpr *jaxpr, bool open)
 {
     for (int i = 0; i < jaxpr->nvars; i++)
         if (jx_is_ref(jaxpr->vars[i]))
@@ -563,7 +563,7 @@ static bool has_state(const jx_jaxpr *jaxpr)
         case JX_PRIM_run_state:
         case JX_PRIM_broadcast_to: return true;
         default:
-            if (jx_discharge_has_module(&jaxpr->eqns[i]))
+            if (jx_discharge_has_module(&jaxpr->eqns[i], open))
                 return true;
         }
     return false;
@@ -575,8 +575,10 @@ bool jx_program_discharge(jx_program *program)
     jx_program *written;
     bool found = false;
 
+    for (int i = 0; i < program->njaxprs && !d.open; i++)
+        d.open = jx_discharge_is_open(program->jaxprs[i]);
     for (int i = 0; i < program->njaxprs && !found; i++)
-        found = has_state(program->jaxprs[i]);
+        found = has_state(program->jaxprs[i], d.open);
     if (!found)
         return true;
     written = jx_arena_copy(program->ctx->arena, program, sizeof *program);

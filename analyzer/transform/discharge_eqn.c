@@ -455,7 +455,7 @@ bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn)
     default: break;
     }
     if (!has_refs(eqn))
-        return jx_discharge_has_module(eqn) ? jx_discharge_module(b, eqn)
+        return jx_discharge_has_module(eqn, b->d->open) ? jx_discharge_module(b, eqn)
                                             : same(b, eqn);
     if (!check_alive(b, eqn))
         return false;

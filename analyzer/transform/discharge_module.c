@@ -4,8 +4,9 @@
  *     call_library_primitive[module=.. name=f]      jit[jaxpr={ what main does } name=f]
  *     call_exported[exported=Exported(..)]
  *
- * An exported function is read at sizes that are numbers: in a module the sizes of
- * others have names that may be the caller's, too. */
+ * Exported functions are read where all that the program calls are called at sizes that
+ * are numbers: the sizes in a module have names that may be the caller's, too, and a
+ * program is compared with itself at other sizes. */
 #include "analyzer/infer.h"
 #include "analyzer/transform/discharge_parts.h"
 #include "frontend/mlir/bytecode.h"
@@ -34,23 +35,29 @@ static bool has_numbers(const jx_eqn *eqn)
 /* The module's bytes, or NULL. */
 static const jx_array *module_of(const jx_eqn *eqn)
 {
-    const jx_value *value = NULL;
+    const jx_array *module = jx_eqn_module(eqn);
+    const jx_value *value;
 
-    if (!eqn->typed)
-        return NULL;
-    if (eqn->prim->id == JX_PRIM_call_library_primitive)
-        value = ((const jx_p_hi_call *)eqn->typed)->module;
-    else if (eqn->prim->id == JX_PRIM_call_exported && has_numbers(eqn))
+    if (eqn->prim->id == JX_PRIM_call_exported && eqn->typed && has_numbers(eqn)) {
         value = field_of(eqn, "mlir_module_serialized");
-    return value && value->tag == JX_V_CONST && value->array && value->array->data &&
-                   !value->array->splat
-               ? value->array
-               : NULL;
+        module = value && value->tag == JX_V_CONST ? value->array : NULL;
+    }
+    return module && module->data && !module->splat ? module : NULL;
 }
 
-bool jx_discharge_has_module(const jx_eqn *eqn)
+bool jx_discharge_has_module(const jx_eqn *eqn, bool open)
 {
-    return !jx_eqn_callee(eqn) && module_of(eqn);
+    return !jx_eqn_callee(eqn) && module_of(eqn) &&
+           !(open && eqn->prim->id == JX_PRIM_call_exported);
+}
+
+bool jx_discharge_is_open(const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < jaxpr->neqns; i++)
+        if (jaxpr->eqns[i].prim->id == JX_PRIM_call_exported &&
+            !module_of(&jaxpr->eqns[i]))
+            return true;
+    return false;
 }
 
 /* Which inputs main takes: all, or those that the function's record names. */

@@ -11,6 +11,7 @@ typedef struct jx_discharge {
     const bool **writes; /* by jaxpr: which constants and inputs it writes */
     jx_intern made;      /* jaxprs, by what they are made of */
     jx_rule *rules;      /* new ones, by number */
+    bool open; /* exported functions stay what they are */
     jx_builder build;
 } jx_discharge;
 
@@ -143,7 +144,9 @@ jx_effects jx_discharge_effects(jx_discharge *d, jx_effects all);
 
 bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn);
 /* An equation that brings its meaning (discharge_module.c). */
-bool jx_discharge_has_module(const jx_eqn *eqn);
+bool jx_discharge_has_module(const jx_eqn *eqn, bool open);
+/* Whether it calls an exported function of which only the types are looked at. */
+bool jx_discharge_is_open(const jx_jaxpr *jaxpr);
 bool jx_discharge_module(jx_discharging *b, const jx_eqn *eqn);
 bool jx_discharge_scan(jx_discharging *b, const jx_eqn *eqn); /* _loops.c */
 bool jx_discharge_while(jx_discharging *b, const jx_eqn *eqn);

@@ -676,6 +676,16 @@ static const jx_closed *callee_of_hi(const jx_p_hi_call *p)
     return p->jaxpr.jaxpr ? &p->jaxpr : NULL;
 }
 
+const jx_array *jx_eqn_module(const jx_eqn *eqn)
+{
+    const jx_value *module =
+        eqn->prim->id == JX_PRIM_call_library_primitive && eqn->typed
+            ? ((const jx_p_hi_call *)eqn->typed)->module
+            : NULL;
+
+    return module && module->tag == JX_V_CONST ? module->array : NULL;
+}
+
 const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
 {
     if (!eqn->typed)

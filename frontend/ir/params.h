@@ -195,6 +195,10 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #undef PARAMS
 #undef FIELD
 
+/* The bytes of the StableHLO module that an equation of call_library_primitive brings as
+ * its meaning; NULL: none. */
+const jx_array *jx_eqn_module(const jx_eqn *eqn);
+
 /* Decodes an equation's tree by its primitive's schema into the program's
  * arena.  NULL, with *why (arena text: which parameter, what was expected),
  * when the tree does not fit. */

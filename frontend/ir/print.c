@@ -7,6 +7,7 @@
 #include "frontend/ir/print_parts.h"
 
 #include "frontend/base/utf8.h"
+#include "frontend/ir/params.h"
 
 #include <string.h>
 
@@ -317,7 +318,11 @@ static void put_eqn(jx_printer *p, const jx_eqn *eqn)
         jx_print_binders(p, eqn);
         jx_print_text(p, " = ");
     }
-    if (jx_print_is_hi_call(p, eqn)) {
+    if (jx_eqn_module(eqn)) {
+        jx_eqn plain = jx_print_unmoduled(p, eqn);
+        jx_print_text(p, plain.prim->name);
+        jx_print_params(p, &plain);
+    } else if (jx_print_is_hi_call(p, eqn)) {
         jx_print_hi_call(p, eqn);
     } else {
         jx_print_text(p, eqn->prim->name);

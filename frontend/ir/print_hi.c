@@ -174,6 +174,22 @@ void jx_print_hi(jx_printer *p, const jx_value *record)
     jx_print_buffer(p, &text);
 }
 
+jx_eqn jx_print_unmoduled(jx_printer *p, const jx_eqn *eqn)
+{
+    const jx_p_hi_call *hi = eqn->typed;
+    int count = hi->params ? jx_print_pairs(hi->params) : 0;
+    jx_param *params = JX_NEW_ARRAY(p->arena, count, jx_param);
+    jx_eqn plain = *eqn;
+
+    for (int i = 0; params && i < count; i++)
+        params[i].value = jx_print_pair(hi->params, i, &params[i].name);
+    plain.prim = jx_prim_unknown(p->program->ctx, jx_eqn_name(eqn));
+    plain.typed = NULL;
+    plain.params = params;
+    plain.nparams = params ? count : 0;
+    return plain;
+}
+
 void jx_print_hi_call(jx_printer *p, const jx_eqn *eqn)
 {
     const jx_p_hi_call *hi = eqn->typed;

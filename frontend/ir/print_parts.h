@@ -61,6 +61,8 @@ void jx_print_hi(jx_printer *p, const jx_value *record);
 /* What an equation or a record shows, by name: a map or a record. */
 int jx_print_pairs(const jx_value *of);
 const jx_value *jx_print_pair(const jx_value *of, int i, const char **name);
+/* An equation that brings its module, as the one of the primitive that it is to JAX. */
+jx_eqn jx_print_unmoduled(jx_printer *p, const jx_eqn *eqn);
 /* JAX shows `Name[a=1 b=2]`, not yet `_prim=Name[{'a': 1, 'b': 2}]`. */
 bool jx_print_hi_by_name(const jx_program *program);
 

@@ -24,7 +24,7 @@ static void read_head(jx_doc *d, const jx_node *root)
         jx_node_fail(&d->walk, &format,
                      "expected \"jaxvet-jaxpr\", found \"%.40s\"", text);
     int64_t n = jx_node_int(&d->walk, &version, 1, INT32_MAX);
-    if (n != JX_DOCUMENT_VERSION)
+    if (n > JX_DOCUMENT_VERSION)
         jx_node_fail(&d->walk, &version,
                      "version %lld of the format is newer than %d, which this "
                      "jaxvet reads: update jaxvet, or write the document again "

@@ -100,7 +100,7 @@ static void put_document(jx_emit *e, const jx_buffer *entry,
                          const jx_buffer *retraces, jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"format\":\"jaxvet-jaxpr\",\"version\":%d",
-                     JX_DOCUMENT_VERSION);
+                     e->modules ? JX_DOCUMENT_VERSION : JX_DOCUMENT_PLAIN);
     put_producer(e->program, to);
     jx_emit_key(to, "entry");
     jx_buffer_bytes(to, jx_buffer_text(entry), entry->length);

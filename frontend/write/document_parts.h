@@ -21,6 +21,7 @@ typedef struct jx_emit {
     const jx_rule **queue; /* the rules met, in order */
     bool failed;
     bool unknown; /* a constant without its values was met */
+    bool modules; /* an equation that brings its module was met */
 } jx_emit;
 
 /* The row of `key`; -1 if it has none yet. */

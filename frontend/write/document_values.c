@@ -3,6 +3,7 @@
 #include "frontend/write/document_parts.h"
 
 #include "frontend/ir/element.h"
+#include "frontend/ir/params.h"
 
 #include <math.h>
 #include <string.h>
@@ -425,6 +426,7 @@ static void put_equation(jx_emit *e, jx_buffer *to, const jx_eqn *eqn)
 {
     jx_buffer_putc(to, '[');
     jx_json_put_int(to, jx_emit_prim(e, eqn->prim->name));
+    e->modules |= jx_eqn_module(eqn) != NULL;
     jx_buffer_putc(to, ',');
     put_operands(e, to, eqn->nins, eqn->ins);
     jx_buffer_puts(to, ",[");

@@ -406,6 +406,29 @@ def _lowered_by(primitive):
     return None if module.split(".")[0] in ("jax", "jaxlib") else fun
 
 
+def is_pure(eqn) -> bool:
+    """Whether an equation takes and gives arrays, and has no effect."""
+    return not eqn.effects and all(
+        isinstance(var.aval, core.ShapedArray) for var in (*eqn.invars, *eqn.outvars))
+
+
+def lowered(eqn):
+    """The bytes of the StableHLO module that JAX lowers an equation to for the
+    CPU, whose main takes all operands.  Raises what JAX raises."""
+    def apply(*operands):
+        given = eqn.primitive.get_bind_params(eqn.params)
+        functions, params = given if isinstance(given, tuple) else ((), given)
+        results = eqn.primitive.bind(*functions, *operands, **params)
+        return list(results) if eqn.primitive.multiple_results else results
+    exported = jax.export.export(
+        jax.jit(apply, keep_unused=True), platforms=("cpu",),
+        disabled_checks=[jax.export.DisabledSafetyCheck.platform(),
+                         jax.export.DisabledSafetyCheck.custom_call("ALL")])(
+        *(jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype)
+          for var in eqn.invars))
+    return np.frombuffer(exported.mlir_module_serialized, np.uint8)
+
+
 #: What older JAX makes of a hi primitive when it maps over an axis: the same
 #: one, as the parameter `prim`, with all its rules mapped.
 _MAPPED = _classes("hijax:VmapOf")

@@ -12,7 +12,8 @@ from ._tables import compact, without_empty
 from ._version import VERSION
 
 FORMAT = "jaxvet-jaxpr"
-FORMAT_VERSION = 1
+#: Of documents, and of those that have equations with modules.
+FORMAT_VERSION, FORMAT_WITH_MODULES = 1, 2
 
 #: Tables in the order in which a document has them.
 _ALWAYS = ("prims", "jaxprs")
@@ -89,7 +90,8 @@ class Document:
             ("consts", consts), ("npz", npz), ("prims", walker.prims.rows),
             ("jaxprs", walker.jaxprs), ("rules", self._rules),
             ("comparisons", self._comparisons), ("retraces", self.retraces)]
-        head = {"format": FORMAT, "version": FORMAT_VERSION,
+        version = FORMAT_WITH_MODULES if walker.has_modules else FORMAT_VERSION
+        head = {"format": FORMAT, "version": version,
                 "producer": self._producer, "entry": self._entry}
         head.update(without_empty(tables, always=_ALWAYS))
         return compact(head) + "\n"

@@ -14,6 +14,7 @@ import types
 import jax
 
 from . import _compat
+from ._primitives import PRIMITIVES
 from ._record import NoRecorder
 from ._rules_parts import has_derivative
 from ._source import Sources, printable
@@ -46,6 +47,8 @@ class Walker:
         self._holder = ("", "")   # primitive and parameter being written
         self._expansions = {}     # key of `_compat.expander` -> closed jaxpr
         self._expanding = 0       # how deep
+        self._modules = {}        # of primitives without a row, by key
+        self.has_modules = False
         self.recorder = NoRecorder()
 
     # -- jaxprs
@@ -118,11 +121,14 @@ class Walker:
     def _equation(self, eqn) -> list:
         self.equations += 1
         is_hi = "_prim" in eqn.params or self.expansion(eqn) is not None
-        prim = self.prims.add(eqn.primitive.name if "_prim" in eqn.params
-                              or not is_hi else _compat.LIBRARY_CALL)
+        module = None if is_hi else self._module(eqn)
+        prim = self.prims.add(_compat.LIBRARY_CALL if module is not None or
+                              is_hi and "_prim" not in eqn.params
+                              else eqn.primitive.name)
         operands = [self._operand(operand) for operand in eqn.invars]
         outputs = [self._output(out) for out in eqn.outvars]
-        params = self._hi_params(eqn) if is_hi else self._params(eqn)
+        params = (self._hi_params(eqn) if is_hi else self._params(eqn)
+                  if module is None else self._module_params(eqn, module))
         stack = self.sources.stack(eqn.source_info.traceback)
         name = self.names.add(printable(str(eqn.source_info.name_stack)))
         row = [prim, operands, outputs, params, stack, name,
@@ -268,6 +274,37 @@ class Walker:
         if any(isinstance(const, _compat.Tracer) for const in closed.consts):
             return None
         return closed
+
+    # -- primitives that bring their meaning
+
+    def _module(self, eqn):
+        """The module, as an array of bytes, that JAX lowers a primitive to of
+        which nobody else knows the meaning; None where JAX refuses to."""
+        if eqn.primitive.name in PRIMITIVES or self._expanding or \
+                not _compat.is_pure(eqn):
+            return None
+        key = (eqn.primitive, *(var.aval for var in eqn.invars),
+               *map(id, eqn.params.values()), *map(id, self.shard_maps))
+        if key not in self._modules:
+            self._keep.append((eqn, self.shard_maps))
+            try:
+                with _compat.equation_context(eqn, self.shard_maps), \
+                        self.recorder.asking():
+                    found = _compat.lowered(eqn)
+            except _compat.JaxvetError:
+                raise
+            except Exception:  # a rule's own, or JAX's
+                found = None
+            self._modules[key] = found
+        return self._modules[key]
+
+    def _module_params(self, eqn, module) -> dict:
+        shown = self._params(eqn)
+        self.has_modules = True
+        return {"module": {"$const": self.values.const(module)},
+                "name": printable(eqn.primitive.name),
+                "params": {"$map": [[printable(key), shown[key]]
+                                    for key in sorted(shown)]}}
 
     def _context(self, eqn) -> int:
         ctx = getattr(eqn, "ctx", None)

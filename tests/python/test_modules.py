@@ -1,0 +1,156 @@
+"""What is no primitive of ours brings the module that JAX lowers it to, and exported
+functions are read from theirs: both are checked inside and run."""
+from __future__ import annotations
+
+import json
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import pallas as pl
+from jax.experimental import sparse
+from jax.sharding import PartitionSpec as P
+from test_library_primitives import document, equations, printed, run
+
+import jaxvet
+from jaxvet import _library
+
+X = np.arange(8, dtype="f")
+
+
+def kernel(x):
+    def double(a, to):
+        to[...] = a[...] * 2
+    return pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+                          interpret=True)(x)
+
+
+def product(x):
+    return sparse.BCOO.fromdense(jnp.diag(jnp.arange(8.0)), nse=8) @ x
+
+
+def linear(x):
+    return jax.custom_derivatives.linear_call(
+        lambda r, v: v * r, lambda r, c: c * r, x, x)
+
+
+def mapped(x):
+    mesh = jax.sharding.Mesh(jax.devices()[:1], ("i",))
+    return jax.shard_map(lambda v: jax.lax.psum(v, "i"), mesh=mesh, in_specs=P("i"),
+                         out_specs=P())(x)
+
+
+
+
+def nested(x):
+    def body(carry, _):
+        return jax.lax.cond(carry[0] > 1, kernel, linear, carry), carry.sum()
+    return jax.lax.scan(body, x, None, length=3)
+
+
+PROGRAMS = [kernel, product, linear, mapped, nested]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_it_is_checked_inside_and_runs(tmp_path, f):
+    report = jaxvet.check(jax.jit(f))(X)
+    assert report.ok and not report.undecided and not report.assumptions
+    done = run(tmp_path, jax.jit(f), X)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_it_is_written_again_byte_for_byte(f):
+    text = jaxvet.dump(jax.jit(f))(X).text()
+
+    assert json.loads(text)["version"] == 2
+    assert _library.ask(["show", "--as", "json", "-"], text).decode() == text
+
+
+def test_it_keeps_its_name():
+    held = document(linear, X)
+
+    name, eqn = equations(held)[-1]
+    assert name == "call_library_primitive" and eqn[3]["name"] == "linear_call"
+    ours, jaxs = printed(linear, X)
+    assert ours[:12] == jaxs[:12]
+
+
+def test_equal_ones_share_a_module():
+    held = document(lambda x: linear(linear(x)) + kernel(x), X)
+
+    modules = [eqn[3]["module"]["$const"] for name, eqn in equations(held)
+               if name == "call_library_primitive"]
+    assert len(modules) == 3 and len(set(modules)) == 2
+
+
+def test_sizes_may_be_symbolic():
+    b, = jax.export.symbolic_shape("b", constraints=["b >= 2"])
+    spec = jax.ShapeDtypeStruct((b, 3), "float32")
+    report = jaxvet.check(jax.jit(lambda x: linear(linear(x)).sum(0)))(spec)
+
+    assert report.ok and not report.undecided
+
+
+@pytest.mark.parametrize("data, size", [("TUzvUg==", 4), ("AAAB", 3)])
+def test_a_module_that_is_none_is_refused(data, size):
+    held = document(linear, X)
+    row = held["consts"][equations(held)[-1][1][3]["module"]["$const"]]
+    row.update(b64=data, sh=[size])
+    done = _library.run(["check", "-"], json.dumps(held))
+    assert done.returncode == 3 and b"bytecode" in done.stdout + done.stderr
+
+
+def test_a_module_of_other_types_is_refused():
+    held = document(linear, X)
+    other = document(lambda x: linear(x), np.arange(9, dtype="f"))
+    row = equations(held)[-1][1][3]["module"]["$const"]
+    held["consts"][row] = other["consts"][
+        equations(other)[-1][1][3]["module"]["$const"]]
+    done = _library.run(["check", "-"], json.dumps(held))
+    assert done.returncode in (1, 3), done.stdout
+
+
+def exported(f, *specs):
+    return jax.export.export(jax.jit(f))(*specs)
+
+
+def test_exported_functions_are_checked_inside_and_run(tmp_path):
+    b, = jax.export.symbolic_shape("b")
+    of = jax.ShapeDtypeStruct
+    sums = exported(lambda x, y: (jnp.cumsum(x @ y.T, 1) * x.shape[0], x.sum()),
+                    *2 * [of((b, 4), "float32")])
+    keys = exported(lambda key, unused, n: (jax.random.normal(key, (3,)) + n,
+                                            jax.random.split(key)[0]),
+                    jax.eval_shape(lambda: jax.random.key(0)), of((8,), "float32"),
+                    of((), "int32"))
+
+    def draw(seed, x, n):
+        drawn, key = keys.call(jax.random.key(seed), x, n)
+        return drawn, jax.random.key_data(key)
+    for f, args in (
+            (lambda x: sums.call(x.reshape(2, 4), x.reshape(2, 4) * 2), [X]),
+            (draw, [np.int32(3), X, np.int32(2)]),
+            (lambda x: jax.lax.fori_loop(
+                0, 3, lambda _, v: exported(jnp.sin, of((8,), "float32")).call(v), x),
+             [X])):
+        report = jaxvet.check(jax.jit(f))(*args)
+        assert report.ok and not report.undecided
+        done = run(tmp_path, jax.jit(f), *args)
+        assert done.returncode == 0, done.stderr
+
+
+def test_an_exported_function_at_symbolic_sizes_is_judged_by_its_types():
+    b, = jax.export.symbolic_shape("b")
+    spec = jax.ShapeDtypeStruct((b,), "float32")
+    report = jaxvet.check(jax.jit(exported(jnp.sin, spec).call))(spec)
+
+    assert report.ok
+
+
+def test_primitives_are_those_of_the_table():
+    done = subprocess.run(["python3", "scripts/primitives.py", "--check"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
