@@ -13,35 +13,43 @@
 #include "frontend/mlir/vhlo.h"
 #include "frontend/read/stablehlo.h"
 
-static const jx_value *field_of(const jx_eqn *eqn, const char *name)
-{
-    const jx_value *exported = jx_eqn_param(eqn, "exported");
+#include <string.h>
 
-    return exported && exported->tag == JX_V_RECORD ? jx_value_field(exported, name)
-                                                    : NULL;
+/* The exported function that an equation calls, or NULL. */
+static const jx_called_export *called(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_call_exported && eqn->typed
+               ? ((const jx_p_call_exported *)eqn->typed)->exported
+               : NULL;
 }
 
-static bool has_numbers(const jx_eqn *eqn)
+static bool is_for_cpu(const jx_called_export *callee)
 {
-    const jx_called_export *callee =
-        ((const jx_p_call_exported *)eqn->typed)->exported;
+    for (int i = 0; i < callee->nplatforms; i++)
+        if (!strcmp(callee->platforms[i], "cpu"))
+            return true;
+    return false;
+}
 
-    for (int i = 0; callee && i < eqn->nins; i++)
+/* What its module says can stand here: it takes and gives nothing but values, of
+ * sizes that are numbers. */
+static bool can_be_read(const jx_called_export *callee, const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nins; i++)
         if (!jx_aval_is_static(jx_atom_aval(eqn->ins[i])))
             return false;
-    return callee && callee->nins == eqn->nins && callee->nouts == eqn->nouts;
+    return is_for_cpu(callee) && !callee->effects && callee->nins == eqn->nins &&
+           callee->nouts == eqn->nouts;
 }
 
 /* The module's bytes, or NULL. */
 static const jx_array *module_of(const jx_eqn *eqn)
 {
+    const jx_called_export *callee = called(eqn);
     const jx_array *module = jx_eqn_module(eqn);
-    const jx_value *value;
 
-    if (eqn->prim->id == JX_PRIM_call_exported && eqn->typed && has_numbers(eqn)) {
-        value = field_of(eqn, "mlir_module_serialized");
-        module = value && value->tag == JX_V_CONST ? value->array : NULL;
-    }
+    if (callee && can_be_read(callee, eqn))
+        module = callee->module;
     return module && module->data && !module->splat ? module : NULL;
 }
 
@@ -60,26 +68,18 @@ bool jx_discharge_is_open(const jx_jaxpr *jaxpr)
     return false;
 }
 
-/* Which inputs main takes: all, or those that the function's record names. */
-static const uint16_t *kept(jx_discharging *b, const jx_eqn *eqn, int *count)
+/* Which inputs main takes: all of a lowered equation's. */
+static const uint16_t *all_of(jx_discharging *b, const jx_eqn *eqn)
 {
-    const jx_value *named = field_of(eqn, "module_kept_var_idx");
     uint16_t *at;
 
-    *count = named ? named->count : eqn->nins;
-    if (*count > eqn->nins || eqn->nins > UINT16_MAX) {
-        jx_discharge_fail(b, "its module takes more than the operands");
+    if (eqn->nins > UINT16_MAX) {
+        jx_discharge_fail(b, "its module can't take %d operands", eqn->nins);
         return NULL;
     }
-    at = JX_NEW_ARRAY(b->d->ctx->arena, *count + 1, uint16_t);
-    for (int i = 0; at && i < *count; i++) {
-        int64_t index = named ? named->items[i]->integer : i;
-        if (index < 0 || index >= eqn->nins) {
-            jx_discharge_fail(b, "its module takes an operand that is not there");
-            return NULL;
-        }
-        at[i] = (uint16_t)index;
-    }
+    at = JX_NEW_ARRAY(b->d->ctx->arena, eqn->nins + 1, uint16_t);
+    for (int i = 0; at && i < eqn->nins; i++)
+        at[i] = (uint16_t)i;
     return at;
 }
 
@@ -90,13 +90,17 @@ static const jx_jaxpr *read_callee(jx_discharging *b, const jx_eqn *eqn,
     jx_arena *arena = ctx->arena;
     const jx_aval **ins = JX_NEW_ARRAY(arena, eqn->nins, const jx_aval *);
     const jx_aval **outs = JX_NEW_ARRAY(arena, eqn->nouts, const jx_aval *);
+    const jx_called_export *of = called(eqn);
     jx_callee callee = {.name = jx_eqn_name(eqn),
                         .nins = eqn->nins,
                         .nouts = eqn->nouts,
+                        .nkept = of ? of->nkept : eqn->nins,
+                        .kept = of ? of->kept : all_of(b, eqn),
+                        .nplatforms = of ? of->nplatforms : 0,
+                        .platforms = of ? of->platforms : NULL,
                         .ins = ins,
                         .outs = outs};
 
-    callee.kept = kept(b, eqn, &callee.nkept);
     if (!ins || !outs || !callee.kept)
         return NULL;
     for (int i = 0; i < eqn->nins; i++)

@@ -519,68 +519,11 @@ static bool read_opt_rule(decode *d, const jx_value *v, void *to)
     return v->tag != JX_V_RULE || read_rule(d, v, to);
 }
 
-/* The avals of a tuple, or NULL. */
-static const jx_aval *const *avals_of(decode *d, const jx_value *v)
-{
-    const jx_aval **at;
-
-    if (!v || v->tag != JX_V_TUPLE)
-        return NULL;
-    at = JX_NEW_ARRAY(d->program->ctx->arena, v->count, const jx_aval *);
-    for (int i = 0; at && i < v->count; i++) {
-        if (v->items[i]->tag != JX_V_AVAL)
-            return NULL;
-        at[i] = v->items[i]->aval;
-    }
-    return at;
-}
-
-/* A tuple of texts, or NULL. */
-static const char *const *texts_of(decode *d, const jx_value *v)
-{
-    const char **at;
-
-    if (!v || v->tag != JX_V_TUPLE)
-        return NULL;
-    at = JX_NEW_ARRAY(d->program->ctx->arena, v->count, const char *);
-    for (int i = 0; at && i < v->count; i++) {
-        if (v->items[i]->tag != JX_V_TEXT)
-            return NULL;
-        at[i] = v->items[i]->text;
-    }
-    return at;
-}
-
-/* Text has only the function's name: nothing is known then. */
 static bool read_opt_exported(decode *d, const jx_value *v, void *to)
 {
-    const jx_value *name, *ins, *outs, *paths, *inner;
-    jx_called_export *made;
+    const char *expected = jx_called_export_decode(d->program, v, to);
 
-    if (v->tag != JX_V_RECORD || !v->text || strcmp(v->text, "Exported") ||
-        !(ins = jx_value_field(v, "in_avals")))
-        return true;
-    outs = jx_value_field(v, "out_avals");
-    name = jx_value_field(v, "fun_name");
-    made = JX_NEW(d->program->ctx->arena, jx_called_export);
-    if (!made)
-        return want(d, "memory");
-    made->ins = avals_of(d, ins);
-    made->outs = avals_of(d, outs);
-    if (!made->ins || !made->outs)
-        return want(d, "an Exported whose in_avals and out_avals are tuples "
-                       "of avals");
-    made->nins = ins->count;
-    made->nouts = outs->count;
-    made->name = name && name->tag == JX_V_TEXT ? name->text : NULL;
-    paths = jx_value_field(v, "in_paths");
-    if (paths && paths->count == made->nins)
-        made->paths = texts_of(d, paths);
-    inner = jx_value_field(v, "inner");
-    made->inner = texts_of(d, inner);
-    made->ninner = made->inner ? inner->count : 0;
-    *(const jx_called_export **)to = made;
-    return true;
+    return !expected || want(d, expected);
 }
 
 static bool read_path(decode *d, const jx_value *v, void *to)

@@ -83,6 +83,12 @@ typedef struct jx_called_export {
     const char *const *paths; /* of the inputs, "args[0]['w']"; or NULL */
     int ninner; /* constraints of what it calls in turn, as text */
     const char *const *inner;
+    const jx_array *module; /* the StableHLO that jax.export wrote, or NULL */
+    int nkept;              /* the inputs that its main takes, in order */
+    const uint16_t *kept;
+    int nplatforms;         /* more than one: main takes the index of one, first */
+    const char *const *platforms;
+    bool effects;           /* main may take and give tokens */
 } jx_called_export;
 
 /* One axis of an indexer: a slice, or one index for all (an integer, or an array
@@ -209,6 +215,10 @@ const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
  * expected. */
 const char *jx_ref_path_decode(jx_program *program, const jx_value *value,
                                jx_ref_path *to);
+/* The same of the parameter `exported` (called_export.c); nothing is known where
+ * *to is NULL. */
+const char *jx_called_export_decode(jx_program *program, const jx_value *value,
+                                    const jx_called_export **to);
 /* How many operands stand before those of the path; 0: the primitive takes no
  * path. */
 int jx_ref_path_at(const jx_prim *prim);

@@ -42,13 +42,15 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                      const jx_exported *exported,
                                      jx_infer_open *infer);
 
-/* A function that a module is the code of: JAX's types of what it takes and gives, and
- * which of its inputs the module's main takes. */
+/* A function that a module is the code of: JAX's types of what it takes and gives,
+ * which of its inputs the module's main takes, and for which platforms it is: where
+ * there are several, main takes the index of one before all others. */
 typedef struct jx_callee {
     const char *name; /* or NULL */
-    int nins, nouts, nkept;
+    int nins, nouts, nkept, nplatforms;
     const jx_aval *const *ins, *const *outs;
     const uint16_t *kept;
+    const char *const *platforms;
 } jx_callee;
 
 /* The function as a jaxpr of the builder's program, whose sizes its types are in; NULL

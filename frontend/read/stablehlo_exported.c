@@ -13,7 +13,6 @@ typedef struct wrapping {
     jx_hlo_reader *s;
     jx_hlo_body *b;
     const char *path; /* where the module is, for messages */
-    const jx_exported_texts *platforms; /* NULL: one */
     jx_callee of;
     const jx_mlir_op *main;
 } wrapping;
@@ -47,19 +46,25 @@ static const jx_aval *const *all_declared(jx_hlo_reader *s, const jx_exported *x
     return avals;
 }
 
-/* Keys are arrays of u32 to the module, float0 are booleans. */
+/* Keys are arrays of u32 to the module, float0 are booleans; it says nothing of weak
+ * types, nor of axes of meshes. */
 static const jx_aval *physical(wrapping *w, const jx_aval *aval,
                                const jx_aval *like)
 {
     const jx_dim *shape[JX_HLO_RANK];
     int rank = aval->rank;
+    jx_aval bare = *aval;
 
+    bare.weak = false;
+    bare.mesh = 0;
+    bare.spec = NULL;
+    bare.varying = bare.unreduced = bare.reduced = (jx_names){0};
     if (aval->dtype == JX_FLOAT0)
         return jx_aval_array(&w->s->program->avals, JX_BOOL, false, rank,
                              aval->shape);
     if (aval->dtype != JX_KEY || rank + 1 >= JX_HLO_RANK ||
         like->rank != rank + 1)
-        return aval;
+        return jx_aval_add(&w->s->program->avals, &bare);
     for (int i = 0; i < rank; i++)
         shape[i] = aval->shape[i];
     shape[rank] = like->shape[rank];
@@ -73,12 +78,12 @@ static jx_atom platform_index(wrapping *w)
 {
     const jx_aval *scalar = jx_hlo_array(w->b, JX_I32, 0, NULL);
     const jx_value **items = JX_NEW_ARRAY(w->s->ctx->arena,
-                                          w->platforms->count,
+                                          w->of.nplatforms,
                                           const jx_value *);
     jx_params p = jx_hlo_no_params(w->b);
 
-    for (int i = 0; items && i < w->platforms->count; i++) {
-        const char *name = jx_intern_text(w->s->ctx, w->platforms->at[i]);
+    for (int i = 0; items && i < w->of.nplatforms; i++) {
+        const char *name = jx_intern_text(w->s->ctx, w->of.platforms[i]);
         const jx_value *text = jx_value_add(
             &w->s->program->values,
             &(jx_value){.tag = JX_V_TEXT, .text = name});
@@ -87,7 +92,7 @@ static jx_atom platform_index(wrapping *w)
     if (!items)
         return (jx_atom){NULL, NULL};
     jx_put(&p, "platforms",
-           jx_value_of_tuple(w->s->program, w->platforms->count, items));
+           jx_value_of_tuple(w->s->program, w->of.nplatforms, items));
     return jx_hlo_eqn(w->b, JX_PRIM_platform_index, 0, NULL, &p, scalar);
 }
 
@@ -101,6 +106,8 @@ static jx_atom taken(wrapping *w, jx_atom input, const jx_aval *wanted)
     if (aval->dtype == JX_FLOAT0)
         return jx_hlo_eqn_broadcast(w->b, jx_build_number(&w->b->body, JX_BOOL, 0),
                                     aval->rank, aval->shape);
+    if (aval->weak)
+        return jx_build_convert(&w->b->body, input, aval->dtype, false);
     return input;
 }
 
@@ -127,7 +134,9 @@ static jx_atom given(wrapping *w, jx_atom result, const jx_aval *wanted)
     if (wanted->dtype == JX_FLOAT0)
         return jx_hlo_eqn_convert(w->b, result, JX_FLOAT0);
     if (wanted->dtype != JX_KEY)
-        return result;
+        return wanted->weak
+                   ? jx_build_convert(&w->b->body, result, wanted->dtype, true)
+                   : result;
     jx_put(&p, "impl",
            jx_value_add(&w->s->program->values,
                         &(jx_value){.tag = JX_V_IMPL,
@@ -184,7 +193,7 @@ static jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
     jx_atom *inputs = JX_NEW_ARRAY(w->s->ctx->arena, w->of.nins, jx_atom);
     jx_atom *args = JX_NEW_ARRAY(w->s->ctx->arena, inner->nins, jx_atom);
     int before = inner->nins - w->of.nkept;
-    bool indexed = w->platforms && w->platforms->count > 1;
+    bool indexed = w->of.nplatforms > 1;
 
     if (!inputs || !args)
         return NULL;
@@ -268,7 +277,7 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                      const jx_exported *exported,
                                      jx_infer_open *infer)
 {
-    wrapping w = {.path = exported->path, .platforms = &exported->platforms};
+    wrapping w = {.path = exported->path};
     const char *const *ins;
     jx_jaxpr *outer;
     jx_hlo_reader s;
@@ -283,7 +292,9 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
         .ins = all_declared(&s, exported, exported->in_avals, exported->nins),
         .outs = all_declared(&s, exported, exported->out_avals, exported->nouts),
         .nkept = exported->nkept,
-        .kept = exported->kept};
+        .kept = exported->kept,
+        .nplatforms = exported->platforms.count,
+        .platforms = exported->platforms.at};
     outer = w.of.ins && w.of.outs ? read_wrapped(&w, file) : NULL;
     if (outer)
         jx_exported_document_paths(s.ctx, exported, &ins, &outer->result_paths);

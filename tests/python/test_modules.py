@@ -142,6 +142,81 @@ def test_exported_functions_are_checked_inside_and_run(tmp_path):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("platforms", [("tpu", "cpu"), ("cpu", "cuda", "rocm")])
+def test_an_exported_function_may_be_for_several_platforms(tmp_path, platforms):
+    callee = jax.export.export(
+        jax.jit(lambda x, unused, n: jax.lax.platform_dependent(
+            x, cpu=lambda v: v + n, default=lambda v: v - n)), platforms=platforms)(
+        *3 * [jax.ShapeDtypeStruct((8,), "float32")])
+    report = jaxvet.check(jax.jit(callee.call))(X, X, X)
+    assert report.ok and not report.undecided and not report.findings
+    done = run(tmp_path, jax.jit(callee.call), X, X, X)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("field, value", [
+    ("platforms", ["tpu"]), ("ordered_effects", ["an effect"]),
+    ("unordered_effects", ["an effect"])])
+def test_an_exported_function_that_can_not_run_here_is_judged_by_its_types(field, value):
+    held = document(exported(jnp.sin, jax.ShapeDtypeStruct((8,), "float32")).call, X)
+    eqn = next(eqn for name, eqn in equations(held) if name == "call_exported")
+    assert eqn[3]["exported"]["f"][field] in (["cpu"], [])
+    eqn[3]["exported"]["f"][field] = value
+    assert _library.run(["check", "-"], json.dumps(held)).returncode == 0
+    done = _library.run(["run", "-"], json.dumps(held))
+    assert done.returncode == 3 and b"can't be run here" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("field, value, expected", [
+    ("platforms", ["cpu", 3], "platforms are a tuple of names"),
+    ("platforms", [], "platforms are a tuple of names"),
+    ("module_kept_var_idx", [0, 8], "module_kept_var_idx are increasing numbers"),
+    ("module_kept_var_idx", [2, 0], "module_kept_var_idx are increasing numbers"),
+    ("module_kept_var_idx", [-1], "module_kept_var_idx are increasing numbers"),
+    ("mlir_module_serialized", "code", "mlir_module_serialized is an array of u8"),
+])
+def test_what_is_wrong_in_an_exported_function_is_named(field, value, expected):
+    held = document(exported(lambda x, y: x * 2,
+                             *2 * [jax.ShapeDtypeStruct((8,), "float32")]).call, X, X)
+    eqn = next(eqn for name, eqn in equations(held) if name == "call_exported")
+    assert eqn[3]["exported"]["f"]["module_kept_var_idx"] == [0]
+    eqn[3]["exported"]["f"][field] = value
+    done = _library.run(["check", "-"], json.dumps(held))
+    assert done.returncode == 3 and expected in (done.stdout + done.stderr).decode()
+
+
+def weak(x):
+    return jax.custom_derivatives.linear_call(
+        lambda r, v: v * r, lambda r, c: c * r, 2.0, x)
+
+
+def both_weak(x):
+    called = jax.custom_derivatives.linear_call(
+        lambda r, v: v * r, lambda r, c: c * r, 2.0, 3.0)
+    return called * x
+
+
+def scalars(x):
+    called = jax.export.export(jax.jit(lambda a, b: (a + b, a * 2)))(1.0, 3)
+    return called.call(x.sum() * 0 + 1, jnp.int32(3))[0]
+
+
+def laid_out(x):
+    mesh = jax.make_mesh((1,), ("i",), axis_types=(jax.sharding.AxisType.Explicit,))
+    there = jax.sharding.NamedSharding(mesh, P("i"))
+    here = jax.sharding.NamedSharding(mesh, P(None))
+    return jax.reshard(jax.reshard(x, there) * 2, here) + 1
+
+
+@pytest.mark.parametrize("f", [weak, both_weak, scalars, laid_out],
+                         ids=lambda f: f.__name__)
+def test_weak_types_and_meshes_are_the_callers_alone(tmp_path, f):
+    report = jaxvet.check(jax.jit(f))(X)
+    assert report.ok and not report.findings and not report.undecided
+    done = run(tmp_path, jax.jit(f), X)
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_exported_function_at_symbolic_sizes_is_judged_by_its_types():
     b, = jax.export.symbolic_shape("b")
     spec = jax.ShapeDtypeStruct((b,), "float32")
