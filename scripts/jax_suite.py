@@ -43,12 +43,16 @@ FOLDER = pathlib.Path(os.environ.get('JAX_SUITE_FOLDER') or ROOT / 'build' /
 ARCHIVE = 'https://github.com/jax-ml/jax/archive/refs/tags/{tag}.tar.gz'
 #: JAX has no tag of its own for a version that only its wheel was built again for.
 TAGS = {'0.12.0.1': 'jax-v0.11.0'}
-#: Where each has its tests.
+#: What of JAX's source is taken: tests, and what they import that no wheel has.
+JAX_PARTS = ('tests/*', 'jax/_src/*_test_util.py')
+#: Where each library has its tests.
 LIBRARIES = {'optax': 'optax', 'flax': 'tests', 'equinox': 'tests', 'chex': 'chex',
              'distrax': 'distrax'}
 #: What those tests need beside the pinned environments, at pinned versions and at any.
 EXTRA = ('chex', 'distrax', 'tfp-nightly', 'dm-haiku', 'dm-tree', 'jmp', 'toolz',
          'cloudpickle', 'gast', 'decorator', 'tabulate', 'wrapt')
+#: The same of JAX's own tests.
+FOR_JAX = ('hypothesis', 'sortedcontainers', 'attrs')
 UNPINNED = ('joblib', 'mock', 'narwhals', 'scikit-learn', 'threadpoolctl')
 FILES = '''lax_test lax_numpy_*test lax_scipy_*test scipy_*test linalg_test fft_test
     nn_test random_*test lax_control_flow_test lax_autodiff_test lax_vmap_*test
@@ -64,6 +68,20 @@ FILES = '''lax_test lax_numpy_*test lax_scipy_*test scipy_*test linalg_test fft_
 def _write(**record):
     with open(os.environ['JAX_SUITE_RESULTS'], 'a', encoding='utf-8') as out:
         out.write(json.dumps(record) + '\n')
+
+
+def pytest_configure():
+    """What tests import from JAX's source that its wheel leaves out."""
+    beside = pathlib.Path.cwd() / 'jax'
+    for folder in sorted({path.parent for path in beside.rglob('*_test_util.py')}):
+        package = '.'.join(folder.relative_to(beside.parent).parts)
+        importlib.import_module(package).__path__.append(str(folder))
+
+
+def pytest_collectreport(report):
+    if report.failed:
+        lines = [line for line in str(report.longrepr).splitlines() if line[:2] == 'E ']
+        _write(uncollected=(lines or [str(report.longrepr)])[-1].removeprefix('E ').strip())
 
 
 def pytest_collection_modifyitems(items):
@@ -93,13 +111,20 @@ def pytest_runtest_logreport(report):
 
 # -- the tests
 
-def clone(source, tag, to, part):
-    """What a tag of a clone has below a folder; false where it has no such tag."""
+def is_among(name, parts):
+    return any(fnmatch.fnmatchcase(name, part) for part in parts)
+
+
+def clone(source, tag, to, *parts):
+    """Of a tag of a clone what is named so; false where it has no such tag."""
     ref = f'refs/tags/{tag}'
     if subprocess.run(['git', '-C', source, 'rev-parse', '-q', '--verify', ref],
                       stdout=subprocess.DEVNULL, check=False).returncode:
         return False
-    done = subprocess.run(['git', '-C', source, 'archive', ref, part],
+    named = subprocess.run(['git', '-C', source, 'ls-tree', '-r', '--name-only', ref],
+                           stdout=subprocess.PIPE, text=True, check=True).stdout
+    wanted = [name for name in named.splitlines() if is_among(name, parts)]
+    done = subprocess.run(['git', '-C', source, 'archive', ref, *wanted],
                           capture_output=True, check=False)
     if done.returncode:
         raise OSError(done.stderr.decode().strip())
@@ -108,11 +133,11 @@ def clone(source, tag, to, part):
     return True
 
 
-def unpack(archive, to, part):
+def unpack(archive, to, *parts):
     with tarfile.open(archive) as tar:
         for member in tar.getmembers():
             member.name = member.name.partition('/')[2]
-            if member.name.startswith(f'{part}/'):
+            if is_among(member.name, parts):
                 tar.extract(member, to, filter='data')
 
 
@@ -126,27 +151,27 @@ def given(name):
 def obtain_jax(version, to):
     tag = TAGS.get(version, f'jax-v{version}')
     if os.environ.get('JAX_SOURCE'):
-        if not clone(os.environ['JAX_SOURCE'], tag, to, 'tests'):
+        if not clone(os.environ['JAX_SOURCE'], tag, to, *JAX_PARTS):
             raise OSError(f'no tag {tag}')
         return
     to.mkdir(parents=True)
     with urllib.request.urlopen(ARCHIVE.format(tag=tag), timeout=60) as answer:
         archive = to / 'source.tar.gz'
         archive.write_bytes(answer.read())
-    unpack(archive, to, 'tests')
+    unpack(archive, to, *JAX_PARTS)
 
 
 def obtain(name, version, to):
     folder, _ = given(name)
     if folder:
-        if clone(folder, f'v{version}', to, LIBRARIES[name]):
+        if clone(folder, f'v{version}', to, f'{LIBRARIES[name]}/*'):
             return
         print(f'{name} {version}: {folder} has no such tag, the tests are those of the '
               'source distribution')
     to.mkdir(parents=True)
     subprocess.run([sys.executable, '-m', 'pip', 'download', '-q', '--no-deps',
                     '--no-binary', name, '-d', to, f'{name}=={version}'], check=True)
-    unpack(next(to.glob('*.tar.gz')), to, LIBRARIES[name])
+    unpack(next(to.glob('*.tar.gz')), to, f'{LIBRARIES[name]}/*')
 
 
 def tests_of(name):
@@ -170,16 +195,21 @@ def tests_of(name):
     return to
 
 
-def add_packages():
-    """What the libraries' tests import, in a folder of its own."""
-    to = FOLDER / f'packages-{importlib.metadata.version("jax")}'
+def packages_for(names):
+    """What tests import, in a folder of its own."""
+    kind = '-jax' if names == ['jax'] else ''
+    to = FOLDER / f'packages{kind}-{importlib.metadata.version("jax")}'
     if not (to / 'complete').exists():
         pins = (ROOT / 'requirements-libraries.txt').read_text().splitlines()
         named = [pin for pin in pins if pin.partition('==')[0] in EXTRA]
-        subprocess.run([sys.executable, '-m', 'pip', 'install', '-q', '--no-deps',
-                        '--target', to, *named, *UNPINNED], check=True)
+        wanted = FOR_JAX if kind else (*named, *UNPINNED)
+        done = subprocess.run([sys.executable, '-m', 'pip', 'install', '-q', '--no-deps',
+                               '--target', to, *wanted], check=False)
+        if done.returncode:
+            print(f'not installed: {" ".join(wanted)}; files of tests that import one '
+                  'are not collected')
+            return to
         (to / 'complete').touch()
-    sys.path.append(str(to))
     return to
 
 
@@ -215,9 +245,7 @@ class Run:
         """(what became of each test, processor time, what was collected if it came
         to its end)"""
         became, seconds, collected, ended = {}, 0.0, [], False
-        lines = self.results.read_text().splitlines() if self.results.exists() else ()
-        for line in lines:
-            record = json.loads(line)
+        for record in self.records():
             if 'id' not in record:
                 seconds += record.get('seconds', 0.0)
                 collected = record.get('collected', collected)
@@ -226,6 +254,14 @@ class Run:
                       and record['became'] in ('passed', 'skipped')):
                 became[record['id']] = record
         return became, seconds, collected, ended
+
+    def uncollected(self):
+        """Why pytest could not collect it, or ''."""
+        return ''.join(record.get('uncollected', '') for record in self.records())
+
+    def records(self):
+        lines = self.results.read_text().splitlines() if self.results.exists() else ()
+        return map(json.loads, lines)
 
     def say(self, **record):
         with open(self.results, 'a', encoding='utf-8') as out:
@@ -313,6 +349,8 @@ def both(folder, path, options):
     print(f'{name:44} {len(wanted):6} {len(wanted) - len(misses):6} {len(misses):6} '
           f'{xla_seconds:8.1f} {seconds:8.1f} {seconds / (xla_seconds or 1):6.2f}',
           flush=True)
+    if xla.uncollected():
+        print(f'    not collected: {xla.uncollected()}')
     return len(wanted), misses, xla_seconds, seconds, collected
 
 
@@ -372,8 +410,9 @@ def main():
         options.cases is not None or options.every > 1)
     names = list(LIBRARIES) if options.of == 'libraries' else options.of.split(',')
     options.paths = []
-    if names != ['jax'] and not options.bare:
-        options.paths = [str(add_packages())]
+    if not options.bare:
+        options.paths = [str(packages_for(names))]
+        sys.path += options.paths
     work = []
     for name in names:
         folder = tests_of(name)

@@ -79,3 +79,26 @@ def test_no_such_file_is_said(tmp_path):
                  JAX_SUITE_FOLDER=str(tmp_path / "kept"))
     assert done.returncode == 1
     assert f"no test file below {sources}/optax/optax is named another_test" in done.stdout
+
+
+def test_why_a_file_is_not_collected_is_said(tmp_path):
+    sources = write_tests(tmp_path, "import no_such_module\n\ndef test_one(): pass\n")
+    done = suite("--bare", "--of", "optax", "some_test", LIBRARY_SOURCES=str(sources),
+                 JAX_SUITE_FOLDER=str(tmp_path / "kept"))
+    assert done.returncode == 1
+    assert "not collected: ModuleNotFoundError: No module named 'no_such_module'" \
+        in done.stdout, done.stdout
+
+
+def test_helpers_that_the_wheel_has_not_are_found(tmp_path):
+    sources = write_tests(tmp_path, """
+from jax._src.some_test_util import ONE
+
+def test_one(): assert ONE == 1
+""")
+    helpers = sources / "optax" / "jax" / "_src"
+    helpers.mkdir(parents=True)
+    (helpers / "some_test_util.py").write_text("ONE = 1\n")
+    done = suite("--bare", "--of", "optax", "some_test", LIBRARY_SOURCES=str(sources),
+                 JAX_SUITE_FOLDER=str(tmp_path / "kept"))
+    assert done.returncode == 0, done.stdout
