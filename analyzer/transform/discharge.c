@@ -589,6 +589,7 @@ bool jx_program_discharge(jx_program *program)
     if (!written || !d.writes || !d.rules)
         return false;
     jx_intern_init(&d.made, program->ctx->arena);
+    jx_intern_init(&d.read, program->ctx->arena);
     for (int i = 0; i < program->nrules; i++)
         d.rules[i] = *program->rules[i];
     jx_program to = *program;

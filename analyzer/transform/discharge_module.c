@@ -83,13 +83,24 @@ static const uint16_t *all_of(jx_discharging *b, const jx_eqn *eqn)
     return at;
 }
 
+/* The avals of operands and results, one behind the other; NULL without memory. */
+static const jx_aval **avals_of(jx_discharging *b, const jx_eqn *eqn)
+{
+    const jx_aval **at = JX_NEW_ARRAY(b->d->ctx->arena, eqn->nins + eqn->nouts + 1,
+                                      const jx_aval *);
+
+    for (int i = 0; at && i < eqn->nins; i++)
+        at[i] = jx_atom_aval(eqn->ins[i]);
+    for (int i = 0; at && i < eqn->nouts; i++)
+        at[eqn->nins + i] = eqn->outs[i]->aval;
+    return at;
+}
+
 static const jx_jaxpr *read_callee(jx_discharging *b, const jx_eqn *eqn,
-                                   const jx_array *module)
+                                   const jx_aval **avals)
 {
     jx_ctx *ctx = b->d->ctx;
-    jx_arena *arena = ctx->arena;
-    const jx_aval **ins = JX_NEW_ARRAY(arena, eqn->nins, const jx_aval *);
-    const jx_aval **outs = JX_NEW_ARRAY(arena, eqn->nouts, const jx_aval *);
+    const jx_array *module = module_of(eqn);
     const jx_called_export *of = called(eqn);
     jx_callee callee = {.name = jx_eqn_name(eqn),
                         .nins = eqn->nins,
@@ -98,15 +109,11 @@ static const jx_jaxpr *read_callee(jx_discharging *b, const jx_eqn *eqn,
                         .kept = of ? of->kept : all_of(b, eqn),
                         .nplatforms = of ? of->nplatforms : 0,
                         .platforms = of ? of->platforms : NULL,
-                        .ins = ins,
-                        .outs = outs};
+                        .ins = avals,
+                        .outs = avals + eqn->nins};
 
-    if (!ins || !outs || !callee.kept)
+    if (!callee.kept)
         return NULL;
-    for (int i = 0; i < eqn->nins; i++)
-        ins[i] = jx_atom_aval(eqn->ins[i]);
-    for (int i = 0; i < eqn->nouts; i++)
-        outs[i] = eqn->outs[i]->aval;
     const jx_mlir_file *file = jx_bytecode_read(ctx, NULL, b->d->program->path,
                                                 module->data, module->bytes, 0);
     file = file ? jx_vhlo_to_stablehlo(ctx, file) : NULL;
@@ -115,22 +122,57 @@ static const jx_jaxpr *read_callee(jx_discharging *b, const jx_eqn *eqn,
                 : NULL;
 }
 
+/* What a module became at some types.  Parameters and avals are one pointer each. */
+typedef struct as_read {
+    const jx_value *said; /* the parameter that holds the module */
+    int navals;
+    const jx_aval **avals;
+    const char *name;
+    const jx_jaxpr *callee;
+} as_read;
+
+static bool same_reading(const void *kept, const void *key)
+{
+    const as_read *a = kept, *c = key;
+
+    return a->said == c->said && a->navals == c->navals && !strcmp(a->name, c->name) &&
+           !memcmp(a->avals, c->avals, (size_t)a->navals * sizeof *a->avals);
+}
+
+/* A module is read once, however many equations share it. */
+static const jx_jaxpr *callee_of(jx_discharging *b, const jx_eqn *eqn,
+                                 const jx_aval **avals)
+{
+    jx_arena *arena = b->d->ctx->arena;
+    as_read like = {.said = jx_eqn_param(eqn, called(eqn) ? "exported" : "module"),
+                    .navals = eqn->nins + eqn->nouts,
+                    .avals = avals,
+                    .name = jx_eqn_name(eqn)};
+    const as_read *found;
+    uint64_t hash;
+
+    hash = jx_hash_bytes(like.avals, (size_t)like.navals * sizeof *like.avals);
+    hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)like.said);
+    if ((found = jx_intern_find(&b->d->read, hash, &like, same_reading)))
+        return found->callee;
+    like.callee = read_callee(b, eqn, like.avals);
+    as_read *kept = like.callee ? jx_arena_copy(arena, &like, sizeof like) : NULL;
+    return kept && jx_intern_add(&b->d->read, hash, kept) ? kept->callee : NULL;
+}
+
 bool jx_discharge_module(jx_discharging *b, const jx_eqn *eqn)
 {
-    const jx_jaxpr *callee = read_callee(b, eqn, module_of(eqn));
-    const jx_aval **outs =
-        JX_NEW_ARRAY(b->d->ctx->arena, eqn->nouts, const jx_aval *);
+    const jx_aval **avals = avals_of(b, eqn);
+    const jx_jaxpr *callee = avals ? callee_of(b, eqn, avals) : NULL;
     jx_params p = {.program = b->d->program};
     jx_atom *ins = jx_discharge_operands(b, eqn);
 
-    if (!callee || !outs || !ins)
+    if (!callee || !ins)
         return false;
-    for (int i = 0; i < eqn->nouts; i++)
-        outs[i] = eqn->outs[i]->aval;
     jx_put_jaxpr(&p, "jaxpr", callee);
     jx_put_text(&p, "name", jx_eqn_name(eqn));
     return jx_discharge_results(b, eqn,
                                 jx_discharge_emit_all(b, jx_prim_of(JX_PRIM_jit),
-                                                      eqn->nins, ins, &p,
-                                                      eqn->nouts, outs));
+                                                      eqn->nins, ins, &p, eqn->nouts,
+                                                      avals + eqn->nins));
 }

@@ -10,6 +10,7 @@ typedef struct jx_discharge {
     jx_ctx *ctx;
     const bool **writes; /* by jaxpr: which constants and inputs it writes */
     jx_intern made;      /* jaxprs, by what they are made of */
+    jx_intern read;      /* and those of modules, by module and types */
     jx_rule *rules;      /* new ones, by number */
     bool open; /* exported functions stay what they are */
     jx_builder build;

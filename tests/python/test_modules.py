@@ -3,6 +3,7 @@ functions are read from theirs: both are checked inside and run."""
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 
 import jax
@@ -84,6 +85,19 @@ def test_equal_ones_share_a_module():
     modules = [eqn[3]["module"]["$const"] for name, eqn in equations(held)
                if name == "call_library_primitive"]
     assert len(modules) == 3 and len(set(modules)) == 2
+
+
+def test_a_shared_module_is_read_once():
+    def many(x, count):
+        for _ in range(count):
+            x = linear(x) * 0.5
+        return x
+    read = set()
+    for count in (1, 5, 50):
+        text = jaxvet.dump(jax.jit(many, static_argnums=1))(X, count).text()
+        said = _library.ask(["info", "-"], text).decode()
+        read.add(re.search(r"equations in (\d+) jaxprs", said)[1])
+    assert len(read) == 1
 
 
 def test_sizes_may_be_symbolic():
