@@ -13,7 +13,7 @@ import pytest
 from jax.experimental import pallas as pl
 from jax.experimental import sparse
 from jax.sharding import PartitionSpec as P
-from test_library_primitives import document, equations, printed, run
+from test_library_primitives import document, equations, primitive, printed, run
 
 import jaxvet
 from jaxvet import _library
@@ -98,6 +98,45 @@ def test_a_shared_module_is_read_once():
         said = _library.ask(["info", "-"], text).decode()
         read.add(re.search(r"equations in (\d+) jaxprs", said)[1])
     assert len(read) == 1
+
+
+def names(held):
+    return [eqn[3]["name"] for name, eqn in equations(held)
+            if name == "call_library_primitive"]
+
+
+def within(x):
+    mesh = jax.sharding.Mesh(jax.devices()[:1], ("i",))
+    return jax.shard_map(lambda v: jax.lax.psum(linear(v), "i"), mesh=mesh,
+                         in_specs=P("i"), out_specs=P(), check_vma=False)(x)
+
+
+def test_what_a_module_means_is_not_said_again_in_its_parameters():
+    held = document(within, X)
+    assert names(held) == ["shard_map"] and len(held["consts"]) == 1
+
+
+once = jax.jit(linear)
+expands = primitive("expands", lambda x: once(x) + 1)
+
+
+def test_what_stands_in_an_expansion_brings_its_meaning(tmp_path):
+    def f(x):
+        return expands.bind(x)
+    assert names(document(f, X)) == ["linear_call", "expands"]
+    report = jaxvet.check(f)(X)
+    assert report.ok and not report.undecided and not report.assumptions
+    assert run(tmp_path, f, X).returncode == 0
+
+
+def test_what_is_shown_and_called_brings_its_meaning(tmp_path):
+    def f(x):
+        return jax.custom_derivatives.linear_call(
+            lambda r, v: once(v) * r, lambda r, c: c * r, x, x) + once(x)
+    assert sorted(names(document(f, X))) == ["linear_call", "linear_call"]
+    report = jaxvet.check(f)(X)
+    assert report.ok and not report.undecided and not report.assumptions
+    assert run(tmp_path, f, X).returncode == 0
 
 
 def test_sizes_may_be_symbolic():

@@ -37,7 +37,7 @@ class Walker:
         self.jaxprs = []
         self.equations = 0        # written so far, for the budget of rules
         self.rules = None         # a `Rules`, or None: rules are left out
-        self._index = {}          # (id of jaxpr, id of policy) -> index
+        self._index = {}          # (id of jaxpr, id of policy, shown) -> index
         self._keep = []
         self._env = {}            # variables of the jaxpr being walked
         self._policy = None       # of the remat that encloses it
@@ -48,13 +48,15 @@ class Walker:
         self._expansions = {}     # key of `_compat.expander` -> closed jaxpr
         self._expanding = 0       # how deep
         self._modules = {}        # of primitives without a row, by key
+        self._is_shown = False    # what is walked stands in a parameter to be read,
+                                  # and its meaning elsewhere: no modules
         self.has_modules = False
         self.recorder = NoRecorder()
 
     # -- jaxprs
 
     def jaxpr(self, jaxpr) -> int:
-        key = (id(jaxpr), id(self._policy) if self._policy else 0)
+        key = (id(jaxpr), id(self._policy) if self._policy else 0, self._is_shown)
         index = self._index.get(key)
         if index is None:
             outer, self._env = self._env, {}
@@ -226,11 +228,14 @@ class Walker:
     def _shown_params(self, eqn) -> list:
         """What JAX prints between the brackets: nothing, where the author's
         own way to say it raises or gives what can't be printed."""
+        outer, self._is_shown = self._is_shown, True
         try:
             return [[printable(key), self._shown(value)] for key, value
                     in _compat.hi_parameters(eqn).items()]
         except Exception:
             return []
+        finally:
+            self._is_shown = outer
 
     def _shown(self, value):
         """A parameter as JAX prints it."""
@@ -280,7 +285,7 @@ class Walker:
     def _module(self, eqn):
         """The module, as an array of bytes, that JAX lowers a primitive to of
         which nobody else knows the meaning; None where JAX refuses to."""
-        if eqn.primitive.name in PRIMITIVES or self._expanding or \
+        if eqn.primitive.name in PRIMITIVES or self._is_shown or \
                 not _compat.is_pure(eqn):
             return None
         key = (eqn.primitive, *(var.aval for var in eqn.invars),
@@ -299,7 +304,9 @@ class Walker:
         return self._modules[key]
 
     def _module_params(self, eqn, module) -> dict:
+        outer, self._is_shown = self._is_shown, True
         shown = self._params(eqn)
+        self._is_shown = outer
         self.has_modules = True
         return {"module": {"$const": self.values.const(module)},
                 "name": printable(eqn.primitive.name),
