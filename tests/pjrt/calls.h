@@ -9,6 +9,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +116,44 @@ static inline void free_buffer(PJRT_Buffer *buffer)
 static inline void read_buffer(PJRT_Buffer *buffer, void *to, size_t size)
 {
     CALL(Buffer_ToHostBuffer, .src = buffer, .dst = to, .dst_size = size);
+}
+
+/* Runs what takes one buffer and gives one; *done, unless NULL, is the caller's. */
+static inline PJRT_Error *run_one(PJRT_LoadedExecutable *executable, PJRT_Buffer *arg,
+                                  PJRT_Buffer **result, PJRT_Event **done)
+{
+    PJRT_Buffer *const *arguments[] = {&arg};
+    PJRT_Buffer **results[] = {result};
+
+    *result = NULL;
+    return TRY(LoadedExecutable_Execute, .executable = executable,
+               .argument_lists = arguments, .num_devices = 1, .num_args = 1,
+               .output_lists = results, .device_complete_events = done);
+}
+
+/* ---- on threads of the test's own, where cmocka can't end a test: what fails ends
+ * the process */
+
+static inline void must(bool ok, const char *what)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "not so: %s\n", what);
+    abort();
+}
+#define MUST(...) must(__VA_ARGS__, #__VA_ARGS__)
+
+/* `count` numbers as a buffer. */
+static inline PJRT_Buffer *put_floats(PJRT_Client *client, const float *data,
+                                      int64_t count)
+{
+    PJRT_Client_BufferFromHostBuffer_Args args =
+        ARGS(Client_BufferFromHostBuffer, .client = client, .data = data,
+             .type = PJRT_Buffer_Type_F32, .dims = &count, .num_dims = 1);
+
+    MUST(!GetPjrtApi()->PJRT_Client_BufferFromHostBuffer(&args));
+    MUST(!TRY(Event_Destroy, .event = args.done_with_host_buffer));
+    return args.buffer;
 }
 
 #endif

@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 /* ffi_python.c */
 const char *jaxvet_ffi_register(const char *name, int api_version,
@@ -62,40 +60,20 @@ static int set_up(void **state)
     return 0;
 }
 
-/* The host's own code is called by many threads, so its failures end the process. */
-static void must(bool ok, const char *what)
-{
-    if (ok)
-        return;
-    fprintf(stderr, "not so: %s\n", what);
-    abort();
-}
-#define MUST(...) must(__VA_ARGS__, #__VA_ARGS__)
-
 /* NULL where it fails. */
 static PJRT_Buffer *execute(PJRT_LoadedExecutable *executable, PJRT_Buffer *arg)
 {
-    PJRT_Buffer *args[] = {arg}, *results[] = {NULL};
-    PJRT_Buffer *const *lists[] = {args};
-    PJRT_Buffer **result_lists[] = {results};
-    PJRT_Error *error = TRY(LoadedExecutable_Execute, .executable = executable,
-                            .argument_lists = lists, .num_devices = 1,
-                            .num_args = 1, .output_lists = result_lists);
+    PJRT_Buffer *result;
+    PJRT_Error *error = run_one(executable, arg, &result, NULL);
 
     if (error)
         drop_error(error);
-    return results[0];
+    return result;
 }
 
 static PJRT_Buffer *put(PJRT_Client *client)
 {
-    PJRT_Client_BufferFromHostBuffer_Args args =
-        ARGS(Client_BufferFromHostBuffer, .client = client, .data = numbers,
-             .type = PJRT_Buffer_Type_F32, .dims = elements, .num_dims = 1);
-
-    MUST(!GetPjrtApi()->PJRT_Client_BufferFromHostBuffer(&args));
-    MUST(!TRY(Event_Destroy, .event = args.done_with_host_buffer));
-    return args.buffer;
+    return put_floats(client, numbers, ELEMENTS);
 }
 
 /* Whether there was something to read: then every element is factor * number + term. */

@@ -5,8 +5,6 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { THREADS = 8, ELEMENTS = 1 << 17 };
@@ -38,40 +36,15 @@ static const char small[] =
 
 static const float four[] = {1, 2, 3, 4};
 
-/* The host's own code is called by many threads, so its failures end the process. */
-static void must(bool ok, const char *what)
-{
-    if (ok)
-        return;
-    fprintf(stderr, "not so: %s\n", what);
-    abort();
-}
-#define MUST(...) must(__VA_ARGS__, #__VA_ARGS__)
-
 static PJRT_Buffer *execute(PJRT_LoadedExecutable *executable, PJRT_Buffer *arg)
 {
-    PJRT_Buffer *args[] = {arg}, *results[] = {NULL};
-    PJRT_Buffer *const *lists[] = {args};
-    PJRT_Buffer **result_lists[] = {results};
-    PJRT_Event *done[1];
+    PJRT_Buffer *result;
+    PJRT_Event *done;
 
-    MUST(!TRY(LoadedExecutable_Execute, .executable = executable,
-              .argument_lists = lists, .num_devices = 1, .num_args = 1,
-              .output_lists = result_lists, .device_complete_events = done));
-    MUST(!TRY(Event_Await, .event = done[0]));
-    MUST(!TRY(Event_Destroy, .event = done[0]));
-    return results[0];
-}
-
-static PJRT_Buffer *put(PJRT_Client *client, const float *data, int64_t count)
-{
-    PJRT_Client_BufferFromHostBuffer_Args args =
-        ARGS(Client_BufferFromHostBuffer, .client = client, .data = data,
-             .type = PJRT_Buffer_Type_F32, .dims = &count, .num_dims = 1);
-
-    MUST(!GetPjrtApi()->PJRT_Client_BufferFromHostBuffer(&args));
-    MUST(!TRY(Event_Destroy, .event = args.done_with_host_buffer));
-    return args.buffer;
+    MUST(!run_one(executable, arg, &result, &done));
+    MUST(!TRY(Event_Await, .event = done));
+    MUST(!TRY(Event_Destroy, .event = done));
+    return result;
 }
 
 static void get(PJRT_Buffer *buffer, float *to, size_t count)
@@ -113,7 +86,7 @@ static void run_own(shared *s, int factor)
     PJRT_Program program = program_of(module, (size_t)size);
     PJRT_Client_Compile_Args args =
         ARGS(Client_Compile, .client = s->client, .program = &program);
-    PJRT_Buffer *b = put(s->client, four, 4);
+    PJRT_Buffer *b = put_floats(s->client, four, 4);
     float found[4];
 
     MUST(!GetPjrtApi()->PJRT_Client_Compile(&args));
@@ -190,8 +163,8 @@ static void threads_do_not_meet(void **state)
     snprintf(module, sizeof module, small, 2);
     s.large = compiled(s.client, large);
     s.small = compiled(s.client, module);
-    s.numbers = put(s.client, numbers, ELEMENTS);
-    s.four = put(s.client, four, 4);
+    s.numbers = put_floats(s.client, numbers, ELEMENTS);
+    s.four = put_floats(s.client, four, 4);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, &s), 0);
     for (int i = 0; i < THREADS; i++)
@@ -214,19 +187,15 @@ typedef struct race {
 static void *donate(void *data)
 {
     race *r = data;
-    PJRT_Buffer *args[] = {r->buffer}, *results[] = {NULL};
-    PJRT_Buffer *const *lists[] = {args};
-    PJRT_Buffer **result_lists[] = {results};
-    PJRT_Error *error = TRY(LoadedExecutable_Execute, .executable = r->executable,
-                            .argument_lists = lists, .num_devices = 1,
-                            .num_args = 1, .output_lists = result_lists);
+    PJRT_Buffer *result;
+    PJRT_Error *error = run_one(r->executable, r->buffer, &result, NULL);
 
     if (error) {
         drop_error(error);
         return NULL;
     }
     atomic_fetch_add(&r->runs, 1);
-    MUST(!TRY(Buffer_Destroy, .buffer = results[0]));
+    MUST(!TRY(Buffer_Destroy, .buffer = result));
     return NULL;
 }
 
@@ -244,7 +213,7 @@ static void a_buffer_is_donated_once(void **state)
 
     (void)state;
     for (int n = 0; n < ROUNDS / SLOW; n++) {
-        r.buffer = put(client, four, 4);
+        r.buffer = put_floats(client, four, 4);
         atomic_store(&r.runs, 0);
         for (int i = 0; i < 4; i++)
             assert_int_equal(pthread_create(&threads[i], NULL, donate, &r), 0);
@@ -281,7 +250,7 @@ static void executables_share_a_helper(void **state)
     enum { MANY = 60 };
     static float numbers[ELEMENTS];
     PJRT_Client *client = new_client();
-    PJRT_Buffer *b = put(client, numbers, ELEMENTS);
+    PJRT_Buffer *b = put_floats(client, numbers, ELEMENTS);
     PJRT_LoadedExecutable *all[MANY];
     int before = count_threads();
 
@@ -350,7 +319,7 @@ typedef struct many {
 static void call_once(void *data, int i)
 {
     many *m = data;
-    PJRT_Buffer *b = put(m->client, four, 4);
+    PJRT_Buffer *b = put_floats(m->client, four, 4);
     float found[4];
 
     (void)i;
@@ -414,8 +383,8 @@ static void many_steps_leave_nothing(void **state)
 
     (void)state;
     m.executable = compiled(m.client, step);
-    m.weights = put(m.client, zeros, 4);
-    m.numbers = put(m.client, four, 4);
+    m.weights = put_floats(m.client, zeros, 4);
+    m.numbers = put_floats(m.client, four, 4);
     leaves_nothing(CALLS, step_once, &m);
     assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_in_use, 32);
     free_buffer(m.weights);
