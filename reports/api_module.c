@@ -193,18 +193,15 @@ static jaxvet_status sharding_of(jaxvet_program *p, const jx_mlir_attr *said,
     return JAXVET_OK;
 }
 
-static const jx_mlir_attr *said_of_input(const jx_tree_entry *entry, int i)
+typedef const jx_mlir_attr *attribute_of(const jx_tree_entry *entry, int i,
+                                         const char *name);
+
+/* What the module says of an argument's or a result's sharding, or NULL. */
+static const jx_mlir_attr *said_of(attribute_of *of, const jx_tree_entry *entry, int i)
 {
-    const jx_mlir_attr *said = jx_tree_argument(entry, i, "sdy.sharding");
+    const jx_mlir_attr *said = of(entry, i, "sdy.sharding");
 
-    return said ? said : jx_tree_argument(entry, i, "mhlo.sharding");
-}
-
-static const jx_mlir_attr *said_of_output(const jx_tree_entry *entry, int i)
-{
-    const jx_mlir_attr *said = jx_tree_result(entry, i, "sdy.sharding");
-
-    return said ? said : jx_tree_result(entry, i, "mhlo.sharding");
+    return said ? said : of(entry, i, "mhlo.sharding");
 }
 
 jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
@@ -223,7 +220,7 @@ jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
     *sharding = NULL;
     if (!entry)
         return JAXVET_OK;
-    said = said_of_input(entry, i);
+    said = said_of(jx_tree_argument, entry, i);
     return sharding_of(program, said, jx_input_aval(program->program, i), "input", i,
                        sharding, error);
 }
@@ -264,7 +261,7 @@ jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
     if (!entry)
         return JAXVET_OK;
     aval = jx_atom_aval(program->program->entry.jaxpr->outs[i]);
-    said = said_of_output(entry, i);
+    said = said_of(jx_tree_result, entry, i);
     if (said)
         return sharding_of(program, said, aval, "output", i, sharding, error);
     return find_sharding(program, entry, i, aval, sharding, error);
@@ -301,11 +298,11 @@ jaxvet_status jaxvet_program_summands(jaxvet_program *p, jaxvet_error *error)
     ins = JX_NEW_ARRAY(p->ctx->arena, p->nins, int64_t);
     outs = JX_NEW_ARRAY(p->ctx->arena, p->nouts, int64_t);
     for (int i = 0; ins && outs && i < p->nins; i++)
-        any |= (ins[i] = summands_of(p, said_of_input(entry, i),
+        any |= (ins[i] = summands_of(p, said_of(jx_tree_argument, entry, i),
                                      jx_input_aval(p->program, i))) > 0;
     for (int i = 0; ins && outs && i < p->nouts; i++)
         any |= (outs[i] = summands_of(
-                    p, said_of_output(entry, i),
+                    p, said_of(jx_tree_result, entry, i),
                     jx_atom_aval(p->program->entry.jaxpr->outs[i]))) > 0;
     if (ins && outs && any)
         made = jx_program_summands(p->program, ins, outs);

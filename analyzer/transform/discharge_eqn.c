@@ -455,8 +455,9 @@ bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn)
     default: break;
     }
     if (!has_refs(eqn))
-        return jx_discharge_has_module(eqn, b->d->open) ? jx_discharge_module(b, eqn)
-                                            : same(b, eqn);
+        return jx_discharge_has_module(eqn, b->d->open)
+                   ? jx_discharge_module(b, eqn)
+                   : same(b, eqn);
     if (!check_alive(b, eqn))
         return false;
     if (callee)

@@ -73,7 +73,6 @@ void jx_cut_join(jx_cuts *in, jx_cut *to, const jx_mlir_type *type, int axis,
     to->mesh = mesh;
 }
 
-/* What somebody says, and of axes that he leaves open what was there before. */
 const jx_cut *jx_cut_said(jx_cuts *in, const jx_mlir_type *type,
                           const jx_mlir_attr *said, const jx_cut *before)
 {
@@ -97,7 +96,6 @@ const jx_cut *jx_cut_said(jx_cuts *in, const jx_mlir_type *type,
     return cut;
 }
 
-/* What both say; where they disagree, the first. */
 const jx_cut *jx_cut_joined(jx_cuts *in, const jx_mlir_type *type,
                             const jx_cut *a, const jx_cut *b)
 {
@@ -113,7 +111,6 @@ const jx_cut *jx_cut_joined(jx_cuts *in, const jx_mlir_type *type,
     return cut;
 }
 
-/* The cut as a sharding that a module could say. */
 const jx_mlir_attr *jx_cut_sharding(jx_ctx *ctx, const jx_cut *cut)
 {
     static const char *const names[] = {"mesh_or_ref", "dim_shardings"};
