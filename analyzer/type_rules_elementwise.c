@@ -211,7 +211,8 @@ void jx_type_mul(jx_typing *t)
     const jx_p_mul *p = t->params;
 
     if (p->out_dtype != JX_DT_NONE)
-        broadcast_out(t, p->out_dtype);
+        broadcast_out(t, t->program->x64 ? p->out_dtype
+                                         : jx_dtype_narrowed(p->out_dtype));
     else
         jx_type_binary(t);
 }

@@ -59,6 +59,17 @@ bool jx_dtype_is_narrower(jx_dtype to, jx_dtype from)
            jx_dtype_of(to)->bits < jx_dtype_of(from)->bits;
 }
 
+jx_dtype jx_dtype_narrowed(jx_dtype dtype)
+{
+    switch (dtype) {
+    case JX_I64: return JX_I32;
+    case JX_U64: return JX_U32;
+    case JX_F64: return JX_F32;
+    case JX_C128: return JX_C64;
+    default: return dtype;
+    }
+}
+
 jx_dtype jx_dtype_real(jx_dtype dtype)
 {
     return dtype == JX_C64 ? JX_F32 : dtype == JX_C128 ? JX_F64 : dtype;

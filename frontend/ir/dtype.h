@@ -42,6 +42,9 @@ bool jx_dtype_is_complex(jx_dtype dtype);
 bool jx_dtype_is_inexact(jx_dtype dtype); /* float or complex */
 /* Both are floats, and `to` has fewer bits. */
 bool jx_dtype_is_narrower(jx_dtype to, jx_dtype from);
+/* What JAX makes of it without x64: i32, u32, f32 and c64 for those of twice their
+ * bits, else the dtype itself. */
+jx_dtype jx_dtype_narrowed(jx_dtype dtype);
 /* f32 for c64, f64 for c128, else the dtype itself. */
 jx_dtype jx_dtype_real(jx_dtype dtype);
 /* c64 for f32, c128 for f64; JX_DT_NONE if there is none. */

@@ -746,8 +746,7 @@ static bool has_wide(const jx_text *t)
     for (int i = 0; i < t->program->njaxprs; i++)
         for (int k = 0; k < t->program->jaxprs[i]->nvars; k++) {
             jx_dtype dtype = t->program->jaxprs[i]->vars[k]->aval->dtype;
-            if (dtype == JX_I64 || dtype == JX_U64 || dtype == JX_F64 ||
-                dtype == JX_C128)
+            if (jx_dtype_narrowed(dtype) != dtype)
                 return true;
         }
     return false;

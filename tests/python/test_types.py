@@ -108,3 +108,11 @@ def test_of_a_dtype_of_a_library_nothing_is_known(fun, dtype, unknown):
     assert len(report.undecided) == len(unknown)
     assert all(any(name in text for text in report.assumptions)
                for name in unknown)
+
+
+@pytest.mark.parametrize("x64", [False, True])
+def test_a_dtype_that_is_asked_for_is_narrowed_without_x64(x64):
+    with jax.enable_x64(x64):
+        report = jaxvet.check(lambda x: lax.mul(x, x, out_dtype=np.float64))(
+            np.ones(3, "f"))
+    assert report.ok and not report.undecided
