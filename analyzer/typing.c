@@ -360,7 +360,11 @@ static void claim_unknowns(jx_typer *r)
         made->what = jx_arena_printf(arena, "%s, %lld equation%s",
                                      unknown->name, (long long)unknown->count,
                                      unknown->count == 1 ? "" : "s");
-        made->evidence.why = "unknown primitive";
+        made->evidence.why =
+            unknown->eqn->refused
+                ? jx_arena_printf(arena, "unknown primitive; JAX does not lower it: %s",
+                                  unknown->eqn->refused)
+                : "unknown primitive";
         const char *assumption = jx_arena_printf(
             arena, "the results of %s have their declared types",
             unknown->name);

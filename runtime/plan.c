@@ -44,8 +44,9 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     jx_slot *slots;
 
     if (!rule || jx_eqn_is_unknown(eqn)) {
-        jx_plan_fail(p, "there is no way to run the primitive %s",
-                     jx_eqn_name(eqn));
+        jx_plan_fail(p, "there is no way to run the primitive %s%s%s",
+                     jx_eqn_name(eqn), eqn->refused ? "; JAX does not lower it: " : "",
+                     eqn->refused ? eqn->refused : "");
         return;
     }
     if (!eqn->typed || !jx_typed_accepts(p->typed, p->jaxpr, eqn)) {

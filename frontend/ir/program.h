@@ -120,6 +120,7 @@ typedef struct jx_eqn {
     bool saveable;          /* a remat policy keeps its outputs, ... */
     const char *offload_from, *offload_to; /* ... moved between these memories;
                                               or NULL */
+    const char *refused;    /* why JAX lowers it to nothing, or NULL */
 } jx_eqn;
 
 typedef struct jx_jaxpr {

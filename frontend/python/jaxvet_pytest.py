@@ -34,29 +34,29 @@ def pytest_configure(config):
     directory = config.getoption("--jaxvet-capture")
     if directory:
         from jaxvet._capture import Capture  # here: pytest starts without JAX
-        config.pluginmanager.register(_Capturing(Capture(directory)))
+        config.pluginmanager.register(Capturing(Capture(directory)))
 
 
-class _Capturing:
+class Capturing:
     """What is done around the tests where programs are captured."""
 
     def __init__(self, capture):
-        self._capture = capture
+        self.capture = capture
 
     def pytest_sessionstart(self):
-        self._capture.start()
+        self.capture.start()
 
     def pytest_runtest_logstart(self, nodeid):
-        self._capture.test = nodeid
+        self.capture.test = nodeid
 
     def pytest_runtest_logfinish(self):
-        self._capture.write()
+        self.capture.write()
 
     def pytest_terminal_summary(self, terminalreporter):
         from jaxvet._capture import held, summary
-        self._capture.stop()
+        self.capture.stop()
         terminalreporter.section("jaxvet")
-        for line in summary(held(self._capture.directory)):
+        for line in summary(held(self.capture.directory)):
             terminalreporter.write_line(line)
 
 

@@ -149,13 +149,15 @@ static jx_effects read_effects(jx_doc *d, const jx_node *at)
 
 static void read_extra(jx_doc *d, const jx_node *at, jx_eqn *eqn)
 {
-    if (!jx_node_object(&d->walk, at, "eff saveable offload"))
+    if (!jx_node_object(&d->walk, at, "eff saveable offload refused"))
         return;
     jx_node effects = jx_node_member(at, "eff");
     jx_node saveable = jx_node_member(at, "saveable");
     jx_node offload = jx_node_member(at, "offload");
+    jx_node refused = jx_node_member(at, "refused");
     eqn->effects = read_effects(d, &effects);
     eqn->saveable = jx_node_bool(&d->walk, &saveable);
+    eqn->refused = jx_node_text(&d->walk, &refused);
     if (!offload.there || !jx_node_tuple(&d->walk, &offload, 2))
         return;
     jx_node from = jx_node_item(&offload, 0), to = jx_node_item(&offload, 1);

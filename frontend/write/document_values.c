@@ -397,7 +397,7 @@ static void put_params(jx_emit *e, jx_buffer *to, const jx_eqn *eqn)
 
 static void put_extra(jx_buffer *to, const jx_eqn *eqn)
 {
-    if (!eqn->effects.count && !eqn->saveable && !eqn->offload_from)
+    if (!eqn->effects.count && !eqn->saveable && !eqn->offload_from && !eqn->refused)
         return;
     jx_buffer_puts(to, ",{");
     put_effects(to, eqn->effects);
@@ -412,6 +412,10 @@ static void put_extra(jx_buffer *to, const jx_eqn *eqn)
         jx_buffer_putc(to, ',');
         jx_json_put_text(to, eqn->offload_to);
         jx_buffer_putc(to, ']');
+    }
+    if (eqn->refused) {
+        jx_emit_key(to, "refused");
+        jx_json_put_text(to, eqn->refused);
     }
     jx_buffer_putc(to, '}');
 }

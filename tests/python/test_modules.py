@@ -7,11 +7,13 @@ import re
 import subprocess
 
 import jax
+import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
 from jax.experimental import sparse
+from jax.experimental.pallas import tpu as pltpu
 from jax.sharding import PartitionSpec as P
 from test_library_primitives import document, equations, primitive, printed, run
 
@@ -51,7 +53,18 @@ def nested(x):
     return jax.lax.scan(body, x, None, length=3)
 
 
-PROGRAMS = [kernel, product, linear, mapped, nested]
+def scoped(x):
+    """A kernel whose inner jaxpr closes over references."""
+    def body(a, to):
+        def inner(held):
+            held[...] = a[...] * 2
+            to[...] = held[...] + 1
+        pl.run_scoped(inner, pltpu.VMEM(x.shape, x.dtype))
+    return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+                          interpret=True)(x)
+
+
+PROGRAMS = [kernel, product, linear, mapped, nested, scoped]
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
@@ -127,6 +140,30 @@ def test_what_stands_in_an_expansion_brings_its_meaning(tmp_path):
     report = jaxvet.check(f)(X)
     assert report.ok and not report.undecided and not report.assumptions
     assert run(tmp_path, f, X).returncode == 0
+
+
+def test_a_rule_inside_shard_map_keeps_the_axes_over_which_it_varies():
+    @jax.custom_vjp
+    def twice(x):
+        return 2. * x
+    twice.defvjp(lambda x: (twice(x), None), lambda _, ct: (jnp.ones_like(ct) * 2,))
+    mesh = jax.sharding.Mesh(jax.devices()[:1], ("i",))
+    f = jax.shard_map(lambda x: twice(x) * x, mesh=mesh, in_specs=P("i"),
+                      out_specs=P("i"))
+    assert not jaxvet.check(jax.jit(f))(X).at_least("error")
+
+
+def test_what_jax_does_not_lower_is_said(tmp_path):
+    odd = jax.extend.core.Primitive("odd")
+    odd.def_abstract_eval(lambda x: x)
+    report = jaxvet.check(lambda x: odd.bind(x))(X)
+    said, = report.undecided
+    assert said.code == "PRM001" and "does not lower it: NotImplementedError: MLIR " \
+        "translation rule for primitive 'odd' not found" in said.why, said
+    text = jaxvet.dump(lambda x: odd.bind(x))(X).text()
+    assert _library.ask(["show", "--as", "json", "-"], text).decode() == text
+    done = _library.run(["run", "-"], text)
+    assert done.returncode == 3 and b"does not lower it" in done.stdout + done.stderr
 
 
 def test_what_is_shown_and_called_brings_its_meaning(tmp_path):

@@ -104,6 +104,12 @@ def steps(x, n):
     return jax.lax.fori_loop(0, n, lambda _, v: jnp.sin(v) + twice(v), x)
 
 
+def test_nothing_is_cached():
+    with jax.check_tracer_leaks():
+        twice(jnp.ones(5))
+        jax.random.normal(jax.random.key(1), (2,))
+
+
 def test_values():
     assert twice(np.ones(3, "f")).tolist() == [2, 2, 2]
     assert twice(np.ones(3, "f")).tolist() == [2, 2, 2]  # the same program
@@ -125,12 +131,12 @@ def test_what_a_suite_runs_is_captured(tmp_path):
     kept = tmp_path / "kept"
     shown = run(tmp_path, "test_captured.py", "--jaxvet-capture", str(kept))
 
-    assert "1 failed, 2 passed" in shown, shown
+    assert "1 failed, 3 passed" in shown, shown
     rows = [json.loads(row) for row in (kept / "index.jsonl").read_text().splitlines()]
     mine = [row for row in rows if row["name"] in ("twice", "steps", "<lambda>")]
     assert [(row["name"], row["test"].partition("::")[2]) for row in mine] == [
-        ("twice", "test_values"), ("<lambda>", "test_donated"), ("steps", "test_donated"),
-        ("<lambda>", "test_fails")]
+        ("twice", "test_nothing_is_cached"), ("twice", "test_values"),
+        ("<lambda>", "test_donated"), ("steps", "test_donated"), ("<lambda>", "test_fails")]
     assert all(row["document"] is None and row["exported"] is None for row in mine)
     results = [json.loads(row) for row in (kept / "results.jsonl").read_text().splitlines()]
     assert len(results) == 2 * len(rows)

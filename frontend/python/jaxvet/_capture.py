@@ -36,6 +36,7 @@ class Call(typing.NamedTuple):
     name: str
     test: str
     x64: bool
+    mesh: typing.Any    # what was set, or an empty one
     specs: list         # of its inputs
     inputs: list        # as .npz files hold them
     outputs: list
@@ -70,7 +71,7 @@ class Capture:
         self.test = ""
         self.left_out = 0
         self._calls, self._seen = [], set()
-        self._is_writing, self._stop = False, None
+        self._is_ours, self._stop = False, None  # what runs is of our own making
         os.makedirs(self.directory, exist_ok=True)
         self._rows = open(os.path.join(self.directory, INDEX), "w",
                           encoding="utf-8")
@@ -86,9 +87,9 @@ class Capture:
             self.write()
             self._rows.close()
 
-    def _watched(self, closed, name, args, run):
+    def _watched(self, closed, name, mesh, args, run):
         """Called in the place of a jitted call; gives what it gives."""
-        if self._is_writing:
+        if self._is_ours:
             return run()
         inputs = self._held(args)  # before: they may be donated
         result, outs = run()
@@ -97,8 +98,8 @@ class Capture:
             self.left_out += 1
             return result, outs
         self._calls.append(Call(
-            closed, name, self.test, _compat.x64(), list(map(_spec, args)), inputs,
-            outputs))
+            closed, name, self.test, _compat.x64(), mesh, list(map(_spec, args)),
+            inputs, outputs))
         return result, outs
 
     def _held(self, values):
@@ -106,15 +107,18 @@ class Capture:
         if any(isinstance(value, _compat.Ref) for value in values) or sum(
                 getattr(value, "nbytes", 0) for value in values) > LARGEST:
             return None
+        self._is_ours = True  # what is copied may be computed first
         try:
             return [np.array(stored(as_traced(value))) for value in values]
         except Exception:  # tokens, deleted arrays, parts of other processes
             return None
+        finally:
+            self._is_ours = False
 
     def write(self) -> None:
         """Writes what was kept and is new."""
         calls, self._calls = self._calls, []
-        self._is_writing = True
+        self._is_ours = True
         try:
             for call in calls:
                 key = _key(call)
@@ -122,14 +126,14 @@ class Capture:
                     self._seen.add(key)
                     self._write(call)
         finally:
-            self._is_writing = False
+            self._is_ours = False
 
     def _write(self, call) -> None:
         self._number += 1
         stem = f"{self._number:05}-{re.sub(r'[^A-Za-z0-9_]+', '_', call.name)[:40]}"
         path = os.path.join(self.directory, stem)
         row = {"file": stem, "name": printable(call.name), "test": call.test}
-        with _compat.with_x64(call.x64):
+        with _compat.with_x64(call.x64), _compat.with_mesh(call.mesh):
             for form, write in (("document", _document), ("exported", _exported)):
                 try:
                     write(call, path + FORMS[form])

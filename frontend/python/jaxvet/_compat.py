@@ -323,6 +323,15 @@ def replaced(closed_jaxpr, consts=None, **parts):
     return jaxpr.replace(consts=consts, **parts)
 
 
+def constants_as_inputs(value):
+    """The jaxpr, open or closed, whose constants are its first inputs."""
+    jaxpr = getattr(value, "jaxpr", value)
+    parts = {"constvars": [], "invars": [*jaxpr.constvars, *jaxpr.invars],
+             "debug_info": unknown_names(jaxpr.debug_info)}
+    return jaxpr.replace(**parts if ClosedJaxpr is not Jaxpr else
+                         {"consts": [], **parts})
+
+
 def is_open(jaxpr, primitive: str, parameter: str) -> bool:
     """Whether a parameter is a jaxpr of the open kind."""
     if ClosedJaxpr is not Jaxpr:
@@ -406,10 +415,19 @@ def _lowered_by(primitive):
     return None if module.split(".")[0] in ("jax", "jaxlib") else fun
 
 
-def is_pure(eqn) -> bool:
-    """Whether an equation takes and gives arrays, and has no effect."""
+def stands_alone(eqn) -> bool:
+    """Whether an equation takes and gives arrays, has no effect, and means nothing
+    else inside of shard_map."""
     return not eqn.effects and all(
-        isinstance(var.aval, core.ShapedArray) for var in (*eqn.invars, *eqn.outvars))
+        isinstance(var.aval, core.ShapedArray) and not any(varying(var.aval))
+        for var in (*eqn.invars, *eqn.outvars))
+
+
+def _as_input(aval):
+    mesh = getattr(getattr(aval, "sharding", None), "mesh", None)
+    return jax.ShapeDtypeStruct(
+        aval.shape, aval.dtype,
+        sharding=None if mesh is None or mesh.empty else aval.sharding)
 
 
 def lowered(eqn):
@@ -424,8 +442,7 @@ def lowered(eqn):
         jax.jit(apply, keep_unused=True), platforms=("cpu",),
         disabled_checks=[jax.export.DisabledSafetyCheck.platform(),
                          jax.export.DisabledSafetyCheck.custom_call("ALL")])(
-        *(jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype)
-          for var in eqn.invars))
+        *(_as_input(var.aval) for var in eqn.invars))
     return np.frombuffer(exported.mlir_module_serialized, np.uint8)
 
 
@@ -872,9 +889,10 @@ def is_eager() -> bool:
 
 
 def watch_calls(watcher):
-    """Has `watcher(closed jaxpr, name, args, run)` called for each jitted call that is
-    new to JAX, in its place; `run()` makes it, and gives (what the watcher gives in
-    turn, the outputs).  Gives a function that ends this."""
+    """Has `watcher(closed jaxpr, name, mesh, args, run)` called for each jitted call
+    that is new to JAX, in its place; `run()` makes it, and gives (what the watcher gives
+    in turn, the outputs).  The mesh is what was set, or empty.  Gives a function that
+    ends this."""
     module = _needed("pjit:")
     call = module._pjit_call_impl_python
 
@@ -882,7 +900,7 @@ def watch_calls(watcher):
         def run():
             result = call(*args, jaxpr=jaxpr, name=name, **params)
             return result, result[0]
-        return watcher(jaxpr, name, args, run)[0]
+        return watcher(jaxpr, name, params["ctx_mesh"], args, run)[0]
 
     def stop():
         module._pjit_call_impl_python = call
@@ -909,6 +927,11 @@ def _lowered_for(version, platform) -> str:
     if platform != "gpu":
         return platform
     return "rocm" if "rocm" in version.lower() else "cuda"
+
+
+def with_mesh(mesh):
+    """Within, this mesh is set, unless it is empty."""
+    return contextlib.nullcontext() if mesh.empty else jax.set_mesh(mesh)
 
 
 def with_x64(on: bool):

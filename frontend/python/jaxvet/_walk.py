@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import types
 
 import jax
@@ -23,6 +24,9 @@ from ._values import Values, rule_function_name
 
 #: Primitives that expand to others that do are followed to this depth.
 MOST_EXPANSIONS = 16
+
+#: Characters that are kept of what JAX says when it refuses to lower something.
+MOST_WORDS = 300
 
 
 class Walker:
@@ -47,7 +51,8 @@ class Walker:
         self._holder = ("", "")   # primitive and parameter being written
         self._expansions = {}     # key of `_compat.expander` -> closed jaxpr
         self._expanding = 0       # how deep
-        self._modules = {}        # of primitives without a row, by key
+        self._modules = {}        # of primitives without a row, by key: the module, or
+                                  # why there is none
         self._is_shown = False    # what is walked stands in a parameter to be read,
                                   # and its meaning elsewhere: no modules
         self.has_modules = False
@@ -76,22 +81,21 @@ class Walker:
         return row
 
     def _jaxpr_param(self, value) -> dict:
-        if _compat.is_open(value, *self._holder):
-            return {"$jaxpr": self.jaxpr(value), "open": True}
-        if any(isinstance(const, _compat.Tracer)
-               for const in getattr(value, "consts", ())):
-            return {"$jaxpr": self.jaxpr(self._with_inputs(value).jaxpr)}
-        return self.closed(value)
+        is_open = _compat.is_open(value, *self._holder)
+        consts = getattr(value, "consts", ())
+        if len(consts) < len(getattr(value, "jaxpr", value).constvars) or any(
+                isinstance(const, _compat.Tracer) for const in consts):
+            row = {"$jaxpr": self.jaxpr(self._with_inputs(value))}
+        else:
+            row = {"$jaxpr": self.jaxpr(value)} if is_open else self.closed(value)
+        return {**row, "open": True} if is_open else row
 
     def _with_inputs(self, value):
-        """A jaxpr of values that are traced themselves, which no document can
-        hold: they are its first inputs."""
+        """A jaxpr of values that are operands or traced themselves, which no
+        document can hold: they are its first inputs."""
         found = self._expansions.get(id(value))
         if found is None:
-            jaxpr = value.jaxpr
-            found = self._expansions[id(value)] = _compat.replaced(
-                value, consts=[], constvars=[],
-                invars=[*jaxpr.constvars, *jaxpr.invars])
+            found = self._expansions[id(value)] = _compat.constants_as_inputs(value)
             self._keep.append((value, found))
         return found
 
@@ -124,6 +128,8 @@ class Walker:
         self.equations += 1
         is_hi = "_prim" in eqn.params or self.expansion(eqn) is not None
         module = None if is_hi else self._module(eqn)
+        refused = module if isinstance(module, str) else None
+        module = None if refused else module
         prim = self.prims.add(_compat.LIBRARY_CALL if module is not None or
                               is_hi and "_prim" not in eqn.params
                               else eqn.primitive.name)
@@ -135,7 +141,7 @@ class Walker:
         name = self.names.add(printable(str(eqn.source_info.name_stack)))
         row = [prim, operands, outputs, params, stack, name,
                self._context(eqn)]
-        extra = self._extra(eqn)
+        extra = self._extra(eqn, refused)
         return [*row, extra] if extra else row
 
     def _output(self, out) -> int:
@@ -284,9 +290,10 @@ class Walker:
 
     def _module(self, eqn):
         """The module, as an array of bytes, that JAX lowers a primitive to of
-        which nobody else knows the meaning; None where JAX refuses to."""
+        which nobody else knows the meaning; where JAX refuses to, why (a text); None
+        where nobody asks."""
         if eqn.primitive.name in PRIMITIVES or self._is_shown or \
-                not _compat.is_pure(eqn):
+                not _compat.stands_alone(eqn):
             return None
         key = (eqn.primitive, *(var.aval for var in eqn.invars),
                *map(id, eqn.params.values()), *map(id, self.shard_maps))
@@ -298,8 +305,8 @@ class Walker:
                     found = _compat.lowered(eqn)
             except _compat.JaxvetError:
                 raise
-            except Exception:  # a rule's own, or JAX's
-                found = None
+            except Exception as error:  # a rule's own, or JAX's
+                found = _said(error)
             self._modules[key] = found
         return self._modules[key]
 
@@ -336,12 +343,13 @@ class Walker:
             ("mesh", self.values.mesh(mesh) if shown else None),
         ], always=("mesh",) if shown else ())
 
-    def _extra(self, eqn) -> dict:
+    def _extra(self, eqn, refused) -> dict:
         inputs = {operand: index for index, operand in enumerate(eqn.invars)
                   if not isinstance(operand, _compat.Literal)}
         saved, offload = self._saveable(eqn)
         return without_empty([("eff", self._effects(eqn.effects, inputs)),
-                              ("saveable", saved), ("offload", offload)])
+                              ("saveable", saved), ("offload", offload),
+                              ("refused", refused)])
 
     def _saveable(self, eqn) -> tuple:
         if self._policy is None:
@@ -355,6 +363,13 @@ class Walker:
     def _effects(self, effects, inputs) -> list:
         rows = [_effect_row(effect, inputs) for effect in effects]
         return sorted(rows, key=lambda row: compact(row).encode())
+
+
+def _said(error) -> str:
+    """An error's class and its first line, the same each time."""
+    first = (str(error).strip().splitlines() or [""])[0]
+    return re.sub(r"0x[0-9a-f]+", "0x...",
+                  printable(f"{type(error).__name__}: {first}"))[:MOST_WORDS]
 
 
 def _effect_row(effect, inputs) -> dict:
