@@ -232,8 +232,9 @@ def chosen(folder, part, patterns):
 class Run:
     """A test file on a backend; what became of each test is in a file, a line each."""
 
-    def __init__(self, folder, path, side, options):
+    def __init__(self, folder, path, side, options, more=tuple):
         self.folder, self.path, self.side, self.options = folder, path, side, options
+        self.more = more  # gives arguments for the next pytest
         name = str(path.relative_to(folder).with_suffix('')).replace('/', '.')
         kept = FOLDER / 'results' / f'{folder.name}{options.kind}'
         kept.mkdir(parents=True, exist_ok=True)
@@ -269,12 +270,13 @@ class Run:
 
     def environment(self):
         paths = [str(ROOT / 'scripts'), *self.options.paths]
+        if self.side != 'xla':
+            paths.insert(0, str(ROOT / 'frontend' / 'python'))
         named = dict(os.environ, JAX_PLATFORMS='cpu', PYTHONDONTWRITEBYTECODE='1',
                      JAX_SUITE_RESULTS=str(self.results),
                      JAX_SUITE_WANTED=str(self.wanted),
                      JAX_SUITE_EVERY=str(self.options.every))
         if self.side == 'jaxvet':
-            paths.insert(0, str(ROOT / 'frontend' / 'python'))
             named.update(JAX_PLATFORMS='jaxvet', JAXVET_PJRT_LIBRARY=str(PLUGIN))
         if self.options.cases:
             named['JAX_NUM_GENERATED_CASES'] = str(self.options.cases)
@@ -286,7 +288,8 @@ class Run:
             child = subprocess.Popen(
                 [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider',
                  '-p', 'jax_suite', '--tb=short', f'--rootdir={self.folder}',
-                 '-c', os.devnull, '--import-mode=importlib', str(self.path)],
+                 '-c', os.devnull, '--import-mode=importlib', *self.more(),
+                 str(self.path)],
                 cwd=self.folder, env=self.environment(), stdout=log, stderr=log,
                 stdin=subprocess.DEVNULL, start_new_session=True)
         started, why = time.time(), None
@@ -389,9 +392,10 @@ def say(rows, full):
     return int(bool(groups) or bool(old) or not passed)
 
 
-def main():
+def arguments(description):
+    """Which tests, and how many at a time."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('files', nargs='*', metavar='FILE')
     parser.add_argument('--of', default='jax', metavar='NAMES')
     parser.add_argument('-j', type=int, default=1, metavar='N', help='files at a time')
@@ -403,9 +407,12 @@ def main():
     parser.add_argument('--limit', type=float, default=3 * 3600, help='of a file')
     parser.add_argument('--bare', action='store_true',
                         help='what tests of libraries import is there already')
-    parser.add_argument('--again', action='store_true', help='ours is run again')
-    parser.add_argument('--keep', action='store_true', help='ours is not run again')
-    options = parser.parse_args()
+    return parser
+
+
+def wanted(options):
+    """The files of tests, each with the folder of its source; what they import is on
+    the path that options.paths says."""
     options.kind = f'-{options.cases}-{options.every}' * (
         options.cases is not None or options.every > 1)
     names = list(LIBRARIES) if options.of == 'libraries' else options.of.split(',')
@@ -424,6 +431,15 @@ def main():
             if not found:
                 print(f'no test file below {folder / part} is named',
                       ' or '.join(patterns) or '*_test or test_*')
+    return work
+
+
+def main():
+    parser = arguments(__doc__)
+    parser.add_argument('--again', action='store_true', help='ours is run again')
+    parser.add_argument('--keep', action='store_true', help='ours is not run again')
+    options = parser.parse_args()
+    work = wanted(options)
     if not work:
         return int(os.environ.get('CI') == 'true' or bool(options.files))
     print(f'{"":44} {"XLA":>6} {"ours":>6} {"misses":>6} {"XLA s":>8} {"ours s":>8} '
