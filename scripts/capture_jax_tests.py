@@ -103,14 +103,14 @@ def take(folder, path, options):
 # -- what is said
 
 def reasons():
-    """(pattern of form, what and test; reason), a line each."""
+    """(pattern of form, what, test and what is said; reason), a line each."""
     lines = KNOWN.read_text().splitlines() if KNOWN.exists() else ()
     return [line.partition(': ')[::2] for line in lines if line and line[0] != '#']
 
 
 def key_of(row):
-    what = next((what for what in ('written', 'check', 'run') if row.get(what)), '')
-    return f'{row["form"]} {what} {row["test"]}'
+    what = next(what for what in ('written', 'check', 'run') if row.get(what))
+    return f'{row["form"]} {what} {row["test"]} {row[what]}'
 
 
 def say(rows, full):

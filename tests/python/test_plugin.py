@@ -157,3 +157,35 @@ def test_another_result_is_said(tmp_path):
     lines = _capture.summary(_capture.held(kept))
     assert f"{len(rows) - 1} run as JAX runs them" in lines[0]
     assert any("document, run: 1: " in line and "test_values" in line for line in lines)
+
+
+REFERENCES = '''\
+import jax
+import jax.numpy as jnp
+
+
+def test_it():
+    given, closed_over = jax.new_ref(jnp.arange(3.0)), jax.new_ref(jnp.ones(3))
+
+    @jax.jit
+    def step(ref, x):
+        ref[0] = x
+        closed_over[...] = closed_over[...] * ref[...]
+        return closed_over[...].sum()
+    step(given, 5.0)
+    step(given, 2.0)
+'''
+
+
+def test_references_are_captured(tmp_path):
+    (tmp_path / "test_captured.py").write_text(REFERENCES)
+    kept = tmp_path / "kept"
+    run(tmp_path, "test_captured.py", "--jaxvet-capture", str(kept))
+    rows = [json.loads(row) for row in (kept / "results.jsonl").read_text().splitlines()]
+    document, exported = [row for row in rows if row["name"] == "step"]
+    assert document["check"] is None and document["run"] is None, document
+    assert "takes references" in exported["written"]
+    held = np.load(kept / f"{document['file']}.npz")
+    assert held["in0"].tolist() == [1, 1, 1] and held["in1"].tolist() == [0, 1, 2]
+    assert held["out0"] == 8
+    assert held["out1"].tolist() == held["out2"].tolist() == [5, 1, 2]

@@ -91,9 +91,13 @@ class Capture:
         """Called in the place of a jitted call; gives what it gives."""
         if self._is_ours:
             return run()
-        inputs = self._held(args)  # before: they may be donated
+        if any(isinstance(const, _compat.Ref) for const in closed.consts):
+            args = (*closed.consts, *args)
+            closed = _compat.as_closed(_compat.constants_as_inputs(closed))
+        inputs = self._held(args)  # before: they may be donated, or written
         result, outs = run()
-        outputs = None if inputs is None else self._held(outs)
+        written = [args[index] for index in _compat.written_inputs(closed)]
+        outputs = None if inputs is None else self._held((*outs, *written))
         if outputs is None:
             self.left_out += 1
             return result, outs
@@ -103,13 +107,15 @@ class Capture:
         return result, outs
 
     def _held(self, values):
-        """Copies; None where they are too large or no arrays."""
-        if any(isinstance(value, _compat.Ref) for value in values) or sum(
-                getattr(value, "nbytes", 0) for value in values) > LARGEST:
+        """Copies, of references of what they hold; None where they are too large or
+        no arrays."""
+        if sum(getattr(value, "nbytes", 0) for value in values) > LARGEST:
             return None
         self._is_ours = True  # what is copied may be computed first
         try:
-            return [np.array(stored(as_traced(value))) for value in values]
+            return [np.array(stored(as_traced(
+                value[...] if isinstance(value, _compat.Ref) else value)))
+                    for value in values]
         except Exception:  # tokens, deleted arrays, parts of other processes
             return None
         finally:
@@ -149,7 +155,9 @@ class Capture:
 
 
 def _spec(value):
-    """An input's type, and how it lies on several devices."""
+    """An input's type, and how it lies on several devices; None for a reference."""
+    if isinstance(value, _compat.Ref):
+        return None
     aval = _compat.core.typeof(value)
     placed = getattr(value, "sharding", None)
     if placed is None or len(placed.device_set) == 1:
@@ -170,6 +178,8 @@ def _document(call, path) -> None:
 
 
 def _exported(call, path) -> None:
+    if any(spec is None for spec in call.specs):
+        raise ValueError("it takes references, which jax.export does not")
     run = jax.jit(_compat.core.jaxpr_as_fun(call.closed))
     exported = jax.export.export(
         run, platforms=("cpu",),

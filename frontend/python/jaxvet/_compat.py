@@ -272,6 +272,16 @@ def effect_input(effect):
     return getattr(effect, "input_index", None) if value is None else value
 
 
+def written_inputs(closed_jaxpr) -> list:
+    """The positions, among constants and inputs, of the references that are written."""
+    jaxpr = closed_jaxpr.jaxpr
+    places = [*jaxpr.constvars, *jaxpr.invars]
+    found = {effect_input(effect) for effect in jaxpr.effects
+             if type(effect).__name__ in ("WriteEffect", "AccumEffect")}
+    return [index for index, var in enumerate(places)
+            if index in found or var in found]
+
+
 def frames_of(traceback):
     """(code, instruction offset) pairs of a traceback, innermost first."""
     return zip(*traceback.raw_frames())
