@@ -64,7 +64,7 @@ static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from,
                                const jx_mlir_op *owner)
 {
     jx_mlir_value *to =
-        (jx_mlir_value *)(uintptr_t)jx_vhlo_map_get(&v->known, from);
+        (jx_mlir_value *)(uintptr_t)jx_map_get(&v->known, from);
 
     if (to)
         return to;
@@ -72,7 +72,7 @@ static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from,
     if (!to)
         return NULL;
     to->type = type_in(v, from->type, owner);
-    return to->type && jx_vhlo_map_put(v, &v->known, from, to) ? to : NULL;
+    return to->type && jx_map_put(&v->known, from, to) ? to : NULL;
 }
 
 static const jx_mlir_attr *location(jx_vhlo *v, const jx_mlir_attr *loc)
@@ -119,7 +119,7 @@ static const jx_mlir_value *cast_to(jx_vhlo *v, const jx_mlir_value *from,
                                     const jx_mlir_type *type,
                                     const jx_mlir_op *user)
 {
-    const cast *known = jx_vhlo_map_get(&v->casts, to);
+    const cast *known = jx_map_get(&v->casts, to);
     cast *one = JX_NEW(v->scratch, cast);
     jx_mlir_op *op = JX_NEW(v->arena, jx_mlir_op);
     jx_mlir_value *value = JX_NEW(v->arena, jx_mlir_value);
@@ -147,7 +147,7 @@ static const jx_mlir_value *cast_to(jx_vhlo *v, const jx_mlir_value *from,
               : from->loc     ? from->loc
                               : v->unknown;
     *one = (cast){op, to->type->vhlo ? (size_t)from->index : v->casts.count};
-    return jx_vhlo_map_put(v, &v->casts, to, one) ? value : NULL;
+    return jx_map_put(&v->casts, to, one) ? value : NULL;
 }
 
 /* What stands for a value where `user` uses it. */
@@ -179,7 +179,7 @@ static void put_casts(jx_vhlo *v, const jx_mlir_value *const *values,
     JX_VEC(const cast *) list = {0};
 
     for (int i = 0; i < count; i++) {
-        const cast *one = jx_vhlo_map_get(&v->casts, values[i]);
+        const cast *one = jx_map_get(&v->casts, values[i]);
         if (one)
             JX_PUSH(v->scratch, &list, one);
     }
@@ -251,7 +251,7 @@ static bool discardable(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
 
     if (!from->nattrs)
         return true;
-    to->attrs = jx_vhlo_map_get(&v->dict_map, from->attrs);
+    to->attrs = jx_map_get(&v->dict_map, from->attrs);
     if (to->attrs)
         return true;
     list = JX_NEW_ARRAY(v->arena, from->nattrs, jx_mlir_named);
@@ -262,7 +262,7 @@ static bool discardable(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
             return false;
     }
     to->attrs = list;
-    return list && jx_vhlo_map_put(v, &v->dict_map, from->attrs, list);
+    return list && jx_map_put(&v->dict_map, from->attrs, list);
 }
 
 /* Ops often share their properties or have none: what one has become serves
@@ -283,7 +283,7 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
     const void *key = from->ninherent ? (const void *)from->inherent
                                       : (const void *)from->name;
     bool shared = strcmp(base, "return") != 0; /* which goes by the parent */
-    const kept *first = shared ? jx_vhlo_map_get(&v->known, key) : NULL;
+    const kept *first = shared ? jx_map_get(&v->known, key) : NULL;
     const kept *old = first;
     jx_vhlo_attrs set = {0};
     char name[80];
@@ -327,7 +327,7 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
         return false;
     *keep = (kept){first, to->id,         from->name,  to->name,
                    *row,  to->ninherent, to->inherent};
-    return jx_vhlo_map_put(v, &v->known, key, keep);
+    return jx_map_put(&v->known, key, keep);
 }
 
 static bool convert_region(jx_vhlo *v, const jx_mlir_region *from,
@@ -354,7 +354,7 @@ static bool convert_parts(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
             return false;
     }
     for (int i = 0; i < from->nsuccessors; i++)
-        next[i] = jx_vhlo_map_get(&v->known, from->successors[i]);
+        next[i] = jx_map_get(&v->known, from->successors[i]);
     to->ins = ins;
     to->regions = regions;
     to->successors = next;
@@ -398,12 +398,12 @@ static bool drop_cast(jx_vhlo *v, const jx_mlir_op *op)
     if (v->mode != JX_VHLO_UP ||
         op->id != JX_OP_builtin_unrealized_conversion_cast ||
         op->nins != 1 || op->nouts != 1 ||
-        jx_vhlo_map_get(&v->known, op->outs[0]) ||
+        jx_map_get(&v->known, op->outs[0]) ||
         jx_vhlo_type(v, op->outs[0]->type) !=
             jx_vhlo_type(v, op->ins[0]->type))
         return false;
     jx_mlir_value *value = value_of(v, op->ins[0], op->ins[0]->op);
-    return value && jx_vhlo_map_put(v, &v->known, op->outs[0], value);
+    return value && jx_map_put(&v->known, op->outs[0], value);
 }
 
 static bool convert_block(jx_vhlo *v, const jx_mlir_block *from,
@@ -444,7 +444,7 @@ static bool convert_region(jx_vhlo *v, const jx_mlir_region *from,
         const jx_mlir_block *one = from->blocks[i];
         list[i] = &blocks[i];
         blocks[i].nargs = one->nargs;
-        if (!jx_vhlo_map_put(v, &v->known, one, &blocks[i]) ||
+        if (!jx_map_put(&v->known, one, &blocks[i]) ||
             !define_all(v, one->args, one->nargs, parent, NULL, &blocks[i],
                         &blocks[i].args))
             return false;
@@ -515,6 +515,7 @@ static jx_mlir_file *convert(jx_ctx *ctx, const jx_mlir_file *file,
     jx_mlir_attr *unknown = JX_NEW(ctx->arena, jx_mlir_attr);
     bool done = to && unknown && v.scratch;
 
+    jx_vhlo_init_maps(&v);
     if (done) {
         unknown->kind = JX_A_LOC_UNKNOWN;
         v.unknown = unknown;

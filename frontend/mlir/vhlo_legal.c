@@ -63,7 +63,7 @@ static uint32_t since(const jx_mlir_type *t)
 /* Values share types and ops attributes: each is asked once. */
 bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type)
 {
-    if (!type->vhlo || jx_vhlo_map_get(&v->legal, type))
+    if (!type->vhlo || jx_map_has(&v->legal, type))
         return true;
     if (!jx_vhlo_since(v, since(type),
                        type->text ? type->text : "one of its types"))
@@ -73,7 +73,7 @@ bool jx_vhlo_type_legal(jx_vhlo *v, const jx_mlir_type *type)
             return false;
     if (type->encoding && !jx_vhlo_attr_legal(v, type->encoding))
         return false;
-    return jx_vhlo_map_put(v, &v->legal, type, type);
+    return jx_map_put(&v->legal, type, type);
 }
 
 static bool is_case(const jx_mlir_attr *a, const char *of, const char *text)
@@ -103,7 +103,7 @@ static bool foreign(jx_vhlo *v, const jx_mlir_attr *attr)
 
 bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
 {
-    if (jx_vhlo_map_get(&v->legal, attr))
+    if (jx_map_has(&v->legal, attr))
         return true;
     if (!attr->vhlo)
         return foreign(v, attr);
@@ -122,7 +122,7 @@ bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
     }
     if (attr->type && !jx_vhlo_type_legal(v, attr->type))
         return false;
-    return items_legal(v, attr) && jx_vhlo_map_put(v, &v->legal, attr, attr);
+    return items_legal(v, attr) && jx_map_put(&v->legal, attr, attr);
 }
 
 /* ---- ops */
@@ -268,10 +268,10 @@ bool jx_vhlo_op_legal(jx_vhlo *v, const jx_mlir_op *to,
 /* Names are interned: each is looked up once. */
 static const jx_vhlo_op_info *row_named(jx_vhlo *v, const char *name)
 {
-    const jx_vhlo_op_info *row = jx_vhlo_map_get(&v->known, name);
+    const jx_vhlo_op_info *row = jx_map_get(&v->known, name);
 
     if (!row && (row = jx_vhlo_op_info_find(name + 5)))
-        jx_vhlo_map_put(v, &v->known, name, row);
+        jx_map_put(&v->known, name, row);
     return row;
 }
 
@@ -308,6 +308,7 @@ bool jx_vhlo_needs(jx_ctx *ctx, const jx_mlir_file *file, jx_vhlo_need *to)
                  .need = to};
 
     *to = (jx_vhlo_need){0};
+    jx_vhlo_init_maps(&v);
     if (file->version[0] < 0)
         return true;
     for (int i = 0; i < file->nmodules; i++)

@@ -2,17 +2,12 @@
 #ifndef JX_MLIR_VHLO_PARTS_H
 #define JX_MLIR_VHLO_PARTS_H
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/mlir/bytecode_parts.h"
 #include "frontend/mlir/vhlo.h"
 
 #include <string.h>
-
-/* From pointers to pointers. */
-typedef struct jx_vhlo_map {
-    const void **keys, **values;
-    size_t count, capacity;
-} jx_vhlo_map;
 
 typedef enum jx_vhlo_mode {
     JX_VHLO_UP = 0,  /* VHLO to StableHLO */
@@ -34,9 +29,9 @@ typedef struct jx_vhlo {
     bool failed;
     int depth;
     const jx_mlir_op *op; /* being converted, for errors */
-    jx_vhlo_map legal; /* types and attributes that were */
-    jx_vhlo_map known, type_map, attr_map, dict_map;
-    jx_vhlo_map casts; /* of values, to the other level: vhlo.c */
+    jx_map legal; /* types and attributes that were */
+    jx_map known, type_map, attr_map, dict_map;
+    jx_map casts; /* of values, to the other level: vhlo.c */
     const jx_mlir_attr *unknown; /* location */
     jx_vhlo_need *need; /* being found: nothing is refused then, target is the
                            least version so far */
@@ -48,9 +43,8 @@ static inline bool jx_vhlo_is(const char *a, const char *b)
     return a[0] == b[0] && strcmp(a, b) == 0;
 }
 
-const void *jx_vhlo_map_get(const jx_vhlo_map *map, const void *key);
-bool jx_vhlo_map_put(jx_vhlo *v, jx_vhlo_map *map, const void *key,
-                     const void *value);
+/* Its maps, in the scratch arena, empty. */
+void jx_vhlo_init_maps(jx_vhlo *v);
 
 /* Records the first failure, at the op.  Always returns false. */
 bool jx_vhlo_fail(jx_vhlo *v, const char *format, ...)

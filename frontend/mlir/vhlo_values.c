@@ -41,7 +41,7 @@ const jx_mlir_type *jx_vhlo_type(jx_vhlo *v, const jx_mlir_type *type)
     if (v->mode >= JX_VHLO_VERSION || type->vhlo == to_vhlo ||
         type->kind == JX_T_OPAQUE)
         return type;
-    to = jx_vhlo_map_get(&v->type_map, type);
+    to = jx_map_get(&v->type_map, type);
     if (to)
         return to;
     if (++v->depth > JX_BYTECODE_DEPTH) {
@@ -50,7 +50,7 @@ const jx_mlir_type *jx_vhlo_type(jx_vhlo *v, const jx_mlir_type *type)
     }
     to = convert_type(v, type);
     v->depth--;
-    if (!to || !jx_vhlo_map_put(v, &v->type_map, type, to))
+    if (!to || !jx_map_put(&v->type_map, type, to))
         return NULL;
     return to;
 }
@@ -284,7 +284,7 @@ const jx_mlir_attr *jx_vhlo_attr(jx_vhlo *v, const jx_mlir_attr *attr)
 
     if (stays(v, attr))
         return attr;
-    to = jx_vhlo_map_get(&v->attr_map, attr);
+    to = jx_map_get(&v->attr_map, attr);
     if (to)
         return to;
     if (++v->depth > JX_BYTECODE_DEPTH) {
@@ -293,7 +293,7 @@ const jx_mlir_attr *jx_vhlo_attr(jx_vhlo *v, const jx_mlir_attr *attr)
     }
     to = convert_attr(v, attr);
     v->depth--;
-    if (!to || !jx_vhlo_map_put(v, &v->attr_map, attr, to))
+    if (!to || !jx_map_put(&v->attr_map, attr, to))
         return NULL;
     return to;
 }

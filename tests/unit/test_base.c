@@ -1,6 +1,7 @@
-/* test_base.c - arenas, interning, buffers, errors. */
+/* test_base.c - arenas, interning, maps, buffers, errors. */
 #include "frontend/base/buffer.h"
 #include "frontend/base/ctx.h"
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 
 #include <setjmp.h>
@@ -70,6 +71,81 @@ static void equal_text_is_one_pointer(void **state)
     jx_ctx_free(ctx);
 }
 
+enum { KEYS = 1000 };
+
+static void a_map_gives_each_key_its_last_value(void **state)
+{
+    static const char keys[KEYS], values[KEYS];
+    jx_arena *arena = jx_arena_new(NULL);
+    jx_map map;
+    (void)state;
+
+    jx_map_init(&map, arena);
+    for (int i = 0; i < KEYS; i++) {
+        assert_null(jx_map_get(&map, &keys[i]));
+        assert_false(jx_map_has(&map, &keys[i]));
+        assert_true(jx_map_put(&map, &keys[i], &values[i]));
+        assert_int_equal(map.count, i + 1);
+    }
+    for (int i = 0; i < KEYS; i += 2)
+        assert_true(jx_map_put(&map, &keys[i], i % 4 ? &keys[i] : NULL));
+    assert_int_equal(map.count, KEYS);
+    for (int i = 0; i < KEYS; i++) {
+        assert_ptr_equal(jx_map_get(&map, &keys[i]), i % 2   ? &values[i]
+                                                     : i % 4 ? &keys[i]
+                                                             : NULL);
+        assert_true(jx_map_has(&map, &keys[i]));
+        assert_null(jx_map_get(&map, &values[i]));
+    }
+    assert_null(jx_map_get(&map, NULL));
+    assert_false(jx_map_has(&map, NULL));
+    jx_arena_free(arena);
+}
+
+static void a_set_takes_each_key_once(void **state)
+{
+    static const char keys[KEYS];
+    jx_arena *arena = jx_arena_new(NULL);
+    jx_map set = {0};
+    (void)state;
+
+    assert_false(jx_map_has(&set, keys));
+    assert_null(jx_map_get(&set, keys));
+    jx_map_init(&set, arena);
+    for (int i = 0; i < KEYS; i++) {
+        assert_true(jx_map_add(&set, &keys[i]));
+        assert_false(jx_map_add(&set, &keys[i / 2]));
+        assert_ptr_equal(jx_map_get(&set, &keys[i]), &keys[i]);
+    }
+    assert_int_equal(set.count, KEYS);
+    jx_arena_free(arena);
+}
+
+static void without_memory_a_map_stays_as_it_was(void **state)
+{
+    static const char keys[KEYS], other;
+    jx_budget budget;
+    jx_map map;
+    int count = 0;
+    (void)state;
+
+    jx_budget_init(&budget, (jx_limits){.bytes = 3000}, NULL);
+    jx_arena *arena = jx_arena_new(&budget);
+    jx_map_init(&map, arena);
+    while (count < KEYS && jx_map_put(&map, &keys[count], &keys[count]))
+        count++;
+    assert_in_range(count, 10, KEYS - 1);
+    assert_true(jx_arena_failed(arena));
+    assert_false(jx_map_add(&map, &keys[count]));
+    assert_int_equal(map.count, count);
+    for (int i = 0; i < KEYS; i++)
+        assert_ptr_equal(jx_map_get(&map, &keys[i]),
+                         i < count ? &keys[i] : NULL);
+    assert_true(jx_map_put(&map, keys, &other)); /* needs none */
+    assert_ptr_equal(jx_map_get(&map, keys), &other);
+    jx_arena_free(arena);
+}
+
 static void only_the_first_error_is_kept(void **state)
 {
     jx_ctx *ctx = jx_ctx_new(0);
@@ -132,6 +208,9 @@ int main(void)
         cmocka_unit_test(past_the_budget_an_arena_fails_for_good),
         cmocka_unit_test(an_overflowing_array_is_a_failure),
         cmocka_unit_test(equal_text_is_one_pointer),
+        cmocka_unit_test(a_map_gives_each_key_its_last_value),
+        cmocka_unit_test(a_set_takes_each_key_once),
+        cmocka_unit_test(without_memory_a_map_stays_as_it_was),
         cmocka_unit_test(only_the_first_error_is_kept),
         cmocka_unit_test(a_spent_budget_is_an_error_of_the_context),
         cmocka_unit_test(what_a_message_quotes_is_text),
