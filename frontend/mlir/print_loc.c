@@ -7,6 +7,7 @@
  * the others behind it. */
 #include "frontend/mlir/print_parts.h"
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 
 #include <inttypes.h>
@@ -21,15 +22,10 @@ typedef struct alias {
     struct alias *const *parts; /* those it is made of */
 } alias;
 
-typedef struct seen {
-    const jx_mlir_attr *loc;
-    alias *is;
-} seen;
-
 typedef struct jx_mlir_locs {
     jx_ctx *ctx;
-    jx_intern pointers; /* of `seen`, by the attribute */
-    jx_intern aliases;  /* by what they say */
+    jx_map pointers;   /* to aliases, from each attribute that was met */
+    jx_intern aliases; /* by what they say */
     JX_VEC(alias *) all;
     alias **sorted;
 } jx_mlir_locs;
@@ -43,14 +39,9 @@ struct jx_mlir_locs *jx_mlir_locs_new(jx_ctx *ctx)
     if (!locs)
         return NULL;
     locs->ctx = ctx;
-    jx_intern_init(&locs->pointers, ctx->arena);
+    jx_map_init(&locs->pointers, ctx->arena);
     jx_intern_init(&locs->aliases, ctx->arena);
     return locs;
-}
-
-static bool same_attr(const void *kept, const void *key)
-{
-    return ((const seen *)kept)->loc == key;
 }
 
 /* Parts have been met before, so equal parts are one pointer. */
@@ -129,21 +120,15 @@ static alias *make(jx_mlir_printer *p, const jx_mlir_attr *loc)
 
 static alias *canonical(jx_mlir_printer *p, const jx_mlir_attr *loc)
 {
-    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)loc);
-    const seen *known =
-        jx_intern_find(&p->locs->pointers, hash, loc, same_attr);
+    alias *is = (alias *)(uintptr_t)jx_map_get(&p->locs->pointers, loc);
 
-    if (known)
-        return known->is;
+    if (is)
+        return is;
     if (!jx_mlir_is_location(loc) || !jx_mlir_enter(p))
         return NULL;
-    alias *is = make(p, loc);
-    seen *s = JX_NEW(p->ctx->arena, seen);
+    is = make(p, loc);
     p->depth--;
-    if (!is || !s)
-        return NULL;
-    *s = (seen){loc, is};
-    return jx_intern_add(&p->locs->pointers, hash, s) ? is : NULL;
+    return is && jx_map_put(&p->locs->pointers, loc, is) ? is : NULL;
 }
 
 /* ---- visiting them in MLIR's order */

@@ -6,6 +6,7 @@
  * form numbers are never used twice. */
 #include "frontend/mlir/print_parts.h"
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 
 #include <string.h>
@@ -21,17 +22,10 @@ typedef struct counters {
 } counters;
 
 typedef struct name {
-    const jx_mlir_value *value;
     const char *text; /* without `%` */
     int part;         /* which of a group of results; -1: alone */
     int parts;        /* how many, of the first of a group */
 } name;
-
-/* Where a block stands in its region. */
-typedef struct place {
-    const jx_mlir_block *block;
-    int index;
-} place;
 
 typedef struct task {
     const jx_mlir_op *op;
@@ -42,28 +36,13 @@ typedef struct task {
 
 typedef struct jx_mlir_names {
     jx_ctx *ctx;
-    jx_intern table;  /* of names, by value */
-    jx_intern places; /* of blocks that others may go on with */
+    jx_map table;  /* of names, by value */
+    jx_map places; /* of blocks but the first: their number in the region */
     bool generic;
     counters at;
     scope *scope;
     JX_VEC(task) todo; /* a stack */
 } jx_mlir_names;
-
-static uint64_t hash_pointer(const void *pointer)
-{
-    return jx_hash_mix(0, (uint64_t)(uintptr_t)pointer);
-}
-
-static bool same_value(const void *kept, const void *key)
-{
-    return ((const name *)kept)->value == key;
-}
-
-static bool same_block(const void *kept, const void *key)
-{
-    return ((const place *)kept)->block == key;
-}
 
 static bool same_text(const void *kept, const void *key)
 {
@@ -87,18 +66,8 @@ static void keep(jx_mlir_names *n, const jx_mlir_value *value,
 
     if (!kept || !text)
         return;
-    *kept = (name){value, text, part, parts};
-    jx_intern_add(&n->table, hash_pointer(value), kept);
-}
-
-static void keep_place(jx_mlir_names *n, const jx_mlir_block *block, int index)
-{
-    place *kept = JX_NEW(n->ctx->arena, place);
-
-    if (!kept)
-        return;
-    *kept = (place){block, index};
-    jx_intern_add(&n->places, hash_pointer(block), kept);
+    *kept = (name){text, part, parts};
+    jx_map_put(&n->table, value, kept);
 }
 
 /* The text, with a number behind it where it is taken; NULL without memory, of
@@ -225,8 +194,8 @@ static void name_region(jx_mlir_names *n, const task *t)
         n->at = t->at;
     for (int b = 0; b < t->region->nblocks; b++) {
         const jx_mlir_block *block = t->region->blocks[b];
-        if (t->region->nblocks > 1)
-            keep_place(n, block, b);
+        if (b)
+            jx_map_put(&n->places, block, (const void *)(uintptr_t)b);
         name_arguments(n, t->op, block, b == 0);
         for (int i = 0; i < block->nops; i++)
             name_results(n, block->ops[i]);
@@ -248,8 +217,8 @@ struct jx_mlir_names *jx_mlir_names_of(jx_ctx *ctx, const jx_mlir_op *op,
     n->generic = generic;
     n->scope = top;
     jx_intern_init(&top->used, ctx->arena);
-    jx_intern_init(&n->table, ctx->arena);
-    jx_intern_init(&n->places, ctx->arena);
+    jx_map_init(&n->table, ctx->arena);
+    jx_map_init(&n->places, ctx->arena);
     name_results(n, op);
     push_regions(n, op);
     while (n->todo.count && !jx_arena_failed(ctx->arena)) {
@@ -261,8 +230,7 @@ struct jx_mlir_names *jx_mlir_names_of(jx_ctx *ctx, const jx_mlir_op *op,
 
 static const name *find(jx_mlir_printer *p, const jx_mlir_value *value)
 {
-    return jx_intern_find(&p->names->table, hash_pointer(value), value,
-                          same_value);
+    return jx_map_get(&p->names->table, value);
 }
 
 void jx_mlir_put_value(jx_mlir_printer *p, const jx_mlir_value *value)
@@ -282,13 +250,9 @@ void jx_mlir_put_value(jx_mlir_printer *p, const jx_mlir_value *value)
 
 void jx_mlir_put_block_name(jx_mlir_printer *p, const jx_mlir_block *block)
 {
-    const place *known;
-
-    if (p->collecting)
-        return;
-    known = jx_intern_find(&p->names->places, hash_pointer(block), block,
-                           same_block);
-    jx_buffer_printf(p->to, "^bb%d", known ? known->index : 0);
+    if (!p->collecting)
+        jx_buffer_printf(p->to, "^bb%d",
+                         (int)(uintptr_t)jx_map_get(&p->names->places, block));
 }
 
 void jx_mlir_put_results(jx_mlir_printer *p, const jx_mlir_op *op)

@@ -1,15 +1,10 @@
 /* same.c - are two modules the same but for names and locations? (tree.h) */
 #include "frontend/mlir/tree.h"
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 
 #include <string.h>
-
-/* Both trees are walked together.  A value of `a` is paired with the one of
- * `b` that stands in its place, when both are defined or first used. */
-typedef struct pair {
-    const jx_mlir_value *a, *b;
-} pair;
 
 /* A region that is still to be compared. */
 typedef struct task {
@@ -17,17 +12,14 @@ typedef struct task {
     int region;
 } task;
 
+/* Both trees are walked together.  A value of `a` is paired with the one of
+ * `b` that stands in its place, when both are defined or first used. */
 typedef struct comparison {
     jx_ctx *ctx;
-    jx_intern values; /* of pairs, by `a` */
+    jx_map values; /* of `b`, by those of `a` */
     jx_mlir_difference *why;
     JX_VEC(task) todo; /* a stack, since nesting has no bound here */
 } comparison;
-
-static bool same_a(const void *kept, const void *key)
-{
-    return ((const pair *)kept)->a == key;
-}
 
 static bool differ(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
                    const char *what)
@@ -41,16 +33,9 @@ static bool differ(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
 static bool paired(comparison *c, const jx_mlir_value *a,
                    const jx_mlir_value *b)
 {
-    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)a);
-    const pair *known = jx_intern_find(&c->values, hash, a, same_a);
+    const jx_mlir_value *known = jx_map_get(&c->values, a);
 
-    if (known)
-        return known->b == b;
-    pair *p = JX_NEW(c->ctx->arena, pair);
-    if (!p)
-        return false;
-    *p = (pair){a, b};
-    return jx_intern_add(&c->values, hash, p);
+    return known ? known == b : jx_map_put(&c->values, a, b);
 }
 
 /* Attributes of arguments and results, none of which has any: the pretty form
@@ -162,7 +147,7 @@ bool jx_mlir_same(jx_ctx *ctx, const jx_mlir_op *a, const jx_mlir_op *b,
 {
     comparison c = {.ctx = ctx, .why = why};
 
-    jx_intern_init(&c.values, ctx->arena);
+    jx_map_init(&c.values, ctx->arena);
     if (!same_op(&c, a, b))
         return false;
     while (c.todo.count) {

@@ -6,22 +6,15 @@
 
 /* ---- aliases */
 
-static bool same_alias(const void *kept, const void *key)
-{
-    return ((const jx_malias *)kept)->name == key;
-}
-
-static jx_malias *alias_named(jx_mtext *t, jx_intern *table, jx_piece name)
+static jx_malias *alias_named(jx_mtext *t, jx_map *table, jx_piece name)
 {
     const char *text = jx_mtext_intern(t, name);
-    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)text);
-    jx_malias *alias = (jx_malias *)(uintptr_t)jx_intern_find(table, hash, text,
-                                                   same_alias);
+    jx_malias *alias = (jx_malias *)(uintptr_t)jx_map_get(table, text);
 
     if (alias || t->failed)
         return alias;
     alias = JX_NEW(t->arena, jx_malias);
-    if (!alias || !jx_intern_add(table, hash, alias)) {
+    if (!alias || !jx_map_put(table, text, alias)) {
         t->failed = true;
         return NULL;
     }
@@ -130,8 +123,8 @@ bool jx_mtext_alias_def(jx_mtext *t)
 
 void jx_mtext_forget_aliases(jx_mtext *t)
 {
-    jx_intern_init(&t->attr_aliases, t->arena);
-    jx_intern_init(&t->type_aliases, t->arena);
+    jx_map_init(&t->attr_aliases, t->arena);
+    jx_map_init(&t->type_aliases, t->arena);
 }
 
 /* ---- locations */
@@ -362,23 +355,12 @@ const jx_mlir_attr *jx_mtext_alias_attr(jx_mtext *t, jx_piece name)
 /* ---- resources */
 
 typedef struct blob {
-    const char *name; /* interned */
     const unsigned char *bytes;
     size_t size;
 } blob;
 
-static bool same_blob(const void *kept, const void *key)
-{
-    return ((const blob *)kept)->name == key;
-}
-
-static uint64_t hash_of(const char *name)
-{
-    return jx_hash_mix(0, (uint64_t)(uintptr_t)name);
-}
-
 /* `"0x..."`: four bytes of alignment, then the data. */
-static void keep_blob(jx_mtext *t, jx_intern *blobs, const char *name,
+static void keep_blob(jx_mtext *t, jx_map *blobs, const char *name,
                       const char *at, jx_piece string)
 {
     enum { HEAD = 4 };
@@ -395,14 +377,13 @@ static void keep_blob(jx_mtext *t, jx_intern *blobs, const char *name,
                              "data");
         return;
     }
-    *kept = (blob){name, bytes + HEAD, string.length / 2 - HEAD};
-    if (!jx_intern_find(blobs, hash_of(name), name, same_blob) &&
-        !jx_intern_add(blobs, hash_of(name), kept))
+    *kept = (blob){bytes + HEAD, string.length / 2 - HEAD};
+    if (!jx_map_has(blobs, name) && !jx_map_put(blobs, name, kept))
         t->failed = true;
 }
 
 /* `{key: value, ...}`, `level` deep. */
-static void resource_group(jx_mtext *t, jx_intern *blobs, int level)
+static void resource_group(jx_mtext *t, jx_map *blobs, int level)
 {
     enum { MOST = 8 };
     jx_piece name;
@@ -441,17 +422,16 @@ static void resource_group(jx_mtext *t, jx_intern *blobs, int level)
 
 bool jx_mtext_resources(jx_mtext *t)
 {
-    jx_intern blobs;
+    jx_map blobs; /* by name */
 
-    jx_intern_init(&blobs, t->arena);
+    jx_map_init(&blobs, t->arena);
     if (!jx_mtext_expect(t, "{-#"))
         return false;
     resource_group(t, &blobs, 0);
     jx_mtext_expect(t, "#-}");
     for (size_t i = 0; !t->failed && i < t->blobs.count; i++) {
         const jx_mblob *b = &t->blobs.at[i];
-        const blob *found = jx_intern_find(&blobs, hash_of(b->name), b->name,
-                                           same_blob);
+        const blob *found = jx_map_get(&blobs, b->name);
         if (found) {
             b->attr->bytes = found->bytes;
             b->attr->size = found->size;

@@ -6,6 +6,7 @@
 #ifndef JX_MLIR_TEXT_PARTS_H
 #define JX_MLIR_TEXT_PARTS_H
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/mlir/forms.h"
 #include "frontend/mlir/ops.h"
@@ -110,7 +111,8 @@ typedef struct jx_mtext {
     JX_VEC(const char *) lines;
     const char *separator; /* the last `// -----` that was passed */
     /* Names. */
-    jx_intern attr_aliases, type_aliases, values;
+    jx_map attr_aliases, type_aliases; /* by name */
+    jx_intern values;
     jx_intern *labels; /* of the region being read */
     JX_VEC(jx_mhidden) hidden;
     JX_VEC(jx_mforward *) forwards;

@@ -1,23 +1,15 @@
 /* tree_fault.c - the rules of trees. */
 #include "frontend/mlir/tree_fault.h"
 
+#include "frontend/base/map.h"
+
 #include <string.h>
 
 typedef struct checking {
-    jx_intern defined; /* values met so far */
-    bool before;       /* a use has to come after its definition */
+    jx_map defined; /* values met so far */
+    bool before;    /* a use has to come after its definition */
     const char *fault;
 } checking;
-
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
-static uint64_t hash_of(const void *pointer)
-{
-    return jx_hash_mix(3, (uint64_t)(uintptr_t)pointer);
-}
 
 static void wrong(checking *c, const char *what)
 {
@@ -29,18 +21,14 @@ static void define(checking *c, const jx_mlir_value *v)
 {
     if (!v || !v->type)
         wrong(c, "a value has no type");
-    else if (jx_intern_find(&c->defined, hash_of(v), v, same_pointer))
+    else if (!jx_map_add(&c->defined, v))
         wrong(c, "a value is defined twice");
-    else
-        jx_intern_add(&c->defined, hash_of(v), v);
 }
 
 static void check_uses(checking *c, const jx_mlir_op *op)
 {
     for (int i = 0; i < op->nins; i++)
-        if (!op->ins[i] ||
-            !jx_intern_find(&c->defined, hash_of(op->ins[i]), op->ins[i],
-                            same_pointer))
+        if (!jx_map_has(&c->defined, op->ins[i]))
             wrong(c, c->before ? "an operand is used before it is defined"
                                : "an operand is defined nowhere");
 }
@@ -111,7 +99,7 @@ const char *jx_mlir_fault(const jx_mlir_op *module, bool before)
 
     if (!arena)
         return NULL;
-    jx_intern_init(&c.defined, arena);
+    jx_map_init(&c.defined, arena);
     walk(&c, module, check_form, check_results, true);
     if (!before && !c.fault)
         walk(&c, module, check_uses, nothing, false);
