@@ -1,7 +1,7 @@
 /* sharding_flow.c - see sharding_flow.h. */
 #include "frontend/read/sharding_flow.h"
 
-#include "frontend/base/intern.h"
+#include "frontend/base/map.h"
 #include "frontend/read/meshes.h"
 #include "frontend/read/sharding_rules.h"
 
@@ -19,53 +19,25 @@ typedef struct looking {
 /* Values of a function and of the regions in it. */
 typedef struct frame {
     looking *flow;
-    jx_intern values;
+    jx_map values; /* to cuts */
     int depth;
 } frame;
 
-typedef struct known {
-    const jx_mlir_value *value;
-    const jx_cut *cut;
-} known;
-
-static bool same_value(const void *kept, const void *key)
-{
-    return ((const known *)kept)->value == key;
-}
-
-static uint64_t hash_pointer(const void *pointer)
-{
-    return jx_hash_mix(7, (uint64_t)(uintptr_t)pointer);
-}
-
 static const jx_cut *cut_of(const frame *f, const jx_mlir_value *value)
 {
-    const known *found =
-        jx_intern_find(&f->values, hash_pointer(value), value, same_value);
-
-    return found ? found->cut : NULL;
+    return jx_map_get(&f->values, value);
 }
 
 /* A loop's body is looked at several times, and knows more each time. */
 static void set_cut(frame *f, const jx_mlir_value *value, const jx_cut *cut)
 {
-    uint64_t hash = hash_pointer(value);
-    known *found =
-        (known *)(uintptr_t)jx_intern_find(&f->values, hash, value, same_value);
-
     /* What a callee says it takes need not be what it is given. */
     if (cut &&
         (value->type->kind != JX_T_TENSOR || value->type->rank != cut->rank))
         cut = NULL;
-    if (!found && cut && cut->mesh) {
-        found = JX_NEW(f->flow->cuts.arena, known);
-        if (found)
-            found->value = value;
-        if (!found || !jx_intern_add(&f->values, hash, found))
-            f->flow->cuts.starved = true;
-    }
-    if (found)
-        found->cut = cut;
+    if (((cut && cut->mesh) || jx_map_has(&f->values, value)) &&
+        !jx_map_put(&f->values, value, cut))
+        f->flow->cuts.starved = true;
 }
 
 /* ---- blocks */
@@ -137,7 +109,7 @@ static void flow_call(frame *f, const jx_mlir_op *op, const char *callee)
 
     if (!body || body->nargs != op->nins || in.depth > MOST_DEPTH)
         return;
-    jx_intern_init(&in.values, f->flow->cuts.arena);
+    jx_map_init(&in.values, f->flow->cuts.arena);
     for (int i = 0; i < op->nins; i++)
         set_cut(&in, body->args[i], cut_of(f, op->ins[i]));
     flow_block(&in, body);
@@ -244,7 +216,7 @@ const jx_mlir_attr *const *jx_sharding_flow(jx_ctx *ctx,
 
     flow.cuts.starved = !flow.cuts.arena || !to;
     if (flow.cuts.arena)
-        jx_intern_init(&f.values, flow.cuts.arena);
+        jx_map_init(&f.values, flow.cuts.arena);
     for (int i = 0; last && !flow.cuts.starved && i < body->nargs; i++) {
         const jx_mlir_attr *of =
             said && said->kind == JX_A_ARRAY && i < said->count ? said->items[i]

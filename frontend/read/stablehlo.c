@@ -650,13 +650,13 @@ bool jx_hlo_begin_reading(jx_hlo_reader *s, const jx_mlir_file *file,
     jx_hlo_begin_building(s);
     if (into)
         go_on(s, into);
-    jx_intern_init(&s->types, file->ctx->arena);
+    jx_map_init(&s->types, file->ctx->arena);
     jx_intern_init(&s->functions, file->ctx->arena);
-    jx_intern_init(&s->doing, file->ctx->arena);
+    jx_map_init(&s->doing, file->ctx->arena);
     jx_intern_init(&s->calls, file->ctx->arena);
-    jx_intern_init(&s->stacks, file->ctx->arena);
-    jx_intern_init(&s->files, file->ctx->arena);
-    jx_intern_init(&s->frames, file->ctx->arena);
+    jx_map_init(&s->stacks, file->ctx->arena);
+    jx_map_init(&s->files, file->ctx->arena);
+    jx_map_init(&s->frames, file->ctx->arena);
     fill_rows(s);
     return s->program && jx_ok(file->ctx);
 }

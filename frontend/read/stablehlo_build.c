@@ -109,17 +109,6 @@ static const jx_aval *other(jx_hlo_body *b, const char *label)
                                   .label = jx_intern_text(b->s->ctx, label)});
 }
 
-/* What a type without open sizes became. */
-typedef struct kept_aval {
-    const jx_mlir_type *type;
-    const jx_aval *aval;
-} kept_aval;
-
-static bool same_type(const void *kept, const void *key)
-{
-    return ((const kept_aval *)kept)->type == key;
-}
-
 static const jx_aval *array_of(jx_hlo_body *b, const jx_mlir_type *type,
                                const jx_dim *const *known)
 {
@@ -147,21 +136,15 @@ static const jx_aval *array_of(jx_hlo_body *b, const jx_mlir_type *type,
 const jx_aval *jx_hlo_aval_of(jx_hlo_body *b, const jx_mlir_type *type,
                               const jx_dim *const *known)
 {
-    uint64_t hash = jx_hash_mix(13, (uint64_t)(uintptr_t)type);
-    const kept_aval *kept;
-    kept_aval *made;
+    const jx_aval *aval;
 
     if (jx_hlo_is_open(type))
         return array_of(b, type, known);
-    kept = jx_intern_find(&b->s->types, hash, type, same_type);
-    if (kept)
-        return kept->aval;
-    made = JX_NEW(b->s->ctx->arena, kept_aval);
-    if (!made)
-        return NULL;
-    *made = (kept_aval){type, array_of(b, type, NULL)};
-    return made->aval && jx_intern_add(&b->s->types, hash, made) ? made->aval
-                                                                  : NULL;
+    aval = jx_map_get(&b->s->types, type);
+    if (aval)
+        return aval;
+    aval = array_of(b, type, NULL);
+    return aval && jx_map_put(&b->s->types, type, aval) ? aval : NULL;
 }
 
 bool jx_hlo_rank_ok(jx_hlo_body *b, int result)
@@ -175,32 +158,12 @@ bool jx_hlo_rank_ok(jx_hlo_body *b, int result)
 
 /* ---- values */
 
-typedef struct became {
-    const jx_mlir_value *value;
-    jx_atoms atoms;
-} became;
-
-static bool same_value(const void *kept, const void *key)
-{
-    return ((const became *)kept)->value == key;
-}
-
-static uint64_t hash_pointer(const void *pointer)
-{
-    return jx_hash_mix(7, (uint64_t)(uintptr_t)pointer);
-}
-
-static const became *find(jx_hlo_body *b, const jx_mlir_value *value)
-{
-    return jx_intern_find(&b->values, hash_pointer(value), value, same_value);
-}
-
 static jx_atoms lookup(jx_hlo_body *b, const jx_mlir_value *value)
 {
-    const became *found = find(b, value);
+    const jx_atoms *found = jx_map_get(&b->values, value);
 
     if (found)
-        return found->atoms;
+        return *found;
     if (!b->outer)
         return (jx_atoms){-1, NULL};
     jx_atoms outer = lookup(b->outer, value);
@@ -269,17 +232,17 @@ jx_atoms jx_hlo_ins(jx_hlo_body *b, int from)
 bool jx_hlo_define_value(jx_hlo_body *b, const jx_mlir_value *value,
                          int count, const jx_atom *atoms)
 {
-    became *to = JX_NEW(b->s->ctx->arena, became);
+    jx_atoms *to = JX_NEW(b->s->ctx->arena, jx_atoms);
 
     for (int i = 0; i < count; i++)
         if (!atoms || (!atoms[i].var && !atoms[i].literal))
             return false; /* a failure was recorded, or memory ran out */
     if (!to)
         return false;
-    if (find(b, value))
+    if (jx_map_has(&b->values, value))
         return jx_hlo_refuse(b, "a value that is defined twice");
-    *to = (became){value, {count, atoms}};
-    return jx_intern_add(&b->values, hash_pointer(value), to);
+    *to = (jx_atoms){count, atoms};
+    return jx_map_put(&b->values, value, to);
 }
 
 bool jx_hlo_define(jx_hlo_body *b, int count, const jx_atom *atoms)
@@ -494,7 +457,7 @@ jx_hlo_body *jx_hlo_body_new(jx_hlo_reader *s, jx_hlo_body *outer)
     b->s = s;
     b->outer = outer;
     b->op = outer ? outer->op : NULL;
-    jx_intern_init(&b->values, s->ctx->arena);
+    jx_map_init(&b->values, s->ctx->arena);
     return b;
 }
 

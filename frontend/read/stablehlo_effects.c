@@ -2,17 +2,6 @@
  * they give: such an op is read even where its results are known. */
 #include "frontend/read/stablehlo_parts.h"
 
-/* A function, and whether it does something. */
-typedef struct doing {
-    const jx_mlir_op *func;
-    bool acts;
-} doing;
-
-static bool same_func(const void *kept, const void *key)
-{
-    return ((const doing *)kept)->func == key;
-}
-
 static bool region_acts(jx_hlo_reader *s, const jx_mlir_op *op, int depth)
 {
     for (int i = 0; i < op->nregions; i++)
@@ -32,19 +21,17 @@ static bool function_acts(jx_hlo_reader *s, const jx_mlir_attr *name, int depth)
                                  ? jx_mlir_find(s->ctx, &s->symbols,
                                                 s->module, name->text)
                                  : NULL;
-    uint64_t hash = jx_hash_mix(11, (uint64_t)(uintptr_t)func);
-    const doing *found = func ? jx_intern_find(&s->doing, hash, func, same_func)
-                              : NULL;
-    doing *made;
+    const bool *found = jx_map_get(&s->doing, func);
+    bool *acts;
 
     if (found || !func)
-        return !func || found->acts;
-    made = JX_NEW(s->ctx->arena, doing);
-    if (!made)
+        return !func || *found;
+    acts = JX_NEW(s->ctx->arena, bool);
+    if (!acts)
         return true;
-    *made = (doing){func, true};
-    jx_intern_add(&s->doing, hash, made);
-    return made->acts = region_acts(s, func, depth);
+    *acts = true;
+    jx_map_put(&s->doing, func, acts);
+    return *acts = region_acts(s, func, depth);
 }
 
 static bool call_acts(const jx_mlir_op *op)

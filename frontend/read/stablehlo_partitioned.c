@@ -7,65 +7,39 @@
 
 /* ---- how operands lie */
 
-typedef struct seen {
-    const jx_mlir_op *op;
-    const jx_mlir_attr **ins;
-} seen;
-
-struct jx_hlo_cuts {
-    jx_arena *arena;
-    jx_intern calls;
-};
-
-static bool same_call(const void *kept, const void *key)
-{
-    return ((const seen *)kept)->op == key;
-}
-
-static uint64_t hash_call(const jx_mlir_op *op)
-{
-    return jx_hash_mix(17, (uint64_t)(uintptr_t)op);
-}
-
 /* What is known last counts: of a loop more each time. */
 static bool see(void *data, const jx_mlir_op *op,
                 const jx_mlir_attr *const *ins)
 {
-    struct jx_hlo_cuts *cuts = data;
-    uint64_t hash = hash_call(op);
-    seen *to =
-        (seen *)(uintptr_t)jx_intern_find(&cuts->calls, hash, op, same_call);
+    jx_map *cuts = data;
+    const jx_mlir_attr **to =
+        (const jx_mlir_attr **)(uintptr_t)jx_map_get(cuts, op);
 
     if (!to) {
-        to = JX_NEW(cuts->arena, seen);
-        if (!to)
-            return false;
-        *to = (seen){
-            op, JX_NEW_ARRAY(cuts->arena, op->nins + 1, const jx_mlir_attr *)};
-        if (!to->ins || !jx_intern_add(&cuts->calls, hash, to))
+        to = JX_NEW_ARRAY(cuts->arena, op->nins + 1, const jx_mlir_attr *);
+        if (!to || !jx_map_put(cuts, op, to))
             return false;
     }
     for (int i = 0; i < op->nins; i++)
-        to->ins[i] = ins[i];
+        to[i] = ins[i];
     return true;
 }
 
-static const seen *find_call(jx_hlo_body *b, const jx_mlir_op *op)
+/* How the operands of a call lie, or NULL: it was not met. */
+static const jx_mlir_attr *const *find_call(jx_hlo_body *b,
+                                            const jx_mlir_op *op)
 {
     jx_hlo_reader *s = b->s;
 
     if (!s->cuts && s->entry) {
-        s->cuts = JX_NEW(s->ctx->arena, struct jx_hlo_cuts);
+        s->cuts = JX_NEW(s->ctx->arena, jx_map);
         if (!s->cuts)
             return NULL;
-        s->cuts->arena = s->ctx->arena;
-        jx_intern_init(&s->cuts->calls, s->ctx->arena);
+        jx_map_init(s->cuts, s->ctx->arena);
         if (!jx_sharding_flow(s->ctx, s->module, s->entry, 0, see, s->cuts))
             return NULL;
     }
-    return s->cuts
-               ? jx_intern_find(&s->cuts->calls, hash_call(op), op, same_call)
-               : NULL;
+    return s->cuts ? jx_map_get(s->cuts, op) : NULL;
 }
 
 static const jx_mlir_attr *axes_of(const jx_hlo_reader *s,
@@ -78,13 +52,15 @@ static const jx_mlir_attr *axes_of(const jx_hlo_reader *s,
 }
 
 /* The mesh that operands are cut by, else the module's first. */
-static const jx_mlir_attr *mesh_of(const jx_hlo_reader *s, const seen *call)
+static const jx_mlir_attr *mesh_of(const jx_hlo_reader *s,
+                                   const jx_mlir_op *call,
+                                   const jx_mlir_attr *const *shardings)
 {
     const jx_mlir_block *body = jx_mlir_body(s->module, 0);
 
-    for (int i = 0; i < call->op->nins; i++)
-        if (call->ins[i])
-            return jx_mlir_field(call->ins[i], "mesh_or_ref");
+    for (int i = 0; i < call->nins; i++)
+        if (shardings[i])
+            return jx_mlir_field(shardings[i], "mesh_or_ref");
     for (int i = 0; body && i < body->nops; i++)
         if (body->ops[i]->id == JX_OP_sdy_mesh) {
             const jx_mlir_attr *mesh = jx_mlir_get(body->ops[i], "mesh");
@@ -134,7 +110,8 @@ static const jx_mlir_type *part_type(jx_hlo_reader *s, const jx_mlir_type *type,
 }
 
 /* sdy.manual_computation of the call, over all axes of the mesh. */
-static const jx_mlir_op *computation(jx_hlo_reader *s, const seen *from,
+static const jx_mlir_op *computation(jx_hlo_reader *s, const jx_mlir_op *from,
+                                     const jx_mlir_attr *const *shardings,
                                      const jx_mlir_attr *mesh,
                                      const jx_mlir_attr *axes)
 {
@@ -146,7 +123,7 @@ static const jx_mlir_op *computation(jx_hlo_reader *s, const seen *from,
         const jx_mlir_op *ops[2];
         jx_mlir_named attrs[3];
     } *to = JX_NEW(s->ctx->arena, struct made);
-    int n = from->op->nins;
+    int n = from->nins;
     jx_mlir_value *args = JX_NEW_ARRAY(s->ctx->arena, n + 1, jx_mlir_value);
     const jx_mlir_value **ins =
         JX_NEW_ARRAY(s->ctx->arena, n + 1, const jx_mlir_value *);
@@ -156,9 +133,9 @@ static const jx_mlir_op *computation(jx_hlo_reader *s, const seen *from,
     if (!to || !args || !ins || !how)
         return NULL;
     for (int i = 0; i < n; i++) {
-        how[i] = from->ins[i];
+        how[i] = shardings[i];
         args[i] = (jx_mlir_value){
-            .type = part_type(s, from->op->ins[i]->type, mesh, &how[i]),
+            .type = part_type(s, from->ins[i]->type, mesh, &how[i]),
             .block = &to->block,
             .index = i};
         if (!args[i].type)
@@ -170,12 +147,12 @@ static const jx_mlir_op *computation(jx_hlo_reader *s, const seen *from,
     to->attrs[2] = (jx_mlir_named){"out_shardings", array_of(s, 0, NULL)};
     if (!to->attrs[0].value || !to->attrs[2].value)
         return NULL;
-    to->call = *from->op;
+    to->call = *from;
     to->call.ins = ins;
     to->last = (jx_mlir_op){.id = JX_OP_sdy_return,
                             .name = "sdy.return",
-                            .loc = from->op->loc,
-                            .place = from->op->place};
+                            .loc = from->loc,
+                            .place = from->place};
     to->ops[0] = &to->call;
     to->ops[1] = &to->last;
     to->block = (jx_mlir_block){n, 2, ins, to->ops};
@@ -186,22 +163,24 @@ static const jx_mlir_op *computation(jx_hlo_reader *s, const seen *from,
                               .nins = n,
                               .ninherent = 3,
                               .nregions = 1,
-                              .ins = from->op->ins,
+                              .ins = from->ins,
                               .inherent = to->attrs,
                               .regions = &to->region,
-                              .loc = from->op->loc,
-                              .place = from->op->place};
+                              .loc = from->loc,
+                              .place = from->place};
     return &to->manual;
 }
 
 bool jx_hlo_op_partitioned_call(jx_hlo_body *b, const jx_mlir_op *op,
                                 const jx_hlo_row *row)
 {
-    const seen *call = op->nouts || !op->nins ? NULL : find_call(b, op);
-    const jx_mlir_attr *mesh = call ? mesh_of(b->s, call) : NULL;
+    const jx_mlir_attr *const *shardings =
+        op->nouts || !op->nins ? NULL : find_call(b, op);
+    const jx_mlir_attr *mesh = shardings ? mesh_of(b->s, op, shardings) : NULL;
     const jx_mlir_attr *axes = mesh ? axes_of(b->s, mesh) : NULL;
     const jx_mlir_op *made =
-        axes && axes->count ? computation(b->s, call, mesh, axes) : NULL;
+        axes && axes->count ? computation(b->s, op, shardings, mesh, axes)
+                            : NULL;
     bool read;
 
     if (!made || !jx_hlo_are_plain(b, jx_mesh_shardings(made, "in_shardings")))

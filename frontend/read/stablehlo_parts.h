@@ -16,6 +16,7 @@
 #ifndef JX_STABLEHLO_PARTS_H
 #define JX_STABLEHLO_PARTS_H
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/build.h"
 #include "frontend/ir/dim_spec.h"
@@ -66,12 +67,12 @@ typedef struct jx_hlo_reader {
     JX_VEC(const char *) equated; /* sizes that are the same */
     JX_VEC(jx_misstated) misstated;
     const jx_hlo_row *rows[JX_OP_COUNT]; /* of each op, in order; or NULL */
-    jx_intern types;          /* closed ones, and their avals */
+    jx_map types;             /* closed ones, and their avals */
     jx_intern functions;      /* those read, by op and types of arguments */
-    jx_intern doing;          /* functions, and whether they only compute */
+    jx_map doing;             /* functions, and whether each does something */
     jx_intern calls;          /* custom calls, by what they say */
-    struct jx_hlo_cuts *cuts; /* how operands of custom calls lie; or NULL */
-    jx_intern stacks, files, frames; /* by location */
+    jx_map *cuts;             /* custom calls, and how operands lie; or NULL */
+    jx_map stacks, files, frames; /* by location */
     jx_builder build;
     JX_VEC(const jx_file *) files_read;
     JX_VEC(jx_mesh) meshes;
@@ -86,7 +87,7 @@ typedef struct jx_hlo_body {
     const jx_mlir_op *func;     /* whose body it is, or NULL: a region */
     const jx_mlir_op *op;       /* being read: equations come from there */
     const jx_sz_info *known;    /* what its equation's results hold, or NULL */
-    jx_intern values;           /* jx_mlir_value -> what it became */
+    jx_map values;              /* jx_mlir_value -> jx_atoms that it became */
     JX_VEC(int) shaping; /* equations that only make known sizes: gone where
                             nobody looks at them */
 } jx_hlo_body;

@@ -11,37 +11,6 @@
 /* Tracebacks are cut off here, as JAX's exporter and ours do. */
 enum { MOST_FRAMES = 32, MOST_STEPS = 4096 };
 
-typedef struct kept {
-    const void *key;
-    const void *value;
-} kept;
-
-static bool same_key(const void *a, const void *key)
-{
-    return ((const kept *)a)->key == key;
-}
-
-static uint64_t hash_pointer(const void *pointer)
-{
-    return jx_hash_mix(11, (uint64_t)(uintptr_t)pointer);
-}
-
-static const kept *recall(const jx_intern *table, const void *key)
-{
-    return jx_intern_find(table, hash_pointer(key), key, same_key);
-}
-
-static void keep(jx_hlo_reader *s, jx_intern *table, const void *key,
-                 const void *value)
-{
-    kept *to = JX_NEW(s->ctx->arena, kept);
-
-    if (!to)
-        return;
-    *to = (kept){key, value};
-    jx_intern_add(table, hash_pointer(key), to);
-}
-
 /* ---- files */
 
 static const char *after(const char *path, const char *folder)
@@ -74,18 +43,18 @@ static jx_file_kind kind_of(const char *path, const char **shown)
 
 static const jx_file *file_of(jx_hlo_reader *s, const char *path)
 {
-    const kept *found = recall(&s->files, path);
+    const jx_file *found = jx_map_get(&s->files, path);
     const char *shown;
 
     if (found)
-        return found->value;
+        return found;
     jx_file *file = JX_NEW(s->ctx->arena, jx_file);
     if (!file)
         return NULL;
     file->kind = kind_of(path, &shown);
     file->path = jx_intern_text(s->ctx, shown);
     JX_PUSH(s->ctx->arena, &s->files_read, file);
-    keep(s, &s->files, path, file);
+    jx_map_put(&s->files, path, file);
     return file;
 }
 
@@ -112,11 +81,11 @@ static void set_range(const jx_mlir_attr *at, jx_frame *to)
 static const jx_frame *frame_of(jx_hlo_reader *s, const jx_mlir_attr *file,
                                 const char *function)
 {
-    const kept *found = recall(&s->frames, file);
+    const jx_frame *found = jx_map_get(&s->frames, file);
     jx_frame *frame;
 
-    if (found && ((const jx_frame *)found->value)->function == function)
-        return found->value;
+    if (found && found->function == function)
+        return found;
     frame = JX_NEW(s->ctx->arena, jx_frame);
     if (!frame || !file->text)
         return NULL;
@@ -124,7 +93,7 @@ static const jx_frame *frame_of(jx_hlo_reader *s, const jx_mlir_attr *file,
     frame->function = function;
     set_range(file, frame);
     if (!found)
-        keep(s, &s->frames, file, frame);
+        jx_map_put(&s->frames, file, frame);
     return frame->file ? frame : NULL;
 }
 
@@ -212,18 +181,18 @@ static const jx_mlir_attr *unfused(const jx_mlir_attr *loc)
 
 const jx_stack *jx_hlo_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
 {
-    const kept *found = loc ? recall(&s->stacks, loc) : NULL;
+    const jx_stack *stack = jx_map_get(&s->stacks, loc);
     const jx_mlir_attr *at = s->placeless ? NULL : unfused(loc);
-    const jx_stack *stack;
 
-    if (found || !at)
-        return found ? found->value : NULL;
+    /* A location without frames has none for good. */
+    if (stack || !at || jx_map_has(&s->stacks, loc))
+        return stack;
     /* The outermost name is a name stack, not a function. */
     if (at->kind == JX_A_LOC_NAME && at->count &&
         at->items[0]->kind != JX_A_LOC_FILE)
         at = at->items[0];
     stack = make_stack(s, at);
-    keep(s, &s->stacks, loc, stack);
+    jx_map_put(&s->stacks, loc, stack);
     return stack;
 }
 

@@ -14,15 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name of a variable in its jaxpr. */
-typedef struct bound {
-    const char *name; /* interned */
-    jx_var *var;
-} bound;
-
 struct jx_text_scope {
     jx_body body;
-    jx_intern names;
+    jx_map names; /* interned ones, to variables */
     JX_VEC(const jx_var *) outs; /* of the equation being read: not numbered yet */
     JX_VEC(jx_var *) blanks;     /* called `_` */
     JX_VEC(int) lines; /* where equations begin, if somebody asks */
@@ -132,21 +126,6 @@ static bool skip_lines(jx_text *t)
 
 /* ---- variables */
 
-static bool same_bound(const void *kept, const void *key)
-{
-    return ((const bound *)kept)->name == key;
-}
-
-static uint64_t hash_name(const char *name)
-{
-    return jx_hash_mix(0, (uint64_t)(uintptr_t)name);
-}
-
-static const bound *find(const scope *s, const char *name)
-{
-    return jx_intern_find(&s->names, hash_name(name), name, same_bound);
-}
-
 typedef jx_atom maker(jx_body *b, const jx_aval *aval);
 
 /* A result of the equation being read. */
@@ -171,13 +150,9 @@ static bool define(jx_text *t, scope *s, maker *make, const char *name,
         JX_PUSH(t->ctx->arena, &s->blanks, var);
         return true;
     }
-    if (find(s, name))
+    if (jx_map_has(&s->names, name))
         return jx_text_fail(t, at, "'%s' is defined twice", name);
-    bound *entry = JX_NEW(t->ctx->arena, bound);
-    if (!entry)
-        return false;
-    *entry = (bound){name, var};
-    return jx_intern_add(&s->names, hash_name(name), entry);
+    return jx_map_put(&s->names, name, var);
 }
 
 /* `name:type`; false (and nothing read) if no binder comes next. */
@@ -221,15 +196,15 @@ static jx_atom read_operand(jx_text *t, scope *s)
 
     if (end > at && (end >= t->end || *end != ':')) {
         const char *name = jx_text_intern(t, at, end);
-        const bound *found = find(s, name);
-        if (found && found->var->id < 0)
+        const jx_var *found = jx_map_get(&s->names, name);
+        if (found && found->id < 0)
             found = NULL;
         jx_var *blank = strcmp(name, "_") ? NULL : free_blank(s);
         if (blank)
             blank->dropped = false;
         if (found || blank) {
             t->at = end;
-            atom.var = found ? found->var : blank;
+            atom.var = found ? found : blank;
             return atom;
         }
     }
@@ -352,9 +327,9 @@ static void add_eqn(jx_text *t, scope *s, const char *at, jx_eqn *eqn,
 jx_atom jx_text_named(jx_text *t, const jx_text_scope *s, const char *begin,
                       const char *end)
 {
-    const bound *found = find(s, jx_text_intern(t, begin, end));
+    const jx_var *found = jx_map_get(&s->names, jx_text_intern(t, begin, end));
 
-    return (jx_atom){found && found->var->id >= 0 ? found->var : NULL, NULL};
+    return (jx_atom){found && found->id >= 0 ? found : NULL, NULL};
 }
 
 /* A reference, and which part of it. */
@@ -548,7 +523,7 @@ const jx_jaxpr *jx_text_jaxpr(jx_text *t)
         return NULL;
     }
     t->depth++;
-    jx_intern_init(&s.names, t->ctx->arena);
+    jx_map_init(&s.names, t->ctx->arena);
     read_body(t, &s);
     t->depth--;
     made = t->failed ? NULL : jx_body_finish(&s.body, jx_no_atoms, NULL);

@@ -2,6 +2,7 @@
 #ifndef JX_TEXT_PARTS_H
 #define JX_TEXT_PARTS_H
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/build.h"
 #include "frontend/read/text.h"
