@@ -13,41 +13,7 @@
 
 enum { LINE = 80 };
 
-typedef struct named {
-    const void *of; /* a variable or a jaxpr */
-    const char *name;
-} named;
-
-/* ---- tables by pointer */
-
-static bool same_thing(const void *kept, const void *key)
-{
-    return ((const named *)kept)->of == key;
-}
-
-static uint64_t hash_thing(const void *key)
-{
-    return jx_hash_mix(0, (uint64_t)(uintptr_t)key);
-}
-
-const char *jx_print_name(const jx_intern *table, const void *thing)
-{
-    const named *found =
-        jx_intern_find(table, hash_thing(thing), thing, same_thing);
-
-    return found ? found->name : NULL;
-}
-
-void jx_print_set_name(jx_printer *p, jx_intern *table, const void *thing,
-                     const char *name)
-{
-    named *entry = JX_NEW(p->arena, named);
-
-    if (!entry)
-        return;
-    *entry = (named){thing, name};
-    jx_intern_add(table, hash_thing(thing), entry);
-}
+/* ---- names of variables: a, b, ..., z, ba, bb, ... */
 
 static bool same_text(const void *kept, const void *key)
 {
@@ -59,8 +25,6 @@ static bool is_taken(const jx_printer *p, const char *name)
     return jx_intern_find(&p->taken, jx_hash_bytes(name, strlen(name)), name,
                           same_text);
 }
-
-/* ---- names of variables: a, b, ..., z, ba, bb, ... */
 
 static const char *letters(jx_printer *p, uint64_t number)
 {
@@ -84,11 +48,11 @@ static const char *fresh_name(jx_printer *p)
 
 static const char *var_name(jx_printer *p, const jx_var *var)
 {
-    const char *name = var->dropped ? "_" : jx_print_name(&p->names, var);
+    const char *name = var->dropped ? "_" : jx_map_get(&p->names, var);
 
     if (!name) {
         name = fresh_name(p);
-        jx_print_set_name(p, &p->names, var, name);
+        jx_map_put(&p->names, var, name);
     }
     return name;
 }
@@ -108,7 +72,7 @@ static void name_unused(jx_printer *p)
         const jx_eqn *eqn = &jaxpr->eqns[i];
         for (int k = 0; k < eqn->nouts; k++)
             if (!used[eqn->outs[k]->id])
-                jx_print_set_name(p, &p->names, eqn->outs[k], "_");
+                jx_map_put(&p->names, eqn->outs[k], "_");
         for (int k = 0; k < eqn->nins; k++)
             if (eqn->ins[k].var)
                 used[eqn->ins[k].var->id] = true;
@@ -262,7 +226,7 @@ static void put_atoms(jx_printer *p, int count, const jx_atom *atoms,
 
 void jx_print_jaxpr(jx_printer *p, const jx_jaxpr *jaxpr)
 {
-    const char *name = jx_print_name(&p->shared, jaxpr);
+    const char *name = jx_map_get(&p->shared, jaxpr);
 
     if (name)
         jx_print_text(p, name);
@@ -278,12 +242,12 @@ static void suggest(jx_printer *p, int count, const jx_var *const *vars,
         return;
     for (int i = 0; i < count; i++) {
         bool used = !vars[i] || !like[i].var ||
-                    jx_print_name(&p->names, vars[i]);
+                    jx_map_has(&p->names, vars[i]);
         for (int k = 0; k < i && !used; k++)
             used = like[k].var == like[i].var && vars[k] &&
-                   jx_print_name(&p->names, vars[k]) == var_name(p, like[i].var);
+                   jx_map_get(&p->names, vars[k]) == var_name(p, like[i].var);
         if (!used)
-            jx_print_set_name(p, &p->names, vars[i], var_name(p, like[i].var));
+            jx_map_put(&p->names, vars[i], var_name(p, like[i].var));
     }
 }
 
@@ -291,7 +255,7 @@ static void suggest_names(jx_printer *p, const jx_eqn *eqn)
 {
     const jx_value *v = jx_eqn_param(eqn, "jaxpr");
 
-    if (!v || v->tag != JX_V_JAXPR || jx_print_name(&p->shared, v->jaxpr))
+    if (!v || v->tag != JX_V_JAXPR || jx_map_has(&p->shared, v->jaxpr))
         return;
     const jx_jaxpr *to = v->jaxpr;
     suggest(p, to->nins, to->vars + to->nconsts, eqn->nins, eqn->ins);
@@ -381,8 +345,8 @@ static bool begin(jx_printer *p)
     if (!p->arena)
         return jx_starved(p->program->ctx);
     p->layout.arena = p->arena;
-    jx_intern_init(&p->names, p->arena);
-    jx_intern_init(&p->shared, p->arena);
+    jx_map_init(&p->names, p->arena);
+    jx_map_init(&p->shared, p->arena);
     jx_intern_init(&p->taken, p->arena);
     return true;
 }

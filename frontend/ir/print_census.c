@@ -190,7 +190,7 @@ static void name_shared(jx_printer *p, jx_intern *tallies, const visit *v)
             return;
         count_name(p, tallies, name);
     }
-    jx_print_set_name(p, &p->shared, v->jaxpr, name);
+    jx_map_put(&p->shared, v->jaxpr, name);
     if (!jx_intern_find(&p->taken, hash_text(name), name, same_text))
         jx_intern_add(&p->taken, hash_text(name), name);
 }

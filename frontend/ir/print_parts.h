@@ -2,6 +2,7 @@
 #ifndef JX_PRINT_PARTS_H
 #define JX_PRINT_PARTS_H
 
+#include "frontend/base/map.h"
 #include "frontend/ir/layout.h"
 #include "frontend/ir/print.h"
 
@@ -11,17 +12,12 @@ typedef struct jx_printer {
     jx_print_options options;
     jx_arena *arena;
     jx_layout layout;
-    jx_intern names;  /* of variables */
-    jx_intern shared; /* of hoisted jaxprs, by jaxpr */
-    jx_intern taken;  /* names of hoisted jaxprs */
+    jx_map names;    /* of variables */
+    jx_map shared;   /* names of hoisted jaxprs, by jaxpr */
+    jx_intern taken; /* names of hoisted jaxprs */
     JX_VEC(const jx_jaxpr *) hoisted; /* in the order in which they are shown */
-    uint64_t fresh;   /* next number to make a name of */
+    uint64_t fresh; /* next number to make a name of */
 } jx_printer;
-
-/* The name of a variable or a jaxpr, or NULL. */
-const char *jx_print_name(const jx_intern *table, const void *thing);
-void jx_print_set_name(jx_printer *p, jx_intern *table, const void *thing,
-                       const char *name);
 
 /* Finds the jaxprs that are hoisted and names them (print_census.c). */
 void jx_print_census(jx_printer *p);

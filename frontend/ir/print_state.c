@@ -161,7 +161,7 @@ void jx_print_access(jx_printer *p, const jx_eqn *eqn)
         put_part(p, eqn);
         return;
     case JX_PRIM_swap:
-        name = jx_print_name(&p->names, eqn->outs[0]);
+        name = jx_map_get(&p->names, eqn->outs[0]);
         used = !name || strcmp(name, "_") != 0;
         if (used) {
             jx_print_binders(p, eqn);

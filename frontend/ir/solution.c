@@ -2,6 +2,7 @@
 #include "frontend/ir/solution.h"
 
 #include "frontend/base/assert.h"
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/dim_verify.h"
 #include "frontend/ir/signature.h"
@@ -11,7 +12,7 @@ typedef JX_VEC(jx_size_step) step_list;
 
 typedef struct solver {
     jx_dims *dims;
-    jx_intern known;
+    jx_map known;
     step_list waiting, steps;
 } solver;
 
@@ -20,34 +21,13 @@ static jx_arena *arena_of(const solver *s)
     return jx_dims_ctx(s->dims)->arena;
 }
 
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
-static uint64_t hash_of(const jx_dim_atom *var)
-{
-    return jx_hash_mix(0, (uint64_t)(uintptr_t)var);
-}
-
-static bool is_in(const jx_intern *set, const jx_dim_atom *var)
-{
-    return jx_intern_find(set, hash_of(var), var, same_pointer) != NULL;
-}
-
-/* False if it was there already. */
-static bool put(jx_intern *set, const jx_dim_atom *var)
-{
-    return !is_in(set, var) && jx_intern_add(set, hash_of(var), var);
-}
-
 static bool all_known(const solver *s, const jx_dim *dim)
 {
     int count = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(s->dims, dim, &count);
 
     for (int i = 0; vars && i < count; i++)
-        if (!is_in(&s->known, vars[i]))
+        if (!jx_map_has(&s->known, vars[i]))
             return false;
     return vars != NULL;
 }
@@ -55,7 +35,7 @@ static bool all_known(const solver *s, const jx_dim *dim)
 static bool atom_known(const solver *s, const jx_dim_atom *atom)
 {
     return atom->kind == JX_ATOM_VAR
-               ? is_in(&s->known, atom)
+               ? jx_map_has(&s->known, atom)
                : all_known(s, atom->a) && all_known(s, atom->b);
 }
 
@@ -108,7 +88,7 @@ static bool walk(solver *s)
         jx_size_step step = s->waiting.at[i];
 
         if (is_linear(s, &step)) {
-            learned |= put(&s->known, step.var);
+            learned |= jx_map_add(&s->known, step.var);
         } else if (!all_known(s, step.dim)) {
             s->waiting.at[left++] = step;
             continue;
@@ -135,15 +115,15 @@ static void wait_for_sizes(solver *s, int count, const jx_aval *const *avals)
 static var_list unsolved(const solver *s)
 {
     var_list found = {0};
-    jx_intern seen;
+    jx_map seen;
 
-    jx_intern_init(&seen, arena_of(s));
+    jx_map_init(&seen, arena_of(s));
     for (size_t i = 0; i < s->waiting.count; i++) {
         int count = 0;
         const jx_dim_atom *const *vars =
             jx_dim_vars(s->dims, s->waiting.at[i].dim, &count);
         for (int k = 0; vars && k < count; k++)
-            if (!is_in(&s->known, vars[k]) && put(&seen, vars[k]))
+            if (!jx_map_has(&s->known, vars[k]) && jx_map_add(&seen, vars[k]))
                 JX_PUSH(arena_of(s), &found, vars[k]);
     }
     return found;
@@ -158,9 +138,9 @@ const jx_solution *jx_solution_of_avals(jx_dims *dims, int count,
     jx_solution *solution = JX_NEW(arena_of(&s), jx_solution);
     var_list open;
 
-    jx_intern_init(&s.known, arena_of(&s));
+    jx_map_init(&s.known, arena_of(&s));
     for (int i = 0; i < nknown; i++)
-        put(&s.known, known[i]);
+        jx_map_add(&s.known, known[i]);
     wait_for_sizes(&s, count, avals);
     while (walk(&s))
         ;

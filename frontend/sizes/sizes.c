@@ -354,7 +354,7 @@ jx_sizes *jx_sizes_new(jx_ctx *ctx, jx_dims *dims)
     s->ctx = ctx;
     s->dims = dims;
     jx_intern_init(&s->values, ctx->arena);
-    jx_intern_init(&s->names, ctx->arena);
+    jx_map_init(&s->names, ctx->arena);
     jx_intern_init(&s->looks, ctx->arena);
     return jx_sz_value_init(s) ? s : NULL;
 }
@@ -370,7 +370,7 @@ void jx_sz_forget(jx_sizes *s)
     s->vars.count = kept;
     s->fresh = 0;
     s->work = 0;
-    jx_intern_init(&s->names, s->ctx->arena);
+    jx_map_init(&s->names, s->ctx->arena);
     for (size_t i = 0; i < s->vars.count; i++)
         jx_sz_take_name(s, s->vars.at[i].var->name);
     jx_intern_init(&s->values, s->ctx->arena);

@@ -21,6 +21,7 @@
 #ifndef JX_SIZES_H
 #define JX_SIZES_H
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/scope.h"
 
@@ -113,7 +114,7 @@ typedef struct jx_sizes {
     JX_VEC(jx_sz_aux *) aux; /* by the number in the variable's name */
     JX_VEC(jx_size_var) vars;
     jx_scope_list constraints;
-    jx_intern names; /* taken by variables */
+    jx_map names;    /* taken by variables */
     int fresh;       /* numbers given to new ones */
     int64_t work;    /* equations looked at */
     bool looking;    /* what equations look at is kept */

@@ -3,18 +3,11 @@
 
 #include <stdio.h>
 
-static bool same_text(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
 bool jx_sz_take_name(jx_sizes *s, const char *name)
 {
     const char *kept = jx_intern_text(s->ctx, name);
-    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)kept);
 
-    return kept && !jx_intern_find(&s->names, hash, kept, same_text) &&
-           jx_intern_add(&s->names, hash, kept);
+    return kept && jx_map_add(&s->names, kept);
 }
 
 const jx_dim *jx_sz_fresh(jx_sizes *s, jx_size_var like, const char *name)

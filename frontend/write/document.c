@@ -147,7 +147,7 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
         return jx_starved(program->ctx);
     tables_of(&e, tables);
     for (int i = 0; i < 12; i++)
-        jx_intern_init(&tables[i]->index, e.arena);
+        jx_map_init(&tables[i]->index, e.arena);
     e.queue = JX_NEW_ARRAY(e.arena, program->nrules, const jx_rule *);
     e.failed = !e.queue;
     put_entry(&e, &entry);

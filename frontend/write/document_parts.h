@@ -3,6 +3,7 @@
 #define JX_WRITE_DOCUMENT_PARTS_H
 
 #include "frontend/base/json.h"
+#include "frontend/base/map.h"
 #include "frontend/ir/program.h"
 
 /* One table of the document: its rows as text, and which thing is where.  A
@@ -10,7 +11,7 @@
 typedef struct jx_rows {
     jx_buffer text; /* the rows, with commas between */
     int count;
-    jx_intern index;
+    jx_map index; /* each thing's row, plus 1 */
 } jx_rows;
 
 typedef struct jx_emit {

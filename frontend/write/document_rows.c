@@ -2,41 +2,21 @@
  * keys. */
 #include "frontend/write/document_parts.h"
 
-typedef struct place {
-    const void *key;
-    int row;
-} place;
-
-static bool same_key(const void *kept, const void *key)
-{
-    return ((const place *)kept)->key == key;
-}
-
-static uint64_t hash_key(const void *key)
-{
-    return jx_hash_mix(0, (uint64_t)(uintptr_t)key);
-}
+#include "frontend/base/assert.h"
 
 int jx_rows_find(const jx_rows *rows, const void *key)
 {
-    const place *found =
-        jx_intern_find(&rows->index, hash_key(key), key, same_key);
-
-    return found ? found->row : -1;
+    return (int)(uintptr_t)jx_map_get(&rows->index, key) - 1;
 }
 
 int jx_rows_add(jx_emit *e, jx_rows *rows, const void *key)
 {
-    place *p = JX_NEW(e->arena, place);
+    int row = rows->count++;
 
-    if (!p) {
+    JX_ASSERT(jx_rows_find(rows, key) < 0);
+    if (!jx_map_put(&rows->index, key, (const void *)(uintptr_t)rows->count))
         e->failed = true;
-        return 0;
-    }
-    *p = (place){key, rows->count++};
-    if (!jx_intern_add(&rows->index, hash_key(key), p))
-        e->failed = true;
-    return p->row;
+    return row;
 }
 
 void jx_rows_begin(jx_rows *rows)
