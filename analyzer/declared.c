@@ -2,6 +2,7 @@
 #include "analyzer/declared.h"
 
 #include "analyzer/asking.h"
+#include "frontend/base/map.h"
 #include "frontend/ir/scope.h"
 #include "frontend/ir/signature.h"
 #include "frontend/ir/solution.h"
@@ -32,20 +33,6 @@ static jx_claim *claim_of_scope(jx_analysis *to, jx_code code, int scope,
 
 /* -- variables that no input gives ----------------------------------------- */
 
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
-/* False if it was in the set already. */
-static bool put(jx_intern *set, const jx_dim_atom *var)
-{
-    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)var);
-
-    return !jx_intern_find(set, hash, var, same_pointer) &&
-           jx_intern_add(set, hash, var);
-}
-
 static bool names(const jx_analysis *to, const jx_dim *dim,
                   const jx_dim_atom *var)
 {
@@ -60,7 +47,7 @@ static bool names(const jx_analysis *to, const jx_dim *dim,
 }
 
 /* Variables that are not in `seen` join it and the list. */
-static void add_vars(const jx_analysis *to, const jx_dim *dim, jx_intern *seen,
+static void add_vars(const jx_analysis *to, const jx_dim *dim, jx_map *seen,
                      var_list *list)
 {
     int count = 0;
@@ -68,7 +55,7 @@ static void add_vars(const jx_analysis *to, const jx_dim *dim, jx_intern *seen,
         jx_dim_vars(to->program->dims, dim, &count);
 
     for (int i = 0; vars && i < count; i++)
-        if (put(seen, vars[i]))
+        if (jx_map_add(seen, vars[i]))
             JX_PUSH(arena_of(to), list, vars[i]);
 }
 
@@ -87,16 +74,16 @@ static foreign foreign_vars(const jx_analysis *to)
     const jx_dim_atom *const *all = jx_program_vars(program, &nall);
     bool *used = JX_NEW_ARRAY(arena_of(to), program->nscopes + 1, bool);
     foreign found = {0};
-    jx_intern seen;
+    jx_map seen;
 
-    jx_intern_init(&seen, arena_of(to));
+    jx_map_init(&seen, arena_of(to));
     for (int i = 0; inputs && used && i < ninputs; i++) {
-        put(&seen, inputs[i]);
+        jx_map_add(&seen, inputs[i]);
         if (inputs[i]->scope >= 0 && inputs[i]->scope < program->nscopes)
             used[inputs[i]->scope] = true;
     }
     for (int i = 0; all && i < nall; i++)
-        if (put(&seen, all[i]) &&
+        if (jx_map_add(&seen, all[i]) &&
             !jx_program_unsaid(program, jx_dim_of_atom(program->dims, all[i])))
             JX_PUSH(arena_of(to), &found.values, all[i]);
     for (int s = 0; used && s < program->nscopes; s++)

@@ -73,7 +73,7 @@ jx_inferrer *jx_inferrer_new(jx_program *program)
         in->analysis.program = program;
         in->typer = (jx_typer){
             .to = &in->analysis, .program = program, .claims_nothing = true};
-        jx_intern_init(&in->typer.callees, program->ctx->arena);
+        jx_map_init(&in->typer.callees, program->ctx->arena);
     }
     return in;
 }

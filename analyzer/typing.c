@@ -392,7 +392,7 @@ static bool start(jx_typer *r)
     r->reached = JX_NEW_ARRAY(arena, count, bool);
     r->meant = jx_program_meant(r->program);
     jx_intern_init(&r->conditions, arena);
-    jx_intern_init(&r->divisors, arena);
+    jx_map_init(&r->divisors, arena);
     jx_intern_init(&r->unknowns, arena);
     return r->results && r->looked && r->chains && r->reached && r->meant;
 }

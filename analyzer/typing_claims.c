@@ -326,27 +326,19 @@ static void require_divisor(jx_typing *t, const jx_dim *divisor)
     jx_buffer_free(&text);
 }
 
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
 /* Each dim is looked at once, and the queue stands for the recursion: dims can
  * be deep. */
 void jx_typing_look_for_divisors(jx_typing *t, const jx_dim *first)
 {
     JX_VEC(const jx_dim *) queue = {0};
-    jx_intern *seen = &t->typer->divisors;
+    jx_map *seen = &t->typer->divisors;
 
-    if (jx_intern_find(seen, jx_hash_mix(0, (uint64_t)(uintptr_t)first), first,
-                       same_pointer))
+    if (jx_map_has(seen, first))
         return;
     JX_PUSH(jx_typing_ctx(t)->arena, &queue, first);
     for (size_t next = 0; next < queue.count; next++) {
         const jx_dim *dim = queue.at[next];
-        uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)dim);
-        if (jx_intern_find(seen, hash, dim, same_pointer) ||
-            !jx_intern_add(seen, hash, dim))
+        if (!jx_map_add(seen, dim))
             continue;
         for (int i = 0; i < jx_dim_nterms(dim); i++) {
             const jx_dim_term *term = &jx_dim_terms(dim)[i];

@@ -6,6 +6,7 @@
 
 #include "analyzer/infer.h"
 #include "analyzer/type_rules.h"
+#include "frontend/base/map.h"
 
 /* What a jaxpr's outputs turned out to be. */
 typedef struct jx_typed_jaxpr {
@@ -24,13 +25,13 @@ typedef struct jx_typer {
     bool *reached;
     const bool *meant; /* by id: it is more than shown */
     jx_intern conditions;
-    jx_intern divisors; /* dims whose divisors have been looked at */
+    jx_map divisors;    /* dims whose divisors have been looked at */
     jx_intern unknowns; /* of place */
     bool claims_nothing; /* one equation is asked about (infer.h): ... */
     const char *why;     /* ... why it is refused, the first reason, ... */
     jx_infer_equal *tell; /* ... and who is told of equal sizes, or NULL */
     void *whom;
-    jx_intern callees; /* what each that was met declares its results to be */
+    jx_map callees;    /* what each that was met declares its results to be */
 } jx_typer;
 
 static inline jx_ctx *jx_typing_ctx(const jx_typing *t)

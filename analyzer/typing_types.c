@@ -265,43 +265,24 @@ const jx_aval *jx_typing_settle_out(jx_typing *t, int i)
 
 /* -- callees of an equation that is typed alone ------------------------- */
 
-typedef struct met_callee {
-    const jx_jaxpr *jaxpr;
-    const jx_aval **outs;
-} met_callee;
-
-static bool same_jaxpr(const void *kept, const void *key)
-{
-    return ((const met_callee *)kept)->jaxpr == key;
-}
-
-static uint64_t hash_jaxpr(const jx_jaxpr *jaxpr)
-{
-    return jx_hash_mix(3, (uint64_t)(uintptr_t)jaxpr);
-}
-
 static const jx_aval *const *declared_outs(const jx_typer *r, const jx_jaxpr *jaxpr)
 {
-    const met_callee *met =
-        jx_intern_find(&r->callees, hash_jaxpr(jaxpr), jaxpr, same_jaxpr);
+    const jx_aval *const *outs = jx_map_get(&r->callees, jaxpr);
 
-    JX_ASSERT(met);
-    return met->outs;
+    JX_ASSERT(outs);
+    return outs;
 }
 
 static bool meet_jaxpr(jx_typer *r, const jx_jaxpr *jaxpr)
 {
-    jx_arena *arena = r->program->ctx->arena;
-    met_callee *made;
+    const jx_aval **outs;
 
-    if (jx_intern_find(&r->callees, hash_jaxpr(jaxpr), jaxpr, same_jaxpr))
+    if (jx_map_has(&r->callees, jaxpr))
         return true;
-    if (!(made = JX_NEW(arena, met_callee)))
-        return false;
-    *made = (met_callee){jaxpr, JX_NEW_ARRAY(arena, jaxpr->nouts, const jx_aval *)};
-    for (int i = 0; made->outs && i < jaxpr->nouts; i++)
-        made->outs[i] = jx_atom_aval(jaxpr->outs[i]);
-    return made->outs && jx_intern_add(&r->callees, hash_jaxpr(jaxpr), made);
+    outs = JX_NEW_ARRAY(r->program->ctx->arena, jaxpr->nouts, const jx_aval *);
+    for (int i = 0; outs && i < jaxpr->nouts; i++)
+        outs[i] = jx_atom_aval(jaxpr->outs[i]);
+    return outs && jx_map_put(&r->callees, jaxpr, outs);
 }
 
 bool jx_typing_meet_callees(jx_typer *r, const jx_value *value)

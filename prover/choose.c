@@ -1,6 +1,7 @@
 /* choose.c - see choose.h. */
 #include "prover/choose.h"
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/scope.h"
 #include "frontend/ir/signature.h"
@@ -41,7 +42,7 @@ typedef struct chooser {
     JX_VEC(question) questions;
     JX_VEC(int64_t) numbers;
     JX_VEC(row) rows;
-    jx_intern seen;
+    jx_map seen; /* dims, avals and values */
 } chooser;
 
 static const double too_large = 1e18;
@@ -165,19 +166,6 @@ static void add_numbers_near(chooser *c, jx_int number)
     add_number(c, 3 * (int64_t)number);
 }
 
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
-static bool is_new(chooser *c, const void *thing)
-{
-    uint64_t hash = jx_hash_mix(5, (uint64_t)(uintptr_t)thing);
-
-    return !jx_intern_find(&c->seen, hash, thing, same_pointer) &&
-           jx_intern_add(&c->seen, hash, thing);
-}
-
 /* The dim's numbers, and what decides each of its quotients and maxima. */
 static void look_at_dim(chooser *c, const jx_dim *dim)
 {
@@ -186,7 +174,7 @@ static void look_at_dim(chooser *c, const jx_dim *dim)
     JX_PUSH(c->ctx->arena, &queue, dim);
     for (size_t next = 0; next < queue.count; next++) {
         const jx_dim *at = queue.at[next];
-        if (!at || !is_new(c, at))
+        if (!at || !jx_map_add(&c->seen, at))
             continue;
         for (int i = 0; i < jx_dim_nterms(at); i++) {
             const jx_dim_term *term = &jx_dim_terms(at)[i];
@@ -220,14 +208,14 @@ static void look_at_jaxpr(chooser *c, const jx_jaxpr *jaxpr)
 {
     for (int i = 0; i < jaxpr->nvars; i++) {
         const jx_aval *aval = jaxpr->vars[i]->aval;
-        if (!is_new(c, aval))
+        if (!jx_map_add(&c->seen, aval))
             continue;
         for (int k = 0; k < aval->rank; k++)
             look_at_dim(c, aval->shape[k]);
     }
     for (int i = 0; i < jaxpr->neqns; i++)
         for (int k = 0; k < jaxpr->eqns[i].nparams; k++)
-            if (is_new(c, jaxpr->eqns[i].params[k].value))
+            if (jx_map_add(&c->seen, jaxpr->eqns[i].params[k].value))
                 look_at_value(c, jaxpr->eqns[i].params[k].value);
 }
 
@@ -575,7 +563,7 @@ bool jx_choose_sizes(const jx_program *program, int wanted, jx_choice *to)
         return false;
     if (!to->nvars)
         return true;
-    jx_intern_init(&c.seen, c.ctx->arena);
+    jx_map_init(&c.seen, c.ctx->arena);
     if (!find_rows(&c))
         return false;
     if (!c.rows.count)

@@ -5,20 +5,9 @@
 
 enum { NEAR_VARS = 14, MANY_HYPS = 320 };
 
-static bool same_var(const void *kept, const void *key)
-{
-    return *(const jx_dim_atom *const *)kept == key;
-}
-
-static uint64_t hash_var(const jx_dim_atom *var)
-{
-    return jx_hash_mix(0, (uint64_t)(uintptr_t)var);
-}
-
 static int index_of(const jx_slices *s, const jx_dim_atom *var)
 {
-    const jx_dim_atom *const *kept =
-        jx_intern_find(&s->known, hash_var(var), var, same_var);
+    const jx_dim_atom *const *kept = jx_map_get(&s->known, var);
 
     return kept ? (int)(kept - s->vars) : -1;
 }
@@ -37,7 +26,7 @@ static bool add_var(jx_slices *s, const jx_dim_atom *var)
     s->joined[s->nvars] = s->nvars;
     s->first[s->nvars] = -1;
     s->count++;
-    return jx_intern_add(&s->known, hash_var(var), &s->vars[s->nvars++]);
+    return jx_map_put(&s->known, var, &s->vars[s->nvars++]);
 }
 
 /* All variables of a side join constraint i's. */
@@ -99,7 +88,7 @@ bool jx_slices_init(jx_slices *s, jx_ctx *ctx, jx_dims *dims,
     s->of = JX_NEW_ARRAY(ctx->arena, count, int);
     s->first = JX_NEW_ARRAY(ctx->arena, room, int);
     s->next = JX_NEW_ARRAY(ctx->arena, count, int);
-    jx_intern_init(&s->known, ctx->arena);
+    jx_map_init(&s->known, ctx->arena);
     if (!s->vars || !s->joined || !s->of || !s->first || !s->next)
         return false;
     for (int i = 0; i < count; i++) {

@@ -7,7 +7,7 @@
 #ifndef JX_PROVER_SLICE_H
 #define JX_PROVER_SLICE_H
 
-#include "frontend/base/intern.h"
+#include "frontend/base/map.h"
 #include "prover/elementary.h"
 #include "prover/prover.h"
 
@@ -17,7 +17,7 @@ typedef struct jx_slices {
     const jx_constraint *constraints;
     int nvars;
     const jx_dim_atom **vars;
-    jx_intern known; /* their indices, by variable */
+    jx_map known;  /* from each variable to its place in `vars` */
     int *joined;   /* by variable: the first that it is connected to, or itself */
     int *of;       /* by constraint: a variable of it, or -1 */
     int *first, *next; /* by variable and by constraint: a slice's constraints in

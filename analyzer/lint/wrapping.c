@@ -19,6 +19,7 @@
  * an axis of 2^31 elements is a different kind of problem.  The prover says
  * which bounds hold (reports/pipeline/wraps.c). */
 #include "analyzer/lint/wrapping.h"
+#include "frontend/base/map.h"
 #include "frontend/ir/params.h"
 
 static const int64_t LARGE = (int64_t)1 << 20;
@@ -44,8 +45,8 @@ typedef struct wrapping {
     bool *observed; /* by value: some node looks at it */
     int *origin;    /* by value: 1 + node at which it may begin to wrap; 0 */
     jx_intern bounds;
-    jx_intern axes, operands, wholes; /* dims that have been looked at */
-    jx_intern divided; /* dims that fit, or their bound says when not */
+    jx_map axes, operands, wholes; /* dims that have been looked at */
+    jx_map divided; /* dims that fit, or their bound says when not */
     bool *sized;    /* by value: a symbolic size has to do with it */
     bool *used;     /* by value: for more than what the program asserts */
     int bits;                 /* of the arithmetic of sizes */
@@ -59,24 +60,6 @@ static bool same_bound(const void *kept, const void *key)
     const seen *a = kept, *b = key;
 
     return a->dim == b->dim && a->most == b->most;
-}
-
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
-static bool is_in(const jx_intern *table, const jx_dim *dim)
-{
-    return jx_intern_find(table, jx_hash_mix(0, (uintptr_t)dim), dim,
-                          same_pointer) != NULL;
-}
-
-/* True the first time. */
-static bool is_new(jx_intern *table, const jx_dim *dim)
-{
-    return !is_in(table, dim) &&
-           jx_intern_add(table, jx_hash_mix(0, (uintptr_t)dim), dim);
 }
 
 typedef struct box {
@@ -96,7 +79,7 @@ static void in_box(void *env, const jx_dim_atom *atom, jx_dim_range *known)
     else if (atom->kind == JX_ATOM_FLOORDIV &&
              jx_dim_is_wide(atom->b, &divisor) &&
              (divisor >= 2 || divisor <= -2) &&
-             is_in(&b->w->divided, atom->a)) {
+             jx_map_has(&b->w->divided, atom->a)) {
         if (!known->has_low || known->low < -half)
             known->low = -half;
         if (!known->has_high || known->high >= half)
@@ -242,7 +225,7 @@ static bool need_operands(wrapping *w, const jx_dim *first,
     for (size_t next = 0; next < queue.count; next++) {
         const jx_dim *dim = queue.at[next];
         if (!jx_dim_is_symbolic(dim) ||
-            !is_new(next ? &w->operands : &w->wholes, dim))
+            !jx_map_add(next ? &w->operands : &w->wholes, dim))
             continue;
         if (next)
             JX_PUSH(arena, &found, dim);
@@ -260,7 +243,7 @@ static bool need_operands(wrapping *w, const jx_dim *first,
     for (size_t n = found.count; n-- > 0;) {
         if (!need_signed(w, found.at[n], w->bits, KIND_VALUE, node))
             return false;
-        is_new(&w->divided, found.at[n]);
+        jx_map_add(&w->divided, found.at[n]);
     }
     return true;
 }
@@ -268,7 +251,7 @@ static bool need_operands(wrapping *w, const jx_dim *first,
 /* A size that some array has, or some parameter. */
 static bool need_axis(wrapping *w, const jx_dim *dim, const jx_flat_node *node)
 {
-    if (!jx_dim_is_symbolic(dim) || !is_new(&w->axes, dim))
+    if (!jx_dim_is_symbolic(dim) || !jx_map_add(&w->axes, dim))
         return true;
     return need_signed(w, dim, 32, KIND_AXIS, node) &&
            need_operands(w, dim, node);
@@ -563,7 +546,7 @@ static void note_divided(wrapping *w, const jx_flat_node *node)
         return;
     dims = jx_flat_sizes_of(w->lint->sizes, node->ins[0], &count);
     for (int i = 0; i < count; i++)
-        is_new(&w->divided, dims[i]);
+        jx_map_add(&w->divided, dims[i]);
 }
 
 static bool visit_value(wrapping *w, const jx_flat_node *node, int index)
@@ -656,7 +639,7 @@ static bool need_looks(wrapping *w)
         if (!need_look(w, l, false) ||
             (w->lint->to->bounds.count > before && !need_look(w, l, true)))
             return false;
-        is_new(&w->divided, l->dim);
+        jx_map_add(&w->divided, l->dim);
     }
     return true;
 }
@@ -690,10 +673,10 @@ static bool start(wrapping *w)
     w->used = JX_NEW_ARRAY(arena, count, bool);
     w->origin = JX_NEW_ARRAY(arena, count, int);
     jx_intern_init(&w->bounds, arena);
-    jx_intern_init(&w->axes, arena);
-    jx_intern_init(&w->operands, arena);
-    jx_intern_init(&w->wholes, arena);
-    jx_intern_init(&w->divided, arena);
+    jx_map_init(&w->axes, arena);
+    jx_map_init(&w->operands, arena);
+    jx_map_init(&w->wholes, arena);
+    jx_map_init(&w->divided, arena);
     return w->values.of && w->sized && w->used && w->observed && w->origin;
 }
 

@@ -2,6 +2,7 @@
 #include "analyzer/transform/refine.h"
 
 #include "frontend/base/assert.h"
+#include "frontend/base/map.h"
 #include "frontend/ir/build.h"
 #include "frontend/ir/fold.h"
 #include "frontend/ir/scope.h"
@@ -19,7 +20,7 @@ typedef struct refiner {
     jx_dim_putting *put; /* dims move to other tables; else NULL */
     void *env;
     int *meshes;             /* new numbers, by old ones; NULL: as they were */
-    jx_intern done;          /* pairs of pointers: before, after */
+    jx_map done;             /* from what was before to what is after */
     jx_builder build;
     const jx_jaxpr **jaxprs; /* new ones, by old number */
     bool *reached;           /* by old number */
@@ -187,36 +188,9 @@ static const jx_dim *new_extent(refiner *r, const jx_dim *dim)
 
 /* ---- one new thing for each old one */
 
-typedef struct pair {
-    const void *before, *after;
-} pair;
-
-static bool same_before(const void *kept, const void *key)
-{
-    return ((const pair *)kept)->before == key;
-}
-
-static uint64_t hash_of(const void *before)
-{
-    return jx_hash_mix(7, (uint64_t)(uintptr_t)before);
-}
-
-static const void *find_done(const refiner *r, const void *before)
-{
-    const pair *kept =
-        jx_intern_find(&r->done, hash_of(before), before, same_before);
-
-    return kept ? kept->after : NULL;
-}
-
 static const void *keep_done(refiner *r, const void *before, const void *after)
 {
-    pair *made = after ? JX_NEW(arena_of(r), pair) : NULL;
-
-    if (!made)
-        return NULL;
-    *made = (pair){before, after};
-    return jx_intern_add(&r->done, hash_of(before), made) ? after : NULL;
+    return after && jx_map_put(&r->done, before, after) ? after : NULL;
 }
 
 /* ---- avals, arrays, literals */
@@ -245,7 +219,7 @@ static const jx_aval *make_aval(refiner *r, const jx_aval *aval)
 /* Arrays hold arrays by `of` at most once or twice: no deep recursion. */
 static const jx_aval *new_aval(refiner *r, const jx_aval *aval)
 {
-    const void *kept = find_done(r, aval);
+    const void *kept = jx_map_get(&r->done, aval);
 
     if (kept)
         return kept;
@@ -259,7 +233,7 @@ static const jx_aval *new_aval(refiner *r, const jx_aval *aval)
 
 static const jx_array *new_array(refiner *r, const jx_array *array)
 {
-    const void *kept = array ? find_done(r, array) : NULL;
+    const void *kept = jx_map_get(&r->done, array);
     jx_array *to;
 
     if (kept || !array)
@@ -384,7 +358,7 @@ static bool fill_value(refiner *r, const jx_value *value, jx_value *to)
 
 static const jx_value *new_value(refiner *r, const jx_value *value)
 {
-    const void *kept = find_done(r, value);
+    const void *kept = jx_map_get(&r->done, value);
     jx_value like;
 
     if (kept)
@@ -819,7 +793,7 @@ static bool new_arrays(refiner *r)
     r->to->narrays = 0;
     r->to->arrays = to;
     for (int i = 0; to && i < r->from->narrays; i++) {
-        const jx_array *array = find_done(r, r->from->arrays[i]);
+        const jx_array *array = jx_map_get(&r->done, r->from->arrays[i]);
         if (array)
             to[r->to->narrays++] = array;
     }
@@ -863,7 +837,7 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
 {
     if (!entry)
         entry = &r->from->entry;
-    jx_intern_init(&r->done, r->ctx->arena);
+    jx_map_init(&r->done, r->ctx->arena);
     r->build = (jx_builder){.program = r->to, .fail = refuse_build, .with = r};
     if (r->to)
         new_valued(r);

@@ -3,6 +3,7 @@
 
 #include "analyzer/lint/flat.h"
 #include "analyzer/transform/term.h"
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 
 typedef struct side {
@@ -12,7 +13,7 @@ typedef struct side {
     const jx_term **values; /* by number in `flat` */
     JX_VEC(const jx_term *) effects;
     JX_VEC(const jx_flat_node *) doers; /* what has them */
-    jx_intern made; /* by equations that vary by themselves */
+    jx_map made;    /* by equations that vary by themselves */
     bool *used;     /* by term: an output or effect needs it */
 } side;
 
@@ -47,11 +48,6 @@ static const jx_term **terms_of(side *s, int count, const int *values)
     return to;
 }
 
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
 /* Which of the equal equations this is, from 1: each stands for itself. */
 static int64_t number_among_equals(side *s, const jx_flat_node *node,
                                    const jx_term *const *ins,
@@ -60,12 +56,10 @@ static int64_t number_among_equals(side *s, const jx_flat_node *node,
     for (int64_t which = 1;; which++) {
         const jx_term *made = jx_term_effect(s->terms, node->eqn, ins,
                                              node->nresults, results, which);
-        uint64_t hash = made ? jx_hash_mix(3, (uint64_t)made->id) : 0;
         if (!made)
             return 0;
-        if (jx_intern_find(&s->made, hash, made, same_pointer))
-            continue;
-        return jx_intern_add(&s->made, hash, made) ? which : 0;
+        if (!jx_map_has(&s->made, made))
+            return jx_map_add(&s->made, made) ? which : 0;
     }
 }
 
@@ -134,7 +128,7 @@ static bool read_side(side *s, jx_terms *terms, const jx_typed *typed)
                 .flat = jx_flatten_all(typed)};
     if (!s->flat)
         return false;
-    jx_intern_init(&s->made, s->ctx->arena);
+    jx_map_init(&s->made, s->ctx->arena);
     s->values =
         JX_NEW_ARRAY(s->ctx->arena, s->flat->values.count, const jx_term *);
     for (size_t i = 0; s->values && i < s->flat->nodes.count; i++)

@@ -3,6 +3,7 @@
 
 #include "analyzer/infer.h"
 #include "analyzer/typing.h"
+#include "frontend/base/map.h"
 #include "frontend/base/utf8.h"
 #include "frontend/base/vec.h"
 #include "frontend/mlir/vhlo.h"
@@ -32,25 +33,16 @@ static int compare_names(const void *a, const void *b)
 
 typedef JX_VEC(const char *) texts;
 
-static bool same_pointer(const void *kept, const void *key)
-{
-    return kept == key;
-}
-
-static void add_vars(jx_exported_info *to, jx_intern *seen, texts *names,
+static void add_vars(jx_exported_info *to, jx_map *seen, texts *names,
                      const jx_dim *dim)
 {
     int count = 0;
     const jx_dim_atom *const *vars =
         jx_dim_value(dim) >= 0 ? NULL : jx_dim_vars(to->dims, dim, &count);
 
-    for (int v = 0; vars && v < count; v++) {
-        uint64_t hash = jx_hash_mix(0, (uintptr_t)vars[v]);
-        if (jx_intern_find(seen, hash, vars[v], same_pointer))
-            continue;
-        jx_intern_add(seen, hash, vars[v]);
-        JX_PUSH(to->ctx->arena, names, vars[v]->name);
-    }
+    for (int v = 0; vars && v < count; v++)
+        if (jx_map_add(seen, vars[v]))
+            JX_PUSH(to->ctx->arena, names, vars[v]->name);
 }
 
 /* Every size of the inputs' shapes, and of the outputs' (which have no other,
@@ -58,10 +50,10 @@ static void add_vars(jx_exported_info *to, jx_intern *seen, texts *names,
 static void collect_vars(jx_exported_info *to)
 {
     texts names = {0};
-    jx_intern seen;
+    jx_map seen;
     const jx_exported *x = to->exported;
 
-    jx_intern_init(&seen, to->ctx->arena);
+    jx_map_init(&seen, to->ctx->arena);
     for (int i = 0; i < x->nins; i++)
         for (int axis = 0; axis < x->in_avals[i]->rank; axis++)
             add_vars(to, &seen, &names, to->ins[i][axis]);

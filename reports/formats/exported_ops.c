@@ -1,5 +1,6 @@
 /* exported_ops.c - what the ops of an exported module say: how many there are,
  * which custom calls, and what the inputs were called. */
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/mlir/bytecode.h"
 #include "reports/formats/exported_info.h"
@@ -9,7 +10,7 @@
 
 typedef struct walk {
     jx_exported_info *info;
-    jx_intern seen; /* targets */
+    jx_map seen; /* calls by their targets, interned */
     JX_VEC(jx_exported_call *) calls;
 } walk;
 
@@ -38,23 +39,16 @@ static role role_of(const char *op)
     return COMPUTES;
 }
 
-static bool same_target(const void *kept, const void *key)
-{
-    return ((const jx_exported_call *)kept)->target == key; /* interned */
-}
-
 static void count_call(walk *w, const jx_mlir_op *op)
 {
     jx_ctx *ctx = w->info->ctx;
     const char *target =
         jx_mlir_text(ctx, jx_mlir_get(op, "call_target_name"));
-    uint64_t hash = jx_hash_mix(0, (uintptr_t)target);
     jx_exported_call *kept;
 
     if (!target)
         return;
-    kept = (jx_exported_call *)(uintptr_t)jx_intern_find(&w->seen, hash,
-                                                         target, same_target);
+    kept = (jx_exported_call *)(uintptr_t)jx_map_get(&w->seen, target);
     if (!kept) {
         kept = JX_NEW(ctx->arena, jx_exported_call);
         if (!kept)
@@ -63,7 +57,7 @@ static void count_call(walk *w, const jx_mlir_op *op)
             .target = target,
             .known = jx_custom_call_named(target),
             .disabled = jx_exported_admits(w->info->exported, target)};
-        jx_intern_add(&w->seen, hash, kept);
+        jx_map_put(&w->seen, target, kept);
         JX_PUSH(ctx->arena, &w->calls, kept);
     }
     kept->count++;
@@ -148,7 +142,7 @@ bool jx_exported_ops_of(jx_exported_info *info, size_t at)
     walk w = {.info = info};
     inputs in = {.exported = info->exported};
 
-    jx_intern_init(&w.seen, info->ctx->arena);
+    jx_map_init(&w.seen, info->ctx->arena);
     info->module = jx_bytecode_read(info->ctx, NULL, info->path, module->at,
                                     module->size, at);
     if (!info->module)
