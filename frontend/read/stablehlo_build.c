@@ -477,10 +477,12 @@ static bool define_args(jx_hlo_body *b, const jx_mlir_block *block, int nins,
             return jx_hlo_refuse(b, "expected %d arguments", nins);
         for (int k = 0; k < width; k++, next++) {
             atoms[k] = jx_body_input(&b->body, ins[next]);
-            if (atoms[k].var && known && known[next].elems)
+            if (!atoms[k].var)
+                return false; /* memory ran out */
+            if (known && known[next].elems)
                 jx_sz_set(sizes, atoms[k], known[next]);
         }
-        if (width == 1 && b->func == b->s->entry && atoms[0].var)
+        if (width == 1 && b->func == b->s->entry)
             jx_sz_set_input(sizes, atoms[0].var, i);
         if (width == 1 && !b->outer) /* a size that a function is given */
             jx_hlo_size_symbol(b, atoms[0], &atoms[0]);
