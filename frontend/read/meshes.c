@@ -94,6 +94,13 @@ static said said_of(const jx_mlir_op *module, const jx_mlir_op *op,
                   list_of(mesh, "axes")};
 }
 
+bool jx_mesh_is_manual(jx_ctx *ctx, const jx_mlir_op *op, const jx_mlir_attr *axis)
+{
+    const char *name = name_of(ctx, axis);
+
+    return name && find(ctx, list_of(jx_mlir_get(op, "manual_axes"), "value"), name);
+}
+
 int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
                       const jx_mlir_op *op, const char *shardings, int i,
                       int axis)

@@ -18,6 +18,9 @@ int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
                       const jx_mlir_op *op, const char *shardings, int i,
                       int axis);
 
+/* Whether that axis, or part of one, is manual in a manual computation. */
+bool jx_mesh_is_manual(jx_ctx *ctx, const jx_mlir_op *op, const jx_mlir_attr *axis);
+
 /* How many parts make operand (or result) `i` when they are added up: one for each
  * place along the manual axes that its sharding leaves unreduced; 0: not known. */
 int64_t jx_mesh_summands(jx_ctx *ctx, const jx_mlir_op *module,

@@ -117,14 +117,48 @@ static void flow_call(frame *f, const jx_mlir_op *op, const char *callee)
         set_cut(f, op->outs[i], given(&in, body, i));
 }
 
+/* How axes that are not manual cut an operand of a manual computation, which is of
+ * this type inside. */
+static const jx_cut *free_cut(frame *f, const jx_mlir_op *op, const jx_cut *whole,
+                              const jx_mlir_type *type)
+{
+    jx_cuts *cuts = &f->flow->cuts;
+    jx_cut *cut = whole ? jx_cut_new(cuts, type) : NULL;
+
+    for (int k = 0; cut && k < cut->rank && k < whole->rank; k++) {
+        jx_cut_axis from = whole->axes[k];
+        const jx_mlir_attr **by =
+            JX_NEW_ARRAY(cuts->arena, from.count + 1, const jx_mlir_attr *);
+        jx_cut_axis to = {0, by};
+        cuts->starved |= !by;
+        for (int n = 0; by && n < from.count; n++)
+            if (!jx_mesh_is_manual(cuts->ctx, op, from.by[n]))
+                by[to.count++] = from.by[n];
+        if (by)
+            jx_cut_join(cuts, cut, type, k, whole->mesh, to);
+    }
+    return cut;
+}
+
+/* Axes that the results' shardings leave open are cut as inside.  Calls there are of
+ * one device each, and are not shown. */
 static void flow_manual(frame *f, const jx_mlir_op *op)
 {
     const jx_mlir_attr *all = jx_mesh_shardings(op, "out_shardings");
+    const jx_mlir_block *body = jx_mlir_body(op, 0);
+    jx_flow_see *see = f->flow->see;
 
+    f->flow->see = NULL;
+    for (int i = 0; body && i < body->nargs && i < op->nins; i++)
+        set_cut(f, body->args[i],
+                free_cut(f, op, cut_of(f, op->ins[i]), body->args[i]->type));
+    if (body)
+        flow_block(f, body);
+    f->flow->see = see;
     for (int i = 0; all && i < op->nouts && i < all->count; i++)
         set_cut(f, op->outs[i],
                 jx_cut_said(&f->flow->cuts, op->outs[i]->type, all->items[i],
-                            NULL));
+                            given(f, body, i)));
 }
 
 static void show_call(frame *f, const jx_mlir_op *op)

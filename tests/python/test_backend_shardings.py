@@ -109,6 +109,39 @@ def test_what_a_program_says():
     """)
 
 
+def test_axes_that_no_manual_computation_takes():
+    same_as_xla("""
+    with_cut = lambda x, *spec: jax.lax.with_sharding_constraint(
+        x, NamedSharding(mesh, P(*spec)))
+    def mapped(f, ins=P(), outs=P()):
+        return jax.shard_map(f, mesh=mesh, in_specs=ins, out_specs=outs,
+                             check_vma=False, axis_names={"y"})
+    show("through", mapped(lambda a: a * a), c)
+    show("said", mapped(lambda a: with_cut(a * a, "x")), c)
+    show("said inside", mapped(lambda a: with_cut(a, None, "x") + 1), r)
+    show("both", mapped(lambda a: a * 2, P(None, "y"), P(None, "y")), c)
+    show("turned", mapped(lambda a: a.T, P(None, "y"), P("y")), c)
+    show("summed", mapped(lambda a: jax.lax.psum(a.sum(0), "y")), c)
+    show("loop", mapped(lambda a: jax.lax.fori_loop(0, 2, lambda i, x: x * 2, a)), c)
+    """)
+
+
+def test_calls_with_a_mesh_that_is_set():
+    """Their arguments lie on one device, whatever the mesh of their caller."""
+    out = same_as_xla("""
+    def host(x):
+        assert isinstance(x + 1, jax.Array)
+        return np.asarray(x + 1), np.asarray(x * 2)
+
+    with jax.set_mesh(mesh):
+        f = jax.shard_map(lambda x: jax.pure_callback(host, (x, x), x), in_specs=P("x"),
+                          out_specs=P("x"))
+        show("called", f, put((4,), "x"))
+        print(np.asarray(jax.jit(f)(put((4,), "x"))[1]))
+    """)
+    assert "[0. 2. 4. 6.]" in out
+
+
 def test_calls_of_each_device():
     out = same_as_xla("""
     def called(name, function, *args):

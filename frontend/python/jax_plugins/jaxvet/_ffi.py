@@ -9,11 +9,13 @@ Handlers that jaxlib has inside are looked up by name when a module asks for the
 """
 from __future__ import annotations
 
+import concurrent.futures
 import ctypes
 import functools
 import traceback
 import warnings
 
+import jax
 import ml_dtypes
 import numpy as np
 
@@ -97,10 +99,19 @@ def _read(array):
     return copy
 
 
+def _called(function, arguments):
+    """What a function gives where no mesh is set: its arguments lie on one device.
+    XLA calls from threads of its own, which know nothing of the caller's mesh."""
+    if jax.sharding.get_abstract_mesh().empty:
+        return function(*arguments)
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        return thread.submit(function, *arguments).result()
+
+
 def _caller(library):
     def call(function, nins, ins, nouts, outs, error):
         try:
-            results = function(*[_read(ins[i]) for i in range(nins)])
+            results = _called(function, [_read(ins[i]) for i in range(nins)])
             for i in range(nouts):
                 to = _view(outs[i])
                 if to is not None:
