@@ -307,6 +307,28 @@ def test_weak_types_and_meshes_are_the_callers_alone(tmp_path, f):
     assert done.returncode == 0, done.stderr
 
 
+@jax.tree_util.register_pytree_node_class
+class Vector:
+    """Wants an array in its place."""
+
+    def __init__(self, array):
+        assert len(array.shape) == 1
+        self.array = array
+
+    def tree_flatten(self):
+        return (self.array,), None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
+def test_inputs_that_no_path_names_have_numbers():
+    of = exported(lambda held, x: held["a"].array * x, {"a": Vector(X)}, X)
+    report = jaxvet.check(lambda x: of.call({"a": Vector(x)}, x))(X)
+    assert report.ok and not report.undecided
+
+
 def test_an_exported_function_at_symbolic_sizes_is_judged_by_its_types():
     b, = jax.export.symbolic_shape("b")
     spec = jax.ShapeDtypeStruct((b,), "float32")

@@ -835,10 +835,14 @@ def _is_equation(constraint) -> bool:
 
 
 def input_paths(exported) -> list:
-    """What an exported function calls its flat inputs: `args[0]['w']`."""
-    return [shape_poly.pretty_print_dimension_descriptor(
-        exported.in_tree, index, None)
-        for index in range(len(exported.in_avals))]
+    """What an exported function calls its flat inputs: `args[0]['w']`; `[2]` where a
+    user's class wants arrays in its place, and is given the numbers of the inputs."""
+    count = range(len(exported.in_avals))
+    try:
+        return [shape_poly.pretty_print_dimension_descriptor(
+            exported.in_tree, index, None) for index in count]
+    except Exception:  # the class's own
+        return [f"[{index}]" for index in count]
 
 
 def difference(left: str, right: str) -> str | None:
