@@ -7,7 +7,8 @@
  *
  * When this process loads the library itself, it is set to one thread: the
  * results must not depend on a count of threads, and the runtime splits work
- * on its own. */
+ * on its own.  Where the processor is newer than the library it gets the kernels
+ * of the newest one that can do the same, unless $OPENBLAS_CORETYPE says which. */
 #ifndef JX_BLAS_H
 #define JX_BLAS_H
 

@@ -71,13 +71,15 @@ one_file 'cblas.*\.h|lapack.*\.h|openblas.*\.h' runtime/blas.c
 one_file 'mpi\.h' runtime/mpi.c
 
 # No mutable globals: every object symbol is in a read-only section (or one that
-# is so after relocation).  The solver's helper is a program of its own.
+# is so after relocation).  The solver's helper is a program of its own, and OpenBLAS,
+# which is the process's, is made ready under a lock that is, too.
 objects=${OBJECTS:?the objects of the library and the command}
 instrumented=$(nm "$build/libjaxvet.a" 2>/dev/null | grep -cE '__(asan|ubsan)_')
 if [ "$instrumented" -eq 0 ]; then
     # shellcheck disable=SC2086
     objdump -t $objects | awk '
     /file format/ { file = $1 }
+    file ~ /\/runtime\/blas\.o:$/ && $NF ~ /^lock\.[0-9]+$/ { next }
     $0 ~ / O / && $0 ~ / (\.data|\.bss|\.tdata|\.tbss|\*COM\*)/ && $0 !~ /\.data\.rel\.ro/ {
         print file " " $NF ": mutable global"; bad = 1
     }
