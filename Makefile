@@ -305,12 +305,15 @@ bench-backend: all  ## train ten models on the backend of JAX and on XLA, and co
 jax-tests: all  ## run JAX's own tests of symbolic sizes with our prover behind it
 	@$(PYTHON) scripts/jax_shape_poly.py $(JAX_TESTS)
 
-.PHONY: jax-suite library-suites
+.PHONY: jax-suite library-suites capture
 jax-suite: all  ## run JAX's own tests on XLA's CPU and on our backend (JAX_SUITE='-j 2 lax_test'; the tests from $$JAX_SOURCE, a clone, or GitHub)
 	@$(PYTHON) scripts/jax_suite.py $(JAX_SUITE)
 
 library-suites: all  ## the same with those of optax, flax, equinox, chex and distrax
 	@$(PYTHON) scripts/jax_suite.py --of libraries $(JAX_SUITE)
+
+capture: all  ## check and run every program that JAX's tests run (JAX_SUITE='--of optax', ...: as above)
+	@$(PYTHON) scripts/capture_jax_tests.py $(JAX_SUITE)
 
 .PHONY: libraries
 libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, checked, run
