@@ -45,12 +45,16 @@ ARCHIVE = 'https://github.com/jax-ml/jax/archive/refs/tags/{tag}.tar.gz'
 TAGS = {'0.12.0.1': 'jax-v0.11.0'}
 #: What of JAX's source is taken: tests, and what they import that no wheel has.
 JAX_PARTS = ('tests/*', 'jax/_src/*_test_util.py')
-#: Where each library has its tests.
+#: Where each library has its tests: those that `libraries` means, and others.
 LIBRARIES = {'optax': 'optax', 'flax': 'tests', 'equinox': 'tests', 'chex': 'chex',
              'distrax': 'distrax'}
+OTHERS = {'lineax': 'tests', 'optimistix': 'tests', 'diffrax': 'test',
+          'numpyro': 'test'}
+PART = {**LIBRARIES, **OTHERS}
 #: What those tests need beside the pinned environments, at pinned versions and at any.
 EXTRA = ('chex', 'distrax', 'tfp-nightly', 'dm-haiku', 'dm-tree', 'jmp', 'toolz',
-         'cloudpickle', 'gast', 'decorator', 'tabulate', 'wrapt')
+         'cloudpickle', 'gast', 'decorator', 'tabulate', 'wrapt', 'jaxtyping',
+         'wadler_lindig', 'lineax', 'optimistix', 'diffrax', 'numpyro')
 #: The same of JAX's own tests.
 FOR_JAX = ('hypothesis', 'sortedcontainers', 'attrs')
 UNPINNED = ('joblib', 'mock', 'narwhals', 'scikit-learn', 'threadpoolctl')
@@ -164,14 +168,14 @@ def obtain_jax(version, to):
 def obtain(name, version, to):
     folder, _ = given(name)
     if folder:
-        if clone(folder, f'v{version}', to, f'{LIBRARIES[name]}/*'):
+        if clone(folder, f'v{version}', to, f'{PART[name]}/*'):
             return
         print(f'{name} {version}: {folder} has no such tag, the tests are those of the '
               'source distribution')
     to.mkdir(parents=True)
     subprocess.run([sys.executable, '-m', 'pip', 'download', '-q', '--no-deps',
                     '--no-binary', name, '-d', to, f'{name}=={version}'], check=True)
-    unpack(next(to.glob('*.tar.gz')), to, f'{LIBRARIES[name]}/*')
+    unpack(next(to.glob('*.tar.gz')), to, f'{PART[name]}/*')
 
 
 def tests_of(name):
@@ -425,7 +429,7 @@ def wanted(options):
         folder = tests_of(name)
         if folder:
             patterns = options.files or (FILES if name == 'jax' else [])
-            part = LIBRARIES.get(name, 'tests')
+            part = PART.get(name, 'tests')
             found = chosen(folder, part, patterns)
             work += [(folder, path) for path in found]
             if not found:
