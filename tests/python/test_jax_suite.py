@@ -102,3 +102,47 @@ def test_one(): assert ONE == 1
     done = suite("--bare", "--of", "optax", "some_test", LIBRARY_SOURCES=str(sources),
                  JAX_SUITE_FOLDER=str(tmp_path / "kept"))
     assert done.returncode == 0, done.stdout
+
+
+CAPTURE = ROOT / "scripts" / "capture_jax_tests.py"
+
+
+def capture(sources, kept, *arguments):
+    return subprocess.run(
+        [sys.executable, CAPTURE, "--bare", "--of", "optax", *arguments, "some_test"],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "LIBRARY_SOURCES": str(sources), "JAX_SUITE_FOLDER": str(kept)})
+
+
+def test_programs_of_tests_are_held(tmp_path):
+    sources = write_tests(tmp_path, """
+import jax
+import numpy as np
+
+def test_one():
+    jax.jit(lambda x: x * 2)(np.ones(3, "f"))
+
+def test_fails():
+    jax.jit(lambda x: x + 1)(np.ones(3, "f"))
+    assert False
+""")
+    for _ in range(2):  # the second takes nothing again
+        done = capture(sources, tmp_path / "kept")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "capture: 4 files of programs that JAX runs, 0 are not held" in done.stdout
+
+
+def test_programs_that_are_not_held_are_said(tmp_path):
+    sources = write_tests(tmp_path, """
+import jax
+import numpy as np
+
+def test_one():
+    x = np.ones(3, "f")
+    jax.jit(lambda x: jax.pure_callback(lambda y: y, x, x))(x)
+""")
+    done = capture(sources, tmp_path / "kept")
+    assert done.returncode == 1
+    assert "2 files of programs that JAX runs, 2 are not held, 0 of these" in done.stdout
+    assert "1 document, run: 3: " in done.stdout
+    assert "serialization of host_callbacks" in done.stdout
