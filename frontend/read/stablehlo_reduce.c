@@ -559,6 +559,15 @@ static bool select_generally(jx_hlo_body *b, const window *w,
                       ins.at, &p, in));
 }
 
+/* JAX's padding is elements, the op's is none. */
+static bool is_padded(const window *w)
+{
+    for (int i = 0; i < 2 * w->rank; i++)
+        if (jx_dim_value(w->padding[i]) != 0)
+            return true;
+    return false;
+}
+
 bool jx_hlo_op_select_and_scatter(jx_hlo_body *b, const jx_mlir_op *op,
                                   const jx_hlo_row *row)
 {
@@ -572,7 +581,7 @@ bool jx_hlo_op_select_and_scatter(jx_hlo_body *b, const jx_mlir_op *op,
     const jx_aval *in = jx_atom_aval(ins.at[0]);
     if (!read_window(b, in->rank, &w))
         return false;
-    if (!chosen || jx_hlo_single_op(op, 1) != JX_OP_stablehlo_add ||
+    if (!chosen || is_padded(&w) || jx_hlo_single_op(op, 1) != JX_OP_stablehlo_add ||
         !is_identity(JX_PRIM_add, in->dtype, jx_hlo_splat(ins.at[2])))
         return select_generally(b, &w, in);
     jx_put_prim(&p, "select_prim", chosen);

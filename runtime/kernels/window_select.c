@@ -12,14 +12,70 @@
 #include <math.h>
 #include <string.h>
 
+/* The next position inside of a window, row by row; false past the last. */
+static bool next_inside(const jx_window *w, int64_t *pos)
+{
+    for (int i = w->rank - 1; i >= 0; i--) {
+        if (++pos[i] < w->size[i])
+            return true;
+        pos[i] = 0;
+    }
+    return false;
+}
+
+/* The offset of a position inside of the window at `at`; -1: in the padding. */
+static int64_t offset_inside(const jx_window *w, const int64_t *at, const int64_t *pos)
+{
+    int64_t offset = 0;
+
+    for (int i = 0; i < w->rank; i++) {
+        int64_t place = at[i] * w->stride[i] - w->low[i] + pos[i];
+        if (place < 0 || place >= w->in[i])
+            return -1;
+        offset += place * w->step[i];
+    }
+    return offset;
+}
+
+static int64_t positions_inside(const jx_window *w)
+{
+    int64_t count = 1;
+
+    for (int i = 0; i < w->rank; i++)
+        count *= w->size[i];
+    return count;
+}
+
 /* The offset of the element that a window selects, or -1; `inner` is the
  * position behind the window's axes.  With `limited` an element has to beat
- * infinity first: XLA begins with it. */
+ * infinity first: XLA begins with it.  Without it the padding is elements, too, of
+ * the dtype's least (or greatest) value, as JAX lowers it for the CPU. */
 typedef int64_t pick_fn(const jx_window *w, const void *operand,
                         const int64_t *at, int64_t inner, bool largest,
                         bool limited);
 
 #define PICK(name, type, LOWEST, HIGHEST)                                     \
+    static int64_t name##_padded(const jx_window *w, const void *operand,     \
+                                 const int64_t *at, int64_t inner,            \
+                                 bool largest)                                \
+    {                                                                         \
+        int64_t pos[JX_MAX_RANK] = {0}, chosen = -1;                          \
+        const type *x = (const type *)operand + inner;                        \
+        type pad = largest ? LOWEST : HIGHEST, best = pad;                    \
+        bool any = false;                                                     \
+                                                                              \
+        do {                                                                  \
+            int64_t i = offset_inside(w, at, pos);                            \
+            type next = i < 0 ? pad : x[i];                                   \
+            bool stays = largest ? best >= next : best <= next;               \
+            if (any && stays)                                                 \
+                continue;                                                     \
+            best = next;                                                      \
+            chosen = i;                                                       \
+            any = true;                                                       \
+        } while (next_inside(w, pos));                                        \
+        return chosen < 0 ? -1 : chosen + inner;                              \
+    }                                                                         \
     static int64_t name(const jx_window *w, const void *operand,              \
                         const int64_t *at, int64_t inner, bool largest,       \
                         bool limited)                                         \
@@ -31,9 +87,11 @@ typedef int64_t pick_fn(const jx_window *w, const void *operand,
         bool any = limited;                                                   \
         jx_reach r;                                                           \
                                                                               \
-        jx_window_reach(w, w->rank, at, &r);                                      \
+        jx_window_reach(w, w->rank, at, &r);                                  \
         if (r.count == 0)                                                     \
             return -1;                                                        \
+        if (!limited && r.count < positions_inside(w))                        \
+            return name##_padded(w, operand, at, inner, largest);             \
         do {                                                                  \
             int64_t n = last < 0 ? 1 : r.counts[last];                        \
             int64_t i = r.start + offset;                                     \
