@@ -2,6 +2,7 @@
 functions are read from theirs: both are checked inside and run."""
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from jax.experimental import pallas as pl
 from jax.experimental import sparse
 from jax.experimental.pallas import tpu as pltpu
+from jax.interpreters import mlir
 from jax.sharding import PartitionSpec as P
 from test_library_primitives import document, equations, primitive, printed, run
 
@@ -64,7 +66,15 @@ def scoped(x):
                           interpret=True)(x)
 
 
-PROGRAMS = [kernel, product, linear, mapped, nested, scoped]
+def shared_out(x):
+    """A module whose parameters hold another."""
+    mesh = jax.sharding.Mesh(jax.devices()[:1], ("i",))
+    called = jax.export.export(jax.jit(jnp.sin))(jax.ShapeDtypeStruct(x.shape, x.dtype))
+    return jax.shard_map(lambda v: jax.lax.psum(called.call(v), "i"), mesh=mesh,
+                         in_specs=P("i"), out_specs=P(), check_vma=False)(x)
+
+
+PROGRAMS = [kernel, product, linear, mapped, nested, scoped, shared_out]
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
@@ -111,6 +121,28 @@ def test_a_shared_module_is_read_once():
         said = _library.ask(["info", "-"], text).decode()
         read.add(re.search(r"equations in (\d+) jaxprs", said)[1])
     assert len(read) == 1
+
+
+def test_a_module_does_not_say_who_asked_for_it():
+    def here():
+        return document(linear, X)
+    def there():
+        return document(linear, X)
+    assert here()["consts"] == there()["consts"]
+    modules = json.loads(_library.ask(["show", "--as", "json", "-"],
+                                      json.dumps(here())))["consts"]
+    assert not any(b"jaxvet" in base64.b64decode(row["b64"]) for row in modules)
+
+
+foreign = jax.extend.core.Primitive("foreign")
+foreign.def_abstract_eval(lambda x: jax.core.ShapedArray(x.shape, x.dtype))
+mlir.register_lowering(foreign, jax.ffi.ffi_lowering("nowhere"))
+
+
+def test_what_a_module_holds_is_at_the_place_of_its_equation():
+    report = jaxvet.check(lambda x: foreign.bind(x))(X)
+    said, = report.undecided
+    assert said.file == __file__, said
 
 
 def names(held):

@@ -311,11 +311,12 @@ class Walker:
         return self._modules[key]
 
     def _module_params(self, eqn, module) -> dict:
+        held = self.values.const(module)  # first, as its name is
         outer, self._is_shown = self._is_shown, True
         shown = self._params(eqn)
         self._is_shown = outer
         self.has_modules = True
-        return {"module": {"$const": self.values.const(module)},
+        return {"module": {"$const": held},
                 "name": printable(eqn.primitive.name),
                 "params": {"$map": [[printable(key), shown[key]]
                                     for key in sorted(shown)]}}
