@@ -34,7 +34,10 @@ def pytest_configure(config):
     directory = config.getoption("--jaxvet-capture")
     if directory:
         from jaxvet._capture import Capture  # here: pytest starts without JAX
-        config.pluginmanager.register(Capturing(Capture(directory)))
+        try:
+            config.pluginmanager.register(Capturing(Capture(directory)))
+        except OSError as error:
+            raise pytest.UsageError(f"--jaxvet-capture: {error}") from error
 
 
 class Capturing:

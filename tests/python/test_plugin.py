@@ -55,7 +55,8 @@ def test_options(jaxvet_check):
 '''
 
 
-def run(folder, *options):
+def run(folder, *options, every=False):
+    """What pytest says; with `every`, all that is known of how it ended."""
     (folder / "test_it.py").write_text(TESTS)
     env = {**os.environ, "PYTHONPATH": str(ROOT / "frontend" / "python"),
            "JAXVET": str(COMMAND)}
@@ -63,7 +64,7 @@ def run(folder, *options):
         [sys.executable, "-m", "pytest", "-q", "-p", "jaxvet_pytest", "-p",
          "no:cacheprovider", *options], cwd=folder, env=env,
         capture_output=True, text=True)
-    return done.stdout
+    return done if every else done.stdout
 
 
 def test_findings_fail_a_test_and_are_shown(tmp_path):
@@ -189,3 +190,80 @@ def test_references_are_captured(tmp_path):
     assert held["in0"].tolist() == [1, 1, 1] and held["in1"].tolist() == [0, 1, 2]
     assert held["out0"] == 8
     assert held["out1"].tolist() == held["out2"].tolist() == [5, 1, 2]
+
+
+MANY = '''\
+import concurrent.futures
+import threading
+import tracemalloc
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def test_a_loop_of_calls():
+    @jax.jit
+    def step(x):
+        jax.debug.callback(lambda: None, ordered=True)  # each call is new to JAX
+        return x + 1
+    x = jnp.zeros(1 << 18)
+    tracemalloc.start()
+    for _ in range(50):
+        x = step(x)
+    jax.effects_barrier()
+    assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    tracemalloc.stop()
+
+
+def test_constants():
+    for value in (1.0, 2.0):
+        held = np.arange(20, dtype="f") + value
+        outer = jax.jit(lambda x: jax.jit(lambda v: v * held)(x))
+        closed_over = jax.jit(lambda x: x + held)
+        closed_over(np.ones(20, "f"))
+        outer(np.ones(20, "f"))
+
+
+def test_another_thread_runs_while_one_waits():
+    began, done = threading.Event(), threading.Event()
+
+    def wait(x):
+        began.set()
+        assert done.wait(60)
+        return x
+
+    @jax.jit
+    def waits(x):
+        return jax.pure_callback(wait, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    def other():
+        assert began.wait(60)
+        jax.jit(lambda x: x * 3.25)(2.0)
+        done.set()
+    thread = threading.Thread(target=other)
+    thread.start()
+    waits(np.ones(3, "f")).block_until_ready()
+    thread.join()
+'''
+
+
+def test_loops_constants_and_threads_are_captured(tmp_path):
+    (tmp_path / "test_captured.py").write_text(MANY)
+    kept = tmp_path / "kept"
+    shown = run(tmp_path, "test_captured.py", "--jaxvet-capture", str(kept))
+    assert "3 passed" in shown, shown
+    rows = [json.loads(row) for row in (kept / "index.jsonl").read_text().splitlines()]
+    named = [(row["test"].partition("::")[2], row["name"]) for row in rows
+             if row["name"] in ("step", "waits", "<lambda>")]
+    assert sorted(named) == sorted([
+        ("test_a_loop_of_calls", "step"), *4 * [("test_constants", "<lambda>")],
+        ("test_another_thread_runs_while_one_waits", "<lambda>"),
+        ("test_another_thread_runs_while_one_waits", "waits")])
+
+
+def test_a_directory_that_can_not_be_is_a_usage_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run(tmp_path, "--jaxvet-capture", str(tmp_path / "file"), every=True)
+    assert done.returncode == 4
+    assert "--jaxvet-capture: " in done.stderr and "INTERNALERROR" not in done.stderr

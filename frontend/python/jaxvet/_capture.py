@@ -2,13 +2,17 @@
 document and as jax.export writes it; and what jaxvet makes of them."""
 from __future__ import annotations
 
+import collections
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import os
 import re
 import subprocess
+import threading
 import typing
+import weakref
 
 import jax
 import jax.export
@@ -70,8 +74,10 @@ class Capture:
         #: What is running now.
         self.test = ""
         self.left_out = 0
-        self._calls, self._seen = [], set()
-        self._is_ours, self._stop = False, None  # what runs is of our own making
+        self._calls, self._seen = collections.deque(), set()
+        self._kept = weakref.WeakKeyDictionary()  # how each jaxpr was called
+        self._mine = threading.local()  # where what runs is of our own making
+        self._stop = None
         os.makedirs(self.directory, exist_ok=True)
         self._rows = open(os.path.join(self.directory, INDEX), "w",
                           encoding="utf-8")
@@ -89,7 +95,11 @@ class Capture:
 
     def _watched(self, closed, name, mesh, args, run):
         """Called in the place of a jitted call; gives what it gives."""
-        if self._is_ours:
+        if getattr(self._mine, "runs", False):
+            return run()
+        how = _called(mesh, args)
+        kept = self._kept.setdefault(closed, set())
+        if how in kept:  # a loop of calls is no more than its first
             return run()
         if any(isinstance(const, _compat.Ref) for const in closed.consts):
             args = (*closed.consts, *args)
@@ -101,6 +111,7 @@ class Capture:
         if outputs is None:
             self.left_out += 1
             return result, outs
+        kept.add(how)
         self._calls.append(Call(
             closed, name, self.test, _compat.x64(), mesh, list(map(_spec, args)),
             inputs, outputs))
@@ -111,28 +122,32 @@ class Capture:
         no arrays."""
         if sum(getattr(value, "nbytes", 0) for value in values) > LARGEST:
             return None
-        self._is_ours = True  # what is copied may be computed first
         try:
-            return [np.array(stored(as_traced(
-                value[...] if isinstance(value, _compat.Ref) else value)))
-                    for value in values]
+            with self._ours():  # what is copied may be computed first
+                return [np.array(stored(as_traced(
+                    value[...] if isinstance(value, _compat.Ref) else value)))
+                        for value in values]
         except Exception:  # tokens, deleted arrays, parts of other processes
             return None
+
+    @contextlib.contextmanager
+    def _ours(self):
+        """Within, what this thread runs is not taken; other threads are the tests'."""
+        self._mine.runs = True
+        try:
+            yield
         finally:
-            self._is_ours = False
+            self._mine.runs = False
 
     def write(self) -> None:
         """Writes what was kept and is new."""
-        calls, self._calls = self._calls, []
-        self._is_ours = True
-        try:
-            for call in calls:
+        with self._ours():
+            while self._calls:
+                call = self._calls.popleft()
                 key = _key(call)
                 if key not in self._seen:
                     self._seen.add(key)
                     self._write(call)
-        finally:
-            self._is_ours = False
 
     def _write(self, call) -> None:
         self._number += 1
@@ -165,10 +180,41 @@ def _spec(value):
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=placed)
 
 
+def _called(mesh, args) -> tuple:
+    """What else makes a program of a jaxpr: the same for the same program."""
+    try:
+        how = (_compat.x64(), mesh, *((_compat.core.typeof(value),
+                                       getattr(value, "sharding", None))
+                                      for value in args))
+        hash(how)
+        return how
+    except Exception:  # values of a kind of their own: each call is another
+        return object(),
+
+
 def _key(call) -> bytes:
     """The same for the same program, wherever it is written."""
     text = f"{call.name}\n{call.closed}\n{call.specs}\n{call.x64}"
-    return hashlib.sha256(re.sub(r"0x[0-9a-f]+", "", text).encode()).digest()
+    key = hashlib.sha256(re.sub(r"0x[0-9a-f]+", "", text).encode())
+    for const in _constants(call.closed, set()):  # of them, only types are printed
+        try:
+            key.update(stored(as_traced(const)).tobytes())
+        except Exception:  # tracers, deleted arrays
+            continue
+    return key.digest()
+
+
+def _constants(jaxpr, met):
+    """Those of a jaxpr and of all inside it that is not met yet."""
+    if id(jaxpr) in met:
+        return
+    met.add(id(jaxpr))
+    yield from getattr(jaxpr, "consts", ())
+    for eqn in jaxpr.eqns:
+        for value in eqn.params.values():
+            for each in value if isinstance(value, (tuple, list)) else (value,):
+                if hasattr(each, "eqns"):
+                    yield from _constants(each, met)
 
 
 def _document(call, path) -> None:
