@@ -16,26 +16,30 @@ static const jx_atom nothing = {NULL, NULL};
 
 /* ---- failures */
 
-bool jx_discharge_fail(jx_discharging *b, const char *format, ...)
+const char *jx_discharge_place(const jx_discharging *b)
 {
     const jx_frame *frame = b->eqn ? jx_user_frame(b->eqn->stack) : NULL;
-    const char *place, *line = "";
+    const char *line = NULL;
+
+    if (frame)
+        line = jx_arena_printf(arena_of(b), ", %s:%d", frame->file->path,
+                               frame->line);
+    return b->eqn ? jx_arena_printf(arena_of(b), "equation %d of jaxpr %d (%s)%s",
+                                    (int)(b->eqn - b->from->eqns), b->from->id,
+                                    jx_eqn_name(b->eqn), line ? line : "")
+                  : jx_arena_printf(arena_of(b), "jaxpr %d", b->from->id);
+}
+
+bool jx_discharge_fail(jx_discharging *b, const char *format, ...)
+{
     char why[256];
     va_list args;
 
     va_start(args, format);
     jx_vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    if (frame)
-        line = jx_arena_printf(arena_of(b), ", %s:%d", frame->file->path,
-                               frame->line);
-    place = b->eqn ? jx_arena_printf(arena_of(b),
-                                     "equation %d of jaxpr %d (%s)%s",
-                                     (int)(b->eqn - b->from->eqns),
-                                     b->from->id, jx_eqn_name(b->eqn), line)
-                   : jx_arena_printf(arena_of(b), "jaxpr %d", b->from->id);
-    return jx_fail(b->d->ctx, JX_E_INPUT, b->d->program->path, place, "%s",
-                   why);
+    return jx_fail(b->d->ctx, JX_E_INPUT, b->d->program->path,
+                   jx_discharge_place(b), "%s", why);
 }
 
 /* ---- avals and variables */

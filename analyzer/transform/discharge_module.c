@@ -96,6 +96,21 @@ static const jx_aval **avals_of(jx_discharging *b, const jx_eqn *eqn)
     return at;
 }
 
+/* What is wrong in a module is wrong at its equation: the places inside it are those
+ * of nobody's file. */
+static void fail_here(jx_discharging *b)
+{
+    jx_error *error = &b->d->ctx->error;
+    const char *here = jx_discharge_place(b);
+
+    if (error->kind != JX_E_INPUT || !here)
+        return;
+    if (error->place)
+        here = jx_arena_printf(b->d->ctx->arena, "%s, its module, %s", here,
+                               error->place);
+    error->place = here;
+}
+
 static const jx_jaxpr *read_callee(jx_discharging *b, const jx_eqn *eqn,
                                    const jx_aval **avals)
 {
@@ -117,9 +132,12 @@ static const jx_jaxpr *read_callee(jx_discharging *b, const jx_eqn *eqn,
     const jx_mlir_file *file = jx_bytecode_read(ctx, NULL, b->d->program->path,
                                                 module->data, module->bytes, 0);
     file = file ? jx_vhlo_to_stablehlo(ctx, file) : NULL;
-    return file ? jx_read_stablehlo_callee(file, &callee, &b->d->build,
-                                           jx_infer_reading)
-                : NULL;
+    const jx_jaxpr *made = file ? jx_read_stablehlo_callee(file, &callee, &b->d->build,
+                                                           jx_infer_reading)
+                                : NULL;
+    if (!made)
+        fail_here(b);
+    return made;
 }
 
 /* What a module became at some types.  Parameters and avals are one pointer each. */

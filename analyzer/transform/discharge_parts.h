@@ -32,6 +32,9 @@ typedef struct jx_discharging {
 
 /* ---- failures (discharge_build.c) */
 
+/* Where the equation is, for messages; NULL without memory. */
+const char *jx_discharge_place(const jx_discharging *b);
+
 /* Records the first failure, at the equation; always false. */
 bool jx_discharge_fail(jx_discharging *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -223,6 +223,19 @@ def test_a_module_that_is_none_is_refused(data, size):
     row.update(b64=data, sh=[size])
     done = _library.run(["check", "-"], json.dumps(held))
     assert done.returncode == 3 and b"bytecode" in done.stdout + done.stderr
+    assert re.search(r"equation \d+ of jaxpr \d+ \(linear_call\), .*test_modules.py:\d+, "
+                     "its module, byte", (done.stdout + done.stderr).decode())
+
+
+def test_a_module_that_takes_something_else_is_refused_at_its_equation():
+    held = document(linear, X)
+    other = document(kernel, X)
+    held["consts"][equations(held)[-1][1][3]["module"]["$const"]] = other["consts"][
+        equations(other)[-1][1][3]["module"]["$const"]]
+    done = _library.run(["check", "-"], json.dumps(held))
+    assert done.returncode == 3
+    assert re.search(r"equation \d+ of jaxpr \d+ \(linear_call\).*: expected the "
+                     "module's main to have", (done.stdout + done.stderr).decode())
 
 
 def test_a_module_of_other_types_is_refused():
