@@ -78,14 +78,6 @@ static void put_rule_operands(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 
 static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 {
-    jx_buffer patterns = jx_ctx_text(e->program->ctx);
-    int stack = jx_emit_stack(e, rule->stack);
-
-    /* The walk meets the stack first, then the patterns. */
-    for (int i = 0; i < rule->npatterns; i++) {
-        jx_buffer_puts(&patterns, i ? "," : "");
-        put_pattern(e, rule, &rule->patterns[i], &patterns);
-    }
     jx_buffer_printf(to, "{\"prim\":\"%s\"",
                      rule->vjp ? "custom_vjp_call" : "custom_jvp_call");
     if (rule->name && *rule->name) {
@@ -93,15 +85,20 @@ static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
         jx_json_put_text(to, rule->name);
     }
     jx_emit_key(to, "stack");
-    jx_json_put_int(to, stack);
+    jx_json_put_int(to, jx_emit_stack(e, rule->stack));
     put_rule_operands(e, rule, to);
     if (rule->symbolic_zeros) {
         jx_emit_key(to, "symbolic_zeros");
         jx_buffer_puts(to, "true");
     }
-    if (patterns.length) {
+    if (rule->npatterns) {
         jx_emit_key(to, "patterns");
-        jx_buffer_printf(to, "[%s]", patterns.text);
+        jx_buffer_putc(to, '[');
+        for (int i = 0; i < rule->npatterns; i++) {
+            jx_buffer_puts(to, i ? "," : "");
+            put_pattern(e, rule, &rule->patterns[i], to);
+        }
+        jx_buffer_putc(to, ']');
     }
     if (rule->batched) {
         jx_emit_key(to, "batched");
@@ -112,8 +109,6 @@ static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
         jx_json_put_text(to, rule->truncated);
     }
     jx_buffer_putc(to, '}');
-    e->failed = e->failed || !jx_buffer_ok(&patterns);
-    jx_buffer_free(&patterns);
 }
 
 void jx_emit_rules(jx_emit *e)

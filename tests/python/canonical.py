@@ -21,7 +21,7 @@ _ORDER = {
     "const": "dt sh splat b64 npz",
     "npz": "name sha256",
     "jaxpr": "in nc eqns out eff fn args res",
-    "extra": "eff saveable offload",
+    "extra": "eff saveable offload refused",
     "effect": "t axis in",
     "literal": "a v dim scope c",
     "rule": ("prim name stack in nc nout primal symbolic_zeros patterns "

@@ -103,15 +103,17 @@ class Rules:
     def _row(self, met) -> dict:
         rule = met.rule
         stack = self._stack(rule)
+        avals = list(map(self.walker.values.aval, rule.avals))
+        primal = self.walker.closed(rule.primal)  # before what the patterns meet
         patterns, truncated = self._patterns(met)
         return without_empty([
             ("prim", rule.prim),
             ("name", rule.name),
             ("stack", stack),
-            ("in", list(map(self.walker.values.aval, rule.avals))),
+            ("in", avals),
             ("nc", rule.nc),
             ("nout", len(rule.eqn.outvars)),
-            ("primal", self.walker.closed(rule.primal)),
+            ("primal", primal),
             ("symbolic_zeros", rule.symbolic_zeros),
             ("patterns", patterns),
             ("truncated", truncated),
