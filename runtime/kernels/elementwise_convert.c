@@ -319,14 +319,12 @@ static inline uint8_t to_e8m0(double x)
 {
     int exponent;
 
-    if (!(x > 0) || x > 0x1.8p127)
+    if (!(x > 0) || isinf(x))
         return 0xff;
-    /* x = fraction * 2^exponent, 0.5 <= fraction < 1; a tie goes to the even
-     * pattern. */
+    /* x = fraction * 2^exponent, 0.5 <= fraction < 1; a tie goes up, as ml_dtypes
+     * has it. */
     double fraction = frexp(x, &exponent);
-    int bits = exponent - 1 + 127;
-    if (fraction > 0.75 || (fraction == 0.75 && (bits & 1)))
-        bits++;
+    int bits = exponent - 1 + 127 + (fraction >= 0.75);
     return (uint8_t)(bits < 0 ? 0 : bits > 254 ? 0xff : bits);
 }
 PLAIN(F8_E8M0FNU_F32, float, uint8_t, of_e8m0(x))

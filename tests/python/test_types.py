@@ -13,6 +13,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 import jaxvet
 from jaxvet import _library
+from test_library_primitives import run
 
 MESH = jax.sharding.AbstractMesh((2, 2), ("x", "y"), (AxisType.Explicit,) * 2)
 COLUMNS, ROWS = P(None, "x"), P("x", None)
@@ -116,3 +117,11 @@ def test_a_dtype_that_is_asked_for_is_narrowed_without_x64(x64):
         report = jaxvet.check(lambda x: lax.mul(x, x, out_dtype=np.float64))(
             np.ones(3, "f"))
     assert report.ok and not report.undecided
+
+
+def test_powers_of_two_are_rounded_as_jax_rounds_them(tmp_path):
+    x = np.array([1, 1.4, 1.5, 1.6, 2, 2.9, 3, 5, 6, 7, 12, 0.75, 2.0 ** -126 * 1.5, 0, -1,
+                  np.nan, np.inf, 2.0 ** 127, 2.0 ** 127 * 1.4, 2.0 ** 127 * 1.5], "f")
+    done = run(tmp_path, jax.jit(
+        lambda x: x.astype(jnp.float8_e8m0fnu).astype("float32")), x)
+    assert done.returncode == 0, done.stdout
