@@ -102,20 +102,13 @@ def take(folder, path, options):
 
 # -- what is said
 
-def reasons():
-    """(pattern of form, what, test and what is said; reason), a line each."""
-    lines = KNOWN.read_text().splitlines() if KNOWN.exists() else ()
-    return [line.partition(': ')[::2] for line in lines if line and line[0] != '#']
-
-
 def key_of(row):
     what = next(what for what in ('written', 'check', 'run') if row.get(what))
     return f'{row["form"]} {what} {row["test"]} {row[what]}'
 
 
-def say(rows, full):
+def say(rows, full, known):
     from jaxvet import _capture
-    known = [pattern for pattern, _ in reasons()]
     missed = [row for row in rows if not is_held(row)]
     used = {pattern for row in missed for pattern in known
             if fnmatch.fnmatchcase(key_of(row), pattern)}
@@ -133,7 +126,7 @@ def say(rows, full):
 
 
 def main():
-    parser = jax_suite.arguments(__doc__)
+    parser = jax_suite.arguments(__doc__, KNOWN)
     options = parser.parse_args()
     work = jax_suite.wanted(options)
     if not work:
@@ -142,7 +135,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
         rows = list(itertools.chain.from_iterable(
             pool.map(lambda each: take(*each, options), work)))
-    return say(rows, not options.files and options.every == 1 and not options.cases)
+    return say(rows, not options.files and options.every == 1 and not options.cases,
+               jax_suite.patterns(options.known))
 
 
 if __name__ == '__main__':

@@ -368,14 +368,12 @@ def kind_of(error):
     return re.sub(r'0x[0-9a-f]+|\d+(\.\d+)?|%\w+|\'[^\']*\'', '#', error)[:110]
 
 
-def say(rows, full):
+def say(rows, full, known):
     """The sums, and the misses that have no reason."""
     passed, xla_seconds, seconds = (sum(row[k] for row in rows) for k in (0, 2, 3))
     misses = {name: record for row in rows for name, record in row[1].items()}
     print(f'{"together":44} {passed:6} {passed - len(misses):6} {len(misses):6} '
           f'{xla_seconds:8.1f} {seconds:8.1f} {seconds / (xla_seconds or 1):6.2f}')
-    lines = KNOWN.read_text().splitlines() if KNOWN.exists() else ()
-    known = [line.partition(': ')[0] for line in lines if line and line[0] != '#']
     used, groups = set(), collections.defaultdict(list)
     for name, record in misses.items():
         by = [each for each in known if fnmatch.fnmatchcase(name, each)]
@@ -396,8 +394,8 @@ def say(rows, full):
     return int(bool(groups) or bool(old) or not passed)
 
 
-def arguments(description):
-    """Which tests, and how many at a time."""
+def arguments(description, known):
+    """Which tests, how many at a time, and whose misses have a reason."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('files', nargs='*', metavar='FILE')
@@ -411,7 +409,15 @@ def arguments(description):
     parser.add_argument('--limit', type=float, default=3 * 3600, help='of a file')
     parser.add_argument('--bare', action='store_true',
                         help='what tests of libraries import is there already')
+    parser.add_argument('--known', type=pathlib.Path, default=known, metavar='FILE',
+                        help='misses and their reasons, a line each')
     return parser
+
+
+def patterns(path):
+    """Of what is missed for a known reason: `pattern: reason`, a line each."""
+    return [line.partition(': ')[0] for line in path.read_text().splitlines()
+            if line and line[0] != '#']
 
 
 def wanted(options):
@@ -439,7 +445,7 @@ def wanted(options):
 
 
 def main():
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, KNOWN)
     parser.add_argument('--again', action='store_true', help='ours is run again')
     parser.add_argument('--keep', action='store_true', help='ours is not run again')
     options = parser.parse_args()
@@ -450,7 +456,8 @@ def main():
           f'{"ratio":>6}')
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
         rows = list(pool.map(lambda each: both(*each, options), work))
-    return say(rows, not options.files and options.every == 1 and not options.cases)
+    return say(rows, not options.files and options.every == 1 and not options.cases,
+               patterns(options.known))
 
 
 if __name__ == '__main__':
