@@ -265,7 +265,13 @@ JAXVET_API jaxvet_status jaxvet_run(jaxvet_call *call,
 /* Custom calls.  A module may call code that it only names.  jaxvet has kernels for
  * what JAX calls on a CPU by itself (LAPACK, ...); all other targets are a host's to
  * run, if it gives handlers, and else what makes jaxvet_prepare() fail with
- * JAXVET_INPUT, the target's name in the message and the user's line as the place. */
+ * JAXVET_INPUT, the target's name in the message and the user's line as the place.
+ *
+ * A callback of a jaxpr is one, too: its target is "pure_callback", "io_callback",
+ * "debug_callback" or "debug_print", and its options are the name of the Python function
+ * (of debug_print the text that is printed) as `config`.  Without a handler the last two
+ * do nothing, and where the program comes by one of the others its run ends with
+ * JAXVET_INPUT. */
 typedef enum jaxvet_attribute_kind {
     JAXVET_ATTRIBUTE_OTHER = 0, /* what has no number, text or list of numbers */
     JAXVET_ATTRIBUTE_BOOL,
@@ -292,7 +298,8 @@ typedef struct jaxvet_attribute {
 typedef struct jaxvet_custom_call {
     size_t size; /* of this struct, as the library knows it */
     const char *target;
-    int api_version; /* as StableHLO counts: 1 to 3, 4 with options by name */
+    int api_version; /* as StableHLO counts: 1 to 3, 4 with options by name; of a
+                        callback of a jaxpr 0 */
     int has_side_effect;
     int input_count, output_count;
     const jaxvet_layout *inputs, *outputs;

@@ -77,7 +77,7 @@ static bool has_effect(const jx_eqn *eqn)
 {
     const jx_p_custom_call *call = eqn->typed;
 
-    return eqn->nouts == 0 ||
+    return eqn->nouts == 0 || eqn->prim->id == JX_PRIM_io_callback ||
            (eqn->prim->id == JX_PRIM_stablehlo_custom_call && call &&
             call->has_side_effect);
 }

@@ -1,9 +1,12 @@
 /* callback.c - functions of the Python process that traced the program.
  *
- * There is no such process here.  A program that may call one (equinox.error_if
- * does, where a check fails) is planned and runs, and fails where it calls it;
- * what only prints or looks is left out. */
+ * There is no such process here.  A host may have handlers for them.  Without one, a
+ * program that may call one (equinox.error_if does, where a check fails) is planned
+ * and runs, and fails where it calls it; what only prints or looks is left out. */
+#include "runtime/host.h"
 #include "runtime/kernel.h"
+#include "runtime/kernels/custom_host.h"
+#include "runtime/plan_impl.h"
 #include "runtime/plan_rules.h"
 
 static const char *function_in(const jx_value *value)
@@ -15,6 +18,13 @@ static const char *function_in(const jx_value *value)
     for (int i = 0; !name && value->items && i < value->count; i++)
         name = function_in(value->items[i]);
     return name;
+}
+
+static bool is_handled(const jx_planner *p, const jx_eqn *eqn)
+{
+    const jaxvet_handlers *host = p->options->handlers;
+
+    return host && host->knows(host->data, eqn->prim->name);
 }
 
 static bool run_callback(jx_run *run, const void *data, const jx_view *ins,
@@ -35,6 +45,8 @@ bool jx_plan_callback(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     const jx_p_callback *params = eqn->typed;
     const char *name = function_in(params->callback);
 
+    if (is_handled(p, eqn))
+        return jx_plan_host_callback(p, eqn, name, ins, outs);
     for (int i = 0; i < eqn->nouts; i++)
         outs[i] = jx_plan_output(p, eqn, i);
     jx_plan_op(p, run_callback, &name, sizeof name, eqn->nins, ins, eqn->nouts,
@@ -45,9 +57,13 @@ bool jx_plan_callback(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 bool jx_plan_observed(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                       jx_slot *outs)
 {
-    (void)p;
-    (void)eqn;
-    (void)ins;
-    (void)outs;
-    return true;
+    const jx_value *text = jx_eqn_param(eqn, "fmt");
+
+    if (!is_handled(p, eqn))
+        return true;
+    return jx_plan_host_callback(p, eqn,
+                                 text && text->tag == JX_V_TEXT
+                                     ? text->text
+                                     : function_in(jx_eqn_param(eqn, "callback")),
+                                 ins, outs);
 }

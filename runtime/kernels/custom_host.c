@@ -172,6 +172,7 @@ static bool describe(jx_planner *p, const jx_slot *slot, jaxvet_layout *to)
 typedef struct host_plan {
     jx_planner *p;
     const jx_eqn *eqn;
+    const jx_value *operand_layouts, *result_layouts; /* or NULL */
     jx_host_op *op;
     jaxvet_layout *inputs, *outputs;
     jx_slot *ins, *outs; /* of the operation */
@@ -180,7 +181,6 @@ typedef struct host_plan {
 
 static bool take_outputs(host_plan *h, jx_slot *results)
 {
-    const jx_p_custom_call *params = h->eqn->typed;
     const jaxvet_custom_call *call = &h->op->call;
     int order[JX_MAX_RANK];
 
@@ -191,7 +191,7 @@ static bool take_outputs(host_plan *h, jx_slot *results)
         if (h->nouts == h->eqn->nouts)
             return jx_plan_fail(h->p, "it has other results than it says");
         jx_slot out = jx_plan_output(h->p, h->eqn, h->nouts), *to;
-        if (!order_of(h->p, params->result_layouts, i, out.rank, order) ||
+        if (!order_of(h->p, h->result_layouts, i, out.rank, order) ||
             !describe(h->p, &out, &h->outputs[i]))
             return false;
         to = &h->outs[h->nouts];
@@ -229,7 +229,6 @@ static bool share(host_plan *h, const jx_slot *slot, int input, int output)
 
 static bool take_inputs(host_plan *h, const jx_slot *operands)
 {
-    const jx_p_custom_call *params = h->eqn->typed;
     const jaxvet_custom_call *call = &h->op->call;
     int order[JX_MAX_RANK], next = 0;
 
@@ -241,7 +240,7 @@ static bool take_inputs(host_plan *h, const jx_slot *operands)
             continue;
         if (next == h->eqn->nins)
             return jx_plan_fail(h->p, "it has other operands than it says");
-        if (!order_of(h->p, params->operand_layouts, i, operands[next].rank,
+        if (!order_of(h->p, h->operand_layouts, i, operands[next].rank,
                       order) ||
             !describe(h->p, &operands[next], &h->inputs[i]))
             return false;
@@ -304,22 +303,61 @@ static bool make_room(host_plan *h, const jaxvet_custom_call *said)
     return true;
 }
 
+/* Plans what is said of a call, whose arrays and place are filled in here. */
+static bool plan(host_plan *h, const jaxvet_custom_call *said, const jx_slot *ins,
+                 jx_slot *outs)
+{
+    jx_planner *p = h->p;
+
+    if (!make_room(h, said) || !take_outputs(h, outs) || !take_inputs(h, ins) ||
+        !begin(p, h->op))
+        return false;
+    jx_plan_op(p, run_host_call, &h->op, sizeof h->op, h->nins, h->ins, h->nouts,
+               h->outs, handed_bytes(said));
+    if (said->has_side_effect)
+        jx_plan_acts(p);
+    return !p->failed;
+}
+
 bool jx_plan_host_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                        jx_slot *outs)
 {
+    const jx_p_custom_call *params = eqn->typed;
     const jx_value *target = jx_eqn_param(eqn, "call_target_name");
     const jaxvet_custom_call *said = target ? target->call : NULL;
-    host_plan h = {.p = p, .eqn = eqn};
+    host_plan h = {.p = p,
+                   .eqn = eqn,
+                   .operand_layouts = params->operand_layouts,
+                   .result_layouts = params->result_layouts};
 
     if (!said)
         return jx_plan_fail(p, "a host can't run it: the program holds only a part "
                                "of what the module said");
-    if (!make_room(&h, said) || !take_outputs(&h, outs) || !take_inputs(&h, ins) ||
-        !begin(p, h.op))
-        return false;
-    jx_plan_op(p, run_host_call, &h.op, sizeof h.op, h.nins, h.ins, h.nouts, h.outs,
-               handed_bytes(said));
-    if (said->has_side_effect)
-        jx_plan_acts(p);
-    return !p->failed;
+    return plan(&h, said, ins, outs);
+}
+
+bool jx_plan_host_callback(jx_planner *p, const jx_eqn *eqn, const char *function,
+                           const jx_slot *ins, jx_slot *outs)
+{
+    host_plan h = {.p = p, .eqn = eqn};
+    size_t nins = (size_t)eqn->nins + 1, nouts = (size_t)eqn->nouts + 1;
+    int *aliases = JX_NEW_ARRAY(p->arena, nouts, int);
+    jaxvet_custom_call said = {
+        .size = sizeof said,
+        .target = eqn->prim->name,
+        .has_side_effect = eqn->prim->id != JX_PRIM_pure_callback,
+        .input_count = eqn->nins,
+        .output_count = eqn->nouts,
+        .inputs = JX_NEW_ARRAY(p->arena, nins, jaxvet_layout),
+        .outputs = JX_NEW_ARRAY(p->arena, nouts, jaxvet_layout),
+        .aliases = aliases,
+        .config = function,
+        .config_size = function ? strlen(function) : 0,
+    };
+
+    if (!aliases || !said.inputs || !said.outputs)
+        return jx_plan_starved(p);
+    for (int i = 0; i < eqn->nouts; i++)
+        aliases[i] = -1;
+    return plan(&h, &said, ins, outs);
 }

@@ -466,6 +466,65 @@ static void calls_run_in_loops_branches_and_functions(void **state)
         assert_true(n.told[i] == told[i]);
 }
 
+static char callbacks[] = "{ lambda ; a:f32[]. let\n"
+                          "    b:f32[] = pure_callback[callback=_FlatCallback("
+                          "callback_func=<function f at 0x1>)\n"
+                          "      result_avals=(ShapedArray(float32[]),)] a\n"
+                          "    debug_print[fmt=it is {}] b\n"
+                          "    c:f32[] = pure_callback[callback=_FlatCallback("
+                          "callback_func=<function g at 0x1>)\n"
+                          "      result_avals=(ShapedArray(float32[]),)] a\n"
+                          "    d:f32[] = io_callback[callback=_FlatCallback("
+                          "callback_func=<function h at 0x1>)\n"
+                          "      result_avals=(ShapedArray(float32[]),)] b\n"
+                          "  in (b,) }\n";
+static char called[256];
+
+static void look_at_callback(const jaxvet_custom_call *call, const void *const *inputs,
+                             void *const *outputs)
+{
+    assert_int_equal(call->api_version, 0);
+    assert_int_equal(call->attribute_count, 0);
+    assert_int_equal(call->input_count, 1);
+    assert_int_equal(call->inputs->bytes, 4);
+    assert_int_equal(call->config_size, call->config ? strlen(call->config) : 0);
+    assert_int_equal(call->has_side_effect, !!strcmp(call->target, "pure_callback"));
+    snprintf(called + strlen(called), sizeof called - strlen(called), "%s %s %g; ",
+             call->target, call->config ? call->config : "?",
+             (double)*(const float *)inputs[0]);
+    if (call->output_count)
+        *(float *)outputs[0] = *(const float *)inputs[0] + 1;
+}
+
+/* By the names of their primitives; what is pure and not needed is not called. */
+static void callbacks_of_a_jaxpr_are_a_hosts_to_run(void **state)
+{
+    noted n = {.look = look_at_callback};
+    float x = 1, y = 0;
+
+    (void)state;
+    called[0] = 0;
+    run_floats(callbacks, &n, &x, &y);
+    assert_true(y == 2);
+    assert_string_equal(called, "pure_callback f 1; debug_print it is {} 2; "
+                                "io_callback h 2; ");
+}
+
+static void callbacks_without_a_handler_end_a_run_that_comes_by_them(void **state)
+{
+    noted n = {.target = "debug_print", .look = look_at_callback};
+    opened o = prepared(callbacks, &n);
+    float x = 1, y = 0;
+    const void *inputs[] = {&x};
+    void *outputs[] = {&y};
+
+    (void)state;
+    assert_int_equal(jaxvet_run(o.call, inputs, outputs, &o.error), JAXVET_INPUT);
+    assert_non_null(strstr(o.error.message, "calls the Python function f"));
+    assert_int_equal(n.ran, 0);
+    close_all(&o, &n);
+}
+
 /* As JAX orders effects. */
 static void tokens_are_counted_and_hold_nothing(void **state)
 {
@@ -713,6 +772,8 @@ int main(void)
         cmocka_unit_test(a_result_may_lie_in_an_operands_memory),
         cmocka_unit_test(only_what_is_needed_or_acts_runs),
         cmocka_unit_test(calls_run_in_loops_branches_and_functions),
+        cmocka_unit_test(callbacks_of_a_jaxpr_are_a_hosts_to_run),
+        cmocka_unit_test(callbacks_without_a_handler_end_a_run_that_comes_by_them),
         cmocka_unit_test(tokens_are_counted_and_hold_nothing),
         cmocka_unit_test(a_host_is_told_the_device),
         cmocka_unit_test(a_target_that_nobody_knows_is_refused),
