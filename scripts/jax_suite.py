@@ -328,7 +328,8 @@ class Run:
                     self.say(id=name, became='crashed', error=why)
             if len(after) == len(before):
                 break
-        self.say(end=True)
+        if not self.uncollected():  # what was missing may be there the next time
+            self.say(end=True)
 
 
 def both(folder, path, options):
