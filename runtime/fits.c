@@ -1,6 +1,7 @@
 /* fits.c - see fits.h. */
 #include "runtime/fits.h"
 
+#include "analyzer/transform/discharge.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/params.h"
@@ -209,8 +210,8 @@ static const jx_typed *wrapped(jx_program *program, wrapping *w)
     return analysis ? &analysis->typed : NULL;
 }
 
-const jx_typed *jx_program_at(jx_program *program, int nbindings,
-                              const jx_binding *bindings)
+static const jx_typed *at_sizes(jx_program *program, int nbindings,
+                                const jx_binding *bindings)
 {
     const jx_analysis *analysis = jx_typed_analysis(program);
     wrapping w = {.of = analysis,
@@ -222,4 +223,28 @@ const jx_typed *jx_program_at(jx_program *program, int nbindings,
     look_at_jaxprs(&w);
     return w.found ? wrapped(program, &w)
                    : fitting(analysis, false, nbindings, bindings);
+}
+
+static bool calls_exported(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (program->jaxprs[i]->eqns[k].prim->id == JX_PRIM_call_exported)
+                return true;
+    return false;
+}
+
+/* What a function exported elsewhere computes is read at sizes that are numbers
+ * (discharge.h), which all are here. */
+const jx_typed *jx_program_at(jx_program *program, int nbindings,
+                              const jx_binding *bindings)
+{
+    const jx_typed *typed = at_sizes(program, nbindings, bindings);
+    jx_program *refined;
+
+    if (!typed || !nbindings || !calls_exported(typed->program))
+        return typed;
+    refined = jx_program_refine(typed->program, &typed->program->entry, nbindings,
+                                bindings);
+    return refined && jx_program_discharge(refined) ? at_sizes(refined, 0, NULL) : NULL;
 }

@@ -10,7 +10,8 @@
 #include "frontend/ir/typed.h"
 
 /* The program to plan at these sizes: itself, or, where its size arithmetic wraps
- * there, the one that XLA would compile, whose shapes are the wrapped ones.
+ * there, the one that XLA would compile, whose shapes are the wrapped ones; where it
+ * calls functions exported elsewhere, the one at these sizes that has their code.
  * NULL with an error that names what does not fit. */
 const jx_typed *jx_program_at(jx_program *program, int nbindings,
                               const jx_binding *bindings);

@@ -47,10 +47,11 @@ def printed(fun, *args):
             .decode().split(), str(dumped.jaxpr).split())
 
 
-def run(tmp_path, fun, *args):
-    """What the command says of a document and JAX's results."""
+def run(tmp_path, fun, *args, specs=None):
+    """What the command says of a document (traced at `specs`, or at the arguments)
+    and JAX's results."""
     file, arrays = tmp_path / "program.json", tmp_path / "arrays.npz"
-    dumped = jaxvet.dump(fun)(*args)
+    dumped = jaxvet.dump(fun)(*(specs or args))
     dumped.save(file)
     leaves, results = jax.tree.leaves(args), jax.tree.leaves(jax.jit(fun)(*args))
     arrays.write_bytes(_arrays.packed(

@@ -374,12 +374,21 @@ def test_inputs_that_no_path_names_have_numbers():
     assert report.ok and not report.undecided
 
 
-def test_an_exported_function_at_symbolic_sizes_is_judged_by_its_types():
+def test_an_exported_function_at_symbolic_sizes_is_judged_by_its_types(tmp_path):
     b, = jax.export.symbolic_shape("b")
-    spec = jax.ShapeDtypeStruct((b,), "float32")
-    report = jaxvet.check(jax.jit(exported(jnp.sin, spec).call))(spec)
+    c, = jax.export.symbolic_shape("c")
+    of = exported(lambda x: jnp.cumsum(x) * x.shape[0],
+                  jax.ShapeDtypeStruct((2 * b,), "float32"))
 
+    def f(x, y):
+        return of.call(jnp.concatenate([x, x])).sum() * y, kernel(y)
+    specs = [jax.ShapeDtypeStruct((c,), "float32"), jax.ShapeDtypeStruct((8,), "float32")]
+    report = jaxvet.check(jax.jit(f))(*specs)
     assert report.ok
+    # ... and runs at each size.
+    for size in (1, 4):
+        done = run(tmp_path, f, X[:size] + 1, X, specs=specs)
+        assert done.returncode == 0, done.stderr
 
 
 def test_primitives_are_those_of_the_table():
