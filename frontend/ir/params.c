@@ -649,6 +649,8 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
     case JX_PRIM_call_library_primitive: return callee_of_hi(eqn->typed);
     case JX_PRIM_remat_opt:
         return &((const jx_p_remat_opt *)eqn->typed)->fwd_jaxpr;
+    case JX_PRIM_custom_vmap_call:
+        return &((const jx_p_custom_vmap *)eqn->typed)->call;
     case JX_PRIM_custom_jvp_call:
         return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
     case JX_PRIM_custom_vjp_call:

@@ -20,8 +20,8 @@ import release
 _WIDTHS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 _INLINED = ("jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call",
             "remat2", "checkpoint", "core_call", "call_hi_primitive",
-            "call_library_primitive", "eval_jaxpr", "remat_opt",
-            "program_order")
+            "call_library_primitive", "custom_vmap_call", "eval_jaxpr",
+            "program_order", "remat_opt")
 
 
 @functools.cache

@@ -208,6 +208,28 @@ def test_what_is_shown_and_called_brings_its_meaning(tmp_path):
     assert run(tmp_path, f, X).returncode == 0
 
 
+@jax.custom_batching.custom_vmap
+def batched(x, y):
+    return jnp.sin(x) * y
+
+
+@batched.def_vmap
+def batched_rule(axis_size, in_batched, x, y):
+    return batched(x, y), True
+
+
+def sunk(x):
+    jax.lax.dce_sink(x * 3)
+    return jax.vmap(batched, (0, None))(x, 2.0) + batched(x, x)
+
+
+def test_what_a_text_says_whole_needs_no_module(tmp_path):
+    assert not any("module" in eqn[3] for _, eqn in equations(document(sunk, X)))
+    ours, jaxs = printed(sunk, X)
+    assert ours == jaxs
+    assert run(tmp_path, sunk, X).returncode == 0
+
+
 def test_sizes_may_be_symbolic():
     b, = jax.export.symbolic_shape("b", constraints=["b >= 2"])
     spec = jax.ShapeDtypeStruct((b, 3), "float32")
