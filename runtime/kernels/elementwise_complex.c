@@ -1,7 +1,9 @@
 /* elementwise_complex.c - c64 and c128.
  *
  * c64 functions are computed in c128 and rounded.  Products follow the plain
- * formula, as XLA's do: no special care for infinities. */
+ * formula, as XLA's do: no special care for infinities.  Where C99 goes by the sign
+ * of a zero, on the cuts of branches, or gives an infinity beside a NaN, JAX does
+ * not, and no more do we. */
 #include "runtime/kernels/elementwise.h"
 
 #include <complex.h>
@@ -60,30 +62,108 @@ static inline c128 of(z128 z)
     return (c128){creal(z), cimag(z)};
 }
 
-#define LIBRARY(name)                                                         \
-    static inline c128 z_##name(c128 x)                                       \
+#define LIBRARY(prefix, name)                                                 \
+    static inline c128 prefix##_##name(c128 x)                                \
     {                                                                         \
         return of(c##name(wide(x.re, x.im)));                                 \
     }
-LIBRARY(exp)
-LIBRARY(log)
-LIBRARY(sin)
-LIBRARY(cos)
-LIBRARY(tan)
-LIBRARY(asin)
-LIBRARY(acos)
-LIBRARY(atan)
-LIBRARY(sinh)
-LIBRARY(cosh)
-LIBRARY(tanh)
-LIBRARY(asinh)
-LIBRARY(acosh)
-LIBRARY(atanh)
-LIBRARY(sqrt)
+LIBRARY(c, tan)
+LIBRARY(c, tanh)
+LIBRARY(c, asin)
+LIBRARY(c, acos)
+LIBRARY(c, asinh)
+LIBRARY(c, acosh)
+LIBRARY(c, sqrt)
+LIBRARY(z, atan)
+LIBRARY(z, atanh)
+
+static inline bool has_nan(c128 x)
+{
+    return isnan(x.re) || isnan(x.im);
+}
+
+static inline c128 no_number(void)
+{
+    return (c128){(double)NAN, (double)NAN};
+}
+
+static inline c128 z_sqrt(c128 x)
+{
+    return has_nan(x) ? no_number() : c_sqrt((c128){x.re, x.im + 0.0});
+}
+
+/* Adding 0 to a part makes -0 of it 0. */
+#define ON_CUT(name, more_re, more_im)                                        \
+    static inline c128 z_##name(c128 x)                                       \
+    {                                                                         \
+        return (x.re == 0 && isnan(x.im)) || (x.im == 0 && isnan(x.re))       \
+                   ? no_number()                                              \
+                   : c_##name((c128){x.re more_re, x.im more_im});            \
+    }
+ON_CUT(asin, , +0.0)
+ON_CUT(acos, , +0.0)
+ON_CUT(acosh, , +0.0)
+ON_CUT(asinh, +0.0, )
+
+/* In two factors, for one may be too large where the result is not. */
+static inline c128 z_exp(c128 x)
+{
+    double half = exp(x.re / 2);
+
+    return (c128){half * cos(x.im) * half,
+                  x.im == 0 ? x.im : half * sin(x.im) * half};
+}
+
+static inline c128 z_log(c128 x)
+{
+    return has_nan(x) ? no_number() : of(clog(wide(x.re, x.im)));
+}
+
+static inline c128 z_sin(c128 x)
+{
+    return isfinite(x.re) && isfinite(x.im)
+               ? of(csin(wide(x.re, x.im)))
+               : (c128){x.re == 0 ? x.re : sin(x.re) * cosh(x.im),
+                      cos(x.re) * sinh(x.im)};
+}
+
+static inline c128 z_cos(c128 x)
+{
+    return isfinite(x.re) && isfinite(x.im)
+               ? of(ccos(wide(x.re, x.im)))
+               : (c128){cos(x.re) * cosh(x.im),
+                      x.re == 0 ? 0 : -sin(x.re) * sinh(x.im)};
+}
+
+static inline c128 z_sinh(c128 x)
+{
+    return isfinite(x.re) && isfinite(x.im)
+               ? of(csinh(wide(x.re, x.im)))
+               : (c128){sinh(x.re) * cos(x.im),
+                      x.im == 0 ? x.im : cosh(x.re) * sin(x.im)};
+}
+
+static inline c128 z_cosh(c128 x)
+{
+    return isfinite(x.re) && isfinite(x.im)
+               ? of(ccosh(wide(x.re, x.im)))
+               : (c128){cosh(x.re) * cos(x.im),
+                      x.im == 0 ? 0 : sinh(x.re) * sin(x.im)};
+}
+
+static inline c128 z_tan(c128 x)
+{
+    return x.im == 0 && !isfinite(x.re) ? no_number() : c_tan(x);
+}
+
+static inline c128 z_tanh(c128 x)
+{
+    return x.re == 0 && !isfinite(x.im) ? no_number() : c_tanh(x);
+}
 
 static inline c128 z_rsqrt(c128 x)
 {
-    c128 root = z_sqrt(x);
+    c128 root = c_sqrt(x); /* on the cut by the sign, in JAX, too */
     return quotient((c128){1, 0}, root);
 }
 
@@ -99,6 +179,8 @@ static inline c128 z_log1p(c128 x)
     double a = fabs(x.re), b = fabs(x.im);
     double im = atan2(x.im, 1 + x.re);
 
+    if (has_nan(x))
+        return no_number();
     if (a > 1e100 || b > 1e100)
         return (c128){log(hypot(x.re, x.im)), im};
     /* |1 + x|^2 - 1 without losing what is small */
@@ -207,7 +289,7 @@ FUNCTION1(sign)
     JX_BINARY(V, mul_##ID, T, T,                                              \
               (T){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re})      \
     JX_UNARY(V, square_##ID, T, T,                                            \
-             (T){x.re * x.re - x.im * x.im, x.re * x.im + x.im * x.re})       \
+             (T){(x.re - x.im) * (x.re + x.im), x.re * x.im + x.im * x.re})   \
     JX_UNARY(V, neg_##ID, T, T, (T){-x.re, -x.im})                            \
     JX_UNARY(V, conj_##ID, T, T, (T){x.re, -x.im})                            \
     JX_UNARY(V, real_##ID, R, T, x.re)                                        \

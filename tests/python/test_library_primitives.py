@@ -47,9 +47,9 @@ def printed(fun, *args):
             .decode().split(), str(dumped.jaxpr).split())
 
 
-def run(tmp_path, fun, *args, specs=None):
+def run(tmp_path, fun, *args, specs=None, more=()):
     """What the command says of a document (traced at `specs`, or at the arguments)
-    and JAX's results."""
+    and JAX's results, told `more`."""
     file, arrays = tmp_path / "program.json", tmp_path / "arrays.npz"
     dumped = jaxvet.dump(fun)(*(specs or args))
     dumped.save(file)
@@ -58,7 +58,7 @@ def run(tmp_path, fun, *args, specs=None):
         {f"in{i}": _arrays.stored(leaf) for i, leaf in enumerate(leaves)}
         | {f"out{i}": _arrays.stored(leaf) for i, leaf in enumerate(results)}))
     return _library.run(["run", str(file), "--inputs", str(arrays),
-                         "--expect", str(arrays)], dumped.text())
+                         "--expect", str(arrays), *more], dumped.text())
 
 
 halved = primitive("halved", lambda x, *, by: x / by)
