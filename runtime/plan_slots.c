@@ -608,6 +608,11 @@ void jx_plan_array_slot(jx_planner *p, const jx_array *array, jx_slot *slot)
     if (p->failed)
         return;
     int64_t count = array->splat ? words : jx_slot_count(slot);
+    if (count && !array->data) {
+        jx_plan_fail(p, "the values of a constant are not in the program: the text of a "
+                        "jaxpr has its type alone");
+        return;
+    }
     if ((uint64_t)count * jx_dtype_of(aval->dtype)->bytes > array->bytes) {
         jx_plan_fail(p, "a constant has fewer bytes than its shape says");
         return;

@@ -23,6 +23,7 @@ import collections
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,7 @@ def dumped(case):
         return document, document.text()
     (case.document, case.text), case.spent = seconds_of(dump)
     case.file.write_text(case.text)
+    case.ratio = case.spent / spent
     case.allowed = TIMES * spent + SECONDS
 
 
@@ -144,6 +146,7 @@ class Case:
         self.name, self.findings = name, findings
         self.file = folder / (re.sub(r'[^\w.-]+', '_', name) + '.json')
         self.function, self.arguments = make()
+        self.ratio = 0.0  # of the time that a dump takes to that of JAX's trace
 
     def misses(self):
         """{stage: what is wrong}"""
@@ -173,13 +176,15 @@ def known():
 
 def judge(functions, folder):
     import jax
-    listed, counts, findings = known(), collections.Counter(), \
-        collections.Counter()
+    listed, counts, findings, ratios = known(), collections.Counter(), \
+        collections.Counter(), {}
     for name, make in functions:
         if sys.stderr.isatty():
             print(f'\r\033[K{name}', end='', file=sys.stderr, flush=True)
         try:
-            found = Case(name, make, folder, findings).misses()
+            case = Case(name, make, folder, findings)
+            found = case.misses()
+            ratios[name] = case.ratio
         except Exception as error:
             found = {'make': f'{type(error).__name__}: {first_line(error)}'}
         jax.clear_caches()
@@ -196,7 +201,7 @@ def judge(functions, folder):
                 counts['missed'] += 1
                 print(f'{name}: {stage}: right, though {MISSES.name} knows '
                       f'why not', flush=True)
-    return counts, findings
+    return counts, findings, ratios
 
 
 def main() -> int:
@@ -217,7 +222,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         if options.keep:
             options.keep.mkdir(parents=True, exist_ok=True)
-        counts, findings = judge(rows, options.keep or pathlib.Path(folder))
+        counts, findings, ratios = judge(rows, options.keep or pathlib.Path(folder))
     import jax
     libraries = len({name.split()[0].split('.')[0] for name, _ in rows})
     found = ', '.join(f'{count} {code}' for code, count in findings.items())
@@ -225,6 +230,10 @@ def main() -> int:
           f"libraries: {counts['equal']} dumped, checked and run equal, "
           f"{counts['listed']} known misses, {counts['missed']} others"
           + (f' ({found})' if found else ''))
+    worst = max(ratios, key=ratios.get, default=None)
+    if worst:
+        print(f'a dump takes {statistics.median(ratios.values()):.2f} times as long as '
+              f"JAX's trace (median), {ratios[worst]:.2f} times at most ({worst})")
     return 1 if counts['missed'] or not rows else 0
 
 

@@ -180,3 +180,11 @@ module {
 EOF
 expect 0 rewrite "$work/unreduced.mlir" --as text -o "$work/unreduced2.mlir"
 expect 0 diff "$work/unreduced.mlir" "$work/unreduced2.mlir"
+
+# jaxpr text has the types of constants alone: it is checked, and not run.
+cat >"$work/constant.jaxpr" <<'EOT'
+{ lambda a:u32[2]; b:u32[2]. let c:u32[2] = add a b in (c,) }
+EOT
+expect 0 check "$work/constant.jaxpr"
+expect 3 run "$work/constant.jaxpr"
+complains 'the values of a constant are not in the program'
