@@ -16,6 +16,7 @@ The ini option `jaxvet_level` says from which level on a finding fails a test
 from __future__ import annotations
 
 import functools
+import os
 
 import pytest
 
@@ -33,9 +34,15 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     directory = config.getoption("--jaxvet-capture")
     if directory:
-        from jaxvet._capture import Capture  # here: pytest starts without JAX
+        from jaxvet import _capture  # here: pytest starts without JAX
+        worker = getattr(config, "workerinput", {}).get("workerid")  # of pytest-xdist
         try:
-            config.pluginmanager.register(Capturing(Capture(directory)))
+            if worker:
+                directory = os.path.join(directory, worker)
+            elif os.path.isdir(directory):
+                for folder in _capture.folders(directory):  # of an earlier run
+                    os.remove(os.path.join(folder, _capture.INDEX))
+            config.pluginmanager.register(Capturing(_capture.Capture(directory)))
         except OSError as error:
             raise pytest.UsageError(f"--jaxvet-capture: {error}") from error
 
@@ -55,12 +62,32 @@ class Capturing:
     def pytest_runtest_logfinish(self):
         self.capture.write()
 
-    def pytest_terminal_summary(self, terminalreporter):
-        from jaxvet._capture import held, summary
+    def pytest_sessionfinish(self, session):
         self.capture.stop()
+        told = getattr(session.config, "workeroutput", None)
+        if told is not None:
+            told["jaxvet"] = (self.capture.left_out, self.capture.failed)
+
+    @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+    def pytest_testnodedown(self, node):
+        left_out, failed = getattr(node, "workeroutput", {}).get("jaxvet", (0, None))
+        self.capture.left_out += left_out
+        self.capture.failed = self.capture.failed or failed
+
+    def pytest_terminal_summary(self, terminalreporter):
+        from jaxvet import _capture
         terminalreporter.section("jaxvet")
-        for line in summary(held(self.capture.directory)):
+        for line in _capture.summary(
+                row for folder in _capture.folders(self.capture.directory)
+                for row in _capture.held(folder)):
             terminalreporter.write_line(line)
+        if self.capture.left_out:
+            terminalreporter.write_line(
+                f"{self.capture.left_out:6} calls left out: more than "
+                f"{_capture.LARGEST >> 20} MiB, or no arrays")
+        if self.capture.failed:
+            terminalreporter.write_line(
+                f"capturing ended early: {self.capture.failed}")
 
 
 @pytest.fixture

@@ -262,6 +262,42 @@ def test_loops_constants_and_threads_are_captured(tmp_path):
         ("test_another_thread_runs_while_one_waits", "waits")])
 
 
+def test_workers_have_folders_of_their_own(tmp_path):
+    (tmp_path / "test_captured.py").write_text(CAPTURED)
+    kept = tmp_path / "kept"
+    run(tmp_path, "test_captured.py", "--jaxvet-capture", str(kept), "-n3")
+    shown = run(tmp_path, "test_captured.py", "--jaxvet-capture", str(kept), "-n2")
+
+    assert "1 failed, 3 passed" in shown, shown
+    folders = _capture.folders(kept)
+    assert [os.path.basename(each) for each in folders] == ["kept", "gw0", "gw1"]
+    rows = [json.loads(row) for folder in folders
+            for row in (pathlib.Path(folder) / "index.jsonl").read_text().splitlines()]
+    assert {"twice", "steps", "<lambda>"} <= {row["name"] for row in rows}
+    assert (f"document  {len(rows):6} programs, {len(rows)} written, {len(rows)} checked "
+            f"without an error, {len(rows)} run as JAX runs them") in shown
+
+
+def test_a_full_disk_ends_no_test(tmp_path):
+    (tmp_path / "test_captured.py").write_text("""
+import errno
+import jax
+import numpy as np
+from jaxvet import _capture
+
+def full(*args, **kwargs):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+_capture._document = full
+
+def test_one():
+    jax.jit(lambda x: x * 2)(np.ones(3, "f"))
+""")
+    shown = run(tmp_path, "test_captured.py", "--jaxvet-capture", str(tmp_path / "kept"))
+    assert "1 passed" in shown
+    assert "capturing ended early: [Errno 28] No space left on device" in shown
+
+
 def test_a_directory_that_can_not_be_is_a_usage_error(tmp_path):
     (tmp_path / "file").write_text("")
     done = run(tmp_path, "--jaxvet-capture", str(tmp_path / "file"), every=True)

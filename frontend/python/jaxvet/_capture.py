@@ -73,7 +73,10 @@ class Capture:
         self.directory = os.path.abspath(directory)
         #: What is running now.
         self.test = ""
+        #: Calls with more than LARGEST, or with what is no array.
         self.left_out = 0
+        #: Why nothing more could be written, or None.
+        self.failed = None
         self._calls, self._seen = collections.deque(), set()
         self._kept = weakref.WeakKeyDictionary()  # how each jaxpr was called
         self._mine = threading.local()  # where what runs is of our own making
@@ -91,7 +94,8 @@ class Capture:
             self._stop()
             self._stop = None
             self.write()
-            self._rows.close()
+            with contextlib.suppress(OSError):  # what it could not write is said
+                self._rows.close()
 
     def _watched(self, closed, name, mesh, args, run):
         """Called in the place of a jitted call; gives what it gives."""
@@ -140,14 +144,19 @@ class Capture:
             self._mine.runs = False
 
     def write(self) -> None:
-        """Writes what was kept and is new."""
-        with self._ours():
-            while self._calls:
-                call = self._calls.popleft()
-                key = _key(call)
-                if key not in self._seen:
-                    self._seen.add(key)
-                    self._write(call)
+        """Writes what was kept and is new.  A disk that is full ends no test."""
+        try:
+            with self._ours():
+                while self._calls and not self.failed:
+                    call = self._calls.popleft()
+                    key = _key(call)
+                    if key not in self._seen:
+                        self._seen.add(key)
+                        self._write(call)
+        except OSError as error:
+            self.failed = str(error)
+        if self.failed:
+            self._calls.clear()
 
     def _write(self, call) -> None:
         self._number += 1
@@ -159,6 +168,8 @@ class Capture:
                 try:
                     write(call, path + FORMS[form])
                     row[form] = None
+                except OSError:
+                    raise
                 except Exception as error:
                     row[form] = f"{type(error).__name__}: {error}".strip()[:500]
         with open(path + ".npz", "wb") as file:
@@ -235,6 +246,13 @@ def _exported(call, path) -> None:
 
 
 # -- what jaxvet makes of them
+
+
+def folders(directory) -> list:
+    """A directory and those in it, where programs are: workers have their own."""
+    inside = sorted(entry.path for entry in os.scandir(directory) if entry.is_dir())
+    return [folder for folder in [directory, *inside]
+            if os.path.exists(os.path.join(folder, INDEX))]
 
 
 def held(directory, workers=None):
