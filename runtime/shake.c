@@ -35,12 +35,12 @@ static double moved(const jx_shake *shake, double unit, double value)
     return value * (1 + (bits & 1 ? unit : -unit) * shake->by);
 }
 
-void jx_shake_constants(const jx_shake *shake, jx_dtype declared,
-                        jx_dtype stored, void *data, int64_t count)
+void jx_shake_values(const jx_shake *shake, jx_dtype declared, jx_dtype stored,
+                     void *data, int64_t count)
 {
     double unit = jx_unit_roundoff(declared), *values = data;
 
-    if (shake->by == 0 || unit == 0 || declared == stored)
+    if (shake->by == 0 || unit == 0)
         return;
     if (stored == JX_C128)
         count *= 2;
@@ -48,4 +48,11 @@ void jx_shake_constants(const jx_shake *shake, jx_dtype declared,
         return;
     for (int64_t i = 0; i < count; i++)
         values[i] = moved(shake, unit, values[i]);
+}
+
+void jx_shake_constants(const jx_shake *shake, jx_dtype declared,
+                        jx_dtype stored, void *data, int64_t count)
+{
+    if (declared != stored)
+        jx_shake_values(shake, declared, stored, data, count);
 }

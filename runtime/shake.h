@@ -18,7 +18,11 @@ typedef struct jx_shake {
 /* Of a float or complex dtype, relative to the value; else 0. */
 double jx_unit_roundoff(jx_dtype dtype);
 
-/* Moves constants of a declared dtype that are stored in a wider one. */
+/* Moves values of float64 or complex128, `stored`, that a declared dtype rounded. */
+void jx_shake_values(const jx_shake *shake, jx_dtype declared, jx_dtype stored,
+                     void *data, int64_t count);
+
+/* The same, where the declared dtype is a narrower one. */
 void jx_shake_constants(const jx_shake *shake, jx_dtype declared,
                         jx_dtype stored, void *data, int64_t count);
 

@@ -313,13 +313,14 @@ static jx_tolerance tolerance(const settings *s, jx_dtype dtype)
 
 /* ---- rounding */
 
-/* Where the default tolerance is asked for and a wider dtype knows better. */
+/* Where the default tolerance is asked for: a wider dtype, or the same with other
+ * roundings of its inputs, knows better. */
 static bool may_be_rounding(const session *r, jx_dtype dtype)
 {
     const settings *s = r->s;
 
     return s->rtol < 0 && s->atol < 0 && !s->bits && !s->domain &&
-           jx_dtype_is_inexact(dtype) && dtype != JX_F64 && dtype != JX_C128;
+           jx_dtype_is_inexact(dtype);
 }
 
 /* What failed has no results to look at. */
@@ -354,22 +355,35 @@ static bool run_wide(session *r)
     return false;
 }
 
-/* The same with inputs that are off by what their dtype can't hold; the `which`
- * of several ways to be off. */
+/* An input off by what its dtype can't hold; one of float64 by a unit of its own. */
+static const void *moved(session *r, int i, const void *wide, int which)
+{
+    const jx_port *port = jx_plan_in(r->wide_plan, i);
+    jx_dtype declared = port->aval->dtype;
+    const jx_shake shake = {.seed = (uint64_t)which,
+                            .by = declared == port->dtype ? 1 : 0.5};
+    void *copy = jx_arena_copy(r->ctx->arena, wide, port->bytes);
+
+    if (copy)
+        jx_shake_values(&shake, declared, port->dtype, copy, port->count);
+    return copy;
+}
+
+/* The same with inputs that are off, in one of several ways. */
 static jx_exec *shaken(session *r, int which)
 {
-    const jx_shake shake = {.seed = (uint64_t)which, .by = 0.5};
-    const void *const *ins;
+    const void *const *wide;
+    const void **ins;
 
     if (r->shaken[which])
         return r->shaken[which];
-    ins = widened(r, r->wide_plan, r->ins);
-    for (int i = 0; ins && i < jx_plan_nins(r->wide_plan); i++) {
-        const jx_port *port = jx_plan_in(r->wide_plan, i);
-        if (ins[i] != r->ins[i]) /* a copy, which is ours */
-            jx_shake_constants(&shake, port->aval->dtype, port->dtype,
-                               (void *)(uintptr_t)ins[i], port->count);
-    }
+    wide = widened(r, r->wide_plan, r->ins);
+    ins = wide ? JX_NEW_ARRAY(r->ctx->arena, jx_plan_nins(r->wide_plan) + 1,
+                              const void *)
+               : NULL;
+    for (int i = 0; ins && i < jx_plan_nins(r->wide_plan); i++)
+        if (!(ins[i] = moved(r, i, wide[i], which)))
+            return NULL;
     jx_exec *exec = r->shaken[which] = ins ? jx_exec_new(r->wide_plan) : NULL;
     if (exec)
         jx_exec_seed(exec, (uint64_t)r->s->seed);
@@ -402,6 +416,30 @@ static bool add_shaken(session *r, int i, const void *wide, jx_loss *to)
     return true;
 }
 
+/* The largest number among the inputs of a float or complex dtype. */
+static double largest_input(const session *r)
+{
+    double largest = 0;
+
+    for (int i = 0; i < jx_plan_nins(r->wide_plan); i++) {
+        const jx_port *port = jx_plan_in(r->plan, i);
+        if (jx_dtype_is_inexact(port->dtype))
+            largest = fmax(largest, jx_largest(port->dtype, r->ins[i], port->count));
+    }
+    return largest;
+}
+
+/* What terms that cancel leave where they should leave nothing: numbers that
+ * rounding of the inputs turns into any others, far below what they are made of. */
+static bool is_noise(const session *r, jx_dtype dtype, const jx_loss *measured)
+{
+    enum { UNITS = 64 };
+
+    return measured->largest <= JX_ROUNDINGS * measured->lost &&
+           measured->largest <=
+               UNITS * jx_unit_roundoff(dtype) * largest_input(r);
+}
+
 /* What output `i` loses against the same in float64; false: that is not
  * known. */
 static bool rounding_of(session *r, int i, jx_dtype dtype, const void *got,
@@ -432,6 +470,9 @@ static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
         !rounding_of(r, i, dtype, got, &measured))
         return false;
     within.each = measured.each;
+    bool noise = is_noise(r, dtype, &measured);
+    for (int64_t k = 0; noise && k < jx_plan_out(r->plan, i)->count; k++)
+        measured.each[k] = JX_ROUNDINGS * measured.lost;
     if (!jx_compare(dtype, got, want, jx_plan_out(r->plan, i)->count, &within,
                     &beyond))
         return false;
@@ -439,11 +480,11 @@ static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
     jx_buffer_printf(&r->text,
                      ": %lld element%s differ%s by rounding, at most %.2g: "
                      "against float64 the program, or rounding of its inputs, "
-                     "loses %.2g here, %d times that is allowed, up to a tenth "
-                     "of the largest\n",
+                     "loses %.2g here, %d times that is allowed, %s\n",
                      (long long)found->count, found->count == 1 ? "" : "s",
                      found->count == 1 ? "s" : "", found->largest,
-                     measured.lost, JX_ROUNDINGS);
+                     measured.lost, JX_ROUNDINGS,
+                     noise ? "and is all there is" : "up to a tenth of the largest");
     return true;
 }
 
@@ -695,8 +736,9 @@ const jx_command jx_command_run = {
     "1e-6, smaller floats to 2 units of their precision; NaN equals NaN and -0\n"
     "equals +0 unless --bits.  Where results cancel, these are too strict for any\n"
     "order of adding up: what lies within 8 times the program's own distance\n"
-    "from float64, and within a tenth of the largest number, is rounding, and\n"
-    "told.\n"
+    "from float64 (from itself with inputs off by a unit), and within a tenth of\n"
+    "the largest number, is rounding, and told.  So is an output far below the\n"
+    "inputs that is nothing else.\n"
     "\n"
     "A program that checks itself (check.expect_eq and its kin) exits with 1\n"
     "where it computes something else, and the first such element is printed.\n"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxvet
+from jaxvet import _compat
 
 JAXVET = os.environ.get("JAXVET", os.path.join("build", "jaxvet"))
 
@@ -53,9 +54,10 @@ def test_a_tolerance_that_is_given_holds(compare, strict):
 def pair(tmp_path):
     """Compares with `expected` what a function gives at x."""
 
-    def run(f, x, expected, *options):
-        x = np.asarray(x, np.float32)
-        jaxvet.dump(f)(jax.ShapeDtypeStruct(x.shape, x.dtype)).save(tmp_path / "f.json")
+    def run(f, x, expected, *options, dtype=np.float32):
+        x = np.asarray(x, dtype)
+        with _compat.with_x64(dtype == np.float64):
+            jaxvet.dump(f)(jax.ShapeDtypeStruct(x.shape, x.dtype)).save(tmp_path / "f.json")
         np.savez(tmp_path / "f.npz", in0=x, **{f"out{i}": np.asarray(e) for i, e in enumerate(expected)})
         return subprocess.run(
             [JAXVET, "run", tmp_path / "f.json", "--inputs", tmp_path / "f.npz", "--expect", tmp_path / "f.npz", *options],
@@ -130,3 +132,36 @@ def test_who_adds_up_better_does_not_expect_it_of_others(pair, off, code):
         expected += both[:-1, column] * both[-1, column]
     made = pair(lambda x: jnp.matmul(x[:-1], x[-1], precision="highest"), both, [expected + np.float32(off)])
     assert made.returncode == code, made.stdout
+
+
+def residual(x):
+    """Of a product that is inverted again: what rounding leaves, and its square."""
+    left = x[1:] * x[0] / x[0] / 3 * 3 - x[1:]
+    return left, jnp.sum(left * left)
+
+
+def test_what_is_nothing_but_rounding_may_be_any(pair):
+    x, unit = np.random.default_rng(5).normal(size=50), 2.0**-52
+    left = np.random.default_rng(6).normal(size=49) * unit / 3
+    made = pair(residual, x, [left, (left * left).sum()], dtype=np.float64)
+    assert made.returncode == 0 and "and is all there is" in made.stdout, made.stdout
+    for wrong in [left * 1e4, (left * left).sum()], [left, unit]:
+        assert pair(residual, x, wrong, dtype=np.float64).returncode == 1
+
+
+def test_float64_is_held_against_itself(pair):
+    def f(x):
+        return jnp.sum(x * 1000)
+
+    x = np.random.default_rng(0).normal(size=4000)
+    x[2000:] = -x[:2000] + 1e-16
+    exact = float(np.sum((x * 1000).astype(np.longdouble)))
+    assert pair(f, x, [np.float64(exact + 1e-13)], dtype=np.float64).returncode == 0
+    assert pair(f, x, [np.float64(exact + 1e-8)], dtype=np.float64).returncode == 1
+
+
+def test_small_numbers_that_are_sure_are_compared(pair):
+    for off, code in (1, 0), (1 + 1e-6, 1):
+        made = pair(lambda x: x * 1e-25, [3.1, 7.7], [np.array([3.1, 7.7]) * 1e-25 * off],
+                    dtype=np.float64)
+        assert made.returncode == code, made.stdout
