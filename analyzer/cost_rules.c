@@ -5,7 +5,7 @@
 jx_cost_rule *jx_cost_rule_of(jx_prim_id id)
 {
     static jx_cost_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, cost)                  \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, ...)                \
     [JX_PRIM_##id] = jx_cost_##cost,
 #include "frontend/ir/prims.def"
 #undef PRIM

@@ -16,7 +16,7 @@ typedef struct jx_costing {
 
 typedef void jx_cost_rule(jx_costing *c);
 
-#define PRIM(id, name, nins, nouts, params, type, plan, cost)                  \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, ...)                \
     jx_cost_rule jx_cost_##cost;
 #include "frontend/ir/prims.def"
 #undef PRIM

@@ -1,6 +1,7 @@
 /* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, as a
  * document, as StableHLO, or as what the stages make of it. */
 #include "analyzer/transform/devices.h"
+#include "analyzer/transform/jvp.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/print.h"
@@ -117,6 +118,7 @@ static bool render(jx_program *program, const settings *s, jx_buffer *to)
 typedef struct transforms {
     jx_texts set;
     int64_t devices; /* 0: as it is */
+    bool jvp;
 } transforms;
 
 static bool take_devices(jx_ctx *ctx, const char *number, transforms *to)
@@ -137,6 +139,8 @@ static bool take_word(jx_ctx *ctx, const char *word, bool first, transforms *to)
 {
     bool is_set = word && !strncmp(word, "set:", 4);
 
+    if (word && !strcmp(word, "jvp"))
+        return to->jvp = true;
     if (word && !strncmp(word, "devices:", 8))
         return take_devices(ctx, word + 8, to);
     if (word && !is_set && (first || !strchr(word, '=')))
@@ -186,6 +190,8 @@ static jx_program *transform(jx_program *program, const transforms *how)
         program = jx_inputs_sizes(program, &how->set, &n, &sizes)
                       ? jx_program_refine(program, NULL, n, sizes)
                       : NULL;
+    if (program && how->jvp)
+        program = jx_program_jvp(program);
     return program && how->devices ? for_devices(program, how->devices)
                                    : program;
 }
@@ -214,7 +220,7 @@ static bool show(jx_ctx *ctx, const char *path, const settings *s,
     program = jx_input_read(ctx, path, bytes, size);
     if (program && s->vjp)
         program = jx_input_vjp(program, s->vjp);
-    if (program && strcmp(s->as, "stablehlo") != 0 && !how.devices)
+    if (program && strcmp(s->as, "stablehlo") != 0 && !how.devices && !how.jvp)
         program = jx_program_written(program);
     if (program)
         program = transform(program, &how);

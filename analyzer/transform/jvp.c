@@ -1,0 +1,467 @@
+/* jvp.c - see jvp.h: the walk over equations. */
+#include "analyzer/transform/jvp_parts.h"
+
+#include "analyzer/infer.h"
+#include "frontend/base/map.h"
+
+#include <string.h>
+
+struct jx_jvp_program {
+    jx_builder build; /* first: who fails finds the rest */
+    jx_program *to;
+    const jx_eqn *eqn; /* being worked on, or NULL */
+    jx_intern made;    /* jx_jvped, by what they are made of */
+};
+
+static jx_jvp_rule *const rules[JX_NPRIMS] = {
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp) \
+    [JX_PRIM_##id] = jx_jvp_##jvp,
+#include "frontend/ir/prims.def"
+#undef PRIM
+};
+
+/* ---- failures */
+
+static const char *place_of(const jx_jvp_program *d)
+{
+    const jx_frame *frame = d->eqn ? jx_user_frame(d->eqn->stack) : NULL;
+
+    return frame ? jx_arena_printf(d->to->ctx->arena, "%s:%d:%d", frame->file->path,
+                                   frame->line, frame->column + 1)
+                 : NULL;
+}
+
+static bool tell(jx_body *b, const char *why)
+{
+    const jx_jvp_program *d = (const jx_jvp_program *)(const void *)b->in;
+
+    return jx_fail(d->to->ctx, JX_E_INPUT, d->to->path, place_of(d), "%s%s%s",
+                   d->eqn ? jx_eqn_name(d->eqn) : "", d->eqn ? ": " : "", why);
+}
+
+bool jx_jvp_refuse(jx_jvp *t, const char *why)
+{
+    return tell(t->b, why);
+}
+
+bool jx_jvp_none(jx_jvp *t)
+{
+    return jx_jvp_refuse(t, "no differentiation rule is known for it (PRM002)");
+}
+
+/* ---- equations */
+
+static bool has_tangent(const jx_aval *aval)
+{
+    return aval->kind == JX_AVAL_ARRAY && jx_dtype_is_inexact(aval->dtype);
+}
+
+/* A jaxpr on its way: what its variables are there. */
+typedef struct walk {
+    jx_jvp_program *d;
+    jx_body body;
+    const jx_jaxpr *from;
+    jx_atom *now, *tangents; /* by variable */
+} walk;
+
+static const jx_atom nothing = {NULL, NULL};
+
+static jx_arena *arena_of(const walk *w)
+{
+    return w->d->to->ctx->arena;
+}
+
+static bool begin_walk(jx_jvp_program *d, const jx_jaxpr *from, walk *w)
+{
+    *w = (walk){.d = d, .from = from};
+    w->body.in = &d->build;
+    w->now = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, jx_atom);
+    w->tangents = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, jx_atom);
+    return w->now && w->tangents;
+}
+
+static bool take_eqn(walk *w, const jx_eqn *eqn)
+{
+    jx_atom *all = JX_NEW_ARRAY(arena_of(w), 2 * (eqn->nins + eqn->nouts) + 1, jx_atom);
+    jx_jvp t = {.of = w->d, .b = &w->body, .eqn = eqn};
+    bool any = false, ok;
+
+    if (!all)
+        return false;
+    t.ins = all;
+    t.tins = all + eqn->nins;
+    t.outs = all + 2 * eqn->nins;
+    t.touts = t.outs + eqn->nouts;
+    for (int i = 0; i < eqn->nins; i++) {
+        const jx_var *var = eqn->ins[i].var;
+        all[i] = var ? w->now[var->id] : eqn->ins[i];
+        all[eqn->nins + i] = var ? w->tangents[var->id] : nothing;
+        any |= jx_is_made(all[eqn->nins + i]);
+    }
+    w->d->eqn = eqn;
+    w->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
+    ok = any ? rules[eqn->prim->id] ? rules[eqn->prim->id](&t) : jx_jvp_none(&t)
+             : jx_jvp_primal(&t);
+    w->d->eqn = NULL;
+    w->body.place = (jx_place){0};
+    for (int i = 0; ok && i < eqn->nouts; i++) {
+        if (!jx_is_made(t.outs[i]))
+            return false;
+        w->now[eqn->outs[i]->id] = t.outs[i];
+        w->tangents[eqn->outs[i]->id] = t.touts[i];
+    }
+    return ok;
+}
+
+static bool take_eqns(walk *w)
+{
+    for (int i = 0; i < w->from->neqns; i++)
+        if (!take_eqn(w, &w->from->eqns[i]))
+            return false;
+    return true;
+}
+
+/* Constants; then, group by group, inputs and the tangents of those that have one. */
+static bool take_inputs(walk *w, const int *ends, const bool *ins)
+{
+    const jx_jaxpr *from = w->from;
+    int first = 0;
+
+    for (int i = 0; i < from->nconsts; i++)
+        w->now[i] = jx_body_const(&w->body, from->vars[i]->aval);
+    for (int g = 0; g < 3; first = ends[g++]) {
+        for (int i = first; i < ends[g]; i++)
+            w->now[from->nconsts + i] =
+                jx_body_input(&w->body, from->vars[from->nconsts + i]->aval);
+        for (int i = first; i < ends[g]; i++)
+            if (ins[i])
+                w->tangents[from->nconsts + i] =
+                    jx_body_input(&w->body, from->vars[from->nconsts + i]->aval);
+    }
+    return jx_ok(w->d->to->ctx);
+}
+
+static jx_atom of_atom(const jx_atom *by, jx_atom atom, jx_atom otherwise)
+{
+    return atom.var ? by[atom.var->id] : otherwise;
+}
+
+/* Group by group the results, then the tangents of those that `wanted` says or that
+ * have one. */
+static bool give_results(walk *w, const int *ends, const bool *wanted, bool *outs)
+{
+    const jx_jaxpr *from = w->from;
+    int first = 0;
+
+    for (int g = 0; g < 2; first = ends[g++]) {
+        for (int i = first; i < ends[g]; i++)
+            jx_body_result(&w->body, of_atom(w->now, from->outs[i], from->outs[i]));
+        for (int i = first; i < ends[g]; i++) {
+            jx_atom tangent = of_atom(w->tangents, from->outs[i], nothing);
+            outs[i] = jx_is_made(tangent) || (wanted && wanted[i]);
+            if (outs[i] && !jx_is_made(tangent))
+                tangent = jx_build_zeros(&w->body, jx_atom_aval(from->outs[i]));
+            if (outs[i])
+                jx_body_result(&w->body, tangent);
+        }
+    }
+    return jx_ok(w->d->to->ctx);
+}
+
+bool jx_jvp_primal(jx_jvp *t)
+{
+    const jx_atom *made = jx_build_like(t->b, t->eqn, t->ins, NULL, NULL);
+
+    for (int i = 0; made && i < t->eqn->nouts; i++)
+        t->outs[i] = made[i];
+    return made != NULL;
+}
+
+const jx_atom *jx_jvp_again(jx_jvp *t, const jx_atom *ins)
+{
+    return jx_build_like(t->b, t->eqn, ins, NULL, NULL);
+}
+
+bool jx_jvp_zero(jx_jvp *t)
+{
+    return jx_jvp_primal(t);
+}
+
+jx_atom jx_jvp_full(jx_jvp *t, int i)
+{
+    return jx_is_made(t->tins[i]) ? t->tins[i]
+                                  : jx_build_zeros(t->b, jx_atom_aval(t->ins[i]));
+}
+
+/* ---- small vocabulary */
+
+jx_arena *jx_jvp_arena(const jx_jvp *t)
+{
+    return t->of->to->ctx->arena;
+}
+
+jx_atom jx_jvp_1(jx_jvp *t, jx_prim_id prim, jx_atom a)
+{
+    return jx_is_made(a) ? jx_build(t->b, prim, NULL, 1, &a) : nothing;
+}
+
+jx_atom jx_jvp_2(jx_jvp *t, jx_prim_id prim, jx_atom a, jx_atom c)
+{
+    return jx_is_made(a) && jx_is_made(c)
+               ? jx_build(t->b, prim, NULL, 2, (const jx_atom[]){a, c})
+               : nothing;
+}
+
+jx_atom jx_jvp_number(jx_jvp *t, jx_atom like, double value)
+{
+    return jx_is_made(like)
+               ? jx_build_number(t->b, jx_atom_aval(like)->dtype, value)
+               : nothing;
+}
+
+jx_atom jx_jvp_times(jx_jvp *t, jx_atom a, double value)
+{
+    return jx_jvp_2(t, JX_PRIM_mul, a, jx_jvp_number(t, a, value));
+}
+
+jx_atom jx_jvp_plus(jx_jvp *t, jx_atom a, double value)
+{
+    return jx_jvp_2(t, JX_PRIM_add, a, jx_jvp_number(t, a, value));
+}
+
+jx_atom jx_jvp_from(jx_jvp *t, double value, jx_atom a)
+{
+    return jx_jvp_2(t, JX_PRIM_sub, jx_jvp_number(t, a, value), a);
+}
+
+jx_atom jx_jvp_over(jx_jvp *t, double value, jx_atom a)
+{
+    return jx_jvp_2(t, JX_PRIM_div, jx_jvp_number(t, a, value), a);
+}
+
+jx_atom jx_jvp_power(jx_jvp *t, jx_atom a, int64_t n)
+{
+    jx_params p = {.program = t->of->to};
+
+    if (!jx_is_made(a))
+        return a;
+    jx_put_int(&p, "y", n);
+    return jx_build(t->b, JX_PRIM_integer_pow, &p, 1, &a);
+}
+
+jx_atom jx_jvp_all(jx_jvp *t, jx_atom like, double value)
+{
+    const jx_aval *aval = jx_is_made(like) ? jx_atom_aval(like) : NULL;
+    jx_atom number = jx_jvp_number(t, like, value);
+
+    return !aval || aval->rank == 0
+               ? number
+               : jx_build_broadcast(t->b, number, (jx_ints){0, NULL}, aval->rank,
+                                    aval->shape);
+}
+
+jx_atom jx_jvp_where(jx_jvp *t, jx_atom yes_if, jx_atom yes, jx_atom no)
+{
+    const jx_atom ins[] = {yes_if, no, yes};
+
+    return jx_is_made(yes_if) && jx_is_made(yes) && jx_is_made(no)
+               ? jx_build(t->b, JX_PRIM_select_n, NULL, 3, ins)
+               : nothing;
+}
+
+jx_atom jx_jvp_sum(jx_jvp *t, jx_atom a, jx_atom c)
+{
+    if (!jx_is_made(a))
+        return c;
+    return jx_is_made(c) ? jx_jvp_2(t, JX_PRIM_add_any, a, c) : a;
+}
+
+const jx_value *jx_jvp_closed(jx_jvp *t, const jx_jaxpr *jaxpr, const jx_closed *like)
+{
+    jx_program *program = t->of->to;
+    const jx_value **consts =
+        JX_NEW_ARRAY(program->ctx->arena, like->nconsts + 1, const jx_value *);
+
+    for (int i = 0; consts && i < like->nconsts; i++)
+        consts[i] = jx_value_add(&program->values,
+                                 &(jx_value){.tag = JX_V_CONST, .array = like->consts[i]});
+    return jaxpr && consts
+               ? jx_value_add(&program->values, &(jx_value){.tag = JX_V_JAXPR,
+                                                            .jaxpr = jaxpr,
+                                                            .count = like->nconsts,
+                                                            .items = consts})
+               : NULL;
+}
+
+jx_params jx_jvp_others(jx_jvp *t, const char *const *without)
+{
+    jx_params p = {.program = t->of->to};
+
+    jx_put_others(&p, t->eqn, without);
+    return p;
+}
+
+/* ---- jaxprs */
+
+typedef struct recipe {
+    jx_jvped made;
+    const jx_jaxpr *from;
+    jx_jvp_groups groups;
+    const bool *ins, *wanted; /* what was asked for */
+} recipe;
+
+static bool same_masks(int n, const bool *a, const bool *c)
+{
+    for (int i = 0; i < n; i++)
+        if ((a && a[i]) != (c && c[i]))
+            return false;
+    return true;
+}
+
+static bool same_recipe(const void *kept, const void *key)
+{
+    const recipe *a = kept, *c = key;
+
+    return a->from == c->from && !memcmp(&a->groups, &c->groups, sizeof a->groups) &&
+           same_masks(a->from->nins, a->ins, c->ins) &&
+           same_masks(a->from->nouts, a->wanted, c->wanted);
+}
+
+static uint64_t hash_of(const recipe *r)
+{
+    uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)r->from);
+
+    for (int i = 0; i < r->from->nins; i++)
+        hash = jx_hash_mix(hash, r->ins[i]);
+    for (int i = 0; i < r->from->nouts; i++)
+        hash = jx_hash_mix(hash, r->wanted && r->wanted[i]);
+    return hash;
+}
+
+static const bool *copy_of(const walk *w, int n, const bool *mask)
+{
+    bool *to = JX_NEW_ARRAY(arena_of(w), n + 1, bool);
+
+    for (int i = 0; to && mask && i < n; i++)
+        to[i] = mask[i];
+    return to;
+}
+
+static const jx_jaxpr *transformed(walk *w, const recipe *r, bool *outs)
+{
+    if (!take_inputs(w, r->groups.ins, r->ins) || !take_eqns(w) ||
+        !give_results(w, r->groups.outs, r->wanted, outs))
+        return NULL;
+    return jx_body_finish(&w->body, jx_no_atoms, r->from->function);
+}
+
+const jx_jvped *jx_jvp_jaxpr(jx_jvp_program *d, const jx_jaxpr *from,
+                             jx_jvp_groups groups, const bool *ins, const bool *outs)
+{
+    recipe like = {.from = from, .groups = groups, .ins = ins, .wanted = outs};
+    uint64_t hash = hash_of(&like);
+    recipe *r = (recipe *)(uintptr_t)jx_intern_find(&d->made, hash, &like, same_recipe);
+    const jx_eqn *around = d->eqn;
+    bool *given;
+    walk w;
+
+    if (r)
+        return &r->made;
+    r = JX_NEW(d->to->ctx->arena, recipe);
+    given = JX_NEW_ARRAY(d->to->ctx->arena, from->nouts + 1, bool);
+    if (!r || !given || !begin_walk(d, from, &w))
+        return NULL;
+    r->from = from;
+    r->groups = groups;
+    r->ins = copy_of(&w, from->nins, ins);
+    r->wanted = copy_of(&w, from->nouts, outs);
+    r->made = (jx_jvped){transformed(&w, r, given), r->ins, given};
+    d->eqn = around;
+    return r->made.jaxpr && jx_intern_add(&d->made, hash, r) ? &r->made : NULL;
+}
+
+const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
+                               const jx_aval *const *more)
+{
+    const jx_eqn *around = t->of->eqn;
+    bool *none = JX_NEW_ARRAY(jx_jvp_arena(t), from->nins + from->nouts + 1, bool);
+    const jx_jvp_groups groups = jx_jvp_one_group(from);
+    walk w;
+
+    if (!none || !begin_walk(t->of, from, &w) || !take_inputs(&w, groups.ins, none))
+        return NULL;
+    for (int i = 0; i < count; i++)
+        jx_body_input(&w.body, more[i]);
+    if (!take_eqns(&w) || !give_results(&w, groups.outs, NULL, none + from->nins))
+        return NULL;
+    t->of->eqn = around;
+    return jx_body_finish(&w.body, jx_no_atoms, from->function);
+}
+
+/* ---- the program */
+
+/* The paths of inputs, or outputs, and of their tangents. */
+static const char *const *new_paths(const walk *w, int n, const char *const *paths,
+                                    const bool *have)
+{
+    const char **to = JX_NEW_ARRAY(arena_of(w), 2 * n + 1, const char *);
+    int count = n;
+
+    for (int i = 0; to && i < n; i++) {
+        to[i] = paths[i];
+        if (have[i])
+            to[count++] = jx_arena_printf(arena_of(w), "tangent of %s", paths[i]);
+    }
+    return to;
+}
+
+static bool enter(jx_jvp_program *d, const jx_program *from)
+{
+    const jx_jaxpr *entry = from->entry.jaxpr;
+    bool *ins = JX_NEW_ARRAY(d->to->ctx->arena, entry->nins + 1, bool);
+    bool *outs = JX_NEW_ARRAY(d->to->ctx->arena, entry->nouts + 1, bool);
+    recipe r = {.from = entry,
+                .groups = jx_jvp_one_group(entry),
+                .ins = ins,
+                .wanted = outs};
+    walk w;
+
+    if (!ins || !outs || !begin_walk(d, entry, &w))
+        return false;
+    for (int i = 0; i < entry->nins; i++)
+        ins[i] = has_tangent(entry->vars[entry->nconsts + i]->aval);
+    for (int i = 0; i < entry->nouts; i++)
+        outs[i] = has_tangent(jx_atom_aval(entry->outs[i]));
+    d->to->entry.jaxpr = transformed(&w, &r, outs);
+    if (from->in_paths)
+        d->to->in_paths = new_paths(&w, entry->nins, from->in_paths, ins);
+    if (from->out_paths)
+        d->to->out_paths = new_paths(&w, entry->nouts, from->out_paths, outs);
+    return d->to->entry.jaxpr != NULL;
+}
+
+jx_program *jx_program_jvp(jx_program *from)
+{
+    jx_arena *arena = from->ctx->arena;
+    jx_program *to = jx_arena_copy(arena, from, sizeof *from);
+    jx_jvp_program d = {.to = to};
+
+    if (!to || !jx_intern_copy(&to->avals.table, &from->avals.table) ||
+        !jx_intern_copy(&to->values.table, &from->values.table))
+        return NULL;
+    jx_intern_init(&d.made, arena);
+    d.build = (jx_builder){.program = to,
+                           .fail = tell,
+                           .infer = jx_infer_results,
+                           .with = jx_inferrer_new(to)};
+    for (int i = 0; i < from->njaxprs; i++)
+        JX_PUSH(arena, &d.build.jaxprs, from->jaxprs[i]);
+    if (!d.build.with || !enter(&d, from) || !jx_ok(from->ctx))
+        return NULL;
+    to->jaxprs = d.build.jaxprs.at;
+    to->njaxprs = (int)d.build.jaxprs.count;
+    to->nretraces = to->ncomparisons = 0;
+    to->written = NULL;
+    to->blackbox = NULL;
+    return to;
+}

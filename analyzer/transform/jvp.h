@@ -1,0 +1,19 @@
+/* jvp.h - the derivative of a program along a direction, forward.
+ *
+ *     inputs, a tangent per inexact input -> outputs, a tangent per inexact output
+ *
+ * Each equation becomes itself and the equations that its primitive's rule (column
+ * `jvp` of prims.def) gives for its tangents.  Where all tangents that it takes are
+ * zero there are none: zeros are known as such, as JAX knows them, and written only
+ * where a result or a loop needs them.  `custom_jvp_call` is differentiated by its
+ * rule, all other calls by what they call. */
+#ifndef JX_JVP_H
+#define JX_JVP_H
+
+#include "frontend/ir/program.h"
+
+/* A new program in the same context; NULL with an error that names the equation of
+ * which no derivative is known (PRM002). */
+jx_program *jx_program_jvp(jx_program *from);
+
+#endif

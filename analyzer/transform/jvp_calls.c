@@ -1,0 +1,299 @@
+/* jvp_calls.c - derivatives of what runs jaxprs. */
+#include "analyzer/transform/jvp_parts.h"
+
+#include <string.h>
+
+static bool *mask_of(jx_jvp *t, const jx_atom *atoms, int count)
+{
+    bool *mask = JX_NEW_ARRAY(jx_jvp_arena(t), count + 1, bool);
+
+    for (int i = 0; mask && i < count; i++)
+        mask[i] = jx_is_made(atoms[i]);
+    return mask;
+}
+
+static int count_of(const bool *mask, int n)
+{
+    int count = 0;
+
+    for (int i = 0; i < n; i++)
+        count += mask[i];
+    return count;
+}
+
+/* Operands and results in the making. */
+typedef struct call {
+    jx_jvp *t;
+    int nins, nouts;
+    jx_atom *ins;
+    const jx_aval **outs;
+} call;
+
+static bool begin_call(jx_jvp *t, call *c)
+{
+    *c = (call){.t = t};
+    c->ins = JX_NEW_ARRAY(jx_jvp_arena(t), 2 * t->eqn->nins + 1, jx_atom);
+    c->outs = JX_NEW_ARRAY(jx_jvp_arena(t), 2 * t->eqn->nouts + 1, const jx_aval *);
+    return c->ins && c->outs;
+}
+
+/* The operands from `first` to `end`, then the tangents of those that have one (of
+ * operand `first`, `mask` is first), written out where they are zero. */
+static void pass(call *c, int first, int end, const bool *mask)
+{
+    for (int i = first; i < end; i++)
+        c->ins[c->nins++] = c->t->ins[i];
+    for (int i = first; mask && i < end; i++)
+        if (mask[i - first])
+            c->ins[c->nins++] = jx_jvp_full(c->t, i);
+}
+
+static void expect(call *c, int first, int end, const bool *mask)
+{
+    for (int i = first; i < end; i++)
+        c->outs[c->nouts++] = c->t->eqn->outs[i]->aval;
+    for (int i = first; i < end; i++)
+        if (mask[i])
+            c->outs[c->nouts++] = c->t->eqn->outs[i]->aval;
+}
+
+
+static void take(jx_jvp *t, const jx_atom *made, int *next, int first, int end,
+                 const bool *mask)
+{
+    for (int i = first; i < end; i++)
+        t->outs[i] = made[(*next)++];
+    for (int i = first; i < end; i++)
+        if (mask[i])
+            t->touts[i] = made[(*next)++];
+}
+
+static bool finish(call *c, const jx_prim *prim, jx_params *p, int group,
+                   const bool *mask)
+{
+    const jx_atom *made;
+    int next = 0, n = c->t->eqn->nouts;
+
+    expect(c, 0, group, mask);
+    expect(c, group, n, mask);
+    made = jx_build_as(c->t->b, prim, p, c->nins, c->ins, c->nouts, c->outs);
+    if (!made)
+        return false;
+    take(c->t, made, &next, 0, group, mask);
+    take(c->t, made, &next, group, n, mask);
+    return true;
+}
+
+/* ---- calls */
+
+/* What runs once is called by the name it has; remat stays what it is. */
+bool jx_jvp_call(jx_jvp *t)
+{
+    static const char *const without[] = {"jaxpr", NULL};
+    const jx_closed *callee = jx_eqn_callee(t->eqn);
+    bool is_remat = t->eqn->prim->id == JX_PRIM_checkpoint ||
+                    t->eqn->prim->id == JX_PRIM_remat2;
+    jx_params p = {.program = t->b->in->program};
+    const jx_jvped *made;
+    bool *mask;
+    call c;
+
+    if (!callee)
+        return jx_jvp_none(t);
+    mask = mask_of(t, t->tins, t->eqn->nins);
+    made = mask ? jx_jvp_jaxpr(t->of, callee->jaxpr, jx_jvp_one_group(callee->jaxpr), mask,
+                               NULL)
+                : NULL;
+    if (!made || !begin_call(t, &c))
+        return false;
+    if (is_remat)
+        p = jx_jvp_others(t, without);
+    else
+        jx_put_text(&p, "name", jx_eqn_name(t->eqn));
+    jx_put(&p, "jaxpr", jx_jvp_closed(t, made->jaxpr, callee));
+    pass(&c, 0, t->eqn->nins, mask);
+    return finish(&c, is_remat ? t->eqn->prim : jx_prim_of(JX_PRIM_jit), &p, 0, made->outs);
+}
+
+/* ---- cond */
+
+bool jx_jvp_cond(jx_jvp *t)
+{
+    static const char *const without[] = {"branches", NULL};
+    const jx_closed_list branches = ((const jx_p_cond *)t->eqn->typed)->branches;
+    int nouts = t->eqn->nouts;
+    const jx_value **made =
+        JX_NEW_ARRAY(jx_jvp_arena(t), branches.count + 1, const jx_value *);
+    bool *mask = mask_of(t, t->tins + 1, t->eqn->nins - 1);
+    bool *outs = JX_NEW_ARRAY(jx_jvp_arena(t), nouts + 1, bool);
+    jx_params p = jx_jvp_others(t, without);
+    call c;
+
+    if (!made || !mask || !outs || !begin_call(t, &c))
+        return false;
+    for (int last = 0; last < 2; last++) /* what one branch gives, all do */
+        for (int i = 0; i < branches.count; i++) {
+            const jx_jaxpr *from = branches.at[i].jaxpr;
+            const jx_jvped *d = jx_jvp_jaxpr(t->of, from, jx_jvp_one_group(from), mask,
+                                             last ? outs : NULL);
+            if (!d)
+                return false;
+            for (int k = 0; !last && k < nouts; k++)
+                outs[k] |= d->outs[k];
+            if (last)
+                made[i] = jx_jvp_closed(t, d->jaxpr, &branches.at[i]);
+        }
+    jx_put(&p, "branches",
+           jx_value_of_tuple(t->b->in->program, branches.count, made));
+    c.ins[c.nins++] = t->ins[0];
+    pass(&c, 1, t->eqn->nins, mask);
+    return finish(&c, t->eqn->prim, &p, 0, outs);
+}
+
+/* ---- loops: what is carried has a tangent if it gets one in any turn */
+
+/* The derivative of a loop's body where those of `carry` have one that come of it:
+ * `ins` is of the body's inputs, whose carried ones begin at `first`. */
+static const jx_jvped *settled(jx_jvp *t, const jx_jaxpr *body, jx_jvp_groups groups,
+                               bool *ins, int first, int ncarry)
+{
+    for (;;) {
+        bool *outs = JX_NEW_ARRAY(jx_jvp_arena(t), body->nouts + 1, bool);
+        const jx_jvped *made;
+        bool more = false;
+        for (int i = 0; outs && i < ncarry; i++)
+            outs[i] = ins[first + i];
+        made = outs ? jx_jvp_jaxpr(t->of, body, groups, ins, outs) : NULL;
+        if (!made)
+            return NULL;
+        for (int i = 0; i < ncarry; i++) {
+            more |= made->outs[i] && !ins[first + i];
+            ins[first + i] |= made->outs[i];
+        }
+        if (!more)
+            return made;
+    }
+}
+
+bool jx_jvp_while(jx_jvp *t)
+{
+    static const char *const without[] = {"body_jaxpr", "cond_jaxpr", "body_nconsts", NULL};
+    const jx_p_while *w = t->eqn->typed;
+    const jx_jaxpr *body = w->body_jaxpr.jaxpr, *cond = w->cond_jaxpr.jaxpr;
+    int nc = (int)w->cond_nconsts, nb = (int)w->body_nconsts, n = t->eqn->nouts;
+    bool *mask = mask_of(t, t->tins + nc, nb + n);
+    const jx_aval **more = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, const jx_aval *);
+    jx_params p = jx_jvp_others(t, without);
+    const jx_jvped *made;
+    int count = 0;
+    call c;
+
+    if (!mask || !more || !begin_call(t, &c) ||
+        !(made = settled(t, body, (jx_jvp_groups){{nb, nb, nb + n}, {0, n}}, mask, nb, n)))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (mask[nb + i])
+            more[count++] = t->eqn->outs[i]->aval;
+    jx_put(&p, "body_jaxpr", jx_jvp_closed(t, made->jaxpr, &w->body_jaxpr));
+    jx_put(&p, "cond_jaxpr",
+           jx_jvp_closed(t, jx_jvp_widened(t, cond, count, more), &w->cond_jaxpr));
+    jx_put_int(&p, "body_nconsts", nb + count_of(mask, nb));
+    pass(&c, 0, nc, NULL);
+    pass(&c, nc, nc + nb, mask);
+    pass(&c, nc + nb, t->eqn->nins, mask + nb);
+    return finish(&c, t->eqn->prim, &p, 0, made->outs);
+}
+
+bool jx_jvp_scan(jx_jvp *t)
+{
+    static const char *const without[] = {"jaxpr", "num_consts", "num_carry", "linear",
+                                          NULL};
+    const jx_p_scan *s = t->eqn->typed;
+    const jx_jaxpr *body = s->jaxpr.jaxpr;
+    int nc = (int)s->num_consts, n = (int)s->num_carry;
+    bool *mask = mask_of(t, t->tins, t->eqn->nins);
+    jx_params p = jx_jvp_others(t, without);
+    const jx_jvp_groups groups = {{nc, nc + n, body->nins}, {n, body->nouts}};
+    const jx_value **linear =
+        JX_NEW_ARRAY(jx_jvp_arena(t), 2 * t->eqn->nins + 1, const jx_value *);
+    const jx_jvped *made;
+    call c;
+
+    if (!mask || !linear || !begin_call(t, &c) ||
+        !(made = settled(t, body, groups, mask, nc, n)))
+        return false;
+    pass(&c, 0, nc, mask);
+    pass(&c, nc, nc + n, mask + nc);
+    pass(&c, nc + n, t->eqn->nins, mask + nc + n);
+    for (int i = 0; i < c.nins; i++)
+        linear[i] = jx_value_add(&t->b->in->program->values,
+                                 &(jx_value){.tag = JX_V_BOOL, .boolean = false});
+    jx_put(&p, "jaxpr", jx_jvp_closed(t, made->jaxpr, &s->jaxpr));
+    jx_put_int(&p, "num_consts", nc + count_of(mask, nc));
+    jx_put_int(&p, "num_carry", n + count_of(mask + nc, n));
+    jx_put(&p, "linear", jx_value_of_tuple(t->b->in->program, c.nins, linear));
+    return finish(&c, t->eqn->prim, &p, n, made->outs);
+}
+
+/* ---- custom rules */
+
+/* The pattern with the fewest tangents among those that have all that are not zero. */
+static const jx_rule_pattern *pattern_for(const jx_rule *rule, const jx_atom *tangents)
+{
+    const jx_rule_pattern *best = NULL;
+    int n = rule->nins - rule->nconsts, fewest = n + 1;
+
+    for (int i = 0; i < rule->npatterns; i++) {
+        const jx_rule_pattern *p = &rule->patterns[i];
+        int count = 0;
+        bool fits = !p->error && p->jvp.jaxpr;
+        for (int k = 0; fits && k < n; k++) {
+            bool zero = p->zeros && p->zeros[k] == '1';
+            fits = !zero || !jx_is_made(tangents[k]);
+            count += !zero;
+        }
+        if (fits && count < fewest) {
+            best = p;
+            fewest = count;
+        }
+    }
+    return best;
+}
+
+bool jx_jvp_custom_jvp_call(jx_jvp *t)
+{
+    const jx_p_custom_jvp *custom = t->eqn->typed;
+    const jx_rule *rule = custom->jvp_jaxpr_fun;
+    jx_params p = {.program = t->b->in->program};
+    const jx_rule_pattern *found;
+    bool *outs = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nouts + 1, bool);
+    int consts, n;
+    call c;
+
+    if (!rule)
+        return jx_jvp_refuse(t, "its rule is not in the program (PRM002)");
+    consts = rule->nconsts;
+    n = rule->nins - consts;
+    found = pattern_for(rule, t->tins + consts);
+    if (!found)
+        return jx_jvp_refuse(t, rule->npatterns && rule->patterns[0].error
+                                    ? rule->patterns[0].error
+                                    : "its rule is not in the program for these tangents "
+                                      "(PRM002)");
+    for (int i = 0; i < consts; i++)
+        if (jx_is_made(t->tins[i]))
+            return jx_jvp_refuse(t, "it closes over a value that is differentiated, which "
+                                    "JAX refuses");
+    if (!outs || !begin_call(t, &c))
+        return false;
+    for (int i = consts; i < consts + n; i++)
+        c.ins[c.nins++] = t->ins[i];
+    for (int i = 0; i < n; i++)
+        if (!found->zeros || found->zeros[i] != '1')
+            c.ins[c.nins++] = jx_jvp_full(t, consts + i);
+    for (int i = 0; i < t->eqn->nouts; i++)
+        outs[i] = !found->out_zeros || found->out_zeros[i] != '1';
+    jx_put(&p, "jaxpr", jx_jvp_closed(t, found->jvp.jaxpr, &found->jvp));
+    jx_put_text(&p, "name", rule->name);
+    return finish(&c, jx_prim_of(JX_PRIM_jit), &p, 0, outs);
+}

@@ -1,0 +1,341 @@
+/* jvp_elementwise.c - derivatives of elementwise primitives: x and y are the operands,
+ * z the result, t and s the tangents of the operands. */
+#include "analyzer/transform/jvp_parts.h"
+
+#include <math.h>
+
+#define P(name) JX_PRIM_##name
+
+static const jx_atom nothing = {NULL, NULL};
+
+static const double PI = 3.14159265358979323846, LN2 = 0.69314718055994530942;
+
+/* A scalar in the shape of the result: an operand may be one beside arrays. */
+static jx_atom spread(jx_jvp *t, jx_atom a)
+{
+    const jx_aval *out = jx_jvp_out(t);
+
+    return !jx_is_made(a) || jx_atom_aval(a)->rank == out->rank
+               ? a
+               : jx_build_broadcast(t->b, a, (jx_ints){0, NULL}, out->rank, out->shape);
+}
+
+/* The tangent of the one result is its tangent operand times that. */
+static bool slope(jx_jvp *t, jx_atom slope)
+{
+    t->touts[0] = jx_jvp_2(t, P(mul), t->tins[0], slope);
+    return jx_is_made(t->touts[0]);
+}
+
+/* ... or that. */
+static bool tangent(jx_jvp *t, jx_atom tangent)
+{
+    t->touts[0] = spread(t, tangent);
+    return jx_is_made(tangent);
+}
+
+#define RULE(name) bool jx_jvp_##name(jx_jvp *t)
+#define X t->ins[0]
+#define Y t->ins[1]
+#define Z t->outs[0]
+#define T t->tins[0]
+#define S t->tins[1]
+
+/* A function of one operand, whose slope is an expression of x and z. */
+#define SLOPE(name, expression)                                     \
+    RULE(name)                                                      \
+    {                                                               \
+        return jx_jvp_primal(t) && slope(t, (expression));          \
+    }
+/* ... whose tangent is one. */
+#define TANGENT(name, expression)                                   \
+    RULE(name)                                                      \
+    {                                                               \
+        return jx_jvp_primal(t) && tangent(t, (expression));        \
+    }
+
+static jx_atom f(jx_jvp *t, jx_prim_id prim, jx_atom a)
+{
+    return jx_jvp_1(t, prim, a);
+}
+
+static jx_atom g(jx_jvp *t, jx_prim_id prim, jx_atom a, jx_atom c)
+{
+    return jx_jvp_2(t, prim, a, c);
+}
+
+static jx_atom square(jx_jvp *t, jx_atom a)
+{
+    return g(t, P(mul), a, a);
+}
+
+/* Real, or of a complex operand the real part of t times the conjugate direction. */
+RULE(abs)
+{
+    jx_atom sign;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    sign = f(t, P(sign), X);
+    return jx_dtype_is_complex(jx_atom_aval(X)->dtype)
+               ? tangent(t, f(t, P(real), g(t, P(mul), T, f(t, P(conj), sign))))
+               : slope(t, sign);
+}
+
+SLOPE(exp, Z)
+SLOPE(exp2, jx_jvp_times(t, Z, LN2))
+SLOPE(expm1, jx_jvp_plus(t, Z, 1))
+TANGENT(log, g(t, P(div), T, X))
+TANGENT(log2, g(t, P(div), T, jx_jvp_times(t, X, LN2)))
+TANGENT(log1p, g(t, P(div), T, jx_jvp_plus(t, X, 1)))
+SLOPE(logistic, g(t, P(mul), Z, jx_jvp_from(t, 1, Z)))
+SLOPE(sin, f(t, P(cos), X))
+SLOPE(cos, f(t, P(neg), f(t, P(sin), X)))
+SLOPE(tan, jx_jvp_plus(t, square(t, Z), 1))
+SLOPE(asin, f(t, P(rsqrt), jx_jvp_from(t, 1, square(t, X))))
+SLOPE(acos, f(t, P(neg), f(t, P(rsqrt), jx_jvp_from(t, 1, square(t, X)))))
+TANGENT(atan, g(t, P(div), T, jx_jvp_plus(t, square(t, X), 1)))
+SLOPE(sinh, f(t, P(cosh), X))
+SLOPE(cosh, f(t, P(sinh), X))
+/* (1 + z) (1 - z), which loses less than 1 - z^2. */
+TANGENT(tanh, g(t, P(mul), g(t, P(add), T, g(t, P(mul), T, Z)), jx_jvp_from(t, 1, Z)))
+SLOPE(asinh, f(t, P(rsqrt), jx_jvp_plus(t, square(t, X), 1)))
+SLOPE(acosh, f(t, P(rsqrt), g(t, P(mul), jx_jvp_plus(t, X, -1), jx_jvp_plus(t, X, 1))))
+SLOPE(atanh, g(t, P(div), jx_jvp_over(t, 1, jx_jvp_plus(t, X, 1)), jx_jvp_from(t, 1, X)))
+SLOPE(sqrt, jx_jvp_over(t, 0.5, Z))
+SLOPE(rsqrt, g(t, P(div), jx_jvp_times(t, Z, -0.5), X))
+SLOPE(cbrt, jx_jvp_times(t, jx_jvp_power(t, Z, -2), 1.0 / 3))
+SLOPE(square, jx_jvp_times(t, X, 2))
+SLOPE(one_minus_square, jx_jvp_times(t, X, -2))
+SLOPE(erf, jx_jvp_times(t, f(t, P(exp), f(t, P(neg), square(t, X))), 2 / sqrt(PI)))
+SLOPE(erfc, jx_jvp_times(t, f(t, P(exp), f(t, P(neg), square(t, X))), -2 / sqrt(PI)))
+SLOPE(erf_inv, jx_jvp_times(t, f(t, P(exp), square(t, Z)), sqrt(PI) / 2))
+SLOPE(lgamma, f(t, P(digamma), X))
+SLOPE(digamma, g(t, P(polygamma), jx_jvp_all(t, X, 1), X))
+SLOPE(bessel_i0e, g(t, P(sub), f(t, P(bessel_i1e), X), g(t, P(mul), f(t, P(sign), X), Z)))
+
+/* i0e(x) - z (sign(x) + 1 / x), which is 1 / 2 at 0. */
+RULE(bessel_i1e)
+{
+    jx_atom tiny, safe, other;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    tiny = jx_jvp_2(t, P(le), f(t, P(abs), X),
+                    jx_jvp_number(t, X, jx_atom_aval(X)->dtype == JX_F64 ? 0x1p-52
+                                                                          : 0x1p-23));
+    safe = jx_jvp_where(t, tiny, jx_jvp_all(t, X, 1), X);
+    other = g(t, P(sub), f(t, P(bessel_i0e), safe),
+              g(t, P(mul), Z, g(t, P(add), f(t, P(sign), safe), jx_jvp_over(t, 1, safe))));
+    return slope(t, jx_jvp_where(t, tiny, jx_jvp_all(t, X, 0.5), other));
+}
+
+RULE(integer_pow)
+{
+    int64_t n = ((const jx_p_integer_pow *)t->eqn->typed)->y;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    return n == 0 || slope(t, jx_jvp_times(t, n == 1   ? jx_jvp_all(t, X, 1)
+                                              : n == 2 ? X
+                                                       : jx_jvp_power(t, X, n - 1),
+                                           (double)n));
+}
+
+/* ---- of two operands: the sum of what comes of each tangent that is not zero */
+
+static jx_atom along(jx_jvp *t, int i, jx_atom slope)
+{
+    return jx_is_made(t->tins[i]) ? g(t, P(mul), spread(t, t->tins[i]), slope) : nothing;
+}
+
+RULE(div)
+{
+    jx_atom y = spread(t, Y);
+    jx_atom first = nothing, second = nothing;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    if (jx_is_made(T))
+        first = g(t, P(div), spread(t, T), y);
+    if (jx_is_made(S))
+        second = g(t, P(div), g(t, P(mul), f(t, P(neg), spread(t, S)), Z), y);
+    return tangent(t, jx_jvp_sum(t, first, second));
+}
+
+/* x - y trunc(x / y) */
+RULE(rem)
+{
+    jx_atom x = spread(t, X), y = spread(t, Y);
+    jx_atom quotient, whole, second = nothing;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    if (jx_is_made(S)) {
+        quotient = g(t, P(div), x, y);
+        whole = g(t, P(mul), f(t, P(sign), quotient),
+                  f(t, P(floor), f(t, P(abs), quotient)));
+        second = g(t, P(mul), f(t, P(neg), spread(t, S)), whole);
+    }
+    return tangent(t, jx_jvp_sum(t, spread(t, T), second));
+}
+
+/* 1 where the operand is the result, a half where both are. */
+static jx_atom share(jx_jvp *t, jx_atom mine, jx_atom other)
+{
+    jx_atom one = jx_jvp_all(t, Z, 1), half = jx_jvp_all(t, Z, 0.5);
+
+    return jx_jvp_where(t, g(t, P(eq), mine, Z),
+                        jx_jvp_where(t, g(t, P(eq), other, Z), half, one),
+                        jx_jvp_all(t, Z, 0));
+}
+
+RULE(max)
+{
+    jx_atom x = spread(t, X), y = spread(t, Y);
+    jx_atom first = nothing, second = nothing;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    if (jx_is_made(T))
+        first = along(t, 0, share(t, x, y));
+    if (jx_is_made(S))
+        second = along(t, 1, share(t, y, x));
+    return tangent(t, jx_jvp_sum(t, first, second));
+}
+
+RULE(min)
+{
+    return jx_jvp_max(t);
+}
+
+/* y x^(y - 1), 0 where y is; and log(x) x^y, 0 where x is. */
+RULE(pow)
+{
+    jx_atom x = spread(t, X), y = spread(t, Y);
+    jx_atom first = nothing, second = nothing;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    if (jx_is_made(T)) {
+        jx_dtype dtype = jx_atom_aval(x)->dtype;
+        jx_atom none = g(t, P(eq), y, jx_jvp_number(t, y, 0));
+        jx_atom less = jx_jvp_where(t, none, jx_jvp_all(t, y, 1), jx_jvp_plus(t, y, -1));
+        jx_atom by = jx_build_convert(t->b, y, dtype, false);
+        jx_atom each = g(t, P(mul), by, g(t, P(pow), x, less));
+        first = along(t, 0, jx_jvp_where(t, none, jx_jvp_all(t, each, 0), each));
+    }
+    if (jx_is_made(S)) {
+        jx_atom zero = g(t, P(eq), x, jx_jvp_number(t, x, 0));
+        jx_atom safe = jx_jvp_where(t, zero, jx_jvp_all(t, x, 1), x);
+        second = along(t, 1, g(t, P(mul), f(t, P(log), safe), Z));
+    }
+    return tangent(t, jx_jvp_sum(t, first, second));
+}
+
+RULE(atan2)
+{
+    jx_atom x = spread(t, X), y = spread(t, Y);
+    jx_atom both, first = nothing, second = nothing;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    both = g(t, P(add), square(t, x), square(t, y));
+    if (jx_is_made(T))
+        first = g(t, P(mul), spread(t, T), g(t, P(div), y, both));
+    if (jx_is_made(S))
+        second = g(t, P(mul), spread(t, S), g(t, P(div), f(t, P(neg), x), both));
+    return tangent(t, jx_jvp_sum(t, first, second));
+}
+
+/* x^(a - 1) exp(-x) / gamma(a): the slope of igamma in its second operand. */
+static jx_atom gamma_density(jx_jvp *t, jx_atom x, jx_atom y)
+{
+    jx_atom powers = g(t, P(mul), f(t, P(log), y), jx_jvp_plus(t, x, -1));
+
+    return f(t, P(exp), g(t, P(sub), g(t, P(sub), powers, y), f(t, P(lgamma), x)));
+}
+
+static bool incomplete_gamma(jx_jvp *t, bool upper)
+{
+    jx_atom x = spread(t, X), y = spread(t, Y);
+    jx_atom first = nothing, second = nothing;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    if (jx_is_made(T))
+        first = along(t, 0, g(t, P(igamma_grad_a), x, y));
+    if (jx_is_made(S))
+        second = along(t, 1, gamma_density(t, x, y));
+    first = jx_jvp_sum(t, first, second);
+    return tangent(t, upper ? f(t, P(neg), first) : first);
+}
+
+RULE(igamma)
+{
+    return incomplete_gamma(t, false);
+}
+
+RULE(igammac)
+{
+    return incomplete_gamma(t, true);
+}
+
+RULE(zeta)
+{
+    jx_atom x = spread(t, X), y = spread(t, Y);
+    if (jx_is_made(T))
+        return jx_jvp_refuse(t, "its first operand has no derivative (PRM002)");
+    return jx_jvp_primal(t) &&
+           tangent(t, along(t, 1, g(t, P(mul), f(t, P(neg), x),
+                                    g(t, P(zeta), jx_jvp_plus(t, x, 1), y))));
+}
+
+RULE(polygamma)
+{
+    jx_atom x = spread(t, X), y = spread(t, Y);
+    if (jx_is_made(T))
+        return jx_jvp_refuse(t, "its first operand has no derivative (PRM002)");
+    return jx_jvp_primal(t) &&
+           tangent(t, along(t, 1, g(t, P(polygamma), jx_jvp_plus(t, x, 1), y)));
+}
+
+/* x^(a - 1) (1 - x)^(b - 1) / beta(a, b) */
+RULE(regularized_incomplete_beta)
+{
+    jx_atom a = spread(t, t->ins[0]), b = spread(t, t->ins[1]);
+    jx_atom x = spread(t, t->ins[2]), sum, beta;
+
+    if (jx_is_made(t->tins[0]) || jx_is_made(t->tins[1]))
+        return jx_jvp_refuse(t, "its first two operands have no derivative (PRM002)");
+    if (!jx_jvp_primal(t))
+        return false;
+    beta = g(t, P(sub), g(t, P(add), f(t, P(lgamma), a), f(t, P(lgamma), b)),
+             f(t, P(lgamma), g(t, P(add), a, b)));
+    sum = g(t, P(add),
+            g(t, P(mul), jx_jvp_plus(t, b, -1), f(t, P(log1p), f(t, P(neg), x))),
+            g(t, P(mul), jx_jvp_plus(t, a, -1), f(t, P(log), x)));
+    return tangent(t, along(t, 2, f(t, P(exp), g(t, P(sub), sum, beta))));
+}
+
+RULE(clamp)
+{
+    jx_atom low = spread(t, t->ins[0]), x = spread(t, t->ins[1]), high = spread(t, t->ins[2]);
+    jx_atom zero, sum = nothing;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    zero = jx_jvp_all(t, x, 0);
+    if (jx_is_made(t->tins[1]))
+        sum = jx_jvp_where(t, g(t, P(and), g(t, P(gt), x, low), g(t, P(lt), x, high)),
+                           spread(t, t->tins[1]), zero);
+    if (jx_is_made(t->tins[0]))
+        sum = jx_jvp_sum(t, sum,
+                         jx_jvp_where(t, g(t, P(and), g(t, P(gt), low, x),
+                                           g(t, P(lt), low, high)),
+                                      spread(t, t->tins[0]), zero));
+    if (jx_is_made(t->tins[2]))
+        sum = jx_jvp_sum(t, sum, jx_jvp_where(t, g(t, P(lt), high, x),
+                                              spread(t, t->tins[2]), zero));
+    return tangent(t, sum);
+}

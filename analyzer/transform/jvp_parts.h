@@ -1,0 +1,94 @@
+/* jvp_parts.h - what the files of the forward derivative share. */
+#ifndef JX_JVP_PARTS_H
+#define JX_JVP_PARTS_H
+
+#include "analyzer/transform/jvp.h"
+#include "frontend/ir/build.h"
+
+typedef struct jx_jvp_program jx_jvp_program;
+
+/* An equation on its way.  A tangent without variable and literal is zero. */
+typedef struct jx_jvp {
+    jx_jvp_program *of;
+    jx_body *b;
+    const jx_eqn *eqn;
+    const jx_atom *ins, *tins; /* its operands there, and their tangents */
+    jx_atom *outs, *touts;     /* to be filled in; tangents are zero before */
+} jx_jvp;
+
+/* Adds what an equation becomes; at least one of its tangents is not zero.  False:
+ * told. */
+typedef bool jx_jvp_rule(jx_jvp *t);
+
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp) jx_jvp_rule jx_jvp_##jvp;
+#include "frontend/ir/prims.def"
+#undef PRIM
+
+/* Tells that the equation has no derivative, or why; always false. */
+bool jx_jvp_refuse(jx_jvp *t, const char *why);
+
+static inline const jx_aval *jx_jvp_out(const jx_jvp *t)
+{
+    return t->eqn->outs[0]->aval;
+}
+
+/* The equation itself: fills in `outs`. */
+bool jx_jvp_primal(jx_jvp *t);
+/* The same on other operands, of the same types: a result of it. */
+const jx_atom *jx_jvp_again(jx_jvp *t, const jx_atom *ins);
+/* A tangent, written out where it is zero. */
+jx_atom jx_jvp_full(jx_jvp *t, int i);
+
+/* ---- small vocabulary; whoever takes nothing gives nothing */
+
+jx_atom jx_jvp_1(jx_jvp *t, jx_prim_id prim, jx_atom a);
+jx_atom jx_jvp_2(jx_jvp *t, jx_prim_id prim, jx_atom a, jx_atom c);
+jx_atom jx_jvp_number(jx_jvp *t, jx_atom like, double value);
+/* a * value, a + value, value - a, value / a */
+jx_atom jx_jvp_times(jx_jvp *t, jx_atom a, double value);
+jx_atom jx_jvp_plus(jx_jvp *t, jx_atom a, double value);
+jx_atom jx_jvp_from(jx_jvp *t, double value, jx_atom a);
+jx_atom jx_jvp_over(jx_jvp *t, double value, jx_atom a);
+jx_atom jx_jvp_power(jx_jvp *t, jx_atom a, int64_t n);
+/* Where `yes`, else `no`, of one shape. */
+jx_atom jx_jvp_where(jx_jvp *t, jx_atom yes_if, jx_atom yes, jx_atom no);
+/* Of the first operand's shape: all that number. */
+jx_atom jx_jvp_all(jx_jvp *t, jx_atom like, double value);
+/* The sum of two tangents, either of which may be zero. */
+jx_atom jx_jvp_sum(jx_jvp *t, jx_atom a, jx_atom c);
+
+/* ---- jaxprs */
+
+/* The order of what a jaxpr takes and gives: tangents stand behind the inputs (and
+ * outputs) of their group, which ends before these numbers. */
+typedef struct jx_jvp_groups {
+    int ins[3], outs[2]; /* rising; the last are all */
+} jx_jvp_groups;
+
+static inline jx_jvp_groups jx_jvp_one_group(const jx_jaxpr *of)
+{
+    return (jx_jvp_groups){{0, 0, of->nins}, {0, of->nouts}};
+}
+
+/* A jaxpr that takes its inputs and the tangents of some, and gives its results and
+ * the tangents of some. */
+typedef struct jx_jvped {
+    const jx_jaxpr *jaxpr;
+    const bool *ins, *outs; /* whose */
+} jx_jvped;
+
+/* With tangents of these inputs, and of at least these outputs (NULL: those that
+ * come of it); NULL, told. */
+const jx_jvped *jx_jvp_jaxpr(jx_jvp_program *of, const jx_jaxpr *from,
+                             jx_jvp_groups groups, const bool *ins, const bool *outs);
+/* The same results of a jaxpr that takes more, which it does not look at. */
+const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
+                               const jx_aval *const *more);
+
+jx_arena *jx_jvp_arena(const jx_jvp *t);
+/* A closed jaxpr as a parameter: with the constants of another. */
+const jx_value *jx_jvp_closed(jx_jvp *t, const jx_jaxpr *jaxpr, const jx_closed *like);
+/* The parameters of the equation, but of these names (NULL ends them). */
+jx_params jx_jvp_others(jx_jvp *t, const char *const *without);
+
+#endif
