@@ -1,0 +1,156 @@
+/* jvp_index.c - derivatives of scatters that do not add, and of windows. */
+#include "analyzer/transform/jvp_parts.h"
+
+#include <string.h>
+
+static const jx_atom nothing = {NULL, NULL};
+
+static bool is_among(int64_t axis, jx_ints all)
+{
+    for (int i = 0; i < all.count; i++)
+        if (all.at[i] == axis)
+            return true;
+    return false;
+}
+
+/* What the scatter wrote, or would read, where: the gather that undoes it, of `from`. */
+static jx_atom gathered(jx_jvp *t, jx_atom from)
+{
+    static const char *const keys[] = {
+        "offset_dims", "collapsed_slice_dims", "start_index_map",
+        "operand_batching_dims", "start_indices_batching_dims"};
+    const jx_p_scatter *s = t->eqn->typed;
+    const jx_scatter_dims *d = &s->dimension_numbers;
+    const jx_ints lists[] = {d->update_window_dims, d->inserted_window_dims,
+                             d->scatter_dims_to_operand_dims, d->operand_batching_dims,
+                             d->scatter_indices_batching_dims};
+    const jx_aval *updates = jx_atom_aval(t->ins[2]);
+    jx_program *program = t->b->in->program;
+    int rank = jx_atom_aval(t->ins[0])->rank;
+    const jx_dim **sizes = JX_NEW_ARRAY(jx_jvp_arena(t), rank + 1, const jx_dim *);
+    const jx_value *items[5];
+    jx_params p = {.program = program};
+
+    if (!sizes || !jx_is_made(from))
+        return nothing;
+    for (int i = 0, k = 0; i < rank; i++)
+        sizes[i] = is_among(i, d->inserted_window_dims) ||
+                           is_among(i, d->operand_batching_dims)
+                       ? jx_body_int(t->b, 1)
+                       : updates->shape[d->update_window_dims.at[k++]];
+    for (int i = 0; i < 5; i++)
+        items[i] = jx_value_of_ints(program, lists[i]);
+    jx_put(&p, "dimension_numbers",
+           jx_value_of_record(program, "GatherDimensionNumbers", 5, keys, items));
+    jx_put_dims(&p, "slice_sizes", rank, sizes);
+    jx_put(&p, "mode", jx_eqn_param(t->eqn, "mode"));
+    jx_put_int(&p, "fill_value", 0);
+    jx_put_bool(&p, "indices_are_sorted", s->indices_are_sorted);
+    jx_put_bool(&p, "unique_indices", s->unique_indices);
+    const jx_atom ins[] = {from, t->ins[1]};
+    return jx_build(t->b, JX_PRIM_gather, &p, 2, ins);
+}
+
+static jx_atom added(jx_jvp *t, jx_atom to, jx_atom updates)
+{
+    static const char *const without[] = {"update_jaxpr", "update_consts", NULL};
+    jx_params p = jx_jvp_others(t, without);
+    const jx_atom ins[] = {to, t->ins[1], updates};
+
+    if (!jx_is_made(to) || !jx_is_made(updates))
+        return nothing;
+    jx_put_none(&p, "update_jaxpr");
+    jx_put(&p, "update_consts", jx_value_of_tuple(t->b->in->program, 0, NULL));
+    return jx_build_one(t->b, JX_PRIM_scatter_add, &p, 3, ins, jx_jvp_out(t));
+}
+
+/* Of all that are the largest, each has the same share. */
+bool jx_jvp_scatter_extremum(jx_jvp *t)
+{
+    jx_dtype dtype = jx_jvp_out(t)->dtype;
+    jx_atom kept, won, share, old, new;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    kept = jx_build_convert(t->b, jx_jvp_2(t, JX_PRIM_eq, t->ins[0], t->outs[0]), dtype,
+                            false);
+    won = jx_build_convert(
+        t->b, jx_jvp_2(t, JX_PRIM_eq, t->ins[2], gathered(t, t->outs[0])), dtype, false);
+    share = jx_jvp_over(t, 1, added(t, kept, won));
+    old = jx_jvp_2(t, JX_PRIM_mul, jx_jvp_full(t, 0),
+                   jx_jvp_where(t, jx_jvp_2(t, JX_PRIM_eq, t->ins[0], t->outs[0]), share,
+                                jx_jvp_all(t, t->ins[0], 0)));
+    new = jx_jvp_2(t, JX_PRIM_mul, jx_jvp_full(t, 2),
+                   jx_jvp_where(t, jx_jvp_2(t, JX_PRIM_ne, won,
+                                            jx_jvp_number(t, won, 0)),
+                                gathered(t, share), jx_jvp_all(t, won, 0)));
+    t->touts[0] = added(t, old, new);
+    return jx_is_made(t->touts[0]);
+}
+
+/* Each element by what multiplies it, and each factor, if no two meet, by what it
+ * multiplies. */
+bool jx_jvp_scatter_mul(jx_jvp *t)
+{
+    const jx_p_scatter *s = t->eqn->typed;
+    jx_atom first = nothing, second = nothing;
+
+    if (jx_is_made(t->tins[2]) && !s->unique_indices)
+        return jx_jvp_refuse(t, "its updates have no derivative unless unique_indices=True "
+                                "(PRM002)");
+    if (!jx_jvp_primal(t))
+        return false;
+    if (jx_is_made(t->tins[0])) {
+        const jx_atom ins[] = {t->tins[0], t->ins[1], t->ins[2]};
+        const jx_atom *made = jx_jvp_again(t, ins);
+        first = made ? *made : nothing;
+    }
+    if (jx_is_made(t->tins[2]))
+        second = jx_jvp_2(t, JX_PRIM_mul, t->ins[0],
+                          added(t, jx_jvp_all(t, t->ins[0], 0), t->tins[2]));
+    t->touts[0] = jx_jvp_sum(t, first, second);
+    return jx_is_made(t->touts[0]);
+}
+
+/* ---- windows */
+
+/* The tangent of the element that each window chose. */
+static bool chosen(jx_jvp *t, const char *by)
+{
+    static const char *const all[] = {NULL};
+    jx_params p = jx_jvp_others(t, all);
+    const jx_atom ins[] = {t->tins[0], t->ins[0]};
+    const jx_aval *out = jx_jvp_out(t);
+
+    if (!jx_jvp_primal(t))
+        return false;
+    jx_put_prim(&p, "select_prim", by);
+    t->touts[0] = jx_build_one(t->b, JX_PRIM_select_and_gather_add, &p, 2, ins, out);
+    return jx_is_made(t->touts[0]);
+}
+
+bool jx_jvp_reduce_window_max(jx_jvp *t)
+{
+    return chosen(t, "ge");
+}
+
+bool jx_jvp_reduce_window_min(jx_jvp *t)
+{
+    return chosen(t, "le");
+}
+
+/* Linear in what goes where the second operand says. */
+bool jx_jvp_select_and_add(jx_jvp *t)
+{
+    const jx_atom ins[] = {t->tins[0], t->ins[1]};
+    const jx_atom *made;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    if (!jx_is_made(t->tins[0]))
+        return true;
+    made = jx_jvp_again(t, ins);
+    if (made)
+        t->touts[0] = *made;
+    return made != NULL;
+}
