@@ -364,17 +364,6 @@ static void add_while(coster *c, tally *to, const jx_eqn *eqn)
     add_callee(c, to, p->body_jaxpr.jaxpr, n);
 }
 
-/* custom_linear_solve runs its `solve`; the other functions are for its
- * derivatives. */
-static void add_solve(coster *c, tally *to, const jx_eqn *eqn)
-{
-    const jx_p_custom_linear_solve *p = eqn->typed;
-    const jx_value *solve = jx_value_field(p->jaxprs, "solve");
-
-    if (solve && solve->tag == JX_V_JAXPR)
-        add_callee(c, to, solve->jaxpr, of_int(1));
-}
-
 /* The jaxprs among an equation's parameters, each once. */
 static void add_nested(coster *c, tally *to, const jx_eqn *eqn,
                        const jx_costing *rule)
@@ -434,7 +423,10 @@ static void add_work(coster *c, tally *to, const jx_jaxpr *jaxpr,
         add_while(c, to, eqn);
         break;
     case JX_PRIM_custom_linear_solve:
-        add_solve(c, to, eqn);
+        /* the other functions are for its derivatives */
+        add_callee(c, to,
+                   ((const jx_p_custom_linear_solve *)eqn->typed)->jaxprs.part[JX_SOLVE].jaxpr,
+                   of_int(1));
         break;
     default:
         add_nested(c, to, eqn, rule);

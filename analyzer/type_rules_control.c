@@ -300,107 +300,46 @@ void jx_type_scan(jx_typing *t)
 
 /* -- custom_linear_solve ------------------------------------------------- */
 
-enum { MATVEC, VECMAT, SOLVE, TRANSPOSE_SOLVE, PARTS };
-static const char *const part_names[PARTS] = {"matvec", "vecmat", "solve",
-                                              "transpose_solve"};
-
-typedef struct linear {
-    jx_closed part[PARTS]; /* jaxpr NULL: absent */
-    int64_t consts[PARTS], all;
-} linear;
-
-static const jx_value *field(const jx_value *record, int i)
+/* A part takes its constants and `n` vectors, and gives as many. */
+static void check_part(jx_typing *t, const jx_p_custom_linear_solve *p, int part, int n)
 {
-    if (!record || i >= record->count)
-        return NULL;
-    if (record->tag == JX_V_TUPLE)
-        return record->items[i];
-    for (int k = 0; record->tag == JX_V_RECORD && k < record->count; k++)
-        if (strcmp(record->keys[k], part_names[i]) == 0)
-            return record->items[k];
-    return NULL;
-}
+    const jx_jaxpr *callee = p->jaxprs.part[part].jaxpr;
+    const char *name = jx_solve_names[part];
+    int consts = jx_solve_count(&p->const_lengths, part), vector = t->nins - n;
 
-static bool closed_of(jx_typing *t, const jx_value *value, jx_closed *closed)
-{
-    const jx_array **consts;
-
-    if (!value || value->tag == JX_V_NONE)
-        return true;
-    if (value->tag != JX_V_JAXPR)
-        return false;
-    consts =
-        JX_NEW_ARRAY(t->program->ctx->arena, value->count, const jx_array *);
-    for (int i = 0; consts && i < value->count; i++)
-        consts[i] = value->items[i]->array;
-    *closed = (jx_closed){value->jaxpr, consts ? value->count : 0, consts};
-    return true;
-}
-
-static bool read_linear(jx_typing *t, linear *l)
-{
-    const jx_p_custom_linear_solve *p = t->params;
-
-    *l = (linear){.all = 0};
-    for (int i = 0; i < PARTS; i++) {
-        const jx_value *count = field(p->const_lengths, i);
-        if (!closed_of(t, field(p->jaxprs, i), &l->part[i]) || !count ||
-            count->tag != JX_V_INT || count->integer < 0 ||
-            count->integer > t->nins)
-            return jx_type_wrong(t, "jaxprs or const_lengths have no %s",
-                                 part_names[i]);
-        l->consts[i] = count->integer;
-        l->all += count->integer;
-    }
-    if (l->all > t->nins || !l->part[MATVEC].jaxpr || !l->part[SOLVE].jaxpr)
-        return jx_type_wrong(t,
-                             "%lld constants for %d operands, or no matvec, "
-                             "or no solve",
-                             (long long)l->all, t->nins);
-    return true;
-}
-
-/* A part takes its constants and a vector, and gives a vector. */
-static void check_part(jx_typing *t, const linear *l, int part, int first,
-                       int n)
-{
-    const jx_jaxpr *callee = l->part[part].jaxpr;
-    int consts = (int)l->consts[part], vector = (int)l->all;
-
-    if (!callee || !jx_type_closed(t, &l->part[part], part_names[part]))
+    if (!callee || !jx_type_closed(t, &p->jaxprs.part[part], name))
         return;
     if (callee->nins != consts + n || callee->nouts < n) {
         jx_type_wrong(t,
                       "%s takes %d values and gives %d, for %d constants "
                       "and %d vectors",
-                      part_names[part], callee->nins, callee->nouts, consts, n);
+                      name, callee->nins, callee->nouts, consts, n);
         return;
     }
-    pass_operands(t, callee, 0, first, consts, part_names[part]);
-    pass_operands(t, callee, consts, vector, n, part_names[part]);
+    pass_operands(t, callee, 0, p->const_lengths.before[part], consts, name);
+    pass_operands(t, callee, consts, vector, n, name);
     const jx_aval *const *outs = jx_callee_outs(t, callee);
     for (int i = 0; i < n; i++)
-        jx_type_agree(t, outs[i], t->ins[vector + i], "%s, output %d",
-                      part_names[part], i);
+        jx_type_agree(t, outs[i], t->ins[vector + i], "%s, output %d", name, i);
 }
 
 void jx_type_custom_linear_solve(jx_typing *t)
 {
-    linear l;
-    int first = 0;
+    const jx_p_custom_linear_solve *p = t->params;
+    const jx_jaxpr *solve = p->jaxprs.part[JX_SOLVE].jaxpr;
+    int all = p->const_lengths.before[JX_SOLVE_PARTS], n = t->nins - all;
 
-    if (!read_linear(t, &l))
+    if (n < 0) {
+        jx_type_wrong(t, "%d constants for %d operands", all, t->nins);
         return;
-    int n = t->nins - (int)l.all;
-    for (int i = 0; i < PARTS; i++) {
-        check_part(t, &l, i, first, n);
-        first += (int)l.consts[i];
     }
-    if (t->wrong || !jx_type_counts(t, -1, l.part[SOLVE].jaxpr->nouts))
+    for (int i = 0; i < JX_SOLVE_PARTS; i++)
+        check_part(t, p, i, n);
+    if (t->wrong || !jx_type_counts(t, -1, solve->nouts))
         return;
-    const jx_aval *const *outs = jx_callee_outs(t, l.part[SOLVE].jaxpr);
+    const jx_aval *const *outs = jx_callee_outs(t, solve);
     for (int i = 0; i < t->nouts; i++)
-        jx_type_is(t, i, i < n ? t->ins[l.all + i] : outs[i]);
+        jx_type_is(t, i, i < n ? t->ins[all + i] : outs[i]);
 }
 
 /* -- sizes as values, and what runs elsewhere --------- */

@@ -214,6 +214,43 @@ static bool read_jaxprs(decode *d, const jx_value *v, void *to)
     return true;
 }
 
+const char *const jx_solve_names[JX_SOLVE_PARTS] = {"matvec", "vecmat", "solve",
+                                                    "transpose_solve"};
+
+/* Of a record, or of a tuple by position. */
+static const jx_value *solve_part(const jx_value *v, int i)
+{
+    if (v->tag == JX_V_TUPLE)
+        return i < v->count ? v->items[i] : NULL;
+    return v->tag == JX_V_RECORD ? jx_value_field(v, jx_solve_names[i]) : NULL;
+}
+
+static bool read_solve_jaxprs(decode *d, const jx_value *v, void *to)
+{
+    jx_solve_jaxprs *all = to;
+
+    for (int i = 0; i < JX_SOLVE_PARTS; i++) {
+        const jx_value *part = solve_part(v, i);
+        bool needed = i == JX_SOLVE_MATVEC || i == JX_SOLVE;
+        if (!part || (part->tag == JX_V_NONE ? needed : !read_jaxpr(d, part, &all->part[i])))
+            return want(d, "matvec, vecmat, solve and transpose_solve");
+    }
+    return true;
+}
+
+static bool read_solve_counts(decode *d, const jx_value *v, void *to)
+{
+    jx_solve_counts *counts = to;
+
+    for (int i = 0; i < JX_SOLVE_PARTS; i++) {
+        const jx_value *n = solve_part(v, i);
+        if (!n || n->tag != JX_V_INT || n->integer < 0 || n->integer > INT32_MAX / 8)
+            return want(d, "counts of matvec, vecmat, solve and transpose_solve");
+        counts->before[i + 1] = counts->before[i] + (int)n->integer;
+    }
+    return true;
+}
+
 /* Fields of a record that are tuples of integers; one that older versions
  * lack (the batching dims) stays empty. */
 static bool read_record(decode *d, const jx_value *v, size_t count,

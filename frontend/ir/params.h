@@ -31,6 +31,24 @@ typedef struct jx_closed_list {
     const jx_closed *at;
 } jx_closed_list;
 
+/* What a linear solve consists of; one that is absent has no jaxpr. */
+enum { JX_SOLVE_MATVEC, JX_SOLVE_VECMAT, JX_SOLVE, JX_SOLVE_TRANSPOSE, JX_SOLVE_PARTS };
+extern const char *const jx_solve_names[JX_SOLVE_PARTS];
+
+typedef struct jx_solve_jaxprs {
+    jx_closed part[JX_SOLVE_PARTS];
+} jx_solve_jaxprs;
+
+/* How many operands are constants of each part; those of the first come first. */
+typedef struct jx_solve_counts {
+    int before[JX_SOLVE_PARTS + 1]; /* those of the parts before it; the last: of all */
+} jx_solve_counts;
+
+static inline int jx_solve_count(const jx_solve_counts *counts, int part)
+{
+    return counts->before[part + 1] - counts->before[part];
+}
+
 typedef struct jx_gather_dims {
     jx_ints offset_dims, collapsed_slice_dims, start_index_map;
     jx_ints operand_batching_dims, start_indices_batching_dims;
@@ -169,6 +187,8 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_jaxpr jx_closed
 #define JX_FIELD_opt_jaxpr jx_closed
 #define JX_FIELD_jaxprs jx_closed_list
+#define JX_FIELD_solve_jaxprs jx_solve_jaxprs
+#define JX_FIELD_solve_counts jx_solve_counts
 #define JX_FIELD_gather jx_gather_dims
 #define JX_FIELD_scatter jx_scatter_dims
 #define JX_FIELD_conv jx_conv_dims

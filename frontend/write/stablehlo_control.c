@@ -211,46 +211,22 @@ void jx_lowering_rule_scan(jx_hlo_eqn *e)
 
 /* ---- solvers and platforms */
 
-/* A field of a record, or a tuple's item by position. */
-static const jx_value *field(const jx_value *record, const char *name, int at)
-{
-    if (!record)
-        return NULL;
-    if (record->keys)
-        return jx_value_field(record, name);
-    return at < record->count && record->items ? record->items[at] : NULL;
-}
-
 /* Operands: constants of matvec, vecmat, solve, transpose_solve; then b. */
 void jx_lowering_rule_custom_linear_solve(jx_hlo_eqn *e)
 {
-    static const char *const names[] = {"matvec", "vecmat", "solve",
-                                        "transpose_solve"};
     const jx_p_custom_linear_solve *p = e->eqn->typed;
-    jx_arena *arena = e->code->in->ctx->arena;
-    const jx_value *solve = field(p->jaxprs, "solve", 2);
-    int counts[4], before = 0, all = 0, nins = e->eqn->nins;
-    jx_hv *args = JX_NEW_ARRAY(arena, nins + 1, jx_hv);
+    const jx_closed *solve = &p->jaxprs.part[JX_SOLVE];
+    const int *before = p->const_lengths.before;
+    int consts = jx_solve_count(&p->const_lengths, JX_SOLVE);
+    int all = before[JX_SOLVE_PARTS], n = e->eqn->nins - all;
+    jx_hv *args = JX_NEW_ARRAY(e->code->in->ctx->arena, e->eqn->nins + 1, jx_hv);
 
-    for (int i = 0; i < 4; i++) {
-        const jx_value *n = field(p->const_lengths, names[i], i);
-        counts[i] = n && n->tag == JX_V_INT ? (int)n->integer : 0;
-        before += i < 2 ? counts[i] : 0;
-        all += counts[i];
-    }
-    if (!args || !solve || solve->tag != JX_V_JAXPR || all > nins ||
-        before < 0 || counts[2] < 0)
+    if (!args || n < 0)
         return;
-    memcpy(args, e->ins + before, (size_t)counts[2] * sizeof *args);
-    memcpy(args + counts[2], e->ins + all, (size_t)(nins - all) * sizeof *args);
-    const jx_array **consts = JX_NEW_ARRAY(arena, solve->count + 1, const jx_array *);
-    if (!consts)
-        return;
-    for (int i = 0; i < solve->count; i++)
-        consts[i] = solve->items[i]->array;
-    jx_closed closed = {solve->jaxpr, solve->count, consts};
-    if (closed.jaxpr->nins == counts[2] + nins - all)
-        jx_hlo_inline(e->code, &closed, args, e->outs);
+    memcpy(args, e->ins + before[JX_SOLVE], (size_t)consts * sizeof *args);
+    memcpy(args + consts, e->ins + all, (size_t)n * sizeof *args);
+    if (solve->jaxpr->nins == consts + n)
+        jx_hlo_inline(e->code, solve, args, e->outs);
 }
 
 static bool names_cpu(const jx_value *v)

@@ -29,55 +29,23 @@ bool jx_plan_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return call(p, eqn, jx_eqn_callee(eqn), ins, eqn->nins, outs);
 }
 
-/* A field of a record, or a tuple's item by position. */
-static const jx_value *field(const jx_value *record, const char *name, int at)
-{
-    for (int i = 0; record->keys && i < record->count; i++)
-        if (strcmp(record->keys[i], name) == 0)
-            return record->items[i];
-    return !record->keys && at < record->count ? record->items[at] : NULL;
-}
-
-static bool closed_of(jx_planner *p, const jx_value *value, jx_closed *closed)
-{
-    const jx_array **consts;
-
-    if (!value || value->tag != JX_V_JAXPR)
-        return jx_plan_fail(p, "the solver's jaxpr is missing");
-    consts = JX_NEW_ARRAY(p->arena, value->count, const jx_array *);
-    for (int i = 0; consts && i < value->count; i++)
-        consts[i] = value->items[i]->array;
-    *closed = (jx_closed){value->jaxpr, value->count, consts};
-    return consts != NULL;
-}
-
 /* Operands: constants of matvec, vecmat, solve, transpose_solve; then b. */
 bool jx_plan_custom_linear_solve(jx_planner *p, const jx_eqn *eqn,
                                  const jx_slot *ins, jx_slot *outs)
 {
-    static const char *const names[] = {"matvec", "vecmat", "solve",
-                                        "transpose_solve"};
     const jx_p_custom_linear_solve *params = eqn->typed;
-    int64_t counts[4], before = 0, all = 0;
-    jx_closed solve;
+    const int *before = params->const_lengths.before;
+    int consts = jx_solve_count(&params->const_lengths, JX_SOLVE);
+    int all = before[JX_SOLVE_PARTS], nargs = consts + eqn->nins - all;
 
-    for (int i = 0; i < 4; i++) {
-        const jx_value *n = field(params->const_lengths, names[i], i);
-        counts[i] = n && n->tag == JX_V_INT ? n->integer : 0;
-        before += i < 2 ? counts[i] : 0;
-        all += counts[i];
-    }
-    if (!closed_of(p, field(params->jaxprs, "solve", 2), &solve))
-        return false;
-    int nb = eqn->nins - (int)all, nargs = (int)counts[2] + nb;
-    if (nb < 0 || counts[2] < 0 || before < 0 || before > eqn->nins)
+    if (all > eqn->nins)
         return jx_plan_fail(p, "const_lengths do not fit the operands");
     jx_slot *args = malloc((size_t)(nargs + 1) * sizeof *args);
     if (!args)
         return jx_plan_starved(p);
-    memcpy(args, ins + before, (size_t)counts[2] * sizeof *args);
-    memcpy(args + counts[2], ins + all, (size_t)nb * sizeof *args);
-    bool ok = call(p, eqn, &solve, args, nargs, outs);
+    memcpy(args, ins + before[JX_SOLVE], (size_t)consts * sizeof *args);
+    memcpy(args + consts, ins + all, (size_t)(nargs - consts) * sizeof *args);
+    bool ok = call(p, eqn, &params->jaxprs.part[JX_SOLVE], args, nargs, outs);
     free(args);
     return ok;
 }
