@@ -235,6 +235,107 @@ bool jx_jvp_scan(jx_jvp *t)
     return finish(&c, t->eqn->prim, &p, n, made->outs);
 }
 
+/* ---- reductions by any function: of pairs of a value and its tangent, of which the
+ * initial ones have the tangent 0 */
+
+static bool by_function(jx_jvp *t, const jx_closed *function)
+{
+    static const char *const without[] = {"jaxpr", "consts", NULL};
+    const jx_jaxpr *from = function->jaxpr;
+    int n = t->eqn->nouts;
+    bool *mask = JX_NEW_ARRAY(jx_jvp_arena(t), 2 * n + 1, bool);
+    const jx_value *consts = jx_eqn_param(t->eqn, "consts");
+    jx_params p = jx_jvp_others(t, without);
+    const jx_jvped *made;
+    call c;
+
+    for (int i = 0; mask && i < n; i++)
+        mask[i] = mask[n + i] = jx_dtype_is_inexact(t->eqn->outs[i]->aval->dtype);
+    if (!mask || !begin_call(t, &c) ||
+        !(made = jx_jvp_jaxpr(t->of, from, (jx_jvp_groups){{n, n, 2 * n}, {0, n}}, mask, mask)))
+        return false;
+    jx_put(&p, "jaxpr", jx_jvp_closed(t, made->jaxpr, function));
+    if (consts)
+        jx_put(&p, "consts", consts);
+    pass(&c, 0, n, mask);
+    pass(&c, n, 2 * n, mask);
+    return finish(&c, t->eqn->prim, &p, 0, mask);
+}
+
+bool jx_jvp_reduce(jx_jvp *t)
+{
+    return by_function(t, &((const jx_p_reduce *)t->eqn->typed)->jaxpr);
+}
+
+bool jx_jvp_reduce_window(jx_jvp *t)
+{
+    return by_function(t, &((const jx_p_reduce_window *)t->eqn->typed)->jaxpr);
+}
+
+/* ---- solves */
+
+/* The tangent of matvec at what was solved for, along its constants' tangents; an
+ * element without one is nothing. */
+static bool moved(jx_jvp *t, const jx_p_custom_linear_solve *p, int n, jx_atom *products)
+{
+    const jx_closed *matvec = &p->jaxprs.part[JX_SOLVE_MATVEC];
+    const jx_jaxpr *from = matvec->jaxpr;
+    int consts = jx_solve_count(&p->const_lengths, JX_SOLVE_MATVEC), next;
+    bool *mask = JX_NEW_ARRAY(jx_jvp_arena(t), from->nins + 1, bool);
+    jx_params params = {.program = t->b->in->program};
+    const jx_jvped *made;
+    const jx_atom *given;
+    call c;
+
+    for (int i = 0; mask && i < consts; i++)
+        mask[i] = jx_is_made(t->tins[i]);
+    if (!mask || !count_of(mask, consts))
+        return mask != NULL;
+    made = jx_jvp_jaxpr(t->of, from, (jx_jvp_groups){{consts, consts, from->nins},
+                                                     {0, from->nouts}}, mask, NULL);
+    if (!made || !begin_call(t, &c))
+        return false;
+    pass(&c, 0, consts, mask);
+    for (int i = 0; i < n; i++)
+        c.ins[c.nins++] = t->outs[i];
+    next = from->nouts;
+    jx_put_text(&params, "name", "matvec");
+    jx_put(&params, "jaxpr", jx_jvp_closed(t, made->jaxpr, matvec));
+    given = jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &params, c.nins, c.ins,
+                         from->nouts + count_of(made->outs, from->nouts));
+    for (int i = 0; given && i < from->nouts; i++)
+        if (made->outs[i] && i < n)
+            products[i] = given[next++];
+    return given != NULL;
+}
+
+/* A dx = db - dA x.  What a solve gives beside x has no tangent. */
+bool jx_jvp_custom_linear_solve(jx_jvp *t)
+{
+    const jx_p_custom_linear_solve *p = t->eqn->typed;
+    int consts = p->const_lengths.before[JX_SOLVE_PARTS], n = t->eqn->nins - consts;
+    jx_atom *ins = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nins + 1, jx_atom);
+    jx_atom *products = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, jx_atom);
+    const jx_atom *made;
+
+    if (!ins || !products || !jx_jvp_primal(t) || !moved(t, p, n, products))
+        return false;
+    for (int i = 0; i < t->eqn->nins; i++)
+        ins[i] = t->ins[i];
+    for (int i = 0; i < n; i++) {
+        jx_atom rhs = jx_math_sum(t->b, t->tins[consts + i],
+                                  jx_math_1(t->b, JX_PRIM_neg, products[i]));
+        ins[consts + i] = jx_is_made(rhs)
+                              ? rhs
+                              : jx_build_zeros(t->b, jx_atom_aval(t->ins[consts + i]));
+    }
+    if (!(made = jx_jvp_again(t, ins)))
+        return false;
+    for (int i = 0; i < n; i++)
+        t->touts[i] = made[i];
+    return true;
+}
+
 /* ---- custom rules */
 
 /* The pattern with the fewest tangents among those that have all that are not zero. */
@@ -296,4 +397,10 @@ bool jx_jvp_custom_jvp_call(jx_jvp *t)
     jx_put(&p, "jaxpr", jx_jvp_closed(t, found->jvp.jaxpr, &found->jvp));
     jx_put_text(&p, "name", rule->name);
     return finish(&c, jx_prim_of(JX_PRIM_jit), &p, 0, outs);
+}
+
+bool jx_jvp_custom_vjp_call(jx_jvp *t)
+{
+    return jx_jvp_refuse(t, "can't apply forward-mode differentiation (jvp) to a custom_vjp "
+                            "function");
 }

@@ -23,7 +23,7 @@ static jx_atom spread(jx_jvp *t, jx_atom a)
 /* The tangent of the one result is its tangent operand times that. */
 static bool slope(jx_jvp *t, jx_atom slope)
 {
-    t->touts[0] = jx_jvp_2(t, P(mul), t->tins[0], slope);
+    t->touts[0] = jx_math_2(t->b, P(mul), t->tins[0], slope);
     return jx_is_made(t->touts[0]);
 }
 
@@ -56,12 +56,12 @@ static bool tangent(jx_jvp *t, jx_atom tangent)
 
 static jx_atom f(jx_jvp *t, jx_prim_id prim, jx_atom a)
 {
-    return jx_jvp_1(t, prim, a);
+    return jx_math_1(t->b, prim, a);
 }
 
 static jx_atom g(jx_jvp *t, jx_prim_id prim, jx_atom a, jx_atom c)
 {
-    return jx_jvp_2(t, prim, a, c);
+    return jx_math_2(t->b, prim, a, c);
 }
 
 static jx_atom square(jx_jvp *t, jx_atom a)
@@ -83,35 +83,35 @@ RULE(abs)
 }
 
 SLOPE(exp, Z)
-SLOPE(exp2, jx_jvp_times(t, Z, LN2))
-SLOPE(expm1, jx_jvp_plus(t, Z, 1))
+SLOPE(exp2, jx_math_times(t->b, Z, LN2))
+SLOPE(expm1, jx_math_plus(t->b, Z, 1))
 TANGENT(log, g(t, P(div), T, X))
-TANGENT(log2, g(t, P(div), T, jx_jvp_times(t, X, LN2)))
-TANGENT(log1p, g(t, P(div), T, jx_jvp_plus(t, X, 1)))
-SLOPE(logistic, g(t, P(mul), Z, jx_jvp_from(t, 1, Z)))
+TANGENT(log2, g(t, P(div), T, jx_math_times(t->b, X, LN2)))
+TANGENT(log1p, g(t, P(div), T, jx_math_plus(t->b, X, 1)))
+SLOPE(logistic, g(t, P(mul), Z, jx_math_from(t->b, 1, Z)))
 SLOPE(sin, f(t, P(cos), X))
 SLOPE(cos, f(t, P(neg), f(t, P(sin), X)))
-SLOPE(tan, jx_jvp_plus(t, square(t, Z), 1))
-SLOPE(asin, f(t, P(rsqrt), jx_jvp_from(t, 1, square(t, X))))
-SLOPE(acos, f(t, P(neg), f(t, P(rsqrt), jx_jvp_from(t, 1, square(t, X)))))
-TANGENT(atan, g(t, P(div), T, jx_jvp_plus(t, square(t, X), 1)))
+SLOPE(tan, jx_math_plus(t->b, square(t, Z), 1))
+SLOPE(asin, f(t, P(rsqrt), jx_math_from(t->b, 1, square(t, X))))
+SLOPE(acos, f(t, P(neg), f(t, P(rsqrt), jx_math_from(t->b, 1, square(t, X)))))
+TANGENT(atan, g(t, P(div), T, jx_math_plus(t->b, square(t, X), 1)))
 SLOPE(sinh, f(t, P(cosh), X))
 SLOPE(cosh, f(t, P(sinh), X))
 /* (1 + z) (1 - z), which loses less than 1 - z^2. */
-TANGENT(tanh, g(t, P(mul), g(t, P(add), T, g(t, P(mul), T, Z)), jx_jvp_from(t, 1, Z)))
-SLOPE(asinh, f(t, P(rsqrt), jx_jvp_plus(t, square(t, X), 1)))
-SLOPE(acosh, f(t, P(rsqrt), g(t, P(mul), jx_jvp_plus(t, X, -1), jx_jvp_plus(t, X, 1))))
-SLOPE(atanh, g(t, P(div), jx_jvp_over(t, 1, jx_jvp_plus(t, X, 1)), jx_jvp_from(t, 1, X)))
-SLOPE(sqrt, jx_jvp_over(t, 0.5, Z))
-SLOPE(rsqrt, g(t, P(div), jx_jvp_times(t, Z, -0.5), X))
-SLOPE(cbrt, jx_jvp_times(t, jx_jvp_power(t, Z, -2), 1.0 / 3))
-SLOPE(square, jx_jvp_times(t, X, 2))
-SLOPE(one_minus_square, jx_jvp_times(t, X, -2))
-SLOPE(erf, jx_jvp_times(t, f(t, P(exp), f(t, P(neg), square(t, X))), 2 / sqrt(PI)))
-SLOPE(erfc, jx_jvp_times(t, f(t, P(exp), f(t, P(neg), square(t, X))), -2 / sqrt(PI)))
-SLOPE(erf_inv, jx_jvp_times(t, f(t, P(exp), square(t, Z)), sqrt(PI) / 2))
+TANGENT(tanh, g(t, P(mul), g(t, P(add), T, g(t, P(mul), T, Z)), jx_math_from(t->b, 1, Z)))
+SLOPE(asinh, f(t, P(rsqrt), jx_math_plus(t->b, square(t, X), 1)))
+SLOPE(acosh, f(t, P(rsqrt), g(t, P(mul), jx_math_plus(t->b, X, -1), jx_math_plus(t->b, X, 1))))
+SLOPE(atanh, g(t, P(div), jx_math_over(t->b, 1, jx_math_plus(t->b, X, 1)), jx_math_from(t->b, 1, X)))
+SLOPE(sqrt, jx_math_over(t->b, 0.5, Z))
+SLOPE(rsqrt, g(t, P(div), jx_math_times(t->b, Z, -0.5), X))
+SLOPE(cbrt, jx_math_times(t->b, jx_math_power(t->b, Z, -2), 1.0 / 3))
+SLOPE(square, jx_math_times(t->b, X, 2))
+SLOPE(one_minus_square, jx_math_times(t->b, X, -2))
+SLOPE(erf, jx_math_times(t->b, f(t, P(exp), f(t, P(neg), square(t, X))), 2 / sqrt(PI)))
+SLOPE(erfc, jx_math_times(t->b, f(t, P(exp), f(t, P(neg), square(t, X))), -2 / sqrt(PI)))
+SLOPE(erf_inv, jx_math_times(t->b, f(t, P(exp), square(t, Z)), sqrt(PI) / 2))
 SLOPE(lgamma, f(t, P(digamma), X))
-SLOPE(digamma, g(t, P(polygamma), jx_jvp_all(t, X, 1), X))
+SLOPE(digamma, g(t, P(polygamma), jx_math_all(t->b, X, 1), X))
 SLOPE(bessel_i0e, g(t, P(sub), f(t, P(bessel_i1e), X), g(t, P(mul), f(t, P(sign), X), Z)))
 
 /* i0e(x) - z (sign(x) + 1 / x), which is 1 / 2 at 0. */
@@ -121,13 +121,13 @@ RULE(bessel_i1e)
 
     if (!jx_jvp_primal(t))
         return false;
-    tiny = jx_jvp_2(t, P(le), f(t, P(abs), X),
-                    jx_jvp_number(t, X, jx_atom_aval(X)->dtype == JX_F64 ? 0x1p-52
+    tiny = jx_math_2(t->b, P(le), f(t, P(abs), X),
+                    jx_math_number(t->b, X, jx_atom_aval(X)->dtype == JX_F64 ? 0x1p-52
                                                                           : 0x1p-23));
-    safe = jx_jvp_where(t, tiny, jx_jvp_all(t, X, 1), X);
+    safe = jx_math_where(t->b, tiny, jx_math_all(t->b, X, 1), X);
     other = g(t, P(sub), f(t, P(bessel_i0e), safe),
-              g(t, P(mul), Z, g(t, P(add), f(t, P(sign), safe), jx_jvp_over(t, 1, safe))));
-    return slope(t, jx_jvp_where(t, tiny, jx_jvp_all(t, X, 0.5), other));
+              g(t, P(mul), Z, g(t, P(add), f(t, P(sign), safe), jx_math_over(t->b, 1, safe))));
+    return slope(t, jx_math_where(t->b, tiny, jx_math_all(t->b, X, 0.5), other));
 }
 
 RULE(integer_pow)
@@ -136,9 +136,9 @@ RULE(integer_pow)
 
     if (!jx_jvp_primal(t))
         return false;
-    return n == 0 || slope(t, jx_jvp_times(t, n == 1   ? jx_jvp_all(t, X, 1)
+    return n == 0 || slope(t, jx_math_times(t->b, n == 1   ? jx_math_all(t->b, X, 1)
                                               : n == 2 ? X
-                                                       : jx_jvp_power(t, X, n - 1),
+                                                       : jx_math_power(t->b, X, n - 1),
                                            (double)n));
 }
 
@@ -160,7 +160,7 @@ RULE(div)
         first = g(t, P(div), spread(t, T), y);
     if (jx_is_made(S))
         second = g(t, P(div), g(t, P(mul), f(t, P(neg), spread(t, S)), Z), y);
-    return tangent(t, jx_jvp_sum(t, first, second));
+    return tangent(t, jx_math_sum(t->b, first, second));
 }
 
 /* x - y trunc(x / y) */
@@ -177,17 +177,17 @@ RULE(rem)
                   f(t, P(floor), f(t, P(abs), quotient)));
         second = g(t, P(mul), f(t, P(neg), spread(t, S)), whole);
     }
-    return tangent(t, jx_jvp_sum(t, spread(t, T), second));
+    return tangent(t, jx_math_sum(t->b, spread(t, T), second));
 }
 
 /* 1 where the operand is the result, a half where both are. */
 static jx_atom share(jx_jvp *t, jx_atom mine, jx_atom other)
 {
-    jx_atom one = jx_jvp_all(t, Z, 1), half = jx_jvp_all(t, Z, 0.5);
+    jx_atom one = jx_math_all(t->b, Z, 1), half = jx_math_all(t->b, Z, 0.5);
 
-    return jx_jvp_where(t, g(t, P(eq), mine, Z),
-                        jx_jvp_where(t, g(t, P(eq), other, Z), half, one),
-                        jx_jvp_all(t, Z, 0));
+    return jx_math_where(t->b, g(t, P(eq), mine, Z),
+                        jx_math_where(t->b, g(t, P(eq), other, Z), half, one),
+                        jx_math_all(t->b, Z, 0));
 }
 
 RULE(max)
@@ -201,7 +201,7 @@ RULE(max)
         first = along(t, 0, share(t, x, y));
     if (jx_is_made(S))
         second = along(t, 1, share(t, y, x));
-    return tangent(t, jx_jvp_sum(t, first, second));
+    return tangent(t, jx_math_sum(t->b, first, second));
 }
 
 RULE(min)
@@ -219,18 +219,18 @@ RULE(pow)
         return false;
     if (jx_is_made(T)) {
         jx_dtype dtype = jx_atom_aval(x)->dtype;
-        jx_atom none = g(t, P(eq), y, jx_jvp_number(t, y, 0));
-        jx_atom less = jx_jvp_where(t, none, jx_jvp_all(t, y, 1), jx_jvp_plus(t, y, -1));
+        jx_atom none = g(t, P(eq), y, jx_math_number(t->b, y, 0));
+        jx_atom less = jx_math_where(t->b, none, jx_math_all(t->b, y, 1), jx_math_plus(t->b, y, -1));
         jx_atom by = jx_build_convert(t->b, y, dtype, false);
         jx_atom each = g(t, P(mul), by, g(t, P(pow), x, less));
-        first = along(t, 0, jx_jvp_where(t, none, jx_jvp_all(t, each, 0), each));
+        first = along(t, 0, jx_math_where(t->b, none, jx_math_all(t->b, each, 0), each));
     }
     if (jx_is_made(S)) {
-        jx_atom zero = g(t, P(eq), x, jx_jvp_number(t, x, 0));
-        jx_atom safe = jx_jvp_where(t, zero, jx_jvp_all(t, x, 1), x);
+        jx_atom zero = g(t, P(eq), x, jx_math_number(t->b, x, 0));
+        jx_atom safe = jx_math_where(t->b, zero, jx_math_all(t->b, x, 1), x);
         second = along(t, 1, g(t, P(mul), f(t, P(log), safe), Z));
     }
-    return tangent(t, jx_jvp_sum(t, first, second));
+    return tangent(t, jx_math_sum(t->b, first, second));
 }
 
 RULE(atan2)
@@ -245,13 +245,13 @@ RULE(atan2)
         first = g(t, P(mul), spread(t, T), g(t, P(div), y, both));
     if (jx_is_made(S))
         second = g(t, P(mul), spread(t, S), g(t, P(div), f(t, P(neg), x), both));
-    return tangent(t, jx_jvp_sum(t, first, second));
+    return tangent(t, jx_math_sum(t->b, first, second));
 }
 
 /* x^(a - 1) exp(-x) / gamma(a): the slope of igamma in its second operand. */
 static jx_atom gamma_density(jx_jvp *t, jx_atom x, jx_atom y)
 {
-    jx_atom powers = g(t, P(mul), f(t, P(log), y), jx_jvp_plus(t, x, -1));
+    jx_atom powers = g(t, P(mul), f(t, P(log), y), jx_math_plus(t->b, x, -1));
 
     return f(t, P(exp), g(t, P(sub), g(t, P(sub), powers, y), f(t, P(lgamma), x)));
 }
@@ -267,7 +267,7 @@ static bool incomplete_gamma(jx_jvp *t, bool upper)
         first = along(t, 0, g(t, P(igamma_grad_a), x, y));
     if (jx_is_made(S))
         second = along(t, 1, gamma_density(t, x, y));
-    first = jx_jvp_sum(t, first, second);
+    first = jx_math_sum(t->b, first, second);
     return tangent(t, upper ? f(t, P(neg), first) : first);
 }
 
@@ -288,7 +288,7 @@ RULE(zeta)
         return jx_jvp_refuse(t, "its first operand has no derivative (PRM002)");
     return jx_jvp_primal(t) &&
            tangent(t, along(t, 1, g(t, P(mul), f(t, P(neg), x),
-                                    g(t, P(zeta), jx_jvp_plus(t, x, 1), y))));
+                                    g(t, P(zeta), jx_math_plus(t->b, x, 1), y))));
 }
 
 RULE(polygamma)
@@ -297,7 +297,7 @@ RULE(polygamma)
     if (jx_is_made(T))
         return jx_jvp_refuse(t, "its first operand has no derivative (PRM002)");
     return jx_jvp_primal(t) &&
-           tangent(t, along(t, 1, g(t, P(polygamma), jx_jvp_plus(t, x, 1), y)));
+           tangent(t, along(t, 1, g(t, P(polygamma), jx_math_plus(t->b, x, 1), y)));
 }
 
 /* x^(a - 1) (1 - x)^(b - 1) / beta(a, b) */
@@ -313,8 +313,8 @@ RULE(regularized_incomplete_beta)
     beta = g(t, P(sub), g(t, P(add), f(t, P(lgamma), a), f(t, P(lgamma), b)),
              f(t, P(lgamma), g(t, P(add), a, b)));
     sum = g(t, P(add),
-            g(t, P(mul), jx_jvp_plus(t, b, -1), f(t, P(log1p), f(t, P(neg), x))),
-            g(t, P(mul), jx_jvp_plus(t, a, -1), f(t, P(log), x)));
+            g(t, P(mul), jx_math_plus(t->b, b, -1), f(t, P(log1p), f(t, P(neg), x))),
+            g(t, P(mul), jx_math_plus(t->b, a, -1), f(t, P(log), x)));
     return tangent(t, along(t, 2, f(t, P(exp), g(t, P(sub), sum, beta))));
 }
 
@@ -325,17 +325,66 @@ RULE(clamp)
 
     if (!jx_jvp_primal(t))
         return false;
-    zero = jx_jvp_all(t, x, 0);
+    zero = jx_math_all(t->b, x, 0);
     if (jx_is_made(t->tins[1]))
-        sum = jx_jvp_where(t, g(t, P(and), g(t, P(gt), x, low), g(t, P(lt), x, high)),
+        sum = jx_math_where(t->b, g(t, P(and), g(t, P(gt), x, low), g(t, P(lt), x, high)),
                            spread(t, t->tins[1]), zero);
     if (jx_is_made(t->tins[0]))
-        sum = jx_jvp_sum(t, sum,
-                         jx_jvp_where(t, g(t, P(and), g(t, P(gt), low, x),
+        sum = jx_math_sum(t->b, sum,
+                         jx_math_where(t->b, g(t, P(and), g(t, P(gt), low, x),
                                            g(t, P(lt), low, high)),
                                       spread(t, t->tins[0]), zero));
     if (jx_is_made(t->tins[2]))
-        sum = jx_jvp_sum(t, sum, jx_jvp_where(t, g(t, P(lt), high, x),
+        sum = jx_math_sum(t->b, sum, jx_math_where(t->b, g(t, P(lt), high, x),
                                               spread(t, t->tins[2]), zero));
     return tangent(t, sum);
+}
+
+/* c0 + c1 x + c2 x^2 + ...: the coefficients' tangents take their places, and those of
+ * the derivative are k ck. */
+RULE(polynomial)
+{
+    static const char *const all[] = {NULL};
+    int n = t->eqn->nins;
+    jx_atom *ins = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, jx_atom), sum = nothing;
+    jx_params p = jx_jvp_others(t, all), same = p;
+    bool any = false;
+
+    if (!ins || !jx_jvp_primal(t))
+        return false;
+    ins[0] = X;
+    if (jx_is_made(T) && n > 2) {
+        for (int i = 2; i < n; i++)
+            ins[i - 1] = i == 2 ? t->ins[i] : jx_math_times(t->b, t->ins[i], i - 1);
+        sum = jx_math_2(t->b, P(mul), T, jx_build(t->b, P(polynomial), &p, n - 1, ins));
+    }
+    for (int i = 1; i < n; i++) {
+        any |= jx_is_made(t->tins[i]);
+        ins[i] = jx_jvp_full(t, i);
+    }
+    if (any)
+        sum = jx_math_sum(t->b, sum, jx_build(t->b, P(polynomial), &same, n, ins));
+    if (!jx_is_made(sum))
+        return n <= 2; /* a constant, or no coefficient at all */
+    return tangent(t, sum);
+}
+
+/* A sample moves with the parameter of its distribution as the quantile does; where
+ * its logarithm is given, one that is 0 counts as the smallest normal number. */
+RULE(random_gamma)
+{
+    const jx_p_random_gamma *p = t->eqn->typed;
+    jx_atom sample, tiny, grad;
+
+    if (!jx_jvp_primal(t))
+        return false;
+    sample = Z;
+    if (p->log_space) {
+        sample = f(t, P(exp), sample);
+        tiny = jx_math_all(t->b, sample, jx_jvp_out(t)->dtype == JX_F64 ? 0x1p-1022 : 0x1p-126);
+        sample = jx_math_where(
+            t->b, g(t, P(eq), sample, jx_math_number(t->b, sample, 0)), tiny, sample);
+    }
+    grad = g(t, P(random_gamma_grad), Y, sample);
+    return tangent(t, g(t, P(mul), S, p->log_space ? g(t, P(div), grad, sample) : grad));
 }

@@ -5,14 +5,6 @@
 
 static const jx_atom nothing = {NULL, NULL};
 
-static bool is_among(int64_t axis, jx_ints all)
-{
-    for (int i = 0; i < all.count; i++)
-        if (all.at[i] == axis)
-            return true;
-    return false;
-}
-
 /* What the scatter wrote, or would read, where: the gather that undoes it, of `from`. */
 static jx_atom gathered(jx_jvp *t, jx_atom from)
 {
@@ -34,8 +26,8 @@ static jx_atom gathered(jx_jvp *t, jx_atom from)
     if (!sizes || !jx_is_made(from))
         return nothing;
     for (int i = 0, k = 0; i < rank; i++)
-        sizes[i] = is_among(i, d->inserted_window_dims) ||
-                           is_among(i, d->operand_batching_dims)
+        sizes[i] = jx_ints_hold(d->inserted_window_dims, i) ||
+                           jx_ints_hold(d->operand_batching_dims, i)
                        ? jx_body_int(t->b, 1)
                        : updates->shape[d->update_window_dims.at[k++]];
     for (int i = 0; i < 5; i++)
@@ -72,18 +64,18 @@ bool jx_jvp_scatter_extremum(jx_jvp *t)
 
     if (!jx_jvp_primal(t))
         return false;
-    kept = jx_build_convert(t->b, jx_jvp_2(t, JX_PRIM_eq, t->ins[0], t->outs[0]), dtype,
+    kept = jx_build_convert(t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]), dtype,
                             false);
     won = jx_build_convert(
-        t->b, jx_jvp_2(t, JX_PRIM_eq, t->ins[2], gathered(t, t->outs[0])), dtype, false);
-    share = jx_jvp_over(t, 1, added(t, kept, won));
-    old = jx_jvp_2(t, JX_PRIM_mul, jx_jvp_full(t, 0),
-                   jx_jvp_where(t, jx_jvp_2(t, JX_PRIM_eq, t->ins[0], t->outs[0]), share,
-                                jx_jvp_all(t, t->ins[0], 0)));
-    new = jx_jvp_2(t, JX_PRIM_mul, jx_jvp_full(t, 2),
-                   jx_jvp_where(t, jx_jvp_2(t, JX_PRIM_ne, won,
-                                            jx_jvp_number(t, won, 0)),
-                                gathered(t, share), jx_jvp_all(t, won, 0)));
+        t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[2], gathered(t, t->outs[0])), dtype, false);
+    share = jx_math_over(t->b, 1, added(t, kept, won));
+    old = jx_math_2(t->b, JX_PRIM_mul, jx_jvp_full(t, 0),
+                   jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]), share,
+                                jx_math_all(t->b, t->ins[0], 0)));
+    new = jx_math_2(t->b, JX_PRIM_mul, jx_jvp_full(t, 2),
+                   jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_ne, won,
+                                            jx_math_number(t->b, won, 0)),
+                                gathered(t, share), jx_math_all(t->b, won, 0)));
     t->touts[0] = added(t, old, new);
     return jx_is_made(t->touts[0]);
 }
@@ -106,9 +98,9 @@ bool jx_jvp_scatter_mul(jx_jvp *t)
         first = made ? *made : nothing;
     }
     if (jx_is_made(t->tins[2]))
-        second = jx_jvp_2(t, JX_PRIM_mul, t->ins[0],
-                          added(t, jx_jvp_all(t, t->ins[0], 0), t->tins[2]));
-    t->touts[0] = jx_jvp_sum(t, first, second);
+        second = jx_math_2(t->b, JX_PRIM_mul, t->ins[0],
+                          added(t, jx_math_all(t->b, t->ins[0], 0), t->tins[2]));
+    t->touts[0] = jx_math_sum(t->b, first, second);
     return jx_is_made(t->touts[0]);
 }
 

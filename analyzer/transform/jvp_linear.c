@@ -2,6 +2,8 @@
  * sorting. */
 #include "analyzer/transform/jvp_parts.h"
 
+#include "frontend/ir/build_matrix.h"
+
 static const jx_atom nothing = {NULL, NULL};
 
 static jx_atom *copy_of(jx_jvp *t, const jx_atom *ins)
@@ -92,7 +94,7 @@ bool jx_jvp_add(jx_jvp *t)
 {
     if (!jx_jvp_primal(t))
         return false;
-    t->touts[0] = jx_jvp_sum(t, term(t, 0), term(t, 1));
+    t->touts[0] = jx_math_sum(t->b, term(t, 0), term(t, 1));
     return jx_is_made(t->touts[0]);
 }
 
@@ -103,8 +105,8 @@ bool jx_jvp_sub(jx_jvp *t)
     if (!jx_jvp_primal(t))
         return false;
     if (jx_is_made(second))
-        second = jx_jvp_1(t, JX_PRIM_neg, second);
-    t->touts[0] = jx_jvp_sum(t, term(t, 0), second);
+        second = jx_math_1(t->b, JX_PRIM_neg, second);
+    t->touts[0] = jx_math_sum(t->b, term(t, 0), second);
     return jx_is_made(t->touts[0]);
 }
 
@@ -127,7 +129,7 @@ bool jx_jvp_bilinear(jx_jvp *t)
         ins[i] = t->tins[i];
         if (!(made = jx_jvp_again(t, ins)))
             return false;
-        sum = jx_jvp_sum(t, sum, *made);
+        sum = jx_math_sum(t->b, sum, *made);
     }
     t->touts[0] = sum;
     return jx_is_made(sum);
@@ -153,10 +155,7 @@ static jx_atom spread(jx_jvp *t, jx_atom a, jx_ints axes)
     int count = 0;
 
     for (int i = 0; kept && i < of->rank; i++) {
-        int k = 0;
-        while (k < axes.count && axes.at[k] != i)
-            k++;
-        if (k == axes.count)
+        if (!jx_ints_hold(axes, i))
             kept[count++] = i;
     }
     return kept ? jx_build_broadcast(t->b, a, (jx_ints){count, kept}, of->rank, of->shape)
@@ -172,93 +171,134 @@ bool jx_jvp_extremum(jx_jvp *t)
 
     if (!jx_jvp_primal(t))
         return false;
-    is = jx_jvp_2(t, JX_PRIM_eq, t->ins[0], spread(t, t->outs[0], axes));
+    is = jx_math_2(t->b, JX_PRIM_eq, t->ins[0], spread(t, t->outs[0], axes));
     one = jx_build_convert(t->b, is, dtype, false);
-    sum = reduced(t, JX_PRIM_reduce_sum, jx_jvp_2(t, JX_PRIM_mul, t->tins[0], one), axes);
-    t->touts[0] = jx_jvp_2(t, JX_PRIM_div, sum, reduced(t, JX_PRIM_reduce_sum, one, axes));
+    sum = reduced(t, JX_PRIM_reduce_sum, jx_math_2(t->b, JX_PRIM_mul, t->tins[0], one), axes);
+    t->touts[0] = jx_math_2(t->b, JX_PRIM_div, sum, reduced(t, JX_PRIM_reduce_sum, one, axes));
     return jx_is_made(t->touts[0]);
 }
 
-/* ---- sorting: tangents go along behind the keys */
+/* The operand with the axes that are reduced as one, the last. */
+static jx_atom flattened(jx_jvp *t, jx_atom a, jx_ints axes)
+{
+    const jx_aval *of = jx_atom_aval(a);
+    int64_t *order = JX_NEW_ARRAY(jx_jvp_arena(t), of->rank + 1, int64_t);
+    const jx_dim **shape = JX_NEW_ARRAY(jx_jvp_arena(t), of->rank + 1, const jx_dim *);
+    int count = 0, kept;
 
+    if (!order || !shape)
+        return nothing;
+    for (int i = 0; i < of->rank; i++)
+        if (!jx_ints_hold(axes, i)) {
+            shape[count] = of->shape[i];
+            order[count++] = i;
+        }
+    kept = count;
+    shape[kept] = jx_body_int(t->b, 1);
+    for (int i = 0; i < axes.count; i++) {
+        order[count++] = axes.at[i];
+        shape[kept] = jx_dim_mul(t->b->in->program->dims, shape[kept], of->shape[axes.at[i]]);
+    }
+    a = jx_build_transpose(t->b, a, (jx_ints){of->rank, order});
+    return jx_is_made(a) ? jx_build_reshape(t->b, a, kept + 1, shape) : a;
+}
+
+/* Of each element the product of all before it (or behind it) along the last axis. */
+static jx_atom product_before(jx_jvp *t, jx_atom a, bool reverse)
+{
+    const jx_aval *of = jx_atom_aval(a);
+    int64_t (*config)[3] = (void *)JX_NEW_ARRAY(jx_jvp_arena(t), 3 * of->rank, int64_t);
+    const jx_dim **dims = JX_NEW_ARRAY(jx_jvp_arena(t), 3 * of->rank, const jx_dim *);
+    jx_params p = {.program = t->b->in->program}, q = p;
+
+    if (!config || !dims)
+        return nothing;
+    jx_put_int(&p, "axis", of->rank - 1);
+    jx_put_bool(&p, "reverse", reverse);
+    a = jx_build(t->b, JX_PRIM_cumprod, &p, 1, &a);
+    config[of->rank - 1][0] = reverse ? -1 : 1;
+    config[of->rank - 1][1] = reverse ? 1 : -1;
+    for (int i = 0; i < 3 * of->rank; i++)
+        dims[i] = jx_body_int(t->b, config[i / 3][i % 3]);
+    jx_put_tuples(&q, "padding_config", of->rank, 3, dims);
+    const jx_atom ins[] = {a, jx_math_number(t->b, a, 1)};
+    return jx_is_made(a) ? jx_build(t->b, JX_PRIM_pad, &q, 2, ins) : a;
+}
+
+/* The sum of each element's tangent times the product of all others: nothing is
+ * divided, since elements may be 0. */
+bool jx_jvp_reduce_prod(jx_jvp *t)
+{
+    jx_ints axes = ((const jx_p_axes *)t->eqn->typed)->axes;
+    jx_atom x = flattened(t, t->ins[0], axes), dx = flattened(t, t->tins[0], axes), others;
+
+    if (!jx_is_made(x) || !jx_is_made(dx) || !jx_jvp_primal(t))
+        return false;
+    others = jx_math_2(t->b, JX_PRIM_mul, product_before(t, x, false),
+                       product_before(t, x, true));
+    t->touts[0] = jx_matrix_sum(t->b, jx_math_2(t->b, JX_PRIM_mul, dx, others), 1);
+    return jx_is_made(t->touts[0]);
+}
+
+/* ---- sorting: tangents go where the keys went */
+
+/* Sorts the numbers of elements along; these say where tangents go. */
 bool jx_jvp_sort(jx_jvp *t)
 {
-    int n = t->eqn->nins, count = n;
-    jx_atom *ins = JX_NEW_ARRAY(jx_jvp_arena(t), 2 * n + 1, jx_atom);
-    const jx_aval **outs = JX_NEW_ARRAY(jx_jvp_arena(t), 2 * n + 1, const jx_aval *);
     static const char *const all[] = {NULL};
-    jx_params p = jx_jvp_others(t, all);
+    const jx_aval *each = jx_jvp_out(t), *number, **outs;
+    int n = t->eqn->nins;
+    jx_atom *ins = JX_NEW_ARRAY(jx_jvp_arena(t), n + 2, jx_atom);
+    int64_t axis = ((const jx_p_sort *)t->eqn->typed)->dimension;
+    jx_params p = jx_jvp_others(t, all), numbers = {.program = t->b->in->program};
     const jx_atom *made;
 
-    if (!ins || !outs)
+    outs = JX_NEW_ARRAY(jx_jvp_arena(t), n + 2, const jx_aval *);
+    number = jx_body_aval(t->b, each, JX_I32, each->rank, each->shape);
+    if (!ins || !outs || !number)
         return false;
     for (int i = 0; i < n; i++) {
         ins[i] = t->ins[i];
         outs[i] = t->eqn->outs[i]->aval;
-        if (!jx_is_made(t->tins[i]))
-            continue;
-        outs[count] = jx_atom_aval(t->tins[i]);
-        ins[count++] = t->tins[i];
     }
-    made = jx_build_as(t->b, t->eqn->prim, &p, count, ins, count, outs);
-    for (int i = 0, k = n; made && i < n; i++) {
+    jx_put_dtype(&numbers, "dtype", JX_I32);
+    jx_put_dims(&numbers, "shape", each->rank, each->shape);
+    jx_put_int(&numbers, "dimension", axis);
+    jx_put_none(&numbers, "sharding");
+    ins[n] = jx_build(t->b, JX_PRIM_iota, &numbers, 0, NULL);
+    outs[n] = number;
+    made = jx_build_as(t->b, t->eqn->prim, &p, n + 1, ins, n + 1, outs);
+    for (int i = 0; made && i < n; i++) {
         t->outs[i] = made[i];
         if (jx_is_made(t->tins[i]))
-            t->touts[i] = made[k++];
+            t->touts[i] = jx_matrix_take(t->b, t->tins[i], each->rank - (int)axis, 0, made[n]);
     }
     return made != NULL;
 }
 
-/* The elements of `a` along the last axis at the numbers `at`. */
-static jx_atom taken(jx_jvp *t, jx_atom a, jx_atom at)
+/* Tangents go where the numbers of the second result say. */
+bool jx_jvp_approx_top_k(jx_jvp *t)
 {
-    static const char *const keys[] = {
-        "offset_dims", "collapsed_slice_dims", "start_index_map",
-        "operand_batching_dims", "start_indices_batching_dims"};
-    const jx_aval *from = jx_atom_aval(a), *to = jx_atom_aval(at);
-    jx_program *program = t->b->in->program;
-    int rank = from->rank, last = rank - 1;
-    int64_t *before = JX_NEW_ARRAY(jx_jvp_arena(t), rank, int64_t);
-    int64_t *ones = JX_NEW_ARRAY(jx_jvp_arena(t), rank, int64_t);
-    const jx_dim **shape = JX_NEW_ARRAY(jx_jvp_arena(t), rank + 1, const jx_dim *);
-    const jx_value *items[5];
-    jx_params p = {.program = program};
+    const jx_p_approx_top_k *p = t->eqn->typed;
+    int rank = jx_jvp_out(t)->rank;
+    int axis = (int)p->reduction_dimension + (p->reduction_dimension < 0 ? rank : 0);
 
-    if (!before || !ones || !shape)
-        return nothing;
-    for (int i = 0; i < rank; i++) {
-        before[i] = i;
-        ones[i] = 1;
-        shape[i] = to->shape[i];
-    }
-    shape[rank] = jx_body_int(t->b, 1);
-    const jx_ints none = {0, NULL}, axis = {1, (const int64_t[]){last}},
-                  batch = {last, before};
-    const jx_ints lists[5] = {none, axis, axis, batch, batch};
-    for (int i = 0; i < 5; i++)
-        items[i] = jx_value_of_ints(program, lists[i]);
-    jx_put(&p, "dimension_numbers",
-           jx_value_of_record(program, "GatherDimensionNumbers", 5, keys, items));
-    jx_put_ints(&p, "slice_sizes", (jx_ints){rank, ones});
-    jx_put_enum(&p, "mode", "GatherScatterMode.PROMISE_IN_BOUNDS");
-    jx_put_none(&p, "fill_value");
-    jx_put_bool(&p, "indices_are_sorted", false);
-    jx_put_bool(&p, "unique_indices", false);
-    const jx_atom ins[] = {a, jx_build_reshape(t->b, at, rank + 1, shape)};
-    return jx_build(t->b, JX_PRIM_gather, &p, 2, ins);
+    if (!jx_jvp_primal(t))
+        return false;
+    t->touts[0] = jx_matrix_take(t->b, t->tins[0], rank - axis, 0, t->outs[1]);
+    return jx_is_made(t->touts[0]);
 }
 
 bool jx_jvp_top_k(jx_jvp *t)
 {
     const jx_p_top_k *p = t->eqn->typed;
     const jx_value *axis = jx_eqn_param(t->eqn, "axis");
-    int rank = jx_jvp_out(t)->rank;
+    int from_last = 1;
 
-    if (axis && axis->tag == JX_V_INT && p->axis != -1 && p->axis != rank - 1)
-        return jx_jvp_refuse(t, "its derivative along another axis than the last is not "
-                                "known (PRM002)");
+    if (axis && axis->tag == JX_V_INT)
+        from_last = (int)(p->axis < 0 ? -p->axis : jx_jvp_out(t)->rank - p->axis);
     if (!jx_jvp_primal(t))
         return false;
-    t->touts[0] = taken(t, t->tins[0], t->outs[1]);
+    t->touts[0] = jx_matrix_take(t->b, t->tins[0], from_last, 0, t->outs[1]);
     return jx_is_made(t->touts[0]);
 }

@@ -3,7 +3,7 @@
 #define JX_JVP_PARTS_H
 
 #include "analyzer/transform/jvp.h"
-#include "frontend/ir/build.h"
+#include "frontend/ir/build_math.h"
 
 typedef struct jx_jvp_program jx_jvp_program;
 
@@ -38,24 +38,6 @@ bool jx_jvp_primal(jx_jvp *t);
 const jx_atom *jx_jvp_again(jx_jvp *t, const jx_atom *ins);
 /* A tangent, written out where it is zero. */
 jx_atom jx_jvp_full(jx_jvp *t, int i);
-
-/* ---- small vocabulary; whoever takes nothing gives nothing */
-
-jx_atom jx_jvp_1(jx_jvp *t, jx_prim_id prim, jx_atom a);
-jx_atom jx_jvp_2(jx_jvp *t, jx_prim_id prim, jx_atom a, jx_atom c);
-jx_atom jx_jvp_number(jx_jvp *t, jx_atom like, double value);
-/* a * value, a + value, value - a, value / a */
-jx_atom jx_jvp_times(jx_jvp *t, jx_atom a, double value);
-jx_atom jx_jvp_plus(jx_jvp *t, jx_atom a, double value);
-jx_atom jx_jvp_from(jx_jvp *t, double value, jx_atom a);
-jx_atom jx_jvp_over(jx_jvp *t, double value, jx_atom a);
-jx_atom jx_jvp_power(jx_jvp *t, jx_atom a, int64_t n);
-/* Where `yes`, else `no`, of one shape. */
-jx_atom jx_jvp_where(jx_jvp *t, jx_atom yes_if, jx_atom yes, jx_atom no);
-/* Of the first operand's shape: all that number. */
-jx_atom jx_jvp_all(jx_jvp *t, jx_atom like, double value);
-/* The sum of two tangents, either of which may be zero. */
-jx_atom jx_jvp_sum(jx_jvp *t, jx_atom a, jx_atom c);
 
 /* ---- jaxprs */
 

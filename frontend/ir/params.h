@@ -10,6 +10,14 @@ typedef struct jx_ints {
     const int64_t *at;
 } jx_ints;
 
+static inline bool jx_ints_hold(jx_ints ints, int64_t value)
+{
+    for (int i = 0; i < ints.count; i++)
+        if (ints.at[i] == value)
+            return true;
+    return false;
+}
+
 /* What a collective goes over: axes of its operands, which is what a mapped axis
  * becomes, or axes of a mesh. */
 typedef struct jx_positions {

@@ -253,14 +253,6 @@ void jx_lowering_rule_dynamic_update_slice(jx_hlo_eqn *e)
 
 /* ---- gather and scatter */
 
-static bool holds(jx_ints list, int64_t value)
-{
-    for (int i = 0; i < list.count; i++)
-        if (list.at[i] == value)
-            return true;
-    return false;
-}
-
 static bool is_empty(const jx_aval *aval)
 {
     int64_t size;
@@ -431,7 +423,7 @@ void jx_lowering_rule_gather(jx_hlo_eqn *e)
     mask = within(e, indices);
     out = gather(e, indices);
     for (int i = 0; i < rank - is_key(e, 0); i++)
-        if (!holds(p->dimension_numbers.offset_dims, i))
+        if (!jx_ints_hold(p->dimension_numbers.offset_dims, i))
             axes[n++] = i;
     if (mask.value && out.value)
         jx_hlo_fill(e, jx_hlo_select(
@@ -492,8 +484,8 @@ static jx_hv clipped(jx_hlo_eqn *e, jx_hv indices)
     if (!sizes)
         return (jx_hv){0};
     for (int i = 0; i < operand->rank; i++) {
-        bool one = holds(d->inserted_window_dims, i) ||
-                   holds(d->operand_batching_dims, i);
+        bool one = jx_ints_hold(d->inserted_window_dims, i) ||
+                   jx_ints_hold(d->operand_batching_dims, i);
         sizes[i] = one || at >= d->update_window_dims.count
                        ? number(e, 1)
                        : updates->shape[d->update_window_dims.at[at++]];
