@@ -315,6 +315,10 @@ library-suites: all  ## the same with those of optax, flax, equinox, chex and di
 capture: all  ## check and run every program that JAX's tests run (JAX_SUITE='--of optax', ...: as above)
 	@$(PYTHON) scripts/capture_jax_tests.py $(JAX_SUITE)
 
+.PHONY: transforms
+transforms: all  ## our transformations of JAX's test harnesses, against JAX's
+	@build/venv/bin/python scripts/transforms.py $(TRANSFORMS)
+
 .PHONY: libraries
 libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, checked, run
 	@scripts/libraries.sh $(LIBRARIES)

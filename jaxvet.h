@@ -192,6 +192,14 @@ JAXVET_API jaxvet_program *jaxvet_refine(jaxvet_program *program,
 JAXVET_API jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
                                       jaxvet_error *error);
 
+/* The program transformed, as `jaxvet show --transform` does it ("jvp", "devices:8"),
+ * as a program of its own, used and closed as one of jaxvet_refine(); sizes are
+ * jaxvet_refine()'s.  "jvp" takes the inputs, then a tangent for each inexact one, and
+ * gives the outputs, then a tangent for each inexact one.  NULL on failure: no such
+ * transform, or an equation that lacks a rule. */
+JAXVET_API jaxvet_program *jaxvet_transform(jaxvet_program *program, const char *how,
+                                            jaxvet_error *error);
+
 /* Sizes at which the program is worth looking at: small, equal, at the edges of
  * its constraints and of what was asked about sizes while it was traced; small
  * enough to run it there.  At most `most` assignments (3 to 6 are usual), each a

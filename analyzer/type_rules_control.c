@@ -329,8 +329,9 @@ void jx_type_custom_linear_solve(jx_typing *t)
     const jx_jaxpr *solve = p->jaxprs.part[JX_SOLVE].jaxpr;
     int all = p->const_lengths.before[JX_SOLVE_PARTS], n = t->nins - all;
 
-    if (n < 0) {
-        jx_type_wrong(t, "%d constants for %d operands", all, t->nins);
+    if (n < 0 || !p->jaxprs.part[JX_SOLVE_MATVEC].jaxpr || !solve) {
+        jx_type_wrong(t, "%d constants for %d operands, or no matvec, or no solve", all,
+                      t->nins);
         return;
     }
     for (int i = 0; i < JX_SOLVE_PARTS; i++)

@@ -5,6 +5,7 @@
 #include "frontend/ir/signature.h"
 #include "prover/choose.h"
 #include "reports/pipeline/input.h"
+#include "reports/pipeline/transforms.h"
 #include "runtime/elementwise.h"
 #include "runtime/fits.h"
 #include "runtime/host.h"
@@ -139,6 +140,28 @@ jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
     }
     jx_api_begin(program);
     return guest(program, jx_input_vjp(program->program, order), error);
+}
+
+jaxvet_program *jaxvet_transform(jaxvet_program *program, const char *how,
+                                 jaxvet_error *error)
+{
+    const jx_texts lists = {.at = {how}, .count = 1};
+    jaxvet_program *made;
+
+    if (!jx_api_given(program, "a program", error) ||
+        !jx_api_given(how, "a transform", error))
+        return NULL;
+    jx_api_begin(program);
+    if (jx_transforms_ask(&lists, "set")) {
+        refuse(error, "sizes are given by %s", "jaxvet_refine()");
+        return NULL;
+    }
+    made = guest(program, jx_program_transformed(program->program, &lists), error);
+    if (made) {
+        made->nsaid = program->nsaid;
+        made->said = program->said;
+    }
+    return made;
 }
 
 jaxvet_program *jaxvet_refine(jaxvet_program *program,

@@ -9,6 +9,7 @@
 struct jx_jvp_program {
     jx_builder build; /* first: who fails finds the rest */
     jx_program *to;
+    const jx_typed *typed;
     const jx_eqn *eqn; /* being worked on, or NULL */
     jx_intern made;    /* jx_jvped, by what they are made of */
 };
@@ -37,16 +38,6 @@ static bool tell(jx_body *b, const char *why)
 
     return jx_fail(d->to->ctx, JX_E_INPUT, d->to->path, place_of(d), "%s%s%s",
                    d->eqn ? jx_eqn_name(d->eqn) : "", d->eqn ? ": " : "", why);
-}
-
-bool jx_jvp_refuse(jx_jvp *t, const char *why)
-{
-    return tell(t->b, why);
-}
-
-bool jx_jvp_none(jx_jvp *t)
-{
-    return jx_jvp_refuse(t, "no differentiation rule is known for it (PRM002)");
 }
 
 /* ---- equations */
@@ -99,6 +90,8 @@ static bool take_eqn(walk *w, const jx_eqn *eqn)
         any |= jx_is_made(all[eqn->nins + i]);
     }
     w->d->eqn = eqn;
+    if (any && !jx_typed_accepts(w->d->typed, w->from, eqn))
+        return tell(&w->body, "its operands, parameters and results do not fit");
     w->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     ok = any ? rules[eqn->prim->id] ? rules[eqn->prim->id](&t) : jx_jvp_none(&t)
              : jx_jvp_primal(&t);
@@ -166,63 +159,6 @@ static bool give_results(walk *w, const int *ends, const bool *wanted, bool *out
         }
     }
     return jx_ok(w->d->to->ctx);
-}
-
-bool jx_jvp_primal(jx_jvp *t)
-{
-    const jx_atom *made = jx_build_like(t->b, t->eqn, t->ins, NULL, NULL);
-
-    for (int i = 0; made && i < t->eqn->nouts; i++)
-        t->outs[i] = made[i];
-    return made != NULL;
-}
-
-const jx_atom *jx_jvp_again(jx_jvp *t, const jx_atom *ins)
-{
-    return jx_build_like(t->b, t->eqn, ins, NULL, NULL);
-}
-
-bool jx_jvp_zero(jx_jvp *t)
-{
-    return jx_jvp_primal(t);
-}
-
-jx_atom jx_jvp_full(jx_jvp *t, int i)
-{
-    return jx_is_made(t->tins[i]) ? t->tins[i]
-                                  : jx_build_zeros(t->b, jx_atom_aval(t->ins[i]));
-}
-
-/* ---- small vocabulary */
-
-jx_arena *jx_jvp_arena(const jx_jvp *t)
-{
-    return t->of->to->ctx->arena;
-}
-
-const jx_value *jx_jvp_closed(jx_jvp *t, const jx_jaxpr *jaxpr, const jx_closed *like)
-{
-    jx_program *program = t->of->to;
-    const jx_value **consts =
-        JX_NEW_ARRAY(program->ctx->arena, like->nconsts + 1, const jx_value *);
-
-    for (int i = 0; consts && i < like->nconsts; i++)
-        consts[i] = jx_value_add(&program->values,
-                                 &(jx_value){.tag = JX_V_CONST, .array = like->consts[i]});
-    return jaxpr && consts
-               ? jx_value_add(&program->values, &(jx_value){.tag = JX_V_JAXPR,
-                                                            .jaxpr = jaxpr,
-                                                            .count = like->nconsts,
-                                                            .items = consts})
-               : NULL;
-}
-
-jx_params jx_jvp_others(jx_jvp *t, const char *const *without)
-{
-    jx_params p = {.program = t->of->to};
-
-    jx_put_others(&p, t->eqn, without);
-    return p;
 }
 
 /* ---- jaxprs */
@@ -364,13 +300,15 @@ static bool enter(jx_jvp_program *d, const jx_program *from)
     return d->to->entry.jaxpr != NULL;
 }
 
-jx_program *jx_program_jvp(jx_program *from)
+jx_program *jx_program_jvp(const jx_typed *typed)
 {
+    jx_program *from = typed->program;
     jx_arena *arena = from->ctx->arena;
     jx_program *to = jx_arena_copy(arena, from, sizeof *from);
-    jx_jvp_program d = {.to = to};
+    jx_jvp_program d = {.to = to, .typed = typed};
 
-    if (!to || !jx_intern_copy(&to->avals.table, &from->avals.table) ||
+    if (!jx_typed_all(typed) || !to ||
+        !jx_intern_copy(&to->avals.table, &from->avals.table) ||
         !jx_intern_copy(&to->values.table, &from->values.table))
         return NULL;
     jx_intern_init(&d.made, arena);

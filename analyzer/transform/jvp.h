@@ -10,10 +10,10 @@
 #ifndef JX_JVP_H
 #define JX_JVP_H
 
-#include "frontend/ir/program.h"
+#include "frontend/ir/typed.h"
 
 /* A new program in the same context; NULL with an error that names the equation of
- * which no derivative is known (PRM002). */
-jx_program *jx_program_jvp(jx_program *from);
+ * which no derivative is known (PRM002), or what typing refuses. */
+jx_program *jx_program_jvp(const jx_typed *typed);
 
 #endif

@@ -252,7 +252,8 @@ static bool by_function(jx_jvp *t, const jx_closed *function)
     for (int i = 0; mask && i < n; i++)
         mask[i] = mask[n + i] = jx_dtype_is_inexact(t->eqn->outs[i]->aval->dtype);
     if (!mask || !begin_call(t, &c) ||
-        !(made = jx_jvp_jaxpr(t->of, from, (jx_jvp_groups){{n, n, 2 * n}, {0, n}}, mask, mask)))
+        !(made = jx_jvp_jaxpr(t->of, from, (jx_jvp_groups){{n, n, 2 * n}, {0, n}}, mask,
+                              mask)))
         return false;
     jx_put(&p, "jaxpr", jx_jvp_closed(t, made->jaxpr, function));
     if (consts)
@@ -361,6 +362,19 @@ static const jx_rule_pattern *pattern_for(const jx_rule *rule, const jx_atom *ta
     return best;
 }
 
+/* What a rule is never told to be differentiated, because its function closed over it,
+ * or uses it as it was before the call. */
+static bool closes_over(const jx_rule *rule, int operand)
+{
+    bool never = rule->npatterns > 0;
+
+    for (int i = 0; operand >= rule->nconsts && i < rule->npatterns; i++) {
+        const char *zeros = rule->patterns[i].zeros;
+        never = never && zeros && zeros[operand - rule->nconsts] == '1';
+    }
+    return operand < rule->nconsts || never;
+}
+
 bool jx_jvp_custom_jvp_call(jx_jvp *t)
 {
     const jx_p_custom_jvp *custom = t->eqn->typed;
@@ -375,16 +389,16 @@ bool jx_jvp_custom_jvp_call(jx_jvp *t)
         return jx_jvp_refuse(t, "its rule is not in the program (PRM002)");
     consts = rule->nconsts;
     n = rule->nins - consts;
+    for (int i = 0; i < t->eqn->nins; i++)
+        if (jx_is_made(t->tins[i]) && closes_over(rule, i))
+            return jx_jvp_refuse(t, "it closes over a value that is differentiated, which "
+                                    "JAX refuses");
     found = pattern_for(rule, t->tins + consts);
     if (!found)
         return jx_jvp_refuse(t, rule->npatterns && rule->patterns[0].error
                                     ? rule->patterns[0].error
                                     : "its rule is not in the program for these tangents "
                                       "(PRM002)");
-    for (int i = 0; i < consts; i++)
-        if (jx_is_made(t->tins[i]))
-            return jx_jvp_refuse(t, "it closes over a value that is differentiated, which "
-                                    "JAX refuses");
     if (!outs || !begin_call(t, &c))
         return false;
     for (int i = consts; i < consts + n; i++)
@@ -401,6 +415,7 @@ bool jx_jvp_custom_jvp_call(jx_jvp *t)
 
 bool jx_jvp_custom_vjp_call(jx_jvp *t)
 {
-    return jx_jvp_refuse(t, "can't apply forward-mode differentiation (jvp) to a custom_vjp "
-                            "function");
+    return jx_jvp_refuse(t,
+                         "can't apply forward-mode differentiation (jvp) to a custom_vjp "
+                         "function");
 }

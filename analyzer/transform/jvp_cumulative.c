@@ -152,7 +152,8 @@ static bool accumulate(jx_jvp *t, double first, step_rule *rule)
         return false;
     jx_atom start = jx_build_number(t->b, out->dtype, first);
     if (each->rank)
-        start = jx_build_broadcast(t->b, start, (jx_ints){0, NULL}, each->rank, each->shape);
+        start =
+            jx_build_broadcast(t->b, start, (jx_ints){0, NULL}, each->rank, each->shape);
     const jx_atom ins[] = {start, jx_build_zeros(t->b, each), x, dx};
     const jx_aval *outs[] = {each, each, jx_atom_aval(x), jx_atom_aval(x)};
     jx_put_jaxpr(&q, "jaxpr", body_of(t, each, rule));

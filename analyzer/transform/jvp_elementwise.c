@@ -10,14 +10,10 @@ static const jx_atom nothing = {NULL, NULL};
 
 static const double PI = 3.14159265358979323846, LN2 = 0.69314718055994530942;
 
-/* A scalar in the shape of the result: an operand may be one beside arrays. */
+/* In the shape of the result. */
 static jx_atom spread(jx_jvp *t, jx_atom a)
 {
-    const jx_aval *out = jx_jvp_out(t);
-
-    return !jx_is_made(a) || jx_atom_aval(a)->rank == out->rank
-               ? a
-               : jx_build_broadcast(t->b, a, (jx_ints){0, NULL}, out->rank, out->shape);
+    return jx_math_spread(t->b, a, jx_jvp_out(t));
 }
 
 /* The tangent of the one result is its tangent operand times that. */
@@ -100,8 +96,10 @@ SLOPE(cosh, f(t, P(sinh), X))
 /* (1 + z) (1 - z), which loses less than 1 - z^2. */
 TANGENT(tanh, g(t, P(mul), g(t, P(add), T, g(t, P(mul), T, Z)), jx_math_from(t->b, 1, Z)))
 SLOPE(asinh, f(t, P(rsqrt), jx_math_plus(t->b, square(t, X), 1)))
-SLOPE(acosh, f(t, P(rsqrt), g(t, P(mul), jx_math_plus(t->b, X, -1), jx_math_plus(t->b, X, 1))))
-SLOPE(atanh, g(t, P(div), jx_math_over(t->b, 1, jx_math_plus(t->b, X, 1)), jx_math_from(t->b, 1, X)))
+SLOPE(acosh,
+      f(t, P(rsqrt), g(t, P(mul), jx_math_plus(t->b, X, -1), jx_math_plus(t->b, X, 1))))
+SLOPE(atanh, g(t, P(div), jx_math_over(t->b, 1, jx_math_plus(t->b, X, 1)),
+               jx_math_from(t->b, 1, X)))
 SLOPE(sqrt, jx_math_over(t->b, 0.5, Z))
 SLOPE(rsqrt, g(t, P(div), jx_math_times(t->b, Z, -0.5), X))
 SLOPE(cbrt, jx_math_times(t->b, jx_math_power(t->b, Z, -2), 1.0 / 3))
@@ -125,8 +123,9 @@ RULE(bessel_i1e)
                     jx_math_number(t->b, X, jx_atom_aval(X)->dtype == JX_F64 ? 0x1p-52
                                                                           : 0x1p-23));
     safe = jx_math_where(t->b, tiny, jx_math_all(t->b, X, 1), X);
-    other = g(t, P(sub), f(t, P(bessel_i0e), safe),
-              g(t, P(mul), Z, g(t, P(add), f(t, P(sign), safe), jx_math_over(t->b, 1, safe))));
+    other = g(
+        t, P(sub), f(t, P(bessel_i0e), safe),
+        g(t, P(mul), Z, g(t, P(add), f(t, P(sign), safe), jx_math_over(t->b, 1, safe))));
     return slope(t, jx_math_where(t->b, tiny, jx_math_all(t->b, X, 0.5), other));
 }
 
@@ -220,7 +219,8 @@ RULE(pow)
     if (jx_is_made(T)) {
         jx_dtype dtype = jx_atom_aval(x)->dtype;
         jx_atom none = g(t, P(eq), y, jx_math_number(t->b, y, 0));
-        jx_atom less = jx_math_where(t->b, none, jx_math_all(t->b, y, 1), jx_math_plus(t->b, y, -1));
+        jx_atom less =
+            jx_math_where(t->b, none, jx_math_all(t->b, y, 1), jx_math_plus(t->b, y, -1));
         jx_atom by = jx_build_convert(t->b, y, dtype, false);
         jx_atom each = g(t, P(mul), by, g(t, P(pow), x, less));
         first = along(t, 0, jx_math_where(t->b, none, jx_math_all(t->b, each, 0), each));
@@ -320,7 +320,8 @@ RULE(regularized_incomplete_beta)
 
 RULE(clamp)
 {
-    jx_atom low = spread(t, t->ins[0]), x = spread(t, t->ins[1]), high = spread(t, t->ins[2]);
+    jx_atom low = spread(t, t->ins[0]), x = spread(t, t->ins[1]),
+            high = spread(t, t->ins[2]);
     jx_atom zero, sum = nothing;
 
     if (!jx_jvp_primal(t))
@@ -381,7 +382,8 @@ RULE(random_gamma)
     sample = Z;
     if (p->log_space) {
         sample = f(t, P(exp), sample);
-        tiny = jx_math_all(t->b, sample, jx_jvp_out(t)->dtype == JX_F64 ? 0x1p-1022 : 0x1p-126);
+        tiny = jx_math_all(t->b, sample,
+                           jx_jvp_out(t)->dtype == JX_F64 ? 0x1p-1022 : 0x1p-126);
         sample = jx_math_where(
             t->b, g(t, P(eq), sample, jx_math_number(t->b, sample, 0)), tiny, sample);
     }

@@ -67,11 +67,13 @@ bool jx_jvp_scatter_extremum(jx_jvp *t)
     kept = jx_build_convert(t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]), dtype,
                             false);
     won = jx_build_convert(
-        t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[2], gathered(t, t->outs[0])), dtype, false);
+        t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[2], gathered(t, t->outs[0])), dtype,
+        false);
     share = jx_math_over(t->b, 1, added(t, kept, won));
-    old = jx_math_2(t->b, JX_PRIM_mul, jx_jvp_full(t, 0),
-                   jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]), share,
-                                jx_math_all(t->b, t->ins[0], 0)));
+    old =
+        jx_math_2(t->b, JX_PRIM_mul, jx_jvp_full(t, 0),
+                  jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]),
+                                share, jx_math_all(t->b, t->ins[0], 0)));
     new = jx_math_2(t->b, JX_PRIM_mul, jx_jvp_full(t, 2),
                    jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_ne, won,
                                             jx_math_number(t->b, won, 0)),

@@ -315,7 +315,8 @@ static jx_atom normalized(jx_jvp *t, jx_atom v, jx_atom u)
                                            v)));
 }
 
-static bool eigenvectors(jx_jvp *t, jx_atom w, jx_atom v, jx_atom da, jx_atom *dw, jx_atom *dv)
+static bool eigenvectors(jx_jvp *t, jx_atom w, jx_atom v, jx_atom da, jx_atom *dw,
+                         jx_atom *dv)
 {
     jx_atom x = dot(by_lu(t, v, da), v);
 
@@ -343,9 +344,10 @@ bool jx_jvp_eig(jx_jvp *t)
     jx_atom v, da, ignored;
 
     if ((left || right) && !(allowed && allowed->tag == JX_V_BOOL && allowed->boolean))
-        return jx_jvp_refuse(t, "derivatives of eigenvectors hold only where eigenvalues are "
-                                "distinct, which JAX asks for by enable_eigvec_derivs=True "
-                                "(PRM002)");
+        return jx_jvp_refuse(
+            t, "derivatives of eigenvectors hold only where eigenvalues are "
+               "distinct, which JAX asks for by enable_eigvec_derivs=True "
+               "(PRM002)");
     if (!(made = with_right(t, left)))
         return false;
     v = made[1 + left];
@@ -417,7 +419,8 @@ static bool svd_vectors(jx_jvp *t, jx_atom s, jx_atom u, jx_atom v, jx_atom x)
     at = mul(jx_matrix_of_columns(t->b, inverse_or_zero(t, s), real), one);
     du = mul(jx_matrix_as(t->b, by_row, dtype), x);
     du = mul(f, add(du, H(du)));
-    du = add(du, mul(jx_math_times(t->b, sub(x, H(x)), 0.5), jx_matrix_as(t->b, at, dtype)));
+    du = add(du,
+             mul(jx_math_times(t->b, sub(x, H(x)), 0.5), jx_matrix_as(t->b, at, dtype)));
     dv = mul(jx_matrix_as(t->b, by_column, dtype), x);
     dv = dot(v, mul(f, add(dv, H(dv))));
     du = dot(u, du);

@@ -78,15 +78,10 @@ bool jx_jvp_linear_all(jx_jvp *t)
     return put_all(t, jx_jvp_again(t, ins));
 }
 
-/* A tangent in the shape of the result: an operand may be a scalar beside arrays. */
+/* A tangent in the shape of the result. */
 static jx_atom term(jx_jvp *t, int i)
 {
-    const jx_aval *out = jx_jvp_out(t);
-    jx_atom a = t->tins[i];
-
-    return !jx_is_made(a) || jx_atom_aval(a)->rank == out->rank
-               ? a
-               : jx_build_broadcast(t->b, a, (jx_ints){0, NULL}, out->rank, out->shape);
+    return jx_math_spread(t->b, t->tins[i], jx_jvp_out(t));
 }
 
 /* A sum: what has no tangent adds nothing. */
@@ -173,8 +168,10 @@ bool jx_jvp_extremum(jx_jvp *t)
         return false;
     is = jx_math_2(t->b, JX_PRIM_eq, t->ins[0], spread(t, t->outs[0], axes));
     one = jx_build_convert(t->b, is, dtype, false);
-    sum = reduced(t, JX_PRIM_reduce_sum, jx_math_2(t->b, JX_PRIM_mul, t->tins[0], one), axes);
-    t->touts[0] = jx_math_2(t->b, JX_PRIM_div, sum, reduced(t, JX_PRIM_reduce_sum, one, axes));
+    sum = reduced(t, JX_PRIM_reduce_sum, jx_math_2(t->b, JX_PRIM_mul, t->tins[0], one),
+                  axes);
+    t->touts[0] =
+        jx_math_2(t->b, JX_PRIM_div, sum, reduced(t, JX_PRIM_reduce_sum, one, axes));
     return jx_is_made(t->touts[0]);
 }
 
@@ -197,7 +194,8 @@ static jx_atom flattened(jx_jvp *t, jx_atom a, jx_ints axes)
     shape[kept] = jx_body_int(t->b, 1);
     for (int i = 0; i < axes.count; i++) {
         order[count++] = axes.at[i];
-        shape[kept] = jx_dim_mul(t->b->in->program->dims, shape[kept], of->shape[axes.at[i]]);
+        shape[kept] =
+            jx_dim_mul(t->b->in->program->dims, shape[kept], of->shape[axes.at[i]]);
     }
     a = jx_build_transpose(t->b, a, (jx_ints){of->rank, order});
     return jx_is_made(a) ? jx_build_reshape(t->b, a, kept + 1, shape) : a;
@@ -271,7 +269,8 @@ bool jx_jvp_sort(jx_jvp *t)
     for (int i = 0; made && i < n; i++) {
         t->outs[i] = made[i];
         if (jx_is_made(t->tins[i]))
-            t->touts[i] = jx_matrix_take(t->b, t->tins[i], each->rank - (int)axis, 0, made[n]);
+            t->touts[i] =
+                jx_matrix_take(t->b, t->tins[i], each->rank - (int)axis, 0, made[n]);
     }
     return made != NULL;
 }

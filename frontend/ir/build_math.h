@@ -14,6 +14,8 @@ jx_atom jx_math_plus(jx_body *b, jx_atom a, double value);
 jx_atom jx_math_from(jx_body *b, double value, jx_atom a);
 jx_atom jx_math_over(jx_body *b, double value, jx_atom a);
 jx_atom jx_math_power(jx_body *b, jx_atom a, int64_t n);
+/* In that shape: operands may be scalars, or have axes of size 1, beside arrays. */
+jx_atom jx_math_spread(jx_body *b, jx_atom a, const jx_aval *like);
 /* Where `yes`, else `no`, of one shape. */
 jx_atom jx_math_where(jx_body *b, jx_atom yes_if, jx_atom yes, jx_atom no);
 /* Of the first operand's shape: all that number. */

@@ -129,7 +129,8 @@ static jx_atom triangle(jx_body *b, jx_atom a, int above, jx_prim_id is)
     row = numbers(b, a, 2);
     if (above)
         row = jx_math_plus(b, row, above);
-    return jx_math_where(b, jx_math_2(b, is, row, numbers(b, a, 1)), a, jx_math_all(b, a, 0));
+    return jx_math_where(b, jx_math_2(b, is, row, numbers(b, a, 1)), a,
+                         jx_math_all(b, a, 0));
 }
 
 jx_atom jx_matrix_lower(jx_body *b, jx_atom a, int above)
@@ -203,9 +204,10 @@ jx_atom jx_matrix_one_hot(jx_body *b, jx_atom rows, jx_atom like)
 {
     jx_atom at = jx_matrix_of_rows(b, rows, like);
 
-    return jx_is_made(at) ? jx_matrix_as(b, jx_math_2(b, JX_PRIM_eq, numbers(b, like, 2), at),
-                                         jx_atom_aval(like)->dtype)
-                          : at;
+    return jx_is_made(at)
+               ? jx_matrix_as(b, jx_math_2(b, JX_PRIM_eq, numbers(b, like, 2), at),
+                              jx_atom_aval(like)->dtype)
+               : at;
 }
 
 jx_atom jx_matrix_solve(jx_body *b, jx_atom a, jx_atom c, unsigned bits)
@@ -276,8 +278,10 @@ jx_atom jx_matrix_take(jx_body *b, jx_atom a, int from_last, int whole, jx_atom 
     const jx_aval *by = jx_is_made(order) ? jx_atom_aval(order) : NULL;
     int rank = of ? of->rank : 0, count = 0;
     int64_t *batch = axes_to(b, rank), *there = axes_to(b, rank);
-    const jx_dim **sizes = JX_NEW_ARRAY(b->in->program->ctx->arena, rank + 1, const jx_dim *);
-    const jx_dim **shape = JX_NEW_ARRAY(b->in->program->ctx->arena, rank + 1, const jx_dim *);
+    const jx_dim **sizes =
+        JX_NEW_ARRAY(b->in->program->ctx->arena, rank + 1, const jx_dim *);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(b->in->program->ctx->arena, rank + 1, const jx_dim *);
     jx_params p = no_params(b);
 
     if (!of || !by || !batch || !there || !sizes || !shape)

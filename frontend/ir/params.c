@@ -231,8 +231,7 @@ static bool read_solve_jaxprs(decode *d, const jx_value *v, void *to)
 
     for (int i = 0; i < JX_SOLVE_PARTS; i++) {
         const jx_value *part = solve_part(v, i);
-        bool needed = i == JX_SOLVE_MATVEC || i == JX_SOLVE;
-        if (!part || (part->tag == JX_V_NONE ? needed : !read_jaxpr(d, part, &all->part[i])))
+        if (!part || (part->tag != JX_V_NONE && !read_jaxpr(d, part, &all->part[i])))
             return want(d, "matvec, vecmat, solve and transpose_solve");
     }
     return true;

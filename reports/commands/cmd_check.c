@@ -9,6 +9,7 @@
 #include "reports/pipeline/check.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/source.h"
+#include "reports/pipeline/transforms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 typedef struct settings {
     const char *format, *output, *fail_on, *colour;
-    jx_texts select, ignore, where;
+    jx_texts select, ignore, where, transform;
     int64_t min_elements;
     jx_texts roots;
     bool strict, deps, no_solver, timing, trust, allow_empty, list_skipped;
@@ -42,6 +43,7 @@ static const jx_option options[] = {
     {"where", 0, JX_OPT_LIST, "CONSTRAINT",
      "assume this of the sizes, too: 'n >= 4', 'mod(n, 2) == 0', 'a != b'",
      offsetof(settings, where)},
+    JX_TRANSFORM_OPTION(settings),
     JX_SOURCE_OPTIONS(settings),
     {"allow-empty", 0, JX_OPT_FLAG, NULL,
      "a folder without a program is no error",
@@ -88,6 +90,7 @@ static bool set_up(runner *r)
     r->check.min_elements = s->min_elements;
     r->check.deps = s->deps;
     r->check.nwhere = s->where.count;
+    r->check.transform = &s->transform;
     r->check.where = s->where.at;
     r->check.settle.no_solver = s->no_solver;
     r->check.settle.suggest = true;

@@ -4,11 +4,13 @@
 #include "reports/commands/limits.h"
 #include "reports/formats/differ.h"
 #include "reports/pipeline/input.h"
+#include "reports/pipeline/transforms.h"
 
 #include <string.h>
 
 typedef struct settings {
     const char *format, *output, *fail_on;
+    jx_texts transform;
     bool no_solver;
     jx_limit_settings limits;
 } settings;
@@ -20,6 +22,7 @@ static const jx_option options[] = {
      "exit with 1 at any difference, or only if NEW is not shown to be a "
      "drop-in replacement (any)",
      offsetof(settings, fail_on)},
+    JX_TRANSFORM_OPTION(settings),
     {"no-solver", 0, JX_OPT_FLAG, NULL, "prove without Z3",
      offsetof(settings, no_solver)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
@@ -55,6 +58,8 @@ static int compare(const settings *s, jx_ctx *ctx, char **paths)
     jx_settle_options settle = {.no_solver = s->no_solver};
     jx_program_diff diff;
 
+    before = jx_program_transformed(before, &s->transform);
+    after = before ? jx_program_transformed(after, &s->transform) : NULL;
     if (!after || !jx_programs_diff(before, after, &settle, &diff))
         return jx_command_failed(ctx);
     return say(s, ctx, &diff);

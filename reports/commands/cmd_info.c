@@ -9,6 +9,7 @@
 #include "reports/formats/exported_info.h"
 #include "reports/formats/program_info.h"
 #include "reports/pipeline/input.h"
+#include "reports/pipeline/transforms.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ typedef struct settings {
     const char *format, *output, *fit;
     int64_t sizes;
     bool cost;
-    jx_texts set;
+    jx_texts set, transform;
     jx_limit_settings limits;
 } settings;
 
@@ -31,6 +32,7 @@ static const jx_option options[] = {
      offsetof(settings, fit)},
     {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size of --fit that is given",
      offsetof(settings, set)},
+    JX_TRANSFORM_OPTION(settings),
     {"cost", 0, JX_OPT_FLAG, NULL,
      "count the cost of an exported program however long it is",
      offsetof(settings, cost)},
@@ -123,9 +125,10 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
     const char *bytes = jx_input_load(ctx, path, &size);
     jx_program *program;
 
-    if (bytes && !s->sizes && !s->fit && jx_may_be_exported(ctx, bytes, size))
+    if (bytes && !s->sizes && !s->fit && !s->transform.count && jx_may_be_exported(ctx, bytes, size))
         return say_exported(s, ctx, path, bytes, size);
     program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
+    program = jx_program_transformed(program, &s->transform);
     return !program   ? jx_command_failed(ctx)
            : s->sizes ? say_sizes(s, program)
            : s->fit   ? say_fit(s, program)

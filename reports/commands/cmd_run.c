@@ -8,6 +8,7 @@
 #include "reports/formats/unfinite.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
+#include "reports/pipeline/transforms.h"
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 
 typedef struct settings {
-    jx_texts set, shape;
+    jx_texts set, shape, transform;
     const char *inputs, *fill, *outputs, *expect, *domain;
     double rtol, atol;
     int64_t bench, vjp, seed;
@@ -60,6 +61,7 @@ static const jx_option options[] = {
     {"vjp", 0, JX_OPT_INT, "N",
      "run the derivative of order N that an exported file holds",
      offsetof(settings, vjp)},
+    JX_TRANSFORM_OPTION(settings),
     {"bench", 0, JX_OPT_INT, "N", "run N times more; print how long they took",
      offsetof(settings, bench)},
     {"seed", 0, JX_OPT_INT, "N",
@@ -651,6 +653,7 @@ static int execute(session *r, const char *path)
     r->program = jx_input_open(r->ctx, path);
     if (r->program && r->s->vjp)
         r->program = jx_input_vjp(r->program, r->s->vjp);
+    r->program = jx_program_transformed(r->program, &r->s->transform);
     if (!r->program)
         return failed(r);
     r->looks = looks(r);

@@ -1,8 +1,5 @@
 /* cmd_show.c - `jaxvet show PROGRAM`: prints a program as JAX prints it, as a
  * document, as StableHLO, or as what the stages make of it. */
-#include "analyzer/transform/devices.h"
-#include "analyzer/transform/jvp.h"
-#include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/print.h"
 #include "frontend/mlir/print.h"
@@ -13,8 +10,8 @@
 #include "reports/commands/looks.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
+#include "reports/pipeline/transforms.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +29,7 @@ static const jx_option options[] = {
      "text as JAX prints it, a document in canonical form, a module of "
      "StableHLO, or a look inside: see above (jaxpr)",
      offsetof(settings, as)},
-    {"transform", 0, JX_OPT_LIST, "set:b=8,devices:8",
-     "print it transformed: at these sizes, written out for devices",
-     offsetof(settings, transform)},
+    JX_TRANSFORM_OPTION(settings),
     {"set", 0, JX_OPT_LIST, "b=3",
      "sizes of the plan, one for each symbolic dimension",
      offsetof(settings, set)},
@@ -114,88 +109,6 @@ static bool render(jx_program *program, const settings *s, jx_buffer *to)
     return true;
 }
 
-/* What --transform asks for: sizes, then devices. */
-typedef struct transforms {
-    jx_texts set;
-    int64_t devices; /* 0: as it is */
-    bool jvp;
-} transforms;
-
-static bool take_devices(jx_ctx *ctx, const char *number, transforms *to)
-{
-    char *end = NULL;
-
-    errno = 0;
-    to->devices = strtoll(number, &end, 10);
-    if (*number >= '0' && *number <= '9' && !*end && !errno && to->devices > 0)
-        return true;
-    return jx_fail(ctx, JX_E_USAGE, NULL, number,
-                   "expected a number of devices, as in devices:8");
-}
-
-/* One word of a list of transforms: `devices:N`, `set:` and a size, or a further
- * size. */
-static bool take_word(jx_ctx *ctx, const char *word, bool first, transforms *to)
-{
-    bool is_set = word && !strncmp(word, "set:", 4);
-
-    if (word && !strcmp(word, "jvp"))
-        return to->jvp = true;
-    if (word && !strncmp(word, "devices:", 8))
-        return take_devices(ctx, word + 8, to);
-    if (word && !is_set && (first || !strchr(word, '=')))
-        return jx_fail(ctx, JX_E_USAGE, NULL, word,
-                       "there is no such transform; there is set:NAME=SIZE, "
-                       "as in set:b=8,t=4, and devices:N");
-    if (to->set.count == JX_TEXTS_MAX)
-        return jx_fail(ctx, JX_E_USAGE, NULL, word,
-                       "expected at most %d sizes", JX_TEXTS_MAX);
-    if (word)
-        to->set.at[to->set.count++] = word + (is_set ? 4 : 0);
-    return word != NULL;
-}
-
-/* The words between commas. */
-static bool split(jx_ctx *ctx, const char *list, transforms *to)
-{
-    for (const char *at = list;; at++) {
-        size_t length = strcspn(at, ",");
-        const char *word = jx_arena_string(ctx->arena, at, length);
-        if (!take_word(ctx, word, at == list, to))
-            return false;
-        at += length;
-        if (!*at)
-            return true;
-    }
-}
-
-/* Written out for so many devices, and nothing beside what runs then. */
-static jx_program *for_devices(jx_program *program, int64_t devices)
-{
-    const jx_typed *typed = jx_typed_of(program);
-    jx_program *to = typed ? jx_program_devices(typed, devices) : NULL;
-
-    if (!to || to->entry.jaxpr == program->entry.jaxpr)
-        return to ? program : NULL;
-    return jx_program_refine(to, &to->entry, 0, NULL);
-}
-
-/* The program with all that was asked for done to it; NULL with an error. */
-static jx_program *transform(jx_program *program, const transforms *how)
-{
-    const jx_binding *sizes;
-    int n;
-
-    if (how->set.count)
-        program = jx_inputs_sizes(program, &how->set, &n, &sizes)
-                      ? jx_program_refine(program, NULL, n, sizes)
-                      : NULL;
-    if (program && how->jvp)
-        program = jx_program_jvp(program);
-    return program && how->devices ? for_devices(program, how->devices)
-                                   : program;
-}
-
 /* What is asked for, of the program in the file; false with an error. */
 static bool show(jx_ctx *ctx, const char *path, const settings *s,
                  jx_buffer *to)
@@ -203,12 +116,8 @@ static bool show(jx_ctx *ctx, const char *path, const settings *s,
     size_t size = 0;
     const char *bytes = jx_input_load(ctx, path, &size);
     const jx_mlir_file *file = NULL;
-    transforms how = {.devices = 0};
     jx_program *program;
 
-    for (int i = 0; i < s->transform.count; i++)
-        if (!split(ctx, s->transform.at[i], &how))
-            return false;
     if (!bytes)
         return false;
     if (!strcmp(s->as, "stablehlo") && !s->transform.count && !s->vjp)
@@ -220,10 +129,11 @@ static bool show(jx_ctx *ctx, const char *path, const settings *s,
     program = jx_input_read(ctx, path, bytes, size);
     if (program && s->vjp)
         program = jx_input_vjp(program, s->vjp);
-    if (program && strcmp(s->as, "stablehlo") != 0 && !how.devices && !how.jvp)
+    if (program && strcmp(s->as, "stablehlo") != 0 &&
+        !jx_transforms_ask(&s->transform, "devices") &&
+        !jx_transforms_ask(&s->transform, "jvp"))
         program = jx_program_written(program);
-    if (program)
-        program = transform(program, &how);
+    program = jx_program_transformed(program, &s->transform);
     return program && render(program, s, to);
 }
 
@@ -278,6 +188,9 @@ const jx_command jx_command_show = {
     "sdy.manual_computation whose mesh has so many, or a module of collectives,\n"
     "which then takes the inputs of the first device, of the second, ...): ordinary\n"
     "equations, one per device where there was one, that do the same on one.\n"
+    "--transform jvp is its derivative along a direction: it takes the inputs, then\n"
+    "a tangent for each inexact one, and gives the outputs, then a tangent for each\n"
+    "inexact one.\n"
     "Examples: jaxvet show --as json step.json.gz -o step.json\n"
     "          jaxvet show --as plan --set b=3 step.json.gz\n",
     options, sizeof options / sizeof *options, run,

@@ -8,6 +8,7 @@
 #include "reports/pipeline/requirements.h"
 #include "reports/pipeline/retraces.h"
 #include "reports/pipeline/settle_declared.h"
+#include "reports/pipeline/transforms.h"
 #include "reports/pipeline/where.h"
 #include "reports/pipeline/wraps.h"
 
@@ -171,6 +172,8 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
     jx_ctx_draw_on(keep, ctx);
     program = bytes ? jx_input_read(ctx, path, bytes, size)
                     : jx_input_open(ctx, path);
+    if (options->transform)
+        program = jx_program_transformed(program, options->transform);
     done = program &&
            jx_program_where(program, options->nwhere, options->where) &&
            jx_check_report(keep, &report, program, options, suppressions) &&

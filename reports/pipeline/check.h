@@ -2,6 +2,7 @@
 #ifndef JX_CHECK_H
 #define JX_CHECK_H
 
+#include "frontend/base/texts.h"
 #include "reports/pipeline/report.h"
 #include "reports/pipeline/settle.h"
 #include "reports/pipeline/suppress.h"
@@ -13,6 +14,7 @@ typedef struct jx_check_options {
     jx_settle_options settle;
     int nwhere; /* constraints to add to those that are declared */
     const char *const *where;
+    const jx_texts *transform; /* what is done to a program first; NULL: nothing */
 } jx_check_options;
 
 /* Types the program, claims what has to hold, lints it, and settles what logic

@@ -22,7 +22,7 @@ complains 'there are b'
 expect 2 show "$program" --transform set:b=4,b=5
 complains 'has a size already'
 expect 2 show "$program" --transform set:b
-expect 2 show "$program" --transform jvp
+expect 2 show "$program" --transform grad
 complains 'set:NAME=SIZE'
 
 # Several sizes, in one word or several; some, and the rest stays symbolic.
@@ -55,13 +55,33 @@ done
 expect 2 show "$work/two.jaxpr" --transform set:b=1,b=1
 complains 'has a size already'
 expect 2 show "$work/two.jaxpr" --transform set:b=1 --transform set:b=2
-complains 'has a size already'
-for word in jvp vmap:0,None set set=3 '' set:b=2,jvp set:b=2,; do
+complains 'no size has a variable of that name'
+for word in grad set=3 '' devices:2,grad; do
     expect 2 show "$work/two.jaxpr" --transform "$word"
-    complains 'there is no such transform; there is set:NAME=SIZE'
+    complains 'there is no such transform; there is jvp, set:NAME=SIZE'
 done
-expect 2 show "$work/two.jaxpr" --transform set:
-complains 'expected NAME=SIZE'
+for word in set devices jvp:2 jvp,jvp:; do
+    expect 2 show "$work/two.jaxpr" --transform "$word"
+    complains 'expected '
+done
+for word in set: set:b=2,; do
+    expect 2 show "$work/two.jaxpr" --transform "$word"
+    complains 'expected NAME=SIZE'
+done
+
+# In the order given: a derivative at sizes, and the sizes of a derivative.
+expect 0 show "$work/two.jaxpr" --transform jvp
+prints 'a:f32\[b,t\] b:f32\[b,t\]'
+expect 0 show "$work/two.jaxpr" --transform set:b=2,t=3,jvp
+cp "$work/out" "$work/set-first"
+expect 0 show "$work/two.jaxpr" --transform jvp --transform set:b=2,t=3
+holds cmp -s "$work/out" "$work/set-first"
+expect 0 info "$work/two.jaxpr" --transform jvp
+prints 'in   in1: f32\[b,t\]'
+expect 0 check --strict "$work/two.jaxpr" --transform jvp
+expect 0 diff "$work/two.jaxpr" "$work/two.jaxpr" --transform jvp
+expect 0 run "$work/two.jaxpr" --set b=1 --set t=1 --transform jvp
+prints '^out1 f32\[1,1\] = '
 expect 0 show "$work/two.jaxpr" --transform set:b=4611686018427387904,t=4
 prints 'a:f32\[4611686018427387904,4\]'
 expect 3 show tests/rules/IDX004_fails.json.gz --transform set:b=4611686018427387904,n=4

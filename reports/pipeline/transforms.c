@@ -1,0 +1,143 @@
+/* transforms.c - see transforms.h. */
+#include "reports/pipeline/transforms.h"
+
+#include "analyzer/transform/devices.h"
+#include "analyzer/transform/jvp.h"
+#include "analyzer/transform/refine.h"
+#include "analyzer/typing.h"
+#include "reports/pipeline/inputs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One transform: its name, and the words that it takes, of which the first may
+ * follow a colon and the others commas. */
+typedef struct step {
+    const char *name;
+    jx_texts words;
+} step;
+
+typedef jx_program *transform(jx_program *program, const step *s);
+
+static jx_program *refuse(jx_program *program, const char *word, const char *why)
+{
+    jx_fail(program->ctx, JX_E_USAGE, NULL, word, "%s", why);
+    return NULL;
+}
+
+static jx_program *set(jx_program *program, const step *s)
+{
+    const jx_binding *sizes;
+    int n;
+
+    return jx_inputs_sizes(program, &s->words, &n, &sizes)
+               ? jx_program_refine(program, NULL, n, sizes)
+               : NULL;
+}
+
+/* Written out for so many devices, and nothing beside what runs then. */
+static jx_program *devices(jx_program *program, const step *s)
+{
+    const char *number = s->words.at[0];
+    const jx_typed *typed;
+    char *end = NULL;
+    long long count;
+    jx_program *to;
+
+    errno = 0;
+    count = strtoll(number, &end, 10);
+    if (*number < '0' || *number > '9' || *end || errno || count <= 0)
+        return refuse(program, number, "expected a number of devices, as in devices:8");
+    typed = jx_typed_of(program);
+    to = typed ? jx_program_devices(typed, count) : NULL;
+    if (!to || to->entry.jaxpr == program->entry.jaxpr)
+        return to ? program : NULL;
+    return jx_program_refine(to, &to->entry, 0, NULL); /* nothing beside what runs */
+}
+
+static jx_program *jvp(jx_program *program, const step *s)
+{
+    const jx_typed *typed = jx_typed_of(program);
+    jx_program *to = typed ? jx_program_jvp(typed) : NULL;
+
+    (void)s;
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL; /* without what it was */
+}
+
+static const struct {
+    const char *name;
+    int most; /* words that it takes */
+    transform *does;
+} all[] = {{"set", JX_TEXTS_MAX, set}, {"devices", 1, devices}, {"jvp", 0, jvp}};
+
+enum { TRANSFORMS = sizeof all / sizeof *all };
+
+/* The transform whose name the word begins with, up to a colon or its end, or -1. */
+static int number_of(const char *word)
+{
+    size_t length = strcspn(word, ":,");
+
+    for (int i = 0; i < TRANSFORMS; i++)
+        if (strlen(all[i].name) == length && !strncmp(all[i].name, word, length))
+            return i;
+    return -1;
+}
+
+/* Takes one transform from *list, which then stands at the next. */
+static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
+{
+    const char *at = *list;
+    size_t length = strcspn(at, ",");
+    bool more;
+
+    *s = (step){.name = jx_arena_string(ctx->arena, at, length)};
+    if (!s->name)
+        return false;
+    if ((*number = number_of(at)) < 0)
+        return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
+                       "there is no such transform; there is jvp, set:NAME=SIZE, as in "
+                       "set:b=8,t=4, and devices:N");
+    at += strlen(all[*number].name);
+    more = *at == ':' && all[*number].most;
+    while (more) {
+        length = strcspn(++at, ",");
+        s->words.at[s->words.count++] = jx_arena_string(ctx->arena, at, length);
+        at += length;
+        more = *at == ',' && number_of(at + 1) < 0 && s->words.count < all[*number].most;
+    }
+    if (*at == ':' || (all[*number].most && !s->words.count))
+        return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
+                       all[*number].most ? "expected what it is to do, as in set:b=8 or "
+                                           "devices:8"
+                                         : "expected nothing behind its name");
+    *list = *at ? at + 1 : at;
+    return jx_ok(ctx);
+}
+
+bool jx_transforms_ask(const jx_texts *lists, const char *name)
+{
+    for (int i = 0; i < lists->count; i++)
+        for (const char *at = lists->at[i]; *at; at += *at == ',') {
+            int number = number_of(at);
+            if (number >= 0 && !strcmp(all[number].name, name))
+                return true;
+            at += strcspn(at, ",");
+        }
+    return false;
+}
+
+jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists)
+{
+    for (int i = 0; program && i < lists->count; i++) {
+        const char *at = lists->at[i];
+        do {
+            step s;
+            int number;
+            if (!next_step(program->ctx, &at, &number, &s))
+                return NULL;
+            program = all[number].does(program, &s);
+        } while (program && *at);
+    }
+    return program;
+}

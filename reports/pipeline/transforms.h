@@ -1,0 +1,29 @@
+/* transforms.h - what --transform asks for, done to a program.
+ *
+ *     set:b=8,t=4    at these sizes
+ *     devices:8      written out for so many devices
+ *     jvp            its derivative along a direction (analyzer/transform/jvp.h)
+ *
+ * In the order given, one after the other, separated by commas or as further lists. */
+#ifndef JX_TRANSFORMS_H
+#define JX_TRANSFORMS_H
+
+#include "frontend/base/texts.h"
+#include "frontend/ir/program.h"
+
+/* Whether a word of these lists is that transform ("devices"). */
+bool jx_transforms_ask(const jx_texts *lists, const char *name);
+
+/* The program, in the same context, with all of them done to it; the program itself
+ * without any.  NULL with an error: no such transform, or what refuses it; or no
+ * program. */
+jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists);
+
+#define JX_TRANSFORM_OPTION(settings)                                            \
+    {                                                                            \
+        "transform", 0, JX_OPT_LIST, "jvp,set:b=8",                              \
+            "transformed first, in this order: jvp, set:NAME=SIZE, devices:N",   \
+            offsetof(settings, transform)                                        \
+    }
+
+#endif

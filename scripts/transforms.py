@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Our transformations against JAX's: each of JAX's own test harnesses is dumped, run
+with `jaxvet run --transform`, and held against what JAX gives for the same inputs.
+
+    scripts/transforms.py [TRANSFORM]... [--every N] [--only GROUP] [--x64]
+
+A line per miss, sums per transform; exits with 1 where something differs or is refused
+that JAX does and tests/transform/known.txt has no reason for.
+"""
+from __future__ import annotations
+
+import argparse
+import collections
+import fnmatch
+import pathlib
+import subprocess
+import sys
+import tempfile
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / 'scripts'), str(ROOT / 'frontend' / 'python')]
+KNOWN = ROOT / 'tests' / 'transform' / 'known.txt'
+COMMAND = ROOT / 'build' / 'jaxvet'
+
+
+def is_inexact(leaf):
+    import jax
+    import jax.numpy as jnp
+    dtype = getattr(leaf, 'dtype', None)
+    return dtype is not None and not jax.dtypes.issubdtype(dtype, jax.dtypes.extended) \
+        and jnp.issubdtype(dtype, jnp.inexact)
+
+
+def direction(like, rng):
+    """An array of the shape and dtype of another."""
+    import jax.numpy as jnp
+    import numpy as np
+    values = rng.standard_normal(np.shape(like))
+    if jnp.issubdtype(like.dtype, jnp.complexfloating):
+        values = values + 1j * rng.standard_normal(np.shape(like))
+    return jnp.asarray(values).astype(like.dtype)
+
+
+def of_inexact(f, leaves):
+    """f of its inexact leaves alone; the inexact leaves."""
+    mask = [is_inexact(leaf) for leaf in leaves]
+
+    def alone(*some):
+        some = iter(some)
+        return f(*[next(some) if is_one else leaf
+                   for leaf, is_one in zip(leaves, mask)])
+    return alone, [leaf for leaf, is_one in zip(leaves, mask) if is_one]
+
+
+def jvp(f, leaves, rng):
+    """What `--transform jvp` takes behind the inputs, and what it gives."""
+    import jax
+    alone, primals = of_inexact(f, leaves)
+    tangents = [direction(leaf, rng) for leaf in primals]
+    outs, outs_dot = jax.jit(lambda p, t: jax.jvp(alone, p, t))(tuple(primals),
+                                                                tuple(tangents))
+    return tangents, list(outs) + [dot for out, dot in zip(outs, outs_dot)
+                                   if is_inexact(out)]
+
+
+ORACLES = {'jvp': jvp}
+
+
+def is_half(arrays):
+    return any(getattr(a, 'dtype', None) is not None and a.dtype.itemsize == 2
+               and is_inexact(a) for a in arrays)
+
+
+def held(transform, f, leaves, seed, folder):
+    """('equal', ''), or what became of it and why."""
+    import jax
+    import numpy as np
+    import jaxvet
+    from jaxvet import _arrays
+    rng = np.random.default_rng(seed)
+    if not any(map(is_inexact, leaves)):
+        return 'nothing to differentiate', ''
+    try:
+        more, expected = ORACLES[transform](f, leaves, rng)
+    except Exception as error:  # whatever JAX raises
+        return 'refused by JAX', str(error).partition('\n')[0]
+    jaxvet.dump(f)(*leaves).save(folder / 'p.json')
+    arrays = {f'in{i}': a for i, a in enumerate([*leaves, *more])}
+    arrays |= {f'out{i}': a for i, a in enumerate(expected)}
+    (folder / 'p.npz').write_bytes(_arrays.packed(
+        {name: _arrays.stored(_arrays.as_traced(a)) for name, a in arrays.items()}))
+    words = [COMMAND, 'run', '--transform', transform, folder / 'p.json', '--inputs',
+             folder / 'p.npz', '--expect', folder / 'p.npz']
+    if is_half([*leaves, *expected]):  # JAX rounds when XLA stores, we at each operation
+        words += ['--rtol', '0.03', '--atol', '0.03']
+    ran = subprocess.run(words, capture_output=True, text=True)
+    if ran.returncode == 0:
+        return 'equal', ''
+    text = (ran.stdout + ran.stderr).replace(str(folder), '').strip()
+    return 'differs' if ran.returncode == 1 else 'refused', ' | '.join(text.split('\n')[:3])
+
+
+def chosen(options):
+    import harnesses
+    rows = [row for row in harnesses.load(options.x64) if row[2] is None]
+    if options.only:
+        rows = [row for row in rows if row[0].startswith(options.only)]
+    return [(stem, harness) for stem, harness, _ in rows[::options.every]]
+
+
+def program(harness):
+    """Its function of flat leaves, and those; None without inputs."""
+    import jax
+    import harnesses
+    leaves, tree = jax.tree_util.tree_flatten(harnesses.inputs(harness))
+
+    def f(*flat):
+        return jax.tree_util.tree_leaves(
+            harness.dyn_fun(*jax.tree_util.tree_unflatten(tree, flat)))
+    return f, [jax.numpy.asarray(leaf) for leaf in leaves]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('transforms', nargs='*', choices=[[], *ORACLES], default=[],
+                        metavar='TRANSFORM', help=', '.join(ORACLES) + ' (all)')
+    parser.add_argument('--every', type=int, default=1, metavar='N', help='one in N')
+    parser.add_argument('--only', metavar='GROUP', help='whose names begin so')
+    parser.add_argument('--x64', action='store_true')
+    options = parser.parse_args()
+    known = [line.split(': ', 1)[0].split(' ', 1) for line in KNOWN.read_text().splitlines()
+             if line and not line.startswith('#')]
+    rows, fails = chosen(options), 0
+    with tempfile.TemporaryDirectory() as folder:
+        for transform in options.transforms or ORACLES:
+            counts = collections.Counter()
+            for stem, harness in rows:
+                f, leaves = program(harness)
+                became, why = held(transform, f, leaves, zlib.crc32(stem.encode()),
+                                   pathlib.Path(folder))
+                if became in ('differs', 'refused') and any(
+                        fnmatch.fnmatchcase(transform, a) and
+                        fnmatch.fnmatchcase(f'{harness.fullname} {why}', b)
+                        for a, b in known):
+                    became = 'known'
+                counts[became] += 1
+                if became in ('differs', 'refused'):
+                    print(f'{transform} {stem} {harness.fullname}: {became}: {why}',
+                          flush=True)
+            fails += counts['differs'] + counts['refused']
+            asked = sum(counts[k] for k in ('equal', 'differs', 'refused', 'known'))
+            print(f'transforms: {transform}: {counts["equal"]} of {asked} as JAX has them, '
+                  f'{counts["differs"]} differ, {counts["refused"]} refused, '
+                  f'{counts["known"]} misses have a known reason; '
+                  f'{counts["refused by JAX"]} refused by JAX, '
+                  f'{counts["nothing to differentiate"]} with nothing to differentiate',
+                  flush=True)
+    return int(fails > 0)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

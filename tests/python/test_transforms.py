@@ -1,0 +1,200 @@
+"""`--transform`: what the transformations make of programs is what JAX's make of them."""
+import json
+import pathlib
+import subprocess
+import sys
+import zlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import transforms
+
+import jaxvet
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMAND = ROOT / 'build' / 'jaxvet'
+
+
+def command(*words):
+    return subprocess.run([COMMAND, *words], capture_output=True, text=True)
+
+
+@jax.custom_jvp
+def log1pexp(x):
+    return jnp.log(1. + jnp.exp(x))
+
+
+@log1pexp.defjvp
+def _(primals, tangents):
+    x, = primals
+    x_dot, = tangents
+    return log1pexp(x), (1 - 1 / (1 + jnp.exp(x))) * x_dot
+
+
+@jax.custom_jvp
+def product(x, y):
+    return x * y
+
+
+@product.defjvp
+def _(primals, tangents):  # not the derivative: that it is this shows whose rule is used
+    (x, y), (x_dot, y_dot) = primals, tangents
+    return product(x, y), 3. * x_dot * y + 5. * x * y_dot
+
+
+def rnn(w, xs):
+    def step(carry, x):
+        return jnp.tanh(w @ carry + x), carry.sum()
+    return jax.lax.scan(step, jnp.zeros(3), xs)
+
+
+def newton(x):
+    return jax.lax.while_loop(lambda state: state[1] < 8,
+                              lambda state: (0.5 * (state[0] + x / state[0]), state[1] + 1),
+                              (x, 0))[0]
+
+
+def root(x):
+    return jax.lax.custom_root(
+        lambda y: y ** 3 - x, x,
+        lambda f, y: jax.lax.fori_loop(0, 30, lambda _, y: y - f(y) / (3 * y * y), y),
+        lambda g, y: y / g(jnp.ones_like(y)))
+
+
+def solved(a, b):
+    return jax.scipy.sparse.linalg.cg(lambda x: a @ (a.T @ x) + x, b, maxiter=30)[0]
+
+
+V, M = np.float32([0.3, 1.7, 2.5]), np.float32([[2, .3, .1], [.4, 3, .5], [.2, .6, 4]])
+PROGRAMS = {
+    'rule': (lambda x: log1pexp(jnp.sin(x)).sum(), V),
+    'rule of two': (lambda x: product(x, 2.), V),
+    'rule within': (lambda x: jax.lax.map(log1pexp, x), V),
+    'scan': (rnn, M / 9, np.float32([[.1, .2, .3], [.4, .5, .6]])),
+    'while': (newton, np.float32(2)),
+    'cond': (lambda x: jax.lax.cond(x[0] > 0, jnp.sin, lambda x: x * 2, x), V),
+    'switch': (lambda i, x: jax.lax.switch(i, [jnp.sin, jnp.cos, lambda x: 0 * x], x),
+               np.int32(1), V),
+    'remat': (lambda x: jax.checkpoint(lambda x: jnp.sin(jnp.exp(x)))(x).sum(), V),
+    'root': (root, np.float32(27)),
+    'conjugate gradients': (solved, M, V),
+    'inverse': (lambda a: jnp.linalg.inv(a) @ a.T, M),
+    'determinant': (jnp.linalg.slogdet, M),
+    'exponential': (jax.scipy.linalg.expm, M),
+    'product of zeros': (lambda x: jnp.prod(x * jnp.float32([0, 1, 0])), V),
+    'sorted': (lambda x: jax.lax.sort((x, -x, jnp.arange(3)), num_keys=1), V),
+    'largest': (lambda x: jax.lax.top_k(jnp.sin(3 * x), 2), V),
+    'reduced by a function': (lambda x: jax.lax.reduce(
+        (x, -x), (np.float32(1), np.float32(0)),
+        lambda a, b: (a[0] * b[0], jnp.logaddexp(a[1], b[1])), (0,)), V),
+    'updated': (lambda x: x.at[jnp.array([0, 2])].multiply(
+        2. * x[:2], unique_indices=True).at[1].max(0.5), V),
+    'gamma': (lambda x: jax.random.gamma(jax.random.key(3), x), V),
+    'complex': (lambda x: jnp.abs(jnp.fft.fft(x * (1 + 2j))), V),
+    'integers': (lambda x, n: (x * n, n + 1, x > n), V, np.int32(2)),
+    'derivative': (jax.grad(lambda x: (jnp.tanh(x) ** 3).sum()), V),
+}
+
+
+@pytest.mark.parametrize('name', PROGRAMS)
+def test_programs_are_transformed_as_jax_transforms_them(name, tmp_path):
+    f, *args = PROGRAMS[name]
+    leaves = [jnp.asarray(arg) for arg in args]
+    became = transforms.held('jvp', lambda *args: jax.tree_util.tree_leaves(f(*args)),
+                             leaves, zlib.crc32(name.encode()), tmp_path)
+    assert became == ('equal', '')
+
+
+@pytest.mark.parametrize('name', ['rule', 'scan', 'while', 'remat', 'inverse', 'root'])
+def test_a_derivative_has_one(name, tmp_path):
+    f, *args = PROGRAMS[name]
+    leaves = [jnp.asarray(arg) for arg in args]
+
+    def along(*both):
+        primals, tangents = both[:len(leaves)], both[len(leaves):]
+        return jax.tree_util.tree_leaves(jax.jvp(f, primals, tangents))
+
+    more, expected = transforms.jvp(along, [*leaves, *(leaf / 2 for leaf in leaves)],
+                                    np.random.default_rng(0))
+    jaxvet.dump(f)(*leaves).save(tmp_path / 'p.json')
+    ins = [*leaves, *(leaf / 2 for leaf in leaves), *more]
+    np.savez(tmp_path / 'p.npz', **{f'in{i}': x for i, x in enumerate(ins)},
+             **{f'out{i}': x for i, x in enumerate(expected)})
+    ran = command('run', '--transform', 'jvp,jvp', tmp_path / 'p.json', '--inputs',
+                  tmp_path / 'p.npz', '--expect', tmp_path / 'p.npz')
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_sizes_stay_symbolic(tmp_path):
+    b, = jax.export.symbolic_shape('b')
+
+    def f(x, w):
+        y = jax.nn.softmax(x @ w)
+        return jnp.cumsum(y, 0), jax.lax.scan(lambda c, r: (c * r.sum(), c), 1., y)[0]
+
+    w = jax.ShapeDtypeStruct((4, 3), jnp.float32)
+    jaxvet.dump(f)(jax.ShapeDtypeStruct((b, 4), jnp.float32), w).save(tmp_path / 'p.json')
+    shown = command('show', '--transform', 'jvp', '--as', 'json', tmp_path / 'p.json')
+    assert shown.returncode == 0, shown.stderr
+    (tmp_path / 'q.json').write_text(shown.stdout)
+    assert command('check', '--strict', tmp_path / 'q.json').returncode == 0
+    assert command('info', tmp_path / 'q.json').stdout.count('f32[b,4]') == 2
+    rng = np.random.default_rng(1)
+    for size in 1, 2, 5:
+        ins = [jnp.asarray(rng.standard_normal(s), jnp.float32)
+               for s in ((size, 4), (4, 3)) * 2]
+        outs = jax.tree_util.tree_leaves(jax.jvp(f, ins[:2], ins[2:]))
+        np.savez(tmp_path / 'p.npz', **{f'in{i}': x for i, x in enumerate(ins)},
+                 **{f'out{i}': x for i, x in enumerate(outs)})
+        ran = command('run', tmp_path / 'q.json', '--inputs', tmp_path / 'p.npz',
+                      '--expect', tmp_path / 'p.npz')
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_a_sample_of_jaxs_harnesses():
+    ran = subprocess.run([sys.executable, ROOT / 'scripts' / 'transforms.py', '--every', '101'],
+                         capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert 'transforms: jvp: ' in ran.stdout
+
+
+def refused(f, *args, tmp_path):
+    jaxvet.dump(f)(*args).save(tmp_path / 'p.json')
+    ran = command('show', '--transform', 'jvp', tmp_path / 'p.json')
+    assert ran.returncode == 3 and not ran.stdout
+    return ran.stderr
+
+
+def test_what_has_no_derivative_is_named(tmp_path):
+    assert 'nextafter: no differentiation rule' in refused(
+        lambda x: jnp.nextafter(x, 2.), V, tmp_path=tmp_path)
+
+    @jax.custom_vjp
+    def f(x):
+        return x
+    f.defvjp(lambda x: (x, None), lambda _, ct: (ct,))
+    assert "can't apply forward-mode differentiation (jvp) to a custom_vjp function" in \
+        refused(f, V, tmp_path=tmp_path)
+
+
+def test_a_rule_that_closes_over_what_is_differentiated_is_refused(tmp_path):
+    def outer(y):
+        @jax.custom_jvp
+        def inner(x):
+            return x * y
+        inner.defjvp(lambda primals, tangents: (inner(*primals), tangents[0] * y))
+        return inner(2.)
+    assert 'closes over a value that is differentiated' in refused(
+        outer, np.float32(1), tmp_path=tmp_path)
+
+
+def test_what_typing_refuses_is_not_transformed(tmp_path):
+    document = json.loads(jaxvet.dump(lambda x: jnp.sin(x).sum(0))(M).text())
+    reduce = next(eqn for jaxpr in document['jaxprs'] for eqn in jaxpr['eqns']
+                  if document['prims'][eqn[0]] == 'reduce_sum')
+    reduce[3]['axes'] = [7]
+    (tmp_path / 'p.json').write_text(json.dumps(document, separators=(',', ':')))
+    ran = command('show', '--transform', 'jvp', tmp_path / 'p.json')
+    assert ran.returncode == 3 and 'reduce_sum' in ran.stderr
