@@ -57,7 +57,8 @@ EXTRA = ('chex', 'distrax', 'tfp-nightly', 'dm-haiku', 'dm-tree', 'jmp', 'toolz'
          'wadler_lindig', 'lineax', 'optimistix', 'diffrax', 'numpyro')
 #: The same of JAX's own tests.
 FOR_JAX = ('hypothesis', 'sortedcontainers', 'attrs')
-UNPINNED = ('joblib', 'mock', 'narwhals', 'scikit-learn', 'six', 'threadpoolctl')
+UNPINNED = ('joblib', 'mock', 'multipledispatch', 'narwhals', 'scikit-learn', 'six',
+            'threadpoolctl', 'tqdm')
 FILES = '''lax_test lax_numpy_*test lax_scipy_*test scipy_*test linalg_test fft_test
     nn_test random_*test lax_control_flow_test lax_autodiff_test lax_vmap_*test
     batching_test vmap_test api_test jit_test image_test ode_test sparse_test
