@@ -9,12 +9,14 @@
 
 typedef struct jx_tolerance {
     double relative, absolute;
+    bool neighbours; /* or the next number of a dtype of at most 8 bits */
     bool bits; /* the same bits, -0 and NaN payloads included */
     const double *each; /* absolute, of each element; or NULL */
 } jx_tolerance;
 
 /* The default for a dtype: exact for integers and booleans, 1e-12 for f64,
- * 1e-5 and 1e-6 for f32, 2 units of their precision for the smaller floats. */
+ * 1e-5 and 1e-6 for f32, 2 units of their precision for f16 and bf16, a neighbour for
+ * the smaller floats. */
 jx_tolerance jx_tolerance_of(jx_dtype dtype);
 
 typedef struct jx_mismatch {
@@ -27,23 +29,6 @@ typedef struct jx_mismatch {
 /* Compares n elements; true if all agree.  NaN equals NaN, -0 equals +0. */
 bool jx_compare(jx_dtype dtype, const void *got, const void *want, int64_t n,
                 const jx_tolerance *within, jx_mismatch *found);
-/* What rounding may account for in each of n floats: a sum of terms that cancel
- * loses more than any default allows, in any order of adding up.  How much is
- * measured by `wide`, the same in float64 (or complex128), for a run or for one
- * in float64 whose inputs are off a little. */
-typedef struct jx_loss {
-    double lost;    /* at most, anywhere */
-    double largest; /* magnitude */
-    double *each;   /* room for n: by how much each may be off */
-} jx_loss;
-
-/* Another order may lose this many times as much. */
-enum { JX_ROUNDINGS = 8 };
-
-/* False: that is not known (something is finite in one of both only; or there
- * is no memory, which is the context's error then). */
-bool jx_loss_measure(jx_ctx *ctx, jx_dtype dtype, const void *got,
-                     const void *wide, int64_t n, jx_loss *to);
 /* The largest magnitude among the finite ones of n floats; -1 if none is. */
 double jx_largest(jx_dtype dtype, const void *at, int64_t n);
 /* One element as text. */

@@ -14,6 +14,7 @@
 #include "runtime/exec.h"
 #include "runtime/fill.h"
 #include "runtime/fits.h"
+#include "runtime/roundoff.h"
 #include "runtime/shake.h"
 
 #include <stdio.h>
@@ -396,28 +397,6 @@ static jx_exec *shaken(session *r, int which)
     return NULL;
 }
 
-/* Adds to what an output of this run loses what it would with other inputs of the
- * same rounding: this one may have been lucky, or added up in a better order. */
-static bool add_shaken(session *r, int i, const void *wide, jx_loss *to)
-{
-    const jx_port *port = jx_plan_out(r->wide_plan, i);
-    jx_loss other = {
-        .each = JX_NEW_ARRAY(r->ctx->arena, port->count + 1, double)};
-
-    for (int which = 0; which < SHAKES; which++) {
-        jx_exec *exec = other.each ? shaken(r, which) : NULL;
-        if (!exec)
-            return false;
-        if (!jx_loss_measure(r->ctx, port->dtype, jx_exec_out(exec, i), wide,
-                             port->count, &other))
-            continue;
-        to->lost = fmax(to->lost, other.lost);
-        for (int64_t k = 0; k < port->count; k++)
-            to->each[k] = fmax(to->each[k], other.each[k]);
-    }
-    return true;
-}
-
 /* The largest number among the inputs of a float or complex dtype. */
 static double largest_input(const session *r)
 {
@@ -431,31 +410,25 @@ static double largest_input(const session *r)
     return largest;
 }
 
-/* What terms that cancel leave where they should leave nothing: numbers that
- * rounding of the inputs turns into any others, far below what they are made of. */
-static bool is_noise(const session *r, jx_dtype dtype, const jx_loss *measured)
-{
-    enum { UNITS = 64 };
-
-    return measured->largest <= JX_ROUNDINGS * measured->lost &&
-           measured->largest <=
-               UNITS * jx_unit_roundoff(dtype) * largest_input(r);
-}
-
-/* What output `i` loses against the same in float64; false: that is not
+/* What output `i` loses against the same in float64, and that with inputs that are off:
+ * this run may have been lucky, or have added up in a better order.  False: that is not
  * known. */
 static bool rounding_of(session *r, int i, jx_dtype dtype, const void *got,
-                        jx_loss *to)
+                        jx_roundoff *to)
 {
     int64_t count = jx_plan_out(r->plan, i)->count;
-    bool known = false;
+    const void *others[SHAKES];
+    bool known;
 
     to->each = JX_NEW_ARRAY(r->ctx->arena, count + 1, double);
-    if (to->each && run_wide(r)) {
-        const void *wide = jx_exec_out(r->wide, i);
-        known = jx_loss_measure(r->ctx, dtype, got, wide, count, to) &&
-                add_shaken(r, i, wide, to);
+    known = to->each && run_wide(r);
+    for (int k = 0; known && k < SHAKES; k++) {
+        jx_exec *exec = shaken(r, k);
+        known = exec != NULL;
+        others[k] = known ? jx_exec_out(exec, i) : NULL;
     }
+    known = known && jx_roundoff_measure(r->ctx, dtype, got, jx_exec_out(r->wide, i), SHAKES,
+                                         others, count, largest_input(r), to);
     if (r->ctx->error.kind != JX_E_LIMIT) /* that would be another verdict */
         jx_error_clear(r->ctx);
     return known;
@@ -465,16 +438,13 @@ static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
                         const void *want, const jx_mismatch *found)
 {
     jx_tolerance within = tolerance(r->s, dtype);
-    jx_loss measured = {0};
+    jx_roundoff measured = {0};
     jx_mismatch beyond;
 
     if (!may_be_rounding(r, dtype) ||
         !rounding_of(r, i, dtype, got, &measured))
         return false;
     within.each = measured.each;
-    bool noise = is_noise(r, dtype, &measured);
-    for (int64_t k = 0; noise && k < jx_plan_out(r->plan, i)->count; k++)
-        measured.each[k] = JX_ROUNDINGS * measured.lost;
     if (!jx_compare(dtype, got, want, jx_plan_out(r->plan, i)->count, &within,
                     &beyond))
         return false;
@@ -486,7 +456,7 @@ static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
                      (long long)found->count, found->count == 1 ? "" : "s",
                      found->count == 1 ? "s" : "", found->largest,
                      measured.lost, JX_ROUNDINGS,
-                     noise ? "and is all there is" : "up to a tenth of the largest");
+                     measured.is_noise ? "and is all there is" : "up to a tenth of the largest");
     return true;
 }
 
@@ -734,14 +704,14 @@ const jx_command jx_command_run = {
     "\n"
     "Dtypes and shapes must match exactly.  In an npz bf16 and 8-bit floats are\n"
     "unsigned integers of their width, 4-bit integers bytes, keys their u32 data\n"
-    "with a trailing axis.  Without --rtol and --atol integers, booleans and\n"
-    "moved data must be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or\n"
-    "1e-6, smaller floats to 2 units of their precision; NaN equals NaN and -0\n"
-    "equals +0 unless --bits.  Where results cancel, these are too strict for any\n"
-    "order of adding up: what lies within 8 times the program's own distance\n"
-    "from float64 (from itself with inputs off by a unit), and within a tenth of\n"
-    "the largest number, is rounding, and told.  So is an output far below the\n"
-    "inputs that is nothing else.\n"
+    "with a trailing axis.  Without --rtol and --atol integers and booleans must\n"
+    "be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or 1e-6, f16 and bf16\n"
+    "to 2 units of their precision, smaller floats be neighbours; NaN equals NaN\n"
+    "and -0 equals +0 unless --bits.  Where results cancel, these are too strict\n"
+    "for any order of adding up: what lies within 8 times what such elements of\n"
+    "this run lose (against float64, and that with inputs off by a unit), and\n"
+    "within a tenth of the largest number, is rounding, and told.  So is an output\n"
+    "far below the inputs that is nothing else.\n"
     "\n"
     "A program that checks itself (check.expect_eq and its kin) exits with 1\n"
     "where it computes something else, and the first such element is printed.\n"

@@ -165,3 +165,42 @@ def test_small_numbers_that_are_sure_are_compared(pair):
         made = pair(lambda x: x * 1e-25, [3.1, 7.7], [np.array([3.1, 7.7]) * 1e-25 * off],
                     dtype=np.float64)
         assert made.returncode == code, made.stdout
+
+
+BIG = 1e9  # among the inputs, and used by nothing
+
+
+@pytest.mark.parametrize("name,f,x,wrong", [
+    ("floor", lambda x: jnp.floor(x[1:] * 10), [BIG, .3, .12, .2, .7, .43, .61, .77], np.zeros(7)),
+    ("sign", lambda x: jnp.sign(x[1:] - .1 * 3), [BIG, .3, .12, .2, .7], [1, 1, 1, -1]),
+    ("where", lambda x: jnp.where(x[1:] < .3, 1., 2.), [BIG, .3, .12, .2, .7], np.zeros(4)),
+    ("exact differences", lambda x: x[1:] - x[:-1], [1.7e9, 1.7e9 + 128, 1.7e9 + 384], [256, 128]),
+    ("a jump is none of its neighbours'", lambda x: jnp.where(x < .3, 50., 100.),
+     [.3, .12, .5, .7], [100, 59.9, 109.9, 109.9]),
+    ("rounded", lambda x: jnp.floor(x * 10), np.arange(21) * .3, np.floor(np.arange(21) * 3.) + 3),
+    ("two parts", lambda x: jnp.concatenate([x * 2, jnp.floor(x * 10.)]), [.3, 3.7, 9.1],
+     [1.3, 7.4, 18.2, 3, 37, 91]),
+    ("the error of a sum", lambda x: (x[0] + x[1:]) - x[0] - x[1:], [1000.1, .3, .12, .7, .2], np.ones(4) * 1e-5),
+    ("the residue of a conversion", lambda x: x - x.astype(jnp.bfloat16).astype(jnp.float32),
+     [.3, .12, .7, .2], np.zeros(4)),
+], ids=lambda each: each if isinstance(each, str) else "")
+def test_no_wrong_result_is_taken_for_rounding(pair, name, f, x, wrong):
+    made = pair(f, x, [np.asarray(wrong, np.float32)])
+    assert made.returncode == 1 and "0 of 1 outputs as expected" in made.stdout, made.stdout
+
+
+@pytest.mark.parametrize("dtype,got,neighbours,others", [
+    ("float4_e2m1fn", 1, [.5, 1.5], [0, 2, 6]),
+    ("float8_e8m0fnu", 1, [.5, 2], [.25, 4, 2.**100]),
+    ("float8_e5m2", 1, [.875, 1.25], [.75, 1.5, 2]),
+    ("float8_e4m3fn", 1, [.9375, 1.125], [.875, 1.25]),
+])
+def test_the_smallest_floats_are_neighbours_or_wrong(tmp_path, dtype, got, neighbours, others):
+    dtype = getattr(jnp, dtype)
+    jaxvet.dump(lambda x: x.astype(dtype))(jax.ShapeDtypeStruct((1,), jnp.float32)).save(tmp_path / "f.json")
+    for expected in [got, *neighbours, *others]:
+        bits = np.array([expected], dtype).view(np.uint8)
+        np.savez(tmp_path / "f.npz", in0=np.array([got], np.float32), out0=bits)
+        made = subprocess.run([JAXVET, "run", tmp_path / "f.json", "--inputs", tmp_path / "f.npz",
+                               "--expect", tmp_path / "f.npz"], capture_output=True, text=True, check=False)
+        assert made.returncode == (expected in others), (expected, made.stdout + made.stderr)
