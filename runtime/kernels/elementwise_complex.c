@@ -174,18 +174,39 @@ static inline c128 z_expm1(c128 x)
                   x.im == 0 ? x.im : exp(x.re) * sin(x.im)};
 }
 
+/* a + b, and what that lost. */
+static inline double two_sum(double a, double b, double *lost)
+{
+    double sum = a + b, other = sum - a;
+
+    *lost += (a - (sum - other)) + (b - other);
+    return sum;
+}
+
+/* |1 + x|^2 - 1 = 2 re + re^2 + im^2, of which little may be left. */
+static double beyond_one(c128 x)
+{
+    double re2 = x.re * x.re, im2 = x.im * x.im;
+    double lost = fma(x.re, x.re, -re2) + fma(x.im, x.im, -im2);
+    double sum = two_sum(two_sum(2 * x.re, re2, &lost), im2, &lost);
+
+    return sum + lost;
+}
+
+/* log |1 + x| is that of the distance, but near 1. */
 static inline c128 z_log1p(c128 x)
 {
-    double a = fabs(x.re), b = fabs(x.im);
-    double im = atan2(x.im, 1 + x.re);
+    double distance = hypot(1 + x.re, x.im), re;
 
     if (has_nan(x))
         return no_number();
-    if (a > 1e100 || b > 1e100)
-        return (c128){log(hypot(x.re, x.im)), im};
-    /* |1 + x|^2 - 1 without losing what is small */
-    long double re = x.re, y = x.im;
-    return (c128){(double)(0.5L * log1pl(re * (2 + re) + y * y)), im};
+    if (distance > 0.5 && distance < 2)
+        re = 0.5 * log1p(beyond_one(x));
+    else if (isinf(distance) && isfinite(x.re) && isfinite(x.im))
+        re = log(hypot(x.re / 4, x.im / 4)) + log(4);
+    else
+        re = log(distance);
+    return (c128){re, atan2(x.im, 1 + x.re)};
 }
 
 static inline c128 z_logistic(c128 x)
@@ -282,12 +303,21 @@ FUNCTION1(rsqrt)
 FUNCTION1(cbrt)
 FUNCTION1(sign)
 
+/* A product that is rounded: GCC makes vectors of both parts contract to one operation
+ * (fmaddsub) against -ffp-contract=off, and scalars beside them not. */
+#if defined(__has_builtin) && __has_builtin(__builtin_assoc_barrier)
+#define SURE(product) __builtin_assoc_barrier(product)
+#else
+#define SURE(product) (product)
+#endif
+
 #define V JX_VECTOR_CLONES
 #define BASIC(ID, T, R)                                                       \
     JX_BINARY(V, add_##ID, T, T, (T){x.re + y.re, x.im + y.im})               \
     JX_BINARY(V, sub_##ID, T, T, (T){x.re - y.re, x.im - y.im})               \
     JX_BINARY(V, mul_##ID, T, T,                                              \
-              (T){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re})      \
+              (T){SURE(x.re * y.re) - SURE(x.im * y.im),                      \
+                  SURE(x.re * y.im) + SURE(x.im * y.re)})                     \
     JX_UNARY(V, square_##ID, T, T,                                            \
              (T){(x.re - x.im) * (x.re + x.im), x.re * x.im + x.im * x.re})   \
     JX_UNARY(V, neg_##ID, T, T, (T){-x.re, -x.im})                            \
