@@ -415,6 +415,26 @@ void *jx_run_context(const jx_run *run)
     return run->context;
 }
 
+/* What a handler says of its failure: it may have said nothing, or of no kind, and its
+ * texts may have no end. */
+static jaxvet_error host_error(const jaxvet_error *said, jaxvet_status status,
+                               const char *target)
+{
+    jaxvet_error error = *said;
+
+    error.file[sizeof error.file - 1] = '\0';
+    error.place[sizeof error.place - 1] = '\0';
+    error.message[sizeof error.message - 1] = '\0';
+    error.status = status == JAXVET_USAGE || status == JAXVET_INTERNAL ||
+                           status == JAXVET_LIMIT
+                       ? status
+                       : JAXVET_INPUT;
+    if (!error.message[0])
+        snprintf(error.message, sizeof error.message,
+                 "the handler of the custom call @%s failed, and does not say why", target);
+    return error;
+}
+
 bool jx_run_host_failed(jx_run *run, jaxvet_status status,
                         const jaxvet_error *error,
                         const jaxvet_custom_call *call)
@@ -422,14 +442,13 @@ bool jx_run_host_failed(jx_run *run, jaxvet_status status,
     size_t length = strlen(call->place), room = sizeof run->host_error.place;
 
     run->host_failed = true;
-    run->host_error = *error;
-    run->host_error.status = status;
-    if (!error->place[0] && length >= room)
+    run->host_error = host_error(error, status, call->target);
+    if (!run->host_error.place[0] && length >= room)
         memcpy(run->host_error.place, call->place + length - room + 1, room);
-    else if (!error->place[0])
+    else if (!run->host_error.place[0])
         memcpy(run->host_error.place, call->place, length + 1);
     return jx_run_fail(run, "the custom call @%s: %s", call->target,
-                       error->message);
+                       run->host_error.message);
 }
 
 const jaxvet_error *jx_exec_host_error(const jx_exec *exec)

@@ -829,10 +829,13 @@ static bool is_computation(const jx_prim *prim, const char *name)
             !strcmp(name, "select") || !strcmp(name, "scatter"));
 }
 
-/* JAX's own parameters say that they are one; those of a class need not. */
+/* JAX's own parameters say that they are one, or their schema does; those of a class
+ * need not. */
 static bool may_be_jaxpr(const jx_prim *prim, const char *name)
 {
-    return strstr(name, "jaxpr") || is_computation(prim, name) ||
+    const char *kind = jx_params_kind(prim->id, name);
+
+    return strstr(name, "jaxpr") || (kind && strstr(kind, "jaxpr")) || is_computation(prim, name) ||
            (is_hi(prim) && strcmp(name, "name"));
 }
 

@@ -27,16 +27,22 @@ static bool is_handled(const jx_planner *p, const jx_eqn *eqn)
     return host && host->knows(host->data, eqn->prim->name);
 }
 
+/* What is called where nobody can. */
+typedef struct called {
+    const char *name, *prim, *place;
+} called;
+
 static bool run_callback(jx_run *run, const void *data, const jx_view *ins,
                          const jx_view *outs, void *scratch)
 {
-    const char *const *name = data;
+    const called *c = data;
 
     (void)ins;
     (void)outs;
     (void)scratch;
-    return jx_run_fail(run, "the program calls the Python function %s, which "
-                            "is not here", *name ? *name : "(no name)");
+    return jx_run_fail(run, "%s%s(%s): the program calls the Python function %s, which "
+                            "is not here", c->place, *c->place ? " " : "", c->prim,
+                       c->name ? c->name : "(no name)");
 }
 
 bool jx_plan_callback(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
@@ -47,10 +53,12 @@ bool jx_plan_callback(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
     if (is_handled(p, eqn))
         return jx_plan_host_callback(p, eqn, name, ins, outs);
+    const called c = {name, eqn->prim->name, jx_plan_user_place(p)};
     for (int i = 0; i < eqn->nouts; i++)
         outs[i] = jx_plan_output(p, eqn, i);
-    jx_plan_op(p, run_callback, &name, sizeof name, eqn->nins, ins, eqn->nouts,
-               outs, 0);
+    jx_plan_op(p, run_callback, &c, sizeof c, eqn->nins, ins, eqn->nouts, outs, 0);
+    if (eqn->prim->id == JX_PRIM_io_callback)
+        jx_plan_acts(p);
     return true;
 }
 

@@ -267,8 +267,8 @@ static bool begin(jx_planner *p, jx_host_op *op)
     if (handlers->begin &&
         handlers->begin(handlers->data, &op->call, &op->state, &error) !=
             JAXVET_OK)
-        return jx_plan_fail(p, "the custom call @%s: %s", op->call.target,
-                            error.message);
+        return jx_plan_fail(p, "the custom call @%s: %.*s", op->call.target,
+                            (int)sizeof error.message, error.message);
     op->next = p->plan->host;
     p->plan->host = op;
     return true;

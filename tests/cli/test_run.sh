@@ -144,7 +144,22 @@ EOF
 expect 0 run "$work/callback.jaxpr" --fill zeros
 prints '^out0 i32\[\] = 0$'
 expect 3 run "$work/callback.jaxpr" --fill random:2
-complains 'calls the Python function ask, which is not here'
+complains '(pure_callback): the program calls the Python function ask, which is not here'
+
+# What acts is called, whoever needs its results; what only gives some is not.
+cat >"$work/acting.jaxpr" <<'EOF'
+{ lambda ; a:f32[4]. let
+    _:f32[4] = io_callback[
+      callback=<function log at 0xXXXXXXXXXXXX>
+      ordered=False
+      result_avals=(ShapedArray(float32[4]),)
+      sharding=None
+    ] a
+    b:f32[4] = add a 1.0:f32[]
+  in (b,) }
+EOF
+expect 3 run "$work/acting.jaxpr"
+complains '(io_callback): the program calls the Python function log, which is not here'
 
 # float0 is what XLA has for it, a boolean; complex numbers become it by their
 # real part, which they do not when they become bool.

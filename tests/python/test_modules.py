@@ -230,6 +230,16 @@ def test_what_a_text_says_whole_needs_no_module(tmp_path):
     assert run(tmp_path, sunk, X).returncode == 0
 
 
+def test_a_function_that_is_called_twice_is_written_once_and_read_back(tmp_path):
+    same = jax.jit(lambda x: batched(x, x))
+    jaxvet.dump(lambda x: same(x) + same(2 * x))(X).save(tmp_path / "f.json")
+    for text in (subprocess.run([_library.command_path(), "show", tmp_path / "f.json"], capture_output=True, text=True).stdout,
+                 str(jax.make_jaxpr(lambda x: same(x) + same(2 * x))(X))):
+        (tmp_path / "f.jaxpr").write_text(text)
+        shown = subprocess.run([_library.command_path(), "check", tmp_path / "f.jaxpr"], capture_output=True, text=True)
+        assert shown.returncode == 0, shown.stderr
+
+
 def test_sizes_may_be_symbolic():
     b, = jax.export.symbolic_shape("b", constraints=["b >= 2"])
     spec = jax.ShapeDtypeStruct((b, 3), "float32")

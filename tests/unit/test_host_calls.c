@@ -15,7 +15,7 @@ enum { MOST_TOLD = 64 };
 /* What a host notes. */
 typedef struct noted {
     const char *target; /* that it knows; NULL: all but those of LAPACK */
-    bool insists, refuses, fails;
+    bool insists, refuses, fails, endless, silent;
     jaxvet_status status; /* that it fails with */
     int asked, began, ended, ran, states;
     double told[MOST_TOLD]; /* first elements of first inputs */
@@ -74,6 +74,10 @@ static jaxvet_status run(void *data, void *state, const jaxvet_custom_call *call
 
     assert_non_null(state);
     n->context = context;
+    if (n->fails && (n->endless || n->silent)) {
+        memset(error, n->endless ? 'x' : 0, sizeof *error);
+        return n->status;
+    }
     if (n->fails) {
         snprintf(error->message, sizeof error->message, "no more than %d",
                  n->ran);
@@ -661,6 +665,14 @@ static void a_handler_that_fails_ends_the_run(void **state)
     assert_string_equal(o.error.place, "prog.py:12:9");
     n.status = JAXVET_INPUT;
     assert_int_equal(jaxvet_run(o.call, ins, outs, &o.error), JAXVET_INPUT);
+    n.silent = true;
+    n.status = JAXVET_FINDINGS; /* which is no failure of a run */
+    assert_int_equal(jaxvet_run(o.call, ins, outs, &o.error), JAXVET_INPUT);
+    assert_non_null(strstr(o.error.message, "@mine failed"));
+    n.status = (jaxvet_status)99;
+    n.silent = !(n.endless = true);
+    assert_int_equal(jaxvet_run(o.call, ins, outs, &o.error), JAXVET_INPUT);
+    assert_int_equal(strlen(o.error.message), sizeof o.error.message - 1);
     n.fails = false; /* and then it may run again */
     assert_int_equal(jaxvet_run(o.call, ins, outs, &o.error), JAXVET_OK);
     assert_true(y == 3);
