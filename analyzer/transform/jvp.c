@@ -1,17 +1,15 @@
 /* jvp.c - see jvp.h: the walk over equations. */
 #include "analyzer/transform/jvp_parts.h"
 
-#include "analyzer/infer.h"
+#include "analyzer/transform/making.h"
 #include "frontend/base/map.h"
 
 #include <string.h>
 
 struct jx_jvp_program {
-    jx_builder build; /* first: who fails finds the rest */
-    jx_program *to;
+    jx_making make; /* first: as of all that are in the making */
     const jx_typed *typed;
-    const jx_eqn *eqn; /* being worked on, or NULL */
-    jx_intern made;    /* jx_jvped, by what they are made of */
+    jx_intern made; /* jx_jvped, by what they are made of */
 };
 
 static jx_jvp_rule *const rules[JX_NPRIMS] = {
@@ -20,25 +18,6 @@ static jx_jvp_rule *const rules[JX_NPRIMS] = {
 #include "frontend/ir/prims.def"
 #undef PRIM
 };
-
-/* ---- failures */
-
-static const char *place_of(const jx_jvp_program *d)
-{
-    const jx_frame *frame = d->eqn ? jx_user_frame(d->eqn->stack) : NULL;
-
-    return frame ? jx_arena_printf(d->to->ctx->arena, "%s:%d:%d", frame->file->path,
-                                   frame->line, frame->column + 1)
-                 : NULL;
-}
-
-static bool tell(jx_body *b, const char *why)
-{
-    const jx_jvp_program *d = (const jx_jvp_program *)(const void *)b->in;
-
-    return jx_fail(d->to->ctx, JX_E_INPUT, d->to->path, place_of(d), "%s%s%s",
-                   d->eqn ? jx_eqn_name(d->eqn) : "", d->eqn ? ": " : "", why);
-}
 
 /* ---- equations */
 
@@ -59,13 +38,13 @@ static const jx_atom nothing = {NULL, NULL};
 
 static jx_arena *arena_of(const walk *w)
 {
-    return w->d->to->ctx->arena;
+    return jx_making_arena(&w->d->make);
 }
 
 static bool begin_walk(jx_jvp_program *d, const jx_jaxpr *from, walk *w)
 {
     *w = (walk){.d = d, .from = from};
-    w->body.in = &d->build;
+    w->body.in = &d->make.build;
     w->now = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, jx_atom);
     w->tangents = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, jx_atom);
     return w->now && w->tangents;
@@ -89,13 +68,13 @@ static bool take_eqn(walk *w, const jx_eqn *eqn)
         all[eqn->nins + i] = var ? w->tangents[var->id] : nothing;
         any |= jx_is_made(all[eqn->nins + i]);
     }
-    w->d->eqn = eqn;
+    w->d->make.eqn = eqn;
     if (any && !jx_typed_accepts(w->d->typed, w->from, eqn))
-        return tell(&w->body, "its operands, parameters and results do not fit");
+        return jx_making_fail(&w->d->make, "its operands, parameters and results do not fit");
     w->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     ok = any ? rules[eqn->prim->id] ? rules[eqn->prim->id](&t) : jx_jvp_none(&t)
              : jx_jvp_primal(&t);
-    w->d->eqn = NULL;
+    w->d->make.eqn = NULL;
     w->body.place = (jx_place){0};
     for (int i = 0; ok && i < eqn->nouts; i++) {
         if (!jx_is_made(t.outs[i]))
@@ -131,7 +110,7 @@ static bool take_inputs(walk *w, const int *ends, const bool *ins)
                 w->tangents[from->nconsts + i] =
                     jx_body_input(&w->body, from->vars[from->nconsts + i]->aval);
     }
-    return jx_ok(w->d->to->ctx);
+    return jx_ok(w->d->make.to->ctx);
 }
 
 static jx_atom of_atom(const jx_atom *by, jx_atom atom, jx_atom otherwise)
@@ -158,7 +137,7 @@ static bool give_results(walk *w, const int *ends, const bool *wanted, bool *out
                 jx_body_result(&w->body, tangent);
         }
     }
-    return jx_ok(w->d->to->ctx);
+    return jx_ok(w->d->make.to->ctx);
 }
 
 /* ---- jaxprs */
@@ -221,14 +200,14 @@ const jx_jvped *jx_jvp_jaxpr(jx_jvp_program *d, const jx_jaxpr *from,
     recipe like = {.from = from, .groups = groups, .ins = ins, .wanted = outs};
     uint64_t hash = hash_of(&like);
     recipe *r = (recipe *)(uintptr_t)jx_intern_find(&d->made, hash, &like, same_recipe);
-    const jx_eqn *around = d->eqn;
+    const jx_eqn *around = d->make.eqn;
     bool *given;
     walk w;
 
     if (r)
         return &r->made;
-    r = JX_NEW(d->to->ctx->arena, recipe);
-    given = JX_NEW_ARRAY(d->to->ctx->arena, from->nouts + 1, bool);
+    r = JX_NEW(jx_making_arena(&d->make), recipe);
+    given = JX_NEW_ARRAY(jx_making_arena(&d->make), from->nouts + 1, bool);
     if (!r || !given || !begin_walk(d, from, &w))
         return NULL;
     r->from = from;
@@ -236,14 +215,14 @@ const jx_jvped *jx_jvp_jaxpr(jx_jvp_program *d, const jx_jaxpr *from,
     r->ins = copy_of(&w, from->nins, ins);
     r->wanted = copy_of(&w, from->nouts, outs);
     r->made = (jx_jvped){transformed(&w, r, given), r->ins, given};
-    d->eqn = around;
+    d->make.eqn = around;
     return r->made.jaxpr && jx_intern_add(&d->made, hash, r) ? &r->made : NULL;
 }
 
 const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
                                const jx_aval *const *more)
 {
-    const jx_eqn *around = t->of->eqn;
+    const jx_eqn *around = t->of->make.eqn;
     bool *none = JX_NEW_ARRAY(jx_jvp_arena(t), from->nins + from->nouts + 1, bool);
     const jx_jvp_groups groups = jx_jvp_one_group(from);
     walk w;
@@ -254,7 +233,7 @@ const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
         jx_body_input(&w.body, more[i]);
     if (!take_eqns(&w) || !give_results(&w, groups.outs, NULL, none + from->nins))
         return NULL;
-    t->of->eqn = around;
+    t->of->make.eqn = around;
     return jx_body_finish(&w.body, jx_no_atoms, from->function);
 }
 
@@ -275,55 +254,38 @@ static const char *const *new_paths(const walk *w, int n, const char *const *pat
     return to;
 }
 
-static bool enter(jx_jvp_program *d, const jx_program *from)
+static const jx_jaxpr *enter(jx_jvp_program *d, const jx_program *from)
 {
     const jx_jaxpr *entry = from->entry.jaxpr;
-    bool *ins = JX_NEW_ARRAY(d->to->ctx->arena, entry->nins + 1, bool);
-    bool *outs = JX_NEW_ARRAY(d->to->ctx->arena, entry->nouts + 1, bool);
+    bool *ins = JX_NEW_ARRAY(jx_making_arena(&d->make), entry->nins + 1, bool);
+    bool *outs = JX_NEW_ARRAY(jx_making_arena(&d->make), entry->nouts + 1, bool);
     recipe r = {.from = entry,
                 .groups = jx_jvp_one_group(entry),
                 .ins = ins,
                 .wanted = outs};
+    const jx_jaxpr *made;
     walk w;
 
     if (!ins || !outs || !begin_walk(d, entry, &w))
-        return false;
+        return NULL;
     for (int i = 0; i < entry->nins; i++)
         ins[i] = has_tangent(entry->vars[entry->nconsts + i]->aval);
     for (int i = 0; i < entry->nouts; i++)
         outs[i] = has_tangent(jx_atom_aval(entry->outs[i]));
-    d->to->entry.jaxpr = transformed(&w, &r, outs);
+    made = transformed(&w, &r, outs);
     if (from->in_paths)
-        d->to->in_paths = new_paths(&w, entry->nins, from->in_paths, ins);
+        d->make.to->in_paths = new_paths(&w, entry->nins, from->in_paths, ins);
     if (from->out_paths)
-        d->to->out_paths = new_paths(&w, entry->nouts, from->out_paths, outs);
-    return d->to->entry.jaxpr != NULL;
+        d->make.to->out_paths = new_paths(&w, entry->nouts, from->out_paths, outs);
+    return made;
 }
 
 jx_program *jx_program_jvp(const jx_typed *typed)
 {
-    jx_program *from = typed->program;
-    jx_arena *arena = from->ctx->arena;
-    jx_program *to = jx_arena_copy(arena, from, sizeof *from);
-    jx_jvp_program d = {.to = to, .typed = typed};
+    jx_jvp_program d = {.typed = typed};
 
-    if (!jx_typed_all(typed) || !to ||
-        !jx_intern_copy(&to->avals.table, &from->avals.table) ||
-        !jx_intern_copy(&to->values.table, &from->values.table))
+    if (!jx_typed_all(typed) || !jx_making_begin(&d.make, typed->program))
         return NULL;
-    jx_intern_init(&d.made, arena);
-    d.build = (jx_builder){.program = to,
-                           .fail = tell,
-                           .infer = jx_infer_results,
-                           .with = jx_inferrer_new(to)};
-    for (int i = 0; i < from->njaxprs; i++)
-        JX_PUSH(arena, &d.build.jaxprs, from->jaxprs[i]);
-    if (!d.build.with || !enter(&d, from) || !jx_ok(from->ctx))
-        return NULL;
-    to->jaxprs = d.build.jaxprs.at;
-    to->njaxprs = (int)d.build.jaxprs.count;
-    to->nretraces = to->ncomparisons = 0;
-    to->written = NULL;
-    to->blackbox = NULL;
-    return to;
+    jx_intern_init(&d.made, jx_making_arena(&d.make));
+    return jx_making_end(&d.make, enter(&d, typed->program));
 }

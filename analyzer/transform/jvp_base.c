@@ -1,6 +1,8 @@
 /* jvp_base.c - what the rules of jvp_parts.h stand on. */
 #include "analyzer/transform/jvp_parts.h"
 
+#include "analyzer/transform/making.h"
+
 bool jx_jvp_refuse(jx_jvp *t, const char *why)
 {
     return t->b->in->fail(t->b, why);
@@ -43,19 +45,7 @@ jx_arena *jx_jvp_arena(const jx_jvp *t)
 
 const jx_value *jx_jvp_closed(jx_jvp *t, const jx_jaxpr *jaxpr, const jx_closed *like)
 {
-    jx_program *program = t->b->in->program;
-    const jx_value **consts =
-        JX_NEW_ARRAY(program->ctx->arena, like->nconsts + 1, const jx_value *);
-
-    for (int i = 0; consts && i < like->nconsts; i++)
-        consts[i] = jx_value_add(&program->values,
-                                 &(jx_value){.tag = JX_V_CONST, .array = like->consts[i]});
-    return jaxpr && consts
-               ? jx_value_add(&program->values, &(jx_value){.tag = JX_V_JAXPR,
-                                                            .jaxpr = jaxpr,
-                                                            .count = like->nconsts,
-                                                            .items = consts})
-               : NULL;
+    return jx_making_closed((jx_making *)(void *)t->b->in, jaxpr, like);
 }
 
 jx_params jx_jvp_others(jx_jvp *t, const char *const *without)
