@@ -64,7 +64,22 @@ def jvp(f, leaves, rng):
                                    if is_inexact(out)]
 
 
-ORACLES = {'jvp': jvp}
+def vjp(f, leaves, rng):
+    """The same of `--transform vjp`."""
+    import jax
+    alone, primals = of_inexact(f, leaves)
+    outs = jax.eval_shape(alone, *primals)
+    cotangents = [direction(out, rng) for out in outs if is_inexact(out)]
+
+    def back(primals, given):
+        given = iter(given)
+        cts = [next(given) if is_inexact(out) else jax.numpy.zeros(out.shape, jax.dtypes.float0)
+               for out in outs]
+        return jax.vjp(alone, *primals)[1](cts)
+    return cotangents, list(jax.jit(back)(tuple(primals), cotangents))
+
+
+ORACLES = {'jvp': jvp, 'vjp': vjp}
 
 
 def is_half(arrays):

@@ -13,18 +13,13 @@ struct jx_jvp_program {
 };
 
 static jx_jvp_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, ...) \
     [JX_PRIM_##id] = jx_jvp_##jvp,
 #include "frontend/ir/prims.def"
 #undef PRIM
 };
 
 /* ---- equations */
-
-static bool has_tangent(const jx_aval *aval)
-{
-    return aval->kind == JX_AVAL_ARRAY && jx_dtype_is_inexact(aval->dtype);
-}
 
 /* A jaxpr on its way: what its variables are there. */
 typedef struct walk {
@@ -149,21 +144,13 @@ typedef struct recipe {
     const bool *ins, *wanted; /* what was asked for */
 } recipe;
 
-static bool same_masks(int n, const bool *a, const bool *c)
-{
-    for (int i = 0; i < n; i++)
-        if ((a && a[i]) != (c && c[i]))
-            return false;
-    return true;
-}
-
 static bool same_recipe(const void *kept, const void *key)
 {
     const recipe *a = kept, *c = key;
 
     return a->from == c->from && !memcmp(&a->groups, &c->groups, sizeof a->groups) &&
-           same_masks(a->from->nins, a->ins, c->ins) &&
-           same_masks(a->from->nouts, a->wanted, c->wanted);
+           jx_same_masks(a->from->nins, a->ins, c->ins) &&
+           jx_same_masks(a->from->nouts, a->wanted, c->wanted);
 }
 
 static uint64_t hash_of(const recipe *r)
@@ -175,15 +162,6 @@ static uint64_t hash_of(const recipe *r)
     for (int i = 0; i < r->from->nouts; i++)
         hash = jx_hash_mix(hash, r->wanted && r->wanted[i]);
     return hash;
-}
-
-static const bool *copy_of(const walk *w, int n, const bool *mask)
-{
-    bool *to = JX_NEW_ARRAY(arena_of(w), n + 1, bool);
-
-    for (int i = 0; to && mask && i < n; i++)
-        to[i] = mask[i];
-    return to;
 }
 
 static const jx_jaxpr *transformed(walk *w, const recipe *r, bool *outs)
@@ -212,8 +190,8 @@ const jx_jvped *jx_jvp_jaxpr(jx_jvp_program *d, const jx_jaxpr *from,
         return NULL;
     r->from = from;
     r->groups = groups;
-    r->ins = copy_of(&w, from->nins, ins);
-    r->wanted = copy_of(&w, from->nouts, outs);
+    r->ins = jx_making_mask(&d->make, from->nins, ins);
+    r->wanted = jx_making_mask(&d->make, from->nouts, outs);
     r->made = (jx_jvped){transformed(&w, r, given), r->ins, given};
     d->make.eqn = around;
     return r->made.jaxpr && jx_intern_add(&d->made, hash, r) ? &r->made : NULL;
@@ -269,9 +247,9 @@ static const jx_jaxpr *enter(jx_jvp_program *d, const jx_program *from)
     if (!ins || !outs || !begin_walk(d, entry, &w))
         return NULL;
     for (int i = 0; i < entry->nins; i++)
-        ins[i] = has_tangent(entry->vars[entry->nconsts + i]->aval);
+        ins[i] = jx_has_tangent(entry->vars[entry->nconsts + i]->aval);
     for (int i = 0; i < entry->nouts; i++)
-        outs[i] = has_tangent(jx_atom_aval(entry->outs[i]));
+        outs[i] = jx_has_tangent(jx_atom_aval(entry->outs[i]));
     made = transformed(&w, &r, outs);
     if (from->in_paths)
         d->make.to->in_paths = new_paths(&w, entry->nins, from->in_paths, ins);

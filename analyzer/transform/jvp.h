@@ -12,6 +12,12 @@
 
 #include "frontend/ir/typed.h"
 
+/* What has a tangent, and a cotangent. */
+static inline bool jx_has_tangent(const jx_aval *aval)
+{
+    return aval->kind == JX_AVAL_ARRAY && jx_dtype_is_inexact(aval->dtype);
+}
+
 /* A new program in the same context; NULL with an error that names the equation of
  * which no derivative is known (PRM002), or what typing refuses. */
 jx_program *jx_program_jvp(const jx_typed *typed);

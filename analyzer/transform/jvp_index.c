@@ -1,46 +1,15 @@
 /* jvp_index.c - derivatives of scatters that do not add, and of windows. */
 #include "analyzer/transform/jvp_parts.h"
 
+#include "frontend/ir/build_index.h"
+
 #include <string.h>
 
 static const jx_atom nothing = {NULL, NULL};
 
-/* What the scatter wrote, or would read, where: the gather that undoes it, of `from`. */
 static jx_atom gathered(jx_jvp *t, jx_atom from)
 {
-    static const char *const keys[] = {
-        "offset_dims", "collapsed_slice_dims", "start_index_map",
-        "operand_batching_dims", "start_indices_batching_dims"};
-    const jx_p_scatter *s = t->eqn->typed;
-    const jx_scatter_dims *d = &s->dimension_numbers;
-    const jx_ints lists[] = {d->update_window_dims, d->inserted_window_dims,
-                             d->scatter_dims_to_operand_dims, d->operand_batching_dims,
-                             d->scatter_indices_batching_dims};
-    const jx_aval *updates = jx_atom_aval(t->ins[2]);
-    jx_program *program = t->b->in->program;
-    int rank = jx_atom_aval(t->ins[0])->rank;
-    const jx_dim **sizes = JX_NEW_ARRAY(jx_jvp_arena(t), rank + 1, const jx_dim *);
-    const jx_value *items[5];
-    jx_params p = {.program = program};
-
-    if (!sizes || !jx_is_made(from))
-        return nothing;
-    for (int i = 0, k = 0; i < rank; i++)
-        sizes[i] = jx_ints_hold(d->inserted_window_dims, i) ||
-                           jx_ints_hold(d->operand_batching_dims, i)
-                       ? jx_body_int(t->b, 1)
-                       : updates->shape[d->update_window_dims.at[k++]];
-    for (int i = 0; i < 5; i++)
-        items[i] = jx_value_of_ints(program, lists[i]);
-    jx_put(&p, "dimension_numbers",
-           jx_value_of_record(program, "GatherDimensionNumbers", 5, keys, items));
-    jx_put_dims(&p, "slice_sizes", rank, sizes);
-    jx_put(&p, "mode", jx_eqn_param(t->eqn, "mode"));
-    jx_put_int(&p, "fill_value", 0);
-    jx_put_bool(&p, "indices_are_sorted", s->indices_are_sorted);
-    jx_put_bool(&p, "unique_indices", s->unique_indices);
-    const jx_atom ins[] = {from, t->ins[1]};
-    return jx_build(t->b, JX_PRIM_gather, &p, 2, ins);
+    return jx_build_gather_back(t->b, t->eqn, from, t->ins[1]);
 }
 
 static jx_atom added(jx_jvp *t, jx_atom to, jx_atom updates)

@@ -20,7 +20,8 @@ typedef struct jx_jvp {
  * told. */
 typedef bool jx_jvp_rule(jx_jvp *t);
 
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp) jx_jvp_rule jx_jvp_##jvp;
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, ...) \
+    jx_jvp_rule jx_jvp_##jvp;
 #include "frontend/ir/prims.def"
 #undef PRIM
 

@@ -68,6 +68,23 @@ const jx_value *jx_making_closed(jx_making *m, const jx_jaxpr *jaxpr, const jx_c
                : NULL;
 }
 
+const bool *jx_making_mask(const jx_making *m, int n, const bool *mask)
+{
+    bool *to = mask ? JX_NEW_ARRAY(jx_making_arena(m), n + 1, bool) : NULL;
+
+    for (int i = 0; to && i < n; i++)
+        to[i] = mask[i];
+    return to;
+}
+
+bool jx_same_masks(int n, const bool *a, const bool *c)
+{
+    for (int i = 0; i < n; i++)
+        if ((a && a[i]) != (c && c[i]))
+            return false;
+    return true;
+}
+
 /* ---- inlining */
 
 static void need(bool *needed, jx_atom atom)

@@ -28,6 +28,10 @@ jx_program *jx_making_end(jx_making *m, const jx_jaxpr *entry);
 /* A parameter: a jaxpr with the constants of another. */
 const jx_value *jx_making_closed(jx_making *m, const jx_jaxpr *jaxpr, const jx_closed *like);
 
+/* Which of n: a copy, NULL of NULL; whether two say the same (NULL: none). */
+const bool *jx_making_mask(const jx_making *m, int n, const bool *mask);
+bool jx_same_masks(int n, const bool *a, const bool *c);
+
 /* Adds what a jaxpr computes of these constants and inputs: fills in its results, of
  * which `wanted` (NULL: all) say which are needed; equations that only others need are
  * left out.  False after a failure. */

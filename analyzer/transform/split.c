@@ -141,21 +141,13 @@ typedef struct recipe {
     const bool *wanted, *kept; /* what was asked for */
 } recipe;
 
-static bool same_masks(int n, const bool *a, const bool *c)
-{
-    for (int i = 0; i < n; i++)
-        if ((a && a[i]) != (c && c[i]))
-            return false;
-    return true;
-}
-
 static bool same_recipe(const void *made, const void *key)
 {
     const recipe *a = made, *c = key;
 
-    return a->from == c->from && same_masks(a->from->nins, a->made.ins, c->made.ins) &&
-           same_masks(a->from->nins, a->kept, c->kept) &&
-           same_masks(a->from->nouts, a->wanted, c->wanted);
+    return a->from == c->from && jx_same_masks(a->from->nins, a->made.ins, c->made.ins) &&
+           jx_same_masks(a->from->nins, a->kept, c->kept) &&
+           jx_same_masks(a->from->nouts, a->wanted, c->wanted);
 }
 
 static uint64_t hash_of(const recipe *r)
@@ -242,11 +234,6 @@ static bool split(jx_splitting *w, recipe *r, bool *outs)
     return r->made.known && r->made.rest;
 }
 
-static const bool *copy_of(jx_splitter *s, int n, const bool *mask)
-{
-    return mask ? jx_arena_copy(jx_making_arena(s->make), mask, (size_t)n * sizeof *mask) : NULL;
-}
-
 const jx_split *jx_split_jaxpr(jx_splitter *s, const jx_jaxpr *from, const bool *ins,
                                const bool *outs, const bool *kept)
 {
@@ -262,8 +249,8 @@ const jx_split *jx_split_jaxpr(jx_splitter *s, const jx_jaxpr *from, const bool 
     given = JX_NEW_ARRAY(jx_making_arena(s->make), from->nouts + 1, bool);
     if (!r || !given)
         return NULL;
-    r->made.ins = copy_of(s, from->nins, ins);
-    r->wanted = copy_of(s, from->nouts, outs);
-    r->kept = copy_of(s, from->nins, kept);
+    r->made.ins = jx_making_mask(s->make, from->nins, ins);
+    r->wanted = jx_making_mask(s->make, from->nouts, outs);
+    r->kept = jx_making_mask(s->make, from->nins, kept);
     return split(&w, r, given) && jx_intern_add(&s->made, hash, r) ? &r->made : NULL;
 }

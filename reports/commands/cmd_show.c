@@ -131,7 +131,8 @@ static bool show(jx_ctx *ctx, const char *path, const settings *s,
         program = jx_input_vjp(program, s->vjp);
     if (program && strcmp(s->as, "stablehlo") != 0 &&
         !jx_transforms_ask(&s->transform, "devices") &&
-        !jx_transforms_ask(&s->transform, "jvp"))
+        !jx_transforms_ask(&s->transform, "jvp") &&
+        !jx_transforms_ask(&s->transform, "vjp"))
         program = jx_program_written(program);
     program = jx_program_transformed(program, &s->transform);
     return program && render(program, s, to);

@@ -4,6 +4,7 @@
 #include "analyzer/transform/devices.h"
 #include "analyzer/transform/jvp.h"
 #include "analyzer/transform/refine.h"
+#include "analyzer/transform/vjp.h"
 #include "analyzer/typing.h"
 #include "reports/pipeline/inputs.h"
 
@@ -65,11 +66,20 @@ static jx_program *jvp(jx_program *program, const step *s)
     return to ? jx_program_refine(to, NULL, 0, NULL) : NULL; /* without what it was */
 }
 
+static jx_program *vjp(jx_program *program, const step *s)
+{
+    const jx_typed *typed = jx_typed_of(program);
+    jx_program *to = typed ? jx_program_vjp(typed) : NULL;
+
+    (void)s;
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
+}
+
 static const struct {
     const char *name;
     int most; /* words that it takes */
     transform *does;
-} all[] = {{"set", JX_TEXTS_MAX, set}, {"devices", 1, devices}, {"jvp", 0, jvp}};
+} all[] = {{"set", JX_TEXTS_MAX, set}, {"devices", 1, devices}, {"jvp", 0, jvp}, {"vjp", 0, vjp}};
 
 enum { TRANSFORMS = sizeof all / sizeof *all };
 
@@ -96,7 +106,7 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
         return false;
     if ((*number = number_of(at)) < 0)
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
-                       "there is no such transform; there is jvp, set:NAME=SIZE, as in "
+                       "there is no such transform; there is jvp, vjp, set:NAME=SIZE, as in "
                        "set:b=8,t=4, and devices:N");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;

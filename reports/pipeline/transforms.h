@@ -3,6 +3,7 @@
  *     set:b=8,t=4    at these sizes
  *     devices:8      written out for so many devices
  *     jvp            its derivative along a direction (analyzer/transform/jvp.h)
+ *     vjp            its derivative backwards (analyzer/transform/vjp.h)
  *
  * In the order given, one after the other, separated by commas or as further lists. */
 #ifndef JX_TRANSFORMS_H
@@ -22,7 +23,7 @@ jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists);
 #define JX_TRANSFORM_OPTION(settings)                                            \
     {                                                                            \
         "transform", 0, JX_OPT_LIST, "jvp,set:b=8",                              \
-            "transformed first, in this order: jvp, set:NAME=SIZE, devices:N",   \
+            "transformed first, in this order: jvp, vjp, set:NAME=SIZE, devices:N",   \
             offsetof(settings, transform)                                        \
     }
 

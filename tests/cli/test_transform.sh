@@ -58,7 +58,7 @@ expect 2 show "$work/two.jaxpr" --transform set:b=1 --transform set:b=2
 complains 'no size has a variable of that name'
 for word in grad set=3 '' devices:2,grad; do
     expect 2 show "$work/two.jaxpr" --transform "$word"
-    complains 'there is no such transform; there is jvp, set:NAME=SIZE'
+    complains 'there is no such transform; there is jvp, vjp, set:NAME=SIZE'
 done
 for word in set devices jvp:2 jvp,jvp:; do
     expect 2 show "$work/two.jaxpr" --transform "$word"

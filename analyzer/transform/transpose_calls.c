@@ -1,0 +1,283 @@
+/* transpose_calls.c - transposes of what runs jaxprs. */
+#include "analyzer/transform/transpose_parts.h"
+
+/* Which operands from `first` on are linear; which results have a cotangent. */
+static bool *linear_of(jx_transpose *t, int first)
+{
+    bool *mask = JX_NEW_ARRAY(jx_transpose_arena(t), t->eqn->nins + 1, bool);
+
+    for (int i = first; mask && i < t->eqn->nins; i++)
+        mask[i - first] = jx_is_linear(t, i);
+    return mask;
+}
+
+static bool *cts_of(jx_transpose *t)
+{
+    bool *mask = JX_NEW_ARRAY(jx_transpose_arena(t), t->eqn->nouts + 1, bool);
+
+    for (int i = 0; mask && i < t->eqn->nouts; i++)
+        mask[i] = jx_is_made(t->cts[i]);
+    return mask;
+}
+
+/* An equation in the making. */
+typedef struct call {
+    jx_transpose *t;
+    int nins, nouts;
+    jx_atom *ins;
+    const jx_aval **outs;
+} call;
+
+static bool begin_call(jx_transpose *t, call *c)
+{
+    int room = 2 * (t->eqn->nins + t->eqn->nouts) + 1;
+
+    *c = (call){.t = t};
+    c->ins = JX_NEW_ARRAY(jx_transpose_arena(t), room, jx_atom);
+    c->outs = JX_NEW_ARRAY(jx_transpose_arena(t), room, const jx_aval *);
+    return c->ins && c->outs;
+}
+
+/* The operands that are not linear, then cotangents. */
+static void pass(call *c, int first, int end)
+{
+    for (int i = first; i < end; i++)
+        if (!jx_is_linear(c->t, i))
+            c->ins[c->nins++] = c->t->ins[i];
+}
+
+static void pass_cts(call *c)
+{
+    for (int i = 0; i < c->t->eqn->nouts; i++)
+        if (jx_is_made(c->t->cts[i]))
+            c->ins[c->nins++] = c->t->cts[i];
+}
+
+/* What the mask says of operands from `first` on is what it gives. */
+static bool finish(call *c, const jx_prim *prim, jx_params *p, int first, const bool *gives)
+{
+    jx_transpose *t = c->t;
+    const jx_atom *made;
+
+    for (int i = first; i < t->eqn->nins; i++)
+        if (gives[i - first])
+            c->outs[c->nouts++] = jx_transpose_in(t, i);
+    made = jx_build_as(t->b, prim, p, c->nins, c->ins, c->nouts, c->outs);
+    for (int i = first, k = 0; made && i < t->eqn->nins; i++)
+        if (gives[i - first])
+            t->gives[i] = made[k++];
+    return made != NULL;
+}
+
+/* Also of remat: what it computes again, it computes on the way back. */
+bool jx_transpose_call(jx_transpose *t)
+{
+    const jx_closed *callee = jx_eqn_callee(t->eqn);
+    const jx_value *name = jx_eqn_param(t->eqn, "name");
+    const bool *linear = linear_of(t, 0), *cts = cts_of(t);
+    jx_params p = {.program = t->b->in->program};
+    const jx_transposed *made;
+    call c;
+
+    if (!callee)
+        return jx_transpose_none(t);
+    made = linear && cts ? jx_transpose_jaxpr(t->of, callee->jaxpr, linear, cts, NULL) : NULL;
+    if (!made || !begin_call(t, &c))
+        return false;
+    jx_put_text(&p, "name",
+                name && name->tag == JX_V_TEXT ? name->text : jx_eqn_name(t->eqn));
+    jx_put(&p, "jaxpr", jx_making_closed(t->of->make, made->jaxpr, callee));
+    pass(&c, 0, t->eqn->nins);
+    pass_cts(&c);
+    return finish(&c, jx_prim_of(JX_PRIM_jit), &p, 0, made->ins);
+}
+
+bool jx_transpose_cond(jx_transpose *t)
+{
+    static const char *const without[] = {"branches", NULL};
+    const jx_closed_list from = ((const jx_p_cond *)t->eqn->typed)->branches;
+    const bool *linear = linear_of(t, 1), *cts = cts_of(t);
+    const jx_value **branches = JX_NEW_ARRAY(jx_transpose_arena(t), from.count + 1,
+                                             const jx_value *);
+    bool *gives = JX_NEW_ARRAY(jx_transpose_arena(t), t->eqn->nins + 1, bool);
+    jx_params p = jx_transpose_others(t, without);
+    call c;
+
+    if (!linear || !cts || !branches || !gives || !begin_call(t, &c))
+        return false;
+    if (jx_is_linear(t, 0))
+        return jx_transpose_none(t);
+    for (int last = 0; last < 2; last++) /* what one gives, all do */
+        for (int i = 0; i < from.count; i++) {
+            const jx_transposed *made = jx_transpose_jaxpr(t->of, from.at[i].jaxpr, linear,
+                                                           cts, last ? gives : NULL);
+            if (!made)
+                return false;
+            for (int k = 0; !last && k < t->eqn->nins - 1; k++)
+                gives[k] |= made->ins[k];
+            if (last)
+                branches[i] = jx_making_closed(t->of->make, made->jaxpr, &from.at[i]);
+        }
+    jx_put(&p, "branches", jx_value_of_tuple(p.program, from.count, branches));
+    pass(&c, 0, t->eqn->nins);
+    pass_cts(&c);
+    return finish(&c, t->eqn->prim, &p, 1, gives);
+}
+
+bool jx_transpose_while(jx_transpose *t)
+{
+    return jx_transpose_refuse(
+        t, "reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop "
+           "with dynamic start/stop values");
+}
+
+/* ---- scan: turn by turn from the last, carrying what the turns before were given and,
+ * of constants, the sum */
+
+typedef struct loop {
+    const jx_p_scan *p;
+    const jx_jaxpr *body;
+    int consts, carried; /* of operands: where constants end, and what is carried */
+    int ncarry;
+} loop;
+
+/* Takes constants that are not linear; sums of those that are, and cotangents of what is
+ * carried; cotangents of what each turn gave, and what else each turn takes. */
+static const jx_value *turned(jx_transpose *t, const loop *l, const bool *linear,
+                              const bool *given)
+{
+    const jx_jaxpr *from = l->body;
+    bool *cts = JX_NEW_ARRAY(jx_transpose_arena(t), from->nouts + 1, bool);
+    jx_body *b = jx_body_new(t->b->in, NULL);
+    jx_atom *ins = JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + from->nouts + 1, jx_atom);
+    jx_atom *sums = JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + 1, jx_atom);
+    jx_atom *made = JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + 1, jx_atom);
+    const jx_transposed *back;
+    int nfree = 0, n, next = 0;
+
+    if (!cts || !b || !ins || !sums || !made)
+        return NULL;
+    for (int i = 0; i < from->nouts; i++)
+        cts[i] = i < l->ncarry || given[i];
+    for (int i = 0; i < from->nins; i++)
+        nfree += !linear[i];
+    if (!(back = jx_transpose_jaxpr(t->of, from, linear, cts, linear)))
+        return NULL;
+    for (int i = 0; i < l->consts; i++)
+        if (!linear[i])
+            ins[next++] = jx_body_input(b, from->vars[from->nconsts + i]->aval);
+    for (int i = 0; i < l->consts; i++)
+        if (linear[i])
+            sums[i] = jx_body_input(b, from->vars[from->nconsts + i]->aval);
+    n = nfree;
+    for (int i = 0; i < from->nouts; i++)
+        if (cts[i])
+            ins[n++] = jx_body_input(b, jx_atom_aval(from->outs[i]));
+    for (int i = l->carried; i < from->nins; i++)
+        if (!linear[i])
+            ins[next++] = jx_body_input(b, from->vars[from->nconsts + i]->aval);
+    if (!jx_making_enclose(t->of->make, b, back->jaxpr, ins, made))
+        return NULL;
+    for (int i = 0, k = 0; i < from->nins; i++)
+        if (linear[i])
+            jx_body_result(b, i < l->consts ? jx_math_sum(b, sums[i], made[k++]) : made[k++]);
+    return jx_making_closed(t->of->make, jx_body_finish(b, jx_no_atoms, from->function),
+                            &l->p->jaxpr);
+}
+
+bool jx_transpose_scan(jx_transpose *t)
+{
+    static const char *const without[] = {"jaxpr", "num_consts", "num_carry", "linear",
+                                          "reverse", NULL};
+    const jx_p_scan *p = t->eqn->typed;
+    const loop l = {.p = p, .body = p->jaxpr.jaxpr, .consts = (int)p->num_consts,
+                    .carried = (int)(p->num_consts + p->num_carry),
+                    .ncarry = (int)p->num_carry};
+    const bool *linear = linear_of(t, 0), *cts = cts_of(t);
+    jx_params q = jx_transpose_others(t, without);
+    const jx_value *no = jx_value_add(&q.program->values,
+                                      &(jx_value){.tag = JX_V_BOOL, .boolean = false});
+    const jx_value **flags = JX_NEW_ARRAY(
+        jx_transpose_arena(t), 2 * (t->eqn->nins + t->eqn->nouts) + 1, const jx_value *);
+    int nconsts, ncarry;
+    call c;
+
+    if (!linear || !cts || !flags || !begin_call(t, &c))
+        return false;
+    for (int i = l.consts; i < l.carried; i++)
+        if (!linear[i])
+            return jx_transpose_refuse(t, "it carries what is not linear beside what is "
+                                          "(PRM002)");
+    pass(&c, 0, l.consts);
+    nconsts = c.nins;
+    for (int i = 0; i < l.consts; i++)
+        if (linear[i])
+            c.ins[c.nins++] = jx_build_zeros(t->b, jx_transpose_in(t, i));
+    for (int i = 0; i < l.ncarry; i++)
+        c.ins[c.nins++] = jx_transpose_full(t, i);
+    ncarry = c.nins - nconsts;
+    for (int i = l.ncarry; i < t->eqn->nouts; i++)
+        if (cts[i])
+            c.ins[c.nins++] = t->cts[i];
+    pass(&c, l.carried, t->eqn->nins);
+    for (int i = 0; i < c.nins; i++)
+        flags[i] = no;
+    jx_put(&q, "jaxpr", turned(t, &l, linear, cts));
+    jx_put_int(&q, "num_consts", nconsts);
+    jx_put_int(&q, "num_carry", ncarry);
+    jx_put(&q, "linear", jx_value_of_tuple(q.program, c.nins, flags));
+    jx_put_bool(&q, "reverse", !p->reverse);
+    return finish(&c, t->eqn->prim, &q, 0, linear);
+}
+
+/* ---- solves: A^T in the place of A */
+
+bool jx_transpose_custom_linear_solve(jx_transpose *t)
+{
+    static const char *const without[] = {"jaxprs", "const_lengths", NULL};
+    static const int swapped[JX_SOLVE_PARTS] = {JX_SOLVE_VECMAT, JX_SOLVE_MATVEC,
+                                                JX_SOLVE_TRANSPOSE, JX_SOLVE};
+    const jx_p_custom_linear_solve *s = t->eqn->typed;
+    const int *before = s->const_lengths.before;
+    jx_program *program = t->b->in->program;
+    const jx_value *jaxprs[JX_SOLVE_PARTS], *counts[JX_SOLVE_PARTS];
+    jx_params p = jx_transpose_others(t, without);
+    int consts = before[JX_SOLVE_PARTS], n = t->eqn->nins - consts;
+    call c;
+
+    if (!s->jaxprs.part[JX_SOLVE_VECMAT].jaxpr || !s->jaxprs.part[JX_SOLVE_TRANSPOSE].jaxpr)
+        return jx_transpose_refuse(t, "transpose_solve required for backwards mode automatic "
+                                      "differentiation of custom_linear_solve");
+    if (t->eqn->nouts != n)
+        return jx_transpose_refuse(t, "its transpose is not known where it gives more than a "
+                                      "solution (PRM002)");
+    if (!begin_call(t, &c))
+        return false;
+    for (int i = 0; i < JX_SOLVE_PARTS; i++) {
+        int from = swapped[i];
+        const jx_closed *part = &s->jaxprs.part[from];
+        for (int k = before[from]; k < before[from + 1]; k++) {
+            if (jx_is_linear(t, k))
+                return jx_transpose_none(t);
+            c.ins[c.nins++] = t->ins[k];
+        }
+        jaxprs[i] = jx_making_closed(t->of->make, part->jaxpr, part);
+        counts[i] = jx_value_add(&program->values,
+                                 &(jx_value){.tag = JX_V_INT,
+                                             .integer = before[from + 1] - before[from]});
+    }
+    for (int i = 0; i < n; i++)
+        c.ins[c.nins++] = jx_transpose_full(t, i);
+    jx_put(&p, "jaxprs", jx_value_of_record(program, "LinearSolveTuple", JX_SOLVE_PARTS,
+                                            jx_solve_names, jaxprs));
+    jx_put(&p, "const_lengths", jx_value_of_record(program, "LinearSolveTuple",
+                                                   JX_SOLVE_PARTS, jx_solve_names, counts));
+    const jx_atom *made = NULL;
+    for (int i = 0; i < n; i++)
+        c.outs[i] = jx_transpose_in(t, consts + i);
+    made = jx_build_as(t->b, t->eqn->prim, &p, c.nins, c.ins, n, c.outs);
+    for (int i = 0; made && i < n; i++)
+        if (jx_is_linear(t, consts + i))
+            t->gives[consts + i] = made[i];
+    return made != NULL;
+}
