@@ -127,7 +127,9 @@ static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
         return jx_split_cond(w, eqn);
     if (eqn->prim->id == JX_PRIM_scan)
         return jx_split_scan(w, eqn);
-    if (!all && !is_remat(eqn) && eqn->prim->id != JX_PRIM_custom_jvp_call &&
+    if (!all && is_remat(eqn))
+        return jx_split_remat(w, eqn);
+    if (!all && eqn->prim->id != JX_PRIM_custom_jvp_call &&
         eqn->prim->id != JX_PRIM_custom_vjp_call && jx_eqn_callee(eqn))
         return jx_split_call(w, eqn);
     return leave(w, eqn);

@@ -25,6 +25,11 @@ static int count_of(const bool *mask, int n)
     return count;
 }
 
+static jx_body *body_of(jx_splitting *w)
+{
+    return jx_body_new(&w->of->make->build, NULL);
+}
+
 /* An equation in the making. */
 typedef struct call {
     jx_splitting *w;
@@ -111,6 +116,71 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn)
     return made != NULL;
 }
 
+/* ---- remat: what is known is computed once now and again by the rest */
+
+/* What of a jaxpr gives these results, of these inputs. */
+static const jx_value *slice_of(jx_splitting *w, const jx_closed *callee, const bool *ins,
+                                const bool *outs)
+{
+    const jx_jaxpr *from = callee->jaxpr;
+    jx_atom *atoms = JX_NEW_ARRAY(arena_of(w), from->nconsts + from->nins + from->nouts + 1,
+                                  jx_atom);
+    jx_body *b = body_of(w);
+
+    if (!atoms || !b)
+        return NULL;
+    for (int i = 0; i < from->nconsts; i++)
+        atoms[i] = jx_body_const(b, from->vars[i]->aval);
+    for (int i = from->nconsts; i < from->nconsts + from->nins; i++)
+        if (!ins || ins[i - from->nconsts])
+            atoms[i] = jx_body_input(b, from->vars[i]->aval);
+    jx_atom *made = atoms + from->nconsts + from->nins;
+    if (!jx_making_inline(w->of->make, b, from, atoms, atoms + from->nconsts, outs, made))
+        return NULL;
+    for (int i = 0; i < from->nouts; i++)
+        if (outs[i])
+            jx_body_result(b, made[i]);
+    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
+                            callee);
+}
+
+bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
+{
+    static const char *const without[] = {"jaxpr", NULL};
+    const jx_closed *callee = jx_eqn_callee(eqn);
+    const bool *mask = mask_of(w, eqn, 0);
+    const jx_split *s = mask && callee
+                            ? jx_split_jaxpr(w->of, callee->jaxpr, mask, NULL, NULL)
+                            : NULL;
+    bool *ins = JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 2, bool);
+    bool *outs = ins ? ins + eqn->nins + 1 : NULL;
+    jx_params kp = {.program = w->of->make->to}, rp = kp;
+    const jx_atom *made;
+    call k, r;
+
+    if (!s || !ins || !begin_call(w, eqn, 0, &k) || !begin_call(w, eqn, 0, &r))
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        ins[i] = !mask[i];
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i] = !s->outs[i];
+    pass_known(&k, 0, mask);
+    expect(&k, s->outs, true);
+    jx_put_others(&kp, eqn, without);
+    jx_put(&kp, "jaxpr", slice_of(w, callee, ins, outs));
+    if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts, k.outs)))
+        return false;
+    jx_split_give_known(w, eqn, s->outs, made);
+    for (int i = 0; i < eqn->nins; i++)
+        r.ins[r.nins++] = jx_split_rest(w, eqn->ins[i]);
+    expect(&r, s->outs, false);
+    jx_put_others(&rp, eqn, without);
+    jx_put(&rp, "jaxpr", slice_of(w, callee, NULL, s->outs));
+    made = jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
+    jx_split_give_rest(w, eqn, s->outs, made);
+    return made != NULL;
+}
+
 /* ---- cond: a branch gives the residuals of all, those of the others as zeros */
 
 typedef struct branches {
@@ -143,11 +213,6 @@ static bool split_branches(jx_splitting *w, const jx_eqn *eqn, const bool *mask,
             b->passed[b->at[i]->passed[k]] = true;
     }
     return true;
-}
-
-static jx_body *body_of(jx_splitting *w)
-{
-    return jx_body_new(&w->of->make->build, NULL);
 }
 
 static const jx_value *known_branch(jx_splitting *w, const branches *all, int which,

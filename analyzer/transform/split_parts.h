@@ -30,6 +30,7 @@ jx_atom jx_split_residual(jx_splitting *w, jx_atom known);
 
 /* Whose equations are split within; false: told. */
 bool jx_split_call(jx_splitting *w, const jx_eqn *eqn);
+bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_cond(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_scan(jx_splitting *w, const jx_eqn *eqn);
 

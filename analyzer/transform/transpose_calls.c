@@ -193,7 +193,8 @@ bool jx_transpose_scan(jx_transpose *t)
     const loop l = {.p = p, .body = p->jaxpr.jaxpr, .consts = (int)p->num_consts,
                     .carried = (int)(p->num_consts + p->num_carry),
                     .ncarry = (int)p->num_carry};
-    const bool *linear = linear_of(t, 0), *cts = cts_of(t);
+    const bool *cts = cts_of(t);
+    bool *linear = linear_of(t, 0);
     jx_params q = jx_transpose_others(t, without);
     const jx_value *no = jx_value_add(&q.program->values,
                                       &(jx_value){.tag = JX_V_BOOL, .boolean = false});
@@ -205,9 +206,7 @@ bool jx_transpose_scan(jx_transpose *t)
     if (!linear || !cts || !flags || !begin_call(t, &c))
         return false;
     for (int i = l.consts; i < l.carried; i++)
-        if (!linear[i])
-            return jx_transpose_refuse(t, "it carries what is not linear beside what is "
-                                          "(PRM002)");
+        linear[i] = true; /* or 0, with which it begins */
     pass(&c, 0, l.consts);
     nconsts = c.nins;
     for (int i = 0; i < l.consts; i++)

@@ -230,6 +230,7 @@ static bool conv_lhs(jx_transpose *t, const conv *c)
     rhs = jx_is_made(rhs) ? jx_build(t->b, JX_PRIM_rev, &rev, 1, &rhs) : rhs;
     if (!pads || !jx_is_made(rhs))
         return false;
+    rhs = jx_matrix_as(t->b, rhs, jx_atom_aval(t->cts[0])->dtype);
     q = conv_params(t, c, conv_dims(t, d->out_spec, swapped(t, d->rhs_spec), d->lhs_spec),
                     p->lhs_dilation, p->window_strides, p->rhs_dilation, pads);
     jx_put_dim(&q, "feature_group_count", groups);
@@ -270,7 +271,9 @@ static bool conv_rhs(jx_transpose *t, const conv *c)
     jx_put_dim(&q, "feature_group_count", p->batch_group_count);
     jx_put_dim(&q, "batch_group_count", p->feature_group_count);
     made = jx_build(t->b, JX_PRIM_conv_general_dilated, &q, 2,
-                    (const jx_atom[]){t->ins[0], t->cts[0]});
+                    (const jx_atom[]){jx_matrix_as(t->b, t->ins[0],
+                                                   jx_atom_aval(t->cts[0])->dtype),
+                                      t->cts[0]});
     return jx_transpose_give(t, 1, jx_matrix_as(t->b, made, c->rhs->dtype));
 }
 

@@ -30,6 +30,74 @@ bool jx_transpose_scatter_add(jx_transpose *t)
     return jx_transpose_give(t, 2, updates);
 }
 
+/* Itself, of the cotangent. */
+bool jx_transpose_scatter_mul(jx_transpose *t)
+{
+    const jx_atom ins[] = {t->cts[0], t->ins[1], t->ins[2]};
+    const jx_atom *made = jx_is_linear(t, 2) ? NULL : jx_build_like(t->b, t->eqn, ins, NULL, NULL);
+
+    if (jx_is_linear(t, 2))
+        return jx_transpose_none(t);
+    return made && jx_transpose_give(t, 0, *made);
+}
+
+/* The same scatter of other operands. */
+static jx_atom scattered(jx_transpose *t, jx_atom to, jx_atom updates)
+{
+    static const char *const without[] = {"update_jaxpr", "update_consts", NULL};
+    jx_params p = jx_transpose_others(t, without);
+    const jx_atom ins[] = {to, t->ins[1], updates};
+
+    jx_put_none(&p, "update_jaxpr");
+    jx_put(&p, "update_consts", jx_value_of_tuple(p.program, 0, NULL));
+    return jx_is_made(to) && jx_is_made(updates)
+               ? jx_build_one(t->b, JX_PRIM_scatter, &p, 3, ins, jx_atom_aval(to))
+               : (jx_atom){NULL, NULL};
+}
+
+/* 1, 2, ... in that shape. */
+static jx_atom numbered(jx_transpose *t, const jx_aval *like)
+{
+    const jx_dim *count = jx_body_int(t->b, 1);
+    jx_params p = no_params(t);
+    jx_atom all;
+
+    for (int i = 0; i < like->rank; i++)
+        count = jx_dim_mul(t->b->in->program->dims, count, like->shape[i]);
+    jx_put_dtype(&p, "dtype", JX_I32);
+    jx_put_dims(&p, "shape", 1, &count);
+    jx_put_int(&p, "dimension", 0);
+    jx_put_none(&p, "sharding");
+    all = jx_math_plus(t->b, jx_build(t->b, JX_PRIM_iota, &p, 0, NULL), 1);
+    return jx_is_made(all) ? jx_build_reshape(t->b, all, like->rank, like->shape) : all;
+}
+
+/* Of updates that write the same element, the last has its cotangent: whose number is
+ * there when numbers are written. */
+static jx_atom of_updates(jx_transpose *t)
+{
+    const jx_p_scatter *s = t->eqn->typed;
+    const jx_aval *to = jx_transpose_in(t, 0), *updates = jx_transpose_in(t, 2);
+    jx_atom ct = jx_build_gather_back(t->b, t->eqn, t->cts[0], t->ins[1]), own, there;
+
+    if (s->unique_indices || !jx_is_made(ct))
+        return ct;
+    own = numbered(t, updates);
+    there = scattered(t, jx_build_zeros(t->b, jx_body_aval(t->b, to, JX_I32, to->rank,
+                                                           to->shape)), own);
+    there = jx_is_made(there) ? jx_build_gather_back(t->b, t->eqn, there, t->ins[1]) : there;
+    return jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_eq, there, own), ct,
+                         jx_math_all(t->b, ct, 0));
+}
+
+bool jx_transpose_scatter(jx_transpose *t)
+{
+    return (!jx_is_linear(t, 0) ||
+            jx_transpose_give(t, 0, scattered(t, t->cts[0],
+                                              jx_build_zeros(t->b, jx_transpose_in(t, 2))))) &&
+           (!jx_is_linear(t, 2) || jx_transpose_give(t, 2, of_updates(t)));
+}
+
 /* Where the indices begin, of the equation's operands. */
 static jx_atom *with_indices(jx_transpose *t, int first, int before)
 {

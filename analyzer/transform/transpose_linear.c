@@ -192,23 +192,39 @@ bool jx_transpose_broadcast_in_dim(jx_transpose *t)
     return jx_transpose_give(t, 0, ct);
 }
 
+static jx_atom put_back(jx_transpose *t, jx_atom a, jx_ints order)
+{
+    int64_t *back = JX_NEW_ARRAY(jx_transpose_arena(t), order.count + 1, int64_t);
+
+    for (int i = 0; back && i < order.count; i++)
+        back[order.at[i]] = i;
+    return back && jx_is_made(a)
+               ? jx_build_transpose(t->b, a, (jx_ints){order.count, back})
+               : nothing;
+}
+
+/* Also of a squeeze, and of a reshape that takes the axes in another order. */
 bool jx_transpose_reshape(jx_transpose *t)
 {
     const jx_aval *to = jx_transpose_in(t, 0);
+    const jx_p_reshape *p = t->eqn->prim->id == JX_PRIM_reshape ? t->eqn->typed : NULL;
+    const jx_dim **shape = JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
 
-    return jx_transpose_give(t, 0,
-                             jx_build_reshape(t->b, t->cts[0], to->rank, to->shape));
+    if (!p || !p->dimensions.count)
+        return jx_transpose_give(t, 0,
+                                 jx_build_reshape(t->b, t->cts[0], to->rank, to->shape));
+    for (int i = 0; shape && i < to->rank; i++)
+        shape[i] = to->shape[p->dimensions.at[i]];
+    return shape && jx_transpose_give(t, 0, put_back(t, jx_build_reshape(t->b, t->cts[0],
+                                                                         to->rank, shape),
+                                                     p->dimensions));
 }
 
 bool jx_transpose_transpose(jx_transpose *t)
 {
     jx_ints order = ((const jx_p_transpose *)t->eqn->typed)->permutation;
-    int64_t *back = JX_NEW_ARRAY(jx_transpose_arena(t), order.count + 1, int64_t);
 
-    for (int i = 0; back && i < order.count; i++)
-        back[order.at[i]] = i;
-    return back && jx_transpose_give(t, 0, jx_build_transpose(t->b, t->cts[0],
-                                                              (jx_ints){order.count, back}));
+    return jx_transpose_give(t, 0, put_back(t, t->cts[0], order));
 }
 
 static jx_dims *dims_of(const jx_transpose *t)
