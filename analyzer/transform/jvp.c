@@ -65,7 +65,8 @@ static bool take_eqn(walk *w, const jx_eqn *eqn)
     }
     w->d->make.eqn = eqn;
     if (any && !jx_typed_accepts(w->d->typed, w->from, eqn))
-        return jx_making_fail(&w->d->make, "its operands, parameters and results do not fit");
+        return jx_making_fail(&w->d->make,
+                              "its operands, parameters and results do not fit");
     w->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     ok = any ? rules[eqn->prim->id] ? rules[eqn->prim->id](&t) : jx_jvp_none(&t)
              : jx_jvp_primal(&t);

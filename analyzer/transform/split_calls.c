@@ -86,7 +86,8 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn)
 {
     const jx_closed *callee = jx_eqn_callee(eqn);
     const bool *mask = mask_of(w, eqn, 0);
-    const jx_split *s = mask ? jx_split_jaxpr(w->of, callee->jaxpr, mask, NULL, NULL) : NULL;
+    const jx_split *s =
+        mask ? jx_split_jaxpr(w->of, callee->jaxpr, mask, NULL, NULL) : NULL;
     const jx_prim *jit = jx_prim_of(JX_PRIM_jit);
     const jx_atom *made;
     jx_params p;
@@ -190,7 +191,8 @@ typedef struct branches {
     int nres;            /* of all together */
 } branches;
 
-static bool split_branches(jx_splitting *w, const jx_eqn *eqn, const bool *mask, branches *b)
+static bool split_branches(jx_splitting *w, const jx_eqn *eqn, const bool *mask,
+                           branches *b)
 {
     b->from = &((const jx_p_cond *)eqn->typed)->branches;
     b->at = JX_NEW_ARRAY(arena_of(w), b->from->count + 1, const jx_split *);
@@ -258,7 +260,8 @@ static const jx_value *rest_branch(jx_splitting *w, const branches *all, int whi
     for (int i = 0; i < all->from->count; i++) {
         int nknown = all->at[i]->known->nouts - all->at[i]->nres;
         for (int k = 0; k < all->at[i]->nres; k++) {
-            jx_atom in = jx_body_input(b, jx_atom_aval(all->at[i]->known->outs[nknown + k]));
+            jx_atom in =
+                jx_body_input(b, jx_atom_aval(all->at[i]->known->outs[nknown + k]));
             if (i == which)
                 ins[next++] = in;
         }
@@ -374,10 +377,12 @@ static const jx_aval *stacked(jx_body *b, const jx_aval *each, const jx_dim *len
 static void put_counts(jx_params *p, const jx_eqn *eqn, const jx_value *body,
                        int consts, int carry, int nins)
 {
-    static const char *const without[] = {"jaxpr", "num_consts", "num_carry", "linear", NULL};
+    static const char *const without[] = {"jaxpr", "num_consts", "num_carry", "linear",
+                                          NULL};
     const jx_value *no = jx_value_add(&p->program->values,
                                       &(jx_value){.tag = JX_V_BOOL, .boolean = false});
-    const jx_value **linear = JX_NEW_ARRAY(p->program->ctx->arena, nins + 1, const jx_value *);
+    const jx_value **linear =
+        JX_NEW_ARRAY(p->program->ctx->arena, nins + 1, const jx_value *);
 
     for (int i = 0; linear && i < nins; i++)
         linear[i] = no;
@@ -394,7 +399,8 @@ static const jx_value *ordered(jx_splitting *w, const jx_split *s, const jx_clos
                                const jx_p_scan *p)
 {
     const jx_jaxpr *from = s->rest;
-    int nc = (int)p->num_consts, carried = nc + (int)p->num_carry, first = s->nres + s->npassed;
+    int nc = (int)p->num_consts, carried = nc + (int)p->num_carry,
+        first = s->nres + s->npassed;
     jx_atom *ins = JX_NEW_ARRAY(arena_of(w), from->nins + 1, jx_atom);
     jx_atom *made = JX_NEW_ARRAY(arena_of(w), from->nouts + 1, jx_atom);
     jx_body *b = body_of(w);
@@ -421,12 +427,13 @@ static const jx_value *ordered(jx_splitting *w, const jx_split *s, const jx_clos
         return NULL;
     for (int i = 0; i < from->nouts; i++)
         jx_body_result(b, made[i]);
-    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function), body);
+    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
+                            body);
 }
 
 /* Operands of the rest, in the same order. */
-static int pass_rest(call *r, const jx_split *s, const jx_atom *residuals, int low, int high,
-                     bool with_residuals)
+static int pass_rest(call *r, const jx_split *s, const jx_atom *residuals, int low,
+                     int high, bool with_residuals)
 {
     int before = r->nins;
 

@@ -81,7 +81,8 @@ bool jx_transpose_call(jx_transpose *t)
 
     if (!callee)
         return jx_transpose_none(t);
-    made = linear && cts ? jx_transpose_jaxpr(t->of, callee->jaxpr, linear, cts, NULL) : NULL;
+    made = linear && cts ? jx_transpose_jaxpr(t->of, callee->jaxpr, linear, cts, NULL)
+                         : NULL;
     if (!made || !begin_call(t, &c))
         return false;
     jx_put_text(&p, "name",
@@ -149,7 +150,8 @@ static const jx_value *turned(jx_transpose *t, const loop *l, const bool *linear
     const jx_jaxpr *from = l->body;
     bool *cts = JX_NEW_ARRAY(jx_transpose_arena(t), from->nouts + 1, bool);
     jx_body *b = jx_body_new(t->b->in, NULL);
-    jx_atom *ins = JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + from->nouts + 1, jx_atom);
+    jx_atom *ins =
+        JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + from->nouts + 1, jx_atom);
     jx_atom *sums = JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + 1, jx_atom);
     jx_atom *made = JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + 1, jx_atom);
     const jx_transposed *back;
@@ -180,7 +182,8 @@ static const jx_value *turned(jx_transpose *t, const loop *l, const bool *linear
         return NULL;
     for (int i = 0, k = 0; i < from->nins; i++)
         if (linear[i])
-            jx_body_result(b, i < l->consts ? jx_math_sum(b, sums[i], made[k++]) : made[k++]);
+            jx_body_result(b, i < l->consts ? jx_math_sum(b, sums[i], made[k++])
+                                            : made[k++]);
     return jx_making_closed(t->of->make, jx_body_finish(b, jx_no_atoms, from->function),
                             &l->p->jaxpr);
 }
@@ -245,11 +248,13 @@ bool jx_transpose_custom_linear_solve(jx_transpose *t)
     call c;
 
     if (!s->jaxprs.part[JX_SOLVE_VECMAT].jaxpr || !s->jaxprs.part[JX_SOLVE_TRANSPOSE].jaxpr)
-        return jx_transpose_refuse(t, "transpose_solve required for backwards mode automatic "
-                                      "differentiation of custom_linear_solve");
+        return jx_transpose_refuse(
+            t, "transpose_solve required for backwards mode automatic "
+               "differentiation of custom_linear_solve");
     if (t->eqn->nouts != n)
-        return jx_transpose_refuse(t, "its transpose is not known where it gives more than a "
-                                      "solution (PRM002)");
+        return jx_transpose_refuse(
+            t, "its transpose is not known where it gives more than a "
+               "solution (PRM002)");
     if (!begin_call(t, &c))
         return false;
     for (int i = 0; i < JX_SOLVE_PARTS; i++) {

@@ -85,7 +85,8 @@ bool jx_transpose_dot_general(jx_transpose *t)
     int x = jx_is_linear(t, 0) ? 0 : 1, y = 1 - x;
     jx_ints mine = x ? d->rhs_contracting : d->lhs_contracting;
     jx_ints its = x ? d->lhs_contracting : d->rhs_contracting;
-    jx_ints batch = x ? d->rhs_batch : d->lhs_batch, its_batch = x ? d->lhs_batch : d->rhs_batch;
+    jx_ints batch = x ? d->rhs_batch : d->lhs_batch,
+            its_batch = x ? d->lhs_batch : d->rhs_batch;
     const jx_aval *to = jx_transpose_in(t, x);
     jx_params p = jx_transpose_others(t, without);
     const jx_value *numbers[2];
@@ -100,10 +101,12 @@ bool jx_transpose_dot_general(jx_transpose *t)
                          its_kept);
     numbers[1] = pair_of(t, range(t, 0, batch.count), its_batch);
     jx_put(&p, "dimension_numbers", jx_value_of_tuple(p.program, 2, numbers));
-    made = jx_build(t->b, JX_PRIM_dot_general, &p, 2, (const jx_atom[]){t->cts[0], t->ins[y]});
+    made = jx_build(t->b, JX_PRIM_dot_general, &p, 2,
+                    (const jx_atom[]){t->cts[0], t->ins[y]});
     if (!jx_is_made(made))
         return false;
-    made = jx_build_transpose(t->b, made, order_of(t, batch, kept, sorted_by(t, mine, its)));
+    made =
+        jx_build_transpose(t->b, made, order_of(t, batch, kept, sorted_by(t, mine, its)));
     return jx_transpose_give(t, x, jx_matrix_as(t->b, made, to->dtype));
 }
 
@@ -116,7 +119,8 @@ typedef struct conv {
 } conv;
 
 /* A size with that many between elements of the axis that stands there in the spec. */
-static const jx_dim *dilated(jx_transpose *t, const jx_aval *of, jx_ints spec, int i, int64_t by)
+static const jx_dim *dilated(jx_transpose *t, const jx_aval *of, jx_ints spec, int i,
+                             int64_t by)
 {
     jx_dims *dims = t->b->in->program->dims;
     const jx_dim *one = jx_body_int(t->b, 1), *size = of->shape[spec.at[2 + i]];
@@ -141,7 +145,8 @@ static const jx_value *conv_dims(jx_transpose *t, jx_ints lhs, jx_ints rhs, jx_i
 {
     static const char *const keys[] = {"lhs_spec", "rhs_spec", "out_spec"};
     jx_program *program = t->b->in->program;
-    const jx_value *items[] = {jx_value_of_ints(program, lhs), jx_value_of_ints(program, rhs),
+    const jx_value *items[] = {jx_value_of_ints(program, lhs),
+                               jx_value_of_ints(program, rhs),
                                jx_value_of_ints(program, out)};
 
     return jx_value_of_record(program, "ConvDimensionNumbers", 3, keys, items);
@@ -151,9 +156,9 @@ static jx_params conv_params(jx_transpose *t, const conv *c, const jx_value *dim
                              jx_ints strides, jx_ints lhs_dilation, jx_ints rhs_dilation,
                              const jx_dim *const *padding)
 {
-    static const char *const without[] = {"dimension_numbers", "window_strides", "padding",
-                                          "lhs_dilation", "rhs_dilation", "feature_group_count",
-                                          "batch_group_count", NULL};
+    static const char *const without[] = {
+        "dimension_numbers", "window_strides",      "padding",           "lhs_dilation",
+        "rhs_dilation",      "feature_group_count", "batch_group_count", NULL};
     jx_params p = jx_transpose_others(t, without);
 
     jx_put(&p, "dimension_numbers", dims);
@@ -222,7 +227,8 @@ static bool conv_lhs(jx_transpose *t, const conv *c)
         pads[2 * i] = jx_dim_sub(dims, less, p->padding.at[2 * i]);
         pads[2 * i + 1] = jx_dim_sub(
             dims,
-            jx_dim_add(dims, dilated(t, c->lhs, d->lhs_spec, i, p->lhs_dilation.at[i]), less),
+            jx_dim_add(dims, dilated(t, c->lhs, d->lhs_spec, i, p->lhs_dilation.at[i]),
+                       less),
             jx_dim_add(dims, dilated(t, c->out, d->out_spec, i, p->window_strides.at[i]),
                        pads[2 * i]));
     }
@@ -313,8 +319,10 @@ static jx_atom moved(jx_transpose *t, jx_atom diagonal, bool later)
     if (!jx_is_made(diagonal))
         return diagonal;
     less = jx_dim_sub(t->b->in->program->dims, jx_matrix_columns(diagonal), one);
-    return later ? jx_matrix_pad(t->b, jx_matrix_first(t->b, diagonal, 1, less), 1, one, none)
-                 : jx_matrix_pad(t->b, jx_matrix_after(t->b, diagonal, 1, one), 1, none, one);
+    return later ? jx_matrix_pad(t->b, jx_matrix_first(t->b, diagonal, 1, less), 1, one,
+                                 none)
+                 : jx_matrix_pad(t->b, jx_matrix_after(t->b, diagonal, 1, one), 1, none,
+                                 one);
 }
 
 bool jx_transpose_tridiagonal_solve(jx_transpose *t)
@@ -360,7 +368,8 @@ static bool of_rfft(jx_transpose *t, const jx_p_fft *p)
 static bool of_irfft(jx_transpose *t, const jx_p_fft *p)
 {
     jx_dims *dims = t->b->in->program->dims;
-    const jx_dim *n = p->fft_lengths.at[p->fft_lengths.count - 1], *all = jx_body_int(t->b, 1);
+    const jx_dim *n = p->fft_lengths.at[p->fft_lengths.count - 1],
+                 *all = jx_body_int(t->b, 1);
     const jx_aval *to = jx_transpose_in(t, 0);
     int64_t count;
     jx_atom ct = fft(t, t->cts[0], "jax.lax.FftType.RFFT", p->fft_lengths.count,

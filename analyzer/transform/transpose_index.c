@@ -34,7 +34,8 @@ bool jx_transpose_scatter_add(jx_transpose *t)
 bool jx_transpose_scatter_mul(jx_transpose *t)
 {
     const jx_atom ins[] = {t->cts[0], t->ins[1], t->ins[2]};
-    const jx_atom *made = jx_is_linear(t, 2) ? NULL : jx_build_like(t->b, t->eqn, ins, NULL, NULL);
+    const jx_atom *made =
+        jx_is_linear(t, 2) ? NULL : jx_build_like(t->b, t->eqn, ins, NULL, NULL);
 
     if (jx_is_linear(t, 2))
         return jx_transpose_none(t);
@@ -85,7 +86,8 @@ static jx_atom of_updates(jx_transpose *t)
     own = numbered(t, updates);
     there = scattered(t, jx_build_zeros(t->b, jx_body_aval(t->b, to, JX_I32, to->rank,
                                                            to->shape)), own);
-    there = jx_is_made(there) ? jx_build_gather_back(t->b, t->eqn, there, t->ins[1]) : there;
+    there =
+        jx_is_made(there) ? jx_build_gather_back(t->b, t->eqn, there, t->ins[1]) : there;
     return jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_eq, there, own), ct,
                          jx_math_all(t->b, ct, 0));
 }
@@ -93,8 +95,9 @@ static jx_atom of_updates(jx_transpose *t)
 bool jx_transpose_scatter(jx_transpose *t)
 {
     return (!jx_is_linear(t, 0) ||
-            jx_transpose_give(t, 0, scattered(t, t->cts[0],
-                                              jx_build_zeros(t->b, jx_transpose_in(t, 2))))) &&
+            jx_transpose_give(
+                t, 0,
+                scattered(t, t->cts[0], jx_build_zeros(t->b, jx_transpose_in(t, 2))))) &&
            (!jx_is_linear(t, 2) || jx_transpose_give(t, 2, of_updates(t)));
 }
 
@@ -163,7 +166,8 @@ static int64_t or_one(jx_ints ints, int i)
  * windows that reach each element. */
 bool jx_transpose_reduce_window_sum(jx_transpose *t)
 {
-    static const char *const without[] = {"window_strides", "padding", "base_dilation", NULL};
+    static const char *const without[] = {"window_strides", "padding", "base_dilation",
+                                          NULL};
     const jx_p_window *w = t->eqn->typed;
     const jx_aval *to = jx_transpose_in(t, 0), *from = t->eqn->outs[0]->aval;
     const jx_dim **pads = JX_NEW_ARRAY(jx_transpose_arena(t), 2 * to->rank + 1,

@@ -208,7 +208,8 @@ bool jx_transpose_reshape(jx_transpose *t)
 {
     const jx_aval *to = jx_transpose_in(t, 0);
     const jx_p_reshape *p = t->eqn->prim->id == JX_PRIM_reshape ? t->eqn->typed : NULL;
-    const jx_dim **shape = JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
 
     if (!p || !p->dimensions.count)
         return jx_transpose_give(t, 0,
@@ -269,7 +270,8 @@ static jx_atom unpadded(jx_transpose *t, const jx_p_pad *p, const jx_aval *to)
 {
     const jx_dim **config = JX_NEW_ARRAY(jx_transpose_arena(t), 3 * to->rank + 1,
                                          const jx_dim *);
-    const jx_dim **start = JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
+    const jx_dim **start =
+        JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
     const jx_dim **step = JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
     jx_dims *dims = dims_of(t);
     jx_params q = no_params(t);
@@ -316,7 +318,8 @@ bool jx_transpose_concatenate(jx_transpose *t)
     const jx_dim *start = jx_body_int(t->b, 0);
 
     for (int i = 0; i < t->eqn->nins; i++) {
-        const jx_dim *end = jx_dim_add(dims_of(t), start, jx_transpose_in(t, i)->shape[axis]);
+        const jx_dim *end =
+            jx_dim_add(dims_of(t), start, jx_transpose_in(t, i)->shape[axis]);
         if (jx_is_linear(t, i) &&
             !jx_transpose_give(t, i, jx_build_slice(t->b, t->cts[0], axis, start, end)))
             return false;

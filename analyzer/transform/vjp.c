@@ -49,9 +49,9 @@ static const jx_jaxpr *put_together(backward *v)
     int nres = v->split->nres, n = known->nouts, next = 0;
     const bool *needed = mask_from(v, n - nres, n);
     jx_body *b = jx_body_new(&v->make.build, NULL);
-    jx_atom *all = JX_NEW_ARRAY(jx_making_arena(&v->make),
-                                forward->nconsts + v->nins + n + back->nins + back->nouts + 1,
-                                jx_atom);
+    jx_atom *all = JX_NEW_ARRAY(
+        jx_making_arena(&v->make),
+        forward->nconsts + v->nins + n + back->nins + back->nouts + 1, jx_atom);
     jx_atom *ins = all ? all + forward->nconsts : NULL, *outs = all ? ins + v->nins : NULL;
     jx_atom *to = all ? outs + n : NULL, *made = all ? to + back->nins : NULL;
 

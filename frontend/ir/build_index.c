@@ -17,7 +17,8 @@ jx_atom jx_build_gather_back(jx_body *b, const jx_eqn *scatter, jx_atom from,
     const jx_aval *updates = jx_atom_aval(scatter->ins[2]);
     jx_program *program = b->in->program;
     int rank = jx_atom_aval(scatter->ins[0])->rank;
-    const jx_dim **sizes = JX_NEW_ARRAY(b->in->program->ctx->arena, rank + 1, const jx_dim *);
+    const jx_dim **sizes =
+        JX_NEW_ARRAY(b->in->program->ctx->arena, rank + 1, const jx_dim *);
     const jx_value *items[5];
     jx_params p = {.program = program};
 

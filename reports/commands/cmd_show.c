@@ -191,7 +191,8 @@ const jx_command jx_command_show = {
     "equations, one per device where there was one, that do the same on one.\n"
     "--transform jvp is its derivative along a direction: it takes the inputs, then\n"
     "a tangent for each inexact one, and gives the outputs, then a tangent for each\n"
-    "inexact one.\n"
+    "inexact one.  --transform vjp is that backwards: it takes the inputs, then a\n"
+    "cotangent for each inexact output, and gives one for each inexact input.\n"
     "Examples: jaxvet show --as json step.json.gz -o step.json\n"
     "          jaxvet show --as plan --set b=3 step.json.gz\n",
     options, sizeof options / sizeof *options, run,
