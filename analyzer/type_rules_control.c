@@ -38,22 +38,47 @@ static bool check_callee(jx_typing *t, const jx_closed *closed, int nins,
     return true;
 }
 
+/* The results have the types that a parameter lists. */
+static bool listed(jx_typing *t, const jx_value *outs, const char *name)
+{
+    for (int i = 0; i < t->nouts; i++)
+        if (outs->tag != JX_V_TUPLE || outs->count != t->nouts ||
+            outs->items[i]->tag != JX_V_AVAL)
+            return jx_type_wrong(t, "%s are not the types of %d results", name, t->nouts);
+    for (int i = 0; i < t->nouts; i++)
+        jx_type_is(t, i, outs->items[i]->aval);
+    return true;
+}
+
 /* JAX holds what a Python function gives against what is declared for it, when
  * it runs. */
 void jx_type_callback(jx_typing *t)
 {
-    const jx_p_callback *p = t->params;
-    const jx_value *outs = p->result_avals;
+    listed(t, ((const jx_p_callback *)t->params)->result_avals, "result_avals");
+}
 
-    for (int i = 0; i < t->nouts; i++)
-        if (outs->tag != JX_V_TUPLE || outs->count != t->nouts ||
-            outs->items[i]->tag != JX_V_AVAL) {
-            jx_type_wrong(t, "result_avals are not the types of %d results",
-                          t->nouts);
-            return;
-        }
-    for (int i = 0; i < t->nouts; i++)
-        jx_type_is(t, i, outs->items[i]->aval);
+/* The linear function whose transpose is a rule's bwd: of residuals and tangents.  JAX's
+ * text does not show `out_avals`; a bwd that is a jaxpr knows them. */
+void jx_type_custom_lin(jx_typing *t)
+{
+    const jx_p_custom_lin *p = t->params;
+    const jx_jaxpr *bwd = p->bwd && p->bwd->tag == JX_V_JAXPR ? p->bwd->jaxpr : NULL;
+    int nres = (int)p->num_res;
+
+    if (p->num_res < 0 || p->num_res > t->nins)
+        jx_type_wrong(t, "%lld residuals among %d operands", (long long)p->num_res,
+                      t->nins);
+    else if (bwd && bwd->nins != nres + t->nouts)
+        jx_type_wrong(t, "bwd takes %d values, for %d residuals and %d results", bwd->nins,
+                      nres, t->nouts);
+    else if (p->out_avals ? !listed(t, p->out_avals, "out_avals") : !bwd) {
+        if (!p->out_avals)
+            jx_type_unknown(t, t->eqn->prim->name);
+    } else if (bwd) {
+        for (int i = 0; !p->out_avals && i < t->nouts; i++)
+            jx_type_is(t, i, bwd->vars[bwd->nconsts + nres + i]->aval);
+        pass_operands(t, bwd, 0, 0, nres, "bwd");
+    }
 }
 
 void jx_type_observed(jx_typing *t)

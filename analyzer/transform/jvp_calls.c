@@ -348,7 +348,7 @@ static const jx_rule_pattern *pattern_for(const jx_rule *rule, const jx_atom *ta
     for (int i = 0; i < rule->npatterns; i++) {
         const jx_rule_pattern *p = &rule->patterns[i];
         int count = 0;
-        bool fits = !p->error && p->jvp.jaxpr;
+        bool fits = !p->error && (rule->vjp ? p->bwd.jaxpr : p->jvp.jaxpr);
         for (int k = 0; fits && k < n; k++) {
             bool zero = p->zeros && p->zeros[k] == '1';
             fits = !zero || !jx_is_made(tangents[k]);
@@ -375,31 +375,38 @@ static bool closes_over(const jx_rule *rule, int operand)
     return operand < rule->nconsts || never;
 }
 
+/* The pattern that a rule is asked for here; NULL, told. */
+static const jx_rule_pattern *asked_for(jx_jvp *t, const jx_rule *rule)
+{
+    const jx_rule_pattern *found;
+
+    if (!rule) {
+        jx_jvp_refuse(t, "its rule is not in the program (PRM002)");
+        return NULL;
+    }
+    for (int i = 0; i < t->eqn->nins; i++)
+        if (jx_is_made(t->tins[i]) && closes_over(rule, i)) {
+            jx_jvp_refuse(t, "it closes over a value that is differentiated, which JAX "
+                             "refuses");
+            return NULL;
+        }
+    found = pattern_for(rule, t->tins + rule->nconsts);
+    if (!found)
+        jx_jvp_refuse(t, rule->npatterns && rule->patterns[0].error ? rule->patterns[0].error
+                         : "its rule is not in the program for these tangents (PRM002)");
+    return found;
+}
+
 bool jx_jvp_custom_jvp_call(jx_jvp *t)
 {
-    const jx_p_custom_jvp *custom = t->eqn->typed;
-    const jx_rule *rule = custom->jvp_jaxpr_fun;
+    const jx_rule *rule = ((const jx_p_custom_jvp *)t->eqn->typed)->jvp_jaxpr_fun;
+    const jx_rule_pattern *found = asked_for(t, rule);
     jx_params p = {.program = t->b->in->program};
-    const jx_rule_pattern *found;
     bool *outs = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nouts + 1, bool);
-    int consts, n;
+    int consts = found ? rule->nconsts : 0, n = found ? rule->nins - consts : 0;
     call c;
 
-    if (!rule)
-        return jx_jvp_refuse(t, "its rule is not in the program (PRM002)");
-    consts = rule->nconsts;
-    n = rule->nins - consts;
-    for (int i = 0; i < t->eqn->nins; i++)
-        if (jx_is_made(t->tins[i]) && closes_over(rule, i))
-            return jx_jvp_refuse(t, "it closes over a value that is differentiated, which "
-                                    "JAX refuses");
-    found = pattern_for(rule, t->tins + consts);
-    if (!found)
-        return jx_jvp_refuse(t, rule->npatterns && rule->patterns[0].error
-                                    ? rule->patterns[0].error
-                                    : "its rule is not in the program for these tangents "
-                                      "(PRM002)");
-    if (!outs || !begin_call(t, &c))
+    if (!found || !outs || !begin_call(t, &c))
         return false;
     for (int i = consts; i < consts + n; i++)
         c.ins[c.nins++] = t->ins[i];
@@ -413,9 +420,93 @@ bool jx_jvp_custom_jvp_call(jx_jvp *t)
     return finish(&c, jx_prim_of(JX_PRIM_jit), &p, 0, outs);
 }
 
+/* What the rule's fwd gives: residuals that it computes, then the results. */
+static const jx_atom *run_fwd(jx_jvp *t, const jx_rule *rule, const jx_rule_pattern *p)
+{
+    jx_params params = {.program = t->b->in->program};
+
+    jx_put_text(&params, "name", rule->name);
+    jx_put(&params, "jaxpr", jx_jvp_closed(t, p->fwd.jaxpr, &p->fwd));
+    if (p->fwd.jaxpr->nins != rule->nins - rule->nconsts) {
+        jx_jvp_refuse(t, "its fwd takes other operands than it does");
+        return NULL;
+    }
+    return jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &params, p->fwd.jaxpr->nins,
+                        t->ins + rule->nconsts, p->fwd.jaxpr->nouts);
+}
+
+static const jx_value *bools(jx_jvp *t, int n, const bool *at)
+{
+    jx_program *program = t->b->in->program;
+    const jx_value **items = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, const jx_value *);
+
+    for (int i = 0; items && i < n; i++)
+        items[i] = jx_value_add(&program->values,
+                                &(jx_value){.tag = JX_V_BOOL, .boolean = at[i]});
+    return items ? jx_value_of_tuple(program, n, items) : NULL;
+}
+
+/* The parameters of `custom_lin`, and what its results are. */
+static jx_params linear_params(jx_jvp *t, const jx_rule *rule, const jx_rule_pattern *found,
+                               call *c)
+{
+    int n = rule->nins - rule->nconsts;
+    bool *zeros = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, bool);
+    const jx_value **avals = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nouts + 1,
+                                          const jx_value *);
+    jx_params p = {.program = t->b->in->program};
+
+    for (int i = 0; zeros && i < n; i++)
+        zeros[i] = !jx_is_made(t->tins[rule->nconsts + i]);
+    for (int i = 0; avals && i < t->eqn->nouts; i++)
+        if (jx_has_tangent(t->eqn->outs[i]->aval)) {
+            avals[c->nouts] = jx_value_add(&p.program->values,
+                                           &(jx_value){.tag = JX_V_AVAL,
+                                                       .aval = t->eqn->outs[i]->aval});
+            c->outs[c->nouts++] = t->eqn->outs[i]->aval;
+        }
+    jx_put_int(&p, "num_res", found->nres);
+    jx_put(&p, "bwd", jx_jvp_closed(t, found->bwd.jaxpr, &found->bwd));
+    jx_put(&p, "in_zeros", zeros ? bools(t, n, zeros) : NULL);
+    jx_put(&p, "out_avals", avals ? jx_value_of_tuple(p.program, c->nouts, avals) : NULL);
+    jx_put_bool(&p, "symbolic_zeros", rule->symbolic_zeros);
+    if (found->ct_zeros)
+        jx_put_text(&p, "ct_zeros", found->ct_zeros);
+    return p;
+}
+
+/* Of the rule's fwd, and of what its bwd is the transpose: a `custom_lin` of residuals
+ * and tangents, which nothing but a transposition can take away. */
 bool jx_jvp_custom_vjp_call(jx_jvp *t)
 {
-    return jx_jvp_refuse(t,
-                         "can't apply forward-mode differentiation (jvp) to a custom_vjp "
-                         "function");
+    const jx_rule *rule = ((const jx_p_custom_vjp *)t->eqn->typed)->fwd_jaxpr_thunk;
+    const jx_rule_pattern *found = asked_for(t, rule);
+    const jx_atom *fwd = found ? run_fwd(t, rule, found) : NULL, *made;
+    int own = found ? found->fwd.jaxpr->nouts - t->eqn->nouts : 0, next = 0;
+    jx_params p;
+    call c;
+
+    if (!fwd || own < 0 || !begin_call(t, &c))
+        return false;
+    c.ins = JX_NEW_ARRAY(jx_jvp_arena(t), found->nres + t->eqn->nins + 1, jx_atom);
+    if (!c.ins)
+        return false;
+    for (int i = 0; i < t->eqn->nouts; i++)
+        t->outs[i] = fwd[own + i];
+    for (int i = 0; i < found->nres; i++) {
+        int from = found->fwds ? found->fwds[i] : -1;
+        if (from < 0 ? next >= own : from >= t->eqn->nins)
+            return jx_jvp_refuse(t, "its residuals are not what its fwd gives");
+        c.ins[c.nins++] = from < 0 ? fwd[next++] : t->ins[from];
+    }
+    for (int i = rule->nconsts; i < t->eqn->nins; i++)
+        if (jx_is_made(t->tins[i]))
+            c.ins[c.nins++] = t->tins[i];
+    p = linear_params(t, rule, found, &c);
+    made = jx_build_as(t->b, jx_prim_of(JX_PRIM_custom_lin), &p, c.nins, c.ins, c.nouts,
+                       c.outs);
+    for (int i = 0, k = 0; made && i < t->eqn->nouts; i++)
+        if (jx_has_tangent(t->eqn->outs[i]->aval))
+            t->touts[i] = made[k++];
+    return made != NULL;
 }

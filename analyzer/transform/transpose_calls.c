@@ -285,3 +285,45 @@ bool jx_transpose_custom_linear_solve(jx_transpose *t)
             t->gives[consts + i] = made[i];
     return made != NULL;
 }
+
+/* ---- rules: the bwd, of residuals and cotangents in full */
+
+static bool is_zero(const jx_value *zeros, int i)
+{
+    return zeros && zeros->tag == JX_V_TUPLE && i < zeros->count &&
+           zeros->items[i]->tag == JX_V_BOOL && zeros->items[i]->boolean;
+}
+
+bool jx_transpose_custom_lin(jx_transpose *t)
+{
+    const jx_p_custom_lin *p = t->eqn->typed;
+    const jx_value *bwd = p->bwd && p->bwd->tag == JX_V_JAXPR ? p->bwd : NULL;
+    int n = p->in_zeros ? p->in_zeros->count : 0, nres = (int)p->num_res, next = 0, k = 0;
+    jx_params q = {.program = t->b->in->program};
+    const jx_atom *made;
+    call c;
+
+    if (!bwd)
+        return jx_transpose_refuse(t, "its rule is not in the program (PRM002)");
+    if (!begin_call(t, &c))
+        return false;
+    for (int i = 0; i < nres; i++)
+        c.ins[c.nins++] = t->ins[i];
+    for (int i = 0; i < t->eqn->nouts; i++)
+        c.ins[c.nins++] = jx_transpose_full(t, i);
+    jx_put_text(&q, "name", "bwd");
+    jx_put(&q, "jaxpr", bwd);
+    made = jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &q, c.nins, c.ins,
+                        bwd->jaxpr->nouts);
+    for (int i = 0; made && i < n; i++) {
+        bool given = !p->ct_zeros || p->ct_zeros[i] != '1';
+        int operand = is_zero(p->in_zeros, i) ? -1 : nres + next++;
+        if (given && k >= bwd->jaxpr->nouts)
+            return jx_transpose_refuse(t, "its bwd gives less than its operands take");
+        if (given && operand >= 0 && operand < t->eqn->nins &&
+            !jx_transpose_give(t, operand, made[k]))
+            return false;
+        k += given;
+    }
+    return made != NULL;
+}

@@ -29,6 +29,16 @@ bool jx_plan_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return call(p, eqn, jx_eqn_callee(eqn), ins, eqn->nins, outs);
 }
 
+/* Linear, and known by its transpose alone. */
+bool jx_plan_custom_lin(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, jx_slot *outs)
+{
+    (void)eqn;
+    (void)ins;
+    (void)outs;
+    return jx_plan_fail(p, "can't apply forward-mode automatic differentiation (jvp) to a "
+                           "custom_vjp function.");
+}
+
 /* Operands: constants of matvec, vecmat, solve, transpose_solve; then b. */
 bool jx_plan_custom_linear_solve(jx_planner *p, const jx_eqn *eqn,
                                  const jx_slot *ins, jx_slot *outs)

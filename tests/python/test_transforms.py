@@ -67,6 +67,23 @@ def solved(a, b):
     return jax.scipy.sparse.linalg.cg(lambda x: a @ (a.T @ x) + x, b, maxiter=30)[0]
 
 
+@jax.custom_vjp
+def halved(x, y):
+    return jnp.sin(x) * y, x.sum()
+
+
+def halved_fwd(x, y):
+    return halved(x, y), (x, y)
+
+
+def halved_bwd(residuals, cts):
+    x, y = residuals
+    return cts[0] * jnp.cos(x) * y / 2 + cts[1], (cts[0] * jnp.sin(x)).sum(keepdims=True)
+
+
+halved.defvjp(halved_fwd, halved_bwd)
+
+
 V, M = np.float32([0.3, 1.7, 2.5]), np.float32([[2, .3, .1], [.4, 3, .5], [.2, .6, 4]])
 PROGRAMS = {
     'rule': (lambda x: log1pexp(jnp.sin(x)).sum(), V),
@@ -93,12 +110,19 @@ PROGRAMS = {
         2. * x[:2], unique_indices=True).at[1].max(0.5), V),
     'gamma': (lambda x: jax.random.gamma(jax.random.key(3), x), V),
     'complex': (lambda x: jnp.abs(jnp.fft.fft(x * (1 + 2j))), V),
+    'rule backwards': (lambda x, y: halved(jnp.exp(x), y), V, np.float32([2])),
+    'rule backwards, of one': (lambda x: halved(x, jnp.ones(1))[0].sum(), V),
+    'rule backwards, in a loop': (lambda x, y: jax.lax.scan(
+        lambda c, r: (halved(c, r)[0], halved(c * r, jnp.ones(1))[1]), x, y), V, M[:, :1]),
+    'rule backwards, on one branch': (lambda x, y: jax.lax.cond(
+        x[0] > 0, lambda x: halved(x, y)[0], lambda x: x * y, x), V, np.float32([2])),
     'integers': (lambda x, n: (x * n, n + 1, x > n), V, np.int32(2)),
     'derivative': (jax.grad(lambda x: (jnp.tanh(x) ** 3).sum()), V),
 }
 
 
 FORWARD_ONLY = 'while', 'reduced by a function'
+BACKWARD_ONLY = 'rule backwards'
 
 
 @pytest.mark.parametrize('transform', ['jvp', 'vjp'])
@@ -106,11 +130,32 @@ FORWARD_ONLY = 'while', 'reduced by a function'
 def test_programs_are_transformed_as_jax_transforms_them(name, transform, tmp_path):
     f, *args = PROGRAMS[name]
     leaves = [jnp.asarray(arg) for arg in args]
-    if transform == 'vjp' and name in FORWARD_ONLY:
+    if name in FORWARD_ONLY if transform == 'vjp' else name.startswith(BACKWARD_ONLY):
         return
     became = transforms.held(transform, lambda *args: jax.tree_util.tree_leaves(f(*args)),
                              leaves, zlib.crc32(name.encode()), tmp_path)
     assert became == ('equal', '')
+
+
+def test_a_gradient_by_a_rule_has_a_derivative(tmp_path):
+    """Of the fwd and the bwd; the function's own derivative goes with its result."""
+    def gradient(x, y):
+        return jax.grad(lambda x: halved(x, y)[0].sum())(x)
+
+    ins = [jnp.asarray(V), jnp.float32([2]), jnp.float32([1, 2, 3]), jnp.float32([4])]
+    # What JAX's own vjp gives, by differences of its gradient.
+    step = 1e-2
+    ahead, behind = (gradient(ins[0] + s * ins[2], ins[1] + s * ins[3])
+                     for s in (step, -step))
+    jaxvet.dump(lambda x, y: halved(x, y)[0].sum())(*ins[:2]).save(tmp_path / 'p.json')
+    np.savez(tmp_path / 'p.npz', **{f'in{i}': x for i, x in enumerate(
+        [*ins[:2], jnp.float32(1), *ins[2:], jnp.float32(0)])})
+    ran = command('run', '--transform', 'vjp,jvp', tmp_path / 'p.json', '--inputs',
+                  tmp_path / 'p.npz', '--outputs', tmp_path / 'q.npz')
+    assert ran.returncode == 0, ran.stderr
+    outs = np.load(tmp_path / 'q.npz')
+    assert np.allclose(outs['out0'], gradient(*ins[:2]), rtol=1e-5)
+    assert np.allclose(outs['out2'], (ahead - behind) / (2 * step), rtol=1e-2)
 
 
 @pytest.mark.parametrize('name', ['rule', 'scan', 'while', 'remat', 'inverse', 'root'])
@@ -177,12 +222,11 @@ def test_what_has_no_derivative_is_named(tmp_path):
     assert 'nextafter: no differentiation rule' in refused(
         lambda x: jnp.nextafter(x, 2.), V, tmp_path=tmp_path)
 
-    @jax.custom_vjp
-    def f(x):
-        return x
-    f.defvjp(lambda x: (x, None), lambda _, ct: (ct,))
-    assert "can't apply forward-mode differentiation (jvp) to a custom_vjp function" in \
-        refused(f, V, tmp_path=tmp_path)
+    jaxvet.dump(lambda x: halved(x, x[:1])[1])(V).save(tmp_path / 'p.json')
+    assert 'custom_lin' in command('show', '--transform', 'jvp', tmp_path / 'p.json').stdout
+    ran = command('run', '--transform', 'jvp', tmp_path / 'p.json')
+    assert ran.returncode == 3 and "can't apply forward-mode automatic differentiation " \
+        "(jvp) to a custom_vjp function" in ran.stderr
 
 
 def test_a_rule_that_closes_over_what_is_differentiated_is_refused(tmp_path):

@@ -7,7 +7,7 @@ broadcast_in_dim broadcast_to call_exported call_hi_primitive
 call_hi_primitive_linearized call_library_primitive cbrt ceil checkpoint
 cholesky clamp closed_call clz complex composite concatenate cond conj
 conv_general_dilated convert_element_type copy copy_p core_call cos cosh
-cumlogsumexp cummax cummin cumprod cumsum custom_jvp_call
+cumlogsumexp cummax cummin cumprod cumsum custom_jvp_call custom_lin
 custom_linear_solve custom_vjp_call custom_vmap_call dce_sink debug_callback
 debug_print device_put digamma dim_as_value dimension_size div dot_general
 dynamic_slice dynamic_update_slice eig eigh empty empty2 empty_ref eq eq_to
