@@ -99,18 +99,7 @@ const jx_aval *jx_aval_weak(jx_typing *t, const jx_aval *aval, bool weak)
 const jx_aval *jx_aval_stacked(jx_typing *t, const jx_aval *aval,
                                const jx_dim *length)
 {
-    jx_aval stacked = *aval;
-    const jx_dim **shape = jx_shape(t, aval->rank + 1);
-
-    if (!shape)
-        return NULL;
-    shape[0] = length;
-    for (int i = 0; i < aval->rank; i++)
-        shape[i + 1] = aval->shape[i];
-    stacked.rank++;
-    stacked.shape = shape;
-    stacked.spec = NULL;
-    return add_aval(t, &stacked);
+    return jx_aval_stack(&t->program->avals, aval, length);
 }
 
 const jx_aval *jx_aval_item(jx_typing *t, const jx_aval *aval)

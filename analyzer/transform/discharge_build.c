@@ -51,21 +51,6 @@ const jx_aval *jx_discharge_aval(jx_discharging *b, const jx_aval *like,
     return jx_body_aval(&b->body, like, dtype, rank, shape);
 }
 
-/* ---- parameters */
-
-void jx_put_numbers(jx_params *p, const char *record, int count,
-                    const char *const *keys, const jx_ints *ints)
-{
-    const jx_value **items =
-        JX_NEW_ARRAY(p->program->ctx->arena, count, const jx_value *);
-
-    for (int i = 0; items && i < count; i++)
-        items[i] = jx_value_of_ints(p->program, ints[i]);
-    jx_put(p, "dimension_numbers",
-           items ? jx_value_of_record(p->program, record, count, keys, items)
-                 : NULL);
-}
-
 /* ---- equations */
 
 static bool tell(jx_body *b, const char *why)

@@ -47,10 +47,6 @@ const jx_aval *jx_discharge_aval(jx_discharging *b, const jx_aval *like,
                                  jx_dtype dtype, int rank,
                                  const jx_dim *const *shape);
 
-/* Numbers of the dimensions of a gather or a scatter. */
-void jx_put_numbers(jx_params *p, const char *record, int count,
-                    const char *const *keys, const jx_ints *ints);
-
 /* A jaxpr in the making, without anything yet. */
 void jx_discharge_begin(jx_discharge *d, jx_discharging *b, bool lenient);
 /* Adds an equation in the place of the one that is worked on, and gives its

@@ -552,11 +552,8 @@ static jx_ints counted(jx_discharging *b, int count)
 
 static jx_atom read_elements(jx_discharging *b, indexer x, jx_atom held)
 {
-    static const char *const keys[] = {
-        "offset_dims", "collapsed_slice_dims", "start_index_map",
-        "operand_batching_dims", "start_indices_batching_dims"};
     jx_ints all = counted(b, x.step->rank), none = {0, NULL}, order;
-    jx_ints numbers[] = {none, all, all, none, none};
+    const jx_gather_dims dims = {none, all, all, none, none};
     const jx_dim **ones = JX_NEW_ARRAY(arena_of(b), all.count, const jx_dim *);
     jx_params p = {.program = b->d->program};
     jx_ref_step step;
@@ -573,7 +570,7 @@ static jx_atom read_elements(jx_discharging *b, indexer x, jx_atom held)
     jx_atom ins[] = {held, indices_of(b, &x, first, rank, shape)};
     for (int i = 0; i < all.count; i++)
         ones[i] = jx_dim_int(b->d->program->dims, 1);
-    jx_put_numbers(&p, "GatherDimensionNumbers", 5, keys, numbers);
+    jx_put_gather_dims(&p, &dims);
     jx_put_dims(&p, "slice_sizes", all.count, ones);
     jx_put_none(&p, "fill_value");
     put_mode(&p, "GatherScatterMode.PROMISE_IN_BOUNDS");
@@ -595,12 +592,8 @@ static jx_ints inverse(jx_discharging *b, jx_ints order)
 static jx_atom write_elements(jx_discharging *b, indexer x, jx_atom held,
                               jx_atom value, jx_prim_id how)
 {
-    static const char *const keys[] = {
-        "update_window_dims", "inserted_window_dims",
-        "scatter_dims_to_operand_dims", "operand_batching_dims",
-        "scatter_indices_batching_dims"};
     jx_ints all = counted(b, x.step->rank), none = {0, NULL}, order, back;
-    jx_ints numbers[] = {none, all, all, none, none};
+    const jx_scatter_dims dims = {none, all, all, none, none};
     jx_params p = {.program = b->d->program};
     jx_ref_step step;
     int rank, first;
@@ -615,7 +608,7 @@ static jx_atom write_elements(jx_discharging *b, indexer x, jx_atom held,
     if (!shape)
         return nothing;
     jx_atom ins[] = {held, indices_of(b, &x, first, rank, shape), value};
-    jx_put_numbers(&p, "ScatterDimensionNumbers", 5, keys, numbers);
+    jx_put_scatter_dims(&p, &dims);
     jx_put_none(&p, "update_jaxpr");
     put_mode(&p, "GatherScatterMode.FILL_OR_DROP");
     held = jx_discharge_emit(b, how, 3, ins, &p, x.of);

@@ -41,14 +41,6 @@ static jx_ints range(jx_transpose *t, int from, int count)
     return (jx_ints){count, at};
 }
 
-static const jx_value *pair_of(jx_transpose *t, jx_ints a, jx_ints c)
-{
-    jx_program *program = t->b->in->program;
-    const jx_value *both[] = {jx_value_of_ints(program, a), jx_value_of_ints(program, c)};
-
-    return jx_value_of_tuple(program, 2, both);
-}
-
 /* The place of each axis in a list of three, in which each is once. */
 static jx_ints order_of(jx_transpose *t, jx_ints a, jx_ints b, jx_ints c)
 {
@@ -89,7 +81,7 @@ bool jx_transpose_dot_general(jx_transpose *t)
             its_batch = x ? d->lhs_batch : d->rhs_batch;
     const jx_aval *to = jx_transpose_in(t, x);
     jx_params p = jx_transpose_others(t, without);
-    const jx_value *numbers[2];
+    jx_dot_dims dims;
     jx_ints kept, its_kept;
     jx_atom made;
 
@@ -97,10 +89,12 @@ bool jx_transpose_dot_general(jx_transpose *t)
         return jx_transpose_none(t);
     kept = kept_of(t, to->rank, mine, batch);
     its_kept = kept_of(t, jx_transpose_in(t, y)->rank, its, its_batch);
-    numbers[0] = pair_of(t, range(t, batch.count + (x ? 0 : kept.count), its_kept.count),
-                         its_kept);
-    numbers[1] = pair_of(t, range(t, 0, batch.count), its_batch);
-    jx_put(&p, "dimension_numbers", jx_value_of_tuple(p.program, 2, numbers));
+    dims = (jx_dot_dims){
+        .lhs_contracting = range(t, batch.count + (x ? 0 : kept.count), its_kept.count),
+        .rhs_contracting = its_kept,
+        .lhs_batch = range(t, 0, batch.count),
+        .rhs_batch = its_batch};
+    jx_put_dot_dims(&p, &dims);
     made = jx_build(t->b, JX_PRIM_dot_general, &p, 2,
                     (const jx_atom[]){t->cts[0], t->ins[y]});
     if (!jx_is_made(made))
@@ -141,18 +135,7 @@ static jx_ints swapped(jx_transpose *t, jx_ints spec)
     return (jx_ints){spec.count, to};
 }
 
-static const jx_value *conv_dims(jx_transpose *t, jx_ints lhs, jx_ints rhs, jx_ints out)
-{
-    static const char *const keys[] = {"lhs_spec", "rhs_spec", "out_spec"};
-    jx_program *program = t->b->in->program;
-    const jx_value *items[] = {jx_value_of_ints(program, lhs),
-                               jx_value_of_ints(program, rhs),
-                               jx_value_of_ints(program, out)};
-
-    return jx_value_of_record(program, "ConvDimensionNumbers", 3, keys, items);
-}
-
-static jx_params conv_params(jx_transpose *t, const conv *c, const jx_value *dims,
+static jx_params conv_params(jx_transpose *t, const conv *c, jx_conv_dims dims,
                              jx_ints strides, jx_ints lhs_dilation, jx_ints rhs_dilation,
                              const jx_dim *const *padding)
 {
@@ -161,7 +144,7 @@ static jx_params conv_params(jx_transpose *t, const conv *c, const jx_value *dim
         "rhs_dilation",      "feature_group_count", "batch_group_count", NULL};
     jx_params p = jx_transpose_others(t, without);
 
-    jx_put(&p, "dimension_numbers", dims);
+    jx_put_conv_dims(&p, &dims);
     jx_put_ints(&p, "window_strides", strides);
     jx_put_ints(&p, "lhs_dilation", lhs_dilation);
     jx_put_ints(&p, "rhs_dilation", rhs_dilation);
@@ -237,7 +220,8 @@ static bool conv_lhs(jx_transpose *t, const conv *c)
     if (!pads || !jx_is_made(rhs))
         return false;
     rhs = jx_matrix_as(t->b, rhs, jx_atom_aval(t->cts[0])->dtype);
-    q = conv_params(t, c, conv_dims(t, d->out_spec, swapped(t, d->rhs_spec), d->lhs_spec),
+    q = conv_params(t, c,
+                    (jx_conv_dims){d->out_spec, swapped(t, d->rhs_spec), d->lhs_spec},
                     p->lhs_dilation, p->window_strides, p->rhs_dilation, pads);
     jx_put_dim(&q, "feature_group_count", groups);
     jx_put_int(&q, "batch_group_count", 1);
@@ -271,8 +255,9 @@ static bool conv_rhs(jx_transpose *t, const conv *c)
     }
     if (!pads)
         return false;
-    q = conv_params(t, c, conv_dims(t, swapped(t, d->lhs_spec), swapped(t, d->out_spec),
-                                    swapped(t, d->rhs_spec)),
+    q = conv_params(t, c,
+                    (jx_conv_dims){swapped(t, d->lhs_spec), swapped(t, d->out_spec),
+                                   swapped(t, d->rhs_spec)},
                     p->rhs_dilation, p->lhs_dilation, p->window_strides, pads);
     jx_put_dim(&q, "feature_group_count", p->batch_group_count);
     jx_put_dim(&q, "batch_group_count", p->feature_group_count);

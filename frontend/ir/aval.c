@@ -104,6 +104,25 @@ const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
     return jx_aval_add(in, &like);
 }
 
+const jx_aval *jx_aval_stack(jx_avals *in, const jx_aval *aval, const jx_dim *size)
+{
+    const jx_dim **shape =
+        aval ? JX_NEW_ARRAY(in->ctx->arena, aval->rank + 1, const jx_dim *) : NULL;
+    jx_aval stacked;
+
+    if (!shape || !size)
+        return NULL;
+    stacked = *aval;
+    shape[0] = size;
+    for (int i = 0; i < aval->rank; i++)
+        if (!(shape[i + 1] = aval->shape[i]))
+            return NULL;
+    stacked.rank++;
+    stacked.shape = shape;
+    stacked.spec = NULL;
+    return jx_aval_add(in, &stacked);
+}
+
 /* One entry of a partition spec after a dim, `@x` or `@(x,y)`. */
 static void print_entry(const jx_value *entry, jx_buffer *to)
 {

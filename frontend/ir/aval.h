@@ -53,6 +53,8 @@ bool jx_avals_hold(const jx_avals *in, const jx_aval *aval);
 /* An array aval of that dtype and shape and no further marks. */
 const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
                              const jx_dim *const *shape);
+/* With a leading axis of that size, whose place on a mesh is not known; NULL of NULL. */
+const jx_aval *jx_aval_stack(jx_avals *in, const jx_aval *aval, const jx_dim *size);
 
 /* As JAX prints it: `f32[2*b + 1,3]`, `key<fry>[]`, `f32[4]{V:i}`.  Axes come
  * in the order of `mesh` (its axes), or of their names if that is NULL. */

@@ -6,21 +6,16 @@ static const jx_atom nothing = {NULL, NULL};
 jx_atom jx_build_gather_back(jx_body *b, const jx_eqn *scatter, jx_atom from,
                              jx_atom indices)
 {
-    static const char *const keys[] = {
-        "offset_dims", "collapsed_slice_dims", "start_index_map",
-        "operand_batching_dims", "start_indices_batching_dims"};
     const jx_p_scatter *s = scatter->typed;
     const jx_scatter_dims *d = &s->dimension_numbers;
-    const jx_ints lists[] = {d->update_window_dims, d->inserted_window_dims,
-                             d->scatter_dims_to_operand_dims, d->operand_batching_dims,
-                             d->scatter_indices_batching_dims};
+    const jx_gather_dims dims = {d->update_window_dims, d->inserted_window_dims,
+                                 d->scatter_dims_to_operand_dims, d->operand_batching_dims,
+                                 d->scatter_indices_batching_dims};
     const jx_aval *updates = jx_atom_aval(scatter->ins[2]);
-    jx_program *program = b->in->program;
     int rank = jx_atom_aval(scatter->ins[0])->rank;
     const jx_dim **sizes =
         JX_NEW_ARRAY(b->in->program->ctx->arena, rank + 1, const jx_dim *);
-    const jx_value *items[5];
-    jx_params p = {.program = program};
+    jx_params p = {.program = b->in->program};
 
     if (!sizes || !jx_is_made(from))
         return nothing;
@@ -29,10 +24,7 @@ jx_atom jx_build_gather_back(jx_body *b, const jx_eqn *scatter, jx_atom from,
                            jx_ints_hold(d->operand_batching_dims, i)
                        ? jx_body_int(b, 1)
                        : updates->shape[d->update_window_dims.at[k++]];
-    for (int i = 0; i < 5; i++)
-        items[i] = jx_value_of_ints(program, lists[i]);
-    jx_put(&p, "dimension_numbers",
-           jx_value_of_record(program, "GatherDimensionNumbers", 5, keys, items));
+    jx_put_gather_dims(&p, &dims);
     jx_put_dims(&p, "slice_sizes", rank, sizes);
     jx_put(&p, "mode", jx_eqn_param(scatter, "mode"));
     jx_put_int(&p, "fill_value", 0);
@@ -46,22 +38,16 @@ jx_atom jx_build_gather_back(jx_body *b, const jx_eqn *scatter, jx_atom from,
 jx_atom jx_build_scatter_back(jx_body *b, const jx_eqn *gather, jx_atom indices,
                               jx_atom updates)
 {
-    static const char *const keys[] = {
-        "update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims",
-        "operand_batching_dims", "scatter_indices_batching_dims"};
     const jx_p_gather *g = gather->typed;
     const jx_gather_dims *d = &g->dimension_numbers;
-    const jx_ints lists[] = {d->offset_dims, d->collapsed_slice_dims, d->start_index_map,
-                             d->operand_batching_dims, d->start_indices_batching_dims};
+    const jx_scatter_dims dims = {d->offset_dims, d->collapsed_slice_dims,
+                                  d->start_index_map, d->operand_batching_dims,
+                                  d->start_indices_batching_dims};
     jx_program *program = b->in->program;
     const jx_aval *to = jx_atom_aval(gather->ins[0]);
-    const jx_value *items[5];
     jx_params p = {.program = program};
 
-    for (int i = 0; i < 5; i++)
-        items[i] = jx_value_of_ints(program, lists[i]);
-    jx_put(&p, "dimension_numbers",
-           jx_value_of_record(program, "ScatterDimensionNumbers", 5, keys, items));
+    jx_put_scatter_dims(&p, &dims);
     jx_put(&p, "mode", jx_eqn_param(gather, "mode"));
     jx_put_bool(&p, "indices_are_sorted", g->indices_are_sorted);
     jx_put_bool(&p, "unique_indices", g->unique_indices);

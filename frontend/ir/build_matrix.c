@@ -76,31 +76,23 @@ jx_atom jx_matrix_adjoint(jx_body *b, jx_atom a)
     return jx_matrix_conjugate(b, jx_matrix_transpose(b, a));
 }
 
-static const jx_value *ints_pair(jx_body *b, jx_ints a, jx_ints c)
-{
-    jx_program *program = b->in->program;
-    const jx_value *both[] = {jx_value_of_ints(program, a), jx_value_of_ints(program, c)};
-
-    return jx_value_of_tuple(program, 2, both);
-}
-
 jx_atom jx_matrix_dot(jx_body *b, jx_atom a, jx_atom c)
 {
     jx_program *program = b->in->program;
     const jx_value *highest =
         jx_value_add(&program->values,
                      &(jx_value){.tag = JX_V_ENUM, .text = "Precision.HIGHEST"});
-    const jx_value *precision[] = {highest, highest}, *numbers[2];
+    const jx_value *precision[] = {highest, highest};
     int64_t *axes = jx_is_made(a) && jx_is_made(c) ? axes_to(b, rank_of(a)) : NULL;
     jx_params p = no_params(b);
 
     if (!axes)
         return nothing;
     int rank = rank_of(a);
-    numbers[0] = ints_pair(b, (jx_ints){1, (const int64_t[]){rank - 1}},
-                           (jx_ints){1, (const int64_t[]){rank - 2}});
-    numbers[1] = ints_pair(b, (jx_ints){rank - 2, axes}, (jx_ints){rank - 2, axes});
-    jx_put(&p, "dimension_numbers", jx_value_of_tuple(program, 2, numbers));
+    const jx_ints batch = {rank - 2, axes};
+    const jx_dot_dims dims = {{1, (const int64_t[]){rank - 1}},
+                              {1, (const int64_t[]){rank - 2}}, batch, batch};
+    jx_put_dot_dims(&p, &dims);
     jx_put(&p, "precision", jx_value_of_tuple(program, 2, precision));
     jx_put_dtype(&p, "preferred_element_type", jx_atom_aval(a)->dtype);
     return jx_build(b, JX_PRIM_dot_general, &p, 2, (const jx_atom[]){a, c});
@@ -260,18 +252,6 @@ jx_atom jx_matrix_pad(jx_body *b, jx_atom a, int from_last, const jx_dim *before
                     (const jx_atom[]){a, jx_math_number(b, a, 0)});
 }
 
-static const jx_value *gather_dims(jx_body *b, const jx_ints *lists)
-{
-    static const char *const keys[] = {
-        "offset_dims", "collapsed_slice_dims", "start_index_map",
-        "operand_batching_dims", "start_indices_batching_dims"};
-    const jx_value *items[5];
-
-    for (int i = 0; i < 5; i++)
-        items[i] = jx_value_of_ints(b->in->program, lists[i]);
-    return jx_value_of_record(b->in->program, "GatherDimensionNumbers", 5, keys, items);
-}
-
 jx_atom jx_matrix_take(jx_body *b, jx_atom a, int from_last, int whole, jx_atom order)
 {
     const jx_aval *of = jx_is_made(a) ? jx_atom_aval(a) : NULL;
@@ -302,9 +282,9 @@ jx_atom jx_matrix_take(jx_body *b, jx_atom a, int from_last, int whole, jx_atom 
         k++;
     }
     shape[by->rank] = jx_body_int(b, 1);
-    const jx_ints lists[] = {{whole > 0, &window}, {1, &axis}, {1, &axis}, {count, batch},
-                             {count, there}};
-    jx_put(&p, "dimension_numbers", gather_dims(b, lists));
+    const jx_gather_dims dims = {{whole > 0, &window}, {1, &axis}, {1, &axis},
+                                 {count, batch}, {count, there}};
+    jx_put_gather_dims(&p, &dims);
     jx_put_dims(&p, "slice_sizes", rank, sizes);
     jx_put_enum(&p, "mode", "GatherScatterMode.PROMISE_IN_BOUNDS");
     jx_put_none(&p, "fill_value");

@@ -206,3 +206,66 @@ void jx_put_others(jx_params *p, const jx_eqn *eqn, const char *const *without)
             jx_put(p, eqn->params[i].name, eqn->params[i].value);
     }
 }
+
+/* ---- dimension numbers */
+
+static void put_numbers(jx_params *p, const char *type, int count,
+                        const char *const *keys, const jx_ints *lists)
+{
+    const jx_value **items =
+        JX_NEW_ARRAY(p->program->ctx->arena, count, const jx_value *);
+
+    for (int i = 0; items && i < count; i++)
+        items[i] = jx_value_of_ints(p->program, lists[i]);
+    jx_put(p, "dimension_numbers",
+           items ? jx_value_of_record(p->program, type, count, keys, items) : NULL);
+}
+
+static const jx_value *pair_of(jx_program *in, jx_ints a, jx_ints c)
+{
+    const jx_value *both[] = {jx_value_of_ints(in, a), jx_value_of_ints(in, c)};
+
+    return jx_value_of_tuple(in, 2, both);
+}
+
+void jx_put_dot_dims(jx_params *p, const jx_dot_dims *dims)
+{
+    const jx_value *both[] = {
+        pair_of(p->program, dims->lhs_contracting, dims->rhs_contracting),
+        pair_of(p->program, dims->lhs_batch, dims->rhs_batch)};
+
+    jx_put(p, "dimension_numbers", jx_value_of_tuple(p->program, 2, both));
+}
+
+void jx_put_conv_dims(jx_params *p, const jx_conv_dims *dims)
+{
+    static const char *const keys[] = {"lhs_spec", "rhs_spec", "out_spec"};
+    const jx_ints lists[] = {dims->lhs_spec, dims->rhs_spec, dims->out_spec};
+
+    put_numbers(p, "ConvDimensionNumbers", 3, keys, lists);
+}
+
+void jx_put_gather_dims(jx_params *p, const jx_gather_dims *dims)
+{
+    static const char *const keys[] = {
+        "offset_dims", "collapsed_slice_dims", "start_index_map",
+        "operand_batching_dims", "start_indices_batching_dims"};
+    const jx_ints lists[] = {dims->offset_dims, dims->collapsed_slice_dims,
+                             dims->start_index_map, dims->operand_batching_dims,
+                             dims->start_indices_batching_dims};
+
+    put_numbers(p, "GatherDimensionNumbers", 5, keys, lists);
+}
+
+void jx_put_scatter_dims(jx_params *p, const jx_scatter_dims *dims)
+{
+    static const char *const keys[] = {
+        "update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims",
+        "operand_batching_dims", "scatter_indices_batching_dims"};
+    const jx_ints lists[] = {dims->update_window_dims, dims->inserted_window_dims,
+                             dims->scatter_dims_to_operand_dims,
+                             dims->operand_batching_dims,
+                             dims->scatter_indices_batching_dims};
+
+    put_numbers(p, "ScatterDimensionNumbers", 5, keys, lists);
+}

@@ -37,6 +37,11 @@ void jx_put_dims(jx_params *p, const char *name, int count,
 void jx_put_tuples(jx_params *p, const char *name, int count, int width,
                    const jx_dim *const *dims);
 void jx_put_jaxpr(jx_params *p, const char *name, const jx_jaxpr *jaxpr);
+/* The parameter `dimension_numbers` of a product, a convolution, a gather, a scatter. */
+void jx_put_dot_dims(jx_params *p, const jx_dot_dims *dims);
+void jx_put_conv_dims(jx_params *p, const jx_conv_dims *dims);
+void jx_put_gather_dims(jx_params *p, const jx_gather_dims *dims);
+void jx_put_scatter_dims(jx_params *p, const jx_scatter_dims *dims);
 /* Those of an equation, but of these names (NULL ends them). */
 void jx_put_others(jx_params *p, const jx_eqn *eqn, const char *const *without);
 

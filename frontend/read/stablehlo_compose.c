@@ -289,15 +289,6 @@ static jx_atom ordered(jx_hlo_body *b, jx_atom in, const labels *own,
     return same ? in : jx_hlo_eqn_transpose(b, in, order);
 }
 
-static const jx_value *pair(jx_hlo_reader *s, int n, const int64_t *a,
-                            const int64_t *c)
-{
-    const jx_value *items[] = {jx_value_of_ints(s->program, (jx_ints){n, a}),
-                               jx_value_of_ints(s->program, (jx_ints){n, c})};
-
-    return jx_value_of_tuple(s->program, 2, items);
-}
-
 /* The product of both; `own` becomes the labels of its axes. */
 static jx_atom contract(jx_hlo_body *b, const jx_atom *ins, const labels *in,
                         const labels *out, labels *own)
@@ -332,9 +323,9 @@ static jx_atom contract(jx_hlo_body *b, const jx_atom *ins, const labels *in,
             shape[own->count] = (side ? right : left)->shape[i];
             own->at[own->count++] = in[side].at[i];
         }
-    const jx_value *parts[] = {pair(b->s, ninner, inner[0], inner[1]),
-                               pair(b->s, nbatch, batch[0], batch[1])};
-    jx_put(&p, "dimension_numbers", jx_value_of_tuple(b->s->program, 2, parts));
+    const jx_dot_dims dims = {
+        {ninner, inner[0]}, {ninner, inner[1]}, {nbatch, batch[0]}, {nbatch, batch[1]}};
+    jx_put_dot_dims(&p, &dims);
     jx_put_none(&p, "precision");
     jx_put_dtype(&p, "preferred_element_type", left->dtype);
     jx_put_none(&p, "out_sharding");
@@ -378,9 +369,6 @@ bool jx_hlo_op_einsum(jx_hlo_body *b, const jx_mlir_op *op,
 bool jx_hlo_op_torch_index_select(jx_hlo_body *b, const jx_mlir_op *op,
                                   const jx_hlo_row *row)
 {
-    static const char *const keys[] = {
-        "offset_dims", "collapsed_slice_dims", "start_index_map",
-        "operand_batching_dims", "start_indices_batching_dims"};
     int64_t offset[JX_HLO_RANK], batch[JX_HLO_RANK], axis = 0, nbatch = 0;
     const jx_dim *shape[2 * JX_HLO_RANK], *sizes[JX_HLO_RANK];
     jx_params p = jx_hlo_no_params(b);
@@ -413,15 +401,9 @@ bool jx_hlo_op_torch_index_select(jx_hlo_body *b, const jx_mlir_op *op,
         wide[i] = index->shape[i];
     wide[index->rank] = jx_hlo_dim_int(b, 1);
     ins[1] = jx_hlo_eqn_reshape(b, ins[1], index->rank + 1, wide);
-    const jx_value *items[] = {
-        jx_value_of_ints(b->s->program, (jx_ints){noffset, offset}),
-        jx_value_of_ints(b->s->program, (jx_ints){1, &axis}),
-        jx_value_of_ints(b->s->program, (jx_ints){1, &axis}),
-        jx_value_of_ints(b->s->program, (jx_ints){(int)nbatch, batch}),
-        jx_value_of_ints(b->s->program, (jx_ints){(int)nbatch, batch})};
-    jx_put(&p, "dimension_numbers",
-           jx_value_of_record(b->s->program, "GatherDimensionNumbers", 5, keys,
-                              items));
+    const jx_ints before = {(int)nbatch, batch}, along = {1, &axis};
+    jx_put_gather_dims(&p, &(jx_gather_dims){{noffset, offset}, along, along, before,
+                                             before});
     jx_put_dims(&p, "slice_sizes", in->rank, sizes);
     jx_put_enum(&p, "mode", "GatherScatterMode.CLIP");
     jx_put_none(&p, "fill_value");

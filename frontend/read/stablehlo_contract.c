@@ -8,20 +8,8 @@
 
 /* ---- dots */
 
-typedef struct dot {
-    jx_ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
-} dot;
-
-static const jx_value *pair(jx_hlo_reader *s, jx_ints a, jx_ints b)
-{
-    const jx_value *items[] = {jx_value_of_ints(s->program, a),
-                               jx_value_of_ints(s->program, b)};
-
-    return jx_value_of_tuple(s->program, 2, items);
-}
-
 /* Batch axes, then what is left of each side. */
-static int dot_rank(const dot *d, const jx_aval *lhs, const jx_aval *rhs)
+static int dot_rank(const jx_dot_dims *d, const jx_aval *lhs, const jx_aval *rhs)
 {
     return lhs->rank - d->lhs_contracting.count + rhs->rank -
            d->rhs_contracting.count - d->rhs_batch.count;
@@ -148,13 +136,12 @@ static const jx_value *algorithm(jx_hlo_body *b, const jx_mlir_attr *record,
     return algorithm_record(b->s, &a);
 }
 
-static bool emit_dot(jx_hlo_body *b, const dot *d)
+static bool emit_dot(jx_hlo_body *b, const jx_dot_dims *d)
 {
     const jx_mlir_attr *record = jx_mlir_get(b->op, "algorithm");
     const jx_value *how;
     jx_params p = jx_hlo_no_params(b);
     const jx_atom ins[] = {jx_hlo_in(b, 0), jx_hlo_in(b, 1)};
-    const jx_value *parts[2];
     const jx_aval *out;
 
     int rank = dot_rank(d, jx_atom_aval(ins[0]), jx_atom_aval(ins[1]));
@@ -163,11 +150,9 @@ static bool emit_dot(jx_hlo_body *b, const dot *d)
     if (rank != b->op->outs[0]->type->rank)
         return jx_hlo_refuse(b, "expected a result of %d axes", rank);
     out = jx_hlo_result(b, 0, NULL);
-    parts[0] = pair(b->s, d->lhs_contracting, d->rhs_contracting);
-    parts[1] = pair(b->s, d->lhs_batch, d->rhs_batch);
     if (!out)
         return false;
-    jx_put(&p, "dimension_numbers", jx_value_of_tuple(b->s->program, 2, parts));
+    jx_put_dot_dims(&p, d);
     how = record && record->kind == JX_A_RECORD
               ? algorithm(b, record, jx_atom_aval(ins[0])->dtype,
                           jx_atom_aval(ins[1])->dtype, out->dtype)
@@ -186,7 +171,7 @@ bool jx_hlo_op_dot_general(jx_hlo_body *b, const jx_mlir_op *op,
 {
     const jx_mlir_attr *dims = jx_hlo_attr(b, "dot_dimension_numbers");
     jx_atom lhs = jx_hlo_in(b, 0), rhs = jx_hlo_in(b, 1);
-    dot d;
+    jx_dot_dims d;
 
     (void)op, (void)row;
     if (!dims || !jx_is_made(lhs) || !jx_is_made(rhs))
@@ -216,7 +201,7 @@ bool jx_hlo_op_dot(jx_hlo_body *b, const jx_mlir_op *op,
 {
     jx_atom lhs = jx_hlo_in(b, 0), rhs = jx_hlo_in(b, 1);
     int64_t last = 0, first = 0;
-    dot d = {.rhs_contracting = {1, &first}, .lhs_contracting = {1, &last}};
+    jx_dot_dims d = {.rhs_contracting = {1, &first}, .lhs_contracting = {1, &last}};
 
     (void)op, (void)row;
     if (!jx_is_made(lhs) || !jx_is_made(rhs))
@@ -311,16 +296,6 @@ static jx_atom reversed(jx_hlo_body *b, const conv *c, jx_atom rhs)
     return jx_hlo_eqn(b, JX_PRIM_rev, 1, &rhs, &p, jx_atom_aval(rhs));
 }
 
-static const jx_value *conv_dims(jx_hlo_reader *s, const conv *c)
-{
-    static const char *const keys[] = {"lhs_spec", "rhs_spec", "out_spec"};
-    const jx_value *items[] = {jx_value_of_ints(s->program, c->lhs),
-                               jx_value_of_ints(s->program, c->rhs),
-                               jx_value_of_ints(s->program, c->out)};
-
-    return jx_value_of_record(s->program, "ConvDimensionNumbers", 3, keys, items);
-}
-
 static bool emit_conv(jx_hlo_body *b, const jx_dim *const *padding)
 {
     jx_params p = jx_hlo_no_params(b);
@@ -340,7 +315,7 @@ static bool emit_conv(jx_hlo_body *b, const jx_dim *const *padding)
     out = jx_hlo_result(b, 0, NULL);
     if (!out)
         return false;
-    jx_put(&p, "dimension_numbers", conv_dims(b->s, &c));
+    jx_put_conv_dims(&p, &(jx_conv_dims){c.lhs, c.rhs, c.out});
     jx_put_ints(&p, "window_strides", c.strides);
     jx_put_tuples(&p, "padding", rank - 2, 2, padding);
     jx_put_ints(&p, "lhs_dilation", c.lhs_dilation);
