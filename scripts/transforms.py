@@ -54,18 +54,17 @@ def of_inexact(f, leaves):
 
 
 def jvp(f, leaves, rng):
-    """What `--transform jvp` takes behind the inputs, and what it gives."""
+    """How `--transform` is asked for it, what that takes, and what it gives."""
     import jax
     alone, primals = of_inexact(f, leaves)
     tangents = [direction(leaf, rng) for leaf in primals]
     outs, outs_dot = jax.jit(lambda p, t: jax.jvp(alone, p, t))(tuple(primals),
                                                                 tuple(tangents))
-    return tangents, list(outs) + [dot for out, dot in zip(outs, outs_dot)
+    return 'jvp', leaves + tangents, list(outs) + [dot for out, dot in zip(outs, outs_dot)
                                    if is_inexact(out)]
 
 
 def vjp(f, leaves, rng):
-    """The same of `--transform vjp`."""
     import jax
     alone, primals = of_inexact(f, leaves)
     outs = jax.eval_shape(alone, *primals)
@@ -76,10 +75,29 @@ def vjp(f, leaves, rng):
         cts = [next(given) if is_inexact(out) else jax.numpy.zeros(out.shape, jax.dtypes.float0)
                for out in outs]
         return jax.vjp(alone, *primals)[1](cts)
-    return cotangents, list(jax.jit(back)(tuple(primals), cotangents))
+    return 'vjp', leaves + cotangents, list(jax.jit(back)(tuple(primals), cotangents))
 
 
-ORACLES = {'jvp': jvp, 'vjp': vjp}
+def vmap(f, leaves, rng):
+    """Over three rearrangements of the elements of each input that gets the axis."""
+    import jax
+    import jax.numpy as jnp
+    axes = [int(rng.integers(leaf.ndim + 1)) if rng.random() < 0.7 else None
+            for leaf in leaves]
+    if leaves and set(axes) == {None}:
+        axes[0] = 0
+
+    def several(leaf, axis):
+        flat = leaf.reshape(-1)
+        return jnp.stack([leaf, jnp.roll(flat, 1).reshape(leaf.shape),
+                          flat[::-1].reshape(leaf.shape)], axis)
+    ins = [leaf if axis is None else several(leaf, axis)
+           for leaf, axis in zip(leaves, axes)]
+    outs = jax.jit(jax.vmap(f, in_axes=axes))(*ins)
+    return 'vmap:' + ','.join(map(str, axes)), ins, list(outs)
+
+
+ORACLES = {'jvp': jvp, 'vjp': vjp, 'vmap': vmap}
 
 
 def is_half(arrays):
@@ -94,18 +112,18 @@ def held(transform, f, leaves, seed, folder):
     import jaxvet
     from jaxvet import _arrays
     rng = np.random.default_rng(seed)
-    if not any(map(is_inexact, leaves)):
-        return 'nothing to differentiate', ''
+    if not (leaves if transform == 'vmap' else any(map(is_inexact, leaves))):
+        return 'nothing to transform', ''
     try:
-        more, expected = ORACLES[transform](f, leaves, rng)
+        word, ins, expected = ORACLES[transform](f, leaves, rng)
     except Exception as error:  # whatever JAX raises
         return 'refused by JAX', str(error).partition('\n')[0]
     jaxvet.dump(f)(*leaves).save(folder / 'p.json')
-    arrays = {f'in{i}': a for i, a in enumerate([*leaves, *more])}
+    arrays = {f'in{i}': a for i, a in enumerate(ins)}
     arrays |= {f'out{i}': a for i, a in enumerate(expected)}
     (folder / 'p.npz').write_bytes(_arrays.packed(
         {name: _arrays.stored(_arrays.as_traced(a)) for name, a in arrays.items()}))
-    words = [COMMAND, 'run', '--transform', transform, folder / 'p.json', '--inputs',
+    words = [COMMAND, 'run', '--transform', word, folder / 'p.json', '--inputs',
              folder / 'p.npz', '--expect', folder / 'p.npz']
     if is_half([*leaves, *expected]):  # JAX rounds when XLA stores, we at each operation
         words += ['--rtol', '0.03', '--atol', '0.03']
@@ -170,7 +188,7 @@ def main():
                   f'{counts["differs"]} differ, {counts["refused"]} refused, '
                   f'{counts["known"]} misses have a known reason; '
                   f'{counts["refused by JAX"]} refused by JAX, '
-                  f'{counts["nothing to differentiate"]} with nothing to differentiate',
+                  f'{counts["nothing to transform"]} with nothing to transform',
                   flush=True)
     return int(fails > 0)
 

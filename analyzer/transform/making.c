@@ -68,6 +68,31 @@ const jx_value *jx_making_closed(jx_making *m, const jx_jaxpr *jaxpr, const jx_c
                : NULL;
 }
 
+jx_closed jx_making_closed_like(const jx_jaxpr *jaxpr, const jx_closed *like)
+{
+    return (jx_closed){jaxpr, like->nconsts, like->consts};
+}
+
+jx_rule *jx_making_rule(jx_making *m, const jx_value *like, const jx_value **value)
+{
+    jx_program *program = m->to;
+    jx_rule *rule = jx_arena_copy(jx_making_arena(m), like->rule, sizeof *like->rule);
+    const jx_rule **all = JX_NEW_ARRAY(jx_making_arena(m), program->nrules + 1,
+                                       const jx_rule *);
+
+    if (!rule || !all)
+        return NULL;
+    for (int i = 0; i < program->nrules; i++)
+        all[i] = program->rules[i];
+    rule->id = program->nrules;
+    all[program->nrules++] = rule;
+    program->rules = all;
+    *value = jx_value_add(
+        &program->values,
+        &(jx_value){.tag = JX_V_RULE, .rule = rule, .text = like->text});
+    return *value ? rule : NULL;
+}
+
 const bool *jx_making_mask(const jx_making *m, int n, const bool *mask)
 {
     bool *to = mask ? JX_NEW_ARRAY(jx_making_arena(m), n + 1, bool) : NULL;

@@ -28,6 +28,12 @@ jx_program *jx_making_end(jx_making *m, const jx_jaxpr *entry);
 /* A parameter: a jaxpr with the constants of another. */
 const jx_value *jx_making_closed(jx_making *m, const jx_jaxpr *jaxpr, const jx_closed *like);
 
+/* The same as what is known of a rule. */
+jx_closed jx_making_closed_like(const jx_jaxpr *jaxpr, const jx_closed *like);
+/* A copy of a rule that is one more of the program, to be changed; it as a parameter, like
+ * one that has the rule. */
+jx_rule *jx_making_rule(jx_making *m, const jx_value *like, const jx_value **value);
+
 /* Which of n: a copy, NULL of NULL; whether two say the same (NULL: none). */
 const bool *jx_making_mask(const jx_making *m, int n, const bool *mask);
 bool jx_same_masks(int n, const bool *a, const bool *c);

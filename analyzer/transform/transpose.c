@@ -6,7 +6,7 @@
 static const jx_atom nothing = {NULL, NULL};
 
 static jx_transpose_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, ...) \
     [JX_PRIM_##id] = jx_transpose_##transpose,
 #include "frontend/ir/prims.def"
 #undef PRIM

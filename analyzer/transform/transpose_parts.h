@@ -18,7 +18,7 @@ typedef struct jx_transpose {
 /* At least one cotangent is not zero.  False: told. */
 typedef bool jx_transpose_rule(jx_transpose *t);
 
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, ...) \
     jx_transpose_rule jx_transpose_##transpose;
 #include "frontend/ir/prims.def"
 #undef PRIM

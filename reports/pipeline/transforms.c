@@ -1,11 +1,13 @@
 /* transforms.c - see transforms.h. */
 #include "reports/pipeline/transforms.h"
 
+#include "analyzer/transform/batch.h"
 #include "analyzer/transform/devices.h"
 #include "analyzer/transform/jvp.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
 #include "analyzer/typing.h"
+#include "frontend/ir/signature.h"
 #include "reports/pipeline/inputs.h"
 
 #include <errno.h>
@@ -75,11 +77,64 @@ static jx_program *vjp(jx_program *program, const step *s)
     return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
 }
 
+/* Where an input gets the new axis; from the last of the new ones, if it is below 0. */
+static bool read_axis(jx_program *program, const char *word, const jx_aval *input, int *axis)
+{
+    char *end = NULL;
+    long number;
+
+    *axis = JX_NO_AXIS;
+    if (!strcmp(word, "None"))
+        return true;
+    errno = 0;
+    number = strtol(word, &end, 10);
+    if (!*word || *end || errno) {
+        refuse(program, word, "expected the place of the new axis in an input, or None, as "
+                              "in vmap:0,None");
+        return false;
+    }
+    if (input->kind != JX_AVAL_ARRAY || number > input->rank || number < -input->rank - 1) {
+        refuse(program, word, "that input has no such axis, with the new one");
+        return false;
+    }
+    *axis = (int)(number < 0 ? number + input->rank + 1 : number);
+    return true;
+}
+
+/* One word is for all inputs. */
+static jx_program *vmap(jx_program *program, const step *s)
+{
+    const jx_jaxpr *entry = program->entry.jaxpr;
+    int *axes = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, int);
+    const jx_typed *typed;
+    bool any = false;
+    jx_program *to;
+
+    if (!axes)
+        return NULL;
+    if (s->words.count != 1 && s->words.count != entry->nins)
+        return refuse(program, s->name,
+                      jx_arena_printf(program->ctx->arena, "expected one place for all, or "
+                                      "one for each of %d inputs", entry->nins));
+    for (int i = 0; i < entry->nins; i++) {
+        if (!read_axis(program, s->words.at[s->words.count == 1 ? 0 : i],
+                       jx_input_aval(program, i), &axes[i]))
+            return NULL;
+        any |= axes[i] != JX_NO_AXIS;
+    }
+    if (!any)
+        return refuse(program, s->name, "expected an input that gets the axis");
+    typed = jx_typed_of(program);
+    to = typed ? jx_program_batch(typed, axes) : NULL;
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
+}
+
 static const struct {
     const char *name;
     int most; /* words that it takes */
     transform *does;
-} all[] = {{"set", JX_TEXTS_MAX, set}, {"devices", 1, devices}, {"jvp", 0, jvp}, {"vjp", 0, vjp}};
+} all[] = {{"set", JX_TEXTS_MAX, set}, {"devices", 1, devices}, {"jvp", 0, jvp}, {"vjp", 0, vjp},
+         {"vmap", JX_TEXTS_MAX, vmap}};
 
 enum { TRANSFORMS = sizeof all / sizeof *all };
 
@@ -106,8 +161,9 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
         return false;
     if ((*number = number_of(at)) < 0)
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
-                       "there is no such transform; there is jvp, vjp, set:NAME=SIZE, as in "
-                       "set:b=8,t=4, and devices:N");
+                       "there is no such transform; there is jvp, vjp, vmap:AXIS, as in "
+                       "vmap:0 or vmap:0,None, set:NAME=SIZE, as in set:b=8,t=4, and "
+                       "devices:N");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;
     while (more) {
@@ -118,8 +174,8 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
     }
     if (*at == ':' || (all[*number].most && !s->words.count))
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
-                       all[*number].most ? "expected what it is to do, as in set:b=8 or "
-                                           "devices:8"
+                       all[*number].most ? "expected what it is to do, as in set:b=8, "
+                                           "devices:8 or vmap:0"
                                          : "expected nothing behind its name");
     *list = *at ? at + 1 : at;
     return jx_ok(ctx);
