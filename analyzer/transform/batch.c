@@ -180,8 +180,8 @@ static bool take_eqns(walk *w)
     return jx_ok(w->d->make.to->ctx);
 }
 
-const jx_batched *jx_batch_jaxpr(jx_batch_program *d, const jx_jaxpr *from, const bool *ins,
-                                 const bool *outs)
+const jx_batched *jx_batch_jaxpr(jx_batch_program *d, const jx_jaxpr *from,
+                                 const bool *ins, const bool *outs)
 {
     recipe like = {.from = from, .ins = ins, .wanted = outs};
     uint64_t hash = hash_of(&like);

@@ -15,8 +15,9 @@ enum { JX_NO_AXIS = -1 };
 
 /* A new program in the same context.  `axes` has, per input of the entry, where in the
  * input's new shape the axis is, or JX_NO_AXIS; one input has it at least.  Its size is a
- * new symbol: `b`, or `b1`, `b2`, ... where there is one of that name.  NULL with an error
- * that names the equation for which there is no rule (PRM002), or what typing refuses. */
+ * new symbol: `b`, or `b1`, `b2`, ... where there is one of that name.  NULL with an
+ * error that names the equation for which there is no rule (PRM002), or what typing
+ * refuses. */
 jx_program *jx_program_batch(const jx_typed *typed, const int *axes);
 
 #endif

@@ -258,7 +258,8 @@ bool jx_batch_numbered(jx_batch *t)
             !shift(t, &p, names[k], value))
             return jx_batch_none(t);
     }
-    if (!any && (t->eqn->prim->id == JX_PRIM_stack || t->eqn->prim->id == JX_PRIM_unstack))
+    if (!any &&
+        (t->eqn->prim->id == JX_PRIM_stack || t->eqn->prim->id == JX_PRIM_unstack))
         jx_put_int(&p, "axis", 1);
     return jx_batch_with(t, &p, t->eqn->nins, jx_batch_all(t));
 }

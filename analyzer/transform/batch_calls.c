@@ -139,7 +139,8 @@ bool jx_batch_cond(jx_batch *t)
 
     if (t->has[0])
         return t->eqn->effects.count
-                   ? jx_batch_refuse(t, "it has effects, and each index has its own branch")
+                   ? jx_batch_refuse(t,
+                                     "it has effects, and each index has its own branch")
                    : chosen(t, &branches);
     if (!made || !outs)
         return false;
@@ -275,9 +276,10 @@ static const jx_jaxpr *while_it_goes_on(jx_batch *t, const loop *l, const jx_val
     for (int i = 0; made && i < n; i++) {
         const jx_aval *of = jx_atom_aval(made[i]);
         static const int64_t front = 0;
-        jx_atom here = of->rank == 1 ? *goes
-                                     : jx_build_broadcast(body, *goes, (jx_ints){1, &front},
-                                                          of->rank, of->shape);
+        jx_atom here = of->rank == 1
+                           ? *goes
+                           : jx_build_broadcast(body, *goes, (jx_ints){1, &front},
+                                                of->rank, of->shape);
         jx_body_result(body, jx_math_where(body, here, made[i], ins[nb + i]));
     }
     return made ? jx_body_finish(body, jx_no_atoms, l->p->body_jaxpr.jaxpr->function)
@@ -286,7 +288,8 @@ static const jx_jaxpr *while_it_goes_on(jx_batch *t, const loop *l, const jx_val
 
 static bool loop_of_its_own(jx_batch *t, const loop *l)
 {
-    static const char *const without[] = {"body_jaxpr", "cond_jaxpr", "body_nconsts", NULL};
+    static const char *const without[] = {"body_jaxpr", "cond_jaxpr", "body_nconsts",
+                                          NULL};
     const jx_value *cond = jx_batch_closed(t, l->cond->jaxpr, &l->p->cond_jaxpr);
     const jx_value *step = jx_batch_closed(t, l->body->jaxpr, &l->p->body_jaxpr);
     jx_params p = jx_batch_others(t, without);
@@ -370,7 +373,8 @@ bool jx_batch_custom_linear_solve(jx_batch *t)
         }
         for (int i = 0; mask && i < own + n; i++)
             mask[i] = i >= own || t->has[s->const_lengths.before[k] + i];
-        made = mask ? jx_batch_jaxpr(t->of, part->jaxpr, mask, all_of(t, part->jaxpr->nouts))
+        made = mask ? jx_batch_jaxpr(t->of, part->jaxpr, mask,
+                                     all_of(t, part->jaxpr->nouts))
                     : NULL;
         if (!made)
             return false;

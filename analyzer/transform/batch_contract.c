@@ -84,7 +84,8 @@ static jx_atom out_of(jx_batch *t, jx_atom a, int64_t axis, const jx_dim *groups
 
 bool jx_batch_conv(jx_batch *t)
 {
-    static const char *const without[] = {"feature_group_count", "batch_group_count", NULL};
+    static const char *const without[] = {"feature_group_count", "batch_group_count",
+                                          NULL};
     const jx_p_conv *s = t->eqn->typed;
     const jx_conv_dims *d = &s->dimension_numbers;
     jx_dims *dims = t->b->in->program->dims;
@@ -113,6 +114,6 @@ bool jx_batch_conv(jx_batch *t)
     jx_put_dim(&p, "feature_group_count", features);
     jx_put_dim(&p, "batch_group_count", batches);
     return jx_batch_give_one(
-        t, out_of(t, jx_build(t->b, JX_PRIM_conv_general_dilated, &p, 2, ins), out, groups,
-                  jx_batch_out(t, 0)));
+        t, out_of(t, jx_build(t->b, JX_PRIM_conv_general_dilated, &p, 2, ins), out,
+                  groups, jx_batch_out(t, 0)));
 }

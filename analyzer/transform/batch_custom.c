@@ -49,7 +49,8 @@ static bool batch_jvp(call *c, const jx_rule_pattern *from, jx_rule_pattern *to)
         if (!is_one(from->zeros, i) && n < jaxpr->nins)
             ins[n++] = c->has[i];
     }
-    made = ins ? jx_batch_jaxpr(c->t->of, jaxpr, ins, all_from(c->t, 0, jaxpr->nouts)) : NULL;
+    made = ins ? jx_batch_jaxpr(c->t->of, jaxpr, ins, all_from(c->t, 0, jaxpr->nouts))
+               : NULL;
     if (made)
         to->jvp = jx_making_closed_like(made->jaxpr, &from->jvp);
     return made != NULL;
@@ -85,8 +86,9 @@ static const jx_jaxpr *summed(jx_batch *t, const jx_batched *bwd, const bool *su
 
 /* A bwd of residuals and cotangents that have the axis as `ins` says; what it gives for
  * operand i has it if `has` says so, is a sum if not, and for `unused` ones anything. */
-static const jx_jaxpr *batch_bwd(jx_batch *t, const jx_jaxpr *from, const bool *ins, int n,
-                                 const bool *has, const bool *unused, const char *ct_zeros)
+static const jx_jaxpr *batch_bwd(jx_batch *t, const jx_jaxpr *from, const bool *ins,
+                                 int n, const bool *has, const bool *unused,
+                                 const char *ct_zeros)
 {
     bool *wanted = no_mask(t, from->nouts), *sums = no_mask(t, from->nouts);
     const jx_batched *made;
@@ -158,10 +160,12 @@ static bool batch_patterns(call *c, const jx_rule *from, jx_rule *to)
 }
 
 /* The parameter that is the rule over the axis. */
-static const jx_value *new_rule(jx_batch *t, const jx_value *rule, const jx_batched *primal)
+static const jx_value *new_rule(jx_batch *t, const jx_value *rule,
+                                const jx_batched *primal)
 {
     const jx_rule *from = rule->rule;
-    const jx_aval **ins = JX_NEW_ARRAY(jx_batch_arena(t), from->nins + 1, const jx_aval *);
+    const jx_aval **ins = JX_NEW_ARRAY(jx_batch_arena(t), from->nins + 1,
+                                       const jx_aval *);
     call c = {.t = t, .has = t->has + from->nconsts, .nins = t->eqn->nins - from->nconsts,
               .nouts = t->eqn->nouts};
     jx_batched_rule *made;
@@ -196,8 +200,8 @@ static bool batch_rule(jx_batch *t, const jx_closed *primal, const jx_rule *rule
         jx_put(&p, parameter, new_rule(t, jx_eqn_param(t->eqn, parameter), made));
     for (int i = 0; i < nouts; i++)
         outs[i] = jx_batch_aval(t, jx_batch_out(t, i));
-    return jx_batch_give(t, jx_build_as(t->b, t->eqn->prim, &p, t->eqn->nins, t->ins, nouts,
-                                        outs));
+    return jx_batch_give(
+        t, jx_build_as(t->b, t->eqn->prim, &p, t->eqn->nins, t->ins, nouts, outs));
 }
 
 bool jx_batch_custom_jvp_call(jx_batch *t)
@@ -226,7 +230,8 @@ bool jx_batch_custom_lin(jx_batch *t)
     const jx_p_custom_lin *s = t->eqn->typed;
     int nres = (int)s->num_res, nouts = t->eqn->nouts, next = nres;
     int n = s->in_zeros ? s->in_zeros->count : 0;
-    const jx_jaxpr *from = s->bwd && s->bwd->tag == JX_V_JAXPR ? s->bwd->jaxpr : NULL, *bwd;
+    const jx_jaxpr *from = s->bwd && s->bwd->tag == JX_V_JAXPR ? s->bwd->jaxpr : NULL,
+                   *bwd;
     bool *ins = from ? no_mask(t, from->nins) : NULL, *has = no_mask(t, n),
          *unused = no_mask(t, n);
     const jx_aval **outs = JX_NEW_ARRAY(jx_batch_arena(t), nouts + 1, const jx_aval *);
@@ -257,14 +262,15 @@ bool jx_batch_custom_lin(jx_batch *t)
                                                               .count = s->bwd->count,
                                                               .items = s->bwd->items})
                : NULL);
-    return bwd && jx_batch_give(t, jx_build_as(t->b, t->eqn->prim, &p, t->eqn->nins, t->ins,
-                                               nouts, outs));
+    return bwd && jx_batch_give(t, jx_build_as(t->b, t->eqn->prim, &p, t->eqn->nins,
+                                               t->ins, nouts, outs));
 }
 
 bool jx_batch_custom_vmap_call(jx_batch *t)
 {
-    return jx_batch_refuse(t, "its batching rule is a function of the traced process, which "
-                              "is not in the program (PRM002)");
+    return jx_batch_refuse(t,
+                           "its batching rule is a function of the traced process, which "
+                           "is not in the program (PRM002)");
 }
 
 /* ---- functions of the process that traced it: called as `vmap_method` says */

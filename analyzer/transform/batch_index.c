@@ -130,8 +130,8 @@ bool jx_batch_dynamic_slice(jx_batch *t)
         return from_zero(t, &p, 1, t->ins);
     const int64_t front = 0;
     const jx_ints batch = {t->has[0], &front};
-    const jx_gather_dims d = {range(t, 1, rank), no_ints, range(t, t->has[0], rank), batch,
-                              batch};
+    const jx_gather_dims d = {range(t, 1, rank), no_ints, range(t, t->has[0], rank),
+                              batch, batch};
     const jx_atom ins[] = {t->ins[0], rows(t, 1)};
     jx_put_gather_dims(&p, &d);
     put_clipped(&p);
@@ -150,7 +150,8 @@ bool jx_batch_dynamic_update_slice(jx_batch *t)
         return from_zero(t, NULL, 2, both);
     const int64_t front = 0;
     const jx_ints batch = {1, &front};
-    const jx_scatter_dims d = {range(t, 1, rank), no_ints, range(t, 1, rank), batch, batch};
+    const jx_scatter_dims d = {range(t, 1, rank), no_ints, range(t, 1, rank), batch,
+                               batch};
     const jx_atom ins[] = {both[0], rows(t, 2), both[1]};
     jx_put_scatter_dims(&p, &d);
     put_clipped(&p);
@@ -171,7 +172,8 @@ bool jx_batch_rng_bit_generator(jx_batch *t)
     const jx_dim_list shape = jx_batch_sizes(t, t->size, s->shape);
     const jx_dim *one = jx_body_int(t->b, 1);
     jx_params p = jx_batch_others(t, without);
-    jx_atom first = jx_build_slice(t->b, t->ins[0], 0, jx_body_int(t->b, 0), one), both[2];
+    jx_atom first = jx_build_slice(t->b, t->ins[0], 0, jx_body_int(t->b, 0), one),
+            both[2];
     const jx_atom *made;
 
     jx_put_dims(&p, "shape", shape.count, shape.at);
@@ -180,9 +182,9 @@ bool jx_batch_rng_bit_generator(jx_batch *t)
     made = jx_is_made(first) ? jx_build_all(t->b, t->eqn->prim, &p, 1, &first, 2) : NULL;
     if (!made)
         return false;
-    both[0] = jx_build_reshape(t->b, made[0], state->rank + 1,
-                               jx_batch_sizes(t, one, (jx_dim_list){state->rank,
-                                                                    state->shape, true}).at);
+    both[0] = jx_build_reshape(
+        t->b, made[0], state->rank + 1,
+        jx_batch_sizes(t, one, (jx_dim_list){state->rank, state->shape, true}).at);
     both[1] = jx_build_slice(t->b, t->ins[0], 0, one, t->size);
     return jx_batch_give(t, (const jx_atom[]){jx_build_concatenate(t->b, 2, both, 0),
                                               made[1]});

@@ -82,7 +82,8 @@ typedef struct jx_batched {
 const jx_batched *jx_batch_jaxpr(jx_batch_program *of, const jx_jaxpr *from,
                                  const bool *ins, const bool *outs);
 /* A closed jaxpr as a parameter: with the constants of another. */
-const jx_value *jx_batch_closed(jx_batch *t, const jx_jaxpr *jaxpr, const jx_closed *like);
+const jx_value *jx_batch_closed(jx_batch *t, const jx_jaxpr *jaxpr,
+                                const jx_closed *like);
 /* A call of it, with its operands as they are there: all results; NULL, told. */
 const jx_atom *jx_batch_call_of(jx_batch *t, jx_body *b, const char *name,
                                 const jx_value *closed, int nins, const jx_atom *ins);

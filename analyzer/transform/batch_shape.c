@@ -29,7 +29,8 @@ static bool with_first(jx_batch *t, jx_params *p)
 
 bool jx_batch_broadcast_in_dim(jx_batch *t)
 {
-    static const char *const without[] = {"shape", "broadcast_dimensions", "sharding", NULL};
+    static const char *const without[] = {"shape", "broadcast_dimensions", "sharding",
+                                          NULL};
     const jx_p_broadcast_in_dim *s = t->eqn->typed;
     jx_params p = jx_batch_others(t, without);
     const jx_dim_list shape = jx_batch_sizes(t, t->size, s->shape);
@@ -210,8 +211,9 @@ static void put_window(jx_batch *t, jx_params *p, const window *w)
     {(s)->window_dimensions, (s)->window_strides, (s)->base_dilation,         \
      (s)->window_dilation, (s)->padding}
 
-static const char *const window_names[] = {"window_dimensions", "window_strides", "padding",
-                                           "base_dilation", "window_dilation", NULL};
+static const char *const window_names[] = {"window_dimensions", "window_strides",
+                                           "padding",           "base_dilation",
+                                           "window_dilation",   NULL};
 
 bool jx_batch_window(jx_batch *t)
 {

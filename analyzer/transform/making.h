@@ -30,8 +30,8 @@ const jx_value *jx_making_closed(jx_making *m, const jx_jaxpr *jaxpr, const jx_c
 
 /* The same as what is known of a rule. */
 jx_closed jx_making_closed_like(const jx_jaxpr *jaxpr, const jx_closed *like);
-/* A copy of a rule that is one more of the program, to be changed; it as a parameter, like
- * one that has the rule. */
+/* A copy of a rule that is one more of the program, to be changed; it as a parameter,
+ * like one that has the rule. */
 jx_rule *jx_making_rule(jx_making *m, const jx_value *like, const jx_value **value);
 
 /* Which of n: a copy, NULL of NULL; whether two say the same (NULL: none). */

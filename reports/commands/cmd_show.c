@@ -193,6 +193,9 @@ const jx_command jx_command_show = {
     "a tangent for each inexact one, and gives the outputs, then a tangent for each\n"
     "inexact one.  --transform vjp is that backwards: it takes the inputs, then a\n"
     "cotangent for each inexact output, and gives one for each inexact input.\n"
+    "--transform vmap:0,None is the program over an axis more, of a new size `b`:\n"
+    "at place 0 of the first input, the second has none; all outputs have it in\n"
+    "front.  One place alone is for all inputs.\n"
     "Examples: jaxvet show --as json step.json.gz -o step.json\n"
     "          jaxvet show --as plan --set b=3 step.json.gz\n",
     options, sizeof options / sizeof *options, run,

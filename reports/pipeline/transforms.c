@@ -78,7 +78,8 @@ static jx_program *vjp(jx_program *program, const step *s)
 }
 
 /* Where an input gets the new axis; from the last of the new ones, if it is below 0. */
-static bool read_axis(jx_program *program, const char *word, const jx_aval *input, int *axis)
+static bool read_axis(jx_program *program, const char *word, const jx_aval *input,
+                      int *axis)
 {
     char *end = NULL;
     long number;
@@ -89,11 +90,13 @@ static bool read_axis(jx_program *program, const char *word, const jx_aval *inpu
     errno = 0;
     number = strtol(word, &end, 10);
     if (!*word || *end || errno) {
-        refuse(program, word, "expected the place of the new axis in an input, or None, as "
-                              "in vmap:0,None");
+        refuse(program, word,
+               "expected the place of the new axis in an input, or None, as "
+               "in vmap:0,None");
         return false;
     }
-    if (input->kind != JX_AVAL_ARRAY || number > input->rank || number < -input->rank - 1) {
+    if (input->kind != JX_AVAL_ARRAY || number > input->rank ||
+        number < -input->rank - 1) {
         refuse(program, word, "that input has no such axis, with the new one");
         return false;
     }
@@ -114,8 +117,10 @@ static jx_program *vmap(jx_program *program, const step *s)
         return NULL;
     if (s->words.count != 1 && s->words.count != entry->nins)
         return refuse(program, s->name,
-                      jx_arena_printf(program->ctx->arena, "expected one place for all, or "
-                                      "one for each of %d inputs", entry->nins));
+                      jx_arena_printf(program->ctx->arena,
+                                      "expected one place for all, or "
+                                      "one for each of %d inputs",
+                                      entry->nins));
     for (int i = 0; i < entry->nins; i++) {
         if (!read_axis(program, s->words.at[s->words.count == 1 ? 0 : i],
                        jx_input_aval(program, i), &axes[i]))
@@ -133,8 +138,11 @@ static const struct {
     const char *name;
     int most; /* words that it takes */
     transform *does;
-} all[] = {{"set", JX_TEXTS_MAX, set}, {"devices", 1, devices}, {"jvp", 0, jvp}, {"vjp", 0, vjp},
-         {"vmap", JX_TEXTS_MAX, vmap}};
+} all[] = {{"set", JX_TEXTS_MAX, set},
+           {"devices", 1, devices},
+           {"jvp", 0, jvp},
+           {"vjp", 0, vjp},
+           {"vmap", JX_TEXTS_MAX, vmap}};
 
 enum { TRANSFORMS = sizeof all / sizeof *all };
 

@@ -21,11 +21,12 @@ bool jx_transforms_ask(const jx_texts *lists, const char *name);
  * program. */
 jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists);
 
-#define JX_TRANSFORM_OPTION(settings)                                            \
-    {                                                                            \
-        "transform", 0, JX_OPT_LIST, "jvp,set:b=8",                              \
-            "transformed first, in this order: jvp, vjp, vmap:AXES, set:NAME=SIZE, devices:N", \
-            offsetof(settings, transform)                                        \
+#define JX_TRANSFORM_OPTION(settings)                                                    \
+    {                                                                                    \
+        "transform", 0, JX_OPT_LIST, "jvp,set:b=8",                                      \
+            "transformed first, in this order: jvp, vjp, vmap:AXES, set:NAME=SIZE, "     \
+            "devices:N",                                                                 \
+            offsetof(settings, transform)                                                \
     }
 
 #endif

@@ -58,9 +58,9 @@ expect 2 show "$work/two.jaxpr" --transform set:b=1 --transform set:b=2
 complains 'no size has a variable of that name'
 for word in grad set=3 '' devices:2,grad; do
     expect 2 show "$work/two.jaxpr" --transform "$word"
-    complains 'there is no such transform; there is jvp, vjp, set:NAME=SIZE'
+    complains 'there is no such transform; there is jvp, vjp, vmap:AXIS, as in vmap:0 or'
 done
-for word in set devices jvp:2 jvp,jvp:; do
+for word in set devices vmap jvp:2 jvp,jvp: vmap:x vmap:None vmap:0,None vmap:0.5; do
     expect 2 show "$work/two.jaxpr" --transform "$word"
     complains 'expected '
 done
@@ -96,3 +96,22 @@ expect 0 info "$program" --sizes 3
 holds cmp -s "$work/out" "$work/sizes"
 expect 0 info "$work/two.jaxpr" --sizes 4
 prints '^{"b":1,"t":1}$'
+
+# Over an axis more: its size has a name that is not taken; it may be any of an input's.
+expect 0 show "$work/two.jaxpr" --transform vmap:0
+prints 'a:f32\[b1,b,t\]'
+expect 0 show "$work/two.jaxpr" --transform vmap:-1,vmap:1
+prints 'a:f32\[b,b2,t,b1\]'
+prints 'in (.*,)'
+expect 0 run "$work/two.jaxpr" --transform vmap:0,jvp --set b=2 --set t=3 --set b1=4
+prints '^out0 f32\[4,2,3\]'
+for word in vmap:3 vmap:-4 vmap:99999999999999999999; do
+    expect 2 show "$work/two.jaxpr" --transform "$word"
+done
+expect 2 show "$work/two.jaxpr" --transform vmap:3
+complains 'that input has no such axis, with the new one'
+cat >"$work/none.jaxpr" <<'END'
+{ lambda ; . let a:f32[2] = iota[dimension=0 dtype=float32 shape=(2,) sharding=None] in (a,) }
+END
+expect 2 show "$work/none.jaxpr" --transform vmap:0
+complains 'expected an input that gets the axis'
