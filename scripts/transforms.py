@@ -42,40 +42,46 @@ def direction(like, rng):
     return jnp.asarray(values).astype(like.dtype)
 
 
-def of_inexact(f, leaves):
-    """f of its inexact leaves alone; the inexact leaves."""
-    mask = [is_inexact(leaf) for leaf in leaves]
-
-    def alone(*some):
-        some = iter(some)
-        return f(*[next(some) if is_one else leaf
-                   for leaf, is_one in zip(leaves, mask)])
-    return alone, [leaf for leaf, is_one in zip(leaves, mask) if is_one]
-
-
 def jvp(f, leaves, rng):
-    """How `--transform` is asked for it, what that takes, and what it gives."""
+    """How `--transform` is asked for it, the function that it makes of one of flat leaves,
+    and what that takes."""
     import jax
-    alone, primals = of_inexact(f, leaves)
-    tangents = [direction(leaf, rng) for leaf in primals]
-    outs, outs_dot = jax.jit(lambda p, t: jax.jvp(alone, p, t))(tuple(primals),
-                                                                tuple(tangents))
-    return 'jvp', leaves + tangents, list(outs) + [dot for out, dot in zip(outs, outs_dot)
-                                   if is_inexact(out)]
+    which = [is_inexact(leaf) for leaf in leaves]
+    tangents = [direction(leaf, rng) for leaf, is_one in zip(leaves, which) if is_one]
+
+    def along(*ins):
+        rest = list(ins[:len(leaves)])
+        places = [i for i, is_one in enumerate(which) if is_one]
+
+        def alone(*some):
+            for i, value in zip(places, some):
+                rest[i] = value
+            return f(*rest)
+        outs, dots = jax.jvp(alone, tuple(rest[i] for i in places), ins[len(leaves):])
+        return list(outs) + [dot for out, dot in zip(outs, dots) if is_inexact(out)]
+    return 'jvp', along, leaves + tangents
 
 
 def vjp(f, leaves, rng):
     import jax
-    alone, primals = of_inexact(f, leaves)
-    outs = jax.eval_shape(alone, *primals)
-    cotangents = [direction(out, rng) for out in outs if is_inexact(out)]
+    which = [is_inexact(leaf) for leaf in leaves]
+    cotangents = [direction(out, rng) for out in jax.eval_shape(f, *leaves)
+                  if is_inexact(out)]
 
-    def back(primals, given):
-        given = iter(given)
-        cts = [next(given) if is_inexact(out) else jax.numpy.zeros(out.shape, jax.dtypes.float0)
-               for out in outs]
-        return jax.vjp(alone, *primals)[1](cts)
-    return 'vjp', leaves + cotangents, list(jax.jit(back)(tuple(primals), cotangents))
+    def back(*ins):
+        rest = list(ins[:len(leaves)])
+        places = [i for i, is_one in enumerate(which) if is_one]
+        given = iter(ins[len(leaves):])
+
+        def alone(*some):
+            for i, value in zip(places, some):
+                rest[i] = value
+            return f(*rest)
+        outs, pull = jax.vjp(alone, *(rest[i] for i in places))
+        return list(pull([next(given) if is_inexact(out)
+                          else jax.numpy.zeros(out.shape, jax.dtypes.float0)
+                          for out in outs]))
+    return 'vjp', back, leaves + cotangents
 
 
 def vmap(f, leaves, rng):
@@ -93,8 +99,7 @@ def vmap(f, leaves, rng):
                           flat[::-1].reshape(leaf.shape)], axis)
     ins = [leaf if axis is None else several(leaf, axis)
            for leaf, axis in zip(leaves, axes)]
-    outs = jax.jit(jax.vmap(f, in_axes=axes))(*ins)
-    return 'vmap:' + ','.join(map(str, axes)), ins, list(outs)
+    return 'vmap:' + ','.join(map(str, axes)), jax.vmap(f, in_axes=axes), ins
 
 
 ORACLES = {'jvp': jvp, 'vjp': vjp, 'vmap': vmap}
@@ -114,8 +119,12 @@ def held(transform, f, leaves, seed, folder):
     rng = np.random.default_rng(seed)
     if not (leaves if transform == 'vmap' else any(map(is_inexact, leaves))):
         return 'nothing to transform', ''
+    words, g, ins = [], f, leaves
     try:
-        word, ins, expected = ORACLES[transform](f, leaves, rng)
+        for one in transform.split(','):
+            word, g, ins = ORACLES[one](g, ins, rng)
+            words.append(word)
+        expected = jax.jit(g)(*ins)
     except Exception as error:  # whatever JAX raises
         return 'refused by JAX', str(error).partition('\n')[0]
     jaxvet.dump(f)(*leaves).save(folder / 'p.json')
@@ -123,7 +132,7 @@ def held(transform, f, leaves, seed, folder):
     arrays |= {f'out{i}': a for i, a in enumerate(expected)}
     (folder / 'p.npz').write_bytes(_arrays.packed(
         {name: _arrays.stored(_arrays.as_traced(a)) for name, a in arrays.items()}))
-    words = [COMMAND, 'run', '--transform', word, folder / 'p.json', '--inputs',
+    words = [COMMAND, 'run', '--transform', ','.join(words), folder / 'p.json', '--inputs',
              folder / 'p.npz', '--expect', folder / 'p.npz']
     if is_half([*leaves, *expected]):  # JAX rounds when XLA stores, we at each operation
         words += ['--rtol', '0.03', '--atol', '0.03']
@@ -157,14 +166,18 @@ def program(harness):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('transforms', nargs='*', choices=[[], *ORACLES], default=[],
-                        metavar='TRANSFORM', help=', '.join(ORACLES) + ' (all)')
+    parser.add_argument('transforms', nargs='*', default=[], metavar='TRANSFORM',
+                        help=', '.join(ORACLES) + ' (all three), or several, one after the '
+                        'other: jvp,vmap')
     parser.add_argument('--every', type=int, default=1, metavar='N', help='one in N')
     parser.add_argument('--only', metavar='GROUP', help='whose names begin so')
     parser.add_argument('--x64', action='store_true')
     options = parser.parse_args()
     known = [line.split(': ', 1)[0].split(' ', 1) for line in KNOWN.read_text().splitlines()
              if line and not line.startswith('#')]
+    for transform in options.transforms:
+        if not set(transform.split(',')) <= set(ORACLES):
+            parser.error(f'{transform}: there is ' + ', '.join(ORACLES))
     rows, fails = chosen(options), 0
     with tempfile.TemporaryDirectory() as folder:
         for transform in options.transforms or ORACLES:
