@@ -47,38 +47,44 @@ static bool product(const step *s, jx_atom *value, jx_atom *tangent)
     return jx_is_made(*tangent);
 }
 
-/* 1, 0, or a half where both are. */
-static jx_atom is(const step *s, jx_prim_id compare, jx_atom a, jx_atom c)
+/* 1 where it is the value, else 0. */
+static jx_atom is(const step *s, jx_atom a, jx_atom value)
 {
     const jx_aval *like = jx_atom_aval(s->so_far);
     const jx_aval *aval = jx_body_aval(s->b, like, JX_BOOL, like->rank, like->shape);
 
-    return aval ? jx_build_convert(s->b, jx_build_two(s->b, compare, a, c, aval),
-                                   like->dtype, false)
-                : nothing;
+    return aval && jx_is_made(value)
+               ? jx_build_convert(s->b, jx_build_two(s->b, JX_PRIM_eq, a, value, aval),
+                                  like->dtype, false)
+               : nothing;
 }
 
-static bool extremum(const step *s, jx_prim_id prim, jx_prim_id before, jx_atom *value,
-                     jx_atom *tangent)
+/* Half of it where the other is, too. */
+static jx_atom shared(const step *s, jx_atom mine, jx_atom its)
 {
-    jx_atom equal, mine, its;
+    return two(s, JX_PRIM_mul, mine,
+               two(s, JX_PRIM_sub, number(s, 1), two(s, JX_PRIM_mul, its, number(s, 0.5))));
+}
+
+static bool extremum(const step *s, jx_prim_id prim, jx_atom *value, jx_atom *tangent)
+{
+    jx_atom mine, its;
 
     *value = two(s, prim, s->so_far, s->next);
-    equal = two(s, JX_PRIM_mul, is(s, JX_PRIM_eq, s->so_far, s->next), number(s, 0.5));
-    mine = two(s, JX_PRIM_add, is(s, before, s->so_far, s->next), equal);
-    its = two(s, JX_PRIM_add, is(s, before, s->next, s->so_far), equal);
-    *tangent = weighed(s, mine, its);
+    mine = is(s, s->so_far, *value);
+    its = is(s, s->next, *value);
+    *tangent = weighed(s, shared(s, mine, its), shared(s, its, mine));
     return jx_is_made(*tangent);
 }
 
 static bool largest(const step *s, jx_atom *value, jx_atom *tangent)
 {
-    return extremum(s, JX_PRIM_max, JX_PRIM_gt, value, tangent);
+    return extremum(s, JX_PRIM_max, value, tangent);
 }
 
 static bool smallest(const step *s, jx_atom *value, jx_atom *tangent)
 {
-    return extremum(s, JX_PRIM_min, JX_PRIM_lt, value, tangent);
+    return extremum(s, JX_PRIM_min, value, tangent);
 }
 
 /* log(exp(a) + exp(c)) = m + log1p(exp(-|a - c|)), m the larger of both. */
