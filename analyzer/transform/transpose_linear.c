@@ -347,3 +347,55 @@ bool jx_transpose_cumsum(jx_transpose *t)
     jx_put_bool(&q, "reverse", !p->reverse);
     return jx_transpose_give(t, 0, jx_build(t->b, JX_PRIM_cumsum, &q, 1, t->cts));
 }
+
+bool jx_transpose_stack(jx_transpose *t)
+{
+    int axis = (int)((const jx_p_stack *)t->eqn->typed)->axis;
+
+    for (int i = 0; i < t->eqn->nins; i++) {
+        const jx_aval *to = jx_transpose_in(t, i);
+        jx_atom part;
+        if (!jx_is_linear(t, i))
+            continue;
+        part = jx_build_slice(t->b, t->cts[0], axis, jx_body_int(t->b, i),
+                              jx_body_int(t->b, i + 1));
+        if (!jx_is_made(part) ||
+            !jx_transpose_give(t, i, jx_build_reshape(t->b, part, to->rank, to->shape)))
+            return false;
+    }
+    return true;
+}
+
+bool jx_transpose_unstack(jx_transpose *t)
+{
+    int n = t->eqn->nouts;
+    jx_atom *parts = JX_NEW_ARRAY(jx_transpose_arena(t), n + 1, jx_atom);
+    jx_params p = no_params(t);
+
+    for (int i = 0; parts && i < n; i++)
+        if (!jx_is_made(parts[i] = jx_transpose_full(t, i)))
+            return false;
+    jx_put_int(&p, "axis", ((const jx_p_stack *)t->eqn->typed)->axis);
+    return parts && jx_transpose_give(t, 0, jx_build(t->b, JX_PRIM_stack, &p, n, parts));
+}
+
+/* The sum of the copies: each axis apart into which copy, and where in it. */
+bool jx_transpose_tile(jx_transpose *t)
+{
+    const jx_p_tile *p = t->eqn->typed;
+    const jx_aval *to = jx_transpose_in(t, 0);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(jx_transpose_arena(t), 2 * to->rank + 1, const jx_dim *);
+    int64_t *copies = JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, int64_t);
+
+    for (int i = 0; shape && copies && i < to->rank; i++) {
+        shape[2 * i] = p->reps.at[i];
+        shape[2 * i + 1] = to->shape[i];
+        copies[i] = 2 * i;
+    }
+    return shape && copies &&
+           jx_transpose_give(
+               t, 0,
+               summed(t, jx_build_reshape(t->b, t->cts[0], 2 * to->rank, shape),
+                      (jx_ints){to->rank, copies}));
+}

@@ -116,6 +116,9 @@ PROGRAMS = {
         lambda c, r: (halved(c, r)[0], halved(c * r, jnp.ones(1))[1]), x, y), V, M[:, :1]),
     'rule backwards, on one branch': (lambda x, y: jax.lax.cond(
         x[0] > 0, lambda x: halved(x, y)[0], lambda x: x * y, x), V, np.float32([2])),
+    'stacked': (lambda x, y: jnp.stack([jnp.sin(x), y], 1), V, V),
+    'unstacked': (lambda m: jnp.unstack(jnp.sin(m), axis=1)[::2], M),
+    'tiled': (lambda x: jnp.tile(jnp.sin(x), (2, 2)), V),
     'integers': (lambda x, n: (x * n, n + 1, x > n), V, np.int32(2)),
     'derivative': (jax.grad(lambda x: (jnp.tanh(x) ** 3).sum()), V),
 }
