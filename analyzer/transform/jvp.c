@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-struct jx_jvp_program {
-    jx_making make; /* first: as of all that are in the making */
-    const jx_typed *typed;
-    jx_intern made; /* jx_jvped, by what they are made of */
-};
-
 static jx_jvp_rule *const rules[JX_NPRIMS] = {
 #define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, ...) \
     [JX_PRIM_##id] = jx_jvp_##jvp,
@@ -23,7 +17,7 @@ static jx_jvp_rule *const rules[JX_NPRIMS] = {
 
 /* A jaxpr on its way: what its variables are there. */
 typedef struct walk {
-    jx_jvp_program *d;
+    jx_differentiator *d;
     jx_body body;
     const jx_jaxpr *from;
     jx_atom *now, *tangents; /* by variable */
@@ -33,13 +27,13 @@ static const jx_atom nothing = {NULL, NULL};
 
 static jx_arena *arena_of(const walk *w)
 {
-    return jx_making_arena(&w->d->make);
+    return jx_making_arena(w->d->make);
 }
 
-static bool begin_walk(jx_jvp_program *d, const jx_jaxpr *from, walk *w)
+static bool begin_walk(jx_differentiator *d, const jx_jaxpr *from, walk *w)
 {
     *w = (walk){.d = d, .from = from};
-    w->body.in = &d->make.build;
+    w->body.in = &d->make->build;
     w->now = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, jx_atom);
     w->tangents = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, jx_atom);
     return w->now && w->tangents;
@@ -63,14 +57,14 @@ static bool take_eqn(walk *w, const jx_eqn *eqn)
         all[eqn->nins + i] = var ? w->tangents[var->id] : nothing;
         any |= jx_is_made(all[eqn->nins + i]);
     }
-    w->d->make.eqn = eqn;
+    w->d->make->eqn = eqn;
     if (any && !jx_typed_accepts(w->d->typed, w->from, eqn))
-        return jx_making_fail(&w->d->make,
+        return jx_making_fail(w->d->make,
                               "its operands, parameters and results do not fit");
     w->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     ok = any ? rules[eqn->prim->id] ? rules[eqn->prim->id](&t) : jx_jvp_none(&t)
              : jx_jvp_primal(&t);
-    w->d->make.eqn = NULL;
+    w->d->make->eqn = NULL;
     w->body.place = (jx_place){0};
     for (int i = 0; ok && i < eqn->nouts; i++) {
         if (!jx_is_made(t.outs[i]))
@@ -106,7 +100,7 @@ static bool take_inputs(walk *w, const int *ends, const bool *ins)
                 w->tangents[from->nconsts + i] =
                     jx_body_input(&w->body, from->vars[from->nconsts + i]->aval);
     }
-    return jx_ok(w->d->make.to->ctx);
+    return jx_ok(w->d->make->to->ctx);
 }
 
 static jx_atom of_atom(const jx_atom *by, jx_atom atom, jx_atom otherwise)
@@ -133,7 +127,7 @@ static bool give_results(walk *w, const int *ends, const bool *wanted, bool *out
                 jx_body_result(&w->body, tangent);
         }
     }
-    return jx_ok(w->d->make.to->ctx);
+    return jx_ok(w->d->make->to->ctx);
 }
 
 /* ---- jaxprs */
@@ -173,35 +167,35 @@ static const jx_jaxpr *transformed(walk *w, const recipe *r, bool *outs)
     return jx_body_finish(&w->body, jx_no_atoms, r->from->function);
 }
 
-const jx_jvped *jx_jvp_jaxpr(jx_jvp_program *d, const jx_jaxpr *from,
+const jx_jvped *jx_jvp_jaxpr(jx_differentiator *d, const jx_jaxpr *from,
                              jx_jvp_groups groups, const bool *ins, const bool *outs)
 {
     recipe like = {.from = from, .groups = groups, .ins = ins, .wanted = outs};
     uint64_t hash = hash_of(&like);
     recipe *r = (recipe *)(uintptr_t)jx_intern_find(&d->made, hash, &like, same_recipe);
-    const jx_eqn *around = d->make.eqn;
+    const jx_eqn *around = d->make->eqn;
     bool *given;
     walk w;
 
     if (r)
         return &r->made;
-    r = JX_NEW(jx_making_arena(&d->make), recipe);
-    given = JX_NEW_ARRAY(jx_making_arena(&d->make), from->nouts + 1, bool);
+    r = JX_NEW(jx_making_arena(d->make), recipe);
+    given = JX_NEW_ARRAY(jx_making_arena(d->make), from->nouts + 1, bool);
     if (!r || !given || !begin_walk(d, from, &w))
         return NULL;
     r->from = from;
     r->groups = groups;
-    r->ins = jx_making_mask(&d->make, from->nins, ins);
-    r->wanted = jx_making_mask(&d->make, from->nouts, outs);
+    r->ins = jx_making_mask(d->make, from->nins, ins);
+    r->wanted = jx_making_mask(d->make, from->nouts, outs);
     r->made = (jx_jvped){transformed(&w, r, given), r->ins, given};
-    d->make.eqn = around;
+    d->make->eqn = around;
     return r->made.jaxpr && jx_intern_add(&d->made, hash, r) ? &r->made : NULL;
 }
 
 const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
                                const jx_aval *const *more)
 {
-    const jx_eqn *around = t->of->make.eqn;
+    const jx_eqn *around = t->of->make->eqn;
     bool *none = JX_NEW_ARRAY(jx_jvp_arena(t), from->nins + from->nouts + 1, bool);
     const jx_jvp_groups groups = jx_jvp_one_group(from);
     walk w;
@@ -212,7 +206,7 @@ const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
         jx_body_input(&w.body, more[i]);
     if (!take_eqns(&w) || !give_results(&w, groups.outs, NULL, none + from->nins))
         return NULL;
-    t->of->make.eqn = around;
+    t->of->make->eqn = around;
     return jx_body_finish(&w.body, jx_no_atoms, from->function);
 }
 
@@ -233,11 +227,11 @@ static const char *const *new_paths(const walk *w, int n, const char *const *pat
     return to;
 }
 
-static const jx_jaxpr *enter(jx_jvp_program *d, const jx_program *from)
+static const jx_jaxpr *enter(jx_differentiator *d, const jx_program *from)
 {
     const jx_jaxpr *entry = from->entry.jaxpr;
-    bool *ins = JX_NEW_ARRAY(jx_making_arena(&d->make), entry->nins + 1, bool);
-    bool *outs = JX_NEW_ARRAY(jx_making_arena(&d->make), entry->nouts + 1, bool);
+    bool *ins = JX_NEW_ARRAY(jx_making_arena(d->make), entry->nins + 1, bool);
+    bool *outs = JX_NEW_ARRAY(jx_making_arena(d->make), entry->nouts + 1, bool);
     recipe r = {.from = entry,
                 .groups = jx_jvp_one_group(entry),
                 .ins = ins,
@@ -253,18 +247,26 @@ static const jx_jaxpr *enter(jx_jvp_program *d, const jx_program *from)
         outs[i] = jx_has_tangent(jx_atom_aval(entry->outs[i]));
     made = transformed(&w, &r, outs);
     if (from->in_paths)
-        d->make.to->in_paths = new_paths(&w, entry->nins, from->in_paths, ins);
+        d->make->to->in_paths = new_paths(&w, entry->nins, from->in_paths, ins);
     if (from->out_paths)
-        d->make.to->out_paths = new_paths(&w, entry->nouts, from->out_paths, outs);
+        d->make->to->out_paths = new_paths(&w, entry->nouts, from->out_paths, outs);
     return made;
+}
+
+void jx_differentiator_begin(jx_differentiator *d, jx_making *make, const jx_typed *typed,
+                             bool stripped)
+{
+    *d = (jx_differentiator){.make = make, .typed = typed, .stripped = stripped};
+    jx_intern_init(&d->made, jx_making_arena(make));
 }
 
 jx_program *jx_program_jvp(const jx_typed *typed)
 {
-    jx_jvp_program d = {.typed = typed};
+    jx_making make;
+    jx_differentiator d;
 
-    if (!jx_typed_all(typed) || !jx_making_begin(&d.make, typed->program))
+    if (!jx_typed_all(typed) || !jx_making_begin(&make, typed->program))
         return NULL;
-    jx_intern_init(&d.made, jx_making_arena(&d.make));
-    return jx_making_end(&d.make, enter(&d, typed->program));
+    jx_differentiator_begin(&d, &make, typed, false);
+    return jx_making_end(&make, enter(&d, typed->program));
 }

@@ -375,6 +375,25 @@ static bool closes_over(const jx_rule *rule, int operand)
     return operand < rule->nconsts || never;
 }
 
+/* Looks at what the function closes over; *done where nothing else has a tangent.  False:
+ * told. */
+static bool look_at_closure(jx_jvp *t, const jx_rule *rule, bool *done)
+{
+    bool closes = false, takes = false;
+
+    for (int i = 0; rule && i < t->eqn->nins; i++)
+        if (jx_is_made(t->tins[i]))
+            *(closes_over(rule, i) ? &closes : &takes) = true;
+    *done = closes && !takes;
+    if (!closes)
+        return true;
+    if (!t->of->closing)
+        return jx_jvp_refuse(t, "it closes over a value that is differentiated, which JAX "
+                                "refuses");
+    JX_PUSH(jx_jvp_arena(t), t->of->closing, t->eqn);
+    return !*done || jx_jvp_primal(t);
+}
+
 /* The pattern that a rule is asked for here; NULL, told. */
 static const jx_rule_pattern *asked_for(jx_jvp *t, const jx_rule *rule)
 {
@@ -384,12 +403,6 @@ static const jx_rule_pattern *asked_for(jx_jvp *t, const jx_rule *rule)
         jx_jvp_refuse(t, "its rule is not in the program (PRM002)");
         return NULL;
     }
-    for (int i = 0; i < t->eqn->nins; i++)
-        if (jx_is_made(t->tins[i]) && closes_over(rule, i)) {
-            jx_jvp_refuse(t, "it closes over a value that is differentiated, which JAX "
-                             "refuses");
-            return NULL;
-        }
     found = pattern_for(rule, t->tins + rule->nconsts);
     if (!found)
         jx_jvp_refuse(t, rule->npatterns && rule->patterns[0].error ? rule->patterns[0].error
@@ -400,14 +413,24 @@ static const jx_rule_pattern *asked_for(jx_jvp *t, const jx_rule *rule)
 bool jx_jvp_custom_jvp_call(jx_jvp *t)
 {
     const jx_rule *rule = ((const jx_p_custom_jvp *)t->eqn->typed)->jvp_jaxpr_fun;
-    const jx_rule_pattern *found = asked_for(t, rule);
+    const jx_rule_pattern *found;
     jx_params p = {.program = t->b->in->program};
     bool *outs = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nouts + 1, bool);
-    int consts = found ? rule->nconsts : 0, n = found ? rule->nins - consts : 0;
+    int consts, n;
+    bool done;
     call c;
 
+    if (t->of->stripped)
+        return jx_jvp_call(t);
+    if (!look_at_closure(t, rule, &done))
+        return false;
+    if (done)
+        return true;
+    found = asked_for(t, rule);
     if (!found || !outs || !begin_call(t, &c))
         return false;
+    consts = rule->nconsts;
+    n = rule->nins - consts;
     for (int i = consts; i < consts + n; i++)
         c.ins[c.nins++] = t->ins[i];
     for (int i = 0; i < n; i++)
@@ -480,13 +503,23 @@ static jx_params linear_params(jx_jvp *t, const jx_rule *rule, const jx_rule_pat
 bool jx_jvp_custom_vjp_call(jx_jvp *t)
 {
     const jx_rule *rule = ((const jx_p_custom_vjp *)t->eqn->typed)->fwd_jaxpr_thunk;
-    const jx_rule_pattern *found = asked_for(t, rule);
-    const jx_atom *fwd = found ? run_fwd(t, rule, found) : NULL, *made;
-    int own = found ? found->fwd.jaxpr->nouts - t->eqn->nouts : 0, next = 0;
+    const jx_rule_pattern *found;
+    const jx_atom *fwd, *made;
+    int own, next = 0;
     jx_params p;
+    bool done;
     call c;
 
-    if (!fwd || own < 0 || !begin_call(t, &c))
+    if (t->of->stripped)
+        return jx_jvp_call(t);
+    if (!look_at_closure(t, rule, &done))
+        return false;
+    if (done)
+        return true;
+    found = asked_for(t, rule);
+    fwd = found ? run_fwd(t, rule, found) : NULL;
+    own = fwd ? found->fwd.jaxpr->nouts - t->eqn->nouts : -1;
+    if (own < 0 || !begin_call(t, &c))
         return false;
     c.ins = JX_NEW_ARRAY(jx_jvp_arena(t), found->nres + t->eqn->nins + 1, jx_atom);
     if (!c.ins)

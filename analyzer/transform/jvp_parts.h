@@ -5,11 +5,9 @@
 #include "analyzer/transform/jvp.h"
 #include "frontend/ir/build_math.h"
 
-typedef struct jx_jvp_program jx_jvp_program;
-
 /* An equation on its way.  A tangent without variable and literal is zero. */
 typedef struct jx_jvp {
-    jx_jvp_program *of;
+    jx_differentiator *of;
     jx_body *b;
     const jx_eqn *eqn;
     const jx_atom *ins, *tins; /* its operands there, and their tangents */
@@ -42,28 +40,6 @@ jx_atom jx_jvp_full(jx_jvp *t, int i);
 
 /* ---- jaxprs */
 
-/* The order of what a jaxpr takes and gives: tangents stand behind the inputs (and
- * outputs) of their group, which ends before these numbers. */
-typedef struct jx_jvp_groups {
-    int ins[3], outs[2]; /* rising; the last are all */
-} jx_jvp_groups;
-
-static inline jx_jvp_groups jx_jvp_one_group(const jx_jaxpr *of)
-{
-    return (jx_jvp_groups){{0, 0, of->nins}, {0, of->nouts}};
-}
-
-/* A jaxpr that takes its inputs and the tangents of some, and gives its results and
- * the tangents of some. */
-typedef struct jx_jvped {
-    const jx_jaxpr *jaxpr;
-    const bool *ins, *outs; /* whose */
-} jx_jvped;
-
-/* With tangents of these inputs, and of at least these outputs (NULL: those that
- * come of it); NULL, told. */
-const jx_jvped *jx_jvp_jaxpr(jx_jvp_program *of, const jx_jaxpr *from,
-                             jx_jvp_groups groups, const bool *ins, const bool *outs);
 /* The same results of a jaxpr that takes more, which it does not look at. */
 const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
                                const jx_aval *const *more);
