@@ -387,7 +387,7 @@ static bool look_at_closure(jx_jvp *t, const jx_rule *rule, bool *done)
     *done = closes && !takes;
     if (!closes)
         return true;
-    if (!t->of->closing)
+    if (!t->of->closing || rule->vjp) /* of a custom_vjp function, JAX says so itself */
         return jx_jvp_refuse(t, "it closes over a value that is differentiated, which JAX "
                                 "refuses");
     JX_PUSH(jx_jvp_arena(t), t->of->closing, t->eqn);

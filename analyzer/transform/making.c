@@ -19,6 +19,7 @@ static const char *place_of(const jx_making *m)
 
 bool jx_making_fail(jx_making *m, const char *why)
 {
+    m->failed = m->eqn;
     return jx_fail(m->to->ctx, JX_E_INPUT, m->to->path, place_of(m), "%s%s%s",
                    m->eqn ? jx_eqn_name(m->eqn) : "", m->eqn ? ": " : "", why);
 }

@@ -8,6 +8,7 @@ typedef struct jx_making {
     jx_builder build; /* first: who fails finds the rest */
     jx_program *to;
     const jx_eqn *eqn; /* being worked on, or NULL: errors name it and its place */
+    const jx_eqn *failed; /* what the last error names */
 } jx_making;
 
 /* A copy of the program, to be made another: it has its jaxprs, and types, values and

@@ -117,6 +117,7 @@ static bool check_point(jx_gradding *c)
         c->direction = names[k];
         if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes))
             return true;
+        jx_grad_own_along(c, d);
         if (c->rule->vjp ? !jx_grad_vjp_line(c, d) : !jx_grad_jvp_line(c, d))
             return false;
     }
@@ -250,9 +251,8 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
     return true;
 }
 
-/* Checks one pattern and joins what it found to the report. */
-static void check_pattern(jx_gradding *c, const jx_plan_options *how,
-                          bool thorough, jx_rule_report *report)
+void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
+                     jx_rule_report *report)
 {
     jx_arena *arena = c->program->ctx->arena;
 
@@ -282,6 +282,7 @@ static void check_pattern(jx_gradding *c, const jx_plan_options *how,
     report->comparisons += c->comparisons;
     report->dropped += c->dropped;
     report->muted += c->muted;
+    report->outvoted += c->outvoted;
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;
@@ -356,6 +357,7 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     report->comparisons += one->comparisons;
     report->dropped += one->dropped;
     report->muted += one->muted;
+    report->outvoted += one->outvoted;
     if (one->outcome == JX_RULE_WRONG) {
         report->outcome = JX_RULE_WRONG;
         report->detail = one->detail;
@@ -393,8 +395,8 @@ static void conclude(jx_program *program, jx_rule_report *report)
 
 static void check_patterns(const jx_typed *typed,
                            const jx_gradcheck_options *options,
-                           const jx_plan_options *how,
-                           const jx_calling *calling, jx_rule_report *report)
+                           const jx_plan_options *how, const jx_calling *calling,
+                           const jx_derived_rule *derived, jx_rule_report *report)
 {
     const jx_rule *rule = report->rule;
 
@@ -411,22 +413,26 @@ static void check_patterns(const jx_typed *typed,
                          .how = how,
                          .calling = calling,
                          .rng = {options->seed + 1},
+                         .derivative = derived->own.jaxpr ? &derived->own : NULL,
                          .tolerance = report->tolerance};
         if (p->error) {
             one.outcome = JX_RULE_REFUSES;
             one.detail = p->error;
         } else {
-            check_pattern(&c, how, i == 0, &one);
+            jx_grad_pattern(&c, how, i == 0, &one);
         }
         join_pattern(typed->program, p, &one, report);
     }
     if (report->outcome != JX_RULE_WRONG && !report->detail &&
         report->comparisons > 0)
         conclude(typed->program, report);
+    if (report->outcome != JX_RULE_WRONG && report->outcome != JX_RULE_REFUSES)
+        jx_grad_beyond(typed, options, how, calling, derived, report);
 }
 
 static void check_rule(jx_program *program, const jx_gradcheck_options *options,
-                       const jx_rule *rule, jx_rule_report *report)
+                       const jx_rule *rule, const jx_derived_rule *derived,
+                       jx_rule_report *report)
 {
     jx_plan_options how = {.domain = JX_WIDE, .memory = options->memory};
     const jx_typed *typed;
@@ -448,7 +454,7 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
         return;
     }
     if (jx_sample_calling(program, rule, &calling))
-        check_patterns(typed, options, &how, &calling, report);
+        check_patterns(typed, options, &how, &calling, derived, report);
 }
 
 static void claim_of(jx_program *program, const jx_rule_report *report,
@@ -459,17 +465,22 @@ static void claim_of(jx_program *program, const jx_rule_report *report,
 
     if (report->outcome == JX_RULE_AGREES)
         return;
-    jx_claim *claim =
-        jx_claim_add(ctx, claims, rule->vjp ? JX_CODE_DRV002 : JX_CODE_DRV001);
+    const char *what = report->code == JX_CODE_DRV006   ? "is wrong in second order"
+                       : report->code == JX_CODE_DRV008 ? "has no transpose"
+                                                        : "is not its derivative";
+    jx_claim *claim = jx_claim_add(ctx, claims, report->code   ? report->code
+                                                : rule->vjp ? JX_CODE_DRV002
+                                                            : JX_CODE_DRV001);
     if (!claim)
         return;
     claim->stack = rule->stack;
-    claim->what = jx_arena_printf(
-        ctx->arena, "the %s rule of `%s` is not its derivative",
-        rule->vjp ? "vjp" : "jvp", rule->name ? rule->name : "a function");
+    claim->what =
+        jx_arena_printf(ctx->arena, "the %s rule of `%s` %s", rule->vjp ? "vjp" : "jvp",
+                        rule->name ? rule->name : "a function", what);
     if (report->outcome == JX_RULE_WRONG) {
         claim->verdict = JX_WITNESSED;
-        claim->evidence.by = "finite differences";
+        claim->evidence.by = report->code == JX_CODE_DRV008 ? "transposition"
+                                                            : "finite differences";
         claim->evidence.note = report->detail;
     } else {
         claim->evidence.why =
@@ -483,14 +494,21 @@ static void claim_of(jx_program *program, const jx_rule_report *report,
 bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports)
 {
+    jx_derived derived;
+
+    if (!jx_grad_derive(&program, &derived) ||
+        !jx_grad_claim_closures(program->ctx, &derived.closing, claims))
+        return false;
     for (int i = 0; i < program->nrules; i++) {
         jx_rule_report report = {.rule = program->rules[i]};
         /* A rule inside a rule beyond the limit has a twin outside. */
-        check_rule(program, options, program->rules[i], &report);
-        claim_of(program, &report, claims);
+        check_rule(program, options, program->rules[i], &derived.rules[i], &report);
         JX_PUSH(program->ctx->arena, reports, report);
         if (!jx_ok(program->ctx))
             return false;
     }
-    return true;
+    jx_grad_excuse(&derived, reports);
+    for (size_t i = 0; i < reports->count; i++)
+        claim_of(program, &reports->at[i], claims);
+    return jx_ok(program->ctx);
 }

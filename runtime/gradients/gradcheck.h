@@ -1,10 +1,13 @@
-/* gradcheck.h - custom derivative rules against finite differences.
+/* gradcheck.h - custom derivative rules against finite differences, and against the
+ * derivative that we make of their functions.
  *
  * Every custom jvp and vjp rule of a program is compared with slopes of its own
  * primal, both computed in the wide domain, at points of many kinds (scales,
  * zeros, ties, near the constants that the code compares with) and along
- * several directions.  Rules are checked in isolation, at their own avals, so a
- * rule in a branch that is never taken is checked too.
+ * several directions.  Where slopes and rule disagree, the function's own derivative
+ * (analyzer/transform/derived.h) has the third vote.  What a rule computes is compared
+ * with its own derivative in the same way: the second order.  Rules are checked in
+ * isolation, at their own avals, so a rule in a branch that is never taken is checked too.
  *
  * This is sampling: it can show a rule wrong (a point, a direction and both
  * numbers), and otherwise says at how many points nothing disagreed.  That is
@@ -30,6 +33,9 @@ typedef struct jx_rule_report {
                             too rough, values that the program may never meet */
     int64_t muted;       /* such values, where its own values agreed */
     double tolerance;    /* relative, from the narrowest dtype in the code */
+    int64_t outvoted;    /* slopes that disagreed alone: the function's own derivative
+                            is the rule's */
+    jx_code code;        /* of a wrong rule: in what */
     const char *detail;  /* arena text, or NULL */
 } jx_rule_report;
 
@@ -46,9 +52,10 @@ typedef struct jx_gradcheck_options {
                                   that the program calls, and show their domain */
 } jx_gradcheck_options;
 
-/* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002), an
- * undecided one an undecided claim.  False with an error in program->ctx only
- * when memory ends. */
+/* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002; DRV006: in
+ * second order; DRV008: it can't be gone back along), an undecided one an undecided
+ * claim; so does a call that closes over what is differentiated (DRV011).  False with an
+ * error in program->ctx only when memory ends. */
 bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports);
 

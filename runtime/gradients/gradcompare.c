@@ -91,17 +91,77 @@ static bool outside(const jx_gradding *c)
     return false;
 }
 
+/* The quotients of the functional from the point to h[k] * d on one side of it; false if
+ * one is not finite. */
+static bool quotients(jx_gradding *c, const double *d, jx_functional f, double sign,
+                      int count, double *to)
+{
+    double h = 1e-2;
+
+    for (int k = -1; k < count; k++) {
+        double sum = 0;
+        for (int i = 0; i < c->in.size; i++)
+            c->moved[i] = c->x[i] + (k < 0 ? 0 : sign * h * d[i]);
+        jx_space_scatter(&c->in, c->moved, &c->primal);
+        if (!jx_grad_call(c, &c->primal))
+            return false;
+        jx_space_gather(&c->out, &c->primal, 0, c->along);
+        for (int j = 0; j < c->out.size; j++)
+            if (f.weights ? f.weights[j] != 0 : j == f.only)
+                sum += (f.weights ? f.weights[j] : 1) * c->along[j];
+        to[k < 0 ? count : k] = sum;
+        h /= k < 0 ? 1 : 10;
+    }
+    h = 1e-2;
+    for (int k = 0; k < count; k++, h /= 10)
+        if (!isfinite(to[k] = sign * (to[k] - to[count]) / h))
+            return false;
+    return true;
+}
+
+/* Whether the quotients of both sides come to one number, by less and less: there is a
+ * derivative, though the function may bend so much that no extrapolation finds it. */
+static bool settles(jx_gradding *c, const double *d, jx_functional f)
+{
+    enum { COUNT = 8 };
+    double ahead[COUNT + 1], behind[COUNT + 1];
+    bool good;
+
+    c->has_along = false; /* its room is used */
+    good = quotients(c, d, f, 1, COUNT, ahead) && quotients(c, d, f, -1, COUNT, behind);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    if (!good)
+        return false;
+    double scale = fmax(fabs(ahead[0]), fabs(behind[0]));
+    for (int k = 1; k + 1 < COUNT; k++)
+        if (fabs(ahead[k + 1] - ahead[k]) > 0.7 * fabs(ahead[k] - ahead[k - 1]) + 1e-6 * scale ||
+            fabs(behind[k + 1] - behind[k]) > 0.7 * fabs(behind[k] - behind[k - 1]) + 1e-6 * scale)
+            return false;
+    return scale > 0 && fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
+}
+
+/* A NaN where there is a derivative.  The slope that is shown is what the quotients come
+ * to. */
+static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f, double value)
+{
+    return isnan(value) && !c->second && !c->cautious && !outside(c) &&
+           settles(c, d, f);
+}
+
 /* Counts one comparison; false once the rule is known to be wrong. */
 static bool compare(jx_gradding *c, const double *d, jx_functional f,
                      double value, double scale, const char *what)
 {
     jx_target t = target_of(c, f, c->slopes);
     jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
+    jx_opinion own = jx_grad_own_says(c, f, value, scale);
 
+    if (own == JX_AGREE && (o == JX_UNCERTAIN || (o == JX_SKIP && !t.stair)))
+        o = JX_AGREE;
     /* Inputs that were drawn may be outside what the program is for. */
     if (o == JX_DISAGREE && isnan(value) &&
         ((f.weights && outside(c)) || !differentiable(c, f) ||
-         (c->cautious && !c->options->inputs)))
+         c->second || (c->cautious && !c->options->inputs)))
         o = JX_SKIP;
     c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
     if (o == JX_DISAGREE && jx_grad_is_foreign(c)) {
@@ -112,10 +172,23 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     bool stands =
         o == JX_DISAGREE && confirmed(c, d, f, value, scale, &t) &&
         !jx_grad_is_rounding(c, d, f, fmax(t.low - value, value - t.high));
+    if (stands && own == JX_AGREE) {
+        c->outvoted++;
+        return true;
+    }
     bool foreign = jx_grad_is_foreign(c);
     *(foreign ? &c->abroad : &c->comparisons) += o == JX_AGREE;
     *(foreign ? &c->muted : &c->dropped) +=
         o == JX_UNCERTAIN || (o == JX_DISAGREE && !stands);
+    if (!stands && is_nan_in_vain(c, d, f, value)) {
+        c->wrong = jx_arena_printf(
+            c->program->ctx->arena,
+            "at %s (%s), direction \"%s\", %s: the rule gives nan, where the quotients of "
+            "both sides come to one number",
+            jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
+            c->direction, what ? what : jx_grad_component(c, f.only));
+        return false;
+    }
     if (!stands)
         return true;
     say_wrong(c, what ? what : jx_grad_component(c, f.only), value, &t);

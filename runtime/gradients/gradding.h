@@ -3,6 +3,7 @@
 #ifndef JX_GRADDING_H
 #define JX_GRADDING_H
 
+#include "analyzer/transform/derived.h"
 #include "runtime/gradients/gradcall.h"
 #include "runtime/gradients/gradcheck.h"
 #include "runtime/gradients/gradjudge.h"
@@ -15,6 +16,8 @@ typedef struct jx_gradding {
     const jx_rule *rule;
     const jx_rule_pattern *pattern;
     jx_callee primal, jvp, fwd, bwd;
+    jx_callee own; /* the function's derivative, or nothing */
+    const jx_closed *derivative; /* it as a jaxpr, or NULL */
     jx_space in, out;
     const jx_plan_options *how; /* of the callees */
     const jx_calling *calling;
@@ -23,10 +26,13 @@ typedef struct jx_gradding {
     jx_rng rng;
     double tolerance; /* relative, from the narrowest dtype in the code */
     double *x, *samples, *tangent, *cotangent, *moved, *directions;
+    double *along;   /* the function's own derivative along the line at hand ... */
+    bool has_along;  /* ... if it could be run */
     jx_slope *slopes, *again;
+    bool second;   /* it is about the second order: what is not finite says nothing */
     bool cautious; /* only the program's own values can accuse the rule */
     int points;
-    int64_t comparisons, dropped, work; /* see jx_rule_report */
+    int64_t comparisons, dropped, outvoted, work; /* see jx_rule_report */
     int64_t abroad, muted; /* the same at values that the rule may never meet */
     bool stair, spent; /* why comparisons were not conclusive */
     bool met;     /* agreed at values that the program computes */
@@ -60,6 +66,30 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
 double jx_grad_first_step(const jx_gradding *c, const double *d);
 /* Where a component of the output stands: "output 1, element 3". */
 const char *jx_grad_component(const jx_gradding *c, int j);
+
+/* gradown.c: the function's own derivative along d at the point. */
+void jx_grad_own_along(jx_gradding *c, const double *d);
+/* What it gives in the place of that functional of the slopes; whether a rule's value,
+ * summed from terms of magnitude `scale`, is that. */
+jx_opinion jx_grad_own_says(const jx_gradding *c, jx_functional f, double value,
+                            double scale);
+
+/* gradcheck.c: checks one pattern and joins what it found to the report. */
+void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
+                     jx_rule_report *report);
+
+/* gradbeyond.c: what holds of a rule beside its values (second order, backwards), where
+ * nothing was found against these. */
+void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
+                    const jx_plan_options *how, const jx_calling *calling,
+                    const jx_derived_rule *derived, jx_rule_report *report);
+/* What is wrong in second order because of a wrong rule that it calls is not said. */
+void jx_grad_excuse(const jx_derived *derived, jx_rule_reports *reports);
+/* Of calls that close over what is differentiated: below jit, JAX takes what they close
+ * over for a constant, and says nothing.  False without memory. */
+bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing, jx_claim_list *claims);
+/* The program, with what its rules are held against; itself where nothing is known. */
+bool jx_grad_derive(jx_program **program, jx_derived *derived);
 
 /* gradopen.c: plans the function and the rule's jaxprs; makes the vectors once
  * the spaces are known; frees both. */

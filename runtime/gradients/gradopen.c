@@ -16,7 +16,8 @@ bool jx_grad_allocate(jx_gradding *c)
     c->directions = calloc(JX_MOST_DIRECTIONS * (n + 1), sizeof(double));
     c->slopes = calloc(m + 1, sizeof *c->slopes);
     c->again = calloc(m + 1, sizeof *c->again);
-    return (c->x && c->samples && c->tangent && c->cotangent && c->moved &&
+    c->along = calloc(m + 1, sizeof *c->along);
+    return (c->x && c->along && c->samples && c->tangent && c->cotangent && c->moved &&
             c->directions && c->slopes && c->again) ||
            jx_starved(c->program->ctx);
 }
@@ -24,11 +25,13 @@ bool jx_grad_allocate(jx_gradding *c)
 void jx_grad_release(jx_gradding *c)
 {
     void *all[] = {c->x,     c->samples,    c->tangent, c->cotangent,
-                   c->moved, c->directions, c->slopes,  c->again};
+                   c->moved, c->directions, c->slopes,  c->again,
+                   c->along};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     jx_callee_close(&c->primal);
+    jx_callee_close(&c->own);
     jx_callee_close(&c->jvp);
     jx_callee_close(&c->fwd);
     jx_callee_close(&c->bwd);
@@ -41,6 +44,11 @@ bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
 
     if (!jx_callee_open(&c->primal, c->typed, &c->rule->primal, how))
         return false;
+    if (c->derivative && !jx_callee_open(&c->own, c->typed, c->derivative, how)) {
+        if (c->program->ctx->error.kind == JX_E_LIMIT)
+            return false;
+        jx_error_clear(c->program->ctx); /* one vote less */
+    }
     /* A rule that rounds where its function does not is off by that much. */
     rule.narrowing = !jx_points_narrows(c->rule->primal.jaxpr);
     if (!c->rule->vjp)

@@ -134,32 +134,35 @@ static void constants_in(const jx_program *program, const jx_jaxpr *jaxpr,
     }
 }
 
-typedef bool eqn_test(const jx_eqn *eqn);
+typedef bool eqn_test(const jx_eqn *eqn, const void *with);
 
-static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, bool *reached);
+static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, const void *with,
+                      bool *reached);
 
-static bool any_in_value(const jx_value *v, eqn_test *test, bool *reached)
+static bool any_in_value(const jx_value *v, eqn_test *test, const void *with,
+                         bool *reached)
 {
     if (v->tag == JX_V_JAXPR)
-        return any_below(v->jaxpr, test, reached);
+        return any_below(v->jaxpr, test, with, reached);
     for (int i = 0; v->tag == JX_V_TUPLE && i < v->count; i++)
         if (v->items[i]->tag == JX_V_JAXPR &&
-            any_below(v->items[i]->jaxpr, test, reached))
+            any_below(v->items[i]->jaxpr, test, with, reached))
             return true;
     return false;
 }
 
-static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, bool *reached)
+static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, const void *with,
+                      bool *reached)
 {
     if (reached[jaxpr->id])
         return false;
     reached[jaxpr->id] = true;
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        if (test(eqn))
+        if (test(eqn, with))
             return true;
         for (int k = 0; k < eqn->nparams; k++)
-            if (any_in_value(eqn->params[k].value, test, reached))
+            if (any_in_value(eqn->params[k].value, test, with, reached))
                 return true;
     }
     return false;
@@ -167,27 +170,29 @@ static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, bool *reached)
 
 /* Whether an equation passes the test, in nested jaxprs too, whose numbers are
  * smaller.  Without memory it is taken to. */
-static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test)
+static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test, const void *with)
 {
     bool *reached = calloc((size_t)jaxpr->id + 1, sizeof *reached);
-    bool any = !reached || any_below(jaxpr, test, reached);
+    bool any = !reached || any_below(jaxpr, test, with, reached);
 
     free(reached);
     return any;
 }
 
-static bool is_loop(const jx_eqn *eqn)
+static bool is_loop(const jx_eqn *eqn, const void *with)
 {
+    (void)with;
     return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_scan;
 }
 
 bool jx_points_has_loop(const jx_jaxpr *jaxpr)
 {
-    return any_eqn(jaxpr, is_loop);
+    return any_eqn(jaxpr, is_loop, NULL);
 }
 
-static bool is_narrowing(const jx_eqn *eqn)
+static bool is_narrowing(const jx_eqn *eqn, const void *with)
 {
+    (void)with;
     return eqn->prim->id == JX_PRIM_convert_element_type &&
            jx_dtype_is_narrower(eqn->outs[0]->aval->dtype,
                                 jx_atom_aval(eqn->ins[0])->dtype);
@@ -195,7 +200,20 @@ static bool is_narrowing(const jx_eqn *eqn)
 
 bool jx_points_narrows(const jx_jaxpr *jaxpr)
 {
-    return any_eqn(jaxpr, is_narrowing);
+    return any_eqn(jaxpr, is_narrowing, NULL);
+}
+
+static bool is_call_of(const jx_eqn *eqn, const void *rule)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (eqn->params[i].value->tag == JX_V_RULE && eqn->params[i].value->rule == rule)
+            return true;
+    return false;
+}
+
+bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule)
+{
+    return any_eqn(jaxpr, is_call_of, rule);
 }
 
 const jx_point *jx_points_make(const jx_program *program,

@@ -43,6 +43,9 @@ const jx_point *jx_points_make(const jx_program *program,
 /* Whether a jaxpr has a loop, nested ones included. */
 bool jx_points_has_loop(const jx_jaxpr *jaxpr);
 
+/* Whether a jaxpr calls the function of a rule, nested ones included. */
+bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule);
+
 /* Whether a jaxpr converts a float to a narrower one, nested ones included. */
 bool jx_points_narrows(const jx_jaxpr *jaxpr);
 

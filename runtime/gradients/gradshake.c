@@ -38,7 +38,8 @@ static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
     double value, slope = 0;
 
     how.shake = shake;
-    s.primal = s.jvp = s.fwd = s.bwd = (jx_callee){0};
+    s.primal = s.jvp = s.fwd = s.bwd = s.own = (jx_callee){0};
+    s.derivative = NULL;
     s.work = 0;
     bool good = jx_grad_allocate(&s) && jx_grad_open(&s, &how);
     if (good)

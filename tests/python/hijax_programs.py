@@ -131,7 +131,7 @@ def jvp_of_product(along_x, along_y, square=0.0):
     def jvp(self, primals, tangents):
         (x, y), (dx, dy) = primals, tangents
         out = added(scaled(along_x(x, y), dx), scaled(along_y(x, y), dy))
-        return self(x, y), out + square * out**2
+        return self(x, y), out + square * out**2 if square else out
     return jvp
 
 

@@ -44,10 +44,12 @@ def judged(name, on):
     rules = json.loads(document.text()).get("rules", [])
     assert len([rule for rule in rules if "truncated" not in rule]) == \
         entry["rules"]
+    # What a classic one closes over has a code of its own (test_rules.py).
+    found = [finding for finding in report.findings if finding.code != "DRV011"]
     right = [text for text in report.assumptions if " is right" in text]
     assert len(right) == entry["rules"] - len(entry["codes"])
     assert not report.undecided
-    return sorted(finding.code for finding in report.findings)
+    return sorted(finding.code for finding in found)
 
 
 @pytest.mark.parametrize("name", sorted(

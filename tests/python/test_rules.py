@@ -195,7 +195,8 @@ def test_a_rule_may_close_over_what_its_function_does(within, closing, code,
                                                       factor):
     codes = wrong(lambda w, x: within(closing(w, factor), x),
                   np.float32(0.7), X)
-    assert codes == ([] if factor == 1.0 else [code])
+    closed = ["DRV011"] if code == "DRV001" else []  # of a custom_vjp, JAX itself says it
+    assert sorted(codes) == sorted(closed + ([] if factor == 1.0 else [code]))
 
 
 def test_an_array_that_is_closed_over_is_no_operand():

@@ -1,0 +1,211 @@
+/* derived.c - see derived.h. */
+#include "analyzer/transform/derived.h"
+
+#include "analyzer/transform/split.h"
+#include "analyzer/transform/transpose.h"
+
+#include <string.h>
+
+typedef struct deriving {
+    jx_making make;
+    jx_differentiator as_written, by_rules;
+} deriving;
+
+static jx_arena *arena_of(const deriving *d)
+{
+    return jx_making_arena(&d->make);
+}
+
+static bool *mask_of(const deriving *d, int n)
+{
+    return JX_NEW_ARRAY(arena_of(d), n + 1, bool);
+}
+
+/* What can't be made is left out; false only without memory. */
+static bool go_on(deriving *d)
+{
+    jx_ctx *ctx = d->make.to->ctx;
+
+    if (jx_arena_failed(ctx->arena) || ctx->error.kind == JX_E_LIMIT)
+        return false;
+    jx_error_clear(ctx);
+    d->make.eqn = NULL;
+    return true;
+}
+
+/* Those results of a jaxpr that have a tangent. */
+static const bool *inexact_outs(const deriving *d, const jx_jaxpr *of)
+{
+    bool *mask = mask_of(d, of->nouts);
+
+    for (int i = 0; mask && i < of->nouts; i++)
+        mask[i] = jx_has_tangent(jx_atom_aval(of->outs[i]));
+    return mask;
+}
+
+static jx_closed derivative(deriving *d, jx_differentiator *by, const jx_closed *of,
+                            const bool *ins)
+{
+    const bool *outs = inexact_outs(d, of->jaxpr);
+    const jx_jvped *made =
+        ins && outs ? jx_jvp_jaxpr(by, of->jaxpr, jx_jvp_one_group(of->jaxpr), ins, outs)
+                    : NULL;
+
+    return made ? jx_making_closed_like(made->jaxpr, of) : (jx_closed){0};
+}
+
+static const jx_aval *input_of(const jx_jaxpr *jaxpr, int i)
+{
+    return jaxpr->vars[jaxpr->nconsts + i]->aval;
+}
+
+static bool make_own(deriving *d, const jx_rule *rule, jx_derived_rule *to)
+{
+    const jx_jaxpr *of = rule->primal.jaxpr;
+    bool *ins = mask_of(d, of->nins), any = false;
+
+    for (int i = rule->nconsts; ins && i < of->nins; i++)
+        any |= ins[i] = jx_has_tangent(input_of(of, i));
+    if (any)
+        to->own = derivative(d, &d->as_written, &rule->primal, ins);
+    return go_on(d);
+}
+
+/* ---- what a rule says, and its own derivative */
+
+/* bwd of what fwd leaves: takes operands, then cotangents. */
+static jx_closed pulled_back(deriving *d, const jx_rule *rule, const jx_rule_pattern *p)
+{
+    const jx_jaxpr *fwd = p->fwd.jaxpr, *bwd = p->bwd.jaxpr;
+    int operands = rule->nins - rule->nconsts, own = fwd->nouts - rule->nouts, next = 0;
+    int nconsts = p->fwd.nconsts + p->bwd.nconsts;
+    jx_body *b = jx_body_new(&d->make.build, NULL);
+    jx_atom *all = JX_NEW_ARRAY(arena_of(d), fwd->nins + fwd->nouts + bwd->nins +
+                                                 bwd->nouts + 1, jx_atom);
+    const jx_array **consts = JX_NEW_ARRAY(arena_of(d), nconsts + 1, const jx_array *);
+    jx_atom *ins = all, *outs = all ? ins + fwd->nins : NULL;
+    jx_atom *to = all ? outs + fwd->nouts : NULL, *made = all ? to + bwd->nins : NULL;
+    const jx_jaxpr *jaxpr;
+
+    if (!b || !all || !consts || fwd->nins != operands || own < 0 || p->nres > bwd->nins)
+        return (jx_closed){0};
+    for (int i = 0; i < fwd->nins; i++)
+        ins[i] = jx_body_input(b, input_of(fwd, i));
+    if (!jx_making_enclose(&d->make, b, fwd, ins, outs))
+        return (jx_closed){0};
+    for (int i = 0; i < p->nres; i++) {
+        int from = p->fwds ? p->fwds[i] : -1;
+        if (from < 0 ? next >= own : from < rule->nconsts || from >= rule->nins)
+            return (jx_closed){0};
+        to[i] = from < 0 ? outs[next++] : ins[from - rule->nconsts];
+    }
+    for (int i = p->nres; i < bwd->nins; i++)
+        to[i] = jx_body_input(b, input_of(bwd, i));
+    if (!jx_making_enclose(&d->make, b, bwd, to, made))
+        return (jx_closed){0};
+    for (int i = 0; i < bwd->nouts; i++)
+        jx_body_result(b, made[i]);
+    for (int i = 0; i < nconsts; i++)
+        consts[i] = i < p->fwd.nconsts ? p->fwd.consts[i]
+                                       : p->bwd.consts[i - p->fwd.nconsts];
+    jaxpr = jx_body_finish(b, jx_no_atoms, NULL);
+    return jaxpr ? (jx_closed){jaxpr, nconsts, consts} : (jx_closed){0};
+}
+
+static bool make_next(deriving *d, const jx_rule *rule, const jx_rule_pattern *p,
+                      jx_derived_rule *to)
+{
+    int operands = rule->nins - rule->nconsts;
+    bool any = false, *ins;
+
+    to->says = rule->vjp ? pulled_back(d, rule, p) : p->jvp;
+    ins = to->says.jaxpr ? mask_of(d, to->says.jaxpr->nins) : NULL;
+    for (int i = 0; ins && i < operands && i < to->says.jaxpr->nins; i++)
+        any |= ins[i] = (!p->zeros || p->zeros[i] != '1') &&
+                        jx_has_tangent(input_of(to->says.jaxpr, i));
+    if (any)
+        to->next = derivative(d, &d->by_rules, &to->says, ins);
+    return go_on(d);
+}
+
+/* ---- backwards along the tangents */
+
+static bool turn_back(deriving *d, const jx_rule *rule, const jx_rule_pattern *p,
+                      jx_derived_rule *to)
+{
+    const jx_jaxpr *jvp = p->jvp.jaxpr;
+    int operands = rule->nins - rule->nconsts;
+    bool *ins = mask_of(d, jvp->nins), *outs = mask_of(d, jvp->nouts), *linear, *all;
+    jx_splitter splitter;
+    jx_transposer transposer;
+    const jx_split *split;
+
+    jx_splitter_begin(&splitter, &d->make);
+    jx_transposer_begin(&transposer, &d->make);
+    for (int i = operands; ins && i < jvp->nins; i++)
+        ins[i] = true;
+    for (int i = rule->nouts; outs && i < jvp->nouts; i++)
+        outs[i] = true;
+    split = ins && outs ? jx_split_jaxpr(&splitter, jvp, ins, outs, NULL) : NULL;
+    if (!split)
+        return go_on(d);
+    linear = mask_of(d, split->rest->nins);
+    all = mask_of(d, split->rest->nouts);
+    for (int i = split->nres + split->npassed; linear && i < split->rest->nins; i++)
+        linear[i] = true;
+    for (int i = 0; all && i < split->rest->nouts; i++)
+        all[i] = true;
+    d->make.failed = NULL;
+    if (linear && all &&
+        !jx_transpose_jaxpr(&transposer, split->rest, linear, all, linear))
+        to->stuck = d->make.failed;
+    return go_on(d);
+}
+
+static bool derive_rule(deriving *d, const jx_rule *rule, jx_derived_rule *to)
+{
+    const jx_rule_pattern *p = rule->npatterns ? &rule->patterns[0] : NULL;
+    size_t operands = (size_t)(rule->nins - rule->nconsts);
+
+    if (!make_own(d, rule, to))
+        return false;
+    if (!p || p->error || (p->zeros && strlen(p->zeros) != operands) ||
+        !(rule->vjp ? p->fwd.jaxpr && p->bwd.jaxpr : p->jvp.jaxpr != NULL))
+        return true;
+    return make_next(d, rule, p, to) && (rule->vjp || turn_back(d, rule, p, to));
+}
+
+/* Which calls the derivative of the program itself meets. */
+static bool look_at_closures(deriving *d, const jx_program *from)
+{
+    const jx_jaxpr *entry = from->entry.jaxpr;
+    bool *ins = mask_of(d, entry->nins);
+
+    for (int i = 0; ins && i < entry->nins; i++)
+        ins[i] = jx_has_tangent(input_of(entry, i));
+    if (ins)
+        derivative(d, &d->by_rules, &from->entry, ins);
+    return go_on(d);
+}
+
+bool jx_program_derive(const jx_typed *typed, jx_derived *to)
+{
+    jx_program *from = typed->program;
+    deriving d;
+
+    *to = (jx_derived){
+        .rules = JX_NEW_ARRAY(from->ctx->arena, from->nrules + 1, jx_derived_rule)};
+    if (!to->rules || !jx_making_begin(&d.make, from))
+        return false;
+    jx_differentiator_begin(&d.as_written, &d.make, typed, true);
+    jx_differentiator_begin(&d.by_rules, &d.make, typed, false);
+    d.by_rules.closing = &to->closing;
+    if (from->nrules && !look_at_closures(&d, from))
+        return false;
+    jx_differentiator_begin(&d.by_rules, &d.make, typed, false);
+    for (int i = 0; i < from->nrules; i++)
+        if (!derive_rule(&d, from->rules[i], &to->rules[i]))
+            return false;
+    to->program = jx_making_end(&d.make, from->entry.jaxpr);
+    return to->program != NULL;
+}

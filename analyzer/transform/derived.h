@@ -1,0 +1,32 @@
+/* derived.h - what a program's rules are held against: derivatives that we make of what
+ * they are rules of, and of the rules themselves. */
+#ifndef JX_DERIVED_H
+#define JX_DERIVED_H
+
+#include "analyzer/transform/jvp.h"
+
+/* Of one rule; a function that could not be made has no jaxpr. */
+typedef struct jx_derived_rule {
+    /* operands, tangents -> results, tangents: the derivative of its function as that is
+     * written, with no rule looked at.  A tangent for each inexact operand that the
+     * function does not close over, and of each inexact result. */
+    jx_closed own;
+    /* What the rule computes of operands and what is linear (tangents; for a vjp
+     * cotangents), and the derivative of that along operands: what the next order of
+     * differentiation takes.  Of the first pattern, of whose tangents none is zero. */
+    jx_closed says, next;
+    /* The equation at which a jvp rule's tangents cannot be gone back along, or NULL. */
+    const jx_eqn *stuck;
+} jx_derived_rule;
+
+typedef struct jx_derived {
+    jx_program *program;    /* the same, and all that was made */
+    jx_derived_rule *rules; /* by number */
+    jx_eqn_list closing;    /* calls, reached by the program's own derivative, of functions
+                               that close over what is differentiated */
+} jx_derived;
+
+/* False only when memory ends. */
+bool jx_program_derive(const jx_typed *typed, jx_derived *to);
+
+#endif

@@ -1,0 +1,173 @@
+/* gradbeyond.c - see gradding.h: what must hold of a rule beside its values. */
+#include "analyzer/typing.h"
+#include "runtime/gradients/gradding.h"
+#include "runtime/plan_rules.h"
+
+/* A rule's own derivative is that of what the rule computes, as if that were a function
+ * and its rule. */
+static void check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
+                               const jx_plan_options *how, const jx_derived_rule *derived,
+                               jx_rule_report *report)
+{
+    jx_arena *arena = typed->program->ctx->arena;
+    const jx_jaxpr *says = derived->says.jaxpr;
+    const jx_rule_pattern *first = &report->rule->patterns[0];
+    int operands = report->rule->nins - report->rule->nconsts;
+    const jx_aval **ins = JX_NEW_ARRAY(arena, says->nins + 1, const jx_aval *);
+    char *zeros = JX_NEW_ARRAY(arena, says->nins + 1, char);
+    int *ties = JX_NEW_ARRAY(arena, says->nins + 1, int);
+    bool *fixed = JX_NEW_ARRAY(arena, says->nins + 1, bool);
+    jx_rule_report one = {0};
+
+    if (!ins || !zeros || !ties || !fixed)
+        return;
+    for (int i = 0; i < says->nins; i++) {
+        bool moves = i < operands && (!first->zeros || first->zeros[i] != '1');
+        ins[i] = says->vars[says->nconsts + i]->aval;
+        zeros[i] = moves && jx_dtype_is_inexact(ins[i]->dtype) ? '0' : '1';
+        ties[i] = i;
+    }
+    const jx_rule_pattern pattern = {.zeros = zeros, .jvp = derived->next};
+    const jx_rule rule = {.name = report->rule->name,
+                          .nins = says->nins,
+                          .nouts = says->nouts,
+                          .ins = ins,
+                          .primal = derived->says,
+                          .npatterns = 1,
+                          .patterns = &pattern};
+    const jx_calling calling = {.ties = ties, .fixed = fixed, .reached = true};
+    jx_gradding c = {.program = typed->program,
+                     .typed = typed,
+                     .options = options,
+                     .rule = &rule,
+                     .pattern = &pattern,
+                     .how = how,
+                     .calling = &calling,
+                     .rng = {options->seed + 2},
+                     .second = true,
+                     .tolerance = 64 * report->tolerance};
+    jx_grad_pattern(&c, how, false, &one);
+    if (one.outcome != JX_RULE_WRONG)
+        return;
+    report->outcome = JX_RULE_WRONG;
+    report->code = JX_CODE_DRV006;
+    report->detail = jx_arena_printf(arena, "in second order, %s", one.detail);
+}
+
+/* That the tangents of a jvp rule can't be gone back along. */
+static void check_backwards(jx_program *program, const jx_derived_rule *derived,
+                            jx_rule_report *report)
+{
+    const jx_eqn *stuck = derived->stuck;
+    const jx_frame *frame = stuck ? jx_user_frame(stuck->stack) : NULL;
+
+    if (!stuck || !(stuck->prim->id == JX_PRIM_stop_gradient ||
+                    jx_plan_rule_of(stuck->prim->id) == jx_plan_elementwise))
+        return;
+    report->outcome = JX_RULE_WRONG;
+    report->code = JX_CODE_DRV008;
+    report->detail = jx_arena_printf(
+        program->ctx->arena,
+        "its tangents go through %s%s, which is not linear: the rule can't be transposed, "
+        "so that jax.grad fails, or misses what goes through it",
+        jx_eqn_name(stuck),
+        frame ? jx_arena_printf(program->ctx->arena, " (%s:%d)", frame->file->path,
+                                frame->line)
+              : "");
+}
+
+void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
+                    const jx_plan_options *how, const jx_calling *calling,
+                    const jx_derived_rule *derived, jx_rule_report *report)
+{
+    const jx_rule *rule = report->rule;
+
+    if (!rule->vjp)
+        check_backwards(typed->program, derived, report);
+    if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr && !calling->related &&
+        !calling->any_fixed && calling->reached && !jx_points_has_loop(rule->primal.jaxpr) &&
+        !jx_points_has_loop(derived->says.jaxpr))
+        check_second_order(typed, options, how, derived, report);
+}
+
+/* A rule that calls a wrong one is as wrong as that in the next order. */
+static bool is_excused(const jx_derived *derived, const jx_rule_reports *reports,
+                       const jx_rule_report *report)
+{
+    const jx_jaxpr *says = derived->rules[report - reports->at].says.jaxpr;
+
+    for (size_t i = 0; i < reports->count; i++)
+        if (reports->at[i].outcome == JX_RULE_WRONG &&
+            reports->at[i].code != JX_CODE_DRV006 && &reports->at[i] != report &&
+            jx_points_calls(says, reports->at[i].rule))
+            return true;
+    return false;
+}
+
+void jx_grad_excuse(const jx_derived *derived, jx_rule_reports *reports)
+{
+    for (size_t i = 0; i < reports->count; i++) {
+        jx_rule_report *r = &reports->at[i];
+        if (r->code != JX_CODE_DRV006 || !is_excused(derived, reports, r))
+            continue;
+        r->outcome = JX_RULE_AGREES;
+        r->code = JX_CODE_NONE;
+        r->detail = NULL;
+    }
+}
+
+/* ---- closures */
+
+static const char *name_of_rule(const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (eqn->params[i].value->tag == JX_V_RULE && eqn->params[i].value->rule->name)
+            return eqn->params[i].value->rule->name;
+    return jx_eqn_name(eqn);
+}
+
+bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing, jx_claim_list *claims)
+{
+    for (size_t i = 0; i < closing->count; i++) {
+        const jx_eqn *eqn = closing->at[i];
+        jx_claim *claim;
+        size_t k = 0;
+        while (closing->at[k] != eqn)
+            k++;
+        if (k < i)
+            continue;
+        claim = jx_claim_add(ctx, claims, JX_CODE_DRV011);
+        if (!claim)
+            return false;
+        claim->stack = eqn->stack;
+        claim->what = jx_arena_printf(ctx->arena,
+                                      "`%s` closes over a value that depends on the "
+                                      "program's inputs", name_of_rule(eqn));
+        claim->verdict = JX_WITNESSED;
+        claim->evidence.by = "dependence";
+        claim->evidence.note =
+            "the rule gives no derivative with respect to it: jax.grad takes it for a "
+            "constant under jit, scan, vmap and cond, and raises elsewhere";
+        claim->help = "pass it as an argument of the function, and give its derivative";
+    }
+    return true;
+}
+
+/* ---- what all of it is held against */
+
+bool jx_grad_derive(jx_program **program, jx_derived *derived)
+{
+    jx_program *from = *program;
+    const jx_typed *typed = from->nrules ? jx_typed_of(from) : NULL;
+
+    if (typed && jx_program_derive(typed, derived)) {
+        *program = derived->program;
+        return true;
+    }
+    if (jx_arena_failed(from->ctx->arena) || from->ctx->error.kind == JX_E_LIMIT)
+        return false;
+    jx_error_clear(from->ctx);
+    *derived = (jx_derived){
+        .rules = JX_NEW_ARRAY(from->ctx->arena, from->nrules + 1, jx_derived_rule)};
+    return derived->rules != NULL;
+}
