@@ -23,10 +23,22 @@ static void say_wrong(jx_gradding *c, const char *what, double value,
         at ? at : "a point", c->point->name, c->direction, what, value, slope);
 }
 
+/* What rounding makes of sums in which the largest slopes cancel: an element whose own
+ * slope is below that may be anything. */
+static double rounding_of(const jx_gradding *c, const jx_slope *slopes)
+{
+    double most = 0;
+
+    for (int j = 0; j < c->out.size; j++)
+        if (isfinite(slopes[j].value))
+            most = fmax(most, fabs(slopes[j].value));
+    return 1e-14 * most;
+}
+
 static jx_target target_of(const jx_gradding *c, jx_functional f,
                            const jx_slope *slopes)
 {
-    jx_target t = {0};
+    jx_target t = {.error = rounding_of(c, slopes)};
 
     if (!f.weights) {
         jx_target_add(&t, 1, &slopes[f.only]);

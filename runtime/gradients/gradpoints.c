@@ -203,6 +203,45 @@ bool jx_points_narrows(const jx_jaxpr *jaxpr)
     return any_eqn(jaxpr, is_narrowing, NULL);
 }
 
+/* All but a few of the bits that a number of that dtype has are zeros in an exact one. */
+static bool is_rounded(double value, int bits)
+{
+    int exponent;
+    double mantissa = isfinite(value) ? frexp(value, &exponent) : 0;
+    double kept = ldexp(mantissa, bits);
+
+    return kept != trunc(kept);
+}
+
+/* Takes a number that was rounded, or rounds; a loop may end when it is near enough. */
+static bool takes_rounded(const jx_eqn *eqn, const void *with)
+{
+    if (eqn->prim->id == JX_PRIM_bitcast_convert_type || eqn->prim->id == JX_PRIM_while ||
+        eqn->prim->id == JX_PRIM_reduce_precision || is_narrowing(eqn, with))
+        return true;
+    for (int i = 0; i < eqn->nins; i++) {
+        const jx_literal *literal = eqn->ins[i].var ? NULL : eqn->ins[i].literal;
+        jx_dtype dtype = literal && literal->aval ? literal->aval->dtype : JX_I32;
+        double value = 0;
+        float narrow;
+        if (!literal || !jx_dtype_is_inexact(dtype))
+            continue;
+        if (literal->array || (dtype != JX_F32 && dtype != JX_F64))
+            return true; /* it may be */
+        if (dtype == JX_F64)
+            memcpy(&value, literal->bits, sizeof value);
+        memcpy(&narrow, literal->bits, sizeof narrow);
+        if (is_rounded(dtype == JX_F64 ? value : (double)narrow, 12))
+            return true;
+    }
+    return false;
+}
+
+bool jx_points_has_rounded(const jx_jaxpr *jaxpr)
+{
+    return jaxpr->nconsts > 0 || any_eqn(jaxpr, takes_rounded, NULL);
+}
+
 static bool is_call_of(const jx_eqn *eqn, const void *rule)
 {
     for (int i = 0; i < eqn->nparams; i++)

@@ -43,6 +43,10 @@ const jx_point *jx_points_make(const jx_program *program,
 /* Whether a jaxpr has a loop, nested ones included. */
 bool jx_points_has_loop(const jx_jaxpr *jaxpr);
 
+/* Whether a jaxpr holds numbers that were rounded to their dtype (0.1 was, 0.5 was not),
+ * as far as one can see it, nested ones included. */
+bool jx_points_has_rounded(const jx_jaxpr *jaxpr);
+
 /* Whether a jaxpr calls the function of a rule, nested ones included. */
 bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule);
 

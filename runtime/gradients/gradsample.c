@@ -730,7 +730,11 @@ double jx_sample_tolerance(const jx_rule *rule)
         double u = jx_unit_roundoff(rule->ins[i]->dtype);
         most = u > most ? u : most;
     }
-    return most * 8 > 1e-8 ? most * 8 : 1e-8;
+    /* Where nothing was rounded in the function, its slopes are as sure as they look, and
+     * a rule may be off by its own roundings alone. */
+    if (!jx_points_has_rounded(rule->primal.jaxpr))
+        return fmax(most / 8, 1e-10);
+    return fmax(most * 8, 1e-8);
 }
 
 const char *jx_sample_text(jx_ctx *ctx, const double *x, int count)

@@ -14,7 +14,9 @@
 #include <string.h>
 
 enum { SHAKES = 4 };
-static const double enough = 8; /* times what a shake makes */
+/* Times what a shake makes, which is twice what rounding makes of a constant; more where
+ * the function has such constants itself. */
+static const double enough = 2, enough_of_both = 8;
 static const double small = 1. / 16;
 
 /* An operand that is the same constant in every call is one here, too. */
@@ -61,6 +63,7 @@ bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
                          double off)
 {
     double as_it_is, much, little;
+    double most = jx_points_has_rounded(c->rule->primal.jaxpr) ? enough_of_both : enough;
 
     if (!shaken(c, d, f, (jx_shake){0}, &as_it_is))
         return false;
@@ -70,7 +73,7 @@ bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
             return false;
         much = fabs(much - as_it_is);
         little = fabs(little - as_it_is);
-        if (little <= much / 4 && off <= enough * much)
+        if (little <= much / 4 && off <= most * much)
             return true;
     }
     return false;
