@@ -18,25 +18,27 @@ double jx_unit_roundoff(jx_dtype dtype)
     }
 }
 
-static bool is_short(double value)
+static bool is_short(double value, int digits)
 {
     int exponent;
-    double bits = ldexp(frexp(value, &exponent), 12);
+    double bits = ldexp(frexp(value, &exponent), digits);
 
     return !isfinite(value) || bits == floor(bits);
 }
 
-static double moved(const jx_shake *shake, double unit, double value)
+static double moved(const jx_shake *shake, double unit, int digits, double value)
 {
-    if (is_short(value))
+    if (is_short(value, digits))
         return value;
     uint64_t bits =
         jx_hash_mix(shake->seed, jx_hash_bytes(&value, sizeof value));
     return value * (1 + (bits & 1 ? unit : -unit) * shake->by);
 }
 
-void jx_shake_values(const jx_shake *shake, jx_dtype declared, jx_dtype stored,
-                     void *data, int64_t count)
+enum { SHORT = 12 };
+
+static void shake_all(const jx_shake *shake, jx_dtype declared, jx_dtype stored,
+                      int digits, void *data, int64_t count)
 {
     double unit = jx_unit_roundoff(declared), *values = data;
 
@@ -47,12 +49,21 @@ void jx_shake_values(const jx_shake *shake, jx_dtype declared, jx_dtype stored,
     else if (stored != JX_F64)
         return;
     for (int64_t i = 0; i < count; i++)
-        values[i] = moved(shake, unit, values[i]);
+        values[i] = moved(shake, unit, digits, values[i]);
+}
+
+void jx_shake_values(const jx_shake *shake, jx_dtype declared, jx_dtype stored,
+                     void *data, int64_t count)
+{
+    shake_all(shake, declared, stored, SHORT, data, count);
 }
 
 void jx_shake_constants(const jx_shake *shake, jx_dtype declared,
                         jx_dtype stored, void *data, int64_t count)
 {
+    /* Half of the digits of a short dtype: all of its numbers would be short else. */
+    int digits = declared == JX_BF16 ? 4 : declared == JX_F16 ? 5 : SHORT;
+
     if (declared != stored)
-        jx_shake_values(shake, declared, stored, data, count);
+        shake_all(shake, declared, stored, digits, data, count);
 }

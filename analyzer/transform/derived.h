@@ -22,8 +22,8 @@ typedef struct jx_derived_rule {
 typedef struct jx_derived {
     jx_program *program;    /* the same, and all that was made */
     jx_derived_rule *rules; /* by number */
-    jx_eqn_list closing;    /* calls, reached by the program's own derivative, of functions
-                               that close over what is differentiated */
+    jx_eqn_list closing; /* calls, reached by the program's own derivative, of functions
+                            that close over what is differentiated */
 } jx_derived;
 
 /* False only when memory ends. */

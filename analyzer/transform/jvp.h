@@ -32,8 +32,8 @@ typedef struct jx_differentiator {
     const jx_typed *typed;
     bool stripped;  /* functions that have rules are differentiated without them */
     jx_intern made; /* jx_jvped, by what they are made of */
-    /* Gets the calls of custom_jvp functions that close over what is differentiated, which
-     * count as if they did not, as in JAX below jit.  NULL: these are refused. */
+    /* Gets the calls of custom_jvp functions that close over what is differentiated,
+     * which count as if they did not, as in JAX below jit.  NULL: these are refused. */
     jx_eqn_list *closing;
 } jx_differentiator;
 

@@ -388,8 +388,9 @@ static bool look_at_closure(jx_jvp *t, const jx_rule *rule, bool *done)
     if (!closes)
         return true;
     if (!t->of->closing || rule->vjp) /* of a custom_vjp function, JAX says so itself */
-        return jx_jvp_refuse(t, "it closes over a value that is differentiated, which JAX "
-                                "refuses");
+        return jx_jvp_refuse(t,
+                             "it closes over a value that is differentiated, which JAX "
+                             "refuses");
     JX_PUSH(jx_jvp_arena(t), t->of->closing, t->eqn);
     return !*done || jx_jvp_primal(t);
 }

@@ -62,8 +62,9 @@ static jx_atom is(const step *s, jx_atom a, jx_atom value)
 /* Half of it where the other is, too. */
 static jx_atom shared(const step *s, jx_atom mine, jx_atom its)
 {
-    return two(s, JX_PRIM_mul, mine,
-               two(s, JX_PRIM_sub, number(s, 1), two(s, JX_PRIM_mul, its, number(s, 0.5))));
+    return two(
+        s, JX_PRIM_mul, mine,
+        two(s, JX_PRIM_sub, number(s, 1), two(s, JX_PRIM_mul, its, number(s, 0.5))));
 }
 
 static bool extremum(const step *s, jx_prim_id prim, jx_atom *value, jx_atom *tangent)

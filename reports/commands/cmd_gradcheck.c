@@ -70,8 +70,8 @@ static void say_agreement(const jx_rule_report *r, jx_buffer *to)
 {
     jx_buffer_printf(to, "no disagreement at %d points (%lld comparisons",
                      r->points, (long long)r->comparisons);
-    if (r->tolerance >= 1e-4)
-        jx_buffer_printf(to, ", each within %.2g %%", 100 * r->tolerance);
+    if (r->tolerance >= 1e-4) /* of both sides */
+        jx_buffer_printf(to, ", each within %.2g %%", 200 * r->tolerance);
     if (r->dropped)
         jx_buffer_printf(to, "; %lld more could not tell",
                          (long long)r->dropped);
@@ -306,6 +306,10 @@ const jx_command jx_command_gradcheck = {
     "wrong only with a point,\na direction and both numbers to show, and after "
     "smaller steps have confirmed it;\notherwise the report says at how many "
     "points nothing disagreed.  That is no proof.\n\n"
+    "The derivative that we make of the function itself has the third vote.  What a\n"
+    "rule computes is compared with its own derivative as well (DRV006: Hessians are\n"
+    "wrong), its tangents are gone back along (DRV008: jax.grad fails), and a call that\n"
+    "closes over what is differentiated is named (DRV011).\n\n"
     "  jaxvet gradcheck program.json\n"
     "  jaxvet gradcheck program.json --set n=5 --inputs sample.npz\n\n"
     "A comment `# jaxvet: ignore[DRV002] reason` on the line of a call accepts "

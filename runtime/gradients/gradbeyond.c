@@ -68,7 +68,8 @@ static void check_backwards(jx_program *program, const jx_derived_rule *derived,
     report->code = JX_CODE_DRV008;
     report->detail = jx_arena_printf(
         program->ctx->arena,
-        "its tangents go through %s%s, which is not linear: the rule can't be transposed, "
+        "its tangents go through %s%s, which is not linear: the rule can't be "
+        "transposed, "
         "so that jax.grad fails, or misses what goes through it",
         jx_eqn_name(stuck),
         frame ? jx_arena_printf(program->ctx->arena, " (%s:%d)", frame->file->path,
@@ -85,7 +86,8 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
     if (!rule->vjp)
         check_backwards(typed->program, derived, report);
     if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr && !calling->related &&
-        !calling->any_fixed && calling->reached && !jx_points_has_loop(rule->primal.jaxpr) &&
+        !calling->any_fixed && calling->reached &&
+        !jx_points_has_loop(rule->primal.jaxpr) &&
         !jx_points_has_loop(derived->says.jaxpr))
         check_second_order(typed, options, how, derived, report);
 }
@@ -126,7 +128,8 @@ static const char *name_of_rule(const jx_eqn *eqn)
     return jx_eqn_name(eqn);
 }
 
-bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing, jx_claim_list *claims)
+bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
+                            jx_claim_list *claims)
 {
     for (size_t i = 0; i < closing->count; i++) {
         const jx_eqn *eqn = closing->at[i];

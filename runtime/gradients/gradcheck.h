@@ -7,7 +7,8 @@
  * several directions.  Where slopes and rule disagree, the function's own derivative
  * (analyzer/transform/derived.h) has the third vote.  What a rule computes is compared
  * with its own derivative in the same way: the second order.  Rules are checked in
- * isolation, at their own avals, so a rule in a branch that is never taken is checked too.
+ * isolation, at their own avals, so a rule in a branch that is never taken is checked
+ * too.
  *
  * This is sampling: it can show a rule wrong (a point, a direction and both
  * numbers), and otherwise says at how many points nothing disagreed.  That is

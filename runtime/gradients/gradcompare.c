@@ -23,11 +23,11 @@ static void say_wrong(jx_gradding *c, const char *what, double value,
         at ? at : "a point", c->point->name, c->direction, what, value, slope);
 }
 
-/* What rounding makes of sums in which the largest slopes cancel: an element whose own
- * slope is below that may be anything. */
+/* What rounding makes of sums in which the largest slopes cancel, or numbers of the size
+ * of the direction, which is 1: a slope below that may be anything. */
 static double rounding_of(const jx_gradding *c, const jx_slope *slopes)
 {
-    double most = 0;
+    double most = 1;
 
     for (int j = 0; j < c->out.size; j++)
         if (isfinite(slopes[j].value))
@@ -146,8 +146,10 @@ static bool settles(jx_gradding *c, const double *d, jx_functional f)
         return false;
     double scale = fmax(fabs(ahead[0]), fabs(behind[0]));
     for (int k = 1; k + 1 < COUNT; k++)
-        if (fabs(ahead[k + 1] - ahead[k]) > 0.7 * fabs(ahead[k] - ahead[k - 1]) + 1e-6 * scale ||
-            fabs(behind[k + 1] - behind[k]) > 0.7 * fabs(behind[k] - behind[k - 1]) + 1e-6 * scale)
+        if (fabs(ahead[k + 1] - ahead[k]) >
+                0.7 * fabs(ahead[k] - ahead[k - 1]) + 1e-6 * scale ||
+            fabs(behind[k + 1] - behind[k]) >
+                0.7 * fabs(behind[k] - behind[k - 1]) + 1e-6 * scale)
             return false;
     return scale > 0 && fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
 }
@@ -193,12 +195,13 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     *(foreign ? &c->muted : &c->dropped) +=
         o == JX_UNCERTAIN || (o == JX_DISAGREE && !stands);
     if (!stands && is_nan_in_vain(c, d, f, value)) {
-        c->wrong = jx_arena_printf(
-            c->program->ctx->arena,
-            "at %s (%s), direction \"%s\", %s: the rule gives nan, where the quotients of "
-            "both sides come to one number",
-            jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
-            c->direction, what ? what : jx_grad_component(c, f.only));
+        c->wrong = jx_arena_printf(c->program->ctx->arena,
+                                   "at %s (%s), direction \"%s\", %s: the rule gives "
+                                   "nan, where the quotients of "
+                                   "both sides come to one number",
+                                   jx_sample_text(c->program->ctx, c->x, c->in.size),
+                                   c->point->name, c->direction,
+                                   what ? what : jx_grad_component(c, f.only));
         return false;
     }
     if (!stands)

@@ -74,7 +74,7 @@ void jx_grad_own_along(jx_gradding *c, const double *d);
 jx_opinion jx_grad_own_says(const jx_gradding *c, jx_functional f, double value,
                             double scale);
 
-/* gradcheck.c: checks one pattern and joins what it found to the report. */
+/* gradpattern.c: checks one pattern and joins what it found to the report. */
 void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                      jx_rule_report *report);
 
@@ -87,7 +87,8 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
 void jx_grad_excuse(const jx_derived *derived, jx_rule_reports *reports);
 /* Of calls that close over what is differentiated: below jit, JAX takes what they close
  * over for a constant, and says nothing.  False without memory. */
-bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing, jx_claim_list *claims);
+bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
+                            jx_claim_list *claims);
 /* The program, with what its rules are held against; itself where nothing is known. */
 bool jx_grad_derive(jx_program **program, jx_derived *derived);
 

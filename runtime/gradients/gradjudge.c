@@ -39,8 +39,11 @@ jx_opinion jx_judge(double value, double scale, double tolerance,
         return JX_UNCERTAIN;
     if (isnan(value))
         return t->low == t->high ? JX_DISAGREE : JX_SKIP;
+    /* At a kink any answer is a convention; along lines on which both sides agree, it
+     * must fit them. */
     double off = fmax(t->low - value, value - t->high);
     return off <= slack       ? JX_AGREE
+           : t->low < t->high ? JX_UNCERTAIN
            : off <= 8 * slack ? JX_UNCERTAIN
                               : JX_DISAGREE;
 }

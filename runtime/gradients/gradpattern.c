@@ -1,0 +1,301 @@
+/* gradpattern.c - see gradding.h: one pattern of a rule, point by point.
+ *
+ * One rule is checked pattern by pattern (a pattern: which tangents are zero).
+ * At a point x, a direction d gives a line; the primal is sampled along it and
+ * each output component gets a slope with an error bar (ridders.h).
+ *
+ *     jvp:  the rule's tangent out, component by component, against the slopes
+ *     vjp:  <bwd(c), d> against <c, slopes>, for several cotangents c
+ *
+ * Complex numbers are pairs of reals; JAX's vjp is the transpose without
+ * conjugation, so the pairing of complex vectors is Re(sum c v). */
+#include "runtime/gradients/gradding.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PROGRAM_SAMPLES = 3 }; /* operands as the program computes them */
+
+/* -- a point, a pattern, a rule ------------------------------------------- */
+
+static bool prepare_point(jx_gradding *c)
+{
+    jx_grad_fill_passive(c);
+    jx_point_fill(c->point, &c->rng, c->in.spans, c->in.count, c->x);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    if (!jx_grad_call(c, &c->primal))
+        return false;
+    jx_space_gather(&c->out, &c->primal, 0, c->samples);
+    bool finite = c->out.size == 0;
+    for (int j = 0; j < c->out.size; j++)
+        finite = finite || isfinite(c->samples[j]);
+    return finite;
+}
+
+/* Whether a rule may be asked for a tangent of an operand that this pattern
+ * does not have. */
+static bool is_left_out(const jx_gradding *c, int operand)
+{
+    int place = operand - c->rule->nconsts;
+
+    if (place < 0 || c->pattern->zeros[place] != '1')
+        return false;
+    for (int i = 0; i < c->rule->npatterns; i++)
+        if (c->rule->patterns[i].zeros[place] != '1')
+            return true;
+    return false;
+}
+
+/* How the operands move when the program's inputs do.  False if they do not,
+ * or if one moves whose tangent this pattern takes for zero. */
+static bool follow_program(jx_gradding *c, double *d)
+{
+    const void *const *ahead, *const *behind;
+    bool moves = false;
+
+    if (!c->sample || !jx_sample_moved(c->typed, c->rule, c->sample, &c->rng,
+                                       c->how, &ahead, &behind))
+        return false;
+    for (int i = 0; i < c->primal.nins; i++) {
+        const jx_port *port = jx_plan_in(c->primal.plan, i);
+        if (is_left_out(c, i) && jx_dtype_is_inexact(port->dtype) &&
+            memcmp(ahead[i], behind[i], port->bytes) != 0)
+            return false;
+    }
+    for (int s = 0; s < c->in.count; s++) {
+        const jx_span_of *span = &c->in.spans[s];
+        const double *there = ahead[c->in.port[s]];
+        const double *back = behind[c->in.port[s]];
+        for (int k = 0; k < span->count; k++) {
+            double by = (there[k] - back[k]) * (JX_SAMPLE_STEPS / 2.);
+            d[span->at + k] = isfinite(by) ? by : 0;
+            moves = moves || d[span->at + k] != 0;
+        }
+    }
+    return moves;
+}
+
+/* Where a rule may rely on how it is called, the directions in which the
+ * program moves its operands; else of many kinds. */
+static int directions_of(jx_gradding *c, const char **names)
+{
+    int random = c->options->directions ? c->options->directions : 3;
+    int count = 0;
+
+    if (!c->cautious || jx_grad_is_foreign(c))
+        return jx_directions_make(c->program->ctx, &c->rng, c->in.spans,
+                                  c->in.count, c->in.size, c->x, random,
+                                  c->directions, names);
+    while (
+        count < random && count < JX_MOST_DIRECTIONS &&
+        follow_program(c, c->directions + (size_t)count * (size_t)c->in.size))
+        names[count++] = "as the program moves it";
+    return count;
+}
+
+/* False once the rule is known to be wrong. */
+static bool check_point(jx_gradding *c)
+{
+    const char *names[JX_MOST_DIRECTIONS];
+    int64_t before = c->comparisons + c->abroad;
+
+    if (!prepare_point(c))
+        return true;
+    if (c->rule->vjp) {
+        if (!jx_grad_prepare_fwd(c))
+            return true;
+        if (!jx_grad_same_primals(c, &c->fwd,
+                                  jx_grad_computed_residuals(c->pattern)))
+            return false;
+    }
+    int count = directions_of(c, names);
+    for (int k = 0; k < count; k++) {
+        const double *d = c->directions + (size_t)k * (size_t)c->in.size;
+        c->direction = names[k];
+        if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes))
+            return true;
+        jx_grad_own_along(c, d);
+        if (c->rule->vjp ? !jx_grad_vjp_line(c, d) : !jx_grad_jvp_line(c, d))
+            return false;
+    }
+    c->points += c->comparisons + c->abroad > before;
+    return true;
+}
+
+/* A cotangent of another dtype than its input is wrong for every value. */
+static bool cotangent_dtypes(jx_gradding *c)
+{
+    int next = 0, ninputs = c->rule->nins - c->rule->nconsts;
+    const char *zeros = c->pattern->ct_zeros;
+
+    for (int i = 0; i < ninputs; i++) {
+        if (zeros && zeros[i] == '1')
+            continue;
+        const jx_aval *in = c->rule->ins[c->rule->nconsts + i];
+        const jx_aval *out = jx_plan_out(c->bwd.plan, next++)->aval;
+        if (!jx_dtype_is_inexact(in->dtype) || in->dtype == out->dtype)
+            continue;
+        c->wrong = jx_arena_printf(
+            c->program->ctx->arena,
+            "the cotangent of input %d has dtype %s, the input has %s", i,
+            jx_dtype_of(out->dtype)->short_name,
+            jx_dtype_of(in->dtype)->short_name);
+        return false;
+    }
+    return true;
+}
+
+/* Shows the spans their part of a sample (NULL: there is none). */
+static void attach_sample(jx_gradding *c, const jx_sampled *sample)
+{
+    c->sample = sample;
+    for (int s = 0; s < c->in.count; s++) {
+        jx_span_of *span = &c->in.spans[s];
+        int operand = c->in.port[s];
+        span->sample = sample ? sample->at[operand] : NULL;
+        span->fixed =
+            c->fixed && c->calling->fixed[operand] ? c->fixed[operand] : NULL;
+        /* So many positive numbers are no accident but a domain. */
+        span->positive = span->sample && !span->complex && span->count >= 8;
+        for (int i = 0; span->positive && i < span->count; i++)
+            span->positive = span->sample[i] > 0;
+    }
+}
+
+/* A point of a rule.  An iteration that has not converged, or that starts
+ * outside its domain, gives finite junk with slopes of its own: a rule of one
+ * is judged by the majority of points (weigh_points).  False once the rule is
+ * known to be wrong. */
+static bool visit_point(jx_gradding *c)
+{
+    if (check_point(c))
+        return true;
+    c->against++;
+    if (!c->iterative)
+        return false;
+    if (!c->first_wrong)
+        c->first_wrong = c->wrong;
+    c->wrong = NULL;
+    return true;
+}
+
+/* Where the program's own values were met, others have no say. */
+static void weigh_points(jx_gradding *c)
+{
+    if (!c->met) {
+        c->comparisons += c->abroad;
+        c->dropped += c->muted;
+        c->muted = 0;
+    }
+    if (c->iterative && c->first_wrong && c->against > c->points)
+        c->wrong = c->first_wrong;
+}
+
+/* Points that the program itself can reach: what its own operations before the
+ * call make of random inputs. */
+static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
+{
+    static const jx_point points[PROGRAM_SAMPLES] = {
+        {JX_AT_SAMPLE, 0, "as the program computes it"},
+        {JX_AT_SAMPLE, 0, "as the program computes it from positive inputs"},
+        {JX_AT_SAMPLE, 0, "as the program computes it from small inputs"},
+    };
+
+    for (int i = 0; i < PROGRAM_SAMPLES; i++) {
+        const jx_sampled *sample =
+            jx_sample_program(c->typed, c->rule, &c->rng, i, how);
+        if (!sample)
+            return true;
+        attach_sample(c, sample);
+        c->point = &points[i];
+        if (!visit_point(c))
+            return false;
+    }
+    return true;
+}
+
+static bool check_points(jx_gradding *c, const jx_plan_options *how,
+                         bool thorough)
+{
+    const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
+                              c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
+    const jx_sampled *given =
+        jx_sample_given(c->typed, c->rule, c->options->inputs, how);
+    int count;
+
+    /* What is fixed has a value that only the program knows; and where operands
+     * depend on each other, or the program's own code never makes the call,
+     * values drawn one by one may be ones that the rule never meets. */
+    if (c->calling->any_fixed) {
+        const jx_sampled *any =
+            jx_sample_program(c->typed, c->rule, &c->rng, 0, how);
+        c->fixed = any ? any->at : NULL;
+    }
+    c->cautious = c->calling->related || !c->calling->reached ||
+                  (c->calling->any_fixed && !c->fixed);
+    if (c->cautious && !given && !check_program_points(c, how))
+        return false;
+    attach_sample(c, given);
+    const jx_point *points =
+        jx_points_make(c->program, code, 4, given != NULL, &count);
+    if (!thorough)
+        count = count < 3 ? count : 3;
+    for (int i = 0; points && i < count; i++) {
+        c->point = &points[i];
+        if (!visit_point(c))
+            return false;
+    }
+    return true;
+}
+
+void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
+                     jx_rule_report *report)
+{
+    jx_arena *arena = c->program->ctx->arena;
+
+    if (!jx_grad_masks_fit(c->rule, c->pattern)) {
+        report->detail = "its masks of zeros do not fit its operands";
+    } else if (!jx_grad_open(c, how)) {
+        report->detail = c->program->ctx->error.message;
+        jx_error_clear(c->program->ctx);
+    } else if (!jx_space_of_inputs(&c->in, arena, c->primal.plan,
+                                   c->rule->nconsts, c->pattern->zeros,
+                                   c->calling->ties) ||
+               !jx_space_of_outputs(&c->out, arena, c->primal.plan) ||
+               !jx_grad_allocate(c)) {
+        report->detail = "its values are too large to sample";
+    } else if (!jx_grad_signature_fits(c)) {
+        report->detail = "its jaxprs do not take and give what its function "
+                         "does (jaxvet check says where)";
+    } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
+               c->out.size > 0) {
+        c->iterative = jx_points_has_loop(c->rule->primal.jaxpr);
+        if (check_points(c, how, thorough) && !thorough &&
+            c->comparisons + c->abroad == 0)
+            check_points(c, how, true);
+        weigh_points(c);
+    }
+    report->points += c->points;
+    report->comparisons += c->comparisons;
+    report->dropped += c->dropped;
+    report->muted += c->muted;
+    report->outvoted += c->outvoted;
+    if (c->wrong) {
+        report->outcome = JX_RULE_WRONG;
+        report->detail = c->wrong;
+    } else if (!report->detail && c->doubted && !c->met) {
+        report->detail = "it disagrees, but at values only that the program "
+                         "may never compute";
+    } else if (!report->detail && c->comparisons == 0) {
+        report->detail =
+            c->in.size == 0 || c->out.size == 0
+                ? "nothing that it takes, or nothing that it gives, has a "
+                  "derivative"
+            : c->stair   ? "the function is a staircase: its differences say "
+                           "nothing about slopes"
+            : c->spent   ? "its code runs longer than is tried"
+            : c->dropped ? "finite differences were too uncertain everywhere"
+                         : "the function was not finite at any point tried";
+    }
+    jx_grad_release(c);
+}
