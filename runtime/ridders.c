@@ -9,12 +9,15 @@ static const double SHRINK = 1.8;
 
 double jx_ridders_step(double first, int i)
 {
-    return first / pow(SHRINK, i);
+    while (i-- > 0)
+        first /= SHRINK;
+    return first;
 }
 
 /* One function's samples, unpacked. */
 typedef struct samples {
     double zero, plus[N], minus[N], h[N];
+    double epsilon;
 } samples;
 
 static bool unpack(const double *from, int stride, double first, samples *to)
@@ -23,7 +26,7 @@ static bool unpack(const double *from, int stride, double first, samples *to)
 
     to->zero = from[0];
     for (int i = 0; i < N; i++) {
-        to->h[i] = jx_ridders_step(first, i);
+        to->h[i] = i ? to->h[i - 1] / SHRINK : first;
         to->plus[i] = from[(2 * i + 1) * stride];
         to->minus[i] = from[(2 * i + 2) * stride];
         finite = finite && isfinite(to->plus[i]) && isfinite(to->minus[i]);
@@ -52,7 +55,7 @@ static double magnitude(const samples *s)
  * many estimates, where 8 did not. */
 static double rounding(const samples *s, double magnitude_of_f, int i)
 {
-    return 32 * DBL_EPSILON * magnitude_of_f / s->h[i];
+    return 32 * s->epsilon * magnitude_of_f / s->h[i];
 }
 
 /* How the bend changed from a step to one ten times smaller: 0.1 where the
@@ -79,14 +82,14 @@ static bool is_stair(const samples *s)
  * i .. i + j; the last is the smallest. */
 static void extrapolate(const samples *s, double size, jx_slope *slope)
 {
-    double previous[N], current[N];
+    double previous[N], current[N], factor = 1;
 
     slope->error = INFINITY;
     for (int i = 0; i < N; i++)
         previous[i] = (s->plus[i] - s->minus[i]) / (2 * s->h[i]);
     slope->value = previous[0];
     for (int j = 1; j < N; j++) {
-        double factor = pow(SHRINK, 2 * j);
+        factor *= SHRINK * SHRINK;
         for (int i = 0; i + j < N; i++) {
             current[i] =
                 (previous[i + 1] * factor - previous[i]) / (factor - 1);
@@ -103,10 +106,10 @@ static void extrapolate(const samples *s, double size, jx_slope *slope)
     }
 }
 
-jx_slope jx_ridders(const double *at, int stride, double first)
+jx_slope jx_ridders(const double *at, int stride, double first, double epsilon)
 {
     jx_slope slope = {.kind = JX_SLOPE_UNDEFINED, .error = INFINITY};
-    samples s;
+    samples s = {.epsilon = epsilon};
 
     if (!unpack(at, stride, first, &s))
         return slope;

@@ -35,7 +35,8 @@ enum { JX_RIDDERS_SAMPLES = 2 * JX_RIDDERS_STEPS + 1 };
 double jx_ridders_step(double first, int i);
 
 /* The slope at 0 from samples taken with that first step; `stride` doubles
- * lie between one sample and the next. */
-jx_slope jx_ridders(const double *samples, int stride, double first);
+ * lie between one sample and the next.  `epsilon` is that of the narrowest dtype that
+ * the function rounds to while it runs: DBL_EPSILON where it does not. */
+jx_slope jx_ridders(const double *samples, int stride, double first, double epsilon);
 
 #endif

@@ -175,16 +175,24 @@ static bool derive_rule(deriving *d, const jx_rule *rule, jx_derived_rule *to)
     return make_next(d, rule, p, to) && (rule->vjp || turn_back(d, rule, p, to));
 }
 
-/* Which calls the derivative of the program itself meets. */
-static bool look_at_closures(deriving *d, const jx_program *from)
+/* The program itself: which calls its derivative meets, and what that is. */
+static bool derive_whole(deriving *d, const jx_program *from, jx_derived_rule *to)
 {
     const jx_jaxpr *entry = from->entry.jaxpr;
-    bool *ins = mask_of(d, entry->nins);
+    bool *ins = mask_of(d, entry->nins), *again, any = false;
 
     for (int i = 0; ins && i < entry->nins; i++)
-        ins[i] = jx_has_tangent(input_of(entry, i));
-    if (ins)
-        derivative(d, &d->by_rules, &from->entry, ins);
+        any |= ins[i] = jx_has_tangent(input_of(entry, i));
+    if (!any)
+        return go_on(d);
+    to->says = derivative(d, &d->by_rules, &from->entry, ins);
+    if (!to->says.jaxpr)
+        return go_on(d);
+    again = mask_of(d, to->says.jaxpr->nins);
+    for (int i = 0; again && i < entry->nins; i++)
+        again[i] = ins[i];
+    if (again)
+        to->next = derivative(d, &d->by_rules, &to->says, again);
     return go_on(d);
 }
 
@@ -200,7 +208,7 @@ bool jx_program_derive(const jx_typed *typed, jx_derived *to)
     jx_differentiator_begin(&d.as_written, &d.make, typed, true);
     jx_differentiator_begin(&d.by_rules, &d.make, typed, false);
     d.by_rules.closing = &to->closing;
-    if (from->nrules && !look_at_closures(&d, from))
+    if (!derive_whole(&d, from, &to->rules[from->nrules]))
         return false;
     jx_differentiator_begin(&d.by_rules, &d.make, typed, false);
     for (int i = 0; i < from->nrules; i++)
@@ -208,4 +216,37 @@ bool jx_program_derive(const jx_typed *typed, jx_derived *to)
             return false;
     to->program = jx_making_end(&d.make, from->entry.jaxpr);
     return to->program != NULL;
+}
+
+/* ---- a derivative that a file holds */
+
+jx_program *jx_program_pulling(jx_program *stored, const jx_jaxpr *of)
+{
+    const jx_jaxpr *entry = stored->entry.jaxpr;
+    jx_making make;
+    jx_body *b;
+    jx_atom *ins = JX_NEW_ARRAY(stored->ctx->arena, entry->nins + 1, jx_atom);
+    jx_atom *outs = JX_NEW_ARRAY(stored->ctx->arena, entry->nouts + 1, jx_atom);
+
+    if (entry->nins != of->nins + of->nouts || entry->nouts != of->nins) {
+        jx_fail(stored->ctx, JX_E_INPUT, stored->path, NULL,
+                "the stored derivative does not take the inputs and a cotangent for each "
+                "output");
+        return NULL;
+    }
+    if (!ins || !outs || !jx_making_begin(&make, stored))
+        return NULL;
+    b = jx_body_new(&make.build, NULL);
+    for (int i = 0; b && i < entry->nins; i++) {
+        const jx_aval *aval = input_of(entry, i);
+        bool given = i < of->nins || jx_has_tangent(jx_atom_aval(of->outs[i - of->nins]));
+        ins[i] = given ? jx_body_input(b, aval) : jx_build_zeros(b, aval);
+    }
+    if (!b || !jx_making_enclose(&make, b, entry, ins, outs))
+        return NULL;
+    for (int i = 0; i < of->nins; i++)
+        if (jx_has_tangent(input_of(of, i)))
+            jx_body_result(b, outs[i]);
+    make.to->in_paths = make.to->out_paths = NULL;
+    return jx_making_end(&make, jx_body_finish(b, jx_no_atoms, NULL));
 }

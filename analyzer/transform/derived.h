@@ -21,12 +21,18 @@ typedef struct jx_derived_rule {
 
 typedef struct jx_derived {
     jx_program *program;    /* the same, and all that was made */
-    jx_derived_rule *rules; /* by number */
+    jx_derived_rule *rules; /* by number; behind the last one what is known of the program
+                               itself, as if its derivative were a rule */
     jx_eqn_list closing; /* calls, reached by the program's own derivative, of functions
                             that close over what is differentiated */
 } jx_derived;
 
 /* False only when memory ends. */
 bool jx_program_derive(const jx_typed *typed, jx_derived *to);
+
+/* A stored derivative of a program with these avals of inputs and outputs (which takes
+ * inputs and a cotangent per output, and gives one per input), as a program that takes
+ * and gives cotangents of inexact values alone; NULL, told. */
+jx_program *jx_program_pulling(jx_program *stored, const jx_jaxpr *of);
 
 #endif

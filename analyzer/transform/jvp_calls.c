@@ -411,9 +411,8 @@ static const jx_rule_pattern *asked_for(jx_jvp *t, const jx_rule *rule)
     return found;
 }
 
-bool jx_jvp_custom_jvp_call(jx_jvp *t)
+static bool by_jvp_rule(jx_jvp *t, const jx_rule *rule)
 {
-    const jx_rule *rule = ((const jx_p_custom_jvp *)t->eqn->typed)->jvp_jaxpr_fun;
     const jx_rule_pattern *found;
     jx_params p = {.program = t->b->in->program};
     bool *outs = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nouts + 1, bool);
@@ -499,11 +498,15 @@ static jx_params linear_params(jx_jvp *t, const jx_rule *rule, const jx_rule_pat
     return p;
 }
 
+bool jx_jvp_custom_jvp_call(jx_jvp *t)
+{
+    return by_jvp_rule(t, ((const jx_p_custom_jvp *)t->eqn->typed)->jvp_jaxpr_fun);
+}
+
 /* Of the rule's fwd, and of what its bwd is the transpose: a `custom_lin` of residuals
  * and tangents, which nothing but a transposition can take away. */
-bool jx_jvp_custom_vjp_call(jx_jvp *t)
+static bool by_vjp_rule(jx_jvp *t, const jx_rule *rule)
 {
-    const jx_rule *rule = ((const jx_p_custom_vjp *)t->eqn->typed)->fwd_jaxpr_thunk;
     const jx_rule_pattern *found;
     const jx_atom *fwd, *made;
     int own, next = 0;
@@ -543,4 +546,22 @@ bool jx_jvp_custom_vjp_call(jx_jvp *t)
         if (jx_has_tangent(t->eqn->outs[i]->aval))
             t->touts[i] = made[k++];
     return made != NULL;
+}
+
+bool jx_jvp_custom_vjp_call(jx_jvp *t)
+{
+    return by_vjp_rule(t, ((const jx_p_custom_vjp *)t->eqn->typed)->fwd_jaxpr_thunk);
+}
+
+/* What it expands to may hide how its results depend on its operands (the bits of a
+ * float): its author's rules say how it is differentiated, if there are any. */
+bool jx_jvp_hi_call(jx_jvp *t)
+{
+    const jx_p_hi_call *p = t->eqn->typed;
+
+    if (p->jvp)
+        return by_jvp_rule(t, p->jvp);
+    if (p->vjp)
+        return by_vjp_rule(t, p->vjp);
+    return jx_jvp_call(t);
 }

@@ -65,17 +65,22 @@ static jx_atom square(jx_jvp *t, jx_atom a)
     return g(t, P(mul), a, a);
 }
 
-/* Real, or of a complex operand the real part of t times the conjugate direction. */
+/* Of a complex operand the real part of t times its conjugate, over its length: `sign`
+ * itself counts as constant. */
 RULE(abs)
 {
-    jx_atom sign;
+    jx_atom safe;
 
     if (!jx_jvp_primal(t))
         return false;
-    sign = f(t, P(sign), X);
-    return jx_dtype_is_complex(jx_atom_aval(X)->dtype)
-               ? tangent(t, f(t, P(real), g(t, P(mul), T, f(t, P(conj), sign))))
-               : slope(t, sign);
+    if (!jx_dtype_is_complex(jx_atom_aval(X)->dtype)) /* at zero it is that of x */
+        return tangent(t, jx_math_where(t->b,
+                                        g(t, P(ge), X, jx_math_number(t->b, X, 0)), T,
+                                        f(t, P(neg), T)));
+    safe = jx_math_where(t->b, g(t, P(eq), Z, jx_math_number(t->b, Z, 0)),
+                         jx_math_all(t->b, Z, 1), Z);
+    return tangent(
+        t, g(t, P(div), f(t, P(real), g(t, P(mul), T, f(t, P(conj), X))), safe));
 }
 
 SLOPE(exp, Z)
@@ -208,7 +213,20 @@ RULE(min)
     return jx_jvp_max(t);
 }
 
-/* y x^(y - 1), 0 where y is; and log(x) x^y, 0 where x is. */
+/* y x^(y - 1), which of floats is NaN where both are 0, as in JAX; and log(x) x^y, 0 where
+ * x is. */
+static jx_atom power_slope(jx_jvp *t, jx_atom x, jx_atom y)
+{
+    jx_atom by = jx_build_convert(t->b, y, jx_atom_aval(x)->dtype, false), none, less, each;
+
+    if (jx_dtype_is_inexact(jx_atom_aval(y)->dtype))
+        return g(t, P(mul), by, g(t, P(pow), x, jx_math_plus(t->b, y, -1)));
+    none = g(t, P(eq), y, jx_math_number(t->b, y, 0));
+    less = jx_math_where(t->b, none, jx_math_all(t->b, y, 1), jx_math_plus(t->b, y, -1));
+    each = g(t, P(mul), by, g(t, P(pow), x, less));
+    return jx_math_where(t->b, none, jx_math_all(t->b, each, 0), each);
+}
+
 RULE(pow)
 {
     jx_atom x = spread(t, X), y = spread(t, Y);
@@ -216,15 +234,8 @@ RULE(pow)
 
     if (!jx_jvp_primal(t))
         return false;
-    if (jx_is_made(T)) {
-        jx_dtype dtype = jx_atom_aval(x)->dtype;
-        jx_atom none = g(t, P(eq), y, jx_math_number(t->b, y, 0));
-        jx_atom less =
-            jx_math_where(t->b, none, jx_math_all(t->b, y, 1), jx_math_plus(t->b, y, -1));
-        jx_atom by = jx_build_convert(t->b, y, dtype, false);
-        jx_atom each = g(t, P(mul), by, g(t, P(pow), x, less));
-        first = along(t, 0, jx_math_where(t->b, none, jx_math_all(t->b, each, 0), each));
-    }
+    if (jx_is_made(T))
+        first = along(t, 0, power_slope(t, x, y));
     if (jx_is_made(S)) {
         jx_atom zero = g(t, P(eq), x, jx_math_number(t->b, x, 0));
         jx_atom safe = jx_math_where(t->b, zero, jx_math_all(t->b, x, 1), x);

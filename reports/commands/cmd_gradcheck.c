@@ -1,5 +1,6 @@
 /* cmd_gradcheck.c - jaxvet gradcheck: custom rules against finite differences. */
 #include "frontend/base/utf8.h"
+#include "frontend/read/exported.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
 #include "reports/commands/select.h"
@@ -84,11 +85,8 @@ static void say_agreement(const jx_rule_report *r, jx_buffer *to)
 
 static void say_rule(tally *t, const char *path, const jx_rule_report *r)
 {
-    const char *name = r->rule->name ? r->rule->name : "a function";
-    const char *kind = r->rule->vjp ? "vjp" : "jvp";
-
     t->count[r->outcome]++;
-    jx_utf8_printf(&t->rules, "%s: %s rule of `%s`: ", path, kind, name);
+    jx_utf8_printf(&t->rules, "%s: %s: ", path, r->subject);
     switch (r->outcome) {
     case JX_RULE_AGREES:
         say_agreement(r, &t->rules);
@@ -116,9 +114,7 @@ static void say_idle(jx_ctx *keep, const settings *s, tally *t,
                      const char *path, const jx_rule_reports *rules,
                      jx_report *report)
 {
-    const char *why = rules->count ? "nothing was compared: none of its rules "
-                                     "could be"
-                                   : "nothing was compared: it has no rules";
+    const char *why = "nothing was compared";
 
     for (size_t i = 0; i < rules->count; i++)
         if (rules->at[i].comparisons || rules->at[i].outcome == JX_RULE_WRONG)
@@ -139,9 +135,7 @@ static void assume_agreement(jx_ctx *keep, const jx_rule_reports *rules,
         jx_buffer text = jx_ctx_text(keep);
         if (r->outcome != JX_RULE_AGREES)
             continue;
-        jx_buffer_printf(&text, "the %s rule of `%s` is right: ",
-                         r->rule->vjp ? "vjp" : "jvp",
-                         r->rule->name ? r->rule->name : "a function");
+        jx_buffer_printf(&text, "the %s is right: ", r->subject);
         say_agreement(r, &text);
         JX_PUSH(keep->arena, &report->assumptions,
                 jx_arena_take(keep->arena, &text));
@@ -163,6 +157,9 @@ static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
             ? !jx_inputs_npz(program, s->inputs, &s->set, &how.nbindings,
                              &how.bindings, &how.inputs, NULL)
             : !jx_inputs_sizes(program, &s->set, &how.nbindings, &how.bindings))
+        return false;
+    if (program->exported && jx_exported_vjps(program->exported) &&
+        !(how.stored = jx_input_vjp(program, 1)))
         return false;
     if (!jx_gradcheck(program, &how, &claims, &rules))
         return false;
@@ -306,6 +303,8 @@ const jx_command jx_command_gradcheck = {
     "wrong only with a point,\na direction and both numbers to show, and after "
     "smaller steps have confirmed it;\notherwise the report says at how many "
     "points nothing disagreed.  That is no proof.\n\n"
+    "The derivative that JAX takes of the whole program is compared with its slopes as\n"
+    "well, and so is one that an exported file holds (DRV013).\n\n"
     "The derivative that we make of the function itself has the third vote.  What a\n"
     "rule computes is compared with its own derivative as well (DRV006: Hessians are\n"
     "wrong), its tangents are gone back along (DRV008: jax.grad fails), and a call that\n"

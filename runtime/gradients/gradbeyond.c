@@ -9,49 +9,25 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
                                const jx_plan_options *how, const jx_derived_rule *derived,
                                jx_rule_report *report)
 {
-    jx_arena *arena = typed->program->ctx->arena;
-    const jx_jaxpr *says = derived->says.jaxpr;
-    const jx_rule_pattern *first = &report->rule->patterns[0];
-    int operands = report->rule->nins - report->rule->nconsts;
-    const jx_aval **ins = JX_NEW_ARRAY(arena, says->nins + 1, const jx_aval *);
-    char *zeros = JX_NEW_ARRAY(arena, says->nins + 1, char);
-    int *ties = JX_NEW_ARRAY(arena, says->nins + 1, int);
-    bool *fixed = JX_NEW_ARRAY(arena, says->nins + 1, bool);
+    const jx_rule *rule = report->rule;
+    const jx_grad_pair pair = {rule->name, &derived->says, &derived->next,
+                               rule->nins - rule->nconsts,
+                               rule->patterns[0].zeros};
+    const jx_gradding base = {.typed = typed,
+                              .options = options,
+                              .how = how,
+                              .rng = {options->seed + 2},
+                              .second = true,
+                              .tolerance = 64 * report->tolerance};
     jx_rule_report one = {0};
 
-    if (!ins || !zeros || !ties || !fixed)
-        return;
-    for (int i = 0; i < says->nins; i++) {
-        bool moves = i < operands && (!first->zeros || first->zeros[i] != '1');
-        ins[i] = says->vars[says->nconsts + i]->aval;
-        zeros[i] = moves && jx_dtype_is_inexact(ins[i]->dtype) ? '0' : '1';
-        ties[i] = i;
-    }
-    const jx_rule_pattern pattern = {.zeros = zeros, .jvp = derived->next};
-    const jx_rule rule = {.name = report->rule->name,
-                          .nins = says->nins,
-                          .nouts = says->nouts,
-                          .ins = ins,
-                          .primal = derived->says,
-                          .npatterns = 1,
-                          .patterns = &pattern};
-    const jx_calling calling = {.ties = ties, .fixed = fixed, .reached = true};
-    jx_gradding c = {.program = typed->program,
-                     .typed = typed,
-                     .options = options,
-                     .rule = &rule,
-                     .pattern = &pattern,
-                     .how = how,
-                     .calling = &calling,
-                     .rng = {options->seed + 2},
-                     .second = true,
-                     .tolerance = 64 * report->tolerance};
-    jx_grad_pattern(&c, how, false, &one);
+    jx_grad_check_pair(&pair, base, false, &one);
     if (one.outcome != JX_RULE_WRONG)
         return;
     report->outcome = JX_RULE_WRONG;
     report->code = JX_CODE_DRV006;
-    report->detail = jx_arena_printf(arena, "in second order, %s", one.detail);
+    report->detail = jx_arena_printf(typed->program->ctx->arena, "in second order, %s",
+                                     one.detail);
 }
 
 /* That the tangents of a jvp rule can't be gone back along. */
@@ -161,7 +137,7 @@ bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
 bool jx_grad_derive(jx_program **program, jx_derived *derived)
 {
     jx_program *from = *program;
-    const jx_typed *typed = from->nrules ? jx_typed_of(from) : NULL;
+    const jx_typed *typed = jx_typed_of(from);
 
     if (typed && jx_program_derive(typed, derived)) {
         *program = derived->program;

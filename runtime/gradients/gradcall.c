@@ -146,3 +146,17 @@ void jx_space_conjugate(const jx_space *s, double *v)
              k += 2)
             v[s->spans[i].at + k] = -v[s->spans[i].at + k];
 }
+
+void jx_space_symmetric(const jx_space *s, double *v)
+{
+    for (int i = 0; i < s->count; i++) {
+        const jx_span_of *span = &s->spans[i];
+        int64_t n = span->rank >= 2 ? span->shape[span->rank - 1] : 0;
+        if (span->complex || span->tied || n < 2 || span->shape[span->rank - 2] != n)
+            continue;
+        for (double *m = v + span->at; m < v + span->at + span->count; m += n * n)
+            for (int64_t r = 0; r < n; r++)
+                for (int64_t k = 0; k < r; k++)
+                    m[r * n + k] = m[k * n + r] = (m[r * n + k] + m[k * n + r]) / 2;
+    }
+}

@@ -161,26 +161,34 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
         check_patterns(typed, options, &how, &calling, derived, report);
 }
 
+static const char *what_is_wrong(jx_code code)
+{
+    switch (code) {
+    case JX_CODE_DRV006: return "is wrong in second order";
+    case JX_CODE_DRV008: return "has no transpose";
+    case JX_CODE_DRV013: return "is not what its slopes are";
+    default: return "is not its derivative";
+    }
+}
+
 static void claim_of(jx_program *program, const jx_rule_report *report,
                      jx_claim_list *claims)
 {
-    const jx_rule *rule = report->rule;
     jx_ctx *ctx = program->ctx;
+    jx_code code = report->code                          ? report->code
+                   : !report->rule                       ? JX_CODE_DRV013
+                   : report->rule->vjp                   ? JX_CODE_DRV002
+                                                         : JX_CODE_DRV001;
+    jx_claim *claim;
 
     if (report->outcome == JX_RULE_AGREES)
         return;
-    const char *what = report->code == JX_CODE_DRV006   ? "is wrong in second order"
-                       : report->code == JX_CODE_DRV008 ? "has no transpose"
-                                                        : "is not its derivative";
-    jx_claim *claim = jx_claim_add(ctx, claims, report->code   ? report->code
-                                                : rule->vjp ? JX_CODE_DRV002
-                                                            : JX_CODE_DRV001);
+    claim = jx_claim_add(ctx, claims, code);
     if (!claim)
         return;
-    claim->stack = rule->stack;
-    claim->what =
-        jx_arena_printf(ctx->arena, "the %s rule of `%s` %s", rule->vjp ? "vjp" : "jvp",
-                        rule->name ? rule->name : "a function", what);
+    claim->stack = report->rule ? report->rule->stack : NULL;
+    claim->what = jx_arena_printf(ctx->arena, "the %s %s", report->subject,
+                                  what_is_wrong(code));
     if (report->outcome == JX_RULE_WRONG) {
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = report->code == JX_CODE_DRV008 ? "transposition"
@@ -195,6 +203,12 @@ static void claim_of(jx_program *program, const jx_rule_report *report,
     }
 }
 
+static const char *subject_of(jx_ctx *ctx, const jx_rule *rule)
+{
+    return jx_arena_printf(ctx->arena, "%s rule of `%s`", rule->vjp ? "vjp" : "jvp",
+                           rule->name ? rule->name : "a function");
+}
+
 bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports)
 {
@@ -204,7 +218,8 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
         !jx_grad_claim_closures(program->ctx, &derived.closing, claims))
         return false;
     for (int i = 0; i < program->nrules; i++) {
-        jx_rule_report report = {.rule = program->rules[i]};
+        jx_rule_report report = {.rule = program->rules[i],
+                                 .subject = subject_of(program->ctx, program->rules[i])};
         /* A rule inside a rule beyond the limit has a twin outside. */
         check_rule(program, options, program->rules[i], &derived.rules[i], &report);
         JX_PUSH(program->ctx->arena, reports, report);
@@ -212,6 +227,9 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
             return false;
     }
     jx_grad_excuse(&derived, reports);
+    if (!options->only_rules && derived.closing.count == 0 &&
+        !jx_grad_whole(program, options, &derived.rules[program->nrules], reports))
+        return false;
     for (size_t i = 0; i < reports->count; i++)
         claim_of(program, &reports->at[i], claims);
     return jx_ok(program->ctx);

@@ -1,5 +1,5 @@
 /* gradcheck.h - custom derivative rules against finite differences, and against the
- * derivative that we make of their functions.
+ * derivative that we make of their functions; and the derivatives of whole programs.
  *
  * Every custom jvp and vjp rule of a program is compared with slopes of its own
  * primal, both computed in the wide domain, at points of many kinds (scales,
@@ -8,7 +8,9 @@
  * (analyzer/transform/derived.h) has the third vote.  What a rule computes is compared
  * with its own derivative in the same way: the second order.  Rules are checked in
  * isolation, at their own avals, so a rule in a branch that is never taken is checked
- * too.
+ * too.  The derivative that JAX would take of the whole program is held against its
+ * slopes likewise (one that is made of right parts can be wrong: sinc near 0), and so is
+ * one that a file holds.
  *
  * This is sampling: it can show a rule wrong (a point, a direction and both
  * numbers), and otherwise says at how many points nothing disagreed.  That is
@@ -26,7 +28,8 @@ typedef enum jx_rule_outcome {
 } jx_rule_outcome;
 
 typedef struct jx_rule_report {
-    const jx_rule *rule;
+    const jx_rule *rule; /* NULL: of the program itself */
+    const char *subject; /* "jvp rule of `f`", "derivative of `f`", "stored vjp of `f`" */
     jx_rule_outcome outcome;
     int points;          /* where at least one comparison was conclusive */
     int64_t comparisons; /* that agreed */
@@ -51,11 +54,14 @@ typedef struct jx_gradcheck_options {
     const void *const *inputs; /* the program's inputs as declared, dense, or
                                   NULL: they become sample points of the rules
                                   that the program calls, and show their domain */
+    jx_program *stored; /* the derivative that its file holds (input.h), or NULL */
+    bool only_rules;    /* the program itself is left out */
 } jx_gradcheck_options;
 
 /* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002; DRV006: in
  * second order; DRV008: it can't be gone back along), an undecided one an undecided
- * claim; so does a call that closes over what is differentiated (DRV011).  False with an
+ * claim; so does a call that closes over what is differentiated (DRV011), and a wrong
+ * derivative of the program (DRV013).  False with an
  * error in program->ctx only when memory ends. */
 bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports);

@@ -23,12 +23,18 @@ typedef struct jx_gradding {
     const jx_calling *calling;
     const void *const *fixed;  /* operands of which the fixed ones count */
     const jx_sampled *sample;  /* the caller's, or NULL */
+    const jx_sampled *given;   /* the same of what is no rule that the program calls */
+    const jx_typed *pulling;   /* the program of bwd; NULL: that of the rest */
+    int64_t most_work;         /* operations of one call; 0: what is fit for a rule */
     jx_rng rng;
     double tolerance; /* relative, from the narrowest dtype in the code */
+    double grain;     /* what the function itself rounds to while it runs */
+    bool symmetric;   /* square matrices are moved as symmetric ones */
     double *x, *samples, *tangent, *cotangent, *moved, *directions;
     double *along;   /* the function's own derivative along the line at hand ... */
     bool has_along;  /* ... if it could be run */
     jx_slope *slopes, *again;
+    double rounding; /* of sums of the slopes (gradcompare.c) */
     bool second;   /* it is about the second order: what is not finite says nothing */
     bool cautious; /* only the program's own values can accuse the rule */
     int points;
@@ -92,6 +98,25 @@ bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
 /* The program, with what its rules are held against; itself where nothing is known. */
 bool jx_grad_derive(jx_program **program, jx_derived *derived);
 
+/* gradwhole.c: derivatives that are no rules. */
+
+/* A function and a forward derivative of it, checked as if that were its rule.  Moved are
+ * the first inputs, `nmoved` of them, that are inexact, but for those that `zeros` (NULL:
+ * none) has a '1' for. */
+typedef struct jx_grad_pair {
+    const char *name;
+    const jx_closed *function, *derivative;
+    int nmoved;
+    const char *zeros;
+} jx_grad_pair;
+
+/* `base` has what is to be known of the check beside the rule. */
+void jx_grad_check_pair(const jx_grad_pair *pair, jx_gradding base, bool thorough,
+                        jx_rule_report *report);
+/* The program's own derivative, and one that its file holds; false without memory. */
+bool jx_grad_whole(jx_program *program, const jx_gradcheck_options *options,
+                   const jx_derived_rule *derived, jx_rule_reports *reports);
+
 /* gradopen.c: plans the function and the rule's jaxprs; makes the vectors once
  * the spaces are known; frees both. */
 bool jx_grad_open(jx_gradding *c, const jx_plan_options *how);
@@ -114,6 +139,9 @@ bool jx_grad_signature_fits(const jx_gradding *c);
 /* Runs the jvp rule along factor * d; its tangents out. */
 bool jx_grad_run_jvp(jx_gradding *c, const double *d, double factor);
 void jx_grad_take_tangents(jx_gradding *c, double *tangent);
+/* The magnitudes of what the jvp rule gives for each input alone along d, summed: where
+ * these cancel, their roundings do not.  Of one component. */
+double jx_grad_parts(jx_gradding *c, const double *d, int component);
 /* <bwd(cotangent), d>, summed from terms of magnitude `scale`. */
 bool jx_grad_pulled_back(jx_gradding *c, const double *cotangent,
                          const double *d, double *value, double *scale);

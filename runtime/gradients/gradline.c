@@ -6,17 +6,20 @@
 
 enum {
     CALL_OPERATIONS = 300000,   /* one call may execute (loops count turns) */
-    RULE_OPERATIONS = 10000000, /* all calls for one rule, then it is enough */
+    SLOPE_OPERATIONS = 500,     /* that a slope costs, of a program with many */
+    CALLS = 33,                 /* so long that they are enough for one rule */
 };
 
 /* Runs a callee within what is left for the rule. */
 bool jx_grad_call(jx_gradding *c, jx_callee *f)
 {
-    if (c->work > RULE_OPERATIONS) {
+    int64_t call = c->most_work ? c->most_work : CALL_OPERATIONS;
+
+    if (c->work > call * CALLS) {
         c->spent = true;
         return false;
     }
-    jx_exec_limit(f->exec, CALL_OPERATIONS);
+    jx_exec_limit(f->exec, call);
     bool ok = jx_callee_run(f);
     c->work += jx_exec_operations(f->exec);
     c->spent = c->spent || !ok;
@@ -69,7 +72,8 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
     }
     jx_space_scatter(&c->in, c->x, &c->primal);
     for (int j = 0; j < m; j++)
-        slopes[j] = jx_ridders(c->samples + j, m, first);
+        slopes[j] = jx_ridders(c->samples + j, m, first, c->grain);
+    c->work += c->most_work ? (int64_t)m * SLOPE_OPERATIONS : 0;
     return true;
 }
 

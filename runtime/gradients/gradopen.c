@@ -37,6 +37,18 @@ void jx_grad_release(jx_gradding *c)
     jx_callee_close(&c->bwd);
 }
 
+/* The size variables of another program go by their names. */
+static bool open_bwd(jx_gradding *c, const jx_plan_options *how)
+{
+    const jx_closed *bwd = &c->pattern->bwd;
+    jx_plan_options there = *how;
+
+    if (!c->pulling)
+        return jx_callee_open(&c->bwd, c->typed, bwd, how);
+    there.bindings = jx_sizes_of(c->pulling->program, how->nbindings, how->bindings);
+    return there.bindings && jx_callee_open(&c->bwd, c->pulling, bwd, &there);
+}
+
 bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
 {
     const jx_rule_pattern *p = c->pattern;
@@ -54,5 +66,5 @@ bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
     if (!c->rule->vjp)
         return jx_callee_open(&c->jvp, c->typed, &p->jvp, &rule);
     return jx_callee_open(&c->fwd, c->typed, &p->fwd, &rule) &&
-           jx_callee_open(&c->bwd, c->typed, &p->bwd, &rule);
+           open_bwd(c, &rule);
 }

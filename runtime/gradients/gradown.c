@@ -45,11 +45,13 @@ jx_opinion jx_grad_own_says(const jx_gradding *c, jx_functional f, double value,
 
     if (!c->has_along)
         return JX_SKIP;
-    for (int j = 0; j < c->out.size; j++) {
-        double term = f.weights ? f.weights[j] * c->along[j]
-                      : j == f.only ? c->along[j]
-                                    : 0;
-        sum += f.weights && f.weights[j] == 0 ? 0 : term;
+    if (!f.weights) {
+        sum = c->along[f.only];
+        scale += fabs(sum);
+    }
+    for (int j = 0; f.weights && j < c->out.size; j++) {
+        double term = f.weights[j] * c->along[j];
+        sum += f.weights[j] == 0 ? 0 : term;
         scale += fabs(term);
     }
     if (!isfinite(sum) || !isfinite(value))

@@ -14,7 +14,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { PROGRAM_SAMPLES = 3 }; /* operands as the program computes them */
+enum {
+    PROGRAM_SAMPLES = 3, /* operands as the program computes them */
+    FEW = 4,             /* points, where not all are tried */
+};
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
 
@@ -22,6 +25,8 @@ static bool prepare_point(jx_gradding *c)
 {
     jx_grad_fill_passive(c);
     jx_point_fill(c->point, &c->rng, c->in.spans, c->in.count, c->x);
+    if (c->symmetric)
+        jx_space_symmetric(&c->in, c->x);
     jx_space_scatter(&c->in, c->x, &c->primal);
     if (!jx_grad_call(c, &c->primal))
         return false;
@@ -110,8 +115,10 @@ static bool check_point(jx_gradding *c)
     }
     int count = directions_of(c, names);
     for (int k = 0; k < count; k++) {
-        const double *d = c->directions + (size_t)k * (size_t)c->in.size;
+        double *d = c->directions + (size_t)k * (size_t)c->in.size;
         c->direction = names[k];
+        if (c->symmetric)
+            jx_space_symmetric(&c->in, d);
         if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes))
             return true;
         jx_grad_own_along(c, d);
@@ -220,7 +227,8 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
     const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
                               c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
     const jx_sampled *given =
-        jx_sample_given(c->typed, c->rule, c->options->inputs, how);
+        c->given ? c->given
+                 : jx_sample_given(c->typed, c->rule, c->options->inputs, how);
     int count;
 
     /* What is fixed has a value that only the program knows; and where operands
@@ -238,8 +246,9 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
     attach_sample(c, given);
     const jx_point *points =
         jx_points_make(c->program, code, 4, given != NULL, &count);
+    int few = given ? FEW + JX_SAMPLE_POINTS : FEW;
     if (!thorough)
-        count = count < 3 ? count : 3;
+        count = count < few ? count : few;
     for (int i = 0; points && i < count; i++) {
         c->point = &points[i];
         if (!visit_point(c))
@@ -270,6 +279,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
         c->iterative = jx_points_has_loop(c->rule->primal.jaxpr);
+        c->grain = jx_points_grain(c->rule->primal.jaxpr);
         if (check_points(c, how, thorough) && !thorough &&
             c->comparisons + c->abroad == 0)
             check_points(c, how, true);

@@ -2,7 +2,9 @@
 #include "runtime/gradients/gradpoints.h"
 
 #include "frontend/base/vec.h"
+#include "runtime/shake.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,20 +34,22 @@ static const jx_point fixed[] = {
     {JX_AT_NORMAL, 1, "normal"},
     {JX_AT_NORMAL, 0.03, "normal, scale 0.03"},
     {JX_AT_NORMAL, 3, "normal, scale 3"},
+    {JX_AT_EQUAL, 0, "all zeros"},
     {JX_AT_NORMAL, 30, "normal, scale 30"},
     {JX_AT_NORMAL, 1000, "normal, scale 1000"},
     {JX_AT_POSITIVE, 1, "positive"},
     {JX_AT_POSITIVE, 5, "positive, scale 5"},
     {JX_AT_UNIT, 1, "between 0 and 1"},
-    {JX_AT_EQUAL, 0, "all zeros"},
     {JX_AT_EQUAL, 1, "all ones"},
     {JX_AT_EQUAL, -1, "all minus one"},
+    {JX_AT_EQUAL, 1000, "all 1000"},
+    {JX_AT_EQUAL, -1000, "all -1000"},
     {JX_AT_QUARTERS, 1, "multiples of 1/4"},
     {JX_AT_NORMAL, 1e-5, "normal, scale 1e-5"},
     {JX_AT_SPD, 1, "positive definite matrices"},
 };
 
-static const jx_point of_sample[] = {
+static const jx_point of_sample[JX_SAMPLE_POINTS] = {
     {JX_AT_SAMPLE, 0, "the sample"},
     {JX_AT_SAMPLE, 0.1, "near the sample"},
     {JX_AT_SAMPLE, 0.5, "around the sample"},
@@ -57,8 +61,8 @@ typedef struct point_list {
     char *reached; /* by jaxpr: 1 + the least depth at which it was met */
 } point_list;
 
-/* A float literal's value, if it is one that code may compare with. */
-static bool constant_of(jx_atom atom, double *value)
+/* The value of a literal that is an f32 or an f64. */
+static bool float_of(jx_atom atom, double *value)
 {
     const jx_literal *literal = atom.literal;
 
@@ -69,13 +73,18 @@ static bool constant_of(jx_atom atom, double *value)
         float f;
         memcpy(&f, literal->bits, sizeof f);
         *value = f;
-    } else if (literal->aval->dtype == JX_F64) {
-        memcpy(value, literal->bits, sizeof *value);
-    } else {
-        return false;
+        return true;
     }
-    return isfinite(*value) && fabs(*value) > 1e-3 && fabs(*value) <= 1e4 &&
-           fabs(*value) != 1;
+    if (literal->aval->dtype == JX_F64)
+        memcpy(value, literal->bits, sizeof *value);
+    return literal->aval->dtype == JX_F64;
+}
+
+/* A float literal's value, if it is one that code may compare with. */
+static bool constant_of(jx_atom atom, double *value)
+{
+    return float_of(atom, value) && isfinite(*value) && fabs(*value) > 1e-3 &&
+           fabs(*value) <= 1e4 && fabs(*value) != 1;
 }
 
 static void add_constant(const jx_program *program, point_list *to,
@@ -190,6 +199,12 @@ bool jx_points_has_loop(const jx_jaxpr *jaxpr)
     return any_eqn(jaxpr, is_loop, NULL);
 }
 
+static bool is_while(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    return eqn->prim->id == JX_PRIM_while;
+}
+
 static bool is_narrowing(const jx_eqn *eqn, const void *with)
 {
     (void)with;
@@ -242,6 +257,66 @@ bool jx_points_has_rounded(const jx_jaxpr *jaxpr)
     return jaxpr->nconsts > 0 || any_eqn(jaxpr, takes_rounded, NULL);
 }
 
+static bool shows_bits(const jx_eqn *eqn, const void *with)
+{
+    const jx_dtype *dtype = with;
+
+    if (eqn->prim->id != JX_PRIM_bitcast_convert_type &&
+        eqn->prim->id != JX_PRIM_reduce_precision)
+        return false;
+    return jx_atom_aval(eqn->ins[0])->dtype == *dtype || eqn->outs[0]->aval->dtype == *dtype;
+}
+
+double jx_points_grain(const jx_jaxpr *jaxpr)
+{
+    static const jx_dtype narrowest_first[] = {JX_BF16, JX_F16, JX_F32};
+
+    for (size_t i = 0; i < sizeof narrowest_first / sizeof *narrowest_first; i++)
+        if (any_eqn(jaxpr, shows_bits, &narrowest_first[i]))
+            return 2 * jx_unit_roundoff(narrowest_first[i]);
+    return DBL_EPSILON;
+}
+
+/* Whether an equation compares with a number in (least, 1e-3). */
+static bool compares_with(const jx_eqn *eqn, const void *least)
+{
+    jx_prim_id id = eqn->prim->id;
+    double value;
+
+    if (id != JX_PRIM_lt && id != JX_PRIM_le && id != JX_PRIM_gt && id != JX_PRIM_ge)
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (float_of(eqn->ins[i], &value) && value < 1e-3 && value > *(const double *)least)
+            return true;
+    return false;
+}
+
+double jx_points_enough(const jx_jaxpr *jaxpr)
+{
+    double least = 0, by = 1e-3;
+
+    if (!any_eqn(jaxpr, is_while, NULL) || !any_eqn(jaxpr, compares_with, &least))
+        return 0;
+    /* By halves: the test tells whether one is larger. */
+    for (int i = 0; i < 64; i++, by /= 2)
+        if (any_eqn(jaxpr, compares_with, &by))
+            return 2 * by;
+    return 0;
+}
+
+static bool is_symmetric(const jx_eqn *eqn, const void *unused)
+{
+    jx_prim_id id = eqn->prim->id;
+
+    (void)unused;
+    return id == JX_PRIM_cholesky || id == JX_PRIM_eigh || id == JX_PRIM_tridiagonal;
+}
+
+bool jx_points_symmetric(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_symmetric, NULL);
+}
+
 static bool is_call_of(const jx_eqn *eqn, const void *rule)
 {
     for (int i = 0; i < eqn->nparams; i++)
@@ -253,6 +328,28 @@ static bool is_call_of(const jx_eqn *eqn, const void *rule)
 bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule)
 {
     return any_eqn(jaxpr, is_call_of, rule);
+}
+
+static bool is_iteration(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_custom_linear_solve;
+}
+
+bool jx_points_iterates(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_iteration, NULL);
+}
+
+static bool is_stop(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    return eqn->prim->id == JX_PRIM_stop_gradient;
+}
+
+bool jx_points_stops(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_stop, NULL);
 }
 
 const jx_point *jx_points_make(const jx_program *program,

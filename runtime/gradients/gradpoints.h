@@ -34,8 +34,10 @@ typedef struct jx_point {
     const char *name; /* "normal, scale 3" */
 } jx_point;
 
-/* The fixed kinds, then one around each constant that the jaxprs hold (at most
+/* The caller's sample first, if there is one, in JX_SAMPLE_POINTS ways; the fixed kinds,
+ * the most telling first, then one around each constant that the jaxprs hold (at most
  * `most`), in the arena of the program. */
+enum { JX_SAMPLE_POINTS = 3 };
 const jx_point *jx_points_make(const jx_program *program,
                                const jx_jaxpr *const *jaxprs, int njaxprs,
                                bool sample, int *count);
@@ -47,8 +49,26 @@ bool jx_points_has_loop(const jx_jaxpr *jaxpr);
  * as far as one can see it, nested ones included. */
 bool jx_points_has_rounded(const jx_jaxpr *jaxpr);
 
+/* The machine epsilon of the narrowest float whose bits a jaxpr looks at, or that it
+ * rounds to, nested ones included: it does so in any domain.  That of double without. */
+double jx_points_grain(const jx_jaxpr *jaxpr);
+
+/* The largest number below a thousandth that a jaxpr with a loop compares with, nested
+ * ones included: how near is near enough.  0 without. */
+double jx_points_enough(const jx_jaxpr *jaxpr);
+
+/* Whether a jaxpr calls functions of symmetric matrices, which read one half of these
+ * or both, nested ones included. */
+bool jx_points_symmetric(const jx_jaxpr *jaxpr);
+
 /* Whether a jaxpr calls the function of a rule, nested ones included. */
 bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule);
+
+/* Whether a jaxpr has a loop of which it computes when to end, or a solver of its own,
+ * nested ones included. */
+bool jx_points_iterates(const jx_jaxpr *jaxpr);
+/* Whether a jaxpr stops gradients, nested ones included. */
+bool jx_points_stops(const jx_jaxpr *jaxpr);
 
 /* Whether a jaxpr converts a float to a narrower one, nested ones included. */
 bool jx_points_narrows(const jx_jaxpr *jaxpr);

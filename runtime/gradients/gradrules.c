@@ -2,6 +2,7 @@
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -- signatures ------------------------------------------------------------ */
@@ -206,6 +207,27 @@ static bool jvp_says(jx_gradding *c, const double *d, int component,
     jx_grad_take_tangents(c, c->tangent);
     *value = c->tangent[component];
     return true;
+}
+
+double jx_grad_parts(jx_gradding *c, const double *d, int component)
+{
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
+    double *alone = c->in.count > 1 && c->in.count <= 16
+                        ? malloc((n + m + 2) * sizeof *alone)
+                        : NULL;
+    double *tangent = alone ? alone + n : NULL, sum = 0;
+
+    for (int s = 0; alone && s < c->in.count; s++) {
+        const jx_span_of *span = &c->in.spans[s];
+        memset(alone, 0, n * sizeof *alone);
+        memcpy(alone + span->at, d + span->at, (size_t)span->count * sizeof *d);
+        if (span->tied || !jx_grad_run_jvp(c, alone, 1))
+            continue;
+        jx_grad_take_tangents(c, tangent);
+        sum += isfinite(tangent[component]) ? fabs(tangent[component]) : 0;
+    }
+    free(alone);
+    return sum;
 }
 
 /* -- vjp ------------------------------------------------------------------ */

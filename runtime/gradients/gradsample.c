@@ -86,6 +86,17 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
     return false;
 }
 
+jx_binding *jx_sizes_of(const jx_program *program, int count, const jx_binding *bindings)
+{
+    jx_binding *to = JX_NEW_ARRAY(program->ctx->arena, count + 1, jx_binding);
+
+    for (int i = 0; to && i < count; i++)
+        to[i] = (jx_binding){jx_dim_var_atom(program->dims, bindings[i].var->name,
+                                             bindings[i].var->scope),
+                             bindings[i].value};
+    return to;
+}
+
 /* -- the caller's sample -------------------------------------------------- */
 
 /* Values in the wide domain, in the arena. */
@@ -449,6 +460,19 @@ const jx_sampled *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
                    how);
 }
 
+const jx_sampled *jx_sample_inputs(const jx_typed *typed, const void *const *inputs,
+                                   const jx_plan_options *how)
+{
+    const void *const *wide = inputs ? make_inputs(typed, how, inputs, NULL, NULL) : NULL;
+    jx_sampled *to = wide ? JX_NEW(typed->program->ctx->arena, jx_sampled) : NULL;
+
+    if (inputs && !wide && typed->program->ctx->error.kind != JX_E_LIMIT)
+        jx_error_clear(typed->program->ctx); /* who plans it says why it can't be run */
+    if (to)
+        *to = (jx_sampled){.at = wide, .inputs = wide};
+    return to;
+}
+
 const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
                                     jx_rng *rng, int which,
                                     const jx_plan_options *how)
@@ -725,6 +749,7 @@ static double widest_rounding(const jx_jaxpr *jaxpr)
 double jx_sample_tolerance(const jx_rule *rule)
 {
     double most = widest_rounding(rule->primal.jaxpr);
+    double enough = jx_points_enough(rule->primal.jaxpr);
 
     for (int i = 0; i < rule->nins; i++) {
         double u = jx_unit_roundoff(rule->ins[i]->dtype);
@@ -734,7 +759,7 @@ double jx_sample_tolerance(const jx_rule *rule)
      * a rule may be off by its own roundings alone. */
     if (!jx_points_has_rounded(rule->primal.jaxpr))
         return fmax(most / 8, 1e-10);
-    return fmax(most * 8, 1e-8);
+    return fmax(fmax(most, enough) * 8, 1e-8);
 }
 
 const char *jx_sample_text(jx_ctx *ctx, const double *x, int count)

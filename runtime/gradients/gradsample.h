@@ -13,6 +13,10 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
                      const jx_binding *fixed, int *nbindings,
                      const jx_binding **bindings);
 
+/* These sizes in another program that has variables of the same names (those that it has
+ * not are left as they are), in its arena; NULL without memory. */
+jx_binding *jx_sizes_of(const jx_program *program, int count, const jx_binding *bindings);
+
 /* Operands that the program gives to a rule's function, as stored in the wide
  * domain, one pointer per operand in the program's arena. */
 typedef struct jx_sampled {
@@ -26,6 +30,9 @@ typedef struct jx_sampled {
 const jx_sampled *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
                                   const void *const *inputs,
                                   const jx_plan_options *how);
+/* The inputs themselves, as operands of the program; NULL without. */
+const jx_sampled *jx_sample_inputs(const jx_typed *typed, const void *const *inputs,
+                                   const jx_plan_options *how);
 /* The same for inputs that are drawn: normal (which = 0), positive, small. */
 const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
                                     jx_rng *rng, int which,

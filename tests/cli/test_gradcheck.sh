@@ -50,11 +50,11 @@ prints '"evidence":"execution"'
 
 # Nothing to compare, or nothing that could be, is no success.
 expect 0 gradcheck tests/rules/SHP010_fails.json.gz
-prints 'SHP010_fails.json.gz: nothing was compared: it has no rules$'
+prints 'SHP010_fails.json.gz: nothing was compared$'
 expect 5 gradcheck --strict tests/rules/SHP010_fails.json.gz
 expect 5 gradcheck --strict "$data/log1pexp_rule.json.gz" tests/rules/SHP010_fails.json.gz
 expect 5 gradcheck --strict --format json tests/rules/SHP010_fails.json.gz
-prints '"assumptions":\["nothing was compared: it has no rules"\]'
+prints '"assumptions":\["nothing was compared"\]'
 expect 0 gradcheck --strict "$data/log1pexp_rule.json.gz"
 
 # Codes can be selected; one that is none is wrong usage.

@@ -121,10 +121,16 @@ PROGRAMS = {
     'tiled': (lambda x: jnp.tile(jnp.sin(x), (2, 2)), V),
     'integers': (lambda x, n: (x * n, n + 1, x > n), V, np.int32(2)),
     'derivative': (jax.grad(lambda x: (jnp.tanh(x) ** 3).sum()), V),
+    'at zero': (lambda x: (jnp.abs(x), jnp.sign(x), jnp.maximum(x, 0), jnp.minimum(x, 1),
+                           jnp.clip(x, -1, 1), x ** 2), np.float32([0, -0., 1, -1, .5])),
+    'powers': (lambda x, y: (x ** y, jax.lax.pow(x, np.int32([0, 1, 2, 0]))),
+               np.float32([0, 0, 2, 1]), np.float32([0, 1, 0, 2])),
+    'significand': (lambda x: jnp.frexp(x)[0] + jnp.ldexp(x, 3), np.float32([.7, 3, -40])),
+    'length of a complex number': (lambda x: jnp.abs(x[:2] + 1j * x[2:]), np.ones(4, 'f4')),
 }
 
 
-FORWARD_ONLY = 'while', 'reduced by a function'
+FORWARD_ONLY = 'while', 'reduced by a function', 'significand'
 BACKWARD_ONLY = 'rule backwards'
 
 
@@ -137,6 +143,15 @@ def test_programs_are_transformed_as_jax_transforms_them(name, transform, tmp_pa
             transform == 'jvp' and name.startswith(BACKWARD_ONLY):
         return
     became = transforms.held(transform, lambda *args: jax.tree_util.tree_leaves(f(*args)),
+                             leaves, zlib.crc32(name.encode()), tmp_path)
+    assert became == ('equal', '')
+
+
+@pytest.mark.parametrize('name', ['length of a complex number', 'significand'])
+def test_second_order(name, tmp_path):
+    f, *args = PROGRAMS[name]
+    leaves = [jnp.asarray(arg) for arg in args]
+    became = transforms.held('jvp,jvp', lambda *args: jax.tree_util.tree_leaves(f(*args)),
                              leaves, zlib.crc32(name.encode()), tmp_path)
     assert became == ('equal', '')
 

@@ -1,0 +1,109 @@
+"""gradcheck of whole programs: the derivative that JAX takes of one, and the one that an
+exported file holds, against slopes."""
+import pathlib
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import export
+
+import jaxvet
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+X = np.array([0.3, -0.7, 1.5, 0.1], np.float32)
+
+
+def codes(report):
+    return [finding.code for finding in report.findings]
+
+
+def quotient(x):
+    return jnp.where(x == 0, 1.0, jnp.sin(x) / x)
+
+
+def safe_quotient(x):
+    safe = jnp.where(x == 0, 1.0, x)
+    return jnp.where(x == 0, 1.0, jnp.sin(safe) / safe)
+
+
+def branch_at_zero(x):
+    """x, whose derivative at 0 is that of a constant."""
+    return jnp.where(x == 0, 0.0, x)
+
+
+@pytest.mark.parametrize("function", [quotient, branch_at_zero])
+def test_wrong_where_parts_are_right(function):
+    assert codes(jaxvet.gradcheck(function)(X)) == ["DRV013"]
+
+
+@pytest.mark.parametrize("function", [
+    safe_quotient, jnp.sort, jnp.cumsum, jax.nn.relu, jax.nn.softmax, jnp.abs,
+    lambda x: jnp.abs(x[:2] + 1j * x[2:]) ** 2, jnp.max, jnp.median,
+    lambda x: jnp.round(x * 4) * x, lambda x: jnp.linalg.norm(x),
+    lambda x: jax.lax.scan(lambda c, y: (c * y + 1, c), 1.0, x)[1],
+    lambda x: x ** x[::-1], jax.nn.silu, jnp.frexp,
+    lambda x: jnp.linalg.cholesky(jnp.outer(x, x) + jnp.eye(4)),
+    lambda x: jax.scipy.linalg.cholesky(x[:, None] * x + jnp.eye(4), lower=True)])
+def test_right_ones_are_not_accused(function):
+    report = jaxvet.gradcheck(lambda x: function(x))(X)
+    assert codes(report) == [] and not report.undecided
+    assert any(" is right: no disagreement at " in text for text in report.assumptions)
+
+
+def test_stopped_gradients_are_not_accused():
+    report = jaxvet.gradcheck(lambda x: x * jax.lax.stop_gradient(x))(X)
+    assert codes(report) == []
+    assert ["stops gradients" in item.why for item in report.undecided] == [True]
+
+
+def test_nothing_is_claimed_without_a_derivative():
+    report = jaxvet.gradcheck(lambda x: jnp.nextafter(x, x + 1))(X)
+    assert codes(report) == []
+    assert "no derivative of it is known" in report.undecided[0].why
+
+
+@jax.custom_vjp
+def off_by_a_percent(x):
+    return jnp.sin(x)
+
+
+off_by_a_percent.defvjp(lambda x: (jnp.sin(x), x),
+                        lambda x, ct: (1.01 * ct * jnp.cos(x),))
+
+
+def gradcheck_file(path):
+    return subprocess.run([ROOT / "build/jaxvet", "gradcheck", path], capture_output=True, text=True,
+                          check=False)
+
+
+def exported(tmp_path, function, *specs, order=1):
+    path = tmp_path / "program.jaxexport"
+    path.write_bytes(export.export(jax.jit(function))(*specs).serialize(vjp_order=order))
+    return path
+
+
+def test_stored_vjp_that_is_wrong(tmp_path):
+    spec = jax.ShapeDtypeStruct((4,), jnp.float32)
+    done = gradcheck_file(exported(tmp_path, lambda x: 2 * off_by_a_percent(x), spec))
+    assert done.returncode == 1
+    assert "stored vjp of `<lambda>`: wrong" in done.stdout
+    assert "error[DRV013]" in done.stdout
+
+
+def test_stored_vjp_with_symbolic_sizes_and_integers(tmp_path):
+    sizes, = export.symbolic_shape("b"),
+    done = gradcheck_file(exported(
+        tmp_path, lambda x, n, y: (jnp.sin(x) * y * n, n + 1, jnp.sum(y)),
+        jax.ShapeDtypeStruct((*sizes, 3), jnp.float32),
+        jax.ShapeDtypeStruct((), jnp.int32), jax.ShapeDtypeStruct((3,), jnp.float32)))
+    assert done.returncode == 0, done.stdout
+    assert "stored vjp of `<lambda>`: no disagreement at " in done.stdout
+
+
+def test_file_without_a_stored_vjp_was_not_compared(tmp_path):
+    spec = jax.ShapeDtypeStruct((4,), jnp.float32)
+    done = gradcheck_file(exported(tmp_path, jnp.sin, spec, order=0))
+    assert done.returncode == 0 and "nothing was compared" in done.stdout
