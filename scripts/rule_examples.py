@@ -24,7 +24,7 @@ import jaxvet  # noqa: E402
 
 COMMAND = os.environ.get('JAXVET', str(ROOT / 'build' / 'jaxvet'))
 TO = ROOT / 'tests' / 'rules'
-DTYPES = {'f32': 'float32', 'i32': 'int32', 'bool': 'bool'}
+DTYPES = {'f32': 'float32', 'bf16': 'bfloat16', 'i32': 'int32', 'bool': 'bool'}
 
 
 def ask(*words):

@@ -86,6 +86,10 @@ jx_rule *jx_making_rule(jx_making *m, const jx_value *like, const jx_value **val
     for (int i = 0; i < program->nrules; i++)
         all[i] = program->rules[i];
     rule->id = program->nrules;
+    if (rule->surrogate.jaxpr) { /* it would have to be changed in the same way */
+        rule->intent = JX_INTENT_NONE;
+        rule->surrogate = (jx_closed){0};
+    }
     all[program->nrules++] = rule;
     program->rules = all;
     *value = jx_value_add(

@@ -573,6 +573,7 @@ static void reach_value(reaching *s, const jx_value *value)
 static void reach_rule(reaching *s, const jx_rule *rule)
 {
     reach(s, rule->primal.jaxpr);
+    reach(s, rule->surrogate.jaxpr);
     for (int i = 0; i < rule->npatterns; i++) {
         reach(s, rule->patterns[i].jvp.jaxpr);
         reach(s, rule->patterns[i].fwd.jaxpr);
@@ -637,9 +638,10 @@ static bool new_rule(refiner *r, jx_rule *rule)
 {
     const jx_aval **ins =
         JX_NEW_ARRAY(arena_of(r), rule->nins, const jx_aval *);
-    jx_closed primal = rule->primal;
+    jx_closed primal = rule->primal, surrogate = rule->surrogate;
 
-    if (!ins || !new_closed(r, &primal, &rule->primal))
+    if (!ins || !new_closed(r, &primal, &rule->primal) ||
+        !new_closed(r, &surrogate, &rule->surrogate))
         return false;
     for (int i = 0; i < rule->nins; i++)
         if (!(ins[i] = new_aval(r, rule->ins[i])))

@@ -71,6 +71,7 @@ static void meet_in(meaning *m, const jx_value *value, char how)
 static void meet_rule(meaning *m, const jx_rule *rule)
 {
     meet(m, rule->primal.jaxpr, MEANT);
+    meet(m, rule->surrogate.jaxpr, MEANT);
     for (int i = 0; i < rule->npatterns; i++) {
         meet(m, rule->patterns[i].jvp.jaxpr, MEANT);
         meet(m, rule->patterns[i].fwd.jaxpr, MEANT);
@@ -155,4 +156,27 @@ const jx_dim_atom *jx_program_unsaid(const jx_program *program,
                     sizeof *vars, by_address))
             return vars[i];
     return NULL;
+}
+
+static const char *const intents[] = {
+    [JX_INTENT_NONE] = "",
+    [JX_INTENT_STRAIGHT_THROUGH] = "straight-through",
+    [JX_INTENT_CLIP] = "clip",
+    [JX_INTENT_SCALED] = "scaled",
+    [JX_INTENT_IMPLICIT] = "implicit",
+    [JX_INTENT_SYMMETRIC] = "symmetric",
+    [JX_INTENT_SURROGATE] = "surrogate",
+};
+
+const char *jx_intent_name(jx_intent intent)
+{
+    return intents[intent];
+}
+
+jx_intent jx_intent_of(const char *name)
+{
+    for (size_t i = 1; i < sizeof intents / sizeof *intents; i++)
+        if (strcmp(name, intents[i]) == 0)
+            return (jx_intent)i;
+    return JX_INTENT_NONE;
 }

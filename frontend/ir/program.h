@@ -154,6 +154,18 @@ typedef struct jx_rule_pattern {
     const char *ct_zeros;
 } jx_rule_pattern;
 
+/* What a rule is declared to be, where it is meant to be no derivative. */
+typedef enum jx_intent {
+    JX_INTENT_NONE = 0,
+    JX_INTENT_STRAIGHT_THROUGH, /* its surrogate's derivative; without one, tangents of its
+                                   first operand are passed on, some of them or all */
+    JX_INTENT_CLIP,             /* the derivative, cut off where it is large */
+    JX_INTENT_SCALED,           /* times one factor */
+    JX_INTENT_IMPLICIT,         /* at a solution, which the function comes near to */
+    JX_INTENT_SYMMETRIC,        /* where matrices are symmetric */
+    JX_INTENT_SURROGATE,        /* its surrogate's derivative */
+} jx_intent;
+
 typedef struct jx_rule {
     int id;
     bool vjp; /* custom_vjp_call, else custom_jvp_call */
@@ -163,6 +175,9 @@ typedef struct jx_rule {
     const jx_aval *const *ins; /* of all operands, constants first */
     jx_closed primal;          /* takes the same operands */
     bool symbolic_zeros;
+    jx_intent intent;
+    const char *reason;  /* of the intent, or NULL */
+    jx_closed surrogate; /* takes and gives what `primal` does, or no jaxpr */
     int npatterns;
     const jx_rule_pattern *patterns;
     const jx_value *batched; /* reserved for the batched rule, or NULL */
@@ -320,6 +335,11 @@ void jx_program_put_unsaid(jx_program *program, int count,
 /* The first variable of the dim that is such a size, or NULL. */
 const jx_dim_atom *jx_program_unsaid(const jx_program *program,
                                      const jx_dim *dim);
+
+/* As it is written: "straight-through". */
+const char *jx_intent_name(jx_intent intent);
+/* The intent of that name; JX_INTENT_NONE if there is none. */
+jx_intent jx_intent_of(const char *name);
 
 /* Checks the rules of the representation (definition before use, one
  * definition, operand counts by primitive, params sorted, nested jaxprs before

@@ -358,7 +358,8 @@ static bool verify_closed(const jx_program *p, const jx_closed *closed)
 
 static bool verify_rule(const jx_program *p, const jx_rule *rule)
 {
-    if (!verify_closed(p, &rule->primal))
+    if (!verify_closed(p, &rule->primal) ||
+        (rule->surrogate.jaxpr && !verify_closed(p, &rule->surrogate)))
         return false;
     for (int i = 0; i < rule->npatterns; i++) {
         const jx_rule_pattern *pattern = &rule->patterns[i];

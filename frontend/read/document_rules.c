@@ -168,11 +168,32 @@ static void read_operand_avals(jx_doc *d, const jx_node *at, jx_rule *rule)
     rule->nouts = (int)jx_node_int(&d->walk, &nout, 0, 1 << 20);
 }
 
+static void read_intent(jx_doc *d, const jx_node *at, jx_rule *rule)
+{
+    jx_node intent = jx_node_member(at, "intent");
+    const char *name;
+
+    if (!intent.there || !jx_node_object(&d->walk, &intent, "kind reason surrogate"))
+        return;
+    jx_node kind = jx_node_need(&d->walk, &intent, "kind");
+    jx_node reason = jx_node_member(&intent, "reason");
+    jx_node surrogate = jx_node_member(&intent, "surrogate");
+    name = jx_node_text(&d->walk, &kind);
+    rule->intent = name ? jx_intent_of(name) : JX_INTENT_NONE;
+    if (name && !rule->intent)
+        jx_node_fail(&d->walk, &kind, "there is no intent `%s`", name);
+    rule->reason = jx_node_text(&d->walk, &reason);
+    if (!surrogate.there || d->walk.failed)
+        return;
+    rule->surrogate = jx_doc_closed(d, &surrogate);
+    takes(d, &surrogate, &rule->surrogate, rule->nins, rule->nouts);
+}
+
 static void read_rule(jx_doc *d, const jx_node *at, int id, jx_rule *rule)
 {
     if (!jx_node_object(&d->walk, at,
                         "prim name stack in nc nout primal symbolic_zeros "
-                        "patterns batched truncated"))
+                        "intent patterns batched truncated"))
         return;
     jx_node name = jx_node_member(at, "name");
     jx_node stack = jx_node_need(&d->walk, at, "stack");
@@ -191,6 +212,7 @@ static void read_rule(jx_doc *d, const jx_node *at, int id, jx_rule *rule)
     rule->primal = jx_doc_closed(d, &primal);
     takes(d, &primal, &rule->primal, rule->nins, rule->nouts);
     rule->symbolic_zeros = jx_node_bool(&d->walk, &symbolic);
+    read_intent(d, at, rule);
     read_patterns(d, &patterns, rule);
     if (batched.there && !d->walk.failed)
         rule->batched = jx_doc_value(d, &batched);

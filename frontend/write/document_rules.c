@@ -76,6 +76,21 @@ static void put_rule_operands(jx_emit *e, const jx_rule *rule, jx_buffer *to)
     jx_emit_closed(e, &rule->primal, to);
 }
 
+static void put_intent(jx_emit *e, const jx_rule *rule, jx_buffer *to)
+{
+    jx_emit_key(to, "intent");
+    jx_buffer_printf(to, "{\"kind\":\"%s\"", jx_intent_name(rule->intent));
+    if (rule->reason) {
+        jx_emit_key(to, "reason");
+        jx_json_put_text(to, rule->reason);
+    }
+    if (rule->surrogate.jaxpr) {
+        jx_emit_key(to, "surrogate");
+        jx_emit_closed(e, &rule->surrogate, to);
+    }
+    jx_buffer_putc(to, '}');
+}
+
 static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"prim\":\"%s\"",
@@ -91,6 +106,8 @@ static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
         jx_emit_key(to, "symbolic_zeros");
         jx_buffer_puts(to, "true");
     }
+    if (rule->intent)
+        put_intent(e, rule, to);
     if (rule->npatterns) {
         jx_emit_key(to, "patterns");
         jx_buffer_putc(to, '[');

@@ -91,6 +91,10 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
     case JX_RULE_AGREES:
         say_agreement(r, &t->rules);
         break;
+    case JX_RULE_INTENDED:
+        jx_buffer_printf(&t->rules, "%s, as declared: ", jx_intent_name(r->rule->intent));
+        say_agreement(r, &t->rules);
+        break;
     case JX_RULE_WRONG: jx_buffer_puts(&t->rules, "wrong"); break;
     case JX_RULE_REFUSES:
         jx_utf8_printf(&t->rules, "raises: %s", r->detail ? r->detail : "");
@@ -175,6 +179,14 @@ static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
     return jx_report_finish(keep, report);
 }
 
+static bool is_more_than_notes(const jx_report *report)
+{
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.at[i].level > JX_NOTE)
+            return true;
+    return false;
+}
+
 /* One input; its exit code. */
 static int add_input(jx_ctx *keep, const char *path, const settings *s,
                      tally *t)
@@ -207,7 +219,7 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
                                           : "see standard error"}};
         jx_error_clear(keep);
         jx_buffer_cut(&t->rules, mark);
-    } else if (report.findings.count) {
+    } else if (is_more_than_notes(&report)) {
         code = JX_EXIT_FINDINGS;
     } else if (s->strict && report.undecided.count) {
         code = JX_EXIT_UNDECIDED;

@@ -18,6 +18,7 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
                               .how = how,
                               .rng = {options->seed + 2},
                               .second = true,
+                              .guarded = rule->nconsts ? NULL : &rule->primal,
                               .tolerance = 64 * report->tolerance};
     jx_rule_report one = {0};
 

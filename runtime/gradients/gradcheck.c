@@ -65,6 +65,7 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     if (one->outcome == JX_RULE_WRONG) {
         report->outcome = JX_RULE_WRONG;
         report->detail = one->detail;
+        report->code = one->code;
     } else if (!agrees && !report->detail) {
         report->outcome = one->outcome;
         report->detail = jx_arena_printf(program->ctx->arena, "%s%s",
@@ -87,7 +88,7 @@ static void conclude(jx_program *program, jx_rule_report *report)
             "or the program may never compute such values",
             (long long)report->comparisons, (long long)report->dropped);
     else if (!rule->truncated)
-        report->outcome = JX_RULE_AGREES;
+        report->outcome = rule->intent ? JX_RULE_INTENDED : JX_RULE_AGREES;
     else
         report->detail = jx_arena_printf(
             program->ctx->arena,
@@ -95,6 +96,31 @@ static void conclude(jx_program *program, jx_rule_report *report)
             "holds %d of its masks of zeros and leaves out others (%s)",
             report->points, (long long)report->comparisons, rule->npatterns,
             rule->truncated);
+}
+
+/* Of a rule that is declared to be no derivative of its function: its values are judged as
+ * ever, its derivative as one of the surrogate, or by its kind. */
+static void check_intent(const jx_gradding *as, bool thorough, jx_rule_report *one)
+{
+    jx_gradding values = *as, c = *as;
+    jx_rule judged = *as->rule;
+
+    values.values_only = true;
+    jx_grad_pattern(&values, as->how, thorough, one);
+    if (one->outcome == JX_RULE_WRONG || one->detail)
+        return;
+    c.intent = as->rule->intent;
+    c.called = as->rule;
+    if (judged.surrogate.jaxpr) {
+        judged.primal = judged.surrogate;
+        c.rule = &judged;
+        c.stands_in = true;
+        c.derivative = NULL;
+    }
+    jx_grad_pattern(&c, as->how, thorough, one);
+    if (one->outcome == JX_RULE_WRONG)
+        one->detail = jx_arena_printf(as->program->ctx->arena, "declared as %s, but %s",
+                                      jx_intent_name(as->rule->intent), one->detail);
 }
 
 static void check_patterns(const jx_typed *typed,
@@ -122,6 +148,8 @@ static void check_patterns(const jx_typed *typed,
         if (p->error) {
             one.outcome = JX_RULE_REFUSES;
             one.detail = p->error;
+        } else if (rule->intent) {
+            check_intent(&c, i == 0, &one);
         } else {
             jx_grad_pattern(&c, how, i == 0, &one);
         }
@@ -130,7 +158,8 @@ static void check_patterns(const jx_typed *typed,
     if (report->outcome != JX_RULE_WRONG && !report->detail &&
         report->comparisons > 0)
         conclude(typed->program, report);
-    if (report->outcome != JX_RULE_WRONG && report->outcome != JX_RULE_REFUSES)
+    if (report->outcome != JX_RULE_WRONG && report->outcome != JX_RULE_REFUSES &&
+        !rule->intent)
         jx_grad_beyond(typed, options, how, calling, derived, report);
 }
 
@@ -164,8 +193,12 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
 static const char *what_is_wrong(jx_code code)
 {
     switch (code) {
+    case JX_CODE_DRV004: return "gives another dtype than its input has";
+    case JX_CODE_DRV005: return "ignores an argument";
     case JX_CODE_DRV006: return "is wrong in second order";
     case JX_CODE_DRV008: return "has no transpose";
+    case JX_CODE_DRV010: return "gives another value than its function";
+    case JX_CODE_DRV021: return "is meant to be no derivative";
     case JX_CODE_DRV013: return "is not what its slopes are";
     default: return "is not its derivative";
     }
@@ -175,7 +208,8 @@ static void claim_of(jx_program *program, const jx_rule_report *report,
                      jx_claim_list *claims)
 {
     jx_ctx *ctx = program->ctx;
-    jx_code code = report->code                          ? report->code
+    jx_code code = report->outcome == JX_RULE_INTENDED ? JX_CODE_DRV021
+                   : report->code                          ? report->code
                    : !report->rule                       ? JX_CODE_DRV013
                    : report->rule->vjp                   ? JX_CODE_DRV002
                                                          : JX_CODE_DRV001;
@@ -189,7 +223,14 @@ static void claim_of(jx_program *program, const jx_rule_report *report,
     claim->stack = report->rule ? report->rule->stack : NULL;
     claim->what = jx_arena_printf(ctx->arena, "the %s %s", report->subject,
                                   what_is_wrong(code));
-    if (report->outcome == JX_RULE_WRONG) {
+    if (report->outcome == JX_RULE_INTENDED) {
+        claim->verdict = JX_WITNESSED;
+        claim->evidence.by = "its author";
+        claim->evidence.note = jx_arena_printf(
+            ctx->arena, "it is declared as %s%s%s, and is that at %d points",
+            jx_intent_name(report->rule->intent), report->rule->reason ? ": " : "",
+            report->rule->reason ? report->rule->reason : "", report->points);
+    } else if (report->outcome == JX_RULE_WRONG) {
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = report->code == JX_CODE_DRV008 ? "transposition"
                                                             : "finite differences";

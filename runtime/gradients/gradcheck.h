@@ -23,6 +23,7 @@
 typedef enum jx_rule_outcome {
     JX_RULE_UNDECIDED = 0, /* mostly could not be compared; `detail` says why */
     JX_RULE_AGREES,        /* no disagreement at `points` points */
+    JX_RULE_INTENDED,        /* no derivative, and what it is declared to be */
     JX_RULE_WRONG,
     JX_RULE_REFUSES, /* it raises when traced, by design or not */
 } jx_rule_outcome;

@@ -9,6 +9,37 @@
 
 enum { COTANGENTS = 4 };
 
+/* Whether the function moves along d, of which only that span is left. */
+static bool moves_along(jx_gradding *c, const double *d, int span)
+{
+    const jx_span_of *s = &c->in.spans[span];
+    double *alone = calloc((size_t)c->in.size + 1, sizeof *alone);
+    bool moves = false;
+
+    if (alone) {
+        memcpy(alone + s->at, d + s->at, (size_t)s->count * sizeof *d);
+        if (jx_grad_sample(c, alone, jx_grad_first_step(c, alone), c->again))
+            for (int j = 0; j < c->out.size; j++)
+                moves |= c->again[j].kind == JX_SLOPE_SMOOTH && c->again[j].precise &&
+                         fabs(c->again[j].value) > 100 * c->again[j].error;
+    }
+    free(alone);
+    return moves;
+}
+
+/* Names an argument that the rule makes nothing of, if that is what is wrong. */
+static void look_for_ignored(jx_gradding *c, const double *d)
+{
+    int span = jx_grad_ignored(c);
+
+    if (span < 0 || !moves_along(c, d, span))
+        return;
+    c->code = JX_CODE_DRV005;
+    c->wrong = jx_arena_printf(c->program->ctx->arena,
+                               "it makes nothing of argument %d, on which the value "
+                               "depends: %s", c->in.port[span] - c->rule->nconsts, c->wrong);
+}
+
 static void say_wrong(jx_gradding *c, const char *what, double value,
                       const jx_target *t)
 {
@@ -27,32 +58,6 @@ static void say_wrong(jx_gradding *c, const char *what, double value,
         c->most_work ? "the derivative" : "the rule", value, slope);
 }
 
-/* What rounding makes of sums in which the largest slopes cancel, or numbers of the size
- * of the direction, which is 1: a slope below that may be anything. */
-static double rounding_of(const jx_gradding *c, const jx_slope *slopes)
-{
-    double most = 1;
-
-    for (int j = 0; j < c->out.size; j++)
-        if (isfinite(slopes[j].value))
-            most = fmax(most, fabs(slopes[j].value));
-    return 1e-14 * most;
-}
-
-static jx_target target_of(const jx_gradding *c, jx_functional f,
-                           const jx_slope *slopes, double rounding)
-{
-    jx_target t = {.error = rounding};
-
-    if (!f.weights) {
-        jx_target_add(&t, 1, &slopes[f.only]);
-        return t;
-    }
-    for (int j = 0; j < c->out.size; j++)
-        jx_target_add(&t, f.weights[j], &slopes[j]);
-    return t;
-}
-
 /* A disagreement stands only if at least one other first step shows the same
  * slope, none agrees with the rule, and the function does not turn out rough or
  * to have another slope closer by. */
@@ -66,7 +71,7 @@ static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
         if (!jx_grad_sample(c, d, jx_grad_first_step(c, d) * factors[i],
                             c->again))
             return false;
-        jx_target t = target_of(c, f, c->again, rounding_of(c, c->again));
+        jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
         jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
         double apart =
             fmax(fabs(t.low - before->low), fabs(t.high - before->high));
@@ -97,115 +102,6 @@ static bool differentiable(jx_gradding *c, jx_functional f)
     return true;
 }
 
-/* The slopes along a line, if all outputs are smooth there. */
-static bool smooth_slopes(jx_gradding *c, const double *d, jx_slope *slopes)
-{
-    if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), slopes))
-        return false;
-    for (int j = 0; j < c->out.size; j++)
-        if (slopes[j].kind != JX_SLOPE_SMOOTH)
-            return false;
-    return true;
-}
-
-/* Whether the slopes in `again` are nearly these: nearer than `off` is. */
-static bool same_slopes(const jx_gradding *c, const jx_slope *slopes, double off)
-{
-    double rounding = rounding_of(c, slopes);
-
-    for (int j = 0; j < c->out.size; j++) {
-        double a = slopes[j].value, b = c->again[j].value;
-        double slack = 0.02 * (off + fabs(a) + fabs(b)) + slopes[j].error + c->again[j].error +
-                       rounding;
-        if (fabs(a - b) > slack)
-            return false;
-    }
-    return true;
-}
-
-/* Whether the slopes along two random lines add up to those along their sum. */
-static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d, double off)
-{
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
-    double *other = malloc((n + 1) * sizeof *other);
-    jx_slope *sum = malloc((m + 1) * sizeof *sum);
-    bool good = other && sum;
-
-    for (size_t i = 0; good && i < n; i++)
-        other[i] = jx_rng_normal(&c->rng);
-    good = good && smooth_slopes(c, other, sum);
-    for (size_t j = 0; good && j < m; j++) {
-        sum[j].value += along_d[j].value;
-        sum[j].error += along_d[j].error;
-    }
-    for (size_t i = 0; good && i < n; i++)
-        other[i] += d[i];
-    good = good && smooth_slopes(c, other, c->again) && same_slopes(c, sum, off);
-    free(other);
-    free(sum);
-    return good;
-}
-
-/* Whether slopes along a random line are nearly the same at points close by, on all sides:
- * at ties and kinks they are not, though the function may be smooth along some lines, and
- * then any derivative is a convention. */
-static bool is_smooth_around(jx_gradding *c, double off)
-{
-    static const double far[] = {3e-4, 1e-4, 3e-5, 1e-5};
-    size_t n = (size_t)c->in.size;
-    double *here = malloc((2 * n + 1) * sizeof *here), *d = here ? here + n : NULL, by = 0;
-    jx_slope *there = malloc(((size_t)c->out.size + 1) * sizeof *there);
-    bool good = here && there;
-
-    for (size_t i = 0; good && i < n; i++) {
-        here[i] = c->x[i];
-        by = fmax(by, fabs(here[i]));
-        d[i] = jx_rng_normal(&c->rng);
-    }
-    good = good && smooth_slopes(c, d, there) && adds_up(c, d, there, off);
-    for (size_t k = 0; good && k < sizeof far / sizeof *far; k++) {
-        for (size_t i = 0; i < n; i++)
-            c->x[i] = here[i] + far[k] * (by > 0 ? by : 1) * jx_rng_normal(&c->rng);
-        good = smooth_slopes(c, d, c->again) && same_slopes(c, there, off);
-    }
-    if (here)
-        memcpy(c->x, here, n * sizeof *here);
-    jx_space_scatter(&c->in, c->x, &c->primal);
-    free(here);
-    free(there);
-    return good;
-}
-
-/* Whether the rule is right at points close by: what is left is a tie, of which another
- * derivative is another convention. */
-static bool is_isolated(jx_gradding *c, const double *d, jx_functional f)
-{
-    enum { AROUND = 2 };
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
-    double *kept = malloc((n + m + 2) * sizeof *kept), value;
-    bool good = kept != NULL;
-
-    if (!kept)
-        return false;
-    memcpy(kept, c->x, n * sizeof *kept);
-    memcpy(kept + n, c->tangent, m * sizeof *kept);
-    for (int k = 0; good && k < AROUND; k++) {
-        for (size_t i = 0; i < n; i++)
-            c->x[i] = kept[i] + 1e-4 * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
-        good = jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again) &&
-               jx_grad_says(c, d, f, &value);
-        if (!good)
-            break;
-        jx_target t = target_of(c, f, c->again, rounding_of(c, c->again));
-        good = jx_judge(value, fabs(value), c->tolerance, &t) == JX_AGREE;
-    }
-    memcpy(c->x, kept, n * sizeof *kept);
-    memcpy(c->tangent, kept + n, m * sizeof *kept);
-    jx_space_scatter(&c->in, c->x, &c->primal);
-    free(kept);
-    return good;
-}
-
 /* Whether some output is not finite at the point: 0 times what is not finite is
  * in every sum of cotangents then. */
 static bool outside(const jx_gradding *c)
@@ -216,87 +112,11 @@ static bool outside(const jx_gradding *c)
     return false;
 }
 
-/* The quotients of the functional from the point to h[k] * d on one side of it; false if
- * one is not finite. */
-static bool quotients(jx_gradding *c, const double *d, jx_functional f, double sign,
-                      int count, double *to)
-{
-    double h = 1e-2;
-
-    for (int k = -1; k < count; k++) {
-        double sum = 0;
-        for (int i = 0; i < c->in.size; i++)
-            c->moved[i] = c->x[i] + (k < 0 ? 0 : sign * h * d[i]);
-        jx_space_scatter(&c->in, c->moved, &c->primal);
-        if (!jx_grad_call(c, &c->primal))
-            return false;
-        jx_space_gather(&c->out, &c->primal, 0, c->along);
-        for (int j = 0; j < c->out.size; j++)
-            if (f.weights ? f.weights[j] != 0 : j == f.only)
-                sum += (f.weights ? f.weights[j] : 1) * c->along[j];
-        to[k < 0 ? count : k] = sum;
-        h /= k < 0 ? 1 : 10;
-    }
-    h = 1e-2;
-    for (int k = 0; k < count; k++, h /= 10)
-        if (!isfinite(to[k] = sign * (to[k] - to[count]) / h))
-            return false;
-    return true;
-}
-
-/* Whether the quotients of both sides come to one number, by less and less: there is a
- * derivative, though the function may bend so much that no extrapolation finds it. */
-static bool settles(jx_gradding *c, const double *d, jx_functional f)
-{
-    enum { COUNT = 8 };
-    double ahead[COUNT + 1], behind[COUNT + 1];
-    bool good;
-
-    c->has_along = false; /* its room is used */
-    good = quotients(c, d, f, 1, COUNT, ahead) && quotients(c, d, f, -1, COUNT, behind);
-    jx_space_scatter(&c->in, c->x, &c->primal);
-    if (!good)
-        return false;
-    double scale = fmax(fabs(ahead[0]), fabs(behind[0]));
-    for (int k = 1; k + 1 < COUNT; k++)
-        if (fabs(ahead[k + 1] - ahead[k]) >
-                0.7 * fabs(ahead[k] - ahead[k - 1]) + 1e-6 * scale ||
-            fabs(behind[k + 1] - behind[k]) >
-                0.7 * fabs(behind[k] - behind[k - 1]) + 1e-6 * scale)
-            return false;
-    return scale > 0 && fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
-}
-
 /* Whether the values are larger than what a program is likely to be for: where parts of it
  * overflow says nothing of the whole. */
 static bool is_far(const jx_gradding *c)
 {
     return c->most_work && c->point->kind != JX_AT_SAMPLE && fabs(c->point->scale) > 5;
-}
-
-/* Whether the function computes no NaN on its way at a point close by: where it does, and
- * then leaves it out (log of a negative number, where another operand is zero), nobody
- * asks for a derivative. */
-static bool is_in_domain(jx_gradding *c)
-{
-    jx_watch watch = {0};
-    jx_plan_options how = *c->how;
-    jx_callee f;
-    bool good;
-
-    how.watch = &watch;
-    if (!jx_callee_open(&f, c->typed, &c->rule->primal, &how)) {
-        jx_error_clear(c->program->ctx);
-        return false;
-    }
-    for (int i = 0; i < f.nins; i++)
-        memcpy(f.in[i], c->primal.in[i], jx_plan_in(f.plan, i)->bytes);
-    for (int i = 0; i < c->in.size; i++)
-        c->moved[i] = c->x[i] + 1e-5 * fmax(1, fabs(c->x[i])) * jx_rng_normal(&c->rng);
-    jx_space_scatter(&c->in, c->moved, &f);
-    good = jx_callee_run(&f) && !watch.nan.eqn;
-    jx_callee_close(&f);
-    return good;
 }
 
 /* Whether a NaN is told: those of inputs that nobody means are not. */
@@ -306,7 +126,7 @@ static bool is_nan_news(jx_gradding *c)
 
     for (int j = 0; j < c->out.size; j++)
         size = fmax(size, fabs(c->samples[j]));
-    return is_in_domain(c) && (!c->most_work || is_smooth_around(c, size));
+    return jx_grad_is_in_domain(c) && (!c->most_work || jx_grad_is_smooth_around(c, size));
 }
 
 /* A NaN where there is a derivative.  The slope that is shown is what the quotients come
@@ -314,7 +134,7 @@ static bool is_nan_news(jx_gradding *c)
 static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f, double value)
 {
     return isnan(value) && !c->second && !c->cautious && !outside(c) &&
-           !is_far(c) && settles(c, d, f) && is_nan_news(c);
+           !is_far(c) && jx_grad_settles(c, d, f) && is_nan_news(c);
 }
 
 /* Whether the parts that each input has in a tangent cancel so far that their roundings
@@ -326,11 +146,32 @@ static bool cancels(jx_gradding *c, const double *d, jx_functional f, double val
            jx_judge(value, jx_grad_parts(c, d, f.only), c->tolerance, t) != JX_DISAGREE;
 }
 
+/* Whether a difference says nothing: where the function stops when it is near enough, its
+ * slopes are those of so many steps; of large numbers, it may be rounding. */
+static bool says_nothing(const jx_gradding *c, double value, double scale, double off,
+                         const jx_target *t)
+{
+    double size = fabs(value) + scale + t->scale;
+    bool huge = c->point->kind != JX_AT_SAMPLE && fabs(c->point->scale) >= 1000;
+
+    return !isnan(value) &&
+           (c->converges || (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
+}
+
+/* Whether it is one of several derivatives that a kink or a tie has. */
+static bool is_convention(jx_gradding *c, const double *d, jx_functional f, double value,
+                          double off)
+{
+    return (c->second && jx_grad_is_isolated(c, d, f)) ||
+           (c->most_work && !isnan(value) && !jx_grad_is_smooth_around(c, off));
+}
+
 /* Counts one comparison; false once the rule is known to be wrong. */
 static bool compare(jx_gradding *c, const double *d, jx_functional f,
                      double value, double scale, const char *what)
 {
-    jx_target t = target_of(c, f, c->slopes, c->rounding);
+    jx_target t = jx_grad_target(c, f, c->slopes, c->rounding);
+    value = jx_grad_unscaled(c, value, &t);
     jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
     jx_opinion own = jx_grad_own_says(c, f, value, scale);
 
@@ -350,11 +191,11 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     c->stair = c->stair || t.stair;
     double off = fmax(t.low - value, value - t.high);
     bool stands =
-        o == JX_DISAGREE && confirmed(c, d, f, value, scale, &t) &&
+        o == JX_DISAGREE && !says_nothing(c, value, scale, off, &t) &&
+        confirmed(c, d, f, value, scale, &t) &&
         !cancels(c, d, f, value, &t) &&
         !jx_grad_is_rounding(c, d, f, off);
-    if (stands && (own == JX_AGREE || (c->second && is_isolated(c, d, f)) || (c->most_work && !isnan(value) &&
-                                       !is_smooth_around(c, off)))) {
+    if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off))) {
         c->outvoted++;
         return true;
     }
@@ -376,7 +217,15 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     if (!stands)
         return true;
     say_wrong(c, what ? what : jx_grad_component(c, f.only), value, &t);
+    if (!c->second && !c->most_work)
+        look_for_ignored(c, d);
     return false;
+}
+
+/* Whether tangents are to be passed on as they are: no slopes are asked. */
+static bool is_straight(const jx_gradding *c)
+{
+    return c->intent == JX_INTENT_STRAIGHT_THROUGH && !c->stands_in;
 }
 
 bool jx_grad_jvp_line(jx_gradding *c, const double *d)
@@ -384,15 +233,23 @@ bool jx_grad_jvp_line(jx_gradding *c, const double *d)
     /* Twice with different lengths: a tangent map must be linear. */
     static const double factors[] = {1, -2.5};
 
-    c->rounding = rounding_of(c, c->slopes);
+    c->rounding = jx_grad_rounding(c, c->slopes);
     for (int k = 0; k < 2; k++) {
-        if (!jx_grad_run_jvp(c, d, factors[k]))
+        double factor = factors[k] * jx_grad_reach(c);
+        if (!jx_grad_run_jvp(c, d, factor))
             return true;
         jx_grad_take_tangents(c, c->tangent);
         if (k == 0 && !jx_grad_same_primals(c, &c->jvp, 0))
             return false;
+        if (is_straight(c)) {
+            for (int j = 0; j < c->out.size; j++)
+                c->tangent[j] /= factor;
+            if (!jx_grad_is_straight(c, d, c->tangent))
+                return false;
+            continue;
+        }
         for (int j = 0; j < c->out.size; j++) {
-            double value = c->tangent[j] / factors[k];
+            double value = c->tangent[j] / factor;
             if (!compare(c, d, (jx_functional){NULL, j}, value,
                                  fabs(value), NULL))
                 return false;
@@ -404,23 +261,29 @@ bool jx_grad_jvp_line(jx_gradding *c, const double *d)
 static void fill_cotangent(jx_gradding *c, int which)
 {
     int m = c->out.size;
+    double reach = jx_grad_reach(c);
 
     for (int j = 0; j < m; j++)
-        c->cotangent[j] = which == 0   ? jx_rng_normal(&c->rng)
-                          : which == 1 ? 1
-                          : which == 2 ? (j == m - 1)
-                                       : -2.5 * jx_rng_normal(&c->rng);
+        c->cotangent[j] = reach * (which == 0   ? jx_rng_normal(&c->rng)
+                                   : which == 1 ? 1
+                                   : which == 2 ? (j == m - 1)
+                                                : -2.5 * jx_rng_normal(&c->rng));
 }
 
 bool jx_grad_vjp_line(jx_gradding *c, const double *d)
 {
-    c->rounding = rounding_of(c, c->slopes);
+    c->rounding = jx_grad_rounding(c, c->slopes);
     for (int k = 0; k < COTANGENTS; k++) {
         double value, scale;
         fill_cotangent(c, k);
         if (!jx_grad_pulled_back(c, c->cotangent, d, &value, &scale))
             return true;
         jx_space_conjugate(&c->out, c->cotangent);
+        if (is_straight(c)) {
+            if (!jx_grad_is_straight(c, c->cotangent, c->tangent))
+                return false;
+            continue;
+        }
         if (!compare(c, d, (jx_functional){c->cotangent, 0}, value,
                              isnan(scale) ? 0 : scale,
                              "cotangent times slopes"))

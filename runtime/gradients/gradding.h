@@ -14,10 +14,12 @@ typedef struct jx_gradding {
     const jx_typed *typed;
     const jx_gradcheck_options *options;
     const jx_rule *rule;
+    const jx_rule *called; /* as the program has it, if it is judged as another */
     const jx_rule_pattern *pattern;
     jx_callee primal, jvp, fwd, bwd;
     jx_callee own; /* the function's derivative, or nothing */
-    const jx_closed *derivative; /* it as a jaxpr, or NULL */
+    jx_callee guard; /* what must be finite, of the first inputs; or nothing */
+    const jx_closed *derivative, *guarded; /* these two as jaxprs, or NULL */
     jx_space in, out;
     const jx_plan_options *how; /* of the callees */
     const jx_calling *calling;
@@ -29,12 +31,18 @@ typedef struct jx_gradding {
     jx_rng rng;
     double tolerance; /* relative, from the narrowest dtype in the code */
     double grain;     /* what the function itself rounds to while it runs */
+    bool converges;   /* the function stops when it is near enough, however near that is */
     bool symmetric;   /* square matrices are moved as symmetric ones */
     double *x, *samples, *tangent, *cotangent, *moved, *directions;
     double *along;   /* the function's own derivative along the line at hand ... */
     bool has_along;  /* ... if it could be run */
     jx_slope *slopes, *again;
     double rounding; /* of sums of the slopes (gradcompare.c) */
+    jx_intent intent; /* what the rule is declared to be */
+    bool stands_in;   /* the function is a surrogate: its values say nothing */
+    bool values_only; /* nothing is asked but the rule's values */
+    int64_t passed;   /* tangents that went straight through */
+    double factor;    /* of a scaled derivative, once it is known; else 0 */
     bool second;   /* it is about the second order: what is not finite says nothing */
     bool cautious; /* only the program's own values can accuse the rule */
     int points;
@@ -44,6 +52,7 @@ typedef struct jx_gradding {
     bool met;     /* agreed at values that the program computes */
     bool doubted; /* disagreed at others, while cautious */
     const char *wrong;       /* the disagreement that decides, in words */
+    jx_code code;            /* of it, if that is not of the rule's kind */
     bool iterative;          /* the function has a loop */
     int against;             /* points that disagree */
     const char *first_wrong;
@@ -128,6 +137,9 @@ void jx_grad_release(jx_gradding *c);
 bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
                          double off);
 
+/* Whether the result that it gives is off by no more. */
+bool jx_grad_is_rounded_value(const jx_gradding *c, int component, double off);
+
 /* gradrules.c: documents may hold anything: the masks of a pattern have a
  * character per operand, and its jaxprs, once planned, take and give what the
  * function does. */
@@ -150,10 +162,52 @@ bool jx_grad_says(jx_gradding *c, const double *d, jx_functional f,
                   double *value);
 /* Runs the forward function at the point and hands on its residuals. */
 bool jx_grad_prepare_fwd(jx_gradding *c);
-/* The rule's own primal outputs (from number `first`) must be the function's. */
-bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first);
 /* Residuals that fwd computes, before its primal outputs. */
 int jx_grad_computed_residuals(const jx_rule_pattern *p);
+
+/* gradnear.c: how the function behaves around the point. */
+
+/* What rounding makes of sums in which the largest slopes cancel, or numbers of the size
+ * of the direction, which is 1: a slope below that may be anything. */
+double jx_grad_rounding(const jx_gradding *c, const jx_slope *slopes);
+/* What a rule must give in the place of that functional of the slopes. */
+jx_target jx_grad_target(const jx_gradding *c, jx_functional f, const jx_slope *slopes,
+                         double rounding);
+/* Whether the slope along a random line is nearly the same at points close by, on all
+ * sides, and slopes add up as lines do: at ties and kinks they do not, though the function
+ * may be smooth along some lines, and then any derivative is a convention.  Nearly: beside
+ * a difference of `off`. */
+bool jx_grad_is_smooth_around(jx_gradding *c, double off);
+/* Whether the rule is right at points close by: what is left is a tie, of which another
+ * derivative is another convention. */
+bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f);
+/* Whether the quotients of both sides come to one number, by less and less: there is a
+ * derivative, though the function may bend so much that no extrapolation finds it. */
+bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f);
+/* Whether the function computes no NaN on its way at points close by, on both sides: where
+ * it does, and then leaves it out (log of a negative number, where another operand is
+ * zero), nobody asks for a derivative. */
+bool jx_grad_is_in_domain(jx_gradding *c);
+
+/* gradintent.c: what a rule must be that is declared to be no derivative. */
+
+/* Whether the bwd of a rule that clips makes less of large cotangents; false: told. */
+bool jx_grad_clips(jx_gradding *c);
+/* What a scaled derivative is of one that is not; the first slope that is sure tells the
+ * factor. */
+double jx_grad_unscaled(jx_gradding *c, double value, const jx_target *t);
+/* Whether these are what is passed straight through, or zeros; false: told. */
+bool jx_grad_is_straight(jx_gradding *c, const double *from, const double *to);
+/* How large cotangents and tangents may be. */
+double jx_grad_reach(const jx_gradding *c);
+
+/* gradvalue.c: the rule's own primal outputs (from number `first`) must be the
+ * function's. */
+bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first);
+
+/* gradstructure.c: the first span of the inputs whose tangent the rule makes nothing of
+ * (or to which it gives no cotangent), by its code alone; -1: there is none. */
+int jx_grad_ignored(const jx_gradding *c);
 
 /* gradcompare.c: holds what the rule says along a line against the slopes there;
  * false once it is known to be wrong. */

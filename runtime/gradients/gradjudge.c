@@ -38,7 +38,8 @@ jx_opinion jx_judge(double value, double scale, double tolerance,
     if (t->imprecise)
         return JX_UNCERTAIN;
     if (isnan(value))
-        return t->low == t->high ? JX_DISAGREE : JX_SKIP;
+        return t->low == t->high && t->error <= 0.1 * t->scale + tolerance ? JX_DISAGREE
+                                                                           : JX_SKIP;
     /* At a kink any answer is a convention; along lines on which both sides agree, it
      * must fit them. */
     double off = fmax(t->low - value, value - t->high);

@@ -32,6 +32,7 @@ void jx_grad_release(jx_gradding *c)
         free(all[i]);
     jx_callee_close(&c->primal);
     jx_callee_close(&c->own);
+    jx_callee_close(&c->guard);
     jx_callee_close(&c->jvp);
     jx_callee_close(&c->fwd);
     jx_callee_close(&c->bwd);
@@ -61,6 +62,8 @@ bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
             return false;
         jx_error_clear(c->program->ctx); /* one vote less */
     }
+    if (c->guarded && !jx_callee_open(&c->guard, c->typed, c->guarded, how))
+        return false;
     /* A rule that rounds where its function does not is off by that much. */
     rule.narrowing = !jx_points_narrows(c->rule->primal.jaxpr);
     if (!c->rule->vjp)

@@ -21,6 +21,32 @@ enum {
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
 
+/* Whether what must be finite is, at the point. */
+static bool is_guarded(jx_gradding *c)
+{
+    jx_callee *f = &c->guard;
+
+    if (!f->plan)
+        return true;
+    for (int i = 0; i < f->nins && i < c->primal.nins; i++) {
+        size_t bytes = jx_plan_in(f->plan, i)->bytes;
+        if (bytes != jx_plan_in(c->primal.plan, i)->bytes)
+            return true;
+        memcpy(f->in[i], c->primal.in[i], bytes);
+    }
+    if (!jx_grad_call(c, f))
+        return false;
+    for (int i = 0; i < f->nouts; i++) {
+        const jx_port *port = jx_plan_out(f->plan, i);
+        const double *at = jx_exec_out(f->exec, i);
+        size_t count = jx_dtype_is_inexact(port->dtype) ? port->bytes / sizeof *at : 0;
+        for (size_t k = 0; k < count; k++)
+            if (!isfinite(at[k]))
+                return false;
+    }
+    return true;
+}
+
 static bool prepare_point(jx_gradding *c)
 {
     jx_grad_fill_passive(c);
@@ -28,7 +54,7 @@ static bool prepare_point(jx_gradding *c)
     if (c->symmetric)
         jx_space_symmetric(&c->in, c->x);
     jx_space_scatter(&c->in, c->x, &c->primal);
-    if (!jx_grad_call(c, &c->primal))
+    if (!jx_grad_call(c, &c->primal) || !is_guarded(c))
         return false;
     jx_space_gather(&c->out, &c->primal, 0, c->samples);
     bool finite = c->out.size == 0;
@@ -58,7 +84,7 @@ static bool follow_program(jx_gradding *c, double *d)
     const void *const *ahead, *const *behind;
     bool moves = false;
 
-    if (!c->sample || !jx_sample_moved(c->typed, c->rule, c->sample, &c->rng,
+    if (!c->sample || !jx_sample_moved(c->typed, c->called, c->sample, &c->rng,
                                        c->how, &ahead, &behind))
         return false;
     for (int i = 0; i < c->primal.nins; i++) {
@@ -112,7 +138,12 @@ static bool check_point(jx_gradding *c)
         if (!jx_grad_same_primals(c, &c->fwd,
                                   jx_grad_computed_residuals(c->pattern)))
             return false;
+        if (c->intent == JX_INTENT_CLIP && !jx_grad_clips(c))
+            return false;
     }
+    if (c->values_only)
+        return c->rule->vjp || !jx_grad_run_jvp(c, c->x, 0) ||
+               jx_grad_same_primals(c, &c->jvp, 0);
     int count = directions_of(c, names);
     for (int k = 0; k < count; k++) {
         double *d = c->directions + (size_t)k * (size_t)c->in.size;
@@ -142,6 +173,7 @@ static bool cotangent_dtypes(jx_gradding *c)
         const jx_aval *out = jx_plan_out(c->bwd.plan, next++)->aval;
         if (!jx_dtype_is_inexact(in->dtype) || in->dtype == out->dtype)
             continue;
+        c->code = JX_CODE_DRV004;
         c->wrong = jx_arena_printf(
             c->program->ctx->arena,
             "the cotangent of input %d has dtype %s, the input has %s", i,
@@ -210,7 +242,7 @@ static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
 
     for (int i = 0; i < PROGRAM_SAMPLES; i++) {
         const jx_sampled *sample =
-            jx_sample_program(c->typed, c->rule, &c->rng, i, how);
+            jx_sample_program(c->typed, c->called, &c->rng, i, how);
         if (!sample)
             return true;
         attach_sample(c, sample);
@@ -228,7 +260,7 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
                               c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
     const jx_sampled *given =
         c->given ? c->given
-                 : jx_sample_given(c->typed, c->rule, c->options->inputs, how);
+                 : jx_sample_given(c->typed, c->called, c->options->inputs, how);
     int count;
 
     /* What is fixed has a value that only the program knows; and where operands
@@ -236,7 +268,7 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
      * values drawn one by one may be ones that the rule never meets. */
     if (c->calling->any_fixed) {
         const jx_sampled *any =
-            jx_sample_program(c->typed, c->rule, &c->rng, 0, how);
+            jx_sample_program(c->typed, c->called, &c->rng, 0, how);
         c->fixed = any ? any->at : NULL;
     }
     c->cautious = c->calling->related || !c->calling->reached ||
@@ -262,6 +294,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
 {
     jx_arena *arena = c->program->ctx->arena;
 
+    c->called = c->called ? c->called : c->rule;
     if (!jx_grad_masks_fit(c->rule, c->pattern)) {
         report->detail = "its masks of zeros do not fit its operands";
     } else if (!jx_grad_open(c, how)) {
@@ -280,10 +313,16 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                c->out.size > 0) {
         c->iterative = jx_points_has_loop(c->rule->primal.jaxpr);
         c->grain = jx_points_grain(c->rule->primal.jaxpr);
+        c->converges = c->intent == JX_INTENT_IMPLICIT ||
+                       jx_points_converges(c->rule->primal.jaxpr);
+        c->symmetric = c->symmetric || c->intent == JX_INTENT_SYMMETRIC;
         if (check_points(c, how, thorough) && !thorough &&
             c->comparisons + c->abroad == 0)
             check_points(c, how, true);
         weigh_points(c);
+        if (c->intent == JX_INTENT_STRAIGHT_THROUGH && !c->stands_in && !c->wrong &&
+            c->comparisons && !c->passed)
+            c->wrong = "it is declared as straight-through, and passes nothing on";
     }
     report->points += c->points;
     report->comparisons += c->comparisons;
@@ -293,10 +332,11 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;
+        report->code = c->code;
     } else if (!report->detail && c->doubted && !c->met) {
         report->detail = "it disagrees, but at values only that the program "
                          "may never compute";
-    } else if (!report->detail && c->comparisons == 0) {
+    } else if (!report->detail && c->comparisons == 0 && !c->values_only) {
         report->detail =
             c->in.size == 0 || c->out.size == 0
                 ? "nothing that it takes, or nothing that it gives, has a "
@@ -304,6 +344,9 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
             : c->stair   ? "the function is a staircase: its differences say "
                            "nothing about slopes"
             : c->spent   ? "its code runs longer than is tried"
+            : c->converges
+                ? "the function stops when it is near enough: its slopes are those of so "
+                  "many steps"
             : c->dropped ? "finite differences were too uncertain everywhere"
                          : "the function was not finite at any point tried";
     }

@@ -304,6 +304,34 @@ double jx_points_enough(const jx_jaxpr *jaxpr)
     return 0;
 }
 
+static bool compares_floats(const jx_eqn *eqn, const void *unused)
+{
+    jx_prim_id id = eqn->prim->id;
+
+    (void)unused;
+    return (id == JX_PRIM_lt || id == JX_PRIM_le || id == JX_PRIM_gt || id == JX_PRIM_ge) &&
+           jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype);
+}
+
+static bool ends_by_floats(const jx_eqn *eqn, const void *unused)
+{
+    const jx_value *cond =
+        eqn->prim->id == JX_PRIM_while ? jx_eqn_param(eqn, "cond_jaxpr") : NULL;
+
+    (void)unused;
+    return cond && cond->tag == JX_V_JAXPR && any_eqn(cond->jaxpr, compares_floats, NULL);
+}
+
+bool jx_points_converges(const jx_jaxpr *jaxpr)
+{
+    double enough;
+
+    if (!any_eqn(jaxpr, ends_by_floats, NULL))
+        return false;
+    enough = jx_points_enough(jaxpr);
+    return enough == 0 || enough > 1e-5;
+}
+
 static bool is_symmetric(const jx_eqn *eqn, const void *unused)
 {
     jx_prim_id id = eqn->prim->id;
@@ -333,7 +361,8 @@ bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule)
 static bool is_iteration(const jx_eqn *eqn, const void *unused)
 {
     (void)unused;
-    return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_custom_linear_solve;
+    return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_custom_linear_solve ||
+           eqn->prim->id == JX_PRIM_random_gamma;
 }
 
 bool jx_points_iterates(const jx_jaxpr *jaxpr)

@@ -57,6 +57,10 @@ double jx_points_grain(const jx_jaxpr *jaxpr);
  * ones included: how near is near enough.  0 without. */
 double jx_points_enough(const jx_jaxpr *jaxpr);
 
+/* Whether a jaxpr has a loop that ends when numbers are near enough, and does not say
+ * that this is nearer than 1e-5; nested ones included. */
+bool jx_points_converges(const jx_jaxpr *jaxpr);
+
 /* Whether a jaxpr calls functions of symmetric matrices, which read one half of these
  * or both, nested ones included. */
 bool jx_points_symmetric(const jx_jaxpr *jaxpr);
@@ -64,8 +68,8 @@ bool jx_points_symmetric(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr calls the function of a rule, nested ones included. */
 bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule);
 
-/* Whether a jaxpr has a loop of which it computes when to end, or a solver of its own,
- * nested ones included. */
+/* Whether a jaxpr has a loop of which it computes when to end, a solver of its own, or
+ * draws what JAX differentiates implicitly, nested ones included. */
 bool jx_points_iterates(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr stops gradients, nested ones included. */
 bool jx_points_stops(const jx_jaxpr *jaxpr);

@@ -175,30 +175,6 @@ void jx_grad_take_tangents(jx_gradding *c, double *tangent)
     }
 }
 
-/* The rule's own primal outputs must be those of the function. */
-bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first)
-{
-    double *y = c->samples, *z = c->samples + c->out.size;
-
-    if (!jx_grad_call(c, &c->primal) || jx_grad_is_foreign(c))
-        return true;
-    jx_space_gather(&c->out, &c->primal, 0, y);
-    jx_space_gather(&c->out, rule, first, z);
-    for (int j = 0; j < c->out.size; j++) {
-        double slack = 16 * c->tolerance * fabs(y[j]) + 1e-12;
-        if (!isfinite(y[j]) || fabs(y[j] - z[j]) <= slack)
-            continue;
-        c->wrong = jx_arena_printf(
-            c->program->ctx->arena,
-            "at %s (%s), %s: the rule returns the value %.10g, the function "
-            "%.10g",
-            jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
-            jx_grad_component(c, j), z[j], y[j]);
-        return false;
-    }
-    return true;
-}
-
 static bool jvp_says(jx_gradding *c, const double *d, int component,
                      double *value)
 {

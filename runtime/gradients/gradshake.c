@@ -31,23 +31,33 @@ static void take_input(const jx_gradding *from, jx_gradding *to, int i,
                            to->primal.in[i], port->count);
 }
 
-/* The rule less the slope along d at the point of `c`, of shaken constants. */
-static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
-                   jx_shake shake, double *off)
+/* The check again at the point of `c`, of shaken constants; released in any case. */
+static bool begin_shaken(const jx_gradding *c, jx_shake shake, jx_gradding *again)
 {
     jx_plan_options how = *c->how;
     jx_gradding s = *c;
-    double value, slope = 0;
 
     how.shake = shake;
-    s.primal = s.jvp = s.fwd = s.bwd = s.own = (jx_callee){0};
-    s.derivative = NULL;
+    s.primal = s.jvp = s.fwd = s.bwd = s.own = s.guard = (jx_callee){0};
+    s.derivative = s.guarded = NULL;
     s.work = 0;
     bool good = jx_grad_allocate(&s) && jx_grad_open(&s, &how);
     if (good)
         memcpy(s.x, c->x, (size_t)c->in.size * sizeof *s.x);
     for (int i = 0; good && i < s.primal.nins; i++)
         take_input(c, &s, i, &shake);
+    *again = s;
+    return good;
+}
+
+/* The rule less the slope along d, of shaken constants. */
+static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
+                   jx_shake shake, double *off)
+{
+    jx_gradding s;
+    double value, slope = 0;
+    bool good = begin_shaken(c, shake, &s);
+
     good = good && jx_grad_says(&s, d, f, &value) &&
            jx_grad_sample(&s, d, jx_grad_first_step(&s, d), s.slopes);
     for (int j = 0; good && j < s.out.size; j++)
@@ -57,6 +67,41 @@ static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
     jx_grad_release(&s);
     jx_error_clear(c->program->ctx);
     return good && isfinite(*off);
+}
+
+/* What the rule gives for a component of the results less what the function does. */
+static bool value_shaken(const jx_gradding *c, int component, jx_shake shake, double *off)
+{
+    jx_gradding s;
+    bool good = begin_shaken(c, shake, &s);
+    const jx_callee *rule = c->rule->vjp ? &s.fwd : &s.jvp;
+    int first = c->rule->vjp ? jx_grad_computed_residuals(c->pattern) : 0;
+
+    if (good)
+        jx_space_scatter(&s.in, s.x, &s.primal);
+    good = good && jx_grad_call(&s, &s.primal) &&
+           (c->rule->vjp ? jx_grad_prepare_fwd(&s) : jx_grad_run_jvp(&s, s.x, 0));
+    if (good) {
+        jx_space_gather(&s.out, &s.primal, 0, s.samples);
+        jx_space_gather(&s.out, rule, first, s.samples + s.out.size);
+        *off = s.samples[s.out.size + component] - s.samples[component];
+    }
+    jx_grad_release(&s);
+    jx_error_clear(c->program->ctx);
+    return good && isfinite(*off);
+}
+
+bool jx_grad_is_rounded_value(const jx_gradding *c, int component, double off)
+{
+    double as_it_is, much;
+
+    if (!value_shaken(c, component, (jx_shake){0}, &as_it_is))
+        return false;
+    for (uint64_t seed = 1; seed <= SHAKES; seed++)
+        if (value_shaken(c, component, (jx_shake){seed, 1}, &much) &&
+            fabs(off) <= enough_of_both * fabs(much - as_it_is))
+            return true;
+    return false;
 }
 
 bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,

@@ -203,7 +203,7 @@ def prim_jvp_nonlinear():
     return prim(product, jvp=jvp_of_product(*RIGHT, square=1e-3)), (X, Y)
 
 
-@program("DRV001", needs=("HiPrim",))
+@program("DRV010", needs=("HiPrim",))
 def prim_jvp_other_value():
     def jvp(self, primals, tangents):
         return jnp.tanh(primals[0]), tangents[0] / (1 + primals[0]**2)
@@ -283,7 +283,7 @@ def prim_vjp_residual_of_another_name():
                     x * cotangent,)), (X,)
 
 
-@program("DRV002", needs=("HiPrim",))
+@program("DRV010", needs=("HiPrim",))
 def prim_vjp_other_value():
     return prim(jnp.sin, vjp_fwd=lambda self, nonzeros, x: (
         jnp.sin(x) * (1 + 1e-4), x),
@@ -318,7 +318,7 @@ def prim_vjp_nonlinear():
                     jnp.cos(x) * cotangent * (1 + 1e-2 * cotangent),)), (X,)
 
 
-@program("DRV002", needs=("HiPrim",))
+@program("DRV004", needs=("HiPrim",))
 def prim_vjp_of_another_dtype():
     return prim(jnp.sin, vjp_fwd=lambda self, nonzeros, x: (self(x), x),
                 vjp_bwd_retval=lambda self, x, cotangent: (
@@ -333,7 +333,7 @@ def prim_vjp_that_drops_a_result():
                     jnp.cos(x) * cotangents[0],)), (X,)
 
 
-@program("DRV002", needs=("HiPrim",))
+@program("DRV005", needs=("HiPrim",))
 def prim_vjp_none_for_used():
     return prim(jnp.multiply,
                 vjp_fwd=lambda self, nonzeros, x, y: (self(x, y), y),
@@ -490,7 +490,7 @@ def jvp_static_arguments_tell_calls_apart():
     return lambda x: fun(2, x) + fun(3, x), (X,)
 
 
-@program("DRV001", flags=(JVP3,))
+@program("DRV005", flags=(JVP3,))
 def jvp_of_defjvps():
     fun = jax.custom_jvp(product)
     fun.defjvps(lambda dx, out, x, y: jnp.cos(x) * y * dx, None)

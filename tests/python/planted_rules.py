@@ -117,7 +117,7 @@ def accumulates_twice(wrong):
     return _accumulating(bwd)
 
 
-@pair(VJP, needs=("HiPrim",))
+@pair("DRV005", needs=("HiPrim",))
 def accumulates_nothing(wrong):
     def bwd(self, residuals, ct, to_x, to_y):
         x, y = residuals
@@ -305,13 +305,13 @@ def _slope_of_log(factor):
         * tangents[0]))
 
 
-@pair(JVP)
+@pair("DRV005")
 def operands_that_are_computed_from_one_value(wrong):
     slope = _slope_of_log(1.1 if wrong else 1.0)
     return lambda x: slope(x, jnp.log(x)), (X,)
 
 
-@pair(JVP, rules=2)
+@pair("DRV005", rules=2)
 def operands_that_a_rule_computes_from_one_value(wrong):
     slope = _slope_of_log(1.1 if wrong else 1.0)
     return jvp3(jnp.log, lambda primals, tangents: (
@@ -319,7 +319,7 @@ def operands_that_a_rule_computes_from_one_value(wrong):
         slope(primals[0], jnp.log(primals[0])) * tangents[0])), (X,)
 
 
-@pair(VJP, rules=2)
+@pair("DRV005", rules=2)
 def operands_of_a_backward_rule(wrong):
     slope = vjp3(lambda x, y: jnp.exp(-y), lambda x, y: (jnp.exp(-y), y),
                  lambda y, ct: ((-1.1 if wrong else -1.0)
@@ -384,7 +384,7 @@ def a_tree_with_an_integer_in_it(wrong):
     return lambda x, n: made({"x": x, "n": n}), (X, INTEGERS + 1)
 
 
-@pair(VJP)
+@pair("DRV005")
 def none_for_a_whole_tree(wrong):
     """The second argument's trees do not matter, or they do."""
     def fun(x, extra):
@@ -540,7 +540,7 @@ def optimized_for_remat(wrong):
                 optimize_remat=True), (X, Y)
 
 
-@pair(JVP)
+@pair("DRV005")
 def only_some_of_defjvps(wrong):
     made = jax.custom_jvp(lambda x, y: x**2 + (y if wrong else jnp.round(y)))
     made.defjvps(lambda dx, out, x, y: 2 * x * dx, None)
@@ -556,7 +556,7 @@ def by_custom_gradient(wrong):
     return made, (X,)
 
 
-@pair(VJP)
+@pair("DRV004")
 def half_a_number(wrong):
     """A half's cotangent is a half."""
     x = X.astype(jnp.bfloat16)

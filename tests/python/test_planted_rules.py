@@ -22,7 +22,8 @@ def report(name, wrong, on):
 def test_the_right_one_is_not_accused(name, on):
     found = report(name, False, on)
     assert not found.findings and not found.undecided
-    assert len(found.assumptions) == PAIRS[name]["rules"]
+    rules = [text for text in found.assumptions if " rule of " in text]
+    assert len(rules) == PAIRS[name]["rules"]
 
 
 @pytest.mark.parametrize("on", [(), ALL], ids=["classic", "hijax"])

@@ -47,13 +47,13 @@ def rules(fun, *values):
     return json.loads(jaxvet.dump(fun)(*values).text())["rules"]
 
 
-@pytest.mark.parametrize("kind,code", [("jvp", "DRV001"), ("vjp", "DRV002")])
-def test_one_rule_of_two_functions_is_checked_for_each(kind, code):
+@pytest.mark.parametrize("kind", ["jvp", "vjp"])
+def test_one_rule_of_two_functions_is_checked_for_each(kind):
     def made(fun):
         return with_jvp(fun, identity_jvp) if kind == "jvp" else \
             with_vjp(fun, identity_fwd, identity_bwd)
     right, not_right = made(lambda x: x * 1.0), made(lambda x: x * 2.0)
-    assert wrong(lambda x: right(x) + not_right(x), X) == [code]
+    assert wrong(lambda x: right(x) + not_right(x), X) == ["DRV010"]
 
 
 def test_rules_that_close_over_different_dictionaries_are_two():

@@ -3,6 +3,7 @@
     jaxvet.check(f)(*specs)            a report on the traced program
     jaxvet.export(jax.jit(f))(*specs)  as jax.export.export, with a report
     jaxvet.gradcheck(f)(*args)         a report on its derivative rules
+    jaxvet.intended(f, kind)           f, whose rule is meant to be no derivative
     jaxvet.dump(f)(*specs)             the traced program as a document
     with jaxvet.prover(): ...          JAX asks our prover about sizes
     @jaxvet.blackbox                   a jitted function that keeps its last
@@ -24,6 +25,7 @@ from ._check import check, gradcheck
 from ._doctor import Diagnosis, doctor
 from ._document import Document
 from ._export import Exported, export
+from ._intents import intended
 from ._library import JaxvetError
 from ._log import Answer, Log
 from ._prover import SizeDependent, prover
@@ -37,4 +39,4 @@ __all__ = ["Answer", "BlackBox", "Diagnosis", "Document", "Exported",
            "Finding", "JaxvetError", "Log", "NotFinite", "Report",
            "ReportError", "SizeDependent", "SpecError", "Undecided",
            "backend", "blackbox", "check", "doctor", "dump", "export", "gradcheck",
-           "prover", "replay", "specs"]
+           "intended", "prover", "replay", "specs"]

@@ -622,6 +622,11 @@ def _users(function):
     return function
 
 
+def defined_at(fun):
+    """"f at file:line", as jaxprs of a function say it."""
+    return jax.api_util.debug_info("jaxvet", fun, (), {}).func_src_info
+
+
 def rule_info(fun):
     """Debugging names of what is traced on behalf of a function."""
     return unknown_names(jax.api_util.debug_info("jaxvet", fun, (), {}))

@@ -19,6 +19,7 @@ import itertools
 import re
 
 from . import _compat
+from ._intents import intent_of, written
 from ._rules_classic import ClassicRule
 from ._rules_hijax import hi_rules
 from ._rules_parts import Refused, mask_text
@@ -105,6 +106,8 @@ class Rules:
         stack = self._stack(rule)
         avals = list(map(self.walker.values.aval, rule.avals))
         primal = self.walker.closed(rule.primal)  # before what the patterns meet
+        intent = intent_of(rule.defined)
+        intent = intent and written(intent, rule, self.walker.closed)
         patterns, truncated = self._patterns(met)
         return without_empty([
             ("prim", rule.prim),
@@ -115,6 +118,7 @@ class Rules:
             ("nout", len(rule.eqn.outvars)),
             ("primal", primal),
             ("symbolic_zeros", rule.symbolic_zeros),
+            ("intent", intent),
             ("patterns", patterns),
             ("truncated", truncated),
         ], always=("stack", "in", "nout"))

@@ -1,0 +1,73 @@
+/* gradintent.c - see gradding.h. */
+#include "runtime/gradients/gradding.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double jx_grad_reach(const jx_gradding *c)
+{
+    return c->intent == JX_INTENT_CLIP ? 1e-6 : 1;
+}
+
+double jx_grad_unscaled(jx_gradding *c, double value, const jx_target *t)
+{
+    if (c->intent != JX_INTENT_SCALED || !isfinite(value))
+        return value;
+    if (c->factor == 0 && value != 0 && t->low == t->high && !t->undefined && !t->stair &&
+        !t->imprecise && fabs(t->low) > 1e4 * t->error)
+        c->factor = value / t->low;
+    return c->factor != 0 ? value / c->factor : value;
+}
+
+bool jx_grad_clips(jx_gradding *c)
+{
+    static const double large = 1e9;
+    size_t n = (size_t)c->in.size;
+    double *d = calloc(2 * n + 1, sizeof *d), *far = d ? d + n : NULL, value, scale;
+    bool good = d != NULL, less = false, any = false;
+
+    for (int j = 0; j < c->out.size; j++)
+        c->cotangent[j] = 1e-6;
+    good = good && jx_grad_pulled_back(c, c->cotangent, d, &value, &scale);
+    if (good)
+        memcpy(far, c->tangent, n * sizeof *far);
+    for (int j = 0; j < c->out.size; j++)
+        c->cotangent[j] *= large;
+    good = good && jx_grad_pulled_back(c, c->cotangent, d, &value, &scale);
+    for (size_t i = 0; good && i < n; i++) {
+        any |= far[i] != 0;
+        less |= fabs(c->tangent[i]) < 0.99 * large * fabs(far[i]);
+    }
+    less = less || !any;
+    free(d);
+    if (good && !less)
+        c->wrong = jx_arena_printf(c->program->ctx->arena,
+                                   "it is declared to clip, and does not: cotangents of "
+                                   "1000 give %.6g times what 1e-6 give", large);
+    return !good || less;
+}
+
+bool jx_grad_is_straight(jx_gradding *c, const double *from, const double *to)
+{
+    int n = c->in.spans[0].count;
+
+    if (c->in.spans[0].at != 0 || n != c->out.size) {
+        c->wrong = "it is declared as straight-through, and its first argument is not of the "
+                   "size of its results: say what it stands in for (surrogate=)";
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        bool passed = fabs(to[i] - from[i]) <= c->tolerance * fabs(from[i]);
+        c->comparisons++;
+        c->passed += passed && from[i] != 0;
+        if (passed || to[i] == 0)
+            continue;
+        c->wrong = jx_arena_printf(c->program->ctx->arena,
+                                   "at %s (%s), element %d: it makes %.10g of %.10g",
+                                   jx_sample_text(c->program->ctx, c->x, c->in.size),
+                                   c->point->name, i, to[i], from[i]);
+        return false;
+    }
+    return true;
+}

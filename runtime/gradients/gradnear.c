@@ -1,0 +1,219 @@
+/* gradnear.c - see gradding.h: how the function behaves around the point. */
+#include "runtime/gradients/gradding.h"
+#include "runtime/watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double jx_grad_rounding(const jx_gradding *c, const jx_slope *slopes)
+{
+    double most = 1;
+
+    for (int j = 0; j < c->out.size; j++)
+        if (isfinite(slopes[j].value))
+            most = fmax(most, fabs(slopes[j].value));
+    return 1e-14 * most;
+}
+
+jx_target jx_grad_target(const jx_gradding *c, jx_functional f,
+                           const jx_slope *slopes, double rounding)
+{
+    jx_target t = {.error = rounding};
+
+    if (!f.weights) {
+        jx_target_add(&t, 1, &slopes[f.only]);
+        return t;
+    }
+    for (int j = 0; j < c->out.size; j++)
+        jx_target_add(&t, f.weights[j], &slopes[j]);
+    return t;
+}
+
+/* The slopes along a line, if all outputs are smooth there. */
+static bool smooth_slopes(jx_gradding *c, const double *d, jx_slope *slopes)
+{
+    if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), slopes))
+        return false;
+    for (int j = 0; j < c->out.size; j++)
+        if (slopes[j].kind != JX_SLOPE_SMOOTH)
+            return false;
+    return true;
+}
+
+/* Whether the slopes in `again` are nearly these: nearer than `off` is. */
+static bool same_slopes(const jx_gradding *c, const jx_slope *slopes, double off)
+{
+    double rounding = jx_grad_rounding(c, slopes);
+
+    for (int j = 0; j < c->out.size; j++) {
+        double a = slopes[j].value, b = c->again[j].value;
+        double slack = 0.02 * (off + fabs(a) + fabs(b)) + slopes[j].error + c->again[j].error +
+                       rounding;
+        if (fabs(a - b) > slack)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the slopes along two random lines add up to those along their sum. */
+static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d, double off)
+{
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
+    double *other = malloc((n + 1) * sizeof *other);
+    jx_slope *sum = malloc((m + 1) * sizeof *sum);
+    bool good = other && sum;
+
+    for (size_t i = 0; good && i < n; i++)
+        other[i] = jx_rng_normal(&c->rng);
+    good = good && smooth_slopes(c, other, sum);
+    for (size_t j = 0; good && j < m; j++) {
+        sum[j].value += along_d[j].value;
+        sum[j].error += along_d[j].error;
+    }
+    for (size_t i = 0; good && i < n; i++)
+        other[i] += d[i];
+    good = good && smooth_slopes(c, other, c->again) && same_slopes(c, sum, off);
+    free(other);
+    free(sum);
+    return good;
+}
+
+bool jx_grad_is_smooth_around(jx_gradding *c, double off)
+{
+    static const double far[] = {3e-4, 1e-4, 3e-5, 1e-5};
+    size_t n = (size_t)c->in.size;
+    double *here = malloc((2 * n + 1) * sizeof *here), *d = here ? here + n : NULL, by = 0;
+    jx_slope *there = malloc(((size_t)c->out.size + 1) * sizeof *there);
+    bool good = here && there;
+
+    for (size_t i = 0; good && i < n; i++) {
+        here[i] = c->x[i];
+        by = fmax(by, fabs(here[i]));
+        d[i] = jx_rng_normal(&c->rng);
+    }
+    good = good && smooth_slopes(c, d, there) && adds_up(c, d, there, off);
+    for (size_t k = 0; good && k < sizeof far / sizeof *far; k++) {
+        for (size_t i = 0; i < n; i++)
+            c->x[i] = here[i] + far[k] * (by > 0 ? by : 1) * jx_rng_normal(&c->rng);
+        good = smooth_slopes(c, d, c->again) && same_slopes(c, there, off);
+    }
+    if (here)
+        memcpy(c->x, here, n * sizeof *here);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    free(here);
+    free(there);
+    return good;
+}
+
+bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
+{
+    enum { AROUND = 2 };
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
+    double *kept = malloc((n + m + 2) * sizeof *kept), value;
+    bool good = kept != NULL;
+
+    if (!kept)
+        return false;
+    memcpy(kept, c->x, n * sizeof *kept);
+    memcpy(kept + n, c->tangent, m * sizeof *kept);
+    for (int k = 0; good && k < AROUND; k++) {
+        for (size_t i = 0; i < n; i++)
+            c->x[i] = kept[i] + 1e-4 * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
+        good = jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again) &&
+               jx_grad_says(c, d, f, &value);
+        if (!good)
+            break;
+        jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        good = jx_judge(value, fabs(value), c->tolerance, &t) == JX_AGREE;
+    }
+    memcpy(c->x, kept, n * sizeof *kept);
+    memcpy(c->tangent, kept + n, m * sizeof *kept);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    free(kept);
+    return good;
+}
+
+/* The quotients of the functional from the point to h[k] * d on one side of it; false if
+ * one is not finite. */
+static bool quotients(jx_gradding *c, const double *d, jx_functional f, double sign,
+                      int count, double *to)
+{
+    double h = 1e-2;
+
+    for (int k = -1; k < count; k++) {
+        double sum = 0;
+        for (int i = 0; i < c->in.size; i++)
+            c->moved[i] = c->x[i] + (k < 0 ? 0 : sign * h * d[i]);
+        jx_space_scatter(&c->in, c->moved, &c->primal);
+        if (!jx_grad_call(c, &c->primal))
+            return false;
+        jx_space_gather(&c->out, &c->primal, 0, c->along);
+        for (int j = 0; j < c->out.size; j++)
+            if (f.weights ? f.weights[j] != 0 : j == f.only)
+                sum += (f.weights ? f.weights[j] : 1) * c->along[j];
+        to[k < 0 ? count : k] = sum;
+        h /= k < 0 ? 1 : 10;
+    }
+    h = 1e-2;
+    for (int k = 0; k < count; k++, h /= 10)
+        if (!isfinite(to[k] = sign * (to[k] - to[count]) / h))
+            return false;
+    return true;
+}
+
+bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f)
+{
+    enum { COUNT = 8 };
+    double ahead[COUNT + 1], behind[COUNT + 1];
+    bool good;
+
+    c->has_along = false; /* its room is used */
+    good = quotients(c, d, f, 1, COUNT, ahead) && quotients(c, d, f, -1, COUNT, behind);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    if (!good)
+        return false;
+    double scale = fmax(fabs(ahead[0]), fabs(behind[0]));
+    for (int k = 1; k + 1 < COUNT; k++)
+        if (fabs(ahead[k + 1] - ahead[k]) >
+                0.7 * fabs(ahead[k] - ahead[k - 1]) + 1e-6 * scale ||
+            fabs(behind[k + 1] - behind[k]) >
+                0.7 * fabs(behind[k] - behind[k - 1]) + 1e-6 * scale)
+            return false;
+    return scale > 0 && fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
+}
+
+/* Runs a watched function at the point moved by that much of a random direction; whether
+ * it computes no NaN on its way. */
+static bool is_clean_at(jx_gradding *c, jx_callee *f, const jx_watch *watch,
+                        const double *d, double by)
+{
+    for (int i = 0; i < c->in.size; i++)
+        c->moved[i] = c->x[i] + by * fmax(1, fabs(c->x[i])) * d[i];
+    jx_space_scatter(&c->in, c->moved, f);
+    return jx_callee_run(f) && !watch->nan.eqn;
+}
+
+bool jx_grad_is_in_domain(jx_gradding *c)
+{
+    jx_watch watch = {0};
+    jx_plan_options how = *c->how;
+    double *d = malloc(((size_t)c->in.size + 1) * sizeof *d);
+    jx_callee f = {0};
+    bool good = d != NULL;
+
+    how.watch = &watch;
+    if (!good || !jx_callee_open(&f, c->typed, &c->rule->primal, &how)) {
+        jx_error_clear(c->program->ctx);
+        free(d);
+        return false;
+    }
+    for (int i = 0; i < f.nins; i++)
+        memcpy(f.in[i], c->primal.in[i], jx_plan_in(f.plan, i)->bytes);
+    for (int i = 0; i < c->in.size; i++)
+        d[i] = jx_rng_normal(&c->rng);
+    good = is_clean_at(c, &f, &watch, d, 1e-5) && is_clean_at(c, &f, &watch, d, -1e-5);
+    jx_callee_close(&f);
+    free(d);
+    return good;
+}

@@ -1,0 +1,30 @@
+/* gradvalue.c - see gradding.h. */
+#include "runtime/gradients/gradding.h"
+
+#include <math.h>
+
+bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first)
+{
+    double *y = c->samples, *z = c->samples + c->out.size;
+
+    if (c->stands_in || !jx_grad_call(c, &c->primal) || jx_grad_is_foreign(c))
+        return true;
+    jx_space_gather(&c->out, &c->primal, 0, y);
+    jx_space_gather(&c->out, rule, first, z);
+    for (int j = 0; j < c->out.size; j++) {
+        double slack = 16 * c->tolerance * fabs(y[j]) + 1e-12;
+        if (!isfinite(y[j]) || fabs(y[j] - z[j]) <= slack ||
+            (fabs(y[j] - z[j]) <= 1e-3 * (1 + fabs(y[j])) &&
+             jx_grad_is_rounded_value(c, j, y[j] - z[j])))
+            continue;
+        c->code = JX_CODE_DRV010;
+        c->wrong = jx_arena_printf(
+            c->program->ctx->arena,
+            "at %s (%s), %s: the rule returns the value %.10g, the function "
+            "%.10g",
+            jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
+            jx_grad_component(c, j), z[j], y[j]);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,134 @@
+"""Rules that are meant to be no derivatives: quiet where declared, loud where not, wrong
+where they are not what is declared."""
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxvet
+
+X = np.array([0.3, -1.7, 0.9], np.float32)
+
+
+def with_vjp(function, fwd, bwd):
+    made = jax.custom_vjp(function)
+    made.defvjp(fwd, bwd)
+    return made
+
+
+def rounding(bwd):
+    return with_vjp(lambda x: jnp.round(x), lambda x: (jnp.round(x), x), bwd)
+
+
+def identity(bwd):
+    return with_vjp(lambda x: x * 1.0, lambda x: (x * 1.0, x), bwd)
+
+
+def step(bwd):
+    return with_vjp(lambda x: (x > 0).astype(x.dtype),
+                    lambda x: ((x > 0).astype(x.dtype), x), bwd)
+
+
+def tanh_slope(x, ct):
+    return (ct * (1 - jnp.tanh(x) ** 2),)
+
+
+def by_norm(_, ct):
+    return (ct / jnp.maximum(1.0, jnp.sqrt(jnp.sum(ct * ct))),)
+
+
+# function, kind, surrogate
+AS_DECLARED = {
+    "straight through": (lambda: rounding(lambda _, ct: (ct,)), "straight-through", None),
+    "straight through inside": (
+        lambda: rounding(lambda x, ct: (jnp.where(jnp.abs(x) < 1, ct, 0),)),
+        "straight-through", lambda x: jnp.clip(x, -1, 1)),
+    "straight through where it is small": (
+        lambda: rounding(lambda x, ct: (jnp.where(jnp.abs(x) < 1, ct, 0),)),
+        "straight-through", None),
+    "clip": (lambda: identity(lambda _, ct: (jnp.clip(ct, -1, 1),)), "clip", None),
+    "clip by norm": (lambda: identity(by_norm), "clip", None),
+    "reversal": (lambda: identity(lambda _, ct: (-0.5 * ct,)), "scaled", None),
+    "scaled slope": (lambda: with_vjp(jnp.sin, lambda x: (jnp.sin(x), x), lambda x, ct: (
+        3 * ct * jnp.cos(x),)), "scaled", None),
+    "surrogate": (lambda: step(tanh_slope), "surrogate", jnp.tanh),
+}
+OTHERWISE = {
+    "not straight": (lambda: rounding(lambda _, ct: (2 * ct,)), "straight-through", None),
+    "nothing straight": (lambda: rounding(lambda _, ct: (0 * ct,)), "straight-through", None),
+    "no clip": (lambda: identity(lambda _, ct: (ct,)), "clip", None),
+    "clip of another": (lambda: identity(lambda _, ct: (jnp.clip(2 * ct, -1, 1),)),
+                        "clip", None),
+    "two factors": (lambda: identity(lambda x, ct: (
+        ct * jnp.where(x > 0, 2.0, 3.0),)), "scaled", None),
+    "another surrogate": (lambda: step(tanh_slope), "surrogate", jax.nn.sigmoid),
+    "another value": (lambda: with_vjp(lambda x: jnp.round(x), lambda x: (x, None),
+                                       lambda _, ct: (ct,)), "straight-through", None),
+}
+
+
+def levels(function):
+    report = jaxvet.gradcheck(lambda x: function(x))(X)
+    return [(finding.level, finding.code) for finding in report.findings]
+
+
+@pytest.mark.parametrize("name", AS_DECLARED)
+def test_quiet_where_declared(name):
+    build, kind, surrogate = AS_DECLARED[name]
+    function = jaxvet.intended(build(), kind, surrogate, reason="a test")
+    assert levels(function) == [("note", "DRV021")]
+
+
+def twin_of_clip(x):
+    return x * 1.0
+
+
+def test_loud_where_not_declared():
+    function = with_vjp(twin_of_clip, lambda x: (twin_of_clip(x), x),
+                        lambda _, ct: (jnp.clip(ct, -1, 1),))
+    assert levels(function) == [("error", "DRV002")]
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_wrong_where_it_is_something_else(name):
+    build, kind, surrogate = OTHERWISE[name]
+    (level, code), = levels(jaxvet.intended(build(), kind, surrogate))
+    assert level == "error" and code in ("DRV002", "DRV010")
+
+
+@jax.custom_vjp
+def commented(x):  # jaxvet: intended[straight-through] weights are quantized
+    return jnp.floor(x)
+
+
+commented.defvjp(lambda x: (jnp.floor(x), None), lambda _, ct: (ct,))
+
+
+def test_a_comment_declares_as_well():
+    report = jaxvet.gradcheck(lambda x: commented(x))(X)
+    assert [finding.code for finding in report.findings] == ["DRV021"]
+
+
+def test_what_is_declared_travels_and_is_read_back():
+    function = jaxvet.intended(step(tanh_slope), "surrogate", jnp.tanh, "spikes")
+    rule, = json.loads(jaxvet.dump(lambda x: function(x))(X).text())["rules"]
+    assert rule["intent"]["kind"] == "surrogate" and rule["intent"]["reason"] == "spikes"
+
+
+@pytest.mark.parametrize("arguments, says", [
+    ((jnp.sin, "clip"), "takes a jax.custom_jvp or jax.custom_vjp function"),
+    ((commented, "cut"), "there are straight-through, clip"),
+    ((commented, "surrogate"), "needs surrogate="),
+    ((commented, "clip", 3), "must be a function"),
+])
+def test_what_makes_no_sense_is_refused(arguments, says):
+    with pytest.raises(jaxvet.JaxvetError, match=says):
+        jaxvet.intended(*arguments)
+
+
+def test_a_surrogate_of_another_type_is_refused():
+    function = jaxvet.intended(step(tanh_slope), "surrogate", lambda x: x.sum())
+    with pytest.raises(jaxvet.JaxvetError, match="the surrogate of .* gives"):
+        jaxvet.gradcheck(lambda x: function(x))(X)
