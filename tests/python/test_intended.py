@@ -132,3 +132,25 @@ def test_a_surrogate_of_another_type_is_refused():
     function = jaxvet.intended(step(tanh_slope), "surrogate", lambda x: x.sum())
     with pytest.raises(jaxvet.JaxvetError, match="the surrogate of .* gives"):
         jaxvet.gradcheck(lambda x: function(x))(X)
+
+
+def test_what_is_declared_of_one_rule_says_nothing_of_another():
+    def sine(factor):
+        return with_vjp(jnp.sin, lambda x: (jnp.sin(x), x),
+                        lambda x, ct: (factor * ct * jnp.cos(x),))
+    three, two = jaxvet.intended(sine(3), "scaled"), sine(2)
+    assert levels(three) == [("note", "DRV021")]
+    assert levels(sine(1)) == []
+    assert levels(two) == [("error", "DRV002")]
+
+
+def test_a_rule_may_follow_what_is_declared_of_its_function():
+    function = jaxvet.intended(jax.custom_jvp(lambda x: x * 1.0), "scaled")
+    function.defjvp(lambda p, t: (p[0] * 1.0, 2 * t[0]))
+    assert levels(function) == [("note", "DRV021")]
+
+
+@pytest.mark.parametrize("around", [jax.vmap, jax.jit, jax.checkpoint])
+def test_what_is_declared_stays_below_transformations(around):
+    function = jaxvet.intended(identity(lambda _, ct: (-1 * ct,)), "scaled")
+    assert levels(around(function)) == [("note", "DRV021")]

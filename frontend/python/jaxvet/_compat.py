@@ -622,6 +622,12 @@ def _users(function):
     return function
 
 
+def rule_of(function):
+    """The jvp rule or the bwd of a custom_jvp or custom_vjp function, or None."""
+    kept = "jvp" if isinstance(function, jax.custom_jvp) else "bwd"
+    return vars(function).get(kept)
+
+
 def defined_at(fun):
     """"f at file:line", as jaxprs of a function say it."""
     return jax.api_util.debug_info("jaxvet", fun, (), {}).func_src_info

@@ -1,18 +1,22 @@
 """What a rule is meant to be, where it is no derivative: `jaxvet.intended`, and the
 comment `# jaxvet: intended[kind] reason` on the line of the definition.
 
-A function is known by the place where it is defined, which is what its jaxprs know of it.
+What `intended` says goes with the function's own rule: `jnp.sin` may have a rule that is
+meant to be none, and beside it others that are right.  A comment goes with its place, which
+is what jaxprs know of a function.
 """
 from __future__ import annotations
 
 import linecache
 import re
+import weakref
 from typing import Callable, NamedTuple, Optional
 
 import jax
 
 from . import _compat
 from ._library import JaxvetError
+from ._rules_parts import inside
 
 #: straight-through: passes the tangents of its first argument on, or some of them; clip: the derivative, cut
 #: off where it is large; scaled: the derivative times one factor; implicit: the derivative
@@ -23,7 +27,9 @@ KINDS = "straight-through", "clip", "scaled", "implicit", "symmetric", "surrogat
 _COMMENT = re.compile(r"#\s*jaxvet:\s*intended\[(?P<kind>[^\]]*)\]\s*(?P<reason>.*?)\s*$")
 _PLACE = re.compile(r"(?P<name>.*) at (?P<path>.*):(?P<line>\d+)$")
 _MOST_LINES = 100  # of decorators above a `def`
-_declared = {}
+_declared = {}  # id of a jvp rule or bwd -> what is declared of it, by the place of its
+                # function; as long as the rule lives
+_to_come = []  # functions that had no rule yet when they were declared, and as what
 
 
 class Intent(NamedTuple):
@@ -52,8 +58,28 @@ def intended(f, kind, surrogate=None, reason=""):
     if kind == "surrogate" and surrogate is None:
         raise JaxvetError("jaxvet.intended: kind 'surrogate' needs surrogate=, the function "
                           "whose derivative the rule is")
-    _declared[_compat.defined_at(f.fun)] = Intent(kind, str(reason), surrogate)
+    _to_come.append((f, Intent(kind, str(reason), surrogate)))
+    _settle()
     return f
+
+
+def _settle():
+    """Rules may be defined after their function is declared."""
+    for declared in _to_come[:]:
+        function, intent = declared
+        rule = _compat.rule_of(function)
+        if rule is not None:
+            if id(rule) not in _declared:
+                _forget_with(rule)
+            _declared.setdefault(id(rule), {})[_compat.defined_at(function.fun)] = intent
+            _to_come.remove(declared)
+
+
+def _forget_with(rule):
+    try:
+        weakref.finalize(rule, _declared.pop, id(rule), None)
+    except TypeError:  # an object that cannot be told to be gone stays
+        _declared[id(rule)] = {None: rule}
 
 
 def _expect_kind(kind, where):
@@ -62,13 +88,16 @@ def _expect_kind(kind, where):
                           f"{', '.join(KINDS)}")
 
 
-def intent_of(defined):
-    """What is declared of the function that is defined there ("f at file:line"), or
-    None."""
+def intent_of(rule):
+    """What is declared of a rule that was met, or None."""
+    defined = rule.defined  # "f at file:line"
     if not defined:
         return None
-    if defined in _declared:
-        return _declared[defined]
+    _settle()
+    for value in inside(*rule.says):
+        intent = _declared.get(id(value), {}).get(defined)
+        if intent is not None:
+            return intent
     place = _PLACE.match(defined)
     return place and _commented(place["path"], int(place["line"]))
 

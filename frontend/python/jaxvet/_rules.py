@@ -106,7 +106,7 @@ class Rules:
         stack = self._stack(rule)
         avals = list(map(self.walker.values.aval, rule.avals))
         primal = self.walker.closed(rule.primal)  # before what the patterns meet
-        intent = intent_of(rule.defined)
+        intent = intent_of(rule)
         intent = intent and written(intent, rule, self.walker.closed)
         patterns, truncated = self._patterns(met)
         return without_empty([

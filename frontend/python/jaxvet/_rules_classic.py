@@ -8,10 +8,9 @@ import types
 
 from . import _compat
 from ._rules_parts import (float0_zeros, has_tracers, is_differentiable,
-                           is_float0, is_zero, known_as, mask_text,
+                           inside, is_float0, is_zero, known_as, mask_text,
                            objects_of, refuse_tracers, vjp_row, with_inputs,
                            with_residuals)
-from ._same import cell_contents
 from ._values import rule_function_name
 
 
@@ -126,31 +125,10 @@ def _called(thunk):
 _RESULT_PATHS = "_get_result_paths_thunk"
 
 
-def _inside(*values):
-    """What functions of JAX close over, and what these close over."""
-    seen, todo = set(), [*values]
-    while todo:
-        value = todo.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        yield value
-        if isinstance(value, types.FunctionType):
-            todo += map(cell_contents, value.__closure__ or ())
-        elif isinstance(value, functools.partial):
-            todo += [value.func, *value.args, *value.keywords.values()]
-        elif isinstance(value, _compat.WrappedFun):
-            todo += [value.f, value.transforms, value.stores]
-        elif isinstance(value, _compat.EqualStore):
-            todo.append(value._store)
-        elif isinstance(value, (tuple, list)):
-            todo += value
-
-
 def _forget_result_paths(thunk) -> None:
     """JAX 0.6 remembers the paths of a function's results, and insists on
     them when a mask changes the results."""
-    for value in _inside(thunk):
+    for value in inside(thunk):
         if isinstance(value, _compat.WrappedFun):
             for (transform, _), store in zip(value.transforms, value.stores):
                 if getattr(transform, "__name__", "") == _RESULT_PATHS:
@@ -167,7 +145,7 @@ def _as_if_never_called(*thunks):
     gets the trees of another.  So we neither take what is there nor leave
     behind what the user's own derivatives would take.
     """
-    found = list(_inside(*thunks))
+    found = list(inside(*thunks))
     memos = [memo for memo in map(_compat.memo_of, found) if memo is not None]
     stores = [(store, store._val) for store in found
               if isinstance(store, _compat.Store)]

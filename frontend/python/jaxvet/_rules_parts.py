@@ -2,13 +2,41 @@
 closes over."""
 from __future__ import annotations
 
+import collections
+import functools
+import types
+
 import numpy as np
 
 from . import _compat
+from ._same import cell_contents
 
 
 class Refused(Exception):
     """A rule that cannot be written, with the reason."""
+
+
+def inside(*values):
+    """What functions of JAX close over, and what these close over; nearest first."""
+    seen, todo = set(), collections.deque(values)
+    while todo:
+        value = todo.popleft()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        yield value
+        if isinstance(value, types.FunctionType):
+            todo += map(cell_contents, value.__closure__ or ())
+        elif isinstance(value, functools.partial):
+            todo += [value.func, *value.args, *value.keywords.values()]
+        elif isinstance(value, _compat.WrappedFun):
+            todo += [value.f, value.transforms, value.stores]
+        elif isinstance(value, _compat.EqualStore):
+            todo.append(value._store)
+        elif isinstance(value, _compat.HiPrimitive):
+            todo += [*vars(value).values(), *value.params.values()]
+        elif isinstance(value, (tuple, list)):
+            todo += value
 
 
 def mask_text(mask) -> str:
