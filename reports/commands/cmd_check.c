@@ -20,7 +20,7 @@ typedef struct settings {
     jx_texts select, ignore, where, transform;
     int64_t min_elements;
     jx_texts roots;
-    bool strict, deps, no_solver, timing, trust, allow_empty, list_skipped;
+    bool strict, deps, no_rules, no_solver, timing, trust, allow_empty, list_skipped;
     jx_limit_settings limits;
 } settings;
 
@@ -40,6 +40,10 @@ static const jx_option options[] = {
      "exit with 5 if an obligation is undecided", offsetof(settings, strict)},
     {"deps", 0, JX_OPT_FLAG, NULL, "show findings in libraries' files, too",
      offsetof(settings, deps)},
+    {"no-rules", 0, JX_OPT_FLAG, NULL,
+     "do not run the derivative rules that documents hold (jaxvet gradcheck\n"
+     "runs them, and longer)",
+     offsetof(settings, no_rules)},
     {"where", 0, JX_OPT_LIST, "CONSTRAINT",
      "assume this of the sizes, too: 'n >= 4', 'mod(n, 2) == 0', 'a != b'",
      offsetof(settings, where)},
@@ -89,6 +93,7 @@ static bool set_up(runner *r)
         return false;
     r->check.min_elements = s->min_elements;
     r->check.deps = s->deps;
+    r->check.no_rules = s->no_rules;
     r->check.nwhere = s->where.count;
     r->check.transform = &s->transform;
     r->check.where = s->where.at;
@@ -306,6 +311,10 @@ const jx_command jx_command_check = {
     "begins as a document does) is checked or said to be unreadable, other\n"
     "files are counted, as are links to folders, which are not followed;\n"
     "hidden files are left out.\n"
+    "\n"
+    "Derivative rules that a document holds are run beside their functions,\n"
+    "each at a few points: a wrong one is a finding (DRV), of others the\n"
+    "report says how much was compared.\n"
     "\n"
     "  $ jaxvet check model.json\n"
     "  $ jaxvet check exports/ --select SHP --format sarif -o out.sarif\n"

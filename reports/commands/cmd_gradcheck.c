@@ -8,9 +8,9 @@
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
 #include "reports/pipeline/report.h"
+#include "reports/pipeline/rules.h"
 #include "reports/pipeline/source.h"
 #include "reports/pipeline/suppress.h"
-#include "runtime/gradients/gradcheck.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -65,35 +65,17 @@ typedef struct tally {
     jx_suppressions *suppressions;
 } tally;
 
-/* "no disagreement at 14 points (264 comparisons, each within 6 %; 80 more could
- * not tell)": how little that may be is said, too. */
-static void say_agreement(const jx_rule_report *r, jx_buffer *to)
-{
-    jx_buffer_printf(to, "no disagreement at %d points (%lld comparisons",
-                     r->points, (long long)r->comparisons);
-    if (r->tolerance >= 1e-4) /* of both sides */
-        jx_buffer_printf(to, ", each within %.2g %%", 200 * r->tolerance);
-    if (r->dropped)
-        jx_buffer_printf(to, "; %lld more could not tell",
-                         (long long)r->dropped);
-    if (r->muted)
-        jx_buffer_printf(to, "; %lld at values that the program may never "
-                         "compute did not agree",
-                         (long long)r->muted);
-    jx_buffer_putc(to, ')');
-}
-
 static void say_rule(tally *t, const char *path, const jx_rule_report *r)
 {
     t->count[r->outcome]++;
     jx_utf8_printf(&t->rules, "%s: %s: ", path, r->subject);
     switch (r->outcome) {
     case JX_RULE_AGREES:
-        say_agreement(r, &t->rules);
+        jx_rule_say_agreement(r, &t->rules);
         break;
     case JX_RULE_INTENDED:
         jx_buffer_printf(&t->rules, "%s, as declared: ", jx_intent_name(r->rule->intent));
-        say_agreement(r, &t->rules);
+        jx_rule_say_agreement(r, &t->rules);
         break;
     case JX_RULE_WRONG: jx_buffer_puts(&t->rules, "wrong"); break;
     case JX_RULE_REFUSES:
@@ -140,7 +122,7 @@ static void assume_agreement(jx_ctx *keep, const jx_rule_reports *rules,
         if (r->outcome != JX_RULE_AGREES)
             continue;
         jx_buffer_printf(&text, "the %s is right: ", r->subject);
-        say_agreement(r, &text);
+        jx_rule_say_agreement(r, &text);
         JX_PUSH(keep->arena, &report->assumptions,
                 jx_arena_take(keep->arena, &text));
     }

@@ -7,6 +7,7 @@
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/requirements.h"
 #include "reports/pipeline/retraces.h"
+#include "reports/pipeline/rules.h"
 #include "reports/pipeline/settle_declared.h"
 #include "reports/pipeline/transforms.h"
 #include "reports/pipeline/where.h"
@@ -145,6 +146,14 @@ static bool fill_derivatives(jx_ctx *keep, jx_report *report,
     return true;
 }
 
+static bool check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
+                        const jx_check_options *options)
+{
+    return options->no_rules || !program->nrules ||
+           (begin(program, "running derivative rules") &&
+            jx_check_rules(keep, report, program, &options->selection));
+}
+
 bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
                      const jx_check_options *options,
                      jx_suppressions *suppressions)
@@ -153,6 +162,7 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
 
     return analysis && fill(keep, report, analysis, options) &&
            fill_derivatives(keep, report, program, options) &&
+           check_rules(keep, report, program, options) &&
            (!suppressions || jx_suppressions_read(suppressions, program)) &&
            jx_check_finish(keep, report, options->deps, suppressions);
 }

@@ -10,6 +10,7 @@
 typedef struct jx_check_options {
     jx_selection selection;
     int64_t min_elements; /* of STG001; 0: the lint's own */
+    bool no_rules;        /* leave the derivative rules of documents out */
     bool deps;            /* show findings in libraries' files */
     jx_settle_options settle;
     int nwhere; /* constraints to add to those that are declared */

@@ -230,7 +230,8 @@ void jx_suppress(jx_suppressions *in, jx_report *report)
     report->findings.count = kept;
 }
 
-/* Whether this run could have found something for it to suppress. */
+/* Whether this run could have found something for it to suppress.  What is found of rules
+ * depends on points tried, and exported files hold none. */
 static bool was_looked_for(const jx_suppressions *in, const char *text)
 {
     bool known = false;

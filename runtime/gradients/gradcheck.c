@@ -62,6 +62,7 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     report->dropped += one->dropped;
     report->muted += one->muted;
     report->outvoted += one->outvoted;
+    report->work += one->work;
     if (one->outcome == JX_RULE_WRONG) {
         report->outcome = JX_RULE_WRONG;
         report->detail = one->detail;
@@ -221,8 +222,10 @@ static void claim_of(jx_program *program, const jx_rule_report *report,
     if (!claim)
         return;
     claim->stack = report->rule ? report->rule->stack : NULL;
-    claim->what = jx_arena_printf(ctx->arena, "the %s %s", report->subject,
-                                  what_is_wrong(code));
+    claim->what = report->outcome == JX_RULE_WRONG || report->outcome == JX_RULE_INTENDED
+                      ? jx_arena_printf(ctx->arena, "the %s %s", report->subject,
+                                        what_is_wrong(code))
+                      : jx_arena_printf(ctx->arena, "whether the %s is right", report->subject);
     if (report->outcome == JX_RULE_INTENDED) {
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = "its author";
@@ -254,6 +257,7 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports)
 {
     jx_derived derived;
+    int64_t work = 0;
 
     if (!jx_grad_derive(&program, &derived) ||
         !jx_grad_claim_closures(program->ctx, &derived.closing, claims))
@@ -262,7 +266,12 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
         jx_rule_report report = {.rule = program->rules[i],
                                  .subject = subject_of(program->ctx, program->rules[i])};
         /* A rule inside a rule beyond the limit has a twin outside. */
-        check_rule(program, options, program->rules[i], &derived.rules[i], &report);
+        if (options->operations && work > options->operations)
+            report.detail = "the rules before it took all the time that there was for them "
+                            "(jaxvet gradcheck has more)";
+        else
+            check_rule(program, options, program->rules[i], &derived.rules[i], &report);
+        work += report.work;
         JX_PUSH(program->ctx->arena, reports, report);
         if (!jx_ok(program->ctx))
             return false;

@@ -38,6 +38,7 @@ typedef struct jx_rule_report {
                             too rough, values that the program may never meet */
     int64_t muted;       /* such values, where its own values agreed */
     double tolerance;    /* relative, from the narrowest dtype in the code */
+    int64_t work;        /* operations that it took */
     int64_t outvoted;    /* slopes that disagreed alone: the function's own derivative
                             is the rule's */
     jx_code code;        /* of a wrong rule: in what */
@@ -57,6 +58,7 @@ typedef struct jx_gradcheck_options {
                                   that the program calls, and show their domain */
     jx_program *stored; /* the derivative that its file holds (input.h), or NULL */
     bool only_rules;    /* the program itself is left out */
+    int64_t operations; /* that all rules may execute; what is left then is undecided; 0: any */
 } jx_gradcheck_options;
 
 /* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002; DRV006: in

@@ -329,6 +329,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     report->dropped += c->dropped;
     report->muted += c->muted;
     report->outvoted += c->outvoted;
+    report->work += c->work;
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;

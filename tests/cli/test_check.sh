@@ -133,3 +133,17 @@ prints '"fails":"# f32\[b,4\]'
 expect 2 explain SHP999
 complains "there is no code 'SHP999'"
 expect 2 explain
+
+# The derivative rules of a document are run, unless that is left out.
+swish=demo/data/swish_rule_wrong.json.gz
+expect 1 check "$swish"
+prints '^error\[DRV001\] jvp-rule-wrong: '
+prints 'the rule gives .*, finite differences '
+expect 0 check --no-rules "$swish"
+prints '^1 program: .* 0 witnessed'
+expect 0 check --ignore DRV "$swish"
+prints '^1 program: .* 0 witnessed'
+expect 0 check demo/data/log1pexp_rule.json.gz
+prints '^assumed: 1 derivative rule is right: no disagreement at [1-9][0-9]* points '
+expect 5 check --strict demo/data/odeint_pendulum.json.gz
+prints '^undecided\[DRV002\]'

@@ -1,0 +1,58 @@
+/* rules.c - see rules.h. */
+#include "reports/pipeline/rules.h"
+
+/* What all rules of a program may execute together. */
+#define MOST_OPERATIONS 100000000
+
+void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
+{
+    jx_buffer_printf(to, "no disagreement at %d points (%lld comparisons",
+                     r->points, (long long)r->comparisons);
+    if (r->tolerance >= 1e-4) /* of both sides */
+        jx_buffer_printf(to, ", each within %.2g %%", 200 * r->tolerance);
+    if (r->dropped)
+        jx_buffer_printf(to, "; %lld more could not tell",
+                         (long long)r->dropped);
+    if (r->muted)
+        jx_buffer_printf(to, "; %lld at values that the program may never "
+                         "compute did not agree",
+                         (long long)r->muted);
+    jx_buffer_putc(to, ')');
+}
+
+/* Of all rules that nothing was found against, the least that was compared. */
+static bool assume(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report)
+{
+    jx_buffer text;
+    int count = 0, least = 0;
+
+    for (size_t i = 0; i < rules->count; i++) {
+        const jx_rule_report *r = &rules->at[i];
+        if (r->outcome != JX_RULE_AGREES)
+            continue;
+        least = !count || r->points < least ? r->points : least;
+        count++;
+    }
+    if (!count)
+        return true;
+    text = jx_ctx_text(keep);
+    jx_buffer_printf(&text,
+                     "%d derivative rule%s right: no disagreement at %d point%s%s "
+                     "(jaxvet gradcheck says more)",
+                     count, count == 1 ? " is" : "s are", least, least == 1 ? "" : "s",
+                     count == 1 ? "" : " or more of each");
+    JX_PUSH(keep->arena, &report->assumptions, jx_arena_take(keep->arena, &text));
+    return jx_ok(keep);
+}
+
+bool jx_check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
+                    const jx_selection *selection)
+{
+    const jx_gradcheck_options how = {.only_rules = true, .operations = MOST_OPERATIONS};
+    jx_claim_list claims = {0};
+    jx_rule_reports rules = {0};
+
+    return jx_gradcheck(program, &how, &claims, &rules) &&
+           assume(keep, &rules, report) &&
+           jx_report_claims(keep, report, program, &claims, selection);
+}
