@@ -20,6 +20,20 @@ void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
     jx_buffer_putc(to, ')');
 }
 
+/* A rule that raises, by design as a rule, is no fault of a program that may never be
+ * differentiated there. */
+static bool tell_refusals(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->at[i].outcome == JX_RULE_REFUSES)
+            JX_PUSH(keep->arena, &report->assumptions,
+                    jx_arena_printf(keep->arena,
+                                    "nothing is differentiated through the %s, which raises: %s",
+                                    rules->at[i].subject,
+                                    rules->at[i].detail ? rules->at[i].detail : ""));
+    return jx_ok(keep);
+}
+
 /* Of all rules that nothing was found against, the least that was compared. */
 static bool assume(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report)
 {
@@ -48,11 +62,11 @@ static bool assume(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report
 bool jx_check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
                     const jx_selection *selection)
 {
-    const jx_gradcheck_options how = {.only_rules = true, .operations = MOST_OPERATIONS};
+    const jx_gradcheck_options how = {.in_passing = true, .operations = MOST_OPERATIONS};
     jx_claim_list claims = {0};
     jx_rule_reports rules = {0};
 
     return jx_gradcheck(program, &how, &claims, &rules) &&
-           assume(keep, &rules, report) &&
+           tell_refusals(keep, &rules, report) && assume(keep, &rules, report) &&
            jx_report_claims(keep, report, program, &claims, selection);
 }

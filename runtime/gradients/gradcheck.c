@@ -205,8 +205,8 @@ static const char *what_is_wrong(jx_code code)
     }
 }
 
-static void claim_of(jx_program *program, const jx_rule_report *report,
-                     jx_claim_list *claims)
+static void claim_of(jx_program *program, const jx_gradcheck_options *options,
+                     const jx_rule_report *report, jx_claim_list *claims)
 {
     jx_ctx *ctx = program->ctx;
     jx_code code = report->outcome == JX_RULE_INTENDED ? JX_CODE_DRV021
@@ -216,7 +216,8 @@ static void claim_of(jx_program *program, const jx_rule_report *report,
                                                          : JX_CODE_DRV001;
     jx_claim *claim;
 
-    if (report->outcome == JX_RULE_AGREES)
+    if (report->outcome == JX_RULE_AGREES ||
+        (options->in_passing && report->outcome == JX_RULE_REFUSES))
         return;
     claim = jx_claim_add(ctx, claims, code);
     if (!claim)
@@ -277,10 +278,10 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
             return false;
     }
     jx_grad_excuse(&derived, reports);
-    if (!options->only_rules && derived.closing.count == 0 &&
+    if (!options->in_passing && derived.closing.count == 0 &&
         !jx_grad_whole(program, options, &derived.rules[program->nrules], reports))
         return false;
     for (size_t i = 0; i < reports->count; i++)
-        claim_of(program, &reports->at[i], claims);
+        claim_of(program, options, &reports->at[i], claims);
     return jx_ok(program->ctx);
 }

@@ -57,7 +57,7 @@ typedef struct jx_gradcheck_options {
                                   NULL: they become sample points of the rules
                                   that the program calls, and show their domain */
     jx_program *stored; /* the derivative that its file holds (input.h), or NULL */
-    bool only_rules;    /* the program itself is left out */
+    bool in_passing;    /* the program itself is left out, and rules that raise are no claims */
     int64_t operations; /* that all rules may execute; what is left then is undecided; 0: any */
 } jx_gradcheck_options;
 
