@@ -835,6 +835,30 @@ static void new_valued(refiner *r)
     r->to->nvalued = kept ? count : 0;
 }
 
+/* The ends of what is promised of inputs, at these sizes. */
+static bool new_ranges(refiner *r)
+{
+    int n = r->from->nranges;
+    jx_value_range *to = JX_NEW_ARRAY(r->ctx->arena, n + 1, jx_value_range);
+
+    for (int i = 0; to && i < n; i++) {
+        to[i] = r->from->ranges[i];
+        jx_value_range_end *const ends[] = {&to[i].lo, &to[i].hi};
+        for (int k = 0; k < 2; k++) {
+            jx_buffer text = jx_ctx_text(r->ctx);
+            if (!ends[k]->dim)
+                continue;
+            ends[k]->dim = new_dim(r, ends[k]->dim);
+            if (!ends[k]->dim)
+                return false;
+            jx_dim_print(ends[k]->dim, &text);
+            ends[k]->text = jx_arena_take(r->ctx->arena, &text);
+        }
+    }
+    r->to->ranges = to;
+    return to != NULL;
+}
+
 static jx_program *remade(refiner *r, const jx_closed *entry)
 {
     if (!entry)
@@ -846,6 +870,9 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
     if (!r->to || !new_scopes(r) || !new_comparisons(r) || !begin_rules(r) ||
         !find_reached(r, entry) || !new_jaxprs(r) ||
         !new_closed(r, entry, &r->to->entry))
+        return NULL;
+    r->to->nranges = r->bare ? 0 : r->to->nranges;
+    if (r->to->nranges && !new_ranges(r))
         return NULL;
     for (int i = 0; i < r->to->nrules; i++)
         if (!new_rule(r, &r->rules[i]))

@@ -265,6 +265,18 @@ typedef struct jx_misstated {
 } jx_misstated;
 
 /* Everything is in the order of the document's tables (docs/DOCUMENT.md). */
+/* What a caller promises of an input's values (range.h). */
+typedef struct jx_value_range_end {
+    const char *text;
+    const jx_dim *dim; /* an integer or a size; NULL: the number */
+    double number;
+} jx_value_range_end;
+
+typedef struct jx_value_range {
+    const char *key; /* as its author wrote it: "x", "args[0]['w']", "in0" */
+    jx_value_range_end lo, hi;
+} jx_value_range;
+
 typedef struct jx_program {
     jx_ctx *ctx;
     jx_dims *dims;
@@ -293,6 +305,8 @@ typedef struct jx_program {
     int64_t base; /* smallest value of a dim variable: 1 for JAX */
     int64_t devices;  /* that run it together, as a module says; 0: one */
     int64_t replicas; /* into how many of these all of it is copied; 0: one */
+    int nranges; /* in the order in which they were declared */
+    const jx_value_range *ranges;
     int nvalued;
     const jx_valued *valued;
     /* Variables that stand for sizes of which the program says nothing that we

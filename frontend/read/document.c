@@ -6,6 +6,7 @@
 #include "frontend/read/document.h"
 
 #include "frontend/base/inflate.h"
+#include "frontend/ir/range.h"
 #include "frontend/read/document_parts.h"
 
 #include <string.h>
@@ -88,6 +89,29 @@ static void read_valued(jx_doc *d, const jx_node *entry, const jx_jaxpr *jaxpr)
     d->program->valued = to;
 }
 
+/* What callers promise of inputs: [[key, lo, hi], ...]. */
+static void read_ranges(jx_doc *d, const jx_node *entry)
+{
+    jx_node list = jx_node_member(entry, "ranges");
+    int n = jx_node_array(&d->walk, &list);
+
+    for (int i = 0; !d->walk.failed && i < n; i++) {
+        jx_node item = jx_node_item(&list, (size_t)i), part;
+        const char *texts[3];
+        if (!jx_node_tuple(&d->walk, &item, 3))
+            return;
+        for (size_t k = 0; k < 3; k++) {
+            part = jx_node_item(&item, k);
+            texts[k] = jx_node_text(&d->walk, &part);
+        }
+        if (!d->walk.failed &&
+            !jx_range_declare(d->program, texts[0], texts[1], texts[2])) {
+            d->ctx->error.kind = JX_E_INPUT; /* it is the file that says so */
+            d->walk.failed = true;
+        }
+    }
+}
+
 static void read_entry(jx_doc *d, const jx_node *root)
 {
     jx_node entry = jx_node_need(&d->walk, root, "entry");
@@ -95,7 +119,7 @@ static void read_entry(jx_doc *d, const jx_node *root)
 
     if (!jx_node_object(&d->walk, &entry,
                         "jaxpr consts name in_paths out_paths base "
-                        "valued"))
+                        "valued ranges"))
         return;
     jx_node jaxpr = jx_node_need(&d->walk, &entry, "jaxpr");
     const jx_jaxpr *to = jx_doc_jaxpr(d, &jaxpr);
@@ -114,6 +138,7 @@ static void read_entry(jx_doc *d, const jx_node *root)
     if (base.there)
         p->base = jx_node_int(&d->walk, &base, 0, 0);
     read_valued(d, &entry, to);
+    read_ranges(d, &entry);
 }
 
 static void read_prims(jx_doc *d, const jx_node *root)

@@ -30,6 +30,24 @@ static void put_sizes(const jx_program *p, jx_buffer *to)
         jx_buffer_putc(to, ']');
 }
 
+static void put_ranges(const jx_program *p, jx_buffer *to)
+{
+    for (int i = 0; i < p->nranges; i++) {
+        const jx_value_range *r = &p->ranges[i];
+        if (i == 0)
+            jx_emit_key(to, "ranges");
+        jx_buffer_puts(to, i ? ",[" : "[[");
+        jx_json_put_text(to, r->key);
+        jx_buffer_putc(to, ',');
+        jx_json_put_text(to, r->lo.text);
+        jx_buffer_putc(to, ',');
+        jx_json_put_text(to, r->hi.text);
+        jx_buffer_putc(to, ']');
+    }
+    if (p->nranges)
+        jx_buffer_putc(to, ']');
+}
+
 static void put_entry(jx_emit *e, jx_buffer *to)
 {
     const jx_program *p = e->program;
@@ -43,6 +61,7 @@ static void put_entry(jx_emit *e, jx_buffer *to)
     jx_emit_texts(to, "in_paths", p->entry.jaxpr->nins, p->in_paths);
     jx_emit_texts(to, "out_paths", p->entry.jaxpr->nouts, p->out_paths);
     put_sizes(p, to);
+    put_ranges(p, to);
     jx_buffer_putc(to, '}');
 }
 

@@ -17,7 +17,7 @@
 
 typedef struct settings {
     const char *format, *output, *fail_on, *colour;
-    jx_texts select, ignore, where, transform;
+    jx_texts select, ignore, where, ranges, transform;
     int64_t min_elements;
     jx_texts roots;
     bool strict, deps, no_rules, no_solver, timing, trust, allow_empty, list_skipped;
@@ -47,6 +47,10 @@ static const jx_option options[] = {
     {"where", 0, JX_OPT_LIST, "CONSTRAINT",
      "assume this of the sizes, too: 'n >= 4', 'mod(n, 2) == 0', 'a != b'",
      offsetof(settings, where)},
+    {"range", 0, JX_OPT_LIST, "KEY in [LO, HI]",
+     "what the elements of an input hold: 'x in [0, 1]', \"args[0]['w'] in [-1, 1]\",\n"
+     "'index in [0, n - 1]'; ends included, inf and sizes are ends, too",
+     offsetof(settings, ranges)},
     JX_TRANSFORM_OPTION(settings),
     JX_SOURCE_OPTIONS(settings),
     {"allow-empty", 0, JX_OPT_FLAG, NULL,
@@ -96,6 +100,8 @@ static bool set_up(runner *r)
     r->check.no_rules = s->no_rules;
     r->check.nwhere = s->where.count;
     r->check.transform = &s->transform;
+    r->check.nranges = s->ranges.count;
+    r->check.ranges = s->ranges.at;
     r->check.where = s->where.at;
     r->check.settle.no_solver = s->no_solver;
     r->check.settle.suggest = true;

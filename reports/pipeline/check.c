@@ -2,6 +2,7 @@
 #include "analyzer/asking.h"
 #include "analyzer/declared.h"
 #include "analyzer/lint/lint.h"
+#include "frontend/ir/range.h"
 #include "frontend/read/exported.h"
 #include "reports/pipeline/check.h"
 #include "reports/pipeline/input.h"
@@ -182,6 +183,9 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
     jx_ctx_draw_on(keep, ctx);
     program = bytes ? jx_input_read(ctx, path, bytes, size)
                     : jx_input_open(ctx, path);
+    for (int i = 0; program && i < options->nranges; i++)
+        if (!jx_range_parse(program, options->ranges[i]))
+            program = NULL;
     if (options->transform)
         program = jx_program_transformed(program, options->transform);
     done = program &&

@@ -15,6 +15,8 @@ typedef struct jx_check_options {
     jx_settle_options settle;
     int nwhere; /* constraints to add to those that are declared */
     const char *const *where;
+    int nranges; /* what inputs hold, beside what is declared: "x in [0, 1]" */
+    const char *const *ranges;
     const jx_texts *transform; /* what is done to a program first; NULL: nothing */
 } jx_check_options;
 

@@ -6,7 +6,7 @@ import typing
 
 import jax
 
-from . import _compat
+from . import _compat, _ranges
 from ._advice import advise
 from ._document import Document
 from ._record import NoRecorder, Recorder
@@ -123,6 +123,10 @@ def dump(fun, *, static_argnums=(), static_argnames=(), **options):
       retrace          trace again at concrete sizes and write that, too
                        (`jaxvet.check` does so by default)
       sizes            how many, or a list of assignments: `[{"b": 1}]`
+      ranges           what callers promise of the values of inputs, ends
+                       included: `{"x": (0, 1), "args[1]['w']": (-10, 10)}`;
+                       a key is a parameter, or a path as reports print it, and
+                       holds for all leaves below; `inf` and sizes are ends, too
     """
     called = Called(fun, static_argnums, static_argnames)
 
@@ -134,7 +138,7 @@ def dump(fun, *, static_argnums=(), static_argnames=(), **options):
 def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
             rules=True, rule_depth=MOST_DEPTH, rule_budget=BUDGET,
             rule_masks=None, relative_to=None, source_lines=True,
-            retrace=False, sizes=None, afterwards=None) -> Document:
+            retrace=False, sizes=None, ranges=None, afterwards=None) -> Document:
     """The document of one trace; `afterwards` is called while what was traced
     is still in JAX's caches."""
     symbolic = is_symbolic((args, kwargs))
@@ -146,7 +150,7 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
             walker.rules = Rules(walker, rule_depth, rule_budget, recorder,
                                  rule_masks)
         walker.recorder = recorder
-        document = _document(walker, traced, called.name, recorder)
+        document = _document(walker, traced, called.name, recorder, ranges)
         if afterwards:
             afterwards()
         if symbolic and retrace:
@@ -164,12 +168,12 @@ def is_symbolic(specs) -> bool:
                for dim in getattr(leaf, "shape", ()))
 
 
-def _document(walker, traced, name, recorder) -> Document:
+def _document(walker, traced, name, recorder, ranges) -> Document:
     with _compat.reading():
-        return _read(walker, traced, name, recorder)
+        return _read(walker, traced, name, recorder, ranges)
 
 
-def _read(walker, traced, name, recorder) -> Document:
+def _read(walker, traced, name, recorder, ranges) -> Document:
     closed = traced.closed
     jaxpr = walker.jaxpr(closed.jaxpr)
     entry = without_empty([
@@ -177,7 +181,8 @@ def _read(walker, traced, name, recorder) -> Document:
         ("consts", [walker.values.const(value) for value in closed.consts]),
         ("name", printable(name)),
         ("in_paths", traced.in_paths),
-        ("out_paths", traced.out_paths)], always=("jaxpr",))
+        ("out_paths", traced.out_paths),
+        ("ranges", _ranges.rows(ranges))], always=("jaxpr",))
     rules = walker.rules.write() if walker.rules else []
     asked = recorder.write(walker.values, walker.sources)
     return Document(walker, entry, rules, asked, closed)

@@ -1,0 +1,252 @@
+/* range.c - see range.h. */
+#include "frontend/ir/range.h"
+
+#include "frontend/base/plain.h"
+#include "frontend/base/utf8.h"
+#include "frontend/ir/signature.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool fail(const jx_program *program, const char *key, const char *expected)
+{
+    return jx_fail(program->ctx, JX_E_USAGE, NULL, "range", "%s: expected %s", key, expected);
+}
+
+/* -- keys ----------------------------------------------------------------------- */
+
+/* `whole` is the key, or a leaf below it: "x", "x['w']", "x.w". */
+static bool is_below(const char *key, const char *whole)
+{
+    size_t n = strlen(key);
+
+    return strncmp(key, whole, n) == 0 &&
+           (whole[n] == '\0' || whole[n] == '[' || whole[n] == '.');
+}
+
+static const char *path_of(const jx_program *program, int input)
+{
+    jx_buffer text = jx_ctx_text(program->ctx);
+
+    jx_input_print(program, input, &text);
+    return jx_arena_take(program->ctx->arena, &text);
+}
+
+static const char *name_of(const jx_program *program, int input)
+{
+    const char *const *names = program->entry.jaxpr->arg_names;
+
+    return names && names[input] && *names[input] ? names[input] : NULL;
+}
+
+bool jx_range_is_of(const jx_program *program, const jx_value_range *range, int input)
+{
+    const char *path, *name = name_of(program, input);
+    char number[32];
+
+    jx_snprintf(number, sizeof number, "in%d", input);
+    if (strcmp(range->key, number) == 0 || (name && is_below(range->key, name)))
+        return true;
+    path = path_of(program, input);
+    return path && is_below(range->key, path);
+}
+
+enum { LISTED = 12 };
+
+/* "there is no input `q`; there are x, w (and 3 more)". */
+static bool unknown(const jx_program *program, const char *key)
+{
+    jx_buffer text = jx_ctx_text(program->ctx);
+    int n = program->entry.jaxpr->nins;
+
+    for (int i = 0; i < n && i < LISTED; i++) {
+        const char *name = name_of(program, i);
+        name = name ? name : path_of(program, i);
+        jx_utf8_printf(&text, "%s%s", i ? ", " : "", name ? name : "?");
+    }
+    if (n > LISTED)
+        jx_buffer_printf(&text, " and %d more", n - LISTED);
+    const char *known = jx_arena_take(program->ctx->arena, &text);
+    return jx_fail(program->ctx, JX_E_USAGE, NULL, "range", "there is no input `%s`: %s %s", key,
+                   n ? "there are" : "there are none", known ? known : "");
+}
+
+/* -- ends ----------------------------------------------------------------------- */
+
+static const char *trimmed(const jx_program *program, const char *text)
+{
+    size_t n;
+
+    while (*text == ' ')
+        text++;
+    for (n = strlen(text); n && text[n - 1] == ' '; n--)
+        ;
+    return jx_arena_string(program->ctx->arena, text, n);
+}
+
+/* All variables of the dim are sizes of the program. */
+static bool is_known(const jx_program *program, const jx_dim *dim)
+{
+    int count = 0, n = 0;
+    const jx_dim_atom *const *known = jx_program_vars(program, &count);
+    const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &n);
+
+    for (int i = 0; known && vars && i < n; i++) {
+        int k = 0;
+        while (k < count && known[k] != vars[i])
+            k++;
+        if (k == count)
+            return false;
+    }
+    return known && vars;
+}
+
+/* A size of the first scope that has all its variables; NULL: it is none. */
+static const jx_dim *read_size(const jx_program *program, const char *text)
+{
+    int nscopes = program->nscopes ? program->nscopes : 1;
+    const char *expected;
+    size_t at;
+
+    for (int s = 0; s < nscopes; s++) {
+        const jx_dim *dim = jx_dim_parse(program->dims, text, strlen(text), s, &at, &expected);
+        if (dim && is_known(program, dim))
+            return dim;
+    }
+    return NULL;
+}
+
+static bool read_end(const jx_program *program, const char *text, jx_value_range_end *to)
+{
+    char *end;
+
+    *to = (jx_value_range_end){.text = trimmed(program, text)};
+    if (!to->text)
+        return false;
+    to->dim = read_size(program, to->text);
+    if (to->dim)
+        return true;
+    to->number = jx_strtod(to->text, &end);
+    return *to->text && end == to->text + strlen(to->text) && !isnan(to->number);
+}
+
+/* Its value at some sizes; NaN where they do not say it. */
+static double value_of(const jx_value_range_end *end, int nsizes, const jx_binding *sizes)
+{
+    jx_assignment at = {nsizes, sizes};
+    jx_int wide;
+
+    if (!end->dim)
+        return end->number;
+    if (jx_dim_is_wide(end->dim, &wide) ||
+        jx_dim_eval_exact(end->dim, jx_assigned_wide, &at, &wide))
+        return (double)wide;
+    return NAN;
+}
+
+/* What the dtype holds. */
+static void ends_of_dtype(jx_dtype dtype, double *lo, double *hi)
+{
+    const jx_dtype_info *info = jx_dtype_of(dtype);
+
+    switch (info->kind) {
+    case JX_KIND_BOOL: *lo = 0, *hi = 1; return;
+    case JX_KIND_INT: *lo = -ldexp(1, info->bits - 1), *hi = ldexp(1, info->bits - 1) - 1; return;
+    case JX_KIND_UINT: *lo = 0, *hi = ldexp(1, info->bits) - 1; return;
+    default: *lo = -INFINITY, *hi = INFINITY;
+    }
+}
+
+bool jx_range_at(const jx_program *program, int input, int nsizes, const jx_binding *sizes,
+                 double *lo, double *hi)
+{
+    bool declared = false;
+
+    ends_of_dtype(jx_input_aval(program, input)->dtype, lo, hi);
+    for (int i = 0; i < program->nranges; i++) {
+        const jx_value_range *range = &program->ranges[i];
+        if (!jx_range_is_of(program, range, input))
+            continue;
+        declared = true;
+        *lo = fmax(*lo, value_of(&range->lo, nsizes, sizes));
+        *hi = fmin(*hi, value_of(&range->hi, nsizes, sizes));
+    }
+    return declared;
+}
+
+/* -- declarations --------------------------------------------------------------- */
+
+static bool fits(const jx_program *program, const jx_value_range *range, int input)
+{
+    const jx_aval *aval = jx_input_aval(program, input);
+    jx_dtype_kind kind = jx_dtype_of(aval->dtype)->kind;
+    double lo = value_of(&range->lo, 0, NULL), hi = value_of(&range->hi, 0, NULL), least, most;
+
+    if (aval->kind != JX_AVAL_ARRAY || kind == JX_KIND_KEY || kind == JX_KIND_VOID ||
+        kind == JX_KIND_COMPLEX)
+        return fail(program, range->key, "an input of real numbers");
+    ends_of_dtype(aval->dtype, &least, &most);
+    if (kind != JX_KIND_FLOAT && (isinf(lo) || isinf(hi) || lo != floor(lo) || hi != floor(hi)))
+        if (!isnan(lo) && !isnan(hi))
+            return fail(program, range->key, "whole numbers, as its dtype holds");
+    if (lo < least || hi > most)
+        return fail(program, range->key, "ends that its dtype holds");
+    jx_range_at(program, input, 0, NULL, &least, &most);
+    if (fmax(lo, least) > fmin(hi, most))
+        return fail(program, range->key, "a range that leaves values beside the earlier ones");
+    return true;
+}
+
+bool jx_range_declare(jx_program *program, const char *key, const char *lo, const char *hi)
+{
+    jx_value_range range = {.key = trimmed(program, key)};
+    bool known = false;
+    jx_value_range *all;
+
+    if (!range.key)
+        return false;
+    if (!read_end(program, lo, &range.lo) || !read_end(program, hi, &range.hi))
+        return jx_ok(program->ctx) && fail(program, range.key, "numbers, inf or sizes of the program as ends");
+    if (value_of(&range.lo, 0, NULL) > value_of(&range.hi, 0, NULL))
+        return fail(program, range.key, "the smaller end first");
+    for (int i = 0; i < program->entry.jaxpr->nins; i++) {
+        if (!jx_range_is_of(program, &range, i))
+            continue;
+        known = true;
+        if (!fits(program, &range, i))
+            return false;
+    }
+    if (!known)
+        return unknown(program, range.key);
+    all = JX_NEW_ARRAY(program->ctx->arena, program->nranges + 1, jx_value_range);
+    if (!all)
+        return false;
+    if (program->nranges)
+        memcpy(all, program->ranges, (size_t)program->nranges * sizeof *all);
+    all[program->nranges++] = range;
+    program->ranges = all;
+    return true;
+}
+
+bool jx_range_parse(jx_program *program, const char *text)
+{
+    const char *open = NULL, *comma, *close;
+    jx_arena *arena = program->ctx->arena;
+
+    for (const char *at = strstr(text, " in ["); at; at = strstr(at + 1, " in ["))
+        open = at;
+    comma = open ? strchr(open, ',') : NULL;
+    close = comma ? strrchr(comma, ']') : NULL;
+    if (!close || close[1 + strspn(close + 1, " ")])
+        return fail(program, text, "KEY in [LO, HI]");
+    const char *key = jx_arena_string(arena, text, (size_t)(open - text));
+    const char *lo = jx_arena_string(arena, open + 5, (size_t)(comma - open - 5));
+    const char *hi = jx_arena_string(arena, comma + 1, (size_t)(close - comma - 1));
+    return key && lo && hi && jx_range_declare(program, key, lo, hi);
+}
+
+void jx_range_print(const jx_value_range *range, jx_buffer *to)
+{
+    jx_utf8_printf(to, "%s in [%s, %s]", range->key, range->lo.text, range->hi.text);
+}

@@ -1,0 +1,58 @@
+"""What callers promise of inputs: read, travelled, refused."""
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import export
+
+import jaxvet
+
+
+def f(x, params, index):
+    return x @ params["w"] + params["b"] + index
+
+
+def spec(*shape, dtype=jnp.float32):
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+N, = export.symbolic_shape("n")
+SPECS = spec(N, 3), {"w": spec(3, 2), "b": spec(2)}, spec(dtype=jnp.int32)
+
+
+def entry(ranges):
+    return json.loads(jaxvet.dump(f, ranges=ranges)(*SPECS).text())["entry"]
+
+
+@pytest.mark.parametrize("ranges, written", [
+    ({"x": (0, 1)}, [["x", "0", "1"]]),
+    ({"params": (-1.5, float("inf"))}, [["params", "-1.5", "inf"]]),
+    ({"args[1]['w']": (np.float32(.5), 2)}, [["args[1]['w']", "0.5", "2"]]),
+    ({"in3": (0, N - 1)}, [["in3", "0", "n - 1"]]),
+    ({"index": ("0", "2*n")}, [["index", "0", "2*n"]]),
+])
+def test_they_travel(ranges, written):
+    assert entry(ranges)["ranges"] == written
+    assert jaxvet.check(f, ranges=ranges)(*SPECS).ok
+
+
+def test_without_them_a_document_is_as_it_was():
+    assert "ranges" not in entry(None) and "ranges" not in entry({})
+
+
+@pytest.mark.parametrize("ranges, says", [
+    ({"y": (0, 1)}, "there is no input `y`: there are x, params.*b.*, params.*w.*, index"),
+    ({"x": (1, 0)}, "x: expected the smaller end first"),
+    ({"x": (0, float("nan"))}, "x: expected numbers, inf or sizes of the program"),
+    ({"x": (0, "m")}, "x: expected numbers, inf or sizes of the program"),
+    ({"index": (0, 2**31)}, "index: expected ends that its dtype holds"),
+    ({"index": (0, 1.5)}, "index: expected whole numbers"),
+    ({"x": (0, 1), "args[0]": (2, 3)}, "a range that leaves values beside the earlier"),
+    ({"x": 3}, "expected .lo, hi."),
+    ({"x": (0, [1])}, "expected a number or a size"),
+])
+def test_what_makes_no_sense_is_refused(ranges, says):
+    with pytest.raises(jaxvet.JaxvetError, match=says):
+        jaxvet.check(f, ranges=ranges)(*SPECS).raise_if("error")
