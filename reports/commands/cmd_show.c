@@ -196,6 +196,8 @@ const jx_command jx_command_show = {
     "--transform vmap:0,None is the program over an axis more, of a new size `b`:\n"
     "at place 0 of the first input, the second has none; all outputs have it in\n"
     "front.  One place alone is for all inputs.\n"
+    "--transform flat is the program without calls: what jit, remat and custom rules\n"
+    "call stands where it is called, and the rules are gone.\n"
     "Examples: jaxvet show --as json step.json.gz -o step.json\n"
     "          jaxvet show --as plan --set b=3 step.json.gz\n",
     options, sizeof options / sizeof *options, run,

@@ -3,6 +3,7 @@
 
 #include "analyzer/transform/batch.h"
 #include "analyzer/transform/devices.h"
+#include "analyzer/transform/inline.h"
 #include "analyzer/transform/jvp.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
@@ -134,6 +135,14 @@ static jx_program *vmap(jx_program *program, const step *s)
     return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
 }
 
+static jx_program *flat(jx_program *program, const step *s)
+{
+    jx_program *to = jx_program_inline(program);
+
+    (void)s;
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
+}
+
 static const struct {
     const char *name;
     int most; /* words that it takes */
@@ -142,7 +151,8 @@ static const struct {
            {"devices", 1, devices},
            {"jvp", 0, jvp},
            {"vjp", 0, vjp},
-           {"vmap", JX_TEXTS_MAX, vmap}};
+           {"vmap", JX_TEXTS_MAX, vmap},
+           {"flat", 0, flat}};
 
 enum { TRANSFORMS = sizeof all / sizeof *all };
 
@@ -170,8 +180,8 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
     if ((*number = number_of(at)) < 0)
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
                        "there is no such transform; there is jvp, vjp, vmap:AXIS, as in "
-                       "vmap:0 or vmap:0,None, set:NAME=SIZE, as in set:b=8,t=4, and "
-                       "devices:N");
+                       "vmap:0 or vmap:0,None, set:NAME=SIZE, as in set:b=8,t=4, "
+                       "devices:N and flat");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;
     while (more) {

@@ -4,6 +4,7 @@
  *     devices:8      written out for so many devices
  *     jvp            its derivative along a direction (analyzer/transform/jvp.h)
  *     vjp            its derivative backwards (analyzer/transform/vjp.h)
+ *     flat           without calls (analyzer/transform/inline.h)
  *     vmap:0,None    over an axis more of these inputs (analyzer/transform/batch.h)
  *
  * In the order given, one after the other, separated by commas or as further lists. */
@@ -25,7 +26,7 @@ jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists);
     {                                                                                    \
         "transform", 0, JX_OPT_LIST, "jvp,set:b=8",                                      \
             "transformed first, in this order: jvp, vjp, vmap:AXES, set:NAME=SIZE, "     \
-            "devices:N",                                                                 \
+            "devices:N, flat",                                                                 \
             offsetof(settings, transform)                                                \
     }
 

@@ -115,3 +115,13 @@ cat >"$work/none.jaxpr" <<'END'
 END
 expect 2 show "$work/none.jaxpr" --transform vmap:0
 complains 'expected an input that gets the axis'
+
+# Without calls it computes the same: no jit, remat or custom rule is left.
+data=demo/data
+for name in mlp_flax least_squares.0 fixed_point_rule scan_rnn log_densities; do
+    case=$data/${name%.0}.case0.npz
+    [ -e "$data/$name.json.gz" ] && [ -e "$case" ] || continue
+    expect 0 run "$data/$name.json.gz" --transform flat --inputs "$case" --expect "$case"
+    expect 0 show "$data/$name.json.gz" --transform flat
+    holds sh -c "! grep -qE '= (jit|pjit|remat2|checkpoint|custom_j?vjp_call|custom_jvp_call)\[' '$work/out'"
+done
