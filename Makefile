@@ -24,6 +24,7 @@ endif
 LAYERS  = frontend/base frontend/ir frontend/sizes frontend/mlir frontend/read frontend/decompose \
           frontend/write analyzer \
           analyzer/transform analyzer/lint prover checker runtime runtime/kernels runtime/gradients \
+          runtime/witness \
           reports reports/pipeline reports/formats reports/commands
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
 # The solver's helper process alone is linked with libz3, so that nothing else

@@ -43,6 +43,7 @@ struct jx_run {
     double deadline;      /* by jx_seconds_now(); 0: none */
     bool is_limited;      /* there is a deadline, or who may cancel */
     atomic_bool stopped;  /* at it; helper threads look, too */
+    bool flush; /* subnormal numbers are zeros */
     int64_t limit, left; /* operations that a run may execute; still may */
     uint64_t seed;
     int64_t drawn;
@@ -132,6 +133,8 @@ bool jx_run_block(jx_run *run, int block)
 
 jx_pool *jx_run_pool(jx_run *run)
 {
+    if (run->flush) /* the switch is the thread's own */
+        return NULL;
     if (!run->lent && !run->pool)
         run->pool = jx_pool_new();
     return run->lent ? run->lent : run->pool;
@@ -385,6 +388,37 @@ static void set_ports(jx_run *run, const void *const *ins)
     }
 }
 
+#if defined(__SSE2__)
+static const bool can_flush = true;
+
+static void flush_subnormals(void)
+{
+    enum { FLUSH_RESULTS = 0x8000, FLUSH_OPERANDS = 0x0040 };
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | FLUSH_RESULTS | FLUSH_OPERANDS);
+}
+#elif defined(__aarch64__)
+static const bool can_flush = true;
+
+static void flush_subnormals(void)
+{
+    unsigned long mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    __asm__ volatile("msr fpcr, %0" : : "r"(mode | 1ul << 24));
+}
+#else
+static const bool can_flush = false;
+
+static void flush_subnormals(void)
+{
+}
+#endif
+
+bool jx_exec_flush(jx_exec *exec, bool flush)
+{
+    exec->run.flush = flush && can_flush;
+    return exec->run.flush == flush;
+}
+
 bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
 {
     jx_run *run = &exec->run;
@@ -400,6 +434,8 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     set_ports(run, ins);
     fegetenv(&mode);
     fesetenv(FE_DFL_ENV);
+    if (run->flush)
+        flush_subnormals();
     bool ok = jx_run_block(run, 0);
     fesetenv(&mode);
     return ok;

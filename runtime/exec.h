@@ -32,6 +32,9 @@ bool jx_exec_gave_up(const jx_exec *exec);
 void jx_exec_limit(jx_exec *exec, int64_t operations);
 /* Operations of the last run. */
 int64_t jx_exec_operations(const jx_exec *exec);
+/* Later runs take subnormal numbers for zeros, and give none: as XLA's code does on a CPU.
+ * (On processors that we have the switch of; false elsewhere.) */
+bool jx_exec_flush(jx_exec *exec, bool flush);
 /* The seed of all random numbers that programs leave open (stablehlo.rng): later
  * runs draw the same ones again, an operation in a loop others at each turn.
  * Without it the seed is 0. */

@@ -8,7 +8,7 @@
 
 #include "runtime/kernel.h"
 
-enum { JX_WATCHED_OPERANDS = 3 };
+enum { JX_WATCHED_OPERANDS = 3, JX_WATCHED_ROOTS = 16 };
 
 typedef struct jx_element {
     jx_dtype dtype; /* as stored */
@@ -31,6 +31,14 @@ typedef struct jx_unfinite {
 typedef struct jx_watch {
     jx_unfinite nan, infinity; /* the first of each */
     bool infinity_came_first;
+    /* Each equation that gives what is not finite though all that it takes is, once, in
+     * the order of the run; more than there is room for are left out. */
+    int nroots;
+    jx_unfinite roots[JX_WATCHED_ROOTS];
+    /* Equations whose results of that kind become ones: what would come of the others
+     * alone. */
+    int nexcused;
+    const jx_eqn *excused[JX_WATCHED_ROOTS];
 } jx_watch;
 
 /* Appends a look at what an equation made of its operands. */

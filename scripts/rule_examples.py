@@ -4,7 +4,8 @@
 
 The programs are taken from the built command itself, so that what the tests
 check is what users read.  A Python example says on its first line at which
-shapes its function f is traced: `# f32[b,4], i32[] where b >= 2`; one of language
+shapes its function f is traced: `# f32[b,4], i32[] where b >= 2`, and what its inputs
+hold: `# f32[4] ranges x in [0, 1]`; one of language
 `export` leaves the bytes of an exported file in `data`.  The same
 texts and the same JAX give the same bytes.
 """
@@ -37,7 +38,7 @@ def ask(*words):
 SPECS = '''
 import re, jax
 from jax import export
-shapes, _, where = first_line.lstrip('# ').partition(' where ')
+shapes, _, where = first_line.partition(' ranges ')[0].lstrip('# ').partition(' where ')
 scope = export.SymbolicScope([c.strip() for c in where.split(' and ') if c.strip()])
 specs = [
     jax.ShapeDtypeStruct(export.symbolic_shape(dims, scope=scope) if dims else (), dtypes[dtype])
@@ -52,14 +53,22 @@ def specs(folder, first_line):
     return names['specs']
 
 
+def ranges(first_line):
+    """What its inputs hold, as it says behind them: `ranges x in [0, 1]; y in [-1, 1]`."""
+    promised = first_line.partition(' ranges ')[2].split(';')
+    return {key.strip(): tuple(ends.strip()[1:-1].split(', ')) for key, _, ends in (
+        text.partition(' in ') for text in promised if text)}
+
+
 def document(name, text):
     """The document of a Python example, as the file `name` in no folder."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)
         pathlib.Path(path).write_text(text)
         f = runpy.run_path(path)['f']
-        made = jaxvet.dump(f, relative_to=folder, comparisons=True)(
-            *specs(folder, text.splitlines()[0]))
+        first = text.splitlines()[0]
+        made = jaxvet.dump(f, relative_to=folder, comparisons=True,
+                           ranges=ranges(first))(*specs(folder, first))
         return made.text()
 
 

@@ -11,6 +11,7 @@
 #include "reports/pipeline/rules.h"
 #include "reports/pipeline/settle_declared.h"
 #include "reports/pipeline/transforms.h"
+#include "reports/pipeline/values.h"
 #include "reports/pipeline/where.h"
 #include "reports/pipeline/wraps.h"
 
@@ -147,6 +148,13 @@ static bool fill_derivatives(jx_ctx *keep, jx_report *report,
     return true;
 }
 
+static bool check_values(jx_ctx *keep, jx_report *report, jx_program *program,
+                         const jx_check_options *options)
+{
+    return !program->nranges || (begin(program, "looking for numbers that are not finite") &&
+                                 jx_check_values(keep, report, program, &options->selection));
+}
+
 static bool check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
                         const jx_check_options *options)
 {
@@ -164,6 +172,7 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
     return analysis && fill(keep, report, analysis, options) &&
            fill_derivatives(keep, report, program, options) &&
            check_rules(keep, report, program, options) &&
+           check_values(keep, report, program, options) &&
            (!suppressions || jx_suppressions_read(suppressions, program)) &&
            jx_check_finish(keep, report, options->deps, suppressions);
 }

@@ -2,6 +2,7 @@
 #include "runtime/watch.h"
 
 #include "frontend/base/plain.h"
+#include "frontend/ir/params.h"
 #include "runtime/elementwise.h"
 #include "runtime/plan_impl.h"
 
@@ -164,6 +165,7 @@ typedef struct watched {
     const jx_eqn *eqn;
     int nins, nouts; /* views of operands, then of results */
     bool whole;      /* the operands are all that the equation takes */
+    bool shell;      /* it only runs other equations */
     const int *outs; /* the numbers of the results */
     int64_t *runs;
 } watched;
@@ -208,6 +210,71 @@ static void tell_run(const watched *d, const jx_view *ins, int which,
     tell_operands(d, ins, w->view, to);
 }
 
+/* What it runs is watched itself. */
+static bool is_shell(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
+           eqn->prim->id == JX_PRIM_cond || jx_eqn_callee(eqn);
+}
+
+static bool is_excused(const jx_watch *watch, const jx_eqn *eqn)
+{
+    for (int i = 0; i < watch->nexcused; i++)
+        if (watch->excused[i] == eqn)
+            return true;
+    return false;
+}
+
+/* What is not finite becomes one. */
+static void mend_row(const jx_view *view, char *row, int64_t columns, int64_t step)
+{
+    bool complex = jx_dtype_is_complex(view->dtype);
+    const double one[2] = {1, 0};
+
+    for (int64_t i = 0; i < columns; i++) {
+        double parts[2] = {0};
+        jx_convert(view->dtype, complex ? JX_C128 : JX_F64, row + i * step, parts, 1);
+        if (!isfinite(parts[0]) || !isfinite(parts[1]))
+            jx_convert(complex ? JX_C128 : JX_F64, view->dtype, one, row + i * step, 1);
+    }
+}
+
+static void mend(const jx_view *view)
+{
+    int last = view->rank - 1;
+    int64_t columns = last < 0 ? 1 : steps_along(view, last), rows = 1;
+    int64_t step = last < 0 ? 0 : view->strides[last];
+
+    for (int axis = 0; axis < last; axis++)
+        rows *= steps_along(view, axis);
+    for (int64_t row = 0; row < rows; row++) {
+        char *at = view->data;
+        int64_t rest = row;
+        for (int axis = last - 1; axis >= 0; axis--) {
+            at += rest % steps_along(view, axis) * view->strides[axis];
+            rest /= steps_along(view, axis);
+        }
+        mend_row(view, at, columns, step);
+    }
+}
+
+static void tell_root(const watched *d, const jx_view *ins, int which, const walk *w,
+                      badness is)
+{
+    jx_watch *watch = d->to;
+    jx_unfinite *to = &watch->roots[watch->nroots];
+
+    for (int i = 0; i < watch->nroots; i++)
+        if (watch->roots[i].eqn == d->eqn)
+            return;
+    if (watch->nroots == JX_WATCHED_ROOTS)
+        return;
+    *to = (jx_unfinite){.eqn = d->eqn, .out = d->outs[which], .run = *d->runs};
+    tell(w, is, to);
+    tell_operands(d, ins, w->view, to);
+    watch->nroots++;
+}
+
 static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
                       const jx_view *outs, void *scratch)
 {
@@ -219,13 +286,20 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
     (void)outs;
     (void)scratch;
     for (int i = 0; i < d->nouts; i++) {
-        if (look(&ins[d->nins + i], &w) == FINITE)
+        badness worst = look(&ins[d->nins + i], &w);
+        if (worst == FINITE)
             continue;
         for (int k = 0; before < NO_NUMBER && k < d->nins; k++) {
             walk operand;
             badness is = look(&ins[k], &operand);
             before = is > before ? is : before;
         }
+        if (before == FINITE && !d->shell && is_excused(d->to, d->eqn)) {
+            mend(&ins[d->nins + i]);
+            continue;
+        }
+        if (before == FINITE && !d->shell)
+            tell_root(d, ins, i, &w, worst);
         if (before < NO_NUMBER)
             tell_run(d, ins, i, &w, NO_NUMBER);
         if (before < INFINITE)
@@ -242,7 +316,7 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
     jx_slot *slots = malloc((n + 1) * sizeof *slots);
     int *numbers = JX_NEW_ARRAY(p->arena, eqn->nouts + 1, int);
     int64_t *runs = JX_NEW(p->arena, int64_t);
-    watched data = {to, eqn, 0, 0, true, numbers, runs};
+    watched data = {to, eqn, 0, 0, true, is_shell(eqn), numbers, runs};
 
     if (!slots || !numbers || !runs) {
         jx_plan_starved(p);

@@ -150,3 +150,16 @@ prints '^undecided\[DRV002\] .*: whether the vjp rule of '
 # One that raises may be meant to: a program that is not differentiated there is fine.
 expect 0 check --strict demo/data/odeint_pendulum.json.gz
 prints '^assumed: nothing is differentiated through the vjp rule of .*, which raises: '
+
+# Within ranges, inputs are looked for that give what is not finite.
+expect 1 check --trust-embedded --fail-on warning "$rules/NUM001_fails.json.gz"
+prints '^warning\[NUM001\] domain: log of 0 gives -inf$'
+prints 'output 0 is not finite with x = .*, w = .*; as written (ieee)$'
+expect 0 check --fail-on warning --ignore NUM "$rules/NUM001_fails.json.gz"
+expect 0 check --fail-on warning "$rules/NUM001_passes.json.gz"
+prints '^assumed: outputs are finite for inputs within their ranges: [0-9]* runs found none'
+expect 0 check --fail-on warning demo/data/log_densities.json.gz
+for range in 'nobody in [0, 1]' 'x in [1, 0]' 'x in [0, many]' 'x [0, 1]'; do
+    expect 3 check --range "$range" "$rules/NUM001_passes.json.gz"
+    complains 'range'
+done

@@ -1,0 +1,169 @@
+/* points.c - see parts.h: inputs within their ranges. */
+#include "runtime/witness/parts.h"
+
+#include "runtime/elementwise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PIECE = 256 };
+
+static double clamped(const jx_held *held, double value)
+{
+    value = held->whole ? nearbyint(value) : value;
+    return fmin(fmax(value, held->lo), held->hi);
+}
+
+/* The declared dtype may round beyond an end. */
+static void put(jx_hunt *h, int input, int64_t at, const double *values, int64_t count)
+{
+    const jx_port *port = jx_plan_in(h->run.plan, input);
+    size_t size = jx_dtype_of(port->dtype)->bytes;
+    const jx_held *held = &h->held[input];
+    char *to = (char *)h->run.in[input] + (size_t)at * size;
+
+    jx_convert(JX_F64, port->dtype, values, to, count);
+    if (held->whole)
+        return;
+    for (int64_t i = 0; i < count; i++) {
+        double back;
+        jx_convert(port->dtype, JX_F64, to + (size_t)i * size, &back, 1);
+        if (back <= held->hi && back >= held->lo)
+            continue;
+        /* Toward the inside, a part of its last digit at a time. */
+        double inner = values[i], step = fmax(fabs(values[i]) * 0x1p-12, 0x1p-149);
+        for (int k = 0; k < 64 && (back > held->hi || back < held->lo); k++) {
+            inner += back > held->hi ? -step : step;
+            jx_convert(JX_F64, port->dtype, &inner, to + (size_t)i * size, 1);
+            jx_convert(port->dtype, JX_F64, to + (size_t)i * size, &back, 1);
+        }
+    }
+}
+
+void jx_hunt_put(jx_hunt *h, int input, const double *from)
+{
+    int64_t n = jx_plan_in(h->run.plan, input)->count;
+    double piece[PIECE];
+
+    for (int64_t at = 0; at < n; at += PIECE) {
+        int64_t count = n - at < PIECE ? n - at : PIECE;
+        for (int64_t i = 0; i < count; i++)
+            piece[i] = clamped(&h->held[input], from[at + i]);
+        put(h, input, at, piece, count);
+    }
+}
+
+void jx_hunt_take(const jx_hunt *h, int input, double *to)
+{
+    const jx_port *port = jx_plan_in(h->run.plan, input);
+
+    jx_convert(port->dtype, JX_F64, h->run.in[input], to, port->count);
+}
+
+/* -- kinds of points ------------------------------------------------------------ */
+
+typedef enum kind {
+    LOW,      /* all elements at the lower end */
+    HIGH,     /* ... the upper one */
+    MIDDLE,
+    ZERO,     /* ... or what is next to it */
+    ONE,
+    ENDS,     /* each input as a whole at one of its ends */
+    WHOLE,    /* ... anywhere, often near zero */
+    FIRST,    /* along the last axis one at the upper end, the others at the lower */
+    LAST,     /* along the last axis one at the lower end, the others at the upper */
+    COLUMNS,  /* an end for each place along the last axis */
+    ROWS,     /* an end for each place along the first axis */
+    MIXED,    /* an end for each element */
+    UNIFORM,  /* anywhere */
+    KINDS
+} kind;
+
+/* Which and how often; the telling ones first. */
+static const struct {
+    kind kind;
+    int times;
+} course[] = {{LOW, 1},  {HIGH, 1},    {MIDDLE, 1}, {ZERO, 1}, {ONE, 1},
+              {FIRST, 2}, {COLUMNS, 4}, {ENDS, 12},  {ROWS, 2}, {LAST, 2}, {WHOLE, 8},
+              {MIXED, 3}, {UNIFORM, 3}};
+
+static double end_of(const jx_held *held, bool upper)
+{
+    return upper ? held->hi : held->lo;
+}
+
+/* A number within the range, of any size: an end times a power of two. */
+static double anywhere(const jx_held *held, uint64_t bits)
+{
+    return end_of(held, bits & 1) * ldexp(1, -(int)(bits >> 1 & 7));
+}
+
+static double element(jx_hunt *h, const jx_held *held, kind k, const jx_port *port, int64_t i,
+                      bool whole, uint64_t bits)
+{
+    int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
+    int64_t rows = port->rank ? port->shape[0] : 1;
+    int64_t column = i % columns, row = rows ? i / (port->count / rows) : 0;
+
+    switch (k) {
+    case LOW: return held->lo;
+    case HIGH: return held->hi;
+    case MIDDLE: return (held->lo + held->hi) / 2;
+    case ZERO: return 0;
+    case ONE: return 1;
+    case ENDS: return end_of(held, whole);
+    case WHOLE: return anywhere(held, bits);
+    case FIRST: return end_of(held, column == 0);
+    case LAST: return end_of(held, column != 0);
+    case COLUMNS: return end_of(held, bits >> (column & 63) & 1);
+    case ROWS: return end_of(held, bits >> (row & 63) & 1);
+    case MIXED: return end_of(held, jx_rng_next(&h->rng) & 1);
+    default: return held->lo + jx_rng_uniform(&h->rng) * (held->hi - held->lo);
+    }
+}
+
+static void fill_input(jx_hunt *h, int input, kind k)
+{
+    const jx_port *port = jx_plan_in(h->run.plan, input);
+    uint64_t bits = jx_rng_next(&h->rng);
+    bool whole = bits >> 63;
+    double piece[PIECE];
+
+    for (int64_t at = 0; at < port->count; at += PIECE) {
+        int64_t count = port->count - at < PIECE ? port->count - at : PIECE;
+        for (int64_t i = 0; i < count; i++)
+            piece[i] = clamped(&h->held[input], element(h, &h->held[input], k, port, at + i,
+                                                        whole, bits));
+        put(h, input, at, piece, count);
+    }
+}
+
+static void fill_all(jx_hunt *h, kind k)
+{
+    for (int i = 0; i < h->run.nins; i++)
+        if (!h->held[i].open)
+            fill_input(h, i, k);
+}
+
+bool jx_hunt_start(jx_hunt *h, int number)
+{
+    static const kind starts[] = {MIDDLE, UNIFORM, WHOLE, UNIFORM, ENDS, COLUMNS};
+
+    if (number >= (int)(sizeof starts / sizeof *starts))
+        return false;
+    fill_all(h, starts[number]);
+    return true;
+}
+
+bool jx_hunt_fill(jx_hunt *h, int number)
+{
+    for (size_t c = 0; c < sizeof course / sizeof *course; c++) {
+        if (number >= course[c].times) {
+            number -= course[c].times;
+            continue;
+        }
+        fill_all(h, course[c].kind);
+        return true;
+    }
+    return false;
+}

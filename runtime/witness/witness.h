@@ -1,0 +1,43 @@
+/* witness.h - inputs within their ranges for which a program computes what is not finite.
+ *
+ * The program runs in its declared dtypes, as written (ieee), and with subnormal numbers
+ * taken for zeros (ftz), at corners of the ranges, at random,
+ * and where its own derivative leads: toward the place where a logarithm, a root, a
+ * quotient or an exponential leaves its domain.  What counts is an output that is not
+ * finite although all inputs are, and an equation that is to blame for it: it gives what is
+ * not finite though all that it takes is, and with every other such equation's results made
+ * finite an output still is not.  So the arm that a `where` leaves out blames nobody.
+ *
+ * This shows, and proves nothing: nothing found means nothing. */
+#ifndef JX_WITNESS_H
+#define JX_WITNESS_H
+
+#include "frontend/ir/typed.h"
+#include "runtime/watch.h"
+
+typedef struct jx_witness {
+    jx_unfinite made; /* the equation, and what it gave */
+    bool flushed;     /* where subnormal numbers are taken for zeros (ftz), and not else */
+    int out;          /* the first output that is not finite */
+    const void *const *inputs; /* one array per input, dense, in the program's arena */
+} jx_witness;
+
+typedef struct jx_witnesses {
+    JX_VEC(jx_witness) found;
+    int64_t runs;
+    bool spent; /* the operations came to an end before the search */
+} jx_witnesses;
+
+typedef struct jx_witness_options {
+    int64_t operations; /* that all runs together may execute */
+    uint64_t seed;
+    size_t memory; /* budget of one plan, in bytes; 0: none */
+} jx_witness_options;
+
+/* Of a program without symbolic sizes whose equations stand at one place each (inline.h);
+ * a witness for each equation that one is found for.  False with an error in the
+ * program's context only when memory ends; a program that can't be run has none. */
+bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
+                       jx_witnesses *to);
+
+#endif
