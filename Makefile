@@ -316,6 +316,10 @@ library-suites: all  ## the same with those of optax, flax, equinox, chex and di
 capture: all  ## check and run every program that JAX's tests run (JAX_SUITE='--of optax', ...: as above)
 	@$(PYTHON) scripts/capture_jax_tests.py $(JAX_SUITE)
 
+.PHONY: right-rules
+right-rules: all  ## 2,000 random right rules, of which gradcheck may accuse none
+	@JAX_PLATFORMS=cpu build/venv/bin/python scripts/judge_right_rules.py $(RIGHT_RULES)
+
 .PHONY: transforms
 transforms: all  ## our transformations of JAX's test harnesses, against JAX's
 	@build/venv/bin/python scripts/transforms.py $(TRANSFORMS)

@@ -10,6 +10,7 @@
 #include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
 #include "runtime/kernel.h"
+#include "runtime/noise.h"
 #include "runtime/shake.h"
 #include "runtime/watch.h"
 
@@ -19,9 +20,10 @@ typedef struct jx_plan jx_plan;
 
 typedef struct jx_plan_options {
     jx_domain domain;
-    bool narrowing; /* wide only: conversions to a narrower float round, as they
-                       are written to */
+    jx_dtype rounds_below; /* wide only: conversions to floats narrower than this one
+                              round, as they are written to; JX_DT_NONE: none do */
     jx_shake shake; /* wide only */
+    const jx_noise *noise; /* wide only, read when the plan runs; or NULL */
     jx_watch *watch; /* what is found goes there: such a plan is run by one
                         execution at a time; or NULL */
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */

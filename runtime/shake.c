@@ -3,6 +3,7 @@
 
 #include "frontend/base/intern.h"
 
+#include <float.h>
 #include <math.h>
 
 double jx_unit_roundoff(jx_dtype dtype)
@@ -15,6 +16,19 @@ double jx_unit_roundoff(jx_dtype dtype)
     case JX_F16: return 0x1p-10;
     case JX_BF16: return 0x1p-7;
     default: return jx_dtype_is_float(dtype) ? 0x1p-2 : 0;
+    }
+}
+
+double jx_largest_finite(jx_dtype dtype)
+{
+    switch (dtype) {
+    case JX_F64:
+    case JX_C128: return DBL_MAX;
+    case JX_F32:
+    case JX_C64: return FLT_MAX;
+    case JX_F16: return 65504;
+    case JX_BF16: return 0x1.fep127;
+    default: return INFINITY;
     }
 }
 

@@ -77,6 +77,12 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
         jx_buffer_printf(&t->rules, "%s, as declared: ", jx_intent_name(r->rule->intent));
         jx_rule_say_agreement(r, &t->rules);
         break;
+    case JX_RULE_WITHIN:
+        jx_buffer_puts(&t->rules, "counts at single points only, judged with what uses it");
+        break;
+    case JX_RULE_BEYOND:
+        jx_buffer_puts(&t->rules, "not followed: it matters beyond the second order only");
+        break;
     case JX_RULE_WRONG: jx_buffer_puts(&t->rules, "wrong"); break;
     case JX_RULE_REFUSES:
         jx_utf8_printf(&t->rules, "raises: %s", r->detail ? r->detail : "");

@@ -6,6 +6,10 @@
 
 void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
 {
+    if (r->empty) {
+        jx_buffer_puts(to, "what it takes or gives has no elements");
+        return;
+    }
     jx_buffer_printf(to, "no disagreement at %d points (%lld comparisons",
                      r->points, (long long)r->comparisons);
     if (r->tolerance >= 1e-4) /* of both sides */
@@ -42,7 +46,7 @@ static bool assume(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report
 
     for (size_t i = 0; i < rules->count; i++) {
         const jx_rule_report *r = &rules->at[i];
-        if (r->outcome != JX_RULE_AGREES)
+        if (r->outcome != JX_RULE_AGREES || r->empty)
             continue;
         least = !count || r->points < least ? r->points : least;
         count++;

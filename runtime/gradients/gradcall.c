@@ -57,6 +57,7 @@ static bool add_span(jx_space *to, const jx_port *port, int number, int tied)
                                           .count = (int)count,
                                           .tied = tied >= 0,
                                           .complex = complex,
+                                          .largest = jx_largest_finite(port->aval->dtype),
                                           .rank = port->rank,
                                           .shape = port->shape};
     if (tied < 0)

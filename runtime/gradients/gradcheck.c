@@ -62,6 +62,7 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     report->dropped += one->dropped;
     report->muted += one->muted;
     report->outvoted += one->outvoted;
+    report->empty = one->empty;
     report->work += one->work;
     if (one->outcome == JX_RULE_WRONG) {
         report->outcome = JX_RULE_WRONG;
@@ -159,6 +160,8 @@ static void check_patterns(const jx_typed *typed,
     if (report->outcome != JX_RULE_WRONG && !report->detail &&
         report->comparisons > 0)
         conclude(typed->program, report);
+    if (report->empty && report->outcome == JX_RULE_UNDECIDED && !report->detail)
+        report->outcome = JX_RULE_AGREES;
     if (report->outcome != JX_RULE_WRONG && report->outcome != JX_RULE_REFUSES &&
         !rule->intent)
         jx_grad_beyond(typed, options, how, calling, derived, report);
@@ -216,7 +219,8 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
                                                          : JX_CODE_DRV001;
     jx_claim *claim;
 
-    if (report->outcome == JX_RULE_AGREES ||
+    if (report->outcome == JX_RULE_AGREES || report->outcome == JX_RULE_WITHIN ||
+        report->outcome == JX_RULE_BEYOND ||
         (options->in_passing && report->outcome == JX_RULE_REFUSES))
         return;
     claim = jx_claim_add(ctx, claims, code);
@@ -258,16 +262,20 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports)
 {
     jx_derived derived;
+    const jx_rule_outcome *outcomes = jx_grad_outcomes(program);
     int64_t work = 0;
 
-    if (!jx_grad_derive(&program, &derived) ||
+    if (!outcomes || !jx_grad_derive(&program, &derived) ||
         !jx_grad_claim_closures(program->ctx, &derived.closing, claims))
         return false;
     for (int i = 0; i < program->nrules; i++) {
         jx_rule_report report = {.rule = program->rules[i],
-                                 .subject = subject_of(program->ctx, program->rules[i])};
+                                 .subject = subject_of(program->ctx, program->rules[i]),
+                                 .outcome = outcomes[i]};
         /* A rule inside a rule beyond the limit has a twin outside. */
-        if (options->operations && work > options->operations)
+        if (report.outcome != JX_RULE_UNDECIDED)
+            ; /* it is not judged alone */
+        else if (options->operations && work > options->operations)
             report.detail = "the rules before it took all the time that there was for them "
                             "(jaxvet gradcheck has more)";
         else

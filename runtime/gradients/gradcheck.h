@@ -25,6 +25,10 @@ typedef enum jx_rule_outcome {
     JX_RULE_AGREES,        /* no disagreement at `points` points */
     JX_RULE_INTENDED,        /* no derivative, and what it is declared to be */
     JX_RULE_WRONG,
+    JX_RULE_WITHIN,  /* its values count at single points only, where it is judged as a
+                        part of what uses it */
+    JX_RULE_BEYOND,  /* the document does not hold it, and it matters beyond the second
+                        order only */
     JX_RULE_REFUSES, /* it raises when traced, by design or not */
 } jx_rule_outcome;
 
@@ -39,6 +43,7 @@ typedef struct jx_rule_report {
     int64_t muted;       /* such values, where its own values agreed */
     double tolerance;    /* relative, from the narrowest dtype in the code */
     int64_t work;        /* operations that it took */
+    bool empty;          /* it agrees: what it takes or gives has no elements */
     int64_t outvoted;    /* slopes that disagreed alone: the function's own derivative
                             is the rule's */
     jx_code code;        /* of a wrong rule: in what */

@@ -177,6 +177,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
 
     if (own == JX_AGREE && (o == JX_UNCERTAIN || (o == JX_SKIP && !t.stair)))
         o = JX_AGREE;
+    if (o == JX_DISAGREE && jx_grad_is_beyond(c, f))
+        o = JX_SKIP;
     /* Inputs that were drawn may be outside what the program is for. */
     if (o == JX_DISAGREE && isnan(value) &&
         ((f.weights && outside(c)) || !differentiable(c, f) ||
@@ -194,7 +196,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         o == JX_DISAGREE && !says_nothing(c, value, scale, off, &t) &&
         confirmed(c, d, f, value, scale, &t) &&
         !cancels(c, d, f, value, &t) &&
-        !jx_grad_is_rounding(c, d, f, off);
+        !jx_grad_is_rounding(c, d, f, off) && (isnan(value) || !jx_grad_is_noise(c, d, f, off));
     if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off))) {
         c->outvoted++;
         return true;
@@ -203,7 +205,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     *(foreign ? &c->abroad : &c->comparisons) += o == JX_AGREE;
     *(foreign ? &c->muted : &c->dropped) +=
         o == JX_UNCERTAIN || (o == JX_DISAGREE && !stands);
-    if (!stands && is_nan_in_vain(c, d, f, value)) {
+    if (!stands && !jx_grad_is_beyond(c, f) && is_nan_in_vain(c, d, f, value)) {
         c->wrong = jx_arena_printf(c->program->ctx->arena,
                                    "at %s (%s), direction \"%s\", %s: %s gives "
                                    "nan, where the quotients of "

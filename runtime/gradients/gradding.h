@@ -22,6 +22,7 @@ typedef struct jx_gradding {
     const jx_closed *derivative, *guarded; /* these two as jaxprs, or NULL */
     jx_space in, out;
     const jx_plan_options *how; /* of the callees */
+    jx_noise *noise; /* of the callees, another at each call; or NULL */
     const jx_calling *calling;
     const void *const *fixed;  /* operands of which the fixed ones count */
     const jx_sampled *sample;  /* the caller's, or NULL */
@@ -47,6 +48,7 @@ typedef struct jx_gradding {
     bool cautious; /* only the program's own values can accuse the rule */
     int points;
     int64_t comparisons, dropped, outvoted, work; /* see jx_rule_report */
+    int64_t call_work; /* operations of the last call at a point itself */
     int64_t abroad, muted; /* the same at values that the rule may never meet */
     bool stair, spent; /* why comparisons were not conclusive */
     bool met;     /* agreed at values that the program computes */
@@ -77,6 +79,9 @@ void jx_grad_fill_passive(jx_gradding *c);
 /* Slopes of all outputs along d at the point, from that first step. */
 bool jx_grad_sample(jx_gradding *c, const double *d, double first,
                     jx_slope *slopes);
+/* Whether a value or a slope that is asked for is larger than its dtype, as declared, has
+ * numbers for: the program computes none there. */
+bool jx_grad_is_beyond(const jx_gradding *c, jx_functional f);
 /* The first step along d: a hundredth of what is there to move. */
 double jx_grad_first_step(const jx_gradding *c, const double *d);
 /* Where a component of the output stands: "output 1, element 3". */
@@ -104,6 +109,9 @@ void jx_grad_excuse(const jx_derived *derived, jx_rule_reports *reports);
  * over for a constant, and says nothing.  False without memory. */
 bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
                             jx_claim_list *claims);
+/* gradwithin.c: by number, of rules that are not judged alone what there is to say of them
+ * (JX_RULE_WITHIN, JX_RULE_BEYOND); JX_RULE_UNDECIDED of others.  NULL without memory. */
+const jx_rule_outcome *jx_grad_outcomes(const jx_program *program);
 /* The program, with what its rules are held against; itself where nothing is known. */
 bool jx_grad_derive(jx_program **program, jx_derived *derived);
 
@@ -136,6 +144,9 @@ void jx_grad_release(jx_gradding *c);
  * constants make of a difference. */
 bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
                          double off);
+
+/* The same of other roundings of all that is computed. */
+bool jx_grad_is_noise(const jx_gradding *c, const double *d, jx_functional f, double off);
 
 /* Whether the result that it gives is off by no more. */
 bool jx_grad_is_rounded_value(const jx_gradding *c, int component, double off);

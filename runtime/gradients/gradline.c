@@ -20,6 +20,8 @@ bool jx_grad_call(jx_gradding *c, jx_callee *f)
         return false;
     }
     jx_exec_limit(f->exec, call);
+    if (c->noise)
+        c->noise->seed++;
     bool ok = jx_callee_run(f);
     c->work += jx_exec_operations(f->exec);
     c->spent = c->spent || !ok;
@@ -52,6 +54,19 @@ void jx_grad_fill_passive(jx_gradding *c)
 
 /* -- a line --------------------------------------------------------------- */
 
+/* A complex number of which one part is not finite has no derivative. */
+static void join_parts(const jx_gradding *c, jx_slope *slopes)
+{
+    for (int s = 0; s < c->out.count; s++) {
+        const jx_span_of *span = &c->out.spans[s];
+        for (int j = span->at; span->complex && j < span->at + span->count; j += 2)
+            if (slopes[j].kind == JX_SLOPE_UNDEFINED)
+                slopes[j + 1].kind = JX_SLOPE_UNDEFINED;
+            else if (slopes[j + 1].kind == JX_SLOPE_UNDEFINED)
+                slopes[j].kind = JX_SLOPE_UNDEFINED;
+    }
+}
+
 bool jx_grad_sample(jx_gradding *c, const double *d, double first,
                     jx_slope *slopes)
 {
@@ -73,6 +88,7 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
     jx_space_scatter(&c->in, c->x, &c->primal);
     for (int j = 0; j < m; j++)
         slopes[j] = jx_ridders(c->samples + j, m, first, c->grain);
+    join_parts(c, slopes);
     c->work += c->most_work ? (int64_t)m * SLOPE_OPERATIONS : 0;
     return true;
 }
@@ -86,6 +102,19 @@ double jx_grad_first_step(const jx_gradding *c, const double *d)
         if (d[i] != 0)
             scale = fmax(scale, fabs(c->x[i]));
     return 0.01 * (scale > 0 ? scale : 1);
+}
+
+bool jx_grad_is_beyond(const jx_gradding *c, jx_functional f)
+{
+    for (int s = 0; s < c->out.count; s++) {
+        const jx_span_of *span = &c->out.spans[s];
+        for (int j = span->at; j < span->at + span->count; j++)
+            if ((f.weights ? f.weights[j] != 0 : j == f.only) &&
+                (fabs(c->samples[j]) > span->largest ||
+                 fabs(c->slopes[j].value) > span->largest))
+                return true;
+    }
+    return false;
 }
 
 /* -- judging -------------------------------------------------------------- */

@@ -108,25 +108,34 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
 
 bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
 {
-    enum { AROUND = 2 };
+    enum { TRIES = 6, ENOUGH = 2 };
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
     double *kept = malloc((n + m + 2) * sizeof *kept), value;
     bool good = kept != NULL;
+    int agreed = 0;
 
     if (!kept)
         return false;
     memcpy(kept, c->x, n * sizeof *kept);
     memcpy(kept + n, c->tangent, m * sizeof *kept);
-    for (int k = 0; good && k < AROUND; k++) {
-        for (size_t i = 0; i < n; i++)
-            c->x[i] = kept[i] + 1e-4 * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
-        good = jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again) &&
+    /* What is moved ties no more, and the steps are too small for it to meet again. */
+    for (int k = 0; good && agreed < ENOUGH && k < TRIES; k++) {
+        double size = 0, by = k % 2 ? 0.1 : 1e-3;
+        for (size_t i = 0; i < n; i++) {
+            c->x[i] = kept[i] + by * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
+            size = fmax(size, fabs(kept[i]));
+        }
+        good = jx_grad_sample(c, d, by / 100 * fmax(1, size), c->again) &&
                jx_grad_says(c, d, f, &value);
         if (!good)
             break;
         jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
-        good = jx_judge(value, fabs(value), c->tolerance, &t) == JX_AGREE;
+        jx_opinion o = jx_judge(value, fabs(value), c->tolerance, &t);
+        good = o != JX_DISAGREE ||
+               jx_grad_is_noise(c, d, f, fmax(t.low - value, value - t.high));
+        agreed += o == JX_AGREE;
     }
+    good = good && agreed == ENOUGH;
     memcpy(c->x, kept, n * sizeof *kept);
     memcpy(c->tangent, kept + n, m * sizeof *kept);
     jx_space_scatter(&c->in, c->x, &c->primal);

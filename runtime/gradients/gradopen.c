@@ -64,8 +64,8 @@ bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
     }
     if (c->guarded && !jx_callee_open(&c->guard, c->typed, c->guarded, how))
         return false;
-    /* A rule that rounds where its function does not is off by that much. */
-    rule.narrowing = !jx_points_narrows(c->rule->primal.jaxpr);
+    /* A rule that rounds to less than its function ever does is off by that much. */
+    rule.rounds_below = jx_points_narrowest(c->rule->primal.jaxpr);
     if (!c->rule->vjp)
         return jx_callee_open(&c->jvp, c->typed, &p->jvp, &rule);
     return jx_callee_open(&c->fwd, c->typed, &p->fwd, &rule) &&

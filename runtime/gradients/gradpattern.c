@@ -17,6 +17,10 @@
 enum {
     PROGRAM_SAMPLES = 3, /* operands as the program computes them */
     FEW = 4,             /* points, where not all are tried */
+    LEAST = 2,           /* directions at a point */
+    ENOUGH = 3,          /* points, after which what a rule may cost is a limit ... */
+    POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
+    RULE_OPERATIONS = 2500000, /* ... in all */
 };
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
@@ -54,7 +58,10 @@ static bool prepare_point(jx_gradding *c)
     if (c->symmetric)
         jx_space_symmetric(&c->in, c->x);
     jx_space_scatter(&c->in, c->x, &c->primal);
-    if (!jx_grad_call(c, &c->primal) || !is_guarded(c))
+    if (!jx_grad_call(c, &c->primal))
+        return false;
+    c->call_work = jx_exec_operations(c->primal.exec);
+    if (!is_guarded(c))
         return false;
     jx_space_gather(&c->out, &c->primal, 0, c->samples);
     bool finite = c->out.size == 0;
@@ -106,6 +113,25 @@ static bool follow_program(jx_gradding *c, double *d)
     return moves;
 }
 
+/* Of what takes long, a few at each point, others at the next one. */
+static int leave_some(jx_gradding *c, int count, const char **names)
+{
+    int64_t most = POINT_OPERATIONS / (JX_RIDDERS_SAMPLES * (c->call_work + 1));
+    size_t n = (size_t)c->in.size;
+
+    if (most >= count)
+        return count;
+    most = most < LEAST ? LEAST : most;
+    for (int k = 1; k < most && k < count; k++) {
+        int from = k + (int)(jx_rng_next(&c->rng) % (uint64_t)(count - k));
+        names[k] = names[from];
+        if (from != k)
+            memcpy(c->directions + (size_t)k * n, c->directions + (size_t)from * n,
+                   n * sizeof *c->directions);
+    }
+    return most < count ? (int)most : count;
+}
+
 /* Where a rule may rely on how it is called, the directions in which the
  * program moves its operands; else of many kinds. */
 static int directions_of(jx_gradding *c, const char **names)
@@ -114,9 +140,11 @@ static int directions_of(jx_gradding *c, const char **names)
     int count = 0;
 
     if (!c->cautious || jx_grad_is_foreign(c))
-        return jx_directions_make(c->program->ctx, &c->rng, c->in.spans,
-                                  c->in.count, c->in.size, c->x, random,
-                                  c->directions, names);
+        return leave_some(c,
+                          jx_directions_make(c->program->ctx, &c->rng, c->in.spans,
+                                             c->in.count, c->in.size, c->x, random,
+                                             c->directions, names),
+                          names);
     while (
         count < random && count < JX_MOST_DIRECTIONS &&
         follow_program(c, c->directions + (size_t)count * (size_t)c->in.size))
@@ -253,6 +281,12 @@ static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
     return true;
 }
 
+/* Whether more points would take longer than what they can tell is worth. */
+static bool is_enough(const jx_gradding *c)
+{
+    return c->work > RULE_OPERATIONS && c->points >= ENOUGH;
+}
+
 static bool check_points(jx_gradding *c, const jx_plan_options *how,
                          bool thorough)
 {
@@ -281,7 +315,7 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
     int few = given ? FEW + JX_SAMPLE_POINTS : FEW;
     if (!thorough)
         count = count < few ? count : few;
-    for (int i = 0; points && i < count; i++) {
+    for (int i = 0; points && i < count && !is_enough(c); i++) {
         c->point = &points[i];
         if (!visit_point(c))
             return false;
@@ -330,6 +364,8 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     report->muted += c->muted;
     report->outvoted += c->outvoted;
     report->work += c->work;
+    report->empty = !c->wrong && ((c->in.count > 0 && c->in.size == 0) ||
+                                  (c->out.count > 0 && c->out.size == 0));
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;
@@ -337,7 +373,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     } else if (!report->detail && c->doubted && !c->met) {
         report->detail = "it disagrees, but at values only that the program "
                          "may never compute";
-    } else if (!report->detail && c->comparisons == 0 && !c->values_only) {
+    } else if (!report->detail && c->comparisons == 0 && !c->values_only && !report->empty) {
         report->detail =
             c->in.size == 0 || c->out.size == 0
                 ? "nothing that it takes, or nothing that it gives, has a "

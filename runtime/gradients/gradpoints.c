@@ -213,9 +213,37 @@ static bool is_narrowing(const jx_eqn *eqn, const void *with)
                                 jx_atom_aval(eqn->ins[0])->dtype);
 }
 
-bool jx_points_narrows(const jx_jaxpr *jaxpr)
+static bool has_bits(const jx_aval *aval, int bits)
 {
-    return any_eqn(jaxpr, is_narrowing, NULL);
+    jx_dtype real = jx_dtype_real(aval->dtype);
+
+    return jx_dtype_is_float(real) && jx_dtype_of(real)->bits == bits;
+}
+
+static bool computes_with(const jx_eqn *eqn, const void *bits)
+{
+    for (int i = 0; i < eqn->nins; i++)
+        if (has_bits(jx_atom_aval(eqn->ins[i]), *(const int *)bits))
+            return true;
+    for (int i = 0; i < eqn->nouts; i++)
+        if (has_bits(eqn->outs[i]->aval, *(const int *)bits))
+            return true;
+    return false;
+}
+
+jx_dtype jx_points_narrowest(const jx_jaxpr *jaxpr)
+{
+    static const jx_dtype narrowest_first[] = {JX_F8_E4M3, JX_F16, JX_F32};
+
+    for (size_t k = 0; k < sizeof narrowest_first / sizeof *narrowest_first; k++) {
+        int bits = jx_dtype_of(narrowest_first[k])->bits;
+        bool has = any_eqn(jaxpr, computes_with, &bits);
+        for (int i = 0; i < jaxpr->nins && !has; i++)
+            has = has_bits(jaxpr->vars[jaxpr->nconsts + i]->aval, bits);
+        if (has)
+            return narrowest_first[k];
+    }
+    return JX_F64;
 }
 
 /* All but a few of the bits that a number of that dtype has are zeros in an exact one. */

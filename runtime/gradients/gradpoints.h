@@ -74,8 +74,9 @@ bool jx_points_iterates(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr stops gradients, nested ones included. */
 bool jx_points_stops(const jx_jaxpr *jaxpr);
 
-/* Whether a jaxpr converts a float to a narrower one, nested ones included. */
-bool jx_points_narrows(const jx_jaxpr *jaxpr);
+/* A float of as few bits as any that a jaxpr computes with, nested ones included: of what
+ * is complex, its parts; JX_F64 without any. */
+jx_dtype jx_points_narrowest(const jx_jaxpr *jaxpr);
 
 /* One input: its place in the vector. */
 typedef struct jx_span_of {
@@ -84,6 +85,7 @@ typedef struct jx_span_of {
     bool tied; /* an earlier span has the same place */
     int rank;
     const int64_t *shape;
+    double largest;       /* finite number of its dtype, as declared */
     bool positive;        /* the sample shows it positive: points keep it so */
     const double *sample; /* or NULL */
     const double *fixed;  /* its only value: it never moves; or NULL */

@@ -41,9 +41,9 @@ static bool fits(const jx_program *program, const jx_rule *rule,
         return false;
     for (int i = 0; i < rule->nins; i++)
         for (int k = 0; k < rule->ins[i]->rank; k++) {
-            int64_t size;
+            int64_t size, least = jx_dim_is_int(rule->ins[i]->shape[k], &size) ? 0 : 1;
             if (!jx_dim_eval(rule->ins[i]->shape[k], jx_assigned, &at, &size) ||
-                size < 1 || size > 1 << 16)
+                size < least || size > 1 << 16)
                 return false;
         }
     return true;

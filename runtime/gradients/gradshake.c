@@ -19,6 +19,9 @@ enum { SHAKES = 4 };
 static const double enough = 2, enough_of_both = 8;
 static const double small = 1. / 16;
 
+/* Times what noise makes, which is at least what rounding does. */
+static const double enough_of_noise = 8;
+
 /* An operand that is the same constant in every call is one here, too. */
 static void take_input(const jx_gradding *from, jx_gradding *to, int i,
                        const jx_shake *shake)
@@ -31,13 +34,16 @@ static void take_input(const jx_gradding *from, jx_gradding *to, int i,
                            to->primal.in[i], port->count);
 }
 
-/* The check again at the point of `c`, of shaken constants; released in any case. */
-static bool begin_shaken(const jx_gradding *c, jx_shake shake, jx_gradding *again)
+/* The check again at the point of `c`, of shaken constants and with a noise (or NULL);
+ * released in any case. */
+static bool begin_shaken(const jx_gradding *c, jx_shake shake, jx_noise *noise,
+                         jx_gradding *again)
 {
     jx_plan_options how = *c->how;
     jx_gradding s = *c;
 
     how.shake = shake;
+    how.noise = s.noise = noise;
     s.primal = s.jvp = s.fwd = s.bwd = s.own = s.guard = (jx_callee){0};
     s.derivative = s.guarded = NULL;
     s.work = 0;
@@ -50,20 +56,29 @@ static bool begin_shaken(const jx_gradding *c, jx_shake shake, jx_gradding *agai
     return good;
 }
 
-/* The rule less the slope along d, of shaken constants. */
+/* The rule less the slope along d. */
+static bool difference(jx_gradding *s, const double *d, jx_functional f, double *off)
+{
+    double value, slope = 0;
+
+    jx_space_scatter(&s->in, s->x, &s->primal);
+    if (!jx_grad_says(s, d, f, &value) ||
+        !jx_grad_sample(s, d, jx_grad_first_step(s, d), s->slopes))
+        return false;
+    for (int j = 0; j < s->out.size; j++)
+        if (f.weights ? f.weights[j] != 0 : j == f.only)
+            slope += (f.weights ? f.weights[j] : 1) * s->slopes[j].value;
+    *off = value - slope;
+    return true;
+}
+
+/* The same, of shaken constants. */
 static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
                    jx_shake shake, double *off)
 {
     jx_gradding s;
-    double value, slope = 0;
-    bool good = begin_shaken(c, shake, &s);
+    bool good = begin_shaken(c, shake, NULL, &s) && difference(&s, d, f, off);
 
-    good = good && jx_grad_says(&s, d, f, &value) &&
-           jx_grad_sample(&s, d, jx_grad_first_step(&s, d), s.slopes);
-    for (int j = 0; good && j < s.out.size; j++)
-        if (f.weights || j == f.only)
-            slope += (f.weights ? f.weights[j] : 1) * s.slopes[j].value;
-    *off = good ? value - slope : NAN;
     jx_grad_release(&s);
     jx_error_clear(c->program->ctx);
     return good && isfinite(*off);
@@ -73,7 +88,7 @@ static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
 static bool value_shaken(const jx_gradding *c, int component, jx_shake shake, double *off)
 {
     jx_gradding s;
-    bool good = begin_shaken(c, shake, &s);
+    bool good = begin_shaken(c, shake, NULL, &s);
     const jx_callee *rule = c->rule->vjp ? &s.fwd : &s.jvp;
     int first = c->rule->vjp ? jx_grad_computed_residuals(c->pattern) : 0;
 
@@ -122,4 +137,35 @@ bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
             return true;
     }
     return false;
+}
+
+/* What a noise makes of a difference at most; not finite where it makes no number of it. */
+static double made_by(jx_gradding *s, const double *d, jx_functional f, double quiet)
+{
+    double most = 0, off;
+
+    for (int k = 0; k < SHAKES; k++) {
+        s->work = 0;
+        if (!difference(s, d, f, &off) || !isfinite(off))
+            return INFINITY;
+        most = fmax(most, fabs(off - quiet));
+    }
+    return most;
+}
+
+bool jx_grad_is_noise(const jx_gradding *c, const double *d, jx_functional f, double off)
+{
+    jx_noise noise = {0};
+    jx_gradding s;
+    double quiet = 0;
+    bool is = begin_shaken(c, (jx_shake){0}, &noise, &s) && difference(&s, d, f, &quiet) &&
+              isfinite(quiet);
+
+    if (is) {
+        noise.by = 1;
+        is = off <= enough_of_noise * made_by(&s, d, f, quiet);
+    }
+    jx_grad_release(&s);
+    jx_error_clear(c->program->ctx);
+    return is;
 }

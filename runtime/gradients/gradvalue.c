@@ -3,6 +3,17 @@
 
 #include <math.h>
 
+/* Beyond which the program computes no number there. */
+static double largest_of(const jx_gradding *c, int component)
+{
+    const jx_space *s = &c->out;
+    int i = 0;
+
+    while (i + 1 < s->count && s->spans[i + 1].at <= component)
+        i++;
+    return s->spans[i].largest;
+}
+
 bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first)
 {
     double *y = c->samples, *z = c->samples + c->out.size;
@@ -13,7 +24,7 @@ bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first)
     jx_space_gather(&c->out, rule, first, z);
     for (int j = 0; j < c->out.size; j++) {
         double slack = 16 * c->tolerance * fabs(y[j]) + 1e-12;
-        if (!isfinite(y[j]) || fabs(y[j] - z[j]) <= slack ||
+        if (!isfinite(y[j]) || fabs(y[j]) > largest_of(c, j) || fabs(y[j] - z[j]) <= slack ||
             (fabs(y[j] - z[j]) <= 1e-3 * (1 + fabs(y[j])) &&
              jx_grad_is_rounded_value(c, j, y[j] - z[j])))
             continue;

@@ -295,7 +295,9 @@ static bool is_worth_it(const whole *w, const jx_rule_reports *reports)
         is_one_call(entry))
         return false;
     for (size_t i = 0; i < reports->count; i++)
-        if (reports->at[i].outcome != JX_RULE_AGREES)
+        if (reports->at[i].outcome != JX_RULE_AGREES &&
+            reports->at[i].outcome != JX_RULE_WITHIN &&
+            reports->at[i].outcome != JX_RULE_BEYOND)
             return false;
     return true;
 }

@@ -151,7 +151,8 @@ static jx_dtype declared(const jx_maker *m)
 /* A conversion to a narrower float that the wide domain is asked to keep. */
 static bool narrows(const jx_maker *m)
 {
-    return jx_plan_domain(m->p) == JX_WIDE && m->p->options->narrowing &&
+    return jx_plan_domain(m->p) == JX_WIDE &&
+           jx_dtype_is_narrower(declared(m), m->p->options->rounds_below) &&
            jx_dtype_is_narrower(declared(m),
                                 jx_atom_aval(m->eqn->ins[0])->dtype);
 }
