@@ -3,6 +3,7 @@
  * A callee has been typed from its declared inputs; here the operands are
  * checked against these, and the callee's inferred outputs are the results. */
 #include "analyzer/type_rules.h"
+#include "frontend/ir/definition.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,6 +154,37 @@ void jx_type_custom_vjp(jx_typing *t)
     check_rule(t, p->fwd_jaxpr_thunk);
 }
 
+static bool same_shape(const jx_aval *a, const jx_aval *c)
+{
+    bool same = jx_aval_same_kind(a, c);
+
+    for (int i = 0; same && i < a->rank; i++)
+        same = a->shape[i] == c->shape[i];
+    return same;
+}
+
+/* What its author says of its types is what the equation declares. */
+static void check_definition(jx_typing *t, const jx_definition *of)
+{
+    jx_bound sizes;
+
+    if (of->nins != t->nins || of->nouts != t->nouts) {
+        jx_type_wrong(t, "its definition is for %d operands and %d results, here are %d and "
+                      "%d", of->nins, of->nouts, t->nins, t->nouts);
+        return;
+    }
+    if (!jx_bind_sizes(t->program, t->nins, of->ins, t->ins, &sizes)) {
+        jx_type_wrong(t, "its definition is for operands of other types");
+        return;
+    }
+    for (int i = 0; i < t->nouts && !t->refused; i++) {
+        const jx_aval *out = jx_aval_bound(t->program, of->outs[i], &sizes);
+        if (out && t->outs[i] && !same_shape(out, t->outs[i]))
+            jx_type_agree(t, t->outs[i], jx_aval_weak(t, out, t->outs[i]->weak),
+                          "result %d and what its abstract evaluation gave", i);
+    }
+}
+
 /* One that could not be expanded has the results that it declares. */
 void jx_type_hi_call(jx_typing *t)
 {
@@ -162,6 +194,8 @@ void jx_type_hi_call(jx_typing *t)
         expansion(t, &p->jaxpr);
     else
         jx_type_unknown(t, jx_eqn_name(t->eqn));
+    if (p->definition)
+        check_definition(t, p->definition);
     check_rule(t, p->jvp);
     check_rule(t, p->lin);
     check_rule(t, p->vjp);

@@ -3,6 +3,7 @@
 #include "runtime/plan_impl.h"
 
 #include "analyzer/transform/devices.h"
+#include "frontend/ir/definition.h"
 #include "runtime/host.h"
 
 #include <stdlib.h>
@@ -43,6 +44,13 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     jx_plan_rule *rule = jx_plan_rule_of(eqn->prim->id);
     jx_slot *slots;
 
+    const jx_definition *defined = jx_eqn_definition(eqn);
+
+    if (defined && jx_eqn_is_unknown(eqn) && defined->missing[JX_DEFINED_EVAL]) {
+        jx_plan_fail(p, "%s", jx_missing_rule(p->program->ctx, JX_DEFINED_EVAL,
+                                              jx_eqn_name(eqn), NULL));
+        return;
+    }
     if (!rule || jx_eqn_is_unknown(eqn)) {
         jx_plan_fail(p, "there is no way to run the primitive %s%s%s",
                      jx_eqn_name(eqn), eqn->refused ? "; JAX does not lower it: " : "",

@@ -6,6 +6,8 @@
  * what the callee writes; loops carry that. */
 #include "analyzer/transform/discharge_parts.h"
 
+#include "frontend/ir/definition.h"
+
 #include <string.h>
 
 static jx_arena *arena_of(const jx_discharge *d)
@@ -205,8 +207,11 @@ const jx_value *jx_discharge_value(jx_discharge *d, const jx_value *value)
         return NULL;
     if (value->rule)
         to.rule = &d->rules[value->rule->id];
+    if (value->definition)
+        to.definition = &d->definitions[value->definition->id];
     if (to.items == value->items && to.shown == value->shown &&
-        to.jaxpr == value->jaxpr && to.rule == value->rule)
+        to.jaxpr == value->jaxpr && to.rule == value->rule &&
+        to.definition == value->definition)
         return value;
     return jx_value_add(&d->program->values, &to);
 }
@@ -503,6 +508,28 @@ static bool new_rules(jx_discharge *d, jx_program *to)
     return true;
 }
 
+static bool new_definitions(jx_discharge *d, jx_program *to)
+{
+    const jx_definition **table =
+        JX_NEW_ARRAY(arena_of(d), to->ndefinitions + 1, const jx_definition *);
+
+    for (int n = 0; table && n < to->ndefinitions; n++) {
+        const jx_definition *from = d->program->definitions[n];
+        for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++) {
+            jx_definition_pattern *all = jx_arena_copy(
+                arena_of(d), from->patterns[kind],
+                (size_t)from->npatterns[kind] * sizeof *all);
+            for (int i = 0; all && i < from->npatterns[kind]; i++)
+                if (!new_closed(d, &from->patterns[kind][i].made, &all[i].made))
+                    return false;
+            d->definitions[n].patterns[kind] = all;
+        }
+        table[n] = &d->definitions[n];
+    }
+    to->definitions = table;
+    return table != NULL;
+}
+
 static bool new_retraces(jx_discharge *d, jx_program *to)
 {
     jx_retrace *all =
@@ -586,18 +613,23 @@ bool jx_program_discharge(jx_program *program)
     d.writes = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs,
                             const bool *);
     d.rules = JX_NEW_ARRAY(program->ctx->arena, program->nrules + 1, jx_rule);
-    if (!written || !d.writes || !d.rules)
+    d.definitions = JX_NEW_ARRAY(program->ctx->arena, program->ndefinitions + 1,
+                                 jx_definition);
+    if (!written || !d.writes || !d.rules || !d.definitions)
         return false;
     jx_intern_init(&d.made, program->ctx->arena);
     jx_intern_init(&d.read, program->ctx->arena);
     for (int i = 0; i < program->nrules; i++)
         d.rules[i] = *program->rules[i];
+    for (int i = 0; i < program->ndefinitions; i++)
+        d.definitions[i] = *program->definitions[i];
     jx_program to = *program;
-    if (!new_rules(&d, &to) || !new_retraces(&d, &to) ||
+    if (!new_rules(&d, &to) || !new_definitions(&d, &to) || !new_retraces(&d, &to) ||
         !new_entry(&d, &program->entry, &to.entry) || !new_paths(&d, &to) ||
         !jx_ok(program->ctx))
         return false;
     program->rules = to.rules;
+    program->definitions = to.definitions;
     program->retraces = to.retraces;
     program->entry = to.entry;
     program->out_paths = to.out_paths;

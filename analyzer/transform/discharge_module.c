@@ -4,11 +4,14 @@
  *     call_library_primitive[module=.. name=f]      jit[jaxpr={ what main does } name=f]
  *     call_exported[exported=Exported(..)]
  *
+ * A primitive that its author defined stays one: it has the jaxpr then beside its rules.
+ *
  * Exported functions are read where all that the program calls are called at sizes that
  * are numbers: the sizes in a module have names that may be the caller's, too, and a
  * program is compared with itself at other sizes. */
 #include "analyzer/infer.h"
 #include "analyzer/transform/discharge_parts.h"
+#include "frontend/ir/definition.h"
 #include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/vhlo.h"
 #include "frontend/read/stablehlo.h"
@@ -184,13 +187,20 @@ bool jx_discharge_module(jx_discharging *b, const jx_eqn *eqn)
     const jx_jaxpr *callee = avals ? callee_of(b, eqn, avals) : NULL;
     jx_params p = {.program = b->d->program};
     jx_atom *ins = jx_discharge_operands(b, eqn);
+    bool defined = jx_eqn_definition(eqn);
 
     if (!callee || !ins)
         return false;
     jx_put_jaxpr(&p, "jaxpr", callee);
     jx_put_text(&p, "name", jx_eqn_name(eqn));
+    if (defined) {
+        jx_put(&p, "definition",
+               jx_discharge_value(b->d, jx_eqn_param(eqn, "definition")));
+        jx_put(&p, "params", jx_eqn_param(eqn, "params"));
+    }
     return jx_discharge_results(b, eqn,
-                                jx_discharge_emit_all(b, jx_prim_of(JX_PRIM_jit),
+                                jx_discharge_emit_all(b, defined ? eqn->prim
+                                                         : jx_prim_of(JX_PRIM_jit),
                                                       eqn->nins, ins, &p, eqn->nouts,
                                                       avals + eqn->nins));
 }

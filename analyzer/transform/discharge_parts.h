@@ -12,6 +12,7 @@ typedef struct jx_discharge {
     jx_intern made;      /* jaxprs, by what they are made of */
     jx_intern read;      /* and those of modules, by module and types */
     jx_rule *rules;      /* new ones, by number */
+    struct jx_definition *definitions; /* the same */
     bool open; /* exported functions stay what they are */
     jx_builder build;
 } jx_discharge;

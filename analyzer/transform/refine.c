@@ -4,6 +4,7 @@
 #include "frontend/base/assert.h"
 #include "frontend/base/map.h"
 #include "frontend/ir/build.h"
+#include "frontend/ir/definition.h"
 #include "frontend/ir/fold.h"
 #include "frontend/ir/scope.h"
 #include "frontend/read/asserted.h"
@@ -25,6 +26,7 @@ typedef struct refiner {
     const jx_jaxpr **jaxprs; /* new ones, by old number */
     bool *reached;           /* by old number */
     jx_rule *rules;          /* new ones, by number */
+    jx_definition *definitions; /* the same */
     const jx_jaxpr *jaxpr;   /* the old one being worked on, or NULL */
     const jx_eqn *eqn;
     const jx_stack *stack;   /* where there is no jaxpr, or NULL */
@@ -319,6 +321,14 @@ static bool put_dim(refiner *r, const jx_value *value, jx_value *to)
     return true;
 }
 
+static void put_definition(const refiner *r, const jx_value *value, jx_value *to)
+{
+    if (r->bare)
+        *to = (jx_value){.tag = JX_V_NONE};
+    else
+        to->definition = &r->definitions[value->definition->id];
+}
+
 static void put_rule(const refiner *r, const jx_value *value, jx_value *to)
 {
     if (!r->bare) {
@@ -350,6 +360,8 @@ static bool fill_value(refiner *r, const jx_value *value, jx_value *to)
         return refuse(r, "a nested jaxpr comes after its user");
     if (value->rule)
         put_rule(r, value, to);
+    if (value->definition)
+        put_definition(r, value, to);
     if (r->meshes &&
         (value->tag == JX_V_MESH || value->tag == JX_V_SHARDING))
         to->integer = r->meshes[value->integer];
@@ -581,6 +593,13 @@ static void reach_rule(reaching *s, const jx_rule *rule)
     }
 }
 
+static void reach_definition(reaching *s, const jx_definition *of)
+{
+    for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++)
+        for (int i = 0; i < of->npatterns[kind]; i++)
+            reach(s, of->patterns[kind][i].made.jaxpr);
+}
+
 static bool find_reached(refiner *r, const jx_closed *entry)
 {
     reaching s = {.r = r};
@@ -591,6 +610,8 @@ static bool find_reached(refiner *r, const jx_closed *entry)
     reach(&s, entry->jaxpr);
     for (int i = 0; !r->bare && i < r->from->nrules; i++)
         reach_rule(&s, r->from->rules[i]);
+    for (int i = 0; !r->bare && i < r->from->ndefinitions; i++)
+        reach_definition(&s, r->from->definitions[i]);
     for (size_t next = 0; next < s.queue.count; next++) {
         const jx_jaxpr *jaxpr = s.queue.at[next];
         for (int i = 0; i < jaxpr->neqns; i++)
@@ -667,6 +688,51 @@ static bool begin_rules(refiner *r)
     }
     r->to->nrules = n;
     r->to->rules = to;
+    return true;
+}
+
+static const jx_aval *const *new_avals(refiner *r, int count, const jx_aval *const *from)
+{
+    const jx_aval **to = JX_NEW_ARRAY(arena_of(r), count, const jx_aval *);
+
+    for (int i = 0; to && i < count; i++)
+        if (!(to[i] = new_aval(r, from[i])))
+            return NULL;
+    return to;
+}
+
+/* The same of r->definitions[i]. */
+static bool new_definition(refiner *r, jx_definition *of)
+{
+    if (!(of->ins = new_avals(r, of->nins, of->ins)) ||
+        !(of->outs = new_avals(r, of->nouts, of->outs)))
+        return false;
+    for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++) {
+        jx_definition_pattern *to = jx_arena_copy(
+            arena_of(r), of->patterns[kind],
+            (size_t)of->npatterns[kind] * sizeof **of->patterns);
+        for (int i = 0; to && i < of->npatterns[kind]; i++)
+            if (!new_closed(r, &of->patterns[kind][i].made, &to[i].made))
+                return false;
+        of->patterns[kind] = to;
+    }
+    return jx_ok(r->ctx);
+}
+
+static bool begin_definitions(refiner *r)
+{
+    int n = r->bare ? 0 : r->from->ndefinitions;
+    const jx_definition **to = JX_NEW_ARRAY(arena_of(r), n, const jx_definition *);
+
+    r->definitions = JX_NEW_ARRAY(arena_of(r), n, jx_definition);
+    if (!to || !r->definitions)
+        return false;
+    for (int i = 0; i < n; i++) {
+        r->definitions[i] = *r->from->definitions[i];
+        to[i] = &r->definitions[i];
+    }
+    r->to->ndefinitions = n;
+    r->to->definitions = to;
     return true;
 }
 
@@ -810,7 +876,7 @@ static jx_program *begin(jx_program *from)
         return NULL;
     jx_avals_init(&to->avals, from->ctx);
     jx_values_init(&to->values, from->ctx);
-    to->njaxprs = to->nrules = to->nretraces = 0;
+    to->njaxprs = to->nrules = to->ndefinitions = to->nretraces = 0;
     to->retraces = NULL;
     to->written = NULL;
     return to;
@@ -868,7 +934,7 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
     if (r->to)
         new_valued(r);
     if (!r->to || !new_scopes(r) || !new_comparisons(r) || !begin_rules(r) ||
-        !find_reached(r, entry) || !new_jaxprs(r) ||
+        !begin_definitions(r) || !find_reached(r, entry) || !new_jaxprs(r) ||
         !new_closed(r, entry, &r->to->entry))
         return NULL;
     r->to->nranges = r->bare ? 0 : r->to->nranges;
@@ -876,6 +942,9 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
         return NULL;
     for (int i = 0; i < r->to->nrules; i++)
         if (!new_rule(r, &r->rules[i]))
+            return NULL;
+    for (int i = 0; i < r->to->ndefinitions; i++)
+        if (!new_definition(r, &r->definitions[i]))
             return NULL;
     if (!new_arrays(r) || !jx_ok(r->ctx))
         return NULL;

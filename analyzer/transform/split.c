@@ -2,6 +2,7 @@
 #include "analyzer/transform/split_parts.h"
 
 #include "frontend/base/map.h"
+#include "frontend/ir/definition.h"
 
 #include <string.h>
 
@@ -130,7 +131,8 @@ static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
     if (!all && is_remat(eqn))
         return jx_split_remat(w, eqn);
     if (!all && eqn->prim->id != JX_PRIM_custom_jvp_call &&
-        eqn->prim->id != JX_PRIM_custom_vjp_call && jx_eqn_callee(eqn))
+        eqn->prim->id != JX_PRIM_custom_vjp_call && jx_eqn_callee(eqn) &&
+        !jx_eqn_definition(eqn)) /* whose rules are of all of it */
         return jx_split_call(w, eqn);
     return leave(w, eqn);
 }

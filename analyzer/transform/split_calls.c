@@ -119,9 +119,8 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn)
 
 /* ---- remat: what is known is computed once now and again by the rest */
 
-/* What of a jaxpr gives these results, of these inputs. */
-static const jx_value *slice_of(jx_splitting *w, const jx_closed *callee, const bool *ins,
-                                const bool *outs)
+/* What of a jaxpr gives these results. */
+static const jx_value *slice_of(jx_splitting *w, const jx_closed *callee, const bool *outs)
 {
     const jx_jaxpr *from = callee->jaxpr;
     jx_atom *atoms = JX_NEW_ARRAY(arena_of(w), from->nconsts + from->nins + from->nouts + 1,
@@ -133,8 +132,7 @@ static const jx_value *slice_of(jx_splitting *w, const jx_closed *callee, const 
     for (int i = 0; i < from->nconsts; i++)
         atoms[i] = jx_body_const(b, from->vars[i]->aval);
     for (int i = from->nconsts; i < from->nconsts + from->nins; i++)
-        if (!ins || ins[i - from->nconsts])
-            atoms[i] = jx_body_input(b, from->vars[i]->aval);
+        atoms[i] = jx_body_input(b, from->vars[i]->aval);
     jx_atom *made = atoms + from->nconsts + from->nins;
     if (!jx_making_inline(w->of->make, b, from, atoms, atoms + from->nconsts, outs, made))
         return NULL;
@@ -153,22 +151,21 @@ bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
     const jx_split *s = mask && callee
                             ? jx_split_jaxpr(w->of, callee->jaxpr, mask, NULL, NULL)
                             : NULL;
-    bool *ins = JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 2, bool);
-    bool *outs = ins ? ins + eqn->nins + 1 : NULL;
+    bool *outs = s ? JX_NEW_ARRAY(arena_of(w), s->known->nouts + 1, bool) : NULL;
+    jx_closed known;
     jx_params kp = {.program = w->of->make->to}, rp = kp;
     const jx_atom *made;
     call k, r;
 
-    if (!s || !ins || !begin_call(w, eqn, 0, &k) || !begin_call(w, eqn, 0, &r))
+    if (!outs || !begin_call(w, eqn, 0, &k) || !begin_call(w, eqn, 0, &r))
         return false;
-    for (int i = 0; i < eqn->nins; i++)
-        ins[i] = !mask[i];
-    for (int i = 0; i < eqn->nouts; i++)
-        outs[i] = !s->outs[i];
+    for (int i = 0; i < s->known->nouts - s->nres; i++)
+        outs[i] = true;
+    known = jx_making_closed_like(s->known, callee);
     pass_known(&k, 0, mask);
     expect(&k, s->outs, true);
     jx_put_others(&kp, eqn, without);
-    jx_put(&kp, "jaxpr", slice_of(w, callee, ins, outs));
+    jx_put(&kp, "jaxpr", slice_of(w, &known, outs));
     if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts, k.outs)))
         return false;
     jx_split_give_known(w, eqn, s->outs, made);
@@ -176,7 +173,7 @@ bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
         r.ins[r.nins++] = jx_split_rest(w, eqn->ins[i]);
     expect(&r, s->outs, false);
     jx_put_others(&rp, eqn, without);
-    jx_put(&rp, "jaxpr", slice_of(w, callee, NULL, s->outs));
+    jx_put(&rp, "jaxpr", slice_of(w, callee, s->outs));
     made = jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
     jx_split_give_rest(w, eqn, s->outs, made);
     return made != NULL;

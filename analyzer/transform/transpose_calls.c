@@ -1,4 +1,5 @@
 /* transpose_calls.c - transposes of what runs jaxprs. */
+#include "analyzer/transform/split.h"
 #include "analyzer/transform/transpose_parts.h"
 
 /* Which operands from `first` on are linear; which results have a cotangent. */
@@ -69,7 +70,81 @@ static bool finish(call *c, const jx_prim *prim, jx_params *p, int first, const 
     return made != NULL;
 }
 
-/* Also of remat: what it computes again, it computes on the way back. */
+/* What is computed again on the way back: the results of `split->known`. */
+static const jx_atom *again(jx_transpose *t, const jx_split *split, const jx_closed *callee,
+                            const char *name)
+{
+    jx_params p = {.program = t->b->in->program};
+    call c;
+
+    if (!begin_call(t, &c))
+        return NULL;
+    jx_put_text(&p, "name", name);
+    jx_put(&p, "jaxpr", jx_making_closed(t->of->make, split->known, callee));
+    pass(&c, 0, t->eqn->nins);
+    return jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &p, c.nins, c.ins,
+                        split->known->nouts);
+}
+
+/* The cotangents of linear operands, from the transpose of `split->rest`. */
+static bool finish_rest(jx_transpose *t, const jx_split *split, const jx_transposed *back,
+                        const jx_closed *callee, const jx_atom *known, const char *name)
+{
+    jx_params p = {.program = t->b->in->program};
+    int nknown = split->known->nouts - split->nres, k = 0;
+    int input = split->nres + split->npassed, n = 0;
+    jx_atom *ins = JX_NEW_ARRAY(jx_transpose_arena(t), back->jaxpr->nins + 1, jx_atom);
+    const jx_atom *made;
+
+    if (!ins)
+        return false;
+    for (int i = 0; i < split->nres; i++)
+        ins[n++] = known[nknown + i];
+    for (int i = 0; i < split->npassed; i++)
+        ins[n++] = t->ins[split->passed[i]];
+    for (int i = 0; i < t->eqn->nouts; i++)
+        if (split->outs[i] && jx_is_made(t->cts[i]))
+            ins[n++] = t->cts[i];
+    jx_put_text(&p, "name", name);
+    jx_put(&p, "jaxpr", jx_making_closed(t->of->make, back->jaxpr, callee));
+    made = jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &p, n, ins, back->jaxpr->nouts);
+    for (int i = 0; made && i < t->eqn->nins; i++)
+        if (jx_is_linear(t, i) && back->ins[input++])
+            t->gives[i] = made[k++];
+    return made != NULL;
+}
+
+/* What remat runs holds both what is linear and what that is made with, in calls, too:
+ * it is taken apart first. */
+static bool transpose_remat(jx_transpose *t, const jx_closed *callee, const bool *linear,
+                            const char *name)
+{
+    jx_arena *arena = jx_transpose_arena(t);
+    const jx_transposed *back;
+    const jx_atom *known;
+    const jx_split *split;
+    jx_splitter splitter;
+    bool *ins, *outs;
+    int nouts = 0, first;
+
+    jx_splitter_begin(&splitter, t->of->make);
+    if (!(split = jx_split_jaxpr(&splitter, callee->jaxpr, linear, NULL, NULL)))
+        return false;
+    first = split->nres + split->npassed;
+    ins = JX_NEW_ARRAY(arena, split->rest->nins + 1, bool);
+    outs = JX_NEW_ARRAY(arena, split->rest->nouts + 1, bool);
+    if (!ins || !outs)
+        return false;
+    for (int i = first; i < split->rest->nins; i++)
+        ins[i] = true;
+    for (int i = 0; i < t->eqn->nouts; i++)
+        if (split->outs[i])
+            outs[nouts++] = jx_is_made(t->cts[i]);
+    back = jx_transpose_jaxpr(t->of, split->rest, ins, outs, NULL);
+    known = back ? again(t, split, callee, name) : NULL;
+    return known && finish_rest(t, split, back, callee, known, name);
+}
+
 bool jx_transpose_call(jx_transpose *t)
 {
     const jx_closed *callee = jx_eqn_callee(t->eqn);
@@ -81,6 +156,8 @@ bool jx_transpose_call(jx_transpose *t)
 
     if (!callee)
         return jx_transpose_none(t);
+    if (t->eqn->prim->id == JX_PRIM_checkpoint || t->eqn->prim->id == JX_PRIM_remat2)
+        return linear && transpose_remat(t, callee, linear, jx_eqn_name(t->eqn));
     made = linear && cts ? jx_transpose_jaxpr(t->of, callee->jaxpr, linear, cts, NULL)
                          : NULL;
     if (!made || !begin_call(t, &c))

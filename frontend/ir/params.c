@@ -555,6 +555,14 @@ static bool read_opt_rule(decode *d, const jx_value *v, void *to)
     return v->tag != JX_V_RULE || read_rule(d, v, to);
 }
 
+static bool read_opt_definition(decode *d, const jx_value *v, void *to)
+{
+    (void)d;
+    *(const struct jx_definition **)to =
+        v->tag == JX_V_DEFINITION ? v->definition : NULL;
+    return true;
+}
+
 static bool read_opt_exported(decode *d, const jx_value *v, void *to)
 {
     const char *expected = jx_called_export_decode(d->program, v, to);

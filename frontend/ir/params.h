@@ -212,6 +212,7 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_prim const char *
 #define JX_FIELD_rule const struct jx_rule *
 #define JX_FIELD_opt_rule const struct jx_rule *
+#define JX_FIELD_opt_definition const struct jx_definition *
 #define JX_FIELD_impl const char *
 #define JX_FIELD_value const jx_value *
 #define JX_FIELD_opt_value const jx_value *

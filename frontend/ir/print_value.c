@@ -362,6 +362,7 @@ static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
         break;
     case JX_V_FUNCTION:
     case JX_V_RULE:
+    case JX_V_DEFINITION: /* has no text: nobody prints it */
         put_function(v->text ? v->text : "", to);
         break;
     case JX_V_DTYPE:

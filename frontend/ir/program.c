@@ -1,5 +1,5 @@
 /* program.c - see program.h. */
-#include "frontend/ir/program.h"
+#include "frontend/ir/definition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +79,13 @@ static void meet_rule(meaning *m, const jx_rule *rule)
     }
 }
 
+static void meet_definition(meaning *m, const jx_definition *of)
+{
+    for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++)
+        for (int i = 0; i < of->npatterns[kind]; i++)
+            meet(m, of->patterns[kind][i].made.jaxpr, MEANT);
+}
+
 /* Callers have larger ids: whoever holds a jaxpr has been looked at before it.
  * What nothing holds may be a reader's own. */
 const bool *jx_program_meant(const jx_program *program)
@@ -95,6 +102,8 @@ const bool *jx_program_meant(const jx_program *program)
         meet(&m, program->retraces[i].closed.jaxpr, MEANT);
     for (int i = 0; i < program->nrules; i++)
         meet_rule(&m, program->rules[i]);
+    for (int i = 0; i < program->ndefinitions; i++)
+        meet_definition(&m, program->definitions[i]);
     for (int i = program->njaxprs; i-- > 0;) {
         const jx_jaxpr *jaxpr = program->jaxprs[i];
         meant[i] = m.found[i] != ONLY_SHOWN;

@@ -240,6 +240,7 @@ typedef struct jx_retrace {
 struct jx_mlir_file;
 struct jx_exported;
 struct jx_blackbox;
+struct jx_definition;
 struct jx_tree_entry;
 
 /* A size that no shape gives, but an element of an input of integers: programs
@@ -288,14 +289,15 @@ typedef struct jx_program {
     jx_closed entry;
     const char *name;
     const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
-    int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ncomparisons,
-        nretraces;
+    int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ndefinitions,
+        ncomparisons, nretraces;
     const jx_file *const *files;
     const jx_mesh *meshes;
     const jx_scope *scopes;
     const jx_array *const *arrays;
     const jx_jaxpr *const *jaxprs; /* callees first */
     const jx_rule *const *rules;
+    const struct jx_definition *const *definitions; /* definition.h */
     const jx_comparison *comparisons;
     const jx_retrace *retraces;
     const char *npz_name, *npz_sha256; /* of the side file, or NULL */

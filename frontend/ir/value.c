@@ -37,7 +37,8 @@ static uint64_t hash_value(const jx_value *v)
                            (uintptr_t)v->unreduced * 23 +
                            (uintptr_t)v->reduced * 29 +
                            (uintptr_t)v->shown * 31 +
-                           (uintptr_t)v->call * 37);
+                           (uintptr_t)v->call * 37 +
+                           (uintptr_t)v->definition * 41);
     for (int i = 0; i < v->count; i++)
         h = mix_pointer(h, v->items ? (const void *)v->items[i]
                                     : (const void *)v->keys[i]);
@@ -61,6 +62,7 @@ static bool same_value(const void *kept, const void *key)
            bits_of(a->imag) == bits_of(b->imag) && a->text == b->text &&
            a->detail == b->detail && a->dim == b->dim && a->aval == b->aval &&
            a->jaxpr == b->jaxpr && a->rule == b->rule &&
+           a->definition == b->definition &&
            a->array == b->array && a->unreduced == b->unreduced &&
            a->reduced == b->reduced && a->shown == b->shown &&
            a->call == b->call && a->count == b->count &&

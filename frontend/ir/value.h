@@ -11,6 +11,7 @@
 
 struct jx_jaxpr;
 struct jx_rule;
+struct jx_definition;
 struct jx_array;
 struct jaxvet_custom_call;
 
@@ -33,6 +34,7 @@ typedef enum jx_value_tag {
     JX_V_DIM,      /* .dim (symbolic) */
     JX_V_JAXPR,    /* .jaxpr; .items its constants as JX_V_CONST; .open */
     JX_V_RULE,     /* .rule; .text its function's name, or NULL */
+    JX_V_DEFINITION, /* .definition */
     JX_V_AVAL,     /* .aval */
     JX_V_PRIM,     /* .text: another primitive's name */
     JX_V_MESH,     /* .integer: index in the program's meshes */
@@ -60,6 +62,7 @@ typedef struct jx_value {
     const jx_aval *aval;
     const struct jx_jaxpr *jaxpr;
     const struct jx_rule *rule;
+    const struct jx_definition *definition;
     const struct jx_array *array;
     int count;
     const struct jx_value *const *items;

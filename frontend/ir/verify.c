@@ -1,4 +1,5 @@
 /* verify.c - the rules of the representation. */
+#include "frontend/ir/definition.h"
 #include "frontend/ir/params.h"
 
 #include <stdio.h>
@@ -263,6 +264,11 @@ static bool verify_value(const verify *v, const jx_value *value)
          value->rule->id >= p->nrules ||
          p->rules[value->rule->id] != value->rule))
         return wrong(v, "a rule that is not in the table");
+    if (value->tag == JX_V_DEFINITION &&
+        (!value->definition || value->definition->id < 0 ||
+         value->definition->id >= p->ndefinitions ||
+         p->definitions[value->definition->id] != value->definition))
+        return wrong(v, "a definition that is not in the table");
     if ((value->tag == JX_V_MESH || value->tag == JX_V_SHARDING) &&
         (value->integer < 0 || value->integer >= p->nmeshes))
         return wrong(v, "a mesh that is not in the table");
@@ -373,6 +379,16 @@ static bool verify_rule(const jx_program *p, const jx_rule *rule)
     return true;
 }
 
+static bool verify_definition(const jx_program *p, const jx_definition *of)
+{
+    for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++)
+        for (int i = 0; i < of->npatterns[kind]; i++)
+            if (!of->patterns[kind][i].error &&
+                !verify_closed(p, &of->patterns[kind][i].made))
+                return false;
+    return true;
+}
+
 bool jx_program_verify(const jx_program *program)
 {
     for (int i = 0; i < program->njaxprs; i++)
@@ -380,6 +396,9 @@ bool jx_program_verify(const jx_program *program)
             return false;
     for (int i = 0; i < program->nrules; i++)
         if (!verify_rule(program, program->rules[i]))
+            return false;
+    for (int i = 0; i < program->ndefinitions; i++)
+        if (!verify_definition(program, program->definitions[i]))
             return false;
     for (int i = 0; i < program->nretraces; i++)
         if (program->retraces[i].closed.jaxpr &&

@@ -13,7 +13,7 @@
 
 static const char top_keys[] =
     "format version producer entry files frames stacks names contexts meshes "
-    "scopes avals consts npz prims jaxprs rules comparisons retraces";
+    "scopes avals consts npz prims jaxprs rules definitions comparisons retraces";
 
 static void read_head(jx_doc *d, const jx_node *root)
 {
@@ -161,7 +161,8 @@ static void read_root(jx_doc *d, const jx_node *root)
     void (*const parts[])(jx_doc *, const jx_node *) = {
         read_head,     read_producer,  jx_doc_sources, jx_doc_settings,
         jx_doc_avals,  jx_doc_arrays,  read_prims,     jx_doc_jaxprs,
-        jx_doc_rules,  jx_doc_comparisons, read_entry, jx_doc_retraces,
+        jx_doc_rules,  jx_doc_definitions, jx_doc_comparisons, read_entry,
+        jx_doc_retraces,
     };
 
     if (jx_node_kind(root) != JX_JSON_OBJECT) {

@@ -308,7 +308,8 @@ void jx_doc_jaxprs(jx_doc *d, const jx_node *root)
     d->nrules = jx_node_array(&d->walk, &rules);
     d->rules = JX_NEW_ARRAY(d->ctx->arena, d->nrules, jx_rule);
     d->depths = JX_NEW_ARRAY(d->ctx->arena, n, int);
-    if (!d->rules || !d->depths)
+    jx_doc_begin_definitions(d, root);
+    if (!d->rules || !d->depths || !d->definitions)
         return;
     for (int i = 0; i < n && !d->walk.failed; i++) {
         jx_node item = jx_node_item(&table, (size_t)i);

@@ -31,6 +31,8 @@ typedef struct jx_doc {
     int *depths;          /* how deep calls nest in each */
     int nrules;
     jx_rule *rules;       /* filled after the jaxprs that refer to them */
+    int ndefinitions;
+    struct jx_definition *definitions; /* the same */
 } jx_doc;
 
 /* Members of `within` (document_parts.c). */
@@ -54,7 +56,11 @@ void jx_doc_settings(jx_doc *d, const jx_node *root); /* contexts to scopes */
 void jx_doc_avals(jx_doc *d, const jx_node *root);
 void jx_doc_arrays(jx_doc *d, const jx_node *root);
 void jx_doc_jaxprs(jx_doc *d, const jx_node *root);
+/* Places for the definitions, before the jaxprs; then what they say. */
+void jx_doc_begin_definitions(jx_doc *d, const jx_node *root);
+struct jx_definition *jx_doc_definition(jx_doc *d, const jx_node *at);
 void jx_doc_rules(jx_doc *d, const jx_node *root);
+void jx_doc_definitions(jx_doc *d, const jx_node *root);
 void jx_doc_comparisons(jx_doc *d, const jx_node *root);
 void jx_doc_retraces(jx_doc *d, const jx_node *root); /* after the entry */
 

@@ -161,6 +161,12 @@ static jx_value read_rule(jx_doc *d, const jx_node *at, const jx_node *tag)
                       .text = jx_node_text(&d->walk, &name)};
 }
 
+static jx_value read_definition(jx_doc *d, const jx_node *at, const jx_node *tag)
+{
+    (void)at;
+    return (jx_value){.tag = JX_V_DEFINITION, .definition = jx_doc_definition(d, tag)};
+}
+
 static jx_value read_aval(jx_doc *d, const jx_node *at, const jx_node *tag)
 {
     (void)at;
@@ -359,6 +365,7 @@ static const struct tag {
     {"$mesh", "$mesh", read_mesh},
     {"$rec", "$rec f hi", read_record},
     {"$rule", "$rule fn", read_rule},
+    {"$definition", "$definition", read_definition},
     {"$fn", "$fn", read_function},
     {"$aval", "$aval", read_aval},
     {"$int", "$int", read_int},

@@ -119,7 +119,9 @@ static void put_document(jx_emit *e, const jx_buffer *entry,
                          const jx_buffer *retraces, jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"format\":\"jaxvet-jaxpr\",\"version\":%d",
-                     e->modules ? JX_DOCUMENT_VERSION : JX_DOCUMENT_PLAIN);
+                     e->definitions.count ? JX_DOCUMENT_VERSION
+                     : e->modules         ? JX_DOCUMENT_MODULES
+                                          : JX_DOCUMENT_PLAIN);
     put_producer(e->program, to);
     jx_emit_key(to, "entry");
     jx_buffer_bytes(to, jx_buffer_text(entry), entry->length);
@@ -136,17 +138,18 @@ static void put_document(jx_emit *e, const jx_buffer *entry,
     put_rows(to, "prims", &e->prims.text, true);
     put_rows(to, "jaxprs", &e->jaxprs.text, true);
     put_rows(to, "rules", &e->rules.text, false);
+    put_rows(to, "definitions", &e->definitions.text, false);
     put_rows(to, "comparisons", comparisons, false);
     put_rows(to, "retraces", retraces, false);
     jx_buffer_puts(to, "}\n");
 }
 
-static jx_rows *const *tables_of(jx_emit *e, jx_rows *tables[12])
+static jx_rows *const *tables_of(jx_emit *e, jx_rows *tables[13])
 {
-    jx_rows *const all[12] = {
+    jx_rows *const all[13] = {
         &e->files, &e->frames, &e->stacks, &e->names,  &e->contexts,
         &e->meshes, &e->scopes, &e->avals, &e->arrays, &e->prims,
-        &e->jaxprs, &e->rules};
+        &e->jaxprs, &e->rules, &e->definitions};
 
     memcpy(tables, all, sizeof all);
     return tables;
@@ -159,22 +162,24 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
     jx_buffer entry = jx_ctx_text(program->ctx);
     jx_buffer comparisons = jx_ctx_text(program->ctx);
     jx_buffer retraces = jx_ctx_text(program->ctx);
-    jx_rows *tables[12];
+    jx_rows *tables[13];
     size_t before = to->length;
 
     if (!e.arena)
         return jx_starved(program->ctx);
     tables_of(&e, tables);
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 13; i++)
         jx_map_init(&tables[i]->index, e.arena);
     e.queue = JX_NEW_ARRAY(e.arena, program->nrules, const jx_rule *);
-    e.failed = !e.queue;
+    e.defined = JX_NEW_ARRAY(e.arena, program->ndefinitions, const struct jx_definition *);
+    e.failed = !e.queue || !e.defined;
     put_entry(&e, &entry);
     jx_emit_rules(&e);
+    jx_emit_definitions(&e);
     jx_emit_comparisons(&e, &comparisons);
     jx_emit_retraces(&e, &retraces);
     put_document(&e, &entry, &comparisons, &retraces, to);
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 13; i++) {
         e.failed = e.failed || !jx_buffer_ok(&tables[i]->text);
         jx_buffer_free(&tables[i]->text);
     }

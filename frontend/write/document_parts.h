@@ -18,8 +18,10 @@ typedef struct jx_emit {
     const jx_program *program;
     jx_arena *arena; /* for the tables, gone after writing */
     jx_rows files, frames, stacks, names, contexts, meshes, scopes, avals,
-        arrays, prims, jaxprs, rules;
+        arrays, prims, jaxprs, rules, definitions;
     const jx_rule **queue; /* the rules met, in order */
+    const struct jx_definition **defined; /* the same of definitions */
+    int nwritten; /* rules that have their rows */
     bool failed;
     bool unknown; /* a constant without its values was met */
     bool modules; /* an equation that brings its module was met */
@@ -43,6 +45,7 @@ int jx_emit_array(jx_emit *e, const jx_array *array);
 int jx_emit_prim(jx_emit *e, const char *name);
 int jx_emit_jaxpr(jx_emit *e, const jx_jaxpr *jaxpr);
 int jx_emit_rule(jx_emit *e, const jx_rule *rule);
+int jx_emit_definition(jx_emit *e, const struct jx_definition *definition);
 
 /* The scope whose variables a dim has (0 if it has none), met on the way. */
 int jx_emit_scope_of(jx_emit *e, const jx_dim *dim);
@@ -55,8 +58,12 @@ void jx_emit_int(int64_t value, jx_buffer *to);
 void jx_emit_value(jx_emit *e, const jx_value *value, jx_buffer *to);
 void jx_emit_closed(jx_emit *e, const jx_closed *closed, jx_buffer *to);
 void jx_emit_literal(jx_emit *e, const jx_literal *literal, jx_buffer *to);
-/* The rules in the queue, and those met meanwhile. */
+/* The rules in the queue, and those met meanwhile; then each definition, with the
+ * rules that it meets. */
 void jx_emit_rules(jx_emit *e);
+void jx_emit_definitions(jx_emit *e);
+void jx_emit_avals(jx_emit *e, const char *key, int count, const jx_aval *const *avals,
+                   jx_buffer *to);
 void jx_emit_comparisons(jx_emit *e, jx_buffer *to);
 void jx_emit_retraces(jx_emit *e, jx_buffer *to);
 /* `"jaxpr":0,"consts":[1]`, the latter if there are any. */

@@ -58,14 +58,19 @@ static void put_pattern(jx_emit *e, const jx_rule *rule,
     jx_buffer_putc(to, '}');
 }
 
+void jx_emit_avals(jx_emit *e, const char *key, int count, const jx_aval *const *avals,
+                   jx_buffer *to)
+{
+    jx_emit_key(to, key);
+    jx_buffer_putc(to, '[');
+    for (int i = 0; i < count; i++)
+        jx_buffer_printf(to, "%s%d", i ? "," : "", jx_emit_aval(e, avals[i]));
+    jx_buffer_putc(to, ']');
+}
+
 static void put_rule_operands(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 {
-    jx_emit_key(to, "in");
-    jx_buffer_putc(to, '[');
-    for (int i = 0; i < rule->nins; i++)
-        jx_buffer_printf(to, "%s%d", i ? "," : "",
-                         jx_emit_aval(e, rule->ins[i]));
-    jx_buffer_putc(to, ']');
+    jx_emit_avals(e, "in", rule->nins, rule->ins, to);
     if (rule->nconsts) {
         jx_emit_key(to, "nc");
         jx_json_put_int(to, rule->nconsts);
@@ -130,9 +135,9 @@ static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 
 void jx_emit_rules(jx_emit *e)
 {
-    for (int i = 0; i < e->rules.count && !e->failed; i++) {
+    for (; e->nwritten < e->rules.count && !e->failed; e->nwritten++) {
         jx_rows_begin(&e->rules);
-        put_rule_row(e, e->queue[i], &e->rules.text);
+        put_rule_row(e, e->queue[e->nwritten], &e->rules.text);
     }
 }
 

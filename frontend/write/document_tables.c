@@ -430,6 +430,20 @@ int jx_emit_array(jx_emit *e, const jx_array *array)
     return add_row(e, &e->arrays, array, &text);
 }
 
+int jx_emit_definition(jx_emit *e, const struct jx_definition *definition)
+{
+    int row = jx_rows_find(&e->definitions, definition);
+
+    if (row >= 0)
+        return row;
+    row = jx_rows_add(e, &e->definitions, definition);
+    if (row < e->program->ndefinitions)
+        e->defined[row] = definition;
+    else
+        e->failed = true;
+    return row;
+}
+
 /* The rules met are written later, from the queue (document_rules.c). */
 int jx_emit_rule(jx_emit *e, const jx_rule *rule)
 {

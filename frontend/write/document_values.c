@@ -219,6 +219,10 @@ void jx_emit_value(jx_emit *e, const jx_value *v, jx_buffer *to)
     case JX_V_RULE:
         put_rule(e, v, to);
         break;
+    case JX_V_DEFINITION:
+        jx_buffer_printf(to, "{\"$definition\":%d}",
+                         jx_emit_definition(e, v->definition));
+        break;
     case JX_V_AVAL:
         jx_buffer_printf(to, "{\"$aval\":%d}", jx_emit_aval(e, v->aval));
         break;

@@ -3,6 +3,7 @@
 #include "frontend/write/stablehlo.h"
 
 #include "frontend/base/assert.h"
+#include "frontend/ir/definition.h"
 #include "frontend/ir/prng.h"
 #include "frontend/ir/signature.h"
 #include "frontend/ir/solution.h"
@@ -108,6 +109,18 @@ static jx_hv atom(const environment *env, jx_atom a)
     return a.var ? env->values[a.var->id] : literal(env->code, a.literal);
 }
 
+/* A primitive that its author defined has rules for some platforms, or none. */
+static bool refuses(jx_code *c, const jx_eqn *eqn)
+{
+    const jx_definition *defined = jx_eqn_definition(eqn);
+
+    if (!defined || jx_definition_lowers(defined, "cpu"))
+        return false;
+    jx_hlo_fail(c, "%s (PRM002)", jx_missing_rule(c->in->ctx, JX_DEFINED_LOWERING,
+                                                  defined->name, "cpu"));
+    return true;
+}
+
 static bool lower_eqn(environment *env, const jx_eqn *eqn)
 {
     jx_code *c = env->code;
@@ -119,6 +132,8 @@ static bool lower_eqn(environment *env, const jx_eqn *eqn)
     const jx_aval **avals = JX_NEW_ARRAY(arena, eqn->nouts + 1, const jx_aval *);
 
     if (!ins || !outs || !avals)
+        return false;
+    if (refuses(c, eqn))
         return false;
     if (!row) {
         const jx_frame *f = frame_of(eqn->stack);

@@ -133,7 +133,7 @@ static jx_program *probing(const body *b)
     /* What calls it is not run, and so need not fit it: it comes last.  Rules
      * and retraces are beyond that. */
     to->njaxprs = from->id + 1;
-    to->nrules = to->nretraces = 0;
+    to->nrules = to->ndefinitions = to->nretraces = 0;
     table[from->id] = jaxpr;
     to->jaxprs = table;
     to->entry = (jx_closed){jaxpr, b->closed.nconsts, b->closed.consts};

@@ -12,8 +12,8 @@ from ._tables import compact, without_empty
 from ._version import VERSION
 
 FORMAT = "jaxvet-jaxpr"
-#: Of documents, and of those that have equations with modules.
-FORMAT_VERSION, FORMAT_WITH_MODULES = 1, 2
+#: Of documents, of those that have equations with modules, and definitions.
+FORMAT_VERSION, FORMAT_WITH_MODULES, FORMAT_WITH_DEFINITIONS = 1, 2, 3
 
 #: Tables in the order in which a document has them.
 _ALWAYS = ("prims", "jaxprs")
@@ -89,8 +89,11 @@ class Document:
             ("scopes", values.scopes), ("avals", values.avals.rows),
             ("consts", consts), ("npz", npz), ("prims", walker.prims.rows),
             ("jaxprs", walker.jaxprs), ("rules", self._rules),
+            ("definitions", walker.definitions and walker.definitions.rows),
             ("comparisons", self._comparisons), ("retraces", self.retraces)]
-        version = FORMAT_WITH_MODULES if walker.has_modules else FORMAT_VERSION
+        version = (FORMAT_WITH_DEFINITIONS if walker.has_definitions else
+                   FORMAT_WITH_MODULES if walker.has_modules else
+                   FORMAT_VERSION)
         head = {"format": FORMAT, "version": version,
                 "producer": self._producer, "entry": self._entry}
         head.update(without_empty(tables, always=_ALWAYS))

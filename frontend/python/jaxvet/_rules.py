@@ -163,7 +163,7 @@ class Rules:
                 if row["zeros"] in [other["zeros"] for other in patterns]:
                     continue
             except Exception as error:  # the user's function: say what it said
-                row["error"] = _reason(error)
+                row["error"] = reason_of(error)
             finally:
                 if number:
                     own, self._masks = own - size, self._masks - size
@@ -221,7 +221,8 @@ def _few_masks(count) -> list:
             *[tuple(not zero for zero in mask) for mask in one]]
 
 
-def _reason(error) -> str:
+def reason_of(error) -> str:
+    """What a function of the user's said when it raised."""
     first = without_addresses((str(error).splitlines() or [""])[0])
     if isinstance(error, Refused):
         return first

@@ -8,6 +8,7 @@ import jax
 
 from . import _compat, _ranges
 from ._advice import advise
+from ._definitions import Definitions
 from ._document import Document
 from ._record import NoRecorder, Recorder
 from ._retrace import is_unsteady, retraced
@@ -111,7 +112,8 @@ def dump(fun, *, static_argnums=(), static_argnames=(), **options):
                        default is to do so if a spec has a symbolic dim
       clear_caches     forget earlier traces before and after a recording (else
                        JAX's caches may answer, and nothing is recorded)
-      rules            write custom derivative rules
+      rules            write custom derivative rules, and those of primitives
+                       that are their author's own
       rule_depth       how deep rules inside rules are followed
       rule_budget      how many equations all rules together may add
       rule_masks       how many may be traced for rules that ask which tangents
@@ -149,6 +151,7 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
         if rules:
             walker.rules = Rules(walker, rule_depth, rule_budget, recorder,
                                  rule_masks)
+            walker.definitions = Definitions(walker, recorder, rule_budget)
         walker.recorder = recorder
         document = _document(walker, traced, called.name, recorder, ranges)
         if afterwards:
@@ -184,6 +187,8 @@ def _read(walker, traced, name, recorder, ranges) -> Document:
         ("out_paths", traced.out_paths),
         ("ranges", _ranges.rows(ranges))], always=("jaxpr",))
     rules = walker.rules.write() if walker.rules else []
+    while walker.definitions and walker.definitions.write():
+        walker.rules.write()
     asked = recorder.write(walker.values, walker.sources)
     return Document(walker, entry, rules, asked, closed)
 

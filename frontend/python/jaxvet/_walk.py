@@ -14,7 +14,7 @@ import types
 
 import jax
 
-from . import _compat
+from . import _compat, _registries
 from ._primitives import PRIMITIVES
 from ._record import NoRecorder
 from ._rules_parts import has_derivative
@@ -41,6 +41,7 @@ class Walker:
         self.jaxprs = []
         self.equations = 0        # written so far, for the budget of rules
         self.rules = None         # a `Rules`, or None: rules are left out
+        self.definitions = None   # `Definitions`, or None
         self._index = {}          # (id of jaxpr, id of policy, shown) -> index
         self._keep = []
         self._env = {}            # variables of the jaxpr being walked
@@ -55,7 +56,7 @@ class Walker:
                                   # why there is none
         self._is_shown = False    # what is walked stands in a parameter to be read,
                                   # and its meaning elsewhere: no modules
-        self.has_modules = False
+        self.has_modules = self.has_definitions = False
         self.recorder = NoRecorder()
 
     # -- jaxprs
@@ -130,13 +131,15 @@ class Walker:
         module = None if is_hi else self._module(eqn)
         refused = module if isinstance(module, str) else None
         module = None if refused else module
+        is_bare = not is_hi and module is None and self._has_definition(eqn)
         prim = self.prims.add(_compat.LIBRARY_CALL if module is not None or
-                              is_hi and "_prim" not in eqn.params
+                              is_hi and "_prim" not in eqn.params or is_bare
                               else eqn.primitive.name)
         operands = [self._operand(operand) for operand in eqn.invars]
         outputs = [self._output(out) for out in eqn.outvars]
         params = (self._hi_params(eqn) if is_hi else self._params(eqn)
-                  if module is None else self._module_params(eqn, module))
+                  if module is None and not is_bare
+                  else self._module_params(eqn, module))
         stack = self.sources.stack(eqn.source_info.traceback)
         name = self.names.add(printable(str(eqn.source_info.name_stack)))
         row = [prim, operands, outputs, params, stack, name,
@@ -207,7 +210,7 @@ class Walker:
         """A primitive that is an object, or a library's that JAX lowers by
         tracing a function: what it expands to, its own rules, and what JAX
         prints of it."""
-        params, outer = {}, (self._policy, self.within)
+        params, outer = self._definition(eqn), (self._policy, self.within)
         closed = self.expansion(eqn)
         # A remat asks its policy; what others expand to is saved as a whole,
         # or not at all.
@@ -261,7 +264,7 @@ class Walker:
         """What a primitive stands for that is no more than that, or None: its
         author's function raises, closes over a tracer, or calls itself, or its
         values are objects, which are in no jaxpr that it could expand to."""
-        found = _compat.expander(eqn)
+        found = _compat.expander(eqn) or self._evaluation(eqn)
         if found is None or self._expanding >= MOST_EXPANSIONS or any(
                 getattr(var.aval, "is_high", False)
                 for var in (*eqn.invars, *eqn.outvars)):
@@ -273,6 +276,16 @@ class Walker:
             self._expansions[key] = self._expanded(eqn, expand)
         return self._expansions[key]
 
+    def _evaluation(self, eqn):
+        """What computes a primitive that is its author's own and that JAX does not
+        lower for the CPU; else that is what a program means by it."""
+        if not self._is_defined(eqn) or self._module(eqn) is None or \
+                not isinstance(self._module(eqn), str):
+            return None
+        key = eqn.primitive, *(var.aval for var in eqn.invars), \
+            *map(id, eqn.params.values())
+        return key, lambda: _registries.evaluation(eqn)
+
     def _expanded(self, eqn, expand):
         try:
             with _compat.equation_context(eqn, self.shard_maps), \
@@ -282,7 +295,8 @@ class Walker:
             raise
         except Exception:  # a user's function: the primitive stays unknown
             return None
-        if any(isinstance(const, _compat.Tracer) for const in closed.consts):
+        if closed is None or any(isinstance(const, _compat.Tracer)
+                                 for const in closed.consts):
             return None
         return closed
 
@@ -292,8 +306,9 @@ class Walker:
         """The module, as an array of bytes, that JAX lowers a primitive to of
         which nobody else knows the meaning; where JAX refuses to, why (a text); None
         where nobody asks."""
-        if eqn.primitive.name in PRIMITIVES or self._is_shown or \
-                not _compat.stands_alone(eqn):
+        known = eqn.primitive.name in PRIMITIVES and \
+            not _registries.is_defined(eqn.primitive)
+        if known or self._is_shown or not _compat.stands_alone(eqn):
             return None
         key = (eqn.primitive, *(var.aval for var in eqn.invars),
                *map(id, eqn.params.values()), *map(id, self.shard_maps))
@@ -310,14 +325,31 @@ class Walker:
             self._modules[key] = found
         return self._modules[key]
 
+    def _definition(self, eqn) -> dict:
+        """What there is to say of a primitive that is its author's own."""
+        if not self._has_definition(eqn):
+            return {}
+        self.has_definitions = True
+        return {"definition": {"$definition": self.definitions.meet(eqn)}}
+
+    def _has_definition(self, eqn) -> bool:
+        return self.definitions is not None and not self._is_shown and \
+            self._is_defined(eqn)
+
+    @staticmethod
+    def _is_defined(eqn) -> bool:
+        return "_prim" not in eqn.params and \
+            _registries.is_defined(eqn.primitive) and _compat.stands_alone(eqn)
+
     def _module_params(self, eqn, module) -> dict:
-        held = self.values.const(module)  # first, as its name is
+        given = self._definition(eqn)
+        if module is not None:  # first, as its name is
+            given["module"] = {"$const": self.values.const(module)}
+            self.has_modules = True
         outer, self._is_shown = self._is_shown, True
         shown = self._params(eqn)
         self._is_shown = outer
-        self.has_modules = True
-        return {"module": {"$const": held},
-                "name": printable(eqn.primitive.name),
+        return {**given, "name": printable(eqn.primitive.name),
                 "params": {"$map": [[printable(key), shown[key]]
                                     for key in sorted(shown)]}}
 

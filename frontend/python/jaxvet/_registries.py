@@ -1,0 +1,139 @@
+"""What JAX keeps of primitives: their rules, as functions by primitive.
+
+As in `_compat.py`, what differs between releases of JAX is found by asking for the
+attribute.
+"""
+from __future__ import annotations
+
+import os
+
+import jax
+import numpy as np
+
+from . import _compat
+
+_find = _compat._find
+
+_JVPS = _find("interpreters.ad:primitive_jvps")
+_LINEAR = _find("interpreters.ad:primitive_linearizations")
+_TRANSPOSES = _find("interpreters.ad:primitive_transposes")
+_FANCY_TRANSPOSES = _find("interpreters.ad:fancy_transposes")
+_BATCHERS = _find("interpreters.batching:primitive_batchers")
+_FANCY_BATCHERS = _find("interpreters.batching:fancy_primitive_batchers")
+_AXIS_BATCHERS = _find("interpreters.batching:axis_primitive_batchers")
+_LOWERINGS = _find("interpreters.mlir:_lowerings")
+_LOWERINGS_OF = _find("interpreters.mlir:_platform_specific_lowerings")
+_UndefinedPrimal = _compat._type("interpreters.ad:UndefinedPrimal")
+_AxisData = _compat._type("interpreters.batching:AxisData")
+_NO_AXIS = _find("core:no_axis_name")
+
+#: All platforms, where a rule is for none in particular.
+ANY = "*"
+#: Where code is nobody's own.
+_LIBRARIES = tuple(os.path.dirname(os.path.abspath(module.__file__)) + os.sep
+                   for module in (jax, np))
+
+
+def _get(registry, primitive):
+    """None, too, of what stands for a registry and can't be looked into: then
+    another has all."""
+    return registry.get(primitive) if isinstance(registry, dict) else None
+
+
+def rules_of(primitive) -> dict:
+    """The functions that JAX has for a primitive, None where it has none."""
+    batch = _get(_FANCY_BATCHERS, primitive) or _get(_BATCHERS, primitive) or \
+        _get(_AXIS_BATCHERS, primitive)
+    return {"eval": vars(primitive).get("impl") or (
+                lowered_for(primitive) and "lowering" or None),
+            "jvp": _get(_JVPS, primitive),
+            "transpose": _get(_TRANSPOSES, primitive) or
+            _get(_FANCY_TRANSPOSES, primitive),
+            "batch": batch}
+
+
+def lowered_for(primitive) -> list:
+    """The platforms for which JAX has a rule that lowers a primitive, by name; `*`
+    is any."""
+    named = sorted(name for name, rules in (_LOWERINGS_OF or {}).items()
+                   if primitive in rules)
+    return ([ANY] if primitive in (_LOWERINGS or {}) else []) + named
+
+
+def is_defined(primitive) -> bool:
+    """Whether a primitive is its author's own: JAX is told its types by a function
+    that is not JAX's."""
+    typed = vars(primitive).get("abstract_eval")
+    typed = typed and _compat._users(typed)
+    code = getattr(typed, "__code__", None)
+    return code is not None and not code.co_filename.startswith(_LIBRARIES)
+
+
+def evaluation(eqn):
+    """The closed jaxpr of what a primitive computes, from the function that does;
+    None if it is no such function, or calls the primitive itself."""
+    impl = vars(eqn.primitive).get("impl")
+    single = not eqn.primitive.multiple_results
+
+    def call(*operands):
+        results = impl(*operands, **eqn.params)
+        return [results] if single else list(results)
+    if impl is None:
+        return None
+    made = _compat.trace_to_jaxpr(call, [var.aval for var in eqn.invars],
+                                  _compat.rule_info(impl))
+    return None if _calls(made.jaxpr, eqn.primitive) else made
+
+
+def _calls(jaxpr, primitive) -> bool:
+    jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
+    return any(eqn.primitive is primitive or
+               any(_calls(inner, primitive)
+                   for inner in _compat.jaxprs_in(eqn.params))
+               for eqn in jaxpr.eqns)
+
+
+def transposed(eqn, operands, avals, linear, cotangents) -> list:
+    """What the rule gives for each operand: those that are linear have no value."""
+    rule = _get(_TRANSPOSES, eqn.primitive)
+    if len(cotangents) == 1 and not eqn.primitive.multiple_results:
+        cotangents, = cotangents
+    if rule is None:
+        return _accumulated(eqn, operands, avals, linear, cotangents)
+    given = rule(cotangents, *(
+        _UndefinedPrimal(aval) if is_linear else operand for operand, aval,
+        is_linear in zip(operands, avals, linear)), **eqn.params)
+    given = list(given)
+    if len(given) != len(operands):
+        raise ValueError(f"the transpose rule gives {len(given)} cotangents for "
+                         f"{len(operands)} operands")
+    return given
+
+
+def _accumulated(eqn, operands, avals, linear, cotangents) -> list:
+    sums = [_compat.cotangent_sum(aval, False) if is_linear else operand
+            for operand, aval, is_linear in zip(operands, avals, linear)]
+    _get(_FANCY_TRANSPOSES, eqn.primitive)(cotangents, *sums, **eqn.params)
+    return [_compat.summed(each) if is_linear else None
+            for each, is_linear in zip(sums, linear)]
+
+
+def batched(eqn, size, operands, axes) -> tuple:
+    """The results of an equation whose operands are mapped along these axes, and
+    theirs."""
+    rule = _get(_FANCY_BATCHERS, eqn.primitive)
+    if rule is not None:
+        axis = _AxisData(_NO_AXIS, size, None, None)
+        return rule(axis, operands, axes, **eqn.params)
+    return _get(_BATCHERS, eqn.primitive)(operands, axes, **eqn.params)
+
+
+def dim_named(name, scope=None):
+    """A symbolic size of that name, in a scope of its own if there is none."""
+    return jax.export.symbolic_shape(
+        name, scope=scope or jax.export.SymbolicScope())[0]
+
+
+def with_leading(aval, size):
+    """The type with another axis in front."""
+    return aval.update(shape=(size, *aval.shape))

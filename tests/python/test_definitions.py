@@ -1,0 +1,237 @@
+"""Primitives that their authors defined travel with their rules, and are run,
+differentiated, transposed, mapped and lowered by them as JAX does."""
+from __future__ import annotations
+
+import json
+import re
+
+import defined_primitives as defined
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import transforms
+
+import jaxvet
+from jaxvet import _arrays, _library
+
+X, Y, Z = (jnp.asarray(np.random.default_rng(seed).standard_normal((4, 3)),
+                       jnp.float32) for seed in range(3))
+
+
+def by_us(tmp_path, f, ins, words, g, inputs):
+    """What the command says of a program, transformed so, beside JAX's results of what
+    it should be then (or what JAX says instead)."""
+    held = jaxvet.dump(f)(*ins)
+    held.save(tmp_path / "p.json")
+    try:
+        # A function of its own: JAX keeps what a failed trace has left.
+        expected = jax.tree.leaves(jax.jit(lambda *args: g(*args))(*inputs))
+        raised = None
+    except Exception as error:  # whatever a rule of the author's raises
+        expected, raised = [], error
+    arrays = {f"in{i}": a for i, a in enumerate(inputs)}
+    arrays |= {f"out{i}": a for i, a in enumerate(expected)}
+    (tmp_path / "p.npz").write_bytes(_arrays.packed(
+        {name: _arrays.stored(_arrays.as_traced(a)) for name, a in arrays.items()}))
+    named = [str(tmp_path / "p.json"), "--inputs", str(tmp_path / "p.npz"),
+             "--expect", str(tmp_path / "p.npz")]
+    done = _library.run(["run", *named, *(
+        word for each in words for word in ("--transform", each))], "")
+    return done.returncode, done.stderr.decode(), raised
+
+
+def transformed(f, ins, names):
+    """How `--transform` is asked for these, and the function and its inputs."""
+    words, g, rng = [], lambda *args: jax.tree.leaves(f(*args)), np.random.default_rng(7)
+    inputs = list(ins)
+    for name in names:
+        if name == "vmap":
+            g, inputs, word = (jax.vmap(g), [jnp.stack([a, a[::-1]]) for a in inputs],
+                               "vmap:" + ",".join("0" for _ in inputs))
+        else:
+            word, g, inputs = transforms.ORACLES[name](g, inputs, rng)
+        words.append(word)
+    return words, g, inputs
+
+
+def agrees(tmp_path, f, ins, names, says=None):
+    """Both compute the same, or both refuse: `says` is what of JAX's words we say."""
+    try:
+        words, g, inputs = transformed(f, ins, names)
+    except Exception as raised:  # a rule of the author's, asked for shapes
+        assert not says, raised
+        return
+    code, said, raised = by_us(tmp_path, f, ins, words, g, inputs)
+    if raised is None:
+        assert code == 0, said
+        assert says is None
+    else:
+        assert code == 3, (raised, said)
+        first = str(raised).partition("\n")[0]
+        assert (says or first) in said and "PRM002" in said, (raised, said)
+        assert says is None or says in str(raised), raised
+
+
+# -- document 001's primitive
+
+P = defined.multiply_add()
+
+
+def program(a, b):
+    return defined.square_add(P)(jnp.sin(a), b) * 2
+
+
+ALL = [(), ("jvp",), ("vjp",), ("vmap",), ("jvp", "jvp"), ("vjp", "jvp"), ("jvp", "vjp"),
+       ("vjp", "vjp"), ("vmap", "jvp"), ("vmap", "vjp"), ("vmap", "vmap"),
+       ("vmap", "vmap", "vjp"), ("jvp", "vmap")]
+
+
+@pytest.mark.parametrize("names", ALL, ids="-".join)
+def test_multiply_add_through_all(tmp_path, names):
+    agrees(tmp_path, program, (X, Y), names)
+
+
+def test_a_rule_that_raises_is_told_as_jax_tells_it(tmp_path):
+    # The document's batching rule wants one axis for all; zeros that its transpose rule
+    # makes have none.
+    words, g, inputs = transformed(program, (X, Y), ("vjp", "vmap"))
+    code, said, raised = by_us(tmp_path, program, (X, Y), words, g, inputs)
+    assert isinstance(raised, AssertionError)
+    assert code == 3 and "its batching rule raised AssertionError" in said
+
+
+MISSING = {
+    "jvp": (("jvp",), "Differentiation rule for 'multiply_add' not implemented"),
+    "transpose": (("vjp",), "Transpose rule (for reverse-mode differentiation) for "
+                            "'multiply_add' not implemented"),
+    "batch": (("vmap",), "Batching rule for 'multiply_add' not implemented"),
+}
+
+
+@pytest.mark.parametrize("rule", MISSING)
+def test_each_missing_rule_is_named(tmp_path, rule):
+    f = defined.square_add(defined.multiply_add(without=(rule,)))
+    names, says = MISSING[rule]
+    agrees(tmp_path, f, (X, Y), names, says)
+    for other in MISSING:
+        if other != rule and not (rule == "jvp" and other == "transpose"):
+            agrees(tmp_path, f, (X, Y), MISSING[other][0])
+
+
+def test_the_place_of_a_missing_rule_is_the_equations(tmp_path):
+    p = defined.multiply_add(without=("jvp",))
+
+    def f(a, b):
+        return p.bind(a, a, b)
+    words, g, inputs = transformed(f, (X, Y), ("jvp",))
+    _, said, _ = by_us(tmp_path, f, (X, Y), words, g, inputs)
+    line = f.__code__.co_firstlineno + 1
+    assert re.search(rf"test_definitions\.py:{line}:\d+: multiply_add: Diff", said), said
+
+
+def lowered(f, *ins):
+    held = jaxvet.dump(f)(*ins)
+    return _library.run(["show", "--as", "stablehlo", "-"], held.text())
+
+
+def test_lowering():
+    text = lowered(program, X, Y).stdout.decode()
+    assert "stablehlo.multiply" in text and "stablehlo.add" in text
+
+
+def test_a_lowering_for_another_platform_is_none(tmp_path):
+    for missing in ({"without": ("lowering",)}, {"platform": "tpu"}):
+        f = defined.square_add(defined.multiply_add(
+            impl=lambda x, y, z: x * y + z, **missing))
+        with pytest.raises(NotImplementedError) as raised:
+            jax.jit(f)(X, Y)
+        done = lowered(f, X, Y)
+        assert done.returncode == 3
+        assert "MLIR translation rule for primitive 'multiply_add' not found for platform " \
+            "cpu" in str(raised.value)
+        assert str(raised.value).partition("\n")[0] in done.stderr.decode()
+        # What it computes is known all the same, from the function that does.
+        code, said, _ = by_us(tmp_path, f, (X, Y), [], lambda a, b: a * a + b, (X, Y))
+        assert code == 0, said
+
+
+def test_no_evaluation():
+    f = defined.square_add(defined.multiply_add(without=("impl", "lowering")))
+    held = jaxvet.dump(f)(X, Y).text()
+    said = _library.run(["run", "--fill", "random:1", "-"], held).stderr.decode()
+    assert "Evaluation rule for 'multiply_add' not implemented" in said
+    with pytest.raises(NotImplementedError, match="Evaluation rule for 'multiply_add'"):
+        f(X, Y)
+    report = json.loads(_library.run(["check", "--format", "json", "-"], held).stdout)
+    assert [row["code"] for row in report["programs"][0]["undecided"]] == ["PRM001"]
+
+
+# -- others
+
+AXPY, PAIR, LINEAR, POWERS = (defined.broadcasting_add(), defined.sine_cosine(),
+                              defined.linear_pair(), defined.powers())
+N = jnp.arange(12, dtype=jnp.int32).reshape(4, 3)
+
+OTHERS = {
+    "parameters": (lambda x, y: AXPY.bind(jnp.cos(x), y, s=3.0), (X, Y)),
+    "one operand": (lambda x: AXPY.bind(x, Y, s=0.5), (X,)),
+    "several": (lambda x, n: PAIR.bind(x, n), (X, N)),
+    "one of several": (lambda x, n: jnp.sum(PAIR.bind(x, n)[1]), (X, N)),
+    "linear": (lambda x, y: LINEAR.bind(x, y), (X, Y)),
+    "one linear result": (lambda x, y: LINEAR.bind(x, y)[1], (X, Y)),
+    "integer": (lambda x: POWERS.bind(x, n=3), (X,)),
+    "jit": (jax.jit(lambda x, y: jax.jit(program)(x, y)), (X, Y)),
+    "scan": (lambda x, y: jax.lax.scan(
+        lambda c, a: (AXPY.bind(c, a, s=2.0), jnp.sin(c)), x[0], y), (X, Y)),
+    "cond": (lambda x, y: jax.lax.cond(
+        x[0, 0] > 0, lambda: program(x, y), lambda: AXPY.bind(x, y, s=1.0)), (X, Y)),
+    "vmap": (lambda x, y: jax.vmap(lambda r: AXPY.bind(r, y[0], s=2.0))(x), (X, Y)),
+    "grad": (lambda x, y: jax.grad(lambda r: program(r, y).sum())(x), (X, Y)),
+    "fori": (lambda x: jax.lax.fori_loop(
+        0, 3, lambda _, c: AXPY.bind(c, c, s=0.5), x), (X,)),
+    "remat": (lambda x, y: jax.checkpoint(program)(x, y), (X, Y)),
+}
+UNARY = [(), ("jvp",), ("vjp",), ("vmap",), ("jvp", "jvp"), ("vmap", "vjp"),
+         ("vjp", "vmap")]
+
+
+@pytest.mark.parametrize("names", UNARY, ids="-".join)
+@pytest.mark.parametrize("name", OTHERS)
+def test_others(tmp_path, name, names):
+    f, ins = OTHERS[name]
+    agrees(tmp_path, f, ins, names)
+
+
+def test_symbolic_sizes(tmp_path):
+    specs = jax.export.symbolic_args_specs((X, Y), ("n, 3", "n, 3"))
+    held = jaxvet.dump(program)(*specs)
+    file = tmp_path / "p.json"
+    held.save(file)
+    report = _library.run(["check", str(file)], "").stdout.decode()
+    assert ", 0 refuted, 0 witnessed, 0 undecided" in report
+    for count in range(3):
+        words = ["vmap:0,0"] * count + ["vjp"]
+        sizes = ["n=4", "b=2", "b1=5"][:count + 1]
+        done = _library.run(["run", str(file), "--fill", "random:1", *(
+            word for each in sizes for word in ("--set", each)), *(
+            word for each in words for word in ("--transform", each))], "")
+        assert done.returncode == 0, done.stderr.decode()
+
+
+def test_what_it_writes_it_reads(tmp_path):
+    f, ins = OTHERS["scan"]
+    text = jaxvet.dump(f)(*ins).text()
+    assert json.loads(text)["version"] == 3
+    assert _library.ask(["show", "--as", "json", "-"], text).decode() == text
+    made = _library.ask(["show", "--as", "json", "--transform", "vjp", "-"], text)
+    assert _library.ask(["show", "--as", "json", "-"], made.decode()) == made
+
+
+def test_a_name_of_jaxs_is_no_primitive_of_jaxs(tmp_path):
+    p = jax.extend.core.Primitive("sin")
+    p.def_impl(lambda x: x + 1)
+    p.def_abstract_eval(lambda x: defined.shaped(x.shape, x.dtype))
+    defined.mlir.register_lowering(p, defined.mlir.lower_fun(
+        lambda x: x + 1, multiple_results=False))
+    agrees(tmp_path, lambda x: p.bind(x), (X,), ())
