@@ -156,7 +156,7 @@ jaxvet_program *jaxvet_transform(jaxvet_program *program, const char *how,
         refuse(error, "sizes are given by %s", "jaxvet_refine()");
         return NULL;
     }
-    made = guest(program, jx_program_transformed(program->program, &lists), error);
+    made = guest(program, jx_program_transformed(program->program, &lists, false), error);
     if (made) {
         made->nsaid = program->nsaid;
         made->said = program->said;

@@ -35,9 +35,9 @@ marked() { # code
 
 try() { # code, fails or passes
     trust= # these programs carry the source that they are about
-    [ "$command" = check ] && trust=--trust-embedded
-    # shellcheck disable=SC2086 # an option or none
-    "$jaxvet" "$command" $trust "$(example "$1" "$2")" >"$work/out" 2>"$work/err"
+    [ "${command%% *}" = check ] && trust=--trust-embedded
+    # shellcheck disable=SC2086 # a command with its options, an option or none
+    "$jaxvet" $command $trust "$(example "$1" "$2")" >"$work/out" 2>"$work/err"
     status=$?
     run=$((run + 1))
     if [ "$status" -ne 0 ] && [ "$status" -ne 1 ]; then
@@ -47,8 +47,8 @@ try() { # code, fails or passes
 }
 
 for code in $("$jaxvet" rules | cut -c1-6); do
-    command=$("$jaxvet" explain "$code" | sed -n '1s/.*said by jaxvet \([a-z]*\)).*/\1/p')
-    if ! "$jaxvet" help "$command" >/dev/null 2>&1; then
+    command=$("$jaxvet" explain "$code" | sed -n '1s/.*said by jaxvet \([a-z: -]*\)).*/\1/p')
+    if ! "$jaxvet" help "${command%% *}" >/dev/null 2>&1; then
         skipped="$skipped $code (no jaxvet $command)"
         continue
     fi

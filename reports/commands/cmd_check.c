@@ -51,7 +51,11 @@ static const jx_option options[] = {
      "what the elements of an input hold: 'x in [0, 1]', \"args[0]['w'] in [-1, 1]\",\n"
      "'index in [0, n - 1]'; ends included, inf and sizes are ends, too",
      offsetof(settings, ranges)},
-    JX_TRANSFORM_OPTION(settings),
+    {"transform", 0, JX_OPT_LIST, "grad,vmap,lower:tpu",
+     "predict, without running, which rule JAX will miss for these: grad, vmap,\n"
+     "lower:PLATFORM (cpu, cuda, rocm, tpu); what else show --transform does\n"
+     "(jvp, vjp, vmap:AXES, set:NAME=SIZE, devices:N) is done first",
+     offsetof(settings, transform)},
     JX_SOURCE_OPTIONS(settings),
     {"allow-empty", 0, JX_OPT_FLAG, NULL,
      "a folder without a program is no error",

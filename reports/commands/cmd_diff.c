@@ -58,8 +58,8 @@ static int compare(const settings *s, jx_ctx *ctx, char **paths)
     jx_settle_options settle = {.no_solver = s->no_solver};
     jx_program_diff diff;
 
-    before = jx_program_transformed(before, &s->transform);
-    after = before ? jx_program_transformed(after, &s->transform) : NULL;
+    before = jx_program_transformed(before, &s->transform, false);
+    after = before ? jx_program_transformed(after, &s->transform, false) : NULL;
     if (!after || !jx_programs_diff(before, after, &settle, &diff))
         return jx_command_failed(ctx);
     return say(s, ctx, &diff);

@@ -128,7 +128,7 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
     if (bytes && !s->sizes && !s->fit && !s->transform.count && jx_may_be_exported(ctx, bytes, size))
         return say_exported(s, ctx, path, bytes, size);
     program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
-    program = jx_program_transformed(program, &s->transform);
+    program = jx_program_transformed(program, &s->transform, false);
     return !program   ? jx_command_failed(ctx)
            : s->sizes ? say_sizes(s, program)
            : s->fit   ? say_fit(s, program)

@@ -623,7 +623,7 @@ static int execute(session *r, const char *path)
     r->program = jx_input_open(r->ctx, path);
     if (r->program && r->s->vjp)
         r->program = jx_input_vjp(r->program, r->s->vjp);
-    r->program = jx_program_transformed(r->program, &r->s->transform);
+    r->program = jx_program_transformed(r->program, &r->s->transform, false);
     if (!r->program)
         return failed(r);
     r->looks = looks(r);

@@ -134,7 +134,7 @@ static bool show(jx_ctx *ctx, const char *path, const settings *s,
         !jx_transforms_ask(&s->transform, "jvp") &&
         !jx_transforms_ask(&s->transform, "vjp"))
         program = jx_program_written(program);
-    program = jx_program_transformed(program, &s->transform);
+    program = jx_program_transformed(program, &s->transform, false);
     return program && render(program, s, to);
 }
 

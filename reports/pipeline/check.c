@@ -23,6 +23,18 @@ static bool begin(jx_program *program, const char *stage)
     return jx_ctx_lasts(program->ctx);
 }
 
+static bool predict(jx_analysis *to, const jx_check_options *options)
+{
+    jx_predictions asked = {0};
+
+    if (options->transform)
+        jx_transforms_predict(options->transform, &asked);
+    for (int i = 0; i < asked.count; i++)
+        if (!jx_predict(to, asked.at[i]))
+            return false;
+    return true;
+}
+
 jx_analysis *jx_check_program(jx_program *program,
                               const jx_check_options *options)
 {
@@ -30,7 +42,7 @@ jx_analysis *jx_check_program(jx_program *program,
                                                   : JX_LINT_MIN_ELEMENTS};
     jx_analysis *analysis = jx_typed_analysis(program);
 
-    if (!analysis || !jx_claim_comparisons(analysis) ||
+    if (!analysis || !predict(analysis, options) || !jx_claim_comparisons(analysis) ||
         !jx_claim_declared(analysis) || !begin(program, "linting") ||
         !jx_lint(analysis, &lint) || !begin(program, "proving") ||
         !jx_settle_wraps(analysis, &options->settle) ||
@@ -196,7 +208,7 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
         if (!jx_range_parse(program, options->ranges[i]))
             program = NULL;
     if (options->transform)
-        program = jx_program_transformed(program, options->transform);
+        program = jx_program_transformed(program, options->transform, true);
     done = program &&
            jx_program_where(program, options->nwhere, options->where) &&
            jx_check_report(keep, &report, program, options, suppressions) &&

@@ -167,6 +167,27 @@ static int number_of(const char *word)
     return -1;
 }
 
+/* Whether the word, up to a comma or its end, asks for a prediction. */
+static bool predicts(const char *word, jx_prediction *to)
+{
+    char text[16];
+    size_t length = strcspn(word, ",");
+
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, word, length);
+    text[length] = '\0';
+    return jx_prediction_named(text, to);
+}
+
+/* A word that is no part of the one before it. */
+static bool begins(const char *word)
+{
+    jx_prediction unused;
+
+    return number_of(word) >= 0 || predicts(word, &unused);
+}
+
 /* Takes one transform from *list, which then stands at the next. */
 static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
 {
@@ -181,14 +202,15 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
                        "there is no such transform; there is jvp, vjp, vmap:AXIS, as in "
                        "vmap:0 or vmap:0,None, set:NAME=SIZE, as in set:b=8,t=4, "
-                       "devices:N and flat");
+                       "devices:N and flat; check predicts grad, vmap and lower:PLATFORM (cpu, "
+                       "cuda, rocm, tpu)");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;
     while (more) {
         length = strcspn(++at, ",");
         s->words.at[s->words.count++] = jx_arena_string(ctx->arena, at, length);
         at += length;
-        more = *at == ',' && number_of(at + 1) < 0 && s->words.count < all[*number].most;
+        more = *at == ',' && !begins(at + 1) && s->words.count < all[*number].most;
     }
     if (*at == ':' || (all[*number].most && !s->words.count))
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
@@ -211,13 +233,34 @@ bool jx_transforms_ask(const jx_texts *lists, const char *name)
     return false;
 }
 
-jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists)
+void jx_transforms_predict(const jx_texts *lists, jx_predictions *to)
+{
+    *to = (jx_predictions){0};
+    for (int i = 0; i < lists->count; i++)
+        for (const char *at = lists->at[i]; *at; at += *at == ',') {
+            jx_prediction *next = &to->at[to->count];
+            bool again = to->count == JX_TEXTS_MAX || !predicts(at, next);
+            for (int k = 0; !again && k < to->count; k++)
+                again = to->at[k].kind == next->kind &&
+                        to->at[k].platform == next->platform;
+            to->count += !again;
+            at += strcspn(at, ",");
+        }
+}
+
+jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists, bool asks)
 {
     for (int i = 0; program && i < lists->count; i++) {
         const char *at = lists->at[i];
         do {
+            jx_prediction unused;
             step s;
             int number;
+            if (asks && predicts(at, &unused)) {
+                at += strcspn(at, ",");
+                at += *at == ',';
+                continue;
+            }
             if (!next_step(program->ctx, &at, &number, &s))
                 return NULL;
             program = all[number].does(program, &s);

@@ -11,16 +11,26 @@
 #ifndef JX_TRANSFORMS_H
 #define JX_TRANSFORMS_H
 
+#include "analyzer/predict.h"
 #include "frontend/base/texts.h"
 #include "frontend/ir/program.h"
 
 /* Whether a word of these lists is that transform ("devices"). */
 bool jx_transforms_ask(const jx_texts *lists, const char *name);
 
-/* The program, in the same context, with all of them done to it; the program itself
+/* The words of these lists that ask what JAX will refuse (analyzer/predict.h): grad, vmap
+ * and lower:PLATFORM.  Of one that is asked twice, the first. */
+typedef struct jx_predictions {
+    int count;
+    jx_prediction at[JX_TEXTS_MAX];
+} jx_predictions;
+void jx_transforms_predict(const jx_texts *lists, jx_predictions *to);
+
+/* The program, in the same context, with all of them done to it, but for predictions
+ * where the caller `asks` for them; the program itself
  * without any.  NULL with an error: no such transform, or what refuses it; or no
  * program. */
-jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists);
+jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists, bool asks);
 
 #define JX_TRANSFORM_OPTION(settings)                                                    \
     {                                                                                    \

@@ -195,7 +195,8 @@ def test_what_jax_does_not_lower_is_said(tmp_path):
     text = jaxvet.dump(lambda x: odd.bind(x))(X).text()
     assert _library.ask(["show", "--as", "json", "-"], text).decode() == text
     done = _library.run(["run", "-"], text)
-    assert done.returncode == 3 and b"does not lower it" in done.stdout + done.stderr
+    assert done.returncode == 3 and b"Evaluation rule for 'odd' not implemented" in \
+        done.stdout + done.stderr
 
 
 def test_what_is_shown_and_called_brings_its_meaning(tmp_path):

@@ -127,8 +127,8 @@ typedef struct refusal {
 static const refusal refusals[] = {
     /* the frame */
     {"\"jaxvet-jaxpr\"", "\"other\"", "/format", "expected \"jaxvet-jaxpr\""},
-    {"\"version\":1", "\"version\":3", "/version",
-     "version 3 of the format is newer than 2, which this jaxvet reads: update"},
+    {"\"version\":1", "\"version\":4", "/version",
+     "version 4 of the format is newer than 3, which this jaxvet reads: update"},
     {"\"version\":1", "\"version\":\"x\"", "/version", "expected an integer"},
     {"\"format\"", "\"fmt\"", "/", "expected a key \"format\""},
     {"\"meshes\"", "\"extra\"", "/", "unknown key \"extra\""},
