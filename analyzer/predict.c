@@ -178,6 +178,24 @@ const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool
     return outs;
 }
 
+bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins, int first, int count,
+                     bool *outs, jx_met *walk)
+{
+    for (bool more = true; more;) {
+        const bool *made = jx_predict_within(s, body, ins, walk);
+        more = false;
+        if (!made)
+            return false;
+        for (int i = 0; i < count; i++) {
+            more |= made[i] && !ins[first + i];
+            ins[first + i] |= made[i];
+        }
+        for (int i = 0; i < body->nouts; i++)
+            outs[i] |= made[i];
+    }
+    return true;
+}
+
 /* ---- grad and vmap: what depends on the inputs */
 
 static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs);
@@ -203,30 +221,13 @@ static bool take(const bool *from, int count, bool *outs)
     return from != NULL;
 }
 
-/* What is carried from turn to turn, `first` and up of a loop's body. */
-static bool settle(jx_predictor *s, const jx_jaxpr *body, bool *ins, int first, int count,
-                   bool *outs)
-{
-    for (bool more = true; more;) {
-        const bool *made = within(s, body, ins);
-        more = false;
-        for (int i = 0; made && i < count; i++) {
-            more |= made[i] && !ins[first + i];
-            ins[first + i] |= made[i];
-        }
-        if (!take(made, body->nouts, outs))
-            return false;
-    }
-    return true;
-}
-
 static bool take_while(jx_predictor *s, bool *ins, bool *outs)
 {
     const jx_p_while *w = s->eqn->typed;
     int nc = (int)w->cond_nconsts, nb = (int)w->body_nconsts, n = s->eqn->nouts;
     bool *cond = jx_predict_mask(s, w->cond_jaxpr.jaxpr->nins);
 
-    if (!cond || !settle(s, w->body_jaxpr.jaxpr, ins + nc, nb, n, outs))
+    if (!cond || !jx_predict_loop(s, w->body_jaxpr.jaxpr, ins + nc, nb, n, outs, walk_values))
         return false;
     if (s->asked.kind == JX_PREDICT_GRAD)
         return true;
@@ -239,7 +240,7 @@ static bool take_while(jx_predictor *s, bool *ins, bool *outs)
         return made != NULL;
     for (int i = 0; i < n; i++) /* each goes on for as long as it has to */
         ins[nc + nb + i] = true;
-    return settle(s, w->body_jaxpr.jaxpr, ins + nc, nb, n, outs);
+    return jx_predict_loop(s, w->body_jaxpr.jaxpr, ins + nc, nb, n, outs, walk_values);
 }
 
 static bool take_cond(jx_predictor *s, bool *ins, bool *outs)
@@ -344,8 +345,8 @@ static bool take_eqn(jx_predictor *s, bool *ins, bool *outs)
     case JX_PRIM_cond: return take_cond(s, ins, outs);
     case JX_PRIM_while: return take_while(s, ins, outs);
     case JX_PRIM_scan:
-        return settle(s, scan->jaxpr.jaxpr, ins, (int)scan->num_consts,
-                      (int)scan->num_carry, outs);
+        return jx_predict_loop(s, scan->jaxpr.jaxpr, ins, (int)scan->num_consts,
+                               (int)scan->num_carry, outs, walk_values);
     default: return take_plain(s, outs);
     }
 }

@@ -12,6 +12,84 @@
 
 static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs);
 
+/* ---- what depends on what is linear: a loop or remat is not taken apart, and gives
+ * values beside tangents */
+
+static bool walk_dependence(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                            bool *outs);
+
+static bool depend_within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, int count,
+                          bool *outs)
+{
+    const bool *made = jx_predict_within(s, jaxpr, ins, walk_dependence);
+
+    for (int i = 0; made && i < count; i++)
+        outs[i] |= made[i];
+    return made != NULL;
+}
+
+/* Of the equation's operands: which results do. */
+static bool depend(jx_predictor *s, const bool *ins, bool *outs)
+{
+    const jx_eqn *eqn = s->eqn;
+    const jx_closed *callee = jx_eqn_definition(eqn) ? NULL : jx_eqn_callee(eqn);
+    bool *mask = jx_predict_mask(s, eqn->nins), any = false;
+    const jx_p_while *w = eqn->typed;
+    const jx_p_scan *scan = eqn->typed;
+    const jx_p_cond *cond = eqn->typed;
+
+    for (int i = 0; mask && i < eqn->nins; i++)
+        any |= mask[i] = ins[i];
+    if (!any)
+        return mask != NULL;
+    if (callee)
+        return depend_within(s, callee->jaxpr, ins, eqn->nouts, outs);
+    if (eqn->prim->id == JX_PRIM_while)
+        return jx_predict_loop(s, w->body_jaxpr.jaxpr, mask + w->cond_nconsts,
+                               (int)w->body_nconsts, eqn->nouts, outs, walk_dependence);
+    if (eqn->prim->id == JX_PRIM_scan)
+        return jx_predict_loop(s, scan->jaxpr.jaxpr, mask, (int)scan->num_consts,
+                               (int)scan->num_carry, outs, walk_dependence);
+    for (int i = 0; i < eqn->nouts && eqn->prim->id != JX_PRIM_cond; i++)
+        outs[i] = true;
+    for (int i = 0; eqn->prim->id == JX_PRIM_cond && i < cond->branches.count; i++)
+        if (!depend_within(s, cond->branches.at[i].jaxpr, ins + 1, eqn->nouts, outs))
+            return false;
+    return true;
+}
+
+/* The same of a jaxpr's equations, by variable. */
+static bool *dependence(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins)
+{
+    bool *has = jx_predict_mask(s, jaxpr->nvars);
+
+    for (int i = 0; has && i < jaxpr->nins; i++)
+        has[jaxpr->nconsts + i] = ins[i];
+    for (int i = 0; has && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        bool *mask = jx_predict_mask(s, eqn->nins + eqn->nouts + 1);
+        bool *outs = mask ? mask + eqn->nins + 1 : NULL;
+        for (int k = 0; mask && k < eqn->nins; k++)
+            mask[k] = eqn->ins[k].var && has[eqn->ins[k].var->id];
+        s->eqn = eqn;
+        if (!mask || !depend(s, mask, outs))
+            return NULL;
+        for (int k = 0; k < eqn->nouts; k++)
+            has[eqn->outs[k]->id] = outs[k];
+    }
+    return has;
+}
+
+static bool walk_dependence(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                            bool *outs)
+{
+    const bool *has = dependence(s, jaxpr, ins);
+
+    for (int i = 0; has && i < jaxpr->nouts; i++)
+        outs[i] = jaxpr->outs[i].var && has[jaxpr->outs[i].var->id];
+    return has != NULL;
+}
+
 /* ---- equations: `linear` of operands, `live` of results */
 
 static char *mask_text(jx_predictor *s, const bool *mask, int count, bool what)
@@ -114,20 +192,12 @@ static bool take_eqn(jx_predictor *s, const bool *linear, const bool *live)
 /* `outs` is which results are needed. */
 static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs)
 {
-    bool *linear = jx_predict_mask(s, 2 * jaxpr->nvars + 1);
-    bool *live = linear ? linear + jaxpr->nvars : NULL;
+    const bool *linear = dependence(s, jaxpr, ins);
+    bool *live = linear ? jx_predict_mask(s, jaxpr->nvars) : NULL;
 
     s->jaxpr = jaxpr;
-    for (int i = 0; linear && i < jaxpr->nins; i++)
-        linear[jaxpr->nconsts + i] = ins[i];
-    for (int i = 0; linear && i < jaxpr->neqns; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        bool any = false;
-        for (int k = 0; k < eqn->nins; k++)
-            any |= eqn->ins[k].var && linear[eqn->ins[k].var->id];
-        for (int k = 0; k < eqn->nouts; k++)
-            linear[eqn->outs[k]->id] = any;
-    }
+    if (!live)
+        return false;
     for (int i = 0; linear && i < jaxpr->nouts; i++)
         if (outs[i] && jaxpr->outs[i].var)
             live[jaxpr->outs[i].var->id] = true;
@@ -146,7 +216,7 @@ static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
             if (mask[k])
                 live[eqn->ins[k].var->id] = true;
     }
-    return linear != NULL;
+    return true;
 }
 
 /* ---- the derivative */
@@ -196,7 +266,10 @@ bool jx_predict_transposes(jx_predictor *s)
         ins[i] = true;
     for (int i = 0; outs && i < split->rest->nouts; i++)
         outs[i] = true;
-    s->program = forward;
+    s->program = making.to;
     s->depth = 0;
+    s->memos = JX_NEW_ARRAY(making.to->ctx->arena, making.build.jaxprs.count + 1, jx_memo *);
+    if (!s->memos)
+        return false;
     return ins && outs && walk_linear(s, split->rest, ins, outs);
 }

@@ -31,6 +31,11 @@ bool *jx_predict_mask(jx_predictor *s, int count);
 const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
                               jx_met *walk);
 
+/* The same of a loop's body, again until what it carries, `count` from input `first` on,
+ * has settled; `outs` are those of the last turn.  False without memory. */
+bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins, int first, int count,
+                     bool *outs, jx_met *walk);
+
 /* The equation misses a rule: what JAX says. */
 void jx_predict_missing(jx_predictor *s, const char *says);
 /* Nobody knows whether it has one, or why nothing more is known. */
