@@ -324,6 +324,10 @@ right-rules: all  ## 2,000 random right rules, of which gradcheck may accuse non
 transforms: all  ## our transformations of JAX's test harnesses, against JAX's
 	@build/venv/bin/python scripts/transforms.py $(TRANSFORMS)
 
+.PHONY: predictions
+predictions: all  ## what check --transform predicts of JAX's test harnesses, against JAX
+	@build/venv/bin/python scripts/predictions.py $(PREDICTIONS)
+
 .PHONY: libraries
 libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, checked, run
 	@scripts/libraries.sh $(LIBRARIES)

@@ -31,6 +31,8 @@ static void type_eqn(jx_typing *t)
         jx_typing_look_at_value(t, t->eqn->params[i].value);
     for (int i = 0; i < t->nouts; i++)
         jx_typing_look_at_sizes(t, t->outs[i]);
+    if (jx_eqn_is_unknown(t->eqn)) /* what is declared, there is nothing else */
+        return;
     for (int i = 0; i < t->nouts; i++)
         t->outs[i] = jx_typing_settle_out(t, i);
 }

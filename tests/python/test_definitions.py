@@ -235,3 +235,103 @@ def test_a_name_of_jaxs_is_no_primitive_of_jaxs(tmp_path):
     defined.mlir.register_lowering(p, defined.mlir.lower_fun(
         lambda x: x + 1, multiple_results=False))
     agrees(tmp_path, lambda x: p.bind(x), (X,), ())
+
+
+# -- documents that nobody wrote
+
+def mutated():
+    """(what, document): one thing changed in each."""
+    text = jaxvet.dump(program)(X, Y).text()
+    far = 10 ** 6
+
+    def changed(what, change):
+        held = json.loads(text)
+        change(held)
+        return what, json.dumps(held, separators=(",", ":"))
+
+    def row(held):
+        return held["definitions"][0]
+
+    def pattern(held, kind):
+        return next(p for p in row(held)[kind] if kind in p)
+
+    def eqn(held):
+        return next(each for jaxpr in held["jaxprs"] for each in jaxpr["eqns"]
+                    if "definition" in each[3])
+    yield changed("index", lambda h: eqn(h)[3].update(definition={"$definition": far}))
+    yield changed("no index", lambda h: eqn(h)[3].update(definition={"$definition": None}))
+    yield changed("no table", lambda h: h.pop("definitions"))
+    yield changed("a key", lambda h: row(h).update(more=1))
+    yield changed("no operands", lambda h: row(h).update({"in": []}))
+    yield changed("no results", lambda h: row(h).update(out=[]))
+    yield changed("two results", lambda h: row(h).update(out=[0, 0]))
+    yield changed("an aval", lambda h: row(h).update({"in": [far] * 3}))
+    yield changed("a kind", lambda h: row(h).update(missing=["grad"]))
+    yield changed("missing, though there",
+                  lambda h: row(h).update(missing=["jvp", "transpose", "batch"]))
+    yield changed("other avals", lambda h: (h["avals"].append({"dt": "i32"}), row(h).update(
+        {"in": [len(h["avals"]) - 1] * 3})))
+    for kind, mask in (("jvp", "zeros"), ("transpose", "linear"), ("batch", "batched")):
+        for wrong in ("", "0", "0000", "0x0", 7, None):
+            yield changed(f"{kind} {mask} {wrong!r}", lambda h, k=kind, m=mask, w=wrong:
+                          pattern(h, k).update({m: w}))
+        yield changed(f"{kind} jaxpr", lambda h, k=kind: pattern(h, k).update(
+            {k: {"$jaxpr": far}}))
+        yield changed(f"{kind} entry", lambda h, k=kind: pattern(h, k).update(
+            {k: {"$jaxpr": h["entry"]["jaxpr"]}}))
+        yield changed(f"{kind} error", lambda h, k=kind: pattern(h, k).update(error="no"))
+        yield changed(f"{kind} text", lambda h, k=kind: row(h).update({k: "x"}))
+        for index in range(len(json.loads(text)["jaxprs"])):
+            yield changed(f"{kind} jaxpr {index}", lambda h, k=kind, i=index: [
+                p.update({k: {"$jaxpr": i}}) for p in row(h)[k] if k in p])
+        yield changed(f"{kind} types", lambda h, k=kind: h["jaxprs"][
+            pattern(h, k)[k]["$jaxpr"]].update({"in": [0] * len(h["jaxprs"][
+                pattern(h, k)[k]["$jaxpr"]]["in"])}))
+    for axes in ([], [0, 0], [5], [-1], ["0"], [None], [1], far):
+        yield changed(f"axes {axes}", lambda h, a=axes: pattern(h, "batch").update(axes=a))
+    yield changed("out_zeros", lambda h: pattern(h, "jvp").update(out_zeros="1"))
+    yield changed("ct_zeros", lambda h: pattern(h, "transpose").update(ct_zeros="1"))
+    # Rules that call their own primitive's same rule: the definitions of all depths are one.
+    yield changed("one for all", lambda h: [
+        each[3].update(definition={"$definition": 0}) for jaxpr in h["jaxprs"]
+        for each in jaxpr["eqns"] if "definition" in each[3]])
+
+
+ASKED = (["check"], ["check", "--transform", "grad,vmap,lower:tpu"],
+         ["run", "--fill", "random:1"], ["show", "--as", "json"],
+         ["show", "--as", "jaxpr", "--transform", "jvp,jvp,jvp"],
+         ["show", "--as", "jaxpr", "--transform", "vjp,vjp"],
+         ["show", "--as", "jaxpr", "--transform", "vmap:0,vmap:0,vmap:0,vmap:0"],
+         ["show", "--as", "stablehlo", "--transform", "vmap:0"],
+         ["run", "--fill", "random:1", "--transform", "vmap:0,jvp", "--set", "b=2"])
+
+
+@pytest.mark.parametrize("what, text", mutated(), ids=lambda value: value[:40])
+def test_what_nobody_wrote_is_refused_or_harmless(what, text):
+    for words in ASKED:
+        done = _library.run([*words, "-"], text)
+        assert done.returncode in (0, 1, 3), (words, done.stderr.decode()[-2000:])
+        if done.returncode == 3:
+            assert done.stderr.strip(), words
+
+
+def test_a_rule_that_calls_itself_forever_is_not_traced_forever():
+    p = jax.extend.core.Primitive("endless")
+    p.def_abstract_eval(lambda x, *, n: defined.shaped(x.shape, x.dtype))
+    p.def_impl(lambda x, *, n: x * n)
+    defined.mlir.register_lowering(p, defined.mlir.lower_fun(
+        lambda x, *, n: x * n, multiple_results=False))
+    # Each derivative is the primitive at another parameter, which is one more definition.
+    defined.ad.primitive_jvps[p] = lambda primals, tangents, *, n: (
+        p.bind(*primals, n=n), p.bind(tangents[0], n=n + 1))
+    held = json.loads(jaxvet.dump(lambda x: p.bind(x, n=1))(X).text())
+    assert [row.get("truncated") for row in held["definitions"]][-1] == "depth"
+    assert len(held["definitions"]) <= 8
+
+    def fails(x):
+        return fails(x)
+    q = jax.extend.core.Primitive("bottomless")
+    q.def_abstract_eval(lambda x: defined.shaped(x.shape, x.dtype))
+    defined.ad.primitive_jvps[q] = lambda primals, tangents: fails(primals[0])
+    held = json.loads(jaxvet.dump(lambda x: q.bind(x))(X).text())
+    assert "RecursionError" in held["definitions"][0]["jvp"][0]["error"]
