@@ -3,7 +3,9 @@
 #include "frontend/read/exported.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
+#include "reports/commands/progress.h"
 #include "reports/commands/select.h"
+#include "reports/formats/exhausts.h"
 #include "reports/formats/formats.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
@@ -16,9 +18,9 @@
 #include <unistd.h>
 
 typedef struct settings {
-    const char *format, *output, *inputs;
+    const char *format, *output, *inputs, *reference;
     jx_texts set, select, ignore, roots;
-    int64_t seed, directions;
+    int64_t seed, directions, exhaust;
     bool strict, trust;
     jx_limit_settings limits;
 } settings;
@@ -31,6 +33,14 @@ static const jx_option options[] = {
      "in0, in1, ...: a sample of the program's inputs, whose rules are then "
      "also checked there and in its domain",
      offsetof(settings, inputs)},
+    {"exhaust", 0, JX_OPT_EVERY, "N",
+     "run elementwise functions and rules on every input\n"
+     "of their dtype (every N-th: that is a sample)",
+     offsetof(settings, exhaust)},
+    {"reference", 0, JX_OPT_TEXT, "PROGRAM",
+     "with --exhaust: what results are held against, in\n"
+     "float64 (default: the program itself)",
+     offsetof(settings, reference)},
     {"select", 0, JX_OPT_LIST, "CODES",
      "report only these codes, or codes that begin so",
      offsetof(settings, select)},
@@ -56,6 +66,7 @@ static const jx_option options[] = {
 typedef struct tally {
     JX_VEC(jx_report) reports;
     jx_buffer rules; /* a line per rule */
+    jx_buffer exhausted; /* what ran on every input, as items of a JSON list */
     int count[JX_RULE_REFUSES + 1];
     bool idle; /* some program had nothing that was compared */
     jx_limits limits; /* of each program */
@@ -134,6 +145,40 @@ static void assume_agreement(jx_ctx *keep, const jx_rule_reports *rules,
     }
 }
 
+static bool report_claims(jx_ctx *keep, jx_program *program, jx_claim_list *claims,
+                          tally *t, jx_report *report)
+{
+    if (!jx_report_claims(keep, report, program, claims, &t->selection) ||
+        !jx_suppressions_read(t->suppressions, program))
+        return false;
+    jx_suppress(t->suppressions, report);
+    return jx_report_finish(keep, report);
+}
+
+/* What the reports of every input say; what is wrong is claims. */
+static bool exhaust_program(jx_ctx *ctx, jx_program *program, const char *path,
+                            const settings *s, const jx_gradcheck_options *sizes, tally *t,
+                            jx_claim_list *claims)
+{
+    jx_exhaust_options how = {.step = s->exhaust,
+                              .nbindings = sizes->nbindings,
+                              .bindings = sizes->bindings};
+    jx_exhausted_list list = {0};
+    bool ok;
+
+    if (s->reference && !(how.reference = jx_input_open(ctx, s->reference)))
+        return false;
+    jx_command_progress(&how);
+    ok = jx_exhaust(program, &how, claims, &list);
+    jx_command_progress_end(&how);
+    for (size_t i = 0; ok && i < list.count; i++) {
+        jx_exhausted_text(&list.at[i], path, &t->rules);
+        jx_buffer_puts(&t->exhausted, t->exhausted.length ? "," : "");
+        jx_exhausted_json(&list.at[i], path, &t->exhausted);
+    }
+    return ok;
+}
+
 static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
                           const settings *s, tally *t, jx_report *report)
 {
@@ -157,14 +202,12 @@ static bool check_program(jx_ctx *keep, jx_ctx *ctx, const char *path,
         return false;
     for (size_t i = 0; i < rules.count; i++)
         say_rule(t, path, &rules.at[i]);
+    if (s->exhaust && !exhaust_program(ctx, program, path, s, &how, t, &claims))
+        return false;
     say_idle(keep, s, t, path, &rules, report);
     if (is_json(s))
         assume_agreement(keep, &rules, report);
-    if (!jx_report_claims(keep, report, program, &claims, &t->selection) ||
-        !jx_suppressions_read(t->suppressions, program))
-        return false;
-    jx_suppress(t->suppressions, report);
-    return jx_report_finish(keep, report);
+    return report_claims(keep, program, &claims, t, report);
 }
 
 static bool is_more_than_notes(const jx_report *report)
@@ -182,7 +225,7 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
     jx_report report = {.path = path};
     int code = JX_EXIT_OK;
     jx_ctx *ctx = jx_ctx_limited(t->limits);
-    size_t mark = t->rules.length;
+    size_t mark = t->rules.length, exhausted = t->exhausted.length;
     bool done;
 
     jx_suppressions_begin(t->suppressions);
@@ -207,6 +250,7 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
                                           : "see standard error"}};
         jx_error_clear(keep);
         jx_buffer_cut(&t->rules, mark);
+        jx_buffer_cut(&t->exhausted, exhausted);
     } else if (is_more_than_notes(&report)) {
         code = JX_EXIT_FINDINGS;
     } else if (s->strict && report.undecided.count) {
@@ -230,6 +274,12 @@ static void render(const settings *s, const tally *t, jx_buffer *to)
 
     if (is_json(s)) {
         jx_report_json(&list, &style, to);
+        if (s->exhaust) { /* one more member of the object */
+            jx_buffer_cut(to, to->length - strlen("}\n"));
+            jx_buffer_puts(to, ",\"exhausted\":[");
+            jx_buffer_bytes(to, jx_buffer_text(&t->exhausted), t->exhausted.length);
+            jx_buffer_puts(to, "]}\n");
+        }
         return;
     }
     jx_buffer_bytes(to, jx_buffer_text(&t->rules), t->rules.length);
@@ -244,7 +294,7 @@ static int add_all(jx_ctx *keep, int argc, char **argv, const settings *s,
     int code = JX_EXIT_OK;
 
     jx_budget_init(&t->paper, (jx_limits){.bytes = t->limits.bytes}, NULL);
-    t->rules = (jx_buffer){.budget = &t->paper};
+    t->rules = t->exhausted = (jx_buffer){.budget = &t->paper};
     for (int i = 0; i < argc && jx_ok(keep); i++)
         code = jx_exit_worse(code, add_input(keep, argv[i], s, t));
     if (!jx_ok(keep))
@@ -273,6 +323,8 @@ static int run(int argc, char **argv)
     if (n == 0)
         return jx_command_usage(&jx_command_gradcheck,
                                 "name a program to check");
+    if (s.reference && !s.exhaust)
+        return jx_command_usage(&jx_command_gradcheck, "--reference is for --exhaust");
     jx_ctx *keep = jx_ctx_new(0);
     t.sources = jx_sources_new();
     if (keep && t.sources)
@@ -287,6 +339,7 @@ static int run(int argc, char **argv)
                    ? add_all(keep, n, argv, &s, &t)
                    : JX_EXIT_USAGE;
     jx_buffer_free(&t.rules);
+    jx_buffer_free(&t.exhausted);
     jx_sources_free(t.sources);
     jx_ctx_free(keep);
     return code;
@@ -309,7 +362,12 @@ const jx_command jx_command_gradcheck = {
     "rule computes is compared with its own derivative as well (DRV006: Hessians are\n"
     "wrong), its tangents are gone back along (DRV008: jax.grad fails), and a call that\n"
     "closes over what is differentiated is named (DRV011).\n\n"
+    "With --exhaust, a function that is elementwise (else each rule of one) runs on every\n"
+    "number that its dtype has, in 16 bits on every pair of them: results and derivatives\n"
+    "in the declared dtype against the same in float64, in units in the last place (ULP),\n"
+    "where they are not monotone, and where they are not finite.\n\n"
     "  jaxvet gradcheck program.json\n"
+    "  jaxvet gradcheck --exhaust softplus.json\n"
     "  jaxvet gradcheck program.json --set n=5 --inputs sample.npz\n\n"
     "A comment `# jaxvet: ignore[DRV002] reason` on the line of a call accepts "
     "what is\nfound there.\n\n"

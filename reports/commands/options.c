@@ -159,6 +159,9 @@ static bool store(const reading *r, const jx_option *option, const char *value)
     case JX_OPT_INT:
         return read_int(value, field(r, option)) ||
                refuse(r, option, "a whole number from 0", value);
+    case JX_OPT_EVERY:
+        return (read_int(value, field(r, option)) && *(int64_t *)field(r, option) > 0) ||
+               refuse(r, option, "a whole number from 1", value);
     case JX_OPT_REAL:
         return read_real(value, field(r, option)) ||
                refuse(r, option, "a number from 0", value);
@@ -195,6 +198,8 @@ static bool read_option(const reading *r, int argc, char **argv, int *i)
                          value);
         return false;
     }
+    if (!value && option->kind == JX_OPT_EVERY)
+        value = "1";
     if (!value && *i + 1 < argc)
         value = argv[++*i];
     if (value)
@@ -247,7 +252,7 @@ void jx_options_help(const jx_option *options, size_t count, jx_buffer *to)
             jx_buffer_printf(to, "-%c, ", o->letter);
         jx_buffer_printf(to, "--%s", o->name);
         if (o->value)
-            jx_buffer_printf(to, " %s", o->value);
+            jx_buffer_printf(to, o->kind == JX_OPT_EVERY ? "[=%s]" : " %s", o->value);
         if (to->length - start + 2 > COLUMN) {
             jx_buffer_putc(to, '\n');
             start = to->length;

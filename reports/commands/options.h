@@ -30,6 +30,7 @@ typedef enum jx_option_kind {
     JX_OPT_TEXT,   /* const char * (into argv) */
     JX_OPT_CHOICE, /* const char *, one of the words of `value` ("a|b|c") */
     JX_OPT_INT,    /* int64_t; decimal, not negative */
+    JX_OPT_EVERY,  /* int64_t; not 0, and 1 without a value, which `=` alone gives */
     JX_OPT_REAL,   /* double; finite, not negative */
     JX_OPT_LIST,   /* jx_texts; may be given again, adds up */
 } jx_option_kind;

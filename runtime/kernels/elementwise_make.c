@@ -1,6 +1,7 @@
 /* elementwise_make.c - regions of elementwise equations, value by value. */
 #include "runtime/kernels/elementwise.h"
 
+#include "runtime/kernels/jitter.h"
 #include "runtime/plan_impl.h"
 
 #include <stdlib.h>
@@ -74,5 +75,9 @@ int jx_make_convert(jx_maker *m, int value, jx_dtype to)
 int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
                   int nins, const int *ins)
 {
-    return jx_region_instr(m->p->arena, m->region, tile, param, out, nins, ins);
+    int made = jx_region_instr(m->p->arena, m->region, tile, param, out, nins, ins);
+
+    return m->p->options->jitter && out == JX_F64
+               ? jx_make_jitter(m, tile, made, nins, ins)
+               : made;
 }

@@ -3,6 +3,7 @@
     jaxvet.check(f)(*specs)            a report on the traced program
     jaxvet.export(jax.jit(f))(*specs)  as jax.export.export, with a report
     jaxvet.gradcheck(f)(*args)         a report on its derivative rules
+    jaxvet.exhaust(f)                  f and its derivative on every number
     jaxvet.intended(f, kind)           f, whose rule is meant to be no derivative
     jaxvet.dump(f)(*specs)             the traced program as a document
     with jaxvet.prover(): ...          JAX asks our prover about sizes
@@ -24,6 +25,7 @@ from ._blackbox import BlackBox, NotFinite, blackbox
 from ._check import check, gradcheck
 from ._doctor import Diagnosis, doctor
 from ._document import Document
+from ._exhaust import Exhausted, exhaust
 from ._export import Exported, export
 from ._intents import intended
 from ._library import JaxvetError
@@ -35,8 +37,9 @@ from ._shapes import SpecError, specs
 from ._trace import dump
 from ._version import VERSION as __version__
 
-__all__ = ["Answer", "BlackBox", "Diagnosis", "Document", "Exported",
+__all__ = ["Answer", "BlackBox", "Diagnosis", "Document", "Exhausted", "Exported",
            "Finding", "JaxvetError", "Log", "NotFinite", "Report",
            "ReportError", "SizeDependent", "SpecError", "Undecided",
-           "backend", "blackbox", "check", "doctor", "dump", "export", "gradcheck",
+           "backend", "blackbox", "check", "doctor", "dump", "exhaust", "export",
+           "gradcheck",
            "intended", "prover", "replay", "specs"]

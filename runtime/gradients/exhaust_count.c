@@ -1,0 +1,266 @@
+/* exhaust_count.c - see exhaust_count.h. */
+#include "runtime/gradients/exhaust_count.h"
+
+#include "runtime/kernels/vector.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool jx_float_format_of(jx_dtype dtype, jx_float_format *format)
+{
+    switch (dtype) {
+    case JX_F32: *format = (jx_float_format){.precision = 24, .least = -126, .most = 127}; break;
+    case JX_F16: *format = (jx_float_format){.precision = 11, .least = -14, .most = 15}; break;
+    case JX_BF16: *format = (jx_float_format){.precision = 8, .least = -126, .most = 127}; break;
+    default: return false;
+    }
+    format->normal = ldexp(1, format->least);
+    format->beyond = ldexp(2 - ldexp(1, -format->precision), format->most);
+    return true;
+}
+
+static inline uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline double double_of(uint64_t bits)
+{
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The exponent field of a number's unit in the last place. */
+static inline uint64_t ulp_field(uint64_t least, uint64_t most, uint64_t shift, double of)
+{
+    uint64_t e = bits_of(of) >> 52 & 0x7ff;
+
+    e = e < least ? least : e;
+    e = e > most ? most : e;
+    return e - shift;
+}
+
+double jx_ulp(const jx_float_format *f, double of)
+{
+    return double_of(ulp_field((uint64_t)(f->least + 1023), (uint64_t)(f->most + 1023),
+                               (uint64_t)(f->precision - 1), of) << 52);
+}
+
+/* Dividing by a power of two is multiplying by another. */
+JX_VECTOR_CLONES static void ulps_off(uint64_t least, uint64_t most, uint64_t shift,
+                                      const double *restrict got,
+                                      const double *restrict want, double *restrict off,
+                                      int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t ulp = ulp_field(least, most, shift, want[i]);
+        off[i] = fabs(got[i] - want[i]) * double_of((2046 - ulp) << 52);
+    }
+}
+
+void jx_ulps_off(const jx_float_format *f, const double *got, const double *want, double *off,
+                 int64_t n)
+{
+    ulps_off((uint64_t)(f->least + 1023), (uint64_t)(f->most + 1023),
+             (uint64_t)(f->precision - 1), got, want, off, n);
+}
+
+/* ---- one result */
+
+static bool is_finite(double x)
+{
+    return x - x == 0;
+}
+
+static bool is_in_range(const jx_float_format *f, double x)
+{
+    return fabs(x) < f->beyond;
+}
+
+double jx_exhaust_least_error(const jx_float_format *f, const jx_exhaust_item *item)
+{
+    double off;
+
+    if (!is_finite(item->want) || !is_in_range(f, item->want))
+        return item->got == item->want || (isnan(item->got) && isnan(item->want)) ? 0
+               : !is_finite(item->got) && !isnan(item->got) &&
+                       (item->got > 0) == (item->want > 0)
+                   ? 0
+                   : (double)INFINITY;
+    if (!is_finite(item->got))
+        return (double)INFINITY;
+    off = fabs(item->got - item->want) - item->slack;
+    return off > 0 ? off / jx_ulp(f, fabs(item->want) + item->slack) : 0;
+}
+
+static jx_exhaust_place place_of(const jx_exhaust_item *item, double off)
+{
+    return (jx_exhaust_place){
+        true, {item->x[0], item->x[1]}, item->got, item->want, off, item->by_rule};
+}
+
+static void add_range(jx_exhaust_ranges *to, const jx_exhaust_range *r, int64_t step)
+{
+    jx_exhaust_range *last = to->kept ? &to->at[to->kept - 1] : NULL;
+
+    if (last && last->to + step == r->from) {
+        last->to = r->to;
+        memcpy(last->last, r->last, sizeof r->last);
+        last->count += r->count;
+    } else if (to->kept < JX_EXHAUST_RANGES) {
+        to->at[to->kept++] = *r;
+    }
+}
+
+/* Neighbours join when columns do, so that a range of one needs no step here. */
+static void add_input(jx_exhaust_ranges *to, const jx_exhaust_item *item, int64_t step)
+{
+    const jx_exhaust_range one = {item->index, item->index, {item->x[0], item->x[1]},
+                                  {item->x[0], item->x[1]}, 1};
+
+    to->count++;
+    add_range(to, &one, step);
+}
+
+static void keep_worst(jx_exhaust_place *to, const jx_exhaust_item *item, double off)
+{
+    if (!to->there || off > to->off)
+        *to = place_of(item, off);
+}
+
+/* How far from numbers of about 1 an argument is, in powers of two (of its bits). */
+static int distance(const jx_exhaust_place *p)
+{
+    return abs((int)(p->x[0] & 0x7fffffff) - 0x3f800000) >> 23;
+}
+
+static void keep_nearest(jx_exhaust_place *to, const jx_exhaust_item *item, double off)
+{
+    const jx_exhaust_place place = place_of(item, off);
+
+    if (!to->there || distance(&place) < distance(to))
+        *to = place;
+}
+
+/* The reference is a number within range. */
+static void count_finite(jx_exhaust_column *to, const jx_float_format *f,
+                         const jx_exhaust_item *item)
+{
+    double ulp = jx_ulp(f, item->want), off = jx_exhaust_least_error(f, item);
+    bool is_normal = fabs(item->want) >= f->normal;
+
+    to->unsure += item->slack > ulp / 8;
+    if (item->by_rule == item->by_rule && !item->is_kink) {
+        double apart = fabs(item->by_rule - item->want) - 64 * item->slack -
+                       16 * item->rule_slack;
+        /* Constants of the rule are rounded to the dtype. */
+        if (!(apart <= 64 * ulp)) {
+            to->wrong++;
+            keep_worst(&to->worst_wrong, item, apart / ulp);
+            keep_nearest(&to->near_wrong, item, apart / ulp);
+        }
+    }
+    if (item->is_kink) {
+        to->kinks++;
+        if (!to->kink.there)
+            to->kink = place_of(item, off);
+        return;
+    }
+    if (!is_finite(item->got)) {
+        add_input(&to->not_finite, item, item->step);
+        if (isnan(item->got))
+            add_input(&to->nan, item, item->step);
+        return;
+    }
+    keep_worst(is_normal ? &to->normal : &to->subnormal, item, off);
+    if (off >= 1) {
+        int bar = off < 4096 ? ilogb(off) : JX_EXHAUST_BARS - 1;
+        to->off++;
+        to->bars[bar < JX_EXHAUST_BARS ? bar : JX_EXHAUST_BARS - 1]++;
+    }
+}
+
+void jx_exhaust_count(jx_exhaust_column *to, const jx_float_format *f,
+                      const jx_exhaust_item *item)
+{
+    bool nan = isnan(item->got);
+
+    if (item->nan_in) {
+        to->lost_nan += isnan(item->want) && !nan;
+        return;
+    }
+    if (isnan(item->want)) {
+        if (nan) {
+            to->undefined++;
+            if (item->finite) {
+                to->ntrapped++;
+                if (!to->trapped.there)
+                    to->trapped = place_of(item, 0);
+            }
+        } else {
+            add_input(&to->beyond, item, item->step);
+        }
+        return;
+    }
+    if (is_finite(item->want) && is_in_range(f, item->want)) {
+        count_finite(to, f, item);
+        return;
+    }
+    if (nan)
+        add_input(&to->nan, item, item->step);
+    else if (jx_exhaust_least_error(f, item) > 0 && !item->is_kink)
+        add_input(&to->beyond, item, item->step);
+}
+
+/* ---- two parts */
+
+static void join_worst(jx_exhaust_place *to, const jx_exhaust_place *later)
+{
+    if (later->there && (!to->there || later->off > to->off))
+        *to = *later;
+}
+
+static void join_first(jx_exhaust_place *to, const jx_exhaust_place *later)
+{
+    if (!to->there)
+        *to = *later;
+}
+
+static void join_ranges(jx_exhaust_ranges *to, const jx_exhaust_ranges *later, int64_t step)
+{
+    to->count += later->count;
+    for (int i = 0; i < later->kept; i++)
+        add_range(to, &later->at[i], step);
+}
+
+void jx_exhaust_join(jx_exhaust_column *to, const jx_exhaust_column *later, int64_t step)
+{
+    join_worst(&to->normal, &later->normal);
+    join_worst(&to->subnormal, &later->subnormal);
+    join_worst(&to->worst_wrong, &later->worst_wrong);
+    if (later->near_wrong.there &&
+        (!to->near_wrong.there || distance(&later->near_wrong) < distance(&to->near_wrong)))
+        to->near_wrong = later->near_wrong;
+    join_first(&to->trapped, &later->trapped);
+    join_first(&to->first_down, &later->first_down);
+    join_first(&to->kink, &later->kink);
+    join_ranges(&to->not_finite, &later->not_finite, step);
+    join_ranges(&to->nan, &later->nan, step);
+    join_ranges(&to->beyond, &later->beyond, step);
+    to->off += later->off;
+    to->unsure += later->unsure;
+    to->undefined += later->undefined;
+    to->ntrapped += later->ntrapped;
+    to->lost_nan += later->lost_nan;
+    to->down += later->down;
+    to->kinks += later->kinks;
+    to->wrong += later->wrong;
+    for (int i = 0; i < JX_EXHAUST_BARS; i++)
+        to->bars[i] += later->bars[i];
+}

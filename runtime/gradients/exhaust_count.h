@@ -1,0 +1,46 @@
+/* exhaust_count.h - results held against a reference, number by number. */
+#ifndef JX_EXHAUST_COUNT_H
+#define JX_EXHAUST_COUNT_H
+
+#include "runtime/gradients/exhaust.h"
+
+/* A float format: what a unit in the last place is. */
+typedef struct jx_float_format {
+    int precision;    /* bits of the significand, the leading one too */
+    int least, most;  /* exponents of normal numbers: 2^least <= |x| < 2^(most + 1) */
+    double normal;    /* the least normal number */
+    double beyond;    /* from here on what rounds to nearest is infinite */
+} jx_float_format;
+
+/* Of f32, f16, bf16; false: of no other. */
+bool jx_float_format_of(jx_dtype dtype, jx_float_format *format);
+/* The unit in the last place of a number: 0 of 0 is that of the least number. */
+double jx_ulp(const jx_float_format *format, double of);
+/* How many units got is off: NaN where one of both is not finite. */
+void jx_ulps_off(const jx_float_format *format, const double *got, const double *want,
+                 double *off, int64_t n);
+
+/* One result in question, and what is known of the reference. */
+typedef struct jx_exhaust_item {
+    int64_t index, step; /* of the input, in the order of values; of those that are run */
+    uint32_t x[2];   /* its bits */
+    bool nan_in;     /* one of them is NaN */
+    bool finite;     /* of a derivative: the function's reference is finite there */
+    double got, want;
+    double slack;    /* the reference may be off by so much: an estimate */
+    double by_rule;  /* of a derivative: what the rule itself gives in float64; NaN: there
+                        is no rule, or nobody asked */
+    double rule_slack; /* as of the reference */
+    bool is_kink;    /* of a derivative: `got` is between those of the sides of a jump */
+} jx_exhaust_item;
+
+/* Whether it says that the result is off by at least so many units, and surely. */
+double jx_exhaust_least_error(const jx_float_format *format, const jx_exhaust_item *item);
+/* Takes it into account. */
+void jx_exhaust_count(jx_exhaust_column *to, const jx_float_format *format,
+                      const jx_exhaust_item *item);
+/* What was counted of later inputs, too; `step` lies between the indices of two that
+ * follow each other. */
+void jx_exhaust_join(jx_exhaust_column *to, const jx_exhaust_column *later, int64_t step);
+
+#endif

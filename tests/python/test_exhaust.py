@@ -1,0 +1,145 @@
+"""jaxvet.exhaust: elementwise functions and rules, number by number."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxvet
+
+STEP = 8191  # a sample of f32 takes a second
+
+
+def with_jvp(function, derivative):
+    made = jax.custom_jvp(function)
+    made.defjvp(lambda p, t: (function(*p), derivative(*p) * t[0]))
+    return made
+
+
+def on_the_way(number):
+    """The number nearest to this one that a sample runs."""
+    bits = int(np.float32(number).view(np.uint32)) + 2**31
+    return np.uint32(bits // STEP * STEP - 2**31).view(np.float32)
+
+
+PLANTED = on_the_way(1.2345678)
+
+
+def planted(x):
+    return jnp.where(x == PLANTED, 0.5, jnp.cos(x))
+
+
+def test_all_of_16_bits():
+    for dtype in (jnp.bfloat16, jnp.float16):
+        report = jaxvet.exhaust(jnp.exp, dtype)
+        assert report.ok and report.evidence == "exhausted"
+        assert report.inputs == 65536
+        assert report.value["worst"]["ulps"] <= 0.501
+        assert report.derivatives[0]["worst"]["ulps"] <= 0.501
+
+
+def test_a_sample_is_called_one():
+    report = jaxvet.exhaust(jnp.tanh, every=STEP)
+    assert report.evidence == "sampled" and report.ok
+    assert report.value["worst"]["ulps"] < 2
+    assert "sampled: every 8191-th of f32" in repr(report)
+
+
+def test_a_rule_that_is_wrong_at_one_number():
+    report = jaxvet.exhaust(with_jvp(jnp.sin, planted), every=STEP)
+    column = report.derivatives[0]
+    assert column["rule_differs"] == 1 == column["unfaithful"]
+    assert column["worst"]["at"][0]["value"] == PLANTED
+    assert [finding.code for finding in report.findings] == ["DRV001"]
+    assert not report.value["unfaithful"]
+
+
+def test_the_same_rule_inside_of_a_program():
+    rule = with_jvp(jnp.sin, planted)
+    document = jaxvet.dump(lambda x: jnp.sum(rule(x)))(
+        jax.ShapeDtypeStruct((3,), jnp.float32))
+    from jaxvet import _library
+    text = _library.ask(["gradcheck", "-", f"--exhaust={STEP}"], document.text())
+    assert b"jvp rule of `sin`: sampled" in text and b"[DRV001]" in text
+
+
+def test_a_vjp_rule():
+    made = jax.custom_vjp(jnp.sin)
+    made.defvjp(lambda x: (jnp.sin(x), x), lambda x, ct: (ct * planted(x),))
+    report = jaxvet.exhaust(made, every=STEP)
+    assert report.derivatives[0]["rule_differs"] == 1
+    assert [finding.code for finding in report.findings] == ["DRV002"]
+    made = jax.custom_vjp(lambda x: jnp.sin(x))
+    made.defvjp(lambda x: (jnp.sin(x), x), lambda x, ct: (ct * jnp.cos(x),))
+    report = jaxvet.exhaust(made, every=STEP)
+    assert report.ok and report.derivatives[0]["worst"]["ulps"] <= 1
+
+
+def test_nan_in_the_declared_dtype_is_shown():
+    """Right over the reals: overflow makes NaN of it where float64 has none."""
+    softplus = with_jvp(lambda x: jnp.logaddexp(x, 0.0),
+                        lambda x: jnp.exp(x) / (1 + jnp.exp(x)))
+    report = jaxvet.exhaust(softplus, every=STEP)
+    nan = report.derivatives[0]["nan"]
+    assert nan["inputs"] > 10000
+    assert 88 < nan["ranges"][0]["first"][0]["value"] < 90
+    report = jaxvet.exhaust(jax.nn.softplus, every=STEP)
+    assert report.derivatives[0]["nan"]["inputs"] == 0
+
+
+def test_a_step_down():
+    low = on_the_way(2.0)
+    report = jaxvet.exhaust(lambda x: jnp.where(x == low, x * 0.5, x), every=STEP)
+    assert report.value["not_monotone"] == 1
+    assert report.value["first_not_monotone"]["at"][0]["value"] == low
+    assert jaxvet.exhaust(lambda x: x * 1.5, every=STEP).value["not_monotone"] == 0
+    assert jaxvet.exhaust(jnp.tan, every=STEP).value["not_monotone"] == 0  # but its poles
+
+
+def test_rounding_that_goes_down():
+    """x (1 + x) - x^2 is x; in f16 it is not monotone, and float64 says that it should."""
+    report = jaxvet.exhaust(lambda x: x * (1 + x) - x * x, jnp.float16)
+    assert report.value["not_monotone"] > 1000
+
+
+def test_kinks_are_conventions():
+    report = jaxvet.exhaust(jax.nn.relu, jnp.float16)
+    assert report.ok and report.derivatives[0]["unfaithful"] == 0
+    at_one = with_jvp(lambda x: jnp.maximum(x, 0), lambda x: jnp.where(x == 0, 1.0, x > 0))
+    report = jaxvet.exhaust(at_one, jnp.float32, every=2**20)
+    assert report.ok and report.derivatives[0]["kinks"] >= 1
+
+
+def test_a_float64_that_cancels_is_no_truth():
+    report = jaxvet.exhaust(lambda x: (1 - jnp.cos(x)) / (x * x), every=STEP)
+    assert report.value["unsure"] > 50000
+    assert jaxvet.exhaust(jnp.sin, every=STEP).value["unsure"] == 0
+
+
+def test_the_same_function_traced_in_float64():
+    """pi is another number there."""
+    report = jaxvet.exhaust(lambda x: jnp.cos(x * np.pi), every=STEP)
+    exact = jaxvet.exhaust(lambda x: jnp.cos(x * np.pi), every=STEP, reference=True)
+    assert report.value["worst"]["ulps"] != exact.value["worst"]["ulps"]
+
+
+def test_pairs():
+    report = jaxvet.exhaust(jnp.multiply, jnp.bfloat16, arguments=2, every=65537)
+    assert report.inputs == 65536 and len(report.derivatives) == 2
+    assert report.value["worst"]["ulps"] <= 0.5
+
+
+def test_loops_of_constants_are_elementwise():
+    report = jaxvet.exhaust(lambda x: jnp.polyval(jnp.arange(40.0), x * 0.1), jnp.float32,
+                            every=2**22)
+    assert report.evidence == "sampled"
+
+
+def test_errors():
+    with pytest.raises(jaxvet.JaxvetError, match="too many"):
+        jaxvet.exhaust(jnp.multiply, arguments=2)
+    with pytest.raises(jaxvet.JaxvetError, match="its argument is no float"):
+        jaxvet.exhaust(jnp.negative, jnp.int32)
+    with pytest.raises(jaxvet.JaxvetError, match="gives 2 results"):
+        jaxvet.exhaust(lambda x: (x, x))
+    with pytest.raises(ValueError, match="1 or 2"):
+        jaxvet.exhaust(jnp.sin, arguments=3)

@@ -1,0 +1,172 @@
+/* test_exhaust.c - results counted against references: units, ranges, what is unsure. */
+#include "runtime/gradients/exhaust_count.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static jx_float_format format_of(jx_dtype dtype)
+{
+    jx_float_format format;
+
+    assert_true(jx_float_format_of(dtype, &format));
+    return format;
+}
+
+static void units_are_those_of_the_format(void **state)
+{
+    (void)state;
+
+    jx_float_format f32 = format_of(JX_F32), f16 = format_of(JX_F16), bf16 = format_of(JX_BF16);
+    assert_true(jx_ulp(&f32, 1) == 0x1p-23 && jx_ulp(&f32, -1.5) == 0x1p-23);
+    assert_true(jx_ulp(&f32, 2) == 0x1p-22 && jx_ulp(&f32, nextafter(2, 0)) == 0x1p-23);
+    assert_true(jx_ulp(&f32, 0) == 0x1p-149 && jx_ulp(&f32, 0x1p-140) == 0x1p-149);
+    assert_true(jx_ulp(&f32, 1e300) == 0x1p104);
+    assert_true(jx_ulp(&f16, 1) == 0x1p-10 && jx_ulp(&f16, 0) == 0x1p-24);
+    assert_true(jx_ulp(&bf16, 1) == 0x1p-7 && jx_ulp(&bf16, 0) == 0x1p-133);
+    assert_true(f32.beyond == 0x1.ffffffp127 && f16.beyond == 65520);
+    assert_false(jx_float_format_of(JX_F64, &f32));
+}
+
+static void errors_are_units_of_the_reference(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F32);
+    const double got[] = {1, 1, 0, 0x1p-149, 8, (double)NAN, (double)INFINITY};
+    const double want[] = {1, 1 + 0x1p-24, 0, 0, 8 + 0x1p-18, 1, 1};
+    double off[7];
+
+    jx_ulps_off(&f, got, want, off, 7);
+    assert_true(off[0] == 0 && off[1] == 0.5 && off[2] == 0 && off[3] == 1 && off[4] == 4);
+    assert_false(off[5] <= 1e30);
+    assert_false(off[6] <= 1e30);
+}
+
+static void bits_are_numbers(void **state)
+{
+    (void)state;
+
+    assert_true(jx_exhaust_number(JX_F32, 0x3f800000) == 1);
+    assert_true(jx_exhaust_number(JX_BF16, 0xbf80) == -1);
+    assert_true(jx_exhaust_number(JX_F16, 0x3c00) == 1);
+    assert_true(jx_exhaust_number(JX_F16, 0x0001) == 0x1p-24);
+    assert_true(jx_exhaust_number(JX_F16, 0x7bff) == 65504);
+    assert_true(isinf(jx_exhaust_number(JX_F16, 0xfc00)));
+    assert_true(isnan(jx_exhaust_number(JX_F16, 0x7e00)));
+}
+
+static jx_exhaust_item item_at(int64_t index, double got, double want)
+{
+    return (jx_exhaust_item){.index = index, .step = 1, .x = {(uint32_t)index, 0},
+                             .got = got, .want = want, .by_rule = (double)NAN};
+}
+
+static void a_result_is_never_accused_of_what_the_reference_may_be_off(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F32);
+    jx_exhaust_column column = {0};
+    jx_exhaust_item item = item_at(1, 0, 0x1p-20);
+
+    item.slack = 0x1p-20;
+    jx_exhaust_count(&column, &f, &item);
+    assert_int_equal(column.unsure, 1);
+    assert_int_equal(column.off, 0);
+    assert_true(column.normal.off == 0);
+    item.slack = 0;
+    jx_exhaust_count(&column, &f, &item);
+    assert_int_equal(column.unsure, 1);
+    assert_int_equal(column.off, 1);
+    assert_true(column.normal.off == 0x1p23);
+}
+
+static void what_is_missing_has_a_kind(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F16);
+    jx_exhaust_column c = {0};
+    const double nan = (double)NAN, infinity = (double)INFINITY;
+    const jx_exhaust_item items[] = {
+        item_at(1, nan, 1),      item_at(2, infinity, 1),  item_at(3, infinity, 65519),
+        item_at(4, nan, 1e9),    item_at(5, 1, nan),       item_at(6, nan, nan),
+        item_at(7, 1, infinity), item_at(8, infinity, 1e9), item_at(9, -infinity, 1e9),
+    };
+
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        jx_exhaust_count(&c, &f, &items[i]);
+    assert_int_equal(c.not_finite.count, 3); /* 1, 2, 3 */
+    assert_int_equal(c.not_finite.kept, 1);
+    assert_int_equal(c.not_finite.at[0].to, 3);
+    assert_int_equal(c.nan.count, 2);    /* 1, 4 */
+    assert_int_equal(c.nan.kept, 2);
+    assert_int_equal(c.beyond.count, 3); /* 5, 7, 9 */
+    assert_int_equal(c.undefined, 1);
+}
+
+static void ranges_of_parts_join_where_they_meet(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F32);
+    jx_exhaust_column all = {0}, parts[4] = {{.off = 0}};
+
+    for (int p = 0; p < 4; p++)
+        for (int64_t i = 10 * p; i < 10 * p + (p == 2 ? 5 : 10); i++) {
+            jx_exhaust_item item = item_at(i, (double)NAN, 1);
+            jx_exhaust_count(&parts[p], &f, &item);
+        }
+    for (int p = 0; p < 4; p++)
+        jx_exhaust_join(&all, &parts[p], 1);
+    assert_int_equal(all.nan.count, 35);
+    assert_int_equal(all.nan.kept, 2);
+    assert_int_equal(all.nan.at[0].to, 24);
+    assert_int_equal(all.nan.at[0].count, 25);
+    assert_int_equal(all.nan.at[1].from, 30);
+}
+
+static void a_kink_is_no_error_and_a_wrong_rule_is(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F32);
+    jx_exhaust_column c = {0};
+    jx_exhaust_item item = item_at(1, 0, 0.5);
+
+    item.is_kink = true;
+    jx_exhaust_count(&c, &f, &item);
+    assert_int_equal(c.kinks, 1);
+    assert_int_equal(c.off, 0);
+    item.is_kink = false;
+    item.by_rule = 0;
+    jx_exhaust_count(&c, &f, &item);
+    assert_int_equal(c.wrong, 1);
+    item.by_rule = 0.5;
+    jx_exhaust_count(&c, &f, &item);
+    item.by_rule = 0;
+    item.rule_slack = 1; /* its rounding explains it */
+    jx_exhaust_count(&c, &f, &item);
+    assert_int_equal(c.wrong, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_are_those_of_the_format),
+        cmocka_unit_test(errors_are_units_of_the_reference),
+        cmocka_unit_test(bits_are_numbers),
+        cmocka_unit_test(a_result_is_never_accused_of_what_the_reference_may_be_off),
+        cmocka_unit_test(what_is_missing_has_a_kind),
+        cmocka_unit_test(ranges_of_parts_join_where_they_meet),
+        cmocka_unit_test(a_kink_is_no_error_and_a_wrong_rule_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
