@@ -117,17 +117,23 @@ SLOPE(lgamma, f(t, P(digamma), X))
 SLOPE(digamma, g(t, P(polygamma), jx_math_all(t->b, X, 1), X))
 SLOPE(bessel_i0e, g(t, P(sub), f(t, P(bessel_i1e), X), g(t, P(mul), f(t, P(sign), X), Z)))
 
+/* From 1 to the next number. */
+static double epsilon(jx_dtype dtype)
+{
+    return dtype == JX_F64 ? 0x1p-52 : dtype == JX_F16 ? 0x1p-10 : dtype == JX_BF16 ? 0x1p-7
+                                                                                    : 0x1p-23;
+}
+
 /* i0e(x) - z (sign(x) + 1 / x), which is 1 / 2 at 0. */
 RULE(bessel_i1e)
 {
+    const double least = epsilon(jx_atom_aval(X)->dtype);
     jx_atom tiny, safe, other;
 
     if (!jx_jvp_primal(t))
         return false;
-    tiny = jx_math_2(t->b, P(le), f(t, P(abs), X),
-                    jx_math_number(t->b, X, jx_atom_aval(X)->dtype == JX_F64 ? 0x1p-52
-                                                                          : 0x1p-23));
-    safe = jx_math_where(t->b, tiny, jx_math_all(t->b, X, 1), X);
+    tiny = jx_math_2(t->b, P(le), f(t, P(abs), X), jx_math_number(t->b, X, least));
+    safe = jx_math_where(t->b, tiny, jx_math_all(t->b, X, least), X);
     other = g(
         t, P(sub), f(t, P(bessel_i0e), safe),
         g(t, P(mul), Z, g(t, P(add), f(t, P(sign), safe), jx_math_over(t->b, 1, safe))));

@@ -43,7 +43,7 @@ static void begin(const saying *s)
 
 static void say_worst(const saying *s, const jx_exhaust_place *p, const char *where)
 {
-    if (!p->there || p->off == 0)
+    if (!p->there || p->off <= JX_EXHAUST_NOTHING)
         return;
     begin(s);
     jx_buffer_printf(s->to, "at most %.3g ULP off%s, at ", p->off, where);
@@ -86,12 +86,12 @@ static void say_count(const saying *s, int64_t count, const char *what,
 
 static void say_column(const saying *s, const jx_exhaust_column *c)
 {
-    bool exact = (!c->normal.there || c->normal.off == 0) &&
-                 (!c->subnormal.there || c->subnormal.off == 0);
+    bool exact = (!c->normal.there || c->normal.off <= JX_EXHAUST_NOTHING) &&
+                 (!c->subnormal.there || c->subnormal.off <= JX_EXHAUST_NOTHING);
 
     if (exact && !c->not_finite.count && !c->nan.count && !c->beyond.count) {
         begin(s);
-        jx_buffer_puts(s->to, "no error at all\n");
+        jx_buffer_puts(s->to, "off by less than 0.001 ULP\n");
     }
     say_worst(s, &c->normal, "");
     say_worst(s, &c->subnormal, " where the result is subnormal");

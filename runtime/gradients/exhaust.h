@@ -18,6 +18,9 @@ enum {
     JX_EXHAUST_BARS = 12,  /* of the histogram */
 };
 
+/* Units in the last place that are none: what is off by no more may go unseen. */
+#define JX_EXHAUST_NOTHING 0x1p-10
+
 /* One input and what came of it. */
 typedef struct jx_exhaust_place {
     bool there;

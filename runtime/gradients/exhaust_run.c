@@ -320,7 +320,9 @@ static void mark_column(const job *j, worker *w, int c, const jx_exhaust_column 
     if (any_below(w->want[c], j->out.normal, n))
         limit = fmin(limit, so_far->subnormal.there ? so_far->subnormal.off : 0);
     jx_ulps_off(&j->out, w->got[c], w->want[c], w->off, n);
-    mark_above(w->mark, (unsigned char)(1 << c), w->off, fmin(limit, 0.999999), n);
+    /* Where results vanish, errors grow from nothing, each larger than the last. */
+    limit = fmin(fmax(limit, JX_EXHAUST_NOTHING), 0.999999);
+    mark_above(w->mark, (unsigned char)(1 << c), w->off, limit, n);
 }
 
 /* The same way as the reference, or by too little to tell. */
