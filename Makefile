@@ -328,6 +328,11 @@ transforms: all  ## our transformations of JAX's test harnesses, against JAX's
 predictions: all  ## what check --transform predicts of JAX's test harnesses, against JAX
 	@build/venv/bin/python scripts/predictions.py $(PREDICTIONS)
 
+.PHONY: accuracy
+accuracy: all  ## every elementwise function of JAX and its derivative on every number, ours and XLA's: docs/ACCURACY.md
+	@build/venv/bin/python scripts/accuracy.py measure $(ACCURACY)
+	@build/venv/bin/python scripts/accuracy.py page
+
 .PHONY: libraries
 libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, checked, run
 	@scripts/libraries.sh $(LIBRARIES)
