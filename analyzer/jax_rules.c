@@ -7,7 +7,8 @@
 /* A release begins with a row of no name. */
 static const jx_jax_rules table[] = {
 #define JAX_RELEASE(version) {NULL, version, NULL, NULL},
-#define JAX_RULES(name, rules, platforms, refusal) {name, rules, platforms, refusal},
+#define JAX_RULES(name, rules, platforms, refusal)                             \
+    {name, rules, platforms, refusal},
 #include "analyzer/jax_rules.def"
 #undef JAX_RELEASE
 #undef JAX_RULES
@@ -34,14 +35,17 @@ jx_jax_release jx_jax_release_of(const char *version)
     int first = 0, end;
 
     for (int i = 1; i < ROWS; i++)
-        if (!table[i].name && (!version || compare(table[i].rules, version) <= 0))
+        if (!table[i].name &&
+            (!version || compare(table[i].rules, version) <= 0))
             first = i;
     for (end = first + 1; end < ROWS && table[end].name;)
         end++;
-    return (jx_jax_release){table[first].rules, &table[first + 1], end - first - 1};
+    return (jx_jax_release){table[first].rules, &table[first + 1],
+                            end - first - 1};
 }
 
-const jx_jax_rules *jx_jax_rules_of(const jx_jax_release *release, const char *primitive)
+const jx_jax_rules *jx_jax_rules_of(const jx_jax_release *release,
+                                    const char *primitive)
 {
     int low = 0, high = release->count;
 

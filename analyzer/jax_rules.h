@@ -19,7 +19,8 @@ typedef struct jx_jax_release {
 jx_jax_release jx_jax_release_of(const char *version);
 
 /* NULL: that JAX has no such primitive. */
-const jx_jax_rules *jx_jax_rules_of(const jx_jax_release *release, const char *primitive);
+const jx_jax_rules *jx_jax_rules_of(const jx_jax_release *release,
+                                    const char *primitive);
 
 /* Whether it is among the rules of jax_rules.def. */
 bool jx_jax_has(const jx_jax_rules *rules, char rule);

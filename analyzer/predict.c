@@ -54,7 +54,8 @@ static const char *asked_as(const jx_predictor *s)
 /* Equations of a program that was made of this one are known by their lines. */
 static jx_claim *claim(jx_predictor *s, const char *what)
 {
-    jx_claim *made = jx_claim_add(s->program->ctx, &s->to->claims, JX_CODE_PRM002);
+    jx_claim *made =
+        jx_claim_add(s->program->ctx, &s->to->claims, JX_CODE_PRM002);
 
     if (!made)
         return NULL;
@@ -65,8 +66,8 @@ static jx_claim *claim(jx_predictor *s, const char *what)
     }
     made->stack = s->eqn ? s->eqn->stack : NULL;
     made->what = what;
-    made->evidence.by = jx_arena_printf(arena_of(s), "the rules of JAX %s",
-                                        s->release.version);
+    made->evidence.by =
+        jx_arena_printf(arena_of(s), "the rules of JAX %s", s->release.version);
     return made;
 }
 
@@ -83,9 +84,10 @@ void jx_predict_missing(jx_predictor *s, const char *says)
         return;
     made->goal.kind = JX_GOAL_FALSE;
     made->verdict = JX_REFUTED;
-    made->help = jx_eqn_definition(s->eqn)
-                     ? "register that rule of the primitive (jaxvet explain PRM002)"
-                     : NULL;
+    made->help =
+        jx_eqn_definition(s->eqn)
+            ? "register that rule of the primitive (jaxvet explain PRM002)"
+            : NULL;
 }
 
 void jx_predict_unsure(jx_predictor *s, const char *key, const char *why)
@@ -96,32 +98,38 @@ void jx_predict_unsure(jx_predictor *s, const char *key, const char *why)
         return;
     if (key)
         jx_map_put(&s->told, key, key);
-    made = claim(s, jx_arena_printf(arena_of(s), "%s: %s", asked_as(s),
-                                    s->eqn ? jx_eqn_name(s->eqn) : "the program"));
+    made =
+        claim(s, jx_arena_printf(arena_of(s), "%s: %s", asked_as(s),
+                                 s->eqn ? jx_eqn_name(s->eqn) : "the program"));
     if (made)
         made->evidence.why = why;
 }
 
 /* ---- rules */
 
-bool jx_predict_defined(jx_predictor *s, jx_definition_kind kind, const char *mask,
-                        const char *zeros, const jx_definition_pattern **found)
+bool jx_predict_defined(jx_predictor *s, jx_definition_kind kind,
+                        const char *mask, const char *zeros,
+                        const jx_definition_pattern **found)
 {
-    static const char *const names[] = {"differentiation", "transpose", "batching"};
+    static const char *const names[] = {"differentiation", "transpose",
+                                        "batching"};
     const jx_definition *of = jx_eqn_definition(s->eqn);
 
     *found = NULL;
     if (of->missing[kind]) {
-        jx_predict_missing(s, jx_missing_rule(s->program->ctx, kind, of->name, NULL));
+        jx_predict_missing(
+            s, jx_missing_rule(s->program->ctx, kind, of->name, NULL));
         return true;
     }
     if (of->nins == s->eqn->nins && of->nouts == s->eqn->nouts)
         *found = jx_definition_find(of, kind, mask, zeros);
     if (*found && (*found)->error)
-        jx_predict_missing(s, jx_arena_printf(arena_of(s), "its %s rule raises %s",
-                                              names[kind], (*found)->error));
+        jx_predict_missing(s,
+                           jx_arena_printf(arena_of(s), "its %s rule raises %s",
+                                           names[kind], (*found)->error));
     else if (!*found)
-        jx_predict_unsure(s, of->name, "its rule is not in the document for these operands");
+        jx_predict_unsure(s, of->name,
+                          "its rule is not in the document for these operands");
     return !*found || (*found)->error;
 }
 
@@ -131,8 +139,11 @@ const jx_jax_rules *jx_predict_jax(jx_predictor *s)
     const jx_jax_rules *rules = jx_jax_rules_of(&s->release, name);
 
     if (!rules)
-        jx_predict_unsure(s, name, jx_arena_printf(arena_of(s), "JAX %s has no primitive of "
-                                                   "that name", s->release.version));
+        jx_predict_unsure(s, name,
+                          jx_arena_printf(arena_of(s),
+                                          "JAX %s has no primitive of "
+                                          "that name",
+                                          s->release.version));
     return rules;
 }
 
@@ -146,8 +157,8 @@ static jx_memo *met(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins)
     return NULL;
 }
 
-const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
-                              jx_met *walk)
+const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr,
+                              const bool *ins, jx_met *walk)
 {
     const jx_predictor outer = *s;
     jx_calls *calls = JX_NEW(arena_of(s), jx_calls);
@@ -178,8 +189,8 @@ const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool
     return outs;
 }
 
-bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins, int first, int count,
-                     bool *outs, jx_met *walk)
+bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins,
+                     int first, int count, bool *outs, jx_met *walk)
 {
     for (bool more = true; more;) {
         const bool *made = jx_predict_within(s, body, ins, walk);
@@ -198,9 +209,11 @@ bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins, int first
 
 /* ---- grad and vmap: what depends on the inputs */
 
-static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs);
+static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                        bool *outs);
 
-static const bool *within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins)
+static const bool *within(jx_predictor *s, const jx_jaxpr *jaxpr,
+                          const bool *ins)
 {
     return jx_predict_within(s, jaxpr, ins, walk_values);
 }
@@ -227,7 +240,8 @@ static bool take_while(jx_predictor *s, bool *ins, bool *outs)
     int nc = (int)w->cond_nconsts, nb = (int)w->body_nconsts, n = s->eqn->nouts;
     bool *cond = jx_predict_mask(s, w->cond_jaxpr.jaxpr->nins);
 
-    if (!cond || !jx_predict_loop(s, w->body_jaxpr.jaxpr, ins + nc, nb, n, outs, walk_values))
+    if (!cond || !jx_predict_loop(s, w->body_jaxpr.jaxpr, ins + nc, nb, n, outs,
+                                  walk_values))
         return false;
     if (s->asked.kind == JX_PREDICT_GRAD)
         return true;
@@ -240,25 +254,29 @@ static bool take_while(jx_predictor *s, bool *ins, bool *outs)
         return made != NULL;
     for (int i = 0; i < n; i++) /* each goes on for as long as it has to */
         ins[nc + nb + i] = true;
-    return jx_predict_loop(s, w->body_jaxpr.jaxpr, ins + nc, nb, n, outs, walk_values);
+    return jx_predict_loop(s, w->body_jaxpr.jaxpr, ins + nc, nb, n, outs,
+                           walk_values);
 }
 
 static bool take_cond(jx_predictor *s, bool *ins, bool *outs)
 {
-    const jx_closed_list branches = ((const jx_p_cond *)s->eqn->typed)->branches;
+    const jx_closed_list branches =
+        ((const jx_p_cond *)s->eqn->typed)->branches;
     bool all = s->asked.kind == JX_PREDICT_VMAP && ins[0];
 
     for (int i = 1; all && i < s->eqn->nins; i++)
         ins[i] = true; /* it becomes a choice among what all branches give */
     for (int i = 0; i < branches.count; i++)
-        if (!take(within(s, branches.at[i].jaxpr, ins + 1), s->eqn->nouts, outs))
+        if (!take(within(s, branches.at[i].jaxpr, ins + 1), s->eqn->nouts,
+                  outs))
             return false;
     for (int i = 0; all && i < s->eqn->nouts; i++)
         outs[i] = true;
     return true;
 }
 
-static char *text_of(jx_predictor *s, const bool *mask, int count, char yes, char no)
+static char *text_of(jx_predictor *s, const bool *mask, int count, char yes,
+                     char no)
 {
     char *text = jx_arena_alloc(arena_of(s), (size_t)count + 1);
 
@@ -273,9 +291,11 @@ static bool take_defined(jx_predictor *s, const bool *ins, bool *outs)
 {
     bool grad = s->asked.kind == JX_PREDICT_GRAD;
     const jx_definition_pattern *p;
-    const char *mask = text_of(s, ins, s->eqn->nins, grad ? '0' : '1', grad ? '1' : '0');
-    bool missing = !mask || jx_predict_defined(
-        s, grad ? JX_DEFINED_JVP : JX_DEFINED_BATCH, mask, NULL, &p);
+    const char *mask =
+        text_of(s, ins, s->eqn->nins, grad ? '0' : '1', grad ? '1' : '0');
+    bool missing =
+        !mask || jx_predict_defined(s, grad ? JX_DEFINED_JVP : JX_DEFINED_BATCH,
+                                    mask, NULL, &p);
 
     for (int i = 0; i < s->eqn->nouts; i++)
         outs[i] = missing || (grad ? !p->gives || p->gives[i] != '1'
@@ -287,18 +307,21 @@ static bool take_defined(jx_predictor *s, const bool *ins, bool *outs)
 static bool take_plain(jx_predictor *s, bool *outs)
 {
     const jx_jax_rules *rules = jx_predict_jax(s);
-    bool grad = s->asked.kind == JX_PREDICT_GRAD, zero = rules && jx_jax_has(rules, 'z');
+    bool grad = s->asked.kind == JX_PREDICT_GRAD,
+         zero = rules && jx_jax_has(rules, 'z');
     const char *name = jx_eqn_name(s->eqn);
 
     if (rules && grad && jx_jax_has(rules, 'x'))
-        jx_predict_missing(s, *rules->refusal
-                                  ? rules->refusal
-                                  : jx_missing_rule(s->program->ctx, JX_DEFINED_JVP, name,
-                                                    NULL));
-    else if (rules && (grad ? !jx_jax_has(rules, 'j') && !zero : !jx_jax_has(rules, 'b')))
-        jx_predict_missing(s, jx_missing_rule(s->program->ctx,
-                                              grad ? JX_DEFINED_JVP : JX_DEFINED_BATCH,
-                                              name, NULL));
+        jx_predict_missing(s, *rules->refusal ? rules->refusal
+                                              : jx_missing_rule(s->program->ctx,
+                                                                JX_DEFINED_JVP,
+                                                                name, NULL));
+    else if (rules && (grad ? !jx_jax_has(rules, 'j') && !zero
+                            : !jx_jax_has(rules, 'b')))
+        jx_predict_missing(
+            s, jx_missing_rule(s->program->ctx,
+                               grad ? JX_DEFINED_JVP : JX_DEFINED_BATCH, name,
+                               NULL));
     for (int i = 0; i < s->eqn->nouts; i++)
         outs[i] = !(grad && zero);
     return true;
@@ -315,7 +338,8 @@ static bool has_own_rule(const jx_predictor *s)
     case JX_PRIM_custom_lin: return true;
     case JX_PRIM_custom_jvp_call:
     case JX_PRIM_custom_vjp_call: return s->asked.kind == JX_PREDICT_GRAD;
-    default: return hi && s->asked.kind == JX_PREDICT_GRAD && (hi->jvp || hi->vjp);
+    default:
+        return hi && s->asked.kind == JX_PREDICT_GRAD && (hi->jvp || hi->vjp);
     }
 }
 
@@ -327,7 +351,8 @@ static bool take_eqn(jx_predictor *s, bool *ins, bool *outs)
 
     if (!any_of(ins, eqn->nins))
         return true;
-    if (!jx_typed_accepts(&s->to->typed, s->jaxpr, eqn)) { /* which is told elsewhere */
+    if (!jx_typed_accepts(&s->to->typed, s->jaxpr,
+                          eqn)) { /* which is told elsewhere */
         for (int i = 0; i < eqn->nouts; i++)
             outs[i] = true;
         return true;
@@ -351,7 +376,8 @@ static bool take_eqn(jx_predictor *s, bool *ins, bool *outs)
     }
 }
 
-static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs)
+static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                        bool *outs)
 {
     bool *has = jx_predict_mask(s, jaxpr->nvars);
 
@@ -367,8 +393,9 @@ static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
         if (!mask || !take_eqn(s, mask, made))
             return false;
         for (int k = 0; k < eqn->nouts; k++)
-            has[eqn->outs[k]->id] = made[k] && (s->asked.kind == JX_PREDICT_VMAP ||
-                                                jx_has_tangent(eqn->outs[k]->aval));
+            has[eqn->outs[k]->id] =
+                made[k] && (s->asked.kind == JX_PREDICT_VMAP ||
+                            jx_has_tangent(eqn->outs[k]->aval));
         s->to->settled++;
     }
     for (int i = 0; has && i < jaxpr->nouts; i++)
@@ -378,7 +405,8 @@ static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
 
 /* ---- lowering: all that is run */
 
-static bool walk_code(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs);
+static bool walk_code(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                      bool *outs);
 
 static bool lower_within(jx_predictor *s, const jx_jaxpr *jaxpr)
 {
@@ -397,7 +425,9 @@ static bool is_for(const jx_predictor *s, int branch)
     own = all->items[branch];
     if (own->tag != JX_V_TUPLE) { /* the others' */
         for (int i = 0; i < all->count; i++)
-            for (int k = 0; all->items[i]->tag == JX_V_TUPLE && k < all->items[i]->count; k++)
+            for (int k = 0;
+                 all->items[i]->tag == JX_V_TUPLE && k < all->items[i]->count;
+                 k++)
                 if (!strcmp(all->items[i]->items[k]->text, s->asked.platform))
                     return false;
         return true;
@@ -417,18 +447,21 @@ static bool lower_eqn(jx_predictor *s)
 
     if (defined) {
         if (!jx_definition_lowers(defined, s->asked.platform))
-            jx_predict_missing(s, jx_missing_rule(s->program->ctx, JX_DEFINED_LOWERING,
-                                                  defined->name, s->asked.platform));
+            jx_predict_missing(
+                s, jx_missing_rule(s->program->ctx, JX_DEFINED_LOWERING,
+                                   defined->name, s->asked.platform));
         return true;
     }
     if (s->eqn->prim->id == JX_PRIM_cond) {
-        const jx_closed_list branches = ((const jx_p_cond *)s->eqn->typed)->branches;
+        const jx_closed_list branches =
+            ((const jx_p_cond *)s->eqn->typed)->branches;
         for (int i = 0; i < branches.count; i++)
             if (is_for(s, i) && !lower_within(s, branches.at[i].jaxpr))
                 return false;
     } else if (s->eqn->prim->id == JX_PRIM_while) {
         const jx_p_while *w = s->eqn->typed;
-        if (!lower_within(s, w->cond_jaxpr.jaxpr) || !lower_within(s, w->body_jaxpr.jaxpr))
+        if (!lower_within(s, w->cond_jaxpr.jaxpr) ||
+            !lower_within(s, w->body_jaxpr.jaxpr))
             return false;
     } else if (s->eqn->prim->id == JX_PRIM_scan) {
         if (!lower_within(s, ((const jx_p_scan *)s->eqn->typed)->jaxpr.jaxpr))
@@ -442,8 +475,9 @@ static bool lower_eqn(jx_predictor *s)
     }
     rules = jx_predict_jax(s);
     if (rules && !jx_jax_lowers(rules, s->asked.platform))
-        jx_predict_missing(s, jx_missing_rule(s->program->ctx, JX_DEFINED_LOWERING,
-                                              jx_eqn_name(s->eqn), s->asked.platform));
+        jx_predict_missing(
+            s, jx_missing_rule(s->program->ctx, JX_DEFINED_LOWERING,
+                               jx_eqn_name(s->eqn), s->asked.platform));
     return true;
 }
 
@@ -467,7 +501,8 @@ static bool *needed_of(jx_predictor *s, const jx_jaxpr *jaxpr)
     return needed;
 }
 
-static bool walk_code(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs)
+static bool walk_code(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                      bool *outs)
 {
     const bool *needed = needed_of(s, jaxpr);
 
@@ -491,7 +526,9 @@ static bool walk_code(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, b
 
 bool jx_predict(jx_analysis *to, jx_prediction asked)
 {
-    jx_predictor s = {.to = to, .program = to->program, .asked = asked,
+    jx_predictor s = {.to = to,
+                      .program = to->program,
+                      .asked = asked,
                       .release = jx_jax_release_of(to->program->jax_version)};
     const jx_jaxpr *entry = to->program->entry.jaxpr;
     bool *ins = jx_predict_mask(&s, entry->nins);
@@ -504,7 +541,8 @@ bool jx_predict(jx_analysis *to, jx_prediction asked)
         ins[i] = asked.kind == JX_PREDICT_VMAP ||
                  jx_has_tangent(entry->vars[entry->nconsts + i]->aval);
     if (!jx_predict_within(&s, entry, ins,
-                           asked.kind == JX_PREDICT_LOWER ? walk_code : walk_values))
+                           asked.kind == JX_PREDICT_LOWER ? walk_code
+                                                          : walk_values))
         return jx_ok(to->program->ctx) && s.depth >= DEPTH;
     if (asked.kind == JX_PREDICT_GRAD && !s.found && any_of(ins, entry->nins))
         return jx_predict_transposes(&s);

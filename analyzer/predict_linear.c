@@ -10,16 +10,17 @@
 
 #include <string.h>
 
-static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs);
+static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                        bool *outs);
 
 /* ---- what depends on what is linear: a loop or remat is not taken apart, and gives
  * values beside tangents */
 
-static bool walk_dependence(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
-                            bool *outs);
+static bool walk_dependence(jx_predictor *s, const jx_jaxpr *jaxpr,
+                            const bool *ins, bool *outs);
 
-static bool depend_within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, int count,
-                          bool *outs)
+static bool depend_within(jx_predictor *s, const jx_jaxpr *jaxpr,
+                          const bool *ins, int count, bool *outs)
 {
     const bool *made = jx_predict_within(s, jaxpr, ins, walk_dependence);
 
@@ -32,7 +33,8 @@ static bool depend_within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *in
 static bool depend(jx_predictor *s, const bool *ins, bool *outs)
 {
     const jx_eqn *eqn = s->eqn;
-    const jx_closed *callee = jx_eqn_definition(eqn) ? NULL : jx_eqn_callee(eqn);
+    const jx_closed *callee =
+        jx_eqn_definition(eqn) ? NULL : jx_eqn_callee(eqn);
     bool *mask = jx_predict_mask(s, eqn->nins), any = false;
     const jx_p_while *w = eqn->typed;
     const jx_p_scan *scan = eqn->typed;
@@ -46,14 +48,18 @@ static bool depend(jx_predictor *s, const bool *ins, bool *outs)
         return depend_within(s, callee->jaxpr, ins, eqn->nouts, outs);
     if (eqn->prim->id == JX_PRIM_while)
         return jx_predict_loop(s, w->body_jaxpr.jaxpr, mask + w->cond_nconsts,
-                               (int)w->body_nconsts, eqn->nouts, outs, walk_dependence);
+                               (int)w->body_nconsts, eqn->nouts, outs,
+                               walk_dependence);
     if (eqn->prim->id == JX_PRIM_scan)
-        return jx_predict_loop(s, scan->jaxpr.jaxpr, mask, (int)scan->num_consts,
-                               (int)scan->num_carry, outs, walk_dependence);
+        return jx_predict_loop(s, scan->jaxpr.jaxpr, mask,
+                               (int)scan->num_consts, (int)scan->num_carry,
+                               outs, walk_dependence);
     for (int i = 0; i < eqn->nouts && eqn->prim->id != JX_PRIM_cond; i++)
         outs[i] = true;
-    for (int i = 0; eqn->prim->id == JX_PRIM_cond && i < cond->branches.count; i++)
-        if (!depend_within(s, cond->branches.at[i].jaxpr, ins + 1, eqn->nouts, outs))
+    for (int i = 0; eqn->prim->id == JX_PRIM_cond && i < cond->branches.count;
+         i++)
+        if (!depend_within(s, cond->branches.at[i].jaxpr, ins + 1, eqn->nouts,
+                           outs))
             return false;
     return true;
 }
@@ -80,8 +86,8 @@ static bool *dependence(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins)
     return has;
 }
 
-static bool walk_dependence(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
-                            bool *outs)
+static bool walk_dependence(jx_predictor *s, const jx_jaxpr *jaxpr,
+                            const bool *ins, bool *outs)
 {
     const bool *has = dependence(s, jaxpr, ins);
 
@@ -124,8 +130,9 @@ static bool take_plain(jx_predictor *s)
     if (jx_jax_has(rules, 'r') && *rules->refusal)
         jx_predict_missing(s, rules->refusal);
     else
-        jx_predict_missing(s, jx_missing_rule(s->program->ctx, JX_DEFINED_TRANSPOSE, name,
-                                              NULL));
+        jx_predict_missing(
+            s,
+            jx_missing_rule(s->program->ctx, JX_DEFINED_TRANSPOSE, name, NULL));
     return true;
 }
 
@@ -154,12 +161,14 @@ static bool take_scan(jx_predictor *s, const bool *linear)
 {
     const jx_p_scan *p = s->eqn->typed;
     const jx_jaxpr *body = p->jaxpr.jaxpr;
-    bool *ins = jx_predict_mask(s, body->nins), *live = jx_predict_mask(s, body->nouts);
+    bool *ins = jx_predict_mask(s, body->nins),
+         *live = jx_predict_mask(s, body->nouts);
 
     if (!ins || !live)
         return false;
     for (int i = 0; i < body->nins; i++)
-        ins[i] = linear[i] || (i >= p->num_consts && i < p->num_consts + p->num_carry);
+        ins[i] = linear[i] ||
+                 (i >= p->num_consts && i < p->num_consts + p->num_carry);
     for (int i = 0; i < body->nouts; i++)
         live[i] = true;
     return within(s, body, ins, live);
@@ -181,16 +190,17 @@ static bool take_eqn(jx_predictor *s, const bool *linear, const bool *live)
             if (!within(s, cond->branches.at[i].jaxpr, linear + 1, live))
                 return false;
         return true;
-    case JX_PRIM_custom_vjp_call:
-        return take_plain(s);
-    default: return callee ? within(s, callee->jaxpr, linear, live) : take_plain(s);
+    case JX_PRIM_custom_vjp_call: return take_plain(s);
+    default:
+        return callee ? within(s, callee->jaxpr, linear, live) : take_plain(s);
     }
 }
 
 /* ---- jaxprs */
 
 /* `outs` is which results are needed. */
-static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs)
+static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                        bool *outs)
 {
     const bool *linear = dependence(s, jaxpr, ins);
     bool *live = linear ? jx_predict_mask(s, jaxpr->nvars) : NULL;
@@ -204,11 +214,13 @@ static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
     for (int i = jaxpr->neqns - 1; linear && i >= 0; i--) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         bool *mask = jx_predict_mask(s, eqn->nins + eqn->nouts + 1);
-        bool *needs = mask ? mask + eqn->nins + 1 : NULL, any = false, is_live = false;
+        bool *needs = mask ? mask + eqn->nins + 1 : NULL, any = false,
+             is_live = false;
         for (int k = 0; mask && k < eqn->nins; k++)
             any |= mask[k] = eqn->ins[k].var && linear[eqn->ins[k].var->id];
         for (int k = 0; mask && k < eqn->nouts; k++)
-            is_live |= needs[k] = live[eqn->outs[k]->id] && linear[eqn->outs[k]->id];
+            is_live |= needs[k] =
+                live[eqn->outs[k]->id] && linear[eqn->outs[k]->id];
         s->eqn = eqn;
         if (!mask || (any && is_live && !take_eqn(s, mask, needs)))
             return false;
@@ -225,10 +237,14 @@ static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
 static bool not_ours(jx_predictor *s)
 {
     jx_ctx *ctx = s->program->ctx;
-    const char *why = ctx->error.message ? ctx->error.message : "it could not be made";
+    const char *why =
+        ctx->error.message ? ctx->error.message : "it could not be made";
 
-    why = jx_arena_printf(ctx->arena, "its transposes are not known: of the derivative that "
-                          "jaxvet makes, %s", why);
+    why =
+        jx_arena_printf(ctx->arena,
+                        "its transposes are not known: of the derivative that "
+                        "jaxvet makes, %s",
+                        why);
     if (ctx->error.kind != JX_E_INPUT && ctx->error.kind != JX_E_NONE)
         return false;
     jx_error_clear(ctx);
@@ -240,7 +256,8 @@ static bool not_ours(jx_predictor *s)
 
 bool jx_predict_transposes(jx_predictor *s)
 {
-    jx_program *forward = jx_typed_all(&s->to->typed) ? jx_program_jvp(&s->to->typed) : NULL;
+    jx_program *forward =
+        jx_typed_all(&s->to->typed) ? jx_program_jvp(&s->to->typed) : NULL;
     const jx_jaxpr *own = s->program->entry.jaxpr, *made;
     jx_splitter splitter;
     jx_making making;
@@ -256,7 +273,8 @@ bool jx_predict_transposes(jx_predictor *s)
     outs = jx_predict_mask(s, made->nouts);
     for (int i = own->nins; ins && i < made->nins; i++)
         ins[i] = true;
-    split = ins && outs ? jx_split_jaxpr(&splitter, made, ins, NULL, NULL) : NULL;
+    split =
+        ins && outs ? jx_split_jaxpr(&splitter, made, ins, NULL, NULL) : NULL;
     if (!split)
         return not_ours(s);
     first = split->nres + split->npassed;
@@ -268,7 +286,8 @@ bool jx_predict_transposes(jx_predictor *s)
         outs[i] = true;
     s->program = making.to;
     s->depth = 0;
-    s->memos = JX_NEW_ARRAY(making.to->ctx->arena, making.build.jaxprs.count + 1, jx_memo *);
+    s->memos = JX_NEW_ARRAY(making.to->ctx->arena,
+                            making.build.jaxprs.count + 1, jx_memo *);
     if (!s->memos)
         return false;
     return ins && outs && walk_linear(s, split->rest, ins, outs);

@@ -11,30 +11,32 @@ typedef struct jx_memo jx_memo;
 
 typedef struct jx_predictor {
     jx_analysis *to;
-    jx_program *program; /* whose equations are looked at: the analysis's, or made of it */
+    jx_program *
+        program; /* whose equations are looked at: the analysis's, or made of it */
     jx_prediction asked;
     jx_jax_release release;
-    const jx_jaxpr *jaxpr;  /* that is looked at, ... */
-    const jx_calls *calls;  /* ... how one gets there, ... */
-    const jx_eqn *eqn;      /* ... and its equation */
-    jx_map told;            /* equations, and names of unknown primitives */
-    jx_memo **memos;        /* by jaxpr: the masks that it was met with */
-    int found;              /* equations that miss a rule */
+    const jx_jaxpr *jaxpr; /* that is looked at, ... */
+    const jx_calls *calls; /* ... how one gets there, ... */
+    const jx_eqn *eqn;     /* ... and its equation */
+    jx_map told;           /* equations, and names of unknown primitives */
+    jx_memo **memos;       /* by jaxpr: the masks that it was met with */
+    int found;             /* equations that miss a rule */
     int depth;
 } jx_predictor;
 
 /* What a walk does with a jaxpr met with a mask of its inputs: `outs` is to be filled in. */
-typedef bool jx_met(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins, bool *outs);
+typedef bool jx_met(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                    bool *outs);
 
 bool *jx_predict_mask(jx_predictor *s, int count);
 /* The results' mask of a nested jaxpr; NULL without memory.  Each mask is met once. */
-const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
-                              jx_met *walk);
+const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr,
+                              const bool *ins, jx_met *walk);
 
 /* The same of a loop's body, again until what it carries, `count` from input `first` on,
  * has settled; `outs` are those of the last turn.  False without memory. */
-bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins, int first, int count,
-                     bool *outs, jx_met *walk);
+bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins,
+                     int first, int count, bool *outs, jx_met *walk);
 
 /* The equation misses a rule: what JAX says. */
 void jx_predict_missing(jx_predictor *s, const char *says);
@@ -43,8 +45,9 @@ void jx_predict_unsure(jx_predictor *s, const char *key, const char *why);
 
 /* By its definition; true, told, if it misses the rule for that mask, or the rule raises;
  * *found is the pattern. */
-bool jx_predict_defined(jx_predictor *s, jx_definition_kind kind, const char *mask,
-                        const char *zeros, const jx_definition_pattern **found);
+bool jx_predict_defined(jx_predictor *s, jx_definition_kind kind,
+                        const char *mask, const char *zeros,
+                        const jx_definition_pattern **found);
 /* By JAX's registries; NULL, told, if JAX has no such primitive. */
 const jx_jax_rules *jx_predict_jax(jx_predictor *s);
 

@@ -8,32 +8,40 @@ static jx_ctx *ctx_of(const jx_making *m)
 
 /* ---- patterns */
 
-static const char *why_none(jx_making *m, const jx_definition *of, jx_definition_kind kind,
+static const char *why_none(jx_making *m, const jx_definition *of,
+                            jx_definition_kind kind,
                             const jx_definition_pattern *p)
 {
-    static const char *const names[] = {"differentiation", "transpose", "batching"};
+    static const char *const names[] = {"differentiation", "transpose",
+                                        "batching"};
     jx_arena *arena = jx_making_arena(m);
 
     if (of->missing[kind])
-        return jx_arena_printf(arena, "%s (PRM002)",
-                               jx_missing_rule(ctx_of(m), kind, of->name, NULL));
+        return jx_arena_printf(
+            arena, "%s (PRM002)",
+            jx_missing_rule(ctx_of(m), kind, of->name, NULL));
     if (p)
-        return jx_arena_printf(arena, "its %s rule raised %s (PRM002)", names[kind],
-                               p->error);
-    return jx_arena_printf(arena, "its %s rule is not in the program for these operands%s%s "
-                           "(PRM002)", names[kind], of->truncated ? ": " : "",
-                           of->truncated ? of->truncated : "");
+        return jx_arena_printf(arena, "its %s rule raised %s (PRM002)",
+                               names[kind], p->error);
+    return jx_arena_printf(
+        arena,
+        "its %s rule is not in the program for these operands%s%s "
+        "(PRM002)",
+        names[kind], of->truncated ? ": " : "",
+        of->truncated ? of->truncated : "");
 }
 
 const jx_definition_pattern *jx_defined_pattern(jx_making *m, const jx_eqn *eqn,
-                                                jx_definition_kind kind, const char *mask,
+                                                jx_definition_kind kind,
+                                                const char *mask,
                                                 const char *zeros)
 {
     const jx_definition *of = jx_eqn_definition(eqn);
     const jx_definition_pattern *found = NULL;
 
     if (of->nins != eqn->nins || of->nouts != eqn->nouts) {
-        jx_making_fail(m, "its rules are for another number of operands or results");
+        jx_making_fail(
+            m, "its rules are for another number of operands or results");
         return NULL;
     }
     if (!of->missing[kind] && mask)
@@ -46,7 +54,8 @@ const jx_definition_pattern *jx_defined_pattern(jx_making *m, const jx_eqn *eqn,
 
 /* ---- calls */
 
-jx_atom jx_defined_as(jx_making *m, jx_body *b, jx_atom made, const jx_aval *aval)
+jx_atom jx_defined_as(jx_making *m, jx_body *b, jx_atom made,
+                      const jx_aval *aval)
 {
     const jx_aval *its = jx_is_made(made) ? jx_atom_aval(made) : NULL;
     bool same = its && jx_aval_same_kind(its, aval);
@@ -57,8 +66,9 @@ jx_atom jx_defined_as(jx_making *m, jx_body *b, jx_atom made, const jx_aval *ava
         jx_making_fail(m, "its rule is of other types than the equation");
     if (!same)
         return (jx_atom){NULL, NULL};
-    return its->weak == aval->weak ? made
-                                   : jx_build_convert(b, made, aval->dtype, aval->weak);
+    return its->weak == aval->weak
+               ? made
+               : jx_build_convert(b, made, aval->dtype, aval->weak);
 }
 
 const jx_atom *jx_defined_call(jx_making *m, jx_body *b, const jx_eqn *eqn,
@@ -67,8 +77,8 @@ const jx_atom *jx_defined_call(jx_making *m, jx_body *b, const jx_eqn *eqn,
 {
     const jx_jaxpr *jaxpr = p->made.jaxpr;
     jx_atom *fit = JX_NEW_ARRAY(jx_making_arena(m), nins + 1, jx_atom);
-    const jx_aval **formals = JX_NEW_ARRAY(jx_making_arena(m), 2 * nins + 2,
-                                           const jx_aval *);
+    const jx_aval **formals =
+        JX_NEW_ARRAY(jx_making_arena(m), 2 * nins + 2, const jx_aval *);
     const jx_aval **avals = formals ? formals + nins + 1 : NULL;
     jx_params params = {.program = m->to};
     jx_bound bound;
@@ -90,7 +100,8 @@ const jx_atom *jx_defined_call(jx_making *m, jx_body *b, const jx_eqn *eqn,
     if (bound.moves)
         jaxpr = jx_instantiated(m, jaxpr, &bound);
     for (int i = 0; jaxpr && i < nins; i++) {
-        fit[i] = jx_defined_as(m, b, ins[i], jaxpr->vars[jaxpr->nconsts + i]->aval);
+        fit[i] =
+            jx_defined_as(m, b, ins[i], jaxpr->vars[jaxpr->nconsts + i]->aval);
         if (!jx_is_made(fit[i]))
             return NULL;
     }
@@ -98,5 +109,6 @@ const jx_atom *jx_defined_call(jx_making *m, jx_body *b, const jx_eqn *eqn,
         return NULL;
     jx_put_text(&params, "name", jx_eqn_name(eqn));
     jx_put(&params, "jaxpr", jx_making_closed(m, jaxpr, &p->made));
-    return jx_build_all(b, jx_prim_of(JX_PRIM_jit), &params, nins, fit, jaxpr->nouts);
+    return jx_build_all(b, jx_prim_of(JX_PRIM_jit), &params, nins, fit,
+                        jaxpr->nouts);
 }

@@ -12,7 +12,8 @@
 /* The pattern of that kind for an equation's operands, as jx_definition_find() finds it.
  * NULL, told in JAX's words: there is no such rule, or it raised. */
 const jx_definition_pattern *jx_defined_pattern(jx_making *m, const jx_eqn *eqn,
-                                                jx_definition_kind kind, const char *mask,
+                                                jx_definition_kind kind,
+                                                const char *mask,
                                                 const char *zeros);
 
 /* What its jaxpr gives for these operands; NULL, told. */
@@ -22,7 +23,8 @@ const jx_atom *jx_defined_call(jx_making *m, jx_body *b, const jx_eqn *eqn,
 
 /* A result of it as one of that type: no more than its weak type may differ.  Nothing,
  * told. */
-jx_atom jx_defined_as(jx_making *m, jx_body *b, jx_atom made, const jx_aval *aval);
+jx_atom jx_defined_as(jx_making *m, jx_body *b, jx_atom made,
+                      const jx_aval *aval);
 
 /* ---- jaxprs at other sizes (instantiate.c) */
 

@@ -67,7 +67,8 @@ bool jx_transpose_library_call(jx_transpose *t)
 {
     const jx_eqn *eqn = t->eqn;
     char *mask = mask_of(t->b, eqn->nins), *zeros = mask_of(t->b, eqn->nouts);
-    jx_atom *ins = JX_NEW_ARRAY(jx_transpose_arena(t), eqn->nins + eqn->nouts + 1, jx_atom);
+    jx_atom *ins = JX_NEW_ARRAY(jx_transpose_arena(t),
+                                eqn->nins + eqn->nouts + 1, jx_atom);
     const jx_definition_pattern *p;
     const jx_atom *made;
     int n = 0, next = 0;
@@ -78,7 +79,8 @@ bool jx_transpose_library_call(jx_transpose *t)
         mask[i] = jx_is_linear(t, i) ? '1' : '0';
     for (int i = 0; zeros && i < eqn->nouts; i++)
         zeros[i] = jx_is_made(t->cts[i]) ? '0' : '1';
-    p = zeros ? jx_defined_pattern(making_of(t->b), eqn, JX_DEFINED_TRANSPOSE, mask, zeros)
+    p = zeros ? jx_defined_pattern(making_of(t->b), eqn, JX_DEFINED_TRANSPOSE,
+                                   mask, zeros)
               : NULL;
     if (!p || !ins)
         return false;

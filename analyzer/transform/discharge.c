@@ -508,26 +508,17 @@ static bool new_rules(jx_discharge *d, jx_program *to)
     return true;
 }
 
+static bool new_closed_of(void *discharge, const jx_closed *from, jx_closed *to)
+{
+    return new_closed(discharge, from, to);
+}
+
 static bool new_definitions(jx_discharge *d, jx_program *to)
 {
-    const jx_definition **table =
-        JX_NEW_ARRAY(arena_of(d), to->ndefinitions + 1, const jx_definition *);
-
-    for (int n = 0; table && n < to->ndefinitions; n++) {
-        const jx_definition *from = d->program->definitions[n];
-        for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++) {
-            jx_definition_pattern *all = jx_arena_copy(
-                arena_of(d), from->patterns[kind],
-                (size_t)from->npatterns[kind] * sizeof *all);
-            for (int i = 0; all && i < from->npatterns[kind]; i++)
-                if (!new_closed(d, &from->patterns[kind][i].made, &all[i].made))
-                    return false;
-            d->definitions[n].patterns[kind] = all;
-        }
-        table[n] = &d->definitions[n];
-    }
-    to->definitions = table;
-    return table != NULL;
+    for (int i = 0; i < to->ndefinitions; i++)
+        if (!jx_definition_remade(arena_of(d), &d->definitions[i], new_closed_of, d))
+            return false;
+    return true;
 }
 
 static bool new_retraces(jx_discharge *d, jx_program *to)
@@ -613,18 +604,17 @@ bool jx_program_discharge(jx_program *program)
     d.writes = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs,
                             const bool *);
     d.rules = JX_NEW_ARRAY(program->ctx->arena, program->nrules + 1, jx_rule);
-    d.definitions = JX_NEW_ARRAY(program->ctx->arena, program->ndefinitions + 1,
-                                 jx_definition);
-    if (!written || !d.writes || !d.rules || !d.definitions)
+    if (!written || !d.writes || !d.rules)
         return false;
     jx_intern_init(&d.made, program->ctx->arena);
     jx_intern_init(&d.read, program->ctx->arena);
     for (int i = 0; i < program->nrules; i++)
         d.rules[i] = *program->rules[i];
-    for (int i = 0; i < program->ndefinitions; i++)
-        d.definitions[i] = *program->definitions[i];
     jx_program to = *program;
-    if (!new_rules(&d, &to) || !new_definitions(&d, &to) || !new_retraces(&d, &to) ||
+    d.definitions = jx_definition_copies(program->ctx->arena, program->ndefinitions,
+                                         program->definitions, &to.definitions);
+    if (!d.definitions || !new_rules(&d, &to) || !new_definitions(&d, &to) ||
+        !new_retraces(&d, &to) ||
         !new_entry(&d, &program->entry, &to.entry) || !new_paths(&d, &to) ||
         !jx_ok(program->ctx))
         return false;

@@ -6,7 +6,8 @@
 typedef struct instance {
     jx_making *m;
     const jx_bound *sizes;
-    jx_map done; /* from jaxprs, values and rules to what they are at these sizes */
+    jx_map
+        done; /* from jaxprs, values and rules to what they are at these sizes */
 } instance;
 
 static jx_arena *arena_of(const instance *s)
@@ -65,7 +66,8 @@ static const jx_value *new_rule(instance *s, const jx_value *value)
         if (!(ins[i] = new_aval(s, from->ins[i])))
             return NULL;
     for (int i = 0; i < from->npatterns; i++)
-        if (!new_closed(s, &patterns[i].jvp) || !new_closed(s, &patterns[i].fwd) ||
+        if (!new_closed(s, &patterns[i].jvp) ||
+            !new_closed(s, &patterns[i].fwd) ||
             !new_closed(s, &patterns[i].bwd))
             return NULL;
     rule->ins = ins;
@@ -115,7 +117,8 @@ static const jx_value *new_value(instance *s, const jx_value *value)
     else if (value->tag == JX_V_RULE)
         kept = new_rule(s, value);
     else
-        kept = fill(s, value, &to) ? jx_value_add(&s->m->to->values, &to) : NULL;
+        kept =
+            fill(s, value, &to) ? jx_value_add(&s->m->to->values, &to) : NULL;
     return kept && jx_map_put(&s->done, value, kept) ? kept : NULL;
 }
 
@@ -137,13 +140,14 @@ static jx_atom new_literal(instance *s, jx_body *b, const jx_literal *literal)
     return jx_build_literal(b, &to);
 }
 
-static jx_atom *new_atoms(instance *s, jx_body *b, int count, const jx_atom *from,
-                          const jx_atom *now)
+static jx_atom *new_atoms(instance *s, jx_body *b, int count,
+                          const jx_atom *from, const jx_atom *now)
 {
     jx_atom *to = JX_NEW_ARRAY(arena_of(s), count + 1, jx_atom);
 
     for (int i = 0; to && i < count; i++) {
-        to[i] = from[i].var ? now[from[i].var->id] : new_literal(s, b, from[i].literal);
+        to[i] = from[i].var ? now[from[i].var->id]
+                            : new_literal(s, b, from[i].literal);
         if (!jx_is_made(to[i]))
             return NULL;
     }
@@ -154,7 +158,8 @@ static bool new_eqn(instance *s, jx_body *b, const jx_eqn *eqn, jx_atom *now)
 {
     const jx_atom *ins = new_atoms(s, b, eqn->nins, eqn->ins, now), *made;
     jx_param *params = JX_NEW_ARRAY(arena_of(s), eqn->nparams + 1, jx_param);
-    const jx_aval **outs = JX_NEW_ARRAY(arena_of(s), eqn->nouts + 1, const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(arena_of(s), eqn->nouts + 1, const jx_aval *);
 
     if (!ins || !params || !outs)
         return false;

@@ -321,14 +321,6 @@ static bool put_dim(refiner *r, const jx_value *value, jx_value *to)
     return true;
 }
 
-static void put_definition(const refiner *r, const jx_value *value, jx_value *to)
-{
-    if (r->bare)
-        *to = (jx_value){.tag = JX_V_NONE};
-    else
-        to->definition = &r->definitions[value->definition->id];
-}
-
 static void put_rule(const refiner *r, const jx_value *value, jx_value *to)
 {
     if (!r->bare) {
@@ -360,8 +352,10 @@ static bool fill_value(refiner *r, const jx_value *value, jx_value *to)
         return refuse(r, "a nested jaxpr comes after its user");
     if (value->rule)
         put_rule(r, value, to);
-    if (value->definition)
-        put_definition(r, value, to);
+    if (value->definition && r->bare)
+        *to = (jx_value){.tag = JX_V_NONE};
+    else if (value->definition)
+        to->definition = &r->definitions[value->definition->id];
     if (r->meshes &&
         (value->tag == JX_V_MESH || value->tag == JX_V_SHARDING))
         to->integer = r->meshes[value->integer];
@@ -654,20 +648,25 @@ static bool new_patterns(refiner *r, jx_rule *rule)
     return true;
 }
 
+static const jx_aval *const *new_avals(refiner *r, int count, const jx_aval *const *from)
+{
+    const jx_aval **to = JX_NEW_ARRAY(arena_of(r), count, const jx_aval *);
+
+    for (int i = 0; to && i < count; i++)
+        if (!(to[i] = new_aval(r, from[i])))
+            return NULL;
+    return to;
+}
+
 /* What r->rules[i], a copy, refers to. */
 static bool new_rule(refiner *r, jx_rule *rule)
 {
-    const jx_aval **ins =
-        JX_NEW_ARRAY(arena_of(r), rule->nins, const jx_aval *);
     jx_closed primal = rule->primal, surrogate = rule->surrogate;
 
-    if (!ins || !new_closed(r, &primal, &rule->primal) ||
-        !new_closed(r, &surrogate, &rule->surrogate))
+    if (!new_closed(r, &primal, &rule->primal) ||
+        !new_closed(r, &surrogate, &rule->surrogate) ||
+        !(rule->ins = new_avals(r, rule->nins, rule->ins)))
         return false;
-    for (int i = 0; i < rule->nins; i++)
-        if (!(ins[i] = new_aval(r, rule->ins[i])))
-            return false;
-    rule->ins = ins;
     if (rule->batched && !(rule->batched = new_value(r, rule->batched)))
         return false;
     return new_patterns(r, rule);
@@ -691,49 +690,25 @@ static bool begin_rules(refiner *r)
     return true;
 }
 
-static const jx_aval *const *new_avals(refiner *r, int count, const jx_aval *const *from)
+static bool new_closed_of(void *refiner_, const jx_closed *from, jx_closed *to)
 {
-    const jx_aval **to = JX_NEW_ARRAY(arena_of(r), count, const jx_aval *);
-
-    for (int i = 0; to && i < count; i++)
-        if (!(to[i] = new_aval(r, from[i])))
-            return NULL;
-    return to;
+    return new_closed(refiner_, from, to);
 }
 
 /* The same of r->definitions[i]. */
 static bool new_definition(refiner *r, jx_definition *of)
 {
-    if (!(of->ins = new_avals(r, of->nins, of->ins)) ||
-        !(of->outs = new_avals(r, of->nouts, of->outs)))
-        return false;
-    for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++) {
-        jx_definition_pattern *to = jx_arena_copy(
-            arena_of(r), of->patterns[kind],
-            (size_t)of->npatterns[kind] * sizeof **of->patterns);
-        for (int i = 0; to && i < of->npatterns[kind]; i++)
-            if (!new_closed(r, &of->patterns[kind][i].made, &to[i].made))
-                return false;
-        of->patterns[kind] = to;
-    }
-    return jx_ok(r->ctx);
+    return (of->ins = new_avals(r, of->nins, of->ins)) &&
+           (of->outs = new_avals(r, of->nouts, of->outs)) &&
+           jx_definition_remade(arena_of(r), of, new_closed_of, r);
 }
 
 static bool begin_definitions(refiner *r)
 {
-    int n = r->bare ? 0 : r->from->ndefinitions;
-    const jx_definition **to = JX_NEW_ARRAY(arena_of(r), n, const jx_definition *);
-
-    r->definitions = JX_NEW_ARRAY(arena_of(r), n, jx_definition);
-    if (!to || !r->definitions)
-        return false;
-    for (int i = 0; i < n; i++) {
-        r->definitions[i] = *r->from->definitions[i];
-        to[i] = &r->definitions[i];
-    }
-    r->to->ndefinitions = n;
-    r->to->definitions = to;
-    return true;
+    r->to->ndefinitions = r->bare ? 0 : r->from->ndefinitions;
+    r->definitions = jx_definition_copies(arena_of(r), r->to->ndefinitions,
+                                          r->from->definitions, &r->to->definitions);
+    return r->definitions != NULL;
 }
 
 /* What the module itself says of these sizes, or "". */

@@ -62,10 +62,12 @@ typedef struct jx_bound {
 /* What sizes that are variables in `formals` are in `avals`, of the same number and kind;
  * where two would differ, the first.  False without memory, or where types are of other
  * dtypes or ranks. */
-bool jx_bind_sizes(jx_program *program, int count, const jx_aval *const *formals,
-                   const jx_aval *const *avals, jx_bound *to);
+bool jx_bind_sizes(jx_program *program, int count,
+                   const jx_aval *const *formals, const jx_aval *const *avals,
+                   jx_bound *to);
 /* NULL if it does not fit in 128 bits. */
-const jx_dim *jx_dim_bound(jx_dims *dims, const jx_dim *dim, const jx_bound *sizes);
+const jx_dim *jx_dim_bound(jx_dims *dims, const jx_dim *dim,
+                           const jx_bound *sizes);
 /* The same of a type's sizes. */
 const jx_aval *jx_aval_bound(jx_program *program, const jx_aval *aval,
                              const jx_bound *sizes);
@@ -82,14 +84,25 @@ bool jx_definition_lowers(const jx_definition *of, const char *platform);
 
 /* What JAX says where a primitive of that name has no such rule; `platform` is of a
  * lowering.  Arena text; NULL without memory. */
-const char *jx_missing_rule(jx_ctx *ctx, jx_definition_kind kind, const char *name,
-                            const char *platform);
+const char *jx_missing_rule(jx_ctx *ctx, jx_definition_kind kind,
+                            const char *name, const char *platform);
 
 /* The pattern of that mask, of as many characters as operands, and of those zeros (of a
  * transposition; else NULL).  If there is none: the one that takes the least beside, and
  * did not raise, of tangents, cotangents or mapped operands.  NULL: none serves. */
 const jx_definition_pattern *jx_definition_find(const jx_definition *of,
                                                 jx_definition_kind kind,
-                                                const char *mask, const char *zeros);
+                                                const char *mask,
+                                                const char *zeros);
+
+/* Copies of all, and a table of them, to be changed. */
+jx_definition *jx_definition_copies(jx_arena *arena, int count,
+                                    const jx_definition *const *from,
+                                    const jx_definition *const **table);
+/* Puts what `change` makes of the jaxpr of each pattern in its place, in a copy of the
+ * patterns.  False if that is false, or without memory. */
+typedef bool jx_definition_change(void *with, const jx_closed *from, jx_closed *to);
+bool jx_definition_remade(jx_arena *arena, jx_definition *of, jx_definition_change *change,
+                          void *with);
 
 #endif

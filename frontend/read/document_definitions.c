@@ -9,7 +9,8 @@ void jx_doc_begin_definitions(jx_doc *d, const jx_node *root)
     jx_node table = jx_node_member(root, "definitions");
 
     d->ndefinitions = jx_node_array(&d->walk, &table);
-    d->definitions = JX_NEW_ARRAY(d->ctx->arena, d->ndefinitions, jx_definition);
+    d->definitions =
+        JX_NEW_ARRAY(d->ctx->arena, d->ndefinitions, jx_definition);
 }
 
 struct jx_definition *jx_doc_definition(jx_doc *d, const jx_node *at)
@@ -43,7 +44,8 @@ static int ones(const char *mask)
 
 /* How many inputs and results the jaxpr has to have. */
 static bool check_counts(jx_doc *d, const jx_node *at, const jx_definition *of,
-                         jx_definition_kind kind, const jx_definition_pattern *p)
+                         jx_definition_kind kind,
+                         const jx_definition_pattern *p)
 {
     const jx_jaxpr *made = p->made.jaxpr;
     int nins = of->nins, nouts = of->nouts;
@@ -57,8 +59,10 @@ static bool check_counts(jx_doc *d, const jx_node *at, const jx_definition *of,
     }
     if (!made || (made->nins == nins && made->nouts == nouts))
         return true;
-    return jx_node_fail(&d->walk, at, "expected a jaxpr of %d inputs and %d outputs, found "
-                        "%d and %d", nins, nouts, made->nins, made->nouts);
+    return jx_node_fail(&d->walk, at,
+                        "expected a jaxpr of %d inputs and %d outputs, found "
+                        "%d and %d",
+                        nins, nouts, made->nins, made->nouts);
 }
 
 /* Per result the axis of the jaxpr's, or null. */
@@ -73,8 +77,11 @@ static void read_axes(jx_doc *d, const jx_node *at, const jx_definition *of,
         jx_node item = jx_node_item(at, (size_t)i);
         bool none = jx_node_kind(&item) == JX_JSON_NULL;
         const jx_jaxpr *made = to->made.jaxpr;
-        int rank = made && i < made->nouts ? jx_atom_aval(made->outs[i])->rank : 0;
-        axes[i] = none ? -1 : jx_node_index(&d->walk, &item, rank, "the result's axes");
+        int rank =
+            made && i < made->nouts ? jx_atom_aval(made->outs[i])->rank : 0;
+        axes[i] =
+            none ? -1
+                 : jx_node_index(&d->walk, &item, rank, "the result's axes");
     }
     to->axes = axes;
 }
@@ -91,8 +98,10 @@ static void read_pattern(jx_doc *d, const jx_node *at, const jx_definition *of,
     if (!jx_node_object(&d->walk, at, keys[kind]))
         return;
     jx_node mask = jx_node_need(&d->walk, at, masks[kind]);
-    jx_node zeros = jx_node_member(at, "zeros"), error = jx_node_member(at, "error");
-    jx_node given = jx_node_member(at, gives[kind]), axes = jx_node_member(at, "axes");
+    jx_node zeros = jx_node_member(at, "zeros"),
+            error = jx_node_member(at, "error");
+    jx_node given = jx_node_member(at, gives[kind]),
+            axes = jx_node_member(at, "axes");
     to->mask = read_mask(d, &mask, of->nins);
     if (kind == JX_DEFINED_TRANSPOSE && zeros.there)
         to->zeros = read_mask(d, &zeros, of->nouts);
@@ -101,8 +110,8 @@ static void read_pattern(jx_doc *d, const jx_node *at, const jx_definition *of,
         return;
     jx_node made = jx_node_need(&d->walk, at, jx_definition_kind_name(kind));
     if (given.there)
-        to->gives = read_mask(d, &given, kind == JX_DEFINED_JVP ? of->nouts
-                                                                : ones(to->mask));
+        to->gives = read_mask(
+            d, &given, kind == JX_DEFINED_JVP ? of->nouts : ones(to->mask));
     if (d->walk.failed)
         return;
     to->made = jx_doc_closed(d, &made);
@@ -114,7 +123,8 @@ static void read_patterns(jx_doc *d, const jx_node *at, jx_definition_kind kind,
                           jx_definition *of)
 {
     int n = jx_node_array(&d->walk, at);
-    jx_definition_pattern *all = JX_NEW_ARRAY(d->ctx->arena, n, jx_definition_pattern);
+    jx_definition_pattern *all =
+        JX_NEW_ARRAY(d->ctx->arena, n, jx_definition_pattern);
 
     for (int i = 0; all && i < n && !d->walk.failed; i++) {
         jx_node item = jx_node_item(at, (size_t)i);
@@ -126,8 +136,8 @@ static void read_patterns(jx_doc *d, const jx_node *at, jx_definition_kind kind,
 
 /* ---- definitions */
 
-static const jx_aval *const *read_avals(jx_doc *d, const jx_node *at, const char *key,
-                                        int *count)
+static const jx_aval *const *read_avals(jx_doc *d, const jx_node *at,
+                                        const char *key, int *count)
 {
     jx_node list = jx_node_need(&d->walk, at, key);
     int n = jx_node_array(&d->walk, &list);
@@ -155,17 +165,21 @@ static void read_missing(jx_doc *d, const jx_node *at, jx_definition *to)
         if (name && kind <= JX_DEFINED_EVAL)
             to->missing[kind] = true;
         else
-            jx_node_fail(&d->walk, &item, "expected \"eval\", \"jvp\", \"transpose\" or "
-                                          "\"batch\"");
+            jx_node_fail(&d->walk, &item,
+                         "expected \"eval\", \"jvp\", \"transpose\" or "
+                         "\"batch\"");
     }
 }
 
-static void read_definition(jx_doc *d, const jx_node *at, int id, jx_definition *to)
+static void read_definition(jx_doc *d, const jx_node *at, int id,
+                            jx_definition *to)
 {
-    if (!jx_node_object(&d->walk, at,
-                        "name in out lower missing jvp transpose batch truncated"))
+    if (!jx_node_object(
+            &d->walk, at,
+            "name in out lower missing jvp transpose batch truncated"))
         return;
-    jx_node name = jx_node_member(at, "name"), lower = jx_node_member(at, "lower");
+    jx_node name = jx_node_member(at, "name"),
+            lower = jx_node_member(at, "lower");
     jx_node missing = jx_node_member(at, "missing");
     jx_node truncated = jx_node_member(at, "truncated");
     to->id = id;

@@ -22,8 +22,9 @@ static void put_axes(int count, const int *axes, jx_buffer *to)
     jx_buffer_putc(to, ']');
 }
 
-static void put_pattern(jx_emit *e, const jx_definition *of, jx_definition_kind kind,
-                        const jx_definition_pattern *p, jx_buffer *to)
+static void put_pattern(jx_emit *e, const jx_definition *of,
+                        jx_definition_kind kind, const jx_definition_pattern *p,
+                        jx_buffer *to)
 {
     static const char *const masks[] = {"zeros", "linear", "batched"};
     static const char *const gives[] = {"out_zeros", "ct_zeros", ""};
@@ -47,7 +48,8 @@ static void put_pattern(jx_emit *e, const jx_definition *of, jx_definition_kind 
 static void put_missing(const jx_definition *of, jx_buffer *to)
 {
     static const jx_definition_kind order[] = {JX_DEFINED_EVAL, JX_DEFINED_JVP,
-                                               JX_DEFINED_TRANSPOSE, JX_DEFINED_BATCH};
+                                               JX_DEFINED_TRANSPOSE,
+                                               JX_DEFINED_BATCH};
     const char *names[4];
     int count = 0;
 
