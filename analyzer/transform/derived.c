@@ -1,8 +1,10 @@
 /* derived.c - see derived.h. */
 #include "analyzer/transform/derived.h"
 
+#include "analyzer/transform/rule_pair.h"
 #include "analyzer/transform/split.h"
 #include "analyzer/transform/transpose.h"
+#include "analyzer/transform/vjp.h"
 
 #include <string.h>
 
@@ -162,17 +164,56 @@ static bool turn_back(deriving *d, const jx_rule *rule, const jx_rule_pattern *p
     return go_on(d);
 }
 
+/* ---- both as jaxprs that take and give the same */
+
+static bool is_whole(const jx_rule *rule, const jx_rule_pattern *p)
+{
+    size_t operands = (size_t)(rule->nins - rule->nconsts);
+
+    return !p->error && (!p->zeros || strlen(p->zeros) == operands) &&
+           (rule->vjp ? p->fwd.jaxpr && p->bwd.jaxpr : p->jvp.jaxpr != NULL);
+}
+
+static bool make_pairs(deriving *d, const jx_rule *rule, jx_derived_rule *to)
+{
+    jx_rule_pair *pairs =
+        JX_NEW_ARRAY(arena_of(d), rule->npatterns + 1, jx_rule_pair);
+    jx_closed own = to->own;
+
+    if (!pairs)
+        return false;
+    to->pairs = pairs;
+    if (rule->vjp && own.jaxpr) {
+        const jx_jaxpr *back =
+            jx_vjp_of_jvp(&d->make, own.jaxpr, rule->nins, rule->nouts);
+        own = back ? jx_making_closed_like(back, &to->own) : (jx_closed){0};
+    }
+    for (int i = 0; own.jaxpr && i < rule->npatterns; i++) {
+        const jx_rule_pattern *p = &rule->patterns[i];
+        jx_closed says = {0};
+        if (is_whole(rule, p))
+            says = i == 0      ? to->says
+                   : rule->vjp ? pulled_back(d, rule, p)
+                               : p->jvp;
+        if (says.jaxpr &&
+            !jx_rule_pair_make(&d->make, rule, p, &says, &own, &pairs[i]))
+            pairs[i] = (jx_rule_pair){0};
+        if (!go_on(d))
+            return false;
+    }
+    return go_on(d);
+}
+
 static bool derive_rule(deriving *d, const jx_rule *rule, jx_derived_rule *to)
 {
     const jx_rule_pattern *p = rule->npatterns ? &rule->patterns[0] : NULL;
-    size_t operands = (size_t)(rule->nins - rule->nconsts);
 
     if (!make_own(d, rule, to))
         return false;
-    if (!p || p->error || (p->zeros && strlen(p->zeros) != operands) ||
-        !(rule->vjp ? p->fwd.jaxpr && p->bwd.jaxpr : p->jvp.jaxpr != NULL))
-        return true;
-    return make_next(d, rule, p, to) && (rule->vjp || turn_back(d, rule, p, to));
+    if (p && is_whole(rule, p) &&
+        !(make_next(d, rule, p, to) && (rule->vjp || turn_back(d, rule, p, to))))
+        return false;
+    return make_pairs(d, rule, to);
 }
 
 /* The program itself: which calls its derivative meets, and what that is. */

@@ -5,6 +5,14 @@
 
 #include "analyzer/transform/jvp.h"
 
+/* What one pattern of a rule says and what the function's own derivative is, as jaxprs that
+ * take and give the same: all operands of the rule, then the tangents that the pattern has
+ * (of a vjp rule: cotangents of the inexact results) -> tangents of the inexact results
+ * (cotangents of what has a tangent).  Where they can't be made there is no jaxpr. */
+typedef struct jx_rule_pair {
+    jx_closed rule, own;
+} jx_rule_pair;
+
 /* Of one rule; a function that could not be made has no jaxpr. */
 typedef struct jx_derived_rule {
     /* operands, tangents -> results, tangents: the derivative of its function as that is
@@ -15,6 +23,7 @@ typedef struct jx_derived_rule {
      * cotangents), and the derivative of that along operands: what the next order of
      * differentiation takes.  Of the first pattern, of whose tangents none is zero. */
     jx_closed says, next;
+    const jx_rule_pair *pairs; /* by pattern */
     /* The equation at which a jvp rule's tangents cannot be gone back along, or NULL. */
     const jx_eqn *stuck;
 } jx_derived_rule;

@@ -289,3 +289,25 @@ bool jx_same_programs(const jx_typed *a, const jx_typed *b,
     found->by_name = !found->large && same_by_name(a, b);
     return false;
 }
+
+bool jx_same_jaxprs(const jx_typed *typed, const jx_closed *a,
+                    const jx_closed *b)
+{
+    jx_program programs[] = {*typed->program, *typed->program};
+    jx_typed sides[] = {*typed, *typed};
+    jx_terms terms;
+    side left, right;
+
+    for (int i = 0; i < 2; i++) {
+        programs[i].entry = i ? *b : *a;
+        sides[i].program = &programs[i];
+    }
+    if (!jx_same_inputs(a->jaxpr, b->jaxpr))
+        return false;
+    jx_terms_init(&terms, typed->program->ctx, typed->program->dims);
+    terms.commutes = true;
+    return read_side(&left, &terms, &sides[0]) &&
+           read_side(&right, &terms, &sides[1]) && is_whole(left.flat) &&
+           is_whole(right.flat) && first_output(&left, &right) < 0 &&
+           same_effects(&left, &right);
+}

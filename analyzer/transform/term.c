@@ -483,6 +483,20 @@ static bool fold_known(const jx_eqn *eqn, const jx_term *const *of,
                    bits);
 }
 
+/* Operands of what commutes in order. */
+static void put_in_order(const jx_terms *in, const jx_eqn *eqn,
+                         const jx_term **of)
+{
+    jx_prim_id id = eqn->prim->id;
+
+    if (in->commutes && eqn->nins == 2 && of[0]->id > of[1]->id &&
+        (id == JX_PRIM_add || id == JX_PRIM_add_any || id == JX_PRIM_mul)) {
+        const jx_term *first = of[0];
+        of[0] = of[1];
+        of[1] = first;
+    }
+}
+
 /* Elements are computed alone: an operand that is one value everywhere is that
  * value, and so is the result if all of them are. */
 static const jx_term *elementwise(jx_terms *in, const jx_eqn *eqn,
@@ -501,6 +515,7 @@ static const jx_term *elementwise(jx_terms *in, const jx_eqn *eqn,
         of[i] = ins[i]->kind == JX_TERM_SPLAT ? ins[i]->ins[0] : ins[i];
         all = all && of[i]->aval->rank == 0;
     }
+    put_in_order(in, eqn, of);
     if (!all)
         return make_node(in, eqn, to, eqn->nins, 0, of, 0);
     if (fold_known(eqn, of, bits))

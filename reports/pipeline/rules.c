@@ -4,12 +4,22 @@
 /* What all rules of a program may execute together. */
 #define MOST_OPERATIONS 100000000
 
+/* What is more than points: "proved: the function's own derivative, term by term; ". */
+static void say_evidence(const jx_rule_report *r, jx_buffer *to)
+{
+    if (r->evidence == JX_RULE_PROVED)
+        jx_buffer_puts(to, "proved: the function's own derivative, term by term; ");
+    else if (r->evidence == JX_RULE_IDENTICAL)
+        jx_buffer_printf(to, "%s; ", r->more);
+}
+
 void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
 {
     if (r->empty) {
         jx_buffer_puts(to, "what it takes or gives has no elements");
         return;
     }
+    say_evidence(r, to);
     jx_buffer_printf(to, "no disagreement at %d points (%lld comparisons",
                      r->points, (long long)r->comparisons);
     if (r->tolerance >= 1e-4) /* of both sides */

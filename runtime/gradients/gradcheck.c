@@ -165,6 +165,8 @@ static void check_patterns(const jx_typed *typed,
     if (report->outcome != JX_RULE_WRONG && report->outcome != JX_RULE_REFUSES &&
         !rule->intent)
         jx_grad_beyond(typed, options, how, calling, derived, report);
+    if (report->outcome == JX_RULE_AGREES && !options->in_passing)
+        jx_grad_more(typed, how, derived, report);
 }
 
 static void check_rule(jx_program *program, const jx_gradcheck_options *options,
@@ -219,8 +221,8 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
                                                          : JX_CODE_DRV001;
     jx_claim *claim;
 
-    if (report->outcome == JX_RULE_AGREES || report->outcome == JX_RULE_WITHIN ||
-        report->outcome == JX_RULE_BEYOND ||
+    if ((report->outcome == JX_RULE_AGREES && report->evidence != JX_RULE_PROVED) ||
+        report->outcome == JX_RULE_WITHIN || report->outcome == JX_RULE_BEYOND ||
         (options->in_passing && report->outcome == JX_RULE_REFUSES))
         return;
     claim = jx_claim_add(ctx, claims, code);
@@ -231,7 +233,12 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
                       ? jx_arena_printf(ctx->arena, "the %s %s", report->subject,
                                         what_is_wrong(code))
                       : jx_arena_printf(ctx->arena, "whether the %s is right", report->subject);
-    if (report->outcome == JX_RULE_INTENDED) {
+    if (report->outcome == JX_RULE_AGREES) {
+        claim->what = jx_arena_printf(ctx->arena, "the %s is its derivative",
+                                      report->subject);
+        claim->verdict = JX_PROVED;
+        claim->evidence.by = "terms";
+    } else if (report->outcome == JX_RULE_INTENDED) {
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = "its author";
         claim->evidence.note = jx_arena_printf(

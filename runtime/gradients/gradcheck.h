@@ -32,6 +32,14 @@ typedef enum jx_rule_outcome {
     JX_RULE_REFUSES, /* it raises when traced, by design or not */
 } jx_rule_outcome;
 
+/* What stands behind a rule that agrees, beside the points. */
+typedef enum jx_rule_evidence {
+    JX_RULE_SAMPLED = 0, /* nothing */
+    JX_RULE_PROVED,      /* it is the function's own derivative, term by term */
+    JX_RULE_IDENTICAL, /* the same over the reals (runtime/field): `more` says it, with
+                            the error and what is assumed */
+} jx_rule_evidence;
+
 typedef struct jx_rule_report {
     const jx_rule *rule; /* NULL: of the program itself */
     const char *subject; /* "jvp rule of `f`", "derivative of `f`", "stored vjp of `f`" */
@@ -48,6 +56,9 @@ typedef struct jx_rule_report {
                             is the rule's */
     jx_code code;        /* of a wrong rule: in what */
     const char *detail;  /* arena text, or NULL */
+    jx_rule_evidence evidence;
+    const char *more; /* "identical over the reals, ..."; where it is sampled, why no more
+                         is known; or NULL */
 } jx_rule_report;
 
 typedef JX_VEC(jx_rule_report) jx_rule_reports;

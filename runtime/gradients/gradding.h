@@ -115,6 +115,10 @@ const jx_rule_outcome *jx_grad_outcomes(const jx_program *program);
 /* The program, with what its rules are held against; itself where nothing is known. */
 bool jx_grad_derive(jx_program **program, jx_derived *derived);
 
+/* gradmore.c: more than points, of a rule that agrees at them. */
+void jx_grad_more(const jx_typed *typed, const jx_plan_options *how,
+                  const jx_derived_rule *derived, jx_rule_report *report);
+
 /* gradwhole.c: derivatives that are no rules. */
 
 /* A function and a forward derivative of it, checked as if that were its rule.  Moved are

@@ -483,6 +483,47 @@ static void what_costs_too_much_is_not_run(void **state)
         JX_AGREE_UNKNOWN);
 }
 
+/* Two jaxprs of one program, where sums and products may be turned round. */
+static void turned_round(const char *a, const char *b, bool same)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_buffer text = {0};
+    jx_program *both;
+
+    jx_buffer_printf(&text,
+                     "{ lambda ; p:i32[] q:f32[3] r:f32[3] s:i32[] t:f32[2,3]. "
+                     "let\n o:f32[3] = cond[branches=(\n" BRANCH BRANCH
+                     ")] p q r s "
+                     "t\n in (o,) }",
+                     a, b);
+    both = jx_read_text(ctx, "-", text.text, text.length);
+    assert_non_null(both);
+    jx_buffer_free(&text);
+    const jx_p_cond *p = both->entry.jaxpr->eqns[0].typed;
+    const jx_typed *typed = jx_typed_of(both);
+    assert_int_equal(
+        jx_same_jaxprs(typed, &p->branches.at[0], &p->branches.at[1]), same);
+    assert_int_equal(
+        jx_same_jaxprs(typed, &p->branches.at[1], &p->branches.at[0]), same);
+    jx_ctx_free(ctx);
+}
+
+static void sums_and_products_may_be_turned_round(void **state)
+{
+    (void)state;
+    turned_round(
+        " a:f32[3] = sin x\n b:f32[3] = mul a y\n c:f32[3] = add b x\nin (c,)",
+        " a:f32[3] = sin x\n b:f32[3] = mul y a\n c:f32[3] = add x b\nin (c,)",
+        true);
+    turned_round(" b:f32[3] = sub x y\nin (b,)", " b:f32[3] = sub y x\nin (b,)",
+                 false);
+    turned_round(" b:f32[3] = div x y\nin (b,)", " b:f32[3] = div y x\nin (b,)",
+                 false);
+    turned_round(" b:f32[3] = add x y\n c:f32[3] = add b 2.0:f32[]\nin (c,)",
+                 " b:f32[3] = add x 2.0:f32[]\n c:f32[3] = add b y\nin (c,)",
+                 false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,6 +544,7 @@ int main(void)
         cmocka_unit_test(machines_may_take_subnormal_numbers_for_zero),
         cmocka_unit_test(what_is_not_known_is_what_all_its_parameters_say),
         cmocka_unit_test(the_first_difference_is_named),
+        cmocka_unit_test(sums_and_products_may_be_turned_round),
         cmocka_unit_test(running_tells_apart_what_differs),
         cmocka_unit_test(what_costs_too_much_is_not_run),
     };
