@@ -23,8 +23,8 @@ endif
 
 LAYERS  = frontend/base frontend/ir frontend/sizes frontend/mlir frontend/read frontend/decompose \
           frontend/write analyzer \
-          analyzer/transform analyzer/lint prover checker runtime runtime/kernels runtime/gradients \
-          runtime/witness \
+          analyzer/transform analyzer/lint prover checker runtime runtime/kernels runtime/field \
+          runtime/gradients runtime/witness \
           reports reports/pipeline reports/formats reports/commands
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
 # The solver's helper process alone is linked with libz3, so that nothing else
@@ -332,6 +332,10 @@ predictions: all  ## what check --transform predicts of JAX's test harnesses, ag
 accuracy: all  ## every elementwise function of JAX and its derivative on every number, ours and XLA's: docs/ACCURACY.md
 	@build/venv/bin/python scripts/accuracy.py measure $(ACCURACY)
 	@build/venv/bin/python scripts/accuracy.py page
+
+.PHONY: field-rules
+field-rules: all $(TOOLS)  ## how many right elementwise rules are proved or identical over the reals, and why others are not
+	@JAX_PLATFORMS=cpu $${JAXVET_VENV:-build/venv}/bin/python scripts/field_rules.py $(FIELD_RULES)
 
 .PHONY: libraries
 libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, checked, run

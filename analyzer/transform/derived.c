@@ -75,8 +75,10 @@ static bool make_own(deriving *d, const jx_rule *rule, jx_derived_rule *to)
 
 /* ---- what a rule says, and its own derivative */
 
-/* bwd of what fwd leaves: takes operands, then cotangents. */
-static jx_closed pulled_back(deriving *d, const jx_rule *rule, const jx_rule_pattern *p)
+/* bwd of what fwd leaves: takes operands, then cotangents; gives fwd's results as well, if
+ * that is wanted. */
+static jx_closed pulled_back(deriving *d, const jx_rule *rule, const jx_rule_pattern *p,
+                             bool results)
 {
     const jx_jaxpr *fwd = p->fwd.jaxpr, *bwd = p->bwd.jaxpr;
     int operands = rule->nins - rule->nconsts, own = fwd->nouts - rule->nouts, next = 0;
@@ -107,6 +109,8 @@ static jx_closed pulled_back(deriving *d, const jx_rule *rule, const jx_rule_pat
         return (jx_closed){0};
     for (int i = 0; i < bwd->nouts; i++)
         jx_body_result(b, made[i]);
+    for (int i = 0; results && i < rule->nouts; i++)
+        jx_body_result(b, outs[own + i]);
     for (int i = 0; i < nconsts; i++)
         consts[i] = i < p->fwd.nconsts ? p->fwd.consts[i]
                                        : p->bwd.consts[i - p->fwd.nconsts];
@@ -120,7 +124,7 @@ static bool make_next(deriving *d, const jx_rule *rule, const jx_rule_pattern *p
     int operands = rule->nins - rule->nconsts;
     bool any = false, *ins;
 
-    to->says = rule->vjp ? pulled_back(d, rule, p) : p->jvp;
+    to->says = rule->vjp ? pulled_back(d, rule, p, false) : p->jvp;
     ins = to->says.jaxpr ? mask_of(d, to->says.jaxpr->nins) : NULL;
     for (int i = 0; ins && i < operands && i < to->says.jaxpr->nins; i++)
         any |= ins[i] = (!p->zeros || p->zeros[i] != '1') &&
@@ -192,9 +196,7 @@ static bool make_pairs(deriving *d, const jx_rule *rule, jx_derived_rule *to)
         const jx_rule_pattern *p = &rule->patterns[i];
         jx_closed says = {0};
         if (is_whole(rule, p))
-            says = i == 0      ? to->says
-                   : rule->vjp ? pulled_back(d, rule, p)
-                               : p->jvp;
+            says = rule->vjp ? pulled_back(d, rule, p, true) : p->jvp;
         if (says.jaxpr &&
             !jx_rule_pair_make(&d->make, rule, p, &says, &own, &pairs[i]))
             pairs[i] = (jx_rule_pair){0};

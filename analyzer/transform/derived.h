@@ -8,9 +8,10 @@
 /* What one pattern of a rule says and what the function's own derivative is, as jaxprs that
  * take and give the same: all operands of the rule, then the tangents that the pattern has
  * (of a vjp rule: cotangents of the inexact results) -> tangents of the inexact results
- * (cotangents of what has a tangent).  Where they can't be made there is no jaxpr. */
+ * (cotangents of what has a tangent), then these results themselves.  Where they can't be made there is no jaxpr. */
 typedef struct jx_rule_pair {
     jx_closed rule, own;
+    int nvalues; /* of these results */
 } jx_rule_pair;
 
 /* Of one rule; a function that could not be made has no jaxpr. */

@@ -17,6 +17,7 @@ typedef struct side {
     jx_body *b;
     jx_atom *ins;          /* operands of the rule */
     jx_atom *given, *outs; /* of the jaxpr that the side calls */
+    jx_atom *values;       /* the function's results */
     const jx_jaxpr *calls;
     int ngiven;
 } side;
@@ -56,7 +57,7 @@ static const jx_aval *result_aval(const pairing *a, int i)
 
 static bool begin(const pairing *a, const jx_jaxpr *calls, side *to)
 {
-    int nins = a->rule->nins, most = nins + calls->nins + calls->nouts;
+    int nins = a->rule->nins, most = nins + calls->nins + calls->nouts + a->rule->nouts;
 
     *to =
         (side){.b = jx_body_new(&a->make->build, NULL),
@@ -66,6 +67,7 @@ static bool begin(const pairing *a, const jx_jaxpr *calls, side *to)
         return false;
     to->given = to->ins + nins;
     to->outs = to->given + calls->nins;
+    to->values = to->outs + calls->nouts;
     for (int i = 0; i < nins; i++)
         to->ins[i] = jx_body_input(to->b, a->rule->ins[i]);
     return true;
@@ -79,13 +81,21 @@ static bool give(side *to, jx_atom atom)
     return true;
 }
 
-static bool finish(side *s, const jx_closed *like, jx_closed *to)
+/* With the constants of what it calls, of the function itself, too, if it calls that. */
+static bool finish(const pairing *a, side *s, const jx_closed *calls, bool function,
+                   jx_closed *to)
 {
-    const jx_jaxpr *made = jx_body_finish(s->b, jx_no_atoms, NULL);
+    const jx_closed *primal = &a->rule->primal;
+    int n = calls->nconsts + (function ? primal->nconsts : 0);
+    const jx_array **consts = JX_NEW_ARRAY(jx_making_arena(a->make), n + 1, const jx_array *);
 
-    if (made)
-        *to = jx_making_closed_like(made, like);
-    return made != NULL;
+    for (int i = 0; consts && i < n; i++)
+        consts[i] = i < calls->nconsts ? calls->consts[i] : primal->consts[i - calls->nconsts];
+    for (int i = 0; i < a->rule->nouts; i++)
+        if (a->counts[i])
+            jx_body_result(s->b, s->values[i]);
+    *to = (jx_closed){jx_body_finish(s->b, jx_no_atoms, NULL), n, consts};
+    return consts && to->jaxpr;
 }
 
 /* Operands from `first` on, then what is linear: a tangent of each operand that moves, or
@@ -123,7 +133,19 @@ static bool take(side *s, int *next, const jx_aval *aval)
 static bool take_all(const pairing *a, side *s, bool all)
 {
     const jx_rule *rule = a->rule;
-    int next = rule->vjp ? 0 : rule->nouts;
+    int next = rule->vjp ? 0 : rule->nouts, end = s->calls->nouts;
+
+    if (rule->vjp && !all)
+        end -= rule->nouts;
+    if (end < next)
+        return false;
+    if (!(rule->vjp && all))
+        memcpy(s->values, s->outs + (rule->vjp ? end : 0),
+               (size_t)rule->nouts * sizeof *s->values);
+    for (int i = 0; !(rule->vjp && all) && i < rule->nouts; i++)
+        if (!jx_aval_same_values(jx_atom_aval(s->calls->outs[(rule->vjp ? end : 0) + i]),
+                                 result_aval(a, i)))
+            return false;
 
     for (int i = 0; !rule->vjp && i < rule->nouts; i++) {
         bool zero = !all && zero_in(a->pattern->out_zeros, i);
@@ -142,17 +164,19 @@ static bool take_all(const pairing *a, side *s, bool all)
         else if (!a->moves[i] && (all ? jx_has_tangent(rule->ins[i]) : !zero))
             next++;
     }
-    return next == s->calls->nouts;
+    return next == end;
 }
 
-static bool make_side(const pairing *a, const jx_closed *of, bool own,
-                      jx_closed *to)
+static bool make_side(const pairing *a, const jx_closed *of, bool own, jx_closed *to)
 {
+    bool function = own && a->rule->vjp; /* whose derivative does not give its results */
     side s;
 
     return begin(a, of->jaxpr, &s) &&
-           give_all(a, &s, own ? 0 : a->rule->nconsts, own) &&
-           take_all(a, &s, own) && finish(&s, of, to);
+           give_all(a, &s, own ? 0 : a->rule->nconsts, own) && take_all(a, &s, own) &&
+           (!function || jx_making_enclose(a->make, s.b, a->rule->primal.jaxpr, s.ins,
+                                           s.values)) &&
+           finish(a, &s, of, function, to);
 }
 
 bool jx_rule_pair_make(jx_making *make, const jx_rule *rule,
@@ -161,6 +185,11 @@ bool jx_rule_pair_make(jx_making *make, const jx_rule *rule,
 {
     pairing a = {.make = make, .rule = rule, .pattern = p};
 
-    return read_masks(&a) && make_side(&a, says, false, &to->rule) &&
+    *to = (jx_rule_pair){0};
+    if (!read_masks(&a))
+        return false;
+    for (int i = 0; i < rule->nouts; i++)
+        to->nvalues += a.counts[i];
+    return make_side(&a, says, false, &to->rule) &&
            make_side(&a, own, true, &to->own);
 }

@@ -166,7 +166,7 @@ static void check_patterns(const jx_typed *typed,
         !rule->intent)
         jx_grad_beyond(typed, options, how, calling, derived, report);
     if (report->outcome == JX_RULE_AGREES && !options->in_passing)
-        jx_grad_more(typed, how, derived, report);
+        jx_grad_more(typed, how, options->seed, derived, report);
 }
 
 static void check_rule(jx_program *program, const jx_gradcheck_options *options,
@@ -293,6 +293,7 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
             return false;
     }
     jx_grad_excuse(&derived, reports);
+    jx_grad_withhold(&derived.closing, reports);
     if (!options->in_passing && derived.closing.count == 0 &&
         !jx_grad_whole(program, options, &derived.rules[program->nrules], reports))
         return false;

@@ -116,8 +116,11 @@ const jx_rule_outcome *jx_grad_outcomes(const jx_program *program);
 bool jx_grad_derive(jx_program **program, jx_derived *derived);
 
 /* gradmore.c: more than points, of a rule that agrees at them. */
-void jx_grad_more(const jx_typed *typed, const jx_plan_options *how,
+void jx_grad_more(const jx_typed *typed, const jx_plan_options *how, uint64_t seed,
                   const jx_derived_rule *derived, jx_rule_report *report);
+
+/* A rule that closes over what is differentiated is not its derivative in all. */
+void jx_grad_withhold(const jx_eqn_list *closing, jx_rule_reports *reports);
 
 /* gradwhole.c: derivatives that are no rules. */
 

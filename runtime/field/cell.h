@@ -1,0 +1,180 @@
+/* cell.h - one element of a program over a ring (ring.h): the formal value of a real
+ * number, and what must be so for it to be that.
+ *
+ * Sums, products, quotients and powers are those of the ring.  exp, sin, cos, sqrt and log
+ * keep the relations that hold of them over the reals (exp(a + b) = exp(a) exp(b),
+ * sin^2 + cos^2 = 1, sqrt(x)^2 = x, exp(log x) = x, and what is made of them: tanh, log1p);
+ * any other function is a random element for each distinct argument.  What is the same for
+ * such functions is the same for the real ones.
+ *
+ * A comparison of numbers is a *choice*: negative, zero or positive, of a difference.  Each
+ * path through a program (jx_field.digits) decides all of them; the choices of one equation
+ * share a *colour*, and go the same way, which covers all cases as long as no result
+ * depends on two of a colour (`mixed`).  Or choices are *blended*: random elements, by
+ * which a select is h a + (1 - h) b. */
+#ifndef JX_CELL_H
+#define JX_CELL_H
+
+#include "frontend/base/ctx.h"
+#include "frontend/base/intern.h"
+#include "frontend/base/vec.h"
+#include "frontend/ir/dtype.h"
+#include "runtime/field/ring.h"
+
+typedef enum jx_cell_kind {
+    JX_CELL_NUMBER = 0,
+    JX_CELL_INFINITE, /* a constant, below 0 if `signs` says so */
+    JX_CELL_NAN,      /* a division by 0, and what comes of it */
+    JX_CELL_UNKNOWN,  /* jx_field.why */
+} jx_cell_kind;
+
+/* What a number may be. */
+enum { JX_MAY_BE_NEGATIVE = 1, JX_MAY_BE_ZERO = 2, JX_MAY_BE_POSITIVE = 4, JX_MAY_BE_ANY = 7 };
+enum { JX_COLOURS = 8, JX_MOST_LOGS = 3 };
+
+/* A set of hashes: interned, sorted; NULL is empty. */
+typedef struct jx_keys {
+    int count;
+    const uint64_t *at;
+} jx_keys;
+
+/* What of a number is a sum of multiples of logarithms. */
+typedef struct jx_logs {
+    int count;
+    struct jx_log_part {
+        int atom;
+        int64_t times;
+    } at[JX_MOST_LOGS];
+} jx_logs;
+
+typedef struct jx_cell {
+    uint8_t kind, signs;
+    bool blended; /* of a boolean: not known */
+    bool mixed;   /* it depends on two choices of one colour */
+    uint64_t v, w; /* v + w sqrt n of F_p(sqrt n) */
+    uint64_t e;    /* of F_q */
+    uint64_t power; /* of an input: v is g^power; else 0 */
+    float over, under; /* degrees of the numerator and the denominator, at most */
+    float bits;        /* size of the rational constants in it, at most */
+    double about;      /* of a constant: it, roughly; else NAN */
+    uint64_t base;     /* v is this ... */
+    double off;        /* ... plus a constant, roughly this */
+    const jx_keys *needs; /* what must not be 0 or must be in a domain */
+    const jx_keys *zeros; /* where it is 0; NULL: where itself is */
+    const jx_logs *logs;  /* or NULL */
+    uint32_t by[JX_COLOURS]; /* the choice of each colour that it depends on, or 0 */
+} jx_cell;
+
+typedef struct jx_choice {
+    uint64_t key;
+    int colour;
+    bool root; /* of a sign of a square root, not of a number */
+    bool equality; /* it was asked whether it is zero */
+    bool flipped; /* of the negative of `base` + `off` */
+    int state; /* -1, 0, 1 */
+    uint64_t base, zero; /* `zero`: the key of a division by it */
+    double off;
+} jx_choice;
+
+typedef struct jx_memo {
+    uint64_t key;
+    jx_cell from, to;
+} jx_memo;
+
+/* Powers and logarithms that were made over a ring: of a number, whatever it came from. */
+typedef struct jx_memory {
+    JX_VEC(jx_memo) exps;
+    JX_VEC(jx_memo) logs;
+} jx_memory;
+
+/* One evaluation. */
+typedef struct jx_field {
+    jx_ctx *ctx; /* its memory */
+    jx_ring ring;
+    uint64_t salt; /* of random functions */
+    bool blends;
+    bool ideal;    /* constants are what they were rounded from: jx_field.named */
+    const uint8_t *digits; /* of the path, by colour; colours beyond take 0 */
+    int ndigits;
+    int ncolours;
+    uint8_t arity[JX_COLOURS], taken[JX_COLOURS];
+    int colour;   /* of the equation at hand, or -1 */
+    bool spent;   /* more colours, more work or memory than there is */
+    bool vacuous; /* no real numbers go this way */
+    JX_VEC(jx_choice) choices;
+    jx_memory *made; /* shared by all evaluations over the ring */
+    jx_intern sets;
+    JX_VEC(const char *) named; /* "0.797884583 stands for 2^(1/2) pi^(-1/2)" */
+    bool powers; /* it met exp or sin */
+    const char *why; /* of the first that is not known */
+    int64_t work; /* operations; once above 0 it gives up */
+} jx_field;
+
+/* False without memory. */
+bool jx_field_begin(jx_field *f, jx_ctx *ctx, uint64_t seed);
+/* Another over the same ring, with the same random numbers. */
+void jx_field_again(jx_field *f, const jx_field *like);
+
+/* ---- numbers */
+
+jx_cell jx_cell_random(jx_field *f, uint64_t key); /* an input: of its number */
+jx_cell jx_cell_integer(jx_field *f, int64_t value);
+/* A constant of that dtype, as it stands in a program. */
+jx_cell jx_cell_constant(jx_field *f, double value, jx_dtype dtype);
+jx_cell jx_cell_unknown(jx_field *f, const char *why);
+jx_cell jx_cell_nan(void);
+
+bool jx_cell_same(const jx_cell *a, const jx_cell *b); /* numbers of the same value */
+bool jx_cell_is_zero(const jx_cell *a);
+
+jx_cell jx_cell_add(jx_field *f, const jx_cell *a, const jx_cell *b);
+jx_cell jx_cell_sub(jx_field *f, const jx_cell *a, const jx_cell *b);
+jx_cell jx_cell_neg(jx_field *f, const jx_cell *a);
+jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b);
+jx_cell jx_cell_div(jx_field *f, const jx_cell *a, const jx_cell *b);
+jx_cell jx_cell_power(jx_field *f, const jx_cell *a, int64_t n);
+
+/* What depends on all of these, which is known of `of`. */
+jx_cell jx_cell_depends(jx_field *f, jx_cell of, const jx_cell *on);
+
+/* ---- functions (cell_functions.c) */
+
+typedef enum jx_cell_function {
+    JX_F_EXP, JX_F_EXP2, JX_F_EXPM1, JX_F_LOG, JX_F_LOG2, JX_F_LOG1P, JX_F_LOGISTIC,
+    JX_F_SIN, JX_F_COS, JX_F_TAN, JX_F_SINH, JX_F_COSH, JX_F_TANH, JX_F_SQRT, JX_F_RSQRT,
+} jx_cell_function;
+
+jx_cell jx_cell_apply(jx_field *f, jx_cell_function function, const jx_cell *x);
+jx_cell jx_cell_raise(jx_field *f, const jx_cell *x, const jx_cell *y); /* x ** y */
+/* A function of which nothing is known but its number; `partial`: it is not defined
+ * everywhere. */
+jx_cell jx_cell_opaque(jx_field *f, uint64_t function, bool partial, int nins,
+                       const jx_cell *const *ins);
+
+/* ---- choices (cell_choices.c) */
+
+typedef enum jx_cell_order { JX_IS_LT, JX_IS_LE, JX_IS_EQ, JX_IS_NE, JX_IS_GE, JX_IS_GT } jx_cell_order;
+
+jx_cell jx_cell_bool(bool value);
+jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, const jx_cell *b);
+jx_cell jx_cell_select(jx_field *f, const jx_cell *which, const jx_cell *no, const jx_cell *yes);
+jx_cell jx_cell_abs(jx_field *f, const jx_cell *x);
+jx_cell jx_cell_sign(jx_field *f, const jx_cell *x);
+jx_cell jx_cell_and(jx_field *f, const jx_cell *a, const jx_cell *b);
+jx_cell jx_cell_not(jx_field *f, const jx_cell *a);
+/* The number that a boolean is. */
+jx_cell jx_cell_number(jx_field *f, const jx_cell *of);
+/* 0 or 1, made on the way to a root of the number of that key. */
+int jx_cell_root_choice(jx_field *f, uint64_t key, jx_cell *to);
+/* The first that decides a choice of this number as zero and so makes a need fail; the key
+ * of a division by a number. */
+bool jx_cell_needs_zero(const jx_field *f, const jx_keys *needs);
+uint64_t jx_cell_zero_key(const jx_field *f, const jx_cell *a);
+
+/* ---- sets */
+const jx_keys *jx_keys_with(jx_field *f, const jx_keys *set, uint64_t key);
+const jx_keys *jx_keys_join(jx_field *f, const jx_keys *a, const jx_keys *b);
+bool jx_keys_hold(const jx_keys *set, uint64_t key);
+const jx_keys *jx_cell_zeros(jx_field *f, const jx_cell *a);
+
+#endif

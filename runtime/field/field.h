@@ -1,0 +1,73 @@
+/* field.h - running a program over a ring (cell.h), at concrete sizes.
+ *
+ * Numbers are cells; integers and keys are what they are, and run as ever.  What is made
+ * of numbers and is none (an argmax, a sorted order, a loop's end) is not known, and so is
+ * all that depends on it: jx_field.why says why.  Loops are run turn by turn. */
+#ifndef JX_FIELD_H
+#define JX_FIELD_H
+
+#include "frontend/ir/typed.h"
+#include "runtime/field/cell.h"
+
+/* An array: cells of floats and booleans, bits of all else. */
+typedef struct jx_field_value {
+    jx_dtype dtype;
+    int rank;
+    const int64_t *shape; /* of a key with its trailing axis */
+    int64_t count;
+    jx_cell *cells;
+    void *bits;     /* dense, in the declared dtype */
+    jx_cell *on;    /* what the bits depend on, or NULL */
+    bool unknown;   /* bits that nobody knows */
+} jx_field_value;
+
+/* What evaluations of one program share: equations made ready to be run. */
+typedef struct jx_field_program {
+    const jx_typed *typed;
+    int nbindings;
+    const jx_binding *bindings;
+    size_t memory; /* of one plan; 0: no limit */
+    JX_VEC(struct jx_field_ready *) made; /* field_ready.c */
+} jx_field_program;
+
+void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,
+                   const jx_binding *bindings, size_t memory);
+void jx_field_close(jx_field_program *program);
+
+/* Random numbers for an input of that type, the same for the same number of input; false
+ * for what has no numbers (integers, keys, complex numbers). */
+bool jx_field_input(jx_field *f, const jx_field_program *program, const jx_aval *aval,
+                    int number, jx_field_value *to);
+
+/* Evaluates; outs in the field's memory.  False where it gave up (f->spent). */
+bool jx_field_run(jx_field *f, jx_field_program *program, const jx_closed *closed,
+                  const jx_field_value *ins, jx_field_value *outs);
+
+/* ---- between the files of this folder */
+
+/* The shape that a type has at these sizes; count and cells or bits are left out.  False
+ * where a size is not known. */
+bool jx_field_shape(jx_field *f, const jx_field_program *program, const jx_aval *aval,
+                    jx_field_value *to);
+/* The same with room for its cells, or its bits. */
+bool jx_field_room(jx_field *f, const jx_field_program *program, const jx_aval *aval,
+                   jx_field_value *to);
+bool jx_field_has_cells(jx_dtype dtype);
+void jx_field_lose(jx_field *f, jx_field_value *to, const char *why);
+/* All that a value depends on, in one cell. */
+jx_cell jx_field_reasons(jx_field *f, const jx_field_value *of);
+
+/* An equation whose operands are no numbers, as the runtime has it. */
+bool jx_field_exact(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                    const jx_field_value *ins, jx_field_value *outs);
+/* One that moves elements and computes none; false if it is none. */
+bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                    const jx_field_value *ins, jx_field_value *outs);
+/* Sums of all kinds; false if it is none. */
+bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                   const jx_field_value *ins, jx_field_value *outs);
+/* Element by element. */
+bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
+                          jx_field_value *out);
+
+#endif

@@ -1,0 +1,367 @@
+/* field_ready.c - see field.h: equations that the runtime runs.
+ *
+ * What takes integers and gives integers is run as it is.  What moves elements is run on
+ * integers that say which element each is: no matter how it moves them, by slices, gathers
+ * or scatters, the result says where each came from. */
+#include "frontend/ir/element.h"
+#include "frontend/ir/params.h"
+#include "runtime/exec.h"
+#include "runtime/field/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An equation that is planned once. */
+typedef struct jx_field_ready {
+    jx_plan *plan;
+    jx_exec *exec;
+    const void **ins;
+    const jx_eqn *eqn;
+    bool moving;
+} ready;
+
+void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,
+                   const jx_binding *bindings, size_t memory)
+{
+    *to = (jx_field_program){.typed = typed,
+                             .nbindings = nbindings,
+                             .bindings = bindings,
+                             .memory = memory};
+}
+
+static void close_one(ready *r)
+{
+    jx_exec_free(r->exec);
+    jx_plan_free(r->plan);
+    *r = (ready){0};
+}
+
+void jx_field_close(jx_field_program *program)
+{
+    for (size_t i = 0; i < program->made.count; i++)
+        close_one(program->made.at[i]);
+}
+
+/* ---- planning */
+
+static const jx_aval *stand_in(const jx_field_program *program, const jx_aval *of)
+{
+    return jx_aval_array(&program->typed->program->avals, JX_I64, false, of->rank, of->shape);
+}
+
+static jx_var *new_var(jx_arena *arena, const jx_aval *aval, int id)
+{
+    jx_var *to = JX_NEW(arena, jx_var);
+
+    if (to)
+        *to = (jx_var){.aval = aval, .id = id};
+    return to;
+}
+
+/* A jaxpr that is this equation alone, of `moved` operands and all results on integers. */
+static jx_jaxpr *alone(jx_field_program *program, const jx_eqn *like, uint32_t moved)
+{
+    jx_arena *arena = program->typed->program->ctx->arena;
+    int n = like->nins + like->nouts;
+    jx_jaxpr *to = JX_NEW(arena, jx_jaxpr);
+    jx_eqn *eqn = jx_arena_copy(arena, like, sizeof *like);
+    jx_var **vars = JX_NEW_ARRAY(arena, n + 1, jx_var *);
+    jx_atom *atoms = JX_NEW_ARRAY(arena, n + 1, jx_atom);
+
+    if (!to || !eqn || !vars || !atoms)
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        bool out = i >= like->nins;
+        const jx_aval *aval = out ? like->outs[i - like->nins]->aval : jx_atom_aval(like->ins[i]);
+        if (moved && (out || moved & (1u << i)))
+            aval = stand_in(program, aval);
+        vars[i] = aval ? new_var(arena, aval, i) : NULL;
+        if (!vars[i])
+            return NULL;
+        atoms[i] = (jx_atom){.var = vars[i]};
+    }
+    eqn->ins = atoms;
+    eqn->outs = (const jx_var *const *)vars + like->nins;
+    *to = (jx_jaxpr){.id = -1,
+                     .nins = like->nins,
+                     .neqns = 1,
+                     .nouts = like->nouts,
+                     .nvars = n,
+                     .vars = (const jx_var *const *)vars,
+                     .eqns = eqn,
+                     .outs = atoms + like->nins};
+    return to;
+}
+
+static ready *find_ready(jx_field_program *program, const jx_eqn *eqn)
+{
+    for (size_t i = 0; i < program->made.count; i++)
+        if (program->made.at[i]->eqn == eqn)
+            return program->made.at[i];
+    return NULL;
+}
+
+static ready *make_ready(jx_field_program *program, const jx_eqn *eqn, uint32_t moved)
+{
+    jx_ctx *ctx = program->typed->program->ctx;
+    ready *r = find_ready(program, eqn);
+    jx_plan_options how = {.memory = program->memory,
+                           .nbindings = program->nbindings,
+                           .bindings = program->bindings};
+    jx_jaxpr *jaxpr;
+
+    if (r)
+        return r->moving == (moved != 0) ? r : NULL;
+    r = JX_NEW(ctx->arena, ready);
+    jaxpr = alone(program, eqn, moved);
+    if (!r || !jaxpr || !(r->ins = JX_NEW_ARRAY(ctx->arena, eqn->nins + 1, const void *)))
+        return NULL;
+    r->moving = moved != 0;
+    r->plan = jx_plan_make(program->typed, &(jx_closed){.jaxpr = jaxpr}, &how);
+    r->exec = r->plan ? jx_exec_new(r->plan) : NULL;
+    if (!r->exec) {
+        jx_error_clear(ctx);
+        close_one(r);
+        return NULL;
+    }
+    r->eqn = eqn;
+    JX_PUSH(ctx->arena, &program->made, r);
+    if (!find_ready(program, eqn))
+        close_one(r);
+    return r->exec ? r : NULL;
+}
+
+/* ---- what is no number */
+
+static const void *bits_of(jx_field *f, const jx_field_value *of)
+{
+    char *to = of->bits;
+
+    if (!of->cells)
+        return to;
+    to = jx_arena_alloc(f->ctx->arena, (size_t)of->count + 1);
+    for (int64_t i = 0; to && i < of->count; i++)
+        to[i] = (char)of->cells[i].v;
+    f->spent |= !to;
+    return to;
+}
+
+/* The cell that results depend on: element by element, where all are of one shape. */
+static jx_cell reasons(jx_field *f, int nins, const jx_field_value *ins, int64_t i, int64_t n)
+{
+    jx_cell to = jx_cell_bool(false);
+
+    for (int k = 0; k < nins; k++) {
+        jx_cell all;
+        if (ins[k].cells && ins[k].count == n) {
+            to = jx_cell_depends(f, to, &ins[k].cells[i]);
+            continue;
+        }
+        all = jx_field_reasons(f, &ins[k]);
+        to = jx_cell_depends(f, to, &all);
+    }
+    return to;
+}
+
+static bool depends_on_choices(jx_field *f, int nins, const jx_field_value *ins)
+{
+    for (int k = 0; k < nins; k++) {
+        jx_cell all = jx_field_reasons(f, &ins[k]);
+        for (int c = 0; c < f->ncolours; c++)
+            if (all.by[c] || all.mixed || all.needs)
+                return true;
+    }
+    return false;
+}
+
+static bool is_elementwise(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_and:
+    case JX_PRIM_or:
+    case JX_PRIM_xor:
+    case JX_PRIM_not:
+    case JX_PRIM_select_n:
+    case JX_PRIM_convert_element_type: return true;
+    default: return false;
+    }
+}
+
+bool jx_field_exact(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                    const jx_field_value *ins, jx_field_value *outs)
+{
+    ready *r = make_ready(program, eqn, 0);
+    bool chosen = depends_on_choices(f, eqn->nins, ins);
+    jx_cell all = jx_cell_bool(false);
+
+    if (!r)
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (!(r->ins[i] = bits_of(f, &ins[i])))
+            return false;
+    if (!jx_exec_run(r->exec, r->ins, NULL))
+        return false;
+    for (int k = 0; chosen && k < eqn->nins; k++) {
+        jx_cell one = jx_field_reasons(f, &ins[k]);
+        all = jx_cell_depends(f, all, &one);
+    }
+    for (int i = 0; i < eqn->nouts; i++) {
+        const jx_port *port = jx_plan_out(r->plan, i);
+        const char *from = jx_exec_out(r->exec, i);
+        size_t bytes = jx_dtype_of(port->dtype)->bytes;
+        if (!jx_field_room(f, program, eqn->outs[i]->aval, &outs[i]))
+            return false;
+        if (outs[i].cells && port->count != outs[i].count)
+            return false;
+        for (int64_t k = 0; outs[i].cells && k < outs[i].count; k++) {
+            outs[i].cells[k] =
+                outs[i].dtype == JX_BOOL
+                    ? jx_cell_bool(from[k])
+                    : jx_cell_constant(f, jx_element_real(port->dtype, from + (size_t)k * bytes),
+                                       port->dtype);
+            if (!chosen)
+                continue;
+            jx_cell on = is_elementwise(eqn) ? reasons(f, eqn->nins, ins, k, outs[i].count) : all;
+            outs[i].cells[k] = jx_cell_depends(f, outs[i].cells[k], &on);
+        }
+        if (!outs[i].cells) { /* keys have a trailing axis */
+            outs[i].count = port->count;
+            outs[i].bits = jx_arena_copy(f->ctx->arena, from, port->bytes + 16);
+            outs[i].on = chosen ? jx_arena_copy(f->ctx->arena, &all, sizeof all) : NULL;
+            f->spent |= !outs[i].bits || (chosen && !outs[i].on);
+        }
+    }
+    return !f->spent;
+}
+
+/* ---- what moves elements */
+
+/* The operands whose elements are moved, as bits; 0: it is none such. */
+static uint32_t moved_by(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims:
+    case JX_PRIM_transpose:
+    case JX_PRIM_rev:
+    case JX_PRIM_slice:
+    case JX_PRIM_unstack:
+    case JX_PRIM_split:
+    case JX_PRIM_tile:
+    case JX_PRIM_dynamic_slice: return 1;
+    case JX_PRIM_gather:
+        return ((const jx_p_gather *)eqn->typed)->fill_value &&
+                       ((const jx_p_gather *)eqn->typed)->mode == JX_MODE_FILL_OR_DROP
+                   ? 0
+                   : 1;
+    case JX_PRIM_pad:
+    case JX_PRIM_dynamic_update_slice: return 3;
+    case JX_PRIM_scatter:
+    case JX_PRIM_scatter_add: return 5;
+    case JX_PRIM_concatenate:
+    case JX_PRIM_stack: return eqn->nins < 32 ? (1u << eqn->nins) - 1 : 0;
+    default: return 0;
+    }
+}
+
+static bool can_move(const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins)
+{
+    for (int i = 0; i < eqn->nins; i++)
+        if (moved & (1u << i) ? !ins[i].cells : !ins[i].bits || ins[i].unknown || ins[i].on)
+            return false;
+    return true;
+}
+
+/* Runs it on integers: of operand `i`, what `of` says of its element k. */
+static bool run_moved(ready *r, const jx_eqn *eqn, uint32_t moved,
+                      const jx_field_value *ins, int64_t *const *of)
+{
+    for (int i = 0; i < eqn->nins; i++)
+        r->ins[i] = moved & (1u << i) ? (const void *)of[i] : ins[i].bits;
+    return jx_exec_run(r->exec, r->ins, NULL);
+}
+
+static jx_cell nothing(jx_field *f, jx_dtype dtype)
+{
+    return dtype == JX_BOOL ? jx_cell_unknown(f, "a boolean that is filled in") : jx_cell_nan();
+}
+
+/* Each update by a bit, so many at a time: a sum says which are in it. */
+static bool add_scattered(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
+                          const jx_field_value *ins, int64_t *const *of, jx_field_value *out)
+{
+    enum { AT_ONCE = 62 };
+
+    memcpy(out->cells, ins[0].cells, (size_t)out->count * sizeof *out->cells);
+    memset(of[0], 0, (size_t)ins[0].count * sizeof **of);
+    for (int64_t first = 0; first < ins[2].count; first += AT_ONCE) {
+        for (int64_t k = 0; k < ins[2].count; k++)
+            of[2][k] = k >= first && k < first + AT_ONCE ? (int64_t)1 << (k - first) : 0;
+        if (!run_moved(r, eqn, moved, ins, of))
+            return false;
+        const int64_t *sums = jx_exec_out(r->exec, 0);
+        for (int64_t i = 0; i < out->count; i++)
+            for (int b = 0; b < AT_ONCE; b++)
+                if (sums[i] >> b & 1)
+                    out->cells[i] =
+                        jx_cell_add(f, &out->cells[i], &ins[2].cells[first + b]);
+    }
+    return true;
+}
+
+static bool take_moved(jx_field *f, jx_field_program *program, const ready *r,
+                       const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins,
+                       jx_field_value *outs)
+{
+    for (int i = 0; i < eqn->nouts; i++) {
+        const int64_t *from = jx_exec_out(r->exec, i);
+        if (!jx_field_room(f, program, eqn->outs[i]->aval, &outs[i]) || !outs[i].cells ||
+            jx_plan_out(r->plan, i)->count != outs[i].count)
+            return false;
+        for (int64_t k = 0; k < outs[i].count; k++) {
+            int64_t at = from[k];
+            int operand = 0;
+            while (operand < eqn->nins &&
+                   (!(moved & (1u << operand)) || at >= ins[operand].count)) {
+                at -= moved & (1u << operand) ? ins[operand].count : 0;
+                operand++;
+            }
+            outs[i].cells[k] = at < 0 || operand == eqn->nins ? nothing(f, outs[i].dtype)
+                                                              : ins[operand].cells[at];
+        }
+    }
+    return true;
+}
+
+bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                    const jx_field_value *ins, jx_field_value *outs)
+{
+    uint32_t moved = moved_by(eqn);
+    int64_t **of, next = 0;
+    ready *r;
+
+    if (!moved || eqn->nins > 31 || !can_move(eqn, moved, ins) ||
+        !(r = make_ready(program, eqn, moved)))
+        return false;
+    of = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, int64_t *);
+    for (int i = 0; of && i < eqn->nins; i++) {
+        if (!(moved & (1u << i)))
+            continue;
+        of[i] = JX_NEW_ARRAY(f->ctx->arena, ins[i].count + 1, int64_t);
+        for (int64_t k = 0; of[i] && k < ins[i].count; k++)
+            of[i][k] = next++;
+        f->spent |= !of[i];
+    }
+    f->spent |= !of;
+    if (f->spent)
+        return false;
+    if (eqn->prim->id == JX_PRIM_scatter_add)
+        return jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) &&
+               jx_plan_out(r->plan, 0)->count == outs[0].count &&
+               outs[0].count == ins[0].count && outs[0].dtype != JX_BOOL &&
+               add_scattered(f, r, eqn, moved, ins, of, &outs[0]);
+    return run_moved(r, eqn, moved, ins, of) &&
+           take_moved(f, program, r, eqn, moved, ins, outs);
+}

@@ -1,0 +1,457 @@
+/* field_same.c - see field_same.h. */
+#include "runtime/field/field_same.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    WANTED_BITS = 60,
+    MOST_ROUNDS = 4,
+    PATHS = 729,
+    MEMORY = 1 << 30,
+    WORK = 1 << 21,
+};
+
+/* How one path went: what it decided, and the elements of both. */
+typedef struct path {
+    uint8_t digits[JX_COLOURS];
+    int ncolours;
+    bool vacuous;
+    jx_cell *a, *b;
+    bool *zero; /* of an element: it depends on a choice that came out as zero ... */
+    bool *kink; /* ... and nobody asked for equality */
+    const jx_field *field;
+} path;
+
+typedef JX_VEC(path) path_list;
+
+typedef struct comparing {
+    const jx_field_question *question;
+    jx_field_answer *answer;
+    jx_field_program program;
+    jx_ctx *above, *ctx; /* the program's; of one round */
+    bool blends, ideal;
+    int64_t count, derived; /* elements that are compared; those of derivatives */
+    path_list paths;
+    jx_field like; /* the ring of the round */
+    const jx_keys *defined; /* what b needs, on any path */
+    double error;  /* of one round */
+    int64_t work;  /* that is left */
+    bool kinks, powers, needs;
+    const char *named; /* constants that stand for others */
+    const char *why;
+} comparing;
+
+/* Always false: it can't be told. */
+static bool give_up(comparing *c, const char *why)
+{
+    if (!c->why)
+        c->why = why;
+    return false;
+}
+
+/* ---- one path */
+
+static bool collect(comparing *c, int n, const jx_field_value *from, jx_cell *to)
+{
+    int64_t next = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (!from[i].cells)
+            return give_up(c, "a result that is no number");
+        for (int64_t k = 0; k < from[i].count; k++) {
+            if (next == c->count)
+                return give_up(c, "results of different sizes");
+            to[next++] = from[i].cells[k];
+        }
+    }
+    return next == c->count || give_up(c, "results of different sizes");
+}
+
+static bool count_elements(comparing *c, jx_field *f)
+{
+    const jx_jaxpr *of = c->question->b->jaxpr;
+    jx_field_value shape;
+
+    c->count = 0;
+    for (int i = 0; i < of->nouts; i++) {
+        if (!jx_field_shape(f, &c->program, jx_atom_aval(of->outs[i]), &shape))
+            return give_up(c, "a result too large, or of unknown size");
+        c->count += shape.count;
+        if (i < of->nouts - c->question->nvalues)
+            c->derived = c->count;
+    }
+    return true;
+}
+
+static void look_for_zeros(const jx_field *f, const jx_cell *a, bool *zero, bool *kink)
+{
+    for (int i = 0; i < f->ncolours; i++)
+        if (a->by[i]) {
+            const jx_choice *choice = &f->choices.at[a->by[i] - 1];
+            if (choice->root || choice->state != 0)
+                continue;
+            *zero = true;
+            *kink &= !choice->equality;
+        }
+}
+
+/* What a path makes of a: all that must not be 0 on this path is not. */
+static void settle(jx_field *f, int64_t n, jx_cell *of)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (of[i].kind == JX_CELL_NUMBER && jx_cell_needs_zero(f, of[i].needs))
+            of[i].kind = JX_CELL_NAN;
+}
+
+static void name_constants(comparing *c, const jx_field *f)
+{
+    jx_buffer text = jx_ctx_text(c->above);
+
+    if (c->named || !f->named.count)
+        return;
+    for (size_t i = 0; i < f->named.count; i++)
+        jx_buffer_printf(&text, "%s%s", i ? ", " : "", f->named.at[i]);
+    c->named = jx_arena_take(c->above->arena, &text);
+}
+
+static void note(comparing *c, const jx_field *f, const path *p)
+{
+    name_constants(c, f);
+    c->powers |= f->powers;
+    for (int64_t i = 0; i < c->count; i++) {
+        const jx_cell *a = &p->a[i], *b = &p->b[i];
+        double degree = (double)a->over + b->under + b->over + a->under;
+        double bits = (double)a->bits + b->bits;
+        double error = ldexp(degree, -52) + ldexp(bits + 64, -43);
+        c->error = fmax(c->error, error);
+        c->needs |= a->needs || b->needs;
+    }
+}
+
+static bool evaluate(comparing *c, jx_field *f, path *p)
+{
+    const jx_closed *sides[] = {c->question->b, c->question->a};
+    const jx_jaxpr *of = c->question->a->jaxpr;
+    jx_arena *arena = c->ctx->arena;
+    jx_field_value *ins = JX_NEW_ARRAY(arena, of->nins + 1, jx_field_value);
+    jx_field_value *outs = JX_NEW_ARRAY(arena, of->nouts + 1, jx_field_value);
+
+    if (!ins || !outs || !count_elements(c, f))
+        return give_up(c, "too large");
+    for (int i = 0; i < of->nins; i++)
+        if (!jx_field_input(f, &c->program, of->vars[of->nconsts + i]->aval, i, &ins[i]))
+            return give_up(c, "it takes what is no real number");
+    p->a = JX_NEW_ARRAY(arena, c->count + 1, jx_cell);
+    p->b = JX_NEW_ARRAY(arena, c->count + 1, jx_cell);
+    p->zero = JX_NEW_ARRAY(arena, c->count + 1, bool);
+    p->kink = JX_NEW_ARRAY(arena, c->count + 1, bool);
+    if (!p->a || !p->b || !p->zero || !p->kink)
+        return give_up(c, "too large");
+    for (int s = 0; s < 2; s++)
+        if (!jx_field_run(f, &c->program, sides[s], ins, outs))
+            return give_up(c, "too large, or too many comparisons");
+        else if (!collect(c, of->nouts, outs, s ? p->a : p->b))
+            return false;
+    for (int64_t i = 0; i < c->count; i++) {
+        p->kink[i] = true;
+        look_for_zeros(f, &p->a[i], &p->zero[i], &p->kink[i]);
+        look_for_zeros(f, &p->b[i], &p->zero[i], &p->kink[i]);
+        if (p->a[i].mixed || p->b[i].mixed)
+            return give_up(c, "comparisons that meet in one result");
+    }
+    settle(f, c->count, p->a);
+    settle(f, c->count, p->b);
+    return !f->spent || give_up(c, "too large, or too many comparisons");
+}
+
+static const char *kept(comparing *c, const char *why)
+{
+    return why ? jx_arena_string(c->above->arena, why, strlen(why)) : "it is not known";
+}
+
+/* Numbers, as far as anybody knows. */
+static bool is_sound(comparing *c, const jx_field *f, const path *p)
+{
+    for (int64_t i = 0; i < c->count; i++) {
+        if (p->a[i].kind == JX_CELL_UNKNOWN || p->b[i].kind == JX_CELL_UNKNOWN)
+            return give_up(c, kept(c, f->why));
+        if (p->b[i].kind != JX_CELL_NUMBER && !p->zero[i])
+            return give_up(c, "the function's own value is not finite");
+    }
+    return true;
+}
+
+/* What a needs, b needs too, somewhere. */
+static bool needs_no_more(comparing *c, const path *p)
+{
+    for (int64_t i = 0; !p->vacuous && i < c->count; i++) {
+        const jx_keys *needs = p->a[i].needs;
+        for (int k = 0; needs && k < needs->count; k++)
+            if (!jx_keys_hold(c->defined, needs->at[k]))
+                return give_up(c, "one divides, or takes a root or logarithm, where the "
+                                  "other does not");
+    }
+    return true;
+}
+
+/* ---- all paths of a round */
+
+static bool next_path(const jx_field *f, uint8_t *digits, int *ndigits)
+{
+    memcpy(digits, f->taken, sizeof f->taken);
+    *ndigits = f->ncolours;
+    while (*ndigits && digits[*ndigits - 1] + 1 >= f->arity[*ndigits - 1])
+        --*ndigits;
+    if (!*ndigits)
+        return false;
+    digits[*ndigits - 1]++;
+    return true;
+}
+
+static bool follow_paths(comparing *c, uint64_t seed)
+{
+    int64_t most = c->question->paths ? c->question->paths : PATHS;
+    uint8_t digits[JX_COLOURS] = {0};
+    int ndigits = 0;
+    jx_field *f;
+
+    if (!jx_field_begin(&c->like, c->ctx, seed))
+        return give_up(c, "too large");
+    for (bool more = true; more;) {
+        path p = {0};
+        f = JX_NEW(c->ctx->arena, jx_field);
+        if (!f)
+            return give_up(c, "too large");
+        jx_field_again(f, &c->like);
+        f->blends = c->blends;
+        f->ideal = c->ideal;
+        f->work = -c->work;
+        f->digits = digits;
+        f->ndigits = ndigits;
+        if ((int64_t)c->paths.count == most)
+            return give_up(c, "too many comparisons");
+        bool done = evaluate(c, f, &p);
+        c->work = -f->work;
+        if (!done)
+            return false;
+        memcpy(p.digits, f->taken, sizeof p.digits);
+        p.ncolours = f->ncolours;
+        p.vacuous = f->vacuous;
+        note(c, f, &p);
+        if (!p.vacuous && !is_sound(c, f, &p))
+            return false;
+        for (int64_t i = 0; !p.vacuous && i < c->count; i++)
+            c->defined = jx_keys_join(f, c->defined, p.b[i].needs);
+        p.field = f;
+        JX_PUSH(c->ctx->arena, &c->paths, p);
+        c->answer->paths++;
+        more = next_path(f, digits, &ndigits);
+    }
+    return true;
+}
+
+/* ---- kinks */
+
+/* Whether a path is another that has some zeros in place of signs. */
+static bool is_beside(const path *at, const path *other)
+{
+    if (at->ncolours != other->ncolours || other->vacuous)
+        return false;
+    for (int i = 0; i < at->ncolours; i++)
+        if (at->digits[i] != 2 && at->digits[i] != other->digits[i])
+            return false;
+    return at != other;
+}
+
+/* Twice what a gives at the kink is the sum of what both give on its two sides. */
+static bool is_mean(const comparing *c, const path *at, int64_t i, const path *one,
+                    const path *other)
+{
+    jx_field f;
+    jx_cell twice, sum;
+
+    jx_field_again(&f, &c->like);
+    twice = jx_cell_add(&f, &at->a[i], &at->a[i]);
+    sum = jx_cell_add(&f, &one->a[i], &other->a[i]);
+    return jx_cell_same(&twice, &sum);
+}
+
+/* The element that a gives is what both give on a side of the kink, or their mean. */
+static bool is_convention(const comparing *c, const path *at, int64_t i)
+{
+    const path *beside[3];
+    int n = 0;
+
+    for (size_t k = 0; k < c->paths.count; k++) {
+        const path *other = &c->paths.at[k];
+        if (!is_beside(at, other) || other->zero[i] ||
+            !jx_cell_same(&other->a[i], &other->b[i]))
+            continue;
+        if (jx_cell_same(&at->a[i], &other->a[i]))
+            return true;
+        if (n < 3)
+            beside[n++] = other;
+    }
+    return n == 2 && is_mean(c, at, i, beside[0], beside[1]);
+}
+
+/* Two numbers that are one where that choice is zero. */
+static bool meet(const comparing *c, const jx_cell *a, const jx_cell *b, uint64_t where)
+{
+    jx_field f;
+    jx_cell d;
+
+    if (jx_cell_same(a, b))
+        return true;
+    if (a->kind || b->kind || jx_keys_hold(a->needs, where) || jx_keys_hold(b->needs, where))
+        return false;
+    jx_field_again(&f, &c->like);
+    d = jx_cell_sub(&f, a, b);
+    return d.zeros ? jx_keys_hold(d.zeros, where) : jx_cell_zero_key(&f, &d) == where;
+}
+
+/* The function is what it is beside where two numbers are equal. */
+static bool is_continuous(const comparing *c, const path *at, int colour, uint32_t number)
+{
+    uint64_t where = at->field->choices.at[number - 1].zero;
+    bool any = false;
+
+    for (int64_t k = c->derived; k < c->count; k++) {
+        if (at->b[k].by[colour] != number)
+            continue;
+        any = true;
+        for (size_t o = 0; o < c->paths.count; o++)
+            if (is_beside(at, &c->paths.at[o]) &&
+                !meet(c, &at->b[k], &c->paths.at[o].b[k], where))
+                return false;
+    }
+    return any;
+}
+
+/* So it is for all that were asked for equality: what is derived beside is derived there. */
+static bool is_removable(const comparing *c, const path *at, int64_t i)
+{
+    const jx_field *f = at->field;
+
+    for (int colour = 0; colour < f->ncolours; colour++) {
+        uint32_t number = at->a[i].by[colour] ? at->a[i].by[colour] : at->b[i].by[colour];
+        const jx_choice *choice = number ? &f->choices.at[number - 1] : NULL;
+        if (choice && !choice->root && !choice->state && choice->equality &&
+            !is_continuous(c, at, colour, number))
+            return false;
+    }
+    return true;
+}
+
+static bool compare_path(comparing *c, const path *p)
+{
+    for (int64_t i = 0; !p->vacuous && i < c->count; i++) {
+        if (jx_cell_same(&p->a[i], &p->b[i]))
+            continue;
+        if (c->blends || !p->zero[i] ||
+            (!p->kink[i] && (i >= c->derived || !is_removable(c, p, i))) || !is_convention(c, p, i))
+            return give_up(c, "they differ as formal expressions");
+        c->kinks = true;
+    }
+    return true;
+}
+
+/* ---- rounds */
+
+static bool run_round(comparing *c, uint64_t seed)
+{
+    bool same, any = false;
+
+    c->ctx = jx_ctx_below(c->above, c->question->memory ? c->question->memory : MEMORY);
+    if (!c->ctx)
+        return give_up(c, "too large");
+    c->paths = (path_list){0};
+    c->defined = NULL;
+    same = follow_paths(c, seed);
+    for (size_t i = 0; same && i < c->paths.count; i++) {
+        any |= !c->paths.at[i].vacuous;
+        same = needs_no_more(c, &c->paths.at[i]) && compare_path(c, &c->paths.at[i]);
+    }
+    same = same && ((any && c->count) || give_up(c, "there is nothing to compare"));
+    jx_ctx_free(c->ctx);
+    c->ctx = NULL;
+    c->paths = (path_list){0};
+    return same;
+}
+
+static const char *assumptions(comparing *c)
+{
+    jx_buffer text = jx_ctx_text(c->above);
+    const char *between = "";
+    const struct {
+        bool there;
+        const char *text;
+    } all[] = {
+        {c->needs, "no divisor is 0 and roots and logarithms are taken where they exist"},
+        {c->kinks, "at a kink one side's value will do"},
+        {c->powers, "exp and sin are as good as powers of a random number"},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!all[i].there)
+            continue;
+        jx_buffer_printf(&text, "%s%s", between, all[i].text);
+        between = "; ";
+    }
+    if (c->named)
+        jx_buffer_printf(&text, "%s%s", between, c->named);
+    return jx_buffer_text(&text)[0] ? jx_arena_take(c->above->arena, &text) : NULL;
+}
+
+/* As many rounds as are needed; false: they are not found to be the same. */
+static bool run_rounds(comparing *c)
+{
+    int rounds = 1;
+
+    c->error = 0;
+    for (int i = 0; i < rounds; i++) {
+        if (!run_round(c, jx_hash_mix(c->question->seed, (uint64_t)i + 1)))
+            return false;
+        if (c->error >= 0x1p-15)
+            return give_up(c, "degrees too high");
+        rounds = (int)ceil(WANTED_BITS / -log2(c->error));
+        if (rounds > MOST_ROUNDS)
+            return give_up(c, "degrees too high");
+    }
+    c->answer->bits = (int)floor(rounds * -log2(c->error));
+    return true;
+}
+
+bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
+{
+    jx_ctx *above = question->typed->program->ctx;
+    int64_t work = question->work ? question->work : WORK;
+    comparing c = {.question = question, .answer = answer, .above = above};
+    const char *first = NULL;
+
+    *answer = (jx_field_answer){0};
+    jx_field_open(&c.program, question->typed, question->nbindings, question->bindings,
+                  question->memory ? question->memory : MEMORY);
+    /* Exact constants before those that they were rounded from, ways before chances. */
+    for (int turn = 0; turn < 4 && answer->verdict == JX_FIELD_UNDECIDED; turn++) {
+        c = (comparing){.question = question,
+                        .answer = answer,
+                        .above = above,
+                        .program = c.program,
+                        .work = work,
+                        .ideal = turn & 1,
+                        .blends = turn > 1};
+        if (question->a->jaxpr->nins == question->b->jaxpr->nins &&
+            question->a->jaxpr->nouts == question->b->jaxpr->nouts && run_rounds(&c))
+            answer->verdict = JX_FIELD_IDENTICAL;
+        first = first ? first : c.why;
+        work = c.work;
+    }
+    jx_field_close(&c.program);
+    if (answer->verdict == JX_FIELD_IDENTICAL)
+        answer->assuming = assumptions(&c);
+    else
+        answer->why = first ? first : "they do not take and give the same";
+    return jx_ok(above);
+}

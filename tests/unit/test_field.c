@@ -1,0 +1,302 @@
+/* test_field.c - arithmetic over random fields, and which programs are the same there. */
+#include "analyzer/typing.h"
+#include "frontend/ir/params.h"
+#include "frontend/read/text.h"
+#include "runtime/field/field_same.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the ring */
+
+static void primes_are_prime(void **state)
+{
+    static const uint64_t prime[] = {2, 3, 61, 2305843009213693951u, 18446744073709551557u};
+    static const uint64_t composite[] = {0, 1, 561, 3215031751u, 3825123056546413051u,
+                                         2305843009213693951u - 2, 4611686014132420609u};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof prime / sizeof *prime; i++)
+        assert_true(jx_ring_is_prime(prime[i]));
+    for (size_t i = 0; i < sizeof composite / sizeof *composite; i++)
+        assert_false(jx_ring_is_prime(composite[i]));
+}
+
+static void rings_have_what_they_promise(void **state)
+{
+    uint64_t random = 1, root;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        jx_ring r;
+        jx_ring_make(&r, &random);
+        assert_true(jx_ring_is_prime(r.p) && jx_ring_is_prime(r.q));
+        assert_true(r.p > (uint64_t)1 << 59 && r.p < (uint64_t)1 << 62);
+        assert_true(r.q > (uint64_t)1 << 52 && r.p % r.q == 1);
+        assert_true(r.g != 1 && jx_mod_power(r.g, r.q, r.p) == 1);
+        for (int f = 0; f < 2; f++) {
+            uint64_t prime = f ? r.q : r.p;
+            assert_true(jx_mod_mul(r.i[f], r.i[f], prime) == prime - 1);
+            assert_true(jx_mod_mul(r.root2[f], r.root2[f], prime) == 2);
+        }
+        assert_false(jx_mod_root(r.no_square, r.p, &root));
+        assert_true(jx_mod_root(jx_mod_mul(12345, 12345, r.p), r.p, &root));
+        assert_true(root == 12345 || root == r.p - 12345);
+        assert_true(jx_mod_mul(jx_mod_dyadic(-3, -70, r.p), jx_mod_power(2, 70, r.p), r.p) ==
+                    r.p - 3);
+    }
+}
+
+/* ---- programs */
+
+#define BRANCH "{ lambda ; x:f32[] y:f32[] v:f32[3]. let\n%s }\n"
+
+static jx_field_answer ask(const char *a, const char *b, const char *result, const char **said)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_buffer text = {0};
+    static char kept[2000];
+    jx_program *both;
+    jx_field_answer answer;
+
+    jx_buffer_printf(&text,
+                     "{ lambda ; p:i32[] q:f32[] r:f32[] t:f32[3]. let\n"
+                     " o:%s = cond[branches=(\n" BRANCH BRANCH ")] p q r t\n in (o,) }",
+                     result, a, b);
+    both = jx_read_text(ctx, "-", text.text, text.length);
+    if (!both)
+        print_error("%s: %s\n%s\n", ctx->error.place, ctx->error.message, text.text);
+    assert_non_null(both);
+    jx_buffer_free(&text);
+    const jx_p_cond *p = both->entry.jaxpr->eqns[0].typed;
+    const jx_field_question question = {.typed = jx_typed_of(both),
+                                        .a = &p->branches.at[0],
+                                        .b = &p->branches.at[1]};
+    assert_true(jx_field_same(&question, &answer));
+    snprintf(kept, sizeof kept, "%s", answer.verdict ? answer.assuming ? answer.assuming : ""
+                                                     : answer.why);
+    *said = kept;
+    jx_ctx_free(ctx);
+    return answer;
+}
+
+/* `assuming`: a part of what is assumed; "": nothing is. */
+static void same_as(const char *a, const char *b, const char *result, const char *assuming)
+{
+    const char *said;
+    jx_field_answer answer = ask(a, b, result, &said);
+
+    if (answer.verdict != JX_FIELD_IDENTICAL)
+        fail_msg("not found to be the same (%s):\n%s\n%s", said, a, b);
+    if (*assuming ? !strstr(said, assuming) : *said)
+        fail_msg("assumes \"%s\", not \"%s\":\n%s\n%s", said, assuming, a, b);
+    assert_true(answer.bits >= 60);
+}
+
+static void same(const char *a, const char *b, const char *assuming)
+{
+    same_as(a, b, "f32[]", assuming);
+}
+
+static void undecided_as(const char *a, const char *b, const char *result)
+{
+    const char *said;
+
+    if (ask(a, b, result, &said).verdict == JX_FIELD_IDENTICAL)
+        fail_msg("called identical (%s):\n%s\n%s", said, a, b);
+    if (ask(b, a, result, &said).verdict == JX_FIELD_IDENTICAL)
+        fail_msg("called identical (%s):\n%s\n%s", said, b, a);
+}
+
+static void undecided(const char *a, const char *b)
+{
+    undecided_as(a, b, "f32[]");
+}
+
+#define X " in (x,)"
+#define POWERS "exp and sin"
+#define NEEDS "no divisor is 0"
+
+static void polynomials_are_the_same_in_any_form(void **state)
+{
+    (void)state;
+    same(" a:f32[] = add x y\n b:f32[] = integer_pow[y=2] a\n in (b,)",
+         " a:f32[] = mul x x\n b:f32[] = mul y y\n c:f32[] = mul x y\n d:f32[] = mul 2.0:f32[] c\n"
+         " e:f32[] = add a d\n f:f32[] = add e b\n in (f,)", "");
+    same(" a:f32[] = add x 100000000.0:f32[]\n b:f32[] = sub a 100000000.0:f32[]\n in (b,)", X, "");
+    same(" a:f32[] = mul x 0.0:f32[]\n b:f32[] = add a y\n in (b,)", " in (y,)", "");
+    same_as(" a:f32[3] = cumsum[axis=0 reverse=False] v\n b:f32[3] = rev[dimensions=(0,)] a\n"
+            " c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b\n in (c,)",
+            " a:f32[3] = cumsum[axis=0 reverse=True] v\n b:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] a\n"
+            " c:f32[] = squeeze[dimensions=(0,)] b\n"
+            " d:f32[3] = mul v v\n e:f32[] = reduce_sum[axes=(0,) out_sharding=None] d\n"
+            " f:f32[] = dot_general[dimension_numbers=(([0], [0]), ([], [])) preferred_element_type=float32] v v\n"
+            " g:f32[] = sub e f\n"
+            " h:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] v\n"
+            " k:f32[1] = slice[limit_indices=(2,) start_indices=(1,) strides=None] v\n"
+            " l:f32[] = squeeze[dimensions=(0,)] h\n m:f32[] = squeeze[dimensions=(0,)] k\n"
+            " n:f32[] = add c g\n o:f32[] = add n m\n q:f32[] = add l l\n"
+            " r:f32[] = add o q\n in (r,)",
+            "f32[]", "");
+}
+
+static void polynomials_that_differ_do(void **state)
+{
+    (void)state;
+    undecided(" a:f32[] = mul x 2305843009213693952.0:f32[]\n in (a,)", X);
+    undecided(" a:f32[] = mul x 1.0000001:f32[]\n in (a,)", X);
+    undecided(" a:f32[] = mul y 1e-30:f32[]\n b:f32[] = add x a\n in (b,)", X);
+    undecided(" a:f32[] = integer_pow[y=1000003] x\n in (a,)", X);
+    undecided(" a:f32[] = integer_pow[y=2147483647] x\n in (a,)", X);
+    undecided(" a:f32[] = pow x 1000003.0:f32[]\n in (a,)", X);
+    undecided(" a:f32[] = sub x y\n in (a,)", " a:f32[] = sub y x\n in (a,)");
+    undecided(" a:f32[] = mul x 0.1:f32[]\n in (a,)", " a:f32[] = mul x 0.2:f32[]\n in (a,)");
+    undecided(" a:f32[] = mul x 0.79788:f32[]\n in (a,)", " a:f32[] = mul x 0.7978846:f32[]\n in (a,)");
+}
+
+static void poles_and_domains_are_needed(void **state)
+{
+    (void)state;
+    undecided_as(" a:f32[] = div x x\n b:f32[] = div y y\n c:f32[] = mul a y\n in (c,)",
+                 " a:f32[] = div x x\n b:f32[] = mul a y\n c:f32[] = sub x x\n d:f32[] = div c x\n"
+                 " e:f32[] = add b d\n f:f32[] = add e x\n in (f,)", "f32[]");
+    same(" in (1.0:f32[],)", " a:f32[] = div x x\n in (a,)", NEEDS);
+    const char *said;
+    assert_false(ask(" a:f32[] = div x x\n in (a,)", " in (1.0:f32[],)", "f32[]", &said).verdict);
+    assert_non_null(strstr(said, "one divides"));
+    assert_false(ask(" a:f32[] = log x\n b:f32[] = exp a\n in (b,)", X, "f32[]", &said).verdict);
+    same(X, " a:f32[] = log x\n b:f32[] = exp a\n in (b,)", NEEDS);
+    undecided(" a:f32[] = div x 0.0:f32[]\n in (a,)", " a:f32[] = div x 0.0:f32[]\n in (a,)");
+    /* Where the divisor is 0 the other branch is taken. */
+    undecided(" a:bool[] = eq x 0.0:f32[]\n b:f32[] = div y x\n c:f32[] = mul b x\n in (c,)",
+              " a:bool[] = eq x 0.0:f32[]\n b:f32[] = select_n a y 0.0:f32[]\n in (b,)");
+}
+
+static void functions_keep_their_relations(void **state)
+{
+    (void)state;
+    same(" a:f32[] = add x y\n b:f32[] = exp a\n in (b,)",
+         " a:f32[] = exp x\n b:f32[] = exp y\n c:f32[] = mul a b\n in (c,)", POWERS);
+    same(" a:f32[] = exp x\n b:f32[] = log a\n in (b,)", X, POWERS);
+    same(" a:f32[] = sin x\n b:f32[] = mul a a\n c:f32[] = cos x\n d:f32[] = mul c c\n"
+         " e:f32[] = add b d\n in (e,)", " in (1.0:f32[],)", POWERS);
+    same(" a:f32[] = tanh x\n in (a,)",
+         " a:f32[] = mul 2.0:f32[] x\n b:f32[] = logistic a\n c:f32[] = mul 2.0:f32[] b\n"
+         " d:f32[] = sub c 1.0:f32[]\n in (d,)", POWERS);
+    same(" a:f32[] = exp x\n b:f32[] = log1p a\n c:f32[] = sub x b\n d:f32[] = exp c\n in (d,)",
+         " a:f32[] = logistic x\n in (a,)", POWERS);
+    same(" a:f32[] = exp x\n b:f32[] = log1p a\n in (b,)",
+         " a:f32[] = neg x\n b:f32[] = exp a\n c:f32[] = log1p b\n d:f32[] = add x c\n in (d,)", POWERS);
+    same(" a:f32[] = sqrt x\n b:f32[] = mul a a\n c:f32[] = mul y a\n d:f32[] = mul c b\n in (d,)",
+         " a:f32[] = sqrt x\n b:f32[] = integer_pow[y=3] a\n c:f32[] = mul b y\n in (c,)", NEEDS);
+    same(" a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = rsqrt b\n in (c,)",
+         " a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = sqrt b\n d:f32[] = div c b\n"
+         " in (d,)", "");
+}
+
+static void functions_that_differ_do(void **state)
+{
+    (void)state;
+    undecided(" a:f32[] = mul x x\n b:f32[] = sqrt a\n in (b,)", X);
+    undecided(" a:f32[] = mul x x\n b:f32[] = sqrt a\n in (b,)", " a:f32[] = neg x\n in (a,)");
+    undecided(" a:f32[] = abs x\n in (a,)", X);
+    undecided(" a:f32[] = exp x\n in (a,)", " a:f32[] = exp2 x\n in (a,)");
+    undecided(" a:f32[] = sin x\n in (a,)", " a:f32[] = cos x\n in (a,)");
+    undecided(" a:f32[] = erf x\n in (a,)", " a:f32[] = tanh x\n in (a,)");
+    undecided(" a:f32[] = round[rounding_method=RoundingMethod.TO_NEAREST_EVEN] x\n in (a,)", X);
+    undecided(" a:bf16[] = convert_element_type[new_dtype=bfloat16 weak_type=False] x\n"
+              " b:f32[] = convert_element_type[new_dtype=float32 weak_type=False] a\n in (b,)", X);
+    undecided(" a:f32[] = exp x\n b:f32[] = exp a\n in (b,)", " a:f32[] = exp x\n in (a,)");
+    undecided(" a:f32[] = sqrt x\n b:f32[] = sqrt y\n c:f32[] = add a b\n in (c,)",
+              " a:f32[] = sqrt x\n b:f32[] = sqrt y\n c:f32[] = sub a b\n in (c,)");
+    undecided(" a:f32[] = mul 6.2831855:f32[] x\n b:f32[] = sin a\n in (b,)", " in (0.0:f32[],)");
+}
+
+static void all_ways_are_gone(void **state)
+{
+    (void)state;
+    undecided(" a:bool[] = eq x 0.0:f32[]\n b:f32[] = select_n a x 5.0:f32[]\n in (b,)", X);
+    undecided(" a:bool[] = ne x 0.0:f32[]\n b:f32[] = select_n a y x\n in (b,)", X);
+    same(X, " a:bool[] = gt x 0.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = or a b\n"
+         " d:f32[] = select_n c y x\n in (d,)", "at a kink");
+    undecided(" a:f32[] = max x y\n in (a,)", X);
+    undecided(" a:bool[] = gt x 0.0:f32[]\n b:f32[] = select_n a y x\n in (b,)",
+              " a:bool[] = gt x 1.0:f32[]\n b:f32[] = select_n a y x\n in (b,)");
+    /* No x is above 1 and below 0. */
+    same(" a:bool[] = gt x 1.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = and a b\n"
+         " d:f32[] = select_n c x 5.0:f32[]\n in (d,)", X, "");
+    undecided(" a:bool[] = gt x -1.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = and a b\n"
+              " d:f32[] = select_n c x 5.0:f32[]\n in (d,)", X);
+    same(" a:f32[] = abs x\n b:f32[] = mul a a\n in (b,)", " a:f32[] = mul x x\n in (a,)", "");
+    /* A square is never negative. */
+    same(" a:f32[] = mul x x\n b:bool[] = lt a 0.0:f32[]\n c:f32[] = select_n b y x\n in (c,)",
+         " in (y,)", "");
+    undecided(" a:f32[] = mul x x\n b:bool[] = le a 0.0:f32[]\n c:f32[] = select_n b y x\n in (c,)",
+              " in (y,)");
+    /* Six comparisons guard a difference. */
+    undecided(" a:bool[] = gt x 1.0:f32[]\n b:bool[] = lt x 2.0:f32[]\n c:bool[] = gt y 1.0:f32[]\n"
+              " d:bool[] = lt y 2.0:f32[]\n z:f32[] = mul x y\n e:bool[] = gt z 2.0:f32[]\n"
+              " f:bool[] = lt z 3.0:f32[]\n g:bool[] = and a b\n h:bool[] = and c d\n"
+              " k:bool[] = and e f\n l:bool[] = and g h\n m:bool[] = and k l\n"
+              " n:f32[] = select_n m x 5.0:f32[]\n in (n,)", X);
+    /* Elements of one vector go ways of their own, also where they are added up. */
+    undecided(" a:bool[3] = gt v 0.0:f32[]\n b:f32[3] = broadcast_in_dim[broadcast_dimensions=() shape=(3,) sharding=None] 1.0:f32[]\n"
+              " c:f32[3] = select_n a b v\n d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n in (d,)",
+              " a:f32[] = reduce_sum[axes=(0,) out_sharding=None] v\n in (a,)");
+    same(" a:f32[3] = max v 0.0:f32[]\n d:f32[] = reduce_sum[axes=(0,) out_sharding=None] a\n in (d,)",
+         " a:bool[3] = gt v 0.0:f32[]\n b:f32[3] = mul v 0.0:f32[]\n c:f32[3] = select_n a b v\n"
+         " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n in (d,)", "");
+    undecided(" a:i32[] = argmax[axes=(0,) index_dtype=int32] v\n"
+              " b:f32[] = convert_element_type[new_dtype=float32 weak_type=False] a\n in (b,)",
+              " in (0.0:f32[],)");
+}
+
+static void constants_may_stand_for_others(void **state)
+{
+    (void)state;
+    same(" a:f32[] = mul x 0.7978846:f32[]\n b:f32[] = mul a a\n in (b,)",
+         " a:f32[] = mul x x\n b:f32[] = mul a 0.63661975:f32[]\n in (b,)", "stands for");
+    same(" a:f32[] = mul x 0.1:f32[]\n b:f32[] = mul 10.0:f32[] a\n in (b,)", X, "0.100000001 stands for 0.1");
+    same(" a:f32[] = mul x 0.125:f32[]\n b:f32[] = mul 8.0:f32[] a\n in (b,)", X, "");
+}
+
+static void loops_are_run_and_what_is_not_known_is_said(void **state)
+{
+    const char *said;
+
+    (void)state;
+    same(" a:f32[] b:f32[3] = scan[_split_transpose=False jaxpr={ lambda ; b:f32[] c:f32[]. let\n"
+         " d:f32[] = mul b c\n in (d, b) } length=3 linear=(False, False) num_carry=1\n"
+         " num_consts=0 reverse=True unroll=1] x v\n in (a,)",
+         " a:f32[] = reduce_prod[axes=(0,) out_sharding=None] v\n b:f32[] = mul x a\n in (b,)", "");
+    assert_false(ask(" a:f32[3] = sort[dimension=0 is_stable=True num_keys=1] v\n"
+                     " b:f32[] = reduce_sum[axes=(0,) out_sharding=None] a\n in (b,)",
+                     " b:f32[] = reduce_sum[axes=(0,) out_sharding=None] v\n in (b,)", "f32[]",
+                     &said).verdict);
+    assert_string_equal(said, "sort");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(primes_are_prime),
+        cmocka_unit_test(rings_have_what_they_promise),
+        cmocka_unit_test(polynomials_are_the_same_in_any_form),
+        cmocka_unit_test(polynomials_that_differ_do),
+        cmocka_unit_test(poles_and_domains_are_needed),
+        cmocka_unit_test(functions_keep_their_relations),
+        cmocka_unit_test(functions_that_differ_do),
+        cmocka_unit_test(all_ways_are_gone),
+        cmocka_unit_test(constants_may_stand_for_others),
+        cmocka_unit_test(loops_are_run_and_what_is_not_known_is_said),
+    };
+
+    return cmocka_run_group_tests_name("field", tests, NULL, NULL);
+}
