@@ -209,6 +209,27 @@ static jx_cell made_of(jx_field *f, const jx_cell *a, const jx_cell *b)
     return to;
 }
 
+enum { POLE = 1 << 24 };
+
+uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a, bool *flipped)
+{
+    uint64_t v = jx_mod_sub(0, a->v, f->ring.p), w = jx_mod_sub(0, a->w, f->ring.p);
+
+    *flipped = a->v > v || (a->v == v && a->w > w);
+    if (!*flipped) {
+        v = a->v;
+        w = a->w;
+    }
+    return jx_ring_mix(f->salt ^ jx_hash_mix(jx_hash_mix(kind, v), w));
+}
+
+uint64_t jx_cell_zero_key(const jx_field *f, const jx_cell *a)
+{
+    bool flipped;
+
+    return jx_cell_key(f, POLE, a, &flipped);
+}
+
 const jx_keys *jx_cell_zeros(jx_field *f, const jx_cell *a)
 {
     return !(a->signs & JX_MAY_BE_ZERO) ? NULL

@@ -134,6 +134,8 @@ jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b);
 jx_cell jx_cell_div(jx_field *f, const jx_cell *a, const jx_cell *b);
 jx_cell jx_cell_power(jx_field *f, const jx_cell *a, int64_t n);
 
+/* A hash of a number or its negative, whichever is less (*flipped). */
+uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a, bool *flipped);
 /* What depends on all of these, which is known of `of`. */
 jx_cell jx_cell_depends(jx_field *f, jx_cell of, const jx_cell *on);
 

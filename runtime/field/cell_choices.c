@@ -3,27 +3,7 @@
 
 #include <math.h>
 
-enum { POLE = 1 << 24, CHOICE, HEADS };
-
-/* Of a number or its negative, whichever is less. */
-static uint64_t key_of(const jx_field *f, uint64_t kind, const jx_cell *a, bool *flipped)
-{
-    uint64_t v = jx_mod_sub(0, a->v, f->ring.p), w = jx_mod_sub(0, a->w, f->ring.p);
-
-    *flipped = a->v > v || (a->v == v && a->w > w);
-    if (!*flipped) {
-        v = a->v;
-        w = a->w;
-    }
-    return jx_ring_mix(f->salt ^ jx_hash_mix(jx_hash_mix(kind, v), w));
-}
-
-uint64_t jx_cell_zero_key(const jx_field *f, const jx_cell *a)
-{
-    bool flipped;
-
-    return key_of(f, POLE, a, &flipped);
-}
+enum { CHOICE = 1 << 25, HEADS };
 
 /* ---- which way */
 
@@ -110,11 +90,11 @@ static int sign_of(jx_field *f, const jx_cell *d, bool equality, jx_cell *to)
     if (d->signs == JX_MAY_BE_NEGATIVE || d->signs == JX_MAY_BE_ZERO ||
         d->signs == JX_MAY_BE_POSITIVE)
         return d->signs == JX_MAY_BE_NEGATIVE ? -1 : d->signs == JX_MAY_BE_POSITIVE;
-    like.key = key_of(f, CHOICE, d, &flipped);
+    like.key = jx_cell_key(f, CHOICE, d, &flipped);
     choice = choice_of(f, like.key);
     if (!choice) {
         jx_cell base = {.v = d->w ? d->v : d->base};
-        key_of(f, CHOICE, &base, &turned);
+        jx_cell_key(f, CHOICE, &base, &turned);
         like.base = turned ? jx_mod_sub(0, base.v, f->ring.p) : base.v;
         like.base = d->w ? like.key : like.base;
         like.off = d->w ? 0 : turned ? -d->off : d->off;
@@ -150,7 +130,7 @@ typedef struct chances {
 static chances chances_of(const jx_field *f, const jx_cell *d)
 {
     bool flipped;
-    uint64_t p = f->ring.p, key = key_of(f, HEADS, d, &flipped);
+    uint64_t p = f->ring.p, key = jx_cell_key(f, HEADS, d, &flipped);
     uint64_t one = key % p, other = jx_ring_mix(key) % p;
     uint64_t less = flipped ? other : one, more = flipped ? one : other;
 
