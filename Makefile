@@ -320,6 +320,10 @@ capture: all  ## check and run every program that JAX's tests run (JAX_SUITE='--
 right-rules: all  ## 2,000 random right rules, of which gradcheck may accuse none
 	@JAX_PLATFORMS=cpu build/venv/bin/python scripts/judge_right_rules.py $(RIGHT_RULES)
 
+.PHONY: rule-mutants
+rule-mutants: all  ## right derivative rules with one thing changed: which of them gradcheck misses
+	@JAXVET=$(BUILD)/jaxvet $(PYTHON) scripts/rule_mutants.py $(RULE_MUTANTS)
+
 .PHONY: transforms
 transforms: all  ## our transformations of JAX's test harnesses, against JAX's
 	@build/venv/bin/python scripts/transforms.py $(TRANSFORMS)

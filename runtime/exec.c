@@ -46,6 +46,7 @@ struct jx_run {
     bool flush; /* subnormal numbers are zeros */
     int64_t limit, left; /* operations that a run may execute; still may */
     uint64_t seed;
+    int rounding; /* of fenv.h */
     int64_t drawn;
     bool failed, differs;
     char error[512];
@@ -305,6 +306,7 @@ static bool start(jx_exec *exec, const jx_plan *plan)
     run->plan = plan;
     run->budget = &plan->program->ctx->budget;
     run->limit = INT64_MAX;
+    run->rounding = FE_TONEAREST;
     run->views = table(run, plan->nviews, sizeof *run->views);
     run->blocks = table(run, plan->nblocks, sizeof *run->blocks);
     run->own = table(run, plan->nouts, sizeof *run->own);
@@ -436,9 +438,16 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     fesetenv(FE_DFL_ENV);
     if (run->flush)
         flush_subnormals();
+    if (run->rounding != FE_TONEAREST)
+        fesetround(run->rounding);
     bool ok = jx_run_block(run, 0);
     fesetenv(&mode);
     return ok;
+}
+
+void jx_exec_round(jx_exec *exec, int mode)
+{
+    exec->run.rounding = mode;
 }
 
 void jx_exec_context(jx_exec *exec, void *context)

@@ -35,6 +35,9 @@ int64_t jx_exec_operations(const jx_exec *exec);
 /* Later runs take subnormal numbers for zeros, and give none: as XLA's code does on a CPU.
  * (On processors that we have the switch of; false elsewhere.) */
 bool jx_exec_flush(jx_exec *exec, bool flush);
+/* How later runs round (FE_TONEAREST, FE_UPWARD, ... of fenv.h), where a kernel does not
+ * say itself: results that move with it are as sure as that. */
+void jx_exec_round(jx_exec *exec, int mode);
 /* The seed of all random numbers that programs leave open (stablehlo.rng): later
  * runs draw the same ones again, an operation in a loop others at each turn.
  * Without it the seed is 0. */

@@ -78,6 +78,8 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
         if (p->options->watch)
             jx_plan_watch(p, p->options->watch, eqn, slots,
                           slots + eqn->nins);
+        if (p->options->choices)
+            jx_plan_choices(p, p->options->choices, eqn, slots, slots + eqn->nins);
     } else {
         jx_plan_fail(p, "it can't be planned");
     }

@@ -9,6 +9,7 @@
 
 #include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
+#include "runtime/choices.h"
 #include "runtime/kernel.h"
 #include "runtime/noise.h"
 #include "runtime/shake.h"
@@ -28,6 +29,7 @@ typedef struct jx_plan_options {
                         (kernels/jitter.h); 0: not */
     jx_watch *watch; /* what is found goes there: such a plan is run by one
                         execution at a time; or NULL */
+    jx_choices *choices; /* likewise */
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
     int nbindings; /* values of the dim variables */
     const jx_binding *bindings;

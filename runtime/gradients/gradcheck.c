@@ -64,10 +64,13 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     report->outvoted += one->outvoted;
     report->empty = one->empty;
     report->work += one->work;
+    if (!report->undeclared)
+        report->undeclared = one->undeclared;
     if (one->outcome == JX_RULE_WRONG) {
         report->outcome = JX_RULE_WRONG;
         report->detail = one->detail;
         report->code = one->code;
+        report->by_own = one->by_own;
     } else if (!agrees && !report->detail) {
         report->outcome = one->outcome;
         report->detail = jx_arena_printf(program->ctx->arena, "%s%s",
@@ -248,7 +251,8 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
     } else if (report->outcome == JX_RULE_WRONG) {
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = report->code == JX_CODE_DRV008 ? "transposition"
-                                                            : "finite differences";
+                             : report->by_own ? "the function's own derivative"
+                                              : "finite differences";
         claim->evidence.note = report->detail;
     } else {
         claim->evidence.why =
@@ -257,6 +261,47 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
                                   report->detail ? report->detail : "")
                 : report->detail;
     }
+}
+
+/* Of a rule that is right over the reals. */
+static void claim_undeclared(jx_program *program, const jx_rule_report *report,
+                             jx_claim_list *claims)
+{
+    jx_claim *claim = report->undeclared && report->outcome != JX_RULE_WRONG
+                          ? jx_claim_add(program->ctx, claims, JX_CODE_DRV012)
+                          : NULL;
+
+    if (!claim)
+        return;
+    claim->stack = report->rule ? report->rule->stack : NULL;
+    claim->what = jx_arena_printf(program->ctx->arena,
+                                  "the %s fails in the dtypes that are declared",
+                                  report->subject);
+    claim->verdict = JX_WITNESSED;
+    claim->evidence.by = "a run";
+    claim->evidence.note = report->undeclared;
+    claim->help = "write it so that no part of it overflows or cancels there";
+}
+
+/* What a vjp rule saves for nothing. */
+static void claim_unused(jx_program *program, const jx_rule_report *report,
+                         jx_claim_list *claims)
+{
+    jx_ctx *ctx = program->ctx;
+    const char *unused =
+        report->rule ? jx_grad_unused_residuals(ctx, report->rule) : NULL;
+    jx_claim *claim = unused ? jx_claim_add(ctx, claims, JX_CODE_DRV007) : NULL;
+
+    if (!claim)
+        return;
+    claim->stack = report->rule->stack;
+    claim->what = jx_arena_printf(ctx->arena,
+                                  "the %s saves what its backward pass does not need: "
+                                  "residual %s",
+                                  report->subject, unused);
+    claim->verdict = JX_WITNESSED;
+    claim->evidence.by = "dependence";
+    claim->help = "leave it out: it lives from the forward to the backward pass";
 }
 
 static const char *subject_of(jx_ctx *ctx, const jx_rule *rule)
@@ -297,7 +342,10 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
     if (!options->in_passing && derived.closing.count == 0 &&
         !jx_grad_whole(program, options, &derived.rules[program->nrules], reports))
         return false;
-    for (size_t i = 0; i < reports->count; i++)
+    for (size_t i = 0; i < reports->count; i++) {
         claim_of(program, options, &reports->at[i], claims);
+        claim_undeclared(program, &reports->at[i], claims);
+        claim_unused(program, &reports->at[i], claims);
+    }
     return jx_ok(program->ctx);
 }

@@ -5,7 +5,8 @@
  * primal, both computed in the wide domain, at points of many kinds (scales,
  * zeros, ties, near the constants that the code compares with) and along
  * several directions.  Where slopes and rule disagree, the function's own derivative
- * (analyzer/transform/derived.h) has the third vote.  What a rule computes is compared
+ * (analyzer/transform/derived.h) has the third vote; and where slopes see nothing or too
+ * little, it accuses alone (gradvote.c).  What a rule computes is compared
  * with its own derivative in the same way: the second order.  Rules are checked in
  * isolation, at their own avals, so a rule in a branch that is never taken is checked
  * too.  The derivative that JAX would take of the whole program is held against its
@@ -54,7 +55,11 @@ typedef struct jx_rule_report {
     bool empty;          /* it agrees: what it takes or gives has no elements */
     int64_t outvoted;    /* slopes that disagreed alone: the function's own derivative
                             is the rule's */
+    bool by_own;         /* a wrong rule differs from the function's own derivative, more
+                            finely than differences tell */
     jx_code code;        /* of a wrong rule: in what */
+    const char *undeclared; /* of a rule that is not wrong: where it is in its declared
+                               dtypes, or NULL */
     const char *detail;  /* arena text, or NULL */
     jx_rule_evidence evidence;
     const char *more; /* "identical over the reals, ..."; where it is sampled, why no more
@@ -80,7 +85,8 @@ typedef struct jx_gradcheck_options {
 /* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002; DRV006: in
  * second order; DRV008: it can't be gone back along), an undecided one an undecided
  * claim; so does a call that closes over what is differentiated (DRV011), and a wrong
- * derivative of the program (DRV013).  False with an
+ * derivative of the program (DRV013), and a rule that is not finite in its declared dtypes
+ * (DRV012).  False with an
  * error in program->ctx only when memory ends. */
 bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports);

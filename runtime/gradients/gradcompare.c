@@ -58,6 +58,24 @@ static void say_wrong(jx_gradding *c, const char *what, double value,
         c->most_work ? "the derivative" : "the rule", value, slope);
 }
 
+/* By the function's own derivative. */
+static void say_denied(jx_gradding *c, const char *what, jx_functional f, double value,
+                       const jx_target *t)
+{
+    double own = 0;
+
+    for (int j = 0; j < c->out.size; j++)
+        if (f.weights ? f.weights[j] != 0 : j == f.only)
+            own += (f.weights ? f.weights[j] : 1) * c->along[j];
+    c->by_own = true;
+    c->wrong = jx_arena_printf(
+        c->program->ctx->arena,
+        "at %s (%s), direction \"%s\", %s: the rule gives %.17g, the function's own "
+        "derivative is %.17g (finite differences %.10g ± %.1g)",
+        jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name, c->direction,
+        what, value, own, t->low, t->error);
+}
+
 /* A disagreement stands only if at least one other first step shows the same
  * slope, none agrees with the rule, and the function does not turn out rough or
  * to have another slope closer by. */
@@ -171,6 +189,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
                      double value, double scale, const char *what)
 {
     jx_target t = jx_grad_target(c, f, c->slopes, c->rounding);
+    c->wrong_at = f.weights ? -1 : f.only;
     value = jx_grad_unscaled(c, value, &t);
     jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
     jx_opinion own = jx_grad_own_says(c, f, value, scale);
@@ -201,7 +220,19 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         c->outvoted++;
         return true;
     }
+    jx_opinion denied = stands ? JX_SKIP : jx_grad_own_denies(c, d, f, value, scale, &t);
+    if (denied == JX_DISAGREE) {
+        say_denied(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
+        look_for_ignored(c, d);
+        return false;
+    }
+    if (denied == JX_UNCERTAIN && o == JX_AGREE)
+        o = JX_UNCERTAIN;
     bool foreign = jx_grad_is_foreign(c);
+    if (!f.weights && o == JX_AGREE && value != 0 && c->last_agreed[f.only] != c->visit) {
+        c->last_agreed[f.only] = c->visit;
+        c->agreed[f.only]++;
+    }
     *(foreign ? &c->abroad : &c->comparisons) += o == JX_AGREE;
     *(foreign ? &c->muted : &c->dropped) +=
         o == JX_UNCERTAIN || (o == JX_DISAGREE && !stands);
@@ -233,7 +264,7 @@ static bool is_straight(const jx_gradding *c)
 bool jx_grad_jvp_line(jx_gradding *c, const double *d)
 {
     /* Twice with different lengths: a tangent map must be linear. */
-    static const double factors[] = {1, -2.5};
+    const double factors[] = {1, -2.5 * jx_grad_length(c)};
 
     c->rounding = jx_grad_rounding(c, c->slopes);
     for (int k = 0; k < 2; k++) {
@@ -269,7 +300,8 @@ static void fill_cotangent(jx_gradding *c, int which)
         c->cotangent[j] = reach * (which == 0   ? jx_rng_normal(&c->rng)
                                    : which == 1 ? 1
                                    : which == 2 ? (j == m - 1)
-                                                : -2.5 * jx_rng_normal(&c->rng));
+                                                : -2.5 * jx_grad_length(c) *
+                                                      jx_rng_normal(&c->rng));
 }
 
 bool jx_grad_vjp_line(jx_gradding *c, const double *d)

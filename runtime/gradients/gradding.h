@@ -56,7 +56,17 @@ typedef struct jx_gradding {
     const char *wrong;       /* the disagreement that decides, in words */
     jx_code code;            /* of it, if that is not of the rule's kind */
     bool iterative;          /* the function has a loop */
+    bool iterates, rough, rounded; /* it computes when to end; its primitives are no surer
+                                      than 1e-8; it holds numbers that were rounded */
+    const char *undeclared; /* what goes wrong in the declared dtypes, or NULL */
+    double patched; /* 1 + what jx_grad_patched() found; 0: not yet asked */
+    double room; /* that a first step has on both sides; 0: as much as it likes */
+    bool by_own;             /* the own derivative decided, not differences */
     int against;             /* points that disagree */
+    int visit;               /* the number of the point */
+    int *agreed, *opposed, *last_agreed; /* by component: points where it agreed, and where
+                                it was what disagreed; the last point where it agreed */
+    int wrong_at;            /* the component that disagreed last, or -1 */
     const char *first_wrong;
     const jx_point *point;
     const char *direction;
@@ -93,6 +103,26 @@ void jx_grad_own_along(jx_gradding *c, const double *d);
  * summed from terms of magnitude `scale`, is that. */
 jx_opinion jx_grad_own_says(const jx_gradding *c, jx_functional f, double value,
                             double scale);
+
+/* gradregion.c: checks the rule in each region between thresholds of its code and the
+ * function's; false once it is known to be wrong. */
+bool jx_grad_regions(jx_gradding *c);
+/* By how much the function's own derivative jumps at thresholds, relative to it: what is
+ * patched together from approximations has no better derivative.  Kinks do not count.
+ * Leaves the point elsewhere. */
+double jx_grad_patched(jx_gradding *c);
+/* gradpattern.c: checks it at the point that stands in `x`; false likewise. */
+bool jx_grad_check_here(jx_gradding *c);
+
+/* graddeclared.c: runs a rule that is right in the wide domain in its declared dtypes, and
+ * sets `undeclared` where it is not finite, or has lost its digits, there. */
+void jx_grad_declared(jx_gradding *c);
+
+/* gradvote.c: whether the own derivative accuses a rule, where differences see nothing or
+ * not enough: JX_DISAGREE if so; JX_UNCERTAIN where nothing that small can be told in the
+ * declared dtype; JX_AGREE; JX_SKIP where it has no say. */
+jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
+                              double value, double scale, const jx_target *t);
 
 /* gradpattern.c: checks one pattern and joins what it found to the report. */
 void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
@@ -154,6 +184,9 @@ bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
 
 /* The same of other roundings of all that is computed. */
 bool jx_grad_is_noise(const jx_gradding *c, const double *d, jx_functional f, double off);
+
+/* Whether the rule differs from the own derivative by no more. */
+bool jx_grad_is_shaken(const jx_gradding *c, const double *d, jx_functional f, double off);
 
 /* Whether the result that it gives is off by no more. */
 bool jx_grad_is_rounded_value(const jx_gradding *c, int component, double off);
@@ -218,6 +251,8 @@ double jx_grad_unscaled(jx_gradding *c, double value, const jx_target *t);
 bool jx_grad_is_straight(jx_gradding *c, const double *from, const double *to);
 /* How large cotangents and tangents may be. */
 double jx_grad_reach(const jx_gradding *c);
+/* How long the longest of them are, where a rule must be linear. */
+double jx_grad_length(const jx_gradding *c);
 
 /* gradvalue.c: the rule's own primal outputs (from number `first`) must be the
  * function's. */
@@ -226,6 +261,11 @@ bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first);
 /* gradstructure.c: the first span of the inputs whose tangent the rule makes nothing of
  * (or to which it gives no cotangent), by its code alone; -1: there is none. */
 int jx_grad_ignored(const jx_gradding *c);
+/* The residuals that fwd computes and bwd makes nothing of, with their bytes; or NULL. */
+const char *jx_grad_unused_residuals(jx_ctx *ctx, const jx_rule *rule);
+/* Whether its tangents or cotangents go through a loop: then it follows the function's
+ * steps, and does not rely on where these lead. */
+bool jx_grad_loops_itself(const jx_gradding *c);
 
 /* gradcompare.c: holds what the rule says along a line against the slopes there;
  * false once it is known to be wrong. */

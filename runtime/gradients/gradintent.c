@@ -10,6 +10,15 @@ double jx_grad_reach(const jx_gradding *c)
     return c->intent == JX_INTENT_CLIP ? 1e-6 : 1;
 }
 
+double jx_grad_length(const jx_gradding *c)
+{
+    bool small = c->intent || c->stands_in || c->most_work || c->second;
+
+    for (int i = 0; i < c->rule->nins; i++)
+        small = small || c->rule->ins[i]->dtype == JX_F16;
+    return small ? 1 : 1000;
+}
+
 double jx_grad_unscaled(jx_gradding *c, double value, const jx_target *t)
 {
     if (c->intent != JX_INTENT_SCALED || !isfinite(value))

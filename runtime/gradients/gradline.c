@@ -101,7 +101,8 @@ double jx_grad_first_step(const jx_gradding *c, const double *d)
     for (int i = 0; i < c->in.size; i++)
         if (d[i] != 0)
             scale = fmax(scale, fabs(c->x[i]));
-    return 0.01 * (scale > 0 ? scale : 1);
+    scale = 0.01 * (scale > 0 ? scale : 1);
+    return c->room > 0 && c->room < scale ? c->room : scale;
 }
 
 bool jx_grad_is_beyond(const jx_gradding *c, jx_functional f)

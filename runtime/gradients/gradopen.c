@@ -17,7 +17,10 @@ bool jx_grad_allocate(jx_gradding *c)
     c->slopes = calloc(m + 1, sizeof *c->slopes);
     c->again = calloc(m + 1, sizeof *c->again);
     c->along = calloc(m + 1, sizeof *c->along);
-    return (c->x && c->along && c->samples && c->tangent && c->cotangent && c->moved &&
+    c->agreed = calloc(m + 1, sizeof *c->agreed);
+    c->opposed = calloc(m + 1, sizeof *c->opposed);
+    c->last_agreed = calloc(m + 1, sizeof *c->last_agreed);
+    return (c->x && c->along && c->agreed && c->opposed && c->last_agreed && c->samples && c->tangent && c->cotangent && c->moved &&
             c->directions && c->slopes && c->again) ||
            jx_starved(c->program->ctx);
 }
@@ -26,7 +29,7 @@ void jx_grad_release(jx_gradding *c)
 {
     void *all[] = {c->x,     c->samples,    c->tangent, c->cotangent,
                    c->moved, c->directions, c->slopes,  c->again,
-                   c->along};
+                   c->along, c->agreed,     c->opposed, c->last_agreed};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);

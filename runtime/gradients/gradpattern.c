@@ -15,12 +15,13 @@
 #include <string.h>
 
 enum {
-    PROGRAM_SAMPLES = 3, /* operands as the program computes them */
+    PROGRAM_SAMPLES = 4, /* operands as the program computes them */
     FEW = 4,             /* points, where not all are tried */
     LEAST = 2,           /* directions at a point */
     ENOUGH = 3,          /* points, after which what a rule may cost is a limit ... */
     POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
     RULE_OPERATIONS = 2500000, /* ... in all */
+    ENOUGH_AGAINST = 3,  /* points at which one component is off */
 };
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
@@ -53,8 +54,10 @@ static bool is_guarded(jx_gradding *c)
 
 static bool prepare_point(jx_gradding *c)
 {
-    jx_grad_fill_passive(c);
-    jx_point_fill(c->point, &c->rng, c->in.spans, c->in.count, c->x);
+    if (c->point->kind != JX_AT_GIVEN) {
+        jx_grad_fill_passive(c);
+        jx_point_fill(c->point, &c->rng, c->in.spans, c->in.count, c->x);
+    }
     if (c->symmetric)
         jx_space_symmetric(&c->in, c->x);
     jx_space_scatter(&c->in, c->x, &c->primal);
@@ -188,6 +191,18 @@ static bool check_point(jx_gradding *c)
     return true;
 }
 
+/* Whether the function or the rule holds numbers that were rounded to their dtype. */
+static bool holds_rounded(const jx_gradding *c)
+{
+    const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
+                              c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
+
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (code[i] && jx_points_has_rounded(code[i]))
+            return true;
+    return c->calling->any_fixed;
+}
+
 /* A cotangent of another dtype than its input is wrong for every value. */
 static bool cotangent_dtypes(jx_gradding *c)
 {
@@ -235,9 +250,12 @@ static void attach_sample(jx_gradding *c, const jx_sampled *sample)
  * known to be wrong. */
 static bool visit_point(jx_gradding *c)
 {
+    c->visit++;
     if (check_point(c))
         return true;
     c->against++;
+    if (c->wrong_at >= 0)
+        c->opposed[c->wrong_at]++;
     if (!c->iterative)
         return false;
     if (!c->first_wrong)
@@ -246,15 +264,24 @@ static bool visit_point(jx_gradding *c)
     return true;
 }
 
+bool jx_grad_check_here(jx_gradding *c)
+{
+    return visit_point(c);
+}
+
 /* Where the program's own values were met, others have no say. */
 static void weigh_points(jx_gradding *c)
 {
+    bool most = c->against > c->points;
+
     if (!c->met) {
         c->comparisons += c->abroad;
         c->dropped += c->muted;
         c->muted = 0;
     }
-    if (c->iterative && c->first_wrong && c->against > c->points)
+    for (int j = 0; c->first_wrong && !most && j < c->out.size; j++)
+        most = c->opposed[j] >= ENOUGH_AGAINST && c->opposed[j] > c->agreed[j];
+    if (c->iterative && c->first_wrong && most)
         c->wrong = c->first_wrong;
 }
 
@@ -266,6 +293,7 @@ static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
         {JX_AT_SAMPLE, 0, "as the program computes it"},
         {JX_AT_SAMPLE, 0, "as the program computes it from positive inputs"},
         {JX_AT_SAMPLE, 0, "as the program computes it from small inputs"},
+        {JX_AT_SAMPLE, 0, "as the program computes it from larger inputs"},
     };
 
     for (int i = 0; i < PROGRAM_SAMPLES; i++) {
@@ -320,7 +348,7 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
         if (!visit_point(c))
             return false;
     }
-    return true;
+    return !thorough || jx_grad_regions(c);
 }
 
 void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
@@ -345,15 +373,21 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                          "does (jaxvet check says where)";
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
-        c->iterative = jx_points_has_loop(c->rule->primal.jaxpr);
+        c->iterative = jx_points_has_loop(c->rule->primal.jaxpr) &&
+                       (c->most_work || c->second || !jx_grad_loops_itself(c));
         c->grain = jx_points_grain(c->rule->primal.jaxpr);
         c->converges = c->intent == JX_INTENT_IMPLICIT ||
                        jx_points_converges(c->rule->primal.jaxpr);
+        c->iterates = jx_points_iterates(c->rule->primal.jaxpr);
+        c->rough = jx_points_is_rough(c->rule->primal.jaxpr);
+        c->rounded = holds_rounded(c);
         c->symmetric = c->symmetric || c->intent == JX_INTENT_SYMMETRIC;
         if (check_points(c, how, thorough) && !thorough &&
             c->comparisons + c->abroad == 0)
             check_points(c, how, true);
         weigh_points(c);
+        if (!c->wrong && thorough && c->comparisons > 0)
+            jx_grad_declared(c);
         if (c->intent == JX_INTENT_STRAIGHT_THROUGH && !c->stands_in && !c->wrong &&
             c->comparisons && !c->passed)
             c->wrong = "it is declared as straight-through, and passes nothing on";
@@ -366,10 +400,12 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     report->work += c->work;
     report->empty = !c->wrong && ((c->in.count > 0 && c->in.size == 0) ||
                                   (c->out.count > 0 && c->out.size == 0));
+    report->undeclared = c->undeclared;
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;
         report->code = c->code;
+        report->by_own = c->by_own;
     } else if (!report->detail && c->doubted && !c->met) {
         report->detail = "it disagrees, but at values only that the program "
                          "may never compute";

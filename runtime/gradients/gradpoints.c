@@ -2,6 +2,8 @@
 #include "runtime/gradients/gradpoints.h"
 
 #include "frontend/base/vec.h"
+#include "runtime/choices.h"
+#include "runtime/elementwise.h"
 #include "runtime/shake.h"
 
 #include <float.h>
@@ -61,7 +63,7 @@ typedef struct point_list {
     char *reached; /* by jaxpr: 1 + the least depth at which it was met */
 } point_list;
 
-/* The value of a literal that is an f32 or an f64. */
+/* The value of a literal that is a float of 16 bits or more. */
 static bool float_of(jx_atom atom, double *value)
 {
     const jx_literal *literal = atom.literal;
@@ -75,9 +77,11 @@ static bool float_of(jx_atom atom, double *value)
         *value = f;
         return true;
     }
-    if (literal->aval->dtype == JX_F64)
-        memcpy(value, literal->bits, sizeof *value);
-    return literal->aval->dtype == JX_F64;
+    if (literal->aval->dtype != JX_F64 && literal->aval->dtype != JX_F16 &&
+        literal->aval->dtype != JX_BF16)
+        return false;
+    jx_convert(literal->aval->dtype, JX_F64, literal->bits, value, 1);
+    return true;
 }
 
 /* A float literal's value, if it is one that code may compare with. */
@@ -398,6 +402,70 @@ bool jx_points_iterates(const jx_jaxpr *jaxpr)
     return any_eqn(jaxpr, is_iteration, NULL);
 }
 
+static bool chooses(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    return jx_eqn_chooses(eqn);
+}
+
+bool jx_points_chooses(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, chooses, NULL);
+}
+
+typedef struct number_list {
+    double *at;
+    int count, most;
+} number_list;
+
+static bool add_numbers(const jx_eqn *eqn, const void *with)
+{
+    number_list *to = *(number_list *const *)with;
+    double value;
+
+    for (int i = 0; i < eqn->nins && to->count < to->most; i++) {
+        bool is_new = float_of(eqn->ins[i], &value) && isfinite(value) && value != 0 &&
+                      fabs(value) != 1;
+        for (int k = 0; is_new && k < to->count; k++)
+            is_new = to->at[k] != value;
+        if (is_new)
+            to->at[to->count++] = value;
+    }
+    return false;
+}
+
+int jx_points_constants(const jx_jaxpr *jaxpr, double *to, int count, int most)
+{
+    number_list list = {to, count, most}, *with = &list;
+
+    any_eqn(jaxpr, add_numbers, &with);
+    return list.count;
+}
+
+static bool is_rough(const jx_eqn *eqn, const void *unused)
+{
+    static const jx_prim_id rough[] = {
+        JX_PRIM_erf_inv,       JX_PRIM_lgamma,     JX_PRIM_digamma,
+        JX_PRIM_bessel_i0e,    JX_PRIM_bessel_i1e, JX_PRIM_igamma,
+        JX_PRIM_igammac,       JX_PRIM_zeta,       JX_PRIM_igamma_grad_a,
+        JX_PRIM_polygamma,     JX_PRIM_fft,        JX_PRIM_random_gamma_grad,
+        JX_PRIM_svd,           JX_PRIM_eigh,       JX_PRIM_regularized_incomplete_beta,
+        JX_PRIM_eig,           JX_PRIM_schur,      JX_PRIM_bitcast_convert_type,
+        JX_PRIM_reduce_precision,
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof rough / sizeof *rough; i++)
+        if (eqn->prim->id == rough[i])
+            return true;
+    return false;
+}
+
+bool jx_points_is_rough(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_rough, NULL);
+}
+
 static bool is_stop(const jx_eqn *eqn, const void *unused)
 {
     (void)unused;
@@ -469,6 +537,7 @@ static double element(const jx_point *point, jx_rng *rng, double sample)
     case JX_AT_QUARTERS: return round(4 * jx_rng_normal(rng)) / 4;
     case JX_AT_AROUND: return around(point->scale, rng);
     case JX_AT_SAMPLE: return sample * (1 + point->scale * jx_rng_normal(rng));
+    case JX_AT_GIVEN:
     case JX_AT_NORMAL:
     case JX_AT_SPD: break;
     }

@@ -25,6 +25,7 @@ typedef enum jx_point_kind {
     JX_AT_QUARTERS, /* N(0, 1) rounded to quarters: ties */
     JX_AT_SPD,      /* square matrices positive definite, others normal */
     JX_AT_AROUND,   /* `scale` (a constant of the code) + N(0, 1) / 8 */
+    JX_AT_GIVEN,    /* as it stands: nothing is drawn */
     JX_AT_SAMPLE,   /* the caller's sample times (1 + scale * N(0, 1)) */
 } jx_point_kind;
 
@@ -71,6 +72,14 @@ bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule);
 /* Whether a jaxpr has a loop of which it computes when to end, a solver of its own, or
  * draws what JAX differentiates implicitly, nested ones included. */
 bool jx_points_iterates(const jx_jaxpr *jaxpr);
+/* Whether a jaxpr chooses by numbers (choices.h), nested ones included. */
+bool jx_points_chooses(const jx_jaxpr *jaxpr);
+/* Adds the finite numbers among a jaxpr's literals, nested ones included, but 0, 1 and -1,
+ * to `count` that are there, each once; how many there are then, at most `most`. */
+int jx_points_constants(const jx_jaxpr *jaxpr, double *to, int count, int most);
+/* Whether a jaxpr has primitives of which no kernel has all digits: special functions,
+ * decompositions, transforms; nested ones included. */
+bool jx_points_is_rough(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr stops gradients, nested ones included. */
 bool jx_points_stops(const jx_jaxpr *jaxpr);
 

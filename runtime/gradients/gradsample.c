@@ -479,10 +479,11 @@ const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
 {
     static const jx_point kinds[] = {{JX_AT_NORMAL, 1, ""},
                                      {JX_AT_POSITIVE, 1, ""},
-                                     {JX_AT_NORMAL, 0.1, ""}};
+                                     {JX_AT_NORMAL, 0.1, ""},
+                                     {JX_AT_NORMAL, 10, ""}};
 
     return sampled(typed, rule,
-                   make_inputs(typed, how, NULL, rng, &kinds[which % 3]), how);
+                   make_inputs(typed, how, NULL, rng, &kinds[which % 4]), how);
 }
 
 /* Inputs after a step in each direction of floats; both take the same step. */

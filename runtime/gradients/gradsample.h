@@ -33,7 +33,8 @@ const jx_sampled *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
 /* The inputs themselves, as operands of the program; NULL without. */
 const jx_sampled *jx_sample_inputs(const jx_typed *typed, const void *const *inputs,
                                    const jx_plan_options *how);
-/* The same for inputs that are drawn: normal (which = 0), positive, small. */
+/* The same for inputs that are drawn: normal (which = 0), positive, small,
+ * larger. */
 const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
                                     jx_rng *rng, int which,
                                     const jx_plan_options *how);

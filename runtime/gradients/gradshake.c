@@ -34,9 +34,9 @@ static void take_input(const jx_gradding *from, jx_gradding *to, int i,
                            to->primal.in[i], port->count);
 }
 
-/* The check again at the point of `c`, of shaken constants and with a noise (or NULL);
- * released in any case. */
-static bool begin_shaken(const jx_gradding *c, jx_shake shake, jx_noise *noise,
+/* The check again at the point of `c`, of shaken constants and with a noise (or NULL), with
+ * the own derivative or without; released in any case. */
+static bool begin_shaken(const jx_gradding *c, jx_shake shake, jx_noise *noise, bool own,
                          jx_gradding *again)
 {
     jx_plan_options how = *c->how;
@@ -45,7 +45,8 @@ static bool begin_shaken(const jx_gradding *c, jx_shake shake, jx_noise *noise,
     how.shake = shake;
     how.noise = s.noise = noise;
     s.primal = s.jvp = s.fwd = s.bwd = s.own = s.guard = (jx_callee){0};
-    s.derivative = s.guarded = NULL;
+    s.derivative = own ? c->derivative : NULL;
+    s.guarded = NULL;
     s.work = 0;
     bool good = jx_grad_allocate(&s) && jx_grad_open(&s, &how);
     if (good)
@@ -77,18 +78,39 @@ static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
                    jx_shake shake, double *off)
 {
     jx_gradding s;
-    bool good = begin_shaken(c, shake, NULL, &s) && difference(&s, d, f, off);
+    bool good = begin_shaken(c, shake, NULL, false, &s) && difference(&s, d, f, off);
 
     jx_grad_release(&s);
     jx_error_clear(c->program->ctx);
     return good && isfinite(*off);
 }
 
+/* The rule less the own derivative along d, of shaken constants. */
+static bool own_shaken(const jx_gradding *c, const double *d, jx_functional f,
+                       jx_shake shake, double *off)
+{
+    jx_gradding s;
+    bool good = begin_shaken(c, shake, NULL, true, &s);
+
+    *off = NAN;
+    if (good) {
+        jx_space_scatter(&s.in, s.x, &s.primal);
+        jx_grad_own_along(&s, d);
+    }
+    if (good && s.has_along && jx_grad_says(&s, d, f, off))
+        for (int j = 0; j < s.out.size; j++)
+            if (f.weights ? f.weights[j] != 0 : j == f.only)
+                *off -= (f.weights ? f.weights[j] : 1) * s.along[j];
+    jx_grad_release(&s);
+    jx_error_clear(c->program->ctx);
+    return isfinite(*off);
+}
+
 /* What the rule gives for a component of the results less what the function does. */
 static bool value_shaken(const jx_gradding *c, int component, jx_shake shake, double *off)
 {
     jx_gradding s;
-    bool good = begin_shaken(c, shake, NULL, &s);
+    bool good = begin_shaken(c, shake, NULL, false, &s);
     const jx_callee *rule = c->rule->vjp ? &s.fwd : &s.jvp;
     int first = c->rule->vjp ? jx_grad_computed_residuals(c->pattern) : 0;
 
@@ -115,6 +137,21 @@ bool jx_grad_is_rounded_value(const jx_gradding *c, int component, double off)
     for (uint64_t seed = 1; seed <= SHAKES; seed++)
         if (value_shaken(c, component, (jx_shake){seed, 1}, &much) &&
             fabs(off) <= enough_of_both * fabs(much - as_it_is))
+            return true;
+    return false;
+}
+
+bool jx_grad_is_shaken(const jx_gradding *c, const double *d, jx_functional f, double off)
+{
+    double as_it_is, much;
+
+    if (!c->rounded)
+        return false; /* there is nothing to shake */
+    if (!own_shaken(c, d, f, (jx_shake){0}, &as_it_is))
+        return true;
+    for (uint64_t seed = 1; seed <= SHAKES; seed++)
+        if (!own_shaken(c, d, f, (jx_shake){seed, 1}, &much) ||
+            off <= fabs(much - as_it_is))
             return true;
     return false;
 }
@@ -158,7 +195,7 @@ bool jx_grad_is_noise(const jx_gradding *c, const double *d, jx_functional f, do
     jx_noise noise = {0};
     jx_gradding s;
     double quiet = 0;
-    bool is = begin_shaken(c, (jx_shake){0}, &noise, &s) && difference(&s, d, f, &quiet) &&
+    bool is = begin_shaken(c, (jx_shake){0}, &noise, false, &s) && difference(&s, d, f, &quiet) &&
               isfinite(quiet);
 
     if (is) {

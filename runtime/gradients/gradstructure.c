@@ -70,3 +70,108 @@ int jx_grad_ignored(const jx_gradding *c)
             return s;
     return -1;
 }
+
+/* Whether an equation is a loop, or runs one. */
+static bool loops(const jx_eqn *eqn)
+{
+    bool any = eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while;
+
+    for (int i = 0; i < eqn->nparams && !any; i++)
+        any = eqn->params[i].value->tag == JX_V_JAXPR &&
+              jx_points_has_loop(eqn->params[i].value->jaxpr);
+    return any;
+}
+
+/* Whether anything that depends on these inputs goes through a loop. */
+static bool goes_through_loop(const jx_jaxpr *jaxpr, int first)
+{
+    bool *reached = calloc((size_t)jaxpr->nvars + 1, sizeof *reached), any = false;
+
+    for (int i = first; reached && i < jaxpr->nins; i++)
+        reached[jaxpr->vars[jaxpr->nconsts + i]->id] = true;
+    for (int e = 0; reached && e < jaxpr->neqns && !any; e++) {
+        const jx_eqn *eqn = &jaxpr->eqns[e];
+        bool takes = false;
+        for (int i = 0; i < eqn->nins; i++) {
+            const bool *in = mark(reached, eqn->ins[i]);
+            takes = takes || (in && *in);
+        }
+        for (int i = 0; takes && i < eqn->nouts; i++)
+            reached[eqn->outs[i]->id] = true;
+        any = takes && loops(eqn);
+    }
+    free(reached);
+    return any;
+}
+
+bool jx_grad_loops_itself(const jx_gradding *c)
+{
+    const jx_rule_pattern *p = c->pattern;
+
+    return c->rule->vjp ? p->bwd.jaxpr && jx_points_has_loop(p->bwd.jaxpr)
+                        : p->jvp.jaxpr && goes_through_loop(p->jvp.jaxpr,
+                                                            c->rule->nins - c->rule->nconsts);
+}
+
+/* ---- residuals */
+
+/* Marks what the results of a jaxpr need. */
+static void mark_needed(const jx_jaxpr *jaxpr, bool *needed)
+{
+    for (int i = 0; i < jaxpr->nouts; i++)
+        if (jaxpr->outs[i].var)
+            needed[jaxpr->outs[i].var->id] = true;
+    for (int e = jaxpr->neqns - 1; e >= 0; e--) {
+        const jx_eqn *eqn = &jaxpr->eqns[e];
+        bool any = eqn->nouts == 0;
+        for (int i = 0; i < eqn->nouts; i++)
+            any = any || needed[eqn->outs[i]->id];
+        for (int i = 0; any && i < eqn->nins; i++)
+            if (eqn->ins[i].var)
+                needed[eqn->ins[i].var->id] = true;
+    }
+}
+
+/* The bytes of a value of known sizes, else -1. */
+static int64_t bytes_of(const jx_aval *aval)
+{
+    int64_t bytes = (int64_t)jx_dtype_of(aval->dtype)->bytes, size;
+
+    for (int k = 0; k < aval->rank; k++)
+        if (!jx_dim_is_int(aval->shape[k], &size) ||
+            __builtin_mul_overflow(bytes, size, &bytes))
+            return -1;
+    return bytes;
+}
+
+const char *jx_grad_unused_residuals(jx_ctx *ctx, const jx_rule *rule)
+{
+    const jx_rule_pattern *p = rule->npatterns ? &rule->patterns[0] : NULL;
+    const jx_jaxpr *bwd = rule->vjp && p && !p->error ? p->bwd.jaxpr : NULL;
+    bool *needed = bwd ? calloc((size_t)bwd->nvars + 1, sizeof *needed) : NULL;
+    jx_buffer text = jx_ctx_text(ctx);
+    int count = 0, next = 0;
+
+    if (!needed)
+        return NULL;
+    mark_needed(bwd, needed);
+    for (int r = 0; r < p->nres && r < bwd->nins; r++) {
+        const jx_var *var = bwd->vars[bwd->nconsts + r];
+        bool is_input = p->fwds && p->fwds[r] >= 0;
+        /* What is a number in the code is there without being saved. */
+        bool is_known = !is_input && next < p->fwd.jaxpr->nouts &&
+                        !p->fwd.jaxpr->outs[next].var;
+        next += !is_input;
+        if (is_input || is_known || needed[var->id])
+            continue;
+        int64_t bytes = bytes_of(var->aval);
+        jx_buffer_printf(&text, "%snumber %d", count++ ? ", " : "", r);
+        if (bytes >= 0)
+            jx_buffer_printf(&text, " (%lld bytes)", (long long)bytes);
+        else
+            jx_buffer_puts(&text, " (as many bytes as its sizes make)");
+    }
+    free(needed);
+    const char *list = jx_arena_take(ctx->arena, &text);
+    return count ? list : NULL;
+}

@@ -74,7 +74,8 @@ def test_masks_that_make_no_equations_count_too():
     fun.defjvp(jvp, symbolic_zeros=True)
     rule = rule_of(fun, 40)
     assert rule["truncated"] == "masks"
-    assert len(seen) == len(rule["patterns"]) < 10
+    # The first is traced twice, to see whether it changes.
+    assert len(seen) == len(rule["patterns"]) + 1 < 10
 
 
 def test_the_budget_grows_with_the_program():

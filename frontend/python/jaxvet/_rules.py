@@ -18,6 +18,8 @@ import collections
 import itertools
 import re
 
+import numpy as np
+
 from . import _compat
 from ._intents import intent_of, written
 from ._rules_classic import ClassicRule
@@ -43,6 +45,10 @@ MASKS_TIMES, LEAST_MASKS = 1, 1_000
 #: What an input of a rule counts, in equations, each time the rule is traced:
 #: those of libraries look at every one, and may make no equation at all.
 INPUT = 5
+
+#: Equations of a rule that is traced twice.
+TRACED_TWICE = 500
+CHANGES = "it changes from one trace to the next: it depends on more than its arguments"
 
 _JAXPRS = "jvp", "fwd", "bwd"
 
@@ -157,6 +163,8 @@ class Rules:
                 with _compat.equation_context(rule.eqn, met.shard_maps), \
                         self._recorder.asking():
                     made = rule.extract(mask)
+                if not patterns and self._changes(met, mask, made):
+                    raise ValueError(CHANGES)
                 size += sum(self._size(made[key]) for key in _JAXPRS
                             if key in made)
                 row.update(self._written(made))
@@ -169,6 +177,17 @@ class Rules:
                     own, self._masks = own - size, self._masks - size
             patterns.append(row)
         return [rule.placed(row) for row in rule.kept(patterns)], truncated
+
+    def _changes(self, met, mask, made) -> bool:
+        """Whether another trace of a rule that is not long gives another one."""
+        held = [made[key] for key in _JAXPRS if key in made]
+        if sum(map(self._size, held)) > TRACED_TWICE:
+            return False
+        met.rule.forget()
+        with _compat.equation_context(met.rule.eqn, met.shard_maps):
+            again = met.rule.extract(mask)
+        return list(map(_shown, held)) != [
+            _shown(again[key]) for key in _JAXPRS if key in again]
 
     def _written(self, made) -> dict:
         return {key: self.walker.closed(value) if key in _JAXPRS else value
@@ -219,6 +238,19 @@ def _few_masks(count) -> list:
     one = [tuple(i == k for i in range(count)) for k in range(count)]
     return [(False,) * count, *one,
             *[tuple(not zero for zero in mask) for mask in one]]
+
+
+def _shown(jaxpr) -> list:
+    """What a jaxpr computes, without names: primitives, and the numbers that they take."""
+    jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
+    shown = []
+    for eqn in jaxpr.eqns:
+        shown.append(eqn.primitive.name)
+        shown += [repr(atom.val) for atom in eqn.invars
+                  if hasattr(atom, "val") and np.ndim(atom.val) == 0]
+        for inner in _compat.jaxprs_in(eqn.params):
+            shown += _shown(inner)
+    return shown
 
 
 def reason_of(error) -> str:

@@ -1,0 +1,431 @@
+/* gradregion.c - see gradding.h: a point in each region between thresholds.
+ *
+ * Function and rule choose: by comparisons, max, abs, branches.  Along a few lines through
+ * the inputs (all equal; one argument alone; in a random direction) both are run with what
+ * they choose written down (runtime/choices.h), at steps of many sizes and around the
+ * constants of the code.  Where two neighbours went different ways a bisection finds the
+ * threshold between them, and each way that was not met before gets a point, as far from
+ * the thresholds as there is room: also one that is a single number wide (x == 1). */
+#include "runtime/gradients/gradding.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_PLACES = 256, /* on a line */
+    MOST_WAYS = 64,    /* of a rule, that are remembered */
+    MOST_POINTS = 32,  /* of a rule */
+    PER_LINE = 10,
+    HALVINGS = 45,
+    ONE_ELEMENT = 4, /* lines: all, three arguments alone, these */
+    AT_RANDOM = 5,
+    LINES = 6,
+    MOST_WORK = 2000000, /* operations */
+};
+
+static const jx_point normal = {JX_AT_NORMAL, 1, "normal"};
+
+typedef struct region {
+    double low, high;
+    uint64_t way;
+} region;
+
+typedef struct survey {
+    jx_gradding *c;
+    jx_choices primal_chose, rule_chose;
+    jx_callee primal, jvp, fwd, bwd; /* of `c`, planned with choices */
+    double *base, *line;             /* x = base + t * line */
+    bool exact;                      /* equal numbers: a region may be one number wide */
+    int kind;                        /* of line: ways are remembered by it */
+    double most;                     /* the largest t */
+    int64_t left;                    /* operations */
+    uint64_t met[MOST_WAYS];
+    int nmet, npoints, of_line;
+    bool good; /* no point has shown the rule wrong */
+} survey;
+
+/* -- runs ------------------------------------------------------------------ */
+
+static bool open_all(survey *s)
+{
+    jx_gradding *c = s->c;
+    const jx_rule_pattern *p = c->pattern;
+    jx_plan_options of_primal = *c->how, of_rule = *c->how;
+
+    of_primal.choices = &s->primal_chose;
+    of_rule.choices = &s->rule_chose;
+    bool good = jx_callee_open(&s->primal, c->typed, &c->rule->primal, &of_primal) &&
+                (c->rule->vjp ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &of_rule) &&
+                                    jx_callee_open(&s->bwd, c->typed, &p->bwd, &of_rule)
+                              : jx_callee_open(&s->jvp, c->typed, &p->jvp, &of_rule));
+    s->base = calloc(2 * (size_t)c->in.size + 2, sizeof *s->base);
+    s->line = s->base ? s->base + c->in.size + 1 : NULL;
+    if (!good && c->program->ctx->error.kind != JX_E_LIMIT)
+        jx_error_clear(c->program->ctx);
+    return good && s->base;
+}
+
+static void close_all(survey *s)
+{
+    jx_callee_close(&s->primal);
+    jx_callee_close(&s->jvp);
+    jx_callee_close(&s->fwd);
+    jx_callee_close(&s->bwd);
+    free(s->base);
+}
+
+/* The callees of the check change places with those of the survey, and back. */
+static void change_places(survey *s)
+{
+    jx_callee *ours[] = {&s->primal, &s->jvp, &s->fwd, &s->bwd};
+    jx_callee *theirs[] = {&s->c->primal, &s->c->jvp, &s->c->fwd, &s->c->bwd};
+
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        jx_callee kept = *ours[i];
+        *ours[i] = *theirs[i];
+        *theirs[i] = kept;
+    }
+}
+
+static void put(survey *s, double t)
+{
+    jx_gradding *c = s->c;
+
+    for (int i = 0; i < c->in.size; i++)
+        c->x[i] = s->line[i] == 0 ? s->base[i] : s->base[i] + t * s->line[i];
+    jx_space_scatter(&c->in, c->x, &c->primal);
+}
+
+/* The way that function and rule go at t. */
+static uint64_t way_at(survey *s, double t)
+{
+    jx_gradding *c = s->c;
+    int64_t work = c->work;
+    bool spent = c->spent;
+    double value, scale;
+
+    s->primal_chose.sum = s->rule_chose.sum = 0;
+    change_places(s);
+    put(s, t);
+    bool ran = jx_callee_run(&c->primal);
+    s->left -= jx_exec_operations(c->primal.exec) + 1;
+    memcpy(c->moved, s->line, (size_t)c->in.size * sizeof *c->moved);
+    for (int j = 0; j < c->out.size; j++)
+        c->cotangent[j] = 1;
+    if (ran && !c->rule->vjp && jx_grad_run_jvp(c, c->moved, 1))
+        s->left -= jx_exec_operations(c->jvp.exec);
+    if (ran && c->rule->vjp && jx_grad_prepare_fwd(c) &&
+        jx_grad_pulled_back(c, c->cotangent, c->moved, &value, &scale))
+        s->left -= jx_exec_operations(c->fwd.exec) + jx_exec_operations(c->bwd.exec);
+    change_places(s);
+    c->work = work;
+    c->spent = spent;
+    return (s->primal_chose.sum + (uint64_t)s->kind) * 0x9e3779b97f4a7c15u ^
+           s->rule_chose.sum;
+}
+
+/* -- lines ----------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void add_place(const survey *s, double *to, int *count, double t)
+{
+    if (*count < MOST_PLACES && isfinite(t) && fabs(t) <= s->most)
+        to[(*count)++] = t;
+}
+
+/* Where to look on a line, sorted: steps of many sizes, the code's constants, what lies
+ * between these. */
+static int places(const survey *s, double *to)
+{
+    static const double sizes[] = {1e-12, 1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1,
+                                   0.3,   0.7,  1,    1.5,  3,    6,    10,
+                                   20,    40,   100,  300,  1e3,  1e4,  1e6};
+    const jx_gradding *c = s->c;
+    const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
+                              c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
+    double constants[32];
+    int count = 0, n = 0;
+
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (code[i])
+            n = jx_points_constants(code[i], constants, n, sizeof constants / sizeof *constants);
+    for (int sign = -1; sign <= 1; sign += 2)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            add_place(s, to, &count, sign * sizes[i]);
+    add_place(s, to, &count, 0);
+    for (int i = 0; i < n; i++) {
+        add_place(s, to, &count, constants[i]);
+        add_place(s, to, &count, -constants[i]);
+        add_place(s, to, &count, 4 * constants[i]);
+        add_place(s, to, &count, -4 * constants[i]);
+    }
+    qsort(to, (size_t)count, sizeof *to, by_size);
+    for (int i = 0, end = count; i + 1 < end && n > 0; i++)
+        add_place(s, to, &count, to[i] + (to[i + 1] - to[i]) / 2);
+    qsort(to, (size_t)count, sizeof *to, by_size);
+    return count;
+}
+
+static bool is_met(survey *s, uint64_t way)
+{
+    for (int i = 0; i < s->nmet; i++)
+        if (s->met[i] == way)
+            return true;
+    return false;
+}
+
+/* In the middle, by size where one end is far larger than the other. */
+static double middle(const region *r)
+{
+    if (r->low > 0 && r->high > 4 * r->low)
+        return sqrt(r->low) * sqrt(r->high);
+    if (r->high < 0 && r->low < 4 * r->high)
+        return -sqrt(-r->low) * sqrt(-r->high);
+    return r->low + (r->high - r->low) / 2;
+}
+
+static void visit_at(survey *s, double t, double room, const char *name)
+{
+    jx_gradding *c = s->c;
+    const jx_point point = {JX_AT_GIVEN, t, name};
+
+    c->point = &point;
+    c->room = room;
+    put(s, t);
+    s->good = jx_grad_check_here(c);
+    c->room = 0;
+    c->point = &normal;
+}
+
+/* Checks the rule in a region: in the middle, and at the larger end of one that has many
+ * sizes. */
+static void visit(survey *s, const region *r)
+{
+    double t = middle(r), width = r->high - r->low;
+    double end = fabs(r->high) > fabs(r->low) ? r->high : r->low;
+
+    if (is_met(s, r->way) || s->npoints >= MOST_POINTS || s->of_line >= PER_LINE ||
+        s->nmet >= MOST_WAYS || (!s->exact && width < 1e-3 * fabs(t)))
+        return;
+    s->met[s->nmet++] = r->way;
+    s->npoints++;
+    s->of_line++;
+    if (width <= 1e-9 * fabs(t) || width < 1e-18) {
+        visit_at(s, r->low, 0, "at a number that the code singles out");
+        return;
+    }
+    visit_at(s, t, 0.05 * fmin(t - r->low, r->high - t), "between thresholds of the code");
+    if (s->good && fabs(t) < 0.05 * fabs(end))
+        visit_at(s, 0.9 * end, 0.005 * fabs(end), "close to a threshold of the code");
+}
+
+/* The end of the region that begins at `from`, found between two places whose ways
+ * differ. */
+static double end_of(survey *s, double from, uint64_t way, double to)
+{
+    for (int i = 0; i < HALVINGS && s->left > 0; i++) {
+        double half = from + (to - from) / 2;
+        if (from > 0 && to > 4 * from)
+            half = sqrt(from) * sqrt(to);
+        else if (to < 0 && from < 4 * to)
+            half = -sqrt(-from) * sqrt(-to);
+        if (half <= from || half >= to)
+            break;
+        *(way_at(s, half) == way ? &from : &to) = half;
+    }
+    return to;
+}
+
+/* What is to be done with each region of a line. */
+typedef void region_visitor(survey *s, const region *r);
+
+static void survey_line(survey *s, region_visitor *visitor)
+{
+    enum { BETWEEN = 3 }; /* regions between two places, at most */
+    double at[MOST_PLACES];
+    int count = places(s, at);
+    region here = {at[0], at[0], way_at(s, at[0])};
+
+    s->of_line = 0;
+    for (int i = 1; i < count && s->good && s->left > 0; i++) {
+        uint64_t way = way_at(s, at[i]);
+        for (int turn = 0; turn < BETWEEN && way != here.way && s->good; turn++) {
+            double end = end_of(s, here.high, here.way, at[i]);
+            here.high = end; /* the first number beyond */
+            visitor(s, &here);
+            here = (region){end, end, way_at(s, end)};
+        }
+        if (way != here.way)
+            here = (region){at[i], at[i], way};
+        here.high = at[i];
+    }
+    if (s->good)
+        visitor(s, &here);
+}
+
+/* A base of normal numbers, matrices with a heavy diagonal. */
+static void fill_base(survey *s)
+{
+    jx_gradding *c = s->c;
+
+    for (int i = 0; i < c->in.size; i++)
+        s->base[i] = jx_rng_normal(&c->rng);
+    for (int k = 0; k < c->in.count; k++) {
+        const jx_span_of *span = &c->in.spans[k];
+        int64_t n = span->rank >= 2 ? span->shape[span->rank - 1] : 0;
+        if (span->complex || n < 2 || span->shape[span->rank - 2] != n)
+            continue;
+        for (int i = 0; i < span->count; i++)
+            s->base[span->at + i] += i % (n * n) % (n + 1) == 0 ? 4 : 0;
+    }
+}
+
+/* The line number k: base and direction; false if there is none. */
+static bool line_of(survey *s, int k)
+{
+    jx_gradding *c = s->c;
+    bool alone = k == ONE_ELEMENT, random = k == AT_RANDOM;
+    const jx_span_of *span = k > 0 && k <= c->in.count ? &c->in.spans[k - 1] : NULL;
+
+    s->exact = !random;
+    s->kind = k > 0; /* an argument alone shows more than all of them together */
+    fill_base(s);
+    for (int i = 0; i < c->in.size; i++) {
+        s->base[i] = k == 0 ? 0 : s->base[i];
+        s->line[i] = k == 0 ? 1 : random ? jx_rng_normal(&c->rng) : 0;
+    }
+    if (alone) {
+        s->base[c->in.size / 2] = 0;
+        s->line[c->in.size / 2] = 1;
+    }
+    if (k == 0 || alone || random)
+        return k == 0 || c->in.size > 1;
+    if (!span || c->in.count < 2 || span->tied)
+        return false;
+    for (int i = span->at; i < span->at + span->count; i++) {
+        s->base[i] = 0;
+        s->line[i] = 1;
+    }
+    return true;
+}
+
+/* The largest number to try: well within the narrowest dtype of the operands. */
+static double largest(const jx_gradding *c)
+{
+    double most = 1e60;
+
+    for (int i = 0; i < c->rule->nins; i++) {
+        jx_dtype dtype = c->rule->ins[i]->dtype;
+        most = fmin(most, dtype == JX_F16 ? 3e4
+                          : dtype == JX_F32 || dtype == JX_BF16 || dtype == JX_C64 ? 1e30
+                                                                                   : most);
+    }
+    return most;
+}
+
+static bool any_chooses(const jx_gradding *c)
+{
+    const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
+                              c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
+
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (code[i] && jx_points_chooses(code[i]))
+            return true;
+    return false;
+}
+
+static void copy_passive(survey *s)
+{
+    jx_gradding *c = s->c;
+
+    for (int i = 0; i < c->primal.nins; i++)
+        memcpy(s->primal.in[i], c->primal.in[i], jx_plan_in(c->primal.plan, i)->bytes);
+}
+
+bool jx_grad_regions(jx_gradding *c)
+{
+    survey s = {.c = c, .most = largest(c), .left = MOST_WORK, .good = true};
+
+    if (!any_chooses(c) || c->cautious || c->second || c->most_work || c->iterates ||
+        c->values_only || c->stands_in || c->pulling)
+        return true;
+    if (open_all(&s)) {
+        c->point = &normal;
+        jx_grad_fill_passive(c);
+        copy_passive(&s);
+        for (int k = 0; k < LINES && s.good && s.left > 0; k++)
+            if (line_of(&s, k))
+                survey_line(&s, visit);
+    }
+    close_all(&s);
+    return s.good;
+}
+
+/* Function and own derivative at a place on the line: at most so many of each. */
+static bool both_at(survey *s, double t, int count, double *values, double *slopes)
+{
+    jx_gradding *c = s->c;
+
+    put(s, t);
+    if (!jx_grad_call(c, &c->primal))
+        return false;
+    jx_space_gather(&c->out, &c->primal, 0, c->samples);
+    memcpy(values, c->samples, (size_t)count * sizeof *values);
+    jx_grad_own_along(c, s->line);
+    if (c->has_along)
+        memcpy(slopes, c->along, (size_t)count * sizeof *slopes);
+    return c->has_along;
+}
+
+/* A jump that is no kink, and is more than rounding. */
+static void note_jump(jx_gradding *c, double a, double b, double size)
+{
+    double jump = fabs(a - b) / size;
+
+    if (jump > 1e-11 && jump < 1e-3 && jump > c->patched - 1)
+        c->patched = 1 + jump;
+}
+
+/* Compares function and own derivative on both sides of a region's end.  A rule may be made
+ * of the function's values, so what these are off counts as it is, too. */
+static void measure_jump(survey *s, const region *r)
+{
+    enum { PART = 32 }; /* of the outputs, that are looked at */
+    jx_gradding *c = s->c;
+    double at[4][PART], by = 1e-13 * fmax(fabs(r->high), 1e-9);
+    int count = c->out.size < PART ? c->out.size : PART;
+
+    if (!both_at(s, r->high - by, count, at[0], at[1]) ||
+        !both_at(s, r->high + by, count, at[2], at[3]))
+        return;
+    for (int j = 0; j < count; j++) {
+        double moved = 4 * by * (fabs(at[1][j]) + fabs(at[3][j]));
+        if (fabs(at[0][j] - at[2][j]) > moved)
+            note_jump(c, at[0][j], at[2][j], fmin(1, fabs(at[0][j]) + DBL_MIN));
+        note_jump(c, at[1][j], at[3][j], fabs(at[1][j]) + DBL_MIN);
+    }
+}
+
+double jx_grad_patched(jx_gradding *c)
+{
+    survey s = {.c = c, .most = largest(c), .left = MOST_WORK, .good = true};
+
+    if (c->patched >= 1)
+        return c->patched - 1;
+    c->patched = 1;
+    if (c->rule->primal.jaxpr && jx_points_chooses(c->rule->primal.jaxpr) && open_all(&s)) {
+        copy_passive(&s);
+        if (line_of(&s, 0))
+            survey_line(&s, measure_jump);
+    }
+    close_all(&s);
+    return c->patched - 1;
+}
