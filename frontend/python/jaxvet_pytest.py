@@ -3,12 +3,17 @@
     def test_model(jaxvet_check):
         jaxvet_check(f)(spec)          # as jaxvet.check; gives the report
 
+    def test_rules(jaxvet_gradcheck):
+        jaxvet_gradcheck(f)(x)         # as jaxvet.gradcheck
+
     def test_release(jaxvet_export):
         jaxvet_export(jax.jit(f))(spec).serialize()
 
 With `--jaxvet-capture DIR` each jitted program that the tests run goes into DIR, with
 its inputs and what JAX computed; at the end jaxvet checks and runs them all, and the
 summary says what it could not.
+
+With `--jaxvet-repro DIR` what `jaxvet_gradcheck` finds goes there as tests in plain JAX.
 
 The ini option `jaxvet_level` says from which level on a finding fails a test
 (`error`), `jaxvet_strict` whether what is undecided does, too.
@@ -25,6 +30,9 @@ def pytest_addoption(parser):
     parser.getgroup("jaxvet").addoption(
         "--jaxvet-capture", metavar="DIR", help="write each jitted program that the "
         "tests run, with inputs and outputs, and see what jaxvet makes of it")
+    parser.getgroup("jaxvet").addoption(
+        "--jaxvet-repro", metavar="DIR", help="write a test in plain JAX for each finding of "
+        "jaxvet_gradcheck: DRV001-1.py, ...")
     parser.addini("jaxvet_level", "findings from this level on fail a test: "
                   "error, warning or note", default="error")
     parser.addini("jaxvet_strict", "what jaxvet leaves undecided fails a test",
@@ -95,6 +103,20 @@ def jaxvet_check(request):
     """`jaxvet.check`, whose findings fail the test."""
     import jaxvet  # here: pytest starts without JAX
     return _failing(jaxvet.check, request.config, lambda report: report)
+
+
+@pytest.fixture
+def jaxvet_gradcheck(request):
+    """`jaxvet.gradcheck`, whose findings fail the test."""
+    import jaxvet
+    from jaxvet import _reproduce
+    folder = request.config.getoption("--jaxvet-repro")
+
+    def report_of(report):
+        if folder:
+            _reproduce.write(report.findings, folder)
+        return report
+    return _failing(jaxvet.gradcheck, request.config, report_of)
 
 
 @pytest.fixture

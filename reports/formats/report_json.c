@@ -92,6 +92,10 @@ static void put_data(jx_buffer *to, const jx_finding *finding)
     if (finding->width)
         put_number(to, &any, "width", finding->width);
     put_text(to, &any, "note", finding->note);
+    if (finding->witness) {
+        put_key(to, &any, "witness");
+        jx_buffer_puts(to, finding->witness);
+    }
     if (finding->count > 1)
         put_number(to, &any, "count", finding->count);
     put_text(to, &any, "fingerprint", finding->fingerprint);

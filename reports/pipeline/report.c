@@ -450,6 +450,7 @@ static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
         .suggestion = copy(m, claim->evidence.suggestion),
         .safe = copy(m, claim->evidence.safe),
         .width = claim->evidence.width,
+        .witness = copy(m, claim->evidence.witness),
     };
     jx_buffer equation = jx_ctx_text(m->keep);
 

@@ -27,6 +27,7 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
         return;
     report->outcome = JX_RULE_WRONG;
     report->code = JX_CODE_DRV006;
+    report->witness = one.witness;
     report->detail = jx_arena_printf(typed->program->ctx->arena, "in second order, %s",
                                      one.detail);
 }

@@ -69,6 +69,7 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     if (one->outcome == JX_RULE_WRONG) {
         report->outcome = JX_RULE_WRONG;
         report->detail = one->detail;
+        report->witness = one->witness;
         report->code = one->code;
         report->by_own = one->by_own;
     } else if (!agrees && !report->detail) {
@@ -254,6 +255,7 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
                              : report->by_own ? "the function's own derivative"
                                               : "finite differences";
         claim->evidence.note = report->detail;
+        claim->evidence.witness = report->witness;
     } else {
         claim->evidence.why =
             report->outcome == JX_RULE_REFUSES

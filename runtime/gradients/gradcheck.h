@@ -64,6 +64,7 @@ typedef struct jx_rule_report {
     jx_rule_evidence evidence;
     const char *more; /* "identical over the reals, ..."; where it is sampled, why no more
                          is known; or NULL */
+    const char *witness; /* of a wrong rule: the point and the line as JSON, or NULL */
 } jx_rule_report;
 
 typedef JX_VEC(jx_rule_report) jx_rule_reports;

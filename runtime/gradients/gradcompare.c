@@ -184,6 +184,17 @@ static bool is_convention(jx_gradding *c, const double *d, jx_functional f, doub
            (c->most_work && !isnan(value) && !jx_grad_is_smooth_around(c, off));
 }
 
+bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double value,
+                    double scale, const jx_target *t)
+{
+    double off = fmax(t->low - value, value - t->high);
+
+    return !says_nothing(c, value, scale, off, t) &&
+           confirmed(c, d, f, value, scale, t) && !cancels(c, d, f, value, t) &&
+           !jx_grad_is_rounding(c, d, f, off) &&
+           (isnan(value) || !jx_grad_is_noise(c, d, f, off));
+}
+
 /* Counts one comparison; false once the rule is known to be wrong. */
 static bool compare(jx_gradding *c, const double *d, jx_functional f,
                      double value, double scale, const char *what)
@@ -211,11 +222,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     }
     c->stair = c->stair || t.stair;
     double off = fmax(t.low - value, value - t.high);
-    bool stands =
-        o == JX_DISAGREE && !says_nothing(c, value, scale, off, &t) &&
-        confirmed(c, d, f, value, scale, &t) &&
-        !cancels(c, d, f, value, &t) &&
-        !jx_grad_is_rounding(c, d, f, off) && (isnan(value) || !jx_grad_is_noise(c, d, f, off));
+    bool stands = o == JX_DISAGREE && jx_grad_stands(c, d, f, value, scale, &t);
     if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off))) {
         c->outvoted++;
         return true;
@@ -249,6 +256,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     }
     if (!stands)
         return true;
+    jx_grad_shrink(c, d, f, &value, &t);
     say_wrong(c, what ? what : jx_grad_component(c, f.only), value, &t);
     if (!c->second && !c->most_work)
         look_for_ignored(c, d);

@@ -53,7 +53,8 @@ typedef struct jx_gradding {
     bool stair, spent; /* why comparisons were not conclusive */
     bool met;     /* agreed at values that the program computes */
     bool doubted; /* disagreed at others, while cautious */
-    const char *wrong;       /* the disagreement that decides, in words */
+    const char *wrong;       /* the disagreement that decides, in words ... */
+    const char *witness;     /* ... and as JSON (gradwitness.c), or NULL */
     jx_code code;            /* of it, if that is not of the rule's kind */
     bool iterative;          /* the function has a loop */
     bool iterates, rough, rounded; /* it computes when to end; its primitives are no surer
@@ -67,7 +68,8 @@ typedef struct jx_gradding {
     int *agreed, *opposed, *last_agreed; /* by component: points where it agreed, and where
                                 it was what disagreed; the last point where it agreed */
     int wrong_at;            /* the component that disagreed last, or -1 */
-    const char *first_wrong;
+    const char *first_wrong, *first_witness;
+    jx_code first_code;
     const jx_point *point;
     const char *direction;
 } jx_gradding;
@@ -77,6 +79,28 @@ typedef struct jx_functional {
     const double *weights; /* NULL: component `only` */
     int only;
 } jx_functional;
+
+/* What shows a derivative wrong, at the point: along which direction (NULL: any), pulled
+ * back from which cotangent (NULL: it is of a jvp); that it is the value that differs; what
+ * it gives, and the least and most that it should. */
+typedef struct jx_shown {
+    const double *direction, *cotangent;
+    bool value;
+    double gives, low, high;
+} jx_shown;
+
+/* gradwitness.c: keeps it with the check. */
+void jx_grad_witness(jx_gradding *c, const jx_shown *shown);
+
+/* gradshrink.c: looks for a smaller point and a simpler line where what was found is as
+ * wrong: that is the point then, with its value and target, and the witness. */
+void jx_grad_shrink(jx_gradding *c, const double *d, jx_functional f, double *value,
+                    jx_target *t);
+
+/* gradcompare.c: whether a disagreement is more than the slopes' and the rule's own
+ * uncertainties. */
+bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double value,
+                    double scale, const jx_target *t);
 
 /* gradline.c: the function along a line. */
 

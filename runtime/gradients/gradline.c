@@ -8,6 +8,7 @@ enum {
     CALL_OPERATIONS = 300000,   /* one call may execute (loops count turns) */
     SLOPE_OPERATIONS = 500,     /* that a slope costs, of a program with many */
     CALLS = 33,                 /* so long that they are enough for one rule */
+    BYTES_OF_ONE = 16,          /* of a program's buffers, that take as long as an operation */
 };
 
 /* Runs a callee within what is left for the rule. */
@@ -24,6 +25,7 @@ bool jx_grad_call(jx_gradding *c, jx_callee *f)
         c->noise->seed++;
     bool ok = jx_callee_run(f);
     c->work += jx_exec_operations(f->exec);
+    c->work += c->most_work ? (int64_t)(jx_plan_memory(f->plan) / BYTES_OF_ONE) : 0;
     c->spent = c->spent || !ok;
     return ok;
 }

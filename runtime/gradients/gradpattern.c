@@ -258,9 +258,13 @@ static bool visit_point(jx_gradding *c)
         c->opposed[c->wrong_at]++;
     if (!c->iterative)
         return false;
-    if (!c->first_wrong)
+    if (!c->first_wrong) {
         c->first_wrong = c->wrong;
-    c->wrong = NULL;
+        c->first_witness = c->witness;
+        c->first_code = c->code;
+    }
+    c->wrong = c->witness = NULL;
+    c->code = JX_CODE_NONE;
     return true;
 }
 
@@ -281,8 +285,11 @@ static void weigh_points(jx_gradding *c)
     }
     for (int j = 0; c->first_wrong && !most && j < c->out.size; j++)
         most = c->opposed[j] >= ENOUGH_AGAINST && c->opposed[j] > c->agreed[j];
-    if (c->iterative && c->first_wrong && most)
+    if (c->iterative && c->first_wrong && most) {
         c->wrong = c->first_wrong;
+        c->witness = c->first_witness;
+        c->code = c->first_code;
+    }
 }
 
 /* Points that the program itself can reach: what its own operations before the
@@ -404,6 +411,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;
+        report->witness = c->witness;
         report->code = c->code;
         report->by_own = c->by_own;
     } else if (!report->detail && c->doubted && !c->met) {

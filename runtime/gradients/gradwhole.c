@@ -206,6 +206,7 @@ static void add_wrong(const whole *w, const char *where, const jx_rule_report *f
     if (from->outcome != JX_RULE_WRONG)
         return;
     to->outcome = JX_RULE_WRONG;
+    to->witness = from->witness;
     to->detail = jx_arena_printf(w->program->ctx->arena, "%s, %s", where, from->detail);
 }
 

@@ -11,6 +11,7 @@ import jax.export
 from . import _library, _native
 from ._arrays import packed_inputs
 from ._report import Report, parse
+from ._reproduce import reproducible
 from ._retrace import unsteady
 from ._trace import Called, dump, written
 
@@ -94,6 +95,8 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
 
     Call it as `jax.test_util.check_grads` calls: with arrays.  Their shapes
     and dtypes are what is traced, their values one more point to try.
+
+    A finding has `.reproducer`, a pytest in plain JAX that shows it.
     """
     options.setdefault("rule_masks", math.inf)
     called = Called(fun, options.pop("static_argnums", ()),
@@ -108,8 +111,9 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
             values = os.path.join(folder, "inputs.npz")
             with open(values, "wb") as file:
                 file.write(packed_inputs(traced))
-            return ask("gradcheck", document,
-                       ["--inputs", values, "--trust-embedded", *extra])
+            report = ask("gradcheck", document,
+                         ["--inputs", values, "--trust-embedded", *extra])
+        return reproducible(report, fun, args, kwargs)
     return checker
 
 

@@ -17,9 +17,10 @@ import os
 import sys
 
 from . import _library
-from ._check import settle
+from ._check import ask, settle
 from ._doctor import doctor
 from ._export import export
+from ._reproduce import reproducible, write
 from ._shapes import SpecError, specs as symbolic
 from ._specs import parse
 from ._trace import dump
@@ -60,7 +61,10 @@ def _parser() -> argparse.ArgumentParser:
                                  required=name == "export")
         if name != "dump":
             command.add_argument("--format", default="text")
-        if name != "gradcheck":
+        if name == "gradcheck":
+            command.add_argument("--repro", metavar="DIR", help="write a pytest in plain JAX "
+                                 "there for each finding: DRV001-1.py, ...")
+        else:
             _add_sizes(command, name)
     commands.add_parser("doctor", help="what is installed, and what of it "
                                        "jaxvet can't use")
@@ -140,6 +144,8 @@ def _run(options, extra) -> int:
         getattr(options, "sizes", ())))(*specs)
     if options.command == "check":
         settle(document)
+    if getattr(options, "repro", None):
+        _write_tests(document, fun, specs, options.repro, extra)
     if options.command != "dump":
         return _answer(document, options.command, options.format, extra)
     if options.output:
@@ -147,6 +153,12 @@ def _run(options, extra) -> int:
     else:
         sys.stdout.write(document.text())
     return 0
+
+
+def _write_tests(document, fun, specs, folder, extra) -> None:
+    report = ask("gradcheck", document, ["--trust-embedded", *extra])
+    for path in write(reproducible(report, fun, specs, {}).findings, folder):
+        print(f"jaxvet: {path}", file=sys.stderr)
 
 
 def _specs_of(options) -> tuple:

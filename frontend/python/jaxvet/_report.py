@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import html
 import json
 
@@ -34,6 +35,13 @@ class Finding:
     equation: object = None
     data: dict = dataclasses.field(default_factory=dict)
     help: str | None = None
+    #: Makes the text of `reproducer`; of what gradcheck finds.
+    reproduce: object = dataclasses.field(default=None, repr=False, compare=False)
+
+    @functools.cached_property
+    def reproducer(self) -> str | None:
+        """A pytest in plain JAX that fails as long as this is wrong, or None."""
+        return self.reproduce and self.reproduce(self)
 
     def __str__(self) -> str:
         lines = [f"{self.level}[{self.code}] {self.name}: {self.message}"]
