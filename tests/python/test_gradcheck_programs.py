@@ -50,7 +50,8 @@ def test_wrong_where_parts_are_right(function):
 def test_right_ones_are_not_accused(function):
     report = jaxvet.gradcheck(lambda x: function(x))(X)
     assert codes(report) == [] and not report.undecided
-    assert any(" is right: " in text and "no disagreement at " in text for text in report.assumptions)
+    assert any(" is right: " in text and "no disagreement at " in text
+               for text in report.assumptions)
 
 
 def test_stopped_gradients_are_not_accused():
