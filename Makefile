@@ -345,6 +345,10 @@ field-rules: all $(TOOLS)  ## how many right elementwise rules are proved or ide
 libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, checked, run
 	@scripts/libraries.sh $(LIBRARIES)
 
+.PHONY: found
+found:  ## the reproducers of docs/FOUND.md print what it says
+	@scripts/shipped.sh found.py
+
 .PHONY: releases
 releases: all  ## the same programs traced by both pinned releases of JAX, compared
 	@python3 scripts/releases.py all build/venv build/venv-new

@@ -6,6 +6,7 @@
 #   build/venv-new     the newest pinned one, of requirements-new.txt
 #   build/venv-newest  PyPI's latest (make jax-newest)
 #   build/venv-libraries  the newest of libraries (make libraries)
+#   build/venv-shipped  the newest of libraries beside the pinned JAX (make found)
 #
 # What takes one alone takes $JAXVET_VENV, build/venv if that is not set.
 environments='build/venv build/venv-new' # those of make test
@@ -23,7 +24,7 @@ requirements_of() {
 # The Pythons that have wheels of all that is pinned, the preferred first.
 versions_of() {
     case $1 in
-    *-new | *-newest | *-libraries) echo 3.14 3.13 3.12 ;;
+    *-new | *-newest | *-libraries | *-shipped) echo 3.14 3.13 3.12 ;;
     *) echo 3.14 3.13 3.12 3.11 ;;
     esac
 }
@@ -32,7 +33,7 @@ versions_of() {
 # folders, as its commands in PATH run only the version that is selected.
 candidates_for() {
     case $1 in
-    *-new | *-newest | *-libraries) [ -z "${JAXVET_PYTHON:-}" ] || echo "$JAXVET_PYTHON" ;;
+    *-new | *-newest | *-libraries | *-shipped) [ -z "${JAXVET_PYTHON:-}" ] || echo "$JAXVET_PYTHON" ;;
     *) echo python3 ;;
     esac
     for version in $(versions_of "$1"); do
