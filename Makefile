@@ -341,6 +341,10 @@ accuracy: all  ## every elementwise function of JAX and its derivative on every 
 field-rules: all $(TOOLS)  ## how many right elementwise rules are proved or identical over the reals, and why others are not
 	@JAX_PLATFORMS=cpu $${JAXVET_VENV:-build/venv}/bin/python scripts/field_rules.py $(FIELD_RULES)
 
+.PHONY: field-random
+field-random: all $(TOOLS)  ## random pairs of functions, most of which differ somewhere: none may be called identical over the reals
+	@JAX_PLATFORMS=cpu $${JAXVET_VENV:-build/venv}/bin/python scripts/field_random.py $(FIELD_RANDOM)
+
 .PHONY: libraries
 libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, checked, run
 	@scripts/libraries.sh $(LIBRARIES)

@@ -319,7 +319,7 @@ static void add_constants(const jx_cell *a, const jx_cell *b, jx_cell *to)
     double sum = a->about + b->about;
 
     if (is_constant(a) && is_constant(b) &&
-        (fabs(sum) > 1e-6 * (fabs(a->about) + fabs(b->about)) || !to->v)) {
+        (fabs(sum) > 0.01 * (fabs(a->about) + fabs(b->about)) || !to->v)) {
         to->about = to->v ? sum : 0;
         to->off = to->about;
         to->base = 0;

@@ -72,7 +72,8 @@ typedef struct jx_choice {
     bool equality; /* it was asked whether it is zero */
     bool flipped; /* of the negative of `base` + `off` */
     int state; /* -1, 0, 1 */
-    uint64_t base, zero; /* `zero`: the key of a division by it */
+    uint64_t base, shift; /* it is base + shift, which is `off` if that is exact */
+    uint64_t zero; /* the key of a division by it */
     double off;
 } jx_choice;
 

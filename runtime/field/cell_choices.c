@@ -22,13 +22,23 @@ static int colour_of(jx_field *f, int arity)
     return f->colour;
 }
 
+/* Whether an element of F_p is exactly that double. */
+static bool is_exactly(const jx_field *f, double value, uint64_t v)
+{
+    int exponent;
+    int64_t whole = (int64_t)ldexp(frexp(value, &exponent), 53);
+
+    return jx_mod_dyadic(whole, exponent - 53, f->ring.p) == v;
+}
+
 /* Two numbers that differ by a constant cannot have all signs. */
-static bool is_possible(const jx_choice *a, const jx_choice *b)
+static bool is_possible(const jx_field *f, const jx_choice *a, const jx_choice *b)
 {
     double gap = b->off - a->off;
     int low = a->state, high = b->state;
 
-    if (a->base != b->base || !isfinite(gap) || fabs(gap) <= 1e-9 * (fabs(a->off) + fabs(b->off)))
+    if (a->base != b->base || !isfinite(gap) || gap == 0 ||
+        !is_exactly(f, gap, jx_mod_sub(b->shift, a->shift, f->ring.p)))
         return true;
     if (gap < 0) {
         low = b->state;
@@ -55,7 +65,7 @@ static jx_choice *add_choice(jx_field *f, jx_choice like, int arity)
     like.colour = colour;
     like.state = like.root ? f->taken[colour] : states[f->taken[colour]];
     for (size_t i = 0; !like.root && i < f->choices.count; i++)
-        if (!f->choices.at[i].root && !is_possible(&f->choices.at[i], &like))
+        if (!f->choices.at[i].root && !is_possible(f, &f->choices.at[i], &like))
             f->vacuous = true;
     JX_PUSH(f->ctx->arena, &f->choices, like);
     return f->choices.count ? &f->choices.at[f->choices.count - 1] : NULL;
@@ -98,6 +108,8 @@ static int sign_of(jx_field *f, const jx_cell *d, bool equality, jx_cell *to)
         like.base = turned ? jx_mod_sub(0, base.v, f->ring.p) : base.v;
         like.base = d->w ? like.key : like.base;
         like.off = d->w ? 0 : turned ? -d->off : d->off;
+        like.shift = jx_mod_sub(turned ? jx_mod_sub(0, d->v, f->ring.p) : d->v, like.base,
+                                f->ring.p);
         like.zero = jx_cell_zero_key(f, d);
         /* The state is that of the number whose base is not turned, the key that of the
          * number that is not flipped. */

@@ -233,6 +233,17 @@ static bool run_scan(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     return true;
 }
 
+/* It depends on a comparison of numbers. */
+static bool is_chosen(jx_field *f, const jx_field_value *of)
+{
+    jx_cell on = jx_field_reasons(f, of);
+
+    for (int i = 0; i < f->ncolours; i++)
+        if (on.by[i])
+            return true;
+    return on.mixed || on.needs;
+}
+
 static bool run_while(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                       const jx_field_value *ins, jx_field_value *outs)
 {
@@ -253,7 +264,7 @@ static bool run_while(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         if (!run_closed(f, program, &p->cond_jaxpr, ask, &goes_on))
             return false;
         if (turn == MOST_TURNS || !scalar_of(&goes_on, &value, &chosen) || chosen ||
-            (goes_on.cells && jx_field_reasons(f, &goes_on).by[0]))
+            is_chosen(f, &goes_on))
             return lose_all(f, program, eqn, outs, "a loop that ends by its numbers");
         if (!value)
             return true;

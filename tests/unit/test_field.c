@@ -232,6 +232,10 @@ static void all_ways_are_gone(void **state)
     /* No x is above 1 and below 0. */
     same(" a:bool[] = gt x 1.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = and a b\n"
          " d:f32[] = select_n c x 5.0:f32[]\n in (d,)", X, "");
+    /* What is added up in floats says nothing of what is above what. */
+    undecided(" a:f32[] = add x 1e16:f32[]\n b:f32[] = add a 1.0:f32[]\n c:f32[] = sub b 1e16:f32[]\n"
+              " d:bool[] = eq c 0.0:f32[]\n e:f32[] = add x 1.0:f32[]\n f:bool[] = eq e 0.0:f32[]\n"
+              " g:bool[] = and d f\n h:f32[] = select_n g x 5.0:f32[]\n in (h,)", X);
     undecided(" a:bool[] = gt x -1.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = and a b\n"
               " d:f32[] = select_n c x 5.0:f32[]\n in (d,)", X);
     same(" a:f32[] = abs x\n b:f32[] = mul a a\n in (b,)", " a:f32[] = mul x x\n in (a,)", "");
