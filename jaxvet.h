@@ -195,9 +195,10 @@ JAXVET_API jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
 /* The program transformed, as `jaxvet show --transform` does it ("jvp", "devices:8"),
  * as a program of its own, used and closed as one of jaxvet_refine(); sizes are
  * jaxvet_refine()'s.  "jvp" takes the inputs, then a tangent for each inexact one, and
- * gives the outputs, then a tangent for each inexact one; "vjp" takes the inputs, then a
- * cotangent for each inexact output, and gives one for each inexact input.  NULL on failure: no such
- * transform, or an equation that lacks a rule. */
+ * gives the outputs, then a tangent for each inexact one; "linearize" gives the outputs,
+ * then residuals, and "linearize,linear" takes these and tangents and gives tangents;
+ * "vjp" takes the inputs, then a cotangent for each inexact output, and gives one for each
+ * inexact input.  NULL on failure: no such transform, or an equation that lacks a rule. */
 JAXVET_API jaxvet_program *jaxvet_transform(jaxvet_program *program, const char *how,
                                             jaxvet_error *error);
 

@@ -250,6 +250,8 @@ static void find_chains(jx_typer *r)
     size_t next = 0, ruled = 0;
 
     reach(&w, r->program->entry.jaxpr);
+    if (r->program->linear)
+        reach(&w, r->program->linear->closed.jaxpr);
     while (ruled < w.queue.count) {
         if (next < w.queue.count) {
             r->looked[w.queue.at[next]->id].runs = ruled == 0;

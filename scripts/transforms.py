@@ -2,7 +2,7 @@
 """Our transformations against JAX's: each of JAX's own test harnesses is dumped, run
 with `jaxvet run --transform`, and held against what JAX gives for the same inputs.
 
-    scripts/transforms.py [TRANSFORM]... [--every N] [--only GROUP] [--x64]
+    scripts/transforms.py [TRANSFORM]... [--every N] [--first K] [--only GROUP] [--x64]
 
 A line per miss, sums per transform; exits with 1 where something differs or is refused
 that JAX does and tests/transform/known.txt has no reason for.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import collections
 import fnmatch
+import json
 import pathlib
 import subprocess
 import sys
@@ -102,7 +103,12 @@ def vmap(f, leaves, rng):
     return 'vmap:' + ','.join(map(str, axes)), jax.vmap(f, in_axes=axes), ins
 
 
-ORACLES = {'jvp': jvp, 'vjp': vjp, 'vmap': vmap}
+def linearize(f, leaves, rng):
+    """As jvp: its linear program is run behind it, on residuals and tangents."""
+    return 'linearize', *jvp(f, leaves, rng)[1:]
+
+
+ORACLES = {'jvp': jvp, 'linearize': linearize, 'vjp': vjp, 'vmap': vmap}
 
 
 def is_half(arrays):
@@ -128,19 +134,60 @@ def held(transform, f, leaves, seed, folder):
     except Exception as error:  # whatever JAX raises
         return 'refused by JAX', str(error).partition('\n')[0]
     jaxvet.dump(f)(*leaves).save(folder / 'p.json')
-    arrays = {f'in{i}': a for i, a in enumerate(ins)}
-    arrays |= {f'out{i}': a for i, a in enumerate(expected)}
+    stored = [_arrays.stored(_arrays.as_traced(a)) for a in (*ins, *expected)]
+    try:
+        run(folder, ','.join(words), stored[:len(ins)], stored[len(ins):],
+            is_half([*leaves, *expected]))
+    except Missed as missed:
+        return missed.args
+    return 'equal', ''
+
+
+class Missed(Exception):
+    """What became of it, and what the command said."""
+
+
+def command(folder, transform, ins, outs, half, *more):
+    """Runs the dumped program, transformed, on arrays as npz files have them."""
+    from jaxvet import _arrays
     (folder / 'p.npz').write_bytes(_arrays.packed(
-        {name: _arrays.stored(_arrays.as_traced(a)) for name, a in arrays.items()}))
-    words = [COMMAND, 'run', '--transform', ','.join(words), folder / 'p.json', '--inputs',
-             folder / 'p.npz', '--expect', folder / 'p.npz']
-    if is_half([*leaves, *expected]):  # JAX rounds when XLA stores, we at each operation
+        {f'in{i}': a for i, a in enumerate(ins)} |
+        {f'out{i}': a for i, a in enumerate(outs)}))
+    words = [COMMAND, 'run', '--transform', transform, folder / 'p.json', '--inputs',
+             folder / 'p.npz', *more]
+    if outs:
+        words += ['--expect', folder / 'p.npz']
+    if outs and half:  # JAX rounds when XLA stores, we at each operation
         words += ['--rtol', '0.03', '--atol', '0.03']
     ran = subprocess.run(words, capture_output=True, text=True)
-    if ran.returncode == 0:
-        return 'equal', ''
-    text = (ran.stdout + ran.stderr).replace(str(folder), '').strip()
-    return 'differs' if ran.returncode == 1 else 'refused', ' | '.join(text.split('\n')[:3])
+    if ran.returncode:
+        text = (ran.stdout + ran.stderr).replace(str(folder), '').strip()
+        raise Missed('differs' if ran.returncode == 1 else 'refused',
+                     ' | '.join(text.split('\n')[:3]))
+
+
+def run(folder, transform, ins, outs, half):
+    """Missed unless it gives these outputs; of a program that is linearized, they are
+    its own and those of the linear one."""
+    import numpy as np
+    if not transform.endswith('linearize'):
+        command(folder, transform, ins, outs, half)
+        return
+    said = subprocess.run([COMMAND, 'show', '--transform', transform, '--as', 'json',
+                           folder / 'p.json'], capture_output=True, text=True)
+    if said.returncode:
+        raise Missed('refused', said.stderr.replace(str(folder), '').strip())
+    linear = json.loads(said.stdout)['linear']
+    nres, ntangents = linear.get('residuals', 0), len(linear.get('in_paths', ()))
+    ntangents -= nres
+    ins, tangents = ins[:len(ins) - ntangents], ins[len(ins) - ntangents:]
+    command(folder, transform, ins, [], half, '--outputs', folder / 'at.npz')
+    with np.load(folder / 'at.npz') as at:
+        made = [at[f'out{i}'] for i in range(len(at.files))]
+    nouts = len(made) - nres
+    command(folder, transform, ins, outs[:nouts] + made[nouts:], half)
+    if outs[nouts:]:
+        command(folder, transform + ',linear', made[nouts:] + tangents, outs[nouts:], half)
 
 
 def chosen(options):
@@ -148,7 +195,7 @@ def chosen(options):
     rows = [row for row in harnesses.load(options.x64) if row[2] is None]
     if options.only:
         rows = [row for row in rows if row[0].startswith(options.only)]
-    return [(stem, harness) for stem, harness, _ in rows[::options.every]]
+    return [(stem, harness) for stem, harness, _ in rows[options.first::options.every]]
 
 
 def program(harness):
@@ -167,9 +214,11 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('transforms', nargs='*', default=[], metavar='TRANSFORM',
-                        help=', '.join(ORACLES) + ' (all three), or several, one after the '
+                        help=', '.join(ORACLES) + ' (all four), or several, one after the '
                         'other: jvp,vmap')
     parser.add_argument('--every', type=int, default=1, metavar='N', help='one in N')
+    parser.add_argument('--first', type=int, default=0, metavar='K',
+                        help='the number of the first of these')
     parser.add_argument('--only', metavar='GROUP', help='whose names begin so')
     parser.add_argument('--x64', action='store_true')
     options = parser.parse_args()

@@ -323,6 +323,7 @@ static jx_program *end_program(jx_devices *s)
     to->njaxprs = (int)s->build.jaxprs.count;
     to->jaxprs = s->build.jaxprs.at;
     to->written = NULL;
+    to->linear = NULL;
     return to;
 }
 

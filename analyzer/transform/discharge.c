@@ -534,6 +534,15 @@ static bool new_retraces(jx_discharge *d, jx_program *to)
     return all != NULL;
 }
 
+static bool new_linear(jx_discharge *d, jx_program *to)
+{
+    const jx_linear_program *from = d->program->linear;
+    jx_linear_program *linear = from ? jx_arena_copy(arena_of(d), from, sizeof *from) : NULL;
+
+    to->linear = linear;
+    return !from || (linear && new_entry(d, &from->closed, &linear->closed));
+}
+
 /* Names of the outputs that the entry has got: those of the inputs whose last
  * contents they are. */
 static bool new_paths(jx_discharge *d, jx_program *to)
@@ -614,14 +623,15 @@ bool jx_program_discharge(jx_program *program)
     d.definitions = jx_definition_copies(program->ctx->arena, program->ndefinitions,
                                          program->definitions, &to.definitions);
     if (!d.definitions || !new_rules(&d, &to) || !new_definitions(&d, &to) ||
-        !new_retraces(&d, &to) ||
-        !new_entry(&d, &program->entry, &to.entry) || !new_paths(&d, &to) ||
+        !new_retraces(&d, &to) || !new_entry(&d, &program->entry, &to.entry) ||
+        !new_linear(&d, &to) || !new_paths(&d, &to) ||
         !jx_ok(program->ctx))
         return false;
     program->rules = to.rules;
     program->definitions = to.definitions;
     program->retraces = to.retraces;
     program->entry = to.entry;
+    program->linear = to.linear;
     program->out_paths = to.out_paths;
     program->njaxprs = (int)d.build.jaxprs.count;
     program->jaxprs = d.build.jaxprs.at;

@@ -40,6 +40,7 @@ bool jx_making_begin(jx_making *m, jx_program *from)
         JX_PUSH(arena, &m->build.jaxprs, from->jaxprs[i]);
     m->to->nretraces = m->to->ncomparisons = 0;
     m->to->written = NULL;
+    m->to->linear = NULL;
     m->to->blackbox = NULL;
     return m->build.with != NULL;
 }

@@ -602,6 +602,8 @@ static bool find_reached(refiner *r, const jx_closed *entry)
     if (!r->reached)
         return false;
     reach(&s, entry->jaxpr);
+    if (!r->bare && r->from->linear)
+        reach(&s, r->from->linear->closed.jaxpr);
     for (int i = 0; !r->bare && i < r->from->nrules; i++)
         reach_rule(&s, r->from->rules[i]);
     for (int i = 0; !r->bare && i < r->from->ndefinitions; i++)
@@ -843,6 +845,16 @@ static bool new_arrays(refiner *r)
     return to != NULL;
 }
 
+/* The second program, of the same sizes. */
+static bool new_linear(refiner *r)
+{
+    const jx_linear_program *from = r->bare ? NULL : r->from->linear;
+    jx_linear_program *to = from ? jx_arena_copy(arena_of(r), from, sizeof *from) : NULL;
+
+    r->to->linear = to;
+    return !from || (to && new_closed(r, &from->closed, &to->closed));
+}
+
 static jx_program *begin(jx_program *from)
 {
     jx_program *to = jx_arena_copy(from->ctx->arena, from, sizeof *from);
@@ -910,7 +922,7 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
         new_valued(r);
     if (!r->to || !new_scopes(r) || !new_comparisons(r) || !begin_rules(r) ||
         !begin_definitions(r) || !find_reached(r, entry) || !new_jaxprs(r) ||
-        !new_closed(r, entry, &r->to->entry))
+        !new_closed(r, entry, &r->to->entry) || !new_linear(r))
         return NULL;
     r->to->nranges = r->bare ? 0 : r->to->nranges;
     if (r->to->nranges && !new_ranges(r))

@@ -114,7 +114,7 @@ static bool is_remat(const jx_eqn *eqn)
 
 static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
 {
-    bool any = false, all = true;
+    bool any = false, all = true, whole;
 
     for (int i = 0; i < eqn->nins; i++) {
         any |= jx_split_is_unknown(w, eqn->ins[i]);
@@ -128,6 +128,8 @@ static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
         return jx_split_cond(w, eqn);
     if (eqn->prim->id == JX_PRIM_scan)
         return jx_split_scan(w, eqn);
+    if (!all && eqn->prim->id == JX_PRIM_while)
+        return jx_split_while(w, eqn, &whole) && (!whole || leave(w, eqn));
     if (!all && is_remat(eqn))
         return jx_split_remat(w, eqn);
     if (!all && eqn->prim->id != JX_PRIM_custom_jvp_call &&

@@ -5,8 +5,8 @@
  *                                         unknown inputs -> unknown outputs
  *
  * Partial evaluation, as JAX has it: of a derivative along a direction, with the
- * tangents unknown, the rest is linear in them.  Loops and branches are split within; a
- * `while` that carries something unknown is in the rest whole, as is what remat would
+ * tangents unknown, the rest is linear in them.  Loops and branches are split within; what
+ * a `while` knows is computed twice, since the rest has it whole, as is what remat would
  * compute again. */
 #ifndef JX_SPLIT_H
 #define JX_SPLIT_H

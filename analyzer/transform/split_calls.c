@@ -119,10 +119,11 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn)
 
 /* ---- remat: what is known is computed once now and again by the rest */
 
-/* What of a jaxpr gives these results. */
-static const jx_value *slice_of(jx_splitting *w, const jx_closed *callee, const bool *outs)
+/* What of a jaxpr gives these results, of these inputs (NULL: all), with the constants of
+ * another. */
+static const jx_value *slice_of(jx_splitting *w, const jx_jaxpr *from,
+                                const jx_closed *like, const bool *ins, const bool *outs)
 {
-    const jx_jaxpr *from = callee->jaxpr;
     jx_atom *atoms = JX_NEW_ARRAY(arena_of(w), from->nconsts + from->nins + from->nouts + 1,
                                   jx_atom);
     jx_body *b = body_of(w);
@@ -132,13 +133,71 @@ static const jx_value *slice_of(jx_splitting *w, const jx_closed *callee, const 
     for (int i = 0; i < from->nconsts; i++)
         atoms[i] = jx_body_const(b, from->vars[i]->aval);
     for (int i = from->nconsts; i < from->nconsts + from->nins; i++)
-        atoms[i] = jx_body_input(b, from->vars[i]->aval);
+        if (!ins || ins[i - from->nconsts])
+            atoms[i] = jx_body_input(b, from->vars[i]->aval);
     jx_atom *made = atoms + from->nconsts + from->nins;
     if (!jx_making_inline(w->of->make, b, from, atoms, atoms + from->nconsts, outs, made))
         return NULL;
     for (int i = 0; i < from->nouts; i++)
         if (outs[i])
             jx_body_result(b, made[i]);
+    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
+                            like);
+}
+
+/* What is known of it, without the residuals. */
+static const jx_value *known_part(jx_splitting *w, const jx_split *s, const jx_closed *like)
+{
+    bool *outs = JX_NEW_ARRAY(arena_of(w), s->known->nouts + 1, bool);
+
+    for (int i = 0; outs && i < s->known->nouts - s->nres; i++)
+        outs[i] = true;
+    return outs ? slice_of(w, s->known, like, NULL, outs) : NULL;
+}
+
+/* All of it, of all inputs: what is known first, then the rest, which is apart from it, so
+ * that it can be transposed; gives what is unknown. */
+static const jx_value *whole_again(jx_splitting *w, const jx_split *s,
+                                   const jx_closed *callee)
+{
+    const jx_jaxpr *from = callee->jaxpr, *known = s->known, *rest = s->rest;
+    int nknown = known->nouts - s->nres, n = from->nconsts, next = 0;
+    jx_body *b = body_of(w);
+    jx_atom *consts = JX_NEW_ARRAY(arena_of(w), n + 2 * from->nins + known->nouts +
+                                                    rest->nins + rest->nouts + 1, jx_atom);
+    bool *needed = JX_NEW_ARRAY(arena_of(w), known->nouts + 1, bool);
+    jx_atom *ins, *kins, *kouts, *to, *made;
+
+    if (!b || !consts || !needed)
+        return NULL;
+    ins = consts + n;
+    kins = ins + from->nins;
+    kouts = kins + from->nins;
+    to = kouts + known->nouts;
+    made = to + rest->nins;
+    for (int i = 0; i < n; i++)
+        consts[i] = jx_body_const(b, from->vars[i]->aval);
+    for (int i = 0; i < from->nins; i++) {
+        ins[i] = jx_body_input(b, from->vars[n + i]->aval);
+        if (!s->ins[i])
+            kins[next++] = ins[i];
+    }
+    for (int i = nknown; i < known->nouts; i++)
+        needed[i] = true;
+    if (!jx_making_inline(w->of->make, b, known, consts, kins, needed, kouts))
+        return NULL;
+    next = 0;
+    for (int i = nknown; i < known->nouts; i++)
+        to[next++] = kouts[i];
+    for (int i = 0; i < s->npassed; i++)
+        to[next++] = ins[s->passed[i]];
+    for (int i = 0; i < from->nins; i++)
+        if (s->ins[i])
+            to[next++] = ins[i];
+    if (!jx_making_inline(w->of->make, b, rest, consts, to, NULL, made))
+        return NULL;
+    for (int i = 0; i < rest->nouts; i++)
+        jx_body_result(b, made[i]);
     return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
                             callee);
 }
@@ -151,21 +210,16 @@ bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
     const jx_split *s = mask && callee
                             ? jx_split_jaxpr(w->of, callee->jaxpr, mask, NULL, NULL)
                             : NULL;
-    bool *outs = s ? JX_NEW_ARRAY(arena_of(w), s->known->nouts + 1, bool) : NULL;
-    jx_closed known;
     jx_params kp = {.program = w->of->make->to}, rp = kp;
     const jx_atom *made;
     call k, r;
 
-    if (!outs || !begin_call(w, eqn, 0, &k) || !begin_call(w, eqn, 0, &r))
+    if (!s || !begin_call(w, eqn, 0, &k) || !begin_call(w, eqn, 0, &r))
         return false;
-    for (int i = 0; i < s->known->nouts - s->nres; i++)
-        outs[i] = true;
-    known = jx_making_closed_like(s->known, callee);
     pass_known(&k, 0, mask);
     expect(&k, s->outs, true);
     jx_put_others(&kp, eqn, without);
-    jx_put(&kp, "jaxpr", slice_of(w, &known, outs));
+    jx_put(&kp, "jaxpr", known_part(w, s, callee));
     if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts, k.outs)))
         return false;
     jx_split_give_known(w, eqn, s->outs, made);
@@ -173,10 +227,123 @@ bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
         r.ins[r.nins++] = jx_split_rest(w, eqn->ins[i]);
     expect(&r, s->outs, false);
     jx_put_others(&rp, eqn, without);
-    jx_put(&rp, "jaxpr", slice_of(w, callee, s->outs));
+    jx_put(&rp, "jaxpr", whole_again(w, s, callee));
     made = jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
     jx_split_give_rest(w, eqn, s->outs, made);
     return made != NULL;
+}
+
+/* ---- while: what it carries and knows is computed now, and again by the rest, in which the
+ * loop is whole */
+
+typedef struct loop_split {
+    const jx_p_while *p;
+    bool *mask, *carry; /* operands, and what is carried, that is unknown */
+    int first, ncarry;  /* of operands: the first that is carried */
+    const jx_split *body;
+} loop_split;
+
+/* What a turn makes unknown stays so; false, told. */
+static bool settle_carry(jx_splitting *w, const jx_eqn *eqn, loop_split *l)
+{
+    bool *ins = JX_NEW_ARRAY(arena_of(w), eqn->nins + 1, bool), more = true;
+    int nconsts = (int)l->p->body_nconsts;
+
+    while (ins && more) {
+        for (int i = 0; i < nconsts; i++)
+            ins[i] = l->mask[l->first - nconsts + i];
+        for (int i = 0; i < l->ncarry; i++)
+            ins[nconsts + i] = l->carry[i];
+        l->body = jx_split_jaxpr(w->of, l->p->body_jaxpr.jaxpr, ins, l->carry, NULL);
+        if (!l->body)
+            return false;
+        more = false;
+        for (int i = 0; i < l->ncarry; i++) {
+            more |= l->body->outs[i] && !l->carry[i];
+            l->carry[i] |= l->body->outs[i];
+        }
+    }
+    return ins != NULL;
+}
+
+/* Whether the loop ends when something unknown says so; -1 if that was told. */
+static int ends_unknown(jx_splitting *w, const loop_split *l, bool *ins)
+{
+    const jx_split *cond;
+    int nconsts = (int)l->p->cond_nconsts;
+
+    for (int i = 0; i < nconsts; i++)
+        ins[i] = l->mask[i];
+    for (int i = 0; i < l->ncarry; i++)
+        ins[nconsts + i] = l->carry[i];
+    cond = jx_split_jaxpr(w->of, l->p->cond_jaxpr.jaxpr, ins, NULL, NULL);
+    return cond ? cond->outs[0] : -1;
+}
+
+static const jx_atom *known_loop(jx_splitting *w, const jx_eqn *eqn, const loop_split *l,
+                                 bool *ins)
+{
+    static const char *const without[] = {"cond_jaxpr", "body_jaxpr", "body_nconsts",
+                                          "cond_nconsts", NULL};
+    static const bool all[] = {true};
+    const jx_jaxpr *cond = l->p->cond_jaxpr.jaxpr;
+    int ncond = (int)l->p->cond_nconsts, nconds = 0;
+    jx_params p = {.program = w->of->make->to};
+    call k;
+
+    if (!begin_call(w, eqn, 0, &k))
+        return NULL;
+    for (int i = 0; i < cond->nins; i++)
+        ins[i] = i < ncond ? !l->mask[i] : !l->carry[i - ncond];
+    for (int i = 0; i < l->first; i++) {
+        if (!l->mask[i])
+            k.ins[k.nins++] = jx_split_known(w, eqn->ins[i]);
+        if (i == ncond - 1)
+            nconds = k.nins;
+    }
+    jx_put_others(&p, eqn, without);
+    jx_put(&p, "cond_jaxpr", slice_of(w, cond, &l->p->cond_jaxpr, ins, all));
+    jx_put(&p, "body_jaxpr", known_part(w, l->body, &l->p->body_jaxpr));
+    jx_put_int(&p, "cond_nconsts", nconds);
+    jx_put_int(&p, "body_nconsts", k.nins - nconds);
+    for (int i = 0; i < l->ncarry; i++)
+        if (!l->carry[i])
+            k.ins[k.nins++] = jx_split_known(w, eqn->ins[l->first + i]);
+    expect(&k, l->carry, true);
+    return jx_build_as(&w->known, eqn->prim, &p, k.nins, k.ins, k.nouts, k.outs);
+}
+
+bool jx_split_while(jx_splitting *w, const jx_eqn *eqn, bool *whole)
+{
+    const jx_p_while *p = eqn->typed;
+    loop_split l = {.p = p, .mask = mask_of(w, eqn, 0),
+                    .first = (int)(p->cond_nconsts + p->body_nconsts)};
+    bool *ins = JX_NEW_ARRAY(arena_of(w), eqn->nins + 1, bool);
+    jx_atom *rest = JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 1, jx_atom);
+    const jx_atom *made;
+    int ends;
+
+    l.ncarry = eqn->nins - l.first;
+    l.carry = mask_of(w, eqn, l.first);
+    *whole = true;
+    if (!l.mask || !l.carry || !ins || !rest || !settle_carry(w, eqn, &l))
+        return false;
+    ends = ends_unknown(w, &l, ins);
+    *whole = ends != 0 || count_of(l.carry, l.ncarry) == l.ncarry;
+    if (*whole)
+        return ends >= 0;
+    if (!(made = known_loop(w, eqn, &l, ins)))
+        return false;
+    jx_split_give_known(w, eqn, l.carry, made);
+    for (int i = 0; i < eqn->nins; i++)
+        rest[i] = jx_split_rest(w, eqn->ins[i]);
+    if (!(made = jx_build_like(&w->rest, eqn, rest, NULL, NULL)))
+        return false;
+    for (int i = 0, n = 0; i < eqn->nouts; i++)
+        if (l.carry[i])
+            rest[eqn->nins + n++] = made[i];
+    jx_split_give_rest(w, eqn, l.carry, rest + eqn->nins);
+    return true;
 }
 
 /* ---- cond: a branch gives the residuals of all, those of the others as zeros */

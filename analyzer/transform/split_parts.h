@@ -33,6 +33,8 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_cond(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_scan(jx_splitting *w, const jx_eqn *eqn);
+/* Not if it is `whole`: then it is for the rest to do as it stands. */
+bool jx_split_while(jx_splitting *w, const jx_eqn *eqn, bool *whole);
 
 /* Results of an equation: those that are known, those that are not. */
 void jx_split_give_known(jx_splitting *w, const jx_eqn *eqn, const bool *outs,

@@ -239,5 +239,6 @@ jx_program *jx_program_summands(jx_program *program, const int64_t *ins,
     to->njaxprs = (int)s.build.jaxprs.count;
     to->entry.jaxpr = entry;
     to->written = NULL;
+    to->linear = NULL;
     return to;
 }

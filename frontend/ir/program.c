@@ -98,6 +98,8 @@ const bool *jx_program_meant(const jx_program *program)
     if (!m.found || !meant)
         return NULL;
     meet(&m, program->entry.jaxpr, MEANT);
+    if (program->linear)
+        meet(&m, program->linear->closed.jaxpr, MEANT);
     for (int i = 0; i < program->nretraces; i++)
         meet(&m, program->retraces[i].closed.jaxpr, MEANT);
     for (int i = 0; i < program->nrules; i++)

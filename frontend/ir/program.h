@@ -237,6 +237,14 @@ typedef struct jx_retrace {
     const char *undecided; /* or NULL */
 } jx_retrace;
 
+/* What is left of a derivative when a program was linearized at its inputs: residuals,
+ * tangents -> tangents, linear in these. */
+typedef struct jx_linear_program {
+    jx_closed closed;
+    int nres; /* residuals: the last outputs of the program */
+    const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
+} jx_linear_program;
+
 struct jx_mlir_file;
 struct jx_exported;
 struct jx_blackbox;
@@ -289,6 +297,7 @@ typedef struct jx_program {
     jx_closed entry;
     const char *name;
     const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
+    const jx_linear_program *linear; /* a second program, or NULL */
     int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ndefinitions,
         ncomparisons, nretraces;
     const jx_file *const *files;

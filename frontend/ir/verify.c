@@ -389,6 +389,12 @@ static bool verify_definition(const jx_program *p, const jx_definition *of)
     return true;
 }
 
+static bool verify_linear(const jx_program *p, const jx_linear_program *linear)
+{
+    return linear->nres <= p->entry.jaxpr->nouts &&
+           linear->nres <= linear->closed.jaxpr->nins && verify_closed(p, &linear->closed);
+}
+
 bool jx_program_verify(const jx_program *program)
 {
     for (int i = 0; i < program->njaxprs; i++)
@@ -404,7 +410,8 @@ bool jx_program_verify(const jx_program *program)
         if (program->retraces[i].closed.jaxpr &&
             !verify_closed(program, &program->retraces[i].closed))
             return false;
-    return verify_closed(program, &program->entry);
+    return verify_closed(program, &program->entry) &&
+           (!program->linear || verify_linear(program, program->linear));
 }
 
 /* Of the variable's type; array types of references are looked at, too. */

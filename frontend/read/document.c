@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const char top_keys[] =
-    "format version producer entry files frames stacks names contexts meshes "
+    "format version producer entry linear files frames stacks names contexts meshes "
     "scopes avals consts npz prims jaxprs rules definitions comparisons retraces";
 
 static void read_head(jx_doc *d, const jx_node *root)
@@ -141,6 +141,33 @@ static void read_entry(jx_doc *d, const jx_node *root)
     read_ranges(d, &entry);
 }
 
+/* The second program. */
+static void read_linear(jx_doc *d, const jx_node *root)
+{
+    jx_node node = jx_node_member(root, "linear");
+    jx_linear_program *linear = node.there ? JX_NEW(d->ctx->arena, jx_linear_program) : NULL;
+
+    if (!linear || !jx_node_object(&d->walk, &node,
+                                   "jaxpr consts residuals in_paths out_paths"))
+        return;
+    jx_node jaxpr = jx_node_need(&d->walk, &node, "jaxpr");
+    const jx_jaxpr *to = jx_doc_jaxpr(d, &jaxpr);
+    jx_node consts = jx_node_member(&node, "consts");
+    jx_node residuals = jx_node_member(&node, "residuals");
+    jx_node ins = jx_node_member(&node, "in_paths");
+    jx_node outs = jx_node_member(&node, "out_paths");
+    if (!to)
+        return;
+    int most = d->program->entry.jaxpr->nouts;
+    linear->closed = (jx_closed){to, to->nconsts, jx_doc_consts(d, &consts, &node, to)};
+    if (residuals.there)
+        linear->nres = (int)jx_node_int(&d->walk, &residuals, 1,
+                                        to->nins < most ? to->nins : most);
+    linear->in_paths = jx_node_texts(&d->walk, &ins, to->nins);
+    linear->out_paths = jx_node_texts(&d->walk, &outs, to->nouts);
+    d->program->linear = linear;
+}
+
 static void read_prims(jx_doc *d, const jx_node *root)
 {
     jx_node table = jx_node_need(&d->walk, root, "prims");
@@ -162,6 +189,7 @@ static void read_root(jx_doc *d, const jx_node *root)
         read_head,     read_producer,  jx_doc_sources, jx_doc_settings,
         jx_doc_avals,  jx_doc_arrays,  read_prims,     jx_doc_jaxprs,
         jx_doc_rules,  jx_doc_definitions, jx_doc_comparisons, read_entry,
+        read_linear,
         jx_doc_retraces,
     };
 

@@ -65,6 +65,23 @@ static void put_entry(jx_emit *e, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
+static void put_linear(jx_emit *e, jx_buffer *to)
+{
+    const jx_linear_program *linear = e->program->linear;
+
+    if (!linear)
+        return;
+    jx_buffer_putc(to, '{');
+    jx_emit_entry(e, &linear->closed, to);
+    if (linear->nres) {
+        jx_emit_key(to, "residuals");
+        jx_json_put_int(to, linear->nres);
+    }
+    jx_emit_texts(to, "in_paths", linear->closed.jaxpr->nins, linear->in_paths);
+    jx_emit_texts(to, "out_paths", linear->closed.jaxpr->nouts, linear->out_paths);
+    jx_buffer_putc(to, '}');
+}
+
 static void put_producer(const jx_program *p, jx_buffer *to)
 {
     const struct {
@@ -114,17 +131,26 @@ static void put_npz(const jx_emit *e, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
-static void put_document(jx_emit *e, const jx_buffer *entry,
-                         const jx_buffer *comparisons,
-                         const jx_buffer *retraces, jx_buffer *to)
+/* What is not rows of a table, in the order of writing, which is also that of the walk. */
+enum { ENTRY, LINEAR, COMPARISONS, RETRACES, NPARTS };
+
+static void put_part(jx_buffer *to, const char *key, const jx_buffer *part)
+{
+    if (!part->length)
+        return;
+    jx_emit_key(to, key);
+    jx_buffer_bytes(to, jx_buffer_text(part), part->length);
+}
+
+static void put_document(jx_emit *e, const jx_buffer parts[NPARTS], jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"format\":\"jaxvet-jaxpr\",\"version\":%d",
-                     e->definitions.count ? JX_DOCUMENT_VERSION
-                     : e->modules         ? JX_DOCUMENT_MODULES
-                                          : JX_DOCUMENT_PLAIN);
+                     e->definitions.count               ? JX_DOCUMENT_VERSION
+                     : e->modules || e->program->linear ? JX_DOCUMENT_MODULES
+                                                        : JX_DOCUMENT_PLAIN);
     put_producer(e->program, to);
-    jx_emit_key(to, "entry");
-    jx_buffer_bytes(to, jx_buffer_text(entry), entry->length);
+    put_part(to, "entry", &parts[ENTRY]);
+    put_part(to, "linear", &parts[LINEAR]);
     put_rows(to, "files", &e->files.text, false);
     put_rows(to, "frames", &e->frames.text, false);
     put_rows(to, "stacks", &e->stacks.text, false);
@@ -139,8 +165,8 @@ static void put_document(jx_emit *e, const jx_buffer *entry,
     put_rows(to, "jaxprs", &e->jaxprs.text, true);
     put_rows(to, "rules", &e->rules.text, false);
     put_rows(to, "definitions", &e->definitions.text, false);
-    put_rows(to, "comparisons", comparisons, false);
-    put_rows(to, "retraces", retraces, false);
+    put_rows(to, "comparisons", &parts[COMPARISONS], false);
+    put_rows(to, "retraces", &parts[RETRACES], false);
     jx_buffer_puts(to, "}\n");
 }
 
@@ -159,9 +185,7 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
 {
     jx_emit e = {.program = program,
                  .arena = jx_arena_new(&program->ctx->budget)};
-    jx_buffer entry = jx_ctx_text(program->ctx);
-    jx_buffer comparisons = jx_ctx_text(program->ctx);
-    jx_buffer retraces = jx_ctx_text(program->ctx);
+    jx_buffer parts[NPARTS];
     jx_rows *tables[13];
     size_t before = to->length;
 
@@ -173,22 +197,24 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
     e.queue = JX_NEW_ARRAY(e.arena, program->nrules, const jx_rule *);
     e.defined = JX_NEW_ARRAY(e.arena, program->ndefinitions, const struct jx_definition *);
     e.failed = !e.queue || !e.defined;
-    put_entry(&e, &entry);
+    for (int i = 0; i < NPARTS; i++)
+        parts[i] = jx_ctx_text(program->ctx);
+    put_entry(&e, &parts[ENTRY]);
+    put_linear(&e, &parts[LINEAR]);
     jx_emit_rules(&e);
     jx_emit_definitions(&e);
-    jx_emit_comparisons(&e, &comparisons);
-    jx_emit_retraces(&e, &retraces);
-    put_document(&e, &entry, &comparisons, &retraces, to);
+    jx_emit_comparisons(&e, &parts[COMPARISONS]);
+    jx_emit_retraces(&e, &parts[RETRACES]);
+    put_document(&e, parts, to);
     for (int i = 0; i < 13; i++) {
         e.failed = e.failed || !jx_buffer_ok(&tables[i]->text);
         jx_buffer_free(&tables[i]->text);
     }
-    e.failed = e.failed || !jx_buffer_ok(&entry) || !jx_buffer_ok(to);
-    e.failed = e.failed || !jx_buffer_ok(&comparisons) ||
-               !jx_buffer_ok(&retraces);
-    jx_buffer_free(&entry);
-    jx_buffer_free(&comparisons);
-    jx_buffer_free(&retraces);
+    e.failed = e.failed || !jx_buffer_ok(to);
+    for (int i = 0; i < NPARTS; i++) {
+        e.failed = e.failed || !jx_buffer_ok(&parts[i]);
+        jx_buffer_free(&parts[i]);
+    }
     jx_arena_free(e.arena);
     if (e.failed || e.unknown)
         jx_buffer_cut(to, before);

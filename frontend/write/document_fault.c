@@ -109,6 +109,10 @@ const char *jx_document_fault(const jx_program *program, const char *text,
     const jx_program *back = jx_read_document(ctx, program->path, text, length);
     if (back)
         compare_jaxprs(&c, program->entry.jaxpr, back->entry.jaxpr);
+    if (back && !c.fault && !program->linear != !back->linear)
+        c.fault = "the linear program differs";
+    if (back && !c.fault && program->linear)
+        compare_jaxprs(&c, program->linear->closed.jaxpr, back->linear->closed.jaxpr);
     jx_ctx_free(ctx);
     return c.fault;
 }

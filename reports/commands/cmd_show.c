@@ -88,6 +88,25 @@ static bool print_modules(const jx_mlir_file *file, const settings *s,
     return true;
 }
 
+/* What a linearized program leaves, as a comment behind its text. */
+static bool print_linear(const jx_program *program, jx_print_options how, jx_buffer *to)
+{
+    const jx_linear_program *linear = program->linear;
+    jx_buffer text = jx_ctx_text(program->ctx);
+    bool ok = jx_jaxpr_print(program, linear->closed.jaxpr, how, &text);
+
+    if (ok)
+        jx_buffer_printf(to, "\n# Linear in all but its first %d inputs, the residuals:\n# ",
+                         linear->nres);
+    for (size_t i = 0; ok && i < text.length; i++) {
+        jx_buffer_putc(to, text.text[i]);
+        if (text.text[i] == '\n')
+            jx_buffer_puts(to, "# ");
+    }
+    jx_buffer_free(&text);
+    return ok;
+}
+
 static bool render(jx_program *program, const settings *s, jx_buffer *to)
 {
     jx_print_options how = {.width = (int)s->width,
@@ -103,7 +122,8 @@ static bool render(jx_program *program, const settings *s, jx_buffer *to)
         return jx_look_claims(program, to);
     if (!strcmp(s->as, "plan"))
         return jx_look_plan(program, &s->set, to);
-    if (!jx_program_print(program, how, to))
+    if (!jx_program_print(program, how, to) ||
+        (program->linear && !print_linear(program, how, to)))
         return false;
     jx_buffer_putc(to, '\n');
     return true;
@@ -132,6 +152,7 @@ static bool show(jx_ctx *ctx, const char *path, const settings *s,
     if (program && strcmp(s->as, "stablehlo") != 0 &&
         !jx_transforms_ask(&s->transform, "devices") &&
         !jx_transforms_ask(&s->transform, "jvp") &&
+        !jx_transforms_ask(&s->transform, "linearize") &&
         !jx_transforms_ask(&s->transform, "vjp"))
         program = jx_program_written(program);
     program = jx_program_transformed(program, &s->transform, false);
@@ -193,6 +214,10 @@ const jx_command jx_command_show = {
     "a tangent for each inexact one, and gives the outputs, then a tangent for each\n"
     "inexact one.  --transform vjp is that backwards: it takes the inputs, then a\n"
     "cotangent for each inexact output, and gives one for each inexact input.\n"
+    "--transform linearize gives the outputs, then residuals: what the derivative at\n"
+    "these inputs needs.  A second program beside it (the text has it as a comment)\n"
+    "takes residuals and tangents and gives tangents; --transform linear is that one:\n"
+    "linearize,linear, or of a document that was linearized.\n"
     "--transform vmap:0,None is the program over an axis more, of a new size `b`:\n"
     "at place 0 of the first input, the second has none; all outputs have it in\n"
     "front.  One place alone is for all inputs.\n"

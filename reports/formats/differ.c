@@ -354,6 +354,7 @@ static jx_program *caller(differ *d)
     /* What one of them does not say, they can't disagree about. */
     p->from_text = d->before->from_text || d->after->from_text;
     p->nrules = p->ndefinitions = p->narrays = p->ncomparisons = p->nretraces = 0;
+    p->linear = NULL;
     return callee->ins && callee->outs && p->scopes && p->entry.jaxpr ? p : NULL;
 }
 

@@ -134,6 +134,7 @@ static jx_program *probing(const body *b)
      * and retraces are beyond that. */
     to->njaxprs = from->id + 1;
     to->nrules = to->ndefinitions = to->nretraces = 0;
+    to->linear = NULL;
     table[from->id] = jaxpr;
     to->jaxprs = table;
     to->entry = (jx_closed){jaxpr, b->closed.nconsts, b->closed.consts};

@@ -5,6 +5,7 @@
 #include "analyzer/transform/devices.h"
 #include "analyzer/transform/inline.h"
 #include "analyzer/transform/jvp.h"
+#include "analyzer/transform/linearize.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
 #include "analyzer/typing.h"
@@ -73,6 +74,23 @@ static jx_program *vjp(jx_program *program, const step *s)
 {
     const jx_typed *typed = jx_typed_of(program);
     jx_program *to = typed ? jx_program_vjp(typed) : NULL;
+
+    (void)s;
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
+}
+
+static jx_program *linearize(jx_program *program, const step *s)
+{
+    const jx_typed *typed = jx_typed_of(program);
+    jx_program *to = typed ? jx_program_linearize(typed) : NULL;
+
+    (void)s;
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
+}
+
+static jx_program *linear(jx_program *program, const step *s)
+{
+    jx_program *to = jx_program_linear(program);
 
     (void)s;
     return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
@@ -150,6 +168,8 @@ static const struct {
 } all[] = {{"set", JX_TEXTS_MAX, set},
            {"devices", 1, devices},
            {"jvp", 0, jvp},
+           {"linearize", 0, linearize},
+           {"linear", 0, linear},
            {"vjp", 0, vjp},
            {"vmap", JX_TEXTS_MAX, vmap},
            {"flat", 0, flat}};
@@ -200,10 +220,10 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
         return false;
     if ((*number = number_of(at)) < 0)
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
-                       "there is no such transform; there is jvp, vjp, vmap:AXIS, as in "
-                       "vmap:0 or vmap:0,None, set:NAME=SIZE, as in set:b=8,t=4, "
-                       "devices:N and flat; check predicts grad, vmap and lower:PLATFORM (cpu, "
-                       "cuda, rocm, tpu)");
+                       "there is no such transform; there is jvp, linearize, linear, vjp, "
+                       "vmap:AXIS, as in vmap:0 or vmap:0,None, set:NAME=SIZE, as in "
+                       "set:b=8,t=4, devices:N and flat; check predicts grad, vmap and "
+                       "lower:PLATFORM (cpu, cuda, rocm, tpu)");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;
     while (more) {

@@ -3,6 +3,9 @@
  *     set:b=8,t=4    at these sizes
  *     devices:8      written out for so many devices
  *     jvp            its derivative along a direction (analyzer/transform/jvp.h)
+ *     linearize      its outputs and what its derivative needs, and that derivative as a
+ *                    second program (analyzer/transform/linearize.h)
+ *     linear         that second program
  *     vjp            its derivative backwards (analyzer/transform/vjp.h)
  *     flat           without calls (analyzer/transform/inline.h)
  *     vmap:0,None    over an axis more of these inputs (analyzer/transform/batch.h)
@@ -35,8 +38,8 @@ jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists, b
 #define JX_TRANSFORM_OPTION(settings)                                                    \
     {                                                                                    \
         "transform", 0, JX_OPT_LIST, "jvp,set:b=8",                                      \
-            "transformed first, in this order: jvp, vjp, vmap:AXES, set:NAME=SIZE, "     \
-            "devices:N, flat",                                                                 \
+            "transformed first, in this order: jvp, linearize, linear, vjp, vmap:AXES, " \
+            "set:NAME=SIZE, devices:N, flat",                                            \
             offsetof(settings, transform)                                                \
     }
 

@@ -58,7 +58,7 @@ expect 2 show "$work/two.jaxpr" --transform set:b=1 --transform set:b=2
 complains 'no size has a variable of that name'
 for word in grad set=3 '' devices:2,grad; do
     expect 2 show "$work/two.jaxpr" --transform "$word"
-    complains 'there is no such transform; there is jvp, vjp, vmap:AXIS, as in vmap:0 or'
+    complains 'there is no such transform; there is jvp, linearize, linear, vjp, vmap:AXIS'
 done
 for word in set devices vmap jvp:2 jvp,jvp: vmap:x vmap:None vmap:0,None vmap:0.5; do
     expect 2 show "$work/two.jaxpr" --transform "$word"

@@ -84,6 +84,23 @@ def halved_bwd(residuals, cts):
 halved.defvjp(halved_fwd, halved_bwd)
 
 
+@jax.custom_jvp
+def doubled(x):
+    return x * 2
+
+
+@doubled.defjvp
+def _(primals, tangents):  # what is linear has a rule, too, and is transposed without it
+    return doubled(*primals), doubled(*tangents)
+
+
+def counted(x):
+    return jax.lax.while_loop(
+        lambda state: state[0] < 5,
+        lambda state: (state[0] + 1, jnp.sin(state[1]) * state[0], state[2] * 2),
+        (0, x, jnp.float32(1)))
+
+
 V, M = np.float32([0.3, 1.7, 2.5]), np.float32([[2, .3, .1], [.4, 3, .5], [.2, .6, 4]])
 PROGRAMS = {
     'rule': (lambda x: log1pexp(jnp.sin(x)).sum(), V),
@@ -95,6 +112,12 @@ PROGRAMS = {
     'switch': (lambda i, x: jax.lax.switch(i, [jnp.sin, jnp.cos, lambda x: 0 * x], x),
                np.int32(1), V),
     'remat': (lambda x: jax.checkpoint(lambda x: jnp.sin(jnp.exp(x)))(x).sum(), V),
+    'remat of a rule': (lambda x: jax.checkpoint(
+        lambda x: log1pexp(log1pexp(x)), policy=jax.checkpoint_policies.dots_saveable)(x), V),
+    'remat of rules backwards': (lambda x, y: jax.checkpoint(lambda x: halved(
+        halved(x, y)[0], y)[0])(x), V, np.float32([2])),
+    'linear by a rule': (lambda x: doubled(jnp.sin(doubled(x))), V),
+    'counted': (counted, V),
     'root': (root, np.float32(27)),
     'conjugate gradients': (solved, M, V),
     'inverse': (lambda a: jnp.linalg.inv(a) @ a.T, M),
@@ -130,17 +153,17 @@ PROGRAMS = {
 }
 
 
-FORWARD_ONLY = 'while', 'reduced by a function', 'significand'
+FORWARD_ONLY = 'while', 'counted', 'reduced by a function', 'significand'
 BACKWARD_ONLY = 'rule backwards'
 
 
-@pytest.mark.parametrize('transform', ['jvp', 'vjp', 'vmap'])
+@pytest.mark.parametrize('transform', ['jvp', 'linearize', 'vjp', 'vmap'])
 @pytest.mark.parametrize('name', PROGRAMS)
 def test_programs_are_transformed_as_jax_transforms_them(name, transform, tmp_path):
     f, *args = PROGRAMS[name]
     leaves = [jnp.asarray(arg) for arg in args]
     if transform == 'vjp' and name in FORWARD_ONLY or \
-            transform == 'jvp' and name.startswith(BACKWARD_ONLY):
+            transform in ('jvp', 'linearize') and (name.startswith(BACKWARD_ONLY) or name == 'remat of rules backwards'):
         return
     became = transforms.held(transform, lambda *args: jax.tree_util.tree_leaves(f(*args)),
                              leaves, zlib.crc32(name.encode()), tmp_path)
@@ -216,6 +239,37 @@ def test_sizes_stay_symbolic(tmp_path):
         ran = command('run', tmp_path / 'q.json', '--inputs', tmp_path / 'p.npz',
                       '--expect', tmp_path / 'p.npz')
         assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_a_linearized_program_is_two(tmp_path):
+    """Written, read back, checked at sizes that stay symbolic, and taken apart."""
+    b, = jax.export.symbolic_shape('b')
+    jaxvet.dump(lambda x, n: (jnp.sin(x).sum() * x[0], n + 1))(
+        jax.ShapeDtypeStruct((b,), jnp.float32), jnp.int32(2)).save(tmp_path / 'p.json')
+    made = command('show', '--transform', 'linearize', '--as', 'json', tmp_path / 'p.json')
+    assert made.returncode == 0, made.stderr
+    (tmp_path / 'q.json').write_text(made.stdout)
+    assert command('show', '--as', 'json', tmp_path / 'q.json').stdout == made.stdout
+    assert command('check', '--strict', tmp_path / 'q.json').returncode == 0
+    shown = command('show', tmp_path / 'q.json').stdout
+    assert '\n# Linear in all but its first ' in shown
+    (tmp_path / 'q.jaxpr').write_text(shown)  # of which text is read as the first alone
+    assert command('show', tmp_path / 'q.jaxpr').stdout == shown.partition('\n# ')[0] + '\n'
+    linear = command('show', '--transform', 'linear', tmp_path / 'q.json')
+    assert linear.returncode == 0 and linear.stdout.count('in (') == 1
+    assert command('show', '--transform', 'linearize,linear',
+                   tmp_path / 'p.json').stdout == linear.stdout
+    at_size = command('show', '--transform', 'set:b=3,linear', tmp_path / 'q.json')
+    assert 'f32[3]' in at_size.stdout and '[b]' not in at_size.stdout
+    assert 'linear one beside it' in command(
+        'show', '--transform', 'linear', tmp_path / 'p.json').stderr
+    assert 'linear one beside it' in command(
+        'show', '--transform', 'jvp,linear', tmp_path / 'q.json').stderr
+    document = json.loads(made.stdout)
+    document['linear']['residuals'] = 100
+    (tmp_path / 'r.json').write_text(json.dumps(document, separators=(',', ':')))
+    ran = command('show', tmp_path / 'r.json')
+    assert ran.returncode == 3 and 'expected an integer from 1 to ' in ran.stderr
 
 
 def test_a_sample_of_jaxs_harnesses():
