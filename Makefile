@@ -324,6 +324,10 @@ right-rules: all  ## 2,000 random right rules, of which gradcheck may accuse non
 rule-mutants: all  ## right derivative rules with one thing changed: which of them gradcheck misses
 	@JAXVET=$(BUILD)/jaxvet $(PYTHON) scripts/rule_mutants.py $(RULE_MUTANTS)
 
+.PHONY: custom-api
+custom-api: all  ## what JAX's own tests of custom rules transform, transformed by us
+	@$${JAXVET_VENV:-build/venv}/bin/python scripts/custom_api.py $(CUSTOM_API)
+
 .PHONY: transforms
 transforms: all  ## our transformations of JAX's test harnesses, against JAX's
 	@build/venv/bin/python scripts/transforms.py $(TRANSFORMS)

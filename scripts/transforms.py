@@ -13,6 +13,7 @@ import argparse
 import collections
 import fnmatch
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / 'scripts'), str(ROOT / 'frontend' / 'python')]
 KNOWN = ROOT / 'tests' / 'transform' / 'known.txt'
-COMMAND = ROOT / 'build' / 'jaxvet'
+COMMAND = pathlib.Path(os.environ.get('JAXVET') or ROOT / 'build' / 'jaxvet').resolve()
 
 
 def is_inexact(leaf):

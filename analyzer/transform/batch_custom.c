@@ -3,6 +3,7 @@
 #include "analyzer/transform/batch_parts.h"
 
 #include "analyzer/transform/making.h"
+#include "analyzer/transform/refine.h"
 
 #include <string.h>
 
@@ -266,11 +267,81 @@ bool jx_batch_custom_lin(jx_batch *t)
                                                t->ins, nouts, outs));
 }
 
+/* ---- functions with a batching rule: traced at any size, once for each choice of
+ * operands that have the axis */
+
+/* How many operands get the axis for this pattern alone; -1 if one that has it is to have
+ * none. */
+static int extra_of(const jx_batch *t, const jx_value *pattern)
+{
+    const jx_value *ins = jx_value_field(pattern, "ins");
+    int extra = 0;
+
+    if (!ins || ins->tag != JX_V_TEXT || (int)strlen(ins->text) != t->eqn->nins)
+        return -1;
+    for (int i = 0; i < t->eqn->nins; i++) {
+        if (t->has[i] && ins->text[i] != '1')
+            return -1;
+        extra += !t->has[i] && ins->text[i] == '1';
+    }
+    return extra;
+}
+
+static const jx_value *pattern_of(const jx_batch *t)
+{
+    const jx_value *all = ((const jx_p_custom_vmap *)t->eqn->typed)->batched;
+    const jx_value *best = NULL;
+    int least = -1;
+
+    for (int i = 0; all && all->tag == JX_V_TUPLE && i < all->count; i++) {
+        int extra = extra_of(t, all->items[i]);
+        if (extra >= 0 && (least < 0 || extra < least)) {
+            least = extra;
+            best = all->items[i];
+        }
+    }
+    return best;
+}
+
 bool jx_batch_custom_vmap_call(jx_batch *t)
 {
-    return jx_batch_refuse(t,
-                           "its batching rule is a function of the traced process, which "
-                           "is not in the program (PRM002)");
+    const jx_value *pattern = pattern_of(t), *from, *error, *size, *flags;
+    jx_atom *ins = JX_NEW_ARRAY(jx_batch_arena(t), t->eqn->nins + 1, jx_atom);
+    const jx_jaxpr *jaxpr;
+    const jx_atom *made;
+    jx_value like;
+
+    if (!pattern)
+        return jx_batch_refuse(t, "its batching rule is a function of the traced process, "
+                                  "which is not in the program (PRM002)");
+    from = jx_value_field(pattern, "jaxpr");
+    error = jx_value_field(pattern, "error");
+    size = jx_value_field(pattern, "size");
+    flags = jx_value_field(pattern, "outs");
+    if (error && error->tag == JX_V_TEXT)
+        return jx_batch_refuse(t, error->text);
+    if (!from || from->tag != JX_V_JAXPR || !flags || flags->tag != JX_V_TEXT ||
+        (int)strlen(flags->text) != t->eqn->nouts ||
+        from->jaxpr->nins != t->eqn->nins || from->jaxpr->nouts != t->eqn->nouts)
+        return jx_batch_refuse(t, "its batching rule does not take and give what it does");
+    jaxpr = size && size->tag == JX_V_DIM
+                ? jx_refine_jaxpr(t->b->in, from->jaxpr, size->dim, t->size)
+                : from->jaxpr;
+    like = *from;
+    like.jaxpr = jaxpr;
+    for (int i = 0; ins && jaxpr && i < t->eqn->nins; i++)
+        ins[i] = jx_value_field(pattern, "ins")->text[i] == '1' ? jx_batch_full(t, i)
+                                                                : t->ins[i];
+    made = ins && jaxpr
+               ? jx_batch_call_of(t, t->b, "batched",
+                                  jx_value_add(&t->b->in->program->values, &like),
+                                  t->eqn->nins, ins)
+               : NULL;
+    for (int i = 0; made && i < t->eqn->nouts; i++) {
+        t->outs[i] = made[i];
+        t->gets[i] = flags->text[i] == '1';
+    }
+    return made != NULL;
 }
 
 /* ---- functions of the process that traced it: called as `vmap_method` says */

@@ -115,6 +115,108 @@ bool jx_jvp_call(jx_jvp *t)
     return finish(&c, is_remat ? t->eqn->prim : jx_prim_of(JX_PRIM_jit), &p, 0, made->outs);
 }
 
+/* ---- functions with a batching rule: its derivative is what that of the function is over
+ * an axis */
+
+/* The text, and what it says of the masked, once more behind it. */
+static const jx_value *twice(jx_jvp *t, const jx_value *flags, int n, const bool *mask)
+{
+    jx_buffer text = jx_ctx_text(t->of->make->to->ctx);
+    const char *kept;
+
+    if (!flags || flags->tag != JX_V_TEXT || (int)strlen(flags->text) != n)
+        return NULL;
+    jx_buffer_puts(&text, flags->text);
+    for (int i = 0; i < n; i++)
+        if (mask[i])
+            jx_buffer_putc(&text, flags->text[i]);
+    kept = jx_arena_take(jx_jvp_arena(t), &text);
+    return kept ? jx_value_add(&t->of->make->to->values,
+                               &(jx_value){.tag = JX_V_TEXT,
+                                           .text = jx_intern_text(t->of->make->to->ctx,
+                                                                  kept)})
+                : NULL;
+}
+
+/* One pattern, differentiated; gives NULL where it has no jaxpr to be.  *outs gains what
+ * has a tangent in it; with `last` it is made. */
+static bool pattern_along(jx_jvp *t, const jx_value *from, const bool *ins, bool *outs,
+                          const jx_value **made)
+{
+    static const char *const keys[] = {"ins", "jaxpr", "outs", "size"};
+    const jx_value *rule = jx_value_field(from, "jaxpr"), *fields[4];
+    jx_program *program = t->of->make->to;
+    const jx_jvped *along;
+    jx_value like;
+
+    if (!rule && made && jx_value_field(from, "error")) {
+        fields[0] = jx_value_field(from, "error");
+        fields[1] = twice(t, jx_value_field(from, "ins"), t->eqn->nins, ins);
+        if (fields[1])
+            *made = jx_value_of_record(program, "Batched", 2,
+                                       (const char *const[]){"error", "ins"}, fields);
+        return *made != NULL;
+    }
+    if (!rule || rule->tag != JX_V_JAXPR || rule->jaxpr->nins != t->eqn->nins ||
+        rule->jaxpr->nouts != t->eqn->nouts)
+        return true;
+    along = jx_jvp_jaxpr(t->of, rule->jaxpr, jx_jvp_one_group(rule->jaxpr), ins,
+                         made ? outs : NULL);
+    if (!along)
+        return false;
+    for (int i = 0; i < t->eqn->nouts; i++)
+        outs[i] |= along->outs[i];
+    if (!made)
+        return true;
+    like = *rule;
+    like.jaxpr = along->jaxpr;
+    fields[0] = twice(t, jx_value_field(from, "ins"), t->eqn->nins, ins);
+    fields[1] = jx_value_add(&program->values, &like);
+    fields[2] = twice(t, jx_value_field(from, "outs"), t->eqn->nouts, outs);
+    fields[3] = jx_value_field(from, "size");
+    if (fields[0] && fields[1] && fields[2] && fields[3])
+        *made = jx_value_of_record(program, "Batched", 4, keys, fields);
+    return jx_ok(program->ctx);
+}
+
+bool jx_jvp_custom_vmap_call(jx_jvp *t)
+{
+    const jx_p_custom_vmap *s = t->eqn->typed;
+    const jx_value *all = s->batched;
+    int npatterns = all && all->tag == JX_V_TUPLE ? all->count : 0, count = 0;
+    const jx_value **patterns =
+        JX_NEW_ARRAY(jx_jvp_arena(t), npatterns + 1, const jx_value *);
+    bool *mask = mask_of(t, t->tins, t->eqn->nins);
+    bool *outs = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nouts + 1, bool);
+    jx_params p = {.program = t->b->in->program};
+    const jx_jvped *made;
+    call c;
+
+    if (!patterns || !mask || !outs || !begin_call(t, &c))
+        return false;
+    made = jx_jvp_jaxpr(t->of, s->call.jaxpr, jx_jvp_one_group(s->call.jaxpr), mask, NULL);
+    for (int i = 0; made && i < t->eqn->nouts; i++)
+        outs[i] = made->outs[i];
+    for (int i = 0; made && i < npatterns; i++) /* what one gives, all do */
+        if (!pattern_along(t, all->items[i], mask, outs, NULL))
+            return false;
+    for (int i = 0; made && i < npatterns; i++) {
+        const jx_value *pattern = NULL;
+        if (!pattern_along(t, all->items[i], mask, outs, &pattern))
+            return false;
+        if (pattern)
+            patterns[count++] = pattern;
+    }
+    if (made)
+        made = jx_jvp_jaxpr(t->of, s->call.jaxpr, jx_jvp_one_group(s->call.jaxpr), mask, outs);
+    if (!made)
+        return false;
+    jx_put(&p, "call", jx_jvp_closed(t, made->jaxpr, &s->call));
+    jx_put(&p, "batched", jx_value_of_tuple(p.program, count, patterns));
+    pass(&c, 0, t->eqn->nins, mask);
+    return finish(&c, t->eqn->prim, &p, 0, outs);
+}
+
 /* ---- cond */
 
 bool jx_jvp_cond(jx_jvp *t)

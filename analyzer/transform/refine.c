@@ -16,6 +16,7 @@ typedef struct refiner {
     jx_program *from, *to;
     jx_ctx *ctx;
     bool bare;     /* the entry alone */
+    bool part;     /* a jaxpr of a program in the making: rules are not known */
     bool wrapping; /* shapes and parameters wrap, too */
     jx_assignment sizes;
     jx_dim_putting *put; /* dims move to other tables; else NULL */
@@ -350,6 +351,8 @@ static bool fill_value(refiner *r, const jx_value *value, jx_value *to)
         return false;
     if (value->jaxpr && !(to->jaxpr = r->jaxprs[value->jaxpr->id]))
         return refuse(r, "a nested jaxpr comes after its user");
+    if (value->rule && r->part)
+        return refuse(r, "it calls a function with a rule of its own (PRM002)");
     if (value->rule)
         put_rule(r, value, to);
     if (value->definition && r->bare)
@@ -1006,4 +1009,42 @@ jx_program *jx_program_import(jx_program *from, const jx_program *beside,
         return NULL;
     r.to->dims = beside->dims;
     return remade(&r, &from->entry);
+}
+
+/* ---- a jaxpr of a program in the making */
+
+typedef struct resizing {
+    jx_dims *dims;
+    const jx_dim *var, *size;
+} resizing;
+
+static const jx_dim *put_one(void *env, const jx_dim_atom *var)
+{
+    const resizing *s = env;
+    const jx_dim *dim = jx_dim_of_atom(s->dims, var);
+
+    return dim == s->var ? s->size : dim;
+}
+
+const jx_jaxpr *jx_refine_jaxpr(jx_builder *in, const jx_jaxpr *from, const jx_dim *var,
+                                const jx_dim *size)
+{
+    jx_program view = *in->program;
+    resizing s = {view.dims, var, size};
+    refiner r = {.from = &view, .to = in->program, .ctx = view.ctx, .part = true,
+                 .bare = true, .put = put_one, .env = &s};
+    const jx_closed entry = {.jaxpr = from};
+    const jx_jaxpr *made = NULL;
+
+    view.jaxprs = in->jaxprs.at;
+    view.njaxprs = (int)in->jaxprs.count;
+    jx_map_init(&r.done, view.ctx->arena);
+    r.build = (jx_builder){.program = r.to, .fail = refuse_build, .with = &r};
+    for (int i = 0; i < view.njaxprs; i++)
+        JX_PUSH(view.ctx->arena, &r.build.jaxprs, view.jaxprs[i]);
+    if (find_reached(&r, &entry) && new_jaxprs(&r))
+        made = r.jaxprs[from->id];
+    for (size_t i = (size_t)view.njaxprs; i < r.build.jaxprs.count; i++)
+        JX_PUSH(view.ctx->arena, &in->jaxprs, r.build.jaxprs.at[i]);
+    return made;
 }

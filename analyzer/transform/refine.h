@@ -8,6 +8,7 @@
 #ifndef JX_REFINE_H
 #define JX_REFINE_H
 
+#include "frontend/ir/build.h"
 #include "frontend/ir/claim.h"
 
 /* A new program in the same context, which shares dims, sources and data with
@@ -27,5 +28,11 @@ jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
  * becomes.  Both programs share a context. */
 jx_program *jx_program_import(jx_program *from, const jx_program *beside,
                               jx_dim_putting *put, void *env);
+
+/* A jaxpr of a program in the making, and all in it, with one variable's dim put in its
+ * place: what a jaxpr that was traced at any size is at this one.  NULL, told: also of one
+ * that holds a call of a function with rules of its own, which have sizes, too. */
+const jx_jaxpr *jx_refine_jaxpr(jx_builder *in, const jx_jaxpr *from, const jx_dim *var,
+                                const jx_dim *size);
 
 #endif

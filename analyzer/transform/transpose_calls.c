@@ -322,17 +322,20 @@ bool jx_transpose_custom_linear_solve(jx_transpose *t)
     const jx_value *jaxprs[JX_SOLVE_PARTS], *counts[JX_SOLVE_PARTS];
     jx_params p = jx_transpose_others(t, without);
     int consts = before[JX_SOLVE_PARTS], n = t->eqn->nins - consts;
+    const jx_jaxpr *back = s->jaxprs.part[JX_SOLVE_TRANSPOSE].jaxpr;
     call c;
 
-    if (!s->jaxprs.part[JX_SOLVE_VECMAT].jaxpr || !s->jaxprs.part[JX_SOLVE_TRANSPOSE].jaxpr)
+    if (!s->jaxprs.part[JX_SOLVE_VECMAT].jaxpr || !back)
         return jx_transpose_refuse(
             t, "transpose_solve required for backwards mode automatic "
                "differentiation of custom_linear_solve");
-    if (t->eqn->nouts != n)
-        return jx_transpose_refuse(
-            t, "its transpose is not known where it gives more than a "
-               "solution (PRM002)");
-    if (!begin_call(t, &c))
+    for (int i = n; i < t->eqn->nouts; i++) /* what solve gives beside the solution */
+        if (jx_is_made(t->cts[i]))
+            return jx_transpose_none(t);
+    if (back->nouts < n)
+        return jx_transpose_none(t);
+    if (!begin_call(t, &c) ||
+        !(c.outs = JX_NEW_ARRAY(jx_transpose_arena(t), back->nouts + 1, const jx_aval *)))
         return false;
     for (int i = 0; i < JX_SOLVE_PARTS; i++) {
         int from = swapped[i];
@@ -354,9 +357,9 @@ bool jx_transpose_custom_linear_solve(jx_transpose *t)
     jx_put(&p, "const_lengths", jx_value_of_record(program, "LinearSolveTuple",
                                                    JX_SOLVE_PARTS, jx_solve_names, counts));
     const jx_atom *made = NULL;
-    for (int i = 0; i < n; i++)
-        c.outs[i] = jx_transpose_in(t, consts + i);
-    made = jx_build_as(t->b, t->eqn->prim, &p, c.nins, c.ins, n, c.outs);
+    for (int i = 0; i < back->nouts; i++)
+        c.outs[i] = i < n ? jx_transpose_in(t, consts + i) : jx_atom_aval(back->outs[i]);
+    made = jx_build_as(t->b, t->eqn->prim, &p, c.nins, c.ins, back->nouts, c.outs);
     for (int i = 0; made && i < n; i++)
         if (jx_is_linear(t, consts + i))
             t->gives[consts + i] = made[i];

@@ -117,6 +117,8 @@ static bool hidden(const jx_printer *p, const jx_eqn *eqn, const char *name,
     case JX_PRIM_custom_vjp_call:
         return !strcmp(name, "out_trees") ||
                (!strcmp(name, "num_consts") && v->integer == 0);
+    case JX_PRIM_custom_vmap_call: /* what its rule makes of it */
+        return !strcmp(name, "batched");
     case JX_PRIM_mul:
         return !strcmp(name, "out_dtype") && is_none(v);
     case JX_PRIM_convert_element_type:

@@ -101,6 +101,20 @@ def counted(x):
         (0, x, jnp.float32(1)))
 
 
+@jax.custom_batching.custom_vmap
+def scaled(x, y):
+    return jnp.sin(x) * y, x
+
+
+@scaled.def_vmap
+def _(size, in_batched, x, y):  # no map of the function: that it is this shows the rule's use
+    if not in_batched[0]:
+        x = jnp.broadcast_to(x, (size, *x.shape))
+    if not in_batched[1]:
+        y = jnp.broadcast_to(y, (size, *y.shape))
+    return (jnp.cos(x) * y + jnp.arange(size)[:, None], 2. * x), (True, True)
+
+
 V, M = np.float32([0.3, 1.7, 2.5]), np.float32([[2, .3, .1], [.4, 3, .5], [.2, .6, 4]])
 PROGRAMS = {
     'rule': (lambda x: log1pexp(jnp.sin(x)).sum(), V),
@@ -116,6 +130,8 @@ PROGRAMS = {
         lambda x: log1pexp(log1pexp(x)), policy=jax.checkpoint_policies.dots_saveable)(x), V),
     'remat of rules backwards': (lambda x, y: jax.checkpoint(lambda x: halved(
         halved(x, y)[0], y)[0])(x), V, np.float32([2])),
+    'rule over an axis': (lambda x, y: jax.lax.cond(
+        x[0] > 0, lambda: scaled(jnp.exp(x), y), lambda: (x, y)), V, V + 1),
     'linear by a rule': (lambda x: doubled(jnp.sin(doubled(x))), V),
     'counted': (counted, V),
     'root': (root, np.float32(27)),
@@ -153,7 +169,7 @@ PROGRAMS = {
 }
 
 
-FORWARD_ONLY = 'while', 'counted', 'reduced by a function', 'significand'
+FORWARD_ONLY = 'while', 'counted', 'rule over an axis', 'reduced by a function', 'significand'
 BACKWARD_ONLY = 'rule backwards'
 
 
@@ -204,7 +220,7 @@ TWICE = 'jvp,jvp', 'vjp,jvp', 'jvp,vmap', 'vmap,jvp', 'vmap,vjp', 'vjp,vmap', 'v
 
 
 @pytest.mark.parametrize('transform', TWICE)
-@pytest.mark.parametrize('name', ['rule', 'scan', 'while', 'remat', 'inverse', 'root', 'cond'])
+@pytest.mark.parametrize('name', ['rule', 'rule over an axis', 'scan', 'while', 'remat', 'inverse', 'root', 'cond'])
 def test_what_was_transformed_can_be_again(name, transform, tmp_path):
     f, *args = PROGRAMS[name]
     if 'vjp' in transform and name in FORWARD_ONLY:

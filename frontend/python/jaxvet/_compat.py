@@ -12,6 +12,7 @@ import contextlib
 import functools
 import importlib
 import inspect
+import itertools
 import os
 import sys
 import types
@@ -772,6 +773,47 @@ def manual_axes(params) -> frozenset:
     """The axes that a shard_map's body sees as manual."""
     found = params.get("newly_manual_axes", params.get("manual_axes"))
     return frozenset(params["mesh"].axis_names if found is None else found)
+
+
+CUSTOM_VMAP = "custom_vmap_call"
+#: Operands of which all choices are looked at.
+MOST_VMAPPED = 4
+_call_rule = _function("follow batching rules", "custom_batching:call_rule")
+
+
+def vmap_masks(eqn) -> list:
+    """Which operands may get an axis together: what the function closes over has none."""
+    trees = jax.tree_util.treedef_children(eqn.params["in_tree"])
+    closed_over = len(eqn.invars) - sum(tree.num_leaves for tree in trees[1:])
+    if getattr(eqn.params["rule"], "__name__", "") == "jvp_of_rule_rule":
+        closed_over = 0  # there are two such trees, of primals and tangents
+    free = len(eqn.invars) - closed_over
+    masks = itertools.product((False, True), repeat=free) if free <= MOST_VMAPPED else [
+        (True,) * free, *(tuple(k == i for k in range(free)) for i in range(free))]
+    return [(False,) * closed_over + mask for mask in masks if any(mask)]
+
+
+def batched(eqn, mask) -> tuple:
+    """What a custom_vmap's rule makes of these operands over an axis in front: a closed
+    jaxpr, which results have the axis, and its size, a symbol."""
+    avals, outs = [var.aval for var in eqn.invars], []
+    scope = next((dim.scope for aval in avals for dim in getattr(aval, "shape", ())
+                  if isinstance(dim, DimExpr)), None)
+    size, = jax.export.symbolic_shape("vmapped", scope=scope or jax.export.SymbolicScope())
+    params = eqn.params
+    avals = [aval.update(shape=(size, *aval.shape)) if has else aval
+             for aval, has in zip(avals, mask)]
+
+    def called(*operands):
+        out, has = _call_rule(params["rule"], size,
+                              jax.tree_util.tree_unflatten(params["in_tree"], mask),
+                              jax.tree_util.tree_unflatten(params["in_tree"], operands))
+        outs[:], tree = jax.tree_util.tree_flatten(has)
+        flat, of = jax.tree_util.tree_flatten(out)
+        if tree != of or of != params["out_tree"]:
+            raise ValueError("its results are not those of the function")
+        return flat
+    return jax.make_jaxpr(called)(*avals), list(map(bool, outs)), size
 
 
 def dim_value(dim, sizes) -> int:

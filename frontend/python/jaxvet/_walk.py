@@ -25,6 +25,9 @@ from ._values import Values, rule_function_name
 #: Primitives that expand to others that do are followed to this depth.
 MOST_EXPANSIONS = 16
 
+#: Batching rules that call functions with batching rules are followed to this depth.
+MOST_BATCHED = 2
+
 #: Characters that are kept of what JAX says when it refuses to lower something.
 MOST_WORDS = 300
 
@@ -52,6 +55,7 @@ class Walker:
         self._holder = ("", "")   # primitive and parameter being written
         self._expansions = {}     # key of `_compat.expander` -> closed jaxpr
         self._expanding = 0       # how deep
+        self._batching = 0        # the same, in rules of functions over an axis
         self._modules = {}        # of primitives without a row, by key: the module, or
                                   # why there is none
         self._is_shown = False    # what is walked stands in a parameter to be read,
@@ -162,6 +166,8 @@ class Walker:
         given = _compat.parameters(eqn)
         params = {key: self._param(eqn, name, key, given[key])
                   for key in sorted(given)}
+        if name == _compat.CUSTOM_VMAP and self.rules is not None:
+            params = dict(sorted([*params.items(), ("batched", self._batched(eqn))]))
         self._policy, self.shard_maps, self.within = outer
         return params
 
@@ -178,6 +184,33 @@ class Walker:
         if name in _compat.OF_REFERENCES and key == "tree":
             return self._ref_path(value)
         return self.values.param(value)
+
+    def _batched(self, eqn) -> list:
+        """What the rule of a function with one makes of it over an axis of any size:
+        a pattern for each choice of operands that have the axis."""
+        patterns = []
+        if self._batching == MOST_BATCHED:
+            return patterns
+        self._batching += 1
+        for mask in _compat.vmap_masks(eqn):
+            row = {"ins": "".join("01"[each] for each in mask)}
+            try:
+                with _compat.equation_context(eqn, self.shard_maps), \
+                        self.recorder.asking():
+                    closed, outs, size = _compat.batched(eqn, mask)
+                if any(isinstance(const, _compat.Tracer) for const in closed.consts):
+                    raise ValueError("it closes over a value that is being traced")
+            except _compat.JaxvetError:
+                raise
+            except Exception as error:  # the rule's own, or JAX's
+                row["error"] = f"its batching rule: {_said(error)}"
+            else:
+                row["jaxpr"] = self.closed(closed)
+                row["outs"] = "".join("01"[each] for each in outs)
+                row["size"] = self.values.param(size)
+            patterns.append({"$rec": "Batched", "f": row})
+        self._batching -= 1
+        return patterns
 
     def _ref_path(self, tree):
         """Which part of a reference is read or written: a tuple of steps, in
