@@ -225,15 +225,48 @@ static bool wide_qr(jx_jvp *t, jx_atom a, jx_atom da)
     return jx_is_made(t->touts[1]);
 }
 
+/* V^-1 c */
+static jx_atom by_lu(jx_jvp *t, jx_atom v, jx_atom c)
+{
+    const jx_atom *lu =
+        jx_is_made(v) ? jx_build_all(t->b, jx_prim_of(JX_PRIM_lu), NULL, 1, &v, 3) : NULL;
+
+    return lu ? solve(lu[0], solve(lu[0], jx_matrix_take(t->b, c, 2, 1, lu[2]),
+                                   LEFT | LOWER | UNIT), LEFT)
+              : nothing;
+}
+
+/* A = [Q1 Q2] [R; 0]: Q1 and R are those of the thin one, and Q2 moves so that [Q1 Q2]
+ * stays the product of reflections that it is (Walter, Lehmann, Lamour; for the full factor
+ * arXiv:2409.13374, equations 32 and 33). */
+static bool tall_qr(jx_jvp *t, jx_atom da)
+{
+    const jx_dim *m = rows(t->outs[0]), *n = columns(da), *rest;
+    jx_atom q = jx_matrix_first(t->b, t->outs[0], 1, n), z, z_h, dq, dr, other;
+
+    if (!thin_qr(t, q, jx_matrix_first(t->b, t->outs[1], 2, n), da, &dq, &dr))
+        return false;
+    z = jx_matrix_first(t->b, q, 2, n);
+    z_h = by_lu(t, H(sub(z, jx_matrix_eye(t->b, z))), H(jx_matrix_after(t->b, q, 2, n)));
+    z = H(z_h);
+    other = sub(jx_matrix_after(t->b, dq, 2, n), dot(z, jx_matrix_first(t->b, dq, 2, n)));
+    other = sub(dot(dq, z_h),
+                dot(add(q, dot(jx_matrix_after(t->b, t->outs[0], 1, n), z)), H(other)));
+    if (!jx_is_made(other))
+        return false;
+    rest = jx_dim_sub(t->b->in->program->dims, m, n);
+    t->touts[0] = jx_build_concatenate(t->b, 2, (const jx_atom[]){dq, other},
+                                       jx_atom_aval(other)->rank - 1);
+    t->touts[1] = jx_matrix_pad(t->b, dr, 2, zero, rest);
+    return jx_is_made(t->touts[0]) && jx_is_made(t->touts[1]);
+}
+
 bool jx_jvp_qr(jx_jvp *t)
 {
     const jx_p_qr *p = t->eqn->typed;
     const jx_dim *m = rows(t->ins[0]), *n = columns(t->ins[0]);
     jx_atom a = t->ins[0], da = t->tins[0];
 
-    if (p->full_matrices && is_more(t, m, n))
-        return jx_jvp_refuse(t, "no derivative of a full factor of a matrix with more rows "
-                                "than columns is known (PRM002)");
     if (!jx_jvp_primal(t))
         return false;
     if (t->eqn->nouts == 3) {
@@ -242,6 +275,8 @@ bool jx_jvp_qr(jx_jvp *t)
     }
     if (!jx_is_made(a) || !jx_is_made(da))
         return false;
+    if (p->full_matrices && is_more(t, m, n))
+        return tall_qr(t, da);
     return is_more(t, n, m)
                ? wide_qr(t, a, da)
                : thin_qr(t, t->outs[0], t->outs[1], da, &t->touts[0], &t->touts[1]);
@@ -277,17 +312,6 @@ bool jx_jvp_eigh(jx_jvp *t)
     t->touts[0] = dot(v, mul(f, x));
     t->touts[1] = jx_matrix_diagonal(t->b, jx_matrix_real(t->b, x));
     return jx_is_made(t->touts[0]) && jx_is_made(t->touts[1]);
-}
-
-/* V^-1 c */
-static jx_atom by_lu(jx_jvp *t, jx_atom v, jx_atom c)
-{
-    const jx_atom *lu =
-        jx_is_made(v) ? jx_build_all(t->b, jx_prim_of(JX_PRIM_lu), NULL, 1, &v, 3) : NULL;
-
-    return lu ? solve(lu[0], solve(lu[0], jx_matrix_take(t->b, c, 2, 1, lu[2]),
-                                   LEFT | LOWER | UNIT), LEFT)
-              : nothing;
 }
 
 /* Vectors of length 1 whose largest element is real: what remains of their freedom

@@ -137,6 +137,7 @@ PROGRAMS = {
     'root': (root, np.float32(27)),
     'conjugate gradients': (solved, M, V),
     'inverse': (lambda a: jnp.linalg.inv(a) @ a.T, M),
+    'full factor': (lambda a: jnp.linalg.qr(a[:, :2], mode='complete'), M),
     'determinant': (jnp.linalg.slogdet, M),
     'exponential': (jax.scipy.linalg.expm, M),
     'product of zeros': (lambda x: jnp.prod(x * jnp.float32([0, 1, 0])), V),
