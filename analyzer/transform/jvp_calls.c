@@ -600,8 +600,19 @@ static jx_params linear_params(jx_jvp *t, const jx_rule *rule, const jx_rule_pat
     return p;
 }
 
+/* No result has a tangent: nobody asks the rule. */
+static bool gives_none(const jx_jvp *t)
+{
+    for (int i = 0; i < t->eqn->nouts; i++)
+        if (jx_has_tangent(t->eqn->outs[i]->aval))
+            return false;
+    return true;
+}
+
 bool jx_jvp_custom_jvp_call(jx_jvp *t)
 {
+    if (gives_none(t))
+        return jx_jvp_primal(t);
     return by_jvp_rule(t, ((const jx_p_custom_jvp *)t->eqn->typed)->jvp_jaxpr_fun);
 }
 
@@ -652,6 +663,8 @@ static bool by_vjp_rule(jx_jvp *t, const jx_rule *rule)
 
 bool jx_jvp_custom_vjp_call(jx_jvp *t)
 {
+    if (gives_none(t))
+        return jx_jvp_primal(t);
     return by_vjp_rule(t, ((const jx_p_custom_vjp *)t->eqn->typed)->fwd_jaxpr_thunk);
 }
 
