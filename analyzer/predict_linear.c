@@ -190,6 +190,12 @@ static bool take_eqn(jx_predictor *s, const bool *linear, const bool *live)
             if (!within(s, cond->branches.at[i].jaxpr, linear + 1, live))
                 return false;
         return true;
+    /* Ours reduces pairs by a function of them, which has no transpose; JAX halves what it
+     * reduces again and again, which may have one. */
+    case JX_PRIM_reduce:
+        jx_predict_unsure(s, jx_eqn_name(s->eqn),
+                          "JAX makes another derivative of a reduction by a function");
+        return true;
     case JX_PRIM_custom_vjp_call: return take_plain(s);
     default:
         return callee ? within(s, callee->jaxpr, linear, live) : take_plain(s);

@@ -220,6 +220,7 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
                    ctx->error.kind == JX_E_NONE ? &keep->error : &ctx->error);
         jx_error_clear(keep);
         report.findings.count = report.undecided.count = 0;
+        report.assumptions.count = report.conditions.count = 0;
         report.claims = (jx_counts){0};
     }
     return report;

@@ -152,3 +152,12 @@ def test_other_commands_do_not_predict():
         assert done.returncode == 2 and b"check predicts grad" in done.stderr
     done = _library.run(["check", "--transform", "lower:gpu", "-"], held)
     assert done.returncode == 3 and b"lower:PLATFORM" in done.stderr
+
+
+def test_a_reduction_by_a_function_is_not_said_to_lack_a_transpose():
+    def f(x):
+        return jax.lax.reduce(x, jnp.float32(0.5), lambda a, b: a * b + a, (0,))
+    report = jaxvet.check(f, arguments=["--transform", "grad"])(
+        jax.ShapeDtypeStruct((4,), jnp.float32))
+    assert not [each for each in report.findings if each.code == "PRM002"]
+    assert report.undecided
