@@ -6,7 +6,7 @@ prints '^jaxvet [0-9.]*$'
 prints '^zlib [0-9.]*$'
 prints '^OpenBLAS [0-9.]*$'
 prints '^z3 [0-9.]*$'
-prints '^documents 2$'
+prints '^documents 3$'
 prints '^exported-files up to 12, calling conventions 9 to 10, as of JAX 0.6.2 to '
 prints '^StableHLO 0.9.0 to 1.22.0$'
 is_silent
