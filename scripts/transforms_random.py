@@ -22,8 +22,10 @@ import transforms
 SHAPES = [(), (3,), (2, 3), (0, 2), (1,)]
 
 
-def rules():
-    """Functions with rules, made when JAX is there."""
+def rules(off):
+    """Functions with rules, made when JAX is there.  With `off`, rules are no derivatives,
+    which shows that they are used: not for several orders, of which a scan of JAX takes the
+    second from the function itself, other than a jit."""
     import jax
     import jax.numpy as jnp
 
@@ -31,14 +33,14 @@ def rules():
     def soft(x):
         return jnp.tanh(x) + x
 
-    soft.defjvps(lambda t, out, x: t * (3 - jnp.cos(x)))
+    soft.defjvps(lambda t, out, x: t * (2 - jnp.tanh(x) ** 2 + off * jnp.cos(x)))
 
     @jax.custom_vjp
     def bent(x, y):
         return jnp.sin(x) * y
 
-    bent.defvjp(lambda x, y: (bent(x, y), (jnp.cos(x), y)),
-                lambda res, ct: (2 * ct * res[0] * res[1], ct * res[0]))
+    bent.defvjp(lambda x, y: (bent(x, y), (jnp.cos(x), y, x)),
+                lambda res, ct: (ct * res[0] * res[1] * (1 + off), ct * jnp.sin(res[2])))
 
     @jax.custom_batching.custom_vmap
     def spread(x):
@@ -61,7 +63,7 @@ class Maker:
 
     def __init__(self, seed, words):
         self.seed, self.words = seed, words
-        self.rules = rules()
+        self.rules = rules(float(len(words) == 1))
 
     def __call__(self, *leaves):
         rng = np.random.default_rng(self.seed)
@@ -161,7 +163,8 @@ class Maker:
 def inputs(rng):
     import jax
     import jax.numpy as jnp
-    leaves = [jnp.asarray(rng.standard_normal(SHAPES[rng.integers(len(SHAPES))]), jnp.float32)
+    real = jnp.float64 if jax.config.jax_enable_x64 else jnp.float32
+    leaves = [jnp.asarray(rng.standard_normal(SHAPES[rng.integers(len(SHAPES))]), real)
               for _ in range(2)]
     more = [lambda: jnp.int32(rng.integers(5)), lambda: jnp.arange(3) > 1,
             lambda: jnp.asarray(rng.standard_normal(3) + 1j, jnp.complex64),

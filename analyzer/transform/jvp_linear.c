@@ -78,6 +78,24 @@ bool jx_jvp_linear_all(jx_jvp *t)
     return put_all(t, jx_jvp_again(t, ins));
 }
 
+/* In each operand alone, of which the result of its number comes. */
+bool jx_jvp_psum(jx_jvp *t)
+{
+    jx_atom *ins = copy_of(t, t->ins);
+    const jx_atom *made;
+
+    if (!ins || !jx_jvp_primal(t))
+        return false;
+    for (int i = 0; i < t->eqn->nins; i++)
+        if (is_inexact(jx_atom_aval(t->ins[i])) && !jx_is_made(ins[i] = jx_jvp_full(t, i)))
+            return false;
+    made = jx_jvp_again(t, ins);
+    for (int i = 0; made && i < t->eqn->nouts && i < t->eqn->nins; i++)
+        if (jx_is_made(t->tins[i]))
+            t->touts[i] = made[i];
+    return made != NULL;
+}
+
 /* A tangent in the shape of the result. */
 static jx_atom term(jx_jvp *t, int i)
 {

@@ -170,6 +170,25 @@ bool jx_transpose_reduce_sum(jx_transpose *t)
                                                 to->rank, to->shape));
 }
 
+/* Over axes of its operands, which is what a mapped axis becomes. */
+bool jx_transpose_psum(jx_transpose *t)
+{
+    const jx_p_allreduce *p = t->eqn->typed;
+
+    if (p->axes.named || (p->axis_index_groups && p->axis_index_groups->tag != JX_V_NONE))
+        return jx_transpose_none(t);
+    for (int i = 0; i < t->eqn->nins; i++) {
+        const jx_aval *to = jx_transpose_in(t, i);
+        if (jx_is_linear(t, i) && jx_is_made(t->cts[i]) &&
+            !jx_transpose_give(t, i,
+                               jx_build_broadcast(t->b, t->cts[i],
+                                                  others(t, to->rank, p->axes.at), to->rank,
+                                                  to->shape)))
+            return false;
+    }
+    return true;
+}
+
 /* The sum along what is new, and along what was stretched. */
 bool jx_transpose_broadcast_in_dim(jx_transpose *t)
 {

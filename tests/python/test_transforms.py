@@ -132,6 +132,8 @@ PROGRAMS = {
         halved(x, y)[0], y)[0])(x), V, np.float32([2])),
     'rule over an axis': (lambda x, y: jax.lax.cond(
         x[0] > 0, lambda: scaled(jnp.exp(x), y), lambda: (x, y)), V, V + 1),
+    'summed over a mapped axis': (lambda m: jax.vmap(lambda r, n: jax.lax.psum(
+        (jnp.sin(r), n, r * 2), 'i'), axis_name='i')(m, jnp.arange(3)), M),
     'linear by a rule': (lambda x: doubled(jnp.sin(doubled(x))), V),
     'counted': (counted, V),
     'root': (root, np.float32(27)),
@@ -294,6 +296,20 @@ def test_a_sample_of_jaxs_harnesses():
                          capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert 'transforms: jvp: ' in ran.stdout and 'transforms: vjp: ' in ran.stdout
+
+
+def test_a_sum_of_several_has_a_tangent_of_each(tmp_path):
+    (tmp_path / 'p.jaxpr').write_text("""{ lambda ; a:f32[3]. let
+    b:f32[3] = sin a
+    c:f32[3] = mul a 2.0:f32[]
+    d:f32[] e:f32[] = psum[axes=(0,) axis_index_groups=None] b c
+  in (d, e) }
+""")
+    np.savez(tmp_path / 'p.npz', in0=V, in1=V, out0=np.sin(V).sum(), out1=2 * V.sum(),
+             out2=(np.cos(V) * V).sum(), out3=2 * V.sum())
+    ran = command('run', '--transform', 'jvp', tmp_path / 'p.jaxpr', '--inputs',
+                  tmp_path / 'p.npz', '--expect', tmp_path / 'p.npz')
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def refused(f, *args, tmp_path):
