@@ -39,7 +39,12 @@ void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
 static bool tell_refusals(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report)
 {
     for (size_t i = 0; i < rules->count; i++)
-        if (rules->at[i].outcome == JX_RULE_REFUSES)
+        if (jx_rule_is_left_out(&rules->at[i]))
+            JX_PUSH(keep->arena, &report->assumptions,
+                    jx_arena_printf(keep->arena, "the %s is right: %s", rules->at[i].subject,
+                                    rules->at[i].detail ? rules->at[i].detail
+                                                        : "it was not looked at"));
+        else if (rules->at[i].outcome == JX_RULE_REFUSES)
             JX_PUSH(keep->arena, &report->assumptions,
                     jx_arena_printf(keep->arena,
                                     "nothing is differentiated through the %s, which raises: %s",

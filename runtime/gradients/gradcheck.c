@@ -227,7 +227,8 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
 
     if ((report->outcome == JX_RULE_AGREES && report->evidence != JX_RULE_PROVED) ||
         report->outcome == JX_RULE_WITHIN || report->outcome == JX_RULE_BEYOND ||
-        (options->in_passing && report->outcome == JX_RULE_REFUSES))
+        (options->in_passing &&
+         (report->outcome == JX_RULE_REFUSES || jx_rule_is_left_out(report))))
         return;
     claim = jx_claim_add(ctx, claims, code);
     if (!claim)

@@ -69,6 +69,12 @@ typedef struct jx_rule_report {
 
 typedef JX_VEC(jx_rule_report) jx_rule_reports;
 
+/* The document has no more of the rule than that there is one. */
+static inline bool jx_rule_is_left_out(const jx_rule_report *report)
+{
+    return report->rule && report->rule->npatterns == 0;
+}
+
 typedef struct jx_gradcheck_options {
     int directions; /* random ones per point, beside the fixed kinds; 0: 3 */
     uint64_t seed;
@@ -79,7 +85,8 @@ typedef struct jx_gradcheck_options {
                                   NULL: they become sample points of the rules
                                   that the program calls, and show their domain */
     jx_program *stored; /* the derivative that its file holds (input.h), or NULL */
-    bool in_passing;    /* the program itself is left out, and rules that raise are no claims */
+    bool in_passing;    /* the program itself is left out, and rules that raise, or that the
+                           document does not hold, are no claims */
     int64_t operations; /* that all rules may execute; what is left then is undecided; 0: any */
 } jx_gradcheck_options;
 
