@@ -215,7 +215,7 @@ def in_another_form(eqn, ins, rng):
     name, inner = eqn.primitive.name, inner_of(eqn)
     if inner:
         return walk(inner, ins, lambda e, i: in_another_form(e, i, rng))
-    if name == "scan" and eqn.params["num_consts"] >= 0:
+    if name == "scan" and "num_consts" in eqn.params:  # as JAX had it before 0.12
         return scanned(eqn, ins, rng)
     forms = FORMS.get(name, [])
     drawn = rng.randrange(len(forms) + 1)
