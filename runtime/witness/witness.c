@@ -206,7 +206,8 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
         jx_error_clear(program->ctx);
         return jx_ok(program->ctx);
     }
-    for (int flushed = 0; hold(&h) && flushed < 2; flushed++) {
+    bool held = hold(&h);
+    for (int flushed = 0; held && flushed < 2; flushed++) {
         search(&h, flushed);
         to->spent |= h.operations <= 0;
     }
