@@ -559,3 +559,19 @@ bool jx_exec_differs(const jx_exec *exec)
 {
     return exec->run.differs;
 }
+
+bool jx_port_find_unfinite(const jx_port *port, const void *data, jx_unfinite *found)
+{
+    int64_t strides[JX_MAX_RANK], step = (int64_t)jx_dtype_of(port->dtype)->bytes;
+    const jx_view view = {(char *)(uintptr_t)data,
+                          port->dtype,
+                          port->rank,
+                          port->shape,
+                          strides,
+                          port->count,
+                          true};
+
+    for (int i = port->rank; i-- > 0; step *= port->shape[i])
+        strides[i] = step;
+    return jx_dtype_is_inexact(port->dtype) && jx_unfinite_find(&view, found);
+}

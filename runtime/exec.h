@@ -46,6 +46,9 @@ void jx_exec_seed(jx_exec *exec, uint64_t seed);
 int64_t jx_exec_drawn(const jx_exec *exec);
 /* Where output `i` of the last run lies. */
 const void *jx_exec_out(const jx_exec *exec, int i);
+/* What jx_unfinite_find() says of an array as the caller hands it over; false, too, where
+ * the dtype has finite numbers alone. */
+bool jx_port_find_unfinite(const jx_port *port, const void *data, jx_unfinite *found);
 const char *jx_exec_error(const jx_exec *exec);
 /* The last run failed because the program did not compute what it expects of
  * itself. */

@@ -4,6 +4,7 @@
 #include "frontend/base/utf8.h"
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
+#include "runtime/exec.h"
 
 #include <math.h>
 
@@ -100,31 +101,12 @@ void jx_watch_print(const jx_watch *watch, jx_buffer *to)
         put_first("infinity", &watch->infinity, to);
 }
 
-static void dense_strides(const jx_port *port, int64_t *strides)
-{
-    int64_t step = (int64_t)jx_dtype_of(port->dtype)->bytes;
-
-    for (int i = port->rank; i-- > 0;) {
-        strides[i] = step;
-        step *= port->shape[i];
-    }
-}
-
 bool jx_port_unfinite(const char *name, const jx_port *port, const void *data,
                       jx_buffer *to)
 {
-    int64_t strides[JX_MAX_RANK];
     jx_unfinite found = {0};
-    jx_view view = {(char *)(uintptr_t)data,
-                    port->dtype,
-                    port->rank,
-                    port->shape,
-                    strides,
-                    port->count,
-                    true};
 
-    dense_strides(port, strides);
-    if (!jx_dtype_is_inexact(port->dtype) || !jx_unfinite_find(&view, &found))
+    if (!jx_port_find_unfinite(port, data, &found))
         return false;
     jx_utf8_show(name, to);
     jx_buffer_putc(to, ' ');

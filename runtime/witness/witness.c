@@ -41,25 +41,12 @@ static bool run(jx_hunt *h, int nexcused, const jx_eqn *const *excused)
 /* The first output that is not finite, or -1. */
 static int bad_output(const jx_hunt *h)
 {
-    for (int i = 0; i < h->run.nouts; i++) {
-        const jx_port *port = jx_plan_out(h->run.plan, i);
-        int64_t strides[JX_MAX_RANK];
-        int64_t step = (int64_t)jx_dtype_of(port->dtype)->bytes;
-        jx_unfinite found;
-        jx_view view = {(char *)(uintptr_t)jx_exec_out(h->run.exec, i),
-                        port->dtype,
-                        port->rank,
-                        port->shape,
-                        strides,
-                        port->count,
-                        true};
-        if (!jx_dtype_is_inexact(port->dtype))
-            continue;
-        for (int k = port->rank; k-- > 0; step *= port->shape[k])
-            strides[k] = step;
-        if (jx_unfinite_find(&view, &found))
+    jx_unfinite found;
+
+    for (int i = 0; i < h->run.nouts; i++)
+        if (jx_port_find_unfinite(jx_plan_out(h->run.plan, i), jx_exec_out(h->run.exec, i),
+                                  &found))
             return i;
-    }
     return -1;
 }
 
