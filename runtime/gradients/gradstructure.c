@@ -8,18 +8,27 @@ static bool *mark(bool *of, jx_atom atom)
     return atom.var ? &of[atom.var->id] : NULL;
 }
 
-/* Whether a result may depend on any of these inputs: by the equations, each of which
- * takes all of its operands to all of its results.  Without memory it may. */
-static bool depends(const jx_jaxpr *jaxpr, int out, int first, int count)
+/* Whether an equation is a loop, or runs one. */
+static bool loops(const jx_eqn *eqn)
 {
-    bool *reached = calloc((size_t)jaxpr->nvars + 1, sizeof *reached), any = true;
-    const bool *result;
+    bool any = eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while;
 
-    if (!reached)
-        return true;
-    for (int i = first; i < first + count && i < jaxpr->nins; i++)
+    for (int i = 0; i < eqn->nparams && !any; i++)
+        any = eqn->params[i].value->tag == JX_V_JAXPR &&
+              jx_points_has_loop(eqn->params[i].value->jaxpr);
+    return any;
+}
+
+/* By variable: whether it may depend on any of these inputs, by the equations, each of which
+ * takes all of its operands to all of its results; *loop, unless nobody asks (NULL): one of
+ * them is a loop.  To be freed; NULL without memory. */
+static bool *reached_from(const jx_jaxpr *jaxpr, int first, int count, bool *loop)
+{
+    bool *reached = calloc((size_t)jaxpr->nvars + 1, sizeof *reached);
+
+    for (int i = first; reached && i < first + count && i < jaxpr->nins; i++)
         reached[jaxpr->vars[jaxpr->nconsts + i]->id] = true;
-    for (int e = 0; e < jaxpr->neqns; e++) {
+    for (int e = 0; reached && e < jaxpr->neqns; e++) {
         const jx_eqn *eqn = &jaxpr->eqns[e];
         bool takes = false;
         for (int i = 0; i < eqn->nins; i++) {
@@ -28,7 +37,20 @@ static bool depends(const jx_jaxpr *jaxpr, int out, int first, int count)
         }
         for (int i = 0; takes && i < eqn->nouts; i++)
             reached[eqn->outs[i]->id] = true;
+        if (loop && takes && !*loop)
+            *loop = loops(eqn);
     }
+    return reached;
+}
+
+/* Whether a result may depend on any of these inputs.  Without memory it may. */
+static bool depends(const jx_jaxpr *jaxpr, int out, int first, int count)
+{
+    bool any, *reached = reached_from(jaxpr, first, count, NULL);
+    const bool *result;
+
+    if (!reached)
+        return true;
     result = mark(reached, jaxpr->outs[out]);
     any = result && *result;
     free(reached);
@@ -71,35 +93,11 @@ int jx_grad_ignored(const jx_gradding *c)
     return -1;
 }
 
-/* Whether an equation is a loop, or runs one. */
-static bool loops(const jx_eqn *eqn)
-{
-    bool any = eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while;
-
-    for (int i = 0; i < eqn->nparams && !any; i++)
-        any = eqn->params[i].value->tag == JX_V_JAXPR &&
-              jx_points_has_loop(eqn->params[i].value->jaxpr);
-    return any;
-}
-
 /* Whether anything that depends on these inputs goes through a loop. */
 static bool goes_through_loop(const jx_jaxpr *jaxpr, int first)
 {
-    bool *reached = calloc((size_t)jaxpr->nvars + 1, sizeof *reached), any = false;
+    bool any = false, *reached = reached_from(jaxpr, first, jaxpr->nins - first, &any);
 
-    for (int i = first; reached && i < jaxpr->nins; i++)
-        reached[jaxpr->vars[jaxpr->nconsts + i]->id] = true;
-    for (int e = 0; reached && e < jaxpr->neqns && !any; e++) {
-        const jx_eqn *eqn = &jaxpr->eqns[e];
-        bool takes = false;
-        for (int i = 0; i < eqn->nins; i++) {
-            const bool *in = mark(reached, eqn->ins[i]);
-            takes = takes || (in && *in);
-        }
-        for (int i = 0; takes && i < eqn->nouts; i++)
-            reached[eqn->outs[i]->id] = true;
-        any = takes && loops(eqn);
-    }
     free(reached);
     return any;
 }
