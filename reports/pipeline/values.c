@@ -198,14 +198,17 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
     jx_claim_list claims = {0};
     jx_witnesses hunt = {0};
     const jx_typed *typed;
+    jx_ctx *ctx = program->ctx;
 
     if (!program->nranges)
         return true;
     program = small(program);
     typed = program ? jx_program_fits(program, false, 0, NULL) : NULL;
     if (!typed) { /* what is wrong with it, others say */
-        jx_error_clear(keep);
-        return true;
+        jx_error_clear(ctx);
+        JX_PUSH(keep->arena, &report->assumptions,
+                "outputs are finite for inputs within their ranges: it could not be run");
+        return jx_ok(keep) && jx_ok(ctx);
     }
     if (!jx_witness_search(typed, &options, &hunt))
         return false;
