@@ -10,155 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 256 };
-
-/* How far from finite a number is; the worse counts. */
-typedef enum badness { FINITE = 0, INFINITE, NO_NUMBER } badness;
-
-static badness badness_of(double value)
-{
-    return isfinite(value) ? FINITE : isnan(value) ? NO_NUMBER : INFINITE;
-}
-
-static jx_element element_at(jx_dtype dtype, const char *at)
-{
-    jx_element element = {.dtype = dtype};
-
-    memcpy(element.bits, at, jx_dtype_of(dtype)->bytes);
-    return element;
-}
-
-/* Elements that are as bad as each other. */
-typedef struct finding {
-    int64_t count;
-    int64_t first[JX_MAX_RANK];
-    const char *at; /* the first */
-} finding;
-
-/* A walk over the elements of a view, row by row. */
-typedef struct walk {
-    const jx_view *view;
-    const char *row;
-    int64_t index[JX_MAX_RANK];
-    finding found[NO_NUMBER + 1]; /* by badness */
-} walk;
-
-static void note(walk *w, badness is, int64_t column, const char *at)
-{
-    finding *f = &w->found[is];
-
-    if (f->count++)
-        return;
-    f->at = at;
-    memcpy(f->first, w->index, sizeof f->first);
-    if (w->view->rank)
-        f->first[w->view->rank - 1] = column;
-}
-
-static bool all_finite(const double *values, int64_t count)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        sum += values[i] * 0; /* NaN, if one is not finite */
-    return sum == 0;
-}
-
-static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
-{
-    double values[2 * PIECE];
-    char packed[PIECE * 16];
-    jx_dtype dtype = w->view->dtype;
-    bool complex = jx_dtype_is_complex(dtype);
-    size_t size = jx_dtype_of(dtype)->bytes;
-    const char *at = w->row + from * step, *source = at;
-
-    if (step != (int64_t)size && count > 1) {
-        for (int64_t i = 0; i < count; i++)
-            memcpy(packed + (size_t)i * size, at + i * step, size);
-        source = packed;
-    }
-    jx_convert(dtype, complex ? JX_C128 : JX_F64, source, values, count);
-    if (all_finite(values, complex ? 2 * count : count))
-        return;
-    for (int64_t i = 0; i < count; i++) {
-        badness is = badness_of(values[complex ? 2 * i : i]);
-        if (complex && badness_of(values[2 * i + 1]) > is)
-            is = badness_of(values[2 * i + 1]);
-        if (is != FINITE)
-            note(w, is, from + i, at + i * step);
-    }
-}
-
-/* Along an axis with stride 0 all elements are the first. */
-static int64_t steps_along(const jx_view *view, int axis)
-{
-    return view->strides[axis] ? view->shape[axis] : 1;
-}
-
-static void walk_all(walk *w)
-{
-    const jx_view *view = w->view;
-    int last = view->rank - 1;
-    int64_t columns = last < 0 ? 1 : steps_along(view, last);
-    int64_t step = last < 0 ? 0 : view->strides[last];
-
-    w->row = view->data;
-    for (;;) {
-        for (int64_t k = 0; k < columns; k += PIECE)
-            walk_piece(w, k, columns - k < PIECE ? columns - k : PIECE, step);
-        int axis = last - 1;
-        for (; axis >= 0; axis--) {
-            w->row += view->strides[axis];
-            if (++w->index[axis] < steps_along(view, axis))
-                break;
-            w->row -= view->strides[axis] * w->index[axis];
-            w->index[axis] = 0;
-        }
-        if (axis < 0)
-            return;
-    }
-}
-
-/* How bad the worst element is. */
-static badness look(const jx_view *view, walk *w)
-{
-    *w = (walk){.view = view};
-    if (view->count)
-        walk_all(w);
-    return w->found[NO_NUMBER].count  ? NO_NUMBER
-           : w->found[INFINITE].count ? INFINITE
-                                      : FINITE;
-}
-
-static void tell(const walk *w, badness is, jx_unfinite *to)
-{
-    const jx_view *view = w->view;
-    const finding *f = &w->found[is];
-
-    to->value = element_at(view->dtype, f->at);
-    to->rank = view->rank;
-    to->count = f->count;
-    for (int i = 0; i < view->rank; i++) {
-        to->shape[i] = view->shape[i];
-        to->index[i] = f->first[i];
-        if (!view->strides[i])
-            to->count *= view->shape[i];
-    }
-}
-
-bool jx_unfinite_find(const jx_view *view, jx_unfinite *found)
-{
-    walk w;
-    badness worst = look(view, &w);
-
-    if (worst != FINITE)
-        tell(&w, worst, found);
-    return worst != FINITE;
-}
-
-/* -- equations ------------------------------------------------------------ */
-
 /* Data of the kernel: an equation and which of its results are looked at. */
 typedef struct watched {
     jx_watch *to;
@@ -189,25 +40,25 @@ static void tell_operands(const watched *d, const jx_view *ins,
         const char *at = ins[i].data;
         for (int k = 0; k < out->rank; k++)
             at += to->index[k] * ins[i].strides[k];
-        to->operands[i] = element_at(ins[i].dtype, at);
+        to->operands[i] = jx_element_at(ins[i].dtype, at);
     }
     to->noperands = d->nins;
 }
 
 static void tell_run(const watched *d, const jx_view *ins, int which,
-                     const walk *w, badness is)
+                     const jx_look *look, jx_badness is)
 {
-    jx_unfinite *to = is == NO_NUMBER ? &d->to->nan : &d->to->infinity;
+    jx_unfinite *to = is == JX_NO_NUMBER ? &d->to->nan : &d->to->infinity;
 
-    if (to->eqn || !w->found[is].count)
+    if (to->eqn || !look->found[is].count)
         return;
     if (to == &d->to->infinity)
         d->to->infinity_came_first = !d->to->nan.eqn;
-    tell(w, is, to);
+    jx_look_tell(look, is, to);
     to->eqn = d->eqn;
     to->out = d->outs[which];
     to->run = *d->runs;
-    tell_operands(d, ins, w->view, to);
+    tell_operands(d, ins, look->view, to);
 }
 
 /* What it runs is watched itself. */
@@ -226,40 +77,43 @@ static bool is_excused(const jx_watch *watch, const jx_eqn *eqn)
 }
 
 /* What is not finite becomes one. */
-static void mend_row(const jx_view *view, char *row, int64_t columns, int64_t step)
+static void mend_row(const jx_view *view, char *row, int64_t columns,
+                     int64_t step)
 {
     bool complex = jx_dtype_is_complex(view->dtype);
     const double one[2] = {1, 0};
 
     for (int64_t i = 0; i < columns; i++) {
         double parts[2] = {0};
-        jx_convert(view->dtype, complex ? JX_C128 : JX_F64, row + i * step, parts, 1);
+        jx_convert(view->dtype, complex ? JX_C128 : JX_F64, row + i * step,
+                   parts, 1);
         if (!isfinite(parts[0]) || !isfinite(parts[1]))
-            jx_convert(complex ? JX_C128 : JX_F64, view->dtype, one, row + i * step, 1);
+            jx_convert(complex ? JX_C128 : JX_F64, view->dtype, one,
+                       row + i * step, 1);
     }
 }
 
 static void mend(const jx_view *view)
 {
     int last = view->rank - 1;
-    int64_t columns = last < 0 ? 1 : steps_along(view, last), rows = 1;
+    int64_t columns = last < 0 ? 1 : jx_steps_along(view, last), rows = 1;
     int64_t step = last < 0 ? 0 : view->strides[last];
 
     for (int axis = 0; axis < last; axis++)
-        rows *= steps_along(view, axis);
+        rows *= jx_steps_along(view, axis);
     for (int64_t row = 0; row < rows; row++) {
         char *at = view->data;
         int64_t rest = row;
         for (int axis = last - 1; axis >= 0; axis--) {
-            at += rest % steps_along(view, axis) * view->strides[axis];
-            rest /= steps_along(view, axis);
+            at += rest % jx_steps_along(view, axis) * view->strides[axis];
+            rest /= jx_steps_along(view, axis);
         }
         mend_row(view, at, columns, step);
     }
 }
 
-static void tell_root(const watched *d, const jx_view *ins, int which, const walk *w,
-                      badness is)
+static void tell_root(const watched *d, const jx_view *ins, int which,
+                      const jx_look *look, jx_badness is)
 {
     jx_watch *watch = d->to;
     jx_unfinite *to = &watch->roots[watch->nroots];
@@ -270,8 +124,8 @@ static void tell_root(const watched *d, const jx_view *ins, int which, const wal
     if (watch->nroots == JX_WATCHED_ROOTS)
         return;
     *to = (jx_unfinite){.eqn = d->eqn, .out = d->outs[which], .run = *d->runs};
-    tell(w, is, to);
-    tell_operands(d, ins, w->view, to);
+    jx_look_tell(look, is, to);
+    tell_operands(d, ins, look->view, to);
     watch->nroots++;
 }
 
@@ -279,31 +133,31 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
                       const jx_view *outs, void *scratch)
 {
     const watched *d = data;
-    badness before = FINITE;
-    walk w;
+    jx_badness before = JX_FINITE;
+    jx_look result;
 
     (void)run;
     (void)outs;
     (void)scratch;
     for (int i = 0; i < d->nouts; i++) {
-        badness worst = look(&ins[d->nins + i], &w);
-        if (worst == FINITE)
+        jx_badness worst = jx_look_at(&result, &ins[d->nins + i]);
+        if (worst == JX_FINITE)
             continue;
-        for (int k = 0; before < NO_NUMBER && k < d->nins; k++) {
-            walk operand;
-            badness is = look(&ins[k], &operand);
+        for (int k = 0; before < JX_NO_NUMBER && k < d->nins; k++) {
+            jx_look operand;
+            jx_badness is = jx_look_at(&operand, &ins[k]);
             before = is > before ? is : before;
         }
-        if (before == FINITE && !d->shell && is_excused(d->to, d->eqn)) {
+        if (before == JX_FINITE && !d->shell && is_excused(d->to, d->eqn)) {
             mend(&ins[d->nins + i]);
             continue;
         }
-        if (before == FINITE && !d->shell)
-            tell_root(d, ins, i, &w, worst);
-        if (before < NO_NUMBER)
-            tell_run(d, ins, i, &w, NO_NUMBER);
-        if (before < INFINITE)
-            tell_run(d, ins, i, &w, INFINITE);
+        if (before == JX_FINITE && !d->shell)
+            tell_root(d, ins, i, &result, worst);
+        if (before < JX_NO_NUMBER)
+            tell_run(d, ins, i, &result, JX_NO_NUMBER);
+        if (before < JX_INFINITE)
+            tell_run(d, ins, i, &result, JX_INFINITE);
     }
     ++*d->runs;
     return true;

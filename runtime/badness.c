@@ -1,0 +1,144 @@
+/* badness.c - see badness.h. */
+#include "runtime/badness.h"
+
+#include "runtime/elementwise.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIECE = 256 };
+
+static jx_badness badness_of(double value)
+{
+    return isfinite(value) ? JX_FINITE
+           : isnan(value)  ? JX_NO_NUMBER
+                           : JX_INFINITE;
+}
+
+jx_element jx_element_at(jx_dtype dtype, const char *at)
+{
+    jx_element element = {.dtype = dtype};
+
+    memcpy(element.bits, at, jx_dtype_of(dtype)->bytes);
+    return element;
+}
+
+/* A walk over the elements of a view, row by row. */
+typedef struct walk {
+    jx_look *look;
+    const char *row;
+    int64_t index[JX_MAX_RANK];
+} walk;
+
+static void note(walk *w, jx_badness is, int64_t column, const char *at)
+{
+    jx_look *look = w->look;
+
+    if (look->found[is].count++)
+        return;
+    look->found[is].at = at;
+    memcpy(look->found[is].first, w->index, sizeof w->index);
+    if (look->view->rank)
+        look->found[is].first[look->view->rank - 1] = column;
+}
+
+static bool all_finite(const double *values, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += values[i] * 0; /* NaN, if one is not finite */
+    return sum == 0;
+}
+
+static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
+{
+    double values[2 * PIECE];
+    char packed[PIECE * 16];
+    jx_dtype dtype = w->look->view->dtype;
+    bool complex = jx_dtype_is_complex(dtype);
+    size_t size = jx_dtype_of(dtype)->bytes;
+    const char *at = w->row + from * step, *source = at;
+
+    if (step != (int64_t)size && count > 1) {
+        for (int64_t i = 0; i < count; i++)
+            memcpy(packed + (size_t)i * size, at + i * step, size);
+        source = packed;
+    }
+    jx_convert(dtype, complex ? JX_C128 : JX_F64, source, values, count);
+    if (all_finite(values, complex ? 2 * count : count))
+        return;
+    for (int64_t i = 0; i < count; i++) {
+        jx_badness is = badness_of(values[complex ? 2 * i : i]);
+        if (complex && badness_of(values[2 * i + 1]) > is)
+            is = badness_of(values[2 * i + 1]);
+        if (is != JX_FINITE)
+            note(w, is, from + i, at + i * step);
+    }
+}
+
+int64_t jx_steps_along(const jx_view *view, int axis)
+{
+    return view->strides[axis] ? view->shape[axis] : 1;
+}
+
+static void walk_all(walk *w)
+{
+    const jx_view *view = w->look->view;
+    int last = view->rank - 1;
+    int64_t columns = last < 0 ? 1 : jx_steps_along(view, last);
+    int64_t step = last < 0 ? 0 : view->strides[last];
+
+    w->row = view->data;
+    for (;;) {
+        for (int64_t k = 0; k < columns; k += PIECE)
+            walk_piece(w, k, columns - k < PIECE ? columns - k : PIECE, step);
+        int axis = last - 1;
+        for (; axis >= 0; axis--) {
+            w->row += view->strides[axis];
+            if (++w->index[axis] < jx_steps_along(view, axis))
+                break;
+            w->row -= view->strides[axis] * w->index[axis];
+            w->index[axis] = 0;
+        }
+        if (axis < 0)
+            return;
+    }
+}
+
+jx_badness jx_look_at(jx_look *look, const jx_view *view)
+{
+    walk w = {.look = look};
+
+    *look = (jx_look){.view = view};
+    if (view->count)
+        walk_all(&w);
+    return look->found[JX_NO_NUMBER].count  ? JX_NO_NUMBER
+           : look->found[JX_INFINITE].count ? JX_INFINITE
+                                            : JX_FINITE;
+}
+
+void jx_look_tell(const jx_look *look, jx_badness is, jx_unfinite *to)
+{
+    const jx_view *view = look->view;
+
+    to->value = jx_element_at(view->dtype, look->found[is].at);
+    to->rank = view->rank;
+    to->count = look->found[is].count;
+    for (int i = 0; i < view->rank; i++) {
+        to->shape[i] = view->shape[i];
+        to->index[i] = look->found[is].first[i];
+        if (!view->strides[i])
+            to->count *= view->shape[i];
+    }
+}
+
+bool jx_unfinite_find(const jx_view *view, jx_unfinite *found)
+{
+    jx_look look;
+    jx_badness worst = jx_look_at(&look, view);
+
+    if (worst != JX_FINITE)
+        jx_look_tell(&look, worst, found);
+    return worst != JX_FINITE;
+}
