@@ -23,7 +23,7 @@ endif
 
 LAYERS  = frontend/base frontend/ir frontend/sizes frontend/mlir frontend/read frontend/decompose \
           frontend/write analyzer \
-          analyzer/transform analyzer/lint prover checker runtime runtime/kernels runtime/field \
+          analyzer/transform analyzer/lint analyzer/values prover checker runtime runtime/kernels runtime/field \
           runtime/gradients runtime/witness \
           reports reports/pipeline reports/formats reports/commands
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
@@ -223,6 +223,11 @@ tsan:  ## build under TSan in build/tsan and run the tests with several threads
 	@$(MAKE) BUILD=build/tsan CFLAGS="-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-conversion -Wno-sign-conversion" \
 	    $(THREADED:%=build/tsan/tests/%)
 	@set -e; for t in $(THREADED); do echo "  TSAN $$t"; TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/$$t; done
+
+.PHONY: extents
+extents: all  ## 2,000 random programs against the bounds of their values (EXTENTS, EXTENTS_SEED)
+	@EXTENTS=$${EXTENTS:-2000} JAXVET=$(BUILD)/jaxvet PYTHONPATH=frontend/python build/venv/bin/python -m pytest -q \
+	    -p no:cacheprovider tests/python/test_extents.py
 
 .PHONY: faults recipes
 recipes: all  ## what docs/HACKING.md says of adding something, tried with made-up ones

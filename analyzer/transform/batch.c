@@ -17,7 +17,7 @@ struct jx_batch_program {
 };
 
 static jx_batch_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, batch) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, batch, ...) \
     [JX_PRIM_##id] = jx_batch_##batch,
 #include "frontend/ir/prims.def"
 #undef PRIM

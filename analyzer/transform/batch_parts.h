@@ -23,7 +23,7 @@ typedef struct jx_batch {
  * told. */
 typedef bool jx_batch_rule(jx_batch *t);
 
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, batch) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, batch, ...) \
     jx_batch_rule jx_batch_##batch;
 #include "frontend/ir/prims.def"
 #undef PRIM

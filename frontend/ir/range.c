@@ -198,38 +198,52 @@ static bool fits(const jx_program *program, const jx_value_range *range, int inp
     return true;
 }
 
-bool jx_range_declare(jx_program *program, const char *key, const char *lo, const char *hi)
+static bool read_range(const jx_program *program, const char *key, const char *lo,
+                       const char *hi, jx_value_range *to)
 {
-    jx_value_range range = {.key = trimmed(program, key)};
+    *to = (jx_value_range){.key = trimmed(program, key)};
+    if (!to->key)
+        return false;
+    if (!read_end(program, lo, &to->lo) || !read_end(program, hi, &to->hi))
+        return jx_ok(program->ctx) &&
+               fail(program, to->key, "numbers, inf or sizes of the program as ends");
+    return value_of(&to->lo, 0, NULL) > value_of(&to->hi, 0, NULL)
+               ? fail(program, to->key, "the smaller end first")
+               : true;
+}
+
+static bool declare(jx_program *program, const jx_value_range *range)
+{
     bool known = false;
     jx_value_range *all;
 
-    if (!range.key)
-        return false;
-    if (!read_end(program, lo, &range.lo) || !read_end(program, hi, &range.hi))
-        return jx_ok(program->ctx) && fail(program, range.key, "numbers, inf or sizes of the program as ends");
-    if (value_of(&range.lo, 0, NULL) > value_of(&range.hi, 0, NULL))
-        return fail(program, range.key, "the smaller end first");
     for (int i = 0; i < program->entry.jaxpr->nins; i++) {
-        if (!jx_range_is_of(program, &range, i))
+        if (!jx_range_is_of(program, range, i))
             continue;
         known = true;
-        if (!fits(program, &range, i))
+        if (!fits(program, range, i))
             return false;
     }
     if (!known)
-        return unknown(program, range.key);
+        return unknown(program, range->key);
     all = JX_NEW_ARRAY(program->ctx->arena, program->nranges + 1, jx_value_range);
     if (!all)
         return false;
     if (program->nranges)
         memcpy(all, program->ranges, (size_t)program->nranges * sizeof *all);
-    all[program->nranges++] = range;
+    all[program->nranges++] = *range;
     program->ranges = all;
     return true;
 }
 
-bool jx_range_parse(jx_program *program, const char *text)
+bool jx_range_declare(jx_program *program, const char *key, const char *lo, const char *hi)
+{
+    jx_value_range range;
+
+    return read_range(program, key, lo, hi, &range) && declare(program, &range);
+}
+
+bool jx_range_read(const jx_program *program, const char *text, jx_value_range *to)
 {
     const char *open = NULL, *comma, *close;
     jx_arena *arena = program->ctx->arena;
@@ -243,7 +257,14 @@ bool jx_range_parse(jx_program *program, const char *text)
     const char *key = jx_arena_string(arena, text, (size_t)(open - text));
     const char *lo = jx_arena_string(arena, open + 5, (size_t)(comma - open - 5));
     const char *hi = jx_arena_string(arena, comma + 1, (size_t)(close - comma - 1));
-    return key && lo && hi && jx_range_declare(program, key, lo, hi);
+    return key && lo && hi && read_range(program, key, lo, hi, to);
+}
+
+bool jx_range_parse(jx_program *program, const char *text)
+{
+    jx_value_range range;
+
+    return jx_range_read(program, text, &range) && declare(program, &range);
 }
 
 void jx_range_print(const jx_value_range *range, jx_buffer *to)

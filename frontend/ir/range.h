@@ -19,6 +19,9 @@ bool jx_range_declare(jx_program *program, const char *key, const char *lo, cons
 /* The same from one text, "KEY in [LO, HI]". */
 bool jx_range_parse(jx_program *program, const char *text);
 
+/* The same without adding it: of whom it is, the caller says. */
+bool jx_range_read(const jx_program *program, const char *text, jx_value_range *to);
+
 /* Whether the range is of this input (number `input` after the constants). */
 bool jx_range_is_of(const jx_program *program, const jx_value_range *range, int input);
 /* As it is declared: "x in [0, 1]". */

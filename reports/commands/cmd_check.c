@@ -17,7 +17,7 @@
 
 typedef struct settings {
     const char *format, *output, *fail_on, *colour;
-    jx_texts select, ignore, where, ranges, transform;
+    jx_texts select, ignore, where, ranges, prove, transform;
     int64_t min_elements;
     jx_texts roots;
     bool strict, deps, no_rules, no_solver, timing, trust, allow_empty, list_skipped;
@@ -51,6 +51,12 @@ static const jx_option options[] = {
      "what the elements of an input hold: 'x in [0, 1]', \"args[0]['w'] in [-1, 1]\",\n"
      "'index in [0, n - 1]'; ends included, inf and sizes are ends, too",
      offsetof(settings, ranges)},
+    {"prove", 0, JX_OPT_LIST, "WHAT",
+     "prove, for all inputs within their ranges and all sizes: finite (every\n"
+     "output), in-bounds (every index), no-wrap (every integer), or\n"
+     "'out0 in [0, 1]'; said for IEEE arithmetic (ieee), with subnormals flushed\n"
+     "(ftz), and as XLA compiles it (xla)",
+     offsetof(settings, prove)},
     {"transform", 0, JX_OPT_LIST, "grad,vmap,lower:tpu",
      "predict, without running, which rule JAX will miss for these: grad, vmap,\n"
      "lower:PLATFORM (cpu, cuda, rocm, tpu); what else show --transform does\n"
@@ -107,6 +113,7 @@ static bool set_up(runner *r)
     r->check.nranges = s->ranges.count;
     r->check.ranges = s->ranges.at;
     r->check.where = s->where.at;
+    r->check.proofs = (jx_proofs){s->prove.count, s->prove.at};
     r->check.settle.no_solver = s->no_solver;
     r->check.settle.suggest = true;
     return true;

@@ -1,7 +1,10 @@
 /* cmd_info.c - `jaxvet info PROGRAM`: what is in a program, without a word on
  * whether it is right. */
+#include "analyzer/transform/inline.h"
 #include "analyzer/typing.h"
+#include "analyzer/values/values.h"
 #include "frontend/base/json.h"
+#include "frontend/ir/range.h"
 #include "prover/choose.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
@@ -11,13 +14,14 @@
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/transforms.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct settings {
     const char *format, *output, *fit;
     int64_t sizes;
-    bool cost;
-    jx_texts set, transform;
+    bool cost, values;
+    jx_texts set, ranges, transform;
     jx_limit_settings limits;
 } settings;
 
@@ -32,6 +36,13 @@ static const jx_option options[] = {
      offsetof(settings, fit)},
     {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size of --fit that is given",
      offsetof(settings, set)},
+    {"values", 0, JX_OPT_FLAG, NULL,
+     "instead, between what each output lies, for all inputs within their ranges and\n"
+     "all sizes, one JSON object a line: \"nan\" where it may be none",
+     offsetof(settings, values)},
+    {"range", 0, JX_OPT_LIST, "KEY in [LO, HI]",
+     "what the elements of an input hold, for --values: 'x in [0, 1]'",
+     offsetof(settings, ranges)},
     JX_TRANSFORM_OPTION(settings),
     {"cost", 0, JX_OPT_FLAG, NULL,
      "count the cost of an exported program however long it is",
@@ -70,6 +81,50 @@ static int say_sizes(const settings *s, const jx_program *program)
             jx_json_put_text(&text, chosen.vars[k]->name);
             jx_buffer_printf(&text, ":%lld",
                              (long long)chosen.values[i * chosen.nvars + k]);
+        }
+        jx_buffer_puts(&text, "}\n");
+    }
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
+static void put_end(double end, jx_buffer *to)
+{
+    if (isfinite(end))
+        jx_json_put_real(to, end);
+    else
+        jx_buffer_puts(to, end > 0 ? "\"inf\"" : "\"-inf\"");
+}
+
+static void put_extent(jx_extent is, jx_buffer *to)
+{
+    jx_buffer_putc(to, '[');
+    put_end(is.lo, to);
+    jx_buffer_putc(to, ',');
+    put_end(is.hi, to);
+    jx_buffer_puts(to, is.nan ? ",\"nan\"]" : "]");
+}
+
+/* {"output":0,"ieee":[0,1],"ftz":[0,1],"xla":[0,1.5,"nan"]}, a line for each. */
+static int say_values(const settings *s, jx_program *program)
+{
+    jx_ctx *ctx = program->ctx;
+    jx_buffer text = jx_ctx_text(ctx);
+    const jx_extents *extents[JX_NSEMANTICS];
+    int code;
+
+    program = jx_program_inline(program);
+    for (int k = 0; k < JX_NSEMANTICS; k++) {
+        extents[k] = program ? jx_program_extents(program, (jx_semantics)k) : NULL;
+        if (!extents[k])
+            return jx_command_failed(ctx);
+    }
+    for (int i = 0; i < extents[0]->nouts; i++) {
+        jx_buffer_printf(&text, "{\"output\":%d", i);
+        for (int k = 0; k < JX_NSEMANTICS; k++) {
+            jx_buffer_printf(&text, ",\"%s\":", jx_semantics_name((jx_semantics)k));
+            put_extent(extents[k]->outs[i], &text);
         }
         jx_buffer_puts(&text, "}\n");
     }
@@ -125,13 +180,17 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
     const char *bytes = jx_input_load(ctx, path, &size);
     jx_program *program;
 
-    if (bytes && !s->sizes && !s->fit && !s->transform.count && jx_may_be_exported(ctx, bytes, size))
+    if (bytes && !s->sizes && !s->fit && !s->values && !s->transform.count && jx_may_be_exported(ctx, bytes, size))
         return say_exported(s, ctx, path, bytes, size);
     program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
+    for (int i = 0; program && i < s->ranges.count; i++)
+        if (!jx_range_parse(program, s->ranges.at[i]))
+            program = NULL;
     program = jx_program_transformed(program, &s->transform, false);
     return !program   ? jx_command_failed(ctx)
            : s->sizes ? say_sizes(s, program)
            : s->fit   ? say_fit(s, program)
+           : s->values ? say_values(s, program)
                       : say(s, ctx, program);
 }
 

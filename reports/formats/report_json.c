@@ -207,6 +207,8 @@ static void put_report(jx_buffer *to, const jx_report *report)
     put_list(to, &report->undecided, put_undecided);
     put_texts(to, &any, "assumptions", report->assumptions.at,
               report->assumptions.count);
+    if (report->proofs.count)
+        put_texts(to, &any, "proofs", report->proofs.at, report->proofs.count);
     if (report->conditions.count)
         put_texts(to, &any, "conditions", report->conditions.at,
                   report->conditions.count);

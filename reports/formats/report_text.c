@@ -465,6 +465,13 @@ static void put_groups(const writer *w)
         jx_buffer_putc(w->to, '\n');
 }
 
+static void put_line(const writer *w, const char *label, const char *text)
+{
+    jx_buffer_puts(w->to, label);
+    put_outside(w, text);
+    jx_buffer_putc(w->to, '\n');
+}
+
 static void put_report(const writer *w, const jx_report *report, bool heading)
 {
     if (report->unreadable.kind != JX_E_NONE) {
@@ -475,12 +482,11 @@ static void put_report(const writer *w, const jx_report *report, bool heading)
         put_heading(w, report);
     tell(w, &report->findings);
     tell(w, &report->undecided);
-    for (size_t i = 0; i < report->assumptions.count; i++) {
-        jx_buffer_puts(w->to, "assumed: ");
-        put_outside(w, report->assumptions.at[i]);
-        jx_buffer_putc(w->to, '\n');
-    }
-    if (report->assumptions.count)
+    for (size_t i = 0; i < report->proofs.count; i++)
+        put_line(w, "proved: ", report->proofs.at[i]);
+    for (size_t i = 0; i < report->assumptions.count; i++)
+        put_line(w, "assumed: ", report->assumptions.at[i]);
+    if (report->proofs.count || report->assumptions.count)
         jx_buffer_putc(w->to, '\n');
 }
 

@@ -160,11 +160,18 @@ static bool fill_derivatives(jx_ctx *keep, jx_report *report,
     return true;
 }
 
+/* What is proved to be finite needs no search for inputs that make it otherwise. */
 static bool check_values(jx_ctx *keep, jx_report *report, jx_program *program,
                          const jx_check_options *options)
 {
-    return !program->nranges || (begin(program, "looking for numbers that are not finite") &&
-                                 jx_check_values(keep, report, program, &options->selection));
+    bool finite;
+
+    return begin(program, "bounding values") &&
+           jx_check_proofs(keep, report, program, &options->proofs, &options->selection,
+                           &finite) &&
+           (finite || !program->nranges ||
+            (begin(program, "looking for numbers that are not finite") &&
+             jx_check_values(keep, report, program, &options->selection)));
 }
 
 static bool check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
@@ -220,7 +227,7 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
                    ctx->error.kind == JX_E_NONE ? &keep->error : &ctx->error);
         jx_error_clear(keep);
         report.findings.count = report.undecided.count = 0;
-        report.assumptions.count = report.conditions.count = 0;
+        report.assumptions.count = report.conditions.count = report.proofs.count = 0;
         report.claims = (jx_counts){0};
     }
     return report;

@@ -3,6 +3,7 @@
 #define JX_CHECK_H
 
 #include "frontend/base/texts.h"
+#include "reports/pipeline/proofs.h"
 #include "reports/pipeline/report.h"
 #include "reports/pipeline/settle.h"
 #include "reports/pipeline/suppress.h"
@@ -17,6 +18,7 @@ typedef struct jx_check_options {
     const char *const *where;
     int nranges; /* what inputs hold, beside what is declared: "x in [0, 1]" */
     const char *const *ranges;
+    jx_proofs proofs; /* that are asked for */
     const jx_texts *transform; /* what is done to a program first; NULL: nothing */
 } jx_check_options;
 

@@ -63,6 +63,7 @@ typedef struct jx_report {
     JX_VEC(const char *) assumptions;
     JX_VEC(const char *) conditions; /* sizes for which its own arithmetic does
                                         not wrap; none: all */
+    JX_VEC(const char *) proofs; /* what is proved of values, and in which semantics */
     int64_t equations;
     int64_t suppressed; /* by comments in the source */
     int64_t hidden;     /* below error, in files of libraries */

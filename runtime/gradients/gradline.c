@@ -107,14 +107,20 @@ double jx_grad_first_step(const jx_gradding *c, const double *d)
     return c->room > 0 && c->room < scale ? c->room : scale;
 }
 
+static bool is_beyond(const jx_gradding *c, const jx_span_of *span, int j)
+{
+    return fabs(c->samples[j]) > span->largest || fabs(c->slopes[j].value) > span->largest;
+}
+
 bool jx_grad_is_beyond(const jx_gradding *c, jx_functional f)
 {
     for (int s = 0; s < c->out.count; s++) {
         const jx_span_of *span = &c->out.spans[s];
-        for (int j = span->at; j < span->at + span->count; j++)
-            if ((f.weights ? f.weights[j] != 0 : j == f.only) &&
-                (fabs(c->samples[j]) > span->largest ||
-                 fabs(c->slopes[j].value) > span->largest))
+        int end = span->at + span->count;
+        if (!f.weights && f.only >= span->at && f.only < end)
+            return is_beyond(c, span, f.only);
+        for (int j = span->at; f.weights && j < end; j++)
+            if (f.weights[j] != 0 && is_beyond(c, span, j))
                 return true;
     }
     return false;

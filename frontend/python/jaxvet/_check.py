@@ -20,7 +20,7 @@ _BY_SIZE = "SHP001"
 
 
 def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
-          sizes=None, **options):
+          sizes=None, prove=(), **options):
     """A function that checks `fun` at some specs and gives a `Report`.
 
         report = jaxvet.check(f)(jax.ShapeDtypeStruct(shape, dtype), ...)
@@ -30,6 +30,10 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     must be the same program there (`retrace=False` leaves that out).  `sizes`
     is how many, or the sizes themselves, `[{"b": 1, "t": 128}]`.
 
+    `prove` is what is to be proved for all inputs within their `ranges`: "finite",
+    "in-bounds", "no-wrap" or "out0 in [0, 1]"; the report's `proofs` say what is, and
+    what is not is undecided.
+
     Specs are as for `jaxvet.dump`, and so are `options`.  `select` and
     `ignore` are rule codes or their beginnings; `arguments` are handed to the
     command as they are.
@@ -37,8 +41,10 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     What `jax.export.export` or `jax.export.deserialize` gives has its specs:
     `jaxvet.check(exported)` is the report on the file that it serializes to.
     """
+    asked = [prove] if isinstance(prove, str) else prove
+    arguments = [*arguments, *(word for what in asked for word in ("--prove", what))]
     if isinstance(fun, jax.export.Exported):
-        return _of_file(fun, _rules(select, ignore) + [*arguments])
+        return _of_file(fun, _rules(select, ignore) + arguments)
 
     def checker(*args, **kwargs) -> Report:
         document = dump(fun, retrace=retrace, sizes=sizes,

@@ -91,6 +91,8 @@ class Report:
         self.undecided = [_undecided(row)
                           for row in program.get("undecided", ())]
         self.assumptions = list(program.get("assumptions", ()))
+        #: What is proved of values, and in which semantics.
+        self.proofs = list(program.get("proofs", ()))
         #: Sizes for which the program's own integers do not wrap; none: all.
         self.conditions = list(program.get("conditions", ()))
 

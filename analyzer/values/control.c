@@ -1,0 +1,381 @@
+/* control.c - calls, branches and loops on extents. */
+#include "analyzer/values/values_parts.h"
+
+#include <string.h>
+
+enum {
+    MOST_TURNS = 32,     /* that are walked one by one ... */
+    MOST_WALKED = 20000, /* ... while they come to no more equations */
+    FREE_TURNS = 3,      /* of a loop, before its extents are widened */
+    MOST_WIDENED = 60,
+    NARROWINGS = 2,
+};
+
+static const jx_aval *result_aval(const jx_closed *body, int i)
+{
+    return jx_atom_aval(body->jaxpr->outs[i]);
+}
+
+/* What was numbered in the body is forgotten: its results get numbers of their own. */
+static bool leave(jx_valuing *in, int mark, const jx_closed *body,
+                  jx_known *outs, int count)
+{
+    jx_valuing_forget(in, mark);
+    for (int i = 0; i < count; i++)
+        if (outs[i].number >= mark) {
+            outs[i] = jx_valuing_new(in, result_aval(body, i), outs[i].is,
+                                     outs[i].lost);
+            if (outs[i].number < 0)
+                return false;
+        }
+    return true;
+}
+
+static bool fits(const jx_bounding *t, const jx_closed *closed, int nins,
+                 int nouts)
+{
+    (void)t;
+    return closed->jaxpr && closed->jaxpr->nins == nins &&
+           closed->jaxpr->nouts == nouts;
+}
+
+bool jx_bound_call(jx_bounding *t)
+{
+    const jx_closed *callee = jx_eqn_callee(t->eqn);
+
+    if (!callee || !fits(t, callee, t->eqn->nins, t->eqn->nouts))
+        return true;
+    return jx_valuing_run(t->in, callee, t->ins, t->outs);
+}
+
+static void join_outs(jx_known *to, const jx_known *from, int count)
+{
+    for (int i = 0; i < count; i++) {
+        to[i].is = jx_extent_join(to[i].is, from[i].is);
+        if (!to[i].lost && !jx_extent_is_finite(from[i].is))
+            to[i].lost = from[i].lost;
+    }
+}
+
+bool jx_bound_cond(jx_bounding *t)
+{
+    const jx_p_cond *p = t->eqn->typed;
+    jx_valuing *in = t->in;
+    int nins = t->eqn->nins - 1, nouts = t->eqn->nouts,
+        last = p->branches.count - 1;
+    jx_known *ins =
+        JX_NEW_ARRAY(jx_valuing_arena(in), nins + nouts + 1, jx_known);
+    jx_known *outs = ins ? ins + nins : NULL;
+    jx_extent which = t->ins[0].is;
+
+    if (!ins || last < 0)
+        return ins != NULL;
+    for (int i = 0; i < nouts; i++)
+        t->outs[i].is = jx_extent_none();
+    for (int b = 0; b <= last; b++) {
+        int mark = jx_valuing_mark(in);
+        /* An index beyond the branches is that of the nearest. */
+        if ((b < which.lo && b < last) || (b > which.hi && b > 0))
+            continue;
+        if (!fits(t, &p->branches.at[b], nins, nouts))
+            return true;
+        memcpy(ins, t->ins + 1, (size_t)nins * sizeof *ins);
+        if (last == 1)
+            jx_guard_all(in, &t->ins[0], b == 1, ins, nins);
+        if (!jx_valuing_run(in, &p->branches.at[b], ins, outs))
+            return false;
+        jx_valuing_forget(in, mark);
+        join_outs(t->outs, outs, nouts);
+    }
+    return true;
+}
+
+/* -- loops -------------------------------------------------------------------------- */
+
+/* A loop: what its body takes is constants, carried values, then slices; it gives what is
+ * carried, then slices. */
+typedef struct loop {
+    jx_bounding *t;
+    const jx_closed *body;
+    int nconsts, ncarry, nslices;
+    const jx_known *consts;
+    const jx_known *slices;     /* as the whole arrays are */
+    const jx_closed *condition; /* of a while, or no jaxpr */
+    int nheld;
+    const jx_known *held; /* its constants */
+    jx_known *carry;      /* now */
+    jx_known *ins, *outs; /* of the body */
+    jx_known *asked;      /* of the condition */
+} loop;
+
+static bool begin(loop *l)
+{
+    jx_arena *arena = jx_valuing_arena(l->t->in);
+    int nins = l->nconsts + l->ncarry + l->nslices;
+
+    l->ins = JX_NEW_ARRAY(arena, nins + 1, jx_known);
+    l->outs = JX_NEW_ARRAY(arena, l->body->jaxpr->nouts + 1, jx_known);
+    l->asked = JX_NEW_ARRAY(arena, l->nheld + l->ncarry + 2, jx_known);
+    return l->ins && l->outs && l->asked;
+}
+
+/* What the condition gives of the carried values; its number stays. */
+static bool ask(loop *l, jx_known *predicate)
+{
+    memcpy(l->asked, l->held, (size_t)l->nheld * sizeof *l->asked);
+    memcpy(l->asked + l->nheld, l->carry, (size_t)l->ncarry * sizeof *l->asked);
+    return jx_valuing_run(l->t->in, l->condition, l->asked, predicate);
+}
+
+/* Carried values get numbers of their own, since what they are changes. */
+static bool renumber(loop *l)
+{
+    for (int i = 0; i < l->ncarry; i++) {
+        const jx_aval *aval =
+            l->body->jaxpr->vars[l->body->jaxpr->nconsts + l->nconsts + i]
+                ->aval;
+        l->carry[i] =
+            jx_valuing_new(l->t->in, aval, l->carry[i].is, l->carry[i].lost);
+        if (l->carry[i].number < 0)
+            return false;
+    }
+    return true;
+}
+
+/* One turn; where a condition is given, within what it says. */
+static bool turn(loop *l, const jx_known *predicate)
+{
+    jx_valuing *in = l->t->in;
+    jx_known *to = l->ins;
+
+    memcpy(to, l->consts, (size_t)l->nconsts * sizeof *to);
+    to += l->nconsts;
+    memcpy(to, l->carry, (size_t)l->ncarry * sizeof *to);
+    if (predicate)
+        jx_guard_all(in, predicate, true, to, l->ncarry);
+    to += l->ncarry;
+    for (int i = 0; i < l->nslices; i++) {
+        const jx_jaxpr *body = l->body->jaxpr;
+        const jx_aval *aval =
+            body->vars[body->nconsts + l->nconsts + l->ncarry + i]->aval;
+        to[i] = jx_valuing_new(in, aval, l->slices[i].is, l->slices[i].lost);
+        if (to[i].number < 0)
+            return false;
+    }
+    return jx_valuing_run(in, l->body, l->ins, l->outs);
+}
+
+static void take_slices(loop *l)
+{
+    join_outs(l->t->outs + l->ncarry, l->outs + l->ncarry,
+              l->body->jaxpr->nouts - l->ncarry);
+}
+
+static void carry_on(loop *l)
+{
+    for (int i = 0; i < l->ncarry; i++)
+        l->carry[i] = l->outs[i];
+}
+
+/* Turn by turn, as long as it is sure that another follows and they are short: adds to
+ * *turned.  *done: none follows. */
+static bool unroll(loop *l, int turns, int *turned, bool *done)
+{
+    jx_valuing *in = l->t->in;
+    int64_t before = in->walked;
+
+    for (int i = 0; i < turns && in->walked - before < MOST_WALKED;
+         i++, ++*turned) {
+        int mark = jx_valuing_mark(in);
+        jx_known predicate = {jx_extent_of(1), -1, NULL};
+        if (l->condition && !ask(l, &predicate))
+            return false;
+        if (predicate.is.hi < 1)
+            *done = true;
+        if (*done || predicate.is.lo < 1) {
+            jx_valuing_forget(in, mark);
+            return true;
+        }
+        if (!turn(l, l->condition ? &predicate : NULL))
+            return false;
+        if (!leave(in, mark, l->body, l->outs, l->body->jaxpr->nouts))
+            return false;
+        carry_on(l);
+        take_slices(l);
+    }
+    return true;
+}
+
+/* One turn from extents for any turn: what it gives beside what there was at first. */
+static bool any_turn(loop *l, jx_extent *after)
+{
+    jx_valuing *in = l->t->in;
+    int mark = jx_valuing_mark(in);
+    jx_known predicate;
+    bool condition = l->condition != NULL;
+
+    if (!renumber(l) || (condition && !ask(l, &predicate)) ||
+        !turn(l, condition ? &predicate : NULL))
+        return false;
+    for (int i = 0; i < l->ncarry; i++) {
+        after[i] = l->outs[i].is;
+        if (!l->carry[i].lost && !jx_extent_is_finite(l->outs[i].is))
+            l->carry[i].lost = l->outs[i].lost;
+    }
+    jx_valuing_forget(in, mark);
+    return true;
+}
+
+/* Extents that hold before any turn. */
+static bool settle(loop *l, const jx_extent *first)
+{
+    jx_extent *after =
+        JX_NEW_ARRAY(jx_valuing_arena(l->t->in), l->ncarry + 1, jx_extent);
+    bool steady = false;
+
+    for (int k = 0; after && !steady && k < MOST_WIDENED; k++) {
+        steady = true;
+        if (!any_turn(l, after))
+            return false;
+        for (int i = 0; i < l->ncarry; i++) {
+            jx_extent was = l->carry[i].is, is = jx_extent_join(was, after[i]);
+            if (jx_extent_same(was, is))
+                continue;
+            steady = false;
+            l->carry[i].is =
+                k < FREE_TURNS
+                    ? is
+                    : jx_extent_widen(was, is, result_aval(l->body, i)->dtype);
+        }
+    }
+    for (int i = 0; after && !steady && i < l->ncarry; i++)
+        l->carry[i].is = jx_extent_whole(result_aval(l->body, i)->dtype);
+    /* What one more turn gives holds, too, and may be narrower. */
+    for (int k = 0; after && k < NARROWINGS; k++) {
+        if (!any_turn(l, after))
+            return false;
+        for (int i = 0; i < l->ncarry; i++) {
+            jx_extent is = jx_extent_join(first[i], after[i]);
+            if (is.lo >= l->carry[i].is.lo && is.hi <= l->carry[i].is.hi &&
+                (!is.nan || l->carry[i].is.nan))
+                l->carry[i].is = is;
+        }
+    }
+    return after != NULL;
+}
+
+/* Any number of turns more. */
+static bool repeat(loop *l)
+{
+    jx_valuing *in = l->t->in;
+    bool recording = in->recording, condition = l->condition != NULL;
+    jx_extent *first =
+        JX_NEW_ARRAY(jx_valuing_arena(in), l->ncarry + 1, jx_extent);
+    int mark;
+    jx_known predicate;
+
+    if (!first)
+        return false;
+    for (int i = 0; i < l->ncarry; i++)
+        first[i] = l->carry[i].is;
+    in->recording = false;
+    if (!settle(l, first))
+        return false;
+    in->recording = recording;
+    mark = jx_valuing_mark(in);
+    if (!renumber(l) || (condition && !ask(l, &predicate)) ||
+        !turn(l, condition ? &predicate : NULL))
+        return false;
+    take_slices(l);
+    for (int i = 0; i < l->ncarry; i++)
+        l->outs[i] = l->carry[i];
+    if (condition)
+        jx_guard_all(in, &predicate, false, l->outs, l->ncarry);
+    carry_on(l);
+    jx_valuing_forget(in, mark);
+    for (int i = 0; i < l->ncarry; i++)
+        if (l->carry[i].number >= mark)
+            l->carry[i].number = -1;
+    return true;
+}
+
+static void finish(loop *l)
+{
+    for (int i = 0; i < l->ncarry; i++) {
+        l->t->outs[i].is = l->carry[i].is;
+        l->t->outs[i].lost = l->carry[i].lost;
+    }
+}
+
+static jx_known *copy(const jx_bounding *t, const jx_known *from, int count)
+{
+    jx_known *to = JX_NEW_ARRAY(jx_valuing_arena(t->in), count + 1, jx_known);
+
+    if (to)
+        memcpy(to, from, (size_t)count * sizeof *to);
+    return to;
+}
+
+bool jx_bound_while(jx_bounding *t)
+{
+    const jx_p_while *p = t->eqn->typed;
+    int nheld = (int)p->cond_nconsts, nconsts = (int)p->body_nconsts;
+    int ncarry = t->eqn->nins - nheld - nconsts;
+    loop l = {.t = t,
+              .body = &p->body_jaxpr,
+              .nconsts = nconsts,
+              .ncarry = ncarry,
+              .consts = t->ins + nheld,
+              .condition = &p->cond_jaxpr,
+              .nheld = nheld,
+              .held = t->ins};
+    bool done = false;
+    int turned = 0;
+
+    if (ncarry != t->eqn->nouts || !fits(t, l.body, nconsts + ncarry, ncarry) ||
+        !fits(t, l.condition, nheld + ncarry, 1))
+        return true;
+    l.carry = copy(t, t->ins + nheld + nconsts, ncarry);
+    if (!l.carry || !begin(&l) || !unroll(&l, MOST_TURNS, &turned, &done) ||
+        (!done && !repeat(&l)))
+        return false;
+    finish(&l);
+    return true;
+}
+
+bool jx_bound_scan(jx_bounding *t)
+{
+    const jx_p_scan *p = t->eqn->typed;
+    int nconsts = (int)p->num_consts, ncarry = (int)p->num_carry;
+    int nslices = t->eqn->nins - nconsts - ncarry;
+    loop l = {.t = t,
+              .body = &p->jaxpr,
+              .nconsts = nconsts,
+              .ncarry = ncarry,
+              .nslices = nslices,
+              .consts = t->ins,
+              .slices = t->ins + nconsts + ncarry};
+    jx_extent length = jx_bound_size(t->in, p->length);
+    bool done = false,
+         few = jx_extent_is_one(length) && length.lo <= MOST_TURNS;
+    int turns = few ? (int)length.lo : 0, turned = 0;
+    int64_t before = t->in->walked;
+
+    if (nslices < 0 || !fits(t, l.body, t->eqn->nins, t->eqn->nouts))
+        return true;
+    l.carry = copy(t, t->ins + nconsts, ncarry);
+    if (!l.carry || !begin(&l))
+        return false;
+    for (int i = ncarry; i < t->eqn->nouts; i++)
+        t->outs[i].is = jx_extent_none();
+    /* Few turns are walked each, if the first shows that they are short. */
+    if (turns && !unroll(&l, 1, &turned, &done))
+        return false;
+    if ((t->in->walked - before) * turns < MOST_WALKED &&
+        !unroll(&l, turns - turned, &turned, &done))
+        return false;
+    if ((!few || turned < turns) && !repeat(&l))
+        return false;
+    finish(&l);
+    return true;
+}

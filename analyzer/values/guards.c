@@ -1,0 +1,271 @@
+/* guards.c - what a predicate says of the values that it was made of.
+ *
+ * Where `x > 0` chooses between elements, x is positive in those that it takes; so is what
+ * is computed of x, element by element.  Of a predicate that is a scalar, or that is the
+ * conjunction of all its elements, that is true of all. */
+#include "analyzer/lint/flat.h"
+#include "analyzer/values/values_parts.h"
+
+#include <math.h>
+
+enum { MOST_FACTS = 16, MOST_DEPTH = 12, MOST_VISITS = 400 };
+
+typedef struct fact {
+    int number;
+    jx_extent is;     /* meets it */
+    bool number_only; /* and no NaN */
+} fact;
+
+typedef struct guard {
+    jx_valuing *in;
+    int count, visits;
+    fact facts[MOST_FACTS];
+    const jx_made
+        *repeat; /* the broadcast under which all this holds, or NULL */
+} guard;
+
+static void learn(guard *g, const jx_known *value, jx_extent is,
+                  bool number_only)
+{
+    if (g->count < MOST_FACTS)
+        g->facts[g->count++] = (fact){value->number, is, number_only};
+}
+
+/* What is less than a number. */
+static double below(jx_dtype dtype, double value)
+{
+    if (!jx_dtype_is_float(dtype))
+        return ceil(value) - 1;
+    return isfinite(value) ? value - jx_ulp_of(dtype, value) / 2 : value;
+}
+
+static double above(jx_dtype dtype, double value)
+{
+    return -below(dtype, -value);
+}
+
+/* Strictly less; for floats by half of a step, since no number lies between. */
+static void learn_order(guard *g, const jx_made *made, bool strict,
+                        bool swapped, bool sure)
+{
+    const jx_known *less = &made->ins[swapped ? 1 : 0],
+                   *more = &made->ins[swapped ? 0 : 1];
+    jx_dtype dtype = jx_atom_aval(made->eqn->ins[0])->dtype;
+    jx_extent lo = less->is, hi = more->is;
+
+    if (lo.lo > lo.hi || hi.lo > hi.hi)
+        return;
+    /* Where a comparison fails, NaN may be why, and then nothing is known of the other. */
+    if (sure || !hi.nan)
+        learn(
+            g, less,
+            jx_extent_between(-INFINITY, strict ? below(dtype, hi.hi) : hi.hi),
+            sure);
+    if (sure || !lo.nan)
+        learn(g, more,
+              jx_extent_between(strict ? above(dtype, lo.lo) : lo.lo, INFINITY),
+              sure);
+}
+
+static void learn_equal(guard *g, const jx_made *made)
+{
+    learn(g, &made->ins[0], made->ins[1].is, true);
+    learn(g, &made->ins[1], made->ins[0].is, true);
+}
+
+/* What differs from an end lies beyond it. */
+static void learn_different(guard *g, const jx_made *made, int which)
+{
+    jx_extent x = made->ins[which].is, other = made->ins[1 - which].is;
+    jx_dtype dtype = jx_atom_aval(made->eqn->ins[0])->dtype;
+
+    if (!jx_extent_is_one(other))
+        return;
+    if (x.lo == other.lo)
+        learn(g, &made->ins[which],
+              jx_extent_between(above(dtype, x.lo), INFINITY), false);
+    if (x.hi == other.lo)
+        learn(g, &made->ins[which],
+              jx_extent_between(-INFINITY, below(dtype, x.hi)), false);
+}
+
+static void collect(guard *g, const jx_known *predicate, bool holds, int depth)
+{
+    const jx_made *made = jx_valuing_made(g->in, predicate);
+    jx_prim_id id = made->eqn ? made->eqn->prim->id : JX_PRIM_unknown;
+
+    learn(g, predicate, jx_extent_of(holds), true);
+    if (!made->eqn || depth > MOST_DEPTH || made->out)
+        return;
+    switch ((int)id) {
+    case JX_PRIM_lt: learn_order(g, made, holds, !holds, holds); return;
+    case JX_PRIM_le: learn_order(g, made, !holds, !holds, holds); return;
+    case JX_PRIM_gt: learn_order(g, made, holds, holds, holds); return;
+    case JX_PRIM_ge: learn_order(g, made, !holds, holds, holds); return;
+    case JX_PRIM_eq:
+    case JX_PRIM_ne:
+        if (holds == (id == JX_PRIM_eq)) {
+            learn_equal(g, made);
+        } else {
+            learn_different(g, made, 0);
+            learn_different(g, made, 1);
+        }
+        return;
+    case JX_PRIM_is_finite:
+        if (holds)
+            learn(g, &made->ins[0],
+                  jx_extent_finite(jx_atom_aval(made->eqn->ins[0])->dtype),
+                  true);
+        return;
+    case JX_PRIM_and:
+    case JX_PRIM_or:
+        if (holds == (id == JX_PRIM_and) && made->aval->dtype == JX_BOOL)
+            for (int i = 0; i < 2; i++)
+                collect(g, &made->ins[i], holds, depth + 1);
+        return;
+    case JX_PRIM_not:
+        if (made->aval->dtype == JX_BOOL)
+            collect(g, &made->ins[0], !holds, depth + 1);
+        return;
+    case JX_PRIM_convert_element_type:
+        if (jx_atom_aval(made->eqn->ins[0])->dtype == JX_BOOL)
+            collect(g, &made->ins[0], holds, depth + 1);
+        return;
+    default: return;
+    }
+}
+
+static jx_extent met(jx_extent is, const fact *f)
+{
+    is = jx_extent_meet(is, f->is);
+    is.nan = is.nan && !f->number_only;
+    return is;
+}
+
+static jx_known within(guard *g, const jx_known *value, int depth);
+
+/* An equation again, on operands that are narrower. */
+static bool again(guard *g, const jx_made *made, jx_extent *is, int depth)
+{
+    jx_known *ins =
+        JX_NEW_ARRAY(jx_valuing_arena(g->in), made->eqn->nins + 1, jx_known);
+    jx_known out = {jx_extent_whole(made->aval->dtype), -1, NULL};
+    jx_valuing *in = g->in;
+    jx_bounding t = {in, made->eqn, ins, &out};
+    bool narrower = false, recording = in->recording, done;
+
+    for (int i = 0; ins && i < made->eqn->nins; i++) {
+        ins[i] = within(g, &made->ins[i], depth + 1);
+        narrower |= !jx_extent_same(ins[i].is, made->ins[i].is);
+    }
+    if (!ins || !narrower)
+        return false;
+    in->recording = false;
+    done = jx_bound_rule_of(made->eqn->prim->id)(&t);
+    in->recording = recording;
+    *is = out.is;
+    return done;
+}
+
+static bool is_elementwise(const jx_made *made)
+{
+    if (!made->eqn || made->eqn->nouts != 1 || !made->eqn->typed ||
+        !jx_flat_in_family(made->eqn, "elementwise"))
+        return false;
+    for (int i = 0; i < made->eqn->nins; i++)
+        if (!jx_aval_same_shape(jx_atom_aval(made->eqn->ins[i]), made->aval))
+            return false;
+    return true;
+}
+
+/* Both repeat in the same way what has one shape. */
+static bool repeats_alike(const jx_made *a, const jx_made *b)
+{
+    const jx_p_broadcast_in_dim *p, *q;
+
+    if (!a->eqn || !b->eqn || a->eqn->prim->id != JX_PRIM_broadcast_in_dim ||
+        b->eqn->prim->id != JX_PRIM_broadcast_in_dim || !a->eqn->typed ||
+        !b->eqn->typed)
+        return false;
+    p = a->eqn->typed;
+    q = b->eqn->typed;
+    if (!jx_aval_same_shape(a->aval, b->aval) ||
+        !jx_aval_same_shape(jx_atom_aval(a->eqn->ins[0]),
+                            jx_atom_aval(b->eqn->ins[0])) ||
+        p->broadcast_dimensions.count != q->broadcast_dimensions.count)
+        return false;
+    for (int i = 0; i < p->broadcast_dimensions.count; i++)
+        if (p->broadcast_dimensions.at[i] != q->broadcast_dimensions.at[i])
+            return false;
+    return true;
+}
+
+static jx_known within(guard *g, const jx_known *value, int depth)
+{
+    const jx_made made = *jx_valuing_made(g->in, value);
+    jx_known to = *value;
+    jx_extent is;
+
+    if (!g->repeat)
+        for (int i = 0; i < g->count; i++)
+            if (g->facts[i].number == value->number)
+                to.is = met(to.is, &g->facts[i]);
+    if (depth > MOST_DEPTH || ++g->visits > MOST_VISITS)
+        return to;
+    if (g->repeat && repeats_alike(g->repeat, &made)) {
+        const jx_made *repeat = g->repeat;
+        g->repeat = NULL;
+        is = within(g, &made.ins[0], depth + 1).is;
+        g->repeat = repeat;
+    } else if (!is_elementwise(&made) || !again(g, &made, &is, depth)) {
+        is = to.is;
+    }
+    to.is = (jx_extent){fmax(to.is.lo, is.lo), fmin(to.is.hi, is.hi),
+                        to.is.nan && is.nan};
+    if (jx_extent_is_finite(to.is))
+        to.lost = NULL;
+    return to;
+}
+
+jx_known jx_guarded(jx_valuing *in, const jx_known *predicate, bool holds,
+                    const jx_known *value)
+{
+    guard g = {.in = in};
+    const jx_made made = *jx_valuing_made(in, predicate);
+
+    if (made.eqn && made.eqn->prim->id == JX_PRIM_broadcast_in_dim &&
+        made.eqn->typed) {
+        g.repeat = &made;
+        collect(&g, &made.ins[0], holds, 0);
+    } else {
+        collect(&g, predicate, holds, 0);
+    }
+    return within(&g, value, 0);
+}
+
+/* Of a scalar, or of all elements of what it is the conjunction of. */
+void jx_guard_all(jx_valuing *in, const jx_known *predicate, bool holds,
+                  jx_known *values, int count)
+{
+    guard g = {.in = in};
+    const jx_made *made = jx_valuing_made(in, predicate);
+
+    if (made->eqn && made->eqn->prim->id == JX_PRIM_convert_element_type &&
+        jx_atom_aval(made->eqn->ins[0])->dtype == JX_BOOL) {
+        predicate = &made->ins[0];
+        made = jx_valuing_made(in, predicate);
+    }
+    if (made->eqn && made->eqn->typed &&
+        made->eqn->prim->id ==
+            (holds ? JX_PRIM_reduce_and : JX_PRIM_reduce_or) &&
+        !made->aval->rank)
+        predicate = &made->ins[0];
+    collect(&g, predicate, holds, 0);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < g.count; k++)
+            if (values[i].number == g.facts[k].number) {
+                values[i].is = met(values[i].is, &g.facts[k]);
+                if (jx_extent_is_finite(values[i].is))
+                    values[i].lost = NULL;
+            }
+}

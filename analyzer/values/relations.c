@@ -1,0 +1,507 @@
+/* relations.c - what values are to each other, by their numbers.
+ *
+ * x - max(x) is at most 0, and 0 somewhere along the maximum's axes; e / sum(e) is at most
+ * 1 where nothing is negative; sum(x) / n lies where x does.  These hold as written.  XLA
+ * may compute an operand twice, once with its product unrounded: what is the same value
+ * here is then off by some ULPs, and so is what is said of them. */
+#include "analyzer/values/values_parts.h"
+
+#include <math.h>
+
+/* -- what repeats what ---------------------------------------------------------------- */
+
+static bool is_one(const jx_dim *dim)
+{
+    int64_t size;
+
+    return jx_dim_is_int(dim, &size) && size == 1;
+}
+
+/* The axes of a reshape that only adds or leaves out axes of size 1. */
+static bool reshape_axes(const jx_aval *from, const jx_aval *to,
+                         const int *axes, int *out)
+{
+    int k = 0;
+
+    for (int i = 0; i < to->rank; i++) {
+        out[i] = -1;
+        if (is_one(to->shape[i]))
+            continue;
+        while (k < from->rank && is_one(from->shape[k]))
+            k++;
+        if (k >= from->rank || from->shape[k] != to->shape[i])
+            return false;
+        out[i] = axes[k++];
+    }
+    while (k < from->rank && is_one(from->shape[k]))
+        k++;
+    return k == from->rank;
+}
+
+static bool broadcast_axes(const jx_eqn *eqn, const int *axes, int *out)
+{
+    const jx_p_broadcast_in_dim *p = eqn->typed;
+    const jx_aval *from = jx_atom_aval(eqn->ins[0]), *to = eqn->outs[0]->aval;
+
+    for (int i = 0; i < to->rank; i++)
+        out[i] = -1;
+    for (int i = 0; i < from->rank && i < p->broadcast_dimensions.count; i++) {
+        int64_t at = p->broadcast_dimensions.at[i];
+        if (at < 0 || at >= to->rank)
+            return false;
+        if (from->shape[i] == to->shape[at])
+            out[at] = axes[i];
+    }
+    return true;
+}
+
+/* Numbers of what is repeated are followed first, then the axes on the way back. */
+static int base_of(const jx_valuing *in, const jx_known *value, int *axes,
+                   int depth)
+{
+    const jx_made *made = jx_valuing_made(in, value);
+    const jx_eqn *eqn = made->eqn;
+    int of[JX_MAX_AXES], base;
+    bool through =
+        eqn && depth > 0 && eqn->typed && made->aval->rank <= JX_MAX_AXES &&
+        (eqn->prim->id == JX_PRIM_broadcast_in_dim ||
+         eqn->prim->id == JX_PRIM_reshape || eqn->prim->id == JX_PRIM_squeeze ||
+         eqn->prim->id == JX_PRIM_expand_dims) &&
+        jx_atom_aval(eqn->ins[0])->rank <= JX_MAX_AXES;
+
+    if (through) {
+        base = base_of(in, &made->ins[0], of, depth - 1);
+        if (eqn->prim->id == JX_PRIM_broadcast_in_dim
+                ? broadcast_axes(eqn, of, axes)
+                : reshape_axes(jx_atom_aval(eqn->ins[0]), made->aval, of, axes))
+            return base;
+    }
+    for (int i = 0; i < made->aval->rank && i < JX_MAX_AXES; i++)
+        axes[i] = i;
+    return value->number;
+}
+
+int jx_relate_base(const jx_valuing *in, const jx_known *value, int *axes)
+{
+    return base_of(in, value, axes, 8);
+}
+
+/* What is at least as large as what it adds to, or is the greater of: *value becomes that,
+ * and the axes those of that. */
+static bool at_least(const jx_valuing *in, jx_known *value, int *axes, int rank)
+{
+    const jx_made *made = jx_valuing_made(in, value);
+    int within[JX_MAX_AXES];
+
+    if (!made->eqn || (made->eqn->prim->id != JX_PRIM_add &&
+                       made->eqn->prim->id != JX_PRIM_max))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const jx_extent other = made->ins[1 - i].is;
+        jx_known base = made->ins[i];
+        if (made->eqn->prim->id == JX_PRIM_add &&
+            !(other.lo >= 0 && !other.nan))
+            continue;
+        base.number = jx_relate_base(in, &made->ins[i], within);
+        made = jx_valuing_made(in, &base);
+        if (!made->eqn || made->eqn->prim->id != JX_PRIM_reduce_sum) {
+            made = jx_valuing_made(in, value);
+            continue;
+        }
+        for (int k = 0; k < rank; k++)
+            axes[k] = axes[k] < 0 ? -1 : within[axes[k]];
+        *value = base;
+        return true;
+    }
+    return false;
+}
+
+/* Whether a value repeats the reduction of x over axes (a bit each) along these; or, of a
+ * sum, is no less. */
+static bool repeats_reduction(const jx_bounding *t, const jx_known *x,
+                              const jx_known *y, jx_prim_id reduction,
+                              jx_known *operand, uint64_t *over)
+{
+    const jx_aval *aval = jx_valuing_made(t->in, x)->aval;
+    int axes[JX_MAX_AXES], kept[JX_MAX_AXES], nkept = 0;
+    jx_known over_y = *y;
+    const jx_made *base;
+    const jx_p_axes *p;
+
+    if (aval->rank > JX_MAX_AXES ||
+        jx_valuing_made(t->in, y)->aval->rank != aval->rank)
+        return false;
+    over_y.number = jx_relate_base(t->in, y, axes);
+    if (reduction == JX_PRIM_reduce_sum)
+        at_least(t->in, &over_y, axes, aval->rank);
+    base = jx_valuing_made(t->in, &over_y);
+    if (!base->eqn || base->eqn->prim->id != reduction || !base->eqn->typed)
+        return false;
+    *operand = base->ins[0];
+    if (!jx_aval_same_shape(jx_valuing_made(t->in, operand)->aval, aval))
+        return false;
+    p = base->eqn->typed;
+    *over = 0;
+    for (int i = 0; i < aval->rank; i++)
+        if (jx_ints_hold(p->axes, i))
+            *over |= (uint64_t)1 << i;
+        else
+            kept[nkept++] = i;
+    for (int i = 0; i < aval->rank; i++) {
+        bool reduced = *over >> i & 1;
+        if (axes[i] < 0 ? !reduced && !is_one(aval->shape[i])
+                        : axes[i] >= nkept || kept[axes[i]] != i)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a value is the same bits wherever XLA computes it: it comes from outside, from
+ * where it is kept (a product of matrices), or by what rounds alike in every fusion. */
+static bool is_steady(const jx_valuing *in, const jx_known *value, int depth)
+{
+    const jx_made *made = jx_valuing_made(in, value);
+
+    if (!made->eqn)
+        return true;
+    switch ((int)made->eqn->prim->id) {
+    case JX_PRIM_dot_general:
+    case JX_PRIM_conv_general_dilated: return true;
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_neg:
+    case JX_PRIM_abs:
+    case JX_PRIM_select_n:
+    case JX_PRIM_clamp:
+    case JX_PRIM_concatenate:
+    case JX_PRIM_pad:
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_reshape:
+    case JX_PRIM_transpose:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims:
+    case JX_PRIM_slice:
+    case JX_PRIM_rev:
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min: break;
+    default: return false;
+    }
+    for (int i = 0; i < made->eqn->nins; i++)
+        if (depth <= 0 || !is_steady(in, &made->ins[i], depth - 1))
+            return false;
+    return true;
+}
+
+/* How much two computations of one value may be apart. */
+static double slack(const jx_bounding *t, const jx_known *x)
+{
+    const jx_made *made = jx_valuing_made(t->in, x);
+    double most = fmax(fabs(x->is.lo), fabs(x->is.hi));
+
+    if (t->in->semantics != JX_XLA || !isfinite(most) ||
+        is_steady(t->in, x, 12))
+        return 0;
+    return 8 * jx_ulp_of(made->aval->dtype, most);
+}
+
+/* -- differences and quotients -------------------------------------------------------- */
+
+static bool is_max_of(const jx_bounding *t, const jx_known *x,
+                      const jx_known *y, uint64_t *over)
+{
+    jx_known operand;
+
+    return repeats_reduction(t, x, y, JX_PRIM_reduce_max, &operand, over) &&
+           operand.number == x->number;
+}
+
+/* Element by element y is no less than x: it is the greater of x and another, or that
+ * with something added that is not negative (log(exp(x) + 1)). */
+static bool is_no_less(const jx_valuing *in, const jx_known *y,
+                       const jx_known *x, int depth)
+{
+    const jx_made *made = jx_valuing_made(in, y);
+
+    if (y->number == x->number)
+        return true;
+    if (!made->eqn || depth <= 0 ||
+        (made->eqn->prim->id != JX_PRIM_max &&
+         made->eqn->prim->id != JX_PRIM_add))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const jx_known *one = &made->ins[i], *other = &made->ins[1 - i];
+        bool grows = made->eqn->prim->id == JX_PRIM_max ||
+                     (other->is.lo >= 0 && !other->is.nan);
+        if (grows && is_no_less(in, one, x, depth - 1))
+            return true;
+    }
+    return false;
+}
+
+void jx_relate_sub(jx_bounding *t, jx_extent *is)
+{
+    const jx_known *x = &t->ins[0], *y = &t->ins[1];
+    jx_known operand;
+    uint64_t over;
+
+    if (is->lo > is->hi)
+        return;
+    if (x->number == y->number) {
+        double off = slack(t, x);
+        *is = jx_extent_meet(*is, jx_extent_between(-off, off));
+    } else if (is_max_of(t, x, y, &over) || is_no_less(t->in, y, x, 4)) {
+        is->hi = fmin(is->hi, slack(t, x));
+    } else if (is_no_less(t->in, x, y, 4)) {
+        is->lo = fmax(is->lo, -slack(t, y));
+    } else if (repeats_reduction(t, x, y, JX_PRIM_reduce_min, &operand,
+                                 &over) &&
+               operand.number == x->number) {
+        is->lo = fmax(is->lo, -slack(t, x));
+    }
+}
+
+/* The size that a value is, the same for all elements. */
+static const jx_dim *repeated_dim(const jx_bounding *t, const jx_known *value)
+{
+    int axes[JX_MAX_AXES];
+    const jx_made *made = jx_valuing_made(t->in, value);
+
+    if (made->aval->rank > JX_MAX_AXES)
+        return NULL;
+    for (int depth = 0; depth < 8; depth++) {
+        made = &t->in->made.at[jx_relate_base(t->in, value, axes)];
+        if (made->dim)
+            return made->dim;
+        if (!made->eqn)
+            return NULL;
+        if (made->eqn->prim->id == JX_PRIM_dim_as_value && made->eqn->typed)
+            return ((const jx_p_dim_as_value *)made->eqn->typed)->dim;
+        if (made->eqn->prim->id != JX_PRIM_convert_element_type)
+            return NULL;
+        value = &made->ins[0];
+    }
+    return NULL;
+}
+
+/* A mean: a sum over its number of elements. */
+static bool is_mean(const jx_bounding *t, jx_extent *of, double *count)
+{
+    int axes[JX_MAX_AXES];
+    const jx_made *sum;
+    const jx_aval *aval;
+    const jx_dim *product, *by;
+    const jx_p_axes *p;
+
+    if (t->eqn->outs[0]->aval->rank > JX_MAX_AXES)
+        return false;
+    sum = &t->in->made.at[jx_relate_base(t->in, &t->ins[0], axes)];
+    if (!sum->eqn || sum->eqn->prim->id != JX_PRIM_reduce_sum ||
+        !sum->eqn->typed)
+        return false;
+    by = repeated_dim(t, &t->ins[1]);
+    aval = jx_atom_aval(sum->eqn->ins[0]);
+    p = sum->eqn->typed;
+    product = jx_dim_int(t->in->program->dims, 1);
+    for (int i = 0; i < p->axes.count; i++)
+        product = p->axes.at[i] < 0 || p->axes.at[i] >= aval->rank
+                      ? NULL
+                      : jx_dim_mul(t->in->program->dims, product,
+                                   aval->shape[p->axes.at[i]]);
+    *of = sum->ins[0].is;
+    *count = product ? jx_bound_size(t->in, product).hi : INFINITY;
+    return by && by == product;
+}
+
+void jx_relate_div(jx_bounding *t, jx_extent *is)
+{
+    const jx_known *x = &t->ins[0], *y = &t->ins[1];
+    jx_extenting how = jx_bound_how(t);
+    jx_known operand;
+    jx_extent of;
+    uint64_t over;
+    double count;
+
+    if (is->lo > is->hi || !jx_dtype_is_float(how.dtype))
+        return;
+    if (repeats_reduction(t, x, y, JX_PRIM_reduce_sum, &operand, &over) &&
+        operand.number == x->number && x->is.lo >= 0 && !x->is.nan &&
+        y->is.lo > 0) {
+        double most =
+            t->in->semantics == JX_XLA && jx_valuing_made(t->in, x)->eqn
+                ? 1 + 64 * jx_ulp_of(how.dtype, 1)
+                : 1;
+        *is = jx_extent_meet(*is, jx_extent_between(0, most));
+    } else if (is_mean(t, &of, &count) && of.lo <= of.hi && !of.nan &&
+               y->is.lo >= 1) {
+        /* The sum's error is a part of its largest element times their number, or the sum
+         * is not known so well. */
+        double part = count * jx_ulp_of(how.dtype, 1) / 2;
+        double size = fmax(fabs(of.lo), fabs(of.hi)) *
+                      (part < 0.5 ? 1 + 2 * part : sqrt(count) * 2);
+        if (of.lo >= 0)
+            *is = jx_extent_meet(*is, jx_extent_between(0, size));
+        else
+            *is = jx_extent_meet(*is, jx_extent_between(-size, size));
+    }
+}
+
+/* -- peaks ------------------------------------------------------------------------------ */
+
+/* x is its own greatest, or least, along those axes, of which none is empty. */
+static bool is_own_extreme(const jx_bounding *t, int x, bool greatest,
+                           uint64_t *over)
+{
+    const jx_known *value = &t->ins[x], *other = &t->ins[1 - x];
+    const jx_aval *aval = t->eqn->outs[0]->aval;
+    jx_known operand;
+    bool is =
+        repeats_reduction(t, value, other,
+                          greatest ? JX_PRIM_reduce_max : JX_PRIM_reduce_min,
+                          &operand, over) &&
+        operand.number == value->number && *over &&
+        jx_extent_is_finite(value->is);
+
+    for (int i = 0; is && i < aval->rank; i++)
+        is = !(*over >> i & 1) || jx_bound_size(t->in, aval->shape[i]).lo >= 1;
+    return is;
+}
+
+jx_peak jx_relate_peak(const jx_bounding *t)
+{
+    const jx_peak none = {0, 0};
+    jx_extenting how;
+    jx_extent at;
+    jx_peak peak;
+    uint64_t over;
+
+    if (t->eqn->nouts != 1 || !t->eqn->typed || t->outs[0].number >= 0)
+        return none;
+    switch ((int)t->eqn->prim->id) {
+    case JX_PRIM_sub:
+        return is_own_extreme(t, 0, true, &over)
+                   ? (jx_peak){over, -slack(t, &t->ins[0])}
+                   : none;
+    case JX_PRIM_eq:
+        for (int x = 0; x < 2; x++)
+            if ((is_own_extreme(t, x, true, &over) ||
+                 is_own_extreme(t, x, false, &over)) &&
+                slack(t, &t->ins[x]) == 0)
+                return (jx_peak){over, 1};
+        return none;
+    case JX_PRIM_convert_element_type:
+        peak = jx_valuing_made(t->in, &t->ins[0])->peak;
+        how = jx_bound_how(t);
+        at = jx_extent_convert(&how, jx_atom_aval(t->eqn->ins[0])->dtype,
+                               jx_extent_of(peak.at));
+        return peak.axes && !how.wraps && !at.nan ? (jx_peak){peak.axes, at.lo}
+                                                  : none;
+    case JX_PRIM_exp:
+    case JX_PRIM_exp2:
+    case JX_PRIM_logistic:
+        peak = jx_valuing_made(t->in, &t->ins[0])->peak;
+        how = jx_bound_how(t);
+        if (!peak.axes || !jx_extent_function(&how, t->eqn->prim->id,
+                                              jx_extent_of(peak.at), &at))
+            return none;
+        return (jx_peak){peak.axes, at.lo};
+    default: return none;
+    }
+}
+
+/* -- what XLA makes of it ------------------------------------------------------------- */
+
+/* The equation behind an operand, of that primitive, and which of its operands is one
+ * number; -1. */
+static int constant_side(const jx_bounding *t, int operand, jx_prim_id id,
+                         const jx_made **made)
+{
+    int axes[JX_MAX_AXES];
+    const jx_known *value = &t->ins[operand];
+
+    *made = &t->in->made.at[value->number];
+    if ((*made)->aval->rank > JX_MAX_AXES || !(*made)->eqn ||
+        (*made)->eqn->prim->id != id)
+        return -1;
+    (void)axes;
+    for (int i = 0; i < 2; i++)
+        if (jx_extent_is_one((*made)->ins[i].is) && !(*made)->eqn->ins[i].var)
+            return i;
+    for (int i = 0; i < 2; i++)
+        if (jx_extent_is_one((*made)->ins[i].is))
+            return i;
+    return -1;
+}
+
+/* (c - x) + d, (x + c) + d and (x * c) * d: the constants are put together first. */
+static bool regroup(jx_bounding *t, jx_extenting *how, jx_prim_id inner,
+                    jx_extent *is)
+{
+    for (int i = 0; i < 2; i++) {
+        const jx_made *made;
+        int side;
+        jx_extent c, x;
+        if (!jx_extent_is_one(t->ins[1 - i].is))
+            continue;
+        side = constant_side(t, i, inner, &made);
+        if (side < 0)
+            continue;
+        c = made->ins[side].is;
+        x = made->ins[1 - side].is;
+        if (inner == JX_PRIM_mul)
+            *is =
+                jx_extent_mul(how, x, jx_extent_mul(how, c, t->ins[1 - i].is));
+        else if (inner == JX_PRIM_add)
+            *is =
+                jx_extent_add(how, x, jx_extent_add(how, c, t->ins[1 - i].is));
+        else if (side == 0) /* (c - x) + d */
+            *is =
+                jx_extent_sub(how, jx_extent_add(how, c, t->ins[1 - i].is), x);
+        else /* (x - c) + d */
+            *is =
+                jx_extent_add(how, x, jx_extent_sub(how, t->ins[1 - i].is, c));
+        return true;
+    }
+    return false;
+}
+
+/* (a / b) / c: a / (b * c); a / (b / c): (a * c) / b. */
+static bool regroup_quotient(jx_bounding *t, jx_extenting *how, jx_extent *is)
+{
+    const jx_made *a = jx_valuing_made(t->in, &t->ins[0]),
+                  *b = jx_valuing_made(t->in, &t->ins[1]);
+    bool found = false;
+
+    if (a->eqn && a->eqn->prim->id == JX_PRIM_div) {
+        *is = jx_extent_div(how, a->ins[0].is,
+                            jx_extent_mul(how, a->ins[1].is, t->ins[1].is));
+        found = true;
+    }
+    if (b->eqn && b->eqn->prim->id == JX_PRIM_div) {
+        jx_extent other = jx_extent_div(
+            how, jx_extent_mul(how, t->ins[0].is, b->ins[1].is), b->ins[0].is);
+        *is = found ? jx_extent_join(*is, other) : other;
+        found = true;
+    }
+    return found;
+}
+
+bool jx_relate_rewrite(jx_bounding *t, jx_extenting *how, jx_extent *is)
+{
+    jx_extent other;
+    bool found = false;
+
+    switch ((int)t->eqn->prim->id) {
+    case JX_PRIM_add:
+        found = regroup(t, how, JX_PRIM_add, is);
+        if (regroup(t, how, JX_PRIM_sub, &other)) {
+            *is = found ? jx_extent_join(*is, other) : other;
+            found = true;
+        }
+        return found;
+    case JX_PRIM_mul: return regroup(t, how, JX_PRIM_mul, is);
+    case JX_PRIM_div: return regroup_quotient(t, how, is);
+    default: return false;
+    }
+}

@@ -1,0 +1,174 @@
+/* rules_shape.c - what moves elements, and takes them by index. */
+#include "analyzer/values/values_parts.h"
+
+#include <math.h>
+
+bool jx_bound_moves(jx_bounding *t)
+{
+    for (int i = 0; i < t->eqn->nouts && t->eqn->nins; i++)
+        t->outs[i].is = t->ins[0].is;
+    return true;
+}
+
+bool jx_bound_any_of(jx_bounding *t)
+{
+    jx_extent is = jx_extent_none();
+
+    for (int i = 0; i < t->eqn->nins; i++)
+        is = jx_extent_join(is, t->ins[i].is);
+    return jx_bound_give(t, NULL, is);
+}
+
+bool jx_bound_iota(jx_bounding *t)
+{
+    const jx_p_iota *p = t->eqn->typed;
+    const jx_aval *aval = t->eqn->outs[0]->aval;
+    jx_extenting how = jx_bound_how(t);
+
+    if (!jx_extent_knows(aval->dtype) || p->dimension < 0 ||
+        p->dimension >= aval->rank)
+        return true;
+    return jx_bound_give(
+        t, &how,
+        jx_extent_settle(
+            &how,
+            jx_extent_between(
+                0, fmax(jx_bound_size(t->in, aval->shape[p->dimension]).hi - 1,
+                        0))));
+}
+
+/* A size as a number.  That it fits is another claim (IDX004). */
+static bool give_size(jx_bounding *t, const jx_dim *dim)
+{
+    jx_extent is = jx_bound_size(t->in, dim);
+
+    return jx_bound_give(
+        t, NULL,
+        jx_extent_meet(is, jx_extent_finite(t->eqn->outs[0]->aval->dtype)));
+}
+
+bool jx_bound_dim_as_value(jx_bounding *t)
+{
+    return give_size(t, ((const jx_p_dim_as_value *)t->eqn->typed)->dim);
+}
+
+bool jx_bound_dimension_size(jx_bounding *t)
+{
+    const jx_p_dimension_size *p = t->eqn->typed;
+    const jx_aval *aval = jx_atom_aval(t->eqn->ins[0]);
+
+    return p->dimension < 0 || p->dimension >= aval->rank ||
+           give_size(t, aval->shape[p->dimension]);
+}
+
+/* Where along an axis a slice may begin. */
+static jx_extent starts(const jx_valuing *in, const jx_dim *size,
+                        const jx_dim *slice)
+{
+    const jx_dim *last = jx_dim_sub(in->program->dims, size, slice);
+
+    return jx_extent_between(0, last ? jx_bound_size(in, last).lo : -1);
+}
+
+static bool lies_within(jx_extent is, jx_extent may)
+{
+    return is.lo >= may.lo && is.hi <= may.hi;
+}
+
+/* The starts are the operands from `first` on. */
+static void ask_starts(jx_bounding *t, int first, const jx_aval *operand,
+                       const jx_dim *const *sizes)
+{
+    for (int i = 0; i < operand->rank && first + i < t->eqn->nins; i++) {
+        jx_extent may = starts(t->in, operand->shape[i], sizes[i]);
+        jx_extent is = t->ins[first + i].is;
+        jx_bound_answer(t, JX_ASKED_IN_BOUNDS, lies_within(is, may), is, may);
+    }
+}
+
+bool jx_bound_dynamic_slice(jx_bounding *t)
+{
+    const jx_p_dynamic_slice *p = t->eqn->typed;
+    const jx_aval *operand = jx_atom_aval(t->eqn->ins[0]);
+
+    if (p->slice_sizes.count == operand->rank)
+        ask_starts(t, 1, operand, p->slice_sizes.at);
+    return jx_bound_moves(t);
+}
+
+bool jx_bound_dynamic_update_slice(jx_bounding *t)
+{
+    const jx_aval *operand = jx_atom_aval(t->eqn->ins[0]),
+                  *update = jx_atom_aval(t->eqn->ins[1]);
+
+    if (operand->rank == update->rank)
+        ask_starts(t, 2, operand, update->shape);
+    return jx_bound_give(t, NULL, jx_extent_join(t->ins[0].is, t->ins[1].is));
+}
+
+/* Indices of all axes are elements of one array: each must fit the tightest. */
+static bool ask_indices(jx_bounding *t, const jx_known *indices,
+                        const jx_aval *operand, jx_ints axes,
+                        const jx_dim *const *slices)
+{
+    jx_extent may = jx_extent_between(0, INFINITY);
+    bool holds;
+
+    for (int i = 0; i < axes.count; i++) {
+        const jx_dim *one = jx_dim_int(t->in->program->dims, 1);
+        int axis = (int)axes.at[i];
+        if (axis < 0 || axis >= operand->rank)
+            return false;
+        may = jx_extent_meet(may, starts(t->in, operand->shape[axis],
+                                         slices ? slices[axis] : one));
+    }
+    holds = lies_within(indices->is, may);
+    jx_bound_answer(t, JX_ASKED_IN_BOUNDS, holds, indices->is, may);
+    return holds;
+}
+
+bool jx_bound_gather(jx_bounding *t)
+{
+    const jx_p_gather *p = t->eqn->typed;
+    const jx_aval *operand = jx_atom_aval(t->eqn->ins[0]);
+    bool within =
+        p->slice_sizes.count == operand->rank &&
+        ask_indices(t, &t->ins[1], operand,
+                    p->dimension_numbers.start_index_map, p->slice_sizes.at);
+
+    /* What lies outside is clamped to what is inside, or filled. */
+    if (within || p->mode == JX_MODE_CLIP)
+        return jx_bound_moves(t);
+    return true;
+}
+
+bool jx_bound_scatter(jx_bounding *t)
+{
+    const jx_p_scatter *p = t->eqn->typed;
+
+    ask_indices(t, &t->ins[1], jx_atom_aval(t->eqn->ins[0]),
+                p->dimension_numbers.scatter_dims_to_operand_dims, NULL);
+    return jx_bound_give(t, NULL, jx_extent_join(t->ins[0].is, t->ins[2].is));
+}
+
+/* An element gets any number of the updates. */
+bool jx_bound_scatter_add(jx_bounding *t)
+{
+    const jx_p_scatter *p = t->eqn->typed;
+    const jx_aval *indices = jx_atom_aval(t->eqn->ins[1]);
+    jx_extenting how = jx_bound_how(t);
+    jx_extent count, updates = t->ins[2].is;
+
+    ask_indices(t, &t->ins[1], jx_atom_aval(t->eqn->ins[0]),
+                p->dimension_numbers.scatter_dims_to_operand_dims, NULL);
+    if (!jx_extent_knows(how.dtype) || !indices->rank)
+        return true;
+    count = jx_bound_count(t->in, indices->shape, indices->rank - 1);
+    if (t->eqn->prim->id == JX_PRIM_scatter_sub)
+        updates = (jx_extent){-updates.hi, -updates.lo, updates.nan};
+    /* In any order, the operand among them. */
+    return jx_bound_give(t, &how,
+                         jx_extent_sum(&how,
+                                       jx_extent_join(updates, t->ins[0].is), 1,
+                                       count.hi + 1));
+}

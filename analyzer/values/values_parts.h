@@ -1,0 +1,127 @@
+/* values_parts.h - what the files of the analysis of values share. */
+#ifndef JX_VALUES_PARTS_H
+#define JX_VALUES_PARTS_H
+
+#include "analyzer/values/values.h"
+#include "frontend/ir/params.h"
+
+/* What is known of a value where it is used.  `number` names what computes it: values of
+ * one number are equal. */
+typedef struct jx_known {
+    jx_extent is;
+    int number;
+    const jx_lost *
+        lost; /* who made it possibly not finite; NULL: it is, or nobody knows */
+} jx_known;
+
+/* Some element along those axes (a bit each), at all places of the others, is at least
+ * `at`; no axes: nothing is known. */
+typedef struct jx_peak {
+    uint64_t axes;
+    double at;
+} jx_peak;
+
+/* What a number stands for: an equation's result, or (without one) what comes from
+ * outside, a constant, a literal. */
+typedef struct jx_made {
+    const jx_eqn *eqn;
+    int out;
+    const jx_known *ins; /* as many as the equation takes */
+    const jx_aval *aval;
+    jx_known known;
+    const jx_dim *dim; /* its one element is this size; or NULL */
+    jx_peak peak;
+    uint64_t hash;
+    int next; /* of that hash's list; -1 */
+} jx_made;
+
+typedef struct jx_valuing {
+    jx_program *program;
+    jx_extents *to;
+    jx_semantics semantics;
+    JX_VEC(jx_made) made;
+    int *heads; /* by hash, a power of two of them */
+    size_t nheads;
+    int64_t walked;
+    bool recording; /* questions: not before a loop's extents are settled */
+} jx_valuing;
+
+/* An equation on its way. */
+typedef struct jx_bounding {
+    jx_valuing *in;
+    const jx_eqn *eqn;
+    const jx_known *ins;
+    jx_known *outs; /* to be bounded: as their dtype is, before */
+} jx_bounding;
+
+/* Bounds the results of an equation; what it does not say is unknown.  False without
+ * memory. */
+typedef bool jx_bound_rule(jx_bounding *t);
+
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose,  \
+             batch, extent)                                                    \
+    jx_bound_rule jx_bound_##extent;
+#include "frontend/ir/prims.def"
+#undef PRIM
+
+jx_bound_rule *jx_bound_rule_of(jx_prim_id id); /* of what is in the table */
+
+static inline jx_arena *jx_valuing_arena(const jx_valuing *in)
+{
+    return in->program->ctx->arena;
+}
+
+/* How results of the equation are rounded: of its first one's dtype. */
+jx_extenting jx_bound_how(const jx_bounding *t);
+/* A result is this, of `wraps` as the arithmetic says. */
+bool jx_bound_give(jx_bounding *t, const jx_extenting *how, jx_extent is);
+/* The result is another value again. */
+bool jx_bound_again(jx_bounding *t, int out, const jx_known *value);
+/* Notes an answer, while answers are noted. */
+void jx_bound_answer(jx_bounding *t, jx_asked what, bool holds, jx_extent is,
+                     jx_extent may);
+
+/* How many elements lie along those axes, at least and at most. */
+jx_extent jx_bound_count(const jx_valuing *in, const jx_dim *const *dims,
+                         int count);
+jx_extent jx_bound_size(const jx_valuing *in, const jx_dim *dim);
+/* The size that a value is, as a number or an element of an array. */
+const jx_dim *jx_bound_dim(const jx_valuing *in, const jx_known *value);
+
+/* A jaxpr on these operands (constants not among them): its results. */
+bool jx_valuing_run(jx_valuing *in, const jx_closed *closed,
+                    const jx_known *ins, jx_known *outs);
+/* A new number of that hash; -1 without memory. */
+int jx_valuing_add(jx_valuing *in, const jx_made *made);
+/* What is numbered from now on is forgotten by the second. */
+int jx_valuing_mark(const jx_valuing *in);
+void jx_valuing_forget(jx_valuing *in, int mark);
+/* A value of which only this is known. */
+jx_known jx_valuing_new(jx_valuing *in, const jx_aval *aval, jx_extent is,
+                        const jx_lost *lost);
+const jx_made *jx_valuing_made(const jx_valuing *in, const jx_known *value);
+
+/* -- relations (relations.c) ------------------------------------------------------- */
+
+/* Narrows a difference, a quotient by what their operands are to each other. */
+void jx_relate_sub(jx_bounding *t, jx_extent *is);
+void jx_relate_div(jx_bounding *t, jx_extent *is);
+/* The peak that an equation's result has by those of its operands. */
+jx_peak jx_relate_peak(const jx_bounding *t);
+/* What XLA may make of the equation instead; false: nothing else. */
+bool jx_relate_rewrite(jx_bounding *t, jx_extenting *how, jx_extent *is);
+/* What a value repeats along axes that it has not: the number of that, with, per axis of
+ * the value, the axis of what is repeated, or -1.  Room for JX_MAX_AXES. */
+enum { JX_MAX_AXES = 64 };
+int jx_relate_base(const jx_valuing *in, const jx_known *value, int *axes);
+
+/* -- guards (guards.c) ---------------------------------------------------------------- */
+
+/* What a value is where a predicate of the same shape holds, or does not. */
+jx_known jx_guarded(jx_valuing *in, const jx_known *predicate, bool holds,
+                    const jx_known *value);
+/* What a predicate that is a scalar says of values: meets them.  `count` of them. */
+void jx_guard_all(jx_valuing *in, const jx_known *predicate, bool holds,
+                  jx_known *values, int count);
+
+#endif

@@ -1,0 +1,191 @@
+"""Bounds of values hold: nothing that JAX computes lies outside of them.
+
+`EXTENTS` random programs are made (default 30; `make extents` takes 2,000), and their
+inputs chosen within ranges: at random, at the ends, and climbing toward either end of
+what the outputs may be.
+"""
+import json
+import os
+import random
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+import jaxvet
+
+COMMAND = os.environ.get("JAXVET", "build/jaxvet")
+PROGRAMS = int(os.environ.get("EXTENTS", "30"))
+SEED = int(os.environ.get("EXTENTS_SEED", "0"))
+
+
+def bounds(document, *options):
+    """Per output, per semantics: least, greatest, whether it may be NaN."""
+    text = subprocess.run([COMMAND, "info", "-", "--values", *options], input=document.text(),
+                          capture_output=True, text=True, check=True).stdout
+    return [{key: (float(row[key][0]), float(row[key][1]), len(row[key]) == 3)
+             for key in ("ieee", "ftz", "xla")} for row in map(json.loads, text.splitlines())]
+
+
+def outside(values, bound):
+    """The elements that the bound does not hold."""
+    least, greatest, nan = bound
+    values = np.asarray(values, np.float64).ravel()
+    bad = np.where(np.isnan(values), not nan, (values < least) | (values > greatest))
+    return values[bad]
+
+
+# -- functions of one operand, on every 16-bit number ---------------------------------
+
+FUNCTIONS = [
+    "abs", "neg", "sign", "floor", "ceil", "exp", "exp2", "expm1", "log", "log1p", "logistic",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
+    "atanh", "sqrt", "rsqrt", "cbrt", "square", "erf", "erfc", "lgamma", "digamma",
+    "bessel_i0e", "bessel_i1e", "is_finite"]
+CUTS = [-np.inf, -300., -20., -3., -1.5, -1., -.75, -.1, -1e-5, 0., 1e-7, 1e-3, .3, .9, 1., 1.2,
+        1.5, 2., 5., 12., 90., 1000., np.inf]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, jnp.bfloat16])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_number_of_16_bits(name, dtype):
+    function = getattr(lax, name)
+    every = np.arange(1 << 16, dtype=np.uint16).view(dtype)
+    wide = every.astype(np.float64)
+    got = np.asarray(jax.jit(function)(every), np.float64)
+    document = jaxvet.dump(lambda x: function(x))(jax.ShapeDtypeStruct((), dtype))
+    largest = float(jnp.finfo(dtype).max)
+    for low, high in zip(CUTS, CUTS[1:]):
+        low, high = max(low, -largest), min(high, largest)
+        low, high = (float(np.asarray(end, dtype)) for end in (low, high))
+        within = (wide >= low) & (wide <= high)
+        [bound] = bounds(document, "--range", f"x in [{low!r}, {high!r}]")
+        assert not outside(got[within], bound["xla"]).size, (low, high, bound)
+
+
+# -- random programs --------------------------------------------------------------------
+
+def unary(r):
+    return r.choice([
+        jnp.abs, jnp.negative, jnp.sign, jnp.floor, jnp.exp, jnp.exp2, jnp.expm1, jnp.tanh, jnp.sin,
+        jnp.cos, jnp.square, jnp.arctan, jax.nn.sigmoid, jax.nn.relu, jax.nn.softplus, lax.erf,
+        lambda x: jnp.sqrt(jnp.abs(x)), lambda x: jnp.log(jnp.abs(x) + .1), jnp.log, jnp.sqrt,
+        lambda x: lax.rsqrt(jnp.abs(x) + .01), lambda x: x ** 3, lambda x: x ** -2, jnp.cbrt,
+        lambda x: jnp.clip(x, -2., 3.), lambda x: jnp.where(x > .5, x, 1.),
+        lambda x: jnp.where(x > 0., jnp.log(x), 0.), lambda x: jnp.where(x != 0, 1. / x, 2.),
+        lambda x: jax.nn.softmax(x, -1), lambda x: jax.nn.log_softmax(x, -1), jax.nn.gelu,
+        lambda x: x - x.max(-1, keepdims=True), lambda x: x / (1. + jnp.abs(x)),
+        lambda x: x - x.mean(-1, keepdims=True), lambda x: jnp.cumsum(x, -1),
+        lambda x: jnp.sort(x, -1), lambda x: x[..., ::-1], lambda x: x.T.reshape(x.shape),
+        lambda x: x / jnp.sqrt(jnp.sum(x * x, -1, keepdims=True) + 1e-3),
+        lambda x: jax.nn.logsumexp(x, -1, keepdims=True) + 0 * x, jnp.round,
+        lambda x: lax.reduce_precision(x, 8, 7), lambda x: jnp.floor(x).astype(jnp.int32) * .5,
+        lambda x: x.astype(jnp.bfloat16).astype(jnp.float32), lambda x: x * 0.1 + 3.,
+        lambda x: (1. - x) + 1e-7, lambda x: jnp.exp(-jnp.square(x)), jnp.sinh, jnp.arcsinh,
+        lambda x: lax.fori_loop(0, 3, lambda i, v: .5 * v + 1., x),
+        lambda x: lax.scan(lambda c, v: (c * .9 + v, c), jnp.zeros(x.shape[1:]), x)[1],
+        lambda x: lax.cond(x[0, 0] > 0, lambda v: v / x[0, 0], lambda v: v, x),
+        lambda x: lax.while_loop(lambda s: s[0] < 40, lambda s: (s[0] + 1, .5 * s[1] + .25), (0, lax.stop_gradient(x)))[1],
+        lambda x: jnp.take_along_axis(x, jnp.argmax(x, -1, keepdims=True), -1) + 0 * x,
+        lambda x: jnp.zeros_like(x).at[jnp.array([0, 0, 1])].add(x[:3])])
+
+
+def binary(r):
+    return r.choice([
+        jnp.add, jnp.subtract, jnp.multiply, jnp.maximum, jnp.minimum, jnp.divide,
+        lambda a, b: a / (jnp.abs(b) + .5), lambda a, b: a @ b.T @ a, jnp.logaddexp, jnp.hypot,
+        lambda a, b: jnp.where(a < b, a, b), lambda a, b: jnp.where(a > 1., a - 1., b),
+        lambda a, b: jnp.arctan2(a, b), lambda a, b: jnp.fmod(a, b),
+        lambda a, b: jnp.power(jnp.abs(a), b), lambda a, b: jnp.concatenate([a, b])[1:5],
+        lambda a, b: lax.select(b > 0, a / b, a), lambda a, b: (a * b).sum(-1, keepdims=True) + a,
+        lambda a, b: a * b + a, lambda a, b: (a / b) / 3., lambda a, b: jnp.exp(a) / jnp.exp(b)])
+
+
+def program(seed):
+    """A function of three arrays, and their ranges."""
+    r = random.Random(seed)
+    steps = [(binary(r), r.random(), r.random()) if r.random() < .4 else (unary(r), r.random(), None)
+             for _ in range(r.randint(1, 6))]
+    last = r.choice([lambda x: x, jnp.sum, jnp.mean, jnp.max, jnp.min, lambda x: x.var(-1), jnp.prod])
+    ends = [sorted(r.choice([-100., -10., -3., -1., -.5, 0., 1e-3, .5, 1., 2., 8., 60.]) for _ in "ab")
+            for _ in "xyz"]
+
+    def f(x, y, z):
+        known = [x, y, z]
+        for function, a, b in steps:
+            one = known[int(a * len(known))]
+            known.append(function(one) if b is None else function(one, known[int(b * len(known))]))
+        return last(known[-1]), known[-1] if len(steps) > 1 else known[0]
+    return f, dict(zip("xyz", map(tuple, ends)))
+
+
+def tries(ranges, rng, rounds=12):
+    for k in range(rounds):
+        made = []
+        for low, high in ranges.values():
+            value = rng.uniform(low, high, (4, 4))
+            if k % 3 == 1:
+                value = np.where(rng.random((4, 4)) < .5, low, high)
+            elif k % 3 == 2:
+                value = np.full((4, 4), rng.choice([low, high, value[0, 0]]))
+            made.append(np.clip(value.astype(np.float32), np.float32(low), np.float32(high)))
+        yield made
+
+
+def climb(f, ranges, inputs, sign, output, steps=6):
+    """Steps of a gradient toward an end of an output, within the ranges."""
+    low, high = (np.float32([end[i] for end in ranges.values()])[:, None, None] for i in (0, 1))
+
+    def goal(args):
+        return sign * jnp.sum(jnp.nan_to_num(f(*args)[output]))
+    slope = jax.jit(jax.grad(goal))
+    at = np.stack(inputs)
+    for _ in range(steps):
+        slopes = np.nan_to_num(np.asarray(slope(at)))
+        at = np.clip(at + np.sign(slopes) * (high - low) / 4, low, high).astype(np.float32)
+        yield list(at)
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + PROGRAMS))
+def test_nothing_lies_outside(seed):
+    f, ranges = program(seed)
+    spec = jax.ShapeDtypeStruct((4, 4), np.float32)
+    document = jaxvet.dump(f, ranges=ranges)(spec, spec, spec)
+    bound = bounds(document)
+    run = jax.jit(f)
+    rng = np.random.default_rng(seed)
+
+    def look(inputs, how):
+        for k, value in enumerate(run(*inputs)):
+            bad = outside(value, bound[k]["xla"])
+            assert not bad.size, (how, k, bad[:3], bound[k], ranges)
+        with jax.disable_jit():
+            for k, value in enumerate(f(*map(jnp.asarray, inputs))):
+                bad = outside(value, bound[k]["ftz"])
+                assert not bad.size, (how + " eagerly", k, bad[:3], bound[k], ranges)
+    for n, inputs in enumerate(tries(ranges, rng)):
+        look(inputs, "at random") if n < 3 else None
+        for k, value in enumerate(run(*inputs)):
+            bad = outside(value, bound[k]["xla"])
+            assert not bad.size, (k, bad[:3], bound[k], ranges)
+    for output in (0, 1):
+        for sign in (1, -1):
+            for inputs in climb(f, ranges, inputs, sign, output):
+                for k, value in enumerate(run(*inputs)):
+                    bad = outside(value, bound[k]["xla"])
+                    assert not bad.size, ("climbing", k, bad[:3], bound[k], ranges)
+
+
+def test_proofs_are_told():
+    spec = jax.ShapeDtypeStruct((4, 8), np.float32)
+    report = jaxvet.check(lambda x: jax.nn.log_softmax(x), ranges={"x": (-50, 50)},
+                          prove="finite")(spec)
+    assert report.proofs == [
+        "every output is finite, for all inputs within their ranges (ieee, ftz, xla)"]
+    report = jaxvet.check(lambda x: jnp.log(jax.nn.softmax(x)), ranges={"x": (-50, 50)},
+                          prove=["finite", "out0 in [-inf, 0]"], select=["NUM020"])(spec)
+    assert not report.proofs or "every output" not in report.proofs[0]
+    assert [row.code for row in report.undecided][:1] == ["NUM020"]
