@@ -1,38 +1,10 @@
 /* refine.c - see refine.h. */
 #include "analyzer/transform/refine.h"
 
+#include "analyzer/transform/refine_parts.h"
 #include "frontend/base/assert.h"
-#include "frontend/base/map.h"
-#include "frontend/ir/build.h"
-#include "frontend/ir/definition.h"
-#include "frontend/ir/fold.h"
 #include "frontend/ir/scope.h"
 #include "frontend/read/asserted.h"
-
-#include <stdio.h>
-#include <string.h>
-
-typedef struct refiner {
-    jx_program *from, *to;
-    jx_ctx *ctx;
-    bool bare;     /* the entry alone */
-    bool part;     /* a jaxpr of a program in the making: rules are not known */
-    bool wrapping; /* shapes and parameters wrap, too */
-    jx_assignment sizes;
-    jx_dim_putting *put; /* dims move to other tables; else NULL */
-    void *env;
-    int *meshes;             /* new numbers, by old ones; NULL: as they were */
-    jx_map done;             /* from what was before to what is after */
-    jx_builder build;
-    const jx_jaxpr **jaxprs; /* new ones, by old number */
-    bool *reached;           /* by old number */
-    jx_rule *rules;          /* new ones, by number */
-    jx_definition *definitions; /* the same */
-    const jx_jaxpr *jaxpr;   /* the old one being worked on, or NULL */
-    const jx_eqn *eqn;
-    const jx_stack *stack;   /* where there is no jaxpr, or NULL */
-    const jx_dim *divisor;   /* that became 0 */
-} refiner;
 
 /* A jaxpr in the making.  What an old variable stands for now: a new one, or a
  * literal. */
@@ -41,362 +13,16 @@ typedef struct body {
     jx_atom *atoms; /* by old number */
 } body;
 
-static jx_arena *arena_of(const refiner *r)
-{
-    return r->ctx->arena;
-}
-
-/* ---- what can go wrong, and where */
-
-static const char *place_of(const refiner *r)
-{
-    const jx_frame *frame = jx_user_frame(r->eqn ? r->eqn->stack : r->stack);
-
-    if (!r->jaxpr)
-        return frame ? jx_arena_printf(arena_of(r), "%s:%d", frame->file->path,
-                                       frame->line)
-                     : NULL;
-    if (!r->eqn)
-        return jx_arena_printf(arena_of(r), "inputs of jaxpr %d", r->jaxpr->id);
-    if (!frame)
-        return jx_arena_printf(arena_of(r), "equation %d of jaxpr %d (%s)",
-                               (int)(r->eqn - r->jaxpr->eqns), r->jaxpr->id,
-                               jx_eqn_name(r->eqn));
-    return jx_arena_printf(arena_of(r), "equation %d of jaxpr %d (%s), %s:%d",
-                           (int)(r->eqn - r->jaxpr->eqns), r->jaxpr->id,
-                           jx_eqn_name(r->eqn), frame->file->path, frame->line);
-}
-
-static const char *text_of(const refiner *r, const jx_dim *dim)
-{
-    jx_buffer text = jx_ctx_text(r->ctx);
-
-    jx_dim_print(dim, &text);
-    const char *kept = jx_arena_take(arena_of(r), &text);
-    return kept ? kept : "";
-}
-
-/* " at b = 1, t = 2" */
-static const char *sizes_text(const refiner *r)
-{
-    jx_buffer text = jx_ctx_text(r->ctx);
-
-    for (int i = 0; i < r->sizes.count; i++)
-        jx_buffer_printf(&text, "%s%s = %lld", i ? ", " : " at ",
-                         r->sizes.at[i].var->name,
-                         (long long)r->sizes.at[i].value);
-    const char *kept = jx_arena_take(arena_of(r), &text);
-    return kept ? kept : "";
-}
-
-static bool refuse_as(const refiner *r, const char *what)
-{
-    return jx_fail(r->ctx, JX_E_INPUT, r->from->path, place_of(r), "%s",
-                   what ? what : "there is no memory");
-}
-
-static bool refuse(const refiner *r, const char *what)
-{
-    return refuse_as(r, jx_arena_printf(arena_of(r), "%s%s",
-                                        what ? what : "there is no memory",
-                                        sizes_text(r)));
-}
-
 static bool refuse_build(jx_body *b, const char *why)
 {
-    return refuse(b->in->with, why);
-}
-
-/* ---- dims */
-
-static bool put_size(void *env, const jx_dim_atom *atom, const jx_dim **put)
-{
-    refiner *r = env;
-    jx_dims *dims = r->to->dims;
-    int64_t value;
-
-    if (atom->kind == JX_ATOM_VAR) {
-        if (jx_assigned(&r->sizes, atom, &value))
-            *put = jx_dim_int(dims, value);
-        return true;
-    }
-    const jx_dim *a = jx_dim_map(dims, atom->a, put_size, r);
-    const jx_dim *b = jx_dim_map(dims, atom->b, put_size, r);
-    bool divides = atom->kind == JX_ATOM_FLOORDIV || atom->kind == JX_ATOM_MOD;
-    if (divides && b && jx_dim_is_int(b, &value) && value == 0) {
-        r->divisor = atom->b;
-        return false;
-    }
-    if (a && b && (a != atom->a || b != atom->b))
-        *put = jx_dim_apply(dims, atom->kind, a, b);
-    return a && b && (*put || (a == atom->a && b == atom->b));
-}
-
-/* NULL with an error. */
-static const jx_dim *new_dim(refiner *r, const jx_dim *dim)
-{
-    const jx_dim *to;
-
-    r->divisor = NULL;
-    to = r->put ? jx_dim_import(r->to->dims, dim, r->put, r->env)
-         : dim  ? jx_dim_map(r->to->dims, dim, put_size, r)
-                : NULL;
-    if (to)
-        return to;
-    if (r->divisor)
-        refuse(r, jx_arena_printf(arena_of(r), "the divisor %s is 0",
-                                  text_of(r, r->divisor)));
-    else
-        refuse(r, jx_arena_printf(arena_of(r), "%s does not fit in 128 bits",
-                                  dim ? text_of(r, dim) : "a size"));
-    return NULL;
-}
-
-/* A size among shapes and parameters: with `wrapping` as the program computes
- * it, in integers that wrap, of which the low 32 bits are used. */
-static const jx_dim *new_size(refiner *r, const jx_dim *dim)
-{
-    const jx_dim *to = new_dim(r, dim);
-    jx_int exact;
-    int64_t value;
-
-    if (!to || to == dim || !r->wrapping || !jx_dim_is_wide(to, &exact))
-        return to;
-    if (!jx_dim_eval_wrapped(dim, r->from->x64 ? 64 : 32, jx_assigned,
-                             &r->sizes, &value)) {
-        refuse(r, jx_arena_printf(arena_of(r),
-                                  "%s divides by 0 in the program's own "
-                                  "integers",
-                                  text_of(r, dim)));
-        return NULL;
-    }
-    value = (int64_t)(int32_t)(uint32_t)(uint64_t)value;
-    return value == exact ? to : jx_dim_int(r->to->dims, value);
-}
-
-/* The size of an axis, which can't be negative. */
-static const jx_dim *new_extent(refiner *r, const jx_dim *dim)
-{
-    const jx_dim *to = new_size(r, dim);
-    jx_int value;
-
-    if (to && to != dim && jx_dim_is_wide(to, &value) &&
-        (value < 0 || value > INT64_MAX)) {
-        refuse(r, jx_arena_printf(arena_of(r), "the size %s is %s",
-                                  text_of(r, dim), text_of(r, to)));
-        return NULL;
-    }
-    return to;
-}
-
-/* ---- one new thing for each old one */
-
-static const void *keep_done(refiner *r, const void *before, const void *after)
-{
-    return after && jx_map_put(&r->done, before, after) ? after : NULL;
-}
-
-/* ---- avals, arrays, literals */
-
-static const jx_value *new_value(refiner *r, const jx_value *value);
-
-static const jx_aval *make_aval(refiner *r, const jx_aval *aval)
-{
-    jx_aval like = *aval;
-    const jx_dim **shape =
-        JX_NEW_ARRAY(arena_of(r), aval->rank, const jx_dim *);
-
-    if (!shape)
-        return NULL;
-    for (int i = 0; i < aval->rank; i++)
-        if (!(shape[i] = new_extent(r, aval->shape[i])))
-            return NULL;
-    like.shape = shape;
-    if (aval->mesh && r->meshes)
-        like.mesh = 1 + r->meshes[aval->mesh - 1];
-    if (aval->spec && !(like.spec = new_value(r, aval->spec)))
-        return NULL;
-    return jx_aval_add(&r->to->avals, &like);
-}
-
-/* Arrays hold arrays by `of` at most once or twice: no deep recursion. */
-static const jx_aval *new_aval(refiner *r, const jx_aval *aval)
-{
-    const void *kept = jx_map_get(&r->done, aval);
-
-    if (kept)
-        return kept;
-    if (aval->of) {
-        jx_aval like = *aval;
-        like.of = new_aval(r, aval->of);
-        return like.of ? keep_done(r, aval, make_aval(r, &like)) : NULL;
-    }
-    return keep_done(r, aval, make_aval(r, aval));
-}
-
-static const jx_array *new_array(refiner *r, const jx_array *array)
-{
-    const void *kept = jx_map_get(&r->done, array);
-    jx_array *to;
-
-    if (kept || !array)
-        return kept;
-    to = jx_arena_copy(arena_of(r), array, sizeof *array);
-    if (!to || !(to->aval = new_aval(r, array->aval)))
-        return NULL;
-    return keep_done(r, array, to);
-}
-
-/* The dim as a literal of the (new) aval: a number, if it is one now.  NULL
- * with an error. */
-static const jx_literal *size_literal(refiner *r, const jx_dim *dim,
-                                      const jx_aval *aval)
-{
-    jx_literal *to = JX_NEW(arena_of(r), jx_literal);
-    const jx_dim *now = new_dim(r, dim);
-    int bits = r->from->x64 ? 64 : 32;
-    jx_int exact;
-    int64_t value;
-
-    if (!to || !now)
-        return NULL;
-    to->aval = aval;
-    if (!jx_dim_is_wide(now, &exact)) {
-        to->dim = now;
-        return to;
-    }
-    if (!jx_dim_eval_wrapped(dim, bits, jx_assigned, &r->sizes, &value)) {
-        refuse(r, jx_arena_printf(arena_of(r),
-                                  "%s divides by 0 in the program's own "
-                                  "%d-bit integers",
-                                  text_of(r, dim), bits));
-        return NULL;
-    }
-    const jx_scalar number = {JX_I64, (const unsigned char *)&value};
-    if (!jx_fold(JX_PRIM_convert_element_type, 1, &number, aval->dtype, to->bits))
-        to->dim = jx_dim_int(r->to->dims, value);
-    return to;
-}
-
-static const jx_literal *new_literal(refiner *r, const jx_literal *literal)
-{
-    const jx_aval *aval = new_aval(r, literal->aval);
-    jx_literal *to;
-
-    if (!aval)
-        return NULL;
-    if (literal->dim)
-        return size_literal(r, literal->dim, aval);
-    to = jx_arena_copy(arena_of(r), literal, sizeof *literal);
-    if (!to)
-        return NULL;
-    to->aval = aval;
-    if (literal->array && !(to->array = new_array(r, literal->array)))
-        return NULL;
-    return to;
-}
-
-/* ---- parameters */
-
-static const jx_value *const *new_items(refiner *r, const jx_value *value)
-{
-    const jx_value **to =
-        JX_NEW_ARRAY(arena_of(r), value->count, const jx_value *);
-
-    for (int i = 0; to && i < value->count; i++)
-        if (!(to[i] = new_value(r, value->items[i])))
-            return NULL;
-    return to;
-}
-
-/* A size among parameters: a number is written as one. */
-static bool put_dim(refiner *r, const jx_value *value, jx_value *to)
-{
-    int64_t number;
-
-    to->dim = new_size(r, value->dim);
-    if (!to->dim)
-        return false;
-    if (jx_dim_is_int(to->dim, &number))
-        *to = (jx_value){.tag = JX_V_INT, .integer = number};
-    return true;
-}
-
-static void put_rule(const refiner *r, const jx_value *value, jx_value *to)
-{
-    if (!r->bare) {
-        to->rule = &r->rules[value->rule->id];
-        return;
-    }
-    *to = (jx_value){.tag = JX_V_FUNCTION,
-                     .text = value->text ? value->text : value->rule->name};
-    if (!to->text)
-        to->text = jx_intern_text(r->ctx, "rule");
-}
-
-static bool fill_value(refiner *r, const jx_value *value, jx_value *to)
-{
-    *to = *value;
-    if (value->items && !(to->items = new_items(r, value)))
-        return false;
-    if (value->unreduced && !(to->unreduced = new_value(r, value->unreduced)))
-        return false;
-    if (value->reduced && !(to->reduced = new_value(r, value->reduced)))
-        return false;
-    if (value->shown && !(to->shown = new_value(r, value->shown)))
-        return false;
-    if (value->array && !(to->array = new_array(r, value->array)))
-        return false;
-    if (value->aval && !(to->aval = new_aval(r, value->aval)))
-        return false;
-    if (value->jaxpr && !(to->jaxpr = r->jaxprs[value->jaxpr->id]))
-        return refuse(r, "a nested jaxpr comes after its user");
-    if (value->rule && r->part)
-        return refuse(r, "it calls a function with a rule of its own (PRM002)");
-    if (value->rule)
-        put_rule(r, value, to);
-    if (value->definition && r->bare)
-        *to = (jx_value){.tag = JX_V_NONE};
-    else if (value->definition)
-        to->definition = &r->definitions[value->definition->id];
-    if (r->meshes &&
-        (value->tag == JX_V_MESH || value->tag == JX_V_SHARDING))
-        to->integer = r->meshes[value->integer];
-    return value->tag != JX_V_DIM || put_dim(r, value, to);
-}
-
-static const jx_value *new_value(refiner *r, const jx_value *value)
-{
-    const void *kept = jx_map_get(&r->done, value);
-    jx_value like;
-
-    if (kept)
-        return kept;
-    if (!fill_value(r, value, &like))
-        return NULL;
-    return keep_done(r, value, jx_value_add(&r->to->values, &like));
-}
-
-static bool new_closed(refiner *r, const jx_closed *closed, jx_closed *to)
-{
-    const jx_array **consts =
-        JX_NEW_ARRAY(arena_of(r), closed->nconsts, const jx_array *);
-
-    *to = (jx_closed){0};
-    if (!closed->jaxpr)
-        return true;
-    for (int i = 0; consts && i < closed->nconsts; i++)
-        if (closed->consts[i] && !(consts[i] = new_array(r, closed->consts[i])))
-            return false;
-    *to = (jx_closed){r->jaxprs[closed->jaxpr->id], closed->nconsts, consts};
-    return consts && to->jaxpr;
+    return jx_refiner_refuse(b->in->with, why);
 }
 
 /* ---- equations */
 
 /* The size that an input of the entry says, if it has a value now: what reads
  * the input reads that. */
-static const jx_dim *said_by(const refiner *r, const jx_var *var)
+static const jx_dim *said_by(const jx_refiner *r, const jx_var *var)
 {
     const jx_jaxpr *entry = r->from->entry.jaxpr;
 
@@ -411,43 +37,43 @@ static const jx_dim *said_by(const refiner *r, const jx_var *var)
     return NULL;
 }
 
-static const jx_atom *new_atoms(refiner *r, const body *b, int count,
+static const jx_atom *new_atoms(jx_refiner *r, const body *b, int count,
                                 const jx_atom *atoms)
 {
-    jx_atom *to = JX_NEW_ARRAY(arena_of(r), count, jx_atom);
+    jx_atom *to = JX_NEW_ARRAY(jx_refiner_arena(r), count, jx_atom);
 
     for (int i = 0; to && i < count; i++) {
         const jx_dim *said = atoms[i].var ? said_by(r, atoms[i].var) : NULL;
         if (said)
             to[i].literal =
-                size_literal(r, said, new_aval(r, atoms[i].var->aval));
+                jx_refined_size(r, said, jx_refined_aval(r, atoms[i].var->aval));
         else if (atoms[i].var)
             to[i] = b->atoms[atoms[i].var->id];
         else
-            to[i].literal = new_literal(r, atoms[i].literal);
+            to[i].literal = jx_refined_literal(r, atoms[i].literal);
         if (!to[i].var && !to[i].literal)
             return NULL;
     }
     return to;
 }
 
-static const jx_aval **new_outs(refiner *r, const jx_eqn *eqn)
+static const jx_aval **new_outs(jx_refiner *r, const jx_eqn *eqn)
 {
-    const jx_aval **to = JX_NEW_ARRAY(arena_of(r), eqn->nouts, const jx_aval *);
+    const jx_aval **to = JX_NEW_ARRAY(jx_refiner_arena(r), eqn->nouts, const jx_aval *);
 
     for (int i = 0; to && i < eqn->nouts; i++)
-        if (!(to[i] = new_aval(r, eqn->outs[i]->aval)))
+        if (!(to[i] = jx_refined_aval(r, eqn->outs[i]->aval)))
             return NULL;
     return to;
 }
 
-static jx_param *new_params(refiner *r, const jx_eqn *eqn)
+static jx_param *new_params(jx_refiner *r, const jx_eqn *eqn)
 {
-    jx_param *to = JX_NEW_ARRAY(arena_of(r), eqn->nparams, jx_param);
+    jx_param *to = JX_NEW_ARRAY(jx_refiner_arena(r), eqn->nparams, jx_param);
 
     for (int i = 0; to && i < eqn->nparams; i++) {
         to[i].name = eqn->params[i].name;
-        to[i].value = new_value(r, eqn->params[i].value);
+        to[i].value = jx_refined_value(r, eqn->params[i].value);
         if (!to[i].value)
             return NULL;
     }
@@ -471,11 +97,11 @@ static const jx_dim *size_given(const jx_eqn *eqn)
 
 /* Puts a literal for what the equation gives, if it is a number now.  False
  * with an error; *done says whether it did. */
-static bool put_literal(refiner *r, body *b, const jx_eqn *eqn, bool *done)
+static bool put_literal(jx_refiner *r, body *b, const jx_eqn *eqn, bool *done)
 {
     const jx_dim *dim = size_given(eqn);
-    const jx_aval *aval = dim ? new_aval(r, eqn->outs[0]->aval) : NULL;
-    const jx_literal *literal = aval ? size_literal(r, dim, aval) : NULL;
+    const jx_aval *aval = dim ? jx_refined_aval(r, eqn->outs[0]->aval) : NULL;
+    const jx_literal *literal = aval ? jx_refined_size(r, dim, aval) : NULL;
 
     *done = literal && !literal->dim;
     if (*done)
@@ -484,19 +110,19 @@ static bool put_literal(refiner *r, body *b, const jx_eqn *eqn, bool *done)
 }
 
 /* NULL for none, or without memory. */
-static const jx_eqn_ctx *new_context(refiner *r, const jx_eqn_ctx *ctx)
+static const jx_eqn_ctx *new_context(jx_refiner *r, const jx_eqn_ctx *ctx)
 {
     jx_eqn_ctx *to;
 
     if (!ctx || !ctx->mesh || !r->meshes)
         return ctx;
-    to = jx_arena_copy(arena_of(r), ctx, sizeof *ctx);
+    to = jx_arena_copy(jx_refiner_arena(r), ctx, sizeof *ctx);
     if (to)
         to->mesh = 1 + r->meshes[ctx->mesh - 1];
     return to;
 }
 
-static bool copy_equation(refiner *r, body *b, const jx_eqn *eqn)
+static bool copy_equation(jx_refiner *r, body *b, const jx_eqn *eqn)
 {
     const jx_atom *ins = new_atoms(r, b, eqn->nins, eqn->ins), *made;
     jx_param *params = ins ? new_params(r, eqn) : NULL;
@@ -510,7 +136,7 @@ static bool copy_equation(refiner *r, body *b, const jx_eqn *eqn)
     return made != NULL;
 }
 
-static bool new_equation(refiner *r, body *b, const jx_eqn *eqn)
+static bool new_equation(jx_refiner *r, body *b, const jx_eqn *eqn)
 {
     bool done;
 
@@ -520,12 +146,12 @@ static bool new_equation(refiner *r, body *b, const jx_eqn *eqn)
 
 /* ---- jaxprs */
 
-static bool fill_body(refiner *r, body *b, const jx_jaxpr *from)
+static bool fill_body(jx_refiner *r, body *b, const jx_jaxpr *from)
 {
     const jx_atom *outs;
 
     for (int i = 0; i < from->nconsts + from->nins; i++) {
-        const jx_aval *aval = new_aval(r, from->vars[i]->aval);
+        const jx_aval *aval = jx_refined_aval(r, from->vars[i]->aval);
         if (!aval)
             return false;
         b->atoms[i] = (i < from->nconsts ? jx_body_const
@@ -541,10 +167,10 @@ static bool fill_body(refiner *r, body *b, const jx_jaxpr *from)
     return outs != NULL;
 }
 
-static const jx_jaxpr *new_jaxpr(refiner *r, const jx_jaxpr *from)
+static const jx_jaxpr *new_jaxpr(jx_refiner *r, const jx_jaxpr *from)
 {
     body b = {.to.in = &r->build,
-              .atoms = JX_NEW_ARRAY(arena_of(r), from->nvars, jx_atom)};
+              .atoms = JX_NEW_ARRAY(jx_refiner_arena(r), from->nvars, jx_atom)};
 
     r->jaxpr = from;
     r->eqn = NULL;
@@ -558,7 +184,7 @@ static const jx_jaxpr *new_jaxpr(refiner *r, const jx_jaxpr *from)
 /* ---- what is reached */
 
 typedef struct reaching {
-    refiner *r;
+    jx_refiner *r;
     JX_VEC(const jx_jaxpr *) queue;
 } reaching;
 
@@ -567,7 +193,7 @@ static void reach(reaching *s, const jx_jaxpr *jaxpr)
     if (!jaxpr || s->r->reached[jaxpr->id])
         return;
     s->r->reached[jaxpr->id] = true;
-    JX_PUSH(arena_of(s->r), &s->queue, jaxpr);
+    JX_PUSH(jx_refiner_arena(s->r), &s->queue, jaxpr);
 }
 
 static void reach_value(reaching *s, const jx_value *value)
@@ -597,11 +223,11 @@ static void reach_definition(reaching *s, const jx_definition *of)
             reach(s, of->patterns[kind][i].made.jaxpr);
 }
 
-static bool find_reached(refiner *r, const jx_closed *entry)
+static bool find_reached(jx_refiner *r, const jx_closed *entry)
 {
     reaching s = {.r = r};
 
-    r->reached = JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, bool);
+    r->reached = JX_NEW_ARRAY(jx_refiner_arena(r), r->from->njaxprs, bool);
     if (!r->reached)
         return false;
     reach(&s, entry->jaxpr);
@@ -622,9 +248,9 @@ static bool find_reached(refiner *r, const jx_closed *entry)
 
 /* ---- the tables of a program */
 
-static bool new_jaxprs(refiner *r)
+static bool new_jaxprs(jx_refiner *r)
 {
-    r->jaxprs = JX_NEW_ARRAY(arena_of(r), r->from->njaxprs, const jx_jaxpr *);
+    r->jaxprs = JX_NEW_ARRAY(jx_refiner_arena(r), r->from->njaxprs, const jx_jaxpr *);
     for (int i = 0; r->jaxprs && i < r->from->njaxprs; i++)
         if (r->reached[i] &&
             !(r->jaxprs[i] = new_jaxpr(r, r->from->jaxprs[i])))
@@ -634,56 +260,56 @@ static bool new_jaxprs(refiner *r)
     return r->jaxprs != NULL;
 }
 
-static bool new_patterns(refiner *r, jx_rule *rule)
+static bool new_patterns(jx_refiner *r, jx_rule *rule)
 {
     jx_rule_pattern *to =
-        jx_arena_copy(arena_of(r), rule->patterns,
+        jx_arena_copy(jx_refiner_arena(r), rule->patterns,
                       (size_t)rule->npatterns * sizeof *rule->patterns);
 
     if (!to)
         return false;
     for (int i = 0; i < rule->npatterns; i++) {
         const jx_rule_pattern *old = &rule->patterns[i];
-        if (!new_closed(r, &old->jvp, &to[i].jvp) ||
-            !new_closed(r, &old->fwd, &to[i].fwd) ||
-            !new_closed(r, &old->bwd, &to[i].bwd))
+        if (!jx_refined_closed(r, &old->jvp, &to[i].jvp) ||
+            !jx_refined_closed(r, &old->fwd, &to[i].fwd) ||
+            !jx_refined_closed(r, &old->bwd, &to[i].bwd))
             return false;
     }
     rule->patterns = to;
     return true;
 }
 
-static const jx_aval *const *new_avals(refiner *r, int count, const jx_aval *const *from)
+static const jx_aval *const *new_avals(jx_refiner *r, int count, const jx_aval *const *from)
 {
-    const jx_aval **to = JX_NEW_ARRAY(arena_of(r), count, const jx_aval *);
+    const jx_aval **to = JX_NEW_ARRAY(jx_refiner_arena(r), count, const jx_aval *);
 
     for (int i = 0; to && i < count; i++)
-        if (!(to[i] = new_aval(r, from[i])))
+        if (!(to[i] = jx_refined_aval(r, from[i])))
             return NULL;
     return to;
 }
 
 /* What r->rules[i], a copy, refers to. */
-static bool new_rule(refiner *r, jx_rule *rule)
+static bool new_rule(jx_refiner *r, jx_rule *rule)
 {
     jx_closed primal = rule->primal, surrogate = rule->surrogate;
 
-    if (!new_closed(r, &primal, &rule->primal) ||
-        !new_closed(r, &surrogate, &rule->surrogate) ||
+    if (!jx_refined_closed(r, &primal, &rule->primal) ||
+        !jx_refined_closed(r, &surrogate, &rule->surrogate) ||
         !(rule->ins = new_avals(r, rule->nins, rule->ins)))
         return false;
-    if (rule->batched && !(rule->batched = new_value(r, rule->batched)))
+    if (rule->batched && !(rule->batched = jx_refined_value(r, rule->batched)))
         return false;
     return new_patterns(r, rule);
 }
 
 /* Rules are referred to before they are complete. */
-static bool begin_rules(refiner *r)
+static bool begin_rules(jx_refiner *r)
 {
     int n = r->bare ? 0 : r->from->nrules;
-    const jx_rule **to = JX_NEW_ARRAY(arena_of(r), n, const jx_rule *);
+    const jx_rule **to = JX_NEW_ARRAY(jx_refiner_arena(r), n, const jx_rule *);
 
-    r->rules = JX_NEW_ARRAY(arena_of(r), n, jx_rule);
+    r->rules = JX_NEW_ARRAY(jx_refiner_arena(r), n, jx_rule);
     if (!to || !r->rules)
         return false;
     for (int i = 0; i < n; i++) {
@@ -697,37 +323,37 @@ static bool begin_rules(refiner *r)
 
 static bool new_closed_of(void *refiner_, const jx_closed *from, jx_closed *to)
 {
-    return new_closed(refiner_, from, to);
+    return jx_refined_closed(refiner_, from, to);
 }
 
 /* The same of r->definitions[i]. */
-static bool new_definition(refiner *r, jx_definition *of)
+static bool new_definition(jx_refiner *r, jx_definition *of)
 {
     return (of->ins = new_avals(r, of->nins, of->ins)) &&
            (of->outs = new_avals(r, of->nouts, of->outs)) &&
-           jx_definition_remade(arena_of(r), of, new_closed_of, r);
+           jx_definition_remade(jx_refiner_arena(r), of, new_closed_of, r);
 }
 
-static bool begin_definitions(refiner *r)
+static bool begin_definitions(jx_refiner *r)
 {
     r->to->ndefinitions = r->bare ? 0 : r->from->ndefinitions;
-    r->definitions = jx_definition_copies(arena_of(r), r->to->ndefinitions,
+    r->definitions = jx_definition_copies(jx_refiner_arena(r), r->to->ndefinitions,
                                           r->from->definitions, &r->to->definitions);
     return r->definitions != NULL;
 }
 
 /* What the module itself says of these sizes, or "". */
-static const char *asserted(const refiner *r)
+static const char *asserted(const jx_refiner *r)
 {
     const char *says =
         jx_asserted_for(r->from, r->sizes.count, r->sizes.at);
 
-    return says ? jx_arena_printf(arena_of(r), "; the program asserts: %s",
+    return says ? jx_arena_printf(jx_refiner_arena(r), "; the program asserts: %s",
                                   says)
                 : "";
 }
 
-static bool broken(const refiner *r, const jx_scope_constraint *c, jx_int a,
+static bool broken(const jx_refiner *r, const jx_scope_constraint *c, jx_int a,
                    jx_int b)
 {
     jx_buffer text = jx_ctx_text(r->ctx);
@@ -738,18 +364,18 @@ static bool broken(const refiner *r, const jx_scope_constraint *c, jx_int a,
     jx_int_print(a, &text);
     jx_buffer_printf(&text, " %s ", jx_scope_relation(c));
     jx_int_print(b, &text);
-    jx_buffer_printf(&text, " is false%s%s", sizes_text(r), asserted(r));
-    refuse_as(r, jx_buffer_text(&text));
+    jx_buffer_printf(&text, " is false%s%s", jx_refiner_sizes_text(r), asserted(r));
+    jx_refiner_refuse_as(r, jx_buffer_text(&text));
     jx_buffer_free(&text);
     return false;
 }
 
 /* Constraints that have become statements about numbers: true ones are left
  * out, and there is no program where one is false. */
-static bool new_constraint(refiner *r, const jx_scope_constraint *old,
+static bool new_constraint(jx_refiner *r, const jx_scope_constraint *old,
                            jx_scope_constraint *to, bool *kept)
 {
-    const jx_dim *lhs = new_dim(r, old->lhs), *rhs = new_dim(r, old->rhs);
+    const jx_dim *lhs = jx_refined_dim(r, old->lhs), *rhs = jx_refined_dim(r, old->rhs);
     jx_int a, b;
     jx_buffer text = jx_ctx_text(r->ctx);
 
@@ -770,14 +396,14 @@ static bool new_constraint(refiner *r, const jx_scope_constraint *old,
     }
     *to = (jx_scope_constraint){old->equal, old->differs, lhs, rhs, NULL};
     jx_scope_print(to, &text);
-    to->text = jx_arena_take(arena_of(r), &text);
+    to->text = jx_arena_take(jx_refiner_arena(r), &text);
     return to->text != NULL;
 }
 
-static bool new_scope(refiner *r, const jx_scope *old, jx_scope *to)
+static bool new_scope(jx_refiner *r, const jx_scope *old, jx_scope *to)
 {
     jx_scope_constraint *list =
-        JX_NEW_ARRAY(arena_of(r), old->nconstraints, jx_scope_constraint);
+        JX_NEW_ARRAY(jx_refiner_arena(r), old->nconstraints, jx_scope_constraint);
     bool kept;
 
     *to = (jx_scope){0, list, old->stack};
@@ -792,18 +418,18 @@ static bool new_scope(refiner *r, const jx_scope *old, jx_scope *to)
     return list != NULL;
 }
 
-static bool new_scopes(refiner *r)
+static bool new_scopes(jx_refiner *r)
 {
-    jx_scope *to = JX_NEW_ARRAY(arena_of(r), r->from->nscopes, jx_scope);
+    jx_scope *to = JX_NEW_ARRAY(jx_refiner_arena(r), r->from->nscopes, jx_scope);
 
     for (int i = 0; i < r->sizes.count; i++)
         if (r->sizes.at[i].value < r->from->base)
-            return refuse_as(r, jx_arena_printf(arena_of(r),
+            return jx_refiner_refuse_as(r, jx_arena_printf(jx_refiner_arena(r),
                                                 "the constraint %s >= %lld is "
                                                 "broken%s%s",
                                                 r->sizes.at[i].var->name,
                                                 (long long)r->from->base,
-                                                sizes_text(r), asserted(r)));
+                                                jx_refiner_sizes_text(r), asserted(r)));
     for (int i = 0; to && i < r->from->nscopes; i++)
         if (!new_scope(r, &r->from->scopes[i], &to[i]))
             return false;
@@ -812,19 +438,19 @@ static bool new_scopes(refiner *r)
 }
 
 /* Those that still depend on a size.  One without a value is no reason to
- * refuse the program. */
-static bool new_comparisons(refiner *r)
+ * jx_refiner_refuse the program. */
+static bool new_comparisons(jx_refiner *r)
 {
     int n = r->bare ? 0 : r->from->ncomparisons;
-    jx_comparison *to = JX_NEW_ARRAY(arena_of(r), n, jx_comparison);
+    jx_comparison *to = JX_NEW_ARRAY(jx_refiner_arena(r), n, jx_comparison);
 
     r->to->ncomparisons = 0;
     r->to->comparisons = to;
     for (int i = 0; to && i < n; i++) {
         jx_comparison c = r->from->comparisons[i];
         jx_int a, b;
-        c.lhs = jx_dim_map(r->to->dims, c.lhs, put_size, r);
-        c.rhs = jx_dim_map(r->to->dims, c.rhs, put_size, r);
+        c.lhs = jx_dim_map(r->to->dims, c.lhs, jx_refiner_put_size, r);
+        c.rhs = jx_dim_map(r->to->dims, c.rhs, jx_refiner_put_size, r);
         if (!c.lhs || !c.rhs) /* a divisor is 0: not asked at these sizes */
             continue;
         if (!jx_dim_is_wide(c.lhs, &a) || !jx_dim_is_wide(c.rhs, &b))
@@ -833,10 +459,10 @@ static bool new_comparisons(refiner *r)
     return to != NULL;
 }
 
-static bool new_arrays(refiner *r)
+static bool new_arrays(jx_refiner *r)
 {
     const jx_array **to =
-        JX_NEW_ARRAY(arena_of(r), r->from->narrays, const jx_array *);
+        JX_NEW_ARRAY(jx_refiner_arena(r), r->from->narrays, const jx_array *);
 
     r->to->narrays = 0;
     r->to->arrays = to;
@@ -849,13 +475,14 @@ static bool new_arrays(refiner *r)
 }
 
 /* The second program, of the same sizes. */
-static bool new_linear(refiner *r)
+static bool new_linear(jx_refiner *r)
 {
     const jx_linear_program *from = r->bare ? NULL : r->from->linear;
-    jx_linear_program *to = from ? jx_arena_copy(arena_of(r), from, sizeof *from) : NULL;
+    jx_linear_program *to =
+        from ? jx_arena_copy(jx_refiner_arena(r), from, sizeof *from) : NULL;
 
     r->to->linear = to;
-    return !from || (to && new_closed(r, &from->closed, &to->closed));
+    return !from || (to && jx_refined_closed(r, &from->closed, &to->closed));
 }
 
 static jx_program *begin(jx_program *from)
@@ -873,7 +500,7 @@ static jx_program *begin(jx_program *from)
 }
 
 /* Sizes that are values of inputs, as far as they stay symbolic. */
-static void new_valued(refiner *r)
+static void new_valued(jx_refiner *r)
 {
     jx_valued *kept =
         JX_NEW_ARRAY(r->ctx->arena, r->from->nvalued + 1, jx_valued);
@@ -892,7 +519,7 @@ static void new_valued(refiner *r)
 }
 
 /* The ends of what is promised of inputs, at these sizes. */
-static bool new_ranges(refiner *r)
+static bool new_ranges(jx_refiner *r)
 {
     int n = r->from->nranges;
     jx_value_range *to = JX_NEW_ARRAY(r->ctx->arena, n + 1, jx_value_range);
@@ -904,7 +531,7 @@ static bool new_ranges(refiner *r)
             jx_buffer text = jx_ctx_text(r->ctx);
             if (!ends[k]->dim)
                 continue;
-            ends[k]->dim = new_dim(r, ends[k]->dim);
+            ends[k]->dim = jx_refined_dim(r, ends[k]->dim);
             if (!ends[k]->dim)
                 return false;
             jx_dim_print(ends[k]->dim, &text);
@@ -915,7 +542,7 @@ static bool new_ranges(refiner *r)
     return to != NULL;
 }
 
-static jx_program *remade(refiner *r, const jx_closed *entry)
+static jx_program *remade(jx_refiner *r, const jx_closed *entry)
 {
     if (!entry)
         entry = &r->from->entry;
@@ -925,7 +552,7 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
         new_valued(r);
     if (!r->to || !new_scopes(r) || !new_comparisons(r) || !begin_rules(r) ||
         !begin_definitions(r) || !find_reached(r, entry) || !new_jaxprs(r) ||
-        !new_closed(r, entry, &r->to->entry) || !new_linear(r))
+        !jx_refined_closed(r, entry, &r->to->entry) || !new_linear(r))
         return NULL;
     r->to->nranges = r->bare ? 0 : r->to->nranges;
     if (r->to->nranges && !new_ranges(r))
@@ -946,7 +573,7 @@ static jx_program *remade(refiner *r, const jx_closed *entry)
 static jx_program *refine(jx_program *from, const jx_closed *entry, int nsizes,
                           const jx_binding *sizes, bool wrapping)
 {
-    refiner r = {.from = from,
+    jx_refiner r = {.from = from,
                  .to = begin(from),
                  .ctx = from->ctx,
                  .bare = entry != NULL,
@@ -969,14 +596,14 @@ jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
 }
 
 /* The meshes of `beside`, then those that only the program has. */
-static bool join_meshes(refiner *r, const jx_program *beside)
+static bool join_meshes(jx_refiner *r, const jx_program *beside)
 {
     const jx_program *from = r->from;
-    jx_mesh *all = JX_NEW_ARRAY(arena_of(r), beside->nmeshes + from->nmeshes,
+    jx_mesh *all = JX_NEW_ARRAY(jx_refiner_arena(r), beside->nmeshes + from->nmeshes,
                                 jx_mesh);
     int count = beside->nmeshes;
 
-    r->meshes = JX_NEW_ARRAY(arena_of(r), from->nmeshes, int);
+    r->meshes = JX_NEW_ARRAY(jx_refiner_arena(r), from->nmeshes, int);
     if (!all || !r->meshes)
         return false;
     for (int i = 0; i < count; i++)
@@ -998,7 +625,7 @@ static bool join_meshes(refiner *r, const jx_program *beside)
 jx_program *jx_program_import(jx_program *from, const jx_program *beside,
                               jx_dim_putting *put, void *env)
 {
-    refiner r = {.from = from,
+    jx_refiner r = {.from = from,
                  .to = begin(from),
                  .ctx = from->ctx,
                  .bare = true,
@@ -1031,7 +658,7 @@ const jx_jaxpr *jx_refine_jaxpr(jx_builder *in, const jx_jaxpr *from, const jx_d
 {
     jx_program view = *in->program;
     resizing s = {view.dims, var, size};
-    refiner r = {.from = &view, .to = in->program, .ctx = view.ctx, .part = true,
+    jx_refiner r = {.from = &view, .to = in->program, .ctx = view.ctx, .part = true,
                  .bare = true, .put = put_one, .env = &s};
     const jx_closed entry = {.jaxpr = from};
     const jx_jaxpr *made = NULL;
