@@ -207,6 +207,38 @@ bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins,
     return true;
 }
 
+bool *jx_predict_flow(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                      jx_flow_step *step)
+{
+    bool *has = jx_predict_mask(s, jaxpr->nvars);
+
+    for (int i = 0; has && i < jaxpr->nins; i++)
+        has[jaxpr->nconsts + i] = ins[i];
+    for (int i = 0; has && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        bool *mask = jx_predict_mask(s, eqn->nins + eqn->nouts + 1);
+        bool *outs = mask ? mask + eqn->nins + 1 : NULL;
+        for (int k = 0; mask && k < eqn->nins; k++)
+            mask[k] = eqn->ins[k].var && has[eqn->ins[k].var->id];
+        s->eqn = eqn;
+        if (!mask || !step(s, mask, outs))
+            return NULL;
+        for (int k = 0; k < eqn->nouts; k++)
+            has[eqn->outs[k]->id] = outs[k];
+    }
+    return has;
+}
+
+bool jx_predict_flow_outs(jx_predictor *s, const jx_jaxpr *jaxpr,
+                          const bool *ins, jx_flow_step *step, bool *outs)
+{
+    const bool *has = jx_predict_flow(s, jaxpr, ins, step);
+
+    for (int i = 0; has && i < jaxpr->nouts; i++)
+        outs[i] = jaxpr->outs[i].var && has[jaxpr->outs[i].var->id];
+    return has != NULL;
+}
+
 /* ---- grad and vmap: what depends on the inputs */
 
 static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
@@ -376,31 +408,23 @@ static bool take_eqn(jx_predictor *s, bool *ins, bool *outs)
     }
 }
 
+static bool flow(jx_predictor *s, bool *ins, bool *outs)
+{
+    const jx_eqn *eqn = s->eqn;
+
+    if (!take_eqn(s, ins, outs))
+        return false;
+    for (int k = 0; k < eqn->nouts; k++)
+        outs[k] &= s->asked.kind == JX_PREDICT_VMAP ||
+                   jx_has_tangent(eqn->outs[k]->aval);
+    s->to->settled++;
+    return true;
+}
+
 static bool walk_values(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
                         bool *outs)
 {
-    bool *has = jx_predict_mask(s, jaxpr->nvars);
-
-    for (int i = 0; has && i < jaxpr->nins; i++)
-        has[jaxpr->nconsts + i] = ins[i];
-    for (int i = 0; has && i < jaxpr->neqns; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        bool *mask = jx_predict_mask(s, eqn->nins + eqn->nouts + 1);
-        bool *made = mask ? mask + eqn->nins + 1 : NULL;
-        for (int k = 0; mask && k < eqn->nins; k++)
-            mask[k] = eqn->ins[k].var && has[eqn->ins[k].var->id];
-        s->eqn = eqn;
-        if (!mask || !take_eqn(s, mask, made))
-            return false;
-        for (int k = 0; k < eqn->nouts; k++)
-            has[eqn->outs[k]->id] =
-                made[k] && (s->asked.kind == JX_PREDICT_VMAP ||
-                            jx_has_tangent(eqn->outs[k]->aval));
-        s->to->settled++;
-    }
-    for (int i = 0; has && i < jaxpr->nouts; i++)
-        outs[i] = jaxpr->outs[i].var && has[jaxpr->outs[i].var->id];
-    return has != NULL;
+    return jx_predict_flow_outs(s, jaxpr, ins, flow, outs);
 }
 
 /* ---- lowering: all that is run */

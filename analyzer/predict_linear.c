@@ -30,30 +30,29 @@ static bool depend_within(jx_predictor *s, const jx_jaxpr *jaxpr,
 }
 
 /* Of the equation's operands: which results do. */
-static bool depend(jx_predictor *s, const bool *ins, bool *outs)
+static bool depend(jx_predictor *s, bool *ins, bool *outs)
 {
     const jx_eqn *eqn = s->eqn;
     const jx_closed *callee =
         jx_eqn_definition(eqn) ? NULL : jx_eqn_callee(eqn);
-    bool *mask = jx_predict_mask(s, eqn->nins), any = false;
+    bool any = false;
     const jx_p_while *w = eqn->typed;
     const jx_p_scan *scan = eqn->typed;
     const jx_p_cond *cond = eqn->typed;
 
-    for (int i = 0; mask && i < eqn->nins; i++)
-        any |= mask[i] = ins[i];
+    for (int i = 0; i < eqn->nins; i++)
+        any |= ins[i];
     if (!any)
-        return mask != NULL;
+        return true;
     if (callee)
         return depend_within(s, callee->jaxpr, ins, eqn->nouts, outs);
     if (eqn->prim->id == JX_PRIM_while)
-        return jx_predict_loop(s, w->body_jaxpr.jaxpr, mask + w->cond_nconsts,
+        return jx_predict_loop(s, w->body_jaxpr.jaxpr, ins + w->cond_nconsts,
                                (int)w->body_nconsts, eqn->nouts, outs,
                                walk_dependence);
     if (eqn->prim->id == JX_PRIM_scan)
-        return jx_predict_loop(s, scan->jaxpr.jaxpr, mask,
-                               (int)scan->num_consts, (int)scan->num_carry,
-                               outs, walk_dependence);
+        return jx_predict_loop(s, scan->jaxpr.jaxpr, ins, (int)scan->num_consts,
+                               (int)scan->num_carry, outs, walk_dependence);
     for (int i = 0; i < eqn->nouts && eqn->prim->id != JX_PRIM_cond; i++)
         outs[i] = true;
     for (int i = 0; eqn->prim->id == JX_PRIM_cond && i < cond->branches.count;
@@ -64,36 +63,10 @@ static bool depend(jx_predictor *s, const bool *ins, bool *outs)
     return true;
 }
 
-/* The same of a jaxpr's equations, by variable. */
-static bool *dependence(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins)
-{
-    bool *has = jx_predict_mask(s, jaxpr->nvars);
-
-    for (int i = 0; has && i < jaxpr->nins; i++)
-        has[jaxpr->nconsts + i] = ins[i];
-    for (int i = 0; has && i < jaxpr->neqns; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        bool *mask = jx_predict_mask(s, eqn->nins + eqn->nouts + 1);
-        bool *outs = mask ? mask + eqn->nins + 1 : NULL;
-        for (int k = 0; mask && k < eqn->nins; k++)
-            mask[k] = eqn->ins[k].var && has[eqn->ins[k].var->id];
-        s->eqn = eqn;
-        if (!mask || !depend(s, mask, outs))
-            return NULL;
-        for (int k = 0; k < eqn->nouts; k++)
-            has[eqn->outs[k]->id] = outs[k];
-    }
-    return has;
-}
-
 static bool walk_dependence(jx_predictor *s, const jx_jaxpr *jaxpr,
                             const bool *ins, bool *outs)
 {
-    const bool *has = dependence(s, jaxpr, ins);
-
-    for (int i = 0; has && i < jaxpr->nouts; i++)
-        outs[i] = jaxpr->outs[i].var && has[jaxpr->outs[i].var->id];
-    return has != NULL;
+    return jx_predict_flow_outs(s, jaxpr, ins, depend, outs);
 }
 
 /* ---- equations: `linear` of operands, `live` of results */
@@ -193,8 +166,9 @@ static bool take_eqn(jx_predictor *s, const bool *linear, const bool *live)
     /* Ours reduces pairs by a function of them, which has no transpose; JAX halves what it
      * reduces again and again, which may have one. */
     case JX_PRIM_reduce:
-        jx_predict_unsure(s, jx_eqn_name(s->eqn),
-                          "JAX makes another derivative of a reduction by a function");
+        jx_predict_unsure(
+            s, jx_eqn_name(s->eqn),
+            "JAX makes another derivative of a reduction by a function");
         return true;
     case JX_PRIM_custom_vjp_call: return take_plain(s);
     default:
@@ -208,7 +182,7 @@ static bool take_eqn(jx_predictor *s, const bool *linear, const bool *live)
 static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
                         bool *outs)
 {
-    const bool *linear = dependence(s, jaxpr, ins);
+    const bool *linear = jx_predict_flow(s, jaxpr, ins, depend);
     bool *live = linear ? jx_predict_mask(s, jaxpr->nvars) : NULL;
 
     s->jaxpr = jaxpr;

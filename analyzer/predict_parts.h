@@ -33,6 +33,18 @@ bool *jx_predict_mask(jx_predictor *s, int count);
 const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr,
                               const bool *ins, jx_met *walk);
 
+/* What an equation, s->eqn, does with a mask of its operands, which it may change: `outs`,
+ * all false, is to be filled in. */
+typedef bool jx_flow_step(jx_predictor *s, bool *ins, bool *outs);
+
+/* Which values of a jaxpr have what these inputs have, by variable: equation by equation.
+ * NULL without memory, or where a step says so. */
+bool *jx_predict_flow(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
+                      jx_flow_step *step);
+/* The same as a walk: of its results. */
+bool jx_predict_flow_outs(jx_predictor *s, const jx_jaxpr *jaxpr,
+                          const bool *ins, jx_flow_step *step, bool *outs);
+
 /* The same of a loop's body, again until what it carries, `count` from input `first` on,
  * has settled; `outs` are those of the last turn.  False without memory. */
 bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins,

@@ -85,33 +85,16 @@ static const char *trimmed(const jx_program *program, const char *text)
     return jx_arena_string(program->ctx->arena, text, n);
 }
 
-/* All variables of the dim are sizes of the program. */
-static bool is_known(const jx_program *program, const jx_dim *dim)
-{
-    int count = 0, n = 0;
-    const jx_dim_atom *const *known = jx_program_vars(program, &count);
-    const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &n);
-
-    for (int i = 0; known && vars && i < n; i++) {
-        int k = 0;
-        while (k < count && known[k] != vars[i])
-            k++;
-        if (k == count)
-            return false;
-    }
-    return known && vars;
-}
-
 /* A size of the first scope that has all its variables; NULL: it is none. */
 static const jx_dim *read_size(const jx_program *program, const char *text)
 {
     int nscopes = program->nscopes ? program->nscopes : 1;
-    const char *expected;
+    const char *expected, *missing;
     size_t at;
 
     for (int s = 0; s < nscopes; s++) {
         const jx_dim *dim = jx_dim_parse(program->dims, text, strlen(text), s, &at, &expected);
-        if (dim && is_known(program, dim))
+        if (dim && jx_program_has_vars(program, dim, &missing))
             return dim;
     }
     return NULL;

@@ -160,3 +160,22 @@ const jx_dim_atom *const *jx_program_vars(const jx_program *program,
 {
     return vars_of(program, 0, program->entry.jaxpr->nvars, count);
 }
+
+bool jx_program_has_vars(const jx_program *program, const jx_dim *dim,
+                         const char **missing)
+{
+    int count = 0, n = 0;
+    const jx_dim_atom *const *known = jx_program_vars(program, &count);
+    const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &n);
+
+    for (int i = 0; known && vars && i < n; i++) {
+        int k = 0;
+        while (k < count && known[k] != vars[i])
+            k++;
+        if (k == count) {
+            *missing = vars[i]->name;
+            return false;
+        }
+    }
+    return known && vars;
+}

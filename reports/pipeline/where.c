@@ -17,32 +17,16 @@ static bool wrong(const jx_program *program, const char *text,
                    error->expected);
 }
 
-/* The program's variable of that name; of any scope, if `scope` is -1. */
-static const jx_dim_atom *named(int count, const jx_dim_atom *const *vars,
-                                const char *name, int scope)
+/* Whether a variable of the program has that name, in any scope. */
+static bool has_name(const jx_program *program, const char *name)
 {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(vars[i]->name, name) &&
-            (scope < 0 || vars[i]->scope == scope))
-            return vars[i];
-    return NULL;
-}
+    int count = 0;
+    const jx_dim_atom *const *vars = jx_program_vars(program, &count);
 
-/* All variables of the dim are the program's, in this scope; *missing is one
- * that is not. */
-static bool belongs(const jx_program *program, const jx_dim *dim, int scope,
-                    const char **missing)
-{
-    int count = 0, n = 0;
-    const jx_dim_atom *const *known = jx_program_vars(program, &count);
-    const jx_dim_atom *const *vars = jx_dim_vars(program->dims, dim, &n);
-
-    for (int i = 0; known && vars && i < n; i++)
-        if (!named(count, known, vars[i]->name, scope)) {
-            *missing = vars[i]->name;
-            return false;
-        }
-    return known && vars;
+    for (int i = 0; vars && i < count; i++)
+        if (!strcmp(vars[i]->name, name))
+            return true;
+    return false;
 }
 
 /* Reads the constraint in the first scope that has all its variables. */
@@ -60,16 +44,14 @@ static bool declare(const jx_program *program, const char *text, int *scope,
         if (!jx_scope_declare(program->dims, text, s, false, &one, &error))
             return wrong(program, text, &error);
         for (size_t i = 0; all && i < one.count; i++)
-            all = belongs(program, one.at[i].lhs, s, &missing) &&
-                  belongs(program, one.at[i].rhs, s, &missing);
+            all = jx_program_has_vars(program, one.at[i].lhs, &missing) &&
+                  jx_program_has_vars(program, one.at[i].rhs, &missing);
         if (all) {
             *scope = s;
             *list = one;
             return true;
         }
-        int count = 0;
-        const jx_dim_atom *const *known = jx_program_vars(program, &count);
-        if (known && named(count, known, missing, -1))
+        if (has_name(program, missing))
             elsewhere = missing;
     }
     if (elsewhere && nscopes > 1)
@@ -81,8 +63,7 @@ static bool declare(const jx_program *program, const char *text, int *scope,
 }
 
 /* The scopes with one more constraint. */
-static bool append(jx_program *program, int scope,
-                   const jx_scope_constraint *c)
+static bool append(jx_program *program, int scope, const jx_scope_constraint *c)
 {
     int nscopes = program->nscopes ? program->nscopes : 1;
     jx_arena *arena = program->ctx->arena;
