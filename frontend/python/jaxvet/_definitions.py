@@ -175,7 +175,7 @@ class Definitions:
                                   f"number ({type(axis).__name__})")
             return outs
         made = self._traced(call, [
-            _registries.with_leading(aval, size) if is_batched else aval
+            _compat.with_leading(aval, size) if is_batched else aval
             for aval, is_batched in zip(avals, batched)])
         return {"batch": made, "axes": [
             axis if axis is None or axis >= 0 else axis + len(out.aval.shape)
@@ -195,7 +195,7 @@ class Definitions:
         name = next(name for name in itertools.chain(
             ("b",), (f"b{count}" for count in itertools.count(1)))
             if name not in names)
-        size = _registries.dim_named(name, scope)
+        size = _compat.dim_named(name, scope)
         if not dims:
             self._scope = size.scope
         return size

@@ -5,6 +5,8 @@ attribute.
 """
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 
 import jax
@@ -58,6 +60,21 @@ def lowered_for(primitive) -> list:
     named = sorted(name for name, rules in (_LOWERINGS_OF or {}).items()
                    if primitive in rules)
     return ([ANY] if primitive in (_LOWERINGS or {}) else []) + named
+
+
+def lowered_by(primitive):
+    """The function that JAX traces when it lowers a primitive of a library;
+    None for one of JAX's own, and one that is lowered in another way."""
+    rule = getattr((_LOWERINGS or {}).get(primitive), "rule", None)
+    if not getattr(rule, "__qualname__", "").startswith("lower_fun.") or any(
+            primitive in rules for rules in (_LOWERINGS_OF or {}).values()):
+        return None
+    cells = dict(zip(rule.__code__.co_freevars, rule.__closure__))
+    fun = cells["fun"].cell_contents if "fun" in cells else None
+    written = inspect.unwrap(fun.func if isinstance(fun, functools.partial)
+                             else fun) if callable(fun) else None
+    module = getattr(written, "__module__", None) or "jax"
+    return None if module.split(".")[0] in ("jax", "jaxlib") else fun
 
 
 def is_defined(primitive) -> bool:
@@ -126,14 +143,3 @@ def batched(eqn, size, operands, axes) -> tuple:
         axis = _AxisData(_NO_AXIS, size, None, None)
         return rule(axis, operands, axes, **eqn.params)
     return _get(_BATCHERS, eqn.primitive)(operands, axes, **eqn.params)
-
-
-def dim_named(name, scope=None):
-    """A symbolic size of that name, in a scope of its own if there is none."""
-    return jax.export.symbolic_shape(
-        name, scope=scope or jax.export.SymbolicScope())[0]
-
-
-def with_leading(aval, size):
-    """The type with another axis in front."""
-    return aval.update(shape=(size, *aval.shape))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import jax
 
-from . import _compat
+from . import _compat, _hijax
 from ._rules_parts import (EXPANSION, call_of, from_inputs, has_derivative,
                            is_differentiable, is_float0, is_zero, known_as,
                            mask_text, objects_of, vjp_row, with_residuals)
@@ -27,7 +27,7 @@ def hi_rules(eqn, expansion, within) -> list:
     prim = eqn.params["_prim"]
     if not has_derivative(prim.in_avals_flat, prim.out_avals_flat):
         return []
-    written = _compat.written_rules(prim)
+    written = _hijax.written_rules(prim)
     kinds = [("jvp", JvpRule), ("lin", LinRule), ("vjp", VjpRule),
              ("transpose", TransposeRule)]
     rules = [kind(eqn, expansion, within) for name, kind in kinds
@@ -54,26 +54,26 @@ class _HiRule:
         self.eqn, self._prim = eqn, eqn.params["_prim"]
         self.unheld = objects_of(eqn) or (
             None if expansion is not None else EXPANSION)
-        self.primal = _compat.primal(self._prim, expansion) or call_of(eqn)
+        self.primal = _hijax.primal(self._prim, expansion) or call_of(eqn)
         self.avals = self._prim.in_avals_flat
         self._closed_over = known_as(
-            eqn.invars[:_compat.closed_over(self._prim)], within)
-        self.symbolic_zeros = _compat.asks_for_zeros(self._prim)
+            eqn.invars[:_hijax.closed_over(self._prim)], within)
+        self.symbolic_zeros = _hijax.asks_for_zeros(self._prim)
         self.tied = (_ties(eqn.invars) if self.symbolic_zeros
                      else list(range(len(eqn.invars))))
         self.says = self._prim, self.tied
 
     @property
     def name(self) -> str:
-        return _compat.author(self._prim)[0]
+        return _hijax.author(self._prim)[0]
 
     @property
     def defined(self):
-        return _compat.author(self._prim)[1]
+        return _hijax.author(self._prim)[1]
 
     @property
     def function(self) -> str:
-        return _compat.rule_function(self._prim, self.method)[0]
+        return _hijax.rule_function(self._prim, self.method)[0]
 
     @property
     def fixed(self) -> list:
@@ -93,7 +93,7 @@ class _HiRule:
     # -- tracing
 
     def _traced(self, fun, avals, method=None):
-        info = _compat.rule_function(self._prim, method or self.method)[1]
+        info = _hijax.rule_function(self._prim, method or self.method)[1]
         return _compat.trace_to_jaxpr(fun, avals, _compat.rule_info(info))
 
     def _arguments(self, flat):

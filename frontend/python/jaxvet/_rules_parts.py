@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import _compat
+from . import _compat, _hijax
 from ._same import cell_contents
 
 
@@ -33,7 +33,7 @@ def inside(*values):
             todo += [value.f, value.transforms, value.stores]
         elif isinstance(value, _compat.EqualStore):
             todo.append(value._store)
-        elif isinstance(value, _compat.HiPrimitive):
+        elif isinstance(value, _hijax.HiPrimitive):
             todo += [*vars(value).values(), *value.params.values()]
         elif isinstance(value, (tuple, list)):
             todo += value

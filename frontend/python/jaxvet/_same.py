@@ -11,7 +11,7 @@ import types
 
 import numpy as np
 
-from . import _compat
+from . import _compat, _hijax
 
 #: Types whose objects belong to one trace and say nothing of a meaning.
 _PER_CALL = frozenset((
@@ -200,7 +200,7 @@ class Fingerprints:
         (_compat.TYPED, _typed),
         (_compat.JaxprEqn, _equation),
         (_compat.Traced, _traced),
-        (_compat.HiPrimitive, _hi),
+        (_hijax.HiPrimitive, _hi),
         ((_compat.ClosedJaxpr, _compat.Jaxpr), _closed),
     )
 

@@ -14,7 +14,7 @@ import types
 import jax
 import numpy as np
 
-from . import _compat, _exported
+from . import _compat, _exported, _hijax
 from ._tables import (Constant, Constants, EXACT, Table, number, compact,
                       without_empty)
 from ._source import PACKAGE_DIR, printable
@@ -372,7 +372,7 @@ class Values:
         (_compat.Exported, _exported.record),
         ((_compat.Jaxpr, _compat.ClosedJaxpr),
          lambda self, v: self.encode_jaxpr(v)),
-        (_compat.HiPrimitive, lambda self, v: self.encode_hi(v)),
+        (_hijax.HiPrimitive, lambda self, v: self.encode_hi(v)),
         (_compat.DimExpr, _dim_param),
         (np.dtype, lambda self, v: {"$dt": dtype_name(v)}),
         (_compat.PRNGImpl, lambda self, v: {"$impl": v.name}),

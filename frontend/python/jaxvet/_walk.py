@@ -14,7 +14,7 @@ import types
 
 import jax
 
-from . import _compat, _registries
+from . import _compat, _hijax, _registries
 from ._primitives import PRIMITIVES
 from ._record import NoRecorder
 from ._rules_parts import has_derivative
@@ -53,7 +53,7 @@ class Walker:
         self.within = ()         # the equations around the jaxpr being walked
         self._context_index = {}
         self._holder = ("", "")   # primitive and parameter being written
-        self._expansions = {}     # key of `_compat.expander` -> closed jaxpr
+        self._expansions = {}     # key of `_hijax.expander` -> closed jaxpr
         self._expanding = 0       # how deep
         self._batching = 0        # the same, in rules of functions over an axis
         self._modules = {}        # of primitives without a row, by key: the module, or
@@ -136,7 +136,7 @@ class Walker:
         refused = module if isinstance(module, str) else None
         module = None if refused else module
         is_bare = not is_hi and module is None and self._has_definition(eqn)
-        prim = self.prims.add(_compat.LIBRARY_CALL if module is not None or
+        prim = self.prims.add(_hijax.LIBRARY_CALL if module is not None or
                               is_hi and "_prim" not in eqn.params or is_bare
                               else eqn.primitive.name)
         operands = [self._operand(operand) for operand in eqn.invars]
@@ -247,7 +247,7 @@ class Walker:
         closed = self.expansion(eqn)
         # A remat asks its policy; what others expand to is saved as a whole,
         # or not at all.
-        self._policy = _compat.remat_policy(eqn)
+        self._policy = _hijax.remat_policy(eqn)
         if closed is not None:
             self._expanding += 1
             self.within = (*self.within, (eqn, closed))
@@ -255,11 +255,11 @@ class Walker:
             self._expanding -= 1
             self.within = outer[-1]
         rules = {} if self.rules is None or eqn.primitive.name != \
-            _compat.HI_CALL else self.rules.meet_hi(eqn, self.shard_maps)
+            _hijax.HI_CALL else self.rules.meet_hi(eqn, self.shard_maps)
         for key in ("jvp", "lin"):
             if key in rules:
                 params[key] = rules[key]
-        params["name"] = printable(_compat.hi_name(eqn))
+        params["name"] = printable(_hijax.hi_name(eqn))
         params["params"] = {"$map": self._shown_params(eqn)}
         for key in ("transpose", "vjp"):
             if key in rules:
@@ -273,7 +273,7 @@ class Walker:
         outer, self._is_shown = self._is_shown, True
         try:
             return [[printable(key), self._shown(value)] for key, value
-                    in _compat.hi_parameters(eqn).items()]
+                    in _hijax.hi_parameters(eqn).items()]
         except Exception:
             return []
         finally:
@@ -281,14 +281,14 @@ class Walker:
 
     def _shown(self, value):
         """A parameter as JAX prints it."""
-        if isinstance(value, _compat.HiPrimitive):
+        if isinstance(value, _hijax.HiPrimitive):
             return {"$rec": type(value).__name__, "f": {
                 printable(key): self._shown(inner) for key, inner
-                in _compat.shown_parameters(value).items()}, "hi": True}
+                in _hijax.shown_parameters(value).items()}, "hi": True}
         if isinstance(value, _compat.Traced):
             return (self.closed(_compat.as_closed(value.jaxpr))
-                    if _compat.SHOWN_BY_NAME else self.values.object(value))
-        if _compat.SHOWN_BY_NAME and isinstance(
+                    if _hijax.SHOWN_BY_NAME else self.values.object(value))
+        if _hijax.SHOWN_BY_NAME and isinstance(
                 value, (types.FunctionType, functools.partial)):
             return {"$fn": printable(_compat.function_name(value))}
         return self.values.param(value)
@@ -297,7 +297,7 @@ class Walker:
         """What a primitive stands for that is no more than that, or None: its
         author's function raises, closes over a tracer, or calls itself, or its
         values are objects, which are in no jaxpr that it could expand to."""
-        found = _compat.expander(eqn) or self._evaluation(eqn)
+        found = _hijax.expander(eqn) or self._evaluation(eqn)
         if found is None or self._expanding >= MOST_EXPANSIONS or any(
                 getattr(var.aval, "is_high", False)
                 for var in (*eqn.invars, *eqn.outvars)):
@@ -421,7 +421,7 @@ class Walker:
         if self._policy is None:
             return False, None
         try:
-            answer = _compat.ask_policy(self._policy, eqn)
+            answer = _hijax.ask_policy(self._policy, eqn)
         except Exception:  # a user's function: JAX would fail when it asks
             return False, None
         return _compat.saveable_kind(answer)
