@@ -695,6 +695,8 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn)
         return &((const jx_p_remat_opt *)eqn->typed)->fwd_jaxpr;
     case JX_PRIM_custom_vmap_call:
         return &((const jx_p_custom_vmap *)eqn->typed)->call;
+    case JX_PRIM_linear_call:
+        return &((const jx_p_linear_call *)eqn->typed)->callee;
     case JX_PRIM_custom_jvp_call:
         return &((const jx_p_custom_jvp *)eqn->typed)->call_jaxpr;
     case JX_PRIM_custom_vjp_call:

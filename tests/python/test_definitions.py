@@ -173,6 +173,19 @@ AXPY, PAIR, LINEAR, POWERS = (defined.broadcasting_add(), defined.sine_cosine(),
                               defined.linear_pair(), defined.powers())
 N = jnp.arange(12, dtype=jnp.int32).reshape(4, 3)
 
+
+def scaled(by, x):
+    """A linear_call that closes over a value, and whose transpose is another's."""
+    by = {"by": jax.lax.stop_gradient(by)}
+    return jax.custom_derivatives.linear_call(
+        lambda r, v: (v[0] * r["by"] + v[1], v[0] * Z),
+        lambda r, c: (5 * c[0] * r["by"], c[0] - c[1]), by, (x, jnp.sin(x)))
+
+
+def turned(x):
+    return jax.custom_derivatives.linear_call(
+        lambda _, v: v.T * 2.0, lambda _, c: c.T * 3.0, (), x)
+
 OTHERS = {
     "parameters": (lambda x, y: AXPY.bind(jnp.cos(x), y, s=3.0), (X, Y)),
     "one operand": (lambda x: AXPY.bind(x, Y, s=0.5), (X,)),
@@ -181,6 +194,10 @@ OTHERS = {
     "linear": (lambda x, y: LINEAR.bind(x, y), (X, Y)),
     "one linear result": (lambda x, y: LINEAR.bind(x, y)[1], (X, Y)),
     "integer": (lambda x: POWERS.bind(x, n=3), (X,)),
+    "linear_call": (lambda x, y: scaled(y, x)[0] * x, (X, Y)),
+    "linear_call in a loop": (lambda x, y: jax.lax.scan(
+        lambda c, a: (scaled(y, c * a)[1], turned(c)), x, jnp.arange(2.0))[1], (X, Y)),
+    "linear_call, jitted": (jax.jit(lambda x: turned(turned(x) * 2)), (X,)),
     "jit": (jax.jit(lambda x, y: jax.jit(program)(x, y)), (X, Y)),
     "scan": (lambda x, y: jax.lax.scan(
         lambda c, a: (AXPY.bind(c, a, s=2.0), jnp.sin(c)), x[0], y), (X, Y)),
@@ -335,3 +352,10 @@ def test_a_rule_that_calls_itself_forever_is_not_traced_forever():
     defined.ad.primitive_jvps[q] = lambda primals, tangents: fails(primals[0])
     held = json.loads(jaxvet.dump(lambda x: q.bind(x))(X).text())
     assert "RecursionError" in held["definitions"][0]["jvp"][0]["error"]
+
+
+def test_what_is_traced_again_at_sizes_has_no_rules_of_its_own():
+    specs = jax.export.symbolic_args_specs((X, Y), ("n, 3", "n, 3"))
+    for f in (program, lambda x, y: turned(x) + y.T):
+        report = jaxvet.check(jax.jit(f))(*specs)
+        assert report.ok and not report.undecided, report

@@ -90,7 +90,7 @@ def test_it_is_checked_inside_and_runs(tmp_path, f):
 def test_it_is_written_again_byte_for_byte(f):
     text = jaxvet.dump(jax.jit(f))(X).text()
 
-    assert json.loads(text)["version"] == 2
+    assert json.loads(text)["version"] >= 2
     assert _library.ask(["show", "--as", "json", "-"], text).decode() == text
 
 
@@ -104,7 +104,7 @@ def test_it_keeps_its_name():
 
 
 def test_equal_ones_share_a_module():
-    held = document(lambda x: linear(linear(x)) + kernel(x), X)
+    held = document(lambda x: kernel(kernel(x)) + mapped(x), X)
 
     modules = [eqn[3]["module"]["$const"] for name, eqn in equations(held)
                if name == "call_library_primitive"]
@@ -114,7 +114,7 @@ def test_equal_ones_share_a_module():
 def test_a_shared_module_is_read_once():
     def many(x, count):
         for _ in range(count):
-            x = linear(x) * 0.5
+            x = kernel(x) * 0.5
         return x
     read = set()
     for count in (1, 5, 50):
@@ -126,9 +126,9 @@ def test_a_shared_module_is_read_once():
 
 def test_a_module_does_not_say_who_asked_for_it():
     def here():
-        return document(linear, X)
+        return document(mapped, X)
     def there():
-        return document(linear, X)
+        return document(mapped, X)
     assert here()["consts"] == there()["consts"]
     modules = json.loads(_library.ask(["show", "--as", "json", "-"],
                                       json.dumps(here())))["consts"]
@@ -162,14 +162,14 @@ def test_what_a_module_means_is_not_said_again_in_its_parameters():
     assert names(held) == ["shard_map"] and len(held["consts"]) == 1
 
 
-once = jax.jit(linear)
+once = jax.jit(mapped)
 expands = primitive("expands", lambda x: once(x) + 1)
 
 
 def test_what_stands_in_an_expansion_brings_its_meaning(tmp_path):
     def f(x):
         return expands.bind(x)
-    assert names(document(f, X)) == ["linear_call", "expands"]
+    assert names(document(f, X)) == ["shard_map", "expands"]
     report = jaxvet.check(f)(X)
     assert report.ok and not report.undecided and not report.assumptions
     assert run(tmp_path, f, X).returncode == 0
@@ -204,7 +204,7 @@ def test_what_is_shown_and_called_brings_its_meaning(tmp_path):
     def f(x):
         return jax.custom_derivatives.linear_call(
             lambda r, v: once(v) * r, lambda r, c: c * r, x, x) + once(x)
-    assert sorted(names(document(f, X))) == ["linear_call", "linear_call"]
+    assert set(names(document(f, X))) == {"linear_call", "shard_map"}
     report = jaxvet.check(f)(X)
     assert report.ok and not report.undecided and not report.assumptions
     assert run(tmp_path, f, X).returncode == 0
@@ -252,29 +252,29 @@ def test_sizes_may_be_symbolic():
 
 @pytest.mark.parametrize("data, size", [("TUzvUg==", 4), ("AAAB", 3)])
 def test_a_module_that_is_none_is_refused(data, size):
-    held = document(linear, X)
+    held = document(mapped, X)
     row = held["consts"][equations(held)[-1][1][3]["module"]["$const"]]
     row.update(b64=data, sh=[size])
     done = _library.run(["check", "-"], json.dumps(held))
     assert done.returncode == 3 and b"bytecode" in done.stdout + done.stderr
-    assert re.search(r"equation \d+ of jaxpr \d+ \(linear_call\), .*test_modules.py:\d+, "
+    assert re.search(r"equation \d+ of jaxpr \d+ \(shard_map\), .*test_modules.py:\d+, "
                      "its module, byte", (done.stdout + done.stderr).decode())
 
 
 def test_a_module_that_takes_something_else_is_refused_at_its_equation():
-    held = document(linear, X)
-    other = document(kernel, X)
+    held = document(kernel, X)
+    other = document(product, X)
     held["consts"][equations(held)[-1][1][3]["module"]["$const"]] = other["consts"][
         equations(other)[-1][1][3]["module"]["$const"]]
     done = _library.run(["check", "-"], json.dumps(held))
     assert done.returncode == 3
-    assert re.search(r"equation \d+ of jaxpr \d+ \(linear_call\).*: expected the "
+    assert re.search(r"equation \d+ of jaxpr \d+ \(pallas_call\).*: expected the "
                      "module's main to have", (done.stdout + done.stderr).decode())
 
 
 def test_a_module_of_other_types_is_refused():
-    held = document(linear, X)
-    other = document(lambda x: linear(x), np.arange(9, dtype="f"))
+    held = document(mapped, X)
+    other = document(lambda x: mapped(x), np.arange(9, dtype="f"))
     row = equations(held)[-1][1][3]["module"]["$const"]
     held["consts"][row] = other["consts"][
         equations(other)[-1][1][3]["module"]["$const"]]

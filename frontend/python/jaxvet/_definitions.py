@@ -236,8 +236,15 @@ def _placed(choices, places, other) -> list:
     return made
 
 
+def _varying(eqn) -> list:
+    """Which operands may have a tangent."""
+    first = _registries.fixed(eqn)
+    return [i >= first and is_differentiable(var.aval)
+            for i, var in enumerate(eqn.invars)]
+
+
 def _jvp_masks(eqn):
-    varies = [is_differentiable(var.aval) for var in eqn.invars]
+    varies = _varying(eqn)
     for zeros in _placed(_choices(sum(varies), MOST_MASK_OPERANDS), varies,
                          True):
         if not all(zeros):
@@ -245,7 +252,7 @@ def _jvp_masks(eqn):
 
 
 def _transpose_masks(eqn):
-    varies = [is_differentiable(var.aval) for var in eqn.invars]
+    varies = _varying(eqn)
     gives = [is_differentiable(var.aval) for var in eqn.outvars]
     zeros = [mask for mask in _placed(
         _choices(sum(gives), MOST_MASK_RESULTS), gives, True) if not all(mask)]

@@ -42,6 +42,9 @@ def expander(eqn):
         if eqn.primitive.name != HI_CALL:
             return None
         return (id(prim),), lambda: expansion(prim)
+    if eqn.primitive.name == _registries.LINEAR_CALL:
+        callee = eqn.params["callee"]
+        return (id(callee),), lambda: callee
     fun = _registries.lowered_by(eqn.primitive)
     if fun is None:
         return None

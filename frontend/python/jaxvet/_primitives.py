@@ -14,10 +14,10 @@ dynamic_slice dynamic_update_slice eig eigh empty empty2 empty_ref eq eq_to
 erf erf_inv erfc eval_jaxpr exp exp2 expand_dims expm1 fft floor free_ref
 freeze gather ge geqrf get gt hessenberg householder_product igamma
 igamma_grad_a igammac imag integer_pow io_callback iota iota_2x32_shape
-is_finite jit layout_constraint le le_to lgamma log log1p log2 logistic lt
-lt_to lu lu_pivots_to_permutation max min mul mulhi name ne neg new_ref
-nextafter not one_minus_square optimization_barrier or ormqr pad pjit
-platform_index pmax pmin polygamma polynomial population_count pow
+is_finite jit layout_constraint le le_to lgamma linear_call log log1p log2
+logistic lt lt_to lu lu_pivots_to_permutation max min mul mulhi name ne neg
+new_ref nextafter not one_minus_square optimization_barrier or ormqr pad
+pjit platform_index pmax pmin polygamma polynomial population_count pow
 program_order psum pure_callback qr ragged_dot_general random_bits
 random_clone random_fold_in random_gamma random_gamma_grad random_seed
 random_split random_unwrap random_wrap real reduce reduce_and reduce_max

@@ -298,6 +298,8 @@ class Walker:
         author's function raises, closes over a tracer, or calls itself, or its
         values are objects, which are in no jaxpr that it could expand to."""
         found = _hijax.expander(eqn) or self._evaluation(eqn)
+        if self._is_shown and eqn.primitive.name == _registries.LINEAR_CALL:
+            return None  # JAX shows its callee, too
         if found is None or self._expanding >= MOST_EXPANSIONS or any(
                 getattr(var.aval, "is_high", False)
                 for var in (*eqn.invars, *eqn.outvars)):
@@ -359,8 +361,9 @@ class Walker:
         return self._modules[key]
 
     def _definition(self, eqn) -> dict:
-        """What there is to say of a primitive that is its author's own."""
-        if not self._has_definition(eqn):
+        """What there is to say of a primitive that is its author's own; of what is
+        traced again at sizes nothing, as of rules."""
+        if self.rules is None or not self._has_definition(eqn):
             return {}
         self.has_definitions = True
         return {"definition": {"$definition": self.definitions.meet(eqn)}}
