@@ -152,50 +152,8 @@ void jx_type_dot_general(jx_typing *t)
 
 /* -- dot_general over groups of rows ------------------------------------- */
 
-typedef struct ragged {
-    jx_dot_dims dot;
-    jx_ints of_lhs, groups; /* the axis cut into groups; operand 1's, if any */
-} ragged;
-
-static bool ints_of(jx_typing *t, const jx_value *list, jx_ints *ints)
-{
-    int64_t *at;
-
-    if (!list || list->tag != JX_V_TUPLE)
-        return false;
-    at = JX_NEW_ARRAY(t->program->ctx->arena, list->count, int64_t);
-    for (int i = 0; at && i < list->count; i++) {
-        if (list->items[i]->tag != JX_V_INT)
-            return false;
-        at[i] = list->items[i]->integer;
-    }
-    *ints = (jx_ints){list->count, at};
-    return at != NULL;
-}
-
-static bool pair_of(jx_typing *t, const jx_value *pair, jx_ints *a, jx_ints *b)
-{
-    return pair->tag == JX_V_TUPLE && pair->count == 2 &&
-           ints_of(t, pair->items[0], a) && ints_of(t, pair->items[1], b);
-}
-
-static bool read_ragged(jx_typing *t, const jx_value *from, ragged *r)
-{
-    const jx_value *dot;
-
-    if (from->tag != JX_V_RECORD || from->count != 3)
-        return false;
-    dot = from->items[0];
-    return dot->tag == JX_V_TUPLE && dot->count == 2 &&
-           pair_of(t, dot->items[0], &r->dot.lhs_contracting,
-                   &r->dot.rhs_contracting) &&
-           pair_of(t, dot->items[1], &r->dot.lhs_batch, &r->dot.rhs_batch) &&
-           ints_of(t, from->items[1], &r->of_lhs) &&
-           ints_of(t, from->items[2], &r->groups) && r->of_lhs.count == 1;
-}
-
 /* group_sizes is a list, or one per item of the axes before the ragged one. */
-static bool check_group_sizes(jx_typing *t, const ragged *r, jx_ints among)
+static bool check_group_sizes(jx_typing *t, const jx_ragged_dims *r, jx_ints among)
 {
     const jx_aval *lhs = t->ins[0], *sizes = t->ins[2];
     int axis = 0;
@@ -243,41 +201,37 @@ void jx_type_ragged_dot(jx_typing *t)
 {
     const jx_p_ragged_dot *p = t->params;
     const jx_dim **shape = jx_shape(t, t->ins[0]->rank + t->ins[1]->rank + 1);
-    ragged r = {.of_lhs = {0}};
+    const jx_ragged_dims *r = &p->ragged_dot_dimension_numbers;
     jx_dtype dtype;
 
     if (!shape || !jx_type_takes(t, 0, JX_TAKES_ANY) ||
         !jx_type_takes(t, 1, JX_TAKES_ANY) || !jx_type_integer(t, 2))
         return;
-    if (!read_ragged(t, p->ragged_dot_dimension_numbers, &r)) {
-        jx_type_wrong(t, "ragged_dot_dimension_numbers do not say the axes");
-        return;
-    }
-    if (!check_dot_axes(t, &r.dot) ||
-        !jx_type_axis(t, "lhs_ragged_dimensions", r.of_lhs.at[0],
+    if (!check_dot_axes(t, &r->dot) ||
+        !jx_type_axis(t, "lhs_ragged_dimensions", r->of_lhs.at[0],
                       t->ins[0]->rank) ||
-        !jx_type_axes(t, "rhs_group_dimensions", r.groups, t->ins[1]->rank) ||
+        !jx_type_axes(t, "rhs_group_dimensions", r->groups, t->ins[1]->rank) ||
         !dot_dtype(t, p->preferred_element_type, p->precision, &dtype))
         return;
-    bool contracts = jx_has_axis(r.dot.lhs_contracting, r.of_lhs.at[0]);
-    bool batches = jx_has_axis(r.dot.lhs_batch, r.of_lhs.at[0]);
+    bool contracts = jx_has_axis(r->dot.lhs_contracting, r->of_lhs.at[0]);
+    bool batches = jx_has_axis(r->dot.lhs_batch, r->of_lhs.at[0]);
     jx_ints among = {0};
     if (contracts)
-        among = r.dot.lhs_contracting;
+        among = r->dot.lhs_contracting;
     else if (!batches)
-        among = free_of_lhs(t, &r.dot);
-    if (r.groups.count != (contracts || batches ? 0 : 1)) {
-        jx_type_wrong(t, "operand 1 has %d group axes", r.groups.count);
+        among = free_of_lhs(t, &r->dot);
+    if (r->groups.count != (contracts || batches ? 0 : 1)) {
+        jx_type_wrong(t, "operand 1 has %d group axes", r->groups.count);
         return;
     }
-    if (!check_group_sizes(t, &r, among))
+    if (!check_group_sizes(t, r, among))
         return;
     const jx_dim *groups = t->ins[2]->shape[t->ins[2]->rank - 1];
-    if (r.groups.count)
-        jx_require_eq(t, t->ins[1]->shape[r.groups.at[0]], groups,
+    if (r->groups.count)
+        jx_require_eq(t, t->ins[1]->shape[r->groups.at[0]], groups,
                       "operand 1, group axis: the number of groups");
     shape[0] = groups;
-    int rank = dot_shape(t, &r.dot, r.groups, shape + contracts);
+    int rank = dot_shape(t, &r->dot, r->groups, shape + contracts);
     jx_type_out(t, 0, dtype, jx_all_weak(t), rank + contracts, shape);
 }
 

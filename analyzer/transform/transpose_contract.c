@@ -68,6 +68,17 @@ static jx_ints sorted_by(jx_transpose *t, jx_ints mine, jx_ints others)
     return (jx_ints){mine.count, to};
 }
 
+static jx_ints joined(jx_transpose *t, jx_ints a, jx_ints b)
+{
+    int64_t *to = room(t, a.count + b.count);
+
+    for (int i = 0; to && i < a.count; i++)
+        to[i] = a.at[i];
+    for (int i = 0; to && i < b.count; i++)
+        to[a.count + i] = b.at[i];
+    return (jx_ints){to ? a.count + b.count : 0, to};
+}
+
 /* Of the linear operand `x`, whose kept axes come first in the result if it is the
  * first: the product of the cotangent with `y` along what only y has. */
 bool jx_transpose_dot_general(jx_transpose *t)
@@ -102,6 +113,61 @@ bool jx_transpose_dot_general(jx_transpose *t)
     made =
         jx_build_transpose(t->b, made, order_of(t, batch, kept, sorted_by(t, mine, its)));
     return jx_transpose_give(t, x, jx_matrix_as(t->b, made, to->dtype));
+}
+
+/* Where each row of x has a matrix of y: x's cotangent is a product of such rows again, y's
+ * has one result per group.  JAX has no other. */
+bool jx_transpose_ragged_dot(jx_transpose *t)
+{
+    static const char *const without[] = {"ragged_dot_dimension_numbers", NULL};
+    const jx_p_ragged_dot *typed = t->eqn->typed;
+    const jx_ragged_dims *r = &typed->ragged_dot_dimension_numbers;
+    const jx_dot_dims *d = &r->dot;
+    int x = jx_is_linear(t, 0) ? 0 : 1, batches = d->lhs_batch.count;
+    jx_ints x_kept = kept_of(t, jx_transpose_in(t, 0)->rank, d->lhs_contracting, d->lhs_batch);
+    jx_ints y_other = joined(t, d->rhs_batch, r->groups);
+    jx_ints y_kept = kept_of(t, jx_transpose_in(t, 1)->rank, d->rhs_contracting, y_other);
+    jx_params p = jx_transpose_others(t, without);
+    jx_ragged_dims dims = {.of_lhs = r->of_lhs};
+    jx_atom made;
+
+    if (jx_is_linear(t, 1 - x) || jx_is_linear(t, 2))
+        return jx_transpose_none(t);
+    if (jx_ints_hold(d->lhs_contracting, r->of_lhs.at[0]) ||
+        jx_ints_hold(d->lhs_batch, r->of_lhs.at[0]))
+        return jx_transpose_refuse(t, "it is transposed where the axis of groups is none "
+                                      "that is contracted, and no batch (PRM002)");
+    if (x == 0) {
+        int64_t *at = room(t, 1);
+        for (int i = 0; at && i < x_kept.count; i++)
+            if (x_kept.at[i] == r->of_lhs.at[0])
+                at[0] = batches + i;
+        dims = (jx_ragged_dims){
+            .dot = {.lhs_contracting = range(t, batches + x_kept.count, y_kept.count),
+                    .rhs_contracting = y_kept,
+                    .lhs_batch = range(t, 0, batches),
+                    .rhs_batch = d->rhs_batch},
+            .of_lhs = {at ? 1 : 0, at},
+            .groups = r->groups};
+    } else {
+        dims.dot = (jx_dot_dims){.lhs_contracting = x_kept,
+                                 .rhs_contracting = range(t, batches, x_kept.count),
+                                 .lhs_batch = d->lhs_batch,
+                                 .rhs_batch = range(t, 0, batches)};
+    }
+    jx_put_ragged_dims(&p, &dims);
+    made = jx_build(t->b, JX_PRIM_ragged_dot_general, &p, 3,
+                    (const jx_atom[]){x ? t->ins[0] : t->cts[0], x ? t->cts[0] : t->ins[1],
+                                      t->ins[2]});
+    if (!jx_is_made(made))
+        return false;
+    made = jx_build_transpose(
+        t->b, made,
+        x ? order_of(t, joined(t, r->groups, d->rhs_batch),
+                     sorted_by(t, d->rhs_contracting, d->lhs_contracting), y_kept)
+          : order_of(t, d->lhs_batch, x_kept,
+                     sorted_by(t, d->lhs_contracting, d->rhs_contracting)));
+    return jx_transpose_give(t, x, jx_matrix_as(t->b, made, jx_transpose_in(t, x)->dtype));
 }
 
 /* ---- convolutions */

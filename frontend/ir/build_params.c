@@ -228,13 +228,30 @@ static const jx_value *pair_of(jx_program *in, jx_ints a, jx_ints c)
     return jx_value_of_tuple(in, 2, both);
 }
 
-void jx_put_dot_dims(jx_params *p, const jx_dot_dims *dims)
+static const jx_value *pairs_of(jx_program *program, const jx_dot_dims *dims)
 {
     const jx_value *both[] = {
-        pair_of(p->program, dims->lhs_contracting, dims->rhs_contracting),
-        pair_of(p->program, dims->lhs_batch, dims->rhs_batch)};
+        pair_of(program, dims->lhs_contracting, dims->rhs_contracting),
+        pair_of(program, dims->lhs_batch, dims->rhs_batch)};
 
-    jx_put(p, "dimension_numbers", jx_value_of_tuple(p->program, 2, both));
+    return jx_value_of_tuple(program, 2, both);
+}
+
+void jx_put_dot_dims(jx_params *p, const jx_dot_dims *dims)
+{
+    jx_put(p, "dimension_numbers", pairs_of(p->program, dims));
+}
+
+void jx_put_ragged_dims(jx_params *p, const jx_ragged_dims *dims)
+{
+    static const char *const keys[] = {"dot_dimension_numbers", "lhs_ragged_dimensions",
+                                       "rhs_group_dimensions"};
+    const jx_value *items[] = {pairs_of(p->program, &dims->dot),
+                               jx_value_of_ints(p->program, dims->of_lhs),
+                               jx_value_of_ints(p->program, dims->groups)};
+
+    jx_put(p, "ragged_dot_dimension_numbers",
+           jx_value_of_record(p->program, "RaggedDotDimensionNumbers", 3, keys, items));
 }
 
 void jx_put_conv_dims(jx_params *p, const jx_conv_dims *dims)

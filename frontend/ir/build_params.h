@@ -39,6 +39,7 @@ void jx_put_tuples(jx_params *p, const char *name, int count, int width,
 void jx_put_jaxpr(jx_params *p, const char *name, const jx_jaxpr *jaxpr);
 /* The parameter `dimension_numbers` of a product, a convolution, a gather, a scatter. */
 void jx_put_dot_dims(jx_params *p, const jx_dot_dims *dims);
+void jx_put_ragged_dims(jx_params *p, const jx_ragged_dims *dims);
 void jx_put_conv_dims(jx_params *p, const jx_conv_dims *dims);
 void jx_put_gather_dims(jx_params *p, const jx_gather_dims *dims);
 void jx_put_scatter_dims(jx_params *p, const jx_scatter_dims *dims);

@@ -323,6 +323,19 @@ static bool read_dot(decode *d, const jx_value *v, void *to)
            want(d, expected);
 }
 
+static bool read_ragged(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] = "RaggedDotDimensionNumbers";
+    jx_ragged_dims *dims = to;
+
+    if (v->tag != JX_V_RECORD || v->count != 3)
+        return want(d, expected);
+    return (read_dot(d, v->items[0], &dims->dot) &&
+            read_ints(d, v->items[1], &dims->of_lhs) &&
+            read_ints(d, v->items[2], &dims->groups) && dims->of_lhs.count == 1) ||
+           want(d, expected);
+}
+
 /* `names` from 1 on; the input says "Class.NAME", or the number that the class
  * gives it (JAX prints some of them so). */
 static bool read_enum(decode *d, const jx_value *v, size_t count,

@@ -78,6 +78,13 @@ typedef struct jx_dot_dims {
     jx_ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
 } jx_dot_dims;
 
+/* A product over groups of rows: the axis of the first operand that is cut into groups,
+ * and the second one's axis of groups, if it has one. */
+typedef struct jx_ragged_dims {
+    jx_dot_dims dot;
+    jx_ints of_lhs, groups;
+} jx_ragged_dims;
+
 /* Numbers of devices that work together; rows of unequal length end in -1. */
 typedef struct jx_groups {
     int count;
@@ -201,6 +208,7 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_scatter jx_scatter_dims
 #define JX_FIELD_conv jx_conv_dims
 #define JX_FIELD_dot jx_dot_dims
+#define JX_FIELD_ragged jx_ragged_dims
 #define JX_FIELD_mode jx_gather_mode
 #define JX_FIELD_fft_kind jx_fft_kind
 #define JX_FIELD_rounding jx_rounding

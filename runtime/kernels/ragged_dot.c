@@ -67,48 +67,6 @@ static bool run_write(jx_run *run, const void *data, const jx_view *ins,
 
 /* ---- dimension numbers ---- */
 
-typedef struct ragged {
-    jx_ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
-    jx_ints of_lhs, groups;
-} ragged;
-
-static bool ints_of(jx_planner *p, const jx_value *list, jx_ints *to)
-{
-    int64_t *at;
-
-    if (!list || list->tag != JX_V_TUPLE || list->count >= JX_MAX_RANK ||
-        !(at = JX_NEW_ARRAY(p->arena, list->count + 1, int64_t)))
-        return false;
-    for (int i = 0; i < list->count; i++) {
-        if (list->items[i]->tag != JX_V_INT)
-            return false;
-        at[i] = list->items[i]->integer;
-    }
-    *to = (jx_ints){list->count, at};
-    return true;
-}
-
-static bool pair_of(jx_planner *p, const jx_value *pair, jx_ints *a, jx_ints *b)
-{
-    return pair && pair->tag == JX_V_TUPLE && pair->count == 2 &&
-           ints_of(p, pair->items[0], a) && ints_of(p, pair->items[1], b);
-}
-
-static bool read_ragged(jx_planner *p, const jx_value *from, ragged *r)
-{
-    const jx_value *dot;
-
-    if (!from || from->tag != JX_V_RECORD || from->count != 3)
-        return false;
-    dot = from->items[0];
-    return dot->tag == JX_V_TUPLE && dot->count == 2 &&
-           pair_of(p, dot->items[0], &r->lhs_contracting,
-                   &r->rhs_contracting) &&
-           pair_of(p, dot->items[1], &r->lhs_batch, &r->rhs_batch) &&
-           ints_of(p, from->items[1], &r->of_lhs) &&
-           ints_of(p, from->items[2], &r->groups) && r->of_lhs.count == 1;
-}
-
 static int position(jx_ints axes, int64_t axis)
 {
     for (int i = 0; i < axes.count; i++)
@@ -196,7 +154,7 @@ static bool dot(jx_planner *p, const jx_eqn *eqn, const jx_dot_dims *dims,
 }
 
 /* One matrix of operand 1 per group. */
-static bool free_axis(jx_planner *p, const jx_eqn *eqn, const ragged *r,
+static bool free_axis(jx_planner *p, const jx_eqn *eqn, const jx_ragged_dims *r,
                       const jx_slot *ins, const jx_slot *sizes, jx_slot *outs)
 {
     writing w = {.axis = (int)r->of_lhs.at[0]};
@@ -204,32 +162,32 @@ static bool free_axis(jx_planner *p, const jx_eqn *eqn, const ragged *r,
 
     if (r->groups.count != 1)
         return jx_plan_fail(p, "one group axis is expected");
-    for (int i = 0; i < r->lhs_batch.count; i++)
-        add_prefix(&w, r->lhs_batch.at[i]);
+    for (int i = 0; i < r->dot.lhs_batch.count; i++)
+        add_prefix(&w, r->dot.lhs_batch.at[i]);
     for (int axis = 0; axis < w.axis; axis++)
-        if (position(r->lhs_batch, axis) < 0 &&
-            position(r->lhs_contracting, axis) < 0)
+        if (position(r->dot.lhs_batch, axis) < 0 &&
+            position(r->dot.lhs_contracting, axis) < 0)
             add_prefix(&w, axis);
     const jx_dot_dims dims = {
-        .lhs_contracting = moved(p, r->lhs_contracting, false, true),
-        .rhs_contracting = with(p, r->rhs_contracting, r->groups.at[0]),
-        .lhs_batch = moved(p, r->lhs_batch, false, false),
-        .rhs_batch = r->rhs_batch};
+        .lhs_contracting = moved(p, r->dot.lhs_contracting, false, true),
+        .rhs_contracting = with(p, r->dot.rhs_contracting, r->groups.at[0]),
+        .lhs_batch = moved(p, r->dot.lhs_batch, false, false),
+        .rhs_batch = r->dot.rhs_batch};
     return write_out(p, &ins[0], sizes, &w, &both[0]) &&
            dot(p, eqn, &dims, both, outs);
 }
 
 /* One result per group. */
-static bool contracting_axis(jx_planner *p, const jx_eqn *eqn, const ragged *r,
+static bool contracting_axis(jx_planner *p, const jx_eqn *eqn, const jx_ragged_dims *r,
                              const jx_slot *ins, const jx_slot *sizes,
                              jx_slot *outs)
 {
-    int at = position(r->lhs_contracting, r->of_lhs.at[0]);
-    jx_ints batch[2] = {r->lhs_batch, r->rhs_batch};
-    jx_ints contracting[2] = {r->lhs_contracting, r->rhs_contracting};
+    int at = position(r->dot.lhs_contracting, r->of_lhs.at[0]);
+    jx_ints batch[2] = {r->dot.lhs_batch, r->dot.rhs_batch};
+    jx_ints contracting[2] = {r->dot.lhs_contracting, r->dot.rhs_contracting};
     jx_slot both[2];
 
-    if (at >= r->rhs_contracting.count)
+    if (at >= r->dot.rhs_contracting.count)
         return jx_plan_fail(p, "the operands contract other axes");
     for (int side = 0; side < 2; side++) {
         writing w = {.axis = (int)contracting[side].at[at]};
@@ -241,10 +199,10 @@ static bool contracting_axis(jx_planner *p, const jx_eqn *eqn, const ragged *r,
             return false;
     }
     const jx_dot_dims dims = {
-        .lhs_contracting = moved(p, r->lhs_contracting, false, false),
-        .rhs_contracting = moved(p, r->rhs_contracting, false, false),
-        .lhs_batch = moved(p, r->lhs_batch, true, false),
-        .rhs_batch = moved(p, r->rhs_batch, true, false)};
+        .lhs_contracting = moved(p, r->dot.lhs_contracting, false, false),
+        .rhs_contracting = moved(p, r->dot.rhs_contracting, false, false),
+        .lhs_batch = moved(p, r->dot.lhs_batch, true, false),
+        .rhs_batch = moved(p, r->dot.rhs_batch, true, false)};
     return dot(p, eqn, &dims, both, outs);
 }
 
@@ -253,22 +211,16 @@ bool jx_plan_ragged_dot(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 {
     const jx_p_ragged_dot *params = eqn->typed;
     const jx_value *offset = jx_eqn_param(eqn, "group_offset");
-    ragged r = {.of_lhs = {0}};
+    const jx_ragged_dims *r = &params->ragged_dot_dimension_numbers;
 
     if (eqn->nins != 3 || (offset && offset->tag != JX_V_NONE))
         return jx_plan_fail(p, "group_offset can't be had, in JAX neither");
-    if (!read_ragged(p, params->ragged_dot_dimension_numbers, &r))
-        return jx_plan_fail(p, "the dimension numbers do not say the axes");
     if (ins[2].rank < 1)
         return jx_plan_fail(p, "the sizes of groups are a scalar");
     jx_slot sizes = jx_plan_convert(p, &ins[2], JX_I64);
-    if (position(r.lhs_contracting, r.of_lhs.at[0]) >= 0)
-        return contracting_axis(p, eqn, &r, ins, &sizes, outs);
-    if (position(r.lhs_batch, r.of_lhs.at[0]) < 0)
-        return free_axis(p, eqn, &r, ins, &sizes, outs);
-    const jx_dot_dims dims = {.lhs_contracting = r.lhs_contracting,
-                              .rhs_contracting = r.rhs_contracting,
-                              .lhs_batch = r.lhs_batch,
-                              .rhs_batch = r.rhs_batch};
-    return dot(p, eqn, &dims, ins, outs);
+    if (position(r->dot.lhs_contracting, r->of_lhs.at[0]) >= 0)
+        return contracting_axis(p, eqn, r, ins, &sizes, outs);
+    if (position(r->dot.lhs_batch, r->of_lhs.at[0]) < 0)
+        return free_axis(p, eqn, r, ins, &sizes, outs);
+    return dot(p, eqn, &r->dot, ins, outs);
 }

@@ -312,9 +312,37 @@ def test_a_sum_of_several_has_a_tangent_of_each(tmp_path):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def refused(f, *args, tmp_path):
+GROUPS = jnp.array([2, 0, 3], jnp.int32)
+RAGGED = {
+    'rows': (lambda x, y: jnp.sin(jax.lax.ragged_dot(jnp.cos(x), y * y, GROUPS)),
+             (6, 4), (3, 4, 5)),
+    'batches': (lambda x, y: jax.lax.ragged_dot_general(
+        x, y, jnp.stack([GROUPS, GROUPS[::-1]]), jax.lax.RaggedDotDimensionNumbers(
+            (((2,), (2,)), ((0,), (1,))), [1], [0])), (2, 6, 4), (3, 2, 4, 5)),
+    'two contracted': (lambda x, y: jax.lax.ragged_dot_general(
+        x, y, GROUPS, jax.lax.RaggedDotDimensionNumbers(
+            (((0, 2), (3, 0)), ((), ())), [1], [2])), (4, 6, 3), (3, 5, 3, 4))}
+
+
+@pytest.mark.parametrize('transform', ['jvp', 'vjp', 'vjp,jvp'])
+@pytest.mark.parametrize('name', RAGGED)
+def test_products_of_groups(name, transform, tmp_path):
+    f, *shapes = RAGGED[name]
+    rng = np.random.default_rng(0)
+    leaves = [jnp.asarray(rng.standard_normal(shape), jnp.float32) for shape in shapes]
+    assert transforms.held(transform, lambda *a: [f(*a)], leaves, 1, tmp_path) == ('equal', '')
+
+
+def test_products_of_groups_that_are_contracted_have_no_transpose(tmp_path):
+    said = refused(lambda x, y: jax.lax.ragged_dot_general(
+        x, y, GROUPS, jax.lax.RaggedDotDimensionNumbers((((1,), (0,)), ((), ())), [1], [])),
+        jnp.ones((4, 6)), jnp.ones((6, 5)), tmp_path=tmp_path, transform='vjp')
+    assert 'ragged_dot_general: it is transposed where' in said, said
+
+
+def refused(f, *args, tmp_path, transform='jvp'):
     jaxvet.dump(f)(*args).save(tmp_path / 'p.json')
-    ran = command('show', '--transform', 'jvp', tmp_path / 'p.json')
+    ran = command('show', '--transform', transform, tmp_path / 'p.json')
     assert ran.returncode == 3 and not ran.stdout
     return ran.stderr
 
