@@ -4,6 +4,9 @@
 
 #include "frontend/ir/build_index.h"
 
+#include <math.h>
+#include <string.h>
+
 static jx_params no_params(const jx_transpose *t)
 {
     return (jx_params){.program = t->b->in->program};
@@ -196,20 +199,68 @@ bool jx_transpose_reduce_window_sum(jx_transpose *t)
                              jx_build(t->b, JX_PRIM_reduce_window_sum, &p, 1, t->cts));
 }
 
+/* With what no window chooses between the elements. */
+static jx_atom spaced(jx_transpose *t, jx_atom a, const jx_p_select_window *w)
+{
+    int rank = jx_atom_aval(a)->rank;
+    const jx_dim **config =
+        JX_NEW_ARRAY(jx_transpose_arena(t), 3 * rank + 1, const jx_dim *);
+    double least = strcmp(w->select_prim, "ge") == 0 ? -INFINITY : INFINITY;
+    const jx_atom ins[] = {a, jx_math_number(t->b, a, least)};
+    jx_params p = no_params(t);
+
+    for (int i = 0; config && i < rank; i++) {
+        config[3 * i] = config[3 * i + 1] = jx_body_int(t->b, 0);
+        config[3 * i + 2] = jx_body_int(t->b, or_one(w->base_dilation, i) - 1);
+    }
+    if (!config)
+        return (jx_atom){NULL, NULL};
+    jx_put_tuples(&p, "padding_config", rank, 3, config);
+    return jx_build(t->b, JX_PRIM_pad, &p, 2, ins);
+}
+
+/* The elements that these were put between. */
+static jx_atom unspaced(jx_transpose *t, jx_atom a, const jx_p_select_window *w)
+{
+    const jx_aval *of = jx_is_made(a) ? jx_atom_aval(a) : NULL;
+    int rank = of ? of->rank : 0;
+    const jx_dim **both =
+        JX_NEW_ARRAY(jx_transpose_arena(t), 2 * rank + 1, const jx_dim *);
+    jx_params p = no_params(t);
+
+    if (!of || !both)
+        return (jx_atom){NULL, NULL};
+    for (int i = 0; i < rank; i++) {
+        both[i] = jx_body_int(t->b, 0);
+        both[rank + i] = jx_body_int(t->b, or_one(w->base_dilation, i));
+    }
+    jx_put_dims(&p, "start_indices", rank, both);
+    jx_put_dims(&p, "limit_indices", rank, of->shape);
+    jx_put_dims(&p, "strides", rank, both + rank);
+    return jx_build(t->b, JX_PRIM_slice, &p, 1, &a);
+}
+
 /* What each window chose gets its cotangent. */
 bool jx_transpose_select_and_gather_add(jx_transpose *t)
 {
     static const char *const without[] = {"base_dilation", "window_dilation", NULL};
     const jx_p_select_window *w = t->eqn->typed;
     jx_params p = jx_transpose_others(t, without);
-    const jx_atom ins[] = {t->cts[0], t->ins[1]};
+    jx_atom ins[] = {t->cts[0], t->ins[1]}, made;
+    bool apart = false;
 
-    for (int i = 0; i < t->eqn->outs[0]->aval->rank; i++)
-        if (or_one(w->base_dilation, i) != 1 || or_one(w->window_dilation, i) != 1)
-            return jx_transpose_refuse(t, "its transpose is not known with dilations "
-                                          "(PRM002)");
-    return jx_transpose_give(t, 0, jx_build_one(t->b, JX_PRIM_select_and_scatter_add, &p, 2,
-                                                ins, jx_transpose_in(t, 0)));
+    for (int i = 0; i < t->eqn->outs[0]->aval->rank; i++) {
+        if (or_one(w->window_dilation, i) != 1)
+            return jx_transpose_refuse(t, "its transpose is not known with a dilated "
+                                          "window (PRM002)");
+        apart |= or_one(w->base_dilation, i) != 1;
+    }
+    if (apart)
+        ins[1] = spaced(t, ins[1], w);
+    if (!jx_is_made(ins[1]))
+        return false;
+    made = jx_build(t->b, JX_PRIM_select_and_scatter_add, &p, 2, ins);
+    return jx_transpose_give(t, 0, apart ? unspaced(t, made, w) : made);
 }
 
 bool jx_transpose_select_and_scatter_add(jx_transpose *t)
