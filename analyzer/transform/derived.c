@@ -1,6 +1,7 @@
 /* derived.c - see derived.h. */
 #include "analyzer/transform/derived.h"
 
+#include "analyzer/transform/live.h"
 #include "analyzer/transform/rule_pair.h"
 #include "analyzer/transform/split.h"
 #include "analyzer/transform/transpose.h"
@@ -239,6 +240,32 @@ static bool derive_whole(deriving *d, const jx_program *from, jx_derived_rule *t
     return go_on(d);
 }
 
+static bool takes_what_it_closes_over(const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (eqn->params[i].value->tag == JX_V_RULE)
+            return eqn->params[i].value->rule->nconsts == 0;
+    return false;
+}
+
+/* What is of no use has no derivative that could be wrong; JAX raises all the same where a
+ * rule uses what it closes over. */
+static void keep_live(const jx_program *from, jx_derived *to)
+{
+    const jx_jaxpr *says = to->rules[from->nrules].says.jaxpr;
+    jx_live live = {0};
+    size_t kept = 0;
+
+    if (!to->closing.count || !jx_live_add(&live, from->ctx->arena, from->entry.jaxpr) ||
+        (says && !jx_live_add(&live, from->ctx->arena, says)))
+        return;
+    for (size_t i = 0; i < to->closing.count; i++)
+        if (takes_what_it_closes_over(to->closing.at[i]) ||
+            !jx_live_is_dead(&live, to->closing.at[i]))
+            to->closing.at[kept++] = to->closing.at[i];
+    to->closing.count = kept;
+}
+
 bool jx_program_derive(const jx_typed *typed, jx_derived *to)
 {
     jx_program *from = typed->program;
@@ -253,6 +280,7 @@ bool jx_program_derive(const jx_typed *typed, jx_derived *to)
     d.by_rules.closing = &to->closing;
     if (!derive_whole(&d, from, &to->rules[from->nrules]))
         return false;
+    keep_live(from, to);
     jx_differentiator_begin(&d.by_rules, &d.make, typed, false);
     for (int i = 0; i < from->nrules; i++)
         if (!derive_rule(&d, from->rules[i], &to->rules[i]))

@@ -34,7 +34,7 @@ typedef struct jx_derived {
     jx_derived_rule *rules; /* by number; behind the last one what is known of the program
                                itself, as if its derivative were a rule */
     jx_eqn_list closing; /* calls, reached by the program's own derivative, of functions
-                            that close over what is differentiated */
+                            that close over what is differentiated, and that something needs */
 } jx_derived;
 
 /* False only when memory ends. */

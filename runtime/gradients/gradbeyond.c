@@ -98,12 +98,12 @@ void jx_grad_excuse(const jx_derived *derived, jx_rule_reports *reports)
 
 /* ---- closures */
 
-static const char *name_of_rule(const jx_eqn *eqn)
+static const jx_rule *rule_of(const jx_eqn *eqn)
 {
     for (int i = 0; i < eqn->nparams; i++)
-        if (eqn->params[i].value->tag == JX_V_RULE && eqn->params[i].value->rule->name)
-            return eqn->params[i].value->rule->name;
-    return jx_eqn_name(eqn);
+        if (eqn->params[i].value->tag == JX_V_RULE)
+            return eqn->params[i].value->rule;
+    return NULL;
 }
 
 bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
@@ -111,6 +111,7 @@ bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
 {
     for (size_t i = 0; i < closing->count; i++) {
         const jx_eqn *eqn = closing->at[i];
+        const jx_rule *rule = rule_of(eqn);
         jx_claim *claim;
         size_t k = 0;
         while (closing->at[k] != eqn)
@@ -120,10 +121,11 @@ bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
         claim = jx_claim_add(ctx, claims, JX_CODE_DRV011);
         if (!claim)
             return false;
-        claim->stack = eqn->stack;
+        claim->stack = eqn->stack || !rule ? eqn->stack : rule->stack;
         claim->what = jx_arena_printf(ctx->arena,
                                       "`%s` closes over a value that depends on the "
-                                      "program's inputs", name_of_rule(eqn));
+                                      "program's inputs",
+                                      rule && rule->name ? rule->name : jx_eqn_name(eqn));
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = "dependence";
         claim->evidence.note =

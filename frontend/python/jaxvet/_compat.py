@@ -461,6 +461,11 @@ _CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "eval_jaxpr",
                     "remat2", "checkpoint", *CUSTOM_JVP, *CUSTOM_VJP))
 
 
+def is_call(eqn) -> bool:
+    """Whether its operands are the inputs of the jaxpr that is its parameter."""
+    return eqn.primitive.name in _CALLS and "jaxpr" in eqn.params
+
+
 def passed_to(eqn, variable):
     """The operand of a call whose value a variable of a jaxpr that it calls
     always has; None if there is none."""

@@ -9,8 +9,8 @@ import types
 from . import _compat
 from ._rules_parts import (float0_zeros, has_tracers, is_differentiable,
                            inside, is_float0, is_zero, known_as, mask_text,
-                           objects_of, refuse_tracers, vjp_row, with_inputs,
-                           with_residuals)
+                           objects_of, refuse_tracers, restaged, vjp_row,
+                           with_inputs, with_residuals)
 from ._values import rule_function_name
 
 
@@ -27,7 +27,8 @@ class ClassicRule:
         self.avals = [operand.aval for operand in eqn.invars]
         self.symbolic_zeros = bool(eqn.params.get("symbolic_zeros"))
         self._nc = eqn.params.get("num_consts", 0)
-        self._closed_over = known_as(eqn.invars[:self._nc], within)
+        self._operands = known_as(eqn.invars, within)
+        self._closed_over = self._operands[:self._nc]
         self._adopts = None   # whether the rule's jaxprs take the constants
         self.unheld = objects_of(eqn)
         self.says = thunk, eqn.params.get("bwd"), call, self._nc
@@ -93,7 +94,11 @@ class ClassicRule:
         jaxpr, consts, out_zeros = _called(self._thunk)(*asked)
         closed = _without_float0_inputs(_compat.closed(jaxpr, consts))
         closed, out_zeros = _without_float0_outputs(closed, out_zeros)
-        made = {"jvp": self._adopted(closed)}
+        made = {}
+        if not self._nc and has_tracers(closed):
+            closed, fixed = restaged(closed, self._operands)
+            made = {"zeros": mask_text(fixed)}
+        made["jvp"] = self._adopted(closed)
         if any(out_zeros):
             made["out_zeros"] = mask_text(out_zeros)
         return made

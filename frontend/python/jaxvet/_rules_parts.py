@@ -187,6 +187,26 @@ def from_inputs(closed, operands):
     return closed
 
 
+def restaged(closed, operands) -> tuple:
+    """Of a jaxpr that takes operands, then a tangent for each: it without the tracers that
+    its rule closes over, as far as these are operands, and which of them it so takes for
+    constants: JAX maps a function, and forgets which operands it closes over."""
+    places, _ = _known(closed, operands)
+    jaxpr, count = closed.jaxpr, len(operands)
+    if len(jaxpr.invars) != 2 * count or any(
+            operands[place][0].aval.strip_weak_type() != var.aval.strip_weak_type()
+            for var, place in places.items()):
+        refuse_tracers(closed)
+    used = {id(operand) for eqn in jaxpr.eqns for operand in eqn.invars}
+    used |= {id(out) for out in jaxpr.outvars}
+    fixed = [place in places.values() and id(jaxpr.invars[count + place]) not in used
+             for place in range(count)]
+    closed = from_inputs(closed, operands)
+    return _compat.replaced(closed, invars=[
+        var for place, var in enumerate(closed.jaxpr.invars)
+        if place < count or not fixed[place - count]]), fixed
+
+
 def with_inputs(closed, operands):
     """The same for a jaxpr that takes no such inputs yet."""
     fresh = _identity([names[0].aval for names in operands]).jaxpr.invars

@@ -139,7 +139,8 @@ class Walker:
         prim = self.prims.add(_hijax.LIBRARY_CALL if module is not None or
                               is_hi and "_prim" not in eqn.params or is_bare
                               else eqn.primitive.name)
-        operands = [self._operand(operand) for operand in eqn.invars]
+        operands = self._closed_over(eqn) + [
+            self._operand(operand) for operand in eqn.invars]
         outputs = [self._output(out) for out in eqn.outvars]
         params = (self._hi_params(eqn) if is_hi else self._params(eqn)
                   if module is None and not is_bare
@@ -150,6 +151,22 @@ class Walker:
                self._context(eqn)]
         extra = self._extra(eqn, refused)
         return [*row, extra] if extra else row
+
+    def _closed_over(self, eqn) -> list:
+        """What a call's jaxpr closes over of what is being traced (a custom_jvp function
+        within may), which `_with_inputs` makes its first inputs."""
+        if not _compat.is_call(eqn):
+            return []
+        value = eqn.params.get("jaxpr")
+        variables = [_compat.variable_of(const) for const in getattr(value, "consts", ())]
+        if not any(isinstance(const, _compat.Tracer)
+                   for const in getattr(value, "consts", ())):
+            return []
+        if any(variable not in self._env for variable in variables):
+            raise _compat.JaxvetError(
+                f"{eqn.primitive.name} closes over a value that is traced elsewhere: jaxvet "
+                "can't write it")
+        return [self._env[variable] for variable in variables]
 
     def _output(self, out) -> int:
         aval = self._bind(out)

@@ -1,0 +1,24 @@
+/* live.h - what of a program something needs.
+ *
+ * A result is needed if a result of the whole is made of it, or an effect.  What stands in
+ * a loop or a branch is needed if that is. */
+#ifndef JX_LIVE_H
+#define JX_LIVE_H
+
+#include "frontend/base/map.h"
+#include "frontend/ir/program.h"
+
+typedef struct jx_live {
+    jx_map wanted; /* by jaxpr: which of its results, as far as it was met */
+    jx_map met;    /* equations, ... */
+    jx_map needed; /* ... and those that something needs */
+} jx_live;
+
+/* Looks at all that stands below a jaxpr of which all results are wanted; may be done with
+ * several.  False without memory. */
+bool jx_live_add(jx_live *to, jx_arena *arena, const jx_jaxpr *root);
+
+/* Whether an equation was met, and nothing needs it wherever it stands. */
+bool jx_live_is_dead(const jx_live *of, const jx_eqn *eqn);
+
+#endif
