@@ -37,12 +37,12 @@ static bool refuse(const jx_program *program, const jx_claim *claim,
 {
     const char *says = jx_asserted_for(program, sizes->count, sizes->at);
 
-    return jx_fail(
-        program->ctx, JX_E_INPUT, program->path, jx_claim_place(program, claim),
-        "%s: %s (%s); %s%s", jx_code_of(claim->code)->summary,
-        claim->what ? claim->what : "", jx_code_of(claim->code)->id,
-        says ? "the program asserts: " : "jaxvet check says more",
-        says ? says : "");
+    return jx_fail(program->ctx, JX_E_INPUT, program->path,
+                   jx_claim_place(program, claim), "%s: %s (%s); %s%s",
+                   jx_code_of(claim->code)->summary,
+                   claim->what ? claim->what : "", jx_code_of(claim->code)->id,
+                   says ? "the program asserts: " : "jaxvet check says more",
+                   says ? says : "");
 }
 
 /* The first claim that does not hold at these sizes, or NULL.  What is a note or
@@ -199,8 +199,7 @@ static const jx_typed *wrapped(jx_program *program, wrapping *w)
                               "both sizes");
     if (w->value < 0)
         return refuse_wrapped(w, NULL, "no array has a negative size");
-    refined =
-        jx_program_refine_wrapping(program, w->sizes.count, w->sizes.at);
+    refined = jx_program_refine_wrapping(program, w->sizes.count, w->sizes.at);
     analysis = jx_typed_analysis(refined);
     claim = analysis ? misfit(analysis, false, 0, NULL) : NULL;
     if (claim)
@@ -214,9 +213,8 @@ static const jx_typed *at_sizes(jx_program *program, int nbindings,
                                 const jx_binding *bindings)
 {
     const jx_analysis *analysis = jx_typed_analysis(program);
-    wrapping w = {.of = analysis,
-                  .program = program,
-                  .sizes = {nbindings, bindings}};
+    wrapping w = {
+        .of = analysis, .program = program, .sizes = {nbindings, bindings}};
 
     if (!analysis)
         return NULL;
@@ -225,7 +223,7 @@ static const jx_typed *at_sizes(jx_program *program, int nbindings,
                    : fitting(analysis, false, nbindings, bindings);
 }
 
-static bool calls_exported(const jx_program *program)
+bool jx_program_calls_exported(const jx_program *program)
 {
     for (int i = 0; i < program->njaxprs; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++)
@@ -242,9 +240,10 @@ const jx_typed *jx_program_at(jx_program *program, int nbindings,
     const jx_typed *typed = at_sizes(program, nbindings, bindings);
     jx_program *refined;
 
-    if (!typed || !nbindings || !calls_exported(typed->program))
+    if (!typed || !nbindings || !jx_program_calls_exported(typed->program))
         return typed;
-    refined = jx_program_refine(typed->program, &typed->program->entry, nbindings,
-                                bindings);
-    return refined && jx_program_discharge(refined) ? at_sizes(refined, 0, NULL) : NULL;
+    refined = jx_program_refine(typed->program, &typed->program->entry,
+                                nbindings, bindings);
+    return refined && jx_program_discharge(refined) ? at_sizes(refined, 0, NULL)
+                                                    : NULL;
 }

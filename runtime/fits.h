@@ -16,6 +16,10 @@
 const jx_typed *jx_program_at(jx_program *program, int nbindings,
                               const jx_binding *bindings);
 
+/* Whether it calls functions exported elsewhere that are not read: at sizes that are no
+ * numbers. */
+bool jx_program_calls_exported(const jx_program *program);
+
 /* The program typed, if it may be planned at these sizes; NULL with an error
  * that names the equation and what does not fit.  Jaxprs of custom rules count
  * only if they are to be run as well. */

@@ -1,8 +1,11 @@
 /* gradcheck.c - see gradcheck.h: rule by rule. */
 #include "runtime/gradients/gradcheck.h"
 
+#include "analyzer/transform/discharge.h"
+#include "analyzer/transform/refine.h"
 #include "runtime/fits.h"
 #include "runtime/gradients/gradding.h"
+#include "runtime/gradients/gradsample.h"
 
 #include <math.h>
 #include <string.h>
@@ -313,13 +316,47 @@ static const char *subject_of(jx_ctx *ctx, const jx_rule *rule)
                            rule->name ? rule->name : "a function");
 }
 
-bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
+/* What a function exported elsewhere computes is read at sizes that are numbers: the
+ * program at some, with its rules, and the options with these.  The program itself where
+ * nothing is to be gained. */
+static jx_program *with_code(jx_program *program, jx_gradcheck_options *options)
+{
+    const jx_jaxpr *entry = program->entry.jaxpr;
+    const jx_aval **ins = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, const jx_aval *);
+    const jx_rule like = {.nins = entry->nins, .ins = ins};
+    const jx_binding *sizes;
+    jx_program *at;
+    int count = 0;
+
+    if (!ins || !jx_program_calls_exported(program))
+        return program;
+    for (int i = 0; i < entry->nins; i++)
+        ins[i] = entry->vars[entry->nconsts + i]->aval;
+    if (!jx_sample_sizes(program, &like, options->nbindings, options->bindings, &count,
+                         &sizes) ||
+        !count)
+        return program;
+    at = jx_program_refine(program, NULL, count, sizes);
+    if (at && jx_program_discharge(at)) {
+        options->nbindings = count; /* which reports name */
+        options->bindings = sizes;
+        return at;
+    }
+    if (program->ctx->error.kind != JX_E_LIMIT)
+        jx_error_clear(program->ctx);
+    return program;
+}
+
+bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
                   jx_claim_list *claims, jx_rule_reports *reports)
 {
+    jx_gradcheck_options here = *given, *options = &here;
+    const jx_rule_outcome *outcomes;
     jx_derived derived;
-    const jx_rule_outcome *outcomes = jx_grad_outcomes(program);
     int64_t work = 0;
 
+    program = with_code(program, options);
+    outcomes = jx_grad_outcomes(program);
     if (!outcomes || !jx_grad_derive(&program, &derived) ||
         !jx_grad_claim_closures(program->ctx, &derived.closing, claims))
         return false;

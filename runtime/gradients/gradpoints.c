@@ -402,6 +402,71 @@ bool jx_points_iterates(const jx_jaxpr *jaxpr)
     return any_eqn(jaxpr, is_iteration, NULL);
 }
 
+/* Marks the inputs that these results of a jaxpr are made of: each equation takes all of
+ * its operands to all of its results.  False without memory. */
+static bool mark_made_of(const jx_jaxpr *jaxpr, const bool *outs, bool *ins)
+{
+    bool *needed = calloc((size_t)jaxpr->nvars + 1, sizeof *needed);
+
+    for (int i = 0; needed && i < jaxpr->nouts; i++)
+        if (outs[i] && jaxpr->outs[i].var)
+            needed[jaxpr->outs[i].var->id] = true;
+    for (int e = jaxpr->neqns - 1; needed && e >= 0; e--) {
+        const jx_eqn *eqn = &jaxpr->eqns[e];
+        bool any = false;
+        for (int i = 0; i < eqn->nouts; i++)
+            any |= needed[eqn->outs[i]->id];
+        for (int i = 0; any && i < eqn->nins; i++)
+            if (eqn->ins[i].var)
+                needed[eqn->ins[i].var->id] = true;
+    }
+    for (int i = 0; needed && i < jaxpr->nins; i++)
+        ins[i] |= needed[jaxpr->nconsts + i];
+    free(needed);
+    return needed != NULL;
+}
+
+static bool holds_inexact(const jx_jaxpr *jaxpr, const bool *ins)
+{
+    for (int i = 0; i < jaxpr->nins; i++)
+        if (ins[i] && jx_dtype_is_inexact(jaxpr->vars[jaxpr->nconsts + i]->aval->dtype))
+            return true;
+    return false;
+}
+
+/* Whether when a loop ends follows from numbers that have no derivative: a count. */
+static bool is_counted(const jx_p_while *w)
+{
+    const jx_jaxpr *cond = w->cond_jaxpr.jaxpr, *body = w->body_jaxpr.jaxpr;
+    int nc = (int)w->cond_nconsts, nb = (int)w->body_nconsts, n = body->nouts;
+    bool *ends = calloc((size_t)(cond->nins + body->nins + n) + 1, sizeof *ends);
+    bool *in = ends ? ends + cond->nins : NULL, *carried = in ? in + body->nins : NULL;
+    bool counted = ends && mark_made_of(cond, (const bool[]){true}, ends) &&
+                   !holds_inexact(cond, ends);
+
+    for (bool more = counted; more;) {
+        more = false;
+        for (int i = 0; i < n; i++)
+            if ((ends[nc + i] || in[nb + i]) && !carried[i])
+                more = carried[i] = true;
+        if (more)
+            counted = more = mark_made_of(body, carried, in) && !holds_inexact(body, in);
+    }
+    free(ends);
+    return counted;
+}
+
+static bool ends_by_values(const jx_eqn *eqn, const void *unused)
+{
+    return is_iteration(eqn, unused) &&
+           (eqn->prim->id != JX_PRIM_while || !is_counted(eqn->typed));
+}
+
+bool jx_points_ends_by_values(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, ends_by_values, NULL);
+}
+
 static bool chooses(const jx_eqn *eqn, const void *unused)
 {
     (void)unused;

@@ -72,6 +72,8 @@ bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule);
 /* Whether a jaxpr has a loop of which it computes when to end, a solver of its own, or
  * draws what JAX differentiates implicitly, nested ones included. */
 bool jx_points_iterates(const jx_jaxpr *jaxpr);
+/* The same but for loops whose end follows from a count. */
+bool jx_points_ends_by_values(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr chooses by numbers (choices.h), nested ones included. */
 bool jx_points_chooses(const jx_jaxpr *jaxpr);
 /* Adds the finite numbers among a jaxpr's literals, nested ones included, but 0, 1 and -1,

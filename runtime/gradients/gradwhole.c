@@ -107,7 +107,7 @@ static const char *excuse_of(const whole *w)
 
     return jx_points_stops(entry)
                ? "the program stops gradients (stop_gradient), which may be meant so"
-           : jx_points_iterates(entry)
+           : jx_points_ends_by_values(entry)
                ? "the program iterates until it is near enough, or solves by a function of "
                  "its own, and its slopes are those of the iteration"
                : NULL;

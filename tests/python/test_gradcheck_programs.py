@@ -94,6 +94,71 @@ def test_stored_vjp_that_is_wrong(tmp_path):
     assert "error[DRV013]" in done.stdout
 
 
+def by_rule(function, factor):
+    """The function, with its derivative times that number for its rule."""
+    f = jax.custom_vjp(function)
+    f.defvjp(lambda *args: (function(*args), args), lambda args, ct: tuple(
+        factor * each for each in jax.vjp(function, *args)[1](ct)))
+    return f
+
+
+STORED = {
+    "product": (jnp.matmul, "b, 4", "4, n"),
+    "normalized": (lambda x: (x - x.mean(-1, keepdims=True)) / jnp.sqrt(
+        x.var(-1, keepdims=True) + 1e-5), "b, n"),
+    "attention": (lambda q, k, v: jax.nn.softmax(q @ k.T / 2) @ v, "t, 4", "s, 4", "s, 4"),
+    "gathered": (lambda x: x[jnp.array([0, 1])], "b + 1, 3"),
+    "sorted": (lambda x: jnp.sort(x, -1) ** 2, "b, 5"),
+    "concatenated": (lambda x, y: jnp.concatenate([x, y * y]), "a, 2", "b, 2"),
+}
+
+
+@pytest.mark.parametrize("factor", [1., 1.1, 1.001, 0.])
+@pytest.mark.parametrize("name", STORED)
+def test_stored_vjps_at_symbolic_sizes(tmp_path, name, factor):
+    function, *shapes = STORED[name]
+    scope = export.SymbolicScope()
+    specs = [jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), jnp.float32)
+             for shape in shapes]
+    done = gradcheck_file(exported(tmp_path, by_rule(function, factor), *specs))
+    assert done.returncode == (factor != 1), done.stdout
+    assert ("error[DRV013]" in done.stdout) == (factor != 1)
+
+
+@pytest.mark.parametrize("factor", [1., 1.1])
+def test_a_stored_vjp_of_a_loop_that_is_counted(tmp_path, factor):
+    step = by_rule(lambda c, a: jnp.tanh(c + a), factor)
+    t, = export.symbolic_shape("t")
+    done = gradcheck_file(exported(tmp_path, lambda x: jax.lax.scan(
+        lambda c, a: (step(c, a), c), jnp.zeros(3), x)[0],
+        jax.ShapeDtypeStruct((t, 3), jnp.float32)))
+    assert done.returncode == (factor != 1), done.stdout
+
+
+def test_a_stored_vjp_of_a_loop_that_ends_by_its_values(tmp_path):
+    def root(x):
+        return jax.lax.custom_root(
+            lambda y: y ** 2 - x, jnp.ones_like(x), lambda f, y: jax.lax.while_loop(
+                lambda y: jnp.any(jnp.abs(f(y)) > 1e-2), lambda y: (y + x / y) / 2, y),
+            lambda g, y: y / g(jnp.ones_like(y)))
+    done = gradcheck_file(exported(tmp_path, root, jax.ShapeDtypeStruct((3,), jnp.float32)))
+    assert "DRV013" not in done.stdout or "undecided" in done.stdout, done.stdout
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("factor", [1., 1.1])
+def test_a_rule_of_what_was_exported_at_symbolic_sizes(factor):
+    b, = export.symbolic_shape("b")
+    spec = jax.ShapeDtypeStruct((b,), jnp.float32)
+    called = export.export(jax.jit(lambda x: jnp.sin(x) * x.sum()))(spec)
+    f = jax.custom_vjp(called.call)
+    f.defvjp(lambda x: (f(x), x), lambda x, ct: (factor * (
+        ct * jnp.cos(x) * x.sum() + (ct * jnp.sin(x)).sum()),))
+    report = jaxvet.check(lambda x: f(x) * 2)(spec)
+    assert not report.undecided
+    assert {each.code for each in report.findings} == ({"DRV002"} if factor != 1 else set())
+
+
 def test_stored_vjp_with_symbolic_sizes_and_integers(tmp_path):
     sizes, = export.symbolic_shape("b"),
     done = gradcheck_file(exported(
