@@ -83,6 +83,25 @@ RULE(abs)
         t, g(t, P(div), f(t, P(real), g(t, P(mul), T, f(t, P(conj), X))), safe));
 }
 
+/* JAX takes it for constant, and so does what is differentiated as JAX does.  That is not so
+ * on the complex plane, where it turns with x: what a rule is held against is z times i by
+ * the part of t across x, over the length of x. */
+RULE(sign)
+{
+    jx_atom length, turn;
+
+    if (!t->of->stripped || !jx_dtype_is_complex(jx_atom_aval(X)->dtype))
+        return jx_jvp_zero(t);
+    if (!jx_jvp_primal(t))
+        return false;
+    length = f(t, P(abs), X);
+    length = jx_math_where(t->b, g(t, P(eq), length, jx_math_number(t->b, length, 0)),
+                           jx_math_all(t->b, length, 1), length);
+    turn = g(t, P(div), f(t, P(imag), g(t, P(mul), f(t, P(conj), Z), T)), length);
+    return tangent(t, g(t, P(mul), Z,
+                        g(t, P(complex), jx_math_all(t->b, turn, 0), turn)));
+}
+
 SLOPE(exp, Z)
 SLOPE(exp2, jx_math_times(t->b, Z, LN2))
 SLOPE(expm1, jx_math_plus(t->b, Z, 1))
