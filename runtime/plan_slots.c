@@ -53,8 +53,10 @@ bool jx_plan_fail(jx_planner *p, const char *format, ...)
 
 bool jx_plan_starved(jx_planner *p)
 {
+    bool told = p->failed; /* why, by a rule within a loop, say */
+
     p->failed = true;
-    return jx_starved(p->program->ctx);
+    return !told && jx_starved(p->program->ctx);
 }
 
 bool jx_plan_allows(jx_planner *p, const char *what, int64_t bytes)
