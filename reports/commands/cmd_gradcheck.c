@@ -66,6 +66,7 @@ static const jx_option options[] = {
 typedef struct tally {
     JX_VEC(jx_report) reports;
     jx_buffer rules; /* a line per rule */
+    jx_buffer judged;    /* the same as items of a JSON list */
     jx_buffer exhausted; /* what ran on every input, as items of a JSON list */
     int count[JX_RULE_REFUSES + 1];
     bool idle; /* some program had nothing that was compared */
@@ -79,6 +80,8 @@ typedef struct tally {
 static void say_rule(tally *t, const char *path, const jx_rule_report *r)
 {
     t->count[r->outcome]++;
+    jx_buffer_puts(&t->judged, t->judged.length ? "," : "");
+    jx_rule_json(r, path, &t->judged);
     jx_utf8_printf(&t->rules, "%s: %s: ", path, r->subject);
     switch (r->outcome) {
     case JX_RULE_AGREES:
@@ -225,7 +228,8 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
     jx_report report = {.path = path};
     int code = JX_EXIT_OK;
     jx_ctx *ctx = jx_ctx_limited(t->limits);
-    size_t mark = t->rules.length, exhausted = t->exhausted.length;
+    size_t mark = t->rules.length, judged = t->judged.length,
+           exhausted = t->exhausted.length;
     bool done;
 
     jx_suppressions_begin(t->suppressions);
@@ -250,6 +254,7 @@ static int add_input(jx_ctx *keep, const char *path, const settings *s,
                                           : "see standard error"}};
         jx_error_clear(keep);
         jx_buffer_cut(&t->rules, mark);
+        jx_buffer_cut(&t->judged, judged);
         jx_buffer_cut(&t->exhausted, exhausted);
     } else if (is_more_than_notes(&report)) {
         code = JX_EXIT_FINDINGS;
@@ -267,6 +272,15 @@ static bool wants_colour(const settings *s)
            jx_command_colour(STDOUT_FILENO);
 }
 
+/* One more member of the object that `to` ends with. */
+static void put_list(jx_buffer *to, const char *key, const jx_buffer *items)
+{
+    jx_buffer_cut(to, to->length - strlen("}\n"));
+    jx_buffer_printf(to, ",\"%s\":[", key);
+    jx_buffer_bytes(to, jx_buffer_text(items), items->length);
+    jx_buffer_puts(to, "]}\n");
+}
+
 static void render(const settings *s, const tally *t, jx_buffer *to)
 {
     jx_report_list list = {(int)t->reports.count, t->reports.at, 0, NULL};
@@ -274,12 +288,9 @@ static void render(const settings *s, const tally *t, jx_buffer *to)
 
     if (is_json(s)) {
         jx_report_json(&list, &style, to);
-        if (s->exhaust) { /* one more member of the object */
-            jx_buffer_cut(to, to->length - strlen("}\n"));
-            jx_buffer_puts(to, ",\"exhausted\":[");
-            jx_buffer_bytes(to, jx_buffer_text(&t->exhausted), t->exhausted.length);
-            jx_buffer_puts(to, "]}\n");
-        }
+        put_list(to, "rules", &t->judged);
+        if (s->exhaust)
+            put_list(to, "exhausted", &t->exhausted);
         return;
     }
     jx_buffer_bytes(to, jx_buffer_text(&t->rules), t->rules.length);
@@ -294,7 +305,7 @@ static int add_all(jx_ctx *keep, int argc, char **argv, const settings *s,
     int code = JX_EXIT_OK;
 
     jx_budget_init(&t->paper, (jx_limits){.bytes = t->limits.bytes}, NULL);
-    t->rules = t->exhausted = (jx_buffer){.budget = &t->paper};
+    t->rules = t->judged = t->exhausted = (jx_buffer){.budget = &t->paper};
     for (int i = 0; i < argc && jx_ok(keep); i++)
         code = jx_exit_worse(code, add_input(keep, argv[i], s, t));
     if (!jx_ok(keep))
@@ -339,6 +350,7 @@ static int run(int argc, char **argv)
                    ? add_all(keep, n, argv, &s, &t)
                    : JX_EXIT_USAGE;
     jx_buffer_free(&t.rules);
+    jx_buffer_free(&t.judged);
     jx_buffer_free(&t.exhausted);
     jx_sources_free(t.sources);
     jx_ctx_free(keep);

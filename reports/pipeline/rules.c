@@ -1,6 +1,8 @@
 /* rules.c - see rules.h. */
 #include "reports/pipeline/rules.h"
 
+#include "frontend/base/json.h"
+
 /* What all rules of a program may execute together. */
 #define MOST_OPERATIONS 100000000
 
@@ -32,6 +34,52 @@ void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
                          "compute did not agree",
                          (long long)r->muted);
     jx_buffer_putc(to, ')');
+}
+
+static const char *outcome_word(const jx_rule_report *r)
+{
+    switch (r->outcome) {
+    case JX_RULE_AGREES: return "agrees";
+    case JX_RULE_INTENDED: return "intended";
+    case JX_RULE_WRONG: return "wrong";
+    case JX_RULE_WITHIN: return "within";
+    case JX_RULE_BEYOND: return "beyond";
+    case JX_RULE_REFUSES: return "refuses";
+    case JX_RULE_UNDECIDED: break;
+    }
+    return "undecided";
+}
+
+static const char *evidence_word(const jx_rule_report *r)
+{
+    return r->evidence == JX_RULE_PROVED      ? "proved"
+           : r->evidence == JX_RULE_IDENTICAL ? "identical"
+                                              : "sampled";
+}
+
+static void put_member(jx_buffer *to, const char *key, const char *text)
+{
+    jx_buffer_printf(to, ",\"%s\":", key);
+    jx_json_put_text(to, text);
+}
+
+void jx_rule_json(const jx_rule_report *r, const char *path, jx_buffer *to)
+{
+    jx_buffer_puts(to, "{\"path\":");
+    jx_json_put_text(to, path);
+    put_member(to, "subject", r->subject);
+    put_member(to, "outcome", outcome_word(r));
+    if (r->outcome == JX_RULE_AGREES)
+        put_member(to, "evidence", evidence_word(r));
+    if (r->outcome == JX_RULE_WRONG)
+        put_member(to, "code", jx_code_of(jx_rule_code(r))->id);
+    jx_buffer_printf(to,
+                     ",\"points\":%d,\"comparisons\":%lld,\"dropped\":%lld,\"muted\":%lld",
+                     r->points, (long long)r->comparisons, (long long)r->dropped,
+                     (long long)r->muted);
+    if (r->detail)
+        put_member(to, "why", r->detail);
+    jx_buffer_putc(to, '}');
 }
 
 /* A rule that raises, by design as a rule, is no fault of a program that may never be

@@ -217,15 +217,22 @@ static const char *what_is_wrong(jx_code code)
     }
 }
 
+jx_code jx_rule_code(const jx_rule_report *report)
+{
+    if (report->outcome == JX_RULE_INTENDED)
+        return JX_CODE_DRV021;
+    if (report->code)
+        return report->code;
+    if (!report->rule)
+        return JX_CODE_DRV013;
+    return report->rule->vjp ? JX_CODE_DRV002 : JX_CODE_DRV001;
+}
+
 static void claim_of(jx_program *program, const jx_gradcheck_options *options,
                      const jx_rule_report *report, jx_claim_list *claims)
 {
     jx_ctx *ctx = program->ctx;
-    jx_code code = report->outcome == JX_RULE_INTENDED ? JX_CODE_DRV021
-                   : report->code                          ? report->code
-                   : !report->rule                       ? JX_CODE_DRV013
-                   : report->rule->vjp                   ? JX_CODE_DRV002
-                                                         : JX_CODE_DRV001;
+    jx_code code = jx_rule_code(report);
     jx_claim *claim;
 
     if ((report->outcome == JX_RULE_AGREES && report->evidence != JX_RULE_PROVED) ||

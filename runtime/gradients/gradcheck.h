@@ -57,7 +57,7 @@ typedef struct jx_rule_report {
                             is the rule's */
     bool by_own;         /* a wrong rule differs from the function's own derivative, more
                             finely than differences tell */
-    jx_code code;        /* of a wrong rule: in what */
+    jx_code code; /* of a wrong rule: in what, or 0 (jx_rule_code) */
     const char *undeclared; /* of a rule that is not wrong: where it is in its declared
                                dtypes, or NULL */
     const char *detail;  /* arena text, or NULL */
@@ -68,6 +68,9 @@ typedef struct jx_rule_report {
 } jx_rule_report;
 
 typedef JX_VEC(jx_rule_report) jx_rule_reports;
+
+/* What is said of the rule is said under this code. */
+jx_code jx_rule_code(const jx_rule_report *report);
 
 /* The document has no more of the rule than that there is one. */
 static inline bool jx_rule_is_left_out(const jx_rule_report *report)

@@ -47,6 +47,7 @@ prints '"assumptions":\["the jvp rule of `log1pexp` is right: identical over the
 expect 1 gradcheck --format json "$data/huber_rule_wrong.json.gz"
 prints '"code":"DRV001"'
 prints '"evidence":"execution"'
+prints '"rules":\[{"path":"[^"]*","subject":"jvp rule of `huber`","outcome":"wrong","code":"DRV001","points":'
 
 # Nothing to compare, or nothing that could be, is no success.
 expect 0 gradcheck tests/rules/SHP010_fails.json.gz
