@@ -55,10 +55,18 @@ static const char *where(const jx_program *program, const jx_rule *rule,
 }
 
 /* Joins what was found of one pattern: a rule agrees if all of them do. */
-static void join_pattern(jx_program *program, const jx_rule_pattern *p,
+static void join_pattern(jx_program *program, const jx_rule_pattern *p, bool met,
                          const jx_rule_report *one, jx_rule_report *report)
 {
     bool agrees = one->outcome == JX_RULE_UNDECIDED && !one->detail;
+
+    /* Of tangents that the program never has together nothing is held against the rule. */
+    if (!met && !agrees && one->outcome != JX_RULE_REFUSES) {
+        report->muted += one->comparisons + one->dropped + one->muted +
+                         (one->outcome == JX_RULE_WRONG);
+        report->work += one->work;
+        return;
+    }
 
     report->points += one->points;
     report->comparisons += one->comparisons;
@@ -132,6 +140,17 @@ static void check_intent(const jx_gradding *as, bool thorough, jx_rule_report *o
                                       jx_intent_name(as->rule->intent), one->detail);
 }
 
+/* Whether tangents of this pattern are ones that the program has together; where it has those
+ * of none, all count. */
+static bool is_met(const jx_calling *calling, const jx_rule *rule, const jx_rule_pattern *p)
+{
+    bool any = false;
+
+    for (int i = 0; i < rule->npatterns && !any; i++)
+        any = jx_sample_mask_is_met(calling, rule, rule->patterns[i].zeros);
+    return !any || jx_sample_mask_is_met(calling, rule, p->zeros);
+}
+
 static void check_patterns(const jx_typed *typed,
                            const jx_gradcheck_options *options,
                            const jx_plan_options *how, const jx_calling *calling,
@@ -162,7 +181,7 @@ static void check_patterns(const jx_typed *typed,
         } else {
             jx_grad_pattern(&c, how, i == 0, &one);
         }
-        join_pattern(typed->program, p, &one, report);
+        join_pattern(typed->program, p, is_met(calling, rule, p), &one, report);
     }
     if (report->outcome != JX_RULE_WRONG && !report->detail &&
         report->comparisons > 0)

@@ -16,6 +16,7 @@
 
 enum {
     PROGRAM_SAMPLES = 4, /* operands as the program computes them */
+    MOST_ALONE = 6,      /* inputs that move alone, where a mask asks for that */
     FEW = 4,             /* points, where not all are tried */
     LEAST = 2,           /* directions at a point */
     ENOUGH = 3,          /* points, after which what a rule may cost is a limit ... */
@@ -87,14 +88,14 @@ static bool is_left_out(const jx_gradding *c, int operand)
     return false;
 }
 
-/* How the operands move when the program's inputs do.  False if they do not,
+/* How the operands move when the program's inputs do, or one of these.  False if they do not,
  * or if one moves whose tangent this pattern takes for zero. */
-static bool follow_program(jx_gradding *c, double *d)
+static bool follow_inputs(jx_gradding *c, int only, double *d)
 {
     const void *const *ahead, *const *behind;
     bool moves = false;
 
-    if (!c->sample || !jx_sample_moved(c->typed, c->called, c->sample, &c->rng,
+    if (!c->sample || !jx_sample_moved(c->typed, c->called, c->sample, only, &c->rng,
                                        c->how, &ahead, &behind))
         return false;
     for (int i = 0; i < c->primal.nins; i++) {
@@ -114,6 +115,19 @@ static bool follow_program(jx_gradding *c, double *d)
         }
     }
     return moves;
+}
+
+/* When all of the program's inputs move; else when one of them does. */
+static bool follow_program(jx_gradding *c, double *d)
+{
+    int ninputs = c->typed->program->entry.jaxpr->nins;
+
+    if (follow_inputs(c, -1, d))
+        return true;
+    for (int only = 0; ninputs > 1 && only < ninputs && only < MOST_ALONE; only++)
+        if (follow_inputs(c, only, d))
+            return true;
+    return false;
 }
 
 /* Of what takes long, a few at each point, others at the next one. */

@@ -180,15 +180,6 @@ static const void *const *make_inputs(const jx_typed *typed,
     return good ? (const void *const *)wide : NULL;
 }
 
-static bool calls_rule(const jx_eqn *eqn, const jx_rule *rule)
-{
-    for (int i = 0; i < eqn->nparams; i++)
-        if (eqn->params[i].value->tag == JX_V_RULE &&
-            eqn->params[i].value->rule == rule)
-            return true;
-    return false;
-}
-
 /* Looks for a call of a rule's function, with values for its operands. */
 typedef struct search {
     const jx_typed *typed;
@@ -196,8 +187,9 @@ typedef struct search {
     const jx_rule *rule;
     int nbindings;
     const jx_binding *bindings;
-    const bool *holds; /* by jaxpr: its code makes the call; or NULL: rules are
-                          not looked into */
+    const bool *holds; /* by jaxpr: its code makes the call, or that of rules, if these are
+                          looked into */
+    bool in_rules;
     char *missed;      /* by jaxpr: 1 + the least depth at which it has none */
     jx_rng rng;        /* of tangents and cotangents */
     double step;       /* that they move by, in directions of `moves` */
@@ -288,6 +280,13 @@ static values residuals_of(search *s, const jx_rule *rule,
 static values find_call(search *s, const jx_closed *closed,
                         const void *const *ins, int depth);
 
+/* Whether a pattern's code makes the call. */
+static bool pattern_holds(const bool *holds, const jx_rule *rule, const jx_rule_pattern *p)
+{
+    return !p->error && (rule->vjp ? holds[p->fwd.jaxpr->id] || holds[p->bwd.jaxpr->id]
+                                   : holds[p->jvp.jaxpr->id]);
+}
+
 /* A call by the code of a rule, whose function is called with these operands. */
 static values find_in_rule(search *s, const jx_rule *rule,
                            const values *operands, int depth)
@@ -297,8 +296,7 @@ static values find_in_rule(search *s, const jx_rule *rule,
     for (int i = 0; i < rule->npatterns && !found.at; i++) {
         const jx_rule_pattern *p = &rule->patterns[i];
         const jx_closed *first = rule->vjp ? &p->fwd : &p->jvp;
-        if (p->error || !(s->holds[first->jaxpr->id] ||
-                          (rule->vjp && s->holds[p->bwd.jaxpr->id])))
+        if (!pattern_holds(s->holds, rule, p))
             continue;
         const void *const *ins = with_drawn(s, first, operands, rule->nconsts);
         if (ins)
@@ -313,20 +311,122 @@ static values find_in_rule(search *s, const jx_rule *rule,
     return found;
 }
 
-/* Whether code of an equation's rules makes the call. */
-static bool rules_hold(const search *s, const jx_eqn *eqn)
+/* `count` of the values from `first` on, and behind them those from `next` on. */
+static values parts_of(const search *s, const values *of, int first, int count, int next)
 {
-    for (int i = 0; s->holds && i < eqn->nparams; i++) {
-        const jx_value *value = eqn->params[i].value;
-        for (int k = 0; value->tag == JX_V_RULE && k < value->rule->npatterns;
-             k++) {
-            const jx_rule_pattern *p = &value->rule->patterns[k];
-            if (!p->error && (value->rule->vjp ? s->holds[p->fwd.jaxpr->id] ||
-                                                     s->holds[p->bwd.jaxpr->id]
-                                               : s->holds[p->jvp.jaxpr->id]))
-                return true;
-        }
+    jx_arena *arena = s->program->ctx->arena;
+    int rest = of->count - next, n = count + rest;
+    values parts = {.count = n};
+
+    if (count < 0 || rest < 0 || first < 0 || first + count > of->count)
+        return (values){0};
+    parts.at = JX_NEW_ARRAY(arena, n + 1, const void *);
+    parts.bytes = JX_NEW_ARRAY(arena, n + 1, size_t);
+    for (int i = 0; parts.at && parts.bytes && i < n; i++) {
+        int from = i < count ? first + i : next + i - count;
+        parts.at[i] = of->at[from];
+        parts.bytes[i] = of->bytes[from];
     }
+    return parts.at && parts.bytes ? parts : (values){0};
+}
+
+/* By a loop, the first time around; what a scan takes of its arrays there is in the place of
+ * these. */
+static values find_in_scan(search *s, const jx_p_scan *scan, const values *there, int depth)
+{
+    values first = parts_of(s, there, 0, there->count, there->count);
+    jx_assignment sizes = {s->nbindings, s->bindings};
+    int64_t length = 0;
+
+    for (int i = (int)(scan->num_consts + scan->num_carry); first.at && i < first.count; i++) {
+        if (!jx_dim_eval(scan->length, jx_assigned, &sizes, &length) || length < 1 ||
+            first.bytes[i] % (size_t)length)
+            return (values){0};
+        first.bytes[i] /= (size_t)length;
+        if (scan->reverse)
+            first.at[i] = (const char *)first.at[i] + (size_t)(length - 1) * first.bytes[i];
+    }
+    return first.at ? find_call(s, &scan->jaxpr, first.at, depth + 1) : (values){0};
+}
+
+static values find_in_while(search *s, const jx_p_while *loop, const values *there, int depth)
+{
+    int ncond = (int)loop->cond_nconsts, nbody = (int)loop->body_nconsts;
+    values body = parts_of(s, there, ncond, there->count - ncond, there->count);
+    values cond = parts_of(s, there, 0, ncond, ncond + nbody);
+    values found = body.at ? find_call(s, &loop->body_jaxpr, body.at, depth + 1) : body;
+
+    return !found.at && cond.at ? find_call(s, &loop->cond_jaxpr, cond.at, depth + 1) : found;
+}
+
+/* By the branch that is chosen. */
+static values find_in_cond(search *s, const jx_p_cond *choice, const values *there, int depth)
+{
+    values taken = parts_of(s, there, 1, there->count - 1, there->count);
+    int32_t index = 0;
+
+    if (!taken.at || there->bytes[0] > sizeof index)
+        return (values){0};
+    memcpy(&index, there->at[0], there->bytes[0]);
+    index = index < 0 || index >= choice->branches.count ? choice->branches.count - 1 : index;
+    return find_call(s, &choice->branches.at[index], taken.at, depth + 1);
+}
+
+/* By a part of a linear solve: of what is solved for, each takes as much. */
+static values find_in_solve(search *s, const jx_p_custom_linear_solve *solve,
+                            const values *there, int depth)
+{
+    const int *before = solve->const_lengths.before;
+    values found = {0};
+
+    for (int i = 0; i < JX_SOLVE_PARTS && !found.at; i++) {
+        values ins = parts_of(s, there, before[i], jx_solve_count(&solve->const_lengths, i),
+                              before[JX_SOLVE_PARTS]);
+        if (ins.at && solve->jaxprs.part[i].jaxpr)
+            found = find_call(s, &solve->jaxprs.part[i], ins.at, depth + 1);
+    }
+    return found;
+}
+
+static values find_inside(search *s, const jx_eqn *eqn, const values *there, int depth)
+{
+    const jx_closed *inner = jx_eqn_callee(eqn);
+    values found = {0};
+
+    if (inner)
+        found = find_call(s, inner, there->at, depth + 1);
+    else if (eqn->typed && eqn->prim->id == JX_PRIM_scan)
+        found = find_in_scan(s, eqn->typed, there, depth);
+    else if (eqn->typed && eqn->prim->id == JX_PRIM_while)
+        found = find_in_while(s, eqn->typed, there, depth);
+    else if (eqn->typed && eqn->prim->id == JX_PRIM_cond)
+        found = find_in_cond(s, eqn->typed, there, depth);
+    else if (eqn->typed && eqn->prim->id == JX_PRIM_custom_linear_solve)
+        found = find_in_solve(s, eqn->typed, there, depth);
+    for (int k = 0; s->in_rules && k < eqn->nparams && !found.at; k++)
+        if (eqn->params[k].value->tag == JX_V_RULE)
+            found = find_in_rule(s, eqn->params[k].value->rule, there, depth + 1);
+    return found;
+}
+
+static bool value_holds(const jx_value *value, const bool *holds, bool in_rules)
+{
+    if (value->tag == JX_V_JAXPR && holds[value->jaxpr->id])
+        return true;
+    for (int i = 0; in_rules && value->tag == JX_V_RULE && i < value->rule->npatterns; i++)
+        if (pattern_holds(holds, value->rule, &value->rule->patterns[i]))
+            return true;
+    for (int i = 0; value->items && i < value->count; i++)
+        if (value_holds(value->items[i], holds, in_rules))
+            return true;
+    return false;
+}
+
+static bool eqn_holds(const search *s, const jx_eqn *eqn, const bool *holds)
+{
+    for (int n = 0; n < eqn->nparams; n++)
+        if (value_holds(eqn->params[n].value, holds, s->in_rules))
+            return true;
     return false;
 }
 
@@ -336,54 +436,40 @@ static values find_call(search *s, const jx_closed *closed,
     char *missed = &s->missed[closed->jaxpr->id];
     values found = {0};
 
-    if (*missed && *missed <= depth + 1)
+    if (!s->holds[closed->jaxpr->id] || (*missed && *missed <= depth + 1))
         return found;
     for (int i = 0; i < closed->jaxpr->neqns && depth < 16 && !found.at; i++) {
         const jx_eqn *eqn = &closed->jaxpr->eqns[i];
-        if (calls_rule(eqn, s->rule))
+        if (jx_eqn_calls_rule(eqn, s->rule))
             return operands_at(s, closed, i, ins);
-        const jx_closed *inner = jx_eqn_callee(eqn);
-        bool in_rules = rules_hold(s, eqn);
-        if (!inner && !in_rules)
+        if (!eqn_holds(s, eqn, s->holds))
             continue;
         values there = operands_at(s, closed, i, ins);
-        if (!there.at)
-            continue;
-        if (inner)
-            found = find_call(s, inner, there.at, depth + 1);
-        for (int k = 0; in_rules && k < eqn->nparams && !found.at; k++)
-            if (eqn->params[k].value->tag == JX_V_RULE)
-                found = find_in_rule(s, eqn->params[k].value->rule, &there,
-                                     depth + 1);
+        if (there.at)
+            found = find_inside(s, eqn, &there, depth);
     }
     if (!found.at)
         *missed = (char)(depth + 1);
     return found;
 }
 
-static bool value_holds(const jx_value *value, const bool *holds)
+/* Which jaxprs make the call, themselves or by what they call.  Callees come before
+ * callers, but the code of rules behind both. */
+static const bool *holders(const search *s)
 {
-    if (value->tag == JX_V_JAXPR && holds[value->jaxpr->id])
-        return true;
-    for (int i = 0; value->items && i < value->count; i++)
-        if (value_holds(value->items[i], holds))
-            return true;
-    return false;
-}
-
-/* Which jaxprs make the call, themselves or by what they call: callees come
- * before callers. */
-static const bool *holders(const jx_program *program, const jx_rule *rule)
-{
+    const jx_program *program = s->program;
     bool *holds = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, bool);
+    bool more = holds != NULL;
 
-    for (int i = 0; holds && i < program->njaxprs; i++)
-        for (int k = 0; k < program->jaxprs[i]->neqns && !holds[i]; k++) {
-            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
-            holds[i] = calls_rule(eqn, rule);
-            for (int n = 0; n < eqn->nparams && !holds[i]; n++)
-                holds[i] = value_holds(eqn->params[n].value, holds);
-        }
+    while (more) {
+        more = false;
+        for (int i = 0; i < program->njaxprs; i++)
+            for (int k = 0; k < program->jaxprs[i]->neqns && !holds[i]; k++) {
+                const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
+                holds[i] = jx_eqn_calls_rule(eqn, s->rule) || eqn_holds(s, eqn, holds);
+                more |= holds[i];
+            }
+    }
     return holds;
 }
 
@@ -400,11 +486,13 @@ static bool takes_values(const jx_rule *rule, const jx_plan *plan,
 }
 
 /* Nothing has been missed yet. */
-static bool starts(search *s)
+static bool starts(search *s, bool in_rules)
 {
+    s->in_rules = in_rules;
     s->missed =
         JX_NEW_ARRAY(s->program->ctx->arena, s->program->njaxprs + 1, char);
-    return s->missed != NULL;
+    s->holds = holders(s);
+    return s->missed && s->holds;
 }
 
 /* By the program's own code; else by that of its rules. */
@@ -424,10 +512,9 @@ static const void *const *operands_of(const jx_typed *typed,
                 .rng = {1}};
     values found = {0};
 
-    if (ins && starts(&s))
+    if (ins && starts(&s, false))
         found = find_call(&s, &typed->program->entry, ins, 0);
-    if (ins && !found.at && starts(&s) &&
-        (s.holds = holders(typed->program, rule)))
+    if (ins && !found.at && starts(&s, true))
         found = find_call(&s, &typed->program->entry, ins, 0);
     jx_plan *plan = found.at ? jx_plan_make(typed, &rule->primal, how) : NULL;
     bool good = takes_values(rule, plan, &found);
@@ -486,8 +573,9 @@ const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
                    make_inputs(typed, how, NULL, rng, &kinds[which % 4]), how);
 }
 
-/* Inputs after a step in each direction of floats; both take the same step. */
-static bool step_inputs(const jx_typed *typed, const jx_sampled *from,
+/* Inputs after a step in each direction of floats; both take the same step.  Of one input
+ * alone, if that is not negative. */
+static bool step_inputs(const jx_typed *typed, const jx_sampled *from, int only,
                         jx_rng *rng, const jx_plan_options *how,
                         const void **ahead, const void **behind)
 {
@@ -497,7 +585,7 @@ static bool step_inputs(const jx_typed *typed, const jx_sampled *from,
     for (int i = 0; good && i < jx_plan_nins(plan); i++) {
         const jx_port *port = jx_plan_in(plan, i);
         ahead[i] = behind[i] = from->inputs[i];
-        if (!jx_dtype_is_inexact(port->dtype))
+        if (!jx_dtype_is_inexact(port->dtype) || (only >= 0 && only != i))
             continue;
         double *there =
             jx_arena_copy(typed->program->ctx->arena, ahead[i], port->bytes);
@@ -518,7 +606,7 @@ static bool step_inputs(const jx_typed *typed, const jx_sampled *from,
 }
 
 bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
-                     const jx_sampled *from, jx_rng *rng,
+                     const jx_sampled *from, int only, jx_rng *rng,
                      const jx_plan_options *how, const void *const **ahead,
                      const void *const **behind)
 {
@@ -528,180 +616,12 @@ bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
     const void **back =
         JX_NEW_ARRAY(typed->program->ctx->arena, n + 1, const void *);
 
-    if (!there || !back || !step_inputs(typed, from, rng, how, there, back))
+    if (!there || !back || !step_inputs(typed, from, only, rng, how, there, back))
         return false;
     double step = 1. / JX_SAMPLE_STEPS;
     *ahead = operands_of(typed, rule, there, how, step, *rng);
     *behind = operands_of(typed, rule, back, how, -step, *rng);
     return *ahead && *behind;
-}
-
-/* -- how the rule's function is called ------------------------------------ */
-
-/* What is known of one jaxpr's inputs: whether every caller passes constants. */
-typedef struct constness {
-    bool called;
-    bool *input; /* per input; meaningful once called */
-} constness;
-
-typedef struct calling {
-    const jx_program *program;
-    const jx_rule *rule;
-    int *ties;
-    bool *fixed, called, related;
-    constness *jaxprs; /* by id */
-    uint64_t *from;    /* per variable: the inputs it depends on, modulo 64 */
-    bool *constant;    /* per variable */
-} calling;
-
-static bool is_constant(const calling *c, jx_atom atom)
-{
-    return !atom.var || c->constant[atom.var->id];
-}
-
-static uint64_t from_of(const calling *c, jx_atom atom)
-{
-    return atom.var ? c->from[atom.var->id] : 0;
-}
-
-/* Joins one call of the rule's function to what the others showed. */
-static void join_call(calling *c, const jx_eqn *eqn)
-{
-    for (int i = 0; i < eqn->nins; i++) {
-        int first = i;
-        for (int k = i - 1; k >= 0; k--)
-            if (eqn->ins[i].var && eqn->ins[i].var == eqn->ins[k].var &&
-                (!c->called || c->ties[k] == c->ties[i]))
-                first = k;
-        c->ties[i] = first;
-        c->fixed[i] =
-            is_constant(c, eqn->ins[i]) && (!c->called || c->fixed[i]);
-        for (int k = 0; k < i && first == i; k++)
-            if (from_of(c, eqn->ins[i]) & from_of(c, eqn->ins[k]))
-                c->related = true;
-    }
-    c->called = true;
-}
-
-/* Operands from `first` on go to the callee's inputs one by one; past `count`
- * they are not constant (what a loop carries). */
-static void join_callee(calling *c, const jx_eqn *eqn, const jx_value *callee,
-                        int first, int count)
-{
-    if (!callee || callee->tag != JX_V_JAXPR)
-        return;
-    constness *to = &c->jaxprs[callee->jaxpr->id];
-    for (int i = 0; i < callee->jaxpr->nins; i++) {
-        bool known = i < count && first + i < eqn->nins &&
-                     is_constant(c, eqn->ins[first + i]);
-        to->input[i] = known && (!to->called || to->input[i]);
-    }
-    to->called = true;
-}
-
-static int64_t count_of(const jx_eqn *eqn, const char *name)
-{
-    const jx_value *v = jx_eqn_param(eqn, name);
-
-    return v && v->tag == JX_V_INT ? v->integer : 0;
-}
-
-static void join_callees(calling *c, const jx_eqn *eqn)
-{
-    int nconsts = (int)count_of(eqn, "num_consts");
-    int ncond = (int)count_of(eqn, "cond_nconsts");
-    int nbody = (int)count_of(eqn, "body_nconsts");
-
-    if (eqn->prim->id == JX_PRIM_scan) {
-        join_callee(c, eqn, jx_eqn_param(eqn, "jaxpr"), 0, nconsts);
-    } else if (eqn->prim->id == JX_PRIM_while) {
-        join_callee(c, eqn, jx_eqn_param(eqn, "cond_jaxpr"), 0, ncond);
-        join_callee(c, eqn, jx_eqn_param(eqn, "body_jaxpr"), ncond, nbody);
-    } else if (eqn->prim->id == JX_PRIM_cond) {
-        const jx_value *branches = jx_eqn_param(eqn, "branches");
-        for (int i = 0; branches && i < branches->count; i++)
-            join_callee(c, eqn, branches->items[i], 1, eqn->nins);
-    } else {
-        join_callee(c, eqn, jx_eqn_param(eqn, "jaxpr"), 0, eqn->nins);
-        join_callee(c, eqn, jx_eqn_param(eqn, "call_jaxpr"), 0, eqn->nins);
-    }
-}
-
-/* A jaxpr whose callers have all been seen. */
-static void calls_in(calling *c, const jx_jaxpr *jaxpr)
-{
-    const constness *known = &c->jaxprs[jaxpr->id];
-
-    for (int i = 0; i < jaxpr->nconsts; i++)
-        c->constant[i] = true;
-    for (int i = 0; i < jaxpr->nins; i++) {
-        c->constant[jaxpr->nconsts + i] = known->input[i];
-        c->from[jaxpr->nconsts + i] =
-            known->input[i] ? 0 : (uint64_t)1 << (i % 64);
-    }
-    for (int i = 0; i < jaxpr->neqns; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        uint64_t from = 0;
-        bool constant = true;
-        for (int k = 0; k < eqn->nins; k++) {
-            from |= from_of(c, eqn->ins[k]);
-            constant = constant && is_constant(c, eqn->ins[k]);
-        }
-        for (int k = 0; k < eqn->nouts; k++) {
-            c->from[eqn->outs[k]->id] = from;
-            c->constant[eqn->outs[k]->id] = constant;
-        }
-        if (calls_rule(eqn, c->rule) && eqn->nins == c->rule->nins)
-            join_call(c, eqn);
-        join_callees(c, eqn);
-    }
-}
-
-static bool calling_start(calling *c, const jx_program *program,
-                          const jx_rule *rule)
-{
-    jx_arena *arena = program->ctx->arena;
-    int most = 0;
-
-    *c = (calling){.program = program, .rule = rule};
-    for (int i = 0; i < program->njaxprs; i++)
-        most =
-            program->jaxprs[i]->nvars > most ? program->jaxprs[i]->nvars : most;
-    c->ties = JX_NEW_ARRAY(arena, rule->nins + 1, int);
-    c->fixed = JX_NEW_ARRAY(arena, rule->nins + 1, bool);
-    c->from = JX_NEW_ARRAY(arena, most + 1, uint64_t);
-    c->constant = JX_NEW_ARRAY(arena, most + 1, bool);
-    c->jaxprs = JX_NEW_ARRAY(arena, program->njaxprs + 1, constness);
-    for (int i = 0; c->jaxprs && i < program->njaxprs; i++)
-        c->jaxprs[i].input =
-            JX_NEW_ARRAY(arena, program->jaxprs[i]->nins + 1, bool);
-    for (int i = 0; c->ties && i < rule->nins; i++)
-        c->ties[i] = i;
-    return !jx_arena_failed(arena);
-}
-
-bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
-                       jx_calling *to)
-{
-    int entry = program->entry.jaxpr->id;
-    calling c;
-
-    *to = (jx_calling){0};
-    if (!calling_start(&c, program, rule))
-        return false;
-    /* Callers come after callees in the table, and the jaxprs of rules after
-     * the entry. */
-    c.jaxprs[entry].called = true;
-    for (int i = entry; i >= 0; i--)
-        if (c.jaxprs[i].called)
-            calls_in(&c, program->jaxprs[i]);
-    *to = (jx_calling){.ties = c.ties,
-                       .fixed = c.fixed,
-                       .related = c.related,
-                       .reached = c.called};
-    for (int i = 0; i < rule->nins; i++)
-        to->any_fixed = to->any_fixed || c.fixed[i];
-    return true;
 }
 
 /* -- the rest ------------------------------------------------------------- */

@@ -39,14 +39,19 @@ const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
                                     jx_rng *rng, int which,
                                     const jx_plan_options *how);
 
-/* The operands after a small step of the program's inputs in a direction that
- * is drawn, and after one the other way: where operands depend on each other,
- * these are the directions that a rule meets.  False if there are none. */
+/* The operands after a small step of the program's inputs (of the input `only` alone, if that
+ * is not negative) in a direction that is drawn, and after one the other way: where operands
+ * depend on each other, these are the directions that a rule meets.  False if there are none. */
 enum { JX_SAMPLE_STEPS = 100000 }; /* a step is one part of so many */
 bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
-                     const jx_sampled *from, jx_rng *rng,
+                     const jx_sampled *from, int only, jx_rng *rng,
                      const jx_plan_options *how, const void *const **ahead,
                      const void *const **behind);
+
+/* gradcalling.c */
+
+/* Whether an equation calls the function of a rule. */
+bool jx_eqn_calls_rule(const jx_eqn *eqn, const jx_rule *rule);
 
 /* How a rule's function is called in the program; a rule may rely on it, so that
  * operands drawn one by one can be values that it never meets.  Arrays have an
@@ -62,11 +67,23 @@ typedef struct jx_calling {
      * from what is solved for). */
     bool related;
     bool reached; /* the entry's own code calls it, not only other rules */
+    /* Of each call what its operands depend on, a set of values around it each; NULL: not
+     * known of every call. */
+    const uint64_t *const *sources;
+    int ncalls;
 } jx_calling;
+
+/* Whether some call may have tangents of just those operands of the rule (after what it
+ * closes over) that `zeros` has no '1' for: where an operand moves, what it is computed from
+ * does, and so does all else that is computed from that.  A rule that is given zeros in full
+ * is asked for all tangents in any case. */
+bool jx_sample_mask_is_met(const jx_calling *calling, const jx_rule *rule, const char *zeros);
 
 /* False without memory. */
 bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
                        jx_calling *to);
+
+/* gradsample.c */
 
 /* Fills an input that is not differentiated: small integers, random bits. */
 void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,

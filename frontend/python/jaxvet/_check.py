@@ -15,6 +15,10 @@ from ._reproduce import reproducible
 from ._retrace import unsteady
 from ._trace import Called, dump, written
 
+#: What a document has for gradcheck: every mask of zeros, and rules inside rules to
+#: where they matter to derivatives of the fourth order.
+FOR_GRADCHECK = {"rule_masks": math.inf, "rule_depth": 4}
+
 #: The code of a trace that depends on a size.
 _BY_SIZE = "SHP001"
 
@@ -104,7 +108,7 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
 
     A finding has `.reproducer`, a pytest in plain JAX that shows it.
     """
-    options.setdefault("rule_masks", math.inf)
+    options = FOR_GRADCHECK | options
     called = Called(fun, options.pop("static_argnums", ()),
                     options.pop("static_argnames", ()))
 

@@ -36,8 +36,9 @@ MOST_DEPTH = 2
 MOST_MASK_INPUTS = 6
 #: The same for a rule inside a rule.
 MOST_INNER_MASK_INPUTS = 2
-#: Equations that all rules together may add.
-BUDGET = 60_000
+#: Equations that all rules together may add, and that they may have added before one that
+#: is deeper than a dump follows them is left out.
+BUDGET, DEEP_BUDGET = 60_000, 10_000
 #: What may be traced for masks beyond each rule's first, in equations: as many
 #: as the program has, so often, and at least so many, half of what is left for
 #: one rule; gradcheck has no such limit.
@@ -54,7 +55,9 @@ _JAXPRS = "jvp", "fwd", "bwd"
 
 _DEFINED = re.compile(r"(?P<name>.*) at (?P<path>.*):(?P<line>\d+)$")
 
-Met = collections.namedtuple("Met", "rule shard_maps depth")
+#: A rule, and of each call that it is met at, which inputs of the calling jaxpr move which of
+#: its operands.
+Met = collections.namedtuple("Met", "rule shard_maps depth calls")
 
 
 class Rules:
@@ -92,8 +95,16 @@ class Rules:
             index = self._index.get((key, cut))
         if index is None:
             index = self._index[key, cut] = len(self._met)
-            self._met.append(Met(rule, shard_maps, self._depth))
+            self._met.append(Met(rule, shard_maps, self._depth, set()))
+        self._met_again(index, rule)
         return index
+
+    def _met_again(self, index, rule) -> None:
+        calls, moved_by = self._met[index].calls, tuple(self.walker.moved_by(rule.eqn))
+        if moved_by not in calls and index < len(self.rows) and \
+                not _are_held(self._met[index], moved_by, self.rows[index]):
+            self.rows[index].setdefault("truncated", "masks")
+        calls.add(moved_by)
 
     def write(self) -> list:
         """All rules met, and those met meanwhile."""
@@ -145,9 +156,10 @@ class Rules:
         rule, patterns = met.rule, []
         if rule.unheld:
             return [], rule.unheld
-        if met.depth > self._most_depth:
+        added = self.walker.equations - self._start
+        if met.depth > self._most_depth or (met.depth > MOST_DEPTH and added > DEEP_BUDGET):
             return [], "depth"
-        masks, truncated = _masks(rule, met.depth)
+        masks, truncated = _masks(met)
         own = self._masks / 2  # what it has of the budget
         for number, mask in enumerate(masks):
             if number and own <= 0:
@@ -204,19 +216,20 @@ class Rules:
         return self._sizes[id(jaxpr)][0]
 
 
-def _masks(rule, depth) -> tuple:
+def _masks(met) -> tuple:
     """Masks worth tracing, and why some are left out.
 
     An input without a tangent (an integer) is zero in every mask.  A rule that
     does not ask for symbolic zeros never sees a mask: JAX gives it zeros in
-    full.
+    full.  Where there are too many, those have to do that derivatives of the
+    program by its inputs ask for.
     """
-    fixed = rule.fixed
+    rule, fixed = met.rule, met.rule.fixed
     if not rule.symbolic_zeros:
         return [tuple(fixed)], None
     tied = dict.fromkeys(rule.tied[index] for index, zero in enumerate(fixed)
                          if not zero)
-    most = MOST_MASK_INPUTS if depth == 1 else MOST_INNER_MASK_INPUTS
+    most = MOST_MASK_INPUTS if met.depth == 1 else MOST_INNER_MASK_INPUTS
     if len(tied) <= most:
         choices = itertools.product((False, True), repeat=len(tied))
         chosen, truncated = list(choices), None
@@ -224,8 +237,39 @@ def _masks(rule, depth) -> tuple:
         chosen, truncated = _few_masks(len(tied)), "masks"
     if len(tied) > 0:
         chosen = [choice for choice in chosen if not all(choice)]
-    return [_merged(rule, dict(zip(tied, choice)))
-            for choice in chosen], truncated
+    masks = [_merged(rule, dict(zip(tied, choice))) for choice in chosen]
+    asked = _asked(rule, met.calls) if truncated else None
+    if asked is not None:
+        masks, truncated = list(dict.fromkeys([masks[0], *asked])), None
+    return masks, truncated
+
+
+def _asked(rule, calls):
+    """The masks that these calls can have, where some inputs of the jaxprs around them are
+    differentiated and others are not; None if there are too many."""
+    asked = []
+    for moved_by in calls:
+        moved_by = moved_by[len(moved_by) - len(rule.fixed):]
+        inputs = dict.fromkeys(  # by what they move
+            tuple(bool(bits >> place & 1) for bits in moved_by)
+            for place in range(max(moved_by, default=0).bit_length()))
+        inputs = [moves for moves in inputs if any(moves)]
+        if len(inputs) > MOST_MASK_INPUTS:
+            return None
+        for chosen in itertools.product((False, True), repeat=len(inputs)):
+            moves = [any(column) for column in zip(*itertools.compress(inputs, chosen))]
+            if any(moves):
+                asked.append(tuple(zero or not moved for zero, moved
+                                   in zip(rule.fixed, moves)))
+    return [mask for mask in dict.fromkeys(asked) if not all(mask)]
+
+
+def _are_held(met, moved_by, row) -> bool:
+    """Whether a row that is written has all masks that one more call can have."""
+    asked = _asked(met.rule, [moved_by])
+    held = {pattern["zeros"] for pattern in row.get("patterns", ())}
+    return not met.rule.symbolic_zeros or asked is not None and all(
+        any(zeros.endswith(mask_text(mask)) for zeros in held) for mask in asked)
 
 
 def _merged(rule, chosen) -> tuple:

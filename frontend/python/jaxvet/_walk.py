@@ -17,7 +17,7 @@ import jax
 from . import _compat, _hijax, _registries
 from ._primitives import PRIMITIVES
 from ._record import NoRecorder
-from ._rules_parts import has_derivative
+from ._rules_parts import has_derivative, is_differentiable
 from ._source import Sources, printable
 from ._tables import Table, compact, without_empty
 from ._values import Values, rule_function_name
@@ -48,6 +48,7 @@ class Walker:
         self._index = {}          # (id of jaxpr, id of policy, shown) -> index
         self._keep = []
         self._env = {}            # variables of the jaxpr being walked
+        self._moved_by = {}       # which of its inputs move them, as bits
         self._policy = None       # of the remat that encloses it
         self.shard_maps = ()     # parameters of those that enclose it
         self.within = ()         # the equations around the jaxpr being walked
@@ -69,9 +70,10 @@ class Walker:
         key = (id(jaxpr), id(self._policy) if self._policy else 0, self._is_shown)
         index = self._index.get(key)
         if index is None:
-            outer, self._env = self._env, {}
+            outer = self._env, self._moved_by
+            self._env, self._moved_by = {}, {}
             row = self._jaxpr_row(jaxpr)
-            self._env = outer
+            self._env, self._moved_by = outer
             index = self._index[key] = len(self.jaxprs)
             self.jaxprs.append(row)
             self._keep.append((jaxpr, self._policy))
@@ -107,6 +109,8 @@ class Walker:
     def _jaxpr_row(self, jaxpr) -> dict:
         inputs = [*jaxpr.constvars, *jaxpr.invars]
         avals = [self._bind(var) for var in inputs]
+        for place, var in enumerate(jaxpr.invars):
+            self._moved_by[var] = 1 << place if is_differentiable(var.aval) else 0
         row = [("in", avals), ("nc", len(jaxpr.constvars)),
                ("eqns", [self._equation(eqn) for eqn in jaxpr.eqns]),
                ("out", [self._operand(out) for out in jaxpr.outvars]),
@@ -142,6 +146,7 @@ class Walker:
         operands = self._closed_over(eqn) + [
             self._operand(operand) for operand in eqn.invars]
         outputs = [self._output(out) for out in eqn.outvars]
+        self._note_moves(eqn)
         params = (self._hi_params(eqn) if is_hi else self._params(eqn)
                   if module is None and not is_bare
                   else self._module_params(eqn, module))
@@ -171,6 +176,20 @@ class Walker:
     def _output(self, out) -> int:
         aval = self._bind(out)
         return -1 - aval if isinstance(out, _compat.DropVar) else aval
+
+    def _note_moves(self, eqn) -> None:
+        """A result has a tangent where an operand has one, if any."""
+        moved = 0
+        for bits in () if eqn.primitive.name == "stop_gradient" else self.moved_by(eqn):
+            moved |= bits
+        for out in eqn.outvars:
+            self._moved_by[out] = moved if is_differentiable(out.aval) else 0
+
+    def moved_by(self, eqn) -> list:
+        """Per operand of an equation of the jaxpr being walked, the inputs of that jaxpr
+        whose tangents it has."""
+        return [0 if isinstance(operand, _compat.Literal) else self._moved_by.get(operand, 0)
+                for operand in eqn.invars]
 
     def _params(self, eqn) -> dict:
         outer = self._policy, self.shard_maps, self.within

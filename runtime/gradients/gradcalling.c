@@ -1,0 +1,288 @@
+/* gradcalling.c - see gradsample.h: how the function of a rule is called. */
+#include "frontend/ir/params.h"
+#include "runtime/gradients/gradsample.h"
+
+#include <string.h>
+
+bool jx_eqn_calls_rule(const jx_eqn *eqn, const jx_rule *rule)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (eqn->params[i].value->tag == JX_V_RULE &&
+            eqn->params[i].value->rule == rule)
+            return true;
+    return false;
+}
+
+/* What is known of one jaxpr's inputs: whether every caller passes constants. */
+typedef struct constness {
+    bool called;
+    bool *input; /* per input; meaningful once called */
+} constness;
+
+typedef struct calling {
+    const jx_program *program;
+    const jx_rule *rule;
+    int *ties;
+    bool *fixed, called, related;
+    JX_VEC(const uint64_t *) sources; /* of each call, by operand */
+    bool many;                        /* some are not told apart */
+    constness *jaxprs;                /* by id */
+    uint64_t *from; /* per variable: the inputs it depends on, modulo 64 */
+    bool *constant; /* per variable */
+} calling;
+
+static bool is_constant(const calling *c, jx_atom atom)
+{
+    return !atom.var || c->constant[atom.var->id];
+}
+
+static uint64_t from_of(const calling *c, jx_atom atom)
+{
+    return atom.var ? c->from[atom.var->id] : 0;
+}
+
+/* Joins one call of the rule's function to what the others showed. */
+static void join_call(calling *c, const jx_eqn *eqn)
+{
+    uint64_t *sources =
+        JX_NEW_ARRAY(c->program->ctx->arena, eqn->nins + 1, uint64_t);
+
+    for (int i = 0; sources && i < eqn->nins; i++)
+        sources[i] = from_of(c, eqn->ins[i]);
+    JX_PUSH(c->program->ctx->arena, &c->sources, sources);
+    for (int i = 0; i < eqn->nins; i++) {
+        int first = i;
+        for (int k = i - 1; k >= 0; k--)
+            if (eqn->ins[i].var && eqn->ins[i].var == eqn->ins[k].var &&
+                (!c->called || c->ties[k] == c->ties[i]))
+                first = k;
+        c->ties[i] = first;
+        c->fixed[i] =
+            is_constant(c, eqn->ins[i]) && (!c->called || c->fixed[i]);
+        for (int k = 0; k < i && first == i; k++)
+            if (from_of(c, eqn->ins[i]) & from_of(c, eqn->ins[k]))
+                c->related = true;
+    }
+    c->called = true;
+}
+
+/* Operands from `first` on go to the callee's inputs one by one; past `count`
+ * they are not constant (what a loop carries). */
+static void join_callee(calling *c, const jx_eqn *eqn, const jx_value *callee,
+                        int first, int count)
+{
+    if (!callee || callee->tag != JX_V_JAXPR)
+        return;
+    constness *to = &c->jaxprs[callee->jaxpr->id];
+    for (int i = 0; i < callee->jaxpr->nins; i++) {
+        bool known = i < count && first + i < eqn->nins &&
+                     is_constant(c, eqn->ins[first + i]);
+        to->input[i] = known && (!to->called || to->input[i]);
+    }
+    to->called = true;
+}
+
+static int64_t count_of(const jx_eqn *eqn, const char *name)
+{
+    const jx_value *v = jx_eqn_param(eqn, name);
+
+    return v && v->tag == JX_V_INT ? v->integer : 0;
+}
+
+static void join_callees(calling *c, const jx_eqn *eqn)
+{
+    int nconsts = (int)count_of(eqn, "num_consts");
+    int ncond = (int)count_of(eqn, "cond_nconsts");
+    int nbody = (int)count_of(eqn, "body_nconsts");
+
+    if (eqn->prim->id == JX_PRIM_scan) {
+        join_callee(c, eqn, jx_eqn_param(eqn, "jaxpr"), 0, nconsts);
+    } else if (eqn->prim->id == JX_PRIM_while) {
+        join_callee(c, eqn, jx_eqn_param(eqn, "cond_jaxpr"), 0, ncond);
+        join_callee(c, eqn, jx_eqn_param(eqn, "body_jaxpr"), ncond, nbody);
+    } else if (eqn->prim->id == JX_PRIM_cond) {
+        const jx_value *branches = jx_eqn_param(eqn, "branches");
+        for (int i = 0; branches && i < branches->count; i++)
+            join_callee(c, eqn, branches->items[i], 1, eqn->nins);
+    } else {
+        join_callee(c, eqn, jx_eqn_param(eqn, "jaxpr"), 0, eqn->nins);
+        join_callee(c, eqn, jx_eqn_param(eqn, "call_jaxpr"), 0, eqn->nins);
+    }
+}
+
+/* A jaxpr whose callers have all been seen. */
+static void calls_in(calling *c, const jx_jaxpr *jaxpr)
+{
+    const constness *known = &c->jaxprs[jaxpr->id];
+
+    c->many |= jaxpr->nins > 64;
+    for (int i = 0; i < jaxpr->nconsts; i++)
+        c->constant[i] = true;
+    for (int i = 0; i < jaxpr->nins; i++) {
+        c->constant[jaxpr->nconsts + i] = known->input[i];
+        c->from[jaxpr->nconsts + i] =
+            known->input[i] ? 0 : (uint64_t)1 << (i % 64);
+    }
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        uint64_t from = 0;
+        bool constant = true;
+        for (int k = 0; k < eqn->nins; k++) {
+            from |= from_of(c, eqn->ins[k]);
+            constant = constant && is_constant(c, eqn->ins[k]);
+        }
+        for (int k = 0; k < eqn->nouts; k++) {
+            c->from[eqn->outs[k]->id] = from;
+            c->constant[eqn->outs[k]->id] = constant;
+        }
+        if (jx_eqn_calls_rule(eqn, c->rule) && eqn->nins == c->rule->nins)
+            join_call(c, eqn);
+        join_callees(c, eqn);
+    }
+}
+
+static bool calling_start(calling *c, const jx_program *program,
+                          const jx_rule *rule)
+{
+    jx_arena *arena = program->ctx->arena;
+    int most = 0;
+
+    *c = (calling){.program = program, .rule = rule};
+    for (int i = 0; i < program->njaxprs; i++)
+        most =
+            program->jaxprs[i]->nvars > most ? program->jaxprs[i]->nvars : most;
+    c->ties = JX_NEW_ARRAY(arena, rule->nins + 1, int);
+    c->fixed = JX_NEW_ARRAY(arena, rule->nins + 1, bool);
+    c->from = JX_NEW_ARRAY(arena, most + 1, uint64_t);
+    c->constant = JX_NEW_ARRAY(arena, most + 1, bool);
+    c->jaxprs = JX_NEW_ARRAY(arena, program->njaxprs + 1, constness);
+    for (int i = 0; c->jaxprs && i < program->njaxprs; i++)
+        c->jaxprs[i].input =
+            JX_NEW_ARRAY(arena, program->jaxprs[i]->nins + 1, bool);
+    for (int i = 0; c->ties && i < rule->nins; i++)
+        c->ties[i] = i;
+    return !jx_arena_failed(arena);
+}
+
+/* Whether a rule calls its own function on what it takes, as rules do. */
+static bool calls_itself(const calling *c, const jx_jaxpr *jaxpr,
+                         const jx_eqn *eqn)
+{
+    bool own = false;
+
+    for (int i = 0; i < c->rule->npatterns && !own; i++) {
+        const jx_rule_pattern *p = &c->rule->patterns[i];
+        own = jaxpr == p->jvp.jaxpr || jaxpr == p->fwd.jaxpr;
+    }
+    for (int i = c->rule->nconsts; own && i < eqn->nins; i++) {
+        int input = jaxpr->nconsts + i - c->rule->nconsts;
+        own = eqn->ins[i].var && input < jaxpr->nconsts + jaxpr->nins &&
+              eqn->ins[i].var == jaxpr->vars[input];
+    }
+    return own;
+}
+
+static bool jaxpr_calls(const calling *c, const jx_jaxpr *jaxpr, bool *seen);
+
+static bool value_calls(const calling *c, const jx_value *value, bool *seen)
+{
+    bool found = value->tag == JX_V_JAXPR && jaxpr_calls(c, value->jaxpr, seen);
+
+    for (int i = 0; value->items && i < value->count && !found; i++)
+        found = value_calls(c, value->items[i], seen);
+    return found;
+}
+
+/* Whether a rule's code makes the call, in another way than its own. */
+static bool jaxpr_calls(const calling *c, const jx_jaxpr *jaxpr, bool *seen)
+{
+    bool found = false;
+
+    if (!jaxpr || seen[jaxpr->id])
+        return false;
+    seen[jaxpr->id] = true;
+    for (int k = 0; k < jaxpr->neqns && !found; k++) {
+        const jx_eqn *eqn = &jaxpr->eqns[k];
+        found = jx_eqn_calls_rule(eqn, c->rule) && !calls_itself(c, jaxpr, eqn);
+        for (int n = 0; n < eqn->nparams && !found; n++)
+            found = value_calls(c, eqn->params[n].value, seen);
+    }
+    return found;
+}
+
+/* Whether code of rules makes the call in another way than on what its own takes. */
+static bool is_called_by_rules(const calling *c)
+{
+    bool *seen =
+        JX_NEW_ARRAY(c->program->ctx->arena, c->program->njaxprs + 1, bool);
+    bool found = !seen;
+
+    for (int i = 0; i < c->program->nrules && !found; i++)
+        for (int k = 0; k < c->program->rules[i]->npatterns && !found; k++) {
+            const jx_rule_pattern *p = &c->program->rules[i]->patterns[k];
+            found = jaxpr_calls(c, p->jvp.jaxpr, seen) ||
+                    jaxpr_calls(c, p->fwd.jaxpr, seen) ||
+                    jaxpr_calls(c, p->bwd.jaxpr, seen);
+        }
+    return found;
+}
+
+/* The operands that are not zero, of those that can have a tangent. */
+static bool moves(const jx_rule *rule, const char *zeros, int operand)
+{
+    return operand >= rule->nconsts && zeros[operand - rule->nconsts] != '1';
+}
+
+static bool site_meets(const jx_rule *rule, const char *zeros,
+                       const uint64_t *sources)
+{
+    uint64_t still = 0; /* what moves nothing that is to be zero, moves */
+
+    for (int i = rule->nconsts; i < rule->nins; i++)
+        if (jx_dtype_is_inexact(rule->ins[i]->dtype) && !moves(rule, zeros, i))
+            still |= sources[i];
+    for (int i = rule->nconsts; i < rule->nins; i++)
+        if (moves(rule, zeros, i) && !(sources[i] & ~still))
+            return false;
+    return true;
+}
+
+bool jx_sample_mask_is_met(const jx_calling *called, const jx_rule *rule,
+                           const char *zeros)
+{
+    if (!zeros || !rule->symbolic_zeros || !called->sources ||
+        (int)strlen(zeros) != rule->nins - rule->nconsts)
+        return true;
+    for (int i = 0; i < called->ncalls; i++)
+        if (site_meets(rule, zeros, called->sources[i]))
+            return true;
+    return false;
+}
+
+bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
+                       jx_calling *to)
+{
+    int entry = program->entry.jaxpr->id;
+    calling c;
+
+    *to = (jx_calling){0};
+    if (!calling_start(&c, program, rule))
+        return false;
+    /* Callers come after callees in the table, and the jaxprs of rules after
+     * the entry. */
+    c.jaxprs[entry].called = true;
+    for (int i = entry; i >= 0; i--)
+        if (c.jaxprs[i].called)
+            calls_in(&c, program->jaxprs[i]);
+    *to = (jx_calling){.ties = c.ties,
+                       .fixed = c.fixed,
+                       .related = c.related,
+                       .reached = c.called};
+    if (c.called && !c.many && !is_called_by_rules(&c)) {
+        to->sources = c.sources.at;
+        to->ncalls = (int)c.sources.count;
+    }
+    for (int i = 0; i < rule->nins; i++)
+        to->any_fixed = to->any_fixed || c.fixed[i];
+    return true;
+}

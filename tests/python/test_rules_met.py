@@ -1,0 +1,177 @@
+"""What rules meet: values in loops and branches, masks of zeros that a program has, and other
+reasons for which a right rule was undecided, or accused."""
+from __future__ import annotations
+
+import json
+import pathlib
+import tempfile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxvet
+from jaxvet import _arrays, _check, _library, _trace
+
+
+def outcomes(fun, *args):
+    return [(row["subject"], row["outcome"])
+            for row in rules_of(fun, *args)]
+
+
+def rules_of(fun, *args):
+    text = _trace.written(_trace.Called(fun), args, {}, **_check.FOR_GRADCHECK).text()
+    return json.loads(_library.ask(["gradcheck", "-", "--format", "json"], text))["rules"]
+
+
+def phase_rule(factor):
+    @jax.custom_jvp
+    def phase(z):
+        return z / jnp.abs(z)
+
+    @phase.defjvp
+    def phase_jvp(primals, tangents):
+        (z,), (t,) = primals, tangents
+        unit = phase(z)
+        return unit, factor * 1j * unit * jnp.imag(jnp.conj(unit) * t) / jnp.abs(z)
+    return phase
+
+
+def sign_rule(factor):
+    """The same of `sign`, which JAX takes for constant on the complex plane, too."""
+    @jax.custom_jvp
+    def unit(z):
+        return jnp.sign(z)
+    unit.defjvp(lambda primals, tangents: (
+        unit(primals[0]), factor * 1j * unit(primals[0]) * jnp.imag(
+            jnp.conj(unit(primals[0])) * tangents[0]) / jnp.abs(primals[0])))
+    return unit
+
+
+@pytest.mark.parametrize("make", [phase_rule, sign_rule])
+def test_the_phase_of_a_complex_number_turns(make):
+    z = np.array([1 + 2j, -.3 + .1j], np.complex64)
+    assert outcomes(make(1.), z)[0][1] == "agrees"
+    assert outcomes(make(1 + 1e-3), z)[0][1] == "wrong"
+
+
+@jax.custom_jvp
+def identity_but_at_zero(x):
+    return x
+
+
+identity_but_at_zero.defjvp(lambda primals, tangents: (
+    primals[0], jnp.where(primals[0] == 0, 0, tangents[0])))
+
+
+def in_a_loop(kind, x):
+    def step(i, x):
+        return jnp.cos(identity_but_at_zero(x) + x * i)
+    if kind == "while":
+        return jax.lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, step(c[0], c[1])),
+                                  (0, x))[1]
+    if kind == "scan":
+        return jax.lax.scan(lambda c, a: (step(a, c), a), x, jnp.arange(3.))[0]
+    if kind == "reverse":
+        return jax.lax.scan(lambda c, a: (c, identity_but_at_zero(a)), 0.,
+                            jnp.stack([x * 0, x]), reverse=True)[1]
+    if kind == "cond":
+        return jax.lax.cond(x > 0, lambda x: x, lambda x: step(1., x), x)
+    return jax.lax.custom_linear_solve(
+        lambda y: identity_but_at_zero(y) * 2, x, lambda _, b: b / 2, lambda _, b: b / 2)
+
+
+@pytest.mark.parametrize("kind", ["while", "scan", "reverse", "cond", "solve"])
+def test_values_that_a_rule_meets_are_found_in_loops_and_branches(kind):
+    """A rule that calls it there, with values that are never 0."""
+    @jax.custom_vjp
+    def outer(x):
+        return jnp.sin(x)
+    outer.defvjp(lambda x: (jnp.sin(x), x),
+                 lambda x, g: (g * jnp.cos(x) + 0 * jnp.sum(in_a_loop(kind, x)),))
+    args = jnp.float32(-.7),
+    text = _trace.written(_trace.Called(outer), args, {}, **_check.FOR_GRADCHECK).text()
+    with tempfile.TemporaryDirectory() as folder:
+        values = pathlib.Path(folder) / "in.npz"
+        values.write_bytes(_arrays.packed_inputs(args))
+        rows = json.loads(_library.ask(["gradcheck", "-", "--inputs", str(values), "--format",
+                                        "json"], text))["rules"]
+    inner = [row for row in rows if "identity_but_at_zero" in row["subject"]]
+    assert [row["outcome"] for row in inner] == ["agrees"], inner
+    assert inner[0]["muted"] > 0
+
+
+def stops_what_is_alone(scale=1.):
+    """f(x, y) = y, whose rule lets y's tangent pass only where x has one, too: right where
+    y is computed from x."""
+    @jax.custom_jvp
+    def fun(x, y):
+        return y
+
+    def jvp(primals, tangents):
+        alone = type(tangents[0]) is jax.custom_derivatives.SymbolicZero
+        moved = type(tangents[1]) is not jax.custom_derivatives.SymbolicZero
+        out = scale * tangents[1] if moved and not alone else jnp.zeros_like(primals[1])
+        return fun(*primals), out
+    fun.defjvp(jvp, symbolic_zeros=True)
+    return fun
+
+
+def test_masks_that_the_program_never_has_accuse_nobody():
+    x = jnp.float32(.6)
+    related = outcomes(lambda x: stops_what_is_alone()(x, jnp.sin(x)), x)
+    assert related[0][1] == "agrees"
+    assert outcomes(lambda x, y: stops_what_is_alone()(x, y), x, x)[0][1] == "wrong"
+    # ... and hide nothing at those that it has.
+    doubled = outcomes(lambda x: stops_what_is_alone(2.)(x, jnp.sin(x)), x)
+    assert doubled[0][1] in ("wrong", "undecided")
+
+
+def many(wrong=False):
+    @jax.custom_jvp
+    def fun(*xs):
+        return sum(jnp.sin(x) for x in xs)
+
+    def jvp(primals, tangents):
+        given = [type(t) is not jax.custom_derivatives.SymbolicZero for t in tangents]
+        out = sum(jnp.cos(x) * t for x, t, moved in zip(primals, tangents, given) if moved)
+        return fun(*primals), jnp.asarray(out) * (2. if wrong and sum(given) == 4 else 1.)
+    fun.defjvp(jvp, symbolic_zeros=True)
+    return lambda x, y: fun(*[x * i for i in range(1, 5)], *[y * i for i in range(1, 5)])
+
+
+def test_a_rule_of_many_operands_has_the_masks_that_its_calls_have():
+    x = np.float32(.3)
+    document = json.loads(jaxvet.dump(many())(x, x).text())
+    rule, = document["rules"]
+    assert sorted(row["zeros"] for row in rule["patterns"]) == [
+        "00000000", "00001111", "11110000"]
+    assert "truncated" not in rule
+    assert outcomes(many(), x, x)[0][1] == "agrees"
+    assert outcomes(many(wrong=True), x, x)[0][1] in ("wrong", "undecided")
+
+
+def test_a_second_call_adds_its_masks():
+    one = jax.custom_jvp(lambda *xs: sum(xs))
+    one.defjvp(lambda primals, tangents: (one(*primals), sum(
+        t for t in tangents if type(t) is not jax.custom_derivatives.SymbolicZero)),
+               symbolic_zeros=True)
+    x = np.float32(.3)
+    rule, = json.loads(jaxvet.dump(lambda x, y: one(*[x] * 4, *[y] * 4) + one(
+        *[y] * 2, *[x] * 6))(x, x).text())["rules"]
+    assert {"00001111", "11110000", "00111111", "11000000"} < {
+        row["zeros"] for row in rule["patterns"]}
+    assert "truncated" not in rule
+
+
+def test_the_derivative_of_a_vjp_in_a_scan_is_no_lack_of_memory():
+    """It has none (custom_lin), which once ended the whole program."""
+    @jax.custom_vjp
+    def sine(x):
+        return jnp.sin(x)
+    sine.defvjp(lambda x: (jnp.sin(x), x), lambda x, g: (g * jnp.cos(x),))
+
+    def scanned(x):
+        return jax.lax.scan(lambda c, a: (sine(c * a), c), x, jnp.arange(1., 4.))
+    assert outcomes(scanned, jnp.float32(.4))[0][1] == "agrees"
