@@ -362,6 +362,10 @@ libraries: all  ## some 1,000 functions of libraries on the newest JAX: dumped, 
 found:  ## the reproducers of docs/FOUND.md print what it says
 	@scripts/shipped.sh found.py
 
+.PHONY: shipped-rules
+shipped-rules: all  ## the derivative rules that ship in twelve libraries, reached and judged
+	@scripts/shipped.sh shipped_rules.py $(SHIPPED_RULES)
+
 .PHONY: releases
 releases: all  ## the same programs traced by both pinned releases of JAX, compared
 	@python3 scripts/releases.py all build/venv build/venv-new

@@ -1,6 +1,6 @@
 #!/bin/sh
-# shipped.sh SCRIPT [OPTION...] - scripts/found.py, in an environment of its own with the
-# libraries of requirements-shipped.txt.
+# shipped.sh SCRIPT [OPTION...] - scripts/found.py or shipped_rules.py, in an environment of
+# its own with the libraries of requirements-shipped.txt.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/environments.sh
