@@ -69,10 +69,8 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     for (int i = 0; i < eqn->nins && !p->failed; i++)
         atom_slot(p, f, eqn->ins[i], &slots[i]);
     if (!p->failed && p->options->noise)
-        jx_plan_noise_before(p, p->options->noise, eqn, slots);
+        jx_plan_noise(p, p->options->noise, eqn, slots);
     if (!p->failed && rule(p, eqn, slots, slots + eqn->nins)) {
-        if (p->options->noise)
-            jx_plan_noise_after(p, p->options->noise, eqn, slots + eqn->nins);
         for (int i = 0; i < eqn->nouts; i++)
             bind(p, f, eqn->outs[i], &slots[eqn->nins + i]);
         if (p->options->watch)

@@ -25,8 +25,6 @@ typedef struct jx_plan_options {
                               round, as they are written to; JX_DT_NONE: none do */
     jx_shake shake; /* wide only */
     const jx_noise *noise; /* wide only, read when the plan runs; or NULL */
-    uint64_t jitter; /* wide only: a seed; elementwise steps round the other way at random
-                        (kernels/jitter.h); 0: not */
     jx_watch *watch; /* what is found goes there: such a plan is run by one
                         execution at a time; or NULL */
     jx_choices *choices; /* likewise */

@@ -148,7 +148,6 @@ struct jx_planner {
     const jx_typed *typed;
     const jx_program *program; /* that is typed */
     const jx_plan_options *options;
-    uint64_t jittered; /* steps (kernels/jitter.h) */
     JX_VEC(jx_mem) mems;
     JX_VEC(jx_block) blocks;
     JX_VEC(jx_unit) units;

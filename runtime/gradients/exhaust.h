@@ -5,7 +5,7 @@
  * and each result is held against the same function in the wide domain, and against the
  * derivative that we make of that, its rules passed by.  A float64 evaluation is no truth
  * where it cancels: each result that looks wrong, and one in some dozens of those that do
- * not, is computed again with all roundings the other way (kernels/jitter.h); by how much
+ * not, is computed again with all roundings the other way (runtime/noise.h); by how much
  * that differs is the reference's slack, which is never held against a result, and inputs
  * of which it is large are counted as unsure. */
 #ifndef JX_EXHAUST_H

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-enum {
-    ELEMENTS = 4096, /* of a run, if the function's own shape has no more */
-    JITTERED = 0x5eed,
-};
+enum { ELEMENTS = 4096 }; /* of a run, if the function's own shape has no more */
+
+/* What steps of the reference are moved by, in two more runs of it. */
+static const jx_noise noises[2] = {{0x5eed, 8}, {0x5eee, 8}};
 
 /* ---- derivatives of a whole program */
 
@@ -173,10 +173,10 @@ bool jx_exhaust_plan(const jx_exhaust_subject *subject, const jx_exhaust_subject
         return false;
     to->wide = plan_of(wide, by, n, there);
     for (int i = 0; to->wide && i < 2; i++) {
-        there.jitter = JITTERED + (uint64_t)i;
+        there.noise = &noises[i];
         to->jitters[i] = plan_of(wide, by, n, there);
     }
-    there.jitter = 0;
+    there.noise = NULL;
     if (!to->wide || !to->jitters[0] || !to->jitters[1])
         return false;
     if (to->form && !(to->says = plan_of(subject, &subject->says, n, how)))
@@ -186,7 +186,7 @@ bool jx_exhaust_plan(const jx_exhaust_subject *subject, const jx_exhaust_subject
         return true;
     to->rule = plan_of(subject, &subject->says, n, there);
     for (int i = 0; to->rule && i < 2; i++) {
-        there.jitter = JITTERED + (uint64_t)i;
+        there.noise = &noises[i];
         to->rule_jitters[i] = plan_of(subject, &subject->says, n, there);
     }
     return to->rule && to->rule_jitters[0] && to->rule_jitters[1];

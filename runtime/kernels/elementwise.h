@@ -64,6 +64,10 @@ int jx_make_operand(jx_maker *m, const jx_slot *slot);
 int jx_make_convert(jx_maker *m, int value, jx_dtype to);
 int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
                   int nins, const int *ins);
+/* noise.c: `made` of these values by the tile, with the plan's noise if that rounds: the value
+ * to go on with. */
+int jx_make_noise(jx_maker *m, jx_tile *tile, jx_dtype dtype, int made, int nins,
+                  const int *ins);
 /* The value is the output; plans the region, unless planning has failed. */
 bool jx_make_end(jx_maker *m, int result);
 

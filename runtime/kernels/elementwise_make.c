@@ -1,7 +1,6 @@
 /* elementwise_make.c - regions of elementwise equations, value by value. */
 #include "runtime/kernels/elementwise.h"
 
-#include "runtime/kernels/jitter.h"
 #include "runtime/plan_impl.h"
 
 #include <stdlib.h>
@@ -77,7 +76,7 @@ int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
 {
     int made = jx_region_instr(m->p->arena, m->region, tile, param, out, nins, ins);
 
-    return m->p->options->jitter && out == JX_F64
-               ? jx_make_jitter(m, tile, made, nins, ins)
+    return m->p->options->noise && (out == JX_F64 || out == JX_C128)
+               ? jx_make_noise(m, tile, out, made, nins, ins)
                : made;
 }

@@ -1,25 +1,49 @@
-/* noise.c - see noise.h. */
+/* noise.c - see noise.h and elementwise.h. */
 #include "runtime/noise.h"
 
 #include "frontend/base/intern.h"
+#include "runtime/kernels/elementwise.h"
+#include "runtime/plan_impl.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
-/* How an operation rounds: each number of its results; sums of what it takes; or as if
- * what it takes were off by a part of the largest number there. */
-typedef enum rounding { EXACT = 0, EACH, SUMS, MATRICES } rounding;
+/* How a step rounds, and how that is known of its operands and result; SUMS and MATRICES move
+ * what the step takes, MATRICES by a part of the largest number there. */
+typedef enum rounding {
+    EXACT = 0,
+    SUM,
+    DIFFERENCE,
+    PRODUCT,
+    QUOTIENT,
+    SQUARE,
+    ROOT,
+    POWER, /* of integers: exact where the result is one */
+    FUNCTION,
+    SUMS,
+    MATRICES,
+} rounding;
 
 /* What picks, moves or compares numbers is exact, and so is what calls others, which are
  * asked themselves. */
 static rounding rounding_of(jx_prim_id prim)
 {
     switch (prim) {
+    case JX_PRIM_add:
+    case JX_PRIM_add_any: return SUM;
+    case JX_PRIM_sub: return DIFFERENCE;
+    case JX_PRIM_mul: return PRODUCT;
+    case JX_PRIM_div: return QUOTIENT;
+    case JX_PRIM_square: return SQUARE;
+    case JX_PRIM_sqrt: return ROOT;
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_pow: return POWER;
+    case JX_PRIM_rsqrt:
+    case JX_PRIM_cbrt:
     case JX_PRIM_exp:
-    case JX_PRIM_exp2:
     case JX_PRIM_expm1:
     case JX_PRIM_log:
-    case JX_PRIM_log2:
     case JX_PRIM_log1p:
     case JX_PRIM_logistic:
     case JX_PRIM_sin:
@@ -34,11 +58,7 @@ static rounding rounding_of(jx_prim_id prim)
     case JX_PRIM_asinh:
     case JX_PRIM_acosh:
     case JX_PRIM_atanh:
-    case JX_PRIM_sqrt:
-    case JX_PRIM_rsqrt:
-    case JX_PRIM_cbrt:
-    case JX_PRIM_square:
-    case JX_PRIM_one_minus_square:
+    case JX_PRIM_atan2:
     case JX_PRIM_erf:
     case JX_PRIM_erfc:
     case JX_PRIM_erf_inv:
@@ -46,22 +66,13 @@ static rounding rounding_of(jx_prim_id prim)
     case JX_PRIM_digamma:
     case JX_PRIM_bessel_i0e:
     case JX_PRIM_bessel_i1e:
-    case JX_PRIM_integer_pow:
-    case JX_PRIM_add:
-    case JX_PRIM_add_any:
-    case JX_PRIM_sub:
-    case JX_PRIM_mul:
-    case JX_PRIM_div:
-    case JX_PRIM_pow:
-    case JX_PRIM_atan2:
     case JX_PRIM_igamma:
     case JX_PRIM_igammac:
     case JX_PRIM_igamma_grad_a:
     case JX_PRIM_random_gamma_grad:
     case JX_PRIM_zeta:
     case JX_PRIM_polygamma:
-    case JX_PRIM_regularized_incomplete_beta:
-    case JX_PRIM_polynomial: return EACH;
+    case JX_PRIM_regularized_incomplete_beta: return FUNCTION;
     case JX_PRIM_scatter_add:
     case JX_PRIM_scatter_sub:
     case JX_PRIM_scatter_mul:
@@ -94,24 +105,124 @@ static rounding rounding_of(jx_prim_id prim)
     }
 }
 
-typedef struct noisy {
-    const jx_noise *noise;
-    uint64_t salt; /* what made the numbers */
-    bool by_largest;
-} noisy;
-
-/* A number that few bits hold was not rounded. */
-static double moved(const noisy *n, double value, double unit)
+/* Whether r, which the operands a and b gave, is what they give exactly. */
+static bool is_exact(rounding how, double a, double b, double r)
 {
-    uint64_t bits = jx_hash_mix(n->noise->seed ^ n->salt,
-                                jx_hash_bytes(&value, sizeof value));
-    double part = (double)(int64_t)bits * 0x1p-63;
+    double t;
 
-    return (double)(float)value == value ? value : value + unit * n->noise->by * part;
+    switch (how) {
+    case SUM:
+    case DIFFERENCE:
+        b = how == SUM ? b : -b;
+        t = r - a;
+        return (a - (r - t)) + (b - t) == 0;
+    case PRODUCT: return fma(a, b, -r) == 0;
+    case SQUARE: return fma(a, a, -r) == 0;
+    case QUOTIENT: return fma(r, b, -a) == 0;
+    case ROOT: return fma(r, r, -a) == 0;
+    case POWER: return fabs(r) < 0x1p53 && r == rint(r);
+    case FUNCTION: return a == 0;
+    default: return true;
+    }
 }
 
-static bool run_noise(jx_run *run, const void *data, const jx_view *ins,
-                      const jx_view *outs, void *scratch)
+typedef struct noisy {
+    const jx_noise *noise;
+    uint64_t salt; /* the operation */
+    rounding how;
+} noisy;
+
+static uint64_t mixed(uint64_t hash, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+/* By several amounts, so that two steps seldom go along with each other. */
+static double moved(const noisy *n, uint64_t hash, double value, double unit)
+{
+    double part =
+        (double)(int64_t)(mixed(hash, value) * 0xbf58476d1ce4e5b9u) * 0x1p-63;
+
+    return value + unit * n->noise->by * part;
+}
+
+/* -- steps of elementwise operations ---------------------------------------- */
+
+/* Operands: the result, and what it was made of (one or two). */
+static void move_results(void *o, const void *const *ins, int64_t count,
+                         const void *param)
+{
+    const noisy *n = param;
+    const double *r = ins[0], *a = ins[1], *b = ins[2];
+    double *out = o;
+
+    if (n->noise->by == 0) {
+        memcpy(out, r, (size_t)count * sizeof *out);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        double was = r[i];
+        uint64_t hash = mixed(mixed(n->noise->seed ^ n->salt, a[i]), b[i]);
+        out[i] = was - was != 0 || was == 0 || is_exact(n->how, a[i], b[i], was)
+                     ? was
+                     : moved(n, hash, was, DBL_EPSILON * fabs(was));
+    }
+}
+
+/* The same of complex numbers; one that few bits hold was not rounded. */
+static void move_pairs(void *o, const void *const *ins, int64_t count,
+                       const void *param)
+{
+    const noisy *n = param;
+    const double *r = ins[0];
+    double *out = o;
+
+    for (int64_t i = 0; i < 2 * count; i++)
+        out[i] =
+            n->noise->by == 0 || !isfinite(r[i]) || (double)(float)r[i] == r[i]
+                ? r[i]
+                : moved(n, n->noise->seed ^ n->salt, r[i],
+                        DBL_EPSILON * fabs(r[i]));
+}
+
+/* What the tile computes: the primitive, whose tile it is. */
+static jx_prim_id prim_of(jx_tile *tile, jx_dtype dtype)
+{
+    for (int prim = 0; prim < JX_NPRIMS; prim++)
+        if (rounding_of((jx_prim_id)prim) != EXACT &&
+            rounding_of((jx_prim_id)prim) <= FUNCTION &&
+            jx_tile_of((jx_prim_id)prim, dtype) == tile)
+            return (jx_prim_id)prim;
+    return JX_NPRIMS;
+}
+
+int jx_make_noise(jx_maker *m, jx_tile *tile, jx_dtype dtype, int made,
+                  int nins, const int *ins)
+{
+    jx_prim_id prim = prim_of(tile, dtype);
+    int values[3] = {made, ins[0], ins[nins > 1 ? 1 : 0]};
+    bool fused = tile == jx_tile_fma(JX_F64);
+    noisy *n = made >= 0 && (fused || prim != JX_NPRIMS)
+                   ? JX_NEW(m->p->arena, noisy)
+                   : NULL;
+
+    if (!n)
+        return made;
+    *n = (noisy){m->p->options->noise, (uint64_t)prim,
+                 fused ? FUNCTION : rounding_of(prim)};
+    return jx_region_instr(m->p->arena, m->region,
+                           dtype == JX_F64 ? move_results : move_pairs, n,
+                           dtype, 3, values);
+}
+
+/* -- operands of the others -------------------------------------------------- */
+
+static bool move_operand(jx_run *run, const void *data, const jx_view *ins,
+                         const jx_view *outs, void *scratch)
 {
     const noisy *n = data;
     int64_t count = ins->count * (ins->dtype == JX_C128 ? 2 : 1);
@@ -120,40 +231,31 @@ static bool run_noise(jx_run *run, const void *data, const jx_view *ins,
 
     (void)run;
     (void)scratch;
-    for (int64_t i = 0; n->by_largest && i < count; i++)
+    for (int64_t i = 0; n->how == MATRICES && i < count; i++)
         largest = isfinite(from[i]) ? fmax(largest, fabs(from[i])) : largest;
     for (int64_t i = 0; i < count; i++) {
-        double unit = DBL_EPSILON * (n->by_largest ? largest : fabs(from[i]));
-        to[i] = n->noise->by == 0 ? from[i] : moved(n, from[i], unit);
+        double unit =
+            DBL_EPSILON * (n->how == MATRICES ? largest : fabs(from[i]));
+        /* Sums of numbers that few bits hold are exact; a decomposition never is. */
+        bool exact = n->how == SUMS && (double)(float)from[i] == from[i];
+        to[i] = n->noise->by == 0 || exact
+                    ? from[i]
+                    : moved(n, n->noise->seed, from[i], unit);
     }
     return true;
 }
 
-static void put_through(jx_planner *p, const noisy *data, int count, jx_slot *slots)
+void jx_plan_noise(jx_planner *p, const jx_noise *noise, const jx_eqn *eqn,
+                   jx_slot *ins)
 {
-    for (int i = 0; i < count; i++) {
-        if (slots[i].dtype != JX_F64 && slots[i].dtype != JX_C128)
+    const noisy data = {noise, 0, rounding_of(eqn->prim->id)};
+
+    for (int i = 0; data.how >= SUMS && i < eqn->nins; i++) {
+        if (ins[i].dtype != JX_F64 && ins[i].dtype != JX_C128)
             continue;
-        jx_slot from = jx_plan_dense(p, &slots[i]);
+        jx_slot from = jx_plan_dense(p, &ins[i]);
         jx_slot to = jx_plan_new(p, from.dtype, from.rank, from.shape);
-        jx_plan_op(p, run_noise, data, sizeof *data, 1, &from, 1, &to, 0);
-        slots[i] = to;
+        jx_plan_op(p, move_operand, &data, sizeof data, 1, &from, 1, &to, 0);
+        ins[i] = to;
     }
-}
-
-void jx_plan_noise_before(jx_planner *p, const jx_noise *noise, const jx_eqn *eqn, jx_slot *ins)
-{
-    rounding how = rounding_of(eqn->prim->id);
-    noisy data = {noise, 0, how == MATRICES};
-
-    if (how == SUMS || how == MATRICES)
-        put_through(p, &data, eqn->nins, ins);
-}
-
-void jx_plan_noise_after(jx_planner *p, const jx_noise *noise, const jx_eqn *eqn, jx_slot *outs)
-{
-    noisy data = {noise, (uint64_t)eqn->prim->id, false};
-
-    if (rounding_of(eqn->prim->id) != EXACT)
-        put_through(p, &data, eqn->nouts, outs);
 }
