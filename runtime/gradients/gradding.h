@@ -9,6 +9,8 @@
 #include "runtime/gradients/gradjudge.h"
 #include "runtime/gradients/gradsample.h"
 
+typedef struct jx_grad_twins jx_grad_twins;
+
 typedef struct jx_gradding {
     jx_program *program;
     const jx_typed *typed;
@@ -38,6 +40,7 @@ typedef struct jx_gradding {
     double *along;   /* the function's own derivative along the line at hand ... */
     bool has_along;  /* ... if it could be run */
     jx_slope *slopes, *again;
+    jx_grad_twins *twins; /* or NULL */
     double rounding; /* of sums of the slopes (gradcompare.c) */
     jx_intent intent; /* what the rule is declared to be */
     bool stands_in;   /* the function is a surrogate: its values say nothing */
@@ -201,19 +204,22 @@ bool jx_grad_open(jx_gradding *c, const jx_plan_options *how);
 bool jx_grad_allocate(jx_gradding *c);
 void jx_grad_release(jx_gradding *c);
 
-/* gradshake.c: whether the rule is off by no more than other roundings of the
+/* gradshake.c: the check again with other roundings, as twins whose plans are made once. */
+void jx_grad_close_twins(jx_gradding *c);
+
+/* Whether the rule is off by no more than other roundings of the
  * constants make of a difference. */
-bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
+bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f,
                          double off);
 
 /* The same of other roundings of all that is computed. */
-bool jx_grad_is_noise(const jx_gradding *c, const double *d, jx_functional f, double off);
+bool jx_grad_is_noise(jx_gradding *c, const double *d, jx_functional f, double off);
 
 /* Whether the rule differs from the own derivative by no more. */
-bool jx_grad_is_shaken(const jx_gradding *c, const double *d, jx_functional f, double off);
+bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f, double off);
 
 /* Whether the result that it gives is off by no more. */
-bool jx_grad_is_rounded_value(const jx_gradding *c, int component, double off);
+bool jx_grad_is_rounded_value(jx_gradding *c, int component, double off);
 
 /* gradrules.c: documents may hold anything: the masks of a pattern have a
  * character per operand, and its jaxprs, once planned, take and give what the

@@ -11,6 +11,7 @@
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHAKES = 4 };
@@ -34,27 +35,100 @@ static void take_input(const jx_gradding *from, jx_gradding *to, int i,
                            to->primal.in[i], port->count);
 }
 
-/* The check again at the point of `c`, of shaken constants and with a noise (or NULL), with
- * the own derivative or without; released in any case. */
-static bool begin_shaken(const jx_gradding *c, jx_shake shake, jx_noise *noise, bool own,
-                         jx_gradding *again)
+/* The same check of other roundings: as it is, with its constants shaken by much and by
+ * little, with a noise.  Their plans are made once. */
+enum { AS_IT_IS = 0, MUCH = 1, LITTLE = MUCH + SHAKES, NOISY = LITTLE + SHAKES, TWINS };
+
+struct jx_grad_twins {
+    jx_gradding at[TWINS];
+    bool tried[TWINS], good[TWINS], own_tried[TWINS];
+    jx_noise noise;
+};
+
+static jx_plan_options how_of(const jx_gradding *c, int which)
 {
     jx_plan_options how = *c->how;
-    jx_gradding s = *c;
 
-    how.shake = shake;
-    how.noise = s.noise = noise;
-    s.primal = s.jvp = s.fwd = s.bwd = s.own = s.guard = (jx_callee){0};
-    s.derivative = own ? c->derivative : NULL;
-    s.guarded = NULL;
-    s.work = 0;
-    bool good = jx_grad_allocate(&s) && jx_grad_open(&s, &how);
-    if (good)
-        memcpy(s.x, c->x, (size_t)c->in.size * sizeof *s.x);
-    for (int i = 0; good && i < s.primal.nins; i++)
-        take_input(c, &s, i, &shake);
-    *again = s;
-    return good;
+    if (which == NOISY)
+        how.noise = &c->twins->noise;
+    else if (which >= LITTLE)
+        how.shake = (jx_shake){(uint64_t)(which - LITTLE) + 1, small};
+    else if (which >= MUCH)
+        how.shake = (jx_shake){(uint64_t)(which - MUCH) + 1, 1};
+    return how;
+}
+
+/* What it is that a twin has of its own. */
+static void keep_own(const jx_gradding *of, jx_gradding *to)
+{
+    to->primal = of->primal;
+    to->jvp = of->jvp;
+    to->fwd = of->fwd;
+    to->bwd = of->bwd;
+    to->own = of->own;
+    to->x = of->x;
+    to->samples = of->samples;
+    to->tangent = of->tangent;
+    to->cotangent = of->cotangent;
+    to->moved = of->moved;
+    to->directions = of->directions;
+    to->along = of->along;
+    to->slopes = of->slopes;
+    to->again = of->again;
+    to->agreed = of->agreed;
+    to->opposed = of->opposed;
+    to->last_agreed = of->last_agreed;
+    to->noise = of->noise;
+    to->twins = NULL;
+    to->derivative = to->guarded = NULL;
+    to->guard = (jx_callee){0};
+    to->work = 0;
+}
+
+/* A twin at the point of the check; NULL if there is none. */
+static jx_gradding *twin_of(jx_gradding *c, int which, bool own)
+{
+    static const jx_gradding nothing;
+    jx_grad_twins *twins = c->twins ? c->twins : calloc(1, sizeof *twins);
+    jx_gradding *to, now = *c;
+    jx_plan_options how;
+
+    if (!(c->twins = twins))
+        return NULL;
+    to = &twins->at[which];
+    how = how_of(c, which);
+    if (!twins->tried[which]) {
+        keep_own(&nothing, &now);
+        now.noise = which == NOISY ? &twins->noise : NULL;
+        *to = now;
+        twins->tried[which] = true;
+        twins->good[which] = jx_grad_allocate(to) && jx_grad_open(to, &how);
+    } else {
+        keep_own(to, &now);
+        *to = now;
+    }
+    if (twins->good[which] && own && !twins->own_tried[which]) {
+        twins->own_tried[which] = true;
+        if (c->derivative)
+            jx_callee_open(&to->own, c->typed, c->derivative, &how);
+    }
+    jx_error_clear(c->program->ctx);
+    if (!twins->good[which])
+        return NULL;
+    memcpy(to->x, c->x, (size_t)c->in.size * sizeof *to->x);
+    for (int i = 0; i < to->primal.nins; i++)
+        take_input(c, to, i, &how.shake);
+    jx_space_scatter(&to->in, to->x, &to->primal);
+    return to;
+}
+
+void jx_grad_close_twins(jx_gradding *c)
+{
+    for (int i = 0; c->twins && i < TWINS; i++)
+        if (c->twins->tried[i])
+            jx_grad_release(&c->twins->at[i]);
+    free(c->twins);
+    c->twins = NULL;
 }
 
 /* The rule less the slope along d. */
@@ -73,100 +147,82 @@ static bool difference(jx_gradding *s, const double *d, jx_functional f, double 
     return true;
 }
 
-/* The same, of shaken constants. */
-static bool shaken(const jx_gradding *c, const double *d, jx_functional f,
-                   jx_shake shake, double *off)
+/* The same, of a twin. */
+static bool shaken(jx_gradding *c, const double *d, jx_functional f, int which, double *off)
 {
-    jx_gradding s;
-    bool good = begin_shaken(c, shake, NULL, false, &s) && difference(&s, d, f, off);
+    jx_gradding *s = twin_of(c, which, false);
 
-    jx_grad_release(&s);
-    jx_error_clear(c->program->ctx);
-    return good && isfinite(*off);
+    return s && difference(s, d, f, off) && isfinite(*off);
 }
 
-/* The rule less the own derivative along d, of shaken constants. */
-static bool own_shaken(const jx_gradding *c, const double *d, jx_functional f,
-                       jx_shake shake, double *off)
+/* A twin's rule less its own derivative along d. */
+static bool own_shaken(jx_gradding *c, const double *d, jx_functional f, int which, double *off)
 {
-    jx_gradding s;
-    bool good = begin_shaken(c, shake, NULL, true, &s);
+    jx_gradding *s = twin_of(c, which, true);
 
     *off = NAN;
-    if (good) {
-        jx_space_scatter(&s.in, s.x, &s.primal);
-        jx_grad_own_along(&s, d);
-    }
-    if (good && s.has_along && jx_grad_says(&s, d, f, off))
-        for (int j = 0; j < s.out.size; j++)
+    if (s)
+        jx_grad_own_along(s, d);
+    if (s && s->has_along && jx_grad_says(s, d, f, off))
+        for (int j = 0; j < s->out.size; j++)
             if (f.weights ? f.weights[j] != 0 : j == f.only)
-                *off -= (f.weights ? f.weights[j] : 1) * s.along[j];
-    jx_grad_release(&s);
-    jx_error_clear(c->program->ctx);
+                *off -= (f.weights ? f.weights[j] : 1) * s->along[j];
     return isfinite(*off);
 }
 
-/* What the rule gives for a component of the results less what the function does. */
-static bool value_shaken(const jx_gradding *c, int component, jx_shake shake, double *off)
+/* What a twin's rule gives for a component of the results less what the function does. */
+static bool value_shaken(jx_gradding *c, int component, int which, double *off)
 {
-    jx_gradding s;
-    bool good = begin_shaken(c, shake, NULL, false, &s);
-    const jx_callee *rule = c->rule->vjp ? &s.fwd : &s.jvp;
+    jx_gradding *s = twin_of(c, which, false);
     int first = c->rule->vjp ? jx_grad_computed_residuals(c->pattern) : 0;
+    bool good = s && jx_grad_call(s, &s->primal) &&
+                (c->rule->vjp ? jx_grad_prepare_fwd(s) : jx_grad_run_jvp(s, s->x, 0));
 
-    if (good)
-        jx_space_scatter(&s.in, s.x, &s.primal);
-    good = good && jx_grad_call(&s, &s.primal) &&
-           (c->rule->vjp ? jx_grad_prepare_fwd(&s) : jx_grad_run_jvp(&s, s.x, 0));
     if (good) {
-        jx_space_gather(&s.out, &s.primal, 0, s.samples);
-        jx_space_gather(&s.out, rule, first, s.samples + s.out.size);
-        *off = s.samples[s.out.size + component] - s.samples[component];
+        jx_space_gather(&s->out, &s->primal, 0, s->samples);
+        jx_space_gather(&s->out, c->rule->vjp ? &s->fwd : &s->jvp, first,
+                        s->samples + s->out.size);
+        *off = s->samples[s->out.size + component] - s->samples[component];
     }
-    jx_grad_release(&s);
-    jx_error_clear(c->program->ctx);
     return good && isfinite(*off);
 }
 
-bool jx_grad_is_rounded_value(const jx_gradding *c, int component, double off)
+bool jx_grad_is_rounded_value(jx_gradding *c, int component, double off)
 {
     double as_it_is, much;
 
-    if (!value_shaken(c, component, (jx_shake){0}, &as_it_is))
+    if (!value_shaken(c, component, AS_IT_IS, &as_it_is))
         return false;
-    for (uint64_t seed = 1; seed <= SHAKES; seed++)
-        if (value_shaken(c, component, (jx_shake){seed, 1}, &much) &&
+    for (int i = 0; i < SHAKES; i++)
+        if (value_shaken(c, component, MUCH + i, &much) &&
             fabs(off) <= enough_of_both * fabs(much - as_it_is))
             return true;
     return false;
 }
 
-bool jx_grad_is_shaken(const jx_gradding *c, const double *d, jx_functional f, double off)
+bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f, double off)
 {
     double as_it_is, much;
 
     if (!c->rounded)
         return false; /* there is nothing to shake */
-    if (!own_shaken(c, d, f, (jx_shake){0}, &as_it_is))
+    if (!own_shaken(c, d, f, AS_IT_IS, &as_it_is))
         return true;
-    for (uint64_t seed = 1; seed <= SHAKES; seed++)
-        if (!own_shaken(c, d, f, (jx_shake){seed, 1}, &much) ||
-            off <= fabs(much - as_it_is))
+    for (int i = 0; i < SHAKES; i++)
+        if (!own_shaken(c, d, f, MUCH + i, &much) || off <= fabs(much - as_it_is))
             return true;
     return false;
 }
 
-bool jx_grad_is_rounding(const jx_gradding *c, const double *d, jx_functional f,
-                         double off)
+bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f, double off)
 {
     double as_it_is, much, little;
     double most = jx_points_has_rounded(c->rule->primal.jaxpr) ? enough_of_both : enough;
 
-    if (!shaken(c, d, f, (jx_shake){0}, &as_it_is))
+    if (!c->rounded || !shaken(c, d, f, AS_IT_IS, &as_it_is))
         return false;
-    for (uint64_t seed = 1; seed <= SHAKES; seed++) {
-        if (!shaken(c, d, f, (jx_shake){seed, 1}, &much) ||
-            !shaken(c, d, f, (jx_shake){seed, small}, &little))
+    for (int i = 0; i < SHAKES; i++) {
+        if (!shaken(c, d, f, MUCH + i, &much) || !shaken(c, d, f, LITTLE + i, &little))
             return false;
         much = fabs(much - as_it_is);
         little = fabs(little - as_it_is);
@@ -190,19 +246,16 @@ static double made_by(jx_gradding *s, const double *d, jx_functional f, double q
     return most;
 }
 
-bool jx_grad_is_noise(const jx_gradding *c, const double *d, jx_functional f, double off)
+bool jx_grad_is_noise(jx_gradding *c, const double *d, jx_functional f, double off)
 {
-    jx_noise noise = {0};
-    jx_gradding s;
+    jx_gradding *s = twin_of(c, NOISY, false);
     double quiet = 0;
-    bool is = begin_shaken(c, (jx_shake){0}, &noise, false, &s) && difference(&s, d, f, &quiet) &&
-              isfinite(quiet);
+    bool is;
 
-    if (is) {
-        noise.by = 1;
-        is = off <= enough_of_noise * made_by(&s, d, f, quiet);
-    }
-    jx_grad_release(&s);
-    jx_error_clear(c->program->ctx);
-    return is;
+    if (!s)
+        return false;
+    s->noise->by = 0;
+    is = difference(s, d, f, &quiet) && isfinite(quiet);
+    s->noise->by = 1;
+    return is && off <= enough_of_noise * made_by(s, d, f, quiet);
 }
