@@ -21,11 +21,14 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'frontend' / 'python'))
 
+import jax  # noqa: E402
+
 import jaxvet  # noqa: E402
 
 COMMAND = os.environ.get('JAXVET', str(ROOT / 'build' / 'jaxvet'))
 TO = ROOT / 'tests' / 'rules'
-DTYPES = {'f32': 'float32', 'bf16': 'bfloat16', 'i32': 'int32', 'bool': 'bool'}
+DTYPES = {'f32': 'float32', 'f16': 'float16', 'bf16': 'bfloat16', 'i32': 'int32', 'u32': 'uint32',
+          'i8': 'int8', 'u8': 'uint8', 'bool': 'bool', 'key': jax.random.key(0).dtype}
 
 
 def ask(*words):

@@ -66,7 +66,7 @@ for code in $("$jaxvet" rules | cut -c1-6); do
     line=$(marked "$code")
     grep -A1 "^[a-z]*\[$code\]" "$work/out" >"$work/found" ||
         fail "$code: the program that fails has no finding"
-    if [ -n "$line" ] && ! grep -q -- "--> ${code}_fails.py:$line:" "$work/found"; then
+    if [ -n "$line" ] && ! grep -q -- "--> ${code}_fails.py:$line\(:\|\$\)" "$work/found"; then
         fail "$code: no finding on line $line"
     fi
     try "$code" passes

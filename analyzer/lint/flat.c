@@ -57,7 +57,8 @@ static bool is_scalar(const jx_aval *aval)
 }
 
 /* Changes from run to run or step to step: an input, or what a loop carries. */
-static int new_input(flattener *f, const jx_aval *aval, int input, int body)
+static int new_input(flattener *f, const jx_aval *aval, int input, int body,
+                     int inside)
 {
     return new_value(f, (jx_flat_value){.aval = aval,
                                         .node = -1,
@@ -65,12 +66,13 @@ static int new_input(flattener *f, const jx_aval *aval, int input, int body)
                                         .splat = is_scalar(aval),
                                         .input = input,
                                         .level = f->level,
-                                        .body = body});
+                                        .body = body,
+                                        .inside = inside});
 }
 
 static int new_varying(flattener *f, const jx_aval *aval)
 {
-    return new_input(f, aval, -1, 0);
+    return new_input(f, aval, -1, 0, 0);
 }
 
 /* Interned pairs of a key and the value number it got. */
@@ -309,7 +311,7 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
     jx_flat_node node = {eqn,        in->jaxpr, in->calls, eqn->nins,
                          eqn->nouts, ins,       outs,      nresults,
                          results,    1,         false,     f->elsewhere > 0,
-                         false};
+                         false,      f->steps};
 
     f->acts |= jx_flat_varies_by_itself(eqn);
     if (!outs || (!alone && !equal && !keep_node(f, eqn, ins, hash)))
@@ -328,6 +330,10 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
     }
     if (!equal)
         JX_PUSH(f->ctx->arena, &f->flat->nodes, node);
+    else
+        JX_PUSH(f->ctx->arena, &f->flat->repeats,
+                (jx_flat_repeat){(int)(equal - f->flat->nodes.at), eqn,
+                                 in->jaxpr, in->calls, f->steps});
     return true;
 }
 
@@ -386,7 +392,7 @@ static bool walk_unit(flattener *f, const jx_closed *body,
     for (int i = 0; i < body->jaxpr->nins; i++)
         unit->ins[i] = unit->given[i] >= 0
                            ? unit->given[i]
-                           : new_input(f, vars[i]->aval, i, 0);
+                           : new_input(f, vars[i]->aval, i, 0, 0);
     bool ok = walk(f, body, calls, unit->ins, unit->outs);
     unit->acts = f->acts;
     f->level = level;
@@ -497,8 +503,8 @@ static bool share_body(flattener *f, const scope *in, const jx_eqn *eqn,
  * whose others change from step to step; appends what it results in to
  * *results. */
 static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
-                      const jx_closed *body, int which, int nsame,
-                      const int *same, int **results, int *nresults)
+                      const int *operands, const jx_closed *body, int which,
+                      int nsame, const int *same, int **results, int *nresults)
 {
     const jx_calls *calls = enter(f, in, eqn);
     int nins = body->jaxpr->nins, nouts = body->jaxpr->nouts;
@@ -515,10 +521,14 @@ static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
     all += *nresults - nouts;
     if (jx_growth_shares(&f->growth, body->jaxpr))
         return share_body(f, in, eqn, body, nsame, same, all);
+    JX_PUSH(f->ctx->arena, &f->flat->bodies,
+            (jx_flat_body){calls, operands, which, -1});
+    int inside = (int)f->flat->bodies.count;
     f->level++;
     for (int i = 0; i < nins; i++)
         ins[i] =
-            i < nsame ? same[i] : new_input(f, vars[i]->aval, i - nsame, which);
+            i < nsame ? same[i]
+                      : new_input(f, vars[i]->aval, i - nsame, which, inside);
     if (!walk(f, body, calls, ins, all))
         return false;
     f->level--;
@@ -555,7 +565,7 @@ static bool walk_scan(flattener *f, const scope *in, const jx_eqn *eqn,
     const jx_p_scan *p = eqn->typed;
     int same = clamp_count(p->num_consts, eqn->nins);
 
-    return walk_body(f, in, eqn, &p->jaxpr, 0, same, ins, results, nresults);
+    return walk_body(f, in, eqn, ins, &p->jaxpr, 0, same, ins, results, nresults);
 }
 
 static bool walk_while(flattener *f, const scope *in, const jx_eqn *eqn,
@@ -565,10 +575,10 @@ static bool walk_while(flattener *f, const scope *in, const jx_eqn *eqn,
     int cond = clamp_count(p->cond_nconsts, eqn->nins);
     int body = clamp_count(p->body_nconsts, eqn->nins - cond);
 
-    return walk_body(f, in, eqn, &p->cond_jaxpr, 0, cond, ins, results,
+    return walk_body(f, in, eqn, ins, &p->cond_jaxpr, 0, cond, ins, results,
                      nresults) &&
-           walk_body(f, in, eqn, &p->body_jaxpr, 1, body, ins + cond, results,
-                     nresults);
+           walk_body(f, in, eqn, ins, &p->body_jaxpr, 1, body, ins + cond,
+                     results, nresults);
 }
 
 bool jx_flat_is_for_mosaic(const jx_eqn *eqn, int branch)
@@ -591,8 +601,8 @@ static bool walk_cond(flattener *f, const scope *in, const jx_eqn *eqn,
     for (int i = 0; i < p->branches.count; i++) {
         bool elsewhere = jx_flat_is_for_mosaic(eqn, i);
         f->elsewhere += elsewhere;
-        if (!walk_body(f, in, eqn, &p->branches.at[i], i, eqn->nins - 1,
-                       ins + 1, results, nresults))
+        if (!walk_body(f, in, eqn, ins, &p->branches.at[i], i,
+                       eqn->nins - 1, ins + 1, results, nresults))
             return false;
         f->elsewhere -= elsewhere;
     }
@@ -605,6 +615,7 @@ static bool add_control(flattener *f, const scope *in, const jx_eqn *eqn,
                         const int *ins)
 {
     int *results = NULL, nresults = 0;
+    size_t bodies = f->flat->bodies.count;
     bool ok = true;
 
     if (eqn->typed && eqn->nins && (f->all || any_varies(f, eqn->nins, ins)))
@@ -623,8 +634,12 @@ static bool add_control(flattener *f, const scope *in, const jx_eqn *eqn,
     size_t before = f->flat->nodes.count;
     if (!ok || !add_node(f, in, eqn, ins, nresults, results))
         return false;
-    if (nresults && f->flat->nodes.count > before)
+    if (nresults && f->flat->nodes.count > before) {
         f->flat->nodes.at[before].shared = shares_bodies(f, eqn);
+        for (size_t i = bodies; i < f->flat->bodies.count; i++)
+            if (f->flat->bodies.at[i].ins == ins)
+                f->flat->bodies.at[i].node = (int)before;
+    }
     return true;
 }
 
@@ -708,7 +723,7 @@ static bool walk_entry(flattener *f)
     if (!ins || !outs)
         return false;
     for (int i = 0; i < jaxpr->nins; i++)
-        ins[i] = new_input(f, jaxpr->vars[jaxpr->nconsts + i]->aval, i, 0);
+        ins[i] = new_input(f, jaxpr->vars[jaxpr->nconsts + i]->aval, i, 0, 0);
     f->flat->nouts = jaxpr->nouts;
     f->flat->outs = outs;
     return walk(f, entry, NULL, ins, outs);
@@ -760,6 +775,7 @@ static jx_flat *flatten(const jx_typed *typed, bool all)
     f.special = f.growth.most;
     if (!walk_entry(&f) || !jx_ok(f.ctx))
         return NULL;
+    f.flat->steps = f.steps;
     mark_live(f.flat);
     JX_ASSERT_NONE(jx_flat_fault(f.flat));
     return f.flat;

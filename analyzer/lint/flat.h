@@ -33,7 +33,16 @@ typedef struct jx_flat_value {
      * have level 0; what a loop changes has the level at which loops nest, the
      * number among such inputs, and which of the loop's bodies it is for. */
     int input, level, body;
+    int inside; /* 1 + the body (of jx_flat.bodies) that it is an input of; 0 */
 } jx_flat_value;
+
+/* A body of a loop or branch that was walked apart. */
+typedef struct jx_flat_body {
+    const jx_calls *calls; /* leads into it */
+    const int *ins;        /* the operands of the loop or branch */
+    int which;             /* of its bodies */
+    int node;              /* it, or -1 while its bodies are walked */
+} jx_flat_body;
 
 typedef struct jx_flat_node {
     const jx_eqn *eqn;
@@ -47,14 +56,27 @@ typedef struct jx_flat_node {
     bool live;
     bool elsewhere; /* only where Mosaic lowers, which no exported program is */
     bool shared;    /* its results are of what is met once */
+    int order;      /* of all equations met, this was which */
 } jx_flat_node;
+
+/* A place that computes what a node computed before it. */
+typedef struct jx_flat_repeat {
+    int node;
+    const jx_eqn *eqn;
+    const jx_jaxpr *jaxpr;
+    const jx_calls *calls;
+    int order;
+} jx_flat_repeat;
 
 typedef struct jx_flat {
     jx_program *program;
     JX_VEC(jx_flat_value) values;
     JX_VEC(jx_flat_node) nodes;
+    JX_VEC(jx_flat_repeat) repeats; /* in order */
+    JX_VEC(jx_flat_body) bodies;    /* in order */
     int nouts;
     const int *outs; /* the program's */
+    int steps;       /* equations met: no order is higher */
     bool shared;     /* something is met once that stands in several places */
     bool uncounted;  /* and varies by itself, so that each place would count */
     bool truncated;  /* beyond the limits below: the rest is left out, and what

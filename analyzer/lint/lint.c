@@ -1,6 +1,9 @@
 /* lint.c - what lints share: see lint.h. */
 #include "analyzer/lint/lint.h"
 
+#include "frontend/base/utf8.h"
+#include "frontend/ir/signature.h"
+
 jx_claim *jx_lint_claim(jx_linter *lint, jx_code code, const jx_flat_node *node,
                         const char *what)
 {
@@ -16,6 +19,62 @@ jx_claim *jx_lint_claim(jx_linter *lint, jx_code code, const jx_flat_node *node,
         claim->eqn = node->eqn;
         claim->calls = node->calls;
     }
+    return claim;
+}
+
+jx_claim *jx_lint_suspect(jx_linter *lint, jx_code code,
+                          const jx_flat_node *node, const char *what)
+{
+    jx_claim *claim = jx_lint_claim(lint, code, node, what);
+
+    if (claim)
+        claim->evidence.by = "pattern";
+    return claim;
+}
+
+jx_claim *jx_lint_claim_of_input(jx_linter *lint, jx_code code, int input,
+                                 const jx_flat_node *node, const char *what)
+{
+    const jx_program *program = lint->program;
+    const char *const *names = program->entry.jaxpr->arg_names;
+    jx_buffer text = jx_ctx_text(lint->ctx);
+    jx_claim *claim;
+
+    jx_buffer_putc(&text, '`');
+    if (names && names[input] && *names[input])
+        jx_utf8_show(names[input], &text);
+    else
+        jx_input_print(program, input, &text);
+    jx_buffer_printf(&text, "` %s", what);
+    claim = jx_lint_claim(lint, code, program->head ? NULL : node,
+                          jx_arena_take(lint->ctx->arena, &text));
+    if (claim)
+        claim->stack = program->head;
+    return claim;
+}
+
+jx_claim *jx_lint_claim_of_result(jx_linter *lint, jx_code code, int result,
+                                  const jx_flat_node *node, const char *what)
+{
+    const jx_program *program = lint->program;
+    const char *path =
+        program->out_paths ? program->out_paths[result] : NULL;
+    jx_buffer text = jx_ctx_text(lint->ctx);
+    jx_claim *claim;
+
+    if (path && *path)
+        jx_utf8_show(path, &text);
+    else if (lint->flat->nouts > 1)
+        jx_buffer_printf(&text, "%d", result);
+    const char *name = jx_arena_take(lint->ctx->arena, &text);
+    claim = jx_lint_claim(
+        lint, code, program->returns ? NULL : node,
+        jx_arena_printf(lint->ctx->arena, name && *name ? "the result `%s` %s" : "the result%s %s",
+                        name ? name : "", what));
+    if (claim)
+        claim->stack = program->returns ? program->returns
+                       : node           ? NULL
+                                        : program->head;
     return claim;
 }
 

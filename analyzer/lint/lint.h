@@ -7,6 +7,7 @@
 #define JX_LINT_H
 
 #include "analyzer/lint/flat_sizes.h"
+#include "analyzer/lint/flat_uses.h"
 #include "analyzer/typing.h"
 
 typedef struct jx_lint_options {
@@ -27,6 +28,7 @@ typedef struct jx_linter {
     const jx_flat *flat;
     const jx_flat *whole; /* with the bodies of loops that no input reaches */
     const jx_flat_sizes *sizes; /* of its values */
+    jx_flat_uses uses; /* of `flat` */
     jx_lint_options options;
 } jx_linter;
 
@@ -38,6 +40,16 @@ typedef struct jx_linter {
  * NULL without memory. */
 jx_claim *jx_lint_claim(jx_linter *lint, jx_code code, const jx_flat_node *node,
                         const char *what);
+
+/* The same of what is suspected by how it is written: no proof, and no run. */
+jx_claim *jx_lint_suspect(jx_linter *lint, jx_code code,
+                          const jx_flat_node *node, const char *what);
+/* Of an input or a result of the program: `what` comes after its name.  Shown
+ * where the function begins or returns; at `node` where nobody knows that. */
+jx_claim *jx_lint_claim_of_input(jx_linter *lint, jx_code code, int input,
+                                 const jx_flat_node *node, const char *what);
+jx_claim *jx_lint_claim_of_result(jx_linter *lint, jx_code code, int result,
+                                  const jx_flat_node *node, const char *what);
 
 /* Bytes of an array of that aval, saturating; -1 if a size is symbolic. */
 int64_t jx_lint_bytes(const jx_aval *aval);

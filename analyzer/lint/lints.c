@@ -29,7 +29,8 @@ bool jx_lint(jx_analysis *to, const jx_lint_options *options)
     if (options)
         lint.options = *options;
     lint.flat = jx_flatten(&to->typed);
-    if (!lint.flat || !follow_sizes(&lint))
+    if (!lint.flat || !follow_sizes(&lint) ||
+        !jx_flat_uses_of(lint.flat, &lint.uses))
         return false;
     if (lint.flat->truncated)
         JX_PUSH(lint.ctx->arena, &to->assumptions,

@@ -296,6 +296,8 @@ typedef struct jx_program {
     bool x64;
     jx_closed entry;
     const char *name;
+    /* The lines that say what the function takes and what it gives; or NULL. */
+    const jx_stack *head, *returns;
     const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
     const jx_linear_program *linear; /* a second program, or NULL */
     int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ndefinitions,

@@ -118,8 +118,8 @@ static void read_entry(jx_doc *d, const jx_node *root)
     jx_program *p = d->program;
 
     if (!jx_node_object(&d->walk, &entry,
-                        "jaxpr consts name in_paths out_paths base "
-                        "valued ranges"))
+                        "jaxpr consts name in_paths out_paths head returns "
+                        "base valued ranges"))
         return;
     jx_node jaxpr = jx_node_need(&d->walk, &entry, "jaxpr");
     const jx_jaxpr *to = jx_doc_jaxpr(d, &jaxpr);
@@ -134,6 +134,10 @@ static void read_entry(jx_doc *d, const jx_node *root)
     p->name = jx_node_text(&d->walk, &name);
     p->in_paths = jx_node_texts(&d->walk, &ins, to->nins);
     p->out_paths = jx_node_texts(&d->walk, &outs, to->nouts);
+    jx_node head = jx_node_member(&entry, "head");
+    jx_node returns = jx_node_member(&entry, "returns");
+    p->head = head.there ? jx_doc_stack(d, &head) : NULL;
+    p->returns = returns.there ? jx_doc_stack(d, &returns) : NULL;
     jx_node base = jx_node_member(&entry, "base");
     if (base.there)
         p->base = jx_node_int(&d->walk, &base, 0, 0);

@@ -48,6 +48,15 @@ static void put_ranges(const jx_program *p, jx_buffer *to)
         jx_buffer_putc(to, ']');
 }
 
+static void put_line(jx_emit *e, const char *key, const jx_stack *stack,
+                     jx_buffer *to)
+{
+    if (!stack)
+        return;
+    jx_emit_key(to, key);
+    jx_json_put_int(to, jx_emit_stack(e, stack));
+}
+
 static void put_entry(jx_emit *e, jx_buffer *to)
 {
     const jx_program *p = e->program;
@@ -60,6 +69,8 @@ static void put_entry(jx_emit *e, jx_buffer *to)
     }
     jx_emit_texts(to, "in_paths", p->entry.jaxpr->nins, p->in_paths);
     jx_emit_texts(to, "out_paths", p->entry.jaxpr->nouts, p->out_paths);
+    put_line(e, "head", p->head, to);
+    put_line(e, "returns", p->returns, to);
     put_sizes(p, to);
     put_ranges(p, to);
     jx_buffer_putc(to, '}');

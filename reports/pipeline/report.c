@@ -312,6 +312,8 @@ static const char *evidence_of(const jx_claim *claim)
 
     if (claim->verdict == JX_REFUTED)
         return claim->evidence.nbindings ? "counterexample" : "proof";
+    if (by && strcmp(by, "pattern") == 0)
+        return "heuristic";
     return by && strcmp(by, "data flow") == 0 ? "proof" : "execution";
 }
 

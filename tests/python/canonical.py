@@ -13,7 +13,7 @@ _ORDER = {
             "meshes scopes avals consts npz prims jaxprs rules comparisons "
             "retraces"),
     "producer": "jaxvet jax python x64",
-    "entry": "jaxpr consts name in_paths out_paths",
+    "entry": "jaxpr consts name in_paths out_paths head returns",
     "context": "threefry_partitionable compute_type xla_metadata mesh",
     "mesh": "axes types abstract",
     "scope": "constraints stack",
@@ -117,6 +117,8 @@ class FirstUses:
         entry = document["entry"]
         self.jaxpr(entry["jaxpr"])
         self._all("consts", entry.get("consts", ()))
+        for key in ("head", "returns"):
+            self._index("stacks", entry.get(key, -1))
         done = 0
         while done < len(self.met.get("rules", ())):
             self._rule(document["rules"][done])

@@ -1,8 +1,12 @@
 """Source files, frames and stacks of a document."""
 from __future__ import annotations
 
+import dis
+import functools
+import inspect
 import linecache
 import os
+import re
 import sys
 
 from . import _compat
@@ -17,6 +21,9 @@ SHOWN, HIDDEN, ENTRY = "shown", "hidden", "entry"
 MOST_LINES = 8
 #: Stacks deeper than this lose their outermost frames.
 MOST_FRAMES = 32
+#: Decorators that are written over more lines than this hide their function.
+MOST_DECORATED = 64
+_DEF = re.compile(r"\s*(async\s+)?def\s")
 
 
 def _library_roots() -> list:
@@ -154,6 +161,39 @@ class Sources:
                         texts[str(line)] = printable(text)
             rows.append([*row, texts] if texts else list(row))
         return rows
+
+
+def lines_of(fun) -> list:
+    """Where a function begins and, if that is one place, where it returns:
+    ("head" or "returns", (path, function, location)) pairs."""
+    while isinstance(fun, functools.partial):
+        fun = fun.func
+    code = getattr(inspect.unwrap(fun), "__code__", None)
+    if code is None:
+        return []
+    name = getattr(code, "co_qualname", code.co_name)
+    line = _defined_at(code)
+    places = [("head", (line, -1, line, -1))]
+    returns = {_compat.location_of(code, at.offset)
+               for at in dis.get_instructions(code)
+               if at.opname.startswith("RETURN_") and
+               at.opname != "RETURN_GENERATOR"}
+    if len(returns) == 1:
+        places.append(("returns", returns.pop()))
+    return [(key, (code.co_filename, name, location))
+            for key, location in places if location[0]]
+
+
+def _defined_at(code) -> int:
+    """The line of `def`, which decorators stand before."""
+    first = code.co_firstlineno
+    for line in range(first, first + MOST_DECORATED):
+        text = linecache.getline(code.co_filename, line)
+        if not text or code.co_name == "<lambda>":
+            break
+        if _DEF.match(text):
+            return line
+    return first
 
 
 def printable(text: str) -> str:

@@ -13,7 +13,7 @@ from ._document import Document
 from ._record import NoRecorder, Recorder
 from ._retrace import is_unsteady, retraced
 from ._rules import BUDGET, MOST_DEPTH, Rules
-from ._source import printable
+from ._source import lines_of, printable
 from ._tables import without_empty
 from ._walk import Walker
 
@@ -30,14 +30,14 @@ class Called:
     """A function to be traced as `jax.make_jaxpr` traces it."""
 
     def __init__(self, fun, static_argnums=(), static_argnames=()):
-        self._fun, self.name = fun, function_name(fun)
+        self.fun, self.name = fun, function_name(fun)
         own, names = _compat.jit_statics(fun)
         self._static = _indices(static_argnums)
         self._own = _indices(own)  # of jax.jit, which may be left out
         self._names = {*_listed(static_argnames), *names}
 
     def trace(self, args, kwargs) -> Traced:
-        fun = self._fun
+        fun = self.fun
         bound = {name: kwargs[name] for name in self._names if name in kwargs}
         if bound:
             fun = functools.partial(fun, **bound)
@@ -67,10 +67,10 @@ class Jitted:
     knows its static arguments."""
 
     def __init__(self, fun):
-        self._fun, self.name = fun, function_name(fun)
+        self.fun, self.name = fun, function_name(fun)
 
     def trace(self, args, kwargs) -> Traced:
-        traced = trace_here(self._fun.trace, args, kwargs)
+        traced = trace_here(self.fun.trace, args, kwargs)
         positional, named = traced.args_info
         return Traced(traced.jaxpr, _paths(positional) + _paths(named),
                       _paths(traced.out_info))
@@ -153,7 +153,7 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
                                  rule_masks)
             walker.definitions = Definitions(walker, recorder, rule_budget)
         walker.recorder = recorder
-        document = _document(walker, traced, called.name, recorder, ranges)
+        document = _document(walker, traced, called, recorder, ranges)
         if afterwards:
             afterwards()
         if symbolic and retrace:
@@ -171,21 +171,23 @@ def is_symbolic(specs) -> bool:
                for dim in getattr(leaf, "shape", ()))
 
 
-def _document(walker, traced, name, recorder, ranges) -> Document:
+def _document(walker, traced, called, recorder, ranges) -> Document:
     with _compat.reading():
-        return _read(walker, traced, name, recorder, ranges)
+        return _read(walker, traced, called, recorder, ranges)
 
 
-def _read(walker, traced, name, recorder, ranges) -> Document:
+def _read(walker, traced, called, recorder, ranges) -> Document:
     closed = traced.closed
     jaxpr = walker.jaxpr(closed.jaxpr)
     entry = without_empty([
         ("jaxpr", jaxpr),
         ("consts", [walker.values.const(value) for value in closed.consts]),
-        ("name", printable(name)),
+        ("name", printable(called.name)),
         ("in_paths", traced.in_paths),
         ("out_paths", traced.out_paths),
-        ("ranges", _ranges.rows(ranges))], always=("jaxpr",))
+        *((key, walker.sources.stack_of([place]))
+          for key, place in lines_of(called.fun)),
+        ("ranges", _ranges.rows(ranges))], always=("jaxpr", "head", "returns"))
     rules = walker.rules.write() if walker.rules else []
     while walker.definitions and walker.definitions.write():
         walker.rules.write()

@@ -1,0 +1,516 @@
+/* keys.c - random keys that are used twice.
+ *
+ * A key is used by what draws numbers from it (`draw`), split into others, or
+ * something is folded into it.  Each use is an event of one key (key_views.h) at
+ * one place.  Two events of a key that both happen are a finding:
+ *
+ *   draw, draw     RNG001  the same numbers, or numbers that depend on each other
+ *   split, split   RNG001  the same new keys
+ *   draw, split    RNG004  as draw, fold, and split, fold (a note)
+ *   fold, fold     RNG003  with the same data: the same new key
+ *   seed, seed     RNG003  the same key
+ *
+ * An event in a loop happens at every step: with a key from outside of the loop it
+ * happens twice.  What excludes each other (branches of one cond) and what only
+ * repeats (remat, a derivative that draws its mask again) does not count.  Numbers
+ * that JAX's own functions draw by splitting their key first are drawn. */
+#include "analyzer/lint/key_views.h"
+#include "analyzer/lint/places.h"
+#include "frontend/ir/params.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum use {
+    USE_DRAW = 1,
+    USE_SPLIT,
+    USE_FOLD,
+} use;
+
+typedef struct event {
+    int id; /* of the key */
+    use use;
+    bool maybe; /* of some key of several, and `id` is one of these */
+    int data;   /* of a fold: the value */
+    const jx_calls *loops; /* around it, that the key is not carried through */
+    jx_place at;
+} event;
+
+typedef struct keyring {
+    jx_linter *lint;
+    const jx_flat *flat;
+    jx_keys keys;
+    jx_needed needed;
+    int *frames; /* by value: 1 + the innermost body that it changes with, or 0 */
+    JX_VEC(event) events;
+    bool *told;  /* by node: what it gives has been told of */
+    unsigned char *said; /* by order of the place: 1 a use, 2 a constant */
+    bool *consumed; /* by key: drawn from or split */
+} keyring;
+
+/* -- what changes with which loop --------------------------------------------------- */
+
+static int level_of(const keyring *r, int frame)
+{
+    int level = 0;
+
+    if (!frame)
+        return -1;
+    for (const jx_calls *c = r->flat->bodies.at[frame - 1].calls; c; c = c->outer)
+        level++;
+    return level;
+}
+
+static bool follow_frames(keyring *r)
+{
+    size_t count = r->flat->values.count;
+    int *levels = JX_NEW_ARRAY(r->lint->ctx->arena, r->flat->bodies.count + 1, int);
+
+    r->frames = JX_NEW_ARRAY(r->lint->ctx->arena, count, int);
+    if (!r->frames || !levels)
+        return false;
+    for (size_t i = 0; i <= r->flat->bodies.count; i++)
+        levels[i] = level_of(r, (int)i);
+    for (size_t i = 0; i < count; i++) {
+        const jx_flat_value *v = &r->flat->values.at[i];
+        const jx_flat_node *node = v->node < 0 ? NULL : &r->flat->nodes.at[v->node];
+        r->frames[i] = v->inside;
+        for (int k = 0; node && k < node->nins; k++)
+            if (levels[r->frames[node->ins[k]]] > levels[r->frames[i]])
+                r->frames[i] = r->frames[node->ins[k]];
+    }
+    return true;
+}
+
+static bool runs_once(const jx_eqn *eqn)
+{
+    int64_t length;
+
+    return eqn->prim->id == JX_PRIM_scan && eqn->typed &&
+           jx_dim_is_int(((const jx_p_scan *)eqn->typed)->length, &length) &&
+           length < 2;
+}
+
+/* The body of a loop around `calls` that leaves a value of that frame as it is, or
+ * NULL. */
+static const jx_calls *repeats(const keyring *r, int frame, const jx_calls *calls)
+{
+    const jx_calls *own = frame ? r->flat->bodies.at[frame - 1].calls : NULL;
+
+    for (; calls && calls != own; calls = calls->outer)
+        if ((calls->eqn->prim->id == JX_PRIM_scan ||
+             calls->eqn->prim->id == JX_PRIM_while) &&
+            !runs_once(calls->eqn))
+            return calls;
+    return NULL;
+}
+
+static int frame_of_key(const keyring *r, int id)
+{
+    return r->frames[jx_key_source_of(&r->keys, id)->value];
+}
+
+/* -- events -------------------------------------------------------------------------- */
+
+enum { MOST_EVENTS = 1 << 20 };
+
+/* What is done with a key of a loop's body is done with what it began as. */
+static void record(keyring *r, event e)
+{
+    const jx_key_source *source = jx_key_source_of(&r->keys, e.id);
+    int own = e.id - source->first, step = source->count;
+
+    if (r->events.count >= MOST_EVENTS)
+        return;
+    JX_PUSH(r->lint->ctx->arena, &r->events, e);
+    if (source->link == JX_KEYS_ALONE)
+        return;
+    e.maybe |= source->link == JX_KEYS_CHOSEN;
+    if (source->link != JX_KEYS_CHOSEN) {
+        int inside = r->flat->values.at[source->value].inside;
+        e.loops = r->flat->bodies.at[inside - 1].calls->outer;
+    }
+    for (int i = source->link == JX_KEYS_CHOSEN ? 0 : own; i < source->nparents;
+         i += source->link == JX_KEYS_CHOSEN ? 1 : step) {
+        e.id = source->parents[i];
+        record(r, e);
+    }
+}
+
+static void record_all(keyring *r, use how, int value, int data,
+                       const jx_place *place)
+{
+    const jx_key_view *view = jx_keys_of(&r->keys, value);
+
+    for (int i = 0; view && i < view->count; i++)
+        record(r, (event){view->ids[i], how, false, data, place->calls, *place});
+}
+
+static void look(keyring *r, const jx_place *place)
+{
+    const jx_flat_node *node = &r->flat->nodes.at[place->node];
+
+    if (!node->live || !jx_place_is_needed(&r->needed, place))
+        return;
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_random_bits:
+    case JX_PRIM_random_gamma:
+    case JX_PRIM_rng_bit_generator:
+        record_all(r, USE_DRAW, node->ins[0], -1, place);
+        break;
+    case JX_PRIM_random_split:
+        record_all(r,
+                   jx_place_is_written(r->lint->program, place->eqn,
+                                       place->calls)
+                       ? USE_SPLIT
+                       : USE_DRAW,
+                   node->ins[0], -1, place);
+        break;
+    case JX_PRIM_random_fold_in:
+        record_all(r, USE_FOLD, node->ins[0], node->ins[1], place);
+        break;
+    default: break;
+    }
+}
+
+static int compare(const void *a_, const void *b_)
+{
+    const event *a = a_, *b = b_;
+
+    return a->id != b->id ? (a->id < b->id ? -1 : 1)
+                          : (a->at.order > b->at.order) -
+                                (a->at.order < b->at.order);
+}
+
+/* -- pairs ----------------------------------------------------------------------------- */
+
+static const jx_calls *remat_of(const jx_calls *calls)
+{
+    for (; calls; calls = calls->outer)
+        if (calls->eqn->prim->id == JX_PRIM_checkpoint ||
+            calls->eqn->prim->id == JX_PRIM_remat2)
+            return calls;
+    return NULL;
+}
+
+/* One of both draws again what the other has drawn, on purpose: a derivative needs
+ * the mask that its function used. */
+static bool recomputes(const jx_place *a, const jx_place *b)
+{
+    bool back = jx_place_is_backward(a->eqn, a->calls);
+
+    if (back != jx_place_is_backward(b->eqn, b->calls))
+        return true;
+    if (back)
+        return remat_of(a->calls) != remat_of(b->calls) &&
+               jx_frame_same(jx_place_frame(a->eqn, a->calls),
+                             jx_place_frame(b->eqn, b->calls));
+    return a->node == b->node && jx_place_is_derivative(a->eqn, a->calls) !=
+                                     jx_place_is_derivative(b->eqn, b->calls);
+}
+
+/* What is wrong with both; JX_CODE_NONE if nothing is. */
+static jx_code code_of(const event *a, const event *b)
+{
+    /* Of one equation: a key that vmap has copied. */
+    if (a->maybe || b->maybe || a->at.order == b->at.order)
+        return JX_CODE_NONE;
+    if (a->use == USE_FOLD && b->use == USE_FOLD)
+        return a->data == b->data ? JX_CODE_RNG003 : JX_CODE_NONE;
+    return a->use == b->use ? JX_CODE_RNG001 : JX_CODE_RNG004;
+}
+
+static const char *const verbs[] = {
+    [USE_DRAW] = "drawn from",
+    [USE_SPLIT] = "split",
+    [USE_FOLD] = "folded into",
+};
+
+static const char *where(keyring *r, const jx_place *place)
+{
+    const jx_frame *frame = jx_place_frame(place->eqn, place->calls);
+    const char *base, *slash;
+
+    if (!frame)
+        return NULL;
+    base = frame->file->path;
+    slash = strrchr(base, '/');
+    return jx_arena_printf(r->lint->ctx->arena, "%s:%d", slash ? slash + 1 : base,
+                           frame->line);
+}
+
+/* One finding for an equation at its place; shown at `stack`, if that is given. */
+static jx_claim *tell(keyring *r, jx_code code, const jx_place *place,
+                      const jx_stack *stack, const char *what)
+{
+    const jx_flat_node node = {
+        .eqn = place->eqn, .jaxpr = place->jaxpr, .calls = place->calls};
+    jx_claim *claim;
+
+    if (r->said[place->order] & (code == JX_CODE_RNG002 ? 2 : 1))
+        return NULL;
+    r->said[place->order] |= code == JX_CODE_RNG002 ? 2 : 1;
+    claim = jx_lint_claim(r->lint, code, &node, what);
+    if (claim)
+        claim->stack = stack;
+    return claim;
+}
+
+static void tell_pair(keyring *r, jx_code code, const event *a, const event *b)
+{
+    jx_arena *arena = r->lint->ctx->arena;
+    const char *before = where(r, &a->at);
+    jx_claim *claim = tell(
+        r, code, &b->at, jx_places_meet(arena, &a->at, &b->at),
+        code == JX_CODE_RNG003
+            ? "the same number is folded into the same key again: both new keys "
+              "are one"
+            : jx_arena_printf(arena, "a key is %s that was %s before",
+                              verbs[b->use], verbs[a->use]));
+
+    if (a->use == b->use && a->at.node == b->at.node)
+        r->told[b->at.node] = true;
+    if (!claim)
+        return;
+    if (before)
+        claim->evidence.note =
+            jx_arena_printf(arena, "it was %s at %s", verbs[a->use], before);
+    if (code == JX_CODE_RNG004 && a->use != USE_DRAW && b->use != USE_DRAW)
+        claim->level = JX_NOTE;
+    claim->help = code == JX_CODE_RNG003
+                      ? "fold in a number of its own for each key"
+                      : "split the key first, and use each of the new keys once";
+}
+
+static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
+{
+    jx_code code = e->use == USE_FOLD ? JX_CODE_RNG003 : JX_CODE_RNG001;
+    jx_arena *arena = r->lint->ctx->arena;
+    jx_claim *claim;
+
+    if (e->use == USE_FOLD && !repeats(r, r->frames[e->data], e->loops))
+        return;
+    claim = tell(r, code, &e->at, jx_place_in_body(arena, &e->at, body),
+                 jx_arena_printf(arena,
+                                 "the same key is %s at every step of a loop%s",
+                                 verbs[e->use],
+                                 e->use == USE_FOLD ? ", with the same number"
+                                                    : ""));
+    if (e->use != USE_DRAW)
+        r->told[e->at.node] = true;
+    if (claim)
+        claim->help = "carry the key and split it at every step, or fold the "
+                      "step's number into it";
+}
+
+/* -- what is done with one key ----------------------------------------------------------- */
+
+enum { LOOK_BACK = 16 };
+
+static void judge(keyring *r, const event *of, size_t count)
+{
+    const jx_key_source *source = jx_key_source_of(&r->keys, of->id);
+    int maker = r->flat->values.at[source->value].node;
+
+    if (source->coarse || (maker >= 0 && r->told[maker]))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const event *e = &of[i];
+        if (e->maybe)
+            continue;
+        const jx_calls *body = repeats(r, frame_of_key(r, e->id), e->loops);
+        if (body)
+            tell_repeated(r, e, body);
+        for (size_t k = i > LOOK_BACK ? i - LOOK_BACK : 0; k < i; k++) {
+            jx_code code = code_of(&of[k], e);
+            if (code == JX_CODE_NONE ||
+                jx_places_exclude(of[k].at.calls, e->at.calls) ||
+                recomputes(&of[k].at, &e->at))
+                continue;
+            tell_pair(r, code, &of[k], e);
+            break;
+        }
+    }
+}
+
+static void judge_all(keyring *r)
+{
+    size_t count = r->events.count;
+    event *all = r->events.at;
+
+    if (count)
+        qsort(all, count, sizeof *all, compare);
+    for (size_t i = 0, n; i < count; i += n) {
+        for (n = 1; i + n < count && all[i + n].id == all[i].id; n++)
+            continue;
+        for (size_t k = i; k < i + n; k++)
+            r->consumed[all[k].id] |= all[k].use != USE_FOLD && !all[k].maybe;
+        judge(r, &all[i], n);
+    }
+}
+
+/* -- seeds and signatures ------------------------------------------------------------------ */
+
+static void tell_constant(keyring *r, const jx_place *place, const char *what)
+{
+    jx_claim *claim = tell(r, JX_CODE_RNG002, place, NULL, what);
+
+    if (claim)
+        claim->help = "take the key, or its seed, as an argument: every run of "
+                      "this program draws the same numbers";
+}
+
+static void look_at_seed(keyring *r, int n)
+{
+    const jx_flat_node *node = &r->flat->nodes.at[n];
+    jx_place place = jx_place_of_node(r->flat, n);
+
+    if (node->eqn->prim->id != JX_PRIM_random_seed || !node->live)
+        return;
+    if (!r->flat->values.at[node->ins[0]].varies &&
+        jx_place_is_needed(&r->needed, &place))
+        tell_constant(r, &place, "a key is made from a constant");
+}
+
+static void look_again_at_seed(keyring *r, const jx_flat_repeat *repeat)
+{
+    const jx_flat_node *node = &r->flat->nodes.at[repeat->node];
+    jx_place first = jx_place_of_node(r->flat, repeat->node);
+    jx_place place = jx_place_of_repeat(repeat);
+    jx_claim *claim;
+    const char *before;
+
+    if (node->eqn->prim->id != JX_PRIM_random_seed || !node->live ||
+        !jx_place_is_needed(&r->needed, &place) ||
+        !jx_place_is_needed(&r->needed, &first) ||
+        jx_places_exclude(first.calls, place.calls) || recomputes(&first, &place))
+        return;
+    r->told[repeat->node] = true;
+    claim = tell(r, JX_CODE_RNG003, &place,
+                 jx_places_meet(r->lint->ctx->arena, &first, &place),
+                 "a key is made from the same seed again: both are one");
+    before = where(r, &first);
+    if (claim && before)
+        claim->evidence.note = jx_arena_printf(r->lint->ctx->arena,
+                                               "the first one was made at %s", before);
+    if (claim)
+        claim->help = "split one key, and use each of the new keys once";
+}
+
+/* The keys of an array that the program holds. */
+static void look_at_constants(keyring *r)
+{
+    bool *seen = JX_NEW_ARRAY(r->lint->ctx->arena, r->keys.sources.count, bool);
+
+    for (size_t i = 0; seen && i < r->events.count; i++) {
+        const event *e = &r->events.at[i];
+        int number = r->keys.source_of.at[e->id];
+        const jx_flat_value *v =
+            &r->flat->values.at[r->keys.sources.at[number].value];
+        if (seen[number] || (!v->array && !v->literal))
+            continue;
+        seen[number] = true;
+        tell_constant(r, &e->at, "a key is a constant of the program");
+    }
+}
+
+/* The program's input that a key begins as, or -1. */
+static int input_of(const keyring *r, int id)
+{
+    const jx_key_source *source = jx_key_source_of(&r->keys, id);
+    const jx_flat_value *v;
+
+    while (source->link != JX_KEYS_ALONE && source->nparents)
+        source = jx_key_source_of(&r->keys, source->parents[0]);
+    v = &r->flat->values.at[source->value];
+    return v->node < 0 && v->level == 0 && !v->inside ? v->input : -1;
+}
+
+static bool look_at_signature(keyring *r)
+{
+    int nins = r->lint->program->entry.jaxpr->nins;
+    bool *told = JX_NEW_ARRAY(r->lint->ctx->arena, nins, bool);
+
+    for (size_t n = 0; told && n < r->flat->nodes.count; n++) {
+        const jx_flat_node *node = &r->flat->nodes.at[n];
+        const jx_key_view *view = node->eqn->prim->id == JX_PRIM_random_wrap
+                                      ? jx_keys_of(&r->keys, node->ins[0])
+                                      : NULL;
+        int input = view && view->count ? input_of(r, view->ids[0]) : -1;
+        jx_claim *claim;
+        if (input < 0 || !node->live || told[input])
+            continue;
+        told[input] = true;
+        claim = jx_lint_claim_of_input(r->lint, JX_CODE_RNG005, input, node,
+                                       "is a raw key: an array of uint32");
+        if (!claim)
+            return false;
+        claim->help = "take a key that jax.random.key makes: its type says what "
+                      "it is, and arithmetic on it is an error";
+    }
+    return told != NULL;
+}
+
+/* The last node that uses a key of the view. */
+static const jx_flat_node *last_use(const keyring *r, const jx_key_view *view)
+{
+    const event *last = NULL;
+
+    for (size_t i = 0; i < r->events.count; i++)
+        for (int k = 0; k < view->count; k++)
+            if (r->events.at[i].id == view->ids[k] &&
+                (!last || last->at.order < r->events.at[i].at.order))
+                last = &r->events.at[i];
+    return last ? &r->flat->nodes.at[last->at.node] : NULL;
+}
+
+static bool look_at_results(keyring *r)
+{
+    for (int i = 0; i < r->flat->nouts; i++) {
+        const jx_key_view *view = jx_keys_of(&r->keys, r->flat->outs[i]);
+        jx_claim *claim;
+        int k = 0;
+
+        while (view && k < view->count && !r->consumed[view->ids[k]])
+            k++;
+        if (!view || k == view->count)
+            continue;
+        claim = jx_lint_claim_of_result(
+            r->lint, JX_CODE_RNG006, i, last_use(r, view),
+            "is a key that has been used: whoever uses it again draws the same "
+            "numbers");
+        if (!claim)
+            return false;
+        claim->help = "return a key of those that it was split into";
+    }
+    return true;
+}
+
+bool jx_lint_random_keys(jx_linter *lint)
+{
+    keyring r = {.lint = lint, .flat = lint->flat};
+    const jx_flat *flat = lint->flat;
+    jx_arena *arena = lint->ctx->arena;
+
+    r.told = JX_NEW_ARRAY(arena, flat->nodes.count, bool);
+    r.said = JX_NEW_ARRAY(arena, flat->steps + 1, unsigned char);
+    if (!r.told || !r.said || !jx_keys_init(&r.keys, flat) ||
+        !jx_needed_init(&r.needed, lint->program) || !follow_frames(&r))
+        return false;
+    for (size_t n = 0; n < flat->nodes.count; n++) {
+        jx_place place = jx_place_of_node(flat, (int)n);
+        look(&r, &place);
+        look_at_seed(&r, (int)n);
+    }
+    for (size_t i = 0; i < flat->repeats.count; i++) {
+        jx_place place = jx_place_of_repeat(&flat->repeats.at[i]);
+        look(&r, &place);
+        look_again_at_seed(&r, &flat->repeats.at[i]);
+    }
+    r.consumed = JX_NEW_ARRAY(arena, r.keys.source_of.count, bool);
+    if (!r.consumed)
+        return false;
+    look_at_constants(&r);
+    judge_all(&r);
+    return look_at_signature(&r) && look_at_results(&r) && jx_ok(lint->ctx);
+}

@@ -1,0 +1,591 @@
+"""Random keys: used twice, made of constants, and the ways to use them well."""
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from planted import Programs
+
+prog = Programs()
+GLOBAL = jax.random.key(7)
+RAW = np.array([0, 3], np.uint32)
+
+
+def noise(key):
+    return jax.random.normal(key, (4,))
+
+
+@jax.jit
+def jitted_noise(key):
+    return jax.random.normal(key, (4,))
+
+
+# ---- RNG001
+
+
+@prog('key[]')
+def same_draw_twice(k):
+    a = jax.random.normal(k, (4,))
+    b = jax.random.normal(k, (4,))  #! RNG001
+    return a + 2 * b
+
+
+@prog('u32[2]')
+def raw_reused(k):
+    a = jax.random.normal(k, (4,))
+    return a + jax.random.uniform(k, (4,))  #! RNG001
+
+
+@prog('key[]')
+def element_reused(k):
+    ks = jax.random.split(k, 3)
+    a = jax.random.normal(ks[0], (4,))
+    b = jax.random.normal(ks[1], (4,))
+    c = jax.random.normal(ks[:1][0], (4,))  #! RNG001
+    return a + b * c
+
+
+@prog('u32[2]')
+def raw_element_reused(k):
+    ks = jax.random.split(k, 3)
+    a = jax.random.normal(ks[0], (4,))
+    b = jax.random.bits(ks[0], (4,))  #! RNG001
+    return a, b
+
+
+@prog('key[]')
+def element_and_all(k):
+    ks = jax.random.split(k, 3)
+    a = jax.vmap(noise)(ks)
+    return a + jax.random.uniform(ks[2], (4,))  #! RNG001
+
+
+@prog('key[]', 'f32[4]')
+def helper_called_twice(k, x):
+    x = x + noise(k)
+    return x * noise(k)  #! RNG001
+
+
+@prog('key[]', 'f32[4]')
+def jit_called_twice(k, x):
+    x = x + jitted_noise(k)
+    return x * jitted_noise(k)  #! RNG001
+
+
+@prog('key[]', 'f32[5]')
+def constant_in_scan(k, xs):
+    def body(c, x):
+        return c + x * jax.random.normal(k), None  #! RNG001
+    return lax.scan(body, 0., xs)[0]
+
+
+@prog('key[]', 'f32[5,4]')
+def constant_in_scan_by_helper(k, xs):
+    def body(c, x):
+        return c + x * noise(k), None  #! RNG001
+    return lax.scan(body, jnp.zeros(4), xs)[0]
+
+
+@prog('key[]', 'f32[]')
+def constant_in_fori(k, x):
+    return lax.fori_loop(0, 8, lambda i, c: c + jax.random.normal(k), x)  #! RNG001
+
+
+@prog('key[]', 'f32[]')
+def constant_in_while(k, x):
+    def body(c):
+        return c + jax.random.uniform(k)  #! RNG001
+    return lax.while_loop(lambda c: c < 10., body, x)
+
+
+@prog('key[]', 'f32[5]')
+def unchanged_carry(k, xs):
+    def body(carry, x):
+        k, c = carry
+        return (k, c + x * jax.random.normal(k)), None  #! RNG001
+    return lax.scan(body, (k, 0.), xs)[0][1]
+
+
+@prog('u32[2]', 'f32[5]')
+def raw_unchanged_carry(k, xs):
+    def body(carry, x):
+        k, c = carry
+        now, later = jax.random.split(k)  #! RNG001
+        return (k, c + x * jax.random.normal(now)), None
+    return lax.scan(body, (k, 0.), xs)[0][1]
+
+
+@prog('key[]', 'bool[]', 'f32[4]')
+def branch_and_after(k, p, x):
+    x = lax.cond(p, lambda x: x + jax.random.normal(k, (4,)), lambda x: x, x)
+    return x * jax.random.uniform(k, (4,))  #! RNG001
+
+
+@prog('key[]')
+def split_twice(k):
+    one, _ = jax.random.split(k)
+    _, two = jax.random.split(k, 2)  #! RNG001
+    return noise(one) + noise(two)
+
+
+@prog('key[]')
+def split_twice_otherwise(k):
+    one = jax.random.split(k)[0]
+    two = jax.random.split(k, 3)[2]  #! RNG001
+    return noise(one) + noise(two)
+
+
+@prog('key[]')
+def sampler_that_splits(k):
+    a = jax.random.permutation(k, 8)
+    return a, jax.random.normal(k, (4,))  #! RNG001
+
+
+@prog('key[]')
+def old_key_after_split(k):
+    new, sub = jax.random.split(k)
+    a = noise(sub)
+    b = jax.random.uniform(sub, (4,))  #! RNG001
+    return a + b * noise(new)
+
+
+@prog('key[]', 'f32[4]', grad=0)
+def in_remat(k, x):
+    @jax.checkpoint
+    def f(x):
+        x = x * jax.random.normal(k, (4,))
+        return jnp.sin(x) * jax.random.uniform(k, (4,))  #! RNG001
+    return f(x)
+
+
+@prog('f32[4]', 'key[]', grad=1)
+def under_grad(x, k):
+    x = x * jax.random.normal(k, (4,))
+    return jnp.sin(x) * jax.random.uniform(k, (4,))  #! RNG001
+
+
+@prog('key[]')
+def through_data(k):
+    a = noise(k)
+    again = jax.random.wrap_key_data(jax.random.key_data(k))
+    return a + jax.random.uniform(again, (4,))  #! RNG001
+
+
+@prog('key[]', 'key[]')
+def in_a_stack(k, other):
+    a = noise(other)
+    both = jnp.stack([k, other])
+    return a + jax.vmap(noise)(both)  #! RNG001
+
+
+@prog('key[]', 'f32[4]')
+def before_a_loop(k, x):
+    x = x + noise(k)
+
+    def body(i, carry):
+        k, x = carry
+        return jax.random.fold_in(k, i), x + jax.random.uniform(k, (4,))  #! RNG001, RNG004
+    return lax.fori_loop(0, 4, body, (k, x))[1]
+
+
+@prog('key[3]', 'f32[3]')
+def keys_of_a_scan_again(ks, xs):
+    def body(c, kx):
+        k, x = kx
+        return c + x * jax.random.normal(k), None
+    c = lax.scan(body, 0., (ks, xs))[0]
+    return c + jax.random.normal(ks[1])  #! RNG001
+
+
+# ---- RNG002
+
+
+@prog('f32[4]')
+def seed_in_function(x):
+    return x + noise(jax.random.PRNGKey(42))  #! RNG002
+
+
+@prog('f32[4]')
+def seed_of_constants(x):
+    seed = jnp.int32(3) + 4
+    key = jax.random.key(seed)  #! RNG002
+    return x + noise(key)
+
+
+@prog('f32[4]')
+def captured_key(x):
+    return x + jax.random.normal(GLOBAL, (4,))  #! RNG002
+
+
+@prog('f32[4]')
+def captured_raw_key(x):
+    return x + jax.random.normal(RAW, (4,))  #! RNG002
+
+
+@prog('f32[4]')
+def seed_then_split(x):
+    one, two = jax.random.split(jax.random.key(1))  #! RNG002
+    return x * noise(one) + noise(two)
+
+
+@prog('f32[5]')
+def seed_in_scan(xs):
+    def body(c, x):
+        k = jax.random.key(0)  #! RNG002
+        return c + x * jax.random.normal(k), None  #! RNG001
+    return lax.scan(body, 0., xs)[0]
+
+
+# ---- RNG003
+
+
+@prog('key[]')
+def folded_twice(k):
+    one = jax.random.fold_in(k, 1)
+    two = jax.random.fold_in(k, 1)  #! RNG003
+    return noise(one) * noise(two)
+
+
+@prog('u32[2]')
+def raw_folded_twice(k):
+    one = noise(jax.random.fold_in(k, 7))
+    return one + jax.random.uniform(jax.random.fold_in(k, 7), (4,))  #! RNG003
+
+
+@prog('key[]', 'i32[]')
+def folded_same_step(k, step):
+    a = noise(jax.random.fold_in(k, step))
+    b = jax.random.bernoulli(jax.random.fold_in(k, step))  #! RNG003
+    return a, b
+
+
+@prog('key[]', 'f32[5]')
+def folded_constant_in_scan(k, xs):
+    def body(c, x):
+        now = jax.random.fold_in(k, 0)  #! RNG003
+        return c + x * jax.random.normal(now), None
+    return lax.scan(body, 0., xs)[0]
+
+
+@prog('i32[]')
+def seeded_twice(seed):
+    a = noise(jax.random.key(seed))
+    return a + jax.random.uniform(jax.random.key(seed), (4,))  #! RNG003
+
+
+@prog('f32[4]')
+def constant_seeded_twice(x):
+    a = noise(jax.random.PRNGKey(0))  #! RNG002
+    b = noise(jax.random.PRNGKey(0))  #! RNG003
+    return x + a * b
+
+
+@prog('key[]')
+def folded_by_helper(k):
+    def sub(k):
+        return jax.random.fold_in(k, 3)
+    a = noise(sub(k))
+    return a * noise(sub(k))  #! RNG003
+
+
+# ---- RNG004
+
+
+@prog('key[]')
+def drawn_then_split(k):
+    a = noise(k)
+    k, sub = jax.random.split(k)  #! RNG004
+    return a + noise(sub)
+
+
+@prog('key[]')
+def split_then_drawn(k):
+    new, sub = jax.random.split(k)
+    a = noise(sub)
+    return a + noise(k) + noise(new)  #! RNG004
+
+
+@prog('u32[2]')
+def raw_drawn_then_folded(k):
+    a = noise(k)
+    return a * noise(jax.random.fold_in(k, 1))  #! RNG004
+
+
+@prog('key[]')
+def folded_then_drawn(k):
+    a = noise(jax.random.fold_in(k, 1))
+    return a * noise(k)  #! RNG004
+
+
+@prog('key[]', 'f32[5]')
+def carried_drawn_and_split(k, xs):
+    def body(carry, x):
+        k, c = carry
+        c = c + x * jax.random.normal(k)
+        return (jax.random.split(k)[0], c), None  #! RNG004
+    return lax.scan(body, (k, 0.), xs)[0][1]
+
+
+@prog('key[]', 'bool[]')
+def split_after_branch(k, p):
+    a = lax.cond(p, noise, lambda k: jnp.zeros(4), k)
+    one, two = jax.random.split(k)  #! RNG004
+    return a + noise(one) + noise(two)
+
+
+@prog('key[]')
+def split_and_folded(k):
+    one, two = jax.random.split(k)
+    three = jax.random.fold_in(k, 5)  #! RNG004
+    return noise(one) + noise(two) + noise(three)
+
+
+# ---- RNG005
+
+
+@prog('u32[2]')
+def raw_input(k):  #! RNG005
+    return jax.random.normal(k, (4,))
+
+
+@prog('f32[4]', 'u32[3,2]')
+def raw_inputs(x, ks):  #! RNG005
+    return x + jax.vmap(lambda k: jax.random.normal(k, (4,)))(ks)
+
+
+# ---- RNG006
+
+
+@prog('key[]')
+def returned_drawn(k):
+    a = noise(k)
+    return a, k  #! RNG006
+
+
+@prog('u32[2]')
+def raw_returned_split(k):
+    one, two = jax.random.split(k)
+    return noise(one) * noise(two), k  #! RNG006
+
+
+@prog('key[]')
+def returned_child(k):
+    ks = jax.random.split(k, 4)
+    a = jax.vmap(noise)(ks[:2])
+    return a, ks[1:]  #! RNG006
+
+
+@prog('key[]', 'f32[5]')
+def returned_by_scan(k, xs):
+    def body(carry, x):
+        k, c = carry
+        now = jax.random.fold_in(k, c.astype(jnp.int32))
+        return (k, c + x * jax.random.normal(now)), None
+    (k, c), _ = lax.scan(body, (k, 0.), xs)
+    k2, _ = jax.random.split(k)  #! RNG004
+    return c + jax.random.normal(k2), k  #! RNG006
+
+
+# ---- clean
+
+
+@prog('key[]', quiet='RNG')
+def ok_split(k):
+    a, b = jax.random.split(k)
+    return noise(a) + jax.random.uniform(b, (4,))
+
+
+@prog('key[]', quiet='RNG')
+def ok_chain(k):
+    total = jnp.zeros(4)
+    for _ in range(5):
+        k, sub = jax.random.split(k)
+        total += noise(sub)
+    return total, k
+
+
+@prog('u32[2]', quiet='RNG001 RNG002 RNG003 RNG004 RNG006')
+def ok_raw_chain(k):
+    total = jnp.zeros(4)
+    for _ in range(3):
+        k, sub = jax.random.split(k)
+        total += noise(sub)
+    return total, k
+
+
+@prog('key[]', quiet='RNG')
+def ok_fold_in_numbers(k):
+    return sum(noise(jax.random.fold_in(k, i)) for i in range(4))
+
+
+@prog('key[]', 'f32[5]', quiet='RNG')
+def ok_fold_in_scan(k, xs):
+    def body(c, ix):
+        i, x = ix
+        return c + x * jax.random.normal(jax.random.fold_in(k, i)), None
+    return lax.scan(body, 0., (jnp.arange(5), xs))[0]
+
+
+@prog('key[]', 'f32[5]', quiet='RNG')
+def ok_carry(k, xs):
+    def body(carry, x):
+        k, c = carry
+        k, sub = jax.random.split(k)
+        return (k, c + x * jax.random.normal(sub)), None
+    (k, c), _ = lax.scan(body, (k, 0.), xs)
+    return c, k
+
+
+@prog('key[]', 'f32[]', quiet='RNG')
+def ok_carry_in_while(k, x):
+    def body(carry):
+        k, c = carry
+        k, sub = jax.random.split(k)
+        return k, c + jax.random.uniform(sub)
+    return lax.while_loop(lambda carry: carry[1] < 10., body, (k, x))[1]
+
+
+@prog('key[]', 'f32[5]', quiet='RNG')
+def ok_keys_of_scan(k, xs):
+    def body(c, kx):
+        k, x = kx
+        return c + x * jax.random.normal(k), None
+    return lax.scan(body, 0., (jax.random.split(k, 5), xs))[0]
+
+
+@prog('key[]', 'bool[]', quiet='RNG')
+def ok_branches(k, p):
+    return lax.cond(p, lambda k: jax.random.normal(k, (4,)),
+                    lambda k: jax.random.uniform(k, (4,)), k)
+
+
+@prog('key[]', 'i32[]', quiet='RNG')
+def ok_switch(k, i):
+    return lax.switch(i, [noise, noise, lambda k: jax.random.uniform(k, (4,))], k)
+
+
+@prog('f32[4]', 'key[]', grad=1, quiet='RNG')
+def ok_grad(x, k):
+    a, b = jax.random.split(k)
+    return jnp.sin(x * jax.random.normal(a, (4,))) * jax.random.uniform(b, (4,))
+
+
+@prog('f32[4]', 'key[]', grad=1, quiet='RNG')
+def ok_remat(x, k):
+    @jax.checkpoint
+    def f(x, k):
+        return jnp.sin(x * jax.random.bernoulli(k, .5, (4,)))
+    return f(x, k)
+
+
+@prog('f32[4]', 'key[]', grad=1, quiet='RNG')
+def ok_nested_remat(x, k):
+    @jax.checkpoint
+    def inner(x, k):
+        return jnp.sin(x * jax.random.bernoulli(k, .5, (4,)))
+
+    @jax.checkpoint
+    def outer(x, k):
+        a, b = jax.random.split(k)
+        return inner(jnp.sin(inner(x, a)), b)
+    return outer(x, k)
+
+
+@prog('f32[4]', 'key[]', grad=1, quiet='RNG')
+def ok_remat_in_scan(x, k):
+    @jax.checkpoint
+    def body(c, k):
+        return jnp.sin(c * jax.random.bernoulli(k, .5, (4,))), None
+    return lax.scan(body, x, jax.random.split(k, 6))[0]
+
+
+@prog('f32[4]', 'key[]', grad=1, quiet='RNG')
+def ok_dropout_again_in_bwd(x, k):
+    @jax.custom_vjp
+    def drop(x, k):
+        return x * jax.random.bernoulli(k, .5, x.shape)
+
+    def fwd(x, k):
+        return drop(x, k), k
+
+    def bwd(k, g):
+        return g * jax.random.bernoulli(k, .5, g.shape), None
+    drop.defvjp(fwd, bwd)
+    return drop(jnp.sin(x), k)
+
+
+@prog('key[]', quiet='RNG')
+def ok_dead_draw(k):
+    jax.random.normal(k, (4,))
+    return jax.random.uniform(k, (4,))
+
+
+@prog('key[]', quiet='RNG')
+def ok_clone(k):
+    return noise(k) + noise(jax.random.clone(k))
+
+
+@prog('key[4]', 'i32[]', quiet='RNG')
+def ok_dynamic_elements(ks, i):
+    return noise(ks[i]) * noise(ks[i + 1])
+
+
+@prog('key[]', 'f32[3,4]', quiet='RNG')
+def ok_vmap_fold(k, xs):
+    return jax.vmap(lambda i, x: x * noise(jax.random.fold_in(k, i)))(jnp.arange(3), xs)
+
+
+@prog('i32[]', quiet='RNG')
+def ok_seeds(seed):
+    return noise(jax.random.key(seed)) * noise(jax.random.key(seed + 1))
+
+
+@prog('f32[4]', quiet='RNG')
+def ok_dead_seed(x):
+    jax.random.split(jax.random.key(0))
+    return x
+
+
+@prog('key[]', quiet='RNG')
+def ok_fresh_key_out(k):
+    k, sub = jax.random.split(k)
+    return noise(sub), k
+
+
+@prog('key[]', quiet='RNG')
+def ok_samplers(k):
+    a, b, c, d = jax.random.split(k, 4)
+    return (jax.random.permutation(a, 8), jax.random.choice(b, 5, (2,)),
+            jax.random.gamma(c, 2., (3,)), jax.random.randint(d, (3,), 0, 9))
+
+
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_nested_loops(k, x):
+    def outer(i, carry):
+        k, x = carry
+
+        def inner(j, carry):
+            k, x = carry
+            k, sub = jax.random.split(k)
+            return k, x + noise(sub)
+        return lax.fori_loop(0, 3, inner, (k, x))
+    return lax.fori_loop(0, 3, outer, (k, x))[1]
+
+
+@prog('key[]', 'f32[1]', quiet='RNG')
+def ok_loop_of_one(k, xs):
+    def body(c, x):
+        return c + x * jax.random.normal(k), None
+    return lax.scan(body, 0., xs)[0]
+
+
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_passed_through(k, x):
+    return functools.reduce(lambda a, b: a * b, [x, x]), k
+
+
+@prog('u32[4,2]', quiet='RNG')
+def ok_words_that_are_no_keys(x):
+    return x[0] + x[0], x[0]

@@ -1,0 +1,24 @@
+"""Lints over planted programs: each finding on its line, and none on the clean ones."""
+import pathlib
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent.parent / 'lints'
+sys.path.insert(0, str(HERE))
+
+import keys  # noqa: E402
+import planted  # noqa: E402
+
+PROGRAMS = [p for module in (keys,) for p in module.prog]
+
+
+@pytest.mark.parametrize('program', PROGRAMS, ids=lambda p: p.name)
+def test_planted(program):
+    found = planted.findings(program)
+    quiet = tuple(program.quiet.split())
+    assert [x for x in found if quiet and x[0].startswith(quiet)] == []
+    expected = planted.marks(program.f)
+    assert expected or quiet
+    places = [(code, line) for code, line, _ in found]
+    assert [mark for mark in expected if mark not in places] == [], found
