@@ -1,0 +1,279 @@
+/* accumulating.c - long sums in few digits.
+ *
+ * A sum of n terms of about one size in p digits has lost all of them when n reaches
+ * 2^p: the next term is below half a unit of the last place, and adds nothing.  bf16 has
+ * 8 digits, f16 11, f32 24. */
+#include "analyzer/lint/look.h"
+#include "analyzer/lint/places.h"
+#include "frontend/ir/params.h"
+
+enum { LONG = 128 };
+
+typedef struct sums {
+    jx_linter *lint;
+    const jx_flat *flat;
+    const jx_flat_node *longest; /* of the products in 16 bits */
+    int64_t terms;
+    int products;
+} sums;
+
+static bool is_short(jx_dtype dtype)
+{
+    return jx_dtype_is_float(dtype) && jx_dtype_of(dtype)->bits <= 16;
+}
+
+static jx_dtype dtype_of(const sums *s, int value)
+{
+    return s->flat->values.at[value].aval->dtype;
+}
+
+static const char *count_text(const sums *s, int64_t terms, bool symbolic)
+{
+    return symbolic ? "as many terms as a size says"
+                    : jx_arena_printf(s->lint->ctx->arena, "%lld terms",
+                                      (long long)terms);
+}
+
+static void tell(sums *s, const jx_flat_node *node, int64_t terms, bool symbolic)
+{
+    jx_dtype dtype = dtype_of(s, node->ins[0]);
+    jx_claim *claim = jx_lint_claim(
+        s->lint, JX_CODE_DTY002, node,
+        jx_arena_printf(s->lint->ctx->arena,
+                        "`%s` adds up %s in %s, which has %d significant bits",
+                        jx_eqn_name(node->eqn), count_text(s, terms, symbolic),
+                        jx_dtype_of(dtype)->short_name, jx_digits(dtype)));
+
+    if (!claim)
+        return;
+    claim->help = "add up in float32 (jnp.sum does; dtype=jnp.float32), and "
+                  "convert the sum";
+    if (jx_place_is_derivative(node->eqn, node->calls))
+        claim->level = JX_NOTE; /* nobody wrote it */
+}
+
+/* Elements are 0 or 1. */
+static bool is_count(const sums *s, int value)
+{
+    const jx_flat_node *node;
+    double number;
+
+    value = jx_shown(s->flat, value);
+    node = jx_maker(s->flat, value);
+    while (node && node->eqn->prim->id == JX_PRIM_convert_element_type) {
+        value = jx_shown(s->flat, node->ins[0]);
+        if (dtype_of(s, value) == JX_BOOL)
+            return true;
+        node = jx_maker(s->flat, value);
+    }
+    return jx_number_of(s->flat, value, &number) && number == 1;
+}
+
+static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
+{
+    jx_dtype dtype = dtype_of(s, node->ins[0]);
+    int digits = jx_digits(dtype);
+    jx_claim *claim;
+
+    if (!digits || digits > 52 || terms <= (int64_t)1 << digits ||
+        !is_count(s, node->ins[0]))
+        return;
+    claim = jx_lint_claim(
+        s->lint, JX_CODE_NUM012, node,
+        jx_arena_printf(s->lint->ctx->arena,
+                        "`%s` counts up to %lld in %s, where 2**%d + 1 is no "
+                        "number: a count stays there",
+                        jx_eqn_name(node->eqn), (long long)terms,
+                        jx_dtype_of(dtype)->short_name, digits));
+    if (claim)
+        claim->help = "count in integers (jnp.sum(mask, dtype=jnp.int32))";
+}
+
+static void look_at_reduction(sums *s, const jx_flat_node *node, int naxes,
+                              const int64_t *axes)
+{
+    const jx_aval *aval = s->flat->values.at[node->ins[0]].aval;
+    bool symbolic;
+    int64_t terms = jx_reduced(s->flat, aval, naxes, axes, &symbolic);
+
+    look_at_count(s, node, terms);
+    if (is_short(aval->dtype) && (symbolic || terms >= LONG))
+        tell(s, node, terms, symbolic);
+}
+
+/* A reduction by a body that adds. */
+static bool adds(const jx_closed *body)
+{
+    const jx_jaxpr *jaxpr = body->jaxpr;
+
+    return jaxpr && jaxpr->neqns == 1 &&
+           jaxpr->eqns[0].prim->id == JX_PRIM_add;
+}
+
+static void look_at_window(sums *s, const jx_flat_node *node)
+{
+    const jx_p_window *p = node->eqn->typed;
+    int64_t terms = 1, size;
+
+    for (int i = 0; i < p->window_dimensions.count; i++) {
+        if (!jx_dim_is_int(p->window_dimensions.at[i], &size) ||
+            __builtin_mul_overflow(terms, size, &terms))
+            return;
+    }
+    if (is_short(dtype_of(s, node->ins[0])) && terms >= LONG)
+        tell(s, node, terms, false);
+}
+
+/* Many in most programs of 16 bits, and often added up in more by the hardware: told
+ * once. */
+static void look_at_product(sums *s, const jx_flat_node *node)
+{
+    const jx_aval *aval = s->flat->values.at[node->ins[0]].aval;
+    const jx_p_dot_general *dot = node->eqn->typed;
+    bool symbolic;
+    int64_t terms = jx_reduced(
+        s->flat, aval, dot->dimension_numbers.lhs_contracting.count,
+        dot->dimension_numbers.lhs_contracting.at, &symbolic);
+
+    if (!is_short(aval->dtype) || !is_short(dtype_of(s, node->outs[0])) ||
+        (!symbolic && terms < LONG))
+        return;
+    terms = symbolic ? INT64_MAX : terms;
+    s->products++;
+    if (!s->longest || s->terms < terms) {
+        s->longest = node;
+        s->terms = terms;
+    }
+}
+
+static void tell_products(sums *s)
+{
+    jx_arena *arena = s->lint->ctx->arena;
+    jx_claim *claim;
+
+    if (!s->longest)
+        return;
+    claim = jx_lint_claim(
+        s->lint, JX_CODE_DTY002, s->longest,
+        jx_arena_printf(arena,
+                        "`dot_general` gives %s of %s%s: how it adds them up is "
+                        "the platform's choice",
+                        jx_dtype_of(dtype_of(s, s->longest->outs[0]))->short_name,
+                        count_text(s, s->terms, s->terms == INT64_MAX),
+                        s->products == 1
+                            ? ""
+                            : jx_arena_printf(arena, ", one of %d such products",
+                                              s->products)));
+    if (!claim)
+        return;
+    claim->level = JX_NOTE;
+    claim->help = "preferred_element_type=jnp.float32 says that it is added up in "
+                  "float32";
+}
+
+/* -- loops ------------------------------------------------------------------------- */
+
+/* The step by which a body adds to what it carries, or NULL. */
+static const jx_flat_node *added(const sums *s, int carry, int result, int *term)
+{
+    const jx_flat_node *node = jx_maker(s->flat, result);
+
+    while (node && node->eqn->prim->id == JX_PRIM_convert_element_type)
+        node = jx_maker(s->flat, node->ins[0]);
+    if (!node || (node->eqn->prim->id != JX_PRIM_add &&
+                  node->eqn->prim->id != JX_PRIM_add_any &&
+                  node->eqn->prim->id != JX_PRIM_sub))
+        return NULL;
+    for (int i = 0; i < (node->eqn->prim->id == JX_PRIM_sub ? 1 : 2); i++)
+        if (node->ins[i] == carry) {
+            *term = node->ins[1 - i];
+            return node;
+        }
+    return NULL;
+}
+
+static void look_at_carry(sums *s, const jx_flat_node *loop, int carry, int result)
+{
+    jx_dtype dtype = dtype_of(s, carry);
+    int term, digits = jx_digits(dtype);
+    const jx_flat_node *node =
+        jx_dtype_is_float(dtype) ? added(s, carry, result, &term) : NULL;
+    const jx_dim *length = loop->eqn->prim->id == JX_PRIM_scan
+                               ? ((const jx_p_scan *)loop->eqn->typed)->length
+                               : NULL;
+    int64_t steps = 0;
+    bool counted = length && jx_dim_is_int(length, &steps);
+    double number;
+
+    if (!node)
+        return;
+    if (is_short(dtype)) {
+        if (!counted || steps >= LONG)
+            tell(s, node, steps, !counted);
+    } else if (counted && digits && digits < 52 && steps > (int64_t)1 << digits &&
+               jx_number_of(s->flat, term, &number) && number == 1) {
+        jx_lint_claim(s->lint, JX_CODE_NUM012, node,
+                      jx_arena_printf(s->lint->ctx->arena,
+                                      "a loop counts up to %lld in %s, where "
+                                      "2**%d + 1 is no number",
+                                      (long long)steps,
+                                      jx_dtype_of(dtype)->short_name, digits));
+    }
+}
+
+/* A carry of a body, by the value that it is inside. */
+static void look_at_input(sums *s, int value)
+{
+    const jx_flat_value *v = &s->flat->values.at[value];
+    const jx_flat_body *body = &s->flat->bodies.at[v->inside - 1];
+    const jx_flat_node *loop =
+        body->node < 0 ? NULL : &s->flat->nodes.at[body->node];
+
+    if (!loop || !loop->live || loop->shared || v->input < 0)
+        return;
+    if (loop->eqn->prim->id == JX_PRIM_scan) {
+        if (v->input < ((const jx_p_scan *)loop->eqn->typed)->num_carry)
+            look_at_carry(s, loop, value, loop->results[v->input]);
+    } else if (loop->eqn->prim->id == JX_PRIM_while && body->which == 1) {
+        const jx_p_while *p = loop->eqn->typed;
+        look_at_carry(s, loop, value,
+                      loop->results[p->cond_jaxpr.jaxpr->nouts + v->input]);
+    }
+}
+
+bool jx_lint_accumulating(jx_linter *lint)
+{
+    sums s = {.lint = lint, .flat = lint->flat};
+
+    for (size_t n = 0; n < s.flat->nodes.count; n++) {
+        const jx_flat_node *node = &s.flat->nodes.at[n];
+        const void *p = node->eqn->typed;
+        if (!p || !jx_looks_at(node))
+            continue;
+        switch (node->eqn->prim->id) {
+        case JX_PRIM_reduce_sum: {
+            const jx_p_axes *axes = p;
+            look_at_reduction(&s, node, axes->axes.count, axes->axes.at);
+            break;
+        }
+        case JX_PRIM_reduce: {
+            const jx_p_reduce *reduce = p;
+            if (adds(&reduce->jaxpr))
+                look_at_reduction(&s, node, reduce->dimensions.count,
+                                  reduce->dimensions.at);
+            break;
+        }
+        case JX_PRIM_cumsum:
+            look_at_reduction(&s, node, 1, &((const jx_p_cumulative *)p)->axis);
+            break;
+        case JX_PRIM_reduce_window_sum: look_at_window(&s, node); break;
+        case JX_PRIM_dot_general: look_at_product(&s, node); break;
+        default: break;
+        }
+    }
+    for (size_t v = 0; v < s.flat->values.count; v++)
+        if (s.flat->values.at[v].inside)
+            look_at_input(&s, (int)v);
+    tell_products(&s);
+    return jx_ok(lint->ctx);
+}

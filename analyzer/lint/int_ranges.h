@@ -1,0 +1,22 @@
+/* int_ranges.h - between what the integers of a program lie, by their types and by how
+ * they are made.
+ *
+ * Inputs are anything that their dtype or a declared range allows, what a loop carries
+ * anything of its dtype.  Where a result can leave its dtype it wraps, and may be
+ * anything of it. */
+#ifndef JX_INT_RANGES_H
+#define JX_INT_RANGES_H
+
+#include "analyzer/lint/lint.h"
+
+typedef struct jx_int_range {
+    jx_int low, high;
+    bool known;   /* of integers and booleans */
+    bool wraps;   /* as computed it can leave its dtype, though no operand did before */
+    jx_int least, most; /* then: as computed */
+} jx_int_range;
+
+/* By value; in the arena.  NULL without memory. */
+const jx_int_range *jx_int_ranges(const jx_flat *flat);
+
+#endif

@@ -1,0 +1,592 @@
+"""Dtypes: promotions that nobody wrote, sums in few digits, integers that wrap."""
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from planted import Programs
+
+prog = Programs()
+TABLE = np.linspace(0., 1., 8)
+WEIGHTS = np.arange(64, dtype=np.float32).reshape(8, 8)
+
+
+# ---- DTY001
+
+
+@prog('f32[8,8]', x64=True)
+def f64_table(x):
+    return x + TABLE  #! DTY001
+
+
+@prog('f32[8,8]', x64=True)
+def f64_scalar(x):
+    return x * np.float64(0.5)  #! DTY001
+
+
+@prog('bf16[8,8]')
+def f32_scalar(x):
+    y = jnp.sin(x)
+    return y / np.sqrt(64.)  #! DTY001
+
+
+@prog('bf16[8,8]')
+def f32_weights(x):
+    return x @ WEIGHTS  #! DTY001
+
+
+@prog('f16[8]')
+def f32_arange(x):
+    return x * jnp.arange(8.)  #! DTY001
+
+
+@prog('bf16[8]', 'bool[8]')
+def where_zeros(x, mask):
+    return jnp.where(mask, x, np.zeros(8, np.float32))  #! DTY001
+
+
+@prog('bf16[8,8]')
+def concatenated(x):
+    return jnp.concatenate([x, np.ones((8, 1), np.float32)], axis=1)  #! DTY001
+
+
+@prog('f16[4,8]')
+def maximum_of_table(x):
+    return jnp.maximum(x, jnp.linspace(0., 1., 8))  #! DTY001
+
+
+@prog('f32[4]', x64=True, grad=1)
+def f64_under_grad(x):
+    return jnp.sin(x) * np.pi * np.float64(2)  #! DTY001
+
+
+@prog('f32[8,8]', quiet='DTY001', x64=True)
+def ok_python_scalar(x):
+    return x * 0.5 + math.pi
+
+
+@prog('bf16[8,8]', quiet='DTY001')
+def ok_cast_table(x):
+    return x + jnp.asarray(TABLE, x.dtype)
+
+
+@prog('bf16[8,8]', quiet='DTY001')
+def ok_explicit_widening(x):
+    return x.astype(jnp.float32) * WEIGHTS
+
+
+@prog('bf16[8,8]', quiet='DTY001 DTY002 DTY005')
+def ok_mean(x):
+    return x.mean() + x.var()
+
+
+@prog('bf16[8,8]', quiet='DTY001 DTY002 DTY005')
+def ok_softmax(x):
+    return jax.nn.softmax(x) + jax.nn.gelu(x)
+
+
+@prog('bf16[8]', 'f32[8]', quiet='DTY001')
+def ok_two_inputs(x, y):
+    return x * y
+
+
+@prog('bf16[8]', quiet='DTY001')
+def ok_weak_where(x):
+    return jnp.where(x > 0, x, 0.)
+
+
+@prog('f32[8,8]', quiet='DTY001')
+def ok_same_dtype(x):
+    return x @ WEIGHTS + TABLE
+
+
+# ---- DTY002
+
+
+@prog('bf16[128,4096]')
+def lax_reduce(x):
+    return lax.reduce(x, jnp.bfloat16(0), lax.add, (1,))  #! DTY002
+
+
+@prog('bf16[128,4096]')
+def lax_reduce_sum(x):
+    return lax.reduce_sum_p.bind(x, axes=(0,), out_sharding=None)  #! DTY002
+
+
+@prog('f16[1000]')
+def cumulative(x):
+    return jnp.cumsum(x)  #! DTY002
+
+
+@prog('bf16[n]')
+def symbolic(x):
+    return lax.cumsum(x)  #! DTY002
+
+
+@prog('bf16[256,8]')
+def scan_carry(x):
+    def body(c, row):
+        return c + row, None  #! DTY002
+    return lax.scan(body, jnp.zeros(8, jnp.bfloat16), x)[0]
+
+
+@prog('f16[8]')
+def fori_carry(x):
+    return lax.fori_loop(0, 500, lambda i, c: c + x, jnp.zeros_like(x))  #! DTY002
+
+
+@prog('bf16[8,512]', 'bf16[512,8]')
+def product(x, w):
+    return x @ w  #! DTY002
+
+
+@prog('bf16[8,512]', 'bf16[512,8]')
+def product_preferred(x, w):
+    return lax.dot(x, w, preferred_element_type=jnp.bfloat16)  #! DTY002
+
+
+@prog('bf16[128,4096]', quiet='DTY002')
+def ok_sum(x):
+    return x.sum(-1)
+
+
+@prog('bf16[128,64]', quiet='DTY002')
+def ok_short(x):
+    return lax.reduce(x, jnp.bfloat16(0), lax.add, (1,))
+
+
+@prog('bf16[8,512]', 'bf16[512,8]', quiet='DTY002')
+def ok_product(x, w):
+    return jnp.dot(x, w, preferred_element_type=jnp.float32)
+
+
+@prog('bf16[256,8]', quiet='DTY002')
+def ok_wide_carry(x):
+    def body(c, row):
+        return c + row.astype(jnp.float32), None
+    return lax.scan(body, jnp.zeros(8, jnp.float32), x)[0]
+
+
+@prog('bf16[256,8]', quiet='DTY002')
+def ok_decay(x):
+    def body(c, row):
+        return 0.9 * c + 0.1 * row, None
+    return lax.scan(body, jnp.zeros(8, jnp.bfloat16), x)[0]
+
+
+@prog('bf16[1000]', quiet='DTY002')
+def ok_maximum(x):
+    return lax.cummax(x) + x.max()
+
+
+@prog('f32[1000]', quiet='DTY002')
+def ok_float32(x):
+    return jnp.cumsum(x)
+
+
+# ---- DTY003
+
+
+@prog('i32[8]')
+def third(x):
+    return (x / 3).astype(jnp.int32)  #! DTY003
+
+
+@prog('i32[8]')
+def floor_of_half(x):
+    y = jnp.floor(x / 2)
+    return y.astype(jnp.int32)  #! DTY003
+
+
+@prog('i32[8]')
+def times_half(x):
+    return (x * 0.5).astype(int)  #! DTY003
+
+
+@prog('i32[8]', 'i32[8]')
+def ceil_div(x, y):
+    return jnp.ceil(x / y).astype(jnp.int32)  #! DTY003
+
+
+@prog('i32[]', 'f32[100]')
+def as_index(i, x):
+    return x[(i / 2).astype(jnp.int32)]  #! DTY003
+
+
+@prog('i32[8]')
+def root(x):
+    return jnp.sqrt(x.astype(jnp.float32)).astype(jnp.int32)  #! DTY003
+
+
+@prog('i32[8]', 'i32[8]')
+def ratio(x, y):
+    return x / y  #! DTY003
+
+
+@prog('i32[8]', quiet='DTY003')
+def ok_floordiv(x):
+    return x // 3 + x % 3
+
+
+@prog('i32[8]', quiet='DTY003')
+def ok_scaled(x):
+    return x.astype(jnp.float32) * 0.5
+
+
+@prog('f32[8]', quiet='DTY003')
+def ok_quantised(x):
+    return jnp.round(x * 127).astype(jnp.int8)
+
+
+@prog('i32[8]', 'f32[]', quiet='DTY003')
+def ok_real_scale(x, scale):
+    return (x * scale).astype(jnp.int32)
+
+
+@prog('bool[8,16]', 'f32[8,16]', quiet='DTY003')
+def ok_masked_mean(mask, x):
+    return (x * mask).sum(-1) / jnp.maximum(mask.sum(-1), 1)
+
+
+@prog('i8[8]', 'i8[8]', quiet='DTY003')
+def ok_small(x, y):
+    return x / y
+
+
+# ---- DTY004
+
+
+@prog('i32[1024]')
+def cut_then_sum(x):
+    return x.astype(jnp.uint8).sum(dtype=jnp.uint8)  #! DTY004
+
+
+@prog('u8[8,8]', 'u8[8,8]')
+def add_images(a, b):
+    return a + b  #! DTY004
+
+
+@prog('u8[8,8]', 'u8[8,8]')
+def difference(a, b):
+    return jnp.abs(a - b)  #! DTY004
+
+
+@prog('u8[8,8]', 'u8[8,8]')
+def average(a, b):
+    c = (a + b) // 2  #! DTY004
+    return c.astype(jnp.float32)
+
+
+@prog('i8[4,16]', 'i8[16,4]')
+def products(a, b):
+    return lax.dot(a, b)  #! DTY004
+
+
+@prog('i16[100]')
+def squares(x):
+    return x * x  #! DTY004
+
+
+@prog('bool[1000]')
+def count_in_bytes(mask):
+    return mask.sum(dtype=jnp.uint8)  #! DTY004
+
+
+@prog('i8[300]')
+def cumulative_bytes(x):
+    return jnp.cumsum(x, dtype=jnp.int8)  #! DTY004
+
+
+@prog('i16[8]')
+def scaled(x):
+    return (x * 100).astype(jnp.float32)  #! DTY004
+
+
+@prog('i8[8]')
+def negated(x):
+    return -x  #! DTY004
+
+
+@prog('i32[1024]', quiet='DTY004')
+def ok_wide_sum(x):
+    return x.astype(jnp.uint8).sum()
+
+
+@prog('u8[8,8]', 'u8[8,8]', quiet='DTY004')
+def ok_widened(a, b):
+    return ((a.astype(jnp.int32) + b) // 2).astype(jnp.uint8)
+
+
+@prog('u8[8,8]', 'u8[8,8]', quiet='DTY004')
+def ok_halves(a, b):
+    return a // 2 + b // 2
+
+
+@prog('u8[8,8]', quiet='DTY004')
+def ok_bits(a):
+    return (a << 1) ^ (a >> 3) & 15
+
+
+@prog('bool[200]', quiet='DTY004')
+def ok_short_count(mask):
+    return mask.sum(dtype=jnp.uint8)
+
+
+@prog('u8[8]', 'u8[8]', quiet='DTY004')
+def ok_guarded_difference(a, b):
+    return jnp.where(a > b, a - b, b - a)
+
+
+@prog('u8[8]', quiet='DTY004')
+def ok_part(a):
+    return a - a % 16 + (a - jnp.minimum(a, 7)) * 0
+
+
+@prog('i8[4,16]', 'i8[16,4]', quiet='DTY004')
+def ok_int32_product(a, b):
+    return lax.dot(a, b, preferred_element_type=jnp.int32)
+
+
+@prog('i16[8]', quiet='DTY004', ranges={'x': (-100, 100)})
+def ok_declared(x):
+    return x * x
+
+
+@prog('i8[8]', quiet='DTY004')
+def ok_clipped(x):
+    return jnp.clip(x, -10, 10) * 12
+
+
+@prog('i32[8]', 'i32[8]', quiet='DTY004')
+def ok_int32(x, y):
+    return x * y + x
+
+
+# ---- DTY005
+
+
+@prog('f32[8]')
+def through_bf16(x):
+    return x.astype(jnp.bfloat16).astype(jnp.float32)  #! DTY005
+
+
+@prog('f32[8]')
+def through_f16_later(x):
+    h = jnp.sin(x).astype(jnp.float16)
+    h = h.reshape(2, 4).T
+    return h.astype(jnp.float32) + 1  #! DTY005
+
+
+@prog('i32[8]')
+def integer_through_f32(x):
+    return x.astype(jnp.float32).astype(jnp.int32)  #! DTY005
+
+
+@prog('i32[8]')
+def integer_through_i8(x):
+    return x.astype(jnp.int8).astype(jnp.int32)  #! DTY005
+
+
+@prog('f64[8]', x64=True)
+def through_f32(x):
+    return x.astype(jnp.float32).astype(jnp.float64)  #! DTY005
+
+
+@prog('i64[8]', x64=True)
+def through_i32(x):
+    return x.astype(jnp.int32).astype(jnp.int64)  #! DTY005
+
+
+@prog('f32[8]', quiet='DTY005')
+def ok_cast_once(x):
+    return (x.astype(jnp.bfloat16) * 2).astype(jnp.float32)
+
+
+@prog('bf16[8]', quiet='DTY005')
+def ok_widened_and_back(x):
+    return jnp.sin(x.astype(jnp.float32)).astype(jnp.bfloat16)
+
+
+@prog('bf16[8]', quiet='DTY005')
+def ok_wide_and_back(x):
+    return x.astype(jnp.float32).astype(jnp.bfloat16)
+
+
+@prog('bf16[8,300]', quiet='DTY005')
+def ok_sum_widened(x):
+    return x.sum(-1).astype(jnp.float32)
+
+
+@prog('bool[8]', quiet='DTY005 DTY003')
+def ok_mask(x):
+    return x.astype(jnp.float32).astype(jnp.int32)
+
+
+@prog('f32[8]', quiet='DTY005')
+def ok_reduce_precision(x):
+    return lax.reduce_precision(x, 8, 7)
+
+
+@prog('f32[8]', quiet='DTY005')
+def ok_truncated(x):
+    return x.astype(jnp.int32).astype(jnp.float32)
+
+
+@prog('f32[8]', quiet='DTY005')
+def ok_also_used(x):
+    h = x.astype(jnp.bfloat16)
+    return h.astype(jnp.float32), h
+
+
+@prog('i8[8]', quiet='DTY005')
+def ok_exact(x):
+    return x.astype(jnp.float32).astype(jnp.int8)
+
+
+# ---- DTY007
+
+
+@prog('u32[8]', 'i32[8]')
+def added(x, y):
+    return x + y  #! DTY007
+
+
+@prog('u32[8]', 'i32[8]')
+def compared(x, y):
+    return x < y  #! DTY007
+
+
+@prog('u32[8]', 'i32[]')
+def scalar_input(x, y):
+    return x * y  #! DTY007
+
+
+@prog('u32[8]')
+def with_arange(x):
+    return x + jnp.arange(8)  #! DTY007
+
+
+@prog('u32[8]', 'i32[8]', 'bool[8]')
+def selected(x, y, mask):
+    return jnp.where(mask, x, y)  #! DTY007
+
+
+@prog('i32[8]', 'u32[8]')
+def the_other_way(x, y):
+    return jnp.maximum(x, y)  #! DTY007
+
+
+@prog('u32[8]', quiet='DTY007')
+def ok_python_number(x):
+    return (x + 1) % 7
+
+
+@prog('u32[8]', 'i32[8]', quiet='DTY007')
+def ok_said(x, y):
+    return x.astype(jnp.int32) + y
+
+
+@prog('u32[8]', 'f32[100]', quiet='DTY007')
+def ok_index(i, x):
+    return x[i]
+
+
+@prog('u32[8]', 'i32[8]', quiet='DTY007', x64=True)
+def ok_64_bits(x, y):
+    return x + y
+
+
+@prog('key[]', quiet='DTY007 DTY001 DTY003 DTY004 DTY005')
+def ok_random(k):
+    a, b = jax.random.split(k)
+    return jax.random.randint(a, (4,), 0, 10), jax.random.permutation(b, 8)
+
+
+@prog('u16[8]', 'i16[8]', quiet='DTY007')
+def ok_16_bits(x, y):
+    return x + y
+
+
+# ---- DTY008
+
+
+@prog('f32[8]')
+def weak_where(x):
+    return jnp.where(x.sum() > 0, 1., -1.)  #! DTY008
+
+
+@prog('f32[8]')
+def weak_constant(x):
+    y = 2.0
+    return x, jnp.asarray(y) * 3  #! DTY008
+
+
+@prog('f32[8]')
+def weak_cond(x):
+    return lax.cond(x[0] > 0, lambda: 1, lambda: 2)  #! DTY008
+
+
+@prog('i32[]')
+def weak_loop(n):
+    return lax.fori_loop(0, n, lambda i, c: c + 1., 0.)  #! DTY008
+
+
+@prog('bool[4]')
+def weak_select(p):
+    return jnp.where(p, 1, 0)  #! DTY008
+
+
+@prog('f32[3]')
+def weak_second(x):
+    y = jnp.where(x[0] > 1, 3., 4.)
+    return x, y  #! DTY008
+
+
+@prog('f32[8]', quiet='DTY008')
+def ok_strong(x):
+    return jnp.where(x > 0, x, 0.) * 2.
+
+
+@prog('f32[8]', quiet='DTY008')
+def ok_said_dtype(x):
+    return jnp.where(x.sum() > 0, 1., -1.).astype(jnp.float32)
+
+
+# ---- NUM012
+
+
+@prog('bool[8192,8192]')
+def count_of_mask(mask):
+    return mask.astype(jnp.float32).sum()  #! NUM012
+
+
+@prog('bool[8192,8192]')
+def mean_of_mask(mask):
+    return jnp.mean(mask)  #! NUM012
+
+
+@prog('f32[5000,5000]')
+def count_of_positive(x):
+    return jnp.sum(jnp.where(x > 0, 1., 0.)), jnp.sum((x > 0).astype(x.dtype))  #! NUM012
+
+
+@prog('f32[]')
+def loop_counter(x):
+    return lax.fori_loop(0, 20_000_000, lambda i, c: c + 1., x)  #! NUM012
+
+
+@prog('bool[8192,8192]', quiet='NUM012')
+def ok_integer_count(mask):
+    return mask.sum()
+
+
+@prog('bool[1024,1024]', quiet='NUM012')
+def ok_fewer(mask):
+    return jnp.mean(mask)
+
+
+@prog('f32[8192,8192]', quiet='NUM012')
+def ok_real_sum(x):
+    return x.sum()
