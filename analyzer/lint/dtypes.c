@@ -382,10 +382,10 @@ static void look_at_results(look *l)
 
 bool jx_lint_dtypes(jx_linter *lint)
 {
-    look l = {lint, lint->flat, jx_int_ranges(lint->flat),
+    look l = {lint, lint->flat, lint->ranges,
               JX_NEW_ARRAY(lint->ctx->arena, lint->flat->nodes.count, bool)};
 
-    if (!l.ranges || !l.told)
+    if (!l.told)
         return false;
     for (size_t n = 0; n < l.flat->nodes.count; n++) {
         const jx_flat_node *node = &l.flat->nodes.at[n];

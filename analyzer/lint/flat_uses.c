@@ -52,3 +52,33 @@ const jx_flat_node *jx_flat_sole_use(const jx_flat *flat,
     }
     return found;
 }
+
+static int level_of(const jx_calls *calls)
+{
+    int level = 0;
+
+    for (; calls; calls = calls->outer)
+        level++;
+    return level;
+}
+
+const int *jx_flat_frames(const jx_flat *flat)
+{
+    jx_arena *arena = flat->program->ctx->arena;
+    int *levels = JX_NEW_ARRAY(arena, flat->bodies.count + 1, int);
+    int *frames = JX_NEW_ARRAY(arena, flat->values.count + 1, int);
+
+    if (!levels || !frames)
+        return NULL;
+    for (size_t i = 0; i < flat->bodies.count; i++)
+        levels[i + 1] = level_of(flat->bodies.at[i].calls);
+    for (size_t i = 0; i < flat->values.count; i++) {
+        const jx_flat_value *v = &flat->values.at[i];
+        const jx_flat_node *node = v->node < 0 ? NULL : &flat->nodes.at[v->node];
+        frames[i] = v->inside;
+        for (int k = 0; node && k < node->nins; k++)
+            if (levels[frames[node->ins[k]]] > levels[frames[i]])
+                frames[i] = frames[node->ins[k]];
+    }
+    return frames;
+}

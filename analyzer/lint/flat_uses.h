@@ -16,10 +16,9 @@ typedef struct jx_flat_uses {
 /* In the program's arena; false without memory. */
 bool jx_flat_uses_of(const jx_flat *flat, jx_flat_uses *to);
 
-static inline int jx_flat_use_count(const jx_flat_uses *uses, int value)
-{
-    return uses->first[value + 1] - uses->first[value];
-}
+/* By value: 1 + the innermost body (of jx_flat.bodies) with whose steps it changes; 0:
+ * with none.  In the program's arena; NULL without memory. */
+const int *jx_flat_frames(const jx_flat *flat);
 
 /* The only live node that takes the value, which nothing else needs; NULL if
  * there is no such. */

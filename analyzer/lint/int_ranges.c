@@ -174,14 +174,14 @@ static jx_int_range sum(jx_int_range a, jx_int terms, bool part)
 /* The case that a select takes, if it can take one only. */
 static int taken(const follower *f, int value)
 {
-    const jx_flat_node *node = jx_maker(f->flat, value = jx_shown(f->flat, value));
+    const jx_flat_node *node = jx_maker(f->flat, value = jx_plain(f->flat, value));
 
     while (node && node->eqn->prim->id == JX_PRIM_select_n) {
         jx_int_range which = f->of[node->ins[0]];
         if (!which.known || which.low != which.high || which.low < 0 ||
             which.low + 1 >= node->nins)
             break;
-        value = jx_shown(f->flat, node->ins[which.low + 1]);
+        value = jx_plain(f->flat, node->ins[which.low + 1]);
         node = jx_maker(f->flat, value);
     }
     return value;
@@ -192,12 +192,12 @@ static bool is_part(const follower *f, int part, int of)
 {
     const jx_flat_node *node = jx_maker(f->flat, taken(f, part));
 
-    of = jx_shown(f->flat, of);
+    of = jx_plain(f->flat, of);
     switch (node && node->nins == 2 ? node->eqn->prim->id : JX_PRIM_unknown) {
     case JX_PRIM_min:
     case JX_PRIM_and:
-        return jx_shown(f->flat, node->ins[0]) == of ||
-               jx_shown(f->flat, node->ins[1]) == of;
+        return jx_plain(f->flat, node->ins[0]) == of ||
+               jx_plain(f->flat, node->ins[1]) == of;
     case JX_PRIM_rem:
     case JX_PRIM_div:
     case JX_PRIM_shift_right_logical:
@@ -209,14 +209,17 @@ static bool is_part(const follower *f, int part, int of)
 
 static bool is_most(const follower *f, int most, int of)
 {
-    const jx_flat_node *node = jx_maker(f->flat, jx_shown(f->flat, most));
+    const jx_flat_node *node = jx_maker(f->flat, jx_plain(f->flat, most));
 
-    of = jx_shown(f->flat, of);
+    of = jx_plain(f->flat, of);
     if (node && node->eqn->prim->id == JX_PRIM_max)
-        return jx_shown(f->flat, node->ins[0]) == of ||
-               jx_shown(f->flat, node->ins[1]) == of;
+        return jx_plain(f->flat, node->ins[0]) == of ||
+               jx_plain(f->flat, node->ins[1]) == of;
+    /* Of all elements, wherever they stand. */
+    node = jx_maker(f->flat, jx_shown(f->flat, most));
     return node && node->eqn->prim->id == JX_PRIM_reduce_max &&
-           jx_shown(f->flat, node->ins[0]) == of;
+           node->eqn->outs[0]->aval->rank == 0 &&
+           jx_shown(f->flat, node->ins[0]) == jx_shown(f->flat, of);
 }
 
 static jx_int_range difference(const follower *f, const jx_flat_node *node,

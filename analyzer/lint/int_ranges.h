@@ -7,7 +7,7 @@
 #ifndef JX_INT_RANGES_H
 #define JX_INT_RANGES_H
 
-#include "analyzer/lint/lint.h"
+#include "analyzer/lint/flat.h"
 
 typedef struct jx_int_range {
     jx_int low, high;

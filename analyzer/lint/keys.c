@@ -41,46 +41,13 @@ typedef struct keyring {
     const jx_flat *flat;
     jx_keys keys;
     jx_needed needed;
-    int *frames; /* by value: 1 + the innermost body that it changes with, or 0 */
     JX_VEC(event) events;
     bool *told;  /* by node: what it gives has been told of */
     unsigned char *said; /* by order of the place: 1 a use, 2 a constant */
     bool *consumed; /* by key: drawn from or split */
 } keyring;
 
-/* -- what changes with which loop --------------------------------------------------- */
-
-static int level_of(const keyring *r, int frame)
-{
-    int level = 0;
-
-    if (!frame)
-        return -1;
-    for (const jx_calls *c = r->flat->bodies.at[frame - 1].calls; c; c = c->outer)
-        level++;
-    return level;
-}
-
-static bool follow_frames(keyring *r)
-{
-    size_t count = r->flat->values.count;
-    int *levels = JX_NEW_ARRAY(r->lint->ctx->arena, r->flat->bodies.count + 1, int);
-
-    r->frames = JX_NEW_ARRAY(r->lint->ctx->arena, count, int);
-    if (!r->frames || !levels)
-        return false;
-    for (size_t i = 0; i <= r->flat->bodies.count; i++)
-        levels[i] = level_of(r, (int)i);
-    for (size_t i = 0; i < count; i++) {
-        const jx_flat_value *v = &r->flat->values.at[i];
-        const jx_flat_node *node = v->node < 0 ? NULL : &r->flat->nodes.at[v->node];
-        r->frames[i] = v->inside;
-        for (int k = 0; node && k < node->nins; k++)
-            if (levels[r->frames[node->ins[k]]] > levels[r->frames[i]])
-                r->frames[i] = r->frames[node->ins[k]];
-    }
-    return true;
-}
+/* -- loops ------------------------------------------------------------------------- */
 
 static bool runs_once(const jx_eqn *eqn)
 {
@@ -107,7 +74,7 @@ static const jx_calls *repeats(const keyring *r, int frame, const jx_calls *call
 
 static int frame_of_key(const keyring *r, int id)
 {
-    return r->frames[jx_key_source_of(&r->keys, id)->value];
+    return r->lint->frames[jx_key_source_of(&r->keys, id)->value];
 }
 
 /* -- events -------------------------------------------------------------------------- */
@@ -288,7 +255,7 @@ static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
     jx_arena *arena = r->lint->ctx->arena;
     jx_claim *claim;
 
-    if (e->use == USE_FOLD && !repeats(r, r->frames[e->data], e->loops))
+    if (e->use == USE_FOLD && !repeats(r, r->lint->frames[e->data], e->loops))
         return;
     claim = tell(r, code, &e->at, jx_place_in_body(arena, &e->at, body),
                  jx_arena_printf(arena,
@@ -495,7 +462,7 @@ bool jx_lint_random_keys(jx_linter *lint)
     r.told = JX_NEW_ARRAY(arena, flat->nodes.count, bool);
     r.said = JX_NEW_ARRAY(arena, flat->steps + 1, unsigned char);
     if (!r.told || !r.said || !jx_keys_init(&r.keys, flat) ||
-        !jx_needed_init(&r.needed, lint->program) || !follow_frames(&r))
+        !jx_needed_init(&r.needed, lint->program))
         return false;
     for (size_t n = 0; n < flat->nodes.count; n++) {
         jx_place place = jx_place_of_node(flat, (int)n);

@@ -29,6 +29,8 @@ typedef struct jx_linter {
     const jx_flat *whole; /* with the bodies of loops that no input reaches */
     const jx_flat_sizes *sizes; /* of its values */
     jx_flat_uses uses; /* of `flat` */
+    const int *frames; /* of its values: jx_flat_frames() */
+    const struct jx_int_range *ranges; /* of its values (int_ranges.h) */
     jx_lint_options options;
 } jx_linter;
 

@@ -1,4 +1,5 @@
 /* lints.c - all lints, one after the other. */
+#include "analyzer/lint/int_ranges.h"
 #include "analyzer/lint/lint.h"
 #include "frontend/ir/signature.h"
 
@@ -31,6 +32,10 @@ bool jx_lint(jx_analysis *to, const jx_lint_options *options)
     lint.flat = jx_flatten(&to->typed);
     if (!lint.flat || !follow_sizes(&lint) ||
         !jx_flat_uses_of(lint.flat, &lint.uses))
+        return false;
+    lint.frames = jx_flat_frames(lint.flat);
+    lint.ranges = jx_int_ranges(lint.flat);
+    if (!lint.frames || !lint.ranges)
         return false;
     if (lint.flat->truncated)
         JX_PUSH(lint.ctx->arena, &to->assumptions,

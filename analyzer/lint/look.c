@@ -41,6 +41,8 @@ bool jx_shows(const jx_eqn *eqn)
     case JX_PRIM_name:
     case JX_PRIM_sharding_constraint:
     case JX_PRIM_reshard: return true;
+    case JX_PRIM_convert_element_type: /* weakly typed or not */
+        return jx_atom_aval(eqn->ins[0])->dtype == eqn->outs[0]->aval->dtype;
     case JX_PRIM_optimization_barrier:
     case JX_PRIM_device_put: return eqn->nins == 1;
     default: return false;
@@ -52,6 +54,28 @@ int jx_shown(const jx_flat *flat, int value)
     const jx_flat_node *node = jx_maker(flat, value);
 
     while (node && node->nins && jx_shows(node->eqn)) {
+        value = node->ins[0];
+        node = jx_maker(flat, value);
+    }
+    return value;
+}
+
+int jx_plain(const jx_flat *flat, int value)
+{
+    const jx_flat_node *node = jx_maker(flat, value);
+
+    while (node && jx_shows(node->eqn)) {
+        switch (node->eqn->prim->id) {
+        case JX_PRIM_broadcast_in_dim:
+        case JX_PRIM_reshape:
+        case JX_PRIM_squeeze:
+        case JX_PRIM_expand_dims:
+        case JX_PRIM_transpose:
+        case JX_PRIM_rev:
+        case JX_PRIM_slice:
+        case JX_PRIM_tile: return value;
+        default: break;
+        }
         value = node->ins[0];
         node = jx_maker(flat, value);
     }

@@ -11,10 +11,14 @@ bool jx_looks_at(const jx_flat_node *node);
 const jx_flat_node *jx_maker(const jx_flat *flat, int value);
 jx_prim_id jx_maker_id(const jx_flat *flat, int value); /* JX_PRIM_unknown: none */
 
-/* Shows elements of its first operand and computes nothing, conversions excluded. */
+/* Shows elements of its first operand and computes nothing; conversions to another
+ * dtype excluded. */
 bool jx_shows(const jx_eqn *eqn);
 /* The value whose elements it shows, in whatever order or number. */
 int jx_shown(const jx_flat *flat, int value);
+
+/* The same value before it was merely copied: element by element the same. */
+int jx_plain(const jx_flat *flat, int value);
 
 /* The number that all elements of a value are, as written (conversions round it);
  * false where they are not known, or differ. */

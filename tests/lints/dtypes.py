@@ -344,6 +344,11 @@ def ok_part(a):
     return a - a % 16 + (a - jnp.minimum(a, 7)) * 0
 
 
+@prog('u8[8,8]')
+def part_of_others(a):
+    return a.T - jnp.minimum(a, 7)  #! DTY004
+
+
 @prog('i8[4,16]', 'i8[16,4]', quiet='DTY004')
 def ok_int32_product(a, b):
     return lax.dot(a, b, preferred_element_type=jnp.int32)

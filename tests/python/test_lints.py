@@ -8,10 +8,11 @@ HERE = pathlib.Path(__file__).resolve().parent.parent / 'lints'
 sys.path.insert(0, str(HERE))
 
 import dtypes  # noqa: E402
+import graph  # noqa: E402
 import keys  # noqa: E402
 import planted  # noqa: E402
 
-PROGRAMS = [p for module in (keys, dtypes) for p in module.prog]
+PROGRAMS = [p for module in (keys, dtypes, graph) for p in module.prog]
 
 
 @pytest.mark.parametrize('program', PROGRAMS, ids=lambda p: p.name)

@@ -1,0 +1,410 @@
+/* control.c - choices that are made already, and loops that do not loop or do not end. */
+#include "analyzer/lint/int_ranges.h"
+#include "analyzer/lint/look.h"
+#include "analyzer/lint/places.h"
+#include "frontend/ir/params.h"
+
+#include <string.h>
+
+typedef struct control {
+    jx_linter *lint;
+    const jx_flat *flat;
+} control;
+
+/* -- GRF007: predicates ---------------------------------------------------------------- */
+
+/* Not negative, whatever its inputs are (or NaN). */
+static bool is_not_negative(const jx_flat *flat, int value, int depth)
+{
+    const jx_flat_node *node = jx_maker(flat, value);
+    double number;
+
+    if (jx_number_of(flat, value, &number))
+        return number >= 0;
+    if (!node || depth > 8)
+        return false;
+    if (node->nins && jx_shows(node->eqn))
+        return is_not_negative(flat, node->ins[0], depth + 1);
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_abs:
+    case JX_PRIM_square:
+    case JX_PRIM_exp:
+    case JX_PRIM_exp2:
+    case JX_PRIM_logistic:
+    case JX_PRIM_sqrt:
+    case JX_PRIM_cosh: return true;
+    case JX_PRIM_integer_pow:
+        return node->eqn->typed &&
+               ((const jx_p_integer_pow *)node->eqn->typed)->y % 2 == 0;
+    case JX_PRIM_mul:
+        if (jx_plain(flat, node->ins[0]) == jx_plain(flat, node->ins[1]))
+            return true;
+        return is_not_negative(flat, node->ins[0], depth + 1) &&
+               is_not_negative(flat, node->ins[1], depth + 1);
+    case JX_PRIM_add:
+        return is_not_negative(flat, node->ins[0], depth + 1) &&
+               is_not_negative(flat, node->ins[1], depth + 1);
+    case JX_PRIM_max:
+        return is_not_negative(flat, node->ins[0], depth + 1) ||
+               is_not_negative(flat, node->ins[1], depth + 1);
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_cumsum:
+        return is_not_negative(flat, node->ins[0], depth + 1);
+    default: return false;
+    }
+}
+
+/* What a comparison of floats always is; -1 if that depends.  Of a NaN all but != are
+ * false, so nothing but `false` is proved here. */
+static int float_test(const jx_flat *flat, const jx_flat_node *test)
+{
+    int a = test->ins[0], b = test->ins[1];
+    double number;
+
+    switch (test->eqn->prim->id) {
+    case JX_PRIM_lt:
+    case JX_PRIM_gt:
+        if (jx_plain(flat, a) == jx_plain(flat, b))
+            return 0;
+        if (test->eqn->prim->id == JX_PRIM_gt) {
+            a = test->ins[1];
+            b = test->ins[0];
+        }
+        return jx_number_of(flat, b, &number) && number <= 0 &&
+                       is_not_negative(flat, a, 0)
+                   ? 0
+                   : -1;
+    default: return -1;
+    }
+}
+
+/* What makes a predicate: lax.cond makes an index of it. */
+static const jx_flat_node *test_of(const jx_flat *flat, int value)
+{
+    const jx_flat_node *node = jx_maker(flat, jx_shown(flat, value));
+
+    if (node && node->eqn->prim->id == JX_PRIM_convert_element_type &&
+        flat->values.at[node->ins[0]].aval->dtype == JX_BOOL)
+        node = jx_maker(flat, jx_shown(flat, node->ins[0]));
+    return node;
+}
+
+/* What a predicate always is; -1 if that depends. */
+static int decided(const control *c, int value)
+{
+    const jx_int_range r = c->lint->ranges[value];
+    const jx_flat_node *test = test_of(c->flat, value);
+
+    if (r.known && r.low == r.high)
+        return (int)r.low;
+    if (!test || test->nins != 2)
+        return -1;
+    if (jx_dtype_is_integer(c->flat->values.at[test->ins[0]].aval->dtype) &&
+        jx_plain(c->flat, test->ins[0]) == jx_plain(c->flat, test->ins[1])) {
+        switch (test->eqn->prim->id) {
+        case JX_PRIM_eq:
+        case JX_PRIM_le:
+        case JX_PRIM_ge: return 1;
+        case JX_PRIM_ne:
+        case JX_PRIM_lt:
+        case JX_PRIM_gt: return 0;
+        default: break;
+        }
+    }
+    return jx_dtype_is_float(c->flat->values.at[test->ins[0]].aval->dtype)
+               ? float_test(c->flat, test)
+               : -1;
+}
+
+/* select(i < 0, i, i + n): an index from the end, which JAX writes for every index. */
+static bool normalizes_index(const jx_flat *flat, const jx_flat_node *node)
+{
+    const jx_flat_node *test = jx_maker(flat, jx_shown(flat, node->ins[0]));
+    const jx_flat_node *added;
+
+    if (node->nins != 3 || !test || test->eqn->prim->id != JX_PRIM_lt)
+        return false;
+    added = jx_maker(flat, jx_shown(flat, node->ins[2]));
+    return added && added->eqn->prim->id == JX_PRIM_add &&
+           jx_is_implied(test, node);
+}
+
+/* Somebody wrote the choice: jnp.where is JAX's function `_where`. */
+static bool is_written(const control *c, const jx_flat_node *node)
+{
+    const jx_value *name =
+        node->calls ? jx_eqn_param(node->calls->eqn, "name") : NULL;
+
+    if (jx_place_is_written(c->lint->program, node->eqn, node->calls))
+        return true;
+    return name && name->text && strcmp(name->text, "_where") == 0 &&
+           jx_place_is_written(c->lint->program, node->calls->eqn,
+                               node->calls->outer);
+}
+
+static void look_at_choice(control *c, const jx_flat_node *node)
+{
+    bool cond = node->eqn->prim->id == JX_PRIM_cond;
+    const jx_flat_node *test = test_of(c->flat, node->ins[0]);
+    int always = decided(c, node->ins[0]);
+    const char *which;
+    jx_claim *claim;
+
+    if (always < 0 || normalizes_index(c->flat, node) || !is_written(c, node))
+        return;
+    /* What a function of JAX's compares is its own affair. */
+    if (test && !jx_place_is_written(c->lint->program, test->eqn, test->calls))
+        return;
+    which = node->nins == (cond ? node->nins : 3) && always < 2 &&
+                    c->flat->values.at[node->ins[0]].aval->dtype == JX_BOOL
+                ? (always ? "true" : "false")
+                : jx_arena_printf(c->lint->ctx->arena, "%d", always);
+    claim = jx_lint_claim(
+        c->lint, JX_CODE_GRF007, node,
+        jx_arena_printf(c->lint->ctx->arena, "`%s` always takes the same %s: its %s is %s",
+                        jx_eqn_name(node->eqn), cond ? "branch" : "case",
+                        cond && c->flat->values.at[node->ins[0]].aval->dtype != JX_BOOL
+                            ? "index"
+                            : "predicate",
+                        which));
+    if (claim)
+        claim->help = "choose while tracing (Python's `if`), or mend the "
+                      "comparison";
+}
+
+/* -- loops --------------------------------------------------------------------------------- */
+
+/* The carries of a loop: how many, and what they begin as and become. */
+typedef struct carries {
+    int count;
+    const int *begin, *end;
+    const jx_flat_node *loop;
+} carries;
+
+static bool carries_of(const jx_flat_node *node, carries *to)
+{
+    const void *p = node->eqn->typed;
+
+    if (!p || !node->nresults || node->shared)
+        return false;
+    to->loop = node;
+    if (node->eqn->prim->id == JX_PRIM_scan) {
+        const jx_p_scan *scan = p;
+        to->count = (int)scan->num_carry;
+        to->begin = node->ins + scan->num_consts;
+        to->end = node->results;
+        return true;
+    }
+    if (node->eqn->prim->id == JX_PRIM_while) {
+        const jx_p_while *loop = p;
+        to->count = node->nouts;
+        to->begin = node->ins + loop->cond_nconsts + loop->body_nconsts;
+        to->end = node->results + loop->cond_jaxpr.jaxpr->nouts;
+        return true;
+    }
+    return false;
+}
+
+/* The value is input `index` of a body of the loop. */
+static bool is_carry(const control *c, const carries *of, int value, int index)
+{
+    const jx_flat_value *v = &c->flat->values.at[value];
+
+    return v->inside && v->input == index &&
+           c->flat->bodies.at[v->inside - 1].node == of->loop - c->flat->nodes.at;
+}
+
+/* Which carry of the loop a value is in one of its bodies; -1: none. */
+static int carry_of(const control *c, const carries *of, int value)
+{
+    int input = c->flat->values.at[value].input;
+
+    return input >= 0 && input < of->count && is_carry(c, of, value, input) ? input
+                                                                            : -1;
+}
+
+/* By how much a step moves a carry; 0: unknown. */
+static double step_of(const control *c, const carries *of, int carry)
+{
+    const jx_flat_node *node = jx_maker(c->flat, jx_shown(c->flat, of->end[carry]));
+    double number;
+
+    /* `//` is a quotient, or one less. */
+    if (node && node->eqn->prim->id == JX_PRIM_select_n)
+        node = jx_maker(c->flat, jx_shown(c->flat, node->ins[1]));
+    if (!node || node->nins != 2)
+        return 0;
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_add:
+        for (int i = 0; i < 2; i++)
+            if (is_carry(c, of, jx_shown(c->flat, node->ins[i]), carry) &&
+                jx_number_of(c->flat, node->ins[1 - i], &number))
+                return number;
+        return 0;
+    case JX_PRIM_sub:
+        return is_carry(c, of, jx_shown(c->flat, node->ins[0]), carry) &&
+                       jx_number_of(c->flat, node->ins[1], &number)
+                   ? -number
+                   : 0;
+    case JX_PRIM_div:
+    case JX_PRIM_shift_right_logical:
+    case JX_PRIM_shift_right_arithmetic:
+        return is_carry(c, of, jx_shown(c->flat, node->ins[0]), carry) &&
+                       jx_number_of(c->flat, node->ins[1], &number) &&
+                       number >= (node->eqn->prim->id == JX_PRIM_div ? 2 : 1)
+                   ? -1
+                   : 0;
+    default: return 0;
+    }
+}
+
+/* Nothing of the loop changes it. */
+static bool is_fixed(const control *c, const carries *of, int value)
+{
+    int carry = carry_of(c, of, value), frame = c->lint->frames[value];
+
+    if (carry >= 0)
+        return is_carry(c, of, of->end[carry], carry);
+    return !frame || c->flat->bodies.at[frame - 1].node != of->loop - c->flat->nodes.at;
+}
+
+/* A comparison that some step makes false. */
+static bool comes_to_an_end(const control *c, const carries *of, int value,
+                            int depth)
+{
+    const jx_flat_node *test = jx_maker(c->flat, jx_shown(c->flat, value));
+    jx_prim_id id = test ? test->eqn->prim->id : JX_PRIM_unknown;
+
+    if (!test || test->nins != 2 || depth > 16)
+        return false;
+    if (id == JX_PRIM_and)
+        return comes_to_an_end(c, of, test->ins[0], depth + 1) ||
+               comes_to_an_end(c, of, test->ins[1], depth + 1);
+    if (id == JX_PRIM_or)
+        return comes_to_an_end(c, of, test->ins[0], depth + 1) &&
+               comes_to_an_end(c, of, test->ins[1], depth + 1);
+    for (int i = 0; i < 2; i++) {
+        int carry = carry_of(c, of, jx_shown(c->flat, test->ins[i]));
+        double step = carry < 0 ? 0 : step_of(c, of, carry);
+        bool less = id == JX_PRIM_lt || id == JX_PRIM_le;
+        bool more = id == JX_PRIM_gt || id == JX_PRIM_ge;
+        if (step == 0 || !is_fixed(c, of, jx_shown(c->flat, test->ins[1 - i])))
+            continue;
+        if ((i == 0 ? less : more) && step > 0)
+            return true;
+        if ((i == 0 ? more : less) && step < 0)
+            return true;
+        if (id == JX_PRIM_ne && (step == 1 || step == -1))
+            return true;
+    }
+    return false;
+}
+
+static void look_at_end(control *c, const carries *of)
+{
+    jx_claim *claim;
+
+    if (of->loop->eqn->prim->id != JX_PRIM_while ||
+        comes_to_an_end(c, of, of->loop->results[0], 0))
+        return;
+    claim = jx_lint_suspect(c->lint, JX_CODE_GRF009, of->loop,
+                            "no step of this loop is seen to bring it to its end");
+    if (claim)
+        claim->help = "count its steps as well, and stop at some number of them";
+}
+
+/* The steps of a loop over numbers that are known; -1: unknown. */
+static double steps_of(const control *c, const carries *of)
+{
+    const jx_flat_node *node = of->loop, *test;
+    int64_t length;
+    double first, last, step;
+    int carry;
+
+    if (node->eqn->prim->id == JX_PRIM_scan)
+        return jx_dim_is_int(((const jx_p_scan *)node->eqn->typed)->length, &length)
+                   ? (double)length
+                   : -1;
+    test = jx_maker(c->flat, node->results[0]);
+    if (decided(c, node->results[0]) == 0)
+        return 0;
+    if (!test || test->eqn->prim->id != JX_PRIM_lt)
+        return -1;
+    carry = carry_of(c, of, test->ins[0]);
+    step = carry < 0 ? 0 : step_of(c, of, carry);
+    if (step <= 0 || !jx_number_of(c->flat, of->begin[carry], &first))
+        return -1;
+    carry = carry_of(c, of, test->ins[1]);
+    if (!jx_number_of(c->flat,
+                      carry >= 0 && is_fixed(c, of, test->ins[1]) ? of->begin[carry]
+                                                                  : test->ins[1],
+                      &last))
+        return -1;
+    return first >= last ? 0 : first + step >= last ? 1 : 2;
+}
+
+/* The carry is what a comparison of the loop's test takes: the end of fori_loop's. */
+static bool is_bound(const control *c, const carries *of, int carry)
+{
+    const jx_flat_node *test =
+        of->loop->eqn->prim->id == JX_PRIM_while
+            ? jx_maker(c->flat, of->loop->results[0])
+            : NULL;
+
+    return test && test->nins == 2 &&
+           (carry_of(c, of, test->ins[0]) == carry ||
+            carry_of(c, of, test->ins[1]) == carry);
+}
+
+static void look_at_steps(control *c, const carries *of)
+{
+    double steps = steps_of(c, of);
+    int fixed = 0;
+    jx_claim *claim = NULL;
+
+    if (steps == 0 || steps == 1) {
+        claim = jx_lint_claim(c->lint, JX_CODE_GRF008, of->loop,
+                              steps == 0 ? "this loop never runs"
+                                         : "this loop runs once");
+        if (claim)
+            claim->help = "write its body without the loop";
+        return;
+    }
+    for (int i = 0; i < of->count; i++)
+        fixed += is_carry(c, of, of->end[i], i) && !is_bound(c, of, i);
+    if (!fixed)
+        return;
+    claim = jx_lint_claim(
+        c->lint, JX_CODE_GRF008, of->loop,
+        fixed == 1 ? "this loop carries a value that it never changes"
+                   : jx_arena_printf(c->lint->ctx->arena,
+                                     "this loop carries %d values that it never "
+                                     "changes",
+                                     fixed));
+    if (claim)
+        claim->help = "take it from outside of the loop (a closure), so that it "
+                      "is seen to be constant";
+}
+
+bool jx_lint_control(jx_linter *lint)
+{
+    control c = {lint, lint->flat};
+
+    for (size_t n = 0; n < c.flat->nodes.count; n++) {
+        const jx_flat_node *node = &c.flat->nodes.at[n];
+        carries of = {0};
+
+        if (!jx_looks_at(node) || !node->nins)
+            continue;
+        if (node->eqn->prim->id == JX_PRIM_cond ||
+            node->eqn->prim->id == JX_PRIM_select_n)
+            look_at_choice(&c, node);
+        else if (carries_of(node, &of) &&
+                 jx_place_is_written(lint->program, node->eqn, node->calls) &&
+                 !jx_place_is_backward(node->eqn, node->calls)) {
+            look_at_end(&c, &of);
+            look_at_steps(&c, &of);
+        }
+    }
+    return jx_ok(lint->ctx);
+}
