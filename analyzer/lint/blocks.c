@@ -1,0 +1,253 @@
+/* blocks.c - the same steps written out over and over: layers that could be a scan.
+ *
+ * Each equation has a hash of what it is (primitive, types, parameters, what it calls)
+ * but not of what it takes, nor of which part a slice takes: so the i-th layer looks like
+ * the one before.  A run is where the hash at n is the one at n + period, for at least
+ * BLOCKS periods.  Hashes that come at least as often and at equal distances say which
+ * periods to try, and a stretch that is known to be a run is not looked at again. */
+#include "analyzer/lint/look.h"
+#include "analyzer/lint/places.h"
+#include "frontend/base/map.h"
+#include "frontend/ir/params.h"
+
+#include <string.h>
+
+enum { BLOCKS = 8, MOST_DEPTH = 32 };
+
+typedef struct blocks {
+    jx_linter *lint;
+    uint64_t *of_jaxpr; /* by number of the jaxpr: its hash, 0 if not known yet */
+    bool *heavy;        /* ... and whether it does costly work */
+} blocks;
+
+static uint64_t hash_jaxpr(blocks *b, const jx_jaxpr *jaxpr, int depth);
+
+static bool is_heavy(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_dot_general:
+    case JX_PRIM_conv_general_dilated:
+    case JX_PRIM_scan:
+    case JX_PRIM_while:
+    case JX_PRIM_fft:
+    case JX_PRIM_sort: return true;
+    default: return jx_flat_in_family(eqn, "linalg");
+    }
+}
+
+/* Which part it takes, which is another one in each block. */
+static bool is_choice(const jx_eqn *eqn, const char *param)
+{
+    return eqn->prim->id == JX_PRIM_slice &&
+           (strcmp(param, "start_indices") == 0 || strcmp(param, "limit_indices") == 0);
+}
+
+static uint64_t hash_value(blocks *b, const jx_value *value, int depth)
+{
+    uint64_t hash;
+
+    if (!value)
+        return 0;
+    hash = jx_hash_mix((uint64_t)value->tag, (uint64_t)value->integer);
+    hash = jx_hash_mix(hash, (uint64_t)value->dtype);
+    hash = jx_hash_mix(hash, (uintptr_t)value->text);
+    hash = jx_hash_mix(hash, (uintptr_t)value->dim);
+    hash = jx_hash_mix(hash, jx_hash_bytes(&value->real, sizeof value->real));
+    if (value->tag == JX_V_JAXPR && value->jaxpr)
+        return jx_hash_mix(hash, hash_jaxpr(b, value->jaxpr, depth + 1));
+    if (value->tag == JX_V_RULE || value->tag == JX_V_FUNCTION)
+        return hash; /* made anew for each call */
+    for (int i = 0; value->items && i < value->count; i++)
+        hash = jx_hash_mix(hash, hash_value(b, value->items[i], depth));
+    return hash;
+}
+
+static uint64_t hash_eqn(blocks *b, const jx_eqn *eqn, int depth)
+{
+    uint64_t hash = jx_hash_mix((uintptr_t)eqn->prim, (uint64_t)eqn->nins);
+
+    for (int i = 0; i < eqn->nins; i++)
+        hash = jx_hash_mix(hash, (uintptr_t)jx_atom_aval(eqn->ins[i]));
+    for (int i = 0; i < eqn->nouts; i++)
+        hash = jx_hash_mix(hash, (uintptr_t)eqn->outs[i]->aval);
+    for (int i = 0; i < eqn->nparams; i++)
+        if (!is_choice(eqn, eqn->params[i].name))
+            hash = jx_hash_mix(hash, hash_value(b, eqn->params[i].value, depth));
+    return hash ? hash : 1;
+}
+
+static uint64_t hash_jaxpr(blocks *b, const jx_jaxpr *jaxpr, int depth)
+{
+    uint64_t hash = (uint64_t)jaxpr->nins + 1;
+
+    if (b->of_jaxpr[jaxpr->id] || depth > MOST_DEPTH)
+        return b->of_jaxpr[jaxpr->id];
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_closed *callee = jx_eqn_callee(&jaxpr->eqns[i]);
+        hash = jx_hash_mix(hash, hash_eqn(b, &jaxpr->eqns[i], depth));
+        b->heavy[jaxpr->id] |= is_heavy(&jaxpr->eqns[i]) ||
+                               (callee && callee->jaxpr && b->heavy[callee->jaxpr->id]);
+    }
+    return b->of_jaxpr[jaxpr->id] = hash ? hash : 1;
+}
+
+/* -- runs ----------------------------------------------------------------------------- */
+
+typedef struct met {
+    uint64_t hash;
+    int first, last, count, gap; /* of the stretch at equal distances */
+} met;
+
+static bool same_hash(const void *kept, const void *key)
+{
+    return ((const met *)kept)->hash == *(const uint64_t *)key;
+}
+
+static bool is_work(const blocks *b, const jx_eqn *eqns, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const jx_closed *callee = jx_eqn_callee(&eqns[i]);
+        if (is_heavy(&eqns[i]) || (callee && callee->jaxpr && b->heavy[callee->jaxpr->id]))
+            return true;
+    }
+    return false;
+}
+
+/* The line of the program's own function from which the equation comes, and where that
+ * is not known the line that called for all equations of the block; NULL: its own. */
+static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from, int period,
+                                   int at)
+{
+    jx_arena *arena = b->lint->ctx->arena;
+    const jx_stack *head = b->lint->program->head;
+    const jx_place place = {0, &jaxpr->eqns[at], jaxpr, NULL, 0};
+    jx_stack own = jx_place_stack(arena, &place, NULL), *made;
+    int same = own.count;
+
+    for (int i = 0; head && i < own.count; i++)
+        if (own.frames[i]->file == head->frames[0]->file && own.frames[i]->function &&
+            head->frames[0]->function &&
+            strcmp(own.frames[i]->function, head->frames[0]->function) == 0) {
+            same = own.count - i;
+            from = at;
+            period = 0;
+            break;
+        }
+    for (int i = 0; i < period; i++) {
+        const jx_place other = {0, &jaxpr->eqns[from + i], jaxpr, NULL, 0};
+        jx_stack s = jx_place_stack(arena, &other, NULL);
+        int k = 0;
+        while (k < same && k < s.count &&
+               own.frames[own.count - 1 - k]->file == s.frames[s.count - 1 - k]->file &&
+               own.frames[own.count - 1 - k]->line == s.frames[s.count - 1 - k]->line)
+            k++;
+        same = k;
+    }
+    made = same && same < own.count ? JX_NEW(arena, jx_stack) : NULL;
+    if (made)
+        *made = (jx_stack){same, own.frames + own.count - same};
+    return made;
+}
+
+static bool tell(blocks *b, const jx_jaxpr *jaxpr, int from, int period, int count)
+{
+    int at = from;
+    const jx_flat_node node = {.jaxpr = jaxpr};
+    jx_flat_node place = node;
+    jx_claim *claim;
+
+    for (int i = from + period; i-- > from;)
+        if (is_work(b, &jaxpr->eqns[i], 1))
+            at = i;
+    place.eqn = &jaxpr->eqns[at];
+    claim = jx_lint_suspect(
+        b->lint, JX_CODE_PRF002, &place,
+        jx_arena_printf(b->lint->ctx->arena,
+                        "%d blocks of %d equation%s are alike: the program is traced and "
+                        "compiled once for each",
+                        count, period, period == 1 ? "" : "s"));
+    if (!claim)
+        return false;
+    claim->stack = block_place(b, jaxpr, from, period, at);
+    claim->help = "stack their parameters, and go over them with jax.lax.scan (layers) or "
+                  "jax.vmap (what is independent)";
+    return true;
+}
+
+/* Looks at a stretch whose hashes at `first`, first + gap, ... agree; gives where it
+ * ends. */
+static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes, int first,
+                      int gap, int done)
+{
+    int begin = first, end = first, count;
+
+    while (begin > done && begin + gap - 1 < jaxpr->neqns &&
+           hashes[begin - 1] == hashes[begin - 1 + gap])
+        begin--;
+    while (end + gap < jaxpr->neqns && hashes[end] == hashes[end + gap])
+        end++;
+    count = (end - begin) / gap + 1;
+    if (count < BLOCKS || !is_work(b, &jaxpr->eqns[begin], gap))
+        return 0;
+    tell(b, jaxpr, begin, gap, count);
+    return end + gap;
+}
+
+static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
+{
+    jx_arena *arena = b->lint->ctx->arena;
+    uint64_t *hashes = JX_NEW_ARRAY(arena, jaxpr->neqns + 1, uint64_t);
+    jx_intern table;
+    int done = 0;
+
+    if (!hashes)
+        return false;
+    jx_intern_init(&table, arena);
+    for (int i = 0; i < jaxpr->neqns; i++)
+        hashes[i] = hash_eqn(b, &jaxpr->eqns[i], 0);
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const void *found = jx_intern_find(&table, hashes[i], &hashes[i], same_hash);
+        met *m = (met *)(uintptr_t)found; /* ours, not const */
+        if (i < done)
+            continue;
+        if (!m) {
+            m = JX_NEW(arena, met);
+            if (!m)
+                return false;
+            *m = (met){hashes[i], i, i, 1, 0};
+            if (!jx_intern_add(&table, hashes[i], m))
+                return false;
+            continue;
+        }
+        if (m->count > 1 && i - m->last == m->gap) {
+            m->count++;
+        } else {
+            m->first = m->last;
+            m->gap = i - m->last;
+            m->count = 2;
+        }
+        m->last = i;
+        if (m->count == BLOCKS) {
+            int end = follow_run(b, jaxpr, hashes, m->first, m->gap, done);
+            done = end > done ? end : done;
+        }
+    }
+    return true;
+}
+
+bool jx_lint_blocks(jx_linter *lint)
+{
+    const jx_program *program = lint->program;
+    blocks b = {lint, JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, uint64_t),
+                JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, bool)};
+
+    if (!b.of_jaxpr || !b.heavy)
+        return false;
+    for (int i = 0; i < program->njaxprs; i++)
+        hash_jaxpr(&b, program->jaxprs[i], 0);
+    for (int i = 0; i < program->njaxprs; i++)
+        if (lint->to->typed.jaxprs[i].runs && program->jaxprs[i]->neqns >= BLOCKS &&
+            !look_at_jaxpr(&b, program->jaxprs[i]))
+            return false;
+    return jx_ok(lint->ctx);
+}

@@ -1,0 +1,311 @@
+/* folding.c - what constants come to, and weights among them.
+ *
+ * Small constant arrays are computed in double precision, rounded to their dtype, as far
+ * as each element follows from elements at one place. */
+#include "analyzer/lint/look.h"
+#include "analyzer/lint/places.h"
+#include "frontend/ir/element.h"
+#include "frontend/ir/params.h"
+
+#include <math.h>
+
+enum { MOST = 4096, LEAST_WEIGHTS = 16, NOTE_BYTES = 64 << 10, MAX_RANK = 8 };
+
+typedef struct folder {
+    jx_linter *lint;
+    const jx_flat *flat;
+    const double **of; /* by value: its elements, or NULL; one for a splat */
+    int64_t spent;     /* elements computed */
+} folder;
+
+enum { MOST_SPENT = 1 << 22 };
+
+static int64_t count_of(const folder *f, int value)
+{
+    const jx_flat_value *v = &f->flat->values.at[value];
+    int64_t count;
+
+    if (v->splat)
+        return 1;
+    return jx_aval_elements(v->aval, &count) && count <= MOST ? count : 0;
+}
+
+static double rounded(jx_dtype dtype, double number)
+{
+    unsigned char bits[16] = {0};
+
+    if (!jx_dtype_is_float(dtype) || dtype == JX_F64)
+        return number;
+    jx_element_from_real(dtype, number, bits);
+    return jx_element_real(dtype, bits);
+}
+
+static const double *read_array(folder *f, int value)
+{
+    const jx_flat_value *v = &f->flat->values.at[value];
+    size_t size = jx_dtype_of(v->aval->dtype)->bytes;
+    int64_t count = count_of(f, value);
+    double *to, one;
+
+    if (jx_number_of(f->flat, value, &one)) {
+        to = JX_NEW(f->lint->ctx->arena, double);
+        if (to)
+            *to = one;
+        return to;
+    }
+    if (!v->array || !v->array->data || !count ||
+        !jx_dtype_is_float(v->aval->dtype) || v->array->bytes < (size_t)count * size)
+        return NULL;
+    to = JX_NEW_ARRAY(f->lint->ctx->arena, (int)count, double);
+    for (int64_t i = 0; to && i < count; i++)
+        to[i] = jx_element_real(v->aval->dtype,
+                                (const char *)v->array->data + (size_t)i * size);
+    return to;
+}
+
+/* False for what is not computed here. */
+static bool unary(jx_prim_id id, double x, double *y)
+{
+    switch (id) {
+    case JX_PRIM_convert_element_type: *y = x; return true;
+    case JX_PRIM_neg: *y = -x; return true;
+    case JX_PRIM_abs: *y = fabs(x); return true;
+    case JX_PRIM_exp: *y = exp(x); return true;
+    case JX_PRIM_exp2: *y = exp2(x); return true;
+    case JX_PRIM_log: *y = log(x); return true;
+    case JX_PRIM_log1p: *y = log1p(x); return true;
+    case JX_PRIM_sqrt: *y = sqrt(x); return true;
+    case JX_PRIM_rsqrt: *y = 1 / sqrt(x); return true;
+    case JX_PRIM_square: *y = x * x; return true;
+    case JX_PRIM_sin: *y = sin(x); return true;
+    case JX_PRIM_cos: *y = cos(x); return true;
+    case JX_PRIM_tanh: *y = tanh(x); return true;
+    case JX_PRIM_acos: *y = acos(x); return true;
+    case JX_PRIM_asin: *y = asin(x); return true;
+    case JX_PRIM_atanh: *y = atanh(x); return true;
+    default: return false;
+    }
+}
+
+static bool binary(jx_prim_id id, double a, double b, double *y)
+{
+    switch (id) {
+    case JX_PRIM_add: *y = a + b; return true;
+    case JX_PRIM_sub: *y = a - b; return true;
+    case JX_PRIM_mul: *y = a * b; return true;
+    case JX_PRIM_div: *y = a / b; return true;
+    case JX_PRIM_pow: *y = pow(a, b); return true;
+    case JX_PRIM_max: *y = a > b || isnan(a) ? a : b; return true;
+    case JX_PRIM_min: *y = a < b || isnan(a) ? a : b; return true;
+    default: return false;
+    }
+}
+
+/* Where element `at` of the result lies in an operand of a broadcast. */
+static int64_t broadcast_from(const jx_p_broadcast_in_dim *p, const jx_aval *from,
+                              const jx_aval *to, int64_t at)
+{
+    int64_t index[MAX_RANK], place = 0;
+
+    for (int i = to->rank; i-- > 0;) {
+        int64_t size = jx_dim_value(to->shape[i]);
+        index[i] = at % size;
+        at /= size;
+    }
+    for (int i = 0; i < from->rank; i++) {
+        int64_t size = jx_dim_value(from->shape[i]);
+        place = place * size +
+                (size == 1 ? 0 : index[p->broadcast_dimensions.at[i]]);
+    }
+    return place;
+}
+
+static bool is_float(const folder *f, int value)
+{
+    jx_dtype dtype = f->flat->values.at[value].aval->dtype;
+
+    return jx_dtype_is_float(dtype) || jx_dtype_is_integer(dtype);
+}
+
+static bool element_of(const folder *f, const jx_flat_node *node, int64_t at, double *y)
+{
+    const jx_aval *out = f->flat->values.at[node->outs[0]].aval;
+    const void *p = node->eqn->typed;
+    const double *a = node->nins ? f->of[node->ins[0]] : NULL;
+    const double *b = node->nins > 1 ? f->of[node->ins[1]] : NULL;
+    int64_t na = node->nins ? count_of(f, node->ins[0]) : 0;
+    int64_t nb = node->nins > 1 ? count_of(f, node->ins[1]) : 0;
+
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_iota:
+        if (out->rank != 1)
+            return false;
+        *y = (double)at;
+        return true;
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims:
+        if (!a)
+            return false;
+        *y = a[na == 1 ? 0 : at];
+        return true;
+    case JX_PRIM_broadcast_in_dim:
+        if (!a || !p || out->rank > MAX_RANK || !jx_aval_is_static(out))
+            return false;
+        *y = a[na == 1 ? 0
+                       : broadcast_from(p, f->flat->values.at[node->ins[0]].aval, out,
+                                        at)];
+        return true;
+    case JX_PRIM_integer_pow:
+        if (!a || !p)
+            return false;
+        *y = pow(a[na == 1 ? 0 : at], (double)((const jx_p_integer_pow *)p)->y);
+        return true;
+    default: break;
+    }
+    if (node->nins == 1 && a)
+        return unary(node->eqn->prim->id, a[na == 1 ? 0 : at], y);
+    /* Operands of one shape, or scalars. */
+    for (int i = 0; i < node->nins; i++) {
+        const jx_aval *in = f->flat->values.at[node->ins[i]].aval;
+        if (count_of(f, node->ins[i]) != 1 && !jx_aval_same_shape(in, out))
+            return false;
+    }
+    return node->nins == 2 && a && b &&
+           binary(node->eqn->prim->id, a[na == 1 ? 0 : at], b[nb == 1 ? 0 : at], y);
+}
+
+static void fold(folder *f, const jx_flat_node *node)
+{
+    const jx_flat_value *v;
+    int64_t count;
+    double *to;
+
+    if (node->nouts != 1 || f->flat->values.at[node->outs[0]].varies ||
+        !is_float(f, node->outs[0]))
+        return;
+    v = &f->flat->values.at[node->outs[0]];
+    count = count_of(f, node->outs[0]);
+    if (!count || f->spent > MOST_SPENT)
+        return;
+    for (int i = 0; i < node->nins; i++)
+        if (!f->of[node->ins[i]])
+            f->of[node->ins[i]] = read_array(f, node->ins[i]);
+    to = JX_NEW_ARRAY(f->lint->ctx->arena, (int)count, double);
+    f->spent += count;
+    for (int64_t i = 0; to && i < count; i++) {
+        if (!element_of(f, node, i, &to[i]))
+            return;
+        to[i] = rounded(v->aval->dtype, to[i]);
+    }
+    f->of[node->outs[0]] = to;
+}
+
+static int64_t first_not_finite(const folder *f, int value)
+{
+    int64_t count = f->of[value] ? count_of(f, value) : 0;
+
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(f->of[value][i]))
+            return i;
+    return -1;
+}
+
+/* -- STG004 ----------------------------------------------------------------------------- */
+
+static bool is_chosen_from(const folder *f, int value)
+{
+    const jx_flat_node *use = jx_flat_sole_use(f->flat, &f->lint->uses, value);
+
+    while (use && jx_shows(use->eqn))
+        use = jx_flat_sole_use(f->flat, &f->lint->uses, use->outs[0]);
+    return use && (use->eqn->prim->id == JX_PRIM_select_n ||
+                   use->eqn->prim->id == JX_PRIM_max || use->eqn->prim->id == JX_PRIM_min);
+}
+
+static void look_at_result(folder *f, const jx_flat_node *node)
+{
+    int64_t at = node->nouts == 1 ? first_not_finite(f, node->outs[0]) : -1;
+    double value;
+    jx_claim *claim;
+
+    if (at < 0 || !jx_looks_at(node) ||
+        !jx_place_is_written(f->lint->program, node->eqn, node->calls) ||
+        is_chosen_from(f, node->outs[0]))
+        return;
+    for (int i = 0; i < node->nins; i++)
+        if (first_not_finite(f, node->ins[i]) >= 0)
+            return;
+    value = f->of[node->outs[0]][at];
+    claim = jx_lint_claim(
+        f->lint, JX_CODE_STG004, node,
+        jx_arena_printf(f->lint->ctx->arena, "`%s` of constants gives %s%s",
+                        jx_eqn_name(node->eqn),
+                        isnan(value)  ? "NaN"
+                        : value > 0   ? "inf"
+                                      : "-inf",
+                        count_of(f, node->outs[0]) == 1
+                            ? ""
+                            : jx_arena_printf(f->lint->ctx->arena, ", at element %lld",
+                                              (long long)at)));
+    if (claim)
+        claim->help = "every run computes with it: mend the constant";
+}
+
+/* -- STG005 ----------------------------------------------------------------------------- */
+
+/* Some element is no whole number: no mask, permutation or table of indices. */
+static bool has_fractions(const jx_array *array)
+{
+    size_t size = jx_dtype_of(array->aval->dtype)->bytes;
+
+    for (size_t i = 0; array->data && i + size <= array->bytes; i += size) {
+        double x = jx_element_real(array->aval->dtype, (const char *)array->data + i);
+        if (x != floor(x))
+            return true;
+    }
+    return false;
+}
+
+static void look_at_operands(folder *f, const jx_flat_node *node)
+{
+    for (int i = 0; i < node->nins; i++) {
+        int value = jx_shown(f->flat, node->ins[i]);
+        const jx_flat_value *v = &f->flat->values.at[value];
+        int64_t count;
+        jx_buffer text;
+        jx_claim *claim;
+        if (!v->array || v->array->splat || !jx_dtype_is_float(v->aval->dtype) ||
+            !jx_aval_elements(v->aval, &count) || count < LEAST_WEIGHTS ||
+            jx_lint_bytes(v->aval) >= NOTE_BYTES || !has_fractions(v->array))
+            continue;
+        text = jx_ctx_text(f->lint->ctx);
+        jx_buffer_printf(&text, "`%s` takes weights that are part of the program: ",
+                         jx_eqn_name(node->eqn));
+        jx_aval_print(v->aval, &text);
+        claim = jx_lint_suspect(f->lint, JX_CODE_STG005, node,
+                                jx_arena_take(f->lint->ctx->arena, &text));
+        if (claim)
+            claim->help = "take them as an argument (a default of a parameter that is "
+                          "not passed is a constant, too): new weights would mean a new "
+                          "program";
+    }
+}
+
+bool jx_lint_folding(jx_linter *lint)
+{
+    folder f = {.lint = lint, .flat = lint->flat};
+
+    f.of = JX_NEW_ARRAY(lint->ctx->arena, f.flat->values.count, const double *);
+    if (!f.of)
+        return false;
+    for (size_t n = 0; n < f.flat->nodes.count; n++) {
+        const jx_flat_node *node = &f.flat->nodes.at[n];
+        fold(&f, node);
+        look_at_result(&f, node);
+        if (node->live && (node->eqn->prim->id == JX_PRIM_dot_general ||
+                           node->eqn->prim->id == JX_PRIM_conv_general_dilated))
+            look_at_operands(&f, node);
+    }
+    return jx_ok(lint->ctx);
+}

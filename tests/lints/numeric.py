@@ -1,0 +1,392 @@
+"""Numbers: comparisons that say nothing, lost digits, constants that are not held."""
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg
+import numpy as np
+from jax import lax
+
+from planted import Programs
+
+prog = Programs()
+WEIGHTS = np.linspace(0, 1, 32, dtype=np.float32).reshape(8, 4)
+EPSILON = 1e-12
+
+
+@prog('f32[4]')
+def equal_to_nan(x):
+    return jnp.where(x == jnp.nan, 0., x)  #! NUM006
+
+
+@prog('f32[4]')
+def not_equal_to_nan(x):
+    mask = x != np.nan  #! NUM006
+    return x * mask
+
+
+@prog('bf16[4]')
+def less_than_nan(x):
+    return x < float('nan')  #! NUM006
+
+
+@prog('f32[]')
+def nan_in_while(x):
+    return lax.while_loop(lambda y: y != jnp.nan, lambda y: y * 2, x)  #! NUM006
+
+
+@prog('f32[4]', quiet='NUM006 NUM007')
+def ok_isnan(x):
+    return jnp.where(jnp.isnan(x), 0., x) + jnp.nan_to_num(x) + jnp.nanmean(x)
+
+
+@prog('f32[4]', quiet='NUM006')
+def ok_nan_as_value(x):
+    return jnp.where(x > 0, x, jnp.nan)
+
+
+# ---- NUM007
+
+
+@prog('f32[8]', 'f32[8]')
+def inexact_literal(x, y):
+    return jnp.where(x * 0.1 + y == 0.3, 1., 0.)  #! NUM007
+
+
+@prog('f32[8]', 'f32[8]')
+def two_computed(x, y):
+    return jnp.sum(x * y) == jnp.dot(x, y)  #! NUM007
+
+
+@prog('f32[]')
+def until_fixed(x):
+    return lax.while_loop(lambda c: c[0] != c[1], lambda c: (jnp.cos(c[0]), c[0]), (x, x + 1))  #! NUM007
+
+
+@prog('f32[8]')
+def normalised(x):
+    p = x / x.sum()
+    return jnp.where(p != 0.1, p, 0.)  #! NUM007
+
+
+@prog('f32[8]', quiet='NUM007')
+def ok_exact(x):
+    return jnp.where(x == 0, 1., x) + (x == 1) + (x == jnp.inf) + (x == 0.5) + (x != -2)
+
+
+@prog('f32[8]', quiet='NUM007')
+def ok_maximum(x):
+    return (x == x.max()).astype(jnp.float32) + (x == jnp.floor(x)) + (x != x)
+
+
+@prog('i32[8]', quiet='NUM007')
+def ok_integers(x):
+    return x == 3
+
+
+@prog('f32[8]', grad=1, quiet='NUM007')
+def ok_library_ties(x):
+    return jnp.max(x) + jnp.median(x) + jax.nn.relu(x)
+
+
+# ---- NUM008
+
+
+@prog('f32[8]')
+def one_minus_exp(x):
+    return 1 - jnp.exp(-x)  #! NUM008
+
+
+@prog('f32[8]')
+def exp_minus_one(x):
+    return jnp.exp(x) - 1.  #! NUM008
+
+
+@prog('f32[8]')
+def log_one_plus(x):
+    return jnp.log(1 + x)  #! NUM008
+
+
+@prog('f32[8]')
+def log_one_minus(x):
+    return -jnp.log(1 - x)  #! NUM008
+
+
+@prog('f32[8]')
+def by_hand_softplus(x):
+    y = jnp.exp(x) + 1
+    return jnp.log(y)  #! NUM008
+
+
+@prog('f32[8]', grad=1)
+def under_grad(x):
+    return jnp.sum(1. - jnp.exp(-x * x))  #! NUM008
+
+
+@prog('f32[8]', quiet='NUM008')
+def ok_functions(x):
+    return jnp.expm1(x) + jnp.log1p(x) + jax.nn.softplus(x) + jax.nn.elu(x) + jax.nn.selu(x)
+
+
+@prog('f32[8]', quiet='NUM008')
+def ok_others(x):
+    return jnp.exp(x) - 2 + jnp.log(x + 3) - (1 - x)
+
+
+# ---- NUM010
+
+
+@prog('f16[8]')
+def epsilon_in_f16(x):
+    return x / (x.sum() + 1e-8)  #! NUM010
+
+
+@prog('f16[8]')
+def large_in_f16(x):
+    return jnp.where(x > 0, x, -1e30)  #! NUM010
+
+
+@prog('f16[8]')
+def mask_in_f16(x):
+    y = x - 1e9  #! NUM010
+    return y
+
+
+@prog('f32[8]')
+def subnormal_in_f32(x):
+    return jnp.maximum(x, 1e-40)  #! NUM010
+
+
+@prog('f16[8]')
+def subnormal_in_f16(x):
+    return jnp.sqrt(x + 1e-5)  #! NUM010
+
+
+@prog('f16[8]')
+def clipped_in_f16(x):
+    return jnp.clip(x, 1e-8, 1.)  #! NUM010
+
+
+@prog('f32[8]')
+def infinite_in_f32(x):
+    return jnp.where(x > 0, x, 1e39)  #! NUM010
+
+
+@prog('bf16[8]', quiet='NUM010')
+def ok_in_bf16(x):
+    return x / (x.sum() + 1e-8) - 1e30
+
+
+@prog('f16[8]', quiet='NUM010')
+def ok_in_f16(x):
+    return jnp.where(x > 0.0, x + 1e-4, -6e4) * 0.0 + jnp.maximum(x, 0)
+
+
+@prog('f16[8]', quiet='NUM010')
+def ok_infinity(x):
+    return jnp.where(x > 0, x, -jnp.inf).max()
+
+
+@prog('f32[8]', quiet='NUM010')
+def ok_smallest(x):
+    return jnp.maximum(x, jnp.finfo(jnp.float32).tiny) + 1e-30
+
+
+@prog('f16[8]', quiet='NUM010')
+def ok_library(x):
+    return jax.nn.softmax(x) + jax.nn.gelu(x) + jnp.nan_to_num(x)
+
+
+# ---- NUM011
+
+
+@prog('f32[8]')
+def epsilon_beside_one(x):
+    return jnp.log(1. + x * x + 1e-12)  #! NUM011
+
+
+@prog('f32[8]')
+def softmax_by_hand(x):
+    e = jnp.exp(x - x.max())
+    return e / (e.sum() + 1e-10)  #! NUM011
+
+
+@prog('bf16[8]')
+def epsilon_in_bf16(x):
+    y = jnp.maximum(x, 1.)
+    return 1 / (y + 1e-4)  #! NUM011
+
+
+@prog('f32[8]', ranges={'x': (1, 10)})
+def epsilon_of_declared(x):
+    return 1 / (x + EPSILON)  #! NUM011
+
+
+@prog('f32[8]')
+def epsilon_beside_cosh(x):
+    return 1 / (jnp.cosh(x) + 1e-9)  #! NUM011
+
+
+@prog('f32[8]', quiet='NUM011')
+def ok_epsilon(x):
+    return jnp.sqrt((x * x).sum() + 1e-12) + jnp.log(jax.nn.softmax(x) + 1e-12)
+
+
+@prog('f32[8]', quiet='NUM011')
+def ok_large_enough(x):
+    return 1 + x * x + 1e-3
+
+
+# ---- NUM013
+
+
+@prog('f32[8,8]', 'f32[8,8]')
+def inverse_times(a, b):
+    return jnp.linalg.inv(a) @ b  #! NUM013
+
+
+@prog('f32[8,8]', 'f32[8]')
+def inverse_kept(a, b):
+    inverse = jnp.linalg.inv(a)
+    return inverse @ b  #! NUM013
+
+
+@prog('f32[8,8]', 'f32[8]')
+def mahalanobis(a, x):
+    return x @ jnp.linalg.inv(a) @ x  #! NUM013
+
+
+@prog('f32[8,8]', 'f32[10,8]')
+def solved_in_a_loop(a, bs):
+    def step(c, b):
+        return c + jnp.linalg.solve(a, b), None  #! NUM013
+    return lax.scan(step, jnp.zeros(8), bs)[0]
+
+
+@prog('f32[8,8]', 'f32[8]', quiet='NUM013')
+def ok_solved(a, b):
+    return jnp.linalg.solve(a, b)
+
+
+@prog('f32[8,8]', quiet='NUM013')
+def ok_inverse_alone(a):
+    return jnp.linalg.inv(a).diagonal()
+
+
+@prog('f32[8,8]', 'f32[10,8]', quiet='NUM013')
+def ok_factorized_once(a, bs):
+    factors = jax.scipy.linalg.lu_factor(a)
+    return lax.map(lambda b: jax.scipy.linalg.lu_solve(factors, b), bs)
+
+
+@prog('f32[10,8,8]', 'f32[10,8]', quiet='NUM013')
+def ok_other_matrices(matrices, bs):
+    return lax.map(lambda ab: jnp.linalg.solve(*ab), (matrices, bs))
+
+
+# ---- SHP009
+
+
+@prog('f32[b,1]', 'f32[b]')
+def column_against_vector(p, t):
+    return jnp.mean((p - t) ** 2)  #! SHP009
+
+
+@prog('f32[8]', 'f32[8,1]')
+def static_column(x, y):
+    return x * y  #! SHP009
+
+
+@prog('f32[16,4]', 'f32[4,1]', 'f32[16]')
+def layer_output(x, w, y):
+    predicted = x @ w
+    return jnp.abs(predicted - y).mean()  #! SHP009
+
+
+@prog('f32[b]', 'f32[b]', quiet='SHP009')
+def ok_pairs(x, y):
+    return x[:, None] - y[None, :]
+
+
+@prog('f32[b,4]', 'f32[4]', quiet='SHP009')
+def ok_bias(x, b):
+    return x + b
+
+
+@prog('f32[b,1]', 'f32[b,1]', quiet='SHP009')
+def ok_columns(p, t):
+    return jnp.mean((p - t) ** 2)
+
+
+@prog('f32[4,4]', 'f32[4]', quiet='SHP009')
+def ok_square_and_bias(x, b):
+    return x + b
+
+
+# ---- STG004
+
+
+@prog('f32[4]')
+def log_of_zero(x):
+    return x * jnp.log(jnp.arange(4.))  #! STG004
+
+
+@prog('f32[4]')
+def divided_by_zero(x):
+    scale = jnp.float32(1) / jnp.zeros(())  #! STG004
+    return x * scale
+
+
+@prog('f32[4]')
+def overflowing(x):
+    return x + jnp.exp(jnp.float32(100))  #! STG004
+
+
+@prog('f32[4]')
+def root_of_negative(x):
+    return x + jnp.sqrt(jnp.arange(4.) - 1)  #! STG004
+
+
+@prog('f32[4]', quiet='STG004')
+def ok_infinity_meant(x):
+    return jnp.where(x > 0, x, -jnp.inf) + jnp.full(4, jnp.inf) * 0.5
+
+
+@prog('f32[4]', quiet='STG004')
+def ok_guarded(x):
+    i = jnp.arange(4.)
+    return x * jnp.where(i > 0, 1 / i, 0.)
+
+
+@prog('f32[4]', quiet='STG004')
+def ok_table(x):
+    return x * jnp.exp(-jnp.arange(4.) / 4) / jnp.arange(1., 5.)
+
+
+# ---- STG005
+
+
+@prog('f32[4,8]')
+def captured_weights(x):
+    return x @ WEIGHTS  #! STG005
+
+
+@prog('f32[4,8]')
+def default_weights(x, w=WEIGHTS):
+    h = jnp.dot(x, w)  #! STG005
+    return h
+
+
+@prog('f32[1,8,8,1]')
+def captured_kernel(x):
+    k = np.linspace(0, 1, 18, dtype=np.float32).reshape(3, 3, 1, 2)
+    return lax.conv_general_dilated(  #! STG005
+        x, k, (1, 1), 'SAME', dimension_numbers=('NHWC', 'HWIO', 'NHWC'))
+
+
+@prog('f32[4,8]', 'f32[8,4]', quiet='STG005')
+def ok_argument(x, w):
+    return x @ w
+
+
+@prog('f32[4,8]', quiet='STG005')
+def ok_permutation(x):
+    return x @ np.eye(8, dtype=np.float32)[::-1]
