@@ -158,7 +158,7 @@ static void look_at_logarithm(numbers *k, const jx_flat_node *node)
     const jx_flat_node *sum = made_by(k, node->ins[0], JX_PRIM_add);
     const jx_flat_node *difference = made_by(k, node->ins[0], JX_PRIM_sub);
 
-    if (!is_written(k, node))
+    if (!is_written(k, node) || !k->flat->values.at[node->ins[0]].varies)
         return;
     for (int i = 0; i < 2; i++)
         if ((sum && is_number(k, sum->ins[i], 1)) ||
@@ -492,6 +492,14 @@ static bool is_promoted_row(const numbers *k, const jx_flat_node *node, int valu
            k->flat->values.at[row->ins[0]].aval->rank == 1 && jx_is_implied(row, node);
 }
 
+static bool is_made_column(const numbers *k, int value)
+{
+    const jx_flat_node *node = jx_maker(k->flat, value);
+
+    return node && node->nins && jx_shows(node->eqn) &&
+           k->flat->values.at[node->ins[0]].aval->rank == 1;
+}
+
 static void look_at_shapes(numbers *k, const jx_flat_node *node)
 {
     const jx_aval *out = k->flat->values.at[node->outs[0]].aval;
@@ -511,6 +519,8 @@ static void look_at_shapes(numbers *k, const jx_flat_node *node)
             jx_is_implied(wide, node))
             column = wide->ins[0];
         aval = k->flat->values.at[column].aval;
+        if (is_made_column(k, column))
+            continue; /* x[:, None]: all pairs are meant */
         if (aval->rank != 2 || !jx_dim_is_int(aval->shape[1], &size) || size != 1 ||
             aval->shape[0] != out->shape[0])
             continue;

@@ -301,6 +301,12 @@ def layer_output(x, w, y):
     return jnp.abs(predicted - y).mean()  #! SHP009
 
 
+@prog('f32[8]', quiet='SHP009')
+def ok_made_column(x):
+    i = jnp.arange(8)
+    return jnp.where(i[:, None] > i, x[:, None] * x, 0.)
+
+
 @prog('f32[b]', 'f32[b]', quiet='SHP009')
 def ok_pairs(x, y):
     return x[:, None] - y[None, :]
